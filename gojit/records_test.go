@@ -15,6 +15,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/composite"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -314,4 +315,14 @@ func tablesIn(t *testing.T, path string, names map[string]bool) (tables int) {
 		return true
 	})
 	return tables
+}
+
+// TestOneDerivative: an operator with a derivative or a decomposition in its record has none among the definitions of package composite.
+func TestOneDerivative(t *testing.T) {
+	gojit.LinkOperators()
+	for _, name := range composite.Names() {
+		if d := ops.Find("aten::" + name).Def(); d.Grad != nil || d.Decomp != nil {
+			t.Errorf("the derivative of %s is written in its record and in package composite", name)
+		}
+	}
 }

@@ -62,6 +62,71 @@ def test_lists():
     assert [f.tolist() for f in found] == [[[0], [3]], [[1, 2], [4, 5]]]
 
 
+def run(text, *inputs, seed=0):
+    """What the graph gives for inputs, and the gradients of the sum of that by name of input."""
+    graph = _C.parse_ir(text)
+    gradient = _C._jit_differentiate(graph)
+    torch.manual_seed(seed)
+    outs = _C._jit_interpret_graph(gradient.f, inputs)
+    outs = outs if isinstance(outs, tuple) else (outs,)
+    captured = [inputs[k] for k in gradient.df_input_captured_inputs] + [outs[k] for k in gradient.df_input_captured_outputs]
+    found = _C._jit_interpret_graph(gradient.df, (torch.ones_like(outs[0]), *captured))
+    names = [v.debugName() for v in graph.inputs()]
+    return outs[0], dict(zip((names[i] for i in gradient.df_output_vjps), found, strict=True))
+
+
+def test_dropout_is_drawn_once():
+    """The gradient of a product reads the elements that were kept, not those of a second draw."""
+    x = torch.ones(64)
+    y, grads = run(
+        """graph(%x : Tensor, %p : float, %train : bool):
+  %d : Tensor = aten::dropout(%x, %p, %train)
+  %y : Tensor = aten::mul(%d, %d)
+  return (%y)""",
+        x, 0.5, True,
+    )  # fmt: skip
+    assert 0 < int((y == 4).sum()) < 64 and torch.equal(grads["x"], torch.where(y == 4, 8.0, 0.0))
+
+
+UNKNOWN = [
+    ("%y : Tensor = aten::mean(%x, %dims, %keep, %none)", lambda x: x.mean([0, -1], False)),
+    ("%y : Tensor = aten::var(%x, %dims, %keep, %keep)", lambda x: x.var([0, -1], False, False)),
+    ("%y : Tensor = aten::std(%x, %dims, %three, %keep)", lambda x: x.std([0, -1], correction=3, keepdim=False)),
+    ("%y : Tensor = aten::logsumexp(%x, %dims, %keep)", lambda x: x.logsumexp([0, -1], False)),
+    ("%y : Tensor = aten::permute(%x, %order)", lambda x: x.permute([1, -1, 0])),
+    ("%y : Tensor = aten::mean(%x, %none)", lambda x: x.mean()),
+    ("%y : Tensor = aten::mean(%x, %double)", lambda x: x.mean(dtype=torch.float64)),
+    ("%y : Tensor = aten::linear(%x, %w, %bias)", lambda x: torch.nn.functional.linear(x, W, B)),
+    ("%y : Tensor = aten::linear(%x, %w, %none)", lambda x: torch.nn.functional.linear(x, W)),
+    ("%y : Tensor = aten::linear(%x, %bias, %none)", lambda x: torch.nn.functional.linear(x, B)),
+    ("%y : Tensor = aten::matmul(%x, %bias)", lambda x: x @ B),
+    ("%y : Tensor = aten::layer_norm(%x, %sizes, %bias, %none, %eps, %keep)", lambda x: torch.layer_norm(x, [4], B)),
+    ("%y : Tensor = aten::clamp(%x, %none, %eps)", lambda x: x.clamp(max=1e-5)),
+]
+W, B = torch.arange(16.0).reshape(4, 4) / 7, torch.arange(4.0) - 1
+
+
+@pytest.mark.parametrize(("line", "same"), UNKNOWN)
+def test_unknown_arguments(line, same):
+    """Numbers, lists and what may be None are inputs of the graph, and no dimension is known."""
+    text = f"""graph(%x : Tensor, %dims : int[], %keep : bool, %none : Tensor?, %three : int?, %order : int[], %w : Tensor, %bias : Tensor?,
+      %sizes : int[], %eps : float, %double : int?):
+  {line}
+  return (%y)"""
+    if "aten::mean(%x" in line or "clamp" in line:
+        text = text.replace("%none : Tensor?", "%none : Scalar?" if "clamp" in line else "%none : int?")
+    if "matmul" in line or "(%x, %bias" in line:
+        text = text.replace("%bias : Tensor?", "%bias : Tensor")
+    torch.manual_seed(1)
+    x = torch.randn(2, 3, 4)
+    leaf = x.clone().requires_grad_()
+    expected = same(leaf)
+    (wanted,) = torch.autograd.grad(expected.sum(), leaf)
+    y, grads = run(text, x, [0, -1], False, None, 3, [1, -1, 0], W, B, [4], 1e-5, 7)
+    torch.testing.assert_close(y, expected.detach())
+    torch.testing.assert_close(grads["x"], wanted)
+
+
 TWO_RESULTS = """graph(%x : Tensor, %y : Tensor):
   %a : Tensor = aten::mul(%x, %y)
   %b : Tensor = aten::sigmoid(%a)

@@ -1,8 +1,12 @@
+// Package autodiff differentiates graphs: it makes of a graph one that computes the same and gives out what the second one
+// needs, which computes the gradients of its inputs from those of its outputs.
+//
+// What the derivatives of operators are stands in their records (ops.Def), over handles: on the tape they run operators, here they add
+// nodes, so that a gradient is a graph like any other. Package autograd differentiates what has run; this one knows no sizes.
 package autodiff
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -38,7 +42,7 @@ const (
 func Differentiate(g *ir.Graph) (*Gradient, error) {
 	d := &differentiation{
 		f: g.Copy(), df: ir.NewGraph(), types: map[*ir.Value]types.Type{}, inner: map[*ir.Value]*ir.Value{}, grads: map[*ir.Value]*ir.Value{},
-		active: map[*ir.Value]bool{}, saved: map[*ir.Node][]*ir.Value{}, sizes: map[*ir.Value]*ir.Value{},
+		active: map[*ir.Value]bool{}, sizes: map[*ir.Value]*ir.Value{},
 	}
 	d.result = &Gradient{F: d.f, DF: d.df, FRealOutputs: len(d.f.Outputs())}
 	d.activate()
@@ -63,7 +67,6 @@ type differentiation struct {
 	active map[*ir.Value]bool       // values of f whose gradients are wanted
 	grads  map[*ir.Value]*ir.Value  // in df, by values of f
 	inner  map[*ir.Value]*ir.Value  // what stands for values of f in df
-	saved  map[*ir.Node][]*ir.Value // what the function that runs instead of a node has given besides
 	sizes  map[*ir.Value]*ir.Value  // of values of f
 	behind *ir.Node                 // of f, the one behind that which is being differentiated
 }
@@ -127,91 +130,37 @@ func (d *differentiation) node(n *ir.Node) error {
 	if d.behind = n.Next(); d.behind == nil {
 		d.behind = d.f.Block().ReturnNode()
 	}
-	if isSymbolic(o) {
-		return d.applyRecord(n)
-	}
-	derivative, err := body(nameOf(n))
-	if err != nil {
-		return err
-	}
-	if derivative == nil || strings.HasPrefix(nameOf(n), "_own_") {
+	saving := d.saving(n)
+	if !isSymbolic(saving.Operator()) {
 		return source.Errorf(source.RuntimeError, n.Range, "differentiation of %s is not supported, or it is missing necessary type information", n.Kind())
 	}
-	if err := d.runForward(n); err != nil {
-		return err
-	}
-	return d.apply(n, derivative)
+	return d.applyRecord(saving, n.Kind(), len(n.Outputs()))
 }
 
-// runForward puts the function that runs instead of a node in its place, if there is one.
-func (d *differentiation) runForward(n *ir.Node) error {
-	forward, err := body("forward_" + nameOf(n))
-	if forward == nil || err != nil {
-		return err
+// saving puts the operator that gives what the derivative reads besides in the place of a node whose record names one, and returns the node
+// that is to be differentiated.
+func (d *differentiation) saving(n *ir.Node) *ir.Node {
+	if n.Operator() == nil || n.Operator().Def().Saving == "" || !n.Operator().IsFunctional() {
+		return n
 	}
-	passes.LowerAllTuples(forward)
-	old := d.f.SetInsertPoint(d.behind)
-	defer d.f.SetInsertPoint(old)
-	outs := d.f.InsertGraph(forward, n.Inputs())
-	for _, v := range outs {
+	o := ops.Find("aten::" + n.Operator().Def().Saving)
+	s := d.f.Create(o.BaseName(), n.Inputs()[:len(o.Schema().Arguments)], len(o.Schema().Returns)).SetRange(n.Range).InsertBefore(n)
+	for i, v := range s.Outputs() {
+		v.SetType(o.Schema().Returns[i].Type)
 		d.types[v] = v.Type()
 	}
-	is, was := outs[0], n.Output()
-	is.CopyMetadata(was)
-	d.types[is], d.grads[is] = d.types[was], d.grads[was]
-	was.ReplaceAllUsesWith(is)
-	d.saved[n] = outs
-	return nil
-}
-
-// outputs are the values that a node, or what runs instead of it, gives.
-func (d *differentiation) outputs(n *ir.Node) []*ir.Value {
-	if outs := d.saved[n]; outs != nil {
-		return outs[:len(n.Outputs())]
-	}
-	return n.Outputs()
-}
-
-// apply adds the node that computes the gradients of a node's inputs.
-func (d *differentiation) apply(n *ir.Node, derivative *ir.Graph) error {
-	passes.LowerAllTuples(derivative)
-	wanted := d.keepWanted(n, derivative)
-	passes.DCE(derivative)
-	var given []*ir.Value
-	for _, v := range d.outputs(n) {
-		if d.grads[v] == nil {
-			d.grads[v] = d.df.InsertNode(d.df.Create(zeroKind, nil, 1)).Output()
-		}
-		given = append(given, d.grads[v])
-	}
-	arguments := make([]*ir.Value, len(derivative.Inputs()))
-	for i, in := range derivative.Inputs() {
-		if in.HasUses() {
-			v, err := d.parameter(n, in.BaseName(), given)
-			if err != nil {
-				return err
+	for i, was := range n.Outputs() {
+		is := s.Outputs()[i].CopyMetadata(was)
+		d.types[is], d.active[is] = d.types[was], d.active[was]
+		for _, known := range []map[*ir.Value]*ir.Value{d.grads, d.inner, d.sizes} {
+			if v := known[was]; v != nil {
+				known[is] = v
+				delete(known, was)
 			}
-			arguments[i] = v
 		}
+		was.ReplaceAllUsesWith(is)
 	}
-	grad := d.df.InsertNode(d.df.Create(gradOfKind, given, len(wanted)).SetAttr("name", n.Kind()))
-	d.df.SetInsertEnd(grad.AddBlock())
-	outs := d.df.InsertGraph(derivative, arguments)
-	refineNumbers(grad.Blocks()[0])
-	for i, v := range outs {
-		grad.Blocks()[0].AddOutput(v)
-		if v.Type().Kind() == types.KindList {
-			grad.Outputs()[i].SetType(v.Type())
-		}
-	}
-	d.df.SetInsertEnd(d.df.Block())
-	for i, v := range wanted {
-		if d.grads[v] != nil && v.Type().Kind() == types.KindList {
-			return source.Errorf(source.RuntimeError, n.Range, "differentiation of %s is not supported for a list that is used twice", n.Kind())
-		}
-		d.accumulate(v, grad.Outputs()[i])
-	}
-	return nil
+	return s
 }
 
 // refineNumbers gives what is computed from numbers the types that it has now that these are known.
@@ -226,52 +175,6 @@ func refineNumbers(b *ir.Block) {
 			n.Output().SetType(t)
 		}
 	})
-}
-
-// keepWanted leaves a derivative the outputs that are gradients of values for which some are wanted, and returns these values.
-func (d *differentiation) keepWanted(n *ir.Node, derivative *ir.Graph) (wanted []*ir.Value) {
-	at := 0
-	for i, a := range n.Operator().Schema().Arguments {
-		if !isDifferentiable(a.Type) || at == len(derivative.Outputs()) {
-			continue
-		}
-		if d.active[n.Input(i)] && !derivative.Outputs()[at].MustBeNone() {
-			wanted = append(wanted, n.Input(i))
-			at++
-		} else {
-			derivative.Block().EraseOutput(at)
-		}
-	}
-	return wanted
-}
-
-// parameter returns what stands in df for a parameter of a derivative.
-func (d *differentiation) parameter(n *ir.Node, name string, grads []*ir.Value) (*ir.Value, error) {
-	switch base, i := numbered(name); {
-	case base == "grad":
-		return grads[max(i, 0)], nil
-	case base == "result":
-		return d.lookup(d.outputs(n)[max(i, 0)]), nil
-	case base == "saved":
-		return d.lookup(d.saved[n][i]), nil
-	}
-	arguments := n.Operator().Schema()
-	if i := arguments.ArgumentIndex(name); i >= 0 {
-		return d.lookup(n.Input(i)), nil
-	}
-	if argument, ok := strings.CutSuffix(name, "_sizes"); ok {
-		size, err := d.size(n.Input(arguments.ArgumentIndex(argument)))
-		if err != nil {
-			return nil, err
-		}
-		return d.lookup(size), nil
-	}
-	argument, _ := strings.CutSuffix(name, "_size")
-	change, err := d.change(n.Input(arguments.ArgumentIndex(argument)), n)
-	if err != nil {
-		return nil, err
-	}
-	return d.lookup(change.SetName(name)), nil
 }
 
 // lookup returns what stands in df for a value of f: a constant like it, or a parameter.
@@ -310,7 +213,7 @@ func (d *differentiation) change(v *ir.Value, n *ir.Node) (*ir.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := d.size(d.outputs(n)[0])
+	after, err := d.size(n.Outputs()[0])
 	if err != nil {
 		return nil, err
 	}
@@ -392,4 +295,17 @@ func (d *differentiation) forgetGradients() {
 			}
 		}
 	}
+}
+
+// isDifferentiable reports whether values of a type may have gradients: tensors and lists of them whose type does not deny it.
+func isDifferentiable(t types.Type) bool {
+	switch t := t.(type) {
+	case *types.TensorInfo:
+		return t.RequiresGrad == nil || *t.RequiresGrad
+	case *types.List:
+		return t.Elem.Kind() == types.KindTensor
+	case *types.Optional:
+		return t.Elem.Kind() == types.KindTensor
+	}
+	return false
 }

@@ -12,20 +12,21 @@ import (
 
 // isSymbolic reports whether the derivative in an operator's record is one for graphs too.
 func isSymbolic(o *ops.Operator) bool {
-	return o != nil && o.Def().Grad != nil && o.Def().Has(ops.Grouped|ops.Symbolic) && o.IsFunctional() && functions()[nameOfOperator(o)] == nil
+	return o != nil && o.Def().Grad != nil && o.Def().Has(ops.Grouped|ops.Symbolic) && o.IsFunctional()
 }
 
-// applyRecord adds the node that computes the gradients of a node's inputs, by the derivative in the operator's record.
-func (d *differentiation) applyRecord(n *ir.Node) (err error) {
+// applyRecord adds the node that computes the gradients of a node's inputs, by the derivative in the operator's record. The gradients of its
+// first results, as many as the node of that kind had that was in the program, are known.
+func (d *differentiation) applyRecord(n *ir.Node, kind string, results int) (err error) {
 	defer source.Catch(&err)
-	e := &engine{differentiation: d, n: n, record: n.Operator().Def(), given: make([]*ir.Value, len(n.Inputs()))}
-	for _, v := range d.outputs(n) {
+	e := &engine{differentiation: d, n: n, record: n.Operator().Def(), given: make([]*ir.Value, len(n.Inputs())), asked: make([]bool, len(n.Inputs()))}
+	for _, v := range n.Outputs()[:results] {
 		if d.grads[v] == nil {
 			d.grads[v] = d.df.InsertNode(d.df.Create(zeroKind, nil, 1)).Output()
 		}
 		e.of = append(e.of, d.grads[v])
 	}
-	grad := d.df.InsertNode(d.df.Create(gradOfKind, e.of, 0).SetAttr("name", n.Kind()))
+	grad := d.df.InsertNode(d.df.Create(gradOfKind, e.of, 0).SetAttr("name", kind))
 	body := grad.AddBlock()
 	d.df.SetInsertEnd(body)
 	e.record.Grad(ops.Gradient{Engine: e})
@@ -55,6 +56,7 @@ type engine struct {
 	record *ops.Def
 	of     []*ir.Value // the gradients of the outputs
 	given  []*ir.Value // by input
+	asked  []bool      // by input: the derivative chooses by whether it is None
 }
 
 // Concrete implements ops.Engine: a graph knows no sizes.
@@ -65,11 +67,20 @@ func (e *engine) In(argument int) ops.Ref {
 	if e.n.Input(argument).MustBeNone() {
 		return nil
 	}
-	return e.lookup(e.n.Input(argument))
+	return e.some(argument)
+}
+
+// some returns what stands for an argument, which is not None where that was asked.
+func (e *engine) some(argument int) *ir.Value {
+	v := e.lookup(e.n.Input(argument))
+	if optional, ok := v.Type().(*types.Optional); ok && e.asked[argument] {
+		return e.df.InsertNode(e.df.Create("prim::unchecked_unwrap_optional", []*ir.Value{v}, 1)).Output().SetType(optional.Elem)
+	}
+	return v
 }
 
 // Out implements ops.Engine.
-func (e *engine) Out(i int) ops.Ref { return e.lookup(e.outputs(e.n)[i]) }
+func (e *engine) Out(i int) ops.Ref { return e.lookup(e.n.Outputs()[i]) }
 
 // Grad implements ops.Engine.
 func (e *engine) Grad(i int) ops.Ref { return e.of[i] }
@@ -83,7 +94,10 @@ func (e *engine) Arg(i int) any {
 	if c, ok := v.Constant(); ok && !c.IsTensor() {
 		return c
 	}
-	return e.lookup(v)
+	if v.MustBeNone() {
+		return value.None
+	}
+	return e.some(i)
 }
 
 // Number implements ops.Engine.
@@ -104,11 +118,17 @@ func (e *engine) IsNone(i int) any {
 	case v.Type().Kind() != types.KindOptional:
 		return false
 	}
+	e.asked[i] = true
 	return e.insertOperator("aten::__is__", e.lookup(v), value.None)
 }
 
-// Sizes implements ops.Engine.
-func (e *engine) Sizes(argument int) any { return e.lookup(source.Must(e.size(e.n.Input(argument)))) }
+// Sizes implements ops.Engine. The graph of the operator gives them out; those of what may be None are known here.
+func (e *engine) Sizes(argument int) any {
+	if e.n.Input(argument).Type().Kind() == types.KindOptional {
+		return e.Calculate("size", e.In(argument))
+	}
+	return e.lookup(source.Must(e.size(e.n.Input(argument))))
+}
 
 // IsComplex implements ops.Engine.
 func (e *engine) IsComplex(t ops.Ref) bool {
@@ -125,11 +145,14 @@ func (e *engine) Dim(t ops.Ref) (int, bool) {
 	return len(info.Sizes), true
 }
 
-// Give implements ops.Engine. A broadcast is undone by a sum to the size, which the graph of the operator gives out.
+// Give implements ops.Engine. A broadcast is undone by a sum to the size, which the graph of the operator gives out, a conversion by another one.
 func (e *engine) Give(argument int, g ops.Ref) {
 	v, _ := g.(*ir.Value)
 	if v == nil || !e.Needs(argument) {
 		return
+	}
+	if i := e.n.Operator().Schema().ArgumentIndex("dtype"); i >= 0 && !e.n.Input(i).MustBeNone() {
+		v = e.insertOperator("aten::type_as", v, e.lookup(e.n.Input(argument)))
 	}
 	if e.broadcasts() {
 		size := source.Must(e.change(e.n.Input(argument), e.n))
@@ -151,21 +174,24 @@ func (e *engine) broadcasts() bool {
 }
 
 // Calculate implements ops.Engine.
-func (e *engine) Calculate(operator string, numbers ...any) any {
-	return e.insertOperator("aten::"+operator, numbers...)
+func (e *engine) Calculate(operator string, args ...any) any {
+	if !strings.Contains(operator, "::") {
+		operator = "aten::" + operator
+	}
+	return e.insertOperator(operator, args...)
 }
 
 // MakeList implements ops.Engine.
-func (e *engine) MakeList(numbers ...any) any {
-	items := make([]*ir.Value, len(numbers))
-	for i, a := range argumentsOf(numbers) {
-		items[i] = a.Value(e.df)
+func (e *engine) MakeList(items ...any) any {
+	values := make([]*ir.Value, len(items))
+	for i, a := range argumentsOf(items) {
+		values[i] = a.Value(e.df)
 	}
-	return e.df.InsertNode(e.df.CreateList(types.Int, items)).Output()
+	return e.df.InsertNode(e.df.CreateList(values[0].Type(), values)).Output()
 }
 
 // Add implements ops.Engine.
-func (e *engine) Add(operator string, args []any) ops.Ref {
+func (e *engine) Add(operator string, args []any) []ops.Ref {
 	arguments := argumentsOf(args)
 	var named []ir.Argument
 	o := ops.Find("aten::" + operator)
@@ -174,7 +200,17 @@ func (e *engine) Add(operator string, args []any) ops.Ref {
 			named = append(named, arguments[i].Named(formal.Name))
 		}
 	}
-	return source.Must(e.df.InsertAt(source.Range{}, o.BaseName(), arguments[:len(args)-len(named)], named))
+	made := source.Must(e.df.InsertAt(source.Range{}, o.BaseName(), arguments[:len(args)-len(named)], named))
+	if len(o.Schema().Returns) == 1 {
+		return []ops.Ref{made}
+	}
+	packing := made.Node()
+	results := make([]ops.Ref, len(packing.Inputs()))
+	for i, v := range packing.Inputs() {
+		results[i] = v
+	}
+	packing.Destroy()
+	return results
 }
 
 // insertOperator adds an operator to the gradient; the overload is found by the arguments.
@@ -198,14 +234,23 @@ func argumentsOf(args []any) []ir.Argument {
 	return arguments
 }
 
-// If implements ops.Engine.
-func (e *engine) If(condition any, then, otherwise func() ops.Ref) ops.Ref {
+// If implements ops.Engine. A branch without a tensor gives an undefined one.
+func (e *engine) If(condition any, then, otherwise func() any) any {
 	choice := e.df.InsertNode(e.df.Create("prim::If", []*ir.Value{condition.(*ir.Value)}, 1))
-	for _, branch := range []func() ops.Ref{then, otherwise} {
+	for _, branch := range []func() any{then, otherwise} {
 		old := e.df.SetInsertEnd(choice.AddBlock())
-		given := branch().(*ir.Value)
+		var given *ir.Value
+		if result := branch(); result != nil {
+			given = argumentsOf([]any{result})[0].Value(e.df)
+		} else {
+			given = e.df.InsertNode(e.df.Create(zeroKind, nil, 1)).Output()
+		}
 		choice.Blocks()[len(choice.Blocks())-1].AddOutput(given)
+		choice.Output().SetType(given.Type())
 		e.df.SetInsertPoint(old)
 	}
-	return choice.Output().SetType(types.Tensor)
+	if choice.Output().Type().Kind() == types.KindTensor {
+		choice.Output().SetType(types.Tensor)
+	}
+	return choice.Output()
 }

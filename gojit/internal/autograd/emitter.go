@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -71,16 +70,6 @@ func (e *emitter) Unrecorded() Emitter { return unrecorded() }
 
 // do emits an operator with Go values for arguments and returns its first result.
 func do(e Emitter, name string, args ...any) *tensor.Tensor { return ops.Do(e, name, args...) }
-
-// optionals makes the list of indices that index and index_put take.
-func optionals(ts []*tensor.Tensor) value.Value {
-	l := value.NewList(types.NewOptional(types.Tensor))
-	for _, t := range ts {
-		item, _ := value.From(t)
-		l.Items = append(l.Items, item)
-	}
-	return value.OfList(l)
-}
 
 // derivative computes the gradients of a node's inputs from those of its outputs.
 type derivative func(c *gradient)
@@ -287,12 +276,14 @@ func (c *gradient) MakeList(...any) any {
 }
 
 // If implements ops.Engine: here all truth values are known.
-func (c *gradient) If(any, func() ops.Ref, func() ops.Ref) ops.Ref {
+func (c *gradient) If(any, func() any, func() any) any {
 	panic("autograd: a truth value of " + c.node.op + " is not known")
 }
 
 // Add implements ops.Engine, for engines without Concrete.
-func (c *gradient) Add(operator string, args []any) ops.Ref { return c.do(operator, args...) }
+func (c *gradient) Add(operator string, _ []any) []ops.Ref {
+	panic("autograd: the derivative of " + c.node.op + " is not run but written down by " + operator)
+}
 
 // Give sets the gradient of an argument; a broadcast is undone later.
 func (c *gradient) Give(argument int, g ops.Ref) {

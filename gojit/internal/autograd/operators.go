@@ -62,7 +62,7 @@ var modal = map[string]Operation{
 		if err != nil {
 			return err
 		}
-		out[0] = optionals(grads)
+		out[0] = value.OfList(value.OptionalTensors(grads))
 		return nil
 	},
 }

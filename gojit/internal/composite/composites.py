@@ -417,17 +417,11 @@ def dsplit__int(self, sections: int):
 def dsplit__array(self, indices: List[int]):
     return torch.tensor_split(self, indices, 2)
 
-def unsafe_split_with_sizes(self, split_sizes: List[int], dim: int):
-    return torch.split_with_sizes(self, split_sizes, dim)
-
 def split(self, split_sizes: List[int], dim: int):
     return torch.split_with_sizes(self, split_sizes, dim)
 
 def narrow__Tensor(self, dim: int, start, length: int):
     return torch.narrow(self, dim, int(start), length)
-
-def narrow_copy(self, dim: int, start: int, length: int):
-    return torch.narrow(self, dim, start, length).clone()
 
 def mT(self):
     return self if self.dim() == 0 else self.transpose(-2, -1)
@@ -896,24 +890,7 @@ def multilabel_margin_loss_forward(self, target, reduction: int):
         loss = loss.squeeze(0)
     return _own_reduce(loss, reduction), is_target.reshape(target.shape)
 
-def nll_loss_forward(self, target, weight: Optional[Tensor], reduction: int, ignore_index: int):
-    _, total = torch.nll_loss_forward(self.detach(), target, weight, reduction, ignore_index)
-    return torch.nll_loss(self, target, weight, reduction, ignore_index), total
-
-
 # ---- networks ----
-
-def native_layer_norm(input, normalized_shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float):
-    _, mean, rstd = torch.native_layer_norm(input.detach(), normalized_shape, None, None, eps)
-    return torch.layer_norm(input, normalized_shape, weight, bias, eps), mean, rstd
-
-def native_group_norm(input, weight: Optional[Tensor], bias: Optional[Tensor], N: int, C: int, HxW: int, group: int, eps: float):
-    _, mean, rstd = torch.native_group_norm(input.detach(), None, None, N, C, HxW, group, eps)
-    return torch.group_norm(input, group, weight, bias, eps), mean, rstd
-
-def native_dropout(input, p: float, train: Optional[bool]):
-    ones, mask = torch.native_dropout(torch.ones_like(input.detach()), p, train)
-    return input * ones, mask
 
 def feature_dropout(input, p: float, train: bool):
     return input * torch.feature_dropout(torch.ones_like(input.detach()), p, train)
@@ -1287,13 +1264,6 @@ def tensor_split__tensor_indices_or_sections(self, tensor_indices_or_sections, d
         return torch.tensor_split(self, int(tensor_indices_or_sections), dim)
     indices: List[int] = tensor_indices_or_sections.tolist()
     return torch.tensor_split(self, indices, dim)
-
-def native_batch_norm(input, weight: Optional[Tensor], bias: Optional[Tensor], running_mean: Optional[Tensor], running_var: Optional[Tensor], training: bool, momentum: float, eps: float):
-    own_mean = None if running_mean is None else running_mean.detach() # without it the call would come back here
-    own_var = None if running_var is None else running_var.detach()
-    _, mean, scale = torch.native_batch_norm(input.detach(), None, None, own_mean, own_var, training, momentum, eps)
-    out = torch.batch_norm(input, weight, bias, None if training else running_mean, None if training else running_var, training, momentum, eps, False)
-    return out, mean, scale
 
 def _batch_norm_impl_index(input, weight: Optional[Tensor], bias: Optional[Tensor], running_mean: Optional[Tensor], running_var: Optional[Tensor], training: bool, momentum: float, eps: float, cudnn_enabled: bool):
     out, mean, scale = torch.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)

@@ -146,16 +146,6 @@ def binary_cross_entropy_backward(grad_output, self, target, weight: Optional[Te
         found = found * weight
     return _own_mean(found, reduction, self)
 
-def nll_loss_backward(grad_output, self, target, weight: Optional[Tensor], reduction: int, ignore_index: int, total_weight):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.nll_loss(x, target, weight, reduction, ignore_index), x, grad_output)
-
-def nll_loss2d_backward(grad_output, self, target, weight: Optional[Tensor], reduction: int, ignore_index: int, total_weight):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.nll_loss2d(x, target, weight, reduction, ignore_index), x, grad_output)
-
 def multi_margin_loss_backward(grad_output, self, target, p: number, margin: number, weight: Optional[Tensor], reduction: int):
     torch.set_grad_enabled(True)
     x = _own_leaf(self)
@@ -168,29 +158,6 @@ def multilabel_margin_loss_backward(grad_output, self, target, reduction: int, i
 
 
 # ---- pooling and padding ----
-
-def _adaptive_avg_pool2d_backward(grad_output, self):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch._adaptive_avg_pool2d(x, [grad_output.size(-2), grad_output.size(-1)]), x, grad_output)
-
-def _adaptive_avg_pool3d_backward(grad_output, self):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    size = [grad_output.size(-3), grad_output.size(-2), grad_output.size(-1)]
-    return _own_adjoint(torch.adaptive_avg_pool3d(x, size), x, grad_output)
-
-def avg_pool2d_backward(grad_output, self, kernel_size: List[int], stride: List[int], padding: List[int], ceil_mode: bool, count_include_pad: bool, divisor_override: Optional[int]):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    y = torch.avg_pool2d(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-    return _own_adjoint(y, x, grad_output)
-
-def avg_pool3d_backward(grad_output, self, kernel_size: List[int], stride: List[int], padding: List[int], ceil_mode: bool, count_include_pad: bool, divisor_override: Optional[int]):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    y = torch.avg_pool3d(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-    return _own_adjoint(y, x, grad_output)
 
 def reflection_pad1d_backward(grad_output, self, padding: List[int]):
     torch.set_grad_enabled(True)

@@ -405,9 +405,6 @@ def _convolution_mode(input, weight, bias: Optional[Tensor], stride: List[int], 
 def thnn_conv2d(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int]):
     return torch.conv2d(self, weight, bias, stride, padding)
 
-def _slow_conv2d_forward(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int]):
-    return torch.conv2d(self, weight, bias, stride, padding)
-
 def slow_conv3d(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int]):
     return torch.conv3d(self, weight, bias, stride, padding)
 

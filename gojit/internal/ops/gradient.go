@@ -4,12 +4,13 @@ import (
 	"math/cmplx"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Ref stands for a tensor in a derivative: on the tape and for kernels it is the *tensor.Tensor, in a graph the value. Nil is None.
-type Ref any
+type Ref = any
 
 // Gradient is one use of a derivative. The same derivative runs operators now, on the tape; runs them on tensors without elements, for
 // which a kernel is planned; or adds nodes to a graph.
@@ -41,14 +42,14 @@ type Engine interface {
 	// Give sets the gradient of an argument. Broadcasting and conversion of that are undone later.
 	Give(argument int, g Ref)
 
-	// Calculate applies "add", "sub", "mul", "div", "eq" or "log" to numbers of which one at least is not known.
-	Calculate(operator string, numbers ...any) any
+	// Calculate applies an operator of numbers and lists, of which one at least is not known. A name without a namespace is one of aten.
+	Calculate(operator string, args ...any) any
 	// If chooses by a truth value that is not known.
-	If(condition any, then, otherwise func() Ref) Ref
-	// MakeList makes a list of numbers of which one at least is not known.
-	MakeList(numbers ...any) any
-	// Add adds the node of an operator of which no Concrete knows.
-	Add(operator string, args []any) Ref
+	If(condition any, then, otherwise func() any) any
+	// MakeList makes a list of numbers or truth values, of which one at least is not known.
+	MakeList(items ...any) any
+	// Add adds the node of an operator of which no Concrete knows, and returns its results.
+	Add(operator string, args []any) []Ref
 
 	// Concrete returns what only a run knows, nil where there is a graph.
 	Concrete() Concrete
@@ -93,7 +94,23 @@ func (g Gradient) Do(name string, args ...any) Ref {
 	if c := g.Concrete(); c != nil {
 		return Do(c, name, args...)
 	}
-	return g.Add(name, slices.Clone(args))
+	return g.Add(name, slices.Clone(args))[0]
+}
+
+// DoAll is Do with all results.
+func (g Gradient) DoAll(name string, args ...any) []Ref {
+	c := g.Concrete()
+	if c == nil {
+		return g.Add(name, slices.Clone(args))
+	}
+	results := DoAll(c, name, args...)
+	refs := make([]Ref, len(results))
+	for i, v := range results {
+		if v.IsTensor() {
+			refs[i] = v.Tensor()
+		}
+	}
+	return refs
 }
 
 // Do emits an operator with Go values for arguments and returns its first result.
@@ -189,10 +206,10 @@ func (g Gradient) ScaledBy(a Ref, argument int) Ref {
 	return g.Do("mul.Scalar", a, k)
 }
 
-// Choose gives one or the other by a truth value.
-func (g Gradient) Choose(condition any, then, otherwise func() Ref) Ref {
-	if known, ok := condition.(bool); ok {
-		if known {
+// Choose gives one or the other, tensors or numbers, by a truth value.
+func (g Gradient) Choose(condition any, then, otherwise func() any) any {
+	if is, known := knownTruth(condition); known {
+		if is {
 			return then()
 		}
 		return otherwise()
@@ -238,15 +255,20 @@ func (g Gradient) calculate(operator string, a, b any, now func(x, y complex128)
 	return g.Calculate(operator, a, b)
 }
 
-// List is a list of one integer.
-func (g Gradient) List(k any) any {
-	switch k := k.(type) {
-	case int:
-		return []int{k}
-	case value.Value:
-		return []int{int(k.Int())}
+// ListOf is a list of integers or of truth values.
+func (g Gradient) ListOf(items ...any) any {
+	l := value.NewList(types.Int)
+	for _, item := range items {
+		v, ok := value.From(item)
+		if !ok {
+			return g.MakeList(items...)
+		}
+		if v.Kind() == value.KindBool {
+			l.Elem = types.Bool
+		}
+		l.Items = append(l.Items, v)
 	}
-	return g.MakeList(k)
+	return value.OfList(l)
 }
 
 // SubNumbers subtracts numbers.

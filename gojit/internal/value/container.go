@@ -34,6 +34,15 @@ func Tensors(ts []*tensor.Tensor) *List {
 	return l
 }
 
+// OptionalTensors returns a list of tensors, nil for None, such as indices are.
+func OptionalTensors(ts []*tensor.Tensor) *List {
+	l := &List{Elem: types.NewOptional(types.Tensor), Items: make([]Value, len(ts))}
+	for i, t := range ts {
+		l.Items[i], _ = From(t)
+	}
+	return l
+}
+
 // AppendInts appends the integers that l holds to dst and returns it.
 func (l *List) AppendInts(dst []int) []int {
 	for _, v := range l.Items {

@@ -424,6 +424,7 @@ func col2im(c call, x *tensor.Tensor) *tensor.Tensor {
 }
 
 var convFamily = []definition{
+	decomposed("_slow_conv2d_forward", composeSlowConv).with(ops.Def{Grad: slowConvGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	convNd("conv1d", 1).with(ops.Def{Grad: convGrad, Tags: ops.SavesOperand}),
 	convNd("conv2d", 2).with(ops.Def{Grad: convGrad, Tags: ops.SavesOperand}),
 	convNd("conv3d", 3).with(ops.Def{Grad: convGrad, Tags: ops.SavesOperand}),

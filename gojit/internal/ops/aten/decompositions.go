@@ -246,21 +246,44 @@ func composeNll(x composer, a []value.Value) tensors {
 	unrecorded(x).Emit("nll_loss_nd", a...) // the operator itself checks its arguments
 	t, target := a[0].Tensor(), a[1].Tensor()
 	dim := min(1, t.Dim()-1)
-	ignored := x.do("eq.Scalar", target, a[4])
-	safe := x.do("masked_fill.Scalar", target, ignored, 0)
+	safe, weights := x.weightsOfTargets(t, target, a[2], a[4])
 	picked := x.do("squeeze.dim", x.do("gather", t, dim, x.do("unsqueeze", safe, dim)), dim)
-	var weights tensors
-	if a[2].IsNone() {
-		weights = x.do("ones_like", picked.Detach())
-	} else {
-		weights = x.do("reshape", x.do("index_select", a[2].Tensor().Detach(), 0, x.do("reshape", safe, []int{-1})), safe.Shape())
-	}
-	weights = x.do("masked_fill.Scalar", weights, ignored, 0.0)
 	losses := x.negate(x.do("mul.Tensor", picked, weights))
 	if a[3].Int() == 1 {
 		return x.do("div.Tensor", x.do("sum", losses), x.do("sum", weights))
 	}
 	return x.reduce(losses, a[3])
+}
+
+// weightsOfTargets returns targets, 0 for those that are ignored, and what they weigh.
+func (x composer) weightsOfTargets(t, target tensors, weight, ignore value.Value) (safe, weights tensors) {
+	ignored := x.do("eq.Scalar", target, ignore)
+	safe = x.do("masked_fill.Scalar", target, ignored, 0)
+	if weight.IsNone() {
+		weights = x.do("ones_like", safe, t.DType())
+	} else {
+		weights = x.do("reshape", x.do("index_select", weight.Tensor().Detach(), 0, x.do("reshape", safe, []int{-1})), safe.Shape())
+	}
+	return safe, x.do("masked_fill.Scalar", weights, ignored, 0.0)
+}
+
+// nllBackward scatters the gradients of losses, and what the targets weigh, to the places of the targets.
+func nllBackward(x composer, a []value.Value) tensors {
+	t, target := a[1].Tensor(), a[2].Tensor()
+	dim := min(1, t.Dim()-1)
+	if t.Dim() == 1 {
+		target = x.do("reshape", target, []int{})
+	}
+	safe, weights := x.weightsOfTargets(t, target, a[3], a[5])
+	d := x.negate(x.do("mul.Tensor", weights, a[0]))
+	if a[4].Int() == 1 {
+		d = x.do("div.Tensor", d, a[6])
+	}
+	return x.do("scatter.src", x.do("zeros_like", t), dim, x.do("unsqueeze", safe, dim), x.do("unsqueeze", d, dim))
+}
+
+func nllForwardGrad(g grad) {
+	g.Give(0, g.Do("nll_loss_backward", g.Grad(0), g.In(0), g.In(1), g.In(2), g.Arg(3), g.Arg(4), g.Out(1)))
 }
 
 func composeCrossEntropy(x composer, a []value.Value) tensors {

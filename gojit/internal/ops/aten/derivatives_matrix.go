@@ -26,33 +26,42 @@ func gradsOfProduct(g grad, a, b int, dy ref) {
 	}
 }
 
-// matmulGrad makes matrices of vectors first.
-func matmulGrad(c gradient) {
-	a, b, g := c.in(0), c.in(1), c.g()
-	if a.Dim() == 1 && b.Dim() == 1 {
-		c.give(0, c.mul(g, b))
-		c.give(1, c.mul(g, a))
+// matmulGrad is the derivative of a product of vectors, matrices or batches of them.
+func matmulGrad(g grad) {
+	isRow, isColumn := g.IsNumber(g.Rank(0), 1), g.IsNumber(g.Rank(1), 1)
+	if isRow == true && isColumn == true {
+		dotGrad(g)
 		return
 	}
-	if a.Dim() == 1 {
-		a, g = c.do("unsqueeze", a, 0), c.do("unsqueeze", g, -2)
+	itself := func(t ref) func() ref { return func() ref { return t } }
+	dim := func(how string, t ref, dim int) func() ref { return func() ref { return g.Do(how, t, dim) } }
+	dy := g.Grad(0)
+	dy = g.Choose(isColumn, dim("unsqueeze", dy, -1), itself(dy))
+	dy = g.Choose(isRow, dim("unsqueeze", dy, -2), itself(dy))
+	if g.Needs(0) {
+		b := g.Choose(isColumn, dim("unsqueeze", g.In(1), 1), itself(g.In(1)))
+		d := g.Do("matmul", dy, transposedMatrix(g, b))
+		g.Give(0, g.Unbroadcast(g.Choose(isRow, dim("squeeze.dim", d, -2), itself(d)), 0))
 	}
-	if b.Dim() == 1 {
-		b, g = c.do("unsqueeze", b, 1), c.do("unsqueeze", g, -1)
+	if g.Needs(1) {
+		a := g.Choose(isRow, dim("unsqueeze", g.In(0), 0), itself(g.In(0)))
+		d := g.Do("matmul", transposedMatrix(g, a), dy)
+		g.Give(1, g.Unbroadcast(g.Choose(isColumn, dim("squeeze.dim", d, -1), itself(d)), 1))
 	}
-	if c.needs(0) {
-		d := c.matmul(g, c.turn(b))
-		if len(c.shape(0)) == 1 {
-			d = c.do("squeeze.dim", d, -2)
-		}
-		c.give(0, d)
+}
+
+func dotGrad(g grad) {
+	g.Give(0, g.Mul(g.Grad(0), g.In(1)))
+	g.Give(1, g.Mul(g.Grad(0), g.In(0)))
+}
+
+// mvGrad is the derivative of a matrix times a vector.
+func mvGrad(g grad) {
+	if g.Needs(0) {
+		g.Give(0, g.Do("ger", g.Grad(0), g.In(1)))
 	}
-	if c.needs(1) {
-		d := c.matmul(c.turn(a), g)
-		if len(c.shape(1)) == 1 {
-			d = c.do("squeeze.dim", d, -1)
-		}
-		c.give(1, d)
+	if g.Needs(1) {
+		g.Give(1, g.Do("mv", g.Do("t", g.In(0)), g.Grad(0)))
 	}
 }
 
@@ -64,21 +73,23 @@ func scaledSumGrad(product func(g grad, dy ref)) func(g grad) {
 	}
 }
 
-func linearGrad(c gradient) {
-	g := c.g()
-	if c.needs(0) {
-		c.give(0, c.matmul(g, c.in(1)))
+// linearGrad: the weight is a matrix, or a vector.
+func linearGrad(g grad) {
+	dy := g.Grad(0)
+	isVector := g.IsNumber(g.Rank(1), 1)
+	if g.Needs(0) {
+		g.Give(0, g.Choose(isVector, func() ref { return g.Mul(g.Do("unsqueeze", dy, -1), g.In(1)) },
+			func() ref { return g.Do("matmul", dy, g.In(1)) }))
 	}
-	if c.needs(1) {
-		shape, w := c.shape(0), c.shape(1)
-		if len(w) == 1 {
-			c.give(1, c.mul(c.do("unsqueeze", g, -1), c.in(0)))
-		} else {
-			rows := c.do("reshape", g, []int{-1, w[0]})
-			c.give(1, c.matmul(c.do("t", rows), c.do("reshape", c.in(0), []int{-1, shape[len(shape)-1]})))
-		}
+	if g.Needs(1) {
+		g.Give(1, g.Choose(isVector, func() ref { return g.Unbroadcast(g.Mul(g.Do("unsqueeze", dy, -1), g.In(0)), 1) }, func() ref {
+			rows := g.Do("reshape", dy, g.ListOf(-1, g.Size(1, 0)))
+			return g.Do("matmul", g.Do("t", rows), g.Do("reshape", g.In(0), g.ListOf(-1, g.Size(1, 1))))
+		}))
 	}
-	c.give(2, g)
+	if g.Needs(2) {
+		g.Give(2, g.Unbroadcast(dy, 2))
+	}
 }
 
 // einsumGrad gives each operand the equation with its term and the result exchanged.

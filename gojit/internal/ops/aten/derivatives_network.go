@@ -22,8 +22,24 @@ func squareErrorGrad(c gradient) {
 	}
 }
 
-func embeddingGrad(c gradient) {
-	c.give(0, c.do("embedding_dense_backward", c.g(), c.in(1), c.shape(0)[0], c.int(2), c.bool(3)))
+func embeddingGrad(g grad) {
+	if c := g.Concrete(); c != nil && c.Arguments()[4].Bool() {
+		embeddingSparseGrad(gradient{g, c})
+		return
+	}
+	g.Give(0, g.Do("embedding_dense_backward", g.Grad(0), g.In(1), g.Size(0, 0), g.Arg(2), g.Arg(3)))
+}
+
+// nativeDropoutGrad: what was kept was scaled, unless nothing was dropped or everything.
+func nativeDropoutGrad(g grad) {
+	p := g.Arg(1)
+	trained := func() any {
+		return g.Choose(g.IsNumber(p, 1), func() any { return 0.0 }, func() any { return g.DivNumbers(1.0, g.SubNumbers(1.0, p)) })
+	}
+	scale := g.Choose(g.IsNone(2), trained, func() any {
+		return g.Choose(g.Arg(2), trained, func() any { return 1.0 })
+	})
+	g.Give(0, g.Do("native_dropout_backward", g.Grad(0), g.Out(1), scale))
 }
 
 // embeddingDenseGrad reads the rows of the gradient that those of the result went to.
@@ -157,6 +173,15 @@ func convolutionGrad(c gradient, transposedGrad bool, stride, padding, dilation,
 	}
 }
 
+// composeSlowConv: the size of the kernel is that of the weight.
+func composeSlowConv(e ops.Emitter, a []value.Value) []value.Value {
+	return e.Emit("conv2d", a[0], a[1], a[3], a[4], a[5])
+}
+
+func slowConvGrad(g grad) {
+	giveMasked(g, []int{0, 1, 3}, "convolution_backward", g.Grad(0), g.In(0), g.In(1), g.ListOf(g.Size(1, 0)), g.Arg(4), g.Arg(5), []int{1, 1}, false, []int{0, 0}, 1)
+}
+
 // convolutionWindow is the geometry of a convolution.
 type convolutionWindow struct {
 	stride, padding, dilation []int
@@ -219,26 +244,39 @@ func convolutionAgain(c gradient) {
 }
 
 // pooledMaximum sends the gradient to the places that the second result names, by an operator that takes these arguments besides.
-func pooledMaximum(c gradient, name string, arguments ...int) {
-	args := []any{c.g(), c.standIn(c.shape(0))}
-	for _, i := range arguments {
-		args = append(args, c.arg(i))
+func pooledMaximum(name string, arguments ...int) func(g grad) {
+	return func(g grad) {
+		args := []any{g.Grad(0), g.StandIn(0)}
+		for _, i := range arguments {
+			args = append(args, g.Arg(i))
+		}
+		g.Give(0, g.Do(name, append(args, g.Out(1))...))
 	}
-	c.give(0, c.do(name, append(args, c.out(1))...))
 }
 
 // pooledRows is pooledMaximum for planes of one row.
-func pooledRows(c gradient) {
-	shape := c.shape(0)
-	last := len(shape) - 1
-	planes := append(append([]int{}, shape[:last]...), 1, shape[last])
-	d := c.do("adaptive_max_pool2d_backward", c.do("unsqueeze", c.g(), -2), c.standIn(planes), c.do("unsqueeze", c.out(1), -2))
-	c.give(0, c.do("squeeze.dim", d, -2))
+func pooledRows(g grad) {
+	d := g.Do("adaptive_max_pool2d_backward", planeOf(g, g.Grad(0)), planeOf(g, g.StandIn(0)), planeOf(g, g.Out(1)))
+	g.Give(0, g.Do("squeeze.dim", d, -2))
 }
 
-// standIn is a tensor that only has the shape of another one.
-func (c gradient) standIn(shape []int) tensors {
-	return must(must(tensor.Zeros(nil, c.g().DType())).Expand(shape...))
+// planeOf makes a plane of one row of a row.
+func planeOf(g grad, row ref) ref { return g.Do("unsqueeze", row, -2) }
+
+// pooledBy is a derivative that an operator computes of the gradient, the argument and these other arguments.
+func pooledBy(name string, arguments ...int) func(g grad) {
+	return func(g grad) {
+		args := []any{g.Grad(0), g.StandIn(0)}
+		for _, i := range arguments {
+			args = append(args, g.Arg(i))
+		}
+		g.Give(0, g.Do(name, args...))
+	}
+}
+
+func adaptiveRowsGrad(g grad) {
+	d := g.Do("_adaptive_avg_pool2d_backward", planeOf(g, g.Grad(0)), planeOf(g, g.StandIn(0)))
+	g.Give(0, g.Do("squeeze.dim", d, -2))
 }
 
 // pooledAgain is the derivative of the gradient of a pooling that takes maxima.
@@ -251,42 +289,64 @@ func pooledAgain(c gradient, indices, n int) {
 
 // separable is the derivative of an operator that multiplies each of the last n dimensions by a
 // matrix; row makes the matrix, (inputs, outputs), of a dimension from a unit matrix.
-func separable(c gradient, n int, row func(unit tensors, d int) tensors) tensors {
-	g, shape := c.g(), c.shape(0)
+func (x composer) separable(g tensors, shape []int, n int, row func(unit tensors, d int) tensors) tensors {
 	for d := range n {
 		at := len(shape) - n + d
-		unit := c.do("unsqueeze", c.do("eye", shape[at], g.DType()), 0)
-		m := c.do("squeeze.dim", row(unit, d), 0)
-		g = c.do("transpose.int", c.matmul(c.do("transpose.int", g, at, -1), c.do("t", m)), at, -1)
+		unit := x.do("unsqueeze", x.do("eye", shape[at], g.DType()), 0)
+		m := x.do("squeeze.dim", row(unit, d), 0)
+		g = x.do("transpose.int", x.do("matmul", x.do("transpose.int", g, at, -1), x.do("t", m)), at, -1)
 	}
 	return g
 }
 
-func averagePoolGrad(c gradient, n int) {
-	size := c.each(1, n)
-	stride := c.ints(2)
-	if len(stride) == 0 {
-		stride = size
-	} else {
-		stride = c.each(2, n)
-	}
-	padding := c.each(3, n)
-	override := n > 1 && !c.isNone(6)
-	g := separable(c, n, func(unit tensors, d int) tensors {
-		m := c.do("avg_pool1d", unit, size[d:d+1], stride[d:d+1], padding[d:d+1], c.bool(4), c.bool(5))
-		if override {
-			m = c.do("to.dtype", c.do("gt.Scalar", m, 0.0), unit.DType())
-		}
-		return m
-	})
-	if override {
-		g = c.scale(g, 1/c.float(6))
-	}
-	c.give(0, g)
+// checkPlanes fails where a gradient and an input are not as many planes of n dimensions.
+func checkPlanes(what string, g, input tensors, n int) {
+	lead := input.Dim() - n
+	check(lead >= 0 && g.Dim() == input.Dim() && slices.Equal(g.Shape()[:lead], input.Shape()[:lead]),
+		"%s takes a gradient and an input that differ in the last %d sizes alone, but got %s and %s", what, n, shapeText(g.Shape()), shapeText(input.Shape()))
 }
 
-func adaptivePoolGrad(c gradient, n int) {
-	c.give(0, separable(c, n, func(unit tensors, d int) tensors {
-		return c.do("adaptive_avg_pool1d", unit, []int{c.g().Size(c.g().Dim() - n + d)})
-	}))
+// averagePoolBackward takes the gradient, the argument and what the pooling of n dimensions takes besides.
+func averagePoolBackward(n int) ops.Decomposition {
+	return composing(func(x composer, a []value.Value) tensors {
+		checkPlanes("the gradient of avg_pool", a[0].Tensor(), a[1].Tensor(), n)
+		size := numbersOfValue(a[2], n)
+		stride := numbersOfValue(a[3], n)
+		if len(stride) == 0 {
+			stride = size
+		}
+		padding := numbersOfValue(a[4], n)
+		override := len(a) > 7 && !a[7].IsNone()
+		g := x.separable(a[0].Tensor(), a[1].Tensor().Shape(), n, func(unit tensors, d int) tensors {
+			m := x.do("avg_pool1d", unit, size[d:d+1], stride[d:d+1], padding[d:d+1], a[5], a[6])
+			if override {
+				m = x.do("to.dtype", x.do("gt.Scalar", m, 0.0), unit.DType())
+			}
+			return m
+		})
+		if override {
+			g = x.do("mul.Scalar", g, 1/numberOfValue(a[7]))
+		}
+		return g
+	})
+}
+
+// adaptivePoolBackward takes the gradient and the argument. What has one row before and after is as it was.
+func adaptivePoolBackward(n int) ops.Decomposition {
+	return composing(func(x composer, a []value.Value) tensors {
+		checkPlanes("the gradient of adaptive_avg_pool", a[0].Tensor(), a[1].Tensor(), n)
+		g, shape := a[0].Tensor(), a[1].Tensor().Shape()
+		n := n
+		for n > 1 && shape[len(shape)-n] == 1 && g.Size(g.Dim()-n) == 1 {
+			n--
+		}
+		to := g.Shape()[g.Dim()-n:]
+		return x.separable(g, shape, n, func(unit tensors, d int) tensors { return x.do("adaptive_avg_pool1d", unit, to[d:d+1]) })
+	})
+}
+
+// averageRowsGrad is for rows, for which there is no operator.
+func averageRowsGrad(c gradient) {
+	args := append([]value.Value{value.OfTensor(c.g()), value.OfTensor(tensorOf(c.StandIn(0)))}, c.args()[1:]...)
+	c.give(0, averagePoolBackward(1)(c.run, args)[0].Tensor())
 }

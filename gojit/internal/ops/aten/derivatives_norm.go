@@ -1,8 +1,6 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -28,15 +26,49 @@ func (c gradient) statistics(x tensors, dims []int, eps float64) (mean, rstd ten
 	return mean, c.do("rsqrt", c.do("add.Scalar", variance, eps))
 }
 
-// giveNorm gives the gradients of arguments that an operator computes when its last argument asks for them.
-func (c gradient) giveNorm(arguments []int, name string, args ...any) {
-	mask := value.NewList(types.Bool)
-	for _, i := range arguments {
-		mask.Items = append(mask.Items, value.Bool(c.needs(i)))
-	}
-	for j, g := range ops.DoAll(c.run, name, append(args, value.OfList(mask))...) {
-		if c.needs(arguments[j]) {
-			c.give(arguments[j], g.Tensor())
+// giveMasked gives the gradients of arguments that an operator computes when its last argument asks for them.
+func giveMasked(g grad, arguments []int, name string, args ...any) {
+	mask := make([]any, len(arguments))
+	for j, i := range arguments {
+		if mask[j] = false; g.Needs(i) {
+			mask[j] = g.Not(g.IsNone(i))
 		}
 	}
+	for j, d := range g.DoAll(name, append(args, g.ListOf(mask...))...) {
+		if g.Needs(arguments[j]) {
+			g.Give(arguments[j], d)
+		}
+	}
+}
+
+func nativeBatchNormGrad(g grad) {
+	x, training := g.In(0), g.Arg(5)
+	var mean, rstd, runningMean, runningVar ref
+	c := g.Concrete()
+	switch {
+	case c == nil:
+		mean, rstd, runningMean, runningVar = g.Out(1), g.Out(2), g.In(3), g.In(4)
+	case !c.Arguments()[5].Bool():
+		runningMean, runningVar = g.In(3), g.In(4)
+		gradient{g, c}.giveRunning(tensorOf(x), tensorOf(runningMean), tensorOf(runningVar))
+	case c.Records():
+		t := tensorOf(x)
+		m, r := gradient{g, c}.statistics(t, channelDims(t.Dim(), 0), c.Arguments()[7].Float())
+		mean, rstd = g.Do("reshape", m, []int{-1}), g.Do("reshape", r, []int{-1})
+	default:
+		mean, rstd = g.Out(1), g.Out(2)
+	}
+	giveMasked(g, []int{0, 1, 2}, "native_batch_norm_backward", g.Grad(0), x, g.In(1), runningMean, runningVar, mean, rstd, training, g.Arg(7))
+}
+
+func nativeLayerNormGrad(g grad) {
+	x, mean, rstd := g.In(0), g.Out(1), g.Out(2)
+	if c := g.Concrete(); c != nil && c.Records() {
+		var dims []int
+		for i := range c.Arguments()[1].List().Items {
+			dims = append(dims, -1-i)
+		}
+		mean, rstd = gradient{g, c}.statistics(tensorOf(x), dims, c.Arguments()[4].Float())
+	}
+	giveMasked(g, []int{0, 2, 3}, "native_layer_norm_backward", g.Grad(0), x, g.Arg(1), mean, rstd, g.In(2), nil)
 }

@@ -7,43 +7,26 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// spread gives g the dimensions that a reduction over dims left out.
-func (c gradient) spread(g tensors, dims []int, keep bool) tensors {
-	n := len(c.shape(0))
-	if keep || n == 0 {
-		return g
+// spread gives dy the dimensions that a reduction of the first argument over dims left out. What is reduced as a whole broadcasts anyway.
+func spread(g grad, dy ref, dims, keep any) ref {
+	if xs, known := dims.([]int); known && len(xs) == 0 {
+		return dy
 	}
-	if len(dims) == 0 {
-		ones := make([]int, n)
-		for i := range ones {
-			ones[i] = 1
-		}
-		return c.do("reshape", g, ones)
-	}
-	shape := append([]int(nil), c.shape(0)...)
-	for _, d := range dims {
-		shape[wrap(d, n)] = 1
-	}
-	return c.do("reshape", g, shape)
+	return g.Choose(keep, func() ref { return dy }, func() ref { return g.Do("reshape", dy, g.KeptSizes(0, dims)) })
 }
 
-// reducedCount returns how many elements go into one result.
-func (c gradient) reducedCount(dims []int) float64 {
-	shape := c.shape(0)
-	if len(dims) == 0 {
-		return float64(numel(shape))
-	}
-	n := 1
-	for _, d := range dims {
-		if len(shape) > 0 {
-			n *= shape[wrap(d, len(shape))]
-		}
-	}
-	return float64(n)
+func (c gradient) spread(dy tensors, dims []int, keep bool) tensors {
+	return tensorOf(spread(c.Gradient, dy, dims, keep))
 }
 
-func (c gradient) sumGrad(dims []int, keep bool) tensors {
-	return c.do("expand", c.spread(c.g(), dims, keep), c.shape(0))
+// sumOver is the derivative of a sum over dims.
+func sumOver(g grad, dims, keep any) ref {
+	return g.Do("expand", spread(g, g.Grad(0), dims, keep), g.Sizes(0))
+}
+
+// meanOver is the derivative of a mean over dims.
+func meanOver(g grad, dims, keep any) ref {
+	return g.Do("div.Scalar", sumOver(g, dims, keep), g.ReducedCount(0, dims))
 }
 
 // chosenGrad is the derivative of taking elements along a dimension by indices, which are the second result.
@@ -66,38 +49,40 @@ func evenly(c gradient, dims []int, keep bool) {
 	c.give(0, c.div(c.mul(c.spread(c.g(), dims, keep), equal), c.countOf(equal, dims)))
 }
 
-func (c gradient) centered(dims []int) tensors {
-	x := c.in(0)
-	if len(dims) == 0 {
-		return c.sub(x, c.do("mean", x))
+// varianceOver takes the gradient of a variance over dims with a correction.
+func varianceOver(g grad, dy ref, dims, correction, keep any) ref {
+	x := g.In(0)
+	var mean ref
+	if xs, known := dims.([]int); known && len(xs) == 0 {
+		mean = g.Do("mean", x)
+	} else {
+		mean = g.Do("mean.dim", x, dims, true)
 	}
-	return c.sub(x, c.do("mean.dim", x, dims, true))
+	free := g.SubNumbers(g.ReducedCount(0, dims), correction)
+	return g.Do("mul.Scalar", g.Mul(spread(g, dy, dims, keep), g.Minus(x, mean)), g.DivNumbers(2.0, free))
 }
 
-// varianceGrad takes the gradient of a variance with the given correction.
-func (c gradient) varianceGrad(g tensors, dims []int, correction int, keep bool) tensors {
-	return c.scale(c.mul(c.spread(g, dims, keep), c.centered(dims)), 2/(c.reducedCount(dims)-float64(correction)))
+// deviationOver is the derivative of a standard deviation: none where that is zero.
+func deviationOver(g grad, dims, correction, keep any) ref {
+	y := g.Out(0)
+	dy := g.Do("masked_fill.Scalar", g.Div(g.Grad(0), g.Scale(y, 2)), g.Do("eq.Scalar", y, 0.0), 0.0)
+	return varianceOver(g, dy, dims, correction, keep)
 }
 
-func (c gradient) deviationGrad(dims []int, correction int, keep bool) tensors {
-	y := c.out(0)
-	g := c.div(c.g(), c.scale(y, 2))
-	return c.varianceGrad(c.do("masked_fill.Scalar", g, c.do("eq.Scalar", y, 0.0), 0.0), dims, correction, keep)
+// correctionOf returns a correction that is 1 where it is not given.
+func correctionOf(g grad, i int) any {
+	return g.Choose(g.IsNone(i), func() any { return 1 }, func() any { return g.Arg(i) })
 }
 
-func unbiased(on bool) int {
-	if on {
-		return 1
-	}
-	return 0
-}
-
-func (c gradient) correction(i int) int {
-	if c.isNone(i) {
-		return 1
-	}
-	return c.int(i)
-}
+// The derivatives of the overloads of var and std.
+var (
+	varGrad           = func(g grad) { g.Give(0, varianceOver(g, g.Grad(0), []int(nil), g.Integer(g.Arg(1)), false)) }
+	varDimGrad        = func(g grad) { g.Give(0, varianceOver(g, g.Grad(0), g.Ints(1), g.Integer(g.Arg(2)), g.Arg(3))) }
+	varCorrectionGrad = func(g grad) { g.Give(0, varianceOver(g, g.Grad(0), g.Ints(1), correctionOf(g, 2), g.Arg(3))) }
+	stdGrad           = func(g grad) { g.Give(0, deviationOver(g, []int(nil), g.Integer(g.Arg(1)), false)) }
+	stdDimGrad        = func(g grad) { g.Give(0, deviationOver(g, g.Ints(1), g.Integer(g.Arg(2)), g.Arg(3))) }
+	stdCorrectionGrad = func(g grad) { g.Give(0, deviationOver(g, g.Ints(1), correctionOf(g, 2), g.Arg(3))) }
+)
 
 // normGrad: outside of 0 and the infinities, sgn(x) |x|^(p-1) g / y^(p-1).
 func (c gradient) normGrad(p float64, dims []int, keep bool) {
@@ -243,7 +228,7 @@ func softmaxGrad(g grad) {
 		g.Give(0, g.Zeros(gy))
 		return
 	}
-	g.Give(0, g.Minus(gy, g.Mul(y, g.Do("sum.dim_IntList", gy, g.List(g.Arg(1)), true))))
+	g.Give(0, g.Minus(gy, g.Mul(y, g.Do("sum.dim_IntList", gy, g.ListOf(g.Arg(1)), true))))
 }
 
 func logSoftmaxGrad(g grad) {
@@ -252,7 +237,7 @@ func logSoftmaxGrad(g grad) {
 		g.Give(0, g.Zeros(dy))
 		return
 	}
-	g.Give(0, g.Minus(dy, g.Mul(g.Do("exp", y), g.Do("sum.dim_IntList", dy, g.List(g.Arg(1)), true))))
+	g.Give(0, g.Minus(dy, g.Mul(g.Do("exp", y), g.Do("sum.dim_IntList", dy, g.ListOf(g.Arg(1)), true))))
 }
 
 // isNumber reports whether a tensor is known to have no dimensions.

@@ -16,46 +16,29 @@ func wrap(dim, n int) int {
 
 func transposedGrad(g grad) { g.Give(0, g.Do("transpose.int", g.Grad(0), g.Arg(1), g.Arg(2))) }
 
-// joined gives the concatenated gradients of parts along a dimension; parts without one are zero.
-func joined(c gradient) {
-	dim := 0
-	if last := len(c.args()) - 1; last >= 2 {
-		dim = c.int(last)
+// joined gives the concatenated gradients of parts along the dimension of the third argument; parts without one are zero.
+func joined(g grad) { g.Give(0, g.Do("cat", g.GradList(), g.Arg(2))) }
+
+// permuteGrad permutes back.
+func permuteGrad(g grad) {
+	dims, known := g.Ints(1).([]int)
+	if !known {
+		g.Give(0, g.Do("movedim.intlist", g.Grad(0), g.Calculate("prim::rangelist", g.Calculate("len", g.Arg(1))), g.Arg(1)))
+		return
 	}
-	parts := make([]tensors, len(c.grads()))
-	for i := range parts {
-		parts[i] = c.gradOf(i)
+	back := make([]int, len(dims))
+	for i, d := range dims {
+		back[wrap(d, len(dims))] = i
 	}
-	c.give(0, c.do("cat", parts, dim))
+	g.Give(0, g.Do("permute", g.Grad(0), back))
 }
 
-func catGrad(c gradient) {
-	n := c.g().Dim()
-	dim := wrap(c.int(1), n)
-	start := 0
-	for j := range c.arg(0).List().Items {
-		shape, d := c.run.Geometry(0, j)
-		if len(shape) == 1 && shape[0] == 0 && n != 1 {
-			c.giveAt(0, j, c.zerosAs(shape, d))
-			continue
-		}
-		c.giveAt(0, j, c.do("slice.Tensor", c.g(), dim, start, start+shape[dim], 1))
-		start += shape[dim]
-	}
-}
-
-func stackGrad(c gradient) {
-	for j := range c.arg(0).List().Items {
-		c.giveAt(0, j, c.do("select.int", c.g(), wrap(c.int(1), c.g().Dim()), j))
-	}
-}
-
-func indexGrad(c gradient) {
-	c.give(0, c.into("index_put", c.zerosOf(0), optionalTensors(c.list(1)), c.g(), true))
+func indexGrad(g grad) {
+	g.Give(0, g.Into("index_put", g.ZerosOf(0), g.InList(1), g.Grad(0), true))
 }
 
 func indexPutGrad(c gradient) {
-	indices := optionalTensors(c.list(1))
+	indices := c.InList(1)
 	g := c.g()
 	if !c.bool(3) {
 		c.give(0, c.do("index_put", g, indices, must(tensor.Zeros(nil, g.DType())), false))

@@ -10,7 +10,6 @@ var further = []ops.Def{
 	{Name: "_coalesce", Grad: passedOn},
 	{Name: "_coalesced", Grad: passedOn},
 	{Name: "_index_put_impl", Grad: concrete(indexPutGrad), Tags: ops.IgnoresSelf | ops.AsWritten},
-	{Name: "_slow_conv2d_forward", Tags: ops.Grouped},
 	{Name: "_sparse_csr_tensor_unsafe", Grad: concrete(compressedValues)},
 	{Name: "_sparse_log_softmax", Grad: concrete(func(c gradient) { c.sparseSoftmax("_sparse_log_softmax_backward_data") })},
 	{Name: "_sparse_log_softmax.int", Grad: concrete(func(c gradient) { c.sparseSoftmax("_sparse_log_softmax_backward_data") }), Node: "SparseLogSoftmaxBackward0"},
@@ -42,12 +41,12 @@ var further = []ops.Def{
 	{Name: "_upsample_nearest_exact3d.vec", Grad: concrete(resampledGrad("_upsample_nearest_exact3d_backward.vec"))},
 	{Name: "_upsample_nearest_exact3d_backward", Grad: concrete(resampledAgain("_upsample_nearest_exact3d"))},
 	{Name: "_upsample_nearest_exact3d_backward.vec", Grad: concrete(resampledAgain("_upsample_nearest_exact3d.vec"))},
-	{Name: "adaptive_avg_pool1d", Grad: concrete(func(c gradient) { adaptivePoolGrad(c, 1) }), Tags: ops.Grouped},
-	{Name: "adaptive_avg_pool2d", Grad: concrete(func(c gradient) { adaptivePoolGrad(c, 2) }), Tags: ops.Grouped},
-	{Name: "adaptive_avg_pool3d", Grad: concrete(func(c gradient) { adaptivePoolGrad(c, 3) }), Tags: ops.Grouped},
-	{Name: "adaptive_max_pool1d", Grad: concrete(pooledRows)},
-	{Name: "adaptive_max_pool2d", Grad: concrete(func(c gradient) { pooledMaximum(c, "adaptive_max_pool2d_backward") })},
-	{Name: "adaptive_max_pool3d", Grad: concrete(func(c gradient) { pooledMaximum(c, "adaptive_max_pool3d_backward") })},
+	{Name: "adaptive_avg_pool1d", Grad: adaptiveRowsGrad, Tags: ops.Grouped},
+	{Name: "adaptive_avg_pool2d", Grad: pooledBy("_adaptive_avg_pool2d_backward"), Tags: ops.Grouped},
+	{Name: "adaptive_avg_pool3d", Grad: pooledBy("_adaptive_avg_pool3d_backward"), Tags: ops.Grouped},
+	{Name: "adaptive_max_pool1d", Grad: pooledRows},
+	{Name: "adaptive_max_pool2d", Grad: pooledMaximum("adaptive_max_pool2d_backward")},
+	{Name: "adaptive_max_pool3d", Grad: pooledMaximum("adaptive_max_pool3d_backward")},
 	{Name: "atleast_1d", Grad: concrete(func(c gradient) { c.moved("atleast_1d") }), Tags: ops.AsWritten},
 	{Name: "atleast_2d", Grad: concrete(func(c gradient) { c.moved("atleast_2d") }), Tags: ops.AsWritten},
 	{Name: "atleast_3d", Grad: concrete(func(c gradient) { c.moved("atleast_3d") }), Tags: ops.AsWritten},
@@ -56,7 +55,7 @@ var further = []ops.Def{
 	{Name: "conv1d.padding", Decomp: composeSame("conv1d")},
 	{Name: "conv2d.padding", Decomp: composeSame("conv2d")},
 	{Name: "conv3d.padding", Decomp: composeSame("conv3d")},
-	{Name: "dropout", Decomp: composing(composeDropout), Tags: ops.Grouped},
+	{Name: "dropout", Decomp: composing(composeDropout), Saving: "native_dropout", Tags: ops.Grouped},
 	{Name: "exponential", Grad: constantGrad, Tags: ops.Constant},
 	{Name: "fill_diagonal_", Grad: concrete(func(c gradient) {
 		mask := must(tensor.Full(c.shape(0), tensor.Int(1), c.g().DType()))
@@ -68,11 +67,11 @@ var further = []ops.Def{
 	{Name: "lift_fresh_copy", Grad: passedOn, Tags: ops.AsWritten},
 	{Name: "log_normal", Grad: constantGrad, Tags: ops.Constant},
 	{Name: "max_pool1d", Decomp: withIndices("max_pool1d_with_indices")},
-	{Name: "max_pool1d_with_indices", Grad: concrete(pooledRows)},
-	{Name: "max_pool2d", Decomp: withIndices("max_pool2d_with_indices"), Tags: ops.Grouped},
-	{Name: "max_pool2d_with_indices", Grad: concrete(func(c gradient) { pooledMaximum(c, "max_pool2d_with_indices_backward", 1, 2, 3, 4, 5) }), Tags: ops.Grouped},
+	{Name: "max_pool1d_with_indices", Grad: pooledRows},
+	{Name: "max_pool2d", Decomp: withIndices("max_pool2d_with_indices"), Saving: "max_pool2d_with_indices", Tags: ops.Grouped},
+	{Name: "max_pool2d_with_indices", Grad: pooledMaximum("max_pool2d_with_indices_backward", 1, 2, 3, 4, 5), Tags: ops.Grouped},
 	{Name: "max_pool3d", Decomp: withIndices("max_pool3d_with_indices")},
-	{Name: "max_pool3d_with_indices", Grad: concrete(func(c gradient) { pooledMaximum(c, "max_pool3d_with_indices_backward", 1, 2, 3, 4, 5) })},
+	{Name: "max_pool3d_with_indices", Grad: pooledMaximum("max_pool3d_with_indices_backward", 1, 2, 3, 4, 5)},
 	{Name: "normal_", Grad: constantGrad, Tags: ops.Constant},
 	{Name: "random", Grad: constantGrad, Tags: ops.Constant},
 	{Name: "random.from", Grad: constantGrad, Tags: ops.Constant},
@@ -88,11 +87,9 @@ var further = []ops.Def{
 		c.give(0, c.do("to_dense", masked))
 	})},
 	{Name: "sparse_sampled_addmm", Grad: concrete(sampledGrad)},
-	{Name: "std", Grad: concrete(func(c gradient) { c.give(0, c.deviationGrad(nil, unbiased(c.bool(1)), false)) }), Tags: ops.Grouped | ops.AsWritten},
-	{Name: "std.correction", Grad: concrete(func(c gradient) {
-		c.give(0, c.deviationGrad(c.ints(1), c.correction(2), c.bool(3)))
-	}), Tags: ops.Grouped | ops.AsWritten, Node: "StdBackward0"},
-	{Name: "std.dim", Grad: concrete(func(c gradient) { c.give(0, c.deviationGrad(c.ints(1), unbiased(c.bool(2)), c.bool(3))) }), Tags: ops.Grouped | ops.AsWritten},
+	{Name: "std", Grad: stdGrad, Tags: ops.Grouped | ops.AsWritten},
+	{Name: "std.correction", Grad: stdCorrectionGrad, Tags: ops.Grouped | ops.AsWritten, Node: "StdBackward0"},
+	{Name: "std.dim", Grad: stdDimGrad, Tags: ops.Grouped | ops.AsWritten},
 	{Name: "uniform", Grad: constantGrad, Tags: ops.Constant},
 	{Name: "upsample_bicubic2d", Grad: concrete(resampledGrad("upsample_bicubic2d_backward"))},
 	{Name: "upsample_bicubic2d.vec", Grad: concrete(resampledGrad("upsample_bicubic2d_backward.vec"))},
@@ -123,11 +120,7 @@ var further = []ops.Def{
 	{Name: "upsample_trilinear3d_backward", Grad: concrete(resampledAgain("upsample_trilinear3d"))},
 	{Name: "upsample_trilinear3d_backward.vec", Grad: concrete(resampledAgain("upsample_trilinear3d.vec"))},
 	{Name: "values", Grad: concrete(valuesGrad)},
-	{Name: "var", Grad: concrete(func(c gradient) { c.give(0, c.varianceGrad(c.g(), nil, unbiased(c.bool(1)), false)) }), Tags: ops.Grouped | ops.AsWritten},
-	{Name: "var.correction", Grad: concrete(func(c gradient) {
-		c.give(0, c.varianceGrad(c.g(), c.ints(1), c.correction(2), c.bool(3)))
-	}), Tags: ops.Grouped | ops.AsWritten},
-	{Name: "var.dim", Grad: concrete(func(c gradient) {
-		c.give(0, c.varianceGrad(c.g(), c.ints(1), unbiased(c.bool(2)), c.bool(3)))
-	}), Tags: ops.Grouped | ops.AsWritten},
+	{Name: "var", Grad: varGrad, Tags: ops.Grouped | ops.AsWritten},
+	{Name: "var.correction", Grad: varCorrectionGrad, Tags: ops.Grouped | ops.AsWritten},
+	{Name: "var.dim", Grad: varDimGrad, Tags: ops.Grouped | ops.AsWritten},
 }

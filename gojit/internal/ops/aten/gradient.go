@@ -3,7 +3,6 @@ package aten
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
-	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -256,14 +255,4 @@ func tensorsIn(v value.Value) []tensors {
 		}
 	}
 	return ts
-}
-
-// optionalTensors makes the list of indices that index and index_put take.
-func optionalTensors(ts []tensors) value.Value {
-	l := value.NewList(types.NewOptional(types.Tensor))
-	for _, t := range ts {
-		item, _ := value.From(t)
-		l.Items = append(l.Items, item)
-	}
-	return value.OfList(l)
 }

@@ -536,8 +536,8 @@ var indexFamily = []definition{
 		tensor.Fill(must(t.AsStrided([]int{n}, []int{step}, t.Offset())), c.scalar(1))
 		c.giveSelf()
 	}),
-	giving("index.Tensor", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }).with(ops.Def{Grad: concrete(indexGrad), Tags: ops.AsWritten}),
-	giving("index.Tensor_hacked_twin", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }).with(ops.Def{Grad: concrete(indexGrad), Tags: ops.Grouped | ops.AsWritten}),
+	giving("index.Tensor", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }).with(ops.Def{Grad: indexGrad, Tags: ops.AsWritten}),
+	giving("index.Tensor_hacked_twin", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }).with(ops.Def{Grad: indexGrad, Tags: ops.Grouped | ops.AsWritten}),
 	define("index_put_", indexPutSelf),
 	define("index_put_.hacked_twin", indexPutSelf),
 	define("_index_put_impl_", indexPutSelf),

@@ -510,10 +510,12 @@ var lossFamily = []definition{
 	giving("nll_loss", func(c call) *tensor.Tensor {
 		loss, _ := nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
 		return loss
-	}).with(ops.Def{Decomp: composing(composeNll), Tags: ops.Grouped}).checked(checkClassWeights),
+	}).with(ops.Def{Decomp: composing(composeNll), Saving: "nll_loss_forward", Tags: ops.Grouped}).checked(checkClassWeights),
 	define("nll_loss_forward", func(c call) {
 		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false))...)
-	}).checked(checkClassWeights),
+	}).with(ops.Def{Grad: nllForwardGrad, Tags: ops.Symbolic}).checked(checkClassWeights),
+	decomposed("nll_loss_backward", composing(nllBackward)).with(ops.Def{Decomp: composing(nllBackward)}),
+	decomposed("nll_loss2d_backward", composing(nllBackward)).with(ops.Def{Decomp: composing(nllBackward)}),
 	giving("nll_loss_nd", func(c call) *tensor.Tensor {
 		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
 	}).with(ops.Def{Decomp: composing(composeNll)}).checked(checkClassWeights),

@@ -392,15 +392,15 @@ var matmulFamily = []definition{
 	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}).outOverlapping(),
 	define("mm.out", productInto(mm)),
 	define("bmm.out", productInto(bmm)).outOverlapping(),
-	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
-	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
+	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: mvGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: dotGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	giving("vdot", func(c call) *tensor.Tensor { return dot(conjugate(c.tensor(0)), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		c.give(0, c.mul(c.conj(c.g()), c.in(1)))
 		c.give(1, c.mul(c.g(), c.in(0)))
 	}), Tags: ops.AsWritten}),
-	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"linalg_matmul"}, Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
+	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"linalg_matmul"}, Grad: matmulGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	giving("linalg_matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }),
-	giving("linear", func(c call) *tensor.Tensor { return linear(c.tensor(0), c.tensor(1), c.optionalTensor(2)) }).with(ops.Def{Grad: concrete(linearGrad), Tags: ops.Grouped | ops.SavesOperand}),
+	giving("linear", func(c call) *tensor.Tensor { return linear(c.tensor(0), c.tensor(1), c.optionalTensor(2)) }).with(ops.Def{Grad: linearGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	giving("addmm", func(c call) *tensor.Tensor {
 		a, b := c.tensor(1), c.tensor(2)
 		check(a.Dim() == 2, "mat1 must be a matrix, got %d-D tensor", a.Dim())

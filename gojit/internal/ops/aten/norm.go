@@ -2,7 +2,6 @@ package aten
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/value"
 	"math"
 	"slices"
 
@@ -267,29 +266,15 @@ var normFamily = []definition{
 	giving("batch_norm", func(c call) *tensor.Tensor {
 		out, _, _ := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		return out
-	}).with(ops.Def{Decomp: composing(composeBatchNorm), Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
+	}).with(ops.Def{Decomp: composing(composeBatchNorm), Saving: "native_batch_norm", Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
 	define("native_batch_norm", func(c call) {
 		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		c.give(out, mean, invStd)
-	}).with(ops.Def{Grad: concrete(func(c gradient) {
-		x, training := c.in(0), c.bool(5)
-		var mean, rstd, runningMean, runningVar tensors
-		switch {
-		case !training:
-			runningMean, runningVar = c.in(3), c.in(4)
-			c.giveRunning(x, runningMean, runningVar)
-		case c.run.Records():
-			mean, rstd = c.statistics(x, channelDims(x.Dim(), 0), c.float(7))
-			mean, rstd = c.do("reshape", mean, []int{-1}), c.do("reshape", rstd, []int{-1})
-		default:
-			mean, rstd = c.out(1), c.out(2)
-		}
-		c.giveNorm([]int{0, 1, 2}, "native_batch_norm_backward", c.g(), x, c.in(1), runningMean, runningVar, mean, rstd, training, c.float(7))
-	}), Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
+	}).with(ops.Def{Grad: nativeBatchNormGrad, Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
 	giving("layer_norm", func(c call) *tensor.Tensor {
 		out, _, _ := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 		return out
-	}).with(ops.Def{Decomp: composing(composeLayerNorm), Tags: ops.Grouped}).checked(func(c call) {
+	}).with(ops.Def{Decomp: composing(composeLayerNorm), Saving: "native_layer_norm", Tags: ops.Grouped}).checked(func(c call) {
 		checkLayerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3))
 	}),
 	decomposed("rms_norm", composing(composeRmsNorm)).
@@ -298,17 +283,7 @@ var normFamily = []definition{
 	define("native_layer_norm", func(c call) {
 		out, mean, invStd := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 		c.give(out, mean, invStd)
-	}).with(ops.Def{Grad: concrete(func(c gradient) {
-		x, mean, rstd := c.in(0), c.out(1), c.out(2)
-		if c.run.Records() {
-			var dims []int
-			for i := range c.ints(1) {
-				dims = append(dims, -1-i)
-			}
-			mean, rstd = c.statistics(x, dims, c.float(4))
-		}
-		c.giveNorm([]int{0, 2, 3}, "native_layer_norm_backward", c.g(), x, c.ints(1), mean, rstd, c.in(2), value.None)
-	})}),
+	}).with(ops.Def{Grad: nativeLayerNormGrad, Tags: ops.Symbolic}),
 	giving("group_norm", func(c call) *tensor.Tensor {
 		return groupNorm(c.tensor(0), c.int(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 	}).with(ops.Def{Decomp: composing(composeGroupNorm)}).checked(checkGroupNorm),

@@ -369,7 +369,7 @@ var randomFamily = slices.Concat([]definition{
 			scale = 1 / (1 - p)
 		}
 		c.give(scaleBy(mul.on(t, mask), scale), mask)
-	}).onZeros(),
+	}).with(ops.Def{Grad: nativeDropoutGrad, Tags: ops.Symbolic}).onZeros(),
 },
 	dropping("dropout", dropout), onZeros(dropping("feature_dropout", featureDropout)),
 	onZeros(dropping("alpha_dropout", func(t *tensor.Tensor, p float64, train bool) *tensor.Tensor { return alphaDropout(t, p, train, false) })),

@@ -392,10 +392,10 @@ func normOfArgs(c call, dims []int, keepdim bool, d tensor.DType) *tensor.Tensor
 var reduceFamily = slices.Concat([]definition{
 	giving("sum", func(c call) *tensor.Tensor {
 		return sum(c.tensor(0), nil, false, c.dtypeOr(1, sumType(c.tensor(0).DType())))
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumGrad(nil, false)) }), Tags: ops.AsWritten}),
+	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, []int(nil), false)) }, Tags: ops.AsWritten}),
 	giving("sum.dim_IntList", func(c call) *tensor.Tensor {
 		return sum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumGrad(c.ints(1), c.bool(2))) }), Tags: ops.AsWritten, Node: "SumBackward1"}),
+	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, g.Ints(1), g.Arg(2))) }, Tags: ops.AsWritten, Node: "SumBackward1"}),
 	giving("sum_to_size", func(c call) *tensor.Tensor { return sumToSize(c.tensor(0), c.ints(1)) }),
 	giving("_grad_sum_to_size", func(c call) *tensor.Tensor {
 		if c.isNone(1) {
@@ -405,14 +405,12 @@ var reduceFamily = slices.Concat([]definition{
 	}),
 	giving("mean", func(c call) *tensor.Tensor {
 		return mean(c.tensor(0), nil, false, c.dtypeOr(1, c.tensor(0).DType()))
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.scale(c.sumGrad(nil, false), 1/c.reducedCount(nil))) }), Tags: ops.Grouped | ops.AsWritten}).quantized(sameScale),
+	}).with(ops.Def{Grad: func(g grad) { g.Give(0, meanOver(g, []int(nil), false)) }, Tags: ops.Grouped | ops.AsWritten}).quantized(sameScale),
 	giving("mean.dim", func(c call) *tensor.Tensor {
 		result := c.dtypeOr(3, c.tensor(0).DType())
 		check(c.isNone(3) || !isIntegral(result), "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
 		return mean(c.tensor(0), c.ints(1), c.bool(2), result)
-	}).with(ops.Def{Grad: concrete(func(c gradient) {
-		c.give(0, c.scale(c.sumGrad(c.ints(1), c.bool(2)), 1/c.reducedCount(c.ints(1))))
-	}), Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}).quantized(sameScale),
+	}).with(ops.Def{Grad: func(g grad) { g.Give(0, meanOver(g, g.Ints(1), g.Arg(2))) }, Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}).quantized(sameScale),
 	giving("nansum", func(c call) *tensor.Tensor {
 		return nanSum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
 	}),
@@ -469,11 +467,10 @@ var reduceFamily = slices.Concat([]definition{
 	giving("all.dim", func(c call) *tensor.Tensor { return truth(c.tensor(0), c.ints(1), c.bool(2), true) }),
 	giving("any", func(c call) *tensor.Tensor { return truth(c.tensor(0), nil, false, false) }),
 	giving("any.dim", func(c call) *tensor.Tensor { return truth(c.tensor(0), c.ints(1), c.bool(2), false) }),
-	giving("logsumexp", func(c call) *tensor.Tensor { return logSumExp(c.tensor(0), c.ints(1), c.bool(2)) }).with(ops.Def{Aliases: []string{"special_logsumexp"}, Grad: concrete(func(c gradient) {
-		dims := c.ints(1)
-		y, g := c.spread(c.out(0), dims, c.bool(2)), c.spread(c.g(), dims, c.bool(2))
-		c.give(0, c.mul(g, c.do("exp", c.sub(c.in(0), y))))
-	}), Tags: ops.Grouped}),
+	giving("logsumexp", func(c call) *tensor.Tensor { return logSumExp(c.tensor(0), c.ints(1), c.bool(2)) }).with(ops.Def{Aliases: []string{"special_logsumexp"}, Grad: func(g grad) {
+		dims, keep := g.Ints(1), g.Arg(2)
+		g.Give(0, g.Mul(spread(g, g.Grad(0), dims, keep), g.Do("exp", g.Minus(g.In(0), spread(g, g.Out(0), dims, keep)))))
+	}, Tags: ops.Grouped}),
 	giving("special_logsumexp", func(c call) *tensor.Tensor { return logSumExp(c.tensor(0), c.ints(1), c.bool(2)) }),
 	giving("count_nonzero", func(c call) *tensor.Tensor { return countNonzero(c.tensor(0), c.oneDim(1)) }),
 	giving("count_nonzero.dim_IntList", func(c call) *tensor.Tensor { return countNonzero(c.tensor(0), c.ints(1)) }),

@@ -356,7 +356,7 @@ var solveFamily = []definition{
 			mean, rstd = c.statistics(c.do("reshape", x, grouped), []int{2}, c.float(7))
 			mean, rstd = c.do("squeeze.dim", mean, 2), c.do("squeeze.dim", rstd, 2)
 		}
-		c.giveNorm([]int{0, 1, 2}, "native_group_norm_backward", c.g(), x, mean, rstd, c.in(1), c.int(3), c.int(4), c.int(5), c.int(6))
+		giveMasked(c.Gradient, []int{0, 1, 2}, "native_group_norm_backward", c.g(), x, mean, rstd, c.in(1), c.int(3), c.int(4), c.int(5), c.int(6))
 	})}),
 	define("set_data", func(c call) { c.tensor(0).Set(c.tensor(1)) }),
 }

@@ -497,14 +497,7 @@ var viewFamily = slices.Concat([]definition{
 	viewing("swapaxes", transposeView),
 	viewing("swapdims", transposeView),
 	viewing("t", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }).with(ops.Def{Grad: func(g grad) { g.Give(0, g.Do("t", g.Grad(0))) }, Tags: ops.Symbolic | ops.AsWritten}),
-	viewing("permute", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) {
-		dims := c.ints(1)
-		back := make([]int, len(dims))
-		for i, d := range dims {
-			back[wrap(d, len(dims))] = i
-		}
-		c.give(0, c.do("permute", c.g(), back))
-	}), Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("permute", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.ints(1)...) }).with(ops.Def{Grad: permuteGrad, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("movedim.intlist", moveDims).with(ops.Def{Aliases: []string{"moveaxis.intlist"}, Grad: concrete(func(c gradient) { c.moved("movedim.intlist") }), Tags: ops.AsWritten}),
 	viewing("movedim.int", moveDims).with(ops.Def{Aliases: []string{"moveaxis.int"}, Grad: concrete(func(c gradient) { c.moved("movedim.int") }), Tags: ops.AsWritten}),
 	viewing("moveaxis.intlist", moveDims),
@@ -579,17 +572,17 @@ var viewFamily = slices.Concat([]definition{
 	reshaping("t_", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }),
 	reshaping("as_strided_", asStrided),
 
-	parting("split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Split(c.int(1), c.int(2)) }).with(ops.Def{Grad: concrete(joined), Tags: ops.Symbolic | ops.AsWritten}),
-	parting("unsafe_split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Split(c.int(1), c.int(2))) }).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten}),
-	parting("split.sizes", splitSizes).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten}),
+	parting("split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Split(c.int(1), c.int(2)) }).with(ops.Def{Grad: joined, Tags: ops.Symbolic | ops.AsWritten}),
+	parting("unsafe_split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Split(c.int(1), c.int(2))) }).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
+	parting("split.sizes", splitSizes).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
 	parting("split", splitSizes),
-	parting("split_with_sizes", splitSizes).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten, Node: "SplitWithSizesBackward0"}),
-	parting("unsafe_split_with_sizes", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(splitSizes(c, t)) }).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten}),
-	parting("chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten, Node: "SplitBackward0"}),
-	parting("unsafe_chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Chunk(c.int(1), c.int(2))) }).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten}),
+	parting("split_with_sizes", splitSizes).with(ops.Def{Grad: joined, Tags: ops.AsWritten, Node: "SplitWithSizesBackward0"}),
+	parting("unsafe_split_with_sizes", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(splitSizes(c, t)) }).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
+	parting("chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }).with(ops.Def{Grad: joined, Tags: ops.AsWritten, Node: "SplitBackward0"}),
+	parting("unsafe_chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Chunk(c.int(1), c.int(2))) }).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
 	parting("tensor_split.sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
 		return t.TensorSplit(sections(c.int(1)), c.int(2))
-	}).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten}),
+	}).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
 	parting("tensor_split.indices", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.TensorSplitAt(c.ints(1), c.int(2)) }),
 	parting("tensor_split.tensor_indices_or_sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
 		at := c.tensor(1)
@@ -599,13 +592,7 @@ var viewFamily = slices.Concat([]definition{
 		}
 		return t.TensorSplitAt(integersOf(at), c.int(2))
 	}).onZeros(),
-	parting("unbind.int", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Unbind(c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
-		parts := make([]tensors, len(c.grads()))
-		for i := range parts {
-			parts[i] = c.gradOf(i)
-		}
-		c.give(0, c.do("stack", parts, c.int(1)))
-	}), Tags: ops.Symbolic | ops.AsWritten}),
+	parting("unbind.int", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Unbind(c.int(1)) }).with(ops.Def{Grad: func(g grad) { g.Give(0, g.Do("stack", g.GradList(), g.Arg(1))) }, Tags: ops.Symbolic | ops.AsWritten}),
 	define("broadcast_tensors", func(c call) { c.giveList(broadcastTensors(c.tensors(0))) }).with(ops.Def{Decomp: broadcastEach}),
 
 	giving("repeat", func(c call) *tensor.Tensor { return repeat(c.tensor(0), c.ints(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {

@@ -1,9 +1,22 @@
 package prim
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
+
+// integersOf returns a list of integers, none for None.
+func integersOf(v value.Value) []int {
+	if v.IsNone() {
+		return nil
+	}
+	xs := make([]int, len(v.List().Items))
+	for i, x := range v.List().Items {
+		xs[i] = int(x.Int())
+	}
+	return xs
+}
 
 // Shapes holds the operators on lists of sizes.
 var Shapes = join(
@@ -48,6 +61,22 @@ var Shapes = join(
 		}
 		longer := append(append([]value.Value(nil), sizes[:dim]...), value.Int(1))
 		out[0] = value.OfList(value.NewList(types.Int, append(longer, sizes[dim:]...)...))
+		return nil
+	}),
+	one("prim::kept_sizes(int[] size, int[]? dim) -> int[]", func(args, out []value.Value) error {
+		out[0] = value.OfList(value.Ints(ops.KeptSizes(integersOf(args[0]), integersOf(args[1]))))
+		return nil
+	}),
+	one("prim::reduced_count(int[] size, int[]? dim) -> int", func(args, out []value.Value) error {
+		out[0] = value.Int(int64(ops.ReducedCount(integersOf(args[0]), integersOf(args[1]))))
+		return nil
+	}),
+	one("prim::sizes_along(Tensor[] tensors, int dim) -> int[]", func(args, out []value.Value) error {
+		shapes := make([][]int, len(args[0].List().Items))
+		for i, t := range args[0].List().Items {
+			shapes[i] = t.Tensor().Shape()
+		}
+		out[0] = value.OfList(value.Ints(ops.SizesAlong(shapes, int(args[1].Int()))))
 		return nil
 	}),
 	one("prim::ReductionSizes", func(args, out []value.Value) error {
