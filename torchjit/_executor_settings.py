@@ -78,6 +78,10 @@ def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any],
         if name in _EXECUTOR:
             enabled = _asked[0] and all(values[n] for n in _EXECUTOR[:3])
             _native.set_executor(enabled, values["_jit_set_num_profiled_runs"], values["_debug_set_autodiff_subgraph_inlining"])
+        if name == "_jit_set_logging_option":
+            _native.function("_C._set_logging")(value)
+        if name == "_jit_set_logging_stream":
+            _native.function("_C._set_logging_stream")(value)
         if name == "_jit_set_autocast_mode":
             _native.set_compiler_casts(values[name])
         if name == "_jit_set_inline_everything_mode":

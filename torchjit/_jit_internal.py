@@ -224,7 +224,7 @@ def qualified_name(obj: Any, mangle: bool = True) -> str:
     if module == "__main__":
         module = "__torch__"
     else:
-        module = "__torch__." + module
+        module = "__torch__." + module.replace("<", "_").replace(">", "_")  # of packages: "<torch_package_0>.module"
     if "." in name:
         raise RuntimeError(f"Could not get qualified name for class '{name}': '{name}' is not a valid identifier")
     return f"{module}.{name}"

@@ -49,6 +49,11 @@ class TypedStorage:
     def data_ptr(self) -> builtins.int:
         return self._bytes.data_ptr()
 
+    @property
+    def _cdata(self) -> builtins.int:
+        """A number that storages have in common that are the same memory."""
+        return self._bytes.data_ptr() or id(self._bytes)
+
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")

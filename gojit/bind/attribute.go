@@ -127,6 +127,10 @@ func kindOfValue(v value.Value) string {
 		return "s"
 	case value.KindTensor:
 		return "t"
+	case value.KindList:
+		if v.List().Elem.Kind() == types.KindTensor {
+			return "ts"
+		}
 	}
 	return "ival"
 }

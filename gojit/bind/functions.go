@@ -37,7 +37,7 @@ var registered = slices.Concat(
 	unitMembers,
 	containerMembers,
 	aliasMembers,
-	passMembers,
+	logged(passMembers),
 	fileCheckMembers,
 	inferMembers,
 	freezeMembers, quantizationMembers, shapeMembers, cloneMembers,

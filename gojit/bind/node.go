@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -122,8 +123,19 @@ func nodeMatches(n *ir.Node, text string) (bool, error) {
 	if err != nil {
 		return false, runtimeErrorf("%s", err)
 	}
+	wanted := withoutOverload(s)
+	if !slices.ContainsFunc(ops.Overloads(s.Name), func(o *ops.Operator) bool { return withoutOverload(o.Schema()) == wanted }) {
+		return false, runtimeErrorf("Couldn't find an operator for %s. Do you have to update a set of hardcoded JIT ops?", text)
+	}
 	o := n.Operator()
-	return o != nil && o == ops.Find(s.QualifiedName()), nil
+	return o != nil && withoutOverload(o.Schema()) == wanted, nil
+}
+
+// withoutOverload is the text of a schema without the name of its overload.
+func withoutOverload(s *schema.FunctionSchema) string {
+	plain := *s
+	plain.Overload = ""
+	return plain.String()
 }
 
 func nodeSource(n *ir.Node) string {

@@ -1,6 +1,10 @@
 package bind
 
 import (
+	"os"
+	"strings"
+	"sync"
+
 	"github.com/torchjit/torchjit/gojit/internal/autodiff"
 	"github.com/torchjit/torchjit/gojit/internal/composite"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -44,7 +48,7 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_fuse_addmm(Graph graph) -> bool", doc: "Puts addmm beside sums of products and matrices of known sizes; returns whether there were any.", run: pass(passes.FuseAddmm)},
 	{schema: "_C._jit_pass_integer_value_refinement(Graph graph) -> bool", doc: "Replaces integers by the constants that conditions say they are; returns whether anything changed.", run: pass(passes.RefineIntegers)},
 	{schema: "_C._jit_pass_refine_integer_values(Graph graph) -> bool", doc: "The same as _jit_pass_integer_value_refinement.", run: pass(passes.RefineIntegers)},
-	{schema: "_C._jit_pass_propagate_shapes_on_graph(Graph graph) -> None", doc: "Gives tensors the types that follow from those of the parameters.", run: pass(quiet(passes.PropagateShapes))},
+	{schema: "_C._infer_tensor_types(Graph graph) -> None", doc: "Gives tensors the types, element types and strides too, that follow from those of the parameters.", run: pass(quiet(passes.PropagateShapes))},
 	{schema: "_C._jit_pass_complete_shape_analysis(Graph graph, any inputs, bool with_grad) -> None", doc: "Gives the parameters the types of the inputs, a tuple, and tensors those that follow.", run: bind(completeShapes)},
 	{schema: "_C._propagate_shapes(Graph graph, any inputs, bool with_grad) -> Graph", doc: "A copy in which tensors have the element types and numbers of dimensions that follow from the inputs, a tuple.", run: bind(propagateRanks)},
 	{schema: "_C._jit_erase_non_input_shape_information(Graph graph) -> None", doc: "Makes tensor types, apart from those of the parameters, ones that say nothing of shapes.", run: pass(passes.EraseInnerShapes)},
@@ -68,7 +72,63 @@ var passMembers = []function{
 	{schema: "_C._differentiate(Graph graph) -> tuple", doc: "What torch._C.Gradient has, in the order of its names.", run: bind(differentiate)},
 	{schema: "_C._jit_pass_autocast(Graph graph) -> None", doc: "Writes the casts of the autocasts of a graph, whose calls are inlined, as nodes.", run: bind(autocast)},
 	{schema: "_C._fuse_tensorexprs(Graph graph) -> None", doc: "Groups elementwise nodes whose tensors' types are known, and guards the groups.", run: pass(quiet(passes.FuseTensorExprs))},
+	{schema: "_C._set_logging(str option) -> None", doc: "Has passes print what they do: PYTORCH_JIT_LOG_LEVEL.", run: bind(setLogging)},
+	{schema: "_C._set_logging_stream(str name) -> None", doc: "Has passes print to stdout, stderr or a file.", run: bind(setLogStream)},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
+}
+
+// logged has each pass print what it does where that is asked for, under its name without "_jit_pass_".
+func logged(members []function) []function {
+	for i := range members {
+		name, isPass := strings.CutPrefix(members[i].schema, "_C._jit_pass_")
+		name, _, _ = strings.Cut(name, "(")
+		run := members[i].run
+		if !isPass {
+			continue
+		}
+		members[i].run = func(c *call) error {
+			g, ok := c.arg(0).content().(*ir.Graph)
+			if !ok {
+				return run(c)
+			}
+			return passes.Log(name, g, func() error { return run(c) })
+		}
+	}
+	return members
+}
+
+var logStream = struct {
+	sync.Mutex
+	option string
+	out    *os.File
+}{out: os.Stderr}
+
+func setLogging(option string) {
+	logStream.Lock()
+	defer logStream.Unlock()
+	logStream.option = option
+	passes.SetLogging(option, logStream.out)
+}
+
+// setLogStream has passes print to "stdout", "stderr" or a file.
+func setLogStream(name string) error {
+	logStream.Lock()
+	defer logStream.Unlock()
+	out := os.Stderr
+	switch name {
+	case "stderr":
+	case "stdout":
+		out = os.Stdout
+	default:
+		f, err := os.Create(name)
+		if err != nil {
+			return runtimeErrorf("%s", err)
+		}
+		out = f
+	}
+	logStream.out = out
+	passes.SetLogging(logStream.option, out)
+	return nil
 }
 
 // pass makes the run of a pass, which sees a well formed graph, from one that returns nothing or
@@ -115,11 +175,15 @@ func peephole(g *ir.Graph, disableShapes bool) (bool, error) {
 	return passes.Peephole(g), nil
 }
 
-func listIdioms(g *ir.Graph, _ bool) (bool, error) {
+func listIdioms(g *ir.Graph, refine bool) (bool, error) {
 	if err := prepared(g); err != nil {
 		return false, err
 	}
-	return passes.PeepholeListIdioms(g), nil
+	changed := passes.PeepholeListIdioms(g)
+	if refine {
+		changed = passes.RefineListLengths(g) || changed
+	}
+	return changed, nil
 }
 
 func canonicalize(g *ir.Graph, keepNames bool) (*ir.Graph, error) {
@@ -252,7 +316,7 @@ func completeShapes(g *ir.Graph, inputs value.Value, withGrad bool) error {
 		}
 		params[i].SetType(&t)
 	}
-	passes.PropagateShapes(g)
+	passes.CompleteShapes(g)
 	return nil
 }
 

@@ -27,6 +27,7 @@ var scriptMembers = []function{
 	{schema: "ScriptFunction.schema(function self) -> FunctionSchema", doc: "The function's signature.", property: true, run: bind(functionSchema)},
 	{schema: "ScriptFunction.qualified_name(function self) -> str", doc: "The name in the program.", property: true, run: bind(func(f *scriptFunction) string { return f.function.Name })},
 	{schema: "ScriptFunction._debug_flush_compilation_cache(function self) -> None", doc: "Makes the next call run the graph as it is then.", run: bind(flushCode)},
+	{schema: "ScriptFunction._set_ignore_amp(function self, bool ignore) -> None", doc: "Has an autocast cast in the function as in Python, not by the rules of compiled code.", run: bind(ignoreAutocast)},
 	{schema: "ScriptFunction._executed_graph(function self) -> Graph", doc: "The optimized graph that the last call ran; a RuntimeError before the first.", run: bind(executedGraph)},
 	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels.", run: bind(func(f *scriptFunction) (string, error) { return engine.Explain(f.function) })},
 	{schema: "ScriptFunction._time_steps(function self, bool on) -> None", doc: "Has calls note how long the steps of plans take, or no more.", run: bind(timeSteps)},
@@ -302,6 +303,11 @@ func executedGraph(f *scriptFunction) (*ir.Graph, error) {
 }
 
 // flushCode forgets what the graph was compiled to.
+func ignoreAutocast(f *scriptFunction, ignore bool) {
+	f.function.IgnoresAutocast.Store(ignore)
+	flushCode(f)
+}
+
 func flushCode(f *scriptFunction) { engine.Function(f.function).Forget() }
 
 func timeSteps(f *scriptFunction, on bool) error { return engine.TimeSteps(f.function, on) }

@@ -15,6 +15,8 @@ import (
 var serializeFunctions = []function{
 	{schema: "load_module(str path, list extra_files, bool refuse_code=False, int code_memory=0) -> any", run: loadModule},
 	{schema: "load_module_from_bytes(bytes data, list extra_files, bool refuse_code=False, int code_memory=0) -> any", run: loadModuleFromBytes},
+	{schema: "load_module_with_memory(bytes data, list keys, list memory) -> any", run: loadModuleWithMemory},
+	{schema: "module_memory(any module) -> list", run: moduleMemory},
 	{schema: "inspect_archive(str path) -> str", run: inspectArchive},
 	{schema: "inspect_archive_bytes(bytes data) -> str", run: inspectArchiveBytes},
 	{schema: "function_of_module(any module, str name) -> any", run: functionOfModule},
@@ -34,7 +36,45 @@ func loadModule(c *call) error {
 }
 
 func loadModuleFromBytes(c *call) error {
-	text, options := c.argText(0), c.argOptions()
+	return c.loadBytes(c.argOptions())
+}
+
+// loadModuleWithMemory is loadModuleFromBytes for an archive without the memory of the module's tensors.
+func loadModuleWithMemory(c *call) error {
+	memory, err := c.argTensors(2)
+	if err != nil {
+		return err
+	}
+	storages := map[string]*tensor.Storage{}
+	for i, key := range c.argStrings(1) {
+		storages[key] = memory[i].Storage()
+	}
+	return c.loadBytes(archive.Options{Storages: storages})
+}
+
+// moduleMemory replies the memories of a module's tensors in the order of their keys in archives, as tensors of bytes.
+func moduleMemory(c *call) error {
+	m, err := c.argModule(0)
+	if err != nil {
+		return err
+	}
+	storages, err := archive.Storages(m.Object, facade.Run)
+	if err != nil {
+		return err
+	}
+	c.open(kindList, len(storages))
+	for _, s := range storages {
+		t, err := tensor.FromStorage(s, 0, []int{s.NBytes()}, []int{1}, tensor.Uint8)
+		if err != nil {
+			return err
+		}
+		c.tensor(t)
+	}
+	return nil
+}
+
+func (c *call) loadBytes(options archive.Options) error {
+	text := c.argText(0)
 	data, err := tensor.TryLargeBytes(len(text))
 	if err != nil {
 		return err

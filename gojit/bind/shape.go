@@ -9,6 +9,7 @@ import (
 var shapeMembers = []function{
 	{schema: "_C._jit_shape_compute_graph_for_node(Node node) -> Graph?", doc: "A graph that computes the sizes of a node's results from those of its tensors, None where none is known.", run: bind(shapeGraph)},
 	{schema: "_C._jit_register_shape_compute_graph_for_node(Node node, Graph graph) -> None", doc: "Has a graph tell the sizes of the results of a node's operator from now on.", run: bindAcross(registerShapeGraph)},
+	{schema: "_C._jit_pass_propagate_shapes_on_graph(Graph graph) -> None", doc: "Gives tensors the sizes that follow from those of the parameters.", run: bind(analyzeShapes)},
 	{schema: "_C._compute_shapes(Graph graph, Node? first=None, Node? last=None) -> tuple", doc: "Gives tensors the types that follow from those of the parameters; replies a graph that computes the sizes that are symbols, and the symbols.", run: bind(computeShapes)},
 	{schema: "_C._shape_functions() -> tuple", doc: "The functions of sizes as a program, the operators that have one, and the names of their functions.", run: bind(func() (string, []string, []string) {
 		operators, names := shapes.Operators()
@@ -18,21 +19,24 @@ var shapeMembers = []function{
 
 func shapeGraph(n *ir.Node) (*ir.Graph, error) {
 	linkOperators()
-	g, err := shapes.Graph(n)
-	if g == nil || err != nil {
-		return nil, err
-	}
-	return g.Copy(), nil
+	return shapes.Graph(n)
 }
 
 func registerShapeGraph(n *ir.Node, g *ir.Graph) error {
 	if err := prepared(g); err != nil {
 		return err
 	}
-	if !shapes.Register(n, g) {
-		return runtimeErrorf("the node %s has no schema", n.Kind())
+	if err := shapes.Register(n, g); err != nil {
+		return runtimeErrorf("%s", err)
 	}
 	return nil
+}
+
+func analyzeShapes(g *ir.Graph) error {
+	if err := prepared(g); err != nil {
+		return err
+	}
+	return shapes.Analyze(g)
 }
 
 func computeShapes(g *ir.Graph, first, last *ir.Node) (*ir.Graph, []int, error) {

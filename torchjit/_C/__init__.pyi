@@ -60,6 +60,9 @@ class Graph(Handle):
     def create(self, kind: builtins.str, inputs: Any = None, num_outputs: int = 1) -> Node:
         """A new node that is in no block yet: create(kind), create(kind, num_outputs), create(kind, inputs) or create(kind, inputs, num_outputs)."""
 
+    def createFusionGroup(self) -> Node:
+        """A new node that is in no block yet, with an empty graph as its Subgraph."""
+
     def createClone(self, node: Node, value_map: Any) -> Node:
         """A copy of a node, of this or another graph, that is in no block yet; value_map gives the input for each of its inputs."""
 
@@ -1067,6 +1070,9 @@ def _get_value_trace(var: Any) -> Value:
 def _hack_do_not_use_clone_module_with_class(module: Any, ignored_methods: list[Any] | tuple[Any, ...], ignored_properties: list[Any] | tuple[Any, ...]) -> Any:
     """A copy of a module with a class of its own, which lacks some methods and attributes. RuntimeError where a method that stays uses one of them."""
 
+def _infer_tensor_types(graph: Graph) -> None:
+    """Gives tensors the types, element types and strides too, that follow from those of the parameters."""
+
 def _infer_type(value: Any) -> tuple[Any, ...]:
     """The type that a value has in a program, or None and why it has none."""
 
@@ -1227,7 +1233,7 @@ def _jit_pass_propagate_dtype(graph: Graph) -> bool:
     """Gives tensors the element types that follow from those of the parameters; returns whether any was learned."""
 
 def _jit_pass_propagate_shapes_on_graph(graph: Graph) -> None:
-    """Gives tensors the types that follow from those of the parameters."""
+    """Gives tensors the sizes that follow from those of the parameters."""
 
 def _jit_pass_quant_finalize(module: Any, quant_type_int: int = 1, preserved_attrs: list[Any] | tuple[Any, ...] | None = None) -> Any:
     """A frozen copy of a module whose operators between roundings compute with integers."""
@@ -1306,6 +1312,12 @@ def _script_dict(items: Any, key: Type, elem: Type) -> ScriptDict:
 
 def _script_list(items: Any, elem: Type) -> ScriptList:
     """A list of a program with the items."""
+
+def _set_logging(option: builtins.str) -> None:
+    """Has passes print what they do: PYTORCH_JIT_LOG_LEVEL."""
+
+def _set_logging_stream(name: builtins.str) -> None:
+    """Has passes print to stdout, stderr or a file."""
 
 def _set_tracing_state(state: TracingState | None) -> None:
     """Goes on with a trace; None suspends the one that is being recorded."""

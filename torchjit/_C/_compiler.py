@@ -199,7 +199,7 @@ def _propagate_and_assign_input_shapes(graph: Any, inputs: Any, param_count_list
         kind = TensorType.create_from_tensor(tensor)
         value.setType(kind if with_grad else kind.with_requires_grad(False) if hasattr(kind, "with_requires_grad") else kind)
     if propagate:
-        from torchjit._C import _jit_pass_propagate_shapes_on_graph
+        from torchjit._C import _infer_tensor_types
 
-        _jit_pass_propagate_shapes_on_graph(made)
+        _infer_tensor_types(made)
     return made

@@ -16,7 +16,7 @@ class autocast:
     """A context, or a decorator, in which operators that gain from it compute in a smaller type, and others in float32.
 
     On "cpu" the smaller type is bfloat16; another one warns, and fails when the context is entered. For "cuda" it is disabled, with a warning, as
-    it is in PyTorch without a device. Compiled programs can use it: there `dtype` must be given. Raises RuntimeError for other
+    it is in PyTorch without a device. Compiled programs can use it, not as a decorator. Raises RuntimeError for other
     devices. Which operators cast is what PyTorch 1.13 does on the CPU.
     """
 
@@ -30,8 +30,7 @@ class autocast:
         if torch.jit.is_scripting():
             self._enabled = enabled
             self.device = device_type
-            self.fast_dtype = dtype
-            assert dtype is not None
+            self.fast_dtype = dtype if dtype is not None else torch.float16 if device_type == "cuda" else torch.bfloat16
             return
         if device_type not in ("cuda", "cpu"):
             raise RuntimeError("User specified autocast device_type must be 'cuda' or 'cpu'")
@@ -82,6 +81,7 @@ def _decorated(context: autocast, func: Any) -> Any:
         with context:
             return func(*args, **kwargs)
 
+    call.__script_unsupported = "@autocast() decorator is not supported in script mode"  # type: ignore[attr-defined]
     return call
 
 

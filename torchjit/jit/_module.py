@@ -15,6 +15,7 @@ from torchjit import _jit_internal as _marks
 from torchjit.jit import _state
 from torchjit.jit._magic import add_special_methods
 from torchjit.jit._module_dicts import BufferDict, ModuleDict, ParameterDict
+from torchjit.jit._stubs import ScriptMethodStub, make_stub
 from torchjit.nn.modules import _hooks, container
 from torchjit.nn.modules.module import Module
 
@@ -31,6 +32,9 @@ class ScriptObjectProperty(typing.NamedTuple):
 
 class _CModule(_native.Handle):
     """A module of the library."""
+
+    def __str__(self) -> str:
+        return "ScriptObject"
 
     def _method_names(self) -> list[str]:
         return _native.module_method_names(self)
@@ -308,8 +312,6 @@ class ScriptMeta(type):
     @property
     def _methods(cls) -> dict[str, Any]:
         """What the compiler needs of the methods marked with @script_method, by name."""
-        from torchjit.jit._stubs import make_stub
-
         return {name: make_stub(fn, name) for name, fn in getattr(cls, "_script_methods", {}).items()}
 
     @property
@@ -336,7 +338,7 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         super().__init_subclass__(**kwargs)
         cls._script_methods = {
             **getattr(cls, "_script_methods", {}),
-            **{n: m.fn for n, m in vars(cls).items() if isinstance(m, _MethodMark)},
+            **{n: m.original_method for n, m in vars(cls).items() if isinstance(m, ScriptMethodStub)},
         }
         for name, fn in cls._script_methods.items():
             if name in vars(cls):
@@ -348,8 +350,6 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         return "_c" in self.__dict__
 
     def _methods_of_class(self) -> list[Any]:
-        from torchjit.jit._stubs import make_stub
-
         return [make_stub(fn, name) for name, fn in self._script_methods.items()]
 
     def _compile(self) -> None:
@@ -453,14 +453,9 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         return self._c._save_to_buffer_for_mobile(_extra_files, _save_mobile_debug_info)
 
 
-class _MethodMark:
-    def __init__(self, fn: Any) -> None:
-        self.fn = fn
-
-
 def script_method(fn: Any) -> Any:
     """Marks a method of a ScriptModule subclass as compiled."""
-    return _MethodMark(fn) if _state._enabled else fn
+    return make_stub(fn, fn.__name__) if _state._enabled else fn
 
 
 class RecursiveScriptModule(ScriptModule):

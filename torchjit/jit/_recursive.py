@@ -50,6 +50,7 @@ from torchjit.jit._resolve import Scope, type_of_annotation
 from torchjit.jit._stubs import PropertyStub as PropertyStub
 from torchjit.jit._stubs import ScriptMethodStub as ScriptMethodStub
 from torchjit.jit._stubs import (
+    for_compiler,
     get_hook_stubs,
     get_property_stubs,
     infer_methods_to_compile,
@@ -186,12 +187,12 @@ class ConcreteType:
         if isinstance(member, staticmethod):
             return _resolve.classify(member.__func__)
         if isinstance(member, classmethod):
-            return ("stub", make_stub(member, name))
+            return ("stub", make_stub(member, name).for_compiler)
         if not isinstance(member, types.FunctionType):
             return None
         if _marks.is_ignored(member):
             return _resolve.ignored_answer(member, skip_self=True)
-        return ("stub", make_stub(member, name))
+        return ("stub", make_stub(member, name).for_compiler)
 
 
 class _TypeStore:
@@ -619,9 +620,9 @@ def _instance(describer: _Describer, concrete: ConcreteType, stubs_fn: StubsOf, 
         try:
             for text, scope in texts:
                 _native.define_module_method(compiled._c, text, scope)
-            stubs = list(stubs_fn(module))
+            stubs = for_compiler(stubs_fn(module))
             hooks, pre_hooks = get_hook_stubs(module)
-            _native.compile_module_methods(concrete.name, stubs, get_property_stubs(module), hooks, pre_hooks)
+            _native.compile_module_methods(concrete.name, stubs, get_property_stubs(module), for_compiler(hooks), for_compiler(pre_hooks))
             _define_container_methods(module, concrete, compiled._c)
         except BaseException:
             concrete.compiled = False

@@ -113,6 +113,8 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
     if inspect.isclass(obj):
         return _script_a_class(obj, _caller(_frames_up + 1))
     if isinstance(obj, (types.FunctionType, types.MethodType)):
+        if hasattr(obj, "__script_unsupported"):
+            raise RuntimeError("TorchScript error: " + obj.__script_unsupported)
         return _script_a_function(obj)
     raise RuntimeError(f"Could not compile {obj!r}: it is neither a function, a class nor a module")
 

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from torchjit import _jit_internal as _marks
 from torchjit.jit._resolve import Scope
 
 
-class ScriptMethodStub(tuple):  # noqa: SLOT001
-    """What the compiler needs to compile a method: (name, Tree, scope, defaults, signature or None)."""
+class ScriptMethodStub(NamedTuple("ScriptMethodStub", [("resolution_callback", Any), ("def_", Any), ("original_method", Any)])):
+    """A method to compile: what gives the values of the names that it sees, its definition as a Tree, and the function.
 
-    original_method: Any
+    `for_compiler` is what the library asks for: (name, Tree, scope, defaults, signature or None).
+    """
 
-    @property
-    def def_(self) -> Any:
-        """The definition as a Tree."""
-        from torchjit.jit.frontend import get_jit_def
-
-        return get_jit_def(self.original_method, self[0], self_name="RecursiveScriptModule")
-
-    @property
-    def resolution_callback(self) -> Callable[[str], Any]:
-        """What gives the values of names that the method sees."""
-        from torchjit.jit._callables import createResolutionCallbackFromClosure
-
-        return createResolutionCallbackFromClosure(self.original_method)
+    for_compiler: tuple[str, Any, Scope, Any, Any]
 
 
 class PropertyStub(tuple):
@@ -41,15 +30,22 @@ class PropertyStub(tuple):
 def make_stub(func: Any, name: str, signature_of: Any = None) -> ScriptMethodStub:
     """What the compiler needs to compile a function as a method, with the signature of another one."""
     from torchjit.frontend import get_default_args, get_jit_def
+    from torchjit.jit._callables import createResolutionCallbackFromClosure
+    from torchjit.jit.frontend import merged
 
     func = getattr(func, "__func__", func)
     tree = get_jit_def(func, name, self_name="RecursiveScriptModule", unused=_marks.is_unused(func))
     signature = None
     if signature_of is not None:
         signature = get_jit_def(signature_of, name, self_name="RecursiveScriptModule").data
-    made = ScriptMethodStub((name, tree.data, Scope.of_function(func), get_default_args(signature_of or func), signature))
-    made.original_method = func
+    made = ScriptMethodStub(createResolutionCallbackFromClosure(func), merged(tree), func)
+    made.for_compiler = (name, tree.data, Scope.of_function(func), get_default_args(signature_of or func), signature)
     return made
+
+
+def for_compiler(stubs: Iterable[ScriptMethodStub]) -> list[tuple[str, Any, Scope, Any, Any]]:
+    """What the library asks for of methods."""
+    return [stub.for_compiler for stub in stubs]
 
 
 def make_stub_from_method(nn_module: Any, method_name: str) -> ScriptMethodStub:
@@ -98,7 +94,7 @@ def interface_methods(interface: type) -> Callable[[Any], list[ScriptMethodStub]
 
     def choose(module: Any) -> list[ScriptMethodStub]:
         stubs = infer_methods_to_compile(module)
-        have = {s[0] for s in stubs}
+        have = {s.for_compiler[0] for s in stubs}
         for name, member in vars(interface).items():
             if isinstance(member, types.FunctionType) and name not in have:
                 stubs.append(make_stub_from_method(module, name))
@@ -127,7 +123,8 @@ def get_property_stubs(nn_module: Any) -> list[PropertyStub]:
         ):
             continue
         setter = member.fset if member.fset and not _marks.is_ignored(member.fset) else None
-        found.append(PropertyStub((name, make_stub(member.fget, f"__{name}_getter"), setter and make_stub(setter, f"__{name}_setter"))))
+        getter = make_stub(member.fget, f"__{name}_getter").for_compiler
+        found.append(PropertyStub((name, getter, setter and make_stub(setter, f"__{name}_setter").for_compiler)))
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from torchjit import _jit_internal as _marks
 from torchjit import _native
 from torchjit.jit import _recursive, _resolve
-from torchjit.jit._stubs import ScriptMethodStub, make_stub
+from torchjit.jit._stubs import ScriptMethodStub, for_compiler, make_stub
 
 
 class ConcreteModuleTypeBuilder:
@@ -114,12 +114,12 @@ def infer_concrete_type_builder(nn_module: Any, share_types: bool = True) -> Con
 
 def create_methods_and_properties_from_stubs(concrete_type: Any, method_stubs: Any, property_stubs: Any) -> None:
     """Compiles methods and properties of a type."""
-    _native.compile_module_methods(concrete_type.name, list(method_stubs), list(property_stubs), [], [])
+    _native.compile_module_methods(concrete_type.name, for_compiler(method_stubs), list(property_stubs), [], [])
 
 
 def create_hooks_from_stubs(concrete_type: Any, hook_stubs: Any, pre_hook_stubs: Any) -> None:
     """Compiles the forward hooks of a type."""
-    _native.compile_module_methods(concrete_type.name, [], [], list(hook_stubs), list(pre_hook_stubs))
+    _native.compile_module_methods(concrete_type.name, [], [], for_compiler(hook_stubs), for_compiler(pre_hook_stubs))
 
 
 def compile_unbound_method(concrete_type: Any, fn: Any) -> ScriptMethodStub | None:

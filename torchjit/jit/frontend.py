@@ -72,10 +72,10 @@ def get_jit_def(fn: Any, def_name: str, self_name: str | None = None, is_classme
 
     The body of an unused function is replaced by an exception. Raises FrontendError for what programs do not have.
     """
-    return _merged(_frontend.get_jit_def(fn, def_name, self_name, is_classmethod, should_drop(fn)))
+    return merged(_frontend.get_jit_def(fn, def_name, self_name, is_classmethod, should_drop(fn)))
 
 
-def _merged(definition: Any) -> Any:
+def merged(definition: Any) -> Any:
     """A definition as a view, with the types that comments give its parameters."""
     made = view_of_definition(definition)
     comments = _type_comment_of(made)
@@ -98,7 +98,7 @@ def get_jit_class_def(cls: type, self_name: str) -> Any:
     """The definition of a Python class under a name: its own methods, its properties and what it assigns."""
     made = view_of_definition(_frontend.get_jit_class_def(cls, self_name))
     name, base, methods, properties, assigns = made.tree[4]
-    methods = _frontend.group(map(_merged, methods[4]))
+    methods = _frontend.group(map(merged, methods[4]))
     made.tree = (*made.tree[:4], (name, base, methods, properties, assigns))
     return made
 

@@ -50,7 +50,7 @@ def _compare_sizes(graph: Any, dynamic: dict[int, set[int]]) -> None:
     """Sizes of a trace that are others where dynamic ones are twice as large, or cannot be told without elements, are not known."""
     other = graph.copy()
     _set_inputs(other, [v.type() for v in graph.inputs()], dynamic, 2)
-    _C._jit_pass_propagate_shapes_on_graph(other)
+    _C._infer_tensor_types(other)
     for value, twin in zip(values(graph.block()), values(other.block()), strict=True):
         dtype, sizes = _infer.info(value)
         if value.type().kind() != "TensorType" or sizes is None or value.node().kind() == "prim::Constant":
@@ -67,13 +67,13 @@ def _find_sizes(graph: Any, dynamic: dict[int, set[int]], fixed: bool) -> None:
     """Finds the types of a compiled program's tensors, and the branches and loops that follow from them."""
     known = {v: _infer.info(v) for v in values(graph.block())}
     _set_inputs(graph, [v.type() for v in graph.inputs()], dynamic, None)
-    _C._jit_pass_propagate_shapes_on_graph(graph)
+    _C._infer_tensor_types(graph)
     for _ in range(3):
         _C._jit_pass_peephole(graph)
         _C._jit_pass_constant_propagation(graph)
         _C._jit_pass_constant_loop_unrolling(graph)
         _C._jit_pass_dce(graph)
-        _C._jit_pass_propagate_shapes_on_graph(graph)
+        _C._infer_tensor_types(graph)
     for value in values(graph.block()):
         dtype, sizes = known.get(value, (None, None))
         if value.type().kind() == "TensorType":

@@ -11,6 +11,7 @@ import re
 import zipfile
 from typing import Any
 
+from torchjit import _native
 from torchjit._archive import add_record
 from torchjit._unpickler import Rule, Unpickler
 from torchjit.serialization import _Global
@@ -50,9 +51,10 @@ def reduce(module: Any, exporter: Any) -> Any:
         if record not in known:
             known[record] = data
             exporter._write(f".data/ts_code/{record}", data)
-    for kind in ("data", "constants"):
-        keys = {r.partition("/")[2]: f"{exporter._keep_bytes(records[r])}.storage" for r in records if r.startswith(kind + "/")}
-        exporter._write(f".data/ts_code/{number}/{kind}.pkl", with_keys(records[kind + ".pkl"], keys, prefix))
+    keys = {str(i): f"{exporter._keep(memory)}.storage" for i, memory in enumerate(_native.module_memory(module._c))}
+    exporter._write(f".data/ts_code/{number}/data.pkl", with_keys(records["data.pkl"], keys, prefix))
+    keys = {r.partition("/")[2]: f"{exporter._keep_bytes(records[r])}.storage" for r in records if r.startswith("constants/")}
+    exporter._write(f".data/ts_code/{number}/constants.pkl", with_keys(records["constants.pkl"], keys, prefix))
     return _Global("torch.jit._script", "unpackage_script_module"), (number,)
 
 
@@ -98,22 +100,25 @@ def with_keys(data: bytes, keys: dict[str, str], prefix: str) -> bytes:
 
 
 def unpackage_script_module(importer: Any, number: str) -> Any:
-    """The compiled module of a number in a package."""
-    import torchjit
+    """The compiled module of a number in a package. Its tensors share the memory of those that are loaded with it."""
+    from torchjit.jit._module import RecursiveScriptModule
 
     content, reader = io.BytesIO(), importer._reader
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
-        for kind in ("data", "constants"):
-            data = reader.get_record(f".data/ts_code/{number}/{kind}.pkl")
-            add_record(archive, f"archive/{kind}.pkl", data)
-            for key in _keys_of(data):
-                add_record(archive, f"archive/{kind}/{key}", reader.get_record(f".data/{key}"))
+        data = reader.get_record(f".data/ts_code/{number}/data.pkl")
+        constants = reader.get_record(f".data/ts_code/{number}/constants.pkl")
+        keys = _keys_of(data)
+        memory = [importer._memory(key.removesuffix(".storage")) for key in keys]
+        add_record(archive, "archive/data.pkl", data)
+        add_record(archive, "archive/constants.pkl", constants)
+        for key in _keys_of(constants):
+            add_record(archive, f"archive/constants/{key}", reader.get_record(f".data/{key}"))
         for record in importer._records:
             if record.startswith(".data/ts_code/code/"):
                 add_record(archive, "archive/" + record[len(".data/ts_code/") :], reader.get_record(record))
         add_record(archive, "archive/version", reader.get_record(".data/version"))
-    content.seek(0)
-    return torchjit.jit.load(content)
+    made, _ = _native.load_module_with_memory(content.getvalue(), keys, memory)
+    return RecursiveScriptModule._wrap(made)
 
 
 def _keys_of(data: bytes) -> list[str]:

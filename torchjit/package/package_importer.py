@@ -5,22 +5,39 @@ from __future__ import annotations
 import builtins
 import importlib.machinery
 import importlib.util
+import inspect
 import io
 import linecache
 import os
 import pathlib
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from torchjit import serialization
+from torchjit import _native
 from torchjit.package._mangling import PackageMangler, demangle
 from torchjit.package._pickling import PackageUnpickler
 from torchjit.package.file_structure_representation import Directory, _create_directory_from_file_list
 from torchjit.package.glob_group import GlobPattern
 from torchjit.package.importer import Importer, import_environment
+from torchjit.storage import TypedStorage
 
 __all__ = ["PackageImporter"]
+
+# The modules that packages hold, by the name that their classes have: Python does not know them.
+_modules_of_packages: weakref.WeakValueDictionary[str, types.ModuleType] = weakref.WeakValueDictionary()
+_file_of_others = inspect.getfile
+
+
+def _file_of(obj: Any) -> str:
+    """inspect.getfile that knows the classes of modules in packages, so that their source is found."""
+    if inspect.isclass(obj) and obj.__module__ in _modules_of_packages:
+        return str(_modules_of_packages[obj.__module__].__file__)
+    return _file_of_others(obj)
+
+
+inspect.getfile = _file_of
 
 
 class _Folder:
@@ -85,6 +102,7 @@ class PackageImporter(Importer):
         self._records = self._reader.get_all_records()
         self._mangler = PackageMangler()
         self.modules: dict[str, types.ModuleType] = {}
+        self._memories: dict[str, Any] = {}  # what the pickle that is being loaded has met
         self.extern_modules = self._read_extern()
         for name in self.extern_modules:
             if not module_allowed(name):
@@ -154,7 +172,7 @@ class PackageImporter(Importer):
         module.__name__ = self._mangler.mangle(name)
         module.__file__, module.__cached__ = file, None
         vars(module).update(__builtins__=self.patched_builtins, __torch_package__=True)
-        self.modules[name] = module
+        self.modules[name] = _modules_of_packages[module.__name__] = module
         if above is not None:
             setattr(above, last, module)
         if name not in self._sources:
@@ -216,14 +234,27 @@ class PackageImporter(Importer):
     def load_pickle(self, package: str, resource: str, map_location: Any = None) -> Any:
         """The object that was saved as `package/resource`, made anew: its classes come from the package. map_location: only the CPU is there."""
         storages: dict[str, Any] = {}
+        outer, self._memories = self._memories, {}
 
         def read(kind: Any, key: str, count: int) -> Any:
             if key not in storages:
-                record = f".data/{key}.storage"
-                storages[key] = serialization._storage(kind, self._reader.get_record(record), count, record)
+                memory = self._memory(key)
+                if memory.numel() < count * kind.itemsize:
+                    raise RuntimeError(f".data/{key}.storage has {memory.numel()} bytes, but {count} elements of {kind} need {count * kind.itemsize}")
+                storages[key] = TypedStorage(dtype=kind, _bytes=memory[: count * kind.itemsize])
             return storages[key]
 
-        return PackageUnpickler(self, io.BytesIO(self.load_binary(package, resource)), read).load()
+        try:
+            return PackageUnpickler(self, io.BytesIO(self.load_binary(package, resource)), read).load()
+        finally:
+            self._memories = outer
+
+    def _memory(self, key: str) -> Any:
+        """The memory that the package has under a key, the same one for all that is loaded at once."""
+        if key not in self._memories:
+            content = bytearray(self._reader.get_record(f".data/{key}.storage"))
+            self._memories[key] = _native.tensor_from_buffer(content)
+        return self._memories[key]
 
     def _path(self, package: str, resource: str) -> str:
         path = f"{self._mangler.demangle(package).replace('.', '/')}/{resource}"

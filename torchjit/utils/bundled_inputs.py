@@ -199,7 +199,7 @@ def _get_bundled_inputs_attributes_and_methods(script_module: Any) -> tuple[list
         for name in script_module.get_bundled_inputs_functions_and_info():
             methods += [f"get_all_bundled_inputs_for_{name}", f"_generate_bundled_inputs_for_{name}"]
             attributes.append(f"_bundled_inputs_deflated_{name}")
-            for i, args in enumerate(getattr(script_module, attributes[-1], ())):
+            for i, args in enumerate(getattr(script_module, attributes[-1], ()) or ()):
                 methods += [_get_inflate_helper_fn_name(j, i, name) for j in range(len(args))]
     return methods, attributes
 

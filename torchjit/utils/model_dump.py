@@ -1,7 +1,9 @@
-"""torch.utils.model_dump: what an archive of a compiled module has, as data that JSON can hold."""
+"""torch.utils.model_dump: what an archive of a compiled module has, as data that JSON can hold, and as a page."""
 
 from __future__ import annotations
 
+import argparse
+import html
 import io
 import json
 import os
@@ -14,7 +16,60 @@ from typing import Any
 
 from torchjit.utils.show_pickle import DumpUnpickler, FakeClass, FakeObject
 
-__all__ = ["get_storage_info", "hierarchical_pickle", "get_model_info", "main"]
+__all__ = ["get_storage_info", "hierarchical_pickle", "get_model_info", "get_inline_skeleton", "burn_in_info", "get_info_and_burn_skeleton", "main"]
+
+DEFAULT_EXTRA_FILE_SIZE_LIMIT = 16 * 1024
+
+# Where the data of an archive goes in the page, as the text of a script that is not run.
+_PLACE = "BURNED_IN_MODEL_INFO_HERE"
+
+_PAGE = """<!DOCTYPE html>
+<html>
+<head>
+<meta charset="utf-8">
+<title>TorchScript archive</title>
+<style>
+body { font-family: sans-serif; margin: 1em; }
+pre { margin: 0 0 0 1em; white-space: pre-wrap; }
+details { margin-left: 1em; }
+</style>
+</head>
+<body>
+<h1 id="title">TorchScript archive</h1>
+<div id="parts"></div>
+<script type="application/json" id="info">BURNED_IN_MODEL_INFO_HERE</script>
+<script>
+function element(kind, text) {
+  const made = document.createElement(kind);
+  made.textContent = text;
+  return made;
+}
+function shown(name, data) {
+  if (data === null || typeof data !== "object") return element("div", name + ": " + data);
+  const made = document.createElement("details");
+  made.append(element("summary", name));
+  for (const key of Object.keys(data)) made.append(shown(key, data[key]));
+  return made;
+}
+function code(files) {
+  const made = document.createElement("details");
+  made.append(element("summary", "code_files"));
+  for (const name of Object.keys(files)) {
+    const file = document.createElement("details");
+    file.append(element("summary", name), element("pre", files[name].map(piece => piece[0]).join("")));
+    made.append(file);
+  }
+  return made;
+}
+const model = JSON.parse(document.getElementById("info").textContent).model;
+document.getElementById("title").textContent = model.title;
+for (const part of Object.keys(model)) {
+  if (part !== "interned_strings") document.getElementById("parts").append(part === "code_files" ? code(model[part]) : shown(part, model[part]));
+}
+</script>
+</body>
+</html>
+"""
 
 
 def get_storage_info(storage: Any) -> list[Any]:
@@ -70,7 +125,7 @@ def _lists(data: Any) -> Any:
     return tuple(map(_lists, data)) if isinstance(data, (tuple, list)) else data
 
 
-def get_model_info(path_or_file: Any, title: str | None = None, extra_file_size_limit: int = 16 * 1024) -> dict[str, Any]:
+def get_model_info(path_or_file: Any, title: str | None = None, extra_file_size_limit: int = DEFAULT_EXTRA_FILE_SIZE_LIMIT) -> dict[str, Any]:
     """What an archive, a path or a file, has: its parts, the module with its tensors, the code with the places that it is from, further files.
 
     Raises Exception for a format that is not known.
@@ -141,7 +196,10 @@ class _ModelInfo:
         found = {}
         for info in self.archive.infolist():
             if info.filename.startswith(self.prefix + "/extra/") and info.filename.endswith(".json") and info.file_size <= self.limit:
-                found[info.filename] = json.loads(self.archive.read(info.filename))
+                try:
+                    found[info.filename] = json.loads(self.archive.read(info.filename))
+                except ValueError:
+                    found[info.filename] = "INVALID JSON"
         return found
 
     def _texts(self) -> dict[str, str]:
@@ -155,12 +213,34 @@ class _ModelInfo:
         return found
 
 
+def get_inline_skeleton() -> str:
+    """A page without data, in which burn_in_info puts those of an archive. It needs no other file."""
+    return _PAGE
+
+
+def burn_in_info(skeleton: str, info: dict[str, Any]) -> str:
+    """The page with the data of an archive, as get_model_info gives them."""
+    text = json.dumps(info, sort_keys=True).replace("<", "\\u003c")
+    return skeleton.replace(_PLACE, text, 1).replace("<title>TorchScript archive", "<title>" + html.escape(str(info["model"]["title"])), 1)
+
+
+def get_info_and_burn_skeleton(path_or_bytesio: Any, **kwargs: Any) -> str:
+    """The page of an archive; the other arguments are those of get_model_info."""
+    return burn_in_info(get_inline_skeleton(), get_model_info(path_or_bytesio, **kwargs))
+
+
 def main(argv: list[str], *, stdout: Any = None) -> None:
-    """Prints the JSON of an archive: model_dump FILE."""
-    if len(argv) != 2:
-        raise SystemExit("usage: model_dump FILE")
+    """Prints what an archive has: model_dump --style=json FILE, or --style=html. Raises Exception without a style."""
+    parser = argparse.ArgumentParser(prog="model_dump")
+    parser.add_argument("--style", choices=["json", "html"])
+    parser.add_argument("--title")
+    parser.add_argument("model")
+    given = parser.parse_args(argv[1:])
     out = stdout or sys.stdout
-    out.write(json.dumps(get_model_info(argv[1]), sort_keys=True) + "\n")
+    if given.style is None:
+        raise Exception("Invalid style")
+    info = get_model_info(given.model, title=given.title)
+    out.write(json.dumps(info, sort_keys=True) + "\n" if given.style == "json" else burn_in_info(get_inline_skeleton(), info))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"context"
+	"maps"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
@@ -21,6 +22,8 @@ type Options struct {
 	RefuseCode bool
 	// CodeMemory is how many bytes of memory such methods may take together. 0: 256 MiB and 16 times the size of the archive.
 	CodeMemory int
+	// Storages are, by their keys, the memory of the module's tensors that is not read from the archive.
+	Storages map[string]*tensor.Storage
 }
 
 // Call runs a function of the program that is being loaded or saved.
@@ -53,8 +56,8 @@ func LoadFile(path string, o Options, call Call) (*Loaded, error) {
 	return load(data, o, call)
 }
 
-func load(data []byte, o Options, call Call) (*Loaded, error) {
-	a, err := OpenArchive(data)
+func load(content []byte, o Options, call Call) (*Loaded, error) {
+	a, err := OpenArchive(content)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +65,7 @@ func load(data []byte, o Options, call Call) (*Loaded, error) {
 	defer a.Checked() // no check outlives the load
 	l := &loader{a: a, refuseCode: o.RefuseCode, codeMemory: o.CodeMemory, call: call, unit: ir.NewUnit()}
 	if l.codeMemory == 0 {
-		l.codeMemory = leastCodeMemory + codeMemoryRate*len(data)
+		l.codeMemory = leastCodeMemory + codeMemoryRate*len(content)
 	}
 	l.importer = frontend.NewImporter(l.unit, l.source, nil)
 	l.importer.Version = a.Version
@@ -74,7 +77,9 @@ func load(data []byte, o Options, call Call) (*Loaded, error) {
 		return nil, archiveError("The record \"constants.pkl\" holds no tuple")
 	}
 	l.importer.Constants = constants.Tuple().Items
-	root, err := l.unpickler("data").read("data.pkl")
+	data := l.unpickler("data")
+	maps.Copy(data.storages, o.Storages)
+	root, err := data.read("data.pkl")
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 const (
@@ -96,6 +97,13 @@ func sizeOf(records []record) int64 {
 		total += int64(len(r.data)) + 2*int64(len(folder)+len(r.name)) + 140
 	}
 	return total
+}
+
+// Storages are the memories of a module's tensors in the order of their keys in archives: "0", "1" ...
+func Storages(m *value.Object, call Call) ([]*tensor.Storage, error) {
+	p := newPickler(newExporter().typeName, call)
+	err := p.value(value.OfObject(m))
+	return p.storages, err
 }
 
 func recordsOf(m *value.Object, extra map[string][]byte, call Call) ([]record, error) {

@@ -130,16 +130,24 @@ func (e *Engine) build(j *job) (*Plan, error) {
 		if j.way&s.ways == 0 {
 			continue
 		}
+		if s.optional() && !passes.Allowed(s.Name) {
+			continue
+		}
 		run := s.run
 		if run == nil {
 			run = e.lower
 		}
-		if err := run(j); err != nil {
+		if err := passes.Log(s.Name, j.graph, func() error { return run(j) }); err != nil {
 			return nil, err
 		}
 		e.watch(j, s.Name)
 	}
 	return &Plan{Code: j.code, Graph: j.graph, Optimized: j.optimized, Facts: factsOf(j.function.Graph(), j.graph)}, nil
+}
+
+// optional reports whether code without the step computes the same.
+func (s *Step) optional() bool {
+	return !slices.Contains([]string{"float32", "numbers", "erase", "notes", "specialize", "lower"}, s.Name)
 }
 
 func (e *Engine) watch(j *job, step string) {
@@ -158,6 +166,11 @@ func (e *Engine) lower(j *job) (err error) {
 		o = e.with(profileKind, j.notes.runner)
 	case specialized:
 		o = e.with(guardKind, runGuard)
+	}
+	if j.function.IgnoresAutocast.Load() {
+		other := *o
+		other.NoCompilerCasts = &j.function.IgnoresAutocast
+		o = &other
 	}
 	j.code, err = interp.Lower(j.function.ShortName(), j.graph, o)
 	return err

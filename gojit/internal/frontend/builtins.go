@@ -170,8 +170,13 @@ func (n *namespace) Attr(_ *emitter, _ source.Range, name string) SugaredValue {
 	if s := specialNames[name]; s != nil && n.prefix == "aten" {
 		return s
 	}
-	if name == "autograd" && n.prefix == "aten" {
-		return n // torch.autograd.grad is an operator like others
+	if n.prefix == "aten" {
+		switch name {
+		case "autograd", "jit":
+			return n // torch.autograd.grad is an operator like others, torch.jit.fork is torch.fork
+		case "ops":
+			return &operatorNamespaces{"operator namespaces"}
+		}
 	}
 	return NewBuiltin(n.prefix + "::" + name)
 }

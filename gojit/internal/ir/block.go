@@ -67,6 +67,9 @@ func (b *Block) EraseInput(i int) { b.param.EraseOutput(i) }
 
 // AddOutput adds a result and returns its position.
 func (b *Block) AddOutput(v *Value) int {
+	if v.Node().Graph() != b.Graph() {
+		panic("ir: %" + v.Name() + " belongs to another graph")
+	}
 	b.ret.AddInput(v)
 	return len(b.ret.inputs) - 1
 }

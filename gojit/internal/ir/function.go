@@ -22,6 +22,8 @@ type Function struct {
 	failure error
 	state   atomic.Uint32
 	exposed atomic.Bool
+	// IgnoresAutocast says that an autocast casts in the function's code as elsewhere, not by the rules of compiled code.
+	IgnoresAutocast atomic.Bool
 	// Compiled is a side table of whoever runs the function, filled on first use.
 	Compiled sync.Map
 }

@@ -59,9 +59,11 @@ func ParseWith(text string, options ParseOptions) (*Graph, error) {
 
 type graphParser struct {
 	types.Parser
-	options ParseOptions
-	values  map[string]*Value
-	classes map[string]types.Type
+	options   ParseOptions
+	values    map[string]*Value
+	classes   map[string]types.Type
+	nodes     []*Node // in the order of the text
+	subgraphs int     // how many were read
 }
 
 // space skips blanks and comments.
@@ -160,7 +162,26 @@ func (p *graphParser) list(item func() error) error {
 	return nil
 }
 
+// graph reads a graph, and those that its nodes run, to the end of the text.
 func (p *graphParser) graph() (*Graph, error) {
+	g, err := p.body()
+	if err != nil {
+		return nil, err
+	}
+	for p.accept("with") {
+		if err := p.subgraph(); err != nil {
+			return nil, err
+		}
+	}
+	p.space()
+	if p.Pos != len(p.Src) {
+		return nil, p.Errorf("unexpected text after the graph")
+	}
+	return g, nil
+}
+
+// body reads one graph.
+func (p *graphParser) body() (*Graph, error) {
 	if err := p.expect("graph"); err != nil {
 		return nil, err
 	}
@@ -179,11 +200,36 @@ func (p *graphParser) graph() (*Graph, error) {
 	if err := p.uses(func(v *Value) { g.AddOutput(v) }); err != nil {
 		return nil, err
 	}
-	p.space()
-	if p.Pos != len(p.Src) {
-		return nil, p.Errorf("unexpected text after the graph")
-	}
 	return g, nil
+}
+
+// subgraph reads "prim::X_0 = graph(...)" behind a graph: what the node prim::X_0 of the text before runs.
+func (p *graphParser) subgraph() error {
+	p.space()
+	namespace := p.Ident(false)
+	if err := p.Expect("::"); err != nil {
+		return err
+	}
+	kind := namespace + "::" + p.Ident(true)
+	number := "_" + strconv.Itoa(p.subgraphs)
+	at := slices.IndexFunc(p.nodes, func(n *Node) bool { return n.kind == kind })
+	if at < 0 || !strings.HasSuffix(kind, number) {
+		return p.Errorf("no node of the text runs %s", kind)
+	}
+	if err := p.expect("="); err != nil {
+		return err
+	}
+	p.subgraphs++
+	inner := &graphParser{Parser: p.Parser, options: p.options, values: map[string]*Value{}, classes: p.classes}
+	g, err := inner.body()
+	p.Pos = inner.Pos
+	if err != nil {
+		return err
+	}
+	p.nodes[at].kind = strings.TrimSuffix(kind, number)
+	p.nodes[at].SetAttr("Subgraph", g)
+	p.nodes = append(p.nodes, inner.nodes...)
+	return nil
 }
 
 // uses reads "(%a, %b)".
@@ -231,6 +277,7 @@ func (p *graphParser) node(g *Graph, b *Block) error {
 		return err
 	}
 	n.kind = namespace + "::" + p.Ident(true)
+	p.nodes = append(p.nodes, n)
 	if p.accept("[") {
 		if err := p.attributes(n); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
 const loopGraph = `graph(%xs.1 : int[],
@@ -90,4 +91,51 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%v\n%s", err, g)
 		}
 	})
+}
+
+// TestParseReadsSubgraphs: what nodes run stands behind a graph, for nodes in it too.
+func TestParseReadsSubgraphs(t *testing.T) {
+	const text = `graph(%x : Tensor):
+  %y : Tensor = prim::DifferentiableGraph_0(%x)
+  %z : Tensor = prim::TensorExprGroup_1[region=1](%y)
+  return (%z)
+with prim::DifferentiableGraph_0 = graph(%a : Tensor):
+  %b : Tensor = prim::FallbackGraph_2(%a)
+  return (%b)
+with prim::TensorExprGroup_1 = graph(%a : Tensor):
+  %b : Tensor = aten::relu(%a)
+  return (%b)
+with prim::FallbackGraph_2 = graph(%a : Tensor):
+  %b : Tensor = aten::neg(%a)
+  return (%b)
+`
+	g, err := ir.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := g.String(); found != text {
+		t.Errorf("read and printed again:\n%s", found)
+	}
+	if inner := g.Block().First().GraphAttr("Subgraph"); g.Block().First().Kind() != "prim::DifferentiableGraph" || inner == nil {
+		t.Errorf("the first node is %s", g.Block().First())
+	}
+	_, err = ir.Parse("graph(%x : Tensor):\n  return (%x)\nwith prim::X_0 = graph():\n  return ()\n")
+	if err == nil || !strings.Contains(err.Error(), "no node of the text runs prim::X_0") {
+		t.Errorf("a graph that no node runs: %v", err)
+	}
+}
+
+// TestParseReadsSymbols: sizes that are symbols keep their numbers, and new symbols are others.
+func TestParseReadsSymbols(t *testing.T) {
+	g, err := ir.Parse("graph(%x : Float(SS(-7), 3, SS(-8)), %y : Float(SS(-7), *)):\n  return (%x, %y)\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := g.Inputs()[0].Type().(*types.TensorInfo), g.Inputs()[1].Type().(*types.TensorInfo)
+	if x.Sizes[0] != -7 || x.Sizes[2] != -8 || y.Sizes[0] != -7 || y.Sizes[1] != -1 {
+		t.Errorf("sizes %v and %v", x.Sizes, y.Sizes)
+	}
+	if n := types.NewSymbol(); n >= -8 {
+		t.Errorf("%d is a new symbol", n)
+	}
 }

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -62,9 +63,19 @@ func (p *printer) graph(g *Graph) {
 func (p *printer) definition(v *Value) {
 	p.b.WriteByte('%')
 	p.b.WriteString(v.Name())
-	p.b.WriteString(" : ")
-	p.b.WriteString(typeText(v.typ))
+	if typeVerbosity > 0 {
+		p.b.WriteString(" : ")
+		p.b.WriteString(typeText(types.Brief(v.typ, typeVerbosity)))
+	}
 }
+
+// typeVerbosity is how much graphs show of types: PYTORCH_JIT_TYPE_VERBOSITY, 0 (nothing) to 3 (everything).
+var typeVerbosity = func() int {
+	if n, err := strconv.Atoi(os.Getenv("PYTORCH_JIT_TYPE_VERBOSITY")); err == nil {
+		return n
+	}
+	return 3
+}()
 
 // typeText prints a type as graphs have it: like schemas, but a named tuple shows its fields and
 // not its name, and Future[T] and RRef[T] are in square brackets.

@@ -62,11 +62,7 @@ func withoutSizes(t types.Type) types.Type {
 		if t.Sizes == nil {
 			return t
 		}
-		requires := t.RequiresGrad
-		if requires == nil {
-			requires = new(bool)
-		}
-		return &types.TensorInfo{DType: t.DType, Device: t.Device, Dims: t.Dims, Sizes: slices.Repeat([]int{-1}, len(t.Sizes)), RequiresGrad: requires}
+		return &types.TensorInfo{DType: t.DType, Device: t.Device, Dims: t.Dims, Sizes: slices.Repeat([]int{-1}, len(t.Sizes)), RequiresGrad: t.RequiresGrad}
 	case *types.Tuple:
 		if t.Name != "" {
 			return t

@@ -52,6 +52,7 @@ var All = []Pass{
 	{"normalize-ops", changes(NormalizeOps)},
 	{"peephole", Peephole},
 	{"peephole-list-idioms", PeepholeListIdioms},
+	{"refine-list-lengths", RefineListLengths},
 	{"propagate-devices", PropagateDevices},
 	{"propagate-dtypes", PropagateDTypes},
 	{"propagate-shapes", PropagateShapes},

@@ -44,6 +44,7 @@ type shapes struct {
 	known   map[*ir.Value]value.Value // tensors without elements for those of known sizes, and what numbers and lists are
 	untyped map[*ir.Value]bool        // tensors of an unknown element type
 	symbols bool                      // sizes may be numbersOfSymbols
+	detail  *detail                   // of CompleteShapes
 }
 
 // parameters makes tensors without elements for the parameters whose types say enough.
@@ -109,6 +110,9 @@ func (p *shapes) run(n *ir.Node) {
 	}
 	args, tensors, typed, ok := p.arguments(n)
 	if !ok || tensors && p.dependsOnElements(n) {
+		if p.detail != nil && len(n.Inputs()) > 0 {
+			p.describeUnknown(n)
+		}
 		return
 	}
 	if n.IsNondeterministic() {
@@ -247,6 +251,9 @@ func (p *shapes) learn(v *ir.Value, is value.Value, typed bool) {
 		if !typed {
 			shaped = &types.TensorInfo{Dims: info.Dims, Sizes: info.Sizes}
 			p.untyped[v] = true
+		}
+		if p.detail != nil {
+			shaped = p.describe(v, shaped)
 		}
 		v.SetType(shaped)
 	} else if !typed {

@@ -1,6 +1,7 @@
 package shapes
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -22,7 +23,9 @@ type Computation struct {
 // computed. Only the nodes from first on, and those before last, count where these are not nil. It fails where a function of sizes cannot
 // be compiled.
 func Propagate(g *ir.Graph, first, last *ir.Node) (*Computation, error) {
-	passes.PropagateShapes(g)
+	if err := Analyze(g); err != nil {
+		return nil, err
+	}
 	c := &computation{graph: ir.NewGraph(), shapes: map[*ir.Value]*ir.Value{}, numbers: map[*ir.Value]*ir.Value{}, symbols: map[int]*ir.Value{}, named: map[*ir.Value]int{}}
 	for _, v := range g.Inputs() {
 		c.parameter(v)
@@ -225,7 +228,8 @@ func (c *computation) finish(g *ir.Graph) *Computation {
 	for n := g.Block().First(); n != nil; n = n.Next() {
 		note(n.Outputs())
 	}
-	simplify(c.graph)
+	isSize := func(v *ir.Value) bool { return slices.Contains(slices.Collect(maps.Values(c.symbols)), v) }
+	simplify(c.graph, isSize)
 	found := &Computation{Graph: c.graph}
 	clear(c.symbols)
 	var outputs []*ir.Value
@@ -246,7 +250,7 @@ func (c *computation) finish(g *ir.Graph) *Computation {
 	for _, v := range outputs {
 		c.graph.AddOutput(v)
 	}
-	simplify(c.graph)
+	simplify(c.graph, isSize)
 	return found
 }
 
@@ -300,16 +304,19 @@ func (c *computation) learn(v *ir.Value, items []*ir.Value) []int {
 // mostRounds bounds how often the graph of a computation is simplified.
 const mostRounds = 12
 
-// simplify runs what is known of a graph: conditions by ranks, loops over dimensions, lists that are built there.
-func simplify(g *ir.Graph) {
+// simplify runs what is known of a graph: conditions by ranks, loops over dimensions, lists that are built there. Values that are sizes are
+// not negative.
+func simplify(g *ir.Graph, isSize func(v *ir.Value) bool) {
 	for range mostRounds {
 		changed := passes.ConstantPropagation(g)
 		changed = passes.UnrollConstantLoops(g) || changed
 		changed = passes.RemoveListMutation(g) || changed
 		changed = passes.Peephole(g) || changed
 		changed = passes.PeepholeListIdioms(g) || changed
+		changed = passes.RefineListLengths(g) || changed
 		changed = passes.CSE(g) || changed
 		changed = compareSame(g) || changed
+		changed = compareSizes(g, isSize) || changed
 		passes.LowerSimpleTuples(g)
 		if !changed {
 			break
@@ -321,16 +328,50 @@ func simplify(g *ir.Graph) {
 
 // compareSame answers comparisons of a number, or a list, with itself.
 func compareSame(g *ir.Graph) bool {
+	return answerComparisons(g, func(n *ir.Node) (is, ok bool) {
+		same := n.Input(0) == n.Input(1) && (n.Input(0).Type().Kind() == types.KindInt || isList(n.Input(0).Type()))
+		return n.Is("aten::eq", "aten::le", "aten::ge"), same
+	})
+}
+
+// compareSizes answers comparisons of sizes with negative numbers, and whether they are at least 0.
+func compareSizes(g *ir.Graph, isSize func(v *ir.Value) bool) bool {
+	return answerComparisons(g, func(n *ir.Node) (is, ok bool) {
+		c, constant := n.Input(1).Constant()
+		if !constant || c.Kind() != value.KindInt || !isCount(n.Input(0), isSize) {
+			return false, false
+		}
+		if c.Int() == 0 {
+			return n.Is("aten::ge"), n.Is("aten::ge", "aten::lt")
+		}
+		return n.Is("aten::ne", "aten::gt", "aten::ge"), c.Int() < 0
+	})
+}
+
+// isCount reports whether an int is a size, or a sum or product of such.
+func isCount(v *ir.Value, isSize func(v *ir.Value) bool) bool {
+	if c, ok := v.Constant(); ok {
+		return c.Kind() == value.KindInt && c.Int() >= 0
+	}
+	n := v.Node()
+	return isSize(v) || n.Is("aten::mul", "aten::add") && len(n.Inputs()) == 2 && isCount(n.Input(0), isSize) && isCount(n.Input(1), isSize)
+}
+
+// answerComparisons replaces comparisons by what they give.
+func answerComparisons(g *ir.Graph, answer func(n *ir.Node) (is, ok bool)) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if !n.Is("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge") || n.Input(0) != n.Input(1) ||
-			n.Input(0).Type().Kind() != types.KindInt && !isList(n.Input(0).Type()) {
+		if !n.Is("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge") || len(n.Inputs()) != 2 {
+			return
+		}
+		is, ok := answer(n)
+		if !ok {
 			return
 		}
 		old := g.SetInsertPoint(n)
-		is := g.Constant(value.Bool(n.Is("aten::eq", "aten::le", "aten::ge")), n.Range)
+		made := g.Constant(value.Bool(is), n.Range)
 		g.SetInsertPoint(old)
-		n.Output().ReplaceAllUsesWith(is)
+		n.Output().ReplaceAllUsesWith(made)
 		n.Destroy()
 		changed = true
 	})

@@ -121,14 +121,13 @@ def expand(self: List[int], sizes: List[int]):
         size = sizes[i]
         if i < added:
             assert size >= 0
-            out.append(size)
         else:
             own = self[i - added]
             if size == -1:
-                out.append(own)
+                size = own
             else:
                 assert own == size or own == 1
-                out.append(size)
+        out.append(size)
     return out
 
 def expand_one_unused(self: List[int], sizes: List[int], inp0: Any):
@@ -182,10 +181,10 @@ def permute(input: List[int], dims: List[int]):
     assert len(input) == len(dims)
     out: List[int] = []
     for i in range(len(dims)):
-        at = maybe_wrap_dim(dims[i], len(input))
+        out.append(input[maybe_wrap_dim(dims[i], len(input))])
+    for i in range(len(dims)):
         for j in range(i):
-            assert maybe_wrap_dim(dims[j], len(input)) != at
-        out.append(input[at])
+            assert maybe_wrap_dim(dims[j], len(input)) != maybe_wrap_dim(dims[i], len(input))
     return out
 
 def t(self: List[int]):

@@ -17,6 +17,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -36,7 +37,7 @@ var ofOperators = map[string]string{
 		sign ceil floor round trunc frac reciprocal sin cos tan asin acos atan sinh cosh asinh acosh atanh erf erfc erfinv lgamma digamma isnan isinf isfinite
 		logical_not bitwise_not clamp clamp_ clamp_min clamp_max clone detach add.Scalar add_.Scalar sub.Scalar mul.Scalar mul_.Scalar div.Scalar pow.Tensor_Scalar
 		fmod.Scalar remainder.Scalar eq.Scalar ne.Scalar lt.Scalar le.Scalar gt.Scalar ge.Scalar dropout_ cumsum cumprod zeros_like ones_like rand_like randn_like
-		full_like empty_like fill_.Scalar zero_ masked_fill.Scalar masked_fill_.Scalar group_norm instance_norm hardshrink softshrink logit nan_to_num flip roll sort`,
+		full_like empty_like fill_.Scalar zero_ masked_fill.Scalar masked_fill_.Scalar group_norm instance_norm hardshrink softshrink logit nan_to_num flip roll`,
 	"broadcast": `add.Tensor sub.Tensor rsub.Tensor mul.Tensor div.Tensor div.Tensor_mode true_divide.Tensor floor_divide pow.Tensor_Tensor fmod.Tensor
 		remainder.Tensor max.other min.other maximum minimum fmax fmin atan2 eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and logical_or logical_xor
 		bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor hypot copysign.Tensor prelu lerp.Scalar`,
@@ -100,42 +101,97 @@ var byOperator = sync.OnceValue(func() map[string]string {
 	return found
 })
 
-// registered are graphs that programs have given for operators, and those that were made of functions.
+// registered are graphs that programs have given for operators, and those that were made of functions, which operators share.
 var registered struct {
 	sync.Mutex
-	graphs map[string]*ir.Graph
+	ofOperators, ofFunctions map[string]*ir.Graph
 }
 
-// Register has a graph tell the sizes of the results of a node's operator from now on. It reports whether the node has one.
-func Register(n *ir.Node, g *ir.Graph) bool {
+// Register has a graph tell the sizes of the results of a node's operator from now on. It fails where the graph takes or gives something else
+// than such a function, which gives new lists.
+func Register(n *ir.Node, g *ir.Graph) error {
 	o := n.Operator()
 	if o == nil {
-		return false
+		return fmt.Errorf("the node %s has no schema", n.Kind())
+	}
+	c := g.Copy()
+	if err := checkFunction(c, o.Schema()); err != nil {
+		return err
 	}
 	registered.Lock()
 	defer registered.Unlock()
-	if registered.graphs == nil {
-		registered.graphs = map[string]*ir.Graph{}
+	if registered.ofOperators == nil {
+		registered.ofOperators = map[string]*ir.Graph{}
 	}
-	registered.graphs[o.Schema().QualifiedName()] = g.Copy()
-	return true
+	registered.ofOperators[o.Schema().QualifiedName()] = c
+	return nil
+}
+
+// checkFunction fails unless a graph can tell the sizes of what an operator gives.
+func checkFunction(g *ir.Graph, s *schema.FunctionSchema) error {
+	inputs := g.Inputs()
+	if len(inputs) > len(s.Arguments) {
+		return fmt.Errorf("Shape function must have fewer arguments than schema. Got %d graph arguments and %d schema arguments of schema: %s", len(inputs), len(s.Arguments), s)
+	}
+	for i, v := range inputs {
+		if want := inLists(s.Arguments[i].Type); !types.IsSubtype(want, v.Type()) {
+			return fmt.Errorf("For schema type: %s Expected supertype of %s but got graph_type %s at index %d of schema: %s", s.Arguments[i].Type, want, v.Type(), i, s)
+		}
+	}
+	outputs := slices.Clone(g.Outputs())
+	if len(s.Returns) > 1 {
+		if len(outputs) != 1 || outputs[0].Type().Kind() != types.KindTuple {
+			return fmt.Errorf("a shape function of several results must give a tuple, of schema: %s", s)
+		}
+		outputs = g.UnpackTuple(outputs[0])
+	}
+	for i, v := range outputs {
+		if at := slices.Index(inputs, v); at >= 0 {
+			return fmt.Errorf("For schema: %s input index %d is returned as output index %d. Shape functions must return new unaliased lists", s, at, i)
+		}
+	}
+	for i, v := range outputs {
+		if i >= len(s.Returns) {
+			return fmt.Errorf("Shape function gives %d results of schema: %s", len(outputs), s)
+		}
+		if want := inLists(s.Returns[i].Type); !types.IsSubtype(want, v.Type()) {
+			return fmt.Errorf("For schema type: %s Expected supertype of %s but got graph_type %s at output index %d of schema: %s", s.Returns[i].Type, want, v.Type(), i, s)
+		}
+	}
+	return nil
+}
+
+// inLists is the type by which functions of sizes know one: lists of sizes for tensors.
+func inLists(t types.Type) types.Type {
+	switch t := t.(type) {
+	case *types.TensorInfo:
+		return types.NewList(types.Int)
+	case *types.List:
+		return types.NewList(inLists(t.Elem))
+	case *types.Optional:
+		return types.NewOptional(inLists(t.Elem))
+	}
+	return t
 }
 
 // Graph returns a graph that computes the sizes of a node's results from those of its tensors, nil where none is known. Its parameters
-// stand for the first inputs of the node.
+// stand for the first inputs of the node. Operators of one function share it.
 func Graph(n *ir.Node) (*ir.Graph, error) {
 	o := n.Operator()
 	if o == nil {
 		return nil, nil
 	}
 	key := o.Schema().QualifiedName()
+	name := byOperator()[key]
 	registered.Lock()
-	known := registered.graphs[key]
-	registered.Unlock()
-	if known != nil {
+	defer registered.Unlock()
+	if known := registered.ofOperators[key]; known != nil {
 		return known, nil
 	}
-	f := functions()[byOperator()[key]]
+	if known := registered.ofFunctions[name]; known != nil {
+		return known, nil
+	}
+	f := functions()[name]
 	if f == nil {
 		return nil, nil
 	}
@@ -148,7 +204,10 @@ func Graph(n *ir.Node) (*ir.Graph, error) {
 	passes.ConstantPropagationImmutableTypes(g)
 	passes.ConstantPooling(g)
 	passes.DCE(g)
-	Register(n, g)
+	if registered.ofFunctions == nil {
+		registered.ofFunctions = map[string]*ir.Graph{}
+	}
+	registered.ofFunctions[name] = g
 	return g, nil
 }
 

@@ -365,9 +365,20 @@ func (p *Parser) tensor(dtype string) (Type, error) {
 	return t, nil
 }
 
+// dim reads a size: a number, "*", or a symbol, "SS(-2)".
 func (p *Parser) dim() (int, error) {
 	if p.Accept("*") {
 		return -1, nil
 	}
-	return p.Integer()
+	if !p.Accept("SS(") {
+		return p.Integer()
+	}
+	n, err := p.Integer()
+	if err != nil {
+		return 0, err
+	}
+	if n < 0 {
+		keepSymbol(n)
+	}
+	return n, p.Expect(")")
 }

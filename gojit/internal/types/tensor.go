@@ -27,6 +27,12 @@ var symbols atomic.Int64
 // NewSymbol returns a number below -1 for a size that is not known: where two sizes are the same symbol they are equal.
 func NewSymbol() int { return int(symbols.Add(-1)) - 1 }
 
+// keepSymbol has NewSymbol give other numbers than one that a text has.
+func keepSymbol(n int) {
+	for last := symbols.Load(); int64(n) < last && !symbols.CompareAndSwap(last, int64(n)); last = symbols.Load() {
+	}
+}
+
 // Tensor is the type of tensors of which nothing is known.
 var Tensor Type = &TensorInfo{}
 
@@ -99,6 +105,25 @@ func (t *TensorInfo) String() string {
 	}
 	fmt.Fprintf(&b, "(%s)", strings.Join(parts, ", "))
 	return b.String()
+}
+
+// Brief is a type with less of what is known of tensors: level 1 leaves element types and sizes, 2 strides too, 3 everything.
+func Brief(t Type, level int) Type {
+	if level >= 3 {
+		return t
+	}
+	return Map(t, func(t Type) Type {
+		info, ok := t.(*TensorInfo)
+		if !ok {
+			return t
+		}
+		c := *info
+		c.Device, c.RequiresGrad = "", nil
+		if level < 2 {
+			c.Strides = nil
+		}
+		return &c
+	})
 }
 
 // Annotation implements Type.

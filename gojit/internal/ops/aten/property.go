@@ -72,12 +72,10 @@ var propertyFamily = []definition{
 	yes("is_conj", never),
 	yes("is_neg", never),
 	yes("is_leaf", (*tensor.Tensor).IsLeaf),
-	yes("is_nonzero", func(t *tensor.Tensor) bool {
-		if t.Numel() == 0 {
-			raise(source.RuntimeError, "Boolean value of Tensor with no values is ambiguous")
-		}
-		return truthOf(t)
-	}).onZeros(),
+	yes("is_nonzero", isNonzero).onZeros(),
+	define("_assert_async", func(c call) {
+		check(isNonzero(c.tensor(0)), "Expected Tensor with single nonzero value, but got zero")
+	}).with(ops.Def{Sample: "(x.sum() > -1000)", Doc: "Fails unless the only element of a tensor is true."}),
 	answering("is_same_size", func(c call) value.Value {
 		return value.Bool(tensor.SameShape(c.tensor(0).Shape(), c.tensor(1).Shape()))
 	}),
@@ -141,6 +139,12 @@ func sizeAt(t *tensor.Tensor, dim int) int {
 		raise(source.IndexError, "Dimension specified as %d but tensor has no dimensions", dim)
 	}
 	return t.Size(wrapDim(dim, t))
+}
+
+// isNonzero reports whether the only element is true. It fails where there are none or several.
+func isNonzero(t *tensor.Tensor) bool {
+	check(t.Numel() > 0, "Boolean value of Tensor with no values is ambiguous")
+	return truthOf(t)
 }
 
 // truthOf returns the only element as a truth value. It fails where there are several.

@@ -1,0 +1,135 @@
+package passes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/alias"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// CompleteShapes is PropagateShapes that says of results what PyTorch's complete shape analysis says: of some operators, and of all that is
+// computed from their results, the number of dimensions alone; of others whether gradients are required, as of their first argument. Of
+// tensors that resize_ or out= may resize it says nothing.
+//
+//	%y : Tensor = aten::relu(%x)     ->   %y : Float(*, *, requires_grad=0, device=cpu) = aten::relu(%x)
+//	%y : Tensor = aten::mm(%x, %w)   ->   %y : Float(2, 4, strides=[4, 1], device=cpu) = aten::mm(%x, %w)
+func CompleteShapes(g *ir.Graph) {
+	p := &shapes{memory: alias.Analyze(g, alias.Options{}), known: map[*ir.Value]value.Value{}, untyped: map[*ir.Value]bool{}}
+	p.detail = &detail{vague: map[*ir.Value]bool{}, hidden: map[*ir.Value]bool{}, resized: resizedBy(g)}
+	for _, v := range g.Inputs() {
+		if p.mayBeResized(v) {
+			p.detail.hidden[v] = true
+			v.SetType(types.Unshaped(v.Type()))
+		}
+	}
+	p.parameters(g.Inputs())
+	p.block(g.Block())
+}
+
+// detail is what CompleteShapes keeps besides what is known.
+type detail struct {
+	vague   map[*ir.Value]bool // tensors of which the number of dimensions alone is told
+	hidden  map[*ir.Value]bool // tensors of which nothing is told
+	resized []*ir.Value        // tensors that an operator may resize
+}
+
+// resizedBy lists the tensors that operators of a graph may resize.
+func resizedBy(g *ir.Graph) (found []*ir.Value) {
+	g.Block().Walk(func(n *ir.Node) {
+		o := n.Operator()
+		switch {
+		case n.Is("aten::resize_", "aten::resize_as_", "aten::set_"):
+			found = append(found, n.Input(0))
+		case o != nil:
+			for i, a := range o.Schema().Arguments {
+				if a.IsOut() && i < len(n.Inputs()) {
+					found = append(found, n.Input(i))
+				}
+			}
+		}
+	})
+	return found
+}
+
+func (p *shapes) mayBeResized(v *ir.Value) bool {
+	return v.Type().Kind() == types.KindTensor && slices.ContainsFunc(p.detail.resized, func(r *ir.Value) bool { return p.memory.MayAlias(r, v) })
+}
+
+func kindsOf(names string) map[string]bool {
+	found := map[string]bool{}
+	for _, name := range strings.Fields(names) {
+		found["aten::"+name] = true
+	}
+	return found
+}
+
+// ranksOnly are the operators of whose results the number of dimensions alone is told.
+var ranksOnly = kindsOf(`abs relu exp log sqrt rsqrt sin cos tan floor ceil round trunc frac reciprocal erf erfc erfinv expm1 log1p log2 log10 sign digamma
+	lgamma asin acos atan sinh cosh detach hardswish elu celu selu gelu leaky_relu threshold hardtanh softplus hardshrink softshrink log_sigmoid alias inverse clone
+	contiguous dropout alpha_dropout feature_dropout bernoulli clamp clamp_min clamp_max transpose permute view reshape expand expand_as view_as select slice tril
+	triu flip repeat diag unfold rot90 glu prelu mv addmm addmv baddbmm masked_select nonzero atan2 fmod remainder where addcmul addcdiv lerp __and__ __or__ __xor__
+	zeros_like ones_like rand_like randn_like full_like empty_like`)
+
+// keepGradient are the operators of whose results it is told whether gradients are required: as of the first argument.
+var keepGradient = kindsOf(`abs relu exp log sqrt rsqrt sin cos tan floor ceil round trunc frac reciprocal erf erfc erfinv expm1 log1p log2 log10 sign digamma
+	lgamma asin acos atan sinh cosh hardswish elu celu selu gelu leaky_relu threshold hardtanh softplus hardshrink softshrink log_sigmoid alias inverse clone
+	contiguous dropout alpha_dropout feature_dropout bernoulli clamp clamp_min clamp_max transpose permute view reshape expand expand_as view_as select slice tril
+	triu flip repeat diag unfold rot90 glu prelu mv addmm addmv baddbmm masked_select neg sigmoid tanh t narrow softmax log_softmax cumsum cumprod unsqueeze
+	squeeze index_select type_as sum prod mean median norm std var det trace logdet dist dot`)
+
+// comparisons with numbers tell the number of dimensions alone.
+var comparisons = kindsOf("eq ne lt gt le ge")
+
+// arithmetic with a number keeps what is told of the tensor.
+var arithmetic = kindsOf("add sub mul div pow fmod remainder max min eq ne lt gt le ge")
+
+// describe is what is told of a result: the type t, or less.
+func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
+	n := v.Node()
+	p.detail.hidden[v] = p.mayBeResized(v) || slices.ContainsFunc(n.Inputs(), func(in *ir.Value) bool { return p.detail.hidden[in] })
+	if p.detail.hidden[v] {
+		return &types.TensorInfo{}
+	}
+	told := *t
+	tensors := 0
+	for _, in := range n.Inputs() {
+		if in.Type().Kind() == types.KindTensor {
+			tensors++
+			p.detail.vague[v] = p.detail.vague[v] || p.detail.vague[in]
+		}
+	}
+	if (ranksOnly[n.Kind()] || tensors == 1 && (comparisons[n.Kind()] || n.Is("aten::fmod", "aten::remainder"))) && told.Sizes != nil && len(told.Sizes) > 0 {
+		p.detail.vague[v] = true
+	}
+	if keepGradient[n.Kind()] || tensors == 1 && arithmetic[n.Kind()] {
+		if first, ok := n.Input(0).Type().(*types.TensorInfo); ok {
+			told.RequiresGrad = first.RequiresGrad
+		}
+	}
+	if n.Is("aten::detach", "aten::nonzero") {
+		off := false
+		told.RequiresGrad = &off
+	}
+	if p.detail.vague[v] {
+		told.Sizes, told.Strides = nil, nil
+	}
+	return &told
+}
+
+// describeUnknown tells of operators whose results have sizes that follow from elements how many dimensions there are.
+func (p *shapes) describeUnknown(n *ir.Node) {
+	ranks := map[string]int{"aten::masked_select": 1, "aten::nonzero": 2}
+	dims, ok := ranks[n.Kind()]
+	first, isTensor := n.Input(0).Type().(*types.TensorInfo)
+	if !ok || !isTensor || first.DType == "" {
+		return
+	}
+	t := &types.TensorInfo{DType: first.DType, Device: first.Device, Dims: &dims}
+	if n.Is("aten::nonzero") {
+		t.DType = "int64"
+	}
+	n.Output().SetType(p.describe(n.Output(), t))
+}

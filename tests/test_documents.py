@@ -1,0 +1,222 @@
+"""What the documents say that PyTorch was designed by: each test names the document and its section."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import torchjit as torch
+from torchjit import _C
+from torchjit.testing._internal.jit_utils import JitTestCase, check_ad, normalize_check_ad
+
+
+def child(program, **env):
+    """What a program prints, and what it prints as errors, in a process of its own."""
+    found = subprocess.run([sys.executable, "-c", program], env={**os.environ, **env}, capture_output=True, text=True, check=True)
+    return found.stdout, found.stderr
+
+
+# ---- IR document (2018) ----
+
+
+def test_nodes_are_found_by_a_schema():
+    """IR document, "Node": a node matches the text of a schema, whose overload need not be named."""
+    node = _C.parse_ir("graph(%a : Tensor):\n  %1 : int = prim::Constant[value=1]()\n  %c : Tensor = aten::add(%a, %a, %1)\n  return (%c)").findNode("aten::add")
+    assert node.matches("aten::add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+    assert not node.matches("aten::sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+    with pytest.raises(RuntimeError, match="Couldn't find an operator for aten::add"):
+        node.matches("aten::add(Tensor self) -> Tensor")
+
+
+def test_kinds_of_attributes():
+    """IR document, "Node": attributes have kinds, lists of tensors too."""
+    node = _C.Graph().create("my::thing", [], 1)
+    node.ts_("a", [torch.ones(1)]).t_("b", torch.ones(2)).is_("c", [1])
+    assert [node.kindOf(name) for name in ("a", "b", "c")] == ["ts", "t", "is"]
+
+
+def test_values_belong_to_one_graph():
+    """IR document, "Graph": a result is a value of the graph."""
+    value = _C.Graph().addInput()
+    with pytest.raises(RuntimeError, match="another graph"):
+        _C.Graph().registerOutput(value)
+
+
+# ---- JIT overview, old ----
+
+
+def test_fusion_groups_are_made():
+    """JIT overview (old), "FusionGroup": a graph makes a node with an empty Subgraph."""
+    graph = _C.Graph()
+    node = graph.insertNode(graph.createFusionGroup())
+    assert node.kind() == "prim::FusionGroup" and str(node.g("Subgraph")) == "graph():\n  return ()\n"
+    assert str(graph) == "graph():\n   = prim::FusionGroup_0()\n  return ()\nwith prim::FusionGroup_0 = graph():\n  return ()\n"
+
+
+# ---- JIT overview ----
+
+SHOWN = """graph(%x.1 : Tensor,
+      %y.1 : Tensor):
+  %2 : Tensor = prim::DifferentiableGraph_0(%x.1, %y.1)
+  return (%2)
+with prim::DifferentiableGraph_0 = graph(%x.1 : Tensor,
+      %y.1 : Tensor):
+  %2 : Tensor = aten::mul(%x.1, %y.1)
+  %3 : int = prim::Constant[value=1]()
+  %4 : Tensor = aten::add(%2, %x.1, %3)
+  return (%4)
+"""
+
+
+def test_shown_graphs_are_read_back_and_run():
+    """JIT overview, "DifferentiableGraphOp": texts with `with prim::X_0 = graph(...)` are graphs."""
+    graph = _C.parse_ir(SHOWN)
+    assert str(graph) == SHOWN
+    assert torch.equal(_C._jit_interpret_graph(graph, (torch.full((2,), 3.0), torch.full((2,), 2.0))), torch.full((2,), 9.0))
+    with pytest.raises(RuntimeError, match="no node of the text runs prim::X_0"):
+        _C.parse_ir("graph():\n  return ()\nwith prim::X_0 = graph():\n  return ()")
+
+
+LOGGED = """
+import torchjit as torch
+cu = torch.jit.CompilationUnit("def f(x):\\n    y = x.neg()\\n    z = x + 1\\n    return z * (x + 1)\\n")
+cu.f(torch.ones(2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("level", "has", "lacks"),
+    [
+        ("common_subexpression_elimination", "[DUMP equal] After equal:", "UPDATE"),
+        (">equal", "[UPDATE equal] -  %", "DEBUG"),
+        (">>equal:peephole", "[DEBUG equal] Before equal:", "dead_code"),
+        ("nothing", "", "["),
+        ("", "", "["),
+    ],
+)
+def test_passes_are_logged(level, has, lacks):
+    """JIT overview, "Jit Logging": GRAPH_DUMP, GRAPH_UPDATE and GRAPH_DEBUG of the passes that PYTORCH_JIT_LOG_LEVEL names."""
+    _, printed = child(LOGGED, PYTORCH_JIT_LOG_LEVEL=level)
+    assert has in printed and lacks not in printed
+
+
+def test_logging_is_set_by_a_program(tmp_path):
+    """JIT overview, "Jit Logging": a program sets what is logged, and where."""
+    file = tmp_path / "log"
+    program = LOGGED.replace("cu =", f"torch._C._jit_set_logging_option('equal'); torch._C._jit_set_logging_stream({str(file)!r})\ncu =")
+    assert child(program) == ("", "") and file.read_text().startswith("[DUMP equal] After equal:\n[DUMP equal] graph(%x.1 : Tensor):")
+
+
+VERBOSE = "import torchjit as torch\nprint(torch.jit.trace(lambda x: x.t(), torch.ones(2, 3)).graph)"
+
+
+@pytest.mark.parametrize(
+    ("level", "parameter"),
+    [("0", "%x)"), ("1", "%x : Float(2, 3))"), ("2", "%x : Float(2, 3, strides=[3, 1]))"), ("3", "%x : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu))")],
+)
+def test_verbosity_of_types(level, parameter):
+    """JIT overview, "Jit Logging": PYTORCH_JIT_TYPE_VERBOSITY says how much of types is shown."""
+    printed, _ = child(VERBOSE, PYTORCH_JIT_TYPE_VERBOSITY=level)
+    assert printed.startswith(f"graph({parameter}:\n")
+
+
+def test_optimizations_are_limited():
+    """JIT overview, "Jit Opt Limit": a step runs as often as PYTORCH_JIT_OPT_LIMIT says."""
+    logged = {"PYTORCH_JIT_LOG_LEVEL": "equal:sweep"}
+    for limit, steps in (("equal=0", ["sweep"]), ("dead_code_elimination=0", ["equal"]), ("equal=1", ["equal", "sweep"]), ("x", ["equal", "sweep"])):
+        _, printed = child(LOGGED, PYTORCH_JIT_OPT_LIMIT=limit, **logged)
+        assert [s for s in ("equal", "sweep") if f"After {s}:" in printed] == steps, limit
+
+
+class TestPrograms(JitTestCase):
+    """JIT overview, "Testing Programs"."""
+
+    def test_programs_are_compared(self):
+        self.checkScript("def func(x, n: int):\n    if n > 2:\n        return x * n\n    return x\n", (torch.ones(2), 3))
+        self.checkModule(torch.nn.Linear(2, 3), (torch.ones(1, 2),))
+        self.checkTrace(lambda x: x.relu() * 2, (torch.randn(3),))
+
+        def prints(n: int):
+            print(n)
+            return n
+
+        self.checkScript(prints, (3,), capture_output=True)
+
+    def test_differences_fail(self):
+        def differs(x):
+            if torch.jit.is_scripting():
+                return x + 1
+            return x
+
+        with pytest.raises(AssertionError):
+            self.checkScript(differs, (torch.ones(2),))
+
+    def test_errors_are_compared(self):
+        def fails(x):
+            raise ValueError("no such thing")
+
+        self.checkScriptRaisesRegex(fails, (torch.ones(1),), Exception, "no such thing")
+        with self.assertRaisesRegexWithHighlight(RuntimeError, "undefined value", "missing"):
+            torch.jit.CompilationUnit("def f(x):\n    return missing\n")
+
+    def test_graphs_are_counted(self):
+        graph = torch.jit.script(_branches).graph
+        self.assertGraphContains(graph, "aten::relu")
+        self.assertGraphContainsExactly(graph, "aten::neg", 1)
+        with pytest.raises(AssertionError, match="graph does not contain aten::exp"):
+            self.assertGraphContains(graph, "aten::exp")
+        assert "aten::relu" in str(self.run_pass("cse", graph))
+
+    def test_autodiff_is_checked(self):
+        should, nonfusible, fusible = normalize_check_ad(check_ad(True, ["aten::mul"], "aten::add"), "f")
+        self.assertAutodiffNode(_C.parse_ir(SHOWN), should, nonfusible, fusible)
+        assert normalize_check_ad([False], "conv1d") == (False, ["aten::conv1d"], [])
+        with pytest.raises(AssertionError, match="Expected nodes"):
+            self.assertAutodiffNode(_C.parse_ir(SHOWN), True, ["aten::tanh"], [])
+
+
+def _branches(x, n: int):
+    if n > 0:
+        return x.relu()
+    return x.neg()
+
+
+# ---- source-code read note (2018) ----
+
+
+def test_script_methods_are_stubs():
+    """Source-code read note, "ScriptMethodStub": a marked method is a named tuple of what the compiler needs."""
+
+    @torch.jit.script_method
+    def f(self, x):
+        return x
+
+    assert type(f).__name__ == "ScriptMethodStub" and f._fields == ("resolution_callback", "def_", "original_method")
+    callback, definition, method = f
+    assert method.__name__ == "f" and definition.name().name == "f" and callback("torch") is torch
+
+
+# ---- Export IR specification ----
+
+
+def test_cond_has_its_name_in_functorch():
+    """Export IR specification, "Control flow": its example imports cond from functorch."""
+    program = (
+        "import torchjit\ntorchjit.install_as_torch()\nfrom functorch.experimental.control_flow import cond\nimport torch\n"
+        "def f(x):\n    return cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, [x])\n"
+        "print(f(torch.ones(1)).item(), f(-torch.ones(1)).item(), cond is torch.cond)"
+    )
+    assert child(program)[0] == "2.0 -2.0 True\n"
+
+
+def test_assertions_of_tensors_run():
+    """Export IR specification, "Asserts": aten::_assert_async runs, in Python and in programs."""
+    torch._assert_async(torch.ones(1))
+    compiled = torch.jit.CompilationUnit("def f(x):\n    torch._assert_async(x)\n    return x\n").f
+    assert torch.equal(compiled(torch.ones(1)), torch.ones(1))
+    for call in (torch._assert_async, compiled):
+        with pytest.raises(RuntimeError, match="Expected Tensor with single nonzero value, but got zero"):
+            call(torch.zeros(1))
+    with pytest.raises(RuntimeError, match="more than one value"):
+        torch._assert_async(torch.ones(2))

@@ -1,0 +1,1 @@
+"""functorch.experimental: see control_flow."""

@@ -1,0 +1,1 @@
+"""torch.testing._internal: what tests of programs that others write share."""
