@@ -4,7 +4,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
-	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -74,7 +73,7 @@ func guard(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 	if len(tensors) == 0 {
 		return
 	}
-	fallback := fallbackOf(n)
+	fallback := g.Create(passes.FallbackKind, n.Inputs(), len(n.Outputs())).SetAttr("Subgraph", n.GraphAttr("Subgraph").Copy())
 	check := g.Create(guardKind, tensors, len(tensors)+1).SetAttr("types", expected).InsertBefore(n)
 	passed := map[*ir.Value]*ir.Value{}
 	for i, v := range tensors {
@@ -87,7 +86,10 @@ func guard(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 		out.ReplaceAllUsesWith(choice.Outputs()[i].CopyMetadata(out))
 	}
 
-	callFallback(no, fallback, n)
+	no.Append(fallback)
+	for i, out := range n.Outputs() {
+		no.AddOutput(fallback.Outputs()[i].SetType(types.Unshaped(out.Type())))
+	}
 	n.MoveBefore(yes.ReturnNode())
 	for i, v := range n.Inputs() {
 		if given := passed[v]; given != nil {
@@ -96,42 +98,6 @@ func guard(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 	}
 	for _, out := range n.Outputs() {
 		yes.AddOutput(out)
-	}
-}
-
-// fallbackOf returns the body of a differentiable graph as a function that gives a tuple.
-func fallbackOf(n *ir.Node) *ir.Function {
-	g := n.GraphAttr("Subgraph").Copy()
-	outs := append([]*ir.Value(nil), g.Outputs()...)
-	for range outs {
-		g.Block().EraseOutput(0)
-	}
-	elems := make([]types.Type, len(outs))
-	for i, v := range outs {
-		elems[i] = types.Unshaped(v.Type())
-	}
-	result := types.NewTuple(elems...)
-	tuple := g.Create("prim::TupleConstruct", outs, 1).InsertBefore(g.Block().ReturnNode())
-	g.AddOutput(tuple.Output().SetType(result))
-	s := &schema.FunctionSchema{Name: "fallback_function", Returns: []schema.Argument{{Type: result}}}
-	for _, in := range g.Inputs() {
-		s.Arguments = append(s.Arguments, schema.Argument{Name: in.Name(), Type: types.Unshaped(in.Type())})
-	}
-	return ir.NewFunction("fallback_function", s, g)
-}
-
-// callFallback fills a block with a call of the function on the inputs of n.
-func callFallback(b *ir.Block, f *ir.Function, n *ir.Node) {
-	g := n.Graph()
-	old := g.SetInsertEnd(b)
-	defer g.SetInsertPoint(old)
-	constant := g.InsertNode(g.Create("prim::Constant", nil, 1).SetAttr("name", f.Name).SetAttr("fallback", value.Int(1)))
-	constant.Output().SetType(&types.Function{Name: f.Name, Target: f})
-	call := g.InsertNode(g.Create("prim::CallFunction", append([]*ir.Value{constant.Output()}, n.Inputs()...), 1))
-	call.Output().SetType(f.Schema.Returns[0].Type)
-	unpack := g.InsertNode(g.CreateTupleUnpack(call.Output()))
-	for _, out := range unpack.Outputs() {
-		b.AddOutput(out)
 	}
 }
 

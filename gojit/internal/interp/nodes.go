@@ -158,8 +158,14 @@ func (l *lowering) callFunction(n *ir.Node, dead []*ir.Value) error {
 	if !ok {
 		return source.Errorf(source.RuntimeError, n.Range, "the function %s is not known", t.Name)
 	}
-	l.call(opCallFunction, &site{name: f.Name, options: l.options, callee: f, gives: areTakenApart(n.Outputs())}, n, n.Inputs()[1:], dead)
+	l.call(opCallFunction, &site{name: f.Name, options: l.options, callee: f, changes: isFallback(n.Input(0)), gives: areTakenApart(n.Outputs())}, n, n.Inputs()[1:], dead)
 	return nil
+}
+
+// isFallback reports whether a value is a function that runs where a guard fails: what runs for it changes from call to call.
+func isFallback(v *ir.Value) bool {
+	_, is := v.Node().Attr("fallback")
+	return is
 }
 
 // subgraph lowers a node that is a call of its Subgraph.

@@ -7,50 +7,86 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // The kinds of nodes around a group of elementwise nodes that stands for tensors of certain types.
 const (
 	// typeCheckKind gives its inputs on, and whether they are of the types that the attribute says.
 	typeCheckKind = "prim::TypeCheck"
-	// fallbackKind has a Subgraph that runs where they are not.
-	fallbackKind = "prim::FallbackGraph"
+	// FallbackKind has a Subgraph that runs where they are not.
+	FallbackKind = "prim::FallbackGraph"
+	// partsKind gives the parts of a tensor along a dimension, one output each.
+	partsKind = "prim::ConstantChunk"
 )
 
-// leastFused is how many nodes make a group.
-const leastFused = 2
+// Exprs says which groups of nodes FuseExprs makes.
+type Exprs struct {
+	Least      int  // how many nodes make a group, without views, lists and parts
+	Reductions bool // softmax and sums are in groups, too
+	Dynamic    bool // groups are for all sizes
+}
 
-// FuseTensorExprs groups elementwise nodes whose tensors' types, shapes and strides are all known, and guards the groups: where tensors are
-// of other types the nodes run one by one. What types say of other tensors is forgotten. It reports whether it changed anything.
+// FuseTensorExprs is FuseExprs for groups of two nodes. It forgets what types say of other tensors.
+func FuseTensorExprs(g *ir.Graph) bool {
+	groups := FuseExprs(g, Exprs{Least: 2})
+	return EraseOuterShapes(g) || groups
+}
+
+// FuseExprs groups elementwise nodes whose tensors' types, shapes and strides are all known, and guards the groups: where tensors are
+// of other types the nodes run one by one. It reports whether there are groups.
 //
 //	%a : Float(2) = aten::mul(%x, %y)        %x', %y', %ok = prim::TypeCheck[types=[Float(2), Float(2)]](%x, %y)
 //	%b : Float(2) = aten::tanh(%a)      ->   %b = prim::If(%ok)
 //	                                           block0(): %c = prim::TensorExprGroup_0(%x', %y') -> (%c)
 //	                                           block1(): %d = prim::FallbackGraph_1(%x, %y) -> (%d)
-func FuseTensorExprs(g *ir.Graph) bool {
-	f := &tensorExprs{memory: alias.Analyze(g, alias.Options{})}
+func FuseExprs(g *ir.Graph, o Exprs) bool {
+	f := &tensorExprs{options: o, memory: alias.Analyze(g, alias.Options{})}
 	f.block(g.Block())
 	groups := slices.DeleteFunc(f.groups, func(n *ir.Node) bool {
-		if countNodes(n.GraphAttr("Subgraph").Block()) >= leastFused {
+		if workOf(n.GraphAttr("Subgraph")) >= max(o.Least, 1) {
 			return false
 		}
 		InlineSubgraph(n)
 		return true
 	})
-	erased := eraseOuterShapes(g)
 	for _, n := range groups {
+		ConstantPooling(n.GraphAttr("Subgraph"))
 		guardTypes(n)
 	}
-	if len(groups) > 0 {
+	if len(f.groups) > 0 {
+		ConstantPooling(g)
 		DCE(g)
 	}
-	return erased || len(groups) > 0
+	return len(groups) > 0
+}
+
+// workOf counts the nodes of a group's body that compute elements: lists, parts and other views only say where elements are.
+func workOf(body *ir.Graph) (count int) {
+	body.Block().Walk(func(n *ir.Node) {
+		if o := n.Operator(); o != nil && n.Kind() != partsKind && !isShown(n, o) {
+			count++
+		}
+	})
+	return count
+}
+
+// isShown reports whether a node gives elements of its first input as they are.
+func isShown(n *ir.Node, o *ops.Operator) bool {
+	if !o.IsView() {
+		return false
+	}
+	in, ok := n.Input(0).Type().(*types.TensorInfo)
+	out, isTensor := n.Output().Type().(*types.TensorInfo)
+	return ok && isTensor && in.DType == out.DType
 }
 
 type tensorExprs struct {
-	memory *alias.Db
-	groups []*ir.Node
+	options Exprs
+	memory  *alias.Db
+	groups  []*ir.Node
 }
 
 // block makes the groups of a block, from its end on: each takes in what makes its inputs.
@@ -59,11 +95,11 @@ func (f *tensorExprs) block(b *ir.Block) {
 		for _, inner := range n.Blocks() {
 			f.block(inner)
 		}
-		if !isTyped(n) {
+		if n.Kind() == interp.GroupKind || !f.joins(n) || isList(n) {
 			continue
 		}
 		group := newSubgraph(b.Graph(), interp.GroupKind).InsertAfter(n)
-		mergeIntoSubgraph(f.memory, n, group)
+		f.take(n, group)
 		for f.takeProducer(group) {
 		}
 		f.groups = append(f.groups, group)
@@ -71,11 +107,39 @@ func (f *tensorExprs) block(b *ir.Block) {
 	}
 }
 
+// take moves n, which stands before a group, into it; a list that n alone reads goes with it.
+func (f *tensorExprs) take(n, group *ir.Node) {
+	lists := listsOf(n)
+	mergeIntoSubgraph(f.memory, n, group)
+	for _, l := range lists {
+		mergeIntoSubgraph(f.memory, l, group)
+	}
+}
+
+// listsOf are the nodes that make the lists of tensors that n reads.
+func listsOf(n *ir.Node) (lists []*ir.Node) {
+	for _, v := range n.Inputs() {
+		if isList(v.Node()) && !slices.Contains(lists, v.Node()) {
+			lists = append(lists, v.Node())
+		}
+	}
+	return lists
+}
+
+// isList reports whether a node makes a list of tensors.
+func isList(n *ir.Node) bool {
+	if n.Kind() != "prim::ListConstruct" {
+		return false
+	}
+	l, ok := n.Output().Type().(*types.List)
+	return ok && l.Elem.Kind() == types.KindTensor
+}
+
 // takeProducer moves the last of the nodes that make inputs of a group into it, and reports whether there was one.
 func (f *tensorExprs) takeProducer(group *ir.Node) bool {
 	var producers []*ir.Node
 	for _, v := range group.Inputs() {
-		if p := v.Node(); p.Block() == group.Block() && isTyped(p) && !slices.Contains(producers, p) {
+		if p := v.Node(); p.Block() == group.Block() && f.joins(p) && !isList(p) && !slices.Contains(producers, p) {
 			producers = append(producers, p)
 		}
 	}
@@ -87,26 +151,78 @@ func (f *tensorExprs) takeProducer(group *ir.Node) bool {
 	})
 	for _, p := range producers {
 		if f.memory.MoveBefore(p, group) {
-			mergeIntoSubgraph(f.memory, p, group)
+			f.take(p, group)
 			return true
 		}
 	}
 	return false
 }
 
-// isTyped reports whether n is elementwise and all is known of the tensors that it takes and gives.
-func isTyped(n *ir.Node) bool {
-	if !fuse.Fusible(n) {
+// joins reports whether n may be part of a group: its operator may, its numbers are known as such, and all is known of its tensors.
+func (f *tensorExprs) joins(n *ir.Node) bool {
+	if n.Kind() == partsKind {
+		return isTyped(n.Inputs()) && isTyped(n.Outputs())
+	}
+	o := n.Operator()
+	switch {
+	case o == nil || f.memory.Writes(n):
+		return false
+	case fuse.Fusible(n) || o.Def().IsElementwise() && isTyped(n.Inputs()):
+		return isTyped(n.Inputs()) && isTyped(n.Outputs())
+	case o.BaseName() == "aten::matmul" && !(isMatrix(n.Input(0)) && isMatrix(n.Input(1))):
+		return false
+	case !o.Def().Has(ops.InGroups) || o.Def().Has(ops.Reduces) && !f.options.Reductions:
 		return false
 	}
-	return !slices.ContainsFunc(slices.Concat(n.Inputs(), n.Outputs()), func(v *ir.Value) bool {
+	for _, v := range n.Inputs() {
+		if !f.isKnown(n, v) {
+			return false
+		}
+	}
+	return isTyped(n.Outputs())
+}
+
+// isMatrix reports whether a tensor has two dimensions.
+func isMatrix(v *ir.Value) bool {
+	t, ok := v.Type().(*types.TensorInfo)
+	return ok && len(t.Sizes) == 2
+}
+
+// isKnown reports whether an input of n is a tensor of which all is known, a constant, or a list of such that n alone reads.
+func (f *tensorExprs) isKnown(n *ir.Node, v *ir.Value) bool {
+	switch v.Type().Kind() {
+	case types.KindTensor:
+		return isTyped([]*ir.Value{v})
+	case types.KindList:
+		_, known := v.Constant()
+		return known || isList(v.Node()) && len(v.Uses()) == 1 && v.Node().Block() == n.Block() && isTyped(v.Node().Inputs()) && f.memory.MoveBefore(v.Node(), n)
+	}
+	_, known := v.Constant()
+	return known
+}
+
+// isTyped reports whether all is known of those of some values that are tensors, and groups have tensors of their element types.
+func isTyped(vs []*ir.Value) bool {
+	return !slices.ContainsFunc(vs, func(v *ir.Value) bool {
 		t, ok := v.Type().(*types.TensorInfo)
-		return ok && (t.DType == "" || t.Device != "cpu" || t.Sizes == nil || slices.Contains(t.Sizes, -1) || len(t.Strides) != len(t.Sizes))
+		if ok && v.Node().Kind() == "prim::Constant" {
+			c, _ := v.Constant()
+			return !c.IsTensor() || !hasGroupedType(value.CompleteType(c.Tensor()).(*types.TensorInfo))
+		}
+		return ok && !hasGroupedType(t)
 	})
 }
 
-// eraseOuterShapes forgets what types say of tensors outside of groups. It reports whether they said anything.
-func eraseOuterShapes(g *ir.Graph) bool {
+// hasGroupedType reports whether a type is complete, for the processor, and of an element type that groups compute with.
+func hasGroupedType(t *types.TensorInfo) bool {
+	return t.Device == "cpu" && t.IsComplete() && len(t.Strides) == len(t.Sizes) && slices.Contains(groupedTypes, t.DType)
+}
+
+// groupedTypes are the element types that groups compute with.
+var groupedTypes = []string{"float32", "float64", "int64", "int32", "int16", "int8", "uint8", "bool"}
+
+// EraseOuterShapes forgets what types say of tensors outside of groups. It reports whether they said anything.
+func EraseOuterShapes(g *ir.Graph) bool {
 	changed := false
 	erase := func(vs []*ir.Value) {
 		for _, v := range vs {
@@ -148,7 +264,7 @@ func guardTypes(group *ir.Node) {
 	ok := check.Outputs()[len(tensors)].SetType(types.Bool)
 	choice := g.Create("prim::If", []*ir.Value{ok}, len(group.Outputs())).InsertBefore(group)
 	yes, no := choice.AddBlock(), choice.AddBlock()
-	fallback := no.Append(g.Create(fallbackKind, group.Inputs(), len(group.Outputs())).SetAttr("Subgraph", other))
+	fallback := no.Append(g.Create(FallbackKind, group.Inputs(), len(group.Outputs())).SetAttr("Subgraph", other))
 	for i, out := range group.Outputs() {
 		out.ReplaceAllUsesWith(choice.Outputs()[i].CopyMetadata(out).SetType(types.Tensor))
 		out.SetType(body.Outputs()[i].Type())
