@@ -1,11 +1,9 @@
 package exec
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
-	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // guardKind is the kind of a node that gives its inputs on, and whether they require gradients as its types say.
@@ -99,19 +97,4 @@ func guard(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 	for _, out := range n.Outputs() {
 		yes.AddOutput(out)
 	}
-}
-
-// runGuard makes the operation of a guard.
-func runGuard(n *ir.Node) (autograd.Operation, error) {
-	expected := n.TypesAttr("types")
-	return func(m *autograd.Mode, args, out []value.Value) error {
-		all := true
-		for i, v := range args {
-			out[i] = v
-			requires := v.IsTensor() && v.Tensor().RequiresGrad() && m.GradEnabled()
-			all = all && requires == *expected[i].(*types.TensorInfo).RequiresGrad
-		}
-		out[len(args)] = value.Bool(all)
-		return nil
-	}, nil
 }

@@ -76,7 +76,9 @@ var Pipeline = []Step{
 	{"sweep", "nodes that nothing reads go", "the graph is shown from here on",
 		optimized | profiled, changing(passes.DCE)},
 
-	{"notes", "a prim::profile behind each tensor notes what it is", "it notes the tensors of the graph that is specialized later",
+	{"parts", "chunks with known arguments whose parts are used alone become one node each", "it has no list, so that what is around it is one group or graph",
+		profiled, changing(passes.ConstantChunks)},
+	{"notes", "a prim::profile before the uses of tensors notes what these are", "it notes the tensors of the graph that is specialized later",
 		profiled, (*job).addNotes},
 	{"specialize", "the notes go; what is differentiable, and met a gradient, becomes guarded differentiable graphs, what is elementwise guarded groups where they are asked for", "regions are found inside of those",
 		specialized, (*job).specialize},
@@ -159,8 +161,6 @@ func (e *Engine) lower(j *job) (err error) {
 		o = &e.defined
 	case profiled:
 		o = e.with(profileKind, j.notes.runner)
-	case specialized:
-		o = e.with(guardKind, runGuard)
 	}
 	j.code, err = interp.Lower(j.function.ShortName(), j.graph, o)
 	return err

@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -106,11 +107,11 @@ func instrument(g *ir.Graph, b *ir.Block) {
 // isNoted reports whether the tensors of a node are worth knowing.
 func isNoted(n *ir.Node) bool {
 	switch n.Kind() {
-	case "prim::ListConstruct", "prim::dtype", "prim::device", "prim::is_cuda", "aten::size", "aten::dim", "aten::expand", "aten::is_floating_point":
+	case "prim::ListConstruct", passes.PartsKind, "prim::dtype", "prim::device", "prim::is_cuda", "aten::size", "aten::dim", "aten::expand", "aten::is_floating_point":
 		return true
 	}
 	o := n.Operator()
-	return o != nil && !o.Schema().IsMutable() && (o.IsElementwise() || o.Def().Has(ops.Grouped|ops.InGroups) || o.Has(ops.Symbolic))
+	return o != nil && !o.Schema().IsMutable() && (o.Def().IsElementwise() || o.Def().Has(ops.Grouped|ops.InGroups) || o.Has(ops.Symbolic))
 }
 
 // note has n read its i-th input, where that is a tensor, through a prim::profile.

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
@@ -51,9 +53,7 @@ func (j *job) removeNotes() (met map[*ir.Value]*types.TensorInfo, needed bool) {
 // group makes groups of what is elementwise, for tensors as they were met.
 func (j *job) group(g *ir.Graph, met map[*ir.Value]*types.TensorInfo) {
 	for v, t := range met {
-		if v.Node().Kind() != "prim::Constant" {
-			v.SetType(t)
-		}
+		v.SetType(t)
 	}
 	o := passes.Exprs{Least: 1, Reductions: j.settings.Reductions, Dynamic: j.settings.isDynamic(j.depth)}
 	if j.settings.GroupInlining {
@@ -145,4 +145,43 @@ func callFallback(n *ir.Node, f *ir.Function) []*ir.Value {
 	call := g.InsertNode(g.Create("prim::CallFunction", append([]*ir.Value{constant.Output()}, n.Inputs()...), 1))
 	call.Output().SetType(f.Schema.Returns[0].Type)
 	return g.InsertNode(g.CreateTupleUnpack(call.Output())).Outputs()
+}
+
+// InlineFallbacks puts what fallback functions run in the places of their calls, where they have been specialized.
+func (e *Engine) InlineFallbacks(g *ir.Graph) {
+	var calls []*ir.Node
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() == "prim::CallFunction" {
+			calls = append(calls, n)
+		}
+	})
+	for _, n := range calls {
+		t, _ := n.Input(0).Type().(*types.Function)
+		f, _ := t.Target.(*ir.Function)
+		if f == nil {
+			continue
+		}
+		body := e.Function(f).specializedGraph()
+		if body == nil {
+			continue
+		}
+		e.InlineFallbacks(body)
+		old := g.SetInsertPoint(n)
+		outs := g.InsertGraph(body, slices.Clone(n.Inputs()[1:]))
+		g.SetInsertPoint(old)
+		for i, out := range n.Outputs() {
+			out.ReplaceAllUsesWith(outs[i])
+		}
+		n.Destroy()
+	}
+}
+
+// specializedGraph returns a copy of the graph that a fallback runs now, nil where it is none or has not been specialized.
+func (f *Function) specializedGraph() *ir.Graph {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left < 0 || f.profiles.specialized == nil {
+		return nil
+	}
+	return f.profiles.specialized.Optimized.Twin()
 }

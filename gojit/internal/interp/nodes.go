@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -198,6 +199,60 @@ func (l *lowering) typeCheck(n *ir.Node, dead []*ir.Value) error {
 			all = all && v.IsTensor() && isOfType(v, expected[i], m.GradEnabled())
 		}
 		out[len(args)] = value.Bool(all)
+		return nil
+	}
+	l.call(opCallIn, &site{runIn: run}, n, n.Inputs(), dead)
+	return nil
+}
+
+// gradientCheck lowers prim::RequiresGradCheck: its inputs, and whether they require gradients as the types that the attribute has say.
+func (l *lowering) gradientCheck(n *ir.Node, dead []*ir.Value) error {
+	expected := n.TypesAttr("types")
+	if len(expected) != len(n.Inputs()) || len(n.Outputs()) != len(expected)+1 {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::RequiresGradCheck has %d types for %d inputs and %d outputs", len(expected), len(n.Inputs()), len(n.Outputs()))
+	}
+	run := func(m *autograd.Mode, args, out []value.Value) error {
+		all := true
+		for i, v := range args {
+			out[i] = v
+			t, ok := expected[i].(*types.TensorInfo)
+			requires := v.IsTensor() && v.Tensor().RequiresGrad() && m.GradEnabled()
+			all = all && ok && (t.RequiresGrad == nil || *t.RequiresGrad == requires)
+		}
+		out[len(args)] = value.Bool(all)
+		return nil
+	}
+	l.call(opCallIn, &site{runIn: run}, n, n.Inputs(), dead)
+	return nil
+}
+
+// parts lowers prim::ConstantChunk: it is aten::chunk, whose list is taken apart.
+func (l *lowering) parts(n *ir.Node, dead []*ir.Value) error {
+	chunks, okChunks := n.Attr("chunks")
+	dim, okDim := n.Attr("dim")
+	count, isCount := chunks.(int64)
+	along, isDim := dim.(int64)
+	if !okChunks || !okDim || !isCount || !isDim || len(n.Inputs()) != 1 {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::ConstantChunk needs a tensor and the attributes chunks and dim")
+	}
+	var chunk *ops.Operator
+	for _, o := range ops.Overloads("aten::chunk") {
+		chunk = o
+	}
+	operate := autograd.OperationOf(chunk)
+	run := func(m *autograd.Mode, args, out []value.Value) error {
+		var list [1]value.Value
+		if err := operate(m, []value.Value{args[0], value.Int(count), value.Int(along)}, list[:]); err != nil {
+			return err
+		}
+		items := list[0].List().Items
+		switch {
+		case len(items) < len(out):
+			return errorf("Expected chunk to return at least %d outputs, but got only %d", len(out), len(items))
+		case len(items) > len(out):
+			return errorf("Expected chunk to return exactly %d outputs, but got %d", len(out), len(items))
+		}
+		copy(out, items)
 		return nil
 	}
 	l.call(opCallIn, &site{runIn: run}, n, n.Inputs(), dead)

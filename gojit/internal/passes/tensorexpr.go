@@ -18,8 +18,6 @@ const (
 	typeCheckKind = "prim::TypeCheck"
 	// FallbackKind has a Subgraph that runs where they are not.
 	FallbackKind = "prim::FallbackGraph"
-	// partsKind gives the parts of a tensor along a dimension, one output each.
-	partsKind = "prim::ConstantChunk"
 )
 
 // Exprs says which groups of nodes FuseExprs makes.
@@ -54,7 +52,7 @@ func FuseExprs(g *ir.Graph, o Exprs) bool {
 	})
 	for _, n := range groups {
 		ConstantPooling(n.GraphAttr("Subgraph"))
-		guardTypes(n)
+		f.guardTypes(n)
 	}
 	if len(f.groups) > 0 {
 		ConstantPooling(g)
@@ -66,7 +64,7 @@ func FuseExprs(g *ir.Graph, o Exprs) bool {
 // workOf counts the nodes of a group's body that compute elements: lists, parts and other views only say where elements are.
 func workOf(body *ir.Graph) (count int) {
 	body.Block().Walk(func(n *ir.Node) {
-		if o := n.Operator(); o != nil && n.Kind() != partsKind && !isShown(n, o) {
+		if o := n.Operator(); o != nil && n.Kind() != PartsKind && !isShown(n, o) {
 			count++
 		}
 	})
@@ -104,6 +102,43 @@ func (f *tensorExprs) block(b *ir.Block) {
 		}
 		f.groups = append(f.groups, group)
 		n = group
+	}
+	f.joinNeighbours(b)
+}
+
+// joinNeighbours makes one group of groups of a block that follow each other and do not depend on each other.
+func (f *tensorExprs) joinNeighbours(b *ir.Block) {
+	var former *ir.Node
+	for _, n := range b.Nodes() {
+		if n.Kind() != interp.GroupKind || !slices.Contains(f.groups, n) {
+			continue
+		}
+		if former != nil && f.memory.MoveBefore(n, former) {
+			f.absorb(n, former)
+			f.groups = slices.DeleteFunc(f.groups, func(g *ir.Node) bool { return g == n })
+			continue
+		}
+		former = n
+	}
+}
+
+// absorb moves the nodes of a group, which stands before another one, into that.
+func (f *tensorExprs) absorb(n, into *ir.Node) {
+	before := n.Prev()
+	block := n.Block()
+	InlineSubgraph(n)
+	first := block.First()
+	if before != nil {
+		first = before.Next()
+	}
+	var moved []*ir.Node
+	for m := first; m != into; m = m.Next() {
+		moved = append(moved, m)
+	}
+	for _, m := range slices.Backward(moved) {
+		if m.Kind() != "prim::Constant" {
+			mergeIntoSubgraph(f.memory, m, into)
+		}
 	}
 }
 
@@ -160,26 +195,32 @@ func (f *tensorExprs) takeProducer(group *ir.Node) bool {
 
 // joins reports whether n may be part of a group: its operator may, its numbers are known as such, and all is known of its tensors.
 func (f *tensorExprs) joins(n *ir.Node) bool {
-	if n.Kind() == partsKind {
-		return isTyped(n.Inputs()) && isTyped(n.Outputs())
+	if n.Kind() == PartsKind {
+		return isTyped(n.Inputs()) && isTyped(used(n.Outputs()))
 	}
 	o := n.Operator()
 	switch {
 	case o == nil || f.memory.Writes(n):
 		return false
 	case fuse.Fusible(n) || o.Def().IsElementwise() && isTyped(n.Inputs()):
-		return isTyped(n.Inputs()) && isTyped(n.Outputs())
+		return isTyped(n.Inputs()) && isTyped(used(n.Outputs()))
 	case o.BaseName() == "aten::matmul" && !(isMatrix(n.Input(0)) && isMatrix(n.Input(1))):
 		return false
 	case !o.Def().Has(ops.InGroups) || o.Def().Has(ops.Reduces) && !f.options.Reductions:
 		return false
 	}
-	for _, v := range n.Inputs() {
-		if !f.isKnown(n, v) {
+	for i, v := range n.Inputs() {
+		if !f.isKnown(n, v) || o.Schema().Arguments[i].Name == "training" && isTrue(v) {
 			return false
 		}
 	}
-	return isTyped(n.Outputs())
+	return isTyped(used(n.Outputs()))
+}
+
+// isTrue reports whether a value is always true.
+func isTrue(v *ir.Value) bool {
+	c, ok := v.Constant()
+	return ok && c.IsBool() && c.Bool()
 }
 
 // isMatrix reports whether a tensor has two dimensions.
@@ -213,13 +254,18 @@ func isTyped(vs []*ir.Value) bool {
 	})
 }
 
+// used returns those of some values that something reads.
+func used(vs []*ir.Value) []*ir.Value {
+	return slices.DeleteFunc(slices.Clone(vs), func(v *ir.Value) bool { return !v.HasUses() })
+}
+
 // hasGroupedType reports whether a type is complete, for the processor, and of an element type that groups compute with.
 func hasGroupedType(t *types.TensorInfo) bool {
 	return t.Device == "cpu" && t.IsComplete() && len(t.Strides) == len(t.Sizes) && slices.Contains(groupedTypes, t.DType)
 }
 
 // groupedTypes are the element types that groups compute with.
-var groupedTypes = []string{"float32", "float64", "int64", "int32", "int16", "int8", "uint8", "bool"}
+var groupedTypes = []string{"float32", "float64", "int64", "int32", "int16", "int8", "bool"}
 
 // EraseOuterShapes forgets what types say of tensors outside of groups. It reports whether they said anything.
 func EraseOuterShapes(g *ir.Graph) bool {
@@ -244,41 +290,70 @@ func EraseOuterShapes(g *ir.Graph) bool {
 	return changed
 }
 
-// guardTypes has a group run only where its tensors are of the types that its Subgraph says.
-func guardTypes(group *ir.Node) {
+// guardTypes has a group run only where its tensors are of the types that its Subgraph says, or of such with other sizes.
+func (f *tensorExprs) guardTypes(group *ir.Node) {
 	g, body := group.Graph(), group.GraphAttr("Subgraph")
-	other := body.Copy()
+	other, inputs := body.Copy(), slices.Clone(group.Inputs())
 	eraseInner(other)
-	var tensors []*ir.Value
-	var expected []types.Type
-	for i, v := range group.Inputs() {
-		if t := body.Inputs()[i].Type(); t.Kind() == types.KindTensor {
-			tensors, expected = append(tensors, v), append(expected, t)
+	var sizes *symbolicSizes
+	if f.options.Dynamic {
+		sizes = forAnySize(group)
+	}
+	var ok *ir.Value
+	if sizes != nil {
+		ok = sizes.check(group)
+	} else {
+		ok = checkTypes(group)
+	}
+	choice := g.Create("prim::If", []*ir.Value{ok}, len(group.Outputs())).InsertBefore(group)
+	yes, no := choice.AddBlock(), choice.AddBlock()
+	fallback := no.Append(g.Create(FallbackKind, inputs, len(group.Outputs())).SetAttr("Subgraph", other))
+	for i, out := range group.Outputs() {
+		out.ReplaceAllUsesWith(choice.Outputs()[i].CopyMetadata(out).SetType(types.Tensor))
+		no.AddOutput(fallback.Outputs()[i])
+	}
+	group.MoveBefore(yes.ReturnNode())
+	if sizes != nil {
+		sizes.give(group)
+	}
+	for _, out := range group.Outputs() {
+		yes.AddOutput(out)
+	}
+}
+
+// tensorsOf are the inputs of a group that are tensors.
+func tensorsOf(group *ir.Node) (tensors []*ir.Value) {
+	for _, v := range group.Inputs() {
+		if v.Type().Kind() == types.KindTensor {
+			tensors = append(tensors, v)
 		}
 	}
-	check := g.Create(typeCheckKind, tensors, len(tensors)+1).SetAttr("types", expected).InsertBefore(group)
+	return tensors
+}
+
+// checkTypes puts a check of the types of a group's tensors before the group, which reads the tensors from there.
+func checkTypes(group *ir.Node) (ok *ir.Value) {
+	tensors, body := tensorsOf(group), group.GraphAttr("Subgraph")
+	var expected []types.Type
+	for _, in := range body.Inputs() {
+		if in.Type().Kind() == types.KindTensor {
+			expected = append(expected, in.Type())
+		}
+	}
+	for i, out := range group.Outputs() {
+		out.SetType(body.Outputs()[i].Type())
+	}
+	check := group.Graph().Create(typeCheckKind, tensors, len(tensors)+1).SetAttr("types", expected).InsertBefore(group)
 	passed := map[*ir.Value]*ir.Value{}
 	for i, v := range tensors {
 		passed[v] = check.Outputs()[i].SetType(expected[i])
 	}
-	ok := check.Outputs()[len(tensors)].SetType(types.Bool)
-	choice := g.Create("prim::If", []*ir.Value{ok}, len(group.Outputs())).InsertBefore(group)
-	yes, no := choice.AddBlock(), choice.AddBlock()
-	fallback := no.Append(g.Create(FallbackKind, group.Inputs(), len(group.Outputs())).SetAttr("Subgraph", other))
-	for i, out := range group.Outputs() {
-		out.ReplaceAllUsesWith(choice.Outputs()[i].CopyMetadata(out).SetType(types.Tensor))
-		out.SetType(body.Outputs()[i].Type())
-		no.AddOutput(fallback.Outputs()[i])
-	}
-	group.MoveBefore(yes.ReturnNode())
 	for i, v := range group.Inputs() {
 		if given := passed[v]; given != nil {
 			group.ReplaceInput(i, given)
 		}
 	}
-	for _, out := range group.Outputs() {
-		yes.AddOutput(out)
-	}
+	return check.Outputs()[len(tensors)].SetType(types.Bool)
 }
 
 // eraseInner forgets what types say of tensors that a graph makes.
