@@ -43,22 +43,33 @@ func FuseTensorExprs(g *ir.Graph) bool {
 func FuseExprs(g *ir.Graph, o Exprs) bool {
 	f := &tensorExprs{options: o, memory: alias.Analyze(g, alias.Options{})}
 	f.block(g.Block())
-	groups := slices.DeleteFunc(f.groups, func(n *ir.Node) bool {
-		if workOf(n.GraphAttr("Subgraph")) >= max(o.Least, 1) {
+	if len(f.groups) == 0 {
+		return false
+	}
+	if f.dissolveSmall() {
+		f.memory = alias.Analyze(g, alias.Options{})
+	}
+	f.joinNeighbours()
+	for _, n := range f.groups {
+		ConstantPooling(n.GraphAttr("Subgraph"))
+		f.guardTypes(n)
+	}
+	ConstantPooling(g)
+	DCE(g)
+	return len(f.groups) > 0
+}
+
+// dissolveSmall puts the nodes of groups that are too small back. It reports whether there were such.
+func (f *tensorExprs) dissolveSmall() bool {
+	before := len(f.groups)
+	f.groups = slices.DeleteFunc(f.groups, func(n *ir.Node) bool {
+		if workOf(n.GraphAttr("Subgraph")) >= max(f.options.Least, 1) {
 			return false
 		}
 		InlineSubgraph(n)
 		return true
 	})
-	for _, n := range groups {
-		ConstantPooling(n.GraphAttr("Subgraph"))
-		f.guardTypes(n)
-	}
-	if len(f.groups) > 0 {
-		ConstantPooling(g)
-		DCE(g)
-	}
-	return len(groups) > 0
+	return len(f.groups) < before
 }
 
 // workOf counts the nodes of a group's body that compute elements: lists, parts and other views only say where elements are.
@@ -103,23 +114,22 @@ func (f *tensorExprs) block(b *ir.Block) {
 		f.groups = append(f.groups, group)
 		n = group
 	}
-	f.joinNeighbours(b)
 }
 
 // joinNeighbours makes one group of groups of a block that follow each other and do not depend on each other.
-func (f *tensorExprs) joinNeighbours(b *ir.Block) {
-	var former *ir.Node
-	for _, n := range b.Nodes() {
-		if n.Kind() != interp.GroupKind || !slices.Contains(f.groups, n) {
+func (f *tensorExprs) joinNeighbours() {
+	former := map[*ir.Block]*ir.Node{}
+	joined := map[*ir.Node]bool{}
+	for _, n := range slices.Backward(f.groups) { // they were made from the ends of blocks on
+		b := n.Block()
+		if former[b] != nil && f.memory.MoveBefore(n, former[b]) {
+			f.absorb(n, former[b])
+			joined[n] = true
 			continue
 		}
-		if former != nil && f.memory.MoveBefore(n, former) {
-			f.absorb(n, former)
-			f.groups = slices.DeleteFunc(f.groups, func(g *ir.Node) bool { return g == n })
-			continue
-		}
-		former = n
+		former[b] = n
 	}
+	f.groups = slices.DeleteFunc(f.groups, func(n *ir.Node) bool { return joined[n] })
 }
 
 // absorb moves the nodes of a group, which stands before another one, into that.
