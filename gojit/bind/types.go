@@ -27,6 +27,10 @@ var typeFunctions = []function{
 		c.none()
 		return nil
 	}},
+	{schema: "profiles() -> bool", run: func(c *call) error {
+		c.bool(engine.Settings().Profiling)
+		return nil
+	}},
 	{schema: "set_grouping(bool on, bool inlining, bool reductions) -> None", run: func(c *call) error {
 		engine.Change(func(s *exec.Settings) {
 			s.Grouping, s.GroupInlining, s.Reductions = c.argBool(0), c.argBool(1), c.argBool(2)

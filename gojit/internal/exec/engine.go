@@ -23,6 +23,9 @@ type Options struct {
 	CheckForks bool
 	// AsDefined has functions run as they are defined: no step changes their graphs. It is what other engines are compared with.
 	AsDefined bool
+	// Differentiate differentiates a graph, and leaves nothing in the gradient's graph that cannot run. Without it the operators of differentiable
+	// graphs are recorded one by one.
+	Differentiate func(*ir.Graph) (*Gradient, error)
 	// Watch sees the graph of each function that is made ready, as it is at first (the step "") and after each step.
 	Watch func(f *ir.Function, step string, g *ir.Graph)
 }

@@ -27,6 +27,7 @@ type Plan struct {
 	// Graph is the graph that the code was made of, and Optimized the same graph before its nodes were put into regions.
 	Graph, Optimized *ir.Graph
 	notes            *notes // that its code fills, or nil
+	gradients        map[*ir.Node]*differentiableGraph
 	Facts
 }
 
@@ -37,9 +38,11 @@ type Function struct {
 	optimized, defined atomic.Pointer[Plan]
 	last               atomic.Pointer[Plan] // of the last call
 
-	left     int // of a fallback: how many graphs may be made of it; -1 for other functions
-	mu       sync.Mutex
-	profiles profiles
+	// ofGradients says that the function computes gradients of those that it is given, of which some may be missing.
+	ofGradients bool
+	left        int // of a fallback: how many graphs may be made of it; -1 for other functions
+	mu          sync.Mutex
+	profiles    profiles
 }
 
 // Function returns what the engine has made of a function, nothing at first.

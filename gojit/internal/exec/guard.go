@@ -10,12 +10,11 @@ import (
 const guardKind = "prim::RequiresGradCheck"
 
 // differentiate groups what is differentiable and depends on tensors that required gradients, and guards the groups.
-func differentiate(g *ir.Graph, met map[*ir.Value]*types.TensorInfo, inlining bool) {
+func differentiate(g *ir.Graph, met map[*ir.Value]*types.TensorInfo, inlining bool) (guarded []*ir.Node) {
 	least := 1
 	if inlining {
 		least = 2
 	}
-	var guarded []*ir.Node
 	for _, n := range passes.CreateDifferentiableGraphs(g, least) {
 		if needsGradient(n, met) {
 			guarded = append(guarded, n)
@@ -26,14 +25,25 @@ func differentiate(g *ir.Graph, met map[*ir.Value]*types.TensorInfo, inlining bo
 	passes.ConstantPooling(g)
 	passes.DCE(g)
 	if len(guarded) == 0 {
-		return
+		return nil
 	}
 	for _, n := range guarded {
+		noteGradients(n, met)
 		guard(n, met)
 	}
 	for _, in := range g.Inputs() {
 		if t := met[in]; t != nil {
 			in.SetType(t)
+		}
+	}
+	return guarded
+}
+
+// noteGradients has the inputs of a differentiable graph say which of them required gradients.
+func noteGradients(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
+	for i, in := range n.GraphAttr("Subgraph").Inputs() {
+		if t := met[n.Input(i)]; t != nil && in.Type().Kind() == types.KindTensor {
+			in.SetType(&types.TensorInfo{RequiresGrad: t.RequiresGrad})
 		}
 	}
 }

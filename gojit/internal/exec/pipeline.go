@@ -33,6 +33,9 @@ type job struct {
 	settings Settings // for which the graph is specialized
 	depth    int      // how many more graphs may be made where its guards fail
 	code     *interp.Code
+
+	ofGradients bool // the function's graph is that of a gradient
+	gradients   map[*ir.Node]*differentiableGraph
 }
 
 // firstOfCode is the name of the first step that serves the code: what stands before it is shown as the optimized graph.
@@ -144,7 +147,7 @@ func (e *Engine) build(j *job) (*Plan, error) {
 		}
 		e.watch(j, s.Name)
 	}
-	return &Plan{Code: j.code, Graph: j.graph, Optimized: j.optimized, notes: j.notes, Facts: factsOf(j.function.Graph(), j.graph)}, nil
+	return &Plan{Code: j.code, Graph: j.graph, Optimized: j.optimized, notes: j.notes, gradients: j.gradients, Facts: factsOf(j.function.Graph(), j.graph)}, nil
 }
 
 func (e *Engine) watch(j *job, step string) {
@@ -161,6 +164,10 @@ func (e *Engine) lower(j *job) (err error) {
 		o = &e.defined
 	case profiled:
 		o = e.with(profileKind, j.notes.runner)
+	case specialized:
+		own := e.optimized
+		own.Differentiable = j.attempt
+		o = &own
 	}
 	j.code, err = interp.Lower(j.function.ShortName(), j.graph, o)
 	return err
@@ -212,7 +219,7 @@ func (j *job) regions() error {
 	}
 	fuse.Fuse(j.graph)
 	j.graph.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == passes.DifferentiableKind {
+		if n.Kind() == passes.DifferentiableKind && j.gradients[n] == nil {
 			fuse.Fuse(n.GraphAttr("Subgraph"))
 		}
 	})

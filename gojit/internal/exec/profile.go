@@ -48,7 +48,7 @@ func (f *Function) nextProfiled(s Settings) (*Plan, error) {
 		p.runs++
 		return p.noting, nil
 	}
-	j := &job{way: specialized, function: f.function, graph: p.noting.Graph.Copy(), notes: p.noting.notes, settings: s, depth: f.depth(s)}
+	j := &job{way: specialized, function: f.function, graph: p.noting.Graph.Copy(), notes: p.noting.notes, settings: s, depth: f.depth(s), ofGradients: f.ofGradients}
 	var err error
 	p.specialized, err = f.engine.build(j)
 	return p.specialized, err
@@ -59,7 +59,11 @@ type notes struct {
 	mu       sync.Mutex
 	seen     []*types.TensorInfo // by prim::profile, in the order of the graph; what all calls had in common
 	seenNone []bool
-	at       map[*ir.Node]int
+
+	missing []bool // of the inputs of a gradient's graph: what calls got none of
+	calls   int
+	varies  bool // not all calls missed the same
+	at      map[*ir.Node]int
 }
 
 // addNotes puts a prim::profile before every use of a tensor that tells something: by or of an operator that may be grouped or differentiated, or that

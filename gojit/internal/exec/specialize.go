@@ -15,10 +15,15 @@ import (
 // grouped and guarded; else what is elementwise is, where groups are asked for. Where a guard fails, a function runs that is noted and specialized
 // in its turn.
 func (j *job) specialize() error {
+	general := j.graph.Copy()
+	removeNoteNodes(general)
 	met, needed := j.removeNotes()
+	if j.ofGradients {
+		j.guardGradients(general)
+	}
 	switch {
 	case needed:
-		differentiate(j.graph, met, j.settings.Inlining)
+		j.differentiated(differentiate(j.graph, met, j.settings.Inlining))
 	case j.settings.Grouping:
 		j.group(j.graph, met)
 	}
@@ -39,15 +44,25 @@ func (j *job) removeNotes() (met map[*ir.Value]*types.TensorInfo, needed bool) {
 			met[v] = t
 			needed = needed || t.RequiresGrad != nil && *t.RequiresGrad
 		}
-		n.Output().ReplaceAllUsesWith(v)
+	}
+	removeNoteNodes(j.graph)
+	return met, needed
+}
+
+// removeNoteNodes has what reads notes read what these note.
+func removeNoteNodes(g *ir.Graph) {
+	var made []*ir.Node
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() == profileKind {
+			made = append(made, n)
+		}
+	})
+	for _, n := range made {
+		if len(n.Inputs()) > 0 {
+			n.Output().ReplaceAllUsesWith(n.Input(0))
+		}
 		n.Destroy()
 	}
-	for _, n := range j.graph.Block().Nodes() {
-		if n.Kind() == profileKind {
-			n.Destroy()
-		}
-	}
-	return met, needed
 }
 
 // group makes groups of what is elementwise, for tensors as they were met.

@@ -272,7 +272,7 @@ func init() {
 		"prim::SetAttr":                   (*lowering).setAttr,
 		"prim::CreateObject":              (*lowering).createObject,
 		"prim::CallFunction":              (*lowering).callFunction,
-		"prim::DifferentiableGraph":       (*lowering).subgraph,
+		"prim::DifferentiableGraph":       (*lowering).differentiable,
 		"prim::FunctionalGraph":           (*lowering).subgraph,
 		"prim::FallbackGraph":             (*lowering).subgraph,
 		"prim::TypeCheck":                 (*lowering).typeCheck,

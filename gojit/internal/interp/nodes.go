@@ -171,7 +171,11 @@ func isFallback(v *ir.Value) bool {
 
 // subgraph lowers a node that is a call of its Subgraph.
 func (l *lowering) subgraph(n *ir.Node, dead []*ir.Value) error {
-	g := n.GraphAttr("Subgraph")
+	return l.callGraph(n, n.GraphAttr("Subgraph"), dead)
+}
+
+// callGraph lowers a node that is a call of a graph.
+func (l *lowering) callGraph(n *ir.Node, g *ir.Graph, dead []*ir.Value) error {
 	if g == nil || len(g.Outputs()) != len(n.Outputs()) || len(g.Inputs()) != len(n.Inputs()) {
 		return source.Errorf(source.RuntimeError, n.Range, "%s has no body that fits its inputs and outputs", n.Kind())
 	}
@@ -183,6 +187,34 @@ func (l *lowering) subgraph(n *ir.Node, dead []*ir.Value) error {
 	s := &site{name: l.code.name, options: l.options}
 	s.code.Store(body)
 	l.call(opCallFunction, s, n, n.Inputs(), dead)
+	return nil
+}
+
+// differentiable lowers prim::DifferentiableGraph: the attempt to run it as one node of the tape, and behind it a call of its graph.
+func (l *lowering) differentiable(n *ir.Node, dead []*ir.Value) error {
+	if l.options.Differentiable == nil {
+		return l.subgraph(n, dead)
+	}
+	g, attempt := l.options.Differentiable(n)
+	if attempt == nil {
+		return l.callGraph(n, g, dead)
+	}
+	s := &site{name: n.Kind(), inputs: l.inputs(n.Inputs(), nil), group: &groupSite{attempt: attempt}}
+	for _, v := range n.Inputs() {
+		s.group.dying = append(s.group.dying, slices.Contains(dead, v) && holdsMemory(v.Type()) && !l.registers.fixed[l.reg(v)])
+	}
+	jump := l.emit(opGroup, 0, l.site(s), 0)
+	l.code.numArguments = max(l.code.numArguments, len(s.inputs)+len(n.Outputs()))
+	steps := len(l.code.steps)
+	if err := l.callGraph(n, g, dead); err != nil {
+		return err
+	}
+	l.code.steps = l.code.steps[:steps] // a function of its own runs them
+	at := l.code.sites[len(l.code.sites)-1].output
+	for i := range n.Outputs() {
+		s.group.outputs = append(s.group.outputs, at+int32(i))
+	}
+	l.jumpTo(jump)
 	return nil
 }
 

@@ -51,10 +51,14 @@ func FuseExprs(g *ir.Graph, o Exprs) bool {
 	}
 	f.joinNeighbours()
 	for _, n := range f.groups {
+		f.giveNoSizes(n)
 		ConstantPooling(n.GraphAttr("Subgraph"))
 		f.guardTypes(n)
 	}
 	ConstantPooling(g)
+	if f.sized {
+		CSE(g)
+	}
 	DCE(g)
 	return len(f.groups) > 0
 }
@@ -96,6 +100,7 @@ type tensorExprs struct {
 	options Exprs
 	memory  *alias.Db
 	groups  []*ir.Node
+	sized   bool // sizes are computed instead of asked for
 }
 
 // block makes the groups of a block, from its end on: each takes in what makes its inputs.

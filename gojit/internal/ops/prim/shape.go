@@ -3,6 +3,7 @@ package prim
 import (
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Shapes holds the operators on lists of sizes.
@@ -17,6 +18,17 @@ var Shapes = join(
 			out[0] = args[0]
 		}
 		return nil
+	}),
+	one("prim::BroadcastSizes", func(args, out []value.Value) error {
+		shapes := make([][]int, len(args))
+		for i, v := range args {
+			for _, n := range v.List().Items {
+				shapes[i] = append(shapes[i], int(n.Int()))
+			}
+		}
+		shape, err := tensor.BroadcastAll(shapes...)
+		out[0] = value.OfList(value.Ints(shape))
+		return err
 	}),
 	one("prim::infer_squeeze_size", func(args, out []value.Value) error {
 		var kept []value.Value
