@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/autodiff"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/composite"
 	"github.com/torchjit/torchjit/gojit/internal/exec"
@@ -39,7 +40,12 @@ type Engine struct{ exec *exec.Engine }
 type Options = exec.Options
 
 // New returns an engine.
-func New(o Options) *Engine { return &Engine{exec.New(o)} }
+func New(o Options) *Engine {
+	if o.Differentiate == nil {
+		o.Differentiate = autodiff.ForEngine
+	}
+	return &Engine{exec.New(o)}
+}
 
 // standard is the engine of the functions of this package that have none. With GOJIT_CHECK=forks in the environment it checks forks, and
 // GOJIT_DUMP names functions whose graphs it prints on their way to code.

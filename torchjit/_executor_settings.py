@@ -17,6 +17,10 @@ from torchjit import _native
 _PROFILING = ("_jit_set_profiling_executor", "_jit_set_profiling_mode")
 _EXECUTOR = (*_PROFILING, "_set_graph_executor_optimize", "_jit_set_num_profiled_runs", "_debug_set_autodiff_subgraph_inlining")
 _FUSING = ("_jit_set_texpr_fuser_enabled", "_set_graph_executor_optimize")
+_GROUPING = (
+    "_jit_set_texpr_fuser_enabled", "_jit_override_can_fuse_on_cpu", "_jit_set_te_must_use_llvm_cpu",
+    "_debug_set_fusion_group_inlining", "_jit_set_texpr_reductions_enabled",
+)  # fmt: skip
 
 # Setting these replies the new value.
 _REPLY_NEW = frozenset(f"_jit_set_te_cuda_pointwise_{name}" for name in ("loop_levels", "block_count", "block_size"))
@@ -66,6 +70,8 @@ def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any],
     kind = type(values[name])
 
     def set_it(value: Any) -> Any:
+        if kind is bool and value is None:  # as pybind converts it
+            value = False
         if kind is not bool and not isinstance(value, kind):
             raise TypeError(
                 f"{name}(): incompatible function arguments. Expected {kind.__name__}, not {type(value).__name__}"
@@ -88,6 +94,11 @@ def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any],
             _native.set_inline_everything(values[name])
         if name in _FUSING:
             _native.set_fusing(all(values[n] for n in _FUSING))
+        if name in _GROUPING:
+            on = values[_GROUPING[0]] and values[_GROUPING[1]] and not values[_GROUPING[2]]
+            _native.set_grouping(on, *(values[n] for n in _GROUPING[3:]))
+        if name == "_jit_set_fusion_strategy":
+            _native.set_fusion_strategy([int(kind == "DYNAMIC") for kind, _ in value], [depth for _, depth in value])
         return value if name in _REPLY_NEW else former if replies else None
 
     set_it.__name__ = name

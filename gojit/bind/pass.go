@@ -16,7 +16,7 @@ import (
 
 // passMembers are the transformations of graphs under their names in Python.
 var passMembers = []function{
-	{schema: "_C._jit_pass_inline(Graph graph) -> None", doc: "Replaces calls of functions and methods by their bodies.", run: pass(passes.Inline)},
+	{schema: "_C._jit_pass_inline(Graph graph) -> None", doc: "Replaces calls of functions and methods by their bodies.", run: pass(inlineCalls)},
 	{schema: "_C._jit_pass_inline_fork_wait(Graph graph) -> None", doc: "Runs forked calls in their place.", run: pass(quiet(passes.InlineForkWait))},
 	{schema: "_C._jit_pass_dce(Graph graph) -> None", doc: "Removes nodes that have no effect.", run: pass(quiet(passes.DCE))},
 	{schema: "_C._jit_pass_dce_allow_deleting_nodes_with_side_effects(Graph graph) -> None", doc: "Removes nodes whose outputs are not used, even where they print or write.", run: pass(quiet(passes.DCEWithoutEffects))},
@@ -38,7 +38,7 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_erase_number_types(Graph graph) -> None", doc: "Makes numbers tensors without dimensions.", run: pass(passes.EraseNumberTypes)},
 	{schema: "_C._jit_pass_erase_shape_information(Graph graph) -> None", doc: "Makes tensor types ones that say nothing of shapes.", run: pass(passes.EraseShapeInformation)},
 	{schema: "_C._jit_pass_canonicalize(Graph graph, bool keep_unique_names=True) -> Graph", doc: "A copy whose values are numbered in order, with or without names.", run: bind(canonicalize)},
-	{schema: "_C._jit_pass_canonicalize_graph_fuser_ops(Graph graph) -> None", doc: "Puts the outputs of branches and loops into the order of their uses.", run: pass(passes.CanonicalizeOutputs)},
+	{schema: "_C._jit_pass_canonicalize_graph_fuser_ops(Graph graph) -> None", doc: "Puts the outputs of branches and loops into the order of their uses, and makes one node of a chunk whose parts are known.", run: pass(canonicalizeForFuser)},
 	{schema: "_C._jit_pass_fuse_linear(Graph graph) -> None", doc: "Replaces products with transposed weights by linear.", run: pass(quiet(passes.FuseLinear))},
 	{schema: "_C._jit_pass_transpose_frozen_linear(Graph graph) -> bool", doc: "Replaces linear with constant weights by a product with the transposed weights.", run: pass(passes.TransposeFrozenLinear)},
 	{schema: "_C._jit_pass_custom_pattern_based_rewrite_graph(str pattern, str fused_node_name, Graph g, list? value_name_pairs=None) -> None", doc: "Replaces what looks like the pattern, the text of a graph with one result, by the graph of another text.", run: bind(rewriteGraph)},
@@ -218,6 +218,20 @@ func registerDecomposition(s *schema.FunctionSchema, g *ir.Graph) error {
 	}
 	composite.RegisterDecomposition(s.QualifiedName(), g)
 	return nil
+}
+
+// inlineCalls is passes.Inline that shows what fallback functions run.
+func inlineCalls(g *ir.Graph) {
+	engine.InlineFallbacks(g)
+	passes.Inline(g)
+}
+
+// canonicalizeForFuser is what PyTorch does to graphs before it fuses.
+func canonicalizeForFuser(g *ir.Graph) {
+	passes.CanonicalizeOutputs(g)
+	if passes.ConstantChunks(g) {
+		passes.DCE(g)
+	}
 }
 
 func groupDifferentiable(g *ir.Graph, threshold int) error {

@@ -29,6 +29,9 @@ var scriptMembers = []function{
 	{schema: "ScriptFunction._debug_flush_compilation_cache(function self) -> None", doc: "Makes the next call run the graph as it is then.", run: bind(flushCode)},
 	{schema: "ScriptFunction._set_ignore_amp(function self, bool ignore) -> None", doc: "Has an autocast cast in the function as in Python, not by the rules of compiled code.", run: bind(ignoreAutocast)},
 	{schema: "ScriptFunction._executed_graph(function self) -> Graph", doc: "The optimized graph that the last call ran; a RuntimeError before the first.", run: bind(executedGraph)},
+	{schema: "ScriptFunction._specialized_graph(function self) -> Graph?", doc: "The graph that calls run for what the first ones have met, None before.", run: bind(func(f *scriptFunction) *ir.Graph { return engine.Function(f.function).Specialized() })},
+	{schema: "ScriptFunction._differentiable_functions(function self) -> tuple", doc: "The functions that the differentiable graphs of the last call run, and those of their gradients.", run: bind(differentiableFunctions)},
+	{schema: "ScriptFunction._has_run(function self) -> bool", doc: "Whether it has been called.", run: bind(func(f *scriptFunction) bool { return engine.Function(f.function).Executed() != nil })},
 	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels.", run: bind(func(f *scriptFunction) (string, error) { return engine.Explain(f.function) })},
 	{schema: "ScriptFunction._time_steps(function self, bool on) -> None", doc: "Has calls note how long the steps of plans take, or no more.", run: bind(timeSteps)},
 	{schema: "ScriptFunction._owner(function self) -> Module", doc: "The module whose method it is, None for a function.", run: bind(func(f *scriptFunction) *value.Object { return f.self })},
@@ -300,6 +303,15 @@ func executedGraph(f *scriptFunction) (*ir.Graph, error) {
 		return g, nil
 	}
 	return nil, runtimeErrorf("%s has not been called yet", f.function.ShortName())
+}
+
+func differentiableFunctions(f *scriptFunction) (forward, backward []*scriptFunction) {
+	runs, gradients := engine.Function(f.function).Differentiable()
+	for i := range runs {
+		forward = append(forward, &scriptFunction{function: runs[i]})
+		backward = append(backward, &scriptFunction{function: gradients[i]})
+	}
+	return forward, backward
 }
 
 // flushCode forgets what the graph was compiled to.

@@ -27,6 +27,18 @@ var typeFunctions = []function{
 		c.none()
 		return nil
 	}},
+	{schema: "profiles() -> bool", run: func(c *call) error {
+		c.bool(engine.Settings().Profiling)
+		return nil
+	}},
+	{schema: "set_grouping(bool on, bool inlining, bool reductions) -> None", run: func(c *call) error {
+		engine.Change(func(s *exec.Settings) {
+			s.Grouping, s.GroupInlining, s.Reductions = c.argBool(0), c.argBool(1), c.argBool(2)
+		})
+		c.none()
+		return nil
+	}},
+	{schema: "set_fusion_strategy(list dynamic, list counts) -> None", run: setFusionStrategy},
 	{schema: "set_fusing(bool on) -> None", run: setting(func(s *exec.Settings, on bool) { s.Fusing = on })},
 	{schema: "parse_device(str text) -> int", run: parseDevice},
 	{schema: "device_text(int code) -> str", run: deviceText},
@@ -48,6 +60,22 @@ func setting(change func(s *exec.Settings, on bool)) func(c *call) error {
 		c.none()
 		return nil
 	}
+}
+
+// setFusionStrategy says which specializations are for all sizes, and how many there are of each.
+func setFusionStrategy(c *call) error {
+	var parts []exec.Specializations
+	for w := range c.arg(0).items {
+		parts = append(parts, exec.Specializations{Dynamic: w.bits != 0})
+	}
+	i := 0
+	for w := range c.arg(1).items {
+		parts[i].Count = int(w.bits)
+		i++
+	}
+	engine.Change(func(s *exec.Settings) { s.Strategy = parts })
+	c.none()
+	return nil
 }
 
 // dtypeNames replies, by code, name, alias-free, bytes, and whether floating point or complex.

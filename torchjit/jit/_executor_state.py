@@ -19,8 +19,8 @@ class CompleteArgumentSpec:
 class Code:
     """A plan made ready to run."""
 
-    def __init__(self, graph: Any) -> None:
-        self._graph = graph
+    def __init__(self, function: Any) -> None:
+        self._forward, self._backward = function._differentiable_functions()
 
     def num_bailouts(self) -> int:
         """How many places may leave the plan for another one: none, guards choose within it."""
@@ -31,30 +31,30 @@ class Code:
 
     def differentiable_op_executor_states(self) -> list[GraphExecutorState]:
         """The states of the differentiable graphs, in order."""
-        return [state_of(n.g("Subgraph")) for n in self._graph.findAllNodes("prim::DifferentiableGraph", True)]
+        return [state_of(f) for f in self._forward]
 
     def grad_executor_states(self) -> list[GraphExecutorState]:
-        """The states of graphs of derivatives: none, what runs is recorded and differentiated operator by operator."""
-        return []
+        """The states of the graphs that compute the gradients of the differentiable ones, in order."""
+        return [state_of(f) for f in self._backward]
 
 
 class ExecutionPlan:
     """A graph and its code."""
 
-    def __init__(self, graph: Any) -> None:
-        self.graph = graph
-        self.code = Code(graph)
+    def __init__(self, function: Any) -> None:
+        self.graph = function._executed_graph()
+        self.code = Code(function)
 
 
 class GraphExecutorState:
-    """The plans of a function: graph is None, as in PyTorch while it profiles."""
+    """The plans of a function, none before it runs: graph is None, as in PyTorch while it profiles."""
 
-    def __init__(self, plan: ExecutionPlan) -> None:
+    def __init__(self, plan: ExecutionPlan | None) -> None:
         self.graph = None
-        self.execution_plans = {ArgumentSpec(): plan}
+        self.execution_plans = {} if plan is None else {ArgumentSpec(): plan}
         self.fallback = plan
 
 
-def state_of(graph: Any) -> GraphExecutorState:
-    """The state whose only plan is a graph."""
-    return GraphExecutorState(ExecutionPlan(graph))
+def state_of(function: Any) -> GraphExecutorState:
+    """The state of a function."""
+    return GraphExecutorState(ExecutionPlan(function) if function._has_run() else None)

@@ -20,9 +20,14 @@ from torchjit.jit._serialization import itself, reduce_function, reduce_method, 
 
 ScriptFunction = _native.ScriptFunction
 ScriptMethod = _native.ScriptMethod
+_profiles = _native.function("profiles")
 
 
 def _graph_for(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """The optimized graph of a call. The profiling executor has one for all calls after the first ones, which is shown without a call."""
+    graph = self._specialized_graph() if _profiles() else None
+    if graph is not None:
+        return graph
     self(*args, **kwargs)
     return last_executed_optimized_graph()
 
@@ -31,7 +36,7 @@ def last_executed_optimized_graph() -> Any:
     """The graph that the call of a compiled function ran which was made last.
 
     Calls are inlined, constants folded, equal nodes merged and small loops unrolled. Groups of elementwise operators, which run as
-    one kernel each, are shown as their operators; torch.jit.explain shows the groups.
+    one kernel each, are shown as their operators unless the profiling executor groups them; torch.jit.explain shows the groups.
     """
     return _C._last_executed_optimized_graph()
 
@@ -63,7 +68,8 @@ def _get_debug_state(self: Any) -> Any:
     """What the function runs now, as a GraphExecutorState. Raises RuntimeError before the first call."""
     from torchjit.jit import _executor_state
 
-    return _executor_state.state_of(self._executed_graph())
+    self._executed_graph()
+    return _executor_state.state_of(self)
 
 
 ScriptFunction.get_debug_state = _get_debug_state  # type: ignore[attr-defined]

@@ -206,6 +206,10 @@ func (db *Db) node(n *ir.Node) {
 		if len(n.Outputs()) > 0 {
 			db.point(n.Output(), n.Input(0))
 		}
+	case "prim::ConstantChunk":
+		for _, out := range n.Outputs() {
+			db.point(out, n.Input(0))
+		}
 	case "prim::GetAttr":
 		db.attribute(n)
 	case "prim::SetAttr":

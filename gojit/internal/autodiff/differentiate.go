@@ -8,6 +8,7 @@ package autodiff
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
@@ -15,18 +16,16 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
-// Gradient is a graph that has been differentiated. Positions count inputs or outputs of the graphs from zero.
-type Gradient struct {
-	// F computes what the graph did, its first FRealOutputs outputs, and what DF needs besides.
-	F            *ir.Graph
-	FRealOutputs int
-	// DF gives a tuple of the gradients of those inputs of F that DFOutputVJPs lists. Its inputs are, in this order, the gradients of the
-	// outputs of F that DFInputVJPs lists, the inputs of F that DFInputCapturedInputs lists and the outputs that DFInputCapturedOutputs lists.
-	DF                     *ir.Graph
-	DFInputVJPs            []int
-	DFInputCapturedInputs  []int
-	DFInputCapturedOutputs []int
-	DFOutputVJPs           []int
+// Gradient is a graph that has been differentiated.
+type Gradient = exec.Gradient
+
+// ForEngine differentiates a graph for an engine: nothing is left in the gradient's graph that cannot run.
+func ForEngine(g *ir.Graph) (*Gradient, error) {
+	d, err := Differentiate(g)
+	if err == nil {
+		Lower(d.DF)
+	}
+	return d, err
 }
 
 // Kinds of nodes in the graphs of gradients. A gradient that is zero everywhere is undefined, and undefined gradients make others

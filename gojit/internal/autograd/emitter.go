@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -215,6 +216,13 @@ func checkSaved(t *tensor.Tensor, version int, made edge) {
 	}
 	fail("one of the variables needed for gradient computation has been modified by an inplace operation: [torch.%s %s]%s is at version %d; expected version %d instead. Hint: %s",
 		t.DType().TensorClass(), tensor.FormatShape(t.Shape()), maker, t.Version(), version, hint)
+}
+
+// CheckVersion fails where a tensor that was saved has been written since.
+func CheckVersion(t *tensor.Tensor, version int) (err error) {
+	defer source.Catch(&err)
+	checkSaved(t, version, edge{})
+	return nil
 }
 
 // Sizes returns the shape of a tensor argument, whatever happened to it since.

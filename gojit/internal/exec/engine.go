@@ -23,6 +23,9 @@ type Options struct {
 	CheckForks bool
 	// AsDefined has functions run as they are defined: no step changes their graphs. It is what other engines are compared with.
 	AsDefined bool
+	// Differentiate differentiates a graph, and leaves nothing in the gradient's graph that cannot run. Without it the operators of differentiable
+	// graphs are recorded one by one.
+	Differentiate func(*ir.Graph) (*Gradient, error)
 	// Watch sees the graph of each function that is made ready, as it is at first (the step "") and after each step.
 	Watch func(f *ir.Function, step string, g *ir.Graph)
 }
@@ -35,10 +38,22 @@ type Settings struct {
 	ProfiledRuns int
 	// Inlining leaves single operators outside of differentiable graphs.
 	Inlining bool
+	// Grouping has functions that have noted what they meet run elementwise operators in groups that are shown, each with a guard, and nothing else as kernels.
+	Grouping bool
+	// GroupInlining leaves single operators outside of groups, Reductions has sums and softmax in them.
+	GroupInlining, Reductions bool
+	// Strategy says for what the graphs of a function are made, one after the other, each when the guards of the one before have failed.
+	Strategy []Specializations
 	// Fusing says that regions run as kernels.
 	Fusing bool
 	// CompilerCasts says that an autocast casts in compiled code by rules of its own.
 	CompilerCasts bool
+}
+
+// Specializations are a number of graphs for the sizes that calls met, or for all sizes.
+type Specializations struct {
+	Dynamic bool
+	Count   int
 }
 
 // Engine makes functions ready to run and keeps what it has made. Engines are safe for use by many goroutines at once.
@@ -70,7 +85,8 @@ func New(o Options) *Engine {
 	if !o.AsDefined {
 		e.defined.Lines = &e.lines
 	}
-	e.settings.Store(&Settings{ProfiledRuns: 1, Inlining: true, Fusing: true, CompilerCasts: true})
+	e.settings.Store(&Settings{ProfiledRuns: 1, Inlining: true, GroupInlining: true, Fusing: true, CompilerCasts: true,
+		Strategy: []Specializations{{Count: 2}, {Dynamic: true, Count: 10}}})
 	return e
 }
 
@@ -109,7 +125,11 @@ func (e *Engine) regionOf(n *ir.Node) *plan.Region {
 // calleeOf returns what finds the code of functions that are called by code of a way.
 func (e *Engine) calleeOf(w way) func(*ir.Function) (*interp.Code, error) {
 	return func(f *ir.Function) (*interp.Code, error) {
-		p, err := e.Function(f).plan(w)
+		made := e.Function(f)
+		if made.left >= 0 { // where guards fail
+			return e.Code(f)
+		}
+		p, err := made.plan(w)
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,11 @@ func (f *Function) Executed() *ir.Graph {
 	if p == nil {
 		return nil
 	}
-	return p.Optimized.Twin()
+	shown := p.Optimized.Twin()
+	if p.notes != nil {
+		p.notes.describe(shown)
+	}
+	return shown
 }
 
 // Explain returns the text of the graph that calls of a function run, and for each region in it whether calls had to run its nodes one by one, and why;

@@ -26,6 +26,8 @@ type Plan struct {
 	Code *interp.Code
 	// Graph is the graph that the code was made of, and Optimized the same graph before its nodes were put into regions.
 	Graph, Optimized *ir.Graph
+	notes            *notes // that its code fills, or nil
+	gradients        map[*ir.Node]*differentiableGraph
 	Facts
 }
 
@@ -36,8 +38,11 @@ type Function struct {
 	optimized, defined atomic.Pointer[Plan]
 	last               atomic.Pointer[Plan] // of the last call
 
-	mu       sync.Mutex
-	profiles profiles
+	// ofGradients says that the function computes gradients of those that it is given, of which some may be missing.
+	ofGradients bool
+	left        int // of a fallback: how many graphs may be made of it; -1 for other functions
+	mu          sync.Mutex
+	profiles    profiles
 }
 
 // Function returns what the engine has made of a function, nothing at first.
@@ -45,7 +50,7 @@ func (e *Engine) Function(f *ir.Function) *Function {
 	if made, ok := f.Compiled.Load(e); ok {
 		return made.(*Function)
 	}
-	made, _ := f.Compiled.LoadOrStore(e, &Function{engine: e, function: f})
+	made, _ := f.Compiled.LoadOrStore(e, &Function{engine: e, function: f, left: -1})
 	return made.(*Function)
 }
 

@@ -1,24 +1,20 @@
 package exec
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
-	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
-	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // guardKind is the kind of a node that gives its inputs on, and whether they require gradients as its types say.
 const guardKind = "prim::RequiresGradCheck"
 
 // differentiate groups what is differentiable and depends on tensors that required gradients, and guards the groups.
-func differentiate(g *ir.Graph, met map[*ir.Value]*types.TensorInfo, inlining bool) {
+func differentiate(g *ir.Graph, met map[*ir.Value]*types.TensorInfo, inlining bool) (guarded []*ir.Node) {
 	least := 1
 	if inlining {
 		least = 2
 	}
-	var guarded []*ir.Node
 	for _, n := range passes.CreateDifferentiableGraphs(g, least) {
 		if needsGradient(n, met) {
 			guarded = append(guarded, n)
@@ -29,14 +25,25 @@ func differentiate(g *ir.Graph, met map[*ir.Value]*types.TensorInfo, inlining bo
 	passes.ConstantPooling(g)
 	passes.DCE(g)
 	if len(guarded) == 0 {
-		return
+		return nil
 	}
 	for _, n := range guarded {
+		noteGradients(n, met)
 		guard(n, met)
 	}
 	for _, in := range g.Inputs() {
 		if t := met[in]; t != nil {
 			in.SetType(t)
+		}
+	}
+	return guarded
+}
+
+// noteGradients has the inputs of a differentiable graph say which of them required gradients.
+func noteGradients(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
+	for i, in := range n.GraphAttr("Subgraph").Inputs() {
+		if t := met[n.Input(i)]; t != nil && in.Type().Kind() == types.KindTensor {
+			in.SetType(&types.TensorInfo{RequiresGrad: t.RequiresGrad})
 		}
 	}
 }
@@ -74,7 +81,7 @@ func guard(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 	if len(tensors) == 0 {
 		return
 	}
-	fallback := fallbackOf(n)
+	fallback := g.Create(passes.FallbackKind, n.Inputs(), len(n.Outputs())).SetAttr("Subgraph", n.GraphAttr("Subgraph").Copy())
 	check := g.Create(guardKind, tensors, len(tensors)+1).SetAttr("types", expected).InsertBefore(n)
 	passed := map[*ir.Value]*ir.Value{}
 	for i, v := range tensors {
@@ -87,7 +94,10 @@ func guard(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 		out.ReplaceAllUsesWith(choice.Outputs()[i].CopyMetadata(out))
 	}
 
-	callFallback(no, fallback, n)
+	no.Append(fallback)
+	for i, out := range n.Outputs() {
+		no.AddOutput(fallback.Outputs()[i].SetType(types.Unshaped(out.Type())))
+	}
 	n.MoveBefore(yes.ReturnNode())
 	for i, v := range n.Inputs() {
 		if given := passed[v]; given != nil {
@@ -97,55 +107,4 @@ func guard(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 	for _, out := range n.Outputs() {
 		yes.AddOutput(out)
 	}
-}
-
-// fallbackOf returns the body of a differentiable graph as a function that gives a tuple.
-func fallbackOf(n *ir.Node) *ir.Function {
-	g := n.GraphAttr("Subgraph").Copy()
-	outs := append([]*ir.Value(nil), g.Outputs()...)
-	for range outs {
-		g.Block().EraseOutput(0)
-	}
-	elems := make([]types.Type, len(outs))
-	for i, v := range outs {
-		elems[i] = types.Unshaped(v.Type())
-	}
-	result := types.NewTuple(elems...)
-	tuple := g.Create("prim::TupleConstruct", outs, 1).InsertBefore(g.Block().ReturnNode())
-	g.AddOutput(tuple.Output().SetType(result))
-	s := &schema.FunctionSchema{Name: "fallback_function", Returns: []schema.Argument{{Type: result}}}
-	for _, in := range g.Inputs() {
-		s.Arguments = append(s.Arguments, schema.Argument{Name: in.Name(), Type: types.Unshaped(in.Type())})
-	}
-	return ir.NewFunction("fallback_function", s, g)
-}
-
-// callFallback fills a block with a call of the function on the inputs of n.
-func callFallback(b *ir.Block, f *ir.Function, n *ir.Node) {
-	g := n.Graph()
-	old := g.SetInsertEnd(b)
-	defer g.SetInsertPoint(old)
-	constant := g.InsertNode(g.Create("prim::Constant", nil, 1).SetAttr("name", f.Name).SetAttr("fallback", value.Int(1)))
-	constant.Output().SetType(&types.Function{Name: f.Name, Target: f})
-	call := g.InsertNode(g.Create("prim::CallFunction", append([]*ir.Value{constant.Output()}, n.Inputs()...), 1))
-	call.Output().SetType(f.Schema.Returns[0].Type)
-	unpack := g.InsertNode(g.CreateTupleUnpack(call.Output()))
-	for _, out := range unpack.Outputs() {
-		b.AddOutput(out)
-	}
-}
-
-// runGuard makes the operation of a guard.
-func runGuard(n *ir.Node) (autograd.Operation, error) {
-	expected := n.TypesAttr("types")
-	return func(m *autograd.Mode, args, out []value.Value) error {
-		all := true
-		for i, v := range args {
-			out[i] = v
-			requires := v.IsTensor() && v.Tensor().RequiresGrad() && m.GradEnabled()
-			all = all && requires == *expected[i].(*types.TensorInfo).RequiresGrad
-		}
-		out[len(args)] = value.Bool(all)
-		return nil
-	}, nil
 }

@@ -23,14 +23,19 @@ type Step struct {
 
 // job is a graph on its way.
 type job struct {
+	engine    *Engine
 	way       way
 	function  *ir.Function
 	graph     *ir.Graph
 	optimized *ir.Graph // the graph as it was before regions
 
-	notes    *notes // that calls fill
-	inlining bool   // single operators stay outside of differentiable graphs
+	notes    *notes   // that calls fill
+	settings Settings // for which the graph is specialized
+	depth    int      // how many more graphs may be made where its guards fail
 	code     *interp.Code
+
+	ofGradients bool // the function's graph is that of a gradient
+	gradients   map[*ir.Node]*differentiableGraph
 }
 
 // firstOfCode is the name of the first step that serves the code: what stands before it is shown as the optimized graph.
@@ -74,9 +79,11 @@ var Pipeline = []Step{
 	{"sweep", "nodes that nothing reads go", "the graph is shown from here on",
 		optimized | profiled, changing(passes.DCE)},
 
-	{"notes", "a prim::profile behind each tensor notes what it is", "it notes the tensors of the graph that is specialized later",
+	{"parts", "chunks with known arguments whose parts are used alone become one node each", "it has no list, so that what is around it is one group or graph",
+		profiled, changing(passes.ConstantChunks)},
+	{"notes", "a prim::profile before the uses of tensors notes what these are", "it notes the tensors of the graph that is specialized later",
 		profiled, (*job).addNotes},
-	{"specialize", "the notes go; what is differentiable, and met a gradient, becomes guarded differentiable graphs", "regions are found inside of those",
+	{"specialize", "the notes go; what is differentiable, and met a gradient, becomes guarded differentiable graphs, what is elementwise guarded groups where they are asked for", "regions are found inside of those",
 		specialized, (*job).specialize},
 
 	{"evaluation", "a graph of convolutions gets a second body for modules that are not in training, without their branches", "constants are folded; only code gains by it, and the general body is what is shown",
@@ -84,9 +91,9 @@ var Pipeline = []Step{
 	{"operands", "what reads the result of an operator in place reads its operand", "one value has the tensor then, and memory goes back behind its last use; only code gains by it",
 		optimized | specialized, changing(passes.ReadOperands)},
 	{"plans", "operators that follow each other, a convolution or a product among them, join into one node each, which runs by a plan", "what is done to the elements of such a result belongs to it, not to a kernel of its own",
-		optimized | specialized, graphStep(plannedRegions)},
+		optimized | specialized, (*job).plannedRegions},
 	{"regions", "elementwise nodes that follow each other join into one node each, which runs as a kernel", "no step behind moves nodes",
-		optimized | specialized, graphStep(regions)},
+		optimized | specialized, (*job).regions},
 	{"lower", "nodes become instructions over registers", "nothing changes the graph of code that runs",
 		everyWay, nil},
 }
@@ -118,6 +125,7 @@ var Orderings = []Ordering{
 
 // build takes a job through its steps.
 func (e *Engine) build(j *job) (*Plan, error) {
+	j.engine = e
 	e.watch(j, "")
 	for i := range Pipeline {
 		s := &Pipeline[i]
@@ -142,7 +150,7 @@ func (e *Engine) build(j *job) (*Plan, error) {
 		}
 		e.watch(j, s.Name)
 	}
-	return &Plan{Code: j.code, Graph: j.graph, Optimized: j.optimized, Facts: factsOf(j.function.Graph(), j.graph)}, nil
+	return &Plan{Code: j.code, Graph: j.graph, Optimized: j.optimized, notes: j.notes, gradients: j.gradients, Facts: factsOf(j.function.Graph(), j.graph)}, nil
 }
 
 // optional reports whether code without the step computes the same.
@@ -165,7 +173,9 @@ func (e *Engine) lower(j *job) (err error) {
 	case profiled:
 		o = e.with(profileKind, j.notes.runner)
 	case specialized:
-		o = e.with(guardKind, runGuard)
+		own := e.optimized
+		own.Differentiable = j.attempt
+		o = &own
 	}
 	if j.function.IgnoresAutocast.Load() {
 		other := *o
@@ -204,14 +214,40 @@ func fold(g *ir.Graph) {
 	}
 }
 
-func plannedRegions(g *ir.Graph) { plan.Regions(g) }
+func (j *job) plannedRegions() error {
+	if !j.isGrouped() {
+		plan.Regions(j.graph)
+	}
+	return nil
+}
 
-// regions finds the regions of a graph, and of its differentiable graphs.
-func regions(g *ir.Graph) {
-	fuse.Fuse(g)
-	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == passes.DifferentiableKind {
+// isGrouped reports whether all that runs as kernels stands in groups that are shown.
+func (j *job) isGrouped() bool { return j.way == specialized && j.settings.Grouping }
+
+// regions finds the regions of a graph, and of its differentiable graphs; those of groups that are shown in these alone.
+func (j *job) regions() error {
+	if j.isGrouped() {
+		fuseGroups(j.graph)
+		return nil
+	}
+	fuse.Fuse(j.graph)
+	j.graph.Block().Walk(func(n *ir.Node) {
+		if n.Kind() == passes.DifferentiableKind && j.gradients[n] == nil {
 			fuse.Fuse(n.GraphAttr("Subgraph"))
+		}
+	})
+	return nil
+}
+
+// fuseGroups finds the regions of the groups of a graph and of what it holds.
+func fuseGroups(g *ir.Graph) {
+	g.Block().Walk(func(n *ir.Node) {
+		switch body := n.GraphAttr("Subgraph"); {
+		case body == nil:
+		case n.Kind() == interp.GroupKind:
+			fuse.Fuse(body)
+		default:
+			fuseGroups(body)
 		}
 	})
 }

@@ -96,7 +96,7 @@ func TestShownGraphsAreWhatRan(t *testing.T) {
 		"in place": "def f(x):\n    y = x * 2\n    z = y.relu_()\n    z.add_(1)\n    return z + y\n",
 	}
 	for name, text := range programs {
-		for _, way := range []string{"optimized", "as defined", "profiled", "specialized"} {
+		for _, way := range []string{"optimized", "as defined", "profiled", "specialized", "grouped", "grouped for any size"} {
 			t.Run(name+", "+way, func(t *testing.T) {
 				p, err := gojit.Compile("f.py", text)
 				if err != nil {
@@ -107,7 +107,15 @@ func TestShownGraphsAreWhatRan(t *testing.T) {
 				if way == "profiled" || way == "specialized" {
 					e.Change(func(s *exec.Settings) { s.Profiling = true })
 				}
-				if way == "specialized" {
+				if strings.HasPrefix(way, "grouped") {
+					e.Change(func(s *exec.Settings) {
+						s.Profiling, s.Grouping, s.GroupInlining = true, true, false
+						if way == "grouped for any size" {
+							s.Strategy = []exec.Specializations{{Dynamic: true, Count: 1}}
+						}
+					})
+				}
+				if way != "optimized" && way != "as defined" && way != "profiled" {
 					calls = 2
 				}
 				f := p.Function("f")
@@ -124,10 +132,15 @@ func TestShownGraphsAreWhatRan(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				ran := slices.DeleteFunc(plan.Code.Steps(), func(kind string) bool { return kind == "prim::TensorExprGroup" })
+				isGroup := func(kind string) bool { return kind == "prim::TensorExprGroup" }
+				ran := slices.DeleteFunc(plan.Code.Steps(), isGroup)
 				slices.Sort(ran)
 				shown := e.Function(f).Executed()
-				if want := kinds(shown.Block()); !slices.Equal(ran, want) {
+				want := kinds(shown.Block())
+				if groups := slices.Contains(want, "prim::TensorExprGroup"); groups != strings.HasPrefix(way, "grouped") && name != "loops" {
+					t.Errorf("groups are shown: %v\n%s", groups, shown)
+				}
+				if want = slices.DeleteFunc(want, isGroup); !slices.Equal(ran, want) {
 					t.Errorf("the code ran\n%v\nbut what is shown has\n%v\n%s", ran, want, shown)
 				}
 				if inner := kinds(f.Graph().Block()); way == "as defined" && !slices.Equal(ran, inner) {

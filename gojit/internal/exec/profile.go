@@ -5,6 +5,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -17,7 +19,6 @@ const profileKind = "prim::profile"
 // such graphs.
 type profiles struct {
 	runs        int // that have noted what they met
-	notes       *notes
 	noting      *Plan
 	specialized *Plan
 }
@@ -30,6 +31,9 @@ func (f *Function) nextProfiled(s Settings) (*Plan, error) {
 	if p.specialized != nil {
 		return p.specialized, nil
 	}
+	if f.depth(s) == 0 {
+		return f.plan(optimized)
+	}
 	if p.noting == nil {
 		g, err := f.definition()
 		if err != nil {
@@ -39,13 +43,12 @@ func (f *Function) nextProfiled(s Settings) (*Plan, error) {
 		if p.noting, err = f.engine.build(j); err != nil {
 			return nil, err
 		}
-		p.notes = j.notes
 	}
 	if p.runs < s.ProfiledRuns {
 		p.runs++
 		return p.noting, nil
 	}
-	j := &job{way: specialized, function: f.function, graph: p.noting.Graph.Copy(), notes: p.notes, inlining: s.Inlining}
+	j := &job{way: specialized, function: f.function, graph: p.noting.Graph.Copy(), notes: p.noting.notes, settings: s, depth: f.depth(s), ofGradients: f.ofGradients}
 	var err error
 	p.specialized, err = f.engine.build(j)
 	return p.specialized, err
@@ -53,17 +56,25 @@ func (f *Function) nextProfiled(s Settings) (*Plan, error) {
 
 // notes are what calls of a graph have met.
 type notes struct {
-	mu   sync.Mutex
-	seen []*types.TensorInfo // by prim::profile, in the order of the graph; what all calls had in common
-	at   map[*ir.Node]int
+	mu       sync.Mutex
+	seen     []*types.TensorInfo // by prim::profile, in the order of the graph; what all calls had in common
+	seenNone []bool
+
+	missing []bool // of the inputs of a gradient's graph: what calls got none of
+	calls   int
+	varies  bool // not all calls missed the same
+	at      map[*ir.Node]int
 }
 
-// addNotes puts a prim::profile behind every tensor that is defined in the graph.
+// addNotes puts a prim::profile before every use of a tensor that tells something: by or of an operator that may be grouped or differentiated, or that
+// asks for shapes, and of what blocks give.
 func (j *job) addNotes() error {
 	instrument(j.graph, j.graph.Block())
+	last := j.graph.Create(profileKind, nil, 0).InsertBefore(j.graph.Block().ReturnNode())
 	j.notes = &notes{at: map[*ir.Node]int{}}
 	eachNote(j.graph, func(i int, n *ir.Node) { j.notes.at[n] = i })
-	j.notes.seen = make([]*types.TensorInfo, len(j.notes.at))
+	j.notes.at[last] = -1
+	j.notes.seen, j.notes.seenNone = make([]*types.TensorInfo, len(j.notes.at)), make([]bool, len(j.notes.at))
 	return nil
 }
 
@@ -71,7 +82,7 @@ func (j *job) addNotes() error {
 func eachNote(g *ir.Graph, visit func(i int, n *ir.Node)) {
 	i := 0
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == profileKind {
+		if n.Kind() == profileKind && len(n.Inputs()) > 0 {
 			visit(i, n)
 			i++
 		}
@@ -79,86 +90,88 @@ func eachNote(g *ir.Graph, visit func(i int, n *ir.Node)) {
 }
 
 func instrument(g *ir.Graph, b *ir.Block) {
-	first := b.First()
-	for _, in := range b.Inputs() {
-		if in.Type().Kind() == types.KindTensor {
-			note(g, in, func(n *ir.Node) { n.InsertBefore(orReturn(first, b)) })
+	for n := b.First(); n != nil; n = n.Next() {
+		if n.Kind() == profileKind {
+			continue
 		}
-	}
-	for n := first; n != nil; n = n.Next() {
+		for i, v := range n.Inputs() {
+			if isNoted(n) || isNoted(v.Node()) && !n.Is("prim::TupleUnpack") {
+				note(g, v, n, i)
+			}
+		}
 		for _, inner := range n.Blocks() {
 			instrument(g, inner)
 		}
-		if n.Kind() == profileKind || n.Kind() == "prim::Constant" {
-			continue
-		}
-		at := n
-		for _, out := range n.Outputs() {
-			if out.Type().Kind() == types.KindTensor && out.HasUses() {
-				note(g, out, func(n *ir.Node) { at = n.InsertAfter(at) })
-			}
-		}
-		n = at
+	}
+	for i, v := range b.ReturnNode().Inputs() {
+		note(g, v, b.ReturnNode(), i)
 	}
 }
 
-func orReturn(n *ir.Node, b *ir.Block) *ir.Node {
-	if n == nil {
-		return b.ReturnNode()
+// isNoted reports whether the tensors of a node are worth knowing.
+func isNoted(n *ir.Node) bool {
+	switch n.Kind() {
+	case "prim::ListConstruct", passes.PartsKind, "prim::dtype", "prim::device", "prim::is_cuda", "aten::size", "aten::dim", "aten::expand", "aten::is_floating_point":
+		return true
 	}
-	return n
+	o := n.Operator()
+	return o != nil && !o.Schema().IsMutable() && (o.Def().IsElementwise() || o.Def().Has(ops.Grouped|ops.InGroups) || o.Has(ops.Symbolic))
 }
 
-// note makes the node for v, which insert places, and has everything else use its output.
-func note(g *ir.Graph, v *ir.Value, insert func(*ir.Node)) {
-	n := g.Create(profileKind, nil, 1)
-	n.Output().SetType(v.Type())
-	v.ReplaceAllUsesWith(n.Output())
-	n.AddInput(v)
-	insert(n)
+// note has n read its i-th input, where that is a tensor, through a prim::profile.
+func note(g *ir.Graph, v *ir.Value, n *ir.Node, i int) {
+	t := v.Type()
+	if o, ok := t.(*types.Optional); ok {
+		t = o.Elem
+	}
+	if t.Kind() != types.KindTensor {
+		return
+	}
+	p := g.Create(profileKind, []*ir.Value{v}, 1).SetAttr("profiled_type", types.Tensor).SetAttr("seen_none", int64(0)).InsertBefore(n)
+	p.Output().SetType(v.Type())
+	n.ReplaceInput(i, p.Output())
+}
+
+// describe writes into the notes of a graph what calls have met so far.
+func (p *notes) describe(g *ir.Graph) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	eachNote(g, func(i int, n *ir.Node) {
+		if t := p.seen[i]; t != nil {
+			n.SetAttr("profiled_type", types.Type(t))
+		}
+		if p.seenNone[i] {
+			n.SetAttr("seen_none", int64(1))
+		}
+	})
 }
 
 // runner makes the operation of a prim::profile.
 func (p *notes) runner(n *ir.Node) (autograd.Operation, error) {
 	i := p.at[n]
+	if i < 0 {
+		return func(*autograd.Mode, []value.Value, []value.Value) error { return nil }, nil
+	}
 	return func(m *autograd.Mode, args, out []value.Value) error {
 		out[0] = args[0]
-		if args[0].IsTensor() {
-			p.learn(i, value.CompleteType(args[0].Tensor()).(*types.TensorInfo))
-		}
+		p.learn(i, args[0], m.GradEnabled())
 		return nil
 	}, nil
 }
 
-func (p *notes) learn(i int, t *types.TensorInfo) {
+// learn notes what the i-th note meets.
+func (p *notes) learn(i int, v value.Value, gradients bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !v.IsTensor() {
+		p.seenNone[i] = true
+		return
+	}
+	t := value.CompleteType(v.Tensor()).(*types.TensorInfo)
+	requires := gradients && *t.RequiresGrad
+	t.RequiresGrad = &requires
 	if before := p.seen[i]; before != nil {
 		t = before.Common(t)
 	}
 	p.seen[i] = t
-}
-
-// specialize makes the graph one for what the calls have met: the notes go, and where a tensor required a gradient, what is differentiable is
-// grouped and guarded.
-func (j *job) specialize() error {
-	met := map[*ir.Value]*types.TensorInfo{}
-	var made []*ir.Node
-	eachNote(j.graph, func(i int, n *ir.Node) { made = append(made, n) })
-	j.notes.mu.Lock()
-	for i, n := range made {
-		if t := j.notes.seen[i]; t != nil {
-			met[n.Input(0)] = t
-		}
-		n.Output().ReplaceAllUsesWith(n.Input(0))
-		n.Destroy()
-	}
-	j.notes.mu.Unlock()
-	for _, t := range met {
-		if t.RequiresGrad != nil && *t.RequiresGrad {
-			differentiate(j.graph, met, j.inlining)
-			break
-		}
-	}
-	return nil
 }

@@ -23,7 +23,7 @@ func errorf(format string, args ...any) error {
 // callFunction calls the function of a site with its inputs.
 func (s *stack) callFunction(site *site, regs, area []value.Value) error {
 	c := site.code.Load()
-	if c == nil {
+	if c == nil || site.changes {
 		var err error
 		if c, err = site.options.codeOf(site.callee); err != nil {
 			return err

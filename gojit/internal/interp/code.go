@@ -75,6 +75,7 @@ type site struct {
 	options *Options           // opCallFunction, opCallMethod, opFork: of the callee
 	group   *groupSite         // opGroup
 	callee  *ir.Function       // opCallFunction
+	changes bool               // opCallFunction: other code may run for the callee next time
 	code    atomic.Pointer[Code]
 	cached  atomic.Pointer[methodCache]
 	class   *types.Class // opCreateObject
@@ -114,6 +115,9 @@ type Options struct {
 	// Group makes the operation that tries to do the work of a GroupKind node at once; nil where its nodes
 	// run one by one.
 	Group func(*ir.Node) Attempt
+	// Differentiable makes the operation that tries to run a differentiable graph and puts one node on the tape, and returns the graph that runs
+	// where that reports false; a nil operation never does. Without Differentiable its Subgraph runs.
+	Differentiable func(*ir.Node) (*ir.Graph, Attempt)
 	// Native makes loops that compute with numbers alone machine code where the processor allows.
 	Native bool
 	// Forks makes code fail that writes a tensor, container or object which a forked call can see

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -158,13 +159,23 @@ func (l *lowering) callFunction(n *ir.Node, dead []*ir.Value) error {
 	if !ok {
 		return source.Errorf(source.RuntimeError, n.Range, "the function %s is not known", t.Name)
 	}
-	l.call(opCallFunction, &site{name: f.Name, options: l.options, callee: f, gives: areTakenApart(n.Outputs())}, n, n.Inputs()[1:], dead)
+	l.call(opCallFunction, &site{name: f.Name, options: l.options, callee: f, changes: isFallback(n.Input(0)), gives: areTakenApart(n.Outputs())}, n, n.Inputs()[1:], dead)
 	return nil
+}
+
+// isFallback reports whether a value is a function that runs where a guard fails: what runs for it changes from call to call.
+func isFallback(v *ir.Value) bool {
+	_, is := v.Node().Attr("fallback")
+	return is
 }
 
 // subgraph lowers a node that is a call of its Subgraph.
 func (l *lowering) subgraph(n *ir.Node, dead []*ir.Value) error {
-	g := n.GraphAttr("Subgraph")
+	return l.callGraph(n, n.GraphAttr("Subgraph"), dead)
+}
+
+// callGraph lowers a node that is a call of a graph.
+func (l *lowering) callGraph(n *ir.Node, g *ir.Graph, dead []*ir.Value) error {
 	if g == nil || len(g.Outputs()) != len(n.Outputs()) || len(g.Inputs()) != len(n.Inputs()) {
 		return source.Errorf(source.RuntimeError, n.Range, "%s has no body that fits its inputs and outputs", n.Kind())
 	}
@@ -176,6 +187,34 @@ func (l *lowering) subgraph(n *ir.Node, dead []*ir.Value) error {
 	s := &site{name: l.code.name, options: l.options}
 	s.code.Store(body)
 	l.call(opCallFunction, s, n, n.Inputs(), dead)
+	return nil
+}
+
+// differentiable lowers prim::DifferentiableGraph: the attempt to run it as one node of the tape, and behind it a call of its graph.
+func (l *lowering) differentiable(n *ir.Node, dead []*ir.Value) error {
+	if l.options.Differentiable == nil {
+		return l.subgraph(n, dead)
+	}
+	g, attempt := l.options.Differentiable(n)
+	if attempt == nil {
+		return l.callGraph(n, g, dead)
+	}
+	s := &site{name: n.Kind(), inputs: l.inputs(n.Inputs(), nil), group: &groupSite{attempt: attempt}}
+	for _, v := range n.Inputs() {
+		s.group.dying = append(s.group.dying, slices.Contains(dead, v) && holdsMemory(v.Type()) && !l.registers.fixed[l.reg(v)])
+	}
+	jump := l.emit(opGroup, 0, l.site(s), 0)
+	l.code.numArguments = max(l.code.numArguments, len(s.inputs)+len(n.Outputs()))
+	steps := len(l.code.steps)
+	if err := l.callGraph(n, g, dead); err != nil {
+		return err
+	}
+	l.code.steps = l.code.steps[:steps] // a function of its own runs them
+	at := l.code.sites[len(l.code.sites)-1].output
+	for i := range n.Outputs() {
+		s.group.outputs = append(s.group.outputs, at+int32(i))
+	}
+	l.jumpTo(jump)
 	return nil
 }
 
@@ -192,6 +231,60 @@ func (l *lowering) typeCheck(n *ir.Node, dead []*ir.Value) error {
 			all = all && v.IsTensor() && isOfType(v, expected[i], m.GradEnabled())
 		}
 		out[len(args)] = value.Bool(all)
+		return nil
+	}
+	l.call(opCallIn, &site{runIn: run}, n, n.Inputs(), dead)
+	return nil
+}
+
+// gradientCheck lowers prim::RequiresGradCheck: its inputs, and whether they require gradients as the types that the attribute has say.
+func (l *lowering) gradientCheck(n *ir.Node, dead []*ir.Value) error {
+	expected := n.TypesAttr("types")
+	if len(expected) != len(n.Inputs()) || len(n.Outputs()) != len(expected)+1 {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::RequiresGradCheck has %d types for %d inputs and %d outputs", len(expected), len(n.Inputs()), len(n.Outputs()))
+	}
+	run := func(m *autograd.Mode, args, out []value.Value) error {
+		all := true
+		for i, v := range args {
+			out[i] = v
+			t, ok := expected[i].(*types.TensorInfo)
+			requires := v.IsTensor() && v.Tensor().RequiresGrad() && m.GradEnabled()
+			all = all && ok && (t.RequiresGrad == nil || *t.RequiresGrad == requires)
+		}
+		out[len(args)] = value.Bool(all)
+		return nil
+	}
+	l.call(opCallIn, &site{runIn: run}, n, n.Inputs(), dead)
+	return nil
+}
+
+// parts lowers prim::ConstantChunk: it is aten::chunk, whose list is taken apart.
+func (l *lowering) parts(n *ir.Node, dead []*ir.Value) error {
+	chunks, okChunks := n.Attr("chunks")
+	dim, okDim := n.Attr("dim")
+	count, isCount := chunks.(int64)
+	along, isDim := dim.(int64)
+	if !okChunks || !okDim || !isCount || !isDim || len(n.Inputs()) != 1 {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::ConstantChunk needs a tensor and the attributes chunks and dim")
+	}
+	var chunk *ops.Operator
+	for _, o := range ops.Overloads("aten::chunk") {
+		chunk = o
+	}
+	operate := autograd.OperationOf(chunk)
+	run := func(m *autograd.Mode, args, out []value.Value) error {
+		var list [1]value.Value
+		if err := operate(m, []value.Value{args[0], value.Int(count), value.Int(along)}, list[:]); err != nil {
+			return err
+		}
+		items := list[0].List().Items
+		switch {
+		case len(items) < len(out):
+			return errorf("Expected chunk to return at least %d outputs, but got only %d", len(out), len(items))
+		case len(items) > len(out):
+			return errorf("Expected chunk to return exactly %d outputs, but got %d", len(out), len(items))
+		}
+		copy(out, items)
 		return nil
 	}
 	l.call(opCallIn, &site{runIn: run}, n, n.Inputs(), dead)

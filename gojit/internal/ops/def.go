@@ -1,9 +1,11 @@
 package ops
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -70,12 +72,14 @@ const (
 	Activation                         // is an activation, which passes run in place or not
 	Unfused                            // has a Scalar and is not taken into kernels with others
 	ChangesType                        // of an Activation: the result may have another element type
+	InGroups                           // is part of groups of elementwise nodes in the profiling executor, though it is not elementwise
+	Reduces                            // of those: only where a program asks for reductions in groups
 	Composite                          // PyTorch has no kernel of its own for it
 )
 
 // tagNames are the names of the tags, in their order.
 var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
-	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "composite"}
+	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "in_groups", "reduces", "composite"}
 
 // String names the tags.
 func (t Tags) String() string {
@@ -197,6 +201,11 @@ func (o *Operator) IsFunctional() bool { return o.Record != nil && o.Name == "at
 // none. Python's own operators, such as __and__, are no names in graphs.
 func (o *Operator) IsElementwise() bool {
 	return o.Def().IsElementwise() && !strings.HasPrefix(o.Name, "aten::__") && !o.Schema().IsMutable()
+}
+
+// IsView reports whether a result shares the memory of an argument.
+func (o *Operator) IsView() bool {
+	return slices.ContainsFunc(o.Schema().Returns, func(r schema.Argument) bool { return r.Alias != nil && !r.Alias.IsWrite })
 }
 
 // CanonicalName returns the first of the names of an operator, all with the namespace and without overload.

@@ -7,50 +7,100 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // The kinds of nodes around a group of elementwise nodes that stands for tensors of certain types.
 const (
 	// typeCheckKind gives its inputs on, and whether they are of the types that the attribute says.
 	typeCheckKind = "prim::TypeCheck"
-	// fallbackKind has a Subgraph that runs where they are not.
-	fallbackKind = "prim::FallbackGraph"
+	// FallbackKind has a Subgraph that runs where they are not.
+	FallbackKind = "prim::FallbackGraph"
 )
 
-// leastFused is how many nodes make a group.
-const leastFused = 2
+// Exprs says which groups of nodes FuseExprs makes.
+type Exprs struct {
+	Least      int  // how many nodes make a group, without views, lists and parts
+	Reductions bool // softmax and sums are in groups, too
+	Dynamic    bool // groups are for all sizes
+}
 
-// FuseTensorExprs groups elementwise nodes whose tensors' types, shapes and strides are all known, and guards the groups: where tensors are
-// of other types the nodes run one by one. What types say of other tensors is forgotten. It reports whether it changed anything.
+// FuseTensorExprs is FuseExprs for groups of two nodes. It forgets what types say of other tensors.
+func FuseTensorExprs(g *ir.Graph) bool {
+	groups := FuseExprs(g, Exprs{Least: 2})
+	return EraseOuterShapes(g) || groups
+}
+
+// FuseExprs groups elementwise nodes whose tensors' types, shapes and strides are all known, and guards the groups: where tensors are
+// of other types the nodes run one by one. It reports whether there are groups.
 //
 //	%a : Float(2) = aten::mul(%x, %y)        %x', %y', %ok = prim::TypeCheck[types=[Float(2), Float(2)]](%x, %y)
 //	%b : Float(2) = aten::tanh(%a)      ->   %b = prim::If(%ok)
 //	                                           block0(): %c = prim::TensorExprGroup_0(%x', %y') -> (%c)
 //	                                           block1(): %d = prim::FallbackGraph_1(%x, %y) -> (%d)
-func FuseTensorExprs(g *ir.Graph) bool {
-	f := &tensorExprs{memory: alias.Analyze(g, alias.Options{})}
+func FuseExprs(g *ir.Graph, o Exprs) bool {
+	f := &tensorExprs{options: o, memory: alias.Analyze(g, alias.Options{})}
 	f.block(g.Block())
-	groups := slices.DeleteFunc(f.groups, func(n *ir.Node) bool {
-		if countNodes(n.GraphAttr("Subgraph").Block()) >= leastFused {
+	if len(f.groups) == 0 {
+		return false
+	}
+	if f.dissolveSmall() {
+		f.memory = alias.Analyze(g, alias.Options{})
+	}
+	f.joinNeighbours()
+	for _, n := range f.groups {
+		f.giveNoSizes(n)
+		ConstantPooling(n.GraphAttr("Subgraph"))
+		f.guardTypes(n)
+	}
+	ConstantPooling(g)
+	if f.sized {
+		CSE(g)
+	}
+	DCE(g)
+	return len(f.groups) > 0
+}
+
+// dissolveSmall puts the nodes of groups that are too small back. It reports whether there were such.
+func (f *tensorExprs) dissolveSmall() bool {
+	before := len(f.groups)
+	f.groups = slices.DeleteFunc(f.groups, func(n *ir.Node) bool {
+		if workOf(n.GraphAttr("Subgraph")) >= max(f.options.Least, 1) {
 			return false
 		}
 		InlineSubgraph(n)
 		return true
 	})
-	erased := eraseOuterShapes(g)
-	for _, n := range groups {
-		guardTypes(n)
+	return len(f.groups) < before
+}
+
+// workOf counts the nodes of a group's body that compute elements: lists, parts and other views only say where elements are.
+func workOf(body *ir.Graph) (count int) {
+	body.Block().Walk(func(n *ir.Node) {
+		if o := n.Operator(); o != nil && n.Kind() != PartsKind && !isShown(n, o) {
+			count++
+		}
+	})
+	return count
+}
+
+// isShown reports whether a node gives elements of its first input as they are.
+func isShown(n *ir.Node, o *ops.Operator) bool {
+	if !o.IsView() {
+		return false
 	}
-	if len(groups) > 0 {
-		DCE(g)
-	}
-	return erased || len(groups) > 0
+	in, ok := n.Input(0).Type().(*types.TensorInfo)
+	out, isTensor := n.Output().Type().(*types.TensorInfo)
+	return ok && isTensor && in.DType == out.DType
 }
 
 type tensorExprs struct {
-	memory *alias.Db
-	groups []*ir.Node
+	options Exprs
+	memory  *alias.Db
+	groups  []*ir.Node
+	sized   bool // sizes are computed instead of asked for
 }
 
 // block makes the groups of a block, from its end on: each takes in what makes its inputs.
@@ -59,11 +109,11 @@ func (f *tensorExprs) block(b *ir.Block) {
 		for _, inner := range n.Blocks() {
 			f.block(inner)
 		}
-		if !isTyped(n) {
+		if n.Kind() == interp.GroupKind || !f.joins(n) || isList(n) {
 			continue
 		}
 		group := newSubgraph(b.Graph(), interp.GroupKind).InsertAfter(n)
-		mergeIntoSubgraph(f.memory, n, group)
+		f.take(n, group)
 		for f.takeProducer(group) {
 		}
 		f.groups = append(f.groups, group)
@@ -71,11 +121,75 @@ func (f *tensorExprs) block(b *ir.Block) {
 	}
 }
 
+// joinNeighbours makes one group of groups of a block that follow each other and do not depend on each other.
+func (f *tensorExprs) joinNeighbours() {
+	former := map[*ir.Block]*ir.Node{}
+	joined := map[*ir.Node]bool{}
+	for _, n := range slices.Backward(f.groups) { // they were made from the ends of blocks on
+		b := n.Block()
+		if former[b] != nil && f.memory.MoveBefore(n, former[b]) {
+			f.absorb(n, former[b])
+			joined[n] = true
+			continue
+		}
+		former[b] = n
+	}
+	f.groups = slices.DeleteFunc(f.groups, func(n *ir.Node) bool { return joined[n] })
+}
+
+// absorb moves the nodes of a group, which stands before another one, into that.
+func (f *tensorExprs) absorb(n, into *ir.Node) {
+	before := n.Prev()
+	block := n.Block()
+	InlineSubgraph(n)
+	first := block.First()
+	if before != nil {
+		first = before.Next()
+	}
+	var moved []*ir.Node
+	for m := first; m != into; m = m.Next() {
+		moved = append(moved, m)
+	}
+	for _, m := range slices.Backward(moved) {
+		if m.Kind() != "prim::Constant" {
+			mergeIntoSubgraph(f.memory, m, into)
+		}
+	}
+}
+
+// take moves n, which stands before a group, into it; a list that n alone reads goes with it.
+func (f *tensorExprs) take(n, group *ir.Node) {
+	lists := listsOf(n)
+	mergeIntoSubgraph(f.memory, n, group)
+	for _, l := range lists {
+		mergeIntoSubgraph(f.memory, l, group)
+	}
+}
+
+// listsOf are the nodes that make the lists of tensors that n reads.
+func listsOf(n *ir.Node) (lists []*ir.Node) {
+	for _, v := range n.Inputs() {
+		if isList(v.Node()) && !slices.Contains(lists, v.Node()) {
+			lists = append(lists, v.Node())
+		}
+	}
+	return lists
+}
+
+// isList reports whether a node makes a list of tensors.
+func isList(n *ir.Node) bool {
+	if n.Kind() != "prim::ListConstruct" {
+		return false
+	}
+	l, ok := n.Output().Type().(*types.List)
+	return ok && l.Elem.Kind() == types.KindTensor
+}
+
 // takeProducer moves the last of the nodes that make inputs of a group into it, and reports whether there was one.
 func (f *tensorExprs) takeProducer(group *ir.Node) bool {
 	var producers []*ir.Node
 	for _, v := range group.Inputs() {
-		if p := v.Node(); p.Block() == group.Block() && isTyped(p) && !slices.Contains(producers, p) {
+		if p := v.Node(); p.Block() == group.Block() && f.joins(p) && !isList(p) && !slices.Contains(producers, p) {
 			producers = append(producers, p)
 		}
 	}
@@ -87,26 +201,89 @@ func (f *tensorExprs) takeProducer(group *ir.Node) bool {
 	})
 	for _, p := range producers {
 		if f.memory.MoveBefore(p, group) {
-			mergeIntoSubgraph(f.memory, p, group)
+			f.take(p, group)
 			return true
 		}
 	}
 	return false
 }
 
-// isTyped reports whether n is elementwise and all is known of the tensors that it takes and gives.
-func isTyped(n *ir.Node) bool {
-	if !fuse.Fusible(n) {
+// joins reports whether n may be part of a group: its operator may, its numbers are known as such, and all is known of its tensors.
+func (f *tensorExprs) joins(n *ir.Node) bool {
+	if n.Kind() == PartsKind {
+		return isTyped(n.Inputs()) && isTyped(used(n.Outputs()))
+	}
+	o := n.Operator()
+	switch {
+	case o == nil || f.memory.Writes(n):
+		return false
+	case fuse.Fusible(n) || o.Def().IsElementwise() && isTyped(n.Inputs()):
+		return isTyped(n.Inputs()) && isTyped(used(n.Outputs()))
+	case o.BaseName() == "aten::matmul" && !(isMatrix(n.Input(0)) && isMatrix(n.Input(1))):
+		return false
+	case !o.Def().Has(ops.InGroups) || o.Def().Has(ops.Reduces) && !f.options.Reductions:
 		return false
 	}
-	return !slices.ContainsFunc(slices.Concat(n.Inputs(), n.Outputs()), func(v *ir.Value) bool {
+	for i, v := range n.Inputs() {
+		if !f.isKnown(n, v) || o.Schema().Arguments[i].Name == "training" && isTrue(v) {
+			return false
+		}
+	}
+	return isTyped(used(n.Outputs()))
+}
+
+// isTrue reports whether a value is always true.
+func isTrue(v *ir.Value) bool {
+	c, ok := v.Constant()
+	return ok && c.IsBool() && c.Bool()
+}
+
+// isMatrix reports whether a tensor has two dimensions.
+func isMatrix(v *ir.Value) bool {
+	t, ok := v.Type().(*types.TensorInfo)
+	return ok && len(t.Sizes) == 2
+}
+
+// isKnown reports whether an input of n is a tensor of which all is known, a constant, or a list of such that n alone reads.
+func (f *tensorExprs) isKnown(n *ir.Node, v *ir.Value) bool {
+	switch v.Type().Kind() {
+	case types.KindTensor:
+		return isTyped([]*ir.Value{v})
+	case types.KindList:
+		_, known := v.Constant()
+		return known || isList(v.Node()) && len(v.Uses()) == 1 && v.Node().Block() == n.Block() && isTyped(v.Node().Inputs()) && f.memory.MoveBefore(v.Node(), n)
+	}
+	_, known := v.Constant()
+	return known
+}
+
+// isTyped reports whether all is known of those of some values that are tensors, and groups have tensors of their element types.
+func isTyped(vs []*ir.Value) bool {
+	return !slices.ContainsFunc(vs, func(v *ir.Value) bool {
 		t, ok := v.Type().(*types.TensorInfo)
-		return ok && (t.DType == "" || t.Device != "cpu" || t.Sizes == nil || slices.Contains(t.Sizes, -1) || len(t.Strides) != len(t.Sizes))
+		if ok && v.Node().Kind() == "prim::Constant" {
+			c, _ := v.Constant()
+			return !c.IsTensor() || !hasGroupedType(value.CompleteType(c.Tensor()).(*types.TensorInfo))
+		}
+		return ok && !hasGroupedType(t)
 	})
 }
 
-// eraseOuterShapes forgets what types say of tensors outside of groups. It reports whether they said anything.
-func eraseOuterShapes(g *ir.Graph) bool {
+// used returns those of some values that something reads.
+func used(vs []*ir.Value) []*ir.Value {
+	return slices.DeleteFunc(slices.Clone(vs), func(v *ir.Value) bool { return !v.HasUses() })
+}
+
+// hasGroupedType reports whether a type is complete, for the processor, and of an element type that groups compute with.
+func hasGroupedType(t *types.TensorInfo) bool {
+	return t.Device == "cpu" && t.IsComplete() && len(t.Strides) == len(t.Sizes) && slices.Contains(groupedTypes, t.DType)
+}
+
+// groupedTypes are the element types that groups compute with.
+var groupedTypes = []string{"float32", "float64", "int64", "int32", "int16", "int8", "bool"}
+
+// EraseOuterShapes forgets what types say of tensors outside of groups. It reports whether they said anything.
+func EraseOuterShapes(g *ir.Graph) bool {
 	changed := false
 	erase := func(vs []*ir.Value) {
 		for _, v := range vs {
@@ -128,41 +305,70 @@ func eraseOuterShapes(g *ir.Graph) bool {
 	return changed
 }
 
-// guardTypes has a group run only where its tensors are of the types that its Subgraph says.
-func guardTypes(group *ir.Node) {
+// guardTypes has a group run only where its tensors are of the types that its Subgraph says, or of such with other sizes.
+func (f *tensorExprs) guardTypes(group *ir.Node) {
 	g, body := group.Graph(), group.GraphAttr("Subgraph")
-	other := body.Copy()
+	other, inputs := body.Copy(), slices.Clone(group.Inputs())
 	eraseInner(other)
-	var tensors []*ir.Value
-	var expected []types.Type
-	for i, v := range group.Inputs() {
-		if t := body.Inputs()[i].Type(); t.Kind() == types.KindTensor {
-			tensors, expected = append(tensors, v), append(expected, t)
+	var sizes *symbolicSizes
+	if f.options.Dynamic {
+		sizes = forAnySize(group)
+	}
+	var ok *ir.Value
+	if sizes != nil {
+		ok = sizes.check(group)
+	} else {
+		ok = checkTypes(group)
+	}
+	choice := g.Create("prim::If", []*ir.Value{ok}, len(group.Outputs())).InsertBefore(group)
+	yes, no := choice.AddBlock(), choice.AddBlock()
+	fallback := no.Append(g.Create(FallbackKind, inputs, len(group.Outputs())).SetAttr("Subgraph", other))
+	for i, out := range group.Outputs() {
+		out.ReplaceAllUsesWith(choice.Outputs()[i].CopyMetadata(out).SetType(types.Tensor))
+		no.AddOutput(fallback.Outputs()[i])
+	}
+	group.MoveBefore(yes.ReturnNode())
+	if sizes != nil {
+		sizes.give(group)
+	}
+	for _, out := range group.Outputs() {
+		yes.AddOutput(out)
+	}
+}
+
+// tensorsOf are the inputs of a group that are tensors.
+func tensorsOf(group *ir.Node) (tensors []*ir.Value) {
+	for _, v := range group.Inputs() {
+		if v.Type().Kind() == types.KindTensor {
+			tensors = append(tensors, v)
 		}
 	}
-	check := g.Create(typeCheckKind, tensors, len(tensors)+1).SetAttr("types", expected).InsertBefore(group)
+	return tensors
+}
+
+// checkTypes puts a check of the types of a group's tensors before the group, which reads the tensors from there.
+func checkTypes(group *ir.Node) (ok *ir.Value) {
+	tensors, body := tensorsOf(group), group.GraphAttr("Subgraph")
+	var expected []types.Type
+	for _, in := range body.Inputs() {
+		if in.Type().Kind() == types.KindTensor {
+			expected = append(expected, in.Type())
+		}
+	}
+	for i, out := range group.Outputs() {
+		out.SetType(body.Outputs()[i].Type())
+	}
+	check := group.Graph().Create(typeCheckKind, tensors, len(tensors)+1).SetAttr("types", expected).InsertBefore(group)
 	passed := map[*ir.Value]*ir.Value{}
 	for i, v := range tensors {
 		passed[v] = check.Outputs()[i].SetType(expected[i])
 	}
-	ok := check.Outputs()[len(tensors)].SetType(types.Bool)
-	choice := g.Create("prim::If", []*ir.Value{ok}, len(group.Outputs())).InsertBefore(group)
-	yes, no := choice.AddBlock(), choice.AddBlock()
-	fallback := no.Append(g.Create(fallbackKind, group.Inputs(), len(group.Outputs())).SetAttr("Subgraph", other))
-	for i, out := range group.Outputs() {
-		out.ReplaceAllUsesWith(choice.Outputs()[i].CopyMetadata(out).SetType(types.Tensor))
-		out.SetType(body.Outputs()[i].Type())
-		no.AddOutput(fallback.Outputs()[i])
-	}
-	group.MoveBefore(yes.ReturnNode())
 	for i, v := range group.Inputs() {
 		if given := passed[v]; given != nil {
 			group.ReplaceInput(i, given)
 		}
 	}
-	for _, out := range group.Outputs() {
-		yes.AddOutput(out)
-	}
+	return check.Outputs()[len(tensors)].SetType(types.Bool)
 }
 
 // eraseInner forgets what types say of tensors that a graph makes.

@@ -163,8 +163,8 @@ var activationFamily = slices.Concat(activationDefinitions(), fromRecords(chosen
 		parts := ops.DoAll(x.Emitter, "chunk", a[0], 2, a[1])[0].List().Items
 		return x.do("mul.Tensor", parts[0], x.do("sigmoid", parts[1]))
 	}), Tags: ops.Activation}),
-	giving("softmax.int", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_softmax"}, Grad: softmaxGrad, Tags: ops.Grouped, Node: "SoftmaxBackward0"}),
-	giving("log_softmax.int", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_log_softmax"}, Grad: logSoftmaxGrad, Tags: ops.Grouped, Node: "LogSoftmaxBackward0"}),
+	giving("softmax.int", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_softmax"}, Grad: softmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "SoftmaxBackward0"}),
+	giving("log_softmax.int", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_log_softmax"}, Grad: logSoftmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "LogSoftmaxBackward0"}),
 	giving("_softmax", func(c call) *tensor.Tensor { return softmax(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: softmaxGrad}).outOverlapping(),
 	giving("_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: logSoftmaxGrad}).outOverlapping(),
 })

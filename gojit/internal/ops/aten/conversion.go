@@ -244,16 +244,16 @@ var conversionFamily = append(casts(), []definition{
 	giving("to.device", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(2, t.DType()), c.deviceOr(1, t.Device()), c.bool(4), c.formatOr(5, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten | ops.InGroups}),
 	giving("to.dtype", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(1, t.DType()), t.Device(), c.bool(3), c.formatOr(4, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten, Node: "ToCopyBackward0"}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten | ops.InGroups, Node: "ToCopyBackward0"}),
 	giving("to.dtype_layout", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		o := c.options(1, t.DType(), t.Device())
 		return convertTo(t, o.dtype, o.device, c.bool(6), c.formatOr(7, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten | ops.InGroups}),
 	giving("to.other", func(c call) *tensor.Tensor {
 		t, other := c.tensor(0), c.tensor(1)
 		return convertTo(t, other.DType(), other.Device(), c.bool(3), c.formatOr(4, tensor.PreserveFormat))
@@ -277,7 +277,7 @@ var conversionFamily = append(casts(), []definition{
 	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten, Node: "ToCopyBackward0"}),
 	giving("type_as", func(c call) *tensor.Tensor {
 		return convertTo(c.tensor(0), c.tensor(1).DType(), c.tensor(1).Device(), false, tensor.PreserveFormat)
-	}).with(ops.Def{Grad: typeAsGrad, Tags: ops.Grouped | ops.AsWritten | ops.ShapeOnly}),
+	}).with(ops.Def{Grad: typeAsGrad, Tags: ops.Grouped | ops.AsWritten | ops.ShapeOnly | ops.InGroups}),
 	giving("cpu", func(c call) *tensor.Tensor {
 		return convertTo(c.tensor(0), c.tensor(0).DType(), tensor.Device{}, false, tensor.PreserveFormat)
 	}),

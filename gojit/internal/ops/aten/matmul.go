@@ -398,7 +398,7 @@ var matmulFamily = []definition{
 		c.give(0, c.mul(c.conj(c.g()), c.in(1)))
 		c.give(1, c.mul(c.g(), c.in(0)))
 	}), Tags: ops.AsWritten}),
-	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"linalg_matmul"}, Grad: matmulGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"linalg_matmul"}, Grad: matmulGrad, Tags: ops.Grouped | ops.SavesOperand | ops.InGroups}),
 	giving("linalg_matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }),
 	giving("linear", func(c call) *tensor.Tensor { return linear(c.tensor(0), c.tensor(1), c.optionalTensor(2)) }).with(ops.Def{Grad: linearGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	giving("addmm", func(c call) *tensor.Tensor {

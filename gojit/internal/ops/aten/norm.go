@@ -266,7 +266,7 @@ var normFamily = []definition{
 	giving("batch_norm", func(c call) *tensor.Tensor {
 		out, _, _ := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		return out
-	}).with(ops.Def{Decomp: composing(composeBatchNorm), Saving: "native_batch_norm", Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
+	}).with(ops.Def{Decomp: composing(composeBatchNorm), Saving: "native_batch_norm", Tags: ops.Grouped | ops.InGroups}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
 	define("native_batch_norm", func(c call) {
 		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		c.give(out, mean, invStd)

@@ -891,10 +891,10 @@ var pointwiseFamily = slices.Concat(fromRecords(elementary), fromRecords(compose
 	giving("where.self", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: func(g grad) {
 		g.Give(1, g.Where(g.In(0), g.Grad(0)))
 		g.Give(2, g.Where(g.Do("logical_not", g.In(0)), g.Grad(0)))
-	}, Tags: ops.Broadcasts | ops.Grouped | ops.AsWritten}).onMeta(),
-	giving("where.ScalarSelf", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(2, c.where(c.do("logical_not", c.in(0)), c.g())) })}).onMeta(),
-	giving("where.ScalarOther", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(1, c.where(c.in(0), c.g())) })}).onMeta(),
-	giving("where.Scalar", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).onMeta(),
+	}, Tags: ops.Broadcasts | ops.Grouped | ops.AsWritten | ops.InGroups}).onMeta(),
+	giving("where.ScalarSelf", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(2, c.where(c.do("logical_not", c.in(0)), c.g())) }), Tags: ops.InGroups}).onMeta(),
+	giving("where.ScalarOther", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(1, c.where(c.in(0), c.g())) }), Tags: ops.InGroups}).onMeta(),
+	giving("where.Scalar", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Tags: ops.InGroups}).onMeta(),
 	giving("complex", func(c call) *tensor.Tensor { return complexFrom(makeComplex, c) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		c.give(0, c.do("real", c.g()))
 		c.give(1, c.do("imag", c.g()))

@@ -392,10 +392,10 @@ func normOfArgs(c call, dims []int, keepdim bool, d tensor.DType) *tensor.Tensor
 var reduceFamily = slices.Concat([]definition{
 	giving("sum", func(c call) *tensor.Tensor {
 		return sum(c.tensor(0), nil, false, c.dtypeOr(1, sumType(c.tensor(0).DType())))
-	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, []int(nil), false)) }, Tags: ops.AsWritten}),
+	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, []int(nil), false)) }, Tags: ops.AsWritten | ops.InGroups | ops.Reduces}),
 	giving("sum.dim_IntList", func(c call) *tensor.Tensor {
 		return sum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
-	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, g.Ints(1), g.Arg(2))) }, Tags: ops.AsWritten, Node: "SumBackward1"}),
+	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, g.Ints(1), g.Arg(2))) }, Tags: ops.AsWritten | ops.InGroups | ops.Reduces, Node: "SumBackward1"}),
 	giving("sum_to_size", func(c call) *tensor.Tensor { return sumToSize(c.tensor(0), c.ints(1)) }),
 	giving("_grad_sum_to_size", func(c call) *tensor.Tensor {
 		if c.isNone(1) {

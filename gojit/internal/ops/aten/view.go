@@ -507,7 +507,7 @@ var viewFamily = slices.Concat([]definition{
 	viewing("broadcast_to", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
 	viewing("squeeze", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("squeeze.dim", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten, Node: "SqueezeBackward1"}),
-	viewing("unsqueeze", unsqueezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("unsqueeze", unsqueezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten | ops.InGroups}),
 	viewing("select.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.int(1), c.int(2)) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		c.give(0, c.do("select_backward", c.g(), c.shape(0), c.int(1), c.int(2)))
 	}), Tags: ops.AsWritten}),

@@ -4,6 +4,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // integersOf returns a list of integers, none for None.
@@ -30,6 +31,17 @@ var Shapes = join(
 			out[0] = args[0]
 		}
 		return nil
+	}),
+	one("prim::BroadcastSizes", func(args, out []value.Value) error {
+		shapes := make([][]int, len(args))
+		for i, v := range args {
+			for _, n := range v.List().Items {
+				shapes[i] = append(shapes[i], int(n.Int()))
+			}
+		}
+		shape, err := tensor.BroadcastAll(shapes...)
+		out[0] = value.OfList(value.Ints(shape))
+		return err
 	}),
 	one("prim::infer_squeeze_size", func(args, out []value.Value) error {
 		var kept []value.Value
