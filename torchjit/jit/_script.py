@@ -20,12 +20,11 @@ from torchjit.jit._serialization import itself, reduce_function, reduce_method, 
 
 ScriptFunction = _native.ScriptFunction
 ScriptMethod = _native.ScriptMethod
-_profiles = _native.function("profiles")
 
 
 def _graph_for(self: Any, *args: Any, **kwargs: Any) -> Any:
     """The optimized graph of a call. The profiling executor has one for all calls after the first ones, which is shown without a call."""
-    graph = self._specialized_graph() if _profiles() else None
+    graph = self._specialized_graph() if _native.profiles() else None
     if graph is not None:
         return graph
     self(*args, **kwargs)
