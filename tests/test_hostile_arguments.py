@@ -392,3 +392,11 @@ def test_gradients_of_embeddings_by_frequency_in_integers():
         gradient = torch.tensor([[2, 4], [0, 1], [2, 2]], dtype=dtype)
         found = A.embedding_dense_backward(gradient, torch.tensor([0, 1, 0]), 3, -1, True)
         assert torch.equal(found, torch.tensor([[2, 3], [0, 1], [0, 0]]).to(dtype)), dtype
+
+
+def test_gradients_of_average_pools_without_sizes():
+    x, g = ones(2, 3, 4, 4), ones(2, 3, 2, 2)
+    for kernel, stride, padding in ([], [2, 2], [0, 0]), ([2, 2], [2, 2], []), ([2, 2, 2], [2, 2], [0, 0]):
+        with pytest.raises(RuntimeError, match="the gradient of avg_pool takes 2 sizes"):
+            A.avg_pool2d_backward(g, x, kernel, stride, padding, False, True, None)
+    assert A.avg_pool2d_backward(g, x, [2], [], [0], False, True, None).sum() == g.sum()

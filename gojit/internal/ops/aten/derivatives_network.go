@@ -316,6 +316,8 @@ func averagePoolBackward(n int) ops.Decomposition {
 			stride = size
 		}
 		padding := numbersOfValue(a[4], n)
+		check(len(size) == n && len(stride) == n && len(padding) == n,
+			"the gradient of avg_pool takes %d sizes of a kernel, %d strides and %d paddings, or one of each, but got %s, %s and %s", n, n, n, shapeText(size), shapeText(stride), shapeText(padding))
 		override := len(a) > 7 && !a[7].IsNone()
 		g := x.separable(a[0].Tensor(), a[1].Tensor().Shape(), n, func(unit tensors, d int) tensors {
 			m := x.do("avg_pool1d", unit, size[d:d+1], stride[d:d+1], padding[d:d+1], a[5], a[6])
