@@ -400,3 +400,10 @@ def test_gradients_of_average_pools_without_sizes():
         with pytest.raises(RuntimeError, match="the gradient of avg_pool takes 2 sizes"):
             A.avg_pool2d_backward(g, x, kernel, stride, padding, False, True, None)
     assert A.avg_pool2d_backward(g, x, [2], [], [0], False, True, None).sum() == g.sum()
+
+
+def test_sizes_along_a_dimension_that_no_tensor_has():
+    for dim in (-2, 1, -(2**63)):
+        with pytest.raises((RuntimeError, IndexError), match="Dimension out of range"):
+            torch.ops.prim.sizes_along([ones(2), ones(3)], dim)
+    assert torch.ops.prim.sizes_along([ones(0), ones(3, 4)], -2) == [0, 3]

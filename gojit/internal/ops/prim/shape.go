@@ -84,11 +84,16 @@ var Shapes = join(
 		return nil
 	}),
 	one("prim::sizes_along(Tensor[] tensors, int dim) -> int[]", func(args, out []value.Value) error {
-		shapes := make([][]int, len(args[0].List().Items))
+		shapes, rank := make([][]int, len(args[0].List().Items)), 1
 		for i, t := range args[0].List().Items {
 			shapes[i] = t.Tensor().Shape()
+			rank = max(rank, len(shapes[i]))
 		}
-		out[0] = value.OfList(value.Ints(ops.SizesAlong(shapes, int(args[1].Int()))))
+		dim, err := dimension(args[1].Int(), rank)
+		if err != nil {
+			return err
+		}
+		out[0] = value.OfList(value.Ints(ops.SizesAlong(shapes, dim)))
 		return nil
 	}),
 	one("prim::ReductionSizes", func(args, out []value.Value) error {
