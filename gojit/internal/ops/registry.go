@@ -2,9 +2,11 @@ package ops
 
 import (
 	_ "embed"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -13,22 +15,59 @@ import (
 //go:embed schemas.txt
 var schemaTable string
 
-// registry is the process-wide table of operators.
-var registry = struct {
-	sync.RWMutex
+// table has the operators by their names. One that is published does not change.
+type table struct {
 	byBase map[string][]*Operator // overloads in the order in which they are tried
 	byKey  map[string]*Operator
-	loaded bool
-}{}
+}
 
-// load fills the registry from the table. The lock is held.
-func load() {
-	if registry.loaded {
-		return
+// registry is the process-wide table of operators. Whoever reads takes no lock; a change makes a new table, but for those before the first reading.
+var registry struct {
+	mu        sync.Mutex
+	growing   *table
+	published atomic.Pointer[table]
+}
+
+// published returns the table, which is read from its text first.
+func published() *table {
+	if t := registry.published.Load(); t != nil {
+		return t
 	}
-	registry.loaded = true
-	registry.byBase = make(map[string][]*Operator, 2500)
-	registry.byKey = make(map[string]*Operator, 4500)
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	if t := registry.published.Load(); t != nil {
+		return t
+	}
+	t := growing()
+	registry.published.Store(t)
+	return t
+}
+
+// change lets f change the table.
+func change(f func(t *table) error) error {
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	now := registry.published.Load()
+	if now == nil {
+		return f(growing())
+	}
+	next := &table{byBase: maps.Clone(now.byBase), byKey: maps.Clone(now.byKey)}
+	err := f(next)
+	registry.published.Store(next)
+	return err
+}
+
+// growing returns the table that nobody has read. The lock is held.
+func growing() *table {
+	if registry.growing == nil {
+		registry.growing = load()
+	}
+	return registry.growing
+}
+
+// load makes a table of its text.
+func load() *table {
+	t := &table{byBase: make(map[string][]*Operator, 2500), byKey: make(map[string]*Operator, 4500)}
 	all := make([]Operator, strings.Count(schemaTable, "\n"))
 	rest := schemaTable
 	for i := range all {
@@ -39,8 +78,9 @@ func load() {
 			line, o.tags = line[:at-1], tagsOf(line[at+1:])
 		}
 		o.text, o.Name = line, keyOfSchemaText(line)
-		insert(o)
+		t.insert(o)
 	}
+	return t
 }
 
 // tagsOf reads the tags behind a schema.
@@ -57,66 +97,37 @@ func tagsOf(text string) (tags Tags) {
 	return tags
 }
 
-func insert(o *Operator) {
+// insert adds an operator. Tables before this one share the slice, and see no more of it than they did.
+func (t *table) insert(o *Operator) {
 	base := BaseName(o.Name)
-	registry.byBase[base] = append(registry.byBase[base], o)
-	registry.byKey[o.Name] = o
-}
-
-// lock lets the caller read the registry until it calls RUnlock.
-func lock() {
-	registry.RLock()
-	if !registry.loaded {
-		registry.RUnlock()
-		registry.Lock()
-		load()
-		registry.Unlock()
-		registry.RLock()
-	}
+	t.byBase[base] = append(t.byBase[base], o)
+	t.byKey[o.Name] = o
 }
 
 // Overloads returns the operators of a name such as "aten::add", in the order in which they are
 // tried. The slice must not be changed.
-func Overloads(base string) []*Operator {
-	lock()
-	defer registry.RUnlock()
-	return registry.byBase[base]
-}
+func Overloads(base string) []*Operator { return published().byBase[base] }
 
 // Find returns the operator "ns::name.overload", or nil.
-func Find(key string) *Operator {
-	lock()
-	defer registry.RUnlock()
-	return registry.byKey[key]
-}
+func Find(key string) *Operator { return published().byKey[key] }
 
 // Names returns the names of all operators, without overloads, sorted.
-func Names() []string {
-	lock()
-	defer registry.RUnlock()
-	names := make([]string, 0, len(registry.byBase))
-	for name := range registry.byBase {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
-}
+func Names() []string { return slices.Sorted(maps.Keys(published().byBase)) }
 
 // Register adds operators: an implementation for a schema of the table, or a new operator where
 // Name is the whole text of a schema. It fails on a name that is not known, a text that is no
 // schema, and an operator that is implemented already.
 func Register(operators ...[]Operator) error {
-	registry.Lock()
-	defer registry.Unlock()
-	load()
-	for _, family := range operators {
-		for i := range family {
-			if err := register(&family[i]); err != nil {
-				return err
+	return change(func(t *table) error {
+		for _, family := range operators {
+			for i := range family {
+				if err := t.register(&family[i]); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Define adds an operator without an implementation by the text of its schema, which must not be known.
@@ -125,24 +136,23 @@ func Define(text string, alias AliasKind) (*Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	registry.Lock()
-	defer registry.Unlock()
-	load()
-	key := s.QualifiedName()
-	if registry.byKey[key] != nil {
-		return nil, source.Errorf(source.RuntimeError, source.Range{}, "Tried to register an operator (%s) with the same name and overload name multiple times", s)
+	o := &Operator{Name: s.QualifiedName(), Alias: alias, text: text}
+	err = change(func(t *table) error {
+		if t.byKey[o.Name] != nil {
+			return source.Errorf(source.RuntimeError, source.Range{}, "Tried to register an operator (%s) with the same name and overload name multiple times", s)
+		}
+		t.insert(o)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	o := &Operator{Name: key, Alias: alias, text: text}
-	insert(o)
 	return o, nil
 }
 
 // Implement gives a known operator its implementation, or another one.
 func Implement(key string, run Operation) (*Operator, error) {
-	registry.Lock()
-	defer registry.Unlock()
-	load()
-	o := registry.byKey[key]
+	o := Find(key)
 	if o == nil {
 		return nil, source.Errorf(source.RuntimeError, source.Range{}, "There is no schema for the operator %s", key)
 	}
@@ -150,9 +160,9 @@ func Implement(key string, run Operation) (*Operator, error) {
 	return o, nil
 }
 
-func register(o *Operator) error {
+func (t *table) register(o *Operator) error {
 	key := keyOfSchemaText(o.Name)
-	if known := registry.byKey[key]; known != nil {
+	if known := t.byKey[key]; known != nil {
 		if o.Record != nil {
 			known.Record = o.Record
 		}
@@ -172,6 +182,6 @@ func register(o *Operator) error {
 		return err
 	}
 	o.text, o.Name = o.Name, key
-	insert(o)
+	t.insert(o)
 	return nil
 }
