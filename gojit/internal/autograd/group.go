@@ -269,31 +269,18 @@ func (g *Group) RecordSum(nodes []*GroupNode, v int, op *ops.Operator, args []va
 		n.inputs = []input{{argument: 0, element: -1, edge: edge{&from.Node, at}, shape: from.shapeOf(v), dtype: g.dtypes[v]}}
 		n.backward = func(c *gradient) {
 			shape := c.node.inputs[0].shape
-			kept, count := keptSizes(shape, dims)
 			spread := c.g()
 			if !keep && len(shape) > 0 {
-				spread = c.do("reshape", spread, kept)
+				spread = c.do("reshape", spread, ops.KeptSizes(shape, dims))
 			}
 			if op.BaseName() == "aten::mean" {
-				spread = c.do("mul.Scalar", spread, 1/float64(count))
+				spread = c.do("div.Scalar", spread, ops.ReducedCount(shape, dims))
 			}
 			c.Give(0, c.do("expand", spread, shape))
 		}
 		out.SetHistory(&history{edge: edge{n, 0}})
 		_ = out.SetRequiresGrad(true) // as the result does
 	}
-}
-
-// keptSizes returns what is left of a shape where some dimensions are reduced, none meaning all, and kept, and how many elements go into one.
-func keptSizes(shape, dims []int) (kept []int, count int) {
-	kept, count = slices.Clone(shape), 1
-	for d, n := range shape {
-		if len(dims) == 0 || slices.Contains(dims, d) || slices.Contains(dims, d-len(shape)) {
-			kept[d] = 1
-			count *= n
-		}
-	}
-	return kept, count
 }
 
 // input is the i-th of a node's: t where the value is in memory for others, else a result of a node before.
