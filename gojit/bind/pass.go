@@ -294,6 +294,10 @@ func rewriteModule(pattern, replacement string, module *value.Object) error {
 
 // completeShapes gives the parameters of a graph the types of tensors, and what is computed from them those that follow.
 func completeShapes(g *ir.Graph, inputs value.Value, withGrad bool) error {
+	return typeInputs(g, inputs, withGrad, false)
+}
+
+func typeInputs(g *ir.Graph, inputs value.Value, withGrad, ranks bool) error {
 	if err := prepared(g); err != nil {
 		return err
 	}
@@ -316,7 +320,7 @@ func completeShapes(g *ir.Graph, inputs value.Value, withGrad bool) error {
 		}
 		params[i].SetType(&t)
 	}
-	passes.CompleteShapes(g)
+	passes.CompleteShapes(g, ranks)
 	return nil
 }
 
@@ -326,7 +330,7 @@ func propagateRanks(g *ir.Graph, inputs value.Value, withGrad bool) (*ir.Graph, 
 		return nil, err
 	}
 	passes.LowerSimpleTuples(c)
-	if err := completeShapes(c, inputs, true); err != nil {
+	if err := typeInputs(c, inputs, true, true); err != nil {
 		return nil, err
 	}
 	passes.ForgetSizes(c)
