@@ -2,6 +2,7 @@ package bind
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -247,7 +248,7 @@ func autocast(g *ir.Graph) error {
 	return err
 }
 
-func rewriteGraph(pattern, replacement string, g *ir.Graph, _ []*Word) error {
+func rewriteGraph(pattern, replacement string, g *ir.Graph, pairs []*Word) error {
 	if err := prepared(g); err != nil {
 		return err
 	}
@@ -267,8 +268,58 @@ func rewriteGraph(pattern, replacement string, g *ir.Graph, _ []*Word) error {
 		return runtimeErrorf("the pattern has %d inputs and one output, what replaces it %d inputs and %d outputs",
 			len(from.Inputs()), len(to.Inputs()), len(to.Outputs()))
 	}
+	if p.Origins, err = originsOf(pattern, replacement, from, to, pairs); err != nil {
+		return err
+	}
 	p.ReplaceAll(g, to)
 	return nil
+}
+
+// originsOf are the values of a pattern by those of its replacement that pairs of names in their texts name.
+func originsOf(pattern, replacement string, from, to *ir.Graph, pairs []*Word) (map[*ir.Value]*ir.Value, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	old, err := valuesByName(pattern, from)
+	if err != nil {
+		return nil, err
+	}
+	made, err := valuesByName(replacement, to)
+	if err != nil {
+		return nil, err
+	}
+	origins := map[*ir.Value]*ir.Value{}
+	for _, pair := range pairs {
+		names := slices.Collect(pair.items)
+		if !pair.isSequence() || len(names) != 2 || names[0].kind() != kindString || names[1].kind() != kindString {
+			return nil, typeErrorf("value_name_pairs: expected pairs of names, not %s", pair.kindName())
+		}
+		v := made[names[0].text()]
+		origin := old[names[1].text()]
+		switch {
+		case v == nil:
+		case origin == nil:
+			return nil, runtimeErrorf("Value must be found in the replacement graph.")
+		default:
+			origins[v] = origin
+		}
+	}
+	return origins, nil
+}
+
+// valuesByName are the values of a graph by their names in its text, which the graph does not keep.
+func valuesByName(text string, g *ir.Graph) (map[string]*ir.Value, error) {
+	named, err := ir.ParseWith(text, ir.ParseOptions{TensorConstants: true, Named: namedType})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]*ir.Value{}
+	for n, m := named.Block().First(), g.Block().First(); n != nil && m != nil; n, m = n.Next(), m.Next() {
+		for i, out := range n.Outputs() {
+			found[out.Name()] = m.Outputs()[i]
+		}
+	}
+	return found, nil
 }
 
 // eachMethod calls visit for the methods of a module.
