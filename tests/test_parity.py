@@ -9,7 +9,6 @@ DIFFERENT: dict[str, str] = {
     "fusion: F1: a function is fused after profiled calls": "the profiling executor shows no groups yet",
     "fusion: F1: writes and numbers stay outside": "the profiling executor shows no groups yet",
     "saving: freezing writes of lists and dicts": "a write through an element of a list keeps other containers of tensors attributes",
-    "saving: conv and batch norm are folded in traced modules": "what a trace has between the two is not followed",
     "tracing: autograd functions in traces": "their operators are recorded, not one node for the function",
 }
 
