@@ -106,6 +106,42 @@ def test_preserved_attributes_and_methods():
         torch.jit.freeze(m, preserved_attrs=["nope"])
 
 
+class Parts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = 11, 2, 3
+
+    def forward(self, x):
+        return x * self.a
+
+    @torch.jit.export
+    def method(self, x):
+        return x * self.b + self.forward(x)
+
+
+class Holder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.sub = Parts()
+
+    def forward(self, x):
+        return self.sub(x)
+
+
+@pytest.mark.parametrize(
+    ("preserved", "methods", "attributes"),
+    [(["sub.method"], ["method"], []), (["sub.method", "sub.c"], ["method"], ["c"]), (["sub"], ["forward", "method"], ["a", "b", "c"]), (["sub.b"], [], ["b"])],
+)
+def test_methods_of_submodules_stay(preserved, methods, attributes):
+    frozen = torch.jit.freeze(torch.jit.script(Holder().eval()), preserved_attrs=preserved)
+    assert torch.equal(frozen(torch.ones(2)), torch.full((2,), 11.0))
+    assert frozen.sub._c._method_names() == methods and [n for n in ("a", "b", "c") if hasattr(frozen.sub, n)] == attributes
+    if "method" in methods:
+        assert torch.equal(frozen.sub.method(torch.ones(2)), torch.full((2,), 13.0))
+    copied = torch.jit.load(io.BytesIO(frozen.save_to_buffer()))
+    assert copied.sub._c._method_names() == methods and torch.equal(copied(torch.ones(2)), torch.full((2,), 11.0))
+
+
 def test_what_cannot_be_frozen():
     with pytest.raises(RuntimeError, match="Freezing expects a ScriptModule as input. Please use torch.jit.script"):
         torch.jit.freeze(ConvNorm())

@@ -432,3 +432,28 @@ def test_fused_groups():
     grad, x.grad = x.grad, None
     f(x, y)[0].sum().backward()
     assert_close(grad, x.grad)
+
+
+def test_rewritten_nodes_are_from_where_the_pattern_was():
+    @torch.jit.script
+    def f(x, y):
+        a = torch.mul(x, y)
+        b = torch.add(a, 1)
+        return b
+
+    pattern = "graph(%x, %y, %n, %o):\n  %m = aten::mul(%x, %y)\n  %r = aten::add(%m, %n, %o)\n  return (%r)"
+    replacement = "graph(%x, %y, %n, %o):\n  %q = my::first(%x, %y)\n  %s = my::second(%q, %n, %o)\n  return (%s)"
+
+    def places(pairs):
+        graph = f.graph.copy()
+        _C._jit_pass_custom_pattern_based_rewrite_graph(pattern, replacement, graph, value_name_pairs=pairs)
+        found = [graph.findNode(kind).sourceRange() for kind in ("my::first", "my::second")]
+        return ["mul" if "torch.mul(x, y)\n            ~~~~~~~~~ <--- HERE" in place else "add" if "torch.add(a, 1)\n            ~~~~~~~~~ <--- HERE" in place else place for place in found]
+
+    assert places([("q", "m"), ("s", "r")]) == ["mul", "add"]
+    assert places([("s", "m")]) == ["add", "mul"]
+    assert places([("absent", "m")]) == places([]) == ["add", "add"]
+    with pytest.raises(RuntimeError, match="Value must be found in the replacement graph"):
+        places([("q", "absent")])
+    with pytest.raises(TypeError, match="expected pairs of names"):
+        places(["q"])

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -261,7 +262,7 @@ func autocast(g *ir.Graph) error {
 	return err
 }
 
-func rewriteGraph(pattern, replacement string, g *ir.Graph, _ []*Word) error {
+func rewriteGraph(pattern, replacement string, g *ir.Graph, pairs []*Word) error {
 	if err := prepared(g); err != nil {
 		return err
 	}
@@ -281,8 +282,58 @@ func rewriteGraph(pattern, replacement string, g *ir.Graph, _ []*Word) error {
 		return runtimeErrorf("the pattern has %d inputs and one output, what replaces it %d inputs and %d outputs",
 			len(from.Inputs()), len(to.Inputs()), len(to.Outputs()))
 	}
+	if p.Origins, err = originsOf(pattern, replacement, from, to, pairs); err != nil {
+		return err
+	}
 	p.ReplaceAll(g, to)
 	return nil
+}
+
+// originsOf are the values of a pattern by those of its replacement that pairs of names in their texts name.
+func originsOf(pattern, replacement string, from, to *ir.Graph, pairs []*Word) (map[*ir.Value]*ir.Value, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	old, err := valuesByName(pattern, from)
+	if err != nil {
+		return nil, err
+	}
+	made, err := valuesByName(replacement, to)
+	if err != nil {
+		return nil, err
+	}
+	origins := map[*ir.Value]*ir.Value{}
+	for _, pair := range pairs {
+		names := slices.Collect(pair.items)
+		if !pair.isSequence() || len(names) != 2 || names[0].kind() != kindString || names[1].kind() != kindString {
+			return nil, typeErrorf("value_name_pairs: expected pairs of names, not %s", pair.kindName())
+		}
+		v := made[names[0].text()]
+		origin := old[names[1].text()]
+		switch {
+		case v == nil:
+		case origin == nil:
+			return nil, runtimeErrorf("Value must be found in the replacement graph.")
+		default:
+			origins[v] = origin
+		}
+	}
+	return origins, nil
+}
+
+// valuesByName are the values of a graph by their names in its text, which the graph does not keep.
+func valuesByName(text string, g *ir.Graph) (map[string]*ir.Value, error) {
+	named, err := ir.ParseWith(text, ir.ParseOptions{TensorConstants: true, Named: namedType})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]*ir.Value{}
+	for n, m := named.Block().First(), g.Block().First(); n != nil && m != nil; n, m = n.Next(), m.Next() {
+		for i, out := range n.Outputs() {
+			found[out.Name()] = m.Outputs()[i]
+		}
+	}
+	return found, nil
 }
 
 // eachMethod calls visit for the methods of a module.
@@ -308,6 +359,10 @@ func rewriteModule(pattern, replacement string, module *value.Object) error {
 
 // completeShapes gives the parameters of a graph the types of tensors, and what is computed from them those that follow.
 func completeShapes(g *ir.Graph, inputs value.Value, withGrad bool) error {
+	return typeInputs(g, inputs, withGrad, false)
+}
+
+func typeInputs(g *ir.Graph, inputs value.Value, withGrad, ranks bool) error {
 	if err := prepared(g); err != nil {
 		return err
 	}
@@ -330,7 +385,7 @@ func completeShapes(g *ir.Graph, inputs value.Value, withGrad bool) error {
 		}
 		params[i].SetType(&t)
 	}
-	passes.CompleteShapes(g)
+	passes.CompleteShapes(g, ranks)
 	return nil
 }
 
@@ -340,7 +395,7 @@ func propagateRanks(g *ir.Graph, inputs value.Value, withGrad bool) (*ir.Graph, 
 		return nil, err
 	}
 	passes.LowerSimpleTuples(c)
-	if err := completeShapes(c, inputs, true); err != nil {
+	if err := typeInputs(c, inputs, true, true); err != nil {
 		return nil, err
 	}
 	passes.ForgetSizes(c)

@@ -521,10 +521,9 @@ class RecursiveScriptModule(ScriptModule):
         for name, overloads in self.__dict__["_concrete_type"].overloads.items():
             self.__dict__[name] = _first_that_fits([_native.module_method(self._c, o) for o in overloads])
         state = self.__dict__
-        slots = {name for name, _ in _native.module_slots(self._c)} | self._constants().keys()
-        for name, value in original.__dict__.items():
-            if name not in state and name not in slots and name not in ("training", "_is_full_backward_hook"):
-                state[name] = value
+        for name in getattr(original, "__jit_ignored_attributes__", ()):
+            if name in original.__dict__:
+                state[name] = original.__dict__[name]
         if original._modules:
             absent = {} if isinstance(self, TracedModule) else {name: None for name, child in original._modules.items() if child is None}
             known = {**self._modules, **absent}

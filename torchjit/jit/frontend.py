@@ -205,7 +205,7 @@ def merge_type_from_type_comment(decl: Any, type_annotation_decl: Any, is_method
     own, given = params[1 if is_method else 0 :], types[4]
     if len(own) != len(given):
         raise RuntimeError(
-            f"\nNumber of type annotations ({len(given)}) did not match the number of function parameters ({len(own)}):\n{decl.range().highlight()}"
+            f"\nNumber of type annotations ({len(given)}) did not match the number of {'method' if is_method else 'function'} parameters ({len(own)}):\n{decl.range().highlight()}"
         )
     typed = [_with_type(mine, view(other, type_annotation_decl.source)) for mine, other in zip(own, given, strict=True)]
     params = (*params[: len(params) - len(own)], *typed)

@@ -10,6 +10,9 @@ import (
 type Pattern struct {
 	graph  *Graph
 	anchor *Node // defines the result
+	// Origins are, for values of what replaces the pattern, values of the pattern: the nodes that define the first are from where those of the
+	// second were. Other new nodes are from where the result was.
+	Origins map[*Value]*Value
 }
 
 // NewPattern makes a pattern of a graph without blocks whose only result a node defines. ok is
@@ -24,7 +27,7 @@ func NewPattern(g *Graph) (p *Pattern, ok bool) {
 		}
 	}
 	anchor := g.Outputs()[0].node
-	return &Pattern{g, anchor}, anchor.kind != "prim::Param"
+	return &Pattern{graph: g, anchor: anchor}, anchor.kind != "prim::Param"
 }
 
 // occurrence is a place where a pattern is found.
@@ -158,9 +161,15 @@ func (p *Pattern) replace(o *occurrence, n *Node, replacement *Graph) {
 	}
 	before := n.Prev()
 	results := g.InsertGraph(replacement, arguments)
-	for made := n.Prev(); made != nil && made != before; made = made.Prev() {
+	made := n.Prev()
+	for from := replacement.block.ret.Prev(); from != nil && made != before; from, made = from.Prev(), made.Prev() {
 		if !made.Range.IsValid() {
 			made.SetRange(n.Range) // of what it stands for
+		}
+		for _, out := range from.outputs {
+			if origin := p.Origins[out]; origin != nil {
+				made.SetRange(o.values[origin].node.Range)
+			}
 		}
 	}
 	g.SetInsertPoint(old)

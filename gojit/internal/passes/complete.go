@@ -16,9 +16,11 @@ import (
 //
 //	%y : Tensor = aten::relu(%x)     ->   %y : Float(*, *, requires_grad=0, device=cpu) = aten::relu(%x)
 //	%y : Tensor = aten::mm(%x, %w)   ->   %y : Float(2, 4, strides=[4, 1], device=cpu) = aten::mm(%x, %w)
-func CompleteShapes(g *ir.Graph) {
+//
+// With ranks it is asked for the numbers of dimensions alone, from which PyTorch learns a bit more of products.
+func CompleteShapes(g *ir.Graph, ranks bool) {
 	p := &shapes{memory: alias.Analyze(g, alias.Options{}), known: map[*ir.Value]value.Value{}, untyped: map[*ir.Value]bool{}}
-	p.detail = &detail{vague: map[*ir.Value]bool{}, hidden: map[*ir.Value]bool{}, resized: resizedBy(g)}
+	p.detail = &detail{vague: map[*ir.Value]bool{}, hidden: map[*ir.Value]bool{}, resized: resizedBy(g), ranks: ranks}
 	for _, v := range g.Inputs() {
 		if p.mayBeResized(v) {
 			p.detail.hidden[v] = true
@@ -34,6 +36,7 @@ type detail struct {
 	vague   map[*ir.Value]bool // tensors of which the number of dimensions alone is told
 	hidden  map[*ir.Value]bool // tensors of which nothing is told
 	resized []*ir.Value        // tensors that an operator may resize
+	ranks   bool
 }
 
 // resizedBy lists the tensors that operators of a graph may resize.
@@ -104,7 +107,7 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 	if (ranksOnly[n.Kind()] || tensors == 1 && (comparisons[n.Kind()] || n.Is("aten::fmod", "aten::remainder"))) && told.Sizes != nil && len(told.Sizes) > 0 {
 		p.detail.vague[v] = true
 	}
-	if keepGradient[n.Kind()] || tensors == 1 && arithmetic[n.Kind()] {
+	if keepGradient[n.Kind()] || p.detail.ranks && n.Is("aten::mm") || tensors == 1 && arithmetic[n.Kind()] {
 		if first, ok := n.Input(0).Type().(*types.TensorInfo); ok {
 			told.RequiresGrad = first.RequiresGrad
 		}
@@ -117,6 +120,16 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 		told.Sizes, told.Strides = nil, nil
 	}
 	return &told
+}
+
+// describePartly tells of a result what is known of an argument whose sizes are not: its element type and device.
+func (p *shapes) describePartly(n *ir.Node) {
+	if len(n.Inputs()) == 0 || len(n.Outputs()) != 1 || !keepGradient[n.Kind()] || n.Output().Type().Kind() != types.KindTensor {
+		return
+	}
+	if first, ok := n.Input(0).Type().(*types.TensorInfo); ok && first.DType != "" && !p.mayBeResized(n.Output()) {
+		n.Output().SetType(&types.TensorInfo{DType: first.DType, Device: first.Device, RequiresGrad: first.RequiresGrad})
+	}
 }
 
 // describeUnknown tells of operators whose results have sizes that follow from elements how many dimensions there are.

@@ -15,7 +15,7 @@ import (
 
 // FreezeOptions say what stays of a module that is frozen.
 type FreezeOptions struct {
-	// Preserved are attributes that stay and methods that stay beside forward.
+	// Preserved are attributes that stay and methods that stay beside forward, those of submodules with dots.
 	Preserved []string
 	// PreserveParameters leaves parameters and buffers as attributes.
 	PreserveParameters bool
@@ -72,6 +72,7 @@ type slot struct {
 }
 
 type frozenMethod struct {
+	owner *value.Object // the module, or one in it
 	name  string
 	from  *ir.Function
 	graph *ir.Graph
@@ -83,7 +84,8 @@ type freezer struct {
 	methods []*frozenMethod
 	graphs  []*ir.Graph            // of the methods, and those that they fork
 	forks   map[*ir.Graph]*ir.Node // what runs a graph that is forked
-	kept    map[slot]bool          // attributes that stay
+	owners  map[*ir.Graph]*value.Object
+	kept    map[slot]bool // attributes that stay
 	// interfaces are the attributes of interface types with the modules that they hold.
 	interfaces map[slot]*value.Object
 	training   bool // the module is training: what training decides stays
@@ -108,15 +110,31 @@ func (f *freezer) collect() error {
 		}
 	}
 	for _, name := range names {
-		m, ok := f.root.Class.FindMethod(name).(*ir.Function)
-		if !ok {
-			continue
-		}
-		if err := m.EnsureDefined(); err != nil {
+		if err := f.keepMethod(f.root, name); err != nil {
 			return err
 		}
-		f.methods = append(f.methods, &frozenMethod{name, m, m.Graph().Copy()})
 	}
+	for _, path := range f.options.Preserved {
+		if o, name := f.follow(path); o != nil && o != f.root {
+			if err := f.keepMethod(o, name); err != nil {
+				return err
+			}
+		}
+	}
+	f.collectGraphs()
+	return nil
+}
+
+// keepMethod notes a method that stays, if a module has it.
+func (f *freezer) keepMethod(o *value.Object, name string) error {
+	m, ok := o.Class.FindMethod(name).(*ir.Function)
+	if !ok {
+		return nil
+	}
+	if err := m.EnsureDefined(); err != nil {
+		return err
+	}
+	f.methods = append(f.methods, &frozenMethod{o, name, m, m.Graph().Copy()})
 	return nil
 }
 
@@ -130,24 +148,39 @@ func (f *freezer) keepAll(s slot) {
 	}
 }
 
-// keepPath keeps an attribute of a submodule, written with dots. It reports whether there is one.
+// keepPath keeps an attribute of a submodule, written with dots, or the submodules on the way to a method. It reports whether there is one.
 func (f *freezer) keepPath(path string) bool {
-	o := f.root
+	o, last := f.follow(path)
+	if o == nil || o.Class.AttributeIndex(last) < 0 && o.Class.FindMethod(last) == nil {
+		return false
+	}
+	at := f.root
+	for _, name := range strings.Split(path, ".") {
+		if at == o {
+			break
+		}
+		f.kept[slot{at, name}] = true
+		v, _ := at.Attr(name)
+		at = v.Object()
+	}
+	if o.Class.AttributeIndex(last) >= 0 {
+		f.keepAll(slot{o, last})
+	}
+	return true
+}
+
+// follow returns the module whose attribute or method a path with dots names, nil where there is none, and the last name.
+func (f *freezer) follow(path string) (o *value.Object, last string) {
+	o = f.root
 	names := strings.Split(path, ".")
 	for _, name := range names[:len(names)-1] {
 		v, ok := o.Attr(name)
 		if !ok || v.Kind() != value.KindObject {
-			return false
+			return nil, ""
 		}
-		f.kept[slot{o, name}] = true
 		o = v.Object()
 	}
-	last := names[len(names)-1]
-	if o.Class.AttributeIndex(last) < 0 {
-		return false
-	}
-	f.keepAll(slot{o, last})
-	return true
+	return o, names[len(names)-1]
 }
 
 // prepare inlines what a graph calls, also in the graphs that it forks.
@@ -179,9 +212,10 @@ func eachFork(g *ir.Graph, visit func(n *ir.Node, inner *ir.Graph)) {
 
 // collectGraphs notes the methods' graphs and those that they fork, behind what forks them.
 func (f *freezer) collectGraphs() {
-	f.graphs, f.forks = nil, map[*ir.Graph]*ir.Node{}
+	f.graphs, f.forks, f.owners = nil, map[*ir.Graph]*ir.Node{}, map[*ir.Graph]*value.Object{}
 	for _, m := range f.methods {
 		f.graphs = append(f.graphs, m.graph)
+		f.owners[m.graph] = m.owner
 	}
 	for i := 0; i < len(f.graphs); i++ {
 		eachFork(f.graphs[i], func(n *ir.Node, inner *ir.Graph) {
@@ -212,8 +246,8 @@ func (f *freezer) resolve(v *ir.Value) (*value.Object, string) {
 		if fork := f.forks[n.Graph()]; fork != nil {
 			return f.resolve(fork.Input(v.Offset()))
 		}
-		if v.Offset() == 0 {
-			return f.root, "self"
+		if o := f.owners[n.Graph()]; v.Offset() == 0 && o != nil {
+			return o, "self"
 		}
 	}
 	if n.Kind() != "prim::GetAttr" {

@@ -11,13 +11,17 @@ import (
 func (f *freezer) build() *value.Object {
 	made := f.copy(f.root)
 	for _, m := range f.methods {
-		f.retype(m.graph, made)
+		owner := f.copies[m.owner]
+		if owner.Class.FindMethod(m.name) != nil {
+			continue // of a submodule that stays as a whole
+		}
+		f.retypeFrom(m.graph, m.owner, owner)
 		s := *m.from.Schema
 		s.Arguments = append([]schema.Argument(nil), s.Arguments...)
-		s.Arguments[0].Type, s.Arguments[0].RealType = made.Class, made.Class
-		function := ir.NewFunction(made.Class.Name+"."+m.name, &s, m.graph)
+		s.Arguments[0].Type, s.Arguments[0].RealType = owner.Class, owner.Class
+		function := ir.NewFunction(owner.Class.Name+"."+m.name, &s, m.graph)
 		function.IsMethod = true
-		made.Class.AddMethod(m.name, function)
+		owner.Class.AddMethod(m.name, function)
 	}
 	return made
 }
@@ -77,9 +81,7 @@ func (f *freezer) copyMethods(o *value.Object, class *types.Class) {
 	}
 }
 
-// retype gives self and the modules reached from it their new classes.
-func (f *freezer) retype(g *ir.Graph, made *value.Object) { f.retypeFrom(g, f.root, made) }
-
+// retypeFrom gives self and the modules reached from it their new classes.
 func (f *freezer) retypeFrom(g *ir.Graph, from, made *value.Object) {
 	self := g.Inputs()[0]
 	self.SetType(made.Class)

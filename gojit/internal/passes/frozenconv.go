@@ -76,7 +76,7 @@ func foldAfterConvolutions(g *ir.Graph, fold func(*convolution, *ir.Node) bool) 
 }
 
 func constantConvolution(n *ir.Node) *convolution {
-	if n.IsDestroyed() || !n.Is("aten::conv1d", "aten::conv2d", "aten::conv3d") || len(n.Output().Uses()) != 1 {
+	if n.IsDestroyed() || !n.Is("aten::conv1d", "aten::conv2d", "aten::conv3d") && !isPlainConvolution(n) || len(n.Output().Uses()) != 1 {
 		return nil
 	}
 	weight := constantTensor(n.Input(1))
@@ -91,6 +91,15 @@ func constantConvolution(n *ir.Node) *convolution {
 		return nil
 	}
 	return c
+}
+
+// isPlainConvolution reports whether a node is a convolution as traces have it, and not a transposed one.
+func isPlainConvolution(n *ir.Node) bool {
+	if n.Kind() != "aten::_convolution" {
+		return false
+	}
+	transposed, ok := n.Input(6).Constant()
+	return ok && !transposed.Bool()
 }
 
 // constantTensor returns the tensor that a value always is, nil where it is none.

@@ -110,8 +110,12 @@ func (p *shapes) run(n *ir.Node) {
 	}
 	args, tensors, typed, ok := p.arguments(n)
 	if !ok || tensors && p.dependsOnElements(n) {
-		if p.detail != nil && len(n.Inputs()) > 0 {
+		switch {
+		case p.detail == nil:
+		case ok:
 			p.describeUnknown(n)
+		default:
+			p.describePartly(n)
 		}
 		return
 	}
@@ -271,7 +275,7 @@ func (p *shapes) branches(n *ir.Node) {
 		a, aIs := yes.Outputs()[i].Type().(*types.TensorInfo)
 		b, bIs := no.Outputs()[i].Type().(*types.TensorInfo)
 		if aIs && bIs && out.Type().Kind() == types.KindTensor {
-			both := mergeShapes(a, b)
+			both := p.merge(a, b)
 			out.SetType(both)
 			p.standFor(out, both)
 		}
@@ -284,7 +288,7 @@ func (p *shapes) loop(n *ir.Node) {
 	carried := body.Inputs()[1:]
 	for i, v := range carried {
 		if t, ok := n.Input(i + 2).Type().(*types.TensorInfo); ok && v.Type().Kind() == types.KindTensor {
-			v.SetType(mergeShapes(t, t))
+			v.SetType(p.merge(t, t))
 		}
 	}
 	for again := true; again; {
@@ -298,7 +302,7 @@ func (p *shapes) loop(n *ir.Node) {
 			if !ok || !given {
 				continue
 			}
-			both := mergeShapes(before, after)
+			both := p.merge(before, after)
 			if both.String() != before.String() {
 				v.SetType(both)
 				again = true
@@ -332,9 +336,11 @@ func (p *shapes) forget(b *ir.Block) {
 	})
 }
 
-// mergeShapes is what two types say alike, apart from gradients.
-func mergeShapes(a, b *types.TensorInfo) *types.TensorInfo {
+// merge is what two types say alike, apart from gradients but for CompleteShapes.
+func (p *shapes) merge(a, b *types.TensorInfo) *types.TensorInfo {
 	both := a.Common(b)
-	both.RequiresGrad = nil
+	if p.detail == nil {
+		both.RequiresGrad = nil
+	}
 	return both
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,6 +79,9 @@ func (p *parser) arguments(s *FunctionSchema) error {
 	for !p.Accept(")") {
 		switch {
 		case p.Accept("..."):
+			if slices.ContainsFunc(s.Arguments, func(a Argument) bool { return a.HasDefault }) {
+				return p.Errorf("schemas with vararg (...) can't have default value args")
+			}
 			s.IsVararg = true
 		case p.Accept("*"):
 			kwargOnly = true

@@ -45,3 +45,14 @@ func TestParseErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestVarargsHaveNoDefaults: what follows a default could not be told from it.
+func TestVarargsHaveNoDefaults(t *testing.T) {
+	_, err := schema.Parse("a::b(int x=1, ...) -> int")
+	if err == nil || !strings.Contains(err.Error(), "schemas with vararg (...) can't have default value args") {
+		t.Error(err)
+	}
+	if _, err := schema.Parse("a::b(int x, ...) -> int"); err != nil {
+		t.Error(err)
+	}
+}

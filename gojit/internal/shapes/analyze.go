@@ -72,13 +72,18 @@ func (a *analysis) block(b *ir.Block) error {
 	return nil
 }
 
-// joinBranches gives the results of an if the sizes on which both branches agree.
+// joinBranches gives the results of an if what both branches say alike.
 func joinBranches(n *ir.Node) {
 	for i, out := range n.Outputs() {
-		t, isTensor := out.Type().(*types.TensorInfo)
+		_, isTensor := out.Type().(*types.TensorInfo)
 		yes, _ := n.Blocks()[0].Outputs()[i].Type().(*types.TensorInfo)
 		no, _ := n.Blocks()[1].Outputs()[i].Type().(*types.TensorInfo)
-		if !isTensor || yes == nil || no == nil || yes.Sizes == nil || no.Sizes == nil || len(yes.Sizes) != len(no.Sizes) {
+		if !isTensor || yes == nil || no == nil {
+			continue
+		}
+		both := yes.Common(no)
+		if yes.Sizes == nil || no.Sizes == nil || len(yes.Sizes) != len(no.Sizes) {
+			out.SetType(both)
 			continue
 		}
 		sizes := slices.Clone(yes.Sizes)
@@ -87,7 +92,7 @@ func joinBranches(n *ir.Node) {
 				sizes[d] = types.NewSymbol()
 			}
 		}
-		out.SetType(withSizes(t, sizes))
+		out.SetType(withSizes(both, sizes))
 	}
 }
 

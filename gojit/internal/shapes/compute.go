@@ -317,6 +317,7 @@ func simplify(g *ir.Graph, isSize func(v *ir.Value) bool) {
 		changed = passes.CSE(g) || changed
 		changed = compareSame(g) || changed
 		changed = compareSizes(g, isSize) || changed
+		changed = takeFromConstants(g) || changed
 		passes.LowerSimpleTuples(g)
 		if !changed {
 			break
@@ -324,6 +325,26 @@ func simplify(g *ir.Graph, isSize func(v *ir.Value) bool) {
 	}
 	passes.ConstantPooling(g)
 	passes.DCE(g)
+}
+
+// takeFromConstants replaces lists that are taken from a constant list of lists: functions of sizes do not write what they are given.
+func takeFromConstants(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if !n.Is("aten::__getitem__") || !isList(n.Output().Type()) || !n.Output().HasUses() {
+			return
+		}
+		lists, ok := n.Input(0).Constant()
+		at, known := n.Input(1).Constant()
+		if !ok || !known || at.Int() < 0 || int(at.Int()) >= len(lists.List().Items) {
+			return
+		}
+		old := g.SetInsertPoint(n)
+		n.Output().ReplaceAllUsesWith(g.Constant(lists.List().Items[at.Int()], n.Range))
+		g.SetInsertPoint(old)
+		changed = true
+	})
+	return changed
 }
 
 // compareSame answers comparisons of a number, or a list, with itself.
