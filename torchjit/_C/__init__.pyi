@@ -1101,7 +1101,7 @@ def _jit_pass_canonicalize(graph: Graph, keep_unique_names: bool = True) -> Grap
     """A copy whose values are numbered in order, with or without names."""
 
 def _jit_pass_canonicalize_graph_fuser_ops(graph: Graph) -> None:
-    """Puts the outputs of branches and loops into the order of their uses."""
+    """Puts the outputs of branches and loops into the order of their uses, and makes one node of a chunk whose parts are known."""
 
 def _jit_pass_complete_shape_analysis(graph: Graph, inputs: Any, with_grad: bool) -> None:
     """Gives the parameters the types of the inputs, a tuple, and tensors those that follow."""

@@ -15,15 +15,6 @@ import (
 // Gradient is a graph that has been differentiated.
 type Gradient = exec.Gradient
 
-// ForEngine differentiates a graph for an engine: nothing is left in the gradient's graph that cannot run.
-func ForEngine(g *ir.Graph) (*Gradient, error) {
-	d, err := Differentiate(g)
-	if err == nil {
-		Lower(d.DF)
-	}
-	return d, err
-}
-
 // Kinds of nodes in the graphs of gradients. A gradient that is zero everywhere is undefined, and undefined gradients make others
 // undefined.
 const (
