@@ -167,6 +167,9 @@ func (d *differentiableGraph) run(m *autograd.Mode, args, out []value.Value) boo
 			}
 		}
 	}
+	if autograd.IsProfiling() {
+		defer m.BeginEvent("<forward op>")()
+	}
 	p, err := d.forward.Next(false)
 	if err != nil {
 		return false
@@ -252,6 +255,9 @@ func (r *recordedRun) differentiate(m *autograd.Mode, _ *autograd.Node, grads []
 	}
 	if m.GradEnabled() {
 		return r.recorded(m, grads)
+	}
+	if autograd.IsProfiling() {
+		defer m.BeginEvent("<backward op>")()
 	}
 	g := r.graph.gradient
 	args := make([]value.Value, 0, len(g.DF.Inputs()))

@@ -28,7 +28,7 @@ func (j *job) specialize() error {
 		j.group(j.graph, met)
 	}
 	j.engine.callFallbacks(j.graph, j.depth-1)
-	return nil
+	return j.checkStrict()
 }
 
 // removeNotes takes the notes out of the graph. It returns what they say of values, and whether one requires a gradient.
