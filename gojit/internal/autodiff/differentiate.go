@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // Gradient is a graph that has been differentiated.
@@ -110,6 +111,9 @@ func (d *differentiation) accumulate(v, grad *ir.Value) {
 // node adds the gradients of a node's inputs.
 func (d *differentiation) node(n *ir.Node) error {
 	given := slices.ContainsFunc(n.Outputs(), func(v *ir.Value) bool { return d.grads[v] != nil })
+	if n.Kind() == passes.PartsKind && given && d.dependsOnActive(n) {
+		return d.parts(n)
+	}
 	o := n.Operator()
 	if !given || !d.dependsOnActive(n) || o != nil && o.Has(ops.Grouped) && o.Has(ops.Constant|ops.NotDifferentiable) {
 		return nil
@@ -131,6 +135,29 @@ func (d *differentiation) node(n *ir.Node) error {
 		return err
 	}
 	return d.apply(n, derivative)
+}
+
+// parts adds the gradient of the tensor of which a node gives the parts: theirs, one behind the other.
+func (d *differentiation) parts(n *ir.Node) error {
+	var given []*ir.Value
+	for _, v := range n.Outputs() {
+		if d.grads[v] == nil {
+			return source.Errorf(source.RuntimeError, n.Range, "differentiation of %s is not supported where a part is not used", n.Kind())
+		}
+		given = append(given, d.grads[v])
+	}
+	dim, _ := n.Attr("dim")
+	along, _ := dim.(int64)
+	grad := d.df.InsertNode(d.df.Create(gradOfKind, given, 1).SetAttr("name", n.Kind()))
+	d.df.SetInsertEnd(grad.AddBlock())
+	list := d.df.InsertNode(d.df.Create("prim::ListConstruct", given, 1))
+	list.Output().SetType(types.NewList(types.Tensor))
+	at := d.df.Constant(value.Int(along), n.Range)
+	joined := d.df.InsertNode(d.df.Create("aten::cat", []*ir.Value{list.Output(), at}, 1))
+	grad.Blocks()[0].AddOutput(joined.Output().SetType(types.Tensor))
+	d.df.SetInsertEnd(d.df.Block())
+	d.accumulate(n.Input(0), grad.Output())
+	return nil
 }
 
 // runForward puts the function that runs instead of a node in its place, if there is one.

@@ -38,6 +38,7 @@ type differentiableGraph struct {
 	forward, backward *Function
 	body              *interp.Code // records operator by operator; made when it is first needed
 	engine            *Engine
+	parts             bool // nodes give parts of tensors, whose gradients are joined: all have to be there
 }
 
 // differentiated makes the differentiable graphs of a job run by their gradients, as far as these are known.
@@ -55,6 +56,7 @@ func (j *job) differentiated(nodes []*ir.Node) {
 		d.forward = j.engine.Function(functionOf("forward", g.F.Copy()))
 		d.backward = j.engine.Function(functionOf("backward", g.DF))
 		d.backward.ofGradients = true
+		d.parts = slices.ContainsFunc(g.F.Block().Nodes(), func(n *ir.Node) bool { return n.Kind() == passes.PartsKind })
 		n.SetAttr("Subgraph", g.F)
 		if j.gradients == nil {
 			j.gradients = map[*ir.Node]*differentiableGraph{}
@@ -211,10 +213,14 @@ func (d *differentiableGraph) record(m *autograd.Mode, args, results []value.Val
 			c.Inputs = append(c.Inputs, v.Tensor())
 		}
 	}
-	for _, v := range results[:d.gradient.FRealOutputs] {
-		c.Outputs = append(c.Outputs, v.Tensor())
-	}
 	r := &recordedRun{graph: d, places: places}
+	for _, v := range results[:d.gradient.FRealOutputs] {
+		t := v.Tensor()
+		c.Outputs = append(c.Outputs, t)
+		if d.parts {
+			r.outputs = append(r.outputs, outputOf{slices.Clone(t.Shape()), t.DType()})
+		}
+	}
 	for _, i := range d.gradient.DFInputCapturedInputs {
 		r.save(args[i])
 	}
@@ -231,8 +237,9 @@ type recordedRun struct {
 	graph    *differentiableGraph
 	args     []value.Value
 	captured []value.Value
-	versions []int // of the captured tensors
-	places   []int // of the arguments among the node's inputs, -1 for those that are no tensors
+	versions []int      // of the captured tensors
+	outputs  []outputOf // as whose gradients zeros count where there are none
+	places   []int      // of the arguments among the node's inputs, -1 for those that are no tensors
 }
 
 func (r *recordedRun) save(v value.Value) {
@@ -242,6 +249,31 @@ func (r *recordedRun) save(v value.Value) {
 		version = v.Tensor().Version()
 	}
 	r.captured, r.versions = append(r.captured, v), append(r.versions, version)
+}
+
+// outputOf is what an output of a node was.
+type outputOf struct {
+	shape []int
+	dtype tensor.DType
+}
+
+// zeros is a gradient that is zero everywhere.
+func (o outputOf) zeros() (*tensor.Tensor, error) {
+	t, err := tensor.Empty(o.shape, o.dtype)
+	if err == nil {
+		tensor.Fill(t, tensor.Int(0))
+	}
+	return t, err
+}
+
+// fill puts zeros in the places of gradients that are missing, where the graph joins gradients of parts.
+func (r *recordedRun) fill(grads []*tensor.Tensor) (err error) {
+	for i, o := range r.outputs {
+		if grads[i] == nil && err == nil {
+			grads[i], err = o.zeros()
+		}
+	}
+	return err
 }
 
 // differentiate computes the gradients of the node's inputs.
@@ -260,6 +292,10 @@ func (r *recordedRun) differentiate(m *autograd.Mode, _ *autograd.Node, grads []
 		defer m.BeginEvent("<backward op>")()
 	}
 	g := r.graph.gradient
+	grads = slices.Clone(grads)
+	if err := r.fill(grads); err != nil {
+		return nil, err
+	}
 	args := make([]value.Value, 0, len(g.DF.Inputs()))
 	for _, at := range g.DFInputVJPs {
 		args = append(args, optional(grads[at]))
