@@ -79,11 +79,17 @@ func (f *tensorExprs) dissolveSmall() bool {
 // workOf counts the nodes of a group's body that compute elements: lists, parts and other views only say where elements are.
 func workOf(body *ir.Graph) (count int) {
 	body.Block().Walk(func(n *ir.Node) {
-		if o := n.Operator(); o != nil && n.Kind() != PartsKind && !isShown(n, o) {
+		if computes(n) {
 			count++
 		}
 	})
 	return count
+}
+
+// computes reports whether a node makes elements: lists, parts and other views do not.
+func computes(n *ir.Node) bool {
+	o := n.Operator()
+	return o != nil && !n.Is(PartsKind, "prim::ListConstruct", "prim::Constant") && !isShown(n, o)
 }
 
 // isShown reports whether a node gives elements of its first input as they are.
@@ -112,7 +118,7 @@ func (f *tensorExprs) block(b *ir.Block) {
 		for n := b.Last(); n != nil; n = n.Prev() {
 			group := n
 			if !slices.Contains(f.groups, n) {
-				if n.Kind() == interp.GroupKind || !f.joins(n) || isList(n) {
+				if n.Kind() == interp.GroupKind || !f.joins(n) || !computes(n) {
 					continue
 				}
 				group = newSubgraph(b.Graph(), interp.GroupKind).InsertAfter(n)
