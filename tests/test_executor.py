@@ -163,3 +163,122 @@ def test_errors_show_calls_that_were_inlined():
             f = script(outer)
             f(x, y)
     FileCheck().check("prim::DifferentiableGraph").run(torch.jit.last_executed_optimized_graph())
+
+
+@pytest.fixture
+def groups():
+    torch._C._jit_override_can_fuse_on_cpu(True)
+    torch._C._jit_set_te_must_use_llvm_cpu(False)
+    yield
+    torch._C._jit_override_can_fuse_on_cpu(False)
+    torch._C._jit_set_te_must_use_llvm_cpu(True)
+    torch._C._debug_set_fusion_group_inlining(True)
+    torch._C._jit_set_texpr_reductions_enabled(False)
+    torch.jit.set_fusion_strategy([("STATIC", 2), ("DYNAMIC", 10)])
+
+
+def mixed(x, y):
+    a, b = torch.cat([x * y, y.exp()], 0).chunk(2, 0)
+    z = torch.where(a > b, a, b.unsqueeze(0)[0]) + x.type_as(y)
+    return z.tanh() * 2, (x + 1).sum()
+
+
+@pytest.mark.parametrize("strategy", [[("STATIC", 2)], [("DYNAMIC", 2)], [("STATIC", 1), ("DYNAMIC", 1)]])
+@pytest.mark.parametrize("inlining", [True, False])
+@pytest.mark.parametrize("fn, rest", [(smooth, ()), (mixed, ()), (branching, (True,)), (looping, ()), (printing, ())])
+def test_groups_compute_what_python_computes(fn, rest, inlining, strategy, groups, capsys):
+    torch._C._debug_set_fusion_group_inlining(inlining)
+    torch._C._jit_set_texpr_reductions_enabled(inlining)
+    torch.jit.set_fusion_strategy(strategy)
+    compiled = script(fn)
+    for call, flags in enumerate([(True, False)] * 3 + [(False, False)] * 3 + [(True, True)] * 2):
+        torch.manual_seed(call)
+        args = [torch.rand(2 + call // 3 % 2, 2 + call // 3 % 2, requires_grad=flag) for flag in flags]
+        given = [a.detach().clone().requires_grad_(a.requires_grad) for a in args]
+        found, wanted = (f(*[v * 1 for v in a], *rest) for f, a in ((compiled, given), (fn, args)))
+        assert_close(found, wanted)
+        for out in (found, wanted):
+            if any(flags):
+                sum(t.sum() for t in (out if isinstance(out, tuple) else (out,))).backward()
+        assert_close([a.grad for a in given if a.requires_grad], [a.grad for a in args if a.requires_grad])
+
+
+def test_saved_tensors_that_were_written_are_noticed(groups):
+    f = script(smooth)
+    for call in range(4):
+        x, y = numbers(True, False)
+        result = f(x, y)
+        y.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            result.sum().backward()
+
+
+def test_gradients_of_complex_numbers_are_recorded_one_by_one(groups):
+    f = script(smooth)
+    for dtype in (torch.float64, torch.complex128) * 2:
+        x, y = (torch.rand(2, dtype=dtype).requires_grad_() for _ in range(2))
+        for _ in range(3):
+            found = torch.autograd.grad(f(x, y).abs().sum(), [x, y])
+            assert_close(found, torch.autograd.grad(smooth(x, y).abs().sum(), [x, y]))
+
+
+def test_second_gradients_and_gradients_that_are_missing(groups):
+    f, g = script(mixed), script(printing)
+    for _ in range(4):
+        x, y = numbers(True, True)
+        first = [torch.autograd.grad(h(x, y)[0].sum(), [x, y], create_graph=True) for h in (f, mixed)]
+        assert_close(*first)
+        assert_close(*(torch.autograd.grad(a[0].sum() + (a[1] * x).sum(), [x, y]) for a in first))
+        assert_close(torch.autograd.grad(g(x, y)[0].sum(), [x], allow_unused=True), torch.autograd.grad((x * y).sum(), [x]))
+
+
+def test_states_of_gradients_show_what_they_run(groups):
+    f = script(smooth)
+    for call in range(4):
+        (x, y) = numbers(True, False)
+        f(x, y).sum().backward()
+    (plan,) = f.get_debug_state().execution_plans.values()
+    (forward,), (backward,) = plan.code.differentiable_op_executor_states(), plan.code.grad_executor_states()
+    for state in (forward, backward):
+        (inner,) = state.execution_plans.values()
+        FileCheck().check_count("= prim::TensorExprGroup_", 1, exactly=True).run(inner.graph)
+    FileCheck().check("aten::all").check("prim::TensorExprGroup_0").check("fallback_function").run(inner.graph)
+    FileCheck().check("prim::DifferentiableGraph_0").check("prim::TensorExprGroup").check_not("prim::profile").run(f.graph_for(x, y))
+
+
+def test_a_state_before_the_gradient_has_no_plan(groups):
+    f, (x, y) = script(smooth), numbers(True, False)
+    for _ in range(2):
+        f(x, y)
+    (plan,) = f.get_debug_state().execution_plans.values()
+    assert not plan.code.grad_executor_states()[0].execution_plans
+
+
+def test_checks_of_gradients_run_as_nodes():
+    graph = torch._C.parse_ir("""graph(%x : Tensor, %y : Tensor):
+      %a : Tensor, %b : Tensor, %ok : bool = prim::RequiresGradCheck[types=[Tensor(requires_grad=1), Tensor(requires_grad=0)]](%x, %y)
+      return (%ok)
+    """)
+    wanted, plain = torch.ones(1, requires_grad=True), torch.ones(1)
+    assert [torch._C._jit_interpret_graph(graph, args) for args in ((wanted, plain), (plain, plain), (wanted, wanted))] == [True, False, False]
+    with torch.no_grad():
+        assert not torch._C._jit_interpret_graph(graph, (wanted, plain))
+
+
+def test_without_groups_nothing_is_shown_as_a_group():
+    f, (x, y) = script(smooth), numbers(False, False)
+    for _ in range(3):
+        f(x, y)
+    FileCheck().check_not("TensorExprGroup").run(torch.jit.last_executed_optimized_graph())
+
+
+def test_strict_fusion_names_what_is_not_fused(groups):
+    class Loose(torch.nn.Module):
+        def forward(self, x):
+            with torch.jit.strict_fusion():
+                return x * x + torch.rand([3]) + 1
+
+    f = torch.jit.script(Loose())
+    f(torch.ones(3))
+    with pytest.raises(RuntimeError, match=r"Found unfused operators: \n\taten::rand\(int\[\] size"):
+        f(torch.ones(3))

@@ -84,19 +84,25 @@ def _pop() -> None:
 
 
 class record_function:  # noqa: N801
-    """A context, or a decorator, that gives a part of a program a name. It can be used in compiled functions, where nothing is recorded."""
+    """A context, or a decorator, that gives a part of a program a name, in compiled functions and traces too."""
 
     def __init__(self, name: str, args: Optional[str] = None):
         self.name: str = name
         self.args: Optional[str] = args
+        self.handle = torch.jit.annotate(Optional[torch.Tensor], None)
 
     def __enter__(self):
-        if not torch.jit.is_scripting():
+        if torch.jit.is_scripting() or torch.jit.is_tracing():
+            self.handle = torch.ops.profiler._record_function_enter(self.name, self.args)
+        else:
             _push(self.name)
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any):
-        if not torch.jit.is_scripting():
+        handle = self.handle
+        if handle is not None:
+            torch.ops.profiler._record_function_exit(handle)
+        else:
             _pop()
 
     @torch.jit.unused

@@ -206,10 +206,14 @@ func (db *Db) node(n *ir.Node) {
 		if len(n.Outputs()) > 0 {
 			db.point(n.Output(), n.Input(0))
 		}
-	case "prim::ConstantChunk":
-		for _, out := range n.Outputs() {
-			db.point(out, n.Input(0))
+	case "prim::ConstantChunk", "prim::TypeCheck", "prim::RequiresGradCheck", "prim::TensorExprDynamicGuard":
+		db.shown(n)
+	case "prim::TensorExprGroup":
+		if n.GraphAttr("Subgraph") == nil {
+			db.operator(n)
+			break
 		}
+		db.shown(n) // a group writes nothing, but views may be in it
 	case "prim::GetAttr":
 		db.attribute(n)
 	case "prim::SetAttr":
@@ -224,6 +228,18 @@ func (db *Db) node(n *ir.Node) {
 		db.runningStatistics(n)
 	default:
 		db.operator(n)
+	}
+}
+
+// shown says that each output of a node may be any of its inputs, or part of one.
+func (db *Db) shown(n *ir.Node) {
+	for _, out := range n.Outputs() {
+		db.element(out)
+		for _, in := range n.Inputs() {
+			if out.Type().Kind() == types.KindTensor && in.Type().Kind() == types.KindTensor {
+				db.point(out, in)
+			}
+		}
 	}
 }
 

@@ -14,19 +14,11 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // Gradient is a graph that has been differentiated.
 type Gradient = exec.Gradient
-
-// ForEngine differentiates a graph for an engine: nothing is left in the gradient's graph that cannot run.
-func ForEngine(g *ir.Graph) (*Gradient, error) {
-	d, err := Differentiate(g)
-	if err == nil {
-		Lower(d.DF)
-	}
-	return d, err
-}
 
 // Kinds of nodes in the graphs of gradients. A gradient that is zero everywhere is undefined, and undefined gradients make others
 // undefined.
@@ -122,6 +114,9 @@ func (d *differentiation) accumulate(v, grad *ir.Value) {
 // node adds the gradients of a node's inputs.
 func (d *differentiation) node(n *ir.Node) error {
 	given := slices.ContainsFunc(n.Outputs(), func(v *ir.Value) bool { return d.grads[v] != nil })
+	if n.Kind() == passes.PartsKind && given && d.dependsOnActive(n) {
+		return d.parts(n)
+	}
 	o := n.Operator()
 	if !given || !d.dependsOnActive(n) || o != nil && o.Has(ops.Grouped) && o.Has(ops.Constant|ops.NotDifferentiable) {
 		return nil
@@ -134,6 +129,29 @@ func (d *differentiation) node(n *ir.Node) error {
 		return source.Errorf(source.RuntimeError, n.Range, "differentiation of %s is not supported, or it is missing necessary type information", n.Kind())
 	}
 	return d.applyRecord(saving, n.Kind(), len(n.Outputs()))
+}
+
+// parts adds the gradient of the tensor of which a node gives the parts: theirs, one behind the other.
+func (d *differentiation) parts(n *ir.Node) error {
+	var given []*ir.Value
+	for _, v := range n.Outputs() {
+		if d.grads[v] == nil {
+			return source.Errorf(source.RuntimeError, n.Range, "differentiation of %s is not supported where a part is not used", n.Kind())
+		}
+		given = append(given, d.grads[v])
+	}
+	dim, _ := n.Attr("dim")
+	along, _ := dim.(int64)
+	grad := d.df.InsertNode(d.df.Create(gradOfKind, given, 1).SetAttr("name", n.Kind()))
+	d.df.SetInsertEnd(grad.AddBlock())
+	list := d.df.InsertNode(d.df.Create("prim::ListConstruct", given, 1))
+	list.Output().SetType(types.NewList(types.Tensor))
+	at := d.df.Constant(value.Int(along), n.Range)
+	joined := d.df.InsertNode(d.df.Create("aten::cat", []*ir.Value{list.Output(), at}, 1))
+	grad.Blocks()[0].AddOutput(joined.Output().SetType(types.Tensor))
+	d.df.SetInsertEnd(d.df.Block())
+	d.accumulate(n.Input(0), grad.Output())
+	return nil
 }
 
 // saving puts the operator that gives what the derivative reads besides in the place of a node whose record names one, and returns the node

@@ -49,6 +49,8 @@ var modal = map[string]Operation{
 		out[0] = value.Bool(enabled)
 		return nil
 	},
+	"profiler::_record_function_enter": beginNamed,
+	"profiler::_record_function_exit":  endNamed,
 	"aten::backward": func(m *Mode, args, out []value.Value) error {
 		return m.Backward([]*tensor.Tensor{args[0].Tensor()}, tensorsOf(args[1]), optionsOf(args[2], args[3]))
 	},

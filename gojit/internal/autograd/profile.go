@@ -22,6 +22,8 @@ type Profile struct {
 	began time.Time
 	lock  sync.Mutex
 	all   []Event
+	open  map[int64]func() // what ends the events that programs have begun, by the numbers that they have for them
+	last  int64            // of these numbers
 }
 
 var profiling atomic.Pointer[Profile]
@@ -62,6 +64,48 @@ func (m *Mode) BeginEvent(name string) (end func()) {
 		defer p.lock.Unlock()
 		p.all = append(p.all, e)
 	}
+}
+
+// IsProfiling reports whether events are collected.
+func IsProfiling() bool { return profiling.Load() != nil }
+
+// beginNamed begins an event of a program, and gives a tensor by which it is ended.
+func beginNamed(m *Mode, args, out []value.Value) error {
+	number := int64(0)
+	if p := profiling.Load(); p != nil {
+		end := m.BeginEvent(args[0].Str())
+		p.lock.Lock()
+		defer p.lock.Unlock()
+		if p.open == nil {
+			p.open = map[int64]func(){}
+		}
+		p.last++
+		number = p.last
+		p.open[number] = end
+	}
+	handle, err := tensor.FromSlice([]int64{number}, 1)
+	out[0] = value.OfTensor(handle)
+	return err
+}
+
+// endNamed ends the event that a tensor stands for.
+func endNamed(_ *Mode, args, _ []value.Value) error {
+	p := profiling.Load()
+	if p == nil {
+		return nil
+	}
+	number, err := args[0].Tensor().Item()
+	if err != nil {
+		return err
+	}
+	p.lock.Lock()
+	end := p.open[number.Int64()]
+	delete(p.open, number.Int64())
+	p.lock.Unlock()
+	if end != nil {
+		end()
+	}
+	return nil
 }
 
 // runProfiled runs an operator as an event.

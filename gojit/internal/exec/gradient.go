@@ -38,6 +38,7 @@ type differentiableGraph struct {
 	forward, backward *Function
 	body              *interp.Code // records operator by operator; made when it is first needed
 	engine            *Engine
+	parts             bool // nodes give parts of tensors, whose gradients are joined: all have to be there
 }
 
 // differentiated makes the differentiable graphs of a job run by their gradients, as far as these are known.
@@ -55,6 +56,7 @@ func (j *job) differentiated(nodes []*ir.Node) {
 		d.forward = j.engine.Function(functionOf("forward", g.F.Copy()))
 		d.backward = j.engine.Function(functionOf("backward", g.DF))
 		d.backward.ofGradients = true
+		d.parts = slices.ContainsFunc(g.F.Block().Nodes(), func(n *ir.Node) bool { return n.Kind() == passes.PartsKind })
 		n.SetAttr("Subgraph", g.F)
 		if j.gradients == nil {
 			j.gradients = map[*ir.Node]*differentiableGraph{}
@@ -67,7 +69,8 @@ func (j *job) differentiated(nodes []*ir.Node) {
 func givesTensors(g *Gradient) bool {
 	other := func(v *ir.Value) bool { return v.Type().Kind() != types.KindTensor }
 	list := func(v *ir.Value) bool {
-		return v.Type().Kind() == types.KindList && types.Unshaped(v.Type()) != v.Type()
+		l, ok := v.Type().(*types.List)
+		return ok && l.Elem.Kind() == types.KindTensor
 	}
 	return !slices.ContainsFunc(g.F.Outputs()[:g.FRealOutputs], other) && !slices.ContainsFunc(g.F.Inputs(), list)
 }
@@ -156,12 +159,18 @@ func (j *job) attempt(n *ir.Node) (*ir.Graph, interp.Attempt) {
 
 // run computes the graph and puts one node on the tape. It reports false where its operators have to be recorded one by one, or one fails.
 func (d *differentiableGraph) run(m *autograd.Mode, args, out []value.Value) bool {
+	if anyComplex(args) {
+		return false // gradients of real numbers are simpler
+	}
 	for _, v := range args {
 		if v.IsTensor() {
 			if _, ok := m.Groups(v.Tensor()); !ok || m.IsCasting() {
 				return false
 			}
 		}
+	}
+	if autograd.IsProfiling() {
+		defer m.BeginEvent("<forward op>")()
 	}
 	p, err := d.forward.Next(false)
 	if err != nil {
@@ -174,11 +183,16 @@ func (d *differentiableGraph) run(m *autograd.Mode, args, out []value.Value) boo
 		}
 	}
 	results := make([]value.Value, p.Code.NumOutputs())
-	if p.Code.RunUntraced(withoutRecording(m), given, results) != nil {
+	if p.Code.RunUntraced(withoutRecording(m), given, results) != nil || anyComplex(results) {
 		return false
 	}
 	copy(out, results)
 	return d.record(m, args, results) == nil
+}
+
+// anyComplex reports whether there is a tensor of complex numbers among values.
+func anyComplex(vs []value.Value) bool {
+	return slices.ContainsFunc(vs, func(v value.Value) bool { return v.IsTensor() && v.Tensor().DType().IsComplex() })
 }
 
 // withoutRecording is a context whose programs record nothing and are otherwise in the mode.
@@ -199,10 +213,14 @@ func (d *differentiableGraph) record(m *autograd.Mode, args, results []value.Val
 			c.Inputs = append(c.Inputs, v.Tensor())
 		}
 	}
-	for _, v := range results[:d.gradient.FRealOutputs] {
-		c.Outputs = append(c.Outputs, v.Tensor())
-	}
 	r := &recordedRun{graph: d, places: places}
+	for _, v := range results[:d.gradient.FRealOutputs] {
+		t := v.Tensor()
+		c.Outputs = append(c.Outputs, t)
+		if d.parts {
+			r.outputs = append(r.outputs, outputOf{slices.Clone(t.Shape()), t.DType()})
+		}
+	}
 	for _, i := range d.gradient.DFInputCapturedInputs {
 		r.save(args[i])
 	}
@@ -219,8 +237,9 @@ type recordedRun struct {
 	graph    *differentiableGraph
 	args     []value.Value
 	captured []value.Value
-	versions []int // of the captured tensors
-	places   []int // of the arguments among the node's inputs, -1 for those that are no tensors
+	versions []int      // of the captured tensors
+	outputs  []outputOf // as whose gradients zeros count where there are none
+	places   []int      // of the arguments among the node's inputs, -1 for those that are no tensors
 }
 
 func (r *recordedRun) save(v value.Value) {
@@ -230,6 +249,31 @@ func (r *recordedRun) save(v value.Value) {
 		version = v.Tensor().Version()
 	}
 	r.captured, r.versions = append(r.captured, v), append(r.versions, version)
+}
+
+// outputOf is what an output of a node was.
+type outputOf struct {
+	shape []int
+	dtype tensor.DType
+}
+
+// zeros is a gradient that is zero everywhere.
+func (o outputOf) zeros() (*tensor.Tensor, error) {
+	t, err := tensor.Empty(o.shape, o.dtype)
+	if err == nil {
+		tensor.Fill(t, tensor.Int(0))
+	}
+	return t, err
+}
+
+// fill puts zeros in the places of gradients that are missing, where the graph joins gradients of parts.
+func (r *recordedRun) fill(grads []*tensor.Tensor) (err error) {
+	for i, o := range r.outputs {
+		if grads[i] == nil && err == nil {
+			grads[i], err = o.zeros()
+		}
+	}
+	return err
 }
 
 // differentiate computes the gradients of the node's inputs.
@@ -244,7 +288,14 @@ func (r *recordedRun) differentiate(m *autograd.Mode, _ *autograd.Node, grads []
 	if m.GradEnabled() {
 		return r.recorded(m, grads)
 	}
+	if autograd.IsProfiling() {
+		defer m.BeginEvent("<backward op>")()
+	}
 	g := r.graph.gradient
+	grads = slices.Clone(grads)
+	if err := r.fill(grads); err != nil {
+		return nil, err
+	}
 	args := make([]value.Value, 0, len(g.DF.Inputs()))
 	for _, at := range g.DFInputVJPs {
 		args = append(args, optional(grads[at]))
@@ -376,23 +427,20 @@ func (j *job) guardGradients(general *ir.Graph) {
 		return
 	}
 	g := j.graph
-	foldMissing(g, missing)
+	f := &folding{missing: missing, absent: map[*ir.Value]bool{}}
+	f.fold(g)
 	nodes, result := g.Block().Nodes(), g.Outputs()[0]
-	first := g.Block().First()
-	old := g.SetInsertPoint(orReturn(first, g.Block()))
+	old := g.SetInsertPoint(orReturn(g.Block().First(), g.Block()))
 	defer g.SetInsertPoint(old)
-	ok := conditionOf(g, missing)
+	ok := f.condition(g)
 	choice := g.InsertNode(g.Create("prim::If", []*ir.Value{ok}, 1))
 	choice.Output().SetType(result.Type())
 	yes, no := choice.AddBlock(), choice.AddBlock()
 	for _, n := range nodes {
-		if n.Kind() != "prim::Constant" {
-			n.MoveBefore(yes.ReturnNode())
-		}
-	}
-	for _, n := range nodes { // constants are read in the choice
 		if n.Kind() == "prim::Constant" {
 			n.MoveBefore(g.Block().First())
+		} else {
+			n.MoveBefore(yes.ReturnNode())
 		}
 	}
 	yes.AddOutput(result)
@@ -402,16 +450,22 @@ func (j *job) guardGradients(general *ir.Graph) {
 	g.AddOutput(choice.Output())
 }
 
-// conditionOf adds nodes that tell whether the same inputs are missing.
-func conditionOf(g *ir.Graph, missing []bool) *ir.Value {
+// folding simplifies the graph of a gradient by what is known of its inputs.
+type folding struct {
+	missing []bool             // of the inputs
+	absent  map[*ir.Value]bool // values that are None then
+}
+
+// condition adds nodes that tell whether what was counted on holds.
+func (f *folding) condition(g *ir.Graph) *ir.Value {
 	var conditions, given, absent []*ir.Value
-	add := func(kind string, inputs ...*ir.Value) {
-		conditions = append(conditions, g.InsertNode(g.Create(kind, inputs, 1)).Output().SetType(types.Bool))
+	ask := func(kind string, inputs ...*ir.Value) *ir.Value {
+		return g.InsertNode(g.Create(kind, inputs, 1)).Output().SetType(types.Bool)
 	}
 	var none *ir.Value
 	for i, in := range g.Inputs() {
 		switch {
-		case in.Type().Kind() == types.KindTensor && missing[i]:
+		case in.Type().Kind() == types.KindTensor && f.missing[i]:
 			absent = append(absent, in)
 		case in.Type().Kind() == types.KindTensor:
 			given = append(given, in)
@@ -419,44 +473,42 @@ func conditionOf(g *ir.Graph, missing []bool) *ir.Value {
 			if none == nil {
 				none = g.Constant(value.None, source.Range{})
 			}
-			add(map[bool]string{true: "aten::__is__", false: "aten::__isnot__"}[missing[i]], in, none)
+			kind := "aten::__isnot__"
+			if f.missing[i] {
+				kind = "aten::__is__"
+			}
+			conditions = append(conditions, ask(kind, in, none))
 		}
 	}
-	add("prim::AutogradAllNonZero", given...)
-	add("prim::AutogradAllZero", absent...)
+	conditions = append(conditions, ask("prim::AutogradAllNonZero", given...), ask("prim::AutogradAllZero", absent...))
 	list := g.InsertNode(g.Create("prim::ListConstruct", conditions, 1))
 	list.Output().SetType(types.NewList(types.Bool))
-	return g.InsertNode(g.Create("aten::all", []*ir.Value{list.Output()}, 1)).Output().SetType(types.Bool)
+	return ask("aten::all", list.Output())
 }
 
-// foldMissing removes from a graph of gradients what is decided by which inputs are missing.
-func foldMissing(g *ir.Graph, missing []bool) {
-	old := g.SetInsertPoint(orReturn(g.Block().First(), g.Block()))
-	none := g.Constant(value.None, source.Range{})
-	g.SetInsertPoint(old)
-	absent := map[*ir.Value]bool{none: true}
+// fold removes from a graph what is decided by what is known.
+func (f *folding) fold(g *ir.Graph) {
 	for i, in := range g.Inputs() {
-		absent[in] = missing[i]
+		f.absent[in] = f.missing[i]
 	}
-	for changed := true; changed; {
-		changed = foldBlock(g.Block(), absent, none)
+	for f.block(g.Block()) {
 	}
 	passes.ConstantPooling(g)
 	passes.DCE(g)
 }
 
-// foldBlock decides the branches of a block that hang on which values are missing, and takes sums to known sizes away.
-func foldBlock(b *ir.Block, absent map[*ir.Value]bool, none *ir.Value) bool {
+// block decides a branch of a block and reports whether there was one to decide; sums to sizes that are missing are what they sum.
+func (f *folding) block(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
 		switch n.Kind() {
 		case "prim::AutogradZero":
-			absent[n.Output()] = true
+			f.absent[n.Output()] = true
 		case "aten::_grad_sum_to_size":
-			if absent[n.Input(1)] || n.Input(1).MustBeNone() {
+			if f.absent[n.Input(1)] || n.Input(1).MustBeNone() {
 				n.Output().ReplaceAllUsesWith(n.Input(0))
 			}
 		case "prim::If":
-			taken, known := outcomeOf(n.Input(0).Node(), absent)
+			taken, known := f.outcome(n.Input(0).Node())
 			if !known {
 				continue
 			}
@@ -477,11 +529,11 @@ func foldBlock(b *ir.Block, absent map[*ir.Value]bool, none *ir.Value) bool {
 	return false
 }
 
-// outcomeOf tells what a question about missing gradients has for an answer.
-func outcomeOf(n *ir.Node, absent map[*ir.Value]bool) (answer, known bool) {
+// outcome tells what a question about missing gradients has for an answer.
+func (f *folding) outcome(n *ir.Node) (answer, known bool) {
 	some, all := false, true
 	for _, v := range n.Inputs() {
-		some, all = some || !absent[v], all && !absent[v]
+		some, all = some || !f.absent[v], all && !f.absent[v]
 	}
 	switch n.Kind() {
 	case "prim::AutogradAnyNonZero":

@@ -71,7 +71,9 @@ var Pipeline = []Step{
 	{"ranks", "what is asked of the number of dimensions of what convolutions give is answered", "the bounds of loops over sizes follow",
 		optimized | profiled, changing(plan.FoldRanks)},
 	{"unroll", "small loops become their rounds", "bounds are constants by now",
-		optimized | profiled, graphStep(unroll)},
+		optimized, graphStep(unroll)},
+	{"repeat", "small loops of a known number of rounds become these", "other loops stay while their tensors are noted, and are unrolled behind that",
+		profiled, graphStep(unrollConstant)},
 	{"fold", "peephole, constants (of tensors and containers too, where no mode decides them) and equal, until nothing changes", "unrolled rounds have constant numbers",
 		optimized | profiled, graphStep(fold)},
 	{"select", "branches without nodes become prim::IfThenElse", "folding empties branches",
@@ -116,6 +118,7 @@ var Orderings = []Ordering{
 	{"notes", "specialize", "it reads the notes"},
 	{"specialize", "regions", "regions stay inside of differentiable graphs, and a guard is no part of a region"},
 	{"evaluation", "plans", "a branch ends a region"},
+	{"ranks", "repeat", "as unroll"},
 	{"ranks", "unroll", "a loop whose bound is known becomes its rounds alone"},
 	{"operands", "plans", "as regions"},
 	{"plans", "regions", "a kernel is no part of a plan"},
@@ -202,6 +205,12 @@ func noteFloat32(g *ir.Graph) {
 
 func unroll(g *ir.Graph) {
 	if passes.UnrollLoops(g) {
+		passes.RemoveListMutation(g)
+	}
+}
+
+func unrollConstant(g *ir.Graph) {
+	if passes.UnrollConstantLoops(g) {
 		passes.RemoveListMutation(g)
 	}
 }

@@ -15,6 +15,12 @@ import (
 // grouped and guarded; else what is elementwise is, where groups are asked for. Where a guard fails, a function runs that is noted and specialized
 // in its turn.
 func (j *job) specialize() error {
+	j.notes.describe(j.graph)
+	if passes.UnrollLoops(j.graph) {
+		passes.RemoveListMutation(j.graph)
+		fold(j.graph)
+		passes.DCE(j.graph)
+	}
 	general := j.graph.Copy()
 	removeNoteNodes(general)
 	met, needed := j.removeNotes()
@@ -28,7 +34,7 @@ func (j *job) specialize() error {
 		j.group(j.graph, met)
 	}
 	j.engine.callFallbacks(j.graph, j.depth-1)
-	return nil
+	return j.checkStrict()
 }
 
 // removeNotes takes the notes out of the graph. It returns what they say of values, and whether one requires a gradient.
@@ -36,11 +42,10 @@ func (j *job) removeNotes() (met map[*ir.Value]*types.TensorInfo, needed bool) {
 	met = map[*ir.Value]*types.TensorInfo{}
 	var made []*ir.Node
 	eachNote(j.graph, func(_ int, n *ir.Node) { made = append(made, n) })
-	j.notes.mu.Lock()
-	defer j.notes.mu.Unlock()
-	for i, n := range made {
+	for _, n := range made {
 		v := n.Input(0)
-		if t := j.notes.seen[i]; t != nil && v.Type().Kind() == types.KindTensor {
+		a, _ := n.Attr("profiled_type")
+		if t, ok := a.(*types.TensorInfo); ok && t != types.Tensor && v.Type().Kind() == types.KindTensor {
 			met[v] = t
 			needed = needed || t.RequiresGrad != nil && *t.RequiresGrad
 		}

@@ -22,6 +22,9 @@ func errorf(format string, args ...any) error {
 
 // callFunction calls the function of a site with its inputs.
 func (s *stack) callFunction(site *site, regs, area []value.Value) error {
+	if site.event != "" && autograd.IsProfiling() {
+		defer s.mode.BeginEvent(site.event)()
+	}
 	c := site.code.Load()
 	if c == nil || site.changes {
 		var err error
@@ -238,6 +241,11 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 		ctx = forks.start(ctx, site.at, future, args)
 	}
 	ctx = autograd.WithMode(ctx, s.mode)
+	event := func() func() { return func() {} }
+	if autograd.IsProfiling() {
+		mode := *s.mode
+		event = func() func() { return mode.BeginEvent("<forked function>") }
+	}
 	budget, threads := tensor.BudgetHere(), tensor.ThreadLimit()
 	go func() {
 		defer func() {
@@ -245,6 +253,7 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 				future.Complete(value.None, fmt.Errorf("internal error in a forked call: %v\n%s", p, debug.Stack()))
 			}
 		}()
+		defer event()()
 		var out [1]value.Value
 		var err error
 		tensor.LimitThreads(threads, func() {

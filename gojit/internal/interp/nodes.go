@@ -2,6 +2,7 @@ package interp
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -185,9 +186,23 @@ func (l *lowering) callGraph(n *ir.Node, g *ir.Graph, dead []*ir.Value) error {
 	}
 	l.code.steps = append(l.code.steps, body.steps...)
 	s := &site{name: l.code.name, options: l.options}
+	if n.Kind() == GroupKind {
+		s.event = groupName(g)
+	}
 	s.code.Store(body)
 	l.call(opCallFunction, s, n, n.Inputs(), dead)
 	return nil
+}
+
+// groupName is what profiles call the run of a group: its operators in order.
+func groupName(g *ir.Graph) string {
+	name := "fused"
+	g.Block().Walk(func(n *ir.Node) {
+		if _, base, _ := strings.Cut(n.Kind(), "::"); !n.Is("prim::Constant", "prim::ListConstruct", GroupKind) {
+			name += "_" + base
+		}
+	})
+	return name
 }
 
 // differentiable lowers prim::DifferentiableGraph: the attempt to run it as one node of the tape, and behind it a call of its graph.

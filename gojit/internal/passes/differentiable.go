@@ -96,12 +96,27 @@ func (s *slicer) grow(n *ir.Node) (group *ir.Node, grown bool) {
 	return group, grown
 }
 
+// partsStay reports whether a node gives parts of a tensor, which share its memory, that only nodes of the group read.
+func partsStay(n, group *ir.Node) bool {
+	if n.Kind() != PartsKind {
+		return false
+	}
+	for _, v := range n.Outputs() {
+		for _, u := range v.Uses() {
+			if u.User.Block() != group.Blocks()[0] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func (s *slicer) takeProducer(group *ir.Node) bool {
 	var producers []*ir.Node
 	for n := group.Blocks()[0].First(); n != nil; n = n.Next() {
 		for _, v := range n.Inputs() {
 			p := v.Node()
-			if p.Block() == group.Block() && s.mayJoin(p) && s.part[p] == s.part[group] && !slices.Contains(producers, p) {
+			if p.Block() == group.Block() && (s.mayJoin(p) || partsStay(p, group)) && s.part[p] == s.part[group] && !slices.Contains(producers, p) {
 				producers = append(producers, p)
 			}
 		}

@@ -41,7 +41,7 @@ func FuseTensorExprs(g *ir.Graph) bool {
 //	                                           block0(): %c = prim::TensorExprGroup_0(%x', %y') -> (%c)
 //	                                           block1(): %d = prim::FallbackGraph_1(%x, %y) -> (%d)
 func FuseExprs(g *ir.Graph, o Exprs) bool {
-	f := &tensorExprs{options: o, memory: alias.Analyze(g, alias.Options{})}
+	f := &tensorExprs{options: o, graph: g, memory: alias.Analyze(g, alias.Options{})}
 	f.block(g.Block())
 	if len(f.groups) == 0 {
 		return false
@@ -50,7 +50,7 @@ func FuseExprs(g *ir.Graph, o Exprs) bool {
 		f.memory = alias.Analyze(g, alias.Options{})
 	}
 	f.joinNeighbours()
-	for _, n := range f.groups {
+	for _, n := range slices.Backward(f.inOrder()) {
 		f.giveNoSizes(n)
 		ConstantPooling(n.GraphAttr("Subgraph"))
 		f.guardTypes(n)
@@ -79,11 +79,17 @@ func (f *tensorExprs) dissolveSmall() bool {
 // workOf counts the nodes of a group's body that compute elements: lists, parts and other views only say where elements are.
 func workOf(body *ir.Graph) (count int) {
 	body.Block().Walk(func(n *ir.Node) {
-		if o := n.Operator(); o != nil && n.Kind() != PartsKind && !isShown(n, o) {
+		if computes(n) {
 			count++
 		}
 	})
 	return count
+}
+
+// computes reports whether a node makes elements: lists, parts and other views do not.
+func computes(n *ir.Node) bool {
+	o := n.Operator()
+	return o != nil && !n.Is(PartsKind, "prim::ListConstruct", "prim::Constant") && !isShown(n, o)
 }
 
 // isShown reports whether a node gives elements of its first input as they are.
@@ -98,26 +104,38 @@ func isShown(n *ir.Node, o *ops.Operator) bool {
 
 type tensorExprs struct {
 	options Exprs
+	graph   *ir.Graph
 	memory  *alias.Db
 	groups  []*ir.Node
 	sized   bool // sizes are computed instead of asked for
 }
 
-// block makes the groups of a block, from its end on: each takes in what makes its inputs.
+// block makes the groups of a block and of the blocks in it, from its end on: each takes in what makes its inputs. What moves behind a group then is
+// seen in the next round.
 func (f *tensorExprs) block(b *ir.Block) {
-	for n := b.Last(); n != nil; n = n.Prev() {
+	for again := true; again; {
+		again = false
+		for n := b.Last(); n != nil; n = n.Prev() {
+			group := n
+			if !slices.Contains(f.groups, n) {
+				if n.Kind() == interp.GroupKind || !f.joins(n) || !computes(n) {
+					continue
+				}
+				group = newSubgraph(b.Graph(), interp.GroupKind).InsertAfter(n)
+				f.take(n, group)
+				f.groups = append(f.groups, group)
+				again = true
+			}
+			for f.takeProducer(group) {
+				again = true
+			}
+			n = group
+		}
+	}
+	for n := b.First(); n != nil; n = n.Next() {
 		for _, inner := range n.Blocks() {
 			f.block(inner)
 		}
-		if n.Kind() == interp.GroupKind || !f.joins(n) || isList(n) {
-			continue
-		}
-		group := newSubgraph(b.Graph(), interp.GroupKind).InsertAfter(n)
-		f.take(n, group)
-		for f.takeProducer(group) {
-		}
-		f.groups = append(f.groups, group)
-		n = group
 	}
 }
 
@@ -125,7 +143,7 @@ func (f *tensorExprs) block(b *ir.Block) {
 func (f *tensorExprs) joinNeighbours() {
 	former := map[*ir.Block]*ir.Node{}
 	joined := map[*ir.Node]bool{}
-	for _, n := range slices.Backward(f.groups) { // they were made from the ends of blocks on
+	for _, n := range f.inOrder() {
 		b := n.Block()
 		if former[b] != nil && f.memory.MoveBefore(n, former[b]) {
 			f.absorb(n, former[b])
@@ -135,6 +153,16 @@ func (f *tensorExprs) joinNeighbours() {
 		former[b] = n
 	}
 	f.groups = slices.DeleteFunc(f.groups, func(n *ir.Node) bool { return joined[n] })
+}
+
+// inOrder returns the groups in the order of the graph.
+func (f *tensorExprs) inOrder() (groups []*ir.Node) {
+	f.graph.Block().Walk(func(n *ir.Node) {
+		if slices.Contains(f.groups, n) {
+			groups = append(groups, n)
+		}
+	})
+	return groups
 }
 
 // absorb moves the nodes of a group, which stands before another one, into that.
@@ -155,10 +183,16 @@ func (f *tensorExprs) absorb(n, into *ir.Node) {
 			mergeIntoSubgraph(f.memory, m, into)
 		}
 	}
+	f.memory = alias.Analyze(into.Graph(), alias.Options{}) // it does not know the group's outputs
 }
 
-// take moves n, which stands before a group, into it; a list that n alone reads goes with it.
+// take moves n, which stands before a group, into it; a list that n alone reads goes with it. The nodes of another group are moved.
 func (f *tensorExprs) take(n, group *ir.Node) {
+	if n.Kind() == interp.GroupKind {
+		f.groups = slices.DeleteFunc(f.groups, func(g *ir.Node) bool { return g == n })
+		f.absorb(n, group)
+		return
+	}
 	lists := listsOf(n)
 	mergeIntoSubgraph(f.memory, n, group)
 	for _, l := range lists {
@@ -189,7 +223,7 @@ func isList(n *ir.Node) bool {
 func (f *tensorExprs) takeProducer(group *ir.Node) bool {
 	var producers []*ir.Node
 	for _, v := range group.Inputs() {
-		if p := v.Node(); p.Block() == group.Block() && f.joins(p) && !isList(p) && !slices.Contains(producers, p) {
+		if p := v.Node(); p.Block() == group.Block() && (slices.Contains(f.groups, p) || f.joins(p) && !isList(p)) && !slices.Contains(producers, p) {
 			producers = append(producers, p)
 		}
 	}

@@ -8,25 +8,25 @@ import (
 
 // activationGradients are the records of the gradients of activations: of the gradient of the result, of the argument and of some numbers.
 var activationGradients = []ops.Def{
-	{Name: "threshold_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: func(b builder, x ...element) element {
+	{Name: "threshold_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Le, x[1], x[2]), b.Number(x[0], 0), x[0])
 	}},
-	{Name: "leaky_relu_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: func(b builder, x ...element) element {
+	{Name: "leaky_relu_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Gt, x[1], b.Number(x[1], 0)), x[0], b.Mul(x[0], x[2]))
 	}},
-	{Name: "hardtanh_backward", Tags: ops.Unfused, Operands: 2, Numbers: 2, Scalar: func(b builder, x ...element) element {
+	{Name: "hardtanh_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 2, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Or, b.Binary(kernel.Le, x[1], x[2]), b.Binary(kernel.Ge, x[1], x[3])), b.Number(x[0], 0), x[0])
 	}},
-	{Name: "hardsigmoid_backward", Tags: ops.Unfused, Operands: 2, Scalar: func(b builder, x ...element) element {
+	{Name: "hardsigmoid_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Scalar: func(b builder, x ...element) element {
 		inside := b.Binary(kernel.And, b.Binary(kernel.Gt, x[1], b.Number(x[1], -3)), b.Binary(kernel.Lt, x[1], b.Number(x[1], 3)))
 		return b.Select(inside, b.Mul(x[0], b.Number(x[0], 1./6)), b.Number(x[0], 0))
 	}},
-	{Name: "hardswish_backward", Tags: ops.Unfused, Operands: 2, Scalar: func(b builder, x ...element) element {
+	{Name: "hardswish_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Scalar: func(b builder, x ...element) element {
 		middle := b.Mul(x[0], b.Add(b.Div(x[1], b.Number(x[1], 3)), b.Number(x[1], 0.5)))
 		return b.Select(b.Binary(kernel.Lt, x[1], b.Number(x[1], -3)), b.Number(x[0], 0), b.Select(b.Binary(kernel.Le, x[1], b.Number(x[1], 3)), middle, x[0]))
 	}},
-	{Name: "hardshrink_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: insideZero},
-	{Name: "softshrink_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: insideZero},
+	{Name: "hardshrink_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: insideZero},
+	{Name: "softshrink_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: insideZero},
 }
 
 // insideZero has no gradient from -x[2] to x[2].
