@@ -438,16 +438,6 @@ def _grid_sampler_2d_cpu_fallback(input, grid, interpolation_mode: int, padding_
 
 # ---- losses and activations ----
 
-def nll_loss2d_forward(self, target, weight: Optional[Tensor], reduction: int, ignore_index: int):
-    used = target != ignore_index
-    if weight is None:
-        total = used.sum().to(self.dtype)
-    else:
-        total = torch.where(used, weight.index_select(0, torch.clamp_min(target.flatten(), 0)).view(target.shape), torch.zeros([1], dtype=self.dtype, device=self.device)).sum()
-    if reduction == 0:
-        total = torch.zeros_like(total)
-    return torch.nll_loss2d(self, target, weight, reduction, ignore_index), total
-
 def _weight_norm_interface(v, g, dim: int):
     norms = torch.norm_except_dim(v, 2, dim)
     return v * (g / norms), norms
