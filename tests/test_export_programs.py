@@ -291,3 +291,13 @@ def test_strides_of_views():
                 expected = None
             found = _composites._view_strides(list(view.shape), list(view.stride()), sizes, view.is_contiguous())
             assert found == expected, (view.shape, view.stride(), sizes)
+
+
+def test_one_text_for_each_operator():
+    """What a composite operator is made of is not written again for programs: but for one whose parts write while a net is trained."""
+    from torchjit import _composites
+    from torchjit.export import _core_losses, _core_operators
+
+    core = {**_core_operators.table(), **_core_losses.table()}
+    assert len(core) == len(_core_operators.table()) + len(_core_losses.table())
+    assert set(core) & set(_composites.table()) == {torch.ops.aten.batch_norm.default}

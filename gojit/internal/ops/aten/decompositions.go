@@ -77,6 +77,11 @@ func composeDropout(x composer, a []value.Value) tensors {
 	return x.do("mul.Tensor", a[0], mask)
 }
 
+// emitting is an operator as another one that takes the same arguments, in their order, and more where these have defaults.
+func emitting(name string) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value { return e.Emit(name, a...) }
+}
+
 func withIndices(name string) ops.Decomposition {
 	return func(e ops.Emitter, a []value.Value) []value.Value { return e.Emit(name, a...)[:1] }
 }
@@ -388,6 +393,11 @@ func (p plainly) Unrecorded() ops.Emitter { return p }
 // decomposed defines an overload that has no implementation but what it is made of.
 func decomposed(name string, as ops.Decomposition) definition {
 	return define(name, func(c call) { copy(c.out, as(plainly{}, c.args)) }).onMeta()
+}
+
+// sameAs defines an overload that is another one.
+func sameAs(name, other string) definition {
+	return decomposed(name, emitting(other)).with(ops.Def{Decomp: emitting(other)})
 }
 
 // composeRmsNorm computes in Float32 what has fewer bits.
