@@ -194,3 +194,25 @@ def test_gradients_of_a_convolution_that_are_not_asked_for_are_not_computed():
     assert found[0] is None and found[2] is None and found[1].eq(4).all()
     with pytest.raises(RuntimeError, match=r"expected a gradient of size \[1, 3, 2, 2\], got one of size \[1, 3, 2, 1\]"):
         torch.ops.aten.convolution_backward(g[..., :1], x, w, *rest, [True, True, True])
+
+
+def test_nodes_of_losses():
+    """Losses of classes are one node, as in PyTorch, and its gradient has one."""
+    nll_loss = torch.nn.functional.nll_loss
+    x = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+    target, weight = torch.tensor([0, 3, 1]), torch.tensor([1.0, 2.0, 0.5, 0.25], dtype=torch.float64)
+    assert nll_loss(x, target).grad_fn.name() == "NllLossBackward0"
+    images, classes = x.reshape(1, 3, 2, 2), torch.tensor([[[0, 1], [2, 1]]])
+    assert nll_loss(images, classes).grad_fn.name() == "NllLoss2DBackward0"
+    for reduction in ("none", "mean", "sum"):
+        f = lambda x, reduction=reduction: nll_loss(x * x, target, weight, reduction=reduction, ignore_index=1)  # noqa: E731
+        g = lambda x, reduction=reduction: nll_loss(x.reshape(1, 3, 2, 2) ** 3, classes, reduction=reduction)  # noqa: E731
+        assert torch.autograd.gradcheck(f, x) and torch.autograd.gradgradcheck(f, x)
+        assert torch.autograd.gradcheck(g, x) and torch.autograd.gradgradcheck(g, x)
+    row = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda row: nll_loss(row, torch.tensor(2), weight), row)
+
+
+def test_linear_with_a_vector_as_weight():
+    x, w = torch.randn(2, 3, dtype=torch.float64, requires_grad=True), torch.randn(3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(torch.nn.functional.linear, (x, w))

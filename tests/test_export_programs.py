@@ -255,3 +255,49 @@ def test_repeats_of_dynamic_sizes():
 def test_reasons_name_what_is_wrong_alone():
     with pytest.raises(torch.export.UserError, match=r"(?s)Constraints violated \(t\)!.*Suggested fixes:\n  t = 5\n\n"):
         torch.export.export(module(lambda x: x.new_full((x.size(0),), float(x.shape[1]))), (torch.ones(3, 5),), dynamic_shapes=({0: Dim("b"), 1: Dim("t")},))
+
+
+# What torch.export of PyTorch 2 makes of operators: those of the program that run_decompositions gives.
+DECOMPOSED = [
+    (lambda x: torch.multiply(x, 2.0).clip(0, 1).negative(), "mul.Tensor clamp.default neg.default"),
+    (lambda x: x @ x[0, 0], "select.int select.int view.default mul.Tensor sum.dim_IntList view.default"),
+    (lambda x: x @ x.transpose(1, 2), "permute.default expand.default view.default expand.default view.default bmm.default view.default"),
+    (lambda x: x.transpose(0, 1).reshape(3, 2, 2, 2), "permute.default view.default"),
+    (lambda x: x.transpose(0, 1).flatten(), "permute.default clone.default view.default"),
+    (lambda x: x.movedim((0, 1), (2, 0)), "permute.default"),
+    (lambda x: torch.nn.functional.max_pool2d(x, 2), "max_pool2d_with_indices.default getitem"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "names"), DECOMPOSED)
+def test_parts_of_composite_operators(f, names):
+    ep = torch.export.export(module(f), (torch.arange(24.0).reshape(2, 3, 4),)).run_decompositions()
+    found = [getattr(n.target, "name", lambda: "getitem")().removeprefix("aten::") for n in ep.graph.find_nodes(op="call_function")]
+    found = [n if "." in n or n == "getitem" else n + ".default" for n in found]
+    assert found == names.split(), found
+
+
+def test_strides_of_views():
+    from torchjit import _composites
+
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    for view in (x, x.transpose(0, 1), x[:, 1:], x[:, :1], x.unsqueeze(1).expand(2, 5, 3, 4), x[:, ::2], x[:0]):
+        for sizes in ([24], [6, 4], [3, 2, 2, 2], [2, 2, 4], [2, 8], [8], [2, 5, 12], [10, 12], [4, 4], [2, 1, 1, 4, 1], [0, 3, 4], [0]):
+            if torch.Size(sizes).numel() != view.numel():
+                continue
+            try:
+                expected = list(view.view(sizes).stride())
+            except RuntimeError:
+                expected = None
+            found = _composites._view_strides(list(view.shape), list(view.stride()), sizes, view.is_contiguous())
+            assert found == expected, (view.shape, view.stride(), sizes)
+
+
+def test_one_text_for_each_operator():
+    """What a composite operator is made of is not written again for programs: but for one whose parts write while a net is trained."""
+    from torchjit import _composites
+    from torchjit.export import _core_losses, _core_operators
+
+    core = {**_core_operators.table(), **_core_losses.table()}
+    assert len(core) == len(_core_operators.table()) + len(_core_losses.table())
+    assert set(core) & set(_composites.table()) == {torch.ops.aten.batch_norm.default}

@@ -1,36 +1,85 @@
-"""What composite operators are made of, for modes that see operators below autograd.
+"""What composite operators are made of, for modes that see operators below autograd and for the decompositions of exported programs.
 
-Others have definitions in the library, which their gradients need as well; those that have neither are seen as they are.
+Others have definitions in the library, which their gradients need as well; those that have neither are seen as they are. An exported program
+has other operators in the places of the parts too: `parts_from` says which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torchjit as torch
 
-aten: Any = torch.ops.aten  # type: ignore[attr-defined]
+
+class _Parts(threading.local):
+    """The functions that stand in the places of operators that definitions call, by operator; None where these are called themselves."""
+
+    table: dict[Any, Callable[..., Any]] | None = None
+
+
+_parts = _Parts()
+
+
+@contextlib.contextmanager
+def parts_from(table: dict[Any, Callable[..., Any]]) -> Iterator[None]:
+    """Definitions that run inside call the functions of a table in the places of its operators."""
+    before, _parts.table = _parts.table, table
+    try:
+        yield
+    finally:
+        _parts.table = before
+
+
+class _Packet:
+    """The overloads of an operator as definitions call them."""
+
+    def __init__(self, packet: Any) -> None:
+        self.packet = packet
+
+    def __getattr__(self, overload: str) -> Callable[..., Any]:
+        operator = getattr(self.packet, overload)
+        return operator if _parts.table is None else _parts.table.get(operator, operator)
+
+
+class _Operators:
+    """The operators as definitions call them."""
+
+    def __getattr__(self, base: str) -> _Packet:
+        return _Packet(getattr(torch.ops.aten, base))  # type: ignore[attr-defined]
+
+
+aten: Any = _Operators()
 
 _definitions: dict[str, Callable[..., Any]] = {}
-
-# Those whose parts have no gradients of their own here: where one is asked for, they are seen as they are.
-_WITHOUT_GRADIENTS = frozenset(
-    f"aten::{name}" for name in ("batch_norm", "layer_norm", "group_norm", "nll_loss", "nll_loss_nd", "cross_entropy_loss")
-)
-
 
 def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a composite operator in a tuple, None where this module does not know what it is made of."""
     definition = _definitions.get(name)
-    if definition is None or name in _WITHOUT_GRADIENTS and _asks_for_gradients(args):
+    if definition is None:
         return None
     made = definition(*args, **kwargs)
     return None if made is NotImplemented else (made,)
 
 
-def _asks_for_gradients(args: tuple[Any, ...]) -> bool:
-    return torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in args)
+def table() -> dict[Any, Callable[..., Any]]:
+    """The definitions by the operators that they define, as functions that call the operator where they do not know what it is made of."""
+    return {_operator(name): _total(_operator(name), definition) for name, definition in _definitions.items()}
+
+
+def _operator(name: str) -> Any:
+    base, _, overload = name.removeprefix("aten::").partition(".")
+    return getattr(getattr(torch.ops.aten, base), overload or "default")  # type: ignore[attr-defined]
+
+
+def _total(operator: Any, definition: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        made = definition(*args, **kwargs)
+        return operator(*args, **kwargs) if made is NotImplemented else made
+
+    return run
 
 
 def _defines(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -50,15 +99,16 @@ def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
     turned = aten.t.default(weight)
     if bias is not None and x.dim() == 2:
         return aten.addmm.default(bias, x, turned)
-    if bias is not None and x.dim() == 3 and x.is_contiguous():
-        rows = x.shape[0] * x.shape[1]
-        made = aten.addmm.default(bias, aten.view.default(x, [rows, x.shape[2]]), turned)
-        return aten.view.default(made, [x.shape[0], x.shape[1], made.shape[1]])
+    flat = x.dim() == 3 or _parts.table is not None  # PyTorch 2, which exports, does it for inputs of any dimensions
+    if bias is not None and flat and x.is_contiguous():
+        shape = _shape(x)
+        made = aten.addmm.default(bias, aten.view.default(x, [_product(shape[:-1]), shape[-1]]), turned)
+        return aten.view.default(made, [*shape[:-1], weight.size(0)])
     made = _matmul(x, turned)
     return made if bias is None else aten.add_.Tensor(made, bias)
 
 
-@_defines("matmul", "linalg_matmul")
+@_defines("matmul")
 def _matmul(a: Any, b: Any) -> Any:
     if a.dim() == 1 and b.dim() == 1:
         return aten.dot.default(a, b)
@@ -73,29 +123,44 @@ def _matmul(a: Any, b: Any) -> Any:
     return _batched(a, b)
 
 
+def _shape(x: Any) -> list[Any]:
+    return [x.size(d) for d in range(x.dim())]
+
+
+def _product(sizes: list[Any]) -> Any:
+    product: Any = 1
+    for n in sizes:
+        product = n if isinstance(product, int) and product == 1 else product * n
+    return product
+
+
 def _folded(a: Any, b: Any) -> Any:
     """A product of many matrices by one or by a vector, as one product."""
-    rows = 1
-    for n in a.shape[:-1]:
-        rows *= n
-    flat = _reshape(a, [rows, a.shape[-1]])
+    *rows, columns = _shape(a)
+    flat = aten.reshape.default(a, [_product(rows), columns])
     if b.dim() == 1:
-        return aten._unsafe_view.default(aten.mv.default(flat, b), list(a.shape[:-1]))
-    return aten._unsafe_view.default(aten.mm.default(flat, b), [*a.shape[:-1], b.shape[1]])
+        return aten._unsafe_view.default(aten.mv.default(flat, b), rows)
+    return aten._unsafe_view.default(aten.mm.default(flat, b), [*rows, b.size(1)])
 
 
 def _batched(a: Any, b: Any) -> Any:
     left = aten.unsqueeze.default(a, 0) if a.dim() == 1 else a
     right = aten.unsqueeze.default(b, 1) if b.dim() == 1 else b
-    batch = list(torch.broadcast_shapes(left.shape[:-2], right.shape[:-2]))
-    count = 1
-    for n in batch:
-        count *= n
-    n, m, p = left.shape[-2], left.shape[-1], right.shape[-1]
-    left = _reshape(aten.expand.default(left, [*batch, n, m]), [count, n, m])
-    right = _reshape(aten.expand.default(right, [*batch, m, p]), [count, m, p])
+    *first, n, m = _shape(left)
+    *second, _, p = _shape(right)
+    batch = _broadcast(first, second)
+    count = _product(batch)
+    left = aten.reshape.default(aten.expand.default(left, [*batch, n, m]), [count, n, m])
+    right = aten.reshape.default(aten.expand.default(right, [*batch, m, p]), [count, m, p])
     shape = batch + ([n] if a.dim() > 1 else []) + ([p] if b.dim() > 1 else [])
     return aten._unsafe_view.default(aten.bmm.default(left, right), shape)
+
+
+def _broadcast(a: list[Any], b: list[Any]) -> list[Any]:
+    """The sizes of batches that are broadcast against each other."""
+    rank = max(len(a), len(b))
+    a, b = [1] * (rank - len(a)) + a, [1] * (rank - len(b)) + b
+    return [n if isinstance(m, int) and m == 1 else m for m, n in zip(a, b, strict=True)]
 
 
 # ---- shapes ----
@@ -103,58 +168,65 @@ def _batched(a: Any, b: Any) -> Any:
 
 @_defines("reshape")
 def _reshape(x: Any, shape: Any) -> Any:
-    sizes = list(shape)
-    if -1 in sizes:
-        known = 1
-        for n in sizes:
-            known *= n if n != -1 else 1
-        sizes[sizes.index(-1)] = x.numel() // known if known else 0
-    if _can_view(x, sizes):
-        return aten._reshape_alias.default(x, sizes, _view_strides(x, sizes))
+    sizes, old = list(shape), _shape(x)
+    at = [d for d, n in enumerate(sizes) if isinstance(n, int) and n == -1]
+    if at:
+        others = _product([n for d, n in enumerate(sizes) if d != at[0]])
+        sizes[at[0]] = _product(old) // others if not isinstance(others, int) or others else 0
+    strides = _view_strides(old, list(x.stride()), sizes, x.is_contiguous())
+    if strides is not None:
+        return aten._reshape_alias.default(x, sizes, strides)
     return aten._unsafe_view.default(aten.clone.default(x, memory_format=torch.contiguous_format), sizes)
 
 
-def _view_strides(x: Any, sizes: list[int]) -> list[int]:
-    with torch.no_grad():
-        return list(_native_below(lambda: torch.empty_strided(x.shape, x.stride(), device="meta").view(sizes).stride()))
-
-
-def _native_below(f: Callable[[], Any]) -> Any:
-    from torchjit import _native
-
-    return _native.below_autograd(f)
-
-
-def _can_view(x: Any, sizes: list[int]) -> bool:
-    try:
-        _view_strides(x, sizes)
-    except RuntimeError:
-        return False
-    return True
+def _view_strides(old: list[Any], strides: list[Any], new: list[Any], contiguous: bool) -> list[Any] | None:
+    """The strides of a view with new sizes, None where there is none. Of sizes that are not known it has to be contiguous."""
+    plain = [1] * len(new)
+    for d in range(len(new) - 1, 0, -1):
+        plain[d - 1] = plain[d] * (new[d] if not isinstance(new[d], int) else max(1, new[d]))
+    if contiguous:
+        return plain
+    if not all(isinstance(n, int) for n in [*old, *strides, *new]):
+        return None
+    if 0 in old:
+        return strides if old == new else plain
+    made: list[Any] = [1] * len(new)
+    at = len(new)
+    run, step = 1, strides[-1] if old else 1  # the elements of a run of dimensions with one step, from the last one on
+    for d in range(len(old) - 1, -1, -1):
+        run *= old[d]
+        if d > 0 and (old[d - 1] == 1 or strides[d - 1] == run * step):
+            continue
+        covered = 1
+        while at > 0 and (covered < run or new[at - 1] == 1):
+            at -= 1
+            made[at] = covered * step
+            covered *= new[at]
+        if covered != run:
+            return None
+        run, step = 1, strides[d - 1] if d > 0 else 1
+    return made
 
 
 @_defines("reshape_as")
 def _reshape_as(x: Any, other: Any) -> Any:
-    return _reshape(x, list(other.shape))
+    return aten.reshape.default(x, _shape(other))
 
 
 @_defines("flatten.using_ints")
 def _flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    shape = list(x.shape)
+    shape = _shape(x)
     if not shape:
-        return _reshape(x, [1])
+        return aten.reshape.default(x, [1])
     start, end = start_dim % len(shape), end_dim % len(shape)
     if start == end:
         return x
-    joined = 1
-    for n in shape[start : end + 1]:
-        joined *= n
-    return _reshape(x, [*shape[:start], joined, *shape[end + 1 :]])
+    return aten.reshape.default(x, [*shape[:start], _product(shape[start : end + 1]), *shape[end + 1 :]])
 
 
 @_defines("ravel")
 def _ravel(x: Any) -> Any:
-    return _reshape(_contiguous(x), [-1])
+    return aten.reshape.default(_contiguous(x), [-1])
 
 
 @_defines("contiguous")
@@ -164,12 +236,12 @@ def _contiguous(x: Any, memory_format: Any = torch.contiguous_format) -> Any:
 
 @_defines("expand_as")
 def _expand_as(x: Any, other: Any) -> Any:
-    return aten.expand.default(x, list(other.shape))
+    return aten.expand.default(x, _shape(other))
 
 
 @_defines("view_as")
 def _view_as(x: Any, other: Any) -> Any:
-    return aten.view.default(x, list(other.shape))
+    return aten.view.default(x, _shape(other))
 
 
 @_defines("broadcast_to")
@@ -184,7 +256,8 @@ def _narrow(x: Any, dim: int, start: int, length: int) -> Any:
 
 @_defines("chunk")
 def _chunk(x: Any, chunks: int, dim: int = 0) -> Any:
-    return aten.split.Tensor(x, max(1, -(-x.shape[dim] // chunks)), dim)
+    size = x.size(dim)
+    return aten.split.Tensor(x, max(1, -(-size // chunks)), dim) if isinstance(size, int) else NotImplemented
 
 
 @_defines("numpy_T")
@@ -197,7 +270,7 @@ def _swap(x: Any, a: int, b: int) -> Any:
     return aten.transpose.int(x, a, b)
 
 
-@_defines("movedim.intlist", "moveaxis.intlist", "movedim.int", "moveaxis.int")
+@_defines("movedim.intlist", "movedim.int")
 def _movedim(x: Any, source: Any, destination: Any) -> Any:
     sources = [d % x.dim() for d in ([source] if isinstance(source, int) else source)]
     targets = [d % x.dim() for d in ([destination] if isinstance(destination, int) else destination)]
@@ -255,9 +328,8 @@ def _layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: f
 
 @_defines("group_norm")
 def _group_norm(x: Any, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True) -> Any:
-    n, c = x.shape[:2]
-    rest = x.numel() // (n * c) if n * c else 0
-    return aten.native_group_norm.default(_contiguous(x), weight, bias, n, c, rest, groups, eps)[0]
+    n, c, *rest = _shape(x)
+    return aten.native_group_norm.default(_contiguous(x), weight, bias, n, c, _product(rest), groups, eps)[0]
 
 
 @_defines("softmax.int")
@@ -301,7 +373,7 @@ def _nll_loss(x: Any, target: Any, weight: Any = None, reduction: int = 1, ignor
 def _cross_entropy_loss(
     x: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100, label_smoothing: float = 0.0
 ) -> Any:  # fmt: skip
-    if label_smoothing or target.shape == x.shape:
+    if label_smoothing or target.dtype.is_floating_point:
         return NotImplemented
     return _nll_loss(_log_softmax(x, 1 if x.dim() > 1 else 0), target, weight, reduction, ignore_index)
 
@@ -364,14 +436,11 @@ def _item(x: Any) -> Any:
     return aten._local_scalar_dense.default(x)
 
 
-# Other names of operators.
-for _name, _same in {
-    "multiply.Tensor": "mul.Tensor", "divide.Tensor": "div.Tensor", "true_divide.Tensor": "div.Tensor", "less.Tensor": "lt.Tensor",
-    "less.Scalar": "lt.Scalar", "greater.Tensor": "gt.Tensor", "greater.Scalar": "gt.Scalar", "less_equal.Tensor": "le.Tensor",
-    "less_equal.Scalar": "le.Scalar", "greater_equal.Tensor": "ge.Tensor", "greater_equal.Scalar": "ge.Scalar",
-    "not_equal.Tensor": "ne.Tensor", "not_equal.Scalar": "ne.Scalar", "negative": "neg.default", "concat": "cat.default",
-    "concatenate": "cat.default", "clip": "clamp.default", "clip.Tensor": "clamp.Tensor", "max.other": "maximum.default",
-    "min.other": "minimum.default",
-}.items():  # fmt: skip
-    _base, _, _overload = _same.partition(".")
-    _definitions["aten::" + _name] = getattr(getattr(aten, _base), _overload)
+@_defines("max.other")
+def _max_other(x: Any, other: Any) -> Any:
+    return aten.maximum.default(x, other)
+
+
+@_defines("min.other")
+def _min_other(x: Any, other: Any) -> Any:
+    return aten.minimum.default(x, other)

@@ -18,8 +18,8 @@ def _zero(x: Any) -> Any:
     return aten.scalar_tensor.default(0, dtype=x.dtype, device=x.device)
 
 
-def _nll_loss(x: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:
-    """The loss of classes: of a vector, or along dimension 1."""
+def _nll_loss(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    """The loss of classes, of a vector or along dimension 1, and what the targets weigh."""
     dim = 0 if x.dim() == 1 else 1
     counted = aten.ne.Scalar(target, ignore_index)
     safe = aten.where.self(counted, target, _zero(target))
@@ -32,24 +32,16 @@ def _nll_loss(x: Any, target: Any, weight: Any = None, reduction: int = 1, ignor
         losses = aten.mul.Tensor(losses, weights)
     losses = aten.where.self(counted, losses, _zero(losses))
     if reduction != 1:
-        return _reduced(losses, reduction)
+        return _reduced(losses, reduction), None
     if weights is None:
         total = aten._to_copy.default(aten.sum.default(counted), dtype=x.dtype)
     else:
         total = aten.sum.default(aten.where.self(counted, weights, _zero(weights)))
-    return aten.div.Tensor(aten.sum.default(losses), total)
+    return aten.div.Tensor(aten.sum.default(losses), total), total
 
 
 def _sizes(x: Any) -> list[Any]:
     return [x.size(d) for d in range(x.dim())]
-
-
-def _cross_entropy(
-    x: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100, label_smoothing: float = 0.0
-) -> Any:
-    if label_smoothing != 0 or target.dtype.is_floating_point:
-        return aten.cross_entropy_loss.default(x, target, weight, reduction, ignore_index, label_smoothing)
-    return _nll_loss(aten._log_softmax.default(x, 0 if x.dim() == 1 else 1, False), target, weight, reduction, ignore_index)
 
 
 def _bce_with_logits(x: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = 1) -> Any:
@@ -115,8 +107,8 @@ def _new_full(x: Any, size: Any, value: Any, **options: Any) -> Any:
 def table() -> dict[Any, Callable[..., Any]]:
     """The functions by the operators in whose places they stand."""
     return {
-        aten.nll_loss_nd.default: _nll_loss,
-        aten.cross_entropy_loss.default: _cross_entropy,
+        aten.nll_loss_forward.default: _nll_loss,
+        aten.nll_loss2d_forward.default: _nll_loss,
         aten.binary_cross_entropy_with_logits.default: _bce_with_logits,
         aten.norm.Scalar: _norm,
         aten.norm.ScalarOpt_dim: _norm,
@@ -126,9 +118,6 @@ def table() -> dict[Any, Callable[..., Any]]:
         aten.logsumexp.default: _logsumexp,
         aten.batch_norm.default: _batch_norm,
         aten.lift_fresh_copy.default: aten.clone.default,
-        aten.type_as.default: lambda x, y: x if x.dtype == y.dtype else aten._to_copy.default(x, dtype=y.dtype),
-        aten.expand_as.default: lambda x, y: aten.expand.default(x, _sizes(y)),
-        aten.view_as.default: lambda x, y: aten.view.default(x, _sizes(y)),
         aten.clamp_min.default: lambda x, low: aten.clamp.default(x, low),
         aten.clamp_max.default: lambda x, high: aten.clamp.default(x, None, high),
         aten.new_full.default: _new_full,

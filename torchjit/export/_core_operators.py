@@ -1,4 +1,6 @@
-"""Operators of modules and tensors in terms of those of the core of ATen. Each function takes what its operator takes."""
+"""Operators in terms of those of the core of ATen. Each function takes what its operator takes. What composite operators are made of says
+`torchjit._composites`.
+"""
 
 from __future__ import annotations
 
@@ -65,54 +67,11 @@ def _threshold(x: Any, threshold: Any, value: Any) -> Any:
     return aten.where.self(aten.le.Scalar(x, threshold), _full(x, value), x)
 
 
-def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
-    x = x if dtype is None else aten._to_copy.default(x, dtype=dtype)
-    return aten._softmax.default(x, dim, False)
-
-
-def _log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
-    x = x if dtype is None else aten._to_copy.default(x, dtype=dtype)
-    return aten._log_softmax.default(x, dim, False)
-
-
 # Products.
-
-
-def _matmul(a: Any, b: Any) -> Any:
-    if a.dim() == 1 and b.dim() == 1:
-        return aten.sum.dim_IntList(aten.mul.Tensor(a, b), [0])
-    if a.dim() == 2 and b.dim() == 2:
-        return aten.mm.default(a, b)
-    if a.dim() == 2 and b.dim() == 1:
-        return aten.sum.dim_IntList(aten.mul.Tensor(a, b), [1])
-    if a.dim() == 3 and b.dim() == 3 and not _is_one(a.size(0)) and not _is_one(b.size(0)):
-        return aten.bmm.default(a, b)
-    if a.dim() > 2 and b.dim() == 2:
-        sizes = _shape(a)
-        flat = aten.mm.default(aten.view.default(_contiguous(a), [-1, sizes[-1]]), b)
-        return aten.view.default(flat, [*sizes[:-1], b.size(1)])
-    return aten.matmul.default(a, b)
-
-
-def _is_one(n: Any) -> bool:
-    return isinstance(n, int) and n == 1
 
 
 def _contiguous(x: Any) -> Any:
     return x if x.is_contiguous() else aten.clone.default(x, memory_format=torch.contiguous_format)
-
-
-def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    turned = aten.permute.default(weight, [1, 0])
-    if bias is not None and x.dim() == 2:
-        return aten.addmm.default(bias, x, turned)
-    if x.dim() > 2:
-        sizes = _shape(x)
-        flat = aten.view.default(_contiguous(x), [-1, sizes[-1]])
-        made = aten.mm.default(flat, turned) if bias is None else aten.addmm.default(bias, flat, turned)
-        return aten.view.default(made, [*sizes[:-1], weight.size(0)])
-    made = _matmul(x, turned) if x.dim() == 2 else aten.matmul.default(x, turned)
-    return made if bias is None else aten.add.Tensor(made, bias)
 
 
 def _outer(a: Any, b: Any) -> Any:
@@ -126,10 +85,6 @@ def _t(x: Any) -> Any:
     return aten.permute.default(x, [1, 0] if x.dim() == 2 else list(range(x.dim())))
 
 
-def _reversed(x: Any) -> Any:
-    return aten.permute.default(x, list(range(x.dim()))[::-1])
-
-
 def _transpose(x: Any, dim0: int, dim1: int) -> Any:
     order = list(range(x.dim()))
     if order:
@@ -137,31 +92,9 @@ def _transpose(x: Any, dim0: int, dim1: int) -> Any:
     return aten.permute.default(x, order)
 
 
-def _movedim(x: Any, source: int, destination: int) -> Any:
-    order = [d for d in range(x.dim()) if d != source % x.dim()]
-    order.insert(destination % x.dim(), source % x.dim())
-    return aten.permute.default(x, order)
-
-
-def _reshape(x: Any, shape: Any) -> Any:
-    return aten.view.default(x, shape) if x.is_contiguous() else aten.view.default(_contiguous(x), shape)
-
-
-def _flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    shape = _shape(x)
-    start, end = start_dim % max(1, len(shape)), end_dim % max(1, len(shape))
-    if start == end:
-        return x
-    return _reshape(x, [*shape[:start], -1, *shape[end + 1 :]])
-
-
 def _unflatten(x: Any, dim: int, sizes: Any) -> Any:
     shape, dim = _shape(x), dim % x.dim()
     return aten.view.default(_contiguous(x), [*shape[:dim], *sizes, *shape[dim + 1 :]])
-
-
-def _narrow(x: Any, dim: int, start: Any, length: Any) -> Any:
-    return aten.slice.Tensor(x, dim, start, start + length)
 
 
 def _pieces(x: Any, size: int, dim: int) -> Any:
@@ -173,11 +106,6 @@ def _pieces(x: Any, size: int, dim: int) -> Any:
 
 def _split(x: Any, split_size: int, dim: int = 0) -> Any:
     return _pieces(x, split_size, dim)
-
-
-def _chunk(x: Any, chunks: int, dim: int = 0) -> Any:
-    n = x.size(dim)
-    return _pieces(x, max(1, -(-n // chunks)), dim) if isinstance(n, int) else aten.chunk.default(x, chunks, dim)
 
 
 def _unbind(x: Any, dim: int = 0) -> Any:
@@ -231,10 +159,6 @@ def _nan_to_num(x: Any, nan: float | None = None, posinf: float | None = None, n
     return aten.where.self(aten.eq.Scalar(x, -math.inf), _full(x, info.min if neginf is None else neginf), x)
 
 
-def _to(x: Any, dtype: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None) -> Any:
-    return x if x.dtype == dtype and not copy else aten._to_copy.default(x, dtype=dtype)
-
-
 # Reductions and losses.
 
 
@@ -250,73 +174,18 @@ def _reduced(x: Any, reduction: int) -> Any:
     return (x, None, None)[0] if reduction == 0 else aten.mean.default(x) if reduction == 1 else aten.sum.default(x)
 
 
+def _deviation(x: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+    return aten.sqrt.default(aten.var.correction(x, dim, correction=correction, keepdim=keepdim))
+
+
 def _all(x: Any) -> Any:
     return aten.logical_not.default(aten.any.default(aten.logical_not.default(x)))
 
 
-def _var(x: Any, unbiased: bool = True) -> Any:
-    return aten.var.correction(x, None, correction=int(unbiased))
-
-
-def _var_dim(x: Any, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
-    return aten.var.correction(x, dim, correction=int(unbiased), keepdim=keepdim)
-
-
-def _std(x: Any, unbiased: bool = True) -> Any:
-    return aten.sqrt.default(_var(x, unbiased))
-
-
-def _std_dim(x: Any, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
-    return aten.sqrt.default(_var_dim(x, dim, unbiased, keepdim))
-
-
-def _adaptive_avg_pool2d(x: Any, output_size: Any) -> Any:
-    if list(output_size) == [1, 1]:
-        return aten.mean.dim(x, [-1, -2], True)
-    return aten._adaptive_avg_pool2d.default(x, output_size)
-
-
-# Modules.
-
-
-def _layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enable: bool = True) -> Any:
-    return aten.native_layer_norm.default(x, shape, weight, bias, eps)[0]
-
-
-def _group_norm(x: Any, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True) -> Any:
-    sizes = _shape(x)
-    area: Any = 1
-    for n in sizes[2:]:
-        area = area * n
-    return aten.native_group_norm.default(_contiguous(x), weight, bias, sizes[0], sizes[1], area, groups, eps)[0]
-
-
-def _convolution(dims: int, transposed: bool) -> Callable[..., Any]:
-    def many(n: Any) -> list[int]:
-        given = [n] if isinstance(n, int) else list(n)
-        return given * dims if len(given) == 1 else given
-
-    def straight(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
-        return aten.convolution.default(x, weight, bias, many(stride), many(padding), many(dilation), False, [0] * dims, groups)
-
-    def back(
-        x: Any,
-        weight: Any,
-        bias: Any = None,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        dilation: Any = 1,
-    ) -> Any:
-        return aten.convolution.default(x, weight, bias, many(stride), many(padding), many(dilation), True, many(output_padding), groups)
-
-    return back if transposed else straight
-
 
 def table() -> dict[Any, Callable[..., Any]]:
     """The functions by the operators in whose places they stand."""
-    functions: dict[Any, Callable[..., Any]] = {
+    return {
         aten.silu.default: _silu,
         aten.elu.default: _elu,
         aten.hardsigmoid.default: _hardsigmoid,
@@ -326,23 +195,18 @@ def table() -> dict[Any, Callable[..., Any]]:
         aten.log_sigmoid.default: _log_sigmoid,
         aten.glu.default: _glu,
         aten.threshold.default: _threshold,
-        aten.softmax.int: _softmax,
-        aten.log_softmax.int: _log_softmax,
         aten.relu6.default: lambda x: aten.hardtanh.default(x, 0, 6),
-        aten.matmul.default: _matmul,
-        aten.linear.default: _linear,
         aten.outer.default: _outer,
+        aten.dot.default: lambda a, b: aten.sum.default(aten.mul.Tensor(a, b)),
+        aten.mv.default: lambda a, b: aten.sum.dim_IntList(aten.mul.Tensor(a, b), [1]),
         aten.t.default: _t,
-        aten.numpy_T.default: _reversed,
         aten.transpose.int: _transpose,
-        aten.swapaxes.default: _transpose,
-        aten.movedim.int: _movedim,
-        aten.reshape.default: _reshape,
-        aten.flatten.using_ints: _flatten,
         aten.unflatten.int: _unflatten,
-        aten.narrow.default: _narrow,
+        aten._reshape_alias.default: lambda x, size, stride: aten.view.default(x, size),
+        aten._unsafe_view.default: aten.view.default,
+        aten.squeeze_.dim: aten.squeeze.dim,
+        aten.add_.Tensor: aten.add.Tensor,
         aten.split.Tensor: _split,
-        aten.chunk.default: _chunk,
         aten.unbind.int: _unbind,
         aten.stack.default: _stack,
         aten.pad.default: _pad,
@@ -353,28 +217,12 @@ def table() -> dict[Any, Callable[..., Any]]:
         aten.addcdiv.default: _addcdiv,
         aten.rsub.Scalar: _rsub,
         aten.rsub.Tensor: _rsub,
-        aten.square.default: lambda x: aten.pow.Tensor_Scalar(x, 2),
-        aten.clip.default: lambda x, low=None, high=None: aten.clamp.default(x, low, high),
         aten.floor_divide.default: lambda x, y: aten.div.Tensor_mode(x, y, rounding_mode="floor"),
         aten.nan_to_num.default: _nan_to_num,
         aten.ones_like.default: lambda x, **options: aten.full_like.default(x, 1, **options),
         aten.zeros_like.default: lambda x, **options: aten.full_like.default(x, 0, **options),
-        aten.to.dtype: _to,
-        aten.contiguous.default: lambda x, memory_format=torch.contiguous_format: aten.clone.default(x, memory_format=memory_format),
         aten.mse_loss.default: _mse_loss,
         aten.l1_loss.default: _l1_loss,
         aten.all.default: _all,
-        aten.var.default: _var,
-        aten.var.dim: _var_dim,
-        aten.std.default: _std,
-        aten.std.dim: _std_dim,
-        aten.adaptive_avg_pool2d.default: _adaptive_avg_pool2d,
-        aten.layer_norm.default: _layer_norm,
-        aten.group_norm.default: _group_norm,
+        aten.std.correction: _deviation,
     }
-    for dims in (1, 2, 3):
-        functions[getattr(aten, f"conv{dims}d").default] = _convolution(dims, False)
-    functions[aten.conv_transpose1d.default] = _convolution(1, True)
-    functions[aten.conv_transpose2d.input] = _convolution(2, True)
-    functions[aten.conv_transpose3d.input] = _convolution(3, True)
-    return functions

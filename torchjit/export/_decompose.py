@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
-from torchjit import _higher_order_ops, _host
+from torchjit import _composites, _higher_order_ops, _host, _native
 from torchjit.export import _program
 from torchjit.export.exported_program import ExportedProgram
 from torchjit.export.graph_signature import InputKind, OutputKind
@@ -37,7 +37,9 @@ def default_decompositions() -> CustomDecompTable:
 def _standard() -> dict[Any, Callable[..., Any]]:
     from torchjit.export import _core_losses, _core_operators
 
-    return {**_core_operators.table(), **_core_losses.table()}
+    table = {**_composites.table(), **_core_operators.table(), **_core_losses.table()}
+    del table[torch.ops.aten.dropout.default]  # its parts write
+    return {**{alias: table.get(first, first) for alias, first in _aliases().items()}, **table}
 
 
 core_aten_decompositions = default_decompositions
@@ -86,7 +88,8 @@ class _Evaluation:
             return _scan(*args)
         if target in _numbers():
             return _numbers()[target](*args)
-        return self.table.get(target, target)(*args, **kwargs)
+        with _composites.parts_from(self.table):
+            return self.table.get(target, target)(*args, **kwargs)
 
 
 # What the places of a trace of an evaluation begin with; the number of a node follows.
@@ -119,6 +122,19 @@ def _numbers() -> dict[Any, Callable[..., Any]]:
         aten.sym_size.int: lambda x, dim: x.size(dim), aten.item.default: lambda x: x.item(),
         aten._assert_scalar.default: lambda cond, message: torch._check(cond, lambda: message),
     }  # fmt: skip
+
+
+@functools.cache
+def _aliases() -> dict[Any, Callable[..., Any]]:
+    """Operators by the first of their names, by their overloads of other names: mul.Tensor by multiply.Tensor."""
+    aten, same = torch.ops.aten, {}
+    for name in _native.operator_names("aten"):
+        first = _native.normalized_name("aten::" + name).removeprefix("aten::")
+        if first != name and not name.endswith("_"):
+            for overload in getattr(aten, name).overloads():
+                if "out" not in overload and overload in getattr(aten, first).overloads():
+                    same[getattr(getattr(aten, name), overload)] = getattr(getattr(aten, first), overload)
+    return same
 
 
 def _scan(combine: Any, init: Any, xs: Any, rest: Any) -> Any:

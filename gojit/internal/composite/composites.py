@@ -246,12 +246,6 @@ def trapezoid__x(y, x, dim: int):
     width = steps.narrow(dim, 1, last - 1) - steps.narrow(dim, 0, last - 1)
     return torch.sum((y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1)) * width, dim) / 2.0
 
-def trapz__dx(y, dx: float, dim: int):
-    return torch.trapezoid(y, dx=dx, dim=dim)
-
-def trapz__x(y, x, dim: int):
-    return torch.trapezoid(y, x, dim=dim)
-
 def cumulative_trapezoid__dx(y, dx: number, dim: int):
     size = y.size(dim)
     return torch.cumsum(y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1), dim) * dx / 2.0
@@ -348,9 +342,6 @@ def atleast_2d__Sequence(tensors: List[Tensor]):
 def atleast_3d__Sequence(tensors: List[Tensor]):
     return [torch.atleast_3d(t) for t in tensors]
 
-def _stack(tensors: List[Tensor], dim: int):
-    return torch.stack(tensors, dim)
-
 def meshgrid(tensors: List[Tensor]):
     return torch.meshgrid(tensors, indexing="ij")
 
@@ -416,9 +407,6 @@ def dsplit__int(self, sections: int):
 
 def dsplit__array(self, indices: List[int]):
     return torch.tensor_split(self, indices, 2)
-
-def split(self, split_sizes: List[int], dim: int):
-    return torch.split_with_sizes(self, split_sizes, dim)
 
 def narrow__Tensor(self, dim: int, start, length: int):
     return torch.narrow(self, dim, int(start), length)
@@ -581,9 +569,6 @@ def bilinear(input1, input2, weight, bias: Optional[Tensor]):
         y = y + bias
     return y.reshape(lead + [weight.size(0)])
 
-def chain_matmul(matrices: List[Tensor]):
-    return torch.linalg_multi_dot(matrices)
-
 def linalg_multi_dot(tensors: List[Tensor]):
     product = tensors[0]
     for i in range(1, len(tensors)):
@@ -606,9 +591,6 @@ def linalg_cross(self, other, dim: int):
 
 def linalg_vecdot(x, y, dim: int):
     return torch.sum(torch.conj(x) * y, dim)
-
-def linalg_diagonal(A, offset: int, dim1: int, dim2: int):
-    return torch.diagonal(A, offset, dim1, dim2)
 
 def vander(x, N: Optional[int], increasing: bool):
     n = x.numel() if N is None else N
@@ -668,9 +650,6 @@ def linalg_solve_ex(A, B, left: bool, check_errors: bool):
         return found, info
     solved = torch.linalg_solve(_own_identity_where(failed, A), B, left=left)
     return (torch.where(failed, found, solved) if bool(torch.any(failed)) else solved), info
-
-def cholesky(self, upper: bool):
-    return torch.linalg_cholesky(self, upper=upper)
 
 def linalg_cholesky_ex(self, upper: bool, check_errors: bool):
     found, info = torch.linalg_cholesky_ex(self.detach(), upper=upper, check_errors=check_errors)
@@ -919,9 +898,6 @@ def conv_tbc(self, weight, bias, pad: int):
 def _pad_circular(self, pad: List[int]):
     return torch.pad(self, pad, "circular")
 
-def native_channel_shuffle(self, groups: int):
-    return torch.channel_shuffle(self, groups)
-
 def as_tensor(data, dtype: Optional[int], device: Optional[Device]):
     return data if dtype is None else data.to(dtype)
 
@@ -1072,24 +1048,6 @@ def fft_ihfftn(self, s: Optional[List[int]], dim: Optional[List[int]], norm: Opt
         x = torch.fft_ifft(x, _own_size(s, i), dims[i], norm)
     return x
 
-def fft_hfft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
-    return torch.fft_hfftn(self, s, dim, norm)
-
-def fft_ihfft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
-    return torch.fft_ihfftn(self, s, dim, norm)
-
-def fft_fft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
-    return torch.fft_fftn(self, s, dim, norm)
-
-def fft_ifft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
-    return torch.fft_ifftn(self, s, dim, norm)
-
-def fft_rfft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
-    return torch.fft_rfftn(self, s, dim, norm)
-
-def fft_irfft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
-    return torch.fft_irfftn(self, s, dim, norm)
-
 def fft_fftshift(self, dim: Optional[List[int]]):
     dims = _own_dims(self, None, dim)
     return torch.roll(self, [self.size(d) // 2 for d in dims], dims)
@@ -1233,18 +1191,12 @@ def linalg_cond(self, p: Optional[number]):
 def linalg_cond__p_str(self, p: str):
     return torch.linalg_matrix_norm(self, p) * torch.linalg_matrix_norm(torch.linalg_inv(self), p)
 
-def frobenius_norm(self):
-    return torch.linalg_vector_norm(self)
-
 def nuclear_norm__dim(self, dim: List[int], keepdim: bool):
     total = torch.sum(torch.linalg_svdvals(torch.movedim(self, dim, [-2, -1])), -1)
     if keepdim:
         for d in sorted([d + self.dim() if d < 0 else d for d in dim]):
             total = total.unsqueeze(d)
     return total
-
-def _cdist_forward(x1, x2, p: float, compute_mode: Optional[int]):
-    return torch.cdist(x1, x2, p, compute_mode)
 
 def _euclidean_dist(x1, x2):
     return torch.cdist(x1, x2, 2.0, None)

@@ -59,9 +59,6 @@ def _trilinear(i1, i2, i3, expand1: List[int], expand2: List[int], expand3: List
         return product
     return product.sum(sumdim)
 
-def _logcumsumexp(self, dim: int):
-    return torch.logcumsumexp(self, dim)
-
 def _aminmax(self):
     return torch.min(self), torch.max(self)
 
@@ -90,9 +87,6 @@ def _masked_softmax(self, mask, dim: Optional[int], mask_type: Optional[int]):
 
 def native_norm(self, p: number):
     return torch.norm(self, p)
-
-def _pdist_forward(self, p: float):
-    return torch.pdist(self, p)
 
 def glu_jvp(glu, x, dx, dim: int):
     a, b = torch.chunk(x, 2, dim)
@@ -432,21 +426,7 @@ def conv_depthwise3d(self, weight, kernel_size: List[int], bias: Optional[Tensor
 def _nnpack_spatial_convolution(input, weight, bias: Optional[Tensor], padding: List[int], stride: List[int]):
     return torch.conv2d(input, weight, bias, stride, padding)
 
-def _grid_sampler_2d_cpu_fallback(input, grid, interpolation_mode: int, padding_mode: int, align_corners: bool):
-    return torch.grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)
-
-
 # ---- losses and activations ----
-
-def nll_loss2d_forward(self, target, weight: Optional[Tensor], reduction: int, ignore_index: int):
-    used = target != ignore_index
-    if weight is None:
-        total = used.sum().to(self.dtype)
-    else:
-        total = torch.where(used, weight.index_select(0, torch.clamp_min(target.flatten(), 0)).view(target.shape), torch.zeros([1], dtype=self.dtype, device=self.device)).sum()
-    if reduction == 0:
-        total = torch.zeros_like(total)
-    return torch.nll_loss2d(self, target, weight, reduction, ignore_index), total
 
 def _weight_norm_interface(v, g, dim: int):
     norms = torch.norm_except_dim(v, 2, dim)
@@ -615,13 +595,6 @@ def linalg_matrix_rank__tol_tensor(input, tol, hermitian: bool):
 
 
 # ---- attention ----
-
-def _scaled_dot_product_attention_forward(query, key, value, attn_mask: Optional[Tensor], dropout_p: float, need_attn_weights: bool, is_causal: bool):
-    return torch._scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, need_attn_weights, is_causal)
-
-def _scaled_dot_product_attention_math(query, key, value, attn_mask: Optional[Tensor], dropout_p: float, need_attn_weights: bool, is_causal: bool):
-    return torch._scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, need_attn_weights, is_causal)
-
 
 # ---- functional forms of operators that write to their arguments, for exported programs ----
 

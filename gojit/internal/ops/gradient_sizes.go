@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -174,8 +175,7 @@ func (g Gradient) StandIn(argument int) Ref {
 		return g.In(argument)
 	}
 	shape, _ := c.Geometry(argument, -1)
-	one := c.Zeros(nil, g.Grad(0).(*tensor.Tensor).DType())
-	return Do(c, "expand", one, shape)
+	return source.Must(c.Zeros(nil, g.Grad(0).(*tensor.Tensor).DType()).Expand(shape...))
 }
 
 // ZerosOf gives zeros for the gradient of an argument.

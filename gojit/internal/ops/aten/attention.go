@@ -188,6 +188,8 @@ func paddedFromRagged(c call) *tensor.Tensor {
 }
 
 var attentionFamily = []definition{
+	sameAs("_scaled_dot_product_attention_forward", "_scaled_dot_product_attention"),
+	sameAs("_scaled_dot_product_attention_math", "_scaled_dot_product_attention"),
 	define("_scaled_dot_product_attention", func(c call) {
 		out, weights := attention(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3), c.float(4), c.bool(6))
 		c.give(out, weights)

@@ -52,6 +52,15 @@ func trapezoid(name string, total bool, finish func(parts *tensor.Tensor, dim in
 	}
 }
 
+// trapz defines the older names of the forms.
+func trapz() []definition {
+	forms := trapezoid("trapz", true, totalAlong)
+	for i, other := range []string{"trapezoid.x", "trapezoid.dx"} {
+		forms[i] = forms[i].with(ops.Def{Decomp: emitting(other)})
+	}
+	return forms
+}
+
 func totalAlong(t *tensor.Tensor, dim int) *tensor.Tensor {
 	return sum(t, []int{dim}, false, sumType(t.DType()))
 }
@@ -233,7 +242,7 @@ func oneSpacing(c call, n int) ([]float64, []*tensor.Tensor) {
 }
 
 var calculusFamily = slices.Concat(
-	trapezoid("trapz", true, totalAlong), trapezoid("trapezoid", true, totalAlong), trapezoid("cumulative_trapezoid", false, runningAlong),
+	trapz(), trapezoid("trapezoid", true, totalAlong), trapezoid("cumulative_trapezoid", false, runningAlong),
 	[]definition{
 		giving("cov", covariance),
 		giving("corrcoef", func(c call) *tensor.Tensor { return correlation(c.tensor(0)) }),

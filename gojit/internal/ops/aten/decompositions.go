@@ -77,6 +77,11 @@ func composeDropout(x composer, a []value.Value) tensors {
 	return x.do("mul.Tensor", a[0], mask)
 }
 
+// emitting is an operator as another one that takes the same arguments, in their order, and more where these have defaults.
+func emitting(name string) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value { return e.Emit(name, a...) }
+}
+
 func withIndices(name string) ops.Decomposition {
 	return func(e ops.Emitter, a []value.Value) []value.Value { return e.Emit(name, a...)[:1] }
 }
@@ -241,18 +246,13 @@ func composeDivergence(x composer, a []value.Value) tensors {
 	return x.reduce(x.do("sub.Tensor", entropy, x.do("mul.Tensor", target, a[0])), a[2])
 }
 
-// composeNll gathers the log probability of each target; ignored ones weigh nothing.
-func composeNll(x composer, a []value.Value) tensors {
-	unrecorded(x).Emit("nll_loss_nd", a...) // the operator itself checks its arguments
-	t, target := a[0].Tensor(), a[1].Tensor()
-	dim := min(1, t.Dim()-1)
-	safe, weights := x.weightsOfTargets(t, target, a[2], a[4])
-	picked := x.do("squeeze.dim", x.do("gather", t, dim, x.do("unsqueeze", safe, dim)), dim)
-	losses := x.negate(x.do("mul.Tensor", picked, weights))
-	if a[3].Int() == 1 {
-		return x.do("div.Tensor", x.do("sum", losses), x.do("sum", weights))
+// composeNll: the number of dimensions says which of two operators the loss is.
+func composeNll(e ops.Emitter, a []value.Value) []value.Value {
+	checkTargets(a[0].Tensor(), a[1].Tensor())
+	if a[0].Tensor().Dim() <= 2 {
+		return e.Emit("nll_loss_forward", a...)[:1]
 	}
-	return x.reduce(losses, a[3])
+	return e.Emit("nll_loss2d_forward", a...)[:1]
 }
 
 // weightsOfTargets returns targets, 0 for those that are ignored, and what they weigh.
@@ -279,11 +279,14 @@ func nllBackward(x composer, a []value.Value) tensors {
 	if a[4].Int() == 1 {
 		d = x.do("div.Tensor", d, a[6])
 	}
-	return x.do("scatter.src", x.do("zeros_like", t), dim, x.do("unsqueeze", safe, dim), x.do("unsqueeze", d, dim))
+	return x.do("scatter_.src", x.do("zeros_like", t), dim, x.do("unsqueeze", safe, dim), x.do("unsqueeze", d, dim))
 }
 
-func nllForwardGrad(g grad) {
-	g.Give(0, g.Do("nll_loss_backward", g.Grad(0), g.In(0), g.In(1), g.In(2), g.Arg(3), g.Arg(4), g.Out(1)))
+// nllGradBy is the derivative of a loss and its total weight, which an operator computes.
+func nllGradBy(name string) func(g grad) {
+	return func(g grad) {
+		g.Give(0, g.Do(name, g.Grad(0), g.In(0), g.In(1), g.In(2), g.Arg(3), g.Arg(4), g.Out(1)))
+	}
 }
 
 func composeCrossEntropy(x composer, a []value.Value) tensors {
@@ -390,6 +393,11 @@ func (p plainly) Unrecorded() ops.Emitter { return p }
 // decomposed defines an overload that has no implementation but what it is made of.
 func decomposed(name string, as ops.Decomposition) definition {
 	return define(name, func(c call) { copy(c.out, as(plainly{}, c.args)) }).onMeta()
+}
+
+// sameAs defines an overload that is another one.
+func sameAs(name, other string) definition {
+	return decomposed(name, emitting(other)).with(ops.Def{Decomp: emitting(other)})
 }
 
 // composeRmsNorm computes in Float32 what has fewer bits.

@@ -300,7 +300,7 @@ var joinFamily = []definition{
 	giving("concat", cat).direct(joinedOut),
 	giving("concatenate", cat).direct(joinedOut),
 	giving("stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }).with(ops.Def{Grad: func(g grad) { g.GiveRows(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten}).direct(stackedOut).quantized(sameScale),
-	giving("_stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }),
+	giving("_stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }).with(ops.Def{Decomp: emitting("stack")}),
 	giving("hstack", func(c call) *tensor.Tensor {
 		ts := atLeastAll(c.tensors(0), 1)
 		check(len(ts) > 0, "hstack expects a non-empty TensorList")

@@ -112,7 +112,7 @@ var linalgFamily = []definition{
 	define("linalg_slogdet", signLogDet).with(ops.Def{Grad: concrete(slogdetGrad), Tags: ops.AsWritten}),
 	giving("linalg_solve", func(c call) *tensor.Tensor { return solve(c.tensor(0), c.tensor(1), c.bool(2)) }).with(ops.Def{Grad: concrete(solveGrad)}).byColumns(0),
 	giving("linalg_cholesky", func(c call) *tensor.Tensor { return cholesky("linalg.cholesky", c.tensor(0), c.bool(1)) }).with(ops.Def{Grad: concrete(choleskyGrad), Tags: ops.AsWritten}).byColumns(0),
-	deprecated(choleskyDeprecated, giving("cholesky", func(c call) *tensor.Tensor { return cholesky("cholesky", c.tensor(0), c.bool(1)) }).byColumns(0)),
+	deprecated(choleskyDeprecated, giving("cholesky", func(c call) *tensor.Tensor { return cholesky("cholesky", c.tensor(0), c.bool(1)) }).with(ops.Def{Decomp: emitting("linalg_cholesky")}).byColumns(0)),
 	giving("linalg_solve_triangular", func(c call) *tensor.Tensor {
 		return solveTriangular(c.tensor(0), c.tensor(1), c.bool(2), c.bool(3), c.bool(4))
 	}).byColumns(0),

@@ -236,13 +236,8 @@ func sumOfLosses[T float32 | float64](x *tensor.Tensor, labels []int64, ignore i
 
 // nllLossNd takes inputs with any number of places after the classes.
 func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int, logits bool) *tensor.Tensor {
-	if x.Dim() == 0 {
-		raise(source.ValueError, "Expected 1 or more dimensions (got 0)")
-	}
+	checkTargets(x, target)
 	if x.Dim() <= 2 {
-		if x.Dim() == 2 && target.Dim() == 1 && x.Size(0) != target.Size(0) {
-			raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (%d).", x.Size(0), target.Size(0))
-		}
 		if logits && how != reduceNone {
 			if loss := lossOfLabels(x, target, weight, how, ignore); loss != nil {
 				return loss
@@ -251,21 +246,40 @@ func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int, logits bool) *
 		loss, _ := nllLoss(x, target, weight, how, ignore, logits)
 		return loss
 	}
+	loss, _ := nllImages(x, target, weight, how, ignore, logits)
+	return loss
+}
+
+// checkTargets fails where inputs and targets are not of one batch.
+func checkTargets(x, target *tensor.Tensor) {
+	if x.Dim() == 0 {
+		raise(source.ValueError, "Expected 1 or more dimensions (got 0)")
+	}
+	if x.Dim() == 1 || x.Dim() == 2 && target.Dim() != 1 {
+		return
+	}
+	targets := 0
+	if target.Dim() > 0 {
+		targets = target.Size(0)
+	}
+	if x.Size(0) != targets || target.Dim() == 0 {
+		raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (%d).", x.Size(0), targets)
+	}
+}
+
+// nllImages is nllLoss with more dimensions behind that of the classes.
+func nllImages(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (loss, total *tensor.Tensor) {
+	check(x.Dim() > 2, "nll_loss2d expects an input of at least 3 dimensions, but got %s", shapeText(x.Shape()))
+	checkTargets(x, target)
 	batch, classes := x.Size(0), x.Size(1)
-	if target.Dim() == 0 {
-		raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (0).", batch)
-	}
-	if batch != target.Size(0) {
-		raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (%d).", batch, target.Size(0))
-	}
 	want := append([]int{batch}, x.Shape()[2:]...)
 	check(tensor.SameShape(target.Shape(), want), "Expected target size %s, got %s", shapeText(want), shapeText(target.Shape()))
 	places := numelOf(x.Shape()[2:])
-	loss, _ := nllPixels(must(x.Reshape(batch, classes, places)), must(target.Reshape(batch, places)), weight, how, ignore, logits)
+	loss, total = nllPixels(must(x.Reshape(batch, classes, places)), must(target.Reshape(batch, places)), weight, how, ignore, logits)
 	if how == reduceNone {
-		return must(loss.Reshape(want...))
+		loss = must(loss.Reshape(want...))
 	}
-	return loss
+	return loss, total
 }
 
 // crossEntropy is the loss of logits against labels or probabilities.
@@ -510,18 +524,21 @@ var lossFamily = []definition{
 	giving("nll_loss", func(c call) *tensor.Tensor {
 		loss, _ := nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
 		return loss
-	}).with(ops.Def{Decomp: composing(composeNll), Saving: "nll_loss_forward", Tags: ops.Grouped}).checked(checkClassWeights),
+	}).with(ops.Def{Decomp: withIndices("nll_loss_forward"), Saving: "nll_loss_forward", Tags: ops.Grouped}).checked(checkClassWeights),
 	define("nll_loss_forward", func(c call) {
 		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false))...)
-	}).with(ops.Def{Grad: nllForwardGrad, Tags: ops.Symbolic}).checked(checkClassWeights),
+	}).with(ops.Def{Grad: nllGradBy("nll_loss_backward"), Tags: ops.Symbolic, Node: "NllLossBackward0"}).checked(checkClassWeights),
+	define("nll_loss2d_forward", func(c call) {
+		c.give(pair(nllImages(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false))...)
+	}).with(ops.Def{Grad: nllGradBy("nll_loss2d_backward"), Node: "NllLoss2DBackward0"}).checked(checkClassWeights),
 	decomposed("nll_loss_backward", composing(nllBackward)).with(ops.Def{Decomp: composing(nllBackward)}),
 	decomposed("nll_loss2d_backward", composing(nllBackward)).with(ops.Def{Decomp: composing(nllBackward)}),
 	giving("nll_loss_nd", func(c call) *tensor.Tensor {
 		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
-	}).with(ops.Def{Decomp: composing(composeNll)}).checked(checkClassWeights),
+	}).with(ops.Def{Decomp: composeNll}).checked(checkClassWeights),
 	giving("nll_loss2d", func(c call) *tensor.Tensor {
 		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
-	}).with(ops.Def{Decomp: composing(composeNll)}).checked(checkClassWeights),
+	}).with(ops.Def{Decomp: composeNll}).checked(checkClassWeights),
 	giving("binary_cross_entropy", func(c call) *tensor.Tensor {
 		x, target := c.tensor(0), c.tensor(1)
 		sameSize(x, target)

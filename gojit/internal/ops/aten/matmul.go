@@ -474,7 +474,7 @@ var matmulFamily = []definition{
 		return bilinear(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3))
 	}).checked(checkBilinear),
 	deprecated("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple parameters.",
-		giving("chain_matmul", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) })),
+		giving("chain_matmul", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }).with(ops.Def{Decomp: emitting("linalg_multi_dot")})),
 	giving("linalg_multi_dot", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }),
 	giving("cdist", func(c call) *tensor.Tensor { return cdist(c.tensor(0), c.tensor(1), c.float(2), c.intOr(3, 0)) }).checked(func(c call) { checkType(c.tensor(0), c.tensor(1)) }),
 	giving("cosine_similarity", func(c call) *tensor.Tensor { return cosineSimilarity(c.tensor(0), c.tensor(1), c.int(2), c.float(3)) }).with(ops.Def{Decomp: composing(composeCosine)}),

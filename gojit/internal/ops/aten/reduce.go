@@ -484,7 +484,7 @@ var reduceFamily = slices.Concat([]definition{
 	giving("norm.ScalarOpt_dtype", func(c call) *tensor.Tensor {
 		return normOfArgs(c, nil, false, c.dtypeOr(2, c.tensor(0).DType()))
 	}),
-	giving("frobenius_norm", func(c call) *tensor.Tensor { return vectorNorm(c.tensor(0), 2, nil, false, c.tensor(0).DType()) }),
+	giving("frobenius_norm", func(c call) *tensor.Tensor { return vectorNorm(c.tensor(0), 2, nil, false, c.tensor(0).DType()) }).with(ops.Def{Decomp: emitting("linalg_vector_norm")}),
 	giving("frobenius_norm.dim", func(c call) *tensor.Tensor {
 		return vectorNorm(c.tensor(0), 2, c.ints(1), c.bool(2), c.tensor(0).DType())
 	}).with(ops.Def{Grad: concrete(func(c gradient) { c.normGrad(2, c.ints(1), c.bool(2)) }), Tags: ops.AsWritten}),

@@ -312,6 +312,7 @@ var resampleFamily = slices.Concat(
 			return gridSample(c)
 		}).with(ops.Def{Decomp: composing(composeGridSample)}).checked(func(c call) { checkType(c.tensor(0), c.tensor(1)) }),
 		giving("grid_sampler_3d", gridSampleVolume).with(ops.Def{Decomp: composing(composeGridSample)}),
+		sameAs("_grid_sampler_2d_cpu_fallback", "grid_sampler_2d"),
 		giving("grid_sampler_2d", gridSample).with(ops.Def{Decomp: composing(composeGridSample)}),
 		giving("affine_grid_generator", func(c call) *tensor.Tensor { return affineGrid(c.tensor(0), c.ints(1), c.bool(2)) }).with(ops.Def{Grad: concrete(affineGridGrad)}),
 	})

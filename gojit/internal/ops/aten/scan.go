@@ -317,6 +317,7 @@ var scanFamily = []definition{
 	giving("cumprod", func(c call) *tensor.Tensor {
 		return productScanner.along(c.tensor(0), c.int(1), c.dtypeOr(2, sumType(c.tensor(0).DType())))
 	}).outIterated(),
+	sameAs("_logcumsumexp", "logcumsumexp"),
 	giving("logcumsumexp", func(c call) *tensor.Tensor {
 		check(c.tensor(0).DType().IsFloating(), "\"logcumsumexp_out_cpu\" not implemented for '%s'", c.tensor(0).DType().CppName())
 		return logSumScanner.along(c.tensor(0), c.int(1), c.tensor(0).DType())

@@ -306,7 +306,8 @@ var solveFamily = []definition{
 	giving("linalg_tensorinv", func(c call) *tensor.Tensor { return tensorInverse(c.tensor(0), c.int(1)) }),
 	giving("linalg_tensorsolve", func(c call) *tensor.Tensor { return tensorSolve(c.tensor(0), c.tensor(1), c.ints(2)) }),
 	giving("pdist", func(c call) *tensor.Tensor { return pairwiseWithin(c.tensor(0), c.float(1)) }),
-	giving("_cdist_forward", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), c.float(2)) }),
+	giving("_cdist_forward", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), c.float(2)) }).with(ops.Def{Decomp: emitting("cdist")}),
+	sameAs("_pdist_forward", "pdist"),
 	giving("_euclidean_dist", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), 2) }),
 	giving("multilabel_margin_loss", func(c call) *tensor.Tensor {
 		loss, _ := multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2))
@@ -328,7 +329,7 @@ var solveFamily = []definition{
 		out := convolution(x, w, c.tensor(2), convArgs{stride: []int{1}, padding: []int{padding}, dilation: []int{1}, groups: 1})
 		return must(out.Permute(2, 0, 1))
 	}),
-	giving("native_channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }),
+	giving("native_channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Decomp: emitting("channel_shuffle")}),
 	giving("data", func(c call) *tensor.Tensor { return c.tensor(0).Apart() }),
 	yes("is_distributed", never), yes("is_pinned", never),
 	answering("sym_size", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Shape())) }),

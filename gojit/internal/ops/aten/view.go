@@ -533,7 +533,7 @@ var viewFamily = slices.Concat([]definition{
 	}), Tags: ops.AsWritten}),
 	viewing("linalg_diagonal", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.Diagonal(c.int(1), c.int(2), c.int(3))
-	}),
+	}).with(ops.Def{Decomp: emitting("diagonal")}),
 	viewing("unfold", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Unfold(c.int(1), c.int(2), c.int(3)) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		places := c.do("unfold", c.do("reshape", c.do("arange", numel(c.shape(0))), c.shape(0)), c.arg(1), c.arg(2), c.arg(3))
 		flat := c.into("index_add", c.zerosAs([]int{numel(c.shape(0))}, c.g().DType()), 0, c.do("reshape", places, []int{-1}), c.do("reshape", c.g(), []int{-1}))
@@ -575,7 +575,7 @@ var viewFamily = slices.Concat([]definition{
 	parting("split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Split(c.int(1), c.int(2)) }).with(ops.Def{Grad: joined, Tags: ops.Symbolic | ops.AsWritten}),
 	parting("unsafe_split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Split(c.int(1), c.int(2))) }).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
 	parting("split.sizes", splitSizes).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
-	parting("split", splitSizes),
+	parting("split", splitSizes).with(ops.Def{Decomp: emitting("split_with_sizes")}),
 	parting("split_with_sizes", splitSizes).with(ops.Def{Grad: joined, Tags: ops.AsWritten, Node: "SplitWithSizesBackward0"}),
 	parting("unsafe_split_with_sizes", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(splitSizes(c, t)) }).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
 	parting("chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }).with(ops.Def{Grad: joined, Tags: ops.AsWritten, Node: "SplitBackward0"}),
