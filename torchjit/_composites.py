@@ -48,7 +48,7 @@ class _Operators:
     """The operators as definitions call them."""
 
     def __getattr__(self, base: str) -> _Packet:
-        return _Packet(getattr(torch.ops.aten, base))  # type: ignore[attr-defined]
+        return _Packet(getattr(torch.ops.aten, base))
 
 
 aten: Any = _Operators()
@@ -71,7 +71,7 @@ def table() -> dict[Any, Callable[..., Any]]:
 
 def _operator(name: str) -> Any:
     base, _, overload = name.removeprefix("aten::").partition(".")
-    return getattr(getattr(torch.ops.aten, base), overload or "default")  # type: ignore[attr-defined]
+    return getattr(getattr(torch.ops.aten, base), overload or "default")
 
 
 def _total(operator: Any, definition: Callable[..., Any]) -> Callable[..., Any]:
