@@ -12,7 +12,7 @@ import torchjit as torch
 from torchjit import Tensor, _native
 from torchjit._jit_internal import BroadcastingList1, BroadcastingList2, BroadcastingList3, _overload, boolean_dispatch
 from torchjit.nn import _reduction
-from torchjit.nn.modules.utils import _pair, _single, _triple
+from torchjit.nn.modules.utils import _list_with_default, _pair, _single, _triple
 from torchjit.overrides import handle_torch_function, has_torch_function_unary, has_torch_function_variadic
 
 # ruff: noqa: UP006, UP007, UP035, UP045, A002
@@ -283,14 +283,6 @@ max_pool3d = boolean_dispatch(
     arg_name="return_indices", arg_index=6, default=False, if_true=max_pool3d_with_indices, if_false=_max_pool3d,
     module_name=__name__, func_name="max_pool3d",
 )  # fmt: skip
-
-
-def _list_with_default(out_size: List[int], defaults: List[int]) -> List[int]:
-    if isinstance(out_size, int):
-        return out_size
-    if len(defaults) <= len(out_size):
-        raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
-    return [v if v is not None else d for v, d in zip(out_size, defaults[-len(out_size) :])]  # noqa: B905
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:

@@ -104,11 +104,16 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 			p.detail.vague[v] = p.detail.vague[v] || p.detail.vague[in]
 		}
 	}
-	if (ranksOnly[n.Kind()] || tensors == 1 && (comparisons[n.Kind()] || n.Is("aten::fmod", "aten::remainder"))) && told.Sizes != nil && len(told.Sizes) > 0 {
+	if (ranksOnly[n.Kind()] || len(n.Outputs()) > 1 && strings.HasPrefix(n.Kind(), "aten::") || tensors == 1 && (comparisons[n.Kind()] || n.Is("aten::fmod", "aten::remainder"))) && told.Sizes != nil && len(told.Sizes) > 0 {
 		p.detail.vague[v] = true
 	}
 	if keepGradient[n.Kind()] || p.detail.ranks && n.Is("aten::mm") || tensors == 1 && arithmetic[n.Kind()] {
 		if first, ok := n.Input(0).Type().(*types.TensorInfo); ok {
+			told.RequiresGrad = first.RequiresGrad
+		}
+	}
+	if n.Is("aten::cat") && n.Input(0).Node().Is("prim::ListConstruct") && len(n.Input(0).Node().Inputs()) > 0 {
+		if first, ok := n.Input(0).Node().Input(0).Type().(*types.TensorInfo); ok {
 			told.RequiresGrad = first.RequiresGrad
 		}
 	}
