@@ -205,7 +205,7 @@ def test_groups_compute_what_python_computes(fn, rest, inlining, strategy, group
 
 def test_saved_tensors_that_were_written_are_noticed(groups):
     f = script(smooth)
-    for _call in range(4):
+    for _ in range(4):
         x, y = numbers(True, False)
         result = f(x, y)
         y.add_(1)
@@ -234,8 +234,8 @@ def test_second_gradients_and_gradients_that_are_missing(groups):
 
 def test_states_of_gradients_show_what_they_run(groups):
     f = script(smooth)
-    for _call in range(4):
-        (x, y) = numbers(True, False)
+    for _ in range(4):
+        x, y = numbers(True, False)
         f(x, y).sum().backward()
     (plan,) = f.get_debug_state().execution_plans.values()
     (forward,), (backward,) = plan.code.differentiable_op_executor_states(), plan.code.grad_executor_states()

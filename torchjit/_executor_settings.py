@@ -2,8 +2,8 @@
 
 Programs and tests set them and read them back; each keeps what it was set to. Functions run fast from the first call on, so that
 nothing is profiled unless a program asks for it by `_jit_set_profiling_executor(True)` or `_jit_set_profiling_mode(True)`: then
-functions run as gojit/internal/exec/profile.go says. Elementwise operators are fused while `_jit_set_texpr_fuser_enabled` and
-`_set_graph_executor_optimize` allow it. `_jit_set_autocast_mode` says whether compiled code casts by PyTorch's rules for compiled code, and
+functions run as gojit/internal/exec/profile.go says, and `_GROUPING` and `_jit_set_fusion_strategy` say which groups of elementwise operators
+they have. Elementwise operators are fused while `_jit_set_texpr_fuser_enabled` and `_set_graph_executor_optimize` allow it. `_jit_set_autocast_mode` says whether compiled code casts by PyTorch's rules for compiled code, and
 `_jit_set_inline_everything_mode` whether what is compiled holds the bodies of what it calls. The others change nothing here.
 """
 

@@ -29,10 +29,8 @@ var graphMembers = []function{
 	{schema: "Graph.registerOutput(Graph self, Value v) -> int", doc: "Adds a result and returns its position.", run: bind((*ir.Graph).AddOutput)},
 	{schema: "Graph.eraseOutput(Graph self, int i) -> None", doc: "Removes a result.", run: bind(func(g *ir.Graph, i int) error { return removeInput(g.Block().ReturnNode(), i) })},
 	{schema: "Graph.permuteInputs(Graph self, list order) -> None", doc: "Puts parameter order[i] at position i.", run: bind(permuteInputs)},
+	{schema: "Graph.createFusionGroup(Graph self) -> Node", doc: "A new node prim::FusionGroup with an empty Subgraph, which is in no block yet.", run: bind(createFusionGroup)},
 	{schema: "Graph.create(Graph self, str kind, any inputs=None, int num_outputs=1) -> Node", doc: "A new node that is in no block yet: create(kind), create(kind, num_outputs), create(kind, inputs) or create(kind, inputs, num_outputs).", run: bind(createNode)},
-	{schema: "Graph.createFusionGroup(Graph self) -> Node", doc: "A new node that is in no block yet, with an empty graph as its Subgraph.", run: bind(func(g *ir.Graph) *ir.Node {
-		return g.Create("prim::FusionGroup", nil, 0).SetAttr("Subgraph", ir.NewGraph())
-	})},
 	{schema: "Graph.createClone(Graph self, Node node, object value_map) -> Node", doc: "A copy of a node, of this or another graph, that is in no block yet; value_map gives the input for each of its inputs.", run: bindAcross(createClone)},
 	{schema: "Graph.appendNode(Graph self, Node n) -> Node", doc: "Puts a node at the end.", run: bind(func(g *ir.Graph, n *ir.Node) (*ir.Node, error) { return insertBefore(n, g.Block().ReturnNode()) })},
 	{schema: "Graph.prependNode(Graph self, Node n) -> Node", doc: "Puts a node at the beginning.", run: bind(func(g *ir.Graph, n *ir.Node) (*ir.Node, error) { return insertAfter(n, g.Block().ParamNode()) })},
@@ -124,6 +122,10 @@ func permuteInputs(g *ir.Graph, order []int) error {
 
 // maxOutputs is the largest number of outputs that a node is created with.
 const maxOutputs = 1 << 16
+
+func createFusionGroup(g *ir.Graph) *ir.Node {
+	return g.Create("prim::FusionGroup", nil, 0).SetAttr("Subgraph", ir.NewGraph())
+}
 
 func createNode(g *ir.Graph, kind string, inputs *Word, outputs int) (*ir.Node, error) {
 	if err := checkKind(kind); err != nil {

@@ -57,11 +57,11 @@ class Graph(Handle):
     def permuteInputs(self, order: list[Any] | tuple[Any, ...]) -> None:
         """Puts parameter order[i] at position i."""
 
+    def createFusionGroup(self) -> Node:
+        """A new node prim::FusionGroup with an empty Subgraph, which is in no block yet."""
+
     def create(self, kind: builtins.str, inputs: Any = None, num_outputs: int = 1) -> Node:
         """A new node that is in no block yet: create(kind), create(kind, num_outputs), create(kind, inputs) or create(kind, inputs, num_outputs)."""
-
-    def createFusionGroup(self) -> Node:
-        """A new node that is in no block yet, with an empty graph as its Subgraph."""
 
     def createClone(self, node: Node, value_map: Any) -> Node:
         """A copy of a node, of this or another graph, that is in no block yet; value_map gives the input for each of its inputs."""

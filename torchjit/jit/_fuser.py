@@ -58,7 +58,7 @@ def fuser(name: str) -> Iterator[None]:
 
 
 def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Keeps how often PyTorch would specialize fused code for shapes; returns the former strategy."""
+    """How often the profiling executor makes groups for the sizes that calls have met, and for any; returns the former strategy."""
     for kind, depth in strategy:
         if kind not in ("STATIC", "DYNAMIC"):
             raise RuntimeError(f"FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: {kind}")

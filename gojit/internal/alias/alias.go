@@ -186,7 +186,7 @@ func (db *Db) node(n *ir.Node) {
 	case "prim::Loop":
 		db.loop(n)
 	case "prim::Constant", "prim::Uninitialized", "prim::CreateObject", "prim::AutogradZero", "prim::Print",
-		"prim::RaiseException", "prim::isinstance", "prim::EmptyListLiteral", "prim::BroadcastSizes":
+		"prim::RaiseException", "prim::isinstance", "prim::EmptyListLiteral", "prim::BroadcastSizes", "prim::MMBatchSide":
 		for _, out := range n.Outputs() {
 			db.element(out)
 		}

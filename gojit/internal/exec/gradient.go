@@ -393,7 +393,7 @@ func (d *differentiableGraph) recording() (*interp.Code, error) {
 }
 
 // aliasOperator gives a tensor that is its argument with a node of its own.
-func aliasOperator() *ops.Operator { return ops.Overloads("aten::alias")[0] }
+func aliasOperator() *ops.Operator { return ops.Find("aten::alias") }
 
 // learnMissing notes which gradients and sizes a call of a gradient's graph got none of.
 func (p *notes) learnMissing(args []value.Value) {

@@ -279,6 +279,7 @@ func init() {
 		"prim::TensorExprDynamicGuard":    (*lowering).anySizeGuard,
 		"prim::RequiresGradCheck":         (*lowering).gradientCheck,
 		"prim::ConstantChunk":             (*lowering).parts,
+		"prim::MMBatchSide":               (*lowering).productsOfSide,
 		"prim::CallMethod":                (*lowering).callMethod,
 		"prim::isinstance":                (*lowering).isInstance,
 		"prim::unchecked_cast":            (*lowering).cast,

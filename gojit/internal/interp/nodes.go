@@ -273,6 +273,30 @@ func (l *lowering) gradientCheck(n *ir.Node, dead []*ir.Value) error {
 	return nil
 }
 
+// productsOfSide lowers prim::MMBatchSide: the products of the first input, which is the factor on the side that the attribute says, with the others.
+func (l *lowering) productsOfSide(n *ir.Node, dead []*ir.Value) error {
+	a, _ := n.Attr("side")
+	side, ok := a.(int64)
+	if !ok || side < 0 || side > 1 || len(n.Inputs()) != len(n.Outputs())+1 {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::MMBatchSide needs a factor, one more for each output, and the attribute side, 0 or 1")
+	}
+	operate := autograd.OperationOf(ops.Find("aten::mm"))
+	run := func(m *autograd.Mode, args, out []value.Value) error {
+		for i, other := range args[1:] {
+			factors := []value.Value{args[0], other}
+			if side == 1 {
+				factors = []value.Value{other, args[0]}
+			}
+			if err := operate(m, factors, out[i:i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	l.call(opCallIn, &site{runIn: run}, n, n.Inputs(), dead)
+	return nil
+}
+
 // parts lowers prim::ConstantChunk: it is aten::chunk, whose list is taken apart.
 func (l *lowering) parts(n *ir.Node, dead []*ir.Value) error {
 	chunks, okChunks := n.Attr("chunks")
@@ -282,11 +306,7 @@ func (l *lowering) parts(n *ir.Node, dead []*ir.Value) error {
 	if !okChunks || !okDim || !isCount || !isDim || len(n.Inputs()) != 1 {
 		return source.Errorf(source.RuntimeError, n.Range, "prim::ConstantChunk needs a tensor and the attributes chunks and dim")
 	}
-	var chunk *ops.Operator
-	for _, o := range ops.Overloads("aten::chunk") {
-		chunk = o
-	}
-	operate := autograd.OperationOf(chunk)
+	operate := autograd.OperationOf(ops.Find("aten::chunk"))
 	run := func(m *autograd.Mode, args, out []value.Value) error {
 		var list [1]value.Value
 		if err := operate(m, []value.Value{args[0], value.Int(count), value.Int(along)}, list[:]); err != nil {
