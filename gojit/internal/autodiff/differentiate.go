@@ -46,6 +46,7 @@ func Differentiate(g *ir.Graph) (*Gradient, error) {
 	d.giveGradients()
 	d.capture()
 	passes.DCE(d.f)
+	passes.DCE(d.df)
 	d.forgetGradients()
 	return d.result, nil
 }
