@@ -24,9 +24,9 @@ func sumOver(g grad, dims, keep any) ref {
 	return g.Do("expand", spread(g, g.Grad(0), dims, keep), g.Sizes(0))
 }
 
-// meanOver is the derivative of a mean over dims. It multiplies, as kernels of regions do: the bits are theirs.
+// meanOver is the derivative of a mean over dims. It divides, as PyTorch does and kernels of regions (autograd.Group.RecordSum): the bits are the same.
 func meanOver(g grad, dims, keep any) ref {
-	return g.Do("mul.Scalar", sumOver(g, dims, keep), g.DivNumbers(1.0, g.ReducedCount(0, dims)))
+	return g.Do("div.Scalar", sumOver(g, dims, keep), g.ReducedCount(0, dims))
 }
 
 // chosenGrad is the derivative of taking elements along a dimension by indices, which are the second result.
