@@ -317,6 +317,13 @@ def test_shapes_of_quantized_cells():
         torch.ops.quantized.quantized_gru_cell_dynamic(ones(2), ones(2), cell._packed_weight_ih, cell._packed_weight_hh, cell.bias_ih, cell.bias_hh)
 
 
+def test_states_of_quantized_cells():
+    cell = torch.ao.nn.quantized.dynamic.LSTMCell(2, 2)
+    for states in ([], [ones(1, 2)], [ones(1, 2)] * 3):
+        with pytest.raises(RuntimeError, match="expects the two states of a cell"):
+            torch.ops.quantized.quantized_lstm_cell_dynamic(ones(1, 2), states, cell._packed_weight_ih, cell._packed_weight_hh, cell.bias_ih, cell.bias_hh)
+
+
 DISTANCES = """
 import resource
 import torchjit as torch

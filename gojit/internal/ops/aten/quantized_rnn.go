@@ -259,7 +259,11 @@ var quantizedRecurrentFamily = []definition{
 	define("quantized_gru.data", func(c call) {
 		c.giveLayers(layersOf(c, 3, gruStep).run(c.tensor(0), integersOf(c.tensor(1)), []*tensor.Tensor{c.tensor(2)}))
 	}),
-	define("quantized::quantized_lstm_cell_dynamic", func(c call) { c.give(dynamicCellStep(c, lstmStep, c.tensors(1)...)...) }),
+	define("quantized::quantized_lstm_cell_dynamic", func(c call) {
+		state := c.tensors(1)
+		check(len(state) == 2, "quantized_lstm_cell_dynamic expects the two states of a cell, but got %d", len(state))
+		c.give(dynamicCellStep(c, lstmStep, state...)...)
+	}),
 	define("quantized::quantized_gru_cell_dynamic", func(c call) { c.give(dynamicCellStep(c, gruStep, c.tensor(1))...) }),
 	define("quantized::quantized_rnn_tanh_cell_dynamic", func(c call) {
 		c.give(dynamicCellStep(c, func(i, h *tensor.Tensor, _ []*tensor.Tensor) []*tensor.Tensor {
