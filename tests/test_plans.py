@@ -420,6 +420,7 @@ def test_explain_shows_steps_and_times():
         text = torch.jit.explain(compiled)
         assert "= conv2d+batch_norm+relu %" in text and "arena of " in text and " us  %" not in text
         assert torch.jit.explain(compiled, (x,)).count(" us  %") == len([line for line in text.split("\n") if line.startswith("    %") and " = " in line])
+        assert torch.jit.explain(compiled, x).count(" us  %") == torch.jit.explain(compiled, (x,)).count(" us  %")
         assert " us  %" not in torch.jit.explain(compiled)
 
 
