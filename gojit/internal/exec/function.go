@@ -19,6 +19,8 @@ const (
 	specialized                 // the optimized graph for what the notes say
 
 	everyWay = optimized | defined | profiled | specialized
+
+	needed way = 1 << 7 // of a step: code without it would be wrong, so that no limit leaves it out
 )
 
 // Plan is a function made ready to run in one way.

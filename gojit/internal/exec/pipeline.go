@@ -49,11 +49,11 @@ var Pipeline = []Step{
 	{"inline", "calls become the bodies of what they call", "all other steps look at one graph",
 		optimized | profiled, graphStep(passes.Inline)},
 	{"float32", "nodes note where the static types of what they read exclude float32, which an autocast asks for", "types are erased next",
-		optimized | profiled | defined, graphStep(noteFloat32)},
+		optimized | profiled | defined | needed, graphStep(noteFloat32)},
 	{"numbers", "constant tensors that stand for numbers beside tensors become numbers", "a tensor that folding makes has a type of its own",
-		optimized | profiled, changing(fuse.ConstantsToNumbers)},
+		optimized | profiled | needed, changing(fuse.ConstantsToNumbers)},
 	{"erase", "tensor types say nothing of elements and sizes", "types of traces are those of one call; no later step may count on them",
-		optimized | profiled, graphStep(passes.EraseShapeInformation)},
+		optimized | profiled | needed, graphStep(passes.EraseShapeInformation)},
 	{"constants", "nodes of constant numbers and strings run, branches that are known go", "what callees were given is known behind inlining",
 		optimized | profiled, changing(passes.ConstantPropagationImmutableTypes)},
 	{"decompose", "addmm and norms that PyTorch takes apart become what they are made of", "constants tell which are",
@@ -84,9 +84,9 @@ var Pipeline = []Step{
 	{"parts", "chunks with known arguments whose parts are used alone become one node each", "it has no list, so that what is around it is one group or graph",
 		profiled, changing(passes.ConstantChunks)},
 	{"notes", "a prim::profile before the uses of tensors notes what these are", "it notes the tensors of the graph that is specialized later",
-		profiled, (*job).addNotes},
+		profiled | needed, (*job).addNotes},
 	{"specialize", "the notes go; what is differentiable, and met a gradient, becomes guarded differentiable graphs, what is elementwise guarded groups where they are asked for", "regions are found inside of those",
-		specialized, (*job).specialize},
+		specialized | needed, (*job).specialize},
 
 	{"evaluation", "a graph of convolutions gets a second body for modules that are not in training, without their branches", "constants are folded; only code gains by it, and the general body is what is shown",
 		optimized, changing(plan.SplitEvaluation)},
@@ -97,7 +97,7 @@ var Pipeline = []Step{
 	{"regions", "elementwise nodes that follow each other join into one node each, which runs as a kernel", "no step behind moves nodes",
 		optimized | specialized, (*job).regions},
 	{"lower", "nodes become instructions over registers", "nothing changes the graph of code that runs",
-		everyWay, nil},
+		everyWay | needed, nil},
 }
 
 // Ordering says that a step must stand before another one.
@@ -141,7 +141,7 @@ func (e *Engine) build(j *job) (*Plan, error) {
 		if j.way&s.ways == 0 {
 			continue
 		}
-		if s.optional() && !passes.Allowed(s.Name) {
+		if s.ways&needed == 0 && !passes.Allowed(s.Name) {
 			continue
 		}
 		run := s.run
@@ -154,11 +154,6 @@ func (e *Engine) build(j *job) (*Plan, error) {
 		e.watch(j, s.Name)
 	}
 	return &Plan{Code: j.code, Graph: j.graph, Optimized: j.optimized, notes: j.notes, gradients: j.gradients, Facts: factsOf(j.function.Graph(), j.graph)}, nil
-}
-
-// optional reports whether code without the step computes the same.
-func (s *Step) optional() bool {
-	return !slices.Contains([]string{"float32", "numbers", "erase", "notes", "specialize", "lower"}, s.Name)
 }
 
 func (e *Engine) watch(j *job, step string) {

@@ -55,31 +55,35 @@ type Tags uint32
 
 // The tags.
 const (
-	Elementwise       Tags = 1 << iota // applies one expression to each element, though the record has no single one
-	Random                             // draws random numbers without taking a generator
-	Effectful                          // does something besides computing its results and writing its arguments
-	ElementDependent                   // the shapes or numbers that it gives follow from elements of its arguments
-	NotDifferentiable                  // its results have no gradient
-	Constant                           // its results do not move with its arguments: gradients are zero
-	ShapeOnly                          // arguments after the first only give a shape or a type
-	IgnoresSelf                        // the gradients do without the elements of the first argument
-	SelfIgnoresSelf                    // so does that of the first argument, but not that of the second
-	SavesOperand                       // the gradient of one argument needs another
-	AsWritten                          // Grad takes and gives complex gradients as they are; other formulas are those of real numbers
-	Broadcasts                         // its tensors are broadcast against each other
-	Grouped                            // is part of differentiable graphs
-	Symbolic                           // graphs of it are differentiated though it is not Grouped
-	Activation                         // is an activation, which passes run in place or not
-	Unfused                            // has a Scalar and is not taken into kernels with others
-	ChangesType                        // of an Activation: the result may have another element type
-	InGroups                           // is part of groups of elementwise nodes in the profiling executor, though it is not elementwise
-	Reduces                            // of those: only where a program asks for reductions in groups
-	Composite                          // PyTorch has no kernel of its own for it
+	Elementwise          Tags = 1 << iota // applies one expression to each element, though the record has no single one
+	Random                                // draws random numbers without taking a generator
+	Effectful                             // does something besides computing its results and writing its arguments
+	ElementDependent                      // the shapes or numbers that it gives follow from elements of its arguments
+	NotDifferentiable                     // its results have no gradient
+	Constant                              // its results do not move with its arguments: gradients are zero
+	ShapeOnly                             // arguments after the first only give a shape or a type
+	IgnoresSelf                           // the gradients do without the elements of the first argument
+	SelfIgnoresSelf                       // so does that of the first argument, but not that of the second
+	SavesOperand                          // the gradient of one argument needs another
+	AsWritten                             // Grad takes and gives complex gradients as they are; other formulas are those of real numbers
+	Broadcasts                            // its tensors are broadcast against each other
+	Grouped                               // is part of differentiable graphs
+	Symbolic                              // graphs of it are differentiated though it is not Grouped
+	Activation                            // is an activation, which passes run in place or not
+	Unfused                               // has a Scalar and is not taken into kernels with others
+	ChangesType                           // of an Activation: the result may have another element type
+	InGroups                              // is part of groups of elementwise nodes in the profiling executor, though it is not elementwise
+	Reduces                               // of those: only where a program asks for reductions in groups
+	Composite                             // PyTorch has no kernel of its own for it
+	RankAlone                             // PyTorch's complete shape analysis tells the number of dimensions of its result, and no sizes
+	SameGradient                          // that analysis tells that its result requires gradients as the first argument does
+	SameGradientOfNumber                  // so it does, where it knows the sizes
 )
 
 // tagNames are the names of the tags, in their order.
 var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
-	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "in_groups", "reduces", "composite"}
+	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "in_groups", "reduces", "composite",
+	"rank_alone", "same_gradient", "same_gradient_of_number"}
 
 // String names the tags.
 func (t Tags) String() string {

@@ -33,11 +33,7 @@ func knownInts(a any) ([]int, bool) {
 		case value.KindInt:
 			return []int{int(a.Int())}, true
 		case value.KindList:
-			xs := make([]int, len(a.List().Items))
-			for i, x := range a.List().Items {
-				xs[i] = int(x.Int())
-			}
-			return xs, true
+			return a.List().AppendInts(nil), true
 		}
 	}
 	return nil, false

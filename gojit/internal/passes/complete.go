@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -61,33 +62,11 @@ func (p *shapes) mayBeResized(v *ir.Value) bool {
 	return v.Type().Kind() == types.KindTensor && slices.ContainsFunc(p.detail.resized, func(r *ir.Value) bool { return p.memory.MayAlias(r, v) })
 }
 
-func kindsOf(names string) map[string]bool {
-	found := map[string]bool{}
-	for _, name := range strings.Fields(names) {
-		found["aten::"+name] = true
-	}
-	return found
+// tells reports whether the record of a node's operator has one of some tags.
+func tells(n *ir.Node, tags ops.Tags) bool {
+	o := n.Operator()
+	return o != nil && o.Has(tags)
 }
-
-// ranksOnly are the operators of whose results the number of dimensions alone is told.
-var ranksOnly = kindsOf(`abs relu exp log sqrt rsqrt sin cos tan floor ceil round trunc frac reciprocal erf erfc erfinv expm1 log1p log2 log10 sign digamma
-	lgamma asin acos atan sinh cosh detach hardswish elu celu selu gelu leaky_relu threshold hardtanh softplus hardshrink softshrink log_sigmoid alias inverse clone
-	contiguous dropout alpha_dropout feature_dropout bernoulli clamp clamp_min clamp_max transpose permute view reshape expand expand_as view_as select slice tril
-	triu flip repeat diag unfold rot90 glu prelu mv addmm addmv baddbmm masked_select nonzero atan2 fmod remainder where addcmul addcdiv lerp __and__ __or__ __xor__
-	zeros_like ones_like rand_like randn_like full_like empty_like`)
-
-// keepGradient are the operators of whose results it is told whether gradients are required: as of the first argument.
-var keepGradient = kindsOf(`abs relu exp log sqrt rsqrt sin cos tan floor ceil round trunc frac reciprocal erf erfc erfinv expm1 log1p log2 log10 sign digamma
-	lgamma asin acos atan sinh cosh hardswish elu celu selu gelu leaky_relu threshold hardtanh softplus hardshrink softshrink log_sigmoid alias inverse clone
-	contiguous dropout alpha_dropout feature_dropout bernoulli clamp clamp_min clamp_max transpose permute view reshape expand expand_as view_as select slice tril
-	triu flip repeat diag unfold rot90 glu prelu mv addmm addmv baddbmm masked_select neg sigmoid tanh t narrow softmax log_softmax cumsum cumprod unsqueeze
-	squeeze index_select type_as sum prod mean median norm std var det trace logdet dist dot`)
-
-// comparisons with numbers tell the number of dimensions alone.
-var comparisons = kindsOf("eq ne lt gt le ge")
-
-// arithmetic with a number keeps what is told of the tensor.
-var arithmetic = kindsOf("add sub mul div pow fmod remainder max min eq ne lt gt le ge")
 
 // describe is what is told of a result: the type t, or less.
 func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
@@ -97,17 +76,15 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 		return &types.TensorInfo{}
 	}
 	told := *t
-	tensors := 0
 	for _, in := range n.Inputs() {
 		if in.Type().Kind() == types.KindTensor {
-			tensors++
 			p.detail.vague[v] = p.detail.vague[v] || p.detail.vague[in]
 		}
 	}
-	if (ranksOnly[n.Kind()] || len(n.Outputs()) > 1 && strings.HasPrefix(n.Kind(), "aten::") || tensors == 1 && (comparisons[n.Kind()] || n.Is("aten::fmod", "aten::remainder"))) && told.Sizes != nil && len(told.Sizes) > 0 {
+	if (tells(n, ops.RankAlone) || len(n.Outputs()) > 1 && strings.HasPrefix(n.Kind(), "aten::")) && len(told.Sizes) > 0 {
 		p.detail.vague[v] = true
 	}
-	if keepGradient[n.Kind()] || p.detail.ranks && n.Is("aten::mm") || tensors == 1 && arithmetic[n.Kind()] {
+	if tells(n, ops.SameGradient|ops.SameGradientOfNumber) || p.detail.ranks && n.Is("aten::mm") {
 		if first, ok := n.Input(0).Type().(*types.TensorInfo); ok {
 			told.RequiresGrad = first.RequiresGrad
 		}
@@ -129,7 +106,7 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 
 // describePartly tells of a result what is known of an argument whose sizes are not: its element type and device.
 func (p *shapes) describePartly(n *ir.Node) {
-	if len(n.Inputs()) == 0 || len(n.Outputs()) != 1 || !keepGradient[n.Kind()] || n.Output().Type().Kind() != types.KindTensor {
+	if len(n.Inputs()) == 0 || len(n.Outputs()) != 1 || !tells(n, ops.SameGradient) || n.Output().Type().Kind() != types.KindTensor {
 		return
 	}
 	if first, ok := n.Input(0).Type().(*types.TensorInfo); ok && first.DType != "" && !p.mayBeResized(n.Output()) {

@@ -33,10 +33,7 @@ func numbersOfValue(v value.Value, n int) []int {
 	if v.IsInt() {
 		v = value.OfList(value.Ints([]int{int(v.Int())}))
 	}
-	var xs []int
-	for _, x := range v.List().Items {
-		xs = append(xs, int(x.Int()))
-	}
+	xs := v.List().AppendInts(nil)
 	for len(xs) > 0 && len(xs) < n {
 		xs = append(xs, xs[0])
 	}

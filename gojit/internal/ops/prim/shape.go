@@ -12,11 +12,7 @@ func integersOf(v value.Value) []int {
 	if v.IsNone() {
 		return nil
 	}
-	xs := make([]int, len(v.List().Items))
-	for i, x := range v.List().Items {
-		xs[i] = int(x.Int())
-	}
-	return xs
+	return v.List().AppendInts(nil)
 }
 
 // Shapes holds the operators on lists of sizes.
@@ -35,9 +31,7 @@ var Shapes = join(
 	one("prim::BroadcastSizes", func(args, out []value.Value) error {
 		shapes := make([][]int, len(args))
 		for i, v := range args {
-			for _, n := range v.List().Items {
-				shapes[i] = append(shapes[i], int(n.Int()))
-			}
+			shapes[i] = v.List().AppendInts(nil)
 		}
 		shape, err := tensor.BroadcastAll(shapes...)
 		out[0] = value.OfList(value.Ints(shape))
