@@ -78,12 +78,13 @@ const (
 	RankAlone                             // PyTorch's complete shape analysis tells the number of dimensions of its result, and no sizes
 	SameGradient                          // that analysis tells that its result requires gradients as the first argument does
 	SameGradientOfNumber                  // so it does, where it knows the sizes
+	AnySizes                              // Decomp knows sizes by Sizer alone, and passes on numbers that it does not ask for
 )
 
 // tagNames are the names of the tags, in their order.
 var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
 	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "in_groups", "reduces", "composite",
-	"rank_alone", "same_gradient", "same_gradient_of_number"}
+	"rank_alone", "same_gradient", "same_gradient_of_number", "any_sizes"}
 
 // String names the tags.
 func (t Tags) String() string {
@@ -123,6 +124,14 @@ func (p Promotion) String() string {
 // panics with a *source.Error where the operator fails.
 type Emitter interface {
 	Emit(name string, args ...value.Value) []value.Value
+}
+
+// Sizer is an Emitter of programs whose sizes may be symbols.
+type Sizer interface {
+	// Size returns what stands for a size: an integer, or a tensor of one.
+	Size(t *tensor.Tensor, dim int) value.Value
+	// FixedSize returns a size, and has the program be one for this size alone.
+	FixedSize(t *tensor.Tensor, dim int) int
 }
 
 // Decomposition runs an operator as other operators, and returns its results.
