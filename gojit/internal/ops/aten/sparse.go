@@ -65,21 +65,6 @@ var sparseAliases = map[string]string{
 	"special_log1p": "log1p", "special_erf": "erf", "special_erfinv": "erfinv", "concat": "cat", "concatenate": "cat",
 }
 
-// readsOnlyShape are operators whose bodies do with sparse tensors what they do with others.
-var readsOnlyShape = func() map[string]bool {
-	names := map[string]bool{}
-	for _, name := range []string{
-		"size", "size.int", "numel", "dim", "len.Tensor", "element_size", "_version", "output_nr", "is_floating_point", "is_complex", "is_signed", "is_inference",
-		"is_conj", "is_neg", "is_leaf", "is_same_size", "prim::dtype", "prim::requires_grad", "prim::is_cuda", "prim::is_quantized", "prim::is_mkldnn",
-		"prim::is_nested", "prim::is_xpu", "prim::is_mps", "prim::is_ipu", "prim::is_ort", "prim::is_vulkan", "prim::data", "prim::name", "detach", "detach_",
-		"alias", "requires_grad_", "resolve_conj", "resolve_neg", "get_device", "result_type.Tensor", "result_type.Scalar", "result_type.Scalar_Tensor", "is_pinned", "lift", "lift_fresh",
-		"prim::shape",
-	} {
-		names[key(name)] = true
-	}
-	return names
-}()
-
 // hasSparse reports whether a sparse tensor is among the arguments.
 func hasSparse(args []value.Value) bool { return firstSparse(args) != nil }
 
@@ -109,7 +94,7 @@ func runSparse(name string, body func(c call), c call) {
 			refuseBackend(name, "SparseMeta")
 		}
 		form(c)
-	} else if readsOnlyShape[name] {
+	} else if ops.Find(name).Has(ops.AnyLayout) {
 		body(c)
 	} else {
 		refuseSparse(name, firstSparse(c.args))
