@@ -34,6 +34,8 @@ type Def struct {
 
 	// CheckInPlace fails where the form that writes in place would refuse the arguments, and others not.
 	CheckInPlace func(args []value.Value) error
+	// Sparse runs the operator with a sparse tensor among its arguments.
+	Sparse func(args, out []value.Value)
 	// Quantized says how results are quantized for the first quantized argument, nil for not at all; without it quantized tensors are refused.
 	Quantized func(x *tensor.Tensor) *tensor.Quantizer
 	// Grad computes the gradients of the arguments from those of the results.

@@ -27,12 +27,12 @@ func sparsePointwise() map[string]sparseForm {
 		case "places": // it acts on each value
 			forms[name] = elementwiseForm(name, false)
 		case "compressed": // it knows compressed layouts alone
-			forms[name] = func(c call) {
+			forms[name] = sparseRunning(func(c call) {
 				if c.tensor(0).Layout() == tensor.SparseCOO {
 					refuseSparse(key(name), c.tensor(0))
 				}
-				elementwiseForm(name, false)(c)
-			}
+				elementwiseForm(name, false)(c.args, c.out)
+			})
 		}
 	}
 	return forms
@@ -69,10 +69,10 @@ func onArguments(c call, first *tensor.Tensor) []any {
 // inPlaceCoalesced writes the values of a tensor that has one at each place.
 func inPlaceCoalesced(name string) sparseForm {
 	form := elementwiseForm(name, true).inPlace(name + "_")
-	return func(c call) {
+	return sparseRunning(func(c call) {
 		if t := c.tensor(0); t.Layout() == tensor.SparseCOO {
 			check(t.Sparse().Coalesced, "%s_ requires coalesced input", name)
 		}
-		form(c)
-	}
+		form(c.args, c.out)
+	})
 }
