@@ -414,3 +414,9 @@ def test_sizes_along_a_dimension_that_no_tensor_has():
         with pytest.raises((RuntimeError, IndexError), match="Dimension out of range"):
             torch.ops.prim.sizes_along([ones(2), ones(3)], dim)
     assert torch.ops.prim.sizes_along([ones(0), ones(3, 4)], -2) == [0, 3]
+
+
+def test_differences_of_a_huge_order_end():
+    x = torch.ones(2, 3, requires_grad=True)
+    assert torch.diff(x, 2**40, 1).shape == (2, 0)
+    assert torch.diff(x, 2, 1).shape == (2, 1)

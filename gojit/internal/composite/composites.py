@@ -223,10 +223,9 @@ def diff(self, n: int, dim: int, prepend: Optional[Tensor], append: Optional[Ten
     if append is not None:
         parts.append(append)
     x = torch.cat(parts, dim)
-    for _ in range(n):
+    for _ in range(min(n, x.size(dim))):
         size = x.size(dim)
-        if size > 0:
-            x = x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
+        x = x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
     return x
 
 def trapezoid__dx(y, dx: number, dim: int):
