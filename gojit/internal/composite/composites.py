@@ -87,10 +87,8 @@ def clamp_max__Tensor(self, max):
     return torch.where(self > max, max.to(self.dtype), self)
 
 def mvlgamma(self, p: int):
-    total = torch.lgamma(self)
-    for i in range(1, p):
-        total = total + torch.lgamma(self - i / 2)
-    return total + p * (p - 1) / 4 * math.log(3.141592653589793)
+    halves = torch.arange(p, dtype=self.dtype, device=self.device) / 2
+    return torch.sum(torch.lgamma(self.unsqueeze(-1) - halves), -1) + p * (p - 1) / 4 * math.log(3.141592653589793)
 
 def special_ndtr(self):
     return torch.erfc(self * -0.7071067811865476) * 0.5
