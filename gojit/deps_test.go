@@ -13,7 +13,9 @@ const layers = `
 source golden decimal archive/pickle quasirandom
 tensor filecheck
 npy types syntax kernel
-kernel/amd64 kernel/cuda
+kernel/amd64/asm kernel/cuda
+kernel/amd64 kernel/amd64/asm/asmtest
+kernel/amd64/tile kernel/amd64/routine
 kernel/launch linalg/dense gpu
 linalg/lapack linalg/fft value
 schema
