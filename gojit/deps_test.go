@@ -12,7 +12,7 @@ const module = "github.com/torchjit/torchjit"
 const layers = `
 source golden decimal archive/pickle quasirandom
 tensor filecheck
-npy types syntax kernel
+npy types syntax kernel archive/safefile
 kernel/amd64/asm kernel/cuda
 kernel/amd64 kernel/amd64/asm/asmtest
 kernel/amd64/tile kernel/amd64/routine
@@ -28,7 +28,8 @@ plan
 quantization exec
 frontend trace
 pyfile
-composite
+composite archive/code
+archive/bytecode
 autodiff archive shapes
 export
 gojit

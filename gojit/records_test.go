@@ -189,8 +189,8 @@ bind/fill.go 1                names of its dispatcher's kernels
 bind/mismatch.go 1            words of its messages
 bind/operator.go 1            methods that are written otherwise in Python
 bind/register.go 1            kinds of lists of names
-internal/archive/bytecode.go 1        the operators of mobile archives that older runtimes know
-internal/archive/printer.go 1         symbols of Python
+internal/archive/bytecode/bytecode.go 1 the operators of mobile archives that older runtimes know
+internal/archive/code/printer.go 1    symbols of Python
 internal/archive/sparse.go 1          the three layouts
 internal/autograd/operators.go 1      operators that read the mode: each entry is the operator
 internal/export/assume.go 1

@@ -1,9 +1,9 @@
-package archive
+package code
 
 import "github.com/torchjit/torchjit/gojit/internal/ir"
 
-// minimalVersion is that of archives whose operators mean what they have meant since PyTorch 1.4.
-const minimalVersion = 3
+// MinimalVersion is that of archives whose operators mean what they have meant since PyTorch 1.4.
+const MinimalVersion = 3
 
 // Upgrade is a change of what an operator, given with its overload, means.
 type Upgrade struct {
@@ -47,7 +47,7 @@ var operatorVersions = func() map[string]int {
 
 // versionOf returns the least version that the operators of a block, and of those inside it, need.
 func versionOf(b *ir.Block) int {
-	version := minimalVersion
+	version := MinimalVersion
 	b.Walk(func(n *ir.Node) {
 		if n.Kind() == "prim::fork" {
 			version = max(version, versionOf(n.GraphAttr("Subgraph").Block()))

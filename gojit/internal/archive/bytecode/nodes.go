@@ -1,4 +1,4 @@
-package archive
+package bytecode
 
 import (
 	"fmt"
@@ -76,7 +76,7 @@ func (a *assembler) tupleSlice(n *ir.Node) error {
 
 func (a *assembler) isInstance(n *ir.Node) error {
 	ts := n.TypesAttr("types")
-	a.emit("ISINSTANCE", len(a.code.types), len(ts))
+	a.emit("ISINSTANCE", len(a.Code.Types), len(ts))
 	for _, t := range ts {
 		a.addType(t)
 	}
@@ -109,8 +109,8 @@ func (a *assembler) addType(t types.Type) int {
 	if _, isClass := t.(*types.Class); isClass && strings.HasPrefix(name, "__torch__") && !strings.HasPrefix(name, types.NativePrefix) {
 		a.classes = append(a.classes, name)
 	}
-	a.code.types = append(a.code.types, name)
-	return len(a.code.types) - 1
+	a.Code.Types = append(a.Code.Types, name)
+	return len(a.Code.Types) - 1
 }
 
 // typeName is how bytecode writes types: named tuples with their fields, and no space between the key and the value of a dictionary.

@@ -1,4 +1,4 @@
-package archive
+package code
 
 import (
 	"fmt"
@@ -13,24 +13,24 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// exporter writes the source text of an archive: the definitions of the named types and functions
+// Exporter writes the source text of an archive: the definitions of the named types and functions
 // that were asked for, and of all that these refer to.
-type exporter struct {
-	printers  map[string]*Printer // by the qualified prefix of the names: one for each record
-	prefixes  []string            // in the order in which they were first needed
-	constants []value.Value
+type Exporter struct {
+	Printers  map[string]*Printer // by the qualified prefix of the names: one for each record
+	Prefixes  []string            // in the order in which they were first needed
+	Constants []value.Value
 
 	types     map[types.Type]string
 	functions map[*ir.Function]string
 	taken     map[string]any // a types.Type or an *ir.Function by its name in the archive
 	mangled   int
-	tags      map[source.Range]int // numbers of the ranges in the program, over all records
-	version   int                  // that the operators need
-	pending   []any                // types.Type and *ir.Function whose definitions are not written yet
+	Tags      map[source.Range]int // numbers of the ranges in the program, over all records
+	Version   int                  // that the operators need
+	Pending   []any                // types.Type and *ir.Function whose definitions are not written yet
 }
 
-func newExporter() *exporter {
-	return &exporter{printers: map[string]*Printer{}, types: map[types.Type]string{}, functions: map[*ir.Function]string{}, taken: map[string]any{}, tags: map[source.Range]int{}}
+func NewExporter() *Exporter {
+	return &Exporter{Printers: map[string]*Printer{}, types: map[types.Type]string{}, functions: map[*ir.Function]string{}, taken: map[string]any{}, Tags: map[source.Range]int{}}
 }
 
 // splitName returns what is before and after the last dot.
@@ -39,14 +39,14 @@ func splitName(qualified string) (prefix, atom string) {
 	return qualified[:max(dot, 0)], qualified[dot+1:]
 }
 
-func lastAtom(qualified string) string {
+func LastAtom(qualified string) string {
 	_, atom := splitName(qualified)
 	return atom
 }
 
-// typeName implements types.Renamer: it names a type and takes note that it has to be defined.
+// TypeName implements types.Renamer: it names a type and takes note that it has to be defined.
 // Different types of one name get different names.
-func (x *exporter) typeName(t types.Type) (string, bool) {
+func (x *Exporter) TypeName(t types.Type) (string, bool) {
 	own := t.Annotation(nil)
 	if strings.HasPrefix(own, types.NativePrefix) {
 		return own, true
@@ -63,7 +63,7 @@ func (x *exporter) typeName(t types.Type) (string, bool) {
 	return x.types[t], true
 }
 
-func (x *exporter) functionName(f *ir.Function) string {
+func (x *Exporter) functionName(f *ir.Function) string {
 	if name, ok := x.functions[f]; ok {
 		return name
 	}
@@ -91,7 +91,7 @@ func unmangled(name string) string {
 const mangle = "___torch_mangle_"
 
 // take gives a definition a name that no other has.
-func (x *exporter) take(own string, definition any) string {
+func (x *Exporter) take(own string, definition any) string {
 	name := own
 	for x.taken[name] != nil {
 		prefix, atom := splitName(own)
@@ -99,15 +99,15 @@ func (x *exporter) take(own string, definition any) string {
 		x.mangled++
 	}
 	x.taken[name] = definition
-	x.pending = append(x.pending, definition)
+	x.Pending = append(x.Pending, definition)
 	return name
 }
 
-// drain writes the definitions that are pending, and those that they refer to.
-func (x *exporter) drain() error {
-	for len(x.pending) > 0 {
-		next := x.pending[0]
-		x.pending = x.pending[1:]
+// Drain writes the definitions that are pending, and those that they refer to.
+func (x *Exporter) Drain() error {
+	for len(x.Pending) > 0 {
+		next := x.Pending[0]
+		x.Pending = x.Pending[1:]
 		if err := x.define(next); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (x *exporter) drain() error {
 	return nil
 }
 
-func (x *exporter) define(definition any) error {
+func (x *Exporter) define(definition any) error {
 	switch d := definition.(type) {
 	case *ir.Function:
 		return x.within(x.functions[d], func(p *Printer, _ string) error { return x.function(p, d) })
@@ -131,7 +131,7 @@ func (x *exporter) define(definition any) error {
 		return x.within(x.types[d], func(p *Printer, name string) error {
 			p.line("class %s(Enum):", name)
 			for _, m := range d.Members {
-				p.line("  %s = %s", m.Name, p.constantText(m.Value.(value.Value)))
+				p.line("  %s = %s", m.Name, p.ConstantText(m.Value.(value.Value)))
 			}
 			return nil
 		})
@@ -141,32 +141,32 @@ func (x *exporter) define(definition any) error {
 			return nil
 		})
 	}
-	return archiveError("The type %v cannot be written to an archive", definition)
+	return source.Errorf(source.RuntimeError, source.Range{}, "The type %v cannot be written to an archive", definition)
 }
 
 // within writes a definition to the record that its qualified name belongs to.
-func (x *exporter) within(name string, write func(p *Printer, atom string) error) error {
+func (x *Exporter) within(name string, write func(p *Printer, atom string) error) error {
 	prefix, atom := splitName(name)
-	p := x.printers[prefix]
+	p := x.Printers[prefix]
 	if p == nil {
-		p = &Printer{Rename: x.typeName, FunctionName: x.functionName, Self: true, nextID: map[string]int{}, places: &places{}}
-		x.printers[prefix] = p
-		x.prefixes = append(x.prefixes, prefix)
+		p = &Printer{Rename: x.TypeName, FunctionName: x.functionName, Self: true, nextID: map[string]int{}, Places: &places{}}
+		x.Printers[prefix] = p
+		x.Prefixes = append(x.Prefixes, prefix)
 	}
-	p.Constants = x.constants
+	p.Constants = x.Constants
 	err := write(p, atom)
-	x.constants = p.Constants
+	x.Constants = p.Constants
 	return err
 }
 
-func (x *exporter) function(p *Printer, f *ir.Function) error {
+func (x *Exporter) function(p *Printer, f *ir.Function) error {
 	if err := f.EnsureDefined(); err != nil {
 		return err
 	}
 	if err := exportable(f.Graph().Block()); err != nil {
 		return err
 	}
-	x.version = max(x.version, versionOf(f.Graph().Block()))
+	x.Version = max(x.Version, versionOf(f.Graph().Block()))
 	p.Function(f)
 	return nil
 }
@@ -185,7 +185,7 @@ func exportable(b *ir.Block) (err error) {
 	return err
 }
 
-func (x *exporter) class(p *Printer, name string, c *types.Class) error {
+func (x *Exporter) class(p *Printer, name string, c *types.Class) error {
 	if c.IsModule {
 		p.line("class %s(Module):", name)
 	} else {
@@ -204,13 +204,13 @@ func (x *exporter) class(p *Printer, name string, c *types.Class) error {
 	}
 	for _, constant := range c.Constants {
 		v := constant.Value.(value.Value)
-		p.line("%s : Final[%s] = %s", constant.Name, p.annotation(value.TypeOf(v)), p.constantText(v))
+		p.line("%s : Final[%s] = %s", constant.Name, p.annotation(value.TypeOf(v)), p.ConstantText(v))
 	}
 	return x.methods(p, c)
 }
 
 // methods prints the methods of a class, then its hooks, as PyTorch orders them.
-func (x *exporter) methods(p *Printer, c *types.Class) error {
+func (x *Exporter) methods(p *Printer, c *types.Class) error {
 	hooks := append(append([]types.Method(nil), c.Hooks...), c.PreHooks...)
 	var all []types.Method
 	for _, name := range c.MethodNames() {
@@ -252,7 +252,7 @@ func (p *Printer) hookNames(list string, hooks []types.Method) {
 	}
 	var b strings.Builder
 	for _, h := range hooks {
-		b.WriteString(value.Quote(lastAtom(h.QualifiedName())) + ", ")
+		b.WriteString(value.Quote(LastAtom(h.QualifiedName())) + ", ")
 	}
 	p.line("%s = [%s]", list, b.String())
 }

@@ -4,7 +4,7 @@
 //
 // Archives are not trusted: sizes, counts, depths and names are checked before anything is made of
 // them, and nothing in an archive is executed while it is read but methods __setstate__ (load.go), which can be refused.
-package archive
+package code
 
 import (
 	"fmt"
@@ -28,10 +28,10 @@ type Printer struct {
 	FunctionName func(f *ir.Function) string
 	// Self gives the first parameter of methods an annotation.
 	Self bool
-	// places marks in the text what was printed for which range; see unmark.
-	places *places
+	// Places marks in the text what was printed for which range; see unmark.
+	Places *places
 
-	b        strings.Builder
+	B        strings.Builder
 	level    int
 	names    map[string]bool       // in use in the function
 	nextID   map[string]int        // number of the next name that is like a given one
@@ -45,10 +45,10 @@ type Printer struct {
 func PrintFunction(f *ir.Function) (text string, constants []value.Value) {
 	p := &Printer{nextID: map[string]int{}}
 	p.Function(f)
-	return p.b.String(), p.Constants
+	return p.B.String(), p.Constants
 }
 
-func nameSet(names string) map[string]bool {
+func NameSet(names string) map[string]bool {
 	m := map[string]bool{}
 	for _, name := range strings.Fields(names) {
 		m[name] = true
@@ -57,11 +57,11 @@ func nameSet(names string) map[string]bool {
 }
 
 // keywords are the words of the language, which neither variables nor attributes can have as names.
-var keywords = nameSet(`and as assert async await break class continue def del elif else except False finally for from global
+var keywords = NameSet(`and as assert async await break class continue def del elif else except False finally for from global
 	if import in is lambda None nonlocal not or pass raise return True try with while yield`)
 
 // reserved are the other names that variables cannot have.
-var reserved = nameSet(`_ aten attribute CONSTANTS fork getattr inf nan infj nanj ops __torch__ uninitialized unchecked_cast`)
+var reserved = NameSet(`_ aten attribute CONSTANTS fork getattr inf nan infj nanj ops __torch__ uninitialized unchecked_cast`)
 
 // Function adds the text of a function.
 func (p *Printer) Function(f *ir.Function) {
@@ -75,23 +75,23 @@ func (p *Printer) Function(f *ir.Function) {
 	if p.FunctionName != nil && !f.IsMethod {
 		name = p.FunctionName(f)
 	}
-	p.b.WriteString("def " + lastAtom(name) + "(")
+	p.B.WriteString("def " + LastAtom(name) + "(")
 	for i := range f.Schema.Arguments {
 		a := &f.Schema.Arguments[i]
 		name := p.genName(a.Name)
 		if i > 0 {
-			p.b.WriteString(",\n    ")
+			p.B.WriteString(",\n    ")
 		}
-		p.b.WriteString(name)
+		p.B.WriteString(name)
 		if i > 0 || !f.IsMethod || p.Self {
-			p.b.WriteString(": " + p.annotation(a.Type))
+			p.B.WriteString(": " + p.annotation(a.Type))
 		}
 		if a.HasDefault {
-			p.b.WriteString("=" + p.constantText(a.NewDefault()))
+			p.B.WriteString("=" + p.ConstantText(a.NewDefault()))
 		}
 		p.exprs[g.Inputs()[i]] = name
 	}
-	p.b.WriteString(") -> " + p.annotation(f.Schema.Returns[0].Type) + ":\n")
+	p.B.WriteString(") -> " + p.annotation(f.Schema.Returns[0].Type) + ":\n")
 	p.body(g.Block())
 }
 
@@ -99,13 +99,13 @@ func (p *Printer) annotation(t types.Type) string { return t.Annotation(p.Rename
 
 func (p *Printer) indent() {
 	for range p.level {
-		p.b.WriteString("  ")
+		p.B.WriteString("  ")
 	}
 }
 
 func (p *Printer) line(format string, args ...any) {
 	p.indent()
-	fmt.Fprintf(&p.b, format+"\n", args...)
+	fmt.Fprintf(&p.B, format+"\n", args...)
 }
 
 // genName returns a name like candidate that is neither in use nor reserved.
@@ -288,7 +288,7 @@ func (p *Printer) block(b *ir.Block, hasMore bool) {
 // longLine is the length from which on an inlined expression gets a line of its own.
 const longLine = 40
 
-func (p *Printer) isLong(text string) bool { return p.places.length(text)+p.level*2 >= longLine }
+func (p *Printer) isLong(text string) bool { return p.Places.length(text)+p.level*2 >= longLine }
 
 // splitLongInlines gives inlined inputs lines of their own up to the last one that is long, and
 // before them everything that is inlined and executed earlier.
@@ -338,9 +338,9 @@ func (p *Printer) assign(lhs, rhs []*ir.Value) {
 }
 
 func (p *Printer) node(n *ir.Node) {
-	if p.places != nil {
-		p.b.WriteString(p.places.open(n.Range.Program()))
-		defer p.b.WriteByte(placeEnd)
+	if p.Places != nil {
+		p.B.WriteString(p.Places.open(n.Range.Program()))
+		defer p.B.WriteByte(placeEnd)
 	}
 	p.splitLongInlines(n.Inputs())
 	switch n.Kind() {
@@ -384,7 +384,7 @@ func (p *Printer) node(n *ir.Node) {
 
 // plain prints a node that is an expression, or keeps it for where it is used.
 func (p *Printer) plain(n *ir.Node) {
-	text := p.places.mark(n.Range.Program(), p.expression(n))
+	text := p.Places.mark(n.Range.Program(), p.expression(n))
 	if !p.inlined[n] || n.Kind() == "prim::Constant" && p.isLong(text) {
 		p.define(n, text)
 		return
@@ -472,7 +472,7 @@ func isForLoop(n *ir.Node) bool {
 	return !ok || c.Int() != 1<<63-1 || body.Inputs()[0].HasUses()
 }
 
-func (p *Printer) constantText(v value.Value) string {
+func (p *Printer) ConstantText(v value.Value) string {
 	return value.Repr(v, func(b *strings.Builder, v value.Value) bool {
 		switch v.Kind() {
 		case value.KindTensor, value.KindObject:
@@ -484,7 +484,7 @@ func (p *Printer) constantText(v value.Value) string {
 				return true
 			}
 		case value.KindString:
-			if !isASCII(v.Str()) {
+			if !IsASCII(v.Str()) {
 				p.constantRef(b, v)
 				return true
 			}
@@ -517,7 +517,7 @@ func (p *Printer) constantRef(b *strings.Builder, v value.Value) {
 	p.Constants = append(p.Constants, v)
 }
 
-func isASCII(s string) bool {
+func IsASCII(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
 			return false
@@ -544,7 +544,7 @@ func (p *Printer) expression(n *ir.Node) string {
 		return "annotate(" + p.annotation(n.Output().Type()) + ", " + p.use(n.Input(0)) + ")"
 	case "aten::__getitem__":
 		base := p.use(n.Input(0))
-		if !isIdentifier(p.places.plain(base)) {
+		if !isIdentifier(p.Places.plain(base)) {
 			base = "(" + base + ")"
 		}
 		return base + "[" + p.use(n.Input(1)) + "]"
@@ -632,7 +632,7 @@ func (p *Printer) constantNode(n *ir.Node) string {
 	if !ok || v.IsNone() {
 		return "None"
 	}
-	return p.constantText(v)
+	return p.ConstantText(v)
 }
 
 func (p *Printer) call(callee string, args []*ir.Value) string {

@@ -1,10 +1,12 @@
-package archive
+package safefile
 
 import (
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // Replacement is a file that is being written and takes the place of another when it is whole. All formats are written through it: whoever
@@ -35,7 +37,7 @@ func NewReplacement(name string) (*Replacement, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(filepath.Dir(name)); err != nil {
-		return nil, archiveError("Parent directory %s does not exist.", filepath.Dir(name))
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "Parent directory %s does not exist.", filepath.Dir(name))
 	}
 	r := &Replacement{target: name}
 	if r.File = createNameless(filepath.Dir(name), mode); r.File == nil {

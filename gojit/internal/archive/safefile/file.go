@@ -1,4 +1,4 @@
-package archive
+package safefile
 
 import (
 	"io"
@@ -6,16 +6,18 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/torchjit/torchjit/gojit/internal/source"
+
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // readStep is how many bytes of a file one goroutine reads at once.
 const readStep = 8 << 20
 
-// readFile reads a file into memory of its own, so that nothing that happens to the file later changes what was read. It fails where
+// ReadFile reads a file into memory of its own, so that nothing that happens to the file later changes what was read. It fails where
 // the file is no regular file, is larger than the memory, or becomes shorter meanwhile.
-func readFile(path string) ([]byte, error) {
-	f, size, err := openRegular(path)
+func ReadFile(path string) ([]byte, error) {
+	f, size, err := OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -24,13 +26,13 @@ func readFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data, readAt(f, data, 0)
+	return data, ReadAt(f, data, 0)
 }
 
-// openRegular opens a file that has a size, which is one that memory may have.
-func openRegular(path string) (f *os.File, size int64, err error) {
+// OpenRegular opens a file that has a size, which is one that memory may have.
+func OpenRegular(path string) (f *os.File, size int64, err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for a writer
-		return nil, 0, archiveError("%s is no regular file", path)
+		return nil, 0, source.Errorf(source.RuntimeError, source.Range{}, "%s is no regular file", path)
 	}
 	if f, err = os.Open(path); err != nil {
 		return nil, 0, err
@@ -39,9 +41,9 @@ func openRegular(path string) (f *os.File, size int64, err error) {
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular():
-		err = archiveError("%s is no regular file", path)
+		err = source.Errorf(source.RuntimeError, source.Range{}, "%s is no regular file", path)
 	case info.Size() > int64(tensor.MemoryLimit()):
-		err = archiveError("%s has %d bytes, more than there is memory", path, info.Size())
+		err = source.Errorf(source.RuntimeError, source.Range{}, "%s has %d bytes, more than there is memory", path, info.Size())
 	}
 	if err != nil {
 		f.Close()
@@ -50,11 +52,11 @@ func openRegular(path string) (f *os.File, size int64, err error) {
 	return f, info.Size(), nil
 }
 
-// readAt fills data with what stands in a file from offset on, in several goroutines.
-func readAt(f *os.File, data []byte, offset int64) error {
+// ReadAt fills data with what stands in a file from offset on, in several goroutines.
+func ReadAt(f *os.File, data []byte, offset int64) error {
 	steps := (len(data) + readStep - 1) / readStep
 	if steps <= 1 {
-		return readPart(f, data, offset)
+		return ReadPart(f, data, offset)
 	}
 	var next, running = make(chan int, steps), sync.WaitGroup{}
 	for i := range steps {
@@ -65,7 +67,7 @@ func readAt(f *os.File, data []byte, offset int64) error {
 	for i := range errs {
 		running.Go(func() {
 			for at := range next {
-				if err := readPart(f, data[at:min(at+readStep, len(data))], offset+int64(at)); err != nil {
+				if err := ReadPart(f, data[at:min(at+readStep, len(data))], offset+int64(at)); err != nil {
 					errs[i] = err
 					return
 				}
@@ -81,10 +83,10 @@ func readAt(f *os.File, data []byte, offset int64) error {
 	return nil
 }
 
-func readPart(f *os.File, data []byte, offset int64) error {
+func ReadPart(f *os.File, data []byte, offset int64) error {
 	_, err := f.ReadAt(data, offset)
 	if err == io.EOF {
-		return archiveError("the file became shorter while it was read")
+		return source.Errorf(source.RuntimeError, source.Range{}, "the file became shorter while it was read")
 	}
 	return err
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package archive
+package safefile
 
 import (
 	"errors"

@@ -1,8 +1,9 @@
-package archive
+package bytecode
 
 import (
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -14,36 +15,36 @@ import (
 // The versions of bytecode that are written. From 6 on operators say with how many arguments they are called, and those behind that have
 // their defaults are left out; from 7 on also where outputs follow; from 8 on common operators are instructions of their own.
 const (
-	oldestBytecode        = 4
-	bytecodeSharesTensors = 5
-	bytecodeOmitsDefaults = 6
-	bytecodeOmitsBefore   = 7
-	bytecodeInstructions  = 8
-	newestBytecode        = 8
+	Oldest               = 4
+	SharesTensors        = 5
+	OmitsDefaults        = 6
+	bytecodeOmitsBefore  = 7
+	bytecodeInstructions = 8
+	Newest               = 8
 )
 
-// bytecode is a function as the lite interpreter runs it: on a stack and registers, which are numbered from 1 on.
-type bytecode struct {
-	name         string
-	schema       *schema.FunctionSchema
-	instructions []instruction
-	operators    []calledOperator
-	constants    []value.Value
-	types        []string
-	registers    int
+// Bytecode is a function as the lite interpreter runs it: on a stack and registers, which are numbered from 1 on.
+type Bytecode struct {
+	Name         string
+	Schema       *schema.FunctionSchema
+	Instructions []Instruction
+	Operators    []CalledOperator
+	Constants    []value.Value
+	Types        []string
+	Registers    int
 }
 
-// instruction has a name and two operands; node is what it was made for.
-type instruction struct {
-	name string
-	x, n int
-	node *ir.Node
+// Instruction has a name and two operands; node is what it was made for.
+type Instruction struct {
+	Name string
+	X, N int
+	Node *ir.Node
 }
 
-// calledOperator is an operator and the number of arguments that it is called with, -1 where that is part of the call.
-type calledOperator struct {
-	name, overload string
-	arguments      int
+// CalledOperator is an operator and the number of arguments that it is called with, -1 where that is part of the call.
+type CalledOperator struct {
+	Name, Overload string
+	Arguments      int
 }
 
 // promoted are the operators that are instructions of their own from version 8 on.
@@ -54,11 +55,11 @@ var promoted = map[string]string{
 }
 
 // unavailable are the instructions that the lite interpreter does not have.
-var unavailable = nameSet("CALL ENTER EXIT FORK WAIT")
+var unavailable = code.NameSet("CALL ENTER EXIT FORK WAIT")
 
 // assembler makes the bytecode of one graph.
 type assembler struct {
-	code      *bytecode
+	Code      *Bytecode
 	rename    types.Renamer
 	version   int
 	inline    treeOrder
@@ -73,21 +74,21 @@ type assembler struct {
 	at            *ir.Node
 }
 
-// newAssembler returns an assembler of a version's bytecode.
-func newAssembler(name string, version int, rename types.Renamer, interfaceCall func(string, types.Type)) *assembler {
+// NewAssembler returns an assembler of a version's bytecode.
+func NewAssembler(name string, version int, rename types.Renamer, interfaceCall func(string, types.Type)) *assembler {
 	return &assembler{
-		code: &bytecode{name: name}, rename: rename, version: version, interfaceCall: interfaceCall,
+		Code: &Bytecode{Name: name}, rename: rename, version: version, interfaceCall: interfaceCall,
 		register: map[*ir.Value]int{}, constant: map[*ir.Value]int{}, used: map[*ir.Value]int{},
 		necessary: map[string]int{}, operator: map[string]int{},
 	}
 }
 
-// function assembles a function, with all that it calls inlined.
-func (a *assembler) function(f *ir.Function) error {
+// Function assembles a function, with all that it calls inlined.
+func (a *assembler) Function(f *ir.Function) error {
 	if err := f.EnsureDefined(); err != nil {
 		return err
 	}
-	a.code.schema = f.Schema
+	a.Code.Schema = f.Schema
 	return a.graph(f.Graph().Copy())
 }
 
@@ -104,11 +105,11 @@ func (a *assembler) graph(g *ir.Graph) error {
 	return nil
 }
 
-// check fails where the code needs what the lite interpreter lacks.
-func (a *assembler) check() error {
-	for _, in := range a.code.instructions {
-		if unavailable[in.name] {
-			return source.Errorf(source.RuntimeError, source.Range{}, "%s is not supported in mobile module.", in.name)
+// Check fails where the code needs what the lite interpreter lacks.
+func (a *assembler) Check() error {
+	for _, in := range a.Code.Instructions {
+		if unavailable[in.Name] {
+			return source.Errorf(source.RuntimeError, source.Range{}, "%s is not supported in mobile module.", in.Name)
 		}
 	}
 	if len(a.classes) > 0 {
@@ -127,7 +128,7 @@ func (a *assembler) countArguments(n *ir.Node) {
 	}
 	arguments := o.Schema().Arguments
 	count := len(arguments) - a.outputsOf(arguments)
-	for count > 0 && a.version >= bytecodeOmitsDefaults {
+	for count > 0 && a.version >= OmitsDefaults {
 		c, ok := n.Input(count - 1).Constant()
 		if argument := &arguments[count-1]; !ok || !argument.HasDefault || !value.EqualConstants(c, argument.NewDefault()) {
 			break
@@ -147,12 +148,12 @@ func (a *assembler) outputsOf(arguments []schema.Argument) int {
 }
 
 func (a *assembler) emit(name string, x, n int) int {
-	a.code.instructions = append(a.code.instructions, instruction{name, x, n, a.at})
-	return len(a.code.instructions) - 1
+	a.Code.Instructions = append(a.Code.Instructions, Instruction{name, x, n, a.at})
+	return len(a.Code.Instructions) - 1
 }
 
 // here is the position of the next instruction.
-func (a *assembler) here() int { return len(a.code.instructions) }
+func (a *assembler) here() int { return len(a.Code.Instructions) }
 
 func (a *assembler) block(b *ir.Block) error {
 	a.at = b.ParamNode()
@@ -181,16 +182,16 @@ func (a *assembler) define(n *ir.Node) {
 }
 
 func (a *assembler) addConstant(c value.Value) int {
-	a.code.constants = append(a.code.constants, c)
-	return len(a.code.constants) - 1
+	a.Code.Constants = append(a.Code.Constants, c)
+	return len(a.Code.Constants) - 1
 }
 
 // store gives values registers and moves them there from the stack.
 func (a *assembler) store(vs []*ir.Value) {
-	first := a.code.registers + 1
+	first := a.Code.Registers + 1
 	for _, v := range vs {
-		a.code.registers++
-		a.register[v] = a.code.registers
+		a.Code.Registers++
+		a.register[v] = a.Code.Registers
 	}
 	switch len(vs) {
 	case 0:
@@ -269,11 +270,11 @@ func (a *assembler) branch(n *ir.Node) error {
 	}
 	a.at = n
 	skip := a.emit("JMP", 0, 0)
-	a.code.instructions[condition].x = a.here() - condition
+	a.Code.Instructions[condition].X = a.here() - condition
 	if err := a.block(n.Blocks()[1]); err != nil {
 		return err
 	}
-	a.code.instructions[skip].x = a.here() - skip
+	a.Code.Instructions[skip].X = a.here() - skip
 	return nil
 }
 
@@ -288,7 +289,7 @@ func (a *assembler) loop(n *ir.Node) error {
 	}
 	a.at = n
 	a.emit("JMP", start-a.here(), 0)
-	a.code.instructions[start].x = a.here() - start
+	a.Code.Instructions[start].X = a.here() - start
 	return nil
 }
 
@@ -331,22 +332,22 @@ func (a *assembler) call(n *ir.Node) error {
 		return source.Errorf(source.RuntimeError, n.Range, "no operator of the lite interpreter runs %s", n.Kind())
 	}
 	s := o.Schema()
-	called := calledOperator{s.Name, s.Overload, -1}
+	called := CalledOperator{s.Name, s.Overload, -1}
 	inputs := n.Inputs()
 	if !s.IsVararg {
 		outputs := a.outputsOf(s.Arguments)
 		necessary := a.necessary[s.QualifiedName()]
 		inputs = append(inputs[:necessary:necessary], inputs[len(inputs)-outputs:]...)
-		called.arguments = len(inputs)
+		called.Arguments = len(inputs)
 	}
 	if err := a.load(inputs...); err != nil {
 		return err
 	}
 	at, ok := a.operator[s.QualifiedName()]
 	if !ok {
-		at = len(a.code.operators)
+		at = len(a.Code.Operators)
 		a.operator[s.QualifiedName()] = at
-		a.code.operators = append(a.code.operators, called)
+		a.Code.Operators = append(a.Code.Operators, called)
 	}
 	if s.IsVararg {
 		a.emit("OPN", at, len(inputs))
@@ -379,19 +380,19 @@ type TableOperator struct {
 
 // CodeTableOf assembles a graph. It fails where a node has no code.
 func CodeTableOf(name string, g *ir.Graph) (*CodeTable, error) {
-	a := newAssembler(name, newestBytecode, func(c types.Type) (string, bool) { return "", false }, func(string, types.Type) {})
+	a := NewAssembler(name, Newest, func(c types.Type) (string, bool) { return "", false }, func(string, types.Type) {})
 	if err := a.graph(g.Copy()); err != nil {
 		return nil, err
 	}
-	t := &CodeTable{Constants: a.code.constants, Registers: a.code.registers}
-	for _, name := range a.code.types {
+	t := &CodeTable{Constants: a.Code.Constants, Registers: a.Code.Registers}
+	for _, name := range a.Code.Types {
 		t.Types = append(t.Types, strings.ReplaceAll(name, ",", ", "))
 	}
-	for _, in := range a.code.instructions {
-		t.Instructions = append(t.Instructions, TableInstruction{in.name, in.x, in.n})
+	for _, in := range a.Code.Instructions {
+		t.Instructions = append(t.Instructions, TableInstruction{in.Name, in.X, in.N})
 	}
-	for _, o := range a.code.operators {
-		t.Operators = append(t.Operators, TableOperator{o.name, o.overload, o.arguments})
+	for _, o := range a.Code.Operators {
+		t.Operators = append(t.Operators, TableOperator{o.Name, o.Overload, o.Arguments})
 	}
 	return t, nil
 }
