@@ -392,7 +392,7 @@ func CodeTableOf(name string, g *ir.Graph) (*CodeTable, error) {
 		t.Instructions = append(t.Instructions, TableInstruction{in.Name, in.X, in.N})
 	}
 	for _, o := range a.Code.Operators {
-		t.Operators = append(t.Operators, TableOperator{o.Name, o.Overload, o.Arguments})
+		t.Operators = append(t.Operators, TableOperator(o))
 	}
 	return t, nil
 }
