@@ -112,24 +112,6 @@ def nanmean(self, dim: Optional[List[int]], keepdim: bool, dtype: Optional[int])
     count = torch.sum(there, dim, keepdim)
     return torch.nansum(self, dim, keepdim, dtype=dtype) / count
 
-def std_mean(self, unbiased: bool):
-    return torch.std(self, unbiased), torch.mean(self)
-
-def std_mean__dim(self, dim: Optional[List[int]], unbiased: bool, keepdim: bool):
-    return torch.std(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim)
-
-def std_mean__correction(self, dim: Optional[List[int]], correction: Optional[int], keepdim: bool):
-    return torch.std(self, dim, correction=correction, keepdim=keepdim), torch.mean(self, dim, keepdim)
-
-def var_mean(self, unbiased: bool):
-    return torch.var(self, unbiased), torch.mean(self)
-
-def var_mean__dim(self, dim: Optional[List[int]], unbiased: bool, keepdim: bool):
-    return torch.var(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim)
-
-def var_mean__correction(self, dim: Optional[List[int]], correction: Optional[int], keepdim: bool):
-    return torch.var(self, dim, correction=correction, keepdim=keepdim), torch.mean(self, dim, keepdim)
-
 def aminmax(self, dim: Optional[int], keepdim: bool):
     if dim is None:
         flat = self.reshape(-1)
