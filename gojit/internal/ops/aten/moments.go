@@ -24,6 +24,7 @@ func moments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (
 func wideMoments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (spread, center *tensor.Tensor) {
 	if t.DType() == tensor.Float64 || t.Numel() == 0 {
 		g := group(t, dims, keepdim)
+		defer g.forget(t)
 		n, degrees := momentDivisors(g.n, correction)
 		center = divideBy(sumReducer.over(g, tensor.Float64, tensor.Float64), n)
 		spread = divideBy(deviationReducer.over(g, tensor.Float64, tensor.Float64, center), degrees)
@@ -80,6 +81,7 @@ func shiftedSums(t *tensor.Tensor, dims []int, keepdim bool) (shift, total, squa
 	kept, trailing, ok := firstAndLast(t, reduced)
 	if !ok {
 		g := group(t, dims, keepdim)
+		defer g.forget(t)
 		return g.shiftedSums()
 	}
 	shape, n := reducedShape(t, reduced, keepdim), numelOf(t.Shape()[trailing:])
