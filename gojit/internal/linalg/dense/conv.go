@@ -84,7 +84,9 @@ func convolveTiled[T Float](isa asm.ISA, g Convolution, in, weight, bias, out []
 	if joined {
 		m.images, m.n, m.ldc = 1, g.Batch*outSize, g.Batch*outSize
 		m.patches = &patches{geometry: g, taps: taps, plane: inSize, image: g.InChannels * inSize}
-		to = make([]T, g.OutChannels*m.n)
+		memory := bufferPool.Get().(*buffers)
+		defer bufferPool.Put(memory)
+		to = elements[T](&memory.scratch, g.OutChannels*m.n)
 	}
 	if bias != nil {
 		m.biasKind = tile.RowBias

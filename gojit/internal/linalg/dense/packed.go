@@ -107,6 +107,11 @@ func grow(b *[]byte, n int) unsafe.Pointer {
 	return unsafe.Add(p, int(-uintptr(p)%64))
 }
 
+// elements returns n elements on a cache line.
+func elements[T Float](b *[]byte, n int) []T {
+	return unsafe.Slice((*T)(grow(b, n*int(unsafe.Sizeof(*new(T))))), n)
+}
+
 // part computes the panels from j0 to j1 of the row tiles from i0 to i1.
 func (p *packing) part(j0, j1, i0, i1 int) {
 	memory := bufferPool.Get().(*buffers)

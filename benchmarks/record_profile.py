@@ -1,6 +1,6 @@
 """Records the profile by which the Go compiler optimizes the library: pybind/default.pgo.
 
-    python benchmarks/profile.py && make setup
+    python benchmarks/record_profile.py && make setup
 
 Run it after a change to what every call passes through.
 """
