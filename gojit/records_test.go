@@ -188,8 +188,8 @@ bind/deprecated.go 1 orders of arguments that Python took
 bind/operator.go 1 what PyTorch calls by functions of Python
 bind/register.go 1 kinds of lists of names
 internal/alias/alias.go 1 reads and writes of containers
-internal/archive/bytecode.go 1 instructions of mobile archives
-internal/archive/printer.go 2 symbols of Python
+internal/archive/bytecode/bytecode.go 1 instructions of mobile archives
+internal/archive/code/printer.go 2 symbols of Python
 internal/autograd/operators.go 1 each entry is the operator
 internal/autograd/tape.go 1 writes that replace what is recorded
 internal/exec/profile.go 1 what is asked of profiles

@@ -87,10 +87,8 @@ def clamp_max__Tensor(self, max):
     return torch.where(self > max, max.to(self.dtype), self)
 
 def mvlgamma(self, p: int):
-    total = torch.lgamma(self)
-    for i in range(1, p):
-        total = total + torch.lgamma(self - i / 2)
-    return total + p * (p - 1) / 4 * math.log(3.141592653589793)
+    halves = torch.arange(p, dtype=self.dtype, device=self.device) / 2
+    return torch.sum(torch.lgamma(self.unsqueeze(-1) - halves), -1) + p * (p - 1) / 4 * math.log(3.141592653589793)
 
 def special_ndtr(self):
     return torch.erfc(self * -0.7071067811865476) * 0.5
@@ -205,10 +203,9 @@ def diff(self, n: int, dim: int, prepend: Optional[Tensor], append: Optional[Ten
     if append is not None:
         parts.append(append)
     x = torch.cat(parts, dim)
-    for _ in range(n):
+    for _ in range(min(n, x.size(dim))):
         size = x.size(dim)
-        if size > 0:
-            x = x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
+        x = x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
     return x
 
 def trapezoid__dx(y, dx: number, dim: int):

@@ -97,6 +97,7 @@ func keptPlaces(t *tensor.Tensor, reduced []bool) (kept, shape []int) {
 func sumSparse(t *tensor.Tensor, dims []int) *tensor.Tensor {
 	requireCOO("_sparse_sum", t)
 	check(len(dims) > 0, "Trying to sum over an empty list of dimensions")
+	check(t.Dim() > 0, "_sparse_sum: a sparse tensor of no dimensions has none to sum over, but got dim=%v", dims)
 	reduced, sparse := summedDims(t, dims), sparseDims(t)
 	t = coalesced(t)
 	s := t.Sparse()
