@@ -13,8 +13,8 @@ const layers = `
 source golden decimal archive/pickle quasirandom
 tensor filecheck
 npy types syntax kernel archive/safefile
-kernel/amd64/asm kernel/cuda
-kernel/amd64 kernel/amd64/asm/asmtest
+kernel/expand kernel/function kernel/amd64/asm
+kernel/cuda kernel/amd64 kernel/amd64/asm/asmtest
 kernel/amd64/tile kernel/amd64/routine
 kernel/launch linalg/dense gpu
 linalg/lapack linalg/fft value

@@ -58,7 +58,7 @@ graph(%n : int, %x : str):
 
 // BenchmarkCall is 1000 calls of a compiled function with one argument.
 func BenchmarkCall(b *testing.B) {
-	_, identity := function("identity", readGraph(&testing.T{}, "graph(%x : int):\n  return (%x)\n", nil))
+	_, identity := functionOf("identity", readGraph(&testing.T{}, "graph(%x : int):\n  return (%x)\n", nil))
 	g := readGraph(&testing.T{}, `
 graph(%n : int, %x : int):
   %true : bool = prim::Constant[value=1]()

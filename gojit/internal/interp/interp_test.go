@@ -113,15 +113,15 @@ func TestArgumentsAreChecked(t *testing.T) {
 	}
 }
 
-// function makes a function of a graph and its type.
-func function(name string, g *ir.Graph) (*ir.Function, *types.Function) {
+// functionOf makes a function of a graph and its type.
+func functionOf(name string, g *ir.Graph) (*ir.Function, *types.Function) {
 	f := ir.NewFunction("__torch__."+name, nil, g)
 	return f, &types.Function{Name: name, Target: f}
 }
 
 func TestRecursionIsBounded(t *testing.T) {
 	named := map[string]types.Type{}
-	f, _ := function("f", nil)
+	f, _ := functionOf("f", nil)
 	self := types.NewClass("__torch__.Self", false)
 	self.AddMethod("f", f)
 	named["__torch__.Self"] = self
@@ -141,7 +141,7 @@ graph(%self : __torch__.Self, %n : int):
 }
 
 func TestErrorsOfCalleesShowAllFrames(t *testing.T) {
-	inner, innerType := function("inner", readGraph(t, `
+	inner, innerType := functionOf("inner", readGraph(t, `
 graph(%s : str):
   %r : str = test::fail(%s)
   return (%r)
@@ -183,14 +183,14 @@ func manager(t *testing.T) *types.Class {
 	class := types.NewClass("__torch__.Manager", false)
 	class.AddAttribute(types.Attribute{Name: "state", Type: types.Str})
 	named := map[string]types.Type{class.Name: class}
-	enter, _ := function("Manager.__enter__", readGraph(t, `
+	enter, _ := functionOf("Manager.__enter__", readGraph(t, `
 graph(%self : __torch__.Manager):
   %s : str = prim::Constant[value="open"]()
   %none : NoneType = prim::Constant()
    = prim::SetAttr[name="state"](%self, %s)
   return (%none)
 `, named))
-	exit, _ := function("Manager.__exit__", readGraph(t, `
+	exit, _ := functionOf("Manager.__exit__", readGraph(t, `
 graph(%self : __torch__.Manager, %type : Any, %value : Any, %trace : Any):
   %s : str = prim::Constant[value="closed"]()
   %none : NoneType = prim::Constant()

@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/routine"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -37,7 +38,7 @@ func (l *lowering) native(n *ir.Node, dead []*ir.Value) bool {
 	}
 	inputs := outsideOf(n)
 	t := translation{of: map[*ir.Value]kernel.Value{}, constants: map[constantKey]kernel.Value{}, divisions: map[kernel.Value]source.Range{}}
-	t.FunctionBuilder = kernel.NewFunction(typesOfNumbers(inputs)...)
+	t.FunctionBuilder = function.NewFunction(typesOfNumbers(inputs)...)
 	for i, v := range inputs {
 		t.of[v] = t.Param(0, i)
 	}
@@ -172,7 +173,7 @@ func typesOfNumbers(vs []*ir.Value) (all []tensor.DType) {
 
 // translation makes a function of a loop.
 type translation struct {
-	*kernel.FunctionBuilder
+	*function.FunctionBuilder
 	of        map[*ir.Value]kernel.Value
 	constants map[constantKey]kernel.Value
 	divisions map[kernel.Value]source.Range
@@ -272,15 +273,15 @@ func (t *translation) branch(n *ir.Node) {
 		return
 	}
 	join := t.Block(typesOfNumbers(n.Outputs())...)
-	var to [2]kernel.Edge
+	var to [2]function.Edge
 	var sides [2]int
 	for i, b := range n.Blocks() {
 		if isEmpty(b) {
-			to[i] = kernel.Edge{Block: join, Args: t.values(b.Outputs())}
+			to[i] = function.Edge{Block: join, Args: t.values(b.Outputs())}
 			continue
 		}
 		sides[i] = t.Block()
-		to[i] = kernel.Edge{Block: sides[i]}
+		to[i] = function.Edge{Block: sides[i]}
 	}
 	t.Branch(c, to[0], to[1])
 	for i, b := range n.Blocks() {
@@ -321,7 +322,7 @@ func (t *translation) loop(n *ir.Node) {
 	if counted {
 		inside := t.Block()
 		more := t.Binary(kernel.Lt, t.Param(head, 0), t.value(n.Input(0)))
-		t.Branch(more, kernel.Edge{Block: inside}, kernel.Edge{Block: exit, Args: t.values(body.Inputs()[1:])})
+		t.Branch(more, function.Edge{Block: inside}, function.Edge{Block: exit, Args: t.values(body.Inputs()[1:])})
 		t.Enter(inside)
 	}
 	t.nodes(body)
@@ -347,7 +348,7 @@ func (t *translation) leave(condition *ir.Value, head int, args []kernel.Value, 
 		t.Jump(head, args...)
 		return
 	}
-	t.Branch(t.value(condition), kernel.Edge{Block: head, Args: args}, kernel.Edge{Block: exit, Args: results})
+	t.Branch(t.value(condition), function.Edge{Block: head, Args: args}, function.Edge{Block: exit, Args: results})
 }
 
 // nativeBudget is how many jumps back machine code makes before it lets Go look after other things.
@@ -366,7 +367,7 @@ func (s *stack) native(site *site, regs []value.Value, place source.Range) (sour
 	for {
 		results, outcome := r.code.Run(s.numbers, nativeBudget)
 		switch outcome.Stop {
-		case kernel.Finished:
+		case function.Finished:
 			out := regs[site.output : int(site.output)+site.numOutputs]
 			for i, c := range r.results {
 				switch c {
@@ -379,9 +380,9 @@ func (s *stack) native(site *site, regs []value.Value, place source.Range) (sour
 				}
 			}
 			return place, nil
-		case kernel.DividedByZero:
+		case function.DividedByZero:
 			return r.divisions[outcome.At], errDivision
-		case kernel.Trapped:
+		case function.Trapped:
 			raise := &r.raises[outcome.Code]
 			if raise.err != nil {
 				return raise.place, raise.err

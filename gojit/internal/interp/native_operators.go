@@ -3,6 +3,7 @@ package interp
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
 	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
 	"github.com/torchjit/torchjit/gojit/tensor"
 	"math"
@@ -136,7 +137,7 @@ func wholePower(t *translation, args []kernel.Value) kernel.Value {
 // fail ends the call with an error where a condition holds.
 func (t *translation) fail(c kernel.Value, err error) {
 	failing, on := t.Block(), t.Block()
-	t.Branch(c, kernel.Edge{Block: failing}, kernel.Edge{Block: on})
+	t.Branch(c, function.Edge{Block: failing}, function.Edge{Block: on})
 	t.Enter(failing)
 	t.Trap(int32(len(t.raises)))
 	t.raises = append(t.raises, raising{err: err, place: t.place})

@@ -129,12 +129,12 @@ func (p *Program) addInstr(in *Instr, registers []int, i int) {
 		case Convert:
 			s.convert, s.from, s.to = tensor.ConverterOf(first, in.Type), first.Size(), in.Type.Size()
 		case Select:
-			s.loop = loops[Select][in.Type]
+			s.loop = Loops[Select][in.Type]
 		case Lookup:
 			table := k.Tables[in.Imm]
 			s.loop = unary(func(i int32) float32 { return table[i&15] })
 		default:
-			s.loop = loops[in.Op][first]
+			s.loop = Loops[in.Op][first]
 		}
 		p.steps = append(p.steps, s)
 	}

@@ -67,8 +67,8 @@ func logDenormal(f func(float64) float64, unit float64) func(float64) float64 {
 	}
 }
 
-// pow is right for denormals too.
-func pow(a, b float64) float64 {
+// PowFloat64 is right for denormals too.
+func PowFloat64(a, b float64) float64 {
 	if m := math.Abs(a); m > 0 && m < 0x1p-1022 && math.Abs(b) < 1<<10 {
 		return math.Pow(a*0x1p54, b) * math.Pow(2, -54*b)
 	}

@@ -26,41 +26,41 @@ func (g *Generator) Kernel() *Kernel {
 	g.b, g.values = NewBuilder(), nil
 	memory := append(append([]tensor.DType(nil), g.Types...), g.Memory...)
 	for range 1 + g.Rand.IntN(3) {
-		m := pickOf(g.Rand, memory)
+		m := PickOf(g.Rand, memory)
 		g.add(g.b.Input(m, ComputeType(m)))
 	}
 	for range g.Rand.IntN(3) {
-		g.add(g.b.Param(pickOf(g.Rand, g.Types)))
+		g.add(g.b.Param(PickOf(g.Rand, g.Types)))
 	}
 	for range g.Instructions {
 		g.instruction()
 	}
 	last := g.values[len(g.values)-1]
-	if op := ReduceOp(1 + g.Rand.IntN(int(ReduceMax))); g.Reduce && loops[op.Op()][g.b.Type(last)] != nil {
+	if op := ReduceOp(1 + g.Rand.IntN(int(ReduceMax))); g.Reduce && Loops[op.Op()][g.b.Type(last)] != nil {
 		g.b.Reduce(op, last, g.b.Type(last))
 	} else {
 		g.b.Output(last, g.b.Type(last))
 	}
 	if g.Rand.IntN(3) == 0 {
-		v := g.small(pickOf(g.Rand, g.values))
-		if to := pickOf(g.Rand, memory); !g.b.Type(v).IsComplex() || !to.IsIntegral() {
+		v := g.small(PickOf(g.Rand, g.values))
+		if to := PickOf(g.Rand, memory); !g.b.Type(v).IsComplex() || !to.IsIntegral() {
 			g.b.Output(v, to)
 		}
 	}
 	return g.b.Kernel()
 }
 
-func pickOf[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }
+func PickOf[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }
 
 func (g *Generator) add(v Value) { g.values = append(g.values, v) }
 
 // instruction adds an operation on random values, where the one drawn is defined for the type drawn.
 func (g *Generator) instruction() {
-	op := Op(g.Rand.IntN(int(numOps)))
+	op := Op(g.Rand.IntN(int(NumOps)))
 	if len(g.Ops) > 0 {
-		op = pickOf(g.Rand, g.Ops)
+		op = PickOf(g.Rand, g.Ops)
 	}
-	x := pickOf(g.Rand, g.values)
+	x := PickOf(g.Rand, g.values)
 	if g.Rand.IntN(2) == 0 {
 		x = g.values[len(g.values)-1]
 	}
@@ -71,16 +71,16 @@ func (g *Generator) instruction() {
 			g.add(g.b.Iota(want))
 		}
 	case op == Const:
-		g.add(g.number(pickOf(g.Rand, g.Types)))
+		g.add(g.number(PickOf(g.Rand, g.Types)))
 	case op == Select:
 		if g.allows(tensor.Bool) {
 			g.add(g.b.Select(g.like(tensor.Bool), x, g.like(t)))
 		}
 	case op == Convert:
-		if to := pickOf(g.Rand, g.Types); !t.IsComplex() || !to.IsIntegral() {
+		if to := PickOf(g.Rand, g.Types); !t.IsComplex() || !to.IsIntegral() {
 			g.add(g.b.Convert(g.small(x), to))
 		}
-	case op.Operands() == 0 || loops[op][t] == nil || !g.allows(resultType(op, t)):
+	case op.Operands() == 0 || Loops[op][t] == nil || !g.allows(ResultType(op, t)):
 	case op == Fma:
 		g.add(g.b.Fma(x, g.like(t), g.like(t)))
 	case op.Operands() == 1:
@@ -106,7 +106,7 @@ func (g *Generator) allows(t tensor.DType) bool {
 // like returns a value of a type: one that is there, or a constant.
 func (g *Generator) like(t tensor.DType) Value {
 	for range 8 {
-		if v := pickOf(g.Rand, g.values); g.b.Type(v) == t {
+		if v := PickOf(g.Rand, g.values); g.b.Type(v) == t {
 			return v
 		}
 	}

@@ -114,17 +114,17 @@ const (
 	Fma     // a*b + c rounded once, of real floats
 	Select  // a Bool and two values of one type
 	Convert // to Type
-	numOps
+	NumOps
 )
 
-var opNames = [numOps]string{"load", "param", "const", "iota", "neg", "abs", "sign", "not", "floor", "ceil", "round", "trunc",
+var OpNames = [NumOps]string{"load", "param", "const", "iota", "neg", "abs", "sign", "not", "floor", "ceil", "round", "trunc",
 	"sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
 	"asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "isnan", "conj", "real", "imag", "angle", "bits", "exponent", "mantissa", "lookup",
 	"add", "sub", "mul", "div", "floordiv", "rem", "mod", "min", "max", "pow", "atan2", "copysign", "nextafter", "scale", "gcd",
 	"and", "or", "xor", "shl", "shr", "complex", "eq", "ne", "lt", "le", "gt", "ge", "fma", "select", "convert"}
 
 // String returns the name of the operation.
-func (op Op) String() string { return opNames[op] }
+func (op Op) String() string { return OpNames[op] }
 
 // Operands returns how many values the operation uses.
 func (op Op) Operands() int {
@@ -178,59 +178,59 @@ func (k *Kernel) TypeOf(v Value) tensor.DType { return k.Instrs[v].Type }
 
 // Builder makes a Kernel. Equal instructions are made once.
 type Builder struct {
-	k     Kernel
-	known map[Instr]Value
+	K     Kernel
+	Known map[Instr]Value
 }
 
 // NewBuilder starts an empty kernel.
-func NewBuilder() *Builder { return &Builder{known: map[Instr]Value{}} }
+func NewBuilder() *Builder { return &Builder{Known: map[Instr]Value{}} }
 
-func (b *Builder) emit(in Instr) Value {
-	if v, ok := b.known[in]; ok {
+func (b *Builder) Emit(in Instr) Value {
+	if v, ok := b.Known[in]; ok {
 		return v
 	}
-	v := Value(len(b.k.Instrs))
-	b.k.Instrs = append(b.k.Instrs, in)
-	b.known[in] = v
+	v := Value(len(b.K.Instrs))
+	b.K.Instrs = append(b.K.Instrs, in)
+	b.Known[in] = v
 	return v
 }
 
 // Input adds an input stored as memory and loads it as computed.
 func (b *Builder) Input(memory, computed tensor.DType) Value {
-	b.k.Inputs = append(b.k.Inputs, memory)
-	return b.emit(Instr{Op: Load, Type: computed, Imm: uint64(len(b.k.Inputs) - 1)})
+	b.K.Inputs = append(b.K.Inputs, memory)
+	return b.Emit(Instr{Op: Load, Type: computed, Imm: uint64(len(b.K.Inputs) - 1)})
 }
 
 // Param adds a number that is given at each run.
 func (b *Builder) Param(t tensor.DType) Value {
-	b.k.Params++
-	return b.emit(Instr{Op: Param, Type: t, Imm: uint64(b.k.Params - 1)})
+	b.K.Params++
+	return b.Emit(Instr{Op: Param, Type: t, Imm: uint64(b.K.Params - 1)})
 }
 
 // Output stores a value as an element of the next output.
 func (b *Builder) Output(v Value, memory tensor.DType) {
-	b.k.Outputs = append(b.k.Outputs, Output{Value: v, DType: memory})
+	b.K.Outputs = append(b.K.Outputs, Output{Value: v, DType: memory})
 }
 
 // Reduce stores a value combined over the elements of each run in the next output.
 func (b *Builder) Reduce(op ReduceOp, v Value, memory tensor.DType) {
-	b.k.Outputs = append(b.k.Outputs, Output{Value: v, DType: memory, Reduce: op})
+	b.K.Outputs = append(b.K.Outputs, Output{Value: v, DType: memory, Reduce: op})
 }
 
 // Kernel returns what was built.
-func (b *Builder) Kernel() *Kernel { return &b.k }
+func (b *Builder) Kernel() *Kernel { return &b.K }
 
 // Type returns the type of a value.
-func (b *Builder) Type(v Value) tensor.DType { return b.k.Instrs[v].Type }
+func (b *Builder) Type(v Value) tensor.DType { return b.K.Instrs[v].Type }
 
 // Const makes a constant of a type.
 func (b *Builder) Const(t tensor.DType, s tensor.Scalar) Value {
 	re, im := NumberBits(t, s)
-	return b.emit(Instr{Op: Const, Type: t, Imm: re, Imm2: im})
+	return b.Emit(Instr{Op: Const, Type: t, Imm: re, Imm2: im})
 }
 
 // Iota makes the element's index in the run, as Int32 or Int64.
-func (b *Builder) Iota(t tensor.DType) Value { return b.emit(Instr{Op: Iota, Type: t}) }
+func (b *Builder) Iota(t tensor.DType) Value { return b.Emit(Instr{Op: Iota, Type: t}) }
 
 // Number makes a constant of the type of another value.
 func (b *Builder) Number(like Value, f float64) Value { return b.Const(b.Type(like), tensor.Float(f)) }
@@ -276,27 +276,27 @@ func wrapInteger(t tensor.DType, i int64) uint64 {
 
 // Unary makes an instruction of one operand.
 func (b *Builder) Unary(op Op, x Value) Value {
-	return b.emit(Instr{Op: op, Type: resultType(op, b.Type(x)), Args: [3]Value{x}})
+	return b.Emit(Instr{Op: op, Type: ResultType(op, b.Type(x)), Args: [3]Value{x}})
 }
 
-// resultType returns the type of what an operation makes of an operand of type t; for Load, Param,
+// ResultType returns the type of what an operation makes of an operand of type t; for Load, Param,
 // Const, Iota, Select and Convert the instruction says it.
-func resultType(op Op, t tensor.DType) tensor.DType {
+func ResultType(op Op, t tensor.DType) tensor.DType {
 	switch {
 	case op == IsNaN || op.isComparison():
 		return tensor.Bool
 	case op == Abs || op == Real || op == Imag || op == Angle:
 		return t.ToReal()
 	case op == Bits:
-		return bitsType(t)
+		return BitsType(t)
 	case op == MakeComplex:
 		return t.ToComplex()
 	}
 	return t
 }
 
-// bitsType returns the type that Bits makes of t, or NoDType.
-func bitsType(t tensor.DType) tensor.DType {
+// BitsType returns the type that Bits makes of t, or NoDType.
+func BitsType(t tensor.DType) tensor.DType {
 	switch t {
 	case tensor.Float32:
 		return tensor.Int32
@@ -312,22 +312,22 @@ func bitsType(t tensor.DType) tensor.DType {
 
 // Binary makes an instruction of two operands of one type.
 func (b *Builder) Binary(op Op, x, y Value) Value {
-	return b.emit(Instr{Op: op, Type: resultType(op, b.Type(x)), Args: [3]Value{x, y}})
+	return b.Emit(Instr{Op: op, Type: ResultType(op, b.Type(x)), Args: [3]Value{x, y}})
 }
 
 // Fma makes x*y + z with one rounding.
 func (b *Builder) Fma(x, y, z Value) Value {
-	return b.emit(Instr{Op: Fma, Type: b.Type(x), Args: [3]Value{x, y, z}})
+	return b.Emit(Instr{Op: Fma, Type: b.Type(x), Args: [3]Value{x, y, z}})
 }
 
 // Lookup makes the element of a table that the lowest four bits of an Int32 choose.
 func (b *Builder) Lookup(index Value, table Table) Value {
-	at := slices.Index(b.k.Tables, table)
+	at := slices.Index(b.K.Tables, table)
 	if at < 0 {
-		at = len(b.k.Tables)
-		b.k.Tables = append(b.k.Tables, table)
+		at = len(b.K.Tables)
+		b.K.Tables = append(b.K.Tables, table)
 	}
-	return b.emit(Instr{Op: Lookup, Type: tensor.Float32, Args: [3]Value{index}, Imm: uint64(at)})
+	return b.Emit(Instr{Op: Lookup, Type: tensor.Float32, Args: [3]Value{index}, Imm: uint64(at)})
 }
 
 // Bits reinterprets a float32 or float64 as an integer of its size, or the reverse.
@@ -338,7 +338,7 @@ func (b *Builder) Scale(x, n Value) Value { return b.Binary(Scale, x, n) }
 
 // Select makes the value x where c holds and y elsewhere.
 func (b *Builder) Select(c, x, y Value) Value {
-	return b.emit(Instr{Op: Select, Type: b.Type(x), Args: [3]Value{c, x, y}})
+	return b.Emit(Instr{Op: Select, Type: b.Type(x), Args: [3]Value{c, x, y}})
 }
 
 // Convert changes the type of a value.
@@ -346,7 +346,7 @@ func (b *Builder) Convert(x Value, t tensor.DType) Value {
 	if b.Type(x) == t {
 		return x
 	}
-	return b.emit(Instr{Op: Convert, Type: t, Args: [3]Value{x}})
+	return b.Emit(Instr{Op: Convert, Type: t, Args: [3]Value{x}})
 }
 
 // Add, Sub, Mul, Div, Neg and Exp are shorthands for the commonest instructions.

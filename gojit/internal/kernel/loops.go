@@ -15,15 +15,15 @@ type signed interface {
 	int8 | int16 | int32 | int64
 }
 type integer interface{ signed | uint8 }
-type float interface{ float32 | float64 }
-type number interface{ integer | float }
+type Float interface{ float32 | float64 }
+type number interface{ integer | Float }
 type complexNumber interface{ complex64 | complex128 }
 
-// loops holds the loop of each operation by the type of its first operand; nil: not defined.
+// Loops holds the loop of each operation by the type of its first operand; nil: not defined.
 // Select is indexed by the type of its result.
-var loops = makeLoops()
+var Loops = makeLoops()
 
-type loopTable [numOps][tensor.NumDTypes]tileLoop
+type loopTable [NumOps][tensor.NumDTypes]tileLoop
 
 func makeLoops() *loopTable {
 	t := &loopTable{}
@@ -307,7 +307,7 @@ func integerPower[T integer](a, b T) T {
 func signedLoops[T signed](t *loopTable, dtype tensor.DType) { integerLoops[T](t, dtype) }
 
 // wide makes the loop of a function of float64.
-func wide[T float](f func(float64) float64) tileLoop {
+func wide[T Float](f func(float64) float64) tileLoop {
 	return func(d, a, _, _ unsafe.Pointer, n int) {
 		z, x, _ := slices3[T, T](d, a, a, n)
 		for i := range z {
@@ -316,24 +316,24 @@ func wide[T float](f func(float64) float64) tileLoop {
 	}
 }
 
-func wide2[T float](f func(a, b float64) float64) tileLoop {
+func wide2[T Float](f func(a, b float64) float64) tileLoop {
 	return binary(func(a, b T) T { return T(f(float64(a), float64(b))) })
 }
 
 var log = logDenormal(math.Log, math.Ln2)
 
-var floatFunctions = map[Op]func(float64) float64{
+var FloatFunctions = map[Op]func(float64) float64{
 	Floor: math.Floor, Ceil: math.Ceil, Round: math.RoundToEven, Trunc: math.Trunc,
 	Exp: exp, Expm1: math.Expm1, Log: log, Log2: math.Log2, Log10: logDenormal(math.Log10, math.Ln2/math.Ln10), Log1p: math.Log1p,
 	Sin: math.Sin, Cos: math.Cos, Tan: math.Tan, Asin: math.Asin, Acos: math.Acos, Atan: math.Atan,
 	Sinh: sinh, Cosh: cosh, Tanh: math.Tanh, Asinh: math.Asinh, Acosh: math.Acosh, Atanh: math.Atanh,
-	Erf: math.Erf, Erfc: math.Erfc, Erfinv: math.Erfinv, Digamma: digamma,
-	Lgamma: lgamma,
+	Erf: math.Erf, Erfc: math.Erfc, Erfinv: math.Erfinv, Digamma: DigammaFloat64,
+	Lgamma: LgammaFloat64,
 }
 
-func floatLoops[T float](t *loopTable, dtype tensor.DType) {
+func floatLoops[T Float](t *loopTable, dtype tensor.DType) {
 	numberLoops[T](t, dtype)
-	for op, f := range floatFunctions {
+	for op, f := range FloatFunctions {
 		t[op][dtype] = wide[T](f)
 	}
 	t[Sqrt][dtype] = func(d, a, _, _ unsafe.Pointer, n int) {
@@ -366,9 +366,9 @@ func floatLoops[T float](t *loopTable, dtype tensor.DType) {
 	t[Scale][dtype] = wide2[T](scale)
 	t[Exponent][dtype], t[Mantissa][dtype] = wide[T](math.Logb), wide[T](mantissa)
 	t[Rem][dtype] = wide2[T](math.Mod)
-	t[Mod][dtype] = binary(floatMod[T])
-	t[FloorDiv][dtype] = binary(floatFloorDiv[T])
-	t[Pow][dtype] = wide2[T](pow)
+	t[Mod][dtype] = binary(FloatMod[T])
+	t[FloorDiv][dtype] = binary(FloatFloorDiv[T])
+	t[Pow][dtype] = wide2[T](PowFloat64)
 	t[Atan2][dtype] = wide2[T](func(a, b float64) float64 { return math.Copysign(math.Atan2(a, b), a) }) // a quotient may vanish
 	t[CopySign][dtype] = wide2[T](math.Copysign)
 	t[NextAfter][dtype] = wide2[T](nextAfter)
@@ -399,7 +399,7 @@ func floatLoops[T float](t *loopTable, dtype tensor.DType) {
 	}
 }
 
-func floatMod[T float](a, b T) T {
+func FloatMod[T Float](a, b T) T {
 	r := T(math.Mod(float64(a), float64(b)))
 	if r != 0 && (b < 0) != (r < 0) {
 		r += b
@@ -407,8 +407,8 @@ func floatMod[T float](a, b T) T {
 	return r
 }
 
-// floatFloorDiv is Python's floor division.
-func floatFloorDiv[T float](a, b T) T {
+// FloatFloorDiv is Python's floor division.
+func FloatFloorDiv[T Float](a, b T) T {
 	if b == 0 {
 		return a / b
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 var complexFunctions = map[Op]func(complex128) complex128{
-	Sqrt: complexSqrt, Log: complexLog(floatFunctions[Log], 1), Log10: complexLog(floatFunctions[Log10], 1/math.Ln10), Log2: complexLog(math.Log2, 1/math.Ln2),
+	Sqrt: complexSqrt, Log: complexLog(FloatFunctions[Log], 1), Log10: complexLog(FloatFunctions[Log10], 1/math.Ln10), Log2: complexLog(math.Log2, 1/math.Ln2),
 	Log1p: func(c complex128) complex128 { return cmplx.Log(1 + c) },
 	Expm1: func(c complex128) complex128 { return cmplx.Exp(c) - 1 },
 	Sin:   turnedAt(complexSinh), Cos: complexCos, Tan: turnedAt(complexTanh), Asin: complexAsin, Acos: complexAcos, Atan: turnedAt(complexAtanh),
@@ -31,7 +31,7 @@ func complexAbs(c complex128) float64 {
 }
 
 // powerBelow returns one divided by the power of two not above the larger of |a| and |b|, limited to normal numbers.
-func powerBelow[R float](a, b R, least, most float64) R {
+func powerBelow[R Float](a, b R, least, most float64) R {
 	larger := math.Abs(float64(b))
 	if math.Abs(float64(a)) > larger {
 		larger = math.Abs(float64(a))
@@ -44,13 +44,13 @@ func powerBelow[R float](a, b R, least, most float64) R {
 }
 
 // complexProduct rounds each product and sum to R.
-func complexProduct[R float](a, b, c, d R) (re, im R) {
+func complexProduct[R Float](a, b, c, d R) (re, im R) {
 	ac, bd, ad, bc := R(a*c), R(b*d), R(a*d), R(b*c)
 	return ac - bd, ad + bc
 }
 
 // complexQuotient is (a + b*i) / (c + d*i) with the divisor scaled to between one and two.
-func complexQuotient[R float](a, b, c, d R, least, most float64) (re, im R) {
+func complexQuotient[R Float](a, b, c, d R, least, most float64) (re, im R) {
 	inverse := powerBelow(c, d, least, most)
 	c, d = c*inverse, d*inverse
 	cc, dd, ac, bd, bc, ad := R(c*c), R(d*d), R(a*c), R(b*d), R(b*c), R(a*d)
@@ -58,7 +58,7 @@ func complexQuotient[R float](a, b, c, d R, least, most float64) (re, im R) {
 	return (ac + bd) * divided * inverse, (bc - ad) * divided * inverse
 }
 
-func complexLoops[C complexNumber, R float](t *loopTable, dtype tensor.DType, re, im func(C) R, join func(re, im R) C) {
+func complexLoops[C complexNumber, R Float](t *loopTable, dtype tensor.DType, re, im func(C) R, join func(re, im R) C) {
 	arithmeticLoops[C](t, dtype)
 	for op, f := range complexFunctions {
 		t[op][dtype] = unary(func(c C) C { return C(f(complex128(c))) })

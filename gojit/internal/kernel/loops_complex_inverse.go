@@ -50,15 +50,15 @@ func complexAtanh(z complex128) complex128 {
 	switch {
 	case x == 0:
 		re = 0
-	case m < nearOne:
+	case m < NearOne:
 		re = (math.Ln2 - log(m)) / 2
 	}
 	im := math.Atan2(2*y, math.FMA(y, -y, (1-x)*(1+x))) / 2
 	return complex(math.Copysign(re, real(z)), math.Copysign(im, y))
 }
 
-// nearOne is where the square of a distance is not a normal number.
-const nearOne = 0x1p-500
+// NearOne is where the square of a distance is not a normal number.
+const NearOne = 0x1p-500
 
 // complexAcosh is the one of i*acos(z) and -i*acos(z) whose real part is not negative.
 func complexAcosh(z complex128) complex128 {

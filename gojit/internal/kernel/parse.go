@@ -13,10 +13,10 @@ import (
 // Parse reads the text form that String writes. It fails with a source.Error that points at the line or
 // word that is wrong, and where Verify fails.
 func Parse(text string) (*Kernel, error) {
-	p := &parser{text: source.NewText("", text, 1), k: &Kernel{}}
-	for line := range p.text.NumLines() {
-		p.readLine(line)
-		if len(p.words) == 0 {
+	p := &Parser{Text: source.NewText("", text, 1), k: &Kernel{}}
+	for line := range p.Text.NumLines() {
+		p.ReadLine(line)
+		if len(p.Words) == 0 {
 			continue
 		}
 		if err := p.statement(); err != nil {
@@ -24,23 +24,23 @@ func Parse(text string) (*Kernel, error) {
 		}
 	}
 	if err := p.k.verifyOperands(); err != nil {
-		return nil, source.Errorf(source.ValueError, source.Range{Text: p.text, End: len(text)}, "%s", err.Error())
+		return nil, source.Errorf(source.ValueError, source.Range{Text: p.Text, End: len(text)}, "%s", err.Error())
 	}
 	return p.k, nil
 }
 
-// parser holds the words of a line that are not read yet.
-type parser struct {
-	text  *source.Text
+// Parser holds the words of a line that are not read yet.
+type Parser struct {
+	Text  *source.Text
 	k     *Kernel
-	words []source.Range
+	Words []source.Range
 	line  source.Range
 }
 
-func (p *parser) readLine(line int) {
-	start := p.text.LineStart(line)
-	text := p.text.Line(line)
-	p.words = p.words[:0]
+func (p *Parser) ReadLine(line int) {
+	start := p.Text.LineStart(line)
+	text := p.Text.Line(line)
+	p.Words = p.Words[:0]
 	for at := 0; at < len(text); {
 		if text[at] == ' ' {
 			at++
@@ -50,68 +50,68 @@ func (p *parser) readLine(line int) {
 		for end < len(text) && text[end] != ' ' {
 			end++
 		}
-		p.words = append(p.words, source.Range{Text: p.text, Start: start + at, End: start + end})
+		p.Words = append(p.Words, source.Range{Text: p.Text, Start: start + at, End: start + end})
 		at = end
 	}
-	p.line = source.Range{Text: p.text, Start: start, End: start + len(text)}
+	p.line = source.Range{Text: p.Text, Start: start, End: start + len(text)}
 }
 
-func (p *parser) fail(at source.Range, format string, args ...any) error {
+func (p *Parser) Fail(at source.Range, format string, args ...any) error {
 	return source.Errorf(source.ValueError, at, format, args...)
 }
 
-// word takes the next word; at the end of the line it is empty.
-func (p *parser) word() source.Range {
-	if len(p.words) == 0 {
-		return source.Range{Text: p.text, Start: p.line.End, End: p.line.End}
+// Word takes the next word; at the end of the line it is empty.
+func (p *Parser) Word() source.Range {
+	if len(p.Words) == 0 {
+		return source.Range{Text: p.Text, Start: p.line.End, End: p.line.End}
 	}
-	w := p.words[0]
-	p.words = p.words[1:]
+	w := p.Words[0]
+	p.Words = p.Words[1:]
 	return w
 }
 
-func (p *parser) expect(text string) error {
-	if w := p.word(); w.String() != text {
-		return p.fail(p.orLine(w), "expected '%s' but found '%s'", text, w)
+func (p *Parser) Expect(text string) error {
+	if w := p.Word(); w.String() != text {
+		return p.Fail(p.OrLine(w), "expected '%s' but found '%s'", text, w)
 	}
 	return nil
 }
 
-// orLine is the range of a word, or of its line where it is missing.
-func (p *parser) orLine(w source.Range) source.Range {
+// OrLine is the range of a word, or of its line where it is missing.
+func (p *Parser) OrLine(w source.Range) source.Range {
 	if w.Start == w.End {
 		return p.line
 	}
 	return w
 }
 
-// numbered takes a word that is a prefix and a number.
-func (p *parser) numbered(prefix string) (int, source.Range, error) {
-	w := p.word()
+// Numbered takes a word that is a prefix and a number.
+func (p *Parser) Numbered(prefix string) (int, source.Range, error) {
+	w := p.Word()
 	digits, ok := strings.CutPrefix(w.String(), prefix)
 	n, err := strconv.Atoi(digits)
 	if !ok || err != nil || n < 0 || n > math.MaxInt32 || strconv.Itoa(n) != digits {
-		return 0, w, p.fail(p.orLine(w), "expected '%s' and a number but found '%s'", prefix, w)
+		return 0, w, p.Fail(p.OrLine(w), "expected '%s' and a number but found '%s'", prefix, w)
 	}
 	return n, w, nil
 }
 
-// dtype takes ": type".
-func (p *parser) dtype() (tensor.DType, error) {
-	if err := p.expect(":"); err != nil {
+// Dtype takes ": type".
+func (p *Parser) Dtype() (tensor.DType, error) {
+	if err := p.Expect(":"); err != nil {
 		return 0, err
 	}
-	w := p.word()
+	w := p.Word()
 	t, ok := tensor.ParseDType(w.String())
 	if !ok || t.String() != w.String() {
-		return 0, p.fail(p.orLine(w), "expected a type but found '%s'", w)
+		return 0, p.Fail(p.OrLine(w), "expected a type but found '%s'", w)
 	}
 	return t, nil
 }
 
-func (p *parser) statement() error {
+func (p *Parser) statement() error {
 	var err error
-	switch first := p.words[0].String(); {
+	switch first := p.Words[0].String(); {
 	case strings.HasPrefix(first, "out"):
 		err = p.output()
 	case strings.HasPrefix(first, "table"):
@@ -119,46 +119,46 @@ func (p *parser) statement() error {
 	default:
 		err = p.instruction()
 	}
-	if err == nil && len(p.words) > 0 {
-		return p.fail(p.words[0], "expected the end of the line but found '%s'", p.words[0])
+	if err == nil && len(p.Words) > 0 {
+		return p.Fail(p.Words[0], "expected the end of the line but found '%s'", p.Words[0])
 	}
 	return err
 }
 
 // target takes "%0 : type =" or "out0 : type =", whose number must be n.
-func (p *parser) target(prefix string, n int) (tensor.DType, error) {
-	at, w, err := p.numbered(prefix)
+func (p *Parser) target(prefix string, n int) (tensor.DType, error) {
+	at, w, err := p.Numbered(prefix)
 	if err != nil {
 		return 0, err
 	}
 	if at != n {
-		return 0, p.fail(w, "expected '%s%d' but found '%s'", prefix, n, w)
+		return 0, p.Fail(w, "expected '%s%d' but found '%s'", prefix, n, w)
 	}
-	t, err := p.dtype()
+	t, err := p.Dtype()
 	if err != nil {
 		return 0, err
 	}
-	return t, p.expect("=")
+	return t, p.Expect("=")
 }
 
 // table reads "table0 =" and sixteen numbers.
-func (p *parser) table() error {
-	at, w, err := p.numbered("table")
+func (p *Parser) table() error {
+	at, w, err := p.Numbered("table")
 	if err != nil {
 		return err
 	}
 	if at != len(p.k.Tables) {
-		return p.fail(w, "expected 'table%d' but found '%s'", len(p.k.Tables), w)
+		return p.Fail(w, "expected 'table%d' but found '%s'", len(p.k.Tables), w)
 	}
-	if err := p.expect("="); err != nil {
+	if err := p.Expect("="); err != nil {
 		return err
 	}
 	var table Table
 	for i := range table {
-		w := p.word()
+		w := p.Word()
 		bits, _, ok := parseNumber(tensor.Float32, w.String())
 		if !ok {
-			return p.fail(p.orLine(w), "expected a number of type float32 but found '%s'", w)
+			return p.Fail(p.OrLine(w), "expected a number of type float32 but found '%s'", w)
 		}
 		table[i] = math.Float32frombits(uint32(bits))
 	}
@@ -166,21 +166,21 @@ func (p *parser) table() error {
 	return nil
 }
 
-func (p *parser) output() error {
+func (p *Parser) output() error {
 	t, err := p.target("out", len(p.k.Outputs))
 	if err != nil {
 		return err
 	}
 	o := Output{DType: t}
-	if len(p.words) > 1 {
-		w := p.word()
+	if len(p.Words) > 1 {
+		w := p.Word()
 		op := slices.Index(reduceNames[:], w.String())
 		if op < 0 {
-			return p.fail(w, "expected a reduction but found '%s'", w)
+			return p.Fail(w, "expected a reduction but found '%s'", w)
 		}
 		o.Reduce = ReduceOp(op)
 	}
-	v, _, err := p.numbered("%")
+	v, _, err := p.Numbered("%")
 	if err != nil {
 		return err
 	}
@@ -189,22 +189,22 @@ func (p *parser) output() error {
 	return p.verified(p.k.verifyOutput(len(p.k.Outputs) - 1))
 }
 
-func (p *parser) verified(err error) error {
+func (p *Parser) verified(err error) error {
 	if err != nil {
-		return p.fail(p.line, "%s", err.Error())
+		return p.Fail(p.line, "%s", err.Error())
 	}
 	return nil
 }
 
-func (p *parser) instruction() error {
+func (p *Parser) instruction() error {
 	t, err := p.target("%", len(p.k.Instrs))
 	if err != nil {
 		return err
 	}
-	w := p.word()
-	op := slices.Index(opNames[:], w.String())
+	w := p.Word()
+	op := slices.Index(OpNames[:], w.String())
 	if op < 0 {
-		return p.fail(p.orLine(w), "expected an operation but found '%s'", w)
+		return p.Fail(p.OrLine(w), "expected an operation but found '%s'", w)
 	}
 	in := Instr{Op: Op(op), Type: t}
 	switch in.Op {
@@ -213,15 +213,15 @@ func (p *parser) instruction() error {
 	case Param:
 		err = p.param(&in)
 	case Const:
-		err = p.constant(&in)
+		err = p.Constant(&in)
 	case Lookup:
 		var at int
-		at, _, err = p.numbered("table")
+		at, _, err = p.Numbered("table")
 		in.Imm = uint64(at)
 	}
 	for j := 0; err == nil && j < in.Op.Operands(); j++ {
 		var v int
-		v, _, err = p.numbered("%")
+		v, _, err = p.Numbered("%")
 		in.Args[j] = Value(v)
 	}
 	if err != nil {
@@ -232,23 +232,23 @@ func (p *parser) instruction() error {
 }
 
 // load takes "in0 : type". Inputs may come in any order; verifyOperands finds gaps.
-func (p *parser) load(in *Instr) error {
-	n, w, err := p.numbered("in")
+func (p *Parser) load(in *Instr) error {
+	n, w, err := p.Numbered("in")
 	if err != nil {
 		return err
 	}
-	t, err := p.dtype()
+	t, err := p.Dtype()
 	if err != nil {
 		return err
 	}
 	if n >= maxNumbers {
-		return p.fail(w, "there are at most %d inputs", maxNumbers)
+		return p.Fail(w, "there are at most %d inputs", maxNumbers)
 	}
 	for len(p.k.Inputs) <= n {
 		p.k.Inputs = append(p.k.Inputs, tensor.NoDType)
 	}
 	if p.k.Inputs[n] != tensor.NoDType {
-		return p.fail(w, "%s is loaded twice", w)
+		return p.Fail(w, "%s is loaded twice", w)
 	}
 	p.k.Inputs[n], in.Imm = t, uint64(n)
 	return nil
@@ -257,37 +257,37 @@ func (p *parser) load(in *Instr) error {
 // maxNumbers bounds the inputs and the parameters of a text.
 const maxNumbers = 1 << 10
 
-func (p *parser) param(in *Instr) error {
-	n, w, err := p.numbered("p")
+func (p *Parser) param(in *Instr) error {
+	n, w, err := p.Numbered("p")
 	if err == nil && n >= maxNumbers {
-		return p.fail(w, "there are at most %d parameters", maxNumbers)
+		return p.Fail(w, "there are at most %d parameters", maxNumbers)
 	}
 	p.k.Params, in.Imm = max(p.k.Params, n+1), uint64(n)
 	return err
 }
 
-func (p *parser) constant(in *Instr) error {
-	w := p.word()
+func (p *Parser) Constant(in *Instr) error {
+	w := p.Word()
 	if w.String() == "bits" {
 		err := p.bits(&in.Imm)
-		if err == nil && len(p.words) > 0 {
+		if err == nil && len(p.Words) > 0 {
 			err = p.bits(&in.Imm2)
 		}
 		return err
 	}
 	re, im, ok := parseNumber(in.Type, w.String())
 	if !ok {
-		return p.fail(p.orLine(w), "expected a number of type %s but found '%s'", in.Type, w)
+		return p.Fail(p.OrLine(w), "expected a number of type %s but found '%s'", in.Type, w)
 	}
 	in.Imm, in.Imm2 = re, im
 	return nil
 }
 
-func (p *parser) bits(to *uint64) error {
-	w := p.word()
+func (p *Parser) bits(to *uint64) error {
+	w := p.Word()
 	bits, err := strconv.ParseUint(w.String(), 0, 64)
 	if err != nil {
-		return p.fail(p.orLine(w), "expected the bits of a number but found '%s'", w)
+		return p.Fail(p.OrLine(w), "expected the bits of a number but found '%s'", w)
 	}
 	*to = bits
 	return nil

@@ -27,7 +27,7 @@ func (k *Kernel) String() string {
 		case Param:
 			fmt.Fprintf(&b, " p%d", in.Imm)
 		case Const:
-			b.WriteString(" " + in.constText())
+			b.WriteString(" " + in.ConstText())
 		case Lookup:
 			fmt.Fprintf(&b, " table%d", in.Imm)
 		}
@@ -46,8 +46,8 @@ func (k *Kernel) String() string {
 	return b.String()
 }
 
-// constText is a number that parseConst reads back as the same bits.
-func (in *Instr) constText() string {
+// ConstText is a number that parseConst reads back as the same bits.
+func (in *Instr) ConstText() string {
 	text := in.numberText()
 	if re, im, ok := parseNumber(in.Type, text); ok && re == in.Imm && im == in.Imm2 {
 		return text

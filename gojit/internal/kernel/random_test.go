@@ -39,13 +39,13 @@ func TestPhilox(t *testing.T) {
 }
 
 // draws returns n numbers of a distribution.
-func draws[D float](t *testing.T, n int, seed int64, draw func(b *Builder, d tensor.DType, seed, offset Value) Value) []D {
+func draws[D Float](t *testing.T, n int, seed int64, draw func(b *Builder, d tensor.DType, seed, offset Value) Value) []D {
 	t.Helper()
 	var like D
 	d := vector(t, []D{like}).DType()
 	b := NewBuilder()
 	b.Output(draw(b, d, b.Param(tensor.Int64), b.Param(tensor.Int64)), d)
-	p, err := NewProgram(Expand(b.Kernel()))
+	p, err := NewProgram(b.Kernel())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func draws[D float](t *testing.T, n int, seed int64, draw func(b *Builder, d ten
 	return tensor.Data[D](out)
 }
 
-func checkMoments[D float](t *testing.T, x []D, mean, variance float64) {
+func checkMoments[D Float](t *testing.T, x []D, mean, variance float64) {
 	t.Helper()
 	sum, squares, pairs := 0.0, 0.0, 0.0
 	for i, v := range x {

@@ -17,7 +17,7 @@ type reduction struct {
 
 func newReduction(op ReduceOp, t tensor.DType) *reduction {
 	bits, _ := NumberBits(t, op.Identity(t))
-	return &reduction{loop: loops[op.Op()][t], dtype: t, lanes: ReduceLanes(t), identity: bits}
+	return &reduction{loop: Loops[op.Op()][t], dtype: t, lanes: ReduceLanes(t), identity: bits}
 }
 
 // start gives the first n lanes the identity.

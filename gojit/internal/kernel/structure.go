@@ -53,3 +53,19 @@ func sameTable(a, b Table) bool {
 	}
 	return true
 }
+
+// Used reports, for each instruction, whether an output depends on it.
+func (k *Kernel) Used() []bool {
+	used := make([]bool, len(k.Instrs))
+	for _, o := range k.Outputs {
+		used[o.Value] = true
+	}
+	for i := len(k.Instrs) - 1; i >= 0; i-- {
+		if in := &k.Instrs[i]; used[i] {
+			for j := range in.Op.Operands() {
+				used[in.Args[j]] = true
+			}
+		}
+	}
+	return used
+}

@@ -61,7 +61,7 @@ func (k *Kernel) verifyOutput(i int) error {
 	if !o.DType.Valid() {
 		return fmt.Errorf("kernel: out%d has no type", i)
 	}
-	if t := k.TypeOf(o.Value); int(o.Reduce) >= len(reduceNames) || o.Reduce != NoReduce && loops[o.Reduce.Op()][t] == nil {
+	if t := k.TypeOf(o.Value); int(o.Reduce) >= len(reduceNames) || o.Reduce != NoReduce && Loops[o.Reduce.Op()][t] == nil {
 		return fmt.Errorf("kernel: out%d reduces values of type %s in a way that is not defined", i, t)
 	}
 	return nil
@@ -70,7 +70,7 @@ func (k *Kernel) verifyOutput(i int) error {
 // verifyInstr checks instruction i; those before it are as they should be.
 func (k *Kernel) verifyInstr(i int) error {
 	in := &k.Instrs[i]
-	if in.Op >= numOps {
+	if in.Op >= NumOps {
 		return fmt.Errorf("kernel: %%%d has no operation", i)
 	}
 	if !computable(in.Type) {
@@ -84,7 +84,7 @@ func (k *Kernel) verifyInstr(i int) error {
 	if in.Op.Operands() == 0 {
 		return k.verifyLeaf(i, in)
 	}
-	return verifyTypes(Value(i), in, k.TypeOf, len(k.Tables))
+	return VerifyTypes(Value(i), in, k.TypeOf, len(k.Tables))
 }
 
 // computable reports whether values may have a type; the others exist in memory only.
@@ -98,14 +98,14 @@ func (k *Kernel) verifyLeaf(i int, in *Instr) error {
 		return fmt.Errorf("kernel: %%%d reads %s %d, which does not exist", i, in.Op, in.Imm)
 	case in.Op == Iota && in.Type != tensor.Int32 && in.Type != tensor.Int64:
 		return fmt.Errorf("kernel: %%%d counts as %s", i, in.Type)
-	case in.Op == Const && !constFits(in.Type, in.Imm, in.Imm2):
+	case in.Op == Const && !ConstFits(in.Type, in.Imm, in.Imm2):
 		return fmt.Errorf("kernel: %%%d has bits that a %s does not have", i, in.Type)
 	}
 	return nil
 }
 
-// constFits reports whether the bits of a constant are as NumberBits makes them.
-func constFits(t tensor.DType, re, im uint64) bool {
+// ConstFits reports whether the bits of a constant are as NumberBits makes them.
+func ConstFits(t tensor.DType, re, im uint64) bool {
 	switch t {
 	case tensor.Bool:
 		return re <= 1 && im == 0
@@ -121,8 +121,8 @@ func constFits(t tensor.DType, re, im uint64) bool {
 	return wrapInteger(t, int64(re)) == re && im == 0
 }
 
-// verifyTypes checks what an instruction that makes value v does with the types of its operands.
-func verifyTypes(v Value, in *Instr, typeOf func(Value) tensor.DType, tables int) error {
+// VerifyTypes checks what an instruction that makes value v does with the types of its operands.
+func VerifyTypes(v Value, in *Instr, typeOf func(Value) tensor.DType, tables int) error {
 	first, op := typeOf(in.Args[0]), in.Op
 	same := func(from int) bool {
 		for j := from; j < op.Operands(); j++ {
@@ -145,9 +145,9 @@ func verifyTypes(v Value, in *Instr, typeOf func(Value) tensor.DType, tables int
 		return fmt.Errorf("kernel: %%%d has operands of types %s and %s", v, first, typeOf(in.Args[1]))
 	case op == Select || op == Convert:
 		return nil
-	case loops[op][first] == nil:
+	case Loops[op][first] == nil:
 		return fmt.Errorf("\"%s\" is not implemented for '%s'", op, first.CppName())
-	case resultType(op, first) != in.Type:
+	case ResultType(op, first) != in.Type:
 		return fmt.Errorf("kernel: %%%d makes %s of %s", v, in.Type, first)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -17,7 +18,7 @@ func TestAlignedStores(t *testing.T) {
 		b := kernel.NewBuilder()
 		x := b.Input(tensor.Float32, tensor.Float32)
 		b.Output(b.Convert(b.Add(x, b.Number(x, 1)), tensor.Int32), d)
-		k := kernel.Expand(b.Kernel())
+		k := expand.Expand(b.Kernel())
 		size := d.Size()
 		for _, isa := range targets(t) {
 			f, err := Compile(k, 0, isa)

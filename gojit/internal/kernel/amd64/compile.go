@@ -7,6 +7,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -89,7 +90,7 @@ type Function struct {
 // pointerRegs hold the addresses of operands. Where scratch memory is needed there is one less.
 var pointerRegs = [...]asm.Reg{asm.RSI, asm.RBX, asm.R8, asm.R9, asm.R10, asm.R11, asm.R12, asm.R13}
 
-// Compile makes machine code of a kernel without operations that kernel.Expand replaces. Bit i of
+// Compile makes machine code of a kernel without operations that expand.Expand replaces. Bit i of
 // uniform says that input i has one element for all. The error is ErrUnsupported where the instruction
 // set cannot do what the kernel asks for.
 func Compile(k *kernel.Kernel, uniform uint32, isa asm.ISA) (*Function, error) {
@@ -134,8 +135,8 @@ func CatchUnsupported(err *error) {
 }
 
 // PrimitivesOf returns which of the instructions that not every target needs an instruction set has.
-func PrimitivesOf(isa asm.ISA) kernel.Primitives {
-	return kernel.Primitives{Scale: isa == asm.AVX512, Mantissa: isa == asm.AVX512}
+func PrimitivesOf(isa asm.ISA) expand.Primitives {
+	return expand.Primitives{Scale: isa == asm.AVX512, Mantissa: isa == asm.AVX512}
 }
 
 // IsUnsupported reports whether an error of Compile says that the kernel is to be evaluated.

@@ -7,24 +7,25 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm/asmtest"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// primitives are what Compile is given after kernel.Expand.
+// primitives are what Compile is given after expand.Expand.
 var primitives = []kernel.Op{kernel.Const, kernel.Neg, kernel.Abs, kernel.Not, kernel.Floor, kernel.Ceil, kernel.Round, kernel.Trunc, kernel.Sqrt, kernel.IsNaN,
 	kernel.Add, kernel.Sub, kernel.Mul, kernel.Div, kernel.Min, kernel.Max, kernel.CopySign, kernel.And, kernel.Or, kernel.Xor, kernel.Shl, kernel.Shr,
 	kernel.Eq, kernel.Ne, kernel.Lt, kernel.Le, kernel.Gt, kernel.Ge, kernel.Fma, kernel.Select, kernel.Convert, kernel.Iota,
 	kernel.FloorDiv, kernel.Rem, kernel.Mod}
 
-// pairOperations are what kernel.Expand writes for the parts of complex numbers.
+// pairOperations are what expand.Expand writes for the parts of complex numbers.
 var pairOperations = []kernel.Op{kernel.Const, kernel.Neg, kernel.Conj, kernel.Real, kernel.Imag, kernel.MakeComplex, kernel.IsNaN,
 	kernel.Add, kernel.Sub, kernel.Mul, kernel.Div, kernel.Eq, kernel.Ne, kernel.Select, kernel.Convert, kernel.Sign, kernel.Abs,
 	kernel.Exp, kernel.Sqrt, kernel.Log, kernel.Sin, kernel.Cosh, kernel.Tan, kernel.Asin, kernel.Acosh, kernel.Atan, kernel.Pow}
 
-// functions are what kernel.Expand replaces.
+// functions are what expand.Expand replaces.
 var functions = []kernel.Op{kernel.Exp, kernel.Expm1, kernel.Log, kernel.Log1p, kernel.Sin, kernel.Cos, kernel.Tanh,
 	kernel.Erf, kernel.Erfc, kernel.Erfinv, kernel.Lgamma, kernel.Digamma, kernel.Add, kernel.Mul, kernel.Sub,
 	kernel.Gt, kernel.Le, kernel.Ne, kernel.Select}
@@ -80,7 +81,7 @@ func compareKernel(t *testing.T, seed uint64) {
 		t.Skip("no machine code here")
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
-	k := kernel.Expand(generated(rng))
+	k := expand.Expand(generated(rng))
 	p, err := kernel.NewProgram(k)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, k)

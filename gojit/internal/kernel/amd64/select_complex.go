@@ -39,7 +39,7 @@ func Slots(t tensor.DType) int {
 	return 1
 }
 
-// complexValue notes where the parts of a complex value are. It fails on what kernel.Expand replaces.
+// complexValue notes where the parts of a complex value are. It fails on what expand.Expand replaces.
 func (l *Lowerer) complexValue(v kernel.Value, in *kernel.Instr, slot int, uniform bool) {
 	p := pairedParts{parts: [2]operand{none, none}}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -40,7 +41,7 @@ func Print(k *kernel.Kernel) (*Source, error) {
 	if err := k.Verify(); err != nil {
 		return nil, err
 	}
-	expanded := kernel.ExpandFor(k, kernel.Primitives{})
+	expanded := expand.For(k, expand.Primitives{})
 	s := &Source{Kernel: expanded, Operands: len(expanded.Outputs) + len(expanded.Inputs), Block: k.ReduceBlock()}
 	p := &printer{source: s, kernel: expanded}
 	for i, o := range expanded.Outputs {

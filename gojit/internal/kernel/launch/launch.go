@@ -17,6 +17,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -129,7 +130,7 @@ func (p *Program) compile(uniform uint32) *function {
 			}
 		}
 		if p.operands < maxOperands && len(p.reduces) == 0 {
-			p.small = kernel.ExpandSmall(p.kernel, amd64.PrimitivesOf(asm.Target()))
+			p.small = expand.Small(p.kernel, amd64.PrimitivesOf(asm.Target()))
 		}
 	}
 	made := &function{most: chunk}
@@ -158,7 +159,7 @@ func Compiles() bool { return asm.Target() != asm.None }
 
 // Expand rewrites the functions of a kernel into the instructions that the target has.
 func Expand(k *kernel.Kernel) *kernel.Kernel {
-	return kernel.ExpandFor(k, amd64.PrimitivesOf(asm.Target()))
+	return expand.For(k, amd64.PrimitivesOf(asm.Target()))
 }
 
 // evaluate runs the kernel without machine code.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -319,7 +320,7 @@ func TestAnglesOfAllSizes(t *testing.T) {
 		x, _ := tensor.FromSlice(data, n)
 		got, want := zeros(tensor.Float32, n), zeros(tensor.Float32, n)
 		p.Run([]*tensor.Tensor{got, x}, nil)
-		e, err := kernel.NewProgram(kernel.Expand(b.Kernel()))
+		e, err := kernel.NewProgram(expand.Expand(b.Kernel()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +346,7 @@ func TestRemaindersOfAllSizes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := kernel.NewProgram(kernel.Expand(b.Kernel()))
+		e, err := kernel.NewProgram(expand.Expand(b.Kernel()))
 		if err != nil {
 			t.Fatal(err)
 		}

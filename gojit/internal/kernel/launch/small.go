@@ -3,9 +3,9 @@ package launch
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
 )
 
 // compileSmall makes the function for small numbers, which finds the largest one as well.
@@ -48,5 +48,5 @@ func (p *Program) callSmall(f *function, args *amd64.Args) bool {
 		at++
 	}
 	run(f.small, &small)
-	return largest < kernel.SmallLimit
+	return largest < expand.SmallLimit
 }

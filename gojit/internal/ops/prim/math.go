@@ -5,6 +5,7 @@ import (
 	"math/cmplx"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -21,11 +22,11 @@ var Math = join(
 	analytic("log10", kernel.Log10, kernel.Complex(kernel.Log10)),
 	analytic("expm1", kernel.Expm1, nil), analytic("log1p", kernel.Log1p, nil),
 	analytic("erf", kernel.Erf, nil), analytic("erfc", kernel.Erfc, nil), analytic("lgamma", kernel.Lgamma, nil),
-	function("sqrt", math.Sqrt, kernel.Complex(kernel.Sqrt)),
-	function("gamma", math.Gamma, nil),
-	function("fabs", math.Abs, nil),
-	function("degrees", func(x float64) float64 { return x * (180 / math.Pi) }, nil),
-	function("radians", func(x float64) float64 { return x * (math.Pi / 180) }, nil),
+	realFunction("sqrt", math.Sqrt, kernel.Complex(kernel.Sqrt)),
+	realFunction("gamma", math.Gamma, nil),
+	realFunction("fabs", math.Abs, nil),
+	realFunction("degrees", func(x float64) float64 { return x * (180 / math.Pi) }, nil),
+	realFunction("radians", func(x float64) float64 { return x * (math.Pi / 180) }, nil),
 	overloads("aten::angle", func(args, out []value.Value) error {
 		out[0] = value.Float(cmplx.Phase(asComplex(args[0])))
 		return nil
@@ -74,12 +75,12 @@ var Math = join(
 
 // analytic makes the overloads of a function that kernels have.
 func analytic(name string, op kernel.Op, c func(complex128) complex128) []ops.Operator {
-	return function(name, kernel.RealFunction(op), c)
+	return realFunction(name, function.RealFunction(op), c)
 }
 
-// function makes the overloads of a function for ints, floats and Scalars, and for complex numbers
+// realFunction makes the overloads of a function for ints, floats and Scalars, and for complex numbers
 // where it has a meaning there.
-func function(name string, f func(float64) float64, c func(complex128) complex128) []ops.Operator {
+func realFunction(name string, f func(float64) float64, c func(complex128) complex128) []ops.Operator {
 	names := []string{"Scalar", "int", "float"}
 	if c != nil {
 		names = append(names, "complex")
@@ -127,7 +128,7 @@ func toInteger(f func(float64) float64) ops.Operation {
 	}
 }
 
-var logOf = kernel.RealFunction(kernel.Log)
+var logOf = function.RealFunction(kernel.Log)
 
 // atan2 has the sign of its first operand also where the quotient vanishes.
 func atan2(a, b float64) float64 { return math.Copysign(math.Atan2(a, b), a) }

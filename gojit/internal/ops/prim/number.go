@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/cmplx"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -155,14 +155,14 @@ func power(args, out []value.Value) error {
 	if a == 0 && b < 0 {
 		return ErrZeroPower
 	}
-	out[0] = value.Float(kernel.Power(a, b))
+	out[0] = value.Float(function.Power(a, b))
 	return nil
 }
 
 func powerInt(args, out []value.Value) error {
 	a, b := args[0].Int(), args[1].Int()
 	if b < 0 {
-		out[0] = value.Int(truncate(kernel.Power(float64(a), float64(b))))
+		out[0] = value.Int(truncate(function.Power(float64(a), float64(b))))
 		return nil
 	}
 	r := int64(1)

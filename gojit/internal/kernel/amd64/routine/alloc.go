@@ -7,6 +7,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -209,9 +210,9 @@ func (w *routineWriter) intervals() []interval {
 }
 
 // endUses returns the values that the end of a block reads, those of a comparison made there among them.
-func (w *routineWriter) endUses(b *kernel.Block) []kernel.Value {
+func (w *routineWriter) endUses(b *function.Block) []kernel.Value {
 	uses := b.Uses()
-	if b.End.Kind == kernel.Branch && w.fused[b.End.Cond] {
+	if b.End.Kind == function.Branch && w.fused[b.End.Cond] {
 		s := w.makers[b.End.Cond]
 		uses[0] = s.Args[0]
 		uses = append(uses, s.Args[1])

@@ -6,14 +6,15 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // step writes one instruction.
-func (w *routineWriter) step(s *kernel.Step) {
+func (w *routineWriter) step(s *function.Step) {
 	switch {
 	case w.where[s.Value].kind == nowhere && !s.DividesIntegers(): // nobody uses it
-	case s.Op.Operands() > 0 && kernel.Called(s.Op, w.f.Types[s.Args[0]]):
+	case s.Op.Operands() > 0 && function.Called(s.Op, w.f.Types[s.Args[0]]):
 		w.callStep(s)
 	case s.Op >= kernel.Eq && s.Op <= kernel.Ge:
 		w.compareStep(s)
@@ -37,7 +38,7 @@ func (w *routineWriter) step(s *kernel.Step) {
 }
 
 // extremeStep writes the smaller or the larger of two integers.
-func (w *routineWriter) extremeStep(s *kernel.Step) {
+func (w *routineWriter) extremeStep(s *function.Step) {
 	x, y := w.whole(s.Args[0], asm.RAX), w.whole(s.Args[1], asm.RCX)
 	w.Cmp(x, y)
 	worse := asm.Greater
@@ -60,7 +61,7 @@ func (w *routineWriter) smallConstant(v kernel.Value) (int32, bool) {
 }
 
 // wholeBinary writes arithmetic and logic of integers and truth values.
-func (w *routineWriter) wholeBinary(s *kernel.Step) {
+func (w *routineWriter) wholeBinary(s *function.Step) {
 	x, y := s.Args[0], s.Args[1]
 	commutes := s.Op != kernel.Sub
 	if _, ok := w.smallConstant(x); ok && commutes {
@@ -110,7 +111,7 @@ func (w *routineWriter) combine(op kernel.Op, d, r asm.Reg) {
 }
 
 // withNumber emits d = x op n.
-func (w *routineWriter) withNumber(s *kernel.Step, d asm.Reg, x kernel.Value, n int32) {
+func (w *routineWriter) withNumber(s *function.Step, d asm.Reg, x kernel.Value, n int32) {
 	left := w.whole(x, d)
 	switch {
 	case s.Op == kernel.Mul:
@@ -138,7 +139,7 @@ func (w *routineWriter) withNumber(s *kernel.Step, d asm.Reg, x kernel.Value, n 
 	}
 }
 
-func (w *routineWriter) wholeUnary(s *kernel.Step) {
+func (w *routineWriter) wholeUnary(s *function.Step) {
 	from := w.whole(s.Args[0], asm.RCX)
 	w.Move(asm.RAX, from)
 	switch {
@@ -159,7 +160,7 @@ func (w *routineWriter) wholeUnary(s *kernel.Step) {
 
 // shiftStep shifts by counts of any size: what goes beyond the ends gives zero to the left and the
 // sign to the right.
-func (w *routineWriter) shiftStep(s *kernel.Step) {
+func (w *routineWriter) shiftStep(s *function.Step) {
 	left := s.Op == kernel.Shl
 	if n, ok := w.smallConstant(s.Args[1]); ok {
 		d := w.target(s.Value, asm.RAX)
@@ -206,7 +207,7 @@ func (w *routineWriter) shiftStep(s *kernel.Step) {
 
 // divideStep divides integers. A divisor of zero ends the call, and -1, for which the smallest integer
 // makes the processor fault, is a case of its own.
-func (w *routineWriter) divideStep(s *kernel.Step) {
+func (w *routineWriter) divideStep(s *function.Step) {
 	remainder := s.Op == kernel.Rem || s.Op == kernel.Mod
 	if n, ok := w.smallConstant(s.Args[1]); ok && n > 0 && n&(n-1) == 0 && (s.Op == kernel.FloorDiv || s.Op == kernel.Mod) {
 		d := w.target(s.Value, asm.RAX)
@@ -291,7 +292,7 @@ var doubleOps = map[kernel.Op]asm.Op{kernel.Add: asm.ADDSD, kernel.Sub: asm.SUBS
 // rounding is the immediate of ROUNDSD.
 var rounding = map[kernel.Op]uint8{kernel.Round: 8, kernel.Floor: 9, kernel.Ceil: 10, kernel.Trunc: 11}
 
-func (w *routineWriter) doubleStep(s *kernel.Step) {
+func (w *routineWriter) doubleStep(s *function.Step) {
 	d := w.target(s.Value, scratchDouble)
 	if op, ok := doubleOps[s.Op]; ok {
 		x, y := w.double(s.Args[0], scratchDouble), w.double(s.Args[1], otherDouble)
@@ -327,7 +328,7 @@ func (w *routineWriter) doubleStep(s *kernel.Step) {
 	w.made(s.Value, d)
 }
 
-func (w *routineWriter) convertStep(s *kernel.Step) {
+func (w *routineWriter) convertStep(s *function.Step) {
 	x := s.Args[0]
 	switch from := w.f.Types[x]; {
 	case s.Op == kernel.Bits && w.isDouble(s.Value):
@@ -364,7 +365,7 @@ func (w *routineWriter) convertStep(s *kernel.Step) {
 }
 
 // selectStep chooses one of two values.
-func (w *routineWriter) selectStep(s *kernel.Step) {
+func (w *routineWriter) selectStep(s *function.Step) {
 	c, x, y := s.Args[0], s.Args[1], s.Args[2]
 	if !w.isDouble(s.Value) {
 		yes, test := w.whole(x, asm.RCX), w.whole(c, asm.RDX)
@@ -394,7 +395,7 @@ var wholeConditions = [...]asm.Cond{asm.Equal, asm.NotEqual, asm.Less, asm.LessE
 
 // compare sets the flags for a comparison. It returns the condition under which it holds; of floats that
 // are equal or not the parity, which tells of NaN, has to be looked at as well.
-func (w *routineWriter) compare(s *kernel.Step) (c asm.Cond, parity bool) {
+func (w *routineWriter) compare(s *function.Step) (c asm.Cond, parity bool) {
 	x, y := s.Args[0], s.Args[1]
 	if !w.isDouble(x) {
 		if n, ok := w.smallConstant(y); ok {
@@ -419,7 +420,7 @@ func (w *routineWriter) compare(s *kernel.Step) (c asm.Cond, parity bool) {
 	return wholeConditions[s.Op-kernel.Eq], true
 }
 
-func (w *routineWriter) compareStep(s *kernel.Step) {
+func (w *routineWriter) compareStep(s *function.Step) {
 	c, parity := w.compare(s)
 	w.SetIf(c, asm.RAX)
 	if parity && c == asm.Equal {

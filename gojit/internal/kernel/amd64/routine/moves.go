@@ -3,6 +3,7 @@ package routine
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
 )
 
 // block writes a block, number i of those that follow each other.
@@ -16,22 +17,22 @@ func (w *routineWriter) block(i, b int) {
 	}
 	e := &block.End
 	switch e.Kind {
-	case kernel.Jump:
+	case function.Jump:
 		w.leaveTo(i, &e.To[0], w.at[e.To[0].Block] == i+1)
-	case kernel.Branch:
+	case function.Branch:
 		w.branch(i, e)
-	case kernel.Return:
+	case function.Return:
 		for k, v := range e.Values {
 			w.copyTo(w.word(frameValues+k), v)
 		}
-		w.stop(kernel.Finished, 0)
-	case kernel.Trap:
-		w.stop(kernel.Trapped, int64(e.Code))
+		w.stop(function.Finished, 0)
+	case function.Trap:
+		w.stop(function.Trapped, int64(e.Code))
 	}
 }
 
 // branch writes the end of block i that depends on a condition.
-func (w *routineWriter) branch(i int, e *kernel.End) {
+func (w *routineWriter) branch(i int, e *function.End) {
 	if no := &e.To[1]; w.at[no.Block] > i && len(w.transfers(no)) == 0 {
 		w.jumpUnless(e.Cond, w.labels[no.Block])
 		w.leaveTo(i, &e.To[0], w.at[e.To[0].Block] == i+1)
@@ -46,7 +47,7 @@ func (w *routineWriter) branch(i int, e *kernel.End) {
 
 // leaveTo goes from block i to another one, which may be next, and whose parameters get their values. A
 // way back counts the budget down.
-func (w *routineWriter) leaveTo(i int, to *kernel.Edge, next bool) {
+func (w *routineWriter) leaveTo(i int, to *function.Edge, next bool) {
 	w.moveAll(w.transfers(to))
 	if w.at[to.Block] <= i {
 		p := pause{w.NewLabel(), w.NewLabel()}
@@ -68,7 +69,7 @@ type transfer struct {
 }
 
 // transfers returns what has to be moved on the way to a block.
-func (w *routineWriter) transfers(to *kernel.Edge) (pending []transfer) {
+func (w *routineWriter) transfers(to *function.Edge) (pending []transfer) {
 	for k, p := range w.f.Blocks[to.Block].Params {
 		if at, from := w.where[p], w.where[to.Args[k]]; at.kind != nowhere && at != from {
 			pending = append(pending, transfer{at, to.Args[k], from})

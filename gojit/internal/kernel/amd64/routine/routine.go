@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -35,7 +36,7 @@ const (
 
 // CompileFunction makes machine code of a function that Verify accepts. The error is ErrUnsupported where
 // there is no machine code.
-func CompileFunction(f *kernel.Function, isa asm.ISA) (r *Routine, err error) {
+func CompileFunction(f *function.Function, isa asm.ISA) (r *Routine, err error) {
 	defer amd64.CatchUnsupported(&err)
 	if isa == asm.None {
 		return nil, amd64.ErrUnsupported
@@ -64,21 +65,21 @@ func (r *Routine) Start(frame Frame) []uint64 {
 
 // Run begins a call or goes on with it, until it ends or has gone back in its code budget times. Results, as
 // bits of their types, are where the arguments were.
-func (r *Routine) Run(frame Frame, budget int) (results []uint64, outcome kernel.Outcome) {
+func (r *Routine) Run(frame Frame, budget int) (results []uint64, outcome function.Outcome) {
 	_ = frame[r.words-1]
 	frame[frameBudget] = uint64(budget)
 	r.code.Call(unsafe.Pointer(&frame[0]))
-	for kernel.Stop(frame[frameStop]) == kernel.Calling {
+	for function.Stop(frame[frameStop]) == function.Calling {
 		op, t := kernel.Op(frame[frameCode]), tensor.DType(frame[frameCode]>>8)
-		kernel.Apply(op, t, (*[2]uint64)(frame[frameFirst:]))
+		function.Apply(op, t, (*[2]uint64)(frame[frameFirst:]))
 		r.code.Call(unsafe.Pointer(&frame[0]))
 	}
 	runtime.KeepAlive(frame)
-	outcome.Stop = kernel.Stop(frame[frameStop])
+	outcome.Stop = function.Stop(frame[frameStop])
 	switch outcome.Stop {
-	case kernel.Trapped:
+	case function.Trapped:
 		outcome.Code = int32(frame[frameCode])
-	case kernel.DividedByZero:
+	case function.DividedByZero:
 		outcome.At = kernel.Value(frame[frameCode])
 	}
 	return frame[frameValues:], outcome
@@ -102,14 +103,14 @@ var (
 // routineWriter encodes one function.
 type routineWriter struct {
 	asm.Assembler
-	f      *kernel.Function
+	f      *function.Function
 	order  []int // blocks as they follow each other
 	at     []int // place of a block in order
 	where  []location
 	slots  int
-	makers []*kernel.Step // of values that instructions make
-	fused  []bool         // comparisons that are made where control depends on them
-	labels []asm.Label    // of blocks
+	makers []*function.Step // of values that instructions make
+	fused  []bool           // comparisons that are made where control depends on them
+	labels []asm.Label      // of blocks
 	pauses []pause
 	fails  []failure
 	save   asm.Label
@@ -157,7 +158,7 @@ func (w *routineWriter) write() {
 // prepare finds who makes the values, and the comparisons that only a branch behind them uses.
 func (w *routineWriter) prepare() {
 	f := w.f
-	w.makers, w.fused = make([]*kernel.Step, len(f.Types)), make([]bool, len(f.Types))
+	w.makers, w.fused = make([]*function.Step, len(f.Types)), make([]bool, len(f.Types))
 	uses, home := make([]int, len(f.Types)), make([]int, len(f.Types))
 	for i := range f.Blocks {
 		b := &f.Blocks[i]
@@ -174,7 +175,7 @@ func (w *routineWriter) prepare() {
 	}
 	for i := range f.Blocks {
 		e := &f.Blocks[i].End
-		if e.Kind != kernel.Branch || uses[e.Cond] != 1 || home[e.Cond] != i {
+		if e.Kind != function.Branch || uses[e.Cond] != 1 || home[e.Cond] != i {
 			continue
 		}
 		if s := w.makers[e.Cond]; s != nil && s.Op >= kernel.Eq && s.Op <= kernel.Ge {
@@ -240,7 +241,7 @@ func (w *routineWriter) loadDouble(d asm.Reg, bits uint64) {
 func (w *routineWriter) writeStubs() {
 	for _, x := range w.fails {
 		w.Bind(x.label)
-		w.stop(kernel.DividedByZero, int64(x.value))
+		w.stop(function.DividedByZero, int64(x.value))
 	}
 	for _, p := range w.pauses {
 		w.Bind(p.stub)
@@ -250,13 +251,13 @@ func (w *routineWriter) writeStubs() {
 	if len(w.pauses) > 0 {
 		w.Bind(w.save)
 		w.saveRegisters()
-		w.stop(kernel.Paused, 0)
+		w.stop(function.Paused, 0)
 	}
 	if w.calls {
 		w.Bind(w.leave)
 		w.Store(w.word(frameBudget), budgetReg)
 		w.saveRegisters()
-		w.stop(kernel.Calling, 0)
+		w.stop(function.Calling, 0)
 	}
 }
 
@@ -272,7 +273,7 @@ func (w *routineWriter) saveRegisters() {
 }
 
 // callStep leaves an operation to Go.
-func (w *routineWriter) callStep(s *kernel.Step) {
+func (w *routineWriter) callStep(s *function.Step) {
 	w.calls = true
 	w.copyTo(w.word(frameFirst), s.Args[0])
 	if s.Op.Operands() > 1 {
@@ -296,10 +297,10 @@ func (w *routineWriter) callStep(s *kernel.Step) {
 }
 
 // stop leaves the call.
-func (w *routineWriter) stop(s kernel.Stop, code int64) {
+func (w *routineWriter) stop(s function.Stop, code int64) {
 	w.MoveImm(asm.RAX, int64(s))
 	w.Store(w.word(frameStop), asm.RAX)
-	if s == kernel.Trapped || s == kernel.DividedByZero {
+	if s == function.Trapped || s == function.DividedByZero {
 		w.MoveImm(asm.RAX, code)
 		w.Store(w.word(frameCode), asm.RAX)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm/asmtest"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
@@ -23,15 +24,15 @@ func routineSets() (sets []asm.ISA) {
 }
 
 // call runs a routine to its end, with pauses, and returns a copy of the results.
-func (r *Routine) call(args []uint64, results, budget int) ([]uint64, kernel.Outcome) {
+func (r *Routine) call(args []uint64, results, budget int) ([]uint64, function.Outcome) {
 	frame := make(Frame, r.Words())
 	copy(r.Start(frame), args)
 	for {
 		got, outcome := r.Run(frame, budget)
-		if outcome.Stop == kernel.Paused {
+		if outcome.Stop == function.Paused {
 			continue
 		}
-		if outcome.Stop != kernel.Finished {
+		if outcome.Stop != function.Finished {
 			return nil, outcome
 		}
 		return append([]uint64(nil), got[:results]...), outcome
@@ -56,7 +57,7 @@ func sameResult(t tensor.DType, a, b uint64) bool {
 }
 
 // checkRoutine compares a function as machine code with its evaluation.
-func checkRoutine(t *testing.T, f *kernel.Function, r *rand.Rand) {
+func checkRoutine(t *testing.T, f *function.Function, r *rand.Rand) {
 	t.Helper()
 	for _, isa := range routineSets() {
 		made, err := CompileFunction(f, isa)
@@ -86,7 +87,7 @@ func TestRandomRoutines(t *testing.T) {
 	asmtest.MachineOnly(t)
 	for seed := range uint64(1500) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		g := kernel.FunctionGenerator{Rand: r, Steps: 4 + int(seed%90), Depth: 3}
+		g := function.FunctionGenerator{Rand: r, Steps: 4 + int(seed%90), Depth: 3}
 		checkRoutine(t, g.Function(), r)
 	}
 }
@@ -100,7 +101,7 @@ func FuzzRoutines(f *testing.F) {
 	f.Add(uint64(7), uint64(9), uint16(200), uint8(4))
 	f.Fuzz(func(t *testing.T, a, b uint64, steps uint16, depth uint8) {
 		r := rand.New(rand.NewPCG(a, b))
-		g := kernel.FunctionGenerator{Rand: r, Steps: int(steps % 400), Depth: int(depth % 5)}
+		g := function.FunctionGenerator{Rand: r, Steps: int(steps % 400), Depth: int(depth % 5)}
 		checkRoutine(t, g.Function(), r)
 	})
 }
@@ -111,7 +112,7 @@ func TestEveryOperationOfFunctions(t *testing.T) {
 	types := []tensor.DType{tensor.Int64, tensor.Float64, tensor.Bool}
 	for op := kernel.Neg; op <= kernel.Convert; op++ {
 		for _, operand := range types {
-			if !kernel.FunctionHas(op, operand) || op == kernel.Bits && operand == tensor.Float64 {
+			if !function.FunctionHas(op, operand) || op == kernel.Bits && operand == tensor.Float64 {
 				continue
 			}
 			for _, pressure := range []int{0, 20} {
@@ -125,13 +126,13 @@ func TestEveryOperationOfFunctions(t *testing.T) {
 }
 
 // oneOperation is a function of one operation, while so many other values of each kind are needed later.
-func oneOperation(op kernel.Op, operand tensor.DType, pressure int, r *rand.Rand) *kernel.Function {
+func oneOperation(op kernel.Op, operand tensor.DType, pressure int, r *rand.Rand) *function.Function {
 	params := []tensor.DType{operand, operand, tensor.Int64, tensor.Float64}
 	if op == kernel.Select {
 		params[1] = []tensor.DType{tensor.Int64, tensor.Float64, tensor.Bool}[r.IntN(3)]
 		params = append(params, params[1])
 	}
-	b := kernel.NewFunction(params...)
+	b := function.NewFunction(params...)
 	var kept []kernel.Value
 	for i := range pressure {
 		kept = append(kept, b.Binary(kernel.Add, b.Param(0, 2), b.Const(tensor.Int64, tensor.Int(int64(i)<<30))))
@@ -175,28 +176,28 @@ func TestRoutinesPause(t *testing.T) {
 	pauses := 0
 	for {
 		results, outcome := r.Run(frame, 100)
-		if outcome.Stop == kernel.Finished {
+		if outcome.Stop == function.Finished {
 			if results[0] != 332833500 || pauses < 9 {
 				t.Fatalf("%d after %d pauses", results[0], pauses)
 			}
 			return
 		}
-		if pauses++; outcome.Stop != kernel.Paused || pauses > 11 {
+		if pauses++; outcome.Stop != function.Paused || pauses > 11 {
 			t.Fatalf("%+v after %d pauses", outcome, pauses)
 		}
 	}
 }
 
 // sumOfSquares adds i*i for all i less than its argument.
-func sumOfSquares() *kernel.Function {
-	b := kernel.NewFunction(tensor.Int64)
+func sumOfSquares() *function.Function {
+	b := function.NewFunction(tensor.Int64)
 	head := b.Block(tensor.Int64, tensor.Int64)
 	body, exit := b.Block(), b.Block()
 	zero, one := b.Const(tensor.Int64, tensor.Int(0)), b.Const(tensor.Int64, tensor.Int(1))
 	b.Jump(head, zero, zero)
 	b.Enter(head)
 	i, sum := b.Param(head, 0), b.Param(head, 1)
-	b.Branch(b.Binary(kernel.Lt, i, b.Param(0, 0)), kernel.Edge{Block: body}, kernel.Edge{Block: exit})
+	b.Branch(b.Binary(kernel.Lt, i, b.Param(0, 0)), function.Edge{Block: body}, function.Edge{Block: exit})
 	b.Enter(body)
 	b.Jump(head, b.Binary(kernel.Add, i, one), b.Binary(kernel.Add, sum, b.Binary(kernel.Mul, i, i)))
 	b.Enter(exit)

@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -39,7 +40,7 @@ func NewEpilogue(k *kernel.Kernel, t tensor.DType, isa asm.ISA) (*Epilogue, erro
 	if !plain {
 		return nil, fmt.Errorf("%w (%s): epilogue of other types, parameters or outputs", amd64.ErrUnsupported, isa)
 	}
-	e := &Epilogue{kernel: kernel.ExpandFor(k, amd64.PrimitivesOf(isa))}
+	e := &Epilogue{kernel: expand.For(k, amd64.PrimitivesOf(isa))}
 	lanes := isa.Width().Bytes() / t.Size()
 	for vectors := 1; vectors <= 2; vectors++ { // the fullest tiles there are
 		g, _, err := e.fit(isa, MaxRows(isa, vectors)*vectors)

@@ -1,8 +1,9 @@
-package kernel
+package expand
 
 import (
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -27,21 +28,21 @@ var (
 )
 
 // log is k*ln2 + log1p(f).
-func (e *expander) log(x Value) Value {
+func (e *expander) log(x kernel.Value) kernel.Value {
 	k, f := e.decompose(x)
 	return e.logLimits(x, e.addParts(e.logReduced(f), k, e.ln2(int(e.pick(1, 2)))...))
 }
 
 // log2 is k + log1p(f)/ln2, exact for powers of two. The large terms are added first: their sum is
 // small where they cancel.
-func (e *expander) log2(x Value) Value {
+func (e *expander) log2(x kernel.Value) kernel.Value {
 	k, f := e.decompose(x)
 	factor := e.table(log2ofESingle, log2ofEDouble)
 	return e.logLimits(x, e.Fma(f, e.logRest(f, factor), e.fmaNumber(f, factor[0], k)))
 }
 
 // log10 is k*log10(2) + log1p(f)/ln10.
-func (e *expander) log10(x Value) Value {
+func (e *expander) log10(x kernel.Value) kernel.Value {
 	k, f := e.decompose(x)
 	factor := e.table(log10ofESingle, log10ofEDouble)
 	p := e.fmaNumber(f, factor[0], e.Mul(f, e.logRest(f, factor)))
@@ -49,7 +50,7 @@ func (e *expander) log10(x Value) Value {
 }
 
 // log1p takes k from 1+x, but f exactly: 2**-k * (1+x) - 1 is x*2**-k + (2**-k - 1).
-func (e *expander) log1p(x Value) Value {
+func (e *expander) log1p(x kernel.Value) kernel.Value {
 	u := e.Add(x, e.number(1))
 	k, f := e.exponentAbove(x, u)
 	y := e.addParts(e.logReduced(f), k, e.ln2(int(e.pick(1, 2)))...)
@@ -58,7 +59,7 @@ func (e *expander) log1p(x Value) Value {
 }
 
 // addParts adds k times each part of a constant to x, the smallest first.
-func (e *expander) addParts(x, k Value, parts ...float64) Value {
+func (e *expander) addParts(x, k kernel.Value, parts ...float64) kernel.Value {
 	for i := len(parts) - 1; i >= 0; i-- {
 		x = e.fmaNumber(k, parts[i], x)
 	}
@@ -66,12 +67,12 @@ func (e *expander) addParts(x, k Value, parts ...float64) Value {
 }
 
 // logReduced is log1p(f) for -1/4 <= f < 1/2.
-func (e *expander) logReduced(f Value) Value {
+func (e *expander) logReduced(f kernel.Value) kernel.Value {
 	return e.Fma(e.Mul(f, e.polynomial(f, e.table(logSingle, logDouble)...)), f, f)
 }
 
 // logRest is q with factor*log1p(f) = f*factor[0] + f*q.
-func (e *expander) logRest(f Value, factor []float64) Value {
+func (e *expander) logRest(f kernel.Value, factor []float64) kernel.Value {
 	c := []float64{factor[1]}
 	for _, v := range e.table(logSingle, logDouble) {
 		c = append(c, v*factor[0])
@@ -82,14 +83,14 @@ func (e *expander) logRest(f Value, factor []float64) Value {
 // decompose returns k and f with x = 2**k * (1 + f) and -1/4 <= f < 1/2 for positive finite x. With
 // Mantissa, k is infinite and f is zero where x is zero or infinite, f is NaN where x is negative or
 // NaN, and so sums of k and f need no further care; without, logLimits takes it.
-func (e *expander) decompose(x Value) (k, f Value) {
+func (e *expander) decompose(x kernel.Value) (k, f kernel.Value) {
 	one := e.number(1)
 	if e.target.Mantissa {
-		m := e.Unary(Mantissa, x)
-		return e.Sub(e.Unary(Exponent, x), e.Unary(Exponent, m)), e.Sub(m, one)
+		m := e.Unary(kernel.Mantissa, x)
+		return e.Sub(e.Unary(kernel.Exponent, x), e.Unary(kernel.Exponent, m)), e.Sub(m, one)
 	}
 	digits := e.pick(24, 54) // by which a denormal is moved to become normal
-	denormal := e.Binary(Lt, x, e.number(e.pick(0x1p-126, 0x1p-1022)))
+	denormal := e.Binary(kernel.Lt, x, e.number(e.pick(0x1p-126, 0x1p-1022)))
 	normal := e.Select(denormal, e.Mul(x, e.number(math.Ldexp(1, int(digits)))), x)
 	k, whole := e.exponentBits(normal)
 	k = e.Add(k, e.Select(denormal, e.number(-digits), e.number(0)))
@@ -98,12 +99,12 @@ func (e *expander) decompose(x Value) (k, f Value) {
 
 // exponentAbove returns k and f with 1+x = 2**k * (1 + f), where u is 1+x rounded. 2**-k may be denormal,
 // and so four times as much is computed without Scale.
-func (e *expander) exponentAbove(x, u Value) (k, f Value) {
+func (e *expander) exponentAbove(x, u kernel.Value) (k, f kernel.Value) {
 	one := e.number(1)
 	if e.target.Mantissa {
-		k = e.Sub(e.Unary(Exponent, u), e.Unary(Exponent, e.Unary(Mantissa, u)))
+		k = e.Sub(e.Unary(kernel.Exponent, u), e.Unary(kernel.Exponent, e.Unary(kernel.Mantissa, u)))
 	} else {
-		var whole Value
+		var whole kernel.Value
 		if k, whole = e.exponentBits(u); !e.target.Scale {
 			four := e.number(4)
 			power := e.Bits(e.Sub(e.bitsOf(4), whole))
@@ -116,37 +117,37 @@ func (e *expander) exponentAbove(x, u Value) (k, f Value) {
 
 // exponentBits returns k as a float, and as an integer in the place that exponents have in the bits
 // of a float. The bits minus those of 3/4 carry it there.
-func (e *expander) exponentBits(x Value) (k, whole Value) {
+func (e *expander) exponentBits(x kernel.Value) (k, whole kernel.Value) {
 	if e.t == tensor.Float64 {
 		return e.exponentBits64(x)
 	}
 	i := e.Sub(e.Bits(x), e.bitsOf(0.75))
-	k = e.Convert(e.Binary(Shr, i, e.integer(23)), e.t)
-	return k, e.Binary(And, i, e.integer(-1<<23))
+	k = e.Convert(e.Binary(kernel.Shr, i, e.integer(23)), e.t)
+	return k, e.Binary(kernel.And, i, e.integer(-1<<23))
 }
 
 // exponentBits64 does without the conversion of a 64-bit integer, which few targets have: 1023+k, not
 // negative, becomes the last digits of 2**52.
-func (e *expander) exponentBits64(x Value) (k, whole Value) {
+func (e *expander) exponentBits64(x kernel.Value) (k, whole kernel.Value) {
 	const shift = 1 << 52
 	one := int64(math.Float64bits(1))
 	i := e.Add(e.Bits(x), e.integer(one-int64(math.Float64bits(0.75))))
-	last := e.Binary(Or, e.Binary(Shr, i, e.integer(52)), e.bitsOf(shift))
+	last := e.Binary(kernel.Or, e.Binary(kernel.Shr, i, e.integer(52)), e.bitsOf(shift))
 	k = e.Sub(e.Bits(last), e.number(shift+1023))
-	return k, e.Sub(e.Binary(And, i, e.integer(-1<<52)), e.integer(one))
+	return k, e.Sub(e.Binary(kernel.And, i, e.integer(-1<<52)), e.integer(one))
 }
 
 // logLimits gives y, a logarithm of x, its values where x is not a positive finite number.
-func (e *expander) logLimits(x, y Value) Value {
+func (e *expander) logLimits(x, y kernel.Value) kernel.Value {
 	if e.target.Mantissa {
 		return y
 	}
 	return e.logSelect(x, y)
 }
 
-func (e *expander) logSelect(x, y Value) Value {
+func (e *expander) logSelect(x, y kernel.Value) kernel.Value {
 	infinity, zero := e.number(math.Inf(1)), e.number(0)
-	y = e.Select(e.Binary(Lt, x, infinity), y, x)
-	pole := e.Select(e.Binary(Eq, x, zero), e.Neg(infinity), e.number(math.NaN()))
-	return e.Select(e.Binary(Gt, x, zero), y, pole)
+	y = e.Select(e.Binary(kernel.Lt, x, infinity), y, x)
+	pole := e.Select(e.Binary(kernel.Eq, x, zero), e.Neg(infinity), e.number(math.NaN()))
+	return e.Select(e.Binary(kernel.Gt, x, zero), y, pole)
 }

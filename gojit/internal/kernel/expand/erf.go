@@ -1,14 +1,15 @@
-package kernel
+package expand
 
 import (
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // erfPieces are the coefficients of erf((n+t)/erfSteps) in powers of t, |t| <= 1/2, for each n: errors
 // below 2.3e-8 of the result. From the end of the last piece on, float32 cannot tell erf from 1.
-var erfPieces = [...]Table{
+var erfPieces = [...]kernel.Table{
 	{0.0, 0.284857482, 0.534558892, 0.726428628, 0.855664134, 0.931967556, 0.97145766, 0.989372313, 0.996495962, 0.998978794, 0.999737322, 0.999940455, 0.999988079, 0.999997914, 0.999999702, 1},
 	{0.291194618, 0.272433519, 0.223096132, 0.159910813, 0.10032703, 0.0550950281, 0.0264826342, 0.0111420285, 0.00410319073, 0.00132261519, 0.000373164017, 9.21553656e-05, 1.99203132e-05, 3.76900493e-06, 6.2418377e-07, 9.04802633e-08},
 	{1.74151573e-08, -0.0181429163, -0.0297146868, -0.0319486372, -0.0267261155, -0.0183461271, -0.0105822133, -0.00519427238, -0.00218608277, -0.000792711275, -0.000248491589, -6.74968687e-05, -1.59143146e-05, -3.26135796e-06, -5.81513575e-07, -9.02866049e-08},
@@ -24,8 +25,8 @@ const (
 )
 
 // erfOfPieces is a polynomial whose coefficients depend on the piece that |x| lies in.
-func (e *expander) erfOfPieces(x Value) Value {
-	a := e.Binary(Min, e.number(erfEnd), e.Unary(Abs, x))
+func (e *expander) erfOfPieces(x kernel.Value) kernel.Value {
+	a := e.Binary(kernel.Min, e.number(erfEnd), e.Unary(kernel.Abs, x))
 	shift := e.number(e.roundingShift())
 	shifted := e.fmaNumber(a, erfSteps, shift)
 	t := e.fmaNumber(a, erfSteps, e.Sub(shift, shifted))
@@ -49,11 +50,11 @@ var (
 )
 
 // erf of float64 is -expm1(log(erfc(|x|))): the logarithm is smooth and its error matters the less, the larger x.
-func (e *expander) erf(x Value) Value {
+func (e *expander) erf(x kernel.Value) kernel.Value {
 	if e.t == tensor.Float32 {
 		return e.erfOfPieces(x)
 	}
-	a := e.Binary(Min, e.number(erfLast), e.Unary(Abs, x))
+	a := e.Binary(kernel.Min, e.number(erfLast), e.Unary(kernel.Abs, x))
 	w := e.logErfc(a)
 	n, shifted := e.nearest(w, math.Log2E)
 	r := e.reduce(w, n, e.ln2(2)...)
@@ -66,7 +67,7 @@ func (e *expander) erf(x Value) Value {
 const erfLast = 5.93
 
 // logErfc is log(erfc(a)) for 0 <= a <= erfLast.
-func (e *expander) logErfc(a Value) Value {
+func (e *expander) logErfc(a kernel.Value) kernel.Value {
 	return e.fmaNumber(a, erfSlope, e.Mul(a, e.polynomial(a, erfDouble...)))
 }
 
@@ -84,16 +85,16 @@ var (
 )
 
 // erfc is exp(log(erfc(|x|))), or two minus that for negative x.
-func (e *expander) erfc(x Value) Value {
-	a := e.Binary(Min, e.number(10.5), e.Unary(Abs, x))
+func (e *expander) erfc(x kernel.Value) kernel.Value {
+	a := e.Binary(kernel.Min, e.number(10.5), e.Unary(kernel.Abs, x))
 	y := e.exp(e.Mul(a, e.polynomial(a, erfcWide...)))
-	return e.Select(e.Binary(Lt, x, e.number(0)), e.Sub(e.number(2), y), y)
+	return e.Select(e.Binary(kernel.Lt, x, e.number(0)), e.Sub(e.number(2), y), y)
 }
 
 // erfinv is infinite at one.
-func (e *expander) erfinv(x Value) Value {
-	s := e.Unary(Sqrt, e.Neg(e.log1p(e.Neg(e.Mul(x, x)))))
-	y := e.Mul(x, e.polynomial(e.Binary(Min, e.number(4.05), s), erfinvWide...))
-	pole := e.Binary(Eq, e.Unary(Abs, x), e.number(1))
+func (e *expander) erfinv(x kernel.Value) kernel.Value {
+	s := e.Unary(kernel.Sqrt, e.Neg(e.log1p(e.Neg(e.Mul(x, x)))))
+	y := e.Mul(x, e.polynomial(e.Binary(kernel.Min, e.number(4.05), s), erfinvWide...))
+	pole := e.Binary(kernel.Eq, e.Unary(kernel.Abs, x), e.number(1))
 	return e.Select(pole, e.copySign(e.number(math.Inf(1)), x), y)
 }

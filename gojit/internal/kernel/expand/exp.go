@@ -1,6 +1,10 @@
-package kernel
+package expand
 
-import "math"
+import (
+	"math"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+)
 
 // ln2 in parts, of which each holds the digits that the earlier ones lack.
 var (
@@ -26,9 +30,9 @@ func (e *expander) ln2(parts int) []float64 {
 }
 
 // exp is 2**n * exp(r) with r = x - n*ln2. Beyond the bounds of the clamp the result is 0 or infinite.
-func (e *expander) exp(x Value) Value {
+func (e *expander) exp(x kernel.Value) kernel.Value {
 	low, high, sign := e.pick(-105, -746), e.pick(89, 710), 1.0
-	if in := &e.k.Instrs[x]; in.Op == Neg { // exp(-y) has -y and -r in place of x and r
+	if in := &e.K.Instrs[x]; in.Op == kernel.Neg { // exp(-y) has -y and -r in place of x and r
 		x, low, high, sign = in.Args[0], -high, -low, -1
 	}
 	x = e.clamp(x, low, high)
@@ -48,7 +52,7 @@ func (e *expander) exp(x Value) Value {
 }
 
 // exp2 is 2**n * exp(r*ln2) with r = x - n, which is exact.
-func (e *expander) exp2(x Value) Value {
+func (e *expander) exp2(x kernel.Value) kernel.Value {
 	x = e.clamp(x, e.pick(-152, -1077), e.pick(129, 1025))
 	n, shifted := e.nearest(x, 1)
 	var c []float64
@@ -60,7 +64,7 @@ func (e *expander) exp2(x Value) Value {
 
 // expm1 is 2*(2**(n-1)*expm1(r) + (2**(n-1) - 1/2)); half of the power does not overflow before the
 // result does. The sign of zero is that of x.
-func (e *expander) expm1(x Value) Value {
+func (e *expander) expm1(x kernel.Value) kernel.Value {
 	clamped := e.clamp(x, e.pick(-18, -39), e.pick(89, 710))
 	n, shifted := e.nearest(clamped, math.Log2E)
 	r := e.reduce(clamped, n, e.ln2(2)...)
@@ -70,15 +74,15 @@ func (e *expander) expm1(x Value) Value {
 }
 
 // expm1Reduced is expm1(r) for |r| <= ln2/2.
-func (e *expander) expm1Reduced(r Value) Value {
+func (e *expander) expm1Reduced(r kernel.Value) kernel.Value {
 	return e.Fma(e.Mul(r, e.polynomial(r, e.table(expm1Single, expm1Double)...)), r, r)
 }
 
 // tanh is E/(E+1) with E = expm1(2*|x|)/2. The reduction works on |x| in steps of ln2/2: E is
 // 2**n*h + (2**n - 1)/2 with h = expm1(2*r)/2 = r + r*r*p(r). An error in r from the missing second
 // part of ln2 shrinks as x grows.
-func (e *expander) tanh(x Value) Value {
-	a := e.Binary(Min, e.number(e.pick(9.1, 19.1)), e.Unary(Abs, x))
+func (e *expander) tanh(x kernel.Value) kernel.Value {
+	a := e.Binary(kernel.Min, e.number(e.pick(9.1, 19.1)), e.Unary(kernel.Abs, x))
 	n, shifted := e.nearest(a, 2*math.Log2E)
 	r := e.reduce(a, n, e.ln2(1)[0]/2)
 	var c []float64 // of expm1 with 2*r for r, halved: exact
@@ -91,7 +95,7 @@ func (e *expander) tanh(x Value) Value {
 	one := e.number(1)
 	q := e.Div(half, e.Add(half, one))
 	// What is lost by rounding the sum weighs where the quotient is small. 3/8 loses nothing.
-	small := e.Binary(Min, e.number(3.0/8), half)
+	small := e.Binary(kernel.Min, e.number(3.0/8), half)
 	lost := e.Sub(e.Sub(e.Add(small, one), one), small)
 	q = e.Fma(q, lost, q)
 	return e.copySign(q, x)
@@ -110,21 +114,21 @@ var (
 
 // sinh is 2*(a*sinh(r) + b*cosh(r)), where a and b are the sum and the difference of 2**(n-2) and
 // 2**(-n-2); the half does not overflow before the result does.
-func (e *expander) sinh(x Value) Value {
+func (e *expander) sinh(x kernel.Value) kernel.Value {
 	a, b, s, c := e.hyperbolic(x)
 	half := e.Fma(a, s, e.Mul(b, c))
 	return e.copySign(e.Add(half, half), x)
 }
 
 // cosh is 2*(a*cosh(r) + b*sinh(r)).
-func (e *expander) cosh(x Value) Value {
+func (e *expander) cosh(x kernel.Value) kernel.Value {
 	a, b, s, c := e.hyperbolic(x)
 	half := e.Fma(a, c, e.Mul(b, s))
 	return e.Add(half, half)
 }
 
 // inversePower is 2**(-n-2), which may be denormal; up is 2**(n-2).
-func (e *expander) inversePower(up, n Value) Value {
+func (e *expander) inversePower(up, n kernel.Value) kernel.Value {
 	if e.target.Scale {
 		return e.Scale(e.number(0.25), e.Neg(n))
 	}
@@ -132,8 +136,8 @@ func (e *expander) inversePower(up, n Value) Value {
 }
 
 // hyperbolic rounds x/ln2 - 0.2: a small remainder below zero keeps sinh from cancelling.
-func (e *expander) hyperbolic(x Value) (a, b, s, c Value) {
-	x = e.Binary(Min, e.number(e.pick(89.6, 710.6)), e.Unary(Abs, x))
+func (e *expander) hyperbolic(x kernel.Value) (a, b, s, c kernel.Value) {
+	x = e.Binary(kernel.Min, e.number(e.pick(89.6, 710.6)), e.Unary(kernel.Abs, x))
 	shift := e.number(e.roundingShift())
 	shifted := e.Add(e.fmaNumber(x, math.Log2E, e.number(-0.2)), shift)
 	n := e.Sub(shifted, shift)

@@ -1,4 +1,4 @@
-package kernel_test
+package function_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -39,7 +39,7 @@ b5
 `
 
 func TestEvaluateFunction(t *testing.T) {
-	f, err := kernel.ParseFunction(collatz)
+	f, err := function.ParseFunction(collatz)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,13 +51,13 @@ func TestEvaluateFunction(t *testing.T) {
 			t.Errorf("%d: %d, %+v, want %d", n, got, outcome, want)
 		}
 	}
-	if _, outcome := f.Evaluate([]uint64{0}, 100); outcome.Stop != kernel.Paused {
+	if _, outcome := f.Evaluate([]uint64{0}, 100); outcome.Stop != function.Paused {
 		t.Errorf("an endless loop: %+v", outcome)
 	}
 }
 
 func TestFunctionsThatFail(t *testing.T) {
-	f, err := kernel.ParseFunction(`results int64
+	f, err := function.ParseFunction(`results int64
 b0 %0 : int64 %1 : int64
   %2 : int64 = floordiv %0 %1
   %3 : bool = lt %2 %0
@@ -72,13 +72,13 @@ b2 %4 : int64
 	}
 	for _, c := range []struct {
 		a, b uint64
-		want kernel.Outcome
+		want function.Outcome
 	}{
-		{5, 0, kernel.Outcome{Stop: kernel.DividedByZero, At: 2}},
-		{5, 2, kernel.Outcome{Stop: kernel.Trapped, Code: 7}},
-		{1 << 63, math.MaxUint64, kernel.Outcome{}},
+		{5, 0, function.Outcome{Stop: function.DividedByZero, At: 2}},
+		{5, 2, function.Outcome{Stop: function.Trapped, Code: 7}},
+		{1 << 63, math.MaxUint64, function.Outcome{}},
 	} {
-		if got, outcome := f.Evaluate([]uint64{c.a, c.b}, 10); outcome != c.want || outcome.Stop == kernel.Finished && got[0] != 1<<63 {
+		if got, outcome := f.Evaluate([]uint64{c.a, c.b}, 10); outcome != c.want || outcome.Stop == function.Finished && got[0] != 1<<63 {
 			t.Errorf("%d, %d: %v, %+v, want %+v", int64(c.a), int64(c.b), got, outcome, c.want)
 		}
 	}
@@ -107,21 +107,21 @@ func TestFunctionErrors(t *testing.T) {
 		{"b0\n trap x", "expected a number"},
 		{"b0\n trap -1", "negative trap"},
 	} {
-		if _, err := kernel.ParseFunction(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := function.ParseFunction(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
 	}
 }
 
 func TestRandomFunctionsVerifyAndParse(t *testing.T) {
-	ended := map[kernel.Stop]int{}
+	ended := map[function.Stop]int{}
 	for seed := range uint64(600) {
-		g := kernel.FunctionGenerator{Rand: rand.New(rand.NewPCG(seed, 1)), Steps: 5 + int(seed%60), Depth: 3}
+		g := function.FunctionGenerator{Rand: rand.New(rand.NewPCG(seed, 1)), Steps: 5 + int(seed%60), Depth: 3}
 		f := g.Function()
 		if err := f.Verify(); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, f)
 		}
-		again, err := kernel.ParseFunction(f.String())
+		again, err := function.ParseFunction(f.String())
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, f)
 		}
@@ -131,13 +131,13 @@ func TestRandomFunctionsVerifyAndParse(t *testing.T) {
 		_, outcome := f.Evaluate(randomArguments(g.Rand, f), 1<<20)
 		ended[outcome.Stop]++
 	}
-	if ended[kernel.Finished] < 300 || ended[kernel.Trapped] == 0 || ended[kernel.DividedByZero] == 0 || ended[kernel.Paused] != 0 {
+	if ended[function.Finished] < 300 || ended[function.Trapped] == 0 || ended[function.DividedByZero] == 0 || ended[function.Paused] != 0 {
 		t.Errorf("ends: %v", ended)
 	}
 }
 
 // randomArguments returns arguments for a function.
-func randomArguments(r *rand.Rand, f *kernel.Function) (args []uint64) {
+func randomArguments(r *rand.Rand, f *function.Function) (args []uint64) {
 	for _, v := range f.Blocks[0].Params {
 		bits := uint64(r.IntN(9) - 4)
 		switch {
@@ -156,11 +156,11 @@ func FuzzParseFunction(f *testing.F) {
 	f.Add(collatz)
 	f.Add("b0 %0 : bool\n  branch %0 b1 b2\nb1\n  trap 3\nb2\n  return")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := kernel.ParseFunction(text)
+		p, err := function.ParseFunction(text)
 		if err != nil {
 			return
 		}
-		again, err := kernel.ParseFunction(p.String())
+		again, err := function.ParseFunction(p.String())
 		if err != nil || again.String() != p.String() {
 			t.Fatalf("%v\n%s", err, p)
 		}

@@ -1,4 +1,4 @@
-package kernel
+package expand
 
 import (
 	"maps"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -42,9 +43,9 @@ func TestComplexExpansionsAreExact(t *testing.T) {
 		other[i] = single[(i*7+3)%len(single)]
 		double[i], otherDouble[i] = complex128(single[i])*(1+0x1p-40), complex128(other[i])
 	}
-	for _, op := range []Op{Add, Sub, Mul, Div, Neg, Conj} {
+	for _, op := range []kernel.Op{kernel.Add, kernel.Sub, kernel.Mul, kernel.Div, kernel.Neg, kernel.Conj} {
 		for _, target := range targets {
-			kernel := func(t tensor.DType) *Kernel {
+			kernel := func(t tensor.DType) *kernel.Kernel {
 				if op.Operands() == 1 {
 					return unaryKernel(op, t)
 				}
@@ -53,7 +54,7 @@ func TestComplexExpansionsAreExact(t *testing.T) {
 			k := kernel(tensor.Complex64)
 			in := []*tensor.Tensor{vector(t, single), vector(t, other)}[:op.Operands()]
 			want := run[complex64](t, k, in...)
-			for i, got := range run[complex64](t, ExpandFor(k, target), in...) {
+			for i, got := range run[complex64](t, For(k, target), in...) {
 				if !sameParts(complex128(got), complex128(want[i])) {
 					t.Fatalf("%s(%v, %v) = %v, want %v", op, single[i], other[i], got, want[i])
 				}
@@ -61,7 +62,7 @@ func TestComplexExpansionsAreExact(t *testing.T) {
 			k = kernel(tensor.Complex128)
 			in = []*tensor.Tensor{vector(t, double), vector(t, otherDouble)}[:op.Operands()]
 			wide := run[complex128](t, k, in...)
-			for i, got := range run[complex128](t, ExpandFor(k, target), in...) {
+			for i, got := range run[complex128](t, For(k, target), in...) {
 				if !sameParts(got, wide[i]) {
 					t.Fatalf("%s(%v, %v) = %v, want %v", op, double[i], otherDouble[i], got, wide[i])
 				}
@@ -76,7 +77,7 @@ func TestComplexFunctions(t *testing.T) {
 	near := func(got, want float32, ulps float64) bool {
 		return ulpsApart(got, float64(want), spacing32) <= ulps || math.Abs(float64(got-want)) <= 0x1p-148
 	}
-	for op, ulps := range map[Op]float64{Exp: 4, Sign: 2} {
+	for op, ulps := range map[kernel.Op]float64{kernel.Exp: 4, kernel.Sign: 2} {
 		k := unaryKernel(op, tensor.Complex64)
 		want := run[complex64](t, k, vector(t, in))
 		for i, got := range run[complex64](t, Expand(k), vector(t, in)) {
@@ -85,7 +86,7 @@ func TestComplexFunctions(t *testing.T) {
 			}
 		}
 	}
-	k := unaryKernel(Abs, tensor.Complex64)
+	k := unaryKernel(kernel.Abs, tensor.Complex64)
 	want := run[float32](t, k, vector(t, in))
 	for i, got := range run[float32](t, Expand(k), vector(t, in)) {
 		if !near(got, want[i], 2) {
@@ -106,19 +107,19 @@ func TestComplexFunctionsOfParts(t *testing.T) {
 		k, wide := unaryKernel(op, tensor.Complex64), unaryKernel(op, tensor.Complex128)
 		for _, target := range targets {
 			want := run[complex64](t, k, vector(t, in))
-			for i, got := range run[complex64](t, ExpandFor(k, target), vector(t, in)) {
+			for i, got := range run[complex64](t, For(k, target), vector(t, in)) {
 				w := want[i]
 				if ulpsApart(real(got), float64(real(w)), spacing32) > 2 || ulpsApart(imag(got), float64(imag(w)), spacing32) > 2 {
 					t.Errorf("%s(%v) = %v, want %v", op, in[i], got, w)
 				}
 			}
 			exact := run[complex128](t, wide, vector(t, double))
-			for i, got := range run[complex128](t, ExpandFor(wide, target), vector(t, double)) {
-				if z := double[i]; max(math.Abs(real(z)), math.Abs(imag(z))) > 1e8 && op != Sqrt && op != Log && cmplx.Abs(z) < math.Inf(1) {
+			for i, got := range run[complex128](t, For(wide, target), vector(t, double)) {
+				if z := double[i]; max(math.Abs(real(z)), math.Abs(imag(z))) > 1e8 && op != kernel.Sqrt && op != kernel.Log && cmplx.Abs(z) < math.Inf(1) {
 					continue // package math has too few digits of pi
 				}
 				ulps := 8.0
-				if op == Tan || op == Tanh {
+				if op == kernel.Tan || op == kernel.Tanh {
 					ulps = 24 // package math drops digits of tangents of numbers below 1e-7
 				}
 				if !nearParts(got, exact[i], ulps) {
@@ -135,13 +136,13 @@ func TestComplexFunctionsOfParts(t *testing.T) {
 // TestComplexInverses compares with results of many digits: each part within 6 units in the last place.
 func TestComplexInverses(t *testing.T) {
 	for name, cases := range readExact(t, "testdata/complex.txt") {
-		op := Op(slices.Index(opNames[:], name))
+		op := kernel.Op(slices.Index(kernel.OpNames[:], name))
 		in := make([]complex128, len(cases))
 		for i, c := range cases {
 			in[i] = complex(c.args[0], c.args[1])
 		}
 		k := unaryKernel(op, tensor.Complex128)
-		for _, k := range []*Kernel{k, Expand(k)} {
+		for _, k := range []*kernel.Kernel{k, Expand(k)} {
 			for i, got := range run[complex128](t, k, vector(t, in)) {
 				c := cases[i]
 				re, im := exact{c.args, c.high, 0}, exact{c.args, c.low, 0}
@@ -173,7 +174,7 @@ func TestComplexPowers(t *testing.T) {
 	for i := range y {
 		y[i] = x[(i*11+5)%len(x)]
 	}
-	k := binaryKernel(Pow, tensor.Complex64)
+	k := binaryKernel(kernel.Pow, tensor.Complex64)
 	want := run[complex64](t, k, vector(t, x), vector(t, y))
 	for i, got := range run[complex64](t, Expand(k), vector(t, x), vector(t, y)) {
 		size := math.Hypot(float64(real(y[i])), float64(imag(y[i]))) * 100
@@ -193,7 +194,7 @@ func TestComplexConversions(t *testing.T) {
 	for _, memory := range types {
 		for _, computed := range types {
 			for _, result := range types {
-				b := NewBuilder()
+				b := kernel.NewBuilder()
 				b.Output(b.Input(memory, computed), result)
 				in, err := data.To(memory)
 				if err != nil {
@@ -212,9 +213,9 @@ func TestComplexConversions(t *testing.T) {
 }
 
 // runTensor evaluates a kernel of one input and one output.
-func runTensor(t *testing.T, k *Kernel, in *tensor.Tensor) *tensor.Tensor {
+func runTensor(t *testing.T, k *kernel.Kernel, in *tensor.Tensor) *tensor.Tensor {
 	t.Helper()
-	p, err := NewProgram(k)
+	p, err := kernel.NewProgram(k)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, k)
 	}

@@ -1,9 +1,10 @@
-package kernel
+package function
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -50,7 +51,7 @@ func (f *Function) makers() ([]place, error) {
 			return nil, fmt.Errorf("kernel: %%%d has type %s, which functions do not compute with", i, t)
 		}
 	}
-	make := func(v Value, at place) error {
+	make := func(v kernel.Value, at place) error {
 		if v < 0 || int(v) >= len(maker) {
 			return fmt.Errorf("kernel: b%d makes %%%d, which does not exist", at.block, v)
 		}
@@ -109,7 +110,7 @@ func (f *Function) verifyEnd(i int) error {
 	return nil
 }
 
-func (f *Function) typesOf(values []Value) []tensor.DType {
+func (f *Function) typesOf(values []kernel.Value) []tensor.DType {
 	var types []tensor.DType
 	for _, v := range values {
 		types = append(types, f.Types[v])
@@ -118,8 +119,8 @@ func (f *Function) typesOf(values []Value) []tensor.DType {
 }
 
 // Uses returns the values that the end of a block uses.
-func (b *Block) Uses() []Value {
-	var all []Value
+func (b *Block) Uses() []kernel.Value {
+	var all []kernel.Value
 	if b.End.Kind == Branch {
 		all = append(all, b.End.Cond)
 	}
@@ -194,7 +195,7 @@ func (f *Function) dominators(order []int) []int {
 }
 
 func (f *Function) verifyBlock(i int, maker []place, above []int) error {
-	check := func(v Value, step int) error {
+	check := func(v kernel.Value, step int) error {
 		if v < 0 || int(v) >= len(f.Types) {
 			return fmt.Errorf("kernel: b%d uses %%%d, which does not exist", i, v)
 		}
@@ -210,7 +211,7 @@ func (f *Function) verifyBlock(i int, maker []place, above []int) error {
 	}
 	for j := range f.Blocks[i].Steps {
 		s := &f.Blocks[i].Steps[j]
-		if s.Op >= numOps {
+		if s.Op >= kernel.NumOps {
 			return fmt.Errorf("kernel: %%%d has no operation", s.Value)
 		}
 		for _, v := range s.Args[:s.Op.Operands()] {
@@ -240,10 +241,10 @@ func (f *Function) verifyStep(s *Step) error {
 		return fmt.Errorf("kernel: %%%d is of type %s, not %s", s.Value, f.Types[s.Value], s.Type)
 	case !functionOps[s.Op][first]:
 		return fmt.Errorf("kernel: functions have no %s of %s", s.Op, first)
-	case s.Op == Const && !constFits(s.Type, s.Imm, s.Imm2):
+	case s.Op == kernel.Const && !kernel.ConstFits(s.Type, s.Imm, s.Imm2):
 		return fmt.Errorf("kernel: %%%d has bits that a %s does not have", s.Value, s.Type)
-	case s.Op == Const:
+	case s.Op == kernel.Const:
 		return nil
 	}
-	return verifyTypes(s.Value, &s.Instr, func(v Value) tensor.DType { return f.Types[v] }, 0)
+	return kernel.VerifyTypes(s.Value, &s.Instr, func(v kernel.Value) tensor.DType { return f.Types[v] }, 0)
 }

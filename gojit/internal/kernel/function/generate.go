@@ -1,9 +1,10 @@
-package kernel
+package function
 
 import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -15,7 +16,7 @@ type FunctionGenerator struct {
 	Depth int // of blocks within blocks
 
 	b      *FunctionBuilder
-	values []Value
+	values []kernel.Value
 	left   int
 }
 
@@ -25,14 +26,14 @@ var functionTypes = []tensor.DType{tensor.Int64, tensor.Float64, tensor.Bool}
 func (g *FunctionGenerator) Function() *Function {
 	var params []tensor.DType
 	for range g.Rand.IntN(5) {
-		params = append(params, pickOf(g.Rand, functionTypes))
+		params = append(params, kernel.PickOf(g.Rand, functionTypes))
 	}
 	g.b, g.left = NewFunction(params...), g.Steps
-	g.values = append([]Value(nil), g.b.f.Blocks[0].Params...)
+	g.values = append([]kernel.Value(nil), g.b.f.Blocks[0].Params...)
 	g.body(g.Steps, g.Depth)
-	var results []Value
+	var results []kernel.Value
 	for range 1 + g.Rand.IntN(4) {
-		results = append(results, g.like(pickOf(g.Rand, functionTypes)))
+		results = append(results, g.like(kernel.PickOf(g.Rand, functionTypes)))
 	}
 	g.b.Return(results...)
 	return g.b.Function()
@@ -57,21 +58,21 @@ func (g *FunctionGenerator) body(n, depth int) {
 
 // step adds an operation on random values.
 func (g *FunctionGenerator) step() {
-	x := g.like(pickOf(g.Rand, functionTypes))
+	x := g.like(kernel.PickOf(g.Rand, functionTypes))
 	t := g.b.Type(x)
-	op := Op(g.Rand.IntN(int(numOps)))
+	op := kernel.Op(g.Rand.IntN(int(kernel.NumOps)))
 	if !functionOps[op][t] {
 		return
 	}
 	switch {
-	case op == Const:
+	case op == kernel.Const:
 		g.add(g.number(t))
-	case op == Select:
-		y := g.like(pickOf(g.Rand, functionTypes))
+	case op == kernel.Select:
+		y := g.like(kernel.PickOf(g.Rand, functionTypes))
 		g.add(g.b.Select(x, y, g.like(g.b.Type(y))))
-	case op == Convert:
-		g.add(g.b.Convert(x, pickOf(g.Rand, functionTypes)))
-	case op == Bits && t == tensor.Float64:
+	case op == kernel.Convert:
+		g.add(g.b.Convert(x, kernel.PickOf(g.Rand, functionTypes)))
+	case op == kernel.Bits && t == tensor.Float64:
 	case op.Operands() == 1:
 		g.add(g.b.Unary(op, x))
 	default:
@@ -79,10 +80,10 @@ func (g *FunctionGenerator) step() {
 	}
 }
 
-func (g *FunctionGenerator) add(v Value) { g.values = append(g.values, v) }
+func (g *FunctionGenerator) add(v kernel.Value) { g.values = append(g.values, v) }
 
 // like returns a value of a type: one that is there, often one of the last, or a constant.
-func (g *FunctionGenerator) like(t tensor.DType) Value {
+func (g *FunctionGenerator) like(t tensor.DType) kernel.Value {
 	for range 6 {
 		if len(g.values) == 0 {
 			break
@@ -91,35 +92,35 @@ func (g *FunctionGenerator) like(t tensor.DType) Value {
 		if g.Rand.IntN(2) == 0 {
 			from = from[max(0, len(from)-6):]
 		}
-		if v := pickOf(g.Rand, from); g.b.Type(v) == t {
+		if v := kernel.PickOf(g.Rand, from); g.b.Type(v) == t {
 			return v
 		}
 	}
 	return g.number(t)
 }
 
-func (g *FunctionGenerator) number(t tensor.DType) Value {
+func (g *FunctionGenerator) number(t tensor.DType) kernel.Value {
 	switch {
 	case t == tensor.Float64:
-		return g.b.Const(t, tensor.Float(pickOf(g.Rand, []float64{0, 1, -0.5, 3, 1e300, math.Inf(-1), math.Copysign(0, -1), 1e-310, 9.3e18})))
+		return g.b.Const(t, tensor.Float(kernel.PickOf(g.Rand, []float64{0, 1, -0.5, 3, 1e300, math.Inf(-1), math.Copysign(0, -1), 1e-310, 9.3e18})))
 	case t == tensor.Bool:
 		return g.b.Const(t, tensor.Boolean(g.Rand.IntN(2) == 0))
 	case g.Rand.IntN(3) == 0:
-		return g.b.Const(t, tensor.Int(pickOf(g.Rand, []int64{math.MinInt64, math.MaxInt64, 1 << 31, -1 << 31, 64, 63, 1 << 40, -8, 4})))
+		return g.b.Const(t, tensor.Int(kernel.PickOf(g.Rand, []int64{math.MinInt64, math.MaxInt64, 1 << 31, -1 << 31, 64, 63, 1 << 40, -8, 4})))
 	}
 	return g.b.Const(t, tensor.Int(int64(g.Rand.IntN(7)-2)))
 }
 
 // carried returns the types of some values, and values of these types.
-func (g *FunctionGenerator) carried() (types []tensor.DType, values []Value) {
+func (g *FunctionGenerator) carried() (types []tensor.DType, values []kernel.Value) {
 	for range g.Rand.IntN(7) {
-		t := pickOf(g.Rand, functionTypes)
+		t := kernel.PickOf(g.Rand, functionTypes)
 		types, values = append(types, t), append(values, g.like(t))
 	}
 	return types, values
 }
 
-func (g *FunctionGenerator) likes(types []tensor.DType) (values []Value) {
+func (g *FunctionGenerator) likes(types []tensor.DType) (values []kernel.Value) {
 	for _, t := range types {
 		values = append(values, g.like(t))
 	}
@@ -160,12 +161,12 @@ func (g *FunctionGenerator) loop(n, depth int) {
 	zero := g.b.Const(tensor.Int64, tensor.Int(0))
 	head := g.b.Block(append([]tensor.DType{tensor.Int64}, types...)...)
 	inside, exit := g.b.Block(), g.b.Block(types...)
-	g.b.Jump(head, append([]Value{zero}, first...)...)
+	g.b.Jump(head, append([]kernel.Value{zero}, first...)...)
 	g.b.Enter(head)
 	outside := g.values
 	counter := g.b.Param(head, 0)
 	g.values = append(outside[:len(outside):len(outside)], g.b.f.Blocks[head].Params...)
-	g.b.Branch(g.b.Binary(Lt, counter, rounds), Edge{Block: inside}, Edge{exit, g.likesOf(head, types)})
+	g.b.Branch(g.b.Binary(kernel.Lt, counter, rounds), Edge{Block: inside}, Edge{exit, g.likesOf(head, types)})
 	g.b.Enter(inside)
 	g.body(n, depth)
 	if g.Rand.IntN(3) == 0 {
@@ -174,13 +175,13 @@ func (g *FunctionGenerator) loop(n, depth int) {
 		g.b.Enter(rest)
 		g.body(n/2, depth)
 	}
-	next := g.b.Binary(Add, counter, g.b.Const(tensor.Int64, tensor.Int(1)))
-	g.b.Jump(head, append([]Value{next}, g.likes(types)...)...)
+	next := g.b.Binary(kernel.Add, counter, g.b.Const(tensor.Int64, tensor.Int(1)))
+	g.b.Jump(head, append([]kernel.Value{next}, g.likes(types)...)...)
 	g.b.Enter(exit)
 	g.values = append(outside[:len(outside):len(outside)], g.b.f.Blocks[exit].Params...)
 }
 
 // likesOf returns the parameters of a loop's head that are carried.
-func (g *FunctionGenerator) likesOf(head int, types []tensor.DType) []Value {
+func (g *FunctionGenerator) likesOf(head int, types []tensor.DType) []kernel.Value {
 	return g.b.f.Blocks[head].Params[1 : 1+len(types)]
 }

@@ -1,6 +1,10 @@
-package kernel
+package expand
 
-import "math"
+import (
+	"math"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+)
 
 // Polynomials for erfc and erfinv of float64, all with relative errors below 2e-16.
 var (
@@ -34,27 +38,27 @@ const (
 
 // erfcOfDouble is exp(-a*a), computed with the digits that the square loses, times a smooth function of a = |x|; of negative x, two minus
 // that.
-func (e *expander) erfcOfDouble(x Value) Value {
+func (e *expander) erfcOfDouble(x kernel.Value) kernel.Value {
 	one, two := e.number(1), e.number(2)
-	a := e.Binary(Min, e.number(erfcLast), e.Unary(Abs, x))
+	a := e.Binary(kernel.Min, e.number(erfcLast), e.Unary(kernel.Abs, x))
 	square := e.exactProduct(a, a)
 	n, shifted := e.nearest(square.high, -math.Log2E)
 	r := e.Sub(e.reduce(e.Neg(square.high), n, e.ln2(2)...), square.low)
 	power := e.scale(e.polynomial(r, expDouble...), n, shifted)
 	t := e.Div(e.Sub(a, e.number(erfcMiddle)), e.Add(a, e.number(erfcMiddle)))
 	y := e.Mul(power, e.Div(e.polynomial(t, erfcDouble...), e.Fma(a, two, one)))
-	return e.Select(e.Binary(Lt, x, e.number(0)), e.Sub(two, y), y)
+	return e.Select(e.Binary(kernel.Lt, x, e.number(0)), e.Sub(two, y), y)
 }
 
 // erfinvDouble takes log(1-x*x) with the digits that the square loses. It is infinite at one.
-func (e *expander) erfinvDouble(x Value) Value {
+func (e *expander) erfinvDouble(x kernel.Value) kernel.Value {
 	square := e.exactProduct(x, x)
 	rest := e.Div(square.low, e.Sub(e.number(1), square.high))
 	w := e.Sub(rest, e.log1p(e.Neg(square.high)))
-	s := e.Unary(Sqrt, w)
+	s := e.Unary(kernel.Sqrt, w)
 	y := e.polynomial(e.Sub(s, e.number(5)), erfinvLast...)
-	y = e.Select(e.Binary(Gt, s, e.number(4)), y, e.polynomial(e.Sub(s, e.number(3.25)), erfinvFar...))
-	y = e.Select(e.Binary(Gt, s, e.number(2.5)), y, e.polynomial(e.Sub(w, e.number(3.125)), erfinvNear...))
-	pole := e.Binary(Eq, e.Unary(Abs, x), e.number(1))
+	y = e.Select(e.Binary(kernel.Gt, s, e.number(4)), y, e.polynomial(e.Sub(s, e.number(3.25)), erfinvFar...))
+	y = e.Select(e.Binary(kernel.Gt, s, e.number(2.5)), y, e.polynomial(e.Sub(w, e.number(3.125)), erfinvNear...))
+	pole := e.Binary(kernel.Eq, e.Unary(kernel.Abs, x), e.number(1))
 	return e.Select(pole, e.copySign(e.number(math.Inf(1)), x), e.Mul(x, y))
 }

@@ -1,25 +1,29 @@
-package kernel
+package expand
 
-import "math"
+import (
+	"math"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+)
 
 // pairSum is a number as the sum of two, of which the second holds digits that the first has no room for.
-type pairSum struct{ high, low Value }
+type pairSum struct{ high, low kernel.Value }
 
 // exactSum is x + y without rounding.
-func (e *expander) exactSum(x, y Value) pairSum {
+func (e *expander) exactSum(x, y kernel.Value) pairSum {
 	s := e.Add(x, y)
 	added := e.Sub(s, x)
 	return pairSum{s, e.Add(e.Sub(x, e.Sub(s, added)), e.Sub(y, added))}
 }
 
 // exactSumOrdered is exactSum where |x| >= |y| or x is zero.
-func (e *expander) exactSumOrdered(x, y Value) pairSum {
+func (e *expander) exactSumOrdered(x, y kernel.Value) pairSum {
 	s := e.Add(x, y)
 	return pairSum{s, e.Sub(y, e.Sub(s, x))}
 }
 
 // exactProduct is x * y without rounding.
-func (e *expander) exactProduct(x, y Value) pairSum {
+func (e *expander) exactProduct(x, y kernel.Value) pairSum {
 	p := e.Mul(x, y)
 	return pairSum{p, e.Fma(x, y, e.Neg(p))}
 }
@@ -38,7 +42,7 @@ var logQuotient = []float64{0.4, 0.28571428571428487, 0.2222222222227987, 0.1818
 var ln2Whole = []float64{0.6931471805598903, 5.497923018708371e-14}
 
 // logPair is the logarithm of a positive finite float64 with about ten digits more than float64 has.
-func (e *expander) logPair(x Value) pairSum {
+func (e *expander) logPair(x kernel.Value) pairSum {
 	k, f := e.decompose(x)
 	two := e.number(2)
 	sum := e.exactSumOrdered(two, f)
@@ -60,11 +64,11 @@ func (e *expander) logPair(x Value) pairSum {
 
 // expOfProduct is exp(log(x)*y) of a positive finite float64. Where the product is infinite, or rounds to more than exp
 // takes, its second part is of no account.
-func (e *expander) expOfProduct(x, y Value) Value {
+func (e *expander) expOfProduct(x, y kernel.Value) kernel.Value {
 	l := e.logPair(x)
 	p := e.exactProduct(l.high, y)
 	p.low = e.Fma(l.low, y, p.low)
-	p.low = e.Select(e.Binary(Lt, e.Unary(Abs, p.high), e.number(800)), p.low, e.number(0))
+	p.low = e.Select(e.Binary(kernel.Lt, e.Unary(kernel.Abs, p.high), e.number(800)), p.low, e.number(0))
 	z := e.clamp(p.high, -746, 710)
 	n, shifted := e.nearest(z, math.Log2E)
 	r := e.Add(e.reduce(z, n, ln2Double...), p.low)
@@ -85,13 +89,13 @@ var turnDigits = [...]float64{
 
 // manyTurns64 is manyTurns of any float64. Digits of 1/pi whose products are even whole numbers are left out, and as many
 // more products than that taken as the result has digits. Angles nearer to a multiple than 2**-50 lose some of theirs.
-func (e *expander) manyTurns64(x Value, stepsPerHalfTurn, offset float64) (r, shifted Value) {
-	digits := e.turnDigitsFor(e.Unary(Abs, x))
+func (e *expander) manyTurns64(x kernel.Value, stepsPerHalfTurn, offset float64) (r, shifted kernel.Value) {
+	digits := e.turnDigitsFor(e.Unary(kernel.Abs, x))
 	scaled := e.Mul(x, e.number(math.Ldexp(stepsPerHalfTurn, -turnScale)))
 	first, second, third := e.exactProduct(scaled, digits[0]), e.exactProduct(scaled, digits[1]), e.exactProduct(scaled, digits[2])
 	low := e.Fma(scaled, digits[3], third.low)
 	steps := e.moduloTwo(first.high)
-	for _, v := range []Value{e.moduloTwo(first.low), e.moduloTwo(second.high), second.low, third.high} {
+	for _, v := range []kernel.Value{e.moduloTwo(first.low), e.moduloTwo(second.high), second.low, third.high} {
 		sum := e.exactSum(steps, v)
 		steps, low = sum.high, e.Add(low, sum.low)
 	}
@@ -99,7 +103,7 @@ func (e *expander) manyTurns64(x Value, stepsPerHalfTurn, offset float64) (r, sh
 		sum := e.exactSum(steps, e.number(offset))
 		steps, low = sum.high, e.Add(low, sum.low)
 	}
-	whole := e.Unary(Round, steps)
+	whole := e.Unary(kernel.Round, steps)
 	left := e.exactSum(e.Sub(steps, whole), low)
 	half := e.number(math.Pi / stepsPerHalfTurn)
 	angle := e.Fma(left.high, half, e.fmaNumber(left.high, piDouble[1]/stepsPerHalfTurn, e.Mul(left.low, half)))
@@ -107,18 +111,18 @@ func (e *expander) manyTurns64(x Value, stepsPerHalfTurn, offset float64) (r, sh
 }
 
 // moduloTwo takes even whole numbers away, so that at most one is left.
-func (e *expander) moduloTwo(x Value) Value {
-	return e.fmaNumber(e.Unary(Round, e.Mul(x, e.number(0.5))), -2, x)
+func (e *expander) moduloTwo(x kernel.Value) kernel.Value {
+	return e.fmaNumber(e.Unary(kernel.Round, e.Mul(x, e.number(0.5))), -2, x)
 }
 
 // turnDigitsFor chooses four of turnDigits that follow each other by the magnitude of x. Those before them have even
 // products with x.
-func (e *expander) turnDigitsFor(magnitude Value) (digits [4]Value) {
+func (e *expander) turnDigitsFor(magnitude kernel.Value) (digits [4]kernel.Value) {
 	for i := range digits {
 		digits[i] = e.number(turnDigits[i])
 	}
 	for j := 1; j+len(digits) <= len(turnDigits); j++ {
-		far := e.Binary(Ge, magnitude, e.number(math.Ldexp(1, 53*j+53)))
+		far := e.Binary(kernel.Ge, magnitude, e.number(math.Ldexp(1, 53*j+53)))
 		for i := range digits {
 			digits[i] = e.Select(far, e.number(turnDigits[j+i]), digits[i])
 		}

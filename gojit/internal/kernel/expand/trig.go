@@ -1,8 +1,9 @@
-package kernel
+package expand
 
 import (
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -40,16 +41,16 @@ var (
 var tanSingle = []float64{0.33333156, 0.13338836, 0.0534082, 0.024441391, 0.0031014823, 0.009396526}
 
 // sin is (-1)**n * sin(r) with r = |x| - n*pi, and the sign of x.
-func (e *expander) sin(x Value) Value {
-	a := e.Unary(Abs, x)
+func (e *expander) sin(x kernel.Value) kernel.Value {
+	a := e.Unary(kernel.Abs, x)
 	n, shifted := e.nearest(a, 1/math.Pi)
 	r, shifted := e.reduceTurns(a, shifted, e.reduce(a, n, e.table(piSingle, piDouble)...), 1, 0)
-	sign := e.Binary(And, e.Bits(x), e.integer(int64(e.pick(math.MinInt32, math.MinInt64))))
-	return e.sinReduced(r, e.Binary(Xor, sign, e.oddSign(shifted)))
+	sign := e.Binary(kernel.And, e.Bits(x), e.integer(int64(e.pick(math.MinInt32, math.MinInt64))))
+	return e.sinReduced(r, e.Binary(kernel.Xor, sign, e.oddSign(shifted)))
 }
 
 // cos is sin(x + pi/2), where pi/2 is joined with the multiple of pi that is taken away.
-func (e *expander) cos(x Value) Value {
+func (e *expander) cos(x kernel.Value) kernel.Value {
 	shift := e.number(e.roundingShift())
 	shifted := e.Add(e.fmaNumber(x, 1/math.Pi, e.number(0.5)), shift)
 	n := e.Sub(e.Sub(shifted, shift), e.number(0.5))
@@ -58,32 +59,32 @@ func (e *expander) cos(x Value) Value {
 }
 
 // oddSign is the sign bit where the lowest bit of shifted is set.
-func (e *expander) oddSign(shifted Value) Value {
-	return e.Binary(Shl, e.Bits(shifted), e.integer(int64(e.pick(31, 63))))
+func (e *expander) oddSign(shifted kernel.Value) kernel.Value {
+	return e.Binary(kernel.Shl, e.Bits(shifted), e.integer(int64(e.pick(31, 63))))
 }
 
 // sinReduced is sin(r) within [-1, 1], with the sign changed where the bit is set.
-func (e *expander) sinReduced(r, sign Value) Value {
+func (e *expander) sinReduced(r, sign kernel.Value) kernel.Value {
 	y := e.clamp(e.oddPolynomial(r, e.table(sinSingle, sinDouble)), -1, 1)
-	return e.Bits(e.Binary(Xor, sign, e.Bits(y)))
+	return e.Bits(e.Binary(kernel.Xor, sign, e.Bits(y)))
 }
 
 // oddPolynomial is r + r**3*p(r*r).
-func (e *expander) oddPolynomial(r Value, c []float64) Value {
+func (e *expander) oddPolynomial(r kernel.Value, c []float64) kernel.Value {
 	square := e.Mul(r, r)
 	return e.Fma(e.Mul(square, r), e.polynomial(square, c...), r)
 }
 
 // tan is tan(r), or -1/tan(r) for odd n, with r = x - n*pi/2. In float64 it is a quotient of sine and cosine.
-func (e *expander) tan(x Value) Value {
+func (e *expander) tan(x kernel.Value) kernel.Value {
 	n, shifted := e.nearest(x, 2/math.Pi)
 	var halves []float64
 	for _, part := range e.table(piSingle, piDouble) {
 		halves = append(halves, part/2)
 	}
 	r, shifted := e.reduceTurns(x, shifted, e.reduce(x, n, halves...), 2, 0)
-	odd := e.Binary(Ne, e.Binary(And, e.Bits(shifted), e.integer(1)), e.integer(0))
-	above, below := Value(0), e.number(1)
+	odd := e.Binary(kernel.Ne, e.Binary(kernel.And, e.Bits(shifted), e.integer(1)), e.integer(0))
+	above, below := kernel.Value(0), e.number(1)
 	if e.t == tensor.Float32 {
 		above = e.oddPolynomial(r, tanSingle)
 	} else {
@@ -91,20 +92,20 @@ func (e *expander) tan(x Value) Value {
 	}
 	y := e.Div(e.Select(odd, e.Neg(below), above), e.Select(odd, above, below))
 	if e.t == tensor.Float64 { // whose polynomial makes a positive zero of a negative one
-		y = e.Select(e.Binary(Eq, x, e.number(0)), x, y)
+		y = e.Select(e.Binary(kernel.Eq, x, e.number(0)), x, y)
 	}
 	return y
 }
 
 // reduceTurns returns r and shifted as given where |x| is small, and otherwise the same reduced with
 // many digits of pi. ExpandSmall leaves the second part out. The step is pi/stepsPerHalfTurn, and offset is added to the number of steps.
-func (e *expander) reduceTurns(x, shifted, r Value, stepsPerHalfTurn, offset float64) (Value, Value) {
+func (e *expander) reduceTurns(x, shifted, r kernel.Value, stepsPerHalfTurn, offset float64) (kernel.Value, kernel.Value) {
 	limit := e.pick(SmallLimit, smallTurns64)
 	if e.small {
-		e.mustBeSmall(e.Unary(Abs, x), limit)
+		e.mustBeSmall(e.Unary(kernel.Abs, x), limit)
 		return r, shifted
 	}
-	few := e.Binary(Lt, e.Unary(Abs, x), e.number(limit))
+	few := e.Binary(kernel.Lt, e.Unary(kernel.Abs, x), e.number(limit))
 	many := (*expander).manyTurns
 	if e.t == tensor.Float64 {
 		many = (*expander).manyTurns64
@@ -114,7 +115,7 @@ func (e *expander) reduceTurns(x, shifted, r Value, stepsPerHalfTurn, offset flo
 }
 
 // mustBeSmall notes that results are right only where x is below a limit.
-func (e *expander) mustBeSmall(x Value, limit float64) {
+func (e *expander) mustBeSmall(x kernel.Value, limit float64) {
 	if limit != SmallLimit {
 		x = e.Mul(x, e.number(SmallLimit/limit))
 	}

@@ -1,8 +1,9 @@
-package kernel
+package function
 
 import (
 	"fmt"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -21,15 +22,15 @@ type Function struct {
 
 // Block is a run of instructions with one way in and one end.
 type Block struct {
-	Params []Value
+	Params []kernel.Value
 	Steps  []Step
 	End    End
 }
 
 // Step is an instruction and the value that it makes.
 type Step struct {
-	Value Value
-	Instr
+	Value kernel.Value
+	kernel.Instr
 }
 
 // EndKind is how a block ends.
@@ -49,16 +50,16 @@ var endNames = [...]string{"unfinished", "jump", "branch", "return", "trap"}
 // End is where control goes from a block.
 type End struct {
 	Kind   EndKind
-	Cond   Value
+	Cond   kernel.Value
 	To     [2]Edge
-	Values []Value
+	Values []kernel.Value
 	Code   int32
 }
 
 // Edge is a block that control goes to, and the values of its parameters.
 type Edge struct {
 	Block int
-	Args  []Value
+	Args  []kernel.Value
 }
 
 // edges returns where control may go.
@@ -76,15 +77,15 @@ func (e *End) edges() []Edge {
 func (b *Block) Edges() []Edge { return b.End.edges() }
 
 // functionOps has, for each operation of functions, the types of first operands that it is defined for.
-var functionOps = func() (table [numOps][tensor.NumDTypes]bool) {
-	set := func(t tensor.DType, ops ...Op) {
+var functionOps = func() (table [kernel.NumOps][tensor.NumDTypes]bool) {
+	set := func(t tensor.DType, ops ...kernel.Op) {
 		for _, op := range ops {
 			table[op][t] = true
 		}
 	}
-	set(tensor.Int64, Const, Neg, Abs, Not, Add, Sub, Mul, Div, FloorDiv, Rem, Mod, Min, Max, And, Or, Xor, Shl, Shr, Eq, Ne, Lt, Le, Gt, Ge, Convert, Bits)
-	set(tensor.Float64, Const, Neg, Abs, Floor, Ceil, Round, Trunc, Sqrt, Add, Sub, Mul, Div, Eq, Ne, Lt, Le, Gt, Ge, Convert, Bits)
-	set(tensor.Bool, Const, Not, And, Or, Xor, Eq, Ne, Select, Convert)
+	set(tensor.Int64, kernel.Const, kernel.Neg, kernel.Abs, kernel.Not, kernel.Add, kernel.Sub, kernel.Mul, kernel.Div, kernel.FloorDiv, kernel.Rem, kernel.Mod, kernel.Min, kernel.Max, kernel.And, kernel.Or, kernel.Xor, kernel.Shl, kernel.Shr, kernel.Eq, kernel.Ne, kernel.Lt, kernel.Le, kernel.Gt, kernel.Ge, kernel.Convert, kernel.Bits)
+	set(tensor.Float64, kernel.Const, kernel.Neg, kernel.Abs, kernel.Floor, kernel.Ceil, kernel.Round, kernel.Trunc, kernel.Sqrt, kernel.Add, kernel.Sub, kernel.Mul, kernel.Div, kernel.Eq, kernel.Ne, kernel.Lt, kernel.Le, kernel.Gt, kernel.Ge, kernel.Convert, kernel.Bits)
+	set(tensor.Bool, kernel.Const, kernel.Not, kernel.And, kernel.Or, kernel.Xor, kernel.Eq, kernel.Ne, kernel.Select, kernel.Convert)
 	for op := range calledOps {
 		for t, called := range calledOps[op] {
 			table[op][t] = table[op][t] || called
@@ -94,21 +95,21 @@ var functionOps = func() (table [numOps][tensor.NumDTypes]bool) {
 }()
 
 // calledOps has the operations of functions that machine code leaves to Go, by the types of their first operands.
-var calledOps = func() (table [numOps][tensor.NumDTypes]bool) {
-	for _, op := range []Op{Exp, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Lgamma,
-		Pow, Atan2, CopySign, Rem, Mod} {
+var calledOps = func() (table [kernel.NumOps][tensor.NumDTypes]bool) {
+	for _, op := range []kernel.Op{kernel.Exp, kernel.Expm1, kernel.Log, kernel.Log2, kernel.Log10, kernel.Log1p, kernel.Sin, kernel.Cos, kernel.Tan, kernel.Asin, kernel.Acos, kernel.Atan, kernel.Sinh, kernel.Cosh, kernel.Tanh, kernel.Asinh, kernel.Acosh, kernel.Atanh, kernel.Erf, kernel.Erfc, kernel.Lgamma,
+		kernel.Pow, kernel.Atan2, kernel.CopySign, kernel.Rem, kernel.Mod} {
 		table[op][tensor.Float64] = true
 	}
-	table[Pow][tensor.Int64], table[Gcd][tensor.Int64] = true, true
+	table[kernel.Pow][tensor.Int64], table[kernel.Gcd][tensor.Int64] = true, true
 	return table
 }()
 
 // Called reports whether an operation on values of a type is one that the machine code of functions leaves to Go.
-func Called(op Op, operand tensor.DType) bool { return calledOps[op][operand] }
+func Called(op kernel.Op, operand tensor.DType) bool { return calledOps[op][operand] }
 
 // FunctionHas reports whether functions have an operation on values of a type.
-func FunctionHas(op Op, operand tensor.DType) bool {
-	return op < numOps && operand < tensor.NumDTypes && functionOps[op][operand]
+func FunctionHas(op kernel.Op, operand tensor.DType) bool {
+	return op < kernel.NumOps && operand < tensor.NumDTypes && functionOps[op][operand]
 }
 
 // FunctionBuilder makes a Function, block by block in any order.
@@ -144,17 +145,17 @@ func (b *FunctionBuilder) Enter(block int) { b.at = block }
 func (b *FunctionBuilder) Current() int { return b.at }
 
 // Param returns parameter i of a block.
-func (b *FunctionBuilder) Param(block, i int) Value { return b.f.Blocks[block].Params[i] }
+func (b *FunctionBuilder) Param(block, i int) kernel.Value { return b.f.Blocks[block].Params[i] }
 
 // Type returns the type of a value.
-func (b *FunctionBuilder) Type(v Value) tensor.DType { return b.f.Types[v] }
+func (b *FunctionBuilder) Type(v kernel.Value) tensor.DType { return b.f.Types[v] }
 
-func (b *FunctionBuilder) value(t tensor.DType) Value {
+func (b *FunctionBuilder) value(t tensor.DType) kernel.Value {
 	b.f.Types = append(b.f.Types, t)
-	return Value(len(b.f.Types) - 1)
+	return kernel.Value(len(b.f.Types) - 1)
 }
 
-func (b *FunctionBuilder) emit(in Instr) Value {
+func (b *FunctionBuilder) emit(in kernel.Instr) kernel.Value {
 	v := b.value(in.Type)
 	block := &b.f.Blocks[b.at]
 	block.Steps = append(block.Steps, Step{v, in})
@@ -162,47 +163,47 @@ func (b *FunctionBuilder) emit(in Instr) Value {
 }
 
 // Const makes a constant of a type.
-func (b *FunctionBuilder) Const(t tensor.DType, s tensor.Scalar) Value {
-	bits, _ := NumberBits(t, s)
-	return b.emit(Instr{Op: Const, Type: t, Imm: bits})
+func (b *FunctionBuilder) Const(t tensor.DType, s tensor.Scalar) kernel.Value {
+	bits, _ := kernel.NumberBits(t, s)
+	return b.emit(kernel.Instr{Op: kernel.Const, Type: t, Imm: bits})
 }
 
 // Unary makes an instruction of one operand.
-func (b *FunctionBuilder) Unary(op Op, x Value) Value {
-	return b.emit(Instr{Op: op, Type: resultType(op, b.Type(x)), Args: [3]Value{x}})
+func (b *FunctionBuilder) Unary(op kernel.Op, x kernel.Value) kernel.Value {
+	return b.emit(kernel.Instr{Op: op, Type: kernel.ResultType(op, b.Type(x)), Args: [3]kernel.Value{x}})
 }
 
 // Binary makes an instruction of two operands of one type.
-func (b *FunctionBuilder) Binary(op Op, x, y Value) Value {
-	return b.emit(Instr{Op: op, Type: resultType(op, b.Type(x)), Args: [3]Value{x, y}})
+func (b *FunctionBuilder) Binary(op kernel.Op, x, y kernel.Value) kernel.Value {
+	return b.emit(kernel.Instr{Op: op, Type: kernel.ResultType(op, b.Type(x)), Args: [3]kernel.Value{x, y}})
 }
 
 // Select makes the value x where c holds and y elsewhere.
-func (b *FunctionBuilder) Select(c, x, y Value) Value {
-	return b.emit(Instr{Op: Select, Type: b.Type(x), Args: [3]Value{c, x, y}})
+func (b *FunctionBuilder) Select(c, x, y kernel.Value) kernel.Value {
+	return b.emit(kernel.Instr{Op: kernel.Select, Type: b.Type(x), Args: [3]kernel.Value{c, x, y}})
 }
 
 // Convert changes the type of a value. Floats become integers towards zero; those that do not fit, and
 // NaN, become the smallest one.
-func (b *FunctionBuilder) Convert(x Value, t tensor.DType) Value {
+func (b *FunctionBuilder) Convert(x kernel.Value, t tensor.DType) kernel.Value {
 	if b.Type(x) == t {
 		return x
 	}
-	return b.emit(Instr{Op: Convert, Type: t, Args: [3]Value{x}})
+	return b.emit(kernel.Instr{Op: kernel.Convert, Type: t, Args: [3]kernel.Value{x}})
 }
 
 // Jump ends the current block: control goes to another one.
-func (b *FunctionBuilder) Jump(block int, args ...Value) {
+func (b *FunctionBuilder) Jump(block int, args ...kernel.Value) {
 	b.end(End{Kind: Jump, To: [2]Edge{{block, args}}})
 }
 
 // Branch ends the current block: control goes to yes where the condition holds, else to no.
-func (b *FunctionBuilder) Branch(c Value, yes, no Edge) {
+func (b *FunctionBuilder) Branch(c kernel.Value, yes, no Edge) {
 	b.end(End{Kind: Branch, Cond: c, To: [2]Edge{yes, no}})
 }
 
 // Return ends the current block and the call. The first Return says what the results are.
-func (b *FunctionBuilder) Return(values ...Value) {
+func (b *FunctionBuilder) Return(values ...kernel.Value) {
 	if b.f.Results == nil {
 		for _, v := range values {
 			b.f.Results = append(b.f.Results, b.Type(v))

@@ -1,8 +1,9 @@
-package kernel
+package expand
 
 import (
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -25,25 +26,25 @@ var turnWindows = []struct {
 //
 // Whole steps are taken away from each product before the next is added. What is left is exact where
 // it is small, so the digits that a sum loses are always small against the result.
-func (e *expander) manyTurns(x Value, stepsPerHalfTurn, offset float64) (r, shifted Value) {
+func (e *expander) manyTurns(x kernel.Value, stepsPerHalfTurn, offset float64) (r, shifted kernel.Value) {
 	x = e.double(x)
 	e.t = tensor.Float64
 	a, b, rest := e.turnWindow(x, stepsPerHalfTurn)
 	steps := e.Mul(x, a)
-	whole := e.Unary(Round, e.plus(steps, offset))
+	whole := e.Unary(kernel.Round, e.plus(steps, offset))
 	left := e.plus(e.Sub(steps, whole), offset)
 	left = e.Fma(x, b, left)
-	more := e.Unary(Round, left)
+	more := e.Unary(kernel.Round, left)
 	left = e.Fma(x, rest, e.Sub(left, more))
 	whole = e.Add(whole, more)
-	odd := e.fmaNumber(e.Unary(Round, e.Mul(whole, e.number(0.5))), -2, whole)
+	odd := e.fmaNumber(e.Unary(kernel.Round, e.Mul(whole, e.number(0.5))), -2, whole)
 	angle := e.Mul(left, e.number(math.Pi/stepsPerHalfTurn))
 	e.t = tensor.Float32
 	return e.Convert(angle, e.t), e.Add(e.Convert(odd, e.t), e.number(e.roundingShift()))
 }
 
 // plus adds a number that may be zero.
-func (e *expander) plus(x Value, f float64) Value {
+func (e *expander) plus(x kernel.Value, f float64) kernel.Value {
 	if f == 0 {
 		return x
 	}
@@ -51,15 +52,15 @@ func (e *expander) plus(x Value, f float64) Value {
 }
 
 // turnWindow chooses the digits for x.
-func (e *expander) turnWindow(x Value, stepsPerHalfTurn float64) (a, b, rest Value) {
-	magnitude := e.Unary(Abs, x)
+func (e *expander) turnWindow(x kernel.Value, stepsPerHalfTurn float64) (a, b, rest kernel.Value) {
+	magnitude := e.Unary(kernel.Abs, x)
 	for i, w := range turnWindows {
 		wa, wb, wrest := e.number(w.a*stepsPerHalfTurn), e.number(w.b*stepsPerHalfTurn), e.number(w.rest*stepsPerHalfTurn)
 		if i == 0 {
 			a, b, rest = wa, wb, wrest
 			continue
 		}
-		far := e.Binary(Ge, magnitude, e.number(math.Ldexp(1/stepsPerHalfTurn, w.from)))
+		far := e.Binary(kernel.Ge, magnitude, e.number(math.Ldexp(1/stepsPerHalfTurn, w.from)))
 		a, b, rest = e.Select(far, wa, a), e.Select(far, wb, b), e.Select(far, wrest, rest)
 	}
 	return a, b, rest

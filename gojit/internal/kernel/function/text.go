@@ -1,4 +1,4 @@
-package kernel
+package function
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -30,8 +31,8 @@ func (f *Function) String() string {
 		for j := range block.Steps {
 			s := &block.Steps[j]
 			fmt.Fprintf(&b, "  %%%d : %s = %s", s.Value, s.Type, s.Op)
-			if s.Op == Const {
-				b.WriteString(" " + s.constText())
+			if s.Op == kernel.Const {
+				b.WriteString(" " + s.ConstText())
 			}
 			writeValues(&b, s.Args[:s.Op.Operands()])
 			b.WriteByte('\n')
@@ -41,7 +42,7 @@ func (f *Function) String() string {
 	return b.String()
 }
 
-func writeValues(b *strings.Builder, values []Value) {
+func writeValues(b *strings.Builder, values []kernel.Value) {
 	for _, v := range values {
 		fmt.Fprintf(b, " %%%d", v)
 	}
@@ -70,46 +71,46 @@ const maxValues = 1 << 16
 // ParseFunction reads the text form that String writes. It fails with a source.Error that points at the
 // line or word that is wrong, and where Verify fails.
 func ParseFunction(text string) (*Function, error) {
-	p := &functionParser{parser: parser{text: source.NewText("", text, 1)}, f: &Function{}}
-	for line := range p.text.NumLines() {
-		p.readLine(line)
-		if len(p.words) == 0 {
+	p := &functionParser{Parser: kernel.Parser{Text: source.NewText("", text, 1)}, f: &Function{}}
+	for line := range p.Text.NumLines() {
+		p.ReadLine(line)
+		if len(p.Words) == 0 {
 			continue
 		}
 		if err := p.statement(); err != nil {
 			return nil, err
 		}
-		if len(p.words) > 0 {
-			return nil, p.fail(p.words[0], "expected the end of the line but found '%s'", p.words[0])
+		if len(p.Words) > 0 {
+			return nil, p.Fail(p.Words[0], "expected the end of the line but found '%s'", p.Words[0])
 		}
 	}
 	if err := p.f.Verify(); err != nil {
-		return nil, source.Errorf(source.ValueError, source.Range{Text: p.text, End: len(text)}, "%s", err.Error())
+		return nil, source.Errorf(source.ValueError, source.Range{Text: p.Text, End: len(text)}, "%s", err.Error())
 	}
 	return p.f, nil
 }
 
 type functionParser struct {
-	parser
+	kernel.Parser
 	f *Function
 }
 
 func (p *functionParser) statement() error {
-	first := p.words[0].String()
+	first := p.Words[0].String()
 	switch {
 	case first == "results" && len(p.f.Blocks) == 0 && p.f.Results == nil:
 		return p.results()
 	case strings.HasPrefix(first, "b") && first != "branch":
 		return p.block()
 	case len(p.f.Blocks) == 0:
-		return p.fail(p.words[0], "expected 'b0' but found '%s'", first)
+		return p.Fail(p.Words[0], "expected 'b0' but found '%s'", first)
 	}
 	block := &p.f.Blocks[len(p.f.Blocks)-1]
 	if block.End.Kind != Unfinished {
-		return p.fail(p.words[0], "expected 'b%d' but found '%s'", len(p.f.Blocks), first)
+		return p.Fail(p.Words[0], "expected 'b%d' but found '%s'", len(p.f.Blocks), first)
 	}
 	if kind := slices.Index(endNames[1:], first) + 1; kind > 0 {
-		p.word()
+		p.Word()
 		block.End.Kind = EndKind(kind)
 		return p.end(&block.End)
 	}
@@ -117,12 +118,12 @@ func (p *functionParser) statement() error {
 }
 
 func (p *functionParser) results() error {
-	p.word()
-	for len(p.words) > 0 {
-		w := p.word()
+	p.Word()
+	for len(p.Words) > 0 {
+		w := p.Word()
 		t, ok := tensor.ParseDType(w.String())
 		if !ok || t.String() != w.String() {
-			return p.fail(w, "expected a type but found '%s'", w)
+			return p.Fail(w, "expected a type but found '%s'", w)
 		}
 		p.f.Results = append(p.f.Results, t)
 	}
@@ -130,38 +131,38 @@ func (p *functionParser) results() error {
 }
 
 // made takes "%0 : type" and notes the value.
-func (p *functionParser) made() (Value, tensor.DType, error) {
-	n, w, err := p.numbered("%")
+func (p *functionParser) made() (kernel.Value, tensor.DType, error) {
+	n, w, err := p.Numbered("%")
 	if err != nil {
 		return 0, 0, err
 	}
-	t, err := p.dtype()
+	t, err := p.Dtype()
 	if err != nil {
 		return 0, 0, err
 	}
 	if n >= maxValues {
-		return 0, 0, p.fail(w, "there are at most %d values", maxValues)
+		return 0, 0, p.Fail(w, "there are at most %d values", maxValues)
 	}
 	for len(p.f.Types) <= n {
 		p.f.Types = append(p.f.Types, tensor.NoDType)
 	}
 	if p.f.Types[n] != tensor.NoDType {
-		return 0, 0, p.fail(w, "%s is made twice", w)
+		return 0, 0, p.Fail(w, "%s is made twice", w)
 	}
 	p.f.Types[n] = t
-	return Value(n), t, nil
+	return kernel.Value(n), t, nil
 }
 
 func (p *functionParser) block() error {
-	n, w, err := p.numbered("b")
+	n, w, err := p.Numbered("b")
 	if err != nil {
 		return err
 	}
 	if n != len(p.f.Blocks) {
-		return p.fail(w, "expected 'b%d' but found '%s'", len(p.f.Blocks), w)
+		return p.Fail(w, "expected 'b%d' but found '%s'", len(p.f.Blocks), w)
 	}
 	var b Block
-	for len(p.words) > 0 {
+	for len(p.Words) > 0 {
 		v, _, err := p.made()
 		if err != nil {
 			return err
@@ -177,17 +178,17 @@ func (p *functionParser) step(b *Block) error {
 	if err != nil {
 		return err
 	}
-	if err := p.expect("="); err != nil {
+	if err := p.Expect("="); err != nil {
 		return err
 	}
-	w := p.word()
-	op := slices.Index(opNames[:], w.String())
+	w := p.Word()
+	op := slices.Index(kernel.OpNames[:], w.String())
 	if op < 0 {
-		return p.fail(p.orLine(w), "expected an operation but found '%s'", w)
+		return p.Fail(p.OrLine(w), "expected an operation but found '%s'", w)
 	}
-	s := Step{v, Instr{Op: Op(op), Type: t}}
-	if s.Op == Const {
-		if err := p.constant(&s.Instr); err != nil {
+	s := Step{v, kernel.Instr{Op: kernel.Op(op), Type: t}}
+	if s.Op == kernel.Const {
+		if err := p.Constant(&s.Instr); err != nil {
 			return err
 		}
 	}
@@ -200,15 +201,15 @@ func (p *functionParser) step(b *Block) error {
 	return nil
 }
 
-func (p *functionParser) use() (Value, error) {
-	n, _, err := p.numbered("%")
-	return Value(n), err
+func (p *functionParser) use() (kernel.Value, error) {
+	n, _, err := p.Numbered("%")
+	return kernel.Value(n), err
 }
 
 // values takes values up to the next word that is none.
-func (p *functionParser) values() (values []Value, err error) {
-	for len(p.words) > 0 && strings.HasPrefix(p.words[0].String(), "%") && err == nil {
-		var v Value
+func (p *functionParser) values() (values []kernel.Value, err error) {
+	for len(p.Words) > 0 && strings.HasPrefix(p.Words[0].String(), "%") && err == nil {
+		var v kernel.Value
 		v, err = p.use()
 		values = append(values, v)
 	}
@@ -225,16 +226,16 @@ func (p *functionParser) end(e *End) (err error) {
 		e.Values, err = p.values()
 		return err
 	case Trap:
-		w := p.word()
+		w := p.Word()
 		code, err := strconv.ParseInt(w.String(), 10, 32)
 		if err != nil {
-			return p.fail(p.orLine(w), "expected a number but found '%s'", w)
+			return p.Fail(p.OrLine(w), "expected a number but found '%s'", w)
 		}
 		e.Code = int32(code)
 	}
 	for i := range e.edges() {
 		to := &e.To[i]
-		if to.Block, _, err = p.numbered("b"); err != nil {
+		if to.Block, _, err = p.Numbered("b"); err != nil {
 			return err
 		}
 		if to.Args, err = p.values(); err != nil {

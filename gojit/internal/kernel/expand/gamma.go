@@ -1,6 +1,10 @@
-package kernel
+package expand
 
-import "math"
+import (
+	"math"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+)
 
 const (
 	// From gammaShift on Stirling's series is as good as float64; smaller numbers are multiplied up to it.
@@ -17,18 +21,7 @@ var (
 	// sineOfHalfTurns holds those of sin(pi*r) in r, r**3 ..., cosineOfHalfTurns of cos(pi*r) in 1, r**2 ...
 	sineOfHalfTurns   = halfTurns(1, 11)
 	cosineOfHalfTurns = halfTurns(0, 11)
-	// gammaTail holds the coefficients of log(gamma(z)) - (z-1/2)*(log(z)-1) in 1/z for z >= gammaFar, absolute error 6e-18.
-	gammaTail = []float64{0.4189385332046727, 0.08333333333333767, -8.446890367955056e-13, -0.0027777777133020432, -2.55757711930914e-09,
-		0.0007937111937008684, -9.151023916133338e-07, -0.000585982373669039, -6.328806665890095e-05, 0.001128321162157796,
-		-0.0007820547854241434, -0.0011306271776931576, 0.0022046012138003763, -0.001135791813342625}
-	// log(gamma(z)) is (z-1)*(z-2) times the quotient of these polynomials for 1/2 <= z <= gammaFar, relative error 5e-17.
-	gammaAbove = []float64{2.8314622797684765, 142.44849424382645, 1564.775602695373, 5958.1866718649635, 9270.995796792662, 6190.074959324629,
-		1738.6255156998634, 184.066346721089, 5.4151831688989915, 0.009598133309332107}
-	gammaBelow = []float64{1.0, 80.83355065901844, 1272.3178508712606, 6717.624929844405, 14474.342209512517, 13784.549311650959, 5911.541217259817,
-		1091.7262678140646, 75.57574898225785, 1.3510132742609502}
 )
-
-const gammaFar = 3
 
 // halfTurns returns n coefficients of the series of sin(pi*r), from 1 on, or cos(pi*r), from 0 on.
 func halfTurns(from, n int) []float64 {
@@ -44,10 +37,10 @@ func halfTurns(from, n int) []float64 {
 // lgamma serves float32. With a = |x| and z = a, or a + 8 where a < 8, log(gamma(a)) is
 // log(gamma(z)) - log(a*(a+1)*...*(z-1)). Below zero gamma(x) is -pi / (a * sin(pi*a) * gamma(a)); both
 // factors go into one logarithm.
-func (e *expander) lgamma(x Value) Value {
+func (e *expander) lgamma(x kernel.Value) kernel.Value {
 	zero, one := e.number(0), e.number(1)
-	a := e.Unary(Abs, x)
-	few := e.Binary(Lt, a, e.number(gammaShift))
+	a := e.Unary(kernel.Abs, x)
+	few := e.Binary(kernel.Lt, a, e.number(gammaShift))
 	rising := a
 	for k := 1; k < gammaShift; k++ {
 		rising = e.Mul(rising, e.Add(a, e.number(float64(k))))
@@ -59,48 +52,48 @@ func (e *expander) lgamma(x Value) Value {
 	rest := e.Fma(e.polynomial(e.Mul(inverse, inverse), stirling...), inverse, e.number(0.5*math.Log(2*math.Pi)-0.5))
 	total := e.Fma(e.Sub(z, e.number(0.5)), e.Sub(e.log(z), one), rest)
 
-	left := e.Sub(a, e.Unary(Round, a))
-	sine := e.Unary(Abs, e.Mul(left, e.polynomial(e.Mul(left, left), sineOfHalfTurns...)))
-	sine = e.Select(e.Binary(Lt, a, e.number(wholeFrom)), sine, zero)
-	negative := e.Binary(Lt, x, zero)
+	left := e.Sub(a, e.Unary(kernel.Round, a))
+	sine := e.Unary(kernel.Abs, e.Mul(left, e.polynomial(e.Mul(left, left), sineOfHalfTurns...)))
+	sine = e.Select(e.Binary(kernel.Lt, a, e.number(wholeFrom)), sine, zero)
+	negative := e.Binary(kernel.Lt, x, zero)
 	factor := e.Select(negative, e.Div(e.Mul(e.number(math.Pi), rising), e.Mul(a, sine)), rising)
 	y := e.Sub(e.log(factor), total)
-	pole := e.Binary(And, negative, e.Binary(Eq, sine, zero))
+	pole := e.Binary(kernel.And, negative, e.Binary(kernel.Eq, sine, zero))
 	y = e.Select(pole, e.number(math.Inf(1)), e.Select(negative, y, e.Neg(y)))
-	exact := e.Binary(Or, e.Binary(Eq, x, one), e.Binary(Eq, x, e.number(2)))
+	exact := e.Binary(kernel.Or, e.Binary(kernel.Eq, x, one), e.Binary(kernel.Eq, x, e.number(2)))
 	return e.Select(exact, zero, y)
 }
 
 // lgammaDouble is log(gamma(1+x)) - log(|x|) where |x| < 1/2. Below that, gamma(x) is -pi / (a * sin(pi*a) * gamma(a)) with a = |x|.
 // Where x is negative, the error is in units of the larger one of one, the result and log(gamma(a)): there are zeros, near which digits are lost.
-func (e *expander) lgammaDouble(x Value) Value {
+func (e *expander) lgammaDouble(x kernel.Value) kernel.Value {
 	zero, one, half := e.number(0), e.number(1), e.number(0.5)
-	a := e.Unary(Abs, x)
-	small := e.Binary(Lt, a, half)
+	a := e.Unary(kernel.Abs, x)
+	small := e.Binary(kernel.Lt, a, half)
 	z := e.Select(small, e.Add(x, one), a)
 	u := e.Select(small, x, e.Sub(a, one))
-	near := e.Fma(e.Mul(u, e.Sub(u, one)), e.Div(e.polynomial(z, gammaAbove...), e.polynomial(z, gammaBelow...)), zero) // zero has no sign
+	near := e.Fma(e.Mul(u, e.Sub(u, one)), e.Div(e.polynomial(z, kernel.GammaAbove...), e.polynomial(z, kernel.GammaBelow...)), zero) // zero has no sign
 
 	logarithm := e.log(a)
-	far := e.Fma(e.Sub(a, half), e.Sub(logarithm, one), e.polynomial(e.Div(one, a), gammaTail...))
-	y := e.Select(e.Binary(Lt, a, e.number(gammaFar)), near, far)
+	far := e.Fma(e.Sub(a, half), e.Sub(logarithm, one), e.polynomial(e.Div(one, a), kernel.GammaTail...))
+	y := e.Select(e.Binary(kernel.Lt, a, e.number(kernel.GammaFar)), near, far)
 
-	nearest := e.Unary(Round, a)
+	nearest := e.Unary(kernel.Round, a)
 	left := e.Sub(a, nearest)
-	sine := e.Unary(Abs, e.Mul(left, e.polynomial(e.Mul(left, left), sineOfHalfTurns...)))
+	sine := e.Unary(kernel.Abs, e.Mul(left, e.polynomial(e.Mul(left, left), sineOfHalfTurns...)))
 	reflected := e.Sub(e.log(e.Div(e.number(math.Pi), e.Mul(a, sine))), y)
-	reflected = e.Select(e.Binary(Eq, a, nearest), e.number(math.Inf(1)), reflected)
-	y = e.Select(e.Binary(Lt, x, zero), reflected, y)
+	reflected = e.Select(e.Binary(kernel.Eq, a, nearest), e.number(math.Inf(1)), reflected)
+	y = e.Select(e.Binary(kernel.Lt, x, zero), reflected, y)
 	return e.Select(small, e.Sub(near, logarithm), y)
 }
 
 // digammaFrom computes in float64. With b = x, or 1 - x below zero, and z = b, or b + shift where b < shift, digamma(b) is
 // digamma(z) - 1/b - 1/(b+1) - ... - 1/(z-1). Below zero digamma(x) is digamma(b) - pi/tan(pi*x).
-func (e *expander) digammaFrom(shift int, x Value) Value {
+func (e *expander) digammaFrom(shift int, x kernel.Value) kernel.Value {
 	zero, one := e.number(0), e.number(1)
-	negative := e.Binary(Lt, x, zero)
+	negative := e.Binary(kernel.Lt, x, zero)
 	b := e.Select(negative, e.Sub(one, x), x)
-	few := e.Binary(Lt, b, e.number(float64(shift)))
+	few := e.Binary(kernel.Lt, b, e.number(float64(shift)))
 	above, below := one, b
 	for k := 1; k < shift; k++ {
 		next := e.Add(b, e.number(float64(k)))
@@ -113,17 +106,17 @@ func (e *expander) digammaFrom(shift int, x Value) Value {
 	total := e.Sub(e.fmaNumber(inverse, -0.5, e.log(z)), e.Mul(square, e.polynomial(square, digammaTail...)))
 	total = e.Select(few, e.Sub(total, e.Div(above, below)), total)
 
-	left := e.Sub(x, e.Unary(Round, x))
+	left := e.Sub(x, e.Unary(kernel.Round, x))
 	square = e.Mul(left, left)
 	cosine := e.Mul(e.number(math.Pi), e.polynomial(square, cosineOfHalfTurns...))
 	reflected := e.Sub(total, e.Div(cosine, e.Mul(left, e.polynomial(square, sineOfHalfTurns...))))
-	reflected = e.Select(e.Binary(Eq, left, zero), e.number(math.NaN()), reflected)
+	reflected = e.Select(e.Binary(kernel.Eq, left, zero), e.number(math.NaN()), reflected)
 	y := e.Select(negative, reflected, total)
-	return e.Select(e.Binary(Eq, x, zero), e.copySign(e.number(math.Inf(1)), e.Neg(x)), y)
+	return e.Select(e.Binary(kernel.Eq, x, zero), e.copySign(e.number(math.Inf(1)), e.Neg(x)), y)
 }
 
 // digamma serves float32.
-func (e *expander) digamma(x Value) Value { return e.digammaFrom(gammaShift, x) }
+func (e *expander) digamma(x kernel.Value) kernel.Value { return e.digammaFrom(gammaShift, x) }
 
 // digammaDouble serves float64. Its error is in units of the larger one of the result and one: it has zeros, near which digits are lost.
-func (e *expander) digammaDouble(x Value) Value { return e.digammaFrom(10, x) }
+func (e *expander) digammaDouble(x kernel.Value) kernel.Value { return e.digammaFrom(10, x) }

@@ -1,20 +1,46 @@
-package kernel
+package expand
 
 import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// run evaluates a kernel of one output over inputs of one length and returns the output.
+func run[D tensor.Element](t testing.TB, k *kernel.Kernel, inputs ...*tensor.Tensor) []D {
+	t.Helper()
+	p, err := kernel.NewProgram(k)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, k)
+	}
+	out, err := tensor.Empty(inputs[0].Shape(), k.Outputs[0].DType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Run(append([]*tensor.Tensor{out}, inputs...), nil)
+	return tensor.Data[D](out)
+}
+
+func vector[T tensor.Element](t testing.TB, data []T) *tensor.Tensor {
+	t.Helper()
+	v, err := tensor.FromSlice(data, len(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 // unaryKernel applies an operation to its input.
-func unaryKernel(op Op, t tensor.DType) *Kernel {
-	b := NewBuilder()
+func unaryKernel(op kernel.Op, t tensor.DType) *kernel.Kernel {
+	b := kernel.NewBuilder()
 	y := b.Unary(op, b.Input(t, t))
 	b.Output(y, b.Type(y))
 	return b.Kernel()
@@ -45,7 +71,7 @@ func spacing32(v float64) float64 {
 }
 
 // checkUlps compares results with references and returns the largest error.
-func checkUlps[T float](t *testing.T, name string, in, got []T, want func(float64) float64, spacing func(float64) float64, bound float64) {
+func checkUlps[T kernel.Float](t *testing.T, name string, in, got []T, want func(float64) float64, spacing func(float64) float64, bound float64) {
 	t.Helper()
 	worst, at, failures := 0.0, 0, 0
 	for i, x := range in {
@@ -64,7 +90,7 @@ func checkUlps[T float](t *testing.T, name string, in, got []T, want func(float6
 
 // ulpsApart is the distance of a result from the exact value in units of the last place. Where the
 // value is zero, NaN or rounds to an infinite number, the result must be the same.
-func ulpsApart[T float](got T, want float64, spacing func(float64) float64) float64 {
+func ulpsApart[T kernel.Float](got T, want float64, spacing func(float64) float64) float64 {
 	rounded := T(want)
 	switch g := float64(got); {
 	case got == rounded && (want != 0 || math.Signbit(g) == math.Signbit(want)), got != got && want != want:
@@ -83,23 +109,23 @@ var targets = []Primitives{{}, {Scale: true}, {Scale: true, Mantissa: true}}
 func TestExpansions32(t *testing.T) {
 	in := samples32(200000)
 	for op := range expansions {
-		f := floatFunctions[Op(op)]
-		bound, ok := ErrorBound(Op(op), tensor.Float32)
+		f := kernel.FloatFunctions[kernel.Op(op)]
+		bound, ok := ErrorBound(kernel.Op(op), tensor.Float32)
 		if !ok || f == nil {
 			continue
 		}
-		k := Expand(unaryKernel(Op(op), tensor.Float32))
-		checkUlps(t, Op(op).String(), in, run[float32](t, k, vector(t, in)), f, spacing32, bound)
+		k := Expand(unaryKernel(kernel.Op(op), tensor.Float32))
+		checkUlps(t, kernel.Op(op).String(), in, run[float32](t, k, vector(t, in)), f, spacing32, bound)
 	}
 }
 
 // TestExpandKeepsTheRest has a function without an expansion, and two outputs of which one is reduced.
 func TestExpandKeepsTheRest(t *testing.T) {
-	b := NewBuilder()
+	b := kernel.NewBuilder()
 	x, n := b.Input(tensor.Float64, tensor.Float64), b.Input(tensor.Int64, tensor.Int64)
 	b.Param(tensor.Float32)
-	b.Output(b.Binary(Pow, n, n), tensor.Int64)
-	b.Reduce(ReduceSum, b.Unary(IsNaN, x), tensor.Bool)
+	b.Output(b.Binary(kernel.Pow, n, n), tensor.Int64)
+	b.Reduce(kernel.ReduceSum, b.Unary(kernel.IsNaN, x), tensor.Bool)
 	want := `%0 : float64 = load in0 : float64
 %1 : int64 = load in1 : int64
 %2 : float32 = param p0
@@ -115,7 +141,7 @@ out1 : bool = sum %4
 
 // TestExpandExp shows what a sigmoid becomes: the sign of the exponent goes into the constants.
 func TestExpandExp(t *testing.T) {
-	b := NewBuilder()
+	b := kernel.NewBuilder()
 	x := b.Input(tensor.Float32, tensor.Float32)
 	one := b.Number(x, 1)
 	b.Output(b.Div(one, b.Add(one, b.Exp(b.Neg(x)))), tensor.Float32)
@@ -162,32 +188,32 @@ func TestSpecialValues64(t *testing.T) {
 		in = append(in, -v)
 	}
 	spacing := func(v float64) float64 { return math.Ldexp(1, min(max(math.Ilogb(v), -1022), 1023)-52) }
-	for op, f := range floatFunctions {
+	for op, f := range kernel.FloatFunctions {
 		bound, ok := ErrorBound(op, tensor.Float64)
 		if !ok {
 			continue
 		}
 		args, spacing := in, spacing
-		if op == Digamma || op == Lgamma { // their bounds are in units of the larger one of the result and one
+		if op == kernel.Digamma || op == kernel.Lgamma { // their bounds are in units of the larger one of the result and one
 			spacing = func(v float64) float64 { return math.Ldexp(1, max(math.Ilogb(v), 0)-52) }
 		}
-		if op == Sin || op == Cos || op == Tan { // package math has too few digits of pi for large numbers
+		if op == kernel.Sin || op == kernel.Cos || op == kernel.Tan { // package math has too few digits of pi for large numbers
 			args = slices.DeleteFunc(slices.Clone(in), func(v float64) bool { return math.Abs(v) > 1e100 && !math.IsInf(v, 0) })
 		}
 		for _, target := range targets {
-			k := ExpandFor(unaryKernel(op, tensor.Float64), target)
+			k := For(unaryKernel(op, tensor.Float64), target)
 			checkUlps(t, op.String(), args, run[float64](t, k, vector(t, args)), f, spacing, bound+1)
 		}
 	}
 }
 
 // measure is the magnitude by which an error is measured: that of a result, and for some functions another one.
-func measure(op Op, x, result float64) float64 {
+func measure(op kernel.Op, x, result float64) float64 {
 	switch {
-	case op == Digamma:
+	case op == kernel.Digamma:
 		return max(1, math.Abs(result))
-	case op == Lgamma && x < 0 && !math.IsInf(result, 0):
-		return max(1, math.Abs(result), lgamma(-x))
+	case op == kernel.Lgamma && x < 0 && !math.IsInf(result, 0):
+		return max(1, math.Abs(result), kernel.LgammaFloat64(-x))
 	}
 	return result
 }
@@ -199,13 +225,13 @@ func TestGamma64(t *testing.T) {
 	for range 20000 {
 		in = append(in, 4*rng.NormFloat64(), math.Exp(40*rng.NormFloat64()), 1.4616321449683622+rng.NormFloat64()*1e-6)
 	}
-	for _, op := range []Op{Lgamma, Digamma} {
+	for _, op := range []kernel.Op{kernel.Lgamma, kernel.Digamma} {
 		bound, _ := ErrorBound(op, tensor.Float64)
 		k := unaryKernel(op, tensor.Float64)
 		want := run[float64](t, k, vector(t, in))
 		for i, got := range run[float64](t, Expand(k), vector(t, in)) {
 			apart := 1.0
-			if in[i] < 0 && op == Digamma {
+			if in[i] < 0 && op == kernel.Digamma {
 				apart = min(1, math.Abs(in[i]-math.Round(in[i]))*4)
 			}
 			if off := math.Abs(got-want[i]) / math.Abs(measure(op, in[i], want[i])); off*apart > bound*0x1p-52 || off != off && want[i] != 0 {
@@ -218,7 +244,7 @@ func TestGamma64(t *testing.T) {
 // TestClassesOfNumbers compares expansions that must give what the evaluator gives.
 func TestClassesOfNumbers(t *testing.T) {
 	in := samples32(1000)
-	for _, op := range []Op{Sign, Angle} {
+	for _, op := range []kernel.Op{kernel.Sign, kernel.Angle} {
 		k := unaryKernel(op, tensor.Float32)
 		want, got := run[float32](t, k, vector(t, in)), run[float32](t, Expand(k), vector(t, in))
 		for i, x := range in {
@@ -227,7 +253,7 @@ func TestClassesOfNumbers(t *testing.T) {
 			}
 		}
 	}
-	for i, got := range run[bool](t, Expand(unaryKernel(IsNaN, tensor.Float32)), vector(t, in)) {
+	for i, got := range run[bool](t, Expand(unaryKernel(kernel.IsNaN, tensor.Float32)), vector(t, in)) {
 		if x := in[i]; got != (x != x) {
 			t.Errorf("isnan(%v) = %v", x, got)
 		}
@@ -241,7 +267,7 @@ type exact struct {
 }
 
 // off is how far a result is from the exact one, in units of the last place.
-func (x *exact) off(op Op, got float64) float64 {
+func (x *exact) off(op kernel.Op, got float64) float64 {
 	spacing := math.Ldexp(1, max(math.Ilogb(measure(op, x.args[0], x.high)), -1022)-52)
 	return math.Abs((got-x.high)-x.low) / spacing
 }
@@ -273,19 +299,19 @@ func readExact(t *testing.T, file string) map[string][]exact {
 // TestExpansions64 compares with results of many digits.
 func TestExpansions64(t *testing.T) {
 	for name, cases := range readExact(t, "testdata/functions.txt") {
-		op := Op(slices.Index(opNames[:], name))
+		op := kernel.Op(slices.Index(kernel.OpNames[:], name))
 		in := make([]float64, len(cases))
 		for i, c := range cases {
 			in[i] = c.args[0]
 		}
 		for _, target := range targets {
-			checkExact(t, op, cases, run[float64](t, ExpandFor(unaryKernel(op, tensor.Float64), target), vector(t, in)))
+			checkExact(t, op, cases, run[float64](t, For(unaryKernel(op, tensor.Float64), target), vector(t, in)))
 		}
 	}
 }
 
 // checkExact compares results with exact ones where there is an expansion.
-func checkExact(t *testing.T, op Op, cases []exact, got []float64) {
+func checkExact(t *testing.T, op kernel.Op, cases []exact, got []float64) {
 	t.Helper()
 	bound, ok := ErrorBound(op, tensor.Float64)
 	if !ok {
@@ -310,13 +336,13 @@ func TestPowers64(t *testing.T) {
 		x[i], y[i] = c.args[0], c.args[1]
 	}
 	for _, target := range targets {
-		checkExact(t, Pow, cases, run[float64](t, ExpandFor(binaryKernel(Pow, tensor.Float64), target), vector(t, x), vector(t, y)))
+		checkExact(t, kernel.Pow, cases, run[float64](t, For(binaryKernel(kernel.Pow, tensor.Float64), target), vector(t, x), vector(t, y)))
 	}
 }
 
 // binaryKernel applies an operation to its inputs.
-func binaryKernel(op Op, t tensor.DType) *Kernel {
-	b := NewBuilder()
+func binaryKernel(op kernel.Op, t tensor.DType) *kernel.Kernel {
+	b := kernel.NewBuilder()
 	x, y := b.Input(t, t), b.Input(t, t)
 	b.Output(b.Binary(op, x, y), t)
 	return b.Kernel()
@@ -336,13 +362,13 @@ func TestBinaryExpansions64(t *testing.T) {
 		x, y = append(x, math.Float64frombits(rng.Uint64())), append(y, math.Float64frombits(rng.Uint64()))
 		x, y = append(x, 1e6*rng.NormFloat64()), append(y, rng.NormFloat64())
 	}
-	for _, op := range []Op{Rem, Mod, FloorDiv, NextAfter, Pow, Atan2} {
+	for _, op := range []kernel.Op{kernel.Rem, kernel.Mod, kernel.FloorDiv, kernel.NextAfter, kernel.Pow, kernel.Atan2} {
 		k := binaryKernel(op, tensor.Float64)
 		want := run[float64](t, k, vector(t, x), vector(t, y))
 		for _, target := range targets {
-			for i, got := range run[float64](t, ExpandFor(k, target), vector(t, x), vector(t, y)) {
+			for i, got := range run[float64](t, For(k, target), vector(t, x), vector(t, y)) {
 				same := math.Float64bits(got) == math.Float64bits(want[i]) || got != got && want[i] != want[i]
-				if (op == Pow || op == Atan2) && !same { // package math is some units off itself
+				if (op == kernel.Pow || op == kernel.Atan2) && !same { // package math is some units off itself
 					same = math.Abs(got-want[i]) <= 1e-14*math.Abs(want[i]) || math.Abs(want[i]) < 1e-300 && math.Abs(got-want[i]) < 1e-310
 				}
 				if !same {
@@ -364,18 +390,18 @@ func TestBinaryExpansions32(t *testing.T) {
 			x, y = append(x, a), append(y, b)
 		}
 	}
-	for op, f := range map[Op]func(a, b float64) float64{
-		Atan2: math.Atan2, Pow: math.Pow, Rem: math.Mod,
-		NextAfter: func(a, b float64) float64 {
+	for op, f := range map[kernel.Op]func(a, b float64) float64{
+		kernel.Atan2: math.Atan2, kernel.Pow: math.Pow, kernel.Rem: math.Mod,
+		kernel.NextAfter: func(a, b float64) float64 {
 			if a == b {
 				return b
 			}
 			return float64(math.Nextafter32(float32(a), float32(b)))
 		},
-		Mod:      func(a, b float64) float64 { return float64(floatMod(float32(a), float32(b))) },
-		FloorDiv: func(a, b float64) float64 { return float64(floatFloorDiv(float32(a), float32(b))) },
+		kernel.Mod:      func(a, b float64) float64 { return float64(kernel.FloatMod(float32(a), float32(b))) },
+		kernel.FloorDiv: func(a, b float64) float64 { return float64(kernel.FloatFloorDiv(float32(a), float32(b))) },
 	} {
-		b := NewBuilder()
+		b := kernel.NewBuilder()
 		v, w := b.Input(tensor.Float32, tensor.Float32), b.Input(tensor.Float32, tensor.Float32)
 		b.Output(b.Binary(op, v, w), tensor.Float32)
 		got := run[float32](t, Expand(b.Kernel()), vector(t, x), vector(t, y))
@@ -410,14 +436,14 @@ func TestManyTurns(t *testing.T) {
 		}
 		in = append(in, best, -best)
 	}
-	for op, f := range map[Op]func(float64) float64{Sin: math.Sin, Cos: math.Cos, Tan: math.Tan} {
+	for op, f := range map[kernel.Op]func(float64) float64{kernel.Sin: math.Sin, kernel.Cos: math.Cos, kernel.Tan: math.Tan} {
 		bound, _ := ErrorBound(op, tensor.Float32)
 		checkUlps(t, op.String(), in, run[float32](t, Expand(unaryKernel(op, tensor.Float32)), vector(t, in)), f, spacing32, bound)
 	}
 }
 
 func BenchmarkExpand(b *testing.B) {
-	for _, op := range []Op{Exp, Tanh, Log, Erf, Sin} {
+	for _, op := range []kernel.Op{kernel.Exp, kernel.Tanh, kernel.Log, kernel.Erf, kernel.Sin} {
 		k := unaryKernel(op, tensor.Float32)
 		b.Run(op.String(), func(b *testing.B) {
 			for b.Loop() {
@@ -434,21 +460,21 @@ func TestTargetsAgree(t *testing.T) {
 	for i, v := range single {
 		double[i] = float64(v) * (1 + float64(i)*0x1p-50)
 	}
-	for op := range floatFunctions {
+	for op := range kernel.FloatFunctions {
 		for _, target := range targets[1:] {
 			if _, ok := ErrorBound(op, tensor.Float32); ok {
-				want := run[float32](t, ExpandFor(unaryKernel(op, tensor.Float32), targets[0]), vector(t, single))
-				sameBits(t, op, single, run[float32](t, ExpandFor(unaryKernel(op, tensor.Float32), target), vector(t, single)), want)
+				want := run[float32](t, For(unaryKernel(op, tensor.Float32), targets[0]), vector(t, single))
+				sameBits(t, op, single, run[float32](t, For(unaryKernel(op, tensor.Float32), target), vector(t, single)), want)
 			}
 			if _, ok := ErrorBound(op, tensor.Float64); ok {
-				want := run[float64](t, ExpandFor(unaryKernel(op, tensor.Float64), targets[0]), vector(t, double))
-				sameBits(t, op, double, run[float64](t, ExpandFor(unaryKernel(op, tensor.Float64), target), vector(t, double)), want)
+				want := run[float64](t, For(unaryKernel(op, tensor.Float64), targets[0]), vector(t, double))
+				sameBits(t, op, double, run[float64](t, For(unaryKernel(op, tensor.Float64), target), vector(t, double)), want)
 			}
 		}
 	}
 }
 
-func sameBits[T float](t *testing.T, op Op, in, got, want []T) {
+func sameBits[T kernel.Float](t *testing.T, op kernel.Op, in, got, want []T) {
 	t.Helper()
 	for i := range got {
 		if math.Float64bits(float64(got[i])) != math.Float64bits(float64(want[i])) && (got[i] == got[i] || want[i] == want[i]) {
@@ -465,11 +491,11 @@ func TestExpOfNegative(t *testing.T) {
 	for i, v := range in {
 		negated[i] = -v
 	}
-	b := NewBuilder()
+	b := kernel.NewBuilder()
 	b.Output(b.Exp(b.Neg(b.Input(tensor.Float32, tensor.Float32))), tensor.Float32)
 	for _, target := range targets {
-		want := run[float32](t, ExpandFor(unaryKernel(Exp, tensor.Float32), target), vector(t, negated))
-		sameBits(t, Exp, in, run[float32](t, ExpandFor(b.Kernel(), target), vector(t, in)), want)
+		want := run[float32](t, For(unaryKernel(kernel.Exp, tensor.Float32), target), vector(t, negated))
+		sameBits(t, kernel.Exp, in, run[float32](t, For(b.Kernel(), target), vector(t, in)), want)
 	}
 }
 
@@ -480,15 +506,15 @@ func TestConstantPowers(t *testing.T) {
 		base, exponent float64 // NaN: the input
 		instructions   int
 	}{{math.NaN(), 2, 2}, {math.NaN(), 1, 1}, {math.NaN(), -1, 3}, {2, math.NaN(), 25}} {
-		b := NewBuilder()
+		b := kernel.NewBuilder()
 		x := b.Input(tensor.Float32, tensor.Float32)
-		operand := func(f float64) Value {
+		operand := func(f float64) kernel.Value {
 			if f != f {
 				return x
 			}
 			return b.Number(x, f)
 		}
-		b.Output(b.Binary(Pow, operand(c.base), operand(c.exponent)), tensor.Float32)
+		b.Output(b.Binary(kernel.Pow, operand(c.base), operand(c.exponent)), tensor.Float32)
 		k := Expand(b.Kernel())
 		if n := len(k.Instrs); n > c.instructions {
 			t.Errorf("power of %v to %v has %d instructions", c.base, c.exponent, n)
@@ -499,7 +525,7 @@ func TestConstantPowers(t *testing.T) {
 			}
 			return math.Pow(c.base, x)
 		}
-		bound, _ := ErrorBound(Pow, tensor.Float32)
+		bound, _ := ErrorBound(kernel.Pow, tensor.Float32)
 		checkUlps(t, "pow", in, run[float32](t, k, vector(t, in)), want, spacing32, bound)
 	}
 }
@@ -507,7 +533,7 @@ func TestConstantPowers(t *testing.T) {
 // TestGammaNearZeros has the numbers next to where the functions change their sign: results are small
 // against what they are the difference of.
 func TestGammaNearZeros(t *testing.T) {
-	for op, f := range map[Op]func(float64) float64{Lgamma: lgamma, Digamma: digamma} {
+	for op, f := range map[kernel.Op]func(float64) float64{kernel.Lgamma: kernel.LgammaFloat64, kernel.Digamma: kernel.DigammaFloat64} {
 		var in []float32
 		for x := float32(-6); x < 4; x += 0x1p-10 {
 			if low, high, ok := signChange(f, x, x+0x1p-10); ok {
@@ -536,4 +562,40 @@ func signChange(f func(float64) float64, low, high float32) (float32, float32, b
 		}
 	}
 	return low, high, true
+}
+
+// A kernel with tables is read back as it was written.
+func TestTablesRoundTrip(t *testing.T) {
+	k := Expand(unaryKernel(kernel.Erf, tensor.Float32))
+	if len(k.Tables) == 0 {
+		t.Fatal("erf has no tables")
+	}
+	again, err := kernel.Parse(k.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.String() != k.String() {
+		t.Errorf("%s\nis read as\n%s", k, again)
+	}
+	for _, text := range []string{"table0 = 1 2 3", "table1 = 1", "%0 : int32 = iota\n%1 : float32 = lookup table0 %0\nout0 : float32 = %1"} {
+		if _, err := kernel.Parse(text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+// Random kernels keep their types when they are expanded, and are read back as they were written.
+func TestExpandedKernelsParseAndVerify(t *testing.T) {
+	for seed := range uint64(500) {
+		g := kernel.Generator{Rand: rand.New(rand.NewPCG(seed, 0)), Types: []tensor.DType{tensor.Bool, tensor.Int32, tensor.Int64, tensor.Float32, tensor.Float64, tensor.Complex64},
+			Memory: []tensor.DType{tensor.Float16, tensor.BFloat16}, Instructions: 12, Reduce: seed%2 == 0}
+		k := Expand(g.Kernel())
+		if err := k.Verify(); err != nil {
+			t.Fatalf("%v\n%s", err, k)
+		}
+		again, err := kernel.Parse(k.String())
+		if err != nil || !reflect.DeepEqual(again, k) {
+			t.Fatalf("%v: got\n%s\nwant\n%s", err, again, k)
+		}
+	}
 }

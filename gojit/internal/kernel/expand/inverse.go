@@ -1,6 +1,10 @@
-package kernel
+package expand
 
-import "math"
+import (
+	"math"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+)
 
 // asin(s) = s + s**3*p(s*s) on [0, 1/2], relative errors 4.9e-9 and 9.9e-19.
 var (
@@ -22,91 +26,91 @@ var (
 
 // addAngle is x plus an angle, which is zero, pi/2 or pi rounded to the type: the digits that the
 // rounding took are proportional to it.
-func (e *expander) addAngle(angle, x Value) Value {
+func (e *expander) addAngle(angle, x kernel.Value) kernel.Value {
 	return e.Add(angle, e.fmaNumber(angle, e.pick(-2.7827534795e-08, 3.8981718325193755e-17), x))
 }
 
 // asinReduced returns asin(|x|) where |x| <= 1/2, and asin(sqrt((1-|x|)/2)), of which twice as much is
 // missing to pi/2, elsewhere.
-func (e *expander) asinReduced(x Value) (large, p Value) {
-	a := e.Unary(Abs, x)
-	large = e.Binary(Gt, a, e.number(0.5))
+func (e *expander) asinReduced(x kernel.Value) (large, p kernel.Value) {
+	a := e.Unary(kernel.Abs, x)
+	large = e.Binary(kernel.Gt, a, e.number(0.5))
 	half := e.fmaNumber(a, -0.5, e.number(0.5))
 	square := e.Select(large, half, e.Mul(a, a))
-	s := e.Select(large, e.Unary(Sqrt, half), a)
+	s := e.Select(large, e.Unary(kernel.Sqrt, half), a)
 	return large, e.Fma(e.Mul(square, s), e.polynomial(square, e.table(asinSingle, asinDouble)...), s)
 }
 
 // asin is pi/2 - 2*asin(sqrt((1-|x|)/2)) for large |x|.
-func (e *expander) asin(x Value) Value {
+func (e *expander) asin(x kernel.Value) kernel.Value {
 	large, p := e.asinReduced(x)
 	rest := e.addAngle(e.number(math.Pi/2), e.Mul(p, e.number(-2)))
 	return e.copySign(e.Select(large, rest, p), x)
 }
 
 // acos is pi/2 - asin(x); for large |x|, twice the reduced angle, or pi minus it.
-func (e *expander) acos(x Value) Value {
+func (e *expander) acos(x kernel.Value) kernel.Value {
 	large, p := e.asinReduced(x)
-	far := e.Select(e.Binary(Lt, x, e.number(0)), e.number(math.Pi), e.number(0))
+	far := e.Select(e.Binary(kernel.Lt, x, e.number(0)), e.number(math.Pi), e.number(0))
 	angle := e.Select(large, far, e.number(math.Pi/2))
 	factor := e.Select(large, e.number(2), e.number(-1))
 	return e.addAngle(angle, e.Mul(e.copySign(p, x), factor))
 }
 
 // atan is pi/2 - atan(1/|x|) where |x| is more than one.
-func (e *expander) atan(x Value) Value {
-	a, one, zero := e.Unary(Abs, x), e.number(1), e.number(0)
-	large := e.Binary(Gt, a, one)
+func (e *expander) atan(x kernel.Value) kernel.Value {
+	a, one, zero := e.Unary(kernel.Abs, x), e.number(1), e.number(0)
+	large := e.Binary(kernel.Gt, a, one)
 	t := e.Div(e.Select(large, e.number(-1), a), e.Select(large, a, one))
 	y := e.addAngle(e.Select(large, e.number(math.Pi/2), zero), e.atanReduced(t))
 	return e.copySign(y, x)
 }
 
-func (e *expander) atanReduced(t Value) Value {
+func (e *expander) atanReduced(t kernel.Value) kernel.Value {
 	return e.oddPolynomial(t, e.table(atanSingle, atanDouble))
 }
 
 // atan2 is the angle whose tangent, in [0, 1], is the smaller of |x| and |y| divided by the larger,
 // moved into the octant of (x, y). Zeros divide to zero and infinities to one.
-func (e *expander) atan2(y, x Value) Value {
-	a, b, zero, one := e.Unary(Abs, x), e.Unary(Abs, y), e.number(0), e.number(1)
-	larger, smaller := e.Binary(Max, a, b), e.Binary(Min, a, b)
-	t := e.Div(smaller, e.Select(e.Binary(Eq, larger, zero), one, larger))
-	p := e.atanReduced(e.Select(e.Binary(Eq, smaller, e.number(math.Inf(1))), one, t))
-	steep := e.Binary(Gt, b, a)
-	left := e.Binary(Lt, e.Bits(x), e.integer(0)) // by the sign bit: minus zero lies left
+func (e *expander) atan2(y, x kernel.Value) kernel.Value {
+	a, b, zero, one := e.Unary(kernel.Abs, x), e.Unary(kernel.Abs, y), e.number(0), e.number(1)
+	larger, smaller := e.Binary(kernel.Max, a, b), e.Binary(kernel.Min, a, b)
+	t := e.Div(smaller, e.Select(e.Binary(kernel.Eq, larger, zero), one, larger))
+	p := e.atanReduced(e.Select(e.Binary(kernel.Eq, smaller, e.number(math.Inf(1))), one, t))
+	steep := e.Binary(kernel.Gt, b, a)
+	left := e.Binary(kernel.Lt, e.Bits(x), e.integer(0)) // by the sign bit: minus zero lies left
 	angle := e.Select(steep, e.number(math.Pi/2), e.Select(left, e.number(math.Pi), zero))
-	p = e.Select(e.Binary(Xor, steep, left), e.Neg(p), p)
+	p = e.Select(e.Binary(kernel.Xor, steep, left), e.Neg(p), p)
 	return e.copySign(e.addAngle(angle, p), y)
 }
 
 // asinh is log1p(a + a*a/(1 + sqrt(a*a + 1))) of a = |x|, or log(2*a) where a*a may overflow.
-func (e *expander) asinh(x Value) Value {
-	a, one := e.Unary(Abs, x), e.number(1)
-	huge := e.Binary(Gt, a, e.number(1<<60))
+func (e *expander) asinh(x kernel.Value) kernel.Value {
+	a, one := e.Unary(kernel.Abs, x), e.number(1)
+	huge := e.Binary(kernel.Gt, a, e.number(1<<60))
 	square := e.Mul(a, a)
-	y := e.Add(a, e.Div(square, e.Add(one, e.Unary(Sqrt, e.Add(square, one)))))
+	y := e.Add(a, e.Div(square, e.Add(one, e.Unary(kernel.Sqrt, e.Add(square, one)))))
 	return e.copySign(e.log1pOrTwice(huge, a, y), x)
 }
 
 // acosh is log1p(t + sqrt(2*t + t*t)) of t = x-1, or log(2*x) where t*t may overflow.
-func (e *expander) acosh(x Value) Value {
-	huge := e.Binary(Gt, x, e.number(1<<60))
+func (e *expander) acosh(x kernel.Value) kernel.Value {
+	huge := e.Binary(kernel.Gt, x, e.number(1<<60))
 	t := e.Sub(x, e.number(1))
-	y := e.Add(t, e.Unary(Sqrt, e.Fma(t, t, e.Add(t, t))))
-	defined := e.Binary(Ge, x, e.number(1))
+	y := e.Add(t, e.Unary(kernel.Sqrt, e.Fma(t, t, e.Add(t, t))))
+	defined := e.Binary(kernel.Ge, x, e.number(1))
 	return e.Select(defined, e.log1pOrTwice(huge, x, y), e.number(math.NaN()))
 }
 
 // log1pOrTwice is log(2*a) where a is huge, and log1p(y) elsewhere.
-func (e *expander) log1pOrTwice(huge, a, y Value) Value {
+func (e *expander) log1pOrTwice(huge, a, y kernel.Value) kernel.Value {
 	l := e.log1p(e.Select(huge, a, y))
 	return e.Add(l, e.Select(huge, e.number(math.Ln2), e.number(0)))
 }
 
 // atanh is log1p(2*a/(1-a))/2 of a = |x|.
-func (e *expander) atanh(x Value) Value {
-	a := e.Unary(Abs, x)
+func (e *expander) atanh(x kernel.Value) kernel.Value {
+	a := e.Unary(kernel.Abs, x)
 	y := e.log1p(e.Div(e.Add(a, a), e.Sub(e.number(1), a)))
 	return e.copySign(e.Mul(y, e.number(0.5)), x)
 }

@@ -1,22 +1,27 @@
-package kernel
+package expand
 
-import "github.com/torchjit/torchjit/gojit/tensor"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
 
 // Complex numbers are pairs of real ones in an expanded kernel: there, only inputs, parameters and what is stored are complex,
 // and Real and Imag take the parts of the first two. A product is four products and two sums, a quotient is scaled by a power of two, so
 // that neither overflows nor vanishes on the way; both have the evaluator's bits. Abs, Exp and Sign are written in real functions.
 
 // parts are those of a complex value.
-type parts struct{ re, im Value }
+type parts struct{ re, im kernel.Value }
 
 // partsOf takes an emitted complex value apart.
-func (e *expander) partsOf(v Value) parts { return parts{e.Unary(Real, v), e.Unary(Imag, v)} }
+func (e *expander) partsOf(v kernel.Value) parts {
+	return parts{e.Unary(kernel.Real, v), e.Unary(kernel.Imag, v)}
+}
 
 // join makes a complex value.
-func (e *expander) join(p parts) Value { return e.Binary(MakeComplex, p.re, p.im) }
+func (e *expander) join(p parts) kernel.Value { return e.Binary(kernel.MakeComplex, p.re, p.im) }
 
 // function makes an instruction of real values, expanded where it is a function.
-func (e *expander) function(op Op, x, y Value) Value {
+func (e *expander) function(op kernel.Op, x, y kernel.Value) kernel.Value {
 	t := e.t
 	defer func() { e.t = t }()
 	e.t = e.Type(x)
@@ -30,7 +35,7 @@ func (e *expander) function(op Op, x, y Value) Value {
 }
 
 // each applies an operation to both parts of operands.
-func (e *expander) each(op Op, x, y parts) parts {
+func (e *expander) each(op kernel.Op, x, y parts) parts {
 	if op.Operands() == 1 {
 		return parts{e.Unary(op, x.re), e.Unary(op, x.im)}
 	}
@@ -43,14 +48,14 @@ func (e *expander) converted(p parts, t tensor.DType) parts {
 }
 
 // truth tells whether a complex number is not zero.
-func (e *expander) truth(p parts) Value {
+func (e *expander) truth(p parts) kernel.Value {
 	e.t = e.Type(p.re)
 	zero := e.number(0)
-	return e.Binary(Or, e.Binary(Ne, p.re, zero), e.Binary(Ne, p.im, zero))
+	return e.Binary(kernel.Or, e.Binary(kernel.Ne, p.re, zero), e.Binary(kernel.Ne, p.im, zero))
 }
 
 // fromParts converts a complex number to a type that is not complex.
-func (e *expander) fromParts(p parts, t tensor.DType) Value {
+func (e *expander) fromParts(p parts, t tensor.DType) kernel.Value {
 	if t == tensor.Bool {
 		return e.truth(p)
 	}
@@ -58,37 +63,37 @@ func (e *expander) fromParts(p parts, t tensor.DType) Value {
 }
 
 // loadParts loads an element of any type as a complex number of a type.
-func (e *expander) loadParts(in Instr) parts {
-	memory, t := e.k.Inputs[in.Imm], in.Type.ToReal()
+func (e *expander) loadParts(in kernel.Instr) parts {
+	memory, t := e.K.Inputs[in.Imm], in.Type.ToReal()
 	if !memory.IsComplex() {
 		in.Type = t
-		v := e.emit(in)
+		v := e.Emit(in)
 		return parts{v, e.Const(t, tensor.Int(0))}
 	}
-	in.Type = ComputeType(memory)
-	return e.converted(e.partsOf(e.emit(in)), t)
+	in.Type = kernel.ComputeType(memory)
+	return e.converted(e.partsOf(e.Emit(in)), t)
 }
 
 // complexInstr expands an instruction whose result or operands are complex. Where the result is not complex, it is in re.
-func (e *expander) complexInstr(k *Kernel, in Instr, values []Value, pairs []parts) parts {
+func (e *expander) complexInstr(k *kernel.Kernel, in kernel.Instr, values []kernel.Value, pairs []parts) parts {
 	t := in.Type
 	switch in.Op {
-	case Load:
+	case kernel.Load:
 		if t.IsComplex() {
 			return e.loadParts(in)
 		}
-		in.Type = ComputeType(k.Inputs[in.Imm])
-		return parts{re: e.fromParts(e.partsOf(e.emit(in)), t)}
-	case Param:
-		return e.partsOf(e.emit(in))
-	case Const:
-		return parts{e.emit(Instr{Op: Const, Type: t.ToReal(), Imm: in.Imm}), e.emit(Instr{Op: Const, Type: t.ToReal(), Imm: in.Imm2})}
-	case MakeComplex:
+		in.Type = kernel.ComputeType(k.Inputs[in.Imm])
+		return parts{re: e.fromParts(e.partsOf(e.Emit(in)), t)}
+	case kernel.Param:
+		return e.partsOf(e.Emit(in))
+	case kernel.Const:
+		return parts{e.Emit(kernel.Instr{Op: kernel.Const, Type: t.ToReal(), Imm: in.Imm}), e.Emit(kernel.Instr{Op: kernel.Const, Type: t.ToReal(), Imm: in.Imm2})}
+	case kernel.MakeComplex:
 		return parts{values[in.Args[0]], values[in.Args[1]]}
-	case Select:
+	case kernel.Select:
 		c, x, y := values[in.Args[0]], pairs[in.Args[1]], pairs[in.Args[2]]
 		return parts{e.Select(c, x.re, y.re), e.Select(c, x.im, y.im)}
-	case Convert:
+	case kernel.Convert:
 		return e.convertParts(k.TypeOf(in.Args[0]), t, values[in.Args[0]], pairs[in.Args[0]])
 	}
 	x, y := pairs[in.Args[0]], parts{}
@@ -102,14 +107,14 @@ func (e *expander) complexInstr(k *Kernel, in Instr, values []Value, pairs []par
 	for j := range in.Op.Operands() {
 		in.Args[j] = e.join(pairs[in.Args[j]])
 	}
-	if v := e.emit(in); t.IsComplex() {
+	if v := e.Emit(in); t.IsComplex() {
 		return e.partsOf(v)
 	} else {
 		return parts{re: v}
 	}
 }
 
-func (e *expander) convertParts(from, to tensor.DType, v Value, p parts) parts {
+func (e *expander) convertParts(from, to tensor.DType, v kernel.Value, p parts) parts {
 	switch {
 	case !from.IsComplex():
 		return parts{e.Convert(v, to.ToReal()), e.Const(to.ToReal(), tensor.Int(0))}
@@ -120,38 +125,38 @@ func (e *expander) convertParts(from, to tensor.DType, v Value, p parts) parts {
 }
 
 // complexOperation writes an operation in those of real numbers; ok is false where that is not done.
-func (e *expander) complexOperation(op Op, x, y parts) (made parts, ok bool) {
+func (e *expander) complexOperation(op kernel.Op, x, y parts) (made parts, ok bool) {
 	switch op {
-	case Neg, Add, Sub:
+	case kernel.Neg, kernel.Add, kernel.Sub:
 		return e.each(op, x, y), true
-	case Conj:
+	case kernel.Conj:
 		return parts{x.re, e.Neg(x.im)}, true
-	case Real:
+	case kernel.Real:
 		return parts{re: x.re}, true
-	case Imag:
+	case kernel.Imag:
 		return parts{re: x.im}, true
-	case IsNaN:
-		return parts{re: e.Binary(Or, e.isNaN(x.re), e.isNaN(x.im))}, true
-	case Eq:
-		both := e.each(Eq, x, y)
-		return parts{re: e.Binary(And, both.re, both.im)}, true
-	case Ne:
-		either := e.each(Ne, x, y)
-		return parts{re: e.Binary(Or, either.re, either.im)}, true
-	case Mul:
+	case kernel.IsNaN:
+		return parts{re: e.Binary(kernel.Or, e.isNaN(x.re), e.isNaN(x.im))}, true
+	case kernel.Eq:
+		both := e.each(kernel.Eq, x, y)
+		return parts{re: e.Binary(kernel.And, both.re, both.im)}, true
+	case kernel.Ne:
+		either := e.each(kernel.Ne, x, y)
+		return parts{re: e.Binary(kernel.Or, either.re, either.im)}, true
+	case kernel.Mul:
 		return parts{e.Sub(e.Mul(x.re, y.re), e.Mul(x.im, y.im)), e.Add(e.Mul(x.re, y.im), e.Mul(x.im, y.re))}, true
-	case Div:
+	case kernel.Div:
 		return e.quotient(x, y), true
-	case Abs:
+	case kernel.Abs:
 		return parts{re: e.magnitude(x)}, true
-	case Angle:
-		return parts{re: e.function(Atan2, x.im, x.re)}, true
-	case Exp:
-		m := e.function(Exp, x.re, x.re)
-		return parts{e.Mul(m, e.function(Cos, x.im, x.im)), e.Mul(m, e.function(Sin, x.im, x.im))}, true
-	case Sign:
+	case kernel.Angle:
+		return parts{re: e.function(kernel.Atan2, x.im, x.re)}, true
+	case kernel.Exp:
+		m := e.function(kernel.Exp, x.re, x.re)
+		return parts{e.Mul(m, e.function(kernel.Cos, x.im, x.im)), e.Mul(m, e.function(kernel.Sin, x.im, x.im))}, true
+	case kernel.Sign:
 		m, zero := e.magnitude(x), e.number(0)
-		none := e.Binary(Eq, m, zero)
+		none := e.Binary(kernel.Eq, m, zero)
 		return parts{e.Select(none, zero, e.Div(x.re, m)), e.Select(none, zero, e.Div(x.im, m))}, true
 	}
 	return e.complexFunction(op, x, y)
@@ -159,11 +164,11 @@ func (e *expander) complexOperation(op Op, x, y parts) (made parts, ok bool) {
 
 // powerBelow returns the power of two not above the larger of |x| and |y|, and one divided by it. Neither is infinite or
 // denormal. Bits of numbers that are not negative are ordered as these.
-func (e *expander) powerBelow(x, y Value) (power, inverse Value) {
+func (e *expander) powerBelow(x, y kernel.Value) (power, inverse kernel.Value) {
 	unit, bias := int64(e.pick(1<<23, 1<<52)), int64(e.pick(127, 1023))
-	larger := e.Binary(Max, e.Bits(e.Unary(Abs, x)), e.Bits(e.Unary(Abs, y)))
-	bits := e.Binary(And, larger, e.integer(-unit))
-	bits = e.Binary(Max, e.Binary(Min, bits, e.integer((2*bias-1)*unit)), e.integer(unit))
+	larger := e.Binary(kernel.Max, e.Bits(e.Unary(kernel.Abs, x)), e.Bits(e.Unary(kernel.Abs, y)))
+	bits := e.Binary(kernel.And, larger, e.integer(-unit))
+	bits = e.Binary(kernel.Max, e.Binary(kernel.Min, bits, e.integer((2*bias-1)*unit)), e.integer(unit))
 	return e.Bits(bits), e.Bits(e.Sub(e.integer(2*bias*unit), bits))
 }
 
@@ -180,22 +185,22 @@ func (e *expander) quotient(x, y parts) parts {
 }
 
 // magnitude is the root of the sum of squares, both scaled to at most two.
-func (e *expander) magnitude(x parts) Value {
+func (e *expander) magnitude(x parts) kernel.Value {
 	power, inverse := e.powerBelow(x.re, x.im)
 	a, b := e.Mul(x.re, inverse), e.Mul(x.im, inverse)
-	return e.Mul(e.Unary(Sqrt, e.Fma(a, a, e.Mul(b, b))), power)
+	return e.Mul(e.Unary(kernel.Sqrt, e.Fma(a, a, e.Mul(b, b))), power)
 }
 
 // complexOutput stores a complex value, or a real one as a complex number.
-func (e *expander) complexOutput(o Output, t tensor.DType, v Value, p parts) Output {
+func (e *expander) complexOutput(o kernel.Output, t tensor.DType, v kernel.Value, p parts) kernel.Output {
 	switch {
-	case o.Reduce != NoReduce || o.DType == tensor.Complex32:
+	case o.Reduce != kernel.NoReduce || o.DType == tensor.Complex32:
 		o.Value = v
 		if t.IsComplex() {
 			o.Value = e.join(p)
 		}
 	case !o.DType.IsComplex():
-		o.Value = e.fromParts(p, ComputeType(o.DType))
+		o.Value = e.fromParts(p, kernel.ComputeType(o.DType))
 	case t.IsComplex():
 		o.Value = e.join(e.converted(p, o.DType.ToReal()))
 	default:

@@ -1,9 +1,10 @@
-package kernel
+package function
 
 import (
 	"math"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -22,8 +23,8 @@ const (
 // Outcome says how a call ended.
 type Outcome struct {
 	Stop Stop
-	Code int32 // of the trap
-	At   Value // what the division by zero was to make
+	Code int32        // of the trap
+	At   kernel.Value // what the division by zero was to make
 }
 
 // Evaluate calls the function, which Verify accepts, with arguments as bits of their types. It stops, for
@@ -70,12 +71,12 @@ func (f *Function) Evaluate(args []uint64, budget int) (results []uint64, outcom
 
 // DividesIntegers reports whether a step fails where its second operand is zero.
 func (s *Step) DividesIntegers() bool {
-	return (s.Op == Div || s.Op == FloorDiv || s.Op == Rem || s.Op == Mod) && s.Type == tensor.Int64
+	return (s.Op == kernel.Div || s.Op == kernel.FloorDiv || s.Op == kernel.Rem || s.Op == kernel.Mod) && s.Type == tensor.Int64
 }
 
 // apply computes a step by the loops that define kernels.
 func (f *Function) apply(s *Step, values []uint64) (result uint64) {
-	if s.Op == Const {
+	if s.Op == kernel.Const {
 		return s.Imm
 	}
 	a := values[s.Args[0]]
@@ -86,30 +87,30 @@ func (f *Function) apply(s *Step, values []uint64) (result uint64) {
 	}
 	d := unsafe.Pointer(&result)
 	switch {
-	case s.Op == Convert && first == tensor.Float64 && s.Type == tensor.Int64:
+	case s.Op == kernel.Convert && first == tensor.Float64 && s.Type == tensor.Int64:
 		return uint64(truncate(math.Float64frombits(a)))
-	case s.Op == Convert:
+	case s.Op == kernel.Convert:
 		tensor.ConverterOf(first, s.Type)(d, 0, at[0], 0, 1)
-	case s.Op == Select:
-		loops[Select][s.Type](d, at[0], at[1], at[2], 1)
+	case s.Op == kernel.Select:
+		kernel.Loops[kernel.Select][s.Type](d, at[0], at[1], at[2], 1)
 	default:
-		loops[s.Op][first](d, at[0], at[1], at[2], 1)
+		kernel.Loops[s.Op][first](d, at[0], at[1], at[2], 1)
 	}
 	return result
 }
 
 // Apply computes an operation that Called names on values of a type as bits. The result takes the place of the first one; an
 // operation of one operand has no use for the second.
-func Apply(op Op, t tensor.DType, operands *[2]uint64) {
+func Apply(op kernel.Op, t tensor.DType, operands *[2]uint64) {
 	first, second := unsafe.Pointer(&operands[0]), unsafe.Pointer(&operands[1])
-	loops[op][t](first, first, second, second, 1)
+	kernel.Loops[op][t](first, first, second, second, 1)
 }
 
 // RealFunction returns what a function of one float64, such as Exp, gives.
-func RealFunction(op Op) func(float64) float64 { return floatFunctions[op] }
+func RealFunction(op kernel.Op) func(float64) float64 { return kernel.FloatFunctions[op] }
 
 // Power is a**b, right for denormals too.
-func Power(a, b float64) float64 { return pow(a, b) }
+func Power(a, b float64) float64 { return kernel.PowFloat64(a, b) }
 
 // truncate converts to an integer towards zero; what does not fit gives the smallest integer.
 func truncate(f float64) int64 {
