@@ -134,6 +134,8 @@ const contextLines = 2
 //	def f(x):
 //	    return foo(x)
 //	           ~~~ <--- HERE
+//
+// A range that covers its whole text, as the frames of a trace do, is that text alone.
 func (r Range) Highlight() string { return r.HighlightIn("") }
 
 // HighlightIn is Highlight with ", in function" in its first line where function is not empty.
@@ -141,8 +143,11 @@ func (r Range) HighlightIn(function string) string {
 	if !r.IsValid() {
 		return ""
 	}
-	var b strings.Builder
 	t := r.Text
+	if r.Start == 0 && r.End == len(t.Body) {
+		return t.Body
+	}
+	var b strings.Builder
 	first := t.LineOf(r.Start)
 	if t.Name != "" {
 		fmt.Fprintf(&b, "  File \"%s\", line %d", t.Name, t.FirstLine+first)
