@@ -135,8 +135,14 @@ const contextLines = 2
 //	    return foo(x)
 //	           ~~~ <--- HERE
 //
-// A range that covers its whole text, as the frames of a trace do, is that text alone.
-func (r Range) Highlight() string { return r.HighlightIn("") }
+// A range that covers its whole text, as the frames of a trace do, is that text alone. Before text that was
+// printed for what stands elsewhere comes that.
+func (r Range) Highlight() string {
+	if original, ok := r.Original(); ok {
+		return original.HighlightIn("") + "Serialized " + r.HighlightIn("")
+	}
+	return r.HighlightIn("")
+}
 
 // HighlightIn is Highlight with ", in function" in its first line where function is not empty.
 func (r Range) HighlightIn(function string) string {
