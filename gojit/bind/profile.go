@@ -6,7 +6,7 @@ import (
 )
 
 // profileFunctions record where the library spends its time. The compiler places hot code by such
-// a profile: default.pgo, which benchmarks/profile.py writes.
+// a profile: default.pgo, which benchmarks/record_profile.py writes.
 var profileFunctions = []function{
 	{schema: "cpu_profile_start(str path) -> None", run: cpuProfileStart},
 	{schema: "cpu_profile_stop() -> None", run: cpuProfileStop},

@@ -36,6 +36,7 @@ func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.ReleaseMemory() // the view alone has it
 	return c.View(shape...)
 }
 

@@ -1,7 +1,5 @@
 package dense
 
-import "unsafe"
-
 // Transpose writes to in the transposed convolution of out, which is the derivative of Convolve by
 // its input, plus one element of bias for each in channel where bias is not nil. g describes the
 // convolution from in to out; weights are out channel, channel of the group, kernel.
@@ -63,7 +61,7 @@ func transposeRows[T Float](g Convolution, rest [3]int, memory *buffers, out, we
 	step, planes := min(g.Stride[2], g.In[2]), g.Batch*g.InChannels
 	size := [3]int{g.phaseOf(0, rest[0]).size, g.phaseOf(1, rest[1]).size}
 	room := planes * size[0] * size[1] * g.In[2]
-	results := unsafe.Slice((*T)(grow(&memory.b, room*int(unsafe.Sizeof(*new(T))))), room)
+	results := elements[T](&memory.b, room)
 	parts := make([][]T, step)
 	for x := range step {
 		rest[2] = x
@@ -121,7 +119,7 @@ func transposePhase[T Float](g Convolution, rest [3]int, memory *buffers, out, w
 		return
 	}
 	room := g.OutChannels * (g.InChannels / g.Groups) * volume(sub.Kernel)
-	turned := unsafe.Slice((*T)(grow(&memory.a, room*int(unsafe.Sizeof(*new(T))))), room)
+	turned := elements[T](&memory.a, room)
 	reversed(g, phases, weight, turned)
 	Convolve(sub, out, turned, bias, result)
 }
@@ -138,17 +136,31 @@ func reversed[T Float](g Convolution, phases [3]phase, weight, to []T) {
 		}
 	}
 	n := len(order)
-	for filter := range g.OutChannels {
-		group, f := filter/filters, filter%filters
-		from := weight[filter*channels*taps:][:channels*taps]
-		at := (group*channels*filters + f) * n
-		for c := 0; c < len(from); c += taps {
-			source, row := from[c:c+taps], to[at:at+n]
-			for i, t := range order {
-				row[i] = source[t]
+	for group := range g.Groups {
+		turned := to[group*channels*filters*n:]
+		for f := 0; f < filters; f += reversedAtOnce {
+			for c := range channels {
+				row := turned[(c*filters+f)*n:]
+				for i := range min(reversedAtOnce, filters-f) {
+					source := weight[((group*filters+f+i)*channels+c)*taps:][:taps]
+					reorder(row[i*n:][:n], source, order)
+				}
 			}
-			at += filters * n
 		}
+	}
+}
+
+// reversedAtOnce is how many filters are written beside each other, so that whole cache lines are.
+const reversedAtOnce = 16
+
+// reorder writes the elements of a filter in another order.
+func reorder[T Float](to, from []T, order []int) {
+	if len(order) == 9 && len(to) >= 9 && len(from) >= 9 { // of 3 by 3, from its end
+		to[0], to[1], to[2], to[3], to[4], to[5], to[6], to[7], to[8] = from[8], from[7], from[6], from[5], from[4], from[3], from[2], from[1], from[0]
+		return
+	}
+	for i, t := range order {
+		to[i] = from[t]
 	}
 }
 

@@ -298,12 +298,15 @@ func batchedMatmul(a, b *tensor.Tensor) *tensor.Tensor {
 	if b.Dim() == 2 && !dropRow { // one matrix for all: fold the batch into the rows
 		flat := must(a.Reshape(numelOf(leadA)*m, k))
 		out = mm(flat, b)
+		forgetCopies(a, flat)
 		shape = append(slices.Clone(leadA), m, n)
 	} else {
 		batch := must(tensor.Broadcast(leadA, leadB))
 		x := must(must(a.Expand(append(slices.Clone(batch), m, k)...)).Reshape(numelOf(batch), m, k))
 		y := must(must(b.Expand(append(slices.Clone(batch), b.Size(b.Dim()-2), n)...)).Reshape(numelOf(batch), b.Size(b.Dim()-2), n))
 		out = bmm(x, y)
+		forgetCopies(a, x)
+		forgetCopies(b, y)
 		shape = append(slices.Clone(batch), m, n)
 	}
 	if dropColumn {
@@ -312,7 +315,15 @@ func batchedMatmul(a, b *tensor.Tensor) *tensor.Tensor {
 	if dropRow {
 		shape = slices.Delete(shape, len(shape)-1-btoi(!dropColumn), len(shape)-btoi(!dropColumn))
 	}
+	defer out.ReleaseMemory() // the view alone has it
 	return must(out.Reshape(shape...))
+}
+
+// forgetCopies gives back the memory of what is a copy of t, and not t itself or a view of it.
+func forgetCopies(t, shown *tensor.Tensor) {
+	if !shown.SharesStorage(t) {
+		shown.Release()
+	}
 }
 
 func btoi(b bool) int {
@@ -350,6 +361,8 @@ func linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
 	if x.Dim() == 2 {
 		return out
 	}
+	forgetCopies(x, rows)
+	defer out.ReleaseMemory() // the view alone has it
 	return must(out.View(append(slices.Clone(x.Shape()[:x.Dim()-1]), weight.Size(0))...))
 }
 

@@ -22,19 +22,25 @@ func moments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (
 // wideMoments gives them in float64. Of float32 and smaller types one pass adds up the distances from the row's first element and their
 // squares: what cancels is far below the digits of the elements. Float64 takes a second pass, with the mean.
 func wideMoments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (spread, center *tensor.Tensor) {
-	g := group(t, dims, keepdim)
-	n, degrees := tensor.Float(float64(g.n)), tensor.Float(math.Max(0, float64(g.n-correction)))
-	if t.DType() == tensor.Float64 || g.n == 0 || t.Numel() == 0 {
+	if t.DType() == tensor.Float64 || t.Numel() == 0 {
+		g := group(t, dims, keepdim)
+		defer g.forget(t)
+		n, degrees := momentDivisors(g.n, correction)
 		center = divideBy(sumReducer.over(g, tensor.Float64, tensor.Float64), n)
 		spread = divideBy(deviationReducer.over(g, tensor.Float64, tensor.Float64, center), degrees)
 	} else {
-		shift, total, squares := g.shiftedSums()
+		shift, total, squares := shiftedSums(t, dims, keepdim)
+		n, degrees := momentDivisors(t.Numel()/total.Numel(), correction)
 		center, spread = shiftedMean.run(nil, []operand{ofTensor(shift), ofTensor(total)}, n), shiftedVariance.run(nil, []operand{ofTensor(total), ofTensor(squares)}, n, degrees)
 	}
 	if root {
 		spread = squareRoot.on(spread)
 	}
 	return spread, center
+}
+
+func momentDivisors(n, correction int) (all, degrees tensor.Scalar) {
+	return tensor.Float(float64(n)), tensor.Float(math.Max(0, float64(n-correction)))
 }
 
 var (
@@ -70,6 +76,31 @@ func buildShiftedSums(b builder, in, computed tensor.DType, rows int) {
 }
 
 // shiftedSums gives the first element of each group, and the sums of the distances from it and of their squares, in float64.
+func shiftedSums(t *tensor.Tensor, dims []int, keepdim bool) (shift, total, squares *tensor.Tensor) {
+	reduced := reducedDims(t, dims)
+	kept, trailing, ok := firstAndLast(t, reduced)
+	if !ok {
+		g := group(t, dims, keepdim)
+		defer g.forget(t)
+		return g.shiftedSums()
+	}
+	shape, n := reducedShape(t, reduced, keepdim), numelOf(t.Shape()[trailing:])
+	samples := t.Numel() / n / kept
+	first := must(must(t.View(samples, kept, n)).Select(0, 0))
+	shift = finite.on(contiguous(to(must(first.Select(1, 0)), tensor.Float64)))
+	totals, squared := shiftedRowSums(t, t.Numel()/n, n, perRow(shift, samples))
+	return must(shift.View(shape...)), must(overSamples(totals, samples).View(shape...)), must(overSamples(squared, samples).View(shape...))
+}
+
+// shiftedRowSums gives the sums of the distances of each row's elements from a number, and of their squares.
+func shiftedRowSums(t *tensor.Tensor, rows, n int, shift *tensor.Tensor) (total, squares *tensor.Tensor) {
+	total, squares = empty([]int{rows}, tensor.Float64), empty([]int{rows}, tensor.Float64)
+	rowShiftedSums.program(t.DType(), tensor.Float64).ParallelRows(rows, n,
+		[]launch.Row{launch.SingleOf(total), launch.SingleOf(squares), launch.RowOf(t, n), launch.SingleOf(shift)}, nil)
+	return total, squares
+}
+
+// shiftedSums does so for a tensor that is arranged for it.
 func (g *grouped) shiftedSums() (shift, total, squares *tensor.Tensor) {
 	const wide = tensor.Float64
 	if g.byColumns {
@@ -78,10 +109,8 @@ func (g *grouped) shiftedSums() (shift, total, squares *tensor.Tensor) {
 	}
 	first := must(must(g.rows.View(g.outer, g.n)).Select(1, 0))
 	shift = finite.on(must(contiguous(to(first, wide)).View(g.shape...)))
-	total, squares = empty(g.shape, wide), empty(g.shape, wide)
-	rowShiftedSums.program(g.rows.DType(), wide).ParallelRows(g.outer, g.n,
-		[]launch.Row{launch.SingleOf(total), launch.SingleOf(squares), launch.RowOf(g.rows, g.n), launch.SingleOf(shift)}, nil)
-	return shift, total, squares
+	total, squares = shiftedRowSums(g.rows, g.outer, g.n, shift)
+	return shift, must(total.View(g.shape...)), must(squares.View(g.shape...))
 }
 
 // shiftedSums does so for columns.

@@ -112,6 +112,7 @@ func dropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 	}
 	if d := t.DType(); kernel.ComputeType(d) == d && d.IsFloating() {
 		kept := empty(t.Shape(), tensor.Bool)
+		defer kept.Release()
 		drawBernoulli(tensor.DefaultGenerator(), kept, 1-p)
 		return keptScaled.run(nil, []operand{ofTensor(t), ofTensor(kept)}, tensor.Float(1-p))
 	}

@@ -140,6 +140,13 @@ func group(t *tensor.Tensor, dims []int, keepdim bool) grouped {
 	return grouped{reduction: arrange(t, dims, keepdim, t.DType())}
 }
 
+// forget gives back the memory of a copy that group has made of t.
+func (g *grouped) forget(t *tensor.Tensor) {
+	if g.rows != nil {
+		forgetCopies(t, g.rows)
+	}
+}
+
 // memoryOrder shows a tensor, channels last for example, with its dimensions as they follow each other in
 // memory, where it is contiguous then and the dimensions that are kept stay in their order.
 func memoryOrder(t *tensor.Tensor, reduced []bool) (*tensor.Tensor, []bool) {
@@ -201,10 +208,13 @@ func (q *reducer) reduce(t *tensor.Tensor, dims []int, keepdim bool, computed, r
 	if kept, trailing, ok := firstAndLast(t, reduced); ok { // the last ones first
 		held, n := q.valueType(computed), numelOf(t.Shape()[trailing:])
 		first := q.reduceRows(reduction{rows: t, n: n, outer: t.Numel() / n, shape: t.Shape()[:trailing]}, computed, held)
+		defer first.Release()
 		out := plainReducer(q.op).reduceColumns(columns{first, 1, first.Numel() / kept, kept}, held, result)
 		return must(out.View(reducedShape(t, reduced, keepdim)...))
 	}
-	return q.over(group(t, dims, keepdim), computed, result)
+	g := group(t, dims, keepdim)
+	defer g.forget(t)
+	return q.over(g, computed, result)
 }
 
 // firstAndLast reports whether only the first and the last dimensions of a contiguous tensor are reduced, and the last ones have many

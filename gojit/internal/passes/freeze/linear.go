@@ -1,0 +1,127 @@
+package freeze
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// linearPatterns are what linear layers look like where they are written out, and the calls of
+// aten::linear for them.
+var linearPatterns = [][2]string{
+	{`graph(%x, %w, %b):
+  %one : int = prim::Constant[value=1]()
+  %t = aten::t(%w)
+  %m = aten::matmul(%x, %t)
+  %r = aten::add_(%m, %b, %one)
+  return (%r)`, `graph(%x, %w, %b):
+  %r = aten::linear(%x, %w, %b)
+  return (%r)`},
+	{`graph(%b, %x, %w):
+  %one : int = prim::Constant[value=1]()
+  %t = aten::t(%w)
+  %r = aten::addmm(%b, %x, %t, %one, %one)
+  return (%r)`, `graph(%b, %x, %w):
+  %r = aten::linear(%x, %w, %b)
+  return (%r)`},
+	{`graph(%x, %w):
+  %t = aten::t(%w)
+  %r = aten::matmul(%x, %t)
+  return (%r)`, `graph(%x, %w):
+  %b : Tensor? = prim::Constant()
+  %r = aten::linear(%x, %w, %b)
+  return (%r)`},
+}
+
+// FuseLinear replaces products with transposed weights, and additions of biases to them, by
+// aten::linear.
+//
+//	%t = aten::t(%w)
+//	%y = aten::matmul(%x, %t)   -- becomes aten::linear(%x, %w, None)
+func FuseLinear(g *ir.Graph) bool {
+	changed := rewriteAll(g, linearPatterns)
+	if changed {
+		passes.DCE(g)
+	}
+	return changed
+}
+
+// TransposeFrozenLinear replaces aten::linear with constant weights by a product with the
+// transposed weights and an addition of the bias.
+func TransposeFrozenLinear(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != "aten::linear" || len(n.Inputs()) != 3 {
+			return
+		}
+		weight := constantTensor(n.Input(1))
+		if weight == nil || weight.Dim() != 2 {
+			return
+		}
+		var k calculator
+		transposed := k.run("aten::t", value.OfTensor(weight))
+		if transposed != nil {
+			transposed = k.run("aten::contiguous", value.OfTensor(transposed), value.Int(0))
+		}
+		if transposed == nil {
+			return
+		}
+		old := g.SetInsertPoint(n)
+		defer g.SetInsertPoint(old)
+		w := g.Constant(value.OfTensor(transposed), source.Range{})
+		result := g.InsertNode(g.Create("aten::matmul", []*ir.Value{n.Input(0), w}, 1)).SetRange(n.Range).Output()
+		if !n.Input(2).MustBeNone() {
+			one := g.Constant(value.Int(1), source.Range{})
+			result = g.InsertNode(g.Create("aten::add", []*ir.Value{result, n.Input(2), one}, 1)).SetRange(n.Range).Output()
+		}
+		n.Output().ReplaceAllUsesWith(result)
+		n.Destroy()
+		changed = true
+	})
+	return changed
+}
+
+// SwapFunctionalLinear replaces calls of functions that are called linear, as programs of older versions have them, by aten::linear.
+func SwapFunctionalLinear(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != "prim::CallFunction" || len(n.Inputs()) != 4 {
+			return
+		}
+		t, ok := n.Input(0).Type().(*types.Function)
+		if !ok || t.Name != "linear" && !strings.HasSuffix(t.Name, ".linear") {
+			return
+		}
+		made := g.Create("aten::linear", n.Inputs()[1:], 1).SetRange(n.Range).InsertBefore(n)
+		n.Output().ReplaceAllUsesWith(made.Output().CopyMetadata(n.Output()))
+		n.Destroy()
+		changed = true
+	})
+	if changed {
+		passes.DCE(g)
+	}
+	return changed
+}
+
+// ReplicateDequantize gives each use of a tensor that aten::dequantize makes one of its own, so that patterns find it.
+func ReplicateDequantize(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != "aten::dequantize" || len(n.Output().Uses()) < 2 {
+			return
+		}
+		for _, u := range slices.Clone(n.Output().Uses()) {
+			made := g.Create(n.Kind(), n.Inputs(), 1).SetRange(n.Range).InsertBefore(u.User)
+			made.Output().SetType(n.Output().Type())
+			u.User.ReplaceInput(u.Index, made.Output())
+		}
+		n.Destroy()
+		changed = true
+	})
+	return changed
+}

@@ -1,0 +1,90 @@
+package freeze
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+)
+
+// rewriteAll replaces what looks like the first text of a pair, a graph with one result, by the graph of the second. It
+// reports whether there was any.
+func rewriteAll(g *ir.Graph, pairs [][2]string) bool {
+	count := 0
+	for _, texts := range pairs {
+		pattern, err := ir.Parse(texts[0])
+		replacement, err2 := ir.ParseWith(texts[1], ir.ParseOptions{Renumber: true})
+		if p, ok := ir.NewPattern(pattern); err == nil && err2 == nil && ok {
+			count += p.ReplaceAll(g, replacement)
+		}
+	}
+	return count > 0
+}
+
+func addReluPattern(add, relu, fused string) [2]string {
+	return [2]string{`graph(%x, %y, %alpha):
+  %s = ` + add + `(%x, %y, %alpha)
+  %r = ` + relu + `(%s)
+  return (%r)`, `graph(%x, %y, %alpha):
+  %r = ` + fused + `(%x, %y, %alpha)
+  return (%r)`}
+}
+
+// FuseAddRelu replaces aten::relu of a sum by aten::_add_relu, which writes once.
+//
+//	%s = aten::add(%x, %y, %alpha)
+//	%r = aten::relu(%s)           -- becomes aten::_add_relu(%x, %y, %alpha)
+func FuseAddRelu(g *ir.Graph) bool {
+	return rewriteAll(g, [][2]string{
+		addReluPattern("aten::add", "aten::relu", "aten::_add_relu"),
+		addReluPattern("aten::add", "aten::relu_", "aten::_add_relu"),
+		addReluPattern("aten::add_", "aten::relu_", "aten::_add_relu_"),
+	})
+}
+
+// Conv1dToConv2d replaces convolutions over one dimension by those over two, of which the first has size one, for back
+// ends that have no others.
+func Conv1dToConv2d(g *ir.Graph) bool {
+	changed := passes.ConstantPropagation(g)
+	return rewriteAll(g, [][2]string{{`graph(%input, %weight, %bias, %stride, %padding, %dilation, %groups):
+  %r = aten::conv1d(%input, %weight, %bias, %stride, %padding, %dilation, %groups)
+  return (%r)`, `graph(%input, %weight, %bias, %stride : int[], %padding : int[], %dilation : int[], %groups):
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %s : int = prim::ListUnpack(%stride)
+  %strides : int[] = prim::ListConstruct(%one, %s)
+  %p : int = prim::ListUnpack(%padding)
+  %paddings : int[] = prim::ListConstruct(%zero, %p)
+  %d : int = prim::ListUnpack(%dilation)
+  %dilations : int[] = prim::ListConstruct(%one, %d)
+  %dim : int = prim::Constant[value=2]()
+  %x : Tensor = aten::unsqueeze(%input, %dim)
+  %w : Tensor = aten::unsqueeze(%weight, %dim)
+  %y : Tensor = aten::conv2d(%x, %w, %bias, %strides, %paddings, %dilations, %groups)
+  %r : Tensor = aten::squeeze(%y, %dim)
+  return (%r)`}}) || changed
+}
+
+// RefineTupleTypes gives tuples that are constructed, and have no names, the types of their elements.
+func RefineTupleTypes(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() == "prim::TupleConstruct" {
+			before := n.Output().Type().String()
+			RefineTuple(n)
+			changed = changed || n.Output().Type().String() != before
+		}
+	})
+	return changed
+}
+
+func RefineTuple(n *ir.Node) {
+	t, ok := n.Output().Type().(*types.Tuple)
+	if !ok || t.Name != "" {
+		return
+	}
+	elems := make([]types.Type, len(n.Inputs()))
+	for i, v := range n.Inputs() {
+		elems[i] = v.Type()
+	}
+	n.Output().SetType(types.NewTuple(elems...))
+}

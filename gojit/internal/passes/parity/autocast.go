@@ -1,0 +1,164 @@
+package parity
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// Autocast writes the casts of the autocasts of a graph, whose calls are inlined, as nodes: what operators take becomes the smaller type
+// or float32, as autograd.CompiledPrecision says. It reports whether there were any. It fails where it cannot be seen
+// whether an autocast is enabled.
+//
+//	%_ = prim::Enter(%autocast)              %_ = prim::Enter(%autocast)
+//	%y = aten::exp(%x)                 ->    %f = aten::_autocast_to_full_precision(%x, %false, %true)
+//	%e = prim::Exit(%autocast)               %y = aten::exp(%f) ...
+func Autocast(g *ir.Graph) (changed bool, err error) {
+	p := &autocast{g: g}
+	err = p.block(g.Block())
+	return p.changed, err
+}
+
+type autocast struct {
+	g       *ir.Graph
+	nested  []casts
+	changed bool
+}
+
+// casts is what an autocast says, with those around it.
+type casts struct {
+	object        *ir.Value
+	cuda, cpu     bool
+	onCUDA, onCPU tensor.DType
+}
+
+func (p *autocast) current() casts {
+	if n := len(p.nested); n > 0 {
+		return p.nested[n-1]
+	}
+	return casts{onCUDA: tensor.Float16, onCPU: tensor.BFloat16}
+}
+
+func (p *autocast) block(b *ir.Block) error {
+	for n := b.First(); n != nil; n = n.Next() {
+		if err := p.node(n); err != nil {
+			return err
+		}
+		for _, inner := range n.Blocks() {
+			if err := p.block(inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *autocast) node(n *ir.Node) error {
+	switch {
+	case n.Kind() == "prim::Enter" && isAutocast(n.Input(0).Type()):
+		found, err := p.enter(n)
+		p.nested = append(p.nested, found)
+		return err
+	case n.Kind() == "prim::Exit" && len(p.nested) > 0 && p.current().object == n.Input(0):
+		p.nested = p.nested[:len(p.nested)-1]
+	case p.current().cpu || p.current().cuda:
+		p.cast(n)
+	}
+	return nil
+}
+
+// isAutocast reports whether t is the class of torch.autocast, torch.cpu.amp.autocast or torch.cuda.amp.autocast.
+func isAutocast(t types.Type) bool {
+	class, ok := t.(*types.Class)
+	return ok && strings.HasPrefix(class.Name, "__torch__.torch.") && strings.HasSuffix(class.Name, "amp.autocast_mode.autocast")
+}
+
+// enter reads what the attributes of the autocast that n enters are set to.
+func (p *autocast) enter(n *ir.Node) (casts, error) {
+	found := p.current()
+	found.object = n.Input(0)
+	attributes := map[string]value.Value{}
+	for _, u := range found.object.Uses() {
+		if u.User.Kind() == "prim::SetAttr" && u.Index == 0 {
+			if c, ok := u.User.Input(1).Constant(); ok {
+				attributes[u.User.StringAttr("name")] = c
+			}
+		}
+	}
+	enabled, ok := attributes["_enabled"]
+	if !ok || enabled.Kind() != value.KindBool {
+		return found, source.Errorf(source.RuntimeError, n.Range, "Autocast _enabled argument must be a constant")
+	}
+	lower := attributes["fast_dtype"]
+	switch device := attributes["device"]; {
+	case device.Kind() == value.KindString && device.Str() == "cpu":
+		found.cpu = enabled.Bool()
+		if lower.IsInt() {
+			found.onCPU = tensor.DType(lower.Int())
+		}
+	case device.Kind() == value.KindString && device.Str() == "cuda":
+		found.cuda = enabled.Bool()
+		if lower.IsInt() {
+			found.onCUDA = tensor.DType(lower.Int())
+		}
+	default:
+		return found, source.Errorf(source.RuntimeError, n.Range, "Autocast device argument must be a constant")
+	}
+	return found, nil
+}
+
+// cast casts what n takes.
+func (p *autocast) cast(n *ir.Node) {
+	o := n.Operator()
+	if o == nil || o.Schema().IsMutable() {
+		return
+	}
+	c := p.current()
+	precision := autograd.CompiledPrecision(n.Kind())
+	if n.Kind() == "aten::softmax" && c.cuda {
+		precision, c.cpu = autograd.AccumulatedPrecision, false
+	}
+	kind := "aten::_autocast_to_full_precision"
+	switch precision {
+	case autograd.AnyPrecision:
+		return
+	case autograd.ReducedPrecision:
+		kind = "aten::_autocast_to_reduced_precision"
+	case autograd.PromotedPrecision:
+		if !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return autograd.MayBeFloat32(v.Type()) }) {
+			return
+		}
+	case autograd.AccumulatedPrecision:
+		if at := o.Schema().ArgumentIndex("dtype"); at < 0 || !n.Input(at).MustBeNone() {
+			return
+		}
+	}
+	made := map[*ir.Value]*ir.Value{}
+	for i, v := range slices.Clone(n.Inputs()) {
+		if i >= len(o.Schema().Arguments) || !autograd.TakesCast(o.Schema().Arguments[i].Type) || v.Type().Kind() != types.KindTensor || v.Node().Kind() == kind {
+			continue
+		}
+		if made[v] == nil {
+			made[v] = p.insert(kind, v, n, c)
+		}
+		n.ReplaceInput(i, made[v])
+	}
+}
+
+// insert puts a cast of v before n.
+func (p *autocast) insert(kind string, v *ir.Value, n *ir.Node, c casts) *ir.Value {
+	old := p.g.SetInsertPoint(n)
+	defer p.g.SetInsertPoint(old)
+	inputs := []*ir.Value{v, p.g.Constant(value.Bool(c.cuda), source.Range{}), p.g.Constant(value.Bool(c.cpu), source.Range{})}
+	if kind == "aten::_autocast_to_reduced_precision" {
+		inputs = append(inputs, p.g.Constant(value.Int(int64(c.onCUDA)), source.Range{}), p.g.Constant(value.Int(int64(c.onCPU)), source.Range{}))
+	}
+	p.changed = true
+	return p.g.InsertNode(p.g.Create(kind, inputs, 1).SetRange(n.Range)).Output()
+}

@@ -1,0 +1,130 @@
+package parity
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/alias"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// CompleteShapes is PropagateShapes that says of results what PyTorch's complete shape analysis says: of some operators, and of all that is
+// computed from their results, the number of dimensions alone; of others whether gradients are required, as of their first argument. Of
+// tensors that resize_ or out= may resize it says nothing.
+//
+//	%y : Tensor = aten::relu(%x)     ->   %y : Float(*, *, requires_grad=0, device=cpu) = aten::relu(%x)
+//	%y : Tensor = aten::mm(%x, %w)   ->   %y : Float(2, 4, strides=[4, 1], device=cpu) = aten::mm(%x, %w)
+//
+// With ranks it is asked for the numbers of dimensions alone, from which PyTorch learns a bit more of products.
+func CompleteShapes(g *ir.Graph, ranks bool) {
+	p := &shapes{memory: alias.Analyze(g, alias.Options{}), known: map[*ir.Value]value.Value{}, untyped: map[*ir.Value]bool{}}
+	p.detail = &detail{vague: map[*ir.Value]bool{}, hidden: map[*ir.Value]bool{}, resized: resizedBy(g), ranks: ranks}
+	for _, v := range g.Inputs() {
+		if p.mayBeResized(v) {
+			p.detail.hidden[v] = true
+			v.SetType(types.Unshaped(v.Type()))
+		}
+	}
+	p.parameters(g.Inputs())
+	p.block(g.Block())
+}
+
+// detail is what CompleteShapes keeps besides what is known.
+type detail struct {
+	vague   map[*ir.Value]bool // tensors of which the number of dimensions alone is told
+	hidden  map[*ir.Value]bool // tensors of which nothing is told
+	resized []*ir.Value        // tensors that an operator may resize
+	ranks   bool
+}
+
+// resizedBy lists the tensors that operators of a graph may resize.
+func resizedBy(g *ir.Graph) (found []*ir.Value) {
+	g.Block().Walk(func(n *ir.Node) {
+		o := n.Operator()
+		switch {
+		case n.Is("aten::resize_", "aten::resize_as_", "aten::set_"):
+			found = append(found, n.Input(0))
+		case o != nil:
+			for i, a := range o.Schema().Arguments {
+				if a.IsOut() && i < len(n.Inputs()) {
+					found = append(found, n.Input(i))
+				}
+			}
+		}
+	})
+	return found
+}
+
+func (p *shapes) mayBeResized(v *ir.Value) bool {
+	return v.Type().Kind() == types.KindTensor && slices.ContainsFunc(p.detail.resized, func(r *ir.Value) bool { return p.memory.MayAlias(r, v) })
+}
+
+// tells reports whether the record of a node's operator has one of some tags.
+func tells(n *ir.Node, tags ops.Tags) bool {
+	o := n.Operator()
+	return o != nil && o.Has(tags)
+}
+
+// describe is what is told of a result: the type t, or less.
+func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
+	n := v.Node()
+	p.detail.hidden[v] = p.mayBeResized(v) || slices.ContainsFunc(n.Inputs(), func(in *ir.Value) bool { return p.detail.hidden[in] })
+	if p.detail.hidden[v] {
+		return &types.TensorInfo{}
+	}
+	told := *t
+	for _, in := range n.Inputs() {
+		if in.Type().Kind() == types.KindTensor {
+			p.detail.vague[v] = p.detail.vague[v] || p.detail.vague[in]
+		}
+	}
+	if (tells(n, ops.RankAlone) || len(n.Outputs()) > 1 && strings.HasPrefix(n.Kind(), "aten::")) && len(told.Sizes) > 0 {
+		p.detail.vague[v] = true
+	}
+	if tells(n, ops.SameGradient|ops.SameGradientOfNumber) || p.detail.ranks && n.Is("aten::mm") {
+		if first, ok := n.Input(0).Type().(*types.TensorInfo); ok {
+			told.RequiresGrad = first.RequiresGrad
+		}
+	}
+	if n.Is("aten::cat") && n.Input(0).Node().Is("prim::ListConstruct") && len(n.Input(0).Node().Inputs()) > 0 {
+		if first, ok := n.Input(0).Node().Input(0).Type().(*types.TensorInfo); ok {
+			told.RequiresGrad = first.RequiresGrad
+		}
+	}
+	if n.Is("aten::detach", "aten::nonzero") {
+		off := false
+		told.RequiresGrad = &off
+	}
+	if p.detail.vague[v] {
+		told.Sizes, told.Strides = nil, nil
+	}
+	return &told
+}
+
+// describePartly tells of a result what is known of an argument whose sizes are not: its element type and device.
+func (p *shapes) describePartly(n *ir.Node) {
+	if len(n.Inputs()) == 0 || len(n.Outputs()) != 1 || !tells(n, ops.SameGradient) || n.Output().Type().Kind() != types.KindTensor {
+		return
+	}
+	if first, ok := n.Input(0).Type().(*types.TensorInfo); ok && first.DType != "" && !p.mayBeResized(n.Output()) {
+		n.Output().SetType(&types.TensorInfo{DType: first.DType, Device: first.Device, RequiresGrad: first.RequiresGrad})
+	}
+}
+
+// describeUnknown tells of operators whose results have sizes that follow from elements how many dimensions there are.
+func (p *shapes) describeUnknown(n *ir.Node) {
+	ranks := map[string]int{"aten::masked_select": 1, "aten::nonzero": 2}
+	dims, ok := ranks[n.Kind()]
+	first, isTensor := n.Input(0).Type().(*types.TensorInfo)
+	if !ok || !isTensor || first.DType == "" {
+		return
+	}
+	t := &types.TensorInfo{DType: first.DType, Device: first.Device, Dims: &dims}
+	if n.Is("aten::nonzero") {
+		t.DType = "int64"
+	}
+	n.Output().SetType(p.describe(n.Output(), t))
+}

@@ -1,0 +1,189 @@
+package parity
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// LowerAllTuples replaces tuples by their elements: in parameters and results of the graph and its
+// blocks, in what flows through prim::If and prim::Loop, and where they are made and taken apart.
+// Tuples that operators take or give stay.
+//
+//	graph(%t : (Tensor, int)): ... return (%t)   -- graph(%a : Tensor, %b : int): ... return (%a, %b)
+func LowerAllTuples(g *ir.Graph) {
+	l := &tupleLowering{g: g}
+	l.parameters(g.Block())
+	l.block(g.Block())
+	l.results(g.Block())
+	passes.DCE(g)
+}
+
+type tupleLowering struct{ g *ir.Graph }
+
+// parameters replaces parameters of a block that are tuples by ones for their elements, from which
+// a tuple is made at the beginning.
+func (l *tupleLowering) parameters(b *ir.Block) {
+	for i := 0; i < len(b.Inputs()); {
+		in := b.Inputs()[i]
+		t, ok := in.Type().(*types.Tuple)
+		if !ok {
+			i++
+			continue
+		}
+		elements := make([]*ir.Value, len(t.Elems))
+		for k, elem := range t.Elems {
+			elements[k] = b.InsertInput(i + 1 + k).SetType(elem)
+		}
+		made := b.Prepend(l.g.CreateTuple(elements, t))
+		in.ReplaceAllUsesWith(made.Output())
+		b.EraseInput(i)
+	}
+}
+
+// results replaces results of a block that are tuples by their elements.
+func (l *tupleLowering) results(b *ir.Block) {
+	for i := 0; i < len(b.Outputs()); {
+		out := b.Outputs()[i]
+		if _, ok := out.Type().(*types.Tuple); !ok {
+			i++
+			continue
+		}
+		elements := l.elements(out, b.ReturnNode())
+		b.EraseOutput(i)
+		for k, v := range elements {
+			b.InsertOutput(i+k, v)
+		}
+	}
+}
+
+// elements returns the elements of a tuple: what it was made of, or what a node before at unpacks.
+func (l *tupleLowering) elements(v *ir.Value, at *ir.Node) []*ir.Value {
+	if n := v.Node(); n.Kind() == "prim::TupleConstruct" {
+		return append([]*ir.Value{}, n.Inputs()...)
+	}
+	if c, ok := v.Constant(); ok && c.Kind() == value.KindTuple {
+		old := l.g.SetInsertPoint(at)
+		defer l.g.SetInsertPoint(old)
+		var out []*ir.Value
+		for _, item := range c.Tuple().Items {
+			out = append(out, l.g.Constant(item, source.Range{}))
+		}
+		return out
+	}
+	return append([]*ir.Value{}, l.g.CreateTupleUnpack(v).InsertBefore(at).Outputs()...)
+}
+
+func (l *tupleLowering) block(b *ir.Block) {
+	for n := b.First(); n != nil; {
+		next := n.Next()
+		l.node(n)
+		n = next
+	}
+}
+
+func (l *tupleLowering) node(n *ir.Node) {
+	switch n.Kind() {
+	case "prim::If":
+		l.branches(n)
+	case "prim::Loop":
+		l.loop(n)
+	case "prim::TupleUnpack":
+		for i, v := range l.made(n) {
+			n.Outputs()[i].ReplaceAllUsesWith(v)
+		}
+	case "prim::TupleIndex":
+		if index, ok := passes.ConstantInts(n.Inputs()[1:]); ok {
+			if items := l.made(n); items != nil {
+				i := int(index[0])
+				if i < 0 {
+					i += len(items)
+				}
+				if i >= 0 && i < len(items) {
+					n.Output().ReplaceAllUsesWith(items[i])
+				}
+			}
+		}
+	case "prim::TupleSlice":
+		l.slice(n)
+	default:
+		for _, b := range n.Blocks() {
+			l.block(b)
+		}
+	}
+}
+
+// made returns the elements of a node's first input where they are at hand.
+func (l *tupleLowering) made(n *ir.Node) []*ir.Value {
+	in := n.Input(0)
+	if c, ok := in.Constant(); in.Node().Kind() != "prim::TupleConstruct" && (!ok || c.Kind() != value.KindTuple) {
+		return nil
+	}
+	return l.elements(in, n)
+}
+
+func (l *tupleLowering) slice(n *ir.Node) {
+	items := l.made(n)
+	from, ok := n.Attr("beg")
+	to, ok2 := n.Attr("end")
+	first, isInt := from.(int64)
+	last, isInt2 := to.(int64)
+	if items == nil || !ok || !ok2 || !isInt || !isInt2 || first < 0 || last > int64(len(items)) || first > last {
+		return
+	}
+	t, _ := n.Output().Type().(*types.Tuple)
+	made := l.g.CreateTuple(items[first:last], t).InsertBefore(n)
+	n.Output().ReplaceAllUsesWith(made.Output())
+}
+
+// branches lowers the results of both blocks; behind the node a tuple is made of them.
+func (l *tupleLowering) branches(n *ir.Node) {
+	for _, b := range n.Blocks() {
+		l.block(b)
+		l.results(b)
+	}
+	l.outputs(n)
+}
+
+// loop lowers the values that the loop carries.
+func (l *tupleLowering) loop(n *ir.Node) {
+	for i := 2; i < len(n.Inputs()); {
+		v := n.Input(i)
+		if _, ok := v.Type().(*types.Tuple); !ok {
+			i++
+			continue
+		}
+		elements := l.elements(v, n)
+		n.RemoveInput(i)
+		for k, e := range elements {
+			n.InsertInput(i+k, e)
+		}
+	}
+	body := n.Blocks()[0]
+	l.parameters(body)
+	l.block(body)
+	l.results(body)
+	l.outputs(n)
+}
+
+// outputs replaces outputs that are tuples by ones for their elements, and makes a tuple of them
+// behind the node.
+func (l *tupleLowering) outputs(n *ir.Node) {
+	for i := 0; i < len(n.Outputs()); {
+		out := n.Outputs()[i]
+		t, ok := out.Type().(*types.Tuple)
+		if !ok {
+			i++
+			continue
+		}
+		elements := make([]*ir.Value, len(t.Elems))
+		for k, elem := range t.Elems {
+			elements[k] = n.InsertOutput(i + 1 + k).SetType(elem)
+		}
+		made := l.g.CreateTuple(elements, t).InsertAfter(n)
+		out.ReplaceAllUsesWith(made.Output())
+		n.EraseOutput(i)
+	}
+}

@@ -1,0 +1,264 @@
+package parity
+
+import (
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// PropagateDTypes gives the results of operators the element types that follow from those of their tensors, whose
+// numbers of dimensions have to be known: each operator is run on tensors of one element. It reports whether a type
+// was learned.
+func PropagateDTypes(g *ir.Graph) bool {
+	return propagate(g, dtypeOf, func(t *types.TensorInfo) *string { return &t.DType })
+}
+
+// PropagateDevices gives the results of operators the device that their tensors are on. Tensors without dimensions on
+// the CPU go with others. It reports whether a device was learned.
+func PropagateDevices(g *ir.Graph) bool {
+	return propagate(g, deviceOf, func(t *types.TensorInfo) *string { return &t.Device })
+}
+
+// propagation says something of tensors, in the order of the nodes, and of a loop until its body teaches nothing.
+type propagation struct {
+	ask  func(n *ir.Node) []string         // what a node's results are, "" where that is not known
+	part func(t *types.TensorInfo) *string // where a type says it
+	told map[*ir.Value]bool
+}
+
+// propagate reports whether a tensor was told something.
+func propagate(g *ir.Graph, ask func(n *ir.Node) []string, part func(t *types.TensorInfo) *string) bool {
+	p := propagation{ask, part, map[*ir.Value]bool{}}
+	p.block(g.Block())
+	return len(p.told) > 0
+}
+
+// say teaches a tensor of which nothing is known what it is.
+func (p *propagation) say(v *ir.Value, what string) {
+	if what == "" || p.said(v) != "" || v.Type().Kind() != types.KindTensor {
+		return
+	}
+	p.told[v] = true
+	p.set(v, what)
+}
+
+func (p *propagation) set(v *ir.Value, what string) {
+	t := *v.Type().(*types.TensorInfo)
+	*p.part(&t) = what
+	v.SetType(&t)
+}
+
+// takeBack makes a tensor one of which nothing is known, unless that was known before.
+func (p *propagation) takeBack(v *ir.Value) bool {
+	if !p.told[v] {
+		return false
+	}
+	delete(p.told, v)
+	p.set(v, "")
+	return true
+}
+
+// said is what is known of a value, "" where nothing is.
+func (p *propagation) said(v *ir.Value) string {
+	if t, ok := v.Type().(*types.TensorInfo); ok {
+		return *p.part(t)
+	}
+	return ""
+}
+
+func (p *propagation) block(b *ir.Block) {
+	for n := b.First(); n != nil; n = n.Next() {
+		switch n.Kind() {
+		case "prim::If":
+			p.branches(n)
+		case "prim::Loop":
+			p.loop(n)
+		case "prim::Constant":
+		default:
+			p.node(n)
+		}
+	}
+}
+
+func (p *propagation) node(n *ir.Node) {
+	for _, inner := range n.Blocks() {
+		p.block(inner)
+	}
+	for i, what := range p.ask(n) {
+		p.say(n.Outputs()[i], what)
+	}
+}
+
+func (p *propagation) branches(n *ir.Node) {
+	yes, no := n.Blocks()[0], n.Blocks()[1]
+	p.block(yes)
+	p.block(no)
+	for i, out := range n.Outputs() {
+		if what := p.said(yes.Outputs()[i]); what == p.said(no.Outputs()[i]) {
+			p.say(out, what)
+		}
+	}
+}
+
+// loop takes what the loop begins with for what it carries, and takes that back where the body gives something else on.
+func (p *propagation) loop(n *ir.Node) {
+	body := n.Blocks()[0]
+	carried, next := body.Inputs()[1:], body.Outputs()[1:]
+	for i, v := range carried {
+		p.say(v, p.said(n.Input(i+2)))
+	}
+	for again := true; again; {
+		p.block(body)
+		again = false
+		for i, v := range carried {
+			if p.said(next[i]) != p.said(v) {
+				again = p.takeBack(v) || again
+			}
+		}
+		if again {
+			p.forget(body)
+		}
+	}
+	for i, out := range n.Outputs() {
+		p.say(out, p.said(carried[i]))
+	}
+}
+
+// forget takes back what the nodes of a block were told.
+func (p *propagation) forget(b *ir.Block) {
+	b.Walk(func(n *ir.Node) {
+		for _, v := range n.Outputs() {
+			p.takeBack(v)
+		}
+	})
+}
+
+// dtypeOf runs the operator of a node on tensors of one element.
+func dtypeOf(n *ir.Node) []string {
+	o := n.Operator()
+	if o == nil || o.Run == nil || o.Schema().IsVararg || o.Schema().IsVarret || n.HasSideEffects() {
+		return nil
+	}
+	if at := o.Schema().ArgumentIndex("dtype"); n.IsNondeterministic() && (!drawsLikeInput(n) || at >= 0 && !n.Input(at).MustBeNone()) {
+		return nil
+	}
+	args := make([]value.Value, len(n.Inputs()))
+	hasTensors := false
+	for i, v := range n.Inputs() {
+		arg, ok := standIn(v)
+		if _, isConstant := v.Constant(); !ok || !isConstant && o.Schema().Arguments[i].Name == "dtype" {
+			return nil
+		}
+		args[i] = arg
+		hasTensors = hasTensors || arg.IsTensor() || arg.Kind() == value.KindList
+	}
+	if !hasTensors {
+		return nil
+	}
+	if n.IsNondeterministic() {
+		return []string{args[0].Tensor().DType().String()}
+	}
+	results, ok := passes.RunOperator(o, args, len(n.Outputs()))
+	if !ok {
+		return nil
+	}
+	found := make([]string, len(results))
+	for i, r := range results {
+		if r.IsTensor() {
+			found[i] = r.Tensor().DType().String()
+		}
+	}
+	return found
+}
+
+// standIn is a value that an operator can be run on instead of one that is not known.
+func standIn(v *ir.Value) (value.Value, bool) {
+	if c, ok := v.Constant(); ok {
+		return c, true
+	}
+	switch t := v.Type().(type) {
+	case *types.TensorInfo:
+		d, ok := tensor.ParseDType(t.DType)
+		if !ok || t.Dims == nil && t.Sizes == nil {
+			return value.None, false
+		}
+		dims := len(t.Sizes)
+		if t.Sizes == nil {
+			dims = *t.Dims
+		}
+		ones, err := tensor.Full(slices.Repeat([]int{1}, dims), tensor.Int(1), d)
+		return value.OfTensor(ones), err == nil
+	case *types.List:
+		if n := v.Node(); n.Kind() == "prim::ListConstruct" {
+			items := make([]value.Value, len(n.Inputs()))
+			for i, item := range n.Inputs() {
+				var ok bool
+				if items[i], ok = standIn(item); !ok {
+					return value.None, false
+				}
+			}
+			return value.OfList(value.NewList(t.Elem, items...)), true
+		}
+	}
+	switch v.Type().Kind() {
+	case types.KindInt:
+		return value.Int(1), true
+	case types.KindFloat:
+		return value.Float(1), true
+	case types.KindBool:
+		return value.Bool(false), true
+	}
+	return value.None, false
+}
+
+// deviceOf is the device that a node says, or the one of its tensors.
+func deviceOf(n *ir.Node) []string {
+	device := ""
+	switch n.Kind() {
+	case "aten::cpu":
+		device = "cpu"
+	case "aten::cuda":
+		device = "cuda"
+	default:
+		o := n.Operator()
+		if o == nil {
+			return nil
+		}
+		if at := o.Schema().ArgumentIndex("device"); at >= 0 && at < len(n.Inputs()) && !n.Input(at).MustBeNone() {
+			if c, ok := n.Input(at).Constant(); ok && c.Kind() == value.KindDevice {
+				device = c.Device().String()
+			}
+			break
+		}
+		device = commonDevice(n)
+	}
+	return slices.Repeat([]string{device}, len(n.Outputs()))
+}
+
+// commonDevice is the device of a node's tensors, "" where one has none or they differ.
+func commonDevice(n *ir.Node) string {
+	found, onCPU := "", false
+	for _, v := range n.Inputs() {
+		t, ok := v.Type().(*types.TensorInfo)
+		switch {
+		case !ok:
+			continue
+		case t.Device == "":
+			return ""
+		case t.Device == "cpu" && t.Sizes != nil && len(t.Sizes) == 0:
+			onCPU = true
+			continue
+		case found != "" && found != t.Device:
+			return ""
+		}
+		found = t.Device
+	}
+	if found == "" && onCPU {
+		return "cpu"
+	}
+	return found
+}
