@@ -133,3 +133,24 @@ def test_run_tests_runs_the_tests_of_a_program(tmp_path):
     done = [subprocess.run([sys.executable, program, *words], env=env, capture_output=True, text=True) for words in ([], ["C.test_a", "--seed", "3"])]
     assert [d.returncode for d in done] == [1, 0]
     assert "Ran 2 tests" in done[0].stderr and "Ran 1 test" in done[1].stderr
+
+
+def test_what_is_compiled_in_a_test_case_is_saved_and_loaded():
+    from torchjit.testing._internal.jit_utils import JitTestCase
+
+    seen = []
+
+    class Case(JitTestCase):
+        def _compared_saved_loaded(self, m):
+            super()._compared_saved_loaded(m)
+            seen.append(m)
+
+    case = Case()
+    case.setUp()
+    try:
+        torch.jit.script(torch.nn.LSTM(2, 3))  # its forward is overloaded: it has no code
+    finally:
+        case.tearDown()
+    count = len(seen)
+    torch.jit.script(torch.nn.ReLU())
+    assert count and len(seen) == count
