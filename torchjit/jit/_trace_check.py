@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 import linecache
 import re
 import warnings
@@ -218,12 +219,11 @@ def _difference(a: Tensor, b: Tensor, tolerance: float) -> str | None:
     return _assertion(a, b, rtol=tolerance, atol=1e-5)
 
 
-def _assertion(a: Tensor, b: Tensor, **tolerances: float) -> str | None:
+def _assertion(a: Tensor, b: Tensor, **tolerances: Any) -> str | None:
     """What assert_close says of two tensors, None where it says nothing."""
-    from torchjit.testing import assert_close
-
+    testing: Any = importlib.import_module("torchjit.testing")
     try:
-        assert_close(a, b, equal_nan=True, **tolerances)
+        testing.assert_close(a, b, equal_nan=True, **tolerances)
     except AssertionError as e:
         return str(e)
     return None
