@@ -3,6 +3,8 @@
     parity.py record [AREA ...]      writes the answers anew, with PyTorch itself
     parity.py compare [AREA ...]     prints what differs here
 
+To record `testing`, PyTorch needs the package expecttest.
+
 Besides what programs of answers/ know, these are known:
 
     error(function, *args)   calls it and prints the class and the first line of the exception, or "no error" and the result

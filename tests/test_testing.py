@@ -1,4 +1,10 @@
-"""torch.testing: FileCheck and assert_close."""
+"""torch.testing: FileCheck, assert_close, and test cases."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import types
 
 import pytest
 
@@ -91,3 +97,60 @@ def test_what_is_not_close(actual, expected, options, text):
 def test_tolerances_come_in_pairs():
     with pytest.raises(ValueError, match="Both 'rtol' and 'atol' must be either specified or omitted, but got no atol"):
         assert_close(T(1.0), T(1.0), rtol=1.0)
+
+
+def test_recorded_texts_are_written_and_compared(tmp_path, monkeypatch):
+    from torchjit.testing._internal.common_utils import TestCase
+
+    module = types.ModuleType("recorded_texts")
+    module.__file__ = str(tmp_path / "recorded_texts.py")
+    monkeypatch.setitem(sys.modules, "recorded_texts", module)
+    case = type("Case", (TestCase,), {"__module__": "recorded_texts"})()
+    with pytest.raises(RuntimeError, match=r"I got this output for Case.runTest \(part\)"):
+        case.assertExpected("a\n", "part")
+    monkeypatch.setenv("EXPECTTEST_ACCEPT", "1")
+    case.assertExpected("a\n", "part")
+    monkeypatch.delenv("EXPECTTEST_ACCEPT")
+    case.assertExpected("a", "part")
+    assert (tmp_path / "expect" / "Case.runTest-part.expect").read_text() == "a\n"
+    with pytest.raises(AssertionError):
+        case.assertExpected("b", "part")
+
+
+def test_run_tests_runs_the_tests_of_a_program(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from torchjit.testing._internal.common_utils import TestCase, run_tests\n"
+        "class C(TestCase):\n"
+        "    def test_a(self):\n"
+        "        self.assertEqual(1, 1)\n"
+        "    def test_b(self):\n"
+        "        self.assertEqual(1, 2)\n"
+        "if __name__ == '__main__':\n"
+        "    run_tests()\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).resolve().parents[1])}
+    done = [subprocess.run([sys.executable, program, *words], env=env, capture_output=True, text=True) for words in ([], ["C.test_a", "--seed", "3"])]
+    assert [d.returncode for d in done] == [1, 0]
+    assert "Ran 2 tests" in done[0].stderr and "Ran 1 test" in done[1].stderr
+
+
+def test_what_is_compiled_in_a_test_case_is_saved_and_loaded():
+    from torchjit.testing._internal.jit_utils import JitTestCase
+
+    seen = []
+
+    class Case(JitTestCase):
+        def _compared_saved_loaded(self, m):
+            super()._compared_saved_loaded(m)
+            seen.append(m)
+
+    case = Case()
+    case.setUp()
+    try:
+        torch.jit.script(torch.nn.LSTM(2, 3))  # its forward is overloaded: it has no code
+    finally:
+        case.tearDown()
+    count = len(seen)
+    torch.jit.script(torch.nn.ReLU())
+    assert count and len(seen) == count

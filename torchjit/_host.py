@@ -216,7 +216,9 @@ def trace_place() -> tuple[str, int, str]:
     file, line = frame.f_code.co_filename, frame.f_lineno
     stack = []
     while frame is not None:
-        stack.append(f"{frame.f_code.co_filename}({frame.f_lineno}): {frame.f_code.co_name}\n")
+        code = frame.f_code
+        if code.co_filename not in _UNSEEN or code.co_name in ("trace", "trace_module"):
+            stack.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}\n")
         frame = frame.f_back
     return file, line, "".join(stack)
 

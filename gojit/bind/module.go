@@ -30,6 +30,7 @@ var moduleFunctions = []function{
 	{schema: "module_hooks(Handle module) -> tuple", run: moduleHooks},
 	{schema: "module_method_names(Handle module) -> list", run: moduleMethodNames},
 	{schema: "module_class_name(Handle module) -> str", run: moduleClassName},
+	{schema: "module_class_text(Handle module) -> str", run: moduleClassText},
 	{schema: "module_identity(Handle module) -> int", run: moduleIdentity},
 	{schema: "module_copy(Handle module, bool deep) -> Module", run: moduleCopy},
 	{schema: "object_get(Handle object, str name) -> any", run: objectGet},
@@ -573,6 +574,16 @@ func moduleClassName(c *call) error {
 		return err
 	}
 	c.string(o.Class.Name)
+	return nil
+}
+
+// moduleClassText replies the class of a module as messages have it, with the program that it is of.
+func moduleClassText(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	c.string(types.Repr(o.Class))
 	return nil
 }
 

@@ -62,7 +62,7 @@ class _CModule(_native.Handle):
             return found
         if self.hasattr(name):
             return _native.module_get(self, name)
-        raise AttributeError(f"{_native.module_class_name(self)} does not have a field with name '{name}'")
+        raise AttributeError(f"{_native.module_class_text(self)} does not have a field with name '{name}'")
 
     def _properties(self) -> list[ScriptObjectProperty]:
         """The properties of the class."""
@@ -124,12 +124,12 @@ class _CModule(_native.Handle):
 
     def getattr(self, name: str) -> Any:
         if not self.hasattr(name):
-            raise AttributeError(f"{_native.module_class_name(self)} does not have a field with name '{name}'")
+            raise AttributeError(f"{_native.module_class_text(self)} does not have a field with name '{name}'")
         return _native.module_get(self, name)
 
     def setattr(self, name: str, value: Any) -> None:
         if not self.hasattr(name):
-            raise RuntimeError(f"{_native.module_class_name(self)} does not have an attribute with name '{name}'")
+            raise RuntimeError(f"{_native.module_class_text(self)} does not have an attribute with name '{name}'")
         _native.module_set(self, name, value)
 
     def _register_attribute(self, name: str, type: Any, value: Any) -> None:
@@ -581,6 +581,11 @@ class RecursiveScriptModule(ScriptModule):
             if hasattr(value, "_c"):
                 _native.module_set(self._c, name, value._c)
             state["_modules"][name] = value
+            return
+        if isinstance(value, Module) and name not in state:
+            if hasattr(value, "_c"):
+                raise RuntimeError(f"{_native.module_class_text(self._c)} does not have an attribute with name '{name}'")
+            state["_modules"][name] = value  # which says that it cannot be
             return
         constants = self._constants()
         if name in constants:

@@ -205,10 +205,12 @@ def _script_a_class(cls: type, frame: Any) -> type:
 
     if issubclass(cls, Module):
         raise RuntimeError(
-            f"Type '{cls}' cannot be compiled since it inherits from nn.Module, consider passing an instance instead"
+            f"Type '{cls}' cannot be compiled since it inherits from nn.Module, pass an instance instead"
         )
     if issubclass(cls, __import__("enum").Enum) or hasattr(cls, "_fields"):
         return cls
+    if "__dict__" not in dir(cls) and not hasattr(cls, "__slots__"):
+        raise RuntimeError("TorchScript classes must be new-style classes. Please inherit from 'object'.")
     if len(cls.mro()) > 2 and not _is_dataclass_like(cls):
         raise RuntimeError(
             "TorchScript classes does not support inheritance yet. Please directly inherit from 'object'.\n\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 import linecache
 import re
 import warnings
@@ -135,7 +136,7 @@ def _unmangled(text: str) -> str:
 def _nodes(traced: Any) -> tuple[str, list[_Node]]:
     """The text of a trace's graph, inlined and without shapes, and its nodes."""
     text, *nodes = _native.trace_nodes(traced)
-    return _placeless(_unmangled(text)), [_Node(_placeless(text), *rest) for text, *rest in nodes]
+    return _unmangled(text), [_Node(text.rstrip("\n"), *rest) for text, *rest in nodes]
 
 
 def _placeless(text: str) -> str:
@@ -144,12 +145,12 @@ def _placeless(text: str) -> str:
 
 
 def _graph_difference(a: str, b: str, mine: list[_Node], theirs: list[_Node]) -> str | None:
-    if a == b:
+    if _placeless(a) == _placeless(b):
         return None
-    text = "Graph diff:\n" + indent("".join(difflib.ndiff(a.splitlines(True), b.splitlines(True)))) + "\n"
+    text = "Graph diff:\n" + indent(_lines_that_differ(a, b)) + "\n"
     for x, y in zip(mine, theirs, strict=False):
-        if x.text != y.text:
-            text += "First diverging operator:\nNode diff:\n" + indent("".join(difflib.ndiff([x.text], [y.text]))) + "\n"
+        if _placeless(x.text) != _placeless(y.text):
+            text += "First diverging operator:\nNode diff:\n" + indent(_lines_that_differ(x.text, y.text)) + "\n"
             if x.place:
                 text += "Trace source location:\n" + indent(x.place) + "\n"
             if y.place:
@@ -158,13 +159,17 @@ def _graph_difference(a: str, b: str, mine: list[_Node], theirs: list[_Node]) ->
     return text + _dependent(mine, theirs)
 
 
+def _lines_that_differ(a: str, b: str) -> str:
+    return "\n".join(line.rstrip("\n") for line in difflib.ndiff(a.splitlines(), b.splitlines()))
+
+
 def _dependent(mine: list[_Node], theirs: list[_Node]) -> str:
     """The constants that are others on other inputs, with the lines that made them."""
     if [n.kind for n in mine] != [n.kind for n in theirs]:
         return ""
     text = ""
     for x, y in zip(mine, theirs, strict=True):
-        if x.kind != "prim::Constant" or x.text == y.text or not x.file:
+        if x.kind != "prim::Constant" or _placeless(x.text) == _placeless(y.text) or not x.file:
             continue
         line = linecache.getline(x.file, x.line).rstrip("\n")
         text += f"{_constant_text(x)} became {_constant_text(y)}:\n"
@@ -186,7 +191,7 @@ def _constant_difference(mine: list[_Node], theirs: list[_Node]) -> str | None:
             return None
         if x.value is None or y.value is None:
             continue
-        why = _difference(x.value, y.value, 1e-5)
+        why = _assertion(x.value, y.value)
         if why is not None:
             text = "Node:\n" + indent(x.text) + "\n"
             if x.place:
@@ -211,18 +216,17 @@ def _difference(a: Tensor, b: Tensor, tolerance: float) -> str | None:
         return f"The values for attribute 'dtype' do not match: {a.dtype} != {b.dtype}."
     if not a.is_complex():
         a, b = a.double(), b.double()
-    close = a.isclose(b, rtol=tolerance, atol=1e-5, equal_nan=True)
-    if bool(close.all()):
-        return None
-    wrong, total = close.numel() - int(close.sum()), close.numel()
-    if total == 1:
-        return f"Scalars are not close!\n\nExpected {b.item()} but got {a.item()}."
-    apart = (a - b).abs()
-    return (
-        f"Tensor-likes are not close!\n\nMismatched elements: {wrong} / {total} ({100 * wrong / total:.1f}%)\n"
-        f"Greatest absolute difference: {apart.max().item()} (up to 1e-05 allowed)\n"
-        f"Greatest relative difference: {(apart / b.abs()).max().item()} (up to {tolerance} allowed)"
-    )
+    return _assertion(a, b, rtol=tolerance, atol=1e-5)
+
+
+def _assertion(a: Tensor, b: Tensor, **tolerances: Any) -> str | None:
+    """What assert_close says of two tensors, None where it says nothing."""
+    testing: Any = importlib.import_module("torchjit.testing")
+    try:
+        testing.assert_close(a, b, equal_nan=True, **tolerances)
+    except AssertionError as e:
+        return str(e)
+    return None
 
 
 def _verify_equal(xs: Any, ys: Any) -> None:

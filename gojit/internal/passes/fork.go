@@ -14,21 +14,28 @@ import (
 //	    -> (%y)                        return (%y)
 //	%f = prim::forkClosure(%c)
 func LiftForks(g *ir.Graph) {
-	found := false
-	g.Block().Walk(func(n *ir.Node) { found = found || n.Kind() == forkClosure })
-	if found {
-		DCE(g)
-		liftForks(g.Block())
+	found := 0
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() == forkClosure {
+			found++
+		}
+	})
+	if found == 0 {
+		return
 	}
+	DCE(g)
+	// The numbers of values are those that PyTorch gives: two go to tuples of what each call captures, before the first fork.
+	for range 2 * found {
+		g.Create("prim::TupleConstruct", nil, 1).Destroy()
+	}
+	liftForks(g.Block())
 }
 
 const forkClosure = "prim::forkClosure"
 
-// liftForks lifts the forked calls of a block, the last first, and before each those within it.
+// liftForks lifts the forked calls of a block, and before each those within it.
 func liftForks(b *ir.Block) {
-	nodes := b.Nodes()
-	for i := len(nodes) - 1; i >= 0; i-- {
-		n := nodes[i]
+	for _, n := range b.Nodes() {
 		if n.Kind() == forkClosure {
 			liftForks(n.Input(0).Node().Blocks()[0])
 			liftFork(n)
@@ -46,8 +53,6 @@ func liftForks(b *ir.Block) {
 func liftFork(n *ir.Node) {
 	closure := n.Input(0).Node()
 	l := newLifting(closure.Blocks()[0])
-	// The numbers of values are those that PyTorch gives: one goes to a tuple of what is captured.
-	n.Graph().Create("prim::TupleConstruct", nil, 1).Destroy()
 	fork := n.Graph().Create("prim::fork", l.captured, 1).SetRange(n.Range).SetAttr("Subgraph", l.graph)
 	fork.InsertBefore(n)
 	fork.Output().CopyMetadata(n.Output())

@@ -134,15 +134,26 @@ const contextLines = 2
 //	def f(x):
 //	    return foo(x)
 //	           ~~~ <--- HERE
-func (r Range) Highlight() string { return r.HighlightIn("") }
+//
+// A range that covers its whole text, as the frames of a trace do, is that text alone. Before text that was
+// printed for what stands elsewhere comes that.
+func (r Range) Highlight() string {
+	if original, ok := r.Original(); ok {
+		return original.HighlightIn("") + "Serialized " + r.HighlightIn("")
+	}
+	return r.HighlightIn("")
+}
 
 // HighlightIn is Highlight with ", in function" in its first line where function is not empty.
 func (r Range) HighlightIn(function string) string {
 	if !r.IsValid() {
 		return ""
 	}
-	var b strings.Builder
 	t := r.Text
+	if r.Start == 0 && r.End == len(t.Body) {
+		return t.Body
+	}
+	var b strings.Builder
 	first := t.LineOf(r.Start)
 	if t.Name != "" {
 		fmt.Fprintf(&b, "  File \"%s\", line %d", t.Name, t.FirstLine+first)

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import io
+import sys
 import textwrap
-import unittest
+import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torchjit as torch
 from torchjit.testing import FileCheck as FileCheck
-from torchjit.testing import assert_close
+from torchjit.testing._internal._conditions import GRAPH_EXECUTOR
+from torchjit.testing._internal._conditions import IS_WINDOWS as IS_WINDOWS
+from torchjit.testing._internal._conditions import TEST_BAILOUTS as TEST_BAILOUTS
+from torchjit.testing._internal._contexts import enable_profiling_mode as enable_profiling_mode
+from torchjit.testing._internal._contexts import (
+    enable_profiling_mode_for_profiling_tests as enable_profiling_mode_for_profiling_tests,
+)
+from torchjit.testing._internal.common_jit import JitCommonTestCase, clone_inputs, nodes_in, tensors_in
+from torchjit.testing._internal.common_utils import ProfilingMode as ProfilingMode
 
-_DIFFERENTIABLE = "prim::DifferentiableGraph"
-_GROUPS = ("prim::FusionGroup", "prim::TensorExprGroup")
+RUN_CUDA = RUN_CUDA_HALF = RUN_CUDA_MULTI_GPU = False
+FUSION_GROUP = "prim::TensorExprGroup"
 
 
 def check_ad(
@@ -41,11 +51,6 @@ def _names(given: Any, default: list[str]) -> list[str]:
     if given is None:
         return default
     return [given] if isinstance(given, str) else list(given)
-
-
-def clone_inputs(args: Sequence[Any]) -> list[Any]:
-    """The arguments with copies of the tensors, which require gradients as these do."""
-    return [a.detach().clone().requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor) else a for a in args]
 
 
 def get_forward(c: Any) -> Any:
@@ -93,18 +98,6 @@ def warmup_backward(f: Any, *args: Any, profiling_count: int = 2) -> Any:
 
 
 @contextlib.contextmanager
-def enable_profiling_mode() -> Iterator[None]:
-    """A context in which functions run by the profiling executor."""
-    executor = torch._C._jit_set_profiling_executor(True)
-    mode = torch._C._get_graph_executor_optimize(True)
-    try:
-        yield
-    finally:
-        torch._C._jit_set_profiling_executor(executor)
-        torch._C._get_graph_executor_optimize(mode)
-
-
-@contextlib.contextmanager
 def inline_everything_mode(should_inline: bool) -> Iterator[None]:
     """A context in which compiled programs have the bodies of what they call."""
     old = torch._C._jit_get_inline_everything_mode()
@@ -125,90 +118,265 @@ def disable_autodiff_subgraph_inlining(enabled: bool = True) -> Iterator[None]:
         torch._C._debug_set_autodiff_subgraph_inlining(True)
 
 
-def _tensors(values: Any) -> list[Any]:
-    if isinstance(values, torch.Tensor):
-        return [values]
-    if isinstance(values, dict):
-        values = values.values()
-    return [t for v in values for t in _tensors(v)] if isinstance(values, (list, tuple, type({}.values()))) else []
+@contextlib.contextmanager
+def set_fusion_group_inlining(inlining: bool) -> Iterator[None]:
+    """A context in which small groups are taken apart, or not."""
+    old = torch._C._debug_get_fusion_group_inlining()
+    torch._C._debug_set_fusion_group_inlining(inlining)
+    try:
+        yield
+    finally:
+        torch._C._debug_set_fusion_group_inlining(old)
 
 
-def _subgraphs(graph: Any) -> Iterator[Any]:
-    """The nodes of a graph, of its blocks and of the graphs that its nodes run."""
-    for node in graph.nodes():
-        yield node
-        for block in node.blocks():
-            yield from _subgraphs(block)
-        if "Subgraph" in node.attributeNames():
-            yield from _subgraphs(node.g("Subgraph"))
+class NoTracerWarnContextManager:
+    """A context in which traces do not warn."""
+
+    def __enter__(self) -> None:
+        self.saved = torch._C._jit_get_tracer_state_warn()
+        torch._C._jit_set_tracer_state_warn(False)
+
+    def __exit__(self, *args: Any) -> None:
+        torch._C._jit_set_tracer_state_warn(self.saved)
 
 
-def _nodes(graph: Any) -> Iterator[Any]:
-    for node in graph.nodes():
-        yield node
-        for block in node.blocks():
-            yield from _nodes(block)
+class TensorExprTestOptions:
+    """Settings in which elementwise operators on the CPU form groups after the first profiled call, until restore."""
+
+    def __init__(self) -> None:
+        native = torch._C
+        self._saved = [
+            (native._jit_set_profiling_executor, native._jit_set_profiling_executor(True)),
+            (native._get_graph_executor_optimize, native._get_graph_executor_optimize(True)),
+            (native._jit_override_can_fuse_on_cpu, native._jit_can_fuse_on_cpu()),
+            (native._jit_set_texpr_fuser_enabled, native._jit_texpr_fuser_enabled()),
+            (native._debug_set_fusion_group_inlining, native._debug_get_fusion_group_inlining()),
+            (native._jit_set_te_must_use_llvm_cpu, native._jit_get_te_must_use_llvm_cpu()),
+        ]
+        native._jit_override_can_fuse_on_cpu(True)
+        native._jit_set_texpr_fuser_enabled(True)
+        native._debug_set_fusion_group_inlining(False)
+        native._jit_set_te_must_use_llvm_cpu(False)
+
+    def restore(self) -> None:
+        """Puts the settings back."""
+        for setter, value in self._saved:
+            setter(value)
 
 
-class JitTestCase(unittest.TestCase):
+def enable_cpu_fuser(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator for tests in which operators on the CPU form groups."""
+
+    @functools.wraps(fn)
+    def wrapper(*args: Any, **kwargs: Any) -> None:
+        saved = torch._C._jit_can_fuse_on_cpu(), torch._C._jit_get_te_must_use_llvm_cpu()
+        torch._C._jit_override_can_fuse_on_cpu(True)
+        torch._C._jit_set_te_must_use_llvm_cpu(False)
+        try:
+            fn(*args, **kwargs)
+        finally:
+            torch._C._jit_override_can_fuse_on_cpu(saved[0])
+            torch._C._jit_set_te_must_use_llvm_cpu(saved[1])
+
+    return wrapper
+
+
+def enable_cpu_fuser_if(cond: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """enable_cpu_fuser where a condition holds."""
+    return enable_cpu_fuser if cond else lambda fn: fn
+
+
+def _inlining(inline: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def decorate(fn: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(fn)
+        def wrapper(*args: Any, **kwargs: Any) -> None:
+            with inline_everything_mode(inline):
+                fn(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+_inline_everything = _inlining(True)
+_tmp_donotuse_dont_inline_everything = _inlining(False)
+
+
+def _trace(*args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+    """A decorator that traces a function with example inputs."""
+    return lambda function: torch.jit.trace(function, args, **kwargs)
+
+
+def clear_class_registry() -> None:
+    """Forgets the names of scripted classes, and what is compiled by type."""
+    torch._C._jit_clear_class_registry()
+    torch.jit._recursive.concrete_type_store = torch.jit._recursive.ConcreteTypeStore()
+    torch.jit._state._clear_class_state()
+
+
+def get_execution_plan(graph_executor_state: Any) -> Any:
+    """The only plan of the state of an executor."""
+    plans = list(graph_executor_state.execution_plans.values())
+    if len(plans) != 1:
+        raise RuntimeError(f"This test assumes this GraphExecutor should only have one execution plan, got: {len(plans)}")
+    return plans[0]
+
+
+def do_input_map(fn: Callable[[Any], Any], input: Any) -> Any:
+    """The input with a function of each of its tensors."""
+    return torch.utils._pytree.tree_map(lambda x: fn(x) if isinstance(x, torch.Tensor) else x, input)
+
+
+def is_lambda(lamb: Any) -> bool:
+    """Whether an object is a function without a name."""
+    return isinstance(lamb, types.FunctionType) and lamb.__name__ == "<lambda>"
+
+
+def attrs_with_prefix(module: Any, prefix: str) -> list[str]:
+    """The names of submodules of a compiled module that begin with a text."""
+    return [name for name, _ in module._modules._c.items() if name.startswith(prefix)]
+
+
+class _Lines(list):
+    """A list of the text that is written to a stream in a context."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def __enter__(self) -> _Lines:
+        self._saved = getattr(sys, self._stream)
+        self._text = io.StringIO()
+        setattr(sys, self._stream, self._text)
+        return self
+
+    def __exit__(self, *args: Any) -> None:
+        self.append(self._text.getvalue())
+        setattr(sys, self._stream, self._saved)
+
+
+class JitTestCase(JitCommonTestCase):
     """A test case with checks of compiled programs."""
 
-    def assertEqual(self, first: Any, second: Any, msg: Any = None, **kwargs: Any) -> None:
-        """Fails unless two values are equal, tensors in them to within rounding."""
-        if _tensors(first) or _tensors(second):
-            assert_close(first, second, equal_nan=True, **kwargs)
-        else:
-            super().assertEqual(first, second, msg)
+    class capture_stdout(_Lines):  # noqa: N801
+        """A context that is a list of what is printed in it, one text."""
+
+        def __init__(self) -> None:
+            super().__init__("stdout")
+
+    class capture_stderr(_Lines):  # noqa: N801
+        """A context that is a list of what is written as errors in it, one text."""
+
+        def __init__(self) -> None:
+            super().__init__("stderr")
+
+    def setUp(self) -> None:
+        """Saves and loads each module and function that is compiled, as a check."""
+        super().setUp()
+        self.setHooks()
+
+    def tearDown(self) -> None:
+        """Ends what setUp began, and forgets the names of scripted classes."""
+        super().tearDown()
+        self.clearHooks()
+        clear_class_registry()
+
+    def setHooks(self) -> None:
+        """Calls emitModuleHook and emitFunctionHook for what is compiled."""
+        torch._C._jit_set_emit_hooks(self.emitModuleHook, self.emitFunctionHook)
+
+    def clearHooks(self) -> None:
+        """Ends setHooks."""
+        torch._C._jit_set_emit_hooks(None, None)
+
+    def emitFunctionHook(self, func: Any) -> None:
+        """Fails unless a compiled function has the same code when it is saved and loaded."""
+        if func.name != "<lambda>" and "aten::" not in func.name:
+            self._compared_saved_loaded(func)
+
+    def emitModuleHook(self, module: Any) -> None:
+        """Fails unless a compiled module has the same code when it is saved and loaded."""
+        self._compared_saved_loaded(module)
+
+    def _compared_saved_loaded(self, m: Any) -> None:
+        content = io.BytesIO()
+        try:
+            torch.jit.save(m, content)
+        except RuntimeError as e:
+            if not self._isHookExceptionOk(e):
+                raise
+            return
+        loaded = torch.jit.load(io.BytesIO(content.getvalue()))
+        again = io.BytesIO()
+        torch.jit.save(loaded, again)
+        self.assertEqual(_codes(loaded), _codes(torch.jit.load(io.BytesIO(again.getvalue()))))
+
+    def _isHookExceptionOk(self, e: Exception) -> bool:
+        """Whether saving fails because the program has what cannot be saved."""
+        return any(text in str(e) for text in ("Could not export Python function", "closures are not exportable"))
+
+    def get_frame_vars(self, frames_up: int) -> dict[str, Any]:
+        """The names of a caller: its own, then global ones."""
+        frame = inspect.currentframe()
+        for _ in range(frames_up + 1):
+            frame = frame and frame.f_back
+        if frame is None:
+            raise RuntimeError("failed to get frame")
+        return {**frame.f_locals, **frame.f_globals}
 
     # Programs.
 
     def checkScript(
         self, script: Any, inputs: Any, name: str = "func", optimize: bool = True, inputs_requires_grad: bool = False,
-        capture_output: bool = False, frames_up: int = 1, profiling: Any = None, atol: Any = None, rtol: Any = None,
+        capture_output: bool = False, frames_up: int = 1, profiling: Any = GRAPH_EXECUTOR, atol: Any = None, rtol: Any = None,
     ) -> Any:  # fmt: skip
-        """Compiles a function, or the function of a name in a text, runs it twice, and fails unless it gives, prints and raises what Python does.
+        """Compiles a function, or the function of a name in a text, runs it twice, and fails unless it gives what Python does.
 
-        Returns the compiled function, or the CompilationUnit of a text.
+        With capture_output it must print what assertExpected has recorded. Returns the compiled function.
         """
         if isinstance(script, str):
-            unit = torch.jit.CompilationUnit(script)
-            compiled = getattr(unit, name)
+            compiled = getattr(torch.jit.CompilationUnit(script), name)
             names: dict[str, Any] = {"torch": torch, **_annotations()}
             execWrapper(textwrap.dedent(script), names, names)
-            eager, made = names[name], unit
+            eager = names[name]
         else:
-            compiled = made = torch.jit.script(script)
+            compiled = torch.jit.script(script)
             eager = script
         given = _with_gradients(inputs) if inputs_requires_grad else inputs
-        with contextlib.redirect_stdout(io.StringIO()) as printed_by_python:
+        with contextlib.redirect_stdout(io.StringIO()):
             expected = eager(*clone_inputs(given))
         for _ in range(2):
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 found = compiled(*clone_inputs(given))
             self.assertEqual(expected, found, **({"atol": atol, "rtol": rtol} if atol is not None else {}))
             if capture_output:
-                self.assertEqual(printed_by_python.getvalue(), printed.getvalue())
-        return made
+                self.assertExpected(printed.getvalue(), subname="stdout")
+        return compiled
 
     def checkModule(self, nn_module: Any, args: Sequence[Any]) -> Any:
         """Compiles a module and fails unless it gives what the module does. Returns the compiled one."""
         compiled = torch.jit.script(nn_module)
-        self.assertEqual(nn_module(*clone_inputs(args)), compiled(*clone_inputs(args)))
+        expected, found = (self.runAndSaveRNG(m, clone_inputs(args)) for m in (nn_module, compiled))
+        self.assertEqual(expected, found)
         self.assertExportImportModule(compiled, args)
         return compiled
 
     def checkTrace(
         self, func: Any, reference_tensors: Any, input_tensors: Any = None, drop: int | None = None, allow_unused: bool = False,
-        inputs_require_grads: bool = True, check_tolerance: float = 1e-5, export_import: bool = True, **kwargs: Any,
+        verbose: bool = False, inputs_require_grads: bool = True, check_tolerance: float = 1e-5, export_import: bool = True,
+        _force_outplace: bool = False,
     ) -> Any:  # fmt: skip
-        """Traces a function or module and fails unless it gives what the function does, gradients too. Returns the traced one."""
+        """Traces a function or module and fails unless it gives what the function does, gradients too. Returns the traced one, saved and loaded with export_import."""
         inputs = reference_tensors if input_tensors is None else input_tensors
-        traced = torch.jit.trace(func, tuple(reference_tensors), check_tolerance=check_tolerance, **kwargs)
-        self.assertEqual(func(*inputs), traced(*inputs))
+        traced = torch.jit.trace(func, tuple(reference_tensors), check_tolerance=check_tolerance, _force_outplace=_force_outplace)
+        if verbose:
+            print(traced.graph)
+        if export_import:
+            traced = self.getExportImportCopy(traced)
+        expected, found = (self.runAndSaveRNG(f, clone_inputs(inputs)) for f in (func, traced))
+        self.assertEqual(expected, found)
         if inputs_require_grads:
             self._checkGradients(func, traced, inputs, drop, allow_unused)
-        if export_import and isinstance(traced, torch.jit.ScriptModule):
-            self.assertExportImportModule(traced, inputs)
         return traced
 
     def _checkGradients(
@@ -217,8 +385,8 @@ class JitTestCase(unittest.TestCase):
         found = []
         for f in (func, compiled):
             given = _with_gradients(inputs)
-            wanted = [t for t in _tensors(given) if t.requires_grad]
-            results = _tensors(f(*given))
+            wanted = [t for t in tensors_in(given) if t.requires_grad]
+            results = tensors_in(f(*given))
             total: Any = sum(
                 (t.double().sum() for t in (results[:-drop] if drop else results) if t.requires_grad), torch.zeros(())
             )
@@ -232,13 +400,13 @@ class JitTestCase(unittest.TestCase):
 
     def checkScriptRaisesRegex(
         self, script: Any, inputs: Any, exception: type[BaseException], regex: str, name: str | None = None, outputs: Any = None,
-        capture_output: bool = False, frames_up: int = 1, profiling: Any = None,
+        capture_output: bool = False, frames_up: int = 1, profiling: Any = GRAPH_EXECUTOR,
     ) -> None:  # fmt: skip
         """Fails unless a function raises in Python and, with a message that the pattern matches, as a compiled program."""
         if isinstance(script, str):
             compiled = getattr(torch.jit.CompilationUnit(script), name or "func")
         else:
-            with self.assertRaises(exception):
+            with self.assertRaisesRegex(exception, regex):
                 script(*clone_inputs(inputs))
             compiled = torch.jit.script(script)
         for _ in range(2):
@@ -267,46 +435,66 @@ class JitTestCase(unittest.TestCase):
 
     def assertGraphContains(self, graph: Any, kind: str, consider_subgraphs: bool = False) -> None:
         """Fails unless a graph has a node of a kind."""
-        if not any(n.kind() == kind for n in (_subgraphs(graph) if consider_subgraphs else _nodes(graph))):
-            raise AssertionError(f"{graph}\nError: graph does not contain {kind}.")
+        found = any(n.kind() == kind for n in nodes_in(graph, consider_subgraphs))
+        self.assertTrue(found, f"{graph}\nError: graph does not contain {kind}.")
 
     def assertGraphContainsExactly(
         self, graph: Any, kind: str, num_kind_nodes: int, consider_subgraphs: bool = False
     ) -> None:
         """Fails unless a graph has so many nodes of a kind."""
-        found = [n for n in (_subgraphs(graph) if consider_subgraphs else _nodes(graph)) if n.kind() == kind]
+        found = [n for n in nodes_in(graph, consider_subgraphs) if n.kind() == kind]
         if len(found) != num_kind_nodes:
             raise AssertionError(f"{graph}\nError: graph contains {len(found)} {kind} nodes, expected {num_kind_nodes}")
 
-    def assertAutodiffNode(
-        self, graph: Any, should_autodiff_node: bool, nonfusible_nodes: list[str], fusible_nodes: list[str]
-    ) -> None:
-        """Fails unless the differentiable graphs of a graph have nodes as check_ad says: those that are fusible in groups, if there are groups."""
-        differentiable = [n.g("Subgraph") for n in _subgraphs(graph) if n.kind() == _DIFFERENTIABLE]
-        groups = [n.g("Subgraph") for d in differentiable for n in _subgraphs(d) if n.kind() in _GROUPS]
-        inside = {n.kind() for d in differentiable for n in _nodes(d)}
-        fused = {n.kind() for g in groups for n in _nodes(g)}
-        found = all(kind in inside for kind in nonfusible_nodes) and all(
-            kind in fused or kind in inside for kind in fusible_nodes
-        )
-        if should_autodiff_node != (bool(differentiable) and found):
-            raise AssertionError(
-                f"{graph}\nExpected {'' if should_autodiff_node else 'no '}nodes {[*nonfusible_nodes, *fusible_nodes]} in {_DIFFERENTIABLE}, "
-                f"which has {sorted(inside | fused)}"
-            )
+    def assertAllFused(self, graph: Any, except_for: Sequence[str] = ()) -> None:
+        """Fails unless all nodes of a graph but constants, checks and some kinds are in one group."""
+        others = {"prim::TypeCheck", "prim::RequiresGradCheck", "prim::Constant", *except_for}
+        found = [n for n in _behind_guards(graph) if n.kind() not in others]
+        kinds = [n.kind() for n in found]
+        self.assertTrue(kinds == [FUSION_GROUP], f"got {graph}")
+
+    def checkBailouts(self, model: Any, inputs: Sequence[Any], expected: Any) -> None:
+        """Fails unless a model gives what is expected where each guard of its graph may fail; guards fall back to the program here."""
+        self.assertEqual(model(*clone_inputs(inputs)), expected)
+
+    def assertExpectedGraph(self, trace: Any, *args: Any, **kwargs: Any) -> None:
+        """assertExpected of the text of a graph, with its values numbered."""
+        graph = trace if isinstance(trace, torch._C.Graph) else trace.graph()
+        torch._C._jit_pass_lint(graph)
+        torch._C._jit_pass_dce(graph)
+        torch._C._jit_pass_lint(graph)
+        self.assertExpected(str(torch._C._jit_pass_canonicalize(graph)), *args, **kwargs)
 
     # Archives.
 
-    def getExportImportCopy(self, m: Any, also_test_file: bool = True, map_location: Any = None) -> Any:
-        """What comes back when a module is saved and loaded."""
+    def getExportImportCopyWithPacking(self, m: Any, also_test_file: bool = True, map_location: Any = None) -> Any:
+        """getExportImportCopy; methods _pack are called before saving, _unpack after loading."""
         content = io.BytesIO()
+        m.apply(lambda s: s._pack() if s._c._has_method("_pack") else None)
         torch.jit.save(m, content)
+        m.apply(lambda s: s._unpack() if s._c._has_method("_unpack") else None)
         content.seek(0)
-        return torch.jit.load(content, map_location=map_location)
+        loaded = torch.jit.load(content, map_location=map_location)
+        loaded.apply(lambda s: s._unpack() if s._c._has_method("_unpack") else None)
+        return loaded
 
-    def assertExportImportModule(self, m: Any, inputs: Sequence[Any]) -> None:
-        """Fails unless a module gives the same when it has been saved and loaded."""
-        self.assertEqual(m(*clone_inputs(inputs)), self.getExportImportCopy(m)(*clone_inputs(inputs)))
+
+def _codes(module: Any) -> dict[str, str]:
+    """The code of each method of a module and of its submodules."""
+    return {f"{path}.{name}": m._c._get_method(name).code for path, m in module.named_modules() for name in m._c._method_names()}
+
+
+def _behind_guards(graph: Any) -> list[Any]:
+    """The nodes of a graph; of an If behind a check, those of its first block."""
+    found = []
+    for node in graph.nodes():
+        if node.kind() == "prim::If":
+            found += _behind_guards(next(iter(node.blocks())))
+        elif node.kind() == "prim::DifferentiableGraph":
+            found += _behind_guards(node.g("Subgraph"))
+        else:
+            found.append(node)
+    return found
 
 
 def _annotations() -> dict[str, Any]:
