@@ -12,8 +12,10 @@ const module = "github.com/torchjit/torchjit"
 const layers = `
 source golden decimal archive/pickle quasirandom
 tensor filecheck
-npy types syntax kernel
-kernel/amd64 kernel/cuda
+npy types syntax kernel archive/safefile
+kernel/amd64/asm kernel/cuda
+kernel/amd64 kernel/amd64/asm/asmtest
+kernel/amd64/tile kernel/amd64/routine
 kernel/launch linalg/dense gpu
 linalg/lapack linalg/fft value
 schema
@@ -26,7 +28,8 @@ plan
 quantization exec
 frontend trace
 pyfile
-composite
+composite archive/code
+archive/bytecode
 autodiff archive shapes
 export
 gojit

@@ -294,10 +294,44 @@ def test_strides_of_views():
 
 
 def test_one_text_for_each_operator():
-    """What a composite operator is made of is not written again for programs: but for one whose parts write while a net is trained."""
-    from torchjit import _composites
+    """What an operator is made of is written once: in its record, in package composite, or here in one of three tables."""
+    from torchjit import _composites, _native
     from torchjit.export import _core_losses, _core_operators
 
-    core = {**_core_operators.table(), **_core_losses.table()}
-    assert len(core) == len(_core_operators.table()) + len(_core_losses.table())
-    assert set(core) & set(_composites.table()) == {torch.ops.aten.batch_norm.default}
+    core = [*_core_operators.table(), *_core_losses.table()]
+    texts = [*_composites._definitions, *(operator.name() for operator in core), *_native.decomposed_operators(False)]
+    assert sorted(name for name in set(texts) if texts.count(name) > 1) == []
+
+
+# Uses of the operators whose records say for any sizes what they are made of: x has 4 rows or any number of them, of 6 by 8 elements.
+FOR_ANY_SIZES = {
+    "aten::batch_norm": lambda x: torch.batch_norm(x, None, None, torch.zeros(6), torch.ones(6), False, 0.1, 1e-5, True),
+    "aten::cross_entropy_loss": lambda x: F.cross_entropy(x, x.softmax(1)) + F.cross_entropy(x, x.argmax(1), label_smoothing=0.1),
+    "aten::group_norm": lambda x: F.group_norm(x.transpose(1, 2).contiguous(), 2) + F.group_norm(x.transpose(1, 2), 4),
+    "aten::l1_loss": lambda x: F.l1_loss(x, x * 2),
+    "aten::layer_norm": lambda x: F.layer_norm(x, x.shape[1:]) + F.layer_norm(x.transpose(0, 2), [6, x.size(0)]).transpose(0, 2),
+    "aten::max_pool1d": lambda x: F.max_pool1d(x, 2),
+    "aten::max_pool2d": lambda x: F.max_pool2d(x.transpose(0, 1).unsqueeze(0), (x.size(0), 2)),
+    "aten::max_pool3d": lambda x: F.max_pool3d(x.unsqueeze(0), 2),
+    "aten::nll_loss": lambda x: torch.ops.aten.nll_loss.default(x[:, 0], x[:, 0].argmax(1), None, 1, -100),
+    "aten::nll_loss_nd": lambda x: torch.ops.aten.nll_loss_nd.default(x, x.argmax(1), None, 2, -100),
+}
+
+
+@pytest.mark.parametrize("name", FOR_ANY_SIZES)
+def test_records_say_what_operators_are_made_of_for_any_sizes(name):
+    f = FOR_ANY_SIZES[name]
+    x = torch.randn(4, 6, 8)
+    ep = torch.export.export(module(f), (x,), dynamic_shapes=({0: torch.export.Dim("rows", min=2)},))
+    assert name in [n.target.name() for n in ep.graph.nodes if hasattr(n.target, "name")]
+    made = ep.run_decompositions()
+    assert name not in [n.target.name() for n in made.graph.nodes if hasattr(n.target, "name")]
+    for rows in (4, 6):
+        x = torch.randn(rows, 6, 8)
+        torch.testing.assert_close(made.module()(x), f(x))
+
+
+def test_each_record_for_any_sizes_is_tested():
+    from torchjit import _native
+
+    assert sorted(FOR_ANY_SIZES) == _native.decomposed_operators(True)

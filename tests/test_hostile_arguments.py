@@ -414,3 +414,28 @@ def test_sizes_along_a_dimension_that_no_tensor_has():
         with pytest.raises((RuntimeError, IndexError), match="Dimension out of range"):
             torch.ops.prim.sizes_along([ones(2), ones(3)], dim)
     assert torch.ops.prim.sizes_along([ones(0), ones(3, 4)], -2) == [0, 3]
+
+
+def test_differences_of_a_huge_order_end():
+    x = torch.ones(2, 3, requires_grad=True)
+    assert torch.diff(x, 2**40, 1).shape == (2, 0)
+    assert torch.diff(x, 2, 1).shape == (2, 1)
+
+
+def test_sums_of_scalars_that_are_sparse():
+    x = torch.sparse_coo_tensor(torch.zeros(0, 3, dtype=torch.long), torch.tensor([1.0, 2.0, 3.0]), ())
+    with pytest.raises(RuntimeError, match="no dimensions"):
+        torch.sparse.sum(x, [-1])
+
+
+def test_regions_of_an_image_without_pixels():
+    found = torch.ops.torchvision.ps_roi_align(torch.ones(1, 8, 6, 0), torch.zeros(2, 5), 1.0, 2, 2, 2)
+    assert not found[0].any()
+
+
+@pytest.mark.parametrize("differentiable", [False, True])
+def test_gammas_of_a_huge_dimension(differentiable):
+    with pytest.raises(RuntimeError):
+        torch.special.multigammaln(torch.full((4, 1), 2.0**40, requires_grad=differentiable), 2**36)
+    x = torch.tensor([3.0, 5.5], requires_grad=differentiable)
+    torch.testing.assert_close(torch.special.multigammaln(x, 2), torch.lgamma(x) + torch.lgamma(x - 0.5) + 0.5 * torch.log(torch.tensor(torch.pi)))

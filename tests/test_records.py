@@ -49,3 +49,26 @@ def test_names_of_nodes():
         assert f(x, x).grad_fn.name() == name
     for f, name in (torch.arccos, "AcosBackward0"), (torch.special.expit, "SigmoidBackward0"), (torch.negative, "NegBackward0"):
         assert f(x).grad_fn.name() == name
+
+
+def test_gradients_of_moments_and_gates_are_one_node():
+    x = torch.randn(4, 6, requires_grad=True)
+    assert [y.grad_fn.name() for y in (*torch.std_mean(x, 0), *torch.var_mean(x))] == ["StdMeanBackward0"] * 2 + ["VarMeanBackward0"] * 2
+    assert torch.nn.functional.glu(x).grad_fn.name() == "GluBackward0"
+    far = torch.full((3,), float("inf"), requires_grad=True)
+    assert torch.autograd.grad(torch.var_mean(far)[1], far)[0].tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_weights_of_losses_of_logits_have_no_gradient():
+    x, weight = torch.randn(3, requires_grad=True), torch.rand(3, requires_grad=True)
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(x, torch.rand(3), weight)
+    assert loss.grad_fn.name() == "BinaryCrossEntropyWithLogitsBackward0"
+    with pytest.raises(RuntimeError, match="not differentiable with respect to argument 'weight'"):
+        loss.backward()
+
+
+def test_dropout_of_everything():
+    x = torch.ones(3, requires_grad=True)
+    y = torch.nn.functional.dropout(x, 1.0)
+    assert y.tolist() == [0, 0, 0]
+    assert torch.autograd.grad(y.sum(), x)[0].tolist() == [0, 0, 0]

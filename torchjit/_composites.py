@@ -1,7 +1,6 @@
 """What composite operators are made of, for modes that see operators below autograd and for the decompositions of exported programs.
 
-Others have definitions in the library, which their gradients need as well; those that have neither are seen as they are. An exported program
-has other operators in the places of the parts too: `parts_from` says which.
+Others are made of operators by their records or definitions in the library, which their gradients need as well. An exported program has other operators in the places of the parts too: `parts_from` says which.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torchjit as torch
+from torchjit import _native
 
 
 class _Parts(threading.local):
@@ -33,6 +33,15 @@ def parts_from(table: dict[Any, Callable[..., Any]]) -> Iterator[None]:
         _parts.table = before
 
 
+def _as_part(operator: Any) -> Callable[..., Any]:
+    return operator if _parts.table is None else _parts.table.get(operator, operator)
+
+
+def part(name: str) -> Callable[..., Any]:
+    """The operator of a name, or what stands in its place, as definitions call it."""
+    return _as_part(_operator(name))
+
+
 class _Packet:
     """The overloads of an operator as definitions call them."""
 
@@ -40,8 +49,7 @@ class _Packet:
         self.packet = packet
 
     def __getattr__(self, overload: str) -> Callable[..., Any]:
-        operator = getattr(self.packet, overload)
-        return operator if _parts.table is None else _parts.table.get(operator, operator)
+        return _as_part(getattr(self.packet, overload))
 
 
 class _Operators:
@@ -65,8 +73,19 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def table() -> dict[Any, Callable[..., Any]]:
-    """The definitions by the operators that they define, as functions that call the operator where they do not know what it is made of."""
-    return {_operator(name): _total(_operator(name), definition) for name, definition in _definitions.items()}
+    """What composite operators are made of, by operators: by definitions, which call the operator where they do not know it, and by records."""
+    own = {_operator(name): _total(_operator(name), definition) for name, definition in _definitions.items()}
+    return {**{_operator(name): _of_record(name) for name in _native.decomposed_operators(True)}, **own}
+
+
+def _of_record(name: str) -> Callable[..., Any]:
+    schema = _operator(name)._schema
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        rest = [kwargs[a.name] if a.name in kwargs else a.default_value for a in schema.arguments[len(args) :]]
+        return _native.decompose(name, [*args, *rest])
+
+    return run
 
 
 def _operator(name: str) -> Any:
@@ -316,22 +335,6 @@ for _dims, _back in ((1, "conv_transpose1d"), (2, "conv_transpose2d.input"), (3,
     _definitions["aten::" + _back] = _transposed(_dims)
 
 
-@_defines("batch_norm")
-def _batch_norm(x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float, cudnn_enabled: bool) -> Any:
-    return aten.native_batch_norm.default(x, weight, bias, mean, var, training, momentum, eps)[0]
-
-
-@_defines("layer_norm")
-def _layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enable: bool = True) -> Any:
-    return aten.native_layer_norm.default(x, list(shape), weight, bias, eps)[0]
-
-
-@_defines("group_norm")
-def _group_norm(x: Any, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True) -> Any:
-    n, c, *rest = _shape(x)
-    return aten.native_group_norm.default(_contiguous(x), weight, bias, n, c, _product(rest), groups, eps)[0]
-
-
 @_defines("softmax.int")
 def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
     return aten._softmax.default(x if dtype is None else _to_dtype(x, dtype), dim, False)
@@ -342,40 +345,10 @@ def _log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
     return aten._log_softmax.default(x if dtype is None else _to_dtype(x, dtype), dim, False)
 
 
-@_defines("dropout")
-def _dropout(x: Any, p: float, train: bool) -> Any:
-    if p == 0 or not train or x.numel() == 0:
-        return x
-    if p == 1:
-        return aten.mul.Tensor(x, aten.zeros.default([], dtype=x.dtype, layout=x.layout, device=x.device))
-    noise = aten.bernoulli_.float(aten.empty_like.default(x, memory_format=torch.contiguous_format), 1 - p)
-    return aten.mul.Tensor(x, aten.div_.Scalar(noise, 1 - p))
-
-
-@_defines("max_pool2d")
-def _max_pool2d(x: Any, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False) -> Any:
-    return aten.max_pool2d_with_indices.default(x, _many(kernel_size, 2), [*stride], _many(padding, 2), _many(dilation, 2), ceil_mode)[0]
-
-
 @_defines("adaptive_avg_pool2d")
 def _adaptive_avg_pool2d(x: Any, output_size: Any) -> Any:
     size = _many(output_size, 2)
     return aten.mean.dim(x, [-1, -2], True) if size == [1, 1] else aten._adaptive_avg_pool2d.default(x, size)
-
-
-@_defines("nll_loss", "nll_loss_nd")
-def _nll_loss(x: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:
-    forward = aten.nll_loss_forward if x.dim() <= 2 else aten.nll_loss2d_forward
-    return forward.default(x, target, weight, reduction, ignore_index)[0]
-
-
-@_defines("cross_entropy_loss")
-def _cross_entropy_loss(
-    x: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100, label_smoothing: float = 0.0
-) -> Any:  # fmt: skip
-    if label_smoothing or target.dtype.is_floating_point:
-        return NotImplemented
-    return _nll_loss(_log_softmax(x, 1 if x.dim() > 1 else 0), target, weight, reduction, ignore_index)
 
 
 # ---- numbers ----

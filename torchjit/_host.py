@@ -361,3 +361,15 @@ def expand(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from torchjit import _composites
 
     return _composites.call(name, args, kwargs)
+
+
+def part(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What an operator gives that another one is made of."""
+    from torchjit import _composites
+
+    return _composites.part(name)(*args, **kwargs)
+
+
+def size(x: Any, dim: int, fixed: bool) -> Any:
+    """A size of a tensor, which may be a symbol; an integer where it is to be one for the program."""
+    return int(x.size(dim)) if fixed else x.size(dim)

@@ -1,7 +1,7 @@
 package bind
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/bytecode"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -26,7 +26,7 @@ func cloneWithout(module *value.Object, methods, attributes []string) (*value.Ob
 
 // compileToTable replies the code of a graph.
 func compileToTable(c *call, name string, g *ir.Graph) error {
-	t, err := archive.CodeTableOf(name, g)
+	t, err := bytecode.CodeTableOf(name, g)
 	if err != nil {
 		return err
 	}

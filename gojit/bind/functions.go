@@ -22,6 +22,7 @@ var registered = slices.Concat(
 	moduleFunctions,
 	serializeFunctions,
 	dispatchFunctions,
+	decomposeFunctions,
 	preserveFunctions,
 	safeTensorsFunctions,
 	exportFunctions,

@@ -4,17 +4,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
-
-// takesNumbers are the operators whose Python functions take numbers for tensors. Others want tensors.
-var takesNumbers = map[string]bool{
-	"add": true, "sub": true, "mul": true, "div": true, "divide": true, "floor_divide": true, "multiply": true, "subtract": true, "true_divide": true,
-	"add_": true, "sub_": true, "mul_": true, "div_": true, "divide_": true, "floor_divide_": true, "multiply_": true, "subtract_": true, "true_divide_": true,
-}
 
 // numberBeside is the tensor that stands for a number, argument i. Beside a tensor it has that one's type, to which a number adds nothing of
 // its own kind; quotients of integers are floats, so that theirs keep their values.
@@ -41,7 +36,7 @@ func (f *operatorFunction) signature(arguments int) *overload {
 	var only, last *overload
 	forms, fit := 0, 0
 	for _, v := range f.all() {
-		scalar := strings.HasSuffix(v.schema.Overload, "Scalar") && takesNumbers[f.callableName()]
+		scalar := strings.HasSuffix(v.schema.Overload, "Scalar") && v.op.Has(ops.WrapsNumbers)
 		if v.firstOut < len(v.parameters) || v.op.Run == nil && !v.namesDimensions() || scalar {
 			continue
 		}

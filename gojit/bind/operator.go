@@ -1,7 +1,6 @@
 package bind
 
 import (
-	_ "embed" // methods.txt
 	"strings"
 	"sync"
 
@@ -46,7 +45,7 @@ func (f *operatorFunction) all() []*overload {
 			}
 			for _, o := range made {
 				if v := newOverload(o); v.concernsTensors() == takesTensors {
-					v.strict = !takesNumbers[f.callableName()]
+					v.strict = !v.op.Has(ops.WrapsNumbers)
 					f.overloads = append(f.overloads, v)
 				}
 			}
@@ -147,16 +146,13 @@ func operatorNamed(name string) *operatorFunction {
 	return f.(*operatorFunction)
 }
 
-// methodNames are the operators that PyTorch's Tensor has as methods. Others are functions alone: a tensor with keys() or
-// items() would pass for a dictionary.
-//
-//go:embed methods.txt
-var methodNames string
-
-// operatorMethods replies the functions of the operators that are methods, by name. Their overloads are found when they
-// are called.
+// operatorMethods replies the functions of the operators that PyTorch's Tensor has as methods, by name. Others are functions alone: a tensor
+// with keys() or items() would pass for a dictionary. Their overloads are found when they are called.
 func operatorMethods(c *call) error {
-	names := strings.Fields(methodNames)
+	var names []string
+	for o := range ops.WithFact("method") {
+		names = append(names, strings.TrimPrefix(ops.BaseName(o.Name), "aten::"))
+	}
 	c.open(kindDict, len(names))
 	for _, name := range names {
 		f, _ := operatorsByName.LoadOrStore("aten::"+name, &operatorFunction{name: "aten::" + name})
@@ -176,7 +172,7 @@ func (f *operatorFunction) call(c *call) error {
 		c.givesOut = c.hasOut()
 	}
 	for _, loose := range []bool{false, true} {
-		if !loose && f.programs && takesNumbers[f.callableName()] {
+		if !loose && f.programs && f.all()[0].op.Has(ops.WrapsNumbers) {
 			continue // tensors of the numbers come first
 		}
 		for _, v := range f.all() {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"weak"
 
-	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
@@ -293,7 +293,7 @@ func functionConstants(f *scriptFunction) (string, []value.Value, error) {
 	if err := f.function.EnsureDefined(); err != nil {
 		return "", nil, err
 	}
-	text, constants := archive.PrintFunction(f.function)
+	text, constants := code.PrintFunction(f.function)
 	return text, constants, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -177,15 +178,15 @@ func saveModuleToBytes(c *call) error {
 // replacements are the files that Python writes, by their descriptors.
 var replacements = struct {
 	sync.Mutex
-	open map[int]*archive.Replacement
-}{open: map[int]*archive.Replacement{}}
+	open map[int]*safefile.Replacement
+}{open: map[int]*safefile.Replacement{}}
 
 // fileBegin replies the descriptor of a file that takes the place of another when it is whole.
 func fileBegin(c *call) error {
 	path := c.argString(0)
-	var r *archive.Replacement
+	var r *safefile.Replacement
 	err := c.withoutGIL(func() (err error) {
-		r, err = archive.NewReplacement(path)
+		r, err = safefile.NewReplacement(path)
 		return err
 	})
 	if err != nil {

@@ -2,7 +2,7 @@ package bind
 
 import (
 	"context"
-	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/autodiff"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -20,7 +20,7 @@ var unitMembers = []function{
 }
 
 func operatorUpgrades() (operators []string, versions []int, names, schemas []string) {
-	for _, u := range archive.Upgrades {
+	for _, u := range code.Upgrades {
 		operators, versions = append(operators, u.Operator), append(versions, u.Version)
 		names, schemas = append(names, u.Name), append(schemas, u.OldSchema)
 	}

@@ -31,13 +31,14 @@ def _nll_loss(x: Any, target: Any, weight: Any, reduction: int, ignore_index: in
     if weights is not None:
         losses = aten.mul.Tensor(losses, weights)
     losses = aten.where.self(counted, losses, _zero(losses))
-    if reduction != 1:
-        return _reduced(losses, reduction), None
+    if reduction == 0:
+        return losses, _zero(x)
     if weights is None:
         total = aten._to_copy.default(aten.sum.default(counted), dtype=x.dtype)
     else:
         total = aten.sum.default(aten.where.self(counted, weights, _zero(weights)))
-    return aten.div.Tensor(aten.sum.default(losses), total), total
+    loss = aten.sum.default(losses)
+    return (aten.div.Tensor(loss, total) if reduction == 1 else loss), total
 
 
 def _sizes(x: Any) -> list[Any]:
@@ -87,12 +88,10 @@ def _logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
     return made
 
 
-def _batch_norm(
-    x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float, cudnn_enabled: bool = True
-) -> Any:  # fmt: skip
+def _batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float) -> Any:
     if training or running_mean is None:
-        return aten.batch_norm.default(x, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled)
-    return aten._native_batch_norm_legit_no_training.default(x, weight, bias, running_mean, running_var, momentum, eps)[0]
+        return aten.native_batch_norm.default(x, weight, bias, running_mean, running_var, training, momentum, eps)
+    return aten._native_batch_norm_legit_no_training.default(x, weight, bias, running_mean, running_var, momentum, eps)
 
 
 def _like(x: Any, options: dict[str, Any]) -> dict[str, Any]:
@@ -116,7 +115,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         aten.std_mean.default: _std_mean,
         aten.std_mean.dim: _std_mean_dim,
         aten.logsumexp.default: _logsumexp,
-        aten.batch_norm.default: _batch_norm,
+        aten.native_batch_norm.default: _batch_norm,
         aten.lift_fresh_copy.default: aten.clone.default,
         aten.clamp_min.default: lambda x, low: aten.clamp.default(x, low),
         aten.clamp_max.default: lambda x, high: aten.clamp.default(x, None, high),

@@ -166,10 +166,6 @@ def _mse_loss(x: Any, target: Any, reduction: int = 1) -> Any:
     return _reduced(aten.pow.Tensor_Scalar(aten.sub.Tensor(x, target), 2), reduction)
 
 
-def _l1_loss(x: Any, target: Any, reduction: int = 1) -> Any:
-    return _reduced(aten.abs.default(aten.sub.Tensor(x, target)), reduction)
-
-
 def _reduced(x: Any, reduction: int) -> Any:
     return (x, None, None)[0] if reduction == 0 else aten.mean.default(x) if reduction == 1 else aten.sum.default(x)
 
@@ -222,7 +218,6 @@ def table() -> dict[Any, Callable[..., Any]]:
         aten.ones_like.default: lambda x, **options: aten.full_like.default(x, 1, **options),
         aten.zeros_like.default: lambda x, **options: aten.full_like.default(x, 0, **options),
         aten.mse_loss.default: _mse_loss,
-        aten.l1_loss.default: _l1_loss,
         aten.all.default: _all,
         aten.std.correction: _deviation,
     }

@@ -38,7 +38,6 @@ def _standard() -> dict[Any, Callable[..., Any]]:
     from torchjit.export import _core_losses, _core_operators
 
     table = {**_composites.table(), **_core_operators.table(), **_core_losses.table()}
-    del table[torch.ops.aten.dropout.default]  # its parts write
     return {**{alias: table.get(first, first) for alias, first in _aliases().items()}, **table}
 
 

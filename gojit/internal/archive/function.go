@@ -1,8 +1,10 @@
 package archive
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -32,18 +34,18 @@ func ModuleOfFunction(f *ir.Function) (*value.Object, error) {
 func FunctionOfModule(m *value.Object, name string) (*ir.Function, error) {
 	method, ok := m.Class.FindMethod("forward").(*ir.Function)
 	if !ok {
-		return nil, archiveError("The module %s has no method forward", m.Class.Name)
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "The module %s has no method forward", m.Class.Name)
 	}
 	if err := method.EnsureDefined(); err != nil {
 		return nil, err
 	}
 	g := method.Graph().Copy()
 	if len(g.Inputs()) == 0 || g.Inputs()[0].HasUses() {
-		return nil, archiveError("forward of %s uses its module, so it is no function", m.Class.Name)
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "forward of %s uses its module, so it is no function", m.Class.Name)
 	}
 	g.Block().EraseInput(0)
 	s := *method.Schema
-	s.Name = lastAtom(name)
+	s.Name = code.LastAtom(name)
 	s.Arguments = s.Arguments[1:]
 	return ir.NewFunction(name, &s, g), nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/archive/pickle"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
@@ -54,7 +55,7 @@ func Inspect(data []byte) (*Report, error) { return inspect(data) }
 
 // InspectFile is Inspect of a file.
 func InspectFile(path string) (*Report, error) {
-	data, err := readFile(path)
+	data, err := safefile.ReadFile(path)
 	if err != nil {
 		return nil, archiveError("%s cannot be read: %s", path, err)
 	}

@@ -6,7 +6,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/archive/bytecode"
+	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/archive/pickle"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -41,7 +44,7 @@ func SaveLiteFile(m *value.Object, file string, extra map[string][]byte, o LiteO
 	if err != nil {
 		return err
 	}
-	if err := ReplaceFile(file, func(w io.Writer) error { return writeArchive(w, records) }); err != nil {
+	if err := safefile.ReplaceFile(file, func(w io.Writer) error { return writeArchive(w, records) }); err != nil {
 		return archiveError("%s cannot be written: %s", file, err)
 	}
 	return nil
@@ -49,11 +52,11 @@ func SaveLiteFile(m *value.Object, file string, extra map[string][]byte, o LiteO
 
 // liteExporter writes the bytecode of an archive.
 type liteExporter struct {
-	*exporter
+	*code.Exporter
 	bytecode int // version
 	options  LiteOptions
 	modules  []*types.Class // of the objects that the module holds, in the order in which they are reached
-	codes    []*bytecode
+	codes    []*bytecode.Bytecode
 	written  map[*ir.Function]bool
 	calls    []interfaceCall
 }
@@ -64,9 +67,9 @@ type interfaceCall struct {
 }
 
 func newLiteExporter(o LiteOptions) *liteExporter {
-	l := &liteExporter{exporter: newExporter(), bytecode: o.Bytecode, options: o, written: map[*ir.Function]bool{}}
+	l := &liteExporter{Exporter: code.NewExporter(), bytecode: o.Bytecode, options: o, written: map[*ir.Function]bool{}}
 	if o.Bytecode == 0 {
-		l.bytecode = newestBytecode
+		l.bytecode = bytecode.Newest
 	}
 	return l
 }
@@ -76,22 +79,22 @@ func liteRecords(m *value.Object, extra map[string][]byte, o LiteOptions, call C
 		return nil, archiveError("An object of %s is no module: only modules are saved", m.Class.Name)
 	}
 	l := newLiteExporter(o)
-	if l.bytecode < oldestBytecode || l.bytecode > newestBytecode {
+	if l.bytecode < bytecode.Oldest || l.bytecode > bytecode.Newest {
 		return nil, archiveError("Bytecode of version %d cannot be written: the versions are %d to %d",
-			l.bytecode, oldestBytecode, newestBytecode)
+			l.bytecode, bytecode.Oldest, bytecode.Newest)
 	}
-	data := newPickler(l.typeName, call)
+	data := newPickler(l.TypeName, call)
 	if err := data.value(value.OfObject(m)); err != nil {
 		return nil, err
 	}
-	if err := l.drain(); err != nil {
+	if err := l.Drain(); err != nil {
 		return nil, err
 	}
 	l.reach(value.OfObject(m), map[*value.Object]bool{})
 	if err := l.module(m.Class); err != nil {
 		return nil, err
 	}
-	constants, err := l.finish(call)
+	constants, err := finish(l.Exporter, call)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +102,8 @@ func liteRecords(m *value.Object, extra map[string][]byte, o LiteOptions, call C
 	if err != nil {
 		return nil, err
 	}
-	records := append(data.records("data"), l.records()...)
-	if l.bytecode < bytecodeSharesTensors {
+	records := append(data.records("data"), sourceRecords(l.Exporter)...)
+	if l.bytecode < bytecode.SharesTensors {
 		records = append(records, constants.records("constants")...)
 		records = append(records, code.records("bytecode")...)
 	} else {
@@ -111,7 +114,7 @@ func liteRecords(m *value.Object, extra map[string][]byte, o LiteOptions, call C
 	if o.DebugInfo {
 		records = append(records, l.debugRecords()...)
 	}
-	return appendExtra(append(records, l.versionRecord()), extra)
+	return appendExtra(append(records, versionRecord(l.Exporter)), extra)
 }
 
 // reach lists the classes of an object and of those that it holds.
@@ -157,13 +160,13 @@ func (l *liteExporter) method(c *types.Class, m types.Method) error {
 		return nil
 	}
 	l.written[f] = true
-	name, _ := l.typeName(c)
-	a := newAssembler(name+"."+f.ShortName(), l.bytecode, l.typeName, l.interfaceCall)
-	if err := a.function(f); err != nil {
+	name, _ := l.TypeName(c)
+	a := bytecode.NewAssembler(name+"."+f.ShortName(), l.bytecode, l.TypeName, l.interfaceCall)
+	if err := a.Function(f); err != nil {
 		return err
 	}
-	l.codes = append(l.codes, a.code)
-	return a.check()
+	l.codes = append(l.codes, a.Code)
+	return a.Check()
 }
 
 // OperatorNames returns the names of the operators that the bytecode of a module calls, in no order. It fails where SaveLite does for
@@ -176,11 +179,11 @@ func OperatorNames(m *value.Object) ([]string, error) {
 	}
 	found := map[string]bool{}
 	for _, code := range l.codes {
-		for _, o := range code.operators {
-			if o.overload == "" {
-				found[o.name] = true
+		for _, o := range code.Operators {
+			if o.Overload == "" {
+				found[o.Name] = true
 			} else {
-				found[o.name+"."+o.overload] = true
+				found[o.Name+"."+o.Overload] = true
 			}
 		}
 	}
@@ -211,8 +214,8 @@ func (l *liteExporter) implementations() error {
 
 // pickled writes the bytecode. Its tensors lie among those of the constants where the version shares them.
 func (l *liteExporter) pickled(call Call, constants *pickler) (*pickler, error) {
-	p := newPickler(l.typeName, call)
-	if l.bytecode >= bytecodeSharesTensors {
+	p := newPickler(l.TypeName, call)
+	if l.bytecode >= bytecode.SharesTensors {
 		p.keys, p.storages = constants.keys, constants.storages
 	}
 	p.e.Mark()
@@ -227,45 +230,45 @@ func (l *liteExporter) pickled(call Call, constants *pickler) (*pickler, error) 
 }
 
 // function pushes (name, ((table's name, its items), ...), schema).
-func (l *liteExporter) function(p *pickler, code *bytecode) (err error) {
+func (l *liteExporter) function(p *pickler, code *bytecode.Bytecode) (err error) {
 	e := p.e
 	e.Mark()
-	e.String(code.name)
+	e.String(code.Name)
 	e.Mark()
-	table(e, "instructions", code.instructions, func(in instruction) {
+	table(e, "instructions", code.Instructions, func(in bytecode.Instruction) {
 		e.Mark()
-		e.String(in.name)
-		e.Int(int64(in.x))
-		e.Int(int64(in.n))
+		e.String(in.Name)
+		e.Int(int64(in.X))
+		e.Int(int64(in.N))
 		e.Tuple()
 	})
-	table(e, "operators", code.operators, func(o calledOperator) {
+	table(e, "operators", code.Operators, func(o bytecode.CalledOperator) {
 		e.Mark()
-		e.String(o.name)
-		e.String(o.overload)
-		if l.bytecode >= bytecodeOmitsDefaults {
-			e.Int(int64(o.arguments))
+		e.String(o.Name)
+		e.String(o.Overload)
+		if l.bytecode >= bytecode.OmitsDefaults {
+			e.Int(int64(o.Arguments))
 		}
 		e.Tuple()
 	})
-	table(e, "constants", code.constants, func(v value.Value) {
+	table(e, "constants", code.Constants, func(v value.Value) {
 		if failed := p.value(v); err == nil {
 			err = failed
 		}
 	})
-	table(e, "types", code.types, e.String)
+	table(e, "types", code.Types, e.String)
 	e.Mark()
 	e.String("register_size")
-	e.Int(int64(code.registers))
+	e.Int(int64(code.Registers))
 	e.Tuple()
 	e.Tuple()
 	e.Mark()
-	table(e, "arguments", code.schema.Arguments, func(a schema.Argument) {
+	table(e, "arguments", code.Schema.Arguments, func(a schema.Argument) {
 		if failed := l.argument(p, &a); err == nil {
 			err = failed
 		}
 	})
-	table(e, "returns", code.schema.Returns, func(a schema.Argument) {
+	table(e, "returns", code.Schema.Returns, func(a schema.Argument) {
 		if failed := l.argument(p, &a); err == nil {
 			err = failed
 		}
@@ -291,7 +294,7 @@ func table[T any](e *pickle.Encoder, name string, items []T, push func(T)) {
 func (l *liteExporter) argument(p *pickler, a *schema.Argument) error {
 	e := p.e
 	e.Mark()
-	for _, field := range [][2]string{{"name", a.Name}, {"type", a.Type.Annotation(l.typeName)}} {
+	for _, field := range [][2]string{{"name", a.Name}, {"type", a.Type.Annotation(l.TypeName)}} {
 		e.Mark()
 		e.String(field[0])
 		e.String(field[1])
@@ -319,7 +322,7 @@ func (l *liteExporter) debugRecords() []record {
 	next := int64(0)
 	for _, code := range l.codes {
 		handles.Mark()
-		handles.String(code.name)
+		handles.String(code.Name)
 		handles.Mark()
 		handles.Mark()
 		handles.String("function_debug_handles")
@@ -328,13 +331,13 @@ func (l *liteExporter) debugRecords() []record {
 		handles.Mark()
 		handles.EmptyList()
 		handles.Mark()
-		for _, in := range code.instructions {
+		for _, in := range code.Instructions {
 			handles.Int(next)
 			stacks.Mark()
 			stacks.Int(next)
-			stacks.Int(int64(l.tags[in.node.Range]))
-			stacks.String(in.node.Kind())
-			l.inlinedCalls(stacks, outermostFirst(in.node.Calls))
+			stacks.Int(int64(l.Tags[in.Node.Range]))
+			stacks.String(in.Node.Kind())
+			l.inlinedCalls(stacks, outermostFirst(in.Node.Calls))
 			stacks.Tuple()
 			next++
 		}
@@ -349,7 +352,7 @@ func (l *liteExporter) debugRecords() []record {
 	stacks.Tuple()
 	backends := pickle.NewEncoder()
 	backends.Mark()
-	backends.String(originsFormat)
+	backends.String(code.OriginsFormat)
 	backends.Mark()
 	backends.String("")
 	backends.Tuple()
@@ -380,7 +383,7 @@ func (l *liteExporter) inlinedCalls(e *pickle.Encoder, calls []*ir.InlinedCall) 
 	if c.Receiver == nil {
 		e.None()
 	} else {
-		name, _ := l.typeName(c.Receiver)
+		name, _ := l.TypeName(c.Receiver)
 		instance := c.Instance
 		if instance == "" {
 			instance = "INSTANCE_NAME_UNKNOWN"
@@ -390,7 +393,7 @@ func (l *liteExporter) inlinedCalls(e *pickle.Encoder, calls []*ir.InlinedCall) 
 		e.String(instance)
 		e.Tuple()
 	}
-	e.Int(int64(l.tags[c.Range]))
+	e.Int(int64(l.Tags[c.Range]))
 	l.inlinedCalls(e, calls[1:])
 	e.String(c.Callee)
 	e.Tuple()

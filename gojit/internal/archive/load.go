@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -49,7 +50,7 @@ func Load(data []byte, o Options, call Call) (*Loaded, error) {
 
 // LoadFile is Load of a file, which is read into memory: what happens to it later changes nothing.
 func LoadFile(path string, o Options, call Call) (*Loaded, error) {
-	data, err := readFile(path)
+	data, err := safefile.ReadFile(path)
 	if err != nil {
 		return nil, archiveError("%s cannot be read: %s", path, err)
 	}

@@ -3,6 +3,8 @@ package archive
 import (
 	"bytes"
 	"io"
+
+	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 )
 
 // Record is one entry of an archive.
@@ -20,7 +22,7 @@ func RecordsArchive(records []Record) ([]byte, error) {
 
 // SaveRecords writes the archive of records to a file, which stays as it is where that fails.
 func SaveRecords(file string, records []Record) error {
-	err := ReplaceFile(file, func(w io.Writer) error { return writeArchive(w, ownRecords(records)) })
+	err := safefile.ReplaceFile(file, func(w io.Writer) error { return writeArchive(w, ownRecords(records)) })
 	if err != nil {
 		return archiveError("%s cannot be written: %s", file, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -106,7 +107,7 @@ type SafeFile struct {
 
 // OpenSafeTensors opens a file and reads its header. It fails as LoadSafeTensors does.
 func OpenSafeTensors(path string) (*SafeFile, error) {
-	file, size, err := openRegular(path)
+	file, size, err := safefile.OpenRegular(path)
 	if err != nil {
 		return nil, archiveError("%s cannot be read: %s", path, err)
 	}
@@ -123,7 +124,7 @@ func (f *SafeFile) readHeader(size int64) error {
 	if size < safeLengthSize {
 		return safeError("HeaderTooSmall")
 	}
-	if err := readPart(f.file, prefix[:], 0); err != nil {
+	if err := safefile.ReadPart(f.file, prefix[:], 0); err != nil {
 		return err
 	}
 	length, err := headerLength(prefix[:], size)
@@ -134,7 +135,7 @@ func (f *SafeFile) readHeader(size int64) error {
 	if err != nil {
 		return err
 	}
-	if err := readPart(f.file, header, safeLengthSize); err != nil {
+	if err := safefile.ReadPart(f.file, header, safeLengthSize); err != nil {
 		return err
 	}
 	f.elements = safeLengthSize + length
@@ -160,7 +161,7 @@ func (f *SafeFile) Tensor(name string) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := readAt(f.file, t.Storage().Bytes()[:e.Offsets[1]-e.Offsets[0]], f.elements+e.Offsets[0]); err != nil {
+	if err := safefile.ReadAt(f.file, t.Storage().Bytes()[:e.Offsets[1]-e.Offsets[0]], f.elements+e.Offsets[0]); err != nil {
 		return nil, archiveError("%s cannot be read: %s", f.path, err)
 	}
 	return t, nil
@@ -321,7 +322,7 @@ func (e *safeEntry) tensor(elements []byte) (*tensor.Tensor, error) {
 // SaveSafeTensors writes tensors to a file, which is replaced when its successor is whole. Equal tensors give equal bytes. It
 // fails on tensors with gaps, and on element types that the format does not have.
 func SaveSafeTensors(path string, tensors map[string]*tensor.Tensor, metadata map[string]string) error {
-	return ReplaceFile(path, func(w io.Writer) error { return WriteSafeTensors(w, tensors, metadata) })
+	return safefile.ReplaceFile(path, func(w io.Writer) error { return WriteSafeTensors(w, tensors, metadata) })
 }
 
 // WriteSafeTensors writes tensors in the format of safetensors. See SaveSafeTensors.

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/archive/code"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -48,7 +50,7 @@ func SaveFile(m *value.Object, file string, extra map[string][]byte, progress Pr
 		return err
 	}
 	var failed error
-	err = ReplaceFile(file, func(w io.Writer) error {
+	err = safefile.ReplaceFile(file, func(w io.Writer) error {
 		w = &reporter{w: w, total: sizeOf(records), tell: progress, failed: &failed}
 		return writeArchive(w, records)
 	})
@@ -101,7 +103,7 @@ func sizeOf(records []record) int64 {
 
 // Storages are the memories of a module's tensors in the order of their keys in archives: "0", "1" ...
 func Storages(m *value.Object, call Call) ([]*tensor.Storage, error) {
-	p := newPickler(newExporter().typeName, call)
+	p := newPickler(code.NewExporter().TypeName, call)
 	err := p.value(value.OfObject(m))
 	return p.storages, err
 }
@@ -110,49 +112,49 @@ func recordsOf(m *value.Object, extra map[string][]byte, call Call) ([]record, e
 	if !m.Class.IsModule {
 		return nil, archiveError("An object of %s is no module: only modules are saved", m.Class.Name)
 	}
-	x := newExporter()
-	data := newPickler(x.typeName, call)
+	x := code.NewExporter()
+	data := newPickler(x.TypeName, call)
 	if err := data.value(value.OfObject(m)); err != nil {
 		return nil, err
 	}
-	constants, err := x.finish(call)
+	constants, err := finish(x, call)
 	if err != nil {
 		return nil, err
 	}
-	records := append(data.records("data"), x.records()...)
+	records := append(data.records("data"), sourceRecords(x)...)
 	records = append(records, constants.records("constants")...)
-	return appendExtra(append(records, x.versionRecord()), extra)
+	return appendExtra(append(records, versionRecord(x)), extra)
 }
 
-// records are those of the source text.
-func (x *exporter) records() (records []record) {
-	for _, prefix := range x.prefixes {
+// sourceRecords are those of the source text.
+func sourceRecords(x *code.Exporter) (records []record) {
+	for _, prefix := range x.Prefixes {
 		name := "code/" + strings.ReplaceAll(prefix, ".", "/") + ".py"
-		text, origins := x.printers[prefix].places.unmark(x.printers[prefix].b.String())
-		records = append(records, record{name, []byte(text)}, record{name + ".debug_pkl", writeOrigins(origins, x.tags)})
+		text, origins := x.Printers[prefix].Places.Unmark(x.Printers[prefix].B.String())
+		records = append(records, record{name, []byte(text)}, record{name + ".debug_pkl", code.WriteOrigins(origins, x.Tags)})
 	}
 	return records
 }
 
-func (x *exporter) versionRecord() record {
-	return record{"version", []byte(strconv.Itoa(max(minimalVersion, x.version)) + "\n")}
+func versionRecord(x *code.Exporter) record {
+	return record{"version", []byte(strconv.Itoa(max(code.MinimalVersion, x.Version)) + "\n")}
 }
 
 // finish writes the definitions, and pickles the constants that they refer to: these may need definitions
 // in turn.
-func (x *exporter) finish(call Call) (*pickler, error) {
+func finish(x *code.Exporter, call Call) (*pickler, error) {
 	for {
-		if err := x.drain(); err != nil {
+		if err := x.Drain(); err != nil {
 			return nil, err
 		}
-		p := newPickler(x.typeName, call)
+		p := newPickler(x.TypeName, call)
 		p.e.Mark()
-		err := p.values(x.constants)
+		err := p.values(x.Constants)
 		p.e.Tuple()
 		if err != nil {
 			return nil, err
 		}
-		if len(x.pending) == 0 {
+		if len(x.Pending) == 0 {
 			return p, nil
 		}
 	}
@@ -214,7 +216,7 @@ func writeArchive(w io.Writer, records []record) error {
 			data = deflated(data)
 			h.Method, h.CompressedSize64 = zip.Deflate, uint64(len(data))
 		}
-		if !isASCII(h.Name) {
+		if !code.IsASCII(h.Name) {
 			h.Flags |= 0x800
 		}
 		h.Extra = padding(at.n + localHeader + int64(len(h.Name)))

@@ -2,7 +2,6 @@ package autograd
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -84,40 +83,21 @@ const (
 	castWidest             // float32 where a tensor has it, else the smaller type
 )
 
-// castPolicies are those of PyTorch 1.13 on the CPU.
-var castPolicies = func() map[string]castPolicy {
-	policies := map[string]castPolicy{}
-	add := func(p castPolicy, names string) {
-		for _, name := range strings.Fields(names) {
-			policies["aten::"+name] = p
-		}
-	}
-	add(castLower, `conv1d conv1d.padding conv2d conv2d.padding conv3d conv3d.padding bmm mm baddbmm addmm addbmm linear
-		_convolution.deprecated matmul conv_tbc`)
-	add(castWidest, "cat stack index_copy")
-	add(castFloat, `_grid_sampler_2d_cpu_fallback _lu_with_info adaptive_avg_pool3d adaptive_max_pool3d avg_pool3d binary_cross_entropy
-		binary_cross_entropy_with_logits cdist cholesky cholesky_inverse cholesky_solve conv_transpose1d conv_transpose2d.input
-		conv_transpose3d.input cosine_embedding_loss cross_entropy_loss ctc_loss.IntList ctc_loss.Tensor fake_quantize_per_tensor_affine
-		fft_fft fft_fft2 fft_fftn fft_hfft fft_ifft fft_ifft2 fft_ifftn fft_ihfft fft_irfft fft_irfft2 fft_irfftn fft_rfft fft_rfft2
-		fft_rfftn fractional_max_pool2d fractional_max_pool3d geqrf grid_sampler grid_sampler_2d grid_sampler_3d hinge_embedding_loss
-		huber_loss inverse kl_div l1_loss linalg_cholesky linalg_cholesky_ex linalg_cond linalg_cond.p_str linalg_eig linalg_eigh
-		linalg_eigvals linalg_eigvalsh linalg_householder_product linalg_inv linalg_inv_ex linalg_lstsq linalg_matrix_norm
-		linalg_matrix_norm.str_ord linalg_matrix_rank linalg_matrix_rank.atol_rtol_float linalg_matrix_rank.atol_rtol_tensor
-		linalg_matrix_rank.tol_tensor linalg_qr linalg_solve linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve lu_solve
-		margin_ranking_loss max_pool3d max_unpool2d max_unpool3d mse_loss multi_margin_loss multilabel_margin_loss
-		multilabel_margin_loss_forward nanquantile nanquantile.scalar nll_loss nll_loss2d orgqr ormqr pinverse poisson_nll_loss polar
-		prod prod.dim_int qr quantile quantile.scalar reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d
-		replication_pad3d smooth_l1_loss soft_margin_loss stft stft.center svd symeig trace triangular_solve triplet_margin_loss
-		view_as_complex`)
-	return policies
-}()
+// castWords are the words for policies behind schemas.
+var castWords = [...]string{castLower: "lower", castFloat: "float", castWidest: "widest"}
+
+// castPolicyOf returns the policy of PyTorch 1.13 on the CPU.
+func castPolicyOf(op *ops.Operator) castPolicy {
+	word, _ := op.Fact("cast")
+	return castPolicy(max(slices.Index(castWords[:], word), 0))
+}
 
 // runCast gives an operator its tensors as an enabled autocast has them. The operator itself, and what it is made of, does not cast again.
 func runCast(m *Mode, _ layerSet, op *ops.Operator, args, out []value.Value) error {
 	c := m.casting
 	m.casting = nil
 	defer func() { m.casting = c }()
-	if to := c.target(castPolicies[op.Name], args); to.Valid() {
+	if to := c.target(castPolicyOf(op), args); to.Valid() {
 		cast, err := c.cast(m, args, to)
 		if err != nil {
 			return err
@@ -133,7 +113,7 @@ func (m *Mode) CastBy(op *ops.Operator, args []value.Value, convert func(v value
 	if !m.IsCasting() {
 		return args, nil
 	}
-	to := m.casting.target(castPolicies[op.Name], args)
+	to := m.casting.target(castPolicyOf(op), args)
 	if !to.Valid() {
 		return args, nil
 	}

@@ -2,7 +2,6 @@ package autograd
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -23,33 +22,24 @@ const (
 	AccumulatedPrecision
 )
 
-// compiledPrecisions are those of PyTorch 1.13's compiler, by operators without overload. They are not those of castPolicies: what compiled code
-// computes from a product, say, is float32 more often.
-var compiledPrecisions = func() map[string]Precision {
-	found := map[string]Precision{}
-	add := func(p Precision, names string) {
-		for _, name := range strings.Fields(names) {
-			found["aten::"+name] = p
-		}
-	}
-	add(ReducedPrecision, `_convolution _thnn_fused_gru_cell _thnn_fused_lstm_cell addbmm addmm addmv addr baddbmm bmm conv1d conv2d conv3d conv_tbc
-		conv_transpose1d convolution cudnn_convolution cudnn_convolution_transpose gru_cell linear lstm_cell matmul mm mv prelu rnn_relu_cell rnn_tanh_cell`)
-	add(FullPrecision, `acos asin binary_cross_entropy_with_logits cdist cosh cosine_embedding_loss cosine_similarity dist erfinv exp expm1
-		frobenius_norm gelu group_norm hinge_embedding_loss kl_div l1_loss layer_norm log log10 log1p log2 logsumexp margin_ranking_loss mse_loss
-		multi_margin_loss multilabel_margin_loss native_layer_norm nll_loss nll_loss2d nuclear_norm pdist pow reciprocal renorm rsqrt sinh
-		smooth_l1_loss soft_margin_loss softplus tan triplet_margin_loss`)
-	add(PromotedPrecision, "add addcdiv addcmul atan2 bilinear cross div dot equal index_put mul sub tensordot")
-	add(AccumulatedPrecision, "cumprod cumsum log_softmax prod sum")
-	return found
-}()
+// precisions are the words for them behind schemas.
+var precisions = [...]string{ReducedPrecision: "reduced", FullPrecision: "full", PromotedPrecision: "promoted", AccumulatedPrecision: "accumulated"}
 
-// CompiledPrecision returns what compiled code casts the tensors of an operator to; name has no overload.
-func CompiledPrecision(name string) Precision { return compiledPrecisions[name] }
+// CompiledPrecision returns what PyTorch 1.13's compiler casts the tensors of an operator to; name has no overload. It is not what castPolicyOf
+// says: what compiled code computes from a product, say, is float32 more often.
+func CompiledPrecision(name string) Precision {
+	overloads := ops.Overloads(name)
+	if len(overloads) == 0 {
+		return AnyPrecision
+	}
+	word, _ := overloads[0].Fact("compiled_cast")
+	return Precision(max(slices.Index(precisions[:], word), 0))
+}
 
 // Casts reports whether an autocast may cast what an operator reads although all of it is of one type.
 func Casts(op *ops.Operator) bool {
-	p := compiledPrecisions[op.Schema().Name]
-	return p != AnyPrecision && p != PromotedPrecision || castPolicies[op.Name] == castLower || castPolicies[op.Name] == castFloat
+	p := CompiledPrecision(op.Schema().Name)
+	return p != AnyPrecision && p != PromotedPrecision || castPolicyOf(op) == castLower || castPolicyOf(op) == castFloat
 }
 
 // TakesCast reports whether an autocast casts an argument of an operator: a tensor, also one that need not be given, such as a bias.
@@ -71,7 +61,7 @@ func MayBeFloat32(t types.Type) bool {
 
 // compiledCast is CompiledOperationOf for an operator that is not modal.
 func compiledCast(op *ops.Operator, takes []types.Type, mayBeFloat32 bool, casts func() bool) Operation {
-	precision := compiledPrecisions[op.Schema().Name]
+	precision := CompiledPrecision(op.Schema().Name)
 	if precision == AnyPrecision || precision == PromotedPrecision && !mayBeFloat32 {
 		return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
 	}

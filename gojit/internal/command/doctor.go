@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -80,7 +80,7 @@ func examine() *health {
 		Kernels: "portable Go", GPU: "none", Memory: "none", Settings: []string{},
 	}
 	if runtime.GOARCH == "amd64" {
-		r.Kernels = fmt.Sprint(amd64.Target())
+		r.Kernels = fmt.Sprint(asm.Target())
 	}
 	if driver, err := os.ReadFile("/proc/driver/nvidia/version"); err == nil {
 		r.GPU = strings.SplitN(string(driver), "\n", 2)[0] + ": tensors are on the processor, see docs/architecture.md"

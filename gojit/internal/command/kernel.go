@@ -13,6 +13,7 @@ import (
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/cuda"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -46,14 +47,14 @@ func measureKernel(w io.Writer, args []string) error {
 		}
 	}
 	begin := time.Now()
-	f, err := amd64.Compile(launch.Expand(k), 0, amd64.Target())
+	f, err := amd64.Compile(launch.Expand(k), 0, asm.Target())
 	if err != nil && !amd64.IsUnsupported(err) {
 		return err
 	}
 	if err != nil {
 		fmt.Fprintf(w, "evaluated: %v\n", err)
 	} else {
-		fmt.Fprintf(w, "%s: %d bytes made in %.1f us\n", amd64.Target(), f.Code.Size(), float64(time.Since(begin).Nanoseconds())/1e3)
+		fmt.Fprintf(w, "%s: %d bytes made in %.1f us\n", asm.Target(), f.Code.Size(), float64(time.Since(begin).Nanoseconds())/1e3)
 	}
 	return timeKernel(w, k, n)
 }

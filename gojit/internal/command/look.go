@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 )
@@ -129,7 +129,7 @@ func codeVerb(s *Session) *cobra.Command {
 			if p.function == nil {
 				return Usagef("%s has a graph and no source text: see gojit graph", args[0])
 			}
-			text, _ := archive.PrintFunction(p.function)
+			text, _ := code.PrintFunction(p.function)
 			return s.print(plainText{text})
 		},
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/npy"
 )
@@ -74,7 +74,7 @@ func (s *Session) write(r *result, path string) error {
 
 // writeFile writes a file as archives are written: it is there when all of it is, and as it was where that fails; links and modes stay.
 func (s *Session) writeFile(path string, write func(w io.Writer) error) error {
-	if err := archive.ReplaceFile(path, write); err != nil {
+	if err := safefile.ReplaceFile(path, write); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
 	return nil

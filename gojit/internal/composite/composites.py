@@ -87,10 +87,8 @@ def clamp_max__Tensor(self, max):
     return torch.where(self > max, max.to(self.dtype), self)
 
 def mvlgamma(self, p: int):
-    total = torch.lgamma(self)
-    for i in range(1, p):
-        total = total + torch.lgamma(self - i / 2)
-    return total + p * (p - 1) / 4 * math.log(3.141592653589793)
+    halves = torch.arange(p, dtype=self.dtype, device=self.device) / 2
+    return torch.sum(torch.lgamma(self.unsqueeze(-1) - halves), -1) + p * (p - 1) / 4 * math.log(3.141592653589793)
 
 def special_ndtr(self):
     return torch.erfc(self * -0.7071067811865476) * 0.5
@@ -113,24 +111,6 @@ def nanmean(self, dim: Optional[List[int]], keepdim: bool, dtype: Optional[int])
     there = self.isnan().logical_not()
     count = torch.sum(there, dim, keepdim)
     return torch.nansum(self, dim, keepdim, dtype=dtype) / count
-
-def std_mean(self, unbiased: bool):
-    return torch.std(self, unbiased), torch.mean(self)
-
-def std_mean__dim(self, dim: Optional[List[int]], unbiased: bool, keepdim: bool):
-    return torch.std(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim)
-
-def std_mean__correction(self, dim: Optional[List[int]], correction: Optional[int], keepdim: bool):
-    return torch.std(self, dim, correction=correction, keepdim=keepdim), torch.mean(self, dim, keepdim)
-
-def var_mean(self, unbiased: bool):
-    return torch.var(self, unbiased), torch.mean(self)
-
-def var_mean__dim(self, dim: Optional[List[int]], unbiased: bool, keepdim: bool):
-    return torch.var(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim)
-
-def var_mean__correction(self, dim: Optional[List[int]], correction: Optional[int], keepdim: bool):
-    return torch.var(self, dim, correction=correction, keepdim=keepdim), torch.mean(self, dim, keepdim)
 
 def aminmax(self, dim: Optional[int], keepdim: bool):
     if dim is None:
@@ -223,10 +203,9 @@ def diff(self, n: int, dim: int, prepend: Optional[Tensor], append: Optional[Ten
     if append is not None:
         parts.append(append)
     x = torch.cat(parts, dim)
-    for _ in range(n):
+    for _ in range(min(n, x.size(dim))):
         size = x.size(dim)
-        if size > 0:
-            x = x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
+        x = x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
     return x
 
 def trapezoid__dx(y, dx: number, dim: int):

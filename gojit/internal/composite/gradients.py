@@ -84,11 +84,6 @@ def infinitely_differentiable_gelu_backward(grad, self):
     cdf = torch.erfc(self * -0.7071067811865476) * 0.5
     return grad * (cdf + self * torch.exp(self * self * -0.5) * 0.3989422804014327)
 
-def glu_backward(grad_output, self, dim: int):
-    a, b = torch.chunk(self, 2, dim)
-    s = torch.sigmoid(b)
-    return torch.cat([grad_output * s, grad_output * a * s * (1 - s)], dim)
-
 def log_sigmoid_backward(grad_output, self, buffer):
     return grad_output * torch.sigmoid(-self)
 

@@ -80,18 +80,11 @@ func (c *capture) emit(o *ops.Operator, args []run) emission {
 
 // givesArgument reports whether an operator gives back its argument as it is. Such a call is left out.
 func (c *capture) givesArgument(o *ops.Operator, args []run) bool {
-	if !mayGiveArgument[o.BaseName()] {
+	if !o.Has(ops.GivesArgument) {
 		return false
 	}
 	outs := c.perform(o, args)
 	return outs[0][0].IsTensor() && c.scope.handles[outs[0][0].Tensor()] != nil
-}
-
-// mayGiveArgument are the operators that give back their argument where there is nothing to do.
-var mayGiveArgument = map[string]bool{
-	"aten::to": true, "aten::contiguous": true, "aten::type_as": true, "aten::dropout": true, "aten::feature_dropout": true, "aten::alpha_dropout": true,
-	"aten::feature_alpha_dropout": true, "aten::resolve_conj": true, "aten::resolve_neg": true, "aten::real": true, "aten::positive": true, "aten::float": true,
-	"aten::cpu": true, "aten::_autocast_to_full_precision": true, "aten::_autocast_to_reduced_precision": true,
 }
 
 func (c *capture) handlesIn(outs []run) []*handle {
@@ -107,10 +100,9 @@ func (c *capture) handlesIn(outs []run) []*handle {
 // pythonTarget is the name of the overload that Python's calls of an operator take: a number stands for a tensor.
 func pythonTarget(o *ops.Operator) string {
 	s := o.Schema()
-	switch s.Name {
-	case "aten::add", "aten::sub", "aten::mul", "aten::div", "aten::true_divide", "aten::divide", "aten::multiply", "aten::subtract":
-		return s.Name + strings.Replace("."+s.Overload, ".Scalar", ".Tensor", 1)
-	case "aten::floor_divide":
+	if ofTensor := s.Name + strings.Replace("."+s.Overload, ".Scalar", ".Tensor", 1); o.Has(ops.WrapsNumbers) && ops.Find(ofTensor) != nil {
+		return ofTensor
+	} else if o.Has(ops.WrapsNumbers) {
 		return s.Name
 	}
 	return s.QualifiedName()

@@ -94,14 +94,6 @@ func (c *capture) write(h, to *handle) {
 	h.node, h.version = to.node, h.root().version
 }
 
-// inverses undo views that only change the shape.
-var inverses = map[string]bool{
-	"aten::view": true, "aten::reshape": true, "aten::_unsafe_view": true, "aten::flatten": true, "aten::unflatten": true,
-	"aten::squeeze": true, "aten::unsqueeze": true, "aten::view_as": true, "aten::reshape_as": true, "aten::ravel": true,
-	"aten::squeeze_": true, "aten::unsqueeze_": true, "aten::alias": true, "aten::detach": true, "aten::contiguous": true, "aten::_reshape_alias": true,
-	"aten::expand": true, "aten::expand_as": true, "aten::to": true, "aten::narrow": false,
-}
-
 // scatter returns what h is a view of, with a new tensor in the place of h.
 func (c *capture) scatter(h, to *handle) *handle {
 	parent, s := h.parent, h.step
@@ -125,7 +117,7 @@ func (c *capture) scatter(h, to *handle) *handle {
 	case "aten::chunk", "aten::split", "aten::split_with_sizes", "aten::tensor_split", "aten::unsafe_chunk", "aten::narrow":
 		return c.scatterPart(h, into)
 	}
-	if inverses[base] && h.metas[0].Numel() == parent.metas[0].Numel() {
+	if s.operator.Has(ops.Reshapes) && h.metas[0].Numel() == parent.metas[0].Numel() {
 		return c.reshape(to, parent)
 	}
 	c.fail(source.RuntimeError, "The program writes to the result of %s, which is a view that has no functional form here: write to a copy, or use index_put", base)
@@ -203,7 +195,7 @@ func (c *capture) writes(n nodeOutputs, o *ops.Operator, args []run) bool {
 			c.fail(source.RuntimeError, "%s writes to more than one tensor, which cannot be exported", s.QualifiedName())
 		}
 	}
-	if reshaping[o.BaseName()] {
+	if o.Has(ops.ReshapesInPlace) {
 		c.reshapeInPlace(n, o, args)
 		return true
 	}
@@ -253,11 +245,6 @@ func (c *capture) castLike(from, like *handle) *handle {
 		}
 	}
 	return from
-}
-
-// reshaping are the operators that change the shape of a tensor in place, not its elements.
-var reshaping = map[string]bool{
-	"aten::t_": true, "aten::transpose_": true, "aten::squeeze_": true, "aten::unsqueeze_": true, "aten::swapaxes_": true, "aten::swapdims_": true,
 }
 
 // reshapeInPlace makes a tensor a view of what it was.

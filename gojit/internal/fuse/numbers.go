@@ -2,13 +2,11 @@ package fuse
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
-
-// secondOperands are the operators that take a number for their second operand too.
-var secondOperands = map[string]bool{"aten::add": true, "aten::sub": true, "aten::mul": true, "aten::div": true}
 
 // ConstantsToNumbers makes numbers of constant tensors without dimensions that are added to tensors, subtracted from them, or multiply or divide
 // them, as PyTorch's executor does: they decide no element type then. It reports whether there was one.
@@ -28,9 +26,15 @@ func ConstantsToNumbers(g *ir.Graph) bool {
 	return changed
 }
 
+// takesSecondNumber reports whether PyTorch's executor knows of an operator that a number may be its second operand: of those that Python calls
+// with a tensor for it, the ones with an overload for either and no other names.
+func takesSecondNumber(o *ops.Operator) bool {
+	return o.Has(ops.WrapsNumbers) && !o.Schema().IsMutable() && ops.Find(o.BaseName()+".Tensor") != nil && ops.CanonicalName(o.BaseName()) == o.BaseName()
+}
+
 // SecondNumber is the number that the second operand of n stands for: a constant tensor without dimensions beside a tensor.
 func SecondNumber(n *ir.Node) (number value.Value, ok bool) {
-	if !secondOperands[n.Kind()] || len(n.Inputs()) < 2 || n.Input(0).Type().Kind() != types.KindTensor {
+	if o := n.Operator(); o == nil || !takesSecondNumber(o) || len(n.Inputs()) < 2 || n.Input(0).Type().Kind() != types.KindTensor {
 		return value.None, false
 	}
 	c, ok := n.Input(1).Constant()

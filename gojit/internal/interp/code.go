@@ -87,7 +87,7 @@ type site struct {
 	slot    int          // opGetAttr, opSetAttr
 	body    *Code        // opFork
 	at      source.Range // opFork, opLine, opWarn
-	routine *routine     // opNative
+	routine *machineLoop // opNative
 }
 
 // input is a register that a site reads; move: it is not used again, and cleared.

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/routine"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -29,7 +29,7 @@ type stack struct {
 	done    <-chan struct{}
 	mode    *autograd.Mode
 	direct  bool           // operators run without a layer: mode.Direct, as it was when the call began or an operation may have changed it
-	numbers amd64.Frame    // of machine code that runs
+	numbers routine.Frame  // of machine code that runs
 	entered []entered      // with statements that are open, outermost first
 	warned  map[*site]bool // the warnings that this run has given
 	clock   lineClock

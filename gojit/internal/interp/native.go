@@ -7,15 +7,16 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/routine"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// routine is a loop over numbers as machine code.
-type routine struct {
-	code      *amd64.Routine
+// machineLoop is a loop over numbers as machine code.
+type machineLoop struct {
+	code      *routine.Routine
 	results   []class
 	divisions map[kernel.Value]source.Range
 	raises    []raising // by the code of the trap
@@ -31,7 +32,7 @@ type raising struct {
 // native lowers a loop that computes with numbers alone to machine code and reports whether it has done
 // so: the machine wants it, the processor can, and there are only operators that functions have.
 func (l *lowering) native(n *ir.Node, dead []*ir.Value) bool {
-	if !l.options.Native || amd64.Target() == amd64.None || !l.options.isNumeric(n) {
+	if !l.options.Native || asm.Target() == asm.None || !l.options.isNumeric(n) {
 		return false
 	}
 	inputs := outsideOf(n)
@@ -46,11 +47,11 @@ func (l *lowering) native(n *ir.Node, dead []*ir.Value) bool {
 	if err := f.Verify(); err != nil {
 		panic(fmt.Sprintf("interp: %v\n%s\n%s", err, f, n))
 	}
-	code, err := amd64.CompileFunction(f, amd64.Target())
+	code, err := routine.CompileFunction(f, asm.Target())
 	if err != nil { // the system gives no more executable memory
 		return false
 	}
-	r := &routine{code: code, divisions: t.divisions, raises: t.raises}
+	r := &machineLoop{code: code, divisions: t.divisions, raises: t.raises}
 	for _, v := range n.Outputs() {
 		r.results = append(r.results, classOf(v.Type()))
 	}
@@ -356,7 +357,7 @@ const nativeBudget = 1 << 12
 func (s *stack) native(site *site, regs []value.Value, place source.Range) (source.Range, error) {
 	r := site.routine
 	if n := r.code.Words(); len(s.numbers) < n {
-		s.numbers = make(amd64.Frame, n)
+		s.numbers = make(routine.Frame, n)
 	}
 	args := r.code.Start(s.numbers)
 	for i, in := range site.inputs {

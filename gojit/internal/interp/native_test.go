@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -87,14 +87,14 @@ func TestRandomNativeLoops(t *testing.T) {
 			native++
 		}
 	}
-	if amd64.Target() != amd64.None && native < 200 {
+	if asm.Target() != asm.None && native < 200 {
 		t.Errorf("%d graphs have machine code", native)
 	}
 }
 
 func lowerNative(t testing.TB, text string) *Code {
 	t.Helper()
-	if amd64.Target() == amd64.None {
+	if asm.Target() == asm.None {
 		t.Skip("no machine code here")
 	}
 	code, err := Lower("f", readGraph(&testing.T{}, text, nil), &Options{Native: true})

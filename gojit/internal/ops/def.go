@@ -34,6 +34,8 @@ type Def struct {
 
 	// CheckInPlace fails where the form that writes in place would refuse the arguments, and others not.
 	CheckInPlace func(args []value.Value) error
+	// Sparse runs the operator with a sparse tensor among its arguments.
+	Sparse func(args, out []value.Value)
 	// Quantized says how results are quantized for the first quantized argument, nil for not at all; without it quantized tensors are refused.
 	Quantized func(x *tensor.Tensor) *tensor.Quantizer
 	// Grad computes the gradients of the arguments from those of the results.
@@ -78,12 +80,18 @@ const (
 	RankAlone                             // PyTorch's complete shape analysis tells the number of dimensions of its result, and no sizes
 	SameGradient                          // that analysis tells that its result requires gradients as the first argument does
 	SameGradientOfNumber                  // so it does, where it knows the sizes
+	WrapsNumbers                          // Python calls it with a tensor where a number is given
+	GivesArgument                         // gives back its first argument where there is nothing to do
+	Reshapes                              // gives a view with the same elements in their order
+	ReshapesInPlace                       // changes the shape of its first argument, not the elements
+	AnyLayout                             // does with sparse tensors what it does with others
+	AnySizes                              // Decomp knows sizes by Sizer alone, and passes on numbers that it does not ask for
 )
 
 // tagNames are the names of the tags, in their order.
 var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
 	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "in_groups", "reduces", "composite",
-	"rank_alone", "same_gradient", "same_gradient_of_number"}
+	"rank_alone", "same_gradient", "same_gradient_of_number", "wraps_numbers", "gives_argument", "reshapes", "reshapes_in_place", "any_layout", "any_sizes"}
 
 // String names the tags.
 func (t Tags) String() string {
@@ -123,6 +131,14 @@ func (p Promotion) String() string {
 // panics with a *source.Error where the operator fails.
 type Emitter interface {
 	Emit(name string, args ...value.Value) []value.Value
+}
+
+// Sizer is an Emitter of programs whose sizes may be symbols.
+type Sizer interface {
+	// Size returns what stands for a size: an integer, or a tensor of one.
+	Size(t *tensor.Tensor, dim int) value.Value
+	// FixedSize returns a size, and has the program be one for this size alone.
+	FixedSize(t *tensor.Tensor, dim int) int
 }
 
 // Decomposition runs an operator as other operators, and returns its results.

@@ -41,7 +41,8 @@ type Operator struct {
 
 	once   sync.Once
 	text   string
-	tags   Tags // that stand behind the schema in the table
+	words  string // that stand behind the schema in the table
+	tags   Tags   // those of them that are tags
 	parsed *schema.FunctionSchema
 }
 
@@ -85,6 +86,20 @@ func (o *Operator) AllTags() Tags { return o.tags | o.Def().Tags }
 
 // Has reports whether a tag is one of the operator's.
 func (o *Operator) Has(t Tags) bool { return o.AllTags()&t != 0 }
+
+// Fact returns what stands behind the schema by a key, "b" of "a=b"; ok is true for the key alone as well.
+func (o *Operator) Fact(key string) (fact string, ok bool) {
+	for rest := o.words; rest != ""; {
+		var word string
+		if word, rest, _ = strings.Cut(rest, " "); !strings.HasPrefix(word, key) {
+			continue
+		}
+		if word = word[len(key):]; word == "" || word[0] == '=' {
+			return strings.TrimPrefix(word, "="), true
+		}
+	}
+	return "", false
+}
 
 // IsComposite reports whether PyTorch has no kernel of its own for an operator: what sees operators below autograd sees those that it
 // is made of.

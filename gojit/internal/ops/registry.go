@@ -2,6 +2,7 @@ package ops
 
 import (
 	_ "embed"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -75,7 +76,8 @@ func load() *table {
 		rest = after
 		o := &all[i]
 		if at := strings.IndexByte(line, '#'); at >= 0 {
-			line, o.tags = line[:at-1], tagsOf(line[at+1:])
+			line, o.words = line[:at-1], line[at+2:]
+			o.tags = tagsOf(o.words)
 		}
 		o.text, o.Name = line, keyOfSchemaText(line)
 		t.insert(o)
@@ -89,12 +91,25 @@ func tagsOf(text string) (tags Tags) {
 		var word string
 		word, rest, _ = strings.Cut(rest, " ")
 		for i := range tagNames {
-			if tagNames[i] == word && word != "" {
+			if tagNames[i] == word {
 				tags |= 1 << i
 			}
 		}
 	}
 	return tags
+}
+
+// WithFact returns the names of the operators behind whose schemas a key stands, each with what it says.
+func WithFact(key string) iter.Seq2[*Operator, string] {
+	return func(yield func(*Operator, string) bool) {
+		for _, base := range Names() {
+			for _, o := range Overloads(base) {
+				if fact, ok := o.Fact(key); ok && !yield(o, fact) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // insert adds an operator. Tables before this one share the slice, and see no more of it than they did.

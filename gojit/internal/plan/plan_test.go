@@ -9,7 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/golden"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
@@ -47,7 +47,7 @@ func TestRegions(t *testing.T) {
 				plans.WriteString(planText(t, n, c.Input("shapes")))
 			}
 		}
-		if amd64.Target() >= amd64.AVX2 { // else windows have no steps of their own
+		if asm.Target() >= asm.AVX2 { // else windows have no steps of their own
 			c.Check("out/plan", plans.String())
 		}
 	})

@@ -12,7 +12,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -296,7 +296,7 @@ func TestNoAllocations(t *testing.T) {
 	if strings.Contains(os.Getenv("GOJIT_CHECK"), "guard") {
 		t.Skip("results get memory of their own")
 	}
-	if amd64.Target() < amd64.AVX2 || testing.AllocsPerRun(50, func() { pool.Put(pool.Get()) }) > 0 {
+	if asm.Target() < asm.AVX2 || testing.AllocsPerRun(50, func() { pool.Put(pool.Get()) }) > 0 {
 		t.Skip("the portable code, and pools under the race detector, take memory")
 	}
 	random := rand.New(rand.NewPCG(1, 2))

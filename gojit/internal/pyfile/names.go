@@ -142,7 +142,7 @@ func resolve(full string) (frontend.SugaredValue, error) {
 		return frontend.NewNamespace(name), nil
 	}
 	if module == "torch.nn.functional" {
-		if functional[name] {
+		if overloads := ops.Overloads("aten::" + name); len(overloads) > 0 && isFunctional(overloads[0]) {
 			return frontend.NewBuiltin("aten::" + name), nil
 		}
 		return nil, nil
@@ -169,11 +169,8 @@ var special = map[string]frontend.SugaredValue{
 	"torch.jit.is_scripting": frontend.NewBuiltin("aten::is_scripting"), "torch.device": frontend.NewBuiltin("aten::device"),
 }
 
-// functional are the functions of torch.nn.functional that are the operator of their name, with its parameters. The others are programs in Python.
-var functional = map[string]bool{
-	"linear": true, "bilinear": true, "conv1d": true, "conv2d": true, "conv3d": true, "conv_transpose1d": true, "conv_transpose2d": true, "conv_transpose3d": true,
-	"avg_pool1d": true, "avg_pool2d": true, "avg_pool3d": true, "gelu": true, "silu": true, "relu": true, "relu6": true, "sigmoid": true, "tanh": true,
-	"softmax": true, "log_softmax": true, "softplus": true, "softshrink": true, "hardshrink": true, "prelu": true, "one_hot": true,
-	"pixel_shuffle": true, "pixel_unshuffle": true, "channel_shuffle": true, "cosine_similarity": true, "pairwise_distance": true, "pdist": true,
-	"adaptive_avg_pool1d": true, "layer_norm": true, "leaky_relu": true, "mish": true, "selu": true, "hardsigmoid": true, "hardswish": true,
+// isFunctional reports whether a function of torch.nn.functional is the operator, with its parameters. The others are programs in Python.
+func isFunctional(o *ops.Operator) bool {
+	_, ok := o.Fact("nn_functional")
+	return ok
 }

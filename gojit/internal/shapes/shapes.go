@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/composite"
@@ -29,74 +28,11 @@ func Text() string { return text }
 
 var functions = sync.OnceValue(func() map[string]*ir.Function { return composite.Definitions("_shape_functions.py", text) })
 
-// ofOperators has, for each function, the operators whose results it tells the sizes of, with their overloads.
-var ofOperators = map[string]string{
-	"unary": `contiguous rsub.Scalar dropout zeros ones full empty.memory_format to.dtype layer_norm softmax.int log_softmax.int _no_grad_embedding_renorm_ embedding_renorm_
-		quantize_per_tensor quantize_per_tensor.tensor_qparams dequantize.self relu relu_ relu6 relu6_ sigmoid sigmoid_ tanh tanh_ gelu silu silu_ hardswish hardswish_
-		hardsigmoid hardsigmoid_ hardtanh hardtanh_ leaky_relu leaky_relu_ elu elu_ selu celu softplus threshold exp expm1 log log2 log10 log1p sqrt rsqrt square abs neg
-		sign ceil floor round trunc frac reciprocal sin cos tan asin acos atan sinh cosh asinh acosh atanh erf erfc erfinv lgamma digamma isnan isinf isfinite
-		logical_not bitwise_not clamp clamp_ clamp_min clamp_max clone detach add.Scalar add_.Scalar sub.Scalar mul.Scalar mul_.Scalar div.Scalar pow.Tensor_Scalar
-		fmod.Scalar remainder.Scalar eq.Scalar ne.Scalar lt.Scalar le.Scalar gt.Scalar ge.Scalar dropout_ cumsum cumprod zeros_like ones_like rand_like randn_like
-		full_like empty_like fill_.Scalar zero_ masked_fill.Scalar masked_fill_.Scalar group_norm instance_norm hardshrink softshrink logit nan_to_num flip roll`,
-	"broadcast": `add.Tensor sub.Tensor rsub.Tensor mul.Tensor div.Tensor div.Tensor_mode true_divide.Tensor floor_divide pow.Tensor_Tensor fmod.Tensor
-		remainder.Tensor max.other min.other maximum minimum fmax fmin atan2 eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and logical_or logical_xor
-		bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor hypot copysign.Tensor prelu lerp.Scalar`,
-	"broadcast_inplace":       "add_.Tensor sub_.Tensor mul_.Tensor div_.Tensor",
-	"broadcast_three":         "lerp.Tensor where.self addcmul addcdiv",
-	"broadcast_one_three":     "where.ScalarSelf",
-	"zero_dim_tensor":         "mean sum prod max min var std all any",
-	"adaptive_avg_pool2d":     "adaptive_avg_pool2d",
-	"arange_end":              "arange",
-	"arange_start":            "arange.start",
-	"arange_start_step":       "arange.start_step",
-	"squeeze_nodim":           "squeeze",
-	"squeeze":                 "squeeze.dim",
-	"unsqueeze":               "unsqueeze",
-	"slice":                   "slice.Tensor",
-	"select":                  "select.int",
-	"index_select":            "index_select",
-	"embedding":               "embedding",
-	"mm":                      "mm",
-	"dot":                     "dot",
-	"mv":                      "mv",
-	"matmul":                  "matmul",
-	"linear":                  "linear",
-	"max_pool2d":              "max_pool2d",
-	"max_pool2d_with_indices": "max_pool2d_with_indices",
-	"t":                       "t",
-	"transpose":               "transpose.int",
-	"conv1d":                  "conv1d",
-	"conv2d":                  "conv2d",
-	"conv3d":                  "conv3d",
-	"batch_norm":              "batch_norm",
-	"conv_backwards":          "convolution_backward",
-	"conv_forwards":           "convolution",
-	"conv_transpose2d_input":  "conv_transpose2d.input",
-	"flatten":                 "flatten.using_ints",
-	"cat":                     "cat",
-	"permute":                 "permute",
-	"view":                    "view reshape",
-	"expand":                  "expand_as",
-	"expand_one_unused":       "expand",
-	"sum_mean_dim":            "mean.dim sum.dim_IntList",
-	"max_dim":                 "max.dim min.dim",
-	"addmm":                   "addmm",
-	"upsample_nearest2d":      "upsample_nearest2d.vec",
-	"argmax":                  "argmax argmin",
-	"bmm":                     "bmm",
-	"_shape_as_tensor":        "_shape_as_tensor",
-	"topk":                    "topk",
-	"nll_loss_forward":        "nll_loss_forward",
-	"native_layer_norm":       "native_layer_norm",
-	"native_batch_norm":       "native_batch_norm",
-}
-
+// byOperator has the functions that tell the sizes of the results of operators, by overload.
 var byOperator = sync.OnceValue(func() map[string]string {
-	found := map[string]string{"prim::NumToTensor.Scalar": "zero_dim_tensor", "prim::NumToTensor.bool": "zero_dim_tensor"}
-	for function, operators := range ofOperators {
-		for _, name := range strings.Fields(operators) {
-			found["aten::"+name] = function
-		}
+	found := map[string]string{}
+	for o, function := range ops.WithFact("shape") {
+		found[o.Name] = function
 	}
 	return found
 })

@@ -190,7 +190,7 @@ func (r *Recorder) argument(o *ops.Operator, i int, x value.Value, stash stash, 
 		return v, nil
 	}
 	if r.Exact && i > 0 && x.IsTensor() && r.values[x.Tensor()] == nil && x.Tensor().PyObject() == 0 && x.Tensor().Dim() == 0 &&
-		takesNumbersAsTensors[strings.TrimSuffix(o.BaseName(), "_")] {
+		o.Has(ops.WrapsNumbers) {
 		return r.g.Constant(value.OfScalar(x.Tensor().At()), place), nil // the call was given a number
 	}
 	switch x.Kind() {
@@ -210,17 +210,11 @@ func (r *Recorder) argument(o *ops.Operator, i int, x value.Value, stash stash, 
 		}
 		return r.g.InsertNode(r.g.CreateList(elem, items)).Output(), nil
 	case value.KindBool, value.KindInt, value.KindFloat:
-		if i > 0 && !r.Exact && takesNumbersAsTensors[strings.TrimSuffix(o.BaseName(), "_")] && o.Schema().Arguments[i].Name == "other" {
+		if i > 0 && !r.Exact && o.Has(ops.WrapsNumbers) && o.Schema().Arguments[i].Name == "other" {
 			return r.constantTensor(wrapped(x), place), nil
 		}
 	}
 	return r.valueOf(x, place)
-}
-
-// takesNumbersAsTensors are the operators that Python calls with a tensor where a number was given.
-var takesNumbersAsTensors = map[string]bool{
-	"aten::add": true, "aten::sub": true, "aten::mul": true, "aten::div": true, "aten::floor_divide": true,
-	"aten::true_divide": true, "aten::divide": true, "aten::multiply": true, "aten::subtract": true,
 }
 
 // wrapped is the tensor that stands for a number.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -29,8 +30,8 @@ type sides struct {
 }
 
 // findSides looks for sides that cost at least the given number.
-func (l *lowerer) findSides(least int) {
-	k := l.kernel
+func (l *Lowerer) findSides(least int) {
+	k := l.Kernel
 	choices := 0
 	for i := range k.Instrs {
 		if k.Instrs[i].Op == kernel.Select {
@@ -73,8 +74,8 @@ func (l *lowerer) findSides(least int) {
 
 // usual is positive for a condition that holds for most numbers and negative for one that holds for few of them, such as an
 // equality.
-func (l *lowerer) usual(c kernel.Value) int {
-	in := &l.kernel.Instrs[c]
+func (l *Lowerer) usual(c kernel.Value) int {
+	in := &l.Kernel.Instrs[c]
 	switch in.Op {
 	case kernel.Eq:
 		return -1
@@ -94,7 +95,7 @@ func (l *lowerer) usual(c kernel.Value) int {
 
 // ownValues returns the values that are used for one value and nothing else, itself among them, in their order. left is how
 // often each value is used.
-func (l *lowerer) ownValues(root kernel.Value, left []int32) []kernel.Value {
+func (l *Lowerer) ownValues(root kernel.Value, left []int32) []kernel.Value {
 	var own []kernel.Value
 	reach := func(v kernel.Value) {
 		if left[v]--; left[v] == 0 && l.mayWait(v) {
@@ -103,7 +104,7 @@ func (l *lowerer) ownValues(root kernel.Value, left []int32) []kernel.Value {
 	}
 	reach(root)
 	for at := 0; at < len(own); at++ {
-		in := &l.kernel.Instrs[own[at]]
+		in := &l.Kernel.Instrs[own[at]]
 		for j := range in.Op.Operands() {
 			reach(in.Args[j])
 		}
@@ -114,13 +115,13 @@ func (l *lowerer) ownValues(root kernel.Value, left []int32) []kernel.Value {
 
 // mayWait reports whether a value may be computed later than it is written: not elements, which are best asked for
 // early, nothing with parts, and no divisions, which fail for lanes that are not chosen too.
-func (l *lowerer) mayWait(v kernel.Value) bool {
-	in := &l.kernel.Instrs[v]
-	if in.Op.Operands() == 0 || in.Type.IsComplex() || isDivision(in) {
+func (l *Lowerer) mayWait(v kernel.Value) bool {
+	in := &l.Kernel.Instrs[v]
+	if in.Op.Operands() == 0 || in.Type.IsComplex() || IsDivision(in) {
 		return false
 	}
 	for j := range in.Op.Operands() {
-		if l.kernel.TypeOf(in.Args[j]).IsComplex() {
+		if l.Kernel.TypeOf(in.Args[j]).IsComplex() {
 			return false
 		}
 	}
@@ -128,10 +129,10 @@ func (l *lowerer) mayWait(v kernel.Value) bool {
 }
 
 // cost estimates the time of values in additions.
-func (l *lowerer) cost(values []kernel.Value) int {
+func (l *Lowerer) cost(values []kernel.Value) int {
 	sum := 0
 	for _, v := range values {
-		in := &l.kernel.Instrs[v]
+		in := &l.Kernel.Instrs[v]
 		switch in.Op {
 		case kernel.Bits, kernel.Real, kernel.Conj:
 		case kernel.Div, kernel.Sqrt:
@@ -141,7 +142,7 @@ func (l *lowerer) cost(values []kernel.Value) int {
 			}
 		case kernel.Scale:
 			sum += 2
-			if l.isa != AVX512 {
+			if l.Isa != asm.AVX512 {
 				sum += 12
 			}
 		case kernel.Lookup, kernel.Convert:
@@ -153,10 +154,10 @@ func (l *lowerer) cost(values []kernel.Value) int {
 	return sum
 }
 
-func (l *lowerer) addSide(choice int32, which int, s side) {
+func (l *Lowerer) addSide(choice int32, which int, s side) {
 	if l.sides.atValue == nil {
 		l.sides.atValue = map[int32][2]int32{}
-		l.sides.waiting = make([]int32, len(l.kernel.Instrs))
+		l.sides.waiting = make([]int32, len(l.Kernel.Instrs))
 	}
 	l.sides.of = append(l.sides.of, s)
 	number := int32(len(l.sides.of))
@@ -169,10 +170,10 @@ func (l *lowerer) addSide(choice int32, which int, s side) {
 }
 
 // waits reports whether a value is computed only with a side that is not the one being written.
-func (l *lowerer) waits(v int) bool { return l.sides.waiting != nil && l.sides.waiting[v] != l.side }
+func (l *Lowerer) waits(v int) bool { return l.sides.waiting != nil && l.sides.waiting[v] != l.side }
 
 // takeSide writes the values of a side between the branch and its end. test is the comparison that chooses, or a mask.
-func (l *lowerer) takeSide(number int32, test instruction) {
+func (l *Lowerer) takeSide(number int32, test instruction) {
 	s := &l.sides.of[number-1]
 	start, first := len(l.code), l.next
 	test.kind, test.index, test.d = skipSide, 0, none
@@ -197,7 +198,7 @@ func (l *lowerer) takeSide(number int32, test instruction) {
 }
 
 // chooseSides writes the sides of a choice that have branches.
-func (l *lowerer) chooseSides(v kernel.Value, c kernel.Value) {
+func (l *Lowerer) chooseSides(v kernel.Value, c kernel.Value) {
 	both := l.sides.atValue[int32(v)]
 	for _, number := range both {
 		if number > 0 {
@@ -207,41 +208,41 @@ func (l *lowerer) chooseSides(v kernel.Value, c kernel.Value) {
 }
 
 // testOf is the test of a branch by a condition.
-func (l *lowerer) testOf(c kernel.Value) instruction {
+func (l *Lowerer) testOf(c kernel.Value) instruction {
 	wide := l.boolWide[c]
-	in := instruction{w: l.width(wide), op: pair(wide, MOVMSKPS, MOVMSKPD), args: [4]operand{l.values[c], none, none, none}}
-	if l.isa != AVX512 {
+	in := instruction{w: l.width(wide), op: pair(wide, asm.MOVMSKPS, asm.MOVMSKPD), args: [4]operand{l.values[c], none, none, none}}
+	if l.Isa != asm.AVX512 {
 		return in
 	}
 	if a, b, op, predicate, ok := l.comparison(c); ok {
 		in.op, in.imm, in.args[0], in.args[1] = op, predicate, a, b
 		return in
 	}
-	in.op, in.imm, in.args[1] = pair(wide, PCMPD, PCMPQ), cmpNotEqual, l.number(0, wide)
+	in.op, in.imm, in.args[1] = pair(wide, asm.PCMPD, asm.PCMPQ), cmpNotEqual, l.number(0, wide)
 	return in
 }
 
 // comparison returns the operands, instruction and predicate of a condition that compares numbers.
-func (l *lowerer) comparison(c kernel.Value) (a, b operand, op Op, predicate uint8, ok bool) {
-	test := &l.kernel.Instrs[c]
+func (l *Lowerer) comparison(c kernel.Value) (a, b operand, op asm.Op, predicate uint8, ok bool) {
+	test := &l.Kernel.Instrs[c]
 	if test.Op < kernel.Eq || test.Op > kernel.Ge {
 		return none, none, 0, 0, false
 	}
-	t := l.kernel.TypeOf(test.Args[0])
+	t := l.Kernel.TypeOf(test.Args[0])
 	if t == tensor.Bool || t.IsComplex() {
 		return none, none, 0, 0, false
 	}
 	wide := wideType(t)
-	op = pair(wide, PCMPD, PCMPQ)
+	op = pair(wide, asm.PCMPD, asm.PCMPQ)
 	if t.IsFloating() {
-		op = pair(wide, CMPPS, CMPPD)
+		op = pair(wide, asm.CMPPS, asm.CMPPD)
 	}
 	a, b, predicate = l.ordered(test)
 	return a, b, op, predicate, true
 }
 
 // prune drops instructions whose results nobody uses.
-func (l *lowerer) prune() {
+func (l *Lowerer) prune() {
 	used := make([]bool, l.next)
 	for _, acc := range l.accs {
 		used[acc.reg] = true
@@ -249,7 +250,7 @@ func (l *lowerer) prune() {
 	at := len(l.code)
 	for i := len(l.code) - 1; i >= 0; i-- {
 		in := &l.code[i]
-		if in.kind != storeOut && in.kind != skipSide && in.kind != checkNone && !used[in.d] {
+		if in.kind != StoreOut && in.kind != skipSide && in.kind != checkNone && !used[in.d] {
 			continue
 		}
 		for _, o := range in.args {

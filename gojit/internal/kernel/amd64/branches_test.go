@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -34,9 +35,9 @@ func choice(op kernel.Op, d tensor.DType) *kernel.Kernel {
 	return b.Kernel()
 }
 
-func skipsOf(k *kernel.Kernel, isa ISA) int {
-	l := lowerer{isa: isa, kernel: k, least: dearSide}
-	l.lower(0)
+func skipsOf(k *kernel.Kernel, isa asm.ISA) int {
+	l := Lowerer{Isa: isa, Kernel: k, least: dearSide}
+	l.Lower(0)
 	n := 0
 	for i := range l.code {
 		if l.code[i].kind == skipSide {
@@ -51,7 +52,7 @@ func TestSkippedSides(t *testing.T) {
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
 		for op, want := range map[kernel.Op]int{kernel.Gt: 3, kernel.Le: 3, kernel.Eq: 2, kernel.Ne: 2} {
 			k := choice(op, d)
-			if got := skipsOf(k, AVX2); got != want {
+			if got := skipsOf(k, asm.AVX2); got != want {
 				t.Errorf("%s of %s: %d branches, want %d", op, d, got, want)
 			}
 			agree(t, op.String()+" of "+d.String(), k, false, true)
@@ -66,7 +67,7 @@ func TestSharedValuesAreNotSkipped(t *testing.T) {
 	dear := dearChain(b, x, 0, 20)
 	b.Output(b.Select(b.Binary(kernel.Gt, x, b.Number(x, 0)), dear, x), tensor.Float32)
 	b.Output(b.Neg(dear), tensor.Float32)
-	if n := skipsOf(b.Kernel(), AVX2); n != 0 {
+	if n := skipsOf(b.Kernel(), asm.AVX2); n != 0 {
 		t.Errorf("%d branches", n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -80,18 +81,18 @@ func LaneBits(t tensor.DType, bits uint64) uint64 {
 //
 // An output that reduces receives one result for each row, in 8 bytes or, where lanes are smaller, in 4: a truth value is all ones.
 type Function struct {
-	Code     *Code
+	Code     *asm.Code
 	Scratch  int   // bytes of scratch memory
 	Pointers []int // for each entry of Args.Ptr: the output, or the number of outputs and the input
 }
 
 // pointerRegs hold the addresses of operands. Where scratch memory is needed there is one less.
-var pointerRegs = [...]Reg{RSI, RBX, R8, R9, R10, R11, R12, R13}
+var pointerRegs = [...]asm.Reg{asm.RSI, asm.RBX, asm.R8, asm.R9, asm.R10, asm.R11, asm.R12, asm.R13}
 
 // Compile makes machine code of a kernel without operations that kernel.Expand replaces. Bit i of
 // uniform says that input i has one element for all. The error is ErrUnsupported where the instruction
 // set cannot do what the kernel asks for.
-func Compile(k *kernel.Kernel, uniform uint32, isa ISA) (*Function, error) {
+func Compile(k *kernel.Kernel, uniform uint32, isa asm.ISA) (*Function, error) {
 	return compile(k, uniform, isa, dearSide, false)
 }
 
@@ -104,25 +105,25 @@ const StreamAlignment = 64
 
 // CompileStreaming is Compile for outputs that the caches do not hold: whole vectors go past them to the memory, which is then not read
 // before it is written. Outputs lie at multiples of StreamAlignment, Rows is at most 1.
-func CompileStreaming(k *kernel.Kernel, uniform uint32, isa ISA) (*Function, error) {
+func CompileStreaming(k *kernel.Kernel, uniform uint32, isa asm.ISA) (*Function, error) {
 	return compile(k, uniform, isa, dearSide, true)
 }
 
 // compile is Compile with branches around sides of choices that cost at least the given number.
-func compile(k *kernel.Kernel, uniform uint32, isa ISA, least int, streams bool) (f *Function, err error) {
-	defer catchUnsupported(&err)
-	if isa == None {
+func compile(k *kernel.Kernel, uniform uint32, isa asm.ISA, least int, streams bool) (f *Function, err error) {
+	defer CatchUnsupported(&err)
+	if isa == asm.None {
 		return nil, ErrUnsupported
 	}
-	g := &generator{lowerer: lowerer{isa: isa, kernel: k, least: least}, streams: streams}
+	g := &Generator{Lowerer: Lowerer{Isa: isa, Kernel: k, least: least}, streams: streams}
 	code := g.generate(uniform)
-	f = &Function{Scratch: g.scratch * isa.Width().Bytes(), Pointers: g.pointers}
-	f.Code, err = Place(code)
+	f = &Function{Scratch: g.Scratch * isa.Width().Bytes(), Pointers: g.pointers}
+	f.Code, err = asm.Place(code)
 	return f, err
 }
 
-// catchUnsupported, deferred, returns what lowerer.fail panics with as an error.
-func catchUnsupported(err *error) {
+// CatchUnsupported, deferred, returns what lowerer.fail panics with as an error.
+func CatchUnsupported(err *error) {
 	if r := recover(); r != nil {
 		u, ok := r.(unsupported)
 		if !ok {
@@ -132,62 +133,62 @@ func catchUnsupported(err *error) {
 	}
 }
 
-// Primitives returns which of the instructions that not every target needs this one has.
-func (i ISA) Primitives() kernel.Primitives {
-	return kernel.Primitives{Scale: i == AVX512, Mantissa: i == AVX512}
+// PrimitivesOf returns which of the instructions that not every target needs an instruction set has.
+func PrimitivesOf(isa asm.ISA) kernel.Primitives {
+	return kernel.Primitives{Scale: isa == asm.AVX512, Mantissa: isa == asm.AVX512}
 }
 
 // IsUnsupported reports whether an error of Compile says that the kernel is to be evaluated.
 func IsUnsupported(err error) bool { return errors.Is(err, ErrUnsupported) }
 
-// generator writes the loop around the instructions of a kernel.
-type generator struct {
-	lowerer
-	asm      Assembler
-	body     []machine
-	fixed    []int16
-	scratch  int
-	unroll   int
-	stride   Reg  // of the registers of one vector of a round to those of the next, 0 where all use the same
-	streams  bool // whole vectors of outputs go past the caches
+// Generator writes the loop around the instructions of a kernel.
+type Generator struct {
+	Lowerer
+	Asm      asm.Assembler
+	Body     []machine
+	Fixed    []int16
+	Scratch  int
+	Unroll   int
+	stride   asm.Reg // of the registers of one vector of a round to those of the next, 0 where all use the same
+	streams  bool    // whole vectors of outputs go past the caches
 	pointers []int
-	regOf    map[int]Reg // of outputs and inputs, counted as in pointers
-	pool     Label
-	poolData []byte
-	masks    int32   // end of the ones of the mask table in the pool
-	accReg   [][]Reg // of each accumulator and round
-	skips    []Label // ends of the sides that are being emitted
+	regOf    map[int]asm.Reg // of outputs and inputs, counted as in pointers
+	Pool     asm.Label
+	PoolData []byte
+	masks    int32       // end of the ones of the mask table in the pool
+	accReg   [][]asm.Reg // of each accumulator and round
+	skips    []asm.Label // ends of the sides that are being emitted
 }
 
-func (g *generator) generate(uniform uint32) []byte {
-	g.lower(uniform)
+func (g *Generator) generate(uniform uint32) []byte {
+	g.Lower(uniform)
 	g.assignPointers(uniform)
 	g.chooseUnroll()
-	g.layOutPool()
-	a := newAllocator(&g.lowerer)
-	g.fixed = a.fixed
-	g.body = a.assign()
-	g.scratch = a.scratch
+	g.LayOutPool()
+	a := newAllocator(&g.Lowerer)
+	g.Fixed = a.Fixed
+	g.Body = a.Assign()
+	g.Scratch = a.Scratch
 	g.setStride(len(a.slots) > 0)
-	g.asm.ISA = g.isa
-	g.asm.Code = make([]byte, 0, 1024)
+	g.Asm.ISA = g.Isa
+	g.Asm.Code = make([]byte, 0, 1024)
 	g.prologue()
-	row := g.asm.Here()
+	row := g.Asm.Here()
 	g.startRow()
 	g.loops()
 	g.storeResults()
 	g.nextRow(row)
 	g.epilogue()
-	return g.asm.Code
+	return g.Asm.Code
 }
 
 // assignPointers gives each operand that is walked a register.
-func (g *generator) assignPointers(uniform uint32) {
-	g.regOf = map[int]Reg{}
-	k := g.kernel
+func (g *Generator) assignPointers(uniform uint32) {
+	g.regOf = map[int]asm.Reg{}
+	k := g.Kernel
 	add := func(i int) {
 		if len(g.pointers) == len(pointerRegs) {
-			g.fail("more than %d operands", len(pointerRegs))
+			g.Fail("more than %d operands", len(pointerRegs))
 		}
 		g.regOf[i] = pointerRegs[len(g.pointers)]
 		g.pointers = append(g.pointers, i)
@@ -203,9 +204,9 @@ func (g *generator) assignPointers(uniform uint32) {
 }
 
 // rounds returns how many accumulators a reduction has side by side.
-func (l *lowerer) rounds(acc accumulator) int {
-	bytes := tensorLanes(l.kernel.TypeOf(l.kernel.Outputs[acc.output].Value))
-	return max(1, bytes/l.lanes)
+func (l *Lowerer) rounds(acc accumulator) int {
+	bytes := tensorLanes(l.Kernel.TypeOf(l.Kernel.Outputs[acc.output].Value))
+	return max(1, bytes/l.Lanes)
 }
 
 // tensorLanes returns the partial results that a reduction over a type keeps. Those of Bool do not
@@ -218,7 +219,7 @@ func tensorLanes(t tensor.DType) int {
 }
 
 // accumulatorRegisters returns how many registers reductions occupy.
-func (l *lowerer) accumulatorRegisters() int {
+func (l *Lowerer) accumulatorRegisters() int {
 	n := 0
 	for _, acc := range l.accs {
 		n += l.rounds(acc)
@@ -228,42 +229,42 @@ func (l *lowerer) accumulatorRegisters() int {
 
 // chooseUnroll picks how many vectors a round of the loop takes: as many as a reduction has
 // accumulators, and several where the body is too short to hide latency.
-func (g *generator) chooseUnroll() {
+func (g *Generator) chooseUnroll() {
 	switch n := len(g.code); {
 	case n <= 6:
-		g.unroll = 4
+		g.Unroll = 4
 	case n <= 12:
-		g.unroll = 2
+		g.Unroll = 2
 	default:
-		g.unroll = 1
+		g.Unroll = 1
 	}
 	if len(g.accs) == 0 {
 		return
 	}
-	g.unroll = 1
+	g.Unroll = 1
 	for _, acc := range g.accs {
-		g.unroll = max(g.unroll, g.rounds(acc))
+		g.Unroll = max(g.Unroll, g.rounds(acc))
 	}
-	r := Reg(g.isa.Registers() - 1)
-	if g.isa != AVX512 {
+	r := asm.Reg(g.Isa.Registers() - 1)
+	if g.Isa != asm.AVX512 {
 		r--
 	}
 	for _, acc := range g.accs {
-		var regs []Reg
+		var regs []asm.Reg
 		for range g.rounds(acc) {
 			regs = append(regs, r)
 			r--
 			if r > 200 {
-				g.fail("%d reductions at once", len(g.accs))
+				g.Fail("%d reductions at once", len(g.accs))
 			}
 		}
 		g.accReg = append(g.accReg, regs)
 	}
 }
 
-// layOutPool places the constants behind the code.
-func (g *generator) layOutPool() {
-	vector := g.isa.Width().Bytes()
+// LayOutPool places the constants behind the code.
+func (g *Generator) LayOutPool() {
+	vector := g.Isa.Width().Bytes()
 	g.places = make([]int32, len(g.uniforms))
 	for pass := range 2 { // vectors first, which are aligned
 		for i := range g.uniforms {
@@ -271,47 +272,47 @@ func (g *generator) layOutPool() {
 			if u.slot >= 0 || (u.vector == nil) == (pass == 0) {
 				continue
 			}
-			g.places[i] = int32(len(g.poolData))
+			g.places[i] = int32(len(g.PoolData))
 			switch {
 			case u.vector != nil:
-				g.poolData = append(g.poolData, u.vector...)
-				for len(g.poolData)%vector != 0 {
-					g.poolData = append(g.poolData, 0)
+				g.PoolData = append(g.PoolData, u.vector...)
+				for len(g.PoolData)%vector != 0 {
+					g.PoolData = append(g.PoolData, 0)
 				}
-			case g.isa == AVX512:
-				g.poolData = appendNumber(g.poolData, u)
+			case g.Isa == asm.AVX512:
+				g.PoolData = appendNumber(g.PoolData, u)
 			default:
 				for range vector / int(u.size) {
-					g.poolData = appendNumber(g.poolData, u)
+					g.PoolData = appendNumber(g.PoolData, u)
 				}
 			}
 		}
 	}
-	if g.isa == AVX2 && g.masksTail() {
+	if g.Isa == asm.AVX2 && g.masksTail() {
 		ones := 256 // as many bytes as the accumulators of a reduction, from whose end masks of several rounds count
 		if g.hasPairs() {
 			ones *= 2
 		}
 		for range ones {
-			g.poolData = append(g.poolData, 0xff)
+			g.PoolData = append(g.PoolData, 0xff)
 		}
-		g.masks = int32(len(g.poolData))
-		g.poolData = append(g.poolData, make([]byte, 64)...)
+		g.masks = int32(len(g.PoolData))
+		g.PoolData = append(g.PoolData, make([]byte, 64)...)
 	}
 }
 
-func appendNumber(b []byte, u *uniform) []byte {
+func appendNumber(b []byte, u *Uniform) []byte {
 	if u.size == 8 {
 		return binary.LittleEndian.AppendUint64(b, u.bits)
 	}
 	return binary.LittleEndian.AppendUint32(b, uint32(u.bits))
 }
 
-// expanded returns how many numbers among the arguments are spread over vectors in scratch memory:
+// Expanded returns how many numbers among the arguments are spread over vectors in scratch memory:
 // without embedded broadcasts, all.
-func (l *lowerer) expanded() int {
+func (l *Lowerer) Expanded() int {
 	n := 0
-	if l.isa != AVX512 {
+	if l.Isa != asm.AVX512 {
 		for i := range l.uniforms {
 			if l.uniforms[i].slot >= 0 {
 				n++
@@ -322,12 +323,12 @@ func (l *lowerer) expanded() int {
 }
 
 // expandedPlace returns where the number i of the arguments is spread.
-func (l *lowerer) expandedPlace(i int) Mem {
+func (l *Lowerer) expandedPlace(i int) asm.Mem {
 	n := 0
 	for j := range i {
 		if l.uniforms[j].slot >= 0 {
 			n++
 		}
 	}
-	return At(scratchReg, int32(n*l.isa.Width().Bytes()))
+	return asm.At(ScratchReg, int32(n*l.Isa.Width().Bytes()))
 }

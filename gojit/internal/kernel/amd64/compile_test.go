@@ -7,16 +7,19 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm/asmtest"
+
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // targets are the instruction sets that run here.
-func targets(t testing.TB) []ISA {
+func targets(t testing.TB) []asm.ISA {
 	t.Helper()
-	machineOnly(t)
-	var sets []ISA
-	for isa := Baseline; isa <= Host(); isa++ {
+	asmtest.MachineOnly(t)
+	var sets []asm.ISA
+	for isa := asm.Baseline; isa <= asm.Host(); isa++ {
 		sets = append(sets, isa)
 	}
 	return sets
@@ -128,7 +131,7 @@ func agree(t *testing.T, name string, k *kernel.Kernel, loose bool, must bool) {
 	for _, isa := range targets(t) {
 		f, err := Compile(k, 0, isa)
 		if err != nil {
-			if !IsUnsupported(err) || must && isa >= AVX2 {
+			if !IsUnsupported(err) || must && isa >= asm.AVX2 {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
@@ -249,7 +252,7 @@ func TestFusedMultiplication(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 4))
 			for _, isa := range targets(t) {
 				f, err := Compile(b.Kernel(), 0, isa)
-				if err != nil && isa == Baseline && d == tensor.Float64 {
+				if err != nil && isa == asm.Baseline && d == tensor.Float64 {
 					continue
 				}
 				if err != nil {

@@ -6,7 +6,10 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm/asmtest"
+
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -73,7 +76,7 @@ func has(k *kernel.Kernel, ops ...kernel.Op) bool {
 }
 
 func compareKernel(t *testing.T, seed uint64) {
-	if Target() == None {
+	if asm.Target() == asm.None {
 		t.Skip("no machine code here")
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -102,8 +105,8 @@ func compareKernel(t *testing.T, seed uint64) {
 		params[i] = tensor.Float(float64(rng.IntN(7) - 3))
 	}
 	want := evaluated(p, k, in, uniform, params, n)
-	for isa := Baseline; isa <= Host(); isa++ {
-		if isa == Baseline && has(k, kernel.Fma) || isa < AVX512 && has(k, kernel.Scale) {
+	for isa := asm.Baseline; isa <= asm.Host(); isa++ {
+		if isa == asm.Baseline && has(k, kernel.Fma) || isa < asm.AVX512 && has(k, kernel.Scale) {
 			continue // rounds twice there
 		}
 		streams := rng.IntN(4) == 0
@@ -171,7 +174,7 @@ func runGuarded(t *testing.T, rng *rand.Rand, aligned bool, f *Function, k *kern
 		} else if k.Outputs[operand].Reduce == kernel.NoReduce {
 			size = n * k.Outputs[operand].DType.Size()
 		}
-		b := guarded[byte](t, size, aligned || rng.IntN(2) == 0)
+		b := asmtest.Guarded[byte](t, size, aligned || rng.IntN(2) == 0)
 		if operand < len(k.Outputs) {
 			out[operand] = b
 		} else if size > 0 {
@@ -193,7 +196,7 @@ func fillUniforms(args *Args, k *kernel.Kernel, in []*tensor.Tensor, uniform uin
 			args.Uniform[place+1] = im
 		}
 	}
-	places := &lowerer{kernel: k}
+	places := &Lowerer{Kernel: k}
 	paramAt, inputAt := places.placeNumbers(uniform)
 	for _, instr := range k.Instrs {
 		switch {

@@ -1,10 +1,6 @@
-// Package amd64 makes machine code for x86-64 at run time.
+// Package amd64 compiles elementwise and reducing kernels to machine code for x86-64 at run time.
 //
-// Central types: Assembler encodes instructions from one table (ops.go); Code is a function in
-// executable memory; Call enters it. A kernel is a leaf that uses no stack: it receives one pointer
-// to its arguments in RDI and may change every register but RSP and RBP.
-//
-// Three instruction sets are told apart: Baseline (SSE4.2), AVX2 (with FMA, BMI2 and F16C) and AVX512
-// (F, BW, DQ, VL). The variable GOJIT_TARGET chooses a smaller one than the
-// machine has, or "eval" for none.
+// Compile is the entry: select*.go chooses instructions over virtual registers, regalloc*.go and assign.go give them
+// registers, emit*.go writes the loop. What an instruction is and where code lies is package asm's; products and
+// convolutions are package tile's, loops over single numbers package routine's.
 package amd64

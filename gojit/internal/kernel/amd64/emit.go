@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -9,192 +10,192 @@ import (
 type tailMode uint8
 
 const (
-	allLanes tailMode = iota // whole vectors
+	AllLanes tailMode = iota // whole vectors
 	masked                   // the lanes that are left
 	single                   // one element
 )
 
 // Mask registers: tailMask chooses the lanes of a tail, restMask the others, testMask is for comparisons.
 const (
-	tailMask Reg = 1
-	testMask Reg = 2
-	restMask Reg = 3
+	tailMask asm.Reg = 1
+	testMask asm.Reg = 2
+	restMask asm.Reg = 3
 	// lowerMask and upperMask are the tailMask of the two vectors that complex elements fill.
-	lowerMask Reg = 4
-	upperMask Reg = 5
+	lowerMask asm.Reg = 4
+	upperMask asm.Reg = 5
 )
 
 // home returns where a uniform lies.
-func (l *lowerer) home(i int) Mem {
+func (l *Lowerer) home(i int) asm.Mem {
 	u := &l.uniforms[i]
 	switch {
 	case u.slot < 0:
-		return At(poolReg, l.places[i])
-	case l.isa == AVX512:
-		return At(argsReg, offUniform+8*int32(u.slot))
+		return asm.At(PoolReg, l.places[i])
+	case l.Isa == asm.AVX512:
+		return asm.At(argsReg, offUniform+8*int32(u.slot))
 	}
 	return l.expandedPlace(i)
 }
 
-// readUniform loads a uniform into a register.
-func (l *lowerer) readUniform(r Reg, i int) machine {
+// ReadUniform loads a uniform into a register.
+func (l *Lowerer) ReadUniform(r asm.Reg, i int) machine {
 	u := &l.uniforms[i]
-	op := MOVUPS
-	if l.isa == AVX512 && u.vector == nil {
-		op = pair(u.size == 8, BROADCASTSS, BROADCASTSD)
+	op := asm.MOVUPS
+	if l.Isa == asm.AVX512 && u.vector == nil {
+		op = pair(u.size == 8, asm.BROADCASTSS, asm.BROADCASTSD)
 	}
-	return machine{op: op, w: l.isa.Width(), d: r, s: M(l.home(i))}
+	return machine{op: op, w: l.Isa.Width(), D: r, s: asm.M(l.home(i))}
 }
 
 // fold returns a uniform as a memory operand, where the instruction can read it so.
-func (l *lowerer) fold(i int, op Op) (Operand, bool) {
-	u, o := &l.uniforms[i], &ops[op]
-	if o.form == vmi {
-		return Operand{}, false
+func (l *Lowerer) fold(i int, op asm.Op) (asm.Operand, bool) {
+	u, o := &l.uniforms[i], &asm.Ops[op]
+	if o.Form == asm.Vmi {
+		return asm.Operand{}, false
 	}
-	if l.isa != AVX512 {
-		return M(l.home(i)), true
+	if l.Isa != asm.AVX512 {
+		return asm.M(l.home(i)), true
 	}
 	switch {
 	case u.vector != nil:
-		return M(l.home(i)), o.mem == full32 || o.mem == full64 || o.mem == fullMem
-	case o.mem == full32 && u.size == 4, o.mem == full64 && u.size == 8:
-		return Splat(l.home(i)), true
+		return asm.M(l.home(i)), o.Mem == asm.Full32 || o.Mem == asm.Full64 || o.Mem == asm.FullMem
+	case o.Mem == asm.Full32 && u.size == 4, o.Mem == asm.Full64 && u.size == 8:
+		return asm.Splat(l.home(i)), true
 	}
-	return Operand{}, false
+	return asm.Operand{}, false
 }
 
 // masksTail reports whether the elements that do not fill a vector are read and written under a mask.
-func (g *generator) masksTail() bool {
-	if g.isa != AVX2 {
-		return g.isa == AVX512
+func (g *Generator) masksTail() bool {
+	if g.Isa != asm.AVX2 {
+		return g.Isa == asm.AVX512
 	}
 	for i := range g.code {
-		if in := &g.code[i]; (in.kind == loadInput || in.kind == storeOut) && in.size < 4 {
+		if in := &g.code[i]; (in.kind == LoadInput || in.kind == StoreOut) && in.size < 4 {
 			return false
 		}
 	}
 	return true
 }
 
-func (g *generator) prologue() {
-	a := &g.asm
-	g.pool = a.NewLabel()
-	a.LeaLabel(poolReg, g.pool)
-	a.Load(countReg, At(argsReg, offCount))
+func (g *Generator) prologue() {
+	a := &g.Asm
+	g.Pool = a.NewLabel()
+	a.LeaLabel(PoolReg, g.Pool)
+	a.Load(countReg, asm.At(argsReg, offCount))
 	a.Xor(indexReg, indexReg)
-	if g.scratch > 0 {
-		a.Load(scratchReg, At(argsReg, offScratch))
+	if g.Scratch > 0 {
+		a.Load(ScratchReg, asm.At(argsReg, offScratch))
 	}
 	for i := range g.pointers {
-		a.Load(pointerRegs[i], At(argsReg, offPtr+8*int32(i)))
+		a.Load(pointerRegs[i], asm.At(argsReg, offPtr+8*int32(i)))
 	}
-	forAll := func(u *uniform) bool { return !g.isSingle(u) }
-	if g.isa != AVX512 {
-		g.expandUniforms(forAll)
+	forAll := func(u *Uniform) bool { return !g.isSingle(u) }
+	if g.Isa != asm.AVX512 {
+		g.ExpandUniforms(forAll)
 	}
 	g.readFixed(forAll)
 }
 
 // isSingle reports whether a uniform is an input's number, which may differ from row to row.
-func (g *generator) isSingle(u *uniform) bool { return u.slot >= 0 && int(u.slot) >= g.params }
+func (g *Generator) isSingle(u *Uniform) bool { return u.slot >= 0 && int(u.slot) >= g.params }
 
 // readFixed loads the uniforms that stay in registers.
-func (g *generator) readFixed(which func(u *uniform) bool) {
-	for i, r := range g.fixed {
+func (g *Generator) readFixed(which func(u *Uniform) bool) {
+	for i, r := range g.Fixed {
 		if r >= 0 && which(&g.uniforms[i]) {
-			g.instruction(g.readUniform(Reg(r), i), 0, allLanes)
+			g.Instruction(g.ReadUniform(asm.Reg(r), i), 0, AllLanes)
 		}
 	}
 }
 
 // startRow spreads the numbers of the row and gives the accumulators their identities.
-func (g *generator) startRow() {
-	if g.isa != AVX512 {
-		g.expandUniforms(g.isSingle)
+func (g *Generator) startRow() {
+	if g.Isa != asm.AVX512 {
+		g.ExpandUniforms(g.isSingle)
 	}
 	g.readFixed(g.isSingle)
 	for i, acc := range g.accs {
 		for _, r := range g.accReg[i] {
-			g.instruction(g.readUniform(r, int(^acc.identity)), 0, allLanes)
+			g.Instruction(g.ReadUniform(r, int(^acc.identity)), 0, AllLanes)
 		}
 	}
 }
 
 // nextSingles reads the numbers of the next row. Their addresses are not kept: a pointer behind the last one would name another
 // object to the collector.
-func (g *generator) nextSingles() {
-	a := &g.asm
+func (g *Generator) nextSingles() {
+	a := &g.Asm
 	for i, single := range g.singles {
 		at := 8 * int32(i)
-		a.Load(indexReg, At(argsReg, offSingleAt+at))
-		a.AddMem(indexReg, At(argsReg, offSingleSkip+at))
-		a.Store(At(argsReg, offSingleAt+at), indexReg)
-		a.Load(tempReg, At(argsReg, offSingle+at))
+		a.Load(indexReg, asm.At(argsReg, offSingleAt+at))
+		a.AddMem(indexReg, asm.At(argsReg, offSingleSkip+at))
+		a.Store(asm.At(argsReg, offSingleAt+at), indexReg)
+		a.Load(tempReg, asm.At(argsReg, offSingle+at))
 		a.Add(tempReg, indexReg)
 		switch single.size {
 		case 4:
-			a.Load32(indexReg, At(tempReg, 0))
+			a.Load32(indexReg, asm.At(tempReg, 0))
 		case 8:
-			a.Load(indexReg, At(tempReg, 0))
+			a.Load(indexReg, asm.At(tempReg, 0))
 		default:
 			continue
 		}
-		a.Store(At(argsReg, offUniform+8*int32(single.slot)), indexReg)
+		a.Store(asm.At(argsReg, offUniform+8*int32(single.slot)), indexReg)
 	}
 }
 
 // nextRow goes back to the loops where there are more rows. The elements of a row that is reduced are counted from the same
 // number as those of the first.
-func (g *generator) nextRow(row Label) {
-	a := &g.asm
+func (g *Generator) nextRow(row asm.Label) {
+	a := &g.Asm
 	last := a.NewLabel()
-	a.Load(tempReg, At(argsReg, offRows))
+	a.Load(tempReg, asm.At(argsReg, offRows))
 	a.SubImm(tempReg, 1)
-	a.JumpIf(LessEqual, last)
-	a.Store(At(argsReg, offRows), tempReg)
+	a.JumpIf(asm.LessEqual, last)
+	a.Store(asm.At(argsReg, offRows), tempReg)
 	for i := range g.pointers {
-		a.Load(tempReg, At(argsReg, offSkip+8*int32(i)))
+		a.Load(tempReg, asm.At(argsReg, offSkip+8*int32(i)))
 		a.Add(pointerRegs[i], tempReg)
 	}
 	g.nextSingles()
-	a.Load(countReg, At(argsReg, offCount))
+	a.Load(countReg, asm.At(argsReg, offCount))
 	if len(g.accs) == 0 {
-		a.Load(tempReg, At(argsReg, offFirst))
+		a.Load(tempReg, asm.At(argsReg, offFirst))
 		a.Add(tempReg, countReg)
-		a.Store(At(argsReg, offFirst), tempReg)
+		a.Store(asm.At(argsReg, offFirst), tempReg)
 	}
 	a.Xor(indexReg, indexReg)
 	a.Jump(row)
 	a.Bind(last)
 }
 
-// expandUniforms spreads the numbers among the arguments over vectors in scratch memory.
-func (g *generator) expandUniforms(which func(u *uniform) bool) {
-	w := g.isa.Width()
+// ExpandUniforms spreads the numbers among the arguments over vectors in scratch memory.
+func (g *Generator) ExpandUniforms(which func(u *Uniform) bool) {
+	w := g.Isa.Width()
 	for i := range g.uniforms {
 		u := &g.uniforms[i]
 		if u.slot < 0 || !which(u) {
 			continue
 		}
-		from := M(At(argsReg, offUniform+8*int32(u.slot)))
+		from := asm.M(asm.At(argsReg, offUniform+8*int32(u.slot)))
 		g.broadcast(w, 0, from, u.size == 8)
-		g.asm.V(MOVUPSstore, w, 0, 0, M(g.expandedPlace(i)))
+		g.Asm.V(asm.MOVUPSstore, w, 0, 0, asm.M(g.expandedPlace(i)))
 	}
 }
 
 // broadcast emits d = one number in every lane.
-func (g *generator) broadcast(w Width, d Reg, from Operand, wide bool) {
-	if g.isa != Baseline {
-		g.asm.V(pair(wide, BROADCASTSS, BROADCASTSD), w, d, 0, from)
+func (g *Generator) broadcast(w asm.Width, d asm.Reg, from asm.Operand, wide bool) {
+	if g.Isa != asm.Baseline {
+		g.Asm.V(pair(wide, asm.BROADCASTSS, asm.BROADCASTSD), w, d, 0, from)
 		return
 	}
-	g.asm.V(pair(wide, MOVSS, MOVSD), w, d, 0, from)
-	g.asm.VImm(pair(wide, SHUFPS, SHUFPD), w, d, d, R(d), 0)
+	g.Asm.V(pair(wide, asm.MOVSS, asm.MOVSD), w, d, 0, from)
+	g.Asm.VImm(pair(wide, asm.SHUFPS, asm.SHUFPD), w, d, d, asm.R(d), 0)
 }
 
 // physical returns the register of an operand in round u.
-func (g *generator) physical(r Reg, u int) Reg {
+func (g *Generator) physical(r asm.Reg, u int) asm.Reg {
 	if r < firstAccumulator {
 		return r
 	}
@@ -202,37 +203,37 @@ func (g *generator) physical(r Reg, u int) Reg {
 	return rounds[u%len(rounds)]
 }
 
-func (g *generator) instruction(m machine, u int, mode tailMode) {
-	a := &g.asm
-	m.d, m.v = g.physical(m.d, u), g.physical(m.v, u)
-	if m.s.kind == isReg {
-		m.s.reg = g.physical(m.s.reg, u)
+func (g *Generator) Instruction(m machine, u int, mode tailMode) {
+	a := &g.Asm
+	m.D, m.V = g.physical(m.D, u), g.physical(m.V, u)
+	if m.s.Kind == asm.IsReg {
+		m.s.Reg = g.physical(m.s.Reg, u)
 	}
-	switch m.kind {
+	switch m.Kind {
 	case plain:
-		a.VImm(m.op, m.w, m.d, m.v, m.s, m.imm)
+		a.VImm(m.op, m.w, m.D, m.V, m.s, m.imm)
 	case fusedMul:
-		a.V(m.op, m.w, m.d, m.v, m.s)
+		a.V(m.op, m.w, m.D, m.V, m.s)
 	case move:
-		if m.d != m.s.reg {
-			a.V(MOVAPS, m.w, m.d, 0, m.s)
+		if m.D != m.s.Reg {
+			a.V(asm.MOVAPS, m.w, m.D, 0, m.s)
 		}
-		if m.index > 0 && mode == masked {
+		if m.Index > 0 && mode == masked {
 			g.clearRest(&m)
 		}
-	case loadInput:
+	case LoadInput:
 		g.load(&m, u, mode)
-	case storeOut:
+	case StoreOut:
 		g.write(&m, u, mode)
 	case compareTo:
-		a.VImm(m.op, m.w, testMask, m.v, m.s, m.imm)
-		a.V(pair(m.op == CMPPD || m.op == PCMPQ, PMOVM2D, PMOVM2Q), m.w, m.d, 0, R(testMask))
+		a.VImm(m.op, m.w, testMask, m.V, m.s, m.imm)
+		a.V(pair(m.op == asm.CMPPD || m.op == asm.PCMPQ, asm.PMOVM2D, asm.PMOVM2Q), m.w, m.D, 0, asm.R(testMask))
 	case pickWhere:
-		a.VImm(m.op, m.w, testMask, m.v, m.s, m.imm)
-		a.VMask(blendOf(m.op), m.w, m.d, m.other, m.chosen, testMask, false)
+		a.VImm(m.op, m.w, testMask, m.V, m.s, m.imm)
+		a.VMask(blendOf(m.op), m.w, m.D, m.other, m.chosen, testMask, false)
 	case keepNaN:
-		a.VImm(m.op, m.w, testMask, m.v, R(m.v), cmpUnordered)
-		a.VMask(pair(m.op == CMPPD, MOVAPS, MOVAPD), m.w, m.d, 0, R(m.v), testMask, false)
+		a.VImm(m.op, m.w, testMask, m.V, asm.R(m.V), cmpUnordered)
+		a.VMask(pair(m.op == asm.CMPPD, asm.MOVAPS, asm.MOVAPD), m.w, m.D, 0, asm.R(m.V), testMask, false)
 	case checkNone:
 		g.checkNone(&m, mode)
 	case divideLanes:
@@ -244,117 +245,117 @@ func (g *generator) instruction(m machine, u int, mode tailMode) {
 		a.Bind(g.skips[last])
 		g.skips = g.skips[:last]
 	case index:
-		a.Load(tempReg, At(argsReg, offFirst))
+		a.Load(tempReg, asm.At(argsReg, offFirst))
 		a.Add(tempReg, indexReg)
-		a.AddImm(tempReg, int32(u*g.lanes))
-		a.Store(At(argsReg, offIndex), tempReg)
-		g.broadcast(m.w, m.d, M(At(argsReg, offIndex)), m.op == PBROADCASTQ)
+		a.AddImm(tempReg, int32(u*g.Lanes))
+		a.Store(asm.At(argsReg, offIndex), tempReg)
+		g.broadcast(m.w, m.D, asm.M(asm.At(argsReg, offIndex)), m.op == asm.PBROADCASTQ)
 	}
 }
 
 // skip emits a branch to the matching endSide.
-func (g *generator) skip(m *machine) {
-	a, wide := &g.asm, m.op == MOVMSKPD || m.op == CMPPD || m.op == PCMPQ
+func (g *Generator) skip(m *machine) {
+	a, wide := &g.Asm, m.op == asm.MOVMSKPD || m.op == asm.CMPPD || m.op == asm.PCMPQ
 	lanes := m.w.Bytes() / 4
 	if wide {
 		lanes = m.w.Bytes() / 8
 	}
-	all, end := m.index != 0, a.NewLabel()
+	all, end := m.Index != 0, a.NewLabel()
 	g.skips = append(g.skips, end)
-	if g.isa == AVX512 {
-		a.VImm(m.op, m.w, testMask, m.v, m.s, m.imm)
+	if g.Isa == asm.AVX512 {
+		a.VImm(m.op, m.w, testMask, m.V, m.s, m.imm)
 		a.KTest(testMask, lanes)
 		if all {
-			a.JumpIf(Below, end)
+			a.JumpIf(asm.Below, end)
 		} else {
-			a.JumpIf(Equal, end)
+			a.JumpIf(asm.Equal, end)
 		}
 		return
 	}
-	a.MoveMask(tempReg, m.w, m.v, wide)
-	if lanes > g.lanes {
-		a.AndImm(tempReg, 1<<g.lanes-1)
+	a.MoveMask(tempReg, m.w, m.V, wide)
+	if lanes > g.Lanes {
+		a.AndImm(tempReg, 1<<g.Lanes-1)
 	}
 	if all {
-		a.CmpImm(tempReg, 1<<g.lanes-1)
+		a.CmpImm(tempReg, 1<<g.Lanes-1)
 	} else {
 		a.Test(tempReg, tempReg)
 	}
-	a.JumpIf(Equal, end)
+	a.JumpIf(asm.Equal, end)
 }
 
 // clearRest replaces the lanes behind the end by the identity of their reduction.
-func (g *generator) clearRest(m *machine) {
-	a := &g.asm
-	i := int(^g.accs[m.index-1].identity)
+func (g *Generator) clearRest(m *machine) {
+	a := &g.Asm
+	i := int(^g.accs[m.Index-1].identity)
 	u := &g.uniforms[i]
 	wide := u.size == 8
-	if g.isa == AVX512 {
-		a.VMask(pair(wide, BROADCASTSS, BROADCASTSD), m.w, m.d, 0, M(g.home(i)), restMask, false)
+	if g.Isa == asm.AVX512 {
+		a.VMask(pair(wide, asm.BROADCASTSS, asm.BROADCASTSD), m.w, m.D, 0, asm.M(g.home(i)), restMask, false)
 		return
 	}
 	g.loadMask(m.w, u.size)
-	a.V(ANDPS, m.w, m.d, m.d, R(maskReg))
+	a.V(asm.ANDPS, m.w, m.D, m.D, asm.R(maskReg))
 	if u.bits != 0 {
-		a.V(ANDNPS, m.w, maskReg, maskReg, M(g.home(i)))
-		a.V(ORPS, m.w, m.d, m.d, R(maskReg))
+		a.V(asm.ANDNPS, m.w, maskReg, maskReg, asm.M(g.home(i)))
+		a.V(asm.ORPS, m.w, m.D, m.D, asm.R(maskReg))
 	}
 }
 
 // element returns the memory of the elements of an operand that vector u of a round handles.
-func (g *generator) element(m *machine, u int) Mem {
-	return Indexed(g.regOf[int(m.index)], indexReg, m.size, int32(u*g.lanes*int(m.size)))
+func (g *Generator) element(m *machine, u int) asm.Mem {
+	return asm.Indexed(g.regOf[int(m.Index)], indexReg, m.size, int32(u*g.Lanes*int(m.size)))
 }
 
-func (g *generator) load(m *machine, u int, mode tailMode) {
+func (g *Generator) load(m *machine, u int, mode tailMode) {
 	if m.half != whole {
 		g.movePairs(m, u, mode)
 		return
 	}
-	a, at := &g.asm, g.element(m, u)
+	a, at := &g.Asm, g.element(m, u)
 	switch {
-	case mode == allLanes:
-		a.V(m.op, m.w, m.d, 0, M(at))
-	case mode == masked && g.isa == AVX512:
-		a.VMask(m.op, m.w, m.d, 0, M(at), tailMask, true)
+	case mode == AllLanes:
+		a.V(m.op, m.w, m.D, 0, asm.M(at))
+	case mode == masked && g.Isa == asm.AVX512:
+		a.VMask(m.op, m.w, m.D, 0, asm.M(at), tailMask, true)
 	case mode == masked:
 		g.loadMask(m.w, m.size)
-		a.V(pair(m.size == 8, MASKMOVPS, MASKMOVPD), m.w, m.d, maskReg, M(at))
+		a.V(pair(m.size == 8, asm.MASKMOVPS, asm.MASKMOVPD), m.w, m.D, maskReg, asm.M(at))
 	case m.size >= 4:
-		a.V(pair(m.size == 8, MOVSS, MOVSD), W128, m.d, 0, M(at))
+		a.V(pair(m.size == 8, asm.MOVSS, asm.MOVSD), asm.W128, m.D, 0, asm.M(at))
 	default:
 		if m.size == 1 {
 			a.LoadByte(tempReg, at)
 		} else {
 			a.LoadShort(tempReg, at)
 		}
-		a.MoveToVector(m.d, tempReg, 4)
-		a.V(m.op, W128, m.d, 0, R(m.d))
+		a.MoveToVector(m.D, tempReg, 4)
+		a.V(m.op, asm.W128, m.D, 0, asm.R(m.D))
 	}
 }
 
-func (g *generator) write(m *machine, u int, mode tailMode) {
+func (g *Generator) write(m *machine, u int, mode tailMode) {
 	if m.half != whole {
 		g.movePairs(m, u, mode)
 		return
 	}
-	a, at := &g.asm, g.element(m, u)
+	a, at := &g.Asm, g.element(m, u)
 	switch {
-	case mode == allLanes && g.streams && (m.op == MOVUPSstore || m.op == MOVUPDstore):
-		a.V(pair(m.op == MOVUPDstore, MOVNTPS, MOVNTPD), m.w, m.v, 0, M(at))
-	case mode == allLanes:
-		a.VImm(m.op, m.w, m.v, 0, M(at), m.imm)
-	case mode == masked && g.isa == AVX512:
-		a.VMaskImm(m.op, m.w, m.v, 0, M(at), tailMask, false, m.imm)
+	case mode == AllLanes && g.streams && (m.op == asm.MOVUPSstore || m.op == asm.MOVUPDstore):
+		a.V(pair(m.op == asm.MOVUPDstore, asm.MOVNTPS, asm.MOVNTPD), m.w, m.V, 0, asm.M(at))
+	case mode == AllLanes:
+		a.VImm(m.op, m.w, m.V, 0, asm.M(at), m.imm)
+	case mode == masked && g.Isa == asm.AVX512:
+		a.VMaskImm(m.op, m.w, m.V, 0, asm.M(at), tailMask, false, m.imm)
 	case mode == masked:
 		g.loadMask(m.w, m.size)
-		a.V(pair(m.size == 8, MASKMOVPSstore, MASKMOVPDstore), m.w, m.v, maskReg, M(at))
+		a.V(pair(m.size == 8, asm.MASKMOVPSstore, asm.MASKMOVPDstore), m.w, m.V, maskReg, asm.M(at))
 	case m.size >= 4:
-		a.V(pair(m.size == 8, MOVSSstore, MOVSDstore), W128, m.v, 0, M(at))
+		a.V(pair(m.size == 8, asm.MOVSSstore, asm.MOVSDstore), asm.W128, m.V, 0, asm.M(at))
 	default:
-		from := m.v
-		if m.op == CVTPS2PHstore {
-			a.VImm(m.op, W128, from, 0, R(maskReg), m.imm)
+		from := m.V
+		if m.op == asm.CVTPS2PHstore {
+			a.VImm(m.op, asm.W128, from, 0, asm.R(maskReg), m.imm)
 			from = maskReg
 		}
 		a.MoveFromVector(tempReg, from, 4)
@@ -367,105 +368,105 @@ func (g *generator) write(m *machine, u int, mode tailMode) {
 }
 
 // epilogue returns, and appends the constants.
-func (g *generator) epilogue() {
-	a := &g.asm
+func (g *Generator) epilogue() {
+	a := &g.Asm
 	if g.streams {
 		a.StoreFence()
 	}
 	a.ZeroUpper()
 	a.Ret()
 	a.Align(64)
-	a.Bind(g.pool)
-	a.Code = append(a.Code, g.poolData...)
+	a.Bind(g.Pool)
+	a.Code = append(a.Code, g.PoolData...)
 }
 
 // storeResults stores what the reductions give for a row.
-func (g *generator) storeResults() {
+func (g *Generator) storeResults() {
 	for i, acc := range g.accs {
-		o, regs := g.kernel.Outputs[acc.output], g.accReg[i]
+		o, regs := g.Kernel.Outputs[acc.output], g.accReg[i]
 		for half := len(regs) / 2; half > 0; half /= 2 {
 			for r := range half {
 				g.join(acc, o, regs[r], regs[r+half])
 			}
 		}
 		g.foldLanes(acc, o, regs[0], regs[1])
-		store := MOVSSstore
+		store := asm.MOVSSstore
 		if acc.wide {
-			store = MOVSDstore
+			store = asm.MOVSDstore
 		}
-		g.asm.V(store, W128, regs[0], 0, M(At(g.regOf[acc.output], 0)))
+		g.Asm.V(store, asm.W128, regs[0], 0, asm.M(asm.At(g.regOf[acc.output], 0)))
 	}
 }
 
 // foldLanes combines the upper half of the lanes with the lower until one is left. The register t is free.
-func (g *generator) foldLanes(acc accumulator, o kernel.Output, r, t Reg) {
-	a := &g.asm
+func (g *Generator) foldLanes(acc accumulator, o kernel.Output, r, t asm.Reg) {
+	a := &g.Asm
 	step := func() { g.join(acc, o, r, t) }
-	if acc.w == W512 {
-		a.VImm(SHUFF32X4, W512, t, r, R(r), 0x0e)
+	if acc.w == asm.W512 {
+		a.VImm(asm.SHUFF32X4, asm.W512, t, r, asm.R(r), 0x0e)
 		step()
-		acc.w = W256
+		acc.w = asm.W256
 	}
-	if acc.w == W256 {
-		a.VImm(PERMQ, W256, t, 0, R(r), 0x0e)
+	if acc.w == asm.W256 {
+		a.VImm(asm.PERMQ, asm.W256, t, 0, asm.R(r), 0x0e)
 		step()
-		acc.w = W128
+		acc.w = asm.W128
 	}
-	a.VImm(PSHUFD, W128, t, 0, R(r), 0x0e)
+	a.VImm(asm.PSHUFD, asm.W128, t, 0, asm.R(r), 0x0e)
 	step()
 	if !acc.wide {
-		a.VImm(PSHUFD, W128, t, 0, R(r), 0x01)
+		a.VImm(asm.PSHUFD, asm.W128, t, 0, asm.R(r), 0x01)
 		step()
 	}
 }
 
 // join emits d = d combined with s, when the loop is over and other registers are free.
-func (g *generator) join(acc accumulator, o kernel.Output, d, s Reg) {
-	a, t := &g.asm, g.kernel.TypeOf(o.Value)
+func (g *Generator) join(acc accumulator, o kernel.Output, d, s asm.Reg) {
+	a, t := &g.Asm, g.Kernel.TypeOf(o.Value)
 	wide := acc.wide
 	if t.IsFloating() && (o.Reduce == kernel.ReduceMin || o.Reduce == kernel.ReduceMax) {
-		op := pair(wide, MINPS, MINPD)
+		op := pair(wide, asm.MINPS, asm.MINPD)
 		if o.Reduce == kernel.ReduceMax {
-			op = pair(wide, MAXPS, MAXPD)
+			op = pair(wide, asm.MAXPS, asm.MAXPD)
 		}
-		compare := pair(wide, CMPPS, CMPPD)
-		if g.isa == AVX512 {
-			a.VImm(compare, acc.w, testMask, s, R(s), cmpUnordered)
-			a.V(op, acc.w, d, s, R(d))
-			a.VMask(pair(wide, MOVAPS, MOVAPD), acc.w, d, 0, R(s), testMask, false)
+		compare := pair(wide, asm.CMPPS, asm.CMPPD)
+		if g.Isa == asm.AVX512 {
+			a.VImm(compare, acc.w, testMask, s, asm.R(s), cmpUnordered)
+			a.V(op, acc.w, d, s, asm.R(d))
+			a.VMask(pair(wide, asm.MOVAPS, asm.MOVAPD), acc.w, d, 0, asm.R(s), testMask, false)
 			return
 		}
-		a.VImm(compare, acc.w, maskReg, s, R(s), cmpUnordered)
-		a.V(op, acc.w, d, s, R(d))
-		a.V(pair(wide, ORPS, ORPD), acc.w, d, d, R(maskReg))
+		a.VImm(compare, acc.w, maskReg, s, asm.R(s), cmpUnordered)
+		a.V(op, acc.w, d, s, asm.R(d))
+		a.V(pair(wide, asm.ORPS, asm.ORPD), acc.w, d, d, asm.R(maskReg))
 		return
 	}
-	a.V(g.joinOp(o, wide), acc.w, d, d, R(s))
+	a.V(g.joinOp(o, wide), acc.w, d, d, asm.R(s))
 }
 
 // joinOp returns the instruction of a reduction that needs just one.
-func (g *generator) joinOp(o kernel.Output, wide bool) Op {
-	t := g.kernel.TypeOf(o.Value)
+func (g *Generator) joinOp(o kernel.Output, wide bool) asm.Op {
+	t := g.Kernel.TypeOf(o.Value)
 	switch {
 	case t.IsFloating() && o.Reduce == kernel.ReduceSum:
-		return pair(wide, ADDPS, ADDPD)
+		return pair(wide, asm.ADDPS, asm.ADDPD)
 	case t.IsFloating():
-		return pair(wide, MULPS, MULPD)
+		return pair(wide, asm.MULPS, asm.MULPD)
 	case t == tensor.Bool:
 		if o.Reduce == kernel.ReduceSum || o.Reduce == kernel.ReduceMax {
-			return ORPS
+			return asm.ORPS
 		}
-		return ANDPS
-	case wide && g.isa != AVX512 && o.Reduce != kernel.ReduceSum:
-		g.fail("%s of int64", o.Reduce)
+		return asm.ANDPS
+	case wide && g.Isa != asm.AVX512 && o.Reduce != kernel.ReduceSum:
+		g.Fail("%s of int64", o.Reduce)
 	}
 	switch o.Reduce {
 	case kernel.ReduceSum:
-		return pair(wide, PADDD, PADDQ)
+		return pair(wide, asm.PADDD, asm.PADDQ)
 	case kernel.ReduceProduct:
-		return pair(wide, PMULLD, PMULLQ)
+		return pair(wide, asm.PMULLD, asm.PMULLQ)
 	case kernel.ReduceMin:
-		return pair(wide, PMINSD, PMINSQ)
+		return pair(wide, asm.PMINSD, asm.PMINSQ)
 	}
-	return pair(wide, PMAXSD, PMAXSQ)
+	return pair(wide, asm.PMAXSD, asm.PMAXSQ)
 }

@@ -1,17 +1,21 @@
 package amd64
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+)
 
 // loops emits the body for several vectors, for one, and for what is left.
-func (g *generator) loops() {
-	a := &g.asm
+func (g *Generator) loops() {
+	a := &g.Asm
 	done, tail := a.NewLabel(), a.NewLabel()
 	if g.alignsStores() {
 		g.startBeforeVectors(tail)
 	}
 	vectors := a.Here()
-	if g.unroll > 1 {
-		g.loop(g.unroll)
+	if g.Unroll > 1 {
+		g.loop(g.Unroll)
 	}
 	if len(g.accs) > 0 {
 		g.maskedRounds(done)
@@ -20,7 +24,7 @@ func (g *generator) loops() {
 	}
 	g.loop(1)
 	a.CmpImm(countReg, 0)
-	a.JumpIf(Equal, done)
+	a.JumpIf(asm.Equal, done)
 	if g.masksTail() {
 		a.Bind(tail)
 		g.setTailMask()
@@ -33,7 +37,7 @@ func (g *generator) loops() {
 		g.copy(0, single)
 		a.AddImm(indexReg, 1)
 		a.Dec(countReg)
-		a.JumpIf(NotEqual, top)
+		a.JumpIf(asm.NotEqual, top)
 	}
 	a.Bind(done)
 }
@@ -43,86 +47,86 @@ const vectorsWorthAlignment = 8
 
 // alignsStores reports whether the elements before the first whole aligned vector of the first output are handled under a mask, so that
 // no vector of it lies in two cache lines. Masks of other instruction sets are too dear.
-func (g *generator) alignsStores() bool {
-	return g.isa == AVX512 && len(g.accs) == 0 && !g.streams && !g.hasPairs()
+func (g *Generator) alignsStores() bool {
+	return g.Isa == asm.AVX512 && len(g.accs) == 0 && !g.streams && !g.hasPairs()
 }
 
 // startBeforeVectors goes to the tail with the elements before the first aligned vector, where there are some and the row is long.
-func (g *generator) startBeforeVectors(tail Label) {
-	a, size := &g.asm, g.kernel.Outputs[0].DType.Size()
-	vector := g.lanes * size
+func (g *Generator) startBeforeVectors(tail asm.Label) {
+	a, size := &g.Asm, g.Kernel.Outputs[0].DType.Size()
+	vector := g.Lanes * size
 	start := a.NewLabel()
-	a.CmpImm(countReg, int32(vectorsWorthAlignment*g.lanes))
-	a.JumpIf(Less, start)
+	a.CmpImm(countReg, int32(vectorsWorthAlignment*g.Lanes))
+	a.JumpIf(asm.Less, start)
 	a.Move(tempReg, g.regOf[0])
 	a.Negate(tempReg)
 	a.AndImm(tempReg, int32(vector-1))
 	a.ShiftRight(tempReg, uint8(bits.TrailingZeros(uint(size))))
-	a.JumpIf(Equal, start)
+	a.JumpIf(asm.Equal, start)
 	a.Sub(countReg, tempReg)
-	a.Store(At(argsReg, offRest), countReg)
+	a.Store(asm.At(argsReg, offRest), countReg)
 	a.Move(countReg, tempReg)
 	a.Jump(tail)
 	a.Bind(start)
 }
 
 // goOnWithVectors goes back from the tail where it was the elements before the first vector.
-func (g *generator) goOnWithVectors(vectors, done Label) {
-	a := &g.asm
-	a.Load(tempReg, At(argsReg, offRest))
+func (g *Generator) goOnWithVectors(vectors, done asm.Label) {
+	a := &g.Asm
+	a.Load(tempReg, asm.At(argsReg, offRest))
 	a.Test(tempReg, tempReg)
-	a.JumpIf(Equal, done)
+	a.JumpIf(asm.Equal, done)
 	a.Add(indexReg, countReg)
 	a.Move(countReg, tempReg)
 	a.Xor(tempReg, tempReg)
-	a.Store(At(argsReg, offRest), tempReg)
+	a.Store(asm.At(argsReg, offRest), tempReg)
 	a.Jump(vectors)
 }
 
 // loop emits rounds of a number of vectors, as long as there are so many elements.
-func (g *generator) loop(vectors int) {
-	a := &g.asm
-	step := int32(vectors * g.lanes)
+func (g *Generator) loop(vectors int) {
+	a := &g.Asm
+	step := int32(vectors * g.Lanes)
 	end := a.NewLabel()
 	a.CmpImm(countReg, step)
-	a.JumpIf(Less, end)
+	a.JumpIf(asm.Less, end)
 	a.Align(16)
 	top := a.Here()
 	if vectors > 1 && g.stride > 0 {
 		g.together(vectors)
 	} else {
 		for u := range vectors {
-			g.copy(u, allLanes)
+			g.copy(u, AllLanes)
 		}
 	}
 	a.AddImm(indexReg, step)
 	a.SubImm(countReg, step)
 	a.CmpImm(countReg, step)
-	a.JumpIf(GreaterEqual, top)
+	a.JumpIf(asm.GreaterEqual, top)
 	a.Bind(end)
 }
 
 // maskedRounds emits the last round of a reduction, in which each vector goes to its accumulator.
-func (g *generator) maskedRounds(done Label) {
+func (g *Generator) maskedRounds(done asm.Label) {
 	if !g.masksTail() {
-		g.fail("a reduction of elements smaller than 4 bytes")
+		g.Fail("a reduction of elements smaller than 4 bytes")
 	}
-	for u := range g.unroll {
+	for u := range g.Unroll {
 		if u > 0 {
-			g.asm.SubImm(countReg, int32(g.lanes))
+			g.Asm.SubImm(countReg, int32(g.Lanes))
 		} else {
-			g.asm.CmpImm(countReg, 0)
+			g.Asm.CmpImm(countReg, 0)
 		}
-		g.asm.JumpIf(LessEqual, done)
+		g.Asm.JumpIf(asm.LessEqual, done)
 		g.setTailMask()
 		g.copy(u, masked)
 	}
 }
 
 // setTailMask prepares the masks for the elements that are left, at most a vector of them.
-func (g *generator) setTailMask() {
-	a := &g.asm
-	if g.isa != AVX512 {
+func (g *Generator) setTailMask() {
+	a := &g.Asm
+	if g.Isa != asm.AVX512 {
 		return // masks are read from a table when they are used
 	}
 	a.MoveImm(tempReg, -1)
@@ -138,81 +142,81 @@ func (g *generator) setTailMask() {
 }
 
 // loadMask reads the mask of a tail for lanes of a size into maskReg.
-func (g *generator) loadMask(w Width, size uint8) {
-	a := &g.asm
+func (g *Generator) loadMask(w asm.Width, size uint8) {
+	a := &g.Asm
 	a.Xor(tempReg, tempReg)
 	a.Sub(tempReg, countReg)
-	a.V(MOVUPS, w, maskReg, 0, M(Indexed(poolReg, tempReg, size, g.masks)))
+	a.V(asm.MOVUPS, w, maskReg, 0, asm.M(asm.Indexed(PoolReg, tempReg, size, g.masks)))
 }
 
 // copy emits the body once, for vector u of a round.
-func (g *generator) copy(u int, mode tailMode) {
-	for i := range g.body {
-		g.instruction(g.body[i], u, mode)
+func (g *Generator) copy(u int, mode tailMode) {
+	for i := range g.Body {
+		g.Instruction(g.Body[i], u, mode)
 	}
 }
 
 // together emits the body for several vectors at once: each instruction for all of them. So all loads come before all stores, which
 // between the loads keep the processor from fetching ahead.
-func (g *generator) together(vectors int) {
-	for i := range g.body {
+func (g *Generator) together(vectors int) {
+	for i := range g.Body {
 		for u := range vectors {
-			m := g.body[i]
-			m.d, m.v, m.other = g.ofVector(m.d, u), g.ofVector(m.v, u), g.ofVector(m.other, u)
-			m.s.reg, m.chosen.reg = g.ofVector(m.s.reg, u), g.ofVector(m.chosen.reg, u)
+			m := g.Body[i]
+			m.D, m.V, m.other = g.ofVector(m.D, u), g.ofVector(m.V, u), g.ofVector(m.other, u)
+			m.s.Reg, m.chosen.Reg = g.ofVector(m.s.Reg, u), g.ofVector(m.chosen.Reg, u)
 			if m.blends() {
-				m.imm = uint8(g.ofVector(Reg(m.imm), u))
+				m.imm = uint8(g.ofVector(asm.Reg(m.imm), u))
 			}
-			g.instruction(m, u, allLanes)
+			g.Instruction(m, u, AllLanes)
 		}
 	}
 }
 
 // ofVector returns the register that stands for one of the body's in the instructions for vector u. Registers that stay the same for
 // all vectors lie above.
-func (g *generator) ofVector(r Reg, u int) Reg {
+func (g *Generator) ofVector(r asm.Reg, u int) asm.Reg {
 	if r < g.stride {
-		r += Reg(u) * g.stride
+		r += asm.Reg(u) * g.stride
 	}
 	return r
 }
 
 // blends reports whether imm is a register.
-func (m *machine) blends() bool { return m.op == BLENDVPS || m.op == BLENDVPD }
+func (m *machine) blends() bool { return m.op == asm.BLENDVPS || m.op == asm.BLENDVPD }
 
 // setStride gives each vector of a round registers of its own, where the body has no branches, no accumulators and no values in
 // scratch memory, and there are enough.
-func (g *generator) setStride(spills bool) {
-	if spills || g.unroll == 1 || len(g.accs) > 0 {
+func (g *Generator) setStride(spills bool) {
+	if spills || g.Unroll == 1 || len(g.accs) > 0 {
 		return
 	}
-	limit := Reg(maskReg)
-	if g.isa == AVX512 {
-		limit = Reg(g.isa.Registers())
+	limit := asm.Reg(maskReg)
+	if g.Isa == asm.AVX512 {
+		limit = asm.Reg(g.Isa.Registers())
 	}
-	for _, r := range g.fixed {
+	for _, r := range g.Fixed {
 		if r >= 0 {
-			limit = min(limit, Reg(r))
+			limit = min(limit, asm.Reg(r))
 		}
 	}
-	stride := Reg(0)
-	for i := range g.body {
-		m := &g.body[i]
-		switch m.kind {
-		case plain, fusedMul, move, loadInput, storeOut, compareTo, pickWhere, keepNaN:
+	stride := asm.Reg(0)
+	for i := range g.Body {
+		m := &g.Body[i]
+		switch m.Kind {
+		case plain, fusedMul, move, LoadInput, StoreOut, compareTo, pickWhere, keepNaN:
 		default:
 			return
 		}
-		for _, r := range [...]Reg{m.d, m.v, m.s.reg, m.chosen.reg, m.other} {
+		for _, r := range [...]asm.Reg{m.D, m.V, m.s.Reg, m.chosen.Reg, m.other} {
 			if r < limit {
 				stride = max(stride, r+1)
 			}
 		}
 		if m.blends() {
-			stride = max(stride, Reg(m.imm)+1)
+			stride = max(stride, asm.Reg(m.imm)+1)
 		}
 	}
-	if stride*Reg(g.unroll) <= limit {
+	if stride*asm.Reg(g.Unroll) <= limit {
 		g.stride = stride
 	}
 }

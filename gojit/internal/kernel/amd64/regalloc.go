@@ -3,31 +3,33 @@ package amd64
 import (
 	"math"
 	"math/bits"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 )
 
 // machine is an instruction with its registers.
 type machine struct {
-	kind   kind
-	op     Op
-	w      Width
+	Kind   kind
+	op     asm.Op
+	w      asm.Width
 	imm    uint8
 	size   uint8
 	half   half
-	index  int16
-	d, v   Reg
-	s      Operand
-	chosen Operand // of pickWhere, where the comparison holds
-	other  Reg     // of pickWhere, elsewhere
+	Index  int16
+	D, V   asm.Reg
+	s      asm.Operand
+	chosen asm.Operand // of pickWhere, where the comparison holds
+	other  asm.Reg     // of pickWhere, elsewhere
 }
 
 // firstAccumulator is the number from which registers name accumulators, of which each round of an
 // unrolled loop has its own.
-const firstAccumulator Reg = 64
+const firstAccumulator asm.Reg = 64
 
 // allocator assigns registers in one walk over straight-line code. Where registers run out, the value
 // whose next use is farthest away waits in scratch memory.
 type allocator struct {
-	l         *lowerer
+	l         *Lowerer
 	free      uint32
 	where     []int16 // of each virtual register: its register, or -1
 	spilled   []int16 // its place in scratch memory, or -1
@@ -35,8 +37,8 @@ type allocator struct {
 	owner     [32]operand
 	pinned    uint32  // registers that the current instruction uses
 	temporary uint32  // those of them that hold a uniform for it
-	fixed     []int16 // of each uniform: the register it stays in, or -1
-	scratch   int     // vectors of scratch memory in use
+	Fixed     []int16 // of each uniform: the register it stays in, or -1
+	Scratch   int     // vectors of scratch memory in use
 	out       []machine
 	at        int
 	slots     []operand // values in the order in which they got places in scratch memory
@@ -45,23 +47,23 @@ type allocator struct {
 
 // base registers of memory that kernels use.
 const (
-	argsReg    = RDI
-	poolReg    = RDX
-	countReg   = RCX
-	indexReg   = RAX
-	scratchReg = R15
-	tempReg    = R14
+	argsReg    = asm.RDI
+	PoolReg    = asm.RDX
+	countReg   = asm.RCX
+	indexReg   = asm.RAX
+	ScratchReg = asm.R15
+	tempReg    = asm.R14
 )
 
 // maskReg is the vector register that holds the mask of a tail where there are no mask registers.
-const maskReg Reg = 15
+const maskReg asm.Reg = 15
 
-func newAllocator(l *lowerer) *allocator { return newAllocatorIn(l, uint32(1<<l.isa.Registers()-1)) }
+func newAllocator(l *Lowerer) *allocator { return NewAllocatorIn(l, uint32(1<<l.Isa.Registers()-1)) }
 
-// newAllocatorIn returns an allocator of some of the registers.
-func newAllocatorIn(l *lowerer, registers uint32) *allocator {
-	a := &allocator{l: l, free: registers, scratch: l.expanded()}
-	if l.isa != AVX512 {
+// NewAllocatorIn returns an allocator of some of the registers.
+func NewAllocatorIn(l *Lowerer, registers uint32) *allocator {
+	a := &allocator{l: l, free: registers, Scratch: l.Expanded()}
+	if l.Isa != asm.AVX512 {
 		a.free &^= 1 << maskReg
 	}
 	for r := range a.owner {
@@ -77,7 +79,7 @@ func newAllocatorIn(l *lowerer, registers uint32) *allocator {
 	}
 	for range l.accumulatorRegisters() {
 		if a.free == 0 {
-			l.fail("%d reductions at once", len(l.accs))
+			l.Fail("%d reductions at once", len(l.accs))
 		}
 		a.free &^= 1 << (bits.Len32(a.free) - 1)
 	}
@@ -129,15 +131,15 @@ func firstUse(in *instruction, o operand) int {
 
 // hoist keeps the most used uniforms in registers that the code does not need.
 func (a *allocator) hoist() {
-	a.fixed = make([]int16, len(a.l.uniforms))
-	for i := range a.fixed {
-		a.fixed[i] = -1
+	a.Fixed = make([]int16, len(a.l.uniforms))
+	for i := range a.Fixed {
+		a.Fixed[i] = -1
 	}
 	const spare = 3 // for uniforms that an instruction needs in a register
 	for room := bits.OnesCount32(a.free) - a.pressure() - spare; room > 0; room-- {
 		best := -1
 		for i := range a.l.uniforms {
-			if uses := a.l.uniforms[i].uses; a.fixed[i] < 0 && uses > 0 && (best < 0 || uses > a.l.uniforms[best].uses) {
+			if uses := a.l.uniforms[i].uses; a.Fixed[i] < 0 && uses > 0 && (best < 0 || uses > a.l.uniforms[best].uses) {
 				best = i
 			}
 		}
@@ -146,19 +148,19 @@ func (a *allocator) hoist() {
 		}
 		r := bits.Len32(a.free) - 1
 		a.free &^= 1 << r
-		a.fixed[best] = int16(r)
+		a.Fixed[best] = int16(r)
 	}
 }
 
 // take returns a free register, making one free where there is none.
-func (a *allocator) take() Reg {
+func (a *allocator) take() asm.Reg {
 	if a.free == 0 {
 		a.spill()
 	}
 	r := bits.TrailingZeros32(a.free)
 	a.free &^= 1 << r
 	a.owner[r] = none
-	return Reg(r)
+	return asm.Reg(r)
 }
 
 // spill moves the value whose next use is farthest away to scratch memory.
@@ -173,14 +175,14 @@ func (a *allocator) spill() {
 		}
 	}
 	if victim < 0 {
-		a.l.fail("an instruction needs more registers than there are")
+		a.l.Fail("an instruction needs more registers than there are")
 	}
 	o := a.owner[victim]
 	if a.spilled[o] < 0 {
-		a.spilled[o] = int16(a.scratch)
+		a.spilled[o] = int16(a.Scratch)
 		a.slots = append(a.slots, o)
-		a.scratch++
-		a.out = append(a.out, machine{op: MOVUPSstore, w: a.l.isa.Width(), d: Reg(victim), s: M(a.slot(o))})
+		a.Scratch++
+		a.out = append(a.out, machine{op: asm.MOVUPSstore, w: a.l.Isa.Width(), D: asm.Reg(victim), s: asm.M(a.slot(o))})
 	}
 	a.where[o] = -1
 	a.owner[victim] = none
@@ -188,8 +190,8 @@ func (a *allocator) spill() {
 }
 
 // slot returns where a spilled value lies.
-func (a *allocator) slot(o operand) Mem {
-	return At(scratchReg, int32(int(a.spilled[o])*a.l.isa.Width().Bytes()))
+func (a *allocator) slot(o operand) asm.Mem {
+	return asm.At(ScratchReg, int32(int(a.spilled[o])*a.l.Isa.Width().Bytes()))
 }
 
 func (a *allocator) nextUse(o operand) int {
@@ -202,38 +204,38 @@ func (a *allocator) nextUse(o operand) int {
 }
 
 // reg returns the register of an operand, loading it where it lies in memory, and pins it.
-func (a *allocator) reg(o operand) Reg {
+func (a *allocator) reg(o operand) asm.Reg {
 	if o.isUniform() {
-		if r := a.fixed[^o]; r >= 0 {
-			return Reg(r)
+		if r := a.Fixed[^o]; r >= 0 {
+			return asm.Reg(r)
 		}
 		r := a.take()
 		a.pinned |= 1 << r
 		a.temporary |= 1 << r
-		a.out = append(a.out, a.l.readUniform(r, int(^o)))
+		a.out = append(a.out, a.l.ReadUniform(r, int(^o)))
 		return r
 	}
 	r := a.where[o]
 	if r >= int16(firstAccumulator) {
-		return Reg(r)
+		return asm.Reg(r)
 	}
 	if r < 0 {
 		t := a.take()
-		a.out = append(a.out, machine{op: MOVUPS, w: a.l.isa.Width(), d: t, s: M(a.slot(o))})
+		a.out = append(a.out, machine{op: asm.MOVUPS, w: a.l.Isa.Width(), D: t, s: asm.M(a.slot(o))})
 		a.where[o], a.owner[t], r = int16(t), o, int16(t)
 	}
 	a.pinned |= 1 << r
-	return Reg(r)
+	return asm.Reg(r)
 }
 
 // source returns an operand as the last one of an instruction, which may lie in memory.
-func (a *allocator) source(o operand, op Op) Operand {
-	if o.isUniform() && a.fixed[^o] < 0 {
+func (a *allocator) source(o operand, op asm.Op) asm.Operand {
+	if o.isUniform() && a.Fixed[^o] < 0 {
 		if m, ok := a.l.fold(int(^o), op); ok {
 			return m
 		}
 	}
-	return R(a.reg(o))
+	return asm.R(a.reg(o))
 }
 
 // dies reports whether the current instruction is the last to use a value that is in a register of its own.
@@ -258,26 +260,26 @@ func (a *allocator) finish(in *instruction) {
 }
 
 // define gives the result of an instruction a register, after its arguments are free.
-func (a *allocator) define(in *instruction) Reg {
+func (a *allocator) define(in *instruction) asm.Reg {
 	a.finish(in)
 	return a.bind(in.d, none)
 }
 
 // bind makes a register that of a value; the register is r, or a free one.
-func (a *allocator) bind(o operand, r operand) Reg {
+func (a *allocator) bind(o operand, r operand) asm.Reg {
 	if acc := a.where[o]; acc >= int16(firstAccumulator) {
-		return Reg(acc)
+		return asm.Reg(acc)
 	}
 	if r == none {
 		r = operand(a.take())
 	}
 	a.where[o], a.owner[r] = int16(r), o
-	return Reg(r)
+	return asm.Reg(r)
 }
 
 // over returns a register that holds in.args[place] and becomes the result: the argument's own where
 // nobody needs it any more, or a copy.
-func (a *allocator) over(in *instruction, place int, from Reg) Reg {
+func (a *allocator) over(in *instruction, place int, from asm.Reg) asm.Reg {
 	o := in.args[place]
 	once := true
 	for j, x := range in.args {
@@ -295,7 +297,7 @@ func (a *allocator) over(in *instruction, place int, from Reg) Reg {
 		return a.bind(in.d, operand(from))
 	}
 	d := a.bind(in.d, none)
-	a.out = append(a.out, machine{op: MOVAPS, w: in.w, d: d, s: R(from)})
+	a.out = append(a.out, machine{op: asm.MOVAPS, w: in.w, D: d, s: asm.R(from)})
 	a.finish(in)
 	return d
 }

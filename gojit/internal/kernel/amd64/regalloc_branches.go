@@ -1,24 +1,26 @@
 package amd64
 
+import "github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+
 // atBranch is where values were when a branch was taken or not: where its ways join, they are there again.
 type atBranch struct {
 	owner  [32]operand
 	free   uint32
-	slots  int // how many values had places in scratch memory
-	result Reg // was free, and has the result of the side in the end
+	slots  int     // how many values had places in scratch memory
+	result asm.Reg // was free, and has the result of the side in the end
 }
 
 // enterSide emits a branch. The register of the side's result is cleared before it: where the side is skipped, nothing waits
 // for what the register held.
 func (a *allocator) enterSide(in *instruction, m machine) {
-	m.v = a.reg(in.args[0])
+	m.V = a.reg(in.args[0])
 	if in.args[1] != none {
 		m.s = a.source(in.args[1], in.op)
 	}
 	result := a.take() // while what is compared is pinned
 	a.free |= 1 << result
 	a.finish(in)
-	a.out = append(a.out, machine{op: XORPS, w: a.l.isa.Width(), d: result, v: result, s: R(result)}, m)
+	a.out = append(a.out, machine{op: asm.XORPS, w: a.l.Isa.Width(), D: result, V: result, s: asm.R(result)}, m)
 	a.entered = append(a.entered, atBranch{a.owner, a.free, len(a.slots), result})
 }
 
@@ -30,7 +32,7 @@ func (a *allocator) leaveSide(in *instruction) {
 	before := a.entered[last]
 	a.entered = a.entered[:last]
 	if from != before.result {
-		a.out = append(a.out, machine{kind: move, op: MOVAPS, w: a.l.isa.Width(), d: before.result, s: R(from)})
+		a.out = append(a.out, machine{Kind: move, op: asm.MOVAPS, w: a.l.Isa.Width(), D: before.result, s: asm.R(from)})
 	}
 	a.rejoin(&before)
 	for _, o := range a.slots[before.slots:] {
@@ -39,7 +41,7 @@ func (a *allocator) leaveSide(in *instruction) {
 	a.slots = a.slots[:before.slots]
 	a.bind(in.d, operand(before.result))
 	a.free &^= 1 << before.result
-	a.out = append(a.out, machine{kind: endSide})
+	a.out = append(a.out, machine{Kind: endSide})
 }
 
 // rejoin brings the values that live on to where they were at the branch.
@@ -66,7 +68,7 @@ func (a *allocator) rejoin(before *atBranch) {
 			continue
 		}
 		if now[r] != o || a.where[o] != int16(r) {
-			a.out = append(a.out, machine{op: MOVUPS, w: a.l.isa.Width(), d: Reg(r), s: M(a.slot(o))})
+			a.out = append(a.out, machine{op: asm.MOVUPS, w: a.l.Isa.Width(), D: asm.Reg(r), s: asm.M(a.slot(o))})
 		}
 		if other := now[r]; other != none && other != o && a.where[other] == int16(r) {
 			a.where[other] = -1

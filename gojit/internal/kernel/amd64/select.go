@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -21,8 +22,8 @@ const none operand = math.MaxInt32
 
 func (o operand) isUniform() bool { return o < 0 }
 
-// uniform is a number that is the same for all elements, or a vector constant.
-type uniform struct {
+// Uniform is a number that is the same for all elements, or a vector constant.
+type Uniform struct {
 	bits   uint64
 	size   uint8  // 4 or 8: bytes of the number
 	slot   int16  // place among the arguments; -1: a constant
@@ -35,8 +36,8 @@ type kind uint8
 const (
 	plain       kind = iota // d = op(args); the last argument may be memory
 	move                    // d = args[0]
-	loadInput               // d = elements of input `index`
-	storeOut                // elements of output `index` = args[0]
+	LoadInput               // d = elements of input `index`
+	StoreOut                // elements of output `index` = args[0]
 	fusedMul                // d = args[0]*args[1] + args[2]; op is the 231 form
 	compareTo               // d = lanes of ones where args compare; AVX-512
 	pickWhere               // d = args[2] where args[0] compares with args[1], args[3] elsewhere; AVX-512
@@ -52,8 +53,8 @@ const (
 // which are written once in every round of the loop.
 type instruction struct {
 	kind  kind
-	op    Op
-	w     Width
+	op    asm.Op
+	w     asm.Width
 	imm   uint8
 	size  uint8 // bytes of an element in memory, of loads and stores
 	half  half  // of complex elements in memory
@@ -63,17 +64,17 @@ type instruction struct {
 	args  [4]operand
 }
 
-// lowerer selects instructions for a kernel.
-type lowerer struct {
-	isa      ISA
-	kernel   *kernel.Kernel
-	uniforms []uniform
+// Lowerer selects instructions for a kernel.
+type Lowerer struct {
+	Isa      asm.ISA
+	Kernel   *kernel.Kernel
+	uniforms []Uniform
 	code     []instruction
 	values   []operand // of each kernel value
 	boolWide []bool    // masks that have lanes of 64 bits
 	next     operand   // virtual register
 	mixed    bool      // there are values of 64 bits
-	lanes    int
+	Lanes    int
 	accs     []accumulator
 	places   []int32                       // of each constant in the pool
 	upper    map[operand]operand           // of the index of a table: mask of those in the upper half
@@ -95,32 +96,32 @@ type rowNumber struct{ slot, size int }
 type accumulator struct {
 	reg      operand
 	identity operand
-	w        Width
+	w        asm.Width
 	wide     bool // lanes have 64 bits
 	output   int
 }
 
 type unsupported struct{ error }
 
-func (l *lowerer) fail(format string, args ...any) {
-	panic(unsupported{fmt.Errorf("%w (%s): %s", ErrUnsupported, l.isa, fmt.Sprintf(format, args...))})
+func (l *Lowerer) Fail(format string, args ...any) {
+	panic(unsupported{fmt.Errorf("%w (%s): %s", ErrUnsupported, l.Isa, fmt.Sprintf(format, args...))})
 }
 
-// lower selects instructions for every value and output of the kernel.
-func (l *lowerer) lower(uniformInputs uint32) {
-	k := l.kernel
+// Lower selects instructions for every value and output of the kernel.
+func (l *Lowerer) Lower(uniformInputs uint32) {
+	k := l.Kernel
 	used := k.Used() // of inputs, those whose elements matter
 	for i := range k.Instrs {
 		if in := &k.Instrs[i]; used[i] {
-			l.mixed = l.mixed || wideType(in.Type) || in.Op == kernel.Load && wideType(k.Inputs[in.Imm]) || in.Type == tensor.Int32 && isDivision(in)
+			l.mixed = l.mixed || wideType(in.Type) || in.Op == kernel.Load && wideType(k.Inputs[in.Imm]) || in.Type == tensor.Int32 && IsDivision(in)
 		}
 	}
 	for _, o := range k.Outputs {
 		l.mixed = l.mixed || wideType(o.DType) && o.Reduce == kernel.NoReduce
 	}
-	l.lanes = l.isa.Width().Bytes() / 4
+	l.Lanes = l.Isa.Width().Bytes() / 4
 	if l.mixed {
-		l.lanes /= 2
+		l.Lanes /= 2
 	}
 	l.values = make([]operand, len(k.Instrs))
 	l.boolWide = make([]bool, len(k.Instrs))
@@ -145,8 +146,8 @@ func (l *lowerer) lower(uniformInputs uint32) {
 }
 
 // instruction selects what one instruction of the kernel needs.
-func (l *lowerer) instruction(i int) {
-	in := &l.kernel.Instrs[i]
+func (l *Lowerer) instruction(i int) {
+	in := &l.Kernel.Instrs[i]
 	uniform := in.Op == kernel.Load && l.uniform>>in.Imm&1 != 0
 	switch {
 	case in.Type.IsComplex():
@@ -167,8 +168,8 @@ func (l *lowerer) instruction(i int) {
 }
 
 // placeNumbers returns the places of the parameters, and of the inputs that are the same for all elements, among the arguments.
-func (l *lowerer) placeNumbers(uniformInputs uint32) (params, inputs []int) {
-	k := l.kernel
+func (l *Lowerer) placeNumbers(uniformInputs uint32) (params, inputs []int) {
+	k := l.Kernel
 	paramTypes, inputTypes := make([]tensor.DType, k.Params), make([]tensor.DType, len(k.Inputs))
 	for i := range k.Instrs {
 		switch in := &k.Instrs[i]; in.Op {
@@ -201,33 +202,33 @@ func (l *lowerer) placeNumbers(uniformInputs uint32) (params, inputs []int) {
 		inputs = append(inputs, place(t, taken))
 	}
 	if next > MaxUniforms {
-		l.fail("%d numbers", next)
+		l.Fail("%d numbers", next)
 	}
 	return params, inputs
 }
 
 // width returns the vector that holds all lanes of a type.
-func (l *lowerer) width(wide bool) Width {
-	if wide || !l.mixed || l.isa == Baseline {
-		return l.isa.Width()
+func (l *Lowerer) width(wide bool) asm.Width {
+	if wide || !l.mixed || l.Isa == asm.Baseline {
+		return l.Isa.Width()
 	}
-	return l.isa.Width() - 1
+	return l.Isa.Width() - 1
 }
 
 // isWide reports whether the lanes of a value have 64 bits.
-func (l *lowerer) isWide(v kernel.Value) bool {
-	if t := l.kernel.TypeOf(v); t != tensor.Bool {
+func (l *Lowerer) isWide(v kernel.Value) bool {
+	if t := l.Kernel.TypeOf(v); t != tensor.Bool {
 		return wideType(t)
 	}
 	return l.boolWide[v]
 }
 
-func (l *lowerer) fresh() operand {
+func (l *Lowerer) fresh() operand {
 	l.next++
 	return l.next - 1
 }
 
-func (l *lowerer) emit(in instruction) operand {
+func (l *Lowerer) emit(in instruction) operand {
 	if in.d == none {
 		in.d = l.fresh()
 	}
@@ -236,26 +237,26 @@ func (l *lowerer) emit(in instruction) operand {
 }
 
 // one emits d = op(x).
-func (l *lowerer) one(op Op, w Width, x operand) operand {
+func (l *Lowerer) one(op asm.Op, w asm.Width, x operand) operand {
 	return l.emit(instruction{op: op, w: w, d: none, args: [4]operand{x, none, none, none}})
 }
 
 // two emits d = op(x, y).
-func (l *lowerer) two(op Op, w Width, x, y operand) operand {
-	return l.emit(instruction{op: op, w: w, d: none, tied: l.isa == Baseline, args: [4]operand{x, y, none, none}})
+func (l *Lowerer) two(op asm.Op, w asm.Width, x, y operand) operand {
+	return l.emit(instruction{op: op, w: w, d: none, tied: l.Isa == asm.Baseline, args: [4]operand{x, y, none, none}})
 }
 
-func (l *lowerer) twoImm(op Op, w Width, x, y operand, imm uint8) operand {
-	return l.emit(instruction{op: op, w: w, d: none, imm: imm, tied: l.isa == Baseline, args: [4]operand{x, y, none, none}})
+func (l *Lowerer) twoImm(op asm.Op, w asm.Width, x, y operand, imm uint8) operand {
+	return l.emit(instruction{op: op, w: w, d: none, imm: imm, tied: l.Isa == asm.Baseline, args: [4]operand{x, y, none, none}})
 }
 
-func (l *lowerer) oneImm(op Op, w Width, x operand, imm uint8) operand {
-	tied := l.isa == Baseline && ops[op].form == vmi
+func (l *Lowerer) oneImm(op asm.Op, w asm.Width, x operand, imm uint8) operand {
+	tied := l.Isa == asm.Baseline && asm.Ops[op].Form == asm.Vmi
 	return l.emit(instruction{op: op, w: w, d: none, imm: imm, tied: tied, args: [4]operand{x, none, none, none}})
 }
 
 // number makes a constant of 4 or 8 bytes.
-func (l *lowerer) number(bits uint64, wide bool) operand {
+func (l *Lowerer) number(bits uint64, wide bool) operand {
 	size := uint8(4)
 	if wide {
 		size = 8
@@ -265,32 +266,32 @@ func (l *lowerer) number(bits uint64, wide bool) operand {
 			return ^operand(i)
 		}
 	}
-	l.uniforms = append(l.uniforms, uniform{bits: bits, size: size, slot: -1})
+	l.uniforms = append(l.uniforms, Uniform{bits: bits, size: size, slot: -1})
 	return ^operand(len(l.uniforms) - 1)
 }
 
 // vector makes a constant with a value of its own for each lane.
-func (l *lowerer) vector(data []byte) operand {
+func (l *Lowerer) vector(data []byte) operand {
 	for i := range l.uniforms {
 		if string(l.uniforms[i].vector) == string(data) {
 			return ^operand(i)
 		}
 	}
-	l.uniforms = append(l.uniforms, uniform{vector: data, slot: -1})
+	l.uniforms = append(l.uniforms, Uniform{vector: data, slot: -1})
 	return ^operand(len(l.uniforms) - 1)
 }
 
 // slot makes a number that is among the arguments.
-func (l *lowerer) slot(t tensor.DType, at int) operand {
+func (l *Lowerer) slot(t tensor.DType, at int) operand {
 	size := uint8(4)
 	if wideType(t) {
 		size = 8
 	}
-	l.uniforms = append(l.uniforms, uniform{size: size, slot: int16(at)})
+	l.uniforms = append(l.uniforms, Uniform{size: size, slot: int16(at)})
 	return ^operand(len(l.uniforms) - 1)
 }
 
-func (l *lowerer) ones(wide bool) operand {
+func (l *Lowerer) ones(wide bool) operand {
 	if wide {
 		return l.number(math.MaxUint64, true)
 	}
@@ -298,38 +299,38 @@ func (l *lowerer) ones(wide bool) operand {
 }
 
 // pair picks the operation for lanes of 32 or 64 bits.
-func pair(wide bool, narrow, double Op) Op {
+func pair(wide bool, narrow, double asm.Op) asm.Op {
 	if wide {
 		return double
 	}
 	return narrow
 }
 
-func (l *lowerer) and(wide bool, x, y operand) operand {
-	return l.two(pair(wide, ANDPS, ANDPD), l.width(wide), x, y)
+func (l *Lowerer) and(wide bool, x, y operand) operand {
+	return l.two(pair(wide, asm.ANDPS, asm.ANDPD), l.width(wide), x, y)
 }
 
-func (l *lowerer) or(wide bool, x, y operand) operand {
-	return l.two(pair(wide, ORPS, ORPD), l.width(wide), x, y)
+func (l *Lowerer) or(wide bool, x, y operand) operand {
+	return l.two(pair(wide, asm.ORPS, asm.ORPD), l.width(wide), x, y)
 }
 
-func (l *lowerer) xor(wide bool, x, y operand) operand {
-	return l.two(pair(wide, XORPS, XORPD), l.width(wide), x, y)
+func (l *Lowerer) xor(wide bool, x, y operand) operand {
+	return l.two(pair(wide, asm.XORPS, asm.XORPD), l.width(wide), x, y)
 }
 
 // andNot is y without the bits of x.
-func (l *lowerer) andNot(wide bool, x, y operand) operand {
-	return l.two(pair(wide, ANDNPS, ANDNPD), l.width(wide), x, y)
+func (l *Lowerer) andNot(wide bool, x, y operand) operand {
+	return l.two(pair(wide, asm.ANDNPS, asm.ANDNPD), l.width(wide), x, y)
 }
 
 // choose takes x where the mask has ones and y elsewhere.
-func (l *lowerer) choose(wide bool, mask, x, y operand) operand {
+func (l *Lowerer) choose(wide bool, mask, x, y operand) operand {
 	w := l.width(wide)
-	switch l.isa {
-	case AVX512:
-		return l.emit(instruction{op: pair(wide, PTERNLOGD, PTERNLOGQ), w: w, d: none, imm: 0xca, tied: true, args: [4]operand{mask, x, y, none}})
-	case AVX2:
-		return l.emit(instruction{op: pair(wide, BLENDVPS, BLENDVPD), w: w, d: none, args: [4]operand{y, x, mask, none}})
+	switch l.Isa {
+	case asm.AVX512:
+		return l.emit(instruction{op: pair(wide, asm.PTERNLOGD, asm.PTERNLOGQ), w: w, d: none, imm: 0xca, tied: true, args: [4]operand{mask, x, y, none}})
+	case asm.AVX2:
+		return l.emit(instruction{op: pair(wide, asm.BLENDVPS, asm.BLENDVPD), w: w, d: none, args: [4]operand{y, x, mask, none}})
 	}
 	return l.or(wide, l.and(wide, mask, x), l.andNot(wide, mask, y))
 }
@@ -344,51 +345,51 @@ const (
 )
 
 // compareFloats makes a mask.
-func (l *lowerer) compareFloats(wide bool, predicate uint8, x, y operand) operand {
-	op, w := pair(wide, CMPPS, CMPPD), l.width(wide)
-	if l.isa == AVX512 {
+func (l *Lowerer) compareFloats(wide bool, predicate uint8, x, y operand) operand {
+	op, w := pair(wide, asm.CMPPS, asm.CMPPD), l.width(wide)
+	if l.Isa == asm.AVX512 {
 		return l.emit(instruction{kind: compareTo, op: op, w: w, d: none, imm: predicate, args: [4]operand{x, y, none, none}})
 	}
 	return l.twoImm(op, w, x, y, predicate)
 }
 
 // compareIntegers makes a mask.
-func (l *lowerer) compareIntegers(wide bool, predicate uint8, x, y operand) operand {
+func (l *Lowerer) compareIntegers(wide bool, predicate uint8, x, y operand) operand {
 	w := l.width(wide)
-	if l.isa == AVX512 {
-		return l.emit(instruction{kind: compareTo, op: pair(wide, PCMPD, PCMPQ), w: w, d: none, imm: predicate, args: [4]operand{x, y, none, none}})
+	if l.Isa == asm.AVX512 {
+		return l.emit(instruction{kind: compareTo, op: pair(wide, asm.PCMPD, asm.PCMPQ), w: w, d: none, imm: predicate, args: [4]operand{x, y, none, none}})
 	}
 	switch predicate {
 	case cmpEqual:
-		return l.two(pair(wide, PCMPEQD, PCMPEQQ), w, x, y)
+		return l.two(pair(wide, asm.PCMPEQD, asm.PCMPEQQ), w, x, y)
 	case cmpNotEqual:
-		return l.xor(wide, l.two(pair(wide, PCMPEQD, PCMPEQQ), w, x, y), l.ones(wide))
+		return l.xor(wide, l.two(pair(wide, asm.PCMPEQD, asm.PCMPEQQ), w, x, y), l.ones(wide))
 	case cmpLess:
-		return l.two(pair(wide, PCMPGTD, PCMPGTQ), w, y, x)
+		return l.two(pair(wide, asm.PCMPGTD, asm.PCMPGTQ), w, y, x)
 	}
-	return l.xor(wide, l.two(pair(wide, PCMPGTD, PCMPGTQ), w, x, y), l.ones(wide))
+	return l.xor(wide, l.two(pair(wide, asm.PCMPGTD, asm.PCMPGTQ), w, x, y), l.ones(wide))
 }
 
 // maskAs changes the lanes of a mask.
-func (l *lowerer) maskAs(m operand, from, to bool) operand {
+func (l *Lowerer) maskAs(m operand, from, to bool) operand {
 	if from == to {
 		return m
 	}
 	if to {
-		return l.one(PMOVSXDQ, l.width(true), m)
+		return l.one(asm.PMOVSXDQ, l.width(true), m)
 	}
 	return l.narrow(m)
 }
 
 // narrow takes the low halves of 64-bit lanes.
-func (l *lowerer) narrow(x operand) operand {
-	switch l.isa {
-	case AVX512:
-		return l.one(PMOVQDstore, W512, x)
-	case AVX2:
-		return l.two(PERMD, W256, l.vector(int32Bytes(0, 2, 4, 6, 0, 2, 4, 6)), x)
+func (l *Lowerer) narrow(x operand) operand {
+	switch l.Isa {
+	case asm.AVX512:
+		return l.one(asm.PMOVQDstore, asm.W512, x)
+	case asm.AVX2:
+		return l.two(asm.PERMD, asm.W256, l.vector(int32Bytes(0, 2, 4, 6, 0, 2, 4, 6)), x)
 	}
-	return l.oneImm(PSHUFD, W128, x, 0x08)
+	return l.oneImm(asm.PSHUFD, asm.W128, x, 0x08)
 }
 
 func int32Bytes(v ...int32) []byte {

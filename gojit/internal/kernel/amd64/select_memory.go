@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -17,53 +18,53 @@ func registerType(memory tensor.DType) tensor.DType {
 }
 
 // load reads the elements of an input and converts them to the type computed with.
-func (l *lowerer) load(v kernel.Value, input int, computed tensor.DType) operand {
-	memory := l.kernel.Inputs[input]
+func (l *Lowerer) load(v kernel.Value, input int, computed tensor.DType) operand {
+	memory := l.Kernel.Inputs[input]
 	wide := wideType(memory)
 	w := l.width(wide)
-	if l.isa == Baseline && l.mixed && memory.Size() < 4 {
-		l.fail("%s beside lanes of 64 bits", memory)
+	if l.Isa == asm.Baseline && l.mixed && memory.Size() < 4 {
+		l.Fail("%s beside lanes of 64 bits", memory)
 	}
-	read := func(op Op) operand {
-		return l.emit(instruction{kind: loadInput, op: op, w: w, d: none, size: uint8(memory.Size()), index: int16(len(l.kernel.Outputs) + input), args: [4]operand{none, none, none, none}})
+	read := func(op asm.Op) operand {
+		return l.emit(instruction{kind: LoadInput, op: op, w: w, d: none, size: uint8(memory.Size()), index: int16(len(l.Kernel.Outputs) + input), args: [4]operand{none, none, none, none}})
 	}
 	var x operand
 	switch memory {
 	case tensor.Float32, tensor.Float64, tensor.Int32, tensor.Int64:
-		if l.isa == Baseline && l.mixed && !wide {
-			x = read(MOVSD) // two lanes
+		if l.Isa == asm.Baseline && l.mixed && !wide {
+			x = read(asm.MOVSD) // two lanes
 			break
 		}
-		x = read(pair(wide, MOVUPS, MOVUPD))
+		x = read(pair(wide, asm.MOVUPS, asm.MOVUPD))
 	case tensor.Int16:
-		x = read(PMOVSXWD)
+		x = read(asm.PMOVSXWD)
 	case tensor.Int8:
-		x = read(PMOVSXBD)
+		x = read(asm.PMOVSXBD)
 	case tensor.Uint8:
-		x = read(PMOVZXBD)
+		x = read(asm.PMOVZXBD)
 	case tensor.Bool:
-		x = l.two(PSUBD, w, l.number(0, false), read(PMOVZXBD))
+		x = l.two(asm.PSUBD, w, l.number(0, false), read(asm.PMOVZXBD))
 	case tensor.Float16:
-		if l.isa == Baseline {
-			l.fail("%s", memory)
+		if l.Isa == asm.Baseline {
+			l.Fail("%s", memory)
 		}
-		x = read(CVTPH2PS)
+		x = read(asm.CVTPH2PS)
 	case tensor.BFloat16:
-		x = l.oneImm(PSLLD, w, read(PMOVZXWD), 16)
+		x = l.oneImm(asm.PSLLD, w, read(asm.PMOVZXWD), 16)
 	default:
-		l.fail("%s", memory)
+		l.Fail("%s", memory)
 	}
 	return l.convertLanes(x, false, registerType(memory), computed, func(wide bool) { l.boolWide[v] = wide })
 }
 
 // convert changes the type of a value.
-func (l *lowerer) convert(v kernel.Value, x operand, from kernel.Value, t, to tensor.DType) operand {
+func (l *Lowerer) convert(v kernel.Value, x operand, from kernel.Value, t, to tensor.DType) operand {
 	return l.convertLanes(x, l.boolWide[from], t, to, func(wide bool) { l.boolWide[v] = wide })
 }
 
 // convertLanes changes the type of lanes; fromWide tells the lanes of a mask, and made is told those
 // of a mask that results.
-func (l *lowerer) convertLanes(x operand, fromWide bool, t, to tensor.DType, made func(wide bool)) operand {
+func (l *Lowerer) convertLanes(x operand, fromWide bool, t, to tensor.DType, made func(wide bool)) operand {
 	t, to = registerType(t), to.ToReal()
 	switch {
 	case t == to:
@@ -92,7 +93,7 @@ func (l *lowerer) convertLanes(x operand, fromWide bool, t, to tensor.DType, mad
 }
 
 // fromMask gives one in a number type where the mask is set.
-func (l *lowerer) fromMask(x operand, wide bool, to tensor.DType) operand {
+func (l *Lowerer) fromMask(x operand, wide bool, to tensor.DType) operand {
 	double := wideType(to)
 	x = l.maskAs(x, wide, double)
 	one := uint64(1)
@@ -105,52 +106,52 @@ func (l *lowerer) fromMask(x operand, wide bool, to tensor.DType) operand {
 	return l.and(double, x, l.number(one, double))
 }
 
-func (l *lowerer) toFloat32(x operand, t tensor.DType) operand {
+func (l *Lowerer) toFloat32(x operand, t tensor.DType) operand {
 	switch t {
 	case tensor.Float64:
-		return l.one(CVTPD2PS, l.width(true), x)
+		return l.one(asm.CVTPD2PS, l.width(true), x)
 	case tensor.Int64:
-		if l.isa != AVX512 {
-			l.fail("%s to float32", t)
+		if l.Isa != asm.AVX512 {
+			l.Fail("%s to float32", t)
 		}
-		return l.one(CVTQQ2PS, l.width(true), x)
+		return l.one(asm.CVTQQ2PS, l.width(true), x)
 	}
-	return l.one(CVTDQ2PS, l.width(false), x)
+	return l.one(asm.CVTDQ2PS, l.width(false), x)
 }
 
-func (l *lowerer) toFloat64(x operand, t tensor.DType) operand {
+func (l *Lowerer) toFloat64(x operand, t tensor.DType) operand {
 	switch t {
 	case tensor.Float32:
-		return l.one(CVTPS2PD, l.width(true), x)
+		return l.one(asm.CVTPS2PD, l.width(true), x)
 	case tensor.Int64:
-		if l.isa != AVX512 {
-			l.fail("%s to float64", t)
+		if l.Isa != asm.AVX512 {
+			l.Fail("%s to float64", t)
 		}
-		return l.one(CVTQQ2PD, l.width(true), x)
+		return l.one(asm.CVTQQ2PD, l.width(true), x)
 	}
-	return l.one(CVTDQ2PD, l.width(true), x)
+	return l.one(asm.CVTDQ2PD, l.width(true), x)
 }
 
-func (l *lowerer) toInt64(x operand, t tensor.DType) operand {
+func (l *Lowerer) toInt64(x operand, t tensor.DType) operand {
 	switch t {
 	case tensor.Float32, tensor.Float64:
-		if l.isa != AVX512 {
-			l.fail("%s to int64", t)
+		if l.Isa != asm.AVX512 {
+			l.Fail("%s to int64", t)
 		}
 		if t == tensor.Float32 {
-			return l.one(CVTTPS2QQ, l.width(true), x)
+			return l.one(asm.CVTTPS2QQ, l.width(true), x)
 		}
-		return l.one(CVTTPD2QQ, l.width(true), x)
+		return l.one(asm.CVTTPD2QQ, l.width(true), x)
 	}
-	return l.one(PMOVSXDQ, l.width(true), x)
+	return l.one(asm.PMOVSXDQ, l.width(true), x)
 }
 
-func (l *lowerer) toInt32(x operand, t tensor.DType) operand {
+func (l *Lowerer) toInt32(x operand, t tensor.DType) operand {
 	switch t {
 	case tensor.Float32:
-		return l.one(CVTTPS2DQ, l.width(false), x)
+		return l.one(asm.CVTTPS2DQ, l.width(false), x)
 	case tensor.Float64:
-		return l.one(CVTTPD2DQ, l.width(true), x)
+		return l.one(asm.CVTTPD2DQ, l.width(true), x)
 	case tensor.Int64:
 		return l.narrow(x)
 	}
@@ -158,8 +159,8 @@ func (l *lowerer) toInt32(x operand, t tensor.DType) operand {
 }
 
 // store writes a value to an output, converted to its type.
-func (l *lowerer) store(output int, o kernel.Output) {
-	t := l.kernel.TypeOf(o.Value)
+func (l *Lowerer) store(output int, o kernel.Output) {
+	t := l.Kernel.TypeOf(o.Value)
 	if t.IsComplex() || o.DType.IsComplex() {
 		l.storeComplex(output, o)
 		return
@@ -173,66 +174,66 @@ func (l *lowerer) store(output int, o kernel.Output) {
 		}
 	}
 	w := l.width(wideType(o.DType))
-	if l.isa == Baseline && l.mixed && o.DType.Size() < 4 {
-		l.fail("%s beside lanes of 64 bits", o.DType)
+	if l.Isa == asm.Baseline && l.mixed && o.DType.Size() < 4 {
+		l.Fail("%s beside lanes of 64 bits", o.DType)
 	}
-	write := func(op Op, imm uint8) {
-		if l.isa != AVX512 && o.DType.Size() < 4 && op != CVTPS2PHstore {
-			w = W128 // packed
+	write := func(op asm.Op, imm uint8) {
+		if l.Isa != asm.AVX512 && o.DType.Size() < 4 && op != asm.CVTPS2PHstore {
+			w = asm.W128 // packed
 		}
-		l.code = append(l.code, instruction{kind: storeOut, op: op, w: w, imm: imm, d: none, size: uint8(o.DType.Size()), index: int16(output), args: [4]operand{x, none, none, none}})
+		l.code = append(l.code, instruction{kind: StoreOut, op: op, w: w, imm: imm, d: none, size: uint8(o.DType.Size()), index: int16(output), args: [4]operand{x, none, none, none}})
 	}
 	switch o.DType {
 	case tensor.Float32, tensor.Float64, tensor.Int32, tensor.Int64:
-		if l.isa == Baseline && l.mixed && o.DType.Size() == 4 {
-			write(MOVSDstore, 0)
+		if l.Isa == asm.Baseline && l.mixed && o.DType.Size() == 4 {
+			write(asm.MOVSDstore, 0)
 			break
 		}
-		write(pair(o.DType.Size() == 8, MOVUPSstore, MOVUPDstore), 0)
+		write(pair(o.DType.Size() == 8, asm.MOVUPSstore, asm.MOVUPDstore), 0)
 	case tensor.Int8, tensor.Uint8, tensor.Bool:
 		x = l.pack(x, 1)
-		write(packedStore(l.isa, 1, w), 0)
+		write(packedStore(l.Isa, 1, w), 0)
 	case tensor.Int16:
 		x = l.pack(x, 2)
-		write(packedStore(l.isa, 2, w), 0)
+		write(packedStore(l.Isa, 2, w), 0)
 	case tensor.BFloat16:
 		x = l.roundBFloat16(x)
-		if l.isa == AVX512 {
+		if l.Isa == asm.AVX512 {
 			x, w = l.packUpper(x), w-1
-			write(MOVDQU16store, 0)
+			write(asm.MOVDQU16store, 0)
 			break
 		}
-		x = l.pack(l.oneImm(PSRLD, w, x, 16), 2)
-		write(packedStore(l.isa, 2, w), 0)
+		x = l.pack(l.oneImm(asm.PSRLD, w, x, 16), 2)
+		write(packedStore(l.Isa, 2, w), 0)
 	case tensor.Float16:
-		if l.isa == Baseline {
-			l.fail("%s", o.DType)
+		if l.Isa == asm.Baseline {
+			l.Fail("%s", o.DType)
 		}
-		write(CVTPS2PHstore, 0)
+		write(asm.CVTPS2PHstore, 0)
 	default:
-		l.fail("%s", o.DType)
+		l.Fail("%s", o.DType)
 	}
 }
 
 // packedStore returns the instruction that stores lanes of 32 bits as elements of a smaller size;
 // without AVX-512, pack has brought them together.
-func packedStore(isa ISA, size int, w Width) Op {
+func packedStore(isa asm.ISA, size int, w asm.Width) asm.Op {
 	switch {
-	case isa == AVX512 && size == 1:
-		return PMOVDBstore
-	case isa == AVX512:
-		return PMOVDWstore
+	case isa == asm.AVX512 && size == 1:
+		return asm.PMOVDBstore
+	case isa == asm.AVX512:
+		return asm.PMOVDWstore
 	case w.Bytes()/4*size == 4:
-		return MOVSSstore
+		return asm.MOVSSstore
 	case w.Bytes()/4*size == 8:
-		return MOVSDstore
+		return asm.MOVSDstore
 	}
-	return MOVUPSstore
+	return asm.MOVUPSstore
 }
 
 // pack brings the low bytes of 32-bit lanes together at the start of the vector.
-func (l *lowerer) pack(x operand, size int) operand {
-	if l.isa == AVX512 {
+func (l *Lowerer) pack(x operand, size int) operand {
+	if l.Isa == asm.AVX512 {
 		return x
 	}
 	w := l.width(false)
@@ -243,61 +244,61 @@ func (l *lowerer) pack(x operand, size int) operand {
 			shuffle[i] = byte(at/size*4 + at%size)
 		}
 	}
-	x = l.two(PSHUFB, w, x, l.vector(shuffle))
+	x = l.two(asm.PSHUFB, w, x, l.vector(shuffle))
 	switch {
-	case w == W128:
+	case w == asm.W128:
 		return x
 	case size == 1:
-		return l.two(PERMD, w, l.vector(int32Bytes(0, 4, 1, 2, 3, 5, 6, 7)), x)
+		return l.two(asm.PERMD, w, l.vector(int32Bytes(0, 4, 1, 2, 3, 5, 6, 7)), x)
 	}
-	return l.oneImm(PERMQ, w, x, 0x08)
+	return l.oneImm(asm.PERMQ, w, x, 0x08)
 }
 
 // packUpper brings the upper halves of 32-bit lanes together at the start of the vector.
-func (l *lowerer) packUpper(x operand) operand {
+func (l *Lowerer) packUpper(x operand) operand {
 	w := l.width(false)
 	places := make([]byte, w.Bytes())
 	for i := range w.Bytes() / 4 {
 		places[2*i] = byte(2*i + 1)
 	}
-	return l.two(PERMW, w, l.vector(places), x)
+	return l.two(asm.PERMW, w, l.vector(places), x)
 }
 
 // roundBFloat16 gives float32 lanes whose upper halves are rounded to even.
-func (l *lowerer) roundBFloat16(x operand) operand {
+func (l *Lowerer) roundBFloat16(x operand) operand {
 	w := l.width(false)
-	odd := l.and(false, l.oneImm(PSRLD, w, x, 16), l.number(1, false))
-	sum := l.two(PADDD, w, l.two(PADDD, w, x, l.number(0x7fff, false)), odd)
+	odd := l.and(false, l.oneImm(asm.PSRLD, w, x, 16), l.number(1, false))
+	sum := l.two(asm.PADDD, w, l.two(asm.PADDD, w, x, l.number(0x7fff, false)), odd)
 	nan := l.number(0x7fc00000, false)
-	if l.isa == AVX512 {
-		return l.emit(instruction{kind: pickWhere, op: CMPPS, w: w, d: none, imm: cmpUnordered, args: [4]operand{x, x, nan, sum}})
+	if l.Isa == asm.AVX512 {
+		return l.emit(instruction{kind: pickWhere, op: asm.CMPPS, w: w, d: none, imm: cmpUnordered, args: [4]operand{x, x, nan, sum}})
 	}
 	return l.choose(false, l.compareFloats(false, cmpUnordered, x, x), nan, sum)
 }
 
 // accumulate combines the elements of an output that reduces in a register that lasts through the loop.
-func (l *lowerer) accumulate(output int, o kernel.Output) {
-	t := l.kernel.TypeOf(o.Value)
+func (l *Lowerer) accumulate(output int, o kernel.Output) {
+	t := l.Kernel.TypeOf(o.Value)
 	wide := l.isWide(o.Value)
 	x := l.values[o.Value]
-	if l.isa == Baseline {
-		l.fail("a reduction")
+	if l.Isa == asm.Baseline {
+		l.Fail("a reduction")
 	}
 	acc := accumulator{reg: l.fresh(), identity: l.identity(o.Reduce, t, wide), w: l.width(wide), wide: wide, output: output}
 	l.accs = append(l.accs, acc)
 	// The value passes through a register of its own, in which a tail replaces what lies behind the end.
-	x = l.emit(instruction{kind: move, op: MOVAPS, w: acc.w, d: none, index: int16(len(l.accs)), args: [4]operand{x, none, none, none}})
+	x = l.emit(instruction{kind: move, op: asm.MOVAPS, w: acc.w, d: none, index: int16(len(l.accs)), args: [4]operand{x, none, none, none}})
 	result := l.combine(o.Reduce, t, wide, acc.reg, x)
 	last := &l.code[len(l.code)-1]
 	if last.d == result && last.kind == plain && !last.tied {
 		last.d = acc.reg
 		return
 	}
-	l.emit(instruction{kind: move, op: MOVAPS, w: acc.w, d: acc.reg, args: [4]operand{result, none, none, none}})
+	l.emit(instruction{kind: move, op: asm.MOVAPS, w: acc.w, d: acc.reg, args: [4]operand{result, none, none, none}})
 }
 
 // combine is one step of a reduction.
-func (l *lowerer) combine(op kernel.ReduceOp, t tensor.DType, wide bool, acc, x operand) operand {
+func (l *Lowerer) combine(op kernel.ReduceOp, t tensor.DType, wide bool, acc, x operand) operand {
 	w := l.width(wide)
 	switch {
 	case t == tensor.Bool && (op == kernel.ReduceSum || op == kernel.ReduceMax):
@@ -307,17 +308,17 @@ func (l *lowerer) combine(op kernel.ReduceOp, t tensor.DType, wide bool, acc, x 
 	case t.IsFloating():
 		switch op {
 		case kernel.ReduceSum:
-			return l.two(pair(wide, ADDPS, ADDPD), w, acc, x)
+			return l.two(pair(wide, asm.ADDPS, asm.ADDPD), w, acc, x)
 		case kernel.ReduceProduct:
-			return l.two(pair(wide, MULPS, MULPD), w, acc, x)
+			return l.two(pair(wide, asm.MULPS, asm.MULPD), w, acc, x)
 		case kernel.ReduceMin:
-			return l.extreme(wide, pair(wide, MINPS, MINPD), x, acc)
+			return l.extreme(wide, pair(wide, asm.MINPS, asm.MINPD), x, acc)
 		}
-		return l.extreme(wide, pair(wide, MAXPS, MAXPD), x, acc)
+		return l.extreme(wide, pair(wide, asm.MAXPS, asm.MAXPD), x, acc)
 	}
 	switch op {
 	case kernel.ReduceSum:
-		return l.wrap(t, l.two(pair(wide, PADDD, PADDQ), w, acc, x))
+		return l.wrap(t, l.two(pair(wide, asm.PADDD, asm.PADDQ), w, acc, x))
 	case kernel.ReduceProduct:
 		return l.wrap(t, l.multiply(wide, acc, x))
 	}
@@ -325,7 +326,7 @@ func (l *lowerer) combine(op kernel.ReduceOp, t tensor.DType, wide bool, acc, x 
 }
 
 // identity is what a reduction starts with.
-func (l *lowerer) identity(op kernel.ReduceOp, t tensor.DType, wide bool) operand {
+func (l *Lowerer) identity(op kernel.ReduceOp, t tensor.DType, wide bool) operand {
 	bits, _ := kernel.NumberBits(t, op.Identity(t))
 	if bits = LaneBits(t, bits); !wide {
 		bits &= math.MaxUint32

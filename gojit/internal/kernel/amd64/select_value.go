@@ -4,15 +4,16 @@ import (
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // value selects the instructions of one kernel value.
-func (l *lowerer) value(v kernel.Value, in *kernel.Instr) operand {
+func (l *Lowerer) value(v kernel.Value, in *kernel.Instr) operand {
 	arg := func(i int) operand { return l.values[in.Args[i]] }
 	var first tensor.DType
 	if in.Op.Operands() > 0 {
-		first = l.kernel.TypeOf(in.Args[0])
+		first = l.Kernel.TypeOf(in.Args[0])
 	}
 	switch in.Op {
 	case kernel.Real, kernel.Imag:
@@ -30,7 +31,7 @@ func (l *lowerer) value(v kernel.Value, in *kernel.Instr) operand {
 	case kernel.Bits:
 		return arg(0)
 	case kernel.Lookup:
-		return l.lookup(arg(0), l.kernel.Tables[in.Imm])
+		return l.lookup(arg(0), l.Kernel.Tables[in.Imm])
 	case kernel.Select:
 		return l.selectValue(v, in)
 	case kernel.Fma:
@@ -46,7 +47,7 @@ func (l *lowerer) value(v kernel.Value, in *kernel.Instr) operand {
 	}
 	switch {
 	case first.IsComplex():
-		l.fail("%s of %s", in.Op, first)
+		l.Fail("%s of %s", in.Op, first)
 	case in.Type == tensor.Bool:
 		return l.logic(v, in)
 	case in.Type.IsFloating():
@@ -64,12 +65,12 @@ func constantBits(in *kernel.Instr) uint64 {
 	return bits & math.MaxUint32
 }
 
-func (l *lowerer) iota(t tensor.DType) operand {
+func (l *Lowerer) iota(t tensor.DType) operand {
 	wide := wideType(t)
 	w := l.width(wide)
-	start := l.emit(instruction{kind: index, op: pair(wide, PBROADCASTD, PBROADCASTQ), w: w, d: none, args: [4]operand{none, none, none, none}})
+	start := l.emit(instruction{kind: index, op: pair(wide, asm.PBROADCASTD, asm.PBROADCASTQ), w: w, d: none, args: [4]operand{none, none, none, none}})
 	var steps []byte
-	for i := range l.lanes {
+	for i := range l.Lanes {
 		steps = append(steps, int32Bytes(int32(i))...)
 		if wide {
 			steps = append(steps, 0, 0, 0, 0)
@@ -78,64 +79,64 @@ func (l *lowerer) iota(t tensor.DType) operand {
 	for len(steps) < w.Bytes() {
 		steps = append(steps, 0)
 	}
-	return l.two(pair(wide, PADDD, PADDQ), w, start, l.vector(steps))
+	return l.two(pair(wide, asm.PADDD, asm.PADDQ), w, start, l.vector(steps))
 }
 
 // lookup permutes a table, or both halves of it where a vector does not hold it whole.
-func (l *lowerer) lookup(index operand, table kernel.Table) operand {
+func (l *Lowerer) lookup(index operand, table kernel.Table) operand {
 	w := l.width(false)
 	var bits []byte
 	for _, v := range table {
 		bits = append(bits, int32Bytes(int32(math.Float32bits(v)))...)
 	}
 	switch {
-	case w == W512:
-		return l.two(PERMPS, w, index, l.vector(bits))
-	case w == W128:
-		l.fail("a table of %d numbers", len(table))
+	case w == asm.W512:
+		return l.two(asm.PERMPS, w, index, l.vector(bits))
+	case w == asm.W128:
+		l.Fail("a table of %d numbers", len(table))
 	}
 	upper, ok := l.upper[index]
 	if !ok {
-		upper = l.oneImm(PSRAD, w, l.oneImm(PSLLD, w, index, 28), 31) // ones where bit 3 is set
+		upper = l.oneImm(asm.PSRAD, w, l.oneImm(asm.PSLLD, w, index, 28), 31) // ones where bit 3 is set
 		if l.upper == nil {
 			l.upper = map[operand]operand{}
 		}
 		l.upper[index] = upper
 	}
-	return l.choose(false, upper, l.two(PERMPS, w, index, l.vector(bits[32:])), l.two(PERMPS, w, index, l.vector(bits[:32])))
+	return l.choose(false, upper, l.two(asm.PERMPS, w, index, l.vector(bits[32:])), l.two(asm.PERMPS, w, index, l.vector(bits[:32])))
 }
 
-func (l *lowerer) fma(wide bool, x, y, z operand) operand {
+func (l *Lowerer) fma(wide bool, x, y, z operand) operand {
 	w := l.width(wide)
-	if l.isa == Baseline {
+	if l.Isa == asm.Baseline {
 		return l.fmaByDoubles(wide, x, y, z)
 	}
-	return l.emit(instruction{kind: fusedMul, op: pair(wide, FMADD231PS, FMADD231PD), w: w, d: none, args: [4]operand{x, y, z, none}})
+	return l.emit(instruction{kind: fusedMul, op: pair(wide, asm.FMADD231PS, asm.FMADD231PD), w: w, d: none, args: [4]operand{x, y, z, none}})
 }
 
 // fmaByDoubles computes x*y + z of float32 in float64, where the product is exact. The sum is rounded
 // twice: that it differs from one rounding is rare, and then by one unit in the last place.
-func (l *lowerer) fmaByDoubles(wide bool, x, y, z operand) operand {
+func (l *Lowerer) fmaByDoubles(wide bool, x, y, z operand) operand {
 	if wide {
-		l.fail("fma of float64")
+		l.Fail("fma of float64")
 	}
 	const upperHalf = 0x0e // of the lanes, in place of the lower
 	half := func(part func(operand) operand) operand {
-		double := func(v operand) operand { return l.one(CVTPS2PD, W128, part(v)) }
-		product := l.two(MULPD, W128, double(x), double(y))
-		return l.one(CVTPD2PS, W128, l.two(ADDPD, W128, product, double(z)))
+		double := func(v operand) operand { return l.one(asm.CVTPS2PD, asm.W128, part(v)) }
+		product := l.two(asm.MULPD, asm.W128, double(x), double(y))
+		return l.one(asm.CVTPD2PS, asm.W128, l.two(asm.ADDPD, asm.W128, product, double(z)))
 	}
 	low := half(func(v operand) operand { return v })
 	if l.mixed {
 		return low // there are two lanes
 	}
-	high := half(func(v operand) operand { return l.oneImm(PSHUFD, W128, v, upperHalf) })
-	return l.two(UNPCKLPD, W128, low, high)
+	high := half(func(v operand) operand { return l.oneImm(asm.PSHUFD, asm.W128, v, upperHalf) })
+	return l.two(asm.UNPCKLPD, asm.W128, low, high)
 }
 
 // selectValue is a choice by a mask. A comparison of the lanes' own size keeps its mask in a mask
 // register where there are any.
-func (l *lowerer) selectValue(v kernel.Value, in *kernel.Instr) operand {
+func (l *Lowerer) selectValue(v kernel.Value, in *kernel.Instr) operand {
 	c := in.Args[0]
 	l.chooseSides(v, c)
 	x, y := l.values[in.Args[1]], l.values[in.Args[2]]
@@ -149,7 +150,7 @@ func (l *lowerer) selectValue(v kernel.Value, in *kernel.Instr) operand {
 	if op, ok := l.extremeOf(in); ok {
 		return l.two(op, l.width(wide), x, y)
 	}
-	if l.isa == AVX512 && l.boolWide[c] == wide {
+	if l.Isa == asm.AVX512 && l.boolWide[c] == wide {
 		if a, b, op, predicate, ok := l.comparison(c); ok {
 			return l.emit(instruction{kind: pickWhere, op: op, w: l.width(wide), d: none, imm: predicate, args: [4]operand{a, b, x, y}})
 		}
@@ -159,23 +160,23 @@ func (l *lowerer) selectValue(v kernel.Value, in *kernel.Instr) operand {
 
 // extremeOf returns the instruction for a choice of the larger or the smaller of two real floats, written as a comparison of the two: it
 // gives the second one where they are equal or one is NaN, as the choice does.
-func (l *lowerer) extremeOf(in *kernel.Instr) (op Op, ok bool) {
-	test := &l.kernel.Instrs[in.Args[0]]
+func (l *Lowerer) extremeOf(in *kernel.Instr) (op asm.Op, ok bool) {
+	test := &l.Kernel.Instrs[in.Args[0]]
 	if test.Args[0] != in.Args[1] || test.Args[1] != in.Args[2] || in.Type != tensor.Float32 && in.Type != tensor.Float64 {
 		return 0, false
 	}
 	wide := wideType(in.Type)
 	switch test.Op {
 	case kernel.Gt:
-		return pair(wide, MAXPS, MAXPD), true
+		return pair(wide, asm.MAXPS, asm.MAXPD), true
 	case kernel.Lt:
-		return pair(wide, MINPS, MINPD), true
+		return pair(wide, asm.MINPS, asm.MINPD), true
 	}
 	return 0, false
 }
 
 // ordered returns the operands of a comparison and its predicate, of which there are none for greater.
-func (l *lowerer) ordered(in *kernel.Instr) (x, y operand, predicate uint8) {
+func (l *Lowerer) ordered(in *kernel.Instr) (x, y operand, predicate uint8) {
 	x, y = l.values[in.Args[0]], l.values[in.Args[1]]
 	switch in.Op {
 	case kernel.Eq:
@@ -192,7 +193,7 @@ func (l *lowerer) ordered(in *kernel.Instr) (x, y operand, predicate uint8) {
 	return y, x, cmpLessEqual
 }
 
-func (l *lowerer) compare(v kernel.Value, in *kernel.Instr, t tensor.DType) operand {
+func (l *Lowerer) compare(v kernel.Value, in *kernel.Instr, t tensor.DType) operand {
 	if t == tensor.Bool {
 		return l.logic(v, in)
 	}
@@ -206,7 +207,7 @@ func (l *lowerer) compare(v kernel.Value, in *kernel.Instr, t tensor.DType) oper
 }
 
 // logic is what operates on masks.
-func (l *lowerer) logic(v kernel.Value, in *kernel.Instr) operand {
+func (l *Lowerer) logic(v kernel.Value, in *kernel.Instr) operand {
 	a := in.Args[0]
 	wide := l.boolWide[a]
 	if in.Op.Operands() == 1 {
@@ -238,7 +239,7 @@ func (l *lowerer) logic(v kernel.Value, in *kernel.Instr) operand {
 	case kernel.Ge, kernel.Pow:
 		return l.xor(wide, l.andNot(wide, x, y), l.ones(wide))
 	}
-	l.fail("%s of bool", in.Op)
+	l.Fail("%s of bool", in.Op)
 	return none
 }
 
@@ -253,7 +254,7 @@ const (
 // mantissaInterval asks for mantissas in [3/4, 3/2), and NaN of negative numbers.
 const mantissaInterval = 3 | 3<<2
 
-func (l *lowerer) floating(in *kernel.Instr) operand {
+func (l *Lowerer) floating(in *kernel.Instr) operand {
 	wide := wideType(in.Type)
 	w := l.width(wide)
 	x := l.values[in.Args[0]]
@@ -269,55 +270,55 @@ func (l *lowerer) floating(in *kernel.Instr) operand {
 	case kernel.Conj, kernel.Real:
 		return x
 	case kernel.Sqrt:
-		return l.one(pair(wide, SQRTPS, SQRTPD), w, x)
+		return l.one(pair(wide, asm.SQRTPS, asm.SQRTPD), w, x)
 	case kernel.Round:
-		return l.oneImm(pair(wide, ROUNDPS, ROUNDPD), w, x, roundNearest)
+		return l.oneImm(pair(wide, asm.ROUNDPS, asm.ROUNDPD), w, x, roundNearest)
 	case kernel.Floor:
-		return l.oneImm(pair(wide, ROUNDPS, ROUNDPD), w, x, roundDown)
+		return l.oneImm(pair(wide, asm.ROUNDPS, asm.ROUNDPD), w, x, roundDown)
 	case kernel.Ceil:
-		return l.oneImm(pair(wide, ROUNDPS, ROUNDPD), w, x, roundUp)
+		return l.oneImm(pair(wide, asm.ROUNDPS, asm.ROUNDPD), w, x, roundUp)
 	case kernel.Trunc:
-		return l.oneImm(pair(wide, ROUNDPS, ROUNDPD), w, x, roundTruncate)
+		return l.oneImm(pair(wide, asm.ROUNDPS, asm.ROUNDPD), w, x, roundTruncate)
 	case kernel.Exponent, kernel.Mantissa:
-		if l.isa != AVX512 {
-			l.fail("%s of %s", in.Op, in.Type)
+		if l.Isa != asm.AVX512 {
+			l.Fail("%s of %s", in.Op, in.Type)
 		}
 		if in.Op == kernel.Exponent {
-			return l.one(pair(wide, GETEXPPS, GETEXPPD), w, x)
+			return l.one(pair(wide, asm.GETEXPPS, asm.GETEXPPD), w, x)
 		}
-		return l.oneImm(pair(wide, GETMANTPS, GETMANTPD), w, x, mantissaInterval)
+		return l.oneImm(pair(wide, asm.GETMANTPS, asm.GETMANTPD), w, x, mantissaInterval)
 	}
 	if in.Op.Operands() != 2 {
-		l.fail("%s of %s", in.Op, in.Type)
+		l.Fail("%s of %s", in.Op, in.Type)
 	}
 	y := l.values[in.Args[1]]
 	switch in.Op {
 	case kernel.Add:
-		return l.two(pair(wide, ADDPS, ADDPD), w, x, y)
+		return l.two(pair(wide, asm.ADDPS, asm.ADDPD), w, x, y)
 	case kernel.Sub:
-		return l.two(pair(wide, SUBPS, SUBPD), w, x, y)
+		return l.two(pair(wide, asm.SUBPS, asm.SUBPD), w, x, y)
 	case kernel.Mul:
-		return l.two(pair(wide, MULPS, MULPD), w, x, y)
+		return l.two(pair(wide, asm.MULPS, asm.MULPD), w, x, y)
 	case kernel.Div:
-		return l.two(pair(wide, DIVPS, DIVPD), w, x, y)
+		return l.two(pair(wide, asm.DIVPS, asm.DIVPD), w, x, y)
 	case kernel.Min:
-		return l.extreme(wide, pair(wide, MINPS, MINPD), x, y)
+		return l.extreme(wide, pair(wide, asm.MINPS, asm.MINPD), x, y)
 	case kernel.Max:
-		return l.extreme(wide, pair(wide, MAXPS, MAXPD), x, y)
+		return l.extreme(wide, pair(wide, asm.MAXPS, asm.MAXPD), x, y)
 	case kernel.CopySign:
-		if l.isa == AVX512 { // bits of y where the mask is set
-			return l.emit(instruction{op: pair(wide, PTERNLOGD, PTERNLOGQ), w: w, d: none, imm: 0xd8, tied: true, args: [4]operand{x, y, l.number(sign, wide), none}})
+		if l.Isa == asm.AVX512 { // bits of y where the mask is set
+			return l.emit(instruction{op: pair(wide, asm.PTERNLOGD, asm.PTERNLOGQ), w: w, d: none, imm: 0xd8, tied: true, args: [4]operand{x, y, l.number(sign, wide), none}})
 		}
 		return l.or(wide, l.and(wide, x, l.number(sign-1, wide)), l.and(wide, y, l.number(sign, wide)))
 	case kernel.Scale:
 		return l.scale(wide, x, y)
 	}
-	l.fail("%s of %s", in.Op, in.Type)
+	l.Fail("%s of %s", in.Op, in.Type)
 	return none
 }
 
 // isNumber reports whether an operand is a constant other than NaN.
-func (l *lowerer) isNumber(x operand, wide bool) bool {
+func (l *Lowerer) isNumber(x operand, wide bool) bool {
 	if !x.isUniform() || l.uniforms[^x].slot >= 0 {
 		return false
 	}
@@ -330,7 +331,7 @@ func (l *lowerer) isNumber(x operand, wide bool) bool {
 
 // extreme is the minimum or maximum in which a NaN wins. The instruction gives its second operand
 // where one is NaN, and where both are zero.
-func (l *lowerer) extreme(wide bool, op Op, x, y operand) operand {
+func (l *Lowerer) extreme(wide bool, op asm.Op, x, y operand) operand {
 	w := l.width(wide)
 	if l.isNumber(x, wide) {
 		return l.two(op, w, x, y)
@@ -338,9 +339,9 @@ func (l *lowerer) extreme(wide bool, op Op, x, y operand) operand {
 	if l.isNumber(y, wide) {
 		return l.two(op, w, y, x)
 	}
-	if l.isa == AVX512 {
+	if l.Isa == asm.AVX512 {
 		least := l.two(op, w, x, y)
-		return l.emit(instruction{kind: keepNaN, op: pair(wide, CMPPS, CMPPD), w: w, d: none, tied: true, imm: cmpUnordered, args: [4]operand{least, x, none, none}})
+		return l.emit(instruction{kind: keepNaN, op: pair(wide, asm.CMPPS, asm.CMPPD), w: w, d: none, tied: true, imm: cmpUnordered, args: [4]operand{least, x, none, none}})
 	}
 	unordered := l.compareFloats(wide, cmpUnordered, x, x)
 	return l.or(wide, l.two(op, w, x, y), unordered) // all ones are a NaN
@@ -348,10 +349,10 @@ func (l *lowerer) extreme(wide bool, op Op, x, y operand) operand {
 
 // scale multiplies by a power of two. Without an instruction for it three factors do, of which each
 // is in range; n is limited to what changes a result.
-func (l *lowerer) scale(wide bool, x, n operand) operand {
+func (l *Lowerer) scale(wide bool, x, n operand) operand {
 	w := l.width(wide)
-	if l.isa == AVX512 {
-		return l.two(pair(wide, SCALEFPS, SCALEFPD), w, x, n)
+	if l.Isa == asm.AVX512 {
+		return l.two(pair(wide, asm.SCALEFPS, asm.SCALEFPD), w, x, n)
 	}
 	limit, bias, shift := 300.0, int64(127), uint8(23)
 	if wide {
@@ -363,60 +364,60 @@ func (l *lowerer) scale(wide bool, x, n operand) operand {
 		}
 		return l.number(uint64(math.Float32bits(float32(f))), false)
 	}
-	add, sub := pair(wide, PADDD, PADDQ), pair(wide, PSUBD, PSUBQ)
-	n = l.oneImm(pair(wide, ROUNDPS, ROUNDPD), w, n, roundDown)
+	add, sub := pair(wide, asm.PADDD, asm.PADDQ), pair(wide, asm.PSUBD, asm.PSUBQ)
+	n = l.oneImm(pair(wide, asm.ROUNDPS, asm.ROUNDPD), w, n, roundDown)
 	nan := l.compareFloats(wide, cmpUnordered, n, n)
-	n = l.two(pair(wide, MAXPS, MAXPD), w, l.two(pair(wide, MINPS, MINPD), w, n, number(limit)), number(-limit))
+	n = l.two(pair(wide, asm.MAXPS, asm.MAXPD), w, l.two(pair(wide, asm.MINPS, asm.MINPD), w, n, number(limit)), number(-limit))
 	// A number added to 1.5 * 2^mantissa has it as an integer in its low bits.
 	magic := number(float64(int64(3) << (shift - 1)))
-	whole := l.two(sub, w, l.two(pair(wide, ADDPS, ADDPD), w, n, magic), magic)
-	third := l.two(pair(wide, ADDPS, ADDPD), w, l.two(pair(wide, MULPS, MULPD), w, n, number(1.0/3)), magic)
+	whole := l.two(sub, w, l.two(pair(wide, asm.ADDPS, asm.ADDPD), w, n, magic), magic)
+	third := l.two(pair(wide, asm.ADDPS, asm.ADDPD), w, l.two(pair(wide, asm.MULPS, asm.MULPD), w, n, number(1.0/3)), magic)
 	k1 := l.two(sub, w, third, magic)
 	k3 := l.two(sub, w, l.two(sub, w, whole, k1), k1)
 	power := func(k operand) operand {
-		return l.oneImm(pair(wide, PSLLD, PSLLQ), w, l.two(add, w, k, l.number(uint64(bias), wide)), shift)
+		return l.oneImm(pair(wide, asm.PSLLD, asm.PSLLQ), w, l.two(add, w, k, l.number(uint64(bias), wide)), shift)
 	}
-	mul := pair(wide, MULPS, MULPD)
+	mul := pair(wide, asm.MULPS, asm.MULPD)
 	p1 := power(k1)
 	result := l.two(mul, w, l.two(mul, w, l.two(mul, w, x, p1), p1), power(k3))
 	return l.or(wide, result, nan)
 }
 
-func (l *lowerer) integral(in *kernel.Instr) operand {
+func (l *Lowerer) integral(in *kernel.Instr) operand {
 	wide := wideType(in.Type)
 	w := l.width(wide)
 	x := l.values[in.Args[0]]
 	zero := func() operand { return l.number(0, wide) }
 	switch in.Op {
 	case kernel.Neg:
-		return l.wrap(in.Type, l.two(pair(wide, PSUBD, PSUBQ), w, zero(), x))
+		return l.wrap(in.Type, l.two(pair(wide, asm.PSUBD, asm.PSUBQ), w, zero(), x))
 	case kernel.Not:
 		return l.wrap(in.Type, l.xor(wide, x, l.ones(wide)))
 	case kernel.Abs:
-		if wide && l.isa != AVX512 {
-			negative := l.two(PCMPGTQ, w, zero(), x)
-			return l.two(PSUBQ, w, l.xor(true, x, negative), negative)
+		if wide && l.Isa != asm.AVX512 {
+			negative := l.two(asm.PCMPGTQ, w, zero(), x)
+			return l.two(asm.PSUBQ, w, l.xor(true, x, negative), negative)
 		}
-		return l.wrap(in.Type, l.one(pair(wide, PABSD, PABSQ), w, x))
+		return l.wrap(in.Type, l.one(pair(wide, asm.PABSD, asm.PABSQ), w, x))
 	case kernel.Conj, kernel.Real, kernel.Floor, kernel.Ceil, kernel.Round, kernel.Trunc:
 		return x
 	case kernel.Sign:
 		above := l.compareIntegers(wide, cmpLess, zero(), x)
 		below := l.compareIntegers(wide, cmpLess, x, zero())
-		return l.two(pair(wide, PSUBD, PSUBQ), w, below, above)
+		return l.two(pair(wide, asm.PSUBD, asm.PSUBQ), w, below, above)
 	}
 	if in.Op.Operands() != 2 {
-		l.fail("%s of %s", in.Op, in.Type)
+		l.Fail("%s of %s", in.Op, in.Type)
 	}
 	y := l.values[in.Args[1]]
-	if isDivision(in) {
+	if IsDivision(in) {
 		return l.divide(in, x, y)
 	}
 	switch in.Op {
 	case kernel.Add:
-		return l.wrap(in.Type, l.two(pair(wide, PADDD, PADDQ), w, x, y))
+		return l.wrap(in.Type, l.two(pair(wide, asm.PADDD, asm.PADDQ), w, x, y))
 	case kernel.Sub:
-		return l.wrap(in.Type, l.two(pair(wide, PSUBD, PSUBQ), w, x, y))
+		return l.wrap(in.Type, l.two(pair(wide, asm.PSUBD, asm.PSUBQ), w, x, y))
 	case kernel.Mul:
 		return l.wrap(in.Type, l.multiply(wide, x, y))
 	case kernel.And:
@@ -430,50 +431,50 @@ func (l *lowerer) integral(in *kernel.Instr) operand {
 	case kernel.Shl, kernel.Shr:
 		return l.shift(in, x, y)
 	}
-	l.fail("%s of %s", in.Op, in.Type)
+	l.Fail("%s of %s", in.Op, in.Type)
 	return none
 }
 
 // wrap brings lanes of a type smaller than 32 bits back into its range.
-func (l *lowerer) wrap(t tensor.DType, x operand) operand {
+func (l *Lowerer) wrap(t tensor.DType, x operand) operand {
 	w := l.width(false)
 	switch t {
 	case tensor.Uint8:
 		return l.and(false, x, l.number(0xff, false))
 	case tensor.Int8:
-		return l.oneImm(PSRAD, w, l.oneImm(PSLLD, w, x, 24), 24)
+		return l.oneImm(asm.PSRAD, w, l.oneImm(asm.PSLLD, w, x, 24), 24)
 	case tensor.Int16:
-		return l.oneImm(PSRAD, w, l.oneImm(PSLLD, w, x, 16), 16)
+		return l.oneImm(asm.PSRAD, w, l.oneImm(asm.PSLLD, w, x, 16), 16)
 	}
 	return x
 }
 
-func (l *lowerer) multiply(wide bool, x, y operand) operand {
+func (l *Lowerer) multiply(wide bool, x, y operand) operand {
 	w := l.width(wide)
 	if !wide {
-		return l.two(PMULLD, w, x, y)
+		return l.two(asm.PMULLD, w, x, y)
 	}
-	if l.isa == AVX512 {
-		return l.two(PMULLQ, w, x, y)
+	if l.Isa == asm.AVX512 {
+		return l.two(asm.PMULLQ, w, x, y)
 	}
 	// low*low + ((high*low + low*high) << 32)
-	cross := l.two(PADDQ, w, l.two(PMULUDQ, w, l.oneImm(PSRLQ, w, x, 32), y), l.two(PMULUDQ, w, l.oneImm(PSRLQ, w, y, 32), x))
-	return l.two(PADDQ, w, l.two(PMULUDQ, w, x, y), l.oneImm(PSLLQ, w, cross, 32))
+	cross := l.two(asm.PADDQ, w, l.two(asm.PMULUDQ, w, l.oneImm(asm.PSRLQ, w, x, 32), y), l.two(asm.PMULUDQ, w, l.oneImm(asm.PSRLQ, w, y, 32), x))
+	return l.two(asm.PADDQ, w, l.two(asm.PMULUDQ, w, x, y), l.oneImm(asm.PSLLQ, w, cross, 32))
 }
 
-func (l *lowerer) integerExtreme(wide, larger bool, x, y operand) operand {
+func (l *Lowerer) integerExtreme(wide, larger bool, x, y operand) operand {
 	w := l.width(wide)
 	switch {
 	case !wide && larger:
-		return l.two(PMAXSD, w, x, y)
+		return l.two(asm.PMAXSD, w, x, y)
 	case !wide:
-		return l.two(PMINSD, w, x, y)
-	case l.isa == AVX512 && larger:
-		return l.two(PMAXSQ, w, x, y)
-	case l.isa == AVX512:
-		return l.two(PMINSQ, w, x, y)
+		return l.two(asm.PMINSD, w, x, y)
+	case l.Isa == asm.AVX512 && larger:
+		return l.two(asm.PMAXSQ, w, x, y)
+	case l.Isa == asm.AVX512:
+		return l.two(asm.PMINSQ, w, x, y)
 	}
-	above := l.two(PCMPGTQ, w, x, y)
+	above := l.two(asm.PCMPGTQ, w, x, y)
 	if larger {
 		return l.choose(true, above, x, y)
 	}
@@ -482,31 +483,31 @@ func (l *lowerer) integerExtreme(wide, larger bool, x, y operand) operand {
 
 // shift shifts by a constant in range, or by a vector where there is an instruction whose meaning
 // for counts out of range is the kernel's: zero from the left, the sign from the right.
-func (l *lowerer) shift(in *kernel.Instr, x, y operand) operand {
+func (l *Lowerer) shift(in *kernel.Instr, x, y operand) operand {
 	wide := wideType(in.Type)
 	w := l.width(wide)
 	bits := uint64(in.Type.Size() * 8)
 	left := in.Op == kernel.Shl
-	if by := &l.kernel.Instrs[in.Args[1]]; by.Op == kernel.Const && by.Imm < bits {
+	if by := &l.Kernel.Instrs[in.Args[1]]; by.Op == kernel.Const && by.Imm < bits {
 		n := uint8(by.Imm)
 		switch {
 		case left:
-			return l.wrap(in.Type, l.oneImm(pair(wide, PSLLD, PSLLQ), w, x, n))
+			return l.wrap(in.Type, l.oneImm(pair(wide, asm.PSLLD, asm.PSLLQ), w, x, n))
 		case !wide:
-			return l.oneImm(PSRAD, w, x, n)
-		case l.isa == AVX512:
-			return l.oneImm(PSRAQ, w, x, n)
+			return l.oneImm(asm.PSRAD, w, x, n)
+		case l.Isa == asm.AVX512:
+			return l.oneImm(asm.PSRAQ, w, x, n)
 		}
 		// the sign of the shifted number comes from its highest bit
-		shifted := l.oneImm(PSRLQ, w, x, n)
+		shifted := l.oneImm(asm.PSRLQ, w, x, n)
 		sign := l.number(1<<63>>n, true)
-		return l.two(PSUBQ, w, l.xor(true, shifted, sign), sign)
+		return l.two(asm.PSUBQ, w, l.xor(true, shifted, sign), sign)
 	}
 	switch {
-	case l.isa == Baseline || bits < 32 || wide && !left && l.isa != AVX512:
-		l.fail("%s of %s by a variable", in.Op, in.Type)
+	case l.Isa == asm.Baseline || bits < 32 || wide && !left && l.Isa != asm.AVX512:
+		l.Fail("%s of %s by a variable", in.Op, in.Type)
 	case left:
-		return l.two(pair(wide, PSLLVD, PSLLVQ), w, x, y)
+		return l.two(pair(wide, asm.PSLLVD, asm.PSLLVQ), w, x, y)
 	}
-	return l.two(pair(wide, PSRAVD, PSRAVQ), w, x, y)
+	return l.two(pair(wide, asm.PSRAVD, asm.PSRAVQ), w, x, y)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -48,10 +49,10 @@ func (p *Program) hasLargeStreams(f *function, n int) bool {
 
 // halfLines returns the function with vectors of half a line, or f.
 func (p *Program) halfLines(f *function, uniform uint32) *function {
-	if amd64.Target() != amd64.AVX512 || !p.isSameForHalfLines() {
+	if asm.Target() != asm.AVX512 || !p.isSameForHalfLines() {
 		return f
 	}
-	return p.variant(f, &f.halfLines, func() (*amd64.Function, error) { return amd64.Compile(p.expanded, uniform, amd64.AVX2) })
+	return p.variant(f, &f.halfLines, func() (*amd64.Function, error) { return amd64.Compile(p.expanded, uniform, asm.AVX2) })
 }
 
 // variant returns the function that is kept at a place, compiled the first time. Where it cannot be, f serves as well.

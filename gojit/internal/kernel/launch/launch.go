@@ -16,6 +16,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -128,14 +129,14 @@ func (p *Program) compile(uniform uint32) *function {
 			}
 		}
 		if p.operands < maxOperands && len(p.reduces) == 0 {
-			p.small = kernel.ExpandSmall(p.kernel, amd64.Target().Primitives())
+			p.small = kernel.ExpandSmall(p.kernel, amd64.PrimitivesOf(asm.Target()))
 		}
 	}
 	made := &function{most: chunk}
 	if waitsForMemory(p.expanded) {
 		made.most *= chunksTogether
 	}
-	f, err := amd64.Compile(p.expanded, uniform, amd64.Target())
+	f, err := amd64.Compile(p.expanded, uniform, asm.Target())
 	if err == nil {
 		made.Function = f
 		p.compileSmall(made, uniform)
@@ -153,10 +154,12 @@ func waitsForMemory(k *kernel.Kernel) bool {
 }
 
 // Compiles reports whether there is machine code for this processor at all.
-func Compiles() bool { return amd64.Target() != amd64.None }
+func Compiles() bool { return asm.Target() != asm.None }
 
 // Expand rewrites the functions of a kernel into the instructions that the target has.
-func Expand(k *kernel.Kernel) *kernel.Kernel { return kernel.ExpandFor(k, amd64.Target().Primitives()) }
+func Expand(k *kernel.Kernel) *kernel.Kernel {
+	return kernel.ExpandFor(k, amd64.PrimitivesOf(asm.Target()))
+}
 
 // evaluate runs the kernel without machine code.
 func (p *Program) evaluate(tensors []*tensor.Tensor, params []tensor.Scalar) {

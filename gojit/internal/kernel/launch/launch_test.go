@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -276,7 +276,7 @@ func TestReductionsAgreeWithEvaluator(t *testing.T) {
 			}
 		}
 	}
-	if amd64.Target() == amd64.AVX512 && compiled < 300 {
+	if asm.Target() == asm.AVX512 && compiled < 300 {
 		t.Errorf("only %d kernels are machine code", compiled)
 	}
 }
@@ -324,7 +324,7 @@ func TestAnglesOfAllSizes(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.Run([]*tensor.Tensor{want, x}, nil)
-		if amd64.Target() >= amd64.AVX2 && !sameNumbers(got, want) {
+		if asm.Target() >= asm.AVX2 && !sameNumbers(got, want) {
 			t.Errorf("angles up to %g differ", largest)
 		}
 		p.Run([]*tensor.Tensor{x, x}, nil)
@@ -371,7 +371,7 @@ func TestRemaindersOfAllSizes(t *testing.T) {
 			got, want := zeros(tensor.Float32, n), zeros(tensor.Float32, n)
 			p.Run([]*tensor.Tensor{got, u, v}, nil)
 			e.Run([]*tensor.Tensor{want, u, v}, nil)
-			if amd64.Target() < amd64.AVX2 {
+			if asm.Target() < asm.AVX2 {
 				continue
 			}
 			for i := range n {

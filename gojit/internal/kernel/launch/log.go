@@ -8,6 +8,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 )
 
 var logging = slices.Contains(strings.Split(os.Getenv("GOJIT_LOG"), ","), "kernels")
@@ -21,5 +22,5 @@ func logCompiled(k *kernel.Kernel, f *amd64.Function, err error) {
 		fmt.Fprintf(os.Stderr, "kernel evaluated (%v):\n%s", err, k)
 		return
 	}
-	fmt.Fprintf(os.Stderr, "kernel compiled for %s, %d bytes:\n%s", amd64.Target(), f.Code.Size(), k)
+	fmt.Fprintf(os.Stderr, "kernel compiled for %s, %d bytes:\n%s", asm.Target(), f.Code.Size(), k)
 }

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -200,7 +200,7 @@ func TestRowsInMiddleOfLines(t *testing.T) {
 			if a, b := bytesOf(got), bytesOf(want); string(a) != string(b) {
 				t.Errorf("%s, reduces %v: % x, want % x", d, reduces, a, b)
 			}
-			if amd64.Target() == amd64.AVX512 && p.function(0).halfLines.Load() == nil {
+			if asm.Target() == asm.AVX512 && p.function(0).halfLines.Load() == nil {
 				t.Errorf("%s, reduces %v: vectors were whole lines", d, reduces)
 			}
 		}
@@ -240,7 +240,7 @@ func TestLargeStreams(t *testing.T) {
 	if string(bytesOf(got)) != string(bytesOf(want)) {
 		t.Error("large operands give other elements")
 	}
-	if amd64.Target() == amd64.AVX512 && (difference.function(0).halfLines.Load() == nil || sum.function(0).halfLines.Load() == nil) {
+	if asm.Target() == asm.AVX512 && (difference.function(0).halfLines.Load() == nil || sum.function(0).halfLines.Load() == nil) {
 		t.Error("vectors were whole lines")
 	}
 }

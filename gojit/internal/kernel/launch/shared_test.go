@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -67,7 +67,7 @@ func TestSharedProgramsAreBounded(t *testing.T) {
 	if n := len(table.known); n != 4 || table.order.Len() != 4 {
 		t.Errorf("%d and %d programs are kept", n, table.order.Len())
 	}
-	if after := settledCode(); amd64.Target() != amd64.None && after > before+16<<10 {
+	if after := settledCode(); asm.Target() != asm.None && after > before+16<<10 {
 		t.Errorf("%d bytes of code, %d before", after, before)
 	}
 	runtime.KeepAlive(&table)
@@ -78,7 +78,7 @@ func settledCode() int {
 	last := -1
 	for range 50 {
 		runtime.GC()
-		n := amd64.CodeBytes()
+		n := asm.CodeBytes()
 		if n == last {
 			break
 		}

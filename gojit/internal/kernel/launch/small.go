@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 )
 
 // compileSmall makes the function for small numbers, which finds the largest one as well.
@@ -12,7 +13,7 @@ func (p *Program) compileSmall(made *function, uniform uint32) {
 	if p.small == nil {
 		return
 	}
-	small, err := amd64.Compile(p.small, uniform, amd64.Target())
+	small, err := amd64.Compile(p.small, uniform, asm.Target())
 	if err != nil { // the other one serves all numbers
 		logCompiled(p.small, nil, err)
 		return

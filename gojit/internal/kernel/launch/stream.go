@@ -2,6 +2,7 @@ package launch
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 )
 
 // streamFrom is a variable for tests.
@@ -22,5 +23,5 @@ func (p *Program) streaming(f *function, uniform uint32, args *amd64.Args, n int
 	if bytes < streamFrom || f.small != nil || len(p.reduces) > 0 || p.inPlace(f, args) {
 		return f
 	}
-	return p.variant(f, &f.streaming, func() (*amd64.Function, error) { return amd64.CompileStreaming(p.expanded, uniform, amd64.Target()) })
+	return p.variant(f, &f.streaming, func() (*amd64.Function, error) { return amd64.CompileStreaming(p.expanded, uniform, asm.Target()) })
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// tile is how many elements that do not lie side by side are gathered at once.
-const tile = 512
+// gathered is how many elements that do not lie side by side are gathered at once.
+const gathered = 512
 
 // runStrided walks operands that do not lie in memory in one way.
 func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
@@ -104,7 +104,7 @@ func (p *Program) stridedRange(f *function, tensors []*tensor.Tensor, params []t
 			staged++
 		}
 	}
-	s := takeScratch(f.Scratch + staged*tile*maxElement)
+	s := takeScratch(f.Scratch + staged*gathered*maxElement)
 	defer s.release()
 	args := &s.args
 	p.setParams(args, params)
@@ -134,8 +134,8 @@ const maxElement = 16
 
 // callStaged runs over a run of elements of which some operands' lie apart: they pass through tiles.
 func (p *Program) callStaged(f *function, args *amd64.Args, l *tensor.Loop, watch *tensor.Watch, first int) {
-	for done := 0; done < l.N; done += tile {
-		m := min(tile, l.N-done)
+	for done := 0; done < l.N; done += gathered {
+		m := min(gathered, l.N-done)
 		room := unsafe.Add(args.Scratch, f.Scratch)
 		for i, operand := range f.Pointers {
 			at := unsafe.Add(l.Ptr[operand], done*l.Step[operand])
@@ -148,7 +148,7 @@ func (p *Program) callStaged(f *function, args *amd64.Args, l *tensor.Loop, watc
 				tensor.ConverterOf(d, d)(room, p.size[operand], at, l.Step[operand], m)
 			}
 			args.Ptr[i] = room
-			room = unsafe.Add(room, tile*maxElement)
+			room = unsafe.Add(room, gathered*maxElement)
 		}
 		args.Count, args.First = int64(m), int64(first+done)
 		run(f.Function, args)

@@ -3,7 +3,8 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 )
 
 // ByteWeights are the weights of a convolution of bytes, or of a matrix product with bytes, packed once: signed bytes less a zero
@@ -11,13 +12,13 @@ import (
 type ByteWeights struct {
 	groups, channels, filters int // channels and filters of a group
 	kernel                    [3]int
-	joined                    bool                // the channels of the taps of a row of the filter follow each other in the input
-	values                    []int16             // less the zero points: out channel, tap, channel; where no code is generated
-	taps                      []uint32            // tap by channel, completed to whole vectors: where each channel has one filter of its own
-	sums                      []int32             // of each out channel
-	pooled                    amd64.DepthwiseKind // Largest or Averaged of the bytes: there are no weights; else Convolved
-	parts                     int                 // how many signed bytes a number is the sum of
-	isa                       amd64.ISA
+	joined                    bool               // the channels of the taps of a row of the filter follow each other in the input
+	values                    []int16            // less the zero points: out channel, tap, channel; where no code is generated
+	taps                      []uint32           // tap by channel, completed to whole vectors: where each channel has one filter of its own
+	sums                      []int32            // of each out channel
+	pooled                    tile.DepthwiseKind // Largest or Averaged of the bytes: there are no weights; else Convolved
+	parts                     int                // how many signed bytes a number is the sum of
+	isa                       asm.ISA
 	dot                       bool
 	packed                    []byte // by group, panel, part, run and four channels
 }
@@ -25,10 +26,10 @@ type ByteWeights struct {
 // PackBytes prepares weights that are laid out as Convolve takes those of floats; zeros has a zero point for each out channel, or one
 // for all. The geometry says groups, channels, the kernel and dilation. It panics where weights or zeros are too few.
 func PackBytes(g Convolution, weight []int8, zeros []int) *ByteWeights {
-	return packBytes(g, weight, zeros, amd64.Target(), amd64.HasByteDots(amd64.Target()))
+	return packBytes(g, weight, zeros, asm.Target(), asm.HasByteDots(asm.Target()))
 }
 
-func packBytes(g Convolution, weight []int8, zeros []int, isa amd64.ISA, dot bool) *ByteWeights {
+func packBytes(g Convolution, weight []int8, zeros []int, isa asm.ISA, dot bool) *ByteWeights {
 	w := &ByteWeights{groups: g.Groups, channels: g.InChannels / g.Groups, filters: g.OutChannels / g.Groups, kernel: g.Kernel,
 		joined: g.Groups == 1 && g.Dilation[2] == 1 && !g.isDepthwise(), sums: make([]int32, g.OutChannels), isa: isa, dot: dot}
 	taps := volume(g.Kernel)
@@ -49,8 +50,8 @@ func packBytes(g Convolution, weight []int8, zeros []int, isa amd64.ISA, dot boo
 		}
 	}
 	switch {
-	case isa < amd64.AVX2 || len(w.values) == 0:
-		w.isa = amd64.None
+	case isa < asm.AVX2 || len(w.values) == 0:
+		w.isa = asm.None
 	case g.isDepthwise():
 		w.parts = 1 // of 16 bits
 		w.packTaps()

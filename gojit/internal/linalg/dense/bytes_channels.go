@@ -3,30 +3,31 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // NewByteMaxPool makes a plan of the largest bytes of windows of each channel; nothing in the padding is the largest.
 func NewByteMaxPool(g Convolution, planes bool) *BytePlan {
-	return newBytePool(g, ByteOptions{Planes: planes}, amd64.Largest, amd64.Target())
+	return newBytePool(g, ByteOptions{Planes: planes}, tile.Largest, asm.Target())
 }
 
 // NewByteSums makes a plan of the sums of windows of each channel, less the zero point.
 func NewByteSums(g Convolution, options ByteOptions) *BytePlan {
-	return newBytePool(g, options, amd64.Averaged, amd64.Target())
+	return newBytePool(g, options, tile.Averaged, asm.Target())
 }
 
-func newBytePool(g Convolution, options ByteOptions, kind amd64.DepthwiseKind, isa amd64.ISA) *BytePlan {
+func newBytePool(g Convolution, options ByteOptions, kind tile.DepthwiseKind, isa asm.ISA) *BytePlan {
 	w := &ByteWeights{groups: g.Groups, channels: 1, filters: 1, kernel: g.Kernel, pooled: kind, parts: 1, isa: isa, taps: []uint32{}, sums: make([]int32, g.OutChannels)}
-	if isa < amd64.AVX2 || kind == amd64.Largest && g.InChannels < 16 {
-		w.isa, w.taps = amd64.None, nil
+	if isa < asm.AVX2 || kind == tile.Largest && g.InChannels < 16 {
+		w.isa, w.taps = asm.None, nil
 	}
 	for i := range w.sums {
 		w.sums[i] = int32(volume(g.Kernel))
 	}
-	if kind == amd64.Largest {
-		options.Zero, options.Scale, options.Limits = 0, make([]float32, g.OutChannels), amd64.NewByteLimits(0, 255, 0, 0)
+	if kind == tile.Largest {
+		options.Zero, options.Scale, options.Limits = 0, make([]float32, g.OutChannels), tile.NewByteLimits(0, 255, 0, 0)
 	}
 	return NewBytePlan(g, w, options)
 }
@@ -44,7 +45,7 @@ func runByteChannels[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 	}
 	tensor.Parallel(n, grain, func(lo, hi int) {
 		for s := lo; s < hi; s++ {
-			if p.weights.pooled == amd64.Largest {
+			if p.weights.pooled == tile.Largest {
 				p.poolStrip(in, out, s)
 			} else {
 				runChannelStrip(p, in, out, s)
@@ -54,11 +55,11 @@ func runByteChannels[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 }
 
 // channelArgs returns what the kernels of a strip receive.
-func channelArgs[T uint8 | float32](p *BytePlan, in []uint8, out []T, index int) (*byteStrip, amd64.ByteChannelsArgs) {
+func channelArgs[T uint8 | float32](p *BytePlan, in []uint8, out []T, index int) (*byteStrip, tile.ByteChannelsArgs) {
 	s := &p.strips[index%len(p.strips)]
 	inAt, outAt := p.outerAt(index / len(p.strips))
 	row := p.geometry.OutChannels * int(unsafe.Sizeof(out[0]))
-	return s, amd64.ByteChannelsArgs{A: unsafe.Pointer(&in[inAt+s.in]), C: unsafe.Pointer(&out[(outAt+s.out)*p.geometry.OutChannels]), Offsets: unsafe.Pointer(&p.offsets[0]), Taps: int64(len(p.offsets)),
+	return s, tile.ByteChannelsArgs{A: unsafe.Pointer(&in[inAt+s.in]), C: unsafe.Pointer(&out[(outAt+s.out)*p.geometry.OutChannels]), Offsets: unsafe.Pointer(&p.offsets[0]), Taps: int64(len(p.offsets)),
 		AStep: int64(s.step), CStep: int64(row), Blocks: int64(s.blocks), ABlock: int64(s.blockStep), CBlock: int64(s.rows * row)}
 }
 
@@ -68,14 +69,14 @@ func runChannelStrip[T uint8 | float32](p *BytePlan, in []uint8, out []T, index 
 	s, args := channelArgs(p, in, out, index)
 	lanes := w.lanes()
 	rest := w.groups % lanes
-	k := amd64.ByteChannels{ISA: w.isa, Dot: w.dot, Kind: w.pooled, Real: unsafe.Sizeof(out[0]) == 4, Width: w.isa.Width(), Places: uint8(s.rows), Tail: rest != 0}
-	if w.pooled == amd64.Convolved {
+	k := tile.ByteChannels{ISA: w.isa, Dot: w.dot, Kind: w.pooled, Real: unsafe.Sizeof(out[0]) == 4, Width: w.isa.Width(), Places: uint8(s.rows), Tail: rest != 0}
+	if w.pooled == tile.Convolved {
 		args.Weight, args.WeightRow = unsafe.Pointer(&w.taps[0]), int64(len(w.taps)/volume(w.kernel)*4)
 	}
 	args.Start, args.Scale, args.Bias, args.Limits = unsafe.Pointer(&p.start[0]), unsafe.Pointer(&p.scale[0]), unsafe.Pointer(&p.bias[0]), p.options.Limits
 	args.Vectors, args.Tail = int64(w.groups/lanes), int64(rest)
 	if rest != 0 {
-		args.Mask = amd64.TailMask(w.isa, rest)
+		args.Mask = tile.TailMask(w.isa, rest)
 	}
 	k.Code().Call(unsafe.Pointer(&args))
 }
@@ -93,7 +94,7 @@ func (p *BytePlan) poolStrip(in []uint8, out any, index int) {
 		width--
 	}
 	s, args := channelArgs(p, in, to, index)
-	k := amd64.ByteChannels{ISA: p.weights.isa, Kind: amd64.Largest, Width: width, Places: uint8(s.rows)}
+	k := tile.ByteChannels{ISA: p.weights.isa, Kind: tile.Largest, Width: width, Places: uint8(s.rows)}
 	again := args
 	args.Vectors = int64(channels / width.Bytes())
 	k.Code().Call(unsafe.Pointer(&args))

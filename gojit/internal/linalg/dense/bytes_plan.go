@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -30,11 +31,11 @@ type BytePlan struct {
 
 // ByteOptions says how bytes are read and what becomes of the sums.
 type ByteOptions struct {
-	Zero   uint8             // the zero point of the input
-	Planes bool              // the channels of the input lie apart: batch, channel, depth, height, width
-	Scale  []float32         // for each out channel
-	Bias   []float32         // for each out channel, nil: none; in units of the sums, to which it is added
-	Limits *amd64.ByteLimits // what bytes results become; not for floats
+	Zero   uint8            // the zero point of the input
+	Planes bool             // the channels of the input lie apart: batch, channel, depth, height, width
+	Scale  []float32        // for each out channel
+	Bias   []float32        // for each out channel, nil: none; in units of the sums, to which it is added
+	Limits *tile.ByteLimits // what bytes results become; not for floats
 }
 
 // byteLevel is one of the nested loops over the places of the output: count places, so many bytes apart in what they read, and places
@@ -57,8 +58,8 @@ func NewBytePlan(g Convolution, w *ByteWeights, options ByteOptions) *BytePlan {
 	}
 	p := &BytePlan{geometry: g, options: options, weights: w, size: g.In}
 	// Four bytes at a time are read of the channels, or, of channels by themselves with AVX2, eight.
-	p.copied = options.Planes && volume(g.In) > 1 && g.InChannels > 1 || w.isa != amd64.None && w.taps == nil && w.channels%4 != 0 ||
-		w.isa == amd64.AVX2 && w.taps != nil && w.pooled != amd64.Largest && g.InChannels%w.lanes() != 0
+	p.copied = options.Planes && volume(g.In) > 1 && g.InChannels > 1 || w.isa != asm.None && w.taps == nil && w.channels%4 != 0 ||
+		w.isa == asm.AVX2 && w.taps != nil && w.pooled != tile.Largest && g.InChannels%w.lanes() != 0
 	for d := range p.size {
 		reach := (g.Out[d]-1)*g.Stride[d] + (g.Kernel[d]-1)*g.Dilation[d] + 1
 		p.copied = p.copied || g.Padding[d] > 0 || reach > g.In[d]
@@ -82,7 +83,7 @@ func (p *BytePlan) expandColumns() {
 	if w.taps != nil {
 		filters, groups = w.groups, 1
 		whole = (w.groups + w.lanes() - 1) / w.lanes() * w.lanes()
-	} else if w.isa != amd64.None {
+	} else if w.isa != asm.None {
 		whole = w.whole()
 	}
 	n := groups*whole + 16
@@ -142,7 +143,7 @@ func (p *BytePlan) cutLevels() {
 		kept = append(kept, byteLevel{1, 0, places})
 	}
 	p.outer = kept[2:]
-	if p.weights.isa != amd64.None && places > 0 {
+	if p.weights.isa != asm.None && places > 0 {
 		p.cutStrips(kept[0], kept[1])
 	}
 }
@@ -150,9 +151,9 @@ func (p *BytePlan) cutLevels() {
 // maximumRows returns how many places a tile computes at most.
 func (p *BytePlan) maximumRows() int {
 	if p.weights.taps != nil {
-		return amd64.ByteChannelsPlaces(p.weights.isa)
+		return tile.ByteChannelsPlaces(p.weights.isa)
 	}
-	return amd64.MaxByteRows(p.weights.isa, panelVectors)
+	return tile.MaxByteRows(p.weights.isa, panelVectors)
 }
 
 // cutStrips cuts the places of two loops.
@@ -233,7 +234,7 @@ func runBytes[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 		in = p.pad(in, memory)
 	}
 	switch {
-	case p.weights.isa == amd64.None:
+	case p.weights.isa == asm.None:
 		portableBytes(p, in, out)
 	case p.weights.taps != nil:
 		runByteChannels(p, in, out)
@@ -298,15 +299,15 @@ func runByteStrip[T uint8 | float32](p *BytePlan, in []uint8, out []T, index, gr
 	first := panel * panelVectors * w.lanes()
 	columns, column := min(panelVectors*w.lanes(), w.filters-first), group*w.whole()+first
 	rest := columns % w.lanes()
-	t := amd64.ByteTile{ISA: w.isa, Dot: w.dot, Real: size == 4, Rows: uint8(s.rows), Split: uint8(s.split), Vectors: uint8((columns + w.lanes() - 1) / w.lanes()), Tail: rest != 0}
+	t := tile.ByteTile{ISA: w.isa, Dot: w.dot, Real: size == 4, Rows: uint8(s.rows), Split: uint8(s.split), Vectors: uint8((columns + w.lanes() - 1) / w.lanes()), Tail: rest != 0}
 	_, _, fours := w.runs()
-	args := amd64.ByteTileArgs{A: unsafe.Pointer(&in[inAt+s.in+group*w.channels]), B: unsafe.Pointer(&w.packed[w.panelAt(group, panel)]),
+	args := tile.ByteTileArgs{A: unsafe.Pointer(&in[inAt+s.in+group*w.channels]), B: unsafe.Pointer(&w.packed[w.panelAt(group, panel)]),
 		C: unsafe.Pointer(&out[(outAt+s.out)*p.geometry.OutChannels+group*w.filters+first]), Offsets: unsafe.Pointer(&p.offsets[0]), Runs: int64(len(p.offsets)), K: int64(fours),
 		ARow: int64(s.step), ASplit: int64(s.splitStep), CRow: int64(p.geometry.OutChannels * size),
 		Start: unsafe.Pointer(&p.start[column]), Scale: unsafe.Pointer(&p.scale[column]), Bias: unsafe.Pointer(&p.bias[column]), Limits: p.options.Limits,
 		Tail: int64(rest), Blocks: int64(s.blocks), ABlock: int64(s.blockStep), CBlock: int64(s.rows * p.geometry.OutChannels * size)}
 	if rest != 0 {
-		args.Mask = amd64.TailMask(w.isa, rest)
+		args.Mask = tile.TailMask(w.isa, rest)
 	}
 	t.Code().Call(unsafe.Pointer(&args))
 }

@@ -3,7 +3,7 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -57,7 +57,7 @@ func portableBytes[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 			b := place / volume(g.Out)
 			at := (((b*p.size[0]+z*g.Stride[0])*p.size[1]+y*g.Stride[1])*p.size[2] + x*g.Stride[2]) * g.InChannels
 			for o := range g.OutChannels {
-				if w.pooled != amd64.Convolved {
+				if w.pooled != tile.Convolved {
 					poolWindow(p, &out[place*g.OutChannels+o], in[at+o:], o)
 					continue
 				}
@@ -81,7 +81,7 @@ func poolWindow[T uint8 | float32](p *BytePlan, to *T, in []uint8, column int) {
 		v := in[offset]
 		largest, sum = max(largest, v), sum+int32(v)
 	}
-	if p.weights.pooled == amd64.Largest {
+	if p.weights.pooled == tile.Largest {
 		*to = T(largest)
 		return
 	}

@@ -6,13 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // byteWay is one of the ways that convolutions of bytes are computed in.
 type byteWay struct {
-	isa amd64.ISA
+	isa asm.ISA
 	dot bool
 }
 
@@ -20,7 +21,7 @@ type byteWay struct {
 func byteWays() (ways []byteWay) {
 	for _, isa := range generatedSets() {
 		ways = append(ways, byteWay{isa, false})
-		if amd64.HasByteDots(isa) {
+		if asm.HasByteDots(isa) {
 			ways = append(ways, byteWay{isa, true})
 		}
 	}
@@ -68,7 +69,7 @@ func randomBytes(r *rand.Rand, g Convolution) byteCase {
 		}
 	}
 	zero := extreme()
-	c.options.Limits = amd64.NewByteLimits([]int{0, zero}[r.IntN(2)], 255, zero, []int{0, zero}[r.IntN(2)])
+	c.options.Limits = tile.NewByteLimits([]int{0, zero}[r.IntN(2)], 255, zero, []int{0, zero}[r.IntN(2)])
 	return c
 }
 
@@ -199,13 +200,13 @@ func TestBytePools(t *testing.T) {
 				}
 			}
 		}
-		for _, isa := range append(generatedSets(), amd64.None) {
+		for _, isa := range append(generatedSets(), asm.None) {
 			got := make([]uint8, len(want))
-			newBytePool(g, c.options, amd64.Largest, isa).Run(c.in, got)
+			newBytePool(g, c.options, tile.Largest, isa).Run(c.in, got)
 			if string(got) != string(want) {
 				t.Fatalf("%v %s: the largest are other ones", isa, c)
 			}
-			newBytePool(g, c.options, amd64.Averaged, isa).Run(c.in, got)
+			newBytePool(g, c.options, tile.Averaged, isa).Run(c.in, got)
 			if string(got) != string(means) {
 				t.Fatalf("%v %s: the sums are other ones", isa, c)
 			}

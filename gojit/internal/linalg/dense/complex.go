@@ -4,7 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -15,7 +15,7 @@ import (
 
 // suitsReals reports whether a product of complex numbers goes that way.
 func (p *Product[T]) suitsReals() bool {
-	return amd64.Target() >= amd64.AVX2 && p.K > 0 && !p.BiasOfRows && !p.Relu && p.Epilogue == nil && p.M*p.N > 1 && p.M*p.N*p.K >= 16
+	return asm.Target() >= asm.AVX2 && p.K > 0 && !p.BiasOfRows && !p.Relu && p.Epilogue == nil && p.M*p.N > 1 && p.M*p.N*p.K >= 16
 }
 
 // overReals computes a product of complex numbers whose parts are R.

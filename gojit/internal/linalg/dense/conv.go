@@ -3,7 +3,8 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -15,10 +16,10 @@ func Convolve[T Float](g Convolution, in, weight, bias, out []T) {
 		return
 	}
 	g.checkExtents(len(in), len(weight), len(bias), len(out), bias != nil)
-	isa := amd64.Target()
+	isa := asm.Target()
 	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
 	switch {
-	case volume(g.Kernel)*channels == 0 || isa < amd64.AVX2:
+	case volume(g.Kernel)*channels == 0 || isa < asm.AVX2:
 		fillBias(g, bias, out)
 		convolve(g, in, weight, out)
 	case g.isLinear():
@@ -66,7 +67,7 @@ func fillBias[T Float](g Convolution, bias, out []T) {
 }
 
 // convolveTiled multiplies the weights, group by group, with what the places of the output read.
-func convolveTiled[T Float](isa amd64.ISA, g Convolution, in, weight, bias, out []T) {
+func convolveTiled[T Float](isa asm.ISA, g Convolution, in, weight, bias, out []T) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
@@ -88,7 +89,7 @@ func convolveTiled[T Float](isa amd64.ISA, g Convolution, in, weight, bias, out 
 		to = elements[T](&memory.scratch, g.OutChannels*m.n)
 	}
 	if bias != nil {
-		m.biasKind = amd64.RowBias
+		m.biasKind = tile.RowBias
 	}
 	group := func(i int) {
 		one := m

@@ -3,7 +3,8 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 )
 
 // SuitsLast reports whether ConvolveLast computes a convolution: one in two dimensions, of all channels
@@ -11,7 +12,7 @@ import (
 func (g *Convolution) SuitsLast() bool {
 	flat := g.In[0] == 1 && g.Kernel[0] == 1 && g.Out[0] == 1 && g.Padding[0] == 0
 	some := g.Batch*g.OutChannels*volume(g.Out) > 0 && volume(g.Kernel)*g.InChannels > 0
-	return flat && some && amd64.Target() >= amd64.AVX2 && (g.Groups == 1 || g.isDepthwise())
+	return flat && some && asm.Target() >= asm.AVX2 && (g.Groups == 1 || g.isDepthwise())
 }
 
 // isDepthwise reports whether each channel has one filter of its own.
@@ -43,7 +44,7 @@ func ConvolveLast[T Float](g Convolution, in, weight, bias, out []T, weightLast 
 func turnWeight[T Float](g *Convolution, weight []T, memory *buffers) []T {
 	channels, taps, size := g.InChannels, volume(g.Kernel), int(unsafe.Sizeof(weight[0]))
 	turned := unsafe.Slice((*T)(grow(&memory.a, len(weight)*size)), len(weight))
-	isa := amd64.Target()
+	isa := asm.Target()
 	lanes := lanesOf[T](isa)
 	if channels%lanes != 0 {
 		for o := range g.OutChannels {
@@ -56,8 +57,8 @@ func turnWeight[T Float](g *Convolution, weight []T, memory *buffers) []T {
 		}
 		return turned
 	}
-	code := amd64.Transposition{ISA: isa, Double: size == 8, Rows: uint8(lanes)}.Code()
-	args := amd64.CopyArgs{FromRow: int64(taps * size), ToRow: int64(channels * size), Count: int64(taps), Mask: amd64.TailMask(isa, taps%lanes*size/4)}
+	code := tile.Transposition{ISA: isa, Double: size == 8, Rows: uint8(lanes)}.Code()
+	args := tile.CopyArgs{FromRow: int64(taps * size), ToRow: int64(channels * size), Count: int64(taps), Mask: tile.TailMask(isa, taps%lanes*size/4)}
 	for o := range g.OutChannels {
 		for c := 0; c < channels; c += lanes {
 			args.From, args.To = unsafe.Pointer(&weight[(o*channels+c)*taps]), unsafe.Pointer(&turned[o*channels*taps+c])

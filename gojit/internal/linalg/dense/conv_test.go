@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -42,7 +42,7 @@ func whole[T Float](r *rand.Rand, n int) []T {
 	return data
 }
 
-func checkConvolution[T Float](t *testing.T, r *rand.Rand, g Convolution, isa amd64.ISA) {
+func checkConvolution[T Float](t *testing.T, r *rand.Rand, g Convolution, isa asm.ISA) {
 	t.Helper()
 	in, weight := whole[T](r, g.Batch*g.InChannels*volume(g.In)), whole[T](r, g.OutChannels*(g.InChannels/g.Groups)*volume(g.Kernel))
 	var bias []T
@@ -52,7 +52,7 @@ func checkConvolution[T Float](t *testing.T, r *rand.Rand, g Convolution, isa am
 	want := make([]T, g.Batch*g.OutChannels*volume(g.Out))
 	fillBias(g, bias, want)
 	convolve(g, in, weight, want)
-	compare := func(way string, run func(isa amd64.ISA, g Convolution, in, weight, bias, out []T)) {
+	compare := func(way string, run func(isa asm.ISA, g Convolution, in, weight, bias, out []T)) {
 		got := whole[T](r, len(want))
 		run(isa, g, in, weight, bias, got)
 		for i := range want {
@@ -72,7 +72,7 @@ func checkConvolution[T Float](t *testing.T, r *rand.Rand, g Convolution, isa am
 }
 
 // checkWeightGradient compares the ways to the derivative by the weights, for some gradient of the output.
-func checkWeightGradient[T Float](t *testing.T, isa amd64.ISA, g Convolution, in, out, weight []T) {
+func checkWeightGradient[T Float](t *testing.T, isa asm.ISA, g Convolution, in, out, weight []T) {
 	t.Helper()
 	want := make([]T, len(weight))
 	weightGradient(g, in, out, want)

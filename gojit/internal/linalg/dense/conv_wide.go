@@ -3,7 +3,8 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -36,7 +37,7 @@ func (g Convolution) exchanged() Convolution {
 	return g
 }
 
-func convolveWide[T Float](isa amd64.ISA, g Convolution, in, weight, bias, out []T) {
+func convolveWide[T Float](isa asm.ISA, g Convolution, in, weight, bias, out []T) {
 	taps, places := volume(g.Kernel), volume(g.Out)
 	w := wideProduct[T]{geometry: g.exchanged(), taps: taps, places: places, images: g.Batch, channels: g.InChannels, filters: g.OutChannels,
 		imageStep: g.InChannels * volume(g.In), channelStep: volume(g.In), filterStep: g.InChannels * taps, weightStep: taps, in: in, weight: weight}
@@ -69,7 +70,7 @@ type wideWriter[T Float] struct {
 }
 
 // run shares the images out. A sum is the same however that is done.
-func (p *wideProduct[T]) run(isa amd64.ISA) {
+func (p *wideProduct[T]) run(isa asm.ISA) {
 	size := int(unsafe.Sizeof(*new(T)))
 	row := (p.together()*min(wideTaps, p.taps)+15)/16*16*size + 64 // rows do not collide in a set of the cache
 	together := min(max(1, nearBytes/(row*p.places)), (p.images+tensor.NumThreads()-1)/tensor.NumThreads())
@@ -121,7 +122,7 @@ func (w *wideWriter[T]) fill(c0, c1, t0, t1 int) {
 func (w *wideWriter[T]) multiply(c0, c1, t0, t1 int) {
 	p, panelColumns := w.wide, panelVectors*w.lanes
 	w.fill(c0, c1, t0, t1)
-	maximum := amd64.MaxRows(w.isa, panelVectors)
+	maximum := tile.MaxRows(w.isa, panelVectors)
 	rowTiles := (w.rows + maximum - 1) / maximum
 	w.args.K, w.args.ARow, w.args.CRow = int64((c1-c0)*(t1-t0)), int64(w.row), int64(p.filters*w.size)
 	w.args.B = w.b
@@ -149,10 +150,10 @@ func (w *wideWriter[T]) transpose(row, n int, to []T, stride int) {
 	filters := w.wide.filters
 	sums := w.sums[row*filters:][:n*filters]
 	whole := n / w.lanes * w.lanes
-	args := amd64.CopyArgs{FromRow: int64(filters * w.size), ToRow: int64(stride * w.size), Count: int64(filters), Mask: amd64.TailMask(w.isa, filters%w.lanes*w.size/4)}
+	args := tile.CopyArgs{FromRow: int64(filters * w.size), ToRow: int64(stride * w.size), Count: int64(filters), Mask: tile.TailMask(w.isa, filters%w.lanes*w.size/4)}
 	for r := 0; r < whole; r += w.lanes {
 		args.From, args.To = unsafe.Pointer(&sums[r*filters]), unsafe.Pointer(&to[r])
-		amd64.Transposition{ISA: w.isa, Double: w.double, Rows: uint8(w.lanes)}.Code().Call(unsafe.Pointer(&args))
+		tile.Transposition{ISA: w.isa, Double: w.double, Rows: uint8(w.lanes)}.Code().Call(unsafe.Pointer(&args))
 	}
 	for r := whole; r < n; r++ {
 		for o, v := range sums[r*filters:][:filters] {

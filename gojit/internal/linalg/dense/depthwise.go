@@ -3,7 +3,8 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -22,13 +23,13 @@ func (g *Convolution) suitsDepthwise() bool {
 
 // rowTile is a kernel for some rows of the output and where they are.
 type rowTile struct {
-	code      *amd64.Code
+	code      *asm.Code
 	row       int
 	inputFrom int // row of the input, which may be in the padding
 }
 
 // convolveDepthwise convolves channels one by one and adds up those of a group.
-func convolveDepthwise[T Float](isa amd64.ISA, g Convolution, in, weight, bias, out []T) {
+func convolveDepthwise[T Float](isa asm.ISA, g Convolution, in, weight, bias, out []T) {
 	start := make([]T, 1)
 	size := int(unsafe.Sizeof(start[0]))
 	d := depthwiseOf(isa, &g, size)
@@ -42,7 +43,7 @@ func convolveDepthwise[T Float](isa amd64.ISA, g Convolution, in, weight, bias, 
 	tensor.Parallel(g.Batch*g.OutChannels, 1+parallelFlops/4/(outSize*taps*channels), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			filter := i % g.OutChannels
-			args := amd64.DepthwiseArgs{Bias: unsafe.Pointer(&start[0])}
+			args := tile.DepthwiseArgs{Bias: unsafe.Pointer(&start[0])}
 			if bias != nil {
 				args.Bias = unsafe.Pointer(&bias[filter])
 			}
@@ -62,14 +63,14 @@ func convolveDepthwise[T Float](isa amd64.ISA, g Convolution, in, weight, bias, 
 }
 
 // depthwiseOf describes the kernels of a geometry but for their rows.
-func depthwiseOf(isa amd64.ISA, g *Convolution, size int) amd64.Depthwise {
-	return amd64.Depthwise{ISA: isa, Double: size == 8, In: int32(g.In[2]), Out: int32(g.Out[2]), KernelY: int32(g.Kernel[1]), KernelX: int32(g.Kernel[2]),
+func depthwiseOf(isa asm.ISA, g *Convolution, size int) tile.Depthwise {
+	return tile.Depthwise{ISA: isa, Double: size == 8, In: int32(g.In[2]), Out: int32(g.Out[2]), KernelY: int32(g.Kernel[1]), KernelX: int32(g.Kernel[2]),
 		StepY: int32(g.Stride[1]), StepX: int32(g.Stride[2]), DilationY: int32(g.Dilation[1]), DilationX: int32(g.Dilation[2]), Padding: int32(g.Padding[2])}
 }
 
 // depthwiseTiles cuts the rows of the output into tiles.
-func depthwiseTiles(d amd64.Depthwise, g *Convolution) []rowTile {
-	rows, maximum := g.Out[1], amd64.DepthwiseRows(d.ISA)
+func depthwiseTiles(d tile.Depthwise, g *Convolution) []rowTile {
+	rows, maximum := g.Out[1], tile.DepthwiseRows(d.ISA)
 	parts := (rows + maximum - 1) / maximum
 	tiles := make([]rowTile, parts)
 	reach := (g.Kernel[1]-1)*g.Dilation[1] + 1

@@ -3,14 +3,15 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // runDots multiplies with a transposed B whose rows are summed along the lanes.
 func (g *gemm) runDots() {
-	columns := amd64.DotsGroup(g.double)
-	if g.m <= 2 && g.n > columns && (g.m == 1 || g.isa == amd64.AVX512) {
+	columns := tile.DotsGroup(g.double)
+	if g.m <= 2 && g.n > columns && (g.m == 1 || g.isa == asm.AVX512) {
 		columns *= 2
 	}
 	groups := (g.n + columns - 1) / columns
@@ -25,8 +26,8 @@ func (g *gemm) runDots() {
 }
 
 // dotsRows is how many rows of A a kernel takes.
-func dotsRows(isa amd64.ISA) int {
-	if isa == amd64.AVX512 {
+func dotsRows(isa asm.ISA) int {
+	if isa == asm.AVX512 {
 		return 4
 	}
 	return 2
@@ -37,11 +38,11 @@ func (g *gemm) dots(columns, lo, hi int) {
 	var scratch [4 * 8]float64
 	maximum := dotsRows(g.isa)
 	tiles := (g.m + maximum - 1) / maximum
-	args := amd64.DotsArgs{ARow: int64(g.lda * g.size), K: int64(g.k), Mask: amd64.TailMask(g.isa, g.k%g.lanes*g.size/4)}
-	d := amd64.Dots{ISA: g.isa, Double: g.double, Pairs: g.pairs, Half: g.half, Groups: uint8(columns / amd64.DotsGroup(g.double))}
+	args := tile.DotsArgs{ARow: int64(g.lda * g.size), K: int64(g.k), Mask: tile.TailMask(g.isa, g.k%g.lanes*g.size/4)}
+	d := tile.Dots{ISA: g.isa, Double: g.double, Pairs: g.pairs, Half: g.half, Groups: uint8(columns / tile.DotsGroup(g.double))}
 	whole := d // of columns that are computed once
-	plain := !g.relu && g.biasKind != amd64.RowBias && g.residual == nil
-	whole.Add, whole.Bias = plain && g.add, plain && g.biasKind == amd64.ColumnBias
+	plain := !g.relu && g.biasKind != tile.RowBias && g.residual == nil
+	whole.Add, whole.Bias = plain && g.add, plain && g.biasKind == tile.ColumnBias
 	for j := lo; j < hi; j++ {
 		n0, n1 := j*columns, min((j+1)*columns, g.n)
 		args.BRow = int64(g.ldb * g.sizeB())
@@ -63,8 +64,8 @@ func (g *gemm) dots(columns, lo, hi int) {
 }
 
 // dotsColumns runs the kernel over all rows and the columns that begin at from; those from n0 to n1 go to C.
-func (g *gemm) dotsColumns(d *amd64.Dots, args amd64.DotsArgs, scratch *[32]float64, plain bool, from, n0, n1, tiles int) {
-	columns := int(d.Groups) * amd64.DotsGroup(g.double)
+func (g *gemm) dotsColumns(d *tile.Dots, args tile.DotsArgs, scratch *[32]float64, plain bool, from, n0, n1, tiles int) {
+	columns := int(d.Groups) * tile.DotsGroup(g.double)
 	args.B = unsafe.Add(g.b, from*g.ldb*g.sizeB())
 	var watch tensor.Watch
 	for i := range tiles {
@@ -97,7 +98,7 @@ func finishDots[T Float](g *gemm, scratch []T, columns, from, r0, r1, n0, n1 int
 			if g.add {
 				sum += c[j]
 			}
-			if g.biasKind != amd64.NoBias {
+			if g.biasKind != tile.NoBias {
 				sum += *(*T)(g.biasAt(r, j))
 			}
 			if g.residual != nil {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -15,13 +17,13 @@ import (
 type Epilogue struct {
 	program   *kernel.Program
 	inputs    int
-	generated *amd64.Epilogue // nil where tiles cannot apply it
+	generated *tile.Epilogue // nil where tiles cannot apply it
 }
 
 // NewEpilogue makes an epilogue of a kernel for results of type t, float32 or float64. It fails where
 // the kernel is not valid, has parameters, or is of another type.
 func NewEpilogue(k *kernel.Kernel, t tensor.DType) (*Epilogue, error) {
-	ok := (t == tensor.Float32 || t == tensor.Float64) && len(k.Inputs) >= 1 && len(k.Inputs) <= amd64.EpilogueInputs && len(k.Outputs) == 1 && k.Outputs[0].DType == t && k.Params == 0
+	ok := (t == tensor.Float32 || t == tensor.Float64) && len(k.Inputs) >= 1 && len(k.Inputs) <= tile.EpilogueInputs && len(k.Outputs) == 1 && k.Outputs[0].DType == t && k.Params == 0
 	for _, in := range k.Inputs {
 		ok = ok && in == t
 	}
@@ -33,7 +35,7 @@ func NewEpilogue(k *kernel.Kernel, t tensor.DType) (*Epilogue, error) {
 		return nil, err
 	}
 	e := &Epilogue{program: program, inputs: len(k.Inputs)}
-	generated, err := amd64.NewEpilogue(k, t, amd64.Target())
+	generated, err := tile.NewEpilogue(k, t, asm.Target())
 	switch {
 	case err == nil:
 		e.generated = generated

@@ -3,7 +3,8 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -32,8 +33,8 @@ func (p *Product[T]) Run() {
 	var zero T
 	switch any(zero).(type) {
 	case float32, float64:
-		isa := amd64.Target()
-		if isa < amd64.AVX2 || p.K == 0 {
+		isa := asm.Target()
+		if isa < asm.AVX2 || p.K == 0 {
 			break
 		}
 		if p.Epilogue == nil || p.Epilogue.generated != nil {
@@ -107,7 +108,7 @@ func (m *Matrix[T]) extent(rows, columns int) int {
 }
 
 // generated runs the product on generated tiles.
-func (p *Product[T]) generated(isa amd64.ISA) {
+func (p *Product[T]) generated(isa asm.ISA) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	g := newGemm(isa, size)
@@ -116,14 +117,14 @@ func (p *Product[T]) generated(isa amd64.ISA) {
 	g.lda, g.ldb, g.ldc = p.A.Stride, p.B.Stride, p.C.Stride
 	g.columnsA, g.columnsB, g.add, g.relu = p.A.Transposed, p.B.Transposed, p.Add, p.Relu
 	if p.Bias != nil {
-		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(p.Bias)), amd64.ColumnBias
+		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(p.Bias)), tile.ColumnBias
 		if p.BiasOfRows {
-			g.biasKind = amd64.RowBias
+			g.biasKind = tile.RowBias
 		}
 	}
 	g.residual = unsafe.Pointer(unsafe.SliceData(p.Residual))
 	if p.Epilogue != nil {
-		g.epilogue, g.biasKind = p.Epilogue.generated, amd64.ColumnBias
+		g.epilogue, g.biasKind = p.Epilogue.generated, tile.ColumnBias
 		if p.Bias == nil {
 			g.bias = g.c // not read, but an address
 		}

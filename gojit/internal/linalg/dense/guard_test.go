@@ -9,7 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 )
 
 // guarded copies data to memory that ends, or where front begins, at a page that cannot be touched.
@@ -75,14 +76,14 @@ func TestBytesTouchNothingOutside(t *testing.T) {
 			p.Run(in, out)
 			p.RunReal(in, real)
 			if g.InChannels == g.OutChannels && g.Groups == g.InChannels {
-				newBytePool(g, c.options, amd64.Largest, way.isa).Run(in, out)
-				newBytePool(g, c.options, amd64.Averaged, way.isa).RunReal(in, real)
+				newBytePool(g, c.options, tile.Largest, way.isa).Run(in, out)
+				newBytePool(g, c.options, tile.Averaged, way.isa).RunReal(in, real)
 			}
 		}
 	}
 }
 
-func guardConvolution[T Float](t *testing.T, r *rand.Rand, isa amd64.ISA, g Convolution, front bool) {
+func guardConvolution[T Float](t *testing.T, r *rand.Rand, isa asm.ISA, g Convolution, front bool) {
 	t.Helper()
 	in, weight := guarded(t, whole[T](r, g.Batch*g.InChannels*volume(g.In)), front), guarded(t, whole[T](r, g.OutChannels*(g.InChannels/g.Groups)*volume(g.Kernel)), front)
 	out, bias := guarded(t, make([]T, g.Batch*g.OutChannels*volume(g.Out)), front), guarded(t, make([]T, g.OutChannels), front)
@@ -95,14 +96,14 @@ func guardConvolution[T Float](t *testing.T, r *rand.Rand, isa amd64.ISA, g Conv
 	}
 	weightGradientWide(isa, g, in, out, weight)
 	weightGradientDots(isa, g, in, out, weight)
-	if isa != amd64.Target() || g.In[0] != 1 || g.Kernel[0] != 1 || g.Padding[0] != 0 {
+	if isa != asm.Target() || g.In[0] != 1 || g.Kernel[0] != 1 || g.Padding[0] != 0 {
 		return
 	}
 	NewPlan(g, weight, bias, PlanOptions{Residual: true}).Run(in, out, guarded(t, make([]T, len(out)), front))
 	g.OutChannels, g.Groups = g.InChannels, g.InChannels
 	pooled := guarded(t, make([]T, g.Batch*g.InChannels*volume(g.Out)), front)
 	NewMaxPoolPlan[T](g).Run(in, pooled)
-	pool(isa, amd64.Largest, g, in, []T{0}, nil, pooled)
+	pool(isa, tile.Largest, g, in, []T{0}, nil, pooled)
 }
 
 // FuzzConvolution compares the ways through a convolution for sizes that the fuzzer picks.

@@ -3,7 +3,8 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -21,7 +22,7 @@ type HalfProduct[T Half] struct {
 
 // MultipliesPairs reports whether the machine multiplies pairs of bfloat16, twice as many in an
 // instruction as of float32. It takes numbers below the smallest normal one as zero.
-func MultipliesPairs() bool { return amd64.Target() == amd64.AVX512 && amd64.HasBF16() }
+func MultipliesPairs() bool { return asm.Target() == asm.AVX512 && asm.HasBF16() }
 
 // Run computes the product. It panics where a matrix reaches outside its data.
 func (p *HalfProduct[T]) Run() {
@@ -33,10 +34,10 @@ func (p *HalfProduct[T]) Run() {
 		last*p.StepC+p.C.extent(p.M, p.N) > len(p.C.Data) || p.Bias != nil && len(p.Bias) < p.N {
 		panic("dense: a matrix reaches outside its data")
 	}
-	switch isa := amd64.Target(); {
-	case isa < amd64.AVX2 || p.K == 0:
+	switch isa := asm.Target(); {
+	case isa < asm.AVX2 || p.K == 0:
 		p.portable()
-	case kindOf[T]() == amd64.BFloat16 && MultipliesPairs():
+	case kindOf[T]() == tile.BFloat16 && MultipliesPairs():
 		p.paired(isa)
 	default:
 		p.widened(isa)
@@ -44,11 +45,11 @@ func (p *HalfProduct[T]) Run() {
 }
 
 // kindOf tells package amd64 what T is.
-func kindOf[T Half]() amd64.Half {
+func kindOf[T Half]() tile.Half {
 	if _, ok := any(*new(T)).(tensor.BF16); ok {
-		return amd64.BFloat16
+		return tile.BFloat16
 	}
-	return amd64.Float16
+	return tile.Float16
 }
 
 // portable converts the matrices to float32 in Go.
@@ -66,8 +67,8 @@ func float32s[T Half](m Matrix[T]) Matrix[float32] {
 	return Matrix[float32]{Data: data, Stride: m.Stride, Transposed: m.Transposed}
 }
 
-func float32Of(half amd64.Half, bits uint16) float32 {
-	if half == amd64.BFloat16 {
+func float32Of(half tile.Half, bits uint16) float32 {
+	if half == tile.BFloat16 {
 		return tensor.BF16(bits).Float32()
 	}
 	return tensor.F16(bits).Float32()
@@ -75,7 +76,7 @@ func float32Of(half amd64.Half, bits uint16) float32 {
 
 // paired runs the product on tiles that multiply pairs of elements, which lie as elements of 32 bits
 // do where the rows of A and the columns of B have an even length.
-func (p *HalfProduct[T]) paired(isa amd64.ISA) {
+func (p *HalfProduct[T]) paired(isa asm.ISA) {
 	g := newGemm(isa, 4)
 	g.pairs, g.odd = true, p.K%2 != 0
 	g.m, g.n, g.k, g.add = p.M, p.N, (p.K+1)/2, p.Add
@@ -95,7 +96,7 @@ func (p *HalfProduct[T]) paired(isa amd64.ISA) {
 	}
 	g.c, g.ldc, g.stepC = unsafe.Pointer(unsafe.SliceData(p.C.Data)), p.C.Stride, 4*p.StepC
 	if p.Bias != nil {
-		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(p.Bias)), amd64.ColumnBias
+		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(p.Bias)), tile.ColumnBias
 	}
 	if g.n == 1 && g.k > 1 {
 		g.normalize()
@@ -133,8 +134,8 @@ func pairRows[T Half](room *[]byte, m Matrix[T], rows bool, n, k, batch, step in
 // pairPanel packs the columns of B from n0 on, and the pairs of its rows from k0 to k1.
 func (w *packedWriter) pairPanel(to, b unsafe.Pointer, n0, columns, k0, k1 int) {
 	rest := columns % w.lanes
-	c := amd64.Pairing{ISA: w.isa, Vectors: uint8((columns + w.lanes - 1) / w.lanes), Tail: rest != 0}
-	args := amd64.CopyArgs{From: unsafe.Add(b, 2*(2*k0*w.ldb+n0)), To: to, Mask: amd64.TailMask(w.isa, rest), FromRow: int64(2 * w.ldb),
+	c := tile.Pairing{ISA: w.isa, Vectors: uint8((columns + w.lanes - 1) / w.lanes), Tail: rest != 0}
+	args := tile.CopyArgs{From: unsafe.Add(b, 2*(2*k0*w.ldb+n0)), To: to, Mask: tile.TailMask(w.isa, rest), FromRow: int64(2 * w.ldb),
 		ToRow: int64(int(c.Vectors) * w.lanes * 4), Count: int64(k1 - k0)}
 	if single := w.odd && k1 == w.k; single {
 		args.Count--

@@ -3,12 +3,13 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 )
 
 // widened multiplies float32 numbers. A is converted before; with AVX-512, B while it is packed or
 // summed along the lanes, so that it is read from memory with its 16 bits.
-func (p *HalfProduct[T]) widened(isa amd64.ISA) {
+func (p *HalfProduct[T]) widened(isa asm.ISA) {
 	one := *p
 	if p.N == 1 && p.C.Stride == 1 && p.M > 1 && p.Bias == nil { // C = A*b is C' = b'*A'
 		one.A, one.B, one.StepA, one.StepB = p.B, p.A, p.StepB, p.StepA
@@ -21,13 +22,13 @@ func (p *HalfProduct[T]) widened(isa amd64.ISA) {
 	one.runWidened(isa)
 }
 
-func (p *HalfProduct[T]) runWidened(isa amd64.ISA) {
+func (p *HalfProduct[T]) runWidened(isa asm.ISA) {
 	g := newGemm(isa, 4)
 	g.m, g.n, g.k, g.add, g.columnsA, g.columnsB = p.M, p.N, p.K, p.Add, p.A.Transposed, p.B.Transposed
 	memory := bufferPool.Get().(*buffers)
 	defer bufferPool.Put(memory)
 	g.a, g.lda, g.stepA = widenBatch(isa, &memory.a, p.A, p.M, p.K, p.Batch, p.StepA)
-	if isa == amd64.AVX512 {
+	if isa == asm.AVX512 {
 		g.half = kindOf[T]()
 		g.b, g.ldb, g.stepB = unsafe.Pointer(unsafe.SliceData(p.B.Data)), p.B.Stride, 2*p.StepB
 	} else {
@@ -35,14 +36,14 @@ func (p *HalfProduct[T]) runWidened(isa amd64.ISA) {
 	}
 	g.c, g.ldc, g.stepC = unsafe.Pointer(unsafe.SliceData(p.C.Data)), p.C.Stride, 4*p.StepC
 	if p.Bias != nil {
-		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(p.Bias)), amd64.ColumnBias
+		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(p.Bias)), tile.ColumnBias
 	}
 	g.runAll(p.Batch)
 }
 
 // widenBatch converts a batch of matrices into room. It returns where they are, the elements between
 // rows, which are whole vectors, and the bytes between matrices.
-func widenBatch[T Half](isa amd64.ISA, room *[]byte, m Matrix[T], rows, columns, batch, step int) (at unsafe.Pointer, stride, stepBytes int) {
+func widenBatch[T Half](isa asm.ISA, room *[]byte, m Matrix[T], rows, columns, batch, step int) (at unsafe.Pointer, stride, stepBytes int) {
 	if m.Transposed {
 		rows, columns = columns, rows
 	}
@@ -60,15 +61,15 @@ func widenBatch[T Half](isa amd64.ISA, room *[]byte, m Matrix[T], rows, columns,
 const widenVectors = 8
 
 // widenRows converts rows. With AVX-512 the last vector of a row is completed with zeros.
-func widenRows(isa amd64.ISA, half amd64.Half, to unsafe.Pointer, toStride int, from unsafe.Pointer, fromStride, rows, columns int) {
+func widenRows(isa asm.ISA, half tile.Half, to unsafe.Pointer, toStride int, from unsafe.Pointer, fromStride, rows, columns int) {
 	lanes := isa.Width().Bytes() / 4
-	args := amd64.CopyArgs{FromRow: int64(2 * fromStride), ToRow: int64(4 * toStride), Count: int64(rows)}
+	args := tile.CopyArgs{FromRow: int64(2 * fromStride), ToRow: int64(4 * toStride), Count: int64(rows)}
 	for first := 0; first < columns; first += widenVectors * lanes {
 		n := min(columns-first, widenVectors*lanes)
 		rest := n % lanes
-		c := amd64.Widening{ISA: isa, Half: half, Vectors: uint8(n / lanes)}
-		if rest != 0 && isa == amd64.AVX512 {
-			c.Vectors, c.Tail, args.Mask = c.Vectors+1, true, amd64.TailMask(isa, rest)
+		c := tile.Widening{ISA: isa, Half: half, Vectors: uint8(n / lanes)}
+		if rest != 0 && isa == asm.AVX512 {
+			c.Vectors, c.Tail, args.Mask = c.Vectors+1, true, tile.TailMask(isa, rest)
 			rest = 0
 		}
 		args.From, args.To = unsafe.Add(from, 2*first), unsafe.Add(to, 4*first)

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // A large product on one thread ends between its blocks.
 func TestProductIsInterrupted(t *testing.T) {
-	if amd64.Target() < amd64.AVX2 {
+	if asm.Target() < asm.AVX2 {
 		t.Skip("portable products run to their end")
 	}
 	tensor.SetNumThreads(1)

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -26,7 +26,7 @@ type packing struct {
 }
 
 func (g *gemm) packing() packing {
-	maximum := amd64.MaxRows(g.isa, panelVectors)
+	maximum := tile.MaxRows(g.isa, panelVectors)
 	p := packing{gemm: g, panelColumns: panelVectors * g.lanes}
 	p.perImage = (g.n + p.panelColumns - 1) / p.panelColumns
 	p.panels = p.perImage * max(g.images, 1)
@@ -124,7 +124,7 @@ func (p *packing) part(j0, j1, i0, i1 int) {
 	}
 	w := packedWriter{packing: p, memory: memory, b: grow(&memory.b, kept)}
 	if p.packA {
-		rows := p.blockTiles * amd64.MaxRows(p.isa, panelVectors) * p.rowA
+		rows := p.blockTiles * tile.MaxRows(p.isa, panelVectors) * p.rowA
 		if p.columnsA {
 			rows = p.blockTiles * p.depth * p.rowA
 		}
@@ -132,7 +132,7 @@ func (p *packing) part(j0, j1, i0, i1 int) {
 	}
 	w.args.CRow = int64(p.ldc * p.size)
 	if p.epilogue != nil {
-		w.args.Scratch = grow(&memory.scratch, amd64.EpilogueScratch)
+		w.args.Scratch = grow(&memory.scratch, tile.EpilogueScratch)
 	}
 	for j := j0; j < j1; j += group {
 		for i := i0; i < i1; i += p.blockTiles {
@@ -153,7 +153,7 @@ type packedWriter struct {
 	*packing
 	memory *buffers
 	a, b   unsafe.Pointer // packed
-	args   amd64.TileArgs
+	args   tile.TileArgs
 	watch  tensor.Watch
 }
 
@@ -200,11 +200,11 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, s
 const fetchTiles = 4
 
 // fillPanel packs the columns of a panel, unless that is what the first tile is to do: then it reports false.
-func (w *packedWriter) fillPanel(t *amd64.Tile, to, b unsafe.Pointer, at, columns, k0, k1 int) bool {
+func (w *packedWriter) fillPanel(t *tile.Tile, to, b unsafe.Pointer, at, columns, k0, k1 int) bool {
 	switch {
 	case w.patches != nil:
 		w.patches.fill(w, to, b, at, at+columns, k0/w.unit, k1/w.unit, int(t.Vectors)*w.lanes*w.size)
-	case w.half != amd64.NoHalf:
+	case w.half != tile.NoHalf:
 		w.widenPanel(to, b, at, columns, k0, k1)
 	case w.columnsB:
 		w.transposeB(to, b, at, at+columns, k0, int(t.Vectors))
@@ -217,7 +217,7 @@ func (w *packedWriter) fillPanel(t *amd64.Tile, to, b unsafe.Pointer, at, column
 }
 
 // packTile computes tile i with the panel where it lies, and packs that.
-func (w *packedWriter) packTile(t amd64.Tile, to, b, c unsafe.Pointer, i, i0, k0, column int) {
+func (w *packedWriter) packTile(t tile.Tile, to, b, c unsafe.Pointer, i, i0, k0, column int) {
 	w.setRows(&t, c, i, i0, k0, column)
 	w.args.B, w.args.BRow, w.args.Pack = b, int64(w.ldb*w.size), to
 	rows, _ := w.tiles.alike(i, i+1)
@@ -226,7 +226,7 @@ func (w *packedWriter) packTile(t amd64.Tile, to, b, c unsafe.Pointer, i, i0, k0
 }
 
 // walk computes the tiles from i to end.
-func (w *packedWriter) walk(t *amd64.Tile, c unsafe.Pointer, i, end, i0, k0, column int) {
+func (w *packedWriter) walk(t *tile.Tile, c unsafe.Pointer, i, end, i0, k0, column int) {
 	if i < end {
 		rowStep, tileStep := w.setRows(t, c, i, i0, k0, column)
 		w.tiles.walk(t, &w.args, i, end, rowStep, tileStep)
@@ -235,7 +235,7 @@ func (w *packedWriter) walk(t *amd64.Tile, c unsafe.Pointer, i, end, i0, k0, col
 
 // setRows sets the addresses of tile i: of its rows of A and of what they give from a column of C on. It returns how far apart rows of A are,
 // and how far a tile's lie behind those of the tile before it beside that.
-func (w *packedWriter) setRows(t *amd64.Tile, c unsafe.Pointer, i, i0, k0, column int) (rowStep, tileStep int) {
+func (w *packedWriter) setRows(t *tile.Tile, c unsafe.Pointer, i, i0, k0, column int) (rowStep, tileStep int) {
 	row := w.tiles.row(i)
 	w.args.C, w.args.Bias = w.at(c, row*w.ldc+column), w.biasAt(row, column)
 	w.args.Residual = w.residualAt(w.args.C)
@@ -259,11 +259,11 @@ func (w *packedWriter) setRows(t *amd64.Tile, c unsafe.Pointer, i, i0, k0, colum
 
 // fillA packs the block of a transposed A.
 func (w *packedWriter) fillA(i0, i1, k0, k1 int) {
-	args := amd64.CopyArgs{FromRow: int64(w.lda * w.size), ToRow: int64(w.rowA), Count: int64(k1 - k0)}
+	args := tile.CopyArgs{FromRow: int64(w.lda * w.size), ToRow: int64(w.rowA), Count: int64(k1 - k0)}
 	for i := i0; i < i1; i++ {
 		r0, r1 := w.tiles.row(i), w.tiles.row(i+1)
-		c := amd64.Copying{ISA: w.isa, Vectors: uint8((r1 - r0 + w.lanes - 1) / w.lanes), Tail: (r1-r0)%w.lanes != 0}
-		args.Mask = amd64.TailMask(w.isa, (r1-r0)%w.lanes*w.size/4)
+		c := tile.Copying{ISA: w.isa, Vectors: uint8((r1 - r0 + w.lanes - 1) / w.lanes), Tail: (r1-r0)%w.lanes != 0}
+		args.Mask = tile.TailMask(w.isa, (r1-r0)%w.lanes*w.size/4)
 		args.From, args.To = w.elementA(r0, k0), unsafe.Add(w.a, (i-i0)*(k1-k0)*w.rowA)
 		c.Code().Call(unsafe.Pointer(&args))
 	}
@@ -277,11 +277,11 @@ func (w *packedWriter) transposeB(panel, b unsafe.Pointer, n0, n1, k0, vectors i
 // transposePanel packs the columns from n0 to n1 of a transposed B, and its rows from k0 to k1.
 func (g *gemm) transposePanel(to, b unsafe.Pointer, n0, n1, k0, k1, vectors int) {
 	bytes := g.lanes * g.size
-	args := amd64.CopyArgs{FromRow: int64(g.ldb * g.size), ToRow: int64(vectors * bytes), Count: int64(k1 - k0),
-		Mask: amd64.TailMask(g.isa, (k1-k0)%g.lanes*g.size/4)}
+	args := tile.CopyArgs{FromRow: int64(g.ldb * g.size), ToRow: int64(vectors * bytes), Count: int64(k1 - k0),
+		Mask: tile.TailMask(g.isa, (k1-k0)%g.lanes*g.size/4)}
 	for v := range vectors {
 		first := n0 + v*g.lanes
 		args.From, args.To = g.at(b, first*g.ldb+k0), unsafe.Add(to, v*bytes)
-		amd64.Transposition{ISA: g.isa, Double: g.double, Rows: uint8(min(g.lanes, n1-first))}.Code().Call(unsafe.Pointer(&args))
+		tile.Transposition{ISA: g.isa, Double: g.double, Rows: uint8(min(g.lanes, n1-first))}.Code().Call(unsafe.Pointer(&args))
 	}
 }

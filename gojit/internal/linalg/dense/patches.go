@@ -3,7 +3,7 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 )
 
 // patches packs panels of the matrix whose columns are places of a convolution's output and whose
@@ -49,21 +49,21 @@ func (p *patches) fill(w *packedWriter, panel, from unsafe.Pointer, n0, n1, c0, 
 	}
 	step := p.geometry.Stride[2]
 	from = unsafe.Add(from, c0*p.plane*w.size)
-	if segments > amd64.MaxSegments || step > 2 {
+	if segments > tile.MaxSegments || step > 2 {
 		p.fillByElement(w, panel, from, runs[:vectors], c1-c0, row)
 		return
 	}
-	kernel := amd64.Patches{ISA: w.isa, Double: w.double, Vectors: uint8(vectors), Segments: uint8(segments), Step: uint8(step),
+	kernel := tile.Patches{ISA: w.isa, Double: w.double, Vectors: uint8(vectors), Segments: uint8(segments), Step: uint8(step),
 		Taps: int32(p.geometry.Kernel[2]), Dilation: int32(p.geometry.Dilation[2]), Row: int32(row)}
-	args := amd64.PatchesArgs{From: from, To: panel, Table: p.tabulate(w, &kernel, from, runs[:vectors]), Rows: int64(p.geometry.Kernel[0] * p.geometry.Kernel[1]),
+	args := tile.PatchesArgs{From: from, To: panel, Table: p.tabulate(w, &kernel, from, runs[:vectors]), Rows: int64(p.geometry.Kernel[0] * p.geometry.Kernel[1]),
 		Channels: int64(c1 - c0), ToChannel: int64(p.taps * row)}
 	kernel.Code().Call(unsafe.Pointer(&args))
 }
 
 // tabulate writes the table of a kernel. Behind it lie zeros, which rows in the padding read.
-func (p *patches) tabulate(w *packedWriter, kernel *amd64.Patches, from unsafe.Pointer, runs [][]run) unsafe.Pointer {
+func (p *patches) tabulate(w *packedWriter, kernel *tile.Patches, from unsafe.Pointer, runs [][]run) unsafe.Pointer {
 	g := &p.geometry
-	segments, step, mask := int(kernel.Segments), int(kernel.Step), amd64.MaskBytes(w.isa)
+	segments, step, mask := int(kernel.Segments), int(kernel.Step), tile.MaskBytes(w.isa)
 	entries := len(runs) * (kernel.MasksBytes() + 16*segments*g.Kernel[0]*g.Kernel[1])
 	blank := (w.lanes*step + g.Kernel[2]*g.Dilation[2] + w.lanes) * w.size
 	table := grow(&w.memory.table, entries+blank)
@@ -83,7 +83,7 @@ func (p *patches) tabulate(w *packedWriter, kernel *amd64.Patches, from unsafe.P
 					lanes = p.reach(&runs[v][s], tap, reads, w.size/4)
 				}
 				for range step {
-					amd64.PutMask(w.isa, to, uint32(lanes))
+					tile.PutMask(w.isa, to, uint32(lanes))
 					to, lanes = unsafe.Add(to, mask), lanes>>(w.lanes*w.size/4)
 				}
 			}

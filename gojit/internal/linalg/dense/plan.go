@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -17,7 +19,7 @@ import (
 type Plan[T Float] struct {
 	geometry Convolution
 	options  PlanOptions
-	isa      amd64.ISA
+	isa      asm.ISA
 	weight   []T // by group, panel, tap and channel, on a cache line
 	bias     []T
 	strips   []strip
@@ -46,7 +48,7 @@ func NewPlan[T Float](g Convolution, weight, bias []T, options PlanOptions) *Pla
 	g.checkExtents(g.Batch*g.InChannels*volume(g.In), len(weight), len(bias), g.Batch*g.OutChannels*volume(g.Out), bias != nil)
 	p := planOf(g, bias, options)
 	g = p.geometry
-	if p.isa < amd64.AVX2 || volume(g.Kernel)*g.InChannels == 0 {
+	if p.isa < asm.AVX2 || volume(g.Kernel)*g.InChannels == 0 {
 		p.portable = append(p.portable, weight...)
 		return p
 	}
@@ -93,7 +95,7 @@ func (p *Plan[T]) Sharing(g Convolution, bias []T, options PlanOptions) *Plan[T]
 // MayOverwriteResidual reports whether a Plan of the geometry, and of options whose epilogue is generated, reads each element of the residual
 // before it writes anything to the same element of the output: the two may be one then.
 func (g *Convolution) MayOverwriteResidual() bool {
-	return amd64.Target() >= amd64.AVX2 && g.Groups == 1 && g.Dilation[2] == 1 // else sums are stored before all taps are added
+	return asm.Target() >= asm.AVX2 && g.Groups == 1 && g.Dilation[2] == 1 // else sums are stored before all taps are added
 }
 
 // planOf returns a plan without its weights.
@@ -102,7 +104,7 @@ func planOf[T Float](g Convolution, bias []T, options PlanOptions) *Plan[T] {
 		places := [3]int{1, 1, g.Batch * volume(g.In)}
 		g.Batch, g.In, g.Out = 1, places, places
 	}
-	p := &Plan[T]{geometry: g, options: options, isa: amd64.Target()}
+	p := &Plan[T]{geometry: g, options: options, isa: asm.Target()}
 	p.bias = append(p.bias, bias...)
 	if bias == nil {
 		p.bias = make([]T, g.OutChannels)
@@ -111,7 +113,7 @@ func planOf[T Float](g Convolution, bias []T, options PlanOptions) *Plan[T] {
 }
 
 // lanesOf returns the elements of a vector.
-func lanesOf[T Float](isa amd64.ISA) int {
+func lanesOf[T Float](isa asm.ISA) int {
 	var zero T
 	return isa.Width().Bytes() / int(unsafe.Sizeof(zero))
 }
@@ -222,7 +224,7 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
 	if p.options.Epilogue != nil {
 		memory := bufferPool.Get().(*buffers)
 		defer bufferPool.Put(memory)
-		w.scratch = grow(&memory.scratch, amd64.EpilogueScratch)
+		w.scratch = grow(&memory.scratch, tile.EpilogueScratch)
 	}
 	var watch tensor.Watch
 	if p.readsWeightsOnce() {

@@ -4,7 +4,8 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -12,9 +13,9 @@ import (
 // lie together (batch, height, width, channel). It never changes: any number of goroutines may run it.
 type ChannelsPlan[T Float] struct {
 	geometry Convolution
-	kind     amd64.DepthwiseKind
+	kind     tile.DepthwiseKind
 	relu     bool
-	isa      amd64.ISA
+	isa      asm.ISA
 	weight   []T           // tap by channel
 	divisors []T           // of the places, for averages
 	start    []T           // for each channel, what its sums begin with
@@ -29,14 +30,14 @@ const farBytes = 8 << 20
 // channelRow is a row of the output: the kernels of its tiles, the row of the input that its first tap inside
 // reads, and that tap.
 type channelRow struct {
-	codes   []*amd64.Code
+	codes   []*asm.Code
 	in, tap int
 }
 
 // NewDepthwisePlan makes a plan of a convolution whose groups are the channels, one filter for each.
 func NewDepthwisePlan[T Float](g Convolution, weight, bias []T, relu bool) *ChannelsPlan[T] {
 	taps := volume(g.Kernel)
-	p := &ChannelsPlan[T]{geometry: g, kind: amd64.Convolved, relu: relu, weight: make([]T, taps*g.InChannels), start: make([]T, g.InChannels)}
+	p := &ChannelsPlan[T]{geometry: g, kind: tile.Convolved, relu: relu, weight: make([]T, taps*g.InChannels), start: make([]T, g.InChannels)}
 	copy(p.start, bias)
 	for c := range g.InChannels {
 		for t := range taps {
@@ -56,7 +57,7 @@ func NewDepthwisePlanThen[T Float](g Convolution, weight, bias []T, after func(r
 
 // NewMaxPoolPlan makes a plan of a maximum, which is NaN where an input is.
 func NewMaxPoolPlan[T Float](g Convolution) *ChannelsPlan[T] {
-	p := &ChannelsPlan[T]{geometry: g, kind: amd64.Largest, start: make([]T, g.InChannels)}
+	p := &ChannelsPlan[T]{geometry: g, kind: tile.Largest, start: make([]T, g.InChannels)}
 	for i := range p.start {
 		p.start[i] = T(math.Inf(-1))
 	}
@@ -65,7 +66,7 @@ func NewMaxPoolPlan[T Float](g Convolution) *ChannelsPlan[T] {
 
 // NewAveragePoolPlan makes a plan of sums divided by what divisors has for every place of the output.
 func NewAveragePoolPlan[T Float](g Convolution, divisors []T) *ChannelsPlan[T] {
-	return (&ChannelsPlan[T]{geometry: g, kind: amd64.Averaged, divisors: append([]T(nil), divisors[:volume(g.Out)]...), start: make([]T, g.InChannels)}).cut()
+	return (&ChannelsPlan[T]{geometry: g, kind: tile.Averaged, divisors: append([]T(nil), divisors[:volume(g.Out)]...), start: make([]T, g.InChannels)}).cut()
 }
 
 // channelProducts bounds what one kernel does for a vector of channels.
@@ -73,8 +74,8 @@ const channelProducts = 4096
 
 // PoolsLast reports whether generated kernels run a ChannelsPlan of the geometry.
 func (g *Convolution) PoolsLast() bool {
-	isa := amd64.Target()
-	return isa >= amd64.AVX2 && volume(g.Kernel)*amd64.ChannelsPlaces(isa) <= channelProducts
+	isa := asm.Target()
+	return isa >= asm.AVX2 && volume(g.Kernel)*tile.ChannelsPlaces(isa) <= channelProducts
 }
 
 // cut cuts the output of an image into tiles. It panics where the geometry is not one of channels.
@@ -83,18 +84,18 @@ func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 	if g.InChannels != g.OutChannels || g.InChannels != g.Groups || g.In[0] != 1 || g.Kernel[0] != 1 || g.Out[0] != 1 || g.Padding[0] != 0 {
 		panic("dense: a plan of channels is for two dimensions and channels by themselves")
 	}
-	p.isa = amd64.Target()
+	p.isa = asm.Target()
 	if !g.PoolsLast() {
 		return p
 	}
 	size := int(unsafe.Sizeof(p.start[0]))
-	k := amd64.Channels{Kind: p.kind, ISA: p.isa, Double: size == 8, Relu: p.relu, Tail: g.InChannels%lanesOf[T](p.isa) != 0, Step: int32(g.Stride[2]),
+	k := tile.Channels{Kind: p.kind, ISA: p.isa, Double: size == 8, Relu: p.relu, Tail: g.InChannels%lanesOf[T](p.isa) != 0, Step: int32(g.Stride[2]),
 		KernelX: int32(g.Kernel[2]), DilationY: int32(g.Dilation[1]), DilationX: int32(g.Dilation[2]), Width: int32(g.In[2]),
 		Pixel: int32(g.InChannels * size), Row: int32(g.In[2] * g.InChannels * size), OutPixel: int32(g.InChannels * size)}
-	maximum := amd64.ChannelsPlaces(p.isa)
+	maximum := tile.ChannelsPlaces(p.isa)
 	parts := (g.Out[2] + maximum - 1) / maximum
 	far := g.Batch*g.InChannels*volume(g.In)*size > farBytes
-	known := make([][]*amd64.Code, g.Kernel[1]+1) // by the rows of the filter that are inside
+	known := make([][]*asm.Code, g.Kernel[1]+1) // by the rows of the filter that are inside
 	p.rows = make([]channelRow, g.Out[1])
 	for y := range p.rows {
 		lo, hi := valid(y, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1])
@@ -117,7 +118,7 @@ func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 
 // fetchAhead makes the kernel of the tile that begins in a column fetch the next one, of the same row or of the
 // one below.
-func (p *ChannelsPlan[T]) fetchAhead(k *amd64.Channels, column int, last bool) {
+func (p *ChannelsPlan[T]) fetchAhead(k *tile.Channels, column int, last bool) {
 	step := int32(p.geometry.Stride[2])
 	k.AheadRows = min(k.KernelY, int32(p.geometry.Stride[1]))
 	k.Ahead = k.Places * step * k.Pixel
@@ -162,9 +163,9 @@ func (p *ChannelsPlan[T]) runRows(lo, hi int, in, out []T) {
 func (p *ChannelsPlan[T]) runRow(image, y int, in, out []T) {
 	g, row := &p.geometry, &p.rows[y]
 	lanes, size := lanesOf[T](p.isa), int(unsafe.Sizeof(p.start[0]))
-	args := amd64.ChannelsArgs{Bias: unsafe.Pointer(&p.start[0]), Vectors: int64(g.InChannels / lanes), Mask: amd64.TailMask(p.isa, g.InChannels%lanes*size/4)}
+	args := tile.ChannelsArgs{Bias: unsafe.Pointer(&p.start[0]), Vectors: int64(g.InChannels / lanes), Mask: tile.TailMask(p.isa, g.InChannels%lanes*size/4)}
 	args.In = unsafe.Pointer(&in[image*g.InChannels*volume(g.In)])
-	if p.kind == amd64.Convolved {
+	if p.kind == tile.Convolved {
 		args.Weight = unsafe.Pointer(&p.weight[row.tap*g.InChannels])
 	}
 	for i, code := range row.codes {
@@ -172,7 +173,7 @@ func (p *ChannelsPlan[T]) runRow(image, y int, in, out []T) {
 		args.Offset = int64((row.in*g.In[2] + x*g.Stride[2] - g.Padding[2]) * g.InChannels * size)
 		place := y*g.Out[2] + x
 		args.Out = unsafe.Pointer(&out[(image*volume(g.Out)+place)*g.InChannels])
-		if p.kind == amd64.Averaged {
+		if p.kind == tile.Averaged {
 			args.Weight = unsafe.Pointer(&p.divisors[place])
 		}
 		code.Call(unsafe.Pointer(&args))
@@ -198,16 +199,16 @@ func (p *ChannelsPlan[T]) runPortable(in, out []T) {
 					}
 					v := in[((image*g.In[1]+iy)*g.In[2]+ix)*g.InChannels+c]
 					switch {
-					case p.kind == amd64.Convolved:
+					case p.kind == tile.Convolved:
 						sum += v * p.weight[(ky*g.Kernel[2]+kx)*g.InChannels+c]
-					case p.kind == amd64.Averaged:
+					case p.kind == tile.Averaged:
 						sum += v
 					case v > sum || v != v:
 						sum = v
 					}
 				}
 			}
-			if p.kind == amd64.Averaged {
+			if p.kind == tile.Averaged {
 				sum /= p.divisors[place]
 			}
 			if p.relu && sum < 0 {

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 )
 
 // strip is a run of places of the output that read the same taps of the filter: blocks of places, each
@@ -68,7 +69,7 @@ func (p *Plan[T]) cutStrips() {
 // addStrips adds strips of the places of some rows and columns, one of which is single.
 func (p *Plan[T]) addStrips(y, rows, x, columns int) {
 	g := &p.geometry
-	maximum := amd64.MaxRows(p.isa, panelVectors)
+	maximum := tile.MaxRows(p.isa, panelVectors)
 	n := rows * columns
 	parts := (n + maximum - 1) / maximum
 	if parts == 0 {
@@ -129,10 +130,10 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 	from := image*g.InChannels*volume(g.In) + s.in + group*channels
 	to := image*g.OutChannels*volume(g.Out) + s.out + group*w.filters + first
 	weights := (group*whole + first) * volume(g.Kernel) * channels
-	t := amd64.Tile{ISA: w.isa, Double: size == 8, Rows: uint8(s.places), Vectors: uint8(width / lanes), Tail: columns%lanes != 0, Prefetch: true}
-	args := amd64.TileArgs{C: unsafe.Pointer(&w.out[to]), Bias: unsafe.Pointer(&w.bias[group*w.filters+first]), ARow: int64(s.steps * size), CRow: int64(s.outStep * size)}
+	t := tile.Tile{ISA: w.isa, Double: size == 8, Rows: uint8(s.places), Vectors: uint8(width / lanes), Tail: columns%lanes != 0, Prefetch: true}
+	args := tile.TileArgs{C: unsafe.Pointer(&w.out[to]), Bias: unsafe.Pointer(&w.bias[group*w.filters+first]), ARow: int64(s.steps * size), CRow: int64(s.outStep * size)}
 	if t.Tail {
-		args.Mask = amd64.TailMask(w.isa, columns%lanes*size/4)
+		args.Mask = tile.TailMask(w.isa, columns%lanes*size/4)
 	}
 	args.Residual, args.Scratch = args.C, w.scratch
 	if len(w.residual) > 0 {
@@ -186,10 +187,10 @@ func (w *stripWriter[T]) fetches(products int) bool {
 }
 
 // finish sets what the last tile of a place does with the sums.
-func (w *stripWriter[T]) finish(t *amd64.Tile) {
+func (w *stripWriter[T]) finish(t *tile.Tile) {
 	switch e := w.options.Epilogue; {
 	case e == nil:
-		t.Bias, t.Residual, t.Relu = amd64.ColumnBias, w.options.Residual, w.options.Relu
+		t.Bias, t.Residual, t.Relu = tile.ColumnBias, w.options.Residual, w.options.Relu
 	case e.generated != nil:
 		t.Epilogue = e.generated
 	}

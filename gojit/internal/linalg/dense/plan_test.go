@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -149,7 +149,7 @@ func TestPlansDoNotDependOnThreads(t *testing.T) {
 func checkChannels[T Float](t *testing.T, r *rand.Rand, g Convolution, plan *ChannelsPlan[T]) {
 	t.Helper()
 	in := whole[T](r, g.Batch*g.InChannels*volume(g.In))
-	if plan.kind == amd64.Largest {
+	if plan.kind == tile.Largest {
 		in[r.IntN(len(in))] = T(math.NaN())
 	}
 	got, want := make([]T, g.Batch*g.InChannels*volume(g.Out)), make([]T, g.Batch*g.InChannels*volume(g.Out))

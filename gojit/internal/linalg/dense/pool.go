@@ -4,30 +4,31 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // CanPool reports whether generated kernels pool windows of a geometry, in which each channel is a
 // group of its own.
 func (g *Convolution) CanPool() bool {
-	return amd64.Target() >= amd64.AVX2 && g.InChannels == g.Groups && g.canDepthwise() && volume(g.Out) > 0
+	return asm.Target() >= asm.AVX2 && g.InChannels == g.Groups && g.canDepthwise() && volume(g.Out) > 0
 }
 
 // MaxPool writes the largest element of each window to out, NaN where there is one. CanPool must hold.
 func MaxPool[T Float](g Convolution, in, out []T) {
-	pool(amd64.Target(), amd64.Largest, g, in, []T{T(math.Inf(-1))}, nil, out)
+	pool(asm.Target(), tile.Largest, g, in, []T{T(math.Inf(-1))}, nil, out)
 }
 
 // AveragePool writes the sum of each window, divided by what divisors has for its place, to out.
 // CanPool must hold.
 func AveragePool[T Float](g Convolution, in, divisors, out []T) {
-	pool(amd64.Target(), amd64.Averaged, g, in, []T{0}, divisors, out)
+	pool(asm.Target(), tile.Averaged, g, in, []T{0}, divisors, out)
 }
 
-func pool[T Float](isa amd64.ISA, kind amd64.DepthwiseKind, g Convolution, in, start, divisors, out []T) {
+func pool[T Float](isa asm.ISA, kind tile.DepthwiseKind, g Convolution, in, start, divisors, out []T) {
 	inSize, outSize := volume(g.In), volume(g.Out)
-	if len(in) < g.Batch*g.InChannels*inSize || len(out) < g.Batch*g.InChannels*outSize || kind == amd64.Averaged && len(divisors) < outSize {
+	if len(in) < g.Batch*g.InChannels*inSize || len(out) < g.Batch*g.InChannels*outSize || kind == tile.Averaged && len(divisors) < outSize {
 		panic("dense: a pooling reaches outside its data")
 	}
 	size := int(unsafe.Sizeof(start[0]))
@@ -35,11 +36,11 @@ func pool[T Float](isa amd64.ISA, kind amd64.DepthwiseKind, g Convolution, in, s
 	d.Kind = kind
 	tiles := depthwiseTiles(d, &g)
 	tensor.Parallel(g.Batch*g.InChannels, 1+parallelFlops/4/(outSize*volume(g.Kernel)), func(lo, hi int) {
-		args := amd64.DepthwiseArgs{Bias: unsafe.Pointer(&start[0])}
+		args := tile.DepthwiseArgs{Bias: unsafe.Pointer(&start[0])}
 		for i := lo; i < hi; i++ {
 			args.In = unsafe.Pointer(&in[i*inSize])
 			for _, t := range tiles {
-				if kind == amd64.Averaged {
+				if kind == tile.Averaged {
 					args.Weight = unsafe.Pointer(&divisors[t.row*g.Out[2]])
 				}
 				args.Out = unsafe.Pointer(&out[i*outSize+t.row*g.Out[2]])

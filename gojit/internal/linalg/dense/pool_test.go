@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 )
 
 // windows calls f for every place of the output, and visit for the inputs of its window.
@@ -26,7 +27,7 @@ func windows(g Convolution, f func(out int, visit func(func(in int)))) {
 	}
 }
 
-func checkPooling[T Float](t *testing.T, r *rand.Rand, isa amd64.ISA, g Convolution) {
+func checkPooling[T Float](t *testing.T, r *rand.Rand, isa asm.ISA, g Convolution) {
 	t.Helper()
 	inSize, outSize := volume(g.In), volume(g.Out)
 	in := whole[T](r, g.Batch*g.InChannels*inSize)
@@ -43,8 +44,8 @@ func checkPooling[T Float](t *testing.T, r *rand.Rand, isa amd64.ISA, g Convolut
 	for i := range divisors {
 		divisors[i] = T(int(1) << r.IntN(4))
 	}
-	pool(isa, amd64.Largest, g, in, []T{T(math.Inf(-1))}, nil, largest)
-	pool(isa, amd64.Averaged, g, in, []T{0}, divisors, average)
+	pool(isa, tile.Largest, g, in, []T{T(math.Inf(-1))}, nil, largest)
+	pool(isa, tile.Averaged, g, in, []T{0}, divisors, average)
 	for plane := range g.Batch * g.InChannels {
 		from := in[plane*inSize:]
 		windows(g, func(at int, visit func(func(int))) {

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -58,14 +58,14 @@ func exactEpilogue[T Float]() *Epilogue {
 	return e
 }
 
-func checkProduct[T Float](t *testing.T, p Product[T], isa amd64.ISA) {
+func checkProduct[T Float](t *testing.T, p Product[T], isa asm.ISA) {
 	t.Helper()
 	want := p
 	want.C.Data = append([]T(nil), p.C.Data...)
 	for i := range max(p.Batch, 1) {
 		want.portable(i)
 	}
-	if p.Epilogue != nil && isa != amd64.Target() { // it is made for the target
+	if p.Epilogue != nil && isa != asm.Target() { // it is made for the target
 		return
 	}
 	p.generated(isa)
@@ -77,8 +77,8 @@ func checkProduct[T Float](t *testing.T, p Product[T], isa amd64.ISA) {
 	}
 }
 
-func generatedSets() (sets []amd64.ISA) {
-	for isa := amd64.AVX2; isa <= min(amd64.Host(), amd64.Target()); isa++ {
+func generatedSets() (sets []asm.ISA) {
+	for isa := asm.AVX2; isa <= min(asm.Host(), asm.Target()); isa++ {
 		sets = append(sets, isa)
 	}
 	return sets

@@ -3,7 +3,7 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -34,7 +34,7 @@ func (t *rowTiles) alike(i, end int) (rows, n int) {
 
 // walk computes the tiles from i to end of a panel, each of them k but for its rows. args has the addresses of the first one; rows of A are aRow bytes apart, and
 // those of a tile aTile more behind those of the tile before it.
-func (t *rowTiles) walk(k *amd64.Tile, args *amd64.TileArgs, i, end, aRow, aTile int) {
+func (t *rowTiles) walk(k *tile.Tile, args *tile.TileArgs, i, end, aRow, aTile int) {
 	args.Runs = 1
 	var watch tensor.Watch
 	for {
@@ -59,7 +59,7 @@ func (t *rowTiles) walk(k *amd64.Tile, args *amd64.TileArgs, i, end, aRow, aTile
 		if k.Residual || k.Epilogue != nil {
 			args.Residual = unsafe.Add(args.Residual, args.CBlock)
 		}
-		if k.Bias == amd64.RowBias {
+		if k.Bias == tile.RowBias {
 			args.Bias = unsafe.Add(args.Bias, rows*k.ElementSize())
 		}
 	}

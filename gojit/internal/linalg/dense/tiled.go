@@ -4,7 +4,8 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -16,12 +17,12 @@ import (
 // transposition. Tiles lie on a grid that follows from the sizes alone, so the result does not
 // depend on how many threads share it out.
 type gemm struct {
-	isa                 amd64.ISA
+	isa                 asm.ISA
 	double              bool
-	pairs               bool       // elements are pairs of bfloat16; where B is not transposed, ldb counts its single elements
-	half                amd64.Half // what B holds
-	odd                 bool       // the last row of B has none below it to make pairs with
-	size, lanes         int        // bytes of an element, elements of a vector
+	pairs               bool      // elements are pairs of bfloat16; where B is not transposed, ldb counts its single elements
+	half                tile.Half // what B holds
+	odd                 bool      // the last row of B has none below it to make pairs with
+	size, lanes         int       // bytes of an element, elements of a vector
 	logLanes            uint8
 	m, n, k             int
 	a, b, c, bias       unsafe.Pointer
@@ -29,9 +30,9 @@ type gemm struct {
 	stepA, stepB, stepC int  // bytes from one matrix of a batch to the next
 	columnsA, columnsB  bool // transposed
 	add, relu           bool
-	biasKind            amd64.Bias
+	biasKind            tile.Bias
 	residual            unsafe.Pointer
-	epilogue            *amd64.Epilogue
+	epilogue            *tile.Epilogue
 	images              int      // matrices B and C, stepB and stepC apart, that share A; 0 is 1
 	patches             *patches // B is what a convolution reads from an image
 	single              bool     // runs on one of several threads
@@ -53,14 +54,14 @@ const (
 )
 
 // newGemm returns a product of elements of so many bytes that has no matrices yet.
-func newGemm(isa amd64.ISA, size int) gemm {
+func newGemm(isa asm.ISA, size int) gemm {
 	lanes := isa.Width().Bytes() / size
 	return gemm{isa: isa, double: size == 8, size: size, lanes: lanes, logLanes: uint8(bits.TrailingZeros(uint(lanes)))}
 }
 
 // sizeB returns the bytes of an element of B.
 func (g *gemm) sizeB() int {
-	if g.half != amd64.NoHalf {
+	if g.half != tile.NoHalf {
 		return 2
 	}
 	return g.size
@@ -83,10 +84,10 @@ func (g *gemm) normalize() {
 		g.columnsA, g.columnsB = !g.columnsB, !g.columnsA
 		g.m, g.n, g.ldc = 1, g.m, g.m
 		switch g.biasKind {
-		case amd64.RowBias:
-			g.biasKind = amd64.ColumnBias
-		case amd64.ColumnBias:
-			g.biasKind = amd64.RowBias
+		case tile.RowBias:
+			g.biasKind = tile.ColumnBias
+		case tile.ColumnBias:
+			g.biasKind = tile.RowBias
 		}
 	}
 	if g.m == 1 && g.columnsA && g.lda == 1 {
@@ -117,11 +118,11 @@ func (g *gemm) run() {
 	switch {
 	case g.columnsB && !g.columnsA && g.epilogue == nil && (g.m <= g.maxDotRows() || g.n < g.lanes):
 		g.runDots()
-	case g.pairs || g.half != amd64.NoHalf:
+	case g.pairs || g.half != tile.NoHalf:
 		g.runPacked()
-	case !g.columnsB && g.epilogue == nil && g.m <= amd64.MaxRows(g.isa, panelVectors) && g.n <= panelVectors*g.lanes && g.k <= 256:
+	case !g.columnsB && g.epilogue == nil && g.m <= tile.MaxRows(g.isa, panelVectors) && g.n <= panelVectors*g.lanes && g.k <= 256:
 		g.runTile()
-	case !g.columnsB && (g.m <= amd64.MaxRows(g.isa, panelVectors) || g.n*g.k*g.size <= inPlaceBytes):
+	case !g.columnsB && (g.m <= tile.MaxRows(g.isa, panelVectors) || g.n*g.k*g.size <= inPlaceBytes):
 		g.runInPlace()
 	default:
 		g.runPacked()
@@ -142,24 +143,24 @@ func cut(n, parts, i int) int { return n * i / parts }
 func (g *gemm) at(base unsafe.Pointer, i int) unsafe.Pointer { return unsafe.Add(base, i*g.size) }
 
 // tile is a tile of the product without what follows from its place.
-func (g *gemm) tile() amd64.Tile {
-	return amd64.Tile{ISA: g.isa, Double: g.double, Pairs: g.pairs, Columns: g.columnsA}
+func (g *gemm) tile() tile.Tile {
+	return tile.Tile{ISA: g.isa, Double: g.double, Pairs: g.pairs, Columns: g.columnsA}
 }
 
 // tail sets what follows from the columns of a panel: its vectors and the mask of the last one.
-func (g *gemm) tail(t *amd64.Tile, args *amd64.TileArgs, columns int) {
+func (g *gemm) tail(t *tile.Tile, args *tile.TileArgs, columns int) {
 	t.Vectors = uint8((columns + g.lanes - 1) >> g.logLanes)
 	rest := columns & (g.lanes - 1)
 	t.Tail = rest != 0
 	if t.Tail {
-		args.Mask = amd64.TailMask(g.isa, rest*g.size/4)
+		args.Mask = tile.TailMask(g.isa, rest*g.size/4)
 	}
 }
 
 // ends sets what the first and the last part of the sums do with C.
-func (g *gemm) ends(t *amd64.Tile, first, last bool) {
+func (g *gemm) ends(t *tile.Tile, first, last bool) {
 	t.Add = g.add || !first
-	t.Bias, t.Residual, t.Relu, t.Epilogue = amd64.NoBias, false, false, nil
+	t.Bias, t.Residual, t.Relu, t.Epilogue = tile.NoBias, false, false, nil
 	switch {
 	case !last:
 	case g.epilogue != nil:
@@ -179,9 +180,9 @@ func (g *gemm) residualAt(c unsafe.Pointer) unsafe.Pointer {
 
 func (g *gemm) biasAt(row, column int) unsafe.Pointer {
 	switch g.biasKind {
-	case amd64.RowBias:
+	case tile.RowBias:
 		return g.at(g.bias, row)
-	case amd64.ColumnBias:
+	case tile.ColumnBias:
 		return g.at(g.bias, column)
 	}
 	return nil
@@ -203,12 +204,12 @@ func (g *gemm) elementA(row, k int) unsafe.Pointer {
 }
 
 // wideVectors returns, for a number of rows, the most vectors a tile may have.
-func wideVectors(isa amd64.ISA, rows int) int { return wide[isa][min(rows, len(wide[isa])-1)] }
+func wideVectors(isa asm.ISA, rows int) int { return wide[isa][min(rows, len(wide[isa])-1)] }
 
-var wide = func() (table [amd64.AVX512 + 1][32]int) {
-	for isa := amd64.AVX2; isa <= amd64.AVX512; isa++ {
+var wide = func() (table [asm.AVX512 + 1][32]int) {
+	for isa := asm.AVX2; isa <= asm.AVX512; isa++ {
 		for vectors := 1; vectors <= isa.Registers()-4; vectors++ {
-			for rows := range amd64.MaxRows(isa, vectors) + 1 {
+			for rows := range tile.MaxRows(isa, vectors) + 1 {
 				table[isa][rows] = vectors
 			}
 		}
@@ -219,7 +220,7 @@ var wide = func() (table [amd64.AVX512 + 1][32]int) {
 // runTile computes a product that is a single tile.
 func (g *gemm) runTile() {
 	t := g.tile()
-	args := amd64.TileArgs{A: g.a, B: g.b, C: g.c, Bias: g.bias, Residual: g.residual, ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
+	args := tile.TileArgs{A: g.a, B: g.b, C: g.c, Bias: g.bias, Residual: g.residual, ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
 	t.Rows, t.InPlace = uint8(g.m), true
 	g.tail(&t, &args, g.n)
 	g.ends(&t, true, true)
@@ -228,7 +229,7 @@ func (g *gemm) runTile() {
 
 // runInPlace multiplies with B where it lies.
 func (g *gemm) runInPlace() {
-	maximum := amd64.MaxRows(g.isa, panelVectors)
+	maximum := tile.MaxRows(g.isa, panelVectors)
 	vectors := (g.n + g.lanes - 1) / g.lanes
 	wide := panelVectors
 	if g.m <= maximum {
@@ -247,7 +248,7 @@ func (g *gemm) runInPlace() {
 
 // panelsInPlace computes the panels from lo to hi.
 func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
-	tiles := cutRows(g.m, amd64.MaxRows(g.isa, panelVectors))
+	tiles := cutRows(g.m, tile.MaxRows(g.isa, panelVectors))
 	large := g.n*g.k*g.size > 4*inPlaceBytes
 	blocks := 1
 	if large {
@@ -257,11 +258,11 @@ func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
 		}
 		blocks = (g.k + depth - 1) / depth
 	}
-	args := amd64.TileArgs{ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size)}
+	args := tile.TileArgs{ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size)}
 	if g.epilogue != nil {
 		memory := bufferPool.Get().(*buffers)
 		defer bufferPool.Put(memory)
-		args.Scratch = grow(&memory.scratch, amd64.EpilogueScratch)
+		args.Scratch = grow(&memory.scratch, tile.EpilogueScratch)
 	}
 	for block := range blocks {
 		k0, k1 := cut(g.k, blocks, block), cut(g.k, blocks, block+1)

@@ -3,7 +3,7 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -16,11 +16,11 @@ func WeightGradient[T Float](g Convolution, in, out, weight []T) {
 		return
 	}
 	g.checkExtents(len(in), len(weight), 0, len(out), false)
-	isa := amd64.Target()
+	isa := asm.Target()
 	switch {
 	case g.Batch*volume(g.Out) == 0:
 		clear(weight[:n])
-	case isa < amd64.AVX2:
+	case isa < asm.AVX2:
 		weightGradient(g, in, out, weight)
 	case filters < fewFilters:
 		weightGradientDots(isa, g, in, out, weight)
@@ -35,7 +35,7 @@ func WeightGradient[T Float](g Convolution, in, out, weight []T) {
 const fewFilters = 8
 
 // weightGradientWide is a wide convolution: the channels are its images, and the images its channels.
-func weightGradientWide[T Float](isa amd64.ISA, g Convolution, in, out, weight []T) {
+func weightGradientWide[T Float](isa asm.ISA, g Convolution, in, out, weight []T) {
 	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
 	inSize, outSize, taps := volume(g.In), volume(g.Out), volume(g.Kernel)
 	for group := range g.Groups {
@@ -63,7 +63,7 @@ func weightGradientProducts[T Float](g Convolution, in, out, weight []T) {
 }
 
 // weightGradientDots packs what the weights of some groups read in rows, and multiplies each group's with its gradient's.
-func weightGradientDots[T Float](isa amd64.ISA, g Convolution, in, out, weight []T) {
+func weightGradientDots[T Float](isa asm.ISA, g Convolution, in, out, weight []T) {
 	channels, filters, size := g.InChannels/g.Groups, g.OutChannels/g.Groups, int(unsafe.Sizeof(*new(T)))
 	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
 	rows, row := channels*kernel, (min(wideTaps, outSize)+15)/16*16*size+64

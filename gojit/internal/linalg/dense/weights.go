@@ -3,7 +3,8 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -14,7 +15,7 @@ type Weights[T Number] struct {
 	matrix Matrix[T] // as it came, where it is not packed
 	packed []T       // panels of up to wide vectors, one after the other; nil: none
 	wide   int
-	isa    amd64.ISA
+	isa    asm.ISA
 }
 
 // PackedSize returns how many elements a packed K by N matrix takes.
@@ -30,18 +31,18 @@ func PackWeights[T Number](b Matrix[T], k, n, rows int, room []T) Weights[T] {
 	if b.extent(k, n) > len(b.Data) {
 		panic("dense: a matrix reaches outside its data")
 	}
-	w := Weights[T]{K: k, N: n, matrix: b, isa: amd64.Target()}
+	w := Weights[T]{K: k, N: n, matrix: b, isa: asm.Target()}
 	size := int(unsafe.Sizeof(*new(T)))
 	switch any(*new(T)).(type) {
 	case float32, float64:
-		if room == nil || w.isa < amd64.AVX2 || k == 0 || n == 0 {
+		if room == nil || w.isa < asm.AVX2 || k == 0 || n == 0 {
 			return w
 		}
 	default:
 		return w
 	}
 	w.packed = room[:PackedSize[T](k, n)]
-	maximum := amd64.MaxRows(w.isa, panelVectors)
+	maximum := tile.MaxRows(w.isa, panelVectors)
 	tiles := (max(rows, 1) + maximum - 1) / maximum
 	w.wide = wideVectors(w.isa, (max(rows, 1)+tiles-1)/tiles)
 	g := newGemm(w.isa, size)
@@ -68,8 +69,8 @@ func (g *gemm) packPanel(to, b unsafe.Pointer, n0, n1, vectors int) {
 		return
 	}
 	rest := (n1 - n0) % g.lanes
-	c := amd64.Copying{ISA: g.isa, Vectors: uint8(vectors), Tail: rest != 0}
-	args := amd64.CopyArgs{From: g.at(b, n0), To: to, Mask: amd64.TailMask(g.isa, rest*g.size/4), FromRow: int64(g.ldb * g.size),
+	c := tile.Copying{ISA: g.isa, Vectors: uint8(vectors), Tail: rest != 0}
+	args := tile.CopyArgs{From: g.at(b, n0), To: to, Mask: tile.TailMask(g.isa, rest*g.size/4), FromRow: int64(g.ldb * g.size),
 		ToRow: int64(vectors * g.lanes * g.size), Count: int64(g.k)}
 	c.Code().Call(unsafe.Pointer(&args))
 }
@@ -109,17 +110,17 @@ func (w *Weights[T]) multiply(m int, a, c Matrix[T], add bool, bias []T, then Th
 	g.m, g.n, g.k, g.lda, g.ldc, g.add = m, w.N, w.K, a.Stride, c.Stride, add
 	g.a, g.b, g.c = unsafe.Pointer(unsafe.SliceData(a.Data)), unsafe.Pointer(unsafe.SliceData(w.packed)), unsafe.Pointer(unsafe.SliceData(c.Data))
 	if bias != nil {
-		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(bias)), amd64.ColumnBias
+		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(bias)), tile.ColumnBias
 	}
 	g.relu, g.residual = then.Relu, unsafe.Pointer(unsafe.SliceData(then.Residual))
 	if then.Epilogue != nil {
-		g.epilogue, g.biasKind = then.Epilogue.generated, amd64.ColumnBias
+		g.epilogue, g.biasKind = then.Epilogue.generated, tile.ColumnBias
 		if bias == nil {
 			g.bias = g.c // not read, but an address
 		}
 	}
 	vectors, panels := w.panels(g.lanes)
-	maximum := amd64.MaxRows(w.isa, w.wide)
+	maximum := tile.MaxRows(w.isa, w.wide)
 	if parts := g.shares(panels); parts > 1 {
 		shared := g
 		tensor.Parallel(parts, 1, func(lo, hi int) {
@@ -134,11 +135,11 @@ func (w *Weights[T]) multiply(m int, a, c Matrix[T], add bool, bias []T, then Th
 // maximum rows.
 func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int) {
 	tiles := cutRows(g.m, maximum)
-	args := amd64.TileArgs{ARow: int64(g.lda * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
+	args := tile.TileArgs{ARow: int64(g.lda * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
 	if g.epilogue != nil {
 		memory := bufferPool.Get().(*buffers)
 		defer bufferPool.Put(memory)
-		args.Scratch = grow(&memory.scratch, amd64.EpilogueScratch)
+		args.Scratch = grow(&memory.scratch, tile.EpilogueScratch)
 	}
 	t := g.tile()
 	t.Prefetch, t.Walk = true, true

@@ -3,7 +3,8 @@ package dense
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -13,7 +14,7 @@ import (
 type winograd[T Float] struct {
 	geometry     Convolution
 	options      PlanOptions
-	isa          amd64.ISA
+	isa          asm.ISA
 	weight       []T // 36 matrices in panels
 	bias         []T
 	down, across int // patches of an image
@@ -25,7 +26,7 @@ type winograd[T Float] struct {
 
 // patchKernel transforms the patch at one place of an image.
 type patchKernel struct {
-	code    *amd64.Code
+	code    *asm.Code
 	in, out int // elements of the first pixel, which for the input may lie in the padding
 }
 
@@ -35,29 +36,29 @@ const transformed = 36
 func (g *Convolution) suitsWinograd(lanes int) bool {
 	three, one := [3]int{1, 3, 3}, [3]int{1, 1, 1}
 	patches := g.Batch * ((g.Out[1] + 3) / 4) * ((g.Out[2] + 3) / 4)
-	return amd64.Target() == amd64.AVX512 && lanes == 16 && g.Kernel == three && g.Stride == one && g.Dilation == one && g.Groups == 1 &&
+	return asm.Target() == asm.AVX512 && lanes == 16 && g.Kernel == three && g.Stride == one && g.Dilation == one && g.Groups == 1 &&
 		g.Padding[1] <= 1 && g.Padding[2] <= 1 && g.InChannels%lanes == 0 && g.OutChannels%lanes == 0 && patches >= 14 && g.Out[1] >= 4 && g.Out[2] >= 4
 }
 
-func newWinograd[T Float](isa amd64.ISA, g Convolution, weight, bias []T, options PlanOptions) *winograd[T] {
+func newWinograd[T Float](isa asm.ISA, g Convolution, weight, bias []T, options PlanOptions) *winograd[T] {
 	p := &winograd[T]{geometry: g, isa: isa}
 	p.transformWeights(weight)
 	return cutWinograd(isa, g, p.weight, bias, options)
 }
 
 // cutWinograd returns a plan with transformed weights.
-func cutWinograd[T Float](isa amd64.ISA, g Convolution, transformedWeight, bias []T, options PlanOptions) *winograd[T] {
+func cutWinograd[T Float](isa asm.ISA, g Convolution, transformedWeight, bias []T, options PlanOptions) *winograd[T] {
 	p := &winograd[T]{geometry: g, options: options, isa: isa, weight: transformedWeight, bias: bias, down: (g.Out[1] + 3) / 4, across: (g.Out[2] + 3) / 4}
 	size := int(unsafe.Sizeof(bias[0]))
 	memory := 512 << 10             // of a group
 	if len(p.weight)*size > 4<<20 { // the weights are read again for each
 		memory = 8 << 20
 	}
-	total, rows := g.Batch*p.down*p.across, amd64.MaxRows(isa, panelVectors)
+	total, rows := g.Batch*p.down*p.across, tile.MaxRows(isa, panelVectors)
 	p.groups = winogradGroups(total, max(memory/(transformed*(g.InChannels+g.OutChannels)*size), 2*rows)/rows*rows)
 	p.group = (total + p.groups - 1) / p.groups
-	in := amd64.Winograd{Row: int32(g.In[2] * g.InChannels * size), Pixel: int32(g.InChannels * size), Plane: int32(p.group * g.InChannels * size)}
-	out := amd64.Winograd{Output: true, Row: int32(g.Out[2] * g.OutChannels * size), Pixel: int32(g.OutChannels * size), Plane: int32(p.group * g.OutChannels * size),
+	in := tile.Winograd{Row: int32(g.In[2] * g.InChannels * size), Pixel: int32(g.InChannels * size), Plane: int32(p.group * g.InChannels * size)}
+	out := tile.Winograd{Output: true, Row: int32(g.Out[2] * g.OutChannels * size), Pixel: int32(g.OutChannels * size), Plane: int32(p.group * g.OutChannels * size),
 		Relu: options.Relu, Residual: options.Residual}
 	for ty := range p.down {
 		for tx := range p.across {
@@ -167,9 +168,9 @@ type winogradRun[T Float] struct {
 }
 
 func (r *winogradRun[T]) transformInputs(lo, hi int) {
-	var scratch [amd64.WinogradScratch]byte
+	var scratch [tile.WinogradScratch]byte
 	g, size := &r.geometry, int(unsafe.Sizeof(r.in[0]))
-	args := amd64.WinogradArgs{Scratch: unsafe.Pointer(&scratch), Vectors: int64(g.InChannels / lanesOf[T](r.isa))}
+	args := tile.WinogradArgs{Scratch: unsafe.Pointer(&scratch), Vectors: int64(g.InChannels / lanesOf[T](r.isa))}
 	args.Bias, args.Residual = args.Scratch, args.Scratch
 	for i := lo; i < hi; i++ {
 		image, patch := (r.first+i)/len(r.input), &r.input[(r.first+i)%len(r.input)]
@@ -182,11 +183,11 @@ func (r *winogradRun[T]) transformInputs(lo, hi int) {
 // multiply computes the products of some of the 36 elements.
 func (r *winogradRun[T]) multiply(lo, hi int) {
 	g, size, lanes := &r.geometry, int(unsafe.Sizeof(r.in[0])), lanesOf[T](r.isa)
-	tiles, panelColumns := cutRows(r.patches, amd64.MaxRows(r.isa, panelVectors)), panelVectors*lanes
-	args := amd64.TileArgs{ARow: int64(g.InChannels * size), CRow: int64(g.OutChannels * size), K: int64(g.InChannels)}
+	tiles, panelColumns := cutRows(r.patches, tile.MaxRows(r.isa, panelVectors)), panelVectors*lanes
+	args := tile.TileArgs{ARow: int64(g.InChannels * size), CRow: int64(g.OutChannels * size), K: int64(g.InChannels)}
 	for e := lo; e < hi; e++ {
 		for first := 0; first < g.OutChannels; first += panelColumns {
-			t := amd64.Tile{ISA: r.isa, Double: size == 8, Vectors: uint8(panelWidth(g.OutChannels, first/panelColumns, lanes) / lanes), Prefetch: true, Walk: true}
+			t := tile.Tile{ISA: r.isa, Double: size == 8, Vectors: uint8(panelWidth(g.OutChannels, first/panelColumns, lanes) / lanes), Prefetch: true, Walk: true}
 			args.B = unsafe.Pointer(&r.weight[(e*g.OutChannels+first)*g.InChannels])
 			args.A = unsafe.Add(r.v, e*r.group*g.InChannels*size)
 			args.C = unsafe.Add(r.m, (e*r.group*g.OutChannels+first)*size)
@@ -196,9 +197,9 @@ func (r *winogradRun[T]) multiply(lo, hi int) {
 }
 
 func (r *winogradRun[T]) transformOutputs(lo, hi int) {
-	var scratch [amd64.WinogradScratch]byte
+	var scratch [tile.WinogradScratch]byte
 	g, size := &r.geometry, int(unsafe.Sizeof(r.in[0]))
-	args := amd64.WinogradArgs{Scratch: unsafe.Pointer(&scratch), Bias: unsafe.Pointer(&r.bias[0]), Vectors: int64(g.OutChannels / lanesOf[T](r.isa))}
+	args := tile.WinogradArgs{Scratch: unsafe.Pointer(&scratch), Bias: unsafe.Pointer(&r.bias[0]), Vectors: int64(g.OutChannels / lanesOf[T](r.isa))}
 	args.Residual = args.Scratch
 	for i := lo; i < hi; i++ {
 		image, patch := (r.first+i)/len(r.output), &r.output[(r.first+i)%len(r.output)]

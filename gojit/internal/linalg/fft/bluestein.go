@@ -3,7 +3,8 @@ package fft
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 )
 
 // bluestein is a transform of any length n as a convolution: with c[j] = e**(-πi j²/n), y[k] = c[k] * sum over j of
@@ -20,7 +21,7 @@ type bluestein[T Float] struct {
 type factorPass[T Float] struct {
 	n       int
 	factors []T
-	code    *amd64.Code
+	code    *asm.Code
 }
 
 func (p *Plan[T]) newFactorPass(factors []T) factorPass[T] {
@@ -44,7 +45,7 @@ func newBluestein[T Float](p *Plan[T], scale float64) *bluestein[T] {
 			kernel[2*at], kernel[2*at+1] = re/float64(size), -im/float64(size)
 		}
 	}
-	exact := newPlan[float64](amd64.None, size, false, 1)
+	exact := newPlan[float64](asm.None, size, false, 1)
 	spectrum := exact.run(kernel, make([]float64, 2*size))
 	between := make([]T, 2*size)
 	for i, v := range spectrum[:2*size] {
@@ -100,6 +101,6 @@ func (f *factorPass[T]) run(x, y []T) {
 		}
 		return
 	}
-	args := amd64.ButterfliesArgs{From: unsafe.Pointer(&x[0]), To: unsafe.Pointer(&y[0]), Twiddles: unsafe.Pointer(&f.factors[0]), Inner: 1, Outer: int64(f.n)}
+	args := tile.ButterfliesArgs{From: unsafe.Pointer(&x[0]), To: unsafe.Pointer(&y[0]), Twiddles: unsafe.Pointer(&f.factors[0]), Inner: 1, Outer: int64(f.n)}
 	f.code.Call(unsafe.Pointer(&args))
 }

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 )
 
 // planKey is what a plan is made for.
@@ -44,7 +44,7 @@ func PlanOf[T Float](n int, backward bool, scale float64) *Plan[T] {
 		return k.plan.(*Plan[T])
 	}
 	plans.mu.Unlock()
-	p := newPlan[T](amd64.Target(), n, backward, scale)
+	p := newPlan[T](asm.Target(), n, backward, scale)
 	plans.mu.Lock()
 	defer plans.mu.Unlock()
 	if plans.known == nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -38,9 +38,9 @@ func worst[T Float](got []T, want []complex128) (most float64) {
 	return most / largest
 }
 
-func targets() []amd64.ISA {
-	list := []amd64.ISA{amd64.None}
-	for isa := amd64.AVX2; isa <= min(amd64.Host(), amd64.Target()); isa++ {
+func targets() []asm.ISA {
+	list := []asm.ISA{asm.None}
+	for isa := asm.AVX2; isa <= min(asm.Host(), asm.Target()); isa++ {
 		list = append(list, isa)
 	}
 	return list

@@ -15,7 +15,8 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -27,7 +28,7 @@ type Float interface{ float32 | float64 }
 type Plan[T Float] struct {
 	n         int
 	backward  bool
-	isa       amd64.ISA
+	isa       asm.ISA
 	lanes     int // of a vector; 1 where no code is generated
 	passes    []pass[T]
 	bluestein *bluestein[T]
@@ -43,17 +44,17 @@ type pass[T Float] struct {
 	outer    int // m
 	twiddles []T
 	all      bool // the first factors are stored too
-	code     *amd64.Code
+	code     *asm.Code
 	roots    []T // of one, by which the pass in Go adds up
 }
 
 // newPlan makes a plan for an instruction set. scale multiplies all results.
-func newPlan[T Float](isa amd64.ISA, n int, backward bool, scale float64) *Plan[T] {
+func newPlan[T Float](isa asm.ISA, n int, backward bool, scale float64) *Plan[T] {
 	if n > maxLanesLength {
-		isa = amd64.None
+		isa = asm.None
 	}
 	p := &Plan[T]{n: n, backward: backward, isa: isa, lanes: 1, scale: scale}
-	if isa >= amd64.AVX2 {
+	if isa >= asm.AVX2 {
 		p.lanes = isa.Width().Bytes() / int(unsafe.Sizeof(T(0)))
 	}
 	radices, rest := factors(isa, n)
@@ -81,9 +82,9 @@ func newPlan[T Float](isa amd64.ISA, n int, backward bool, scale float64) *Plan[
 const maxLanesLength = 1 << 22
 
 // factors returns the radices of the passes of a length, and what is left of it.
-func factors(isa amd64.ISA, n int) (radices []int, rest int) {
+func factors(isa asm.ISA, n int) (radices []int, rest int) {
 	for _, r := range []int{13, 11, 7, 5, 3, 8, 4, 2} {
-		if isa >= amd64.AVX2 && !amd64.HasRadix(isa, r) {
+		if isa >= asm.AVX2 && !tile.HasRadix(isa, r) {
 			continue
 		}
 		for n%r == 0 && !(r == 8 && n == 16) { // 16 is 4 by 4
@@ -143,7 +144,7 @@ func (p *Plan[T]) newPass(r, inner, outer int, scale float64) pass[T] {
 
 // spread lays factors out as the kernels read them.
 func (p *Plan[T]) spread(roots []T) []T {
-	if p.isa != amd64.AVX2 {
+	if p.isa != asm.AVX2 {
 		return roots
 	}
 	wide := make([]T, 0, len(roots)*p.lanes)
@@ -155,12 +156,12 @@ func (p *Plan[T]) spread(roots []T) []T {
 	return wide
 }
 
-func (p *Plan[T]) passCode(r, inner, outer int, twiddles, all bool) *amd64.Code {
+func (p *Plan[T]) passCode(r, inner, outer int, twiddles, all bool) *asm.Code {
 	if p.lanes == 1 {
 		return nil
 	}
 	number := 2 * p.isa.Width().Bytes()
-	k := amd64.Butterflies{ISA: p.isa, Double: unsafe.Sizeof(T(0)) == 8, Radix: uint8(r), Backward: p.backward, Twiddles: twiddles, All: all}
+	k := tile.Butterflies{ISA: p.isa, Double: unsafe.Sizeof(T(0)) == 8, Radix: uint8(r), Backward: p.backward, Twiddles: twiddles, All: all}
 	k.In, k.Out = int32(inner*outer*number), int32(inner*number)
 	return k.Code()
 }
@@ -188,7 +189,7 @@ func (p *Plan[T]) run(x, y []T) []T {
 		if s.code == nil {
 			s.portable(x, y)
 		} else {
-			args := amd64.ButterfliesArgs{From: unsafe.Pointer(&x[0]), To: unsafe.Pointer(&y[0]), Inner: int64(s.inner), Outer: int64(s.outer)}
+			args := tile.ButterfliesArgs{From: unsafe.Pointer(&x[0]), To: unsafe.Pointer(&y[0]), Inner: int64(s.inner), Outer: int64(s.outer)}
 			args.Twiddles = unsafe.Pointer(unsafe.SliceData(s.twiddles))
 			s.code.Call(unsafe.Pointer(&args))
 		}

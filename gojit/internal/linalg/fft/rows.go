@@ -4,7 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -112,9 +112,9 @@ func (p *Plan[T]) load(r *Rows[T], first, count int, x []T) {
 				clear(x[(2*i+1)*p.lanes:][:p.lanes])
 			}
 		}
-		args := amd64.CopyArgs{From: unsafe.Pointer(&in[0]), To: unsafe.Pointer(&x[0]), FromRow: int64(r.InStep * size), ToRow: int64(step), Count: int64(parts),
-			Mask: amd64.TailMask(p.isa, parts%p.lanes*size/4)}
-		amd64.Transposition{ISA: p.isa, Double: size == 8, Rows: uint8(count)}.Code().Call(unsafe.Pointer(&args))
+		args := tile.CopyArgs{From: unsafe.Pointer(&in[0]), To: unsafe.Pointer(&x[0]), FromRow: int64(r.InStep * size), ToRow: int64(step), Count: int64(parts),
+			Mask: tile.TailMask(p.isa, parts%p.lanes*size/4)}
+		tile.Transposition{ISA: p.isa, Double: size == 8, Rows: uint8(count)}.Code().Call(unsafe.Pointer(&args))
 	}
 	if r.Half {
 		p.complete(x)
@@ -148,8 +148,8 @@ func (p *Plan[T]) store(r *Rows[T], first, count int, x []T) {
 	}
 	size := int(unsafe.Sizeof(out[0]))
 	vector := p.lanes * size
-	code := amd64.Transposition{ISA: p.isa, Double: size == 8, Rows: uint8(p.lanes)}.Code()
-	args := amd64.CopyArgs{FromRow: int64(every * vector), ToRow: int64(r.OutStep * size), Count: int64(count), Mask: amd64.TailMask(p.isa, count%p.lanes*size/4)}
+	code := tile.Transposition{ISA: p.isa, Double: size == 8, Rows: uint8(p.lanes)}.Code()
+	args := tile.CopyArgs{FromRow: int64(every * vector), ToRow: int64(r.OutStep * size), Count: int64(count), Mask: tile.TailMask(p.isa, count%p.lanes*size/4)}
 	for at := 0; at < parts; at += p.lanes {
 		at = min(at, parts-p.lanes) // the last ones again rather than more than there are
 		args.From, args.To = unsafe.Pointer(&x[at*every*p.lanes]), unsafe.Pointer(&out[at])

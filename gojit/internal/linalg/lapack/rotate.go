@@ -3,25 +3,26 @@ package lapack
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 )
 
 // rotated is a matrix of rows that rotations are applied to; rows are completed to whole vectors.
 type rotated struct {
 	data   []float64
 	stride int
-	code   *amd64.Code // nil where no code is generated
+	code   *asm.Code // nil where no code is generated
 	lanes  int
 }
 
 // newRotated returns the unit matrix of n rows.
 func newRotated(n int) *rotated {
 	r := &rotated{stride: n}
-	if isa := amd64.Target(); isa >= amd64.AVX2 && n >= 8 {
+	if isa := asm.Target(); isa >= asm.AVX2 && n >= 8 {
 		r.lanes = isa.Width().Bytes() / 8
-		unit := r.lanes * amd64.RotationVectors
+		unit := r.lanes * tile.RotationVectors
 		r.stride = (n + unit - 1) / unit * unit
-		r.code = amd64.Rotations{ISA: isa}.Code()
+		r.code = tile.Rotations{ISA: isa}.Code()
 	}
 	r.data = make([]float64, n*r.stride)
 	for i := range n {
@@ -43,7 +44,7 @@ func (r *rotated) sweep(first int, upwards bool, cs []float64) {
 		step = -1
 	}
 	if r.code != nil {
-		args := amd64.RotationsArgs{First: unsafe.Pointer(&r.data[first*r.stride]), Coefficients: unsafe.Pointer(&cs[0]), Step: int64(step * r.stride * 8),
+		args := tile.RotationsArgs{First: unsafe.Pointer(&r.data[first*r.stride]), Coefficients: unsafe.Pointer(&cs[0]), Step: int64(step * r.stride * 8),
 			Count: int64(len(cs) / 2), Vectors: int64(r.stride / r.lanes)}
 		r.code.Call(unsafe.Pointer(&args))
 		return

@@ -158,11 +158,8 @@ var activationFamily = slices.Concat(activationDefinitions(), fromRecords(chosen
 		x, weight := c.tensor(0).DType(), c.tensor(1).DType()
 		check(x == weight || x == tensor.BFloat16, "Found dtype %s but expected %s", weight.CppName(), x.CppName())
 	}),
-	giving("glu", gluOf).with(ops.Def{Decomp: composing(func(x composer, a []value.Value) tensors {
-		refuseGlu(x, a)
-		parts := ops.DoAll(x.Emitter, "chunk", a[0], 2, a[1])[0].List().Items
-		return x.do("mul.Tensor", parts[0], x.do("sigmoid", parts[1]))
-	}), Tags: ops.Activation}),
+	giving("glu", gluOf).with(ops.Def{Grad: func(g grad) { g.Give(0, g.Do("glu_backward", g.Grad(0), g.In(0), g.Arg(1))) }, Tags: ops.Activation}),
+	decomposed("glu_backward", composing(gluBackward)).with(ops.Def{Decomp: composing(gluBackward)}),
 	giving("softmax.int", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_softmax"}, Grad: softmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "SoftmaxBackward0"}),
 	giving("log_softmax.int", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_log_softmax"}, Grad: logSoftmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "LogSoftmaxBackward0"}),
 	giving("_softmax", func(c call) *tensor.Tensor { return softmax(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: softmaxGrad}).outOverlapping(),
@@ -212,12 +209,26 @@ func preluOf(c call) *tensor.Tensor {
 
 func gluOf(c call) *tensor.Tensor {
 	self := c.tensor(0)
-	check(self.Dim() > 0, "glu does not support 0-dimensional tensors")
-	dim := wrapDim(c.int(1), self)
-	check(self.Size(dim)%2 == 0, "Halving dimension must be even, but dimension %d is size %d", dim, self.Size(dim))
-	halves := must(self.Chunk(2, dim))
+	halves := must(self.Chunk(2, halvedDim(self, c.int(1))))
 	check(self.DType().IsFloating(), "\"glu_cpu\" not implemented for '%s'", self.DType().CppName())
 	return gated.on(halves[0], halves[1])
+}
+
+// halvedDim returns the dimension whose halves are multiplied.
+func halvedDim(self *tensor.Tensor, dim int) int {
+	check(self.Dim() > 0, "glu does not support 0-dimensional tensors")
+	dim = wrapDim(dim, self)
+	check(self.Size(dim)%2 == 0, "Halving dimension must be even, but dimension %d is size %d", dim, self.Size(dim))
+	return dim
+}
+
+// gluBackward multiplies from left to right, as PyTorch does.
+func gluBackward(x composer, a []value.Value) tensors {
+	parts := ops.DoAll(x.Emitter, "chunk", a[1], 2, halvedDim(a[1].Tensor(), int(a[2].Int())))[0].List().Items
+	gate := x.do("sigmoid", parts[1])
+	slope := x.do("mul.Tensor", x.oneMinus(gate), gate)
+	second := x.do("mul.Tensor", x.do("mul.Tensor", slope, parts[0]), a[0])
+	return x.do("cat", []tensors{x.do("mul.Tensor", gate, a[0]), second}, a[2])
 }
 
 // rowGrain is the number of elements worth another goroutine in row operations.

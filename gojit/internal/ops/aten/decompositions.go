@@ -65,13 +65,17 @@ func broadcastEach(e ops.Emitter, a []value.Value) []value.Value {
 	return []value.Value{value.OfList(value.NewList(a[0].List().Elem, items...))}
 }
 
-// composeDropout draws the same numbers as the operator: it drops ones, and multiplies.
+// composeDropout draws the same numbers as the operator.
 func composeDropout(x composer, a []value.Value) tensors {
-	if !a[2].Bool() || numberOfValue(a[1]) == 0 {
-		return a[0].Tensor()
+	t, p := a[0].Tensor(), numberOfValue(a[1])
+	if !a[2].Bool() || p == 0 || t.Numel() == 0 {
+		return t
 	}
-	mask := x.do("dropout", x.do("ones_like", a[0]), a[1], true)
-	return x.do("mul.Tensor", a[0], mask)
+	if p == 1 {
+		return x.do("mul.Tensor", t, x.do("zeros", []int{}, int(t.DType()), nil, value.OfDevice(t.Device())))
+	}
+	noise := x.do("bernoulli_.float", x.do("empty_like", t, nil, nil, nil, nil, int(tensor.ContiguousFormat)), 1-p)
+	return x.do("mul.Tensor", t, x.do("div_.Scalar", noise, 1-p))
 }
 
 // emitting is an operator as another one that takes the same arguments, in their order, and more where these have defaults.
@@ -79,8 +83,11 @@ func emitting(name string) ops.Decomposition {
 	return func(e ops.Emitter, a []value.Value) []value.Value { return e.Emit(name, a...) }
 }
 
-func withIndices(name string) ops.Decomposition {
-	return func(e ops.Emitter, a []value.Value) []value.Value { return e.Emit(name, a...)[:1] }
+// firstOf is an operator as the first result of another one, which takes the same arguments or the first of them.
+func firstOf(name string) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value {
+		return e.Emit(name, a[:min(len(a), len(ops.Find("aten::"+name).Schema().Arguments))]...)[:1]
+	}
 }
 
 // convSame pads by the convolution itself; what is uneven is padded behind the input first.
@@ -103,6 +110,38 @@ func composeSame(name string) ops.Decomposition {
 		}
 		return x.do(name, input, weight, a[2], a[3], padding, a[5], a[6])
 	})
+}
+
+// size is a size of a tensor: an integer, or the tensor that stands for it in a program for any sizes.
+func (x composer) size(t tensors, d int) value.Value {
+	if e, ok := x.Emitter.(ops.Sizer); ok {
+		return e.Size(t, d)
+	}
+	return value.Int(int64(t.Size(d)))
+}
+
+// fixedSize is a size that a program is for: with another one it is another program.
+func (x composer) fixedSize(t tensors, d int) int {
+	if e, ok := x.Emitter.(ops.Sizer); ok {
+		return e.FixedSize(t, d)
+	}
+	return t.Size(d)
+}
+
+// product multiplies sizes.
+func (x composer) product(a, b value.Value) value.Value {
+	switch {
+	case a.IsInt() && b.IsInt():
+		return value.Int(a.Int() * b.Int())
+	case a.IsInt() && a.Int() == 1:
+		return b
+	case a.IsInt():
+		a, b = b, a
+	}
+	if b.IsInt() {
+		return value.OfTensor(x.do("mul.Scalar", a, b))
+	}
+	return value.OfTensor(x.do("mul.Tensor", a, b))
 }
 
 // along shows a vector of channels so that it broadcasts over dimension 1 of n.
@@ -129,7 +168,6 @@ func composeBatchNorm(x composer, a []value.Value) tensors {
 	if t.Numel() == 0 {
 		return x.normOfNothing(t, a[1], a[2])
 	}
-	refuseBatchNorm(x, a)
 	return x.Emit("native_batch_norm", a[:8]...)[0].Tensor()
 }
 
@@ -176,18 +214,19 @@ func composeInstanceNorm(x composer, a []value.Value) tensors {
 	return x.do("to.dtype", x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2]), t.DType())
 }
 
-func composeLayerNorm(x composer, a []value.Value) tensors {
-	refuseLayerNorm(x, a)
-	return x.Emit("native_layer_norm", a[:5]...)[0].Tensor()
-}
-
 func composeGroupNorm(x composer, a []value.Value) tensors {
-	refuseGroupNorm(x, a)
 	t := a[0].Tensor()
 	if t.Numel() == 0 {
 		return x.affine(t, a[2], a[3])
 	}
-	return x.do("native_group_norm", t, a[2], a[3], t.Size(0), t.Size(1), t.Numel()/(t.Size(0)*t.Size(1)), int(a[1].Int()), numberOfValue(a[4]))
+	if !t.IsContiguous() {
+		t = x.do("contiguous", t)
+	}
+	places := value.Int(1)
+	for d := 2; d < t.Dim(); d++ {
+		places = x.product(places, x.size(t, d))
+	}
+	return x.do("native_group_norm", t, a[2], a[3], x.size(t, 0), x.size(t, 1), places, a[1], a[4])
 }
 
 func smoothL1(x composer, a []value.Value) tensors {
@@ -220,18 +259,11 @@ func (x composer) weighted(t tensors, weight value.Value) tensors {
 func (x composer) oneMinus(t any) tensors { return x.do("rsub.Scalar", t, 1.0) }
 
 func binaryCrossEntropy(x composer, a []value.Value) tensors {
-	refuseProbabilities(x, a)
+	unrecorded(x).Emit("binary_cross_entropy", a...) // the operator itself looks for elements that are no probabilities
 	yes := x.do("clamp_min", x.do("log", a[0]), -100.0)
 	no := x.do("clamp_min", x.do("log", x.oneMinus(a[0])), -100.0)
 	both := x.do("add.Tensor", x.do("mul.Tensor", yes, a[1]), x.do("mul.Tensor", no, x.oneMinus(a[1])))
 	return x.reduce(x.weighted(x.negate(both), a[2]), a[3])
-}
-
-func binaryCrossEntropyOfLogits(x composer, a []value.Value) tensors {
-	yes, no := x.do("log_sigmoid", a[0]), x.do("log_sigmoid", x.do("neg", a[0]))
-	first := x.weighted(x.do("mul.Tensor", a[1], yes), a[3])
-	both := x.do("add.Tensor", first, x.do("mul.Tensor", x.oneMinus(a[1]), no))
-	return x.reduce(x.weighted(x.negate(both), a[2]), a[4])
 }
 
 func composeDivergence(x composer, a []value.Value) tensors {
@@ -291,10 +323,10 @@ func composeCrossEntropy(x composer, a []value.Value) tensors {
 	dim := min(1, t.Dim()-1)
 	logs := x.do("log_softmax.int", t, dim)
 	smoothing := numberOfValue(a[5])
+	classes := func() float64 { return float64(x.fixedSize(t, dim)) }
 	if tensor.SameShape(t.Shape(), target.Shape()) {
-		unrecorded(x).Emit("cross_entropy_loss", a...) // the operator itself checks its arguments
 		if smoothing > 0 {
-			target = x.do("add.Scalar", x.do("mul.Scalar", target, 1-smoothing), smoothing/float64(t.Size(dim)))
+			target = x.do("add.Scalar", x.do("mul.Scalar", target, 1-smoothing), smoothing/classes())
 		}
 		losses := x.do("mul.Tensor", logs, target)
 		if !a[2].IsNone() {
@@ -302,7 +334,13 @@ func composeCrossEntropy(x composer, a []value.Value) tensors {
 		}
 		losses = x.negate(x.do("sum.dim_IntList", losses, []int{dim}, false))
 		if a[3].Int() == 1 {
-			return x.do("div.Scalar", x.do("sum", losses), float64(t.Numel()/t.Size(dim)))
+			count := value.Int(1)
+			for d := range t.Dim() {
+				if d != dim {
+					count = x.product(count, x.size(t, d))
+				}
+			}
+			return x.do("div.Scalar", x.do("sum", losses), count)
 		}
 		return x.reduce(losses, a[3])
 	}
@@ -326,7 +364,7 @@ func composeCrossEntropy(x composer, a []value.Value) tensors {
 	} else {
 		smooth = x.reduce(smooth, a[3])
 	}
-	return x.do("add.Tensor", x.do("mul.Scalar", nll, 1-smoothing), x.do("mul.Scalar", smooth, smoothing/float64(t.Size(dim))))
+	return x.do("add.Tensor", x.do("mul.Scalar", nll, 1-smoothing), x.do("mul.Scalar", smooth, smoothing/classes()))
 }
 
 func (x composer) classWeights(weight value.Value, n, dim int) tensors {

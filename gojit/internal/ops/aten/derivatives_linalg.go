@@ -76,7 +76,7 @@ func qrGrad(c gradient) {
 	case mode == "r":
 		fail("The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr.")
 	case mode == "complete" && rows > columns:
-		fail("The QR ops.Decomposition is not differentiable when mode='complete' and nrows > ncols.")
+		fail("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
 	}
 	q, r, gq, gr := c.out(0), c.out(1), c.gradOf(0), c.gradOf(1)
 	if rows >= columns {

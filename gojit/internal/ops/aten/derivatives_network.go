@@ -22,6 +22,37 @@ func squareErrorGrad(c gradient) {
 	}
 }
 
+// logitGrad is the derivative of binary_cross_entropy_with_logits by the logits and the targets.
+func logitGrad(g grad) {
+	for i, name := range []string{"weight", "pos_weight"} {
+		if g.Needs(i + 2) {
+			fail("The function 'binary_cross_entropy_with_logits' is not differentiable with respect to argument '%s'. This input cannot have requires_grad True.", name)
+		}
+	}
+	x, target, weight, positive := g.In(0), g.In(1), g.In(2), g.In(3)
+	whole := func(d ref) ref {
+		if weight != nil {
+			d = g.Mul(d, weight)
+		}
+		return g.Choose(g.IsNumber(g.Arg(4), reduceMean), func() any { return g.Do("div.Scalar", d, g.ReducedCount(0, []int(nil))) }, func() any { return d })
+	}
+	probability := g.Do("sigmoid", x)
+	if positive == nil {
+		g.Give(0, whole(g.Mul(g.Minus(probability, target), g.Grad(0))))
+	} else {
+		found := g.Mul(positive, target)
+		g.Give(0, whole(g.Mul(g.Minus(g.Mul(g.Minus(g.Shift(found, 1), target), probability), found), g.Grad(0))))
+	}
+	switch {
+	case !g.Needs(1):
+	case positive == nil:
+		g.Give(1, whole(g.Mul(x, g.Neg(g.Grad(0)))))
+	default:
+		less := g.Mul(positive, g.Do("log_sigmoid", x))
+		g.Give(1, whole(g.Mul(g.Minus(g.Do("log_sigmoid", g.Neg(x)), less), g.Grad(0))))
+	}
+}
+
 func embeddingGrad(g grad) {
 	if c := g.Concrete(); c != nil && c.Arguments()[4].Bool() {
 		embeddingSparseGrad(gradient{g, c})

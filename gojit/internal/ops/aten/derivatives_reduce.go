@@ -19,14 +19,14 @@ func (c gradient) spread(dy tensors, dims []int, keep bool) tensors {
 	return tensorOf(spread(c.Gradient, dy, dims, keep))
 }
 
-// sumOver is the derivative of a sum over dims.
-func sumOver(g grad, dims, keep any) ref {
-	return g.Do("expand", spread(g, g.Grad(0), dims, keep), g.Sizes(0))
+// sumOver takes the gradient of a sum over dims.
+func sumOver(g grad, dy ref, dims, keep any) ref {
+	return g.Do("expand", spread(g, dy, dims, keep), g.Sizes(0))
 }
 
-// meanOver is the derivative of a mean over dims. It divides, as PyTorch does and kernels of regions (autograd.Group.RecordSum): the bits are the same.
-func meanOver(g grad, dims, keep any) ref {
-	return g.Do("div.Scalar", sumOver(g, dims, keep), g.ReducedCount(0, dims))
+// meanOver takes the gradient of a mean over dims. It divides, as PyTorch does and kernels of regions (autograd.Group.RecordSum): the bits are the same.
+func meanOver(g grad, dy ref, dims, keep any) ref {
+	return g.Do("div.Scalar", sumOver(g, dy, dims, keep), g.ReducedCount(0, dims))
 }
 
 // chosenGrad is the derivative of taking elements along a dimension by indices, which are the second result.
@@ -74,15 +74,43 @@ func correctionOf(g grad, i int) any {
 	return g.Choose(g.IsNone(i), func() any { return 1 }, func() any { return g.Arg(i) })
 }
 
-// The derivatives of the overloads of var and std.
+// spreadArguments are the arguments of an overload of var, std and their forms with the mean.
+type spreadArguments func(g grad) (dims, correction, keep any)
+
 var (
-	varGrad           = func(g grad) { g.Give(0, varianceOver(g, g.Grad(0), []int(nil), g.Integer(g.Arg(1)), false)) }
-	varDimGrad        = func(g grad) { g.Give(0, varianceOver(g, g.Grad(0), g.Ints(1), g.Integer(g.Arg(2)), g.Arg(3))) }
-	varCorrectionGrad = func(g grad) { g.Give(0, varianceOver(g, g.Grad(0), g.Ints(1), correctionOf(g, 2), g.Arg(3))) }
-	stdGrad           = func(g grad) { g.Give(0, deviationOver(g, []int(nil), g.Integer(g.Arg(1)), false)) }
-	stdDimGrad        = func(g grad) { g.Give(0, deviationOver(g, g.Ints(1), g.Integer(g.Arg(2)), g.Arg(3))) }
-	stdCorrectionGrad = func(g grad) { g.Give(0, deviationOver(g, g.Ints(1), correctionOf(g, 2), g.Arg(3))) }
+	spreadOfAll        spreadArguments = func(g grad) (dims, correction, keep any) { return []int(nil), g.Integer(g.Arg(1)), false }
+	spreadOfDims       spreadArguments = func(g grad) (dims, correction, keep any) { return g.Ints(1), g.Integer(g.Arg(2)), g.Arg(3) }
+	spreadOfCorrection spreadArguments = func(g grad) (dims, correction, keep any) { return g.Ints(1), correctionOf(g, 2), g.Arg(3) }
 )
+
+// spreadGrad is the derivative of a variance, or of a standard deviation, and of the mean where that is the second result.
+func spreadGrad(root, both bool, arguments spreadArguments) func(g grad) {
+	return func(g grad) {
+		dims, correction, keep := arguments(g)
+		var d ref
+		if comes(g, 0) {
+			if root {
+				d = deviationOver(g, dims, correction, keep)
+			} else {
+				d = varianceOver(g, g.Grad(0), dims, correction, keep)
+			}
+		}
+		if both && comes(g, 1) {
+			if mean := meanOver(g, g.Grad(1), dims, keep); d == nil {
+				d = mean
+			} else {
+				d = g.Plus(d, mean)
+			}
+		}
+		g.Give(0, d)
+	}
+}
+
+// comes reports whether a gradient of a result may have come: on the tape it is known.
+func comes(g grad, result int) bool {
+	c := g.Concrete()
+	return c == nil || c.Grads()[result] != nil
+}
 
 // normGrad: outside of 0 and the infinities, sgn(x) |x|^(p-1) g / y^(p-1).
 func (c gradient) normGrad(p float64, dims []int, keep bool) {

@@ -89,7 +89,7 @@ func (r *regions) each(compute func(i int)) {
 
 // sampleBetween reads a plane between its elements; outside it is 0.
 func sampleBetween(plane []float64, height, width int, y, x float64) float64 {
-	if !(y >= -1 && y <= float64(height) && x >= -1 && x <= float64(width)) { // nor is a place that is no number inside
+	if width == 0 || height == 0 || !(y >= -1 && y <= float64(height) && x >= -1 && x <= float64(width)) { // nor is a place that is no number inside
 		return 0
 	}
 	y, x = max(y, 0), max(x, 0)

@@ -69,59 +69,104 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 		}
 	}
 	width := weight.Size(1)
-	rows := tensor.Data[float64](to(usedRows(weight, list), tensor.Float64))
-	var factors []float64
+	w := bagWork{starts: starts, list: list, mode: mode, padding: padding, width: width}
 	if perSample != nil {
-		factors = tensor.Data[float64](contiguous(to(perSample, tensor.Float64)))
+		w.factors = tensor.Data[float64](contiguous(to(perSample, tensor.Float64)))
 	}
-	result := zeros([]int{bags, width}, tensor.Float64)
-	offset2bag, bagSize, maxIndices = zeros([]int{len(list)}, tensor.Int64), zeros([]int{bags}, tensor.Int64), zeros([]int{bags, width}, tensor.Int64)
-	var watch tensor.Watch
-	for b := range bags {
-		end := len(list)
-		if b+1 < len(starts) {
-			end = starts[b+1]
-		}
-		row := tensor.Data[float64](result)[b*width : (b+1)*width]
-		best := tensor.Data[int64](maxIndices)[b*width : (b+1)*width]
-		n := 0
-		for i := starts[b]; i < end; i++ {
-			tensor.Data[int64](offset2bag)[i] = int64(b)
-			if list[i] == padding {
-				continue
-			}
-			watch.Did(width)
-			src := rows[i*width : (i+1)*width]
-			factor := 1.0
-			if factors != nil {
-				factor = factors[i]
-			}
-			for j, v := range src {
-				switch {
-				case mode != bagMax:
-					row[j] += factor * v
-				case n == 0 || v > row[j]:
-					row[j], best[j] = v, int64(list[i])
-				}
-			}
-			n++
-		}
-		tensor.Data[int64](bagSize)[b] = int64(n)
-		if mode == bagMean && n > 0 {
-			for j := range row {
-				row[j] /= float64(n)
-			}
-		}
+	offset2bag, bagSize, maxIndices = zeros([]int{len(list)}, tensor.Int64), zeros([]int{bags}, tensor.Int64), zeros([]int{bags}, tensor.Int64)
+	w.bagOf, w.sizes = tensor.Data[int64](offset2bag), tensor.Data[int64](bagSize)
+	if mode == bagMax {
+		maxIndices = zeros([]int{bags, width}, tensor.Int64)
+		w.best = tensor.Data[int64](maxIndices)
+	}
+	switch weight.DType() {
+	case tensor.Float32:
+		out = zeros([]int{bags, width}, tensor.Float32)
+		combineBags(&w, tensor.Data[float32](contiguous(weight)), list, tensor.Data[float32](out))
+	case tensor.Float64:
+		out = zeros([]int{bags, width}, tensor.Float64)
+		combineBags(&w, tensor.Data[float64](contiguous(weight)), list, tensor.Data[float64](out))
+	default:
+		wide := zeros([]int{bags, width}, tensor.Float64)
+		used := tensor.Data[float64](to(usedRows(weight, list), tensor.Float64))
+		combineBags(&w, used, countTo(len(list)), tensor.Data[float64](wide))
+		out = to(wide, weight.DType())
 	}
 	if mode != bagMax {
-		maxIndices = zeros([]int{bags}, tensor.Int64)
 		if mode == bagSum && padding < 0 { // what PyTorch's shortcut leaves out
 			offset2bag, bagSize = empty([]int{0}, tensor.Int64), zeros([]int{bags}, tensor.Int64)
 		} else {
 			succeed(tensor.Copy(maxIndices, bagSize))
 		}
 	}
-	return to(result, weight.DType()), offset2bag, bagSize, maxIndices
+	return out, offset2bag, bagSize, maxIndices
+}
+
+// bagWork is what combining bags of rows reads and what it finds beside the combined rows: the bag of each index, the
+// number of rows of each bag, and for the mode max the row that each largest element is of.
+type bagWork struct {
+	starts, list         []int
+	factors              []float64
+	mode, padding, width int
+	bagOf, sizes, best   []int64
+}
+
+// combineBags puts the combined rows of every bag into out. The row of index i is number place[i] of rows. Sums are made
+// in float64.
+func combineBags[T float32 | float64](w *bagWork, rows []T, place []int, out []T) {
+	sum := make([]float64, w.width)
+	var watch tensor.Watch
+	for b := range w.sizes {
+		start, end := w.starts[b], len(w.list)
+		if b+1 < len(w.starts) {
+			end = w.starts[b+1]
+		}
+		clear(sum)
+		n := 0
+		for i := start; i < end; i++ {
+			w.bagOf[i] = int64(b)
+			if w.list[i] == w.padding {
+				continue
+			}
+			watch.Did(w.width)
+			row := rows[place[i]*w.width:][:len(sum)]
+			switch {
+			case w.mode == bagMax:
+				best := w.best[b*w.width:][:len(sum)]
+				for j, v := range row {
+					if n == 0 || float64(v) > sum[j] {
+						sum[j], best[j] = float64(v), int64(w.list[i])
+					}
+				}
+			case w.factors != nil:
+				for j, v := range row {
+					sum[j] += w.factors[i] * float64(v)
+				}
+			default:
+				for j, v := range row {
+					sum[j] += float64(v)
+				}
+			}
+			n++
+		}
+		w.sizes[b] = int64(n)
+		divisor := 1.0
+		if w.mode == bagMean && n > 0 {
+			divisor = float64(n)
+		}
+		for j, v := range sum {
+			out[b*w.width+j] = T(v / divisor)
+		}
+	}
+}
+
+// countTo returns 0 to n-1.
+func countTo(n int) []int {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i
+	}
+	return at
 }
 
 // usedRows copies the rows of a table that a list names.

@@ -286,8 +286,6 @@ func nllImages(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (
 func crossEntropy(x, target, weight *tensor.Tensor, how, ignore int, smoothing float64) *tensor.Tensor {
 	classDim := min(1, x.Dim()-1)
 	if tensor.SameShape(x.Shape(), target.Shape()) {
-		check(target.DType().IsFloating(), "Expected floating point type for target with class probabilities, got %s", target.DType().CppName())
-		check(ignore < 0, "ignore_index is not supported for floating point target")
 		return crossEntropyOfProbabilities(x, target, weight, how, smoothing, classDim)
 	}
 	floatRows("log_softmax", x, classDim)
@@ -321,6 +319,19 @@ func crossEntropy(x, target, weight *tensor.Tensor, how, ignore int, smoothing f
 		smooth = sum(smooth, nil, false, smooth.DType())
 	}
 	return add.on(scaleBy(nll, 1-smoothing), scaleBy(smooth, smoothing/float64(x.Size(classDim))))
+}
+
+// checkCrossEntropy knows targets that are probabilities by their shape.
+func checkCrossEntropy(c call) {
+	target := c.tensor(1)
+	if !tensor.SameShape(c.tensor(0).Shape(), target.Shape()) {
+		if !target.DType().IsFloating() {
+			checkClassWeights(c)
+		}
+		return
+	}
+	check(target.DType().IsFloating(), "Expected floating point type for target with class probabilities, got %s", target.DType().CppName())
+	check(c.int(4) < 0, "ignore_index is not supported for floating point target")
 }
 
 func crossEntropyOfProbabilities(x, target, weight *tensor.Tensor, how int, smoothing float64, classDim int) *tensor.Tensor {
@@ -508,7 +519,7 @@ var lossFamily = []definition{
 	}),
 	pairLoss("l1_loss", absoluteError).with(ops.Def{Decomp: composing(func(x composer, a []value.Value) tensors {
 		return x.reduce(x.do("abs", x.do("sub.Tensor", a[0], a[1])), a[2])
-	})}),
+	}), Tags: ops.AnySizes}),
 	limitedLoss("smooth_l1_loss", "beta", smoothError).with(ops.Def{Decomp: composing(smoothL1)}),
 	limitedLoss("huber_loss", "delta", huberError).with(ops.Def{Decomp: composing(huber)}),
 	pairLoss("soft_margin_loss", softMargin).checked(func(c call) {
@@ -516,15 +527,11 @@ var lossFamily = []definition{
 	}),
 	giving("cross_entropy_loss", func(c call) *tensor.Tensor {
 		return crossEntropy(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), c.float(5))
-	}).with(ops.Def{Decomp: composing(composeCrossEntropy)}).checked(func(c call) {
-		if !c.tensor(1).DType().IsFloating() {
-			checkClassWeights(c)
-		}
-	}),
+	}).with(ops.Def{Decomp: composing(composeCrossEntropy), Tags: ops.AnySizes}).checked(checkCrossEntropy),
 	giving("nll_loss", func(c call) *tensor.Tensor {
 		loss, _ := nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
 		return loss
-	}).with(ops.Def{Decomp: withIndices("nll_loss_forward"), Saving: "nll_loss_forward", Tags: ops.Grouped}).checked(checkClassWeights),
+	}).with(ops.Def{Decomp: firstOf("nll_loss_forward"), Saving: "nll_loss_forward", Tags: ops.Grouped | ops.AnySizes}).checked(checkClassWeights),
 	define("nll_loss_forward", func(c call) {
 		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false))...)
 	}).with(ops.Def{Grad: nllGradBy("nll_loss_backward"), Tags: ops.Symbolic, Node: "NllLossBackward0"}).checked(checkClassWeights),
@@ -535,7 +542,7 @@ var lossFamily = []definition{
 	decomposed("nll_loss2d_backward", composing(nllBackward)).with(ops.Def{Decomp: composing(nllBackward)}),
 	giving("nll_loss_nd", func(c call) *tensor.Tensor {
 		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
-	}).with(ops.Def{Decomp: composeNll}).checked(checkClassWeights),
+	}).with(ops.Def{Decomp: composeNll, Tags: ops.AnySizes}).checked(checkClassWeights),
 	giving("nll_loss2d", func(c call) *tensor.Tensor {
 		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
 	}).with(ops.Def{Decomp: composeNll}).checked(checkClassWeights),
@@ -562,7 +569,7 @@ var lossFamily = []definition{
 			return reduced(mul.on(p.on(operands...), w), c.reduction(4))
 		}
 		return lossOf(p, c.reduction(4), operands)
-	}).with(ops.Def{Decomp: composing(binaryCrossEntropyOfLogits)}),
+	}).with(ops.Def{Grad: logitGrad}),
 	giving("kl_div", func(c call) *tensor.Tensor {
 		p := divergence
 		if c.bool(3) {

@@ -266,7 +266,7 @@ var normFamily = []definition{
 	giving("batch_norm", func(c call) *tensor.Tensor {
 		out, _, _ := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		return out
-	}).with(ops.Def{Decomp: composing(composeBatchNorm), Saving: "native_batch_norm", Tags: ops.Grouped | ops.InGroups}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
+	}).with(ops.Def{Decomp: composing(composeBatchNorm), Saving: "native_batch_norm", Tags: ops.Grouped | ops.InGroups | ops.AnySizes}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
 	define("native_batch_norm", func(c call) {
 		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		c.give(out, mean, invStd)
@@ -274,7 +274,7 @@ var normFamily = []definition{
 	giving("layer_norm", func(c call) *tensor.Tensor {
 		out, _, _ := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 		return out
-	}).with(ops.Def{Decomp: composing(composeLayerNorm), Saving: "native_layer_norm", Tags: ops.Grouped}).checked(func(c call) {
+	}).with(ops.Def{Decomp: firstOf("native_layer_norm"), Saving: "native_layer_norm", Tags: ops.Grouped | ops.AnySizes}).checked(func(c call) {
 		checkLayerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3))
 	}),
 	decomposed("rms_norm", composing(composeRmsNorm)).
@@ -286,7 +286,7 @@ var normFamily = []definition{
 	}).with(ops.Def{Grad: nativeLayerNormGrad, Tags: ops.Symbolic}),
 	giving("group_norm", func(c call) *tensor.Tensor {
 		return groupNorm(c.tensor(0), c.int(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
-	}).with(ops.Def{Decomp: composing(composeGroupNorm)}).checked(checkGroupNorm),
+	}).with(ops.Def{Decomp: composing(composeGroupNorm), Tags: ops.AnySizes}).checked(checkGroupNorm),
 	giving("instance_norm", instanceNorm).with(ops.Def{Decomp: composing(composeInstanceNorm)}).checked(func(c call) {
 		check(c.tensor(0).Dim() >= 2, "instance_norm expects an input of samples and channels, but got %s", shapeText(c.tensor(0).Shape()))
 		checkParameterTypes(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4))

@@ -3,7 +3,7 @@ package aten
 import (
 	"sync/atomic"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -41,9 +41,9 @@ func (p *bytePool) plan() *dense.BytePlan {
 	for i := range options.Scale {
 		options.Scale[i] = 1 / float32(p.divisor)
 	}
-	options.Limits = amd64.NewByteLimits(0, 255, int(p.zero), 0)
+	options.Limits = tile.NewByteLimits(0, 255, int(p.zero), 0)
 	if p.centered {
-		options.Limits = amd64.NewByteLimits(0, 255, 0, int(p.zero))
+		options.Limits = tile.NewByteLimits(0, 255, 0, int(p.zero))
 	}
 	return dense.NewByteSums(p.geometry, options)
 }

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -55,7 +55,7 @@ func (p *byteProduct) planFor(r byteRequest) *dense.BytePlan {
 	requantize := newRequantization(&tensor.Quantizer{Scale: r.scale}, quantizerOf(p.weight), p.bias, q, tensor.QUInt8, r.rectified)
 	options := dense.ByteOptions{Zero: r.zero, Planes: r.planes, Scale: requantize.perChannel(r.geometry.OutChannels), Bias: requantize.bias}
 	if !r.real {
-		options.Limits = amd64.NewByteLimits(int(requantize.low), int(requantize.high), int(r.outZero), 0)
+		options.Limits = tile.NewByteLimits(int(requantize.low), int(requantize.high), int(r.outZero), 0)
 	}
 	made := &bytePlan{r, dense.NewBytePlan(r.geometry, p.packed, options)}
 	p.last.Store(made)

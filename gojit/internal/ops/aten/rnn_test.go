@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -184,7 +184,7 @@ func TestRecurrentLayersDoNotDependOnThreads(t *testing.T) {
 // TestRecurrentStepsAllocateNothing compares a long sequence with a short one: with the race detector, pools
 // forget some of what they hold.
 func TestRecurrentStepsAllocateNothing(t *testing.T) {
-	if amd64.Target() == amd64.None {
+	if asm.Target() == asm.None {
 		t.Skip("without machine code the evaluator of kernels allocates")
 	}
 	tensor.SetNumThreads(1)

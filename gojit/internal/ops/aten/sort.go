@@ -194,22 +194,29 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 	}
 }
 
-// passed counts the elements at the front that are certainly not before a bound.
+// passed counts the elements at the front that are certainly not before a bound. It walks them by fours.
 func passed[T plainNumber](row []T, bound T, descending bool) int {
+	j := 0
 	if descending {
-		for j, v := range row {
+		for ; len(row) >= 4 && row[0] <= bound && row[1] <= bound && row[2] <= bound && row[3] <= bound; j += 4 {
+			row = row[4:]
+		}
+		for i, v := range row {
 			if !(v <= bound) {
-				return j
+				return j + i
 			}
 		}
-		return len(row)
+		return j + len(row)
 	}
-	for j, v := range row {
+	for ; len(row) >= 4 && row[0] >= bound && row[1] >= bound && row[2] >= bound && row[3] >= bound; j += 4 {
+		row = row[4:]
+	}
+	for i, v := range row {
 		if !(v >= bound) {
-			return j
+			return j + i
 		}
 	}
-	return len(row)
+	return j + len(row)
 }
 
 func sortAlong(t *tensor.Tensor, dim int, descending bool) (values, indices *tensor.Tensor) {

@@ -16,25 +16,34 @@ import (
 // with out=, follow from it.
 
 // sparseForm runs an operator with a sparse tensor among its arguments.
-type sparseForm func(c call)
+type sparseForm func(args, out []value.Value)
+
+func sparseRunning(f func(c call)) sparseForm {
+	return func(args, out []value.Value) { f(call{args, out}) }
+}
 
 // sparseGiving makes a form of a function that gives a tensor.
 func sparseGiving(f func(c call) *tensor.Tensor) sparseForm {
-	return func(c call) { c.give(f(c)) }
+	return sparseRunning(func(c call) { c.give(f(c)) })
 }
 
-// sparseForms are the operators that know sparse tensors, by their names with namespaces.
+// sparseForms are the operators that know sparse tensors, by their names with namespaces: those of records, with their other names and variants.
 var sparseForms = sync.OnceValue(func() map[string]sparseForm {
 	all := map[string]sparseForm{}
-	for _, forms := range []map[string]sparseForm{
-		sparseParts, sparsePointwise(), sparseArithmetic, sparseProducts, sparseReductions, sparseMoves, sparseConversions, sparseCreation,
-	} {
-		for name, form := range forms {
-			all[key(name)] = form
+	for name, form := range sparsePointwise() {
+		all[key(name)] = form
+	}
+	for _, records := range [][]ops.Def{sparseParts, sparseArithmetic, sparseProducts, sparseReductions, sparseMoves, sparseConversions, sparseCreation} {
+		for i := range records {
+			all[key(records[i].Name)] = records[i].Sparse
 		}
 	}
-	for alias, name := range sparseAliases {
-		all[key(alias)] = all[key(name)]
+	for _, base := range ops.Names() {
+		for _, o := range ops.Overloads(base) {
+			if form := all[key(o.Def().Name)]; form != nil && all[o.Name] == nil && !o.Schema().IsMutable() {
+				all[o.Name] = form // of another name of the operator
+			}
+		}
 	}
 	variants := variantsOf()
 	for name, form := range all {
@@ -55,30 +64,6 @@ func unqualified(name string) string {
 	}
 	return name
 }
-
-// sparseAliases are other names of operators.
-var sparseAliases = map[string]string{
-	"absolute": "abs", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctanh": "atanh", "fix": "trunc", "negative": "neg",
-	"multiply.Tensor": "mul.Tensor", "multiply.Scalar": "mul.Scalar", "divide.Tensor": "div.Tensor", "divide.Scalar": "div.Scalar",
-	"divide.Tensor_mode": "div.Tensor_mode", "divide.Scalar_mode": "div.Scalar_mode", "true_divide.Tensor": "div.Tensor",
-	"true_divide.Scalar": "div.Scalar", "subtract.Tensor": "sub.Tensor", "subtract.Scalar": "sub.Scalar", "special_expm1": "expm1",
-	"special_log1p": "log1p", "special_erf": "erf", "special_erfinv": "erfinv", "concat": "cat", "concatenate": "cat",
-}
-
-// readsOnlyShape are operators whose bodies do with sparse tensors what they do with others.
-var readsOnlyShape = func() map[string]bool {
-	names := map[string]bool{}
-	for _, name := range []string{
-		"size", "size.int", "numel", "dim", "len.Tensor", "element_size", "_version", "output_nr", "is_floating_point", "is_complex", "is_signed", "is_inference",
-		"is_conj", "is_neg", "is_leaf", "is_same_size", "prim::dtype", "prim::requires_grad", "prim::is_cuda", "prim::is_quantized", "prim::is_mkldnn",
-		"prim::is_nested", "prim::is_xpu", "prim::is_mps", "prim::is_ipu", "prim::is_ort", "prim::is_vulkan", "prim::data", "prim::name", "detach", "detach_",
-		"alias", "requires_grad_", "resolve_conj", "resolve_neg", "get_device", "result_type.Tensor", "result_type.Scalar", "result_type.Scalar_Tensor", "is_pinned", "lift", "lift_fresh",
-		"prim::shape",
-	} {
-		names[key(name)] = true
-	}
-	return names
-}()
 
 // hasSparse reports whether a sparse tensor is among the arguments.
 func hasSparse(args []value.Value) bool { return firstSparse(args) != nil }
@@ -108,8 +93,8 @@ func runSparse(name string, body func(c call), c call) {
 		if slices.ContainsFunc(c.args, func(v value.Value) bool { return v.IsTensor() && isMeta(v.Tensor()) && !v.Tensor().IsSparse() }) {
 			refuseBackend(name, "SparseMeta")
 		}
-		form(c)
-	} else if readsOnlyShape[name] {
+		form(c.args, c.out)
+	} else if ops.Find(name).Has(ops.AnyLayout) {
 		body(c)
 	} else {
 		refuseSparse(name, firstSparse(c.args))
@@ -131,9 +116,9 @@ func refuseBackend(name, backend string) {
 
 // inPlace writes what a form gives into the first argument.
 func (f sparseForm) inPlace(name string) sparseForm {
-	return func(c call) {
+	return sparseRunning(func(c call) {
 		var out [1]value.Value
-		f(call{c.args, out[:]})
+		f(c.args, out[:])
 		self, result := c.tensor(0), out[0].Tensor()
 		check(tensor.CanCast(result.DType(), self.DType()), "result type %s can't be cast to the desired output type %s", result.DType().CppName(), self.DType().CppName())
 		switch {
@@ -151,20 +136,20 @@ func (f sparseForm) inPlace(name string) sparseForm {
 			self.Become(result)
 		}
 		c.giveSelf()
-	}
+	})
 }
 
 // outForm writes what a form gives into the last argument.
 func (f sparseForm) outForm(name string) sparseForm {
-	return func(c call) {
+	return sparseRunning(func(c call) {
 		var out [1]value.Value
 		if inputs := c.args[:len(c.args)-1]; hasSparse(inputs) {
-			f(call{inputs, out[:]})
+			f(inputs, out[:])
 		} else {
 			succeed(ops.Find(name).Run(inputs, out[:]))
 		}
 		c.storeLayout(out[0].Tensor())
-	}
+	})
 }
 
 // storeLayout writes a result into the last argument, which must have its layout.

@@ -4,35 +4,36 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // sparseArithmetic are the elementwise operators of two tensors.
-var sparseArithmetic = map[string]sparseForm{
-	"add.Tensor": sparseGiving(func(c call) *tensor.Tensor { return addSparse(c.tensor(0), c.tensor(1), c.args[2]) }),
-	"add.Scalar": sparseGiving(func(c call) *tensor.Tensor {
+var sparseArithmetic = []ops.Def{
+	{Name: "add.Tensor", Sparse: sparseGiving(func(c call) *tensor.Tensor { return addSparse(c.tensor(0), c.tensor(1), c.args[2]) })},
+	{Name: "add.Scalar", Sparse: sparseGiving(func(c call) *tensor.Tensor {
 		return addSparse(c.tensor(0), numToTensor(c.scalar(1)), c.args[2])
-	}),
-	"sub.Tensor": sparseGiving(func(c call) *tensor.Tensor { return addSparse(c.tensor(0), c.tensor(1), negated(c.args[2])) }),
-	"sub.Scalar": sparseGiving(func(c call) *tensor.Tensor {
+	})},
+	{Name: "sub.Tensor", Sparse: sparseGiving(func(c call) *tensor.Tensor { return addSparse(c.tensor(0), c.tensor(1), negated(c.args[2])) })},
+	{Name: "sub.Scalar", Sparse: sparseGiving(func(c call) *tensor.Tensor {
 		return addSparse(c.tensor(0), numToTensor(c.scalar(1)), negated(c.args[2]))
-	}),
-	"rsub.Scalar": sparseGiving(func(c call) *tensor.Tensor {
+	})},
+	{Name: "rsub.Scalar", Sparse: sparseGiving(func(c call) *tensor.Tensor {
 		return addSparse(numToTensor(c.scalar(1)), c.tensor(0), negated(c.args[2]))
-	}),
-	"mul.Tensor":      sparseGiving(func(c call) *tensor.Tensor { return mulSparse(c.tensor(0), c.tensor(1)) }),
-	"mul.Scalar":      sparseGiving(func(c call) *tensor.Tensor { return scaled(c.tensor(0), "mul.Scalar", c.args[1]) }),
-	"div.Tensor":      sparseGiving(func(c call) *tensor.Tensor { return divSparse(c, "div.Tensor", false, c.args[1]) }),
-	"div.Scalar":      sparseGiving(func(c call) *tensor.Tensor { return scaled(c.tensor(0), "div.Scalar", c.args[1]) }),
-	"div.Tensor_mode": sparseGiving(func(c call) *tensor.Tensor { return divSparse(c, "div.Tensor_mode", !c.isNone(2), c.args[1:]...) }),
-	"div.Scalar_mode": sparseGiving(divScalarMode),
-	"floor_divide":    sparseGiving(func(c call) *tensor.Tensor { return divSparse(c, "floor_divide", true, c.args[1]) }),
-	"floor_divide.Scalar": sparseGiving(func(c call) *tensor.Tensor {
+	})},
+	{Name: "mul.Tensor", Sparse: sparseGiving(func(c call) *tensor.Tensor { return mulSparse(c.tensor(0), c.tensor(1)) })},
+	{Name: "mul.Scalar", Sparse: sparseGiving(func(c call) *tensor.Tensor { return scaled(c.tensor(0), "mul.Scalar", c.args[1]) })},
+	{Name: "div.Tensor", Sparse: sparseGiving(func(c call) *tensor.Tensor { return divSparse(c, "div.Tensor", false, c.args[1]) })},
+	{Name: "div.Scalar", Sparse: sparseGiving(func(c call) *tensor.Tensor { return scaled(c.tensor(0), "div.Scalar", c.args[1]) })},
+	{Name: "div.Tensor_mode", Sparse: sparseGiving(func(c call) *tensor.Tensor { return divSparse(c, "div.Tensor_mode", !c.isNone(2), c.args[1:]...) })},
+	{Name: "div.Scalar_mode", Sparse: sparseGiving(divScalarMode)},
+	{Name: "floor_divide", Sparse: sparseGiving(func(c call) *tensor.Tensor { return divSparse(c, "floor_divide", true, c.args[1]) })},
+	{Name: "floor_divide.Scalar", Sparse: sparseGiving(func(c call) *tensor.Tensor {
 		t := summed(c.tensor(0))
 		return onValues(t, apply("floor_divide.Scalar", t.Sparse().Values, c.args[1]))
-	}),
+	})},
 }
 
 func negated(v value.Value) value.Value {

@@ -3,60 +3,63 @@ package aten
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // sparseConversions are copies and conversions of sparse tensors.
-var sparseConversions = map[string]sparseForm{
-	"to_dense": sparseGiving(toDenseForm), "_to_dense": sparseGiving(toDenseForm),
-	"to_dense_backward":    sparseGiving(func(c call) *tensor.Tensor { return toDenseGradient(c.tensor(0), c.tensor(1)) }),
-	"to_sparse":            sparseGiving(func(c call) *tensor.Tensor { return compressedOnly("to_sparse", c.tensor(0)) }),
-	"to_sparse.sparse_dim": sparseGiving(toSparseDim),
-	"to_sparse_csr":        sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSR, nil) }),
-	"to_sparse_csc":        sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSC, nil) }),
-	"to_sparse_bsr":        sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSR, c.ints(1)) }),
-	"to_sparse_bsc":        sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSC, c.ints(1)) }),
-	"clone":                sparseGiving(func(c call) *tensor.Tensor { return must(c.tensor(0).Clone(tensor.PreserveFormat)) }),
-	"contiguous": sparseGiving(func(c call) *tensor.Tensor {
+var sparseConversions = []ops.Def{
+	{Name: "to_dense", Sparse: sparseGiving(toDenseForm)},
+	{Name: "_to_dense", Sparse: sparseGiving(toDenseForm)},
+	{Name: "to_dense_backward", Sparse: sparseGiving(func(c call) *tensor.Tensor { return toDenseGradient(c.tensor(0), c.tensor(1)) })},
+	{Name: "to_sparse", Sparse: sparseGiving(func(c call) *tensor.Tensor { return compressedOnly("to_sparse", c.tensor(0)) })},
+	{Name: "to_sparse.sparse_dim", Sparse: sparseGiving(toSparseDim)},
+	{Name: "to_sparse_csr", Sparse: sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSR, nil) })},
+	{Name: "to_sparse_csc", Sparse: sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSC, nil) })},
+	{Name: "to_sparse_bsr", Sparse: sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSR, c.ints(1)) })},
+	{Name: "to_sparse_bsc", Sparse: sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSC, c.ints(1)) })},
+	{Name: "clone", Sparse: sparseGiving(func(c call) *tensor.Tensor { return must(c.tensor(0).Clone(tensor.PreserveFormat)) })},
+	{Name: "contiguous", Sparse: sparseGiving(func(c call) *tensor.Tensor {
 		check(!c.tensor(0).Layout().Compressed(), "Sparse CSR tensors do not have is_contiguous")
 		return c.tensor(0)
-	}),
-	"to.device":              sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 2, 1, 4) }),
-	"to.dtype":               sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 1, -1, 3) }),
-	"to.dtype_layout":        sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 1, 3, 6) }),
-	"to.prim_Device":         sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 2, 1, 4) }),
-	"to.prim_dtype":          sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 1, -1, 3) }),
-	"to.prim_other":          sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, -1, -1, 2) }),
-	"_to_copy":               sparseGiving(func(c call) *tensor.Tensor { return must(c.tensor(0).ToSparseCopy(c.dtypeOr(1, c.tensor(0).DType()))) }),
-	"to.other":               sparseGiving(func(c call) *tensor.Tensor { return toOther(c.tensor(0), c.tensor(1), c.bool(3)) }),
-	"type_as":                sparseGiving(func(c call) *tensor.Tensor { return toOther(c.tensor(0), c.tensor(1), false) }),
-	"cpu":                    sparseGiving(func(c call) *tensor.Tensor { return c.tensor(0) }),
-	"copy_":                  copySparse,
-	"copy_sparse_to_sparse_": copySparse,
-	"zero_":                  zeroSparse,
-	"sparse_mask":            sparseGiving(maskValues),
-	"_sparse_mask_helper":    sparseGiving(atOther),
-	"resize_":                resizeCompressed,
-	"resize_as_":             resizeAsSparse, "resize_as_sparse_": resizeAsSparse,
-	"sparse_resize_":           func(c call) { resizeSparse(c, false) },
-	"sparse_resize_and_clear_": func(c call) { resizeSparse(c, true) },
-	"item":                     itemSparse,
-	"_local_scalar_dense":      itemSparse,
-	"is_nonzero": func(c call) {
+	})},
+	{Name: "to.device", Sparse: sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 2, 1, 4) })},
+	{Name: "to.dtype", Sparse: sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 1, -1, 3) })},
+	{Name: "to.dtype_layout", Sparse: sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 1, 3, 6) })},
+	{Name: "to.prim_Device", Sparse: sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 2, 1, 4) })},
+	{Name: "to.prim_dtype", Sparse: sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 1, -1, 3) })},
+	{Name: "to.prim_other", Sparse: sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, -1, -1, 2) })},
+	{Name: "_to_copy", Sparse: sparseGiving(func(c call) *tensor.Tensor { return must(c.tensor(0).ToSparseCopy(c.dtypeOr(1, c.tensor(0).DType()))) })},
+	{Name: "to.other", Sparse: sparseGiving(func(c call) *tensor.Tensor { return toOther(c.tensor(0), c.tensor(1), c.bool(3)) })},
+	{Name: "type_as", Sparse: sparseGiving(func(c call) *tensor.Tensor { return toOther(c.tensor(0), c.tensor(1), false) })},
+	{Name: "cpu", Sparse: sparseGiving(func(c call) *tensor.Tensor { return c.tensor(0) })},
+	{Name: "copy_", Sparse: sparseRunning(copySparse)},
+	{Name: "copy_sparse_to_sparse_", Sparse: sparseRunning(copySparse)},
+	{Name: "zero_", Sparse: sparseRunning(zeroSparse)},
+	{Name: "sparse_mask", Sparse: sparseGiving(maskValues)},
+	{Name: "_sparse_mask_helper", Sparse: sparseGiving(atOther)},
+	{Name: "resize_", Sparse: sparseRunning(resizeCompressed)},
+	{Name: "resize_as_", Sparse: sparseRunning(resizeAsSparse)},
+	{Name: "resize_as_sparse_", Sparse: sparseRunning(resizeAsSparse)},
+	{Name: "sparse_resize_", Sparse: sparseRunning(func(c call) { resizeSparse(c, false) })},
+	{Name: "sparse_resize_and_clear_", Sparse: sparseRunning(func(c call) { resizeSparse(c, true) })},
+	{Name: "item", Sparse: sparseRunning(itemSparse)},
+	{Name: "_local_scalar_dense", Sparse: sparseRunning(itemSparse)},
+	{Name: "is_nonzero", Sparse: sparseRunning(func(c call) {
 		t := c.tensor(0)
 		check(t.Numel() > 0, "Boolean value of Tensor with no values is ambiguous")
 		check(t.Numel() == 1, "Boolean value of Tensor with more than one value is ambiguous")
 		c.out[0] = value.Bool(must(toDense(t).Item()).Bool())
-	},
-	"fill_.Scalar": func(c call) {
+	})},
+	{Name: "fill_.Scalar", Sparse: sparseRunning(func(c call) {
 		if !c.tensor(0).Layout().Compressed() {
 			refuseSparse("aten::fill_.Scalar", c.tensor(0))
 		}
 		tensor.Fill(c.tensor(0).Sparse().Values, c.scalar(1))
 		c.giveSelf()
-	},
+	})},
 }
 
 func itemSparse(c call) {

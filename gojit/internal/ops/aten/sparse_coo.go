@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -190,13 +191,13 @@ func coalesced(t *tensor.Tensor) *tensor.Tensor {
 
 // showing defines a form that gives a part of its argument, a tensor over the part's elements. It fails on layouts that do not have it.
 func showing(name string, part func(s *tensor.Sparse) *tensor.Tensor) sparseForm {
-	return func(c call) {
+	return sparseRunning(func(c call) {
 		found := part(c.tensor(0).Sparse())
 		if found == nil {
 			refuseSparse(key(name), c.tensor(0))
 		}
 		c.out[0] = value.OfTensor(found.Detach())
-	}
+	})
 }
 
 // ofCOO restricts a part to sparse_coo.
@@ -217,60 +218,60 @@ func indicesPart(s *tensor.Sparse) *tensor.Tensor { return s.Indices }
 func valuesPart(s *tensor.Sparse) *tensor.Tensor  { return s.Values }
 
 func answeringSparse(f func(t *tensor.Tensor, s *tensor.Sparse) value.Value) sparseForm {
-	return func(c call) { c.out[0] = f(c.tensor(0), c.tensor(0).Sparse()) }
+	return sparseRunning(func(c call) { c.out[0] = f(c.tensor(0), c.tensor(0).Sparse()) })
 }
 
 // sparseParts are the operators that tell what a sparse tensor is made of.
-var sparseParts = map[string]sparseForm{
-	"_indices": showing("_indices", ofCOO(indicesPart)),
-	"_values":  showing("_values", ofCOO(valuesPart)),
-	"indices": showing("indices", ofCOO(func(s *tensor.Sparse) *tensor.Tensor {
+var sparseParts = []ops.Def{
+	{Name: "_indices", Sparse: showing("_indices", ofCOO(indicesPart))},
+	{Name: "_values", Sparse: showing("_values", ofCOO(valuesPart))},
+	{Name: "indices", Sparse: showing("indices", ofCOO(func(s *tensor.Sparse) *tensor.Tensor {
 		needsCoalesced("indices", s)
 		return s.Indices
-	})),
-	"values": showing("values", func(s *tensor.Sparse) *tensor.Tensor {
+	}))},
+	{Name: "values", Sparse: showing("values", func(s *tensor.Sparse) *tensor.Tensor {
 		needsCoalesced("values", s)
 		return s.Values
-	}),
-	"_nnz": answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value { return value.Int(int64(s.NNZ())) }),
-	"sparse_dim": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
+	})},
+	{Name: "_nnz", Sparse: answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value { return value.Int(int64(s.NNZ())) })},
+	{Name: "sparse_dim", Sparse: answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
 		return value.Int(int64(sparseDims(t)))
-	}),
-	"_dimI": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value { return value.Int(int64(sparseDims(t))) }),
-	"dense_dim": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
+	})},
+	{Name: "_dimI", Sparse: answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value { return value.Int(int64(sparseDims(t))) })},
+	{Name: "dense_dim", Sparse: answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
 		return value.Int(int64(denseDims(t)))
-	}),
-	"_dimV": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value { return value.Int(int64(denseDims(t))) }),
-	"is_coalesced": func(c call) {
+	})},
+	{Name: "_dimV", Sparse: answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value { return value.Int(int64(denseDims(t))) })},
+	{Name: "is_coalesced", Sparse: sparseRunning(func(c call) {
 		c.out[0] = value.Bool(requireCOO("is_coalesced", c.tensor(0)).Coalesced)
-	},
-	"coalesce":  sparseGiving(func(c call) *tensor.Tensor { return coalesced(c.tensor(0)) }),
-	"_coalesce": sparseGiving(func(c call) *tensor.Tensor { return coalesced(c.tensor(0)) }),
-	"_coalesced_": func(c call) {
+	})},
+	{Name: "coalesce", Sparse: sparseGiving(func(c call) *tensor.Tensor { return coalesced(c.tensor(0)) })},
+	{Name: "_coalesce", Sparse: sparseGiving(func(c call) *tensor.Tensor { return coalesced(c.tensor(0)) })},
+	{Name: "_coalesced_", Sparse: sparseRunning(func(c call) {
 		t := c.tensor(0)
 		s := *requireCOO("_coalesced_", t)
 		s.Coalesced = c.bool(1)
 		t.Become(must(tensor.NewSparse(t.Shape(), s)))
 		c.out[0] = c.args[0]
-	},
-	"crow_indices": showing("crow_indices", compressedBy("crow_indices", true, indicesPart)),
-	"col_indices":  showing("col_indices", compressedBy("col_indices", true, func(s *tensor.Sparse) *tensor.Tensor { return s.Plain })),
-	"ccol_indices": showing("ccol_indices", compressedBy("ccol_indices", false, indicesPart)),
-	"row_indices":  showing("row_indices", compressedBy("row_indices", false, func(s *tensor.Sparse) *tensor.Tensor { return s.Plain })),
-	"prim::layout": answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value { return value.Int(int64(s.Layout)) }),
-	"prim::is_sparse": answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value {
+	})},
+	{Name: "crow_indices", Sparse: showing("crow_indices", compressedBy("crow_indices", true, indicesPart))},
+	{Name: "col_indices", Sparse: showing("col_indices", compressedBy("col_indices", true, func(s *tensor.Sparse) *tensor.Tensor { return s.Plain }))},
+	{Name: "ccol_indices", Sparse: showing("ccol_indices", compressedBy("ccol_indices", false, indicesPart))},
+	{Name: "row_indices", Sparse: showing("row_indices", compressedBy("row_indices", false, func(s *tensor.Sparse) *tensor.Tensor { return s.Plain }))},
+	{Name: "prim::layout", Sparse: answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value { return value.Int(int64(s.Layout)) })},
+	{Name: "prim::is_sparse", Sparse: answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value {
 		return value.Bool(s.Layout == tensor.SparseCOO)
-	}),
-	"prim::is_sparse_csr": answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value {
+	})},
+	{Name: "prim::is_sparse_csr", Sparse: answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value {
 		return value.Bool(s.Layout == tensor.SparseCSR)
-	}),
-	"prim::device": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value { return value.OfDevice(t.ShownDevice()) }),
-	"prim::is_cpu": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
+	})},
+	{Name: "prim::device", Sparse: answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value { return value.OfDevice(t.ShownDevice()) })},
+	{Name: "prim::is_cpu", Sparse: answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
 		return value.Bool(t.ShownDevice().Type == tensor.CPU)
-	}),
-	"prim::is_meta": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
+	})},
+	{Name: "prim::is_meta", Sparse: answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
 		return value.Bool(t.ShownDevice().Type == tensor.Meta)
-	}),
+	})},
 }
 
 // compressedBy restricts a part to layouts that compress rows, or columns.

@@ -127,15 +127,15 @@ func (c call) shape(i int) []int {
 }
 
 // sparseCreation are the operators that make tensors after a sparse one.
-var sparseCreation = map[string]sparseForm{
-	"empty_like":                     sparseGiving(func(c call) *tensor.Tensor { return likeSparse(c, 1, true) }),
-	"zeros_like":                     sparseGiving(func(c call) *tensor.Tensor { return likeSparse(c, 1, false) }),
-	"ones_like":                      sparseGiving(func(c call) *tensor.Tensor { return filledLikeSparse(c, "ones_like", value.Int(1), 1) }),
-	"full_like":                      sparseGiving(func(c call) *tensor.Tensor { return filledLikeSparse(c, "full_like", c.args[1], 2) }),
-	"new_zeros":                      sparseGiving(func(c call) *tensor.Tensor { return newOfLayout(c) }),
-	"new_empty":                      sparseGiving(func(c call) *tensor.Tensor { return newOfLayout(c) }),
-	"sparse_coo_tensor.indices":      refusingParts, // of sparse indices or values
-	"sparse_coo_tensor.indices_size": refusingParts,
+var sparseCreation = []ops.Def{
+	{Name: "empty_like", Sparse: sparseGiving(func(c call) *tensor.Tensor { return likeSparse(c, 1, true) })},
+	{Name: "zeros_like", Sparse: sparseGiving(func(c call) *tensor.Tensor { return likeSparse(c, 1, false) })},
+	{Name: "ones_like", Sparse: sparseGiving(func(c call) *tensor.Tensor { return filledLikeSparse(c, "ones_like", value.Int(1), 1) })},
+	{Name: "full_like", Sparse: sparseGiving(func(c call) *tensor.Tensor { return filledLikeSparse(c, "full_like", c.args[1], 2) })},
+	{Name: "new_zeros", Sparse: sparseGiving(func(c call) *tensor.Tensor { return newOfLayout(c) })},
+	{Name: "new_empty", Sparse: sparseGiving(func(c call) *tensor.Tensor { return newOfLayout(c) })},
+	{Name: "sparse_coo_tensor.indices", Sparse: sparseRunning(refusingParts)}, // of sparse indices or values
+	{Name: "sparse_coo_tensor.indices_size", Sparse: sparseRunning(refusingParts)},
 }
 
 func refusingParts(c call) {

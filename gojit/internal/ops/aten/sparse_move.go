@@ -3,40 +3,41 @@ package aten
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // sparseMoves are the operators that move places.
-var sparseMoves = map[string]sparseForm{
-	"permute":              sparseGiving(func(c call) *tensor.Tensor { return permuteSparse(c.tensor(0), c.ints(1)) }),
-	"transpose.int":        sparseGiving(func(c call) *tensor.Tensor { return transposeSparse(c.tensor(0), c.int(1), c.int(2)) }),
-	"swapaxes":             sparseGiving(func(c call) *tensor.Tensor { return transposeSparse(c.tensor(0), c.int(1), c.int(2)) }),
-	"swapdims":             sparseGiving(func(c call) *tensor.Tensor { return transposeSparse(c.tensor(0), c.int(1), c.int(2)) }),
-	"t":                    sparseGiving(func(c call) *tensor.Tensor { return tSparse(c.tensor(0)) }),
-	"numpy_T":              sparseGiving(reverseDims),
-	"prim::T":              sparseGiving(reverseDims),
-	"mT":                   sparseGiving(matrixTransposeSparse),
-	"prim::mT":             sparseGiving(matrixTransposeSparse),
-	"matrix_H":             sparseGiving(adjointSparse),
-	"prim::H":              sparseGiving(adjointSparse),
-	"adjoint":              sparseGiving(adjointSparse),
-	"mH":                   sparseGiving(adjointSparse),
-	"prim::mH":             sparseGiving(adjointSparse),
-	"movedim.int":          sparseGiving(func(c call) *tensor.Tensor { return moveSparseDims(c.tensor(0), c.ints(1), c.ints(2)) }),
-	"movedim.intlist":      sparseGiving(func(c call) *tensor.Tensor { return moveSparseDims(c.tensor(0), c.ints(1), c.ints(2)) }),
-	"moveaxis.int":         sparseGiving(func(c call) *tensor.Tensor { return moveSparseDims(c.tensor(0), c.ints(1), c.ints(2)) }),
-	"unsqueeze":            sparseGiving(func(c call) *tensor.Tensor { return unsqueezeSparse(c.tensor(0), c.int(1)) }),
-	"select.int":           sparseGiving(func(c call) *tensor.Tensor { return selectSparse(c.tensor(0), c.int(1), c.int(2)) }),
-	"unbind.int":           func(c call) { c.giveList(unbindSparse(c.tensor(0), c.int(1))) },
-	"index_select":         sparseGiving(func(c call) *tensor.Tensor { return indexSelectSparse(c.tensor(0), c.int(1), c.tensor(2)) }),
-	"narrow_copy":          sparseGiving(func(c call) *tensor.Tensor { return narrowSparse(c.tensor(0), c.int(1), c.int(2), c.int(3)) }),
-	"cat":                  sparseGiving(func(c call) *tensor.Tensor { return catSparse(c.tensors(0), c.int(1)) }),
-	"stack":                sparseGiving(stackSparse),
-	"_sparse_broadcast_to": sparseGiving(func(c call) *tensor.Tensor { return broadcastSparse(c.tensor(0), c.ints(1)) }),
-	"reshape":              refusingReshape,
-	"flatten.using_ints":   refusingReshape,
+var sparseMoves = []ops.Def{
+	{Name: "permute", Sparse: sparseGiving(func(c call) *tensor.Tensor { return permuteSparse(c.tensor(0), c.ints(1)) })},
+	{Name: "transpose.int", Sparse: sparseGiving(func(c call) *tensor.Tensor { return transposeSparse(c.tensor(0), c.int(1), c.int(2)) })},
+	{Name: "swapaxes", Sparse: sparseGiving(func(c call) *tensor.Tensor { return transposeSparse(c.tensor(0), c.int(1), c.int(2)) })},
+	{Name: "swapdims", Sparse: sparseGiving(func(c call) *tensor.Tensor { return transposeSparse(c.tensor(0), c.int(1), c.int(2)) })},
+	{Name: "t", Sparse: sparseGiving(func(c call) *tensor.Tensor { return tSparse(c.tensor(0)) })},
+	{Name: "numpy_T", Sparse: sparseGiving(reverseDims)},
+	{Name: "prim::T", Sparse: sparseGiving(reverseDims)},
+	{Name: "mT", Sparse: sparseGiving(matrixTransposeSparse)},
+	{Name: "prim::mT", Sparse: sparseGiving(matrixTransposeSparse)},
+	{Name: "matrix_H", Sparse: sparseGiving(adjointSparse)},
+	{Name: "prim::H", Sparse: sparseGiving(adjointSparse)},
+	{Name: "adjoint", Sparse: sparseGiving(adjointSparse)},
+	{Name: "mH", Sparse: sparseGiving(adjointSparse)},
+	{Name: "prim::mH", Sparse: sparseGiving(adjointSparse)},
+	{Name: "movedim.int", Sparse: sparseGiving(func(c call) *tensor.Tensor { return moveSparseDims(c.tensor(0), c.ints(1), c.ints(2)) })},
+	{Name: "movedim.intlist", Sparse: sparseGiving(func(c call) *tensor.Tensor { return moveSparseDims(c.tensor(0), c.ints(1), c.ints(2)) })},
+	{Name: "moveaxis.int", Sparse: sparseGiving(func(c call) *tensor.Tensor { return moveSparseDims(c.tensor(0), c.ints(1), c.ints(2)) })},
+	{Name: "unsqueeze", Sparse: sparseGiving(func(c call) *tensor.Tensor { return unsqueezeSparse(c.tensor(0), c.int(1)) })},
+	{Name: "select.int", Sparse: sparseGiving(func(c call) *tensor.Tensor { return selectSparse(c.tensor(0), c.int(1), c.int(2)) })},
+	{Name: "unbind.int", Sparse: sparseRunning(func(c call) { c.giveList(unbindSparse(c.tensor(0), c.int(1))) })},
+	{Name: "index_select", Sparse: sparseGiving(func(c call) *tensor.Tensor { return indexSelectSparse(c.tensor(0), c.int(1), c.tensor(2)) })},
+	{Name: "narrow_copy", Sparse: sparseGiving(func(c call) *tensor.Tensor { return narrowSparse(c.tensor(0), c.int(1), c.int(2), c.int(3)) })},
+	{Name: "cat", Sparse: sparseGiving(func(c call) *tensor.Tensor { return catSparse(c.tensors(0), c.int(1)) })},
+	{Name: "stack", Sparse: sparseGiving(stackSparse)},
+	{Name: "_sparse_broadcast_to", Sparse: sparseGiving(func(c call) *tensor.Tensor { return broadcastSparse(c.tensor(0), c.ints(1)) })},
+	{Name: "reshape", Sparse: sparseRunning(refusingReshape)},
+	{Name: "flatten.using_ints", Sparse: sparseRunning(refusingReshape)},
 }
 
 func refusingReshape(c call) {

@@ -1,20 +1,9 @@
 package aten
 
 import (
-	"strings"
-
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
-
-// onCoalesced are elementwise operators that keep zeros and are nonlinear: they act on sums at a place, so that the places are coalesced first.
-const onCoalesced = `abs asin asinh atan atanh ceil erf erfinv expm1 floor isinf isnan isneginf isposinf log1p round sgn sign signbit sin sinh sqrt
-	tan tanh trunc nan_to_num`
-
-// onPlaces are those that act on each value.
-const onPlaces = `neg conj_physical _conj_physical _conj conj positive deg2rad rad2deg`
-
-// onCompressed are those that know compressed layouts alone.
-const onCompressed = `angle`
 
 // sparsePointwise are the elementwise operators of one tensor.
 func sparsePointwise() map[string]sparseForm {
@@ -30,19 +19,20 @@ func sparsePointwise() map[string]sparseForm {
 			return onValues(t, apply("pow.Tensor_Scalar", t.Sparse().Values, c.args[1]))
 		}),
 	}
-	for _, name := range strings.Fields(onCoalesced) {
-		forms[name] = elementwiseForm(name, true)
-		forms[name+"_"] = inPlaceCoalesced(name)
-	}
-	for _, name := range strings.Fields(onPlaces) {
-		forms[name] = elementwiseForm(name, false)
-	}
-	for _, name := range strings.Fields(onCompressed) {
-		forms[name] = func(c call) {
-			if c.tensor(0).Layout() == tensor.SparseCOO {
-				refuseSparse(key(name), c.tensor(0))
-			}
-			elementwiseForm(name, false)(c)
+	for o, how := range ops.WithFact("sparse") {
+		name := unqualified(o.Name)
+		switch how {
+		case "coalesced": // it keeps zeros and is not linear: it acts on the sums at places
+			forms[name], forms[name+"_"] = elementwiseForm(name, true), inPlaceCoalesced(name)
+		case "places": // it acts on each value
+			forms[name] = elementwiseForm(name, false)
+		case "compressed": // it knows compressed layouts alone
+			forms[name] = sparseRunning(func(c call) {
+				if c.tensor(0).Layout() == tensor.SparseCOO {
+					refuseSparse(key(name), c.tensor(0))
+				}
+				elementwiseForm(name, false)(c.args, c.out)
+			})
 		}
 	}
 	return forms
@@ -79,10 +69,10 @@ func onArguments(c call, first *tensor.Tensor) []any {
 // inPlaceCoalesced writes the values of a tensor that has one at each place.
 func inPlaceCoalesced(name string) sparseForm {
 	form := elementwiseForm(name, true).inPlace(name + "_")
-	return func(c call) {
+	return sparseRunning(func(c call) {
 		if t := c.tensor(0); t.Layout() == tensor.SparseCOO {
 			check(t.Sparse().Coalesced, "%s_ requires coalesced input", name)
 		}
-		form(c)
-	}
+		form(c.args, c.out)
+	})
 }

@@ -3,26 +3,27 @@ package aten
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // sparseProducts are the products of matrices, of which one is sparse.
-var sparseProducts = map[string]sparseForm{
-	"mm":                    sparseGiving(func(c call) *tensor.Tensor { return mmSparse("aten::mm", c.tensor(0), c.tensor(1)) }),
-	"_sparse_mm":            sparseGiving(func(c call) *tensor.Tensor { return mmSparse("aten::_sparse_mm", c.tensor(0), c.tensor(1)) }),
-	"matmul":                sparseGiving(matmulSparse),
-	"mv":                    sparseGiving(func(c call) *tensor.Tensor { return mvSparse(c.tensor(0), c.tensor(1)) }),
-	"bmm":                   sparseGiving(bmmSparse),
-	"addmm":                 sparseGiving(addmmSparse),
-	"_sparse_addmm":         sparseGiving(addmmSparse),
-	"addmv":                 sparseGiving(addmvSparse),
-	"linear":                sparseGiving(linearSparse),
-	"smm":                   sparseGiving(func(c call) *tensor.Tensor { return smm(c.tensor(0), c.tensor(1)) }),
-	"sspaddmm":              sparseGiving(sspaddmm),
-	"hspmm":                 sparseGiving(hspmm),
-	"_sparse_sparse_matmul": sparseGiving(func(c call) *tensor.Tensor { return mulMatrices(c.tensor(0), c.tensor(1)) }),
-	"sparse_sampled_addmm":  sparseGiving(sampledAddmm),
+var sparseProducts = []ops.Def{
+	{Name: "mm", Sparse: sparseGiving(func(c call) *tensor.Tensor { return mmSparse("aten::mm", c.tensor(0), c.tensor(1)) })},
+	{Name: "_sparse_mm", Sparse: sparseGiving(func(c call) *tensor.Tensor { return mmSparse("aten::_sparse_mm", c.tensor(0), c.tensor(1)) })},
+	{Name: "matmul", Sparse: sparseGiving(matmulSparse)},
+	{Name: "mv", Sparse: sparseGiving(func(c call) *tensor.Tensor { return mvSparse(c.tensor(0), c.tensor(1)) })},
+	{Name: "bmm", Sparse: sparseGiving(bmmSparse)},
+	{Name: "addmm", Sparse: sparseGiving(addmmSparse)},
+	{Name: "_sparse_addmm", Sparse: sparseGiving(addmmSparse)},
+	{Name: "addmv", Sparse: sparseGiving(addmvSparse)},
+	{Name: "linear", Sparse: sparseGiving(linearSparse)},
+	{Name: "smm", Sparse: sparseGiving(func(c call) *tensor.Tensor { return smm(c.tensor(0), c.tensor(1)) })},
+	{Name: "sspaddmm", Sparse: sparseGiving(sspaddmm)},
+	{Name: "hspmm", Sparse: sparseGiving(hspmm)},
+	{Name: "_sparse_sparse_matmul", Sparse: sparseGiving(func(c call) *tensor.Tensor { return mulMatrices(c.tensor(0), c.tensor(1)) })},
+	{Name: "sparse_sampled_addmm", Sparse: sparseGiving(sampledAddmm)},
 }
 
 // asCOO returns a tensor in the layout sparse_coo.

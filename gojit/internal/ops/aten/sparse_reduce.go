@@ -3,38 +3,39 @@ package aten
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // sparseReductions are sums, norms and softmax.
-var sparseReductions = map[string]sparseForm{
-	"any":                      sparseGiving(func(c call) *tensor.Tensor { return apply("any", coalesced(c.tensor(0)).Sparse().Values) }),
-	"norm.Scalar":              sparseGiving(func(c call) *tensor.Tensor { return normSparse(c.tensor(0), c.args[1], value.None) }),
-	"norm.ScalarOpt_dtype":     sparseGiving(func(c call) *tensor.Tensor { return normSparse(c.tensor(0), c.args[1], c.args[2]) }),
-	"norm.ScalarOpt_dim":       sparseGiving(func(c call) *tensor.Tensor { return normOver(c, value.None) }),
-	"norm.ScalarOpt_dim_dtype": sparseGiving(func(c call) *tensor.Tensor { return normOver(c, c.args[4]) }),
-	"native_norm":              sparseGiving(func(c call) *tensor.Tensor { return normSparse(c.tensor(0), c.args[1], value.None) }),
-	"frobenius_norm":           sparseGiving(func(c call) *tensor.Tensor { return normSparse(c.tensor(0), value.Int(2), value.None) }),
-	"_sparse_sum":              sparseGiving(func(c call) *tensor.Tensor { return apply("sum", coalesced(c.tensor(0)).Sparse().Values) }),
-	"_sparse_sum.dtype": sparseGiving(func(c call) *tensor.Tensor {
+var sparseReductions = []ops.Def{
+	{Name: "any", Sparse: sparseGiving(func(c call) *tensor.Tensor { return apply("any", coalesced(c.tensor(0)).Sparse().Values) })},
+	{Name: "norm.Scalar", Sparse: sparseGiving(func(c call) *tensor.Tensor { return normSparse(c.tensor(0), c.args[1], value.None) })},
+	{Name: "norm.ScalarOpt_dtype", Sparse: sparseGiving(func(c call) *tensor.Tensor { return normSparse(c.tensor(0), c.args[1], c.args[2]) })},
+	{Name: "norm.ScalarOpt_dim", Sparse: sparseGiving(func(c call) *tensor.Tensor { return normOver(c, value.None) })},
+	{Name: "norm.ScalarOpt_dim_dtype", Sparse: sparseGiving(func(c call) *tensor.Tensor { return normOver(c, c.args[4]) })},
+	{Name: "native_norm", Sparse: sparseGiving(func(c call) *tensor.Tensor { return normSparse(c.tensor(0), c.args[1], value.None) })},
+	{Name: "frobenius_norm", Sparse: sparseGiving(func(c call) *tensor.Tensor { return normSparse(c.tensor(0), value.Int(2), value.None) })},
+	{Name: "_sparse_sum", Sparse: sparseGiving(func(c call) *tensor.Tensor { return apply("sum", coalesced(c.tensor(0)).Sparse().Values) })},
+	{Name: "_sparse_sum.dtype", Sparse: sparseGiving(func(c call) *tensor.Tensor {
 		return apply("sum", coalesced(c.tensor(0)).Sparse().Values, c.args[1])
-	}),
-	"_sparse_sum.dim": sparseGiving(func(c call) *tensor.Tensor { return sumSparse(c.tensor(0), c.ints(1)) }),
-	"_sparse_sum.dim_dtype": sparseGiving(func(c call) *tensor.Tensor {
+	})},
+	{Name: "_sparse_sum.dim", Sparse: sparseGiving(func(c call) *tensor.Tensor { return sumSparse(c.tensor(0), c.ints(1)) })},
+	{Name: "_sparse_sum.dim_dtype", Sparse: sparseGiving(func(c call) *tensor.Tensor {
 		return sumSparse(must(c.tensor(0).To(c.dtypeOr(2, c.tensor(0).DType()))), c.ints(1))
-	}),
-	"_sparse_sum_backward":              sparseGiving(sumSparseGradient),
-	"_sparse_softmax.int":               sparseGiving(func(c call) *tensor.Tensor { return softmaxOfType(c, "softmax.int") }),
-	"_sparse_log_softmax.int":           sparseGiving(func(c call) *tensor.Tensor { return softmaxOfType(c, "log_softmax.int") }),
-	"_sparse_softmax":                   sparseGiving(func(c call) *tensor.Tensor { return softmaxSparse(c.tensor(0), c.int(1), "softmax.int") }),
-	"_sparse_log_softmax":               sparseGiving(func(c call) *tensor.Tensor { return softmaxSparse(c.tensor(0), c.int(1), "log_softmax.int") }),
-	"_sparse_softmax_backward_data":     sparseGiving(func(c call) *tensor.Tensor { return softmaxGradient(c, "_softmax_backward_data") }),
-	"_sparse_log_softmax_backward_data": sparseGiving(func(c call) *tensor.Tensor { return softmaxGradient(c, "_log_softmax_backward_data") }),
-	"sum":                               sparseGiving(func(c call) *tensor.Tensor { return sumCompressed(c) }),
-	"_sparse_csr_sum.dim_dtype":         sparseGiving(func(c call) *tensor.Tensor { return reduceCompressed(c, "sum") }),
-	"_sparse_csr_prod.dim_dtype":        sparseGiving(func(c call) *tensor.Tensor { return reduceCompressed(c, "prod") }),
+	})},
+	{Name: "_sparse_sum_backward", Sparse: sparseGiving(sumSparseGradient)},
+	{Name: "_sparse_softmax.int", Sparse: sparseGiving(func(c call) *tensor.Tensor { return softmaxOfType(c, "softmax.int") })},
+	{Name: "_sparse_log_softmax.int", Sparse: sparseGiving(func(c call) *tensor.Tensor { return softmaxOfType(c, "log_softmax.int") })},
+	{Name: "_sparse_softmax", Sparse: sparseGiving(func(c call) *tensor.Tensor { return softmaxSparse(c.tensor(0), c.int(1), "softmax.int") })},
+	{Name: "_sparse_log_softmax", Sparse: sparseGiving(func(c call) *tensor.Tensor { return softmaxSparse(c.tensor(0), c.int(1), "log_softmax.int") })},
+	{Name: "_sparse_softmax_backward_data", Sparse: sparseGiving(func(c call) *tensor.Tensor { return softmaxGradient(c, "_softmax_backward_data") })},
+	{Name: "_sparse_log_softmax_backward_data", Sparse: sparseGiving(func(c call) *tensor.Tensor { return softmaxGradient(c, "_log_softmax_backward_data") })},
+	{Name: "sum", Sparse: sparseGiving(func(c call) *tensor.Tensor { return sumCompressed(c) })},
+	{Name: "_sparse_csr_sum.dim_dtype", Sparse: sparseGiving(func(c call) *tensor.Tensor { return reduceCompressed(c, "sum") })},
+	{Name: "_sparse_csr_prod.dim_dtype", Sparse: sparseGiving(func(c call) *tensor.Tensor { return reduceCompressed(c, "prod") })},
 }
 
 func normSparse(t *tensor.Tensor, p, dtype value.Value) *tensor.Tensor {
@@ -96,6 +97,7 @@ func keptPlaces(t *tensor.Tensor, reduced []bool) (kept, shape []int) {
 func sumSparse(t *tensor.Tensor, dims []int) *tensor.Tensor {
 	requireCOO("_sparse_sum", t)
 	check(len(dims) > 0, "Trying to sum over an empty list of dimensions")
+	check(t.Dim() > 0, "_sparse_sum: a sparse tensor of no dimensions has none to sum over, but got dim=%v", dims)
 	reduced, sparse := summedDims(t, dims), sparseDims(t)
 	t = coalesced(t)
 	s := t.Sparse()

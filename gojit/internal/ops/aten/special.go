@@ -243,6 +243,7 @@ func mappingPairs(name string, f func(x, y float64) float64) definition {
 // multivariateLgamma is the logarithm of the multivariate gamma function.
 func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 	smallInts([]int{p})
+	room(t.DType().Size(), t.Numel(), p) // PyTorch lays all of them out
 	return mapped(t, func(x float64) float64 {
 		s := float64(p*(p-1)) / 4 * math.Log(math.Pi)
 		var watch tensor.Watch

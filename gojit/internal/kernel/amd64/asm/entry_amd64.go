@@ -1,0 +1,35 @@
+package asm
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+//go:noescape
+func enter(entry uintptr, args unsafe.Pointer)
+
+// host returns the largest instruction set that this machine and its system have.
+func host() ISA {
+	x := &cpu.X86
+	switch {
+	case x.HasAVX2 && x.HasFMA && x.HasBMI2 && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL:
+		return AVX512
+	case x.HasAVX2 && x.HasFMA && x.HasBMI2:
+		return AVX2 // F16C is older than each of these
+	case x.HasSSE41 && x.HasSSE42:
+		return Baseline
+	}
+	return None
+}
+
+// HasBF16 reports whether the machine multiplies bfloat16 numbers.
+func HasBF16() bool { return cpu.X86.HasAVX512BF16 }
+
+// HasByteDots reports whether the machine adds up products of bytes by fours, in the form that code for an instruction set has.
+func HasByteDots(isa ISA) bool {
+	if isa == AVX512 {
+		return cpu.X86.HasAVX512VNNI
+	}
+	return isa == AVX2 && cpu.X86.HasAVXVNNI
+}

@@ -1,0 +1,177 @@
+package tile
+
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+)
+
+// Channels describes a kernel that convolves each channel with its own filter, or pools it, for some
+// places of a row of the output of images whose channels lie together. Lanes are channels. Taps that
+// fall into the padding are not in the code.
+type Channels struct {
+	Kind             DepthwiseKind
+	ISA              asm.ISA
+	Double           bool
+	Relu             bool
+	Tail             bool  // the last vector of channels is partial
+	Places           int32 // at most ChannelsPlaces
+	Step             int32 // pixels of the input from one place to the next
+	KernelY, KernelX int32 // KernelY of the rows of the filter that are inside the image
+	DilationY        int32
+	DilationX        int32
+	First, Width     int32 // column of the input that tap 0 of place 0 reads; columns there are
+	Pixel, Row       int32 // bytes from one pixel, and from one row, to the next of the input
+	OutPixel         int32
+	Ahead, AheadRows int32 // the last AheadRows rows are fetched into the cache so many bytes ahead
+}
+
+// ChannelsPlaces returns how many places one kernel computes at most.
+func ChannelsPlaces(isa asm.ISA) int {
+	if isa == asm.AVX512 {
+		return 16
+	}
+	return 8
+}
+
+// ChannelsArgs is what a kernel of Channels receives.
+type ChannelsArgs struct {
+	In      unsafe.Pointer // of the image
+	Out     unsafe.Pointer
+	Weight  unsafe.Pointer // tap by channel, from the first row of the filter inside; or the divisors of the places
+	Bias    unsafe.Pointer // for each channel, what the sums begin with
+	Mask    unsafe.Pointer
+	Vectors int64 // whole vectors of channels
+	Offset  int64 // bytes from In to tap 0 of place 0, which may be in the padding
+}
+
+const (
+	channelsIn = 8 * iota
+	channelsOut
+	channelsWeight
+	channelsBias
+	channelsMask
+	channelsVectors
+	channelsOffset
+)
+
+// Code returns the kernel's code, made once.
+func (c Channels) Code() *asm.Code { return channels.Get(c, c.ISA) }
+
+var channels Kernels[Channels]
+
+// channelsWriter encodes one kernel; it loads and stores as tiles do.
+type channelsWriter struct {
+	tileWriter
+	k              Channels
+	input, scratch asm.Reg
+	divide         asm.Op
+}
+
+const (
+	channelsSource = asm.RAX
+	channelsTarget = asm.RCX
+	channelsFilter = asm.RBX
+	channelsStart  = asm.RSI
+	channelsCount  = asm.RDX
+)
+
+// Encode appends the kernel's code.
+func (c Channels) Encode(a *asm.Assembler) {
+	w := &channelsWriter{tileWriter: tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: c.ISA, Double: c.Double, Tail: c.Tail}, width: c.ISA.Width(), bytes: int32(c.ISA.Width().Bytes()),
+		element: 4, multiplyAdd: asm.FMADD231PS, add: asm.ADDPS, splat: asm.BROADCASTSS, maximum: asm.MAXPS}, k: c, divide: asm.DIVPS}
+	if c.Double {
+		w.element, w.multiplyAdd, w.add, w.splat, w.maximum, w.divide = 8, asm.FMADD231PD, asm.ADDPD, asm.BROADCASTSD, asm.MAXPD, asm.DIVPD
+	}
+	w.input, w.scratch = asm.Reg(c.Places), asm.Reg(c.Places)+1
+	a.Load(channelsSource, asm.At(asm.RDI, channelsIn))
+	a.AddMem(channelsSource, asm.At(asm.RDI, channelsOffset))
+	a.Load(channelsTarget, asm.At(asm.RDI, channelsOut))
+	a.Load(channelsFilter, asm.At(asm.RDI, channelsWeight))
+	a.Load(channelsStart, asm.At(asm.RDI, channelsBias))
+	w.loadTailMask(channelsMask)
+	a.Load(channelsCount, asm.At(asm.RDI, channelsVectors))
+	done := a.NewLabel()
+	a.CmpImm(channelsCount, 0)
+	a.JumpIf(asm.Equal, done)
+	loop := a.Here()
+	w.vector(false)
+	a.AddImm(channelsSource, w.bytes)
+	a.AddImm(channelsTarget, w.bytes)
+	a.AddImm(channelsStart, w.bytes)
+	if c.Kind == Convolved {
+		a.AddImm(channelsFilter, w.bytes)
+	}
+	a.Dec(channelsCount)
+	a.JumpIf(asm.NotEqual, loop)
+	a.Bind(done)
+	if c.Tail {
+		w.vector(true)
+	}
+	a.ZeroUpper()
+	a.Ret()
+}
+
+// vector computes one vector of channels for all places. Each pixel of the input is loaded once for
+// a row of the filter.
+func (w *channelsWriter) vector(tail bool) {
+	for p := range w.k.Places {
+		w.loadVector(asm.Reg(p), asm.At(channelsStart, 0), tail)
+	}
+	for ky := range w.k.KernelY {
+		for x := range (w.k.Places-1)*w.k.Step + (w.k.KernelX-1)*w.k.DilationX + 1 {
+			if w.k.First+x >= 0 && w.k.First+x < w.k.Width {
+				w.pixel(ky, x, tail)
+			}
+		}
+	}
+	for p := range w.k.Places {
+		sum := asm.Reg(p)
+		if w.k.Kind == Averaged {
+			w.V(w.splat, w.width, w.input, 0, asm.M(asm.At(channelsFilter, p*w.element)))
+			w.V(w.divide, w.width, sum, sum, asm.R(w.input))
+		}
+		if w.k.Relu {
+			w.clear(w.input)
+			w.V(w.maximum, w.width, sum, w.input, asm.R(sum))
+		}
+		w.storeVector(sum, asm.At(channelsTarget, p*w.k.OutPixel), tail)
+	}
+}
+
+// pixel adds one pixel to the places that read it in a row of the filter.
+func (w *channelsWriter) pixel(ky, x int32, tail bool) {
+	loaded := false
+	for p := range w.k.Places {
+		reach := x - p*w.k.Step
+		if reach < 0 || reach%w.k.DilationX != 0 || reach/w.k.DilationX >= w.k.KernelX {
+			continue
+		}
+		if !loaded {
+			at := asm.At(channelsSource, ky*w.k.DilationY*w.k.Row+x*w.k.Pixel)
+			w.loadVector(w.input, at, tail)
+			loaded = true
+			if ky >= w.k.KernelY-w.k.AheadRows {
+				at.Disp += w.k.Ahead
+				w.Assembler.Prefetch(asm.PrefetchNearest, at)
+			}
+		}
+		sum := asm.Reg(p)
+		switch w.k.Kind {
+		case Convolved:
+			weight := asm.At(channelsFilter, (ky*w.k.KernelX+reach/w.k.DilationX)*w.k.OutPixel)
+			if tail {
+				w.loadVector(w.scratch, weight, true)
+				w.V(w.multiplyAdd, w.width, sum, w.input, asm.R(w.scratch))
+			} else {
+				w.V(w.multiplyAdd, w.width, sum, w.input, asm.M(weight))
+			}
+		case Averaged:
+			w.V(w.add, w.width, sum, sum, asm.R(w.input))
+		case Largest: // as in depthwiseWriter.pool
+			w.V(w.maximum, w.width, w.scratch, sum, asm.R(w.input))
+			w.V(w.maximum, w.width, sum, w.input, asm.R(sum))
+			w.V(asm.ORPS, w.width, sum, sum, asm.R(w.scratch))
+		}
+	}
+}
