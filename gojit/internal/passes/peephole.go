@@ -320,15 +320,15 @@ func (p *peepholes) twice(n *ir.Node) *ir.Value {
 	if first.Kind() != "aten::transpose" || len(first.Inputs()) != 3 || len(n.Inputs()) != 3 {
 		return nil
 	}
-	a, ok := constantInts(n.Inputs()[1:])
-	b, ok2 := constantInts(first.Inputs()[1:])
+	a, ok := ConstantInts(n.Inputs()[1:])
+	b, ok2 := ConstantInts(first.Inputs()[1:])
 	if !ok || !ok2 || (a[0] != b[0] || a[1] != b[1]) && (a[0] != b[1] || a[1] != b[0]) || !p.db.MayShare(first.Input(0), n.Output()) {
 		return nil
 	}
 	return first.Input(0)
 }
 
-func constantInts(vs []*ir.Value) ([]int64, bool) {
+func ConstantInts(vs []*ir.Value) ([]int64, bool) {
 	out := make([]int64, len(vs))
 	for i, v := range vs {
 		c, ok := v.Constant()
@@ -476,7 +476,7 @@ func sizeIndex(n *ir.Node, t *types.TensorInfo) (int, bool) {
 	if len(n.Inputs()) != 2 || t.Sizes == nil {
 		return 0, false
 	}
-	index, ok := constantInts(n.Inputs()[1:])
+	index, ok := ConstantInts(n.Inputs()[1:])
 	if !ok {
 		return 0, false
 	}

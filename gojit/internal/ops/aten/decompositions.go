@@ -413,6 +413,9 @@ type plainly struct{}
 // Emit implements ops.Emitter.
 func (plainly) Emit(name string, args ...value.Value) []value.Value {
 	o := ops.Find("aten::" + name)
+	if o.Run == nil {
+		raise(source.NotImplementedError, "an operator is made of %s, which is not implemented", o.Name)
+	}
 	s := o.Schema()
 	for i := len(args); i < len(s.Arguments); i++ {
 		args = append(args, s.Arguments[i].Default)

@@ -1,10 +1,11 @@
-package passes
+package freeze
 
 import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -35,7 +36,7 @@ func OptimizeFrozenGraph(g *ir.Graph, numerics bool) bool {
 		again = FoldFrozenConvMulOrDiv(g) || again
 		changed = changed || again
 	}
-	return DCE(g) || changed
+	return passes.DCE(g) || changed
 }
 
 // convolution is a convolution with constant weights whose result has one use.
@@ -70,7 +71,7 @@ func foldAfterConvolutions(g *ir.Graph, fold func(*convolution, *ir.Node) bool) 
 		}
 	})
 	if changed {
-		DCE(g)
+		passes.DCE(g)
 	}
 	return changed
 }
