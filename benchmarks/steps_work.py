@@ -60,10 +60,10 @@ def adamw(module):
 
 
 NETS = {
-    "ResNet-18, batch 8, 112x112, SGD": (ResNet18, (8, 3, 112, 112), 1000, sgd),
-    "residual block, batch 8, SGD": (Residual, (8, 64, 28, 28), 10, sgd),
-    "BERT layer, 4x128 tokens, AdamW": (bert, (4, 128, 256), 10, adamw),
-    "LSTM cell in a loop, 32 steps, AdamW": (Loop, (32, 16, 128), 10, adamw),
+    "ResNet-18, batch 8, 112x112, SGD": (ResNet18, (8, 3, 112, 112), (8, 1000), sgd),
+    "residual block, batch 8, SGD": (Residual, (8, 64, 28, 28), (8, 10), sgd),
+    "BERT layer, 4x128 tokens, AdamW": (bert, (4, 128, 256), (4 * 128, 10), adamw),
+    "LSTM cell in a loop, 32 steps, AdamW": (Loop, (32, 16, 128), (16, 10), adamw),
 }
 WAYS = {
     "eager": lambda module, x: module,
@@ -75,11 +75,11 @@ WAYS = {
 
 def training(name, way):
     """A step of a net, which returns the loss."""
-    make, shape, classes, optimizer_of = NETS[name]
+    make, shape, (rows, classes), optimizer_of = NETS[name]
     torch.manual_seed(0)
     module, x = make(), torch.randn(*shape)
     f, optimizer = WAYS[way](module, x), optimizer_of(module)
-    wanted = torch.randint(0, classes, (len(module(x)),))
+    wanted = torch.randint(0, classes, (rows,))
 
     def step():
         optimizer.zero_grad(set_to_none=True)

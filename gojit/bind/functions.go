@@ -7,7 +7,7 @@ import (
 
 // registered are the functions that Python sees, by the file that has them.
 var registered = slices.Concat(
-	libraryFunctions, commandFunctions,
+	libraryFunctions, commandFunctions, optimizerFunctions,
 	hostFunctions,
 	operatorFunctions,
 	defineFunctions,

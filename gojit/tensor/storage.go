@@ -238,7 +238,7 @@ func (s *Storage) free() {
 const largeFrom = 32 << 10
 
 // hugeFrom is the size from which the system is asked to map fresh blocks with huge pages.
-const hugeFrom = 1 << 20
+const hugeFrom = 4 << 20
 
 // cacheLimit bounds the bytes that wait in the block cache.
 const cacheLimit = 512 << 20

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 import torchjit as torch
-from torchjit.optim.optimizer import Optimizer, check_betas, decayed, nonnegative
+from torchjit import _native
+from torchjit.optim.optimizer import Optimizer, are_numbers, check_betas, decayed, nonnegative
 
 
 class Adam(Optimizer):
@@ -44,8 +45,9 @@ class Adam(Optimizer):
         if fused:
             raise RuntimeError("FusedAdam requires all the params to be CUDA, floating point")
 
-    def decay(self, p: Any, grad: Any, group: dict[str, Any]) -> Any:
-        return decayed(p, grad, group)
+    def decay(self, p: Any, grad: Any, group: dict[str, Any]) -> tuple[Any, float]:
+        """The gradient that counts, and what the parameter is multiplied by."""
+        return decayed(p, grad, group), 1
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         if group["capturable"]:
@@ -56,20 +58,26 @@ class Adam(Optimizer):
             if group["amsgrad"]:
                 state["max_exp_avg_sq"] = torch.zeros_like(p)
         state["step"] += 1
-        grad = self.decay(p, grad, group)
+        grad, kept = self.decay(p, grad, group)
         beta1, beta2 = group["betas"]
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean, square, step = state["exp_avg"], state["exp_avg_sq"], state["step"].item()
+        root, rate = math.sqrt(1 - beta2**step), -(group["lr"] / (1 - beta1**step))
+        if not group["amsgrad"] and are_numbers(group, "lr", "eps", "weight_decay") and _native.adam_step(
+            p, grad, mean, square, kept, beta1, beta2, root, group["eps"], rate
+        ):
+            return
+        if kept != 1:
+            p.mul_(kept)
         mean.mul_(beta1).add_(grad, alpha=1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        step = state["step"].item()
         if group["amsgrad"]:
             if torch.is_grad_enabled():
                 state["max_exp_avg_sq"].copy_(torch.maximum(state["max_exp_avg_sq"], square))
             else:
                 torch.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
             square = state["max_exp_avg_sq"]
-        denominator = (square.sqrt() / math.sqrt(1 - beta2**step)).add_(group["eps"])
-        p.addcdiv_(mean, denominator, value=-(group["lr"] / (1 - beta1**step)))
+        denominator = (square.sqrt() / root).add_(group["eps"])
+        p.addcdiv_(mean, denominator, value=rate)
 
 
 class AdamW(Adam):
@@ -98,9 +106,8 @@ class AdamW(Adam):
             "maximize": maximize, "capturable": capturable,
         })  # fmt: skip
 
-    def decay(self, p: Any, grad: Any, group: dict[str, Any]) -> Any:
-        p.mul_(1 - group["lr"] * group["weight_decay"])
-        return grad
+    def decay(self, p: Any, grad: Any, group: dict[str, Any]) -> tuple[Any, float]:
+        return grad, 1 - group["lr"] * group["weight_decay"]
 
 
 class NAdam(Optimizer):

@@ -34,6 +34,11 @@ def check_betas(betas: tuple[float, float]) -> None:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
 
+def are_numbers(group: dict[str, Any], *names: str) -> bool:
+    """Whether options of a group are plain numbers."""
+    return all(type(group[name]) in (int, float) for name in names)
+
+
 def decayed(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
     """The gradient of a parameter with the group's weight_decay of the parameter added."""
     return grad.add(p, alpha=group["weight_decay"]) if group["weight_decay"] != 0 else grad

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
-from torchjit.optim.optimizer import Optimizer, decayed, nonnegative, required
+from torchjit import _native
+from torchjit.optim.optimizer import Optimizer, are_numbers, decayed, nonnegative, required
 
 
 class SGD(Optimizer):
@@ -38,6 +39,10 @@ class SGD(Optimizer):
         if group["momentum"] != 0:
             if buffer is None:
                 buffer = state["momentum_buffer"] = grad.detach().clone()
+            elif not group["nesterov"] and are_numbers(group, "momentum", "dampening", "lr") and _native.momentum_step(
+                p, grad, buffer, group["momentum"], 1 - group["dampening"], -group["lr"]
+            ):
+                return
             else:
                 buffer.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
             grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer

@@ -82,9 +82,11 @@ type gradient struct {
 	grads []*tensor.Tensor   // of the outputs, nil: zero
 	given [][]*tensor.Tensor // of the inputs, by argument and element
 
-	owns      func(t *tensor.Tensor) bool // reports whether nobody else has a gradient; nil: nobody knows
-	usedSaved bool                        // a saved tensor was read
-	read      map[slot]bool               // what was read, where that is asked for
+	owns func(t *tensor.Tensor) bool // reports whether nobody else has a gradient; nil: nobody knows
+	// defers keeps the factors of an input's gradient for later, and reports whether it did; nil: they are multiplied.
+	defers    func(in *input, left, right *tensor.Tensor) bool
+	usedSaved bool          // a saved tensor was read
+	read      map[slot]bool // what was read, where that is asked for
 }
 
 // Do runs an operator and returns its first result.

@@ -40,6 +40,7 @@ type pass struct {
 	captured []*tensor.Tensor
 	useful   map[*Node]bool // nil: all
 	room     *room          // nil where gradients are recorded, or others may have them
+	deferred map[*Node]*products
 }
 
 // nodeQueue has the latest node first.
@@ -60,7 +61,7 @@ func (m *Mode) differentiate(outputs, grads, inputs []*tensor.Tensor, o Options)
 	defer source.Catch(&err)
 	defer func(before Mode) { *m = before }(*m)
 	m.off = !o.CreateGraph
-	p := &pass{options: o, emitter: &emitter{mode: m}, pending: map[*Node][]*tensor.Tensor{}}
+	p := &pass{options: o, emitter: &emitter{mode: m}, pending: map[*Node][]*tensor.Tensor{}, deferred: map[*Node]*products{}}
 	if !o.CreateGraph {
 		p.makeRoom(m)
 	}
@@ -173,17 +174,23 @@ func (p *pass) send(e edge, g *tensor.Tensor) {
 	if p.useful != nil && !p.useful[e.node] {
 		return
 	}
-	waiting, ok := p.pending[e.node]
-	if !ok {
-		waiting = make([]*tensor.Tensor, len(e.node.outputs))
-		p.pending[e.node] = waiting
-		heap.Push(&p.queue, e.node)
-	}
+	waiting := p.expect(e.node)
 	if before := waiting[e.index]; before != nil {
 		g = p.sum(before, g)
 	}
 	waiting[e.index] = g
 	p.room.enter(g)
+}
+
+// expect has the pass come to a node, and returns the gradients that wait there.
+func (p *pass) expect(n *Node) []*tensor.Tensor {
+	waiting, ok := p.pending[n]
+	if !ok {
+		waiting = make([]*tensor.Tensor, len(n.outputs))
+		p.pending[n] = waiting
+		heap.Push(&p.queue, n)
+	}
+	return waiting
 }
 
 // sum adds a gradient to one that waits, in its memory where nobody else has it.
@@ -200,6 +207,8 @@ func (p *pass) sum(before, g *tensor.Tensor) *tensor.Tensor {
 
 // visit differentiates a node whose gradients have all arrived.
 func (p *pass) visit(n *Node) {
+	p.multiplyBefore(n)
+	p.multiply(n)
 	grads := p.pending[n]
 	delete(p.pending, n)
 	for _, g := range grads {
@@ -230,7 +239,7 @@ func (p *pass) visit(n *Node) {
 	if n.backward == nil {
 		fail("derivative for %s is not implemented", n.op)
 	}
-	c := &gradient{Emitter: p.emitter, node: n, grads: grads, owns: p.isOwn}
+	c := &gradient{Emitter: p.emitter, node: n, grads: grads, owns: p.isOwn, defers: p.deferProduct}
 	p.watch(n, func() {
 		c.run()
 		n.checkNaN(c.given)

@@ -49,6 +49,13 @@ func (n *Node) AddHook(run NodeHook, before bool) (remove func()) {
 	}
 }
 
+// hasHooks reports whether somebody is told of the node's gradients.
+func (n *Node) hasHooks() bool {
+	hookLock.Lock()
+	defer hookLock.Unlock()
+	return n.hooks != nil
+}
+
 // runNodeHooks calls the hooks before or after the derivative. It returns what changed is then.
 func (p *pass) runNodeHooks(n *Node, before bool, inputs, outputs []*tensor.Tensor) []*tensor.Tensor {
 	changed := inputs

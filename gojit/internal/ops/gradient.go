@@ -70,6 +70,8 @@ type Concrete interface {
 	List(argument int) []*tensor.Tensor
 	// Geometry returns the shape and the element type of a tensor argument, or of an element of a list of them where element is not -1.
 	Geometry(argument, element int) (shape []int, d tensor.DType)
+	// GiveProduct sets the gradient of an argument to the product of the transpose of left and right.
+	GiveProduct(argument int, left, right Ref)
 	// GiveElement sets the gradient of an element of a list.
 	GiveElement(argument, element int, g *tensor.Tensor)
 	// Reading says that an argument is read otherwise than by In and List.

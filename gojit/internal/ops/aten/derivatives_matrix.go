@@ -82,10 +82,18 @@ func linearGrad(g grad) {
 			func() ref { return g.Do("matmul", dy, g.In(1)) }))
 	}
 	if g.Needs(1) {
-		g.Give(1, g.Choose(isVector, func() ref { return g.Unbroadcast(g.Mul(g.Do("unsqueeze", dy, -1), g.In(0)), 1) }, func() ref {
-			rows := g.Do("reshape", dy, g.ListOf(-1, g.Size(1, 0)))
-			return g.Do("matmul", g.Do("t", rows), g.Do("reshape", g.In(0), g.ListOf(-1, g.Size(1, 1))))
-		}))
+		factors := func() (of, in ref) {
+			return g.Do("reshape", dy, g.ListOf(-1, g.Size(1, 0))), g.Do("reshape", g.In(0), g.ListOf(-1, g.Size(1, 1)))
+		}
+		if c := g.Concrete(); c != nil && isVector == false {
+			of, in := factors()
+			c.GiveProduct(1, of, in)
+		} else {
+			g.Give(1, g.Choose(isVector, func() ref { return g.Unbroadcast(g.Mul(g.Do("unsqueeze", dy, -1), g.In(0)), 1) }, func() ref {
+				of, in := factors()
+				return g.Do("matmul", g.Do("t", of), in)
+			}))
+		}
 	}
 	if g.Needs(2) {
 		g.Give(2, g.Unbroadcast(dy, 2))
