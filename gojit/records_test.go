@@ -193,12 +193,9 @@ internal/archive/code/printer.go 2 symbols of Python
 internal/autograd/operators.go 1 each entry is the operator
 internal/autograd/tape.go 1 writes that replace what is recorded
 internal/exec/profile.go 1 what is asked of profiles
-internal/export/assume.go 1 numbers of sizes
-internal/export/check.go 1 numbers of sizes
 internal/export/decide.go 1 numbers of sizes
 internal/export/dependent.go 1 each case is the operator's capture
 internal/export/elements.go 1 each case is the operator's capture
-internal/export/lower.go 1 numbers of sizes
 internal/export/scope.go 2 each case is the view's inverse
 internal/frontend/call.go 2 methods of Python
 internal/frontend/module.go 1 methods of Python
@@ -217,15 +214,12 @@ internal/ops/aten/reduced.go 1 reductions of kernels
 internal/ops/aten/sparse_create.go 1 each entry is an operator
 internal/passes/complete.go 1 PyTorch's complete shape analysis
 internal/passes/constant.go 1 kinds of nodes
-internal/passes/deadwrites.go 1 patterns of graphs
-internal/passes/dropout.go 1 patterns of graphs
 internal/passes/foldconvbn.go 1 patterns of graphs
 internal/passes/frozenconv.go 1 patterns of graphs
 internal/passes/mutation.go 1 patterns of graphs
 internal/passes/numbers.go 1 numbers of loops
-internal/passes/peephole.go 5 patterns of graphs
+internal/passes/peephole.go 3 patterns of graphs
 internal/passes/rewrite.go 3 patterns of graphs
-internal/passes/shapes.go 2 what shapes are not computed of
 internal/plan/product.go 1 patterns of graphs
 internal/plan/program.go 2 steps of plans
 internal/plan/region.go 2 steps of plans

@@ -287,15 +287,11 @@ func producesFloat(n *ir.Node, depth int) bool {
 	if depth > maxDepth {
 		return false
 	}
-	switch n.Kind() {
-	case "aten::linear", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::batch_norm", "aten::layer_norm", "aten::softmax",
-		"aten::log_softmax", "aten::sigmoid", "aten::tanh", "aten::gelu", "aten::rsqrt", "aten::sqrt", "aten::exp", "aten::log":
+	switch how, _ := n.Fact("floats"); how {
+	case "always":
 		return true
-	case "aten::relu", "aten::relu6", "aten::clamp", "aten::view", "aten::reshape", "aten::flatten", "aten::transpose", "aten::permute",
-		"aten::add", "aten::mul", "aten::sub", "aten::dropout", "aten::contiguous":
+	case "like_input":
 		return producesFloat(n.Input(0).Node(), depth+1)
-	case "aten::randn", "aten::rand":
-		return true
 	}
 	return false
 }
