@@ -187,7 +187,6 @@ const keyed = `
 bind/deprecated.go 1 orders of arguments that Python took
 bind/operator.go 1 what PyTorch calls by functions of Python
 bind/register.go 1 kinds of lists of names
-internal/alias/alias.go 1 reads and writes of containers
 internal/archive/bytecode/bytecode.go 1 instructions of mobile archives
 internal/archive/code/printer.go 2 symbols of Python
 internal/autograd/operators.go 1 each entry is the operator
@@ -202,7 +201,6 @@ internal/frontend/module.go 1 methods of Python
 internal/frontend/stmt.go 4 assignments of Python
 internal/frontend/upgrade.go 1 each entry is a former meaning
 internal/interp/lower.go 1 each entry is the node's instruction
-internal/interp/native_operators.go 3 machine instructions
 internal/ir/node.go 1 reads of elements
 internal/kernel/kernel.go 1 instructions of kernels
 internal/ops/aten/conv.go 2 names by dimension
@@ -214,20 +212,17 @@ internal/ops/aten/reduced.go 1 reductions of kernels
 internal/ops/aten/sparse_create.go 1 each entry is an operator
 internal/passes/complete.go 1 PyTorch's complete shape analysis
 internal/passes/constant.go 1 kinds of nodes
-internal/passes/foldconvbn.go 1 patterns of graphs
-internal/passes/frozenconv.go 1 patterns of graphs
 internal/passes/mutation.go 1 patterns of graphs
 internal/passes/numbers.go 1 numbers of loops
-internal/passes/peephole.go 3 patterns of graphs
+internal/passes/peephole.go 2 patterns of graphs
 internal/passes/rewrite.go 3 patterns of graphs
 internal/plan/product.go 1 patterns of graphs
 internal/plan/program.go 2 steps of plans
-internal/plan/region.go 2 steps of plans
-internal/quantization/fuse.go 4 patterns of modules
-internal/quantization/kinds.go 6 patterns of modules
+internal/plan/region.go 1 steps of plans
+internal/quantization/fuse.go 3 patterns of modules
+internal/quantization/kinds.go 2 patterns of modules
 internal/quantization/observers.go 1 patterns of modules
-internal/quantization/propagate.go 3 patterns of modules
-internal/shapes/compute.go 4 each case is the node's sizes
+internal/shapes/compute.go 1 each case is the node's sizes
 internal/trace/number.go 1 each entry records an operator
 internal/trace/writes.go 1 numbers of sizes
 `

@@ -112,7 +112,7 @@ func operatorNames(c *call) error {
 	return nil
 }
 
-// operatorsWith replies what stands behind schemas by a key, by the names of ATen's operators: "Sinh" of sinh, where onnx=Sinh does.
+// operatorsWith replies what stands behind schemas by a key, by the names of ATen's operators: "Neg" of neg, where onnx=Neg does.
 func operatorsWith(c *call) error {
 	facts := map[string]string{}
 	var names []string

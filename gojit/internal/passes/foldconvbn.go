@@ -199,7 +199,7 @@ func readBias(conv *value.Object) {
 		}
 		g := m.Graph()
 		g.Block().Walk(func(n *ir.Node) {
-			if n.Is("aten::_convolution", "aten::conv2d", "aten::conv3d") && n.Input(2).MustBeNone() {
+			if dims, _ := convolutionDims(n); (dims > 3 || n.Is("aten::_convolution")) && n.Input(2).MustBeNone() {
 				get := g.CreateGetAttr(g.Inputs()[0], "bias").InsertBefore(n)
 				n.ReplaceInput(2, get.Output().SetType(types.Tensor).SetName("bias"))
 			}
