@@ -331,6 +331,42 @@ func tablesIn(t *testing.T, path string, names map[string]bool) (places []string
 	return places
 }
 
+// TestFactsAreRead: the key of each word behind a schema stands in quotes in the program that reads it.
+func TestFactsAreRead(t *testing.T) {
+	table, err := os.ReadFile("internal/ops/schemas.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unread := map[string]bool{}
+	for line := range strings.Lines(string(table)) {
+		_, words, _ := strings.Cut(line, " # ")
+		for _, word := range strings.Fields(words) {
+			key, _, _ := strings.Cut(word, "=")
+			unread[key] = true
+		}
+	}
+	for _, root := range []string{"internal", "bind", "../torchjit"} {
+		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".py") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for key := range unread {
+				if strings.Contains(string(text), `"`+key+`"`) {
+					delete(unread, key)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key := range unread {
+		t.Errorf("nothing reads the word %q behind schemas", key)
+	}
+}
+
 // TestOneDerivative: an operator with a derivative or a decomposition in its record has none among the definitions of package composite.
 func TestOneDerivative(t *testing.T) {
 	gojit.LinkOperators()
