@@ -24,6 +24,8 @@ autograd ops/aten ops/prim ir
 alias interp
 fuse
 passes
+passes/freeze
+passes/parity
 plan
 quantization exec
 frontend trace

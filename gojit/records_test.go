@@ -210,12 +210,12 @@ internal/ops/aten/index.go 1 ways to reduce
 internal/ops/aten/intoout.go 1 what writes out= itself
 internal/ops/aten/reduced.go 1 reductions of kernels
 internal/ops/aten/sparse_create.go 1 each entry is an operator
-internal/passes/complete.go 1 PyTorch's complete shape analysis
+internal/passes/parity/complete.go 1 PyTorch's complete shape analysis
 internal/passes/constant.go 1 kinds of nodes
+internal/passes/freeze/rewrite.go 3 patterns of graphs
 internal/passes/mutation.go 1 patterns of graphs
-internal/passes/numbers.go 1 numbers of loops
+internal/passes/parity/numbers.go 1 numbers of loops
 internal/passes/peephole.go 2 patterns of graphs
-internal/passes/rewrite.go 3 patterns of graphs
 internal/plan/product.go 1 patterns of graphs
 internal/plan/program.go 2 steps of plans
 internal/plan/region.go 1 steps of plans

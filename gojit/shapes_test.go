@@ -6,7 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/golden"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/parity"
 )
 
 // TestPropagation of shapes, element types and devices stands here because the passes run operators.
@@ -21,7 +21,7 @@ func TestPropagation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pass := passes.Find(name)
+			pass := parity.Find(name)
 			if !pass.Run(g) {
 				t.Errorf("%s: nothing has changed", name)
 			}

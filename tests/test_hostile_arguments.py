@@ -439,3 +439,10 @@ def test_gammas_of_a_huge_dimension(differentiable):
         torch.special.multigammaln(torch.full((4, 1), 2.0**40, requires_grad=differentiable), 2**36)
     x = torch.tensor([3.0, 5.5], requires_grad=differentiable)
     torch.testing.assert_close(torch.special.multigammaln(x, 2), torch.lgamma(x) + torch.lgamma(x - 0.5) + 0.5 * torch.log(torch.tensor(torch.pi)))
+
+
+@pytest.mark.parametrize("name", ["roi_align", "ps_roi_align"])
+def test_regions_of_a_huge_number_of_samples(name):
+    arguments = [torch.ones(1, 8, 6, 6), torch.zeros(2, 5), 1.0, 2, 2, 2**61] + [False] * (name == "roi_align")
+    with pytest.raises(RuntimeError):
+        getattr(torch.ops.torchvision, name)(*arguments)

@@ -3,7 +3,8 @@ package bind
 import (
 	"github.com/torchjit/torchjit/gojit/internal/archive/bytecode"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
+	"github.com/torchjit/torchjit/gojit/internal/passes/parity"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -17,7 +18,7 @@ var cloneMembers = []function{
 func cloneWithout(module *value.Object, methods, attributes []string) (*value.Object, error) {
 	linkOperators()
 	mangle := func(name string) string { return program.Mangle(name) }
-	c, err := passes.CloneModuleWith(module, passes.CloneOptions{Mangle: mangle, Left: passes.Left{Methods: methods, Attributes: attributes}})
+	c, err := freeze.CloneModuleWith(module, freeze.CloneOptions{Mangle: mangle, Left: freeze.Left{Methods: methods, Attributes: attributes}})
 	if err != nil {
 		return nil, err
 	}
@@ -83,5 +84,5 @@ func dedupModuleUses(module *value.Object) error {
 	if err != nil {
 		return err
 	}
-	return passes.DedupModuleUses(module, graphs, deepCopy)
+	return parity.DedupModuleUses(module, graphs, deepCopy)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/composite"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
+	"github.com/torchjit/torchjit/gojit/internal/passes/parity"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -30,26 +32,26 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_constant_propagation_immutable_types(Graph graph) -> bool", doc: "Runs the nodes whose inputs and outputs are constants that cannot be changed in place; returns whether anything changed.", run: pass(passes.ConstantPropagationImmutableTypes)},
 	{schema: "_C._jit_pass_loop_unrolling(Graph graph) -> bool", doc: "Repeats the bodies of small for-loops; returns whether anything changed.", run: pass(passes.UnrollLoops)},
 	{schema: "_C._jit_pass_constant_loop_unrolling(Graph graph) -> bool", doc: "Replaces for-loops of a few rounds by their bodies; returns whether anything changed.", run: pass(passes.UnrollConstantLoops)},
-	{schema: "_C._jit_pass_lower_all_tuples(Graph graph) -> None", doc: "Replaces tuples by their elements, also in parameters and results.", run: pass(passes.LowerAllTuples)},
+	{schema: "_C._jit_pass_lower_all_tuples(Graph graph) -> None", doc: "Replaces tuples by their elements, also in parameters and results.", run: pass(parity.LowerAllTuples)},
 	{schema: "_C._jit_pass_lower_simple_tuples(Graph graph) -> None", doc: "Connects uses of elements of tuples with what the tuples were made of.", run: pass(passes.LowerSimpleTuples)},
 	{schema: "_C._jit_pass_remove_mutation(Graph graph) -> bool", doc: "Replaces writes to memory of the graph by operators that make new memory; returns whether anything changed.", run: pass(passes.RemoveMutation)},
 	{schema: "_C._jit_pass_remove_inplace_ops(Graph graph) -> None", doc: "Replaces operators that write a tensor by those that make a new one, whoever sees the memory.", run: pass(quiet(passes.RemoveInplaceOps))},
 	{schema: "_C._jit_pass_remove_expands(Graph graph) -> None", doc: "Removes expansions that operators imply.", run: pass(quiet(passes.RemoveExpands))},
 	{schema: "_C._jit_pass_decompose_ops(Graph graph) -> None", doc: "Replaces addmm by mm and add.", run: pass(quiet(passes.DecomposeOps))},
-	{schema: "_C._jit_pass_erase_number_types(Graph graph) -> None", doc: "Makes numbers tensors without dimensions.", run: pass(passes.EraseNumberTypes)},
+	{schema: "_C._jit_pass_erase_number_types(Graph graph) -> None", doc: "Makes numbers tensors without dimensions.", run: pass(parity.EraseNumberTypes)},
 	{schema: "_C._jit_pass_erase_shape_information(Graph graph) -> None", doc: "Makes tensor types ones that say nothing of shapes.", run: pass(passes.EraseShapeInformation)},
 	{schema: "_C._jit_pass_canonicalize(Graph graph, bool keep_unique_names=True) -> Graph", doc: "A copy whose values are numbered in order, with or without names.", run: bind(canonicalize)},
 	{schema: "_C._jit_pass_canonicalize_graph_fuser_ops(Graph graph) -> None", doc: "Puts the outputs of branches and loops into the order of their uses, and makes one node of a chunk whose parts are known.", run: pass(canonicalizeForFuser)},
-	{schema: "_C._jit_pass_fuse_linear(Graph graph) -> None", doc: "Replaces products with transposed weights by linear.", run: pass(quiet(passes.FuseLinear))},
-	{schema: "_C._jit_pass_transpose_frozen_linear(Graph graph) -> bool", doc: "Replaces linear with constant weights by a product with the transposed weights.", run: pass(passes.TransposeFrozenLinear)},
+	{schema: "_C._jit_pass_fuse_linear(Graph graph) -> None", doc: "Replaces products with transposed weights by linear.", run: pass(quiet(freeze.FuseLinear))},
+	{schema: "_C._jit_pass_transpose_frozen_linear(Graph graph) -> bool", doc: "Replaces linear with constant weights by a product with the transposed weights.", run: pass(freeze.TransposeFrozenLinear)},
 	{schema: "_C._jit_pass_custom_pattern_based_rewrite_graph(str pattern, str fused_node_name, Graph g, list? value_name_pairs=None) -> None", doc: "Replaces what looks like the pattern, the text of a graph with one result, by the graph of another text.", run: bind(rewriteGraph)},
 	{schema: "_C._jit_pass_custom_pattern_based_rewrite(str pattern, str fused_node_name, Module m) -> None", doc: "Replaces what looks like the pattern in all methods of a module.", run: bind(rewriteModule)},
 	{schema: "_C._jit_pass_remove_dropout(Module module) -> None", doc: "Removes the dropouts of a module in eval mode from its methods.", run: bind(removeDropout)},
-	{schema: "_C._jit_pass_batch_mm(Graph graph) -> None", doc: "Makes one node of a sum of four and more matrix products.", run: pass(quiet(passes.BatchMM))},
-	{schema: "_C._jit_pass_fuse_addmm(Graph graph) -> bool", doc: "Puts addmm beside sums of products and matrices of known sizes; returns whether there were any.", run: pass(passes.FuseAddmm)},
-	{schema: "_C._jit_pass_integer_value_refinement(Graph graph) -> bool", doc: "Replaces integers by the constants that conditions say they are; returns whether anything changed.", run: pass(passes.RefineIntegers)},
-	{schema: "_C._jit_pass_refine_integer_values(Graph graph) -> bool", doc: "The same as _jit_pass_integer_value_refinement.", run: pass(passes.RefineIntegers)},
-	{schema: "_C._infer_tensor_types(Graph graph) -> None", doc: "Gives tensors the types, element types and strides too, that follow from those of the parameters.", run: pass(quiet(passes.PropagateShapes))},
+	{schema: "_C._jit_pass_batch_mm(Graph graph) -> None", doc: "Makes one node of a sum of four and more matrix products.", run: pass(quiet(parity.BatchMM))},
+	{schema: "_C._jit_pass_fuse_addmm(Graph graph) -> bool", doc: "Puts addmm beside sums of products and matrices of known sizes; returns whether there were any.", run: pass(parity.FuseAddmm)},
+	{schema: "_C._jit_pass_integer_value_refinement(Graph graph) -> bool", doc: "Replaces integers by the constants that conditions say they are; returns whether anything changed.", run: pass(parity.RefineIntegers)},
+	{schema: "_C._jit_pass_refine_integer_values(Graph graph) -> bool", doc: "The same as _jit_pass_integer_value_refinement.", run: pass(parity.RefineIntegers)},
+	{schema: "_C._infer_tensor_types(Graph graph) -> None", doc: "Gives tensors the types, element types and strides too, that follow from those of the parameters.", run: pass(quiet(parity.PropagateShapes))},
 	{schema: "_C._jit_pass_complete_shape_analysis(Graph graph, any inputs, bool with_grad) -> None", doc: "Gives the parameters the types of the inputs, a tuple, and tensors those that follow.", run: bind(completeShapes)},
 	{schema: "_C._propagate_shapes(Graph graph, any inputs, bool with_grad) -> Graph", doc: "A copy in which tensors have the element types and numbers of dimensions that follow from the inputs, a tuple.", run: bind(propagateRanks)},
 	{schema: "_C._jit_erase_non_input_shape_information(Graph graph) -> None", doc: "Makes tensor types, apart from those of the parameters, ones that say nothing of shapes.", run: pass(passes.EraseInnerShapes)},
@@ -57,18 +59,18 @@ var passMembers = []function{
 	{schema: "_C._get_caught_jit_exception_class_name() -> str", doc: "The class of the last exception that left a program by a raise statement, \"\" where none has.", run: bind(func() string { return engine.LastRaised().Class })},
 	{schema: "_C._get_caught_jit_exception_original_msg() -> str", doc: "What the last exception that left a program by a raise statement said.", run: bind(func() string { return engine.LastRaised().Message })},
 	{schema: "_C._last_executed_optimized_graph() -> Graph", doc: "The optimized form of the graph of the compiled function that was called last.", run: bind(lastOptimized)},
-	{schema: "_C._jit_pass_inplace_to_functional_activation(Graph graph) -> None", doc: "Replaces activations that write new memory of the graph by those that make some; tensors that others see are left.", run: pass(quiet(passes.InplaceToFunctionalActivation))},
-	{schema: "_C._jit_pass_functional_to_inplace_activation(Graph graph) -> None", doc: "Makes activations write their input where it is new memory that nothing else uses.", run: pass(quiet(passes.FunctionalToInplaceActivation))},
-	{schema: "_C._jit_pass_propagate_dtype(Graph graph) -> bool", doc: "Gives tensors the element types that follow from those of the parameters; returns whether any was learned.", run: pass(passes.PropagateDTypes)},
-	{schema: "_C._jit_pass_propagate_device(Graph graph) -> bool", doc: "Gives tensors the devices that follow from those of the parameters; returns whether any was learned.", run: pass(passes.PropagateDevices)},
-	{schema: "_C._jit_pass_fuse_add_relu(Graph graph) -> None", doc: "Replaces aten::relu of sums by aten::_add_relu.", run: pass(quiet(passes.FuseAddRelu))},
-	{schema: "_C._jit_pass_transform_conv1d_to_conv2d(Graph graph) -> None", doc: "Replaces convolutions over one dimension by those over two.", run: pass(quiet(passes.Conv1dToConv2d))},
-	{schema: "_C._jit_pass_refine_tuple_types(Graph graph) -> None", doc: "Gives tuples that are constructed the types of their elements.", run: pass(quiet(passes.RefineTupleTypes))},
+	{schema: "_C._jit_pass_inplace_to_functional_activation(Graph graph) -> None", doc: "Replaces activations that write new memory of the graph by those that make some; tensors that others see are left.", run: pass(quiet(parity.InplaceToFunctionalActivation))},
+	{schema: "_C._jit_pass_functional_to_inplace_activation(Graph graph) -> None", doc: "Makes activations write their input where it is new memory that nothing else uses.", run: pass(quiet(parity.FunctionalToInplaceActivation))},
+	{schema: "_C._jit_pass_propagate_dtype(Graph graph) -> bool", doc: "Gives tensors the element types that follow from those of the parameters; returns whether any was learned.", run: pass(parity.PropagateDTypes)},
+	{schema: "_C._jit_pass_propagate_device(Graph graph) -> bool", doc: "Gives tensors the devices that follow from those of the parameters; returns whether any was learned.", run: pass(parity.PropagateDevices)},
+	{schema: "_C._jit_pass_fuse_add_relu(Graph graph) -> None", doc: "Replaces aten::relu of sums by aten::_add_relu.", run: pass(quiet(freeze.FuseAddRelu))},
+	{schema: "_C._jit_pass_transform_conv1d_to_conv2d(Graph graph) -> None", doc: "Replaces convolutions over one dimension by those over two.", run: pass(quiet(freeze.Conv1dToConv2d))},
+	{schema: "_C._jit_pass_refine_tuple_types(Graph graph) -> None", doc: "Gives tuples that are constructed the types of their elements.", run: pass(quiet(freeze.RefineTupleTypes))},
 	{schema: "_C._jit_pass_run_decompositions(Graph graph) -> None", doc: "Replaces operators by the graphs that are registered for them, and simplifies the graph.", run: pass(composite.RunDecompositions)},
 	{schema: "_C._jit_decomposition_graph_for_node(Node node) -> Graph?", doc: "The graph that is registered for a node's operator, None where there is none.", run: bind(composite.Decomposition)},
 	{schema: "_C._jit_register_decomposition_for_schema(FunctionSchema schema, Graph graph) -> None", doc: "Has a graph stand for an operator from now on.", run: bind(registerDecomposition)},
-	{schema: "_C._jit_pass_create_functional_graphs(Graph graph) -> None", doc: "Groups the nodes that write nothing and whose results nothing writes.", run: pass(quiet(passes.CreateFunctionalGraphs))},
-	{schema: "_C._jit_pass_inline_functional_graphs(Graph graph) -> None", doc: "Puts the nodes of functional graphs in their places.", run: pass(quiet(passes.InlineFunctionalGraphs))},
+	{schema: "_C._jit_pass_create_functional_graphs(Graph graph) -> None", doc: "Groups the nodes that write nothing and whose results nothing writes.", run: pass(quiet(parity.CreateFunctionalGraphs))},
+	{schema: "_C._jit_pass_inline_functional_graphs(Graph graph) -> None", doc: "Puts the nodes of functional graphs in their places.", run: pass(quiet(parity.InlineFunctionalGraphs))},
 	{schema: "_C._jit_pass_specialize_autogradzero(Graph graph) -> None", doc: "Removes what is done with gradients that are undefined.", run: pass(quiet(autodiff.RemoveZeros))},
 	{schema: "_C._differentiate(Graph graph) -> tuple", doc: "What torch._C.Gradient has, in the order of its names.", run: bind(differentiate)},
 	{schema: "_C._jit_pass_autocast(Graph graph) -> None", doc: "Writes the casts of the autocasts of a graph, whose calls are inlined, as nodes.", run: bind(autocast)},
@@ -182,7 +184,7 @@ func listIdioms(g *ir.Graph, refine bool) (bool, error) {
 	}
 	changed := passes.PeepholeListIdioms(g)
 	if refine {
-		changed = passes.RefineListLengths(g) || changed
+		changed = parity.RefineListLengths(g) || changed
 	}
 	return changed, nil
 }
@@ -200,7 +202,7 @@ func removeDropout(module *value.Object) error {
 	}
 	return eachMethod(module, func(f *ir.Function) error {
 		passes.Inline(f.Expose())
-		passes.RemoveDropoutAnyway(f.Graph())
+		freeze.RemoveDropoutAnyway(f.Graph())
 		return nil
 	})
 }
@@ -258,7 +260,7 @@ func autocast(g *ir.Graph) error {
 	if err := prepared(g); err != nil {
 		return err
 	}
-	_, err := passes.Autocast(g)
+	_, err := parity.Autocast(g)
 	return err
 }
 
@@ -385,7 +387,7 @@ func typeInputs(g *ir.Graph, inputs value.Value, withGrad, ranks bool) error {
 		}
 		params[i].SetType(&t)
 	}
-	passes.CompleteShapes(g, ranks)
+	parity.CompleteShapes(g, ranks)
 	return nil
 }
 
@@ -406,5 +408,5 @@ func lowerGraph(g *ir.Graph, module *value.Object) (*ir.Graph, []value.Value, er
 	if err := prepared(g); err != nil {
 		return nil, nil, err
 	}
-	return passes.LowerGraph(g, module)
+	return parity.LowerGraph(g, module)
 }

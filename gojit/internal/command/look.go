@@ -13,6 +13,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/parity"
 )
 
 // program is a function that was named on the command line: a method of a model, a function of a file of Python, or the graph of an exported program.
@@ -211,7 +212,7 @@ func optVerb(s *Session) *cobra.Command {
 
 func passNames() string {
 	var b strings.Builder
-	for _, p := range passes.All {
+	for _, p := range parity.All {
 		b.WriteString(p.Name + "\n")
 	}
 	return b.String()
@@ -220,7 +221,7 @@ func passNames() string {
 func (s *Session) opt(names, args []string) error {
 	r := &passed{Passes: []passedOne{}}
 	for _, name := range names {
-		if passes.Find(name) == nil {
+		if parity.Find(name) == nil {
 			return Usagef("there is no pass %q; gojit opt lists them", name)
 		}
 	}
@@ -233,7 +234,7 @@ func (s *Session) opt(names, args []string) error {
 	}
 	g := p.graph.Copy()
 	for _, name := range names {
-		r.Passes = append(r.Passes, passedOne{name, passes.Find(name).Run(g)})
+		r.Passes = append(r.Passes, passedOne{name, parity.Find(name).Run(g)})
 		if err := ir.Verify(g); err != nil {
 			return fmt.Errorf("the graph is not well formed behind %s: %w", name, err)
 		}

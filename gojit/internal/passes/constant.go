@@ -117,8 +117,8 @@ func loopNeverRuns(n *ir.Node) bool {
 	return ok && !start.Bool()
 }
 
-// notPropagated names the kinds that constant propagation leaves alone.
-var notPropagated = map[string]bool{
+// NotPropagated names the kinds that constant propagation leaves alone.
+var NotPropagated = map[string]bool{
 	"prim::If": true, "prim::Loop": true, "prim::Closure": true, "prim::Constant": true, "prim::AutogradZero": true,
 	"prim::Uninitialized": true, "prim::Guard": true, "prim::profile": true, "prim::profile_ivalue": true,
 	"prim::unchecked_unwrap_optional": true, "prim::awaitable": true, "prim::Enter": true, "prim::Exit": true,
@@ -127,7 +127,7 @@ var notPropagated = map[string]bool{
 }
 
 func (p *constantPropagation) supported(n *ir.Node) bool {
-	if notPropagated[n.Kind()] || len(n.Blocks()) > 0 || n.HasSideEffects() || n.IsNondeterministic() {
+	if NotPropagated[n.Kind()] || len(n.Blocks()) > 0 || n.HasSideEffects() || n.IsNondeterministic() {
 		return false
 	}
 	return p.unwritten(n.Inputs(), false) && p.unwritten(n.Outputs(), true)
@@ -194,7 +194,7 @@ func RunConstantNode(n *ir.Node) (out []value.Value, ok bool) {
 	if o == nil || o.Run == nil || o.Schema().IsVararg || o.Schema().IsVarret {
 		return nil, false
 	}
-	return runOperator(o, args, len(n.Outputs()))
+	return RunOperator(o, args, len(n.Outputs()))
 }
 
 // The computation of a constant may make so many bytes, and so many times the bytes of the tensors that it is made of: a short program
@@ -204,7 +204,7 @@ const (
 	foldedRate  = 8
 )
 
-func runOperator(o *ops.Operator, args []value.Value, outputs int) (out []value.Value, ok bool) {
+func RunOperator(o *ops.Operator, args []value.Value, outputs int) (out []value.Value, ok bool) {
 	out = make([]value.Value, outputs)
 	bytes := foldedBytes
 	for _, v := range args {
@@ -252,7 +252,7 @@ func EvaluateConstant(v *ir.Value) (c value.Value, ok bool) {
 	if o == nil || o.Run == nil || n.HasSideEffects() {
 		return value.None, false
 	}
-	out, ok := runOperator(o, args, len(n.Outputs()))
+	out, ok := RunOperator(o, args, len(n.Outputs()))
 	if !ok {
 		return value.None, false
 	}

@@ -145,7 +145,7 @@ func (d *dce) sweep(b *ir.Block) bool {
 		for _, inner := range n.Blocks() {
 			changed = d.sweep(inner) || changed
 		}
-		if !d.live.Has(n) && !hasUses(n) {
+		if !d.live.Has(n) && !HasUses(n) {
 			n.Destroy()
 			changed = true
 		}
@@ -154,7 +154,7 @@ func (d *dce) sweep(b *ir.Block) bool {
 	return changed
 }
 
-func hasUses(n *ir.Node) bool {
+func HasUses(n *ir.Node) bool {
 	for _, out := range n.Outputs() {
 		if out.HasUses() {
 			return true

@@ -129,7 +129,7 @@ func (u *unread) use(use ir.Use) bool {
 	case n.Graph() == nil || n.HasSideEffects() || len(n.Blocks()) > 0 || n.Operator() == nil || n.Operator().Schema().IsMutable():
 		return false
 	}
-	return !hasUses(n) // what nobody needs does not count
+	return !HasUses(n) // what nobody needs does not count
 }
 
 func (u *unread) outputs(n *ir.Node) bool {

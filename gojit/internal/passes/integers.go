@@ -12,7 +12,7 @@ func isIntegerOperation(n *ir.Node, kinds ...string) bool {
 		n.Input(0).Type().Kind() == types.KindInt && n.Input(1).Type().Kind() == types.KindInt
 }
 
-func constantInt(v *ir.Value) (int64, bool) {
+func ConstantInt(v *ir.Value) (int64, bool) {
 	c, ok := v.Constant()
 	if !ok || c.Kind() != value.KindInt {
 		return 0, false
@@ -28,8 +28,8 @@ func constantsRight(n *ir.Node) bool {
 	if !isIntegerOperation(n, "aten::add", "aten::mul") {
 		return false
 	}
-	_, first := constantInt(n.Input(0))
-	_, second := constantInt(n.Input(1))
+	_, first := ConstantInt(n.Input(0))
+	_, second := ConstantInt(n.Input(1))
 	if !first || second {
 		return false
 	}
@@ -49,8 +49,8 @@ func (p *peepholes) chain(n *ir.Node) *ir.Value {
 	if !isIntegerOperation(inner, "aten::add", "aten::sub") {
 		return nil
 	}
-	a, ok := constantInt(inner.Input(1))
-	b, ok2 := constantInt(n.Input(1))
+	a, ok := ConstantInt(inner.Input(1))
+	b, ok2 := ConstantInt(n.Input(1))
 	if !ok || !ok2 {
 		return nil
 	}

@@ -67,7 +67,7 @@ func constantSlice(n *ir.Node, elements []*ir.Value) (part []*ir.Value, ok bool)
 }
 
 func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
-	if len(n.Inputs()) == 0 || n.Input(0).Type().Kind() != types.KindList || !hasUses(n) {
+	if len(n.Inputs()) == 0 || n.Input(0).Type().Kind() != types.KindList || !HasUses(n) {
 		return false
 	}
 	elements, ok := elementsOf(db, n.Input(0))
@@ -81,7 +81,7 @@ func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 		n.Output().ReplaceAllUsesWith(g.Constant(value.Int(int64(len(elements))), source.Range{}))
 		return true
 	case "aten::__getitem__":
-		index, ok := constantInts(n.Inputs()[1:])
+		index, ok := ConstantInts(n.Inputs()[1:])
 		if !ok {
 			return false
 		}

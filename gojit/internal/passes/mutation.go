@@ -23,13 +23,13 @@ func RemoveMutation(g *ir.Graph) bool {
 
 // RemoveTensorMutation is RemoveMutation for tensors alone.
 func RemoveTensorMutation(g *ir.Graph) bool {
-	return removeMutation(g, func(n *ir.Node) *ir.Node { return functionalNode(n) })
+	return RemoveMutationOf(g, func(n *ir.Node) *ir.Node { return FunctionalNode(n) })
 }
 
 // RemoveListMutation is RemoveMutation for what is appended to, inserted into and set in lists that are
 // constructed in the graph.
 func RemoveListMutation(g *ir.Graph) bool {
-	return removeMutation(g, func(n *ir.Node) *ir.Node {
+	return RemoveMutationOf(g, func(n *ir.Node) *ir.Node {
 		if n.Input(0).Node().Kind() != "prim::ListConstruct" {
 			return nil
 		}
@@ -50,7 +50,7 @@ func itemsAfter(n *ir.Node, items []*ir.Value) (changed []*ir.Value, ok bool) {
 	if !n.Is("aten::_set_item", "aten::insert") || len(n.Inputs()) != 3 {
 		return nil, false
 	}
-	index, ok := constantInts(n.Inputs()[1:2])
+	index, ok := ConstantInts(n.Inputs()[1:2])
 	if !ok {
 		return nil, false
 	}
@@ -68,9 +68,9 @@ func itemsAfter(n *ir.Node, items []*ir.Value) (changed []*ir.Value, ok bool) {
 	return items, true
 }
 
-// removeMutation replaces each node that replacement has one for, where that is safe. The graph's
+// RemoveMutationOf replaces each node that replacement has one for, where that is safe. The graph's
 // memory is analyzed anew after each change.
-func removeMutation(g *ir.Graph, replacement func(*ir.Node) *ir.Node) bool {
+func RemoveMutationOf(g *ir.Graph, replacement func(*ir.Node) *ir.Node) bool {
 	changed := false
 	for again := true; again; {
 		again = false
@@ -140,9 +140,9 @@ func sharesInput(db *alias.Db, n *ir.Node, v *ir.Value) bool {
 	return false
 }
 
-// functionalNode returns a node like n, which is in no block yet, by the operator without the
+// FunctionalNode returns a node like n, which is in no block yet, by the operator without the
 // underscore; nil where there is none that takes the inputs.
-func functionalNode(n *ir.Node) *ir.Node {
+func FunctionalNode(n *ir.Node) *ir.Node {
 	kind := n.Kind()
 	if len(n.Outputs()) != 1 || !strings.HasPrefix(kind, "aten::") || !strings.HasSuffix(kind, "_") || strings.HasSuffix(kind, "__") || n.Output().Type().Kind() != types.KindTensor {
 		return nil
@@ -182,7 +182,7 @@ func functionalize(n, made *ir.Node) {
 	}
 	written.ReplaceAllUsesAfter(n, made.Output())
 	n.Destroy()
-	if !hasUses(written.Node()) && written.Node().Kind() == "prim::ListConstruct" {
+	if !HasUses(written.Node()) && written.Node().Kind() == "prim::ListConstruct" {
 		written.Node().Destroy()
 	}
 }
@@ -195,7 +195,7 @@ func RemoveInplaceOps(g *ir.Graph) bool {
 		if len(n.Outputs()) != 1 || !n.Is("aten::add_", "aten::sub_", "aten::mul_", "aten::div_", "aten::masked_fill_", "aten::fill_", "aten::zero_") {
 			return
 		}
-		if made := functionalNode(n); made != nil {
+		if made := FunctionalNode(n); made != nil {
 			functionalize(n, made)
 			changed = true
 		}

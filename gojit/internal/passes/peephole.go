@@ -319,15 +319,15 @@ func (p *peepholes) twice(n *ir.Node) *ir.Value {
 	if first.Kind() != "aten::transpose" || len(first.Inputs()) != 3 || len(n.Inputs()) != 3 {
 		return nil
 	}
-	a, ok := constantInts(n.Inputs()[1:])
-	b, ok2 := constantInts(first.Inputs()[1:])
+	a, ok := ConstantInts(n.Inputs()[1:])
+	b, ok2 := ConstantInts(first.Inputs()[1:])
 	if !ok || !ok2 || (a[0] != b[0] || a[1] != b[1]) && (a[0] != b[1] || a[1] != b[0]) || !p.db.MayShare(first.Input(0), n.Output()) {
 		return nil
 	}
 	return first.Input(0)
 }
 
-func constantInts(vs []*ir.Value) ([]int64, bool) {
+func ConstantInts(vs []*ir.Value) ([]int64, bool) {
 	out := make([]int64, len(vs))
 	for i, v := range vs {
 		c, ok := v.Constant()
@@ -357,7 +357,7 @@ func (p *peepholes) dim(n *ir.Node) *ir.Value {
 	for from.Node().Kind() == "aten::batch_norm" {
 		from = from.Node().Input(0)
 	}
-	if dims, ok := convolutionDims(from.Node()); ok && !p.db.HasWriters(n.Input(0)) {
+	if dims, ok := ConvolutionDims(from.Node()); ok && !p.db.HasWriters(n.Input(0)) {
 		return p.constant(n, value.Int(int64(dims)))
 	}
 	if p.shapes {
@@ -472,7 +472,7 @@ func sizeIndex(n *ir.Node, t *types.TensorInfo) (int, bool) {
 	if len(n.Inputs()) != 2 || t.Sizes == nil {
 		return 0, false
 	}
-	index, ok := constantInts(n.Inputs()[1:])
+	index, ok := ConstantInts(n.Inputs()[1:])
 	if !ok {
 		return 0, false
 	}
@@ -483,8 +483,8 @@ func sizeIndex(n *ir.Node, t *types.TensorInfo) (int, bool) {
 	return i, i >= 0 && i < len(t.Sizes) && t.Sizes[i] >= 0
 }
 
-// convolutionDims returns the dimensions of what a convolution of a batch gives; ok is false for other nodes.
-func convolutionDims(n *ir.Node) (dims int, ok bool) {
+// ConvolutionDims returns the dimensions of what a convolution of a batch gives; ok is false for other nodes.
+func ConvolutionDims(n *ir.Node) (dims int, ok bool) {
 	if fact, ok := ops.FactOf(n.Kind(), "convolution"); ok {
 		dims, err := strconv.Atoi(fact)
 		return dims, err == nil

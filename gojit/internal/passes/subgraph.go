@@ -10,14 +10,14 @@ import (
 // A node with the attribute Subgraph stands for the nodes of that graph, whose parameters are its inputs and whose results
 // are its outputs.
 
-// newSubgraph makes a node with an empty Subgraph, which is in no block yet.
-func newSubgraph(g *ir.Graph, kind string) *ir.Node {
+// NewSubgraph makes a node with an empty Subgraph, which is in no block yet.
+func NewSubgraph(g *ir.Graph, kind string) *ir.Node {
 	return g.Create(kind, nil, 0).SetAttr("Subgraph", ir.NewGraph())
 }
 
-// mergeIntoSubgraph moves n to the front of a group's Subgraph. n stands before the group with nothing between that uses
+// MergeIntoSubgraph moves n to the front of a group's Subgraph. n stands before the group with nothing between that uses
 // it. Constants that n uses are copied; what it makes becomes an output where something else uses it.
-func mergeIntoSubgraph(memory *alias.Db, n, group *ir.Node) {
+func MergeIntoSubgraph(memory *alias.Db, n, group *ir.Node) {
 	body := group.GraphAttr("Subgraph")
 	inner := map[*ir.Value]*ir.Value{}
 	for i, v := range group.Inputs() {

@@ -121,7 +121,7 @@ func (f *tensorExprs) block(b *ir.Block) {
 				if n.Kind() == interp.GroupKind || !f.joins(n) || !computes(n) {
 					continue
 				}
-				group = newSubgraph(b.Graph(), interp.GroupKind).InsertAfter(n)
+				group = NewSubgraph(b.Graph(), interp.GroupKind).InsertAfter(n)
 				f.take(n, group)
 				f.groups = append(f.groups, group)
 				again = true
@@ -180,7 +180,7 @@ func (f *tensorExprs) absorb(n, into *ir.Node) {
 	}
 	for _, m := range slices.Backward(moved) {
 		if m.Kind() != "prim::Constant" {
-			mergeIntoSubgraph(f.memory, m, into)
+			MergeIntoSubgraph(f.memory, m, into)
 		}
 	}
 	f.memory = alias.Analyze(into.Graph(), alias.Options{}) // it does not know the group's outputs
@@ -194,9 +194,9 @@ func (f *tensorExprs) take(n, group *ir.Node) {
 		return
 	}
 	lists := listsOf(n)
-	mergeIntoSubgraph(f.memory, n, group)
+	MergeIntoSubgraph(f.memory, n, group)
 	for _, l := range lists {
-		mergeIntoSubgraph(f.memory, l, group)
+		MergeIntoSubgraph(f.memory, l, group)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -29,7 +30,7 @@ func Finalize(module *value.Object, preserved []string, o Options) (*value.Objec
 	}
 	insertPacking(f.Graph())
 	Fuse(f.Graph(), o.Mode)
-	frozen, err := passes.Freeze(module, passes.FreezeOptions{Preserved: preserved, Mangle: o.Mangle})
+	frozen, err := freeze.Freeze(module, freeze.FreezeOptions{Preserved: preserved, Mangle: o.Mangle})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func foldPacking(module *value.Object) error {
 			}
 			// What cannot be packed fails when the method runs.
 			attribute := fmt.Sprintf("quantized_%s._jit_pass_packed_weight_%d", name, count)
-			if folded, err := passes.FoldPack(module, g, n, attribute); folded && err == nil {
+			if folded, err := freeze.FoldPack(module, g, n, attribute); folded && err == nil {
 				count++
 			}
 		}

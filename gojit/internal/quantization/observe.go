@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -20,7 +21,7 @@ import (
 func Observe(module *value.Object, name string, configs map[string]*Config, o Options) (*value.Object, error) {
 	before := configsOf(module, configs)
 	keys := map[*value.Object]string{}
-	copied, err := passes.CloneModuleWith(module, passes.CloneOptions{
+	copied, err := freeze.CloneModuleWith(module, freeze.CloneOptions{
 		Mangle: o.Mangle, CopyTensors: !o.InPlace, Key: func(m *value.Object) any { return configKey(m, before, keys) },
 	})
 	if err != nil {
@@ -119,9 +120,9 @@ func (ob *observation) prepare(c invocation, done map[*ir.Graph]bool) error {
 	}
 	done[g] = true
 	passes.InlineForkWait(g)
-	passes.FuseLinear(g)
+	freeze.FuseLinear(g)
 	passes.ConstantPropagation(g)
-	passes.PlainConvolutions(g)
+	freeze.PlainConvolutions(g)
 	passes.RemoveListMutation(g)
 	return nil
 }
@@ -130,7 +131,7 @@ func (ob *observation) prepare(c invocation, done map[*ir.Graph]bool) error {
 func swapLinear(m *value.Object) {
 	for _, name := range m.Class.MethodNames() {
 		if f, err := method(m, name); err == nil {
-			passes.SwapFunctionalLinear(f.Graph())
+			freeze.SwapFunctionalLinear(f.Graph())
 		}
 	}
 }

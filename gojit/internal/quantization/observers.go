@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -267,7 +267,7 @@ func isRelu(self *value.Object, n *ir.Node) bool {
 		return name == "relu"
 	}
 	if c, ok := invoked(self, n); ok {
-		return passes.IsLibraryClass(c.module.Class, "activation", "ReLU")
+		return freeze.IsLibraryClass(c.module.Class, "activation", "ReLU")
 	}
 	return n.Is("aten::relu", "aten::relu_")
 }
@@ -288,7 +288,7 @@ var layers = [][2]string{
 func isLayer(self *value.Object, n *ir.Node) bool {
 	if c, ok := invoked(self, n); ok {
 		for _, l := range layers {
-			if passes.IsLibraryClass(c.module.Class, l[0], l[1]) {
+			if freeze.IsLibraryClass(c.module.Class, l[0], l[1]) {
 				return true
 			}
 		}

@@ -8,7 +8,7 @@ package quantization
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -65,7 +65,7 @@ func invoked(self *value.Object, n *ir.Node) (c invocation, ok bool) {
 	if n.Kind() != "prim::CallMethod" {
 		return c, false
 	}
-	m := passes.ModuleAt(n.Graph(), self, n.Input(0))
+	m := freeze.ModuleAt(n.Graph(), self, n.Input(0))
 	if m == nil {
 		return c, false
 	}

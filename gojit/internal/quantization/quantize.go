@@ -7,6 +7,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -20,7 +21,7 @@ import (
 //	                                                               %x.quant = aten::quantize_per_tensor(%x, %x_scale_0, %x_zero_point_0, %x_scalar_type_0)
 //	                                                               %x.dequant.0 = aten::dequantize(%x.quant)
 func Quantize(module *value.Object, name string, o Options) (*value.Object, error) {
-	copied, err := passes.CloneModuleWith(module, passes.CloneOptions{Mangle: o.Mangle, CopyTensors: !o.InPlace})
+	copied, err := freeze.CloneModuleWith(module, freeze.CloneOptions{Mangle: o.Mangle, CopyTensors: !o.InPlace})
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +201,7 @@ func (q *quantizer) parameters(observer *value.Object) ([]learned, error) {
 }
 
 func isPlaceholder(observer *value.Object) bool {
-	return passes.IsClassNamed(observer.Class, "PlaceholderObserver")
+	return freeze.IsClassNamed(observer.Class, "PlaceholderObserver")
 }
 
 // insert puts the rounding of a value behind its observer.

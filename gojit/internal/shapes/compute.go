@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/parity"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -319,7 +320,7 @@ func simplify(g *ir.Graph, isSize func(v *ir.Value) bool) {
 		changed = passes.RemoveListMutation(g) || changed
 		changed = passes.Peephole(g) || changed
 		changed = passes.PeepholeListIdioms(g) || changed
-		changed = passes.RefineListLengths(g) || changed
+		changed = parity.RefineListLengths(g) || changed
 		changed = passes.CSE(g) || changed
 		changed = compareSame(g) || changed
 		changed = compareSizes(g, isSize) || changed

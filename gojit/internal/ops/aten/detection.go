@@ -113,6 +113,9 @@ type box struct {
 	samplesH, samplesW int
 }
 
+// sampleBytes is what torchvision notes of each sample of a region: four places and four weights.
+const sampleBytes = 48
+
 func (r *regions) box(i int, offset float64, clamp bool, ratio int) box {
 	row := r.rois[5*i : 5*i+5]
 	b := box{image: int(row[0]), x: row[1]*r.scale - offset, y: row[2]*r.scale - offset}
@@ -125,6 +128,7 @@ func (r *regions) box(i int, offset float64, clamp bool, ratio int) box {
 	if ratio <= 0 {
 		b.samplesH, b.samplesW = int(math.Ceil(b.binH)), int(math.Ceil(b.binW))
 	}
+	room(sampleBytes, r.outHeight, r.outWid, max(b.samplesH, 0), max(b.samplesW, 0))
 	return b
 }
 

@@ -1,4 +1,4 @@
-package passes
+package freeze
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -178,7 +179,7 @@ func FoldPrepackingOps(module *value.Object) error {
 				count++
 			}
 		}
-		DCE(g)
+		passes.DCE(g)
 	}
 	return nil
 }

@@ -1,19 +1,20 @@
-package passes
+package parity
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
 // InplaceToFunctionalActivation is RemoveTensorMutation for activations alone.
 func InplaceToFunctionalActivation(g *ir.Graph) bool {
-	return removeMutation(g, func(n *ir.Node) *ir.Node {
+	return passes.RemoveMutationOf(g, func(n *ir.Node) *ir.Node {
 		if !n.Operator().Def().Has(ops.Activation) {
 			return nil
 		}
-		return functionalNode(n)
+		return passes.FunctionalNode(n)
 	})
 }
 

@@ -1,4 +1,4 @@
-package passes_test
+package parity_test
 
 import (
 	"strings"
@@ -6,13 +6,13 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/golden"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/parity"
 )
 
 // TestPasses runs the passes that an archive's sections name over its graph.
 func TestPasses(t *testing.T) {
 	golden.Run(t, "testdata/*.txtar", func(t *testing.T, c *golden.Case) {
-		for _, p := range passes.All {
+		for _, p := range parity.All {
 			if !c.Has("out/" + p.Name) {
 				continue
 			}

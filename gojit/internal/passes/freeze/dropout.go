@@ -1,4 +1,4 @@
-package passes
+package freeze
 
 import "github.com/torchjit/torchjit/gojit/internal/ir"
 

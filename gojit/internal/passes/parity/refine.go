@@ -1,10 +1,11 @@
-package passes
+package parity
 
 import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -93,7 +94,7 @@ func (r *refinement) factsOf(condition *ir.Value, outcome bool) []fact {
 	switch {
 	case n.Is("aten::eq") && outcome || n.Is("aten::ne") && !outcome:
 		for i := range n.Inputs() {
-			if is, ok := constantInt(n.Input(i)); ok {
+			if is, ok := passes.ConstantInt(n.Input(i)); ok {
 				if subject := r.subject(n.Input(1 - i)); subject != nil {
 					return []fact{{subject, is}}
 				}
@@ -191,7 +192,7 @@ func replaceInteger(r *refinement, f fact, at *ir.Node, where func(*ir.Node) boo
 // replaceLengths makes the uses of a list's lengths uses of the constant.
 func replaceLengths(r *refinement, f fact, _ *ir.Node, where func(*ir.Node) bool) {
 	for _, u := range f.value.Uses() {
-		if u.User.Is("aten::len") && hasUses(u.User) && where(u.User) {
+		if u.User.Is("aten::len") && passes.HasUses(u.User) && where(u.User) {
 			u.User.Output().ReplaceAllUsesWith(r.constant(f.is, u.User))
 			r.changed = true
 		}

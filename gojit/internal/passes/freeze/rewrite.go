@@ -1,7 +1,8 @@
-package passes
+package freeze
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -43,7 +44,7 @@ func FuseAddRelu(g *ir.Graph) bool {
 // Conv1dToConv2d replaces convolutions over one dimension by those over two, of which the first has size one, for back
 // ends that have no others.
 func Conv1dToConv2d(g *ir.Graph) bool {
-	changed := ConstantPropagation(g)
+	changed := passes.ConstantPropagation(g)
 	return rewriteAll(g, [][2]string{{`graph(%input, %weight, %bias, %stride, %padding, %dilation, %groups):
   %r = aten::conv1d(%input, %weight, %bias, %stride, %padding, %dilation, %groups)
   return (%r)`, `graph(%input, %weight, %bias, %stride : int[], %padding : int[], %dilation : int[], %groups):
@@ -69,14 +70,14 @@ func RefineTupleTypes(g *ir.Graph) bool {
 	g.Block().Walk(func(n *ir.Node) {
 		if n.Kind() == "prim::TupleConstruct" {
 			before := n.Output().Type().String()
-			refineTuple(n)
+			RefineTuple(n)
 			changed = changed || n.Output().Type().String() != before
 		}
 	})
 	return changed
 }
 
-func refineTuple(n *ir.Node) {
+func RefineTuple(n *ir.Node) {
 	t, ok := n.Output().Type().(*types.Tuple)
 	if !ok || t.Name != "" {
 		return

@@ -1,4 +1,4 @@
-package passes
+package parity
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"

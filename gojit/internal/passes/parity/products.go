@@ -1,10 +1,11 @@
-package passes
+package parity
 
 import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -21,7 +22,7 @@ func FuseAddmm(g *ir.Graph) bool {
 		if n.Kind() != "aten::add" || len(n.Inputs()) != 3 || !n.Output().HasUses() {
 			return
 		}
-		if alpha, ok := constantInt(n.Input(2)); !ok || alpha != 1 {
+		if alpha, ok := passes.ConstantInt(n.Input(2)); !ok || alpha != 1 {
 			return
 		}
 		for i := range 2 {
@@ -75,7 +76,7 @@ func BatchMM(g *ir.Graph) bool {
 	changed := batchProducts(g, g.Block())
 	changed = batchSides(g, g.Block()) || changed
 	if changed {
-		DCE(g)
+		passes.DCE(g)
 	}
 	return changed
 }
@@ -190,7 +191,7 @@ func sumOfProducts(n *ir.Node) []*ir.Node {
 	case n.Kind() != "aten::add" || len(n.Inputs()) != 3:
 		return nil
 	}
-	if alpha, ok := constantInt(n.Input(2)); !ok || alpha != 1 {
+	if alpha, ok := passes.ConstantInt(n.Input(2)); !ok || alpha != 1 {
 		return nil
 	}
 	var products []*ir.Node

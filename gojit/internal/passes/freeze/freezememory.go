@@ -1,4 +1,4 @@
-package passes
+package freeze
 
 import (
 	"maps"
@@ -13,30 +13,30 @@ func (f *freezer) keepSharedMemory() {
 		changed = false
 		written := map[any]bool{}
 		for s := range f.kept {
-			v, _ := s.object.Attr(s.name)
+			v, _ := s.Object.Attr(s.Name)
 			eachMemory(v, func(m any) { written[m] = true })
 		}
-		f.eachSlot(f.root, map[*value.Object]bool{}, func(s slot) bool {
-			v, _ := s.object.Attr(s.name)
+		f.eachSlot(f.root, map[*value.Object]bool{}, func(s Slot) bool {
+			v, _ := s.Object.Attr(s.Name)
 			shares := f.kept[s]
 			eachMemory(v, func(m any) { shares = shares || written[m] })
 			changed = changed || shares && !f.kept[s]
 			f.kept[s] = shares
 			return shares
 		})
-		maps.DeleteFunc(f.kept, func(_ slot, kept bool) bool { return !kept })
+		maps.DeleteFunc(f.kept, func(_ Slot, kept bool) bool { return !kept })
 	}
 }
 
 // eachSlot calls visit for the attributes of a module and of those in it. A module in which visit
 // says of one that it stays stays itself.
-func (f *freezer) eachSlot(o *value.Object, seen map[*value.Object]bool, visit func(slot) bool) (stays bool) {
+func (f *freezer) eachSlot(o *value.Object, seen map[*value.Object]bool, visit func(Slot) bool) (stays bool) {
 	if seen[o] {
 		return false
 	}
 	seen[o] = true
 	for i, a := range o.Class.Attributes {
-		s := slot{o, a.Name}
+		s := Slot{o, a.Name}
 		kept := visit(s)
 		if v := o.Slots[i]; v.Kind() == value.KindObject && v.Object().Class.IsModule && f.eachSlot(v.Object(), seen, visit) {
 			f.kept[s], kept = true, true

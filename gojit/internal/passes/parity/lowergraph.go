@@ -1,9 +1,11 @@
-package passes
+package parity
 
 import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -13,10 +15,10 @@ import (
 // attributes become parameters behind the others. The tensors are returned in their order. It fails on attributes of
 // other types and on modules that are used in another way.
 func LowerGraph(method *ir.Graph, self *value.Object) (*ir.Graph, []value.Value, error) {
-	l := &graphLowering{g: method.Copy(), slots: map[*ir.Value]slot{}, inputs: map[slot]*ir.Value{}}
-	Inline(l.g)
-	LowerSimpleTuples(l.g)
-	DCE(l.g)
+	l := &graphLowering{g: method.Copy(), slots: map[*ir.Value]freeze.Slot{}, inputs: map[freeze.Slot]*ir.Value{}}
+	passes.Inline(l.g)
+	passes.LowerSimpleTuples(l.g)
+	passes.DCE(l.g)
 	module := l.g.Inputs()[0]
 	if err := l.collect(module, self); err != nil {
 		return nil, nil, err
@@ -31,9 +33,9 @@ func LowerGraph(method *ir.Graph, self *value.Object) (*ir.Graph, []value.Value,
 
 type graphLowering struct {
 	g       *ir.Graph
-	reads   []*ir.Node         // of attributes, those of a module behind the module's own
-	slots   map[*ir.Value]slot // what reads of tensors read
-	inputs  map[slot]*ir.Value
+	reads   []*ir.Node                // of attributes, those of a module behind the module's own
+	slots   map[*ir.Value]freeze.Slot // what reads of tensors read
+	inputs  map[freeze.Slot]*ir.Value
 	tensors []value.Value
 }
 
@@ -55,7 +57,7 @@ func (l *graphLowering) collect(module *ir.Value, object *value.Object) error {
 				return err
 			}
 		case is.IsTensor():
-			l.slots[n.Output()] = slot{object, name}
+			l.slots[n.Output()] = freeze.Slot{Object: object, Name: name}
 		default:
 			return source.Errorf(source.RuntimeError, n.Range, "Unknown type %s encountered in graph lowering. This type is not supported in ONNX export.", n.Output().Type())
 		}
@@ -82,7 +84,7 @@ func (l *graphLowering) inputsOf(n *ir.Node) {
 		}
 		in := l.inputs[from]
 		if in == nil {
-			is, _ := from.object.Attr(from.name)
+			is, _ := from.Object.Attr(from.Name)
 			in = l.g.AddInput("").SetType(value.CompleteType(is.Tensor()))
 			l.inputs[from] = in
 			l.tensors = append(l.tensors, is)

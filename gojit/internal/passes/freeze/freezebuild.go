@@ -1,7 +1,8 @@
-package passes
+package freeze
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -35,7 +36,7 @@ func (f *freezer) copy(o *value.Object) *value.Object {
 	made := value.NewObject(class)
 	f.copies[o] = made
 	for i, a := range o.Class.Attributes {
-		if !f.kept[slot{o, a.Name}] && !(a.Name == "training" && f.keepsTraining(o)) {
+		if !f.kept[Slot{o, a.Name}] && !(a.Name == "training" && f.keepsTraining(o)) {
 			continue
 		}
 		v := o.Slots[i]
@@ -54,13 +55,13 @@ func (f *freezer) copy(o *value.Object) *value.Object {
 
 // keepsTraining reports whether the module's mode stays: it is a submodule that is kept whole.
 func (f *freezer) keepsTraining(o *value.Object) bool {
-	return o != f.root && f.kept[slot{o, "training"}]
+	return o != f.root && f.kept[Slot{o, "training"}]
 }
 
 // copyMethods gives a submodule that stays the methods that it had, over its new class.
 func (f *freezer) copyMethods(o *value.Object, class *types.Class) {
 	for _, a := range o.Class.Attributes {
-		if !f.kept[slot{o, a.Name}] {
+		if !f.kept[Slot{o, a.Name}] {
 			return // a part of it is gone: its methods cannot stay
 		}
 	}
@@ -70,7 +71,7 @@ func (f *freezer) copyMethods(o *value.Object, class *types.Class) {
 			continue
 		}
 		g := m.Graph().Copy()
-		Inline(g)
+		passes.Inline(g)
 		f.retypeFrom(g, o, f.copies[o])
 		s := *m.Schema
 		s.Arguments = append([]schema.Argument(nil), s.Arguments...)

@@ -1,10 +1,11 @@
-package passes
+package freeze
 
 import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -35,7 +36,7 @@ func OptimizeFrozenGraph(g *ir.Graph, numerics bool) bool {
 		again = FoldFrozenConvMulOrDiv(g) || again
 		changed = changed || again
 	}
-	return DCE(g) || changed
+	return passes.DCE(g) || changed
 }
 
 // convolution is a convolution with constant weights whose result has one use.
@@ -70,13 +71,13 @@ func foldAfterConvolutions(g *ir.Graph, fold func(*convolution, *ir.Node) bool) 
 		}
 	})
 	if changed {
-		DCE(g)
+		passes.DCE(g)
 	}
 	return changed
 }
 
 func constantConvolution(n *ir.Node) *convolution {
-	if _, plain := convolutionDims(n); n.IsDestroyed() || !plain && !isPlainConvolution(n) || len(n.Output().Uses()) != 1 {
+	if _, plain := passes.ConvolutionDims(n); n.IsDestroyed() || !plain && !isPlainConvolution(n) || len(n.Output().Uses()) != 1 {
 		return nil
 	}
 	weight := constantTensor(n.Input(1))

@@ -1,10 +1,11 @@
-package passes
+package freeze
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -45,7 +46,7 @@ var linearPatterns = [][2]string{
 func FuseLinear(g *ir.Graph) bool {
 	changed := rewriteAll(g, linearPatterns)
 	if changed {
-		DCE(g)
+		passes.DCE(g)
 	}
 	return changed
 }
@@ -102,7 +103,7 @@ func SwapFunctionalLinear(g *ir.Graph) bool {
 		changed = true
 	})
 	if changed {
-		DCE(g)
+		passes.DCE(g)
 	}
 	return changed
 }

@@ -1,4 +1,4 @@
-package passes
+package parity
 
 import (
 	"slices"
@@ -7,6 +7,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -93,7 +95,7 @@ func (p *shapes) block(b *ir.Block) {
 			p.loop(n)
 		case "prim::TupleConstruct":
 			p.run(n)
-			refineTuple(n)
+			freeze.RefineTuple(n)
 		default:
 			for _, inner := range n.Blocks() {
 				p.block(inner)
@@ -105,7 +107,7 @@ func (p *shapes) block(b *ir.Block) {
 
 // run runs a node on what its inputs are.
 func (p *shapes) run(n *ir.Node) {
-	if n.Kind() == "prim::Constant" || notPropagated[n.Kind()] || n.HasSideEffects() {
+	if n.Kind() == "prim::Constant" || passes.NotPropagated[n.Kind()] || n.HasSideEffects() {
 		return
 	}
 	args, tensors, typed, ok := p.arguments(n)
@@ -237,7 +239,7 @@ func (p *shapes) results(n *ir.Node, args []value.Value) ([]value.Value, bool) {
 	if o == nil || o.Run == nil || o.Schema().IsVararg || o.Schema().IsVarret {
 		return nil, false
 	}
-	return runOperator(o, args, len(n.Outputs()))
+	return passes.RunOperator(o, args, len(n.Outputs()))
 }
 
 // learn notes what a value is. typed says that the element types are right.

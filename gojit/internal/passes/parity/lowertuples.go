@@ -1,7 +1,8 @@
-package passes
+package parity
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -17,7 +18,7 @@ func LowerAllTuples(g *ir.Graph) {
 	l.parameters(g.Block())
 	l.block(g.Block())
 	l.results(g.Block())
-	DCE(g)
+	passes.DCE(g)
 }
 
 type tupleLowering struct{ g *ir.Graph }
@@ -94,7 +95,7 @@ func (l *tupleLowering) node(n *ir.Node) {
 			n.Outputs()[i].ReplaceAllUsesWith(v)
 		}
 	case "prim::TupleIndex":
-		if index, ok := constantInts(n.Inputs()[1:]); ok {
+		if index, ok := passes.ConstantInts(n.Inputs()[1:]); ok {
 			if items := l.made(n); items != nil {
 				i := int(index[0])
 				if i < 0 {

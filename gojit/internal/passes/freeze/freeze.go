@@ -1,4 +1,4 @@
-package passes
+package freeze
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -29,7 +30,7 @@ type FreezeOptions struct {
 // submodules are inlined. What a method writes or is to be preserved stays as it is. It fails where
 // something to be preserved is unknown or a method cannot be compiled.
 func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
-	f := &freezer{options: o, root: module, kept: map[slot]bool{}, copies: map[*value.Object]*value.Object{}}
+	f := &freezer{options: o, root: module, kept: map[Slot]bool{}, copies: map[*value.Object]*value.Object{}}
 	if training, ok := module.Attr("training"); ok && training.Kind() == value.KindBool && training.Bool() {
 		f.training, f.options.PreserveParameters = true, true
 	}
@@ -65,10 +66,10 @@ func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
 	return f.build(), nil
 }
 
-// slot is an attribute of an object.
-type slot struct {
-	object *value.Object
-	name   string
+// Slot is an attribute of an object.
+type Slot struct {
+	Object *value.Object
+	Name   string
 }
 
 type frozenMethod struct {
@@ -85,9 +86,9 @@ type freezer struct {
 	graphs  []*ir.Graph            // of the methods, and those that they fork
 	forks   map[*ir.Graph]*ir.Node // what runs a graph that is forked
 	owners  map[*ir.Graph]*value.Object
-	kept    map[slot]bool // attributes that stay
+	kept    map[Slot]bool // attributes that stay
 	// interfaces are the attributes of interface types with the modules that they hold.
-	interfaces map[slot]*value.Object
+	interfaces map[Slot]*value.Object
 	training   bool // the module is training: what training decides stays
 	copies     map[*value.Object]*value.Object
 }
@@ -104,7 +105,7 @@ func (f *freezer) collect() error {
 				names = append(names, name)
 			}
 		} else if f.root.Class.AttributeIndex(name) >= 0 {
-			f.keepAll(slot{f.root, name})
+			f.keepAll(Slot{f.root, name})
 		} else if !f.keepPath(name) {
 			return source.Errorf(source.RuntimeError, source.Range{}, "Unknown name: %s", name)
 		}
@@ -139,11 +140,11 @@ func (f *freezer) keepMethod(o *value.Object, name string) error {
 }
 
 // keepAll keeps an attribute, and all of it where it is a module.
-func (f *freezer) keepAll(s slot) {
+func (f *freezer) keepAll(s Slot) {
 	f.kept[s] = true
-	if v, _ := s.object.Attr(s.name); v.Kind() == value.KindObject && v.Object().Class.IsModule {
+	if v, _ := s.Object.Attr(s.Name); v.Kind() == value.KindObject && v.Object().Class.IsModule {
 		for _, a := range v.Object().Class.Attributes {
-			f.keepAll(slot{v.Object(), a.Name})
+			f.keepAll(Slot{v.Object(), a.Name})
 		}
 	}
 }
@@ -159,12 +160,12 @@ func (f *freezer) keepPath(path string) bool {
 		if at == o {
 			break
 		}
-		f.kept[slot{at, name}] = true
+		f.kept[Slot{at, name}] = true
 		v, _ := at.Attr(name)
 		at = v.Object()
 	}
 	if o.Class.AttributeIndex(last) >= 0 {
-		f.keepAll(slot{o, last})
+		f.keepAll(Slot{o, last})
 	}
 	return true
 }
@@ -185,11 +186,11 @@ func (f *freezer) follow(path string) (o *value.Object, last string) {
 
 // prepare inlines what a graph calls, also in the graphs that it forks.
 func (f *freezer) prepare(g *ir.Graph) {
-	Inline(g)
+	passes.Inline(g)
 	if !f.options.KeepInterfaces {
 		f.inlineInterfaces(g)
 	}
-	EraseShapeInformation(g)
+	passes.EraseShapeInformation(g)
 	eachFork(g, func(_ *ir.Node, inner *ir.Graph) { f.prepare(inner) })
 }
 
@@ -277,25 +278,25 @@ func (f *freezer) inlineInterfaces(g *ir.Graph) {
 			if o, _ := f.resolve(n.Output()); o != nil {
 				holder, _ := f.resolve(n.Input(0))
 				if f.interfaces == nil {
-					f.interfaces = map[slot]*value.Object{}
+					f.interfaces = map[Slot]*value.Object{}
 				}
-				f.interfaces[slot{holder, n.StringAttr("name")}] = o
+				f.interfaces[Slot{holder, n.StringAttr("name")}] = o
 				n.Output().SetType(o.Class)
 				again = true
 			}
 		})
 		if again {
-			Inline(g)
+			passes.Inline(g)
 		}
 	}
 }
 
 // checkInterfaces fails where an attribute of an interface type is set, or the module that it holds is written, which makes it stay.
-func (f *freezer) checkInterfaces(preserved map[slot]bool) error {
+func (f *freezer) checkInterfaces(preserved map[Slot]bool) error {
 	for s, module := range f.interfaces {
 		for kept := range f.kept {
-			if !preserved[kept] && (kept == s || kept.object == module) {
-				return source.Errorf(source.RuntimeError, source.Range{}, "failed to freeze interface attribute '%s'", s.name)
+			if !preserved[kept] && (kept == s || kept.Object == module) {
+				return source.Errorf(source.RuntimeError, source.Range{}, "failed to freeze interface attribute '%s'", s.Name)
 			}
 		}
 	}
@@ -393,9 +394,9 @@ func usedAsValue(v *ir.Value) bool {
 // keep notes that an attribute stays, and so do the modules on the way to it.
 func (f *freezer) keep(holder *ir.Value, o *value.Object, name string) {
 	if v, _ := o.Attr(name); v.Kind() == value.KindObject && v.Object().Class.IsModule {
-		f.keepAll(slot{o, name})
+		f.keepAll(Slot{o, name})
 	}
-	f.kept[slot{o, name}] = true
+	f.kept[Slot{o, name}] = true
 	for n := holder.Node(); ; {
 		if fork := f.forks[n.Graph()]; fork != nil && n.Kind() == "prim::Param" {
 			holder = fork.Input(holder.Offset())
@@ -406,7 +407,7 @@ func (f *freezer) keep(holder *ir.Value, o *value.Object, name string) {
 			return
 		}
 		if outer, _ := f.resolve(n.Input(0)); outer != nil {
-			f.kept[slot{outer, n.StringAttr("name")}] = true
+			f.kept[Slot{outer, n.StringAttr("name")}] = true
 		}
 		holder = n.Input(0)
 		n = holder.Node()
@@ -416,12 +417,12 @@ func (f *freezer) keep(holder *ir.Value, o *value.Object, name string) {
 // propagate replaces attributes that do not stay by constants before the first node, called by
 // their paths.
 func (f *freezer) propagate(g *ir.Graph) {
-	constants := map[slot]*ir.Value{}
+	constants := map[Slot]*ir.Value{}
 	if first := g.Block().First(); first != nil {
 		old := g.SetInsertPoint(first)
 		defer g.SetInsertPoint(old)
 	}
-	for _, n := range NodesOf(g) {
+	for _, n := range passes.NodesOf(g) {
 		if n.Kind() != "prim::GetAttr" {
 			continue
 		}
@@ -430,7 +431,7 @@ func (f *freezer) propagate(g *ir.Graph) {
 			continue
 		}
 		name := n.StringAttr("name")
-		s := slot{o, name}
+		s := Slot{o, name}
 		v, _ := o.Attr(name)
 		if f.kept[s] || v.Kind() == value.KindObject && v.Object().Class.IsModule {
 			continue
@@ -477,17 +478,17 @@ func withoutGradient(v value.Value) value.Value {
 
 // simplifyFrozen removes what the constants have made superfluous.
 func simplifyFrozen(g *ir.Graph) {
-	DCE(g)
-	CSE(g)
-	Peephole(g)
-	ConstantPropagation(g)
-	ConstantPooling(g)
-	UnrollConstantLoops(g)
+	passes.DCE(g)
+	passes.CSE(g)
+	passes.Peephole(g)
+	passes.ConstantPropagation(g)
+	passes.ConstantPooling(g)
+	passes.UnrollConstantLoops(g)
 	for changed := true; changed; {
-		changed = CSE(g)
-		changed = Peephole(g) || changed
-		changed = ConstantPropagation(g) || changed
+		changed = passes.CSE(g)
+		changed = passes.Peephole(g) || changed
+		changed = passes.ConstantPropagation(g) || changed
 	}
-	LowerSimpleTuples(g)
-	DCE(g)
+	passes.LowerSimpleTuples(g)
+	passes.DCE(g)
 }

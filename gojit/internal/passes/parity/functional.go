@@ -1,10 +1,11 @@
-package passes
+package parity
 
 import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 )
 
 // FunctionalKind is the kind of a node whose Subgraph writes nothing and whose results nothing writes.
@@ -31,15 +32,15 @@ func CreateFunctionalGraphs(g *ir.Graph) bool {
 		}
 		body := n.GraphAttr("Subgraph")
 		if countNodes(body.Block()) < leastFunctional {
-			InlineSubgraph(n)
+			passes.InlineSubgraph(n)
 			dissolved = true
 			continue
 		}
-		ConstantPooling(body)
+		passes.ConstantPooling(body)
 		kept = true
 	}
 	if dissolved {
-		ConstantPooling(g)
+		passes.ConstantPooling(g)
 	}
 	return kept
 }
@@ -49,7 +50,7 @@ func InlineFunctionalGraphs(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
 		if n.Kind() == FunctionalKind {
-			InlineSubgraph(n)
+			passes.InlineSubgraph(n)
 			changed = true
 		}
 	})
@@ -103,11 +104,11 @@ func (f *functionalGroups) group(b *ir.Block) {
 				f.group(inner)
 			}
 		case f.memory.MoveBefore(at, group):
-			mergeIntoSubgraph(f.memory, at, group)
+			passes.MergeIntoSubgraph(f.memory, at, group)
 		default:
 			dropEmpty(group)
 			group = f.empty(b).InsertAfter(at)
-			mergeIntoSubgraph(f.memory, at, group)
+			passes.MergeIntoSubgraph(f.memory, at, group)
 		}
 	}
 	dropEmpty(group)
@@ -115,7 +116,7 @@ func (f *functionalGroups) group(b *ir.Block) {
 
 // empty makes a group, which is in no block yet.
 func (f *functionalGroups) empty(b *ir.Block) *ir.Node {
-	group := newSubgraph(b.Graph(), FunctionalKind)
+	group := passes.NewSubgraph(b.Graph(), FunctionalKind)
 	f.groups = append(f.groups, group)
 	return group
 }

@@ -1,9 +1,10 @@
-package passes
+package parity
 
 import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -161,7 +162,7 @@ func dtypeOf(n *ir.Node) []string {
 	if n.IsNondeterministic() {
 		return []string{args[0].Tensor().DType().String()}
 	}
-	results, ok := runOperator(o, args, len(n.Outputs()))
+	results, ok := passes.RunOperator(o, args, len(n.Outputs()))
 	if !ok {
 		return nil
 	}
