@@ -187,25 +187,20 @@ const keyed = `
 bind/deprecated.go 1 orders of arguments that Python took
 bind/operator.go 1 what PyTorch calls by functions of Python
 bind/register.go 1 kinds of lists of names
-internal/alias/alias.go 1 reads and writes of containers
 internal/archive/bytecode/bytecode.go 1 instructions of mobile archives
 internal/archive/code/printer.go 2 symbols of Python
 internal/autograd/operators.go 1 each entry is the operator
 internal/autograd/tape.go 1 writes that replace what is recorded
 internal/exec/profile.go 1 what is asked of profiles
-internal/export/assume.go 1 numbers of sizes
-internal/export/check.go 1 numbers of sizes
 internal/export/decide.go 1 numbers of sizes
 internal/export/dependent.go 1 each case is the operator's capture
 internal/export/elements.go 1 each case is the operator's capture
-internal/export/lower.go 1 numbers of sizes
 internal/export/scope.go 2 each case is the view's inverse
 internal/frontend/call.go 2 methods of Python
 internal/frontend/module.go 1 methods of Python
 internal/frontend/stmt.go 4 assignments of Python
 internal/frontend/upgrade.go 1 each entry is a former meaning
 internal/interp/lower.go 1 each entry is the node's instruction
-internal/interp/native_operators.go 3 machine instructions
 internal/ir/node.go 1 reads of elements
 internal/kernel/kernel.go 1 instructions of kernels
 internal/ops/aten/conv.go 2 names by dimension
@@ -217,23 +212,17 @@ internal/ops/aten/reduced.go 1 reductions of kernels
 internal/ops/aten/sparse_create.go 1 each entry is an operator
 internal/passes/parity/complete.go 1 PyTorch's complete shape analysis
 internal/passes/constant.go 1 kinds of nodes
-internal/passes/deadwrites.go 1 patterns of graphs
-internal/passes/freeze/dropout.go 1 patterns of graphs
-internal/passes/freeze/foldconvbn.go 1 patterns of graphs
-internal/passes/freeze/frozenconv.go 1 patterns of graphs
+internal/passes/freeze/rewrite.go 3 patterns of graphs
 internal/passes/mutation.go 1 patterns of graphs
 internal/passes/parity/numbers.go 1 numbers of loops
-internal/passes/peephole.go 5 patterns of graphs
-internal/passes/freeze/rewrite.go 3 patterns of graphs
-internal/passes/parity/shapes.go 2 what shapes are not computed of
+internal/passes/peephole.go 2 patterns of graphs
 internal/plan/product.go 1 patterns of graphs
 internal/plan/program.go 2 steps of plans
-internal/plan/region.go 2 steps of plans
-internal/quantization/fuse.go 4 patterns of modules
-internal/quantization/kinds.go 6 patterns of modules
+internal/plan/region.go 1 steps of plans
+internal/quantization/fuse.go 3 patterns of modules
+internal/quantization/kinds.go 2 patterns of modules
 internal/quantization/observers.go 1 patterns of modules
-internal/quantization/propagate.go 3 patterns of modules
-internal/shapes/compute.go 4 each case is the node's sizes
+internal/shapes/compute.go 1 each case is the node's sizes
 internal/trace/number.go 1 each entry records an operator
 internal/trace/writes.go 1 numbers of sizes
 `
@@ -340,6 +329,42 @@ func tablesIn(t *testing.T, path string, names map[string]bool) (places []string
 		return true
 	})
 	return places
+}
+
+// TestFactsAreRead: the key of each word behind a schema stands in quotes in the program that reads it.
+func TestFactsAreRead(t *testing.T) {
+	table, err := os.ReadFile("internal/ops/schemas.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unread := map[string]bool{}
+	for line := range strings.Lines(string(table)) {
+		_, words, _ := strings.Cut(line, " # ")
+		for _, word := range strings.Fields(words) {
+			key, _, _ := strings.Cut(word, "=")
+			unread[key] = true
+		}
+	}
+	for _, root := range []string{"internal", "bind", "../torchjit"} {
+		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".py") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for key := range unread {
+				if strings.Contains(string(text), `"`+key+`"`) {
+					delete(unread, key)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key := range unread {
+		t.Errorf("nothing reads the word %q behind schemas", key)
+	}
 }
 
 // TestOneDerivative: an operator with a derivative or a decomposition in its record has none among the definitions of package composite.

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import torchjit as torch
 import torchjit.special
+from torchjit import _native
 from torchjit import _prims_common as utils  # noqa: F401
 from torchjit._prims_common import RETURN_TYPE as RETURN_TYPE
 from torchjit._refs._named import named
 
-_FUNCTIONS = """abs acos acosh asin asinh atan atanh cos cosh bitwise_not ceil conj_physical digamma erf erfc exp expm1 exp2 fill floor imag isfinite lgamma
-    log log1p log2 log10 neg real reciprocal round sign signbit sin sinh sqrt tan tanh trunc add atan2 bitwise_and bitwise_or bitwise_xor div eq fmax fmin
-    fmod gcd ge gt hypot igamma igammac le lt maximum minimum mul ne nextafter pow remainder rsqrt sub as_strided conj cat reshape where amax amin prod sum
-    var empty_strided scalar_tensor arange"""
-_SPECIAL = "bessel_j0 bessel_j1 spherical_bessel_j0 zeta"
+_FUNCTIONS = [*_native.operators_with("prim")]
+_SPECIAL = ["bessel_j0", "bessel_j1", "spherical_bessel_j0", "zeta"]
 
 globals().update(named(torch, _FUNCTIONS, "torch._prims"), **named(torchjit.special, _SPECIAL, "torch._prims"))
 bessel_i0, bessel_i1, bessel_i0e, bessel_i1e = (getattr(torchjit.special, name) for name in ("i0", "i1", "i0e", "i1e"))
@@ -20,6 +18,6 @@ erf_inv, shift_left, shift_right_arithmetic = torch.erfinv, torch.bitwise_left_s
 item, svd = torch.Tensor.item, torch.linalg.svd
 
 __all__ = sorted(
-    [*_FUNCTIONS.split(), *_SPECIAL.split(), "RETURN_TYPE", "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "erf_inv", "item", "shift_left"]
+    [*_FUNCTIONS, *_SPECIAL, "RETURN_TYPE", "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "erf_inv", "item", "shift_left"]
     + ["shift_right_arithmetic", "svd", "utils"]
 )

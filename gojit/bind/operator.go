@@ -16,6 +16,7 @@ var operatorFunctions = []function{
 	{schema: "operator_methods() -> dict", run: operatorMethods},
 	{schema: "operand(str name, str method) -> function", run: findOperand},
 	{schema: "operator_names(str namespace) -> list", run: operatorNames},
+	{schema: "operators_with(str fact) -> dict", run: operatorsWith},
 	{schema: "operator_schemas(str name) -> list", run: operatorSchemas},
 	{schema: "operator_of_function(any f) -> any", run: operatorOfFunction},
 	{schema: "normalized_name(str name) -> str", run: normalizedName},
@@ -108,6 +109,24 @@ func operatorNames(c *call) error {
 		}
 	}
 	c.strings(names)
+	return nil
+}
+
+// operatorsWith replies what stands behind schemas by a key, by the names of ATen's operators: "Neg" of neg, where onnx=Neg does.
+func operatorsWith(c *call) error {
+	facts := map[string]string{}
+	var names []string
+	for o, fact := range ops.WithFact(c.argString(0)) {
+		name := strings.TrimPrefix(ops.BaseName(o.Name), "aten::")
+		if _, seen := facts[name]; !seen {
+			names, facts[name] = append(names, name), fact
+		}
+	}
+	c.open(kindDict, len(names))
+	for _, name := range names {
+		c.string(name)
+		c.string(facts[name])
+	}
 	return nil
 }
 

@@ -3,6 +3,5 @@
 import torchjit.fft
 from torchjit._refs._named import named
 
-_NAMES = "fft fft2 fftn hfft hfft2 hfftn rfft rfft2 rfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn fftshift ifftshift"
-globals().update(named(torchjit.fft, _NAMES, "torch._refs.fft"))
-__all__ = _NAMES.split()
+__all__ = "fft fft2 fftn hfft hfft2 hfftn rfft rfft2 rfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn fftshift ifftshift".split()
+globals().update(named(torchjit.fft, __all__, "torch._refs.fft"))

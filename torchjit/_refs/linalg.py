@@ -3,6 +3,5 @@
 import torchjit.linalg
 from torchjit._refs._named import named
 
-_NAMES = "matrix_norm norm svd svdvals vector_norm"
-globals().update(named(torchjit.linalg, _NAMES, "torch._refs.linalg"))
-__all__ = _NAMES.split()
+__all__ = "matrix_norm norm svd svdvals vector_norm".split()
+globals().update(named(torchjit.linalg, __all__, "torch._refs.linalg"))

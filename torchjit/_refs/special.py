@@ -3,6 +3,5 @@
 import torchjit.special
 from torchjit._refs._named import named
 
-_NAMES = "bessel_j0 bessel_j1 i0e i1 i1e logit multigammaln spherical_bessel_j0 zeta"
-globals().update(named(torchjit.special, _NAMES, "torch._refs.special"))
-__all__ = _NAMES.split()
+__all__ = "bessel_j0 bessel_j1 i0e i1 i1e logit multigammaln spherical_bessel_j0 zeta".split()
+globals().update(named(torchjit.special, __all__, "torch._refs.special"))

@@ -426,15 +426,11 @@ def _python_builtins() -> dict[int, str]:
             table[id(getattr(_creation, f))] = "aten::" + f
         for f in ("is_floating_point", "is_complex", "numel", "manual_seed"):
             table[id(getattr(torchjit, f))] = "aten::" + f
-        for name in ("ceil", "copysign", "erf", "erfc", "exp", "expm1", "fabs", "floor", "gamma", "lgamma", "log",
-                     "log10", "log1p", "pow", "sqrt", "isnan", "isfinite", "isinf", "sin", "cos", "tan", "asin", "acos",
-                     "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "degrees", "radians", "fmod",
-                     "frexp", "gcd", "factorial", "ldexp", "modf"):  # fmt: skip
+        for name in _native.operators_with("math"):
             if hasattr(math, name):
                 table[id(getattr(math, name))] = "aten::" + name
         table[id(math.remainder)] = "aten::mathremainder"
-        for name in ("isnan", "isfinite", "isinf", "log", "log10", "sqrt", "exp", "sin", "tan", "cos", "asin", "acos", "atan", "sinh", "cosh",
-                     "tanh", "asinh", "acosh", "atanh"):  # fmt: skip
+        for name in _native.operators_with("cmath"):
             table[id(getattr(cmath, name))] = "aten::" + name
         table[id(cmath.phase)], table[id(cmath.rect)] = "aten::angle", "aten::polar"
         table[id(collections.OrderedDict)] = "aten::dict"

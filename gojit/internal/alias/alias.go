@@ -223,11 +223,11 @@ func (db *Db) node(n *ir.Node) {
 		db.setWildcard(n.Output())
 		db.extract(n.Output(), n.Input(0))
 		db.conflicts = append(db.conflicts, n)
-	case "aten::batch_norm", "aten::instance_norm", "aten::native_batch_norm":
-		db.operator(n)
-		db.runningStatistics(n)
 	default:
 		db.operator(n)
+		if o := n.Operator(); o != nil && o.Has(ops.WritesStatistics) {
+			db.runningStatistics(n)
+		}
 	}
 }
 

@@ -28,11 +28,7 @@ var precisions = [...]string{ReducedPrecision: "reduced", FullPrecision: "full",
 // CompiledPrecision returns what PyTorch 1.13's compiler casts the tensors of an operator to; name has no overload. It is not what castPolicyOf
 // says: what compiled code computes from a product, say, is float32 more often.
 func CompiledPrecision(name string) Precision {
-	overloads := ops.Overloads(name)
-	if len(overloads) == 0 {
-		return AnyPrecision
-	}
-	word, _ := overloads[0].Fact("compiled_cast")
+	word, _ := ops.FactOf(name, "compiled_cast")
 	return Precision(max(slices.Index(precisions[:], word), 0))
 }
 

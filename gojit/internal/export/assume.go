@@ -210,8 +210,17 @@ func (c *capture) relationOf(v *ir.Value) (relation, bool) {
 	return relation{}, false
 }
 
-// sizeOperations are the operators on numbers that sizes have.
-var sizeOperations = map[string]string{"aten::mul": "*", "aten::floor_divide": "//", "aten::floordiv": "//", "aten::remainder": "%"}
+// signOf returns the sign of the operator of numbers that a node is, "" where expressions of sizes have none.
+func signOf(n *ir.Node) string {
+	kind := n.Kind()
+	if kind == "aten::floor_divide" {
+		kind = "aten::floordiv"
+	}
+	if o := operationOf(func(o *operation) bool { return o.operator == kind }); o != nil {
+		return o.sign
+	}
+	return ""
+}
 
 // sizeOf reads the expression that a number is.
 func (c *capture) sizeOf(v *ir.Value, depth int) (Size, bool) {
@@ -226,8 +235,8 @@ func (c *capture) sizeOf(v *ir.Value, depth int) (Size, bool) {
 	if n.Kind() == "prim::NumToTensor" {
 		return c.sizeOf(n.Input(0), depth+1)
 	}
-	if n.Is("aten::add", "aten::sub") && len(n.Inputs()) == 3 || sizeOperations[n.Kind()] != "" && len(n.Inputs()) == 2 {
-		return c.operationOf(n, depth)
+	if n.Is("aten::add", "aten::sub") && len(n.Inputs()) == 3 || signOf(n) != "" && n.Kind() != "aten::add" && len(n.Inputs()) == 2 {
+		return c.expressionOf(n, depth)
 	}
 	is, ok := c.env[v]
 	if !ok {
@@ -244,7 +253,7 @@ func (c *capture) sizeOf(v *ir.Value, depth int) (Size, bool) {
 	return c.fit.size(p), true
 }
 
-func (c *capture) operationOf(n *ir.Node, depth int) (Size, bool) {
+func (c *capture) expressionOf(n *ir.Node, depth int) (Size, bool) {
 	a, ok := c.sizeOf(n.Input(0), depth+1)
 	if !ok {
 		return Size{}, false
@@ -261,7 +270,7 @@ func (c *capture) operationOf(n *ir.Node, depth int) (Size, bool) {
 	case n.Kind() == "aten::mul":
 		return multiply(a, b), true
 	case n.Kind() != "aten::add":
-		return Size{Op: sizeOperations[n.Kind()], Args: []Size{a, b}}, true
+		return Size{Op: signOf(n), Args: []Size{a, b}}, true
 	case a.IsConstant():
 		a, b = b, a
 	}

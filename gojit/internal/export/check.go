@@ -242,17 +242,11 @@ func (v *Value) checkTensor(name string) error {
 	return nil
 }
 
-// sizeOperators are the functions of Python's operator that are applied to sizes, and how many arguments they take.
-var sizeOperators = map[string]int{
-	"getitem": 2, "add": 2, "sub": 2, "mul": 2, "floordiv": 2, "mod": 2, "truediv": 2, "neg": 1, "max": 2, "min": 2,
-	"eq": 2, "ne": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2, "pow": 2,
-}
-
 func (g *Graph) checkCall(n *Node) error {
 	namespace, name, _ := strings.Cut(n.Target, "::")
 	switch namespace {
 	case "operator":
-		if count, ok := sizeOperators[name]; !ok || len(n.Args) != count || len(n.Kwargs) > 0 {
+		if o := operationOf(func(o *operation) bool { return o.name == name }); o == nil || len(n.Args) != o.arguments || len(n.Kwargs) > 0 {
 			return violation("%s calls operator.%s with %d arguments, which Export IR does not have", n.Name, name, len(n.Args))
 		}
 		return nil

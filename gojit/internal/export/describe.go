@@ -25,7 +25,7 @@ func (c *capture) number(s Size) Argument {
 		}
 		c.fail(source.RuntimeError, "the size %s is not known in this part of the program", s)
 	}
-	target := map[string]string{"+": "add", "*": "mul", "//": "floordiv", "%": "mod", "max": "max", "min": "min"}[s.Op]
+	target := operationOf(func(o *operation) bool { return o.sign == s.Op }).name
 	a, b := s.Args[0], s.Args[1]
 	if s.Op == "+" && b.IsConstant() && b.Const < 0 {
 		target, b = "sub", Constant(-b.Const)

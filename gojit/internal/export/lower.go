@@ -199,12 +199,6 @@ func (l *lowerer) results(n *Node, made *ir.Node) {
 	l.values[n.Name] = outs[0]
 }
 
-// sizeNames are the operators of the language for functions of sizes.
-var sizeNames = map[string]string{
-	"add": "aten::add", "sub": "aten::sub", "mul": "aten::mul", "floordiv": "aten::floordiv", "mod": "aten::remainder", "truediv": "aten::div", "neg": "aten::neg",
-	"max": "prim::max", "min": "prim::min", "eq": "aten::eq", "ne": "aten::ne", "lt": "aten::lt", "le": "aten::le", "gt": "aten::gt", "ge": "aten::ge", "pow": "aten::pow",
-}
-
 func (l *lowerer) sizeOperator(n *Node) {
 	name := strings.TrimPrefix(n.Target, "operator::")
 	if name == "getitem" {
@@ -220,7 +214,8 @@ func (l *lowerer) sizeOperator(n *Node) {
 	for _, a := range n.Args {
 		inputs = append(inputs, l.value(n, a, types.Any))
 	}
-	made := l.g.InsertNode(l.g.Create(sizeNames[name], inputs, 1))
+	of := operationOf(func(o *operation) bool { return o.name == name })
+	made := l.g.InsertNode(l.g.Create(of.operator, inputs, 1))
 	made.Output().SetType(types.Int)
 	o := made.Operator()
 	if o == nil {

@@ -3,6 +3,7 @@ package export
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -12,6 +13,29 @@ type Size struct {
 	Const int
 	Name  string // of a symbol
 	Args  []Size
+}
+
+// operation is an operation on sizes: Python's function of the module operator, the operator of the language and the sign in expressions of
+// sizes, "" where these have none.
+type operation struct {
+	name, operator, sign string
+	arguments            int
+}
+
+// operations are what programs compute of sizes.
+var operations = []operation{
+	{"add", "aten::add", "+", 2}, {"sub", "aten::sub", "", 2}, {"mul", "aten::mul", "*", 2}, {"floordiv", "aten::floordiv", "//", 2},
+	{"mod", "aten::remainder", "%", 2}, {"max", "prim::max", "max", 2}, {"min", "prim::min", "min", 2}, {"truediv", "aten::div", "", 2},
+	{"neg", "aten::neg", "", 1}, {"pow", "aten::pow", "", 2}, {"eq", "aten::eq", "", 2}, {"ne", "aten::ne", "", 2}, {"lt", "aten::lt", "", 2},
+	{"le", "aten::le", "", 2}, {"gt", "aten::gt", "", 2}, {"ge", "aten::ge", "", 2}, {"getitem", "", "", 2},
+}
+
+// operationOf returns the operation that is as asked for, nil where there is none.
+func operationOf(is func(o *operation) bool) *operation {
+	if i := slices.IndexFunc(operations, func(o operation) bool { return is(&o) }); i >= 0 {
+		return &operations[i]
+	}
+	return nil
 }
 
 // Constant returns the size that is always n.

@@ -87,7 +87,7 @@ func (w *Options) isNumeric(n *ir.Node) bool {
 	if o == nil || len(n.Outputs()) != 1 {
 		return false
 	}
-	how := numericOperators[o.Name]
+	how := numericOperators()[o.Name]
 	return how.make != nil && (how.fits == nil || how.fits(n))
 }
 
@@ -243,7 +243,7 @@ func (t *translation) nodes(b *ir.Block) bool {
 		default:
 			name := n.Operator().Name
 			t.place = n.Range
-			made := numericOperators[name].make(t, t.values(n.Inputs()))
+			made := numericOperators()[name].make(t, t.values(n.Inputs()))
 			t.of[n.Output()] = made
 			if name == "aten::floordiv.int" || name == "aten::remainder.int" {
 				t.divisions[made] = n.Range

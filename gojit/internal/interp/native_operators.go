@@ -1,12 +1,16 @@
 package interp
 
 import (
+	"math"
+	"sync"
+
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"math"
 )
 
 // numericOperator is an operator of numbers in a function. Operands names the types of its operands, i f b.
@@ -16,8 +20,8 @@ type numericOperator struct {
 	fits     func(n *ir.Node) bool // nil: always
 }
 
-// numericOperators are the operators that functions have, by their names.
-var numericOperators = func() map[string]numericOperator {
+// numericOperators are the operators that functions have, by their names. Many are named as the instruction of kernels that they are.
+var numericOperators = sync.OnceValue(func() map[string]numericOperator {
 	m := map[string]numericOperator{}
 	binary := func(op kernel.Op) func(*translation, []kernel.Value) kernel.Value {
 		return func(t *translation, args []kernel.Value) kernel.Value { return t.Binary(op, args[0], args[1]) }
@@ -37,8 +41,8 @@ var numericOperators = func() map[string]numericOperator {
 			return f(t, args)
 		}
 	}
-	for name, op := range map[string]kernel.Op{"add": kernel.Add, "sub": kernel.Sub, "mul": kernel.Mul, "eq": kernel.Eq, "ne": kernel.Ne,
-		"lt": kernel.Lt, "le": kernel.Le, "gt": kernel.Gt, "ge": kernel.Ge} {
+	for _, op := range []kernel.Op{kernel.Add, kernel.Sub, kernel.Mul, kernel.Eq, kernel.Ne, kernel.Lt, kernel.Le, kernel.Gt, kernel.Ge} {
+		name := op.String()
 		m["aten::"+name+".int"] = numericOperator{operands: "ii", make: binary(op)}
 		m["aten::"+name+".float"] = numericOperator{operands: "ff", make: binary(op)}
 		m["aten::"+name+".int_float"] = numericOperator{operands: "if", make: floats(binary(op))}
@@ -52,8 +56,9 @@ var numericOperators = func() map[string]numericOperator {
 	})
 	m["aten::floordiv.float"] = numericOperator{operands: "ff", make: quotient}
 	m["aten::floordiv.int_float"], m["aten::floordiv.float_int"] = numericOperator{operands: "if", make: quotient}, numericOperator{operands: "fi", make: quotient}
-	for name, op := range map[string]kernel.Op{"__and__": kernel.And, "__or__": kernel.Or, "__xor__": kernel.Xor} {
-		m["aten::"+name+".int"], m["aten::"+name+".bool"] = numericOperator{operands: "ii", make: binary(op)}, numericOperator{operands: "bb", make: binary(op)}
+	for _, op := range []kernel.Op{kernel.And, kernel.Or, kernel.Xor} {
+		name := "aten::__" + op.String() + "__"
+		m[name+".int"], m[name+".bool"] = numericOperator{operands: "ii", make: binary(op)}, numericOperator{operands: "bb", make: binary(op)}
 	}
 	for name, op := range map[string]kernel.Op{"lshift": kernel.Shl, "rshift": kernel.Shr} { // by the lowest six bits
 		m["aten::__"+name+"__.int"] = numericOperator{operands: "ii", make: func(t *translation, args []kernel.Value) kernel.Value {
@@ -64,13 +69,14 @@ var numericOperators = func() map[string]numericOperator {
 	m["aten::neg.int"], m["aten::neg.float"] = numericOperator{operands: "i", make: unary(kernel.Neg)}, numericOperator{operands: "f", make: unary(kernel.Neg)}
 	m["prim::abs.int"], m["prim::abs.float"] = numericOperator{operands: "i", make: unary(kernel.Abs)}, numericOperator{operands: "f", make: unary(kernel.Abs)}
 	m["prim::min.int"], m["prim::max.int"] = numericOperator{operands: "ii", make: binary(kernel.Min)}, numericOperator{operands: "ii", make: binary(kernel.Max)}
-	for name, op := range map[string]kernel.Op{"sqrt": kernel.Sqrt, "fabs": kernel.Abs, "round": kernel.Round} {
+	ofFloats := func(name string, op kernel.Op) {
 		m["aten::"+name+".float"], m["aten::"+name+".int"] = numericOperator{operands: "f", make: unary(op)}, numericOperator{operands: "i", make: floats(unary(op))}
 	}
-	for name, op := range map[string]kernel.Op{"acos": kernel.Acos, "acosh": kernel.Acosh, "asin": kernel.Asin, "asinh": kernel.Asinh, "atan": kernel.Atan, "atanh": kernel.Atanh,
-		"cos": kernel.Cos, "cosh": kernel.Cosh, "sin": kernel.Sin, "sinh": kernel.Sinh, "tan": kernel.Tan, "tanh": kernel.Tanh, "exp": kernel.Exp, "log": kernel.Log,
-		"log10": kernel.Log10, "expm1": kernel.Expm1, "log1p": kernel.Log1p, "erf": kernel.Erf, "erfc": kernel.Erfc, "lgamma": kernel.Lgamma} {
-		m["aten::"+name+".float"], m["aten::"+name+".int"] = numericOperator{operands: "f", make: unary(op)}, numericOperator{operands: "i", make: floats(unary(op))}
+	ofFloats("fabs", kernel.Abs)
+	for op := kernel.Round; op <= kernel.Lgamma; op++ {
+		if o := ops.Find("aten::" + op.String() + ".float"); o != nil && o.Schema().Returns[0].Type == types.Float {
+			ofFloats(op.String(), op)
+		}
 	}
 	pairs := func(name string, f func(*translation, []kernel.Value) kernel.Value) {
 		for overload, operands := range map[string]string{"int": "ii", "float": "ff", "int_float": "if", "float_int": "fi"} {
@@ -101,7 +107,7 @@ var numericOperators = func() map[string]numericOperator {
 		return ok && step.IsInt() && (step.Int() == 1 || step.Int() > 1 && known && lo.IsInt() && lo.Int() >= 0)
 	}}
 	return m
-}()
+})
 
 // rangeLength is the length of range(lo, hi, step) for a step above zero, where hi - lo does not overflow or the step is one; the
 // largest int where no int holds it.

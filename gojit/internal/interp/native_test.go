@@ -31,7 +31,7 @@ func init() {
 func (r *randomGraph) numeric(b *ir.Block) {
 	name := r.numbers[r.rand.IntN(len(r.numbers))]
 	var inputs []*ir.Value
-	for _, c := range numericOperators[name].operands {
+	for _, c := range numericOperators()[name].operands {
 		if c == '+' {
 			inputs = append(inputs, r.scope[len(r.g.Inputs())]) // the constant 1
 			continue
@@ -44,7 +44,7 @@ func (r *randomGraph) numeric(b *ir.Block) {
 	}
 	if strings.HasPrefix(name, "aten::pow.") { // zero has no negative powers
 		constants := r.scope[len(r.g.Inputs()):]
-		inputs[1] = map[rune]*ir.Value{'i': constants[1], 'f': constants[2]}[rune(numericOperators[name].operands[1])]
+		inputs[1] = map[rune]*ir.Value{'i': constants[1], 'f': constants[2]}[rune(numericOperators()[name].operands[1])]
 	}
 	o := ops.Find(name)
 	base, _, _ := strings.Cut(name, ".")
@@ -56,7 +56,7 @@ func (r *randomGraph) numeric(b *ir.Block) {
 	if name == "aten::div" {
 		n.Output().SetType(types.Float)
 	}
-	if numericOperators[n.Operator().Name].make == nil {
+	if numericOperators()[n.Operator().Name].make == nil {
 		panic(name + " is another operator: " + n.Operator().Name)
 	}
 	r.scope = append(r.scope, n.Output())
@@ -64,7 +64,7 @@ func (r *randomGraph) numeric(b *ir.Block) {
 
 // TestRandomNativeLoops runs graphs of numbers as instructions and as machine code.
 func TestRandomNativeLoops(t *testing.T) {
-	names := slices.Sorted(maps.Keys(numericOperators))
+	names := slices.Sorted(maps.Keys(numericOperators()))
 	native := 0
 	for seed := range uint64(600) {
 		r := &randomGraph{rand: rand.New(rand.NewPCG(seed, 3)), g: ir.NewGraph(), numbers: names}

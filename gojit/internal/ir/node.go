@@ -433,6 +433,14 @@ func (n *Node) matches(o *ops.Operator) bool {
 	return s.IsVarret || len(n.outputs) == len(s.Returns)
 }
 
+// Fact returns what stands behind the schema of the operator by a key, as ops.Operator.Fact does; ok is false where there is none.
+func (n *Node) Fact(key string) (fact string, ok bool) {
+	if o := n.Operator(); o != nil {
+		return o.Fact(key)
+	}
+	return "", false
+}
+
 // HasSideEffects reports whether n does something besides computing its outputs and writing its
 // inputs.
 func (n *Node) HasSideEffects() bool {

@@ -84,6 +84,7 @@ const (
 	GivesArgument                         // gives back its first argument where there is nothing to do
 	Reshapes                              // gives a view with the same elements in their order
 	ReshapesInPlace                       // changes the shape of its first argument, not the elements
+	WritesStatistics                      // writes running statistics, which its schema does not say
 	AnyLayout                             // does with sparse tensors what it does with others
 	AnySizes                              // Decomp knows sizes by Sizer alone, and passes on numbers that it does not ask for
 )
@@ -91,7 +92,7 @@ const (
 // tagNames are the names of the tags, in their order.
 var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
 	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "in_groups", "reduces", "composite",
-	"rank_alone", "same_gradient", "same_gradient_of_number", "wraps_numbers", "gives_argument", "reshapes", "reshapes_in_place", "any_layout", "any_sizes"}
+	"rank_alone", "same_gradient", "same_gradient_of_number", "wraps_numbers", "gives_argument", "reshapes", "reshapes_in_place", "writes_statistics", "any_layout", "any_sizes"}
 
 // String names the tags.
 func (t Tags) String() string {

@@ -101,6 +101,14 @@ func (o *Operator) Fact(key string) (fact string, ok bool) {
 	return "", false
 }
 
+// FactOf is Fact of the first overload of a name without overload.
+func FactOf(base, key string) (fact string, ok bool) {
+	if overloads := Overloads(base); len(overloads) > 0 {
+		return overloads[0].Fact(key)
+	}
+	return "", false
+}
+
 // IsComposite reports whether PyTorch has no kernel of its own for an operator: what sees operators below autograd sees those that it
 // is made of.
 func (o *Operator) IsComposite() bool { return o.Has(Composite) }

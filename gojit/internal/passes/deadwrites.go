@@ -1,6 +1,10 @@
 package passes
 
-import "github.com/torchjit/torchjit/gojit/internal/ir"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+)
 
 // RemoveDeadWrites removes the nodes that write values which the function has made itself and which nothing reads, and then what is
 // not needed without them.
@@ -85,15 +89,11 @@ func isFreshHere(v *ir.Value) bool {
 		return true
 	}
 	o := n.Operator()
-	if o == nil || n.HasSideEffects() || o.Schema().IsMutable() || v.Offset() >= len(o.Schema().Returns) || mayReturnInput(n) {
+	if o == nil || n.HasSideEffects() || o.Schema().IsMutable() || v.Offset() >= len(o.Schema().Returns) || o.Has(ops.GivesArgument) {
 		return false
 	}
-	return o.Schema().Returns[v.Offset()].Alias == nil
-}
-
-// mayReturnInput reports whether an operator may give its input though its schema does not say so.
-func mayReturnInput(n *ir.Node) bool {
-	return n.Is("aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::feature_alpha_dropout", "aten::__getitem__", "aten::pop", "aten::wait")
+	r := &o.Schema().Returns[v.Offset()]
+	return r.Alias == nil && !types.HasVars(r.Type) // of any type is what comes out of a container
 }
 
 // unread follows the uses of a value.

@@ -1,8 +1,11 @@
 package passes
 
 import (
+	"strconv"
+
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -287,15 +290,11 @@ func producesFloat(n *ir.Node, depth int) bool {
 	if depth > maxDepth {
 		return false
 	}
-	switch n.Kind() {
-	case "aten::linear", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::batch_norm", "aten::layer_norm", "aten::softmax",
-		"aten::log_softmax", "aten::sigmoid", "aten::tanh", "aten::gelu", "aten::rsqrt", "aten::sqrt", "aten::exp", "aten::log":
+	switch how, _ := n.Fact("floats"); how {
+	case "always":
 		return true
-	case "aten::relu", "aten::relu6", "aten::clamp", "aten::view", "aten::reshape", "aten::flatten", "aten::transpose", "aten::permute",
-		"aten::add", "aten::mul", "aten::sub", "aten::dropout", "aten::contiguous":
+	case "like_input":
 		return producesFloat(n.Input(0).Node(), depth+1)
-	case "aten::randn", "aten::rand":
-		return true
 	}
 	return false
 }
@@ -352,16 +351,13 @@ func ifIsCondition(n *ir.Node) *ir.Value {
 	return n.Input(0)
 }
 
-// convolutionDims are the dimensions of what convolutions of batches give.
-var convolutionDims = map[string]int{"aten::conv1d": 3, "aten::conv2d": 4, "aten::conv3d": 5}
-
 // dim knows the dimensions of what a convolution gives, also behind a normalization.
 func (p *peepholes) dim(n *ir.Node) *ir.Value {
 	from := n.Input(0)
 	for from.Node().Kind() == "aten::batch_norm" {
 		from = from.Node().Input(0)
 	}
-	if dims, ok := convolutionDims[from.Node().Kind()]; ok && !p.db.HasWriters(n.Input(0)) {
+	if dims, ok := ConvolutionDims(from.Node()); ok && !p.db.HasWriters(n.Input(0)) {
 		return p.constant(n, value.Int(int64(dims)))
 	}
 	if p.shapes {
@@ -485,4 +481,13 @@ func sizeIndex(n *ir.Node, t *types.TensorInfo) (int, bool) {
 		i += len(t.Sizes)
 	}
 	return i, i >= 0 && i < len(t.Sizes) && t.Sizes[i] >= 0
+}
+
+// ConvolutionDims returns the dimensions of what a convolution of a batch gives; ok is false for other nodes.
+func ConvolutionDims(n *ir.Node) (dims int, ok bool) {
+	if fact, ok := ops.FactOf(n.Kind(), "convolution"); ok {
+		dims, err := strconv.Atoi(fact)
+		return dims, err == nil
+	}
+	return 0, false
 }

@@ -116,11 +116,8 @@ func isPure(n *ir.Node) bool {
 
 // isSizeQuestion reports whether n asks for sizes of a tensor.
 func isSizeQuestion(n *ir.Node) bool {
-	switch n.Kind() {
-	case "aten::size", "aten::dim", "aten::numel":
-		return n.Operator() != nil
-	}
-	return false
+	_, ok := n.Fact("asks_size")
+	return ok
 }
 
 // isView reports whether n gives, of a tensor, a view, or the tensor itself, or at times a copy.

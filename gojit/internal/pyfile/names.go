@@ -142,7 +142,7 @@ func resolve(full string) (frontend.SugaredValue, error) {
 		return frontend.NewNamespace(name), nil
 	}
 	if module == "torch.nn.functional" {
-		if overloads := ops.Overloads("aten::" + name); len(overloads) > 0 && isFunctional(overloads[0]) {
+		if _, ok := ops.FactOf("aten::"+name, "nn_functional"); ok { // the others are programs in Python
 			return frontend.NewBuiltin("aten::" + name), nil
 		}
 		return nil, nil
@@ -167,10 +167,4 @@ var special = map[string]frontend.SugaredValue{
 	"torch.jit.annotate": frontend.NewSpecialForm("prim::annotate"), "torch.jit.fork": frontend.NewSpecialForm("prim::fork"),
 	"torch.jit.isinstance": frontend.NewSpecialForm("prim::isinstance"), "torch.jit.wait": frontend.NewBuiltin("aten::wait"),
 	"torch.jit.is_scripting": frontend.NewBuiltin("aten::is_scripting"), "torch.device": frontend.NewBuiltin("aten::device"),
-}
-
-// isFunctional reports whether a function of torch.nn.functional is the operator, with its parameters. The others are programs in Python.
-func isFunctional(o *ops.Operator) bool {
-	_, ok := o.Fact("nn_functional")
-	return ok
 }

@@ -310,7 +310,7 @@ func roundsLike(quant *ir.Node, x *ir.Value) bool {
 func (f *fusion) general() {
 	x := integersOf(f.node.Input(0))
 	inputs := append([]*ir.Value{x}, f.node.Inputs()[1:]...)
-	if f.node.Is("aten::clamp", "aten::hardtanh", "aten::hardtanh_") {
+	if limited.has(f.node) {
 		for i := 1; i < 3; i++ {
 			if limit := limitOf(inputs[i], x); limit != nil {
 				inputs[i] = limit

@@ -4,19 +4,23 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
-// kinds are operators and functions of the language, by the part of their names behind the last point or "aten::".
-type kinds struct{ functions, operators string }
+// kinds are operators, and functions of the language by the part of their names behind the last point.
+type kinds struct {
+	functions string
+	fact      string // of the operators, behind their schemas
+}
 
 // has reports whether a node applies one of them.
 func (k kinds) has(n *ir.Node) bool {
 	if name, ok := functionOf(n); ok {
 		return listed(k.functions, name)
 	}
-	name, ok := strings.CutPrefix(n.Kind(), "aten::")
-	return ok && listed(k.operators, name)
+	_, ok := ops.FactOf(n.Kind(), k.fact)
+	return ok
 }
 
 func listed(words, name string) bool { return strings.Contains(" "+words+" ", " "+name+" ") }
@@ -35,29 +39,24 @@ func functionOf(n *ir.Node) (name string, ok bool) {
 
 var (
 	// computing are the operators that exist over integers with a scale of their results that has to be known beforehand.
-	computing = kinds{"conv2d linear batch_norm hardswish elu celu layer_norm group_norm instance_norm embedding_bag",
-		"conv1d conv2d conv3d conv_transpose1d conv_transpose2d linear hardswish hardswish_ elu elu_ celu celu_ batch_norm layer_norm group_norm " +
-			"instance_norm embedding_bag"}
+	computing = kinds{"conv2d linear batch_norm hardswish elu celu layer_norm group_norm instance_norm embedding_bag", "int8_computing"}
 	// dynamic are those of them that can take their inputs' ranges of each call.
-	dynamic = kinds{"linear", "linear"}
+	dynamic = kinds{"linear", "int8_dynamic"}
 	// weightOnly are those of which the weight alone is quantized.
-	weightOnly = kinds{"embedding_bag", "embedding_bag"}
+	weightOnly = kinds{"embedding_bag", "int8_weight_only"}
 	// shaping give elements of their first input.
-	shaping = kinds{"_max_pool1d _max_pool2d _max_pool3d dropout relu",
-		"max_pool1d max_pool2d max_pool3d flatten max min dropout reshape resize_ chunk view transpose contiguous permute repeat repeat_interleave " +
-			"relu relu_ squeeze squeeze_ unsqueeze unsqueeze_ detach detach_ stack __getitem__"}
+	shaping = kinds{"_max_pool1d _max_pool2d _max_pool3d dropout relu", "int8_shaping"}
 	// averaging give numbers in the range of their first input, with its scale.
 	averaging = kinds{"avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d interpolate upsample " +
-		"upsample_bilinear upsample_nearest hardtanh leaky_relu",
-		"avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d mean upsample_nearest1d upsample_nearest2d " +
-			"upsample_nearest3d upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d clamp hardtanh " +
-			"hardtanh_ leaky_relu leaky_relu_"}
+		"upsample_bilinear upsample_nearest hardtanh leaky_relu", "int8_averaging"}
 	// unitRange and signedRange give numbers in a range that is always the same: from 0 to 1, and from -1 to 1.
-	unitRange   = kinds{"hardsigmoid sigmoid", "hardsigmoid hardsigmoid_ sigmoid sigmoid_"}
-	signedRange = kinds{"tanh", "tanh tanh_"}
+	unitRange   = kinds{"hardsigmoid sigmoid", "int8_unit_range"}
+	signedRange = kinds{"tanh", "int8_signed_range"}
+	// limited have limits between which their results are.
+	limited = kinds{"", "int8_limits"}
 	// joining and binary are quantized only where all their inputs are.
-	joining = kinds{"", "cat"}
-	binary  = kinds{"", "add add_ mul mul_"}
+	joining = kinds{"", "int8_joining"}
+	binary  = kinds{"", "int8_binary"}
 )
 
 // place is an input of a node that calls a function or applies an operator.

@@ -144,7 +144,7 @@ func dequantizeBeforeUses(g *ir.Graph, quantized, v *ir.Value) {
 // limitsPerUse gives each use of a constant that is a limit of an operator one of its own, so that rounding it changes no other.
 func limitsPerUse(g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
-		if !n.Is("aten::clamp", "aten::hardtanh", "aten::hardtanh_") {
+		if !limited.has(n) {
 			return
 		}
 		for i := 1; i < 3; i++ {
@@ -258,7 +258,7 @@ func quantizeLike(n *ir.Node) {
 	}
 	from := n.Input(0).Node().Input(0)
 	insertRounding(n.Output(), from, fixedParameters(n), n)
-	if n.Is("aten::clamp", "aten::hardtanh", "aten::hardtanh_") {
+	if limited.has(n) {
 		for i := 1; i < 3; i++ {
 			roundLimit(n, i, from)
 		}
@@ -322,7 +322,7 @@ func roundLimit(n *ir.Node, i int, from *ir.Value) {
 const float32Number = 6
 
 // informing are operators that ask for no element of a tensor.
-var informing = kinds{"", "size len dim numel"}
+var informing = kinds{"", "int8_informing"}
 
 // removeRedundantDequantize has operators that ask for no element take tensors of integers.
 func removeRedundantDequantize(g *ir.Graph) {

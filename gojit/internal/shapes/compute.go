@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/parity"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -95,12 +96,17 @@ func (c *computation) item(list *ir.Value, i int) *ir.Value {
 	return n.Output().SetType(types.Int)
 }
 
+func asksSize(n *ir.Node) bool {
+	_, ok := n.Fact("asks_size")
+	return ok
+}
+
 // node computes what a node gives, as far as that is known.
 func (c *computation) node(n *ir.Node) error {
 	switch {
 	case n.Kind() == "prim::Constant":
 		return nil
-	case n.Is("aten::size", "aten::dim", "aten::numel") && c.shapeOf(n.Input(0)) != nil:
+	case asksSize(n) && c.shapeOf(n.Input(0)) != nil:
 		c.question(n)
 		return nil
 	case len(n.Outputs()) == 0 || len(n.Blocks()) > 0:
@@ -352,7 +358,8 @@ func takeFromConstants(g *ir.Graph) bool {
 func compareSame(g *ir.Graph) bool {
 	return answerComparisons(g, func(n *ir.Node) (is, ok bool) {
 		same := n.Input(0) == n.Input(1) && (n.Input(0).Type().Kind() == types.KindInt || isList(n.Input(0).Type()))
-		return n.Is("aten::eq", "aten::le", "aten::ge"), same
+		how, _ := ops.FactOf(n.Kind(), "compares")
+		return how == "reflexive", same
 	})
 }
 
@@ -383,7 +390,7 @@ func isCount(v *ir.Value, isSize func(v *ir.Value) bool) bool {
 func answerComparisons(g *ir.Graph, answer func(n *ir.Node) (is, ok bool)) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if !n.Is("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge") || len(n.Inputs()) != 2 {
+		if _, compares := ops.FactOf(n.Kind(), "compares"); !compares || len(n.Inputs()) != 2 {
 			return
 		}
 		is, ok := answer(n)

@@ -5,22 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
-from torchjit import masked
+from torchjit import _native, masked
 from torchjit._submodules import provide
 
 Tensor = torch.Tensor
 
 # Operators on elements. The result has the mask of the arguments, which must agree.
-UNARY_NAMES = """
-    abs absolute acos arccos acosh arccosh angle asin arcsin asinh arcsinh atan arctan atanh arctanh bitwise_not ceil clamp clip conj_physical cos
-    cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac lgamma log log10 log1p log2 logit i0 isnan nan_to_num neg negative positive
-    pow rad2deg reciprocal round rsqrt sigmoid sign sgn signbit sin sinc sinh sqrt square tan tanh trunc relu
-""".split()
-BINARY_NAMES = """
-    add atan2 arctan2 bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift div divide floor_divide fmod logaddexp logaddexp2 mul
-    multiply nextafter remainder sub subtract rsub true_divide eq ne le ge greater greater_equal gt less_equal lt less maximum minimum fmax fmin
-    not_equal
-""".split()
+_KINDS = _native.operators_with("masked")
+UNARY_NAMES = [name for name, kind in _KINDS.items() if kind == "unary"]
+BINARY_NAMES = [name for name, kind in _KINDS.items() if kind == "binary"]
 _ELEMENTWISE = {name + end for name in (*UNARY_NAMES, *BINARY_NAMES) for end in ("", "_")}
 _ELEMENTWISE |= {f"__{name}__" for name in "rtruediv rdiv rpow rfloordiv rmod and or xor rand ror rxor invert lshift rshift".split()}
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
+from torchjit import _native
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
 from torchjit.onnx.symbolic_helper import parse_args
@@ -37,27 +38,10 @@ def _float_unary(op: str) -> Callable[..., Any]:
     return export
 
 
-for _name, _op in {
-    "relu": "Relu",
-    "abs": "Abs",
-    "absolute": "Abs",
-    "neg": "Neg",
-    "negative": "Neg",
-    "ceil": "Ceil",
-    "floor": "Floor",
-    "sign": "Sign",
-    "sgn": "Sign",
-}.items():
+for _name, _op in _native.operators_with("onnx").items():
     symbolic(_name)(_unary(_op))
 
-for _name, _op in {
-    "sigmoid": "Sigmoid", "tanh": "Tanh", "exp": "Exp", "log": "Log", "sqrt": "Sqrt", "sin": "Sin", "cos": "Cos", "tan": "Tan", "asin":
-    "Asin", "arcsin": "Asin",
-    "acos": "Acos", "arccos": "Acos", "atan": "Atan", "arctan": "Atan", "sinh": "Sinh", "cosh": "Cosh", "asinh": "Asinh", "arcsinh":
-    "Asinh", "acosh": "Acosh",
-    "arccosh": "Acosh", "atanh": "Atanh", "arctanh": "Atanh", "erf": "Erf", "special_erf": "Erf", "special_expit": "Sigmoid",
-    "reciprocal": "Reciprocal", "selu": "Selu",
-}.items():  # fmt: skip
+for _name, _op in _native.operators_with("onnx_float").items():
     symbolic(_name)(_float_unary(_op))
 
 

@@ -20,8 +20,7 @@ func RemoveDropoutAnyway(g *ir.Graph) bool {
 func removeDropouts(g *ir.Graph, is func(*ir.Node) bool) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Is("aten::dropout", "aten::dropout_", "aten::feature_dropout", "aten::feature_dropout_",
-			"aten::alpha_dropout", "aten::alpha_dropout_", "aten::feature_alpha_dropout", "aten::feature_alpha_dropout_") && is(n) {
+		if _, ok := n.Fact("dropout"); ok && is(n) {
 			n.Output().ReplaceAllUsesWith(n.Input(0))
 			n.Destroy()
 			changed = true

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -199,7 +200,7 @@ func readBias(conv *value.Object) {
 		}
 		g := m.Graph()
 		g.Block().Walk(func(n *ir.Node) {
-			if n.Is("aten::_convolution", "aten::conv2d", "aten::conv3d") && n.Input(2).MustBeNone() {
+			if dims, _ := passes.ConvolutionDims(n); (dims > 3 || n.Is("aten::_convolution")) && n.Input(2).MustBeNone() {
 				get := g.CreateGetAttr(g.Inputs()[0], "bias").InsertBefore(n)
 				n.ReplaceInput(2, get.Output().SetType(types.Tensor).SetName("bias"))
 			}

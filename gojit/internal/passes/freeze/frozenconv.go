@@ -77,7 +77,7 @@ func foldAfterConvolutions(g *ir.Graph, fold func(*convolution, *ir.Node) bool) 
 }
 
 func constantConvolution(n *ir.Node) *convolution {
-	if n.IsDestroyed() || !n.Is("aten::conv1d", "aten::conv2d", "aten::conv3d") && !isPlainConvolution(n) || len(n.Output().Uses()) != 1 {
+	if _, plain := passes.ConvolutionDims(n); n.IsDestroyed() || !plain && !isPlainConvolution(n) || len(n.Output().Uses()) != 1 {
 		return nil
 	}
 	weight := constantTensor(n.Input(1))

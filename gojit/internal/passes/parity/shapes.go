@@ -129,8 +129,8 @@ func (p *shapes) run(n *ir.Node) {
 	}
 	outs, ok := p.results(n, args)
 	if !ok && p.symbols {
-		broadcasts := !n.Is("aten::linear", "aten::mm", "aten::bmm", "aten::matmul", "aten::mv", "aten::addmm", "aten::baddbmm")
-		outs, ok = agreeing(args, broadcasts, func(args []value.Value) ([]value.Value, bool) { return p.results(n, args) })
+		_, isProduct := n.Fact("product")
+		outs, ok = agreeing(args, !isProduct, func(args []value.Value) ([]value.Value, bool) { return p.results(n, args) })
 	}
 	if !ok {
 		return
@@ -142,7 +142,8 @@ func (p *shapes) run(n *ir.Node) {
 
 // drawsLikeInput reports whether random numbers are drawn into a tensor like the first input: nothing else is to be learned by drawing.
 func drawsLikeInput(n *ir.Node) bool {
-	return n.Is("aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::rand_like", "aten::randn_like", "aten::bernoulli")
+	_, ok := n.Fact("draws_like_input")
+	return ok
 }
 
 // dependsOnElements reports whether the results' shapes or numbers follow from elements: a gather by positions is one of
