@@ -80,3 +80,12 @@ def test_what_does_not_lie_alike_is_left_alone():
         assert torch.equal(p, torch.ones(2, 3))
         assert _native.momentum_step(p, grad, total, 0.5, 1.0, -1.0)
     assert torch.equal(total, torch.full((2, 3), 1.5)) and torch.equal(p, torch.full((2, 3), -0.5))
+
+
+def test_one_pass_behind_inference():
+    with torch.inference_mode():
+        kept = torch.ones(3) + 1
+    p, grad, total = torch.ones(3), torch.ones(3), torch.ones(3)
+    with torch.no_grad():
+        assert _native.momentum_step(p, grad, total, 0.5, 1.0, -1.0)
+        assert not _native.momentum_step(p, kept, total, 0.5, 1.0, -1.0)
