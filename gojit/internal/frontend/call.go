@@ -451,6 +451,9 @@ func (e *emitter) emitFork(call syntax.Apply) SugaredValue {
 	e.g.SetInsertPoint(old)
 	e.popFrame()
 	n := e.g.InsertNode(e.g.Create("prim::forkClosure", []*ir.Value{closure.Output()}, 1)).SetRange(call.Range)
+	if e.comprehensions > 0 {
+		n.SetAttr("InComprehension", int64(1))
+	}
 	return simple{n.Output().SetType(&types.Future{Elem: out.Type()})}
 }
 

@@ -159,6 +159,7 @@ type emitter struct {
 	declaredReturn types.Type // nil where not annotated
 	mergedReturn   types.Type
 	loop           loopStatus
+	comprehensions int          // how many comprehensions the expression being emitted lies in
 	probes         int          // how many probes the expression being emitted lies in
 	probed         int          // how many probes there have been
 	pending        source.Range // what is being emitted: where a callee's error says it was called

@@ -424,7 +424,11 @@ func (e *emitter) emitComprehension(at source.Range, target, iter syntax.Expr, b
 	b := n.AddBlock()
 	e.pushFrame(b)
 	old := e.g.SetInsertEnd(b)
-	e.emitIteration([]syntax.Expr{target}, []syntax.Expr{iter}, at, body)
+	e.emitIteration([]syntax.Expr{target}, []syntax.Expr{iter}, at, func() {
+		e.comprehensions++
+		defer func() { e.comprehensions-- }()
+		body()
+	})
 	e.g.SetInsertPoint(old)
 	e.popFrame()
 }

@@ -14,18 +14,22 @@ import (
 //	    -> (%y)                        return (%y)
 //	%f = prim::forkClosure(%c)
 func LiftForks(g *ir.Graph) {
-	found := 0
+	found, tuples := false, 0
 	g.Block().Walk(func(n *ir.Node) {
 		if n.Kind() == forkClosure {
-			found++
+			found, tuples = true, tuples+2
+			if _, ok := n.Attr("InComprehension"); ok {
+				tuples--
+			}
 		}
 	})
-	if found == 0 {
+	if !found {
 		return
 	}
 	DCE(g)
-	// The numbers of values are those that PyTorch gives: two go to tuples of what each call captures, before the first fork.
-	for range 2 * found {
+	// The numbers of values are those that PyTorch gives: before the first fork two go to tuples of what each call captures, and one in a
+	// comprehension.
+	for range tuples {
 		g.Create("prim::TupleConstruct", nil, 1).Destroy()
 	}
 	liftForks(g.Block())
