@@ -5,32 +5,16 @@ package dense
 import (
 	"math/rand/v2"
 	"testing"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm/asmtest"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 )
 
 // guarded copies data to memory that ends, or where front begins, at a page that cannot be touched.
 func guarded[T Number | Half | uint8](t *testing.T, data []T, front bool) []T {
 	t.Helper()
-	page, size := unix.Getpagesize(), len(data)*int(unsafe.Sizeof(data[0]))
-	inner := (size + page - 1) &^ (page - 1)
-	m, err := unix.Mmap(-1, 0, inner+2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { unix.Munmap(m) })
-	if unix.Mprotect(m[:page], unix.PROT_NONE) != nil || unix.Mprotect(m[page+inner:], unix.PROT_NONE) != nil {
-		t.Fatal("mprotect")
-	}
-	start := page
-	if !front {
-		start += inner - size
-	}
-	moved := unsafe.Slice((*T)(unsafe.Pointer(&m[start])), len(data))
+	moved := asmtest.Guarded[T](t, len(data), front)
 	copy(moved, data)
 	return moved
 }

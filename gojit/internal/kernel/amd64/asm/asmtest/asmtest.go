@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package asmtest is what tests of machine code share: memory beside pages that cannot be touched, and a test that is
 // left out where there is no machine code.
 package asmtest
