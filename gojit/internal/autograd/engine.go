@@ -38,9 +38,9 @@ type pass struct {
 	queue    nodeQueue
 	captures map[edge]int // targets by where their gradient arrives
 	captured []*tensor.Tensor
-	useful   map[*Node]bool // nil: all
-	room     *room          // nil where gradients are recorded, or others may have them
-	deferred map[*Node]*products
+	useful   map[*Node]bool      // nil: all
+	room     *room               // nil where gradients are recorded, or others may have them
+	deferred map[*Node]*products // nil: none yet
 }
 
 // nodeQueue has the latest node first.
@@ -61,7 +61,7 @@ func (m *Mode) differentiate(outputs, grads, inputs []*tensor.Tensor, o Options)
 	defer source.Catch(&err)
 	defer func(before Mode) { *m = before }(*m)
 	m.off = !o.CreateGraph
-	p := &pass{options: o, emitter: &emitter{mode: m}, pending: map[*Node][]*tensor.Tensor{}, deferred: map[*Node]*products{}}
+	p := &pass{options: o, emitter: &emitter{mode: m}, pending: map[*Node][]*tensor.Tensor{}}
 	if !o.CreateGraph {
 		p.makeRoom(m)
 	}

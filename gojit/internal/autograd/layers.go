@@ -2,7 +2,6 @@ package autograd
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -79,12 +78,10 @@ func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
 // Direct reports whether operators run without any layer until the mode changes: nothing is recorded, cast or seen, whatever the arguments.
 func (m *Mode) Direct() bool { return m.active() == 0 && (m.off || m.below) }
 
-// DirectOver reports whether operators over these tensors run without any layer until the mode changes.
-func (m *Mode) DirectOver(tensors ...*tensor.Tensor) bool {
-	if m.casting != nil && m.casting.enabled || m.inference || m.dispatcher != nil || profiling.Load() != nil || !m.primal && InForward() || !m.off && !m.below {
-		return false
-	}
-	return !slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return t.Dispatches() || t.IsInference() })
+// DirectOverPlain is Direct for operators over tensors that are of no class of the host and not of inference.
+func (m *Mode) DirectOverPlain() bool {
+	const ofTensors = layerSet(1<<expand | 1<<inference | 1<<dispatch) // what a mode alone does not ask for
+	return m.active()&^ofTensors == 0 && m.dispatcher == nil && !m.inference && (m.off || m.below)
 }
 
 // next takes an operator to the first of some layers, and to the operator itself behind the last.

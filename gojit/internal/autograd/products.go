@@ -45,6 +45,9 @@ func (p *pass) deferProduct(in *input, left, right *tensor.Tensor) bool {
 	p.expect(n)
 	d := p.deferred[n]
 	if d == nil {
+		if p.deferred == nil {
+			p.deferred = map[*Node]*products{}
+		}
 		d = &products{}
 		p.deferred[n] = d
 	}
