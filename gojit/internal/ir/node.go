@@ -441,6 +441,12 @@ func (n *Node) Fact(key string) (fact string, ok bool) {
 	return "", false
 }
 
+// AsksSize reports whether n asks for sizes of a tensor.
+func (n *Node) AsksSize() bool {
+	_, ok := n.Fact("asks_size")
+	return ok
+}
+
 // HasSideEffects reports whether n does something besides computing its outputs and writing its
 // inputs.
 func (n *Node) HasSideEffects() bool {

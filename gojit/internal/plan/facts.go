@@ -150,7 +150,7 @@ func (b *builder) inferNode(i int) error {
 		return b.inferJoined(n)
 	case n.kind.computes():
 		return b.inferComputed(n)
-	case isSizeQuestion(n.at):
+	case n.at.AsksSize():
 		args := slices.Clone(n.args)
 		args[0] = value.OfTensor(b.facts[n.refs[0]].logical)
 		return b.runNumbers(n, args)

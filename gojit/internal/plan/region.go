@@ -96,7 +96,7 @@ func (f *finder) isLight(n *ir.Node) bool {
 	case "prim::ListUnpack":
 		return true
 	}
-	return isView(n) || isSizeQuestion(n) || isPure(n) && !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return !f.isNumber(v) })
+	return isView(n) || n.AsksSize() || isPure(n) && !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return !f.isNumber(v) })
 }
 
 // isNumber reports whether a plan knows what a value is from the sizes of tensors.
@@ -112,12 +112,6 @@ func (f *finder) isNumber(v *ir.Value) bool {
 func isPure(n *ir.Node) bool {
 	o := n.Operator()
 	return o != nil && o.Run != nil && !o.Schema().IsMutable() && !o.HasSideEffects() && !o.IsNondeterministic()
-}
-
-// isSizeQuestion reports whether n asks for sizes of a tensor.
-func isSizeQuestion(n *ir.Node) bool {
-	_, ok := n.Fact("asks_size")
-	return ok
 }
 
 // isView reports whether n gives, of a tensor, a view, or the tensor itself, or at times a copy.
@@ -155,7 +149,7 @@ func (f *finder) isSteady(v *ir.Value) bool {
 		is = true
 	case n.Kind() == "prim::GetAttr":
 		is = isPlain(v.Type())
-	case isSizeQuestion(n):
+	case n.AsksSize():
 		is = true
 	case n.Kind() == "prim::ListConstruct":
 		is = isNeverWritten(v) && all()

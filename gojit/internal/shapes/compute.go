@@ -96,17 +96,12 @@ func (c *computation) item(list *ir.Value, i int) *ir.Value {
 	return n.Output().SetType(types.Int)
 }
 
-func asksSize(n *ir.Node) bool {
-	_, ok := n.Fact("asks_size")
-	return ok
-}
-
 // node computes what a node gives, as far as that is known.
 func (c *computation) node(n *ir.Node) error {
 	switch {
 	case n.Kind() == "prim::Constant":
 		return nil
-	case asksSize(n) && c.shapeOf(n.Input(0)) != nil:
+	case n.AsksSize() && c.shapeOf(n.Input(0)) != nil:
 		c.question(n)
 		return nil
 	case len(n.Outputs()) == 0 || len(n.Blocks()) > 0:
