@@ -36,7 +36,7 @@ type Program struct {
 	load      [maxOperands]int              // register of each input, -1: not used
 	loadSize  [maxOperands]int              // bytes of an element in that register
 	steps     []step
-	constants []Instr // Const and Param instructions, one for each entry of constantRegister
+	constants []Instr // Const and Param instructions, one for each entry of constReg
 	constReg  []int
 	registers int
 	direct    int // output that the last step writes into memory, -1: none

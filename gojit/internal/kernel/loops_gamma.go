@@ -6,11 +6,11 @@ import "math"
 const GammaFar = 3
 
 var (
-	// GammaTail holds the coefficients of log(gamma(z)) - (z-1/2)*(log(z)-1) in 1/z for z >= gammaFar, absolute error 6e-18.
+	// GammaTail holds the coefficients of log(gamma(z)) - (z-1/2)*(log(z)-1) in 1/z for z >= GammaFar, absolute error 6e-18.
 	GammaTail = []float64{0.4189385332046727, 0.08333333333333767, -8.446890367955056e-13, -0.0027777777133020432, -2.55757711930914e-09,
 		0.0007937111937008684, -9.151023916133338e-07, -0.000585982373669039, -6.328806665890095e-05, 0.001128321162157796,
 		-0.0007820547854241434, -0.0011306271776931576, 0.0022046012138003763, -0.001135791813342625}
-	// log(gamma(z)) is (z-1)*(z-2) times the quotient of these polynomials for 1/2 <= z <= gammaFar, relative error 5e-17.
+	// log(gamma(z)) is (z-1)*(z-2) times the quotient of these polynomials for 1/2 <= z <= GammaFar, relative error 5e-17.
 	GammaAbove = []float64{2.8314622797684765, 142.44849424382645, 1564.775602695373, 5958.1866718649635, 9270.995796792662, 6190.074959324629,
 		1738.6255156998634, 184.066346721089, 5.4151831688989915, 0.009598133309332107}
 	GammaBelow = []float64{1.0, 80.83355065901844, 1272.3178508712606, 6717.624929844405, 14474.342209512517, 13784.549311650959, 5911.541217259817,
@@ -66,7 +66,7 @@ func logGamma(x float64) float64 {
 	return (x-0.5)*(log(x)-1) + horner(1/x, GammaTail)
 }
 
-// gammaNear is the logarithm of gamma(z) where 1/2 <= z < gammaFar and u is z-1.
+// gammaNear is the logarithm of gamma(z) where 1/2 <= z < GammaFar and u is z-1.
 func gammaNear(z, u float64) float64 {
 	return u*(u-1)*(horner(z, GammaAbove)/horner(z, GammaBelow)) + 0 // zero has no sign
 }

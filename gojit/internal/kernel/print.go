@@ -46,7 +46,7 @@ func (k *Kernel) String() string {
 	return b.String()
 }
 
-// ConstText is a number that parseConst reads back as the same bits.
+// ConstText is a number that Parse reads back as the same bits.
 func (in *Instr) ConstText() string {
 	text := in.numberText()
 	if re, im, ok := parseNumber(in.Type, text); ok && re == in.Imm && im == in.Imm2 {

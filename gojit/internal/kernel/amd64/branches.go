@@ -142,7 +142,7 @@ func (l *Lowerer) cost(values []kernel.Value) int {
 			}
 		case kernel.Scale:
 			sum += 2
-			if l.Isa != asm.AVX512 {
+			if l.ISA != asm.AVX512 {
 				sum += 12
 			}
 		case kernel.Lookup, kernel.Convert:
@@ -211,7 +211,7 @@ func (l *Lowerer) chooseSides(v kernel.Value, c kernel.Value) {
 func (l *Lowerer) testOf(c kernel.Value) instruction {
 	wide := l.boolWide[c]
 	in := instruction{w: l.width(wide), op: pair(wide, asm.MOVMSKPS, asm.MOVMSKPD), args: [4]operand{l.values[c], none, none, none}}
-	if l.Isa != asm.AVX512 {
+	if l.ISA != asm.AVX512 {
 		return in
 	}
 	if a, b, op, predicate, ok := l.comparison(c); ok {

@@ -36,7 +36,7 @@ func choice(op kernel.Op, d tensor.DType) *kernel.Kernel {
 }
 
 func skipsOf(k *kernel.Kernel, isa asm.ISA) int {
-	l := Lowerer{Isa: isa, Kernel: k, least: dearSide}
+	l := Lowerer{ISA: isa, Kernel: k, least: dearSide}
 	l.Lower(0)
 	n := 0
 	for i := range l.code {

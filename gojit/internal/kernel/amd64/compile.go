@@ -116,14 +116,14 @@ func compile(k *kernel.Kernel, uniform uint32, isa asm.ISA, least int, streams b
 	if isa == asm.None {
 		return nil, ErrUnsupported
 	}
-	g := &Generator{Lowerer: Lowerer{Isa: isa, Kernel: k, least: least}, streams: streams}
+	g := &Generator{Lowerer: Lowerer{ISA: isa, Kernel: k, least: least}, streams: streams}
 	code := g.generate(uniform)
 	f = &Function{Scratch: g.Scratch * isa.Width().Bytes(), Pointers: g.pointers}
 	f.Code, err = asm.Place(code)
 	return f, err
 }
 
-// CatchUnsupported, deferred, returns what lowerer.fail panics with as an error.
+// CatchUnsupported, deferred, returns what Lowerer.Fail panics with as an error.
 func CatchUnsupported(err *error) {
 	if r := recover(); r != nil {
 		u, ok := r.(unsupported)
@@ -171,7 +171,7 @@ func (g *Generator) generate(uniform uint32) []byte {
 	g.Body = a.Assign()
 	g.Scratch = a.Scratch
 	g.setStride(len(a.slots) > 0)
-	g.Asm.ISA = g.Isa
+	g.Asm.ISA = g.ISA
 	g.Asm.Code = make([]byte, 0, 1024)
 	g.prologue()
 	row := g.Asm.Here()
@@ -246,8 +246,8 @@ func (g *Generator) chooseUnroll() {
 	for _, acc := range g.accs {
 		g.Unroll = max(g.Unroll, g.rounds(acc))
 	}
-	r := asm.Reg(g.Isa.Registers() - 1)
-	if g.Isa != asm.AVX512 {
+	r := asm.Reg(g.ISA.Registers() - 1)
+	if g.ISA != asm.AVX512 {
 		r--
 	}
 	for _, acc := range g.accs {
@@ -265,7 +265,7 @@ func (g *Generator) chooseUnroll() {
 
 // LayOutPool places the constants behind the code.
 func (g *Generator) LayOutPool() {
-	vector := g.Isa.Width().Bytes()
+	vector := g.ISA.Width().Bytes()
 	g.places = make([]int32, len(g.uniforms))
 	for pass := range 2 { // vectors first, which are aligned
 		for i := range g.uniforms {
@@ -280,7 +280,7 @@ func (g *Generator) LayOutPool() {
 				for len(g.PoolData)%vector != 0 {
 					g.PoolData = append(g.PoolData, 0)
 				}
-			case g.Isa == asm.AVX512:
+			case g.ISA == asm.AVX512:
 				g.PoolData = appendNumber(g.PoolData, u)
 			default:
 				for range vector / int(u.size) {
@@ -289,7 +289,7 @@ func (g *Generator) LayOutPool() {
 			}
 		}
 	}
-	if g.Isa == asm.AVX2 && g.masksTail() {
+	if g.ISA == asm.AVX2 && g.masksTail() {
 		ones := 256 // as many bytes as the accumulators of a reduction, from whose end masks of several rounds count
 		if g.hasPairs() {
 			ones *= 2
@@ -313,7 +313,7 @@ func appendNumber(b []byte, u *Uniform) []byte {
 // without embedded broadcasts, all.
 func (l *Lowerer) Expanded() int {
 	n := 0
-	if l.Isa != asm.AVX512 {
+	if l.ISA != asm.AVX512 {
 		for i := range l.uniforms {
 			if l.uniforms[i].slot >= 0 {
 				n++
@@ -331,5 +331,5 @@ func (l *Lowerer) expandedPlace(i int) asm.Mem {
 			n++
 		}
 	}
-	return asm.At(ScratchReg, int32(n*l.Isa.Width().Bytes()))
+	return asm.At(ScratchReg, int32(n*l.ISA.Width().Bytes()))
 }

@@ -31,7 +31,7 @@ func (l *Lowerer) home(i int) asm.Mem {
 	switch {
 	case u.slot < 0:
 		return asm.At(PoolReg, l.places[i])
-	case l.Isa == asm.AVX512:
+	case l.ISA == asm.AVX512:
 		return asm.At(argsReg, offUniform+8*int32(u.slot))
 	}
 	return l.expandedPlace(i)
@@ -41,10 +41,10 @@ func (l *Lowerer) home(i int) asm.Mem {
 func (l *Lowerer) ReadUniform(r asm.Reg, i int) machine {
 	u := &l.uniforms[i]
 	op := asm.MOVUPS
-	if l.Isa == asm.AVX512 && u.vector == nil {
+	if l.ISA == asm.AVX512 && u.vector == nil {
 		op = pair(u.size == 8, asm.BROADCASTSS, asm.BROADCASTSD)
 	}
-	return machine{op: op, w: l.Isa.Width(), D: r, s: asm.M(l.home(i))}
+	return machine{op: op, w: l.ISA.Width(), D: r, s: asm.M(l.home(i))}
 }
 
 // fold returns a uniform as a memory operand, where the instruction can read it so.
@@ -53,7 +53,7 @@ func (l *Lowerer) fold(i int, op asm.Op) (asm.Operand, bool) {
 	if o.Form == asm.Vmi {
 		return asm.Operand{}, false
 	}
-	if l.Isa != asm.AVX512 {
+	if l.ISA != asm.AVX512 {
 		return asm.M(l.home(i)), true
 	}
 	switch {
@@ -67,8 +67,8 @@ func (l *Lowerer) fold(i int, op asm.Op) (asm.Operand, bool) {
 
 // masksTail reports whether the elements that do not fill a vector are read and written under a mask.
 func (g *Generator) masksTail() bool {
-	if g.Isa != asm.AVX2 {
-		return g.Isa == asm.AVX512
+	if g.ISA != asm.AVX2 {
+		return g.ISA == asm.AVX512
 	}
 	for i := range g.code {
 		if in := &g.code[i]; (in.kind == LoadInput || in.kind == StoreOut) && in.size < 4 {
@@ -91,7 +91,7 @@ func (g *Generator) prologue() {
 		a.Load(pointerRegs[i], asm.At(argsReg, offPtr+8*int32(i)))
 	}
 	forAll := func(u *Uniform) bool { return !g.isSingle(u) }
-	if g.Isa != asm.AVX512 {
+	if g.ISA != asm.AVX512 {
 		g.ExpandUniforms(forAll)
 	}
 	g.readFixed(forAll)
@@ -111,7 +111,7 @@ func (g *Generator) readFixed(which func(u *Uniform) bool) {
 
 // startRow spreads the numbers of the row and gives the accumulators their identities.
 func (g *Generator) startRow() {
-	if g.Isa != asm.AVX512 {
+	if g.ISA != asm.AVX512 {
 		g.ExpandUniforms(g.isSingle)
 	}
 	g.readFixed(g.isSingle)
@@ -172,7 +172,7 @@ func (g *Generator) nextRow(row asm.Label) {
 
 // ExpandUniforms spreads the numbers among the arguments over vectors in scratch memory.
 func (g *Generator) ExpandUniforms(which func(u *Uniform) bool) {
-	w := g.Isa.Width()
+	w := g.ISA.Width()
 	for i := range g.uniforms {
 		u := &g.uniforms[i]
 		if u.slot < 0 || !which(u) {
@@ -186,7 +186,7 @@ func (g *Generator) ExpandUniforms(which func(u *Uniform) bool) {
 
 // broadcast emits d = one number in every lane.
 func (g *Generator) broadcast(w asm.Width, d asm.Reg, from asm.Operand, wide bool) {
-	if g.Isa != asm.Baseline {
+	if g.ISA != asm.Baseline {
 		g.Asm.V(pair(wide, asm.BROADCASTSS, asm.BROADCASTSD), w, d, 0, from)
 		return
 	}
@@ -262,7 +262,7 @@ func (g *Generator) skip(m *machine) {
 	}
 	all, end := m.Index != 0, a.NewLabel()
 	g.skips = append(g.skips, end)
-	if g.Isa == asm.AVX512 {
+	if g.ISA == asm.AVX512 {
 		a.VImm(m.op, m.w, testMask, m.V, m.s, m.imm)
 		a.KTest(testMask, lanes)
 		if all {
@@ -290,7 +290,7 @@ func (g *Generator) clearRest(m *machine) {
 	i := int(^g.accs[m.Index-1].identity)
 	u := &g.uniforms[i]
 	wide := u.size == 8
-	if g.Isa == asm.AVX512 {
+	if g.ISA == asm.AVX512 {
 		a.VMask(pair(wide, asm.BROADCASTSS, asm.BROADCASTSD), m.w, m.D, 0, asm.M(g.home(i)), restMask, false)
 		return
 	}
@@ -316,7 +316,7 @@ func (g *Generator) load(m *machine, u int, mode tailMode) {
 	switch {
 	case mode == AllLanes:
 		a.V(m.op, m.w, m.D, 0, asm.M(at))
-	case mode == masked && g.Isa == asm.AVX512:
+	case mode == masked && g.ISA == asm.AVX512:
 		a.VMask(m.op, m.w, m.D, 0, asm.M(at), tailMask, true)
 	case mode == masked:
 		g.loadMask(m.w, m.size)
@@ -345,7 +345,7 @@ func (g *Generator) write(m *machine, u int, mode tailMode) {
 		a.V(pair(m.op == asm.MOVUPDstore, asm.MOVNTPS, asm.MOVNTPD), m.w, m.V, 0, asm.M(at))
 	case mode == AllLanes:
 		a.VImm(m.op, m.w, m.V, 0, asm.M(at), m.imm)
-	case mode == masked && g.Isa == asm.AVX512:
+	case mode == masked && g.ISA == asm.AVX512:
 		a.VMaskImm(m.op, m.w, m.V, 0, asm.M(at), tailMask, false, m.imm)
 	case mode == masked:
 		g.loadMask(m.w, m.size)
@@ -430,7 +430,7 @@ func (g *Generator) join(acc accumulator, o kernel.Output, d, s asm.Reg) {
 			op = pair(wide, asm.MAXPS, asm.MAXPD)
 		}
 		compare := pair(wide, asm.CMPPS, asm.CMPPD)
-		if g.Isa == asm.AVX512 {
+		if g.ISA == asm.AVX512 {
 			a.VImm(compare, acc.w, testMask, s, asm.R(s), cmpUnordered)
 			a.V(op, acc.w, d, s, asm.R(d))
 			a.VMask(pair(wide, asm.MOVAPS, asm.MOVAPD), acc.w, d, 0, asm.R(s), testMask, false)
@@ -457,7 +457,7 @@ func (g *Generator) joinOp(o kernel.Output, wide bool) asm.Op {
 			return asm.ORPS
 		}
 		return asm.ANDPS
-	case wide && g.Isa != asm.AVX512 && o.Reduce != kernel.ReduceSum:
+	case wide && g.ISA != asm.AVX512 && o.Reduce != kernel.ReduceSum:
 		g.Fail("%s of int64", o.Reduce)
 	}
 	switch o.Reduce {

@@ -48,7 +48,7 @@ const vectorsWorthAlignment = 8
 // alignsStores reports whether the elements before the first whole aligned vector of the first output are handled under a mask, so that
 // no vector of it lies in two cache lines. Masks of other instruction sets are too dear.
 func (g *Generator) alignsStores() bool {
-	return g.Isa == asm.AVX512 && len(g.accs) == 0 && !g.streams && !g.hasPairs()
+	return g.ISA == asm.AVX512 && len(g.accs) == 0 && !g.streams && !g.hasPairs()
 }
 
 // startBeforeVectors goes to the tail with the elements before the first aligned vector, where there are some and the row is long.
@@ -126,7 +126,7 @@ func (g *Generator) maskedRounds(done asm.Label) {
 // setTailMask prepares the masks for the elements that are left, at most a vector of them.
 func (g *Generator) setTailMask() {
 	a := &g.Asm
-	if g.Isa != asm.AVX512 {
+	if g.ISA != asm.AVX512 {
 		return // masks are read from a table when they are used
 	}
 	a.MoveImm(tempReg, -1)
@@ -191,8 +191,8 @@ func (g *Generator) setStride(spills bool) {
 		return
 	}
 	limit := asm.Reg(maskReg)
-	if g.Isa == asm.AVX512 {
-		limit = asm.Reg(g.Isa.Registers())
+	if g.ISA == asm.AVX512 {
+		limit = asm.Reg(g.ISA.Registers())
 	}
 	for _, r := range g.Fixed {
 		if r >= 0 {

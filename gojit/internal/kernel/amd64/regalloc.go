@@ -58,12 +58,12 @@ const (
 // maskReg is the vector register that holds the mask of a tail where there are no mask registers.
 const maskReg asm.Reg = 15
 
-func newAllocator(l *Lowerer) *allocator { return NewAllocatorIn(l, uint32(1<<l.Isa.Registers()-1)) }
+func newAllocator(l *Lowerer) *allocator { return NewAllocatorIn(l, uint32(1<<l.ISA.Registers()-1)) }
 
 // NewAllocatorIn returns an allocator of some of the registers.
 func NewAllocatorIn(l *Lowerer, registers uint32) *allocator {
 	a := &allocator{l: l, free: registers, Scratch: l.Expanded()}
-	if l.Isa != asm.AVX512 {
+	if l.ISA != asm.AVX512 {
 		a.free &^= 1 << maskReg
 	}
 	for r := range a.owner {
@@ -182,7 +182,7 @@ func (a *allocator) spill() {
 		a.spilled[o] = int16(a.Scratch)
 		a.slots = append(a.slots, o)
 		a.Scratch++
-		a.out = append(a.out, machine{op: asm.MOVUPSstore, w: a.l.Isa.Width(), D: asm.Reg(victim), s: asm.M(a.slot(o))})
+		a.out = append(a.out, machine{op: asm.MOVUPSstore, w: a.l.ISA.Width(), D: asm.Reg(victim), s: asm.M(a.slot(o))})
 	}
 	a.where[o] = -1
 	a.owner[victim] = none
@@ -191,7 +191,7 @@ func (a *allocator) spill() {
 
 // slot returns where a spilled value lies.
 func (a *allocator) slot(o operand) asm.Mem {
-	return asm.At(ScratchReg, int32(int(a.spilled[o])*a.l.Isa.Width().Bytes()))
+	return asm.At(ScratchReg, int32(int(a.spilled[o])*a.l.ISA.Width().Bytes()))
 }
 
 func (a *allocator) nextUse(o operand) int {
@@ -221,7 +221,7 @@ func (a *allocator) reg(o operand) asm.Reg {
 	}
 	if r < 0 {
 		t := a.take()
-		a.out = append(a.out, machine{op: asm.MOVUPS, w: a.l.Isa.Width(), D: t, s: asm.M(a.slot(o))})
+		a.out = append(a.out, machine{op: asm.MOVUPS, w: a.l.ISA.Width(), D: t, s: asm.M(a.slot(o))})
 		a.where[o], a.owner[t], r = int16(t), o, int16(t)
 	}
 	a.pinned |= 1 << r

@@ -20,7 +20,7 @@ func (a *allocator) enterSide(in *instruction, m machine) {
 	result := a.take() // while what is compared is pinned
 	a.free |= 1 << result
 	a.finish(in)
-	a.out = append(a.out, machine{op: asm.XORPS, w: a.l.Isa.Width(), D: result, V: result, s: asm.R(result)}, m)
+	a.out = append(a.out, machine{op: asm.XORPS, w: a.l.ISA.Width(), D: result, V: result, s: asm.R(result)}, m)
 	a.entered = append(a.entered, atBranch{a.owner, a.free, len(a.slots), result})
 }
 
@@ -32,7 +32,7 @@ func (a *allocator) leaveSide(in *instruction) {
 	before := a.entered[last]
 	a.entered = a.entered[:last]
 	if from != before.result {
-		a.out = append(a.out, machine{Kind: move, op: asm.MOVAPS, w: a.l.Isa.Width(), D: before.result, s: asm.R(from)})
+		a.out = append(a.out, machine{Kind: move, op: asm.MOVAPS, w: a.l.ISA.Width(), D: before.result, s: asm.R(from)})
 	}
 	a.rejoin(&before)
 	for _, o := range a.slots[before.slots:] {
@@ -68,7 +68,7 @@ func (a *allocator) rejoin(before *atBranch) {
 			continue
 		}
 		if now[r] != o || a.where[o] != int16(r) {
-			a.out = append(a.out, machine{op: asm.MOVUPS, w: a.l.Isa.Width(), D: asm.Reg(r), s: asm.M(a.slot(o))})
+			a.out = append(a.out, machine{op: asm.MOVUPS, w: a.l.ISA.Width(), D: asm.Reg(r), s: asm.M(a.slot(o))})
 		}
 		if other := now[r]; other != none && other != o && a.where[other] == int16(r) {
 			a.where[other] = -1

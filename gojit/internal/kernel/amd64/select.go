@@ -66,7 +66,7 @@ type instruction struct {
 
 // Lowerer selects instructions for a kernel.
 type Lowerer struct {
-	Isa      asm.ISA
+	ISA      asm.ISA
 	Kernel   *kernel.Kernel
 	uniforms []Uniform
 	code     []instruction
@@ -104,7 +104,7 @@ type accumulator struct {
 type unsupported struct{ error }
 
 func (l *Lowerer) Fail(format string, args ...any) {
-	panic(unsupported{fmt.Errorf("%w (%s): %s", ErrUnsupported, l.Isa, fmt.Sprintf(format, args...))})
+	panic(unsupported{fmt.Errorf("%w (%s): %s", ErrUnsupported, l.ISA, fmt.Sprintf(format, args...))})
 }
 
 // Lower selects instructions for every value and output of the kernel.
@@ -119,7 +119,7 @@ func (l *Lowerer) Lower(uniformInputs uint32) {
 	for _, o := range k.Outputs {
 		l.mixed = l.mixed || wideType(o.DType) && o.Reduce == kernel.NoReduce
 	}
-	l.Lanes = l.Isa.Width().Bytes() / 4
+	l.Lanes = l.ISA.Width().Bytes() / 4
 	if l.mixed {
 		l.Lanes /= 2
 	}
@@ -209,10 +209,10 @@ func (l *Lowerer) placeNumbers(uniformInputs uint32) (params, inputs []int) {
 
 // width returns the vector that holds all lanes of a type.
 func (l *Lowerer) width(wide bool) asm.Width {
-	if wide || !l.mixed || l.Isa == asm.Baseline {
-		return l.Isa.Width()
+	if wide || !l.mixed || l.ISA == asm.Baseline {
+		return l.ISA.Width()
 	}
-	return l.Isa.Width() - 1
+	return l.ISA.Width() - 1
 }
 
 // isWide reports whether the lanes of a value have 64 bits.
@@ -243,15 +243,15 @@ func (l *Lowerer) one(op asm.Op, w asm.Width, x operand) operand {
 
 // two emits d = op(x, y).
 func (l *Lowerer) two(op asm.Op, w asm.Width, x, y operand) operand {
-	return l.emit(instruction{op: op, w: w, d: none, tied: l.Isa == asm.Baseline, args: [4]operand{x, y, none, none}})
+	return l.emit(instruction{op: op, w: w, d: none, tied: l.ISA == asm.Baseline, args: [4]operand{x, y, none, none}})
 }
 
 func (l *Lowerer) twoImm(op asm.Op, w asm.Width, x, y operand, imm uint8) operand {
-	return l.emit(instruction{op: op, w: w, d: none, imm: imm, tied: l.Isa == asm.Baseline, args: [4]operand{x, y, none, none}})
+	return l.emit(instruction{op: op, w: w, d: none, imm: imm, tied: l.ISA == asm.Baseline, args: [4]operand{x, y, none, none}})
 }
 
 func (l *Lowerer) oneImm(op asm.Op, w asm.Width, x operand, imm uint8) operand {
-	tied := l.Isa == asm.Baseline && asm.Ops[op].Form == asm.Vmi
+	tied := l.ISA == asm.Baseline && asm.Ops[op].Form == asm.Vmi
 	return l.emit(instruction{op: op, w: w, d: none, imm: imm, tied: tied, args: [4]operand{x, none, none, none}})
 }
 
@@ -326,7 +326,7 @@ func (l *Lowerer) andNot(wide bool, x, y operand) operand {
 // choose takes x where the mask has ones and y elsewhere.
 func (l *Lowerer) choose(wide bool, mask, x, y operand) operand {
 	w := l.width(wide)
-	switch l.Isa {
+	switch l.ISA {
 	case asm.AVX512:
 		return l.emit(instruction{op: pair(wide, asm.PTERNLOGD, asm.PTERNLOGQ), w: w, d: none, imm: 0xca, tied: true, args: [4]operand{mask, x, y, none}})
 	case asm.AVX2:
@@ -347,7 +347,7 @@ const (
 // compareFloats makes a mask.
 func (l *Lowerer) compareFloats(wide bool, predicate uint8, x, y operand) operand {
 	op, w := pair(wide, asm.CMPPS, asm.CMPPD), l.width(wide)
-	if l.Isa == asm.AVX512 {
+	if l.ISA == asm.AVX512 {
 		return l.emit(instruction{kind: compareTo, op: op, w: w, d: none, imm: predicate, args: [4]operand{x, y, none, none}})
 	}
 	return l.twoImm(op, w, x, y, predicate)
@@ -356,7 +356,7 @@ func (l *Lowerer) compareFloats(wide bool, predicate uint8, x, y operand) operan
 // compareIntegers makes a mask.
 func (l *Lowerer) compareIntegers(wide bool, predicate uint8, x, y operand) operand {
 	w := l.width(wide)
-	if l.Isa == asm.AVX512 {
+	if l.ISA == asm.AVX512 {
 		return l.emit(instruction{kind: compareTo, op: pair(wide, asm.PCMPD, asm.PCMPQ), w: w, d: none, imm: predicate, args: [4]operand{x, y, none, none}})
 	}
 	switch predicate {
@@ -383,7 +383,7 @@ func (l *Lowerer) maskAs(m operand, from, to bool) operand {
 
 // narrow takes the low halves of 64-bit lanes.
 func (l *Lowerer) narrow(x operand) operand {
-	switch l.Isa {
+	switch l.ISA {
 	case asm.AVX512:
 		return l.one(asm.PMOVQDstore, asm.W512, x)
 	case asm.AVX2:

@@ -48,7 +48,7 @@ func (l *Lowerer) complexValue(v kernel.Value, in *kernel.Instr, slot int, unifo
 		p = pairedParts{isNumber: true, parts: [2]operand{l.slot(part, slot), l.slot(part, slot+1)}}
 	case in.Op == kernel.MakeComplex:
 		p = pairedParts{isNumber: true, parts: [2]operand{l.values[in.Args[0]], l.values[in.Args[1]]}}
-	case in.Op != kernel.Load || l.Kernel.Inputs[in.Imm] != in.Type || l.Isa == asm.Baseline && l.mixed && in.Type == tensor.Complex64:
+	case in.Op != kernel.Load || l.Kernel.Inputs[in.Imm] != in.Type || l.ISA == asm.Baseline && l.mixed && in.Type == tensor.Complex64:
 		l.Fail("%s of %s", in.Op, in.Type)
 	}
 	if l.pairs == nil {
@@ -82,7 +82,7 @@ const swapMiddle = 0xd8
 // separate brings the even lanes of two vectors together, or the odd ones.
 func (l *Lowerer) separate(wide bool, x, y operand, which int) operand {
 	w := l.width(wide)
-	if l.Isa == asm.AVX512 {
+	if l.ISA == asm.AVX512 {
 		return l.permute(wide, x, y, func(lane, lanes int) int { return 2*lane + which })
 	}
 	shuffle, imm := asm.SHUFPS, []uint8{0x88, 0xdd}[which]
@@ -102,7 +102,7 @@ func (l *Lowerer) separate(wide bool, x, y operand, which int) operand {
 // interleave makes the two vectors of real and imaginary parts.
 func (l *Lowerer) interleave(wide bool, re, im operand) (low, high operand) {
 	w := l.width(wide)
-	if l.Isa == asm.AVX512 {
+	if l.ISA == asm.AVX512 {
 		from := func(first int) func(lane, lanes int) int {
 			return func(lane, lanes int) int { return (first*lanes+lane)/2 + lane%2*lanes }
 		}
@@ -133,7 +133,7 @@ func (l *Lowerer) permute(wide bool, x, y operand, from func(lane, lanes int) in
 
 // storeComplex writes a complex value, which has the type of the output.
 func (l *Lowerer) storeComplex(output int, o kernel.Output) {
-	if l.Kernel.TypeOf(o.Value) != o.DType || l.Isa == asm.Baseline && l.mixed && o.DType == tensor.Complex64 {
+	if l.Kernel.TypeOf(o.Value) != o.DType || l.ISA == asm.Baseline && l.mixed && o.DType == tensor.Complex64 {
 		l.Fail("%s stored as %s", l.Kernel.TypeOf(o.Value), o.DType)
 	}
 	wide := wideType(o.DType)
@@ -193,7 +193,7 @@ func (g *Generator) movePairs(m *machine, u int, mode tailMode) {
 	switch {
 	case mode == AllLanes:
 		a.V(m.op, m.w, r, 0, asm.M(at))
-	case mode == masked && g.Isa == asm.AVX512:
+	case mode == masked && g.ISA == asm.AVX512:
 		a.VMask(m.op, m.w, r, 0, asm.M(at), mask, !store)
 	case mode == masked:
 		// tempReg is part of the address of elements of 16 bytes and of the mask

@@ -22,7 +22,7 @@ func IsDivision(in *kernel.Instr) bool {
 // divide selects the instructions of a division.
 func (l *Lowerer) divide(in *kernel.Instr, x, y operand) operand {
 	l.checkDivisor(wideType(in.Type), y)
-	if wideType(in.Type) && l.Isa == asm.AVX512 {
+	if wideType(in.Type) && l.ISA == asm.AVX512 {
 		return l.divideWide(in.Op, x, y)
 	}
 	if wideType(in.Type) {
@@ -100,7 +100,7 @@ func (l *Lowerer) checkDivisor(wide bool, y operand) {
 		return
 	}
 	in := instruction{kind: checkNone, op: pair(wide, asm.PCMPD, asm.PCMPQ), w: l.width(wide), d: none, imm: cmpEqual, args: [4]operand{y, l.number(0, wide), none, none}}
-	if l.Isa != asm.AVX512 {
+	if l.ISA != asm.AVX512 {
 		in.op, in.args = pair(wide, asm.MOVMSKPS, asm.MOVMSKPD), [4]operand{l.compareIntegers(wide, cmpEqual, y, l.number(0, wide)), none, none, none}
 	}
 	l.code = append(l.code, in)
@@ -109,7 +109,7 @@ func (l *Lowerer) checkDivisor(wide bool, y operand) {
 // checkNone emits the test of a mask: Args.Failed becomes nonzero where a lane that is in use is set.
 func (g *Generator) checkNone(m *machine, mode tailMode) {
 	a, wide, fine := &g.Asm, m.op == asm.MOVMSKPD || m.op == asm.PCMPQ, g.Asm.NewLabel()
-	if g.Isa == asm.AVX512 {
+	if g.ISA == asm.AVX512 {
 		if mode == masked {
 			a.VMaskImm(m.op, m.w, testMask, m.V, m.s, tailMask, false, m.imm)
 		} else {
@@ -140,7 +140,7 @@ func (g *Generator) checkNone(m *machine, mode tailMode) {
 }
 
 // divideLanes divides v by s, of 64 bits, lane by lane. No lane of s is zero. The instruction uses RAX and RDX, which are indexReg and
-// poolReg.
+// PoolReg.
 func (g *Generator) divideLanes(m *machine) {
 	a := &g.Asm
 	dividends, divisors, saved := offLanes, offLanes+32, offLanes+64

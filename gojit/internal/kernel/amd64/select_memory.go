@@ -22,7 +22,7 @@ func (l *Lowerer) load(v kernel.Value, input int, computed tensor.DType) operand
 	memory := l.Kernel.Inputs[input]
 	wide := wideType(memory)
 	w := l.width(wide)
-	if l.Isa == asm.Baseline && l.mixed && memory.Size() < 4 {
+	if l.ISA == asm.Baseline && l.mixed && memory.Size() < 4 {
 		l.Fail("%s beside lanes of 64 bits", memory)
 	}
 	read := func(op asm.Op) operand {
@@ -31,7 +31,7 @@ func (l *Lowerer) load(v kernel.Value, input int, computed tensor.DType) operand
 	var x operand
 	switch memory {
 	case tensor.Float32, tensor.Float64, tensor.Int32, tensor.Int64:
-		if l.Isa == asm.Baseline && l.mixed && !wide {
+		if l.ISA == asm.Baseline && l.mixed && !wide {
 			x = read(asm.MOVSD) // two lanes
 			break
 		}
@@ -45,7 +45,7 @@ func (l *Lowerer) load(v kernel.Value, input int, computed tensor.DType) operand
 	case tensor.Bool:
 		x = l.two(asm.PSUBD, w, l.number(0, false), read(asm.PMOVZXBD))
 	case tensor.Float16:
-		if l.Isa == asm.Baseline {
+		if l.ISA == asm.Baseline {
 			l.Fail("%s", memory)
 		}
 		x = read(asm.CVTPH2PS)
@@ -111,7 +111,7 @@ func (l *Lowerer) toFloat32(x operand, t tensor.DType) operand {
 	case tensor.Float64:
 		return l.one(asm.CVTPD2PS, l.width(true), x)
 	case tensor.Int64:
-		if l.Isa != asm.AVX512 {
+		if l.ISA != asm.AVX512 {
 			l.Fail("%s to float32", t)
 		}
 		return l.one(asm.CVTQQ2PS, l.width(true), x)
@@ -124,7 +124,7 @@ func (l *Lowerer) toFloat64(x operand, t tensor.DType) operand {
 	case tensor.Float32:
 		return l.one(asm.CVTPS2PD, l.width(true), x)
 	case tensor.Int64:
-		if l.Isa != asm.AVX512 {
+		if l.ISA != asm.AVX512 {
 			l.Fail("%s to float64", t)
 		}
 		return l.one(asm.CVTQQ2PD, l.width(true), x)
@@ -135,7 +135,7 @@ func (l *Lowerer) toFloat64(x operand, t tensor.DType) operand {
 func (l *Lowerer) toInt64(x operand, t tensor.DType) operand {
 	switch t {
 	case tensor.Float32, tensor.Float64:
-		if l.Isa != asm.AVX512 {
+		if l.ISA != asm.AVX512 {
 			l.Fail("%s to int64", t)
 		}
 		if t == tensor.Float32 {
@@ -174,39 +174,39 @@ func (l *Lowerer) store(output int, o kernel.Output) {
 		}
 	}
 	w := l.width(wideType(o.DType))
-	if l.Isa == asm.Baseline && l.mixed && o.DType.Size() < 4 {
+	if l.ISA == asm.Baseline && l.mixed && o.DType.Size() < 4 {
 		l.Fail("%s beside lanes of 64 bits", o.DType)
 	}
 	write := func(op asm.Op, imm uint8) {
-		if l.Isa != asm.AVX512 && o.DType.Size() < 4 && op != asm.CVTPS2PHstore {
+		if l.ISA != asm.AVX512 && o.DType.Size() < 4 && op != asm.CVTPS2PHstore {
 			w = asm.W128 // packed
 		}
 		l.code = append(l.code, instruction{kind: StoreOut, op: op, w: w, imm: imm, d: none, size: uint8(o.DType.Size()), index: int16(output), args: [4]operand{x, none, none, none}})
 	}
 	switch o.DType {
 	case tensor.Float32, tensor.Float64, tensor.Int32, tensor.Int64:
-		if l.Isa == asm.Baseline && l.mixed && o.DType.Size() == 4 {
+		if l.ISA == asm.Baseline && l.mixed && o.DType.Size() == 4 {
 			write(asm.MOVSDstore, 0)
 			break
 		}
 		write(pair(o.DType.Size() == 8, asm.MOVUPSstore, asm.MOVUPDstore), 0)
 	case tensor.Int8, tensor.Uint8, tensor.Bool:
 		x = l.pack(x, 1)
-		write(packedStore(l.Isa, 1, w), 0)
+		write(packedStore(l.ISA, 1, w), 0)
 	case tensor.Int16:
 		x = l.pack(x, 2)
-		write(packedStore(l.Isa, 2, w), 0)
+		write(packedStore(l.ISA, 2, w), 0)
 	case tensor.BFloat16:
 		x = l.roundBFloat16(x)
-		if l.Isa == asm.AVX512 {
+		if l.ISA == asm.AVX512 {
 			x, w = l.packUpper(x), w-1
 			write(asm.MOVDQU16store, 0)
 			break
 		}
 		x = l.pack(l.oneImm(asm.PSRLD, w, x, 16), 2)
-		write(packedStore(l.Isa, 2, w), 0)
+		write(packedStore(l.ISA, 2, w), 0)
 	case tensor.Float16:
-		if l.Isa == asm.Baseline {
+		if l.ISA == asm.Baseline {
 			l.Fail("%s", o.DType)
 		}
 		write(asm.CVTPS2PHstore, 0)
@@ -233,7 +233,7 @@ func packedStore(isa asm.ISA, size int, w asm.Width) asm.Op {
 
 // pack brings the low bytes of 32-bit lanes together at the start of the vector.
 func (l *Lowerer) pack(x operand, size int) operand {
-	if l.Isa == asm.AVX512 {
+	if l.ISA == asm.AVX512 {
 		return x
 	}
 	w := l.width(false)
@@ -270,7 +270,7 @@ func (l *Lowerer) roundBFloat16(x operand) operand {
 	odd := l.and(false, l.oneImm(asm.PSRLD, w, x, 16), l.number(1, false))
 	sum := l.two(asm.PADDD, w, l.two(asm.PADDD, w, x, l.number(0x7fff, false)), odd)
 	nan := l.number(0x7fc00000, false)
-	if l.Isa == asm.AVX512 {
+	if l.ISA == asm.AVX512 {
 		return l.emit(instruction{kind: pickWhere, op: asm.CMPPS, w: w, d: none, imm: cmpUnordered, args: [4]operand{x, x, nan, sum}})
 	}
 	return l.choose(false, l.compareFloats(false, cmpUnordered, x, x), nan, sum)
@@ -281,7 +281,7 @@ func (l *Lowerer) accumulate(output int, o kernel.Output) {
 	t := l.Kernel.TypeOf(o.Value)
 	wide := l.isWide(o.Value)
 	x := l.values[o.Value]
-	if l.Isa == asm.Baseline {
+	if l.ISA == asm.Baseline {
 		l.Fail("a reduction")
 	}
 	acc := accumulator{reg: l.fresh(), identity: l.identity(o.Reduce, t, wide), w: l.width(wide), wide: wide, output: output}

@@ -108,7 +108,7 @@ func (l *Lowerer) lookup(index operand, table kernel.Table) operand {
 
 func (l *Lowerer) fma(wide bool, x, y, z operand) operand {
 	w := l.width(wide)
-	if l.Isa == asm.Baseline {
+	if l.ISA == asm.Baseline {
 		return l.fmaByDoubles(wide, x, y, z)
 	}
 	return l.emit(instruction{kind: fusedMul, op: pair(wide, asm.FMADD231PS, asm.FMADD231PD), w: w, d: none, args: [4]operand{x, y, z, none}})
@@ -150,7 +150,7 @@ func (l *Lowerer) selectValue(v kernel.Value, in *kernel.Instr) operand {
 	if op, ok := l.extremeOf(in); ok {
 		return l.two(op, l.width(wide), x, y)
 	}
-	if l.Isa == asm.AVX512 && l.boolWide[c] == wide {
+	if l.ISA == asm.AVX512 && l.boolWide[c] == wide {
 		if a, b, op, predicate, ok := l.comparison(c); ok {
 			return l.emit(instruction{kind: pickWhere, op: op, w: l.width(wide), d: none, imm: predicate, args: [4]operand{a, b, x, y}})
 		}
@@ -280,7 +280,7 @@ func (l *Lowerer) floating(in *kernel.Instr) operand {
 	case kernel.Trunc:
 		return l.oneImm(pair(wide, asm.ROUNDPS, asm.ROUNDPD), w, x, roundTruncate)
 	case kernel.Exponent, kernel.Mantissa:
-		if l.Isa != asm.AVX512 {
+		if l.ISA != asm.AVX512 {
 			l.Fail("%s of %s", in.Op, in.Type)
 		}
 		if in.Op == kernel.Exponent {
@@ -306,7 +306,7 @@ func (l *Lowerer) floating(in *kernel.Instr) operand {
 	case kernel.Max:
 		return l.extreme(wide, pair(wide, asm.MAXPS, asm.MAXPD), x, y)
 	case kernel.CopySign:
-		if l.Isa == asm.AVX512 { // bits of y where the mask is set
+		if l.ISA == asm.AVX512 { // bits of y where the mask is set
 			return l.emit(instruction{op: pair(wide, asm.PTERNLOGD, asm.PTERNLOGQ), w: w, d: none, imm: 0xd8, tied: true, args: [4]operand{x, y, l.number(sign, wide), none}})
 		}
 		return l.or(wide, l.and(wide, x, l.number(sign-1, wide)), l.and(wide, y, l.number(sign, wide)))
@@ -339,7 +339,7 @@ func (l *Lowerer) extreme(wide bool, op asm.Op, x, y operand) operand {
 	if l.isNumber(y, wide) {
 		return l.two(op, w, y, x)
 	}
-	if l.Isa == asm.AVX512 {
+	if l.ISA == asm.AVX512 {
 		least := l.two(op, w, x, y)
 		return l.emit(instruction{kind: keepNaN, op: pair(wide, asm.CMPPS, asm.CMPPD), w: w, d: none, tied: true, imm: cmpUnordered, args: [4]operand{least, x, none, none}})
 	}
@@ -351,7 +351,7 @@ func (l *Lowerer) extreme(wide bool, op asm.Op, x, y operand) operand {
 // is in range; n is limited to what changes a result.
 func (l *Lowerer) scale(wide bool, x, n operand) operand {
 	w := l.width(wide)
-	if l.Isa == asm.AVX512 {
+	if l.ISA == asm.AVX512 {
 		return l.two(pair(wide, asm.SCALEFPS, asm.SCALEFPD), w, x, n)
 	}
 	limit, bias, shift := 300.0, int64(127), uint8(23)
@@ -394,7 +394,7 @@ func (l *Lowerer) integral(in *kernel.Instr) operand {
 	case kernel.Not:
 		return l.wrap(in.Type, l.xor(wide, x, l.ones(wide)))
 	case kernel.Abs:
-		if wide && l.Isa != asm.AVX512 {
+		if wide && l.ISA != asm.AVX512 {
 			negative := l.two(asm.PCMPGTQ, w, zero(), x)
 			return l.two(asm.PSUBQ, w, l.xor(true, x, negative), negative)
 		}
@@ -454,7 +454,7 @@ func (l *Lowerer) multiply(wide bool, x, y operand) operand {
 	if !wide {
 		return l.two(asm.PMULLD, w, x, y)
 	}
-	if l.Isa == asm.AVX512 {
+	if l.ISA == asm.AVX512 {
 		return l.two(asm.PMULLQ, w, x, y)
 	}
 	// low*low + ((high*low + low*high) << 32)
@@ -469,9 +469,9 @@ func (l *Lowerer) integerExtreme(wide, larger bool, x, y operand) operand {
 		return l.two(asm.PMAXSD, w, x, y)
 	case !wide:
 		return l.two(asm.PMINSD, w, x, y)
-	case l.Isa == asm.AVX512 && larger:
+	case l.ISA == asm.AVX512 && larger:
 		return l.two(asm.PMAXSQ, w, x, y)
-	case l.Isa == asm.AVX512:
+	case l.ISA == asm.AVX512:
 		return l.two(asm.PMINSQ, w, x, y)
 	}
 	above := l.two(asm.PCMPGTQ, w, x, y)
@@ -495,7 +495,7 @@ func (l *Lowerer) shift(in *kernel.Instr, x, y operand) operand {
 			return l.wrap(in.Type, l.oneImm(pair(wide, asm.PSLLD, asm.PSLLQ), w, x, n))
 		case !wide:
 			return l.oneImm(asm.PSRAD, w, x, n)
-		case l.Isa == asm.AVX512:
+		case l.ISA == asm.AVX512:
 			return l.oneImm(asm.PSRAQ, w, x, n)
 		}
 		// the sign of the shifted number comes from its highest bit
@@ -504,7 +504,7 @@ func (l *Lowerer) shift(in *kernel.Instr, x, y operand) operand {
 		return l.two(asm.PSUBQ, w, l.xor(true, shifted, sign), sign)
 	}
 	switch {
-	case l.Isa == asm.Baseline || bits < 32 || wide && !left && l.Isa != asm.AVX512:
+	case l.ISA == asm.Baseline || bits < 32 || wide && !left && l.ISA != asm.AVX512:
 		l.Fail("%s of %s by a variable", in.Op, in.Type)
 	case left:
 		return l.two(pair(wide, asm.PSLLVD, asm.PSLLVQ), w, x, y)

@@ -71,7 +71,7 @@ func (e *Epilogue) fit(isa asm.ISA, sums int) (g *amd64.Generator, waiting int, 
 // assign generates the instructions, in registers from first on.
 func (e *Epilogue) assign(isa asm.ISA, first int) (g *amd64.Generator, err error) {
 	defer amd64.CatchUnsupported(&err)
-	g = &amd64.Generator{Lowerer: amd64.Lowerer{Isa: isa, Kernel: e.kernel}, Unroll: 1}
+	g = &amd64.Generator{Lowerer: amd64.Lowerer{ISA: isa, Kernel: e.kernel}, Unroll: 1}
 	g.Lower(0)
 	g.LayOutPool()
 	free := uint32(1<<isa.Registers()-1) &^ (1<<first - 1)
