@@ -32,10 +32,12 @@ Instances whose descriptions are equal share one class.
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import types
 import typing
 import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -353,16 +355,20 @@ def _constant_names(module: Any, annotations: dict[str, Any]) -> set[str]:
     return names
 
 
-def _class_annotations(module: Any) -> dict[str, Any]:
-    """The annotations of a module's class, evaluated where that is possible."""
-    annotations = _annotations.of_class(type(module))
-    scope = Scope.of_class(type(module))
-    for name, annotation in annotations.items():
-        if isinstance(annotation, str):
-            value = scope.evaluate(annotation)
-            if value is not _resolve._NOTHING:
-                annotations[name] = value
-    return annotations
+_evaluated_annotations: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()
+
+
+def _class_annotations(cls: type) -> dict[str, Any]:
+    """The annotations of a class or of the nearest base that has any, evaluated where that is possible in what that class sees."""
+    owner = next((klass for klass in cls.__mro__ if _annotations.own(klass)), cls)
+    if owner in _evaluated_annotations:
+        return _evaluated_annotations[owner]
+    scope = Scope.of_class(owner)
+    annotations = {n: scope.evaluate(a) if isinstance(a, str) else a for n, a in _annotations.own(owner).items()}
+    unknown = [name for name, value in annotations.items() if value is _resolve._NOTHING]
+    if not unknown:
+        _evaluated_annotations[owner] = annotations
+    return annotations | {name: _annotations.own(owner)[name] for name in unknown}
 
 
 class _Describer:
@@ -372,10 +378,14 @@ class _Describer:
         self.module = module
         self.traced = traced  # methods are traced, not compiled
         self.type = ConcreteType(type(module))
-        self.annotations = _class_annotations(module)
-        self.scope = Scope.of_class(type(module))
+        self.annotations = {} if traced else _class_annotations(type(module))
         self.values: dict[str, Any] = {}
         self.submodules: dict[str, Any] = {}
+
+    @functools.cached_property
+    def scope(self) -> Scope:
+        """What the annotations of the class are read by."""
+        return Scope.of_class(type(self.module))
 
     def describe(self) -> ConcreteType:
         module, t = self.module, self.type
@@ -403,7 +413,6 @@ class _Describer:
     def describe_traced(self) -> ConcreteType:
         """What a traced module has: tensors, submodules and whether it is training. The rest is in its trace."""
         module, t = self.module, self.type
-        self.annotations = {}
         for kind, held in (("parameter", module._parameters), ("buffer", module._buffers)):
             seen: set[int] = set()
             for name, item in held.items():

@@ -235,7 +235,11 @@ func CanonicalName(base string) string {
 	if len(overloads) == 0 || overloads[0].Def().Name == "" || strings.HasPrefix(base, "aten::__") {
 		return base
 	}
-	name := BaseName("aten::" + overloads[0].Record.Name)
+	first, _, _ := strings.Cut(overloads[0].Record.Name, ".")
+	if strings.TrimPrefix(base, "aten::") == first {
+		return base
+	}
+	name := "aten::" + first
 	if writing := strings.HasSuffix(base, "_") && !strings.HasSuffix(name, "_"); writing {
 		return name + "_"
 	}

@@ -2,8 +2,8 @@ package passes
 
 import (
 	"context"
+	"math"
 	"slices"
-	"strconv"
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
@@ -413,10 +413,10 @@ func equalAttribute(x, y any) bool {
 // ConstantPooling moves the constants to the beginning of the graph, the last first, and keeps one
 // of each.
 func ConstantPooling(g *ir.Graph) {
-	poolConstants(g, g.Block(), map[string][]*ir.Node{})
+	poolConstants(g, g.Block(), map[constantKey][]*ir.Node{})
 }
 
-func poolConstants(g *ir.Graph, b *ir.Block, known map[string][]*ir.Node) {
+func poolConstants(g *ir.Graph, b *ir.Block, known map[constantKey][]*ir.Node) {
 	for n := b.First(); n != nil; {
 		next := n.Next()
 		if len(n.Blocks()) > 0 {
@@ -430,8 +430,8 @@ func poolConstants(g *ir.Graph, b *ir.Block, known map[string][]*ir.Node) {
 	}
 }
 
-func poolConstant(g *ir.Graph, n *ir.Node, known map[string][]*ir.Node) {
-	key := constantKey(n.Output())
+func poolConstant(g *ir.Graph, n *ir.Node, known map[constantKey][]*ir.Node) {
+	key := keyOf(n.Output())
 	for _, same := range known[key] {
 		if sameConstant(n, same) && mayShare(g, n, same) {
 			n.Output().ReplaceAllUsesWith(same.Output())
@@ -446,16 +446,22 @@ func poolConstant(g *ir.Graph, n *ir.Node, known map[string][]*ir.Node) {
 }
 
 // constantKey is equal for constants that may be the same.
-func constantKey(v *ir.Value) string {
-	key := v.Type().String()
+type constantKey struct {
+	kind   types.Kind
+	number float64
+	text   string
+}
+
+func keyOf(v *ir.Value) constantKey {
+	key := constantKey{kind: v.Type().Kind()}
 	switch c, ok := v.Constant(); {
 	case !ok:
 	case c.IsInt():
-		key += strconv.FormatInt(c.Int(), 10)
-	case c.IsFloat():
-		key += strconv.FormatFloat(c.Float()+0, 'g', -1, 64) // zeros of both signs alike
+		key.number = float64(c.Int())
+	case c.IsFloat() && !math.IsNaN(c.Float()): // a NaN would not be found again
+		key.number = c.Float()
 	case c.Kind() == value.KindString:
-		key += c.Str()
+		key.text = c.Str()
 	}
 	return key
 }
