@@ -20,29 +20,21 @@ func attention(q, k, v, mask *tensor.Tensor, dropoutP float64, causal bool) (out
 	if causal {
 		mask = triangle(must(tensor.Full([]int{q.Size(n - 2), k.Size(n - 2)}, tensor.Int(1), tensor.Bool)), 0, false)
 	}
-	scores := matmul(scaleBy(q, 1/math.Sqrt(float64(q.Size(n-1)))), must(k.Transpose(-2, -1)))
+	var made scratch
+	defer made.release()
+	scores := made.of(matmul(made.of(scaleBy(q, 1/math.Sqrt(float64(q.Size(n-1))))), made.of(must(k.Transpose(-2, -1)))))
 	if mask != nil {
 		if mask.DType() == tensor.Bool { // true: may attend
-			scores = choose(must(mask.Expand(scores.Shape()...)), ofTensor(scores), ofScalar(tensor.Float(-inf)))
+			scores = made.of(choose(made.of(must(mask.Expand(scores.Shape()...))), ofTensor(scores), ofScalar(tensor.Float(-inf))))
 		} else {
-			scores = add.on(scores, mask)
+			scores = made.of(add.on(scores, mask))
 		}
 	}
 	weights = softmax(scores, -1)
 	if dropoutP > 0 {
-		weights = dropout(weights, dropoutP, true)
+		weights = dropout(made.of(weights), dropoutP, true)
 	}
 	return matmul(weights, v), weights
-}
-
-// heads splits the last dimension of (batch, time, embed) into (batch, heads, time, embed/heads).
-func heads(t *tensor.Tensor, n int) *tensor.Tensor {
-	return must(must(t.Reshape(t.Size(0), t.Size(1), n, t.Size(2)/n)).Transpose(1, 2))
-}
-
-// joinHeads undoes heads.
-func joinHeads(t *tensor.Tensor) *tensor.Tensor {
-	return must(must(t.Transpose(1, 2)).Reshape(t.Size(0), t.Size(2), t.Size(1)*t.Size(3)))
 }
 
 // multiHead is self attention with packed projections. A mask is true where it may not attend: of
@@ -57,21 +49,27 @@ func multiHead(q, k, v *tensor.Tensor, embed, n int, qkvWeight, qkvBias, outWeig
 	check(qkvBias.Size(0) == 3*embed, "expected `qkv_bias` first dim and first dim of query to be equal")
 	check(n > 0, "`num_heads` must be positive, but got %d", n)
 	check(embed%n == 0, "`embed_dim` must divide evenly by `num_heads`")
+	var made scratch
+	defer made.release()
 	project := func(x *tensor.Tensor, i int) *tensor.Tensor {
-		w := must(qkvWeight.Slice(0, i*embed, (i+1)*embed, 1))
-		b := must(qkvBias.Slice(0, i*embed, (i+1)*embed, 1))
-		return heads(linear(x, w, b), n)
+		w := made.of(must(qkvWeight.Slice(0, i*embed, (i+1)*embed, 1)))
+		b := made.of(must(qkvBias.Slice(0, i*embed, (i+1)*embed, 1)))
+		rows := made.of(linear(x, w, b))
+		split := made.of(must(rows.Reshape(rows.Size(0), rows.Size(1), n, embed/n)))
+		return made.of(must(split.Transpose(1, 2)))
 	}
-	scores := matmul(scaleBy(project(q, 0), 1/math.Sqrt(float64(embed/n))), must(project(k, 1).Transpose(-2, -1)))
+	scores := made.of(matmul(made.of(scaleBy(project(q, 0), 1/math.Sqrt(float64(embed/n)))), made.of(must(project(k, 1).Transpose(-2, -1)))))
 	if mask != nil {
 		if maskType == maskOverKeys {
 			mask = must(mask.View(mask.Size(0), 1, 1, mask.Size(1)))
 		}
-		scores = choose(must(to(mask, tensor.Bool).Expand(scores.Shape()...)), ofScalar(tensor.Float(-inf)), ofTensor(scores))
+		scores = made.of(choose(must(to(mask, tensor.Bool).Expand(scores.Shape()...)), ofScalar(tensor.Float(-inf)), ofTensor(scores)))
 	}
 	weights = softmax(scores, -1)
-	out = linear(joinHeads(matmul(weights, project(v, 2))), outWeight, outBias)
-	return out, weights
+	ofHeads := made.of(matmul(weights, project(v, 2)))
+	inTime := made.of(must(ofHeads.Transpose(1, 2)))
+	rows := made.of(must(inTime.Reshape(inTime.Size(0), inTime.Size(1), embed)))
+	return linear(rows, outWeight, outBias), weights
 }
 
 func nativeMultiHead(c call) {

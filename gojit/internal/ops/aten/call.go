@@ -350,6 +350,30 @@ func to(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	return out
 }
 
+// scratch are tensors that an operator makes on its way and nobody else knows.
+type scratch []*tensor.Tensor
+
+// of says that t is one of them.
+func (s *scratch) of(t *tensor.Tensor) *tensor.Tensor {
+	*s = append(*s, t)
+	return t
+}
+
+// copied says that t, made of another tensor, is one of them unless it is that itself.
+func (s *scratch) copied(t, from *tensor.Tensor) *tensor.Tensor {
+	if t != from {
+		*s = append(*s, t)
+	}
+	return t
+}
+
+// release gives their memory back.
+func (s *scratch) release() {
+	for _, t := range *s {
+		t.Release()
+	}
+}
+
 // warn warns of how an operator is used.
 func warn(format string, args ...any) {
 	succeed(source.Warn(fmt.Sprintf(format, args...), source.Range{}))

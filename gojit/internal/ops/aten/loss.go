@@ -26,11 +26,14 @@ func (c call) reduction(i int) int {
 	return reduceNone
 }
 
+// reduced adds up or averages losses that nobody else has.
 func reduced(t *tensor.Tensor, how int) *tensor.Tensor {
 	switch how {
 	case reduceMean:
+		defer t.Release()
 		return mean(t, nil, false, t.DType())
 	case reduceSum:
+		defer t.Release()
 		return sum(t, nil, false, t.DType())
 	}
 	return t
@@ -359,7 +362,10 @@ func crossEntropyOfProbabilities(x, target, weight *tensor.Tensor, how int, smoo
 // multiMargin compares the score of the target with the others.
 func multiMargin(c call) *tensor.Tensor {
 	x, target, p, margin, weight, how := c.tensor(0), c.tensor(1), c.scalar(2).Float64(), c.scalar(3).Float64(), c.optionalTensor(4), c.reduction(5)
-	rows := atLeast(contiguous(to(x, tensor.Float64)), 1)
+	wide := to(x, tensor.Float64)
+	inOrder := contiguous(wide)
+	defer forgetCopies(x, inOrder)
+	rows := atLeast(inOrder, 1)
 	rows = must(rows.View(-1, rows.Size(rows.Dim()-1)))
 	n, classes := rows.Size(0), rows.Size(1)
 	data := tensor.Data[float64](rows)
@@ -503,9 +509,12 @@ func limitedLoss(name, limit string, p *pointwise) definition {
 // positivePart gives max(0, t).
 func positivePart(t *tensor.Tensor) *tensor.Tensor { return clampMin.withNumber(t, 0) }
 
-func distance(a, b *tensor.Tensor, p, eps float64) *tensor.Tensor {
-	d := addNumber(sub.on(a, b), eps)
-	return vectorNorm(d, p, []int{-1}, false, d.DType())
+// distance is the norm of each row of a-b+eps.
+func distance(a, b *tensor.Tensor, p, eps float64, keepdim bool) *tensor.Tensor {
+	var made scratch
+	defer made.release()
+	d := made.of(addNumber(made.of(sub.on(a, b)), eps))
+	return vectorNorm(d, p, []int{-1}, keepdim, d.DType())
 }
 
 var lossFamily = []definition{
@@ -581,9 +590,11 @@ var lossFamily = []definition{
 	}),
 	giving("hinge_embedding_loss", func(c call) *tensor.Tensor {
 		x, y := c.tensor(0), c.tensor(1)
-		margin := positivePart(addNumber(neg.on(x), c.float(2)))
-		far := choose(ne.withNumber(y, 1), ofTensor(margin), ofScalar(tensor.Float(0)))
-		near := choose(ne.withNumber(y, -1), ofTensor(x), ofScalar(tensor.Float(0)))
+		var made scratch
+		defer made.release()
+		margin := made.of(positivePart(made.of(addNumber(made.of(neg.on(x)), c.float(2)))))
+		far := made.of(choose(made.of(ne.withNumber(y, 1)), ofTensor(margin), ofScalar(tensor.Float(0))))
+		near := made.of(choose(made.of(ne.withNumber(y, -1)), ofTensor(x), ofScalar(tensor.Float(0))))
 		return reduced(add.on(far, near), c.reduction(3))
 	}).checked(func(c call) {
 		if c.reduction(3) == reduceMean {
@@ -607,9 +618,9 @@ var lossFamily = []definition{
 	}).checked(checkCosineEmbedding),
 	giving("triplet_margin_loss", func(c call) *tensor.Tensor {
 		p, eps := c.float(4), c.float(5)
-		near, far := distance(c.tensor(0), c.tensor(1), p, eps), distance(c.tensor(0), c.tensor(2), p, eps)
+		near, far := distance(c.tensor(0), c.tensor(1), p, eps, false), distance(c.tensor(0), c.tensor(2), p, eps, false)
 		if c.bool(6) {
-			far = minimum.on(far, distance(c.tensor(1), c.tensor(2), p, eps))
+			far = minimum.on(far, distance(c.tensor(1), c.tensor(2), p, eps, false))
 		}
 		return reduced(positivePart(addNumber(sub.on(near, far), c.float(3))), c.reduction(7))
 	}),

@@ -511,7 +511,6 @@ var matmulFamily = []definition{
 	giving("cdist", func(c call) *tensor.Tensor { return cdist(c.tensor(0), c.tensor(1), c.float(2), c.intOr(3, 0)) }).checked(func(c call) { checkType(c.tensor(0), c.tensor(1)) }),
 	giving("cosine_similarity", func(c call) *tensor.Tensor { return cosineSimilarity(c.tensor(0), c.tensor(1), c.int(2), c.float(3)) }).with(ops.Def{Decomp: composing(composeCosine)}),
 	giving("pairwise_distance", func(c call) *tensor.Tensor {
-		d := addNumber(sub.on(c.tensor(0), c.tensor(1)), c.float(3))
-		return vectorNorm(d, c.float(2), []int{-1}, c.bool(4), d.DType())
+		return distance(c.tensor(0), c.tensor(1), c.float(2), c.float(3), c.bool(4))
 	}),
 }

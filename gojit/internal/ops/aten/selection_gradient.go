@@ -52,11 +52,13 @@ func pooledGradient(name string, n int) definition {
 		if g.Numel() == 0 {
 			return out
 		}
+		var made scratch
+		defer made.release()
 		switch planes := numelOf(x.Shape()[:lead]); g.DType() {
 		case tensor.Float32:
-			addInPlanes[float32](out, contiguous(g), contiguous(at), planes)
+			addInPlanes[float32](out, made.copied(contiguous(g), g), made.copied(contiguous(at), at), planes)
 		case tensor.Float64:
-			addInPlanes[float64](out, contiguous(g), contiguous(at), planes)
+			addInPlanes[float64](out, made.copied(contiguous(g), g), made.copied(contiguous(at), at), planes)
 		default:
 			flat := func(t *tensor.Tensor) *tensor.Tensor { return must(t.Reshape(planes, -1)) }
 			scatterInto(flat(out), 1, flat(at), flat(g), addTo)
@@ -95,6 +97,7 @@ func embeddingGradient(g, indices *tensor.Tensor, n, padding int, byFrequency bo
 		g = to(div.on(g, to(counts, g.DType())), g.DType())
 	}
 	rows, size := contiguous(g), width*g.DType().Size()
+	defer forgetCopies(g, rows)
 	offsets, inner := make([]int, len(list)), offsetsOf([]int{width}, []int{1})
 	var watch tensor.Watch
 	for i, at := range list {

@@ -183,7 +183,10 @@ func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor
 	if !single {
 		classes = x.Size(x.Dim() - 1)
 	}
-	data := tensor.Data[float64](contiguous(to(x, tensor.Float64)))
+	wide := to(x, tensor.Float64)
+	inOrder := contiguous(wide)
+	defer forgetCopies(x, inOrder)
+	data := tensor.Data[float64](inOrder)
 	labels := integersOf(target)
 	rows := 0
 	if classes > 0 {
