@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -228,8 +227,7 @@ func (p *graphParser) uses(add func(*Value)) error {
 		}
 		v := p.values[name]
 		if v == nil {
-			r := source.Range{Text: source.NewText("", p.Src, 1), Start: p.Pos - len(name), End: p.Pos}
-			return source.Errorf(source.RuntimeError, r, "Cannot find a variable with name '%s'", name)
+			return p.Errorf("Cannot find a variable with name '%s'", name)
 		}
 		add(v)
 		return nil

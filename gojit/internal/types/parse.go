@@ -436,9 +436,7 @@ func (p *Parser) dim() (int, error) {
 		return -1, nil
 	}
 	if !p.Accept("SS(") {
-		start := p.Pos
 		if name := p.Ident(false); name != "" {
-			p.Pos = start
 			return 0, p.Errorf("Unexpected specifier '%s'", name)
 		}
 		return p.Integer()
