@@ -52,7 +52,10 @@ func (p *parser) schema() (*FunctionSchema, error) {
 	if err := p.returns(s); err != nil {
 		return nil, err
 	}
-	return s, p.end()
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // end fails unless all text is read.

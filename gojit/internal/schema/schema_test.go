@@ -57,6 +57,7 @@ func TestParseErrors(t *testing.T) {
 		"aten::f(int a) -> int x y":          "expected eof but found 'ident' here",
 		"aten::f(Tensor(a! self) -> int":     "expected ) but found 'ident' here",
 		"aten::f(Blah x) -> int":             "unknown type specifier",
+		"aten::f(int ä) -> ()":               "expected a valid token but found 'ä' here",
 		"aten::f(int a); -> ()":              "expected a valid token but found ';' here",
 		"aten::f(str s=\"x) -> int":          "expected a valid token but found '\"' here",
 		"aten::f(Dict(int, int, int) a)->()": "expected ) but found ',' here",

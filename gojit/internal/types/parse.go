@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
@@ -58,7 +59,7 @@ var keywords = strings.Fields("return def in None True False if else elif for wh
 func (p *Parser) token() (kind string, at source.Range) {
 	p.Space()
 	rest := p.Src[p.Pos:]
-	length := 1
+	_, length := utf8.DecodeRuneInString(rest)
 	switch {
 	case rest == "":
 		kind, length = "eof", 0
