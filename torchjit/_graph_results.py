@@ -54,12 +54,16 @@ def _jit_pass_propagate_shapes_on_graph_and_build_compute(
 
 
 def _jit_pass_fuse_tensorexprs(graph: Any) -> None:
-    """Groups elementwise nodes whose tensors' types are all known, where `_jit_override_can_fuse_on_cpu` has allowed it; other types are erased."""
+    """Groups elementwise nodes whose tensors' types are all known, where `_jit_override_can_fuse_on_cpu` has allowed it.
+
+    Other types are erased, and nodes that compute the same become one.
+    """
     c = _C()
     if c._jit_can_fuse_on_cpu() and c._jit_texpr_fuser_enabled():
         c._fuse_tensorexprs(graph)
     else:
         c._jit_pass_erase_shape_information(graph)
+        c._jit_pass_cse(graph)
 
 
 class MobileOptimizerType(Enum):

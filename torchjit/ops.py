@@ -19,7 +19,7 @@ class _OpNamespace(Namespace):
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        found = None if name.startswith("__") else _native.operator_of_programs(f"{self._name}::{name}")
+        found = _native.operator_of_programs(f"{self._name}::{name}")
         if found is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
         packet = OpOverloadPacket(f"{self._name}::{name}", name, found)

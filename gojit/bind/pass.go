@@ -241,7 +241,7 @@ func groupDifferentiable(g *ir.Graph, threshold int) error {
 	if err := prepared(g); err != nil {
 		return err
 	}
-	passes.CreateDifferentiableGraphs(g, threshold)
+	passes.GroupDifferentiable(g, threshold)
 	return nil
 }
 

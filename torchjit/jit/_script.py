@@ -123,7 +123,7 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
         if hasattr(obj, "__script_unsupported"):
             raise RuntimeError("TorchScript error: " + obj.__script_unsupported)
         return _script_a_function(obj)
-    raise RuntimeError(f"Could not compile {obj!r}: it is neither a function, a class nor a module")
+    raise AttributeError(f"Could not compile {obj!r}: it is neither a function, a class nor a module")
 
 
 def call_prepare_scriptable_func(obj: Any) -> Any:

@@ -257,10 +257,10 @@ class PackageImporter(Importer):
         return self._memories[key]
 
     def _path(self, package: str, resource: str) -> str:
-        path = f"{self._mangler.demangle(package).replace('.', '/')}/{resource}"
-        if not self._reader.has_record(path):
+        folder = self._mangler.demangle(package).replace(".", "/") + "/"
+        if not any(record.startswith(folder) for record in self._records):
             self.import_module(package)  # says that it is missing
-        return path
+        return folder + resource
 
     def id(self) -> str:
         """What the names of the modules of this importer begin with."""

@@ -47,7 +47,7 @@ func archiveError(format string, args ...any) error {
 func OpenArchive(data []byte) (*Archive, error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, archiveError("This is no archive that torch.jit.save wrote: failed reading zip archive: %s", err)
+		return nil, archiveError("PytorchStreamReader failed reading zip archive: failed finding central directory\nnote: this is no archive that torch.jit.save wrote: %s", err)
 	}
 	if len(z.File) > maxRecords {
 		return nil, archiveError("The archive has %d records; at most %d are read", len(z.File), maxRecords)
@@ -131,7 +131,7 @@ func (a *Archive) Names() []string {
 func (a *Archive) Read(name string) ([]byte, error) {
 	f := a.records[name]
 	if f == nil {
-		return nil, archiveError("The archive has no record %q", name)
+		return nil, archiveError("PytorchStreamReader failed locating file %s: file not found", name)
 	}
 	if f.Method == zip.Store {
 		return a.stored(name, f, false)

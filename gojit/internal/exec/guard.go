@@ -15,7 +15,7 @@ func differentiate(g *ir.Graph, met map[*ir.Value]*types.TensorInfo, inlining bo
 	if inlining {
 		least = 2
 	}
-	for _, n := range passes.CreateDifferentiableGraphs(g, least) {
+	for _, n := range passes.CreateDifferentiableGraphs(g, least, true) {
 		if needsGradient(n, met) {
 			guarded = append(guarded, n)
 		} else {

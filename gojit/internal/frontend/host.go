@@ -248,22 +248,20 @@ func NewDispatch(argument string, index int, otherwise bool, ifTrue, ifFalse Sug
 // Call implements SugaredValue.
 func (d *dispatch) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	chosen := d.otherwise
-	given := ir.Argument{}
-	found := false
+	choose := func(given ir.Argument, format string, of any) {
+		c, ok := given.Value(e.g).Constant()
+		if !ok || !c.IsBool() {
+			fail(at, format, of)
+		}
+		chosen = c.Bool()
+	}
 	if d.index < len(args) {
-		given, found = args[d.index], true
+		choose(args[d.index], "Argument for boolean dispatch at position %d was not constant", d.index)
 	}
 	for _, a := range kwargs {
 		if a.Name == d.argument {
-			given, found = a, true
+			choose(a, "Keyword argument '%s' for boolean dispatch at position was not constant", a.Name)
 		}
-	}
-	if found {
-		c, ok := given.Value(e.g).Constant()
-		if !ok || !c.IsBool() {
-			fail(at, "value for boolean dispatch was neither bool nor literal")
-		}
-		chosen = c.Bool()
 	}
 	if chosen {
 		return d.ifTrue.Call(e, at, args, kwargs, binders)

@@ -1,12 +1,10 @@
 package ir
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -44,17 +42,7 @@ func ParseWith(text string, options ParseOptions) (*Graph, error) {
 		}
 		return t, true
 	}
-	g, err := p.graph()
-	var placed *source.Error
-	if errors.As(err, &placed) {
-		return nil, placed
-	}
-	if err != nil {
-		at := max(0, min(p.Pos, len(text)-1))
-		r := source.Range{Text: source.NewText("", text, 1), Start: at, End: min(at+1, len(text))}
-		return nil, source.Errorf(source.RuntimeError, r, "Not a graph: %s", err)
-	}
-	return g, nil
+	return p.graph()
 }
 
 type graphParser struct {
@@ -100,7 +88,7 @@ func (p *graphParser) valueName() (string, error) {
 		p.Pos++
 	}
 	if p.Pos == start {
-		return "", p.Errorf("expected the name of a value")
+		return "", p.Expected("ident")
 	}
 	return p.Src[start:p.Pos], nil
 }
@@ -118,7 +106,10 @@ func (p *graphParser) definition(make func() *Value) error {
 	if t == nil {
 		t = types.Tensor
 	}
-	return p.define(name, t, true, make)
+	v := make()
+	v.SetType(t)
+	p.define(name, v, true)
+	return nil
 }
 
 // declaration reads "%name : type"; the type is nil where it is left out.
@@ -132,18 +123,12 @@ func (p *graphParser) declaration() (name string, t types.Type, err error) {
 	return name, t, err
 }
 
-// define gives the value that make returns a type and, if it may keep it, a name.
-func (p *graphParser) define(name string, t types.Type, named bool, make func() *Value) error {
-	if p.values[name] != nil {
-		return p.Errorf("%%%s is defined twice", name)
-	}
-	v := make()
-	v.SetType(t)
+// define makes a name mean v from here on, and gives it to v if v may keep it.
+func (p *graphParser) define(name string, v *Value, named bool) {
 	if named && ValidName(name) {
 		v.SetName(name)
 	}
 	p.values[name] = v
-	return nil
 }
 
 // list reads items between brackets, separated by commas.
@@ -156,7 +141,7 @@ func (p *graphParser) list(item func() error) error {
 			return err
 		}
 		if !p.accept(",") && !p.Peek(")") {
-			return p.Errorf("expected , or )")
+			return p.Expected(")")
 		}
 	}
 	return nil
@@ -175,15 +160,16 @@ func (p *graphParser) graph() (*Graph, error) {
 	}
 	p.space()
 	if p.Pos != len(p.Src) {
-		return nil, p.Errorf("unexpected text after the graph")
+		return nil, p.Expected("dedent")
 	}
 	return g, nil
 }
 
 // body reads one graph.
 func (p *graphParser) body() (*Graph, error) {
-	if err := p.expect("graph"); err != nil {
-		return nil, err
+	p.space()
+	if p.Ident(false) == "" {
+		return nil, p.Expected("ident")
 	}
 	g := NewGraph()
 	if err := p.list(func() error { return p.definition(func() *Value { return g.AddInput("") }) }); err != nil {
@@ -241,8 +227,7 @@ func (p *graphParser) uses(add func(*Value)) error {
 		}
 		v := p.values[name]
 		if v == nil {
-			r := source.Range{Text: source.NewText("", p.Src, 1), Start: p.Pos - len(name), End: p.Pos}
-			return source.Errorf(source.RuntimeError, r, "Cannot find a variable with name '%s'", name)
+			return p.Errorf("Cannot find a variable with name '%s'", name)
 		}
 		add(v)
 		return nil
@@ -253,6 +238,7 @@ func (p *graphParser) node(g *Graph, b *Block) error {
 	n := g.Create("", nil, 0)
 	p.space()
 	untyped := false
+	var names []string
 	for p.Peek("%") {
 		name, t, err := p.declaration()
 		if err != nil {
@@ -261,9 +247,8 @@ func (p *graphParser) node(g *Graph, b *Block) error {
 		if t == nil {
 			t, untyped = types.Tensor, true
 		}
-		if err := p.define(name, t, !p.options.Renumber, n.AddOutput); err != nil {
-			return err
-		}
+		names = append(names, name)
+		n.AddOutput().SetType(t)
 		if !p.accept(",") {
 			break
 		}
@@ -285,6 +270,9 @@ func (p *graphParser) node(g *Graph, b *Block) error {
 	}
 	if err := p.uses(func(v *Value) { n.AddInput(v) }); err != nil {
 		return err
+	}
+	for i, name := range names {
+		p.define(name, n.outputs[i], !p.options.Renumber)
 	}
 	if p.accept(", scope:") {
 		p.Space()
@@ -346,7 +334,7 @@ func (p *graphParser) attributes(n *Node) error {
 		p.space()
 		name := p.Ident(false)
 		if name == "" {
-			return p.Errorf("expected the name of an attribute")
+			return p.Expected("ident")
 		}
 		if err := p.expect("="); err != nil {
 			return err
@@ -410,7 +398,14 @@ func (p *graphParser) plainAttribute() (any, error) {
 	if f, err := strconv.ParseFloat(text, 64); err == nil {
 		return f, nil
 	}
-	return nil, p.Errorf("expected a number or a text in quotes")
+	p.Pos -= len(text)
+	return nil, p.unreadable()
+}
+
+// unreadable returns the error that the token at Pos begins no value.
+func (p *graphParser) unreadable() error {
+	p.space()
+	return p.Errorf("Could not parse literal%.1s", p.Src[p.Pos:])
 }
 
 // listAttribute reads the rest of a list of ints, floats or texts.
@@ -434,7 +429,7 @@ func (p *graphParser) listAttribute() (any, error) {
 			return nil, p.Errorf("expected a list of numbers or texts")
 		}
 		if !p.accept(",") && !p.Peek("]") {
-			return nil, p.Errorf("expected , or ]")
+			return nil, p.Expected("]")
 		}
 	}
 	switch {
@@ -460,7 +455,8 @@ func (p *graphParser) quoted() (string, error) {
 		p.Pos++
 	}
 	if p.Pos >= len(p.Src) {
-		return "", p.Errorf("a text without end")
+		p.Pos = start - 1
+		return "", p.Expected("string_literal")
 	}
 	inner := p.Src[start:p.Pos]
 	p.Pos++
@@ -542,7 +538,7 @@ func (p *graphParser) items(open, end string, typeAt func(int) types.Type) ([]va
 		}
 		items = append(items, v)
 		if !p.accept(",") && !p.Peek(end) {
-			return nil, p.Errorf("expected , or %s", end)
+			return nil, p.Expected(end)
 		}
 	}
 	return items, nil

@@ -61,19 +61,35 @@ func TestParseReadsWhatStringPrints(t *testing.T) {
 	}
 }
 
+// TestParseErrorsShowThePlace: all but the end of the text.
 func TestParseErrorsShowThePlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"graph(%x : Tensor):\n  return (%y)\n":                                    "Cannot find a variable with name 'y'",
-		"graph(%x : Tensor, %x : int):\n  return (%x)\n":                          "defined twice",
-		"graph(%x : Blah):\n  return (%x)\n":                                      `"Blah" is not a type`,
+		"graph(%x : Blah):\n  return (%x)\n":                                      "unknown type specifier",
 		"graph():\n  %a : int = prim::Constant[value=x]()\n  return (%a)\n":       `"x" is no value of type int`,
 		"graph():\n  %a : Tensor = prim::Constant[value=<Tensor>]()\n  return ()": "cannot be read",
-		"graph(": "expected",
+		"graph(":                        "expected % but found 'eof' here",
+		"graph(%x):\n  return (%x\n":    "expected ) but found 'eof' here",
+		"graph(%x):\n  %y = neg(%x)\n":  "expected : but found '(' here",
+		"graph(%x : Dict(int)):\n":      "expected , but found ')' here",
+		"graph(%x):\n  %y = a::b[x=]()": "Could not parse literal]",
 	} {
 		_, err := ir.Parse(text)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "<--- HERE") {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "<--- HERE") == strings.Contains(want, "eof") {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
+	}
+}
+
+// TestParseTakesTheLastDefinition: a name means the value that was defined last.
+func TestParseTakesTheLastDefinition(t *testing.T) {
+	g, err := ir.Parse("graph(%x : int):\n  %x : int = aten::neg(%x)\n  return (%x)\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := g.Block().First()
+	if g.Outputs()[0] != n.Output() || n.Input(0) != g.Inputs()[0] {
+		t.Errorf("read as\n%s", g)
 	}
 }
 

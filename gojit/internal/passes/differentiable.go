@@ -13,12 +13,13 @@ import (
 const DifferentiableKind = "prim::DifferentiableGraph"
 
 // CreateDifferentiableGraphs groups differentiable operators that follow each other, at least threshold of them, and
-// returns the nodes of the groups. Nothing with an effect that can be seen stands between the nodes of a group.
+// returns the nodes of the groups. Nothing with an effect that can be seen stands between the nodes of a group. Inputs of a group are
+// those of its last node first; profiled says that those of one node come from the last to the first, as in graphs that were profiled.
 //
-//	%a = aten::mul(%x, %y)          %b = prim::DifferentiableGraph_0(%y, %x)
-//	%b = aten::tanh(%a)       ->    with prim::DifferentiableGraph_0 = graph(%y, %x): ...
-func CreateDifferentiableGraphs(g *ir.Graph, threshold int) []*ir.Node {
-	s := &slicer{g: g, memory: alias.Analyze(g, alias.Options{})}
+//	%a = aten::mul(%x, %y)          %b = prim::DifferentiableGraph_0(%x, %y)
+//	%b = aten::tanh(%a)       ->    with prim::DifferentiableGraph_0 = graph(%x, %y): ...
+func CreateDifferentiableGraphs(g *ir.Graph, threshold int, profiled bool) []*ir.Node {
+	s := &slicer{g: g, memory: alias.Analyze(g, alias.Options{}), profiled: profiled}
 	s.block(g.Block())
 	var kept []*ir.Node
 	for _, n := range s.groups {
@@ -40,6 +41,8 @@ type slicer struct {
 	memory *alias.Db
 	groups []*ir.Node
 	part   map[*ir.Node]int // of the nodes of a block: the effects before
+	// profiled says in which order a node's inputs become those of its group.
+	profiled bool
 }
 
 func (s *slicer) block(b *ir.Block) {
@@ -197,8 +200,16 @@ func (s *slicer) dissolve(group *ir.Node) {
 	group.Destroy()
 }
 
-// enclose turns the block of a group into its Subgraph. The inputs are in the order of their uses, from the last one
-// on; constants are copied.
+// GroupDifferentiable is CreateDifferentiableGraphs for graphs that were not profiled, after which nodes that compute the same are one.
+func GroupDifferentiable(g *ir.Graph, threshold int) bool {
+	groups := CreateDifferentiableGraphs(g, threshold, false)
+	for _, n := range groups {
+		CSE(n.GraphAttr("Subgraph"))
+	}
+	return CSE(g) || len(groups) > 0
+}
+
+// enclose turns the block of a group into its Subgraph. Constants are copied.
 func (s *slicer) enclose(group *ir.Node) *ir.Node {
 	body := ir.NewGraph()
 	env := map[*ir.Value]*ir.Value{}
@@ -211,7 +222,11 @@ func (s *slicer) enclose(group *ir.Node) *ir.Node {
 		}
 	}
 	for i := len(nodes) - 1; i >= 0; i-- {
-		for _, v := range slices.Backward(nodes[i].Inputs()) {
+		given := slices.Clone(nodes[i].Inputs())
+		if s.profiled {
+			slices.Reverse(given)
+		}
+		for _, v := range given {
 			if own[v] || env[v] != nil || v.Node().Kind() == "prim::Constant" {
 				continue
 			}

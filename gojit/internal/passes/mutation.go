@@ -12,13 +12,13 @@ import (
 
 // RemoveMutation replaces writes to memory that is made in the graph, and that nothing else reads
 // between its making and the write, by operators that make new memory. It reports whether it
-// changed anything.
+// changed a write of a tensor.
 //
 //	%x = aten::relu(%a)
 //	%y = aten::add_(%x, %b, 1)   -- becomes aten::add; later uses of %x become uses of it
 func RemoveMutation(g *ir.Graph) bool {
-	changed := RemoveListMutation(g)
-	return RemoveTensorMutation(g) || changed
+	RemoveListMutation(g)
+	return RemoveTensorMutation(g)
 }
 
 // RemoveTensorMutation is RemoveMutation for tensors alone.
@@ -33,12 +33,16 @@ func RemoveListMutation(g *ir.Graph) bool {
 		if n.Input(0).Node().Kind() != "prim::ListConstruct" {
 			return nil
 		}
-		list := n.Input(0)
-		items, ok := itemsAfter(n, slices.Clone(list.Node().Inputs()))
+		list := n.Input(0).Node()
+		items, ok := itemsAfter(n, slices.Clone(list.Inputs()))
 		if !ok {
 			return nil
 		}
-		return n.Graph().CreateList(list.Type().(*types.List).Elem, items).SetRange(list.Node().Range)
+		list.RemoveAllInputs()
+		for _, item := range items {
+			list.AddInput(item)
+		}
+		return list
 	})
 }
 
@@ -68,8 +72,8 @@ func itemsAfter(n *ir.Node, items []*ir.Value) (changed []*ir.Value, ok bool) {
 	return items, true
 }
 
-// RemoveMutationOf replaces each node that replacement has one for, where that is safe. The graph's
-// memory is analyzed anew after each change.
+// RemoveMutationOf replaces each node that replacement has one for, a new one or that which makes what the node writes, where that is
+// safe. The graph's memory is analyzed anew after each change.
 func RemoveMutationOf(g *ir.Graph, replacement func(*ir.Node) *ir.Node) bool {
 	changed := false
 	for again := true; again; {
@@ -175,16 +179,17 @@ func likeNode(n *ir.Node) *ir.Node {
 // functionalize puts made in the place of n: later uses of what n writes become uses of its output.
 func functionalize(n, made *ir.Node) {
 	written := n.Input(0)
-	made.InsertBefore(n)
-	made.Output().SetType(types.Unshaped(written.Type()))
+	if made == written.Node() {
+		made.MoveBefore(n)
+	} else {
+		made.InsertBefore(n)
+		made.Output().SetType(types.Unshaped(written.Type()))
+		written.ReplaceAllUsesAfter(n, made.Output())
+	}
 	if len(n.Outputs()) == 1 {
 		n.Output().ReplaceAllUsesWith(made.Output())
 	}
-	written.ReplaceAllUsesAfter(n, made.Output())
 	n.Destroy()
-	if !HasUses(written.Node()) && written.Node().Kind() == "prim::ListConstruct" {
-		written.Node().Destroy()
-	}
 }
 
 // RemoveInplaceOps replaces arithmetic and filling that write a tensor by what makes a new one, and later
@@ -268,25 +273,31 @@ func InlineForkWait(g *ir.Graph) bool {
 	return changed
 }
 
-// Canonicalize returns a copy whose values are numbered in order; without keepNames none has a name.
+// Canonicalize returns a copy whose values are numbered in order, and so in graphs that its nodes run; without keepNames none has a
+// name but those in blocks.
 func Canonicalize(g *ir.Graph, keepNames bool) *ir.Graph {
 	c := g.Copy()
 	if keepNames {
 		return c
 	}
+	forgetNames(c)
+	return c
+}
+
+// forgetNames takes the names from the values of a graph that are not in blocks of its nodes.
+func forgetNames(g *ir.Graph) {
 	forget := func(vs []*ir.Value) {
 		for _, v := range vs {
 			v.SetName("")
 		}
 	}
-	forget(c.Inputs())
-	c.Block().Walk(func(n *ir.Node) {
+	forget(g.Inputs())
+	for _, n := range g.Block().Nodes() {
 		forget(n.Outputs())
-		for _, b := range n.Blocks() {
-			forget(b.Inputs())
+		if inner := n.GraphAttr("Subgraph"); inner != nil {
+			forgetNames(inner)
 		}
-	})
-	return c
+	}
 }
 
 // DCEWithoutEffects is DCE that also removes nodes whose only purpose is an effect: printing,

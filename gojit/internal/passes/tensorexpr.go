@@ -27,10 +27,12 @@ type Exprs struct {
 	Dynamic    bool // groups are for all sizes
 }
 
-// FuseTensorExprs is FuseExprs for groups of two nodes. It forgets what types say of other tensors.
+// FuseTensorExprs is FuseExprs for groups of two nodes. It forgets what types say of other tensors, and makes nodes that compute the
+// same one.
 func FuseTensorExprs(g *ir.Graph) bool {
-	groups := FuseExprs(g, Exprs{Least: 2})
-	return EraseOuterShapes(g) || groups
+	changed := FuseExprs(g, Exprs{Least: 2})
+	changed = EraseOuterShapes(g) || changed
+	return CSE(g) || changed
 }
 
 // FuseExprs groups elementwise nodes whose tensors' types, shapes and strides are all known, and guards the groups: where tensors are

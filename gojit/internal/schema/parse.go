@@ -8,19 +8,14 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Parse reads the text form of a schema. It fails with a source.Error that shows the place.
 func Parse(text string) (*FunctionSchema, error) {
 	p := &parser{Parser: types.Parser{Src: text}}
 	p.Parser.Alias = p.alias
-	s, err := p.schema()
-	if err != nil {
-		start := max(min(p.Pos, len(text)-1), 0) // the last byte where the text ends too early
-		at := source.Range{Text: source.NewText("", text, 1), Start: start, End: min(start+1, len(text))}
-		return nil, source.Errorf(source.RuntimeError, at, "Not a schema: %s", err)
-	}
-	return s, nil
+	return p.schema()
 }
 
 // MustParse is Parse for text that is known to be right.
@@ -39,21 +34,14 @@ type parser struct {
 
 func (p *parser) schema() (*FunctionSchema, error) {
 	s := &FunctionSchema{}
-	name := p.Ident(true)
-	if p.Accept("::") {
-		name += "::" + p.Ident(true)
+	if err := p.name(s); err != nil {
+		return nil, err
 	}
-	if name == "" {
-		return nil, p.Errorf("expected a name")
-	}
-	base := 0
-	if i := strings.Index(name, "::"); i >= 0 {
-		base = i + 2
-	}
-	if dot := strings.LastIndexByte(name[base:], '.'); dot >= 0 && strings.Contains(name, "::") {
-		s.Name, s.Overload = name[:base+dot], name[base+dot+1:]
-	} else {
-		s.Name = name
+	if !p.Peek("(") {
+		if err := p.end(); err != nil {
+			return nil, err
+		}
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "Tried to parse a function schema but only the operator name was given")
 	}
 	if err := p.arguments(s); err != nil {
 		return nil, err
@@ -64,11 +52,46 @@ func (p *parser) schema() (*FunctionSchema, error) {
 	if err := p.returns(s); err != nil {
 		return nil, err
 	}
-	p.Space()
-	if p.Pos != len(p.Src) {
-		return nil, p.Errorf("unexpected text after the schema")
+	if err := p.end(); err != nil {
+		return nil, err
 	}
 	return s, nil
+}
+
+// end fails unless all text is read.
+func (p *parser) end() error {
+	p.Space()
+	if p.Pos != len(p.Src) {
+		return p.Expected("eof")
+	}
+	return nil
+}
+
+// name reads "namespace::name.overload", of which the first and the last part may be left out.
+func (p *parser) name(s *FunctionSchema) (err error) {
+	if s.Name, err = p.ident(); err != nil {
+		return err
+	}
+	if p.Accept("::") {
+		inner, err := p.ident()
+		if err != nil {
+			return err
+		}
+		s.Name += "::" + inner
+	}
+	if p.Accept(".") {
+		s.Overload, err = p.ident()
+	}
+	return err
+}
+
+// ident reads a name, which must come next.
+func (p *parser) ident() (string, error) {
+	name := p.Ident(false)
+	if name == "" {
+		return "", p.Expected("ident")
+	}
+	return name, nil
 }
 
 func (p *parser) arguments(s *FunctionSchema) error {
@@ -76,8 +99,10 @@ func (p *parser) arguments(s *FunctionSchema) error {
 		return err
 	}
 	kwargOnly := false
-	for !p.Accept(")") {
+	for more := !p.Accept(")"); more; {
 		switch {
+		case s.IsVararg:
+			return p.Errorf("... must be the last element of the argument list")
 		case p.Accept("..."):
 			if slices.ContainsFunc(s.Arguments, func(a Argument) bool { return a.HasDefault }) {
 				return p.Errorf("schemas with vararg (...) can't have default value args")
@@ -93,11 +118,20 @@ func (p *parser) arguments(s *FunctionSchema) error {
 			a.KwargOnly = kwargOnly
 			s.Arguments = append(s.Arguments, a)
 		}
-		if !p.Accept(",") && !p.Peek(")") {
-			return p.Errorf("expected , or )")
+		var err error
+		if more, err = p.another(")"); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// another reads what comes behind an item of a list, and reports whether it is a comma and not the end.
+func (p *parser) another(end string) (bool, error) {
+	if p.Accept(",") {
+		return true, nil
+	}
+	return false, p.Expect(end)
 }
 
 func (p *parser) returns(s *FunctionSchema) error {
@@ -113,7 +147,7 @@ func (p *parser) returns(s *FunctionSchema) error {
 		s.Returns = []Argument{a}
 		return nil
 	}
-	for !p.Accept(")") {
+	for more := !p.Accept(")"); more; {
 		if p.Accept("...") {
 			s.IsVarret = true
 		} else {
@@ -123,8 +157,9 @@ func (p *parser) returns(s *FunctionSchema) error {
 			}
 			s.Returns = append(s.Returns, a)
 		}
-		if !p.Accept(",") && !p.Peek(")") {
-			return p.Errorf("expected , or )")
+		var err error
+		if more, err = p.another(")"); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -140,7 +175,7 @@ func (p *parser) argument(isReturn bool) (Argument, error) {
 	a.RealType, a.Type, a.ListSize, a.Alias = t, graphType(t), p.ListSize, p.pending
 	a.Name = p.Ident(false)
 	if a.Name == "" && !isReturn {
-		return a, p.Errorf("expected the name of an argument")
+		return a, p.Expected("ident")
 	}
 	if !isReturn && p.Accept("=") {
 		a.HasDefault = true
@@ -205,9 +240,9 @@ func (p *parser) sets(a *Alias) ([]string, error) {
 		if p.Accept("*") {
 			names = append(names, "*")
 		} else {
-			name := p.Ident(false)
-			if name == "" {
-				return nil, p.Errorf("expected the name of an alias set")
+			name, err := p.ident()
+			if err != nil {
+				return nil, err
 			}
 			names = append(names, name)
 		}
@@ -245,26 +280,29 @@ func (p *parser) literal(t types.Type, listSize int) (value.Value, error) {
 
 func (p *parser) listLiteral(l *types.List, listSize int) (value.Value, error) {
 	elem := graphType(l.Elem)
-	if !p.Accept("[") {
+	if listSize > 0 && !p.Peek("[") {
 		v, err := p.literal(l.Elem, -1)
 		if err != nil {
 			return v, err
 		}
-		items := make([]value.Value, max(1, listSize))
+		items := make([]value.Value, listSize)
 		for i := range items {
 			items[i] = v
 		}
 		return value.OfList(value.NewList(elem, items...)), nil
 	}
+	if err := p.Expect("["); err != nil {
+		return value.None, err
+	}
 	var items []value.Value
-	for !p.Accept("]") {
+	for more := !p.Accept("]"); more; {
 		v, err := p.literal(l.Elem, -1)
 		if err != nil {
 			return v, err
 		}
 		items = append(items, v)
-		if !p.Accept(",") && !p.Peek("]") {
-			return v, p.Errorf("expected , or ]")
+		if more, err = p.another("]"); err != nil {
+			return v, err
 		}
 	}
 	return value.OfList(value.NewList(elem, items...)), nil
@@ -280,7 +318,8 @@ func (p *parser) stringLiteral(quote byte) (value.Value, error) {
 		p.Pos++
 	}
 	if p.Pos >= len(p.Src) {
-		return value.None, p.Errorf("a string without end")
+		p.Pos = start - 1
+		return value.None, p.Expected("string_literal")
 	}
 	body := strings.ReplaceAll(p.Src[start:p.Pos], `\'`, `'`)
 	p.Pos++
@@ -294,22 +333,44 @@ func (p *parser) stringLiteral(quote byte) (value.Value, error) {
 	return value.Str(s), nil
 }
 
+// named are the numbers that a default value can be called by.
+var named = map[string]int64{"strided": 0, "contiguous_format": 0, "Mean": 1, "long": int64(tensor.Int64), "float": int64(tensor.Float32)}
+
+// number reads a number, with a sign and, if it is complex, a "j", or the name of one.
 func (p *parser) number(t types.Type) (value.Value, error) {
+	p.Space()
 	start := p.Pos
-	for p.Pos < len(p.Src) && strings.IndexByte("+-.0123456789einfa", p.Src[p.Pos]) >= 0 {
+	p.Accept("-")
+	if name := p.Ident(false); name != "" && !(t.Kind() == types.KindFloat && (name == "inf" || name == "nan")) {
+		n, known := named[name]
+		if !known || p.Src[start] == '-' {
+			return value.None, p.Errorf("invalid numeric default value")
+		}
+		return value.Int(n), nil
+	}
+	for p.Pos < len(p.Src) && isOfNumber(p.Src[start:p.Pos], p.Src[p.Pos]) {
 		p.Pos++
 	}
 	text := p.Src[start:p.Pos]
-	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-		if t.Kind() == types.KindFloat {
-			return value.Float(float64(i)), nil
-		}
+	imaginary := p.Accept("j")
+	f, err := strconv.ParseFloat(text, 64)
+	i, notInt := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil:
+		p.Pos = start
+		return value.None, p.Expected("number")
+	case imaginary:
+		return value.Complex(complex(0, f)), nil
+	case notInt == nil && t.Kind() != types.KindFloat:
 		return value.Int(i), nil
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		p.Pos = start
-		return value.None, p.Errorf("expected a default value of type %s", t)
-	}
 	return value.Float(f), nil
+}
+
+// isOfNumber reports whether c goes on with the number that before begins.
+func isOfNumber(before string, c byte) bool {
+	if c == '+' || c == '-' {
+		return strings.HasSuffix(before, "e")
+	}
+	return c >= '0' && c <= '9' || c == '.' || c == 'e'
 }

@@ -145,6 +145,9 @@ func literalText(v value.Value) string {
 		return strconv.FormatInt(v.Int(), 10)
 	case value.KindFloat:
 		return decimal.Pointed(v.Float(), 17)
+	case value.KindComplex:
+		c := v.Complex()
+		return decimal.Pointed(real(c), 17) + "+" + decimal.Pointed(imag(c), 17) + "j"
 	case value.KindString:
 		return `"` + escape(v.Str()) + `"`
 	case value.KindList:

@@ -36,13 +36,47 @@ func TestRoundTripOfTheOperatorTable(t *testing.T) {
 }
 
 func TestParseErrors(t *testing.T) {
-	for _, text := range []string{"", "aten::f", "aten::f(", "aten::f(int)", "aten::f(int a", "aten::f(int a=) -> int",
-		"aten::f(int a) -> ", "aten::f(int a) -> int x y", "aten::f(Tensor(a! self) -> int", "aten::f(Blah x) -> int", `aten::f(str s="x) -> int`} {
-		if s, err := schema.Parse(text); err == nil {
+	for text, want := range map[string]string{
+		"":                                   "expected ident but found 'eof' here",
+		"aten::f":                            "only the operator name was given",
+		"a::b::f() -> ()":                    "expected eof but found ':' here",
+		"a::f.x.y() -> ()":                   "expected eof but found '.' here",
+		"a::f.() -> ()":                      "expected ident but found '(' here",
+		"aten::f(":                           "expected ident but found 'eof' here",
+		"aten::f(int) -> ()":                 "expected ident but found ')' here",
+		"aten::f(int a":                      "expected ) but found 'eof' here",
+		"aten::f(int a,) -> ()":              "expected ident but found ')' here",
+		"aten::f(int a -> ()":                "expected ) but found 'arrow' here",
+		"aten::f(int a=) -> int":             "expected number but found ')' here",
+		"aten::f(int a=b) -> int":            "invalid numeric default value",
+		"aten::f(int[] a=3) -> int":          "expected [ but found 'number' here",
+		"aten::f(int[] a=[1 2]) -> int":      "expected ] but found 'number' here",
+		"aten::f(int[2][] a) -> int":         "expected ident but found '[' here",
+		"aten::f(..., int a) -> ()":          "... must be the last element of the argument list",
+		"aten::f(int a) -> ":                 "expected ident but found 'eof' here",
+		"aten::f(int a) -> int x y":          "expected eof but found 'ident' here",
+		"aten::f(Tensor(a! self) -> int":     "expected ) but found 'ident' here",
+		"aten::f(Blah x) -> int":             "unknown type specifier",
+		"aten::f(int ä) -> ()":               "expected a valid token but found 'ä' here",
+		"aten::f(int a); -> ()":              "expected a valid token but found ';' here",
+		"aten::f(str s=\"x) -> int":          "expected a valid token but found '\"' here",
+		"aten::f(Dict(int, int, int) a)->()": "expected ) but found ',' here",
+	} {
+		s, err := schema.Parse(text)
+		if err == nil {
 			t.Errorf("%q was read as %s", text, s)
-		} else if !strings.Contains(err.Error(), "<--- HERE") && text != "" {
-			t.Errorf("%q: the error shows no place: %v", text, err)
+		} else if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, not %s", text, err, want)
 		}
+	}
+}
+
+// TestParseNamesOfNumbers: a default value can be the name of a number.
+func TestParseNamesOfNumbers(t *testing.T) {
+	s, err := schema.Parse("f.x(ScalarType a=float, ScalarType? b=long, Layout c=strided, MemoryFormat d=contiguous_format, int e=Mean, complex f=2j) -> ()")
+	const want = "f.x(ScalarType a=6, ScalarType? b=4, Layout c=0, MemoryFormat d=0, int e=1, complex f=0.+2.j) -> ()"
+	if err != nil || s.String() != want || s.Overload != "x" {
+		t.Errorf("%v %v, not %s", s, err, want)
 	}
 }
 

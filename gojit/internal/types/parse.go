@@ -1,9 +1,12 @@
 package types
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // Parser reads types in their printed form (see Type.String) from Src at Pos.
@@ -33,9 +36,55 @@ func Parse(src string) (Type, error) {
 	return t, nil
 }
 
-// Errorf returns an error that names the place in Src.
+// Errorf returns an error about the token at Pos.
 func (p *Parser) Errorf(format string, args ...any) error {
-	return fmt.Errorf("%s, at column %d of %q", fmt.Sprintf(format, args...), p.Pos, p.Src)
+	_, at := p.token()
+	return source.Errorf(source.RuntimeError, at, format, args...)
+}
+
+// Expected returns the error that another token than the one wanted is at Pos.
+func (p *Parser) Expected(wanted string) error {
+	kind, at := p.token()
+	if kind == "" {
+		return source.Errorf(source.RuntimeError, at, "expected a valid token but found '%s' here", p.Src[at.Start:at.End])
+	}
+	return source.Errorf(source.RuntimeError, at, "expected %s but found '%s' here", wanted, kind)
+}
+
+// keywords are the names that are tokens of their own in programs, and in the texts that this parser reads.
+var keywords = strings.Fields("return def in None True False if else elif for while and or not is lambda class import pass break " +
+	"continue del with as assert raise global")
+
+// token returns what messages call the token at Pos, "" for none, and where it is.
+func (p *Parser) token() (kind string, at source.Range) {
+	p.Space()
+	rest := p.Src[p.Pos:]
+	_, length := utf8.DecodeRuneInString(rest)
+	switch {
+	case rest == "":
+		kind, length = "eof", 0
+	case rest[0] >= '0' && rest[0] <= '9':
+		kind, length = "number", len(rest)-len(strings.TrimLeft(rest, "0123456789."))
+	case strings.HasPrefix(rest, "->"):
+		kind, length = "arrow", 2
+	case strings.HasPrefix(rest, "..."):
+		kind, length = "dots", 3
+	case rest[0] == '"' || rest[0] == '\'':
+		if end := strings.IndexByte(rest[1:], rest[0]); end >= 0 {
+			kind, length = "string_literal", end+2
+		}
+	case strings.IndexByte("()[]{}<>,.:=+-*/%!?|&@~^", rest[0]) >= 0:
+		kind = rest[:1]
+	default:
+		if name := (&Parser{Src: rest}).Ident(false); name != "" {
+			kind, length = "ident", len(name)
+			if slices.Contains(keywords, name) {
+				kind = name
+			}
+		}
+	}
+	text := source.NewText("", p.Src, 1)
+	return kind, source.Range{Text: text, Start: p.Pos, End: p.Pos + length}
 }
 
 // Space skips blanks.
@@ -63,9 +112,17 @@ func (p *Parser) Accept(text string) bool {
 // Expect skips text, which must come next.
 func (p *Parser) Expect(text string) error {
 	if !p.Accept(text) {
-		return p.Errorf("expected %q", text)
+		return p.Expected(tokenName(text))
 	}
 	return nil
+}
+
+// tokenName is what messages call the token that a text begins with.
+func tokenName(text string) string {
+	if text == "->" {
+		return "arrow"
+	}
+	return text[:1]
 }
 
 // Ident reads a name of letters, digits, '_', and, with dots, '.'.
@@ -95,7 +152,8 @@ func (p *Parser) Integer() (int, error) {
 	}
 	n, err := strconv.Atoi(p.Src[start:p.Pos])
 	if err != nil {
-		return 0, p.Errorf("expected an integer")
+		p.Pos = start
+		return 0, p.Expected("number")
 	}
 	return n, nil
 }
@@ -140,6 +198,10 @@ func (p *Parser) Type() (Type, error) {
 			if err := p.alias(true); err != nil {
 				return nil, err
 			}
+			if p.Accept("?") {
+				t = NewOptional(t)
+			}
+			return t, nil
 		case p.Accept("?"):
 			t = NewOptional(t)
 		default:
@@ -166,21 +228,25 @@ func (p *Parser) base() (Type, error) {
 	start := p.Pos
 	name := p.Ident(true)
 	if name == "" {
-		return nil, p.Errorf("expected a type")
+		return nil, p.Expected("ident")
 	}
 	switch name {
 	case "Dict":
 		if err := p.Expect("("); err != nil {
 			return nil, err
 		}
-		elems, err := p.list(")")
+		key, err := p.Type()
 		if err != nil {
 			return nil, err
 		}
-		if len(elems) != 2 {
-			return nil, p.Errorf("Dict has a key and a value type, not %d types", len(elems))
+		if err := p.Expect(","); err != nil {
+			return nil, err
 		}
-		return NewDict(elems[0], elems[1]), nil
+		value, err := p.Type()
+		if err != nil {
+			return nil, err
+		}
+		return NewDict(key, value), p.Expect(")")
 	case "Future", "RRef", "Union", "Optional":
 		end := ")"
 		if p.Accept("[") { // as graphs have it
@@ -245,7 +311,7 @@ func (p *Parser) base() (Type, error) {
 		return &Var{name}, nil
 	}
 	p.Pos = start
-	return nil, p.Errorf("%q is not a type", name)
+	return nil, p.Errorf("unknown type specifier")
 }
 
 // namedFields reads the fields of a named tuple that has no name: "(values : Tensor)".
@@ -257,7 +323,7 @@ func (p *Parser) namedFields() (Type, error) {
 	for !p.Accept(")") {
 		field := p.Ident(false)
 		if field == "" {
-			return nil, p.Errorf("expected the name of a field")
+			return nil, p.Expected("ident")
 		}
 		if err := p.Expect(":"); err != nil {
 			return nil, err
@@ -268,7 +334,7 @@ func (p *Parser) namedFields() (Type, error) {
 		}
 		t.Fields, t.Elems = append(t.Fields, field), append(t.Elems, elem)
 		if !p.Accept(",") && !p.Peek(")") {
-			return nil, p.Errorf("expected , or )")
+			return nil, p.Expected(")")
 		}
 	}
 	return t, nil
@@ -306,8 +372,8 @@ func (p *Parser) list(end string) ([]Type, error) {
 		if p.Accept(end) {
 			return elems, nil
 		}
-		if err := p.Expect(","); err != nil {
-			return nil, err
+		if !p.Accept(",") {
+			return nil, p.Expected(end)
 		}
 	}
 }
@@ -354,7 +420,7 @@ func (p *Parser) tensor(dtype string) (Type, error) {
 			t.Sizes = append(t.Sizes, n)
 		}
 		if !p.Accept(",") && !p.Peek(")") {
-			return nil, p.Errorf("expected , or ) in a tensor type")
+			return nil, p.Expected(")")
 		}
 	}
 	dims := len(t.Sizes)
@@ -371,6 +437,9 @@ func (p *Parser) dim() (int, error) {
 		return -1, nil
 	}
 	if !p.Accept("SS(") {
+		if name := p.Ident(false); name != "" {
+			return 0, p.Errorf("Unexpected specifier '%s'", name)
+		}
 		return p.Integer()
 	}
 	n, err := p.Integer()

@@ -37,7 +37,8 @@ func namesOf(parameters string) string {
 //	%y = aten::linear(%x, %w, %b)   ->   %p = prepacked::linear_clamp_prepack(%w, %b, None, None)
 //	                                     %y = prepacked::linear_clamp_run(%x, %p)
 func InsertPrepackedOps(g *ir.Graph) bool {
-	changed := PlainConvolutions(g)
+	changed := passes.ConstantPropagation(g)
+	changed = PlainConvolutions(g) || changed
 	var pairs [][2]string
 	for _, l := range prepackedLayers {
 		pairs = append(pairs, [2]string{

@@ -36,10 +36,12 @@ func CreateFunctionalGraphs(g *ir.Graph) bool {
 			dissolved = true
 			continue
 		}
+		passes.ConstantPooling(body) // which gives constants the opposite order
 		passes.ConstantPooling(body)
 		kept = true
 	}
 	if dissolved {
+		passes.ConstantPooling(g)
 		passes.ConstantPooling(g)
 	}
 	return kept

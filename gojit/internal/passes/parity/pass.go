@@ -21,7 +21,7 @@ var All = []Pass{
 	{"constant-pooling", changes(passes.ConstantPooling)},
 	{"constant-propagation", passes.ConstantPropagation},
 	{"constant-propagation-immutable", passes.ConstantPropagationImmutableTypes},
-	{"create-differentiable-graphs", func(g *ir.Graph) bool { return len(passes.CreateDifferentiableGraphs(g, 2)) > 0 }},
+	{"create-differentiable-graphs", func(g *ir.Graph) bool { return passes.GroupDifferentiable(g, 2) }},
 	{"create-functional-graphs", CreateFunctionalGraphs},
 	{"conv1d-to-conv2d", freeze.Conv1dToConv2d},
 	{"cse", passes.CSE},
