@@ -282,7 +282,7 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		n.outputs = []geometry{geometryOf(written)}
 		n.rebase(written, base)
 	} else {
-		n.attach(args, out, p.views)
+		n.attach(args, out, p)
 	}
 	n.conjugates = p.conjugates && n.isComplexNode()
 	n.remember(m)
@@ -347,10 +347,10 @@ func newInput(t *tensor.Tensor, argument, element int) input {
 }
 
 // attach makes the node the history of its results.
-func (n *Node) attach(args, out []value.Value, views bool) {
+func (n *Node) attach(args, out []value.Value, p *plan) {
 	var results []*tensor.Tensor
 	kind := plainView
-	if views && len(out) == 1 && out[0].Kind() == value.KindList {
+	if p.views && len(out) == 1 && out[0].Kind() == value.KindList {
 		kind = oneOfViews
 	}
 	for _, v := range out {
@@ -367,7 +367,7 @@ func (n *Node) attach(args, out []value.Value, views bool) {
 	}
 	for i, t := range results {
 		n.outputs = append(n.outputs, geometryOf(t))
-		if !t.DType().IsDifferentiable() || isArgument(args, t) || n.isConstant(i) {
+		if !t.DType().IsDifferentiable() || isArgument(args, t) || p.isConstant(i) {
 			continue
 		}
 		if base := viewed(args, t); base != nil || !t.Dispatches() {
@@ -385,17 +385,8 @@ func (n *Node) attach(args, out []value.Value, views bool) {
 
 // isConstant reports whether an output has no gradient: the permutation of a decomposition, the statistics of a normalization, what is computed
 // of integers.
-func (n *Node) isConstant(output int) bool {
-	if strings.HasPrefix(n.op, "quantized::") {
-		return true
-	}
-	switch n.op {
-	case "aten::linalg_lu":
-		return output == 0
-	case "aten::native_layer_norm", "aten::native_batch_norm", "aten::native_group_norm":
-		return output > 0
-	}
-	return false
+func (p *plan) isConstant(output int) bool {
+	return p.ofIntegers || len(p.withoutGrad) > 0 && slices.Contains(p.withoutGrad, output)
 }
 
 func eachTensor(args []value.Value, visit func(t *tensor.Tensor) bool) {

@@ -350,7 +350,7 @@ var solveFamily = []definition{
 		flat := must(contiguous(x).View(x.Size(0), groups, -1))
 		spread, center := moments(flat, []int{2}, 0, false, false)
 		c.give(out, center, inverseDeviation(spread, c.float(7)))
-	}).with(ops.Def{Grad: concrete(func(c gradient) {
+	}).with(ops.Def{WithoutGrad: []int{1, 2}, Grad: concrete(func(c gradient) {
 		x, mean, rstd := c.in(0), c.out(1), c.out(2)
 		if c.run.Records() {
 			grouped := []int{c.int(3), c.int(6), -1}
