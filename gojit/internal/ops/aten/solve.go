@@ -269,6 +269,7 @@ var solveFamily = []definition{
 	}).byColumns(0),
 	define("linalg_lstsq", leastSquares),
 	giving("linalg_matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }).with(ops.Def{Aliases: []string{"matrix_exp"}, Grad: concrete(matrixExpGrad)}),
+	decomposed("matrix_exp_backward", matrixExpBackward).with(ops.Def{Decomp: matrixExpBackward}),
 	giving("matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }),
 	giving("linalg_cond", func(c call) *tensor.Tensor {
 		if c.isNone(1) {
