@@ -52,6 +52,39 @@ def test_training_leaves_no_more_garbage_than_eager():
     assert sizes[1] < 1.1 * sizes[0] + (64 << 10), "each step makes some megabytes of tensors"
 
 
+F = nn.functional
+STEPS = {
+    "fold": lambda x: F.fold(F.unfold(x, 3), (28, 28), 3),
+    "reflected": lambda x: F.pad(x, (2, 1, 1, 2), mode="reflect"),
+    "replicated": lambda x: F.pad(x, (2, 1, 1, 2), mode="replicate"),
+    "pixels": lambda x: F.pixel_shuffle(x, 2),
+    "channels": lambda x: nn.ChannelShuffle(4)(x),
+    "turned": lambda x: torch.rot90(x, 1, [2, 3]),
+    "resized": lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"),
+    "convolution": lambda x: F.conv2d(x, torch.ones(8, 64, 3, 3)),
+    "batch norm": lambda x: F.batch_norm(x, None, None, training=True),
+    "instance norm": lambda x: F.instance_norm(x),
+    "layer norm": lambda x: F.layer_norm(x, [28, 28]),
+    "gate": lambda x: F.glu(x, 1),
+    "dropout": lambda x: F.alpha_dropout(x, 0.3, training=True),
+    "random slopes": lambda x: F.rrelu(x, training=True),
+    "product": lambda x: x @ torch.ones(28, 28),
+    "products of views": lambda x: x.flatten(2) @ x.flatten(2).transpose(1, 2),
+    "einsum": lambda x: torch.einsum("bchw,bdhw->cd", x, x),
+    "deviation": lambda x: x.std(1),
+    "comparison": lambda x: torch.where(x > 0, x, -x),
+    "one of several": lambda x: x.chunk(2, 1)[0],
+}
+
+
+@reuses
+@pytest.mark.parametrize("name", STEPS)
+def test_steps_leave_no_garbage(name):
+    x = torch.randn(4, 64, 28, 28, requires_grad=True)
+    _, size = collections(lambda: STEPS[name](x).sum().backward(), 20)
+    assert size < 100 << 10, "each tensor has 784 KB"
+
+
 @reuses
 def test_arguments_of_methods_are_not_kept():
     compiled = torch.jit.script(nn.Sequential(nn.Dropout(), nn.ReLU()).eval())

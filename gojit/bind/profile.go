@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"errors"
 	"os"
 	"runtime/pprof"
 )
@@ -10,6 +11,7 @@ import (
 var profileFunctions = []function{
 	{schema: "cpu_profile_start(str path) -> None", run: cpuProfileStart},
 	{schema: "cpu_profile_stop() -> None", run: cpuProfileStop},
+	{schema: "allocation_profile(str path) -> None", doc: "Writes what has been allocated on Go's heap, and where; GODEBUG=memprofilerate=N sets how much of it is seen.", run: allocationProfile},
 }
 
 // profile is the file of the profile that is being recorded.
@@ -40,6 +42,18 @@ func cpuProfileStop(c *call) error {
 	err := profile.Close()
 	profile = nil
 	if err != nil {
+		return runtimeErrorf("the profile cannot be written: %v", err)
+	}
+	c.none()
+	return nil
+}
+
+func allocationProfile(c *call) error {
+	f, err := os.Create(c.argString(0))
+	if err != nil {
+		return runtimeErrorf("the profile cannot be written: %v", err)
+	}
+	if err := errors.Join(pprof.Lookup("allocs").WriteTo(f, 0), f.Close()); err != nil {
 		return runtimeErrorf("the profile cannot be written: %v", err)
 	}
 	c.none()

@@ -303,14 +303,25 @@ func (c *blockCache) take(n int) (block []byte, isClear bool) {
 	if block = c.takeLarger(class); block == nil {
 		// Finalizers give back what is no longer used.
 		for range 10 {
-			runtime.GC()
-			time.Sleep(time.Millisecond)
+			collectAll()
 			if block = c.takeLarger(class); block != nil {
 				break
 			}
 		}
 	}
 	return block, false
+}
+
+// collectAll runs the collector and waits for the finalizers of what it found, for a second where the machine is busy.
+func collectAll() {
+	done, found := make(chan struct{}), &struct{ self *byte }{}
+	runtime.SetFinalizer(found, func(*struct{ self *byte }) { close(done) })
+	runtime.GC()
+	select {
+	case <-done:
+	case <-time.After(time.Second):
+	}
+	time.Sleep(time.Millisecond)
 }
 
 // takeLarger returns a block of a class or the next larger one there is, nil where the cache has none.

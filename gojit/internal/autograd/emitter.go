@@ -109,7 +109,7 @@ func (c *gradient) g() *tensor.Tensor { return c.gradOf(0) }
 func (c *gradient) gradOf(i int) *tensor.Tensor {
 	if c.grads[i] == nil {
 		o := c.node.outputs[i]
-		c.grads[i] = must(tensor.Zeros(o.shape, o.dtype))
+		c.grads[i] = c.Zeros(o.shape, o.dtype)
 	}
 	return c.grads[i]
 }

@@ -195,7 +195,9 @@ func (p *pass) expect(n *Node) []*tensor.Tensor {
 
 // sum adds a gradient to one that waits, in its memory where nobody else has it.
 func (p *pass) sum(before, g *tensor.Tensor) *tensor.Tensor {
-	p.room.leave(before)
+	if p.room.leave(before); p.room != nil && p.room.own[before] {
+		p.emitter.made[before] = true // to be swept, unless it waits again
+	}
 	if before.IsSparse() && !g.IsSparse() {
 		before, g = g, before
 	}

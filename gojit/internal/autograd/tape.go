@@ -281,8 +281,9 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		n.holdResults(out)
 		n.outputs = []geometry{geometryOf(written)}
 		n.rebase(written, base)
-	} else {
-		n.attach(args, out, p)
+	} else if !n.attach(args, out, p) {
+		n.letGo()
+		return nil
 	}
 	n.conjugates = p.conjugates && n.isComplexNode()
 	n.remember(m)
@@ -346,8 +347,8 @@ func newInput(t *tensor.Tensor, argument, element int) input {
 	return input{argument: argument, element: element, version: t.Version(), edge: edgeOf(t), shape: slices.Clone(t.Shape()), dtype: t.DType()}
 }
 
-// attach makes the node the history of its results.
-func (n *Node) attach(args, out []value.Value, p *plan) {
+// attach makes the node the history of its results, and reports whether any of them has one.
+func (n *Node) attach(args, out []value.Value, p *plan) (used bool) {
 	var results []*tensor.Tensor
 	kind := plainView
 	if p.views && len(out) == 1 && out[0].Kind() == value.KindList {
@@ -379,8 +380,10 @@ func (n *Node) attach(args, out []value.Value, p *plan) {
 		}
 		t.SetHistory(h)
 		_ = t.SetRequiresGrad(true) // the type was checked
+		used = true
 	}
 	n.holdResults(out)
+	return used
 }
 
 // isConstant reports whether an output has no gradient: the permutation of a decomposition, the statistics of a normalization, what is computed

@@ -152,38 +152,6 @@ def multilabel_margin_loss_backward(grad_output, self, target, reduction: int, i
     return _own_adjoint(torch.multilabel_margin_loss(x, target, reduction), x, grad_output)
 
 
-# ---- pooling and padding ----
-
-def reflection_pad1d_backward(grad_output, self, padding: List[int]):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.reflection_pad1d(x, padding), x, grad_output)
-
-def reflection_pad2d_backward(grad_output, self, padding: List[int]):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.reflection_pad2d(x, padding), x, grad_output)
-
-def reflection_pad3d_backward(grad_output, self, padding: List[int]):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.reflection_pad3d(x, padding), x, grad_output)
-
-def replication_pad1d_backward(grad_output, self, padding: List[int]):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.replication_pad1d(x, padding), x, grad_output)
-
-def replication_pad2d_backward(grad_output, self, padding: List[int]):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.replication_pad2d(x, padding), x, grad_output)
-
-def replication_pad3d_backward(grad_output, self, padding: List[int]):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.replication_pad3d(x, padding), x, grad_output)
-
 
 # ---- convolutions and products ----
 

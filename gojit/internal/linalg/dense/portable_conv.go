@@ -112,25 +112,27 @@ func span(at, stride, in, out int) (lo, hi int) {
 	return lo, min(out, (in-at+stride-1)/stride)
 }
 
-// unfold writes for each channel and tap the inputs that the outputs read there.
+// unfold writes for each channel and tap the inputs that the outputs read there, and zeros where they read beside the input.
 func unfold[T Float](g Convolution, channels int, in, columns []T) {
 	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
-	clear(columns)
 	var watch tensor.Watch
 	for c := range channels {
 		src := in[c*inSize:][:inSize]
 		g.taps(func(tap int, at [3]int) {
-			dst := columns[(c*kernel+tap)*outSize:][:outSize]
+			dst, done := columns[(c*kernel+tap)*outSize:][:outSize], 0
 			g.rows(at, func(from, to, n, step int) {
 				watch.Did(n + rowWork)
+				clear(dst[done:to])
+				done = to + n
 				if step == 1 {
-					copy(dst[to:to+n], src[from:from+n])
+					copy(dst[to:done], src[from:from+n])
 					return
 				}
 				for j := range n {
 					dst[to+j] = src[from+j*step]
 				}
 			})
+			clear(dst[done:])
 		})
 	}
 }
@@ -148,6 +150,13 @@ func fold[T Float](g Convolution, channels int, columns, in []T) {
 			src := columns[(c*kernel+tap)*outSize:][:outSize]
 			g.rows(at, func(from, to, n, step int) {
 				watch.Did(n + rowWork)
+				if step == 1 {
+					d, s := dst[from:from+n], src[to:to+n]
+					for j := range d {
+						d[j] += s[j]
+					}
+					return
+				}
 				for j := range n {
 					dst[from+j*step] += src[to+j]
 				}
@@ -156,8 +165,22 @@ func fold[T Float](g Convolution, channels int, columns, in []T) {
 	}
 }
 
-// Unfold writes the columns of one sample, for im2col.
-func Unfold[T Float](g Convolution, in, columns []T) { unfold(g, g.InChannels, in, columns) }
+// Unfold writes the columns of images of one channel, for im2col.
+func Unfold[T Float](g Convolution, in, columns []T) {
+	eachImage(g, func(image, columnsOf int) { unfold(g, 1, in[image:], columns[columnsOf:]) })
+}
 
-// Fold adds the columns of one sample back, for col2im.
-func Fold[T Float](g Convolution, columns, in []T) { fold(g, g.InChannels, columns, in) }
+// Fold adds the columns of images of one channel to the images, for col2im.
+func Fold[T Float](g Convolution, columns, in []T) {
+	eachImage(g, func(image, columnsOf int) { fold(g, 1, columns[columnsOf:], in[image:]) })
+}
+
+// eachImage calls f with the places where each of a batch of images and its columns begin.
+func eachImage(g Convolution, f func(image, columns int)) {
+	columns := volume(g.Kernel) * volume(g.Out)
+	tensor.Parallel(g.Batch, 1+parallelWork/max(columns, 1), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i*volume(g.In), i*columns)
+		}
+	})
+}

@@ -210,7 +210,7 @@ func preluOf(c call) *tensor.Tensor {
 func gluOf(c call) *tensor.Tensor {
 	self := c.tensor(0)
 	halves := must(self.Chunk(2, halvedDim(self, c.int(1))))
-	check(self.DType().IsFloating(), "\"glu_cpu\" not implemented for '%s'", self.DType().CppName())
+	checkFloating("glu_cpu", self)
 	return gated.on(halves[0], halves[1])
 }
 
@@ -255,10 +255,17 @@ func randomLeaky(c call, gen *tensor.Generator) *tensor.Tensor {
 		raise(source.RuntimeError, "Lower bound should be less than or equal to the upper bound")
 	}
 	if !c.bool(3) {
-		return choose(gt.withNumber(x, 0), ofTensor(x), ofTensor(scaleBy(x, (low+high)/2)))
+		above, scaled := gt.withNumber(x, 0), scaleBy(x, (low+high)/2)
+		defer above.Release()
+		defer scaled.Release()
+		return choose(above, ofTensor(x), ofTensor(scaled))
 	}
 	// each element that is not positive draws its slope, in the order of the elements
-	falls := tensor.Data[bool](contiguous(le.on(x, must(tensor.Full(nil, tensor.Int(0), x.DType())))))
+	fall := le.on(x, must(tensor.Full(nil, tensor.Int(0), x.DType())))
+	defer fall.Release()
+	inOrder := contiguous(fall)
+	defer forgetCopies(fall, inOrder)
+	falls := tensor.Data[bool](inOrder)
 	n := 0
 	for _, f := range falls {
 		if f {
@@ -266,6 +273,7 @@ func randomLeaky(c call, gen *tensor.Generator) *tensor.Tensor {
 		}
 	}
 	drawn := empty([]int{n}, tensor.Float64)
+	defer drawn.Release()
 	drawUniform(gen, drawn, low, high)
 	slopes := must(tensor.Full(x.Shape(), tensor.Int(1), tensor.Float64))
 	all, next := tensor.Data[float64](slopes), tensor.Data[float64](drawn)
@@ -274,7 +282,9 @@ func randomLeaky(c call, gen *tensor.Generator) *tensor.Tensor {
 			all[i], next = next[0], next[1:]
 		}
 	}
-	return mul.on(x, to(slopes, x.DType()))
+	slopes = rounded(slopes, x.DType())
+	defer slopes.Release()
+	return mul.on(x, slopes)
 }
 
 var logSigmoid = shared(activations, "log_sigmoid")

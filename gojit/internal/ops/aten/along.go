@@ -129,6 +129,7 @@ func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 		src = must(src.Slice(d, 0, n, 1))
 	}
 	flat := contiguous(src)
+	defer forgetCopies(src, flat)
 	if how != replace {
 		a.accumulate(t, flat, how)
 		return

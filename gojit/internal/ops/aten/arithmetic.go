@@ -31,6 +31,11 @@ func addNumber(t *tensor.Tensor, f float64) *tensor.Tensor {
 	return add.run(nil, []operand{ofTensor(t), ofScalar(tensor.Float(f))})
 }
 
+// into applies an operator to a tensor and a number, and writes the result to dst.
+func (p *pointwise) into(dst, t *tensor.Tensor, f float64) {
+	p.run(dst, []operand{ofTensor(t), ofScalar(tensor.Float(f))})
+}
+
 // withNumber applies an operator to a tensor and a number.
 func (p *pointwise) withNumber(t *tensor.Tensor, f float64) *tensor.Tensor {
 	return p.run(nil, []operand{ofTensor(t), ofScalar(tensor.Float(f))})

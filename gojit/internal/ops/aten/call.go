@@ -11,11 +11,13 @@ package aten
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"strings"
 )
 
 // call is one run of an operator.
@@ -98,6 +100,13 @@ func isFresh(t *tensor.Tensor, args []value.Value) bool {
 		}
 	}
 	return true
+}
+
+// isAmong reports whether t itself is one of some values, or in a list of them.
+func isAmong(t *tensor.Tensor, values []value.Value) bool {
+	return slices.ContainsFunc(values, func(v value.Value) bool {
+		return v.IsTensor() && v.Tensor() == t || v.Kind() == value.KindList && isAmong(t, v.List().Items)
+	})
 }
 
 // raise fails with a class of Python exception.

@@ -68,8 +68,8 @@ func checkParameterTypes(x *tensor.Tensor, parameters ...*tensor.Tensor) {
 	}
 }
 
-// checkNormalized asks for real numbers.
-func checkNormalized(kernel string, x *tensor.Tensor) {
+// checkFloating asks for floating-point numbers, in the name of a kernel of PyTorch.
+func checkFloating(kernel string, x *tensor.Tensor) {
 	check(x.DType().IsFloating(), "\"%s\" not implemented for '%s'", kernel, x.DType().CppName())
 }
 
@@ -85,7 +85,7 @@ func checkLayerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor) 
 		}
 		raise(source.RuntimeError, "Given normalized_shape=%s, expected input with shape [*%s], but got input of size%s", shapeText(shape), star, shapeText(x.Shape()))
 	}
-	checkNormalized("LayerNormKernelImpl", x)
+	checkFloating("LayerNormKernelImpl", x)
 	checkType(x, weight, bias)
 }
 
@@ -97,7 +97,7 @@ func checkGroupNorm(c call) {
 	check(channels%groups == 0, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", shapeText(x.Shape()), groups)
 	check(weight == nil || weight.Dim() == 1 && weight.Numel() == channels, "Expected weight to be a vector of size equal to the number of channels in input, but got weight of shape %s and input of shape %s", optionalShape(weight), shapeText(x.Shape()))
 	check(bias == nil || bias.Dim() == 1 && bias.Numel() == channels, "Expected bias to be a vector of size equal to the number of channels in input, but got bias of shape %s and input of shape %s", optionalShape(bias), shapeText(x.Shape()))
-	checkNormalized("GroupNormKernelImpl", x)
+	checkFloating("GroupNormKernelImpl", x)
 	checkType(x, weight, bias)
 }
 
@@ -110,7 +110,7 @@ func checkGroups(x, weight, bias *tensor.Tensor, samples, channels, size, groups
 	check(channels%groups == 0, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", shapeText(x.Shape()), groups)
 	check(weight == nil || weight.Numel() == channels, "Expected !gamma.defined() || gamma.numel() == C to be true, but got false.")
 	check(bias == nil || bias.Numel() == channels, "Expected !beta.defined() || beta.numel() == C to be true, but got false.")
-	checkNormalized("GroupNormKernelImpl", x)
+	checkFloating("GroupNormKernelImpl", x)
 }
 
 func checkBatchNorm(c call, hasChannels bool) {

@@ -349,10 +349,10 @@ func generalConv(c call) *tensor.Tensor {
 		transposed: c.bool(6), outputPadding: c.intsOf(7, n, "output_padding"), groups: c.int(8)})
 }
 
-// patches describes the sliding windows of im2col and col2im over an image.
-func patches(channels int, in [2]int, c call, at int) dense.Convolution {
+// patches describes the sliding windows of im2col and col2im over images of one channel.
+func patches(images int, in [2]int, c call, at int) dense.Convolution {
 	kernel, dilation, padding, stride := c.intsOf(at, 2, "kernel_size"), c.intsOf(at+1, 2, "dilation"), c.intsOf(at+2, 2, "padding"), c.intsOf(at+3, 2, "stride")
-	g := dense.Convolution{Batch: 1, Groups: 1, InChannels: channels, In: [3]int{1, in[0], in[1]}, Out: [3]int{1, 1, 1},
+	g := dense.Convolution{Batch: images, Groups: 1, InChannels: 1, In: [3]int{1, in[0], in[1]}, Out: [3]int{1, 1, 1},
 		Kernel: [3]int{1, kernel[0], kernel[1]}, Stride: [3]int{1, stride[0], stride[1]}, Dilation: [3]int{1, dilation[0], dilation[1]}, Padding: [3]int{0, padding[0], padding[1]}}
 	checkPair("kernel size", "kernel", kernel)
 	checkPair("dilation", "dilation", dilation)
@@ -386,17 +386,19 @@ func im2col(c call, x *tensor.Tensor) *tensor.Tensor {
 	if !batched {
 		x = must(x.Unsqueeze(0))
 	}
-	g := patches(x.Size(1), [2]int{x.Size(2), x.Size(3)}, c, 1)
-	in := contiguous(to(x, tensor.Float64))
-	rows, places := x.Size(1)*g.Kernel[1]*g.Kernel[2], g.Out[1]*g.Out[2]
-	out := zeros([]int{x.Size(0), rows, places}, tensor.Float64)
-	for b := range x.Size(0) {
-		dense.Unfold(g, tensor.Data[float64](must(in.Select(0, b))), tensor.Data[float64](must(out.Select(0, b))))
+	g := patches(x.Size(0)*x.Size(1), [2]int{x.Size(2), x.Size(3)}, c, 1)
+	checkFloating("im2col_out_cpu", x)
+	shape := []int{x.Size(0), x.Size(1) * g.Kernel[1] * g.Kernel[2], g.Out[1] * g.Out[2]}
+	var out *tensor.Tensor
+	if x.DType() == tensor.Float64 {
+		out = moved(x, empty(shape, tensor.Float64), func(in, columns []float64) { dense.Unfold(g, in, columns) })
+	} else {
+		out = moved(x, empty(shape, tensor.Float32), func(in, columns []float32) { dense.Unfold(g, in, columns) })
 	}
 	if !batched {
 		out = must(out.Select(0, 0))
 	}
-	return to(out, x.DType())
+	return rounded(out, x.DType())
 }
 
 func col2im(c call, x *tensor.Tensor) *tensor.Tensor {
@@ -410,17 +412,30 @@ func col2im(c call, x *tensor.Tensor) *tensor.Tensor {
 	checkPair("kernel size", "kernel", kernel)
 	check(x.Size(1)%(kernel[0]*kernel[1]) == 0, "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=%d and kernel_size=(%d, %d).", x.Size(1), kernel[0], kernel[1])
 	channels := x.Size(1) / (kernel[0] * kernel[1])
-	g := patches(channels, [2]int{size[0], size[1]}, c, 2)
+	g := patches(x.Size(0)*channels, [2]int{size[0], size[1]}, c, 2)
 	check(x.Size(2) == g.Out[1]*g.Out[2], "Given output_size=(%d, %d), expected input.size(2)=%d, but got %d", size[0], size[1], g.Out[1]*g.Out[2], x.Size(2))
-	in := contiguous(to(x, tensor.Float64))
-	out := zeros([]int{x.Size(0), channels, size[0], size[1]}, tensor.Float64)
-	for b := range x.Size(0) {
-		dense.Fold(g, tensor.Data[float64](must(in.Select(0, b))), tensor.Data[float64](must(out.Select(0, b))))
+	checkFloating("col2im_out_cpu", x)
+	shape := []int{x.Size(0), channels, size[0], size[1]}
+	var out *tensor.Tensor
+	if x.DType() == tensor.Float64 {
+		out = moved(x, zeros(shape, tensor.Float64), func(columns, in []float64) { dense.Fold(g, columns, in) })
+	} else {
+		out = moved(x, zeros(shape, tensor.Float32), func(columns, in []float32) { dense.Fold(g, columns, in) })
 	}
 	if !batched {
 		out = must(out.Select(0, 0))
 	}
-	return to(out, x.DType())
+	return rounded(out, x.DType())
+}
+
+// moved returns out after a function has written to its elements from those of x in the same type.
+func moved[T float32 | float64](x, out *tensor.Tensor, move func(from, to []T)) *tensor.Tensor {
+	in := contiguous(to(x, out.DType()))
+	move(tensor.Data[T](in), tensor.Data[T](out))
+	if in != x {
+		in.Release()
+	}
+	return out
 }
 
 var convFamily = []definition{

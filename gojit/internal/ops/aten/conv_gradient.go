@@ -64,6 +64,8 @@ func (d *convGradient) ofInput() *tensor.Tensor {
 	}
 	work := productType(d.g.DType())
 	g, w, out := contiguous(to(d.g, work)), contiguous(to(d.weight, work)), empty(d.input.Shape(), work)
+	defer forgetCopies(d.g, g)
+	defer forgetCopies(d.weight, w)
 	if work == tensor.Float32 {
 		convolve[float32](d.geometry, !d.args.transposed, g, w, nil, out)
 	} else {
@@ -89,12 +91,14 @@ func (d *convGradient) ofWeight() *tensor.Tensor {
 		return must(tensor.EmptyHollow(d.weight.Shape(), nil, d.g.DType(), nil))
 	}
 	work := productType(d.g.DType())
-	in, out = contiguous(to(in, work)), contiguous(to(out, work))
+	x, g := contiguous(to(in, work)), contiguous(to(out, work))
+	defer forgetCopies(in, x)
+	defer forgetCopies(out, g)
 	result := empty(d.weight.Shape(), work)
 	if work == tensor.Float32 {
-		dense.WeightGradient(d.geometry, tensor.Data[float32](in), tensor.Data[float32](out), tensor.Data[float32](result))
+		dense.WeightGradient(d.geometry, tensor.Data[float32](x), tensor.Data[float32](g), tensor.Data[float32](result))
 	} else {
-		dense.WeightGradient(d.geometry, tensor.Data[float64](in), tensor.Data[float64](out), tensor.Data[float64](result))
+		dense.WeightGradient(d.geometry, tensor.Data[float64](x), tensor.Data[float64](g), tensor.Data[float64](result))
 	}
 	return to(result, d.g.DType())
 }

@@ -203,15 +203,28 @@ func (x composer) affine(y tensors, weight, bias value.Value) tensors {
 	return y
 }
 
+// composeInstanceNorm normalizes the channels of each sample as those of one sample.
 func composeInstanceNorm(x composer, a []value.Value) tensors {
 	t := a[0].Tensor()
 	if !a[5].Bool() {
 		return composeBatchNorm(x, a)
 	}
-	plain := unrecorded(x)
-	plain.Emit("instance_norm", append([]value.Value{value.OfTensor(t.Detach())}, a[1:]...)...)
-	mean, variance := x.moments(t, channelDims(t.Dim(), 2))
-	return x.do("to.dtype", x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2]), t.DType())
+	if !a[3].IsNone() || !a[4].IsNone() || t.Numel() == 0 { // the running statistics are written, arguments are checked
+		unrecorded(x).Emit("instance_norm", append([]value.Value{value.OfTensor(t.Detach())}, a[1:]...)...)
+	}
+	if t.Numel() == 0 {
+		return x.normOfNothing(t, a[1], a[2])
+	}
+	samples, shape := t.Size(0), slices.Clone(t.Shape())
+	shape[0], shape[1] = 1, samples*t.Size(1)
+	ofSamples := func(v value.Value) value.Value {
+		if v.IsNone() || samples == 1 {
+			return v
+		}
+		return value.OfTensor(x.do("repeat", v, []int{samples}))
+	}
+	y := x.Emit("native_batch_norm", value.OfTensor(x.do("reshape", t, shape)), ofSamples(a[1]), ofSamples(a[2]), value.None, value.None, a[5], a[6], a[7])[0].Tensor()
+	return x.do("view", y, t.Shape())
 }
 
 func composeGroupNorm(x composer, a []value.Value) tensors {
@@ -408,10 +421,12 @@ func composeCosine(x composer, a []value.Value) tensors {
 }
 
 // plainly runs operators below autograd.
-type plainly struct{}
+type plainly struct {
+	made []*tensor.Tensor // by operators
+}
 
 // Emit implements ops.Emitter.
-func (plainly) Emit(name string, args ...value.Value) []value.Value {
+func (p *plainly) Emit(name string, args ...value.Value) []value.Value {
 	o := ops.Find("aten::" + name)
 	if o.Run == nil {
 		raise(source.NotImplementedError, "an operator is made of %s, which is not implemented", o.Name)
@@ -422,15 +437,33 @@ func (plainly) Emit(name string, args ...value.Value) []value.Value {
 	}
 	out := make([]value.Value, len(s.Returns))
 	succeed(o.Run(args, out))
+	for _, v := range out {
+		if v.IsTensor() && !isAmong(v.Tensor(), args) {
+			p.made = append(p.made, v.Tensor())
+		}
+	}
 	return out
 }
 
 // Unrecorded is for decompositions, which have the operator itself check its arguments.
-func (p plainly) Unrecorded() ops.Emitter { return p }
+func (p *plainly) Unrecorded() ops.Emitter { return p }
+
+// giveUp gives up what operators made and is not among the results.
+func (p *plainly) giveUp(results []value.Value) {
+	for _, t := range p.made {
+		if !isAmong(t, results) {
+			t.GiveUp()
+		}
+	}
+}
 
 // decomposed defines an overload that has no implementation but what it is made of.
 func decomposed(name string, as ops.Decomposition) definition {
-	return define(name, func(c call) { copy(c.out, as(plainly{}, c.args)) }).onMeta()
+	return define(name, func(c call) {
+		run := &plainly{}
+		copy(c.out, as(run, c.args))
+		run.giveUp(c.out)
+	}).onMeta()
 }
 
 // sameAs defines an overload that is another one.

@@ -181,7 +181,7 @@ func drawnFrom(gen *tensor.Generator, result tensor.DType, f func(d tensor.Draws
 // poissonOf draws counts with the rates in a tensor.
 func poissonOf(c call) *tensor.Tensor {
 	rates := c.tensor(0)
-	check(rates.DType().IsFloating(), "\"poisson_cpu\" not implemented for '%s'", rates.DType().CppName())
+	checkFloating("poisson_cpu", rates)
 	for _, v := range tensor.Data[float64](contiguous(to(rates, tensor.Float64))) {
 		check(v >= 0, "invalid Poisson rate, expected rate to be non-negative")
 	}

@@ -141,8 +141,11 @@ func contractPair(a *tensor.Tensor, la []int, b *tensor.Tensor, lb []int, needed
 			onlyB = append(onlyB, l)
 		}
 	}
+	givenA, givenB := a, b
 	a, la = sumOut(a, la, slices.Concat(batch, onlyA, summed))
 	b, lb = sumOut(b, lb, slices.Concat(batch, onlyB, summed))
+	defer forgetCopies(givenA, a)
+	defer forgetCopies(givenB, b)
 	size := func(labels []int) int {
 		n := 1
 		for _, l := range labels {
@@ -160,8 +163,10 @@ func contractPair(a *tensor.Tensor, la []int, b *tensor.Tensor, lb []int, needed
 	left, right := slices.Concat(batch, onlyA, summed), slices.Concat(batch, summed, onlyB)
 	x := must(must(order(a, la, left).Expand(shape(left)...)).Reshape(size(batch), size(onlyA), size(summed)))
 	y := must(must(order(b, lb, right).Expand(shape(right)...)).Reshape(size(batch), size(summed), size(onlyB)))
+	defer forgetCopies(a, x)
+	defer forgetCopies(b, y)
 	labels := slices.Concat(batch, onlyA, onlyB)
-	return must(bmm(x, y).Reshape(shape(labels)...)), labels
+	return shownAs(bmm(x, y), shape(labels)...), labels
 }
 
 func labelText(l int) string {

@@ -325,28 +325,6 @@ var joinFamily = []definition{
 	deprecated("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
 		define("meshgrid", func(c call) { c.giveList(meshgrid(c.tensors(0), false)) })),
 	define("meshgrid.indexing", func(c call) { c.giveList(meshgrid(c.tensors(0), c.str(1) == "xy")) }),
-	giving("pad", func(c call) *tensor.Tensor {
-		fill := tensor.Int(0)
-		if !c.isNone(3) {
-			fill = c.scalar(3)
-		}
-		return pad(c.tensor(0), c.ints(1), c.str(2), fill)
-	}).with(ops.Def{Grad: concrete(func(c gradient) {
-		rest := slices.Clone(c.args())
-		if mode := rest[2]; mode.Str() == "constant" {
-			unpadded(c)
-			return
-		}
-		c.movedWith("pad", rest)
-	}), Tags: ops.AsWritten}).quantized(sameScale),
-	giving("constant_pad_nd", func(c call) *tensor.Tensor { return constantPad(c.tensor(0), c.ints(1), c.scalar(2)) }).with(ops.Def{Grad: concrete(unpadded), Tags: ops.AsWritten}).quantized(sameScale),
-	padding("reflection_pad1d", "reflect", 1).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("reflection_pad1d") }), Tags: ops.AsWritten}),
-	padding("reflection_pad2d", "reflect", 2).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("reflection_pad2d") }), Tags: ops.AsWritten}),
-	padding("reflection_pad3d", "reflect", 3).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("reflection_pad3d") }), Tags: ops.AsWritten}),
-	padding("replication_pad1d", "replicate", 1).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("replication_pad1d") }), Tags: ops.AsWritten}),
-	padding("replication_pad2d", "replicate", 2).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("replication_pad2d") }), Tags: ops.AsWritten}),
-	padding("replication_pad3d", "replicate", 3).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("replication_pad3d") }), Tags: ops.AsWritten}),
-	padding("_pad_circular", "circular", 0),
 }
 
 // choices lists the index tuples of combinations.

@@ -138,9 +138,12 @@ func runProduct[T interface {
 		return
 	}
 	n := a.Dim()
+	left, right := compact(a), compact(b)
+	defer forgetCopies(a, left)
+	defer forgetCopies(b, right)
 	p := dense.Product[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1)}
-	p.StepA = setMatrix(&p.A, a)
-	p.StepB = setMatrix(&p.B, b)
+	p.StepA = setMatrix(&p.A, left)
+	p.StepB = setMatrix(&p.B, right)
 	p.C = dense.Matrix[T]{Data: tensor.Data[T](out), Stride: p.N}
 	if n == 3 {
 		p.Batch, p.StepC = a.Size(0), p.M*p.N
@@ -162,9 +165,12 @@ func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *
 		return
 	}
 	n := a.Dim()
+	left, right := compact(a), compact(b)
+	defer forgetCopies(a, left)
+	defer forgetCopies(b, right)
 	p := dense.HalfProduct[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1), Add: added == alreadyThere}
-	p.StepA = setMatrix(&p.A, a)
-	p.StepB = setMatrix(&p.B, b)
+	p.StepA = setMatrix(&p.A, left)
+	p.StepB = setMatrix(&p.B, right)
 	p.C = dense.Matrix[float32]{Data: tensor.Data[float32](out), Stride: p.N}
 	if n == 3 {
 		p.Batch, p.StepC = a.Size(0), p.M*p.N
@@ -179,23 +185,31 @@ func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *
 	p.Run()
 }
 
-// setMatrix describes a matrix, or a batch of them and the step between them, to package dense. It
-// copies where rows and columns both have gaps.
+// compact returns a matrix, or a batch of them, as package dense reads it: a copy where rows and columns both have gaps.
+func compact(t *tensor.Tensor) *tensor.Tensor {
+	n, s := t.Dim(), t.Strides()
+	if byRows, byColumns := isDense(t.Size(n-2), t.Size(n-1), s[n-2], s[n-1]); byRows || byColumns {
+		return t
+	}
+	return contiguous(t)
+}
+
+// isDense reports whether the elements of a row, or of a column, follow each other.
+func isDense(rows, columns, rowStride, columnStride int) (byRows, byColumns bool) {
+	return (columnStride == 1 || columns == 1) && (rowStride >= columns || rows == 1), (rowStride == 1 || rows == 1) && (columnStride >= rows || columns == 1)
+}
+
+// setMatrix describes a compact matrix, or a batch of them and the step between them, to package dense.
 func setMatrix[T interface {
 	dense.Number | dense.Half
 	tensor.Element
 }](m *dense.Matrix[T], t *tensor.Tensor) (step int) {
 	n := t.Dim()
-	rows, columns := t.Size(n-2), t.Size(n-1)
 	s := t.Strides()
-	switch rowStride, columnStride := s[n-2], s[n-1]; {
-	case (columnStride == 1 || columns == 1) && (rowStride >= columns || rows == 1):
-		m.Stride = rowStride
-	case (rowStride == 1 || rows == 1) && (columnStride >= rows || columns == 1):
-		m.Stride, m.Transposed = columnStride, true
-	default:
-		t = contiguous(t)
-		s, m.Stride = t.Strides(), columns
+	if byRows, _ := isDense(t.Size(n-2), t.Size(n-1), s[n-2], s[n-1]); byRows {
+		m.Stride = s[n-2]
+	} else {
+		m.Stride, m.Transposed = s[n-1], true
 	}
 	m.Data = tensor.Data[T](t)
 	if n == 3 {
@@ -315,8 +329,13 @@ func batchedMatmul(a, b *tensor.Tensor) *tensor.Tensor {
 	if dropRow {
 		shape = slices.Delete(shape, len(shape)-1-btoi(!dropColumn), len(shape)-btoi(!dropColumn))
 	}
-	defer out.ReleaseMemory() // the view alone has it
-	return must(out.Reshape(shape...))
+	return shownAs(out, shape...)
+}
+
+// shownAs shows what nobody else has in another shape: the view alone has the memory.
+func shownAs(t *tensor.Tensor, shape ...int) *tensor.Tensor {
+	defer t.ReleaseMemory()
+	return must(t.View(shape...))
 }
 
 // forgetCopies gives back the memory of what is a copy of t, and not t itself or a view of it.

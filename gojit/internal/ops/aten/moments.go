@@ -16,7 +16,7 @@ func moments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (
 		return complexMoments(t, dims, correction, keepdim, root)
 	}
 	spread, center = wideMoments(t, dims, correction, keepdim, root)
-	return to(spread, t.DType()), to(center, t.DType())
+	return rounded(spread, t.DType()), rounded(center, t.DType())
 }
 
 // wideMoments gives them in float64. Of float32 and smaller types one pass adds up the distances from the row's first element and their
@@ -32,9 +32,12 @@ func wideMoments(t *tensor.Tensor, dims []int, correction int, keepdim, root boo
 		shift, total, squares := shiftedSums(t, dims, keepdim)
 		n, degrees := momentDivisors(t.Numel()/total.Numel(), correction)
 		center, spread = shiftedMean.run(nil, []operand{ofTensor(shift), ofTensor(total)}, n), shiftedVariance.run(nil, []operand{ofTensor(total), ofTensor(squares)}, n, degrees)
+		shift.Release()
+		total.Release()
+		squares.Release()
 	}
 	if root {
-		spread = squareRoot.on(spread)
+		squareRoot.run(spread, []operand{ofTensor(spread)})
 	}
 	return spread, center
 }
@@ -87,9 +90,26 @@ func shiftedSums(t *tensor.Tensor, dims []int, keepdim bool) (shift, total, squa
 	shape, n := reducedShape(t, reduced, keepdim), numelOf(t.Shape()[trailing:])
 	samples := t.Numel() / n / kept
 	first := must(must(t.View(samples, kept, n)).Select(0, 0))
-	shift = finite.on(contiguous(to(must(first.Select(1, 0)), tensor.Float64)))
-	totals, squared := shiftedRowSums(t, t.Numel()/n, n, perRow(shift, samples))
-	return must(shift.View(shape...)), must(overSamples(totals, samples).View(shape...)), must(overSamples(squared, samples).View(shape...))
+	shift = firsts(must(first.Select(1, 0)), kept)
+	shifts := perRow(shift, samples)
+	totals, squared := shiftedRowSums(t, t.Numel()/n, n, shifts)
+	defer forgetCopies(shift, shifts)
+	defer totals.Release()
+	defer squared.Release()
+	return shownAs(shift, shape...), shownAs(overSamples(totals, samples), shape...), shownAs(overSamples(squared, samples), shape...)
+}
+
+// firsts gives the first elements of groups, or what is finite beside them, in float64.
+func firsts(t *tensor.Tensor, shape ...int) *tensor.Tensor {
+	wide := to(t, tensor.Float64)
+	inOrder := contiguous(wide)
+	defer forgetCopies(t, inOrder)
+	if inOrder != wide {
+		defer forgetCopies(t, wide)
+	}
+	shown := must(inOrder.View(shape...))
+	defer shown.Release()
+	return finite.on(shown)
 }
 
 // shiftedRowSums gives the sums of the distances of each row's elements from a number, and of their squares.
@@ -105,19 +125,17 @@ func (g *grouped) shiftedSums() (shift, total, squares *tensor.Tensor) {
 	const wide = tensor.Float64
 	if g.byColumns {
 		shift, total, squares = g.columns.shiftedSums()
-		return must(shift.View(g.shape...)), must(total.View(g.shape...)), must(squares.View(g.shape...))
+		return shownAs(shift, g.shape...), shownAs(total, g.shape...), shownAs(squares, g.shape...)
 	}
-	first := must(must(g.rows.View(g.outer, g.n)).Select(1, 0))
-	shift = finite.on(must(contiguous(to(first, wide)).View(g.shape...)))
+	shift = firsts(must(must(g.rows.View(g.outer, g.n)).Select(1, 0)), g.shape...)
 	total, squares = shiftedRowSums(g.rows, g.outer, g.n, shift)
-	return shift, must(total.View(g.shape...)), must(squares.View(g.shape...))
+	return shift, shownAs(total, g.shape...), shownAs(squares, g.shape...)
 }
 
 // shiftedSums does so for columns.
 func (c columns) shiftedSums() (shift, total, squares *tensor.Tensor) {
 	const wide = tensor.Float64
-	first := must(must(c.tensor.View(c.blocks, c.rows, c.n)).Select(1, 0))
-	shift = finite.on(must(contiguous(to(first, wide)).View(c.blocks * c.n)))
+	shift = firsts(must(must(c.tensor.View(c.blocks, c.rows, c.n)).Select(1, 0)), c.blocks*c.n)
 	total, squares = must(tensor.Zeros([]int{c.blocks * c.n}, wide)), must(tensor.Zeros([]int{c.blocks * c.n}, wide))
 	one, several := columnShiftedSums[0].program(c.tensor.DType(), wide), columnShiftedSums[1].program(c.tensor.DType(), wide)
 	c.each(columnsAtOnce, func(block, from, at, m int) {

@@ -238,7 +238,9 @@ func instanceNorm(c call) *tensor.Tensor {
 		return repeat(t, []int{n})
 	}
 	m, v := times(mean), times(variance)
-	out, _, _ := batchNorm(must(contiguous(x).View(shape...)), times(weight), times(bias), m, v, useInput, momentum, eps)
+	inOrder := contiguous(x)
+	defer forgetCopies(x, inOrder)
+	out, _, _ := batchNorm(must(inOrder.View(shape...)), times(weight), times(bias), m, v, useInput, momentum, eps)
 	if useInput {
 		backTo := func(dst, src *tensor.Tensor) {
 			if dst != nil {
@@ -250,7 +252,7 @@ func instanceNorm(c call) *tensor.Tensor {
 		backTo(mean, m)
 		backTo(variance, v)
 	}
-	return must(out.View(x.Shape()...))
+	return shownAs(out, x.Shape()...)
 }
 
 func tensorMean(t *tensor.Tensor, dim int) *tensor.Tensor {

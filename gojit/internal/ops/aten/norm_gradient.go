@@ -118,10 +118,20 @@ func (r *normRows) affine(scale *tensor.Tensor) (weight, bias *tensor.Tensor) {
 	return weight, bias
 }
 
-// normWork makes tensors what gradients of normalizations read: contiguous, of the type that is computed with.
-func normWork(work tensor.DType, ts ...**tensor.Tensor) {
+// normWork makes tensors what gradients of normalizations read: contiguous, of the type that is computed with. What it returns gives
+// back the memory of copies.
+func normWork(work tensor.DType, ts ...**tensor.Tensor) (forget func()) {
+	var given, made []*tensor.Tensor
 	for _, t := range ts {
-		*t = vectorOf(*t, work)
+		if *t != nil {
+			given, made = append(given, *t), append(made, vectorOf(*t, work))
+			*t = made[len(made)-1]
+		}
+	}
+	return func() {
+		for i := range given {
+			forgetCopies(given[i], made[i])
+		}
 	}
 }
 
@@ -132,7 +142,9 @@ var cubedTimes = elementwise("cubedTimes", ops.SameType, func(b builder, x ...el
 
 // slopes returns what centers and distances take from the gradient where the sums of n elements of a group were taken.
 func slopes(rstd, plain, distant *tensor.Tensor, n int) (slope, shift *tensor.Tensor) {
-	return cubedTimes.run(nil, []operand{ofTensor(rstd), ofTensor(distant)}, tensor.Float(-1/float64(n))), scaleBy(mul.on(rstd, plain), -1/float64(n))
+	shift = mul.on(rstd, plain)
+	mul.into(shift, shift, -1/float64(n))
+	return cubedTimes.run(nil, []operand{ofTensor(rstd), ofTensor(distant)}, tensor.Float(-1/float64(n))), shift
 }
 
 // layerNormGradient gives the gradients of input, weight and bias.
@@ -148,7 +160,7 @@ func layerNormGradient(c call) {
 	rows := numelOf(x.Shape()[:x.Dim()-len(shape)])
 	checkCount("mean", mean, rows)
 	checkCount("rstd", rstd, rows)
-	normWork(kernel.ComputeType(d), &g, &x, &mean, &rstd, &weight)
+	defer normWork(kernel.ComputeType(d), &g, &x, &mean, &rstd, &weight)()
 	r := &normRows{g: g, x: x, n: numelOf(shape), rows: rows, center: mean, weight: weight}
 	if x.Numel() == 0 {
 		c.giveMasked(7, zeros(x.Shape(), d), zeros(shape, weightType), zeros(shape, weightType))
@@ -159,7 +171,10 @@ func layerNormGradient(c call) {
 		plain, distant := r.sums()
 		rstd := must(rstd.Reshape(r.rows))
 		slope, shift := slopes(rstd, plain, distant, r.n)
-		ofInput = to(r.gradient(rstd, slope, shift), d)
+		ofInput = rounded(r.gradient(rstd, slope, shift), d)
+		for _, t := range []*tensor.Tensor{plain, distant, slope, shift} {
+			t.Release()
+		}
 	}
 	if c.masked(7, 1) || c.masked(7, 2) {
 		ofWeight, ofBias = r.affine(rstd)
@@ -178,7 +193,7 @@ func checkSameShape(name string, g, x *tensor.Tensor) {
 func checkCount(name string, t *tensor.Tensor, n int) {
 	check(t == nil || t.Numel() == n, "Expected %s to have %d elements, but got %d", name, n, numelOr(t))
 	if t != nil {
-		checkNormalized("normalization", t)
+		checkFloating("normalization", t)
 	}
 }
 
@@ -206,7 +221,7 @@ func batchNormGradient(c call) {
 		weightType = weight.DType()
 	}
 	check(x.Dim() >= 2, "native_batch_norm_backward: expected at least 2D input (got %dD input)", x.Dim())
-	checkNormalized("batch_norm_backward", x)
+	checkFloating("batch_norm_backward", x)
 	checkSameShape("grad_out", g, x)
 	channels := x.Size(1)
 	checkCount("weight", weight, channels)
@@ -223,7 +238,7 @@ func batchNormGradient(c call) {
 	check(mean != nil && rstd != nil, "native_batch_norm_backward: save_mean and save_invstd must be given where train is true")
 	checkCount("the mean", mean, channels)
 	checkCount("the inverse deviation", rstd, channels)
-	normWork(kernel.ComputeType(d), &g, &x, &weight, &mean, &rstd)
+	defer normWork(kernel.ComputeType(d), &g, &x, &weight, &mean, &rstd)()
 	samples := x.Size(0)
 	r := channelRows(g, x, perRow(mean, samples))
 	var plain, distant, ofInput, ofWeight, ofBias *tensor.Tensor
@@ -243,7 +258,7 @@ func batchNormGradient(c call) {
 			}
 			return perRow(t, samples)
 		}
-		ofInput = to(r.gradient(weighted(rstd), weighted(slope), weighted(shift)), d)
+		ofInput = rounded(r.gradient(weighted(rstd), weighted(slope), weighted(shift)), d)
 	}
 	c.giveMasked(9, ofInput, ofWeight, ofBias)
 }
@@ -265,7 +280,7 @@ func groupNormGradient(c call) {
 		c.giveMasked(9, zeros(x.Shape(), d), zeros([]int{channels}, weightType), zeros([]int{channels}, weightType))
 		return
 	}
-	normWork(kernel.ComputeType(d), &g, &x, &mean, &rstd, &weight)
+	defer normWork(kernel.ComputeType(d), &g, &x, &mean, &rstd, &weight)()
 	grouped := []int{samples, groups, channels / groups}
 	ofChannels := func(t *tensor.Tensor) *tensor.Tensor { // from numbers of groups
 		return must(contiguous(must(must(t.Reshape(samples, groups, 1)).Expand(grouped...))).View(-1))

@@ -1,8 +1,10 @@
 package aten
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -58,10 +60,7 @@ func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
 	n := t.Dim()
 	order := make([][]int, n)
 	shape := slices.Clone(t.Shape())
-	if at := slices.Index(t.Shape()[n-len(amounts)/2:], 0); at >= 0 {
-		rank := len(amounts)/2 + 1
-		check(false, "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", rank, rank+1, shapeText(t.Shape()))
-	}
+	checkFilled(t.Shape(), len(amounts)/2)
 	for d, size := range t.Shape() {
 		before, after := 0, 0
 		if i := n - 1 - d; i < len(amounts)/2 {
@@ -82,13 +81,68 @@ func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
 		if i := n - 1 - d; i < len(amounts)/2 {
 			before, after = amounts[2*i], amounts[2*i+1]
 		}
-		order[d] = table[int](shape[d])[:0]
-		for i := -before; i < size+after; i++ {
-			order[d] = append(order[d], padIndex(i, max(0, -before), size-max(0, -after), size, mode))
-		}
+		order[d] = padOrder(size, before, after, mode)
 	}
 	out := empty(shape, t.DType())
 	pickAlong(out, t, order)
+	return out
+}
+
+// checkFilled asks for elements along the last dimensions, which are padded.
+func checkFilled(shape []int, padded int) {
+	check(!slices.Contains(shape[len(shape)-padded:], 0), "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", padded+1, padded+2, shapeText(shape))
+}
+
+// padOrder lists the places among size that what is padded takes its elements from.
+func padOrder(size, before, after int, mode string) []int {
+	order := table[int](paddedSize(size, before, after))[:0]
+	for i := -before; i < size+after; i++ {
+		order = append(order, padIndex(i, max(0, -before), size-max(0, -after), size, mode))
+	}
+	return order
+}
+
+// padGradient returns the gradient of an input, of a shape, of indexPad from that of its output: elements that stand for one are added up.
+func padGradient(g *tensor.Tensor, shape, amounts []int, mode string) *tensor.Tensor {
+	check(g.Dim() == len(shape), "expected grad_output to have %d dimensions, but got %d", len(shape), g.Dim())
+	check(len(amounts) <= 2*len(shape), "Padding length too large")
+	checkFilled(shape, len(amounts)/2)
+	work := to(g, accumulator(g.DType()))
+	for i := range len(amounts) / 2 {
+		if d, before, after := len(shape)-1-i, amounts[2*i], amounts[2*i+1]; before != 0 || after != 0 {
+			order := padOrder(shape[d], before, after, mode)
+			check(g.Size(d) == len(order), "grad_output %s unexpected. Expected: %d, Got: %d", []string{"width", "height", "depth"}[min(i, 2)], len(order), g.Size(d))
+			next := gatherPadded(work, d, shape[d], before, after, order)
+			forgetCopies(g, work)
+			work = next
+		}
+	}
+	check(tensor.SameShape(work.Shape(), shape), "expected grad_output of a tensor of shape %s, but got %s", shapeText(shape), shapeText(g.Shape()))
+	if work == g {
+		return must(g.Clone(tensor.PreserveFormat))
+	}
+	return rounded(work, g.DType())
+}
+
+// gatherPadded adds up along a dimension, which had a size before it was padded, what was taken from one place.
+func gatherPadded(padded *tensor.Tensor, d, size, before, after int, order []int) *tensor.Tensor {
+	shape := slices.Clone(padded.Shape())
+	shape[d] = size
+	out := zeros(shape, padded.DType())
+	from, start := max(0, before), max(0, -before)
+	kept := max(0, size-max(0, -after)-start)
+	inside, whole := must(out.Slice(d, start, start+kept, 1)), must(padded.Slice(d, from, from+kept, 1))
+	assign(inside, whole)
+	inside.Release()
+	whole.Release()
+	for i, at := range order {
+		if i < from || i >= from+kept {
+			place, from := must(out.Select(d, at)), must(padded.Select(d, i))
+			add.run(place, []operand{ofTensor(place), ofTensor(from)})
+			place.Release()
+			from.Release()
+		}
+	}
 	return out
 }
 
@@ -117,6 +171,11 @@ func padIndex(i, low, high, n int, mode string) int {
 	return min(max(i, 0), n-1)
 }
 
+// unrepeated gives the gradient of what an operator padded by repeating elements.
+func unrepeated(c gradient, operator string) {
+	c.give(0, c.do(operator+"_backward", c.g(), c.arg(0), c.arg(1)))
+}
+
 // padding is the operator that pads n dimensions in a mode, any number of them for zero.
 func padding(name, mode string, n int) definition {
 	return giving(name, func(c call) *tensor.Tensor {
@@ -124,3 +183,38 @@ func padding(name, mode string, n int) definition {
 		return pad(c.tensor(0), c.ints(1), mode, tensor.Int(0))
 	})
 }
+
+// repeating is the operator that pads n dimensions by repeating elements, and the one of its gradient.
+func repeating(name, mode string, n int) []definition {
+	return []definition{
+		padding(name, mode, n).with(ops.Def{Grad: concrete(func(c gradient) { unrepeated(c, name) }), Tags: ops.AsWritten}),
+		giving(name+"_backward", byParts(func(c call, g *tensor.Tensor) *tensor.Tensor {
+			check(len(c.ints(2)) == 2*n, "padding size is expected to be %d", 2*n)
+			checkFloating(name+"_backward_cpu", g)
+			return padGradient(g, c.tensor(1).Shape(), c.ints(2), mode)
+		})).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do(name, c.g(), c.arg(2))) }), Tags: ops.AsWritten}),
+	}
+}
+
+var padFamily = slices.Concat([]definition{
+	giving("pad", func(c call) *tensor.Tensor {
+		fill := tensor.Int(0)
+		if !c.isNone(3) {
+			fill = c.scalar(3)
+		}
+		return pad(c.tensor(0), c.ints(1), c.str(2), fill)
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		switch mode := c.arg(2).Str(); mode {
+		case "constant":
+			unpadded(c)
+		case "circular":
+			c.moved("pad")
+		default:
+			dims := len(c.arg(1).List().Items) / 2
+			unrepeated(c, fmt.Sprintf("%s_pad%dd", map[string]string{"reflect": "reflection", "replicate": "replication"}[mode], dims))
+		}
+	}), Tags: ops.AsWritten}).quantized(sameScale),
+	giving("constant_pad_nd", func(c call) *tensor.Tensor { return constantPad(c.tensor(0), c.ints(1), c.scalar(2)) }).with(ops.Def{Grad: concrete(unpadded), Tags: ops.AsWritten}).quantized(sameScale),
+	padding("_pad_circular", "circular", 0),
+}, repeating("reflection_pad1d", "reflect", 1), repeating("reflection_pad2d", "reflect", 2), repeating("reflection_pad3d", "reflect", 3),
+	repeating("replication_pad1d", "replicate", 1), repeating("replication_pad2d", "replicate", 2), repeating("replication_pad3d", "replicate", 3))

@@ -162,9 +162,14 @@ func alphaDropout(t *tensor.Tensor, p float64, train, feature bool) *tensor.Tens
 	drawBernoulli(tensor.DefaultGenerator(), noise, 1-p)
 	const alpha = 1.7580993408473766
 	a := 1 / math.Sqrt((alpha*alpha*p+1)*(1-p))
-	shift := scaleBy(addNumber(noise, -1), alpha*a)
-	shift = addNumber(shift, alpha*a*p)
-	return add.on(mul.on(t, scaleBy(noise, a)), shift)
+	shift := addNumber(noise, -1)
+	defer shift.Release()
+	mul.into(shift, shift, alpha*a)
+	add.into(shift, shift, alpha*a*p)
+	mul.into(noise, noise, a)
+	defer noise.Release()
+	out := mul.on(t, noise)
+	return add.run(out, []operand{ofTensor(out), ofTensor(shift)})
 }
 
 // dropping defines a dropout operator and its in-place form.

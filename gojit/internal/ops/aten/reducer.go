@@ -190,7 +190,7 @@ func reducedRange(reduced []bool) (lo, hi int) {
 // type. singles hold a number for each group, of the type computed with.
 func (q *reducer) over(g grouped, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
 	if g.byColumns {
-		return must(q.reduceColumns(g.columns, computed, result, singles...).View(g.shape...))
+		return shownAs(q.reduceColumns(g.columns, computed, result, singles...), g.shape...)
 	}
 	return q.reduceRows(g.reduction, computed, result, singles...)
 }
@@ -210,7 +210,7 @@ func (q *reducer) reduce(t *tensor.Tensor, dims []int, keepdim bool, computed, r
 		first := q.reduceRows(reduction{rows: t, n: n, outer: t.Numel() / n, shape: t.Shape()[:trailing]}, computed, held)
 		defer first.Release()
 		out := plainReducer(q.op).reduceColumns(columns{first, 1, first.Numel() / kept, kept}, held, result)
-		return must(out.View(reducedShape(t, reduced, keepdim)...))
+		return shownAs(out, reducedShape(t, reduced, keepdim)...)
 	}
 	g := group(t, dims, keepdim)
 	defer g.forget(t)

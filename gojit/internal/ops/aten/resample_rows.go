@@ -190,7 +190,9 @@ func mixAlong(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
 	if x.IsHollow() {
 		return emptyBeside(x, shape, x.DType())
 	}
-	x = contiguous(x)
+	given := x
+	x = contiguous(given)
+	defer forgetCopies(given, x)
 	out := empty(shape, x.DType())
 	if index := singleTaps(taps); index != nil {
 		order := make([][]int, len(shape))

@@ -206,7 +206,7 @@ func runLayer[T productElement](l *layer, i int, sizes []int, out *tensor.Tensor
 // weightsOf prepares the transposed weight for steps of a batch, in memory that is returned too.
 func weightsOf[T productElement](weight *tensor.Tensor, batch, steps int) (dense.Weights[T], *tensor.Tensor) {
 	var m dense.Matrix[T]
-	setMatrix(&m, must(weight.T()))
+	setMatrix(&m, compact(must(weight.T())))
 	k, n := weight.Size(1), weight.Size(0)
 	if steps < packedSteps {
 		return dense.PackWeights(m, k, n, batch, nil), nil

@@ -136,7 +136,7 @@ func Families() []Family {
 		{"Shapes and views", viewFamily, true},
 		{"Creation", createFamily, true},
 		{"Indexing", slices.Concat(indexFamily, selectionGradientFamily), false},
-		{"Joining", joinFamily, false},
+		{"Joining and padding", slices.Concat(joinFamily, padFamily), false},
 		{"Random numbers", slices.Concat(randomFamily, distributionFamily), true},
 		{"Sequences of low discrepancy", sobolFamily, false},
 		{"Matrix products", matmulFamily, false},

@@ -208,6 +208,7 @@ func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 	}
 	alike := must(tensor.EmptyFormat(t, t.DType(), tensor.PreserveFormat))
 	assign(alike, out)
+	out.Release()
 	return alike
 }
 
@@ -305,6 +306,7 @@ func rot90(t *tensor.Tensor, k int, dims []int) *tensor.Tensor {
 
 // ownTransposed is the transpose of a tensor that nobody else uses.
 func ownTransposed(t *tensor.Tensor, a, b int) *tensor.Tensor {
+	defer t.ReleaseMemory()
 	out := must(t.Transpose(a, b))
 	out.SetBase(nil)
 	return out
@@ -498,8 +500,8 @@ var viewFamily = slices.Concat([]definition{
 	viewing("swapdims", transposeView),
 	viewing("t", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }).with(ops.Def{Grad: func(g grad) { g.Give(0, g.Do("t", g.Grad(0))) }, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("permute", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.ints(1)...) }).with(ops.Def{Grad: permuteGrad, Tags: ops.Symbolic | ops.AsWritten}),
-	viewing("movedim.intlist", moveDims).with(ops.Def{Aliases: []string{"moveaxis.intlist"}, Grad: concrete(func(c gradient) { c.moved("movedim.intlist") }), Tags: ops.AsWritten}),
-	viewing("movedim.int", moveDims).with(ops.Def{Aliases: []string{"moveaxis.int"}, Grad: concrete(func(c gradient) { c.moved("movedim.int") }), Tags: ops.AsWritten}),
+	viewing("movedim.intlist", moveDims).with(ops.Def{Aliases: []string{"moveaxis.intlist"}, Grad: concrete(func(c gradient) { c.give(0, c.do("movedim.intlist", c.g(), c.arg(2), c.arg(1))) }), Tags: ops.AsWritten}),
+	viewing("movedim.int", moveDims).with(ops.Def{Aliases: []string{"moveaxis.int"}, Grad: concrete(func(c gradient) { c.give(0, c.do("movedim.int", c.g(), c.arg(2), c.arg(1))) }), Tags: ops.AsWritten}),
 	viewing("moveaxis.intlist", moveDims),
 	viewing("moveaxis.int", moveDims),
 	viewing("expand", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
@@ -621,11 +623,11 @@ var viewFamily = slices.Concat([]definition{
 	giving("fliplr", func(c call) *tensor.Tensor {
 		check(c.tensor(0).Dim() >= 2, "Input must be >= 2-d.")
 		return flip(c.tensor(0), []int{1})
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("fliplr") }), Tags: ops.AsWritten}).onZeros(),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("fliplr", c.g())) }), Tags: ops.AsWritten}).onZeros(),
 	giving("flipud", func(c call) *tensor.Tensor {
 		check(c.tensor(0).Dim() >= 1, "Input must be >= 1-d.")
 		return flip(c.tensor(0), []int{0})
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("flipud") }), Tags: ops.AsWritten}).onZeros(),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("flipud", c.g())) }), Tags: ops.AsWritten}).onZeros(),
 	giving("roll", func(c call) *tensor.Tensor { return roll(c.tensor(0), c.ints(1), c.ints(2)) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		back := c.ints(1)
 		for i := range back {
@@ -633,7 +635,7 @@ var viewFamily = slices.Concat([]definition{
 		}
 		c.give(0, c.do("roll", c.g(), back, c.arg(2)))
 	}), Tags: ops.AsWritten}),
-	giving("rot90", func(c call) *tensor.Tensor { return rot90(c.tensor(0), c.int(1), c.ints(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("rot90") }), Tags: ops.AsWritten}).onZeros(),
+	giving("rot90", func(c call) *tensor.Tensor { return rot90(c.tensor(0), c.int(1), c.ints(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("rot90", c.g(), -(c.arg(1).Int()%4), c.arg(2))) }), Tags: ops.AsWritten}).onZeros(),
 	giving("repeat_interleave.Tensor", func(c call) *tensor.Tensor {
 		repeats := c.tensor(0)
 		check(repeats.Dim() == 1, "repeat_interleave only accept 1D vector as repeat")
@@ -657,9 +659,11 @@ var viewFamily = slices.Concat([]definition{
 		}
 		return repeatInterleaveArgs(c, []int64{int64(c.int(1))})
 	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("repeat_interleave.self_int") }), Tags: ops.AsWritten}),
-	giving("pixel_shuffle", func(c call) *tensor.Tensor { return pixelShuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("pixel_shuffle") }), Tags: ops.AsWritten}),
-	giving("pixel_unshuffle", func(c call) *tensor.Tensor { return pixelUnshuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("pixel_unshuffle") }), Tags: ops.AsWritten}),
-	giving("channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("channel_shuffle") }), Tags: ops.AsWritten}),
+	giving("pixel_shuffle", func(c call) *tensor.Tensor { return pixelShuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("pixel_unshuffle", c.g(), c.arg(1))) }), Tags: ops.AsWritten}),
+	giving("pixel_unshuffle", func(c call) *tensor.Tensor { return pixelUnshuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("pixel_shuffle", c.g(), c.arg(1))) }), Tags: ops.AsWritten}),
+	giving("channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.do("channel_shuffle", c.g(), max(1, c.shape(0)[1]/int(c.arg(1).Int()))))
+	}), Tags: ops.AsWritten}),
 	giving("_shape_as_tensor", func(c call) *tensor.Tensor {
 		shape := c.tensor(0).Shape()
 		t := empty([]int{len(shape)}, tensor.Int64)
