@@ -72,3 +72,23 @@ def test_dropout_of_everything():
     y = torch.nn.functional.dropout(x, 1.0)
     assert y.tolist() == [0, 0, 0]
     assert torch.autograd.grad(y.sum(), x)[0].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name, args", [
+    ("matrix_exp_backward", lambda g: (g, torch.tensor([[0.3, -0.2], [0.5, 0.1]], dtype=torch.float64))),
+    ("matrix_exp_backward", lambda g: (torch.tensor([[0.3, -0.2], [0.5, 0.1]], dtype=torch.float64), g)),
+    ("unfold_backward", lambda g: (g, [3], 0, 2, 1)),
+])
+def test_gradients_of_gradient_operators(name, args):
+    """They are made of operators, whose gradients theirs are."""
+    g = torch.tensor([[0.2, -0.7], [1.1, 0.4]], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda g: getattr(torch.ops.aten, name)(*args(g)), (g,))
+
+
+def test_affine_grid_generator_backward():
+    backward = torch.ops.aten.affine_grid_generator_backward
+    g = torch.arange(8.0).reshape(1, 2, 2, 2).requires_grad_()
+    backward(g, [1, 1, 2, 2], False).sum().backward()
+    assert g.grad.reshape(-1).tolist() == [0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0]
+    with pytest.raises(RuntimeError, match="invalid for input of size 8"):
+        backward(g, [1, 1, 2, 3], False)

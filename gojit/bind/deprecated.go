@@ -3,33 +3,45 @@ package bind
 import (
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// oldOrders are orders of positional arguments that Python's functions and methods took before numbers became keywords, by the name of the operator
-// without the underscore of its form in place. Functions have self where methods, whose self comes first, have none.
-var oldOrders = map[string][]string{
-	"add":     {"self alpha other"},
-	"sub":     {"self alpha other"},
-	"addcmul": {"self value tensor1 tensor2"},
-	"addcdiv": {"self value tensor1 tensor2"},
-	"addmm":   scaledOrders("mat1 mat2"),
-	"addmv":   scaledOrders("mat vec"),
-	"addr":    scaledOrders("vec1 vec2"),
-	"addbmm":  scaledOrders("batch1 batch2"),
-	"baddbmm": scaledOrders("batch1 batch2"),
-}
-
-func scaledOrders(factors string) []string {
-	return []string{"beta self alpha " + factors, "beta self " + factors, "self beta alpha " + factors, "self beta " + factors}
+// oldOrders are the orders of positional arguments that Python's functions and methods took before numbers became keywords: each number before what
+// it scales. Functions have self where methods, whose self comes first, have none.
+func (f *operatorFunction) oldOrders() [][]string {
+	var numbers, factors []string
+	for _, v := range f.all() {
+		if !v.op.Has(ops.NumbersFirst) {
+			continue
+		}
+		for _, a := range v.schema.Arguments[1:] {
+			switch {
+			case a.IsOut():
+			case a.KwargOnly:
+				numbers = append(numbers, a.Name)
+			default:
+				factors = append(factors, a.Name)
+			}
+		}
+		break
+	}
+	order := func(parts ...string) []string { return append(parts, factors...) }
+	switch {
+	case len(numbers) == 1:
+		return [][]string{order("self", numbers[0])}
+	case len(numbers) == 2:
+		beta, alpha := numbers[0], numbers[1]
+		return [][]string{order(beta, "self", alpha), order(beta, "self"), order("self", beta, alpha), order("self", beta)}
+	}
+	return nil
 }
 
 // inOldOrder returns the overload that takes the arguments in an order of old, with the arguments bound, nil where there is none.
 func (f *operatorFunction) inOldOrder(c *call) (*overload, error) {
-	for _, names := range oldOrders[strings.TrimSuffix(f.callableName(), "_")] {
-		order := strings.Fields(names)
+	for _, order := range f.oldOrders() {
 		if c.positional > len(order) || c.positional+c.keywords < len(order) {
 			continue
 		}

@@ -265,10 +265,6 @@ type operand struct {
 	f      *operatorFunction
 }
 
-// hidden are the operands that PyTorch calls by a function of Python, in which a trace finds no
-// names of variables.
-var hidden = map[string]bool{"aten::rsub": true, "aten::pow": true, "aten::pow_": true, "aten::floor_divide": true}
-
 func (o *operand) callableName() string { return o.method }
 
 // call implements callable.
@@ -283,7 +279,8 @@ func (o *operand) call(c *call) error {
 			return nil
 		}
 	}
-	if c.thread.recorder != nil && hidden[o.name] {
+	// In a function of Python a trace finds no names of variables.
+	if c.thread.recorder != nil && ops.Overloads(o.name)[0].Has(ops.ByFunction) {
 		c.thread.nameless = true
 		defer func() { c.thread.nameless = false }()
 	}

@@ -1,7 +1,6 @@
 package autograd
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -11,53 +10,63 @@ import (
 
 // Operators are those by which programs differentiate and change the mode.
 var Operators = func() []ops.Operator {
-	var all []ops.Operator
-	for _, name := range slices.Sorted(maps.Keys(modal)) {
-		run := modal[name]
-		all = append(all, ops.Operator{Name: name, Run: func(args, out []value.Value) error { return run(new(Mode), args, out) }})
+	all := make([]ops.Operator, len(modeOperators))
+	for i, o := range modeOperators {
+		all[i] = ops.Operator{Name: o.name, Run: func(args, out []value.Value) error { return o.run(new(Mode), args, out) }}
 	}
 	return all
 }()
 
-// modal are the operators that read or change the mode themselves.
-var modal = map[string]Operation{
-	"aten::is_grad_enabled": func(m *Mode, args, out []value.Value) error {
+// modal are the operators that read or change the mode themselves, by their names.
+var modal = func() map[string]Operation {
+	all := make(map[string]Operation, len(modeOperators))
+	for _, o := range modeOperators {
+		all[o.name] = o.run
+	}
+	return all
+}()
+
+var modeOperators = []struct {
+	name string
+	run  Operation
+}{
+	{"aten::is_grad_enabled", func(m *Mode, args, out []value.Value) error {
 		out[0] = value.Bool(m.GradEnabled())
 		return nil
-	},
-	"aten::set_grad_enabled": func(m *Mode, args, out []value.Value) error {
+	}},
+	{"aten::set_grad_enabled", func(m *Mode, args, out []value.Value) error {
 		m.SetGradEnabled(args[0].Bool())
 		return nil
-	},
-	"prim::grad": func(_ *Mode, args, out []value.Value) error {
+	}},
+	{"prim::grad", func(_ *Mode, args, out []value.Value) error {
 		if g := Grad(args[0].Tensor()); g != nil {
 			out[0] = value.OfTensor(g)
 		}
 		return nil
-	},
-	"aten::retains_grad": func(_ *Mode, args, out []value.Value) error {
+	}},
+	{"aten::retains_grad", func(_ *Mode, args, out []value.Value) error {
 		out[0] = value.Bool(RetainsGrad(args[0].Tensor()))
 		return nil
-	},
-	"aten::_no_grad_fill_":             aside("aten::fill_.Scalar"),
-	"aten::_no_grad_normal_":           aside("aten::normal_", value.None),
-	"aten::_no_grad_uniform_":          aside("aten::uniform_", value.None),
-	"aten::_no_grad_zero_":             aside("aten::zero_"),
-	"aten::_no_grad_embedding_renorm_": aside("aten::embedding_renorm_"),
-	"aten::is_autocast_cpu_enabled": func(m *Mode, args, out []value.Value) error {
+	}},
+	{"aten::_no_grad_fill_", aside("aten::fill_.Scalar")},
+	{"aten::_no_grad_normal_", aside("aten::normal_", value.None)},
+	{"aten::_no_grad_uniform_", aside("aten::uniform_", value.None)},
+	{"aten::_no_grad_zero_", aside("aten::zero_")},
+	{"aten::_no_grad_embedding_renorm_", aside("aten::embedding_renorm_")},
+	{"aten::is_autocast_cpu_enabled", func(m *Mode, args, out []value.Value) error {
 		_, enabled := m.Casting()
 		out[0] = value.Bool(enabled)
 		return nil
-	},
-	"profiler::_record_function_enter": beginNamed,
-	"profiler::_record_function_exit":  endNamed,
-	"aten::backward": func(m *Mode, args, out []value.Value) error {
+	}},
+	{"profiler::_record_function_enter", beginNamed},
+	{"profiler::_record_function_exit", endNamed},
+	{"aten::backward", func(m *Mode, args, out []value.Value) error {
 		return m.Backward([]*tensor.Tensor{args[0].Tensor()}, tensorsOf(args[1]), optionsOf(args[2], args[3]))
-	},
-	"aten::backward.TensorList": func(m *Mode, args, out []value.Value) error {
+	}},
+	{"aten::backward.TensorList", func(m *Mode, args, out []value.Value) error {
 		return m.Backward(tensorsOf(args[0]), tensorsOf(args[1]), optionsOf(args[2], args[3]))
-	},
-	"aten::grad": func(m *Mode, args, out []value.Value) error {
+	}},
+	{"aten::grad", func(m *Mode, args, out []value.Value) error {
 		o := optionsOf(args[3], args[4])
 		o.AllowUnused = args[5].Bool()
 		grads, err := m.Gradients(tensorsOf(args[0]), tensorsOf(args[1]), tensorsOf(args[2]), o)
@@ -66,7 +75,7 @@ var modal = map[string]Operation{
 		}
 		out[0] = value.OfList(value.OptionalTensors(grads))
 		return nil
-	},
+	}},
 }
 
 // aside is an operator that runs another one, with further arguments, without recording it: it writes leaves too.

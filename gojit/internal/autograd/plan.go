@@ -21,8 +21,11 @@ type plan struct {
 	blindFor0 bool // so does that of the first argument, but not that of the second
 	hasOut    bool
 	views     bool // a result is a view of an argument, as its schema says
-	backward  derivative
-	decompose ops.Decomposition
+	// withoutGrad are the positions of results without gradients, and ofIntegers says that none has one.
+	withoutGrad []int
+	ofIntegers  bool
+	backward    derivative
+	decompose   ops.Decomposition
 	// conjugates says that complex gradients are conjugated before and after backward.
 	conjugates bool
 }
@@ -60,6 +63,7 @@ func planOf(op *ops.Operator) *plan {
 		p.decompose = decompositions[functionalName(op)]
 	}
 	p.saves = d.Has(ops.SavesOperand)
+	p.withoutGrad, p.ofIntegers = d.WithoutGrad, strings.HasPrefix(op.Name, "quantized::")
 	p.blind, p.blindFor0 = d.Has(ops.IgnoresSelf), d.Has(ops.SelfIgnoresSelf)
 	p.conjugates = !d.Has(ops.AsWritten)
 	if p.backward != nil {

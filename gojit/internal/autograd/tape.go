@@ -281,7 +281,7 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		n.holdResults(out)
 		n.outputs = []geometry{geometryOf(written)}
 		n.rebase(written, base)
-	} else if !n.attach(args, out, p.views) {
+	} else if !n.attach(args, out, p) {
 		n.letGo()
 		return nil
 	}
@@ -348,10 +348,10 @@ func newInput(t *tensor.Tensor, argument, element int) input {
 }
 
 // attach makes the node the history of its results, and reports whether any of them has one.
-func (n *Node) attach(args, out []value.Value, views bool) (used bool) {
+func (n *Node) attach(args, out []value.Value, p *plan) (used bool) {
 	var results []*tensor.Tensor
 	kind := plainView
-	if views && len(out) == 1 && out[0].Kind() == value.KindList {
+	if p.views && len(out) == 1 && out[0].Kind() == value.KindList {
 		kind = oneOfViews
 	}
 	for _, v := range out {
@@ -368,7 +368,7 @@ func (n *Node) attach(args, out []value.Value, views bool) (used bool) {
 	}
 	for i, t := range results {
 		n.outputs = append(n.outputs, geometryOf(t))
-		if !t.DType().IsDifferentiable() || isArgument(args, t) || n.isConstant(i) {
+		if !t.DType().IsDifferentiable() || isArgument(args, t) || p.isConstant(i) {
 			continue
 		}
 		if base := viewed(args, t); base != nil || !t.Dispatches() {
@@ -388,17 +388,8 @@ func (n *Node) attach(args, out []value.Value, views bool) (used bool) {
 
 // isConstant reports whether an output has no gradient: the permutation of a decomposition, the statistics of a normalization, what is computed
 // of integers.
-func (n *Node) isConstant(output int) bool {
-	if strings.HasPrefix(n.op, "quantized::") {
-		return true
-	}
-	switch n.op {
-	case "aten::linalg_lu":
-		return output == 0
-	case "aten::native_layer_norm", "aten::native_batch_norm", "aten::native_group_norm":
-		return output > 0
-	}
-	return false
+func (p *plan) isConstant(output int) bool {
+	return p.ofIntegers || len(p.withoutGrad) > 0 && slices.Contains(p.withoutGrad, output)
 }
 
 func eachTensor(args []value.Value, visit func(t *tensor.Tensor) bool) {

@@ -159,12 +159,6 @@ def linear_backward(self, grad_output, weight, output_mask: List[bool]):
     flat = grad_output.reshape([-1, grad_output.size(-1)])
     return grad_output.matmul(weight), flat.t().mm(self.reshape([-1, self.size(-1)])), flat.sum(0)
 
-def matrix_exp_backward(self, grad):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.matrix_exp(x), x, grad)
-
-
 # ---- normalization ----
 
 def native_layer_norm_backward(grad_out, input, normalized_shape: List[int], mean, rstd, weight: Optional[Tensor], bias: Optional[Tensor], output_mask: List[bool]):
@@ -240,11 +234,6 @@ def masked_select_backward(grad, input, mask):
 def gather_backward(grad, self, dim: int, index, sparse_grad: bool):
     return torch.zeros_like(self.detach()).scatter_add(dim, index, grad)
 
-def unfold_backward(grad_in, input_sizes: List[int], dim: int, size: int, step: int):
-    torch.set_grad_enabled(True)
-    x = torch.zeros(input_sizes, dtype=grad_in.dtype, device=grad_in.device).requires_grad_(True)
-    return _own_adjoint(x.unfold(dim, size, step), x, grad_in)
-
 def value_selecting_reduction_backward(grad, dim: int, indices, sizes: List[int], keepdim: bool):
     if len(sizes) == 0:
         return grad
@@ -271,9 +260,3 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode: int, 
     at = _own_leaf(grid)
     y = torch.grid_sampler_2d(x, at, interpolation_mode, padding_mode, align_corners)
     return _own_adjoint(y, x, grad_output), _own_adjoint(y, at, grad_output)
-
-def affine_grid_generator_backward(grad, size: List[int], align_corners: bool):
-    torch.set_grad_enabled(True)
-    n = len(size) - 2
-    theta = torch.zeros([size[0], n, n + 1], dtype=grad.dtype, device=grad.device).requires_grad_(True)
-    return _own_adjoint(torch.affine_grid_generator(theta, size, align_corners), theta, grad)

@@ -111,11 +111,11 @@ func instrument(g *ir.Graph, b *ir.Block) {
 // isNoted reports whether the tensors of a node are worth knowing.
 func isNoted(n *ir.Node) bool {
 	switch n.Kind() {
-	case "prim::ListConstruct", passes.PartsKind, "prim::dtype", "prim::device", "prim::is_cuda", "aten::size", "aten::dim", "aten::expand", "aten::is_floating_point":
+	case "prim::ListConstruct", passes.PartsKind, "prim::dtype", "prim::device", "prim::is_cuda":
 		return true
 	}
 	o := n.Operator()
-	return o != nil && !o.Schema().IsMutable() && (o.Def().IsElementwise() || o.Def().Has(ops.Grouped|ops.InGroups) || o.Has(ops.Symbolic))
+	return o != nil && !o.Schema().IsMutable() && (o.Has(ops.Profiled) || o.Def().IsElementwise() || o.Def().Has(ops.Grouped|ops.InGroups) || o.Has(ops.Symbolic))
 }
 
 // note has n read its i-th input, where that is a tensor, through a prim::profile.

@@ -185,7 +185,7 @@ func (c *capture) evaluate(v *ir.Value, at map[string]int, depth int) (is value.
 	if depth > maxExpression || len(n.Blocks()) > 0 || n.Kind() == "prim::Param" {
 		return value.None, false
 	}
-	if n.Is("aten::size", "aten::numel", "aten::len") && c.env[n.Input(0)] != nil && c.env[n.Input(0)][0].IsTensor() {
+	if (n.AsksSize() || n.Kind() == "aten::len") && c.env[n.Input(0)] != nil && c.env[n.Input(0)][0].IsTensor() {
 		return c.evaluateSize(n, at)
 	}
 	if is, ok := c.env[v]; ok && is[0].IsInt() && c.isUnbacked(v, 0) {
@@ -244,7 +244,10 @@ func (c *capture) evaluateSize(n *ir.Node, at map[string]int) (value.Value, bool
 		found, err := described.Sizes[d].Eval(at)
 		return found, err == nil
 	}
-	if n.Kind() == "aten::numel" {
+	switch n.Kind() {
+	case "aten::dim":
+		return intValue(len(described.Sizes)), true
+	case "aten::numel":
 		product := 1
 		for d := range described.Sizes {
 			one, ok := size(d)

@@ -11,33 +11,26 @@ import (
 // dependent captures an operator whose results have sizes that follow from the elements of its arguments, and reports whether
 // it is one: such a size is a symbol.
 func (c *capture) dependent(n *ir.Node, o *ops.Operator, args []run) bool {
-	switch o.BaseName() {
-	case "aten::nonzero", "aten::argwhere":
+	switch how, _ := o.Fact("dependent"); how {
+	case "places":
 		c.giveDependent(n, o, args, func(r, unknown int) []value.Value {
 			return []value.Value{meta(tensor.Int64, unknown, args[0][r].Tensor().Dim())}
 		})
-	case "aten::nonzero_numpy":
+	case "coordinates":
 		c.giveDependent(n, o, args, func(r, unknown int) []value.Value {
 			return []value.Value{positions(args[0][r].Tensor().Dim(), unknown)}
 		})
-	case "aten::where":
-		if len(args) != 1 {
-			return false
-		}
-		c.giveDependent(n, o, args, func(r, unknown int) []value.Value {
-			return []value.Value{positions(args[0][r].Tensor().Dim(), unknown)}
-		})
-	case "aten::masked_select":
+	case "elements":
 		c.giveDependent(n, o, args, func(r, unknown int) []value.Value {
 			return []value.Value{meta(args[0][r].Tensor().DType(), unknown)}
 		})
-	case "aten::_unique2", "aten::unique_consecutive", "aten::_unique":
+	case "distinct":
 		c.giveDependent(n, o, args, func(r, unknown int) []value.Value {
 			x := args[0][r].Tensor()
 			out := []value.Value{meta(x.DType(), unknown), meta(tensor.Int64, x.Shape()...), meta(tensor.Int64, unknown)}
 			return out[:len(o.Schema().Returns)]
 		})
-	case "aten::bincount":
+	case "counts":
 		c.giveDependent(n, o, args, func(r, unknown int) []value.Value {
 			d := tensor.Int64
 			if args[1][r].IsTensor() {
@@ -45,7 +38,7 @@ func (c *capture) dependent(n *ir.Node, o *ops.Operator, args []run) bool {
 			}
 			return []value.Value{meta(d, unknown)}
 		})
-	case "aten::index":
+	case "masks":
 		return c.maskedIndex(n, o, args)
 	default:
 		return false

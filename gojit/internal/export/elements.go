@@ -4,6 +4,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -19,16 +20,16 @@ func (c *capture) predicate(n *ir.Node) {
 
 // element captures an operator that makes a number of an element of a tensor.
 func (c *capture) element(n *ir.Node, o *ops.Operator, args []run) {
-	switch o.BaseName() {
-	case "aten::Bool", "aten::is_nonzero":
+	switch o.Schema().Returns[0].Type.Kind() {
+	case types.KindBool:
 		c.predicates[n.Output()] = c.handleOf(args[0])
 		return
-	case "aten::Int", "aten::IntImplicit", "aten::item", "aten::_local_scalar_dense", "aten::ScalarImplicit":
+	case types.KindInt, types.KindNumber:
 		if c.handleOf(args[0]).metas[0].DType().IsIntegral() {
 			c.env[n.Output()] = c.elementSymbol(args[0])
 			return
 		}
-	case "aten::Float":
+	case types.KindFloat:
 		c.env[n.Output()] = c.elementFloat(args[0])
 		return
 	}

@@ -98,29 +98,25 @@ func (c *capture) write(h, to *handle) {
 func (c *capture) scatter(h, to *handle) *handle {
 	parent, s := h.parent, h.step
 	into := []run{tensors(parent.metas), tensors(to.metas)}
-	base := s.operator.BaseName()
-	switch base {
-	case "aten::select":
-		return c.emit(ops.Find("aten::select_scatter"), append(into, s.args[1:]...)).handles[0]
-	case "aten::slice":
-		return c.emit(ops.Find("aten::slice_scatter"), append(into, s.args[1:]...)).handles[0]
-	case "aten::diagonal":
-		return c.emit(ops.Find("aten::diagonal_scatter"), append(into, s.args[1:]...)).handles[0]
-	case "aten::t", "aten::transpose", "aten::swapaxes", "aten::swapdims", "aten::t_", "aten::transpose_":
+	switch how, ok := s.operator.Fact("scatter"); {
+	case !ok:
+	case how == "itself":
 		args := append([]run(nil), s.args...)
 		args[0] = tensors(to.metas)
 		return c.emit(s.operator, args).handles[0]
-	case "aten::permute":
+	case how == "permutation":
 		return c.emit(s.operator, []run{tensors(to.metas), c.inversePermutation(s.args[1])}).handles[0]
-	case "aten::unbind":
+	case how == "item":
 		return c.emit(ops.Find("aten::select_scatter"), append(into, s.args[1], c.all(intValue(s.item)))).handles[0]
-	case "aten::chunk", "aten::split", "aten::split_with_sizes", "aten::tensor_split", "aten::unsafe_chunk", "aten::narrow":
+	case how == "part":
 		return c.scatterPart(h, into)
+	default:
+		return c.emit(ops.Find("aten::"+how), append(into, s.args[1:]...)).handles[0]
 	}
 	if s.operator.Has(ops.Reshapes) && h.metas[0].Numel() == parent.metas[0].Numel() {
 		return c.reshape(to, parent)
 	}
-	c.fail(source.RuntimeError, "The program writes to the result of %s, which is a view that has no functional form here: write to a copy, or use index_put", base)
+	c.fail(source.RuntimeError, "The program writes to the result of %s, which is a view that has no functional form here: write to a copy, or use index_put", s.operator.BaseName())
 	return nil
 }
 

@@ -123,6 +123,21 @@ func builtinFunctions(name string) []*ir.Function {
 	return fs
 }
 
+// writtenProperties returns the names of the properties of tensors that are written in the language.
+func writtenProperties() (names []string) {
+	builtins.Lock()
+	defer builtins.Unlock()
+	if builtins.sources == nil {
+		readBuiltins()
+	}
+	for name := range builtins.sources {
+		if property, ok := strings.CutPrefix(name, "prim::"); ok {
+			names = append(names, property)
+		}
+	}
+	return names
+}
+
 func readBuiltins() {
 	builtins.sources = map[string][]syntax.Def{}
 	builtins.compiled = map[string][]*ir.Function{}

@@ -851,7 +851,7 @@ func (c *enumClass) Iter(e *emitter, at source.Range) SugaredValue {
 	return simple{e.g.Constant(value.OfList(value.NewList(c.t, items...)), at)}
 }
 
-// builtinNames are the names that every program knows.
+// builtinNames are the names that every program knows besides operators.
 var builtinNames = map[string]SugaredValue{
 	"print":          &printValue{"print"},
 	"tuple":          NewSpecialForm("prim::TupleConstruct"),
@@ -863,47 +863,47 @@ var builtinNames = map[string]SugaredValue{
 	"getattr":        NewSpecialForm("prim::GetAttr"),
 	"hasattr":        NewSpecialForm("prim::HasAttr"),
 	"isinstance":     NewSpecialForm("prim::isinstance"),
-	"len":            newMagic("__len__", "aten::len"),
-	"hex":            newMagic("__hex__", "aten::hex"),
-	"oct":            newMagic("__oct__", "aten::oct"),
-	"round":          newMagic("__round__", "aten::round"),
-	"hash":           NewBuiltin("aten::hash"),
-	"id":             NewBuiltin("prim::id"),
-	"min":            NewBuiltin("prim::min"),
-	"max":            NewBuiltin("prim::max"),
-	"abs":            NewBuiltin("prim::abs"),
-	"all":            NewBuiltin("aten::all"),
-	"any":            NewBuiltin("aten::any"),
-	"divmod":         NewBuiltin("aten::divmod"),
-	"sum":            NewBuiltin("aten::sum"),
 	"list":           NewSpecialForm("prim::list"),
 	"dict":           NewSpecialForm("prim::dict"),
-	"ord":            NewBuiltin("aten::ord"),
-	"chr":            NewBuiltin("aten::chr"),
-	"bin":            NewBuiltin("aten::bin"),
-	"pow":            NewBuiltin("aten::pow"),
 	"range":          NewSpecialForm("prim::range"),
 	"zip":            NewSpecialForm("prim::zip"),
 	"enumerate":      NewSpecialForm("prim::enumerate"),
 	"slice":          NewSpecialForm("prim::slice"),
-	"rangelist":      NewBuiltin("prim::rangelist"),
-	"sorted":         NewBuiltin("aten::sorted"),
 	"_to_tensor":     &castValue{NewBuiltin("prim::NumToTensor"), types.Tensor},
 	"AssertionError": &exceptionValue{"exception", "AssertionError", ""},
 }
 
-// builtinProperties are the attributes of values that operators compute.
-var builtinProperties = map[types.Kind]map[string]string{
-	types.KindTensor: {
-		"dtype": "prim::dtype", "device": "prim::device", "grad": "prim::grad", "data": "prim::data",
-		"shape": "prim::shape", "is_cuda": "prim::is_cuda", "is_cpu": "prim::is_cpu", "is_xpu": "prim::is_xpu",
-		"is_sparse": "prim::is_sparse", "is_sparse_csr": "prim::is_sparse_csr", "is_mkldnn": "prim::is_mkldnn",
-		"is_mps": "prim::is_mps", "is_quantized": "prim::is_quantized", "is_vulkan": "prim::is_vulkan",
-		"is_ipu": "prim::is_ipu", "is_meta": "prim::is_meta", "is_leaf": "aten::is_leaf", "is_nested": "prim::is_nested",
-		"requires_grad": "prim::requires_grad", "layout": "prim::layout", "T": "prim::T", "H": "prim::H",
-		"mT": "aten::mT", "mH": "aten::mH", "is_ort": "prim::is_ort", "itemsize": "prim::itemsize",
-		"nbytes": "prim::nbytes", "ndim": "prim::ndim", "name": "prim::name", "real": "aten::real",
-		"imag": "aten::imag", "retains_grad": "aten::retains_grad",
-	},
-	types.KindDevice: {"type": "prim::type", "index": "prim::index"},
+// builtinNamed returns what every program knows by a name, nil where it is nothing. A class may define the method behind an operator's schema in
+// place of the operator.
+func builtinNamed(name string) SugaredValue {
+	if s := builtinNames[name]; s != nil {
+		return s
+	}
+	for _, operator := range [...]string{"aten::" + name, "prim::" + name} {
+		switch method, ok := ops.FactOf(operator, "builtin"); {
+		case ok && method != "":
+			return newMagic(method, operator)
+		case ok:
+			return NewBuiltin(operator)
+		}
+	}
+	return nil
+}
+
+// propertyOf returns what computes an attribute of values of a kind: an operator, or a function that is written in the language. It is "" where the
+// attribute is none.
+func (e *emitter) propertyOf(kind types.Kind, name string) string {
+	for _, operator := range [...]string{"prim::" + name, "aten::" + name} {
+		if overloads := ops.Overloads(operator); len(overloads) > 0 && isPropertyOf(kind, overloads[0]) {
+			return operator
+		}
+	}
+	if kind == types.KindTensor && !e.o.operatorsOnly && builtinFunctions("prim::"+name) != nil {
+		return "prim::" + name
+	}
+	return ""
+}
+
+func isPropertyOf(kind types.Kind, o *ops.Operator) bool {
+	return o.Has(ops.Property) && o.Schema().Arguments[0].Type.Kind() == kind
 }

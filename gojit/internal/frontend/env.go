@@ -241,7 +241,7 @@ func (e *emitter) lookUp(name string, at source.Range, required bool) SugaredVal
 	if s := e.env.find(name); s != nil {
 		return s
 	}
-	if s, ok := builtinNames[name]; ok {
+	if s := builtinNamed(name); s != nil {
 		return s
 	}
 	t, err := e.resolver.ResolveType(name, at)

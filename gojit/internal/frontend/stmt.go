@@ -273,28 +273,21 @@ func (e *emitter) assignAll(targets []syntax.Expr, outputs []SugaredValue, at so
 	}
 }
 
-// augmented names the operators of augmented assignments: in place for tensors and lists, and for
-// everything else.
-var augmented = map[syntax.Kind]struct{ inPlace, plain, method string }{
-	syntax.KindAdd:    {"aten::add_", "aten::add", "add"},
-	syntax.KindSub:    {"aten::sub_", "aten::sub", "sub"},
-	syntax.KindMul:    {"aten::mul_", "aten::mul", "mul"},
-	syntax.KindDiv:    {"aten::div_", "aten::div", "truediv"},
-	syntax.KindMod:    {"aten::fmod_", "aten::fmod", "mod"},
-	syntax.KindBitOr:  {"aten::bitwise_or", "aten::__or__", "or"},
-	syntax.KindBitAnd: {"aten::bitwise_and", "aten::__and__", "and"},
-	syntax.KindBitXor: {"aten::bitwise_xor", "aten::__xor__", "xor"},
-	syntax.KindLShift: {"aten::__lshift__", "aten::__lshift__", "lshift"},
-	syntax.KindRShift: {"aten::__rshift__", "aten::__rshift__", "rshift"},
-	syntax.KindPow:    {"aten::pow", "aten::pow", "pow"},
+// augmented names the operators of augmented assignments to tensors and lists.
+var augmented = map[syntax.Kind]string{
+	syntax.KindAdd: "aten::add_", syntax.KindSub: "aten::sub_", syntax.KindMul: "aten::mul_", syntax.KindDiv: "aten::div_", syntax.KindMod: "aten::fmod_",
+	syntax.KindBitOr: "aten::bitwise_or", syntax.KindBitAnd: "aten::bitwise_and", syntax.KindBitXor: "aten::bitwise_xor",
+	syntax.KindLShift: "aten::__lshift__", syntax.KindRShift: "aten::__rshift__", syntax.KindPow: "aten::pow",
 }
 
 func augmentedOp(s syntax.AugAssign, t types.Type) string {
-	op := augmented[s.Op()]
-	if types.IsSubtype(t, types.Tensor) || t.Kind() == types.KindList {
-		return op.inPlace
+	switch {
+	case types.IsSubtype(t, types.Tensor) || t.Kind() == types.KindList:
+		return augmented[s.Op()]
+	case s.Op() == syntax.KindMod: // of Python it would be a remainder
+		return "aten::fmod"
 	}
-	return op.plain
+	return binary[s.Op()].builtin
 }
 
 func (e *emitter) emitAugAssign(s syntax.AugAssign) {
@@ -321,7 +314,7 @@ func (e *emitter) augmentedValue(s syntax.AugAssign, lhs *ir.Value) *ir.Value {
 		return e.callBuiltin(s.Range, augmentedOp(s, lhs.Type()), []ir.Argument{ir.ArgAt(lhs, s.LHS().Range), ir.ArgAt(rhs, s.RHS().Range)}, nil, nil)
 	}
 	rhs := e.emitExpr(s.RHS(), nil)
-	word := augmented[s.Op()].method
+	word := strings.Trim(binary[s.Op()].method, "_")
 	name := "__i" + word + "__"
 	if class.FindMethod(name) == nil {
 		name = "__" + word + "__"

@@ -163,7 +163,7 @@ func (s simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 	if name == "type" && s.v.Type().Kind() == types.KindTensor {
 		return newBuiltinMethod("aten::to", s.v, at)
 	}
-	if property, ok := builtinProperties[s.v.Type().Kind()][name]; ok {
+	if property := e.propertyOf(s.v.Type().Kind(), name); property != "" {
 		return simple{e.insert(source.Range{}, property, s.v)}
 	}
 	if hasSelfOverload("aten::"+name, s.v.Type()) {

@@ -61,11 +61,12 @@ func attributeNames(t types.Type) []string {
 	case *types.Tuple:
 		names = append(names, t.Fields...)
 	}
-	for property := range builtinProperties[t.Kind()] {
-		names = append(names, property)
+	if t.Kind() == types.KindTensor {
+		names = append(names, writtenProperties()...)
 	}
 	for _, operator := range ops.Names() {
-		if short, ok := strings.CutPrefix(operator, "aten::"); ok && !strings.HasPrefix(short, "_") && hasSelfOverload(operator, t) {
+		namespace, short, _ := strings.Cut(operator, "::")
+		if isPropertyOf(t.Kind(), ops.Overloads(operator)[0]) || namespace == "aten" && !strings.HasPrefix(short, "_") && hasSelfOverload(operator, t) {
 			names = append(names, short)
 		}
 	}
@@ -113,6 +114,10 @@ func (e *emitter) names() []string {
 		}
 	}
 	for name := range builtinNames {
+		names = append(names, name)
+	}
+	for o := range ops.WithFact("builtin") {
+		_, name, _ := strings.Cut(o.BaseName(), "::")
 		names = append(names, name)
 	}
 	return names

@@ -1,7 +1,10 @@
 package frontend
 
 import (
+	"strconv"
+
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -9,9 +12,8 @@ import (
 
 // The versions of archives from which on an operator means what it means now. Version 0 is no archive.
 const (
-	divisionVersion = 4 // aten::div of integers gives what is left of the fraction before
-	fullVersion     = 5 // aten::full gives the type of its value; floats before
-	stepsVersion    = 9 // linspace and logspace need the number of steps; it was 100 before where it was left out
+	fullVersion  = 5 // aten::full gives the type of its value; floats before
+	stepsVersion = 9 // linspace and logspace need the number of steps; it was 100 before where it was left out
 )
 
 // upgrade makes operators that an archive of an older version uses do what they did then.
@@ -21,20 +23,27 @@ func upgrade(g *ir.Graph, version int) {
 	}
 	var nodes []*ir.Node
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Is("aten::div", "aten::div_", "aten::full") {
+		if meansSince(n.Kind()) > version {
 			nodes = append(nodes, n)
 		}
 	})
 	for _, n := range nodes {
 		old := g.SetInsertPoint(n)
 		switch {
-		case n.Kind() == "aten::full":
+		case meansSince(n.Kind()) == fullVersion:
 			upgradeFull(n)
-		case version < divisionVersion && isPlainDivision(n):
+		case isPlainDivision(n):
 			upgradeDivision(n)
 		}
 		g.SetInsertPoint(old)
 	}
+}
+
+// meansSince returns the version of archives from which on an operator means what it means now, 0 where it always did.
+func meansSince(kind string) int {
+	since, _ := ops.FactOf(kind, "since")
+	version, _ := strconv.Atoi(since)
+	return version
 }
 
 // upgradeFull makes the value a float where no type is given.
@@ -58,7 +67,7 @@ func isPlainDivision(n *ir.Node) bool {
 	return o != nil && n.Input(0).Type().Kind() == types.KindTensor && o.Schema().ArgumentIndex("rounding_mode") < 0
 }
 
-// upgradeDivision makes a division of integers, into integers where it has an out=, drop the fraction.
+// upgradeDivision makes a division of integers, or into integers where it has an out=, drop the fraction, as versions before 4 did.
 func upgradeDivision(n *ir.Node) {
 	g := n.Graph()
 	self, other := n.Input(0), n.Input(1)

@@ -75,7 +75,7 @@ type reducer struct {
 func newReducer(r *runner, n *ir.Node) *reducer {
 	d := &reducer{runner: r, op: n.Operator(), operate: autograd.OperationOf(n.Operator())}
 	r.reducer = d
-	d.how.Name = n.Operator().BaseName()
+	d.how.By, d.how.Mean = d.op.Def().Reduce, d.op.BaseName() == "aten::mean"
 	for i, a := range n.Operator().Schema().Arguments[1:] {
 		c, _ := constant(n.Input(i + 1))
 		d.args = append(d.args, c)

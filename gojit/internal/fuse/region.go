@@ -15,6 +15,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -315,7 +316,7 @@ func Join(g *ir.Graph, nodes []*ir.Node, inputs, outputs []*ir.Value, at *ir.Nod
 // isReduction reports whether n is a reduction that a kernel of elementwise nodes may end with: what it does besides them is known.
 func isReduction(n *ir.Node) bool {
 	o := n.Operator()
-	if o == nil || o.Run == nil || len(n.Outputs()) != 1 || !aten.IsReduction(o.BaseName()) {
+	if o == nil || o.Run == nil || len(n.Outputs()) != 1 || o.Def().Reduce == kernel.NoReduce {
 		return false
 	}
 	for i, a := range o.Schema().Arguments {

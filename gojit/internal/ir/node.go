@@ -402,6 +402,9 @@ func (n *Node) Operator() *ops.Operator {
 	return n.operator
 }
 
+// Has reports whether the operator has one of some tags.
+func (n *Node) Has(tags ops.Tags) bool { return n.Operator().Has(tags) }
+
 func findOverload(n *Node) *ops.Operator {
 	for _, o := range ops.Overloads(n.kind) {
 		if n.matches(o) {
@@ -451,8 +454,7 @@ func (n *Node) AsksSize() bool {
 // inputs.
 func (n *Node) HasSideEffects() bool {
 	switch n.kind {
-	case "aten::warn", "aten::save", "aten::manual_seed", "aten::wait", "prim::Print", "prim::RaiseException",
-		"prim::SetAttr", "prim::Enter", "prim::Exit", "prim::CallFunction", "prim::CallMethod", "prim::PythonOp",
+	case "prim::Print", "prim::RaiseException", "prim::SetAttr", "prim::Enter", "prim::Exit", "prim::CallFunction", "prim::CallMethod", "prim::PythonOp",
 		"prim::rpc_async", "prim::rpc_sync", "prim::BailoutTemplate", "prim::IgnoredPythonOp", "prim::LoopContinuation",
 		"prim::BreakStmt", "prim::ContinueStmt", "prim::ReturnStmt", "prim::Store":
 		return true

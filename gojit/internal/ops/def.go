@@ -40,6 +40,12 @@ type Def struct {
 	Quantized func(x *tensor.Tensor) *tensor.Quantizer
 	// Grad computes the gradients of the arguments from those of the results.
 	Grad func(g Gradient)
+	// WithoutGrad are the positions of results that have no gradient though others have one.
+	WithoutGrad []int
+	// Reduce is how a reduction combines elements, for those that a kernel of elementwise operators may end with.
+	Reduce kernel.ReduceOp
+	// Out is the type that a tensor of out= must have.
+	Out OutType
 	// Decomp runs the operator as others; it is for operators without Grad.
 	Decomp Decomposition
 	// Saving names the operator that a graph runs instead where gradients are wanted: it gives the same, and what Grad reads besides.
@@ -53,7 +59,7 @@ type Def struct {
 }
 
 // Tags are facts of an operator that are true or not.
-type Tags uint32
+type Tags uint64
 
 // The tags.
 const (
@@ -87,12 +93,25 @@ const (
 	WritesStatistics                      // writes running statistics, which its schema does not say
 	AnyLayout                             // does with sparse tensors what it does with others
 	AnySizes                              // Decomp knows sizes by Sizer alone, and passes on numbers that it does not ask for
+	Implicit                              // converts a tensor where programs do not say so
+	ToNumber                              // gives the number that its argument is or holds
+	NeutralZero                           // gives its first argument where the second is 0
+	NeutralOne                            // gives its first argument where the second is 1
+	Resizes                               // changes the size of its first argument's memory, or gives it other memory
+	AsksMode                              // tells the mode of a call, which a program does not know
+	SizeArithmetic                        // gives new memory in any case: traces compute sizes by it
+	Profiled                              // the profiling executor knows its tensors, though it is not part of groups
+	PlainWrite                            // arithmetic or filling in place, which graphs of values do without
+	ByFunction                            // Python's arithmetic reaches it through a function of Python
+	Property                              // computes an attribute of its argument
+	NumbersFirst                          // Python took its keyword numbers before what they scale
 )
 
 // tagNames are the names of the tags, in their order.
 var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
 	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "in_groups", "reduces", "composite",
-	"rank_alone", "same_gradient", "same_gradient_of_number", "wraps_numbers", "gives_argument", "reshapes", "reshapes_in_place", "writes_statistics", "any_layout", "any_sizes"}
+	"rank_alone", "same_gradient", "same_gradient_of_number", "wraps_numbers", "gives_argument", "reshapes", "reshapes_in_place", "writes_statistics", "any_layout", "any_sizes",
+	"implicit", "to_number", "neutral_zero", "neutral_one", "resizes", "asks_mode", "size_arithmetic", "profiled", "plain_write", "by_function", "property", "numbers_first"}
 
 // String names the tags.
 func (t Tags) String() string {
@@ -127,6 +146,17 @@ const (
 func (p Promotion) String() string {
 	return [...]string{"the promoted type", "a floating type", "Bool", "Bool of Bool", "the real type", "a real floating type", "a number", "types of its own"}[p]
 }
+
+// OutType says which type a tensor of out= must have.
+type OutType uint8
+
+// The types of out=.
+const (
+	AnyOut      OutType = iota // any that the result can be cast to
+	OutOfInput                 // that of the first argument
+	OutOfResult                // that of the result
+	OutInt64                   // Int64
+)
 
 // Emitter runs or emits an operator, named without its namespace. Derivatives and decompositions use operators only through it. It
 // panics with a *source.Error where the operator fails.
@@ -203,6 +233,9 @@ func (d *Def) with(o *Def) Def {
 	}
 	if o.Decomp != nil {
 		w.Decomp = o.Decomp
+	}
+	if o.Reduce != kernel.NoReduce {
+		w.Reduce = o.Reduce
 	}
 	for _, text := range []struct {
 		to   *string

@@ -81,8 +81,13 @@ func (o *Operator) HasSideEffects() bool {
 	return o.Alias == AliasConservative || o.Has(Effectful)
 }
 
-// AllTags returns the tags of the operator, those of its record and those beside its schema.
-func (o *Operator) AllTags() Tags { return o.tags | o.Def().Tags }
+// AllTags returns the tags of the operator, those of its record and those beside its schema; none of nil.
+func (o *Operator) AllTags() Tags {
+	if o == nil {
+		return 0
+	}
+	return o.tags | o.Def().Tags
+}
 
 // Has reports whether a tag is one of the operator's.
 func (o *Operator) Has(t Tags) bool { return o.AllTags()&t != 0 }

@@ -90,14 +90,18 @@ func tagsOf(text string) (tags Tags) {
 	for rest := text; rest != ""; {
 		var word string
 		word, rest, _ = strings.Cut(rest, " ")
-		for i := range tagNames {
-			if tagNames[i] == word {
-				tags |= 1 << i
-			}
-		}
+		tags |= tagByName[word]
 	}
 	return tags
 }
+
+var tagByName = func() map[string]Tags {
+	tags := make(map[string]Tags, len(tagNames))
+	for i, name := range tagNames {
+		tags[name] = 1 << i
+	}
+	return tags
+}()
 
 // WithFact returns the names of the operators behind whose schemas a key stands, each with what it says.
 func WithFact(key string) iter.Seq2[*Operator, string] {

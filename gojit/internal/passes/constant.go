@@ -117,17 +117,16 @@ func loopNeverRuns(n *ir.Node) bool {
 	return ok && !start.Bool()
 }
 
-// NotPropagated names the kinds that constant propagation leaves alone.
+// NotPropagated names the kinds, besides operators that tell the mode, that constant propagation leaves alone.
 var NotPropagated = map[string]bool{
 	"prim::If": true, "prim::Loop": true, "prim::Closure": true, "prim::Constant": true, "prim::AutogradZero": true,
 	"prim::Uninitialized": true, "prim::Guard": true, "prim::profile": true, "prim::profile_ivalue": true,
 	"prim::unchecked_unwrap_optional": true, "prim::awaitable": true, "prim::Enter": true, "prim::Exit": true,
-	"aten::is_autocast_enabled": true, "aten::is_autocast_cpu_enabled": true,
 	"aten::dequantize": true, // integers are smaller, and operators over them are found by it
 }
 
 func (p *constantPropagation) supported(n *ir.Node) bool {
-	if NotPropagated[n.Kind()] || len(n.Blocks()) > 0 || n.HasSideEffects() || n.IsNondeterministic() {
+	if NotPropagated[n.Kind()] || n.Has(ops.AsksMode) || len(n.Blocks()) > 0 || n.HasSideEffects() || n.IsNondeterministic() {
 		return false
 	}
 	return p.unwritten(n.Inputs(), false) && p.unwritten(n.Outputs(), true)

@@ -72,8 +72,8 @@ func (p *peepholes) chain(n *ir.Node) *ir.Value {
 	return made.Output().SetType(types.Int).CopyMetadata(n.Output())
 }
 
-// integerIdentity returns the other operand where an int is added to 0 or multiplied by 1.
-func integerIdentity(n *ir.Node) *ir.Value {
+// integerIdentity returns the other operand where one of two ints is the neutral number of the operation.
+func integerIdentity(n *ir.Node, neutral float64) *ir.Value {
 	if len(n.Inputs()) != 2 || n.Output().Type().Kind() != types.KindInt {
 		return nil
 	}
@@ -81,25 +81,11 @@ func integerIdentity(n *ir.Node) *ir.Value {
 	if a.Type().Kind() != types.KindInt || b.Type().Kind() != types.KindInt {
 		return nil
 	}
-	switch n.Kind() {
-	case "aten::add":
-		if isNumber(a, 0) {
-			return b
-		}
-		if isNumber(b, 0) {
-			return a
-		}
-	case "aten::sub":
-		if isNumber(b, 0) {
-			return a
-		}
-	case "aten::mul":
-		if isNumber(a, 1) {
-			return b
-		}
-		if isNumber(b, 1) {
-			return a
-		}
+	switch {
+	case isNumber(a, neutral) && n.Is("aten::add", "aten::mul"):
+		return b
+	case isNumber(b, neutral):
+		return a
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -197,7 +198,7 @@ func functionalize(n, made *ir.Node) {
 func RemoveInplaceOps(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if len(n.Outputs()) != 1 || !n.Is("aten::add_", "aten::sub_", "aten::mul_", "aten::div_", "aten::masked_fill_", "aten::fill_", "aten::zero_") {
+		if len(n.Outputs()) != 1 || !n.Has(ops.PlainWrite) {
 			return
 		}
 		if made := FunctionalNode(n); made != nil {

@@ -102,19 +102,8 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 		if types.Equal(n.Input(0).Type(), n.Output().Type()) {
 			return n.Input(0)
 		}
-	case "aten::mul", "aten::div", "aten::add", "aten::sub":
-		if v := integerIdentity(n); v != nil {
-			return v
-		}
-		if v := p.chain(n); v != nil {
-			return v
-		}
-		return p.arithmetic(n)
-	case "aten::Float", "aten::Int", "aten::FloatImplicit", "aten::IntImplicit", "aten::ScalarImplicit":
-		if made := n.Input(0).Node(); made.Kind() == "prim::NumToTensor" && types.Equal(made.Input(0).Type(), n.Output().Type()) {
-			return made.Input(0)
-		}
-		if n.Kind() == "aten::Int" && types.Equal(n.Input(0).Type(), n.Output().Type()) {
+	case "aten::Int":
+		if types.Equal(n.Input(0).Type(), n.Output().Type()) {
 			return n.Input(0)
 		}
 	case "aten::eq", "aten::ne":
@@ -139,6 +128,16 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 		return ifIsCondition(n)
 	case "aten::dim":
 		return p.dim(n)
+	}
+	switch o := n.Operator(); {
+	case o.Has(ops.NeutralZero):
+		return p.arithmetic(n, 0)
+	case o.Has(ops.NeutralOne):
+		return p.arithmetic(n, 1)
+	case o.Has(ops.ToNumber) && n.Kind() != "aten::Bool":
+		if made := n.Input(0).Node(); made.Kind() == "prim::NumToTensor" && types.Equal(made.Input(0).Type(), n.Output().Type()) {
+			return made.Input(0)
+		}
 	}
 	if p.shapes {
 		return p.shape(n)
@@ -243,22 +242,23 @@ func (p *peepholes) length(n *ir.Node) *ir.Value {
 	return nil
 }
 
-// arithmetic removes an operation of a tensor with a neutral number.
-func (p *peepholes) arithmetic(n *ir.Node) *ir.Value {
+// arithmetic removes an operation with its neutral number, and joins those of ints with constants.
+func (p *peepholes) arithmetic(n *ir.Node, neutral float64) *ir.Value {
+	if v := integerIdentity(n, neutral); v != nil {
+		return v
+	}
+	if v := p.chain(n); v != nil {
+		return v
+	}
 	x := n.Input(0)
 	if x.Type().Kind() != types.KindTensor || n.Output().Type().Kind() != types.KindTensor || !p.db.MayShare(x, n.Output()) {
 		return nil
 	}
-	neutral := 1.0
-	if n.Is("aten::add", "aten::sub") {
-		if len(n.Inputs()) != 3 || !isNumber(n.Input(2), 1) {
-			return nil
-		}
-		neutral = 0
-	} else if len(n.Inputs()) != 2 {
-		return nil
+	operands := len(n.Inputs())
+	if alpha := n.Operator().Schema().ArgumentIndex("alpha"); alpha >= 0 && isNumber(n.Input(alpha), 1) {
+		operands--
 	}
-	if !isNumber(n.Input(1), neutral) || !p.keepsType(n, x) {
+	if operands != 2 || !isNumber(n.Input(1), neutral) || !p.keepsType(n, x) {
 		return nil
 	}
 	return x

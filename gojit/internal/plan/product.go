@@ -104,15 +104,14 @@ type multiplyStep struct {
 func (b *builder) multiply(i int) bool {
 	n := &b.nodes[i]
 	s := &multiplyStep{name: "matmul", out: n.out, bias: -1}
-	switch n.op.BaseName() {
-	case "aten::linear":
+	switch arguments := n.op.Schema().Arguments; {
+	case n.op.BaseName() == "aten::linear":
 		if !b.plainLinear(s, n) {
 			return false
 		}
 		b.place(i, s)
 		return true
-	case "aten::matmul", "aten::mm", "aten::bmm":
-	default:
+	case len(arguments) != 2: // something is added
 		return false
 	}
 	if !b.rowsTimes(s, n) && !b.pair(s, n.refs[0], n.refs[1], n.out) {

@@ -46,42 +46,35 @@ func kindOf(n *ir.Node) kind {
 	if o == nil {
 		return notPlanned
 	}
-	switch o.Name {
-	case "aten::conv2d":
-		if areKnown(n, 3, 4, 5, 6) {
-			return convolution
-		}
-	case "aten::_convolution", "aten::_convolution.deprecated":
-		if dims, ok := ints(n.Input(3)); ok && len(dims) == 2 && isFalse(n.Input(6)) && areKnown(n, 4, 5, 8) {
-			return convolution
-		}
-	case "aten::batch_norm":
-		if isFalse(n.Input(5)) {
-			return normalization
-		}
-	case "aten::max_pool2d", "aten::avg_pool2d", "aten::adaptive_avg_pool2d", "aten::upsample_nearest2d", "aten::upsample_nearest2d.vec":
-		return windowed
-	case "aten::mean.dim":
-		if dims, ok := ints(n.Input(1)); ok && len(dims) == 2 && (dims[0]+4)%4 == 2 && (dims[1]+4)%4 == 3 {
-			return windowed
-		}
-	case "aten::linear", "aten::matmul", "aten::mm", "aten::bmm", "aten::addmm":
-		return product
-	case "aten::layer_norm", "aten::softmax.int":
-		return rowwise
-	case "aten::embedding":
-		return lookup
-	case "aten::cat":
-		return joined
-	case "aten::lstm.input", "aten::gru.input":
-		return recurrence
-	default:
+	fact, ok := o.Fact("plan")
+	if !ok {
 		if f := functional(o); f != nil && f.IsElementwise() {
 			return pointwise
 		}
+		return notPlanned
 	}
-	return notPlanned
+	k := kinds[fact]
+	switch o.BaseName() {
+	case "aten::conv2d":
+		ok = areKnown(n, 3, 4, 5, 6)
+	case "aten::_convolution":
+		dims, known := ints(n.Input(3))
+		ok = known && len(dims) == 2 && isFalse(n.Input(6)) && areKnown(n, 4, 5, 8)
+	case "aten::batch_norm":
+		ok = isFalse(n.Input(5))
+	case "aten::mean":
+		dims, known := ints(n.Input(1))
+		ok = known && len(dims) == 2 && (dims[0]+4)%4 == 2 && (dims[1]+4)%4 == 3
+	}
+	if !ok {
+		return notPlanned
+	}
+	return k
 }
+
+// kinds are the kinds by what stands behind the schemas of operators. Views are no work.
+var kinds = map[string]kind{"convolution": convolution, "normalization": normalization, "windowed": windowed, "product": product, "rowwise": rowwise,
+	"lookup": lookup, "joined": joined, "recurrence": recurrence, "view": notPlanned}
 
 // areKnown reports whether some arguments of a node are constants.
 func areKnown(n *ir.Node, arguments ...int) bool {

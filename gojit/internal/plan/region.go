@@ -120,12 +120,8 @@ func isView(n *ir.Node) bool {
 	if o == nil || o.Run == nil || len(n.Outputs()) != 1 || !isTensor(n.Output()) {
 		return false
 	}
-	switch o.BaseName() {
-	case "aten::view", "aten::reshape", "aten::transpose", "aten::permute", "aten::select", "aten::slice", "aten::unsqueeze", "aten::squeeze",
-		"aten::flatten", "aten::t", "aten::contiguous", "aten::dropout", "aten::feature_dropout":
-		return o.Schema().Arguments[0].Type.Kind() == types.KindTensor && !slices.ContainsFunc(n.Inputs()[1:], isTensor)
-	}
-	return false
+	fact, _ := o.Fact("plan")
+	return fact == "view" && o.Schema().Arguments[0].Type.Kind() == types.KindTensor && !slices.ContainsFunc(n.Inputs()[1:], isTensor)
 }
 
 func isListOfTensors(v *ir.Value) bool {

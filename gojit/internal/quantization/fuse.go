@@ -2,9 +2,11 @@ package quantization
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -29,19 +31,13 @@ func Fuse(g *ir.Graph, mode Mode) {
 	dropUnused(g)
 }
 
-// lateKinds are operators that are replaced after all others, in their order. What is replaced later stands earlier where the inputs are
-// the same.
-var lateKinds = []string{
-	"aten::add", "aten::add_", "aten::mul", "aten::mul_", "aten::leaky_relu", "aten::leaky_relu_", "aten::hardsigmoid",
-	"aten::hardsigmoid_",
-	"aten::sigmoid", "aten::sigmoid_", "aten::tanh", "aten::tanh_",
-}
-
-// rank says when a rounding is looked at.
+// rank says when a rounding is looked at: some operators are replaced after all others, in the order that stands behind their schemas. What is
+// replaced later stands earlier where the inputs are the same.
 func rank(quant *ir.Node) int {
 	n := quant.Input(0).Node()
-	at := slices.Index(lateKinds, n.Kind())
-	if at < 0 || binary.has(n) && !isScalar(n.Input(1)) {
+	late, isLate := ops.FactOf(n.Kind(), "int8_late")
+	at, _ := strconv.Atoi(late)
+	if !isLate || binary.has(n) && !isScalar(n.Input(1)) {
 		return 0
 	}
 	if u := quant.Output().Uses(); binary.has(n) && len(u) == 1 && u[0].User.Is("aten::relu", "aten::relu_") {
@@ -65,7 +61,7 @@ func (f *fusion) find() {
 		v = n.Input(0)
 	}
 	f.node = v.Node()
-	if !isAlone(v) || !f.node.Is(fusible...) {
+	if !isAlone(v) || !is(f.node, "int8_fused") {
 		return
 	}
 	switch in := f.node.Inputs(); {
@@ -98,19 +94,6 @@ func (f *fusion) other() {
 	case "aten::instance_norm":
 		f.replace("quantized::instance_norm", "", 0, in[1], in[2], in[7])
 	}
-}
-
-var fusible = []string{
-	"aten::linear", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose2d",
-	"aten::add", "aten::add_", "aten::mul",
-	"aten::mul_", "aten::cat", "aten::batch_norm", "aten::layer_norm", "aten::group_norm", "aten::instance_norm",
-	"aten::hardswish", "aten::hardswish_",
-	"aten::elu", "aten::elu_", "aten::leaky_relu", "aten::leaky_relu_", "aten::avg_pool1d", "aten::avg_pool2d", "aten::avg_pool3d",
-	"aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d", "aten::adaptive_avg_pool3d", "aten::mean",
-	"aten::upsample_nearest1d", "aten::upsample_nearest2d",
-	"aten::upsample_nearest3d", "aten::upsample_linear1d", "aten::upsample_bilinear2d", "aten::upsample_trilinear3d",
-	"aten::clamp", "aten::hardtanh",
-	"aten::hardtanh_", "aten::sigmoid", "aten::sigmoid_", "aten::hardsigmoid", "aten::hardsigmoid_", "aten::tanh", "aten::tanh_",
 }
 
 // isAlone reports whether a value is used once, in the block of its node.
@@ -182,7 +165,7 @@ func (f *fusion) put(kind string, inputs []*ir.Value) *ir.Node {
 		needed = append(needed, f.quant.Inputs()[1:]...)
 	}
 	for _, v := range f.node.Inputs() {
-		if !slices.Contains(unused, v.Node().Kind()) && !isUnpacking(v.Node()) {
+		if !is(v.Node(), "int8_scaffold") && !isUnpacking(v.Node()) {
 			needed = append(needed, v)
 		}
 	}
@@ -360,17 +343,10 @@ func fuseDynamic(n *ir.Node) {
 	n.Destroy()
 }
 
-// unused are operators that fusion leaves behind.
-var unused = []string{
-	"aten::dequantize", "aten::quantize_per_tensor", "aten::_choose_qparams_per_tensor", "aten::q_scale", "aten::q_zero_point",
-	"prim::dtype", "aten::item",
-	"aten::scalar_tensor", "quantized::linear_unpack_fp16",
-}
-
 // dropUnused removes what has no use any more of what fusion takes away, users first.
 func dropUnused(g *ir.Graph) {
 	for _, n := range slices.Backward(passes.NodesOf(g)) {
-		if (n.Is(unused...) || isUnpacking(n)) && !slices.ContainsFunc(n.Outputs(), (*ir.Value).HasUses) {
+		if (is(n, "int8_scaffold") || isUnpacking(n)) && !slices.ContainsFunc(n.Outputs(), (*ir.Value).HasUses) {
 			n.Destroy()
 		}
 	}

@@ -10,16 +10,24 @@ import (
 
 // kinds are operators, and functions of the language by the part of their names behind the last point.
 type kinds struct {
-	functions string
 	fact      string // of the operators, behind their schemas
+	called    bool   // functions of the same names, where they are written as such, are of the kind too
+	functions string // further ones, that have no operators
 }
 
 // has reports whether a node applies one of them.
 func (k kinds) has(n *ir.Node) bool {
 	if name, ok := functionOf(n); ok {
-		return listed(k.functions, name)
+		return listed(k.functions, name) || k.called && hasFact("aten::"+name, "int8_called") && hasFact("aten::"+name, k.fact)
 	}
-	_, ok := ops.FactOf(n.Kind(), k.fact)
+	return is(n, k.fact)
+}
+
+// is reports whether a word stands behind the schema of a node's operator.
+func is(n *ir.Node, fact string) bool { return hasFact(n.Kind(), fact) }
+
+func hasFact(operator, fact string) bool {
+	_, ok := ops.FactOf(operator, fact)
 	return ok
 }
 
@@ -39,24 +47,23 @@ func functionOf(n *ir.Node) (name string, ok bool) {
 
 var (
 	// computing are the operators that exist over integers with a scale of their results that has to be known beforehand.
-	computing = kinds{"conv2d linear batch_norm hardswish elu celu layer_norm group_norm instance_norm embedding_bag", "int8_computing"}
+	computing = kinds{fact: "int8_computing", called: true}
 	// dynamic are those of them that can take their inputs' ranges of each call.
-	dynamic = kinds{"linear", "int8_dynamic"}
+	dynamic = kinds{fact: "int8_dynamic", called: true}
 	// weightOnly are those of which the weight alone is quantized.
-	weightOnly = kinds{"embedding_bag", "int8_weight_only"}
+	weightOnly = kinds{fact: "int8_weight_only", called: true}
 	// shaping give elements of their first input.
-	shaping = kinds{"_max_pool1d _max_pool2d _max_pool3d dropout relu", "int8_shaping"}
+	shaping = kinds{fact: "int8_shaping", called: true, functions: "_max_pool1d _max_pool2d _max_pool3d"}
 	// averaging give numbers in the range of their first input, with its scale.
-	averaging = kinds{"avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d interpolate upsample " +
-		"upsample_bilinear upsample_nearest hardtanh leaky_relu", "int8_averaging"}
+	averaging = kinds{fact: "int8_averaging", called: true, functions: "interpolate upsample upsample_bilinear upsample_nearest"}
 	// unitRange and signedRange give numbers in a range that is always the same: from 0 to 1, and from -1 to 1.
-	unitRange   = kinds{"hardsigmoid sigmoid", "int8_unit_range"}
-	signedRange = kinds{"tanh", "int8_signed_range"}
+	unitRange   = kinds{fact: "int8_unit_range", called: true}
+	signedRange = kinds{fact: "int8_signed_range", called: true}
 	// limited have limits between which their results are.
-	limited = kinds{"", "int8_limits"}
+	limited = kinds{fact: "int8_limits"}
 	// joining and binary are quantized only where all their inputs are.
-	joining = kinds{"", "int8_joining"}
-	binary  = kinds{"", "int8_binary"}
+	joining = kinds{fact: "int8_joining"}
+	binary  = kinds{fact: "int8_binary"}
 )
 
 // place is an input of a node that calls a function or applies an operator.

@@ -293,5 +293,5 @@ func isLayer(self *value.Object, n *ir.Node) bool {
 			}
 		}
 	}
-	return n.Is("aten::linear", "aten::add", "aten::add_", "aten::mul", "aten::mul_")
+	return n.Kind() == "aten::linear" || is(n, "int8_binary")
 }

@@ -322,7 +322,7 @@ func roundLimit(n *ir.Node, i int, from *ir.Value) {
 const float32Number = 6
 
 // informing are operators that ask for no element of a tensor.
-var informing = kinds{"", "int8_informing"}
+var informing = kinds{fact: "int8_informing"}
 
 // removeRedundantDequantize has operators that ask for no element take tensors of integers.
 func removeRedundantDequantize(g *ir.Graph) {

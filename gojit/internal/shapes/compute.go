@@ -365,11 +365,18 @@ func compareSizes(g *ir.Graph, isSize func(v *ir.Value) bool) bool {
 		if !constant || c.Kind() != value.KindInt || !isCount(n.Input(0), isSize) {
 			return false, false
 		}
-		if c.Int() == 0 {
-			return n.Is("aten::ge"), n.Is("aten::ge", "aten::lt")
-		}
-		return n.Is("aten::ne", "aten::gt", "aten::ge"), c.Int() < 0
+		none, some := compareInts(n, 0, c), compareInts(n, 1, c)
+		return none, none == some && c.Int() <= 0
 	})
+}
+
+// compareInts answers the comparison of a node for two ints.
+func compareInts(n *ir.Node, a int64, b value.Value) bool {
+	var out [1]value.Value
+	if err := n.Operator().Run([]value.Value{value.Int(a), b}, out[:]); err != nil {
+		panic(err) // ints can be compared
+	}
+	return out[0].Bool()
 }
 
 // isCount reports whether an int is a size, or a sum or product of such.

@@ -91,16 +91,18 @@ func (s *steps) chunks(gates value.Value, n int) []value.Value {
 	return parts[0].List().Items
 }
 
-// rnnCell returns what records a cell as two products and a function.
-func rnnCell(activation string) func(r *Recorder, _ *ops.Operator, args, out []value.Value) bool {
-	return func(r *Recorder, _ *ops.Operator, args, out []value.Value) bool {
-		s := &steps{r: r}
-		r.grad = out[0].Tensor().RequiresGrad()
-		defer func() { r.grad = false }()
-		h := s.run("aten::linear", nil, args[1], args[3], args[5])
-		x := s.run("aten::linear", nil, args[0], args[2], args[4])
-		sum := s.run("aten::add_.Tensor", nil, h[0], x[0], value.Int(1))
-		s.run(activation, out[0].Tensor(), sum[0])
-		return !s.failed
+// rnnCell records a cell as two products and a function.
+func rnnCell(r *Recorder, o *ops.Operator, args, out []value.Value) bool {
+	s := &steps{r: r}
+	r.grad = out[0].Tensor().RequiresGrad()
+	defer func() { r.grad = false }()
+	h := s.run("aten::linear", nil, args[1], args[3], args[5])
+	x := s.run("aten::linear", nil, args[0], args[2], args[4])
+	sum := s.run("aten::add_.Tensor", nil, h[0], x[0], value.Int(1))
+	activation := "aten::relu"
+	if o.BaseName() == "aten::rnn_tanh_cell" {
+		activation = "aten::tanh"
 	}
+	s.run(activation, out[0].Tensor(), sum[0])
+	return !s.failed
 }

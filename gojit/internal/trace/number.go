@@ -128,13 +128,9 @@ func completed(o *ops.Operator, args []value.Value) []value.Value {
 	return out
 }
 
-// decomposed are the operators that are recorded as others.
+// decomposed are the ways in which operators are recorded as others, by what stands behind their schemas.
 var decomposed = map[string]func(r *Recorder, o *ops.Operator, args, out []value.Value) bool{
-	"aten::conv1d": convolution, "aten::conv2d": convolution, "aten::conv3d": convolution,
-	"aten::conv_transpose1d": convolution, "aten::conv_transpose2d": convolution, "aten::conv_transpose3d": convolution,
-	"aten::convolution": convolution, "aten::lstm_cell": lstmCell, "aten::gru_cell": gruCell,
-	"aten::conj":          conjugate,
-	"aten::rnn_tanh_cell": rnnCell("aten::tanh"), "aten::rnn_relu_cell": rnnCell("aten::relu"),
+	"convolution": convolution, "lstm_steps": lstmCell, "gru_steps": gruCell, "rnn_steps": rnnCell, "conjugate": conjugate,
 }
 
 // conjugate records nothing where the conjugate of real numbers is asked for: that is the tensor itself.

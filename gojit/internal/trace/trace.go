@@ -82,7 +82,7 @@ func (r *Recorder) place() source.Range {
 // Record adds the call of an operator that has run. given tells of the numbers among its arguments
 // that came from tensors. It fails on an argument that a graph cannot hold.
 func (r *Recorder) Record(o *ops.Operator, args, out []value.Value, given ...Given) error {
-	if expand := decomposed[o.BaseName()]; expand != nil && !r.Exact && expand(r, o, args, out) {
+	if way, ok := o.Fact("traced"); ok && !r.Exact && decomposed[way](r, o, args, out) {
 		return nil
 	}
 	return r.record(o, args, out, given)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 )
 
@@ -39,10 +40,5 @@ func isUnseen(v *ir.Value) bool {
 		return false
 	}
 	n := v.Node()
-	return makesNew[n.Kind()] || isWrite(n) && isUnseen(n.Input(0))
+	return n.Kind() == "prim::NumToTensor" || n.Has(ops.SizeArithmetic) || isWrite(n) && isUnseen(n.Input(0))
 }
-
-// makesNew are the operators that sizes are computed with. Their results are always new memory; of others the
-// schema does not always tell.
-var makesNew = map[string]bool{"prim::NumToTensor": true, "aten::add": true, "aten::sub": true, "aten::mul": true, "aten::div": true,
-	"aten::floor_divide": true, "aten::remainder": true, "aten::neg": true, "aten::clone": true}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -526,22 +527,14 @@ func IsASCII(s string) bool {
 	return true
 }
 
-// conversions are the operators that are printed as calls of Python's names.
-var conversions = map[string]string{
-	"aten::Int": "int", "aten::Float": "float", "aten::Bool": "bool", "aten::str": "str",
-	"prim::Print": "print", "aten::sorted": "sorted",
-}
-
 // expression returns the right-hand side that a node is.
 func (p *Printer) expression(n *ir.Node) string {
-	if name := conversions[n.Kind()]; name != "" {
+	if name, ok := ops.FactOf(n.Kind(), "code"); ok { // a name of Python
 		return name + "(" + p.useAll(n.Inputs()) + ")"
 	}
 	switch n.Kind() {
 	case "prim::Constant":
 		return p.constantNode(n)
-	case "aten::ScalarImplicit", "aten::FloatImplicit", "aten::IntImplicit", "aten::ComplexImplicit":
-		return "annotate(" + p.annotation(n.Output().Type()) + ", " + p.use(n.Input(0)) + ")"
 	case "aten::__getitem__":
 		base := p.use(n.Input(0))
 		if !isIdentifier(p.Places.plain(base)) {
@@ -598,6 +591,9 @@ func (p *Printer) expression(n *ir.Node) string {
 		if n.Input(0).MustBeNone() {
 			return "torch._unwrap_optional(annotate(" + p.annotation(types.NewOptional(n.Output().Type())) + ", " + p.use(n.Input(0)) + "))"
 		}
+	}
+	if n.Has(ops.Implicit) {
+		return "annotate(" + p.annotation(n.Output().Type()) + ", " + p.use(n.Input(0)) + ")"
 	}
 	return p.operator(n)
 }

@@ -160,11 +160,11 @@ func convolve[T interface {
 func (a *convArgs) check(x, weight, bias *tensor.Tensor) {
 	check(a.n >= 1 && a.n <= 3, "expected weight to have 3 to 5 dimensions, but got %d", weight.Dim())
 	if x.Dim() != a.n+1 && x.Dim() != a.n+2 {
-		name := [...]string{"conv1d", "conv2d", "conv3d"}[a.n-1]
+		name := "conv"
 		if a.transposed {
-			name = [...]string{"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"}[a.n-1]
+			name = "conv_transpose"
 		}
-		raise(source.RuntimeError, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s", a.n+1, a.n+2, name, shapeText(x.Shape()))
+		raise(source.RuntimeError, "Expected %dD (unbatched) or %dD (batched) input to %s%dd, but got input of size: %s", a.n+1, a.n+2, name, a.n, shapeText(x.Shape()))
 	}
 	check(a.n == 1 || bias == nil || bias.DType() == x.DType(), "Input type (%s) and bias type (%s) should be the same", lowerNames[x.DType()], typeOf(bias))
 	check(x.DType() == weight.DType(), "expected scalar type %s but found %s", x.DType().CppName(), weight.DType().CppName())

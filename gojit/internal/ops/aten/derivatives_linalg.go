@@ -1,6 +1,9 @@
 package aten
 
-import "github.com/torchjit/torchjit/gojit/tensor"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
 
 // asMatrix gives a batch of numbers two more dimensions.
 func (c gradient) asMatrix(t tensors) tensors {
@@ -217,12 +220,20 @@ func (c gradient) as(like, a tensors) tensors {
 	return c.do("to.dtype", a, like.DType())
 }
 
-// matrixExpGrad reads the derivative from the exponential of a block matrix.
 func matrixExpGrad(c gradient) {
-	a, g := c.turn(c.in(0)), c.g()
-	n := a.Size(a.Dim() - 1)
-	top := c.do("cat", []tensors{a, g}, -1)
-	bottom := c.do("cat", []tensors{c.zeros(a), a}, -1)
-	whole := c.do("linalg_matrix_exp", c.do("cat", []tensors{top, bottom}, -2))
-	c.give(0, c.do("narrow", c.do("narrow", whole, -2, 0, n), -1, n, n))
+	c.give(0, composer{c.run}.matrixExpBackward(c.turn(c.in(0)), c.g()))
 }
+
+// matrixExpBackward reads the gradient of the exponential of a matrix, whose adjoint is given, from the exponential of a block matrix.
+func (x composer) matrixExpBackward(adjoint, g tensors) tensors {
+	n := adjoint.Size(adjoint.Dim() - 1)
+	top := x.do("cat", []tensors{adjoint, g}, -1)
+	bottom := x.do("cat", []tensors{x.do("zeros_like", adjoint), adjoint}, -1)
+	whole := x.do("linalg_matrix_exp", x.do("cat", []tensors{top, bottom}, -2))
+	return x.do("narrow", x.do("narrow", whole, -2, 0, n), -1, n, n)
+}
+
+// matrixExpBackward is aten::matrix_exp_backward.
+var matrixExpBackward = composing(func(x composer, a []value.Value) tensors {
+	return x.matrixExpBackward(x.do("mH", a[0]), a[1].Tensor())
+})

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -27,17 +28,27 @@ func (c gradient) argsFrom(i int) []any {
 	return args
 }
 
-// affineGridGrad multiplies with the coordinates, which are the grid of the identity.
 func affineGridGrad(c gradient) {
-	shape, g := c.shape(0), c.g()
-	n, last := g.Size(0), g.Dim()-2
-	unit := c.do("expand", c.do("eye.m", last, last+1, tensor.Float64), []int{n, last, last + 1})
-	coordinates := c.do("affine_grid_generator", unit, c.arg(1), c.arg(2))
-	flat := c.do("to.dtype", c.do("reshape", coordinates, []int{n, -1, last}), g.DType())
-	ones := c.do("ones_like", c.do("slice.Tensor", flat, 2, 0, 1))
-	homogeneous := c.do("cat", []tensors{flat, ones}, 2)
-	c.give(0, c.do("reshape", c.matmul(c.turn(c.do("reshape", g, []int{n, -1, last})), homogeneous), shape))
+	c.give(0, composer{c.run}.affineGridBackward(c.g(), c.ints(1), c.arg(2)))
 }
+
+// affineGridBackward multiplies with the coordinates, which are the grid of the identity.
+func (x composer) affineGridBackward(g tensors, size []int, alignCorners value.Value) tensors {
+	check(len(size) == 4 || len(size) == 5, "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
+	n, places, last := size[0], numel(size[2:]), len(size)-2
+	unit := x.do("expand", x.do("eye.m", last, last+1, tensor.Float64), []int{n, last, last + 1})
+	coordinates := x.do("affine_grid_generator", unit, size, alignCorners)
+	flat := x.do("to.dtype", x.do("reshape", coordinates, []int{n, places, last}), g.DType())
+	ones := x.do("ones_like", x.do("slice.Tensor", flat, 2, 0, 1))
+	homogeneous := x.do("cat", []tensors{flat, ones}, 2)
+	turned := x.do("transpose.int", x.do("reshape", g, []int{n, places, last}), -2, -1)
+	return x.do("reshape", x.do("matmul", turned, homogeneous), []int{n, last, last + 1})
+}
+
+// affineGridBackward is aten::affine_grid_generator_backward.
+var affineGridBackward = composing(func(x composer, a []value.Value) tensors {
+	return x.affineGridBackward(a[0].Tensor(), call{args: a}.ints(1), a[2])
+})
 
 // scatterReduceGrad follows the way of the reduction.
 func scatterReduceGrad(c gradient) {

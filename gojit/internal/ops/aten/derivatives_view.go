@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -68,3 +69,17 @@ func typeAsGrad(g grad) {
 	}
 	g.Give(0, dy)
 }
+
+// unfoldedPlaces are the positions, in a tensor of a shape, of the elements that unfold gives.
+func (x composer) unfoldedPlaces(shape []int, dim, size, step value.Value) tensors {
+	all := x.do("reshape", x.do("arange", numel(shape)), shape)
+	return x.do("reshape", x.do("unfold", all, dim, size, step), []int{-1})
+}
+
+// unfoldBackward is aten::unfold_backward.
+var unfoldBackward = composing(func(x composer, a []value.Value) tensors {
+	g, shape := a[0].Tensor(), call{args: a}.ints(1)
+	zeros := x.do("reshape", x.do("new_zeros", g, shape), []int{-1})
+	flat := x.do("index_add", zeros, 0, x.unfoldedPlaces(shape, a[2], a[3], a[4]), x.do("reshape", g, []int{-1}))
+	return x.do("reshape", flat, shape)
+})

@@ -54,7 +54,13 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 		}
 	}
 	check(mode >= bagSum && mode <= bagMax, "embedding_bag: expected mode 0 (sum), 1 (mean) or 2 (max), but got %d", mode)
-	check(mode == bagSum || perSample == nil, "embedding_bag: per_sample_weights was not None, per_sample_weights is only supported for mode='sum' (got mode='%s'). Please open a feature request on GitHub.", [...]string{"sum", "mean", "max"}[mode])
+	if mode != bagSum && perSample != nil {
+		name := "mean"
+		if mode == bagMax {
+			name = "max"
+		}
+		raise(source.RuntimeError, "embedding_bag: per_sample_weights was not None, per_sample_weights is only supported for mode='sum' (got mode='%s'). Please open a feature request on GitHub.", name)
+	}
 	list := rowList(indices, weight.Size(0))
 	bags := len(starts)
 	if includeLast {

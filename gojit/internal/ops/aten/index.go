@@ -266,41 +266,44 @@ func scattering(name string, how combine) definition {
 		mode := how
 		if len(c.args) > 4 {
 			check(c.str(4) == "add" || c.str(4) == "multiply", "reduce argument must be either add or multiply.")
-			mode = combinationOf(c.str(4))
+			mode, _ = combinationOf(c.str(4))
 		}
 		scatterInto(t, c.int(1), at, src, mode)
 	})
 }
 
-func combinationOf(name string) combine {
+// combinationOf returns how elements are combined, and with what that leaves an element as it is.
+func combinationOf(name string) (by combine, start float64) {
 	switch name {
 	case "add", "sum":
-		return addTo
+		return addTo, 0
 	case "multiply", "prod":
-		return multiply
+		return multiply, 1
 	case "amax":
-		return greatest
+		return greatest, -inf
 	case "amin":
-		return least
+		return least, inf
 	}
 	raise(source.RuntimeError, "reduce argument must be either sum, prod, mean, amax or amin.")
-	return replace
+	return replace, 0
 }
 
 // scatterReduce combines groups of elements; the old element takes part where includeSelf.
 func scatterReduce(c call) *tensor.Tensor {
 	t, dim, at, src := must(c.tensor(0).Clone(tensor.ContiguousFormat)), c.int(1), c.tensor(2), c.tensor(3)
-	mode, includeSelf := c.str(4), c.bool(5)
+	isMean, includeSelf := c.str(4) == "mean", c.bool(5)
+	by, start := addTo, 0.0
+	if !isMean {
+		by, start = combinationOf(c.str(4))
+	}
 	if !includeSelf {
-		start := map[string]float64{"sum": 0, "mean": 0, "prod": 1, "amax": -inf, "amin": inf}[mode]
 		filler := must(tensor.Full(at.Shape(), startOf(start, t.DType()), t.DType()))
 		scatterInto(t, dim, at, filler, replace)
 	}
-	if mode != "mean" {
-		scatterInto(t, dim, at, src, combinationOf(mode))
+	scatterInto(t, dim, at, src, by)
+	if !isMean {
 		return t
 	}
-	scatterInto(t, dim, at, src, addTo)
 	counts := zeros(t.Shape(), t.DType())
 	if includeSelf {
 		tensor.Fill(counts, tensor.Int(1))
@@ -562,7 +565,7 @@ var indexFamily = []definition{
 	}),
 	changing("index_fill.int_Scalar", indexFill),
 	changing("index_fill.int_Tensor", indexFill),
-	giving("gather", func(c call) *tensor.Tensor { return gather(c.tensor(0), c.int(1), c.tensor(2)) }).with(ops.Def{Grad: concrete(sparsely(3, gatherSparseGrad, gatherGrad)), Tags: ops.AsWritten}).outApart(),
+	giving("gather", func(c call) *tensor.Tensor { return gather(c.tensor(0), c.int(1), c.tensor(2)) }).with(ops.Def{Grad: concrete(sparsely(3, gatherSparseGrad, gatherGrad)), Tags: ops.AsWritten, Out: ops.OutOfResult}).outApart(),
 	giving("take_along_dim", func(c call) *tensor.Tensor {
 		t, at := c.tensor(0), c.tensor(1)
 		if c.isNone(2) {

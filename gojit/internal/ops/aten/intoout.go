@@ -97,15 +97,15 @@ func storeOut(dst, result *tensor.Tensor) {
 }
 
 // checkOutType fails where an operator wants out to have the type of its result, and it has another.
-func checkOutType(base string, c call, result, out tensor.DType) {
-	switch base {
-	case "amax", "amin":
+func checkOutType(rule ops.OutType, c call, result, out tensor.DType) {
+	switch rule {
+	case ops.OutOfInput:
 		in := c.tensor(0).DType()
 		check(in == out, "Expected the dtype for input and out to match, but got %s for input's dtype and %s for out's dtype.", in.CppName(), out.CppName())
-	case "aminmax", "gather", "mean":
+	case ops.OutOfResult:
 		check(result == out, "Expected out tensor to have dtype %s, but got %s instead", lowerNames[result], lowerNames[out])
-	case "multinomial":
-		check(result == out, "multinomial expects Long tensor out, got: %s", out.CppName())
+	case ops.OutInt64:
+		check(out == tensor.Int64, "multinomial expects Long tensor out, got: %s", out.CppName())
 	}
 }
 

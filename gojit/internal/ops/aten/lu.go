@@ -34,5 +34,5 @@ var luFamily = []definition{
 		f := factorizeLU("linalg.lu", c.tensor(0))
 		p, l, u := f.parts()
 		c.give(p, l, u)
-	}).with(ops.Def{Grad: concrete(luGrad), Tags: ops.AsWritten}),
+	}).with(ops.Def{Grad: concrete(luGrad), WithoutGrad: []int{0}, Tags: ops.AsWritten}),
 }

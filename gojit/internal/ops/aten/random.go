@@ -361,7 +361,7 @@ var randomFamily = slices.Concat([]definition{
 	filling("random_.from", func(c call, t *tensor.Tensor, gen *tensor.Generator) {
 		randomRange(t, int64(c.int(1)), int64(c.intOr(2, math.MaxInt64)), gen)
 	}),
-	giving("multinomial", func(c call) *tensor.Tensor { return multinomial(c.tensor(0), c.int(1), c.bool(2), c.generator(3)) }).onZeros(),
+	giving("multinomial", func(c call) *tensor.Tensor { return multinomial(c.tensor(0), c.int(1), c.bool(2), c.generator(3)) }).with(ops.Def{Out: ops.OutInt64}).onZeros(),
 	define("native_dropout", func(c call) {
 		t, p := c.tensor(0), c.float(1)
 		if !c.isNone(2) && !c.bool(2) {

@@ -399,10 +399,10 @@ func normOfArgs(c call, dims []int, keepdim bool, d tensor.DType) *tensor.Tensor
 var reduceFamily = slices.Concat([]definition{
 	giving("sum", func(c call) *tensor.Tensor {
 		return sum(c.tensor(0), nil, false, c.dtypeOr(1, sumType(c.tensor(0).DType())))
-	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, g.Grad(0), []int(nil), false)) }, Tags: ops.AsWritten | ops.InGroups | ops.Reduces}),
+	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Tags: ops.AsWritten | ops.InGroups | ops.Reduces}),
 	giving("sum.dim_IntList", func(c call) *tensor.Tensor {
 		return sum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
-	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Tags: ops.AsWritten | ops.InGroups | ops.Reduces, Node: "SumBackward1"}),
+	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Tags: ops.AsWritten | ops.InGroups | ops.Reduces, Node: "SumBackward1"}),
 	giving("sum_to_size", func(c call) *tensor.Tensor { return sumToSize(c.tensor(0), c.ints(1)) }),
 	giving("_grad_sum_to_size", func(c call) *tensor.Tensor {
 		if c.isNone(1) {
@@ -412,12 +412,12 @@ var reduceFamily = slices.Concat([]definition{
 	}),
 	giving("mean", func(c call) *tensor.Tensor {
 		return mean(c.tensor(0), nil, false, c.dtypeOr(1, c.tensor(0).DType()))
-	}).with(ops.Def{Grad: func(g grad) { g.Give(0, meanOver(g, g.Grad(0), []int(nil), false)) }, Tags: ops.Grouped | ops.AsWritten}).quantized(sameScale),
+	}).with(ops.Def{Grad: func(g grad) { g.Give(0, meanOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Out: ops.OutOfResult, Tags: ops.Grouped | ops.AsWritten}).quantized(sameScale),
 	giving("mean.dim", func(c call) *tensor.Tensor {
 		result := c.dtypeOr(3, c.tensor(0).DType())
 		check(c.isNone(3) || !isIntegral(result), "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
 		return mean(c.tensor(0), c.ints(1), c.bool(2), result)
-	}).with(ops.Def{Grad: func(g grad) { g.Give(0, meanOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}).quantized(sameScale),
+	}).with(ops.Def{Grad: func(g grad) { g.Give(0, meanOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutOfResult, Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}).quantized(sameScale),
 	giving("nansum", func(c call) *tensor.Tensor {
 		return nanSum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
 	}),
@@ -434,18 +434,18 @@ var reduceFamily = slices.Concat([]definition{
 	}).with(ops.Def{Grad: concrete(func(c gradient) { c.productGrad(c.int(1), false, c.bool(2)) }), Node: "ProdBackward1"}),
 	giving("max", func(c call) *tensor.Tensor {
 		return extreme("max", c.tensor(0), nil, false, false)
-	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, nil, false) }), Node: "MaxBackward1"}).quantized(sameScale),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, nil, false) }), Reduce: kernel.ReduceMax, Node: "MaxBackward1"}).quantized(sameScale),
 	giving("min", func(c call) *tensor.Tensor {
 		return extreme("min", c.tensor(0), nil, false, true)
-	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, nil, false) }), Node: "MinBackward1"}).quantized(sameScale),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, nil, false) }), Reduce: kernel.ReduceMin, Node: "MinBackward1"}).quantized(sameScale),
 	define("max.dim", extremeDim("max", false)).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
 	define("min.dim", extremeDim("min", true)).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
 	giving("amax", func(c call) *tensor.Tensor {
 		return extreme("amax", c.tensor(0), c.ints(1), c.bool(2), false)
-	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, c.ints(1), c.bool(2)) })}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, c.ints(1), c.bool(2)) }), Reduce: kernel.ReduceMax, Out: ops.OutOfInput}),
 	giving("amin", func(c call) *tensor.Tensor {
 		return extreme("amin", c.tensor(0), c.ints(1), c.bool(2), true)
-	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, c.ints(1), c.bool(2)) })}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, c.ints(1), c.bool(2)) }), Reduce: kernel.ReduceMin, Out: ops.OutOfInput}),
 	define("aminmax", func(c call) {
 		low := extreme("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), true)
 		high := extreme("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), false)
@@ -453,7 +453,7 @@ var reduceFamily = slices.Concat([]definition{
 			low, high = must(low.Reshape(1)), must(high.Reshape(1))
 		}
 		c.give(low, high)
-	}),
+	}).with(ops.Def{Out: ops.OutOfResult}),
 	giving("argmax", extremeIndex("argmax", false)),
 	giving("argmin", extremeIndex("argmin", true)),
 	giving("all.dims", func(c call) *tensor.Tensor { return truthOfDims(c, true) }).

@@ -18,17 +18,11 @@ type Reduced struct {
 
 // Reduction says what is reduced.
 type Reduction struct {
-	Name string // of the operator, without the overload
-	Dims []int  // the last ones where a kernel does it; none means all
+	By   kernel.ReduceOp
+	Mean bool  // the sum is divided by the number of elements
+	Dims []int // the last ones where a kernel does it; none means all
 	Keep bool
 }
-
-// reducing are the operators that Reduced knows, by their names without overloads.
-var reducing = map[string]kernel.ReduceOp{"aten::sum": kernel.ReduceSum, "aten::mean": kernel.ReduceSum,
-	"aten::amax": kernel.ReduceMax, "aten::amin": kernel.ReduceMin, "aten::max": kernel.ReduceMax, "aten::min": kernel.ReduceMin}
-
-// IsReduction reports whether Reduced knows an operator, such as "aten::sum".
-func IsReduction(name string) bool { return reducing[name] != kernel.NoReduce }
 
 // Reduces returns a Fused, of which only the steps and types are known, with the reduction of the value by. The results are in the order of
 // their numbers. It fails where there is no kernel.
@@ -42,7 +36,7 @@ func (f *Fused) Reduces(results []int, by int, how Reduction) (*Reduced, error) 
 	for i := range f.steps {
 		b.step(i, slices.Contains(results, len(f.inputs)+i))
 	}
-	b.b.Reduce(reducing[how.Name], b.value(by), d)
+	b.b.Reduce(how.By, b.value(by), d)
 	b.part.gives = append(b.part.gives, by)
 	if r.whole = b.finish(); r.whole.program == nil {
 		return nil, errNotFused
@@ -91,7 +85,7 @@ func (r *Reduced) Run(inputs []*tensor.Tensor, numbers []tensor.Scalar, results 
 		given = append(given, numbers[i])
 	}
 	r.whole.program.ParallelRows(outer, n, rows[:gives+len(r.whole.reads)], given)
-	if r.how.Name == "aten::mean" {
+	if r.how.Mean {
 		total := out
 		out = divideBy(total, tensor.Int(int64(n)))
 		total.Release()

@@ -315,4 +315,5 @@ var resampleFamily = slices.Concat(
 		sameAs("_grid_sampler_2d_cpu_fallback", "grid_sampler_2d"),
 		giving("grid_sampler_2d", gridSample).with(ops.Def{Decomp: composing(composeGridSample)}),
 		giving("affine_grid_generator", func(c call) *tensor.Tensor { return affineGrid(c.tensor(0), c.ints(1), c.bool(2)) }).with(ops.Def{Grad: concrete(affineGridGrad)}),
+		decomposed("affine_grid_generator_backward", affineGridBackward).with(ops.Def{Decomp: affineGridBackward}),
 	})

@@ -272,6 +272,7 @@ var solveFamily = []definition{
 	}).byColumns(0),
 	define("linalg_lstsq", leastSquares),
 	giving("linalg_matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }).with(ops.Def{Aliases: []string{"matrix_exp"}, Grad: concrete(matrixExpGrad)}),
+	decomposed("matrix_exp_backward", matrixExpBackward).with(ops.Def{Decomp: matrixExpBackward}),
 	giving("matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }),
 	giving("linalg_cond", func(c call) *tensor.Tensor {
 		if c.isNone(1) {
@@ -353,7 +354,7 @@ var solveFamily = []definition{
 		flat := must(contiguous(x).View(x.Size(0), groups, -1))
 		spread, center := moments(flat, []int{2}, 0, false, false)
 		c.give(out, center, inverseDeviation(spread, c.float(7)))
-	}).with(ops.Def{Grad: concrete(func(c gradient) {
+	}).with(ops.Def{WithoutGrad: []int{1, 2}, Grad: concrete(func(c gradient) {
 		x, mean, rstd := c.in(0), c.out(1), c.out(2)
 		if c.run.Records() {
 			grouped := []int{c.int(3), c.int(6), -1}

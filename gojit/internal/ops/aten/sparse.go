@@ -27,13 +27,15 @@ func sparseGiving(f func(c call) *tensor.Tensor) sparseForm {
 	return sparseRunning(func(c call) { c.give(f(c)) })
 }
 
+var sparseRecords = [][]ops.Def{sparseParts, sparseArithmetic, sparseProducts, sparseReductions, sparseMoves, sparseConversions, sparseCreation}
+
 // sparseForms are the operators that know sparse tensors, by their names with namespaces: those of records, with their other names and variants.
 var sparseForms = sync.OnceValue(func() map[string]sparseForm {
 	all := map[string]sparseForm{}
 	for name, form := range sparsePointwise() {
 		all[key(name)] = form
 	}
-	for _, records := range [][]ops.Def{sparseParts, sparseArithmetic, sparseProducts, sparseReductions, sparseMoves, sparseConversions, sparseCreation} {
+	for _, records := range sparseRecords {
 		for i := range records {
 			all[key(records[i].Name)] = records[i].Sparse
 		}

@@ -63,7 +63,8 @@ var sparseFamily = slices.Concat([]definition{
 		}
 		c.sparseFactors(1, 2, c.do("mul.Scalar", c.g(), plain(c.number(4))))
 	})}),
-}, compressedFamily, forSparseAlone())
+	define("coalesce", func(call) { refuseBackend("aten::is_coalesced", "CPU") }).with(ops.Def{Grad: passedOn}),
+}, compressedFamily)
 
 // checkSparseDims checks the numbers of dimensions that the first two arguments are.
 func checkSparseDims(c call) {
@@ -89,19 +90,24 @@ func (c call) refuseMeta(i int) {
 	}
 }
 
-// forSparseAlone defines the operators that refuse tensors with elements, as what has no form for one does.
-func forSparseAlone() []definition {
-	var defs []definition
-	for _, name := range []string{
-		"_indices", "_values", "indices", "values", "_nnz", "sparse_dim", "_dimI", "dense_dim", "_dimV", "is_coalesced", "_coalesce", "_coalesced_",
-		"crow_indices", "col_indices", "ccol_indices", "row_indices", "sparse_mask", "_sparse_mask_helper", "sparse_resize_", "sparse_resize_and_clear_", "resize_as_sparse_",
-		"copy_sparse_to_sparse_", "_sparse_broadcast_to", "_sparse_sparse_matmul", "smm", "sspaddmm", "hspmm", "_sparse_sum", "_sparse_sum.dtype", "_sparse_sum.dim",
-		"_sparse_sum.dim_dtype", "_sparse_sum_backward", "_sparse_softmax.int", "_sparse_log_softmax.int", "_sparse_softmax", "_sparse_log_softmax", "_sparse_softmax_backward_data",
-		"_sparse_log_softmax_backward_data", "sparse_sampled_addmm", "_sparse_csr_sum.dim_dtype", "_sparse_csr_prod.dim_dtype", "native_norm", "_to_dense",
-	} {
-		defs = append(defs, define(name, func(call) { refuseBackend(key(name), "CPU") }))
+// forSparseAlone defines the operators of records that have a form for sparse tensors alone: they refuse others.
+func forSparseAlone(known []Family) []definition {
+	defined := map[string]bool{}
+	for _, family := range known {
+		for i := range family.definitions {
+			defined[family.definitions[i].name] = true
+		}
 	}
-	return append(defs, define("coalesce", func(call) { refuseBackend("aten::is_coalesced", "CPU") }).with(ops.Def{Grad: passedOn}))
+	var defs []definition
+	for _, records := range sparseRecords {
+		for i := range records {
+			name := records[i].Name
+			if of, copies := strings.CutSuffix(name, "_copy"); !defined[name] && !(copies && defined[of]) {
+				defs = append(defs, define(name, func(call) { refuseBackend(key(name), "CPU") }))
+			}
+		}
+	}
+	return defs
 }
 
 // long returns indices of another type as int64.

@@ -129,7 +129,7 @@ func (f Family) Names() []string {
 
 // Families returns all families in the order of the documentation.
 func Families() []Family {
-	return []Family{
+	all := []Family{
 		{"Arithmetic and comparison", pointwiseFamily, false},
 		{"Activations", activationFamily, false},
 		{"Reductions", reduceFamily, false},
@@ -159,9 +159,11 @@ func Families() []Family {
 		{"Properties", propertyFamily, true},
 		{"Quantization", quantizeFamily, false},
 		{"Detection", detectionFamily, false},
-		{"Lists of tensors", foreachFamily, false},
-		{"Sparse tensors", sparseFamily, false},
+		{"Lists of tensors", foreachFamily(), false},
 	}
+	sparse := Family{"Sparse tensors", sparseFamily, false}
+	sparse.definitions = slices.Concat(sparse.definitions, forSparseAlone(append(all, sparse)))
+	return append(all, sparse)
 }
 
 // Operators returns every operator of the package, in-place and out= overloads included. Those that are implemented elsewhere have a record
@@ -354,7 +356,10 @@ func store(self, result *tensor.Tensor) {
 // outForm derives the overload whose last arguments receive the results.
 func (d *definition) outForm(name string) ops.Operator {
 	into, functional := d.into, d.functional()
-	base, _, _ := strings.Cut(name, ".")
+	rule := ops.AnyOut
+	if d.record != nil {
+		rule = d.record.Out
+	}
 	isApart, iterates := d.outs&outApart != 0, into != nil || d.outs&outIterated != 0
 	return d.entry(name, into != nil || d.takesMeta, func(c call) {
 		if len(c.out) == 0 { // the last argument is a list of tensors
@@ -363,8 +368,8 @@ func (d *definition) outForm(name string) ops.Operator {
 		}
 		first := len(c.args) - len(c.out)
 		inputs := c.args[:first]
-		if base == "multinomial" {
-			checkOutType(base, c, tensor.Int64, c.tensor(first).DType())
+		if rule == ops.OutInt64 {
+			checkOutType(rule, c, tensor.Int64, c.tensor(first).DType())
 		}
 		if isApart {
 			checkInside(c.tensor(first))
@@ -388,7 +393,7 @@ func (d *definition) outForm(name string) ops.Operator {
 			if !r.IsTensor() { // not computed: the tensor becomes empty
 				r = value.OfTensor(empty([]int{0}, c.tensor(first+i).DType()))
 			}
-			checkOutType(base, c, r.Tensor().DType(), c.tensor(first+i).DType())
+			checkOutType(rule, c, r.Tensor().DType(), c.tensor(first+i).DType())
 			if dst := c.tensor(first + i); d.outs&outOverlapping == 0 && tensor.SameShape(dst.Shape(), r.Tensor().Shape()) {
 				checkInside(dst)
 			}

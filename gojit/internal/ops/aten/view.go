@@ -537,10 +537,11 @@ var viewFamily = slices.Concat([]definition{
 		return t.Diagonal(c.int(1), c.int(2), c.int(3))
 	}).with(ops.Def{Decomp: emitting("diagonal")}),
 	viewing("unfold", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Unfold(c.int(1), c.int(2), c.int(3)) }).with(ops.Def{Grad: concrete(func(c gradient) {
-		places := c.do("unfold", c.do("reshape", c.do("arange", numel(c.shape(0))), c.shape(0)), c.arg(1), c.arg(2), c.arg(3))
-		flat := c.into("index_add", c.zerosAs([]int{numel(c.shape(0))}, c.g().DType()), 0, c.do("reshape", places, []int{-1}), c.do("reshape", c.g(), []int{-1}))
+		places := composer{c.run}.unfoldedPlaces(c.shape(0), c.arg(1), c.arg(2), c.arg(3))
+		flat := c.into("index_add", c.zerosAs([]int{numel(c.shape(0))}, c.g().DType()), 0, places, c.do("reshape", c.g(), []int{-1}))
 		c.give(0, c.do("reshape", flat, c.shape(0)))
 	}), Tags: ops.AsWritten}),
+	decomposed("unfold_backward", unfoldBackward).with(ops.Def{Decomp: unfoldBackward}),
 	viewing("as_strided", asStrided).with(ops.Def{Grad: concrete(asStridedGrad), Tags: ops.AsWritten}),
 	viewing("view_as_real", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewAsReal() }).with(ops.Def{Grad: concrete(ofSelfWith(func(c gradient, g tensors) tensors { return c.do("view_as_complex", c.do("contiguous", g)) })), Tags: ops.AsWritten}),
 	viewing("view_as_complex", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewAsComplex() }).with(ops.Def{Grad: concrete(ofSelfWith(func(c gradient, g tensors) tensors { return c.do("view_as_real", g) })), Tags: ops.AsWritten}),

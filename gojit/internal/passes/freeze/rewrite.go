@@ -20,7 +20,9 @@ func rewriteAll(g *ir.Graph, pairs [][2]string) bool {
 	return count > 0
 }
 
-func addReluPattern(add, relu, fused string) [2]string {
+// addReluPattern is a sum, in place where its suffix is "_", and relu of it. The result is in place as the sum is.
+func addReluPattern(sum, relu string) [2]string {
+	add, relu, fused := "aten::add"+sum, "aten::relu"+relu, "aten::_add_relu"+sum
 	return [2]string{`graph(%x, %y, %alpha):
   %s = ` + add + `(%x, %y, %alpha)
   %r = ` + relu + `(%s)
@@ -34,11 +36,7 @@ func addReluPattern(add, relu, fused string) [2]string {
 //	%s = aten::add(%x, %y, %alpha)
 //	%r = aten::relu(%s)           -- becomes aten::_add_relu(%x, %y, %alpha)
 func FuseAddRelu(g *ir.Graph) bool {
-	return rewriteAll(g, [][2]string{
-		addReluPattern("aten::add", "aten::relu", "aten::_add_relu"),
-		addReluPattern("aten::add", "aten::relu_", "aten::_add_relu"),
-		addReluPattern("aten::add_", "aten::relu_", "aten::_add_relu_"),
-	})
+	return rewriteAll(g, [][2]string{addReluPattern("", ""), addReluPattern("", "_"), addReluPattern("_", "_")})
 }
 
 // Conv1dToConv2d replaces convolutions over one dimension by those over two, of which the first has size one, for back

@@ -45,7 +45,7 @@ func resizedBy(g *ir.Graph) (found []*ir.Value) {
 	g.Block().Walk(func(n *ir.Node) {
 		o := n.Operator()
 		switch {
-		case n.Is("aten::resize_", "aten::resize_as_", "aten::set_"):
+		case o.Has(ops.Resizes):
 			found = append(found, n.Input(0))
 		case o != nil:
 			for i, a := range o.Schema().Arguments {
@@ -62,12 +62,6 @@ func (p *shapes) mayBeResized(v *ir.Value) bool {
 	return v.Type().Kind() == types.KindTensor && slices.ContainsFunc(p.detail.resized, func(r *ir.Value) bool { return p.memory.MayAlias(r, v) })
 }
 
-// tells reports whether the record of a node's operator has one of some tags.
-func tells(n *ir.Node, tags ops.Tags) bool {
-	o := n.Operator()
-	return o != nil && o.Has(tags)
-}
-
 // describe is what is told of a result: the type t, or less.
 func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 	n := v.Node()
@@ -81,10 +75,10 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 			p.detail.vague[v] = p.detail.vague[v] || p.detail.vague[in]
 		}
 	}
-	if (tells(n, ops.RankAlone) || len(n.Outputs()) > 1 && strings.HasPrefix(n.Kind(), "aten::")) && len(told.Sizes) > 0 {
+	if (n.Has(ops.RankAlone) || len(n.Outputs()) > 1 && strings.HasPrefix(n.Kind(), "aten::")) && len(told.Sizes) > 0 {
 		p.detail.vague[v] = true
 	}
-	if tells(n, ops.SameGradient|ops.SameGradientOfNumber) || p.detail.ranks && n.Is("aten::mm") {
+	if n.Has(ops.SameGradient|ops.SameGradientOfNumber) || p.detail.ranks && n.Is("aten::mm") {
 		if first, ok := n.Input(0).Type().(*types.TensorInfo); ok {
 			told.RequiresGrad = first.RequiresGrad
 		}
@@ -106,7 +100,7 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 
 // describePartly tells of a result what is known of an argument whose sizes are not: its element type and device.
 func (p *shapes) describePartly(n *ir.Node) {
-	if len(n.Inputs()) == 0 || len(n.Outputs()) != 1 || !tells(n, ops.SameGradient) || n.Output().Type().Kind() != types.KindTensor {
+	if len(n.Inputs()) == 0 || len(n.Outputs()) != 1 || !n.Has(ops.SameGradient) || n.Output().Type().Kind() != types.KindTensor {
 		return
 	}
 	if first, ok := n.Input(0).Type().(*types.TensorInfo); ok && first.DType != "" && !p.mayBeResized(n.Output()) {

@@ -2,6 +2,7 @@ package parity
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -13,11 +14,11 @@ import (
 func EraseNumberTypes(g *ir.Graph) {
 	numbersToTensors(g.Inputs())
 	g.Block().Walk(func(n *ir.Node) {
-		switch n.Kind() {
-		case "prim::Constant":
+		switch {
+		case n.Kind() == "prim::Constant":
 			constantToTensor(g, n)
 			return
-		case "aten::Bool", "aten::Float", "aten::Int", "aten::FloatImplicit", "aten::IntImplicit", "aten::ScalarImplicit", "prim::NumToTensor":
+		case n.Kind() == "prim::NumToTensor", n.Has(ops.ToNumber):
 			n.Output().ReplaceAllUsesWith(n.Input(0))
 			n.Destroy()
 			return
