@@ -22,7 +22,7 @@ type emitter struct {
 // tracking returns an emitter that knows what its operators make, unless others may have that too.
 func (m *Mode) tracking() *emitter {
 	e := &emitter{mode: m}
-	if m.dispatcher == nil && m.casting == nil && !InForward() && !m.inference {
+	if m.dispatcher == nil && !m.IsCasting() && !InForward() && !m.inference {
 		e.made = map[*tensor.Tensor]bool{}
 	}
 	return e
