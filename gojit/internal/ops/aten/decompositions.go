@@ -154,11 +154,6 @@ func (x composer) along(v value.Value, n int) tensors {
 	return x.do("reshape", v, shape)
 }
 
-// normalize gives (t - mean) / sqrt(variance + eps).
-func (x composer) normalize(t, mean, variance tensors, eps value.Value) tensors {
-	return x.do("mul.Tensor", x.do("sub.Tensor", t, mean), x.do("rsqrt", x.do("add.Scalar", variance, eps)))
-}
-
 func (x composer) moments(t tensors, dims []int) (mean, variance tensors) {
 	return x.do("mean.dim", t, dims, true), x.do("var.dim", t, dims, false, true)
 }

@@ -122,7 +122,6 @@ func shiftedRowSums(t *tensor.Tensor, rows, n int, shift *tensor.Tensor) (total,
 
 // shiftedSums does so for a tensor that is arranged for it.
 func (g *grouped) shiftedSums() (shift, total, squares *tensor.Tensor) {
-	const wide = tensor.Float64
 	if g.byColumns {
 		shift, total, squares = g.columns.shiftedSums()
 		return shownAs(shift, g.shape...), shownAs(total, g.shape...), shownAs(squares, g.shape...)
