@@ -446,3 +446,13 @@ def test_regions_of_a_huge_number_of_samples(name):
     arguments = [torch.ones(1, 8, 6, 6), torch.zeros(2, 5), 1.0, 2, 2, 2**61] + [False] * (name == "roi_align")
     with pytest.raises(RuntimeError):
         getattr(torch.ops.torchvision, name)(*arguments)
+
+
+def test_interpolation_of_too_few_dimensions():
+    with pytest.raises(RuntimeError, match="Only 3D, 4D and 5D input Tensors supported .got 1D."):
+        getattr(A, "__interpolate")(ones(3), 8, None, "linear", False, True, False)
+
+
+def test_too_few_weights_of_indices():
+    with pytest.raises(RuntimeError, match="as many per_sample_weights as indices, 4, but got 2"):
+        A.embedding_bag(ones(3, 5), torch.zeros(1, 4, dtype=torch.int64), torch.zeros(1, dtype=torch.int64), False, 0, False, ones(1, 2), False)

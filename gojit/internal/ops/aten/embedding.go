@@ -77,6 +77,7 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 	width := weight.Size(1)
 	w := bagWork{starts: starts, list: list, mode: mode, padding: padding, width: width}
 	if perSample != nil {
+		check(perSample.Numel() == len(list), "embedding_bag: expected as many per_sample_weights as indices, %d, but got %d", len(list), perSample.Numel())
 		w.factors = tensor.Data[float64](contiguous(to(perSample, tensor.Float64)))
 	}
 	offset2bag, bagSize, maxIndices = zeros([]int{len(list)}, tensor.Int64), zeros([]int{bags}, tensor.Int64), zeros([]int{bags}, tensor.Int64)

@@ -241,6 +241,7 @@ func interpolateOf(c call) *tensor.Tensor {
 	x, mode := c.tensor(0), c.str(3)
 	n := x.Dim() - 2
 	corners := !c.isNone(4) && c.bool(4)
+	check(n >= 1, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got %s)", x.Dim(), mode)
 	check(c.isNone(1) != c.isNone(2), "only one of size or scale_factor should be defined")
 	sizes := make([]int, n)
 	var scales []float64
