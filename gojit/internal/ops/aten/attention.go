@@ -32,7 +32,9 @@ func attention(q, k, v, mask *tensor.Tensor, dropoutP float64, causal bool) (out
 	}
 	weights = softmax(scores, -1)
 	if dropoutP > 0 {
-		weights = dropout(made.of(weights), dropoutP, true)
+		dropped := dropout(weights, dropoutP, true)
+		made.copied(weights, dropped) // without elements it is the same
+		weights = dropped
 	}
 	return matmul(weights, v), weights
 }

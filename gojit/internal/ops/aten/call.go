@@ -359,9 +359,9 @@ func (s *scratch) of(t *tensor.Tensor) *tensor.Tensor {
 	return t
 }
 
-// copied says that t, made of another tensor, is one of them unless it is that itself.
-func (s *scratch) copied(t, from *tensor.Tensor) *tensor.Tensor {
-	if t != from {
+// copied says that t is one of them unless it is the other tensor, which is its copy or its origin.
+func (s *scratch) copied(t, other *tensor.Tensor) *tensor.Tensor {
+	if t != other {
 		*s = append(*s, t)
 	}
 	return t
