@@ -205,12 +205,21 @@ func channelRows(g, x, center *tensor.Tensor) *normRows {
 
 // perRow repeats numbers of channels for each sample.
 func perRow(ofChannels *tensor.Tensor, samples int) *tensor.Tensor {
-	return shownAs(contiguous(must(must(ofChannels.View(1, -1)).Expand(samples, ofChannels.Numel()))), -1)
+	row := must(ofChannels.View(1, -1))
+	defer row.Release()
+	rows := must(row.Expand(samples, ofChannels.Numel()))
+	repeated := contiguous(rows)
+	if repeated != rows {
+		rows.Release()
+	}
+	return shownAs(repeated, -1)
 }
 
 // overSamples adds up numbers of the channels of each sample.
 func overSamples(ofRows *tensor.Tensor, samples int) *tensor.Tensor {
-	return sum(must(ofRows.View(samples, -1)), []int{0}, false, ofRows.DType())
+	bySample := must(ofRows.View(samples, -1))
+	defer bySample.Release()
+	return sum(bySample, []int{0}, false, ofRows.DType())
 }
 
 // batchNormGradient gives the gradients of input, weight and bias.
