@@ -284,6 +284,7 @@ func rewriteGraph(pattern, replacement string, g *ir.Graph, pairs []*Word) error
 		return runtimeErrorf("the pattern has %d inputs and one output, what replaces it %d inputs and %d outputs",
 			len(from.Inputs()), len(to.Inputs()), len(to.Outputs()))
 	}
+	p.OwnConstants = true
 	if p.Origins, err = originsOf(pattern, replacement, from, to, pairs); err != nil {
 		return err
 	}

@@ -186,6 +186,11 @@ func (d *differentiableGraph) run(m *autograd.Mode, args, out []value.Value) boo
 	if p.Code.RunUntraced(withoutRecording(m), given, results) != nil || anyComplex(results) {
 		return false
 	}
+	for i, v := range results[:d.gradient.FRealOutputs] {
+		if v.Tensor().Base() != nil { // of what the run made: its gradients come from the node of the run
+			results[i] = value.OfTensor(v.Tensor().Detach())
+		}
+	}
 	copy(out, results)
 	return d.record(m, args, results) == nil
 }
