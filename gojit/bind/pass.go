@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -208,7 +209,7 @@ func removeDropout(module *value.Object) error {
 }
 
 func lastOptimized() (*ir.Graph, error) {
-	f := lastExecuted.Value()
+	f := cmp.Or(engine.LastGradient(), lastExecuted.Value())
 	if f == nil {
 		return nil, runtimeErrorf("no compiled function has been called yet, or the last one is gone")
 	}
