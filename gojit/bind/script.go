@@ -73,6 +73,7 @@ func (f *scriptFunction) call(c *call) error {
 		return err
 	}
 	lastExecuted = f.weak
+	engine.NoteCall()
 	if autograd.IsProfiling() {
 		defer c.thread.mode.BeginEvent(f.function.ShortName())()
 	}
