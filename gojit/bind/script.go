@@ -8,7 +8,6 @@ import (
 	"weak"
 
 	"github.com/torchjit/torchjit/gojit/internal/archive/code"
-	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -73,9 +72,6 @@ func (f *scriptFunction) call(c *call) error {
 		return err
 	}
 	lastExecuted = f.weak
-	if autograd.IsProfiling() {
-		defer c.thread.mode.BeginEvent(f.function.ShortName())()
-	}
 	plan, err := ready.Next(c.thread.recorder != nil)
 	if err != nil {
 		return err

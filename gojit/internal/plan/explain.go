@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
 )
 
 // timing is how long the steps of a plan took.
@@ -16,11 +18,21 @@ type timing struct {
 	spent []time.Duration
 }
 
-// run runs a step of a frame and notes how long that takes.
-func (t *timing) run(x *frame, s step) error {
+// runWatched runs a step as an event of a profile, where one is on, and notes in times, which may be nil, how long that takes.
+func (x *frame) runWatched(m *autograd.Mode, s step, times *timing) error {
+	span := m.BeginEvent(s.text())
 	start := time.Now()
 	err := s.run(x)
 	took := time.Since(start)
+	span.End()
+	if times != nil {
+		times.add(x, took)
+	}
+	return err
+}
+
+// add notes how long the running step of a frame took.
+func (t *timing) add(x *frame, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.plan != x.plan {
@@ -30,7 +42,6 @@ func (t *timing) run(x *frame, s step) error {
 		t.calls++
 	}
 	t.spent[x.step] += took
-	return err
 }
 
 // TimeSteps has calls note how long steps take, or no more.
