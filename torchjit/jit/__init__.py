@@ -45,6 +45,7 @@ from torchjit.jit._module import (
     TopLevelTracedModule,
     script_method,
 )
+from torchjit.jit._profile import line_profile
 from torchjit.jit._script import CompilationUnit, ScriptFunction, explain, last_executed_optimized_graph, script
 from torchjit.jit._serialization import load, save
 from torchjit.jit._trace import (
@@ -70,7 +71,7 @@ TracedModule = TopLevelTracedModule
 __all__ = [
     "ArchiveReport", "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptClass", "RecursiveScriptModule",
     "ScriptFunction", "ScriptModule", "ScriptWarning", "TopLevelTracedModule", "TracerWarning", "TracingCheckError", "annotate", "enable_onednn_fusion", "explain", "export", "export_opnames", "fork", "freeze", "frontend", "fuser", "ignore", "interface",
-    "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load", "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution",
+    "is_scripting", "is_tracing", "isinstance", "line_profile", "last_executed_optimized_graph", "load", "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution",
     "run_frozen_optimizations",
     "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy", "set_module", "strict_fusion", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
