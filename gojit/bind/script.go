@@ -2,6 +2,7 @@ package bind
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -32,7 +33,7 @@ var scriptMembers = []function{
 	{schema: "ScriptFunction._specialized_graph(function self) -> Graph?", doc: "The graph that calls run for what the first ones have met, None before.", run: bind(func(f *scriptFunction) *ir.Graph { return engine.Function(f.function).Specialized() })},
 	{schema: "ScriptFunction._differentiable_functions(function self) -> tuple", doc: "The functions that the differentiable graphs of the last call run, and those of their gradients.", run: bind(differentiableFunctions)},
 	{schema: "ScriptFunction._has_run(function self) -> bool", doc: "Whether it has been called.", run: bind(func(f *scriptFunction) bool { return engine.Function(f.function).Executed() != nil })},
-	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels.", run: bind(func(f *scriptFunction) (string, error) { return engine.Explain(f.function) })},
+	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels, as JSON.", run: bind(explainFunction)},
 	{schema: "ScriptFunction._time_steps(function self, bool on) -> None", doc: "Has calls note how long the steps of plans take, or no more.", run: bind(timeSteps)},
 	{schema: "ScriptFunction._owner(function self) -> Module", doc: "The module whose method it is, None for a function.", run: bind(func(f *scriptFunction) *value.Object { return f.self })},
 }
@@ -321,5 +322,14 @@ func ignoreAutocast(f *scriptFunction, ignore bool) {
 }
 
 func flushCode(f *scriptFunction) { engine.Function(f.function).Forget() }
+
+func explainFunction(f *scriptFunction) (string, error) {
+	x, err := engine.Explain(f.function)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(x)
+	return string(text), err
+}
 
 func timeSteps(f *scriptFunction, on bool) error { return engine.TimeSteps(f.function, on) }
