@@ -207,4 +207,3 @@ func (m *Module) Signature(method string) (s Signature, err error) {
 	}
 	return SignatureOf(f)
 }
-

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
-from typing import Any, NamedTuple
+from typing import Any
 
 from torchjit import _native
 from torchjit.autograd import profiler
 
 
-class Step(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Step:
     """A step of a plan, and the microseconds that it took in a call; None where no call was measured."""
 
     text: str
     microseconds: float | None
 
 
-class Group(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Group:
     """Operators that run together: as one kernel, or by one plan.
 
     `reasons` are those for which calls so far ran the operators one by one instead, `steps` those of the plan that ran last.
@@ -30,7 +33,8 @@ class Group(NamedTuple):
     reasons: list[str]
 
 
-class Time(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Time:
     """How long the events of one name took in a call on average: `self_us` without the events within them."""
 
     name: str
@@ -99,7 +103,8 @@ def explain(obj: Any, *args: Any, **kwargs: Any) -> Explanation:
     obj(*args, **kwargs)  # plans are made in the first calls
     found._time_steps(True)
     try:
-        with profiler.profile() as measured:
+        measured = profiler.profile()
+        with measured:
             for _ in range(_CALLS):
                 obj(*args, **kwargs)
         told = json.loads(found._explain())
