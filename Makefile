@@ -14,7 +14,7 @@ help: ## show this list
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'setuptools>=77' wheel numpy pytest ruff mypy distributed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'setuptools>=77' wheel numpy pytest ruff mypy
 	touch $@
 
 $(STAMP): $(VENV)/.ready setup.py $(GO_SOURCES)
