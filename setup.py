@@ -1,6 +1,7 @@
 """Builds the Go library in pybind/ into torchjit/_native; everything else is in pyproject.toml."""
 
 import os
+import shutil
 import subprocess
 import sysconfig
 
@@ -35,6 +36,10 @@ class GoBuild(build_ext):
         header = os.path.splitext(target)[0] + ".h"
         if os.path.exists(header):
             os.remove(header)
+        # For programs in C that link libtorchjit.
+        include = os.path.join(os.path.dirname(target), "include")
+        os.makedirs(include, exist_ok=True)
+        shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cabi", "torchjit.h"), include)
 
 
 setup(ext_modules=[Extension("torchjit._native", sources=[])], cmdclass={"build_ext": GoBuild})
