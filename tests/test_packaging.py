@@ -1,8 +1,13 @@
 """What is released: one version, and a source distribution that has all that the build reads."""
 
 import fnmatch
+import os
 import pathlib
 import re
+import shutil
+import subprocess
+
+import pytest
 
 import torchjit
 
@@ -37,3 +42,15 @@ def test_the_source_distribution_has_what_cgo_reads():
         if path.is_file():
             assert any(fnmatch.fnmatch(path.name, pattern) for pattern in manifest("pybind")), path
     assert (ROOT / "LICENSE").read_text().lstrip().startswith("Apache License")
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="the modules of the programs are listed by Go, which is not installed")
+def test_licenses_of_what_is_linked():
+    """Programs and libraries are given away with the licenses of the modules that are in them."""
+    there = {path.stem for path in (ROOT / "licenses").glob("*.txt")}
+    linked = {"go"}
+    for system in ("linux", "darwin", "windows"):
+        command = ["go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "./gojit/cmd/gojit"]
+        listed = subprocess.run(command, cwd=ROOT, env={**os.environ, "GOOS": system, "CGO_ENABLED": "0"}, capture_output=True, text=True, check=True)
+        linked |= {path.replace("/", "_") for path in listed.stdout.split()}
+    assert linked == there
