@@ -44,6 +44,18 @@ def test_the_source_distribution_has_what_cgo_reads():
     assert (ROOT / "LICENSE").read_text().lstrip().startswith("Apache License")
 
 
+def test_the_image_has_what_it_copies():
+    let_in = [line[1:] for line in (ROOT / ".dockerignore").read_text().split() if line.startswith("!")]
+    copied = [word for line in re.findall(r"^COPY (?!--from)(.*)$", (ROOT / "Dockerfile").read_text(), re.M) for word in line.split()[:-1]]
+    assert copied and all((ROOT / name).exists() and name in let_in for name in copied)
+
+
+def test_one_version_of_go():
+    version = re.search(r"^go (\d+\.\d+)\.\d+$", (ROOT / "go.mod").read_text(), re.M)[1]
+    for name in ("Dockerfile", "pyproject.toml"):
+        assert {v for v in re.findall(r"go(?:lang:)?(1\.\d+)", (ROOT / name).read_text())} == {version}, name
+
+
 @pytest.mark.skipif(shutil.which("go") is None, reason="the modules of the programs are listed by Go, which is not installed")
 def test_licenses_of_what_is_linked():
     """Programs and libraries are given away with the licenses of the modules that are in them."""
