@@ -66,3 +66,11 @@ def test_licenses_of_what_is_linked():
         listed = subprocess.run(command, cwd=ROOT, env={**os.environ, "GOOS": system, "CGO_ENABLED": "0"}, capture_output=True, text=True, check=True)
         linked |= {path.replace("/", "_") for path in listed.stdout.split()}
     assert linked == there
+
+
+def test_the_wheels_are_built_by_the_version_that_is_checked():
+    checked = re.search(r"^cibuildwheel==(\S+)$", (ROOT / ".ci" / "package.txt").read_text(), re.M)[1]
+    assert f"pypa/cibuildwheel@v{checked} " in (ROOT / ".github" / "workflows" / "release.yml").read_text()
+    metadata = (ROOT / "pyproject.toml").read_text()
+    built = re.findall(r"cp3(\d+)-\*", re.search(r'^build = "(.*)"$', metadata, re.M)[1])
+    assert built == re.findall(r"Python :: 3\.(\d+)", metadata) and len(built) == 5
