@@ -138,3 +138,18 @@ def test_samples_of_gamma_distributions_move_with_the_shape():
 
     wanted = -slope(lambda h: torch.special.gammainc(a + h, x)) / slope(lambda h: torch.special.gammainc(a, x + h))
     torch.testing.assert_close(g, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("samples", [128, 129, 300])
+def test_batch_norm_of_rows_as_of_one_long_sample(samples, training):
+    torch.manual_seed(0)
+    x, weight, g = torch.randn(samples, 5) * 3 + 5, torch.randn(5), torch.randn(samples, 5)
+    found = []
+    for as_rows in (True, False):
+        a, w, b = x.clone().requires_grad_(), weight.clone().requires_grad_(), torch.zeros(5, requires_grad=True)
+        y = torch.nn.functional.batch_norm(a if as_rows else a.t()[None], torch.ones(5), torch.ones(5), w, b, training)
+        (y if as_rows else y[0].t()).backward(g)
+        found.append((a.grad, w.grad, b.grad))
+    for by_rows, at_once in zip(*found, strict=True):
+        assert torch.allclose(by_rows, at_once, rtol=1e-5, atol=1e-5)

@@ -197,10 +197,76 @@ func checkCount(name string, t *tensor.Tensor, n int) {
 	}
 }
 
-// channelRows shows gradients and an input of samples and channels as a row for each channel of each sample.
-func channelRows(g, x, center *tensor.Tensor) *normRows {
-	rows := x.Size(0) * x.Size(1)
-	return &normRows{g: g, x: x, n: x.Numel() / rows, rows: rows, center: center}
+// ofChannels are gradients and an input whose channels were normalized.
+type ofChannels interface {
+	// sums returns those of each channel's gradients and of their products with the distances from the channel's center.
+	sums() (plain, distant *tensor.Tensor)
+	// gradient returns that of the input from three numbers for each channel.
+	gradient(scale, slope, shift *tensor.Tensor) *tensor.Tensor
+}
+
+// channelsOf shows the gradients and the input of a batch norm, both contiguous, with the center of each channel. The tensors that are made on the
+// way are given to made.
+func channelsOf(g, x, center *tensor.Tensor, made *scratch) ofChannels {
+	samples, channels := x.Size(0), x.Size(1)
+	if n := x.Numel() / (samples * channels); n > 1 {
+		return &channelRows{normRows{g: g, x: x, n: n, rows: samples * channels, center: made.of(perRow(center, samples))}, samples, made}
+	}
+	return &channelColumns{g, x, center, made}
+}
+
+// channelRows has a row for each channel of each sample.
+type channelRows struct {
+	normRows
+	samples int
+	made    *scratch
+}
+
+func (c *channelRows) sums() (plain, distant *tensor.Tensor) {
+	plain, distant = c.normRows.sums()
+	return overSamples(c.made.of(plain), c.samples), overSamples(c.made.of(distant), c.samples)
+}
+
+func (c *channelRows) gradient(scale, slope, shift *tensor.Tensor) *tensor.Tensor {
+	ofRows := func(t *tensor.Tensor) *tensor.Tensor { return c.made.of(perRow(t, c.samples)) }
+	return c.normRows.gradient(ofRows(scale), ofRows(slope), ofRows(shift))
+}
+
+// channelColumns has a row for each sample, with one element for each channel.
+type channelColumns struct {
+	g, x, center *tensor.Tensor
+	made         *scratch
+}
+
+// samplesAtOnce are added up one after the other; then the sums are, so that little is lost by rounding.
+const samplesAtOnce = 128
+
+func (c *channelColumns) sums() (plain, distant *tensor.Tensor) {
+	samples, channels, d := c.x.Size(0), c.x.Size(1), c.x.DType()
+	parts := (samples + samplesAtOnce - 1) / samplesAtOnce
+	plain, distant = c.made.of(zeros([]int{parts, channels}, d)), c.made.of(zeros([]int{parts, channels}, d))
+	one := c.made.of(must(tensor.Full([]int{channels}, tensor.Int(1), d)))
+	p := affineGradients.program(d, d)
+	tensor.Parallel(parts, 1, func(lo, hi int) {
+		for part := lo; part < hi; part++ {
+			from := part * samplesAtOnce
+			products, sums := sameRow(distant, part*channels), sameRow(plain, part*channels)
+			p.Rows(min(samplesAtOnce, samples-from), channels, []launch.Row{products, sums, products, sums,
+				launch.RowOf(c.g, channels).From(from), launch.RowOf(c.x, channels).From(from), sameRow(c.center, 0), sameRow(one, 0)}, nil)
+		}
+	})
+	return overSamples(plain, parts), overSamples(distant, parts)
+}
+
+func (c *channelColumns) gradient(scale, slope, shift *tensor.Tensor) *tensor.Tensor {
+	samples, channels, d := c.x.Size(0), c.x.Size(1), c.x.DType()
+	out := empty(c.x.Shape(), d)
+	p := normGradient.program(d, d)
+	alongRows(samples, channels, func(from, count int) {
+		row := func(t *tensor.Tensor) launch.Row { return launch.RowOf(t, channels).From(from) }
+		p.Rows(count, channels, []launch.Row{row(out), row(c.g), row(c.x), sameRow(c.center, 0), sameRow(scale, 0), sameRow(slope, 0), sameRow(shift, 0)}, nil)
+	})
+	return out
 }
 
 // perRow repeats numbers of channels for each sample.
@@ -248,31 +314,32 @@ func batchNormGradient(c call) {
 	checkCount("the mean", mean, channels)
 	checkCount("the inverse deviation", rstd, channels)
 	defer normWork(kernel.ComputeType(d), &g, &x, &weight, &mean, &rstd)()
-	samples := x.Size(0)
 	var made scratch
 	defer made.release()
-	r := channelRows(g, x, made.of(perRow(mean, samples)))
+	all := channelsOf(g, x, mean, &made)
 	var plain, distant, ofInput, ofWeight, ofBias *tensor.Tensor
 	if training || c.masked(9, 1) || c.masked(9, 2) {
-		ofRows, distantOfRows := r.sums()
-		plain, distant = overSamples(made.of(ofRows), samples), made.of(overSamples(made.of(distantOfRows), samples))
+		plain, distant = all.sums()
+		made.of(distant)
 		ofWeight, ofBias = rounded(mul.on(distant, rstd), weightType), to(plain, weightType)
 		made.copied(plain, ofBias)
 	}
 	if c.masked(9, 0) {
-		slope, shift := zeros([]int{channels}, x.DType()), zeros([]int{channels}, x.DType())
+		var slope, shift *tensor.Tensor
 		if training {
-			slope, shift = slopes(rstd, plain, distant, samples*r.n)
-		}
-		weighted := func(t *tensor.Tensor) *tensor.Tensor {
-			if weight != nil {
-				t = made.of(mul.on(t, weight))
-			}
-			return made.of(perRow(t, samples))
+			slope, shift = slopes(rstd, plain, distant, x.Numel()/channels)
+		} else {
+			slope, shift = zeros([]int{channels}, x.DType()), zeros([]int{channels}, x.DType())
 		}
 		made.of(slope)
 		made.of(shift)
-		ofInput = rounded(r.gradient(weighted(rstd), weighted(slope), weighted(shift)), d)
+		weighted := func(t *tensor.Tensor) *tensor.Tensor {
+			if weight == nil {
+				return t
+			}
+			return made.of(mul.on(t, weight))
+		}
+		ofInput = rounded(all.gradient(weighted(rstd), weighted(slope), weighted(shift)), d)
 	}
 	c.giveMasked(9, ofInput, ofWeight, ofBias)
 }
