@@ -185,9 +185,8 @@ func (d *differentiableGraph) run(m *autograd.Mode, args, out []value.Value) boo
 			}
 		}
 	}
-	if autograd.IsProfiling() {
-		defer m.BeginEvent("<forward op>")()
-	}
+	span := m.BeginEvent("<forward op>")
+	defer span.End()
 	p, err := d.forward.Next(false)
 	if err != nil {
 		return false
@@ -309,9 +308,8 @@ func (r *recordedRun) differentiate(m *autograd.Mode, _ *autograd.Node, grads []
 	if m.GradEnabled() {
 		return r.recorded(m, grads)
 	}
-	if autograd.IsProfiling() {
-		defer m.BeginEvent("<backward op>")()
-	}
+	span := m.BeginEvent("<backward op>")
+	defer span.End()
 	g := r.graph.gradient
 	grads = slices.Clone(grads)
 	if err := r.fill(grads); err != nil {
