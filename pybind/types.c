@@ -340,7 +340,7 @@ static PyType_Spec function_spec = {"torchjit._native.Function", sizeof(Function
                                     FUNCTION_FLAGS | Py_TPFLAGS_BASETYPE, function_slots};
 static PyType_Spec method_spec = {"torchjit._native.Method", sizeof(FunctionObject), 0,
                                   FUNCTION_FLAGS | Py_TPFLAGS_METHOD_DESCRIPTOR, method_slots};
-static PyType_Spec script_function_spec = {"torchjit._native.ScriptFunction", sizeof(FunctionObject), 0,
+static PyType_Spec script_function_spec = {"torchjit.jit.ScriptFunction", sizeof(FunctionObject), 0,
                                            FUNCTION_FLAGS, script_function_slots};
 static PyType_Spec script_method_spec = {"torchjit._native.ScriptMethod", sizeof(FunctionObject), 0,
                                          FUNCTION_FLAGS, script_method_slots};

@@ -282,3 +282,47 @@ def test_strict_fusion_names_what_is_not_fused(groups):
     f(torch.ones(3))
     with pytest.raises(RuntimeError, match=r"Found unfused operators: \n\taten::rand\(int\[\] size"):
         f(torch.ones(3))
+
+
+def view_written(x, y):
+    z = (x * y).squeeze().unsqueeze(1)
+    z[0] = 3.0
+    return z * y
+
+
+def part_written(x, y):
+    a, b = (x * y).chunk(2, 1)
+    c = b * 1.0
+    c.add_(1)
+    return a * 2 + c * b
+
+
+def turned_written(x, y):
+    z = (x * y).t()
+    z.mul_(2)
+    return z * y
+
+
+@pytest.mark.parametrize("function", [view_written, part_written, turned_written])
+def test_results_of_differentiable_graphs_that_are_views_are_written(function):
+    """A result of a group that shows memory of another value in it is no view for the tape: its gradient is the group's."""
+    scripted = torch.jit.script(function)
+    for run in range(4):
+        grads = []
+        for f in (function, scripted):
+            x, y = (torch.arange(4.0).reshape(2, 2).add(run + i).requires_grad_() for i in range(2))
+            f(x, y).pow(2).sum().backward()
+            grads.append([x.grad.tolist(), y.grad.tolist()])
+        assert grads[0] == grads[1], run
+
+
+def test_a_gradient_that_ran_last_is_the_graph_that_ran_last():
+    scripted = torch.jit.script(smooth)
+    shown = []
+    for _ in range(3):
+        x = torch.ones(2, 2, requires_grad=True)
+        result = scripted(x, torch.ones(2, 2))
+        shown.append(["DifferentiableGraph" in str(torch.jit.last_executed_optimized_graph())])
+        result.sum().backward()
+        shown[-1].append("prim::Autograd" in str(torch.jit.last_executed_optimized_graph()))
+    assert shown == [[False, False], [True, True], [True, True]]

@@ -31,16 +31,36 @@ def _overridden(public_api: Any, tensors: Sequence[Any], *args: Any, **kwargs: A
     return handle_torch_function(public_api, tensors, *args, **kwargs)
 
 
-def einsum(equation: str, *operands: Any) -> Tensor:
+def einsum(*args: Any) -> Tensor:
     """The sum of products of the operands over the indices that the equation does not return.
 
-    The operands are tensors or one sequence of tensors. Raises RuntimeError where the equation does not
-    fit their shapes.
+    The arguments are an equation and tensors, one by one or as one sequence; or each tensor with the list of its indices, numbers from 0 to 51
+    and Ellipsis, and behind them the indices of the result. Raises RuntimeError where the equation does not fit their shapes.
     """
-    tensors = _tensors(operands)
+    if len(args) < 2:
+        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list")
+    if isinstance(args[0], Tensor):
+        equation = ",".join(map(_subscripts, args[1::2]))
+        if len(args) % 2:
+            equation += "->" + _subscripts(args[-1])
+        return einsum(equation, *args[: len(args) // 2 * 2 : 2])
+    equation, tensors = args[0], _tensors(args[1:])
     if _native.has_torch_function_variadic(*tensors):
         return _overridden(einsum, tensors, equation, *tensors)
     return _operator("einsum")(equation, tensors)
+
+
+def _subscripts(indices: Any) -> str:
+    """The letters of an equation that indices stand for."""
+
+    def letter(index: Any) -> str:
+        if index is Ellipsis:
+            return "..."
+        if not 0 <= index < 52:
+            raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+        return chr(index + ord("A") if index < 26 else index - 26 + ord("a"))
+
+    return "".join(map(letter, indices))
 
 
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:

@@ -185,6 +185,18 @@ def typed_value(obj: Any) -> tuple[str | None, Any] | None:
     return _resolve.script_class_of(obj)
 
 
+def compiled_module(obj: Any) -> Any:
+    """What a module is to programs, which is compiled where it was not; None where an object is no module, or cannot be compiled."""
+    from torchjit import jit, nn
+
+    if not isinstance(obj, nn.Module):
+        return None
+    try:
+        return (obj if isinstance(obj, jit.ScriptModule) else jit.script(obj))._c
+    except Exception:
+        return None
+
+
 # Files of this package whose functions stand for functions of PyTorch's library: a program that is
 # traced does not see their frames.
 _UNSEEN = tuple(__file__.replace("_host.py", name) for name in ("_host.py", "_tensor.py", "_creation.py", "jit/_trace.py"))

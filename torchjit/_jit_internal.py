@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
+import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -53,6 +54,15 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
         return drop
     if not isinstance(drop, bool):
         raise RuntimeError(f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}")
+    kept = kwargs.pop("drop_on_export", None)
+    for name, given in (("drop_on_export=True", kept), ("True", drop)):
+        if given:
+            warnings.warn(
+                f"ignore({name}) has been deprecated. TorchScript will now drop the function call on compilation. Use torch.jit.unused now. {{}}",
+                category=FutureWarning,
+                stacklevel=2,
+            )
+    drop = drop if kept is None else kept
 
     def decorate(fn: Any) -> Any:
         _mark(fn, FunctionModifiers.UNUSED if drop else FunctionModifiers.IGNORE)

@@ -225,12 +225,13 @@ class Generator(_native.Handle):
         """The state as a tensor of 5056 bytes, in the layout of PyTorch's generators."""
         return _native.generator_state(self)
 
-    def set_state(self, new_state: Any) -> None:
+    def set_state(self, new_state: Any) -> Generator:
         """Continues from a state that get_state gave."""
         name = getattr(getattr(new_state, "dtype", None), "name", None)
         if name != "uint8":
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__} of {name}")
         _native.generator_set_state(self, bytes(new_state.tolist()))
+        return self
 
     def clone_state(self) -> Generator:
         """A generator of its own that goes on from the same state."""

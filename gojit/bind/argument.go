@@ -46,19 +46,30 @@ func programValue(w *Word, t types.Type) (v value.Value, ok bool, err error) {
 	return v, false, nil
 }
 
-// implementation converts an object, or an instance of a Python class that is compiled, which has the methods of an interface.
+// implementation converts an object, a module, or an instance of a Python class that is compiled, which has the methods of an interface. It fails on
+// what is of no compiled type.
 func implementation(w *Word, t *types.Interface) (value.Value, bool, error) {
-	if x, ok := w.content().(*value.Object); ok {
-		return value.OfObject(x), true, nil
+	x, ok := w.content().(*value.Object)
+	if !ok && w.object() != nil {
+		x = compiledModule(w)
+		if v, err := plainValue(w); x == nil && err == nil && v.Kind() == value.KindObject {
+			x = v.Object()
+		}
 	}
-	if w.object() == nil {
-		return value.None, false, nil
+	if x == nil {
+		return value.None, false, runtimeErrorf("Assigning the object %s to an interface fails because the value is not a TorchScript compatible type, "+
+			"did you forget toturn it into a user defined TorchScript class?", describe(w).text)
 	}
-	v, err := plainValue(w)
-	if err != nil || v.Kind() != value.KindObject {
-		return value.None, false, nil
-	}
-	return v, types.IsSubtype(v.Object().Class, t), nil
+	return value.OfObject(x), types.IsSubtype(x.Class, t), nil
+}
+
+// compiledModule is the compiled form of a module of Python; nil where an object is no module, or cannot be compiled.
+func compiledModule(w *Word) (x *value.Object) {
+	_ = host.invoke("compiled_module", 1, func(out *writer) { out.copy(w) }, func(answer *Word) error {
+		x, _ = answer.content().(*value.Object)
+		return nil
+	})
+	return x
 }
 
 // programScalarOf converts to a type without parts.
@@ -212,7 +223,11 @@ func programUnion(w *Word, t *types.Union) (value.Value, bool, error) {
 		case types.KindInt, types.KindFloat, types.KindBool, types.KindComplex, types.KindString:
 			continue
 		}
-		if v, ok, err := programValue(w, e); ok || err != nil {
+		v, ok, err := programValue(w, e)
+		if _, isInterface := e.(*types.Interface); isInterface && err != nil {
+			continue // the object may be of another type
+		}
+		if ok || err != nil {
 			return v, ok, err
 		}
 	}

@@ -394,7 +394,10 @@ func slotValue(w *Word, a *types.Attribute) (value.Value, error) {
 	}
 	if !ok {
 		if x, isObject := w.content().(*value.Object); isObject {
-			return value.OfObject(x), nil
+			v = value.OfObject(x)
+		}
+		if v.Kind() == value.KindObject {
+			return v, checkInterface(v.Object().Class, a)
 		}
 		return value.None, runtimeErrorf("Could not cast attribute '%s' to type %s: the value is a %s", a.Name, a.Type.Annotation(nil), w.kindName())
 	}

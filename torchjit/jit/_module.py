@@ -381,8 +381,14 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         compiled = self.__dict__.get("_compiled")
         if compiled is not None and (name in compiled._constants() or any(slot == name for slot, _ in _native.module_slots(self._c))):
             setattr(compiled, name, value)
-        else:
-            super().__setattr__(name, value)
+            return
+        if compiled is None and isinstance(value, _marks.Attribute):
+            annotations = vars(type(self)).get("__annotations__")
+            if annotations is None:
+                annotations = type(self).__annotations__ = {}
+            annotations[name] = value.type
+            value = value.value
+        super().__setattr__(name, value)
 
     def define(self, src: str) -> None:
         """Adds methods from source text. In __init__, they are compiled with the module."""

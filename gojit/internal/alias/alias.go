@@ -143,6 +143,20 @@ func (db *Db) fresh(v *ir.Value) {
 	}
 }
 
+// ownParts says that what a container of type t contains is in no other one. Objects may have been put into several.
+func (db *Db) ownParts(e *element, t types.Type) {
+	for _, c := range parts(t) {
+		if standsForAll(c) || c.Kind() == types.KindClass {
+			e.addContained(db.wildcard(c))
+			continue
+		}
+		inner := &element{index: len(db.all), typ: c}
+		db.all = append(db.all, inner)
+		e.addContained(inner)
+		db.ownParts(inner, c)
+	}
+}
+
 // point says that v may be what to is.
 func (db *Db) point(v, to *ir.Value) {
 	e, target := db.element(v), db.element(to)
@@ -283,7 +297,9 @@ func (db *Db) attribute(n *ir.Node) {
 	out := n.Output()
 	class, ok := n.Input(0).Type().(*types.Class)
 	if db.options.Frozen && ok && class.IsModule {
-		db.fresh(out)
+		if e := db.element(out); e != nil {
+			db.ownParts(e, out.Type())
+		}
 		return
 	}
 	db.setWildcard(out)
@@ -495,7 +511,7 @@ func (db *Db) close() {
 				continue
 			}
 			for _, inner := range e.contains.to {
-				if inner.value != nil {
+				if inner.wildcard == "" {
 					changed = inner.addPointer(db.wildcard(inner.typ)) || changed
 				}
 			}

@@ -51,8 +51,11 @@ func (db *Db) Graphviz() string {
 }
 
 func (e *element) String() string {
-	if e.value == nil {
+	switch {
+	case e.wildcard != "":
 		return "WILDCARD for type " + e.wildcard
+	case e.value == nil:
+		return "element of type " + e.typ.String()
 	}
 	return "%" + e.value.Name()
 }

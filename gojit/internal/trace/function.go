@@ -21,7 +21,7 @@ type HostFunction struct {
 	Target       value.Value // what is called with the tensors alone
 }
 
-// BeginFunction begins the call of a function that has a gradient of its own; what follows is recorded as its body.
+// BeginFunction begins the call of a function that has a gradient of its own; what follows is recorded as its body. DropFork ends one that failed.
 func (r *Recorder) BeginFunction(inputs []*tensor.Tensor) error {
 	n := r.g.Create(tracedFunction, nil, 0).SetRange(r.place())
 	for _, t := range inputs {
@@ -37,16 +37,14 @@ func (r *Recorder) BeginFunction(inputs []*tensor.Tensor) error {
 	return nil
 }
 
-// DropFunction ends the call that began last, of which the trace gets nothing: it has failed.
-func (r *Recorder) DropFunction() { r.DropFork() }
-
 // EndFunction makes the call that began last a prim::PythonOp, which calls the function again; its Subgraph has the operators that the function
 // called, where these read nothing but its tensors.
 func (r *Recorder) EndFunction(f HostFunction, results []*tensor.Tensor) error {
 	if len(r.forks) == 0 || len(r.scopes) != r.forks[len(r.forks)-1].scopes {
 		return source.Errorf(source.RuntimeError, source.Range{}, "no function is being traced")
 	}
-	region := r.forks[len(r.forks)-1].node
+	running := r.forks[len(r.forks)-1]
+	region := running.node
 	inputs := slices.Clone(region.Inputs())
 	inPlace := int64(0)
 	var items []value.Value
@@ -55,7 +53,7 @@ func (r *Recorder) EndFunction(f HostFunction, results []*tensor.Tensor) error {
 		if err != nil {
 			return err
 		}
-		if slices.Contains(inputs, v) || slices.ContainsFunc(r.forks[len(r.forks)-1].former, func(f formerValue) bool { return f.tensor == t && f.value != nil }) {
+		if slices.Contains(inputs, v) || slices.ContainsFunc(running.former, func(f formerValue) bool { return f.tensor == t && f.value != nil }) {
 			inPlace = 1
 		}
 		region.Blocks()[0].AddOutput(v)

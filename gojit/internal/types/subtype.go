@@ -113,7 +113,7 @@ func IsSubtypeWhy(a, b Type) (ok bool, why string) {
 			return true, ""
 		}
 		if y, isInterface := b.(*Interface); isInterface {
-			if x.IsModule != y.IsModule {
+			if y.IsModule && !x.IsModule {
 				return false, fmt.Sprintf("Class '%s' is not a subtype of the module interface '%s'", x.Name, y.Name)
 			}
 			return y.Satisfies(x)
@@ -172,7 +172,7 @@ func tupleSubtype(x *Tuple, b Type) (bool, string) {
 }
 
 func interfaceSubtype(x, y *Interface) bool {
-	if x.IsModule != y.IsModule {
+	if y.IsModule && !x.IsModule {
 		return false
 	}
 	for _, m := range y.Methods {
