@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from torchjit import _native, _upgraders
+from torchjit._advice import advised
 
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None, *, progress: Any = None) -> None:
@@ -16,6 +17,8 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None, *, progress
     bytes written and of all bytes every few million bytes; what it raises ends the writing.
     """
     if isinstance(f, (str, os.PathLike)):
+        if not hasattr(m, "save"):
+            raise advised(AttributeError(f"'{type(m).__name__}' object has no attribute 'save'"))
         if progress is None:
             m.save(os.fspath(f), _extra_files=_extra_files)
         else:
@@ -66,7 +69,7 @@ def check_path(f: str | os.PathLike[str]) -> None:
     """Raises ValueError where a path is that of no file."""
     path = os.fspath(f)
     if not os.path.exists(path):
-        raise ValueError(f"The provided filename {path} does not exist")
+        raise advised(ValueError(f"The provided filename {path} does not exist"))
     if os.path.isdir(path):
         raise ValueError(f"The provided filename {path} is a directory")
 
