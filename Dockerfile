@@ -9,6 +9,7 @@ RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags='-s -w' -o /gojit 
 FROM scratch
 COPY --from=build /gojit /gojit
 COPY LICENSE /LICENSE
+COPY licenses /licenses
 USER 65534:65534
 EXPOSE 8000
 ENTRYPOINT ["/gojit"]

@@ -7,14 +7,14 @@ INCLUDE = $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("inclu
 GO_SOURCES := $(shell find gojit pybind -name '*.go' -o -name '*.py' -o -name '*.[chs]' -o -name '*.txt' -o -name '*.pgo') go.mod
 STAMP := build/.native
 
-.PHONY: help setup demo test go-test py-test test-gpu clib install wheel clean
+.PHONY: help setup demo test go-test py-test test-gpu clib install-library install wheel clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'setuptools>=77' wheel numpy pytest ruff mypy distributed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'setuptools>=77' wheel numpy pytest ruff mypy
 	touch $@
 
 $(STAMP): $(VENV)/.ready setup.py $(GO_SOURCES)
@@ -49,13 +49,22 @@ build/lib/libtorchjit.so: $(CLIB_SOURCES)
 	CGO_ENABLED=1 go build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -extldflags "-Wl,-soname,libtorchjit.so -Wl,--version-script=$(CURDIR)/cabi/exports.map"' -o $@ ./cabi
 	rm -f build/lib/libtorchjit.h && cp cabi/torchjit.h build/lib/
 
-clib: build/lib/libtorchjit.so ## build the library for C (build/lib/libtorchjit.so, torchjit.h), without Python
+build/lib/libtorchjit.a: $(CLIB_SOURCES)
+	mkdir -p build/lib
+	CGO_ENABLED=1 go build -trimpath -buildvcs=false -buildmode=c-archive -ldflags='-s -w' -o $@ ./cabi
+	rm -f build/lib/libtorchjit.h
 
-install: clib ## install the library for C and the command below PREFIX (/usr/local)
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags='-s -w' -o build/gojit ./gojit/cmd/gojit
-	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/bin
+clib: build/lib/libtorchjit.so build/lib/libtorchjit.a ## build the library for C (build/lib/libtorchjit.so, .a and torchjit.h), without Python
+
+install-library: clib
+	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
 	install -m 755 build/lib/libtorchjit.so $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 build/lib/libtorchjit.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 cabi/torchjit.h $(DESTDIR)$(PREFIX)/include/
+
+install: install-library ## install the library for C and the command below PREFIX (/usr/local)
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags='-s -w' -o build/gojit ./gojit/cmd/gojit
+	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 build/gojit $(DESTDIR)$(PREFIX)/bin/
 
 wheel: $(STAMP) ## build a wheel into dist/

@@ -40,6 +40,26 @@ func TestLibrary(t *testing.T) {
 			}
 		}
 	})
+	t.Run("static", func(t *testing.T) {
+		program := filepath.Join(t.TempDir(), "program")
+		run(t, nil, "cc", "-std=c11", "-I"+lib, "../examples/from_c/threads.c", filepath.Join(lib, "libtorchjit.a"), "-lpthread", "-o", program)
+		if out := run(t, nil, program, model); !strings.HasPrefix(out, "thread 0: -2.4225\n") {
+			t.Error(out)
+		}
+	})
+	t.Run("installed", func(t *testing.T) { testInstalled(t, model) })
+	t.Run("rust", func(t *testing.T) {
+		compiler, err := exec.LookPath("rustc")
+		if err != nil {
+			t.Skip("there is no rustc")
+		}
+		program := filepath.Join(t.TempDir(), "program")
+		run(t, nil, compiler, "--edition", "2021", "-D", "warnings", "../examples/from_rust/main.rs", "-L", lib, "-l", "dylib=torchjit", "-o", program)
+		out := run(t, []string{"LD_LIBRARY_PATH=" + lib}, program, model)
+		if !strings.HasPrefix(out, strings.Join([]string{"thread 0: -2.4225", "thread 1: -2.4225", "thread 2: -2.4225", "thread 3: -2.4225", "torch/nn/modules/conv.py:459: "}, "\n")) {
+			t.Error(out)
+		}
+	})
 	t.Run("misuse", func(t *testing.T) {
 		if out := run(t, []string{"LD_LIBRARY_PATH=" + lib}, compile(t, lib, "testdata/misuse.c"), model); out != "all as expected\n" {
 			t.Error(out)
@@ -74,21 +94,48 @@ func compile(t *testing.T, lib, source string) string {
 	return program
 }
 
+// What `make install-library` installs is all that a program in C needs: it is built where no headers of Python are in sight, and by nothing that has them.
+func testInstalled(t *testing.T, model string) {
+	prefix := t.TempDir()
+	run(t, []string{"CGO_CFLAGS=", "CPATH="}, "make", "--no-print-directory", "-C", "..", "install-library", "PREFIX="+prefix)
+	if used := run(t, nil, "cc", "-M", "-I"+prefix+"/include", "../examples/from_c/threads.c"); strings.Contains(used, "Python.h") {
+		t.Errorf("the example includes %s", used)
+	}
+	needed := run(t, nil, "go", "list", "-deps", "-f", "{{.ImportPath}} {{.CgoFiles}}", ".")
+	if strings.Contains(needed, "torchjit/pybind") {
+		t.Errorf("the library is built from %s", needed)
+	}
+	program := filepath.Join(t.TempDir(), "program")
+	run(t, []string{"CPATH="}, "cc", "-I"+prefix+"/include", "../examples/from_c/threads.c", "-L"+prefix+"/lib", "-ltorchjit", "-lpthread", "-o", program)
+	if out := run(t, []string{"LD_LIBRARY_PATH=" + prefix + "/lib"}, program, model); !strings.HasPrefix(out, "thread 0: -2.4225\n") {
+		t.Error(out)
+	}
+}
+
 // The library exports the functions of its header and nothing else.
 func testSymbols(t *testing.T, lib string) {
 	header, err := os.ReadFile("torchjit.h")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var declared, exported []string
+	var declared, exported, static []string
 	for _, m := range regexp.MustCompile(`(?m)^\S.*?\b(tj_\w+)\(.*\);$`).FindAllStringSubmatch(string(header), -1) {
 		declared = append(declared, m[1])
 	}
 	for line := range strings.Lines(run(t, nil, "nm", "-D", "--defined-only", filepath.Join(lib, "libtorchjit.so"))) {
 		exported = append(exported, strings.Fields(line)[2])
 	}
+	for line := range strings.Lines(run(t, nil, "nm", "-g", "--defined-only", filepath.Join(lib, "libtorchjit.a"))) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[1] == "T" && strings.HasPrefix(fields[2], "tj_") {
+			static = append(static, fields[2])
+		}
+	}
 	slices.Sort(declared)
 	slices.Sort(exported)
+	slices.Sort(static)
+	if !slices.Equal(declared, static) {
+		t.Errorf("the header declares\n%v\nthe static library has\n%v", declared, static)
+	}
 	if !slices.Equal(declared, exported) {
 		t.Errorf("the header declares\n%v\nthe library exports\n%v", declared, exported)
 	}

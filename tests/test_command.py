@@ -1,9 +1,12 @@
 """`python -m torchjit` is the command gojit: data in and out as NumPy has them, the same exit statuses."""
 
 import json
+import pathlib
 import subprocess
 import sys
+import tarfile
 
+import conformance
 import numpy as np
 import pytest
 
@@ -33,6 +36,82 @@ def test_arrays_keep_their_elements(tmp_path, dtype, order):
     assert done.returncode == 0, done.stderr
     y = np.load(tmp_path / "y.npy")
     assert y.dtype == x.dtype.newbyteorder("=") and (y == x).all()
+
+
+CORPUS = pathlib.Path(__file__).parent / "data" / "corpus.tar.xz"
+KEEP_STATE = ("buffers", "class_attr", "shared_views")  # their calls change them, so that each depends on those before
+# What PyTorch says under no_grad, as the command runs models: its encoder of transformers cuts what is padded there.
+FAILS = {("transformer_majority", 1): "The size of tensor a (9) must match the size of tensor b (11) at non-singleton dimension 1"}
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory):
+    """The archives of the corpus, with what PyTorch gave for them."""
+    folder = tmp_path_factory.mktemp("corpus")
+    with tarfile.open(CORPUS) as tar:
+        tar.extractall(folder, [m for m in tar.getmembers() if m.name.startswith("pt/")], filter="data")
+    return folder / "pt"
+
+
+def argument(encoded, arrays, file):
+    """An argument of the corpus as a word of the command line: a file of a tensor, or JSON."""
+    if isinstance(encoded, dict) and "T" in encoded:
+        array, dtype = arrays[encoded["T"]["ref"]], encoded["T"]["dtype"]
+        if dtype == "bfloat16":  # which files of NumPy do not have
+            return json.dumps({"dtype": dtype, "shape": array.shape, "data": array.reshape(-1).tolist()})
+        np.save(file, array)
+        return str(file)
+    return json.dumps(plain(encoded))
+
+
+def plain(encoded):
+    if not isinstance(encoded, dict):
+        return encoded
+    ((kind, value),) = encoded.items()
+    return [plain(item) for item in value] if kind == "l" else float(value) if kind == "f" else value
+
+
+def differences(want, found, arrays, tolerance):
+    """Where a value of the command's JSON is not one of the corpus."""
+    kind, value = next(iter(want.items())) if isinstance(want, dict) else (None, want)
+    if kind == "T":
+        array = arrays[value["ref"]]
+        data = np.array(found["data"], dtype="float64" if array.dtype.kind in "fc" else array.dtype).reshape(-1)
+        data = data.view("complex128") if array.dtype.kind == "c" else data
+        same = (found["dtype"], found["shape"]) == (value["dtype"], value["shape"])
+        return [] if same and np.allclose(data, array.reshape(-1), *tolerance.get(value["dtype"], (0, 0)), equal_nan=True) else [(want, found)]
+    if kind in ("l", "t"):
+        if len(value) != len(found):
+            return [(want, found)]
+        pairs = list(zip(value, found))
+    elif kind in ("d", "nt"):
+        value = value if kind == "d" else want["fields"]
+        pairs = [(item, found[str(plain(key))]) for key, item in value]
+    else:
+        return [] if type(found)(plain(want)) == found else [(want, found)]
+    return [d for item, one in pairs for d in differences(item, one, arrays, tolerance)]
+
+
+@pytest.mark.parametrize("name", sorted(pathlib.Path(n).stem for n in tarfile.open(CORPUS).getnames() if n.startswith("pt/") and n.endswith(".pt")))
+def test_archives_of_the_corpus(archives, tmp_path, name):
+    meta = json.loads((archives / f"{name}.json").read_text())
+    arrays = np.load(archives / f"{name}.npz") if (archives / f"{name}.npz").exists() else {}
+    cases = [case for entry in meta["entries"] for case in entry.get("cases", [])]
+    assert cases
+    for number, case in enumerate(cases[:1] if name in KEEP_STATE else cases):
+        words = [argument(a, arrays, tmp_path / f"{i}.npy") for i, a in enumerate(case["args"])]
+        words += [f"{key}={argument(a, arrays, tmp_path / f'{key}.npy')}" for key, a in case.get("kwargs", {}).items()]
+        done = run("run", archives / f"{name}.pt", *words, "--method", case.get("method", "forward"), "-o", tmp_path / "y.json")
+        if (name, number) in FAILS:
+            assert done.returncode == 1 and FAILS[name, number] in done.stderr
+            continue
+        assert done.returncode == 0, (number, done.stderr)
+        found, want = json.loads((tmp_path / "y.json").read_text()), case["expect"]["out"]
+        if not isinstance(want, dict) or next(iter(want)) not in ("t", "l", "d", "nt"):
+            found = found["output"]
+        elif next(iter(want)) in ("t", "l"):
+            found = list(found.values())
+        assert differences(want, found, arrays, conformance.TOL) == [], number
 
 
 def test_statuses():

@@ -2,7 +2,10 @@
 
 import dataclasses
 import importlib.util
+import linecache
 import pathlib
+import sys
+import types
 
 import pytest
 
@@ -157,6 +160,17 @@ def test_lambda_is_not_a_function_definition():
 def test_no_source():
     with pytest.raises(OSError, match="Can't get source for"):
         frontend.get_jit_def(eval("lambda x: x"), "f")
+
+
+def test_classes_of_notebooks(monkeypatch):
+    """A cell has its lines in linecache, and its module has no file."""
+    cell = "x = 1\n\n@decorate\nclass Pair:\n    def first(self) -> int:\n        return 1\n\ny = 2\n"
+    monkeypatch.setitem(linecache.cache, "cell", (len(cell), None, cell.splitlines(keepends=True), "cell"))
+    names = {"__name__": "__main__", "decorate": lambda cls: cls}
+    exec(compile(cell, "cell", "exec"), names)
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
+    found = frontend.read_source(names["Pair"])
+    assert (found.filename, found.first_line, found.text.decode()) == ("cell", 3, "@decorate\nclass Pair:\n    def first(self) -> int:\n        return 1\n")
 
 
 def test_text_of_a_tree():

@@ -2,13 +2,7 @@
 
 import copy
 import multiprocessing
-import os
-import pathlib
 import pickle
-import subprocess
-import sys
-
-import pytest
 
 import torchjit as torch
 from torchjit import nn
@@ -90,13 +84,3 @@ def test_spawned_processes():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         out = pool.apply(double, (twice, torch.ones(2)))
     assert out.tolist() == (twice(torch.ones(2)) * 2).tolist()
-
-
-def test_the_example_of_dask():
-    pytest.importorskip("distributed")
-    root = pathlib.Path(__file__).resolve().parent.parent
-    out = subprocess.run(
-        [sys.executable, root / "examples" / "dask_inference.py"], capture_output=True, text=True, timeout=300, check=True,
-        env={**os.environ, "PYTHONPATH": str(root)},
-    )  # fmt: skip
-    assert "64 batches by 2 processes" in out.stdout and "agree" in out.stdout

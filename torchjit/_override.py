@@ -11,6 +11,7 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._native import Function
+from torchjit._pytorch_tensors import converted, is_pytorchs, of_pytorch
 
 
 class _Disabled:
@@ -109,9 +110,11 @@ def overriding(relevant_args: Iterable[Any]) -> list[Any]:
 def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
     """What the innermost mode or the arguments' __torch_function__ makes of a call. Raises TypeError where none takes it."""
     is_syntax = getattr(public_api, "_is_syntax", False)
+    found = overriding(relevant_args)
+    if any(map(of_pytorch, found)):
+        return public_api(*converted(args), **converted(kwargs))
     if isinstance(public_api, Function):
         public_api = getattr(public_api, "_public", public_api)
-    found = overriding(relevant_args)
     kinds = tuple(map(type, found))
     if mode_stack():
         result = _call_mode(public_api, kinds, args, kwargs)
@@ -154,7 +157,7 @@ def as_subclass(tensor: Any, cls: Any) -> Any:
 
 def default_torch_function(cls: type, func: Any, types: Iterable[type], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
     """Calls the function as for tensors; tensors that it gives become instances of cls."""
-    if not all(issubclass(cls, t) for t in types):
+    if not all(issubclass(cls, t) for t in types) or is_pytorchs(func):
         return NotImplemented
     with DisableTorchFunction():
         result = func(*args, **(kwargs or {}))

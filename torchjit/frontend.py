@@ -827,10 +827,13 @@ def read_source(obj, function=""):
         filename = inspect.getsourcefile(obj)
         lines, first_line = _lines_of_function(obj, filename) or inspect.getsourcelines(obj)
     except OSError as error:
-        raise OSError(
-            f"Can't get source for {obj}. TorchScript requires source access in order to carry out "
-            "compilation, make sure original .py files are available."
-        ) from error
+        found = _lines_of_class(obj) if inspect.isclass(obj) else None
+        if found is None:
+            raise OSError(
+                f"Can't get source for {obj}. TorchScript requires source access in order to carry out "
+                "compilation, make sure original .py files are available."
+            ) from error
+        filename, lines, first_line = found
     return source_of_lines(lines, filename or inspect.getfile(obj), max(first_line, 1), function)
 
 
@@ -871,6 +874,25 @@ def _lines_of_function(obj, filename):
     if len(body) != 1 or not isinstance(body[0], (ast.FunctionDef, ast.AsyncFunctionDef)):
         return None
     return found, start + 1
+
+
+def _lines_of_class(cls):
+    """Return the file of a class, its lines and the number of the first one, where its module has no file: in a notebook.
+
+    Its functions know where they stand. None for a class without any.
+    """
+    import ast
+    import inspect
+    import linecache
+
+    for function in vars(cls).values():
+        code = getattr(inspect.unwrap(function) if callable(function) else getattr(function, "fget", None), "__code__", None)
+        lines = linecache.getlines(code.co_filename) if code is not None else []
+        for found in ast.walk(ast.parse("".join(lines))):
+            if isinstance(found, ast.ClassDef) and found.name == cls.__name__ and found.lineno <= code.co_firstlineno <= found.end_lineno:
+                start = min([found.lineno, *(decorator.lineno for decorator in found.decorator_list)])
+                return code.co_filename, lines[start - 1 : found.end_lineno], start
+    return None
 
 
 def _indentation(line):

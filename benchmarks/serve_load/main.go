@@ -8,6 +8,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -31,8 +32,12 @@ var (
 	seconds     = flag.Float64("seconds", 10, "how long to go on")
 	connections = flag.Int("connections", 16, "requests at a time")
 	malformed   = flag.Float64("malformed", 0.1, "the share of requests with a mistake")
+	binaryForm  = flag.Bool("binary", false, "numbers are sent and come back as they lie in memory, and not in JSON")
 	stopping    = flag.Bool("stopping", false, "the server is told to stop meanwhile: refused connections are no errors")
 )
+
+// jsonLength is the header that says how much of a body is JSON. Elements of tensors follow.
+const jsonLength = "Inference-Header-Content-Length"
 
 // outcome is what one connection saw.
 type outcome struct {
@@ -43,31 +48,46 @@ type outcome struct {
 
 func main() {
 	flag.Parse()
-	body := goodBody()
-	want, err := answerTo(http.DefaultClient, body)
+	memory, processor := metric("process_resident_memory_bytes"), metric("process_cpu_seconds_total")
+	begin := time.Now()
+	sum, err := loadAll()
 	if err != nil {
 		log.Fatal(err)
 	}
-	before := metric("process_resident_memory_bytes")
-	outcomes := make([]outcome, *connections)
-	begin := time.Now()
-	end := begin.Add(time.Duration(*seconds * float64(time.Second)))
-	var all sync.WaitGroup
-	for i := range outcomes {
-		all.Go(func() { outcomes[i].load(body, want, end) })
+	sum.report(time.Since(begin), memory, processor)
+	if sum.wrong > 0 {
+		os.Exit(1)
 	}
-	all.Wait()
-	report(outcomes, time.Since(begin), before)
 }
 
-// goodBody is a request with numbers of the shape.
-func goodBody() []byte {
+// loadAll loads the server from all connections and returns what they saw together.
+func loadAll() (outcome, error) {
+	body, head, err := goodBody()
+	if err != nil {
+		return outcome{}, err
+	}
+	want, err := answerTo(http.DefaultClient, body, head)
+	if err != nil {
+		return outcome{}, err
+	}
+	outcomes := make([]outcome, *connections)
+	end := time.Now().Add(time.Duration(*seconds * float64(time.Second)))
+	var all sync.WaitGroup
+	for i := range outcomes {
+		all.Go(func() { outcomes[i].load(body, head, want, end) })
+	}
+	all.Wait()
+	return together(outcomes), nil
+}
+
+// goodBody is a request with numbers of the shape. head is how many bytes of it are JSON.
+func goodBody() (body []byte, head int, err error) {
 	count := 1
 	var sizes []int
-	for _, text := range strings.Split(*shape, "x") {
+	for text := range strings.SplitSeq(*shape, "x") {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			log.Fatalf("-shape %q: expected sizes joined by x", *shape)
+			return nil, 0, fmt.Errorf("-shape %q: expected sizes joined by x", *shape)
 		}
 		sizes = append(sizes, n)
 		count *= n
@@ -77,16 +97,34 @@ func goodBody() []byte {
 	for i := range data {
 		data[i] = float32(random.NormFloat64())
 	}
-	body, err := json.Marshal(map[string]any{"inputs": []any{map[string]any{"name": *input, "datatype": "FP32", "shape": sizes, "data": data}}})
-	if err != nil {
-		log.Fatal(err)
+	tensor := map[string]any{"name": *input, "datatype": "FP32", "shape": sizes, "data": data}
+	var elements []byte
+	if *binaryForm {
+		elements, _ = binary.Append(nil, binary.LittleEndian, data)
+		delete(tensor, "data")
+		tensor["parameters"] = map[string]any{"binary_data_size": len(elements)}
 	}
-	return body
+	form := map[string]any{"binary_data_output": *binaryForm}
+	body, err = json.Marshal(map[string]any{"inputs": []any{tensor}, "parameters": form})
+	return append(body, elements...), len(body), err
+}
+
+// post sends a request to the model.
+func post(client *http.Client, body []byte, head int) (*http.Response, error) {
+	r, err := http.NewRequest(http.MethodPost, *url+"/v2/models/"+*model+"/infer", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if head < len(body) {
+		r.Header.Set(jsonLength, strconv.Itoa(head))
+	}
+	return client.Do(r)
 }
 
 // answerTo returns the outputs that a good request gets.
-func answerTo(client *http.Client, body []byte) ([]float64, error) {
-	resp, err := client.Post(*url+"/v2/models/"+*model+"/infer", "application/json", bytes.NewReader(body))
+func answerTo(client *http.Client, body []byte, head int) ([]float64, error) {
+	resp, err := post(client, body, head)
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +135,11 @@ func answerTo(client *http.Client, body []byte) ([]float64, error) {
 	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("status %d: %s", resp.StatusCode, text)
+	}
+	if n, err := strconv.Atoi(resp.Header.Get(jsonLength)); err == nil && n <= len(text) {
+		numbers := make([]float32, (len(text)-n)/4)
+		_, err := binary.Decode(text[n:], binary.LittleEndian, numbers)
+		return wide(numbers), err
 	}
 	var a struct {
 		Outputs []struct{ Data []float64 }
@@ -111,16 +154,24 @@ func answerTo(client *http.Client, body []byte) ([]float64, error) {
 	return numbers, nil
 }
 
+func wide(numbers []float32) []float64 {
+	wider := make([]float64, len(numbers))
+	for i, f := range numbers {
+		wider[i] = float64(f)
+	}
+	return wider
+}
+
 // load makes requests one after another.
-func (o *outcome) load(body []byte, want []float64, end time.Time) {
+func (o *outcome) load(body []byte, head int, want []float64, end time.Time) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}}
 	for time.Now().Before(end) {
 		begin := time.Now()
 		if rand.Float64() < *malformed {
-			o.note(sendMalformed(client, body), &o.bad)
+			o.note(sendMalformed(client, body, head), &o.bad)
 			continue
 		}
-		got, err := answerTo(client, body)
+		got, err := answerTo(client, body, head)
 		if err == nil && !slices.EqualFunc(got, want, near) {
 			err = fmt.Errorf("another answer than before: %v, then %v", want, got)
 		}
@@ -147,12 +198,13 @@ func (o *outcome) note(err error, right *int) {
 }
 
 // sendMalformed sends a request with a mistake, which must be answered with 4xx and a reason.
-func sendMalformed(client *http.Client, body []byte) error {
+func sendMalformed(client *http.Client, body []byte, head int) error {
+	replaced := func(old, by string) []byte { return bytes.Replace(body, []byte(old), []byte(by), 1) }
 	mistakes := [][]byte{
-		[]byte("{"), body[:len(body)/2], bytes.Replace(body, []byte("FP32"), []byte("FP31"), 1), bytes.Replace(body, []byte(`"shape":[`), []byte(`"shape":[7,`), 1),
-		bytes.Replace(body, []byte(`"name":"`+*input), []byte(`"name":"other`), 1), []byte(`{"inputs":[]}`),
+		[]byte("{"), body[:head/2], replaced("FP32", "FP31"), replaced(`"shape":[`, `"shape":[7,`), replaced(`"name":"`+*input, `"name":"other`), []byte(`{"inputs":[]}`),
 	}
-	resp, err := client.Post(*url+"/v2/models/"+*model+"/infer", "application/json", bytes.NewReader(mistakes[rand.IntN(len(mistakes))]))
+	mistake := mistakes[rand.IntN(len(mistakes))]
+	resp, err := post(client, mistake, max(0, len(mistake)-(len(body)-head)))
 	if err != nil {
 		return err
 	}
@@ -184,7 +236,8 @@ func metric(name string) float64 {
 	return 0
 }
 
-func report(outcomes []outcome, took time.Duration, before float64) {
+// together adds up what connections saw.
+func together(outcomes []outcome) outcome {
 	var sum outcome
 	for _, o := range outcomes {
 		sum.good, sum.bad, sum.wrong, sum.refused = sum.good+o.good, sum.bad+o.bad, sum.wrong+o.wrong, sum.refused+o.refused
@@ -194,16 +247,21 @@ func report(outcomes []outcome, took time.Duration, before float64) {
 		}
 	}
 	slices.Sort(sum.times)
+	return sum
+}
+
+// report prints what connections saw, and what memory and processor time the server has, which had some at the beginning.
+func (o outcome) report(took time.Duration, memory, processor float64) {
 	fmt.Printf("%d good answers (%.0f per second), %d malformed requests refused with a reason, %d wrong, %d refused while stopping\n",
-		sum.good, float64(sum.good)/took.Seconds(), sum.bad, sum.wrong, sum.refused)
-	if n := len(sum.times); n > 0 {
-		fmt.Printf("p50 %v, p99 %v, most %v\n", sum.times[n/2], sum.times[n*99/100], sum.times[n-1])
+		o.good, float64(o.good)/took.Seconds(), o.bad, o.wrong, o.refused)
+	if n := len(o.times); n > 0 {
+		fmt.Printf("p50 %v, p99 %v, most %v\n", o.times[n/2], o.times[n*99/100], o.times[n-1])
 	}
 	if after := metric("process_resident_memory_bytes"); after > 0 {
-		fmt.Printf("resident memory of the server: %.1f MB before, %.1f MB after\n", before/1e6, after/1e6)
+		fmt.Printf("resident memory of the server: %.1f MB before, %.1f MB after\n", memory/1e6, after/1e6)
+		fmt.Printf("processor time of the server: %.1f us per request\n", 1e6*(metric("process_cpu_seconds_total")-processor)/float64(max(1, o.good+o.bad)))
 	}
-	if sum.wrong > 0 {
-		fmt.Println("the first that was wrong:", sum.first)
-		os.Exit(1)
+	if o.wrong > 0 {
+		fmt.Println("the first that was wrong:", o.first)
 	}
 }

@@ -73,6 +73,7 @@ func (f *scriptFunction) call(c *call) error {
 		return err
 	}
 	lastExecuted = f.weak
+	engine.NoteCall()
 	plan, err := ready.Next(c.thread.recorder != nil)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 import torchjit as torch
+from torchjit._pytorch_tensors import converted
 from torchjit.export._archive import load, save
 from torchjit.export._containers import register_dataclass
 from torchjit.export._decompose import CustomDecompTable, default_decompositions
@@ -42,6 +43,7 @@ def export(
         raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
     if not isinstance(args, tuple):
         raise UserError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
+    args, kwargs = converted(args), converted(kwargs)
     given = dynamic_shapes
     if isinstance(dynamic_shapes, (AdditionalInputs, ShapesCollection)):
         dynamic_shapes = dynamic_shapes.dynamic_shapes(mod, args, kwargs)

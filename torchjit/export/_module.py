@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
+from torchjit._pytorch_tensors import converted
 from torchjit.export._inputs import Inputs
 from torchjit.export._program import ExportedGraph
 from torchjit.export.graph_signature import InputKind, OutputKind
@@ -85,6 +86,7 @@ class ExportedModule(GraphModule):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs of the program. Raises ValueError and RuntimeError for other arguments than those that it was captured for."""
+        args, kwargs = converted(args), converted(kwargs)
         kwargs = self._inputs.ordered(args, kwargs)
         self._inputs.check(args, kwargs)
         return super().__call__(*args, **kwargs)

@@ -12,6 +12,7 @@ from typing import Any
 from torchjit import _C as _classes
 from torchjit import _host, _native
 from torchjit._advice import advised
+from torchjit._pytorch_tensors import converted
 from torchjit._tensor import Tensor
 from torchjit._types import preserve_format
 from torchjit.jit import _state
@@ -204,6 +205,7 @@ def _warn_of_optimize(optimize: Any) -> None:
 
 
 def _as_tuple(inputs: Any) -> tuple[Any, ...]:
+    inputs = converted(inputs)
     return (inputs,) if isinstance(inputs, (Tensor, dict)) else tuple(inputs)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._override import _disabled_torch_function_impl
+from torchjit._pytorch_tensors import data_of
 from torchjit._tensor import Tensor
 
 _PARAMETER_HANDLE = 1
@@ -29,6 +30,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = Tensor()
+        data = data_of(data)
         if _native.tensor_dispatches(data):
             return _of_dispatching(data, requires_grad)
         made = _native.TensorBase.__new__(cls, data)

@@ -2,11 +2,14 @@ package main
 
 import (
 	"errors"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -27,7 +30,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MODEL", filepath.Join(models, "digits_cnn.pt"))
 			return nil
 		},
-		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": status, "full": full, "damage": damage},
+		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": status, "full": full, "damage": damage, "served": served},
 		RequireExplicitExec: true,
 	})
 }
@@ -67,6 +70,39 @@ func full(ts *testscript.TestScript, _ bool, args []string) {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		ts.Fatalf("a full disk gives %v, expected the status 1: %s", err, ts.ReadFile("said"))
+	}
+}
+
+// served FILE ARGUMENT... runs gojit serve with its log in a file, asks it whether it is ready, and interrupts it, which must end it with the status 0.
+func served(ts *testscript.TestScript, _ bool, args []string) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	address := free.Addr().String()
+	ts.Check(free.Close())
+	log, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY|os.O_CREATE, 0o600)
+	ts.Check(err)
+	defer log.Close()
+	path := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "gojit")
+	command := exec.Command(path, append([]string{"serve", "--address", address}, args[1:]...)...)
+	command.Stderr = log
+	ts.Check(command.Start())
+	defer command.Process.Kill()
+	ready := func() bool {
+		resp, err := http.Get("http://" + address + "/v2/health/ready")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	}
+	for end := time.Now().Add(30 * time.Second); !ready(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			ts.Fatalf("the server does not become ready")
+		}
+	}
+	ts.Check(command.Process.Signal(os.Interrupt))
+	if err := command.Wait(); err != nil {
+		ts.Fatalf("the server ended with %v", err)
 	}
 }
 

@@ -1,10 +1,12 @@
 package command
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -47,6 +49,9 @@ func (s *Session) compile(file string, names []string, output string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return usageError{err}
+	}
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return &gojit.FileError{Path: file, Err: fmt.Errorf("%s: found bytes that are no text in UTF-8, expected a file of Python", file)}
 	}
 	p, err := gojit.CompileFile(file, string(text))
 	if err != nil {

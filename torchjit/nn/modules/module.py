@@ -8,6 +8,7 @@ from collections import OrderedDict
 from typing import Any, Callable, Iterator, Mapping
 
 from torchjit import _advice, _native
+from torchjit._pytorch_tensors import data_of
 from torchjit._tensor import Tensor
 from torchjit.nn.modules import _hooks
 from torchjit.nn.modules._hooks import RemovableHandle as RemovableHandle
@@ -239,6 +240,7 @@ class Module:
         if "_buffers" not in self.__dict__:
             raise _advice.advised(AttributeError("cannot assign buffer before Module.__init__() call"))
         self._check_name("buffer", name, self._buffers)
+        tensor = data_of(tensor)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
                 f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
@@ -400,7 +402,7 @@ class Module:
         missing: list[str] = []
         errors: list[str] = []
         expected: set[str] = set()
-        state = dict(state_dict)  # modules and hooks take out what they have used
+        state = {key: data_of(value) for key, value in state_dict.items()}  # modules and hooks take out what they have used
         self._load_tree(state, "", missing, errors, expected, getattr(state_dict, "_metadata", {}), strict)
         unexpected = [k for k in state if k not in expected]
         if strict:

@@ -1,0 +1,48 @@
+"""`gojit serve` with batches of requests."""
+
+import contextlib
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+import torchjit as torch
+from torchjit import nn
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+pytestmark = pytest.mark.skipif(shutil.which("go") is None, reason="the server is built with Go, which is not installed")
+
+
+@contextlib.contextmanager
+def served(program, model, *options):
+    """The address at which a process serves a model."""
+    command = [program, "serve", f"model={model}", "--address", "127.0.0.1:0", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        yield next(found[1] for line in server.stderr if (found := re.search(r"msg=serving address=(\S+)", line)))
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 0
+
+
+def test_batches_halve_what_a_request_costs(tmp_path):
+    """One row for an MLP 512 wide, from 32 connections: the server's processor time, which does not depend on what else the machine does."""
+    for program in ("gojit/cmd/gojit", "benchmarks/serve_load"):
+        subprocess.run(["go", "build", "-o", tmp_path, f"./{program}"], cwd=ROOT, check=True, timeout=600)
+    model = nn.Sequential(*[layer for _ in range(8) for layer in (nn.Linear(512, 512), nn.ReLU())]).eval()
+    torch.jit.script(model).save(tmp_path / "mlp.pt")
+
+    def cost(rows):
+        with served(tmp_path / "gojit", tmp_path / "mlp.pt", "--threads", "1", "--max-batch", rows) as address:
+            load = [tmp_path / "serve_load", "-url", f"http://{address}", "-model", "model", "-input", "input", "-shape", "1x512", "-binary"]
+            load += ["-connections", "32", "-malformed", "0", "-seconds"]
+            subprocess.run([*load, "0.5"], check=True, timeout=60)
+            said = subprocess.run([*load, "2"], check=True, timeout=60, capture_output=True, text=True).stdout
+        assert " 0 wrong, 0 refused" in said
+        return float(re.search(r"processor time of the server: (\S+) us per request", said)[1])
+
+    tries = []
+    while len(tries) < 3 and not any(one >= 2 * many for one, many in tries):
+        tries.append((cost("1"), cost("32")))
+    assert any(one >= 2 * many for one, many in tries), f"microseconds of a request without batches and with them: {tries}"
