@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import pathlib
+import pickle
 import re
 import runpy
 import traceback
@@ -106,3 +107,43 @@ def test_the_command_says_the_same(name, tmp_path, capfd):
     headline = next(line for line in parts["message"].splitlines()[1:] if line.strip())
     notes = [line for line in parts["message"].splitlines() if line.startswith("TJ")]
     assert headline in printed and all(note in printed for note in notes), printed
+
+
+def test_errors_hold_no_modules():
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    try:
+        net(torch.ones(1, 3))
+    except RuntimeError as e:
+        error = e
+    copied = pickle.loads(pickle.dumps(error))
+    assert copied.__notes__ == error.__notes__ and error.__notes__[0] == "in 0 (Linear)"
+    assert not any(isinstance(value, torch.nn.Module) for value in vars(error).values())
+
+
+def test_missing_names_are_plain_errors():
+    assert not hasattr(torch, "sigmiod")
+    with pytest.raises(AttributeError) as raised:
+        torch.sigmiod  # noqa: B018
+    assert type(pickle.loads(pickle.dumps(raised.value))) is AttributeError
+
+
+def test_listed_names_are_there():
+    assert [name for name in dir(torch) if not hasattr(torch, name)] == []
+
+
+def test_ways_to_modules():
+    class Twice(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(3, 3))
+
+        def forward(self, x):
+            try:
+                return self.inner(x)
+            except RuntimeError:
+                pass
+            return x.view(-1, 1000)  # fails in Twice itself
+
+    with pytest.raises(RuntimeError) as raised:
+        torch.nn.Sequential(Twice())(torch.ones(2, 2))
+    assert raised.value.__notes__[0] == "in 0 (Twice)"

@@ -150,7 +150,7 @@ def __getattr__(name: str) -> Any:
     if f is None:
         from torchjit import _advice
 
-        raise _advice.advised(AttributeError(f"module 'torch' has no attribute '{name}'"), *_advice.did_you_mean(name, __dir__()))
+        raise _advice.MissingName(f"module 'torch' has no attribute '{name}'", name, __dir__)
     globals()[name] = f
     return f
 
