@@ -24,11 +24,11 @@ class MissingName(AttributeError):
 
     def __init__(self, message: str, name: str, candidates: Callable[[], Iterable[str]]) -> None:
         super().__init__(message)
-        self.name, self._candidates = name, candidates
+        self.name, self._wanted, self._candidates = name, name, candidates
 
     @property
     def __notes__(self) -> list[str]:
-        near = difflib.get_close_matches(self.name, [c for c in self._candidates() if not c.startswith("_") and not c.endswith("_")], n=2, cutoff=0.75)
+        near = difflib.get_close_matches(self._wanted, [c for c in self._candidates() if not c.startswith("_") and not c.endswith("_")], n=2, cutoff=0.75)
         known = _native.advice(str(self))
         return [*(["did you mean " + " or ".join(map(repr, near)) + "?"] if near else []), *([known] if known else [])]
 
