@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from torchjit import _native, _upgraders
+from torchjit import _native, _progress, _upgraders
 from torchjit._advice import advised
 
 
@@ -29,7 +29,12 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None, *, progress
 
 def save_to_path(c: Any, path: Any, _extra_files: dict[str, Any] | None = None, progress: Any = None) -> None:
     """Writes a compiled module or function of the library to a file, with extra files by their names."""
-    _native.save_module(c, os.fspath(path), dict(_extra_files or {}), progress)
+    path = os.fspath(path)
+    if progress is not None:
+        _native.save_module(c, path, dict(_extra_files or {}), progress)
+        return
+    with _progress.of_bytes(f"saving {path}") as told:
+        _native.save_module(c, path, dict(_extra_files or {}), told)
 
 
 def save_to_buffer(c: Any, _extra_files: dict[str, Any] | None = None) -> bytes:
