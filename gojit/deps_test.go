@@ -10,7 +10,7 @@ const module = "github.com/torchjit/torchjit"
 
 // layers is the policy: a package imports only packages of lines above its own. Packages but those that are public lie under internal.
 const layers = `
-source golden decimal archive/pickle quasirandom
+source golden decimal archive/pickle quasirandom mistake
 tensor filecheck
 npy types syntax kernel archive/safefile
 kernel/expand kernel/function kernel/amd64/asm

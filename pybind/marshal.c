@@ -547,7 +547,22 @@ static PyObject *builtin_exception(const char *name) {
     return cls && PyExceptionClass_Check(cls) ? cls : PyExc_RuntimeError;
 }
 
-/* Raises what a failed call replied: an exception object, or a class name and a message. */
+/* Gives the exception that is set the notes which Python shows below its message: attributes of the exception, no part of its text. */
+static void add_notes(const tj_word *cursor, const tj_word *end) {
+    PyObject *type, *exception, *traceback, *notes = PyList_New(0);
+    PyErr_Fetch(&type, &exception, &traceback);
+    PyErr_NormalizeException(&type, &exception, &traceback);
+    while (notes && cursor < end) {
+        PyObject *note = tj_read(&cursor);
+        if (!note || PyList_Append(notes, note)) Py_CLEAR(notes);
+        Py_XDECREF(note);
+    }
+    if (!notes || PyObject_SetAttrString(exception, "__notes__", notes)) PyErr_Clear(); /* the message is what counts */
+    Py_XDECREF(notes);
+    PyErr_Restore(type, exception, traceback);
+}
+
+/* Raises what a failed call replied: an exception object, or a class name, a message and notes. */
 PyObject *tj_raise(tj_reply *reply) {
     const tj_word *cursor = reply->words;
     PyObject *first = reply->len > 0 ? tj_read(&cursor) : NULL;
@@ -559,7 +574,10 @@ PyObject *tj_raise(tj_reply *reply) {
         PyObject *message = tj_read(&cursor);
         PyObject *cls = exceptions ? PyDict_GetItem(exceptions, first) : NULL;
         if (!cls) cls = builtin_exception(PyUnicode_AsUTF8(first));
-        if (message) PyErr_SetObject(cls, message);
+        if (message) {
+            PyErr_SetObject(cls, message);
+            if (cursor < reply->words + reply->len) add_notes(cursor, reply->words + reply->len);
+        }
         Py_XDECREF(message);
     }
     Py_XDECREF(first);

@@ -334,7 +334,7 @@ static PyMethodDef methods[] = {
     {"has_torch_function_variadic", (PyCFunction)(void (*)(void))tj_has_torch_function_variadic, METH_FASTCALL,
      "has_torch_function_variadic($module, /, *relevant_args)\n--\n\nWhether a class among those of objects has __torch_function__."},
     {"module_call", tj_module_call, METH_VARARGS,
-     "module_call($module, call_with_hooks, hooks_of_all, /)\n--\n\nThe method __call__ of compiled modules."},
+     "module_call($module, call_with_hooks, hooks_of_all, note_module, /)\n--\n\nThe method __call__ of compiled modules."},
     {"timed_module_call", tj_timed_module_call, METH_O,
      "timed_module_call($module, call, /)\n--\n\nThe method __call__ of modules while a profile collects events."},
     {"profiler_begin_calls", tj_begin_calls, METH_NOARGS, "profiler_begin_calls($module, /)\n--\n\nBegins to note calls of compiled functions and modules."},

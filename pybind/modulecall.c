@@ -3,6 +3,7 @@
 
 static PyObject *call_with_hooks; /* Module.__call__ */
 static PyObject *hooks_of_all;    /* the tuple of the dicts with the hooks of all modules */
+static PyObject *note_module;     /* torchjit._advice.note_module */
 static PyObject *forward_name, *hooks_names[3];
 
 static int has_hooks(PyObject *dict) {
@@ -42,11 +43,22 @@ static PyObject *call_forward(PyObject *self, PyObject *const *args, Py_ssize_t 
     return tj_call_with_self(call_with_hooks, self, args, nargs, kwnames);
 }
 
+/* Has Python note in the exception that is set which module it has left. */
+static void note_failure(PyObject *self) {
+    PyObject *type, *exception, *traceback;
+    PyErr_Fetch(&type, &exception, &traceback);
+    PyErr_NormalizeException(&type, &exception, &traceback);
+    PyObject *done = PyObject_CallFunctionObjArgs(note_module, exception, self, NULL);
+    if (!done) PyErr_Clear(); /* the exception itself is what counts */
+    Py_XDECREF(done);
+    PyErr_Restore(type, exception, traceback);
+}
+
 static PyObject *module_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    if (!tj_profiling) return call_forward(self, args, nargs, kwnames);
-    int64_t start = tj_now();
+    int64_t start = tj_profiling ? tj_now() : 0;
     PyObject *result = call_forward(self, args, nargs, kwnames);
-    tj_note_call(self, start);
+    if (!result && PyErr_ExceptionMatches(PyExc_Exception)) note_failure(self);
+    if (start) tj_note_call(self, start);
     return result;
 }
 
@@ -54,11 +66,11 @@ static PyMethodDef definition = {
     "__call__", (PyCFunction)(void (*)(void))module_call, METH_FASTCALL | METH_KEYWORDS, "__call__($self, /, *args, **kwargs)\n--\n\nCalls forward, with the module's hooks.",
 };
 
-/* module_call(call_with_hooks, hooks_of_all) returns the method __call__ of compiled modules. */
+/* module_call(call_with_hooks, hooks_of_all, note_module) returns the method __call__ of compiled modules. */
 PyObject *tj_module_call(PyObject *module, PyObject *args) {
     static const char *const names[3] = {"_forward_hooks", "_forward_pre_hooks", "_backward_hooks"};
-    PyObject *call, *all;
-    if (!PyArg_ParseTuple(args, "OO!:module_call", &call, &PyTuple_Type, &all)) return NULL;
+    PyObject *call, *all, *note;
+    if (!PyArg_ParseTuple(args, "OO!O:module_call", &call, &PyTuple_Type, &all, &note)) return NULL;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all); i++)
         if (!PyDict_Check(PyTuple_GET_ITEM(all, i))) return PyErr_Format(PyExc_TypeError, "module_call() expects a tuple of dicts");
     if (!forward_name && !(forward_name = PyUnicode_InternFromString("forward"))) return NULL;
@@ -66,5 +78,6 @@ PyObject *tj_module_call(PyObject *module, PyObject *args) {
         if (!hooks_names[i] && !(hooks_names[i] = PyUnicode_InternFromString(names[i]))) return NULL;
     Py_XSETREF(call_with_hooks, Py_NewRef(call));
     Py_XSETREF(hooks_of_all, Py_NewRef(all));
+    Py_XSETREF(note_module, Py_NewRef(note));
     return PyDescr_NewMethod(&PyBaseObject_Type, &definition);
 }

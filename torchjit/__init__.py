@@ -148,10 +148,12 @@ def __getattr__(name: str) -> Any:
 
         f = getattr(importlib.import_module("torchjit._C"), name, None)
     if f is None:
-        raise AttributeError(f"module 'torch' has no attribute '{name}'")
+        from torchjit import _advice
+
+        raise _advice.MissingName(f"module 'torch' has no attribute '{name}'", name, __dir__)
     globals()[name] = f
     return f
 
 
 def __dir__() -> list[str]:
-    return _operator_names.listed({*globals(), *_SUBMODULES})
+    return [name for name in _operator_names.listed({*globals(), *_SUBMODULES}) if not name.startswith("__") or name in globals()]

@@ -8,6 +8,7 @@ import textwrap
 from typing import Any, NamedTuple
 
 from torchjit import frontend
+from torchjit._advice import advised
 
 
 class SourceRangeFactory(frontend.Source):
@@ -92,6 +93,6 @@ def parse_def(fn: Any) -> ParsedDef:
     text = textwrap.dedent(source)
     tree = ast.parse(text)
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
-        raise RuntimeError(f"Expected a single top-level function: {filename}:{first}")
+        raise advised(RuntimeError(f"Expected a single top-level function: {filename}:{first}"))
     indent = len(source.split("\n", 1)[0]) - len(text.split("\n", 1)[0])
     return ParsedDef(tree, SourceContext(source, filename, first, indent, True, fn.__name__), source, filename, first)

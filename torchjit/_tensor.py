@@ -8,6 +8,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from torchjit import _dispatch_classes, _host, _native
+from torchjit._advice import advised
 from torchjit._types import _LAYOUTS, Size, device, dtype, dtype_of_class, dtypes, layout, preserve_format, qschemes
 
 _TENSOR_HANDLE = 0
@@ -277,7 +278,7 @@ class Tensor(_TensorBase):
 
     def cuda(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = preserve_format) -> Tensor:
         """Raises RuntimeError: this version runs on the CPU alone."""
-        raise AssertionError("Torch not compiled with CUDA enabled")
+        raise advised(AssertionError("Torch not compiled with CUDA enabled"))
 
     def xpu(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = preserve_format) -> Tensor:
         """Raises RuntimeError: this version runs on the CPU alone. So does ipu."""

@@ -12,6 +12,8 @@ A Tree node is a tuple ``(kind, start, end, text, children)`` with byte offsets 
 import struct
 from array import array
 
+from torchjit import _advice
+
 __all__ = [
     "FrontendError",
     "FrontendTypeError",
@@ -138,6 +140,7 @@ class FrontendError(Exception):
         self.msg = msg
         hint = hint_for(msg)
         super().__init__(f"{msg}:\n{source_range.highlight()}" + (f"note: {hint}\n" if hint else ""))
+        _advice.advised(self)
 
 
 class NotSupportedError(FrontendError):
@@ -909,7 +912,7 @@ def parse_single(source, kinds, what):
 
     module = ast.parse(source.text, filename=source.filename)
     if len(module.body) != 1 or type(module.body[0]).__name__ not in kinds:
-        raise RuntimeError(f"Expected a single top-level {what}: {source.filename}:{source.first_line}")
+        raise _advice.advised(RuntimeError(f"Expected a single top-level {what}: {source.filename}:{source.first_line}"))
     return module.body[0]
 
 

@@ -22,6 +22,7 @@ import zipfile
 from typing import Any
 
 from torchjit import _native
+from torchjit._advice import advised
 from torchjit._archive import Archive, ReplacedFile, add_record
 from torchjit._sparse import of_parts, parts_of
 from torchjit._tensor import Tensor
@@ -517,9 +518,11 @@ def _load_zip(file: Any, trusted: bool, encoding: str) -> Any:
     with Archive(file) as archive:
         if archive.has("constants.pkl"):
             if not trusted:
-                raise RuntimeError(
-                    "Cannot use weights_only=True with TorchScript archives, which have programs: load them with torch.jit.load, or with torch.load(..., "
-                    "weights_only=False)"
+                raise advised(
+                    RuntimeError(
+                        "Cannot use weights_only=True with TorchScript archives, which have programs: load them with torch.jit.load, or with torch.load(..., "
+                        "weights_only=False)"
+                    )
                 )
             from torchjit.jit import load as jit_load
 

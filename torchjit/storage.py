@@ -9,6 +9,7 @@ import os
 from typing import Any
 
 from torchjit import _native
+from torchjit._advice import advised
 from torchjit._tensor import Tensor
 from torchjit._types import dtype, dtypes, strided
 
@@ -97,7 +98,7 @@ class TypedStorage:
 
     def pin_memory(self) -> TypedStorage:
         """Raises AssertionError: there is no device to which pinned memory would be copied."""
-        raise AssertionError("Torch not compiled with CUDA enabled")
+        raise advised(AssertionError("Torch not compiled with CUDA enabled"))
 
     @property
     def device(self) -> Any:
@@ -169,7 +170,7 @@ class TypedStorage:
 
     def cuda(self, device: Any = None, non_blocking: Any = False) -> TypedStorage:
         """Raises AssertionError: this version runs on the CPU alone."""
-        raise AssertionError("Torch not compiled with CUDA enabled")
+        raise advised(AssertionError("Torch not compiled with CUDA enabled"))
 
     def get_device(self) -> builtins.int:
         return -1

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -109,6 +110,9 @@ func (c *call) fail(err error) {
 		text = "\n" + text // PyTorch's errors of compilation begin with an empty line
 	}
 	c.string(text)
+	for _, note := range gojit.AdviceOf(err) {
+		c.string(note)
+	}
 }
 
 // end finishes a call: a panic becomes an error, the GIL is taken back, the reply is completed.

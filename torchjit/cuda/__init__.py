@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchjit._advice import advised
 from torchjit.cuda import amp as amp
 from torchjit.cuda import jiterator as jiterator
 
@@ -70,7 +71,7 @@ max_memory_allocated = memory_reserved = max_memory_reserved = memory_cached = m
 
 
 def _lazy_init() -> None:
-    raise AssertionError("Torch not compiled with CUDA enabled")
+    raise advised(AssertionError("Torch not compiled with CUDA enabled"))
 
 
 def _refusing(name: str) -> Any:

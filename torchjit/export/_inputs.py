@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
+from torchjit._advice import advised
 from torchjit.export._symbolic import Symbol, SymInt, affine
 from torchjit.export.graph_signature import ConstantArgument, InputKind
 from torchjit.utils import _pytree as pytree
@@ -42,7 +43,7 @@ class Inputs:
         for i, ((fake, spec), x) in enumerate(zip(self.user, leaves, strict=True)):
             if isinstance(spec.arg, ConstantArgument):
                 if type(x) is not type(spec.arg.value) or x != spec.arg.value:
-                    raise RuntimeError(f"Expected input at {self._place(args, kwargs, i)} to be equal to {spec.arg.value}, but got {x}")
+                    raise advised(RuntimeError(f"Expected input at {self._place(args, kwargs, i)} to be equal to {spec.arg.value}, but got {x}"))
             elif isinstance(fake, torch.Tensor):
                 self._check_tensor(x, fake, lambda i=i: self._place(args, kwargs, i))
                 sizes += [
@@ -71,7 +72,7 @@ class Inputs:
             raise RuntimeError(f"Unexpected number of dimensions in input at {place()}.shape (expected {fake.shape}, got {x.shape})")
         for d, (n, expected) in enumerate(zip(x.shape, fake.shape, strict=True)):
             if not isinstance(expected, SymInt) and n != expected:
-                raise RuntimeError(f"Expected input at {place()}.shape[{d}] to be equal to {expected}, but got {n}")
+                raise advised(RuntimeError(f"Expected input at {place()}.shape[{d}] to be equal to {expected}, but got {n}"))
 
     def _check_sizes(self, sizes: list[tuple[int, int, Any, int]], place: Any) -> None:
         """Finds what the symbols are, and compares the sizes that are expressions over them."""
@@ -104,5 +105,5 @@ class Inputs:
     def _refuse(self, expected: Any, n: int, known: dict[str, int], place: str) -> None:
         symbols = sorted(s.name for s in expected.free_symbols())
         if all(s in known for s in symbols):
-            raise RuntimeError(f"Expected input at {place} to be equal to {expected.evaluate(known)}, but got {n}")
+            raise advised(RuntimeError(f"Expected input at {place} to be equal to {expected.evaluate(known)}, but got {n}"))
         raise RuntimeError(f"Expected input {place} = {n} to be of the form {expected}, where {symbols[0]} is an integer")

@@ -10,6 +10,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _native
+from torchjit._advice import advised
 from torchjit.export._calls import Calls
 from torchjit.export._errors import UserError
 from torchjit.export._program import stack_trace, write_argument
@@ -281,7 +282,7 @@ def _at_user_code(e: Exception) -> Exception:
         return e
     else:
         message = what.strip()
-    return UserError(message) if _is_users(what) else type(e)(message)
+    return advised(UserError(message) if _is_users(what) else type(e)(message))
 
 
 def _is_users(message: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchjit import _C
+from torchjit._advice import advised
 from torchjit.jit._module import RecursiveScriptModule, ScriptModule
 
 _freeze_module: Any = _C._freeze_module
@@ -22,8 +23,8 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
             "Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your 'nn.Module'."
         )
     if mod.training:
-        raise RuntimeError(
-            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before freezing."
+        raise advised(
+            RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before freezing.")
         )
     preserved = list(preserved_attrs) if preserved_attrs is not None else []
     frozen = RecursiveScriptModule._wrap(_freeze_module(mod._c, preserved))

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit import _C, _native
+from torchjit import _C, _advice, _native
 from torchjit import _jit_internal as _marks
 from torchjit.jit import _state
 from torchjit.jit._magic import add_special_methods
@@ -469,7 +469,7 @@ class RecursiveScriptModule(ScriptModule):
 
     forward = _CompiledForward()
     __call__ = _native.module_call(
-        Module.__call__, (_hooks.global_forward_pre, _hooks.global_forward, _hooks.global_backward)
+        Module.__call__, (_hooks.global_forward_pre, _hooks.global_forward, _hooks.global_backward), _advice.note_module
     )
 
     def __init__(self, c: Any) -> None:

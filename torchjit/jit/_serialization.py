@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from torchjit import _native, _upgraders
+from torchjit import _native, _progress, _upgraders
+from torchjit._advice import advised
 
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None, *, progress: Any = None) -> None:
@@ -16,6 +17,8 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None, *, progress
     bytes written and of all bytes every few million bytes; what it raises ends the writing.
     """
     if isinstance(f, (str, os.PathLike)):
+        if not hasattr(m, "save"):
+            raise advised(AttributeError(f"'{type(m).__name__}' object has no attribute 'save'"))
         if progress is None:
             m.save(os.fspath(f), _extra_files=_extra_files)
         else:
@@ -26,7 +29,12 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None, *, progress
 
 def save_to_path(c: Any, path: Any, _extra_files: dict[str, Any] | None = None, progress: Any = None) -> None:
     """Writes a compiled module or function of the library to a file, with extra files by their names."""
-    _native.save_module(c, os.fspath(path), dict(_extra_files or {}), progress)
+    path = os.fspath(path)
+    if progress is not None:
+        _native.save_module(c, path, dict(_extra_files or {}), progress)
+        return
+    with _progress.of_bytes(f"saving {path}") as told:
+        _native.save_module(c, path, dict(_extra_files or {}), told)
 
 
 def save_to_buffer(c: Any, _extra_files: dict[str, Any] | None = None) -> bytes:
@@ -66,7 +74,7 @@ def check_path(f: str | os.PathLike[str]) -> None:
     """Raises ValueError where a path is that of no file."""
     path = os.fspath(f)
     if not os.path.exists(path):
-        raise ValueError(f"The provided filename {path} does not exist")
+        raise advised(ValueError(f"The provided filename {path} does not exist"))
     if os.path.isdir(path):
         raise ValueError(f"The provided filename {path} is a directory")
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from torchjit import _C as _classes
 from torchjit import _host, _native
+from torchjit._advice import advised
 from torchjit._pytorch_tensors import converted
 from torchjit._tensor import Tensor
 from torchjit._types import preserve_format
@@ -230,7 +231,7 @@ _CONTAINER = (
 def _check_containers(result: Any) -> None:
     """Says of a result's lists and dictionaries that their lengths are fixed in a trace."""
     if isinstance(result, dict):
-        raise RuntimeError(_CONTAINER.format("dict"))
+        raise advised(RuntimeError(_CONTAINER.format("dict")))
     if isinstance(result, list):
         warnings.warn(_CONTAINER.format("list"), TracerWarning, stacklevel=5)
     elif isinstance(result, tuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
-from torchjit import _C
+from torchjit import _C, _progress
 from torchjit.onnx import _functions, _infer, _registry, errors
 from torchjit.onnx._internal import jit_utils
 
@@ -53,7 +53,7 @@ class Translator:
     def block(self, block: Any, target: Any) -> None:
         """Fills a block of the ONNX graph."""
         with self.graph.insert_point_guard(target):
-            for node in block.nodes():
+            for node in _progress.over(block.nodes(), "exporting to ONNX"):
                 self.node(node, target)
 
     def context(self, node: Any, target: Any) -> Context:

@@ -9,6 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 import torchjit as torch
+from torchjit._advice import advised
 from torchjit._tensor import Tensor
 
 
@@ -76,7 +77,7 @@ class Optimizer:
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
         if not groups:
-            raise ValueError("optimizer got an empty parameter list")
+            raise advised(ValueError("optimizer got an empty parameter list"))
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 

@@ -88,6 +88,9 @@ func Run(ctx context.Context, args []string, streams Streams, further ...Verb) i
 	}
 	if err != nil && err.Error() != "" {
 		fmt.Fprintln(s.Err, "gojit:", strings.TrimRight(err.Error(), "\n"))
+		for _, note := range gojit.AdviceOf(err) {
+			fmt.Fprintln(s.Err, note)
+		}
 	}
 	return s.statusOf(err)
 }

@@ -268,6 +268,6 @@ func (e *emitter) lookUp(name string, at source.Range, required bool) SugaredVal
 	if text := e.env.errorOf(name); text != "" {
 		fail(at, "\n%sand was used here", text)
 	}
-	failNoted([]string{didYouMean(name, e.names())}, at, "undefined value %s", name)
+	failNoted([]string{e.undefinedNote(name)}, at, "undefined value %s", name)
 	return nil
 }

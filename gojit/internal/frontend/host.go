@@ -60,7 +60,7 @@ func (m *hostModule) Attr(e *emitter, at source.Range, name string) SugaredValue
 	s, err := m.attr(name)
 	check(err)
 	if s == nil {
-		fail(at, "object has no attribute %s", name)
+		failNoted([]string{didYouMean(name, torchNames())}, at, "object has no attribute %s", name)
 	}
 	e.compileResolved(at, s)
 	return lookedUp(e, at, s)

@@ -39,6 +39,24 @@ func didYouMean(name string, candidates []string) string {
 	return "did you mean '" + strings.Join(near[:min(len(near), 3)], "' or '") + "'?"
 }
 
+// torchNames returns the names of operators that programs call as functions.
+func torchNames() (names []string) {
+	for _, operator := range ops.Names() {
+		if namespace, short, _ := strings.Cut(operator, "::"); namespace == "aten" && !strings.HasPrefix(short, "_") {
+			names = append(names, short)
+		}
+	}
+	return names
+}
+
+// undefinedNote says what may be meant by a name that nothing defines.
+func (e *emitter) undefinedNote(name string) string {
+	if name == e.f.ShortName() {
+		return "a function cannot call itself: its name is set when it has been compiled; a method of a module can, where its result is annotated"
+	}
+	return didYouMean(name, e.names())
+}
+
 // attributeNotes says what may be meant by an attribute that a value of type t does not have.
 func attributeNotes(text string, t types.Type, name string) []string {
 	return []string{didYouMean(name, attributeNames(t)), inferredNote(text, t), optionalNote(text, t)}

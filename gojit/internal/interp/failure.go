@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -16,6 +17,7 @@ type failure struct {
 	raised bool   // by a raise statement: class and text are the program's
 	class  string // of the exception raised, such as "builtins.ValueError"
 	frames []source.Frame
+	module string // in which it happened, with its class; "" where that is not known
 }
 
 func (f *failure) Error() string { return f.cause.Error() }
@@ -35,6 +37,7 @@ func at(err error, function string, r source.Range) error {
 func (c *Code) failed(err error, instruction int) error {
 	function, place := c.name, c.ranges[instruction]
 	if call := c.calls[instruction]; call != nil {
+		err = inModule(err, call)
 		for function = call.Callee; call != nil; call = call.Outer {
 			err = at(err, function, place)
 			place, function = call.Range, c.name
@@ -44,6 +47,35 @@ func (c *Code) failed(err error, instruction int) error {
 		}
 	}
 	return at(err, function, place)
+}
+
+// inModule notes the submodule whose method is the innermost of some inlined calls, unless one is known.
+func inModule(err error, call *ir.InlinedCall) error {
+	var f *failure
+	if errors.As(err, &f) && f.module != "" {
+		return err
+	}
+	path, class := "", ""
+	for ; call != nil; call = call.Outer {
+		if call.Receiver == nil || call.Instance == "SELF" {
+			continue
+		}
+		if call.Instance == "" {
+			return err // the path has a gap
+		}
+		if path = strings.TrimSuffix(call.Instance+"."+path, "."); class == "" {
+			class = call.Receiver.Name[strings.LastIndexByte(call.Receiver.Name, '.')+1:]
+		}
+	}
+	if path == "" {
+		return err
+	}
+	if f == nil {
+		f = &failure{cause: err}
+		err = f
+	}
+	f.module = path + " (" + class + ")"
+	return err
 }
 
 // raised makes the error of a raise statement from its message and the name of the class.
@@ -94,14 +126,14 @@ func (c *Code) report(err error) error {
 		if c.options.Raised != nil {
 			c.options.Raised.last.Store(&Raised{f.class, messageOf(f.cause)})
 		}
-		return &source.Error{Class: source.ScriptError, Text: b.String(), Running: f.frames[0].Range.Program()}
+		return &source.Error{Class: source.ScriptError, Text: b.String(), Running: f.frames[0].Range.Program(), Module: f.module}
 	}
 	traceback(&b, f.frames)
 	b.WriteString("RuntimeError: " + messageOf(f.cause) + "\n")
 	if class != source.NotImplementedError {
 		class = source.RuntimeError
 	}
-	return &source.Error{Class: class, Text: b.String(), Running: f.frames[0].Range.Program()}
+	return &source.Error{Class: class, Text: b.String(), Running: f.frames[0].Range.Program(), Module: f.module}
 }
 
 // causeOf returns what went wrong without the places that it went through. A raised exception keeps its class.

@@ -3,6 +3,7 @@ package ir
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -125,13 +126,39 @@ func MatchSchemas(g *Graph, at source.Range, schemas []*schema.FunctionSchema, a
 			}
 		}
 	}
-	var failure strings.Builder
-	for _, s := range schemas {
-		m := &matcher{g: g, at: at, schema: s, convert: true, vars: types.Bindings{}, failure: &failure}
-		m.match(args, kwargs, self)
+	all, nearest := mismatches(g, at, schemas, args, kwargs, self)
+	e := source.Errorf(source.RuntimeError, at, "Arguments for call are not valid.\nThe following variants are available:\n%s\nThe original call is", prefixLines(all, "  "))
+	e.Advice = append(e.Advice, nearest)
+	return 0, nil, withOptionalNotes(e, args, kwargs, self)
+}
+
+// mostNearest is how many schemas are named as the nearest of those that a call does not fit.
+const mostNearest = 2
+
+// mismatches returns why a call does not fit any of some schemas, and apart from that why not the nearest: those that it fits farthest, those that write
+// an argument out last.
+func mismatches(g *Graph, at source.Range, schemas []*schema.FunctionSchema, args, kwargs []Argument, self *Argument) (whole, nearest string) {
+	type failed struct {
+		text string
+		fits int
 	}
-	return 0, nil, withOptionalNotes(source.Errorf(source.RuntimeError, at,
-		"Arguments for call are not valid.\nThe following variants are available:\n%s\nThe original call is", prefixLines(failure.String(), "  ")), args, kwargs, self)
+	all := make([]failed, len(schemas))
+	for i, s := range schemas {
+		var text strings.Builder
+		m := &matcher{g: g, at: at, schema: s, convert: true, vars: types.Bindings{}, failure: &text}
+		m.match(args, kwargs, self)
+		whole += text.String()
+		all[i] = failed{strings.TrimSpace(text.String()), 2 * len(m.inputs)}
+		if s.ArgumentIndex("out") >= 0 && !slices.ContainsFunc(kwargs, func(a Argument) bool { return a.Name == "out" }) {
+			all[i].fits -= 2*len(schemas[i].Arguments) + 1
+		}
+	}
+	slices.SortStableFunc(all, func(a, b failed) int { return b.fits - a.fits })
+	nearest = "nearest of " + strconv.Itoa(len(all)) + " overloads:"
+	for _, f := range all[:min(len(all), mostNearest)] {
+		nearest += "\n" + strings.TrimSuffix(prefixLines(f.text, "  "), "\n")
+	}
+	return whole, nearest
 }
 
 func prefixLines(text, prefix string) string {

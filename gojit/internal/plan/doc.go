@@ -16,7 +16,7 @@
 //
 // Invariants: packed weights are made anew where one of the tensors that they come from has been written (tensor.Storage.Writes), so a plan
 // never computes with old weights. A region that cannot be planned (a gradient is wanted, other element types or devices, a mode that looks at
-// operators) runs its nodes one by one, and Explain says why. Results are laid out as the nodes would lay them out, and no two of them share
+// operators) runs its nodes one by one, and Report says why. Results are laid out as the nodes would lay them out, and no two of them share
 // memory; they differ from those of the nodes by rounding, and in frozen modules by the error of Winograd's algorithm: see NewRegion. They do not
 // depend on the number of threads. A region keeps a bounded number of plans.
 package plan

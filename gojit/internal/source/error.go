@@ -51,6 +51,10 @@ type Error struct {
 	Stack []Frame // calls being compiled when it happened, innermost first
 	// Running is the innermost place of a program that ran; Text shows it with the calls that led there.
 	Running Range
+	// Module is the submodule of a program in which it failed, with its class: "layers.2 (Linear)".
+	Module string
+	// Advice is what people are told besides, below the text.
+	Advice []string
 }
 
 // Place returns where the error is: in what was compiled, or in the program that ran.

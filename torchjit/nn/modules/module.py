@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from typing import Any, Callable, Iterator, Mapping
 
-from torchjit import _native
+from torchjit import _advice, _native
 from torchjit._pytorch_tensors import data_of
 from torchjit._tensor import Tensor
 from torchjit.nn.modules import _hooks
@@ -86,7 +86,11 @@ class Module:
         if not (self._forward_hooks or self._forward_pre_hooks or self.__dict__.get("_backward_hooks")) and not (
             _hooks.global_forward_pre or _hooks.global_forward or _hooks.global_backward
         ):
-            return forward(*args, **kwargs)
+            try:
+                return forward(*args, **kwargs)
+            except Exception as e:
+                _advice.note_module(e, self)
+                raise
         return self._call_with_hooks(forward, args, kwargs)
 
     def _call_with_hooks(self, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -170,13 +174,13 @@ class Module:
             self.register_parameter(name, value)
         elif isinstance(value, Buffer):
             if "_buffers" not in state:
-                raise AttributeError("cannot assign buffers before Module.__init__() call")
+                raise _advice.advised(AttributeError("cannot assign buffers before Module.__init__() call"))
             self._forget(name, "_buffers")
             state["_buffers"].pop(name, None)
             self.register_buffer(name, value, value.persistent)
         elif isinstance(value, Module):
             if "_modules" not in state:
-                raise AttributeError("cannot assign module before Module.__init__() call")
+                raise _advice.advised(AttributeError("cannot assign module before Module.__init__() call"))
             self._forget(name, "_modules")
             state["_modules"][name] = value
         elif "_parameters" in state and name in state["_parameters"]:
@@ -223,7 +227,7 @@ class Module:
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Adds a parameter under a name; None keeps the name for a parameter that is left out."""
         if "_parameters" not in self.__dict__:
-            raise AttributeError("cannot assign parameters before Module.__init__() call")
+            raise _advice.advised(AttributeError("cannot assign parameters before Module.__init__() call"))
         self._check_name("parameter", name, self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -234,7 +238,7 @@ class Module:
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Adds a tensor that is not trained; a persistent one is part of the state_dict."""
         if "_buffers" not in self.__dict__:
-            raise AttributeError("cannot assign buffer before Module.__init__() call")
+            raise _advice.advised(AttributeError("cannot assign buffer before Module.__init__() call"))
         self._check_name("buffer", name, self._buffers)
         tensor = data_of(tensor)
         if tensor is not None and not isinstance(tensor, Tensor):
@@ -407,7 +411,7 @@ class Module:
             if missing:
                 errors.insert(0, "Missing key(s) in state_dict: " + ", ".join(f'"{k}"' for k in missing) + ". ")
         if errors:
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
+            raise _advice.advised(RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors)))
         return _IncompatibleKeys(missing, unexpected)
 
     def _load_tree(
