@@ -50,6 +50,8 @@ func (e *Engine) callBound(ctx context.Context, f *ir.Function, bound []value.Va
 	mode := autograd.ModeOf(ctx)
 	mode.SetGradEnabled(c.options.records)
 	ctx = autograd.WithMode(ctx, &mode)
+	span := mode.BeginEvent(f.ShortName())
+	defer span.End()
 	tensor.LimitThreads(c.options.threads, func() { out, err = e.Run(ctx, f, c.values...) })
 	return out, err
 }
@@ -204,20 +206,4 @@ func (m *Module) Signature(method string) (s Signature, err error) {
 		return s, err
 	}
 	return SignatureOf(f)
-}
-
-// ExplainFunction returns the text of the graph that calls of a function run, and for each region in it whether calls had to run its nodes one by one, and why.
-func ExplainFunction(f *ir.Function) (text string, err error) {
-	defer guard(&err)
-	return standard.exec.Explain(f)
-}
-
-// Explain is ExplainFunction of a method.
-func (m *Module) Explain(method string) (text string, err error) {
-	defer guard(&err)
-	f, err := m.Method(method)
-	if err != nil {
-		return "", err
-	}
-	return m.owner().exec.Explain(f)
 }

@@ -21,7 +21,7 @@ linalg/lapack linalg/fft value
 schema
 ops
 autograd ops/aten ops/prim ir
-alias interp
+alias interp draw
 fuse
 passes
 passes/freeze

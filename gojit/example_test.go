@@ -337,7 +337,7 @@ func ExampleFileError() {
 
 func ExampleExplainFunction() {
 	p := compiled("def f(x):\n    return (x * 2 + 1).relu()\n")
-	text, err := gojit.ExplainFunction(p.Function("f"))
-	fmt.Println(len(text) > 0, err)
-	// Output: true <nil>
+	x, err := gojit.ExplainFunction(p.Function("f"))
+	fmt.Println(len(x.Groups), x.Groups[0].Operators, err)
+	// Output: 1 [aten::mul aten::add aten::relu] <nil>
 }

@@ -329,7 +329,9 @@ void tj_forget(int64_t slot) {
     if (slot < slot_capacity) slot_objects[slot] = NULL;
     if (tj_forked) return;
     if (!tj_can_wait(slot)) {
+        int64_t start = tj_profiling ? tj_now() : 0;
         TJRelease(slot);
+        if (start) tj_note_release(start);
         return;
     }
     tj_waiting.slots[tj_waiting.count++] = slot;

@@ -142,6 +142,8 @@ int64_t tj_thread_number(void) {
     return ~thread_number;
 }
 
+int64_t tj_seen_thread_number(void) { return thread_number; }
+
 /* Runs pending signal handlers. Returns -1 and the exception where one raised. */
 int tj_check_signals(void **raised) {
     PyGILState_STATE gil = PyGILState_Ensure();
@@ -333,6 +335,11 @@ static PyMethodDef methods[] = {
      "has_torch_function_variadic($module, /, *relevant_args)\n--\n\nWhether a class among those of objects has __torch_function__."},
     {"module_call", tj_module_call, METH_VARARGS,
      "module_call($module, call_with_hooks, hooks_of_all, /)\n--\n\nThe method __call__ of compiled modules."},
+    {"timed_module_call", tj_timed_module_call, METH_O,
+     "timed_module_call($module, call, /)\n--\n\nThe method __call__ of modules while a profile collects events."},
+    {"profiler_begin_calls", tj_begin_calls, METH_NOARGS, "profiler_begin_calls($module, /)\n--\n\nBegins to note calls of compiled functions and modules."},
+    {"profiler_end_calls", tj_end_calls, METH_NOARGS,
+     "profiler_end_calls($module, /)\n--\n\nEnds that; tuples of what was called, thread, start and end in nanoseconds of the monotonic clock."},
     {"recast", tj_recast, METH_VARARGS, "recast($module, tensor, cls, /)\n--\n\nThe tensor as an object of another class; the object given is used up."},
     {"set_disabled_dispatch", tj_set_disabled_dispatch, METH_O,
      "set_disabled_dispatch($module, handler, /)\n--\n\nSets the __torch_dispatch__ of classes that run no operators."},

@@ -15,7 +15,18 @@ static int has_hooks(PyObject *dict) {
     return 0;
 }
 
-static PyObject *module_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+PyObject *tj_call_with_self(PyObject *function, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    Py_ssize_t n = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
+    PyObject **all = PyMem_New(PyObject *, n + 1);
+    if (!all) return PyErr_NoMemory();
+    all[0] = self;
+    memcpy(all + 1, args, n * sizeof *all);
+    PyObject *result = PyObject_Vectorcall(function, all, nargs + 1, kwnames);
+    PyMem_Free(all);
+    return result;
+}
+
+static PyObject *call_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     PyObject *dict = PyObject_GenericGetDict(self, NULL), *forward = NULL;
     if (!dict) return NULL;
     if (!has_hooks(dict)) forward = PyDict_GetItemWithError(dict, forward_name);
@@ -28,13 +39,14 @@ static PyObject *module_call(PyObject *self, PyObject *const *args, Py_ssize_t n
     }
     Py_DECREF(dict);
     if (PyErr_Occurred()) return NULL;
-    Py_ssize_t n = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
-    PyObject **all = PyMem_New(PyObject *, n + 1);
-    if (!all) return PyErr_NoMemory();
-    all[0] = self;
-    memcpy(all + 1, args, n * sizeof *all);
-    PyObject *result = PyObject_Vectorcall(call_with_hooks, all, nargs + 1, kwnames);
-    PyMem_Free(all);
+    return tj_call_with_self(call_with_hooks, self, args, nargs, kwnames);
+}
+
+static PyObject *module_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    if (!tj_profiling) return call_forward(self, args, nargs, kwnames);
+    int64_t start = tj_now();
+    PyObject *result = call_forward(self, args, nargs, kwnames);
+    tj_note_call(self, start);
     return result;
 }
 

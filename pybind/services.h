@@ -15,6 +15,8 @@ void *tj_release_gil(void);
 void tj_acquire_gil(void *state);
 int tj_ensure_gil(void);
 int64_t tj_thread_number(void);
+/* The same, -1 where the thread has not called the library yet. */
+int64_t tj_seen_thread_number(void);
 void tj_leave_gil(int state);
 int tj_has_object(int64_t slot);
 int tj_check_signals(void **raised);

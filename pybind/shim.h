@@ -75,6 +75,25 @@ Py_ssize_t tj_tensor_length(PyObject *self);
 void tj_read_layout(void);
 PyObject *tj_set_to_operator(PyObject *module, PyObject *f);
 
+/* profile.c */
+/* Whether a profile collects events. */
+extern int tj_profiling;
+/* The monotonic clock in nanoseconds, as the library reads it. */
+int64_t tj_now(void);
+/* Notes a call of a function or module that began then and has ended. */
+void tj_note_call(PyObject *subject, int64_t start);
+/* Notes that the end of a tensor's object, which began then, has given memory back. */
+void tj_note_release(int64_t start);
+PyObject *tj_begin_calls(PyObject *module, PyObject *unused);
+PyObject *tj_end_calls(PyObject *module, PyObject *unused);
+/* The method that takes the place of Module.__call__ while a profile collects events. */
+PyObject *tj_timed_module_call(PyObject *module, PyObject *call);
+
+/* modulecall.c */
+PyObject *tj_module_call(PyObject *module, PyObject *args);
+/* Calls function with self before the arguments. */
+PyObject *tj_call_with_self(PyObject *function, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
 /* override.c */
 /* How many modes of torch.overrides are active in all threads. */
 extern int tj_modes;
@@ -83,7 +102,6 @@ int tj_is_subclass(PyObject *tensor);
 PyObject *tj_set_torch_function_enabled(PyObject *module, PyObject *enabled);
 PyObject *tj_torch_function_enabled(PyObject *module, PyObject *unused);
 PyObject *tj_count_modes(PyObject *module, PyObject *change);
-PyObject *tj_module_call(PyObject *module, PyObject *args);
 int tj_is_plain_tensor(PyTypeObject *t);
 /* Whether an argument of a call overrides it by __torch_function__; if so *result is what that gave, NULL where it failed. */
 int tj_overridden(PyObject *function, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **result);

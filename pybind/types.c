@@ -191,7 +191,7 @@ static PyObject *refuse_number(PyObject *self, PyObject *number) {
     return NULL;
 }
 
-static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+static PyObject *call_function(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), nkw = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
     tj_word sent[TJ_STACK_WORDS], received[TJ_STACK_WORDS];
     tj_writer w = {sent, 0, TJ_STACK_WORDS, 0};
@@ -228,6 +228,14 @@ static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size
 failed:
     tj_writer_free(&w);
     return NULL;
+}
+
+static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+    if (!tj_profiling || Py_TYPE(self) != tj_script_function_type && Py_TYPE(self) != tj_script_method_type) return call_function(self, args, nargsf, kwnames);
+    int64_t start = tj_now();
+    PyObject *result = call_function(self, args, nargsf, kwnames);
+    tj_note_call(self, start);
+    return result;
 }
 
 PyObject *tj_new_function(PyTypeObject *type, int64_t slot, PyObject *name, int overridable) {

@@ -111,10 +111,10 @@ def squares(x, y):
 
 def test_explain_tells_what_runs_as_kernels_and_why_not():
     f = torch.jit.script(squares)
-    text = torch.jit.explain(f)
+    text = str(torch.jit.explain(f))
     assert "prim::TensorExprGroup" in text and "operators as one kernel" in text and "one by one" not in text
     f(torch.ones(2, 3, dtype=torch.complex64), torch.ones(2, 3))
-    assert "ran one by one: the operators cannot run as one kernel" in torch.jit.explain(f)
-    assert "no group of elementwise operators" in torch.jit.explain(torch.jit.script(torch.nn.Identity()))
+    assert "ran one by one: the operators cannot run as one kernel" in str(torch.jit.explain(f))
+    assert "no group of elementwise operators" in str(torch.jit.explain(torch.jit.script(torch.nn.Identity())))
     with pytest.raises(TypeError, match="expects a compiled function, method or module, but got int"):
         torch.jit.explain(3)

@@ -193,7 +193,7 @@ def test_the_graph_that_is_shown_is_the_one_that_ran():
     f = torch.jit.script(caller)
     graph = str(f.graph_for(torch.ones(2)))
     assert "CallFunction" not in graph and graph.count("aten::") == 2
-    assert "2 operators as one kernel" in torch.jit.explain(f)
+    assert "2 operators as one kernel" in str(torch.jit.explain(f))
 
 
 def test_hooks_of_compiled_modules_run():

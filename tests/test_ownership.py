@@ -74,6 +74,7 @@ STEPS = {
     "deviation": lambda x: x.std(1),
     "comparison": lambda x: torch.where(x > 0, x, -x),
     "one of several": lambda x: x.chunk(2, 1)[0],
+    "reshaped copy": lambda x: (x * 2).transpose(1, 2).reshape(4, -1),
 }
 
 

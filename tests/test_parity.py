@@ -7,7 +7,6 @@ import pytest
 # Programs that answer otherwise, by area and title, and why.
 DIFFERENT: dict[str, str] = {
     "saving: freezing writes of lists and dicts": "a write through an element of a list keeps other containers of tensors attributes",
-    "tracing: autograd functions in traces": "their operators are recorded, not one node for the function",
 }
 
 CASES = [

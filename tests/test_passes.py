@@ -299,7 +299,7 @@ def test_lower_graph():
 
     module = torch.jit.script(Outer())
     graph, tensors = _C._jit_pass_lower_graph(module.graph, module._c)
-    assert [t.tolist() for t in tensors] == [[1.0, 1.0], [3.0, 3.0], [2.0, 2.0]]
+    assert [t.tolist() for t in tensors] == [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]  # the last that is read comes first
     x = torch.tensor([5.0, 7.0])
     assert torch.equal(_C._create_function_from_graph("lowered", graph)(x, *tensors), module(x))
 

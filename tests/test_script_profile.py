@@ -1,4 +1,6 @@
-"""torch.jit._ScriptProfile counts the nodes that run, line by line."""
+"""torch.jit._ScriptProfile and torch.jit.line_profile count the nodes that run, line by line."""
+
+import pytest
 
 import torchjit as torch
 
@@ -41,3 +43,32 @@ def test_results_are_the_same_and_two_profiles_count():
     other.disable()
     hits = [sum(x.count() for x in p.profile._dump_stats()[0].line_map().values()) for p in (one, other)]
     assert hits[0] == 2 * hits[1] > 0
+
+
+def test_line_profile_is_a_context():
+    @torch.jit.script
+    def f(x):
+        y = x + 1
+        return y * y
+
+    with torch.jit.line_profile() as lines:
+        f(torch.ones(2))
+        assert str(lines) == "<unfinished torch.jit.line_profile>"
+        with pytest.raises(RuntimeError, match="counts already"):
+            lines.__enter__()
+    f(torch.ones(2))
+    assert [(line.text.strip(), line.hits) for line in lines.lines()] == [("y = x + 1", 1), ("return y * y", 1)]
+    assert all(line.nanoseconds > 0 for line in lines.lines())
+    assert "Line Contents" in str(lines) and "    return y * y" in str(lines)
+
+
+def test_line_profile_ends_with_an_error():
+    @torch.jit.script
+    def f(x):
+        return torch.mm(x, x)
+
+    with pytest.raises(RuntimeError), torch.jit.line_profile() as lines:
+        f(torch.ones(2, 3))
+    counted = lines.lines()
+    f(torch.ones(2, 2))
+    assert lines.lines() == counted

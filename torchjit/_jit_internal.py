@@ -274,17 +274,23 @@ def overloads_of(fn: Any) -> list[Any] | None:
 
 def functions_of(cls: type) -> dict[str, types.FunctionType]:
     """The functions that a class and those it inherits from define, by name in alphabetical order."""
+    return dict(sorted(_functions_of(cls)))
+
+
+def _functions_of(cls: type) -> list[tuple[str, types.FunctionType]]:
     members: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         members.update(vars(base))
-    return {name: member for name, member in sorted(members.items()) if type(member) is types.FunctionType}
+    return [(name, member) for name, member in members.items() if type(member) is types.FunctionType]
 
 
 def overloaded_methods(cls: type) -> dict[str, list[Any]]:
     """The declared signatures of the methods that have more than one."""
     if not _method_overloads:
         return {}
-    found = {name: _method_overloads.get((fn.__module__, fn.__qualname__)) for name, fn in functions_of(cls).items()}
+    names = {name for _, name in _method_overloads}
+    overloaded = sorted((name, fn) for name, fn in _functions_of(cls) if fn.__qualname__ in names)
+    found = {name: _method_overloads.get((fn.__module__, fn.__qualname__)) for name, fn in overloaded}
     return {name: signatures for name, signatures in found.items() if signatures}
 
 

@@ -7,12 +7,14 @@ import (
 	"runtime/metrics"
 )
 
-// slack is how many bytes may be allocated between two collections. Small tensors are made and dropped at a high rate; with Go's own
-// bound of 4 MB a program that does nothing else spends half its time in the collector.
-const slack = 32 << 20
+// The bytes that may be allocated between two collections, and those together with the elements of tensors that live. Small tensors are
+// made and dropped at a high rate; with Go's own bound of 4 MB a program that does nothing else spends half its time in the collector.
+const (
+	slack  = 32 << 20
+	budget = 64 << 20
+)
 
-// tuneCollector lets slack bytes, or as many as the collector has to look through where that is more, be allocated between
-// collections: elements of tensors, which it does not look through, do not count. It does nothing where GOGC says what is wanted.
+// tuneCollector has collections as percentFor says. It does nothing where GOGC says what is wanted.
 func tuneCollector() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -21,10 +23,12 @@ func tuneCollector() {
 	watchCollections(percentFor(0, 0))
 }
 
-// percentFor returns the growth in percent that allows slack bytes, or as many as are scanned, over a live heap.
+// percentFor returns the growth in percent until the next collection. A process with few elements takes what the budget leaves of them,
+// one with many takes slack, and one in which the collector has more to look through takes as much as that.
 func percentFor(live, scanned uint64) int {
 	const least = 4 << 20 // Go takes smaller heaps for this size
-	return int(max(1, max(slack, scanned)*100/max(live, least)))
+	elements := min(budget, live-min(live, scanned))
+	return int(max(1, max(slack, budget-elements, scanned)*100/max(live, least)))
 }
 
 // sentinel is garbage that tells when a collection has run. It has a pointer so that it is not

@@ -16,7 +16,7 @@ var registered = slices.Concat(
 	makeFunctions,
 	dlpackFunctions,
 	typeFunctions,
-	gradFunctions, gradNodeFunctions, profilerFunctions, statisticsFunctions,
+	gradFunctions, gradNodeFunctions, profilerFunctions, drawFunctions, statisticsFunctions,
 	programFunctions,
 	scriptMembers,
 	moduleFunctions,

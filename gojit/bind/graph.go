@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/draw"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -15,6 +16,9 @@ import (
 var graphMembers = []function{
 	{schema: "Graph.__new_graph() -> Graph", doc: "An empty graph.", run: bind(ir.NewGraph)},
 	{schema: "Graph.str(Graph self, bool print_source_ranges=True) -> str", doc: "The text form, with source places unless print_source_ranges is false.", run: bind((*ir.Graph).Text)},
+	{schema: "Graph._repr_svg_(Graph self) -> str?", doc: "The graph as a picture; None where it has too many nodes for one.", run: bind(func(g *ir.Graph) *string { return pictureOf(draw.Graph(g)) })},
+	{schema: "Graph._repr_html_(Graph self) -> str", doc: "The graph as a picture and as text, for notebooks.", run: bind(func(g *ir.Graph) string { return notebookText(draw.Graph(g), g.String()) })},
+	{schema: "Graph.dot(Graph self) -> str", doc: "The graph in the language of Graphviz.", run: bind(func(g *ir.Graph) string { return draw.Graph(g).DOT() })},
 	{schema: "Graph.inputs(Graph self) -> Iterator", doc: "The parameters.", run: bind((*ir.Graph).Inputs)},
 	{schema: "Graph.outputs(Graph self) -> Iterator", doc: "The results.", run: bind((*ir.Graph).Outputs)},
 	{schema: "Graph.nodes(Graph self) -> Iterator", doc: "The nodes of the top-level block, as they are now.", run: bind(func(g *ir.Graph) []*ir.Node { return g.Block().Nodes() })},

@@ -346,5 +346,8 @@ func pythonName(n *ir.Node) (string, error) {
 
 func pythonConvention(n *ir.Node) (string, error) {
 	_, err := pythonName(n)
+	if convention, ok := n.Attr("cconv"); ok {
+		return convention.(string), err
+	}
 	return strings.Repeat("d", len(n.Inputs())), err
 }

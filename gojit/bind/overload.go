@@ -65,7 +65,7 @@ func newOverload(o *ops.Operator) *overload {
 			v.keeps = true
 		}
 	}
-	if len(s.Returns) > 1 && s.Returns[0].Name != "" {
+	if len(s.Returns) > 1 && s.Returns[0].Name != "" && strings.HasPrefix(s.Name, "aten::") { // what a program defines gives a tuple
 		for _, r := range s.Returns {
 			v.fields = append(v.fields, r.Name)
 		}

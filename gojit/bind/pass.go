@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -208,7 +209,7 @@ func removeDropout(module *value.Object) error {
 }
 
 func lastOptimized() (*ir.Graph, error) {
-	f := lastExecuted.Value()
+	f := cmp.Or(engine.LastGradient(), lastExecuted.Value())
 	if f == nil {
 		return nil, runtimeErrorf("no compiled function has been called yet, or the last one is gone")
 	}
@@ -284,6 +285,7 @@ func rewriteGraph(pattern, replacement string, g *ir.Graph, pairs []*Word) error
 		return runtimeErrorf("the pattern has %d inputs and one output, what replaces it %d inputs and %d outputs",
 			len(from.Inputs()), len(to.Inputs()), len(to.Outputs()))
 	}
+	p.OwnConstants = true
 	if p.Origins, err = originsOf(pattern, replacement, from, to, pairs); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func profilerBegin(c *call) error {
 	return autograd.BeginProfile()
 }
 
-// profilerEnd replies tuples of name, thread, start and end in nanoseconds.
+// profilerEnd replies tuples of name, thread, start and end in nanoseconds of the monotonic clock.
 func profilerEnd(c *call) error {
 	events := autograd.EndProfile()
 	c.open(kindList, len(events))
@@ -23,8 +23,8 @@ func profilerEnd(c *call) error {
 		c.open(kindTuple, 4)
 		c.string(e.Name)
 		c.int(e.Thread)
-		c.int64(int64(e.Start))
-		c.int64(int64(e.End))
+		c.int64(e.Start)
+		c.int64(e.End)
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func profilerPush(c *call) error {
 
 func profilerPop(c *call) error {
 	if n := len(c.thread.events); n > 0 {
-		c.thread.events[n-1]()
+		c.thread.events[n-1].End()
 		c.thread.events = c.thread.events[:n-1]
 	}
 	c.none()

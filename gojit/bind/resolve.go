@@ -303,7 +303,7 @@ func parseSchema(text string) (*schema.FunctionSchema, error) {
 func pythonOp(n *ir.Node) (autograd.Operation, error) {
 	attr, _ := n.Attr("target")
 	target := attr.(value.Value).Capsule().Content.(*object)
-	result := n.Output().Type()
+	result := types.Unshaped(n.Output().Type())
 	return func(m *autograd.Mode, args, out []value.Value) error {
 		return inMode(m, func() error {
 			return callPython(target, args, func(w *Word) error {

@@ -2,13 +2,13 @@ package bind
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync/atomic"
 	"weak"
 
 	"github.com/torchjit/torchjit/gojit/internal/archive/code"
-	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -33,7 +33,7 @@ var scriptMembers = []function{
 	{schema: "ScriptFunction._specialized_graph(function self) -> Graph?", doc: "The graph that calls run for what the first ones have met, None before.", run: bind(func(f *scriptFunction) *ir.Graph { return engine.Function(f.function).Specialized() })},
 	{schema: "ScriptFunction._differentiable_functions(function self) -> tuple", doc: "The functions that the differentiable graphs of the last call run, and those of their gradients.", run: bind(differentiableFunctions)},
 	{schema: "ScriptFunction._has_run(function self) -> bool", doc: "Whether it has been called.", run: bind(func(f *scriptFunction) bool { return engine.Function(f.function).Executed() != nil })},
-	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels.", run: bind(func(f *scriptFunction) (string, error) { return engine.Explain(f.function) })},
+	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels, as JSON.", run: bind(explainFunction)},
 	{schema: "ScriptFunction._time_steps(function self, bool on) -> None", doc: "Has calls note how long the steps of plans take, or no more.", run: bind(timeSteps)},
 	{schema: "ScriptFunction._owner(function self) -> Module", doc: "The module whose method it is, None for a function.", run: bind(func(f *scriptFunction) *value.Object { return f.self })},
 }
@@ -73,9 +73,7 @@ func (f *scriptFunction) call(c *call) error {
 		return err
 	}
 	lastExecuted = f.weak
-	if autograd.IsProfiling() {
-		defer c.thread.mode.BeginEvent(f.function.ShortName())()
-	}
+	engine.NoteCall()
 	plan, err := ready.Next(c.thread.recorder != nil)
 	if err != nil {
 		return err
@@ -325,5 +323,14 @@ func ignoreAutocast(f *scriptFunction, ignore bool) {
 }
 
 func flushCode(f *scriptFunction) { engine.Function(f.function).Forget() }
+
+func explainFunction(f *scriptFunction) (string, error) {
+	x, err := engine.Explain(f.function)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(x)
+	return string(text), err
+}
 
 func timeSteps(f *scriptFunction, on bool) error { return engine.TimeSteps(f.function, on) }

@@ -13,7 +13,7 @@ type thread struct {
 	hooks    []*pythonSavedHooks
 	above    []*autograd.Mode // of the operators that Python is asked about
 	below    []*autograd.Mode // that enterAbove has left
-	events   []func()         // end those that are open
+	events   []autograd.Span  // that are open
 	values   []value.Value    // arguments and results of the operators that run by name, one behind the other
 	nameless bool             // the running operator is called by a function that hides its caller's variables
 }

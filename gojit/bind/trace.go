@@ -26,6 +26,9 @@ var traceFunctions = []function{
 	{schema: "trace_begin_fork() -> bool", run: traceBeginFork},
 	{schema: "trace_end_fork(any result) -> any", run: traceEndFork},
 	{schema: "trace_drop_fork() -> None", run: traceDropFork},
+	{schema: "trace_begin_function(list inputs) -> bool", run: traceBeginFunction},
+	{schema: "trace_end_function(str name, str module, str convention, str constants, any target, list results) -> None", run: traceEndFunction},
+	{schema: "trace_drop_function() -> None", run: traceDropFork},
 	{schema: "trace_constant(Tensor made) -> Tensor", run: traceConstant},
 	{schema: "trace_nodes(any function) -> list", run: traceNodes},
 	{schema: "trace_to(Tensor self, any device, any dtype) -> Tensor", run: traceTo},
@@ -304,6 +307,39 @@ func traceEndFork(c *call) error {
 		return err
 	}
 	return c.keptValue(value.OfFuture(future))
+}
+
+// traceBeginFunction begins the call of an autograd function, and replies whether the trace has such calls: that of an export has what they do.
+func traceBeginFunction(c *call) error {
+	r := c.thread.recorder
+	records := r != nil && !r.Exact
+	if records {
+		inputs, err := c.argTensors(0)
+		if err != nil {
+			return err
+		}
+		if err := r.BeginFunction(inputs); err != nil {
+			return err
+		}
+	}
+	c.bool(records)
+	return nil
+}
+
+// traceEndFunction ends the call of an autograd function that has given results.
+func traceEndFunction(c *call) error {
+	r, err := c.recording()
+	if err != nil {
+		return err
+	}
+	results, err := c.argTensors(5)
+	if err != nil {
+		return err
+	}
+	target := value.OfCapsule(&value.Capsule{Kind: "python function", Content: c.argObject(4)})
+	c.none()
+	text := func(i int) string { return strings.Clone(c.argString(i)) }
+	return r.EndFunction(trace.HostFunction{Name: text(0), Module: text(1), Convention: text(2), Constants: text(3), Target: target}, results)
 }
 
 // traceConstant records that Python made a tensor of numbers, and replies it as the trace knows it.

@@ -280,6 +280,12 @@ func (t *Tensor) derive(n int) *Tensor {
 	return v
 }
 
+// fail gives up a derived tensor that cannot be made.
+func (t *Tensor) fail(err error) (*Tensor, error) {
+	t.Release()
+	return nil, err
+}
+
 func (t *Tensor) fixNumel() {
 	t.numel = 1
 	for _, n := range t.shape {

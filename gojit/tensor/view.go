@@ -16,7 +16,7 @@ func (t *Tensor) View(shape ...int) (*Tensor, error) {
 	v := t.derive(len(shape))
 	copy(v.shape, shape)
 	if !computeViewStrides(t, shape, v.strides) {
-		return nil, runtimeError("view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.")
+		return v.fail(runtimeError("view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead."))
 	}
 	return v, nil
 }
@@ -32,12 +32,22 @@ func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 	if computeViewStrides(t, shape, v.strides) {
 		return v, nil
 	}
+	v.Release()
 	c, err := t.Clone(ContiguousFormat)
 	if err != nil {
 		return nil, err
 	}
-	defer c.ReleaseMemory() // the view alone has it
-	return c.View(shape...)
+	return c.IntoShape(shape...)
+}
+
+// IntoShape gives the elements of t, which nobody uses afterwards, to a tensor of another shape, as View. The result is a view of nothing.
+func (t *Tensor) IntoShape(shape ...int) (*Tensor, error) {
+	defer t.ReleaseMemory() // the result alone has it
+	v, err := t.View(shape...)
+	if err == nil {
+		v.SetBase(t.base)
+	}
+	return v, err
 }
 
 // ViewDType reads the bytes as another type. It fails where the sizes do not fit.
@@ -52,10 +62,10 @@ func (t *Tensor) ViewDType(dtype DType) (*Tensor, error) {
 	}
 	last := len(t.shape) - 1
 	if last < 0 {
-		return nil, runtimeError("self.dim() cannot be 0 to view %s as %s (different element sizes)", t.dtype.CppName(), dtype.CppName())
+		return v.fail(runtimeError("self.dim() cannot be 0 to view %s as %s (different element sizes)", t.dtype.CppName(), dtype.CppName()))
 	}
 	if t.strides[last] != 1 {
-		return nil, runtimeError("self.stride(-1) must be 1 to view %s as %s (different element sizes), but got %d", t.dtype.CppName(), dtype.CppName(), t.strides[last])
+		return v.fail(runtimeError("self.stride(-1) must be 1 to view %s as %s (different element sizes), but got %d", t.dtype.CppName(), dtype.CppName(), t.strides[last]))
 	}
 	if from > to {
 		ratio := from / to
@@ -67,13 +77,13 @@ func (t *Tensor) ViewDType(dtype DType) (*Tensor, error) {
 	} else {
 		ratio := to / from
 		if t.shape[last]%ratio != 0 || t.offset%ratio != 0 {
-			return nil, runtimeError("self.size(-1) must be divisible by %d to view %s as %s (different element sizes), but got %d", ratio, t.dtype.CppName(), dtype.CppName(), t.shape[last])
+			return v.fail(runtimeError("self.size(-1) must be divisible by %d to view %s as %s (different element sizes), but got %d", ratio, t.dtype.CppName(), dtype.CppName(), t.shape[last]))
 		}
 		v.shape[last] /= ratio
 		v.offset /= ratio
 		for i := range last {
 			if t.strides[i]%ratio != 0 {
-				return nil, runtimeError("self.stride(%d) must be divisible by %d to view %s as %s (different element sizes), but got %d", i, ratio, t.dtype.CppName(), dtype.CppName(), t.strides[i])
+				return v.fail(runtimeError("self.stride(%d) must be divisible by %d to view %s as %s (different element sizes), but got %d", i, ratio, t.dtype.CppName(), dtype.CppName(), t.strides[i]))
 			}
 			v.strides[i] /= ratio
 		}
@@ -134,24 +144,24 @@ func (t *Tensor) Expand(shape ...int) (*Tensor, error) {
 		target := shape[i]
 		if target == -1 {
 			if i < lead {
-				return nil, runtimeError("The expanded size of the tensor (%d) isn't allowed in a leading, non-existing dimension %d", target, i)
+				return v.fail(runtimeError("The expanded size of the tensor (%d) isn't allowed in a leading, non-existing dimension %d", target, i))
 			}
 			target = size
 		}
 		if target < 0 {
-			return nil, runtimeError("The expanded size of the tensor (%d) must be non-negative", target)
+			return v.fail(runtimeError("The expanded size of the tensor (%d) must be non-negative", target))
 		}
 		if size != target {
 			if size != 1 {
-				return nil, runtimeError("The expanded size of the tensor (%d) must match the existing size (%d) at non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
-					target, size, i, FormatShape(shape), FormatShape(t.shape))
+				return v.fail(runtimeError("The expanded size of the tensor (%d) must match the existing size (%d) at non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
+					target, size, i, FormatShape(shape), FormatShape(t.shape)))
 			}
 			size, stride = target, 0
 		}
 		v.shape[i], v.strides[i] = size, stride
 	}
 	if _, err := Numel(v.shape); err != nil {
-		return nil, err
+		return v.fail(err)
 	}
 	v.fixNumel()
 	return v, nil
@@ -279,10 +289,10 @@ func (t *Tensor) Permute(order ...int) (*Tensor, error) {
 	for i, d := range order {
 		d, err := WrapDim(d, len(t.shape))
 		if err != nil {
-			return nil, err
+			return v.fail(err)
 		}
 		if seen[d] {
-			return nil, runtimeError("permute(): duplicate dims are not allowed.")
+			return v.fail(runtimeError("permute(): duplicate dims are not allowed."))
 		}
 		seen[d] = true
 		v.shape[i], v.strides[i] = t.shape[d], t.strides[d]
@@ -658,7 +668,7 @@ func (t *Tensor) Unfold(dim, size, step int) (*Tensor, error) {
 		v.shape[dim], v.strides[dim] = (length-size)/step+1, stride*step
 	}
 	if _, err := Numel(v.shape); err != nil {
-		return nil, err
+		return v.fail(err)
 	}
 	v.fixNumel()
 	return v, nil
@@ -698,12 +708,12 @@ func (t *Tensor) ViewAsComplex() (*Tensor, error) {
 	v := t.derive(n)
 	for i := range n {
 		if t.strides[i]%2 != 0 {
-			return nil, runtimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+			return v.fail(runtimeError("Tensor must have a stride divisible by 2 for all but last dimension"))
 		}
 		v.shape[i], v.strides[i] = t.shape[i], t.strides[i]/2
 	}
 	if t.offset%2 != 0 {
-		return nil, runtimeError("Tensor must have a storage_offset divisible by 2")
+		return v.fail(runtimeError("Tensor must have a storage_offset divisible by 2"))
 	}
 	v.offset, v.dtype = t.offset/2, t.dtype.ToComplex()
 	v.fixNumel()

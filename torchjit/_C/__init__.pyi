@@ -27,6 +27,15 @@ class Graph(Handle):
     def str(self, print_source_ranges: bool = True) -> builtins.str:
         """The text form, with source places unless print_source_ranges is false."""
 
+    def _repr_svg_(self) -> builtins.str | None:
+        """The graph as a picture; None where it has too many nodes for one."""
+
+    def _repr_html_(self) -> builtins.str:
+        """The graph as a picture and as text, for notebooks."""
+
+    def dot(self) -> builtins.str:
+        """The graph in the language of Graphviz."""
+
     def inputs(self) -> Iterator[Any]:
         """The parameters."""
 

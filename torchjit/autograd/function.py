@@ -187,8 +187,10 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         """Calls forward and records the call."""
         if kwargs:
             raise TypeError("apply() takes no keyword arguments")
-        if _exported is not None and hasattr(cls, "symbolic"):
-            return _exported(cls, args)
+        if _exported is not None:
+            return _exported(cls, args) if hasattr(cls, "symbolic") else cls._call(*args)
+        if _native.is_tracing() and _native.trace_begin_function([a for a in args if isinstance(a, Tensor)]):
+            return _traced(cls, args)
         return cls._call(*args)
 
     @classmethod
@@ -205,6 +207,43 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         if _native.in_forward():
             _move(cls, ctx, args, outputs)
         return tuple(outputs) if isinstance(result, (tuple, list)) else outputs[0]
+
+
+class _TracedCall:
+    """A call that a trace has noted: it is done again with other tensors, and everything else as it was."""
+
+    def __init__(self, function: Any, args: tuple[Any, ...]) -> None:
+        self.function = function
+        self.args = [None if isinstance(a, Tensor) else a for a in args]
+        self.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+
+    def __call__(self, *tensors: Any) -> Any:
+        args = list(self.args)
+        for i, t in zip(self.places, tensors, strict=True):
+            args[i] = t
+        found = _tensors(self.function.apply(*args))
+        return found[0] if len(found) == 1 else tuple(found)
+
+
+def _tensors(result: Any) -> list[Any]:
+    """The tensors that a forward has returned."""
+    return [t for t in (result if isinstance(result, (tuple, list)) else [result]) if isinstance(t, Tensor)]
+
+
+def _traced(cls: Any, args: tuple[Any, ...]) -> Any:
+    """Calls a function as one node of the trace that is being recorded."""
+    convention = "".join("d" if isinstance(a, Tensor) else "c" for a in args)
+    constants = ", ".join(repr(a) for a in args if not isinstance(a, Tensor))
+    try:
+        result = cls._call(*args)
+        if _tensors(result):
+            _native.trace_end_function(cls.__name__, cls.__module__, convention, constants, _TracedCall(cls, args), _tensors(result))
+        else:
+            _native.trace_drop_function()
+    except BaseException:
+        _native.trace_drop_function()
+        raise
+    return result
 
 
 class _Primal:

@@ -9,14 +9,32 @@ import torchjit as torch
 from torchjit import _native
 from torchjit.autograd.profiler_util import EventList as EventList
 from torchjit.autograd.profiler_util import FunctionEvent as FunctionEvent
+from torchjit.nn.modules.module import Module
 
 # ruff: noqa: UP045
 
 
-class profile:  # noqa: N801
-    """A context that measures every operator that Python or a compiled program runs on tensors, and what record_function names.
+_call = Module.__call__
+_timed_call = _native.timed_module_call(_call)
 
-    An event's time is that between its beginning and its end. What GPUs do, shapes, stacks and memory are not recorded.
+
+def _call_name(called: Any) -> str:
+    """The name of the event of a call, or of what is named already."""
+    if isinstance(called, str):
+        return called
+    if isinstance(called, Module):
+        return "nn.Module: " + str(getattr(called, "original_name", None) or type(called).__name__)
+    return str(called.name)
+
+
+class profile:  # noqa: N801
+    """A context that measures what a program does with tensors: operators, calls of modules and compiled functions, and what record_function names.
+
+    In compiled code there are events for kernels of several operators (`fused_mul_add`), for regions that run by a plan (`plan`) and the plan's steps
+    (`conv2d+relu`), for loops that are machine code (`native loop`), and in a backward for the nodes of the graph of gradients. An event's time is that
+    between its beginning and its end; what is not in events within it is its self time: of a call (`nn.Module: Linear`, `forward`) the conversion of
+    arguments and results, Python's own time and the interpreter's. So the self times of all events of a thread add up to the time between the beginnings
+    and ends of the outermost ones. What GPUs do, shapes, stacks and memory are not recorded.
     """
 
     def __init__(
@@ -34,14 +52,21 @@ class profile:  # noqa: N801
             raise RuntimeError("Profiler context manager is not reentrant")
         self.entered = True
         _native.profiler_begin()
+        Module.__call__ = _timed_call  # type: ignore[method-assign]
+        _native.profiler_begin_calls()
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        if self.enabled:
-            found = _native.profiler_end()
-            self.function_events = EventList(
-                FunctionEvent(i, name, thread, start / 1000, end / 1000) for i, (name, thread, start, end) in enumerate(found)
-            ).nest()
+        if not self.enabled:
+            return
+        calls = _native.profiler_end_calls()
+        Module.__call__ = _call  # type: ignore[method-assign]
+        found = _native.profiler_end() + [(_call_name(called), thread, start, end) for called, thread, start, end in calls]
+        found.sort(key=lambda event: event[3])
+        began = min((start for _, _, start, _ in found), default=0)
+        self.function_events = EventList(
+            FunctionEvent(i, name, thread, (start - began) / 1000, (end - began) / 1000) for i, (name, thread, start, end) in enumerate(found)
+        ).nest()
 
     def _events(self) -> EventList:
         if self.function_events is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 
@@ -158,10 +159,13 @@ class EventList(list):
         return self.table()
 
     def export_chrome_trace(self, path: str) -> None:
-        """Writes the events to a file that chrome://tracing shows."""
+        """Writes the events to a file that chrome://tracing and Perfetto show."""
+        process = os.getpid()
+        names = [{"name": "process_name", "ph": "M", "pid": process, "args": {"name": "CPU functions"}}]
+        names += [{"name": "thread_name", "ph": "M", "pid": process, "tid": t, "args": {"name": f"thread {t}"}} for t in sorted({e.thread for e in self})]
         events = [
-            {"name": e.name, "ph": "X", "ts": e.time_range.start, "dur": e.time_range.elapsed_us(), "tid": e.thread, "pid": "CPU functions", "args": {}}
+            {"name": e.name, "cat": "cpu_op", "ph": "X", "ts": e.time_range.start, "dur": e.time_range.elapsed_us(), "tid": e.thread, "pid": process}
             for e in self
         ]
         with open(path, "w") as f:
-            json.dump(events, f)
+            json.dump({"traceEvents": names + events, "displayTimeUnit": "ms"}, f)

@@ -7,6 +7,7 @@ import dataclasses
 import json
 from typing import Any
 
+from torchjit import _native
 from torchjit.export import _program
 from torchjit.export._symbolic import Symbol, ValueRanges
 from torchjit.export.graph_signature import ExportGraphSignature, InputKind, OutputKind
@@ -195,6 +196,14 @@ class ExportedProgram:
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_svg_(self) -> str | None:
+        """The graph as a picture; None where it has too many nodes for one."""
+        return _native.export_picture(self._text())  # type: ignore[no-any-return]
+
+    def _repr_html_(self) -> str:
+        """The graph as a picture and the program as text, for notebooks."""
+        return str(_native.export_notebook(self._text(), str(self)))
 
     def __deepcopy__(self, memo: Any = None) -> ExportedProgram:
         made = copy.copy(self)

@@ -28,6 +28,7 @@ from torchjit.jit import _state as _state
 from torchjit.jit import frontend
 from torchjit.jit._async import Future, fork, wait
 from torchjit.jit._decomposition_utils import _register_decomposition
+from torchjit.jit._explain import Explanation, explain
 from torchjit.jit._freeze import freeze, optimize_for_inference, run_frozen_optimizations
 from torchjit.jit._fuser import (
     enable_onednn_fusion,
@@ -45,7 +46,8 @@ from torchjit.jit._module import (
     TopLevelTracedModule,
     script_method,
 )
-from torchjit.jit._script import CompilationUnit, ScriptFunction, explain, last_executed_optimized_graph, script
+from torchjit.jit._profile import line_profile
+from torchjit.jit._script import CompilationUnit, ScriptFunction, last_executed_optimized_graph, script
 from torchjit.jit._serialization import load, save
 from torchjit.jit._trace import (
     TracerWarning,
@@ -68,9 +70,9 @@ _set_fusion_strategy = set_fusion_strategy
 TracedModule = TopLevelTracedModule
 
 __all__ = [
-    "ArchiveReport", "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptClass", "RecursiveScriptModule",
+    "ArchiveReport", "Attribute", "CompilationUnit", "Error", "Explanation", "Final", "Future", "RecursiveScriptClass", "RecursiveScriptModule",
     "ScriptFunction", "ScriptModule", "ScriptWarning", "TopLevelTracedModule", "TracerWarning", "TracingCheckError", "annotate", "enable_onednn_fusion", "explain", "export", "export_opnames", "fork", "freeze", "frontend", "fuser", "ignore", "interface",
-    "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load", "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution",
+    "is_scripting", "is_tracing", "isinstance", "line_profile", "last_executed_optimized_graph", "load", "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution",
     "run_frozen_optimizations",
     "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy", "set_module", "strict_fusion", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip

@@ -606,6 +606,16 @@ class RecursiveScriptModule(ScriptModule):
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"
 
+    def _repr_svg_(self) -> str | None:
+        """The graph of forward as a picture, with all calls inlined; None where there is none, or it is too large for a picture."""
+        forward: Any = getattr(self, "forward", None)
+        return forward.inlined_graph._repr_svg_() if hasattr(forward, "inlined_graph") else None
+
+    def _repr_html_(self) -> str | None:
+        """What _repr_svg_ gives, and the text of the graph."""
+        forward: Any = getattr(self, "forward", None)
+        return forward.inlined_graph._repr_html_() if hasattr(forward, "inlined_graph") else None
+
     def get_extra_state(self) -> Any:
         return None
 

@@ -146,6 +146,59 @@ class _ScriptProfile:
         print(self.dump_string())
 
 
+class LineTime(NamedTuple):
+    """A line that has run: its number in the file and text, how many nodes of the graph ran for it, and the nanoseconds that they took."""
+
+    number: int
+    text: str
+    hits: int
+    nanoseconds: int
+
+
+class line_profile:  # noqa: N801
+    """A context in which the lines of compiled functions are counted and timed; PyTorch has no such function.
+
+    Functions run as they are defined meanwhile, without fused kernels and loops of machine code: times tell lines from each other, not how fast the
+    compiled function is. A line's hits are the nodes of the graph that have run for it, a loop once in each round; its time is that of these nodes without
+    what they call. The text of the profile is a table for each source that has run.
+
+        with torch.jit.line_profile() as lines:
+            model(x)
+        print(lines)
+        slowest = max(lines.lines(), key=lambda line: line.nanoseconds)
+    """
+
+    def __init__(self) -> None:
+        self._profile = LineProfile()
+        self._active = False
+
+    def __enter__(self) -> line_profile:
+        if self._active:
+            raise RuntimeError("this profile counts already")
+        self._active = True
+        self._profile.enable()
+        return self
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        self._profile.disable()
+        self._active = False
+
+    def lines(self) -> list[LineTime]:
+        """The lines that have run, source by source. RuntimeError while the context is open."""
+        return [
+            LineTime(number, stats.source().text().splitlines()[number - stats.source().starting_lineno()], found.count(), found.duration_ns())
+            for stats in self._profile._dump_stats()
+            for number, found in stats.line_map().items()
+        ]
+
+    def __str__(self) -> str:
+        if self._active:
+            return "<unfinished torch.jit.line_profile>"
+        return "\n\n".join(map(_table, self._profile._dump_stats()))
+
+    __repr__ = __str__
+
+
 def _table(stats: SourceStats) -> str:
     source = stats.source()
     texts = source.text().splitlines()
@@ -163,5 +216,6 @@ def _table(stats: SourceStats) -> str:
     return _ScriptProfileTable([number, hits, time, contents], lines).dump_string()
 
 
+line_profile.__module__ = LineTime.__module__ = "torch.jit"
 for _cls in (_ScriptProfile, _ScriptProfileColumn, _ScriptProfileTable):
     _cls.__module__ = "torch.jit._script"

@@ -40,31 +40,6 @@ def last_executed_optimized_graph() -> Any:
     return _C._last_executed_optimized_graph()
 
 
-def explain(obj: Any, inputs: Any = None) -> str:
-    """Tells how a compiled function, method or module (its forward) runs.
-
-    The text is the graph that the interpreter runs, with groups of elementwise operators that are one kernel each and groups that run by one
-    plan. For each group there are the reasons for which calls so far ran its operators one by one instead; for a plan its steps, what they read,
-    and where in the arena of a call their results lie. Where inputs are given, a tuple or the only one, obj is called with them a few times, and each
-    step of a plan is shown behind the time that it took. PyTorch has no such function.
-    """
-    found = getattr(obj, "forward", obj)
-    if not hasattr(found, "_explain"):
-        raise TypeError(f"explain() expects a compiled function, method or module, but got {type(obj).__name__}")
-    if inputs is None:
-        return str(found._explain())
-    if not isinstance(inputs, tuple):
-        inputs = (inputs,)
-    obj(*inputs)  # plans are made in the first calls
-    found._time_steps(True)
-    try:
-        for _ in range(5):
-            obj(*inputs)
-        return str(found._explain())
-    finally:
-        found._time_steps(False)
-
-
 def _get_debug_state(self: Any) -> Any:
     """What the function runs now, as a GraphExecutorState. Raises RuntimeError before the first call."""
     from torchjit.jit import _executor_state

@@ -134,3 +134,10 @@ func (db *Db) MayShare(a, b *ir.Value) bool {
 	}
 	return !db.HasContentWriters(a) && !db.HasContentWriters(b) && !(db.Escapes(a) && db.Escapes(b))
 }
+
+// MayBeOne reports whether a and b may become one value where nothing from outside keeps them: nothing writes either, and not both are returned or
+// shared with what is.
+func (db *Db) MayBeOne(a, b *ir.Value) bool {
+	returned := func(v *ir.Value) bool { return db.MayContainAlias([]*ir.Value{v}, db.graph.Outputs()) }
+	return !db.HasContentWriters(a) && !db.HasContentWriters(b) && !(returned(a) && returned(b))
+}

@@ -59,6 +59,8 @@ func (q *nodeQueue) Pop() any {
 
 func (m *Mode) differentiate(outputs, grads, inputs []*tensor.Tensor, o Options) (result []*tensor.Tensor, err error) {
 	defer source.Catch(&err)
+	span := m.BeginEvent("autograd::engine::execute")
+	defer span.End()
 	defer func(before Mode) { *m = before }(*m)
 	m.off = !o.CreateGraph
 	p := &pass{options: o, emitter: &emitter{mode: m}, pending: map[*Node][]*tensor.Tensor{}}
@@ -209,6 +211,10 @@ func (p *pass) sum(before, g *tensor.Tensor) *tensor.Tensor {
 
 // visit differentiates a node whose gradients have all arrived.
 func (p *pass) visit(n *Node) {
+	if IsProfiling() {
+		span := p.emitter.mode.BeginEvent("autograd::engine::evaluate_function: " + n.name)
+		defer span.End()
+	}
 	p.multiplyBefore(n)
 	p.multiply(n)
 	grads := p.pending[n]
@@ -243,7 +249,9 @@ func (p *pass) visit(n *Node) {
 	}
 	c := &gradient{Emitter: p.emitter, node: n, grads: grads, owns: p.isOwn, defers: p.deferProduct}
 	p.watch(n, func() {
+		span := p.emitter.mode.BeginEvent(n.name)
 		c.run()
+		span.End()
 		n.checkNaN(c.given)
 	})
 	for i, g := range p.runNodeHooks(n, false, c.inputGradients(), grads) {

@@ -3,35 +3,45 @@ package autograd
 import (
 	"sync"
 	"sync/atomic"
-	"time"
+	_ "unsafe" // for the name of nanotime
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// Event is a run of an operator, or a part of a program that was given a name.
+// Event is a run of an operator, of what stands for several, or of a part of a program that was given a name.
 type Event struct {
 	Name       string
-	Thread     int // a number of the thread
-	Start, End time.Duration
+	Thread     int   // a number of the thread
+	Start, End int64 // nanoseconds of the system's monotonic clock, by which the program around the library can add events of its own
 }
 
 // Profile collects events, of all threads.
 type Profile struct {
-	began time.Time
-	lock  sync.Mutex
-	all   []Event
-	open  map[int64]func() // what ends the events that programs have begun, by the numbers that they have for them
-	last  int64            // of these numbers
+	lock sync.Mutex
+	all  []Event
+	open map[int64]Span // events that programs have begun, by the numbers that they have for them
+	last int64          // of these numbers
+}
+
+// Span is an event that has begun. That of a time without profile does nothing.
+type Span struct {
+	profile *Profile
+	event   Event
 }
 
 var profiling atomic.Pointer[Profile]
 
+// nanotime reads the monotonic clock. Package time gives no absolute time of it.
+//
+//go:linkname nanotime runtime.nanotime
+func nanotime() int64
+
 // BeginProfile begins to collect events. It fails where that goes on already.
 func BeginProfile() error {
 	tensor.Track()
-	if !profiling.CompareAndSwap(nil, &Profile{began: time.Now()}) {
+	if !profiling.CompareAndSwap(nil, &Profile{}) {
 		return errorf("profiler is already enabled on this thread")
 	}
 	return nil
@@ -51,19 +61,39 @@ func EndProfile() []Event {
 // SetThread gives the number of the mode's thread, which events show.
 func (m *Mode) SetThread(number int) { m.thread = number }
 
-// BeginEvent begins an event. What it returns ends it.
-func (m *Mode) BeginEvent(name string) (end func()) {
+// firstFork is where the numbers of the threads of forked calls begin, which events show beside those that SetThread gave.
+const firstFork = 1 << 16
+
+var forks atomic.Int64
+
+// Forked returns the mode of a forked call: a copy whose events are those of a thread of its own.
+func (m *Mode) Forked() Mode {
+	forked := *m
+	if IsProfiling() {
+		forked.thread = firstFork + int(forks.Add(1))
+	}
+	return forked
+}
+
+// BeginEvent begins an event.
+func (m *Mode) BeginEvent(name string) Span {
 	p := profiling.Load()
 	if p == nil {
-		return func() {}
+		return Span{}
 	}
-	e := Event{Name: name, Thread: m.thread, Start: time.Since(p.began)}
-	return func() {
-		e.End = time.Since(p.began)
-		p.lock.Lock()
-		defer p.lock.Unlock()
-		p.all = append(p.all, e)
+	return Span{p, Event{Name: name, Thread: m.thread, Start: nanotime()}}
+}
+
+// End ends the event. One that is not ended is not collected, and its time is that of the event around it.
+func (s *Span) End() {
+	if s.profile == nil {
+		return
 	}
+	s.event.End = nanotime()
+	s.profile.lock.Lock()
+	s.profile.all = append(s.profile.all, s.event)
+	s.profile.lock.Unlock()
+	s.profile = nil
 }
 
 // IsProfiling reports whether events are collected.
@@ -73,15 +103,15 @@ func IsProfiling() bool { return profiling.Load() != nil }
 func beginNamed(m *Mode, args, out []value.Value) error {
 	number := int64(0)
 	if p := profiling.Load(); p != nil {
-		end := m.BeginEvent(args[0].Str())
+		span := m.BeginEvent(args[0].Str())
 		p.lock.Lock()
-		defer p.lock.Unlock()
 		if p.open == nil {
-			p.open = map[int64]func(){}
+			p.open = map[int64]Span{}
 		}
 		p.last++
 		number = p.last
-		p.open[number] = end
+		p.open[number] = span
+		p.lock.Unlock()
 	}
 	handle, err := tensor.FromSlice([]int64{number}, 1)
 	out[0] = value.OfTensor(handle)
@@ -99,17 +129,16 @@ func endNamed(_ *Mode, args, _ []value.Value) error {
 		return err
 	}
 	p.lock.Lock()
-	end := p.open[number.Int64()]
+	span := p.open[number.Int64()]
 	delete(p.open, number.Int64())
 	p.lock.Unlock()
-	if end != nil {
-		end()
-	}
+	span.End()
 	return nil
 }
 
 // runProfiled runs an operator as an event.
 func runProfiled(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error {
-	defer m.BeginEvent(op.BaseName())()
+	span := m.BeginEvent(op.BaseName())
+	defer span.End()
 	return m.next(rest, op, args, out)
 }

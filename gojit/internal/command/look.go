@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/archive/code"
+	"github.com/torchjit/torchjit/gojit/internal/draw"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
-	"github.com/torchjit/torchjit/gojit/internal/passes/parity"
 )
 
 // program is a function that was named on the command line: a method of a model, a function of a file of Python, or the graph of an exported program.
@@ -87,35 +88,63 @@ func functionOfFile(file, text, name string) (*program, error) {
 
 func graphVerb(s *Session) *cobra.Command {
 	var optimized, inlined bool
+	output := ""
 	verb := &cobra.Command{
 		Use: "graph MODEL|FILE.py [METHOD]", Short: "Print the graph of a method", GroupID: groupLook, Args: cobra.RangeArgs(1, 2),
-		Long: "Prints the graph of a method (forward), of a function of a file of Python, or of an exported program.",
+		Long:    "Prints the graph of a method (forward), of a function of a file of Python, or of an exported program. -o FILE.svg or FILE.dot draws it.",
+		Example: "  gojit graph --inline model.pt -o model.svg",
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, err := openProgram(args)
 			if err != nil {
 				return err
 			}
+			if output != "" && optimized {
+				return Usagef("--optimized has no drawing: see gojit explain -o FILE.html")
+			}
 			if p.exported != nil {
+				if output != "" {
+					return s.writeDrawing(output, p.exported.Program.Draw())
+				}
 				return s.print(plainText{p.exported.Program.Graph.String()})
 			}
 			g := p.graph
 			if optimized {
-				text, err := gojit.ExplainFunction(p.function)
+				x, err := gojit.ExplainFunction(p.function)
 				if err != nil {
 					return err
 				}
-				return s.print(plainText{text})
+				return s.print(plainText{x.String()})
 			}
 			if inlined {
 				g = g.Copy()
 				passes.Inline(g)
+			}
+			if output != "" {
+				return s.writeDrawing(output, draw.Graph(g))
 			}
 			return s.print(plainText{g.String()})
 		},
 	}
 	verb.Flags().BoolVar(&inlined, "inline", false, "put the bodies of functions in the place of their calls")
 	verb.Flags().BoolVar(&optimized, "optimized", false, "the graph that runs")
+	verb.Flags().StringVarP(&output, "output", "o", "", "draw the graph to this file, .svg or .dot")
 	return verb
+}
+
+func (s *Session) writeDrawing(path string, d *draw.Drawing) error {
+	var text string
+	switch filepath.Ext(path) {
+	case ".svg":
+		if n := d.Count(); n > draw.Most {
+			return fmt.Errorf("the graph has %d boxes: a drawing with more than %d helps nobody; -o FILE.dot writes it for other programs", n, draw.Most)
+		}
+		text = d.SVG()
+	case ".dot":
+		text = d.DOT()
+	default:
+		return Usagef("-o %s: the end of the name says the form: expected .svg or .dot", path)
+	}
+	return s.writeFile(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
 }
 
 func codeVerb(s *Session) *cobra.Command {
@@ -137,17 +166,25 @@ func codeVerb(s *Session) *cobra.Command {
 }
 
 func explainVerb(s *Session) *cobra.Command {
-	c := &call{}
+	c, output := &call{}, ""
 	verb := &cobra.Command{
 		Use: "explain MODEL [INPUT...]", Short: "Say what runs: the graph, its fused regions, and what did not run as one", GroupID: groupLook, Args: cobra.MinimumNArgs(1),
-		Long: "Prints the graph that calls of a method run, and for each region in it whether calls had to run its nodes one by one, and why. With inputs the method is called first.",
-		RunE: func(cmd *cobra.Command, args []string) error { return s.explain(cmd.Context(), c, args) },
+		Long: "Prints the graph that calls of a method run, and for each region in it whether calls had to run its nodes one by one, and why. With inputs the method is called some times, and " +
+			"there are the times of steps, kernels and operators. -o FILE.html writes a page with a drawing of the graph.",
+		Example: "  gojit explain model.pt randn:1x3x224x224 -o model.html",
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.explain(cmd.Context(), c, args, output) },
 	}
 	c.flags(verb)
+	verb.Flags().StringVarP(&output, "output", "o", "", "write a page to this file")
 	return verb
 }
 
-func (s *Session) explain(ctx context.Context, c *call, args []string) error {
+// explained is the report of explain.
+type explained struct{ *gojit.Explanation }
+
+func (x explained) text(w io.Writer) { io.WriteString(w, x.String()) }
+
+func (s *Session) explain(ctx context.Context, c *call, args []string, output string) error {
 	model, inputs, err := c.open(s, args)
 	if err != nil {
 		return err
@@ -156,89 +193,18 @@ func (s *Session) explain(ctx context.Context, c *call, args []string) error {
 	if !ok {
 		return Usagef("%s is an exported program, whose graph runs as it is: see gojit graph", args[0])
 	}
-	if len(args)+len(c.inputs) > 1 {
-		if _, err := m.Call(ctx, c.method, inputs...); err != nil {
-			return err
-		}
+	if len(args)+len(c.inputs) == 1 {
+		inputs = nil // the options of a call
 	}
-	text, err := m.Explain(c.method)
+	x, err := m.Explain(ctx, c.method, inputs...)
 	if err != nil {
 		return err
 	}
-	return s.print(plainText{text})
-}
-
-// passed is the report of opt.
-type passed struct {
-	Passes []passedOne `json:"passes"`
-	Graph  string      `json:"graph"`
-}
-
-type passedOne struct {
-	Name    string `json:"name"`
-	Changed bool   `json:"changed"`
-}
-
-func (r *passed) text(w io.Writer) {
-	for _, p := range r.Passes {
-		word := "unchanged"
-		if p.Changed {
-			word = "changed"
-		}
-		fmt.Fprintf(w, "# %s: %s\n", p.Name, word)
+	if output == "" {
+		return s.print(explained{x})
 	}
-	io.WriteString(w, r.Graph)
-}
-
-func optVerb(s *Session) *cobra.Command {
-	var names []string
-	verb := &cobra.Command{
-		Use: "opt --passes NAME,... MODEL|FILE.py|FILE.ir [METHOD]", Short: "Run passes over a graph and print it", GroupID: groupLook, Args: cobra.RangeArgs(0, 2),
-		Long:    "Runs passes over the graph of a method, or over the text of a graph, in the order in which they are named. Without a model it lists the passes.",
-		Example: "  gojit opt -passes=inline,cse,dce model.pt",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				if len(names) > 0 {
-					return Usagef("opt: expected a model, or a file with a graph")
-				}
-				return s.print(plainText{passNames()})
-			}
-			return s.opt(names, args)
-		},
+	if filepath.Ext(output) != ".html" {
+		return Usagef("-o %s: the end of the name says the form: expected .html", output)
 	}
-	verb.Flags().StringSliceVar(&names, "passes", nil, "the passes, with commas between")
-	return verb
-}
-
-func passNames() string {
-	var b strings.Builder
-	for _, p := range parity.All {
-		b.WriteString(p.Name + "\n")
-	}
-	return b.String()
-}
-
-func (s *Session) opt(names, args []string) error {
-	r := &passed{Passes: []passedOne{}}
-	for _, name := range names {
-		if parity.Find(name) == nil {
-			return Usagef("there is no pass %q; gojit opt lists them", name)
-		}
-	}
-	p, err := openProgram(args)
-	if err != nil {
-		return err
-	}
-	if p.graph == nil {
-		return Usagef("%s is an exported program: passes run over graphs of TorchScript", args[0])
-	}
-	g := p.graph.Copy()
-	for _, name := range names {
-		r.Passes = append(r.Passes, passedOne{name, parity.Find(name).Run(g)})
-		if err := ir.Verify(g); err != nil {
-			return fmt.Errorf("the graph is not well formed behind %s: %w", name, err)
-		}
-	}
-	r.Graph = g.String()
-	return s.print(r)
+	return s.writeFile(output, func(w io.Writer) error { _, err := io.WriteString(w, x.HTML()); return err })
 }

@@ -65,6 +65,8 @@ type Engine struct {
 	weights  plan.Weights
 	lines    interp.LineProfiles
 	raised   interp.LastRaised
+	// lastGradient ran after the last call from outside.
+	lastGradient atomic.Pointer[weak.Pointer[Function]]
 	// special says that calls may run something else than the optimized graph.
 	special         atomic.Bool
 	noCompilerCasts atomic.Bool

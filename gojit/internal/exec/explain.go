@@ -1,13 +1,19 @@
 package exec
 
 import (
+	"cmp"
 	"fmt"
+	"html"
 	"io"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/draw"
+	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/plan"
 )
 
 // Executed returns a copy of the optimized graph that the last call ran, nil before the first.
@@ -23,19 +29,183 @@ func (f *Function) Executed() *ir.Graph {
 	return shown
 }
 
-// Explain returns the text of the graph that calls of a function run, and for each region in it whether calls had to run its nodes one by one, and why;
-// for regions that run by plans the steps of the last one.
-func (e *Engine) Explain(f *ir.Function) (string, error) {
+// Explanation tells how calls of a function run.
+type Explanation struct {
+	Name    string `json:"name"`
+	Graph   string `json:"graph"`             // the text of the graph that runs; functions that it calls are not looked at
+	Drawing string `json:"drawing,omitempty"` // the graph as SVG; none of one that is too large
+	// Groups are the regions of the graph whose operators run together, in their order.
+	Groups []Group `json:"groups"`
+	// Times are those of what ran in Calls calls, where calls were measured.
+	Times []Time `json:"times,omitempty"`
+	Calls int    `json:"calls,omitempty"`
+}
+
+// Group is a region: operators that run as one kernel or by one plan, unless there is a reason against that.
+type Group struct {
+	Place     string   `json:"place,omitempty"` // FILE:LINE
+	Operators []string `json:"operators"`
+	Planned   bool     `json:"planned"`
+	plan.Report
+}
+
+// Time is how long the events of one name took: in all calls, and without those within them.
+type Time struct {
+	Name  string  `json:"name"`
+	Count int     `json:"count"`
+	Self  float64 `json:"self_us"`
+	Total float64 `json:"total_us"`
+}
+
+// Explain tells how calls of a function run: the graph, and for each region in it whether calls had to run its nodes one by one, and why; for regions
+// that run by plans the steps of the last one.
+func (e *Engine) Explain(f *ir.Function) (*Explanation, error) {
 	p, err := e.lastPlan(f)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return e.fuser.Explain(p.Graph, func(n *ir.Node) string {
-		if r := e.regionOf(n); r != nil {
-			return r.Explain("    ")
+	x := &Explanation{Name: f.ShortName(), Graph: p.Graph.String(), Groups: []Group{}}
+	if d := draw.Graph(p.Graph); d.Count() <= draw.Most {
+		x.Drawing = d.SVG()
+	}
+	e.explain(x, p.Graph.Block())
+	return x, nil
+}
+
+func (e *Engine) explain(x *Explanation, block *ir.Block) {
+	for n := block.First(); n != nil; n = n.Next() {
+		if n.Kind() != interp.GroupKind {
+			for _, inner := range n.Blocks() {
+				e.explain(x, inner)
+			}
+			continue
 		}
-		return ""
-	}), nil
+		g := Group{}
+		if file, line, _, ok := n.Range.FileLineCol(); ok {
+			g.Place = fmt.Sprintf("%s:%d", file, line)
+		}
+		for _, inner := range n.Blocks()[0].Nodes() {
+			g.Operators = append(g.Operators, inner.Kind())
+		}
+		_, g.Planned = n.Attr(interp.PlannedAttr)
+		if r := e.regionOf(n); r != nil {
+			g.Report = r.Report()
+		} else {
+			g.Reasons = e.fuser.Reasons(n)
+		}
+		x.Groups = append(x.Groups, g)
+	}
+}
+
+// String is the graph, the groups, and the times.
+func (x *Explanation) String() string {
+	var b strings.Builder
+	b.WriteString(x.Graph)
+	for i, g := range x.Groups {
+		fmt.Fprintf(&b, "group %d%s\n", i+1, g.title())
+		if g.Planned {
+			b.WriteString(g.Text("    "))
+			continue
+		}
+		for _, why := range g.Reasons {
+			fmt.Fprintf(&b, "    ran one by one: %s\n", why)
+		}
+	}
+	if len(x.Groups) == 0 {
+		b.WriteString("no group of elementwise operators\n")
+	}
+	if len(x.Times) > 0 {
+		fmt.Fprintf(&b, "microseconds of a call, the average of %d\n%10s %10s %7s\n", x.Calls, "self", "total", "count")
+		for _, t := range x.perCall() {
+			fmt.Fprintf(&b, "%10.1f %10.1f %7.4g  %s\n", t.self, t.total, t.count, t.name)
+		}
+	}
+	return b.String()
+}
+
+func (g *Group) title() string {
+	how, place := "as one kernel", ""
+	if g.Planned {
+		how = "by one plan"
+	}
+	if g.Place != "" {
+		place = " (" + g.Place + ")"
+	}
+	return fmt.Sprintf("%s: %d operators %s", place, len(g.Operators), how)
+}
+
+// timeOfCall is a Time for one of the calls.
+type timeOfCall struct {
+	name               string
+	self, total, count float64
+}
+
+func (x *Explanation) perCall() []timeOfCall {
+	calls := float64(max(x.Calls, 1))
+	times := make([]timeOfCall, len(x.Times))
+	for i, t := range x.Times {
+		times[i] = timeOfCall{t.Name, t.Self / calls, t.Total / calls, float64(t.Count) / calls}
+	}
+	return times
+}
+
+// HTML is a page that shows the same.
+func (x *Explanation) HTML() string { return draw.Document(x.Name, x.Body()) }
+
+// Body is what the page shows, to be put into another one.
+func (x *Explanation) Body() string {
+	var b strings.Builder
+	if len(x.Times) > 0 {
+		fmt.Fprintf(&b, "<h2>microseconds of a call, the average of %d</h2>\n<table>\n<tr><th>what</th><th>self</th><th>total</th><th>count</th></tr>\n", x.Calls)
+		for _, t := range x.perCall() {
+			fmt.Fprintf(&b, "<tr><td>%s</td><td>%.1f</td><td>%.1f</td><td>%.4g</td></tr>\n", html.EscapeString(t.name), t.self, t.total, t.count)
+		}
+		b.WriteString("</table>\n")
+	}
+	for i, g := range x.Groups {
+		fmt.Fprintf(&b, "<h2>group %d%s</h2>\n<p>%s</p>\n", i+1, html.EscapeString(g.title()), html.EscapeString(strings.Join(g.Operators, ", ")))
+		if text := g.Text(""); g.Planned {
+			fmt.Fprintf(&b, "<pre>%s</pre>\n", html.EscapeString(text))
+			continue
+		}
+		for _, why := range g.Reasons {
+			fmt.Fprintf(&b, "<p>ran one by one: %s</p>\n", html.EscapeString(why))
+		}
+	}
+	if x.Drawing != "" {
+		b.WriteString("<h2>graph</h2>\n<div class=\"drawing\">" + x.Drawing + "</div>\n")
+	}
+	b.WriteString("<details><summary>text of the graph</summary>\n" + draw.Columns(nil, []draw.Column{{Title: x.Name, Text: x.Graph}}) + "</details>\n")
+	return b.String()
+}
+
+// Sum adds up events by their names, those with the most time of their own first.
+func Sum(events []autograd.Event) []Time {
+	events = slices.Clone(events)
+	slices.SortStableFunc(events, func(a, b autograd.Event) int {
+		return cmp.Or(cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+	})
+	index := map[string]int{}
+	var times []Time
+	var open []autograd.Event // one within the other
+	for _, e := range events {
+		for n := len(open); n > 0 && (open[n-1].Thread != e.Thread || open[n-1].End < e.End); n = len(open) {
+			open = open[:n-1]
+		}
+		took := float64(e.End-e.Start) / 1e3
+		if n := len(open); n > 0 {
+			times[index[open[n-1].Name]].Self -= took
+		}
+		if _, known := index[e.Name]; !known {
+			index[e.Name] = len(times)
+			times = append(times, Time{Name: e.Name})
+		}
+		t := &times[index[e.Name]]
+		t.Count, t.Self, t.Total = t.Count+1, t.Self+took, t.Total+took
+		open = append(open, e)
+	}
+	slices.SortStableFunc(times, func(a, b Time) int { return cmp.Compare(b.Self, a.Self) })
+	return times
 }
 
 // TimeSteps has calls of a function note how long the steps of its plans take, which Explain shows then, or no more.

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"slices"
+	"weak"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
@@ -90,6 +91,21 @@ func (f *Function) Differentiable() (forward, backward []*ir.Function) {
 	return forward, backward
 }
 
+// LastGradient returns the function of gradients that ran last since a call was noted; nil where none did, or it is gone.
+func (e *Engine) LastGradient() *Function {
+	if last := e.lastGradient.Load(); last != nil {
+		return last.Value()
+	}
+	return nil
+}
+
+// NoteCall says that a function has been called from outside.
+func (e *Engine) NoteCall() {
+	if e.lastGradient.Load() != nil {
+		e.lastGradient.Store(nil)
+	}
+}
+
 // Specialized returns a copy of the graph that calls run which are made for what was met, with the graphs that its differentiable graphs run in the
 // places of these; nil where there is none yet.
 func (f *Function) Specialized() *ir.Graph {
@@ -169,9 +185,8 @@ func (d *differentiableGraph) run(m *autograd.Mode, args, out []value.Value) boo
 			}
 		}
 	}
-	if autograd.IsProfiling() {
-		defer m.BeginEvent("<forward op>")()
-	}
+	span := m.BeginEvent("<forward op>")
+	defer span.End()
 	p, err := d.forward.Next(false)
 	if err != nil {
 		return false
@@ -185,6 +200,11 @@ func (d *differentiableGraph) run(m *autograd.Mode, args, out []value.Value) boo
 	results := make([]value.Value, p.Code.NumOutputs())
 	if p.Code.RunUntraced(withoutRecording(m), given, results) != nil || anyComplex(results) {
 		return false
+	}
+	for i, v := range results[:d.gradient.FRealOutputs] {
+		if v.Tensor().Base() != nil { // of what the run made: its gradients come from the node of the run
+			results[i] = value.OfTensor(v.Tensor().Detach())
+		}
 	}
 	copy(out, results)
 	return d.record(m, args, results) == nil
@@ -288,9 +308,8 @@ func (r *recordedRun) differentiate(m *autograd.Mode, _ *autograd.Node, grads []
 	if m.GradEnabled() {
 		return r.recorded(m, grads)
 	}
-	if autograd.IsProfiling() {
-		defer m.BeginEvent("<backward op>")()
-	}
+	span := m.BeginEvent("<backward op>")
+	defer span.End()
 	g := r.graph.gradient
 	grads = slices.Clone(grads)
 	if err := r.fill(grads); err != nil {
@@ -312,6 +331,8 @@ func (r *recordedRun) differentiate(m *autograd.Mode, _ *autograd.Node, grads []
 	if err := p.Code.RunUntraced(withoutRecording(m), args, out); err != nil {
 		return nil, err
 	}
+	last := weak.Make(r.graph.backward)
+	r.graph.engine.lastGradient.Store(&last)
 	given := make([]*tensor.Tensor, r.inputs())
 	for i, v := range out[0].Tuple().Items {
 		if at := r.places[g.DFOutputVJPs[i]]; at >= 0 && v.IsTensor() {

@@ -15,9 +15,12 @@ type outcome struct {
 	panicked any
 }
 
+// ahead is how many functions may be emitted that are not finished. Each has memory that the next could be made of.
+const ahead = 4
+
 // NewFinisher returns one that runs until Define is called.
 func NewFinisher() *Finisher {
-	f := &Finisher{queue: make(chan func() error, 64), done: make(chan outcome, 1), spares: make(chan *ir.Spare, 64)}
+	f := &Finisher{queue: make(chan func() error, ahead), done: make(chan outcome, 1), spares: make(chan *ir.Spare, ahead+2)}
 	go func() {
 		var o outcome
 		defer func() {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
@@ -48,10 +47,10 @@ func (r *reasons) at(place source.Range) []string {
 // logging says whether GOJIT_LOG asks for what the fuser does.
 var logging = slices.Contains(strings.Split(os.Getenv("GOJIT_LOG"), ","), "fuser")
 
-// tell notes why the nodes run one by one, for Explain and the log.
+// tell notes why the nodes run one by one, for Reasons and the log.
 func (r *runner) tell(why string) { r.fuser.Tell(r.node, why) }
 
-// Tell notes why the nodes of a region ran one by one, for Explain and the log.
+// Tell notes why the nodes of a region ran one by one, for Reasons and the log.
 func (f *Fuser) Tell(n *ir.Node, why string) {
 	f.reasons.add(n.Range, why)
 	if logging {
@@ -59,46 +58,5 @@ func (f *Fuser) Tell(n *ir.Node, why string) {
 	}
 }
 
-// Explain returns the text of a graph that runs, and for each region in it whether calls had to run its nodes one by one, and why; of those that run
-// by plans also what planOf says. Functions that it calls are not looked at.
-func (f *Fuser) Explain(g *ir.Graph, planOf func(*ir.Node) string) string {
-	var b strings.Builder
-	b.WriteString(g.String())
-	count := 0
-	f.explain(&b, g.Block(), planOf, &count)
-	if count == 0 {
-		b.WriteString("no group of elementwise operators\n")
-	}
-	return b.String()
-}
-
-func (f *Fuser) explain(b *strings.Builder, block *ir.Block, planOf func(*ir.Node) string, count *int) {
-	for n := block.First(); n != nil; n = n.Next() {
-		if n.Kind() != interp.GroupKind {
-			for _, inner := range n.Blocks() {
-				f.explain(b, inner, planOf, count)
-			}
-			continue
-		}
-		*count++
-		how, plan := "as one kernel", ""
-		if _, planned := n.Attr(interp.PlannedAttr); planned {
-			how, plan = "by one plan", planOf(n)
-		}
-		fmt.Fprintf(b, "group %d%s: %d operators %s\n%s", *count, placeOf(n.Range), len(n.Blocks()[0].Nodes()), how, plan)
-		if plan != "" {
-			continue // it says why itself
-		}
-		for _, why := range f.reasons.at(n.Range) {
-			fmt.Fprintf(b, "    ran one by one: %s\n", why)
-		}
-	}
-}
-
-// placeOf returns where a node is from, as words that follow its name.
-func placeOf(r source.Range) string {
-	if file, line, _, ok := r.FileLineCol(); ok {
-		return fmt.Sprintf(" (%s:%d)", file, line)
-	}
-	return ""
-}
+// Reasons returns why calls ran the nodes of a region one by one so far.
+func (f *Fuser) Reasons(n *ir.Node) []string { return f.reasons.at(n.Range) }

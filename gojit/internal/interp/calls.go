@@ -23,7 +23,8 @@ func errorf(format string, args ...any) error {
 // callFunction calls the function of a site with its inputs.
 func (s *stack) callFunction(site *site, regs, area []value.Value) error {
 	if site.event != "" && autograd.IsProfiling() {
-		defer s.mode.BeginEvent(site.event)()
+		span := s.mode.BeginEvent(site.event)
+		defer span.End()
 	}
 	c := site.code.Load()
 	if c == nil || site.changes {
@@ -240,12 +241,8 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 	if forks := site.options.Forks; forks != nil {
 		ctx = forks.start(ctx, site.at, future, args)
 	}
-	ctx = autograd.WithMode(ctx, s.mode)
-	event := func() func() { return func() {} }
-	if autograd.IsProfiling() {
-		mode := *s.mode
-		event = func() func() { return mode.BeginEvent("<forked function>") }
-	}
+	mode := s.mode.Forked()
+	ctx = autograd.WithMode(ctx, &mode)
 	budget, threads := tensor.BudgetHere(), tensor.ThreadLimit()
 	go func() {
 		defer func() {
@@ -253,7 +250,8 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 				future.Complete(value.None, fmt.Errorf("internal error in a forked call: %v\n%s", p, debug.Stack()))
 			}
 		}()
-		defer event()()
+		span := mode.BeginEvent("<forked function>")
+		defer span.End()
 		var out [1]value.Value
 		var err error
 		tensor.LimitThreads(threads, func() {

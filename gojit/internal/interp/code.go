@@ -75,7 +75,7 @@ type site struct {
 	options *Options           // opCallFunction, opCallMethod, opFork: of the callee
 	group   *groupSite         // opGroup
 	callee  *ir.Function       // opCallFunction
-	event   string             // opCallFunction: what profiles call it, "" for calls that are no events
+	event   string             // what profiles call it, "" for what is no event
 	changes bool               // opCallFunction: other code may run for the callee next time
 	code    atomic.Pointer[Code]
 	cached  atomic.Pointer[methodCache]

@@ -32,8 +32,13 @@ func (s *site) attempt(frames *stack, regs, area []value.Value) bool {
 	g := s.group
 	args := s.read(regs, area)
 	results := area[len(args):][:len(g.outputs)]
+	var span autograd.Span
+	if !frames.direct && s.event != "" {
+		span = frames.mode.BeginEvent(s.event)
+	}
 	done := g.attempt(frames.mode, args, results)
 	if done {
+		span.End()
 		for i, in := range s.inputs {
 			if !g.dying[i] {
 				continue
@@ -94,6 +99,9 @@ func (l *lowering) tryGroup(n *ir.Node, dying []*ir.Value) (*site, int) {
 	}
 	g := &groupSite{attempt: attempt}
 	s := &site{name: n.Kind(), inputs: l.inputs(n.Inputs(), nil), group: g}
+	if !l.isEvent {
+		s.event = groupName(n)
+	}
 	for _, v := range n.Inputs() {
 		dies := slices.Contains(dying, v) && holdsMemory(v.Type()) && !l.registers.fixed[l.reg(v)]
 		g.dying = append(g.dying, dies)

@@ -14,9 +14,13 @@ import (
 
 // Lower makes code of a graph for a function called name. It fails on a node that nothing runs;
 // one that is known but not implemented fails when it is reached.
-func Lower(name string, g *ir.Graph, o *Options) (*Code, error) {
+func Lower(name string, g *ir.Graph, o *Options) (*Code, error) { return lowerAs(name, g, o, false) }
+
+// lowerAs is Lower; isEvent says that profiles show a run of the code as one event, and what it runs together as none.
+func lowerAs(name string, g *ir.Graph, o *Options, isEvent bool) (*Code, error) {
 	l := &lowering{
 		options:   o,
+		isEvent:   isEvent,
 		code:      &Code{name: name, options: o, numInputs: len(g.Inputs()), numOutputs: len(g.Outputs()), constants: map[int32]string{}},
 		registers: newAllocator(),
 		hints:     map[*ir.Value]int32{},
@@ -45,6 +49,7 @@ func Lower(name string, g *ir.Graph, o *Options) (*Code, error) {
 type lowering struct {
 	options   *Options
 	code      *Code
+	isEvent   bool
 	registers *allocator
 	hints     map[*ir.Value]int32  // registers in which values had better be
 	at        source.Range         // of the node being lowered

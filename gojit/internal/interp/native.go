@@ -56,7 +56,7 @@ func (l *lowering) native(n *ir.Node, dead []*ir.Value) bool {
 	for _, v := range n.Outputs() {
 		r.results = append(r.results, classOf(v.Type()))
 	}
-	l.call(opNative, &site{name: "loop", routine: r}, n, inputs, dead)
+	l.call(opNative, &site{name: "loop", event: "native loop", routine: r}, n, inputs, dead)
 	return true
 }
 
@@ -356,6 +356,10 @@ const nativeBudget = 1 << 12
 
 // native runs a loop as machine code. An error has the place that it happened at.
 func (s *stack) native(site *site, regs []value.Value, place source.Range) (source.Range, error) {
+	if !s.direct {
+		span := s.mode.BeginEvent(site.event)
+		defer span.End()
+	}
 	r := site.routine
 	if n := r.code.Words(); len(s.numbers) < n {
 		s.numbers = make(routine.Frame, n)

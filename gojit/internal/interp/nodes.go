@@ -180,24 +180,36 @@ func (l *lowering) callGraph(n *ir.Node, g *ir.Graph, dead []*ir.Value) error {
 	if g == nil || len(g.Outputs()) != len(n.Outputs()) || len(g.Inputs()) != len(n.Inputs()) {
 		return source.Errorf(source.RuntimeError, n.Range, "%s has no body that fits its inputs and outputs", n.Kind())
 	}
-	body, err := Lower(l.code.name, g, l.options)
+	isGroup := n.Kind() == GroupKind
+	body, err := lowerAs(l.code.name, g, l.options, isGroup)
 	if err != nil {
 		return err
 	}
 	l.code.steps = append(l.code.steps, body.steps...)
 	s := &site{name: l.code.name, options: l.options}
-	if n.Kind() == GroupKind {
-		s.event = groupName(g)
+	if isGroup {
+		s.event = fusedName(g.Block())
 	}
 	s.code.Store(body)
 	l.call(opCallFunction, s, n, n.Inputs(), dead)
 	return nil
 }
 
-// groupName is what profiles call the run of a group: its operators in order.
-func groupName(g *ir.Graph) string {
+// planEvent is what profiles call the run of a group by a plan, whose steps are events of their own.
+const planEvent = "plan"
+
+// groupName is what profiles call the run of a group.
+func groupName(n *ir.Node) string {
+	if _, planned := n.Attr(PlannedAttr); planned {
+		return planEvent
+	}
+	return fusedName(n.Blocks()[0])
+}
+
+// fusedName is what profiles call the run of operators as one kernel: "fused" and the operators in order.
+func fusedName(b *ir.Block) string {
 	name := "fused"
-	g.Block().Walk(func(n *ir.Node) {
+	b.Walk(func(n *ir.Node) {
 		if _, base, _ := strings.Cut(n.Kind(), "::"); !n.Is("prim::Constant", "prim::ListConstruct", GroupKind) {
 			name += "_" + base
 		}

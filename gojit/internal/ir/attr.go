@@ -27,7 +27,7 @@ func (n *Node) SetAttr(name string, v any) *Node {
 		}
 	}
 	if n.attrs == nil && n.graph != nil {
-		n.attrs = n.graph.attrs.many(1) // most nodes have one
+		n.attrs = n.graph.slabs.attrs.many(1) // most nodes have one
 	}
 	n.attrs = append(n.attrs, Attribute{name, v})
 	return n

@@ -13,8 +13,6 @@
 package ir
 
 import (
-	"strings"
-
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -27,12 +25,8 @@ type Graph struct {
 	marks       uint32              // the last set of marked nodes
 	scope       string              // of new nodes
 
-	nodes  slab[Node]
-	values slab[Value]
-	refs   slab[*Value] // inputs and outputs
-	uses   slab[Use]
-	attrs  slab[Attribute]
-	spare  *Spare
+	slabs slabs
+	spare *Spare
 
 	matching []*Value // room for the inputs of the schema that is tried
 }
@@ -95,7 +89,7 @@ func (g *Graph) SetInsertEnd(b *Block) *Node { return g.SetInsertPoint(b.ret) }
 func (g *Graph) newNode(kind string) *Node {
 	n := g.spare.node()
 	if n == nil {
-		n = g.nodes.one()
+		n = g.slabs.nodes.one()
 	}
 	n.graph, n.kind = g, kind
 	return n
@@ -104,11 +98,11 @@ func (g *Graph) newNode(kind string) *Node {
 func (g *Graph) newValue(n *Node, offset int) *Value {
 	v := g.spare.value()
 	if v == nil {
-		v = g.values.one()
+		v = g.slabs.values.one()
 	}
 	v.node, v.offset, v.id, v.typ = n, offset, g.nextID, types.Tensor
 	if v.uses == nil {
-		v.uses = g.uses.many(2) // most values have one or two
+		v.uses = g.slabs.uses.many(2) // most values have one or two
 	}
 	g.nextID++
 	return v
@@ -116,10 +110,12 @@ func (g *Graph) newValue(n *Node, offset int) *Value {
 
 // ValidName reports whether a value may be called name: something other than a number.
 func ValidName(name string) bool {
-	if name == "" {
-		return false
+	for i := range len(name) {
+		if name[i] < '0' || name[i] > '9' {
+			return true
+		}
 	}
-	return strings.Trim(name, "0123456789") != ""
+	return false
 }
 
 // Copy returns a graph like g, with values numbered anew in order.

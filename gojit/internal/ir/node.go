@@ -28,10 +28,7 @@ type Node struct {
 	// "__module.body/__module.body.0".
 	Scope string
 	// Calls are those through which the node got here where they have been inlined, the innermost first.
-	Calls *InlinedCall
-	// ReadsNoFloat32 says that the static types of the inputs, before they were erased, excluded float32.
-	ReadsNoFloat32 bool
-
+	Calls      *InlinedCall
 	graph      *Graph // nil once destroyed
 	block      *Block // nil while in none
 	kind       string
@@ -43,6 +40,9 @@ type Node struct {
 	position   int64 // grows along the block
 	operator   *ops.Operator
 	mark       uint32 // the set of marked nodes that it is in
+
+	// ReadsNoFloat32 says that the static types of the inputs, before they were erased, excluded float32.
+	ReadsNoFloat32 bool
 }
 
 // Marks is a set of nodes of one graph. A graph has one at a time: a new one ends the last.
@@ -134,7 +134,7 @@ func (n *Node) AddInput(v *Value) *Value {
 	}
 	v.uses = append(v.uses, Use{n, len(n.inputs)})
 	if len(n.inputs) == cap(n.inputs) {
-		n.inputs = append(n.graph.refs.many(max(2, 2*len(n.inputs))), n.inputs...)
+		n.inputs = append(n.graph.slabs.refs.many(max(2, 2*len(n.inputs))), n.inputs...)
 	}
 	n.inputs = append(n.inputs, v)
 	n.operator = nil
@@ -406,6 +406,10 @@ func (n *Node) Operator() *ops.Operator {
 func (n *Node) Has(tags ops.Tags) bool { return n.Operator().Has(tags) }
 
 func findOverload(n *Node) *ops.Operator {
+	switch n.kind { // most nodes are these, which have no schema
+	case "prim::Constant", "prim::If", "prim::Loop", "prim::Load", "prim::ListConstruct", "prim::TupleConstruct", "prim::GetAttr":
+		return nil
+	}
 	for _, o := range ops.Overloads(n.kind) {
 		if n.matches(o) {
 			return o

@@ -13,6 +13,8 @@ type Pattern struct {
 	// Origins are, for values of what replaces the pattern, values of the pattern: the nodes that define the first are from where those of the
 	// second were. Other new nodes are from where the result was.
 	Origins map[*Value]*Value
+	// OwnConstants is set where nothing but the occurrence may use its constants.
+	OwnConstants bool
 }
 
 // NewPattern makes a pattern of a graph without blocks whose only result a node defines. ok is
@@ -87,13 +89,13 @@ func (o *occurrence) value(pattern, v *Value) bool {
 }
 
 // isClosed reports whether nothing besides the occurrence uses what its inner nodes define, and
-// all of them are in one block. Constants may be used by others.
+// all of them are in one block. Constants may be used by others, unless the pattern says not.
 func (o *occurrence) isClosed(p *Pattern, anchor *Node) bool {
 	for n := range o.nodes {
-		if n.kind == "prim::Constant" || n == anchor {
+		if n.kind == "prim::Constant" && !p.OwnConstants || n == anchor {
 			continue
 		}
-		if n.block != anchor.block {
+		if n.block != anchor.block && n.kind != "prim::Constant" {
 			return false
 		}
 		for _, out := range n.outputs {

@@ -142,7 +142,11 @@ func (p *printer) node(n *Node, level int) {
 	p.b.WriteString(" = ")
 	if n.kind == "prim::PythonOp" {
 		name, _ := n.Attr("name")
-		fmt.Fprintf(&p.b, "^%v[]()(", name)
+		fmt.Fprintf(&p.b, "^%v[%s](", name, strings.Join(pythonAttributes(n), ", "))
+		if constants, ok := n.Attr("constants"); ok {
+			p.b.WriteString(constants.(string))
+		}
+		p.b.WriteString(")(")
 		p.names(n.inputs)
 		p.endNode(n)
 		return
@@ -188,6 +192,18 @@ func (p *printer) endNode(n *Node) {
 		}
 	}
 	p.b.WriteByte('\n')
+}
+
+// pythonAttributes are those attributes of a call of a Python function that are shown.
+func pythonAttributes(n *Node) (texts []string) {
+	for _, a := range n.attrs {
+		if _, isGraph := a.Value.(*Graph); isGraph {
+			texts = append(texts, a.Name+"=<Graph>")
+		} else if a.Name == "inplace" || a.Name == "module" {
+			texts = append(texts, a.Name+"="+attributeText(a.Value))
+		}
+	}
+	return texts
 }
 
 func (p *printer) attributes(n *Node) {

@@ -4,6 +4,15 @@ package ir
 // live and die together.
 type slab[T any] struct{ rest []T }
 
+// slabs are those that the parts of a graph come from.
+type slabs struct {
+	nodes  slab[Node]
+	values slab[Value]
+	refs   slab[*Value] // inputs and outputs
+	uses   slab[Use]
+	attrs  slab[Attribute]
+}
+
 // most is how many elements a slab makes at once, after smaller beginnings.
 const most = 64
 

@@ -3,6 +3,7 @@ package ir
 // Spare is memory for the nodes and values of graphs that are made one after the other. More than half of the nodes
 // of a function are loads and stores, which are gone when its graph is finished; the next graph is made of them.
 type Spare struct {
+	slabs  slabs // what is left of the last graph's
 	nodes  []*Node
 	values []*Value
 
@@ -14,6 +15,9 @@ type Spare struct {
 // NewGraphFrom is NewGraph of a graph that takes memory from s, nil for none, until GiveBack.
 func NewGraphFrom(s *Spare) *Graph {
 	g := &Graph{names: make(map[string]*nameSet, 16), spare: s}
+	if s != nil {
+		g.slabs, s.slabs = s.slabs, slabs{}
+	}
 	g.block = g.newBlock(nil)
 	g.insertPoint = g.block.ret
 	return g
@@ -24,6 +28,7 @@ func NewGraphFrom(s *Spare) *Graph {
 func (g *Graph) GiveBack() *Spare {
 	s := g.spare
 	g.spare = nil
+	s.slabs, g.slabs = g.slabs, slabs{}
 	for _, n := range s.deadNodes {
 		clear(n.inputs[:cap(n.inputs)])
 		clear(n.outputs[:cap(n.outputs)])
@@ -82,5 +87,5 @@ func (g *Graph) room(had []*Value, n int) []*Value {
 	if cap(had) >= n {
 		return had[:0]
 	}
-	return g.refs.many(n)
+	return g.slabs.refs.many(n)
 }

@@ -2,6 +2,7 @@ package passes
 
 import (
 	"sort"
+	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -86,6 +87,9 @@ func permuteLoop(n *ir.Node, order []int) {
 // tests of truth values for identity into tests for equality.
 func NormalizeOps(g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
+		if !strings.HasPrefix(n.Kind(), "aten::") {
+			return
+		}
 		switch kind := ops.CanonicalName(n.Kind()); {
 		case kind != n.Kind():
 			rename(n, kind)

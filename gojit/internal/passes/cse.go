@@ -2,10 +2,12 @@ package passes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -104,9 +106,22 @@ func (c *cse) same(n, other *ir.Node) bool {
 		return false
 	}
 	for i, out := range n.Outputs() {
-		if out.Type().String() != other.Outputs()[i].Type().String() || !c.db.MayShare(out, other.Outputs()[i]) {
+		if out.Type().String() != other.Outputs()[i].Type().String() || !c.mayBeOne(out, other.Outputs()[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+// mayBeOne reports whether nobody can tell whether two values share memory.
+func (c *cse) mayBeOne(a, b *ir.Value) bool {
+	return c.db.MayShare(a, b) || c.db.MayBeOne(a, b) && !c.mayBeKept(a) && !c.mayBeKept(b)
+}
+
+// mayBeKept reports whether something from outside may get a value: by a write, or by a container or a block's result that has it.
+func (c *cse) mayBeKept(v *ir.Value) bool {
+	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
+		holds := func(out *ir.Value) bool { return alias.Tracked(out.Type()) && out.Type().Kind() != types.KindTensor }
+		return c.db.WritesWildcard(u.User) || u.User.Kind() == "prim::Return" || slices.ContainsFunc(u.User.Outputs(), holds)
+	})
 }

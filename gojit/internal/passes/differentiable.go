@@ -26,6 +26,8 @@ func CreateDifferentiableGraphs(g *ir.Graph, threshold int, profiled bool) []*ir
 		if n.IsDestroyed() {
 			continue
 		}
+		for s.giveOwnMemory(n) {
+		}
 		if len(n.Blocks()[0].Nodes()) < threshold {
 			s.dissolve(n)
 			continue
@@ -77,8 +79,17 @@ func (s *slicer) mayJoin(n *ir.Node) bool {
 	if n.Kind() == DifferentiableKind {
 		return len(n.Blocks()) > 0
 	}
+	if n.Kind() == PartsKind {
+		return true
+	}
 	o := n.Operator()
-	return o != nil && o.Def().Has(ops.Grouped) && o.IsFunctional()
+	return o != nil && o.Def().Has(ops.Grouped) && o.IsFunctional() && trains(n)
+}
+
+// trains reports whether a node that does nothing but in training is always in training.
+func trains(n *ir.Node) bool {
+	i := n.Operator().Schema().ArgumentIndex("train")
+	return i < 0 || isTrue(n.Input(i))
 }
 
 // grow makes n a group and takes in what makes its inputs, the last first, as long as that is possible. It returns the
@@ -99,27 +110,12 @@ func (s *slicer) grow(n *ir.Node) (group *ir.Node, grown bool) {
 	return group, grown
 }
 
-// partsStay reports whether a node gives parts of a tensor, which share its memory, that only nodes of the group read.
-func partsStay(n, group *ir.Node) bool {
-	if n.Kind() != PartsKind {
-		return false
-	}
-	for _, v := range n.Outputs() {
-		for _, u := range v.Uses() {
-			if u.User.Block() != group.Blocks()[0] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 func (s *slicer) takeProducer(group *ir.Node) bool {
 	var producers []*ir.Node
 	for n := group.Blocks()[0].First(); n != nil; n = n.Next() {
 		for _, v := range n.Inputs() {
 			p := v.Node()
-			if p.Block() == group.Block() && (s.mayJoin(p) || partsStay(p, group)) && s.part[p] == s.part[group] && !slices.Contains(producers, p) {
+			if p.Block() == group.Block() && s.mayJoin(p) && s.part[p] == s.part[group] && !slices.Contains(producers, p) {
 				producers = append(producers, p)
 			}
 		}
@@ -171,7 +167,11 @@ func (s *slicer) take(group, n *ir.Node) {
 // giveOut makes inner an output of the group where outer, the same value, is used outside of it.
 func (s *slicer) giveOut(group *ir.Node, inner, outer *ir.Value) {
 	b := group.Blocks()[0]
+	at := slices.Index(b.Outputs(), inner)
 	var given *ir.Value
+	if at >= 0 {
+		given = group.Outputs()[at]
+	}
 	for _, u := range slices.Clone(outer.Uses()) {
 		if u.User.Block() == b {
 			continue
@@ -182,8 +182,63 @@ func (s *slicer) giveOut(group *ir.Node, inner, outer *ir.Value) {
 		}
 		u.User.ReplaceInput(u.Index, given)
 	}
-	if given != nil {
+	if given != nil && at < 0 {
 		b.AddOutput(inner)
+	}
+}
+
+// giveOwnMemory puts a node that makes a result of a group share memory with an input, or with another result, behind the group, with the
+// nodes that need what it gives. It reports whether there was one.
+func (s *slicer) giveOwnMemory(group *ir.Node) bool {
+	b := group.Blocks()[0]
+	given := map[*ir.Value]*ir.Node{} // by memory: what makes a result of it
+	for _, n := range b.Nodes() {
+		for _, out := range n.Outputs() {
+			if !slices.Contains(b.Outputs(), out) {
+				continue
+			}
+			memory := memoryOf(out, b)
+			if memory.Node().Block() != b || given[memory] != nil && given[memory] != n {
+				s.putBehind(group, n)
+				return true
+			}
+			given[memory] = n
+		}
+	}
+	return false
+}
+
+// memoryOf follows views in a group's block to the value whose memory they show.
+func memoryOf(v *ir.Value, b *ir.Block) *ir.Value {
+	for n := v.Node(); n.Block() == b && (n.Kind() == PartsKind || n.Operator() != nil && n.Operator().IsView()); n = v.Node() {
+		v = n.Input(0)
+	}
+	return v
+}
+
+// putBehind moves a node out of a group, and all nodes of the group that need it.
+func (s *slicer) putBehind(group, first *ir.Node) {
+	b := group.Blocks()[0]
+	leaves := []*ir.Node{first}
+	for n := first.Next(); n != nil; n = n.Next() {
+		if slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return slices.Contains(leaves, v.Node()) }) {
+			leaves = append(leaves, n)
+		}
+	}
+	for _, n := range slices.Backward(leaves) {
+		n.MoveAfter(group)
+		for _, out := range n.Outputs() {
+			if i := slices.Index(b.Outputs(), out); i >= 0 {
+				group.Outputs()[i].ReplaceAllUsesWith(out)
+				b.EraseOutput(i)
+				group.EraseOutput(i)
+			}
+		}
+	}
+	for _, n := range b.Nodes() {
+		for _, out := range n.Outputs() {
+			s.giveOut(group, out, out)
+		}
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
 )
 
 // timing is how long the steps of a plan took.
@@ -16,11 +18,21 @@ type timing struct {
 	spent []time.Duration
 }
 
-// run runs a step of a frame and notes how long that takes.
-func (t *timing) run(x *frame, s step) error {
+// runWatched runs a step as an event of a profile, where one is on, and notes in times, which may be nil, how long that takes.
+func (x *frame) runWatched(m *autograd.Mode, s step, times *timing) error {
+	span := m.BeginEvent(s.text())
 	start := time.Now()
 	err := s.run(x)
 	took := time.Since(start)
+	span.End()
+	if times != nil {
+		times.add(x, took)
+	}
+	return err
+}
+
+// add notes how long the running step of a frame took.
+func (t *timing) add(x *frame, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.plan != x.plan {
@@ -30,7 +42,6 @@ func (t *timing) run(x *frame, s step) error {
 		t.calls++
 	}
 	t.spent[x.step] += took
-	return err
 }
 
 // TimeSteps has calls note how long steps take, or no more.
@@ -54,48 +65,76 @@ func (r *Region) note(why string) {
 	}
 }
 
-// Explain returns the steps of the plan that ran last, with the times of those where calls note them, and why calls ran the nodes one by one, in lines
-// that begin with some spaces.
-func (r *Region) Explain(indent string) string {
-	lines := []string{"no call has run by a plan"}
+// Step is a step of a plan.
+type Step struct {
+	Text         string  `json:"text"`
+	Microseconds float64 `json:"microseconds,omitempty"` // of a call, where calls note them
+}
+
+// Report tells how calls of a region ran.
+type Report struct {
+	Steps   []Step   `json:"steps,omitempty"`   // of the plan that ran last; none where no call has run by one
+	Arena   int      `json:"arena,omitempty"`   // its bytes
+	Reasons []string `json:"reasons,omitempty"` // why calls ran the nodes one by one
+}
+
+// Report returns what calls of the region have done so far.
+func (r *Region) Report() (report Report) {
 	if p := r.last.Load(); p != nil {
-		var times []string
+		report = Report{Steps: p.report(), Arena: p.memory.size}
 		if t := r.times.Load(); t != nil {
-			times = t.of(p)
+			t.fill(p, report.Steps)
 		}
-		lines = strings.Split(strings.TrimSuffix(p.text(times), "\n"), "\n")
 	}
 	r.reasonsMu.Lock()
 	defer r.reasonsMu.Unlock()
-	for _, why := range r.reasons {
+	report.Reasons = slices.Clone(r.reasons)
+	return report
+}
+
+// fill gives the steps of a plan their times for a call, where these are known.
+func (t *timing) fill(p *Plan, steps []Step) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.plan != p || t.calls == 0 {
+		return
+	}
+	for i, spent := range t.spent {
+		steps[i].Microseconds = float64(spent.Nanoseconds()) / 1e3 / float64(t.calls)
+	}
+}
+
+// Text prints a report in lines that begin with some spaces, each step behind its time where that is known.
+func (r *Report) Text(indent string) string {
+	var lines []string
+	for _, s := range r.Steps {
+		if s.Microseconds > 0 {
+			s.Text = fmt.Sprintf("%9.1f us  %s", s.Microseconds, s.Text)
+		}
+		lines = append(lines, s.Text)
+	}
+	if len(r.Steps) > 0 {
+		lines = append(lines, fmt.Sprintf("arena of %d bytes", r.Arena))
+	} else {
+		lines = append(lines, "no call has run by a plan")
+	}
+	for _, why := range r.Reasons {
 		lines = append(lines, "ran one by one: "+why)
 	}
 	return indent + strings.Join(lines, "\n"+indent) + "\n"
 }
 
-// of returns the times of the steps of a plan for a call, nil where they are not known.
-func (t *timing) of(p *Plan) (times []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.plan != p || t.calls == 0 {
-		return nil
-	}
-	for _, spent := range t.spent {
-		times = append(times, fmt.Sprintf("%9.1f us  ", float64(spent.Nanoseconds())/1e3/float64(t.calls)))
-	}
-	return times
+// String prints the steps.
+func (p *Plan) String() string {
+	r := Report{Steps: p.report(), Arena: p.memory.size}
+	return r.Text("")
 }
 
-// String prints the steps.
-func (p *Plan) String() string { return p.text(nil) }
-
-// text prints the steps, each behind its time where times are given.
-func (p *Plan) text(times []string) string {
-	var b strings.Builder
+// report returns the steps: what each gives, what it does and reads, and where results and memory lie in the arena.
+func (p *Plan) report() []Step {
+	steps := make([]Step, len(p.steps))
 	for i, s := range p.steps {
-		if times != nil {
-			b.WriteString(times[i])
-		}
+		var b strings.Builder
 		fmt.Fprintf(&b, "%%%d = %s", s.gives(), s.text())
 		for j, v := range s.reads() {
 			separator := ", "
@@ -110,8 +149,7 @@ func (p *Plan) text(times []string) string {
 		if at := p.memory.rooms[i]; at >= 0 {
 			fmt.Fprintf(&b, ", room at %d", at)
 		}
-		b.WriteByte('\n')
+		steps[i].Text = b.String()
 	}
-	fmt.Fprintf(&b, "arena of %d bytes\n", p.memory.size)
-	return b.String()
+	return steps
 }

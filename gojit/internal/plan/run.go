@@ -85,7 +85,7 @@ func (r *Region) Run(m *autograd.Mode, args, out []value.Value) bool {
 	}
 	x := found.plan.room.take(found.plan)
 	defer found.plan.room.put(x)
-	if err := x.run(in, out, r.times.Load()); err != nil {
+	if err := x.run(m, in, out, r.times.Load()); err != nil {
 		clear(out)
 		r.tell(reasonOf(err))
 		return false
@@ -294,7 +294,7 @@ func newFrame(p *Plan) *frame {
 func (p *Plan) isBrought(v int) bool { return p.program.isGiven(v) || p.isResultInPlace(v) }
 
 // run computes the results.
-func (x *frame) run(in *given, out []value.Value, times *timing) (err error) {
+func (x *frame) run(m *autograd.Mode, in *given, out []value.Value, times *timing) (err error) {
 	p := x.plan
 	if err := x.arena.Open(p.memory.size); err != nil {
 		return err
@@ -313,10 +313,11 @@ func (x *frame) run(in *given, out []value.Value, times *timing) (err error) {
 		f := &p.facts[v]
 		x.values[v].Target(x.values[f.root], f.physical.Offset()-p.facts[f.root].physical.Offset())
 	}
+	watched := times != nil || autograd.IsProfiling()
 	for i, s := range p.steps {
 		x.step = i
-		if times != nil {
-			err = times.run(x, s)
+		if watched {
+			err = x.runWatched(m, s, times)
 		} else {
 			err = s.run(x)
 		}

@@ -157,6 +157,8 @@ func literalText(v value.Value) string {
 			return "(" + literalText(v.Tuple().Items[0]) + ",)"
 		}
 		return "(" + literalTexts(v.Tuple().Items) + ")"
+	case value.KindTensor:
+		return v.Tensor().CppString()
 	}
 	return fmt.Sprintf("<%s>", v.Kind())
 }

@@ -333,7 +333,7 @@ var conversionFamily = append(casts(), []definition{
 			return t
 		}
 		return must(t.Clone(format))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.Symbolic | ops.AsWritten, Node: "CloneBackward0"}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.Grouped | ops.AsWritten, Node: "CloneBackward0"}),
 	define("copy_", func(c call) {
 		if c.tensor(1).Dim() > 0 { // else it fills
 			checkShifted(c.tensor(0), c.args[1:2])

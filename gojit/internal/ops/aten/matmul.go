@@ -332,11 +332,8 @@ func batchedMatmul(a, b *tensor.Tensor) *tensor.Tensor {
 	return shownAs(out, shape...)
 }
 
-// shownAs shows what nobody else has in another shape: the view alone has the memory.
-func shownAs(t *tensor.Tensor, shape ...int) *tensor.Tensor {
-	defer t.ReleaseMemory()
-	return must(t.View(shape...))
-}
+// shownAs is tensor.IntoShape.
+func shownAs(t *tensor.Tensor, shape ...int) *tensor.Tensor { return must(t.IntoShape(shape...)) }
 
 // forgetCopies gives back the memory of what is a copy of t, and not t itself or a view of it.
 func forgetCopies(t, shown *tensor.Tensor) {
@@ -381,8 +378,7 @@ func linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
 		return out
 	}
 	forgetCopies(x, rows)
-	defer out.ReleaseMemory() // the view alone has it
-	return must(out.View(append(slices.Clone(x.Shape()[:x.Dim()-1]), weight.Size(0))...))
+	return shownAs(out, append(slices.Clone(x.Shape()[:x.Dim()-1]), weight.Size(0))...)
 }
 
 // scaledSum gives beta*self + alpha*p; where beta is zero self is not read.

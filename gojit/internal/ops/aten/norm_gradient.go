@@ -205,12 +205,21 @@ func channelRows(g, x, center *tensor.Tensor) *normRows {
 
 // perRow repeats numbers of channels for each sample.
 func perRow(ofChannels *tensor.Tensor, samples int) *tensor.Tensor {
-	return must(contiguous(must(must(ofChannels.View(1, -1)).Expand(samples, ofChannels.Numel()))).View(-1))
+	row := must(ofChannels.View(1, -1))
+	defer row.Release()
+	rows := must(row.Expand(samples, ofChannels.Numel()))
+	repeated := contiguous(rows)
+	if repeated != rows {
+		rows.Release()
+	}
+	return shownAs(repeated, -1)
 }
 
 // overSamples adds up numbers of the channels of each sample.
 func overSamples(ofRows *tensor.Tensor, samples int) *tensor.Tensor {
-	return sum(must(ofRows.View(samples, -1)), []int{0}, false, ofRows.DType())
+	bySample := must(ofRows.View(samples, -1))
+	defer bySample.Release()
+	return sum(bySample, []int{0}, false, ofRows.DType())
 }
 
 // batchNormGradient gives the gradients of input, weight and bias.
@@ -240,12 +249,15 @@ func batchNormGradient(c call) {
 	checkCount("the inverse deviation", rstd, channels)
 	defer normWork(kernel.ComputeType(d), &g, &x, &weight, &mean, &rstd)()
 	samples := x.Size(0)
-	r := channelRows(g, x, perRow(mean, samples))
+	var made scratch
+	defer made.release()
+	r := channelRows(g, x, made.of(perRow(mean, samples)))
 	var plain, distant, ofInput, ofWeight, ofBias *tensor.Tensor
 	if training || c.masked(9, 1) || c.masked(9, 2) {
-		plain, distant = r.sums()
-		plain, distant = overSamples(plain, samples), overSamples(distant, samples)
-		ofWeight, ofBias = to(mul.on(distant, rstd), weightType), to(plain, weightType)
+		ofRows, distantOfRows := r.sums()
+		plain, distant = overSamples(made.of(ofRows), samples), made.of(overSamples(made.of(distantOfRows), samples))
+		ofWeight, ofBias = rounded(mul.on(distant, rstd), weightType), to(plain, weightType)
+		made.copied(plain, ofBias)
 	}
 	if c.masked(9, 0) {
 		slope, shift := zeros([]int{channels}, x.DType()), zeros([]int{channels}, x.DType())
@@ -254,10 +266,12 @@ func batchNormGradient(c call) {
 		}
 		weighted := func(t *tensor.Tensor) *tensor.Tensor {
 			if weight != nil {
-				t = mul.on(t, weight)
+				t = made.of(mul.on(t, weight))
 			}
-			return perRow(t, samples)
+			return made.of(perRow(t, samples))
 		}
+		made.of(slope)
+		made.of(shift)
 		ofInput = rounded(r.gradient(weighted(rstd), weighted(slope), weighted(shift)), d)
 	}
 	c.giveMasked(9, ofInput, ofWeight, ofBias)

@@ -498,8 +498,8 @@ var viewFamily = slices.Concat([]definition{
 	viewing("transpose.int", transposeView).with(ops.Def{Aliases: []string{"swapaxes", "swapdims"}, Grad: transposedGrad, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("swapaxes", transposeView),
 	viewing("swapdims", transposeView),
-	viewing("t", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }).with(ops.Def{Grad: func(g grad) { g.Give(0, g.Do("t", g.Grad(0))) }, Tags: ops.Symbolic | ops.AsWritten}),
-	viewing("permute", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.ints(1)...) }).with(ops.Def{Grad: permuteGrad, Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("t", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }).with(ops.Def{Grad: func(g grad) { g.Give(0, g.Do("t", g.Grad(0))) }, Tags: ops.Grouped | ops.AsWritten}),
+	viewing("permute", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.ints(1)...) }).with(ops.Def{Grad: permuteGrad, Tags: ops.Grouped | ops.AsWritten}),
 	viewing("movedim.intlist", moveDims).with(ops.Def{Aliases: []string{"moveaxis.intlist"}, Grad: concrete(func(c gradient) { c.give(0, c.do("movedim.intlist", c.g(), c.arg(2), c.arg(1))) }), Tags: ops.AsWritten}),
 	viewing("movedim.int", moveDims).with(ops.Def{Aliases: []string{"moveaxis.int"}, Grad: concrete(func(c gradient) { c.give(0, c.do("movedim.int", c.g(), c.arg(2), c.arg(1))) }), Tags: ops.AsWritten}),
 	viewing("moveaxis.intlist", moveDims),
@@ -507,9 +507,9 @@ var viewFamily = slices.Concat([]definition{
 	viewing("expand", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
 	viewing("expand_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.tensor(1).Shape()...) }).with(ops.Def{Grad: passedOn, Tags: ops.Broadcasts | ops.Symbolic | ops.AsWritten | ops.ShapeOnly}),
 	viewing("broadcast_to", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
-	viewing("squeeze", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
-	viewing("squeeze.dim", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten, Node: "SqueezeBackward1"}),
-	viewing("unsqueeze", unsqueezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten | ops.InGroups}),
+	viewing("squeeze", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Grouped | ops.AsWritten}),
+	viewing("squeeze.dim", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Grouped | ops.AsWritten, Node: "SqueezeBackward1"}),
+	viewing("unsqueeze", unsqueezeView).with(ops.Def{Grad: reshaped, Tags: ops.Grouped | ops.AsWritten | ops.InGroups}),
 	viewing("select.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.int(1), c.int(2)) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		c.give(0, c.do("select_backward", c.g(), c.shape(0), c.int(1), c.int(2)))
 	}), Tags: ops.AsWritten}),

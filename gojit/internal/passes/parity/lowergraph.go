@@ -15,7 +15,7 @@ import (
 // attributes become parameters behind the others. The tensors are returned in their order. It fails on attributes of
 // other types and on modules that are used in another way.
 func LowerGraph(method *ir.Graph, self *value.Object) (*ir.Graph, []value.Value, error) {
-	l := &graphLowering{g: method.Copy(), slots: map[*ir.Value]freeze.Slot{}, inputs: map[freeze.Slot]*ir.Value{}}
+	l := &graphLowering{g: method.Copy(), inputs: map[freeze.Slot]*ir.Value{}}
 	passes.Inline(l.g)
 	passes.LowerSimpleTuples(l.g)
 	passes.DCE(l.g)
@@ -23,7 +23,6 @@ func LowerGraph(method *ir.Graph, self *value.Object) (*ir.Graph, []value.Value,
 	if err := l.collect(module, self); err != nil {
 		return nil, nil, err
 	}
-	l.connect(l.g.Block())
 	for _, n := range slices.Backward(l.reads) {
 		n.Destroy()
 	}
@@ -33,15 +32,14 @@ func LowerGraph(method *ir.Graph, self *value.Object) (*ir.Graph, []value.Value,
 
 type graphLowering struct {
 	g       *ir.Graph
-	reads   []*ir.Node                // of attributes, those of a module behind the module's own
-	slots   map[*ir.Value]freeze.Slot // what reads of tensors read
+	reads   []*ir.Node // of attributes, those of a module behind the module's own
 	inputs  map[freeze.Slot]*ir.Value
 	tensors []value.Value
 }
 
-// collect finds the reads of a module's attributes.
+// collect finds the reads of a module's attributes, the last first, and gives the graph a parameter for each tensor.
 func (l *graphLowering) collect(module *ir.Value, object *value.Object) error {
-	for _, u := range module.Uses() {
+	for _, u := range slices.Backward(slices.Clone(module.Uses())) {
 		n := u.User
 		if n.Kind() != "prim::GetAttr" {
 			return source.Errorf(source.RuntimeError, n.Range, "temporary: the only valid use of a module is looking up an attribute but found %s", n.Kind())
@@ -57,7 +55,7 @@ func (l *graphLowering) collect(module *ir.Value, object *value.Object) error {
 				return err
 			}
 		case is.IsTensor():
-			l.slots[n.Output()] = freeze.Slot{Object: object, Name: name}
+			n.Output().ReplaceAllUsesWith(l.input(freeze.Slot{Object: object, Name: name}, is))
 		default:
 			return source.Errorf(source.RuntimeError, n.Range, "Unknown type %s encountered in graph lowering. This type is not supported in ONNX export.", n.Output().Type())
 		}
@@ -65,30 +63,13 @@ func (l *graphLowering) collect(module *ir.Value, object *value.Object) error {
 	return nil
 }
 
-// connect gives the graph parameters for the tensors, in the order in which nodes use them.
-func (l *graphLowering) connect(b *ir.Block) {
-	for n := b.First(); n != nil; n = n.Next() {
-		l.inputsOf(n)
-		for _, inner := range n.Blocks() {
-			l.connect(inner)
-		}
+// input is the parameter for a tensor of a module.
+func (l *graphLowering) input(of freeze.Slot, tensor value.Value) *ir.Value {
+	in := l.inputs[of]
+	if in == nil {
+		in = l.g.AddInput("").SetType(value.CompleteType(tensor.Tensor()))
+		l.inputs[of] = in
+		l.tensors = append(l.tensors, tensor)
 	}
-	l.inputsOf(b.ReturnNode())
-}
-
-func (l *graphLowering) inputsOf(n *ir.Node) {
-	for _, v := range slices.Clone(n.Inputs()) {
-		from, ok := l.slots[v]
-		if !ok {
-			continue
-		}
-		in := l.inputs[from]
-		if in == nil {
-			is, _ := from.Object.Attr(from.Name)
-			in = l.g.AddInput("").SetType(value.CompleteType(is.Tensor()))
-			l.inputs[from] = in
-			l.tensors = append(l.tensors, is)
-		}
-		v.ReplaceAllUsesWith(in)
-	}
+	return in
 }
