@@ -97,7 +97,6 @@ def by_serve(model, batches, port=8123):
         request = urllib.request.Request(f"http://127.0.0.1:{port}/", json.dumps(batch.tolist()).encode(), {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=60) as response:
             answers.append(numpy.asarray(json.load(response), "float32"))
-    serve.shutdown()
     return answers
 
 
@@ -116,7 +115,7 @@ def main():
     print(f"by_data: {len(took)} rows")
     assert all(numpy.allclose(a, b, atol=1e-6) for a, b in zip(by_serve(model, batches[:4]), want))
     print("by_serve: 4 requests; all agree")
-    ray.shutdown()
+    ray.shutdown()  # and with it Serve
 
 
 if __name__ == "__main__":

@@ -39,6 +39,16 @@ assert torchjit.export.export(Net(), (ROWS,)).module()(ROWS).tolist() == WANT
 assert torchjit.jit.load(sys.argv[1])(torch.zeros(1, 1, 12, 12)).shape == (1, 10)
 assert type(torchjit.mul(ROWS, 2)) is torchjit.Tensor
 
+
+
+class Sub(torchjit.Tensor):
+    """Subclasses of this library's tensors are what they are without PyTorch."""
+
+
+sub = torchjit.ones(2).as_subclass(Sub)
+for call in (torchjit.add, torchjit.Tensor.mul, torchjit.ops.aten.sub, lambda x, y: x + y, lambda x, _: torchjit.nn.functional.softmax(x, 0)):
+    assert type(call(sub, 1)) is Sub
+
 # Element types and layouts.
 for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64):
     x = torch.ones(2, 3, dtype=dtype).t()

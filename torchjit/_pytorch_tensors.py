@@ -28,8 +28,8 @@ def converted(value: Any) -> Any:
         return over_memory(value)
     if type(value) in (list, tuple):
         return type(value)(map(converted, value))
-    if isinstance(value, dict) and any(map(of_pytorch, value.values())):
-        return type(value)((key, converted(item)) for key, item in value.items())
+    if type(value) is dict:
+        return {key: converted(item) for key, item in value.items()}
     return value
 
 
