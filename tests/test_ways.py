@@ -94,7 +94,8 @@ class Outcome:
             pairs.append((f"gradients of {list(self.trained)}", list(self.trained.values()), [other.trained.get(name) for name in self.trained]))
         for what, mine, theirs in pairs:
             for a, b in zip(mine, theirs, strict=True):
-                if not equal(a, b, exact):
+                # What is differentiated as one graph, as it is behind some profiled calls, adds up gradients in another order.
+                if not equal(a, b, exact and not what.startswith("gradients")):
                     return f"{what} {b}, not {a}"[:400]
         return None
 

@@ -15,26 +15,31 @@ const (
 
 // UnrollConstantLoops replaces for-loops of a few rounds, whose number is a constant, by their
 // bodies in a row. It reports whether it changed anything.
-func UnrollConstantLoops(g *ir.Graph) bool { return unrollBlock(g.Block(), true) }
+func UnrollConstantLoops(g *ir.Graph) bool { return unrollBlock(g, g.Block(), true) }
 
 // UnrollLoops is UnrollConstantLoops that also makes each round of other for-loops of small bodies
 // eight of before, with a loop for what remains.
-func UnrollLoops(g *ir.Graph) bool { return unrollBlock(g.Block(), false) }
+func UnrollLoops(g *ir.Graph) bool { return unrollBlock(g, g.Block(), false) }
 
-func unrollBlock(b *ir.Block, constantOnly bool) bool {
+// unrollBlock unrolls the loops in a block of g. What nobody needs afterwards goes, which may be the block itself.
+func unrollBlock(g *ir.Graph, b *ir.Block, constantOnly bool) bool {
 	changed := false
-	for n := b.First(); n != nil; {
-		next := n.Next()
-		for _, inner := range n.Blocks() {
-			changed = unrollBlock(inner, constantOnly) || changed
+	isThere := func(n *ir.Node) bool { return n.Graph() != nil }
+	for _, n := range b.Nodes() {
+		if !isThere(n) {
+			continue
 		}
-		if n.Kind() == "prim::Loop" && isForLoop(n) && !isEndless(n) {
+		for _, inner := range n.Blocks() {
+			if isThere(n) {
+				changed = unrollBlock(g, inner, constantOnly) || changed
+			}
+		}
+		if isThere(n) && n.Kind() == "prim::Loop" && isForLoop(n) && !isEndless(n) {
 			changed = unroll(n, constantOnly) || changed
 		}
-		n = next
 	}
 	if changed {
-		DCE(b.Graph())
+		DCE(g)
 	}
 	return changed
 }
