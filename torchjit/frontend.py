@@ -12,8 +12,6 @@ A Tree node is a tuple ``(kind, start, end, text, children)`` with byte offsets 
 import struct
 from array import array
 
-from torchjit import _advice
-
 __all__ = [
     "FrontendError",
     "FrontendTypeError",
@@ -130,6 +128,15 @@ def hint_for(message):
     return next((hint for start, hint in HINTS.items() if message.startswith(start)), "")
 
 
+def _advised(error):
+    """The error, with the cure of a common mistake as a note. Where this file is used alone there is no library that knows them."""
+    try:
+        from torchjit._advice import advised
+    except ModuleNotFoundError:
+        return error
+    return advised(error)
+
+
 class FrontendError(Exception):
     """A mistake in the program's syntax, with the place it stands at."""
 
@@ -140,7 +147,7 @@ class FrontendError(Exception):
         self.msg = msg
         hint = hint_for(msg)
         super().__init__(f"{msg}:\n{source_range.highlight()}" + (f"note: {hint}\n" if hint else ""))
-        _advice.advised(self)
+        _advised(self)
 
 
 class NotSupportedError(FrontendError):
@@ -912,7 +919,7 @@ def parse_single(source, kinds, what):
 
     module = ast.parse(source.text, filename=source.filename)
     if len(module.body) != 1 or type(module.body[0]).__name__ not in kinds:
-        raise _advice.advised(RuntimeError(f"Expected a single top-level {what}: {source.filename}:{source.first_line}"))
+        raise _advised(RuntimeError(f"Expected a single top-level {what}: {source.filename}:{source.first_line}"))
     return module.body[0]
 
 
