@@ -299,9 +299,8 @@ def overloaded_methods(cls: type) -> dict[str, list[Any]]:
     if not _method_overloads:
         return {}
     names = {name for _, name in _method_overloads}
-    overloaded = sorted((name, fn) for name, fn in _functions_of(cls) if fn.__qualname__ in names)
-    found = {name: _method_overloads.get((fn.__module__, fn.__qualname__)) for name, fn in overloaded}
-    return {name: signatures for name, signatures in found.items() if signatures}
+    found = [(name, _method_overloads.get((fn.__module__, fn.__qualname__))) for name, fn in _functions_of(cls) if fn.__qualname__ in names]
+    return {name: signatures for name, signatures in sorted(found) if signatures}
 
 
 def script_if_tracing(fn: F) -> F:

@@ -180,19 +180,26 @@ func (b *Block) layers(edges []*Edge) [][]*cell {
 
 // orderLayers brings each layer into the order of what its cells are connected with, downwards and upwards in turns.
 func orderLayers(layers [][]*cell) {
-	for sweep := range sweeps {
-		for i := range layers {
-			layer := layers[i]
-			if sweep%2 == 1 {
+	sweep(layers, func(layer []*cell, above bool) {
+		for _, c := range layer {
+			c.average = averageOf(c.neighbours(above), float64(c.order), func(o *cell) float64 { return float64(o.order) })
+		}
+		sort.SliceStable(layer, func(i, j int) bool { return layer[i].average < layer[j].average })
+		for i, c := range layer {
+			c.order = i
+		}
+	})
+}
+
+// sweep goes through the layers downwards and upwards in turns; above says that neighbours are those in the layers above.
+func sweep(layers [][]*cell, visit func(layer []*cell, above bool)) {
+	for turn := range sweeps {
+		above := turn%2 == 0
+		for i, layer := range layers {
+			if !above {
 				layer = layers[len(layers)-1-i]
 			}
-			for _, c := range layer {
-				c.average = averageOf(c.neighbours(sweep%2 == 0), float64(c.order), func(o *cell) float64 { return float64(o.order) })
-			}
-			sort.SliceStable(layer, func(i, j int) bool { return layer[i].average < layer[j].average })
-			for i, c := range layer {
-				c.order = i
-			}
+			visit(layer, above)
 		}
 	}
 }
@@ -220,18 +227,12 @@ func placeLayers(layers [][]*cell) {
 	for _, layer := range layers {
 		spread(layer)
 	}
-	for sweep := range sweeps {
-		for i := range layers {
-			layer := layers[i]
-			if sweep%2 == 1 {
-				layer = layers[len(layers)-1-i]
-			}
-			for _, c := range layer {
-				c.center = averageOf(c.neighbours(sweep%2 == 0), c.center, func(o *cell) float64 { return o.center })
-			}
-			spread(layer)
+	sweep(layers, func(layer []*cell, above bool) {
+		for _, c := range layer {
+			c.center = averageOf(c.neighbours(above), c.center, func(o *cell) float64 { return o.center })
 		}
-	}
+		spread(layer)
+	})
 }
 
 // spread moves the centers of a layer apart, so that cells do not touch, and no farther than needed in the sum of squares: neighbours that would touch

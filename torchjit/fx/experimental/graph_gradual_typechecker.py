@@ -116,6 +116,14 @@ def _tensor_input(n: Node) -> TensorType | None:
     return given.type if isinstance(given.type, TensorType) else None
 
 
+def _made_of_input(n: Node, type_for: Callable[[TensorType], TensorType]) -> Any:
+    """Gives a node the type that its input's asks for, together with what its own says; one whose input is unknown keeps its own."""
+    given = _tensor_input(n)
+    if given is not None:
+        n.type = get_greatest_upper_bound(type_for(given), n.type)
+    return n.type
+
+
 # ---- what nodes give ----
 
 
@@ -209,10 +217,7 @@ def conv2d_inference_rule(n: Node, module_instance: Any) -> Any:
 @register_inference_rule(nn.ReLU)
 def relu_inference_rule(n: Node, module_instance: Any) -> Any:
     """The input's type."""
-    given = _tensor_input(n)
-    if given is not None:
-        n.type = get_greatest_upper_bound(given, n.type)
-    return n.type
+    return _made_of_input(n, lambda given: given)
 
 
 def maxpool2d_check(typ: TensorType, module_instance: Any) -> TensorType:
@@ -227,10 +232,7 @@ def maxpool2d_check(typ: TensorType, module_instance: Any) -> TensorType:
 @register_inference_rule(nn.MaxPool2d)
 def maxpool2d_inference_rule(n: Node, module_instance: Any) -> Any:
     """Images with the sizes that the window leaves."""
-    given = _tensor_input(n)
-    if given is not None:
-        n.type = get_greatest_upper_bound(maxpool2d_check(given, module_instance), n.type)
-    return n.type
+    return _made_of_input(n, lambda given: maxpool2d_check(given, module_instance))
 
 
 def linear_check(tensor_type: TensorType, module_instance: Any) -> TensorType:
@@ -246,10 +248,7 @@ def linear_check(tensor_type: TensorType, module_instance: Any) -> TensorType:
 @register_inference_rule(nn.Linear)
 def linear_inference_rule(n: Node, module_instance: Any) -> Any:
     """Rows with the module's features."""
-    given = _tensor_input(n)
-    if given is not None:
-        n.type = get_greatest_upper_bound(linear_check(given, module_instance), n.type)
-    return n.type
+    return _made_of_input(n, lambda given: linear_check(given, module_instance))
 
 
 def adaptiveavgpool2d_check(tensor_type: TensorType, module_instance: Any) -> TensorType:

@@ -332,7 +332,7 @@ func batchedMatmul(a, b *tensor.Tensor) *tensor.Tensor {
 	return shownAs(out, shape...)
 }
 
-// shownAs is tensor.IntoShape.
+// shownAs is tensor.IntoShape where the shape is known to fit.
 func shownAs(t *tensor.Tensor, shape ...int) *tensor.Tensor { return must(t.IntoShape(shape...)) }
 
 // forgetCopies gives back the memory of what is a copy of t, and not t itself or a view of it.

@@ -197,8 +197,8 @@ func checkCount(name string, t *tensor.Tensor, n int) {
 	}
 }
 
-// ofChannels are gradients and an input whose channels were normalized.
-type ofChannels interface {
+// channelGradients are gradients and an input whose channels were normalized.
+type channelGradients interface {
 	// sums returns those of each channel's gradients and of their products with the distances from the channel's center.
 	sums() (plain, distant *tensor.Tensor)
 	// gradient returns that of the input from three numbers for each channel.
@@ -207,7 +207,7 @@ type ofChannels interface {
 
 // channelsOf shows the gradients and the input of a batch norm, both contiguous, with the center of each channel. The tensors that are made on the
 // way are given to made.
-func channelsOf(g, x, center *tensor.Tensor, made *scratch) ofChannels {
+func channelsOf(g, x, center *tensor.Tensor, made *scratch) channelGradients {
 	samples, channels := x.Size(0), x.Size(1)
 	if n := x.Numel() / (samples * channels); n > 1 {
 		return &channelRows{normRows{g: g, x: x, n: n, rows: samples * channels, center: made.of(perRow(center, samples))}, samples, made}
