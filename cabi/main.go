@@ -43,12 +43,19 @@ func attempt(e *C.tj_error, body func() error) C.int {
 	if e == nil {
 		return fault
 	}
-	*e = C.tj_error{fault: C.int32_t(fault), message: C.CString(err.Error())}
+	e.fault, e.line, e.column = C.int32_t(fault), 0, 0
+	store(&e.message, C.CString(err.Error()))
+	store(&e.file, nil)
 	if file, line, column, ok := gojit.PlaceOf(err); ok {
-		e.file, e.line, e.column = C.CString(file), C.int32_t(line), C.int32_t(column)
+		store(&e.file, C.CString(file))
+		e.line, e.column = C.int32_t(line), C.int32_t(column)
 	}
 	return fault
 }
+
+// store writes a pointer into memory of C as a number: what the place held before may be anything, and Go looks at that where it stores
+// a pointer while it collects.
+func store[T any](to **T, p *T) { *(*uintptr)(unsafe.Pointer(to)) = uintptr(unsafe.Pointer(p)) }
 
 // text returns a text of C's. NULL is an error.
 func text(p *C.char, what string) (string, error) {
@@ -175,7 +182,7 @@ func giveJSON(out **C.char, v any) error {
 	}
 	b, err := json.Marshal(v)
 	if err == nil {
-		*out = C.CString(string(b))
+		store(out, C.CString(string(b)))
 	}
 	return err
 }
@@ -531,7 +538,7 @@ func tj_tensor_to_dlpack(number C.tj_tensor, out **C.struct_DLManagedTensor, e *
 			unsafe.Slice(m.tensor.shape, t.Dim())[i] = C.int64_t(t.Size(i))
 			unsafe.Slice(m.tensor.strides, t.Dim())[i] = C.int64_t(t.Strides()[i])
 		}
-		*out = m
+		store(out, m)
 		return nil
 	})
 }

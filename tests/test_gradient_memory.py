@@ -225,7 +225,7 @@ print(len(seen))
 def test_a_training_step_needs_no_new_memory():
     """In a process of its own: what waits for its next use here comes from other tests."""
     env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).resolve().parent.parent), "GOJIT_CHECK": ""}  # what is guarded is not used again
-    done = subprocess.run([sys.executable, "-c", STEPS], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", STEPS], env=env, stdout=subprocess.PIPE, text=True, check=True)
     assert int(done.stdout) <= 30, "of the 150 results of modules"
 
 
@@ -264,5 +264,23 @@ for keep in (lambda y: y.detach(), lambda y: y.data, lambda y: y.detach().numpy(
 def test_what_is_kept_of_a_result_keeps_no_tape():
     """150 rows of 4 KB, each of a graph of 2 MB."""
     env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).resolve().parent.parent), "GOJIT_CHECK": ""}
-    done = subprocess.run([sys.executable, "-c", KEPT], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", KEPT], env=env, stdout=subprocess.PIPE, text=True, check=True)
     assert all(int(megabytes) < 60 for megabytes in done.stdout.split()), f"{done.stdout.split()} MB"
+
+
+LENT = """
+import torchjit as torch
+
+w = torch.randn(1000, 100, requires_grad=True)
+for _ in range(4):
+    kept = []
+    for _ in range(150):
+        y = torch.tanh(w @ torch.randn(100, 300)) * 2
+        kept.append((y.t()[0] + y.sum()).detach().numpy())
+"""
+
+
+def test_arrays_are_lent_while_the_collector_runs():
+    """What says where an array is lies in memory of C, in which there may be any addresses before."""
+    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).resolve().parent.parent), "GOGC": "5", "GOJIT_CHECK": ""}
+    subprocess.run([sys.executable, "-c", LENT], env=env, check=True)

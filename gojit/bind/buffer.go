@@ -64,9 +64,9 @@ func lend(t *tensor.Tensor, array *Array) error {
 		return runtimeErrorf("a tensor of %d dimensions cannot be lent, which needs %d at most", t.Dim(), len(array.Shape))
 	}
 	size := t.DType().Size()
-	array.Data = t.DataPtr()
+	array.Data = addressOf(t.DataPtr())
 	array.Dim, array.ItemSize, array.Bytes = int64(t.Dim()), int64(size), int64(t.Numel()*size)
-	array.Format = format
+	array.Format = addressOf(unsafe.Pointer(format))
 	for i, n := range t.Shape() {
 		array.Shape[i], array.Strides[i] = int64(n), int64(t.Strides()[i]*size)
 	}
@@ -75,10 +75,10 @@ func lend(t *tensor.Tensor, array *Array) error {
 }
 
 // formatText returns the characters up to a zero.
-func formatText(p *byte) string {
-	n := 0
-	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
+func formatText(format Address) string {
+	p, n := format.pointer(), 0
+	for *(*byte)(unsafe.Add(p, n)) != 0 {
 		n++
 	}
-	return unsafe.String(p, n)
+	return unsafe.String((*byte)(p), n)
 }

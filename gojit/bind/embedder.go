@@ -66,24 +66,32 @@ type Waiting struct {
 	Slots [64]int64
 }
 
+// Address is a pointer in memory of the program, which the library writes. It is a number because of what the place held before: storing a
+// pointer has Go look at that one too while it collects, and in memory of C it may be anything, also the address of what has gone.
+type Address uintptr
+
+func addressOf(p unsafe.Pointer) Address { return Address(uintptr(p)) }
+
+func (a Address) pointer() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&a)) }
+
 // Reply is the words of a reply in the layout of tj_reply. The caller lends words with room for Cap; a longer reply is in memory of
 // Embedder.Allocate, Owned is then 1 and the caller frees it.
 type Reply struct {
-	Words           *Word
+	Words           Address // of Len words
 	Len, Cap, Owned int64
 }
 
 // Array is the memory of a strided array, lent by one side to the other, in the layout of tj_array.
 type Array struct {
-	Data                           unsafe.Pointer
+	Data                           Address
 	Dim, ItemSize, Bytes, ReadOnly int64
-	Format                         *byte     // a struct module character, ended by a zero
+	Format                         Address   // of a struct module character, ended by a zero
 	Shape, Strides                 [64]int64 // strides in bytes
-	Owner                          unsafe.Pointer
+	Owner                          Address
 	Loan                           int64
 }
 
-// DLTensor is a tensor in the layout of DLPack, version 0.
+// DLTensor is a tensor in the layout of DLPack, version 0. The library only reads it.
 type DLTensor struct {
 	Data               unsafe.Pointer
 	DeviceType, Device int32
@@ -95,7 +103,7 @@ type DLTensor struct {
 	ByteOffset         uint64
 }
 
-// DLManaged is a tensor of DLPack with its owner.
+// DLManaged is a tensor of DLPack with its owner. The library only reads it.
 type DLManaged struct {
 	Tensor  DLTensor
 	Context unsafe.Pointer

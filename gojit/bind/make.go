@@ -329,7 +329,7 @@ func arrayTensor(a *Array) (*tensor.Tensor, error) {
 	}
 	var memory []byte
 	if extent != 0 {
-		memory = unsafe.Slice((*byte)(a.Data), extent*size)
+		memory = unsafe.Slice((*byte)(a.Data.pointer()), extent*size)
 	}
 	held := *a
 	return tensor.FromStorage(tensor.ForeignStorage(memory, held.release), 0, shape, strides, dtype)

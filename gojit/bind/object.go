@@ -117,15 +117,15 @@ func (o *object) invoke(method string, n int, write func(*writer), read func(*Wo
 	defer holdGIL()()
 	room := embedder.Allocate(2 * callWords * wordSize)
 	defer embedder.Free(room)
-	sent := Reply{Words: (*Word)(room), Cap: callWords}
-	received := Reply{Words: (*Word)(unsafe.Add(room, callWords*wordSize)), Cap: callWords}
+	sent := Reply{Words: addressOf(room), Cap: callWords}
+	received := Reply{Words: addressOf(unsafe.Add(room, callWords*wordSize)), Cap: callWords}
 	w := newWriter(&sent)
 	if write != nil {
 		write(&w)
 	}
-	result, ok := embedder.Call(o.pointer, method, sent.Words, n, &received)
+	result, ok := embedder.Call(o.pointer, method, (*Word)(sent.Words.pointer()), n, &received)
 	if sent.Owned != 0 {
-		embedder.Free(unsafe.Pointer(sent.Words))
+		embedder.Free(sent.Words.pointer())
 	}
 	runtime.KeepAlive(o)
 	if !ok {
@@ -133,12 +133,12 @@ func (o *object) invoke(method string, n int, write func(*writer), read func(*Wo
 	}
 	defer embedder.Release(result)
 	if received.Owned != 0 {
-		defer embedder.Free(unsafe.Pointer(received.Words))
+		defer embedder.Free(received.Words.pointer())
 	}
 	if read == nil {
 		return nil
 	}
-	return read(received.Words)
+	return read((*Word)(received.Words.pointer()))
 }
 
 // borrow asks the object for its memory; release returns it. It fails where the object has none to lend.
@@ -155,7 +155,7 @@ func (o *object) borrow() (*Array, error) {
 // release returns the memory at the next call from Python.
 func (a *Array) release() {
 	owner := a.Owner
-	discard(func() { embedder.ReturnArray(owner) })
+	discard(func() { embedder.ReturnArray(owner.pointer()) })
 }
 
 // signalInterval is how often a long call looks for signals.

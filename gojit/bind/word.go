@@ -156,7 +156,7 @@ type writer struct {
 }
 
 func newWriter(reply *Reply) writer {
-	return writer{unsafe.Slice(reply.Words, int(reply.Cap))[:0], reply, false}
+	return writer{unsafe.Slice((*Word)(reply.Words.pointer()), int(reply.Cap))[:0], reply, false}
 }
 
 // finish tells the reply how many words there are.
@@ -171,10 +171,10 @@ func (w *writer) grow(more int) {
 	grown := unsafe.Slice((*Word)(p), room)[:len(w.words)]
 	copy(grown, w.words)
 	if w.reply.Owned != 0 {
-		embedder.Free(unsafe.Pointer(w.reply.Words))
+		embedder.Free(w.reply.Words.pointer())
 	}
 	w.words = grown
-	w.reply.Words, w.reply.Cap, w.reply.Owned = (*Word)(p), int64(room), 1
+	w.reply.Words, w.reply.Cap, w.reply.Owned = addressOf(p), int64(room), 1
 }
 
 func (w *writer) put(tag int64, bits uint64) {
