@@ -72,7 +72,7 @@ class Optimizer:
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor) or of_pytorch(params):
             raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + params.type()
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + data_of(params).type()
             )
         self.defaults = defaults
         self.state: dict[Any, dict[str, Any]] = defaultdict(dict)
