@@ -25,6 +25,8 @@ type Options struct {
 	CodeMemory int
 	// Storages are, by their keys, the memory of the module's tensors that is not read from the archive.
 	Storages map[string]*tensor.Storage
+	// Progress is told now and then how many bytes of a large file have been read.
+	Progress Progress
 }
 
 // Call runs a function of the program that is being loaded or saved.
@@ -50,7 +52,18 @@ func Load(data []byte, o Options, call Call) (*Loaded, error) {
 
 // LoadFile is Load of a file, which is read into memory: what happens to it later changes nothing.
 func LoadFile(path string, o Options, call Call) (*Loaded, error) {
-	data, err := safefile.ReadFile(path)
+	var failed error
+	progress := o.Progress
+	if progress != nil {
+		progress = func(done, total int64) error {
+			failed = o.Progress(done, total)
+			return failed
+		}
+	}
+	data, err := safefile.ReadFile(path, progress)
+	if failed != nil {
+		return nil, failed
+	}
 	if err != nil {
 		return nil, archiveError("%s cannot be read: %s", path, err)
 	}
