@@ -98,6 +98,21 @@ def test_many_nodes_show_how_far_they_are(bars, monkeypatch):
     assert bars[0][0] == "exporting to ONNX" and bars[0][1].n >= 2
 
 
+def test_exporting_and_quantizing_show_how_far_they_are(bars, monkeypatch, tmp_path):
+    monkeypatch.setattr(_progress, "MANY", 2)
+    path = str(tmp_path / "model.pt2")
+    net = torch.nn.Sequential(torch.nn.Linear(1500, 1000), torch.nn.Sequential(torch.nn.Linear(1000, 1)))
+    program = torch.export.export(net, (torch.ones(1, 1500),))
+    torch.export.save(program, path)
+    monkeypatch.setattr(_progress, "LARGE", 1 << 20)
+    torch.export.save(program, path)
+    torch.export.load(path)
+    torch.quantization.quantize_dynamic(net)
+    what = ["making the exported program", f"saving {path}", f"loading {path}", "making the exported program", "quantizing"]
+    assert [shown for shown, _ in bars] == what
+    assert bars[-1][1].n == bars[-1][1].total == 4 * (1500 * 1000 + 1000 + 1000 + 1) and all(bar.n > 0 for _, bar in bars)
+
+
 def test_nothing_is_shown_elsewhere(bars, monkeypatch, tmp_path):
     monkeypatch.setattr(_progress, "LARGE", 1)
     monkeypatch.setattr(_progress, "sys", types.SimpleNamespace(stderr=io.StringIO()))

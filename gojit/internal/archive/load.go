@@ -52,22 +52,31 @@ func Load(data []byte, o Options, call Call) (*Loaded, error) {
 
 // LoadFile is Load of a file, which is read into memory: what happens to it later changes nothing.
 func LoadFile(path string, o Options, call Call) (*Loaded, error) {
+	data, err := ReadFile(path, o.Progress)
+	if err != nil {
+		return nil, err
+	}
+	return load(data, o, call)
+}
+
+// ReadFile reads a file into memory. An error of progress is returned as it is.
+func ReadFile(path string, progress Progress) ([]byte, error) {
 	var failed error
-	progress := o.Progress
+	tell := progress
 	if progress != nil {
-		progress = func(done, total int64) error {
-			failed = o.Progress(done, total)
+		tell = func(done, total int64) error {
+			failed = progress(done, total)
 			return failed
 		}
 	}
-	data, err := safefile.ReadFile(path, progress)
-	if failed != nil {
+	data, err := safefile.ReadFile(path, tell)
+	switch {
+	case failed != nil:
 		return nil, failed
-	}
-	if err != nil {
+	case err != nil:
 		return nil, archiveError("%s cannot be read: %s", path, err)
 	}
-	return load(data, o, call)
+	return data, nil
 }
 
 func load(content []byte, o Options, call Call) (*Loaded, error) {

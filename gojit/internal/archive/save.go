@@ -49,8 +49,12 @@ func SaveFile(m *value.Object, file string, extra map[string][]byte, progress Pr
 	if err != nil {
 		return err
 	}
+	return saveRecords(file, records, progress)
+}
+
+func saveRecords(file string, records []record, progress Progress) error {
 	var failed error
-	err = safefile.ReplaceFile(file, func(w io.Writer) error {
+	err := safefile.ReplaceFile(file, func(w io.Writer) error {
 		w = &reporter{w: w, total: sizeOf(records), tell: progress, failed: &failed}
 		return writeArchive(w, records)
 	})
