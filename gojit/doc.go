@@ -16,6 +16,9 @@
 // FaultOf says whose an error is: the program's (*Error, with the lines that led to it), the caller's (*CallError, *FileError), or this library's
 // (*InternalError). A panic of the library is an error too.
 //
+// RegisterOperator and RegisterOperation add operators; CompileWith asks the caller what names of a program stand for; NewLexer, ParseGraph and
+// FunctionOfGraph work on words and graphs.
+//
 // Package serve serves models over HTTP; the command gojit does all of this from the shell. The API of these packages is what testdata/api has.
 //
 // # Inside

@@ -258,7 +258,10 @@ type Program struct {
 func Compile(name, text string) (*Program, error) { return standard.Compile(name, text) }
 
 // Compile is the function Compile of the engine.
-func (e *Engine) Compile(name, text string) (*Program, error) {
+func (e *Engine) Compile(name, text string) (*Program, error) { return e.CompileWith(name, text, nil) }
+
+// CompileWith is the function CompileWith of the engine.
+func (e *Engine) CompileWith(name, text string, resolve Resolver) (*Program, error) {
 	LinkOperators()
 	defs, err := syntax.ParseDefinitions(source.NewText(name, text, 1))
 	if err != nil {
@@ -268,7 +271,7 @@ func (e *Engine) Compile(name, text string) (*Program, error) {
 	finisher := frontend.NewFinisher()
 	for _, def := range defs {
 		p.Unit.AddFunction(ir.NewLazyFunction(qualify(def.Name().Name()), &p.defining, func(f *ir.Function) error {
-			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{p.Unit}, Unit: p.Unit, FromText: true, Finisher: finisher})
+			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{p.Unit, resolve}, Unit: p.Unit, FromText: true, Finisher: finisher})
 		}))
 	}
 	if err := finisher.Define(p.Unit.Functions()); err != nil {
@@ -308,15 +311,23 @@ func (p *Program) Call(ctx context.Context, name string, args ...any) (value.Val
 	return p.engine.Call(ctx, f, args...)
 }
 
-// resolver gives meaning to the names of a source text: torch, math, exceptions, and its own
+// resolver gives meaning to the names of a source text: those that the caller knows, torch, math, exceptions, and its own
 // functions.
-type resolver struct{ unit *ir.Unit }
+type resolver struct {
+	unit   *ir.Unit
+	caller Resolver // nil where the caller knows none
+}
 
 // ResolveType implements frontend.Resolver.
 func (resolver) ResolveType(string, source.Range) (types.Type, error) { return nil, nil }
 
 // ResolveValue implements frontend.Resolver.
-func (r resolver) ResolveValue(name string, _ source.Range) (frontend.SugaredValue, error) {
+func (r resolver) ResolveValue(name string, at source.Range) (frontend.SugaredValue, error) {
+	if r.caller != nil {
+		if found, err := r.caller(name, at); found != nil || err != nil {
+			return found, err
+		}
+	}
 	switch name {
 	case "torch", "math":
 		return frontend.NewNamespace("aten"), nil

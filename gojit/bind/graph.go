@@ -1,12 +1,10 @@
 package bind
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/draw"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -325,23 +323,4 @@ func namedType(name string) types.Type {
 		return types.NativeClass(name)
 	}
 	return nil
-}
-
-// schemaOfGraph describes the parameters and results of a graph as those of a function: parameters
-// are called argument_0 and so on where their values have no names.
-func schemaOfGraph(name string, g *ir.Graph) *schema.FunctionSchema {
-	s := &schema.FunctionSchema{Name: name}
-	for i, in := range g.Inputs() {
-		argument := schema.Argument{Name: "argument_" + strconv.Itoa(i), Type: types.Unshaped(in.Type()), ListSize: -1}
-		if in.HasName() {
-			argument.Name = in.BaseName()
-		}
-		argument.RealType = argument.Type
-		s.Arguments = append(s.Arguments, argument)
-	}
-	for _, out := range g.Outputs() {
-		t := types.Unshaped(out.Type())
-		s.Returns = append(s.Returns, schema.Argument{Type: t, RealType: t, ListSize: -1})
-	}
-	return s
 }

@@ -33,7 +33,7 @@ func createFunction(name string, g *ir.Graph) (*scriptFunction, error) {
 	}
 	body := g.Copy()
 	autodiff.Lower(body)
-	return &scriptFunction{function: ir.NewFunction(name, schemaOfGraph(lastPart(name), body), body)}, nil
+	return &scriptFunction{function: ir.NewFunction(name, body.Schema(lastPart(name)), body)}, nil
 }
 
 func interpretGraph(c *call, g *ir.Graph, inputs *Word) (value.Value, error) {

@@ -20,7 +20,7 @@ var typeNames = map[string]types.Type{
 }
 
 // typeOf reads an annotation.
-func (e *emitter) typeOf(expr syntax.Expr) types.Type {
+func (e *Emitter) typeOf(expr syntax.Expr) types.Type {
 	switch expr.Kind {
 	case syntax.KindVar, syntax.KindSelect:
 		return e.namedType(expr)
@@ -41,7 +41,7 @@ func (e *emitter) typeOf(expr syntax.Expr) types.Type {
 }
 
 // quotedType reads an annotation that is a string.
-func (e *emitter) quotedType(at source.Range, text string) types.Type {
+func (e *Emitter) quotedType(at source.Range, text string) types.Type {
 	t, err := func() (t types.Type, err error) {
 		defer source.Catch(&err)
 		return e.typeOf(source.Must(syntax.ParseExpr(source.NewText("", text, 1)))), nil
@@ -63,7 +63,7 @@ func expressionName(k syntax.Kind) string {
 	return k.String()
 }
 
-func (e *emitter) typesOf(exprs []syntax.Expr) []types.Type {
+func (e *Emitter) typesOf(exprs []syntax.Expr) []types.Type {
 	ts := make([]types.Type, len(exprs))
 	for i, x := range exprs {
 		ts[i] = e.typeOf(x)
@@ -104,7 +104,7 @@ var bareGenerics = map[string]string{
 	"Union":    "a contained type. Please add a contained type, e.g. Union[int]",
 }
 
-func (e *emitter) namedType(expr syntax.Expr) types.Type {
+func (e *Emitter) namedType(expr syntax.Expr) types.Type {
 	name := dottedName(expr)
 	if t := typeNames[plainName(name)]; t != nil {
 		return t
@@ -126,7 +126,7 @@ func (e *emitter) namedType(expr syntax.Expr) types.Type {
 	return t
 }
 
-func (e *emitter) genericType(s syntax.Subscript) types.Type {
+func (e *Emitter) genericType(s syntax.Subscript) types.Type {
 	name := dottedName(s.Value())
 	if name == "" {
 		fail(s.Range, "Subscripted type must be a type identifier")
@@ -194,7 +194,7 @@ func checkKey(t types.Type) {
 }
 
 // broadcastingList reads BroadcastingList2[int]: a list for which one element may stand.
-func (e *emitter) broadcastingList(s syntax.Subscript) (t types.Type, size int, ok bool) {
+func (e *Emitter) broadcastingList(s syntax.Subscript) (t types.Type, size int, ok bool) {
 	digits, ok := strings.CutPrefix(plainName(dottedName(s.Value())), "BroadcastingList")
 	if !ok || len(s.Subscripts()) != 1 {
 		return nil, 0, false
@@ -224,7 +224,7 @@ func sizeName(expr syntax.Expr) (size int, ok bool) {
 }
 
 // parameterType reads the annotation of a parameter; size is that of a BroadcastingList, else -1.
-func (e *emitter) parameterType(expr syntax.Expr) (t types.Type, size int) {
+func (e *Emitter) parameterType(expr syntax.Expr) (t types.Type, size int) {
 	if size, ok := sizeName(expr); ok {
 		return types.NewList(types.Int), size
 	}

@@ -174,14 +174,14 @@ func (torchNamespace) ResolveValue(name string, _ source.Range) (SugaredValue, e
 
 // namespace is a module of operators: its attributes are operators.
 type namespace struct {
-	notFirstClass
+	NotFirstClass
 	prefix string
 }
 
 // NewNamespace returns a namespace of operators.
 func NewNamespace(prefix string) SugaredValue { return &namespace{"builtin module", prefix} }
 
-func (n *namespace) Attr(_ *emitter, _ source.Range, name string) SugaredValue {
+func (n *namespace) Attr(_ *Emitter, _ source.Range, name string) SugaredValue {
 	if s := specialNames[name]; s != nil && n.prefix == "aten" {
 		return s
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// insert adds a call of an operator with values as arguments.
-func (e *emitter) insert(at source.Range, kind string, vs ...*ir.Value) *ir.Value {
+// Insert adds a call of an operator with values as arguments.
+func (e *Emitter) Insert(at source.Range, kind string, vs ...*ir.Value) *ir.Value {
 	args := make([]ir.Argument, len(vs))
 	for i, v := range vs {
 		args[i] = ir.Arg(v)
@@ -21,13 +21,13 @@ func (e *emitter) insert(at source.Range, kind string, vs ...*ir.Value) *ir.Valu
 	return e.insertArgs(at, kind, args)
 }
 
-func (e *emitter) insertArgs(at source.Range, kind string, args []ir.Argument, kwargs ...ir.Argument) *ir.Value {
+func (e *Emitter) insertArgs(at source.Range, kind string, args []ir.Argument, kwargs ...ir.Argument) *ir.Value {
 	return e.callBuiltin(at, kind, args, kwargs, nil)
 }
 
 // callBuiltin adds a call of an operator, or of a builtin function that is written in the language
 // itself, whichever overload fits first.
-func (e *emitter) callBuiltin(at source.Range, name string, args, kwargs []ir.Argument, self *ir.Argument) *ir.Value {
+func (e *Emitter) callBuiltin(at source.Range, name string, args, kwargs []ir.Argument, self *ir.Argument) *ir.Value {
 	overloads := callableOverloads(name)
 	var functions []*ir.Function
 	if !e.o.operatorsOnly {
@@ -68,7 +68,7 @@ func callableOverloads(name string) []*ops.Operator {
 	return kept
 }
 
-func (e *emitter) unknownOperator(at source.Range, name string) {
+func (e *Emitter) unknownOperator(at source.Range, name string) {
 	var similar []string
 	for _, known := range ops.Names() {
 		if strings.HasPrefix(known, name[:strings.Index(name, "::")+2]) && editDistance(known, name, 2) <= 2 {
@@ -106,7 +106,7 @@ func editDistance(a, b string, limit int) int {
 	return row[len(b)]
 }
 
-func (e *emitter) emitApply(call syntax.Apply, binders int, hint types.Type) SugaredValue {
+func (e *Emitter) emitApply(call syntax.Apply, binders int, hint types.Type) SugaredValue {
 	callee := e.emitSugared(call.Callee(), 1, nil)
 	at := call.Callee().Range
 	if form, ok := callee.(*SpecialForm); ok {
@@ -123,7 +123,7 @@ func (e *emitter) emitApply(call syntax.Apply, binders int, hint types.Type) Sug
 	return callee.Call(e, at, args, kwargs, binders)
 }
 
-func (e *emitter) checkInputs(call syntax.Apply, n int) {
+func (e *Emitter) checkInputs(call syntax.Apply, n int) {
 	name := "this call"
 	if call.Callee().Kind == syntax.KindVar {
 		name = syntax.AsVar(call.Callee()).Name().Name()
@@ -136,7 +136,7 @@ func (e *emitter) checkInputs(call syntax.Apply, n int) {
 	}
 }
 
-func (e *emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Type) SugaredValue {
+func (e *Emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Type) SugaredValue {
 	switch form {
 	case "prim::annotate":
 		return simple{e.emitAnnotate(call)}
@@ -188,7 +188,7 @@ func (e *emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Typ
 				fail(call.Range, "zip stops at the shortest of its arguments: it takes no keyword argument but strict=False")
 			}
 		}
-		tree := &iterableTree{notFirstClass: "iterabletree"}
+		tree := &iterableTree{NotFirstClass: "iterabletree"}
 		for _, x := range call.Inputs() {
 			tree.add(call.Range, e.emitSugared(x, 1, nil).Iter(e, call.Range))
 		}
@@ -204,7 +204,7 @@ func (e *emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Typ
 	return nil
 }
 
-func (e *emitter) emitAnnotate(call syntax.Apply) *ir.Value {
+func (e *Emitter) emitAnnotate(call syntax.Apply) *ir.Value {
 	e.checkInputs(call, 2)
 	t := e.typeOf(call.Inputs()[0])
 	v := ir.ConvertTo(e.g, call.Range, t, e.emitExpr(call.Inputs()[1], t), true)
@@ -220,7 +220,7 @@ func (e *emitter) emitAnnotate(call syntax.Apply) *ir.Value {
 	return v
 }
 
-func (e *emitter) emitGetAttr(call syntax.Apply) SugaredValue {
+func (e *Emitter) emitGetAttr(call syntax.Apply) SugaredValue {
 	if len(call.Attributes()) > 0 {
 		fail(call.Range, "getattr takes no keyword arguments")
 	}
@@ -240,7 +240,7 @@ func (e *emitter) emitGetAttr(call syntax.Apply) SugaredValue {
 	return e.emitSugared(call.Inputs()[2], 1, nil)
 }
 
-func (e *emitter) emitCreateObject(call syntax.Apply) SugaredValue {
+func (e *Emitter) emitCreateObject(call syntax.Apply) SugaredValue {
 	if len(call.Inputs()) != 1 {
 		fail(call.Range, "Only one argument to __new__ allowed")
 	}
@@ -256,7 +256,7 @@ func (e *emitter) emitCreateObject(call syntax.Apply) SugaredValue {
 }
 
 // isNewOf reports whether an expression is __new__ of a class.
-func (e *emitter) isNewOf(callee syntax.Expr, class *classValue) bool {
+func (e *Emitter) isNewOf(callee syntax.Expr, class *classValue) bool {
 	if callee.Kind != syntax.KindSelect {
 		return false
 	}
@@ -264,12 +264,12 @@ func (e *emitter) isNewOf(callee syntax.Expr, class *classValue) bool {
 	return ok && types.Equal(class.t, of.t)
 }
 
-func (e *emitter) createObject(t *types.Class, at source.Range) *ir.Value {
+func (e *Emitter) createObject(t *types.Class, at source.Range) *ir.Value {
 	n := e.g.InsertNode(e.g.Create("prim::CreateObject", nil, 1)).SetRange(at)
 	return n.Output().SetType(t)
 }
 
-func (e *emitter) emitEnumerate(call syntax.Apply) SugaredValue {
+func (e *Emitter) emitEnumerate(call syntax.Apply) SugaredValue {
 	at := call.Range
 	inputs := call.Inputs()
 	if len(inputs) == 0 {
@@ -298,13 +298,13 @@ func (e *emitter) emitEnumerate(call syntax.Apply) SugaredValue {
 	if n, ok := iterable.StaticLen(); ok && iterable.Unrolled() {
 		static = n
 	}
-	tree := &iterableTree{notFirstClass: "iterabletree"}
+	tree := &iterableTree{NotFirstClass: "iterabletree"}
 	tree.add(at, e.newRange(at, bounds, static))
 	tree.add(at, iterable)
 	return tree
 }
 
-func (e *emitter) emitListCall(call syntax.Apply, hint types.Type) SugaredValue {
+func (e *Emitter) emitListCall(call syntax.Apply, hint types.Type) SugaredValue {
 	if len(call.Attributes()) > 0 {
 		fail(call.Range, "list takes no keyword arguments")
 	}
@@ -323,7 +323,7 @@ func (e *emitter) emitListCall(call syntax.Apply, hint types.Type) SugaredValue 
 	iterable := e.emitSugared(call.Inputs()[0], 1, nil)
 	if v := asSimple(iterable); v != nil {
 		if k := v.Type().Kind(); k == types.KindList || k == types.KindString {
-			return simple{e.insert(call.Range, "aten::list", v)}
+			return simple{e.Insert(call.Range, "aten::list", v)}
 		}
 	}
 	iterName, elemName := e.temporary("$_iter"), e.temporary("$_elem")
@@ -335,7 +335,7 @@ func (e *emitter) emitListCall(call syntax.Apply, hint types.Type) SugaredValue 
 
 // emitDictCall emits dict(...). Pairs come from a literal list with the keyword arguments behind
 // them, or from what runs through another iterable.
-func (e *emitter) emitDictCall(call syntax.Apply, hint types.Type) SugaredValue {
+func (e *Emitter) emitDictCall(call syntax.Apply, hint types.Type) SugaredValue {
 	inputs, kwargs := call.Inputs(), call.Attributes()
 	if len(inputs) > 1 {
 		fail(call.Range, "dict expected at most 1 arguments, got %d", len(inputs))
@@ -368,13 +368,13 @@ func (e *emitter) emitDictCall(call syntax.Apply, hint types.Type) SugaredValue 
 	out := e.dictFrom(call.Range, iterable, hint)
 	for _, a := range kwargs {
 		k := e.g.Constant(value.Str(a.Name().Name()), a.Range)
-		e.insert(a.Range, "aten::_set_item", out, k, e.emitExpr(a.Value(), nil))
+		e.Insert(a.Range, "aten::_set_item", out, k, e.emitExpr(a.Value(), nil))
 	}
 	return simple{out}
 }
 
 // emitDict emits the argument of dict(...) where it is a dictionary, and returns nil where it is not.
-func (e *emitter) emitDict(x syntax.Expr, hint types.Type) SugaredValue {
+func (e *Emitter) emitDict(x syntax.Expr, hint types.Type) SugaredValue {
 	if x.Kind != syntax.KindDictLiteral && x.Kind != syntax.KindDictComp {
 		hint = nil
 	}
@@ -394,13 +394,13 @@ func (e *emitter) emitDict(x syntax.Expr, hint types.Type) SugaredValue {
 const maxNested, maxProbes = 2, 1000
 
 // mustKeep reports whether the result of a probe must be kept and used.
-func (e *emitter) mustKeep() bool { return e.probes >= maxNested || e.probed > maxProbes }
+func (e *Emitter) mustKeep() bool { return e.probes >= maxNested || e.probed > maxProbes }
 
 // probe emits an expression to find out what it is. Unless keep is called, what was emitted is removed
 // at the end, for the expression is emitted again where it is used: PyTorch does so, and values are
 // numbered and named as it does. Where mustKeep says so the result must be kept and used, because to
 // emit every expression twice takes exponential time.
-func (e *emitter) probe(x syntax.Expr, hint types.Type) (s SugaredValue, keep func()) {
+func (e *Emitter) probe(x syntax.Expr, hint types.Type) (s SugaredValue, keep func()) {
 	n := e.g.InsertNode(e.g.Create("prim::DiscardedScope", nil, 0))
 	b := n.AddBlock()
 	e.pushFrame(b)
@@ -418,9 +418,9 @@ func (e *emitter) probe(x syntax.Expr, hint types.Type) (s SugaredValue, keep fu
 }
 
 // dictFrom copies a dictionary, or makes one of an iterable's pairs.
-func (e *emitter) dictFrom(at source.Range, iterable SugaredValue, hint types.Type) *ir.Value {
+func (e *Emitter) dictFrom(at source.Range, iterable SugaredValue, hint types.Type) *ir.Value {
 	if v := asSimple(iterable); v != nil && v.Type().Kind() == types.KindDict {
-		return e.insert(at, "aten::dict", v)
+		return e.Insert(at, "aten::dict", v)
 	}
 	iterName, keyName, valueName := e.temporary("$_iter"), e.temporary("$_key"), e.temporary("$_value")
 	e.env.setSugared(at, iterName, iterable, nil)
@@ -431,7 +431,7 @@ func (e *emitter) dictFrom(at source.Range, iterable SugaredValue, hint types.Ty
 
 // emitFork emits a call that runs beside its caller: a prim::fork whose Subgraph attribute is the
 // call.
-func (e *emitter) emitFork(call syntax.Apply) SugaredValue {
+func (e *Emitter) emitFork(call syntax.Apply) SugaredValue {
 	inputs := call.Inputs()
 	if len(inputs) == 0 {
 		fail(call.Range, "Expected at least one argument to fork()")
@@ -459,7 +459,7 @@ func (e *emitter) emitFork(call syntax.Apply) SugaredValue {
 
 // SpecialForm is a name whose calls are compiled in a way of their own: "prim::isinstance".
 type SpecialForm struct {
-	notFirstClass
+	NotFirstClass
 	Name string
 }
 
@@ -468,7 +468,7 @@ func NewSpecialForm(name string) *SpecialForm { return &SpecialForm{"special for
 
 // magicMethod is an operator that classes may define by a method.
 type magicMethod struct {
-	notFirstClass
+	NotFirstClass
 	method  string
 	builtin SugaredValue
 }
@@ -477,7 +477,7 @@ func newMagic(method, builtin string) *magicMethod {
 	return &magicMethod{"builtin", method, NewBuiltin(builtin)}
 }
 
-func (m *magicMethod) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+func (m *magicMethod) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	if len(args) > 0 {
 		self := args[0].Value(e.g)
 		if self.Type().Kind() == types.KindClass {
@@ -494,12 +494,12 @@ type castValue struct {
 }
 
 // AsValue implements SugaredValue.
-func (c *castValue) AsValue(_ *emitter, at source.Range) *ir.Value {
+func (c *castValue) AsValue(_ *Emitter, at source.Range) *ir.Value {
 	fail(at, "__%s__ cannot be used as a value", c.t.Annotation(nil))
 	return nil
 }
 
-func (c *castValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+func (c *castValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	if len(args) == 1 && len(kwargs) == 0 {
 		v := args[0].Value(e.g)
 		if v.Type().Kind() == types.KindClass {
@@ -513,7 +513,7 @@ func (c *castValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument
 		switch v.Type().Kind() {
 		case types.KindList, types.KindDict, types.KindString:
 			if c.t.Kind() == types.KindBool {
-				return simple{e.insert(at, "aten::gt", e.insert(at, "aten::len", v), zero)}
+				return simple{e.Insert(at, "aten::gt", e.Insert(at, "aten::len", v), zero)}
 			}
 		}
 	}
@@ -529,12 +529,12 @@ var castMethods = map[string]int64{
 
 // tensorCast is a conversion method bound to a tensor: x.float.
 type tensorCast struct {
-	notFirstClass
+	NotFirstClass
 	self  *ir.Value
 	dtype int64
 }
 
-func (t *tensorCast) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (t *tensorCast) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	if len(args)+len(kwargs) > 0 {
 		fail(at, "a conversion takes no arguments")
 	}
@@ -543,9 +543,9 @@ func (t *tensorCast) Call(e *emitter, at source.Range, args, kwargs []ir.Argumen
 }
 
 // printValue is print.
-type printValue struct{ notFirstClass }
+type printValue struct{ NotFirstClass }
 
-func (p *printValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (p *printValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	if len(kwargs) > 0 {
 		fail(at, "print doesn't accept any keyword arguments")
 	}
@@ -558,16 +558,16 @@ func (p *printValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argumen
 }
 
 // noneValue is the result of print: None, made when it is used.
-type noneValue struct{ notFirstClass }
+type noneValue struct{ NotFirstClass }
 
-func (noneValue) AsValue(e *emitter, _ source.Range) *ir.Value {
+func (noneValue) AsValue(e *Emitter, _ source.Range) *ir.Value {
 	return e.g.InsertNode(e.g.CreateNone()).Output()
 }
 
 // exceptionValue is the class of an exception. qualified is its Python name, "" for the one that
 // assert raises.
 type exceptionValue struct {
-	notFirstClass
+	NotFirstClass
 	name, qualified string
 }
 
@@ -578,19 +578,19 @@ func NewException(qualified string) SugaredValue {
 
 // exceptionMessage is an exception with its message.
 type exceptionMessage struct {
-	notFirstClass
+	NotFirstClass
 	message, class *ir.Value
 }
 
-func (x *exceptionValue) Call(e *emitter, at source.Range, args, _ []ir.Argument, _ int) SugaredValue {
+func (x *exceptionValue) Call(e *Emitter, at source.Range, args, _ []ir.Argument, _ int) SugaredValue {
 	if x.qualified == "" {
 		message := e.g.Constant(value.Str(x.name+": "), at)
 		for _, a := range args {
 			text := a.Value(e.g)
 			if text.Type().Kind() != types.KindString {
-				text = e.insert(at, "aten::str", text)
+				text = e.Insert(at, "aten::str", text)
 			}
-			message = e.insert(at, "aten::add", message, text)
+			message = e.Insert(at, "aten::add", message, text)
 		}
 		return &exceptionMessage{"exception message", message, nil}
 	}
@@ -612,7 +612,7 @@ func (x *exceptionValue) Call(e *emitter, at source.Range, args, _ []ir.Argument
 
 // FunctionValue is a compiled function, or several overloads of one.
 type FunctionValue struct {
-	notFirstClass
+	NotFirstClass
 	Overloads []*ir.Function
 }
 
@@ -622,17 +622,17 @@ func NewFunctionValue(overloads ...*ir.Function) *FunctionValue {
 }
 
 // AsValue implements SugaredValue.
-func (f *FunctionValue) AsValue(e *emitter, at source.Range) *ir.Value {
+func (f *FunctionValue) AsValue(e *Emitter, at source.Range) *ir.Value {
 	return e.functionConstant(f.Overloads[0])
 }
 
-func (e *emitter) functionConstant(f *ir.Function) *ir.Value {
+func (e *Emitter) functionConstant(f *ir.Function) *ir.Value {
 	n := e.g.InsertNode(e.g.Create("prim::Constant", nil, 1)).SetAttr("name", f.ShortName())
 	return n.Output().SetType(&types.Function{Name: f.ShortName(), Target: f})
 }
 
 // Call implements SugaredValue.
-func (f *FunctionValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (f *FunctionValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	schemas := make([]*schema.FunctionSchema, len(f.Overloads))
 	for i, o := range f.Overloads {
 		e.ensureDefined(at, "function", o)
@@ -647,7 +647,7 @@ func (f *FunctionValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argu
 
 // ensureDefined compiles a callee if that has not been done, and adds the call to the chain of an
 // error.
-func (e *emitter) ensureDefined(at source.Range, what string, f *ir.Function) {
+func (e *Emitter) ensureDefined(at source.Range, what string, f *ir.Function) {
 	recursive, err := f.EnsureDefinedWithin()
 	if recursive && f.Schema == nil {
 		space := ""
@@ -661,7 +661,7 @@ func (e *emitter) ensureDefined(at source.Range, what string, f *ir.Function) {
 
 // checkCallee ends the compilation with the error of a callee, if there is one, whose chain of
 // calls goes on with frames.
-func (e *emitter) checkCallee(err error, frames ...source.Frame) {
+func (e *Emitter) checkCallee(err error, frames ...source.Frame) {
 	if inner, ok := err.(*source.Error); ok {
 		chained := *inner
 		chained.Stack = append(append([]source.Frame{}, inner.Stack...), frames...)
@@ -674,7 +674,7 @@ func (e *emitter) checkCallee(err error, frames ...source.Frame) {
 }
 
 // ensureClassCompiled compiles the methods of a script class that is named for the first time.
-func (e *emitter) ensureClassCompiled(at source.Range, t types.Type) {
+func (e *Emitter) ensureClassCompiled(at source.Range, t types.Type) {
 	class, ok := t.(*types.Class)
 	if !ok || class.Uncompiled == nil {
 		return
@@ -718,7 +718,7 @@ func calleeName(f *ir.Function) string {
 
 // methodValue is a method bound to an object, or several overloads of one.
 type methodValue struct {
-	notFirstClass
+	NotFirstClass
 	self  *ir.Value
 	names []string
 }
@@ -730,7 +730,7 @@ func newMethod(self *ir.Value, names ...string) *methodValue {
 // NewMethod returns a method bound to an object; several names are overloads.
 func NewMethod(self *ir.Value, names ...string) SugaredValue { return newMethod(self, names...) }
 
-func (m *methodValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (m *methodValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	all := append([]ir.Argument{ir.ArgAt(m.self, at)}, args...)
 	var schemas []*schema.FunctionSchema
 	for _, name := range m.names {
@@ -754,14 +754,14 @@ func (m *methodValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argume
 
 // classValue is a script class used as a function: its constructor.
 type classValue struct {
-	notFirstClass
+	NotFirstClass
 	t *types.Class
 }
 
 // NewClassValue returns a script class as a sugared value.
 func NewClassValue(t *types.Class) SugaredValue { return &classValue{"class", t} }
 
-func (c *classValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+func (c *classValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	self := e.createObject(c.t, at)
 	if c.t.FindMethod("__init__") == nil {
 		fail(at, "Class %s does not have an __init__ function defined", lastAtom(c.t.Name))
@@ -770,7 +770,7 @@ func (c *classValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argumen
 	return simple{self}
 }
 
-func (c *classValue) Attr(e *emitter, at source.Range, name string) SugaredValue {
+func (c *classValue) Attr(e *Emitter, at source.Range, name string) SugaredValue {
 	for _, hooks := range [][]types.Method{c.t.Hooks, c.t.PreHooks} {
 		for _, h := range hooks {
 			if shortName(h) == name {
@@ -791,14 +791,14 @@ func lastAtom(name string) string { return name[strings.LastIndexByte(name, '.')
 
 // namedTupleConstructor is a named tuple's class.
 type namedTupleConstructor struct {
-	notFirstClass
+	NotFirstClass
 	t *types.Tuple
 }
 
 // NewNamedTuple returns a named tuple's class as a sugared value.
 func NewNamedTuple(t *types.Tuple) SugaredValue { return &namedTupleConstructor{"class", t} }
 
-func (c *namedTupleConstructor) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (c *namedTupleConstructor) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	match, err := ir.MatchSchema(e.g, at, namedTupleSchema(c.t), args, kwargs, nil)
 	check(err)
 	return simple{e.g.InsertNode(e.g.CreateTuple(match.Inputs, c.t)).SetRange(at).Output()}
@@ -820,18 +820,18 @@ func namedTupleSchema(t *types.Tuple) *schema.FunctionSchema {
 
 // enumClass is an enumeration's class.
 type enumClass struct {
-	notFirstClass
+	NotFirstClass
 	t *types.Enum
 }
 
 // NewEnumClass returns an enumeration's class as a sugared value.
 func NewEnumClass(t *types.Enum) SugaredValue { return &enumClass{"EnumClass", t} }
 
-func (c *enumClass) member(e *emitter, at source.Range, i int) *ir.Value {
+func (c *enumClass) member(e *Emitter, at source.Range, i int) *ir.Value {
 	return e.g.Constant(value.OfEnum(&value.Enum{Type: c.t, Index: i}), at)
 }
 
-func (c *enumClass) Attr(e *emitter, at source.Range, name string) SugaredValue {
+func (c *enumClass) Attr(e *Emitter, at source.Range, name string) SugaredValue {
 	i := c.t.MemberIndex(name)
 	if i < 0 {
 		fail(at, "Enum<%s>' has no attribute '%s'", c.t.Name, name)
@@ -839,11 +839,11 @@ func (c *enumClass) Attr(e *emitter, at source.Range, name string) SugaredValue 
 	return simple{c.member(e, at, i)}
 }
 
-func (c *enumClass) GetItem(e *emitter, at source.Range, _ *ir.Value, _ types.Type) SugaredValue {
+func (c *enumClass) GetItem(e *Emitter, at source.Range, _ *ir.Value, _ types.Type) SugaredValue {
 	return simple{c.AsValue(e, at)}
 }
 
-func (c *enumClass) Iter(e *emitter, at source.Range) SugaredValue {
+func (c *enumClass) Iter(e *Emitter, at source.Range) SugaredValue {
 	items := make([]value.Value, len(c.t.Members))
 	for i := range items {
 		items[i] = value.OfEnum(&value.Enum{Type: c.t, Index: i})
@@ -892,7 +892,7 @@ func builtinNamed(name string) SugaredValue {
 
 // propertyOf returns what computes an attribute of values of a kind: an operator, or a function that is written in the language. It is "" where the
 // attribute is none.
-func (e *emitter) propertyOf(kind types.Kind, name string) string {
+func (e *Emitter) propertyOf(kind types.Kind, name string) string {
 	for _, operator := range [...]string{"prim::" + name, "aten::" + name} {
 		if overloads := ops.Overloads(operator); len(overloads) > 0 && isPropertyOf(kind, overloads[0]) {
 			return operator

@@ -82,7 +82,7 @@ func Compile(f *ir.Function, def syntax.Def, o Options) error {
 
 // emit makes the nodes of the body and the schema: what needs other definitions and finds the errors of the
 // program.
-func emit(f *ir.Function, def syntax.Def, o Options) (e *emitter, err error) {
+func emit(f *ir.Function, def syntax.Def, o Options) (e *Emitter, err error) {
 	defer source.Catch(&err)
 	e = newEmitter(f, o)
 	s := e.emitDef(def)
@@ -92,7 +92,7 @@ func emit(f *ir.Function, def syntax.Def, o Options) (e *emitter, err error) {
 }
 
 // finish gives the function its graph. It works on that alone.
-func (e *emitter) finish() (err error) {
+func (e *Emitter) finish() (err error) {
 	defer source.Catch(&err)
 	convertToSSA(e.g)
 	eraseDiscarded(e.g.Block())
@@ -147,8 +147,8 @@ func fail(at source.Range, format string, args ...any) {
 // check ends the compilation with err if there is one.
 func check(err error) { source.Throw(err) }
 
-// emitter compiles one function.
-type emitter struct {
+// Emitter compiles one function.
+type Emitter struct {
 	f        *ir.Function
 	g        *ir.Graph
 	resolver Resolver
@@ -170,6 +170,12 @@ type emitter struct {
 	complexes      map[complex128]*ir.Value
 }
 
+// Graph returns the graph that is made; nodes go to its insert point.
+func (e *Emitter) Graph() *ir.Graph { return e.g }
+
+// Fail ends the compilation with an error at a range.
+func (*Emitter) Fail(at source.Range, format string, args ...any) { fail(at, format, args...) }
+
 type loopStatus uint8
 
 const (
@@ -178,12 +184,12 @@ const (
 	inUnrolledLoop
 )
 
-func newEmitter(f *ir.Function, o Options) *emitter {
+func newEmitter(f *ir.Function, o Options) *Emitter {
 	if o.Resolver == nil {
 		o.Resolver = noResolver{}
 	}
 	g := ir.NewGraphFrom(o.Finisher.spare())
-	return &emitter{f: f, g: g, resolver: o.Resolver, o: o, exits: map[*ir.Block]bool{},
+	return &Emitter{f: f, g: g, resolver: o.Resolver, o: o, exits: map[*ir.Block]bool{},
 		ints: map[int64]*ir.Value{}, floats: map[float64]*ir.Value{}, complexes: map[complex128]*ir.Value{}}
 }
 
@@ -192,7 +198,7 @@ type noResolver struct{}
 func (noResolver) ResolveValue(string, source.Range) (SugaredValue, error) { return nil, nil }
 func (noResolver) ResolveType(string, source.Range) (types.Type, error)    { return nil, nil }
 
-func (e *emitter) emitDef(def syntax.Def) *schema.FunctionSchema {
+func (e *Emitter) emitDef(def syntax.Def) *schema.FunctionSchema {
 	e.pending = def.Range
 	e.pushFrame(e.g.Block())
 	if e.o.Self != nil && len(def.Decl().Params()) == 0 {
@@ -208,13 +214,13 @@ func (e *emitter) emitDef(def syntax.Def) *schema.FunctionSchema {
 }
 
 // emitBody emits the statements of a definition into a block, whose result they give.
-func (e *emitter) emitBody(def syntax.Def, b *ir.Block) {
+func (e *Emitter) emitBody(def syntax.Def, b *ir.Block) {
 	e.emitStatements(def.Body())
 	e.finishReturn(def, b)
 	b.AddOutput(e.g.InsertNode(e.g.CreateUninitialized(e.mergedReturn)).Output())
 }
 
-func (e *emitter) emitParameters(def syntax.Def, declared *schema.FunctionSchema) []schema.Argument {
+func (e *Emitter) emitParameters(def syntax.Def, declared *schema.FunctionSchema) []schema.Argument {
 	var arguments []schema.Argument
 	params := def.Decl().Params()
 	if e.o.Self != nil {
@@ -242,7 +248,7 @@ func (e *emitter) emitParameters(def syntax.Def, declared *schema.FunctionSchema
 }
 
 // declaredSchema reads the parameters and the return of a definition, without self.
-func (e *emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
+func (e *Emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 	s := &schema.FunctionSchema{Name: def.Name().Name()}
 	params := def.Decl().Params()
 	if e.o.Self != nil {
@@ -283,7 +289,7 @@ func (e *emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 }
 
 // stateType returns what the class's __getstate__ returns where the definition is of its __setstate__, nil otherwise.
-func (e *emitter) stateType(def syntax.Def) types.Type {
+func (e *Emitter) stateType(def syntax.Def) types.Type {
 	if e.o.Self == nil || def.Name().Name() != "__setstate__" || len(def.Decl().Params()) != 2 {
 		return nil
 	}
@@ -335,7 +341,7 @@ func isMutable(v value.Value) bool {
 }
 
 // constantOf evaluates an expression that is a constant by compiling it on its own.
-func (e *emitter) constantOf(expr syntax.Expr, hint types.Type) value.Value {
+func (e *Emitter) constantOf(expr syntax.Expr, hint types.Type) value.Value {
 	inner := newEmitter(ir.NewLazyFunction("default", nil, nil), Options{Resolver: e.resolver, Unit: e.o.Unit})
 	inner.pushFrame(inner.g.Block())
 	v := inner.emitExpr(expr, hint)
@@ -348,7 +354,7 @@ func (e *emitter) constantOf(expr syntax.Expr, hint types.Type) value.Value {
 }
 
 // finishReturn adds the return of None where the end of the body can be reached.
-func (e *emitter) finishReturn(def syntax.Def, b *ir.Block) {
+func (e *Emitter) finishReturn(def syntax.Def, b *ir.Block) {
 	if e.exits[b] {
 		if e.mergedReturn == nil {
 			e.mergedReturn = types.None
@@ -365,7 +371,7 @@ func (e *emitter) finishReturn(def syntax.Def, b *ir.Block) {
 }
 
 // temporary returns the name of a variable that the program cannot name.
-func (e *emitter) temporary(prefix string) string {
+func (e *Emitter) temporary(prefix string) string {
 	e.temporaries++
 	return prefix + string(rune('0'+e.temporaries%10)) + "_" + itoa(e.temporaries)
 }

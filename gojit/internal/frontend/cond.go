@@ -59,11 +59,11 @@ type condition struct {
 	static *bool
 }
 
-func (e *emitter) staticCondition(at source.Range, outcome bool, r refinements) condition {
+func (e *Emitter) staticCondition(at source.Range, outcome bool, r refinements) condition {
 	return condition{e.g.Constant(value.Bool(outcome), at), r, &outcome}
 }
 
-func (e *emitter) emitCond(expr syntax.Expr) condition {
+func (e *Emitter) emitCond(expr syntax.Expr) condition {
 	tensor.Look() // programs may be long
 	switch expr.Kind {
 	case syntax.KindAnd, syntax.KindOr:
@@ -71,7 +71,7 @@ func (e *emitter) emitCond(expr syntax.Expr) condition {
 		return e.emitShortCircuit(b.Range, b.LHS(), b.RHS(), expr.Kind == syntax.KindOr)
 	case syntax.KindNot:
 		v := e.emitCond(syntax.AsUnaryOp(expr).Operand())
-		result := e.insert(expr.Range, "aten::__not__", v.value)
+		result := e.Insert(expr.Range, "aten::__not__", v.value)
 		c := condition{value: result, refine: v.refine.not()}
 		if v.static != nil {
 			outcome := !*v.static
@@ -105,7 +105,7 @@ func (e *emitter) emitCond(expr syntax.Expr) condition {
 }
 
 // emitConditionCall emits the calls that refine or may be decided now: isinstance and hasattr.
-func (e *emitter) emitConditionCall(call syntax.Apply) (condition, bool) {
+func (e *Emitter) emitConditionCall(call syntax.Apply) (condition, bool) {
 	if call.Callee().Kind == syntax.KindVar {
 		switch syntax.AsVar(call.Callee()).Name().Name() {
 		case "isinstance":
@@ -153,7 +153,7 @@ func nonenessOf(v *ir.Value) noneness {
 	return neverNone
 }
 
-func (e *emitter) emitIs(expr syntax.Expr) condition {
+func (e *Emitter) emitIs(expr syntax.Expr) condition {
 	b := syntax.AsBinOp(expr)
 	lhs := e.emitExpr(b.LHS(), nil)
 	rhs := e.emitExpr(b.RHS(), nil)
@@ -169,7 +169,7 @@ func (e *emitter) emitIs(expr syntax.Expr) condition {
 	if !is {
 		kind = "aten::__isnot__"
 	}
-	return condition{value: e.insert(expr.Range, kind, lhs, rhs), refine: noneRefinements(b, lhs, rhs, is)}
+	return condition{value: e.Insert(expr.Range, kind, lhs, rhs), refine: noneRefinements(b, lhs, rhs, is)}
 }
 
 func noneRefinements(b syntax.BinOp, lhs, rhs *ir.Value, is bool) refinements {
@@ -196,7 +196,7 @@ func noneRefinements(b syntax.BinOp, lhs, rhs *ir.Value, is bool) refinements {
 	return r
 }
 
-func (e *emitter) emitShortCircuit(at source.Range, first, second syntax.Expr, isOr bool) condition {
+func (e *Emitter) emitShortCircuit(at source.Range, first, second syntax.Expr, isOr bool) condition {
 	lhs := e.emitCond(first)
 	var rhs condition
 	next := func() *ir.Value {
@@ -223,7 +223,7 @@ func (e *emitter) emitShortCircuit(at source.Range, first, second syntax.Expr, i
 }
 
 // emitIfExpr emits a prim::If with one result.
-func (e *emitter) emitIfExpr(at source.Range, c condition, yes, no func() *ir.Value) *ir.Value {
+func (e *Emitter) emitIfExpr(at source.Range, c condition, yes, no func() *ir.Value) *ir.Value {
 	n := e.g.InsertNode(e.g.Create("prim::If", []*ir.Value{c.value}, 0)).SetRange(at)
 	branch := func(r []refinement, emit func() *ir.Value) *ir.Value {
 		b := n.AddBlock()
@@ -245,7 +245,7 @@ func (e *emitter) emitIfExpr(at source.Range, c condition, yes, no func() *ir.Va
 	return n.AddOutput().SetType(unified)
 }
 
-func (e *emitter) emitTernary(t syntax.TernaryIf, hint types.Type) *ir.Value {
+func (e *Emitter) emitTernary(t syntax.TernaryIf, hint types.Type) *ir.Value {
 	c := e.emitCond(t.Cond())
 	if c.static != nil {
 		if *c.static {
@@ -258,7 +258,7 @@ func (e *emitter) emitTernary(t syntax.TernaryIf, hint types.Type) *ir.Value {
 		func() *ir.Value { return e.emitExpr(t.False(), hint) })
 }
 
-func (e *emitter) insertRefinements(at source.Range, rs []refinement) {
+func (e *Emitter) insertRefinements(at source.Range, rs []refinement) {
 	for _, r := range rs {
 		v := e.lookUp(r.name, at, true).AsValue(e, at)
 		cast := e.g.InsertNode(e.g.CreateUncheckedCast(v, r.t)).Output()
@@ -266,11 +266,11 @@ func (e *emitter) insertRefinements(at source.Range, rs []refinement) {
 	}
 }
 
-func (e *emitter) emitIf(s syntax.If) {
+func (e *Emitter) emitIf(s syntax.If) {
 	e.emitIfElse(s.Range, e.emitCond(s.Cond()), s.Body(), s.Else())
 }
 
-func (e *emitter) emitIfElse(at source.Range, c condition, yes, no []syntax.Stmt) {
+func (e *Emitter) emitIfElse(at source.Range, c condition, yes, no []syntax.Stmt) {
 	if c.static != nil {
 		if *c.static {
 			e.insertRefinements(at, c.refine.yes)
@@ -299,7 +299,7 @@ func (e *emitter) emitIfElse(at source.Range, c condition, yes, no []syntax.Stmt
 	}
 }
 
-func (e *emitter) emitBranch(at source.Range, b *ir.Block, stmts []syntax.Stmt, r []refinement) *environment {
+func (e *Emitter) emitBranch(at source.Range, b *ir.Block, stmts []syntax.Stmt, r []refinement) *environment {
 	e.pushFrame(b)
 	old := e.g.SetInsertEnd(b)
 	if len(stmts) > 0 {
@@ -313,7 +313,7 @@ func (e *emitter) emitBranch(at source.Range, b *ir.Block, stmts []syntax.Stmt, 
 
 // assignedByIf returns the names that are defined behind an if whichever branch was taken, sorted,
 // and notes for the others why they are not.
-func (e *emitter) assignedByIf(at source.Range, yes, no *environment) []string {
+func (e *Emitter) assignedByIf(at source.Range, yes, no *environment) []string {
 	found := map[string]bool{}
 	collect := func(from, other *environment, branch string) {
 		for _, name := range sortedKeys(from.stored) {
@@ -342,7 +342,7 @@ func sortedKeys[T any](m map[string]T) []string {
 }
 
 // mergeVariable gives a variable that the branches of an if assign its type behind the if.
-func (e *emitter) mergeVariable(at source.Range, name string, yes, no *environment) {
+func (e *Emitter) mergeVariable(at source.Range, name string, yes, no *environment) {
 	read := func(env *environment) *ir.Value {
 		if e.exits[env.block] {
 			return nil
@@ -386,13 +386,13 @@ func (e *emitter) mergeVariable(at source.Range, name string, yes, no *environme
 	delete(e.env.removed, name)
 }
 
-func (e *emitter) storeUninitialized(name string, b *ir.Block, t types.Type) *ir.Value {
+func (e *Emitter) storeUninitialized(name string, b *ir.Block, t types.Type) *ir.Value {
 	v := e.g.CreateUninitialized(t).InsertBefore(b.ReturnNode()).Output()
 	e.g.CreateStore(name, v).InsertBefore(b.ReturnNode())
 	return v
 }
 
-func (e *emitter) emitToBool(at source.Range, v *ir.Value) (out *ir.Value) {
+func (e *Emitter) emitToBool(at source.Range, v *ir.Value) (out *ir.Value) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, isError := r.(*source.Error); !isError {
@@ -409,7 +409,7 @@ func (e *emitter) emitToBool(at source.Range, v *ir.Value) (out *ir.Value) {
 }
 
 // emitIsInstance decides what can be decided now and refines a variable in both branches.
-func (e *emitter) emitIsInstance(object, classes syntax.Expr) condition {
+func (e *Emitter) emitIsInstance(object, classes syntax.Expr) condition {
 	v := e.emitExpr(object, nil)
 	var want []types.Type
 	var gather func(syntax.Expr)
@@ -506,7 +506,7 @@ func smallestMatch(have types.Type, want []types.Type) types.Type {
 	return nil
 }
 
-func (e *emitter) emitHasAttr(object, name syntax.Expr) condition {
+func (e *Emitter) emitHasAttr(object, name syntax.Expr) condition {
 	s := e.emitSugared(object, 1, nil)
 	if name.Kind != syntax.KindStringLiteral {
 		fail(name.Range, "hasattr's second argument must be a string literal")

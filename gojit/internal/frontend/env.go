@@ -14,7 +14,7 @@ func itoa(i int) string { return strconv.Itoa(i) }
 // stored and loaded by nodes, so that control flow can merge them; other sugared values are kept
 // here and cannot be assigned anew.
 type environment struct {
-	e      *emitter
+	e      *Emitter
 	block  *ir.Block
 	parent *environment
 
@@ -25,7 +25,7 @@ type environment struct {
 	removed map[string]bool
 }
 
-func (e *emitter) pushFrame(b *ir.Block) {
+func (e *Emitter) pushFrame(b *ir.Block) {
 	e.env = &environment{e: e, block: b, parent: e.env}
 }
 
@@ -49,7 +49,7 @@ func (v *environment) store(name string, t types.Type) variable {
 	return known
 }
 
-func (e *emitter) popFrame() *environment {
+func (e *Emitter) popFrame() *environment {
 	old := e.env
 	e.env = old.parent
 	return old
@@ -220,7 +220,7 @@ func (v *environment) convertToOuter(at source.Range, name string, x, outer *ir.
 
 // compileResolved compiles a function that was named, before its arguments are emitted. It fails for one of
 // Python that programs cannot use.
-func (e *emitter) compileResolved(at source.Range, s SugaredValue) {
+func (e *Emitter) compileResolved(at source.Range, s SugaredValue) {
 	if o, ok := s.(*hostObject); ok && o.typeName == "builtin_function_or_method" {
 		fail(at, "Python builtin %s is currently not supported in Torchscript", o.text)
 	}
@@ -231,13 +231,13 @@ func (e *emitter) compileResolved(at source.Range, s SugaredValue) {
 	}
 }
 
-func (e *emitter) compileNow(f *ir.Function) {
+func (e *Emitter) compileNow(f *ir.Function) {
 	_, err := f.EnsureDefinedWithin()
 	e.checkCallee(err, source.Frame{Function: calleeName(f), Caller: calleeName(e.f), Range: e.pending})
 }
 
 // lookUp returns what a name stands for: a variable, a builtin, a type or what the resolver says.
-func (e *emitter) lookUp(name string, at source.Range, required bool) SugaredValue {
+func (e *Emitter) lookUp(name string, at source.Range, required bool) SugaredValue {
 	if s := e.env.find(name); s != nil {
 		return s
 	}

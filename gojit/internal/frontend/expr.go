@@ -14,7 +14,7 @@ import (
 
 // emitExpr emits an expression as a value of the graph. hint, if not nil, is the type that the
 // context expects.
-func (e *emitter) emitExpr(expr syntax.Expr, hint types.Type) *ir.Value {
+func (e *Emitter) emitExpr(expr syntax.Expr, hint types.Type) *ir.Value {
 	tensor.Look() // programs may be long
 	e.pending = expr.Range
 	v := e.emitSugared(expr, 1, hint).AsValue(e, expr.Range)
@@ -26,7 +26,7 @@ func (e *emitter) emitExpr(expr syntax.Expr, hint types.Type) *ir.Value {
 
 // emitSugared emits an expression. binders is the number of variables that the result is unpacked
 // into.
-func (e *emitter) emitSugared(expr syntax.Expr, binders int, hint types.Type) SugaredValue {
+func (e *Emitter) emitSugared(expr syntax.Expr, binders int, hint types.Type) SugaredValue {
 	switch expr.Kind {
 	case syntax.KindVar:
 		name := syntax.AsVar(expr).Name()
@@ -56,7 +56,7 @@ var binary = map[syntax.Kind]struct{ builtin, method string }{
 	syntax.KindGe: {"aten::ge", "__ge__"}, syntax.KindIn: {"aten::__contains__", "__contains__"},
 }
 
-func (e *emitter) emitSimple(expr syntax.Expr, hint types.Type) *ir.Value {
+func (e *Emitter) emitSimple(expr syntax.Expr, hint types.Type) *ir.Value {
 	if op, ok := binary[expr.Kind]; ok {
 		return e.emitBinary(expr, op.builtin, op.method)
 	}
@@ -99,7 +99,7 @@ func (e *emitter) emitSimple(expr syntax.Expr, hint types.Type) *ir.Value {
 	return nil
 }
 
-func (e *emitter) emitBinary(expr syntax.Expr, builtin, method string) *ir.Value {
+func (e *Emitter) emitBinary(expr syntax.Expr, builtin, method string) *ir.Value {
 	b := syntax.AsBinOp(expr)
 	var left *ir.Value // where it has been emitted
 	if expr.Kind == syntax.KindMod {
@@ -127,7 +127,7 @@ func (e *emitter) emitBinary(expr syntax.Expr, builtin, method string) *ir.Value
 }
 
 // operands emits the operands of a binary operator; left is the first one where it has been emitted.
-func (e *emitter) operands(b syntax.BinOp, left *ir.Value) []ir.Argument {
+func (e *Emitter) operands(b syntax.BinOp, left *ir.Value) []ir.Argument {
 	if left == nil {
 		return e.namedValues([]syntax.Expr{b.LHS(), b.RHS()}, false)
 	}
@@ -135,7 +135,7 @@ func (e *emitter) operands(b syntax.BinOp, left *ir.Value) []ir.Argument {
 }
 
 // emitFormat emits "..." % values.
-func (e *emitter) emitFormat(at source.Range, b syntax.BinOp, left *ir.Value) *ir.Value {
+func (e *Emitter) emitFormat(at source.Range, b syntax.BinOp, left *ir.Value) *ir.Value {
 	var inputs []*ir.Value
 	for _, a := range e.operands(b, left) {
 		inputs = append(inputs, a.Value(e.g))
@@ -146,7 +146,7 @@ func (e *emitter) emitFormat(at source.Range, b syntax.BinOp, left *ir.Value) *i
 }
 
 // emitUnary emits a unary operator and folds it where the operand is a constant.
-func (e *emitter) emitUnary(expr syntax.Expr, method, builtin string) *ir.Value {
+func (e *Emitter) emitUnary(expr syntax.Expr, method, builtin string) *ir.Value {
 	args := e.namedValues([]syntax.Expr{syntax.AsUnaryOp(expr).Operand()}, false)
 	v := newMagic(method, builtin).Call(e, expr.Range, args, nil, 0).AsValue(e, expr.Range)
 	if v.Node().Kind() != builtin {
@@ -160,7 +160,7 @@ func (e *emitter) emitUnary(expr syntax.Expr, method, builtin string) *ir.Value 
 }
 
 // atFront runs insert with the insertion point at the beginning of the graph.
-func (e *emitter) atFront(insert func() *ir.Value) *ir.Value {
+func (e *Emitter) atFront(insert func() *ir.Value) *ir.Value {
 	front := e.g.Block().First()
 	if front == nil {
 		front = e.g.Block().ReturnNode()
@@ -171,7 +171,7 @@ func (e *emitter) atFront(insert func() *ir.Value) *ir.Value {
 	return v
 }
 
-func materialize[T comparable](e *emitter, known map[T]*ir.Value, key T, v value.Value, at source.Range) *ir.Value {
+func materialize[T comparable](e *Emitter, known map[T]*ir.Value, key T, v value.Value, at source.Range) *ir.Value {
 	if c := known[key]; c != nil {
 		return c
 	}
@@ -181,11 +181,11 @@ func materialize[T comparable](e *emitter, known map[T]*ir.Value, key T, v value
 }
 
 // intConstant returns the constant i, one per graph.
-func (e *emitter) intConstant(i int64, at source.Range) *ir.Value {
+func (e *Emitter) intConstant(i int64, at source.Range) *ir.Value {
 	return materialize(e, e.ints, i, value.Int(i), at)
 }
 
-func (e *emitter) emitConst(c syntax.Const) *ir.Value {
+func (e *Emitter) emitConst(c syntax.Const) *ir.Value {
 	switch {
 	case c.IsInt():
 		i, err := c.Int()
@@ -202,7 +202,7 @@ func (e *emitter) emitConst(c syntax.Const) *ir.Value {
 }
 
 // namedValues emits expressions as arguments; with unpack, starred ones are spread.
-func (e *emitter) namedValues(exprs []syntax.Expr, unpack bool) []ir.Argument {
+func (e *Emitter) namedValues(exprs []syntax.Expr, unpack bool) []ir.Argument {
 	args := make([]ir.Argument, 0, len(exprs))
 	for _, x := range exprs {
 		if unpack && x.Kind == syntax.KindStarred {
@@ -216,7 +216,7 @@ func (e *emitter) namedValues(exprs []syntax.Expr, unpack bool) []ir.Argument {
 	return args
 }
 
-func (e *emitter) values(exprs []syntax.Expr, unpack bool) []*ir.Value {
+func (e *Emitter) values(exprs []syntax.Expr, unpack bool) []*ir.Value {
 	args := e.namedValues(exprs, unpack)
 	vs := make([]*ir.Value, len(args))
 	for i, a := range args {
@@ -233,7 +233,7 @@ func typesOf(vs []*ir.Value) []types.Type {
 	return ts
 }
 
-func (e *emitter) emitTupleLiteral(l syntax.TupleLiteral, hint types.Type) *ir.Value {
+func (e *Emitter) emitTupleLiteral(l syntax.TupleLiteral, hint types.Type) *ir.Value {
 	want, _ := hintMember(hint, types.KindTuple).(*types.Tuple)
 	var vs []*ir.Value
 	for i, x := range l.Inputs() {
@@ -266,7 +266,7 @@ func hintMember(hint types.Type, kind types.Kind) types.Type {
 	return nil
 }
 
-func (e *emitter) emitListLiteral(l syntax.ListLiteral, hint types.Type) *ir.Value {
+func (e *Emitter) emitListLiteral(l syntax.ListLiteral, hint types.Type) *ir.Value {
 	vs := e.values(l.Inputs(), true)
 	if len(vs) == 0 && hint == nil {
 		n := e.g.InsertNode(e.g.Create("prim::EmptyListLiteral", nil, 1))
@@ -362,14 +362,14 @@ func orList(ts []types.Type) string {
 }
 
 // castToUnion gives a container that was made for a union its annotated type.
-func (e *emitter) castToUnion(v *ir.Value, hint types.Type) *ir.Value {
+func (e *Emitter) castToUnion(v *ir.Value, hint types.Type) *ir.Value {
 	if hint != nil && hint.Kind() == types.KindUnion {
 		return e.g.InsertNode(e.g.CreateUncheckedCast(v, hint)).Output()
 	}
 	return v
 }
 
-func (e *emitter) emitDictLiteral(d syntax.DictLiteral, hint types.Type) *ir.Value {
+func (e *Emitter) emitDictLiteral(d syntax.DictLiteral, hint types.Type) *ir.Value {
 	var keys, vals []*ir.Value
 	for i := range d.Keys() {
 		keys = append(keys, e.emitExpr(d.Keys()[i], nil))
@@ -419,7 +419,7 @@ func elemHint(d *types.Dict) types.Type {
 }
 
 // emitComprehension emits the loop of a comprehension in a scope of its own.
-func (e *emitter) emitComprehension(at source.Range, target, iter syntax.Expr, body func()) {
+func (e *Emitter) emitComprehension(at source.Range, target, iter syntax.Expr, body func()) {
 	n := e.g.InsertNode(e.g.Create("prim::ComprehensionScope", nil, 0)).SetRange(at)
 	b := n.AddBlock()
 	e.pushFrame(b)
@@ -433,7 +433,7 @@ func (e *emitter) emitComprehension(at source.Range, target, iter syntax.Expr, b
 	e.popFrame()
 }
 
-func (e *emitter) emitListComp(c syntax.ListComp, hint types.Type) *ir.Value {
+func (e *Emitter) emitListComp(c syntax.ListComp, hint types.Type) *ir.Value {
 	list := e.g.InsertNode(e.g.CreateList(types.Tensor, nil)).Output()
 	var want *types.List
 	candidates := hinted(c.Range, hint, types.KindList, "List")
@@ -466,7 +466,7 @@ func (e *emitter) emitListComp(c syntax.ListComp, hint types.Type) *ir.Value {
 	return list
 }
 
-func (e *emitter) emitDictComp(c syntax.DictComp, hint types.Type) *ir.Value {
+func (e *Emitter) emitDictComp(c syntax.DictComp, hint types.Type) *ir.Value {
 	n := e.g.InsertNode(e.g.CreateDict(types.Str, types.Tensor, nil, nil))
 	dict := n.Output()
 	var want *types.Dict

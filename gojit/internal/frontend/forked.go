@@ -15,12 +15,12 @@ import (
 //
 // Its last statement is its only return. What it uses of the function around it, it uses as its own.
 type forkedFunction struct {
-	notFirstClass
+	NotFirstClass
 	def syntax.Def
 }
 
 // emitInner gives the name of a function inside another its meaning.
-func (e *emitter) emitInner(def syntax.Def) {
+func (e *Emitter) emitInner(def syntax.Def) {
 	if e.o.Version > 0 && len(def.Decl().Params()) == 0 {
 		e.env.setSugared(def.Name().Range, def.Name().Name(), &forkedFunction{"function", def}, nil)
 		return
@@ -30,16 +30,16 @@ func (e *emitter) emitInner(def syntax.Def) {
 
 // closureValue is a function inside another. Programs can pass it on, but not call it.
 type closureValue struct {
-	notFirstClass
+	NotFirstClass
 	v *ir.Value
 }
 
 // emitClosure emits a function as a prim::Closure, whose block has the parameters.
-func (e *emitter) emitClosure(def syntax.Def) SugaredValue {
+func (e *Emitter) emitClosure(def syntax.Def) SugaredValue {
 	n := e.g.InsertNode(e.g.Create("prim::Closure", nil, 1))
 	n.Output().SetType(types.None)
 	b := n.AddBlock()
-	inner := &emitter{f: e.f, g: e.g, resolver: e.resolver, o: e.o, env: e.env, exits: e.exits, ints: e.ints, floats: e.floats, complexes: e.complexes}
+	inner := &Emitter{f: e.f, g: e.g, resolver: e.resolver, o: e.o, env: e.env, exits: e.exits, ints: e.ints, floats: e.floats, complexes: e.complexes}
 	inner.o.Self, inner.o.Defaults = nil, nil
 	inner.pushFrame(b)
 	old := e.g.SetInsertEnd(b)
@@ -55,16 +55,16 @@ func (e *emitter) emitClosure(def syntax.Def) SugaredValue {
 }
 
 // AsValue implements SugaredValue.
-func (c *closureValue) AsValue(*emitter, source.Range) *ir.Value { return c.v }
+func (c *closureValue) AsValue(*Emitter, source.Range) *ir.Value { return c.v }
 
 // Call implements SugaredValue.
-func (c *closureValue) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
+func (c *closureValue) Call(_ *Emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
 	fail(at, "cannot call a closure")
 	return nil
 }
 
 // Call implements SugaredValue: it emits the body.
-func (f *forkedFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (f *forkedFunction) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	body := f.def.Body()
 	if len(args)+len(kwargs) > 0 || len(body) == 0 || body[len(body)-1].Kind != syntax.KindReturn {
 		fail(at, "%s can only be forked without arguments, and ends with a return", f.def.Name().Name())

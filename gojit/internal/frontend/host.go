@@ -11,7 +11,7 @@ import (
 
 // constantValue is a constant of the embedding language. It becomes a node where it is looked up.
 type constantValue struct {
-	notFirstClass
+	NotFirstClass
 	v value.Value
 }
 
@@ -19,7 +19,7 @@ type constantValue struct {
 func NewConstant(v value.Value) SugaredValue { return &constantValue{"constant", v} }
 
 // AsValue implements SugaredValue.
-func (c *constantValue) AsValue(e *emitter, at source.Range) *ir.Value {
+func (c *constantValue) AsValue(e *Emitter, at source.Range) *ir.Value {
 	if c.v.Kind() != value.KindTuple {
 		return e.g.Constant(c.v, at)
 	}
@@ -32,7 +32,7 @@ func (c *constantValue) AsValue(e *emitter, at source.Range) *ir.Value {
 }
 
 // lookedUp turns what a host answered into a value of the graph where it is a constant.
-func lookedUp(e *emitter, at source.Range, s SugaredValue) SugaredValue {
+func lookedUp(e *Emitter, at source.Range, s SugaredValue) SugaredValue {
 	if c, ok := s.(*constantValue); ok {
 		return simple{c.AsValue(e, at)}
 	}
@@ -41,7 +41,7 @@ func lookedUp(e *emitter, at source.Range, s SugaredValue) SugaredValue {
 
 // hostModule is a namespace of the embedding language.
 type hostModule struct {
-	notFirstClass
+	NotFirstClass
 	attr func(name string) (SugaredValue, error)
 }
 
@@ -51,12 +51,12 @@ func NewHostModule(attr func(name string) (SugaredValue, error)) SugaredValue {
 }
 
 // AsValue implements SugaredValue.
-func (m *hostModule) AsValue(e *emitter, at source.Range) *ir.Value {
+func (m *hostModule) AsValue(e *Emitter, at source.Range) *ir.Value {
 	return (&hostObject{typeName: "module"}).AsValue(e, at)
 }
 
 // Attr implements SugaredValue.
-func (m *hostModule) Attr(e *emitter, at source.Range, name string) SugaredValue {
+func (m *hostModule) Attr(e *Emitter, at source.Range, name string) SugaredValue {
 	s, err := m.attr(name)
 	check(err)
 	if s == nil {
@@ -67,7 +67,7 @@ func (m *hostModule) Attr(e *emitter, at source.Range, name string) SugaredValue
 }
 
 // HasAttr implements SugaredValue.
-func (m *hostModule) HasAttr(_ *emitter, _ source.Range, name string) bool {
+func (m *hostModule) HasAttr(_ *Emitter, _ source.Range, name string) bool {
 	s, err := m.attr(name)
 	check(err)
 	return s != nil
@@ -83,11 +83,11 @@ type ModuleClass struct {
 
 // NewModuleClass returns a class whose attributes are given by attr, nil where there is none.
 func NewModuleClass(name string, object any, attr func(name string) (SugaredValue, error)) *ModuleClass {
-	return &ModuleClass{hostObject{notFirstClass("python value of type 'type'"), "type", name, nil}, object, attr}
+	return &ModuleClass{hostObject{NotFirstClass("python value of type 'type'"), "type", name, nil}, object, attr}
 }
 
 // Attr implements SugaredValue.
-func (m *ModuleClass) Attr(e *emitter, at source.Range, name string) SugaredValue {
+func (m *ModuleClass) Attr(e *Emitter, at source.Range, name string) SugaredValue {
 	s, err := m.attr(name)
 	check(err)
 	if s == nil {
@@ -98,26 +98,26 @@ func (m *ModuleClass) Attr(e *emitter, at source.Range, name string) SugaredValu
 }
 
 // HasAttr implements SugaredValue.
-func (m *ModuleClass) HasAttr(_ *emitter, _ source.Range, name string) bool {
+func (m *ModuleClass) HasAttr(_ *Emitter, _ source.Range, name string) bool {
 	s, err := m.attr(name)
 	check(err)
 	return s != nil
 }
 
 // Call implements SugaredValue.
-func (m *ModuleClass) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
+func (m *ModuleClass) Call(_ *Emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
 	fail(at, "Class %s does not have an __init__ function defined", lastAtom(m.text))
 	return nil
 }
 
 // moduleClass returns the class of modules that an expression names, nil where it names something else.
-func (e *emitter) moduleClass(expr syntax.Expr) *ModuleClass {
+func (e *Emitter) moduleClass(expr syntax.Expr) *ModuleClass {
 	class, _ := e.hostName(expr).(*ModuleClass)
 	return class
 }
 
 // hostName returns what a dotted name of the embedding language stands for, nil where it is none.
-func (e *emitter) hostName(expr syntax.Expr) SugaredValue {
+func (e *Emitter) hostName(expr syntax.Expr) SugaredValue {
 	switch expr.Kind {
 	case syntax.KindVar:
 		return e.lookUp(syntax.AsVar(expr).Name().Name(), expr.Range, false)
@@ -135,14 +135,14 @@ func (e *emitter) hostName(expr syntax.Expr) SugaredValue {
 // hostObject is an object of the embedding language that programs can name but not use, unless it can
 // be called.
 type hostObject struct {
-	notFirstClass
+	NotFirstClass
 	typeName, text string
 	callable       func(args int) *hostFunction
 }
 
 // NewHostObject returns an object that programs cannot use; text is how it prints.
 func NewHostObject(typeName, text string) SugaredValue {
-	return &hostObject{notFirstClass("python value of type '" + typeName + "'"), typeName, text, nil}
+	return &hostObject{NotFirstClass("python value of type '" + typeName + "'"), typeName, text, nil}
 }
 
 // uncallable is an object of the embedding language whose calls fail for a reason.
@@ -157,7 +157,7 @@ func NewUncallable(typeName, text, reason string) SugaredValue {
 }
 
 // Call implements SugaredValue.
-func (u *uncallable) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
+func (u *uncallable) Call(_ *Emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
 	fail(at, "%s", u.reason)
 	return nil
 }
@@ -165,7 +165,7 @@ func (u *uncallable) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int
 // NewHostCallable returns an object that programs can call in the embedding language: target, a
 // capsule, says what is called. Where s is nil, the arguments and the result are tensors.
 func NewHostCallable(typeName, name string, s *schema.FunctionSchema, target value.Value) SugaredValue {
-	return &hostObject{notFirstClass("python value of type '" + typeName + "'"), typeName, name, func(args int) *hostFunction {
+	return &hostObject{NotFirstClass("python value of type '" + typeName + "'"), typeName, name, func(args int) *hostFunction {
 		if s != nil {
 			return &hostFunction{"python value", s, target, nil}
 		}
@@ -184,13 +184,13 @@ func tensorSchema(name string, n int) *schema.FunctionSchema {
 }
 
 // AsValue implements SugaredValue.
-func (o *hostObject) AsValue(_ *emitter, at source.Range) *ir.Value {
+func (o *hostObject) AsValue(_ *Emitter, at source.Range) *ir.Value {
 	fail(at, "python value of type '%s' cannot be used as a value. Perhaps it is a closed over global variable? If so, please consider passing it in as an argument or use a local varible instead.", o.typeName)
 	return nil
 }
 
 // Call implements SugaredValue.
-func (o *hostObject) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+func (o *hostObject) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	if o.callable == nil {
 		fail(at, "Python builtin %s is currently not supported in Torchscript", o.text)
 	}
@@ -199,7 +199,7 @@ func (o *hostObject) Call(e *emitter, at source.Range, args, kwargs []ir.Argumen
 
 // typedConstructor is torch.LongTensor and its like: of sizes it makes a tensor without values, else one of data.
 type typedConstructor struct {
-	notFirstClass
+	NotFirstClass
 	dtype int64
 }
 
@@ -209,7 +209,7 @@ func NewTypedConstructor(dtype int64) SugaredValue {
 }
 
 // Call implements SugaredValue.
-func (c *typedConstructor) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (c *typedConstructor) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	dtype := ir.Arg(e.g.Constant(value.Int(c.dtype), source.Range{})).Named("dtype")
 	kwargs = append([]ir.Argument{dtype}, kwargs...)
 	sizes := make([]*ir.Value, len(args))
@@ -232,7 +232,7 @@ func (c *typedConstructor) Call(e *emitter, at source.Range, args, kwargs []ir.A
 
 // dispatch is one of two functions, chosen by a bool argument that the program fixes.
 type dispatch struct {
-	notFirstClass
+	NotFirstClass
 	argument        string
 	index           int
 	otherwise       bool
@@ -246,7 +246,7 @@ func NewDispatch(argument string, index int, otherwise bool, ifTrue, ifFalse Sug
 }
 
 // Call implements SugaredValue.
-func (d *dispatch) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+func (d *dispatch) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	chosen := d.otherwise
 	choose := func(given ir.Argument, format string, of any) {
 		c, ok := given.Value(e.g).Constant()
@@ -271,7 +271,7 @@ func (d *dispatch) Call(e *emitter, at source.Range, args, kwargs []ir.Argument,
 
 // hostFunction is a function of the embedding language that the program calls there.
 type hostFunction struct {
-	notFirstClass
+	NotFirstClass
 	schema *schema.FunctionSchema
 	target value.Value
 	self   *ir.Value // the first argument of a method, else nil
@@ -284,7 +284,7 @@ func NewHostFunction(s *schema.FunctionSchema, target value.Value) SugaredValue 
 }
 
 // Call implements SugaredValue.
-func (f *hostFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (f *hostFunction) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	match, err := ir.MatchSchema(e.g, at, f.schema, args, kwargs, nil)
 	check(err)
 	inputs := match.Inputs
@@ -297,7 +297,7 @@ func (f *hostFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Argum
 
 // unusedFunction is a function that the program names but must not call.
 type unusedFunction struct {
-	notFirstClass
+	NotFirstClass
 	schema *schema.FunctionSchema
 }
 
@@ -307,10 +307,10 @@ func NewUnusedFunction(s *schema.FunctionSchema) SugaredValue {
 }
 
 // Call implements SugaredValue.
-func (f *unusedFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (f *unusedFunction) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	match, err := ir.MatchSchema(e.g, at, f.schema, args, kwargs, nil)
 	check(err)
 	text := e.g.Constant(value.Str("This Python function is annotated to be ignored and cannot be run"), source.Range{})
-	e.insert(at, "prim::RaiseException", text)
+	e.Insert(at, "prim::RaiseException", text)
 	return simple{e.g.InsertNode(e.g.CreateUninitialized(match.Returns[0])).Output()}
 }

@@ -141,8 +141,8 @@ func (im *Importer) findFunction(name string) *ir.Function {
 	return f
 }
 
-// emitterFor returns an emitter for the annotations and constants of a class.
-func (im *Importer) emitterFor(name string) *emitter {
+// emitterFor returns an Emitter for the annotations and constants of a class.
+func (im *Importer) emitterFor(name string) *Emitter {
 	e := newEmitter(ir.NewLazyFunction(name, nil, nil), Options{Resolver: im, Unit: im.Unit})
 	e.pushFrame(e.g.Block())
 	return e
@@ -243,7 +243,7 @@ func (im *Importer) addProperty(c *types.Class, p syntax.Property) {
 // classBuilder reads the body of a class.
 type classBuilder struct {
 	im                  *Importer
-	e                   *emitter
+	e                   *Emitter
 	c                   *types.Class
 	parameters, buffers map[string]bool
 	hooks, preHooks     []string
@@ -398,27 +398,27 @@ var importedNames = map[string]SugaredValue{
 
 // literal is a constant that becomes a node where it is used.
 type literal struct {
-	notFirstClass
+	NotFirstClass
 	v value.Value
 }
 
-func (l *literal) AsValue(e *emitter, at source.Range) *ir.Value { return e.g.Constant(l.v, at) }
+func (l *literal) AsValue(e *Emitter, at source.Range) *ir.Value { return e.g.Constant(l.v, at) }
 
 // operatorNamespaces is ops: ops.prim.min, ops.quantized.linear.
-type operatorNamespaces struct{ notFirstClass }
+type operatorNamespaces struct{ NotFirstClass }
 
-func (o *operatorNamespaces) Attr(_ *emitter, _ source.Range, name string) SugaredValue {
+func (o *operatorNamespaces) Attr(_ *Emitter, _ source.Range, name string) SugaredValue {
 	return NewNamespace(name)
 }
 
 // qualifiedName is a part of a qualified name: a namespace until a definition is reached.
 type qualifiedName struct {
-	notFirstClass
+	NotFirstClass
 	im   *Importer
 	name string
 }
 
-func (q *qualifiedName) Attr(_ *emitter, _ source.Range, name string) SugaredValue {
+func (q *qualifiedName) Attr(_ *Emitter, _ source.Range, name string) SugaredValue {
 	full := q.name + "." + name
 	switch t := q.im.findType(full).(type) {
 	case *types.Class:
@@ -436,11 +436,11 @@ func (q *qualifiedName) Attr(_ *emitter, _ source.Range, name string) SugaredVal
 
 // constantTable is CONSTANTS.
 type constantTable struct {
-	notFirstClass
+	NotFirstClass
 	values []value.Value
 }
 
-func (c *constantTable) Attr(e *emitter, at source.Range, name string) SugaredValue {
+func (c *constantTable) Attr(e *Emitter, at source.Range, name string) SugaredValue {
 	i, err := strconv.Atoi(strings.TrimPrefix(name, "c"))
 	if err != nil || !strings.HasPrefix(name, "c") || i < 0 || i >= len(c.values) {
 		fail(at, "There is no constant %s: the archive has %d", name, len(c.values))

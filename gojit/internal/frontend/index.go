@@ -8,7 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-func (e *emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValue {
+func (e *Emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValue {
 	base := e.emitSugared(s.Value(), 1, nil)
 	subscripts := s.Subscripts()
 	at, baseAt := e.subscriptRange(s), s.Value().Range
@@ -41,7 +41,7 @@ func (e *emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValu
 }
 
 // subscriptRange is where a subscript stands: in source text up to its bracket.
-func (e *emitter) subscriptRange(s syntax.Subscript) source.Range {
+func (e *Emitter) subscriptRange(s syntax.Subscript) source.Range {
 	at := s.Range
 	if !e.o.FromText || at.Text == nil {
 		return at
@@ -78,7 +78,7 @@ func closingBracket(text string, from int) int {
 }
 
 // sliceable returns the value that slices of base are taken of: a tuple of the elements where they are known now.
-func (e *emitter) sliceable(base SugaredValue, at source.Range) *ir.Value {
+func (e *Emitter) sliceable(base SugaredValue, at source.Range) *ir.Value {
 	if m, ok := base.(*moduleValue); ok {
 		base = m.elements(e, at)
 	}
@@ -88,7 +88,7 @@ func (e *emitter) sliceable(base SugaredValue, at source.Range) *ir.Value {
 	return base.AsValue(e, at)
 }
 
-func (e *emitter) emitTupleIndex(at source.Range, tuple, index *ir.Value) *ir.Value {
+func (e *Emitter) emitTupleIndex(at source.Range, tuple, index *ir.Value) *ir.Value {
 	elems := tuple.Type().(*types.Tuple).Elems
 	if index.Type().Kind() != types.KindInt {
 		fail(at, "tuple index must be an integer")
@@ -119,7 +119,7 @@ func allEqual(ts []types.Type) bool {
 	return true
 }
 
-func (e *emitter) emitBasicSlice(at source.Range, v *ir.Value, s syntax.SliceExpr) *ir.Value {
+func (e *Emitter) emitBasicSlice(at source.Range, v *ir.Value, s syntax.SliceExpr) *ir.Value {
 	var dim *ir.Value
 	if types.IsSubtype(v.Type(), types.Tensor) {
 		dim = e.g.Constant(value.Int(0), at)
@@ -128,7 +128,7 @@ func (e *emitter) emitBasicSlice(at source.Range, v *ir.Value, s syntax.SliceExp
 }
 
 // emitSlice emits x[start:end:step]; dim is the dimension of a tensor, nil for other containers.
-func (e *emitter) emitSlice(at source.Range, v, dim *ir.Value, s syntax.SliceExpr) *ir.Value {
+func (e *Emitter) emitSlice(at source.Range, v, dim *ir.Value, s syntax.SliceExpr) *ir.Value {
 	bound := func(x syntax.Expr) *ir.Value {
 		if x == nil {
 			return nil
@@ -139,7 +139,7 @@ func (e *emitter) emitSlice(at source.Range, v, dim *ir.Value, s syntax.SliceExp
 }
 
 // emitBoundsSlice is emitSlice with bounds that have been emitted, nil where there are none.
-func (e *emitter) emitBoundsSlice(at source.Range, v, dim *ir.Value, s *sliceValue) *ir.Value {
+func (e *Emitter) emitBoundsSlice(at source.Range, v, dim *ir.Value, s *sliceValue) *ir.Value {
 	start, end, step := s.start, s.end, s.step
 	if v.Type().Kind() == types.KindTuple {
 		return e.emitTupleSlice(at, v, start, end, step)
@@ -161,7 +161,7 @@ func (e *emitter) emitBoundsSlice(at source.Range, v, dim *ir.Value, s *sliceVal
 	return e.insertArgs(at, "aten::slice", args, ir.ArgAt(step, at).Named("step"))
 }
 
-func (e *emitter) emitTupleSlice(at source.Range, tuple, start, end, step *ir.Value) *ir.Value {
+func (e *Emitter) emitTupleSlice(at source.Range, tuple, start, end, step *ir.Value) *ir.Value {
 	n := len(tuple.Type().(*types.Tuple).Elems)
 	read := func(v *ir.Value, missing int) int {
 		if v == nil {
@@ -200,7 +200,7 @@ func (e *emitter) emitTupleSlice(at source.Range, tuple, start, end, step *ir.Va
 	return e.g.InsertNode(e.g.CreateTuple(picked, nil)).Output()
 }
 
-func (e *emitter) emitMultiDim(at source.Range, v *ir.Value, subscripts []syntax.Expr) *ir.Value {
+func (e *Emitter) emitMultiDim(at source.Range, v *ir.Value, subscripts []syntax.Expr) *ir.Value {
 	if !types.IsSubtype(v.Type(), types.Tensor) {
 		fail(at, "Unsupported operation: attempted to use multidimensional indexing on a non-tensor type")
 	}
@@ -209,7 +209,7 @@ func (e *emitter) emitMultiDim(at source.Range, v *ir.Value, subscripts []syntax
 		return sliced
 	}
 	list := e.g.InsertNode(e.g.CreateList(types.NewOptional(types.Tensor), indices)).Output()
-	return e.insert(at, "aten::index", sliced, list)
+	return e.Insert(at, "aten::index", sliced, list)
 }
 
 // subscript is one index of a tensor with the dimension that it applies to.
@@ -223,7 +223,7 @@ type subscript struct {
 // emitIntAndSliceIndexing applies the indices that are ints, slices and None, and returns the
 // result with the list of those that are tensors, nil entries filled with None. An index behind an
 // ellipsis counts its dimension from the end.
-func (e *emitter) emitIntAndSliceIndexing(at source.Range, v *ir.Value, exprs []syntax.Expr) (*ir.Value, []*ir.Value) {
+func (e *Emitter) emitIntAndSliceIndexing(at source.Range, v *ir.Value, exprs []syntax.Expr) (*ir.Value, []*ir.Value) {
 	subs := make([]subscript, len(exprs))
 	i, dim := 0, 0
 	for ; i < len(exprs) && exprs[i].Kind != syntax.KindDots; i++ {
@@ -248,9 +248,9 @@ func (e *emitter) emitIntAndSliceIndexing(at source.Range, v *ir.Value, exprs []
 		case s.index == nil:
 			v = e.emitSlice(at, v, dim(), syntax.AsSliceExpr(s.expr))
 		case s.index.Type().Kind() == types.KindNone:
-			v = e.insert(at, "aten::unsqueeze", v, dim())
+			v = e.Insert(at, "aten::unsqueeze", v, dim())
 		case s.index.Type().Kind() == types.KindInt:
-			v = e.insert(at, "aten::select", v, dim(), s.index)
+			v = e.Insert(at, "aten::select", v, dim(), s.index)
 		default:
 			for len(tensors) <= s.dim {
 				tensors = append(tensors, nil)
@@ -267,7 +267,7 @@ func (e *emitter) emitIntAndSliceIndexing(at source.Range, v *ir.Value, exprs []
 }
 
 // emitIndex emits one index that applies to dimension dim and returns the dimension of the next.
-func (e *emitter) emitIndex(at source.Range, s *subscript, expr syntax.Expr, dim int, reverse bool) int {
+func (e *Emitter) emitIndex(at source.Range, s *subscript, expr syntax.Expr, dim int, reverse bool) int {
 	s.expr, s.dim = expr, dim
 	next, same := dim+1, dim
 	if reverse {
@@ -314,17 +314,17 @@ func (e *emitter) emitIndex(at source.Range, s *subscript, expr syntax.Expr, dim
 	return 0
 }
 
-func (e *emitter) emitSubscriptAssign(at source.Range, lhs syntax.Subscript, rhs ir.Argument) {
+func (e *Emitter) emitSubscriptAssign(at source.Range, lhs syntax.Subscript, rhs ir.Argument) {
 	base := e.emitExpr(lhs.Value(), nil)
 	if types.IsSubtype(base.Type(), types.Tensor) {
 		sliced, indices := e.emitIntAndSliceIndexing(lhs.Range, base, lhs.Subscripts())
 		x := e.scalarToTensor(rhs, sliced)
 		if len(indices) == 0 {
-			e.insert(at, "aten::copy_", sliced, x)
+			e.Insert(at, "aten::copy_", sliced, x)
 			return
 		}
 		list := e.g.InsertNode(e.g.CreateList(types.NewOptional(types.Tensor), indices)).Output()
-		e.insert(at, "aten::index_put_", sliced, list, x)
+		e.Insert(at, "aten::index_put_", sliced, list, x)
 		return
 	}
 	subscripts := lhs.Subscripts()
@@ -339,11 +339,11 @@ func (e *emitter) emitSubscriptAssign(at source.Range, lhs syntax.Subscript, rhs
 }
 
 // scalarToTensor makes a number a tensor of the type and on the device of like.
-func (e *emitter) scalarToTensor(x ir.Argument, like *ir.Value) *ir.Value {
+func (e *Emitter) scalarToTensor(x ir.Argument, like *ir.Value) *ir.Value {
 	switch x.Type().Kind() {
 	case types.KindNumber, types.KindInt, types.KindBool, types.KindFloat, types.KindComplex:
-		dtype := e.insert(source.Range{}, "prim::dtype", like)
-		device := e.insert(source.Range{}, "prim::device", like)
+		dtype := e.Insert(source.Range{}, "prim::dtype", like)
+		device := e.Insert(source.Range{}, "prim::device", like)
 		return e.insertArgs(source.Range{}, "aten::tensor", []ir.Argument{x}, ir.Arg(dtype).Named("dtype"), ir.Arg(device).Named("device"))
 	}
 	return x.Value(e.g)
@@ -351,22 +351,22 @@ func (e *emitter) scalarToTensor(x ir.Argument, like *ir.Value) *ir.Value {
 
 // tensorItem is __getitem__ of a tensor.
 type tensorItem struct {
-	notFirstClass
+	NotFirstClass
 	self *ir.Value
 }
 
 // Call implements SugaredValue.
-func (t *tensorItem) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (t *tensorItem) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	if len(args) != 1 || len(kwargs) > 0 {
 		fail(at, "__getitem__ expected exactly 1 arguments, got %d", len(args)+len(kwargs))
 	}
 	index := args[0].Value(e.g)
 	if index.Type().Kind() == types.KindInt {
-		return simple{e.insert(at, "aten::select", t.self, e.g.Constant(value.Int(0), at), index)}
+		return simple{e.Insert(at, "aten::select", t.self, e.g.Constant(value.Int(0), at), index)}
 	}
 	if !types.IsSubtype(index.Type(), types.NewOptional(types.Tensor)) {
 		fail(at, "Expected a list element that subtypes 'Optional[Tensor]' but got an element of type '%s'", types.Repr(index.Type()))
 	}
 	list := e.g.InsertNode(e.g.CreateList(types.NewOptional(types.Tensor), []*ir.Value{index})).Output()
-	return simple{e.insert(at, "aten::index", t.self, list)}
+	return simple{e.Insert(at, "aten::index", t.self, list)}
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-func (e *emitter) emitWhile(s syntax.While) {
+func (e *Emitter) emitWhile(s syntax.While) {
 	cond := s.Cond()
 	e.emitLoop(s.Range, func() { e.emitStatements(s.Body()) }, nil, nil, cond)
 }
 
-func (e *emitter) emitFor(s syntax.For) {
+func (e *Emitter) emitFor(s syntax.For) {
 	e.emitIteration(s.Targets(), s.Iters(), s.Range, func() { e.emitStatements(s.Body()) })
 }
 
-func (e *emitter) emitIteration(targets, iters []syntax.Expr, at source.Range, body func()) {
+func (e *Emitter) emitIteration(targets, iters []syntax.Expr, at source.Range, body func()) {
 	if len(iters) != 1 {
 		fail(at, "List of iterables is not supported currently")
 	}
@@ -33,7 +33,7 @@ func (e *emitter) emitIteration(targets, iters []syntax.Expr, at source.Range, b
 
 // emitLoop emits a prim::Loop with its condition in a second block, which conversion to SSA moves
 // before the loop and to the end of its body.
-func (e *emitter) emitLoop(at source.Range, body func(), iterable SugaredValue, targets []syntax.Expr, cond syntax.Expr) {
+func (e *Emitter) emitLoop(at source.Range, body func(), iterable SugaredValue, targets []syntax.Expr, cond syntax.Expr) {
 	var trips *ir.Value
 	if iterable != nil {
 		trips = iterable.Len(e, at)
@@ -77,7 +77,7 @@ func (e *emitter) emitLoop(at source.Range, body func(), iterable SugaredValue, 
 	e.loop = oldLoop
 }
 
-func (e *emitter) emitUnrolledLoop(at source.Range, body func(), iterable SugaredValue, n int, targets []syntax.Expr) {
+func (e *Emitter) emitUnrolledLoop(at source.Range, body func(), iterable SugaredValue, n int, targets []syntax.Expr) {
 	oldLoop := e.loop
 	e.loop = inUnrolledLoop
 	if len(targets) > 1 {
@@ -96,19 +96,19 @@ func (e *emitter) emitUnrolledLoop(at source.Range, body func(), iterable Sugare
 
 // rangeValue is range(...).
 type rangeValue struct {
-	notFirstClass
+	NotFirstClass
 	start, end, step *ir.Value
 	onlyEnd          bool
 	static           int // -1: not known
 }
 
-func (e *emitter) newRange(at source.Range, inputs []*ir.Value, static int) *rangeValue {
+func (e *Emitter) newRange(at source.Range, inputs []*ir.Value, static int) *rangeValue {
 	for i, in := range inputs {
 		if in.Type().Kind() != types.KindInt {
 			fail(at, "all inputs of range must be ints, found %s in argument %d", types.Repr(in.Type()), i)
 		}
 	}
-	r := &rangeValue{notFirstClass: "range", static: static}
+	r := &rangeValue{NotFirstClass: "range", static: static}
 	switch len(inputs) {
 	case 0:
 		fail(at, "range expected at least 1 arguments, got 0")
@@ -127,30 +127,30 @@ func (e *emitter) newRange(at source.Range, inputs []*ir.Value, static int) *ran
 	return r
 }
 
-func (r *rangeValue) Iter(*emitter, source.Range) SugaredValue { return r }
+func (r *rangeValue) Iter(*Emitter, source.Range) SugaredValue { return r }
 
 func (r *rangeValue) StaticLen() (int, bool) { return max(r.static, 0), r.static >= 0 }
 
-func (r *rangeValue) Len(e *emitter, at source.Range) *ir.Value {
+func (r *rangeValue) Len(e *Emitter, at source.Range) *ir.Value {
 	if r.static >= 0 {
 		return e.g.Constant(value.Int(int64(r.static)), at)
 	}
 	if r.onlyEnd {
 		return r.end
 	}
-	return e.insert(at, "aten::__range_length", r.start, r.end, r.step)
+	return e.Insert(at, "aten::__range_length", r.start, r.end, r.step)
 }
 
-func (r *rangeValue) GetItem(e *emitter, at source.Range, index *ir.Value, _ types.Type) SugaredValue {
+func (r *rangeValue) GetItem(e *Emitter, at source.Range, index *ir.Value, _ types.Type) SugaredValue {
 	if r.onlyEnd {
 		return simple{index}
 	}
-	return simple{e.insert(at, "aten::__derive_index", index, r.start, r.step)}
+	return simple{e.Insert(at, "aten::__derive_index", index, r.start, r.step)}
 }
 
 // iterableTree is zip(...) and enumerate(...): several iterables run through side by side.
 type iterableTree struct {
-	notFirstClass
+	NotFirstClass
 	children []SugaredValue
 	static   int // length where all children have a static one, else -1
 }
@@ -179,7 +179,7 @@ func isRange(s SugaredValue) bool {
 	return ok
 }
 
-func (t *iterableTree) Iter(*emitter, source.Range) SugaredValue { return t }
+func (t *iterableTree) Iter(*Emitter, source.Range) SugaredValue { return t }
 func (t *iterableTree) StaticLen() (int, bool)                   { return max(t.static, 0), t.static >= 0 }
 func (t *iterableTree) Unrolled() bool                           { return t.static >= 0 }
 
@@ -195,16 +195,16 @@ func (t *iterableTree) leaves() []SugaredValue {
 	return out
 }
 
-func (t *iterableTree) Len(e *emitter, at source.Range) *ir.Value {
+func (t *iterableTree) Len(e *Emitter, at source.Range) *ir.Value {
 	var lengths []*ir.Value
 	for _, leaf := range t.leaves() {
 		lengths = append(lengths, leaf.Len(e, at))
 	}
 	list := e.g.InsertNode(e.g.CreateList(types.Int, lengths)).Output()
-	return e.insert(at, "prim::min", list)
+	return e.Insert(at, "prim::min", list)
 }
 
-func (t *iterableTree) GetItem(e *emitter, at source.Range, index *ir.Value, _ types.Type) SugaredValue {
+func (t *iterableTree) GetItem(e *Emitter, at source.Range, index *ir.Value, _ types.Type) SugaredValue {
 	items := make([]SugaredValue, len(t.children))
 	for i, c := range t.children {
 		items[i] = c.GetItem(e, at, index, nil)

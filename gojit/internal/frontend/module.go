@@ -28,7 +28,7 @@ type ModuleHost interface {
 
 // moduleValue is a module that is known while the program is compiled.
 type moduleValue struct {
-	notFirstClass
+	NotFirstClass
 	self *ir.Value
 	host ModuleHost
 }
@@ -41,10 +41,10 @@ func NewModule(self *ir.Value, host ModuleHost) SugaredValue {
 func (m *moduleValue) class() *types.Class { return m.self.Type().(*types.Class) }
 
 // AsValue implements SugaredValue.
-func (m *moduleValue) AsValue(*emitter, source.Range) *ir.Value { return m.self }
+func (m *moduleValue) AsValue(*Emitter, source.Range) *ir.Value { return m.self }
 
 // Attr implements SugaredValue.
-func (m *moduleValue) Attr(e *emitter, at source.Range, name string) SugaredValue {
+func (m *moduleValue) Attr(e *Emitter, at source.Range, name string) SugaredValue {
 	if s := m.lookUp(e, at, name); s != nil {
 		return s
 	}
@@ -54,11 +54,11 @@ func (m *moduleValue) Attr(e *emitter, at source.Range, name string) SugaredValu
 }
 
 // HasAttr implements SugaredValue.
-func (m *moduleValue) HasAttr(e *emitter, at source.Range, name string) bool {
+func (m *moduleValue) HasAttr(e *Emitter, at source.Range, name string) bool {
 	return m.lookUp(e, at, name) != nil
 }
 
-func (m *moduleValue) lookUp(e *emitter, at source.Range, name string) SugaredValue {
+func (m *moduleValue) lookUp(e *Emitter, at source.Range, name string) SugaredValue {
 	class := m.class()
 	if class.AttributeIndex(name) >= 0 {
 		return m.attribute(e, name)
@@ -97,7 +97,7 @@ func (m *moduleValue) lookUp(e *emitter, at source.Range, name string) SugaredVa
 }
 
 // attribute reads a slot; a submodule is a module again.
-func (m *moduleValue) attribute(e *emitter, name string) SugaredValue {
+func (m *moduleValue) attribute(e *Emitter, name string) SugaredValue {
 	v := e.g.InsertNode(e.g.CreateGetAttr(m.self, name)).Output()
 	if class, ok := v.Type().(*types.Class); ok && class.IsModule && class.Host == nil && e.o.Version == 0 {
 		return NewModule(v, loadedHost{})
@@ -132,12 +132,12 @@ func hostOf(v *ir.Value) (ModuleHost, bool) {
 }
 
 // SetAttr implements SugaredValue.
-func (m *moduleValue) SetAttr(e *emitter, at source.Range, name string, v *ir.Value) {
+func (m *moduleValue) SetAttr(e *Emitter, at source.Range, name string, v *ir.Value) {
 	(simple{m.self}).SetAttr(e, at, name, v)
 }
 
 // Call implements SugaredValue: it runs the hooks around forward.
-func (m *moduleValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+func (m *moduleValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	class := m.class()
 	if len(class.PreHooks)+len(class.Hooks) == 0 {
 		return m.Attr(e, at, "forward").Call(e, at, args, kwargs, binders)
@@ -173,7 +173,7 @@ func (m *moduleValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argume
 }
 
 // runHook calls a hook with the module and what the hook is shown.
-func (m *moduleValue) runHook(e *emitter, at source.Range, hook types.Method, shown ...*ir.Value) *ir.Value {
+func (m *moduleValue) runHook(e *Emitter, at source.Range, hook types.Method, shown ...*ir.Value) *ir.Value {
 	args := []ir.Argument{ir.ArgAt(m.self, at)}
 	for _, v := range shown {
 		args = append(args, ir.ArgAt(v, at))
@@ -183,7 +183,7 @@ func (m *moduleValue) runHook(e *emitter, at source.Range, hook types.Method, sh
 
 // entries returns the names and values of a container's elements. The names are constants of the
 // graph, though most go unused, so that values are numbered as PyTorch numbers them.
-func (m *moduleValue) entries(e *emitter, at source.Range) (names []*ir.Value, items []SugaredValue) {
+func (m *moduleValue) entries(e *Emitter, at source.Range) (names []*ir.Value, items []SugaredValue) {
 	wantParameters := strings.HasPrefix(m.host.Container(), "parameter")
 	class := m.class()
 	for _, a := range class.Attributes {
@@ -207,26 +207,26 @@ func (m *moduleValue) entries(e *emitter, at source.Range) (names []*ir.Value, i
 
 // containerMethod returns keys, values or items of a dictionary of modules, or one of the methods
 // that list what is in a module.
-func (m *moduleValue) containerMethod(e *emitter, name string) SugaredValue {
+func (m *moduleValue) containerMethod(e *Emitter, name string) SugaredValue {
 	isDict := m.host.Container() == "dict" || m.host.Container() == "parameter_dict"
 	switch {
 	case isDict && slices.Contains([]string{"keys", "values", "items"}, name):
-		return &containerMethod{notFirstClass("method"), m, name}
+		return &containerMethod{NotFirstClass("method"), m, name}
 	case m.class().FindMethod(name) == nil && slices.Contains([]string{"children", "named_children", "modules", "named_modules", "named_buffers"}, name):
-		return &containerMethod{notFirstClass("method"), m, name}
+		return &containerMethod{NotFirstClass("method"), m, name}
 	}
 	return nil
 }
 
 // containerMethod is a method of a container that is carried out while the program is compiled.
 type containerMethod struct {
-	notFirstClass
+	NotFirstClass
 	module *moduleValue
 	name   string
 }
 
 // Call implements SugaredValue.
-func (c *containerMethod) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (c *containerMethod) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	if len(args)+len(kwargs) > 0 {
 		fail(at, "%s method does not accept any arguments", c.name)
 	}
@@ -247,7 +247,7 @@ func (c *containerMethod) Call(e *emitter, at source.Range, args, kwargs []ir.Ar
 }
 
 // listed returns the names and values that the method lists.
-func (c *containerMethod) listed(e *emitter, at source.Range) (names []*ir.Value, items []SugaredValue) {
+func (c *containerMethod) listed(e *Emitter, at source.Range) (names []*ir.Value, items []SugaredValue) {
 	switch c.name {
 	case "modules", "named_modules":
 		return c.module.within(e, at, c.name, "")
@@ -264,7 +264,7 @@ func (c *containerMethod) listed(e *emitter, at source.Range) (names []*ir.Value
 }
 
 // within returns a module with the name path, then all that are in it.
-func (m *moduleValue) within(e *emitter, at source.Range, method, path string) (names []*ir.Value, items []SugaredValue) {
+func (m *moduleValue) within(e *Emitter, at source.Range, method, path string) (names []*ir.Value, items []SugaredValue) {
 	names, items = []*ir.Value{e.g.Constant(value.Str(path), source.Range{})}, []SugaredValue{m}
 	if path != "" {
 		path += "."
@@ -286,7 +286,7 @@ func (m *moduleValue) within(e *emitter, at source.Range, method, path string) (
 }
 
 // chosen returns an element that an index chooses when the program runs; all elements must be of the type.
-func (m *moduleValue) chosen(e *emitter, at source.Range, index *ir.Value, t types.Type) SugaredValue {
+func (m *moduleValue) chosen(e *Emitter, at source.Range, index *ir.Value, t types.Type) SugaredValue {
 	for _, a := range m.class().Attributes {
 		class, isClass := a.Type.(*types.Class)
 		if !isClass || !class.IsModule {
@@ -296,10 +296,10 @@ func (m *moduleValue) chosen(e *emitter, at source.Range, index *ir.Value, t typ
 			fail(at, "Attribute %s is not of annotated type %s: %s", a.Name, t.Annotation(nil), why)
 		}
 	}
-	return simple{e.insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(t)}
+	return simple{e.Insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(t)}
 }
 
-func (m *moduleValue) elements(e *emitter, at source.Range) *TupleValue {
+func (m *moduleValue) elements(e *Emitter, at source.Range) *TupleValue {
 	names, items := m.entries(e, at)
 	switch m.host.Container() {
 	case "list", "sequential", "parameter_list":
@@ -316,20 +316,20 @@ func (m *moduleValue) elements(e *emitter, at source.Range) *TupleValue {
 }
 
 // Iter implements SugaredValue.
-func (m *moduleValue) Iter(e *emitter, at source.Range) SugaredValue { return m.elements(e, at) }
+func (m *moduleValue) Iter(e *Emitter, at source.Range) SugaredValue { return m.elements(e, at) }
 
 // AsTuple implements SugaredValue.
-func (m *moduleValue) AsTuple(e *emitter, at source.Range, _ int) []SugaredValue {
+func (m *moduleValue) AsTuple(e *Emitter, at source.Range, _ int) []SugaredValue {
 	return m.elements(e, at).Items
 }
 
 // Len implements SugaredValue.
-func (m *moduleValue) Len(e *emitter, at source.Range) *ir.Value {
+func (m *moduleValue) Len(e *Emitter, at source.Range) *ir.Value {
 	return e.g.Constant(value.Int(int64(len(m.elements(e, at).Items))), at)
 }
 
 // GetItem implements SugaredValue.
-func (m *moduleValue) GetItem(e *emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue {
+func (m *moduleValue) GetItem(e *Emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue {
 	switch m.host.Container() {
 	case "list", "sequential", "parameter_list":
 		if _, constant := index.Constant(); !constant && hint != nil {
@@ -346,7 +346,7 @@ func (m *moduleValue) GetItem(e *emitter, at source.Range, index *ir.Value, hint
 	return m.Attr(e, at, "__getitem__").Call(e, at, []ir.Argument{ir.Arg(index)}, nil, 1)
 }
 
-func (m *moduleValue) dictItem(e *emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue {
+func (m *moduleValue) dictItem(e *Emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue {
 	c, ok := index.Constant()
 	if !ok || c.Kind() != value.KindString {
 		if hint != nil {

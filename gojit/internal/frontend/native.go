@@ -30,6 +30,6 @@ type nativeMethod struct {
 }
 
 // Call implements SugaredValue.
-func (m *nativeMethod) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+func (m *nativeMethod) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	return m.BuiltinFunction.Call(e, at, append([]ir.Argument{ir.Arg(m.object)}, args...), kwargs, binders)
 }

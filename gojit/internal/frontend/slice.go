@@ -11,12 +11,12 @@ import (
 
 // sliceValue is slice(start, end, step): a subscript, and a variable that is one. A bound that is not there is nil.
 type sliceValue struct {
-	notFirstClass
+	NotFirstClass
 	start, end, step *ir.Value
 }
 
 // emitSliceObject emits a call of slice. Bounds that are None become those of a slice that goes forward.
-func (e *emitter) emitSliceObject(call syntax.Apply) SugaredValue {
+func (e *Emitter) emitSliceObject(call syntax.Apply) SugaredValue {
 	inputs, name := call.Inputs(), call.Callee().Range
 	if len(call.Attributes()) > 0 {
 		fail(name, "Slice does not accept any keyword arguments")
@@ -41,7 +41,7 @@ func (e *emitter) emitSliceObject(call syntax.Apply) SugaredValue {
 }
 
 // probeSlice emits an index and returns it where it is a slice object. Another index is emitted again by who needs it, as PyTorch does.
-func (e *emitter) probeSlice(index syntax.Expr) *sliceValue {
+func (e *Emitter) probeSlice(index syntax.Expr) *sliceValue {
 	if e.mustKeep() {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-func (e *emitter) emitStatements(stmts []syntax.Stmt) {
+func (e *Emitter) emitStatements(stmts []syntax.Stmt) {
 	for _, s := range stmts {
 		e.emitStatement(s)
 		if e.exits[e.env.block] {
@@ -20,7 +20,7 @@ func (e *emitter) emitStatements(stmts []syntax.Stmt) {
 	}
 }
 
-func (e *emitter) emitStatement(s syntax.Stmt) {
+func (e *Emitter) emitStatement(s syntax.Stmt) {
 	tensor.Look() // programs may be long
 	e.pending = s.Range
 	switch s.Kind {
@@ -60,7 +60,7 @@ func (e *emitter) emitStatement(s syntax.Stmt) {
 	}
 }
 
-func (e *emitter) emitReturn(s syntax.Return) {
+func (e *Emitter) emitReturn(s syntax.Return) {
 	want := e.declaredReturn
 	actual := e.emitExpr(s.Expr(), want)
 	if want != nil {
@@ -89,7 +89,7 @@ func (e *emitter) emitReturn(s syntax.Return) {
 	e.exits[e.env.block] = true
 }
 
-func (e *emitter) emitJump(s syntax.Stmt, kind, word string) {
+func (e *Emitter) emitJump(s syntax.Stmt, kind, word string) {
 	if e.loop == inUnrolledLoop {
 		fail(s.Range, "Because we emit iteration over modulelists or tuples as unrolled loops, we do not support break or continue inside the body of these loops")
 	}
@@ -101,7 +101,7 @@ func (e *emitter) emitJump(s syntax.Stmt, kind, word string) {
 	e.g.InsertNode(n)
 }
 
-func (e *emitter) emitRaise(s syntax.Raise) {
+func (e *Emitter) emitRaise(s syntax.Raise) {
 	var message, class *ir.Value
 	switch x := e.emitSugared(s.Expr(), 1, nil).(type) {
 	case *exceptionMessage:
@@ -112,17 +112,17 @@ func (e *emitter) emitRaise(s syntax.Raise) {
 		fail(s.Range, "exceptions must derive from BaseException")
 	}
 	if message.Type().Kind() != types.KindString {
-		message = e.insert(source.Range{}, "aten::str", message)
+		message = e.Insert(source.Range{}, "aten::str", message)
 	}
 	if class != nil {
-		e.insert(s.Range, "prim::RaiseException", message, class)
+		e.Insert(s.Range, "prim::RaiseException", message, class)
 	} else {
-		e.insert(s.Range, "prim::RaiseException", message)
+		e.Insert(s.Range, "prim::RaiseException", message)
 	}
 	e.exits[e.env.block] = true
 }
 
-func (e *emitter) emitAssert(s syntax.Assert) {
+func (e *Emitter) emitAssert(s syntax.Assert) {
 	cond := e.emitCond(s.Test())
 	message := s.Message()
 	if message == nil {
@@ -134,7 +134,7 @@ func (e *emitter) emitAssert(s syntax.Assert) {
 	e.emitIfElse(s.Range, cond, nil, []syntax.Stmt{raise.Tree})
 }
 
-func (e *emitter) emitAssign(s syntax.Assign) {
+func (e *Emitter) emitAssign(s syntax.Assign) {
 	if len(s.LHSList()) == 1 {
 		e.emitSingleAssign(s)
 		return
@@ -148,7 +148,7 @@ func (e *emitter) emitAssign(s syntax.Assign) {
 	}
 }
 
-func (e *emitter) emitSingleAssign(s syntax.Assign) {
+func (e *Emitter) emitSingleAssign(s syntax.Assign) {
 	lhs, rhs := s.LHS(), s.RHS()
 	if rhs == nil {
 		fail(s.Range, "Expected RHS for assignment")
@@ -180,7 +180,7 @@ func (e *emitter) emitSingleAssign(s syntax.Assign) {
 }
 
 // checkTargets checks the left-hand side of an unpacking and reports whether it has a star.
-func (e *emitter) checkTargets(targets []syntax.Expr, at source.Range) bool {
+func (e *Emitter) checkTargets(targets []syntax.Expr, at source.Range) bool {
 	normal, starred := 0, 0
 	for _, t := range targets {
 		switch t.Kind {
@@ -203,7 +203,7 @@ func (e *emitter) checkTargets(targets []syntax.Expr, at source.Range) bool {
 	return starred > 0
 }
 
-func (e *emitter) emitTupleAssign(t syntax.TupleLiteral, rhs syntax.Expr) {
+func (e *Emitter) emitTupleAssign(t syntax.TupleLiteral, rhs syntax.Expr) {
 	binders := len(t.Inputs())
 	starred := e.checkTargets(t.Inputs(), t.Range)
 	if starred {
@@ -212,7 +212,7 @@ func (e *emitter) emitTupleAssign(t syntax.TupleLiteral, rhs syntax.Expr) {
 	e.assignTuple(t, e.emitSugared(rhs, binders, nil), rhs.Range, binders, starred)
 }
 
-func (e *emitter) assignTuple(t syntax.TupleLiteral, rhs SugaredValue, at source.Range, binders int, starred bool) {
+func (e *Emitter) assignTuple(t syntax.TupleLiteral, rhs SugaredValue, at source.Range, binders int, starred bool) {
 	hint := binders
 	if starred {
 		hint = -1
@@ -231,7 +231,7 @@ func (e *emitter) assignTuple(t syntax.TupleLiteral, rhs SugaredValue, at source
 	e.assignAll(t.Inputs(), outputs, at, binders)
 }
 
-func (e *emitter) assignAll(targets []syntax.Expr, outputs []SugaredValue, at source.Range, binders int) {
+func (e *Emitter) assignAll(targets []syntax.Expr, outputs []SugaredValue, at source.Range, binders int) {
 	i := 0
 	for _, target := range targets {
 		switch target.Kind {
@@ -290,7 +290,7 @@ func augmentedOp(s syntax.AugAssign, t types.Type) string {
 	return binary[s.Op()].builtin
 }
 
-func (e *emitter) emitAugAssign(s syntax.AugAssign) {
+func (e *Emitter) emitAugAssign(s syntax.AugAssign) {
 	switch s.LHS().Kind {
 	case syntax.KindVar:
 		v := syntax.AsVar(s.LHS())
@@ -307,7 +307,7 @@ func (e *emitter) emitAugAssign(s syntax.AugAssign) {
 	}
 }
 
-func (e *emitter) augmentedValue(s syntax.AugAssign, lhs *ir.Value) *ir.Value {
+func (e *Emitter) augmentedValue(s syntax.AugAssign, lhs *ir.Value) *ir.Value {
 	class, ok := lhs.Type().(*types.Class)
 	if !ok {
 		rhs := e.emitExpr(s.RHS(), nil)
@@ -325,7 +325,7 @@ func (e *emitter) augmentedValue(s syntax.AugAssign, lhs *ir.Value) *ir.Value {
 	return newMethod(lhs, name).Call(e, s.Range, []ir.Argument{ir.Arg(rhs)}, nil, 0).AsValue(e, s.Range)
 }
 
-func (e *emitter) emitAugSubscript(s syntax.AugAssign) {
+func (e *Emitter) emitAugSubscript(s syntax.AugAssign) {
 	lhs := syntax.AsSubscript(s.LHS())
 	container := e.emitExpr(lhs.Value(), nil)
 	op := augmentedOp(s, container.Type())
@@ -341,12 +341,12 @@ func (e *emitter) emitAugSubscript(s syntax.AugAssign) {
 		return
 	}
 	list := e.g.InsertNode(e.g.CreateList(types.NewOptional(types.Tensor), indices)).Output()
-	old := ir.Arg(e.insert(s.Range, "aten::index", sliced, list))
+	old := ir.Arg(e.Insert(s.Range, "aten::index", sliced, list))
 	result := e.callBuiltin(s.Range, op, []ir.Argument{rhs}, nil, &old)
-	e.insert(s.Range, "aten::index_put_", sliced, list, result)
+	e.Insert(s.Range, "aten::index_put_", sliced, list, result)
 }
 
-func (e *emitter) emitAugElement(s syntax.AugAssign, lhs syntax.Subscript, container *ir.Value) {
+func (e *Emitter) emitAugElement(s syntax.AugAssign, lhs syntax.Subscript, container *ir.Value) {
 	t := container.Type()
 	if len(lhs.Subscripts()) != 1 {
 		fail(lhs.Range, "Sliced expression not yet supported for %s augmented assignment. File a bug if you want this", t.Annotation(nil))
@@ -361,12 +361,12 @@ func (e *emitter) emitAugElement(s syntax.AugAssign, lhs syntax.Subscript, conta
 	}
 	index := e.emitExpr(lhs.Subscripts()[0], nil)
 	rhs := e.emitExpr(s.RHS(), nil)
-	old := e.insert(s.Range, "aten::__getitem__", container, index)
-	result := e.insert(s.Range, augmentedOp(s, elem), old, rhs)
-	e.insert(s.Range, "aten::_set_item", container, index, result)
+	old := e.Insert(s.Range, "aten::__getitem__", container, index)
+	result := e.Insert(s.Range, augmentedOp(s, elem), old, rhs)
+	e.Insert(s.Range, "aten::_set_item", container, index, result)
 }
 
-func (e *emitter) emitDelete(target syntax.Expr) {
+func (e *Emitter) emitDelete(target syntax.Expr) {
 	switch target.Kind {
 	case syntax.KindVar:
 		name := syntax.AsVar(target).Name().Name()
@@ -398,7 +398,7 @@ func (e *emitter) emitDelete(target syntax.Expr) {
 	}
 }
 
-func (e *emitter) emitWith(s syntax.With) {
+func (e *Emitter) emitWith(s syntax.With) {
 	var entered []*ir.Value
 	for _, item := range s.Items() {
 		expr := item.Target()
@@ -425,7 +425,7 @@ func (e *emitter) emitWith(s syntax.With) {
 	}
 }
 
-func (e *emitter) checkEnterExit(at source.Range, enter, exit *ir.Function) {
+func (e *Emitter) checkEnterExit(at source.Range, enter, exit *ir.Function) {
 	for _, f := range []*ir.Function{enter, exit} {
 		_, err := f.EnsureDefinedWithin()
 		check(err)

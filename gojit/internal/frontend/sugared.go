@@ -12,83 +12,96 @@ import (
 )
 
 // SugaredValue is what an expression stands for while it is being emitted. The methods end the
-// compilation with an error where the value cannot do what they ask; embed notFirstClass for
-// those.
+// compilation with an error (Emitter.Fail) where the value cannot do what they ask; embed NotFirstClass
+// for those.
 type SugaredValue interface {
 	// Kind says what the value is, for messages.
 	Kind() string
 	// AsValue returns a value of the graph.
-	AsValue(e *emitter, at source.Range) *ir.Value
+	AsValue(e *Emitter, at source.Range) *ir.Value
 	// Attr returns an attribute.
-	Attr(e *emitter, at source.Range, name string) SugaredValue
+	Attr(e *Emitter, at source.Range, name string) SugaredValue
 	// HasAttr reports whether there is an attribute.
-	HasAttr(e *emitter, at source.Range, name string) bool
+	HasAttr(e *Emitter, at source.Range, name string) bool
 	// SetAttr assigns to an attribute.
-	SetAttr(e *emitter, at source.Range, name string, v *ir.Value)
+	SetAttr(e *Emitter, at source.Range, name string, v *ir.Value)
 	// Call calls the value. binders is the number of variables that the result is unpacked into.
-	Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue
+	Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue
 	// AsTuple returns the elements; size is the number that is expected, -1 where it is not known.
-	AsTuple(e *emitter, at source.Range, size int) []SugaredValue
+	AsTuple(e *Emitter, at source.Range, size int) []SugaredValue
 	// Iter returns what a loop runs over: a value that has Len and GetItem.
-	Iter(e *emitter, at source.Range) SugaredValue
+	Iter(e *Emitter, at source.Range) SugaredValue
 	// Len returns the number of elements.
-	Len(e *emitter, at source.Range) *ir.Value
+	Len(e *Emitter, at source.Range) *ir.Value
 	// StaticLen returns the number of elements where it is known now.
 	StaticLen() (n int, ok bool)
 	// Unrolled reports whether a loop over the value is unrolled.
 	Unrolled() bool
 	// GetItem returns an element. hint, if not nil, is the type that the context expects.
-	GetItem(e *emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue
+	GetItem(e *Emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue
 }
 
-// notFirstClass refuses everything. Its text is the kind.
-type notFirstClass string
+// NotFirstClass refuses everything. Its text is the kind, which its messages name.
+type NotFirstClass string
 
-func (k notFirstClass) Kind() string { return string(k) }
+// Kind implements SugaredValue.
+func (k NotFirstClass) Kind() string { return string(k) }
 
-func (k notFirstClass) AsValue(_ *emitter, at source.Range) *ir.Value {
+// AsValue implements SugaredValue.
+func (k NotFirstClass) AsValue(_ *Emitter, at source.Range) *ir.Value {
 	fail(at, "%s cannot be used as a value", string(k))
 	return nil
 }
 
-func (k notFirstClass) Attr(_ *emitter, at source.Range, name string) SugaredValue {
+// Attr implements SugaredValue.
+func (k NotFirstClass) Attr(_ *Emitter, at source.Range, name string) SugaredValue {
 	fail(at, "attribute lookup is not defined on %s", string(k))
 	return nil
 }
 
-func (k notFirstClass) HasAttr(_ *emitter, at source.Range, name string) bool {
+// HasAttr implements SugaredValue.
+func (k NotFirstClass) HasAttr(_ *Emitter, at source.Range, name string) bool {
 	fail(at, "attribute lookup is not defined on %s", string(k))
 	return false
 }
 
-func (k notFirstClass) SetAttr(_ *emitter, at source.Range, name string, _ *ir.Value) {
+// SetAttr implements SugaredValue.
+func (k NotFirstClass) SetAttr(_ *Emitter, at source.Range, name string, _ *ir.Value) {
 	fail(at, "attribute assignment is not defined on %s", string(k))
 }
 
-func (k notFirstClass) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
+// Call implements SugaredValue.
+func (k NotFirstClass) Call(_ *Emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
 	fail(at, "cannot call a %s", string(k))
 	return nil
 }
 
-func (k notFirstClass) AsTuple(_ *emitter, at source.Range, _ int) []SugaredValue {
+// AsTuple implements SugaredValue.
+func (k NotFirstClass) AsTuple(_ *Emitter, at source.Range, _ int) []SugaredValue {
 	fail(at, "%s cannot be used as a tuple", string(k))
 	return nil
 }
 
-func (k notFirstClass) Iter(_ *emitter, at source.Range) SugaredValue {
+// Iter implements SugaredValue.
+func (k NotFirstClass) Iter(_ *Emitter, at source.Range) SugaredValue {
 	fail(at, "%s cannot be used as an iterable", string(k))
 	return nil
 }
 
-func (k notFirstClass) Len(_ *emitter, at source.Range) *ir.Value {
+// Len implements SugaredValue.
+func (k NotFirstClass) Len(_ *Emitter, at source.Range) *ir.Value {
 	fail(at, "'%s' object is not iterable", string(k))
 	return nil
 }
 
-func (k notFirstClass) StaticLen() (int, bool) { return 0, false }
-func (k notFirstClass) Unrolled() bool         { return false }
+// StaticLen implements SugaredValue.
+func (k NotFirstClass) StaticLen() (int, bool) { return 0, false }
 
-func (k notFirstClass) GetItem(_ *emitter, at source.Range, _ *ir.Value, _ types.Type) SugaredValue {
+// Unrolled implements SugaredValue.
+func (k NotFirstClass) Unrolled() bool { return false }
+
+// GetItem implements SugaredValue.
+func (k NotFirstClass) GetItem(_ *Emitter, at source.Range, _ *ir.Value, _ types.Type) SugaredValue {
 	fail(at, "'%s' object is not subscriptable", string(k))
 	return nil
 }
@@ -107,14 +120,14 @@ func asSimple(s SugaredValue) *ir.Value {
 }
 
 func (s simple) Kind() string                             { return "value of type '" + s.v.Type().Annotation(nil) + "'" }
-func (s simple) AsValue(*emitter, source.Range) *ir.Value { return s.v }
+func (s simple) AsValue(*Emitter, source.Range) *ir.Value { return s.v }
 func (s simple) StaticLen() (int, bool)                   { return 0, false }
 func (s simple) Unrolled() bool                           { return false }
-func (s simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
+func (s simple) lookUp(e *Emitter, at source.Range, name string) SugaredValue {
 	switch t := s.v.Type().(type) {
 	case *types.TensorInfo:
 		if dtype, ok := castMethods[name]; ok {
-			return &tensorCast{notFirstClass("cast"), s.v, dtype}
+			return &tensorCast{NotFirstClass("cast"), s.v, dtype}
 		}
 	case *types.Tuple:
 		if i := t.FieldIndex(name); i >= 0 {
@@ -164,7 +177,7 @@ func (s simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 		return newBuiltinMethod("aten::to", s.v, at)
 	}
 	if property := e.propertyOf(s.v.Type().Kind(), name); property != "" {
-		return simple{e.insert(source.Range{}, property, s.v)}
+		return simple{e.Insert(source.Range{}, property, s.v)}
 	}
 	if hasSelfOverload("aten::"+name, s.v.Type()) {
 		return newBuiltinMethod("aten::"+name, s.v, at)
@@ -182,7 +195,7 @@ func shortName(m types.Method) string {
 	return name
 }
 
-func (s simple) Attr(e *emitter, at source.Range, name string) SugaredValue {
+func (s simple) Attr(e *Emitter, at source.Range, name string) SugaredValue {
 	if found := s.lookUp(e, at, name); found != nil {
 		return found
 	}
@@ -201,7 +214,7 @@ func (s simple) Attr(e *emitter, at source.Range, name string) SugaredValue {
 	return nil
 }
 
-func (s simple) HasAttr(e *emitter, at source.Range, name string) bool {
+func (s simple) HasAttr(e *Emitter, at source.Range, name string) bool {
 	switch t := s.v.Type().(type) {
 	case *types.Class:
 		e.ensureClassCompiled(at, t)
@@ -218,7 +231,7 @@ func (s simple) HasAttr(e *emitter, at source.Range, name string) bool {
 	return false
 }
 
-func (s simple) SetAttr(e *emitter, at source.Range, name string, v *ir.Value) {
+func (s simple) SetAttr(e *Emitter, at source.Range, name string, v *ir.Value) {
 	class, ok := s.v.Type().(*types.Class)
 	if !ok {
 		fail(at, "Tried to set an attribute: %s on a non-class: %s", name, types.Repr(s.v.Type()))
@@ -240,7 +253,7 @@ func (s simple) SetAttr(e *emitter, at source.Range, name string, v *ir.Value) {
 
 // addAttribute adds an attribute that __init__ of a script class assigns first. It reports false
 // where the function is no such method.
-func (e *emitter) addAttribute(at source.Range, class *types.Class, name string, v *ir.Value) bool {
+func (e *Emitter) addAttribute(at source.Range, class *types.Class, name string, v *ir.Value) bool {
 	isInit := e.f.ShortName() == "__init__" && len(e.g.Inputs()) > 0 && e.g.Inputs()[0].Type() == types.Type(class)
 	if !isInit {
 		return false
@@ -256,7 +269,7 @@ func (e *emitter) addAttribute(at source.Range, class *types.Class, name string,
 	return true
 }
 
-func (s simple) setProperty(e *emitter, at source.Range, class *types.Class, name string, v *ir.Value) {
+func (s simple) setProperty(e *Emitter, at source.Range, class *types.Class, name string, v *ir.Value) {
 	p := class.FindProperty(name)
 	if p == nil {
 		fail(at, "Tried to set nonexistent attribute: %s. Did you forget to initialize it in __init__()?", name)
@@ -267,7 +280,7 @@ func (s simple) setProperty(e *emitter, at source.Range, class *types.Class, nam
 	newMethod(s.v, shortName(p.Setter)).Call(e, at, []ir.Argument{ir.Arg(v)}, nil, 1)
 }
 
-func (s simple) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+func (s simple) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	if m, ok := sugarOf(s.v).(*moduleValue); ok {
 		return m.Call(e, at, args, kwargs, binders)
 	}
@@ -281,7 +294,7 @@ func (s simple) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, bi
 	return nil
 }
 
-func (s simple) AsTuple(e *emitter, at source.Range, size int) []SugaredValue {
+func (s simple) AsTuple(e *Emitter, at source.Range, size int) []SugaredValue {
 	var vs []*ir.Value
 	switch s.v.Type().Kind() {
 	case types.KindTuple:
@@ -303,12 +316,12 @@ func (s simple) AsTuple(e *emitter, at source.Range, size int) []SugaredValue {
 	return out
 }
 
-func (s simple) Iter(e *emitter, at source.Range) SugaredValue {
+func (s simple) Iter(e *Emitter, at source.Range) SugaredValue {
 	switch s.v.Type().Kind() {
 	case types.KindList, types.KindString, types.KindTensor:
 		return s
 	case types.KindDict:
-		return simple{e.insert(at, "aten::keys", s.v)}
+		return simple{e.Insert(at, "aten::keys", s.v)}
 	case types.KindTuple:
 		return &TupleValue{Items: s.AsTuple(e, at, -1)}
 	}
@@ -316,25 +329,25 @@ func (s simple) Iter(e *emitter, at source.Range) SugaredValue {
 	return nil
 }
 
-func (s simple) Len(e *emitter, at source.Range) *ir.Value {
+func (s simple) Len(e *Emitter, at source.Range) *ir.Value {
 	switch s.v.Type().Kind() {
 	case types.KindList, types.KindString, types.KindTensor:
-		return e.insert(at, "aten::len", s.v)
+		return e.Insert(at, "aten::len", s.v)
 	}
 	fail(at, "'%s' object is not iterable", types.Repr(s.v.Type()))
 	return nil
 }
 
-func (s simple) GetItem(e *emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue {
+func (s simple) GetItem(e *Emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue {
 	t := s.v.Type()
 	switch {
 	case t.Kind() == types.KindList, t.Kind() == types.KindString, t.Kind() == types.KindDict:
-		return simple{e.insert(at, "aten::__getitem__", s.v, index)}
+		return simple{e.Insert(at, "aten::__getitem__", s.v, index)}
 	case types.IsSubtype(t, types.Tensor):
 		return simple{e.insertArgs(at, "aten::select", []ir.Argument{ir.Arg(s.v), ir.ConstArg(value.Int(0)), ir.Arg(index)})}
 	case t.Kind() == types.KindClass:
 		if t.(*types.Class).IsModule && hint != nil {
-			v := e.insert(at, "prim::ModuleContainerIndex", s.v, index)
+			v := e.Insert(at, "prim::ModuleContainerIndex", s.v, index)
 			return simple{v.SetType(hint)}
 		}
 		return s.Attr(e, at, "__getitem__").Call(e, at, []ir.Argument{ir.Arg(index)}, nil, 1)
@@ -350,7 +363,7 @@ type TupleValue struct{ Items []SugaredValue }
 func (t *TupleValue) Kind() string { return "Tuple" }
 
 // AsValue implements SugaredValue.
-func (t *TupleValue) AsValue(e *emitter, at source.Range) *ir.Value {
+func (t *TupleValue) AsValue(e *Emitter, at source.Range) *ir.Value {
 	vs := make([]*ir.Value, len(t.Items))
 	for i, item := range t.Items {
 		vs[i] = item.AsValue(e, at)
@@ -359,10 +372,10 @@ func (t *TupleValue) AsValue(e *emitter, at source.Range) *ir.Value {
 }
 
 // AsTuple implements SugaredValue.
-func (t *TupleValue) AsTuple(*emitter, source.Range, int) []SugaredValue { return t.Items }
+func (t *TupleValue) AsTuple(*Emitter, source.Range, int) []SugaredValue { return t.Items }
 
 // Iter implements SugaredValue.
-func (t *TupleValue) Iter(*emitter, source.Range) SugaredValue { return t }
+func (t *TupleValue) Iter(*Emitter, source.Range) SugaredValue { return t }
 
 // StaticLen implements SugaredValue.
 func (t *TupleValue) StaticLen() (int, bool) { return len(t.Items), true }
@@ -371,12 +384,12 @@ func (t *TupleValue) StaticLen() (int, bool) { return len(t.Items), true }
 func (t *TupleValue) Unrolled() bool { return true }
 
 // Len implements SugaredValue.
-func (t *TupleValue) Len(e *emitter, at source.Range) *ir.Value {
+func (t *TupleValue) Len(e *Emitter, at source.Range) *ir.Value {
 	return e.g.Constant(value.Int(int64(len(t.Items))), at)
 }
 
 // GetItem implements SugaredValue.
-func (t *TupleValue) GetItem(e *emitter, at source.Range, index *ir.Value, _ types.Type) SugaredValue {
+func (t *TupleValue) GetItem(e *Emitter, at source.Range, index *ir.Value, _ types.Type) SugaredValue {
 	c, ok := index.Constant()
 	if !ok || !c.IsInt() {
 		fail(at, "Expected integer literal for index. ModuleList/Sequential indexing is only supported with integer literals. Enumeration is supported, e.g. 'for index, v in enumerate(self): ...'")
@@ -392,34 +405,34 @@ func (t *TupleValue) GetItem(e *emitter, at source.Range, index *ir.Value, _ typ
 }
 
 // Attr implements SugaredValue.
-func (t *TupleValue) Attr(e *emitter, at source.Range, name string) SugaredValue {
+func (t *TupleValue) Attr(e *Emitter, at source.Range, name string) SugaredValue {
 	return (simple{t.AsValue(e, at)}).Attr(e, at, name)
 }
 
 // HasAttr implements SugaredValue.
-func (t *TupleValue) HasAttr(*emitter, source.Range, string) bool { return false }
+func (t *TupleValue) HasAttr(*Emitter, source.Range, string) bool { return false }
 
 // SetAttr implements SugaredValue.
-func (t *TupleValue) SetAttr(_ *emitter, at source.Range, name string, _ *ir.Value) {
+func (t *TupleValue) SetAttr(_ *Emitter, at source.Range, name string, _ *ir.Value) {
 	fail(at, "attribute assignment is not defined on Tuple")
 }
 
 // Call implements SugaredValue.
-func (t *TupleValue) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
+func (t *TupleValue) Call(_ *Emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
 	fail(at, "cannot call a Tuple")
 	return nil
 }
 
 // BuiltinFunction is an operator by name, bound to a first argument where it is used as a method.
 type BuiltinFunction struct {
-	notFirstClass
+	NotFirstClass
 	Name string
 	self *ir.Argument // nil where it is not bound
 }
 
 // NewBuiltin returns an operator as a function: "aten::relu".
 func NewBuiltin(name string) *BuiltinFunction {
-	return &BuiltinFunction{notFirstClass: "builtin", Name: name}
+	return &BuiltinFunction{NotFirstClass: "builtin", Name: name}
 }
 
 func newBuiltinMethod(name string, self *ir.Value, at source.Range) *BuiltinFunction {
@@ -447,6 +460,6 @@ func hasSelfOverload(name string, t types.Type) bool {
 }
 
 // Call implements SugaredValue.
-func (b *BuiltinFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (b *BuiltinFunction) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	return simple{e.callBuiltin(at, b.Name, args, kwargs, b.self)}
 }

@@ -50,7 +50,7 @@ func torchNames() (names []string) {
 }
 
 // undefinedNote says what may be meant by a name that nothing defines.
-func (e *emitter) undefinedNote(name string) string {
+func (e *Emitter) undefinedNote(name string) string {
 	if name == e.f.ShortName() {
 		return "a function cannot call itself: its name is set when it has been compiled; a method of a module can, where its result is annotated"
 	}
@@ -121,7 +121,7 @@ func isName(text string) bool {
 }
 
 // names returns the variables and builtin names that an expression can use.
-func (e *emitter) names() []string {
+func (e *Emitter) names() []string {
 	var names []string
 	for at := e.env; at != nil; at = at.parent {
 		for name := range at.sugared {

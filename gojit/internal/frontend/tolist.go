@@ -10,7 +10,7 @@ import (
 
 // toList is the method of a tensor whose result has the type that the program expects of it.
 type toList struct {
-	notFirstClass
+	NotFirstClass
 	tensor *ir.Value
 }
 
@@ -20,7 +20,7 @@ var elementCodes = map[types.Kind]int64{
 }
 
 // emitToList emits prim::tolist with the number of dimensions and the element type of hint.
-func (e *emitter) emitToList(call syntax.Apply, l *toList, hint types.Type) SugaredValue {
+func (e *Emitter) emitToList(call syntax.Apply, l *toList, hint types.Type) SugaredValue {
 	e.checkInputs(call, 0)
 	if hint == nil {
 		at := call.Range

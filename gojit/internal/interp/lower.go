@@ -448,6 +448,10 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 	if o == nil {
 		return source.Errorf(source.RuntimeError, n.Range, "no operator runs %s with inputs of the types (%s)", n.Kind(), typesOf(n.Inputs()))
 	}
+	o, err := o.For(n)
+	if err != nil {
+		return err
+	}
 	l.checkedWrites(n, o)
 	if op, ok := typedOpcodes[o.Name]; ok {
 		l.simple(op, n, n.Inputs(), dead)

@@ -1,11 +1,13 @@
 package ir
 
 import (
+	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
 // Function is a compiled function or method: a name, a schema and a graph. The graph is made on
@@ -40,6 +42,25 @@ func NewFunction(name string, s *schema.FunctionSchema, g *Graph) *Function {
 	f := &Function{Name: name, Schema: s, graph: g}
 	f.state.Store(defined)
 	return f
+}
+
+// Schema describes the parameters and results of a graph as those of a function: parameters are called argument_0 and so on where their values have no
+// names.
+func (g *Graph) Schema(name string) *schema.FunctionSchema {
+	s := &schema.FunctionSchema{Name: name}
+	for i, in := range g.Inputs() {
+		argument := schema.Argument{Name: "argument_" + strconv.Itoa(i), Type: types.Unshaped(in.Type()), ListSize: -1}
+		if in.HasName() {
+			argument.Name = in.BaseName()
+		}
+		argument.RealType = argument.Type
+		s.Arguments = append(s.Arguments, argument)
+	}
+	for _, out := range g.Outputs() {
+		t := types.Unshaped(out.Type())
+		s.Returns = append(s.Returns, schema.Argument{Type: t, RealType: t, ListSize: -1})
+	}
+	return s
 }
 
 // NewLazyFunction returns a function whose schema and graph define fills in by SetDefinition.

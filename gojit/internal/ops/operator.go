@@ -32,6 +32,8 @@ type Operator struct {
 	Name string
 	// Run executes the operator; nil: it can be compiled but not run.
 	Run Operation
+	// Make makes what Run would be from the node that calls the operator, once for each node; nil: Run does for all. An operator with Make has no Run.
+	Make func(Node) (Operation, error)
 	// Check fails where Run would refuse the arguments, without running; nil: Run alone knows. It is for those who run the operator as others.
 	Check func(args []value.Value) error
 	// Record is the operator's record, nil where nothing is to be said of it.
@@ -44,6 +46,25 @@ type Operator struct {
 	words  string // that stand behind the schema in the table
 	tags   Tags   // those of them that are tags
 	parsed *schema.FunctionSchema
+}
+
+// Node is a node that calls an operator, as far as operators may read it.
+type Node interface {
+	Kind() string
+	// Attr returns the value of an attribute.
+	Attr(name string) (v any, ok bool)
+}
+
+// For returns the operator for a node: one that Make made, or else the operator itself.
+func (o *Operator) For(n Node) (*Operator, error) {
+	if o.Make == nil {
+		return o, nil
+	}
+	run, err := o.Make(n)
+	if err != nil {
+		return nil, err
+	}
+	return &Operator{Name: o.Name, Run: run, Record: o.Record, Alias: o.Alias, text: o.text, words: o.words, tags: o.tags}, nil
 }
 
 // AliasKind is what is known of the memory that an operator reads, writes and returns.

@@ -185,13 +185,13 @@ func (t *table) register(o *Operator) error {
 		if o.Record != nil {
 			known.Record = o.Record
 		}
-		if o.Run == nil {
+		if o.Run == nil && o.Make == nil {
 			return nil
 		}
-		if known.Run != nil {
+		if known.Run != nil || known.Make != nil {
 			return source.Errorf(source.RuntimeError, source.Range{}, "Tried to register an operator (%s) twice", key)
 		}
-		known.Run, known.Check = o.Run, o.Check
+		known.Run, known.Make, known.Check = o.Run, o.Make, o.Check
 		return nil
 	}
 	if key == o.Name {

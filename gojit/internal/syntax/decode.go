@@ -197,7 +197,7 @@ func defWithTypeComments(t *Tree, isMethod bool) (*Tree, error) {
 	if !anyTypeComment.MatchString(text.Body) {
 		return t, nil
 	}
-	_, comments, err := lex(text)
+	_, comments, err := scan(text)
 	if err != nil {
 		return nil, err
 	}

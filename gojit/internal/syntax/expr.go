@@ -524,13 +524,13 @@ func (p *parser) fieldEnd(start, end int, where source.Range) int {
 
 // field reads the expression between two offsets.
 func (p *parser) field(start, end int) Expr {
-	tokens, err := lexExpr(p.text, start, end)
+	tokens, err := scanExpr(p.text, start, end)
 	if err != nil {
 		panic(err)
 	}
 	p.enter()
 	defer p.leave()
-	inner := &parser{text: p.text, tokens: tokens, byteEscapes: p.byteEscapes, depth: p.depth}
+	inner := &parser{Lexer: Lexer{text: p.text, tokens: tokens}, byteEscapes: p.byteEscapes, depth: p.depth}
 	e := inner.exprList()
 	inner.expect(tokenEOF, "}")
 	return e

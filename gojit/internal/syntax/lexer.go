@@ -1,350 +1,99 @@
 package syntax
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
+import "github.com/torchjit/torchjit/gojit/internal/source"
 
-	"github.com/torchjit/torchjit/gojit/internal/source"
-)
-
-// lexer cuts a span of a text into tokens. Newlines and indentation become tokens outside of
-// brackets, so that the parser can treat them like braces and semicolons.
-type lexer struct {
-	text     *source.Text
-	body     string // the text up to the end of the span
-	pos      int
-	indents  []int
-	brackets []byte // open brackets, innermost last
-	tokens   []token
-	comments []comment
+// Lexer walks over the tokens of a text, which newline, indent and dedent tokens divide into statements and blocks. The parser reads through one.
+type Lexer struct {
+	text   *source.Text
+	tokens []token
+	pos    int
 }
 
-// comment is a "#" remark, from the "#" to the end of its line.
-type comment struct{ start, end int }
-
-// lex returns the tokens of a whole text, ended by tokenEOF, and its comments.
-func lex(text *source.Text) ([]token, []comment, error) {
-	l := &lexer{text: text, body: text.Body, indents: []int{0}, tokens: *tokenRoom.Get().(*[]token)}
-	err := l.run()
-	return l.tokens, l.comments, err
+// Token is a word of a text.
+type Token struct {
+	// Kind is what the token is: an operator or a keyword is its own spelling, as in the trees that it makes ("if", "+"), and others are "ident",
+	// "number", "string_literal", "newline", "indent", "dedent" and, behind the last one, "eof".
+	Kind string
+	// Text is what the token covers.
+	Text string
+	// Range is its place.
+	Range source.Range
 }
 
-// lexExpr returns the tokens of an expression that stands between two offsets of a text.
-func lexExpr(text *source.Text, start, end int) ([]token, error) {
-	l := &lexer{text: text, body: text.Body[:end], pos: start, indents: []int{0}, brackets: []byte{'('}}
-	if err := l.scanLine(); err != nil {
+// NewLexer returns a lexer at the first token of a text. It fails on a text that has no tokens: an open string, brackets that do not match.
+func NewLexer(text *source.Text) (*Lexer, error) {
+	tokens, _, err := scan(text)
+	if err != nil {
 		return nil, err
 	}
-	l.emit(tokenEOF, end, end)
-	return l.tokens, nil
+	return &Lexer{text: text, tokens: tokens}, nil
 }
 
-func (l *lexer) run() error {
-	for l.pos < len(l.body) {
-		if err := l.indentation(); err != nil {
-			return err
-		}
-		if err := l.scanLine(); err != nil {
-			return err
-		}
+// Cur returns the current token.
+func (l *Lexer) Cur() Token { return l.shown(l.cur()) }
+
+// Lookahead returns the token behind the current one.
+func (l *Lexer) Lookahead() Token { return l.shown(l.lookahead()) }
+
+// Next returns the current token and goes on behind it, unless it is the last.
+func (l *Lexer) Next() Token { return l.shown(l.advance()) }
+
+// NextIf goes on behind the current token if it is of a kind, and reports whether it is.
+func (l *Lexer) NextIf(kind string) bool {
+	found := l.cur().kindName() == kind
+	if found {
+		l.advance()
 	}
-	if n := len(l.brackets); n > 0 {
-		return l.fail(l.pos, l.pos, "expected %c but found 'eof' here", closing(l.brackets[n-1]))
-	}
-	end := len(l.body)
-	if n := len(l.tokens); n > 0 && l.tokens[n-1].kind != tokenNewline {
-		l.emit(tokenNewline, end, end)
-	}
-	for range l.indents[1:] {
-		l.emit(tokenDedent, end, end)
-	}
-	l.emit(tokenEOF, end, end)
-	return nil
+	return found
 }
 
-func (l *lexer) emit(kind tokenKind, start, end int) {
-	l.tokens = append(l.tokens, token{kind: kind, text: l.body[start:end], start: start, end: end})
+// Expect is Next for a token of a kind. It fails on others.
+func (l *Lexer) Expect(kind string) (Token, error) {
+	if found := l.cur().kindName(); found != kind {
+		return Token{}, source.Errorf(source.RuntimeError, l.here(), "expected %s but found '%s' here", kind, found)
+	}
+	return l.Next(), nil
 }
 
-func (l *lexer) fail(start, end int, format string, args ...any) error {
-	r := source.Range{Text: l.text, Start: start, End: end}
-	return source.Errorf(source.RuntimeError, r, format, args...)
+func (l *Lexer) shown(t *token) Token {
+	return Token{Kind: t.kindName(), Text: t.text, Range: t.rangeIn(l.text)}
 }
 
-// indentation reads the white space that a line starts with, and emits indent and dedent tokens
-// unless nothing but a comment follows.
-func (l *lexer) indentation() error {
-	column, pos := 0, l.pos
-	for ; pos < len(l.body); pos++ {
-		switch l.body[pos] {
-		case ' ':
-			column++
-			continue
-		case '\t':
-			column += 8 - column%8
-			continue
-		case '\f':
-			column = 0
-			continue
-		}
-		break
-	}
-	l.pos = pos
-	if pos == len(l.body) || strings.IndexByte("#\r\n", l.body[pos]) >= 0 {
-		return nil
-	}
-	top := l.indents[len(l.indents)-1]
-	if column > top {
-		l.indents = append(l.indents, column)
-		l.emit(tokenIndent, pos, pos)
-		return nil
-	}
-	for column < l.indents[len(l.indents)-1] {
-		l.indents = l.indents[:len(l.indents)-1]
-		l.emit(tokenDedent, pos, pos)
-	}
-	if column != l.indents[len(l.indents)-1] {
-		return l.fail(pos, pos+1, "invalid indent level %d", column)
-	}
-	return nil
+func (l *Lexer) cur() *token  { return &l.tokens[l.pos] }
+func (l *Lexer) prev() *token { return &l.tokens[l.pos-1] }
+
+func (l *Lexer) lookahead() *token {
+	return &l.tokens[min(l.pos+1, len(l.tokens)-1)]
 }
 
-// scanLine emits the tokens up to the end of a logical line.
-func (l *lexer) scanLine() error {
-	for l.pos < len(l.body) {
-		c := l.body[l.pos]
-		switch {
-		case c == ' ' || c == '\t' || c == '\r' || c == '\f':
-			l.pos++
-		case c == '\n':
-			l.pos++
-			if len(l.brackets) == 0 {
-				if n := len(l.tokens); n > 0 && l.tokens[n-1].kind > tokenDedent {
-					l.emit(tokenNewline, l.pos-1, l.pos)
-				}
-				return nil
-			}
-		case c == '\\' && l.continuesLine():
-		case c == '#':
-			l.comment()
-		default:
-			if err := l.scanToken(c); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// continuesLine skips a backslash before a newline and reports whether there was one.
-func (l *lexer) continuesLine() bool {
-	rest := l.body[l.pos+1:]
-	switch {
-	case strings.HasPrefix(rest, "\n"):
-		l.pos += 2
-	case strings.HasPrefix(rest, "\r\n"):
-		l.pos += 3
-	default:
-		return false
-	}
-	return true
-}
-
-func (l *lexer) comment() {
-	start := l.pos
-	if n := strings.IndexByte(l.body[start:], '\n'); n >= 0 {
-		l.pos += n
-	} else {
-		l.pos = len(l.body)
-	}
-	l.comments = append(l.comments, comment{start, l.pos})
-}
-
-func (l *lexer) scanToken(c byte) error {
-	start := l.pos
-	if n := stringPrefix(l.body[start:]); n >= 0 {
-		return l.scanString(start, start+n)
-	}
-	if isIdentStart(l.body[start:]) {
-		l.pos += identLen(l.body[start:])
-		t := token{kind: tokenIdent, text: l.body[start:l.pos], start: start, end: l.pos}
-		if keywords[t.text] {
-			t.kind, t.between = tokenKeyword, infixes[t.text]
-		}
-		l.tokens = append(l.tokens, t)
-		return nil
-	}
-	if isDigit(c) || c == '.' && start+1 < len(l.body) && isDigit(l.body[start+1]) {
-		return l.scanNumber()
-	}
-	for _, op := range operatorsFrom[c] {
-		if strings.HasPrefix(l.body[start:], op.text) {
-			l.pos += len(op.text)
-			l.tokens = append(l.tokens, token{tokenOperator, op.between, op.text, start, l.pos})
-			return l.trackBracket(c, start)
-		}
-	}
-	_, n := utf8.DecodeRuneInString(l.body[start:])
-	return l.fail(start, start+n, "expected a valid token but found ' ' here")
-}
-
-// trackBracket keeps the stack of open brackets; newlines count only when it is empty.
-func (l *lexer) trackBracket(c byte, at int) error {
-	switch c {
-	case '(', '[', '{':
-		l.brackets = append(l.brackets, c)
-	case ')', ']', '}':
-		n := len(l.brackets)
-		if n == 0 {
-			return l.fail(at, at+1, "expected ident but found '%c' here", c)
-		}
-		if want := closing(l.brackets[n-1]); want != c {
-			return l.fail(at, at+1, "expected %c but found '%c' here", want, c)
-		}
-		l.brackets = l.brackets[:n-1]
-	}
-	return nil
-}
-
-func closing(open byte) byte {
-	switch open {
-	case '(':
-		return ')'
-	case '[':
-		return ']'
-	}
-	return '}'
-}
-
-// stringPrefix returns the length of the prefix of the string literal that s starts with, or -1
-// where it does not start with one.
-func stringPrefix(s string) int {
-	for i := 0; i < len(s) && i < 3; i++ {
-		switch s[i] {
-		case '\'', '"':
-			return i
-		case 'r', 'R', 'b', 'B', 'u', 'U', 'f', 'F':
-		default:
-			return -1
-		}
-	}
-	return -1
-}
-
-// scanString emits a string token whose opening quote stands at quote.
-func (l *lexer) scanString(start, quote int) error {
-	delim := l.body[quote : quote+1]
-	if triple := strings.Repeat(delim, 3); strings.HasPrefix(l.body[quote:], triple) {
-		delim = triple
-	}
-	for pos := quote + len(delim); pos < len(l.body); pos++ {
-		switch {
-		case strings.HasPrefix(l.body[pos:], delim):
-			l.pos = pos + len(delim)
-			l.emit(tokenString, start, l.pos)
-			return nil
-		case l.body[pos] == '\\':
-			pos++
-		case l.body[pos] == '\n' && len(delim) == 1:
-			return l.unterminated(start, pos)
-		}
-	}
-	return l.unterminated(start, len(l.body))
-}
-
-// unterminated says that the string that begins at start is not closed before end.
-func (l *lexer) unterminated(start, end int) error {
-	r := source.Range{Text: l.text, Start: start, End: end}
-	return source.Errorf(source.RuntimeError, r, "expected a valid token but found ' ' here").WithNote(source.Range{}, "the string is not closed")
-}
-
-// scanNumber emits a number token: decimal, 0x, 0o, 0b, with a fraction, an exponent, j and
-// underscores between digits.
-func (l *lexer) scanNumber() error {
-	start, s := l.pos, l.body
-	if s[start] == '0' && start+1 < len(s) && strings.IndexByte("xXoObB", s[start+1]) >= 0 {
-		l.pos += 2
-		l.digits(isHexDigit)
-	} else {
-		l.digits(isDigit)
-		if l.at('.') {
-			l.pos++
-			l.digits(isDigit)
-		}
-		l.exponent()
-		if l.at('j') || l.at('J') {
-			l.pos++
-		}
-	}
-	if l.pos < len(s) && isIdentStart(s[l.pos:]) && !keywordFollows(s[l.pos:]) {
-		return l.fail(start, l.pos+1, "invalid number here")
-	}
-	l.emit(tokenNumber, start, l.pos)
-	return nil
-}
-
-// keywordFollows accepts "1if x else y", which Python reads as a number and a keyword.
-func keywordFollows(s string) bool { return keywords[s[:identLen(s)]] }
-
-func (l *lexer) at(c byte) bool { return l.pos < len(l.body) && l.body[l.pos] == c }
-
-func (l *lexer) digits(is func(byte) bool) {
-	for l.pos < len(l.body) && (is(l.body[l.pos]) || l.body[l.pos] == '_') {
+func (l *Lexer) advance() *token {
+	t := l.cur()
+	if t.kind != tokenEOF {
 		l.pos++
 	}
+	return t
 }
 
-func (l *lexer) exponent() {
-	if !l.at('e') && !l.at('E') {
-		return
+func (l *Lexer) at(kind tokenKind) bool { return l.cur().kind == kind }
+
+// atWord reports whether the current token is the operator or keyword.
+func (l *Lexer) atWord(word string) bool { return l.cur().is(word) }
+
+func (l *Lexer) next(kind tokenKind) bool {
+	if l.at(kind) {
+		l.advance()
+		return true
 	}
-	pos := l.pos + 1
-	if pos < len(l.body) && (l.body[pos] == '+' || l.body[pos] == '-') {
-		pos++
-	}
-	if pos < len(l.body) && isDigit(l.body[pos]) {
-		l.pos = pos
-		l.digits(isDigit)
-	}
+	return false
 }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-func isHexDigit(c byte) bool {
-	return isDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+func (l *Lexer) nextWord(word string) bool {
+	if l.atWord(word) {
+		l.advance()
+		return true
+	}
+	return false
 }
 
-func isIdentStart(s string) bool {
-	c := s[0]
-	if c < utf8.RuneSelf {
-		return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-	}
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsLetter(r)
-}
-
-// isIdentByte tells which ASCII letters an identifier may have behind its first one.
-var isIdentByte = func() (is [256]bool) {
-	for c := range utf8.RuneSelf {
-		is[c] = c == '_' || isDigit(byte(c)) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-	}
-	return is
-}()
-
-// identLen returns the number of bytes of the identifier that s starts with.
-func identLen(s string) int {
-	n := 0
-	for n < len(s) && isIdentByte[s[n]] {
-		n++
-	}
-	if n == len(s) || s[n] < utf8.RuneSelf {
-		return n
-	}
-	for i, r := range s {
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			return i
-		}
-	}
-	return len(s)
-}
+// here is the range of the current token.
+func (l *Lexer) here() source.Range { return l.cur().rangeIn(l.text) }

@@ -20,12 +20,12 @@ type Statement struct {
 
 // ParseModule reads a file of Python as ParseFile does, and goes on behind a statement that it cannot read. It fails where the text has no tokens.
 func ParseModule(text *source.Text) ([]Statement, error) {
-	tokens, comments, err := lex(text)
+	tokens, comments, err := scan(text)
 	if err != nil {
 		return nil, err
 	}
 	defer freeTokens(tokens)
-	p := &parser{text: text, tokens: tokens, comments: comments, keepsDecorators: true}
+	p := &parser{Lexer: Lexer{text: text, tokens: tokens}, comments: comments, keepsDecorators: true}
 	var statements []Statement
 	for !p.at(tokenEOF) {
 		statements = append(statements, p.outermost()...)

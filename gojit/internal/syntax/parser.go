@@ -7,9 +7,7 @@ import (
 // parser reads statements and expressions from tokens by top-down operator precedence. A mistake in
 // the text leaves it by a panic with a *source.Error, which the entry points turn into an error.
 type parser struct {
-	text        *source.Text
-	tokens      []token
-	pos         int
+	Lexer
 	comments    []comment
 	byteEscapes bool // escapes in strings stand for bytes, as in archives
 	inClass     bool // the statements being read stand directly in a class
@@ -58,7 +56,7 @@ func ParseDefinitions(text *source.Text) ([]Def, error) {
 func ParseArchive(text *source.Text) ([]*Tree, error) { return parseFile(text, true) }
 
 func parseFile(text *source.Text, byteEscapes bool) ([]*Tree, error) {
-	tokens, comments, err := lex(text)
+	tokens, comments, err := scan(text)
 	if err != nil {
 		return nil, err
 	}
@@ -67,19 +65,20 @@ func parseFile(text *source.Text, byteEscapes bool) ([]*Tree, error) {
 		middle = halfOf(tokens)
 	}
 	if middle == 0 {
-		return parseStatements(&parser{text: text, tokens: tokens, comments: comments, byteEscapes: byteEscapes})
+		return parseStatements(&parser{Lexer: Lexer{text: text, tokens: tokens}, comments: comments, byteEscapes: byteEscapes})
 	}
 	var later []*Tree
 	var laterErr error
 	done := make(chan struct{})
-	second := &parser{text: text, tokens: append(*tokenRoom.Get().(*[]token), tokens[middle:]...), comments: comments, byteEscapes: byteEscapes}
+	room := append(*tokenRoom.Get().(*[]token), tokens[middle:]...)
+	second := &parser{Lexer: Lexer{text: text, tokens: room}, comments: comments, byteEscapes: byteEscapes}
 	go func() {
 		defer close(done)
 		later, laterErr = parseStatements(second)
 	}()
 	at := tokens[middle].start
 	tokens[middle] = token{kind: tokenEOF, start: at, end: at}
-	trees, err := parseStatements(&parser{text: text, tokens: tokens[:middle+1], comments: comments, byteEscapes: byteEscapes})
+	trees, err := parseStatements(&parser{Lexer: Lexer{text: text, tokens: tokens[:middle+1]}, comments: comments, byteEscapes: byteEscapes})
 	<-done
 	if err != nil {
 		return nil, err
@@ -150,11 +149,11 @@ func ParseExpr(text *source.Text) (expr Expr, err error) {
 
 // parse lexes the text and runs read over it.
 func parse(text *source.Text, byteEscapes bool, read func(*parser)) (err error) {
-	tokens, comments, err := lex(text)
+	tokens, comments, err := scan(text)
 	if err != nil {
 		return err
 	}
-	p := &parser{text: text, tokens: tokens, comments: comments, byteEscapes: byteEscapes}
+	p := &parser{Lexer: Lexer{text: text, tokens: tokens}, comments: comments, byteEscapes: byteEscapes}
 	defer freeTokens(tokens)
 	defer source.Catch(&err)
 	read(p)
@@ -168,44 +167,6 @@ func (p *parser) fail(class source.Class, r source.Range, format string, args ..
 		e.WithNote(source.Range{}, "%s", hint)
 	}
 	panic(e)
-}
-
-func (p *parser) cur() *token  { return &p.tokens[p.pos] }
-func (p *parser) prev() *token { return &p.tokens[p.pos-1] }
-
-func (p *parser) lookahead() *token {
-	return &p.tokens[min(p.pos+1, len(p.tokens)-1)]
-}
-
-func (p *parser) advance() *token {
-	t := p.cur()
-	if t.kind != tokenEOF {
-		p.pos++
-	}
-	return t
-}
-
-func (p *parser) at(kind tokenKind) bool { return p.cur().kind == kind }
-
-// atWord reports whether the current token is the operator or keyword.
-func (p *parser) atWord(word string) bool { return p.cur().is(word) }
-
-func (t *token) is(word string) bool { return t.kind >= tokenKeyword && t.text == word }
-
-func (p *parser) next(kind tokenKind) bool {
-	if p.at(kind) {
-		p.advance()
-		return true
-	}
-	return false
-}
-
-func (p *parser) nextWord(word string) bool {
-	if p.atWord(word) {
-		p.advance()
-		return true
-	}
-	return false
 }
 
 func (p *parser) expect(kind tokenKind, what string) *token {
@@ -225,9 +186,6 @@ func (p *parser) expectWord(word string) *token {
 func (p *parser) expected(what string) {
 	p.fail(source.RuntimeError, p.here(), "expected %s but found '%s' here", what, p.cur().describe())
 }
-
-// here is the range of the current token.
-func (p *parser) here() source.Range { return p.cur().rangeIn(p.text) }
 
 // span returns the range [start, end) clipped to the text.
 func (p *parser) span(start, end int) source.Range { return span(p.text, start, end) }

@@ -94,8 +94,18 @@ var operatorsFrom = func() (from [256][]operator) {
 	return from
 }()
 
+func (t *token) is(word string) bool { return t.kind >= tokenKeyword && t.text == word }
+
 // describe names the token in a message.
 func (t *token) describe() string {
+	if t.text == "->" {
+		return "arrow"
+	}
+	return t.kindName()
+}
+
+// kindName says what the token is: an operator or a keyword by its spelling.
+func (t *token) kindName() string {
 	switch t.kind {
 	case tokenEOF:
 		return "eof"
@@ -111,9 +121,6 @@ func (t *token) describe() string {
 		return "number"
 	case tokenString:
 		return "string_literal"
-	}
-	if t.text == "->" {
-		return "arrow"
 	}
 	return t.text
 }

@@ -85,11 +85,11 @@ func multipleTypeLines(text *source.Text, lines []comment) string {
 }
 
 func parseType(text *source.Text, start, end int) (typ Expr, err error) {
-	tokens, err := lexExpr(text, start, end)
+	tokens, err := scanExpr(text, start, end)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{text: text, tokens: tokens}
+	p := &parser{Lexer: Lexer{text: text, tokens: tokens}}
 	defer source.Catch(&err)
 	typ = p.expr()
 	p.expect(tokenEOF, "newline")
@@ -98,11 +98,11 @@ func parseType(text *source.Text, start, end int) (typ Expr, err error) {
 
 // parseSignature reads "# type: (A, B) -> C" or "# type: (A, B)" from a comment; (...) has no parameters, and a result that is not there is nil.
 func parseSignature(text *source.Text, c comment) (params []Expr, result Expr, err error) {
-	tokens, err := lexExpr(text, c.start+len(typeComment), c.end)
+	tokens, err := scanExpr(text, c.start+len(typeComment), c.end)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &parser{text: text, tokens: tokens}
+	p := &parser{Lexer: Lexer{text: text, tokens: tokens}}
 	defer source.Catch(&err)
 	p.expectWord("(")
 	if p.atWord("...") && p.lookahead().is(")") {
@@ -127,7 +127,7 @@ func parseSignature(text *source.Text, c comment) (params []Expr, result Expr, e
 func ParseTypeComment(text *source.Text) (decl Decl, err error) {
 	all := source.Range{Text: text, End: len(text.Body)}
 	if !strings.HasPrefix(text.Body, typeComment) {
-		start, _, _ := lex(text)
+		start, _, _ := scan(text)
 		at, found := all, ""
 		if len(start) > 0 {
 			at, found = start[0].rangeIn(text), start[0].describe()
