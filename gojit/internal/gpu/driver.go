@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // pointer is an address in the memory of a device.
@@ -130,6 +131,11 @@ type Device struct {
 	major   int32 // of the compute capability
 	minor   int32
 	units   int32 // multiprocessors
+	memory  allocator
+
+	kernels     programs[uint64] // by the kernel's hash
+	conversions programs[[2]tensor.DType]
+	fills       programs[tensor.DType]
 }
 
 // Attributes of a device, as the driver numbers them.
@@ -141,7 +147,7 @@ const (
 
 // devices are those of the machine, opened the first time.
 var devices = sync.OnceValues(func() ([]*Device, error) {
-	d, err := openDriver(driverNames, compilerNames)
+	d, err := openDriver(libraryNames())
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-var hostFolder string
+var hostFolder, hostPath string
 
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "host_driver")
@@ -38,7 +38,8 @@ var host = sync.OnceValues(func() (*Device, error) {
 	if err := build.Run(); err != nil {
 		return nil, err
 	}
-	os.Setenv("HOST_DRIVER_FOLDER", hostFolder)
+	os.Setenv("TMPDIR", hostFolder)
+	hostPath = path
 	d, err := openDriver([]string{path}, []string{path})
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func allocatedOn(t testing.TB, v *Device) func() int64 {
 			return int64(total - free)
 		}
 	}
-	l, err := openLibrary(hostFolder + "/libhost.so")
+	l, err := openLibrary(hostPath)
 	if err != nil {
 		t.Fatal(err)
 	}
