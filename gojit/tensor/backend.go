@@ -2,15 +2,25 @@ package tensor
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
+// NoDevicesError says that tensors cannot be on devices of a kind.
+type NoDevicesError struct {
+	Device Device
+	Why    string // what was looked for, and where
+}
+
+func (e *NoDevicesError) Error() string {
+	return "there are no tensors on the device " + e.Device.String() + ": " + e.Why
+}
+
 // Backend has the memory of the devices of one kind, and does there what this package does to elements: their addresses are numbers here, and
 // mean nothing to the processor. Package gojit/cuda brings the one of CUDA.
 type Backend interface {
-	// Find returns a device with its index, that of the current one where none is given. It fails where there is no such device.
+	// Find returns a device with its index, that of the current one where none is given. It fails where there is no such device, with a
+	// NoDevicesError where there are none at all.
 	Find(d Device) (Device, error)
 	// Allocate returns memory of nbytes bytes, which hold anything, and what gives it back.
 	Allocate(d Device, nbytes int) (at uint64, release func(), err error)
@@ -34,12 +44,12 @@ func RegisterCUDA(b Backend) (before Backend) {
 	return before
 }
 
-// BackendOf returns what keeps the tensors on a device. It fails on a device that tensors with elements cannot be on.
+// BackendOf returns what keeps the tensors on a device. It fails with a NoDevicesError where nothing does.
 func BackendOf(d Device) (Backend, error) {
 	backendMu.Lock()
 	defer backendMu.Unlock()
 	if d.Type != CUDA || cudaBackend == nil {
-		return nil, source.Errorf(source.RuntimeError, source.Range{}, "there are no tensors on the device %s: nothing for it is part of this program", d)
+		return nil, &NoDevicesError{d, "the program was built without anything that keeps them there"}
 	}
 	return cudaBackend, nil
 }
@@ -47,8 +57,11 @@ func BackendOf(d Device) (Backend, error) {
 // FindDevice returns the device that tensors are on which are asked for on d: that of the current index where d has none. It fails where
 // there is none.
 func FindDevice(d Device) (Device, error) {
-	if d.Type == CPU || d.Type == Meta {
-		return d, nil
+	switch d.Type {
+	case CPU:
+		return Device{}, nil
+	case Meta:
+		return NewDevice(Meta, -1), nil
 	}
 	b, err := BackendOf(d)
 	if err != nil {
@@ -56,12 +69,6 @@ func FindDevice(d Device) (Device, error) {
 	}
 	return b.Find(d)
 }
-
-// deviceInUse is set for good when the first tensor on a device with memory of its own is made.
-var deviceInUse atomic.Bool
-
-// DeviceInUse reports whether there ever was a tensor on a device with memory of its own.
-func DeviceInUse() bool { return deviceInUse.Load() }
 
 // OnDevice reports whether the elements are in memory that the processor cannot look at.
 func (t *Tensor) OnDevice() bool { return t.device.Type == CUDA }
@@ -80,7 +87,7 @@ func (s *Storage) refuseAccess() {
 
 // DeviceStorage is ForeignStorage for memory of a device, at an address that the processor cannot look at.
 func DeviceStorage(at uint64, nbytes int, device Device, release func()) *Storage {
-	deviceInUse.Store(true)
+	awayInUse.Or(deviceInUse)
 	s := ForeignStorage(nil, release)
 	s.foreign.at, s.foreign.nbytes, s.device = at, nbytes, device
 	return s
@@ -93,6 +100,17 @@ func (t *Tensor) Address() uint64 {
 	}
 	return t.storage.foreign.at + uint64(t.offset*t.dtype.Size())
 }
+
+// DeviceWrites counts how often the memory of t, which is a device's, was written; it is 0 for other tensors.
+func (t *Tensor) DeviceWrites() uint64 {
+	if !t.OnDevice() {
+		return 0
+	}
+	return t.storage.foreign.writes.Load()
+}
+
+// NoteDeviceWrite says that the memory of t, which is a device's, was written.
+func (t *Tensor) NoteDeviceWrite() { t.storage.foreign.writes.Add(1) }
 
 // EmptyOn is Empty on a device. It fails as Empty does, and where there is no such device.
 func EmptyOn(d Device, shape []int, dtype DType) (*Tensor, error) {
@@ -142,24 +160,29 @@ func allocateOn(b Backend, d Device, nbytes int) (*Storage, error) {
 	return DeviceStorage(at, nbytes, d, release), nil
 }
 
+// EmptyFormatOn is EmptyFormat on a device, with the failures of EmptyOn.
+func EmptyFormatOn(d Device, t *Tensor, dtype DType, format MemoryFormat) (*Tensor, error) {
+	strides, err := formatStrides(t, format)
+	switch {
+	case err != nil:
+		return nil, err
+	case strides == nil:
+		return EmptyOn(d, t.shape, dtype)
+	}
+	return EmptyStridedOn(d, t.shape, strides, dtype)
+}
+
 // ToDevice returns t where it is on the device and a copy there otherwise.
 func (t *Tensor) ToDevice(d Device) (*Tensor, error) {
 	d, err := FindDevice(d)
 	if err != nil || t.device == d {
 		return t, err
 	}
-	strides, err := formatStrides(t, PreserveFormat)
+	c, err := EmptyFormatOn(d, t, t.dtype, PreserveFormat)
 	if err != nil {
 		return nil, err
 	}
-	if strides == nil {
-		strides = make([]int, len(t.shape))
-		fillContiguousStrides(strides, t.shape)
-	}
-	c, err := EmptyStridedOn(d, t.shape, strides, t.dtype)
-	if err != nil {
-		return nil, err
-	}
+	c.quantizer = t.quantizer
 	return c, Copy(c, t)
 }
 
@@ -197,6 +220,9 @@ func copyAcross(dst, src *Tensor) error {
 	b, err := BackendOf(on)
 	if err != nil {
 		return err
+	}
+	if dst.OnDevice() {
+		dst.NoteDeviceWrite()
 	}
 	return b.Copy(dst, src)
 }

@@ -169,6 +169,7 @@ func Fill(t *Tensor, value Scalar) {
 	}
 	if t.device.Type != CPU {
 		if t.OnDevice() {
+			t.NoteDeviceWrite()
 			source.Throw(source.Must(BackendOf(t.device)).Fill(t, value))
 		}
 		return
@@ -230,10 +231,7 @@ func EmptyFormat(t *Tensor, dtype DType, format MemoryFormat) (*Tensor, error) {
 	case err != nil:
 		return nil, err
 	case t.OnDevice():
-		if strides == nil {
-			return EmptyOn(t.device, t.shape, dtype)
-		}
-		return EmptyStridedOn(t.device, t.shape, strides, dtype)
+		return EmptyFormatOn(t.device, t, dtype, format)
 	case t.IsHollow():
 		return EmptyHollow(t.shape, strides, dtype, nil)
 	case strides == nil:

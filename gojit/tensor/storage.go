@@ -38,8 +38,9 @@ type Storage struct {
 type foreignMemory struct {
 	once    sync.Once
 	release func()
-	at      uint64 // of a device: where the memory is there
-	nbytes  int    // of a device: how much it is
+	at      uint64        // of a device: where the memory is there
+	nbytes  int           // of a device: how much it is
+	writes  atomic.Uint64 // of a device: see Tensor.DeviceWrites
 }
 
 func (f *foreignMemory) free() {

@@ -44,7 +44,7 @@ func (b *Backend) SetCurrent(i int) error {
 func (b *Backend) Device(d tensor.Device) (*Device, error) {
 	all, err := b.devices()
 	if err != nil {
-		return nil, err
+		return nil, &tensor.NoDevicesError{Device: d, Why: err.Error()}
 	}
 	i := d.Index()
 	if i < 0 {

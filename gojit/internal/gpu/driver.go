@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -55,11 +56,11 @@ var (
 func openDriver(driverNames, compilerNames []string) (*driver, error) {
 	cuda, err := openLibrary(driverNames...)
 	if err != nil {
-		return nil, fmt.Errorf("no driver of NVIDIA was found: %w", err)
+		return nil, notFound("NVIDIA's driver", driverNames, err)
 	}
 	nvrtc, err := openLibrary(compilerNames...)
 	if err != nil {
-		return nil, fmt.Errorf("CUDA's compiler (libnvrtc) was not found: %w", err)
+		return nil, notFound("CUDA's compiler NVRTC", compilerNames, err)
 	}
 	d := &driver{}
 	if err := d.bindDriver(cuda); err != nil {
@@ -69,6 +70,15 @@ func openDriver(driverNames, compilerNames []string) (*driver, error) {
 		return nil, err
 	}
 	return d, d.check("cuInit", d.cuInit(0))
+}
+
+// notFound says what was looked for and where.
+func notFound(what string, names []string, err error) error {
+	where := "where the system looks for libraries (LD_LIBRARY_PATH and the linker's cache)"
+	if os.Getenv(driverVariable) != "" {
+		where = "as the variable " + driverVariable + " says"
+	}
+	return fmt.Errorf("%s was not found: looked for %s %s: %w", what, strings.Join(names, ", "), where, err)
 }
 
 func (d *driver) bindDriver(l *library) error {
@@ -211,3 +221,6 @@ func (v *Device) do(f func() error) error {
 func (v *Device) Synchronize() error {
 	return v.do(func() error { return v.driver.check("cuCtxSynchronize", v.driver.cuCtxSynchronize()) })
 }
+
+// Units returns the number of multiprocessors.
+func (v *Device) Units() int { return int(v.units) }

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/gpu/gputest"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -28,14 +28,8 @@ func TestMain(m *testing.M) {
 
 // host is a device whose threads run on the processor, one after another (testdata/host_driver.c).
 var host = sync.OnceValues(func() (*Device, error) {
-	header, err := filepath.Abs("testdata/host.h")
+	path, err := gputest.Build(hostFolder)
 	if err != nil {
-		return nil, err
-	}
-	path := filepath.Join(hostFolder, "libhost.so")
-	build := exec.Command("cc", "-O1", "-w", "-shared", "-fPIC", `-DHOST_HEADER="`+header+`"`, "-o", path, "testdata/host_driver.c", "-ldl")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
 		return nil, err
 	}
 	os.Setenv("TMPDIR", hostFolder)
