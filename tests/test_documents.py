@@ -221,3 +221,20 @@ def test_assertions_of_tensors_run():
             call(torch.zeros(1))
     with pytest.raises(RuntimeError, match="more than one value"):
         torch._assert_async(torch.ones(2))
+
+
+class Asserts(torch.nn.Module):
+    def forward(self, x):
+        with torch.profiler.record_function("part"):  # tells a profiler, and is no node
+            torch._assert_async(x.sum())
+        return x + 1
+
+
+def test_assertions_of_tensors_are_exported():
+    """Export IR specification, "call_function": aten::_assert_async is a node of the graph, though nothing uses it."""
+    program = torch.export.export(Asserts(), (torch.ones(1),))
+    assert [node.name for node in program.graph.nodes] == ["x", "sum_1", "_assert_async", "add", "output"]
+    for module in (program.module(), program.run_decompositions().module()):
+        assert torch.equal(module(torch.ones(1)), torch.full((1,), 2.0))
+        with pytest.raises(RuntimeError, match="nonzero value, but got zero"):
+            module(torch.zeros(1))
