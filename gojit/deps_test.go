@@ -16,7 +16,7 @@ npy types syntax kernel archive/safefile
 kernel/expand kernel/function kernel/amd64/asm
 kernel/cuda kernel/amd64 kernel/amd64/asm/asmtest
 kernel/amd64/tile kernel/amd64/routine
-kernel/launch linalg/dense gpu
+kernel/launch linalg/dense gpu gpu/gputest
 linalg/lapack linalg/fft value
 schema
 ops
@@ -36,7 +36,7 @@ autodiff archive shapes
 export
 gojit
 command serve
-bind cabi cmd/gojit
+bind cabi cmd/gojit cuda
 `
 
 // pathOf returns the import path of a name in layers.
@@ -44,7 +44,7 @@ func pathOf(name string) string {
 	switch name {
 	case "gojit":
 		return module + "/gojit"
-	case "tensor", "npy", "serve", "bind", "cmd/gojit":
+	case "tensor", "npy", "serve", "bind", "cuda", "cmd/gojit":
 		return module + "/gojit/" + name
 	}
 	return module + "/gojit/internal/" + name

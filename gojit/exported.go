@@ -29,7 +29,7 @@ type Exported struct {
 func LoadExported(path string) (e *Exported, err error) {
 	LinkOperators()
 	defer fileError(path, &err)
-	return exportedOf(export.Load(path))
+	return exportedOf(export.Load(path, nil))
 }
 
 // ReadExported is LoadExported of an archive in memory, which must stay as it is while the program is in use.

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/export"
 )
 
@@ -22,7 +23,7 @@ var _, _ Model = (*Module)(nil), (*Exported)(nil)
 
 // Open loads a file that torch.jit.save or torch.export.save wrote, whichever it is, with the options for the former.
 func Open(path string, o LoadOptions) (Model, error) {
-	data, err := os.ReadFile(path)
+	data, err := readModel(path, o.Progress)
 	if err != nil {
 		return nil, &FileError{Path: path, Err: err}
 	}
@@ -31,6 +32,14 @@ func Open(path string, o LoadOptions) (Model, error) {
 		e.Path = path
 	}
 	return m, err
+}
+
+// readModel reads a file, or all that a pipe gives.
+func readModel(path string, progress func(done, total int64) error) ([]byte, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return os.ReadFile(path)
+	}
+	return safefile.ReadFile(path, progress)
 }
 
 // OpenBytes is Open of a file in memory, which must stay as it is while the model is in use.

@@ -54,7 +54,7 @@ static PyObject *ask(PyObject *self, PyObject **name, const char *text, PyObject
 /* Whether a slot holds a tensor over so little memory that it may stay a while. */
 int tj_can_wait(int64_t slot) {
     const char *t = slot < tensor_room ? tj_tensors[slot] : NULL;
-    return t && COUNT(FIELD(t, char *, storage), data) <= 4096;
+    return t && !FIELD(t, uint16_t, device) && COUNT(FIELD(t, char *, storage), data) <= 4096;
 }
 
 /* ---- what it is ---- */

@@ -541,9 +541,18 @@ void tj_reply_free(tj_reply *reply) {
     reply->owned = 0;
 }
 
-static PyObject *builtin_exception(const char *name) {
+/* The class of a name, borrowed: a built-in one, or torch.cuda's. */
+static PyObject *exception_class(const char *name) {
+    static PyObject *out_of_memory;
     PyObject *builtins = PyEval_GetBuiltins();
     PyObject *cls = builtins ? PyDict_GetItemString(builtins, name) : NULL;
+    if (!cls && !strcmp(name, "OutOfMemoryError")) {
+        PyObject *module = out_of_memory ? NULL : PyImport_ImportModule("torchjit.cuda");
+        if (module) out_of_memory = PyObject_GetAttrString(module, "OutOfMemoryError");
+        Py_XDECREF(module);
+        if (!out_of_memory) PyErr_Clear();
+        cls = out_of_memory;
+    }
     return cls && PyExceptionClass_Check(cls) ? cls : PyExc_RuntimeError;
 }
 
@@ -573,7 +582,7 @@ PyObject *tj_raise(tj_reply *reply) {
     } else {
         PyObject *message = tj_read(&cursor);
         PyObject *cls = exceptions ? PyDict_GetItem(exceptions, first) : NULL;
-        if (!cls) cls = builtin_exception(PyUnicode_AsUTF8(first));
+        if (!cls) cls = exception_class(PyUnicode_AsUTF8(first));
         if (message) {
             PyErr_SetObject(cls, message);
             if (cursor < reply->words + reply->len) add_notes(cursor, reply->words + reply->len);

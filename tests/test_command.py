@@ -39,7 +39,12 @@ def test_arrays_keep_their_elements(tmp_path, dtype, order):
 
 
 CORPUS = pathlib.Path(__file__).parent / "data" / "corpus.tar.xz"
-KEEP_STATE = ("buffers", "class_attr", "shared_views")  # their calls change them, so that each depends on those before
+# Modules that their calls change: what PyTorch gives for the second case on a module just loaded, as each run of the command has one. Arrays by their names, and the results.
+FRESH = {
+    "buffers": ({"out1": [[8.864885330200195, 5.2967658042907715]]}, None),
+    "class_attr": ({}, {"t": [{"T": {"ref": "out1", "dtype": "float32", "shape": [1, 2]}}, {"l": [{"i": 1}]}]}),
+    "shared_views": ({"out4": [6, 107, 8, 9, 10, 11], "out5": [1, 107, 13, 19]}, None),
+}
 # What PyTorch says under no_grad, as the command runs models: its encoder of transformers cuts what is padded there.
 FAILS = {("transformer_majority", 1): "The size of tensor a (9) must match the size of tensor b (11) at non-singleton dimension 1"}
 
@@ -95,10 +100,14 @@ def differences(want, found, arrays, tolerance):
 @pytest.mark.parametrize("name", sorted(pathlib.Path(n).stem for n in tarfile.open(CORPUS).getnames() if n.startswith("pt/") and n.endswith(".pt")))
 def test_archives_of_the_corpus(archives, tmp_path, name):
     meta = json.loads((archives / f"{name}.json").read_text())
-    arrays = np.load(archives / f"{name}.npz") if (archives / f"{name}.npz").exists() else {}
+    arrays = dict(np.load(archives / f"{name}.npz")) if (archives / f"{name}.npz").exists() else {}
     cases = [case for entry in meta["entries"] for case in entry.get("cases", [])]
     assert cases
-    for number, case in enumerate(cases[:1] if name in KEEP_STATE else cases):
+    if name in FRESH:
+        changed, result = FRESH[name]
+        arrays.update({ref: np.array(data, arrays[ref].dtype) for ref, data in changed.items()})
+        cases[1]["expect"]["out"] = result or cases[1]["expect"]["out"]
+    for number, case in enumerate(cases):
         words = [argument(a, arrays, tmp_path / f"{i}.npy") for i, a in enumerate(case["args"])]
         words += [f"{key}={argument(a, arrays, tmp_path / f'{key}.npy')}" for key, a in case.get("kwargs", {}).items()]
         done = run("run", archives / f"{name}.pt", *words, "--method", case.get("method", "forward"), "-o", tmp_path / "y.json")

@@ -120,6 +120,48 @@ def test_errors_hold_no_modules():
     assert not any(isinstance(value, torch.nn.Module) for value in vars(error).values())
 
 
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.ModuleList([torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(2, 2))])
+
+    def forward(self, x):
+        return x
+
+
+class Reaching(torch.nn.Module):
+    """A module that calls what lies deeper than its own submodules."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+
+    def forward(self, x):
+        return self.block.body[0](x)
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_errors_name_the_whole_way_to_a_module(compiled, hooked):
+    net = torch.nn.Sequential(torch.nn.ReLU(), Reaching())
+    if compiled:
+        net = torch.jit.script(net)
+    if hooked:
+        for module in net.modules():
+            module.register_forward_hook(lambda module, args, result: None)
+    with pytest.raises(RuntimeError) as raised:
+        net(torch.ones(1, 3))
+    assert raised.value.__notes__[0] == "in 1.block.body.0.1 (Linear)"
+
+
+def test_hooks_that_fail_name_their_module():
+    net = torch.nn.Sequential(torch.nn.ReLU())
+    net[0].register_forward_hook(lambda module, args, result: result.view(1000))
+    with pytest.raises(RuntimeError) as raised:
+        net(torch.ones(1, 3))
+    assert raised.value.__notes__[0] == "in 0 (ReLU)"
+
+
 def test_missing_names_are_plain_errors():
     assert not hasattr(torch, "sigmiod")
     with pytest.raises(AttributeError) as raised:

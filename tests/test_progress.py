@@ -59,6 +59,32 @@ def test_a_large_file_shows_how_far_it_is(bars, monkeypatch, tmp_path):
     assert what == f"saving {path}" and bar.closed and 0 < bar.n <= bar.total and bar.total > 6_000_000
 
 
+def test_a_large_file_that_is_loaded_shows_how_far_it_is(bars, monkeypatch, tmp_path):
+    compiled, plain = str(tmp_path / "model.pt"), str(tmp_path / "plain.pt")
+    large().save(compiled)
+    torch.save(large().state_dict(), plain)
+    monkeypatch.setattr(_progress, "LARGE", 1 << 20)
+    torch.jit.load(compiled)
+    torch.load(plain)
+    torch.load("tests/data/saved_legacy.pt")
+    torch.save(large().state_dict(), plain)
+    assert [what for what, _ in bars] == [f"loading {compiled}", f"loading {plain}", f"saving {plain}"]
+    assert all(bar.closed and 5_900_000 < bar.n <= bar.total for _, bar in bars)
+
+
+def test_what_a_bar_raises_ends_the_loading(bars, monkeypatch, tmp_path):
+    def interrupted(self, n):
+        raise KeyboardInterrupt
+
+    path = str(tmp_path / "model.pt")
+    large().save(path)
+    monkeypatch.setattr(_progress, "LARGE", 1 << 20)
+    monkeypatch.setattr(Bar, "update", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        torch.jit.load(path)
+    assert bars[0][1].closed
+
+
 def test_own_progress_comes_first(bars, monkeypatch, tmp_path):
     monkeypatch.setattr(_progress, "LARGE", 1)
     seen = []
@@ -70,6 +96,21 @@ def test_many_nodes_show_how_far_they_are(bars, monkeypatch):
     monkeypatch.setattr(_progress, "MANY", 2)
     torch.onnx.export(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()), (torch.ones(1, 2),), io.BytesIO())
     assert bars[0][0] == "exporting to ONNX" and bars[0][1].n >= 2
+
+
+def test_exporting_and_quantizing_show_how_far_they_are(bars, monkeypatch, tmp_path):
+    monkeypatch.setattr(_progress, "MANY", 2)
+    path = str(tmp_path / "model.pt2")
+    net = torch.nn.Sequential(torch.nn.Linear(1500, 1000), torch.nn.Sequential(torch.nn.Linear(1000, 1)))
+    program = torch.export.export(net, (torch.ones(1, 1500),))
+    torch.export.save(program, path)
+    monkeypatch.setattr(_progress, "LARGE", 1 << 20)
+    torch.export.save(program, path)
+    torch.export.load(path)
+    torch.quantization.quantize_dynamic(net)
+    what = ["making the exported program", f"saving {path}", f"loading {path}", "making the exported program", "quantizing"]
+    assert [shown for shown, _ in bars] == what
+    assert bars[-1][1].n == bars[-1][1].total == 4 * (1500 * 1000 + 1000 + 1000 + 1) and all(bar.n > 0 for _, bar in bars)
 
 
 def test_nothing_is_shown_elsewhere(bars, monkeypatch, tmp_path):

@@ -725,3 +725,22 @@ def test_memory_that_other_threads_take_does_not_count():
     finally:
         over.set()
         other.join()
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ('"bias", ]', '"training", ]', "Expecting parameter or buffer to have either None, Tensor or Optional\\[Tensor\\] type, but got: bool"),
+        ("__buffers__ = []", '__buffers__ = ["training", ]', "Expecting parameter or buffer to have either None, Tensor"),
+        ("__buffers__ = []", '__buffers__ = ["weight", ]', "The attribute 'weight' is both a parameter and a buffer"),
+    ],
+)
+def test_parameters_of_programs_are_tensors(old, new, message):
+    file = io.BytesIO()
+    torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), file)
+
+    def change(name, content):
+        return content.replace(old.encode(), new.encode()) if name.endswith("linear.py") else content
+
+    with pytest.raises(RuntimeError, match=message):
+        torch.jit.load(changed(file.getvalue(), change))

@@ -22,7 +22,7 @@ class Net(torchjit.nn.Module):
 def refused(call):
     try:
         call()
-    except (RuntimeError, TypeError) as error:
+    except (AssertionError, RuntimeError, TypeError, ValueError) as error:
         return str(error)
     raise AssertionError("expected an error")
 
@@ -70,6 +70,41 @@ assert torch.allclose(torch.from_dlpack(linear(ROWS).detach()), given(ROWS).deta
 assert torchjit.nn.Parameter(given.weight).data_ptr() == given.weight.data_ptr()
 linear.register_buffer("rows", ROWS)
 assert linear.rows.data_ptr() == ROWS.data_ptr()
+
+# Optimizers change parameters of PyTorch's where they lie, by PyTorch's gradients, as PyTorch's do.
+def trained(optimizers, name, **options):
+    net = torch.nn.Linear(3, 2)
+    with torch.no_grad():
+        for i, p in enumerate(net.parameters()):
+            p.copy_(torch.arange(float(p.numel())).reshape(p.shape).sub(i).div(5).sin())
+    optimizer = getattr(optimizers, name)([{"params": [net.weight]}, {"params": net.bias}] if name != "LBFGS" else net.parameters(), **options)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = net(ROWS).square().mean()
+        loss.backward()
+        return loss
+
+    for _ in range(3):
+        last = optimizer.step(closure)
+    optimizer.zero_grad(set_to_none=True)
+    assert net.weight.grad is None
+    return [float(last.detach()), *net.weight.detach().reshape(-1).tolist(), *net.bias.tolist()]
+
+
+for name, options in {"SGD": {"lr": 0.01, "momentum": 0.9}, "Adam": {"lr": 0.1}, "RMSprop": {}, "LBFGS": {"line_search_fn": "strong_wolfe"}}.items():
+    ours, theirs = trained(torchjit.optim, name, **options), trained(torch.optim, name, **options)
+    assert all(abs(x - y) < 1e-4 for x, y in zip(ours, theirs)), (name, ours, theirs)
+assert "non-leaf" in refused(lambda: torchjit.optim.SGD([given.weight * 2], lr=1))
+assert "more than one" in refused(lambda: torchjit.optim.SGD([{"params": given.weight}, {"params": given.weight}], lr=1))
+assert "iterable of Tensors" in refused(lambda: torchjit.optim.SGD(given.weight, lr=1))
+
+# Comparisons take both.
+torchjit.testing.assert_close(linear.weight, given.weight)
+torchjit.testing.assert_close({"rows": [ones * 2]}, {"rows": [torch.full((2, 3), 2.0)]})
+torchjit.testing.assert_allclose(given.weight, linear.weight)
+assert "not close" in refused(lambda: torchjit.testing.assert_close(ones, torch.zeros(2, 3)))
+assert "'dtype' do not match" in refused(lambda: torchjit.testing.assert_close(ones, torch.ones(2, 3).double()))
 
 # Gradients do not flow from one library to the other, which is said.
 assert "pass tensor.detach(), or call this under torchjit.no_grad()" in refused(lambda: torchjit.mul(given.weight, 2))

@@ -50,7 +50,7 @@ def note_module(error: Exception, module: Any) -> None:
         if notes and notes[0].startswith("in ") and notes[0].endswith(")"):  # the library knows the way within a compiled module
             path, _, kind = notes.pop(0)[3:-1].rpartition(" (")
     else:
-        name = next((name for name, child in module._modules.items() if id(child) == inner), None)
+        name = next((name for name, child in [*module._modules.items(), *module.named_modules()] if id(child) == inner), None)
         if name is None:
             return  # it was called by another way: what is known of it stays
         if path:

@@ -42,6 +42,25 @@ def of_bytes(what: str) -> Iterator[Callable[[int, int], None] | None]:
             bar.close()
 
 
+@contextlib.contextmanager
+def of_parts(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A function to be called with the number of bytes of each further part of a total. The bar appears for many bytes."""
+    done = 0
+    with of_bytes(what) as told:
+
+        def more(count: int) -> None:
+            nonlocal done
+            done += count
+            if told:
+                told(done, total)
+
+        yield more
+
+
+def nothing(count: int) -> None:
+    """What is told of parts where no bar is wanted."""
+
+
 def over(items: Iterable[Any], what: str) -> Iterable[Any]:
     """The items; a bar is shown while many are gone over."""
     tqdm = _tqdm()

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from torchjit import _dispatch_classes, _host, _native
-from torchjit._advice import advised
 from torchjit._types import _LAYOUTS, Size, device, dtype, dtype_of_class, dtypes, layout, preserve_format, qschemes
 
 _TENSOR_HANDLE = 0
@@ -132,7 +131,8 @@ class Tensor(_TensorBase):
     stride = _native.tensor_stride
     storage_offset = _native.tensor_offset
     data_ptr = _native.tensor_data_ptr
-    is_cuda = is_mkldnn = is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = property(lambda self: False)
+    is_cuda = property(lambda self: self.device.type == "cuda", doc="Whether the elements are in the memory of a CUDA device.")
+    is_mkldnn = is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = property(lambda self: False)
     is_sparse = property(lambda self: _native.tensor_layout(self) == 1, doc="Whether the layout is torch.sparse_coo.")
     is_sparse_csr = property(lambda self: _native.tensor_layout(self) == 2, doc="Whether the layout is torch.sparse_csr.")
     name = None
@@ -277,8 +277,8 @@ class Tensor(_TensorBase):
         raise RuntimeError("reinforce() was removed.\nUse torch.distributions instead.")
 
     def cuda(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = preserve_format) -> Tensor:
-        """Raises RuntimeError: this version runs on the CPU alone."""
-        raise advised(AssertionError("Torch not compiled with CUDA enabled"))
+        """The elements on a CUDA device, the current one where none is given. Raises AssertionError where there is none, with a note of what was looked for."""
+        return self.to(_cuda_device(device), non_blocking=non_blocking, memory_format=memory_format)
 
     def xpu(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = preserve_format) -> Tensor:
         """Raises RuntimeError: this version runs on the CPU alone. So does ipu."""
@@ -288,7 +288,8 @@ class Tensor(_TensorBase):
         raise RuntimeError("PyTorch is not linked with support for ipu devices")
 
     def get_device(self) -> int:
-        return -1
+        """The number of the device, -1 for the CPU."""
+        return -1 if self.device.index is None else self.device.index
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         if dtype is None:
@@ -652,6 +653,17 @@ class Tensor(_TensorBase):
     @data.setter
     def data(self, value: Tensor) -> None:
         _native.tensor_set_data(self, value)
+
+
+def _cuda_device(number: Any) -> device:
+    """The CUDA device of a number or name, the current one for None. Raises AssertionError where there is none."""
+    _native.cuda_check()
+    if number is None:
+        return device("cuda", _native.cuda_current_device())
+    found = device(number)
+    if found.type != "cuda":
+        raise ValueError(f"Invalid device, must be cuda device, but got {found}")
+    return found
 
 
 def _wrap(dim: int, ndim: int) -> int:

@@ -19,9 +19,10 @@ import sys
 import types
 import warnings
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
-from torchjit import _native
+from torchjit import _native, _progress
 from torchjit._advice import advised
 from torchjit._archive import Archive, ReplacedFile, add_record
 from torchjit._sparse import of_parts, parts_of
@@ -154,12 +155,13 @@ def save(
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
         name = os.path.splitext(os.path.basename(path))[0] or "archive"
-        with ReplacedFile(path) as file:
-            _write(file, name, data.getvalue(), pickler.storages)
+        total = sum(memory.numel() for memory in pickler.storages.values())
+        with ReplacedFile(path) as file, _progress.of_parts(f"saving {path}", total) as written:
+            _write(file, name, data.getvalue(), pickler.storages, written)
     else:
         if not hasattr(f, "write"):
             raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, but found {type(f).__name__}")
-        _write(f, "archive", data.getvalue(), pickler.storages)
+        _write(f, "archive", data.getvalue(), pickler.storages, _progress.nothing)
 
 
 def _is_zipfile(f: Any) -> bool:
@@ -170,12 +172,13 @@ def _is_zipfile(f: Any) -> bool:
     return bool(found == b"PK\x03\x04")
 
 
-def _write(file: Any, name: str, data: bytes, storages: dict[str, Tensor]) -> None:
+def _write(file: Any, name: str, data: bytes, storages: dict[str, Tensor], written: Callable[[int], None]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         add_record(archive, f"{name}/data.pkl", data)
         add_record(archive, f"{name}/byteorder", sys.byteorder.encode())
         for key, memory in storages.items():
             add_record(archive, f"{name}/data/{key}", bytes(memoryview(memory.contiguous())) if memory.numel() else b"")
+            written(memory.numel())
         add_record(archive, f"{name}/version", b"3\n")
 
 
@@ -497,23 +500,23 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
     """
     encoding = pickle_load_args.get("encoding", "utf-8")
     if isinstance(f, (str, os.PathLike)):
-        with builtins.open(f, "rb") as file:
-            return _load(file, not weights_only, encoding)
+        with builtins.open(f, "rb") as file, _progress.of_parts(f"loading {os.fspath(f)}", os.fstat(file.fileno()).st_size) as loaded:
+            return _load(file, not weights_only, encoding, loaded)
     if not hasattr(f, "read") or not hasattr(f, "seek"):
         raise AttributeError("You can only torch.load from a file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from it instead.")
-    return _load(f, not weights_only, encoding)
+    return _load(f, not weights_only, encoding, _progress.nothing)
 
 
-def _load(file: Any, trusted: bool, encoding: str) -> Any:
+def _load(file: Any, trusted: bool, encoding: str, told: Callable[[int], None]) -> Any:
     start = file.tell()
     head = file.read(4)
     file.seek(start)
     if head == b"PK\x03\x04":
-        return _load_zip(file, trusted, encoding)
-    return _load_legacy(file, trusted, encoding)
+        return _load_zip(file, trusted, encoding, told)
+    return _load_legacy(file, trusted, encoding, told)
 
 
-def _load_zip(file: Any, trusted: bool, encoding: str) -> Any:
+def _load_zip(file: Any, trusted: bool, encoding: str, told: Callable[[int], None]) -> Any:
     start = file.tell()
     with Archive(file) as archive:
         if archive.has("constants.pkl"):
@@ -540,6 +543,7 @@ def _load_zip(file: Any, trusted: bool, encoding: str) -> Any:
             if key not in loaded:
                 record = f"data/{key}"
                 loaded[key] = _storage(kind, archive.read(record, count * kind.itemsize) if count else b"", count, record, swapped)
+                told(loaded[key].nbytes())
             return loaded[key]
 
         return _unpickle(io.BytesIO(archive.read("data.pkl")), read, trusted, encoding)
@@ -570,7 +574,7 @@ def _storage(kind: dtype, content: bytes, count: int, where: str, swapped: bool 
     return TypedStorage(dtype=kind, _bytes=_native.tensor_from_buffer(held))
 
 
-def _load_legacy(file: Any, trusted: bool, encoding: str) -> Any:
+def _load_legacy(file: Any, trusted: bool, encoding: str, told: Callable[[int], None]) -> Any:
     """The format from before PyTorch 1.6: pickles one after the other, then the memory, whose numbers are little-endian."""
 
     def nothing(*args: Any) -> Any:
@@ -608,4 +612,5 @@ def _load_legacy(file: Any, trusted: bool, encoding: str) -> Any:
             raise RuntimeError(f"the memory of storage {key} has {count} elements, not {len(storage)}")
         content = file.read(storage.nbytes())
         storage._bytes.copy_(_storage(storage.dtype, content, count, f"storage {key}", sys.byteorder != "little")._bytes)
+        told(len(content))
     return result

@@ -123,7 +123,7 @@ func toValue(w *Word, t types.Type, size int) (value.Value, error) {
 	return plainValue(w)
 }
 
-// operatorDevice reads the device of an operator that Python calls. CUDA fails as in a PyTorch without it.
+// operatorDevice reads the device of an operator that Python calls. CUDA fails as in a PyTorch without it where there are no devices.
 func operatorDevice(w *Word) (value.Value, error) {
 	d := deviceOfCode(w.int())
 	if w.kind() == kindString {
@@ -133,7 +133,9 @@ func operatorDevice(w *Word) (value.Value, error) {
 		}
 	}
 	if d.Type == tensor.CUDA {
-		return value.None, source.Errorf("AssertionError", source.Range{}, "Torch not compiled with CUDA enabled")
+		if err := checkCUDA(); err != nil {
+			return value.None, err
+		}
 	}
 	return value.OfDevice(d), nil
 }

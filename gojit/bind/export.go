@@ -21,9 +21,9 @@ var exportFunctions = []function{
 	{schema: "export_script(any module, list args, list inputs, str options) -> any", run: exportScript},
 	{schema: "export_check(str program) -> None", run: exportCheck},
 	{schema: "export_active() -> bool", run: exportActive},
-	{schema: "export_save(str path, str program, dict tensors, dict extra) -> None", run: exportSave},
+	{schema: "export_save(str path, str program, dict tensors, dict extra, object? progress=None) -> None", run: exportSave},
 	{schema: "export_bytes(str program, dict tensors, dict extra) -> bytes", run: exportBytes},
-	{schema: "export_load(str path) -> any", run: exportLoad},
+	{schema: "export_load(str path, object? progress=None) -> any", run: exportLoad},
 	{schema: "export_read(bytes data) -> any", run: exportRead},
 	{schema: "export_function(str program) -> any", run: exportFunction},
 	{schema: "export_check_that(Tensor condition, str message) -> None", run: exportCheckThat},
@@ -327,9 +327,9 @@ func exportSave(c *call) error {
 	if err != nil {
 		return err
 	}
-	path := c.argString(0)
+	path, progress := c.argString(0), c.argProgress(4)
 	c.none()
-	return c.withoutGIL(func() error { return a.Save(path) })
+	return c.withoutGIL(func() error { return a.SaveReporting(path, progress) })
 }
 
 func exportBytes(c *call) error {
@@ -346,8 +346,8 @@ func exportBytes(c *call) error {
 }
 
 func exportLoad(c *call) error {
-	path := c.argString(0)
-	return c.archive(func() (*export.Archive, error) { return export.Load(path) })
+	path, progress := c.argString(0), c.argProgress(1)
+	return c.archive(func() (*export.Archive, error) { return export.Load(path, progress) })
 }
 
 func exportRead(c *call) error {

@@ -16,7 +16,7 @@ var registered = slices.Concat(
 	makeFunctions,
 	dlpackFunctions,
 	typeFunctions,
-	gradFunctions, gradNodeFunctions, profilerFunctions, drawFunctions, adviceFunctions, statisticsFunctions,
+	gradFunctions, gradNodeFunctions, profilerFunctions, cudaFunctions, drawFunctions, adviceFunctions, statisticsFunctions,
 	programFunctions,
 	scriptMembers,
 	moduleFunctions,

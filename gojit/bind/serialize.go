@@ -14,7 +14,7 @@ import (
 
 // serializeFunctions read and write archives.
 var serializeFunctions = []function{
-	{schema: "load_module(str path, list extra_files, bool refuse_code=False, int code_memory=0) -> any", run: loadModule},
+	{schema: "load_module(str path, list extra_files, bool refuse_code=False, int code_memory=0, object? progress=None) -> any", run: loadModule},
 	{schema: "load_module_from_bytes(bytes data, list extra_files, bool refuse_code=False, int code_memory=0) -> any", run: loadModuleFromBytes},
 	{schema: "load_module_with_memory(bytes data, list keys, list memory) -> any", run: loadModuleWithMemory},
 	{schema: "module_memory(any module) -> list", run: moduleMemory},
@@ -33,6 +33,7 @@ var serializeFunctions = []function{
 // loadModule replies the module in a file and a dict of its extra files.
 func loadModule(c *call) error {
 	path, options := c.argString(0), c.argOptions()
+	options.Progress = c.argProgress(4)
 	return c.load(func() (*gojit.Module, error) { return facade.LoadWith(path, options) })
 }
 
@@ -142,20 +143,24 @@ func (c *call) argSaved(files int) (*gojit.Module, map[string][]byte, error) {
 	return m, extra, err
 }
 
+// argProgress returns what calls the object that argument i is, nil for None.
+func (c *call) argProgress(i int) archive.Progress {
+	if c.isNone(i) {
+		return nil
+	}
+	told := c.argObject(i)
+	return func(done, total int64) error {
+		return told.invoke("", 2, func(w *writer) { w.int64(done); w.int64(total) }, nil)
+	}
+}
+
 // saveModule keeps the GIL: methods that are not compiled yet may ask Python for what they name.
 func saveModule(c *call) error {
 	m, extra, err := c.argSaved(2)
 	if err != nil {
 		return err
 	}
-	var progress archive.Progress
-	if !c.isNone(3) {
-		told := c.argObject(3)
-		progress = func(written, total int64) error {
-			return told.invoke("", 2, func(w *writer) { w.int64(written); w.int64(total) }, nil)
-		}
-	}
-	if err := m.SaveReporting(c.argString(1), extra, progress); err != nil {
+	if err := m.SaveReporting(c.argString(1), extra, c.argProgress(3)); err != nil {
 		return err
 	}
 	c.none()

@@ -19,11 +19,8 @@ func Copy(dst, src *Tensor) error {
 	if dst.IsSparse() || src.IsSparse() {
 		return source.Errorf(source.RuntimeError, source.Range{}, "copy_() between dense and sparse Tensors is not implemented! Found self type = %s and src type = %s", dst.typeName(), src.typeName())
 	}
-	if dst.device.Type == Meta {
-		return nil
-	}
-	if src.device.Type == Meta {
-		return source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
+	if dst.device.Type|src.device.Type != CPU {
+		return copyAcross(dst, src)
 	}
 	if !SameShape(dst.shape, src.shape) {
 		if shape, err := Broadcast(dst.shape, src.shape); err != nil || !SameShape(shape, dst.shape) {
@@ -165,9 +162,16 @@ func copyQuantized(dst, src *Tensor) error {
 	return nil
 }
 
-// Fill stores a number in every element.
+// Fill stores a number in every element. It throws where a device fails.
 func Fill(t *Tensor, value Scalar) {
-	if t.device.Type == Meta || t.numel == 0 {
+	if t.numel == 0 {
+		return
+	}
+	if t.device.Type != CPU {
+		if t.OnDevice() {
+			t.NoteDeviceWrite()
+			source.Throw(source.Must(BackendOf(t.device)).Fill(t, value))
+		}
 		return
 	}
 	var element [2]uint64
@@ -220,12 +224,14 @@ func wordOf(size int, element *[2]uint64) (word uint64, ok bool) {
 	return word, size <= 8 || element[0] == element[1]
 }
 
-// EmptyFormat returns an uninitialized tensor of the shape of t laid out in a memory format, hollow where t is.
+// EmptyFormat returns an uninitialized tensor of the shape of t laid out in a memory format, on the device of t, hollow where t is.
 func EmptyFormat(t *Tensor, dtype DType, format MemoryFormat) (*Tensor, error) {
 	strides, err := formatStrides(t, format)
 	switch {
 	case err != nil:
 		return nil, err
+	case t.OnDevice():
+		return EmptyFormatOn(t.device, t, dtype, format)
 	case t.IsHollow():
 		return EmptyHollow(t.shape, strides, dtype, nil)
 	case strides == nil:

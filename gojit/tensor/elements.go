@@ -15,6 +15,10 @@ func Elements[T Element](t *Tensor) ([]T, error) {
 	if t.device.Type == Meta || t.IsSparse() {
 		return nil, source.Errorf(source.TypeError, source.Range{}, "the tensor has no elements in rows: it is on the device meta, or sparse")
 	}
+	t, err := t.onHost()
+	if err != nil {
+		return nil, err
+	}
 	if t.IsContiguous() {
 		return append(make([]T, 0, t.numel), Data[T](t)...), nil
 	}
@@ -50,6 +54,9 @@ func (t *Tensor) Bytes() ([]byte, error) {
 		return nil, source.Errorf(source.TypeError, source.Range{}, "the tensor has no elements in rows: it is on the device meta, or sparse")
 	}
 	c, err := t.Contiguous()
+	if err == nil {
+		c, err = c.onHost()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +98,7 @@ func StoreAll(t *Tensor, elements []Scalar) {
 
 // Raw returns the memory of a contiguous tensor's elements, which is shared and not copied. It returns nil for other tensors.
 func Raw(t *Tensor) []byte {
-	if !t.IsContiguous() || t.device.Type == Meta || t.IsSparse() || t.DataPtr() == nil {
+	if !t.IsContiguous() || t.device.Type != CPU || t.IsSparse() || t.DataPtr() == nil {
 		return nil
 	}
 	return unsafe.Slice((*byte)(t.DataPtr()), t.numel*t.dtype.Size())

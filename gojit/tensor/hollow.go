@@ -89,10 +89,13 @@ func (s *Storage) materialize() {
 }
 
 // latePointer is DataPtr of a tensor without memory, which is made where the storage is hollow. It fails on a tensor that has elements and no
-// memory for them: one on the device meta, or sparse.
+// memory for them: one on a device, on meta among them, or sparse.
 func (t *Tensor) latePointer() unsafe.Pointer {
 	if t.numel == 0 {
 		return nil
+	}
+	if t.storage.device.Type == CUDA {
+		t.storage.refuseAccess()
 	}
 	if t.storage.hollow == nil {
 		source.Raise(source.RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage")

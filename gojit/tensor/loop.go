@@ -38,6 +38,14 @@ type loopDim struct {
 // Init prepares a walk over the operands, each of which must broadcast to shape. ordered keeps the
 // row-major order of elements; otherwise any order that is the same for all operands may be used.
 func (l *Loop) Init(shape []int, ordered bool, operands ...*Tensor) {
+	for i, t := range operands {
+		l.base[i] = t.DataPtr()
+	}
+	l.InitSteps(shape, ordered, operands...)
+}
+
+// InitSteps is Init without the addresses of the operands, for walks that others do: Base and Ptr are not set.
+func (l *Loop) InitSteps(shape []int, ordered bool, operands ...*Tensor) {
 	l.operands = len(operands)
 	l.count, l.more = 0, nil
 	if len(shape) > len(l.inline) {
@@ -58,9 +66,6 @@ func (l *Loop) Init(shape []int, ordered bool, operands ...*Tensor) {
 		}
 		dims[l.count] = dim
 		l.count++
-	}
-	for i, t := range operands {
-		l.base[i] = t.DataPtr()
 	}
 	if !ordered {
 		l.sortDims()

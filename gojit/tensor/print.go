@@ -42,11 +42,16 @@ func (t *Tensor) String() string { return t.Repr("") }
 // ReprWith is Repr with other settings.
 func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string {
 	const prefix = "tensor("
+	device, requiresGrad := t.device, t.requiresGrad
+	t, err := t.onHost()
+	if err != nil {
+		return prefix + err.Error() + ")"
+	}
 	var body string
 	var suffixes []string
 	isDefault := t.dtype == DefaultDType() || t.dtype == Int64 || t.dtype == Bool || t.dtype == DefaultDType().ToComplex()
-	if t.device.Type != CPU {
-		suffixes = append(suffixes, "device='"+t.device.String()+"'")
+	if device.Type != CPU {
+		suffixes = append(suffixes, "device='"+device.String()+"'")
 	}
 	size := "size=" + pythonTuple(t.shape)
 	newline := false
@@ -93,7 +98,7 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 	}
 	if gradFn != "" {
 		suffixes = append(suffixes, "grad_fn=<"+gradFn+">")
-	} else if t.requiresGrad {
+	} else if requiresGrad {
 		suffixes = append(suffixes, "requires_grad=True")
 	}
 	suffixes = append(suffixes, more...)

@@ -61,11 +61,19 @@ func (s *Sparse) NNZ() int {
 	return s.Plain.Size(s.Plain.Dim() - 1)
 }
 
-// sparseInUse is set for good when the first sparse tensor is made.
-var sparseInUse atomic.Bool
+// awayInUse has a bit for each kind of tensors without elements in the memory of the processor, set for good when the first one is made.
+var awayInUse atomic.Uint32
+
+const (
+	sparseInUse uint32 = 1 << iota
+	deviceInUse
+)
 
 // SparseInUse reports whether there ever was a sparse tensor.
-func SparseInUse() bool { return sparseInUse.Load() }
+func SparseInUse() bool { return awayInUse.Load()&sparseInUse != 0 }
+
+// AwayInUse reports whether there ever was a sparse tensor, or one in the memory of a device.
+func AwayInUse() bool { return awayInUse.Load() != 0 }
 
 // NewSparse returns a sparse tensor of a shape, whose device and type are those of the values. Its parts are left to the collector. Nothing
 // is checked but the shape.
@@ -79,7 +87,7 @@ func NewSparse(shape []int, parts Sparse) (*Tensor, error) {
 			return nil, source.Errorf(source.RuntimeError, source.Range{}, "a sparse tensor cannot have parts that are borrowed")
 		}
 	}
-	sparseInUse.Store(true)
+	awayInUse.Or(sparseInUse)
 	t := &Tensor{storage: &Storage{device: NewDevice(Meta, -1)}, numel: numel, dtype: parts.Values.dtype, device: NewDevice(Meta, -1)}
 	t.storage.refs.Store(1)
 	t.setShape(shape)

@@ -34,10 +34,13 @@ type Storage struct {
 	hollow    *hollow // of memory that is made when it is looked at, else nil
 }
 
-// foreignMemory is memory owned by somebody else: a mapped file or a Python buffer.
+// foreignMemory is memory owned by somebody else: a mapped file, a Python buffer, or a device.
 type foreignMemory struct {
 	once    sync.Once
 	release func()
+	at      uint64        // of a device: where the memory is there
+	nbytes  int           // of a device: how much it is
+	writes  atomic.Uint64 // of a device: see Tensor.DeviceWrites
 }
 
 func (f *foreignMemory) free() {
@@ -66,13 +69,6 @@ func ForeignStorage(memory []byte, release func()) *Storage {
 	f := &foreignMemory{release: release}
 	s := &Storage{data: memory, foreign: f}
 	runtime.AddCleanup(s, (*foreignMemory).free, f)
-	return s
-}
-
-// DeviceStorage is ForeignStorage for the memory of a device, which the processor cannot look at.
-func DeviceStorage(at unsafe.Pointer, nbytes int, device Device, release func()) *Storage {
-	s := ForeignStorage(unsafe.Slice((*byte)(at), nbytes), release)
-	s.device = device
 	return s
 }
 
@@ -169,8 +165,11 @@ func alignedBytes(n int) []byte {
 	return b[:n:n]
 }
 
-// Bytes returns the memory.
+// Bytes returns the memory. It raises a HostAccessError where that is a device's.
 func (s *Storage) Bytes() []byte {
+	if s.device.Type == CUDA {
+		s.refuseAccess()
+	}
 	s.materialize()
 	return s.data
 }
@@ -179,6 +178,9 @@ func (s *Storage) Bytes() []byte {
 func (s *Storage) NBytes() int {
 	if s.hollow != nil {
 		return s.hollow.nbytes
+	}
+	if s.device.Type == CUDA {
+		return s.foreign.nbytes
 	}
 	return len(s.data)
 }
@@ -196,6 +198,9 @@ func (s *Storage) Version() int { return int(s.version.Load()) }
 func (s *Storage) Resize(nbytes int) error {
 	if nbytes <= s.NBytes() {
 		return nil
+	}
+	if s.device.Type == CUDA {
+		return s.resizeOnDevice(nbytes)
 	}
 	s.materialize()
 	s.hollow = nil

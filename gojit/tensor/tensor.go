@@ -177,7 +177,11 @@ func checkStrides(shape, strides []int) (int, error) {
 // EmptyLike returns a tensor with the geometry that an elementwise result over t has: the strides
 // of t where its elements fill their memory without gaps, contiguous otherwise.
 func EmptyLike(t *Tensor, dtype DType) (*Tensor, error) {
-	if t.IsContiguous() || !t.IsNonOverlappingAndDense() {
+	contiguous := t.IsContiguous() || !t.IsNonOverlappingAndDense()
+	switch {
+	case t.OnDevice():
+		return EmptyFormat(t, dtype, map[bool]MemoryFormat{true: ContiguousFormat, false: PreserveFormat}[contiguous])
+	case contiguous:
 		return Empty(t.shape, dtype)
 	}
 	return EmptyStrided(t.shape, t.strides, dtype)
@@ -569,6 +573,13 @@ func (t *Tensor) Item() (Scalar, error) {
 	}
 	if t.numel != 1 {
 		return Scalar{}, source.Errorf(source.ValueError, source.Range{}, "only one element tensors can be converted to Python scalars")
+	}
+	if t.OnDevice() {
+		here, err := t.onHost()
+		if err != nil {
+			return Scalar{}, err
+		}
+		t = here
 	}
 	return loadScalar(t.DataPtr(), t.dtype, t.quantizer), nil
 }

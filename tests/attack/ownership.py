@@ -212,8 +212,13 @@ class Part:
                         return f"wrong result: a result of a former round has changed in round {round}"
             if all(s.data_ptr() not in (x.data_ptr(), y.data_ptr()) for s in b):
                 fixed = [t for t in b if not any(t.data_ptr() == u.data_ptr() for u in stored(compiled))]
-                held.append((fixed, [t.detach().nan_to_num().clone() for t in fixed]))
+                held.append(([lent(t) for t in fixed] if round % 2 else fixed, [t.detach().nan_to_num().clone() for t in fixed]))
         return None
+
+
+def lent(t):
+    """The memory of a tensor, which an array of NumPy keeps."""
+    return torch.from_numpy(t.detach().numpy())
 
 
 def stored(module) -> list:

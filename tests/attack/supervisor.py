@@ -29,12 +29,19 @@ from dataclasses import dataclass, field
 
 HANG = 30.0  # seconds that a case may take
 MEMORY = 6 << 30  # bytes that a worker may have resident
-RESTART = {"ownership": 4_000, "programs": 4_000}  # cases after which a worker makes room for a fresh one: what is compiled stays, as in PyTorch
+RESTART = {"ownership": 1_000, "programs": 4_000}  # cases after which a worker makes room for a fresh one: what is compiled stays, as in PyTorch
 RESTART_OTHERS = 20_000
 PROGRESS = struct.Struct("<qqqd")  # case, cases that are done, their counts, when the case began
 
-# What a part asks of the environment of its workers.
-ENVIRONMENT = {"operators": {"GOJIT_CHECK": "guard", "GOMEMLIMIT": "2GiB"}, "ownership": {"GOJIT_CHECK": "guard"}, "files": {"GOMEMLIMIT": "2GiB"}}
+# What a part asks of the environment of its workers: of one after the other where there are several. Collections that follow each other closely
+# find addresses of what has gone.
+COLLECTING = {"GOGC": "5", "GODEBUG": "clobberfree=1"}
+ENVIRONMENTS = {
+    "operators": [{"GOJIT_CHECK": "guard", "GOMEMLIMIT": "2GiB"}],
+    "ownership": [{"GOJIT_CHECK": "guard"}, COLLECTING],
+    "programs": [{}, COLLECTING],
+    "files": [{"GOMEMLIMIT": "2GiB"}],
+}
 
 
 @dataclass
@@ -76,7 +83,9 @@ class Worker:
         os.mkdir(scratch)
         code = "from tests.attack.supervisor import work; work()"
         arguments = [part, str(seed), str(first), str(last), scratch, self.page.name, self.findings.name]
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **ENVIRONMENT.get(part, {})}
+        environments = ENVIRONMENTS.get(part, [{}])
+        wanted = environments[first // RESTART.get(part, RESTART_OTHERS) % len(environments)]
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **wanted}
         self.process = subprocess.Popen(
             [sys.executable, "-c", code, *arguments], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=environment, start_new_session=True,
         )

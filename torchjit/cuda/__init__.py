@@ -1,10 +1,10 @@
-"""torch.cuda: what there is of CUDA. This version runs on the CPU alone: what needs a device raises AssertionError."""
+"""torch.cuda: tensors on NVIDIA's GPUs. Where no driver is found, is_available() is False, and what needs a device raises AssertionError."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from torchjit._advice import advised
+from torchjit import _native
 from torchjit.cuda import amp as amp
 from torchjit.cuda import jiterator as jiterator
 
@@ -14,107 +14,207 @@ has_half = False
 
 
 def is_available() -> bool:
-    """Whether tensors can be on a CUDA device: never in this version."""
-    return False
+    """Whether tensors can be on a CUDA device."""
+    return _native.cuda_device_count() > 0
 
 
 def device_count() -> int:
     """The number of CUDA devices that can be used."""
-    return 0
+    return _native.cuda_device_count()
+
+
+def init() -> None:
+    """Looks for the devices. Raises AssertionError where there are none, with a note of what was looked for."""
+    _native.cuda_check()
+
+
+_lazy_init = init
 
 
 def is_initialized() -> bool:
-    """Whether CUDA has been set up."""
-    return False
+    """Whether there are devices, which are set up when they are looked for."""
+    return is_available()
+
+
+def _number(device: Any = None) -> int:
+    """The number of a device: a number, a name, a device, or None for the current one."""
+    from torchjit._tensor import _cuda_device
+
+    if isinstance(device, int):
+        _native.cuda_check()
+        return device
+    index = _cuda_device(device).index
+    return _native.cuda_current_device() if index is None else index
+
+
+def current_device() -> int:
+    """The number of the device that is meant where none is given."""
+    return _native.cuda_current_device()
+
+
+def set_device(device: Any) -> None:
+    """Changes which device is meant where none is given. Negative numbers change nothing."""
+    number = _number(device)
+    if number >= 0:
+        _native.cuda_set_device(number)
+
+
+def synchronize(device: Any = None) -> None:
+    """Waits until a device has done what it was given."""
+    _native.cuda_synchronize(_number(device))
+
+
+def get_device_name(device: Any = None) -> str:
+    """What NVIDIA calls a device."""
+    return _native.cuda_device_name(_number(device))
+
+
+class _DeviceProperties(NamedTuple):
+    """What get_device_properties gives."""
+
+    name: str
+    major: int
+    minor: int
+    multi_processor_count: int
+    total_memory: int
+
+
+def get_device_properties(device: Any = None) -> _DeviceProperties:
+    """Name, capability, multiprocessors and memory of a device."""
+    number = _number(device)
+    return _DeviceProperties(_native.cuda_device_name(number), *_native.cuda_device_properties(number))
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """Major and minor number of what a device can do."""
+    properties = get_device_properties(device)
+    return properties.major, properties.minor
 
 
 def is_bf16_supported() -> bool:
-    """Whether a device computes with bfloat16: there is none."""
-    return False
+    """Whether the current device computes with bfloat16, which all do: elements are computed as float32."""
+    return is_available()
 
 
 def get_arch_list() -> list[str]:
-    """The architectures that this build has code for: none."""
+    """The architectures that this build has code for: none, kernels are compiled for the device that is there."""
     return []
 
 
+# Memory.
+
+
 def empty_cache() -> None:
-    """Gives back the memory of devices, of which there are none."""
+    """Gives the memory that no tensor uses, and that is kept for the next, back to the devices."""
+    _native.cuda_empty_cache()
+
+
+def _memory(device: Any, which: int) -> int:
+    return _native.cuda_memory(_number(device))[which] if is_available() else 0
+
+
+def memory_allocated(device: Any = None) -> int:
+    """The bytes of tensors on a device."""
+    return _memory(device, 0)
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes of tensors that there were on a device."""
+    return _memory(device, 1)
+
+
+def memory_reserved(device: Any = None) -> int:
+    """The bytes of tensors on a device, and of what is kept for the next."""
+    return _memory(device, 2)
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """The most bytes of a device that were reserved."""
+    return _memory(device, 3)
+
+
+memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Has the most that is used of a device count from now on."""
+    _native.cuda_reset_peak(_number(device))
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """The bytes that a device has left, and those it has."""
+    free, total = _native.cuda_memory_info(_number(device))
+    return free, total
 
 
 def ipc_collect() -> None:
     """Gives back memory that other processes shared, of which there is none."""
 
 
+# Random numbers are drawn by the processor, from the stream of torch.manual_seed, and copied.
+
+
 def manual_seed(seed: int) -> None:
-    """Seeds the device, of which there is none."""
+    """Does nothing: the numbers of devices are drawn from the stream of torch.manual_seed."""
 
 
 manual_seed_all = manual_seed
 
 
 def get_rng_state_all() -> list[Any]:
-    """The states of the devices' random streams: none."""
+    """The states of the devices' random streams: they have none of their own."""
     return []
 
 
 def set_rng_state_all(new_states: Any) -> None:
-    """Sets the random streams of devices, of which there are none."""
-
-
-def memory_allocated(device: Any = None) -> int:
-    """The bytes of tensors on devices: none."""
-    return 0
-
-
-max_memory_allocated = memory_reserved = max_memory_reserved = memory_cached = max_memory_cached = memory_allocated
-
-
-def _lazy_init() -> None:
-    raise advised(AssertionError("Torch not compiled with CUDA enabled"))
+    """Sets the random streams of devices, which have none of their own."""
 
 
 def _refusing(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:
-        _lazy_init()
+        _native.cuda_check()
+        raise NotImplementedError(f"torch.cuda.{name} is not implemented: all work of a device is done in order, on one stream")
 
     refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = "Raises AssertionError: there is no CUDA device."
+    refuse.__doc__ = "Raises AssertionError where there is no CUDA device, else NotImplementedError."
     return refuse
 
 
-init = _refusing("init")
-current_device, set_device, synchronize = _refusing("current_device"), _refusing("set_device"), _refusing("synchronize")
 current_stream, default_stream, set_stream = _refusing("current_stream"), _refusing("default_stream"), _refusing("set_stream")
-get_device_name, get_device_properties = _refusing("get_device_name"), _refusing("get_device_properties")
-get_device_capability, mem_get_info = _refusing("get_device_capability"), _refusing("mem_get_info")
 get_rng_state, set_rng_state, seed, initial_seed = (_refusing(n) for n in ("get_rng_state", "set_rng_state", "seed", "initial_seed"))
-reset_peak_memory_stats, memory_summary = _refusing("reset_peak_memory_stats"), _refusing("memory_summary")
+memory_summary = _refusing("memory_summary")
 
 
 class device:
-    """A context in which a device is the current one. None and negative numbers change nothing, others raise AssertionError."""
+    """A context in which a device is the current one. None and negative numbers change nothing. Raises AssertionError where there is no device."""
 
     def __init__(self, device: Any) -> None:
-        self.idx = -1 if device is None or (isinstance(device, int) and device < 0) else 0
+        self.idx = -1 if device is None or (isinstance(device, int) and device < 0) else None
+        self._device = device
 
     def __enter__(self) -> None:
+        if self.idx is None:
+            self.idx = _number(self._device)
+        self._before = -1
         if self.idx >= 0:
-            _lazy_init()
+            self._before = current_device()
+            set_device(self.idx)
 
     def __exit__(self, *exception: Any) -> None:
-        pass
+        if self._before >= 0:
+            set_device(self._before)
 
 
 class Stream:
-    """A queue of work of a device. Raises AssertionError: there is none."""
+    """A queue of work of a device. Raises AssertionError where there is none, else NotImplementedError: there is one queue."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _lazy_init()
+        _native.cuda_check()
+        raise NotImplementedError("torch.cuda.Stream is not implemented: all work of a device is done in order, on one stream")
 
 
 class Event(Stream):
-    """A mark in a queue of work of a device. Raises AssertionError: there is none."""
+    """A mark in a queue of work of a device, with the errors of Stream."""
 
 
 class OutOfMemoryError(RuntimeError):

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 import torchjit as torch
-from torchjit import _native
+from torchjit import _native, _progress
 from torchjit.export import _program
 from torchjit.export._calls import read_call, write_call
 from torchjit.export._containers import read_spec, write_spec
@@ -39,7 +39,8 @@ def save(
     tensors.update(_examples(ep))
     files = {name: content if isinstance(content, (str, bytes)) else str(content) for name, content in (extra_files or {}).items()}
     if isinstance(f, (str, os.PathLike)):
-        _native.export_save(os.fspath(f), text, tensors, files)
+        with _progress.of_bytes(f"saving {os.fspath(f)}") as told:
+            _native.export_save(os.fspath(f), text, tensors, files, told)
     else:
         f.write(_native.export_bytes(text, tensors, files))
 
@@ -51,7 +52,8 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
     """
     if isinstance(f, (str, os.PathLike)):
         os.stat(f)  # a FileNotFoundError where there is none
-        text, tensors, files = _native.export_load(os.fspath(f))
+        with _progress.of_bytes(f"loading {os.fspath(f)}") as told:
+            text, tensors, files = _native.export_load(os.fspath(f), told)
     else:
         text, tensors, files = _native.export_read(f.read())
     if extra_files is not None:

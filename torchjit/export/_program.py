@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 import torchjit as torch
-from torchjit import _checks, _native
+from torchjit import _checks, _native, _progress
 from torchjit._types import _LAYOUTS, dtypes
 from torchjit.export import graph_signature as signatures
 from torchjit.export._errors import SpecViolationError
@@ -126,7 +126,7 @@ class Reader:
             setattr(root, inner["name"], self.module(inner["graph"]))
         graph = ExportedGraph()
         nodes: dict[str, Node] = {}
-        for n in form["nodes"]:
+        for n in _progress.over(form["nodes"], "making the exported program"):
             nodes[n["name"]] = self.node(graph, n, nodes)
         made = GraphModule(root, graph)
         if type(made.graph) is not ExportedGraph:

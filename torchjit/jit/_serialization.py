@@ -105,7 +105,8 @@ def load(
     wanted = list(_extra_files or ())
     if isinstance(f, (str, os.PathLike)):
         check_path(f)
-        c, extra = _native.load_module(os.fspath(f), wanted, refuse_code, code_memory or 0)
+        with _progress.of_bytes(f"loading {os.fspath(f)}") as told:
+            c, extra = _native.load_module(os.fspath(f), wanted, refuse_code, code_memory or 0, told)
     else:
         data = bytes(f) if isinstance(f, (bytes, bytearray, memoryview)) else f.read()
         c, extra = _native.load_module_from_bytes(data, wanted, refuse_code, code_memory or 0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit._advice import advised
+from torchjit._pytorch_tensors import data_of, of_pytorch
 from torchjit._tensor import Tensor
 
 
@@ -53,7 +54,8 @@ def at_places_of(grad: Tensor, values: Tensor) -> Tensor:
 class Optimizer:
     """Changes parameters by their gradients. Subclasses write update.
 
-    params: tensors, or dictionaries with "params" and options that differ from the defaults.
+    params: tensors, or dictionaries with "params" and options that differ from the defaults. Parameters of PyTorch itself are changed where they lie,
+    by the gradients that PyTorch gave them; the groups hold tensors over their memory.
     """
 
     takes_sparse = True
@@ -68,13 +70,14 @@ class Optimizer:
     """What update keeps as tensors of one number; files of older versions have numbers there."""
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
-        if isinstance(params, Tensor):
+        if isinstance(params, Tensor) or of_pytorch(params):
             raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + params.type()
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + data_of(params).type()
             )
         self.defaults = defaults
         self.state: dict[Any, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
+        self._of_pytorch: dict[int, tuple[Any, Tensor]] = {}  # by the ids of PyTorch's parameters: these, and the tensors that stand for them
         groups = list(params)
         if not groups:
             raise advised(ValueError("optimizer got an empty parameter list"))
@@ -95,6 +98,7 @@ class Optimizer:
         """Takes over attributes. Options and counts that older versions did not have, or had as numbers, are made what they are now."""
         self.__dict__.update(state)
         self.__dict__.setdefault("defaults", {})
+        self.__dict__.setdefault("_of_pytorch", {})
         for group in self.param_groups:
             for name, value in _LATER.items():
                 if name in self.defaults:
@@ -111,12 +115,13 @@ class Optimizer:
         params = param_group["params"]
         if isinstance(params, set):
             raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please use a list instead.")
-        params = param_group["params"] = [params] if isinstance(params, Tensor) else list(params)
-        for p in params:
-            if not isinstance(p, Tensor):
+        params = param_group["params"] = [params] if isinstance(params, Tensor) or of_pytorch(params) else list(params)
+        for i, p in enumerate(params):
+            if not isinstance(p, Tensor) and not of_pytorch(p):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type(p).__name__)
             if not self.defaults.get("differentiable") and not p.is_leaf and not p.retains_grad:
                 raise ValueError("can't optimize a non-leaf Tensor")
+            params[i] = self._standing_for(p) if of_pytorch(p) else p
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
@@ -131,6 +136,17 @@ class Optimizer:
         if any(id(p) in known for p in params):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
+
+    def _standing_for(self, theirs: Any) -> Tensor:
+        """The tensor over the memory of a parameter of PyTorch's."""
+        if id(theirs) not in self._of_pytorch:
+            self._of_pytorch[id(theirs)] = theirs, data_of(theirs).requires_grad_(theirs.requires_grad)
+        return self._of_pytorch[id(theirs)][1]
+
+    def _take_gradients(self) -> None:
+        """Gives the tensors that stand for PyTorch's parameters the gradients of these, over the same memory."""
+        for theirs, ours in self._of_pytorch.values():
+            ours.grad = data_of(theirs.grad)
 
     def state_dict(self) -> dict[str, Any]:
         """The state by the numbers of the parameters, and the groups."""
@@ -158,6 +174,7 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = False) -> None:
         """Makes the gradients zero, or None."""
+        self._take_gradients()
         for group in self.param_groups:
             for p in group["params"]:
                 if p.grad is not None:
@@ -166,6 +183,9 @@ class Optimizer:
                     else:
                         p.grad = p.grad.detach()
                         p.grad.zero_()
+        if set_to_none:
+            for theirs, _ in self._of_pytorch.values():
+                theirs.grad = None
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Changes the parameters once. closure, if given, computes the loss and the gradients first; its result is returned.
@@ -178,6 +198,7 @@ class Optimizer:
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
+        self._take_gradients()
         with torch.set_grad_enabled(self.defaults.get("differentiable", False)):
             for group in self.param_groups:
                 for p in group["params"]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torchjit as torch
+from torchjit._pytorch_tensors import data_of
 
 _Identifier = str | Callable[[str], str] | None
 
@@ -286,6 +287,7 @@ class TensorLikePair(Pair):
         self.check_layout, self.check_stride, self.check_is_coalesced = check_layout, check_stride, check_is_coalesced
 
     def _process_inputs(self, actual: Any, expected: Any, *, id: tuple[Any, ...], allow_subclasses: bool) -> tuple[Any, Any]:
+        actual, expected = data_of(actual), data_of(expected)
         related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
         if not related or not allow_subclasses and type(actual) is not type(expected):
             raise UnsupportedInputs()
@@ -487,6 +489,7 @@ def assert_allclose(
     msg: str = "",
 ) -> None:
     """assert_close for anything that tensors are made of, without a look at devices and dtypes."""
+    actual, expected = data_of(actual), data_of(expected)
     actual = actual if isinstance(actual, torch.Tensor) else torch.tensor(actual)
     expected = expected if isinstance(expected, torch.Tensor) else torch.tensor(expected, dtype=actual.dtype)
     assert_close(

@@ -2,16 +2,22 @@ package main
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/torchjit/torchjit/gojit/internal/command"
 )
 
 func TestMain(m *testing.M) {
@@ -35,6 +41,39 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// Each verb has its cases in some file of testdata/script.
+func TestEveryVerbHasItsCases(t *testing.T) {
+	var listed, scripts strings.Builder
+	command.Run(t.Context(), []string{"__complete", ""}, command.Streams{Out: &listed, Err: io.Discard}, serveVerb)
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts.Write(text)
+	}
+	lines := strings.NewReplacer("served log", "exec gojit serve", "[linux] served /dev/full", "full serve").Replace(scripts.String())
+	verbs := regexp.MustCompile(`(?m)^(\w+)\t`).FindAllStringSubmatch(listed.String(), -1)
+	if len(verbs) < 17 {
+		t.Errorf("%d verbs are listed: %s", len(verbs), listed.String())
+	}
+	for _, verb := range append(verbs, []string{"", "kernel"}, []string{"", "cuda"}) {
+		for _, form := range []string{"exec gojit", "status 2", "status 3", "full"} {
+			takesNoFile := slices.Contains([]string{"completion", "doctor", "help", "operators", "version"}, verb[1])
+			if form == "status 3" && takesNoFile {
+				continue
+			}
+			if !regexp.MustCompile(`(?m)^` + form + " " + verb[1] + `\b`).MatchString(lines) {
+				t.Errorf("no script has a line: %s %s", form, verb[1])
+			}
+		}
+	}
+}
+
 // status N ARGUMENT... runs gojit, which must end with the status N.
 func status(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
@@ -51,13 +90,18 @@ func status(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// full ARGUMENT... runs gojit with an output that has no room.
+// full ARGUMENT... runs gojit with an output that has no room, and neither have files whose names begin with "full.". What it says is in the file said.
 func full(ts *testscript.TestScript, _ bool, args []string) {
 	device, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		return // this system has no such device
 	}
 	defer device.Close()
+	for _, name := range args {
+		if strings.HasPrefix(name, "full.") {
+			ts.Check(os.Symlink("/dev/full", ts.MkAbs(name)))
+		}
+	}
 	path := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "gojit")
 	command := exec.Command(path, args...)
 	command.Dir, command.Stdout = ts.MkAbs("."), device

@@ -55,7 +55,7 @@ func Inspect(data []byte) (*Report, error) { return inspect(data) }
 
 // InspectFile is Inspect of a file.
 func InspectFile(path string) (*Report, error) {
-	data, err := safefile.ReadFile(path)
+	data, err := safefile.ReadFile(path, nil)
 	if err != nil {
 		return nil, archiveError("%s cannot be read: %s", path, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/archive/bytecode"
 	"github.com/torchjit/torchjit/gojit/internal/archive/code"
@@ -384,7 +385,7 @@ func (l *liteExporter) inlinedCalls(e *pickle.Encoder, calls []*ir.InlinedCall) 
 		e.None()
 	} else {
 		name, _ := l.TypeName(c.Receiver)
-		instance := c.Instance
+		instance := c.Instance[strings.LastIndexByte(c.Instance, '.')+1:]
 		if instance == "" {
 			instance = "INSTANCE_NAME_UNKNOWN"
 		}

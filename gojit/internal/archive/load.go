@@ -25,6 +25,8 @@ type Options struct {
 	CodeMemory int
 	// Storages are, by their keys, the memory of the module's tensors that is not read from the archive.
 	Storages map[string]*tensor.Storage
+	// Progress is told now and then how many bytes of a large file have been read.
+	Progress Progress
 }
 
 // Call runs a function of the program that is being loaded or saved.
@@ -50,11 +52,31 @@ func Load(data []byte, o Options, call Call) (*Loaded, error) {
 
 // LoadFile is Load of a file, which is read into memory: what happens to it later changes nothing.
 func LoadFile(path string, o Options, call Call) (*Loaded, error) {
-	data, err := safefile.ReadFile(path)
+	data, err := ReadFile(path, o.Progress)
 	if err != nil {
-		return nil, archiveError("%s cannot be read: %s", path, err)
+		return nil, err
 	}
 	return load(data, o, call)
+}
+
+// ReadFile reads a file into memory. An error of progress is returned as it is.
+func ReadFile(path string, progress Progress) ([]byte, error) {
+	var failed error
+	tell := progress
+	if progress != nil {
+		tell = func(done, total int64) error {
+			failed = progress(done, total)
+			return failed
+		}
+	}
+	data, err := safefile.ReadFile(path, tell)
+	switch {
+	case failed != nil:
+		return nil, failed
+	case err != nil:
+		return nil, archiveError("%s cannot be read: %s", path, err)
+	}
+	return data, nil
 }
 
 func load(content []byte, o Options, call Call) (*Loaded, error) {

@@ -1,11 +1,6 @@
 package archive
 
-import (
-	"bytes"
-	"io"
-
-	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
-)
+import "bytes"
 
 // Record is one entry of an archive.
 type Record struct {
@@ -21,12 +16,8 @@ func RecordsArchive(records []Record) ([]byte, error) {
 }
 
 // SaveRecords writes the archive of records to a file, which stays as it is where that fails.
-func SaveRecords(file string, records []Record) error {
-	err := safefile.ReplaceFile(file, func(w io.Writer) error { return writeArchive(w, ownRecords(records)) })
-	if err != nil {
-		return archiveError("%s cannot be written: %s", file, err)
-	}
-	return nil
+func SaveRecords(file string, records []Record, progress Progress) error {
+	return saveRecords(file, ownRecords(records), progress)
 }
 
 func ownRecords(records []Record) []record {

@@ -161,7 +161,7 @@ func (f *SafeFile) Tensor(name string) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := safefile.ReadAt(f.file, t.Storage().Bytes()[:e.Offsets[1]-e.Offsets[0]], f.elements+e.Offsets[0]); err != nil {
+	if err := safefile.ReadAt(f.file, t.Storage().Bytes()[:e.Offsets[1]-e.Offsets[0]], f.elements+e.Offsets[0], nil); err != nil {
 		return nil, archiveError("%s cannot be read: %s", f.path, err)
 	}
 	return t, nil

@@ -39,8 +39,8 @@ func Save(m *value.Object, extra map[string][]byte, call Call) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Progress is told how many bytes of an archive have been written, of how many. An error of it ends the writing.
-type Progress func(written, total int64) error
+// Progress is told how many bytes of an archive have been read or written, of how many. An error of it ends that.
+type Progress = safefile.Progress
 
 // SaveFile is Save to a file. A file of that name is replaced when the archive has been written to the
 // disk, and stays as it is where that fails, or where the process ends before. progress may be nil.
@@ -49,8 +49,12 @@ func SaveFile(m *value.Object, file string, extra map[string][]byte, progress Pr
 	if err != nil {
 		return err
 	}
+	return saveRecords(file, records, progress)
+}
+
+func saveRecords(file string, records []record, progress Progress) error {
 	var failed error
-	err = safefile.ReplaceFile(file, func(w io.Writer) error {
+	err := safefile.ReplaceFile(file, func(w io.Writer) error {
 		w = &reporter{w: w, total: sizeOf(records), tell: progress, failed: &failed}
 		return writeArchive(w, records)
 	})

@@ -83,8 +83,9 @@ func Run(ctx context.Context, args []string, streams Streams, further ...Verb) i
 	root := s.root(further)
 	root.SetArgs(longOptions(args))
 	err := root.ExecuteContext(ctx)
-	if writeErr := s.out.flush(); writeErr != nil && err == nil {
-		err = fmt.Errorf("the output cannot be written: %w", writeErr)
+	status := s.statusOf(err)
+	if writeErr := s.out.flush(); writeErr != nil && (err == nil || errors.Is(err, writeErr)) {
+		status, err = StatusFailed, fmt.Errorf("the output cannot be written: %w", writeErr)
 	}
 	if err != nil && err.Error() != "" {
 		fmt.Fprintln(s.Err, "gojit:", strings.TrimRight(err.Error(), "\n"))
@@ -92,7 +93,7 @@ func Run(ctx context.Context, args []string, streams Streams, further ...Verb) i
 			fmt.Fprintln(s.Err, note)
 		}
 	}
-	return s.statusOf(err)
+	return status
 }
 
 // longOptions lets -passes=cse stand for --passes=cse, which is how Go programs write options.
@@ -193,5 +194,27 @@ func (s *Session) root(further []Verb) *cobra.Command {
 	}, further...) {
 		root.AddCommand(verb(s))
 	}
+	refuseUnknown(root)
 	return root
+}
+
+// refuseUnknown has help and completion refuse what they do not know, which cobra answers with the help.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, verb := range root.Commands() {
+		switch verb.Name() {
+		case "help":
+			show := verb.Run
+			verb.Run, verb.RunE = nil, func(help *cobra.Command, args []string) error {
+				if found, _, err := root.Find(args); err != nil || found == root && len(args) > 0 {
+					return Usagef("help: there is no verb %s", strings.Join(args, " "))
+				}
+				show(help, args)
+				return nil
+			}
+		case "completion":
+			verb.RunE = func(completion *cobra.Command, _ []string) error { return completion.Help() }
+		}
+	}
 }

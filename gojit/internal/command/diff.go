@@ -85,7 +85,7 @@ func (s *Session) diff(ctx context.Context, c *call, d *comparison, args []strin
 		want, err = readResult(d.want)
 	} else {
 		var other gojit.Model
-		if other, err = gojit.Open(d.against, gojit.LoadOptions{}); err != nil {
+		if other, err = s.openModel(d.against); err != nil {
 			return named(d.against, err)
 		}
 		seed()

@@ -59,7 +59,7 @@ func infoVerb(s *Session) *cobra.Command {
 		Use: "info MODEL", Short: "List methods, parameters, buffers and submodules", GroupID: groupLook, Args: cobra.ExactArgs(1),
 		Long: "Lists what a model has: its methods with what they take and give, and its state. The model is loaded; `gojit verify` runs nothing of a file.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := infoOf(args[0])
+			r, err := s.infoOf(args[0])
 			if err != nil {
 				return err
 			}
@@ -68,8 +68,8 @@ func infoVerb(s *Session) *cobra.Command {
 	}
 }
 
-func infoOf(file string) (*info, error) {
-	model, err := gojit.Open(file, gojit.LoadOptions{})
+func (s *Session) infoOf(file string) (*info, error) {
+	model, err := s.openModel(file)
 	if err != nil {
 		return nil, named(file, err)
 	}

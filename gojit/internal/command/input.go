@@ -53,7 +53,7 @@ func (c *call) flags(cmd *cobra.Command) {
 // open loads the model and reads its inputs.
 func (c *call) open(s *Session, args []string) (gojit.Model, []any, error) {
 	c.file = args[0]
-	model, err := gojit.Open(c.file, gojit.LoadOptions{})
+	model, err := s.openModel(c.file)
 	if err != nil {
 		return nil, nil, named(c.file, err)
 	}

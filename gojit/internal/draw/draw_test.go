@@ -53,6 +53,79 @@ func checkPlaces(t *testing.T, d *Drawing, b *Block) {
 	}
 }
 
+// An edge touches no box but those at its ends and those that hold its end: it goes around a higher box beside its beginning, and past the boxes in a
+// block that it leads into.
+func TestEdgesGoAroundBoxes(t *testing.T) {
+	d := Graph(graphOf(t, `graph(%x : Tensor, %n : int, %c : bool):
+  %long_name_of_a_value : int = aten::dim(%x)
+  %r : Tensor = prim::If(%c)
+    block0():
+      %1 : Tensor = aten::sin(%x)
+      %2 : Tensor = aten::cos(%1)
+      %3 : Tensor = aten::mul(%2, %n)
+      %4 : Tensor = prim::If(%c)
+        block0():
+          %5 : Tensor = aten::sin(%3)
+          %6 : Tensor = aten::mul(%5, %n)
+          -> (%6)
+        block1():
+          -> (%1)
+      -> (%4)
+    block1():
+      -> (%x)
+  %8 : Tensor = aten::mul(%r, %long_name_of_a_value)
+  return (%8)
+`))
+	d.SVG()
+	for _, e := range d.Edges {
+		points := append(e.bends(), e.end())
+		for i, p := range points[1:] {
+			for part := 0.0; part < 1; part += 1.0 / 64 {
+				if n := d.Block.boxAt(curve(points[i], p, part), e); n != nil {
+					t.Fatalf("the edge from %s to %s crosses %s", e.From.Title, e.To.Title, n.Title)
+				}
+			}
+		}
+	}
+}
+
+// curve returns a point of the curve that is drawn from one point to another.
+func curve(from, to point, part float64) point {
+	rest := 1 - part
+	x := from.x*(rest*rest*rest+3*rest*rest*part) + to.x*(3*rest*part*part+part*part*part)
+	middle := (from.y + to.y) / 2
+	return point{x, from.y*rest*rest*rest + 3*middle*rest*part + to.y*part*part*part}
+}
+
+// boxAt returns a box that a point lies in, other than those at the ends of an edge and those that hold its end.
+func (b *Block) boxAt(p point, e *Edge) *Node {
+	for _, n := range b.Nodes {
+		if n == e.From || n == e.To || p.x <= n.left || p.x >= n.left+n.width || p.y <= n.top || p.y >= n.top+n.height {
+			continue
+		}
+		holds := false
+		for _, inner := range n.Blocks {
+			holds = holds || e.To.isIn(inner)
+			if found := inner.boxAt(p, e); found != nil {
+				return found
+			}
+		}
+		if !holds {
+			return n
+		}
+	}
+	return nil
+}
+
+func (n *Node) isIn(b *Block) bool {
+	for ; n != nil; n = n.parent.owner {
+		if n.parent == b {
+			return true
+		}
+	}
+	return false
+}
+
 // A chain of boxes of one width lies in one column: nothing pushes it aside.
 func TestChainsAreStraight(t *testing.T) {
 	g := graphOf(t, `graph(%x : Tensor):

@@ -33,6 +33,7 @@ type Node struct {
 	parent        *Block
 	left, top     float64 // in the coordinates of the block, then of the picture
 	width, height float64
+	below         float64 // where the layer of the box ends, as top
 	rank          int
 	at            int // among the nodes of its block
 }
@@ -53,7 +54,7 @@ type Edge struct {
 	From, To *Node
 	Hint     string
 
-	attach float64 // where it meets To: a part of the width
+	attach float64 // where it meets To: a part of the width, 0 while that is not known
 }
 
 // Drawing is a graph to be drawn.

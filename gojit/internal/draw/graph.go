@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -53,13 +54,11 @@ func (b *builder) node(to *Block, n *ir.Node) {
 		}
 	}
 	made := &Node{Title: title(n), Kind: kindOf(n), Hint: firstLine(n.String())}
-	var names []string
+	var declared []schema.Argument
 	if o := n.Operator(); o != nil {
-		for _, a := range o.Schema().Arguments {
-			names = append(names, a.Name)
-		}
+		declared = o.Schema().Arguments
 	}
-	b.arguments(made, n.Inputs(), names)
+	b.arguments(made, n.Inputs(), declared)
 	to.Add(made)
 	for _, v := range n.Outputs() {
 		b.of[v] = made
@@ -76,8 +75,8 @@ func (b *builder) node(to *Block, n *ir.Node) {
 	}
 }
 
-// arguments connects a box with what it reads; what is no box becomes its detail.
-func (b *builder) arguments(n *Node, inputs []*ir.Value, names []string) {
+// arguments connects a box with what it reads; what is no box becomes its detail, without None where that is the default.
+func (b *builder) arguments(n *Node, inputs []*ir.Value, declared []schema.Argument) {
 	var texts []string
 	for i, v := range inputs {
 		if from := b.of[v]; from != nil {
@@ -85,11 +84,14 @@ func (b *builder) arguments(n *Node, inputs []*ir.Value, names []string) {
 			continue
 		}
 		text := b.texts[v]
-		if text == "" || text == "None" || text == "self" && n.Kind != Call {
+		if text == "" || text == "self" && n.Kind != Call {
 			continue
 		}
-		if i < len(names) {
-			text = names[i] + "=" + text
+		if i < len(declared) {
+			if text == "None" && declared[i].HasDefault {
+				continue
+			}
+			text = declared[i].Name + "=" + text
 		}
 		texts = append(texts, text)
 	}
@@ -106,7 +108,8 @@ func (b *builder) textOf(n *ir.Node) (string, bool) {
 			}
 			return value.Repr(c, nil), true
 		}
-		return "", n.Output().MustBeNone()
+		_, isFunction := n.Output().Type().(*types.Function) // calls have its name
+		return "", isFunction || n.Output().MustBeNone()
 	case "prim::GetAttr":
 		if base, ok := b.texts[n.Input(0)]; ok {
 			return base + "." + n.StringAttr("name"), true

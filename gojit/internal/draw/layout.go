@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -32,16 +33,22 @@ type cell struct {
 	average float64
 }
 
+// passages are the edges that are routed through blocks: between two boxes of the block, or of what lies in them, and from outside.
+type passages struct{ inside, into map[*Block][]*Edge }
+
 // layOut gives boxes and edges their places in the picture.
 func (d *Drawing) layOut() {
 	d.Block.adopt(nil)
-	inside := map[*Block][]*Edge{}
+	through := passages{inside: map[*Block][]*Edge{}, into: map[*Block][]*Edge{}}
 	for _, e := range d.Edges {
 		if b, from, to := common(e.From, e.To); b != nil && from.at < to.at {
-			inside[b] = append(inside[b], e)
+			through.inside[b] = append(through.inside[b], e)
+			for _, inner := range e.To.blocksWithin(b) {
+				through.into[inner] = append(through.into[inner], e)
+			}
 		}
 	}
-	d.Block.layOut(inside)
+	d.Block.layOut(through)
 	d.Block.move(padding, padding)
 	d.attach()
 }
@@ -77,20 +84,28 @@ func (n *Node) in(b *Block) *Node {
 	return n
 }
 
-func (b *Block) layOut(inside map[*Block][]*Edge) {
-	for _, n := range b.Nodes {
-		n.measure(inside)
+// blocksWithin returns the blocks within another one that the node lies in, the outermost first.
+func (n *Node) blocksWithin(outer *Block) (blocks []*Block) {
+	for b := n.parent; b != outer; b = b.owner.parent {
+		blocks = append(blocks, b)
 	}
-	edges := inside[b]
-	b.rankNodes(edges)
-	layers := b.layers(edges)
+	slices.Reverse(blocks)
+	return blocks
+}
+
+func (b *Block) layOut(through passages) {
+	for _, n := range b.Nodes {
+		n.measure(through)
+	}
+	b.rankNodes(through.inside[b])
+	layers := b.layers(through.inside[b], through.into[b])
 	orderLayers(layers)
 	placeLayers(layers)
 	b.place(layers)
 }
 
 // measure gives a box its size, with what lies in it.
-func (n *Node) measure(inside map[*Block][]*Edge) {
+func (n *Node) measure(through passages) {
 	n.width = max(leastWidth, float64(utf8.RuneCountInString(n.Title))*titleChar, float64(utf8.RuneCountInString(n.Detail))*detailChar) + 2*padding
 	n.height = titleHeight + padding
 	if n.Detail != "" {
@@ -101,7 +116,7 @@ func (n *Node) measure(inside map[*Block][]*Edge) {
 	}
 	across, tallest := padding, 0.0
 	for _, b := range n.Blocks {
-		b.layOut(inside)
+		b.layOut(through)
 		b.left, b.top = across, n.height
 		across += b.width + padding
 		tallest = max(tallest, b.height)
@@ -143,8 +158,8 @@ func (b *Block) rankNodes(edges []*Edge) {
 	}
 }
 
-// layers returns the cells of each layer, connected from layer to layer.
-func (b *Block) layers(edges []*Edge) [][]*cell {
+// layers returns the cells of each layer, connected from layer to layer: boxes, and bends of edges between them and of those that come from outside.
+func (b *Block) layers(inside, into []*Edge) [][]*cell {
 	var layers [][]*cell
 	put := func(rank int, c *cell) *cell {
 		for len(layers) <= rank {
@@ -157,18 +172,24 @@ func (b *Block) layers(edges []*Edge) [][]*cell {
 	for _, n := range b.Nodes {
 		of[n] = put(n.rank, &cell{node: n, width: n.width})
 	}
-	for _, e := range edges {
-		from, to := e.From.in(b), e.To.in(b)
-		if to.rank-from.rank > mostBends {
-			continue // it goes straight, behind boxes
+	route := func(e *Edge, from *cell, rank int) {
+		to := e.To.in(b)
+		if to.rank-rank >= mostBends {
+			return // it goes straight, behind boxes
 		}
-		last := of[from]
-		for rank := from.rank + 1; rank < to.rank; rank++ {
+		for ; rank < to.rank; rank++ {
 			bend := put(rank, &cell{edge: e, width: 2})
-			last.down, bend.up = append(last.down, bend), append(bend.up, last)
-			last = bend
+			from.connect(bend)
+			from = bend
 		}
-		last.down, of[to].up = append(last.down, of[to]), append(of[to].up, last)
+		from.connect(of[to])
+	}
+	for _, e := range inside {
+		from := e.From.in(b)
+		route(e, of[from], from.rank+1)
+	}
+	for _, e := range into {
+		route(e, nil, 0)
 	}
 	for _, layer := range layers {
 		for i, c := range layer {
@@ -176,6 +197,13 @@ func (b *Block) layers(edges []*Edge) [][]*cell {
 		}
 	}
 	return layers
+}
+
+// connect says that a cell has another one below it; an edge that comes from outside has none above its first.
+func (c *cell) connect(below *cell) {
+	if c != nil {
+		c.down, below.up = append(c.down, below), append(below.up, c)
+	}
 }
 
 // orderLayers brings each layer into the order of what its cells are connected with, downwards and upwards in turns.
@@ -286,7 +314,7 @@ func (b *Block) place(layers [][]*cell) {
 			x := c.center - leftmost + padding
 			b.width = max(b.width, x+c.width/2+padding)
 			if c.node != nil {
-				c.node.left, c.node.top = x-c.width/2, top
+				c.node.left, c.node.top, c.node.below = x-c.width/2, top, top+height
 				continue
 			}
 			b.routes[c.edge] = append(b.routes[c.edge], point{x, top}, point{x, top + height})
@@ -310,6 +338,7 @@ func (b *Block) move(left, top float64) {
 	for _, n := range b.Nodes {
 		n.left += left
 		n.top += top
+		n.below += top
 		for _, inner := range n.Blocks {
 			inner.move(n.left+inner.left, n.top+inner.top)
 		}
@@ -337,11 +366,24 @@ func (d *Drawing) before(e *Edge) point {
 	return bends[len(bends)-1]
 }
 
+// end returns where an edge ends.
+func (e *Edge) end() point { return point{e.To.left + cmp.Or(e.attach, 0.5)*e.To.width, e.To.top} }
+
 // bends returns the points of an edge but its end.
 func (e *Edge) bends() []point {
-	points := []point{{e.From.left + e.From.width/2, e.From.top + e.From.height}}
+	middle := e.From.left + e.From.width/2
+	points := []point{{middle, e.From.top + e.From.height}}
+	if e.From.below > points[0].y {
+		points = append(points, point{middle, e.From.below}) // past what is higher in its layer
+	}
 	if b, _, _ := common(e.From, e.To); b != nil {
 		points = append(points, b.routes[e]...)
+		for _, inner := range e.To.blocksWithin(b) {
+			bends := inner.routes[e]
+			x := append(slices.Clip(bends), e.end())[0].x
+			points = append(points, point{x, inner.owner.top}) // across above the box that holds the block, then down past its title
+			points = append(points, bends...)
+		}
 	}
 	return points
 }

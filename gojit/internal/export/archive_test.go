@@ -72,7 +72,7 @@ func TestArchives(t *testing.T) {
 	if err := a.Save(file); err != nil {
 		t.Fatal(err)
 	}
-	b, err := export.Load(file)
+	b, err := export.Load(file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package export
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/archive"
@@ -95,19 +94,22 @@ func (a *Archive) Write() ([]byte, error) {
 }
 
 // Save is Write to a file, which stays as it is where that fails.
-func (a *Archive) Save(file string) error {
+func (a *Archive) Save(file string) error { return a.SaveReporting(file, nil) }
+
+// SaveReporting is Save that tells now and then how far it is. An error of progress ends it.
+func (a *Archive) SaveReporting(file string, progress archive.Progress) error {
 	records, err := a.records()
 	if err != nil {
 		return err
 	}
-	return archive.SaveRecords(file, records)
+	return archive.SaveRecords(file, records, progress)
 }
 
-// Load reads an archive from a file.
-func Load(file string) (*Archive, error) {
-	data, err := os.ReadFile(file)
+// Load reads an archive from a file. progress may be nil.
+func Load(file string, progress archive.Progress) (*Archive, error) {
+	data, err := archive.ReadFile(file, progress)
 	if err != nil {
-		return nil, source.Errorf(source.RuntimeError, source.Range{}, "%s cannot be read: %s", file, err)
+		return nil, err
 	}
 	return Read(data)
 }

@@ -305,7 +305,14 @@ func (b *classBuilder) assign(a syntax.Assign) {
 }
 
 func (b *classBuilder) attribute(name string, annotation syntax.Expr) {
-	b.c.AddAttribute(types.Attribute{Name: name, Type: b.e.typeOf(annotation), IsParameter: b.parameters[name], IsBuffer: b.buffers[name]})
+	a := types.Attribute{Name: name, Type: b.e.typeOf(annotation), IsParameter: b.parameters[name], IsBuffer: b.buffers[name]}
+	switch {
+	case a.IsParameter && a.IsBuffer:
+		fail(annotation.Range, "The attribute '%s' is both a parameter and a buffer", name)
+	case (a.IsParameter || a.IsBuffer) && !types.IsSubtype(a.Type, types.NewOptional(types.Tensor)):
+		fail(annotation.Range, "Expecting parameter or buffer to have either None, Tensor or Optional[Tensor] type, but got: %s", a.Type)
+	}
+	b.c.AddAttribute(a)
 }
 
 func (b *classBuilder) strings(expr syntax.Expr) []string {

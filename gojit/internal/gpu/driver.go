@@ -2,12 +2,14 @@ package gpu
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // pointer is an address in the memory of a device.
@@ -54,11 +56,11 @@ var (
 func openDriver(driverNames, compilerNames []string) (*driver, error) {
 	cuda, err := openLibrary(driverNames...)
 	if err != nil {
-		return nil, fmt.Errorf("no driver of NVIDIA was found: %w", err)
+		return nil, notFound("NVIDIA's driver", driverNames, err)
 	}
 	nvrtc, err := openLibrary(compilerNames...)
 	if err != nil {
-		return nil, fmt.Errorf("CUDA's compiler (libnvrtc) was not found: %w", err)
+		return nil, notFound("CUDA's compiler NVRTC", compilerNames, err)
 	}
 	d := &driver{}
 	if err := d.bindDriver(cuda); err != nil {
@@ -68,6 +70,15 @@ func openDriver(driverNames, compilerNames []string) (*driver, error) {
 		return nil, err
 	}
 	return d, d.check("cuInit", d.cuInit(0))
+}
+
+// notFound says what was looked for and where.
+func notFound(what string, names []string, err error) error {
+	where := "where the system looks for libraries (LD_LIBRARY_PATH and the linker's cache)"
+	if os.Getenv(driverVariable) != "" {
+		where = "as the variable " + driverVariable + " says"
+	}
+	return fmt.Errorf("%s was not found: looked for %s %s: %w", what, strings.Join(names, ", "), where, err)
 }
 
 func (d *driver) bindDriver(l *library) error {
@@ -130,6 +141,11 @@ type Device struct {
 	major   int32 // of the compute capability
 	minor   int32
 	units   int32 // multiprocessors
+	memory  allocator
+
+	kernels     programs[uint64] // by the kernel's hash
+	conversions programs[[2]tensor.DType]
+	fills       programs[tensor.DType]
 }
 
 // Attributes of a device, as the driver numbers them.
@@ -141,7 +157,7 @@ const (
 
 // devices are those of the machine, opened the first time.
 var devices = sync.OnceValues(func() ([]*Device, error) {
-	d, err := openDriver(driverNames, compilerNames)
+	d, err := openDriver(libraryNames())
 	if err != nil {
 		return nil, err
 	}
@@ -205,3 +221,6 @@ func (v *Device) do(f func() error) error {
 func (v *Device) Synchronize() error {
 	return v.do(func() error { return v.driver.check("cuCtxSynchronize", v.driver.cuCtxSynchronize()) })
 }
+
+// Units returns the number of multiprocessors.
+func (v *Device) Units() int { return int(v.units) }

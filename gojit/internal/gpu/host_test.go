@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/gpu/gputest"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-var hostFolder string
+var hostFolder, hostPath string
 
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "host_driver")
@@ -28,17 +28,12 @@ func TestMain(m *testing.M) {
 
 // host is a device whose threads run on the processor, one after another (testdata/host_driver.c).
 var host = sync.OnceValues(func() (*Device, error) {
-	header, err := filepath.Abs("testdata/host.h")
+	path, err := gputest.Build(hostFolder)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(hostFolder, "libhost.so")
-	build := exec.Command("cc", "-O1", "-w", "-shared", "-fPIC", `-DHOST_HEADER="`+header+`"`, "-o", path, "testdata/host_driver.c", "-ldl")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return nil, err
-	}
-	os.Setenv("HOST_DRIVER_FOLDER", hostFolder)
+	os.Setenv("TMPDIR", hostFolder)
+	hostPath = path
 	d, err := openDriver([]string{path}, []string{path})
 	if err != nil {
 		return nil, err
@@ -84,7 +79,7 @@ func allocatedOn(t testing.TB, v *Device) func() int64 {
 			return int64(total - free)
 		}
 	}
-	l, err := openLibrary(hostFolder + "/libhost.so")
+	l, err := openLibrary(hostPath)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,7 @@
 
 package gpu
 
-import (
-	"errors"
-
-	"github.com/ebitengine/purego"
-)
+import "github.com/ebitengine/purego"
 
 // library is a shared library that was opened at run time.
 type library struct {
@@ -14,17 +10,19 @@ type library struct {
 	name   string
 }
 
-// openLibrary opens the first of some libraries that is there.
+// openLibrary opens the first of some libraries that is there. The error says what is the matter with the first.
 func openLibrary(names ...string) (*library, error) {
-	var failures []error
+	var first error
 	for _, name := range names {
 		handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 		if err == nil {
 			return &library{handle, name}, nil
 		}
-		failures = append(failures, err)
+		if first == nil {
+			first = err
+		}
 	}
-	return nil, errors.Join(failures...)
+	return nil, first
 }
 
 // function makes a Go function of one of the library.

@@ -12,6 +12,7 @@ import (
 
 // Program is a kernel compiled for a device. It may run in many goroutines at once.
 type Program struct {
+	made   *kernel.Kernel // what it was made of
 	source *cuda.Source
 	device *Device
 	module uintptr
@@ -29,7 +30,7 @@ func NewProgram(v *Device, k *kernel.Kernel) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{source: s, device: v, params: make([]tensor.DType, s.Kernel.Params)}
+	p := &Program{made: k, source: s, device: v, params: make([]tensor.DType, s.Kernel.Params)}
 	for i := range s.Kernel.Instrs {
 		if in := &s.Kernel.Instrs[i]; in.Op == kernel.Param {
 			p.params[in.Imm] = in.Type

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -21,12 +22,9 @@ func (v *Device) Empty(shape []int, dtype tensor.DType) (*tensor.Tensor, error) 
 	if err != nil {
 		return nil, err
 	}
-	storage := tensor.DeviceStorage(address(m.at), m.bytes, v.Place(), func() { _ = m.Free() })
+	storage := tensor.DeviceStorage(uint64(m.at), m.bytes, v.Place(), func() { _ = m.Free() })
 	return tensor.FromStorage(storage, 0, shape, contiguousStrides(shape), dtype)
 }
-
-// address returns an address of the device as the pointer that tensors keep. It points to nothing here.
-func address(at pointer) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&at)) }
 
 func contiguousStrides(shape []int) []int {
 	strides, step := make([]int, len(shape)), 1
@@ -47,12 +45,7 @@ func (v *Device) Upload(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if err != nil || t.Numel() == 0 {
 		return made, err
 	}
-	d := v.driver
-	err = v.do(func() error {
-		return d.check("cuMemcpyHtoD", d.cuMemcpyHtoD_v2(pointer(uintptr(made.DataPtr())), t.DataPtr(), uint64(t.Numel()*t.DType().Size())))
-	})
-	runtime.KeepAlive(t)
-	return made, err
+	return made, v.write(made, t)
 }
 
 // Download copies a contiguous tensor of the device to the processor.
@@ -64,10 +57,78 @@ func (v *Device) Download(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if err != nil || t.Numel() == 0 {
 		return made, err
 	}
-	d := v.driver
-	err = v.do(func() error {
-		return d.check("cuMemcpyDtoH", d.cuMemcpyDtoH_v2(made.DataPtr(), pointer(uintptr(t.DataPtr())), uint64(t.Numel()*t.DType().Size())))
+	return made, v.read(made, t)
+}
+
+// nbytes returns how many bytes the elements take.
+func nbytes(t *tensor.Tensor) uint64 { return uint64(t.Numel() * t.DType().Size()) }
+
+// write copies from the processor to the device. The tensors are contiguous and alike.
+func (v *Device) write(dst, src *tensor.Tensor) error {
+	err := v.do(func() error {
+		return v.driver.check("cuMemcpyHtoD", v.driver.cuMemcpyHtoD_v2(pointer(dst.Address()), src.DataPtr(), nbytes(src)))
 	})
-	runtime.KeepAlive(t) // its memory goes back once nobody holds it
-	return made, err
+	runtime.KeepAlive(src)
+	runtime.KeepAlive(dst) // its memory goes back once nobody holds it
+	return err
+}
+
+// read copies from the device to the processor. The tensors are contiguous and alike.
+func (v *Device) read(dst, src *tensor.Tensor) error {
+	err := v.do(func() error {
+		return v.driver.check("cuMemcpyDtoH", v.driver.cuMemcpyDtoH_v2(unsafe.Pointer(dst.DataPtr()), pointer(src.Address()), nbytes(src)))
+	})
+	runtime.KeepAlive(src)
+	runtime.KeepAlive(dst)
+	return err
+}
+
+// move copies within the device. The tensors are contiguous and alike.
+func (v *Device) move(dst, src *tensor.Tensor) error {
+	err := v.do(func() error {
+		return v.driver.check("cuMemcpyDtoD", v.driver.cuMemcpyDtoD_v2(pointer(dst.Address()), pointer(src.Address()), nbytes(src)))
+	})
+	runtime.KeepAlive(src)
+	runtime.KeepAlive(dst)
+	return err
+}
+
+// convert stores the elements of src, broadcast and converted, into dst; both are the device's.
+func (v *Device) convert(dst, src *tensor.Tensor) error {
+	if dst.DType() == src.DType() && dst.IsContiguous() && src.IsContiguous() && tensor.SameShape(dst.Shape(), src.Shape()) {
+		return v.move(dst, src)
+	}
+	p, err := v.conversions.get([2]tensor.DType{src.DType(), dst.DType()}, func() (*Program, error) {
+		if src.DType().IsQuantized() {
+			return nil, source.Errorf(source.NotImplementedError, source.Range{}, "quantized tensors of %s that do not lie side by side are not copied on a GPU", src.DType())
+		}
+		b := kernel.NewBuilder()
+		b.Output(b.Input(src.DType(), kernel.ComputeType(src.DType())), dst.DType())
+		return NewProgram(v, b.Kernel())
+	})
+	if err != nil {
+		return err
+	}
+	return p.Run([]*tensor.Tensor{dst, src}, nil)
+}
+
+// fill stores a number in every element.
+func (v *Device) fill(t *tensor.Tensor, s tensor.Scalar) error {
+	d := t.DType()
+	if re, im := kernel.NumberBits(kernel.ComputeType(d), s); re|im == 0 && t.IsContiguous() {
+		err := v.do(func() error {
+			return v.driver.check("cuMemsetD8", v.driver.cuMemsetD8_v2(pointer(t.Address()), 0, nbytes(t)))
+		})
+		runtime.KeepAlive(t)
+		return err
+	}
+	p, err := v.fills.get(d, func() (*Program, error) {
+		b := kernel.NewBuilder()
+		b.Output(b.Param(kernel.ComputeType(d)), d)
+		return NewProgram(v, b.Kernel())
+	})
+	if err != nil {
+		return err
+	}
+	return p.Run([]*tensor.Tensor{t}, []tensor.Scalar{s})
 }

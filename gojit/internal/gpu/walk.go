@@ -45,7 +45,7 @@ func (p *Program) walk(tensors []*tensor.Tensor) (*walk, error) {
 		w.n = int64(numel)
 	}
 	var l tensor.Loop
-	l.Init(shape, s.Ordered || s.IsReduction(), tensors...)
+	l.InitSteps(shape, s.Ordered || s.IsReduction(), tensors...)
 	if l.Dims() > cuda.MaxDims {
 		return nil, source.Errorf(source.NotImplementedError, source.Range{}, "a walk over %d dimensions on a GPU: at most %d that do not lie end to end", l.Dims(), cuda.MaxDims)
 	}
@@ -57,8 +57,8 @@ func (p *Program) walk(tensors []*tensor.Tensor) (*walk, error) {
 			w.step[i] = append(w.step[i], int64(steps[i]))
 		}
 	}
-	for i := range s.Operands {
-		w.at = append(w.at, pointer(uintptr(l.Base(i))))
+	for _, t := range tensors {
+		w.at = append(w.at, pointer(t.Address()))
 	}
 	return w, nil
 }

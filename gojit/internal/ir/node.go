@@ -12,8 +12,8 @@ import (
 // InlinedCall is a call in whose place the callee's nodes stand.
 type InlinedCall struct {
 	Callee string
-	// Receiver is the class whose method was called, nil for a function, and Instance how the caller names the object: its attribute, "SELF"
-	// for the caller's own, "" where neither is so.
+	// Receiver is the class whose method was called, nil for a function, and Instance how the caller names the object: the attributes that lead
+	// to it, joined by dots, "SELF" for the caller's own, "" where neither is so.
 	Receiver *types.Class
 	Instance string
 	Range    source.Range // of the call

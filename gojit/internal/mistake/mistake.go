@@ -4,6 +4,7 @@ package mistake
 
 import (
 	_ "embed"
+	"encoding/binary"
 	"strings"
 	"sync"
 )
@@ -62,15 +63,64 @@ func Of(message string) *Kind {
 	if len(message) > 2*longest {
 		message = message[:longest] + message[len(message)-longest:]
 	}
-	for _, k := range All() {
-		for _, parts := range k.phrases {
-			if follow(message, parts) {
-				return k
+	index, found := indexed(), -1
+	for i := 0; i+beginning <= len(message); i++ {
+		four := binary.LittleEndian.Uint32([]byte(message[i : i+beginning]))
+		if !index.mayHave(four) {
+			continue
+		}
+		for _, p := range index.phrases[four] {
+			if (found < 0 || p.kind < found) && strings.HasPrefix(message[i:], p.parts[0]) && follow(message[i:], p.parts) {
+				found = p.kind
 			}
 		}
 	}
-	return nil
+	if found < 0 {
+		return nil
+	}
+	return All()[found]
 }
+
+const (
+	beginning = 4    // bytes of a phrase by which it is found
+	slots     = 4096 // of the filter before the map
+)
+
+// phrase is one of the phrases of a kind, which has a number in All.
+type phrase struct {
+	kind  int
+	parts []string
+}
+
+// index has the phrases by how they begin, so that a message is gone through once. The filter has the slots of all beginnings.
+type index struct {
+	filter  [slots / 64]uint64
+	phrases map[uint32][]phrase
+}
+
+// slot is the place of a beginning in the filter.
+func slot(four uint32) (word, bit uint32) {
+	n := four * 2654435761 >> 20
+	return n / 64, n % 64
+}
+
+func (x *index) mayHave(four uint32) bool {
+	word, bit := slot(four)
+	return x.filter[word]>>bit&1 != 0
+}
+
+var indexed = sync.OnceValue(func() *index {
+	x := &index{phrases: map[uint32][]phrase{}}
+	for i, k := range All() {
+		for _, parts := range k.phrases {
+			four := binary.LittleEndian.Uint32([]byte(parts[0]))
+			word, bit := slot(four)
+			x.filter[word] |= 1 << bit
+			x.phrases[four] = append(x.phrases[four], phrase{i, parts})
+		}
+	}
+	return x
+})
 
 // follow reports whether parts occur in a text one behind the other.
 func follow(text string, parts []string) bool {

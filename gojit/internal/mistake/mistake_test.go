@@ -1,6 +1,10 @@
 package mistake
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestKindsAreWhole(t *testing.T) {
 	seen := map[string]bool{}
@@ -32,6 +36,34 @@ func TestPartsFollowEachOther(t *testing.T) {
 		}
 		if got != c.code {
 			t.Errorf("%q: %q, not %q", c.message, got, c.code)
+		}
+	}
+}
+
+// What is found is the first kind of the table, wherever its phrase stands in the message.
+func TestTheFirstKindOfTheTableIsFound(t *testing.T) {
+	firstOf := func(message string) *Kind {
+		i := slices.IndexFunc(All(), func(k *Kind) bool {
+			return slices.ContainsFunc(k.phrases, func(parts []string) bool { return follow(message, parts) })
+		})
+		return All()[i]
+	}
+	for _, k := range All() {
+		for _, parts := range k.phrases {
+			message := strings.Join(parts, " x ")
+			for _, text := range []string{message, "é" + message + "é", "builtins. " + message, message + " builtins."} {
+				if got, want := Of(text), firstOf(text); got != want {
+					t.Errorf("%q: %v, expected %v", text, got, want)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkOf(b *testing.B) {
+	for b.Loop() {
+		if Of("mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)").Code != "TJ501" {
+			b.Fatal()
 		}
 	}
 }

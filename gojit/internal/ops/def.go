@@ -105,13 +105,14 @@ const (
 	ByFunction                            // Python's arithmetic reaches it through a function of Python
 	Property                              // computes an attribute of its argument
 	NumbersFirst                          // Python took its keyword numbers before what they scale
+	MovesDevice                           // takes tensors of several devices, and gives one where its arguments say
 )
 
 // tagNames are the names of the tags, in their order.
 var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
 	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "in_groups", "reduces", "composite",
 	"rank_alone", "same_gradient", "same_gradient_of_number", "wraps_numbers", "gives_argument", "reshapes", "reshapes_in_place", "writes_statistics", "any_layout", "any_sizes",
-	"implicit", "to_number", "neutral_zero", "neutral_one", "resizes", "asks_mode", "size_arithmetic", "profiled", "plain_write", "by_function", "property", "numbers_first"}
+	"implicit", "to_number", "neutral_zero", "neutral_one", "resizes", "asks_mode", "size_arithmetic", "profiled", "plain_write", "by_function", "property", "numbers_first", "moves_device"}
 
 // String names the tags.
 func (t Tags) String() string {

@@ -79,12 +79,21 @@ func inlinedCall(n *ir.Node, callee *ir.Function) *ir.InlinedCall {
 		call.Receiver, _ = self.Type().(*types.Class)
 		switch {
 		case self.Node().Is("prim::GetAttr"):
-			call.Instance = self.Node().StringAttr("name")
+			call.Instance = attributePath(self.Node())
 		case self.Node() == n.Graph().Block().ParamNode() && self.Offset() == 0:
 			call.Instance = "SELF"
 		}
 	}
 	return call
+}
+
+// attributePath joins the attributes by which the function that reads one gets there.
+func attributePath(n *ir.Node) string {
+	path := n.StringAttr("name")
+	for owner := n.Input(0).Node(); owner.Is("prim::GetAttr") && owner.Calls == n.Calls; owner = owner.Input(0).Node() {
+		path = owner.StringAttr("name") + "." + path
+	}
+	return path
 }
 
 // noteCall has all nodes of a body know the call that they are inlined for.

@@ -22,6 +22,8 @@ const (
 	FrontendError       Class = "FrontendError"     // torchjit.jit.frontend.FrontendError
 	ScriptError         Class = "Error"             // torchjit.jit.Error: raised by a running program
 	KeyboardInterrupt   Class = "KeyboardInterrupt"
+	AssertionError      Class = "AssertionError"
+	OutOfMemoryError    Class = "OutOfMemoryError" // torchjit.cuda.OutOfMemoryError
 )
 
 // Note is a further remark of an error: what to do about it, and the place that it is about, if any.

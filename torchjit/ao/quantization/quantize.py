@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torchjit as torch
-from torchjit import nn
+from torchjit import _progress, nn
 from torchjit.ao.nn.intrinsic.modules.fused import _FusedModule
 from torchjit.ao.quantization.observer import _is_activation_post_process
 from torchjit.ao.quantization.qconfig import (
@@ -303,21 +304,21 @@ def convert(
     """A copy of a model with the submodules of the classes in the mapping replaced by quantized ones, by what was observed."""
     if not inplace:
         module = copy.deepcopy(module)
-    _convert(
-        module, mapping, inplace=True, is_reference=is_reference, convert_custom_config_dict=convert_custom_config_dict
-    )
+    with _progress.of_parts("quantizing", _bytes_of(module.parameters())) as done:
+        _convert(module, mapping, inplace=True, is_reference=is_reference, convert_custom_config_dict=convert_custom_config_dict, done=done)
     if remove_qconfig:
         _remove_qconfig(module)
     return module
 
 
+def _bytes_of(tensors: Iterable[Any]) -> int:
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
 def _convert(
-    module: Any,
-    mapping: Any = None,
-    inplace: bool = False,
-    is_reference: bool = False,
-    convert_custom_config_dict: Any = None,
-) -> Any:
+    module: Any, mapping: Any = None, inplace: bool = False, is_reference: bool = False, convert_custom_config_dict: Any = None,
+    done: Callable[[int], None] = _progress.nothing,
+) -> Any:  # fmt: skip
     if mapping is None:
         mapping = (
             get_default_static_quant_reference_module_mappings()
@@ -332,9 +333,11 @@ def _convert(
         module = copy.deepcopy(module)
     replaced = {}
     for name, child in module.named_children():
-        if not isinstance(child, _FusedModule) and type_before_parametrizations(child) not in custom:
-            _convert(child, mapping, True, is_reference, custom_config)
+        is_whole = isinstance(child, _FusedModule) or type_before_parametrizations(child) in custom
+        if not is_whole:
+            _convert(child, mapping, True, is_reference, custom_config, done)
         replaced[name] = swap_module(child, mapping, custom)
+        done(_bytes_of(child.parameters(recurse=is_whole)))
     module._modules.update(replaced)
     return module
 

@@ -83,15 +83,14 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         forward = self._traced_forward if _Traces.active else self.forward
-        if not (self._forward_hooks or self._forward_pre_hooks or self.__dict__.get("_backward_hooks")) and not (
-            _hooks.global_forward_pre or _hooks.global_forward or _hooks.global_backward
-        ):
-            try:
-                return forward(*args, **kwargs)
-            except Exception as e:
-                _advice.note_module(e, self)
-                raise
-        return self._call_with_hooks(forward, args, kwargs)
+        hooked = self._forward_hooks or self._forward_pre_hooks or self.__dict__.get("_backward_hooks")
+        try:
+            if hooked or _hooks.global_forward_pre or _hooks.global_forward or _hooks.global_backward:
+                return self._call_with_hooks(forward, args, kwargs)
+            return forward(*args, **kwargs)
+        except Exception as e:
+            _advice.note_module(e, self)
+            raise
 
     def _call_with_hooks(self, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         full, others = _hooks.backward_hooks(self)

@@ -14,9 +14,12 @@ import (
 // readStep is how many bytes of a file one goroutine reads at once.
 const readStep = 8 << 20
 
+// Progress is told how many bytes are done, of how many. An error of it ends the work. nil is told nothing.
+type Progress func(done, total int64) error
+
 // ReadFile reads a file into memory of its own, so that nothing that happens to the file later changes what was read. It fails where
-// the file is no regular file, is larger than the memory, or becomes shorter meanwhile.
-func ReadFile(path string) ([]byte, error) {
+// the file is no regular file, is larger than the memory, or becomes shorter meanwhile. progress is called by the caller's goroutine.
+func ReadFile(path string, progress Progress) ([]byte, error) {
 	f, size, err := OpenRegular(path)
 	if err != nil {
 		return nil, err
@@ -26,7 +29,7 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data, ReadAt(f, data, 0)
+	return data, ReadAt(f, data, 0, progress)
 }
 
 // OpenRegular opens a file that has a size, which is one that memory may have.
@@ -53,30 +56,30 @@ func OpenRegular(path string) (f *os.File, size int64, err error) {
 }
 
 // ReadAt fills data with what stands in a file from offset on, in several goroutines.
-func ReadAt(f *os.File, data []byte, offset int64) error {
+func ReadAt(f *os.File, data []byte, offset int64, progress Progress) error {
 	steps := (len(data) + readStep - 1) / readStep
-	if steps <= 1 {
-		return ReadPart(f, data, offset)
-	}
-	var next, running = make(chan int, steps), sync.WaitGroup{}
+	next, results := make(chan int, steps), make(chan error, steps)
 	for i := range steps {
 		next <- i * readStep
 	}
 	close(next)
-	errs := make([]error, min(steps, runtime.GOMAXPROCS(0)))
-	for i := range errs {
+	var running sync.WaitGroup
+	defer running.Wait()
+	for range min(steps, runtime.GOMAXPROCS(0)) {
 		running.Go(func() {
 			for at := range next {
-				if err := ReadPart(f, data[at:min(at+readStep, len(data))], offset+int64(at)); err != nil {
-					errs[i] = err
-					return
-				}
+				results <- ReadPart(f, data[at:min(at+readStep, len(data))], offset+int64(at))
 			}
 		})
 	}
-	running.Wait()
-	for _, err := range errs {
+	for i := range steps {
+		err := <-results
+		if err == nil && progress != nil {
+			err = progress(int64(min((i+1)*readStep, len(data))), int64(len(data)))
+		}
 		if err != nil {
+			for range next { // nobody is to read more
+			}
 			return err
 		}
 	}

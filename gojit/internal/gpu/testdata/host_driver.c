@@ -1,91 +1,202 @@
-/* A driver and a compiler with CUDA's functions, whose device is the processor: its memory is that of the process, NVRTC is the
-   compiler of the system, PTX the name of a shared library, and a kernel runs one thread after another. */
+/* A software device: a driver and a compiler with CUDA's functions, whose device is the processor. NVRTC is the compiler of the system, PTX the
+   name of a shared library, and a kernel runs one thread after another. The device's memory is its own: a kernel that reads or writes anything
+   but memory which was allocated, a copy beyond an allocation and one between two addresses of the processor fail, as freed memory does. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { invalid_value = 1, out_of_memory = 2, invalid_image = 200, not_found = 500, illegal_address = 700, launch_failed = 719 };
+
 typedef void (*kernel)(void **arguments, long long first, long long step);
 
-static long long allocated;
+/* Allocations in the order of their addresses. The lock guards them and runs one kernel at a time. */
+struct block { uint64_t at, bytes; };
+static struct block *blocks;
+static int count, room;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t allocated, limit = 1 << 30;
+static int launches_until_failure;
+static long long launches;
 
+/* For tests: what is allocated, how much may be, how many kernels ran, and which launch from now on is to fail. */
 long long host_allocated(void) { return allocated; }
+long long host_launches(void) { return launches; }
+void host_set_limit(long long bytes) { limit = bytes; }
+void host_fail_launch(int after) { launches_until_failure = after; }
+
+/* The number of blocks that begin at or before an address. */
+static int blocks_until(uint64_t at) {
+	int low = 0, high = count;
+	while (low < high) {
+		int middle = (low + high) / 2;
+		if (blocks[middle].at <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int is_allocated(uint64_t at, uint64_t bytes) {
+	int i = blocks_until(at) - 1;
+	return i >= 0 && at - blocks[i].at <= blocks[i].bytes && bytes <= blocks[i].bytes - (at - blocks[i].at);
+}
 
 int cuInit(unsigned flags) { return 0; }
-int cuDeviceGetCount(int *count) { *count = 1; return 0; }
+int cuDeviceGetCount(int *found) { *found = 1; return 0; }
 int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
-int cuDeviceGetName(char *name, int length, int device) { snprintf(name, length, "host"); return 0; }
+int cuDeviceGetName(char *name, int length, int device) { snprintf(name, length, "software device"); return 0; }
 int cuDeviceGetAttribute(int *value, int attribute, int device) { *value = attribute == 16 ? 2 : attribute == 75 ? 9 : 0; return 0; }
 int cuDevicePrimaryCtxRetain(void **context, int device) { *context = context; return 0; }
 int cuCtxSetCurrent(void *context) { return 0; }
 int cuCtxSynchronize(void) { return 0; }
-int cuGetErrorString(int code, const char **text) { *text = code == 2 ? "out of memory" : "host driver"; return 0; }
 
-/* The size lies before the memory. */
-int cuMemAlloc_v2(uint64_t *at, uint64_t bytes) {
-	uint64_t *block = bytes >> 40 ? NULL : malloc(bytes + 16);
-	if (block == NULL)
-		return 2;
-	*block = bytes;
-	memset(block + 2, 0xa5, bytes);
-	*at = (uint64_t)(block + 2);
-	__atomic_add_fetch(&allocated, bytes, __ATOMIC_SEQ_CST);
+int cuGetErrorString(int code, const char **text) {
+	*text = code == out_of_memory ? "out of memory" : code == illegal_address ? "an illegal memory access was encountered" :
+		code == launch_failed ? "unspecified launch failure" : code == invalid_value ? "invalid argument" : "software device";
 	return 0;
+}
+
+int cuMemAlloc_v2(uint64_t *at, uint64_t bytes) {
+	int code = out_of_memory;
+	pthread_mutex_lock(&lock);
+	char *memory = bytes > limit || allocated > limit - bytes ? NULL : malloc(bytes);
+	if (memory != NULL) {
+		if (count == room)
+			blocks = realloc(blocks, (room = 2 * room + 64) * sizeof *blocks);
+		int i = blocks_until((uint64_t)memory);
+		memmove(blocks + i + 1, blocks + i, (count++ - i) * sizeof *blocks);
+		blocks[i] = (struct block){(uint64_t)memory, bytes};
+		memset(memory, 0xa5, bytes);
+		allocated += bytes;
+		*at = (uint64_t)memory;
+		code = 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return code;
 }
 
 int cuMemFree_v2(uint64_t at) {
-	uint64_t *block = (uint64_t *)at - 2;
-	__atomic_sub_fetch(&allocated, *block, __ATOMIC_SEQ_CST);
-	free(block);
-	return 0;
+	int code = invalid_value;
+	pthread_mutex_lock(&lock);
+	int i = blocks_until(at) - 1;
+	if (i >= 0 && blocks[i].at == at) {
+		allocated -= blocks[i].bytes;
+		memmove(blocks + i, blocks + i + 1, (--count - i) * sizeof *blocks);
+		free((void *)at);
+		code = 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return code;
 }
 
-int cuMemGetInfo_v2(uint64_t *available, uint64_t *total) { *available = *total = 1 << 30; return 0; }
-int cuMemcpyHtoD_v2(uint64_t to, const void *from, uint64_t bytes) { memcpy((void *)to, from, bytes); return 0; }
-int cuMemcpyDtoH_v2(void *to, uint64_t from, uint64_t bytes) { memcpy(to, (void *)from, bytes); return 0; }
-int cuMemcpyDtoD_v2(uint64_t to, uint64_t from, uint64_t bytes) { memmove((void *)to, (void *)from, bytes); return 0; }
-int cuMemsetD8_v2(uint64_t at, unsigned char value, uint64_t bytes) { memset((void *)at, value, bytes); return 0; }
+int cuMemGetInfo_v2(uint64_t *available, uint64_t *total) { *available = limit - allocated; *total = limit; return 0; }
+
+/* Copies where the sides that are the device's are allocated and the others are not; a side that is none is NULL. */
+static int copy(void *to, const void *from, uint64_t bytes, int to_device, int from_device) {
+	pthread_mutex_lock(&lock);
+	int fits = is_allocated((uint64_t)to, bytes) == to_device && is_allocated((uint64_t)from, bytes) == from_device;
+	if (fits)
+		memmove(to, from, bytes);
+	pthread_mutex_unlock(&lock);
+	return fits ? 0 : invalid_value;
+}
+
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, uint64_t bytes) { return copy((void *)to, from, bytes, 1, 0); }
+int cuMemcpyDtoH_v2(void *to, uint64_t from, uint64_t bytes) { return copy(to, (void *)from, bytes, 0, 1); }
+int cuMemcpyDtoD_v2(uint64_t to, uint64_t from, uint64_t bytes) { return copy((void *)to, (void *)from, bytes, 1, 1); }
+
+int cuMemsetD8_v2(uint64_t at, unsigned char value, uint64_t bytes) {
+	pthread_mutex_lock(&lock);
+	int fits = is_allocated(at, bytes);
+	if (fits)
+		memset((void *)at, value, bytes);
+	pthread_mutex_unlock(&lock);
+	return fits ? 0 : invalid_value;
+}
+
+/* What a kernel may touch besides allocations: its stack, and the constants of its module. */
+static jmp_buf illegal;
+static char *stack;
+static void (*module_bounds)(char **low, char **high);
+
+static void check(char *at, unsigned long bytes) {
+	char here, *low, *high;
+	if (at >= &here && at + bytes <= stack || is_allocated((uint64_t)at, bytes))
+		return;
+	module_bounds(&low, &high);
+	if (at < low || at + bytes > high)
+		longjmp(illegal, 1);
+}
 
 int cuModuleLoadData(void **module, const char *image) {
 	*module = dlopen(image, RTLD_NOW | RTLD_LOCAL);
-	return *module == NULL ? 200 : 0;
+	unlink(image);
+	if (*module == NULL)
+		return invalid_image;
+	*(void (**)(char *, unsigned long))dlsym(*module, "host_check") = check;
+	return 0;
 }
 
-int cuModuleGetFunction(void **function, void *module, const char *name) {
-	*function = dlsym(module, name);
-	return *function == NULL ? 500 : 0;
+/* A function of a module, with the module's bounds. */
+struct function { kernel run; void (*bounds)(char **low, char **high); };
+
+int cuModuleGetFunction(struct function **function, void *module, const char *name) {
+	kernel run = (kernel)dlsym(module, name);
+	if (run == NULL)
+		return not_found;
+	*function = malloc(sizeof **function);
+	**function = (struct function){run, (void (*)(char **, char **))dlsym(module, "host_bounds")};
+	return 0;
 }
 
 int cuModuleUnload(void *module) { return dlclose(module); }
 
-int cuLaunchKernel(kernel function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
+int cuLaunchKernel(struct function *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
 	void **arguments, void **extra) {
 	long long threads = (long long)gx * bx;
-	if (gx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1)
-		return 1;
-	for (long long t = 0; t < threads; t++)
-		function(arguments, t, threads);
-	return 0;
+	char here;
+	int code = 0;
+	if (gx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024)
+		return invalid_value;
+	pthread_mutex_lock(&lock);
+	stack = &here;
+	module_bounds = function->bounds;
+	launches++;
+	if (launches_until_failure > 0 && --launches_until_failure == 0)
+		code = launch_failed;
+	else if (setjmp(illegal))
+		code = illegal_address;
+	else
+		for (long long t = 0; t < threads; t++)
+			function->run(arguments, t, threads);
+	pthread_mutex_unlock(&lock);
+	return code;
 }
 
 struct program { char path[256]; char log[4096]; };
 
 int nvrtcCreateProgram(struct program **made, const char *text, const char *name, int headers, const char **contents, const char **names) {
 	struct program *p = *made = calloc(1, sizeof *p);
-	const char *folder = getenv("HOST_DRIVER_FOLDER");
-	snprintf(p->path, sizeof p->path, "%s/kernelXXXXXX.c", folder);
+	const char *folder = getenv("TMPDIR");
+	snprintf(p->path, sizeof p->path, "%s/kernelXXXXXX.c", folder ? folder : "/tmp");
 	int file = mkstemps(p->path, 2);
 	if (file < 0 || write(file, text, strlen(text)) != (ssize_t)strlen(text))
 		return 1;
 	return close(file);
 }
 
-int nvrtcCompileProgram(struct program *p, int count, const char **options) {
+int nvrtcCompileProgram(struct program *p, int options, const char **texts) {
 	char command[2048];
-	snprintf(command, sizeof command, "cc -std=c11 -O0 -w -ffp-contract=off -fwrapv -shared -fPIC -include " HOST_HEADER " -o %s.so %s -lm 2>&1", p->path, p->path);
+	snprintf(command, sizeof command, "cc -std=gnu11 -O0 -w -ffp-contract=off -fwrapv -shared -fPIC -fsanitize=kernel-address "
+		"--param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0 "
+		"-include " HOST_HEADER " -o %s.so %s -lm 2>&1", p->path, p->path);
 	FILE *out = popen(command, "r");
 	if (out == NULL)
 		return 1;
@@ -97,4 +208,4 @@ int nvrtcGetPTXSize(struct program *p, uint64_t *size) { *size = strlen(p->path)
 int nvrtcGetPTX(struct program *p, char *text) { sprintf(text, "%s.so", p->path); return 0; }
 int nvrtcGetProgramLogSize(struct program *p, uint64_t *size) { *size = strlen(p->log) + 1; return 0; }
 int nvrtcGetProgramLog(struct program *p, char *text) { strcpy(text, p->log); return 0; }
-int nvrtcDestroyProgram(struct program **p) { free(*p); *p = NULL; return 0; }
+int nvrtcDestroyProgram(struct program **p) { unlink((*p)->path); free(*p); *p = NULL; return 0; }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
-	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -15,7 +14,7 @@ import (
 var prelude string
 
 // ErrUnsupported is wrapped by what Print returns for a kernel that has no text.
-var ErrUnsupported = source.Errorf(source.NotImplementedError, source.Range{}, "the kernel has no CUDA form")
+var ErrUnsupported = fmt.Errorf("CUDA: %w", kernel.ErrNoDeviceForm)
 
 // MaxDims is how many dimensions a walk over operands has after those that lie end to end are joined.
 const MaxDims = 8

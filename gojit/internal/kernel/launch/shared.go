@@ -71,3 +71,6 @@ func (t *programs) drop(e *list.Element) {
 	clear(t.known[hash][len(kept):])
 	t.known[hash] = kept
 }
+
+// Kernel returns the kernel that the program runs. It must not be changed.
+func (p *Program) Kernel() *kernel.Kernel { return p.kernel }

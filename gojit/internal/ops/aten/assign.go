@@ -26,7 +26,7 @@ func assign(dst, src *tensor.Tensor) {
 	if from == into && inShortRows(dst, src) {
 		from, _ = rowWord(from.Size())
 		into = from
-	} else if from == into || !isElement(from) || !isElement(into) || isMeta(src) || isMeta(dst) || src.SharesStorage(dst) ||
+	} else if from == into || !isElement(from) || !isElement(into) || isAway(src) || isAway(dst) || src.SharesStorage(dst) ||
 		!tensor.SameShape(src.Shape(), dst.Shape()) || hasInternalOverlap(dst) {
 		succeed(tensor.Copy(dst, src))
 		return
@@ -70,7 +70,7 @@ func inShortRows(dst, src *tensor.Tensor) bool {
 
 func hasShortRows(t *tensor.Tensor) bool {
 	last := t.Dim() - 1
-	if last < 1 || isMeta(t) || t.DType().IsQuantized() {
+	if last < 1 || isAway(t) || t.DType().IsQuantized() {
 		return false
 	}
 	_, ok := rowWord(t.DType().Size())

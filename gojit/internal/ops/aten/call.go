@@ -36,9 +36,14 @@ func entryOf(text string, record *ops.Def, takesMeta bool, body func(c call)) op
 	l := &loan{name: name}
 	return ops.Operator{Name: text, Record: record, Run: func(args, out []value.Value) (err error) {
 		defer source.Catch(&err)
-		if (!takesMeta || tensor.SparseInUse()) && hasMeta(args) {
+		if (!takesMeta || tensor.AwayInUse()) && hasAway(args) {
 			if hasSparse(args) {
 				runSparse(name, body, call{args, out})
+				return nil
+			}
+			if device, ok := deviceAmong(args); ok {
+				runOnDevice(name, record, body, device, args, out)
+				settle(args, out)
 				return nil
 			}
 			if !takesMeta {
@@ -342,7 +347,7 @@ func contiguous(t *tensor.Tensor) *tensor.Tensor {
 }
 
 func to(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
-	if t.DType() == d || isMeta(t) || t.IsHollow() || !isElement(t.DType()) || !isElement(d) {
+	if t.DType() == d || isAway(t) || t.IsHollow() || !isElement(t.DType()) || !isElement(d) {
 		return must(t.To(d))
 	}
 	out := must(tensor.EmptyFormat(t, d, tensor.PreserveFormat))

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"errors"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -12,12 +13,15 @@ import (
 
 // convertTo gives a tensor in another type, on a device and in a memory format, itself where nothing changes.
 func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool, format tensor.MemoryFormat) *tensor.Tensor {
-	checkDevice(device)
+	device = found(device)
 	if device.Type == tensor.Meta && !isMeta(t) {
 		return must(tensor.EmptyMetaFormat(t, d, format))
 	}
 	if isMeta(t) && device.Type != tensor.Meta {
 		raise(source.NotImplementedError, "Cannot copy out of meta tensor; no data!")
+	}
+	if device != t.Device() && !isMeta(t) {
+		t, copy = must(t.ToDevice(device)), false
 	}
 	same := format == tensor.PreserveFormat || t.IsContiguousFormat(format)
 	if d == t.DType() && !copy && same {
@@ -32,12 +36,20 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool
 	return out
 }
 
-// checkDevice fails on a device that tensors cannot be on.
-func checkDevice(d tensor.Device) {
-	if d.Type == tensor.CUDA {
-		raise(source.RuntimeError, "PyTorch is not linked with support for cuda devices")
+// found returns the device that tensors are on which are asked for on d. It fails where they cannot be on it.
+func found(d tensor.Device) tensor.Device {
+	if d.Type == tensor.CPU {
+		return tensor.Device{}
 	}
-	check(d.Type == tensor.CPU || d.Type == tensor.Meta, "Could not run 'aten::empty.memory_format' with arguments from the '%s' backend.", d)
+	there, err := tensor.FindDevice(d)
+	if none := (*tensor.NoDevicesError)(nil); !errors.As(err, &none) {
+		succeed(err)
+		return there
+	}
+	check(d.Type == tensor.CUDA, "Could not run 'aten::empty.memory_format' with arguments from the '%s' backend.", d)
+	refused := source.Errorf(source.RuntimeError, source.Range{}, "PyTorch is not linked with support for cuda devices")
+	refused.Advice = append(refused.Advice, err.Error())
+	panic(refused)
 }
 
 // makeLike says what a new tensor is made as: type, device.
@@ -50,14 +62,22 @@ type makeLike struct {
 func (c call) options(i int, dtype tensor.DType, device tensor.Device) makeLike {
 	o := makeLike{c.dtypeOr(i, dtype), c.deviceOr(i+2, device)}
 	check(!c.wantsSparse(i), "the operator makes no tensors in the layout %s", c.layoutOf(i, tensor.Strided))
-	checkDevice(o.device)
+	o.device = found(o.device)
+	return o
+}
+
+// onHost has the tensor be made by the processor; placed copies it to the device of o then.
+func (o makeLike) onHost() makeLike {
+	if o.device.Type != tensor.Meta {
+		o.device = tensor.Device{}
+	}
 	return o
 }
 
 // empty makes a tensor with arbitrary elements.
 func (o makeLike) empty(shape []int) *tensor.Tensor {
-	if o.device.Type == tensor.Meta {
-		return must(tensor.EmptyMeta(shape, o.dtype))
+	if o.device.Type != tensor.CPU {
+		return must(tensor.EmptyOn(o.device, shape, o.dtype))
 	}
 	return empty(shape, o.dtype)
 }
@@ -72,7 +92,7 @@ func (o makeLike) full(shape []int, s tensor.Scalar) *tensor.Tensor {
 
 // fromData makes a tensor of a number or of nested lists of numbers or tensors.
 func fromData(data value.Value, dtype tensor.DType, device tensor.Device) *tensor.Tensor {
-	checkDevice(device)
+	device = found(device)
 	if data.IsTensor() {
 		t := data.Tensor()
 		if !dtype.Valid() {
@@ -92,7 +112,7 @@ func fromData(data value.Value, dtype tensor.DType, device tensor.Device) *tenso
 	}
 	t := empty(shape, dtype)
 	storeData(t, data)
-	return t
+	return must(t.ToDevice(device))
 }
 
 func shapeOfData(v value.Value, shape []int) []int {
@@ -244,7 +264,7 @@ var conversionFamily = append(casts(), []definition{
 	giving("to.device", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(2, t.DType()), c.deviceOr(1, t.Device()), c.bool(4), c.formatOr(5, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten | ops.InGroups}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.InGroups}),
 	giving("to.dtype", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(1, t.DType()), t.Device(), c.bool(3), c.formatOr(4, tensor.PreserveFormat))
@@ -253,15 +273,15 @@ var conversionFamily = append(casts(), []definition{
 		t := c.tensor(0)
 		o := c.options(1, t.DType(), t.Device())
 		return convertTo(t, o.dtype, o.device, c.bool(6), c.formatOr(7, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten | ops.InGroups}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.InGroups}),
 	giving("to.other", func(c call) *tensor.Tensor {
 		t, other := c.tensor(0), c.tensor(1)
 		return convertTo(t, other.DType(), other.Device(), c.bool(3), c.formatOr(4, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten | ops.ShapeOnly}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.ShapeOnly}),
 	giving("to.prim_Device", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(2, t.DType()), c.deviceOr(1, t.Device()), c.bool(4), tensor.PreserveFormat)
-	}).with(ops.Def{Grad: passedOn}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice}),
 	giving("to.prim_dtype", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(1, t.DType()), t.Device(), c.bool(3), tensor.PreserveFormat)
@@ -269,27 +289,27 @@ var conversionFamily = append(casts(), []definition{
 	giving("to.prim_other", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, t.DType(), t.Device(), c.bool(2), tensor.PreserveFormat)
-	}).with(ops.Def{Grad: passedOn}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice}),
 	giving("_to_copy", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		o := c.options(1, t.DType(), t.Device())
 		return convertTo(t, o.dtype, o.device, true, c.formatOr(6, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten, Node: "ToCopyBackward0"}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten, Node: "ToCopyBackward0"}),
 	giving("type_as", func(c call) *tensor.Tensor {
 		return convertTo(c.tensor(0), c.tensor(1).DType(), c.tensor(1).Device(), false, tensor.PreserveFormat)
-	}).with(ops.Def{Grad: typeAsGrad, Tags: ops.Grouped | ops.AsWritten | ops.ShapeOnly | ops.InGroups}),
+	}).with(ops.Def{Grad: typeAsGrad, Tags: ops.MovesDevice | ops.Grouped | ops.AsWritten | ops.ShapeOnly | ops.InGroups}),
 	giving("cpu", func(c call) *tensor.Tensor {
 		return convertTo(c.tensor(0), c.tensor(0).DType(), tensor.Device{}, false, tensor.PreserveFormat)
-	}),
+	}).with(ops.Def{Tags: ops.MovesDevice}),
 	giving("cuda", func(c call) *tensor.Tensor {
 		return convertTo(c.tensor(0), c.tensor(0).DType(), tensor.NewDevice(tensor.CUDA, -1), false, tensor.PreserveFormat)
-	}),
-	giving("tensor", tensorOfData),
+	}).with(ops.Def{Tags: ops.MovesDevice}),
+	giving("tensor", tensorOfData).with(ops.Def{Tags: ops.MovesDevice}),
 	giving("tensor.float", tensorOfData),
 	giving("tensor.int", tensorOfData),
 	giving("tensor.bool", tensorOfData),
 	giving("tensor.complex", tensorOfData),
-	giving("as_tensor", asTensor),
+	giving("as_tensor", asTensor).with(ops.Def{Tags: ops.MovesDevice}),
 	giving("as_tensor.list", asTensor),
 	giving("as_tensor.float", asTensor),
 	giving("as_tensor.int", asTensor),
@@ -341,18 +361,18 @@ var conversionFamily = append(casts(), []definition{
 		warnOfReal(c.tensor(1).DType(), c.tensor(0).DType())
 		succeed(tensor.Copy(c.tensor(0), c.tensor(1)))
 		c.giveSelf()
-	}),
+	}).with(ops.Def{Tags: ops.MovesDevice}),
 	define("copy_.Tensor", func(c call) {
 		succeed(tensor.Copy(c.tensor(0), c.tensor(1)))
 		c.giveSelf()
-	}),
+	}).with(ops.Def{Tags: ops.MovesDevice}),
 	define("copy_.int", fillSelf),
 	define("copy_.float", fillSelf),
 	giving("copy", func(c call) *tensor.Tensor {
 		t := must(c.tensor(0).Clone(tensor.PreserveFormat))
 		succeed(tensor.Copy(t, c.tensor(1)))
 		return t
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.zeros(c.g())); c.give(1, c.g()) }), Tags: ops.IgnoresSelf | ops.AsWritten, Node: "CopyBackwards"}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.zeros(c.g())); c.give(1, c.g()) }), Tags: ops.IgnoresSelf | ops.AsWritten | ops.MovesDevice, Node: "CopyBackwards"}),
 	define("fill_.Scalar", fillSelf),
 	define("fill_.Tensor", func(c call) {
 		check(c.tensor(1).Dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", c.tensor(1).Dim())

@@ -22,10 +22,13 @@ func creating(name string, i int, f func(c call, o makeLike) *tensor.Tensor) def
 
 // placed returns t on the device of the options.
 func (o makeLike) placed(t *tensor.Tensor) *tensor.Tensor {
-	if o.device.Type == tensor.Meta && !isMeta(t) {
-		return standIns{}.original(t)
+	switch {
+	case o.device == t.Device() || isMeta(t):
+		return t
+	case o.device.Type == tensor.Meta:
+		return withoutElements(t)
 	}
-	return t
+	return must(t.ToDevice(o.device))
 }
 
 // creatingLike defines an overload that makes a tensor after the first argument.
@@ -42,8 +45,11 @@ func creatingLike(name string, i int, f func(c call, o makeLike, like *tensor.Te
 
 // emptyLike makes a tensor of the shape of like in the memory format of argument i.
 func (o makeLike) emptyLike(c call, i int, like *tensor.Tensor) *tensor.Tensor {
-	if o.device.Type == tensor.Meta {
+	switch {
+	case o.device.Type == tensor.Meta:
 		return o.empty(like.Shape())
+	case o.device != like.Device():
+		return must(tensor.EmptyFormatOn(o.device, like, o.dtype, c.formatOr(i, tensor.PreserveFormat)))
 	}
 	return must(tensor.EmptyFormat(like, o.dtype, c.formatOr(i, tensor.PreserveFormat)))
 }

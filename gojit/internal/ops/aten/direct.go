@@ -11,7 +11,7 @@ type directOut func(c call, out *tensor.Tensor) bool
 
 // runDirect runs an overload that way, and reports whether there is one.
 func runDirect(direct directOut, inputs []value.Value, out *tensor.Tensor) bool {
-	return direct != nil && isElement(out.DType()) && !isMeta(out) && !out.IsHollow() && direct(call{args: inputs}, out)
+	return direct != nil && isElement(out.DType()) && !isAway(out) && !out.IsHollow() && direct(call{args: inputs}, out)
 }
 
 func filledOut(c call, out *tensor.Tensor, v tensor.Scalar) bool {
@@ -45,12 +45,12 @@ func stackedOut(c call, out *tensor.Tensor) bool {
 
 // into joins the tensors in out.
 func (j *joining) into(out *tensor.Tensor, inputs []value.Value) bool {
-	if len(j.tensors) == 0 || j.isLast() || isMeta(j.tensors[0]) || j.dtype != out.DType() || !out.IsContiguous() ||
+	if len(j.tensors) == 0 || j.isLast() || isAway(j.tensors[0]) || j.dtype != out.DType() || !out.IsContiguous() ||
 		!tensor.SameShape(out.Shape(), j.shape) || !isFresh(out, inputs) {
 		return false
 	}
 	for _, t := range j.tensors {
-		if t.IsHollow() || isMeta(t) {
+		if t.IsHollow() || isAway(t) {
 			return false
 		}
 	}
@@ -62,7 +62,7 @@ func selectedOut(c call, out *tensor.Tensor) bool {
 	t, index := c.tensor(0), c.tensor(2)
 	dim, shape := selection(t, c.int(1), index)
 	if t.DType() != out.DType() || !t.IsContiguous() || !out.IsContiguous() || !tensor.SameShape(out.Shape(), shape) || !isFresh(out, c.args) ||
-		t.IsHollow() || isMeta(t) || isMeta(index) || t.Dim() == 0 || firstOutside(indicesOf(index), 0, t.Size(dim)) >= 0 {
+		t.IsHollow() || isAway(t) || isAway(index) || t.Dim() == 0 || firstOutside(indicesOf(index), 0, t.Size(dim)) >= 0 {
 		return false
 	}
 	pickSlices(out, t, dim, indicesOf(index), 0)

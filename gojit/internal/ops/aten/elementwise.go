@@ -82,7 +82,7 @@ func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor
 	} else {
 		checkWritable(dst, operands, result)
 	}
-	if isMeta(out) {
+	if isAway(out) && isMeta(out) {
 		p.note(out, operands, extras, common)
 		return out
 	}
@@ -116,7 +116,11 @@ func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor
 		}
 	}
 	params = append(params, extras...)
-	program.Run(tensors[:n], params)
+	if out.OnDevice() {
+		runKernel(program, tensors[:n], params)
+	} else {
+		program.Run(tensors[:n], params)
+	}
 	return out
 }
 
@@ -170,7 +174,7 @@ func (p *pointwise) total(ts []*tensor.Tensor, extras ...tensor.Scalar) (sum *te
 		return nil, false
 	}
 	for _, t := range ts {
-		if isMeta(t) || t.DType() != d || !t.IsContiguous() || !tensor.SameShape(t.Shape(), ts[0].Shape()) {
+		if isAway(t) || t.DType() != d || !t.IsContiguous() || !tensor.SameShape(t.Shape(), ts[0].Shape()) {
 			return nil, false
 		}
 	}
@@ -234,8 +238,8 @@ func elementwiseResult(operands []operand, d tensor.DType) *tensor.Tensor {
 		if t == nil {
 			continue
 		}
-		if isMeta(t) {
-			return metaResult(operands, d)
+		if isAway(t) {
+			return awayResult(operands, t.Device(), d)
 		}
 		if i == 0 {
 			shape = append(shape, t.Shape()...)
@@ -263,21 +267,40 @@ func haveHollow(operands []operand) bool {
 	return slices.ContainsFunc(operands, func(o operand) bool { return o.tensor != nil && o.tensor.IsHollow() })
 }
 
-func metaResult(operands []operand, d tensor.DType) *tensor.Tensor {
+// awayResult is elementwiseResult on a device.
+func awayResult(operands []operand, device tensor.Device, d tensor.DType) *tensor.Tensor {
 	var shapes [][]int
 	for _, o := range operands {
 		if t := o.tensor; t != nil {
-			check(isMeta(t) || t.Dim() == 0, "Expected all tensors to be on the same device, but found at least two devices, meta and %s!", t.Device())
+			checkBeside(t, device)
 			shapes = append(shapes, t.Shape())
 		}
 	}
 	shape := must(tensor.BroadcastAll(shapes...))
 	for _, o := range operands {
-		if t := o.tensor; t != nil && isMeta(t) && tensor.SameShape(t.Shape(), shape) {
+		if t := o.tensor; t != nil && isAway(t) && tensor.SameShape(t.Shape(), shape) {
+			if t.OnDevice() {
+				return must(tensor.EmptyFormat(t, d, tensor.PreserveFormat))
+			}
 			return must(tensor.EmptyMetaFormat(t, d, tensor.PreserveFormat))
 		}
 	}
-	return must(tensor.EmptyMeta(shape, d))
+	return must(tensor.EmptyOn(device, shape, d))
+}
+
+// mixedError says that tensors are not on one device.
+type mixedError struct{ err *source.Error }
+
+func (e mixedError) Error() string { return e.err.Error() }
+func (e mixedError) Unwrap() error { return e.err }
+
+// checkBeside fails where t is on another device, unless it stands for a number: one of the processor without dimensions.
+func checkBeside(t *tensor.Tensor, device tensor.Device) {
+	if t.Device() == device || !isAway(t) && t.Dim() == 0 {
+		return
+	}
+	source.Throw(mixedError{source.Errorf(source.RuntimeError, source.Range{},
+		"Expected all tensors to be on the same device, but found at least two devices, %s and %s!", device, t.Device())})
 }
 
 // checkWritable fails unless a result of type d over the operands fits into dst.
@@ -288,7 +311,8 @@ func checkWritable(dst *tensor.Tensor, operands []operand, d tensor.DType) {
 		if t == nil || t == dst {
 			continue
 		}
-		check(!isMeta(t) || isMeta(dst), "Expected all tensors to be on the same device, but found at least two devices, meta and %s!", dst.Device())
+		check(!isAway(t) || t.Device() == dst.Device(), "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+			t.Device(), dst.Device())
 		if tensor.SameShape(t.Shape(), dst.Shape()) {
 			continue
 		}

@@ -59,8 +59,8 @@ func (j *joining) run() *tensor.Tensor {
 	if len(j.tensors) == 0 {
 		return empty(j.shape, j.dtype)
 	}
-	if isMeta(j.tensors[0]) {
-		return must(tensor.EmptyMeta(j.shape, j.dtype))
+	if isAway(j.tensors[0]) {
+		return must(tensor.EmptyOn(j.tensors[0].Device(), j.shape, j.dtype))
 	}
 	if j.isLast() {
 		out := must(tensor.EmptyChannelsLast(j.shape, j.dtype, tensor.ChannelsLast))
@@ -101,11 +101,11 @@ const smallJoin = 16 << 10
 // joinSmall fills out, contiguous, where it and its parts are small, the parts are contiguous and there is one row of them.
 func joinSmall(out *tensor.Tensor, ts []*tensor.Tensor, outer int) (done bool) {
 	d := out.DType()
-	if outer != 1 || out.Numel()*d.Size() > smallJoin || !isElement(d) || out.IsHollow() || isMeta(out) {
+	if outer != 1 || out.Numel()*d.Size() > smallJoin || !isElement(d) || out.IsHollow() || isAway(out) {
 		return false
 	}
 	for _, t := range ts {
-		if t.DType() != d || !t.IsContiguous() || t.IsHollow() || isMeta(t) {
+		if t.DType() != d || !t.IsContiguous() || t.IsHollow() || isAway(t) {
 			return false
 		}
 	}
@@ -182,7 +182,7 @@ func stackSmall(ts []*tensor.Tensor, dim int) (out *tensor.Tensor, ok bool) {
 		return nil, false
 	}
 	first := ts[0]
-	if n := first.Numel() * first.DType().Size(); n == 0 || n*len(ts) > smallJoin || isMeta(first) || first.IsHollow() || first.DType().IsQuantized() {
+	if n := first.Numel() * first.DType().Size(); n == 0 || n*len(ts) > smallJoin || isAway(first) || first.IsHollow() || first.DType().IsQuantized() {
 		return nil, false
 	}
 	for _, t := range ts {

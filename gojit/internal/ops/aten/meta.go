@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -14,29 +15,15 @@ import (
 // whose results follow from elements fail. The zeros are hollow: operators with much to do, which ask for that, give
 // hollow results without computing them.
 
-// emptyBeside is empty for a result of t, hollow where t is.
+// emptyBeside is empty for a result of t, on its device, and hollow where t is.
 func emptyBeside(t *tensor.Tensor, shape []int, d tensor.DType) *tensor.Tensor {
-	if t.IsHollow() {
+	switch {
+	case t.IsHollow():
 		return must(tensor.EmptyHollow(shape, nil, d, nil))
+	case t.OnDevice():
+		return must(tensor.EmptyOn(t.Device(), shape, d))
 	}
 	return empty(shape, d)
-}
-
-// hasMeta reports whether a tensor without elements is among the arguments.
-func hasMeta(args []value.Value) bool {
-	for i := range args {
-		switch args[i].Kind() {
-		case value.KindTensor:
-			if isMeta(args[i].Tensor()) {
-				return true
-			}
-		case value.KindList:
-			if items := args[i].List().Items; len(items) > 0 && (items[0].IsTensor() || items[0].IsNone()) && hasMeta(items) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // runOnZeros runs the body of an operator on zeros in place of tensors without elements.
@@ -45,13 +32,13 @@ func runOnZeros(name string, body func(c call), args, out []value.Value) {
 		raise(source.NotImplementedError, "Could not run '%s' with arguments from the 'Meta' backend: the result depends on elements, and tensors on the device meta have none.", reader)
 	}
 	refuseRealResult(name, args)
-	s := standIns{}
+	s := zerosForMeta()
 	body(call{s.values(args), out})
-	for meta, zero := range s {
+	for meta, zero := range s.of {
 		s.follow(meta, zero)
 	}
 	for i := range out {
-		out[i] = s.result(out[i])
+		out[i] = s.resultOf(out[i])
 	}
 }
 
@@ -102,54 +89,74 @@ func readsElements(name string, args []value.Value) string {
 	return ""
 }
 
-// standIns are tensors of zeros by the tensors without elements that they stand for.
-type standIns map[*tensor.Tensor]*tensor.Tensor
+// standIns are tensors that stand for others while an operator runs.
+type standIns struct {
+	isAway func(t *tensor.Tensor) bool           // t needs one
+	make   func(t *tensor.Tensor) *tensor.Tensor // makes it
+	result func(t *tensor.Tensor) *tensor.Tensor // gives what stands for a result of new memory
+	of     map[*tensor.Tensor]*tensor.Tensor     // those that were made, by what they stand for
+}
 
-func (s standIns) values(vs []value.Value) []value.Value {
+// zerosForMeta are hollow zeros that stand for tensors without elements.
+func zerosForMeta() *standIns {
+	return &standIns{isAway: isMeta, make: zerosLike, result: withoutElements, of: map[*tensor.Tensor]*tensor.Tensor{}}
+}
+
+func (s *standIns) values(vs []value.Value) []value.Value {
 	changed := make([]value.Value, len(vs))
 	for i, v := range vs {
 		changed[i] = v
 		switch v.Kind() {
 		case value.KindTensor:
-			if isMeta(v.Tensor()) {
-				changed[i] = value.OfTensor(s.of(v.Tensor()))
+			if s.isAway(v.Tensor()) {
+				changed[i] = value.OfTensor(s.standing(v.Tensor()))
 			}
 		case value.KindList:
-			if hasMeta(v.List().Items) {
-				changed[i] = value.OfList(value.NewList(v.List().Elem, s.values(v.List().Items)...))
+			if items := v.List().Items; slices.ContainsFunc(items, func(v value.Value) bool { return v.IsTensor() && s.isAway(v.Tensor()) }) {
+				changed[i] = value.OfList(value.NewList(v.List().Elem, s.values(items)...))
 			}
 		}
 	}
 	return changed
 }
 
-func (s standIns) of(meta *tensor.Tensor) *tensor.Tensor {
-	if zero := s[meta]; zero != nil {
-		return zero
+// standing returns what stands for t.
+func (s *standIns) standing(t *tensor.Tensor) *tensor.Tensor {
+	if s.of[t] == nil {
+		s.of[t] = s.make(t)
 	}
-	zero := must(tensor.EmptyHollow(meta.Shape(), meta.Strides(), meta.DType(), func(t *tensor.Tensor) {
+	return s.of[t]
+}
+
+func zerosLike(meta *tensor.Tensor) *tensor.Tensor {
+	return must(tensor.EmptyHollow(meta.Shape(), meta.Strides(), meta.DType(), func(t *tensor.Tensor) {
 		if n := t.Dim(); n >= 2 && t.Size(n-1) == t.Size(n-2) && (t.DType().IsFloating() || t.DType().IsComplex()) {
 			tensor.Fill(must(t.Diagonal(0, n-2, n-1)), tensor.Int(1)) // so that it has an inverse
 		}
 	}))
-	s[meta] = zero
-	return zero
+}
+
+// withoutElements returns a tensor on meta that is as t is.
+func withoutElements(t *tensor.Tensor) *tensor.Tensor {
+	meta := must(tensor.EmptyMeta(t.Shape(), t.DType()))
+	succeed(meta.SetGeometry(0, t.Shape(), t.Strides()))
+	return meta
 }
 
 // follow gives a tensor that the operator has resized the new shape.
-func (s standIns) follow(meta, zero *tensor.Tensor) {
+func (s *standIns) follow(meta, zero *tensor.Tensor) {
 	if !tensor.SameShape(meta.Shape(), zero.Shape()) {
 		succeed(meta.SetGeometry(0, zero.Shape(), zero.Strides()))
 	}
 }
 
-// result returns what stands for a result without its elements.
-func (s standIns) result(v value.Value) value.Value {
+// resultOf returns what stands for a result.
+func (s *standIns) resultOf(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.KindList:
 		items := v.List().Items
 		for i := range items {
-			items[i] = s.result(items[i])
+			items[i] = s.resultOf(items[i])
 		}
 	case value.KindTensor:
 		return value.OfTensor(s.original(v.Tensor()))
@@ -157,18 +164,17 @@ func (s standIns) result(v value.Value) value.Value {
 	return v
 }
 
-func (s standIns) original(t *tensor.Tensor) *tensor.Tensor {
-	for meta, zero := range s {
-		if zero == t {
-			return meta
+// original returns what a result stands for: an argument, a view of one, or a new tensor.
+func (s *standIns) original(t *tensor.Tensor) *tensor.Tensor {
+	for away, here := range s.of {
+		if here == t {
+			return away
 		}
 	}
-	for meta, zero := range s {
-		if zero.SharesStorage(t) && t.DType() == meta.DType() {
-			return must(meta.AsStrided(t.Shape(), t.Strides(), meta.Offset()+t.Offset()))
+	for away, here := range s.of {
+		if here.SharesStorage(t) && t.DType() == away.DType() && tensor.SameShape(here.Strides(), away.Strides()) {
+			return must(away.AsStrided(t.Shape(), t.Strides(), away.Offset()+t.Offset()))
 		}
 	}
-	meta := must(tensor.EmptyMeta(t.Shape(), t.DType()))
-	succeed(meta.SetGeometry(0, t.Shape(), t.Strides()))
-	return meta
+	return s.result(t)
 }

@@ -677,10 +677,7 @@ func choose(condition *tensor.Tensor, x, y operand) *tensor.Tensor {
 		}
 	}
 	shape := must(tensor.BroadcastAll(condition.Shape(), tensors[0].Shape(), tensors[1].Shape()))
-	dst := empty(shape, common)
-	if isMeta(condition) || isMeta(tensors[0]) || isMeta(tensors[1]) {
-		dst = must(tensor.EmptyMeta(shape, common))
-	}
+	dst := emptyAmong(shape, common, condition, tensors[0], tensors[1])
 	return whereByType[common].run(dst, []operand{ofTensor(condition), ofTensor(tensors[0]), ofTensor(tensors[1])})
 }
 

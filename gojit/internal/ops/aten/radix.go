@@ -124,13 +124,20 @@ func elementsOf(t *tensor.Tensor, keys []uint64) {
 		}
 	case tensor.Float32:
 		for i, key := range keys {
-			tensor.Data[float32](t)[i] = math.Float32frombits(uint32(key) ^ (uint32(int32(^uint32(key))>>31) | 1<<31))
+			tensor.Data[float32](t)[i] = floatOfKey[float32](key)
 		}
 	case tensor.Float64:
 		for i, key := range keys {
-			tensor.Data[float64](t)[i] = math.Float64frombits(key ^ (uint64(int64(^key)>>63) | 1<<63))
+			tensor.Data[float64](t)[i] = floatOfKey[float64](key)
 		}
 	}
+}
+
+func floatOfKey[T float32 | float64](key uint64) T {
+	if unsafe.Sizeof(T(0)) == 4 {
+		return T(math.Float32frombits(uint32(key) ^ (uint32(int32(^uint32(key))>>31) | 1<<31)))
+	}
+	return T(math.Float64frombits(key ^ (uint64(int64(^key)>>63) | 1<<63)))
 }
 
 func integersOfKeys[T plainInteger](dst []T, keys []uint64) {

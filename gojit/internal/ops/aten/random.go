@@ -23,7 +23,7 @@ func drawing(name string, i, g int, d tensor.DType, f func(c call, gen *tensor.G
 			none = tensor.DefaultDType()
 		}
 		o := c.options(i, none, tensor.Device{})
-		return o.placed(f(c, gen, o))
+		return o.placed(f(c, gen, o.onHost()))
 	})
 }
 
@@ -31,9 +31,7 @@ func drawing(name string, i, g int, d tensor.DType, f func(c call, gen *tensor.G
 func filling(name string, f func(c call, t *tensor.Tensor, gen *tensor.Generator)) definition {
 	return define(name, func(c call) {
 		checkInside(c.tensor(0))
-		if !isMeta(c.tensor(0)) {
-			f(c, c.tensor(0), c.generator(len(c.args)-1))
-		}
+		fillDrawn(c.tensor(0), func(t *tensor.Tensor) { f(c, t, c.generator(len(c.args)-1)) })
 		c.giveSelf()
 	})
 }
@@ -42,9 +40,21 @@ func filling(name string, f func(c call, t *tensor.Tensor, gen *tensor.Generator
 func filled(name string, f func(c call, t *tensor.Tensor, gen *tensor.Generator)) definition {
 	return giving(name, func(c call) *tensor.Tensor {
 		t := must(tensor.EmptyLike(c.tensor(0), c.tensor(0).DType()))
-		f(c, t, c.generator(len(c.args)-1))
+		fillDrawn(t, func(t *tensor.Tensor) { f(c, t, c.generator(len(c.args)-1)) })
 		return t
 	})
+}
+
+// fillDrawn fills t by what fills a tensor of the processor, which draws the random numbers of all devices.
+func fillDrawn(t *tensor.Tensor, fill func(t *tensor.Tensor)) {
+	switch {
+	case t.OnDevice():
+		here := empty(t.Shape(), t.DType())
+		fill(here)
+		succeed(tensor.Copy(t, here))
+	case !isMeta(t):
+		fill(t)
+	}
 }
 
 // bothFilling defines the in-place and the functional form.
@@ -114,7 +124,7 @@ func dropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 		kept := empty(t.Shape(), tensor.Bool)
 		defer kept.Release()
 		drawBernoulli(tensor.DefaultGenerator(), kept, 1-p)
-		return keptScaled.run(nil, []operand{ofTensor(t), ofTensor(kept)}, tensor.Float(1-p))
+		return keptScaled.run(nil, []operand{ofTensor(t), ofTensor(must(kept.ToDevice(t.Device())))}, tensor.Float(1-p))
 	}
 	return mul.on(t, dropoutNoise(t, t.Shape(), p))
 }
@@ -308,26 +318,26 @@ var randomFamily = slices.Concat([]definition{
 		return permutation(gen, o, c.int(0))
 	}),
 	creatingLike("rand_like", 1, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor {
-		t := o.emptyLike(c, 5, like)
+		t := o.onHost().emptyLike(c, 5, like)
 		if !isMeta(t) {
 			drawUniform(tensor.DefaultGenerator(), t, 0, 1)
 		}
 		return t
 	}),
 	creatingLike("randn_like", 1, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor {
-		t := o.emptyLike(c, 5, like)
+		t := o.onHost().emptyLike(c, 5, like)
 		if !isMeta(t) {
 			drawNormal(tensor.DefaultGenerator(), t, 0, 1)
 		}
 		return t
 	}),
 	creatingLike("randint_like", 2, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor {
-		t := o.emptyLike(c, 6, like)
+		t := o.onHost().emptyLike(c, 6, like)
 		randomRange(t, 0, int64(c.int(1)), tensor.DefaultGenerator())
 		return t
 	}),
 	creatingLike("randint_like.low_dtype", 3, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor {
-		t := o.emptyLike(c, 7, like)
+		t := o.onHost().emptyLike(c, 7, like)
 		randomRange(t, int64(c.int(1)), int64(c.int(2)), tensor.DefaultGenerator())
 		return t
 	}),

@@ -110,13 +110,18 @@ func (q *reducer) reduceRows(r reduction, computed, result tensor.DType, singles
 	if out.IsHollow() {
 		return out
 	}
+	p := q.program(r.rows.DType(), computed, result, len(singles))
+	if out.OnDevice() {
+		runRows(p, r, out, singles)
+		return out
+	}
 	var operands [4]launch.Row
 	operands[0] = launch.SingleOf(out)
 	operands[1] = launch.RowOf(r.rows, r.n)
 	for i, s := range singles {
 		operands[2+i] = launch.SingleOf(s)
 	}
-	q.program(r.rows.DType(), computed, result, len(singles)).ParallelRows(r.outer, r.n, operands[:2+len(singles)], nil)
+	p.ParallelRows(r.outer, r.n, operands[:2+len(singles)], nil)
 	return out
 }
 
@@ -230,7 +235,7 @@ func firstAndLast(t *tensor.Tensor, reduced []bool) (kept, trailing int, ok bool
 	if leading == 0 || leading == trailing || trailing == t.Dim() || slices.Contains(reduced[leading:trailing], true) {
 		return 0, 0, false
 	}
-	ok = t.IsContiguous() && t.Numel() > 0 && numelOf(t.Shape()[trailing:]) >= minColumns
+	ok = t.IsContiguous() && t.Numel() > 0 && !t.OnDevice() && numelOf(t.Shape()[trailing:]) >= minColumns
 	return numelOf(t.Shape()[leading:trailing]), trailing, ok
 }
 

@@ -172,8 +172,12 @@ func mode(t *tensor.Tensor, dim int, keepdim bool) (values, indices *tensor.Tens
 	return l.one(index, keepdim)
 }
 
+// quantileInterpolations are the ways from two elements to a quantile. nearest takes the even place of two that are equally near.
+var quantileInterpolations = []string{"linear", "lower", "higher", "midpoint", "nearest"}
+
 // quantile interpolates between the sorted elements of each row.
 func quantile(t, q *tensor.Tensor, dim []int, keepdim bool, interpolation string) *tensor.Tensor {
+	check(slices.Contains(quantileInterpolations, interpolation), "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", interpolation)
 	check(t.Numel() > 0, "quantile() input tensor must be non-empty")
 	check(q.Dim() <= 1, "quantile() q must be a scalar or 1D tensor")
 	check(t.DType() == tensor.Float32 || t.DType() == tensor.Float64, "quantile() input tensor must be either float or double dtype")
@@ -221,43 +225,117 @@ func quantilesOf[T float32 | float64](l *lines, out, q *tensor.Tensor, interpola
 	for _, p := range qs {
 		check(p >= 0 && p <= 1, "quantile() q values must be in the range [0, 1]")
 	}
-	index := l.ordered(l.n, false)
-	sorted := l.like(l.n, l.t.DType())
-	if l.t.DType() == tensor.Float32 {
-		takeFromRows[uint32](l, sorted, index, l.n)
-	} else {
-		takeFromRows[uint64](l, sorted, index, l.n)
-	}
-	data := tensor.Data[T](sorted)
-	for r := range l.count {
-		for k, p := range qs {
-			result[r*len(qs)+k] = interpolate(data[r*l.n:(r+1)*l.n], p, interpolation)
+	l.each(8*l.n, func(lo, hi int) {
+		room, both := words(2 * l.n)
+		defer room.Release()
+		for r := lo; r < hi; r++ {
+			order := newRowOrder(unsafe.Slice((*T)(l.row(r)), l.n), l.t.DType(), both, 2*len(qs))
+			for k, p := range qs {
+				result[r*len(qs)+k] = order.quantile(p, interpolation)
+			}
 		}
-	}
+	})
 }
 
-func interpolate[T float32 | float64](row []T, p T, how string) T {
-	last := row[len(row)-1]
-	if last != last {
-		return last
+// rowOrder finds elements of a row by their places in its order.
+type rowOrder[T float32 | float64] struct {
+	row      []T
+	dtype    tensor.DType
+	keys     []uint64 // of the elements; sorted where isSorted is set
+	spare    []uint64
+	isSorted bool
+}
+
+// fewPlaces is up to how many places are looked for one by one, rather than sorting the row.
+const fewPlaces = 4
+
+// newRowOrder takes room for two keys of each element, and how many places will be asked for.
+func newRowOrder[T float32 | float64](row []T, d tensor.DType, room []uint64, places int) *rowOrder[T] {
+	n := len(row)
+	check(n <= math.MaxUint32, "quantile(): a dimension of %d elements is too large", n)
+	o := &rowOrder[T]{row: row, dtype: d, keys: room[:n], spare: room[n:]}
+	keysOf(o.keys, unsafe.Pointer(unsafe.SliceData(row)), d, false)
+	if places > fewPlaces {
+		o.keys, o.isSorted = radixSort(o.keys, o.spare, 0), true
 	}
-	place := p * T(len(row)-1)
-	low := math.Floor(float64(place))
-	a, b := row[int(low)], row[int(math.Ceil(float64(place)))]
-	switch how {
+	return o
+}
+
+// quantile returns what is between the two elements next to a place, from 0 for the first to 1 for the last; a NaN where there is one.
+func (o *rowOrder[T]) quantile(p T, interpolation string) T {
+	if v, ok := o.nan(); ok {
+		return v
+	}
+	place := p * T(len(o.row)-1)
+	low, high := int(math.Floor(float64(place))), int(math.Ceil(float64(place)))
+	switch interpolation {
 	case "lower":
-		return a
+		high = low
 	case "higher":
-		return b
+		low = high
 	case "nearest":
-		return row[int(math.RoundToEven(float64(place)))]
-	case "midpoint":
-		return between(a, b, 0.5)
+		low = int(math.RoundToEven(float64(place)))
+		high = low
+	}
+	a, b := o.neighbours(low, high)
+	switch interpolation {
 	case "linear":
 		return between(a, b, place-T(low))
+	case "midpoint":
+		return between(a, b, 0.5)
 	}
-	raise(source.RuntimeError, "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", how)
-	return 0
+	return a
+}
+
+func (o *rowOrder[T]) nan() (v T, ok bool) {
+	key, _ := nanKey(o.dtype)
+	if o.isSorted && o.keys[len(o.keys)-1] != key || !o.isSorted && !slices.Contains(o.keys, key) {
+		return 0, false
+	}
+	return o.row[slices.IndexFunc(o.row, func(v T) bool { return v != v })], true
+}
+
+// neighbours returns the elements at two places of the order, the second of which is the first or the next.
+func (o *rowOrder[T]) neighbours(low, high int) (a, b T) {
+	if o.isSorted {
+		return o.element(o.keys[low], low), o.element(o.keys[high], high)
+	}
+	copy(o.spare, o.keys)
+	key, before := selectKey(o.spare, high, keyWidth(o.dtype))
+	b = o.element(key, high)
+	if low >= before {
+		return o.element(key, low), b
+	}
+	greatest := uint64(0)
+	for _, k := range o.keys {
+		if k < key {
+			greatest = max(greatest, k)
+		}
+	}
+	return o.element(greatest, low), b
+}
+
+// element returns the element with a key, at a place of the order: zeros of both signs have one key, and the place says which it is.
+func (o *rowOrder[T]) element(key uint64, place int) T {
+	v := floatOfKey[T](key)
+	if v != 0 {
+		return v
+	}
+	for _, w := range o.row {
+		if w < 0 {
+			place--
+		}
+	}
+	zeros := 0
+	for _, w := range o.row {
+		if w == 0 {
+			if zeros == place {
+				return w
+			}
+			zeros++
+		}
+	}
+	return v
 }
 
 // between is a at weight 0 and b at 1, both to the bit.

@@ -184,39 +184,24 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 		if start > k {
 			tensor.Look()
 		}
-		part := row[start:min(start+lookEvery, len(row))]
-		for j := 0; j < len(part); j++ {
-			// A later element that equals the last one kept does not replace it.
-			if j += passed(part[j:], kept[k-1], descending); j < len(part) && before(part[j], kept[k-1]) {
-				insert(k-1, part[j], start+j)
+		part, last := row[start:min(start+lookEvery, len(row))], kept[k-1]
+		if descending {
+			for j, v := range part {
+				// A later element that equals the last one kept does not replace it.
+				if !(v <= last) && last == last {
+					insert(k-1, v, start+j)
+					last = kept[k-1]
+				}
+			}
+			continue
+		}
+		for j, v := range part {
+			if !(v >= last) && v == v {
+				insert(k-1, v, start+j)
+				last = kept[k-1]
 			}
 		}
 	}
-}
-
-// passed counts the elements at the front that are certainly not before a bound. It walks them by fours.
-func passed[T plainNumber](row []T, bound T, descending bool) int {
-	j := 0
-	if descending {
-		for ; len(row) >= 4 && row[0] <= bound && row[1] <= bound && row[2] <= bound && row[3] <= bound; j += 4 {
-			row = row[4:]
-		}
-		for i, v := range row {
-			if !(v <= bound) {
-				return j + i
-			}
-		}
-		return j + len(row)
-	}
-	for ; len(row) >= 4 && row[0] >= bound && row[1] >= bound && row[2] >= bound && row[3] >= bound; j += 4 {
-		row = row[4:]
-	}
-	for i, v := range row {
-		if !(v >= bound) {
-			return j + i
-		}
-	}
-	return j + len(row)
 }
 
 func sortAlong(t *tensor.Tensor, dim int, descending bool) (values, indices *tensor.Tensor) {

@@ -149,10 +149,8 @@ func convertSparse(t *tensor.Tensor, c call, dtype, device, copied int) *tensor.
 		d = c.dtypeOr(dtype, d)
 	}
 	if device >= 0 {
-		to := c.deviceOr(device, t.ShownDevice())
-		checkDevice(to)
-		if to.Type == tensor.Meta {
-			raise(source.NotImplementedError, "sparse tensors on the device meta are not implemented")
+		if to := found(c.deviceOr(device, t.ShownDevice())); to.Type != tensor.CPU {
+			raise(source.NotImplementedError, "sparse tensors on the device %s are not implemented", to)
 		}
 	}
 	if d == t.DType() && !c.bool(copied) {

@@ -432,7 +432,7 @@ func isResult(dst *tensor.Tensor, inputs []value.Value) bool {
 			continue
 		}
 		t := v.Tensor()
-		if t.SharesStorage(dst) || isMeta(t) != isMeta(dst) {
+		if t.SharesStorage(dst) || t.Device() != dst.Device() {
 			return false
 		}
 		if tensor.SameShape(t.Shape(), dst.Shape()) {

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import torchjit as torch
-from torchjit import nn
+from torchjit import _progress, nn
 from torchjit.ao.nn.intrinsic.modules.fused import _FusedModule
 from torchjit.ao.quantization.backend_config import BackendConfig
 from torchjit.ao.quantization.fx.custom_config import ConvertCustomConfig
@@ -59,7 +59,7 @@ class _Conversion:
         self._observe_weights()
         prepared = self.model._prepare_custom_config
         placeholders = 0
-        for node in list(self.graph.nodes):
+        for node in _progress.over(list(self.graph.nodes), "quantizing"):
             if node.op == "placeholder":
                 if placeholders in prepared.input_quantized_indexes:
                     self._dequantize_after(node)

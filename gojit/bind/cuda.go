@@ -1,0 +1,141 @@
+package bind
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/gpu"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// Tensors on CUDA devices are kept on the GPUs of the machine; the driver is looked for when a program asks for a device.
+func init() { gpu.Register() }
+
+var cudaFunctions = []function{
+	{schema: "cuda_device_count() -> int", doc: "The number of CUDA devices that can be used.", run: cudaDeviceCount},
+	{schema: "cuda_check() -> None", doc: "Raises AssertionError where there is no CUDA device, with a note of what was looked for and where.", run: func(*call) error { return checkCUDA() }},
+	{schema: "cuda_current_device() -> int", doc: "The number of the device that is meant where no number is given.", run: cudaCurrentDevice},
+	{schema: "cuda_set_device(int device) -> None", doc: "Changes which device is meant where no number is given.", run: cudaSetDevice},
+	{schema: "cuda_device_name(int device) -> str", doc: "What NVIDIA calls a device.", run: cudaDeviceName},
+	{schema: "cuda_device_properties(int device) -> int[]", doc: "Major and minor number of a device's capability, its multiprocessors and bytes of memory.", run: cudaDeviceProperties},
+	{schema: "cuda_synchronize(int device) -> None", doc: "Waits until a device has done what it was given.", run: cudaSynchronize},
+	{schema: "cuda_empty_cache() -> None", doc: "Gives the memory that is kept for reuse back to the driver.", run: cudaEmptyCache},
+	{schema: "cuda_memory(int device) -> int[]", doc: "The bytes of tensors, and reserved, of a device: now, and the most there were.", run: cudaMemory},
+	{schema: "cuda_memory_info(int device) -> int[]", doc: "The bytes that a device has left, and those it has.", run: cudaMemoryInfo},
+	{schema: "cuda_reset_peak(int device) -> None", doc: "Has the most that was used of a device count from now on.", run: cudaResetPeak},
+}
+
+// checkCUDA fails where there is no CUDA device.
+func checkCUDA() error {
+	_, err := gpu.Machine().Devices()
+	if err == nil {
+		return nil
+	}
+	refused := source.Errorf(source.AssertionError, source.Range{}, "Torch not compiled with CUDA enabled")
+	refused.Advice = append(refused.Advice, err.Error())
+	return refused
+}
+
+// cudaDevice returns the device of a number, of the current one for -1.
+func cudaDevice(c *call) (*gpu.Device, error) {
+	if err := checkCUDA(); err != nil {
+		return nil, err
+	}
+	return gpu.Machine().Device(tensor.NewDevice(tensor.CUDA, c.argInt(0)))
+}
+
+func cudaDeviceCount(c *call) error {
+	all, err := gpu.Machine().Devices()
+	if err != nil {
+		all = nil // a program asks by this whether there are any
+	}
+	c.int(len(all))
+	return nil
+}
+
+func cudaCurrentDevice(c *call) error {
+	if err := checkCUDA(); err != nil {
+		return err
+	}
+	c.int(gpu.Machine().Current())
+	return nil
+}
+
+func cudaSetDevice(c *call) error {
+	if err := checkCUDA(); err != nil {
+		return err
+	}
+	return gpu.Machine().SetCurrent(c.argInt(0))
+}
+
+func cudaDeviceName(c *call) error {
+	v, err := cudaDevice(c)
+	if err == nil {
+		c.string(v.Name())
+	}
+	return err
+}
+
+func cudaDeviceProperties(c *call) error {
+	v, err := cudaDevice(c)
+	if err != nil {
+		return err
+	}
+	_, total, err := v.MemoryInfo()
+	if err != nil {
+		return err
+	}
+	major, minor := v.Capability()
+	c.ints(kindList, []int{major, minor, v.Units(), total})
+	return nil
+}
+
+func cudaSynchronize(c *call) error {
+	v, err := cudaDevice(c)
+	if err != nil {
+		return err
+	}
+	return v.Synchronize()
+}
+
+func cudaEmptyCache(*call) error {
+	all, err := gpu.Machine().Devices()
+	if err != nil {
+		return nil // there is nothing to give back
+	}
+	for _, v := range all {
+		if err := v.EmptyCache(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cudaMemory(c *call) error {
+	v, err := cudaDevice(c)
+	if err != nil {
+		return err
+	}
+	s := v.Statistics()
+	c.ints(kindList, []int{s.Allocated, s.MostAllocated, s.Reserved, s.MostReserved})
+	return nil
+}
+
+func cudaMemoryInfo(c *call) error {
+	v, err := cudaDevice(c)
+	if err != nil {
+		return err
+	}
+	free, total, err := v.MemoryInfo()
+	if err != nil {
+		return err
+	}
+	c.ints(kindList, []int{free, total})
+	return nil
+}
+
+func cudaResetPeak(c *call) error {
+	v, err := cudaDevice(c)
+	if err == nil {
+		v.ResetPeak()
+	}
+	return err
+}

@@ -1,0 +1,45 @@
+package gpu
+
+import (
+	"sync"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+)
+
+// mostPrograms bounds the programs of a table: then it begins anew, and the collector unloads what nobody runs.
+const mostPrograms = 4096
+
+// programs are the programs of a device by what they are for.
+type programs[K comparable] struct {
+	mu   sync.Mutex
+	made map[K]*Program
+}
+
+// get returns the program of a key, which make compiles where it is not there yet.
+func (t *programs[K]) get(key K, make func() (*Program, error)) (*Program, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.made[key]; p != nil {
+		return p, nil
+	}
+	p, err := make()
+	if err != nil {
+		return nil, err
+	}
+	if t.made == nil || len(t.made) >= mostPrograms {
+		t.made = map[K]*Program{}
+	}
+	t.made[key] = p
+	return p, nil
+}
+
+// programOf returns the program of a kernel: that of an equal kernel where there is one.
+func (v *Device) programOf(k *kernel.Kernel) (*Program, error) {
+	hash := k.Hash()
+	for ; ; hash++ { // another kernel may have the hash
+		p, err := v.kernels.get(hash, func() (*Program, error) { return NewProgram(v, k) })
+		if err != nil || p.made.Equal(k) {
+			return p, err
+		}
+	}
+}
