@@ -183,7 +183,96 @@ def _branches(x, n: int):
     return x.neg()
 
 
+class Printed(torch.jit.ScriptModule):
+    @torch.jit.script_method
+    def forward(self, x):
+        return x + 1
+
+
+def test_script_modules_without_init_are_compiled(tmp_path):
+    """JIT overview, "Python Printer": its class has no __init__, and is compiled when it is made."""
+    module = Printed()
+    assert module.graph.findNode("aten::add") is not None and "def forward(self" in module.code
+    module.save(str(tmp_path / "m.pt"))
+    assert torch.equal(torch.jit.load(str(tmp_path / "m.pt"))(torch.ones(1)), torch.full((1,), 2.0))
+
+
+@torch.jit.script
+def _forked(x):
+    return torch.jit.fork(torch.neg, x)
+
+
+def test_traces_know_futures():
+    """JIT overview, "Fork/wait": a trace waits for a Future that a script function gave, and records forks of its own."""
+    traced = torch.jit.trace(lambda x: torch.jit.wait(_forked(x)) + 1, torch.ones(2))
+    assert torch.equal(traced(torch.full((2,), 5.0)), torch.full((2,), -4.0))
+    graph = torch.jit.trace(lambda x: torch.jit.wait(torch.jit.fork(torch.relu, x)), torch.ones(2)).graph
+    assert [graph.findNode(kind) is not None for kind in ("prim::fork", "aten::wait")] == [True, True]
+
+
+def test_with_blocks_are_left():
+    """JIT overview, "Exit transforms": return, break and continue leave a with."""
+    text = (
+        "def f(n: int):\n    for i in range(n):\n        with torch.no_grad():\n            if i == 1:\n                continue\n"
+        "            if i == 3:\n                break\n            if i > n - 2:\n                return i\n    return -1\n"
+    )
+    f = torch.jit.CompilationUnit(text).f
+    assert [f(n) for n in (0, 1, 2, 3, 5)] == [-1, 0, -1, 2, -1]
+
+
+def test_dead_writes_are_removed():
+    """JIT overview, "Dead code elimination": writes to values of the function that nothing reads go, with their loops and views."""
+    text = "def f(x):\n    l = [x]\n    y = torch.zeros(2)\n    for i in range(3):\n        y[i] = 1\n        l.append(y)\n    return x\n"
+    assert {node.kind() for node in torch.jit.CompilationUnit(text).f.graph.nodes()} <= {"prim::Constant"}
+
+
+def test_batched_products_have_a_side():
+    """JIT overview, "BatchMM": products with a common factor are one node, which runs."""
+    body = ", ".join(f"torch.mm(x, y + {i})" for i in range(8))
+    graph = torch.jit.CompilationUnit(f"def f(x, y):\n    return [{body}]\n").f.graph
+    _C._jit_pass_batch_mm(graph)
+    assert graph.findNode("prim::MMBatchSide") is not None and graph.findNode("aten::mm") is None
+    x, y = torch.randn(2, 3), torch.randn(3, 2)
+    for i, product in enumerate(_C._jit_interpret_graph(graph, (x, y))):
+        torch.testing.assert_close(product, torch.mm(x, y + i))
+
+
+def test_chunks_and_checks_of_graphs_run():
+    """JIT overview, "Fusion" and "Guards": prim::ConstantChunk and prim::RequiresGradCheck run."""
+    chunk = _C.parse_ir("graph(%x : Tensor):\n  %a : Tensor, %b : Tensor = prim::ConstantChunk[chunks=2, dim=1](%x)\n  return (%b)")
+    assert torch.equal(_C._jit_interpret_graph(chunk, (torch.arange(4).view(1, 4),)), torch.tensor([[2, 3]]))
+    check = _C.parse_ir(
+        "graph(%x : Tensor):\n  %0 : Float(2), %1 : bool = prim::RequiresGradCheck[types=[Float(2, requires_grad=1)]](%x)\n  return (%1)"
+    )
+    assert [_C._jit_interpret_graph(check, (torch.ones(2, requires_grad=needed),)) for needed in (True, False)] == [True, False]
+
+
 # ---- source-code read note (2018) ----
+
+
+class MyModule(torch.jit.ScriptModule):
+    @torch.jit.script_method
+    def f(self, x):
+        return x
+
+
+def test_script_methods_are_compiled_without_init():
+    """Source-code read note, "script_method": the note's module has one method, no __init__ and no forward."""
+    module = MyModule()
+    assert str(module.f.graph).endswith("return (%x.1)\n") and torch.equal(module.f(torch.ones(1)), torch.ones(1))
+
+
+def test_code_has_executors_of_gradients():
+    """Source-code read note, "Code": code has an executor for each differentiable graph."""
+    f = torch.jit.CompilationUnit("def f(x):\n    return x * x + x\n").f
+    profiling = _C._jit_set_profiling_executor(True), _C._jit_set_profiling_mode(True)
+    try:
+        for _ in range(3):
+            f(torch.ones(2, requires_grad=True)).sum().backward()
+        plans = f.get_debug_state().execution_plans.values()
+        assert [len(plan.code.grad_executor_states()) for plan in plans] == [1]
+    finally:
+        _C._jit_set_profiling_executor(profiling[0]), _C._jit_set_profiling_mode(profiling[1])
 
 
 def test_script_methods_are_stubs():
@@ -221,3 +310,20 @@ def test_assertions_of_tensors_run():
             call(torch.zeros(1))
     with pytest.raises(RuntimeError, match="more than one value"):
         torch._assert_async(torch.ones(2))
+
+
+class Asserts(torch.nn.Module):
+    def forward(self, x):
+        with torch.profiler.record_function("part"):  # tells a profiler, and is no node
+            torch._assert_async(x.sum())
+        return x + 1
+
+
+def test_assertions_of_tensors_are_exported():
+    """Export IR specification, "call_function": aten::_assert_async is a node of the graph, though nothing uses it."""
+    program = torch.export.export(Asserts(), (torch.ones(1),))
+    assert [node.name for node in program.graph.nodes] == ["x", "sum_1", "_assert_async", "add", "output"]
+    for module in (program.module(), program.run_decompositions().module()):
+        assert torch.equal(module(torch.ones(1)), torch.full((1,), 2.0))
+        with pytest.raises(RuntimeError, match="nonzero value, but got zero"):
+            module(torch.zeros(1))

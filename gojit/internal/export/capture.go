@@ -277,6 +277,8 @@ func (c *capture) call(n *ir.Node, o *ops.Operator, args []run) {
 		c.compute(n, o, args)
 	case !c.hasNode(args) && (c.hasTensor(args) || !givesTensors(o)):
 		c.compute(n, o, args)
+	case len(o.Schema().Returns) == 0 && hasEffect(o):
+		c.callNode(o, args).Meta.Val = &Value{Kind: NoneValue}
 	case !givesTensors(o):
 		c.inspect(n, o, args)
 	case c.dependent(n, o, args):

@@ -327,13 +327,18 @@ func (g *Graph) checkControl(n *Node, name string) error {
 	return nil
 }
 
-// sweep removes the nodes that nothing uses, and graphs that no node names.
+// hasEffect reports whether an operator does something besides computing its results. What it tells a profiler does not count.
+func hasEffect(o *ops.Operator) bool {
+	return o != nil && o.HasSideEffects() && !strings.HasPrefix(o.Name, "profiler::")
+}
+
+// sweep removes the nodes that nothing uses and that have no effect, and graphs that no node names.
 func sweep(g *Graph) {
 	used := map[string]bool{}
 	var kept []*Node
 	for i := len(g.Nodes) - 1; i >= 0; i-- {
 		n := g.Nodes[i]
-		if n.Op == Placeholder || n.Op == Output || used[n.Name] || n.Target == assertScalar {
+		if n.Op == Placeholder || n.Op == Output || used[n.Name] || n.Op == CallFunction && hasEffect(ops.Find(n.Target)) {
 			for name := range n.uses() {
 				used[name] = true
 			}

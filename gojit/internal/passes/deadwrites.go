@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -11,6 +13,10 @@ import (
 //
 //	%l = prim::ListConstruct()
 //	%m = aten::append(%l, %x)   -- removed, and %l with it, where nothing else uses %l or %m
+//
+//	%y = aten::zeros(...)
+//	%v = aten::select(%y, %zero, %zero)
+//	%w = aten::copy_(%v, %x, %no)   -- removed, and %v and %y with it
 func RemoveDeadWrites(g *ir.Graph) bool {
 	changed := false
 	for removeWrites(g) {
@@ -26,7 +32,7 @@ func removeWrites(g *ir.Graph) bool {
 	known := map[*ir.Value]bool{}
 	g.Block().Walk(func(n *ir.Node) {
 		if isWriter(n) {
-			if v := n.Input(0); !known[v] && isFreshHere(v) {
+			if v := viewed(n.Input(0)); !known[v] && isFreshHere(v) {
 				known[v] = true
 				made = append(made, v)
 			}
@@ -35,7 +41,7 @@ func removeWrites(g *ir.Graph) bool {
 	changed := false
 	for _, v := range made {
 		u := unread{seen: map[*ir.Value]bool{}, written: map[*ir.Node]bool{}}
-		if !u.value(v) {
+		if !u.value(v) || !u.writesAll() {
 			continue
 		}
 		for i := len(u.writes) - 1; i >= 0; i-- {
@@ -96,14 +102,34 @@ func isFreshHere(v *ir.Value) bool {
 	return r.Alias == nil && !types.HasVars(r.Type) // of any type is what comes out of a container
 }
 
+// viewed returns the value over whose memory another one is a view, the value itself where it is none.
+func viewed(v *ir.Value) *ir.Value {
+	for v.Node().Is(viewKinds...) {
+		v = v.Node().Input(0)
+	}
+	return v
+}
+
+// viewKinds are the operators that assignments to parts of a tensor take views by.
+var viewKinds = []string{
+	"aten::select", "aten::slice", "aten::view", "aten::unsqueeze", "aten::squeeze", "aten::t", "aten::transpose", "aten::permute", "aten::narrow",
+	"aten::expand", "aten::detach", "aten::diagonal",
+}
+
 // unread follows the uses of a value.
 type unread struct {
 	seen    map[*ir.Value]bool
 	written map[*ir.Node]bool
 	writes  []*ir.Node
+	readers []*ir.Node // writes that read the value, or what was computed from it
 }
 
-// value reports whether a value is only written, by the nodes that it adds to writes.
+// writesAll reports whether the writes that read the value are writes of it.
+func (u *unread) writesAll() bool {
+	return !slices.ContainsFunc(u.readers, func(n *ir.Node) bool { return !u.written[n] })
+}
+
+// value reports whether a value is only written, by the nodes that it adds to writes, if those that it adds to readers are among them.
 func (u *unread) value(v *ir.Value) bool {
 	if u.seen[v] {
 		return true
@@ -120,16 +146,18 @@ func (u *unread) value(v *ir.Value) bool {
 func (u *unread) use(use ir.Use) bool {
 	n := use.User
 	switch {
-	case use.Index == 0 && isWriter(n):
+	case isWriter(n) && use.Index > 0:
+		u.readers = append(u.readers, n)
+		return true
+	case isWriter(n):
 		if !u.written[n] {
 			u.written[n] = true
 			u.writes = append(u.writes, n)
 		}
-		return u.outputs(n)
 	case n.Graph() == nil || n.HasSideEffects() || len(n.Blocks()) > 0 || n.Operator() == nil || n.Operator().Schema().IsMutable():
 		return false
 	}
-	return !HasUses(n) // what nobody needs does not count
+	return u.outputs(n) // what is computed for such writes alone does not count
 }
 
 func (u *unread) outputs(n *ir.Node) bool {

@@ -66,6 +66,7 @@ func replaceByAddmm(g *ir.Graph, sum, product *ir.Node, matrix *ir.Value) {
 const leastProducts = 4
 
 // BatchMM makes one operator of a sum of four and more matrix products that nothing else reads, and of eight and more products with a common factor.
+// A product stays where anything writes its factors or itself. Peephole cleans up a graph that has products.
 //
 //	%p = aten::mm(%a, %b) ...
 //	%s = aten::add(%p, %q, %one) ...   ->   %s = prim::MMTreeReduce(%a, %c, ..., %b, %d, ...)
@@ -73,22 +74,26 @@ const leastProducts = 4
 //	%p = aten::mm(%a, %b)
 //	%q = aten::mm(%a, %c) ...          ->   %p, %q, ... = prim::MMBatchSide[side=0](%a, %b, %c, ...)
 func BatchMM(g *ir.Graph) bool {
-	changed := batchProducts(g, g.Block())
-	changed = batchSides(g, g.Block()) || changed
-	if changed {
-		passes.DCE(g)
+	products := false
+	g.Block().Walk(func(n *ir.Node) { products = products || n.Kind() == "aten::mm" })
+	if !products {
+		return false
 	}
-	return changed
+	changed := batchProducts(g, g.Block(), alias.Analyze(g, alias.Options{}))
+	changed = batchSides(g, g.Block()) || changed
+	changed = passes.DCE(g) || changed
+	return passes.Peephole(g) || changed
 }
 
-func batchProducts(g *ir.Graph, b *ir.Block) bool {
+// batchProducts makes one operator of each long sum of products of a block; memory says what is written in the graph.
+func batchProducts(g *ir.Graph, b *ir.Block, memory *alias.Db) bool {
 	changed := false
 	for n := b.First(); n != nil; n = n.Next() {
 		for _, inner := range n.Blocks() {
-			changed = batchProducts(g, inner) || changed
+			changed = batchProducts(g, inner, memory) || changed
 		}
 		products := sumOfProducts(n)
-		if len(products) < leastProducts || isPartOfSum(n) {
+		if len(products) < leastProducts || isPartOfSum(n) || slices.ContainsFunc(products, memory.HasNodeWriters) {
 			continue
 		}
 		slices.Reverse(products)
