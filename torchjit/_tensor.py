@@ -8,7 +8,6 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from torchjit import _dispatch_classes, _host, _native
-from torchjit._advice import advised
 from torchjit._types import _LAYOUTS, Size, device, dtype, dtype_of_class, dtypes, layout, preserve_format, qschemes
 
 _TENSOR_HANDLE = 0
