@@ -148,9 +148,9 @@ def __getattr__(name: str) -> Any:
 
         f = getattr(importlib.import_module("torchjit._C"), name, None)
     if f is None:
-        from torchjit import _advice
+        import importlib
 
-        raise _advice.MissingName(f"module 'torch' has no attribute '{name}'", name, __dir__)
+        raise importlib.import_module("torchjit._advice").MissingName(f"module 'torch' has no attribute '{name}'", name, __dir__)
     globals()[name] = f
     return f
 

@@ -26,23 +26,6 @@ func emptyBeside(t *tensor.Tensor, shape []int, d tensor.DType) *tensor.Tensor {
 	return empty(shape, d)
 }
 
-// hasMeta reports whether a tensor without elements is among the arguments.
-func hasMeta(args []value.Value) bool {
-	for i := range args {
-		switch args[i].Kind() {
-		case value.KindTensor:
-			if isMeta(args[i].Tensor()) {
-				return true
-			}
-		case value.KindList:
-			if items := args[i].List().Items; len(items) > 0 && (items[0].IsTensor() || items[0].IsNone()) && hasMeta(items) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // runOnZeros runs the body of an operator on zeros in place of tensors without elements.
 func runOnZeros(name string, body func(c call), args, out []value.Value) {
 	if reader := readsElements(ops.BaseName(name), args); reader != "" {
