@@ -493,7 +493,7 @@ class Tensor(_TensorBase):
         return self.to(dtype, memory_format=memory_format)
 
     def cpu(self, *, memory_format: Any = preserve_format) -> Tensor:
-        if _native.is_tracing() or self.is_meta:
+        if _native.is_tracing() or self.device.type != "cpu":
             return self.to("cpu")
         return self
 

@@ -54,8 +54,8 @@ func lend(t *tensor.Tensor, array *Array) error {
 	if t.IsSparse() {
 		return runtimeErrorf("a tensor in the layout %s has no memory to lend. Use Tensor.to_dense() first.", t.Layout())
 	}
-	if t.Device().Type == tensor.Meta {
-		return typeErrorf("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+	if t.Device().Type != tensor.CPU {
+		return typeErrorf("can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.", t.Device())
 	}
 	if t.RequiresGrad() {
 		return runtimeErrorf("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")

@@ -170,7 +170,10 @@ func tensorDataPtr(c *call) error {
 		return err
 	}
 	var at uintptr // a tensor on the device meta is at 0
-	if t := c.argTensor(0); t.Device().Type != tensor.Meta {
+	switch t := c.argTensor(0); {
+	case t.OnDevice():
+		at = uintptr(t.Address())
+	case t.Device().Type != tensor.Meta:
 		at = uintptr(t.DataPtr())
 	}
 	c.int64(int64(at))
@@ -250,6 +253,10 @@ func tensorToList(c *call) error {
 	}
 	if t.Device().Type == tensor.Meta {
 		return source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
+	}
+	t, err := t.ToDevice(tensor.Device{})
+	if err != nil {
+		return err
 	}
 	var waiting signals
 	return listElements(c, t, make([]int, t.Dim()), 0, &waiting)

@@ -120,10 +120,7 @@ func (p *pass) seedOf(t, g *tensor.Tensor, i int) *tensor.Tensor {
 		if t.Numel() != 1 {
 			fail("grad can be implicitly created only for scalar outputs")
 		}
-		if t.Dispatches() {
-			return do(p.emitter, "ones_like", t)
-		}
-		if t.IsSparse() {
+		if t.Dispatches() || t.IsSparse() || t.OnDevice() {
 			return do(p.emitter, "ones_like", t)
 		}
 		if t.Device().Type == tensor.Meta {

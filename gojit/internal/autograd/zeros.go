@@ -4,11 +4,23 @@ import "github.com/torchjit/torchjit/gojit/tensor"
 
 // Zeros returns zeros that nobody but the derivative has.
 func (c *gradient) Zeros(shape []int, d tensor.DType) *tensor.Tensor {
-	t := must(tensor.Zeros(shape, d))
+	t := c.zeros(shape, d)
 	if e, ok := c.Emitter.(*emitter); ok && e.made != nil {
 		e.made[t] = true
 	}
 	return t
+}
+
+// zeros returns zeros on the device of the gradients that are there.
+func (c *gradient) zeros(shape []int, d tensor.DType) *tensor.Tensor {
+	for _, g := range c.grads {
+		if g != nil && g.OnDevice() {
+			t := must(tensor.EmptyOn(g.Device(), shape, d))
+			tensor.Fill(t, tensor.Int(0))
+			return t
+		}
+	}
+	return must(tensor.Zeros(shape, d))
 }
 
 // WritesAlone reports whether the derivative may write a tensor like t that it has made: nothing is recorded, and nobody else runs operators.

@@ -197,3 +197,31 @@ func runRows(p *launch.Program, r reduction, out *tensor.Tensor, singles []*tens
 	}
 	runKernel(p, operands, nil)
 }
+
+// productSums are the programs of products of matrices on a device: sums of products along the last dimension.
+var productSums launch.Cache
+
+// sumOfProductsOnDevice is sumOfProducts on a device, as a reduction: element (i, j) sums row i of a times column j of b. It reads each row and
+// column anew for each element.
+func sumOfProductsOnDevice(self, a, b *tensor.Tensor, shape []int) *tensor.Tensor {
+	d, work := a.DType(), productType(a.DType())
+	key := launch.Key(0).With(d)
+	p := productSums.Get(key)
+	if p == nil {
+		p = must(productSums.Make(key, func() (*launch.Program, error) {
+			k := kernel.NewBuilder()
+			k.Reduce(kernel.ReduceSum, k.Mul(k.Input(d, work), k.Input(d, work)), d)
+			return launch.ProgramOf(k.Kernel())
+		}))
+	}
+	n := a.Dim()
+	out := must(tensor.EmptyOn(a.Device(), shape, d))
+	rows, columns := must(a.Unsqueeze(n-1)), must(must(b.Transpose(n-2, n-1)).Unsqueeze(n-2))
+	if out.Numel() > 0 {
+		runKernel(p, []*tensor.Tensor{must(out.Unsqueeze(n)), rows, columns}, nil)
+	}
+	if self == nil {
+		return out
+	}
+	return add.run(out, []operand{ofTensor(out), ofTensor(self)})
+}

@@ -46,8 +46,11 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	half := d == tensor.BFloat16 || d == tensor.Float16
 	dims := [3]int{a.Size(0), a.Size(a.Dim() - 2), b.Size(b.Dim() - 1)}
 	shape := dims[3-a.Dim():]
-	if a.IsHollow() {
+	switch {
+	case a.IsHollow():
 		return emptyBeside(a, shape, d)
+	case a.OnDevice():
+		return sumOfProductsOnDevice(self, a, b, shape)
 	}
 	if work == tensor.Int64 && integersPay(a, b) {
 		return productsOfIntegers(self, a, b)
