@@ -95,3 +95,43 @@ except torch.cuda.OutOfMemoryError as e:
         driver,
     )
     assert out.splitlines() == ["4096 4096", "0 4096 4096", "0 True", "CUDA out of memory. Tried to allocate 4.00 GiB "]
+
+
+def test_files(driver):
+    """Tensors are loaded to where they were, or to where map_location says."""
+    out = run(
+        """
+import io
+file = io.BytesIO()
+x = torch.arange(6.).reshape(2, 3).t()
+torch.save([x, x.cuda()], file)
+for where in (None, "cpu", "cuda", {"cuda:0": "cpu"}, {"cpu": "cuda"}):
+    file.seek(0)
+    a, b = torch.load(file, map_location=where)
+    print(a.device, b.device, a.stride(), b.stride(), a.tolist() == b.tolist() == x.tolist())
+""",
+        driver,
+    )
+    assert out.splitlines() == [
+        "cpu cuda:0 (1, 3) (1, 3) True",
+        "cpu cpu (1, 3) (1, 3) True",
+        "cuda:0 cuda:0 (1, 3) (1, 3) True",
+        "cpu cpu (1, 3) (1, 3) True",
+        "cuda:0 cuda:0 (1, 3) (1, 3) True",
+    ]
+
+
+def test_compiled_modules(driver):
+    out = run(
+        """
+m = torch.jit.script(torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.ReLU()))
+x = torch.ones(2, 3)
+want = m(x)
+y = m.to("cuda")(x.cuda())
+print(y.device, torch.allclose(y.cpu(), want))
+f = torch.jit.trace(lambda x: (x * 2 + 1).relu().sum(), x)
+print(f(x.cuda()))
+""",
+        driver,
+    )
+    assert out.splitlines() == ["cuda:0 True", "tensor(18., device='cuda:0')"]

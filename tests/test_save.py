@@ -392,3 +392,25 @@ def test_an_enumeration_of_a_loaded_program():
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     out = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=True, env={**os.environ, "PYTHONPATH": root})
     assert b"Color" in out.stdout
+
+
+def test_where_tensors_are_loaded_to():
+    """What PyTorch 1.13 does on a machine without a GPU."""
+    file = io.BytesIO()
+    torch.save({"w": torch.arange(3.0)}, file)
+
+    def loaded(where):
+        file.seek(0)
+        return torch.load(file, map_location=where)["w"]
+
+    for where in (None, "cpu", torch.device("cpu"), {"cpu": "cpu"}, {"cuda:0": "cuda:1"}, lambda storage, location: None):
+        assert loaded(where).tolist() == [0, 1, 2]
+    assert loaded("meta").is_meta and loaded({"cpu": "meta"}).shape == (3,)
+    seen = []
+    assert loaded(lambda storage, location: seen.append((len(storage), location)) or storage.fill_(4)).tolist() == [4, 4, 4]
+    assert seen == [(3, "cpu")]
+    with pytest.raises(RuntimeError, match="don't know how to restore data location of torch.storage.UntypedStorage \\(tagged with nowhere\\)"):
+        loaded("nowhere")
+    if not torch.cuda.is_available():
+        with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device but torch.cuda.is_available\\(\\) is False"):
+            loaded("cuda")

@@ -63,7 +63,7 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined,misc]
     def __init__(self, file: Any, protocol: int) -> None:
         super().__init__(file, protocol)
         self.storages: dict[str, Tensor] = {}
-        self._keys: dict[int, str] = {}
+        self._keys: dict[tuple[str, int], str] = {}
 
     def save(self, obj: Any, save_persistent_id: bool = True) -> None:
         if isinstance(obj, _Global):
@@ -96,9 +96,10 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined,misc]
         if not isinstance(obj, TypedStorage):
             return None
         memory = obj._bytes
-        key = self._keys.setdefault(memory.data_ptr() if memory.numel() else -len(self._keys) - 1, str(len(self._keys)))
+        where = str(memory.device)
+        key = self._keys.setdefault((where, memory.data_ptr() if memory.numel() else -len(self._keys) - 1), str(len(self._keys)))
         self.storages.setdefault(key, memory)
-        return ("storage", _STORAGE[obj.dtype.name], key, "cpu", len(obj))
+        return ("storage", _STORAGE[obj.dtype.name], key, where, len(obj))
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor):
@@ -177,7 +178,7 @@ def _write(file: Any, name: str, data: bytes, storages: dict[str, Tensor], writt
         add_record(archive, f"{name}/data.pkl", data)
         add_record(archive, f"{name}/byteorder", sys.byteorder.encode())
         for key, memory in storages.items():
-            add_record(archive, f"{name}/data/{key}", bytes(memoryview(memory.contiguous())) if memory.numel() else b"")
+            add_record(archive, f"{name}/data/{key}", bytes(memoryview(memory.cpu().contiguous())) if memory.numel() else b"")
             written(memory.numel())
         add_record(archive, f"{name}/version", b"3\n")
 
@@ -227,11 +228,11 @@ class _Reference:
         kind, key, location, count, *view = saved[1:]
         if not isinstance(kind, _StorageType):
             raise RuntimeError("expected the class of a storage, but the file has another name")
-        if type(key) not in (str, int) or type(count) is not int or count < 0:
-            raise RuntimeError("the reference to a storage is damaged: its key is no text, or its number of elements no number")
+        if type(key) not in (str, int) or type(count) is not int or count < 0 or type(location) not in (str, bytes):
+            raise RuntimeError("the reference to a storage is damaged: its key or its location is no text, or its number of elements no number")
         if view and view[0] is not None:
             raise NotImplementedError("a storage that is part of another is not read by this version of torchjit")
-        return self.read(kind.dtype, key, count)
+        return self.read(kind.dtype, key, count, location if isinstance(location, str) else location.decode("latin1"))
 
 
 class _Unpickler(pickle._Unpickler):  # type: ignore[name-defined,misc]
@@ -494,29 +495,74 @@ _TORCH = _LazyNames()
 def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool = True, **pickle_load_args: Any) -> Any:
     """Reads what torch.save wrote, of PyTorch or of this library, from a path or a file.
 
-    map_location: only the CPU is there. With weights_only, which is the default, a file gives tensors, plain Python data and modules of
+    map_location: the device that tensors are put on (a text or a device), what devices stand for others (a dict by the names that the file has), or a
+    function that gets a storage and the name of the file's device and returns the storage to use; None: where they were, the CPU where there is no such GPU. With
+    weights_only, which is the default, a file gives tensors, plain Python data and modules of
     torch.nn, whatever is in it, and what else it names is refused: see docs/security.md. weights_only=False imports and calls whatever the file names:
     use it only for files that you trust. Raises UnpicklingError or RuntimeError for what is damaged or refused, EOFError for an empty file.
     """
     encoding = pickle_load_args.get("encoding", "utf-8")
     if isinstance(f, (str, os.PathLike)):
         with builtins.open(f, "rb") as file, _progress.of_parts(f"loading {os.fspath(f)}", os.fstat(file.fileno()).st_size) as loaded:
-            return _load(file, not weights_only, encoding, loaded)
+            return _load(file, placing(map_location), not weights_only, encoding, loaded)
     if not hasattr(f, "read") or not hasattr(f, "seek"):
         raise AttributeError("You can only torch.load from a file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from it instead.")
-    return _load(f, not weights_only, encoding, _progress.nothing)
+    return _load(f, placing(map_location), not weights_only, encoding, _progress.nothing)
 
 
-def _load(file: Any, trusted: bool, encoding: str, told: Callable[[int], None]) -> Any:
+_Placing = Callable[[TypedStorage, str], TypedStorage]
+
+
+def placing(map_location: Any) -> _Placing:
+    """What puts a storage, and the name of the device that the file has it on, to where load's map_location says."""
+
+    def back(storage: TypedStorage, location: str) -> TypedStorage:
+        return _moved(storage, location) if location.startswith("cuda") and _has_cuda() else storage
+
+    if map_location is None:
+        return back
+    if isinstance(map_location, dict):
+        return lambda storage, location: _moved(storage, map_location[location]) if location in map_location else back(storage, location)
+    if isinstance(map_location, (str, device)):
+        return lambda storage, location: _moved(storage, map_location)
+
+    def called(storage: TypedStorage, location: str) -> TypedStorage:
+        found = map_location(storage, location)
+        return back(storage, location) if found is None else found
+
+    return called
+
+
+def _has_cuda() -> bool:
+    import torchjit as torch
+
+    return torch.cuda.is_available()
+
+
+def _moved(storage: TypedStorage, location: Any) -> TypedStorage:
+    """The storage on a device. Raises RuntimeError where there is no such device."""
+    try:
+        where = device(location)
+    except RuntimeError:
+        raise RuntimeError(f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {location})") from None
+    if where.type == "cuda" and not _has_cuda():
+        raise RuntimeError(
+            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only "
+            "machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU."
+        )
+    return TypedStorage(dtype=storage.dtype, _bytes=storage._bytes.to(where))
+
+
+def _load(file: Any, put: _Placing, trusted: bool, encoding: str, told: Callable[[int], None]) -> Any:
     start = file.tell()
     head = file.read(4)
     file.seek(start)
     if head == b"PK\x03\x04":
-        return _load_zip(file, trusted, encoding, told)
-    return _load_legacy(file, trusted, encoding, told)
+        return _load_zip(file, put, trusted, encoding, told)
+    return _load_legacy(file, put, trusted, encoding, told)
 
 
-def _load_zip(file: Any, trusted: bool, encoding: str, told: Callable[[int], None]) -> Any:
+def _load_zip(file: Any, put: _Placing, trusted: bool, encoding: str, told: Callable[[int], None]) -> Any:
     start = file.tell()
     with Archive(file) as archive:
         if archive.has("constants.pkl"):
@@ -539,10 +585,10 @@ def _load_zip(file: Any, trusted: bool, encoding: str, told: Callable[[int], Non
         swapped = _is_swapped(archive)
         loaded: dict[str, TypedStorage] = {}
 
-        def read(kind: dtype, key: str, count: int) -> TypedStorage:
+        def read(kind: dtype, key: str, count: int, location: str) -> TypedStorage:
             if key not in loaded:
                 record = f"data/{key}"
-                loaded[key] = _storage(kind, archive.read(record, count * kind.itemsize) if count else b"", count, record, swapped)
+                loaded[key] = put(_storage(kind, archive.read(record, count * kind.itemsize) if count else b"", count, record, swapped), location)
                 told(loaded[key].nbytes())
             return loaded[key]
 
@@ -574,7 +620,7 @@ def _storage(kind: dtype, content: bytes, count: int, where: str, swapped: bool 
     return TypedStorage(dtype=kind, _bytes=_native.tensor_from_buffer(held))
 
 
-def _load_legacy(file: Any, trusted: bool, encoding: str, told: Callable[[int], None]) -> Any:
+def _load_legacy(file: Any, put: _Placing, trusted: bool, encoding: str, told: Callable[[int], None]) -> Any:
     """The format from before PyTorch 1.6: pickles one after the other, then the memory, whose numbers are little-endian."""
 
     def nothing(*args: Any) -> Any:
@@ -592,13 +638,13 @@ def _load_legacy(file: Any, trusted: bool, encoding: str, told: Callable[[int], 
     file.seek(place)
     loaded: dict[str, TypedStorage] = {}
 
-    def read(kind: dtype, key: str, count: int) -> TypedStorage:
+    def read(kind: dtype, key: str, count: int, location: str) -> TypedStorage:
         nonlocal left
         if key not in loaded:
             left -= count * kind.itemsize
             if left < 0:
                 raise RuntimeError(f"the storages of the file have more bytes than the file: {count} elements of {kind} of storage {key} are not there")
-            loaded[key] = _storage(kind, bytes(count * kind.itemsize), count, f"storage {key}")
+            loaded[key] = put(_storage(kind, bytes(count * kind.itemsize), count, f"storage {key}"), location)
         return loaded[key]
 
     result = _unpickle(file, read, trusted, encoding)

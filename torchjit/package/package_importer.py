@@ -21,6 +21,7 @@ from torchjit.package._pickling import PackageUnpickler
 from torchjit.package.file_structure_representation import Directory, _create_directory_from_file_list
 from torchjit.package.glob_group import GlobPattern
 from torchjit.package.importer import Importer, import_environment
+from torchjit.serialization import placing
 from torchjit.storage import TypedStorage
 
 __all__ = ["PackageImporter"]
@@ -232,16 +233,17 @@ class PackageImporter(Importer):
         return self.load_binary(package, resource).decode(encoding, errors)
 
     def load_pickle(self, package: str, resource: str, map_location: Any = None) -> Any:
-        """The object that was saved as `package/resource`, made anew: its classes come from the package. map_location: only the CPU is there."""
+        """The object that was saved as `package/resource`, made anew: its classes come from the package. map_location: as that of torch.load."""
         storages: dict[str, Any] = {}
+        put = placing(map_location)
         outer, self._memories = self._memories, {}
 
-        def read(kind: Any, key: str, count: int) -> Any:
+        def read(kind: Any, key: str, count: int, location: str) -> Any:
             if key not in storages:
                 memory = self._memory(key)
                 if memory.numel() < count * kind.itemsize:
                     raise RuntimeError(f".data/{key}.storage has {memory.numel()} bytes, but {count} elements of {kind} need {count * kind.itemsize}")
-                storages[key] = TypedStorage(dtype=kind, _bytes=memory[: count * kind.itemsize])
+                storages[key] = put(TypedStorage(dtype=kind, _bytes=memory[: count * kind.itemsize]), location)
             return storages[key]
 
         try:

@@ -104,16 +104,13 @@ func isFreshHere(v *ir.Value) bool {
 
 // viewed returns the value over whose memory another one is a view, the value itself where it is none.
 func viewed(v *ir.Value) *ir.Value {
-	for v.Node().Is(viewKinds...) {
+	for {
+		o := v.Node().Operator()
+		if o == nil || !o.IsView() || v.Offset() > 0 {
+			return v
+		}
 		v = v.Node().Input(0)
 	}
-	return v
-}
-
-// viewKinds are the operators that assignments to parts of a tensor take views by.
-var viewKinds = []string{
-	"aten::select", "aten::slice", "aten::view", "aten::unsqueeze", "aten::squeeze", "aten::t", "aten::transpose", "aten::permute", "aten::narrow",
-	"aten::expand", "aten::detach", "aten::diagonal",
 }
 
 // unread follows the uses of a value.
