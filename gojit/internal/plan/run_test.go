@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -314,7 +315,7 @@ func countAllocations(t *testing.T, name string, r *Region, n *ir.Node, tensors 
 	args, out := argumentsOf(n, tensors), make([]value.Value, len(n.Outputs()))
 	m := noGradients()
 	allocations := math.Inf(1)
-	for range 10 { // a collection in between empties the pools
+	for range 100 { // a collection in between empties the pools, and what other tests have left running is counted too
 		allocations = min(allocations, testing.AllocsPerRun(20, func() {
 			if !r.Run(m, args, out) {
 				t.Fatal("not planned")
@@ -323,10 +324,12 @@ func countAllocations(t *testing.T, name string, r *Region, n *ir.Node, tensors 
 				v.Tensor().Release()
 			}
 		}))
+		if allocations == 0 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
-	if allocations > 0 {
-		t.Errorf("%s: %v allocations a call", name, allocations)
-	}
+	t.Errorf("%s: %v allocations a call", name, allocations)
 }
 
 // TestSizesThatChange has a region meet more sizes than it keeps plans for, in several goroutines at once: plans and packed weights stay bounded, and
