@@ -117,7 +117,7 @@ func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor
 	}
 	params = append(params, extras...)
 	if out.OnDevice() {
-		runKernel(program, tensors[:n], params)
+		runKernel(program, slices.Clone(tensors[:n]), slices.Clone(params)) // copies, so that those of the processor's calls stay on the stack
 	} else {
 		program.Run(tensors[:n], params)
 	}

@@ -703,7 +703,9 @@ func maskedFill(c call, dst *tensor.Tensor) *tensor.Tensor {
 	value := c.operand(2)
 	if value.tensor == nil {
 		mustFit(value.number, self.DType())
-		value.tensor = tensor.FromScalar(value.number, self.DType())
+		number := tensor.FromScalar(value.number, self.DType())
+		defer number.Release()
+		value.tensor = number
 	}
 	check(value.tensor.Dim() == 0, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", value.tensor.Dim())
 	if value.tensor.SharesStorage(self) { // the number counts that is there before anything is written
