@@ -1,5 +1,6 @@
 """Arguments that are no good: operators refuse them with an error of PyTorch's class, in time and without reading outside of their tensors."""
 
+import math
 import pathlib
 import subprocess
 import sys
@@ -456,3 +457,29 @@ def test_interpolation_of_too_few_dimensions():
 def test_too_few_weights_of_indices():
     with pytest.raises(RuntimeError, match="as many per_sample_weights as indices, 4, but got 2"):
         A.embedding_bag(ones(3, 5), torch.zeros(1, 4, dtype=torch.int64), torch.zeros(1, dtype=torch.int64), False, 0, False, ones(1, 2), False)
+
+
+RECURRENT = {
+    "gates of a cell": (lambda g: A.gru_cell(g(2, 2), g(2, 2), g(2, 2), g(2, 2), g(2, 2), None), "weights of a recurrent"),
+    "no layers": (lambda g: A.gru.input(g(3, 2, 4), g(0, 2, 4), [], False, 0, 0.0, True, False, False), "num_layers is 0"),
+    "no packed layers": (lambda g: A.lstm.data(g(3, 4), torch.tensor([2, 1]), [g(0, 2, 4)] * 2, [], False, 0, 0.0, True, False), "num_layers is 0"),
+}
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+@pytest.mark.parametrize("gradients", [False, True])
+def test_recurrent_operators_without_gates_or_layers(name, gradients):
+    call, message = RECURRENT[name]
+    with pytest.raises(RuntimeError, match=message):
+        call(lambda *shape: torch.ones(shape, requires_grad=gradients))
+
+
+@pytest.mark.parametrize("f", [torch.minimum, torch.maximum])
+def test_numbers_that_are_none_keep_their_bits(f):
+    """Whichever machine code runs: rows, broadcast rows, few elements and many have a NaN of the first operand, or else of the second, as it is."""
+    for bits in (0x7FC00000, -1, 0x7FC00123):
+        nan = torch.tensor([bits] * 1200, dtype=torch.int32).view(torch.float32)
+        for x in (nan.view(1, 300, 4), nan.view(1, 600, 2), nan[:8].view(1, 4, 2)):
+            y = -torch.ones(2, *x.shape[1:])
+            for a, b in ((x, y), (y, x), (x, y * math.nan)):
+                assert set(f(a, b).contiguous().view(torch.int32).flatten().tolist()) == {bits}

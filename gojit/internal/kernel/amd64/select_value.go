@@ -344,7 +344,7 @@ func (l *Lowerer) extreme(wide bool, op asm.Op, x, y operand) operand {
 		return l.emit(instruction{kind: keepNaN, op: pair(wide, asm.CMPPS, asm.CMPPD), w: w, d: none, tied: true, imm: cmpUnordered, args: [4]operand{least, x, none, none}})
 	}
 	unordered := l.compareFloats(wide, cmpUnordered, x, x)
-	return l.or(wide, l.two(op, w, x, y), unordered) // all ones are a NaN
+	return l.choose(wide, unordered, x, l.two(op, w, x, y)) // a NaN of y comes through, one of x is kept to the bit
 }
 
 // scale multiplies by a power of two. Without an instruction for it three factors do, of which each

@@ -18,7 +18,9 @@ const (
 )
 
 func (x composer) chunks(t tensors, n int) []value.Value {
-	return ops.DoAll(x.Emitter, "chunk", t, n, 1)[0].List().Items
+	gates := ops.DoAll(x.Emitter, "chunk", t, n, 1)[0].List().Items
+	check(len(gates) == n, "the weights of a recurrent cell give %d columns: expected a multiple of its %d gates", t.Size(1), n)
+	return gates
 }
 
 // step is one step of a cell from the products of input and state with the weights.
@@ -76,6 +78,7 @@ type composedLayers struct {
 // newLayers reads the arguments from the parameters on: params, has_biases, num_layers, dropout, train, bidirectional.
 func newLayers(e ops.Emitter, gates int, a []value.Value, sizes []int) composedLayers {
 	l := composedLayers{composer{e}, gates, a[0].List().Items, a[1].Bool(), int(a[2].Int()), 0, a[5].Bool(), sizes}
+	checkLayers(l.count)
 	if a[4].Bool() {
 		l.dropout = numberOfValue(a[3])
 	}

@@ -66,6 +66,7 @@ func (r *recurrent) weights(i int) (wi, wh, bi, bh, wr *tensor.Tensor) {
 // run processes a sequence whose step t has the first sizes[t] rows of a batch; rows holds the
 // steps one after the other. states holds each state for all layers and directions.
 func (r *recurrent) run(rows *tensor.Tensor, sizes []int, states []*tensor.Tensor) (out *tensor.Tensor, last []*tensor.Tensor) {
+	checkLayers(r.layers)
 	directions := 1
 	if r.bidirectional {
 		directions = 2
@@ -123,6 +124,10 @@ func (r *recurrent) runInput(x *tensor.Tensor, states []*tensor.Tensor, batchFir
 func (r *recurrent) runData(data, batchSizes *tensor.Tensor, states []*tensor.Tensor) (*tensor.Tensor, []*tensor.Tensor) {
 	check(batchSizes.Dim() == 1, "batch_sizes tensor should be 1D, but got %dD", batchSizes.Dim())
 	return r.run(data, integersOf(batchSizes), states)
+}
+
+func checkLayers(n int) {
+	check(n > 0, "a recurrent operator needs a layer at least, but num_layers is %d", n)
 }
 
 // settings reads has_biases, num_layers, dropout, train and bidirectional from argument i on, after the parameters.
