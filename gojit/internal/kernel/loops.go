@@ -83,19 +83,40 @@ func ternary[T any](f func(a, b, c T) T) tileLoop {
 	}
 }
 
+// least and greatest keep a NaN to the bit: that of x, or else of y.
+func least[T number](x, y T) T {
+	switch {
+	case x != x:
+		return x
+	case y != y:
+		return y
+	}
+	return min(x, y)
+}
+
+func greatest[T number](x, y T) T {
+	switch {
+	case x != x:
+		return x
+	case y != y:
+		return y
+	}
+	return max(x, y)
+}
+
 // numberLoops fills in what integers and floats have in common.
 func numberLoops[T number](t *loopTable, dtype tensor.DType) {
 	arithmeticLoops[T](t, dtype)
 	t[Min][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
 		z, x, y := slices3[T, T](d, a, b, n)
 		for i := range z {
-			z[i] = min(x[i], y[i])
+			z[i] = least(x[i], y[i])
 		}
 	}
 	t[Max][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
 		z, x, y := slices3[T, T](d, a, b, n)
 		for i := range z {
-			z[i] = max(x[i], y[i])
+			z[i] = greatest(x[i], y[i])
 		}
 	}
 	t[Lt][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
