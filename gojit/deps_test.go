@@ -20,7 +20,7 @@ kernel/launch linalg/dense gpu gpu/gputest
 linalg/lapack linalg/fft value
 schema
 ops
-autograd ops/aten ops/prim ir
+autograd ops/aten ops/prim ops/opstest ir
 alias interp draw
 fuse
 passes

@@ -17,6 +17,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/composite"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -25,13 +26,7 @@ import (
 // records calls visit for each operator that has a record under its first name.
 func records(visit func(o *ops.Operator)) {
 	gojit.LinkOperators()
-	for _, base := range ops.Names() {
-		for _, o := range ops.Overloads(base) {
-			if o.IsFunctional() {
-				visit(o)
-			}
-		}
-	}
+	opstest.Records(visit)
 }
 
 // TestRecords: what a record says does not contradict itself or the schema.
@@ -68,32 +63,17 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// sampleOf makes arguments for an elementwise operator of a record: tensors first, then numbers, then defaults. ok is false where an argument
-// is of another kind.
-func sampleOf(o *ops.Operator, at float64) (args []value.Value, ok bool) {
-	for i, a := range o.Schema().Arguments {
-		kind := a.Type.Kind()
-		if optional, ok := a.Type.(*types.Optional); ok && (optional.Elem.Kind() == types.KindTensor || optional.Elem.Kind() == types.KindNumber) {
-			kind = optional.Elem.Kind()
+// sampleOf makes arguments for an elementwise operator of a record. ok is false where an argument is of a kind that there are no samples of.
+func sampleOf(t *testing.T, o *ops.Operator, at float64) (args []value.Value, ok bool) {
+	return opstest.Sample(o, func(int) *tensor.Tensor {
+		// away from the corners of absolute values, floors and limits
+		x, err := tensor.FromSlice([]float64{at, at + 0.13, at + 0.29}, 3)
+		if err != nil {
+			t.Fatal(err)
 		}
-		switch {
-		case kind == types.KindTensor:
-			// away from the corners of absolute values, floors and limits
-			x, err := tensor.FromSlice([]float64{at, at + 0.13, at + 0.29}, 3)
-			if err != nil {
-				return nil, false
-			}
-			args = append(args, value.OfTensor(x))
-			at += 0.17
-		case a.HasDefault && kind != types.KindNumber:
-			args = append(args, a.NewDefault())
-		case kind == types.KindNumber:
-			args = append(args, value.Float(0.25*float64(i+1)))
-		default:
-			return nil, false
-		}
-	}
-	return args, true
+		at += 0.17
+		return x
+	})
 }
 
 func resultOf(o *ops.Operator, args []value.Value) (*tensor.Tensor, error) {
@@ -117,7 +97,7 @@ func TestGradientsOfElementwiseRecords(t *testing.T) {
 		if strings.Contains(o.Name, "acosh") {
 			at = 1.31
 		}
-		args, ok := sampleOf(o, at)
+		args, ok := sampleOf(t, o, at)
 		if !ok {
 			return
 		}

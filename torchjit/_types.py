@@ -107,6 +107,15 @@ class device(_native.Token):
         return device, (str(self),)
 
 
+def check_location(where: device) -> None:
+    """Raises RuntimeError where tensors of a file are to be on a CUDA device and there is none."""
+    if where.type == "cuda" and not _native.cuda_device_count():
+        raise RuntimeError(
+            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only "
+            "machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU."
+        )
+
+
 _devices: dict[int, device] = {}
 
 

@@ -27,7 +27,7 @@ from torchjit._advice import advised
 from torchjit._archive import Archive, ReplacedFile, add_record
 from torchjit._sparse import of_parts, parts_of
 from torchjit._tensor import Tensor
-from torchjit._types import _LAYOUTS, Size, device, dtype, dtypes, layout, qscheme, qschemes, strided
+from torchjit._types import _LAYOUTS, Size, check_location, device, dtype, dtypes, layout, qscheme, qschemes, strided
 from torchjit._unpickler import PLAIN, Rule, Unpickler
 from torchjit.storage import _NAMES, DTYPE_OF_STORAGE, TypedStorage, storage_of
 
@@ -517,7 +517,7 @@ def placing(map_location: Any) -> _Placing:
     """What puts a storage, and the name of the device that the file has it on, to where load's map_location says."""
 
     def back(storage: TypedStorage, location: str) -> TypedStorage:
-        return _moved(storage, location) if location.startswith("cuda") and _has_cuda() else storage
+        return _moved(storage, location) if location.startswith("cuda") and _native.cuda_device_count() else storage
 
     if map_location is None:
         return back
@@ -533,23 +533,13 @@ def placing(map_location: Any) -> _Placing:
     return called
 
 
-def _has_cuda() -> bool:
-    import torchjit as torch
-
-    return torch.cuda.is_available()
-
-
 def _moved(storage: TypedStorage, location: Any) -> TypedStorage:
     """The storage on a device. Raises RuntimeError where there is no such device."""
     try:
         where = device(location)
     except RuntimeError:
         raise RuntimeError(f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {location})") from None
-    if where.type == "cuda" and not _has_cuda():
-        raise RuntimeError(
-            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only "
-            "machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU."
-        )
+    check_location(where)
     return TypedStorage(dtype=storage.dtype, _bytes=storage._bytes.to(where))
 
 

@@ -14,13 +14,13 @@ var cudaFunctions = []function{
 	{schema: "cuda_check() -> None", doc: "Raises AssertionError where there is no CUDA device, with a note of what was looked for and where.", run: func(*call) error { return checkCUDA() }},
 	{schema: "cuda_current_device() -> int", doc: "The number of the device that is meant where no number is given.", run: cudaCurrentDevice},
 	{schema: "cuda_set_device(int device) -> None", doc: "Changes which device is meant where no number is given.", run: cudaSetDevice},
-	{schema: "cuda_device_name(int device) -> str", doc: "What NVIDIA calls a device.", run: cudaDeviceName},
-	{schema: "cuda_device_properties(int device) -> int[]", doc: "Major and minor number of a device's capability, its multiprocessors and bytes of memory.", run: cudaDeviceProperties},
-	{schema: "cuda_synchronize(int device) -> None", doc: "Waits until a device has done what it was given.", run: cudaSynchronize},
+	{schema: "cuda_device_name(int device) -> str", doc: "What NVIDIA calls a device.", run: ofCUDADevice(func(c *call, v *gpu.Device) error { c.string(v.Name()); return nil })},
+	{schema: "cuda_device_properties(int device) -> int[]", doc: "Major and minor number of a device's capability, its multiprocessors and bytes of memory.", run: ofCUDADevice(cudaDeviceProperties)},
+	{schema: "cuda_synchronize(int device) -> None", doc: "Waits until a device has done what it was given.", run: ofCUDADevice(func(_ *call, v *gpu.Device) error { return v.Synchronize() })},
 	{schema: "cuda_empty_cache() -> None", doc: "Gives the memory that is kept for reuse back to the driver.", run: cudaEmptyCache},
-	{schema: "cuda_memory(int device) -> int[]", doc: "The bytes of tensors, and reserved, of a device: now, and the most there were.", run: cudaMemory},
-	{schema: "cuda_memory_info(int device) -> int[]", doc: "The bytes that a device has left, and those it has.", run: cudaMemoryInfo},
-	{schema: "cuda_reset_peak(int device) -> None", doc: "Has the most that was used of a device count from now on.", run: cudaResetPeak},
+	{schema: "cuda_memory(int device) -> int[]", doc: "The bytes of tensors, and reserved, of a device: now, and the most there were.", run: ofCUDADevice(cudaMemory)},
+	{schema: "cuda_memory_info(int device) -> int[]", doc: "The bytes that a device has left, and those it has.", run: ofCUDADevice(cudaMemoryInfo)},
+	{schema: "cuda_reset_peak(int device) -> None", doc: "Has the most that was used of a device count from now on.", run: ofCUDADevice(func(_ *call, v *gpu.Device) error { v.ResetPeak(); return nil })},
 }
 
 // checkCUDA fails where there is no CUDA device.
@@ -34,12 +34,18 @@ func checkCUDA() error {
 	return refused
 }
 
-// cudaDevice returns the device of a number, of the current one for -1.
-func cudaDevice(c *call) (*gpu.Device, error) {
-	if err := checkCUDA(); err != nil {
-		return nil, err
+// ofCUDADevice makes the run of a function whose first argument is the number of a device, that of the current one for -1.
+func ofCUDADevice(run func(c *call, v *gpu.Device) error) func(c *call) error {
+	return func(c *call) error {
+		if err := checkCUDA(); err != nil {
+			return err
+		}
+		v, err := gpu.Machine().Device(tensor.NewDevice(tensor.CUDA, c.argInt(0)))
+		if err != nil {
+			return err
+		}
+		return run(c, v)
 	}
-	return gpu.Machine().Device(tensor.NewDevice(tensor.CUDA, c.argInt(0)))
 }
 
 func cudaDeviceCount(c *call) error {
@@ -66,19 +72,7 @@ func cudaSetDevice(c *call) error {
 	return gpu.Machine().SetCurrent(c.argInt(0))
 }
 
-func cudaDeviceName(c *call) error {
-	v, err := cudaDevice(c)
-	if err == nil {
-		c.string(v.Name())
-	}
-	return err
-}
-
-func cudaDeviceProperties(c *call) error {
-	v, err := cudaDevice(c)
-	if err != nil {
-		return err
-	}
+func cudaDeviceProperties(c *call, v *gpu.Device) error {
 	_, total, err := v.MemoryInfo()
 	if err != nil {
 		return err
@@ -86,14 +80,6 @@ func cudaDeviceProperties(c *call) error {
 	major, minor := v.Capability()
 	c.ints(kindList, []int{major, minor, v.Units(), total})
 	return nil
-}
-
-func cudaSynchronize(c *call) error {
-	v, err := cudaDevice(c)
-	if err != nil {
-		return err
-	}
-	return v.Synchronize()
 }
 
 func cudaEmptyCache(*call) error {
@@ -109,33 +95,17 @@ func cudaEmptyCache(*call) error {
 	return nil
 }
 
-func cudaMemory(c *call) error {
-	v, err := cudaDevice(c)
-	if err != nil {
-		return err
-	}
+func cudaMemory(c *call, v *gpu.Device) error {
 	s := v.Statistics()
 	c.ints(kindList, []int{s.Allocated, s.MostAllocated, s.Reserved, s.MostReserved})
 	return nil
 }
 
-func cudaMemoryInfo(c *call) error {
-	v, err := cudaDevice(c)
-	if err != nil {
-		return err
-	}
+func cudaMemoryInfo(c *call, v *gpu.Device) error {
 	free, total, err := v.MemoryInfo()
 	if err != nil {
 		return err
 	}
 	c.ints(kindList, []int{free, total})
 	return nil
-}
-
-func cudaResetPeak(c *call) error {
-	v, err := cudaDevice(c)
-	if err == nil {
-		v.ResetPeak()
-	}
-	return err
 }

@@ -308,7 +308,7 @@ func (c *blockCache) take(n int) (block []byte, isClear bool) {
 	if block = c.takeLarger(class); block == nil {
 		// Finalizers give back what is no longer used.
 		for range 10 {
-			collectAll()
+			CollectAll()
 			if block = c.takeLarger(class); block != nil {
 				break
 			}
@@ -317,8 +317,8 @@ func (c *blockCache) take(n int) (block []byte, isClear bool) {
 	return block, false
 }
 
-// collectAll runs the collector and waits for the finalizers of what it found, for a second where the machine is busy.
-func collectAll() {
+// CollectAll runs the collector and waits for the finalizers of what it found, for a second where the machine is busy.
+func CollectAll() {
 	done, found := make(chan struct{}), &struct{ self *byte }{}
 	runtime.SetFinalizer(found, func(*struct{ self *byte }) { close(done) })
 	runtime.GC()

@@ -177,11 +177,14 @@ func checkStrides(shape, strides []int) (int, error) {
 // EmptyLike returns a tensor with the geometry that an elementwise result over t has: the strides
 // of t where its elements fill their memory without gaps, contiguous otherwise.
 func EmptyLike(t *Tensor, dtype DType) (*Tensor, error) {
-	contiguous := t.IsContiguous() || !t.IsNonOverlappingAndDense()
+	format := PreserveFormat
+	if t.IsContiguous() || !t.IsNonOverlappingAndDense() {
+		format = ContiguousFormat
+	}
 	switch {
 	case t.OnDevice():
-		return EmptyFormat(t, dtype, map[bool]MemoryFormat{true: ContiguousFormat, false: PreserveFormat}[contiguous])
-	case contiguous:
+		return EmptyFormat(t, dtype, format)
+	case format == ContiguousFormat:
 		return Empty(t.shape, dtype)
 	}
 	return EmptyStrided(t.shape, t.strides, dtype)

@@ -128,21 +128,16 @@ def import_ir_module_from_buffer(cu: Any, buffer: bytes, map_location: Any = Non
 
 def validate_map_location(map_location: Any = None) -> Any:
     """The device that a map_location stands for, None for None. Raises RuntimeError for one that tensors cannot be made on."""
-    from torchjit import cuda
-    from torchjit._types import device
+    from torchjit._types import check_location, device
 
     location = device(map_location) if isinstance(map_location, str) else map_location
     if location is None:
         return None
     if not isinstance(location, device):
         raise ValueError(f"map_location should be either None, string or torch.device, but got type: {type(location)}")
-    if location.type == "cuda" and cuda.is_available():
-        raise NotImplementedError(f"torch.jit.load puts modules on the CPU: load without map_location, and move the module with to({str(location)!r})")
+    check_location(location)
     if location.type == "cuda":
-        raise RuntimeError(
-            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only "
-            "machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU."
-        )
+        raise NotImplementedError(f"torch.jit.load puts modules on the CPU: load without map_location, and move the module with to({str(location)!r})")
     if location.type != "cpu":
         raise RuntimeError(
             f"Attempting to deserialize object on the device {location}, which is not available. Use torch.jit.load with "

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"math/bits"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Memory is a block of a device's memory.
@@ -63,8 +62,7 @@ func (v *Device) Allocate(bytes int) (*Memory, error) {
 		case 1:
 			v.EmptyCache()
 		case 2: // tensors that nobody holds have not been collected
-			runtime.GC()
-			time.Sleep(10 * time.Millisecond) // for the cleanups
+			tensor.CollectAll()
 			v.EmptyCache()
 		}
 		code, err := v.take(m, size)

@@ -25,10 +25,7 @@ const columnsAtOnce = 2048
 // columnsOf shows t around the dimensions from lo to hi; ok is false where t is not contiguous or rows
 // are short.
 func columnsOf(t *tensor.Tensor, lo, hi int) (c columns, ok bool) {
-	if t.OnDevice() {
-		return c, false
-	}
-	if t.Dim() == 0 || t.Numel() == 0 || !t.IsContiguous() {
+	if t.Dim() == 0 || t.Numel() == 0 || !t.IsContiguous() || t.OnDevice() {
 		return c, false
 	}
 	c = columns{t, numelOf(t.Shape()[:lo]), numelOf(t.Shape()[lo:hi]), numelOf(t.Shape()[hi:])}

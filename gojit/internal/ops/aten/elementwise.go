@@ -82,7 +82,7 @@ func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor
 	} else {
 		checkWritable(dst, operands, result)
 	}
-	if isAway(out) && isMeta(out) {
+	if isMeta(out) {
 		p.note(out, operands, extras, common)
 		return out
 	}

@@ -187,7 +187,7 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 		part, last := row[start:min(start+lookEvery, len(row))], kept[k-1]
 		if descending {
 			for j, v := range part {
-				// A later element that equals the last one kept does not replace it.
+				// This is before(v, last), with one comparison for most. A later element that equals the last one kept does not replace it.
 				if !(v <= last) && last == last {
 					insert(k-1, v, start+j)
 					last = kept[k-1]
