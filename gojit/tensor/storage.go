@@ -104,6 +104,9 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 		}
 	}
 	s.data, s.cached = block[:nbytes], true
+	if !cleared {
+		poison(s.data)
+	}
 	return nil
 }
 
@@ -227,6 +230,9 @@ func (s *Storage) leave() (isLast bool) {
 
 // free returns the memory to where it came from. No tensor may use the storage any more.
 func (s *Storage) free() {
+	if s.foreign == nil && !guarding {
+		poison(s.data)
+	}
 	switch {
 	case s.foreign != nil:
 		s.foreign.free()
@@ -414,6 +420,7 @@ func (c *blockCache) age() {
 func LargeBytes(n int) []byte {
 	block, err := TryLargeBytes(n)
 	source.Throw(err)
+	poison(block)
 	return block
 }
 

@@ -132,7 +132,10 @@ func allocate(numel, nbytes int, dtype DType, cleared bool) (*Tensor, error) {
 		}
 	} else {
 		s.data = unsafe.Slice((*byte)(unsafe.Pointer(&o.data)), nbytes)
-		if cleared && reused {
+		switch {
+		case !cleared:
+			poison(s.data)
+		case reused:
 			o.data = [smallBytes / 8]uint64{}
 		}
 	}

@@ -64,29 +64,45 @@ func extremesSoFar[T interface {
 	})
 }
 
-// extremeSoFar goes through one row. What is neither worse nor better than the best is NaN, or comes behind one.
+// extremeSoFar goes through one row.
 func extremeSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](dst []T, at []int64, src []T, smallest bool) {
 	best, place := src[0], 0
 	for lo := 0; lo < len(src); lo += lookEvery {
 		hi := blockEnd(lo, len(src))
-		src, dst, at := src[lo:hi], dst[lo:hi], at[lo:hi]
-		dst, at = dst[:len(src)], at[:len(src)]
 		if smallest {
-			for i, v := range src {
-				if !(v > best) && (v <= best || v != v) {
-					best, place = v, lo+i
-				}
-				dst[i], at[i] = best, int64(place)
-			}
-			continue
-		}
-		for i, v := range src {
-			if !(v < best) && (v >= best || v != v) {
-				best, place = v, lo+i
-			}
-			dst[i], at[i] = best, int64(place)
+			best, place = leastSoFar(dst[lo:hi], at[lo:hi], src[lo:hi], best, place, lo)
+		} else {
+			best, place = greatestSoFar(dst[lo:hi], at[lo:hi], src[lo:hi], best, place, lo)
 		}
 	}
+}
+
+// leastSoFar continues a row with the elements from a place on. What is neither worse nor better than the best is NaN, or comes behind one.
+//
+//go:noinline
+func leastSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](dst []T, at []int64, src []T, best T, place, from int) (T, int) {
+	dst, at = dst[:len(src)], at[:len(src)]
+	for i, v := range src {
+		if !(v > best) && (v <= best || v != v) {
+			best, place = v, from+i
+		}
+		dst[i], at[i] = best, int64(place)
+	}
+	return best, place
+}
+
+// greatestSoFar is leastSoFar for the greatest.
+//
+//go:noinline
+func greatestSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](dst []T, at []int64, src []T, best T, place, from int) (T, int) {
+	dst, at = dst[:len(src)], at[:len(src)]
+	for i, v := range src {
+		if !(v < best) && (v >= best || v != v) {
+			best, place = v, from+i
+		}
+		dst[i], at[i] = best, int64(place)
+	}
+	return best, place
 }
 
 // program returns the kernel for one row of many columns, which has the extremes so far and the number of the row.

@@ -195,10 +195,7 @@ func (o *orderer) order(index []int64, row unsafe.Pointer) {
 		return
 	}
 	for lo := 0; lo < len(keys); lo += lookEvery {
-		hi := blockEnd(lo, len(keys))
-		for i, key := range keys[lo:hi] {
-			keys[lo+i] = key<<32 | uint64(lo+i)
-		}
+		numberKeys(keys[lo:blockEnd(lo, len(keys))], lo)
 	}
 	if len(keys) <= shortRow {
 		insertionSort(keys)
@@ -206,9 +203,22 @@ func (o *orderer) order(index []int64, row unsafe.Pointer) {
 		keys = radixSort(keys, o.spare, 4)
 	}
 	for lo := 0; lo < len(index); lo += lookEvery {
-		for i, key := range keys[lo:blockEnd(lo, len(index))] {
-			index[lo+i] = int64(uint32(key))
-		}
+		keyNumbers(index[lo:blockEnd(lo, len(index))], keys[lo:])
+	}
+}
+
+// numberKeys puts a key of 32 bits above its number, the first of which is given.
+func numberKeys(keys []uint64, first int) {
+	for i, key := range keys {
+		keys[i] = key<<32 | uint64(first+i)
+	}
+}
+
+// keyNumbers writes the numbers below keys.
+func keyNumbers(index []int64, keys []uint64) {
+	keys = keys[:len(index)]
+	for i, key := range keys {
+		index[i] = int64(uint32(key))
 	}
 }
 
@@ -290,15 +300,36 @@ func radixSort(keys, spare []uint64, from int) []uint64 {
 		lookBetween(len(keys))
 		starts, shift := &counts[digit], uint(8*digit)
 		for lo := 0; lo < len(keys); lo += lookEvery {
-			for _, key := range keys[lo:blockEnd(lo, len(keys))] {
-				at := &starts[uint8(key>>(shift&63))]
-				spare[*at] = key
-				*at++
-			}
+			scatterKeys(spare, keys[lo:blockEnd(lo, len(keys))], starts, shift)
 		}
 		keys, spare = spare, keys
 	}
 	return keys
+}
+
+// scatterKeys puts each key where the next one with its digit belongs. Like the other loops over blocks of a row it is a function of its own: the calls
+// between the blocks would leave it no registers.
+//
+//go:noinline
+func scatterKeys(to, keys []uint64, starts *[256]uint32, shift uint) {
+	for _, key := range keys {
+		digit := uint8(key >> (shift & 63))
+		at := starts[digit]
+		starts[digit] = at + 1
+		to[at] = key
+	}
+}
+
+// scatterPairs is scatterKeys for keys of 64 bits.
+//
+//go:noinline
+func scatterPairs(to, pairs []widePair, starts *[256]uint32, shift uint) {
+	for _, pair := range pairs {
+		digit := uint8(pair.key >> (shift & 63))
+		at := starts[digit]
+		starts[digit] = at + 1
+		to[at] = pair
+	}
 }
 
 // startsOf turns counts of digits into the places where the keys with each digit begin. It is false where all of n keys have one digit.
@@ -340,11 +371,7 @@ func (o *orderer) orderWide(keys []uint64) []widePair {
 		lookBetween(len(keys))
 		starts, shift := &counts[digit], uint(8*digit)
 		for lo := 0; lo < len(pairs); lo += lookEvery {
-			for _, pair := range pairs[lo:blockEnd(lo, len(pairs))] {
-				at := &starts[uint8(pair.key>>(shift&63))]
-				spare[*at] = pair
-				*at++
-			}
+			scatterPairs(spare, pairs[lo:blockEnd(lo, len(pairs))], starts, shift)
 		}
 		pairs, spare = spare, pairs
 	}
@@ -364,9 +391,7 @@ func selectKey(keys []uint64, place, width int) (key uint64, before int) {
 		shift := uint(8 * digit)
 		var counts [256]uint32
 		for lo := 0; lo < len(keys); lo += lookEvery {
-			for _, k := range keys[lo:blockEnd(lo, len(keys))] {
-				counts[uint8(k>>(shift&63))]++
-			}
+			countKeys(&counts, keys[lo:blockEnd(lo, len(keys))], shift)
 		}
 		wanted, rest := 0, place-before
 		for ; rest >= int(counts[wanted]); wanted++ {
@@ -378,14 +403,32 @@ func selectKey(keys []uint64, place, width int) (key uint64, before int) {
 		}
 		kept := 0
 		for lo := 0; lo < len(keys); lo += lookEvery {
-			for _, k := range keys[lo:blockEnd(lo, len(keys))] {
-				keys[kept] = k
-				if int(uint8(k>>(shift&63))) == wanted {
-					kept++
-				}
-			}
+			kept += keepKeys(keys[kept:], keys[lo:blockEnd(lo, len(keys))], uint8(wanted), shift)
 		}
 		keys = keys[:kept]
 	}
 	return keys[0], before
+}
+
+// countKeys counts the keys with each digit.
+//
+//go:noinline
+func countKeys(counts *[256]uint32, keys []uint64, shift uint) {
+	for _, key := range keys {
+		counts[uint8(key>>(shift&63))]++
+	}
+}
+
+// keepKeys writes those of the keys that have a digit, and whatever behind them, and returns how many they are. to begins at the keys or before them.
+//
+//go:noinline
+func keepKeys(to, keys []uint64, digit uint8, shift uint) (kept int) {
+	to = to[:len(keys)]
+	for _, key := range keys {
+		to[kept] = key
+		if uint8(key>>(shift&63)) == digit {
+			kept++
+		}
+	}
+	return kept
 }

@@ -24,8 +24,8 @@ type scanner struct {
 }
 
 var (
-	sumScanner     = &scanner{join: func(b builder, so, x element) element { return b.Add(so, x) }, ints: integerSums, singles: runningSums[float32, float64], floats: runningSums[float64, float64], pairs: complexSums[complex64], complexes: complexSums[complex128]}
-	productScanner = &scanner{join: func(b builder, so, x element) element { return b.Mul(so, x) }, start: 1, ints: integerProducts, singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], pairs: complexProducts[complex64], complexes: complexProducts[complex128]}
+	sumScanner     = &scanner{join: func(b builder, so, x element) element { return b.Add(so, x) }, ints: runningSums[int64, int64], singles: runningSums[float32, float64], floats: runningSums[float64, float64], pairs: runningComplexSums[complex64], complexes: runningComplexSums[complex128]}
+	productScanner = &scanner{join: func(b builder, so, x element) element { return b.Mul(so, x) }, start: 1, ints: runningProducts[int64, int64], singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], pairs: runningComplexProducts[complex64], complexes: runningComplexProducts[complex128]}
 	logSumScanner  = &scanner{join: func(b builder, so, x element) element { return logAddExp(b, []element{so, x}, kernel.Exp, 1) }, start: math.Inf(-1), turned: true, floats: func(dst, src []float64, n int) {
 		for i := 0; i < len(src); i += n {
 			runningLogSum(dst[i:i+n], src[i:i+n])
@@ -102,162 +102,129 @@ func (s *scanner) columns(c columns) *tensor.Tensor {
 }
 
 type scannable interface {
-	float32 | float64
+	float32 | float64 | int64
 }
 
-// fourRows returns the first four rows of n elements.
-func fourRows[T any](data []T, n int) (a, b, c, d []T) {
-	return data[:n], data[n:][:n], data[2*n:][:n], data[3*n:][:n]
+// scanRows scans rows of n elements, four at once: an addition of floats waits for the one before it. four continues a block of n elements of each of four rows,
+// which begin stride elements apart, from what was so far, and returns what is then; one continues a block of one row. They are functions of their own, so
+// that all they count with is in registers.
+func scanRows[T, A any](dst, src []T, n int, start A, four func(dst, src []T, n, stride int, a, b, c, d A) (A, A, A, A), one func(dst, src []T, a A) A) {
+	at := 0
+	for ; at+4*n <= len(src); at += 4 * n {
+		a, b, c, d := start, start, start, start
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			a, b, c, d = four(dst[at+lo:], src[at+lo:], hi-lo, n, a, b, c, d)
+		}
+	}
+	for ; at < len(src); at += n {
+		a := start
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			a = one(dst[at+lo:at+hi], src[at+lo:at+hi], a)
+		}
+	}
 }
 
-// runningSums goes through four rows at once: an addition of floats waits for the one before it.
+// fourRows returns n elements of each of four rows that begin stride elements apart.
+func fourRows[T any](data []T, n, stride int) (a, b, c, d []T) {
+	return data[:n], data[stride:][:n], data[2*stride:][:n], data[3*stride:][:n]
+}
+
 func runningSums[T, A scannable](dst, src []T, n int) {
-	at := 0
-	for ; at+4*n <= len(src); at += 4 * n {
-		x0, x1, x2, x3 := fourRows(src[at:], n)
-		y0, y1, y2, y3 := fourRows(dst[at:], n)
-		var a, b, c, d A
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
-			x0, x1, x2, x3 := x0[lo:hi], x1[lo:hi], x2[lo:hi], x3[lo:hi]
-			y0, y1, y2, y3 := y0[lo:hi], y1[lo:hi], y2[lo:hi], y3[lo:hi]
-			for i := range x0 {
-				a, b, c, d = a+A(x0[i]), b+A(x1[i]), c+A(x2[i]), d+A(x3[i])
-				y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
-			}
-		}
-	}
-	for ; at < len(src); at += n {
-		var a A
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
-			y := dst[at+lo : at+hi]
-			for i, v := range src[at+lo : at+hi] {
-				a += A(v)
-				y[i] = T(a)
-			}
-		}
-	}
+	scanRows(dst, src, n, 0, fourSums[T, A], oneSum[T, A])
 }
 
-// runningProducts is runningSums for products.
+//go:noinline
+func fourSums[T, A scannable](dst, src []T, n, stride int, a, b, c, d A) (A, A, A, A) {
+	x0, x1, x2, x3 := fourRows(src, n, stride)
+	y0, y1, y2, y3 := fourRows(dst, n, stride)
+	for i := range x0 {
+		a, b, c, d = a+A(x0[i]), b+A(x1[i]), c+A(x2[i]), d+A(x3[i])
+		y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+	}
+	return a, b, c, d
+}
+
+func oneSum[T, A scannable](dst, src []T, a A) A {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		a += A(v)
+		dst[i] = T(a)
+	}
+	return a
+}
+
 func runningProducts[T, A scannable](dst, src []T, n int) {
-	at := 0
-	for ; at+4*n <= len(src); at += 4 * n {
-		x0, x1, x2, x3 := fourRows(src[at:], n)
-		y0, y1, y2, y3 := fourRows(dst[at:], n)
-		a, b, c, d := A(1), A(1), A(1), A(1)
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
-			x0, x1, x2, x3 := x0[lo:hi], x1[lo:hi], x2[lo:hi], x3[lo:hi]
-			y0, y1, y2, y3 := y0[lo:hi], y1[lo:hi], y2[lo:hi], y3[lo:hi]
-			for i := range x0 {
-				a, b, c, d = a*A(x0[i]), b*A(x1[i]), c*A(x2[i]), d*A(x3[i])
-				y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
-			}
-		}
-	}
-	for ; at < len(src); at += n {
-		a := A(1)
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
-			y := dst[at+lo : at+hi]
-			for i, v := range src[at+lo : at+hi] {
-				a *= A(v)
-				y[i] = T(a)
-			}
-		}
-	}
+	scanRows(dst, src, n, 1, fourProducts[T, A], oneProduct[T, A])
 }
 
-func integerSums(dst, src []int64, n int) {
-	for at := 0; at < len(src); at += n {
-		a := int64(0)
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
-			x := src[at+lo : at+hi]
-			y := dst[at+lo : at+hi][:len(x)]
-			for i, v := range x {
-				a += v
-				y[i] = a
-			}
-		}
+//go:noinline
+func fourProducts[T, A scannable](dst, src []T, n, stride int, a, b, c, d A) (A, A, A, A) {
+	x0, x1, x2, x3 := fourRows(src, n, stride)
+	y0, y1, y2, y3 := fourRows(dst, n, stride)
+	for i := range x0 {
+		a, b, c, d = a*A(x0[i]), b*A(x1[i]), c*A(x2[i]), d*A(x3[i])
+		y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
 	}
+	return a, b, c, d
 }
 
-func integerProducts(dst, src []int64, n int) {
-	for at := 0; at < len(src); at += n {
-		a := int64(1)
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
-			x := src[at+lo : at+hi]
-			y := dst[at+lo : at+hi][:len(x)]
-			for i, v := range x {
-				a *= v
-				y[i] = a
-			}
-		}
+func oneProduct[T, A scannable](dst, src []T, a A) A {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		a *= A(v)
+		dst[i] = T(a)
 	}
+	return a
 }
 
-// complexSums goes through four rows at once, as runningSums does.
-func complexSums[T complex64 | complex128](dst, src []T, n int) {
-	at := 0
-	for ; at+4*n <= len(src); at += 4 * n {
-		x0, x1, x2, x3 := fourRows(src[at:], n)
-		y0, y1, y2, y3 := fourRows(dst[at:], n)
-		var a, b, c, d complex128
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
-			x0, x1, x2, x3 := x0[lo:hi], x1[lo:hi], x2[lo:hi], x3[lo:hi]
-			y0, y1, y2, y3 := y0[lo:hi], y1[lo:hi], y2[lo:hi], y3[lo:hi]
-			for i := range x0 {
-				a, b, c, d = a+complex128(x0[i]), b+complex128(x1[i]), c+complex128(x2[i]), d+complex128(x3[i])
-				y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
-			}
-		}
-	}
-	for ; at < len(src); at += n {
-		var a complex128
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
-			y := dst[at+lo : at+hi]
-			for i, v := range src[at+lo : at+hi] {
-				a += complex128(v)
-				y[i] = T(a)
-			}
-		}
-	}
+func runningComplexSums[T complex64 | complex128](dst, src []T, n int) {
+	scanRows(dst, src, n, 0, fourComplexSums[T], oneComplexSum[T])
 }
 
-// complexProducts is complexSums for products.
-func complexProducts[T complex64 | complex128](dst, src []T, n int) {
-	at := 0
-	for ; at+4*n <= len(src); at += 4 * n {
-		x0, x1, x2, x3 := fourRows(src[at:], n)
-		y0, y1, y2, y3 := fourRows(dst[at:], n)
-		a, b, c, d := complex128(1), complex128(1), complex128(1), complex128(1)
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
-			x0, x1, x2, x3 := x0[lo:hi], x1[lo:hi], x2[lo:hi], x3[lo:hi]
-			y0, y1, y2, y3 := y0[lo:hi], y1[lo:hi], y2[lo:hi], y3[lo:hi]
-			for i := range x0 {
-				a, b, c, d = a*complex128(x0[i]), b*complex128(x1[i]), c*complex128(x2[i]), d*complex128(x3[i])
-				y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
-			}
-		}
+//go:noinline
+func fourComplexSums[T complex64 | complex128](dst, src []T, n, stride int, a, b, c, d complex128) (complex128, complex128, complex128, complex128) {
+	x0, x1, x2, x3 := fourRows(src, n, stride)
+	y0, y1, y2, y3 := fourRows(dst, n, stride)
+	for i := range x0 {
+		a, b, c, d = a+complex128(x0[i]), b+complex128(x1[i]), c+complex128(x2[i]), d+complex128(x3[i])
+		y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
 	}
-	for ; at < len(src); at += n {
-		a := complex128(1)
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
-			y := dst[at+lo : at+hi]
-			for i, v := range src[at+lo : at+hi] {
-				a *= complex128(v)
-				y[i] = T(a)
-			}
-		}
+	return a, b, c, d
+}
+
+func oneComplexSum[T complex64 | complex128](dst, src []T, a complex128) complex128 {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		a += complex128(v)
+		dst[i] = T(a)
 	}
+	return a
+}
+
+func runningComplexProducts[T complex64 | complex128](dst, src []T, n int) {
+	scanRows(dst, src, n, 1, fourComplexProducts[T], oneComplexProduct[T])
+}
+
+//go:noinline
+func fourComplexProducts[T complex64 | complex128](dst, src []T, n, stride int, a, b, c, d complex128) (complex128, complex128, complex128, complex128) {
+	x0, x1, x2, x3 := fourRows(src, n, stride)
+	y0, y1, y2, y3 := fourRows(dst, n, stride)
+	for i := range x0 {
+		a, b, c, d = a*complex128(x0[i]), b*complex128(x1[i]), c*complex128(x2[i]), d*complex128(x3[i])
+		y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+	}
+	return a, b, c, d
+}
+
+func oneComplexProduct[T complex64 | complex128](dst, src []T, a complex128) complex128 {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		a *= complex128(v)
+		dst[i] = T(a)
+	}
+	return a
 }
 
 func runningLogSum(dst, src []float64) {
