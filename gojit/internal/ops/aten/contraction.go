@@ -30,11 +30,13 @@ func kron(a, b *tensor.Tensor) *tensor.Tensor {
 	if last := len(x) - 2; n > 0 {
 		// The last dimension of both is made as long as the result's: rows are multiplied as they lie.
 		p, q := x[last], y[last+1]
-		a, b = repeatEach(must(a.Reshape(x...)), last, q), repeat(must(b.Reshape(y...)), append(slices.Repeat([]int{1}, last+1), p))
-		a = must(a.Reshape(append(slices.Clone(x[:last]), p*q)...))
-		b = must(b.Reshape(append(slices.Clone(y[:last]), p*q)...))
+		left := shownAs(repeatEach(must(a.Reshape(x...)), last, q), append(slices.Clone(x[:last]), p*q)...)
+		defer left.Release()
+		right := shownAs(repeat(must(b.Reshape(y...)), append(slices.Repeat([]int{1}, last+1), p)), append(slices.Clone(y[:last]), p*q)...)
+		defer right.Release()
+		a, b = left, right
 	}
-	return must(mul.on(a, b).Reshape(final...))
+	return shownAs(mul.on(a, b), final...)
 }
 
 // cross gives the vector product along a dimension of size 3.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -121,22 +122,23 @@ func triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
 		check(t.Dim() >= 2, "%s: input tensor must have at least 2 dimensions", name)
 	}
 	out := must(t.Clone(tensor.ContiguousFormat))
-	rows, columns := t.Size(t.Dim()-2), t.Size(t.Dim()-1)
-	if out.Numel() == 0 {
+	if out.Numel() == 0 || isAway(out) {
 		return out
 	}
-	flat := must(out.View(-1, rows, columns))
-	for b := range flat.Size(0) {
-		matrix := must(flat.Select(0, b))
-		for r := range rows {
-			row := must(matrix.Select(0, r))
+	rows, columns := t.Size(t.Dim()-2), t.Size(t.Dim()-1)
+	diagonal = min(max(diagonal, -rows), columns)
+	size := out.DType().Size()
+	data := unsafe.Slice((*byte)(out.DataPtr()), out.Numel()*size) // zeros of every type are bytes of zeros
+	tensor.Parallel(out.Numel()/columns, rowGrain/columns+1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, r := data[i*columns*size:(i+1)*columns*size], i%rows
 			if upper {
-				tensor.Fill(must(row.Slice(0, 0, min(max(r+diagonal, 0), columns), 1)), tensor.Int(0))
+				clear(row[:min(max(r+diagonal, 0), columns)*size])
 			} else {
-				tensor.Fill(must(row.Slice(0, min(max(r+diagonal+1, 0), columns), columns, 1)), tensor.Int(0))
+				clear(row[min(max(r+diagonal+1, 0), columns)*size:])
 			}
 		}
-	}
+	})
 	return out
 }
 
@@ -353,19 +355,26 @@ func closedRange(c call, step tensor.Scalar, o makeLike) *tensor.Tensor {
 
 func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 	check(n >= 0, "N must be non-negative.")
-	room(x.DType().Size(), append(slices.Clone(x.Shape()), n)...)
-	columns := table[*tensor.Tensor](n)
-	power := must(tensor.Full(x.Shape(), tensor.Int(1), x.DType()))
-	for i := range columns {
+	shape := append(slices.Clone(x.Shape()), n)
+	room(x.DType().Size(), shape...)
+	out := emptyBeside(x, shape, x.DType())
+	var before *tensor.Tensor
+	for i := range n {
 		at := i
 		if !increasing {
 			at = n - 1 - i
 		}
-		columns[at] = power
-		power = mul.on(power, x)
+		column := must(out.Select(-1, at))
+		if before == nil {
+			tensor.Fill(column, tensor.Int(1))
+		} else {
+			mul.runTo(column, before, x)
+			before.Release()
+		}
+		before = column
 	}
-	if n == 0 {
-		return empty(append(slices.Clone(x.Shape()), 0), x.DType())
+	if before != nil {
+		before.Release()
 	}
-	return stack(columns, -1)
+	return out
 }

@@ -108,11 +108,25 @@ func euclideanDistances(a, b *tensor.Tensor) *tensor.Tensor {
 		shape[len(shape)-1] = 1
 		return must(tensor.Full(shape, tensor.Float(1), t.DType()))
 	}
-	left := concat([]*tensor.Tensor{scaleBy(a, -2), squares(a), ones(a)}, -1)
-	right := concat([]*tensor.Tensor{b, ones(b), squares(b)}, -1)
-	d := matmul(left, must(right.Transpose(-2, -1)))
+	left := concatOwn(scaleBy(a, -2), squares(a), ones(a))
+	defer left.Release()
+	beside := concatOwn(ones(b), squares(b))
+	defer beside.Release()
+	right := ownTransposed(concat([]*tensor.Tensor{b, beside}, -1), -2, -1)
+	defer right.Release()
+	d := matmul(left, right)
 	rootOf.runTo(d, d)
 	return d
+}
+
+// concatOwn joins tensors that nobody else uses along their last dimension.
+func concatOwn(parts ...*tensor.Tensor) *tensor.Tensor {
+	defer func() {
+		for _, t := range parts {
+			t.Release()
+		}
+	}()
+	return concat(parts, -1)
 }
 
 // rootOf is the root of what should not be negative.

@@ -295,15 +295,15 @@ func isLess[T float32 | float64](a, b T) uint8 {
 // drawPermutation fills a contiguous int64 vector with the integers from 0 in random order.
 func drawPermutation(gen *tensor.Generator, t *tensor.Tensor) {
 	order := tensor.Data[int64](t)
-	tensor.Parallel(len(order), lookEvery, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
+	for lo := 0; lo < len(order); lo += lookEvery {
+		for i, hi := lo, blockEnd(lo, len(order)); i < hi; i++ {
 			order[i] = int64(i)
 		}
-	})
+	}
 	gen.Draw(func(stream tensor.Draws) {
 		var words [512]uint32
 		for from := 0; from < len(order)-1; from += len(words) {
-			if from%lookEvery == 0 {
+			if from > 0 && from%lookEvery == 0 {
 				tensor.Look()
 			}
 			part := words[:min(len(order)-1-from, len(words))]

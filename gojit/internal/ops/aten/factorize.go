@@ -242,7 +242,10 @@ func solveBatch(name string, a, b *tensor.Tensor) (x *tensor.Tensor, info []int3
 	a = must(a.Expand(append(slices.Clone(lead), a.Size(a.Dim()-2), n)...))
 	squareMatrices(name, a)
 	d := tensor.Promote(a.DType(), b.DType())
-	f := factorizeLU(name, to(a, d))
+	given := to(a, d)
+	defer forgetCopies(a, given)
+	f := factorizeLU(name, given)
+	defer f.packed.Release()
 	x = writable(must(b.Expand(append(slices.Clone(lead), n, columns)...)), d)
 	f.solveIn(x)
 	return x, f.info
@@ -263,7 +266,9 @@ func mustSolve(name string, shape []int, info []int32) {
 // inverseOf inverts square matrices and tells where they are singular.
 func inverseOf(name string, a *tensor.Tensor) (*tensor.Tensor, []int32) {
 	n, _ := squareMatrices(name, a)
-	return solveBatch(name, a, eye(n, n, makeLike{dtype: a.DType()}))
+	one := eye(n, n, makeLike{dtype: a.DType()})
+	defer one.Release()
+	return solveBatch(name, a, one)
 }
 
 func inverse(a *tensor.Tensor) *tensor.Tensor {

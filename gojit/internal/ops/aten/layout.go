@@ -21,25 +21,33 @@ func withLayout(name string, columns []int, o *ops.Operator) {
 			return err
 		}
 		if isFourier {
-			return contiguousResult(out)
+			return contiguousResult(args, out)
 		}
 		if strings.HasPrefix(name, "linalg_solve") && name != "linalg_solve_triangular" && !args[2].Bool() { // x @ A = b
-			return contiguousResult(out)
+			return contiguousResult(args, out)
 		}
 		for _, i := range columns {
-			t, err := byColumns(out[i].Tensor())
+			given := out[i].Tensor()
+			t, err := byColumns(given)
 			if err != nil {
 				return err
 			}
 			out[i] = value.OfTensor(t)
+			if t != given {
+				release(given, args)
+			}
 		}
 		return nil
 	}
 }
 
-func contiguousResult(out []value.Value) error {
-	t, err := out[0].Tensor().Contiguous()
+func contiguousResult(args, out []value.Value) error {
+	given := out[0].Tensor()
+	t, err := given.Contiguous()
 	out[0] = value.OfTensor(t)
+	if t != given {
+		release(given, args)
+	}
 	return err
 }
 
@@ -49,14 +57,14 @@ func byColumns(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if n < 2 || t.Numel() == 0 {
 		return t, nil
 	}
-	rows, err := t.Transpose(n-2, n-1)
-	if err == nil && !rows.IsContiguous() {
-		if rows, err = rows.Contiguous(); err == nil {
-			if rows, err = rows.Transpose(n-2, n-1); err == nil {
-				rows.SetBase(nil)
-			}
-			return rows, err
-		}
+	turned, err := t.Transpose(n-2, n-1)
+	if err != nil || turned.IsContiguous() {
+		return t, err
 	}
-	return t, err
+	defer turned.Release()
+	rows, err := turned.Contiguous()
+	if err != nil {
+		return nil, err
+	}
+	return ownTransposed(rows, n-2, n-1), nil
 }

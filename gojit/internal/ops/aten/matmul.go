@@ -280,7 +280,7 @@ func mv(a, x *tensor.Tensor) *tensor.Tensor {
 	if isWhole(a.DType()) && a.IsContiguous() && x.IsContiguous() && a.Numel() > 0 {
 		return dotsOfIntegers(a, x, a.Shape()[:1])
 	}
-	return must(products(a, must(x.Unsqueeze(1))).Select(1, 0))
+	return shownAs(products(a, must(x.Unsqueeze(1))), a.Size(0))
 }
 
 // matmul is the product of vectors, matrices and batches of them.
@@ -292,7 +292,7 @@ func matmul(a, b *tensor.Tensor) *tensor.Tensor {
 	case a.Dim() == 2 && b.Dim() == 1:
 		return mv(a, b)
 	case a.Dim() == 1 && b.Dim() == 2:
-		return must(mm(must(a.Unsqueeze(0)), b).SqueezeDim(0))
+		return shownAs(mm(must(a.Unsqueeze(0)), b), b.Size(1))
 	case a.Dim() == 2 && b.Dim() == 2:
 		return mm(a, b)
 	}
@@ -343,6 +343,35 @@ func forgetCopies(t, shown *tensor.Tensor) {
 	if !shown.SharesStorage(t) {
 		shown.Release()
 	}
+}
+
+// ownTransposed is the transpose of a tensor that nobody else uses; the result is a view of nothing.
+func ownTransposed(t *tensor.Tensor, a, b int) *tensor.Tensor {
+	if a == b {
+		return t
+	}
+	defer t.ReleaseMemory()
+	out := must(t.Transpose(a, b))
+	out.SetBase(nil)
+	return out
+}
+
+// ownContiguous is contiguous of a tensor that nobody else uses.
+func ownContiguous(t *tensor.Tensor) *tensor.Tensor {
+	out := contiguous(t)
+	if out != t {
+		t.Release()
+	}
+	return out
+}
+
+// ownTo is to of a tensor that nobody else uses.
+func ownTo(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
+	out := to(t, d)
+	if out != t {
+		t.Release()
+	}
+	return out
 }
 
 func btoi(b bool) int {

@@ -285,18 +285,27 @@ type reads struct {
 }
 
 // table lists the reads of a plane, nil where they are so many that the list would be larger than the plane is worth, or too large for its numbers.
-func (v *volume) table() *reads {
+// forget gives the memory of the lists back.
+func (v *volume) table() (r *reads, forget func()) {
 	const most = 1 << 22
-	if v.at(v.sizes[0], 0, 0) > math.MaxInt32 {
-		return nil
+	windows, inputs := 1, 1.0
+	for _, along := range v.windows {
+		count := 0
+		for _, w := range along {
+			count += w.count()
+		}
+		windows *= len(along)
+		inputs *= float64(count)
 	}
-	r := &reads{starts: []int32{0}}
+	if v.at(v.sizes[0], 0, 0) > math.MaxInt32 || float64(windows)+inputs > most {
+		return nil, func() {}
+	}
+	room := empty([]int{2*windows + 1 + int(inputs)}, tensor.Int32)
+	numbers := tensor.Data[int32](room)
+	r = &reads{starts: append(numbers[:0:windows+1], 0), firsts: numbers[windows+1 : windows+1 : 2*windows+1], inputs: numbers[2*windows+1:][:0]}
 	for _, a := range v.windows[0] {
 		for _, b := range v.windows[1] {
 			for _, c := range v.windows[2] {
-				if len(r.starts)+len(r.inputs)+a.count()*b.count()*c.count() > most {
-					return nil
-				}
 				for i := a.lo; i < a.hi; i += a.step {
 					for j := b.lo; j < b.hi; j += b.step {
 						for k := c.lo; k < c.hi; k += c.step {
@@ -309,7 +318,7 @@ func (v *volume) table() *reads {
 			}
 		}
 	}
-	return r
+	return r, room.Release
 }
 
 func (w window1) count() int { return max(0, (w.hi-w.lo+w.step-1)/w.step) }
@@ -335,7 +344,10 @@ func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
 		return emptyBeside(x, p.shape(x), x.DType()), emptyBeside(x, p.shape(x), tensor.Int64)
 	}
 	work := accumulator(x.DType())
-	in := contiguous(to(x, work))
+	typed := to(x, work)
+	defer forgetCopies(x, typed)
+	in := contiguous(typed)
+	defer forgetCopies(typed, in)
 	out, indices = empty(p.shape(x), work), empty(p.shape(x), tensor.Int64)
 	at := tensor.Data[int64](indices)
 	v := p.volume(x)
@@ -343,7 +355,8 @@ func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
 	case tensor.Int64:
 		poolPlanes(&p, in, out, func(plane, result []int64, base int) { maxPlane(v, plane, result, at[base:]) })
 	case tensor.Float32:
-		r := v.table()
+		r, forget := v.table()
+		defer forget()
 		poolPlanes(&p, in, out, func(plane, result []float32, base int) {
 			if r != nil {
 				maxPlane32(r, plane, result, at[base:])
@@ -354,7 +367,7 @@ func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
 	default:
 		poolPlanes(&p, in, out, func(plane, result []float64, base int) { maxPlane(v, plane, result, at[base:]) })
 	}
-	return to(out, x.DType()), indices
+	return ownTo(out, x.DType()), indices
 }
 
 // leastNumber returns the number below all others of a type.
@@ -455,13 +468,17 @@ func pooledMaxima(x *tensor.Tensor, p pooling) *tensor.Tensor {
 		}
 		return poolLast(dense.NewMaxPoolPlan[float64](last), last, x)
 	}
-	in, out := contiguous(to(x, work)), empty(p.shape(x), work)
+	typed := to(x, work)
+	defer forgetCopies(x, typed)
+	in := contiguous(typed)
+	defer forgetCopies(typed, in)
+	out := empty(p.shape(x), work)
 	if work == tensor.Float32 {
 		dense.MaxPool(g, tensor.Data[float32](in), tensor.Data[float32](out))
 	} else {
 		dense.MaxPool(g, tensor.Data[float64](in), tensor.Data[float64](out))
 	}
-	return to(out, x.DType())
+	return ownTo(out, x.DType())
 }
 
 // averagePool gives the mean of each window. The divisor is the number of inputs, with padding
@@ -488,13 +505,17 @@ func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *te
 		}
 		return poolLast(dense.NewAveragePoolPlan(last, divisors[float64](&p, includePad, override)), last, x)
 	}
-	in, out := contiguous(to(x, work)), empty(p.shape(x), work)
+	typed := to(x, work)
+	defer forgetCopies(x, typed)
+	in := contiguous(typed)
+	defer forgetCopies(typed, in)
+	out := empty(p.shape(x), work)
 	if work == tensor.Float32 {
 		averagePlanes[float32](&p, in, out, includePad, override)
 	} else {
 		averagePlanes[float64](&p, in, out, includePad, override)
 	}
-	return to(out, x.DType())
+	return ownTo(out, x.DType())
 }
 
 // averageIntegers divides sums of integers towards zero.
@@ -510,7 +531,10 @@ func averagePlanes[T interface {
 	dense.Float
 	tensor.Element
 }](p *pooling, in, out *tensor.Tensor, includePad bool, override int) {
-	by := divisors[T](p, includePad, override)
+	room := empty([]int{p.outputs()}, out.DType())
+	defer room.Release()
+	by := tensor.Data[T](room)
+	divisorsInto(by, p, includePad, override)
 	if g, ok := p.geometry(in); ok {
 		dense.AveragePool(g, tensor.Data[T](in), by, tensor.Data[T](out))
 		return
@@ -572,26 +596,47 @@ func poolLast[T interface {
 
 // divisors returns what the sum of each window of a plane is divided by.
 func divisors[T dense.Float](p *pooling, includePad bool, override int) []T {
-	counts := []T{1}
+	by := make([]T, p.outputs())
+	divisorsInto(by, p, includePad, override)
+	return by
+}
+
+// divisorsInto writes them, as many as a plane has outputs.
+func divisorsInto[T dense.Float](by []T, p *pooling, includePad bool, override int) {
+	if len(by) == 0 {
+		return
+	}
+	if override != 0 {
+		for i := range by {
+			by[i] = T(override)
+		}
+		return
+	}
+	by[0] = 1
+	rows := 1
 	for _, windows := range p.windows {
-		grown := make([]T, 0, len(counts)*len(windows))
-		for _, c := range counts {
-			for _, w := range windows {
+		for i := rows - 1; i >= 0; i-- { // the last first: by[i] is read before its place is written
+			c := by[i]
+			for j := len(windows) - 1; j >= 0; j-- {
+				w := windows[j]
 				n := (w.hi - w.lo + w.step - 1) / w.step
 				if includePad {
 					n = w.padded
 				}
-				grown = append(grown, c*T(n))
+				by[i*len(windows)+j] = c * T(n)
 			}
 		}
-		counts = grown
+		rows *= len(windows)
 	}
-	for i := range counts {
-		if override != 0 {
-			counts[i] = T(override)
-		}
+}
+
+// outputs returns how many windows a plane has.
+func (p *pooling) outputs() int {
+	n := 1
+	for _, windows := range p.windows {
+		n *= len(windows)
 	}
-	return counts
+	return n
 }
 
 func maxPoolNd(name string, n int) []definition {

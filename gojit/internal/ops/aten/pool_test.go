@@ -42,7 +42,9 @@ func TestPlacesOfMaxima(t *testing.T) {
 	n := len(plane) / 4
 	v := &volume{[3]int{1, 1, len(plane)}, [3][]window1{{{0, 1, 1, 1}}, {{0, 1, 1, 1}}, slidingWindows(len(plane), n, 4, 4, 0, 1)}}
 	got, want, at, expected := make([]float32, n), make([]float32, n), make([]int64, n), make([]int64, n)
-	maxPlane32(v.table(), plane, got, at)
+	r, forget := v.table()
+	defer forget()
+	maxPlane32(r, plane, got, at)
 	maxPlane(v, plane, want, expected)
 	for i := range n {
 		if at[i] != expected[i] || math.Float32bits(got[i]) != math.Float32bits(want[i]) {
@@ -55,7 +57,9 @@ func TestPlacesOfMaxima(t *testing.T) {
 func TestEmptyWindows(t *testing.T) {
 	v := &volume{[3]int{1, 1, 2}, [3][]window1{{{0, 1, 1, 1}}, {{0, 1, 1, 1}}, {{0, 2, 1, 2}, {2, 2, 1, 2}}}}
 	got, at := make([]float32, 2), make([]int64, 2)
-	maxPlane32(v.table(), []float32{-3, -2}, got, at)
+	r, forget := v.table()
+	defer forget()
+	maxPlane32(r, []float32{-3, -2}, got, at)
 	if got[0] != -2 || !math.IsInf(float64(got[1]), -1) || at[0] != 1 || at[1] != 2 {
 		t.Errorf("maxima %v at %v", got, at)
 	}

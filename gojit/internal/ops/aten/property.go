@@ -112,6 +112,7 @@ var propertyFamily = []definition{
 	}).onZeros(),
 	answering("allclose", func(c call) value.Value {
 		near := isClose(c.tensor(0), c.tensor(1), c.float(2), c.float(3), c.bool(4))
+		defer near.Release()
 		return value.Bool(truth(near, nil, false, true).At().Bool())
 	}).onZeros(),
 	answering("prim::dtype", func(c call) value.Value { return value.Int(int64(c.tensor(0).DType())) }),

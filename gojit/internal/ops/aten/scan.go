@@ -37,6 +37,7 @@ var (
 func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.Tensor {
 	dim = wrapDim(dim, t)
 	work := to(t, result)
+	defer forgetCopies(t, work)
 	if t.Numel() == 0 || t.Dim() == 0 {
 		return must(work.Clone(tensor.ContiguousFormat))
 	}
@@ -45,8 +46,9 @@ func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.
 	}
 	if n := t.Size(dim); s.turned && n > 1 && t.Numel()/n >= minColumns {
 		turned := contiguous(must(work.Transpose(dim, 0)))
+		defer forgetCopies(work, turned)
 		if c, ok := columnsOf(turned, 0, 1); ok {
-			return contiguous(must(s.columns(c).Transpose(dim, 0)))
+			return ownContiguous(ownTransposed(s.columns(c), dim, 0))
 		}
 	}
 	acc := accumulator(result)
@@ -56,21 +58,24 @@ func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.
 	case result == tensor.Complex64:
 		acc = result
 	}
-	work = contiguous(to(must(work.Transpose(dim, t.Dim()-1)), acc))
-	out, n := empty(work.Shape(), acc), t.Size(dim)
+	rows := to(must(work.Transpose(dim, t.Dim()-1)), acc)
+	defer forgetCopies(work, rows)
+	lined := contiguous(rows)
+	defer forgetCopies(rows, lined)
+	out, n := empty(lined.Shape(), acc), t.Size(dim)
 	switch acc {
 	case tensor.Int64:
-		mapRows(tensor.Data[int64](out), tensor.Data[int64](work), n, s.ints)
+		mapRows(tensor.Data[int64](out), tensor.Data[int64](lined), n, s.ints)
 	case tensor.Float32:
-		mapRows(tensor.Data[float32](out), tensor.Data[float32](work), n, s.singles)
+		mapRows(tensor.Data[float32](out), tensor.Data[float32](lined), n, s.singles)
 	case tensor.Float64:
-		mapRows(tensor.Data[float64](out), tensor.Data[float64](work), n, s.floats)
+		mapRows(tensor.Data[float64](out), tensor.Data[float64](lined), n, s.floats)
 	case tensor.Complex64:
-		mapRows(tensor.Data[complex64](out), tensor.Data[complex64](work), n, s.pairs)
+		mapRows(tensor.Data[complex64](out), tensor.Data[complex64](lined), n, s.pairs)
 	default:
-		mapRows(tensor.Data[complex128](out), tensor.Data[complex128](work), n, s.complexes)
+		mapRows(tensor.Data[complex128](out), tensor.Data[complex128](lined), n, s.complexes)
 	}
-	return to(contiguous(must(out.Transpose(dim, t.Dim()-1))), result)
+	return ownTo(ownContiguous(ownTransposed(out, dim, t.Dim()-1)), result)
 }
 
 // program returns the program for one row of many columns: it combines the row with the results so far.
@@ -93,6 +98,7 @@ func (s *scanner) columns(c columns) *tensor.Tensor {
 		held = tensor.Int64
 	}
 	out, last := empty(c.tensor.Shape(), d), must(tensor.Full([]int{c.blocks * c.n}, tensor.Float(s.start), held))
+	defer last.Release()
 	p := s.program(d, held)
 	c.each(columnsAtOnce, func(block, from, at, m int) {
 		so := sameRow(last, at)

@@ -74,6 +74,7 @@ func placeOf(keys []uint64, key uint64, skip int) int {
 func pick(name, kernel string, t *tensor.Tensor, dim int, keepdim bool, place chosenPlace) (values, indices *tensor.Tensor) {
 	refuseTruths(kernel, t)
 	l := linesOf(kernel, t, dim)
+	defer l.forget()
 	noEmptyLines(name, &l)
 	return l.one(l.picked(place), keepdim)
 }
@@ -92,7 +93,8 @@ func noEmptyLines(name string, l *lines) {
 func (l *lines) one(index *tensor.Tensor, keepdim bool) (values, indices *tensor.Tensor) {
 	values, indices = l.back(l.values(index, 1)), l.back(index)
 	if !keepdim && l.dims > 0 {
-		values, indices = must(values.SqueezeDim(l.dim)), must(indices.SqueezeDim(l.dim))
+		shape := slices.Delete(slices.Clone(values.Shape()), l.dim, l.dim+1)
+		values, indices = shownAs(values, shape...), shownAs(indices, shape...)
 	}
 	return values, indices
 }
@@ -118,6 +120,7 @@ func wholeMedian(t *tensor.Tensor, place chosenPlace) *tensor.Tensor {
 	}
 	refuseTruths("median_cpu", t)
 	flat := contiguous(t)
+	defer forgetCopies(t, flat)
 	n, size := flat.Numel(), t.DType().Size()
 	var near [2 * shortRow]uint64
 	room := near[:]
@@ -142,10 +145,12 @@ func kthValue(t *tensor.Tensor, k, dim int, keepdim bool) (values, indices *tens
 // mode gives the commonest element of each row, the smallest of several, and its last index. NaNs are all different.
 func mode(t *tensor.Tensor, dim int, keepdim bool) (values, indices *tensor.Tensor) {
 	l := linesOf("mode_cpu", t, dim)
+	defer l.forget()
 	if l.count > 0 {
 		noEmptyLines("mode", &l)
 	}
 	order := l.ordered(l.n, false)
+	defer order.Release()
 	index := l.like(1, tensor.Int64)
 	at, best := tensor.Data[int64](order), tensor.Data[int64](index)
 	nan, hasNaN := nanKey(l.t.DType())
@@ -192,6 +197,7 @@ func quantile(t, q *tensor.Tensor, dim []int, keepdim bool, interpolation string
 		}
 	}
 	l := linesOf("quantile", t, at)
+	defer l.forget()
 	out := empty([]int{l.count, q.Numel()}, t.DType())
 	if t.DType() == tensor.Float32 {
 		quantilesOf[float32](&l, out, q, interpolation)

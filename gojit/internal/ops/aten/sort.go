@@ -31,6 +31,9 @@ func linesOf(name string, t *tensor.Tensor, dim int) lines {
 	return l
 }
 
+// forget gives back the copy of the source, where there is one.
+func (l *lines) forget() { forgetCopies(l.source, l.t) }
+
 // row returns where a row begins.
 func (l *lines) row(i int) unsafe.Pointer {
 	return unsafe.Add(l.t.DataPtr(), i*l.n*l.t.DType().Size())
@@ -77,21 +80,22 @@ func (l *lines) back(t *tensor.Tensor) *tensor.Tensor {
 	}
 	shape := slices.Clone(t.Shape())
 	shape[l.dim], shape[l.dims-1] = shape[l.dims-1], shape[l.dim]
-	return l.backInto(empty(shape, t.DType()), t)
+	out := empty(shape, t.DType())
+	assign(must(out.Transpose(l.dim, l.dims-1)), t)
+	t.Release()
+	return out
 }
 
 // backLike is back into the layout that an elementwise result over the source has.
 func (l *lines) backLike(t *tensor.Tensor) *tensor.Tensor {
-	if l.dims == 0 {
+	if l.dims == 0 || l.dim == l.dims-1 && l.source.IsContiguous() {
 		return t
 	}
-	return l.backInto(must(tensor.EmptyLike(l.source, t.DType())), t)
-}
-
-func (l *lines) backInto(out, t *tensor.Tensor) *tensor.Tensor {
+	out := must(tensor.EmptyLike(l.source, t.DType()))
 	into := must(out.Transpose(l.dim, l.dims-1))
 	if slices.Equal(into.Strides(), t.Strides()) {
-		return must(t.Transpose(l.dim, l.dims-1))
+		out.Release()
+		return ownTransposed(t, l.dim, l.dims-1)
 	}
 	assign(into, t)
 	t.Release()
@@ -206,12 +210,14 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 
 func sortAlong(t *tensor.Tensor, dim int, descending bool) (values, indices *tensor.Tensor) {
 	l := linesOf("sorting_kernel_method_name", t, dim)
+	defer l.forget()
 	order := l.ordered(l.n, descending)
 	return l.backLike(l.values(order, l.n)), l.backLike(order)
 }
 
 func argsort(t *tensor.Tensor, dim int, descending bool) *tensor.Tensor {
 	l := linesOf("sorting_kernel_method_name", t, dim)
+	defer l.forget()
 	return l.backLike(l.ordered(l.n, descending))
 }
 
@@ -226,6 +232,7 @@ func topK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.T
 		k = 1
 	}
 	l := linesOf("topk_cpu", t, dim)
+	defer l.forget()
 	order := l.ordered(k, largest)
 	return l.back(l.values(order, k)), l.back(order)
 }

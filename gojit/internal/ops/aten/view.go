@@ -304,14 +304,6 @@ func rot90(t *tensor.Tensor, k int, dims []int) *tensor.Tensor {
 	return must(t.Clone(tensor.ContiguousFormat))
 }
 
-// ownTransposed is the transpose of a tensor that nobody else uses.
-func ownTransposed(t *tensor.Tensor, a, b int) *tensor.Tensor {
-	defer t.ReleaseMemory()
-	out := must(t.Transpose(a, b))
-	out.SetBase(nil)
-	return out
-}
-
 // repeatInterleave repeats each index of a dimension as often as repeats says; nil dims flatten.
 func repeatInterleave(t *tensor.Tensor, repeats []int64, dim *int) *tensor.Tensor {
 	d := 0
