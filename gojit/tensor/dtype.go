@@ -244,6 +244,9 @@ func (r *ResultType) Scalar(s Scalar) { r.number = Promote(r.number, s.ResultDTy
 
 // DType returns the combined type.
 func (r *ResultType) DType() DType {
+	if r.dim.IsFloating() && !r.zero.IsComplex() && !r.number.IsComplex() {
+		return r.dim // as the rest would find, for most
+	}
 	return combineRanks(r.dim, combineRanks(r.zero, r.number))
 }
 

@@ -238,7 +238,9 @@ func (b *Builder) Number(like Value, f float64) Value { return b.Const(b.Type(li
 // NumberBits returns a number as the bits of a type; integers wrap around and are sign-extended, im is
 // for complex types only. It fails (source.Throw) for a number with an imaginary part that the type would lose.
 func NumberBits(t tensor.DType, s tensor.Scalar) (re, im uint64) {
-	s.MustSuit(t)
+	if s.Kind == tensor.ComplexScalar {
+		s.MustSuit(t)
+	}
 	switch t {
 	case tensor.Bool:
 		if s.Bool() {
