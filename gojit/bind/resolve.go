@@ -126,6 +126,9 @@ func init() {
 		"dispatch":     dispatchAnswer,
 		"ignored":      ignoredAnswer,
 		"unused":       unusedAnswer,
+		"uninstantiable": func(w []*Word) (frontend.SugaredValue, error) {
+			return frontend.NewUncallable("type", strings.Clone(w[0].text()), source.Class(strings.Clone(w[1].text())), strings.Clone(w[2].text())), nil
+		},
 		"uncompilable": uncompilableAnswer,
 	}
 }
@@ -216,7 +219,7 @@ func attributesOf(o *object, method string) func(name string) (frontend.SugaredV
 }
 
 func scriptModuleAnswer(w []*Word) (frontend.SugaredValue, error) {
-	return frontend.NewUncallable("ScriptModule", "a script module", "Cannot call a ScriptModule that is not a submodule of the caller"), nil
+	return frontend.NewUncallable("ScriptModule", "a script module", source.RuntimeError, "Cannot call a ScriptModule that is not a submodule of the caller"), nil
 }
 
 func namedTypeAnswer(w []*Word) (frontend.SugaredValue, error) {

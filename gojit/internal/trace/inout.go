@@ -229,7 +229,7 @@ func checkResult(v value.Value) error {
 			"The traced function didn't return any values! Side-effects are not captured in traces, so it would be a no-op.")
 	case value.KindTuple, value.KindList:
 		for _, item := range itemsOf(v) {
-			if item.IsNone() || v.Kind() == value.KindList && item.Kind() == value.KindList {
+			if item.IsNone() || v.Kind() == value.KindList && !item.IsTensor() {
 				return cannotReturn()
 			}
 			if err := checkResult(item); err != nil {
