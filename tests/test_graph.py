@@ -259,9 +259,10 @@ def test_schemas():
         ("f(Tensor x, int n=1, int m=2) -> Tensor", True, True),
         ("f(Tensor x, int n=1, int[] m=[]) -> Tensor", True, False),
         ("f(Tensor x, int n=1, *, int m) -> Tensor", False, False),
-        ("f(Tensor x) -> Tensor", False, False),
-        ("f(Tensor? x, int n=1) -> Tensor", True, True),
-        ("f(Tensor x, int n=1) -> Tensor?", False, False),
+        ("f(Tensor x) -> Tensor", False, True),
+        ("f(Tensor? x, int n=1) -> Tensor", True, False),
+        ("f(Tensor x, int n=1) -> Tensor?", False, True),
+        ("f(Tensor x, int n=1) -> Tensor y", False, True),
     ],
 )
 def test_compatible_schemas(new, backward, forward):

@@ -306,6 +306,10 @@ func parseSchema(text string) (*schema.FunctionSchema, error) {
 func pythonOp(n *ir.Node) (autograd.Operation, error) {
 	attr, _ := n.Attr("target")
 	target := attr.(value.Value).Capsule().Content.(*object)
+	if inPlace, _ := n.Attr("inplace"); inPlace == int64(1) {
+		name, _ := n.Attr("name")
+		return nil, runtimeErrorf("inplace %v not supported in the JIT", name)
+	}
 	result := types.Unshaped(n.Output().Type())
 	return func(m *autograd.Mode, args, out []value.Value) error {
 		return inMode(m, func() error {

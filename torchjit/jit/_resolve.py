@@ -229,8 +229,8 @@ def attribute(obj: Any, name: str) -> Any:
     return classify(member, constant=True)
 
 
-# The functions and classes of `torch` without an operator of their name that are programs.
-_PROGRAMS = frozenset(("autocast", "enable_grad", "lu", "no_grad"))
+# The functions and classes of `torch` that are programs, or special forms of them, though there may be no operator of their name.
+_PROGRAMS = frozenset(("autocast", "cdist", "enable_grad", "lu", "no_grad", "norm", "stft", "tensordot", "unique", "unique_consecutive"))
 # The modules of functions of `torch` that are no programs, though some have the name of an operator.
 _SETTINGS = frozenset(f"torchjit.{name}" for name in ("_settings", "_tensor_str", "_creation", "_asarray", "random", "serialization"))
 
