@@ -122,10 +122,10 @@ func init() {
 		"exception": func(w []*Word) (frontend.SugaredValue, error) {
 			return frontend.NewException(strings.Clone(w[0].text())), nil
 		},
-		"overloads":    overloadsAnswer,
-		"dispatch":     dispatchAnswer,
-		"ignored":      ignoredAnswer,
-		"unused":       unusedAnswer,
+		"overloads": overloadsAnswer,
+		"dispatch":  dispatchAnswer,
+		"ignored":   ignoredAnswer,
+		"unused":    unusedAnswer,
 		"uninstantiable": func(w []*Word) (frontend.SugaredValue, error) {
 			return frontend.NewUncallable("type", strings.Clone(w[0].text()), source.Class(strings.Clone(w[1].text())), strings.Clone(w[2].text())), nil
 		},
