@@ -2,8 +2,8 @@ package bind
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -11,47 +11,22 @@ import (
 // containerMembers are lists and dictionaries of programs that Python holds: a compiled function that is
 // given one sees, and changes, the same container.
 var containerMembers = []function{
-	{schema: "_C._stream_text(any item) -> str", doc: "A value as text, strings without quotes.", run: bind(streamText)},
+	{schema: "_C._stream_text(any item) -> str", doc: "A value as text, strings without quotes.", run: bind(prim.Display)},
 	{schema: "_C._script_list(any items, Type elem) -> ScriptList", doc: "A list of a program with the items.", run: bind(newScriptList)},
 	{schema: "ScriptList.__len__(ScriptList self) -> int", doc: "The number of elements.", run: bind(func(l *value.List) int { return len(l.Items) })},
-	{schema: "ScriptList._text(ScriptList self) -> str", doc: "The elements as text.", run: bind(func(l *value.List) string { return streamText(value.OfList(l)) })},
+	{schema: "ScriptList._text(ScriptList self) -> str", doc: "The elements as text.", run: bind(func(l *value.List) string { return prim.Display(value.OfList(l)) })},
 	{schema: "ScriptList._items(ScriptList self) -> list", doc: "The elements.", run: bind(func(l *value.List) value.Value { return value.OfList(l) })},
 	{schema: "ScriptList._item(ScriptList self, int index) -> any", doc: "One element.", run: bind(scriptListItem)},
 	{schema: "ScriptList._part(ScriptList self, tuple indices) -> ScriptList", doc: "A list with some of the elements.", run: bind(scriptListPart)},
 	{schema: "ScriptList._replace(ScriptList self, int start, int stop, any items) -> None", doc: "Puts items in the place of a part.", run: bind(scriptListReplace)},
 	{schema: "_C._script_dict(any items, Type key, Type elem) -> ScriptDict", doc: "A dictionary of a program with the items.", run: bind(newScriptDict)},
 	{schema: "ScriptDict.__len__(ScriptDict self) -> int", doc: "The number of keys.", run: bind(func(d *value.Dict) int { return d.Len() })},
-	{schema: "ScriptDict._text(ScriptDict self) -> str", doc: "The keys and values as text.", run: bind(func(d *value.Dict) string { return streamText(value.OfDict(d)) })},
+	{schema: "ScriptDict._text(ScriptDict self) -> str", doc: "The keys and values as text.", run: bind(func(d *value.Dict) string { return prim.Display(value.OfDict(d)) })},
 	{schema: "ScriptDict._items(ScriptDict self) -> dict", doc: "The keys and values.", run: bind(func(d *value.Dict) value.Value { return value.OfDict(d) })},
 	{schema: "ScriptDict.__getitem__(ScriptDict self, any key) -> any", doc: "The value at a key.", run: bind(scriptDictGet)},
 	{schema: "ScriptDict.__contains__(ScriptDict self, any key) -> bool", doc: "Whether there is a value at a key.", run: bind(scriptDictHas)},
 	{schema: "ScriptDict.__setitem__(ScriptDict self, any key, any item) -> None", doc: "Sets the value at a key.", run: bind(scriptDictSet)},
 	{schema: "ScriptDict.__delitem__(ScriptDict self, any key) -> None", doc: "Removes a key.", run: bind(scriptDictDelete)},
-}
-
-// streamText writes strings without quotes, as PyTorch's containers are shown.
-func streamText(v value.Value) string {
-	return value.Repr(v, func(b *strings.Builder, item value.Value) bool {
-		switch item.Kind() {
-		case value.KindString:
-			b.WriteString(item.Str())
-		case value.KindList:
-			if len(item.List().Items) > 0 {
-				return false
-			}
-			b.WriteString("[]")
-		case value.KindDict:
-			if item.Dict().Len() > 0 {
-				return false
-			}
-			b.WriteString("{}")
-		case value.KindTensor:
-			b.WriteString(item.Tensor().CppString())
-		default:
-			return false
-		}
-		return true
-	})
 }
 
 // heldValue reads an object as a value of a type that Python keeps on holding.
@@ -111,7 +86,11 @@ func scriptListReplace(l *value.List, start, stop int, items *Word) error {
 }
 
 func newScriptDict(items *Word, key, elem types.Type) (*value.Dict, error) {
-	v, err := heldValue(items, &types.Dict{Key: key, Value: elem})
+	t, err := newDictType(key, elem)
+	if err != nil {
+		return nil, err
+	}
+	v, err := heldValue(items, t)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func inferredType(w *Word) (types.Type, string) {
 		if w.count() == 0 {
 			return nil, "List trace inputs must have elements"
 		}
-		elem, why := commonType(w.items, "List inputs to traced functions must have consistent element type")
+		elem, why := commonType(w.items, "Could not infer type of list element: ", "List inputs to traced functions must have consistent element type")
 		if elem == nil {
 			return nil, why
 		}
@@ -55,19 +55,19 @@ func inferredType(w *Word) (types.Type, string) {
 		return types.Int, ""
 	}
 	v, err := plainValue(w)
-	if err != nil || v.Kind() == value.KindCapsule {
+	if err != nil || w.kind() == kindBytes || v.Kind() == value.KindCapsule {
 		return nil, fmt.Sprintf("Only tensors and (possibly nested) tuples of tensors, lists, or dicts"+
 			"are supported as inputs or outputs of traced functions, but instead got value of type %s.", w.kindName())
 	}
 	return value.TypeOf(v), ""
 }
 
-// commonType returns the type that all items have.
-func commonType(items func(func(*Word) bool), failure string) (common types.Type, why string) {
+// commonType returns the type that all items have. Where one has no type, the reason begins with ofItem.
+func commonType(items func(func(*Word) bool), ofItem, failure string) (common types.Type, why string) {
 	for x := range items {
 		t, reason := inferredType(x)
 		if t == nil {
-			return nil, reason
+			return nil, ofItem + reason
 		}
 		if common == nil {
 			common = t
@@ -102,11 +102,11 @@ func inferredDict(w *Word) (types.Type, string) {
 			}
 		}
 	}
-	key, why := commonType(each(keys), "Dictionary inputs to traced functions must have consistent type")
+	key, why := commonType(each(keys), "", "Dictionary inputs to traced functions must have consistent type")
 	if key == nil {
 		return nil, why
 	}
-	item, why := commonType(each(values), "Dictionary inputs to traced functions must have consistent type")
+	item, why := commonType(each(values), "", "Dictionary inputs to traced functions must have consistent type")
 	if item == nil {
 		return nil, why
 	}

@@ -56,8 +56,8 @@ func valueText(w *Word) (string, error) {
 	if !ok {
 		return "", typeErrorf("expected a Value, not a %s", w.kindName())
 	}
-	if v.IsErased() {
-		return "", runtimeErrorf("has been invalidated")
+	if err := destroyed(v); err != nil {
+		return "", err
 	}
 	return v.Name() + " defined in (" + v.Node().String() + ")", nil
 }

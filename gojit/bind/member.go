@@ -171,19 +171,17 @@ func graphsOf(x any) []*ir.Graph {
 
 // destroyed says that a handle stands for something that is no more.
 func destroyed(x any) error {
+	gone := false
 	switch x := x.(type) {
 	case *ir.Node:
-		if x.IsDestroyed() {
-			return runtimeErrorf("this node (%s) has been destroyed", x.Kind())
-		}
+		gone = x.IsDestroyed()
 	case *ir.Value:
-		if x.IsErased() {
-			return runtimeErrorf("this value has been destroyed with the node (%s) that defined it", x.Node().Kind())
-		}
+		gone = x.IsErased()
 	case *ir.Block:
-		if x.IsDestroyed() {
-			return runtimeErrorf("this block has been destroyed with the node that held it")
-		}
+		gone = x.IsDestroyed()
+	}
+	if gone {
+		return runtimeErrorf("has been invalidated")
 	}
 	return nil
 }

@@ -82,8 +82,8 @@ func nodeText(w *Word) (string, error) {
 	if !ok {
 		return "", typeErrorf("expected a Node, not a %s", w.kindName())
 	}
-	if n.IsDestroyed() {
-		return "", runtimeErrorf("has been invalidated")
+	if err := destroyed(n); err != nil {
+		return "", err
 	}
 	return n.String(), nil
 }

@@ -122,10 +122,13 @@ func init() {
 		"exception": func(w []*Word) (frontend.SugaredValue, error) {
 			return frontend.NewException(strings.Clone(w[0].text())), nil
 		},
-		"overloads":    overloadsAnswer,
-		"dispatch":     dispatchAnswer,
-		"ignored":      ignoredAnswer,
-		"unused":       unusedAnswer,
+		"overloads": overloadsAnswer,
+		"dispatch":  dispatchAnswer,
+		"ignored":   ignoredAnswer,
+		"unused":    unusedAnswer,
+		"uninstantiable": func(w []*Word) (frontend.SugaredValue, error) {
+			return frontend.NewUncallable("type", strings.Clone(w[0].text()), source.Class(strings.Clone(w[1].text())), strings.Clone(w[2].text())), nil
+		},
 		"uncompilable": uncompilableAnswer,
 	}
 }
@@ -216,7 +219,7 @@ func attributesOf(o *object, method string) func(name string) (frontend.SugaredV
 }
 
 func scriptModuleAnswer(w []*Word) (frontend.SugaredValue, error) {
-	return frontend.NewUncallable("ScriptModule", "a script module", "Cannot call a ScriptModule that is not a submodule of the caller"), nil
+	return frontend.NewUncallable("ScriptModule", "a script module", source.RuntimeError, "Cannot call a ScriptModule that is not a submodule of the caller"), nil
 }
 
 func namedTypeAnswer(w []*Word) (frontend.SugaredValue, error) {
@@ -303,6 +306,10 @@ func parseSchema(text string) (*schema.FunctionSchema, error) {
 func pythonOp(n *ir.Node) (autograd.Operation, error) {
 	attr, _ := n.Attr("target")
 	target := attr.(value.Value).Capsule().Content.(*object)
+	if inPlace, _ := n.Attr("inplace"); inPlace == int64(1) {
+		name, _ := n.Attr("name")
+		return nil, runtimeErrorf("inplace %v not supported in the JIT", name)
+	}
 	result := types.Unshaped(n.Output().Type())
 	return func(m *autograd.Mode, args, out []value.Value) error {
 		return inMode(m, func() error {

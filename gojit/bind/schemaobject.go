@@ -35,7 +35,7 @@ var schemaMembers = []function{
 	{schema: "Argument.is_out(Argument self) -> bool", doc: "Whether the function writes its result into the argument.", property: true, run: bind((*schema.Argument).IsOut)},
 	{schema: "Argument.alias_info(Argument self) -> _AliasInfo?", doc: "The alias annotation, None where there is none.", property: true, run: bind(func(a *schema.Argument) *schema.Alias { return a.Alias })},
 
-	{schema: "_AliasInfo.is_write(_AliasInfo self) -> bool", doc: "Whether the function writes the memory.", property: true, run: bind(func(a *schema.Alias) bool { return a.IsWrite })},
+	{schema: "_AliasInfo.is_write(_AliasInfo self) -> bool", doc: "Whether the function writes the memory, or that of the elements where only they are annotated.", property: true, run: bind((*schema.Alias).ShownWrite)},
 	{schema: "_AliasInfo.before_names(_AliasInfo self) -> list", doc: "The sets before the call.", run: bind(func(a *schema.Alias) []string { return a.Before })},
 	{schema: "_AliasInfo.after_names(_AliasInfo self) -> list", doc: "The sets after the call.", run: bind(func(a *schema.Alias) []string { return a.After })},
 

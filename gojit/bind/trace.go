@@ -110,6 +110,11 @@ func (h pythonHost) Name(t *tensor.Tensor) string {
 	return name
 }
 
+// Warn implements trace.Host.
+func (pythonHost) Warn(text string) error {
+	return host.invoke("trace_warn_text", 1, func(w *writer) { w.string(text) }, nil)
+}
+
 // warnTraced tells, while a trace is being recorded, that what the program does now with a tensor is not recorded. An exact trace
 // notes it.
 func (h *thread) warnTraced(t *tensor.Tensor, what string) error {

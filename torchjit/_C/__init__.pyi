@@ -574,7 +574,7 @@ class _AliasInfo(Handle):
 
     @property
     def is_write(self) -> bool:
-        """Whether the function writes the memory."""
+        """Whether the function writes the memory, or that of the elements where only they are annotated."""
 
     def before_names(self) -> list[Any]:
         """The sets before the call."""

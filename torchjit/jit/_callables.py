@@ -129,8 +129,10 @@ def module_has_exports(mod: Any) -> bool:
 
 
 def can_compile_class(cls: Any) -> bool:
-    """Whether all that a class defines are functions of Python that may be compiled."""
-    if is_ignored_fn(cls):
+    """Whether all that a class defines are functions of Python that may be compiled, and it is a class of neither modules, tuples, lists nor errors."""
+    from torchjit.nn import Module
+
+    if is_ignored_fn(cls) or issubclass(cls, (Module, tuple, list, Exception)):
         return False
     own = [getattr(cls, name) for name in vars(cls) if inspect.isroutine(getattr(cls, name, None))]
     return all(hasattr(f, "__code__") for f in own)

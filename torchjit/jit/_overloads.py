@@ -98,8 +98,12 @@ def check_declaration(fn: Any, declaration: Any) -> None:
     has_comment = "# type:" in tree.source.text.decode("utf-8", "replace")
     if not has_comment and signature.return_annotation is signature.empty and all(p.annotation is p.empty for p in signature.parameters.values()):
         raise RuntimeError(f"\nMust explicitly add type annotations to overloaded functions:\n{where.highlight()}")
-    _check_further_parameters(fn, signature)
     _check_overload_defaults(get_default_args(fn), get_default_args(declaration), where)
+    if len(signature.parameters) > len(inspect.signature(fn).parameters):
+        implementation = get_jit_def(fn, fn.__name__)
+        there = implementation.source.range(*implementation.tree[4][1][1:3])
+        raise RuntimeError(f"Overload should not have more parameters than implementation function{where.highlight()}{there.highlight()}")
+    _check_further_parameters(fn, signature)
 
 
 def _compile_function_with_overload(overload_fn: Any, qual_name: str, impl_fn: Any) -> Any:

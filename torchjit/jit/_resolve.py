@@ -24,6 +24,8 @@ is one of these words:
                                    two functions, chosen by a bool constant; the last two are answers
     ("ignored", obj, name, schema) a function left to Python: the program calls obj
     ("unused", schema)             a function whose calls raise
+    ("uninstantiable", name, error class, message)
+                                   a class of which programs can make no objects, and the error of an attempt
     ("uncompilable", obj, type name, repr, name, signature)
                                    anything else; using it is an error, but calling it where it has a name, with a
                                    signature or, where that is None, with tensors
@@ -222,19 +224,24 @@ def attribute(obj: Any, name: str) -> Any:
         member = getattr(obj, name)
     except AttributeError:
         return None
-    if getattr(obj, "__name__", None) == "torchjit" and _is_without_schema(member, name):
+    if getattr(obj, "__name__", None) == "torchjit" and _is_operator_by_name(member, name):
         return ("builtin", "aten::" + name)
     return classify(member, constant=True)
 
 
-# The modules of functions of `torch` that are no programs: to programs they are operators that do not exist.
+# The functions and classes of `torch` that are programs, or special forms of them, though there may be no operator of their name.
+_PROGRAMS = frozenset(("autocast", "cdist", "enable_grad", "lu", "no_grad", "norm", "stft", "tensordot", "unique", "unique_consecutive"))
+# The modules of functions of `torch` that are no programs, though some have the name of an operator.
 _SETTINGS = frozenset(f"torchjit.{name}" for name in ("_settings", "_tensor_str", "_creation", "_asarray", "random", "serialization"))
 
 
-def _is_without_schema(member: Any, name: str) -> bool:
-    if isinstance(member, types.FunctionType):
-        return member.__module__ in _SETTINGS and id(member) not in _python_builtins()
-    return type(member) is _native.Function and id(member) not in _python_builtins() and _classify_native(member)[0] == "callable" and not _has_operator(name)
+def _is_operator_by_name(member: Any, name: str) -> bool:
+    """Whether something of `torch` is to programs the operator of its name, be there one or not."""
+    if name in _PROGRAMS or id(member) in _python_builtins() or id(member) in _specials():
+        return False
+    if isinstance(member, (types.FunctionType, type)):
+        return member.__module__ in _SETTINGS or member.__module__.startswith("torchjit") and not isinstance(member, _TensorType) and not _has_operator(name)
+    return type(member) is _native.Function and _classify_native(member)[0] == "callable" and not _has_operator(name)
 
 
 def _has_operator(name: str) -> bool:
@@ -332,26 +339,28 @@ def _classify_class(cls: type) -> tuple[Any, ...]:
         return ("module_class", cls, qualified_name(cls))
     if isinstance(cls, _TensorType):
         return ("typed_constructor", cls._dtype)
-    if cls.__module__ == "builtins" or _is_nn_module_class(cls) or cls is Tensor:
+    if cls.__module__ == "builtins" or cls is Tensor:
         return _uncompilable(cls)
     from torchjit.jit._callables import can_compile_class
     from torchjit.jit._script import script_class
 
-    if _marks.is_ignored(cls):
-        _refuse_instances(cls)
-    if not can_compile_class(cls):
-        return _uncompilable(cls)
+    if _marks.is_ignored(cls) or issubclass(cls, Tensor) or not can_compile_class(cls):
+        return _uninstantiable(cls)
 
     return ("class", script_class(cls))
 
 
-def _refuse_instances(cls: type) -> None:
-    """Raises FrontendError: programs cannot make objects of a class that is left to Python."""
-    from torchjit.frontend import FrontendError, read_source
+def _uninstantiable(cls: type) -> tuple[Any, ...]:
+    """The answer for a class that is left to Python, whose objects programs cannot make."""
+    from torchjit.frontend import read_source
 
-    source = read_source(cls)
-    start = source.offset(1, 0)
-    raise FrontendError(source.range(start, start + len(source.text.split(b"\n")[0])), f"Cannot instantiate class '{cls.__name__}' in a script function")
+    try:
+        read_source(cls)
+    except OSError as e:
+        return ("uninstantiable", repr(cls), "OSError", str(e))
+    except TypeError:  # of an extension
+        return _uncompilable(cls)
+    return ("uninstantiable", repr(cls), "FrontendError", f"Cannot instantiate class '{cls.__name__}' in a script function")
 
 
 def _is_nn_module_class(cls: type) -> bool:

@@ -151,7 +151,7 @@ def create_script_list(obj: Any, type_hint: Any = None) -> Any:
 
 def create_script_dict(obj: Any) -> Any:
     """A dictionary of a program with the items, whose types are theirs. An empty one maps strings to tensors."""
-    return _C._script_dict(obj, *_parts_of_container("dict", obj or {"": Tensor(0)}))
+    return _C._script_dict(obj, *_parts_of_container("dictionary", obj or {"": Tensor(0)}))
 
 
 def _parts_of_container(kind: str, obj: Any) -> list[Any]:

@@ -239,38 +239,22 @@ def _check_containers(result: Any) -> None:
             _check_containers(item)
 
 
-def _check_lists(x: Any, inputs: Any) -> None:
-    """Fails where a list among the inputs has no elements, or such of several types, and where an input is no data."""
-    why = None
-    if isinstance(x, (list, dict)) and not x:
-        why = "List trace inputs must have elements" if isinstance(x, list) else "Dictionary inputs must have entries"
-    elif not isinstance(x, (Tensor, list, tuple, dict, bool, int, float, complex, str, type(None))) and type(x) is object:
-        why = (
-            "Only tensors and (possibly nested) tuples of tensors, lists, or dictsare supported as inputs or outputs of traced functions, "
-            f"but instead got value of type {type(x).__name__}."
-        )
-    if why is not None:
-        raise RuntimeError(f"Tracer cannot infer type of {inputs}\n:{why}")
-    if isinstance(x, (list, tuple, dict)):
-        for item in x.values() if isinstance(x, dict) else x:
-            _check_lists(item, inputs)
-    if isinstance(x, list):
-        for item in x[1:]:
-            if type(item) is not type(x[0]):
-                first, other = ("Tensor" if isinstance(i, Tensor) else type(i).__name__ for i in (x[0], item))
-                raise RuntimeError(
-                    f"Tracer cannot infer type of {inputs}\n:List inputs to traced functions must have consistent element type. "
-                    f"Found {first} and {other}"
-                )
+def _check_type(x: Any) -> None:
+    """Fails where data has no type: a list without elements, or with such of several types."""
+    found, why = _C._infer_type(x)
+    if found is None:
+        raise RuntimeError(f"Tracer cannot infer type of {x}\n:{why}")
 
 
 def _record(
     call: Any, inputs: tuple[Any, ...], module: Any, name: str, method: str, strict: bool, names: list[str], outplace: bool = False
 ) -> Any:  # fmt: skip
-    _check_lists(inputs, inputs)
+    _check_type(inputs)
     bound = _native.trace_begin(module, names[: len(inputs)], inputs, outplace)
     try:
         result = call(*bound)
+        if isinstance(result, (list, tuple, dict)):
+            _check_type(result)
         if strict:
             _check_containers(result)
         return _native.trace_end(name, result, module, method)

@@ -69,8 +69,11 @@ func isGuard(n *ir.Node) bool {
 	return n.Is("prim::TypeCheck", guardKind, passes.AnySizeGuardKind)
 }
 
-// isHarmless reports whether a node computes nothing: it makes constants and containers, or is a guard.
+// isHarmless reports whether a node computes nothing: it makes constants and containers, asks for all sizes of a tensor, or is a guard.
 func isHarmless(n *ir.Node) bool {
+	if o := n.Operator(); o != nil && o.Name == "aten::size.int" {
+		return false
+	}
 	return isGuard(n) || n.Is("prim::Constant", "prim::ListConstruct", "prim::TupleConstruct", "prim::TupleUnpack", "prim::ListUnpack", "prim::GetAttr",
 		"prim::CreateObject", "prim::unchecked_cast", "aten::size", "prim::BroadcastSizes")
 }

@@ -573,7 +573,7 @@ type exceptionValue struct {
 
 // NewException returns the class of an exception by its qualified Python name.
 func NewException(qualified string) SugaredValue {
-	return &exceptionValue{"exception", qualified, qualified}
+	return &exceptionValue{"Python exception", qualified, qualified}
 }
 
 // exceptionMessage is an exception with its message.
@@ -870,7 +870,7 @@ var builtinNames = map[string]SugaredValue{
 	"enumerate":      NewSpecialForm("prim::enumerate"),
 	"slice":          NewSpecialForm("prim::slice"),
 	"_to_tensor":     &castValue{NewBuiltin("prim::NumToTensor"), types.Tensor},
-	"AssertionError": &exceptionValue{"exception", "AssertionError", ""},
+	"AssertionError": &exceptionValue{"Python exception", "AssertionError", ""},
 }
 
 // builtinNamed returns what every program knows by a name, nil where it is nothing. A class may define the method behind an operator's schema in

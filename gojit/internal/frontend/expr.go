@@ -95,7 +95,7 @@ func (e *Emitter) emitSimple(expr syntax.Expr, hint types.Type) *ir.Value {
 	case syntax.KindDictComp:
 		return e.emitDictComp(syntax.AsDictComp(expr), hint)
 	}
-	fail(expr.Range, "Cannot emit expr for: %s", expressionName(expr.Kind))
+	fail(expr.Range, "Cannot emit expr for: (%s)\n", expressionName(expr.Kind))
 	return nil
 }
 

@@ -106,7 +106,7 @@ func (m *ModuleClass) HasAttr(_ *Emitter, _ source.Range, name string) bool {
 
 // Call implements SugaredValue.
 func (m *ModuleClass) Call(_ *Emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
-	fail(at, "Class %s does not have an __init__ function defined", lastAtom(m.text))
+	check(source.Errorf(source.FrontendError, at, "Cannot instantiate class '%s' in a script function", lastAtom(m.text)))
 	return nil
 }
 
@@ -148,17 +148,18 @@ func NewHostObject(typeName, text string) SugaredValue {
 // uncallable is an object of the embedding language whose calls fail for a reason.
 type uncallable struct {
 	*hostObject
+	class  source.Class
 	reason string
 }
 
-// NewUncallable returns an object that programs cannot use, and whose calls fail with the reason.
-func NewUncallable(typeName, text, reason string) SugaredValue {
-	return &uncallable{NewHostObject(typeName, text).(*hostObject), reason}
+// NewUncallable returns an object that programs cannot use, and whose calls fail with an error of the class for the reason.
+func NewUncallable(typeName, text string, class source.Class, reason string) SugaredValue {
+	return &uncallable{NewHostObject(typeName, text).(*hostObject), class, reason}
 }
 
 // Call implements SugaredValue.
 func (u *uncallable) Call(_ *Emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
-	fail(at, "%s", u.reason)
+	check(source.Errorf(u.class, at, "%s", u.reason))
 	return nil
 }
 

@@ -165,7 +165,7 @@ func (t *iterableTree) add(at source.Range, child SugaredValue) {
 		}
 	} else {
 		if static != (t.static >= 0) {
-			fail(at, "Can not iterate over a module list or tuple with a value that does not have a static length\n")
+			fail(at, "Can not iterate over a module list or tuple with a value that does not have a statically determinable length\n")
 		}
 		if static {
 			t.static = min(t.static, n)

@@ -152,8 +152,17 @@ func FunctionalNode(n *ir.Node) *ir.Node {
 	if len(n.Outputs()) != 1 || !strings.HasPrefix(kind, "aten::") || !strings.HasSuffix(kind, "_") || strings.HasSuffix(kind, "__") || n.Output().Type().Kind() != types.KindTensor {
 		return nil
 	}
-	if n.Is("aten::zero_") || n.Is("aten::fill_") && n.Input(1).Type().Kind() != types.KindTensor {
-		return likeNode(n)
+	switch {
+	case n.Is("aten::zero_"):
+		return createWith(n, "aten::zeros_like", n.Inputs(), "", "", "", "", "") // dtype, layout, device, pin_memory, memory_format
+	case n.Is("aten::fill_") && n.Input(1).Type().Kind() != types.KindTensor:
+		return createWith(n, "aten::full_like", n.Inputs(), "prim::dtype", "", "", "", "")
+	case n.Is("aten::normal_"):
+		if n.Input(3).Type().Kind() != types.KindNone {
+			return nil // of a generator
+		}
+		inputs := []*ir.Value{n.Input(1), n.Input(2), createWith(n, "aten::size", n.Inputs()[:1]).InsertBefore(n).Output().SetType(types.NewList(types.Int))}
+		return createWith(n, "aten::normal", inputs, "", "prim::dtype", "prim::layout", "prim::device", "aten::is_pinned")
 	}
 	made := n.Graph().Create(strings.TrimSuffix(kind, "_"), n.Inputs(), 1).SetRange(n.Range)
 	if o := made.Operator(); o == nil || o.Schema().IsMutable() || o.Run == nil && n.Operator().Run != nil {
@@ -163,18 +172,27 @@ func FunctionalNode(n *ir.Node) *ir.Node {
 	return made
 }
 
-// likeNode returns aten::zeros_like or aten::full_like for a node that fills.
-func likeNode(n *ir.Node) *ir.Node {
+// facts are the operators that tell of a tensor what createWith needs, and the types of their results.
+var facts = map[string]types.Type{"prim::dtype": types.Int, "prim::layout": types.Int, "prim::device": types.Device, "aten::is_pinned": types.Bool}
+
+// createWith returns a node that is to stand for n, which writes a tensor. Behind its inputs come facts of the tensor, or None for "".
+func createWith(n *ir.Node, kind string, inputs []*ir.Value, further ...string) *ir.Node {
 	g := n.Graph()
-	kind := "aten::zeros_like"
-	if n.Kind() == "aten::fill_" {
-		kind = "aten::full_like"
+	none := func() *ir.Value { return g.CreateNone().InsertBefore(n).Output() }
+	inputs = slices.Clone(inputs)
+	for _, fact := range further {
+		if fact == "" {
+			inputs = append(inputs, none())
+			continue
+		}
+		of := []*ir.Value{n.Input(0)}
+		if fact == "aten::is_pinned" {
+			of = append(of, none()) // of any device
+		}
+		asked := g.Create(fact, of, 1).SetRange(n.Range).InsertBefore(n)
+		inputs = append(inputs, asked.Output().SetType(facts[fact]))
 	}
-	made := g.Create(kind, n.Inputs(), 1).SetRange(n.Range)
-	for range 5 { // dtype, layout, device, pin_memory, memory_format
-		made.AddInput(g.CreateNone().InsertBefore(n).Output())
-	}
-	return made
+	return g.Create(kind, inputs, 1).SetRange(n.Range)
 }
 
 // functionalize puts made in the place of n: later uses of what n writes become uses of its output.

@@ -274,10 +274,10 @@ func isTrue(v *ir.Value) bool {
 	return ok && c.IsBool() && c.Bool()
 }
 
-// isMatrix reports whether a tensor has two dimensions.
+// isMatrix reports whether a tensor has two dimensions and its rows lie one behind the other.
 func isMatrix(v *ir.Value) bool {
 	t, ok := v.Type().(*types.TensorInfo)
-	return ok && len(t.Sizes) == 2
+	return ok && len(t.Sizes) == 2 && slices.Equal(t.Strides, []int{t.Sizes[1], 1})
 }
 
 // isKnown reports whether an input of n is a tensor of which all is known, a constant, or a list of such that n alone reads.

@@ -2,76 +2,58 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // IsBackwardCompatibleWith reports whether every call of a function with schema old is a call of
-// one with schema s: arguments may have been added behind the old ones with defaults, argument
-// types may have become wider and return types narrower.
+// one with schema s: arguments may have been added behind the old ones with defaults, and out arguments behind the old ones of these;
+// argument types may have become wider and return types narrower.
 func (s *FunctionSchema) IsBackwardCompatibleWith(old *FunctionSchema) bool {
-	ok, _ := s.backwardCompatible(old)
-	return ok
-}
-
-func (s *FunctionSchema) backwardCompatible(old *FunctionSchema) (bool, string) {
-	if ok, why := s.sameShape(old); !ok {
-		return false, why
-	}
-	for i := range old.Arguments {
-		if why := s.Arguments[i].replaces(&old.Arguments[i]); why != "" {
-			return false, why
-		}
-	}
-	for i := len(old.Arguments); i < len(s.Arguments); i++ {
-		if a := &s.Arguments[i]; !a.HasDefault {
-			return false, fmt.Sprintf("the new argument '%s' has no default", a.Name)
-		}
-	}
-	return true, ""
-}
-
-// sameShape reports whether name, overload and returns agree and no argument is missing in s.
-func (s *FunctionSchema) sameShape(old *FunctionSchema) (bool, string) {
-	switch {
-	case s.Name != old.Name || s.Overload != old.Overload:
-		return false, "the names differ"
-	case s.IsVararg != old.IsVararg || s.IsVarret != old.IsVarret:
-		return false, "one takes or returns any number of values"
-	case len(s.Returns) != len(old.Returns):
-		return false, "the numbers of returns differ"
-	case len(s.Arguments) < len(old.Arguments):
-		return false, fmt.Sprintf("the argument '%s' is missing", old.Arguments[len(s.Arguments)].Name)
+	if !s.isVersionOf(old) {
+		return false
 	}
 	for i := range s.Returns {
-		if s.Returns[i].Name != old.Returns[i].Name {
-			return false, fmt.Sprintf("return %d is called '%s' where it was '%s'", i, s.Returns[i].Name, old.Returns[i].Name)
-		}
-		if !types.IsSubtype(s.Returns[i].Type, old.Returns[i].Type) {
-			return false, fmt.Sprintf("return %d is %s where it was %s", i, s.Returns[i].Type, old.Returns[i].Type)
+		a, b := &s.Returns[i], &old.Returns[i]
+		if a.Name != b.Name || !a.Alias.equal(b.Alias) || !types.IsSubtype(a.Type, b.Type) {
+			return false
 		}
 	}
-	return true, ""
+	newIn, newOut := splitOut(s.Arguments)
+	oldIn, oldOut := splitOut(old.Arguments)
+	return replacesAll(newIn, oldIn) && replacesAll(newOut, oldOut) &&
+		!slices.ContainsFunc(newIn[len(oldIn):], func(a Argument) bool { return !a.HasDefault })
 }
 
-// replaces says why a cannot stand where old stood, "" where it can.
-func (a *Argument) replaces(old *Argument) string {
-	switch {
-	case a.Name != old.Name:
-		return fmt.Sprintf("the argument '%s' stands where '%s' stood", a.Name, old.Name)
-	case a.ListSize != old.ListSize:
-		return fmt.Sprintf("the length of the argument '%s' differs", a.Name)
-	case a.KwargOnly && !old.KwargOnly:
-		return fmt.Sprintf("the argument '%s' can be given by name only", a.Name)
-	case !a.Alias.equal(old.Alias):
-		return fmt.Sprintf("the alias annotation of the argument '%s' differs", a.Name)
-	case old.HasDefault && (!a.HasDefault || !value.EqualConstants(a.Default, old.Default)):
-		return fmt.Sprintf("the default of the argument '%s' differs", a.Name)
-	case !types.IsSubtype(old.Type, a.Type):
-		return fmt.Sprintf("the argument '%s' is %s where it was %s", a.Name, a.Type, old.Type)
+// isVersionOf reports whether name, overload and number of returns agree.
+func (s *FunctionSchema) isVersionOf(old *FunctionSchema) bool {
+	return s.Name == old.Name && s.Overload == old.Overload && s.IsVararg == old.IsVararg && s.IsVarret == old.IsVarret && len(s.Returns) == len(old.Returns)
+}
+
+// replacesAll reports whether arguments begin with such as can stand where the old ones stood.
+func replacesAll(arguments, old []Argument) bool {
+	if len(arguments) < len(old) {
+		return false
 	}
-	return ""
+	for i := range old {
+		a, b := &arguments[i], &old[i]
+		if !a.corresponds(b) || b.HasDefault && (!a.HasDefault || !value.EqualConstants(a.Default, b.Default)) || !types.IsSubtype(b.Type, a.Type) {
+			return false
+		}
+	}
+	return true
+}
+
+// corresponds reports whether two arguments are given in one way: a may be given in every way that b may.
+func (a *Argument) corresponds(b *Argument) bool {
+	return a.Name == b.Name && a.ListSize == b.ListSize && (b.KwargOnly || !a.KwargOnly) && a.Alias.equal(b.Alias)
+}
+
+// isForward reports whether what is given for a can be given for old.
+func (a *Argument) isForward(old *Argument) bool {
+	return a.corresponds(old) && a.HasDefault == old.HasDefault && (!a.HasDefault || value.EqualConstants(a.Default, old.Default)) && types.IsSubtype(a.Type, old.Type)
 }
 
 func (a *Alias) equal(b *Alias) bool {
@@ -82,34 +64,33 @@ func (a *Alias) equal(b *Alias) bool {
 }
 
 // IsForwardCompatibleWith reports whether what calls a function with schema s can call one with
-// schema old instead, and why it cannot: new arguments must have defaults and stand behind the old
-// ones, before those that the function writes its results into.
+// schema old instead, and why it cannot: new arguments must have defaults that are no containers and stand behind the old
+// ones, before those that the function writes its results into. Where old is no version of s there is no reason. The types of results do not count.
 func (s *FunctionSchema) IsForwardCompatibleWith(old *FunctionSchema) (bool, string) {
-	if ok, why := s.sameShape(old); !ok {
-		return false, why
+	if !s.isVersionOf(old) {
+		return false, ""
 	}
 	newIn, newOut := splitOut(s.Arguments)
 	oldIn, oldOut := splitOut(old.Arguments)
-	if len(newOut) != len(oldOut) || len(newIn) < len(oldIn) {
-		return false, "the numbers of out arguments differ"
+	if len(newOut) != len(oldOut) {
+		return false, "Function schema should have the same number of out arguments"
 	}
-	for i := range oldIn {
-		if why := newIn[i].replaces(&oldIn[i]); why != "" {
-			return false, why
-		}
-	}
-	for i := len(oldIn); i < len(newIn); i++ {
+	for i := range newIn {
 		a := &newIn[i]
-		if !a.HasDefault {
+		switch {
+		case i < len(oldIn):
+			if !a.isForward(&oldIn[i]) {
+				return false, fmt.Sprintf("'%s' is not forward compatible with the older version of the schema", a.Name)
+			}
+		case !a.HasDefault:
 			return false, fmt.Sprintf("Function schema is not forward compatible since the new argument '%s' of type %s did not provide a default value.", a.Name, a.Type)
-		}
-		if k := a.Default.Kind(); k == value.KindList || k == value.KindDict {
+		case a.Default.Kind() == value.KindList || a.Default.Kind() == value.KindDict:
 			return false, fmt.Sprintf("Function schema is not forward compatible since the new argument '%s' of type %s has a container type as its default value.", a.Name, a.Type)
 		}
 	}
 	for i := range oldOut {
-		if why := newOut[i].replaces(&oldOut[i]); why != "" {
-			return false, why
+		if !newOut[i].isForward(&oldOut[i]) {
+			return false, fmt.Sprintf("Out argument ''%s is not FC with the older version of the schema", newOut[i].Name)
 		}
 	}
 	return true, ""

@@ -71,8 +71,15 @@ func (a *Argument) write(b *strings.Builder) {
 	}
 }
 
-// defaultText prints the default; the list default of a T[N] with N equal elements is the element.
+// defaultText prints the default; the list default of a T[N] with N equal elements is the element. Only strings of a type str have quotes.
 func (a *Argument) defaultText() string {
+	t := a.Type
+	if o, ok := t.(*types.Optional); ok {
+		t = o.Elem
+	}
+	if a.Default.Kind() == value.KindString && t.Kind() != types.KindString {
+		return a.Default.Str()
+	}
 	if a.Default.IsNone() && a.Type.Kind() == types.KindTensor {
 		return "[ Tensor (undefined) ]"
 	}
@@ -144,23 +151,43 @@ func literalText(v value.Value) string {
 	case value.KindInt:
 		return strconv.FormatInt(v.Int(), 10)
 	case value.KindFloat:
-		return decimal.Pointed(v.Float(), 17)
+		return decimal.Pointed(v.Float()+0, 17) // a negative zero has no sign
 	case value.KindComplex:
 		c := v.Complex()
-		return decimal.Pointed(real(c), 17) + "+" + decimal.Pointed(imag(c), 17) + "j"
+		sign := "+"
+		if imag(c) < 0 {
+			sign = ""
+		}
+		return decimal.Pointed(real(c), 17) + sign + decimal.Pointed(imag(c), 17) + "j"
 	case value.KindString:
 		return `"` + escape(v.Str()) + `"`
 	case value.KindList:
 		return "[" + literalTexts(v.List().Items) + "]"
 	case value.KindTuple:
 		if len(v.Tuple().Items) == 1 {
-			return "(" + literalText(v.Tuple().Items[0]) + ",)"
+			return "(" + itemTexts(v.Tuple().Items) + ",)"
 		}
-		return "(" + literalTexts(v.Tuple().Items) + ")"
+		return "(" + itemTexts(v.Tuple().Items) + ")"
 	case value.KindTensor:
 		return v.Tensor().CppString()
+	case value.KindDevice:
+		return v.Device().String()
+	case value.KindEnum:
+		e := v.Enum()
+		return "Enum<" + e.Type.Name[strings.LastIndexByte(e.Type.Name, '.')+1:] + "." + e.Name() + ">"
 	}
 	return fmt.Sprintf("<%s>", v.Kind())
+}
+
+// itemTexts prints the items of a tuple, whose strings have no quotes.
+func itemTexts(vs []value.Value) string {
+	parts := make([]string, len(vs))
+	for i, v := range vs {
+		if parts[i] = literalText(v); v.Kind() == value.KindString {
+			parts[i] = v.Str()
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func literalTexts(vs []value.Value) string {

@@ -112,6 +112,11 @@ type Alias struct {
 	Contained     []*Alias // of the elements, for containers; an entry is nil without annotation
 }
 
+// ShownWrite reports whether the memory is written; that of a container without sets of its own is where an element's is.
+func (a *Alias) ShownWrite() bool {
+	return a.IsWrite || len(a.Before) == 0 && slices.ContainsFunc(a.Contained, func(c *Alias) bool { return c != nil && c.IsWrite })
+}
+
 func (a *Alias) anyWrite() bool {
 	if a == nil {
 		return false

@@ -225,15 +225,15 @@ func (p *parser) forStmt() Stmt {
 	r := p.advance().rangeIn(p.text)
 	target := p.targetList()
 	p.expectWord("in")
-	iter := p.starredOrExpr()
-	if p.atWord(",") {
-		p.fail(source.RuntimeError, iter.Range, "List of iterables is not supported currently")
+	iters := []Expr{p.starredOrExpr()}
+	for p.nextWord(",") && !p.atWord(":") {
+		iters = append(iters, p.starredOrExpr())
 	}
 	body := p.block()
 	if p.atWord("else") {
 		p.fail(source.NotSupportedError, r, "else branches of for loops aren't supported")
 	}
-	return NewFor(r, []Expr{target}, []Expr{iter}, body).Tree
+	return NewFor(r, []Expr{target}, iters, body).Tree
 }
 
 func (p *parser) withStmt() Stmt {

@@ -38,6 +38,12 @@ func mergeTypeComments(d Def, comments []comment, isMethod bool) (Def, error) {
 	if len(lines) == 0 {
 		return d, nil
 	}
+	if body := d.Body(); len(lines) == 1 && len(body) > 0 && lines[0].start > body[0].tree().Range.Start {
+		start := text.LineStart(text.LineOf(lines[0].start))
+		if before := strings.TrimLeft(text.Body[start:lines[0].start], " \t"); before != "" && before[0] != '#' {
+			return d, notTypeComment(source.Range{Text: text, Start: lines[0].start - len(before), End: lines[0].end})
+		}
+	}
 	params, result, err := readTypeLines(text, lines)
 	if err != nil {
 		return d, err
@@ -127,12 +133,7 @@ func parseSignature(text *source.Text, c comment) (params []Expr, result Expr, e
 func ParseTypeComment(text *source.Text) (decl Decl, err error) {
 	all := source.Range{Text: text, End: len(text.Body)}
 	if !strings.HasPrefix(text.Body, typeComment) {
-		start, _, _ := scan(text)
-		at, found := all, ""
-		if len(start) > 0 {
-			at, found = start[0].rangeIn(text), start[0].describe()
-		}
-		return decl, source.Errorf(source.RuntimeError, at, "expected type comment but found '%s' here", found)
+		return decl, notTypeComment(all)
 	}
 	types, result, err := parseSignature(text, comment{0, len(text.Body)})
 	if err != nil {
@@ -143,6 +144,15 @@ func ParseTypeComment(text *source.Text) (decl Decl, err error) {
 		params[i] = NewParam(typ.tree().Range, NewIdent(typ.tree().Range, ""), typ, nil, false)
 	}
 	return NewDecl(all, params, result), nil
+}
+
+// notTypeComment says what stands in a range where a type comment should.
+func notTypeComment(r source.Range) error {
+	found := ""
+	if tokens, _ := scanExpr(r.Text, r.Start, r.End); len(tokens) > 0 {
+		r, found = tokens[0].rangeIn(r.Text), tokens[0].describe()
+	}
+	return source.Errorf(source.RuntimeError, r, "expected type comment but found '%s' here", found)
 }
 
 // mergeTypes gives the parameters of d, without self in a method, the types in order.

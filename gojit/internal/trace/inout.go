@@ -1,10 +1,12 @@
 package trace
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -19,7 +21,7 @@ func (r *Recorder) Input(name string, v value.Value) (value.Value, error) {
 		return value.None, err
 	}
 	in := r.g.AddInput(name)
-	return r.bind(in, v)
+	return r.bind(in, v, true)
 }
 
 // CheckInputs fails where v is not made of tensors.
@@ -49,8 +51,8 @@ func traceable(t types.Type) bool {
 	return t.Kind() == types.KindTensor
 }
 
-// bind gives a value of the graph the type of v, and its tensors values of the graph.
-func (r *Recorder) bind(in *ir.Value, v value.Value) (value.Value, error) {
+// bind gives a value of the graph the type of v, with what is known of its tensors where it is to have shapes, and its tensors values of the graph.
+func (r *Recorder) bind(in *ir.Value, v value.Value, shaped bool) (value.Value, error) {
 	switch v.Kind() {
 	case value.KindTensor:
 		t := v.Tensor().Detach()
@@ -59,7 +61,7 @@ func (r *Recorder) bind(in *ir.Value, v value.Value) (value.Value, error) {
 				return value.None, err
 			}
 		}
-		in.SetType(TypeOf(t))
+		in.SetType(known(TypeOf(t), shaped))
 		if first := r.given[v.Tensor()]; first != nil {
 			r.viewAgain(first)
 		} else {
@@ -68,19 +70,24 @@ func (r *Recorder) bind(in *ir.Value, v value.Value) (value.Value, error) {
 		r.values[t] = in
 		return value.OfTensor(t), nil
 	case value.KindTuple:
-		in.SetType(shapedType(v))
-		bound, err := r.bindItems(r.g.InsertNode(r.g.CreateTupleUnpack(in)), v.Tuple().Items)
+		in.SetType(known(shapedType(v), shaped))
+		bound, err := r.bindItems(r.g.InsertNode(r.g.CreateTupleUnpack(in)), v.Tuple().Items, shaped)
 		return value.OfTuple(value.NewTuple(bound...)), err
 	case value.KindList:
 		in.SetType(types.Unshaped(value.TypeOf(v)))
 		unpack := r.g.InsertNode(r.g.CreateListUnpack(in, len(v.List().Items)))
-		bound, err := r.bindItems(unpack, v.List().Items)
-		for _, out := range unpack.Outputs() {
-			out.SetType(types.Unshaped(out.Type()))
-		}
+		bound, err := r.bindItems(unpack, v.List().Items, false)
 		return value.OfList(value.NewList(types.Unshaped(v.List().Elem), bound...)), err
 	}
 	return r.bindDict(in, v.Dict())
+}
+
+// known is a type, without what it says of tensors unless they are to have shapes.
+func known(t types.Type, shaped bool) types.Type {
+	if shaped {
+		return t
+	}
+	return types.Unshaped(t)
 }
 
 // shapedType is the type of a value with all that is known of the tensors in its tuples.
@@ -98,11 +105,11 @@ func shapedType(v value.Value) types.Type {
 	return types.Unshaped(value.TypeOf(v))
 }
 
-func (r *Recorder) bindItems(unpack *ir.Node, items []value.Value) ([]value.Value, error) {
+func (r *Recorder) bindItems(unpack *ir.Node, items []value.Value, shaped bool) ([]value.Value, error) {
 	bound := make([]value.Value, len(items))
 	for i, item := range items {
 		var err error
-		if bound[i], err = r.bind(unpack.Outputs()[i], item); err != nil {
+		if bound[i], err = r.bind(unpack.Outputs()[i], item, shaped); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +123,7 @@ func (r *Recorder) bindDict(in *ir.Value, d *value.Dict) (value.Value, error) {
 	bound := value.NewDict(d.Key, d.Elem)
 	for key, item := range d.All {
 		read := r.g.InsertNode(r.g.Create("aten::__getitem__", []*ir.Value{in, r.g.Constant(key, source.Range{})}, 1)).Output()
-		own, err := r.bind(read, item)
+		own, err := r.bind(read, item, false)
 		if err != nil {
 			return value.None, err
 		}
@@ -229,7 +236,7 @@ func checkResult(v value.Value) error {
 			"The traced function didn't return any values! Side-effects are not captured in traces, so it would be a no-op.")
 	case value.KindTuple, value.KindList:
 		for _, item := range itemsOf(v) {
-			if item.IsNone() || v.Kind() == value.KindList && item.Kind() == value.KindList {
+			if item.IsNone() || v.Kind() == value.KindList && !item.IsTensor() {
 				return cannotReturn()
 			}
 			if err := checkResult(item); err != nil {
@@ -248,19 +255,21 @@ func cannotReturn() error {
 		"Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions")
 }
 
+// isItem reports whether a value may be in a dictionary that a traced function returns.
+func isItem(v value.Value) bool {
+	return v.IsTensor() || v.Kind() == value.KindTuple && !slices.ContainsFunc(v.Tuple().Items, func(x value.Value) bool { return !x.IsTensor() })
+}
+
 func checkDict(v value.Value) error {
 	if v.Dict().Len() == 0 {
 		return source.Errorf(source.RuntimeError, source.Range{}, "An empty dictionary cannot be the output of a traced function: the type of its values is not known")
 	}
 	var first types.Type
 	for key, item := range v.Dict().All {
-		if key.Kind() != value.KindString && !key.IsTensor() {
+		if key.Kind() != value.KindString && !key.IsTensor() || !isItem(item) {
 			return source.Errorf(source.RuntimeError, source.Range{},
-				"output of traced region cannot be understood by the tracer, only outputs matching dict[Union[str, Tensor], Union[Tensor, Tuple[Tensor, ...]]] can be a dictionary output of a traced function; a key is of type %s",
-				value.TypeOf(key).Annotation(nil))
-		}
-		if err := checkResult(item); err != nil {
-			return err
+				"output 1 (%s) of traced region cannot be understood by the tracer, only outputs matching"+
+					"dict[Union[str, Tensor], Union[Tensor, Tuple[Tensor, ...]]] can be a dictionary output of a traced function", prim.Display(v))
 		}
 		switch t := types.Unshaped(value.TypeOf(item)); {
 		case first == nil:

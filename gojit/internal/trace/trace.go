@@ -9,6 +9,7 @@
 package trace
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,6 +27,8 @@ type Host interface {
 	Place() source.Range
 	// Name returns the name of the variable that holds a tensor, "" where none does.
 	Name(t *tensor.Tensor) string
+	// Warn tells the program that the trace may be incorrect.
+	Warn(text string) error
 }
 
 // Recorder records one trace.
@@ -43,8 +46,8 @@ type Recorder struct {
 	given   map[*tensor.Tensor]*tensor.Tensor // what the program has instead of the inputs' tensors
 	opaque  bool                              // values get no shapes: a call made them
 	grad    bool                              // values are of tensors that need gradients though these do not
-	// Outplace makes operators that write a tensor ones that make a new one, where there are such. Writes to views
-	// are lost then.
+	// Outplace makes operators that write a tensor ones that make a new one, where there are such. Writes to memory that other tensors
+	// have, too, are lost then, of which the host warns; but copies into it stay.
 	Outplace bool
 	// Exact records what package export captures: each operator as it was called, numbers as numbers, modules as scopes of nodes alone;
 	// tensors from outside become further inputs, which Lifted lists.
@@ -98,6 +101,14 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 		name = "aten::split_with_sizes"
 	}
 	written := r.Outplace && isReplaced(o)
+	if written && strings.HasSuffix(name, "_") && args[0].IsTensor() {
+		if n := r.references(args[0].Tensor()); n > 1 {
+			if err := r.warnShared(name, n); err != nil {
+				return err
+			}
+			written = name != "aten::copy_"
+		}
+	}
 	if written || name == "aten::detach_" && !r.Exact {
 		name = strings.TrimSuffix(name, "_")
 	}
@@ -133,6 +144,31 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 		}
 	}
 	return nil
+}
+
+// references returns how many tensors that the program has are over the memory of t, which is one.
+func (r *Recorder) references(t *tensor.Tensor) int {
+	n := 1
+	for other := range r.values {
+		if other != t && other.PyObject() != 0 && other.SharesStorage(t) {
+			n++
+		}
+	}
+	return n
+}
+
+// warnShared warns that a write is to memory of n tensors.
+func (r *Recorder) warnShared(name string, n int) error {
+	if r.host == nil {
+		return nil
+	}
+	what := strings.TrimPrefix(name, "aten::")
+	if what == "copy_" {
+		what += " (possibly due to an assignment)"
+	}
+	return r.host.Warn(fmt.Sprintf("There are %d live references to the data region being modified when tracing in-place operator %s. "+
+		"This might cause the trace to be incorrect, because all other views that also reference this data will not reflect this change in the trace! "+
+		"On the other hand, if all other views use the same memory chunk, but are disjoint (e.g. are outputs of torch.split), this might still be safe.", n, what))
 }
 
 // recordCopy records a copy into a tensor as the source in its shape.

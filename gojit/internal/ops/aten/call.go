@@ -143,9 +143,17 @@ func succeed(err error) { source.Throw(err) }
 func (c call) tensor(i int) *tensor.Tensor {
 	v := c.args[i]
 	if !v.IsTensor() {
-		raise(source.RuntimeError, "Expected a value of type 'Tensor' for argument %d but found type '%s'", i, v.Kind())
+		raise(source.RuntimeError, "Expected a proper Tensor but got %s for argument #%d", whatIs(v), i)
 	}
 	return v.Tensor()
+}
+
+// whatIs names what stands where a tensor should; programs meet None there as the gradient of a tensor that has none.
+func whatIs(v value.Value) string {
+	if v.IsNone() {
+		return "None"
+	}
+	return "a value of type '" + v.Kind().String() + "'"
 }
 
 // optionalTensor returns nil for None.
@@ -157,6 +165,15 @@ func (c call) optionalTensor(i int) *tensor.Tensor {
 }
 
 func (c call) tensors(i int) []*tensor.Tensor {
+	ts := c.optionalTensors(i)
+	if slices.Contains(ts, nil) {
+		raise(source.RuntimeError, "Expected proper Tensors but got None in the list for argument #%d", i)
+	}
+	return ts
+}
+
+// optionalTensors returns the tensors of a list, nil for None.
+func (c call) optionalTensors(i int) []*tensor.Tensor {
 	items := c.args[i].List().Items
 	ts := make([]*tensor.Tensor, len(items))
 	for j, v := range items {
@@ -268,7 +285,7 @@ func scalarOf(v value.Value) tensor.Scalar {
 	if v.IsTensor() {
 		return must(v.Tensor().Item())
 	}
-	raise(source.RuntimeError, "Expected a value of type 'number' but found type '%s'", v.Kind())
+	raise(source.RuntimeError, "Expected a proper Tensor or a number but got %s", whatIs(v))
 	return tensor.Scalar{}
 }
 

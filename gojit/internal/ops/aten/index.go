@@ -483,11 +483,11 @@ func put(c call, t *tensor.Tensor) {
 
 func indexPutSelf(c call) {
 	v := c.tensor(2)
-	if v.Numel() == 1 && !c.bool(3) && isMask(c.tensors(1)) {
+	if v.Numel() == 1 && !c.bool(3) && isMask(c.optionalTensors(1)) {
 		v = must(v.Clone(tensor.PreserveFormat)) // a mask is filled with the number that is there before anything is written
 	}
 	checkApart(c.tensor(0), []value.Value{c.args[1], value.OfTensor(v)})
-	indexPut(c.tensor(0), c.tensors(1), v, c.bool(3))
+	indexPut(c.tensor(0), c.optionalTensors(1), v, c.bool(3))
 	c.giveSelf()
 }
 
@@ -506,7 +506,7 @@ func isMask(indices []*tensor.Tensor) bool {
 
 func indexPutCopy(c call) *tensor.Tensor {
 	t := must(c.tensor(0).Clone(tensor.PreserveFormat))
-	indexPut(t, c.tensors(1), c.tensor(2), c.bool(3))
+	indexPut(t, c.optionalTensors(1), c.tensor(2), c.bool(3))
 	return t
 }
 
@@ -539,8 +539,8 @@ var indexFamily = []definition{
 		tensor.Fill(must(t.AsStrided([]int{n}, []int{step}, t.Offset())), c.scalar(1))
 		c.giveSelf()
 	}),
-	giving("index.Tensor", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }).with(ops.Def{Grad: indexGrad, Tags: ops.AsWritten}),
-	giving("index.Tensor_hacked_twin", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }).with(ops.Def{Grad: indexGrad, Tags: ops.Grouped | ops.AsWritten}),
+	giving("index.Tensor", func(c call) *tensor.Tensor { return index(c.tensor(0), c.optionalTensors(1)) }).with(ops.Def{Grad: indexGrad, Tags: ops.AsWritten}),
+	giving("index.Tensor_hacked_twin", func(c call) *tensor.Tensor { return index(c.tensor(0), c.optionalTensors(1)) }).with(ops.Def{Grad: indexGrad, Tags: ops.Grouped | ops.AsWritten}),
 	define("index_put_", indexPutSelf),
 	define("index_put_.hacked_twin", indexPutSelf),
 	define("_index_put_impl_", indexPutSelf),

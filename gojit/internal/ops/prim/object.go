@@ -112,7 +112,7 @@ func hash(v value.Value) (int64, error) {
 		return v.Int(), nil
 	case value.KindString:
 		return int64(maphash.String(hashSeed, v.Str())), nil
-	case value.KindComplex, value.KindDevice:
+	case value.KindDevice:
 		return int64(maphash.String(hashSeed, Display(v))), nil
 	case value.KindTensor:
 		return int64(uintptr(unsafe.Pointer(v.Tensor()))), nil

@@ -40,7 +40,7 @@ func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
 	for _, m := range f.methods {
 		f.prepare(m.graph)
 		for _, out := range m.graph.Outputs() {
-			if returned, _ := f.resolve(out); returned == module {
+			if returned, _ := f.resolve(out); returned == module && m.name == "forward" && m.owner == module {
 				return nil, source.Errorf(source.RuntimeError, source.Range{}, "attempted to freeze a module that return itself")
 			}
 		}

@@ -224,7 +224,7 @@ def f(x):
 
 
 def f(x):
-    y = x  # type: int # ERROR "expected \\( but found 'ident' here"
+    y = x  # type: int # ERROR "expected type comment but found 'ident' here"
 
 
 def f(x):
