@@ -14,6 +14,37 @@ typedef struct { double re, im; } c128;
 #define KERNEL(name) extern "C" __global__ void name(const Args a)
 #define FIRST ((i64)blockIdx.x * blockDim.x + threadIdx.x)
 #define STEP ((i64)gridDim.x * blockDim.x)
+/* A kernel by blocks: what its threads do between two barriers is a THREADS loop, what each has of its own an array. */
+#define BLOCKS(name) KERNEL(name)
+#define BLOCK ((i64)blockIdx.x)
+#define SHARED __shared__
+#define THREADS for (int thread = threadIdx.x, once = 1; once; once = 0, __syncthreads())
+#define OWN(type, name, n) type name[n]
+#define MINE(name) name
+#define FIRST_TO_FAIL(failed) (atomicCAS((unsigned long long *)(failed), 0ull, 1ull) == 0)
+/* Combines an element in memory with another value, whatever others do at the same time. */
+#define UPDATE(at, x) update((at), (x))
+#define UPDATES \
+	static __device__ void update(T0 *at, C0 x) { \
+		if (sizeof(T0) == 8) { \
+			unsigned long long *word = (unsigned long long *)at, seen, old = *word; \
+			do { \
+				union { unsigned long long word; T0 element; } u; \
+				u.word = seen = old; \
+				store0(&u.element, combine(load0(&u.element), x)); \
+				old = atomicCAS(word, seen, u.word); \
+			} while (old != seen); \
+		} else { \
+			const int place = (int)((u64)at & 3) / (int)sizeof(T0); \
+			unsigned int *word = (unsigned int *)((u64)at & ~(u64)3), seen, old = *word; \
+			do { \
+				union { unsigned int word; T0 element[4 / sizeof(T0) + 1]; } u; \
+				u.word = seen = old; \
+				store0(u.element + place, combine(load0(u.element + place), x)); \
+				old = atomicCAS(word, seen, u.word); \
+			} while (old != seen); \
+		} \
+	}
 #endif
 
 #define MIN(x, y) ((x) != (x) || (x) < (y) ? (x) : (y))

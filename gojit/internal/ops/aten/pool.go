@@ -334,6 +334,9 @@ func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
 	if x.IsHollow() {
 		return emptyBeside(x, p.shape(x), x.DType()), emptyBeside(x, p.shape(x), tensor.Int64)
 	}
+	if x.OnDevice() {
+		return maxPoolOnDevice(x, p)
+	}
 	work := accumulator(x.DType())
 	in := contiguous(to(x, work))
 	out, indices = empty(p.shape(x), work), empty(p.shape(x), tensor.Int64)
@@ -439,6 +442,10 @@ func ordered32(bits int32) int64 {
 
 // pooledMaxima gives the largest element of each window, without its index.
 func pooledMaxima(x *tensor.Tensor, p pooling) *tensor.Tensor {
+	if x.OnDevice() {
+		out, _ := maxPoolOnDevice(x, p)
+		return out
+	}
 	g, ok := p.geometry(x)
 	work := accumulator(x.DType())
 	if !ok || work != tensor.Float32 && work != tensor.Float64 {
@@ -470,6 +477,9 @@ func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *te
 	name := "avg_pool2d"
 	if p.n == 3 {
 		name = "avg_pool3d_out_frame"
+	}
+	if x.OnDevice() && (x.DType() == tensor.Int64 || x.DType().IsFloating()) {
+		return averagePoolOnDevice(x, p, includePad, override)
 	}
 	if x.DType() == tensor.Int64 {
 		return averageIntegers(x, &p, divisors[float64](&p, includePad, override))

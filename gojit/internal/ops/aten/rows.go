@@ -149,6 +149,9 @@ func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor
 	if t.Dim() > 0 {
 		n = t.Size(dim)
 	}
+	if t.OnDevice() {
+		return selectAlong(t, dim, index, shape, func(int64) { raise(source.IndexError, "index out of range in self") })
+	}
 	list := indicesOf(index)
 	out := empty(shape, t.DType())
 	bad := -1
@@ -184,6 +187,11 @@ func indexFirst(t, index *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 func take(t, at *tensor.Tensor) *tensor.Tensor {
 	check(at.DType() == tensor.Int64, "take(): Expected a long tensor for index, but got %s", at.DType().CppName())
 	flat := contiguous(t)
+	if t.OnDevice() {
+		return must(selectAlong(must(flat.View(-1)), 0, must(at.Reshape(-1)), []int{at.Numel()}, func(v int64) {
+			raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", v, flat.Numel())
+		}).View(at.Shape()...))
+	}
 	out := empty(at.Shape(), t.DType())
 	list, n := indicesOf(at), flat.Numel()
 	if bad := pickSlices(out, must(flat.View(-1)), 0, list, -n); bad >= 0 {

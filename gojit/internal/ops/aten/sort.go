@@ -77,7 +77,7 @@ func (l *lines) back(t *tensor.Tensor) *tensor.Tensor {
 	}
 	shape := slices.Clone(t.Shape())
 	shape[l.dim], shape[l.dims-1] = shape[l.dims-1], shape[l.dim]
-	return l.backInto(empty(shape, t.DType()), t)
+	return l.backInto(emptyBeside(t, shape, t.DType()), t)
 }
 
 // backLike is back into the layout that an elementwise result over the source has.
@@ -85,7 +85,7 @@ func (l *lines) backLike(t *tensor.Tensor) *tensor.Tensor {
 	if l.dims == 0 {
 		return t
 	}
-	return l.backInto(must(tensor.EmptyLike(l.source, t.DType())), t)
+	return l.backInto(must(tensor.EmptyFormatOn(t.Device(), l.source, t.DType(), tensor.PreserveFormat)), t)
 }
 
 func (l *lines) backInto(out, t *tensor.Tensor) *tensor.Tensor {
@@ -206,12 +206,19 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 
 func sortAlong(t *tensor.Tensor, dim int, descending bool) (values, indices *tensor.Tensor) {
 	l := linesOf("sorting_kernel_method_name", t, dim)
+	if t.OnDevice() {
+		values, order := l.sortedOnDevice(descending)
+		return l.backLike(values), l.backLike(order)
+	}
 	order := l.ordered(l.n, descending)
 	return l.backLike(l.values(order, l.n)), l.backLike(order)
 }
 
 func argsort(t *tensor.Tensor, dim int, descending bool) *tensor.Tensor {
 	l := linesOf("sorting_kernel_method_name", t, dim)
+	if t.OnDevice() {
+		return l.backLike(second(l.sortedOnDevice(descending)))
+	}
 	return l.backLike(l.ordered(l.n, descending))
 }
 
@@ -226,6 +233,13 @@ func topK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.T
 		k = 1
 	}
 	l := linesOf("topk_cpu", t, dim)
+	if t.OnDevice() {
+		values, order := l.sortedOnDevice(largest)
+		if l.dims > 0 {
+			values, order = contiguous(must(values.Slice(l.dims-1, 0, k, 1))), contiguous(must(order.Slice(l.dims-1, 0, k, 1)))
+		}
+		return l.back(values), l.back(order)
+	}
 	order := l.ordered(k, largest)
 	return l.back(l.values(order, k)), l.back(order)
 }
