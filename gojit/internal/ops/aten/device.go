@@ -114,7 +114,9 @@ func runAsOthers(op *ops.Operator, record *ops.Def, args, out []value.Value) (ok
 		succeed(op.Parts(args, out))
 		return true
 	case op.IsFunctional() && record != nil && record.Decomp != nil:
-		copy(out, record.Decomp(onDevices{}, args))
+		run := &plainly{}
+		copy(out, record.Decomp(run, args))
+		run.giveUp(out)
 		return true
 	}
 	functional := functionalBase(op.Name)
@@ -171,21 +173,6 @@ var functionalNames = sync.OnceValue(func() map[string]string {
 	}
 	return names
 })
-
-// onDevices runs the operators that a decomposition is made of, and records none.
-type onDevices struct{}
-
-func (onDevices) Emit(name string, args ...value.Value) []value.Value {
-	op := ops.Find(key(name))
-	check(op != nil && op.Run != nil, "%s is not implemented", name)
-	given := append([]value.Value(nil), args...)
-	for _, a := range op.Schema().Arguments[len(args):] {
-		given = append(given, a.NewDefault())
-	}
-	out := make([]value.Value, len(op.Schema().Returns))
-	succeed(op.Run(given, out))
-	return out
-}
 
 func tryBody(body func(c call), args, out []value.Value) (err error) {
 	defer source.Catch(&err)

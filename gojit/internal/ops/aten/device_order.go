@@ -8,13 +8,12 @@ import (
 // sortedOnDevice orders the lines of a tensor of a device: values and places, the dimension last.
 func (l *lines) sortedOnDevice(descending bool) (values, places *tensor.Tensor) {
 	values = l.t
-	places = must(onDeviceOf(l.t, countTo(l.n), l.n).Expand(l.t.Shape()...))
 	if l.dims == 0 {
 		places = emptyBeside(l.t, nil, tensor.Int64)
 		tensor.Fill(places, tensor.Int(0))
 		return values, places
 	}
-	places = contiguous(places)
+	places = contiguous(must(onDeviceOf(l.t, countTo(l.n), l.n).Expand(l.t.Shape()...)))
 	var largest int64
 	if descending {
 		largest = 1

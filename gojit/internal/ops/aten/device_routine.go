@@ -288,3 +288,43 @@ func onDeviceOf(t *tensor.Tensor, list []int, shape ...int) *tensor.Tensor {
 	}
 	return must(must(tensor.FromSlice(wide, shape...)).ToDevice(t.Device()))
 }
+
+// keptStrides is a result as an elementwise one of like is laid out.
+func keptStrides(out, like *tensor.Tensor) *tensor.Tensor {
+	if like.IsContiguous() {
+		return out
+	}
+	alike := must(tensor.EmptyFormatOn(out.Device(), like, out.DType(), tensor.PreserveFormat))
+	succeed(tensor.Copy(alike, out))
+	return alike
+}
+
+// mixOnDevice makes each element along a dimension of some, on a device: the first tap of all, then the second, and so on.
+func mixOnDevice(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
+	most, plain := 1, true
+	for _, own := range taps {
+		most = max(most, len(own))
+		plain = plain && len(own) == 1 && own[0].weight == 1
+	}
+	shape, across := slices.Clone(x.Shape()), slices.Repeat([]int{1}, x.Dim())
+	shape[dim], across[dim] = len(taps), len(taps)
+	var sum *tensor.Tensor
+	for k := range most {
+		places, weights := make([]int, len(taps)), make([]float64, len(taps))
+		for i, own := range taps {
+			if k < len(own) {
+				places[i], weights[i] = own[k].index, own[k].weight
+			}
+		}
+		part := selectAlong(x, dim, onDeviceOf(x, places, len(places)), shape, func(int64) {})
+		if plain {
+			return part
+		}
+		factor := must(to(must(tensor.FromSlice(weights, across...)), x.DType()).ToDevice(x.Device()))
+		if part = mul.on(part, factor); sum != nil {
+			part = add.on(sum, part)
+		}
+		sum = part
+	}
+	return sum
+}

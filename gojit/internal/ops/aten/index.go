@@ -291,7 +291,7 @@ func scattering(name string, how combine) definition {
 		src := c.operand(3).tensor
 		if src == nil {
 			mustFit(c.scalar(3), t.DType())
-			src = must(tensor.Full(at.Shape(), c.scalar(3), t.DType()))
+			src = fullBeside(t, at.Shape(), c.scalar(3), t.DType())
 		}
 		mode := how
 		if len(c.args) > 4 {
@@ -327,18 +327,18 @@ func scatterReduce(c call) *tensor.Tensor {
 		by, start = combinationOf(c.str(4))
 	}
 	if !includeSelf {
-		filler := must(tensor.Full(at.Shape(), startOf(start, t.DType()), t.DType()))
+		filler := fullBeside(t, at.Shape(), startOf(start, t.DType()), t.DType())
 		scatterInto(t, dim, at, filler, replace)
 	}
 	scatterInto(t, dim, at, src, by)
 	if !isMean {
 		return t
 	}
-	counts := zeros(t.Shape(), t.DType())
+	counts := zerosBeside(t, t.Shape(), t.DType())
 	if includeSelf {
 		tensor.Fill(counts, tensor.Int(1))
 	}
-	scatterInto(counts, dim, at, must(tensor.Full(at.Shape(), tensor.Int(1), t.DType())), addTo)
+	scatterInto(counts, dim, at, fullBeside(t, at.Shape(), tensor.Int(1), t.DType()), addTo)
 	counts = clampMin.withNumber(counts, 1)
 	if t.DType().IsFloating() {
 		return div.on(t, counts)

@@ -734,7 +734,7 @@ func planeMeans(x *tensor.Tensor, dims []int) *tensor.Tensor {
 	if size > 1024 || x.Numel() == 0 || !x.IsContiguous() {
 		return mean(x, dims, true, x.DType())
 	}
-	ones := must(tensor.Full([]int{size, 1}, tensor.Int(1), work))
+	ones := fullBeside(x, []int{size, 1}, tensor.Int(1), work)
 	sums := products(must(to(x, work).View(x.Numel()/size, size)), ones)
 	shape := append(slices.Clone(x.Shape()[:x.Dim()-len(dims)]), slices.Repeat([]int{1}, len(dims))...)
 	return to(divideBy(must(sums.View(shape...)), tensor.Int(int64(size))), x.DType())

@@ -215,8 +215,16 @@ func repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
 	if isMeta(t) {
 		return must(tensor.EmptyMeta(final, t.DType()))
 	}
-	out := empty(final, t.DType())
+	out := emptyBeside(t, final, t.DType())
 	if out.Numel() == 0 {
+		return out
+	}
+	if t.OnDevice() {
+		var tiles, whole []int
+		for i, n := range shape {
+			tiles, whole = append(tiles, times[i], n), append(whole, 1, n)
+		}
+		succeed(tensor.Copy(must(out.View(tiles...)), must(t.Reshape(whole...))))
 		return out
 	}
 	// Dimensions that are not repeated join the row that is copied.
