@@ -79,6 +79,30 @@ def group_norm(input, num_groups: int, weight: Optional[Tensor], bias: Optional[
     return y
 
 
+def special_softmax(self, dim: int, dtype: Optional[int]):
+    return torch.softmax(self, dim, dtype)
+
+
+def allclose(self, other, rtol: float, atol: float, equal_nan: bool):
+    return bool(torch.isclose(self, other, rtol, atol, equal_nan).all())
+
+
+def mode(self, dim: int, keepdim: bool):
+    # The smallest of the most frequent elements, and the last place of it.
+    if self.dim() == 0:
+        return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+    values, indices = torch.sort(self, dim, stable=True)
+    rows = values.movedim(dim, -1).contiguous()
+    ends = torch.searchsorted(rows, rows, right=True)
+    counts = ends - torch.searchsorted(rows, rows)
+    place = ends.gather(-1, counts.argmax(-1, True)) - 1
+    v = rows.gather(-1, place).movedim(-1, dim)
+    i = indices.movedim(dim, -1).gather(-1, place).movedim(-1, dim)
+    if keepdim:
+        return v, i
+    return v.squeeze(dim), i.squeeze(dim)
+
+
 # ---- losses ----
 
 def _own_losses(self, target, weight: Optional[Tensor], ignore_index: int):
@@ -172,40 +196,6 @@ def bincount(self, weights: Optional[Tensor], minlength: int):
     return torch.index_add(torch.zeros([n], dtype=w.dtype, device=self.device), 0, at, w)
 
 
-def _own_positions(sorted_sequence, values, right: bool):
-    # How many elements of a row are before each value, or before and equal to it.
-    rows = sorted_sequence.unsqueeze(-2)
-    x = values.unsqueeze(-1)
-    if right:
-        return (rows <= x).sum([-1])
-    return (rows < x).sum([-1])
-
-
-def searchsorted__Tensor(sorted_sequence, self, out_int32: bool, right: bool, side: Optional[str], sorter: Optional[Tensor]):
-    rows = sorted_sequence
-    if sorter is not None:
-        rows = rows.gather(-1, sorter)
-    if side is not None:
-        right = right or side == "right"
-    at = _own_positions(rows, self, right)
-    if out_int32:
-        return at.to(torch.int32)
-    return at
-
-
-def searchsorted__Scalar(sorted_sequence, self: number, out_int32: bool, right: bool, side: Optional[str], sorter: Optional[Tensor]):
-    value = torch.full([1], self, dtype=sorted_sequence.dtype, device=sorted_sequence.device)
-    return torch.searchsorted(sorted_sequence, value, out_int32=out_int32, right=right, side=side, sorter=sorter).reshape([])
-
-
-def bucketize__Tensor(self, boundaries, out_int32: bool, right: bool):
-    return torch.searchsorted(boundaries, self.reshape([-1]), out_int32=out_int32, right=right).reshape(self.shape)
-
-
-def bucketize__Scalar(self: number, boundaries, out_int32: bool, right: bool):
-    return torch.searchsorted(boundaries, self, out_int32=out_int32, right=right)
-
-
 def repeat_interleave__Tensor(repeats, output_size: Optional[int]):
     ends = torch.cumsum(repeats, 0)
     n = 0
@@ -270,14 +260,14 @@ def nanmedian__dim(self, dim: int, keepdim: bool):
 
 def median(self):
     if self.numel() == 0:
-        return torch.full([], float("nan"), dtype=self.dtype, device=self.device)
+        return (self.sum() / 0).to(self.dtype)
     v, i = torch.median(self.reshape([-1]), 0)
     return v
 
 
 def nanmedian(self):
     if self.numel() == 0:
-        return torch.full([], float("nan"), dtype=self.dtype, device=self.device)
+        return (self.sum() / 0).to(self.dtype)
     v, i = torch.nanmedian(self.reshape([-1]), 0)
     return v
 

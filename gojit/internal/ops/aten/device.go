@@ -114,7 +114,7 @@ func runAsOthers(op *ops.Operator, record *ops.Def, args, out []value.Value) (ok
 		succeed(op.Parts(args, out))
 		return true
 	case op.IsFunctional() && record != nil && record.Decomp != nil:
-		run := &plainly{}
+		run := &partsOnDevice{of: op.Name}
 		copy(out, record.Decomp(run, args))
 		run.giveUp(out)
 		return true
@@ -173,6 +173,26 @@ var functionalNames = sync.OnceValue(func() map[string]string {
 	}
 	return names
 })
+
+// partsOnDevice runs what an operator is made of on a device. Decompositions have the operator itself check its arguments: it does so by their shapes.
+type partsOnDevice struct {
+	plainly
+	of string
+}
+
+// Unrecorded is for those.
+func (p *partsOnDevice) Unrecorded() ops.Emitter { return checksOfShapes{p} }
+
+type checksOfShapes struct{ parts *partsOnDevice }
+
+// Emit implements ops.Emitter.
+func (c checksOfShapes) Emit(name string, args ...value.Value) []value.Value {
+	if key(name) == c.parts.of {
+		s := &standIns{isAway: (*tensor.Tensor).OnDevice, make: withoutElements, result: withoutElements, of: map[*tensor.Tensor]*tensor.Tensor{}}
+		args = s.values(args)
+	}
+	return c.parts.Emit(name, args...)
+}
 
 func tryBody(body func(c call), args, out []value.Value) (err error) {
 	defer source.Catch(&err)

@@ -67,3 +67,18 @@ func (q *runningExtreme) onDevice(t *tensor.Tensor, dim int) (values, indices *t
 	runAlong("extremes", how, dim, values, work, indices)
 	return values, indices
 }
+
+// searchOnDevice is searchSorted on a device, for tensors of one type.
+func searchOnDevice(sorted, values *tensor.Tensor, right bool) *tensor.Tensor {
+	out := emptyBeside(sorted, values.Shape(), tensor.Int64)
+	if out.Numel() == 0 {
+		return out
+	}
+	perRow := 0
+	if sorted.Dim() > 1 {
+		perRow = values.Size(values.Dim() - 1)
+	}
+	r := kernel.Routine{Text: "search", Entry: "search", Types: []tensor.DType{sorted.DType()}, Threads: out.Numel()}
+	succeed(launchRoutine(r, []*tensor.Tensor{out, sorted, values}, int64(sorted.Size(sorted.Dim()-1)), int64(perRow), int64(btoi(right))))
+	return out
+}
