@@ -91,7 +91,7 @@ def mode(self, dim: int, keepdim: bool):
     # The smallest of the most frequent elements, and the last place of it.
     if self.dim() == 0:
         return self.clone(), torch.zeros_like(self, dtype=torch.int64)
-    values, indices = torch.sort(self, dim, stable=True)
+    values, indices = torch.sort(self, dim)
     rows = values.movedim(dim, -1).contiguous()
     ends = torch.searchsorted(rows, rows, right=True)
     counts = ends - torch.searchsorted(rows, rows)

@@ -142,6 +142,8 @@ type Device struct {
 	major   int32 // of the compute capability
 	minor   int32
 	units   int32 // multiprocessors
+	threads int32 // that each of them runs at most
+	random  stream
 	memory  allocator
 	counts  counters
 
@@ -153,9 +155,10 @@ type Device struct {
 
 // Attributes of a device, as the driver numbers them.
 const (
-	attributeUnits = 16
-	attributeMajor = 75
-	attributeMinor = 76
+	attributeUnits   = 16
+	attributeThreads = 39
+	attributeMajor   = 75
+	attributeMinor   = 76
 )
 
 // devices are those of the machine, opened the first time.
@@ -196,7 +199,7 @@ func (v *Device) open(ordinal int32) error {
 		return err
 	}
 	v.name = strings.TrimRight(string(name), "\x00")
-	for attribute, value := range map[int32]*int32{attributeUnits: &v.units, attributeMajor: &v.major, attributeMinor: &v.minor} {
+	for attribute, value := range map[int32]*int32{attributeUnits: &v.units, attributeThreads: &v.threads, attributeMajor: &v.major, attributeMinor: &v.minor} {
 		if err := d.check("cuDeviceGetAttribute", d.cuDeviceGetAttribute(value, attribute, v.handle)); err != nil {
 			return err
 		}

@@ -13,6 +13,9 @@ type Runner interface {
 	Run(k *Kernel, operands []*tensor.Tensor, params []tensor.Scalar) error
 	// RunRoutine runs a routine over tensors of one device. Where it is checked and an element is not as it must be, the error is a *RoutineFailure.
 	RunRoutine(r *Routine, tensors []*tensor.Tensor, numbers []int64) error
+	// Draw returns what a routine draws n random numbers of a device with: by how many threads, and the seed and place of the device's stream, which
+	// is moved on.
+	Draw(d tensor.Device, n int) (threads int, seed, offset uint64, err error)
 }
 
 // Routine is a program of a device that is no expression of elements: package kernel/cuda has its text.

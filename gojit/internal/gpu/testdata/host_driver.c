@@ -52,7 +52,7 @@ int cuInit(unsigned flags) { return 0; }
 int cuDeviceGetCount(int *found) { *found = 1; return 0; }
 int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
 int cuDeviceGetName(char *name, int length, int device) { snprintf(name, length, "software device"); return 0; }
-int cuDeviceGetAttribute(int *value, int attribute, int device) { *value = attribute == 16 ? 2 : attribute == 75 ? 9 : 0; return 0; }
+int cuDeviceGetAttribute(int *value, int attribute, int device) { *value = attribute == 16 ? 2 : attribute == 75 ? 9 : attribute == 39 ? 1024 : 0; return 0; }
 int cuDevicePrimaryCtxRetain(void **context, int device) { *context = context; return 0; }
 int cuCtxSetCurrent(void *context) { return 0; }
 int cuCtxSynchronize(void) { return 0; }

@@ -96,7 +96,7 @@ func runOnDevice(name string, record *ops.Def, body func(c call), device tensor.
 		succeed(err)
 	case deviceWrites(args) != writes:
 		raise(source.NotImplementedError, "'%s' has no form for the device %s, and found out when it had written an argument", name, device)
-	case runAsOthers(op, record, args, out):
+	case runAsOthers(op, args, out):
 	case deviceFallback:
 		runOnCopies(name, body, args, out)
 	default:
@@ -106,16 +106,16 @@ func runOnDevice(name string, record *ops.Def, body func(c call), device tensor.
 }
 
 // runAsOthers runs an operator as what it is made of, or one that writes as the one that does not. ok is false where it is known as neither.
-func runAsOthers(op *ops.Operator, record *ops.Def, args, out []value.Value) (ok bool) {
+func runAsOthers(op *ops.Operator, args, out []value.Value) (ok bool) {
 	switch {
 	case op == nil || isNestedDeeply():
 		return false
 	case op.Parts != nil:
 		succeed(op.Parts(args, out))
 		return true
-	case op.IsFunctional() && record != nil && record.Decomp != nil:
+	case op.IsFunctional() && op.Def().Decomp != nil:
 		run := &partsOnDevice{of: op.Name}
-		copy(out, record.Decomp(run, args))
+		copy(out, op.Def().Decomp(run, args))
 		run.giveUp(out)
 		return true
 	}
