@@ -78,7 +78,7 @@ print(w.grad)
         "        [ 3.,  4.,  5.]])",
         "[[0.0, 7.0, 2.0], [3.0, 3.0, 3.0]] [3.0, 7.0, 3.0]",
         "RuntimeError Expected all tensors to be on the same device, but",
-        "NotImplementedError Could not run 'aten::linalg_svd' with arguments f",
+        "NotImplementedError Could not run 'aten::linalg_svd' with arguments fr",
         "TypeError can't convert cuda:0 device type tensor to numpy. ",
         "RuntimeError CUDA error: invalid device ordinal: there is no de",
         "tensor([2., 2., 2.], device='cuda:0')",

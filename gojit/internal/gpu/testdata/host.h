@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define __device__
+#define DEVICE static
 
 #define UNCHECKED __attribute__((no_sanitize("kernel-address")))
 

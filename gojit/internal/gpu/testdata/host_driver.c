@@ -202,12 +202,33 @@ int cuLaunchKernel(struct function *function, unsigned gx, unsigned gy, unsigned
 	return code;
 }
 
-struct program { char path[256]; char log[4096]; char *image; uint64_t size; };
+struct program { char path[256]; char log[4096]; char *image, *text; uint64_t size; };
+
+/* Keeps a text and the options it is compiled with in the folder of the variable HOST_TEXTS, for NVRTC itself to compile (.ci/run nvrtc). */
+static void keep(const char *text, int options, const char **texts) {
+	const char *folder = getenv("HOST_TEXTS");
+	char path[512];
+	uint64_t hash = 14695981039346656037u;
+	if (folder == NULL)
+		return;
+	for (const char *at = text; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 1099511628211u;
+	snprintf(path, sizeof path, "%s/%016llx.cu", folder, (unsigned long long)hash);
+	FILE *file = fopen(path, "w");
+	if (file == NULL)
+		return;
+	fprintf(file, "//");
+	for (int i = 0; i < options; i++)
+		fprintf(file, " %s", texts[i]);
+	fprintf(file, "\n%s", text);
+	fclose(file);
+}
 
 int nvrtcVersion(int *major, int *minor) { *major = 0; *minor = 1; return 0; }
 
 int nvrtcCreateProgram(struct program **made, const char *text, const char *name, int headers, const char **contents, const char **names) {
 	struct program *p = *made = calloc(1, sizeof *p);
+	p->text = strdup(text);
 	int file = temporary(p->path, ".c");
 	if (file < 0 || write(file, text, strlen(text)) != (ssize_t)strlen(text))
 		return 1;
@@ -216,6 +237,7 @@ int nvrtcCreateProgram(struct program **made, const char *text, const char *name
 
 int nvrtcCompileProgram(struct program *p, int options, const char **texts) {
 	char command[2048], library[260];
+	keep(p->text, options, texts);
 	snprintf(library, sizeof library, "%s.so", p->path);
 	snprintf(command, sizeof command, "cc -std=gnu11 -O1 -w -ffp-contract=off -fwrapv -shared -fPIC -fsanitize=kernel-address "
 		"--param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0 "
@@ -244,4 +266,4 @@ int nvrtcGetPTXSize(struct program *p, uint64_t *size) { *size = p->size; return
 int nvrtcGetPTX(struct program *p, char *text) { memcpy(text, p->image, p->size); return 0; }
 int nvrtcGetProgramLogSize(struct program *p, uint64_t *size) { *size = strlen(p->log) + 1; return 0; }
 int nvrtcGetProgramLog(struct program *p, char *text) { strcpy(text, p->log); return 0; }
-int nvrtcDestroyProgram(struct program **p) { unlink((*p)->path); free((*p)->image); free(*p); *p = NULL; return 0; }
+int nvrtcDestroyProgram(struct program **p) { unlink((*p)->path); free((*p)->image); free((*p)->text); free(*p); *p = NULL; return 0; }

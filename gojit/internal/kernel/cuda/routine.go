@@ -45,14 +45,14 @@ func RoutineText(r *kernel.Routine) (string, error) {
 		if memory.IsComplex() {
 			continue // they are only moved
 		}
-		p.line("static __device__ C%d load%d(const T%d *at) { return %s; }", i, i, i, p.load(memory, computed, "at"))
-		p.open("static __device__ void store%d(T%d *at, C%d x)", i, i, i)
+		p.line("DEVICE C%d load%d(const T%d *at) { return %s; }", i, i, i, p.load(memory, computed, "at"))
+		p.open("DEVICE void store%d(T%d *at, C%d x)", i, i, i)
 		p.store(memory, "at", "x", computed)
 		p.close()
 	}
 	if r.Combine != kernel.NoReduce {
 		computed := kernel.ComputeType(r.Types[0])
-		p.line("static __device__ C0 combine(C0 x, C0 y) { return %s; }", p.binary(r.Combine.Op(), computed, "x", "y"))
+		p.line("DEVICE C0 combine(C0 x, C0 y) { return %s; }", p.binary(r.Combine.Op(), computed, "x", "y"))
 		p.line("#define START %s", constant(computed, r.Combine.Identity(computed)))
 	}
 	if len(r.Types) > 0 {

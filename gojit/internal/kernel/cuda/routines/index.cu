@@ -2,7 +2,7 @@
    steps of 0 along that dimension in what is indexed; the numbers behind the walk are sizes and steps of the indexed dimensions. */
 #define DIMS 8
 
-static __device__ void walk(const Args *a, i64 i, char **at) {
+DEVICE void walk(const Args *a, i64 i, char **at) {
 	const i64 *size = a->number + 1, *step = size + DIMS;
 	for (int k = 0; k < a->tensors; k++)
 		at[k] = a->at[k];
@@ -18,7 +18,7 @@ static __device__ void walk(const Args *a, i64 i, char **at) {
 }
 
 /* The distance that the indices say, -1 where one of them is beyond its dimension. */
-static __device__ i64 distance(const Args *a, char **at) {
+DEVICE i64 distance(const Args *a, char **at) {
 	const i64 *indexed = a->number + 1 + (1 + a->tensors) * DIMS;
 	i64 sum = 0;
 	for (int k = 2; k < a->tensors; k++, indexed += 2) {

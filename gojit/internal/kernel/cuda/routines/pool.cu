@@ -3,7 +3,7 @@
    padding counts, and a divisor that takes the place of the size. */
 typedef struct { i64 from[3], to[3], by[3], size; } Window;
 
-static __device__ Window window_of(const Args *a, i64 place) {
+DEVICE Window window_of(const Args *a, i64 place) {
 	const i64 *out = a->number + 3, *windows[3];
 	Window w;
 	windows[0] = (const i64 *)a->at[2];

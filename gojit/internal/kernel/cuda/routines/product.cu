@@ -33,15 +33,15 @@
 #define AT(k) ((T0 *)a->at[k])
 
 /* Matrices with steps: 5, 8, 11 and 14 on are those from one matrix, row and column to the next of the four tensors. */
-static __device__ i64 place_of(const Args *a, int k, i64 batch, i64 i, i64 j) {
+DEVICE i64 place_of(const Args *a, int k, i64 batch, i64 i, i64 j) {
 	const i64 *step = a->number + 5 + 3 * k;
 	return batch * step[0] + i * step[1] + j * step[2];
 }
 
-static __device__ C0 left_of(const Args *a, i64 batch, i64 i, i64 k) { return load0(AT(1) + place_of(a, 1, batch, i, k)); }
-static __device__ C0 right_of(const Args *a, i64 batch, i64 k, i64 j) { return load0(AT(2) + place_of(a, 2, batch, k, j)); }
+DEVICE C0 left_of(const Args *a, i64 batch, i64 i, i64 k) { return load0(AT(1) + place_of(a, 1, batch, i, k)); }
+DEVICE C0 right_of(const Args *a, i64 batch, i64 k, i64 j) { return load0(AT(2) + place_of(a, 2, batch, k, j)); }
 
-static __device__ void store_of(const Args *a, i64 batch, i64 i, i64 j, C0 x) {
+DEVICE void store_of(const Args *a, i64 batch, i64 i, i64 j, C0 x) {
 	if (a->tensors == 4)
 		x = x + load0(AT(3) + place_of(a, 3, batch, i, j));
 	store0(AT(0) + place_of(a, 0, batch, i, j), x);
@@ -61,10 +61,10 @@ BLOCKS(product) { MULTIPLY(left_of, right_of, store_of) }
 #define PADDING (a->number + 20)
 #define DILATION (a->number + 23)
 
-static __device__ i64 product_of(const i64 *n) { return n[0] * n[1] * n[2]; }
+DEVICE i64 product_of(const i64 *n) { return n[0] * n[1] * n[2]; }
 
 /* An element of a volume of inputs under a tap of the kernel at a place of the result. */
-static __device__ C0 under(const Args *a, const T0 *volume, i64 place, i64 tap) {
+DEVICE C0 under(const Args *a, const T0 *volume, i64 place, i64 tap) {
 	i64 at = 0, step = 1;
 	for (int d = 2; d >= 0; d--) {
 		const i64 i = place % OUT[d] * STRIDE[d] - PADDING[d] + tap % KERNEL_SIZE[d] * DILATION[d];
@@ -79,7 +79,7 @@ static __device__ C0 under(const Args *a, const T0 *volume, i64 place, i64 tap) 
 }
 
 /* An element of a volume of results that reads the input at a place by a tap of the kernel. */
-static __device__ C0 over(const Args *a, const T0 *volume, i64 place, i64 tap) {
+DEVICE C0 over(const Args *a, const T0 *volume, i64 place, i64 tap) {
 	i64 at = 0, step = 1;
 	for (int d = 2; d >= 0; d--) {
 		const i64 i = place % IN[d] + PADDING[d] - tap % KERNEL_SIZE[d] * DILATION[d], o = i / STRIDE[d];
@@ -93,14 +93,14 @@ static __device__ C0 over(const Args *a, const T0 *volume, i64 place, i64 tap) {
 	return load0(volume + at);
 }
 
-static __device__ C0 kernel_row(const Args *a, i64 group, i64 i, i64 k) { return load0(AT(1) + (group * OUTPUTS + i) * INPUTS * product_of(KERNEL_SIZE) + k); }
+DEVICE C0 kernel_row(const Args *a, i64 group, i64 i, i64 k) { return load0(AT(1) + (group * OUTPUTS + i) * INPUTS * product_of(KERNEL_SIZE) + k); }
 
-static __device__ C0 input_column(const Args *a, i64 group, i64 k, i64 j) {
+DEVICE C0 input_column(const Args *a, i64 group, i64 k, i64 j) {
 	const i64 taps = product_of(KERNEL_SIZE), places = product_of(OUT);
 	return under(a, AT(2) + ((j / places * GROUPS + group) * INPUTS + k / taps) * product_of(IN), j % places, k % taps);
 }
 
-static __device__ void store_result(const Args *a, i64 group, i64 i, i64 j, C0 x) {
+DEVICE void store_result(const Args *a, i64 group, i64 i, i64 j, C0 x) {
 	const i64 places = product_of(OUT), channel = group * OUTPUTS + i;
 	if (a->tensors == 4)
 		x = x + load0(AT(3) + channel);
@@ -109,17 +109,17 @@ static __device__ void store_result(const Args *a, i64 group, i64 i, i64 j, C0 x
 
 BLOCKS(convolve) { MULTIPLY(kernel_row, input_column, store_result) }
 
-static __device__ C0 kernel_column(const Args *a, i64 group, i64 i, i64 k) {
+DEVICE C0 kernel_column(const Args *a, i64 group, i64 i, i64 k) {
 	const i64 taps = product_of(KERNEL_SIZE);
 	return load0(AT(1) + ((group * OUTPUTS + k / taps) * INPUTS + i) * taps + k % taps);
 }
 
-static __device__ C0 result_column(const Args *a, i64 group, i64 k, i64 j) {
+DEVICE C0 result_column(const Args *a, i64 group, i64 k, i64 j) {
 	const i64 taps = product_of(KERNEL_SIZE), places = product_of(IN);
 	return over(a, AT(2) + ((j / places * GROUPS + group) * OUTPUTS + k / taps) * product_of(OUT), j % places, k % taps);
 }
 
-static __device__ void store_input(const Args *a, i64 group, i64 i, i64 j, C0 x) {
+DEVICE void store_input(const Args *a, i64 group, i64 i, i64 j, C0 x) {
 	const i64 places = product_of(IN), channel = group * INPUTS + i;
 	if (a->tensors == 4)
 		x = x + load0(AT(3) + channel);
@@ -128,17 +128,17 @@ static __device__ void store_input(const Args *a, i64 group, i64 i, i64 j, C0 x)
 
 BLOCKS(transpose) { MULTIPLY(kernel_column, result_column, store_input) }
 
-static __device__ C0 result_row(const Args *a, i64 group, i64 i, i64 k) {
+DEVICE C0 result_row(const Args *a, i64 group, i64 i, i64 k) {
 	const i64 places = product_of(OUT);
 	return load0(AT(1) + ((k / places * GROUPS + group) * OUTPUTS + i) * places + k % places);
 }
 
-static __device__ C0 input_tap(const Args *a, i64 group, i64 k, i64 j) {
+DEVICE C0 input_tap(const Args *a, i64 group, i64 k, i64 j) {
 	const i64 taps = product_of(KERNEL_SIZE), places = product_of(OUT);
 	return under(a, AT(2) + ((k / places * GROUPS + group) * INPUTS + j / taps) * product_of(IN), k % places, j % taps);
 }
 
-static __device__ void store_weight(const Args *a, i64 group, i64 i, i64 j, C0 x) {
+DEVICE void store_weight(const Args *a, i64 group, i64 i, i64 j, C0 x) {
 	store0(AT(0) + (group * OUTPUTS + i) * INPUTS * product_of(KERNEL_SIZE) + j, x);
 }
 

@@ -1,7 +1,7 @@
 /* Random numbers of Philox 4x32 with ten rounds, as CUDA's programs draw them: a thread has a subsequence of its own, takes four words at a time, and
    their numbers go to elements that lie as many apart as there are threads. Tensor: result; numbers: threads, seed, offset, two parameters as
    bits of doubles. */
-static __device__ void draw(const Args *a, i64 thread, i64 turn, u32 *word) {
+DEVICE void draw(const Args *a, i64 thread, i64 turn, u32 *word) {
 	const u64 counter = (u64)a->number[2] / 4 + (u64)turn;
 	u32 x = (u32)counter, y = (u32)(counter >> 32), z = (u32)thread, w = (u32)((u64)thread >> 32);
 	u32 key = (u32)a->number[1], other = (u32)((u64)a->number[1] >> 32);

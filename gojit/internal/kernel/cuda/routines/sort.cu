@@ -1,7 +1,7 @@
 /* Orders rows by merging runs that are in order: every element finds its place by a search in the run beside its own. Tensors: values and places,
    those before and those after; numbers: elements of a row, length of a run, whether the largest comes first. A NaN is larger than all numbers. */
-static __device__ bool less(C0 x, C0 y) { return x < y || y != y && x == x; }
-static __device__ bool comes_before(const Args *a, C0 x, C0 y) { return a->number[2] ? less(y, x) : less(x, y); }
+DEVICE bool less(C0 x, C0 y) { return x < y || y != y && x == x; }
+DEVICE bool comes_before(const Args *a, C0 x, C0 y) { return a->number[2] ? less(y, x) : less(x, y); }
 
 KERNEL(merge) {
 	for (i64 i = FIRST; i < a.n; i += STEP) {
