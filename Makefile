@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INCLUDE = $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))')
-GO_SOURCES := $(shell find gojit pybind -name '*.go' -o -name '*.py' -o -name '*.[chs]' -o -name '*.txt' -o -name '*.pgo') go.mod
+GO_SOURCES := $(shell find gojit pybind -name '*.go' -o -name '*.py' -o -name '*.[chs]' -o -name '*.txt' -o -name '*.pgo' -o -name '*.cu') go.mod
 STAMP := build/.native
 
 .PHONY: help setup demo test go-test py-test test-gpu clib install-library install wheel clean

@@ -108,7 +108,7 @@ class Words(nn.Module):
         self.norm = nn.LayerNorm(128)
 
     def forward(self, tokens):
-        return self.norm(self.table(tokens) + self.positions(torch.arange(tokens.size(1))))
+        return self.norm(self.table(tokens) + self.positions(torch.arange(tokens.size(1), device=tokens.device)))
 
 
 def images(channels=64, size=28, batch=4):

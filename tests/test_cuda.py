@@ -1,5 +1,6 @@
 """Tensors on CUDA devices, on the software device of gojit/internal/gpu/testdata: what a process without it sees, and what one with it does."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -23,11 +24,17 @@ def driver(tmp_path_factory):
     return path
 
 
-def run(program, driver):
+def python(arguments, driver):
     env = {**os.environ, "PYTHONPATH": str(ROOT), "GOJIT_CUDA_DRIVER": str(driver), "GOJIT_CHECK": ""}  # guarded blocks are of exact sizes
-    done = subprocess.run([sys.executable, "-c", "import torchjit as torch\n" + program], env=env, capture_output=True, text=True)
+    if pathlib.Path(driver).exists():
+        env["GOJIT_CUDA_CACHE"] = str(pathlib.Path(driver).parent / "compiled")  # shared by the tests
+    done = subprocess.run([sys.executable, *arguments], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def run(program, driver):
+    return python(["-c", "import torchjit as torch\n" + program], driver)
 
 
 def test_without_a_driver():
@@ -54,7 +61,7 @@ x[0, 1] = 7
 x[1].fill_(2).add_(1)
 y = torch.zeros(2, 3)
 print(y.copy_(x).tolist(), x.amax(0).tolist())
-for f in (lambda: x + torch.ones(2, 3), lambda: x.sort(), lambda: x.numpy(), lambda: torch.ones(1, device="cuda:3")):
+for f in (lambda: x + torch.ones(2, 3), lambda: torch.linalg.svd(x), lambda: x.numpy(), lambda: torch.ones(1, device="cuda:3")):
     try:
         f()
     except Exception as e:
@@ -71,7 +78,7 @@ print(w.grad)
         "        [ 3.,  4.,  5.]])",
         "[[0.0, 7.0, 2.0], [3.0, 3.0, 3.0]] [3.0, 7.0, 3.0]",
         "RuntimeError Expected all tensors to be on the same device, but",
-        "NotImplementedError Could not run 'aten::sort' with arguments from the",
+        "NotImplementedError Could not run 'aten::linalg_svd' with arguments fr",
         "TypeError can't convert cuda:0 device type tensor to numpy. ",
         "RuntimeError CUDA error: invalid device ordinal: there is no de",
         "tensor([2., 2., 2.], device='cuda:0')",
@@ -135,3 +142,24 @@ print(f(x.cuda()))
         driver,
     )
     assert out.splitlines() == ["cuda:0 True", "tensor(18., device='cuda:0')"]
+
+
+# How many operators of attack/samples.txt have no form for the device, and which modules of benchmarks/compiled.py meet one: fewer is better, and more a failure.
+OPERATORS_WITHOUT_FORM = 66
+MODULES_WITHOUT_FORM = {"RReLU", "FractionalMaxPool2d", "EmbeddingBag", "CTCLoss"}
+
+
+def test_every_record(driver):
+    """Every operator agrees with the processor, or refuses with the error that names it and the device."""
+    found = json.loads(python([ROOT / "tests" / "cuda_records.py"], driver).splitlines()[-1])
+    assert found["wrong"] == {}
+    assert len(found["refused"]) == OPERATORS_WITHOUT_FORM, found["refused"]
+    assert len(found["agree"]) > 500
+
+
+def test_modules(driver):
+    """Forward, backward and a step of an optimizer, eager and scripted."""
+    found = json.loads(python([ROOT / "tests" / "cuda_modules.py"], driver).splitlines()[-1])
+    assert found["wrong"] == {}
+    assert {name.removesuffix(", scripted") for name in found["refused"]} == MODULES_WITHOUT_FORM
+    assert len(found["agree"]) > 250

@@ -11,6 +11,7 @@ import (
 type Generator struct {
 	mu         sync.Mutex
 	seed       uint64
+	restarts   uint64
 	state      [twisterWords]uint32
 	at         int // words of state used
 	normal     float64
@@ -52,6 +53,14 @@ func (g *Generator) SeedFromTime() uint64 {
 	return seed
 }
 
+// Restarts returns how often the stream was begun anew.
+func (g *Generator) Restarts() uint64 {
+	g = g.current()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.restarts
+}
+
 // InitialSeed returns the seed the stream started from.
 func (g *Generator) InitialSeed() uint64 {
 	g = g.current()
@@ -61,6 +70,7 @@ func (g *Generator) InitialSeed() uint64 {
 }
 
 func (g *Generator) restart(seed uint64) {
+	g.restarts++
 	g.seed, g.at, g.haveNormal = seed, twisterWords, false
 	g.state[0] = uint32(seed)
 	for i := 1; i < twisterWords; i++ {

@@ -29,10 +29,13 @@ import (
 // files hold the definitions: what operators are made of, operators that are gradients of others, and operators that have
 // no other implementation.
 //
-//go:embed composites.py gradients.py operators.py
+//go:embed composites.py gradients.py operators.py devices.py
 var files embed.FS
 
 var fileNames = []string{"composites.py", "gradients.py", "operators.py"}
+
+// devicesFile holds what operators are made of on devices that have no form of them: it counts there alone.
+const devicesFile = "devices.py"
 
 func textOf(name string) string {
 	text, err := files.ReadFile(name)
@@ -91,19 +94,37 @@ func Link() {
 			}
 		}
 	}
+	for line := range strings.Lines(textOf(devicesFile)) {
+		if rest, ok := strings.CutPrefix(line, "def "); ok && !strings.HasPrefix(rest, "_own_") {
+			name, _, _ := strings.Cut(rest, "(")
+			ops.Find("aten::" + operatorName(name)).PartsOnDevices = func(args, out []value.Value) error {
+				m := &autograd.Mode{}
+				m.SetGradEnabled(false)
+				return call(m, onDevices()[name], args, out)
+			}
+		}
+	}
 }
+
+// onDevices are the definitions of devicesFile by name.
+var onDevices = sync.OnceValue(func() map[string]*ir.Function { return Definitions(devicesFile, textOf(devicesFile)) })
 
 // link has the operator of a definition recorded as what the definition does. An operator without an
 // implementation of its own always runs so.
 func link(name string) {
 	key := operatorName(name)
 	autograd.Decompose(key, func(m *autograd.Mode, args, out []value.Value) error { return run(m, name, args, out) })
-	if o := ops.Find("aten::" + key); o != nil && o.Run == nil {
-		o.Run = func(args, out []value.Value) error {
-			m := &autograd.Mode{}
-			m.SetGradEnabled(false)
-			return run(m, name, args, out)
-		}
+	o := ops.Find("aten::" + key)
+	if o == nil {
+		return
+	}
+	o.Parts = func(args, out []value.Value) error {
+		m := &autograd.Mode{}
+		m.SetGradEnabled(false)
+		return run(m, name, args, out)
+	}
+	if o.Run == nil {
+		o.Run = o.Parts
 		variants := aten.Variants(key, o.Run)
 		for i := range variants {
 			if known := ops.Find(variants[i].Name); known != nil && known.Run == nil {
@@ -149,8 +170,13 @@ func run(m *autograd.Mode, name string, args, out []value.Value) error {
 	if err != nil {
 		return err
 	}
-	ctx := autograd.WithMode(context.Background(), inner)
-	code, err := engine().Code(functions()[name])
+	return call(inner, functions()[name], args, out)
+}
+
+// call runs a definition.
+func call(m *autograd.Mode, f *ir.Function, args, out []value.Value) error {
+	ctx := autograd.WithMode(context.Background(), m)
+	code, err := engine().Code(f)
 	if err != nil {
 		return err
 	}

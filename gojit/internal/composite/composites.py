@@ -78,7 +78,7 @@ def special_entr(self):
     return torch.where(self > 0, -torch.xlogy(self, self), torch.special_entr(self.detach()))
 
 def log_sigmoid_forward(self):
-    return torch.log_sigmoid(self), torch.zeros([0])
+    return torch.log_sigmoid(self), torch.zeros([0], device=self.device)
 
 def clamp_min__Tensor(self, min):
     return torch.where(self < min, min.to(self.dtype), self)
@@ -178,7 +178,7 @@ def quantile(self, q, dim: Optional[int], keepdim: bool, interpolation: str):
     return found if many else found.squeeze(0)
 
 def quantile__scalar(self, q: float, dim: Optional[int], keepdim: bool, interpolation: str):
-    return torch.quantile(self, torch.tensor(q, dtype=self.dtype), dim, keepdim, interpolation=interpolation)
+    return torch.quantile(self, torch.tensor(q, dtype=self.dtype, device=self.device), dim, keepdim, interpolation=interpolation)
 
 def cumprod(self, dim: int, dtype: Optional[int]):
     x = self if dtype is None else self.to(dtype)
@@ -236,7 +236,7 @@ def cov(self, correction: int, fweights: Optional[Tensor], aweights: Optional[Te
         weights = aweights if weights is None else weights * aweights
     if weights is None:
         mean = torch.sum(x, 1) / x.size(1)
-        norm = torch.tensor(x.size(1) - correction)
+        norm = torch.tensor(x.size(1) - correction, device=x.device)
     else:
         sum = torch.sum(weights)
         mean = torch.sum(x * weights, 1) / sum
@@ -345,7 +345,7 @@ def cartesian_prod(tensors: List[Tensor]):
     return torch.stack([t.flatten() for t in torch.meshgrid(tensors, indexing="ij")], 1)
 
 def combinations(self, r: int, with_replacement: bool):
-    index = torch.combinations(torch.arange(self.numel()), r, with_replacement)
+    index = torch.combinations(torch.arange(self.numel(), device=self.device), r, with_replacement)
     return self[index]
 
 def block_diag(tensors: List[Tensor]):
@@ -756,7 +756,7 @@ def cdist(x1, x2, p: float, compute_mode: Optional[int]):
     return _own_distances(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 def pdist(self, p: float):
-    pairs = torch.combinations(torch.arange(self.size(0)), 2)
+    pairs = torch.combinations(torch.arange(self.size(0), device=self.device), 2)
     return _own_distances(self[pairs[:, 0]] - self[pairs[:, 1]], p)
 
 
@@ -911,10 +911,10 @@ def linalg_tensorsolve(self, other, dims: Optional[List[int]]):
 def _own_ctc(log_probs, target, blank: int):
     # log_probs (T, C) and target (S) of one sequence
     size = 2 * target.size(0) + 1
-    labels = torch.full([size], blank, dtype=torch.int64)
+    labels = torch.full([size], blank, dtype=torch.int64, device=log_probs.device)
     labels[1::2] = target
     never = torch.full([2], -1e30, dtype=log_probs.dtype, device=log_probs.device)
-    skips = torch.zeros([size], dtype=torch.bool)
+    skips = torch.zeros([size], dtype=torch.bool, device=log_probs.device)
     if size > 3:
         skips[2:] = (labels[2:] != blank).logical_and(labels[2:] != labels[:-2])
     emitted = log_probs.index_select(1, labels)
@@ -948,7 +948,7 @@ def ctc_loss__IntList(log_probs, targets, input_lengths: List[int], target_lengt
         losses.append(loss)
     all = torch.stack(losses)
     if reduction == 1:
-        sizes = torch.clamp(torch.tensor(target_lengths), min=1)
+        sizes = torch.clamp(torch.tensor(target_lengths, device=log_probs.device), min=1)
         return torch.mean(all / sizes.to(all.dtype))
     if reduction == 2:
         return torch.sum(all)
@@ -1059,7 +1059,7 @@ def stft(self, n_fft: int, hop_length: Optional[int], win_length: Optional[int],
 
 def _own_overlap_add(frames, hop: int):
     count, n = frames.size(-2), frames.size(-1)
-    places = (torch.arange(count) * hop).unsqueeze(1) + torch.arange(n)
+    places = (torch.arange(count, device=frames.device) * hop).unsqueeze(1) + torch.arange(n, device=frames.device)
     total = torch.zeros([frames.size(0), n + hop * (count - 1)], dtype=frames.dtype, device=frames.device)
     return total.index_add(1, places.reshape(-1), frames.reshape(frames.size(0), -1))
 
@@ -1079,7 +1079,7 @@ def istft(self, n_fft: int, hop_length: Optional[int], win_length: Optional[int]
         raise RuntimeError("istft: expected 0 < hop_length <= win_length")
     if width <= 0 or width > n_fft:
         raise RuntimeError("istft: expected 0 < win_length <= n_fft")
-    weights = torch.ones([width], dtype=torch.real(spectrum).dtype)
+    weights = torch.ones([width], dtype=torch.real(spectrum).dtype, device=spectrum.device)
     if window is not None:
         if window.dim() != 1 or window.size(0) != width:
             raise RuntimeError("istft: Invalid window shape. window has to be 1D and length of `win_length`")
@@ -1128,7 +1128,7 @@ def _own_packed(A, pivot: bool):
 
 def _own_row_swaps(like, pivots, m: int):
     k = pivots.size(-1)
-    rest = torch.arange(k + 1, m + 1).to(pivots.dtype).expand(pivots.shape[:-1] + [m - k])
+    rest = torch.arange(k + 1, m + 1, device=pivots.device).to(pivots.dtype).expand(pivots.shape[:-1] + [m - k])
     eye = torch.eye(m, dtype=like.dtype, device=like.device).expand(pivots.shape[:-1] + [m, m])
     return torch.linalg_lu_solve(eye, torch.cat([pivots, rest], -1), eye)
 

@@ -223,8 +223,8 @@ def _histogramdd_from_bin_tensors(self, bins: List[Tensor], weight: Optional[Ten
     _own_check_histogramdd(self, len(bins), weight)
     values = self.reshape(-1, self.size(-1))
     weights = torch.ones_like(values[:, 0]) if weight is None else weight.reshape(-1)
-    place = torch.zeros([values.size(0)], dtype=torch.int64)
-    inside = torch.ones([values.size(0)], dtype=torch.bool)
+    place = torch.zeros([values.size(0)], dtype=torch.int64, device=values.device)
+    inside = torch.ones([values.size(0)], dtype=torch.bool, device=values.device)
     shape: List[int] = []
     cells = 1
     for d in range(len(bins)):

@@ -1,15 +1,73 @@
 package gpu
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // options keep products and sums apart (each is rounded, as on the processor) and functions exact.
 func (v *Device) options() []string {
 	return []string{fmt.Sprintf("--gpu-architecture=compute_%d%d", v.major, v.minor), "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true", "--std=c++17"}
+}
+
+// cacheVariable names the folder that keeps compiled texts, "off" for none.
+const cacheVariable = "GOJIT_CUDA_CACHE"
+
+// cacheFolder returns that folder: the user's cache where nothing is said, "" where there is none.
+func cacheFolder() string {
+	switch folder := os.Getenv(cacheVariable); folder {
+	case "off":
+		return ""
+	case "":
+		if os.Getenv(driverVariable) != "" {
+			return "" // another compiler each time, perhaps
+		}
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return ""
+		}
+		return filepath.Join(user, "torchjit", "cuda")
+	default:
+		return folder
+	}
+}
+
+// image returns a text compiled for the device: what a folder keeps for the text, the options and the compiler's version, where it does.
+func (v *Device) image(text string) ([]byte, error) {
+	options, folder := v.options(), cacheFolder()
+	var major, minor int32
+	if folder == "" || v.driver.nvrtcVersion(&major, &minor) != 0 {
+		return v.driver.compile(text, options)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d.%d\n%s\n%s", major, minor, strings.Join(options, "\n"), text))
+	path := filepath.Join(folder, hex.EncodeToString(sum[:])+".ptx")
+	if image, err := os.ReadFile(path); err == nil && len(image) > 0 {
+		return image, nil
+	}
+	image, err := v.driver.compile(text, options)
+	if err == nil {
+		keepFile(path, image)
+	}
+	return image, err
+}
+
+// keepFile writes a file. That it cannot is no failure: the text is compiled again next time.
+func keepFile(path string, data []byte) {
+	if os.MkdirAll(filepath.Dir(path), 0o700) == nil {
+		_ = safefile.ReplaceFile(path, func(w io.Writer) error {
+			_, err := w.Write(data)
+			return err
+		})
+	}
 }
 
 // compile turns CUDA C into PTX, the driver's text of instructions. The error of a text that is not valid has the compiler's messages.

@@ -37,6 +37,7 @@ type driver struct {
 	cuModuleGetFunction      func(function *uintptr, module uintptr, name string) int32
 	cuModuleUnload           func(module uintptr) int32
 	cuLaunchKernel           func(function uintptr, gridX, gridY, gridZ, blockX, blockY, blockZ, shared uint32, stream uintptr, arguments, extra unsafe.Pointer) int32
+	nvrtcVersion             func(major, minor *int32) int32
 	nvrtcCreateProgram       func(program *uintptr, text, name string, headers int32, contents, names unsafe.Pointer) int32
 	nvrtcCompileProgram      func(program uintptr, count int32, options unsafe.Pointer) int32
 	nvrtcGetPTXSize          func(program uintptr, size *uint64) int32
@@ -94,7 +95,7 @@ func (d *driver) bindDriver(l *library) error {
 
 func (d *driver) bindCompiler(l *library) error {
 	return bind(l, map[string]any{
-		"nvrtcCreateProgram": &d.nvrtcCreateProgram, "nvrtcCompileProgram": &d.nvrtcCompileProgram, "nvrtcGetPTXSize": &d.nvrtcGetPTXSize,
+		"nvrtcVersion": &d.nvrtcVersion, "nvrtcCreateProgram": &d.nvrtcCreateProgram, "nvrtcCompileProgram": &d.nvrtcCompileProgram, "nvrtcGetPTXSize": &d.nvrtcGetPTXSize,
 		"nvrtcGetPTX": &d.nvrtcGetPTX, "nvrtcGetProgramLogSize": &d.nvrtcGetProgramLogSize, "nvrtcGetProgramLog": &d.nvrtcGetProgramLog,
 		"nvrtcDestroyProgram": &d.nvrtcDestroyProgram,
 	})
@@ -141,18 +142,23 @@ type Device struct {
 	major   int32 // of the compute capability
 	minor   int32
 	units   int32 // multiprocessors
+	threads int32 // that each of them runs at most
+	random  stream
 	memory  allocator
+	counts  counters
 
-	kernels     programs[uint64] // by the kernel's hash
-	conversions programs[[2]tensor.DType]
-	fills       programs[tensor.DType]
+	kernels     programs[uint64, *Program] // by the kernel's hash
+	conversions programs[[2]tensor.DType, *Program]
+	fills       programs[tensor.DType, *Program]
+	routines    programs[string, *module] // by the routine's key
 }
 
 // Attributes of a device, as the driver numbers them.
 const (
-	attributeUnits = 16
-	attributeMajor = 75
-	attributeMinor = 76
+	attributeUnits   = 16
+	attributeThreads = 39
+	attributeMajor   = 75
+	attributeMinor   = 76
 )
 
 // devices are those of the machine, opened the first time.
@@ -193,7 +199,7 @@ func (v *Device) open(ordinal int32) error {
 		return err
 	}
 	v.name = strings.TrimRight(string(name), "\x00")
-	for attribute, value := range map[int32]*int32{attributeUnits: &v.units, attributeMajor: &v.major, attributeMinor: &v.minor} {
+	for attribute, value := range map[int32]*int32{attributeUnits: &v.units, attributeThreads: &v.threads, attributeMajor: &v.major, attributeMinor: &v.minor} {
 		if err := d.check("cuDeviceGetAttribute", d.cuDeviceGetAttribute(value, attribute, v.handle)); err != nil {
 			return err
 		}

@@ -88,6 +88,7 @@ func (v *Device) take(m *Memory, size int) (code int32, err error) {
 		m.at = kept[len(kept)-1]
 		a.free[size] = kept[:len(kept)-1]
 	} else {
+		v.counts.allocations.Add(1)
 		err = v.do(func() error { code = v.driver.cuMemAlloc_v2(&m.at, uint64(size)); return nil })
 		if err != nil || code != 0 {
 			return code, err

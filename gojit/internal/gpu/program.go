@@ -10,13 +10,46 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// module is a text compiled for a device.
+type module struct {
+	device *Device
+	handle uintptr
+	entry  []uintptr
+}
+
+// compileModule compiles a text and looks up its entry points.
+func (v *Device) compileModule(text string, entries ...string) (*module, error) {
+	image, err := v.image(text)
+	if err != nil {
+		return nil, err
+	}
+	m, d := &module{device: v, entry: make([]uintptr, len(entries))}, v.driver
+	err = v.do(func() error {
+		if err := d.check("cuModuleLoadData", d.cuModuleLoadData(&m.handle, unsafe.Pointer(&image[0]))); err != nil {
+			return err
+		}
+		for i, name := range entries {
+			if err := d.check("cuModuleGetFunction", d.cuModuleGetFunction(&m.entry[i], m.handle, name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	runtime.AddCleanup(m, func(handle uintptr) {
+		_ = v.Synchronize() // the device may still run it
+		_ = v.do(func() error { return v.driver.check("cuModuleUnload", v.driver.cuModuleUnload(handle)) })
+	}, m.handle)
+	return m, nil
+}
+
 // Program is a kernel compiled for a device. It may run in many goroutines at once.
 type Program struct {
+	*module
 	made   *kernel.Kernel // what it was made of
 	source *cuda.Source
-	device *Device
-	module uintptr
-	entry  []uintptr // in the order in which they run
 	params []tensor.DType
 }
 
@@ -26,44 +59,21 @@ func NewProgram(v *Device, k *kernel.Kernel) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	image, err := v.driver.compile(s.Text, v.options())
+	entries := []string{"elements"}
+	if s.IsReduction() {
+		entries = []string{"lanes", "fold", "join"} // in the order in which they run
+	}
+	m, err := v.compileModule(s.Text, entries...)
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{made: k, source: s, device: v, params: make([]tensor.DType, s.Kernel.Params)}
+	p := &Program{module: m, made: k, source: s, params: make([]tensor.DType, s.Kernel.Params)}
 	for i := range s.Kernel.Instrs {
 		if in := &s.Kernel.Instrs[i]; in.Op == kernel.Param {
 			p.params[in.Imm] = in.Type
 		}
 	}
-	err = v.do(func() error { return p.load(image) })
-	if err != nil {
-		return nil, err
-	}
-	runtime.AddCleanup(p, func(module uintptr) {
-		_ = v.Synchronize() // the device may still run it
-		_ = v.do(func() error { return v.driver.check("cuModuleUnload", v.driver.cuModuleUnload(module)) })
-	}, p.module)
 	return p, nil
-}
-
-// load gives the image to the driver and looks up the entry points.
-func (p *Program) load(image []byte) error {
-	d := p.device.driver
-	if err := d.check("cuModuleLoadData", d.cuModuleLoadData(&p.module, unsafe.Pointer(&image[0]))); err != nil {
-		return err
-	}
-	names := []string{"elements"}
-	if p.source.IsReduction() {
-		names = []string{"lanes", "fold", "join"}
-	}
-	p.entry = make([]uintptr, len(names))
-	for i, name := range names {
-		if err := d.check("cuModuleGetFunction", d.cuModuleGetFunction(&p.entry[i], p.module, name)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Source returns the text that was compiled.
@@ -94,7 +104,7 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) error {
 	}
 	err = p.device.do(func() error { return p.launch(w) })
 	runtime.KeepAlive(tensors)
-	runtime.KeepAlive(p) // its module is unloaded once nobody holds it
+	runtime.KeepAlive(p.module) // it is unloaded once nobody holds it
 	return err
 }
 
@@ -155,17 +165,25 @@ func (p *Program) launchReduction(w *walk) error {
 
 // Threads in a block, and blocks for each multiprocessor: more threads than these take several elements each.
 const (
-	blockThreads  = 256
+	blockThreads  = cuda.Width
 	blocksPerUnit = 32
 )
 
 // start launches an entry point for a number of threads.
 func (p *Program) start(entry uintptr, w *walk, threads int64) error {
-	d := p.device.driver
-	words := w.words(p.source)
+	return p.device.launch(entry, p.device.blocksFor(threads), w.words(p.source))
+}
+
+// blocksFor returns how many blocks a number of threads is run by.
+func (v *Device) blocksFor(threads int64) int64 {
+	return min((threads+blockThreads-1)/blockThreads, int64(v.units)*blocksPerUnit)
+}
+
+// launch gives the device blocks of threads to run, whose argument is words; its context is current.
+func (v *Device) launch(entry uintptr, blocks int64, words []uint64) error {
 	arguments := []unsafe.Pointer{unsafe.Pointer(&words[0])}
-	blocks := min((threads+blockThreads-1)/blockThreads, int64(p.device.units)*blocksPerUnit)
-	err := d.check("cuLaunchKernel", d.cuLaunchKernel(entry, uint32(blocks), 1, 1, blockThreads, 1, 1, 0, 0, unsafe.Pointer(&arguments[0]), nil))
+	v.counts.launches.Add(1)
+	err := v.driver.check("cuLaunchKernel", v.driver.cuLaunchKernel(entry, uint32(blocks), 1, 1, blockThreads, 1, 1, 0, 0, unsafe.Pointer(&arguments[0]), nil))
 	runtime.KeepAlive(words)
 	return err
 }

@@ -10,24 +10,24 @@ import (
 const mostPrograms = 4096
 
 // programs are the programs of a device by what they are for.
-type programs[K comparable] struct {
+type programs[K, P comparable] struct {
 	mu   sync.Mutex
-	made map[K]*Program
+	made map[K]P
 }
 
 // get returns the program of a key, which make compiles where it is not there yet.
-func (t *programs[K]) get(key K, make func() (*Program, error)) (*Program, error) {
+func (t *programs[K, P]) get(key K, make func() (P, error)) (P, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p := t.made[key]; p != nil {
+	if p, ok := t.made[key]; ok {
 		return p, nil
 	}
 	p, err := make()
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	if t.made == nil || len(t.made) >= mostPrograms {
-		t.made = map[K]*Program{}
+		t.made = map[K]P{}
 	}
 	t.made[key] = p
 	return p, nil

@@ -65,6 +65,7 @@ func nbytes(t *tensor.Tensor) uint64 { return uint64(t.Numel() * t.DType().Size(
 
 // write copies from the processor to the device. The tensors are contiguous and alike.
 func (v *Device) write(dst, src *tensor.Tensor) error {
+	v.counts.uploads.Add(1)
 	err := v.do(func() error {
 		return v.driver.check("cuMemcpyHtoD", v.driver.cuMemcpyHtoD_v2(pointer(dst.Address()), src.DataPtr(), nbytes(src)))
 	})
@@ -75,6 +76,7 @@ func (v *Device) write(dst, src *tensor.Tensor) error {
 
 // read copies from the device to the processor. The tensors are contiguous and alike.
 func (v *Device) read(dst, src *tensor.Tensor) error {
+	v.counts.downloads.Add(1)
 	err := v.do(func() error {
 		return v.driver.check("cuMemcpyDtoH", v.driver.cuMemcpyDtoH_v2(unsafe.Pointer(dst.DataPtr()), pointer(src.Address()), nbytes(src)))
 	})
@@ -85,6 +87,7 @@ func (v *Device) read(dst, src *tensor.Tensor) error {
 
 // move copies within the device. The tensors are contiguous and alike.
 func (v *Device) move(dst, src *tensor.Tensor) error {
+	v.counts.copies.Add(1)
 	err := v.do(func() error {
 		return v.driver.check("cuMemcpyDtoD", v.driver.cuMemcpyDtoD_v2(pointer(dst.Address()), pointer(src.Address()), nbytes(src)))
 	})

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"fmt"
+
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -9,6 +11,30 @@ import (
 type Runner interface {
 	// Run computes the outputs from the inputs: operands holds the outputs, then the inputs, and params the numbers, as for Program.Run.
 	Run(k *Kernel, operands []*tensor.Tensor, params []tensor.Scalar) error
+	// RunRoutine runs a routine over tensors of one device. Where it is checked and an element is not as it must be, the error is a *RoutineFailure.
+	RunRoutine(r *Routine, tensors []*tensor.Tensor, numbers []int64) error
+	// Draw returns what a routine draws n random numbers of a device with: by how many threads, and the seed and place of the device's stream, which
+	// is moved on.
+	Draw(d tensor.Device, n int) (threads int, seed, offset uint64, err error)
+}
+
+// Routine is a program of a device that is no expression of elements: package kernel/cuda has its text.
+type Routine struct {
+	Text    string         // the name of the text
+	Entry   string         // its entry point
+	Types   []tensor.DType // what the text calls T0, T1 and so on
+	Combine ReduceOp       // how the text combines values of the first of them
+	Walks   bool           // the tensors, broadcast, are walked element by element
+	Checked bool           // an element that is not as it must be fails
+	Threads int            // what there is to do at once
+	Blocks  int            // or, where the threads of a block work together, by how many blocks
+}
+
+// RoutineFailure is the error of a routine that met an element which is not as it must be.
+type RoutineFailure struct{ Which, Value int64 }
+
+func (e *RoutineFailure) Error() string {
+	return fmt.Sprintf("element %d of operand %d is out of range", e.Value, e.Which)
 }
 
 // ErrNoDeviceForm is wrapped by the error of a kernel that a Runner has no form of.

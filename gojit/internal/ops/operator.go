@@ -38,6 +38,9 @@ type Operator struct {
 	Check func(args []value.Value) error
 	// Record is the operator's record, nil where nothing is to be said of it.
 	Record *Def
+	// Parts runs the operator as others, that it is made of, nil where it is made of none; PartsOnDevices, where a device has no form of the
+	// operator but forms of these.
+	Parts, PartsOnDevices Operation
 	// Alias says what calls do to the memory of their arguments.
 	Alias AliasKind
 

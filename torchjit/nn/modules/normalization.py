@@ -131,8 +131,9 @@ class CrossMapLRN2d(Module):
         pad_before = int((self.size - 1) / 2 + 1)
         squares = torch.cat([torch.zeros_like(input[:, :1]), input.pow(2).cumsum(1)], dim=1)
         channels = input.size(1)
-        ends = torch.clamp(torch.arange(channels) + pad_before, max=channels)
-        starts = torch.clamp(torch.arange(channels) - pad_before + 1, min=0)
+        places = torch.arange(channels, device=input.device)
+        ends = torch.clamp(places + pad_before, max=channels)
+        starts = torch.clamp(places - pad_before + 1, min=0)
         window = squares[:, ends] - squares[:, starts]
         return input / (window * (self.alpha / self.size) + self.k).pow(self.beta)
 

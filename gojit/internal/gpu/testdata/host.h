@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define __device__
+#define DEVICE static
 
 #define UNCHECKED __attribute__((no_sanitize("kernel-address")))
 
@@ -33,6 +34,20 @@ static long long host_first, host_step;
 		name##_body(*(const Args *)arguments[0]); \
 	} \
 	static void name##_body(const Args a)
+
+/* A kernel by blocks runs once for a block; what its threads do between two barriers is a loop over them, and what each has of its own an array. */
+#define BLOCKS(name) \
+	const int name##_by_blocks = 1; \
+	KERNEL(name)
+#define BLOCK host_first
+#define SHARED static
+#define THREADS for (int thread = 0; thread < WIDTH; thread++)
+#define OWN(type, name, n) static type name[WIDTH][n]
+#define MINE(name) name[thread]
+
+#define FIRST_TO_FAIL(failed) (*(failed) == 0 ? (*(failed) = 1) : 0)
+#define UPDATES
+#define UPDATE(at, x) store0(at, combine(load0(at), x))
 
 UNCHECKED static int __float_as_int(float f) { int i; memcpy(&i, &f, 4); return i; }
 UNCHECKED static float __int_as_float(int i) { float f; memcpy(&f, &i, 4); return f; }

@@ -1,5 +1,5 @@
-/* A software device: a driver and a compiler with CUDA's functions, whose device is the processor. NVRTC is the compiler of the system, PTX the
-   name of a shared library, and a kernel runs one thread after another. The device's memory is its own: a kernel that reads or writes anything
+/* A software device: a driver and a compiler with CUDA's functions, whose device is the processor. NVRTC is the compiler of the system, PTX a
+   shared library behind its length, and a kernel runs one thread, or one block, after another. The device's memory is its own: a kernel that reads or writes anything
    but memory which was allocated, a copy beyond an allocation and one between two addresses of the processor fail, as freed memory does. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -52,7 +52,7 @@ int cuInit(unsigned flags) { return 0; }
 int cuDeviceGetCount(int *found) { *found = 1; return 0; }
 int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
 int cuDeviceGetName(char *name, int length, int device) { snprintf(name, length, "software device"); return 0; }
-int cuDeviceGetAttribute(int *value, int attribute, int device) { *value = attribute == 16 ? 2 : attribute == 75 ? 9 : 0; return 0; }
+int cuDeviceGetAttribute(int *value, int attribute, int device) { *value = attribute == 16 ? 2 : attribute == 75 ? 9 : attribute == 39 ? 1024 : 0; return 0; }
 int cuDevicePrimaryCtxRetain(void **context, int device) { *context = context; return 0; }
 int cuCtxSetCurrent(void *context) { return 0; }
 int cuCtxSynchronize(void) { return 0; }
@@ -121,38 +121,59 @@ int cuMemsetD8_v2(uint64_t at, unsigned char value, uint64_t bytes) {
 	return fits ? 0 : invalid_value;
 }
 
-/* What a kernel may touch besides allocations: its stack, and the constants of its module. */
+/* What a kernel may touch besides allocations: its stack, and the constants of its module. Allocations that it touched last are looked at first. */
 static jmp_buf illegal;
-static char *stack;
-static void (*module_bounds)(char **low, char **high);
+static char *stack, *module_low, *module_high;
+enum { recent_blocks = 4 };
+static struct block recent[recent_blocks];
+static unsigned newest;
 
 static void check(char *at, unsigned long bytes) {
-	char here, *low, *high;
-	if (at >= &here && at + bytes <= stack || is_allocated((uint64_t)at, bytes))
+	char here;
+	if (at >= &here && at + bytes <= stack || at >= module_low && at + bytes <= module_high)
 		return;
-	module_bounds(&low, &high);
-	if (at < low || at + bytes > high)
+	for (int i = 0; i < recent_blocks; i++)
+		if ((uint64_t)at - recent[i].at < recent[i].bytes && bytes <= recent[i].bytes - ((uint64_t)at - recent[i].at))
+			return;
+	if (!is_allocated((uint64_t)at, bytes))
 		longjmp(illegal, 1);
+	recent[newest++ % recent_blocks] = blocks[blocks_until((uint64_t)at) - 1];
 }
 
+/* A file in the folder of temporary files: its name is written over path, which has room for 256 bytes. */
+static int temporary(char *path, const char *suffix) {
+	const char *folder = getenv("TMPDIR");
+	snprintf(path, 256, "%s/kernelXXXXXX%s", folder ? folder : "/tmp", suffix);
+	return mkstemps(path, strlen(suffix));
+}
+
+enum { header = 17 }; /* the length of the library that follows, in hexadecimal digits, and a line's end */
+
 int cuModuleLoadData(void **module, const char *image) {
-	*module = dlopen(image, RTLD_NOW | RTLD_LOCAL);
-	unlink(image);
+	char path[256];
+	size_t size = strtoull(image, NULL, 16);
+	int file = temporary(path, ".so");
+	if (file < 0 || write(file, image + header, size) != (ssize_t)size || close(file) != 0)
+		return invalid_image;
+	*module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	unlink(path);
 	if (*module == NULL)
 		return invalid_image;
 	*(void (**)(char *, unsigned long))dlsym(*module, "host_check") = check;
 	return 0;
 }
 
-/* A function of a module, with the module's bounds. */
-struct function { kernel run; void (*bounds)(char **low, char **high); };
+/* A function of a module, with the module's bounds. One by blocks does the work of all threads of a block in one call. */
+struct function { kernel run; void (*bounds)(char **low, char **high); int by_blocks; };
 
 int cuModuleGetFunction(struct function **function, void *module, const char *name) {
 	kernel run = (kernel)dlsym(module, name);
 	if (run == NULL)
 		return not_found;
+	char marker[256];
+	snprintf(marker, sizeof marker, "%s_by_blocks", name);
 	*function = malloc(sizeof **function);
-	**function = (struct function){run, (void (*)(char **, char **))dlsym(module, "host_bounds")};
+	**function = (struct function){run, (void (*)(char **, char **))dlsym(module, "host_bounds"), dlsym(module, marker) != NULL};
 	return 0;
 }
 
@@ -160,14 +181,15 @@ int cuModuleUnload(void *module) { return dlclose(module); }
 
 int cuLaunchKernel(struct function *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
 	void **arguments, void **extra) {
-	long long threads = (long long)gx * bx;
+	long long threads = function->by_blocks ? gx : (long long)gx * bx;
 	char here;
 	int code = 0;
 	if (gx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024)
 		return invalid_value;
 	pthread_mutex_lock(&lock);
 	stack = &here;
-	module_bounds = function->bounds;
+	function->bounds(&module_low, &module_high);
+	memset(recent, 0, sizeof recent);
 	launches++;
 	if (launches_until_failure > 0 && --launches_until_failure == 0)
 		code = launch_failed;
@@ -180,32 +202,68 @@ int cuLaunchKernel(struct function *function, unsigned gx, unsigned gy, unsigned
 	return code;
 }
 
-struct program { char path[256]; char log[4096]; };
+struct program { char path[256]; char log[4096]; char *image, *text; uint64_t size; };
+
+/* Keeps a text and the options it is compiled with in the folder of the variable HOST_TEXTS, for NVRTC itself to compile (.ci/run nvrtc). */
+static void keep(const char *text, int options, const char **texts) {
+	const char *folder = getenv("HOST_TEXTS");
+	char path[512];
+	uint64_t hash = 14695981039346656037u;
+	if (folder == NULL)
+		return;
+	for (const char *at = text; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 1099511628211u;
+	snprintf(path, sizeof path, "%s/%016llx.cu", folder, (unsigned long long)hash);
+	FILE *file = fopen(path, "w");
+	if (file == NULL)
+		return;
+	fprintf(file, "//");
+	for (int i = 0; i < options; i++)
+		fprintf(file, " %s", texts[i]);
+	fprintf(file, "\n%s", text);
+	fclose(file);
+}
+
+int nvrtcVersion(int *major, int *minor) { *major = 0; *minor = 1; return 0; }
 
 int nvrtcCreateProgram(struct program **made, const char *text, const char *name, int headers, const char **contents, const char **names) {
 	struct program *p = *made = calloc(1, sizeof *p);
-	const char *folder = getenv("TMPDIR");
-	snprintf(p->path, sizeof p->path, "%s/kernelXXXXXX.c", folder ? folder : "/tmp");
-	int file = mkstemps(p->path, 2);
+	p->text = strdup(text);
+	int file = temporary(p->path, ".c");
 	if (file < 0 || write(file, text, strlen(text)) != (ssize_t)strlen(text))
 		return 1;
 	return close(file);
 }
 
 int nvrtcCompileProgram(struct program *p, int options, const char **texts) {
-	char command[2048];
-	snprintf(command, sizeof command, "cc -std=gnu11 -O0 -w -ffp-contract=off -fwrapv -shared -fPIC -fsanitize=kernel-address "
+	char command[2048], library[260];
+	keep(p->text, options, texts);
+	snprintf(library, sizeof library, "%s.so", p->path);
+	snprintf(command, sizeof command, "cc -std=gnu11 -O1 -w -ffp-contract=off -fwrapv -shared -fPIC -fsanitize=kernel-address "
 		"--param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0 "
-		"-include " HOST_HEADER " -o %s.so %s -lm 2>&1", p->path, p->path);
+		"-include " HOST_HEADER " -o %s %s -lm 2>&1", library, p->path);
 	FILE *out = popen(command, "r");
 	if (out == NULL)
 		return 1;
 	fread(p->log, 1, sizeof p->log - 1, out);
-	return pclose(out) == 0 ? 0 : 6;
+	if (pclose(out) != 0)
+		return 6;
+	FILE *made = fopen(library, "r");
+	unlink(library);
+	if (made == NULL || fseek(made, 0, SEEK_END) != 0)
+		return 1;
+	uint64_t size = ftell(made);
+	rewind(made);
+	p->size = header + size;
+	p->image = malloc(p->size + 1);
+	sprintf(p->image, "%016llx\n", (unsigned long long)size);
+	int whole = fread(p->image + header, 1, size, made) == size;
+	fclose(made);
+	return whole ? 0 : 1;
 }
 
-int nvrtcGetPTXSize(struct program *p, uint64_t *size) { *size = strlen(p->path) + 4; return 0; }
-int nvrtcGetPTX(struct program *p, char *text) { sprintf(text, "%s.so", p->path); return 0; }
+int nvrtcGetPTXSize(struct program *p, uint64_t *size) { *size = p->size; return 0; }
+int nvrtcGetPTX(struct program *p, char *text) { memcpy(text, p->image, p->size); return 0; }
 int nvrtcGetProgramLogSize(struct program *p, uint64_t *size) { *size = strlen(p->log) + 1; return 0; }
 int nvrtcGetProgramLog(struct program *p, char *text) { strcpy(text, p->log); return 0; }
-int nvrtcDestroyProgram(struct program **p) { unlink((*p)->path); free(*p); *p = NULL; return 0; }
+int nvrtcDestroyProgram(struct program **p) { unlink((*p)->path); free((*p)->image); free((*p)->text); free(*p); *p = NULL; return 0; }

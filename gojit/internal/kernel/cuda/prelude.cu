@@ -11,15 +11,47 @@ typedef struct { float re, im; } c64;
 typedef struct { double re, im; } c128;
 
 #ifndef KERNEL
+#define DEVICE __device__ inline /* NVRTC warns of static functions that nothing uses */
 #define KERNEL(name) extern "C" __global__ void name(const Args a)
 #define FIRST ((i64)blockIdx.x * blockDim.x + threadIdx.x)
 #define STEP ((i64)gridDim.x * blockDim.x)
+/* A kernel by blocks: what its threads do between two barriers is a THREADS loop, what each has of its own an array. */
+#define BLOCKS(name) KERNEL(name)
+#define BLOCK ((i64)blockIdx.x)
+#define SHARED __shared__
+#define THREADS for (int thread = threadIdx.x, once = 1; once && thread < WIDTH; once = 0, __syncthreads())
+#define OWN(type, name, n) type name[n]
+#define MINE(name) name
+#define FIRST_TO_FAIL(failed) (atomicCAS((unsigned long long *)(failed), 0ull, 1ull) == 0)
+/* Combines an element in memory with another value, whatever others do at the same time. */
+#define UPDATE(at, x) update((at), (x))
+#define UPDATES \
+	DEVICE void update(T0 *at, C0 x) { \
+		if (sizeof(T0) == 8) { \
+			unsigned long long *word = (unsigned long long *)at, seen, old = *word; \
+			do { \
+				union { unsigned long long word; T0 element; } u; \
+				u.word = seen = old; \
+				store0(&u.element, combine(load0(&u.element), x)); \
+				old = atomicCAS(word, seen, u.word); \
+			} while (old != seen); \
+		} else { \
+			const int place = (int)((u64)at & 3) / (int)sizeof(T0); \
+			unsigned int *word = (unsigned int *)((u64)at & ~(u64)3), seen, old = *word; \
+			do { \
+				union { unsigned int word; T0 element[4 / sizeof(T0) + 1]; } u; \
+				u.word = seen = old; \
+				store0(u.element + place, combine(load0(u.element + place), x)); \
+				old = atomicCAS(word, seen, u.word); \
+			} while (old != seen); \
+		} \
+	}
 #endif
 
 #define MIN(x, y) ((x) != (x) || (x) < (y) ? (x) : (y))
 #define MAX(x, y) ((x) != (x) || (x) > (y) ? (x) : (y))
 
-static __device__ float from_half(u16 h) {
+DEVICE float from_half(u16 h) {
 	u32 sign = (u32)(h & 0x8000) << 16, exponent = h >> 10 & 31, digits = h & 1023;
 	if (exponent == 31)
 		return __int_as_float((i32)(sign | 0x7f800000 | digits << 13));
@@ -28,7 +60,7 @@ static __device__ float from_half(u16 h) {
 	return __int_as_float((i32)(sign | (exponent + 112) << 23 | digits << 13));
 }
 
-static __device__ u16 to_half(float f) {
+DEVICE u16 to_half(float f) {
 	u32 x = (u32)__float_as_int(f), sign = x >> 16 & 0x8000;
 	x &= 0x7fffffff;
 	if (x > 0x7f800000)
@@ -40,9 +72,9 @@ static __device__ u16 to_half(float f) {
 	return (u16)(sign | (x - 0x38000000 + 0xfff + (x >> 13 & 1)) >> 13);
 }
 
-static __device__ float from_bfloat(u16 b) { return __int_as_float((i32)((u32)b << 16)); }
+DEVICE float from_bfloat(u16 b) { return __int_as_float((i32)((u32)b << 16)); }
 
-static __device__ u16 to_bfloat(float f) {
+DEVICE u16 to_bfloat(float f) {
 	u32 x = (u32)__float_as_int(f);
 	if (f != f)
 		return 0x7fc0;
@@ -50,10 +82,10 @@ static __device__ u16 to_bfloat(float f) {
 }
 
 /* Numbers outside of the range become the smallest, as on x86-64. */
-static __device__ i64 to_i64(double v) { return v >= -0x1p63 && v < 0x1p63 ? (i64)v : (i64)1 << 63; }
-static __device__ i32 to_i32(double v) { return v > -0x1p31 - 1 && v < 0x1p31 ? (i32)v : (i32)((u32)1 << 31); }
+DEVICE i64 to_i64(double v) { return v >= -0x1p63 && v < 0x1p63 ? (i64)v : (i64)1 << 63; }
+DEVICE i32 to_i32(double v) { return v > -0x1p31 - 1 && v < 0x1p31 ? (i32)v : (i32)((u32)1 << 31); }
 
-static __device__ i64 quotient(i64 x, i64 y, i32 *failed) {
+DEVICE i64 quotient(i64 x, i64 y, i32 *failed) {
 	if (y == 0) {
 		*failed = 1;
 		return 0;
@@ -61,21 +93,21 @@ static __device__ i64 quotient(i64 x, i64 y, i32 *failed) {
 	return y == -1 ? (i64)(0 - (u64)x) : x / y;
 }
 
-static __device__ i64 remainder_of(i64 x, i64 y, i32 *failed) {
+DEVICE i64 remainder_of(i64 x, i64 y, i32 *failed) {
 	return (i64)((u64)x - (u64)quotient(x, y, failed) * (u64)y);
 }
 
-static __device__ i64 floor_quotient(i64 x, i64 y, i32 *failed) {
+DEVICE i64 floor_quotient(i64 x, i64 y, i32 *failed) {
 	i64 q = quotient(x, y, failed), r = (i64)((u64)x - (u64)q * (u64)y);
 	return r != 0 && (r < 0) != (y < 0) ? q - 1 : q;
 }
 
-static __device__ i64 modulo(i64 x, i64 y, i32 *failed) {
+DEVICE i64 modulo(i64 x, i64 y, i32 *failed) {
 	i64 r = remainder_of(x, y, failed);
 	return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
-static __device__ i64 power(i64 a, i64 b) {
+DEVICE i64 power(i64 a, i64 b) {
 	u64 result = 1, base = (u64)a, e = (u64)b;
 	if (b < 0)
 		return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
@@ -85,7 +117,7 @@ static __device__ i64 power(i64 a, i64 b) {
 	return (i64)result;
 }
 
-static __device__ i64 greatest_divisor(i64 a, i64 b) {
+DEVICE i64 greatest_divisor(i64 a, i64 b) {
 	i32 none;
 	while (b != 0) {
 		i64 r = remainder_of(a, b, &none);
@@ -95,20 +127,20 @@ static __device__ i64 greatest_divisor(i64 a, i64 b) {
 	return a < 0 ? (i64)(0 - (u64)a) : a;
 }
 
-static __device__ i64 shift_left(i64 a, i64 b, i64 width) { return b < 0 || b >= width ? 0 : (i64)((u64)a << b); }
-static __device__ i64 shift_right(i64 a, i64 b, i64 width) { return a >> (b < 0 || b >= width ? width - 1 : b); }
+DEVICE i64 shift_left(i64 a, i64 b, i64 width) { return b < 0 || b >= width ? 0 : (i64)((u64)a << b); }
+DEVICE i64 shift_right(i64 a, i64 b, i64 width) { return a >> (b < 0 || b >= width ? width - 1 : b); }
 
-static __device__ c64 sum_c64(c64 x, c64 y) {
+DEVICE c64 sum_c64(c64 x, c64 y) {
 	c64 z = {x.re + y.re, x.im + y.im};
 	return z;
 }
 
-static __device__ c128 sum_c128(c128 x, c128 y) {
+DEVICE c128 sum_c128(c128 x, c128 y) {
 	c128 z = {x.re + y.re, x.im + y.im};
 	return z;
 }
 
-static __device__ double mantissa(double v) {
+DEVICE double mantissa(double v) {
 	i32 e;
 	if (v != v || v < 0)
 		return v != v ? v : __longlong_as_double(0x7ff8000000000000);

@@ -170,7 +170,7 @@ func (p *printer) arguments() {
 		p.line("static __device__ const float table%d[16] = {%s};", i, strings.Join(values, ", "))
 	}
 	p.line("")
-	p.open("static __device__ void place(const Args *a, i64 i, char **at)")
+	p.open("DEVICE void place(const Args *a, i64 i, char **at)")
 	p.open("for (int k = 0; k < %d; k++)", s.Operands)
 	p.line("at[k] = a->at[k];")
 	p.close()

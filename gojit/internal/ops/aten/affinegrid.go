@@ -21,6 +21,7 @@ func affineGrid(theta *tensor.Tensor, size []int, corners bool) *tensor.Tensor {
 		}
 		row[dims] = 1
 	}
+	base = must(base.ToDevice(theta.Device()))
 	flat := must(base.Expand(size[0], points, dims+1))
 	grid := bmm(flat, must(to(theta, tensor.Float64).Transpose(1, 2)))
 	shape := append(append([]int{size[0]}, extents...), dims)

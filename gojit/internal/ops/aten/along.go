@@ -21,9 +21,8 @@ type along struct {
 
 // newAlong checks the index; its values are checked when they are used.
 func newAlong(name string, t *tensor.Tensor, dim int, index *tensor.Tensor) along {
-	check(index.DType() == tensor.Int64, "%s(): Expected dtype int64 for index", name)
+	checkAlong(name, t, dim, index)
 	dim = wrapDim(dim, t)
-	check(max(index.Dim(), 1) == max(t.Dim(), 1), "Index tensor must have the same number of dimensions as %s tensor", map[bool]string{true: "input", false: "self"}[name == "gather"])
 	a := along{index: tensor.Data[int64](contiguous(index)), dim: dim, limit: 1, stride: 1, n: index.Numel(), rows: oneOffset}
 	if t.Dim() == 0 {
 		return a
@@ -33,13 +32,23 @@ func newAlong(name string, t *tensor.Tensor, dim int, index *tensor.Tensor) alon
 	if index.Dim() == 0 {
 		shape = []int{1}
 	}
-	for d, n := range shape {
-		check(d == dim || n <= t.Size(d), "Size does not match at dimension %d expected index %s to be smaller than self %s apart from dimension %d", d, shapeText(shape), shapeText(t.Shape()), dim)
-	}
 	strides[dim] = 0
 	last := len(shape) - 1
 	a.n, a.step, a.rows = shape[last], strides[last], offsetsOf(shape[:last], strides[:last])
 	return a
+}
+
+// checkAlong fails where an index does not suit a tensor.
+func checkAlong(name string, t *tensor.Tensor, dim int, index *tensor.Tensor) {
+	check(index.DType() == tensor.Int64, "%s(): Expected dtype int64 for index", name)
+	dim = wrapDim(dim, t)
+	check(max(index.Dim(), 1) == max(t.Dim(), 1), "Index tensor must have the same number of dimensions as %s tensor", map[bool]string{true: "input", false: "self"}[name == "gather"])
+	if t.Dim() == 0 || index.Dim() == 0 {
+		return
+	}
+	for d, n := range index.Shape() {
+		check(d == dim || n <= t.Size(d), "Size does not match at dimension %d expected index %s to be smaller than self %s apart from dimension %d", d, shapeText(index.Shape()), shapeText(t.Shape()), dim)
+	}
 }
 
 // each calls f for rows, or parts of rows, of the elements from lo to hi: k is the number of the first
@@ -59,6 +68,9 @@ func (a *along) outside(v int64) {
 }
 
 func gather(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
+	if t.OnDevice() {
+		return gatherOnDevice(t, dim, index)
+	}
 	out := empty(index.Shape(), t.DType())
 	if out.Numel() == 0 {
 		return out
@@ -119,7 +131,12 @@ func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 		return
 	}
 	checkInside(t)
-	a := newAlong("scatter", t, dim, index)
+	var a along
+	if t.OnDevice() {
+		checkAlong("scatter", t, dim, index)
+	} else {
+		a = newAlong("scatter", t, dim, index)
+	}
 	check(src.Dim() == index.Dim() || src.Numel() == 1 && index.Numel() == 1, "Index tensor must have the same number of dimensions as src tensor")
 	for d, n := range index.Shape() {
 		if src.Dim() == 0 {
@@ -127,6 +144,14 @@ func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 		}
 		check(n <= src.Size(d), "Expected index %s to be smaller than src %s in all dimensions", shapeText(index.Shape()), shapeText(src.Shape()))
 		src = must(src.Slice(d, 0, n, 1))
+	}
+	if t.OnDevice() {
+		if src.SharesStorage(t) {
+			src = must(src.Clone(tensor.ContiguousFormat))
+		}
+		x, outside := alongDevice("scatter", t, dim, index, contiguous(src))
+		x.run(false, how, outside)
+		return
 	}
 	flat := contiguous(src)
 	defer forgetCopies(src, flat)

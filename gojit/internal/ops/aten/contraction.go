@@ -50,7 +50,7 @@ func cross(a, b *tensor.Tensor, dim int) *tensor.Tensor {
 	r := tensor.NewResultType()
 	r.Tensor(a)
 	r.Tensor(b)
-	out := empty(a.Shape(), r.DType())
+	out := emptyBeside(a, a.Shape(), r.DType())
 	for i := range 3 {
 		crossPart.run(part(out, i), []operand{ofTensor(part(a, i+1)), ofTensor(part(b, i+2)), ofTensor(part(a, i+2)), ofTensor(part(b, i+1))})
 	}

@@ -46,6 +46,11 @@ func convolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
 	if x.IsHollow() {
 		return laidOut(emptyBeside(x, shape, x.DType()), channelsLast, unbatched)
 	}
+	if x.OnDevice() {
+		out := emptyBeside(x, shape, x.DType())
+		convolveOnDevice(g, a.transposed, x, weight, bias, out)
+		return laidOut(out, channelsLast, unbatched)
+	}
 	if channelsLast && x.DType() == work && !a.transposed && g.SuitsLast() {
 		return convolveLast(g, x, weight, bias, shape)
 	}

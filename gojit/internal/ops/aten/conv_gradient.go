@@ -62,6 +62,12 @@ func (d *convGradient) ofInput() *tensor.Tensor {
 	if d.g.IsHollow() || d.weight.IsHollow() {
 		return must(tensor.EmptyHollow(d.input.Shape(), nil, d.g.DType(), nil))
 	}
+	channelsLast := d.g.Dim() == 4 && !d.g.IsContiguous() && d.g.IsContiguousFormat(tensor.ChannelsLast)
+	if d.g.OnDevice() {
+		out := emptyBeside(d.g, d.input.Shape(), d.g.DType())
+		convolveOnDevice(d.geometry, !d.args.transposed, d.g, d.weight, nil, out)
+		return laidOut(out, channelsLast, false)
+	}
 	work := productType(d.g.DType())
 	g, w, out := contiguous(to(d.g, work)), contiguous(to(d.weight, work)), empty(d.input.Shape(), work)
 	defer forgetCopies(d.g, g)
@@ -71,7 +77,6 @@ func (d *convGradient) ofInput() *tensor.Tensor {
 	} else {
 		convolve[float64](d.geometry, !d.args.transposed, g, w, nil, out)
 	}
-	channelsLast := d.g.Dim() == 4 && !d.g.IsContiguous() && d.g.IsContiguousFormat(tensor.ChannelsLast)
 	return laidOut(to(out, d.g.DType()), channelsLast, false)
 }
 
@@ -89,6 +94,11 @@ func (d *convGradient) ofWeight() *tensor.Tensor {
 	}
 	if in.IsHollow() || out.IsHollow() {
 		return must(tensor.EmptyHollow(d.weight.Shape(), nil, d.g.DType(), nil))
+	}
+	if in.OnDevice() {
+		result := emptyBeside(in, d.weight.Shape(), d.g.DType())
+		weightGradientOnDevice(d.geometry, in, out, result)
+		return result
 	}
 	work := productType(d.g.DType())
 	x, g := contiguous(to(in, work)), contiguous(to(out, work))

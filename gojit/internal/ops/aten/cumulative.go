@@ -25,6 +25,9 @@ func (q *runningExtreme) along(t *tensor.Tensor, dim int) (values, indices *tens
 	if t.Numel() == 0 || t.Dim() == 0 {
 		return must(t.Clone(tensor.ContiguousFormat)), must(tensor.Zeros(t.Shape(), tensor.Int64))
 	}
+	if t.OnDevice() {
+		return q.onDevice(t, dim)
+	}
 	if c, ok := columnsOf(t, dim, dim+1); ok && t.DType() != tensor.Bool {
 		return q.columns(c, computed)
 	}

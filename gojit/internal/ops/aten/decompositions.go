@@ -390,7 +390,7 @@ func composeAttention(e ops.Emitter, a []value.Value) []value.Value {
 	scores := x.do("matmul", x.do("mul.Scalar", q, 1/math.Sqrt(float64(q.Size(q.Dim()-1)))), x.do("transpose.int", k, -2, -1))
 	mask := a[3]
 	if a[6].Bool() {
-		mask = value.OfTensor(x.do("tril", must(tensor.Full([]int{q.Size(q.Dim() - 2), k.Size(k.Dim() - 2)}, tensor.Int(1), tensor.Bool))))
+		mask = value.OfTensor(x.do("tril", fullBeside(q, []int{q.Size(q.Dim() - 2), k.Size(k.Dim() - 2)}, tensor.Int(1), tensor.Bool)))
 	}
 	switch {
 	case mask.IsNone():

@@ -323,7 +323,7 @@ func pooledAgain(c gradient, indices, n int) {
 func (x composer) separable(g tensors, shape []int, n int, row func(unit tensors, d int) tensors) tensors {
 	for d := range n {
 		at := len(shape) - n + d
-		unit := x.do("unsqueeze", x.do("eye", shape[at], g.DType()), 0)
+		unit := x.do("unsqueeze", x.do("eye", shape[at], g.DType(), nil, value.OfDevice(g.Device())), 0)
 		m := x.do("squeeze.dim", row(unit, d), 0)
 		g = x.do("transpose.int", x.do("matmul", x.do("transpose.int", g, at, -1), x.do("t", m)), at, -1)
 	}

@@ -36,7 +36,7 @@ func affineGridGrad(c gradient) {
 func (x composer) affineGridBackward(g tensors, size []int, alignCorners value.Value) tensors {
 	check(len(size) == 4 || len(size) == 5, "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
 	n, places, last := size[0], numel(size[2:]), len(size)-2
-	unit := x.do("expand", x.do("eye.m", last, last+1, tensor.Float64), []int{n, last, last + 1})
+	unit := x.do("expand", x.do("eye.m", last, last+1, tensor.Float64, nil, value.OfDevice(g.Device())), []int{n, last, last + 1})
 	coordinates := x.do("affine_grid_generator", unit, size, alignCorners)
 	flat := x.do("to.dtype", x.do("reshape", coordinates, []int{n, places, last}), g.DType())
 	ones := x.do("ones_like", x.do("slice.Tensor", flat, 2, 0, 1))

@@ -71,8 +71,8 @@ func typeAsGrad(g grad) {
 }
 
 // unfoldedPlaces are the positions, in a tensor of a shape, of the elements that unfold gives.
-func (x composer) unfoldedPlaces(shape []int, dim, size, step value.Value) tensors {
-	all := x.do("reshape", x.do("arange", numel(shape)), shape)
+func (x composer) unfoldedPlaces(like tensors, shape []int, dim, size, step value.Value) tensors {
+	all := x.do("reshape", x.do("arange", numel(shape), nil, nil, value.OfDevice(like.Device())), shape)
 	return x.do("reshape", x.do("unfold", all, dim, size, step), []int{-1})
 }
 
@@ -80,6 +80,6 @@ func (x composer) unfoldedPlaces(shape []int, dim, size, step value.Value) tenso
 var unfoldBackward = composing(func(x composer, a []value.Value) tensors {
 	g, shape := a[0].Tensor(), call{args: a}.ints(1)
 	zeros := x.do("reshape", x.do("new_zeros", g, shape), []int{-1})
-	flat := x.do("index_add", zeros, 0, x.unfoldedPlaces(shape, a[2], a[3], a[4]), x.do("reshape", g, []int{-1}))
+	flat := x.do("index_add", zeros, 0, x.unfoldedPlaces(g, shape, a[2], a[3], a[4]), x.do("reshape", g, []int{-1}))
 	return x.do("reshape", flat, shape)
 })

@@ -3,9 +3,13 @@ package aten
 import (
 	"errors"
 	"os"
+	"runtime"
+	"strings"
+	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -73,6 +77,11 @@ func runOnDevice(name string, record *ops.Def, body func(c call), device tensor.
 	if !moves {
 		checkSameDevice(device, args)
 	}
+	op := ops.Find(name)
+	if op != nil && op.PartsOnDevices != nil {
+		succeed(op.PartsOnDevices(args, out))
+		return
+	}
 	writes := deviceWrites(args)
 	err := tryBody(body, args, out)
 	var refused *tensor.HostAccessError
@@ -87,12 +96,102 @@ func runOnDevice(name string, record *ops.Def, body func(c call), device tensor.
 		succeed(err)
 	case deviceWrites(args) != writes:
 		raise(source.NotImplementedError, "'%s' has no form for the device %s, and found out when it had written an argument", name, device)
+	case runAsOthers(op, args, out):
 	case deviceFallback:
 		runOnCopies(name, body, args, out)
 	default:
 		raise(source.NotImplementedError, "Could not run '%s' with arguments from the 'CUDA' backend: the operator has no form for the device %s. "+
 			"Copy the arguments with cpu(), or set GOJIT_CUDA_FALLBACK=1 to have the processor run such operators with copies.", name, device)
 	}
+}
+
+// runAsOthers runs an operator as what it is made of, or one that writes as the one that does not. ok is false where it is known as neither.
+func runAsOthers(op *ops.Operator, args, out []value.Value) (ok bool) {
+	switch {
+	case op == nil || isNestedDeeply():
+		return false
+	case op.Parts != nil:
+		succeed(op.Parts(args, out))
+		return true
+	case op.IsFunctional() && op.Def().Decomp != nil:
+		run := &partsOnDevice{of: op.Name}
+		copy(out, op.Def().Decomp(run, args))
+		run.giveUp(out)
+		return true
+	}
+	functional := functionalBase(op.Name)
+	if functional == nil || functional.Run == nil || len(functional.Schema().Arguments) > len(args) || len(functional.Schema().Returns) != len(out) {
+		return false
+	}
+	results := make([]value.Value, len(out))
+	inputs := args[:len(functional.Schema().Arguments)]
+	succeed(functional.Run(inputs, results))
+	for i, r := range results {
+		dst := args[0]
+		if len(inputs) < len(args) {
+			dst = args[len(inputs)+i]
+		}
+		if !r.IsTensor() || !dst.IsTensor() {
+			return false
+		}
+		storeOut(dst.Tensor(), r.Tensor())
+		out[i] = dst
+	}
+	return true
+}
+
+// deepestParts is how deep operators that are made of others lie in each other at most. A few are made of one that is made of them again.
+const deepestParts = 6
+
+// isNestedDeeply reports whether runAsOthers runs inside of itself that often. Nothing but the stack knows: operators are given no more than arguments.
+func isNestedDeeply() bool {
+	var room [1024]uintptr
+	frames, depth := runtime.CallersFrames(room[:runtime.Callers(1, room[:])]), 0
+	for {
+		frame, more := frames.Next()
+		if strings.HasSuffix(frame.Function, "aten.runAsOthers") {
+			depth++
+		}
+		if !more || depth > deepestParts {
+			return depth > deepestParts
+		}
+	}
+}
+
+// functionalBase returns the operator that computes what one that writes in place or into out= does, nil where there is none.
+func functionalBase(name string) *ops.Operator { return ops.Find(functionalNames()[name]) }
+
+// functionalNames are the names of those operators by the names of what is derived from them.
+var functionalNames = sync.OnceValue(func() map[string]string {
+	names := map[string]string{}
+	for functional, derived := range variantsOf() {
+		for _, name := range derived {
+			if name != "" && name != "-" {
+				names[key(name)] = key(functional)
+			}
+		}
+	}
+	return names
+})
+
+// partsOnDevice runs what an operator is made of on a device. Decompositions have the operator itself check its arguments: it does so by their shapes.
+type partsOnDevice struct {
+	plainly
+	of string
+}
+
+// Unrecorded is for those.
+func (p *partsOnDevice) Unrecorded() ops.Emitter { return checksOfShapes{p} }
+
+type checksOfShapes struct{ parts *partsOnDevice }
+
+// Emit implements ops.Emitter.
+func (c checksOfShapes) Emit(name string, args ...value.Value) []value.Value {
+	if key(name) == c.parts.of {
+		s := &standIns{isAway: (*tensor.Tensor).OnDevice, make: withoutElements, result: withoutElements, of: map[*tensor.Tensor]*tensor.Tensor{}}
+		args = s.values(args)
+	}
+	return c.parts.Emit(name, args...)
 }
 
 func tryBody(body func(c call), args, out []value.Value) (err error) {
@@ -198,19 +297,17 @@ func runRows(p *launch.Program, r reduction, out *tensor.Tensor, singles []*tens
 	runKernel(p, operands, nil)
 }
 
-// productSums are the programs of products of matrices on a device: sums of products along the last dimension.
-var productSums launch.Cache
+// sumOfComplexProducts multiplies matrices of complex numbers on a device, as a reduction: element (i, j) sums row i of a times column j of b.
+var complexProductSums launch.Cache
 
-// sumOfProductsOnDevice is sumOfProducts on a device, as a reduction: element (i, j) sums row i of a times column j of b. It reads each row and
-// column anew for each element.
-func sumOfProductsOnDevice(self, a, b *tensor.Tensor, shape []int) *tensor.Tensor {
-	d, work := a.DType(), productType(a.DType())
+func sumOfComplexProducts(a, b *tensor.Tensor, shape []int) *tensor.Tensor {
+	d := a.DType()
 	key := launch.Key(0).With(d)
-	p := productSums.Get(key)
+	p := complexProductSums.Get(key)
 	if p == nil {
-		p = must(productSums.Make(key, func() (*launch.Program, error) {
+		p = must(complexProductSums.Make(key, func() (*launch.Program, error) {
 			k := kernel.NewBuilder()
-			k.Reduce(kernel.ReduceSum, k.Mul(k.Input(d, work), k.Input(d, work)), d)
+			k.Reduce(kernel.ReduceSum, k.Mul(k.Input(d, d), k.Input(d, d)), d)
 			return launch.ProgramOf(k.Kernel())
 		}))
 	}
@@ -220,8 +317,89 @@ func sumOfProductsOnDevice(self, a, b *tensor.Tensor, shape []int) *tensor.Tenso
 	if out.Numel() > 0 {
 		runKernel(p, []*tensor.Tensor{must(out.Unsqueeze(n)), rows, columns}, nil)
 	}
-	if self == nil {
+	return out
+}
+
+// productTile is how many rows and columns of a result a block of threads computes.
+const productTile = 64
+
+// runTiles runs a routine of products whose result has rows and columns, for each of a number of batches, and sums over depth.
+func runTiles(entry string, rows, columns, depth, batches int, tensors []*tensor.Tensor, numbers ...int64) {
+	tall, wide := (rows+productTile-1)/productTile, (columns+productTile-1)/productTile
+	r := kernel.Routine{Text: "product", Entry: entry, Types: []tensor.DType{tensors[0].DType()}, Blocks: tall * wide * batches}
+	numbers = append([]int64{int64(rows), int64(columns), int64(depth), int64(tall), int64(wide)}, numbers...)
+	succeed(launchRoutine(r, tensors, numbers...))
+}
+
+// sumOfProductsOnDevice is sumOfProducts on a device.
+func sumOfProductsOnDevice(self, a, b *tensor.Tensor, shape []int) *tensor.Tensor {
+	n, d := a.Dim(), a.DType()
+	if d.IsComplex() {
+		out := sumOfComplexProducts(a, b, shape)
+		if self != nil {
+			out = add.run(out, []operand{ofTensor(out), ofTensor(self)})
+		}
 		return out
 	}
-	return add.run(out, []operand{ofTensor(out), ofTensor(self)})
+	out := must(tensor.EmptyOn(a.Device(), shape, d))
+	if out.Numel() == 0 {
+		return out
+	}
+	tensors := []*tensor.Tensor{out, a, b}
+	if self != nil {
+		tensors = append(tensors, must(to(self, d).Expand(shape...)))
+	}
+	var steps []int64
+	for _, t := range tensors {
+		s := t.Strides()
+		batch := 0
+		if n == 3 {
+			batch = s[0]
+		}
+		steps = append(steps, int64(batch), int64(s[n-2]), int64(s[n-1]))
+	}
+	batches := 1
+	if n == 3 {
+		batches = shape[0]
+	}
+	runTiles("product", shape[n-2], shape[n-1], a.Size(n-1), batches, tensors, steps...)
+	return out
+}
+
+// convolutionNumbers are the numbers that routines of convolutions take.
+func convolutionNumbers(g *dense.Convolution) []int64 {
+	numbers := []int64{int64(g.InChannels / g.Groups), int64(g.OutChannels / g.Groups), int64(g.Groups)}
+	for _, sizes := range [][3]int{g.In, g.Out, g.Kernel, g.Stride, g.Padding, g.Dilation} {
+		for _, n := range sizes {
+			numbers = append(numbers, int64(n))
+		}
+	}
+	return numbers
+}
+
+func volumeOf(sizes [3]int) int { return sizes[0] * sizes[1] * sizes[2] }
+
+// convolveOnDevice is convolve on a device.
+func convolveOnDevice(g dense.Convolution, transposed bool, in, weight, bias, out *tensor.Tensor) {
+	if out.Numel() == 0 {
+		return
+	}
+	tensors := []*tensor.Tensor{out, contiguous(weight), contiguous(in)}
+	if bias != nil {
+		tensors = append(tensors, contiguous(bias))
+	}
+	ci, co, taps := g.InChannels/g.Groups, g.OutChannels/g.Groups, volumeOf(g.Kernel)
+	if transposed {
+		runTiles("transpose", ci, g.Batch*volumeOf(g.In), co*taps, g.Groups, tensors, convolutionNumbers(&g)...)
+		return
+	}
+	runTiles("convolve", co, g.Batch*volumeOf(g.Out), ci*taps, g.Groups, tensors, convolutionNumbers(&g)...)
+}
+
+// weightGradientOnDevice writes the gradient of a convolution's weight.
+func weightGradientOnDevice(g dense.Convolution, x, dy, out *tensor.Tensor) {
+	if out.Numel() > 0 {
+		ci, co := g.InChannels/g.Groups, g.OutChannels/g.Groups
+		runTiles("weights", co, ci*volumeOf(g.Kernel), g.Batch*volumeOf(g.Out), g.Groups, []*tensor.Tensor{out, contiguous(dy), contiguous(x)}, convolutionNumbers(&g)...)
+	}
 }

@@ -139,6 +139,12 @@ func drawUniform(gen *tensor.Generator, t *tensor.Tensor, from, to float64) {
 		notImplemented("check_uniform_bounds", t.DType())
 	}
 	t = realParts(t)
+	if t.OnDevice() {
+		if !drawOnDevice(gen, t, "uniform", from, to) {
+			drawHere(t, func(here *tensor.Tensor) { drawUniform(gen, here, from, to) })
+		}
+		return
+	}
 	d := t.DType()
 	p := uniformPrograms.of(d, func(b *kernel.Builder) {
 		unit := unitInput(b, d)
@@ -225,6 +231,12 @@ func drawBits(gen *tensor.Generator, t *tensor.Tensor) {
 
 // drawBernoulli fills a tensor with ones, each with probability p from 0 to 1, and zeros.
 func drawBernoulli(gen *tensor.Generator, t *tensor.Tensor, p float64) {
+	if t.OnDevice() {
+		if !drawOnDevice(gen, t, "bernoulli", p) {
+			drawHere(t, func(here *tensor.Tensor) { drawBernoulli(gen, here, p) })
+		}
+		return
+	}
 	limit := uint64(math.Ceil(p * (1 << 53))) // a uniform number of 53 bits is less than p
 	d := tensor.Uint8
 	if t.DType() == tensor.Bool {

@@ -23,6 +23,12 @@ func drawNormal(gen *tensor.Generator, t *tensor.Tensor, mean, std float64) {
 		std /= math.Sqrt2
 	}
 	t = realParts(t)
+	if t.OnDevice() {
+		if !drawOnDevice(gen, t, "normal", mean, std) {
+			drawHere(t, func(here *tensor.Tensor) { drawNormal(gen, here, mean, std) })
+		}
+		return
+	}
 	if n := t.Numel(); n > 0 && n < normalBlock && t.IsContiguous() {
 		room := drawRooms.Get().(*drawRoom)
 		defer drawRooms.Put(room)

@@ -13,6 +13,12 @@ func embedding(weight, indices *tensor.Tensor) *tensor.Tensor {
 	check(weight.Dim() == 2, "'weight' must be 2-D")
 	check(indices.DType() == tensor.Int64 || indices.DType() == tensor.Int32,
 		"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.%s instead (while checking arguments for embedding)", indices.DType().TensorClass())
+	if weight.OnDevice() {
+		rows := selectAlong(weight, 0, must(indices.Reshape(-1)), []int{indices.Numel(), weight.Size(1)}, func(int64) {
+			raise(source.IndexError, "index out of range in self")
+		})
+		return must(rows.View(append(slices.Clone(indices.Shape()), weight.Size(1))...))
+	}
 	list := indicesOf(indices)
 	out := empty(append(slices.Clone(indices.Shape()), weight.Size(1)), weight.DType())
 	if pickSlices(out, contiguous(weight), 0, list, 0) >= 0 {

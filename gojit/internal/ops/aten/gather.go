@@ -74,6 +74,10 @@ func pickAlong(out, t *tensor.Tensor, order [][]int) {
 
 // moveFrom fills out, contiguous, with the elements of t at outer[i]+inner[j] from its first element.
 func moveFrom(out, t *tensor.Tensor, outer, inner []int) {
+	if t.OnDevice() {
+		pickOnDevice(out, t, outer, inner)
+		return
+	}
 	bySize(t.DType().Size(),
 		func() { gatherAt[uint8](out, t, outer, inner) }, func() { gatherAt[uint16](out, t, outer, inner) },
 		func() { gatherAt[uint32](out, t, outer, inner) }, func() { gatherAt[uint64](out, t, outer, inner) },
@@ -196,6 +200,10 @@ func isRun(offsets []int) bool {
 
 // moveTo stores the elements of values, contiguous, into t at outer[i]+inner[j] from its first element.
 func moveTo(t, values *tensor.Tensor, outer, inner []int) {
+	if t.OnDevice() {
+		putOnDevice(t, values, outer, inner, replace)
+		return
+	}
 	bySize(t.DType().Size(),
 		func() { scatterAt[uint8](t, values, outer, inner) }, func() { scatterAt[uint16](t, values, outer, inner) },
 		func() { scatterAt[uint32](t, values, outer, inner) }, func() { scatterAt[uint64](t, values, outer, inner) },

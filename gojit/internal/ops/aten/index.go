@@ -117,7 +117,8 @@ func expandMasks(t *tensor.Tensor, indices []*tensor.Tensor) []*tensor.Tensor {
 	return out
 }
 
-func broadcastIndices(given []*tensor.Tensor) (shape []int, flat [][]int64) {
+// broadcastShape returns the shape that tensors of indices are broadcast to.
+func broadcastShape(given []*tensor.Tensor) []int {
 	shapes := make([][]int, len(given))
 	for i, index := range given {
 		shapes[i] = index.Shape()
@@ -130,6 +131,11 @@ func broadcastIndices(given []*tensor.Tensor) (shape []int, flat [][]int64) {
 		}
 		raise(source.IndexError, "shape mismatch: indexing tensors could not be broadcast together with shapes %s", strings.Join(texts, ", "))
 	}
+	return shape
+}
+
+func broadcastIndices(given []*tensor.Tensor) (shape []int, flat [][]int64) {
+	shape = broadcastShape(given)
 	for _, index := range given {
 		flat = append(flat, tensor.Data[int64](contiguous(must(index.Expand(shape...)))))
 	}
@@ -138,6 +144,9 @@ func broadcastIndices(given []*tensor.Tensor) (shape []int, flat [][]int64) {
 
 // nonzero lists the indices of the elements that are not zero, one row each.
 func nonzero(t *tensor.Tensor) *tensor.Tensor {
+	if t.OnDevice() {
+		return nonzeroOnDevice(t)
+	}
 	mask := truthBytes(t)
 	count := 0
 	for lo, hi := range tensor.Stretches(len(mask)) {
@@ -205,6 +214,9 @@ func indicesOfOnes(dst []int64, mask []uint8) int {
 }
 
 func index(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
+	if t.OnDevice() {
+		return indexOnDevice(t, indices)
+	}
 	if only := onlyIndex(indices); only != nil {
 		if out, ok := chosen(t, only); ok {
 			if only.DType() == tensor.Uint8 {
@@ -227,18 +239,21 @@ func index(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
 // indexPut stores values at the selected elements of t.
 func indexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor, accumulate bool) {
 	check(t.DType() == values.DType(), "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.", t.DType().CppName(), values.DType().CppName())
-	r := arrangeIndex(t, indices)
-	expanded, err := values.Expand(r.shape...)
-	if err != nil {
-		// leading dimensions of size 1 beyond those of the selection do not matter
-		for values.Dim() > len(r.shape) && values.Size(0) == 1 {
-			values = must(values.Select(0, 0))
-		}
-		if expanded, err = values.Expand(r.shape...); err != nil {
-			raise(source.RuntimeError, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s", shapeText(values.Shape()), shapeText(r.shape))
-		}
+	how := replace
+	if accumulate {
+		how = addTo
 	}
-	flat := contiguous(expanded)
+	if t.OnDevice() {
+		x, outside := arrangeOnDevice(t, indices)
+		x.values = valuesFor(values, x.values.Shape())
+		if x.values.SharesStorage(t) {
+			x.values = must(x.values.Clone(tensor.ContiguousFormat))
+		}
+		x.run(false, how, outside)
+		return
+	}
+	r := arrangeIndex(t, indices)
+	flat := contiguous(valuesFor(values, r.shape))
 	if flat.Numel() == 0 {
 		return
 	}
@@ -246,10 +261,25 @@ func indexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor,
 		flat = must(flat.Clone(tensor.ContiguousFormat))
 	}
 	if accumulate {
-		accumulateTo(t, flat.DataPtr(), r.outer, r.inner, addTo)
+		accumulateTo(t, flat.DataPtr(), r.outer, r.inner, how)
 	} else {
 		moveTo(t, flat, r.outer, r.inner)
 	}
+}
+
+// valuesFor expands the values of index_put to the shape of a selection.
+func valuesFor(values *tensor.Tensor, shape []int) *tensor.Tensor {
+	expanded, err := values.Expand(shape...)
+	if err != nil {
+		// leading dimensions of size 1 beyond those of the selection do not matter
+		for values.Dim() > len(shape) && values.Size(0) == 1 {
+			values = must(values.Select(0, 0))
+		}
+		if expanded, err = values.Expand(shape...); err != nil {
+			raise(source.RuntimeError, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s", shapeText(values.Shape()), shapeText(shape))
+		}
+	}
+	return expanded
 }
 
 var oneOffset = []int{0}
@@ -261,7 +291,7 @@ func scattering(name string, how combine) definition {
 		src := c.operand(3).tensor
 		if src == nil {
 			mustFit(c.scalar(3), t.DType())
-			src = must(tensor.Full(at.Shape(), c.scalar(3), t.DType()))
+			src = fullBeside(t, at.Shape(), c.scalar(3), t.DType())
 		}
 		mode := how
 		if len(c.args) > 4 {
@@ -297,18 +327,18 @@ func scatterReduce(c call) *tensor.Tensor {
 		by, start = combinationOf(c.str(4))
 	}
 	if !includeSelf {
-		filler := must(tensor.Full(at.Shape(), startOf(start, t.DType()), t.DType()))
+		filler := fullBeside(t, at.Shape(), startOf(start, t.DType()), t.DType())
 		scatterInto(t, dim, at, filler, replace)
 	}
 	scatterInto(t, dim, at, src, by)
 	if !isMean {
 		return t
 	}
-	counts := zeros(t.Shape(), t.DType())
+	counts := zerosBeside(t, t.Shape(), t.DType())
 	if includeSelf {
 		tensor.Fill(counts, tensor.Int(1))
 	}
-	scatterInto(counts, dim, at, must(tensor.Full(at.Shape(), tensor.Int(1), t.DType())), addTo)
+	scatterInto(counts, dim, at, fullBeside(t, at.Shape(), tensor.Int(1), t.DType()), addTo)
 	counts = clampMin.withNumber(counts, 1)
 	if t.DType().IsFloating() {
 		return div.on(t, counts)
@@ -391,7 +421,14 @@ func indexInto(name string, c call, t, src *tensor.Tensor, how combine) {
 	if t.Dim() > 0 {
 		n = t.Size(dim)
 	}
-	list := indexList(name, c.tensor(2), dim, n)
+	index := c.tensor(2)
+	var list []int
+	if t.OnDevice() {
+		check(index.Dim() <= 1, "%s(): Index is supposed to be a vector", name)
+		list = make([]int, index.Numel())
+	} else {
+		list = indexList(name, index, dim, n)
+	}
 	check(src.DType() == t.DType(), "%s(): self (%s) and source (%s) must have the same scalar type", name, t.DType().CppName(), src.DType().CppName())
 	check(src.Dim() == t.Dim() || t.Dim() <= 1 && src.Dim() <= 1, "%s(): self and source should have the same number of dimensions, but got %d and %d", name, t.Dim(), src.Dim())
 	count := 1
@@ -405,6 +442,17 @@ func indexInto(name string, c call, t, src *tensor.Tensor, how combine) {
 		raise(source.RuntimeError, "%s(): Number of indices (%d) should be equal to source.size(dim): (%d), for dim: %d", name, len(list), count, dim)
 	}
 	if src.Numel() == 0 {
+		return
+	}
+	if t.OnDevice() {
+		x, _ := slicesAlong(t, contiguous(src), dim, index)
+		check(tensor.SameShape(x.base.Shape(), x.values.Shape()), "%s(): source and destination must have the same slice shapes.", name)
+		x.run(false, how, func(_ int, v int64) {
+			if how == addTo {
+				raise(source.IndexError, "index out of range in self")
+			}
+			raise(source.IndexError, "%s(): index %d is out of bounds for dimension %d with size %d", name, v, dim, n)
+		})
 		return
 	}
 	outer, inner := spreadOffsets(t, dim, list)
@@ -428,6 +476,16 @@ func indexFill(c call, t *tensor.Tensor) {
 		v.number = must(v.tensor.Item())
 	}
 	mustFit(v.number, t.DType())
+	if t.OnDevice() {
+		number := must(tensor.EmptyOn(t.Device(), []int{1}, t.DType()))
+		tensor.Fill(number, v.number)
+		x, _ := slicesAlong(t, number, dim, c.tensor(2))
+		x.values = must(number.Expand(x.base.Shape()...))
+		x.run(false, replace, func(_ int, i int64) {
+			raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", i, dim, n)
+		})
+		return
+	}
 	outer, inner := spreadOffsets(t, dim, indexList("index_fill_", c.tensor(2), dim, n))
 	if len(outer)*len(inner) > 0 {
 		moveTo(t, must(tensor.Full([]int{len(outer) * len(inner)}, v.number, t.DType())), outer, inner)

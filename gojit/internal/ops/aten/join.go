@@ -59,8 +59,22 @@ func (j *joining) run() *tensor.Tensor {
 	if len(j.tensors) == 0 {
 		return empty(j.shape, j.dtype)
 	}
-	if isAway(j.tensors[0]) {
-		return must(tensor.EmptyOn(j.tensors[0].Device(), j.shape, j.dtype))
+	if isMeta(j.tensors[0]) {
+		return must(tensor.EmptyMeta(j.shape, j.dtype))
+	}
+	if j.tensors[0].OnDevice() {
+		format := tensor.ContiguousFormat
+		if j.isLast() {
+			format = tensor.ChannelsLast
+		}
+		out := must(tensor.EmptyFormatOn(j.tensors[0].Device(), must(tensor.EmptyMeta(j.shape, j.dtype)), j.dtype, format))
+		at := 0
+		for _, t := range j.tensors {
+			checkBeside(t, out.Device())
+			succeed(tensor.Copy(must(out.Slice(j.dim, at, at+t.Size(j.dim), 1)), t))
+			at += t.Size(j.dim)
+		}
+		return out
 	}
 	if j.isLast() {
 		out := must(tensor.EmptyChannelsLast(j.shape, j.dtype, tensor.ChannelsLast))

@@ -277,7 +277,7 @@ func mv(a, x *tensor.Tensor) *tensor.Tensor {
 	check(a.Dim() == 2 && x.Dim() == 1, "vector + matrix @ vector expected, got %d, %d, %d", 1, a.Dim(), x.Dim())
 	check(a.Size(1) == x.Size(0), "size mismatch, got %d, %dx%d,%d", a.Size(0), a.Size(0), a.Size(1), x.Size(0))
 	sameTypes("addmv_impl_cpu", a, x)
-	if isWhole(a.DType()) && a.IsContiguous() && x.IsContiguous() && a.Numel() > 0 {
+	if isWhole(a.DType()) && a.IsContiguous() && x.IsContiguous() && a.Numel() > 0 && !a.OnDevice() {
 		return dotsOfIntegers(a, x, a.Shape()[:1])
 	}
 	return shownAs(products(a, must(x.Unsqueeze(1))), a.Size(0))

@@ -26,6 +26,24 @@ func emptyBeside(t *tensor.Tensor, shape []int, d tensor.DType) *tensor.Tensor {
 	return empty(shape, d)
 }
 
+// fullBeside is a tensor of a number, on the device of t.
+func fullBeside(t *tensor.Tensor, shape []int, s tensor.Scalar, d tensor.DType) *tensor.Tensor {
+	if !t.OnDevice() {
+		return must(tensor.Full(shape, s, d))
+	}
+	out := must(tensor.EmptyOn(t.Device(), shape, d))
+	tensor.Fill(out, s)
+	return out
+}
+
+// zerosBeside is zeros on the device of t.
+func zerosBeside(t *tensor.Tensor, shape []int, d tensor.DType) *tensor.Tensor {
+	if !t.OnDevice() {
+		return zeros(shape, d)
+	}
+	return fullBeside(t, shape, tensor.Int(0), d)
+}
+
 // runOnZeros runs the body of an operator on zeros in place of tensors without elements.
 func runOnZeros(name string, body func(c call), args, out []value.Value) {
 	if reader := readsElements(ops.BaseName(name), args); reader != "" {

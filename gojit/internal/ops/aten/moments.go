@@ -22,7 +22,7 @@ func moments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (
 // wideMoments gives them in float64. Of float32 and smaller types one pass adds up the distances from the row's first element and their
 // squares: what cancels is far below the digits of the elements. Float64 takes a second pass, with the mean.
 func wideMoments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (spread, center *tensor.Tensor) {
-	if t.DType() == tensor.Float64 || t.Numel() == 0 {
+	if t.DType() == tensor.Float64 || t.Numel() == 0 || t.OnDevice() {
 		g := group(t, dims, keepdim)
 		defer g.forget(t)
 		n, degrees := momentDivisors(g.n, correction)

@@ -44,7 +44,7 @@ func constantPad(t *tensor.Tensor, amounts []int, fill tensor.Scalar) *tensor.Te
 		src = must(src.Slice(d, start, end, 1))
 		places = append(places, place{d, max(0, before)})
 	}
-	out := must(tensor.Full(shape, fill, t.DType()))
+	out := fullBeside(t, shape, fill, t.DType())
 	dst := out
 	for _, p := range places {
 		dst = must(dst.Slice(p.dim, p.start, p.start+src.Size(p.dim), 1))
@@ -83,7 +83,7 @@ func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
 		}
 		order[d] = padOrder(size, before, after, mode)
 	}
-	out := empty(shape, t.DType())
+	out := emptyBeside(t, shape, t.DType())
 	pickAlong(out, t, order)
 	return out
 }
@@ -128,7 +128,7 @@ func padGradient(g *tensor.Tensor, shape, amounts []int, mode string) *tensor.Te
 func gatherPadded(padded *tensor.Tensor, d, size, before, after int, order []int) *tensor.Tensor {
 	shape := slices.Clone(padded.Shape())
 	shape[d] = size
-	out := zeros(shape, padded.DType())
+	out := zerosBeside(padded, shape, padded.DType())
 	from, start := max(0, before), max(0, -before)
 	kept := max(0, size-max(0, -after)-start)
 	inside, whole := must(out.Slice(d, start, start+kept, 1)), must(padded.Slice(d, from, from+kept, 1))

@@ -789,7 +789,7 @@ func complexFrom(p *pointwise, c call) *tensor.Tensor {
 	re, im := c.tensor(0), c.tensor(1)
 	check(re.DType() == im.DType(), "Expected object of scalar type %s but got scalar type %s for second argument", re.DType().CppName(), im.DType().CppName())
 	check(re.DType() == tensor.Float32 || re.DType() == tensor.Float64, "Expected both inputs to be Half, Float or Double tensors but got %s and %s", re.DType().CppName(), im.DType().CppName())
-	dst := empty(must(tensor.Broadcast(re.Shape(), im.Shape())), re.DType().ToComplex())
+	dst := emptyBeside(re, must(tensor.Broadcast(re.Shape(), im.Shape())), re.DType().ToComplex())
 	return p.run(dst, []operand{ofTensor(re), ofTensor(im)})
 }
 

@@ -343,6 +343,9 @@ func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
 	if x.IsHollow() {
 		return emptyBeside(x, p.shape(x), x.DType()), emptyBeside(x, p.shape(x), tensor.Int64)
 	}
+	if x.OnDevice() {
+		return maxPoolOnDevice(x, p)
+	}
 	work := accumulator(x.DType())
 	typed := to(x, work)
 	defer forgetCopies(x, typed)
@@ -452,6 +455,10 @@ func ordered32(bits int32) int64 {
 
 // pooledMaxima gives the largest element of each window, without its index.
 func pooledMaxima(x *tensor.Tensor, p pooling) *tensor.Tensor {
+	if x.OnDevice() {
+		out, _ := maxPoolOnDevice(x, p)
+		return out
+	}
 	g, ok := p.geometry(x)
 	work := accumulator(x.DType())
 	if !ok || work != tensor.Float32 && work != tensor.Float64 {
@@ -487,6 +494,9 @@ func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *te
 	name := "avg_pool2d"
 	if p.n == 3 {
 		name = "avg_pool3d_out_frame"
+	}
+	if x.OnDevice() && (x.DType() == tensor.Int64 || x.DType().IsFloating()) {
+		return averagePoolOnDevice(x, p, includePad, override)
 	}
 	if x.DType() == tensor.Int64 {
 		return averageIntegers(x, &p, divisors[float64](&p, includePad, override))
@@ -769,7 +779,7 @@ func planeMeans(x *tensor.Tensor, dims []int) *tensor.Tensor {
 	if size > 1024 || x.Numel() == 0 || !x.IsContiguous() {
 		return mean(x, dims, true, x.DType())
 	}
-	ones := must(tensor.Full([]int{size, 1}, tensor.Int(1), work))
+	ones := fullBeside(x, []int{size, 1}, tensor.Int(1), work)
 	sums := products(must(to(x, work).View(x.Numel()/size, size)), ones)
 	shape := append(slices.Clone(x.Shape()[:x.Dim()-len(dims)]), slices.Repeat([]int{1}, len(dims))...)
 	return to(divideBy(must(sums.View(shape...)), tensor.Int(int64(size))), x.DType())

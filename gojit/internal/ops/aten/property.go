@@ -173,8 +173,8 @@ func equal(a, b *tensor.Tensor) bool {
 	if n == 0 {
 		return true
 	}
-	if n <= equalAtOnce {
-		return truth(eq.on(a, b), nil, false, true).At().Bool()
+	if n <= equalAtOnce || a.OnDevice() {
+		return must(truth(eq.on(a, b), nil, false, true).Item()).Bool()
 	}
 	a, b = must(contiguous(a).View(-1)), must(contiguous(b).View(-1))
 	for from := 0; from < n; from += equalAtOnce {

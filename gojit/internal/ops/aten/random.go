@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"errors"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
@@ -23,8 +24,19 @@ func drawing(name string, i, g int, d tensor.DType, f func(c call, gen *tensor.G
 			none = tensor.DefaultDType()
 		}
 		o := c.options(i, none, tensor.Device{})
+		if gen == tensor.DefaultGenerator() && devicesDraw[cutName(name)] {
+			return f(c, gen, o)
+		}
 		return o.placed(f(c, gen, o.onHost()))
 	})
+}
+
+// devicesDraw are the operators whose numbers devices draw themselves.
+var devicesDraw = map[string]bool{"rand": true, "randn": true, "rand_like": true, "randn_like": true}
+
+func cutName(name string) string {
+	base, _, _ := cutOverload(name)
+	return base
 }
 
 // filling defines an in-place overload that fills its first argument; the generator is the last argument.
@@ -39,22 +51,32 @@ func filling(name string, f func(c call, t *tensor.Tensor, gen *tensor.Generator
 // filled defines the functional form of a filling operator.
 func filled(name string, f func(c call, t *tensor.Tensor, gen *tensor.Generator)) definition {
 	return giving(name, func(c call) *tensor.Tensor {
-		t := must(tensor.EmptyLike(c.tensor(0), c.tensor(0).DType()))
+		t := must(tensor.EmptyFormatOn(c.tensor(0).Device(), c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
 		fillDrawn(t, func(t *tensor.Tensor) { f(c, t, c.generator(len(c.args)-1)) })
 		return t
 	})
 }
 
-// fillDrawn fills t by what fills a tensor of the processor, which draws the random numbers of all devices.
+// fillDrawn fills t by what fills a tensor of the processor. It draws the numbers of distributions that devices do not draw themselves, and copies them.
 func fillDrawn(t *tensor.Tensor, fill func(t *tensor.Tensor)) {
 	switch {
 	case t.OnDevice():
-		here := empty(t.Shape(), t.DType())
-		fill(here)
-		succeed(tensor.Copy(t, here))
+		if err := tryFill(fill, t); err != nil {
+			var refused *tensor.HostAccessError
+			if !errors.As(err, &refused) {
+				succeed(err)
+			}
+			drawHere(t, fill)
+		}
 	case !isMeta(t):
 		fill(t)
 	}
+}
+
+func tryFill(fill func(t *tensor.Tensor), t *tensor.Tensor) (err error) {
+	defer source.Catch(&err)
+	fill(t)
+	return nil
 }
 
 // bothFilling defines the in-place and the functional form.
@@ -118,13 +140,13 @@ func dropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 		return must(tensor.EmptyMeta(t.Shape(), t.DType()))
 	}
 	if p == 1 {
-		return mul.on(t, zeros(nil, t.DType()))
+		return mul.on(t, zerosBeside(t, nil, t.DType()))
 	}
 	if d := t.DType(); kernel.ComputeType(d) == d && d.IsFloating() {
-		kept := empty(t.Shape(), tensor.Bool)
+		kept := emptyBeside(t, t.Shape(), tensor.Bool)
 		defer kept.Release()
 		drawBernoulli(tensor.DefaultGenerator(), kept, 1-p)
-		return keptScaled.run(nil, []operand{ofTensor(t), ofTensor(must(kept.ToDevice(t.Device())))}, tensor.Float(1-p))
+		return keptScaled.run(nil, []operand{ofTensor(t), ofTensor(kept)}, tensor.Float(1-p))
 	}
 	return mul.on(t, dropoutNoise(t, t.Shape(), p))
 }
@@ -133,7 +155,7 @@ func dropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 var keptScaled = elementwise("dropout", ops.SameType, func(b builder, x ...element) element { return b.Mul(x[0], b.Div(x[1], x[2])) })
 
 func dropoutNoise(t *tensor.Tensor, shape []int, p float64) *tensor.Tensor {
-	noise := empty(shape, t.DType())
+	noise := emptyBeside(t, shape, t.DType())
 	drawBernoulli(tensor.DefaultGenerator(), noise, 1-p)
 	return div.withNumber(noise, 1-p)
 }
@@ -148,7 +170,7 @@ func featureDropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 	shape := slices.Repeat([]int{1}, t.Dim())
 	shape[0], shape[1] = t.Size(0), t.Size(1)
 	if p == 1 {
-		return mul.on(t, zeros(nil, t.DType()))
+		return mul.on(t, zerosBeside(t, nil, t.DType()))
 	}
 	return mul.on(t, dropoutNoise(t, shape, p))
 }
@@ -160,7 +182,7 @@ func alphaDropout(t *tensor.Tensor, p float64, train, feature bool) *tensor.Tens
 		return t
 	}
 	if p == 1 {
-		return mul.on(t, zeros(nil, t.DType()))
+		return mul.on(t, zerosBeside(t, nil, t.DType()))
 	}
 	shape := slices.Clone(t.Shape())
 	if feature {
@@ -168,7 +190,7 @@ func alphaDropout(t *tensor.Tensor, p float64, train, feature bool) *tensor.Tens
 		shape = slices.Repeat([]int{1}, t.Dim())
 		shape[0], shape[1] = t.Size(0), t.Size(1)
 	}
-	noise := empty(shape, t.DType())
+	noise := emptyBeside(t, shape, t.DType())
 	drawBernoulli(tensor.DefaultGenerator(), noise, 1-p)
 	const alpha = 1.7580993408473766
 	a := 1 / math.Sqrt((alpha*alpha*p+1)*(1-p))

@@ -159,7 +159,7 @@ func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool)
 	noEmptyRows(name, t, dims)
 	g := group(t, dims, keepdim)
 	computed := orderedAs(t.DType())
-	if g.byColumns {
+	if g.byColumns || t.OnDevice() {
 		values = extremeReducer(smallest).over(g, computed, computed)
 		indices = placeReducer.over(g, computed, tensor.Int64, values)
 	} else {
@@ -280,7 +280,7 @@ func logSumExp(t *tensor.Tensor, dims []int, keepdim bool) *tensor.Tensor {
 }
 
 func logSumExpOver(g grouped, computed tensor.DType) *tensor.Tensor {
-	if !g.byColumns && computed.IsFloating() {
+	if !g.byColumns && computed.IsFloating() && !g.rows.OnDevice() {
 		return logSumExpOfRows(g.reduction, computed)
 	}
 	high := finite.on(maxReducer.over(g, computed, computed))

@@ -76,6 +76,10 @@ type mixed struct{ work, given *tensor.Tensor }
 
 // mix makes each element along a dimension of some.
 func (m *mixed) mix(dim int, taps [][]tap) {
+	if m.work.OnDevice() {
+		m.work = mixOnDevice(m.work, dim, taps)
+		return
+	}
 	next := mixAlong(m.work, dim, taps)
 	if m.work != m.given {
 		m.work.Release()

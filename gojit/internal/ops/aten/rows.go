@@ -149,6 +149,9 @@ func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor
 	if t.Dim() > 0 {
 		n = t.Size(dim)
 	}
+	if t.OnDevice() {
+		return selectAlong(t, dim, index, shape, func(int64) { raise(source.IndexError, "index out of range in self") })
+	}
 	list := indicesOf(index)
 	out := empty(shape, t.DType())
 	bad := -1
@@ -184,6 +187,11 @@ func indexFirst(t, index *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 func take(t, at *tensor.Tensor) *tensor.Tensor {
 	check(at.DType() == tensor.Int64, "take(): Expected a long tensor for index, but got %s", at.DType().CppName())
 	flat := contiguous(t)
+	if t.OnDevice() {
+		return must(selectAlong(must(flat.View(-1)), 0, must(at.Reshape(-1)), []int{at.Numel()}, func(v int64) {
+			raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", v, flat.Numel())
+		}).View(at.Shape()...))
+	}
 	out := empty(at.Shape(), t.DType())
 	list, n := indicesOf(at), flat.Numel()
 	if bad := pickSlices(out, must(flat.View(-1)), 0, list, -n); bad >= 0 {
@@ -207,8 +215,16 @@ func repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
 	if isMeta(t) {
 		return must(tensor.EmptyMeta(final, t.DType()))
 	}
-	out := empty(final, t.DType())
+	out := emptyBeside(t, final, t.DType())
 	if out.Numel() == 0 {
+		return out
+	}
+	if t.OnDevice() {
+		var tiles, whole []int
+		for i, n := range shape {
+			tiles, whole = append(tiles, times[i], n), append(whole, 1, n)
+		}
+		succeed(tensor.Copy(must(out.View(tiles...)), must(t.Reshape(whole...))))
 		return out
 	}
 	// Dimensions that are not repeated join the row that is copied.

@@ -41,6 +41,9 @@ func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.
 	if t.Numel() == 0 || t.Dim() == 0 {
 		return must(work.Clone(tensor.ContiguousFormat))
 	}
+	if work.OnDevice() {
+		return s.onDevice(work, dim)
+	}
 	if c, ok := columnsOf(work, dim, dim+1); ok {
 		return s.columns(c)
 	}

@@ -30,6 +30,9 @@ func searchSorted(sorted, values *tensor.Tensor, right bool, side string, int32s
 	if int32s {
 		places = tensor.Int32
 	}
+	if sorted.OnDevice() {
+		return to(searchOnDevice(contiguous(to(sorted, d)), contiguous(to(values, d)), right || side == "right"), places)
+	}
 	out := empty(values.Shape(), places)
 	if out.Numel() > 0 {
 		s := search{out: out, sorted: contiguous(to(sorted, d)), values: contiguous(to(values, d)), right: right || side == "right"}

@@ -54,10 +54,15 @@ func pooledGradient(name string, n int) definition {
 		}
 		var made scratch
 		defer made.release()
-		switch planes := numelOf(x.Shape()[:lead]); g.DType() {
-		case tensor.Float32:
+		switch planes := numelOf(x.Shape()[:lead]); {
+		case g.OnDevice():
+			flat := func(t *tensor.Tensor) *tensor.Tensor { return must(t.Reshape(planes, -1)) }
+			out = emptyBeside(g, x.Shape(), g.DType())
+			tensor.Fill(out, tensor.Int(0))
+			scatterInto(flat(out), 1, flat(at), flat(g), addTo)
+		case g.DType() == tensor.Float32:
 			addInPlanes[float32](out, made.copied(contiguous(g), g), made.copied(contiguous(at), at), planes)
-		case tensor.Float64:
+		case g.DType() == tensor.Float64:
 			addInPlanes[float64](out, made.copied(contiguous(g), g), made.copied(contiguous(at), at), planes)
 		default:
 			flat := func(t *tensor.Tensor) *tensor.Tensor { return must(t.Reshape(planes, -1)) }

@@ -80,7 +80,7 @@ func (l *lines) back(t *tensor.Tensor) *tensor.Tensor {
 	}
 	shape := slices.Clone(t.Shape())
 	shape[l.dim], shape[l.dims-1] = shape[l.dims-1], shape[l.dim]
-	out := empty(shape, t.DType())
+	out := emptyBeside(t, shape, t.DType())
 	assign(must(out.Transpose(l.dim, l.dims-1)), t)
 	t.Release()
 	return out
@@ -91,7 +91,7 @@ func (l *lines) backLike(t *tensor.Tensor) *tensor.Tensor {
 	if l.dims == 0 || l.dim == l.dims-1 && l.source.IsContiguous() {
 		return t
 	}
-	out := must(tensor.EmptyLike(l.source, t.DType()))
+	out := must(tensor.EmptyFormatOn(t.Device(), l.source, t.DType(), tensor.PreserveFormat))
 	into := must(out.Transpose(l.dim, l.dims-1))
 	if slices.Equal(into.Strides(), t.Strides()) {
 		out.Release()
@@ -211,6 +211,10 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 func sortAlong(t *tensor.Tensor, dim int, descending bool) (values, indices *tensor.Tensor) {
 	l := linesOf("sorting_kernel_method_name", t, dim)
 	defer l.forget()
+	if t.OnDevice() {
+		values, order := l.sortedOnDevice(descending)
+		return l.backLike(values), l.backLike(order)
+	}
 	order := l.ordered(l.n, descending)
 	return l.backLike(l.values(order, l.n)), l.backLike(order)
 }
@@ -218,6 +222,9 @@ func sortAlong(t *tensor.Tensor, dim int, descending bool) (values, indices *ten
 func argsort(t *tensor.Tensor, dim int, descending bool) *tensor.Tensor {
 	l := linesOf("sorting_kernel_method_name", t, dim)
 	defer l.forget()
+	if t.OnDevice() {
+		return l.backLike(second(l.sortedOnDevice(descending)))
+	}
 	return l.backLike(l.ordered(l.n, descending))
 }
 
@@ -233,6 +240,13 @@ func topK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.T
 	}
 	l := linesOf("topk_cpu", t, dim)
 	defer l.forget()
+	if t.OnDevice() {
+		values, order := l.sortedOnDevice(largest)
+		if l.dims > 0 {
+			values, order = contiguous(must(values.Slice(l.dims-1, 0, k, 1))), contiguous(must(order.Slice(l.dims-1, 0, k, 1)))
+		}
+		return l.back(values), l.back(order)
+	}
 	order := l.ordered(k, largest)
 	return l.back(l.values(order, k)), l.back(order)
 }

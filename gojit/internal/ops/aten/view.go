@@ -195,10 +195,21 @@ func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 		check(!reversedDims[d], "dim %d appears multiple times in the list of dims", d)
 		reversedDims[d] = true
 	}
-	out := empty(t.Shape(), t.DType())
+	out := emptyBeside(t, t.Shape(), t.DType())
 	if t.Dim() == 0 {
 		succeed(tensor.Copy(out, t))
 		return out
+	}
+	if t.OnDevice() {
+		order := make([][]int, t.Dim())
+		for d, n := range t.Shape() {
+			order[d] = countTo(n)
+			if reversedDims[d] {
+				slices.Reverse(order[d])
+			}
+		}
+		pickAlong(out, t, order)
+		return keptStrides(out, t)
 	}
 	bySize(t.DType().Size(),
 		func() { flipInto[uint8](out, t, reversedDims) }, func() { flipInto[uint16](out, t, reversedDims) }, func() { flipInto[uint32](out, t, reversedDims) },
@@ -529,7 +540,7 @@ var viewFamily = slices.Concat([]definition{
 		return t.Diagonal(c.int(1), c.int(2), c.int(3))
 	}).with(ops.Def{Decomp: emitting("diagonal")}),
 	viewing("unfold", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Unfold(c.int(1), c.int(2), c.int(3)) }).with(ops.Def{Grad: concrete(func(c gradient) {
-		places := composer{c.run}.unfoldedPlaces(c.shape(0), c.arg(1), c.arg(2), c.arg(3))
+		places := composer{c.run}.unfoldedPlaces(c.g(), c.shape(0), c.arg(1), c.arg(2), c.arg(3))
 		flat := c.into("index_add", c.zerosAs([]int{numel(c.shape(0))}, c.g().DType()), 0, places, c.do("reshape", c.g(), []int{-1}))
 		c.give(0, c.do("reshape", flat, c.shape(0)))
 	}), Tags: ops.AsWritten}),

@@ -34,6 +34,13 @@ func toList(args, out []value.Value) error {
 	if !holds(t.DType(), code) {
 		return errorf("Output annotation element type and runtime tensor element type must match for tolist()")
 	}
+	if t.OnDevice() {
+		here, err := t.ToDevice(tensor.Device{})
+		if err != nil {
+			return err
+		}
+		t = here
+	}
 	out[0] = nested(t, make([]int, 0, dims), code)
 	return nil
 }

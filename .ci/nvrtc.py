@@ -1,0 +1,54 @@
+"""Compiles texts of kernels with NVRTC for GPUs of several generations: `python .ci/nvrtc.py FOLDER`. An error or a warning is a failure.
+
+NVRTC is that of the package nvidia-cuda-nvrtc, which needs no GPU. The first line of a text has the options that it is compiled with.
+"""
+
+import ctypes
+import pathlib
+import re
+import sys
+import sysconfig
+
+ARCHITECTURES = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]
+
+
+def compiler():
+    folders = [pathlib.Path(sysconfig.get_path(p)) / "nvidia" for p in ("purelib", "platlib")]
+    libraries = [f for folder in folders for f in folder.glob("*/lib/libnvrtc.so.*") if ".alt." not in f.name]
+    if not libraries:
+        sys.exit("the package nvidia-cuda-nvrtc is not installed")
+    return ctypes.CDLL(str(libraries[0]))
+
+
+def compile(nvrtc, text, options):
+    """What NVRTC says: a code, 0 for success, and its messages."""
+    program = ctypes.c_void_p()
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None)
+    array = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
+    code = nvrtc.nvrtcCompileProgram(program, len(options), array)
+    size = ctypes.c_size_t()
+    nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    return code, log.value.decode().strip()
+
+
+def main(folder):
+    nvrtc = compiler()
+    texts = sorted(pathlib.Path(folder).glob("*.cu"))
+    failed = 0
+    for path in texts:
+        first, _, text = path.read_text().partition("\n")
+        for architecture in ARCHITECTURES:
+            options = [re.sub(r"compute_\d+", architecture, o) for o in first.split()[1:]]
+            code, log = compile(nvrtc, text, options)
+            if code or log:
+                failed += 1
+                print(f"{path.name} for {architecture}: error {code}\n{log}")
+    print(f"{len(texts)} texts, {len(ARCHITECTURES)} architectures, {failed} failures")
+    return 0 if texts and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,354 @@
+# What operators are made of on a device that has no form of them. Nothing here is recorded: derivatives are those of the operators.
+
+
+def softmax__int(self, dim: int, dtype: Optional[int]):
+    x = self
+    if dtype is not None:
+        x = self.to(dtype)
+    if x.numel() == 0:
+        return x.clone()
+    e = torch.exp(x - torch.amax(x, [dim], True))
+    return e / e.sum([dim], True)
+
+
+def _softmax(self, dim: int, half_to_float: bool):
+    if half_to_float:
+        return torch.softmax(self, dim, torch.float32)
+    return torch.softmax(self, dim)
+
+
+def log_softmax__int(self, dim: int, dtype: Optional[int]):
+    x = self
+    if dtype is not None:
+        x = self.to(dtype)
+    if x.numel() == 0:
+        return x.clone()
+    d = x - torch.amax(x, [dim], True)
+    return d - torch.log(torch.exp(d).sum([dim], True))
+
+
+def _log_softmax(self, dim: int, half_to_float: bool):
+    if half_to_float:
+        return torch.log_softmax(self, dim, torch.float32)
+    return torch.log_softmax(self, dim)
+
+
+def native_layer_norm(input, normalized_shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float):
+    dims = [0]
+    dims.clear()
+    for d in range(input.dim() - len(normalized_shape), input.dim()):
+        dims.append(d)
+    x = _own_wide(input)
+    mean = x.mean(dims, True)
+    rstd = torch.rsqrt((x - mean).square().mean(dims, True) + eps)
+    y = (x - mean) * rstd
+    if weight is not None:
+        y = y * weight
+    if bias is not None:
+        y = y + bias
+    return y.to(input.dtype), mean, rstd
+
+
+def layer_norm(input, normalized_shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float, cudnn_enable: bool):
+    y, mean, rstd = torch.native_layer_norm(input, normalized_shape, weight, bias, eps)
+    return y
+
+
+def _own_wide(x):
+    if x.dtype == torch.float16 or x.dtype == torch.bfloat16:
+        return x.to(torch.float32)
+    return x
+
+
+def native_group_norm(input, weight: Optional[Tensor], bias: Optional[Tensor], N: int, C: int, HxW: int, group: int, eps: float):
+    x = _own_wide(input).reshape([N, group, -1])
+    mean = x.mean([2], True)
+    rstd = torch.rsqrt((x - mean).square().mean([2], True) + eps)
+    y = ((x - mean) * rstd).reshape([N, C, HxW])
+    if weight is not None:
+        y = y * weight.reshape([1, C, 1])
+    if bias is not None:
+        y = y + bias.reshape([1, C, 1])
+    return y.view_as(input).to(input.dtype), mean.reshape([N, group]), rstd.reshape([N, group])
+
+
+def group_norm(input, num_groups: int, weight: Optional[Tensor], bias: Optional[Tensor], eps: float, cudnn_enabled: bool):
+    n = input.size(0)
+    c = input.size(1)
+    y, mean, rstd = torch.native_group_norm(input.contiguous(), weight, bias, n, c, input.numel() // max(n * c, 1), num_groups, eps)
+    return y
+
+
+def special_softmax(self, dim: int, dtype: Optional[int]):
+    return torch.softmax(self, dim, dtype)
+
+
+def allclose(self, other, rtol: float, atol: float, equal_nan: bool):
+    return bool(torch.isclose(self, other, rtol, atol, equal_nan).all())
+
+
+def mode(self, dim: int, keepdim: bool):
+    # The smallest of the most frequent elements, and the last place of it.
+    if self.dim() == 0:
+        return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+    values, indices = torch.sort(self, dim)
+    rows = values.movedim(dim, -1).contiguous()
+    ends = torch.searchsorted(rows, rows, right=True)
+    counts = ends - torch.searchsorted(rows, rows)
+    place = ends.gather(-1, counts.argmax(-1, True)) - 1
+    v = rows.gather(-1, place).movedim(-1, dim)
+    i = indices.movedim(dim, -1).gather(-1, place).movedim(-1, dim)
+    if keepdim:
+        return v, i
+    return v.squeeze(dim), i.squeeze(dim)
+
+
+# ---- losses ----
+
+def _own_losses(self, target, weight: Optional[Tensor], ignore_index: int):
+    # The loss of each target, which is an index along the second dimension, and what it weighs.
+    ignored = target == ignore_index
+    safe = torch.masked_fill(target, ignored, 0)
+    if weight is None:
+        weights = torch.ones_like(safe, dtype=self.dtype)
+    else:
+        weights = torch.index_select(weight, 0, safe.reshape([-1])).reshape(safe.shape)
+    weights = torch.masked_fill(weights, ignored, 0.0)
+    return -torch.gather(self, 1, safe.unsqueeze(1)).squeeze(1) * weights, weights
+
+
+def _own_reduced(losses, weights, reduction: int):
+    if reduction == 0:
+        return losses, losses.sum() * 0
+    total = weights.sum()
+    if reduction == 1:
+        return losses.sum() / total, total
+    return losses.sum(), total
+
+
+def nll_loss_forward(self, target, weight: Optional[Tensor], reduction: int, ignore_index: int):
+    if self.dim() == 1:
+        losses, weights = _own_losses(self.unsqueeze(0), target.reshape([1]), weight, ignore_index)
+        return _own_reduced(losses.squeeze(0), weights.squeeze(0), reduction)
+    losses, weights = _own_losses(self, target, weight, ignore_index)
+    return _own_reduced(losses, weights, reduction)
+
+
+def nll_loss2d_forward(self, target, weight: Optional[Tensor], reduction: int, ignore_index: int):
+    losses, weights = _own_losses(self, target, weight, ignore_index)
+    return _own_reduced(losses, weights, reduction)
+
+
+def multi_margin_loss(self, target, p: number, margin: number, weight: Optional[Tensor], reduction: int):
+    x = torch.atleast_2d(self)
+    labels = target.reshape([-1, 1])
+    gaps = torch.clamp_min(float(margin) - x.gather(1, labels) + x, 0.0) ** float(p)
+    if weight is not None:
+        gaps = gaps * weight.reshape([-1]).index_select(0, labels.reshape([-1])).unsqueeze(1)
+    losses = torch.scatter(gaps, 1, labels, 0.0).sum([1]) / x.size(1)
+    if reduction == 1:
+        return losses.mean()
+    if reduction == 2:
+        return losses.sum()
+    return losses.reshape(target.shape)
+
+
+# ---- indices ----
+
+def embedding_dense_backward(grad_output, indices, num_weights: int, padding_idx: int, scale_grad_by_freq: bool):
+    width = grad_output.size(-1)
+    rows = grad_output.reshape([-1, width])
+    flat = indices.reshape([-1]).to(torch.int64)
+    if scale_grad_by_freq:
+        counts = torch.zeros([num_weights], dtype=grad_output.dtype, device=grad_output.device)
+        counts = torch.index_add(counts, 0, flat, torch.ones_like(flat, dtype=grad_output.dtype))
+        rows = rows / counts.index_select(0, flat).unsqueeze(1)
+    if padding_idx >= 0:
+        rows = torch.masked_fill(rows, (flat == padding_idx).unsqueeze(1), 0)
+    return torch.index_add(torch.zeros([num_weights, width], dtype=grad_output.dtype, device=grad_output.device), 0, flat, rows)
+
+
+def one_hot(self, num_classes: int):
+    n = num_classes
+    if self.numel() > 0:
+        if int(self.min()) < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        most = int(self.max())
+        if n == -1:
+            n = most + 1
+        if most >= n:
+            raise RuntimeError("Class values must be smaller than num_classes.")
+    return (self.unsqueeze(-1) == torch.arange(n, device=self.device)).to(torch.int64)
+
+
+def bincount(self, weights: Optional[Tensor], minlength: int):
+    if self.numel() > 0 and int(self.min()) < 0:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    n = minlength
+    if self.numel() > 0:
+        n = max(n, int(self.max()) + 1)
+    at = self.to(torch.int64)
+    if weights is None:
+        return torch.index_add(torch.zeros([n], dtype=torch.int64, device=self.device), 0, at, torch.ones_like(at))
+    w = weights
+    if w.dtype != torch.float32:
+        w = w.to(torch.float64)
+    return torch.index_add(torch.zeros([n], dtype=w.dtype, device=self.device), 0, at, w)
+
+
+def repeat_interleave__Tensor(repeats, output_size: Optional[int]):
+    ends = torch.cumsum(repeats, 0)
+    n = 0
+    if repeats.numel() > 0:
+        n = int(ends[-1])
+    return torch.searchsorted(ends, torch.arange(n, device=repeats.device), right=True).to(repeats.dtype)
+
+
+def repeat_interleave__self_Tensor(self, repeats, dim: Optional[int], output_size: Optional[int]):
+    x = self
+    d = 0
+    if dim is None:
+        x = self.reshape([-1])
+    else:
+        d = dim
+    times = repeats
+    if repeats.numel() == 1:
+        times = repeats.reshape([1]).expand([x.size(d)])
+    return torch.index_select(x, d, torch.repeat_interleave(times.contiguous()).to(torch.int64))
+
+
+def repeat_interleave__self_int(self, repeats: int, dim: Optional[int], output_size: Optional[int]):
+    return torch.repeat_interleave(self, torch.full([1], repeats, dtype=torch.int64, device=self.device), dim)
+
+
+# ---- order ----
+
+def _own_nth(self, place, dim: int, keepdim: bool):
+    # The elements that places count along an ordered dimension, and where they were.
+    values, indices = torch.sort(self, dim)
+    v = values.gather(dim, place)
+    i = indices.gather(dim, place)
+    if keepdim:
+        return v, i
+    return v.squeeze(dim), i.squeeze(dim)
+
+
+def kthvalue(self, k: int, dim: int, keepdim: bool):
+    if self.dim() == 0:
+        return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+    if k < 1 or k > self.size(dim):
+        raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(dim))
+    place = torch.full_like(self.narrow(dim, 0, 1), k - 1, dtype=torch.int64)
+    return _own_nth(self, place, dim, keepdim)
+
+
+def median__dim(self, dim: int, keepdim: bool):
+    if self.dim() == 0:
+        return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+    nans = torch.isnan(self).sum([dim], True)
+    middle = torch.full_like(nans, (self.size(dim) - 1) // 2)
+    place = torch.where(nans > 0, self.size(dim) - nans, middle)
+    return _own_nth(self, place, dim, keepdim)
+
+
+def nanmedian__dim(self, dim: int, keepdim: bool):
+    if self.dim() == 0:
+        return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+    numbers = self.size(dim) - torch.isnan(self).sum([dim], True)
+    return _own_nth(self, torch.div(torch.clamp_min(numbers - 1, 0), 2, rounding_mode="floor"), dim, keepdim)
+
+
+def median(self):
+    if self.numel() == 0:
+        return (self.sum() / 0).to(self.dtype)
+    v, i = torch.median(self.reshape([-1]), 0)
+    return v
+
+
+def nanmedian(self):
+    if self.numel() == 0:
+        return (self.sum() / 0).to(self.dtype)
+    v, i = torch.nanmedian(self.reshape([-1]), 0)
+    return v
+
+
+def logcumsumexp(self, dim: int):
+    if self.dim() == 0 or self.numel() == 0:
+        return self.clone()
+    high, at = torch.cummax(self, dim)
+    sums = torch.zeros_like(self)
+    x = self.unsqueeze(-1).transpose(-1, dim)
+    n = self.size(dim)
+    # of all pairs along the dimension those count whose second is not behind the first
+    rows = self.movedim(dim, -1)
+    tops = high.movedim(dim, -1)
+    kept = torch.ones([n, n], dtype=torch.bool, device=self.device).tril()
+    parts = torch.exp(rows.unsqueeze(-2) - tops.unsqueeze(-1))
+    total = torch.where(kept, parts, torch.zeros_like(parts)).sum([-1])
+    return (torch.log(total) + tops).movedim(-1, dim)
+
+
+# ---- windows ----
+
+def _own_padded(self, padding: List[int]):
+    return torch.constant_pad_nd(self, [padding[1], padding[1], padding[0], padding[0]], 0)
+
+
+def im2col(self, kernel_size: List[int], dilation: List[int], padding: List[int], stride: List[int]):
+    x = self
+    if self.dim() == 3:
+        x = self.unsqueeze(0)
+    p = _own_padded(x, padding).contiguous()
+    h = (p.size(2) - dilation[0] * (kernel_size[0] - 1) - 1) // stride[0] + 1
+    w = (p.size(3) - dilation[1] * (kernel_size[1] - 1) - 1) // stride[1] + 1
+    if h < 1 or w < 1:
+        raise RuntimeError("im2col(): the array of sliding blocks has no elements")
+    s = p.stride()
+    windows = torch.as_strided(
+        p, [p.size(0), p.size(1), kernel_size[0], kernel_size[1], h, w],
+        [s[0], s[1], s[2] * dilation[0], s[3] * dilation[1], s[2] * stride[0], s[3] * stride[1]],
+    )
+    columns = windows.reshape([p.size(0), p.size(1) * kernel_size[0] * kernel_size[1], h * w])
+    if self.dim() == 3:
+        return columns.squeeze(0)
+    return columns
+
+
+def col2im(self, output_size: List[int], kernel_size: List[int], dilation: List[int], padding: List[int], stride: List[int]):
+    x = self
+    if self.dim() == 2:
+        x = self.unsqueeze(0)
+    h = output_size[0] + 2 * padding[0]
+    w = output_size[1] + 2 * padding[1]
+    rows = (h - dilation[0] * (kernel_size[0] - 1) - 1) // stride[0] + 1
+    columns = (w - dilation[1] * (kernel_size[1] - 1) - 1) // stride[1] + 1
+    taps = kernel_size[0] * kernel_size[1]
+    if x.size(1) % taps != 0 or x.size(2) != rows * columns:
+        raise RuntimeError("col2im(): the input does not have the sliding blocks of the output")
+    parts = x.reshape([x.size(0), x.size(1) // taps, kernel_size[0], kernel_size[1], rows, columns])
+    total = torch.zeros([x.size(0), x.size(1) // taps, h, w], dtype=x.dtype, device=x.device)
+    for i in range(kernel_size[0]):
+        for j in range(kernel_size[1]):
+            top = i * dilation[0]
+            left = j * dilation[1]
+            part = torch.slice(total, 2, top, top + (rows - 1) * stride[0] + 1, stride[0])
+            part = torch.slice(part, 3, left, left + (columns - 1) * stride[1] + 1, stride[1])
+            part += parts.select(2, i).select(2, j)
+    inside = total.narrow(2, padding[0], output_size[0]).narrow(3, padding[1], output_size[1]).contiguous()
+    if self.dim() == 2:
+        return inside.squeeze(0)
+    return inside
+
+
+def _own_unpooled(self, indices, output_size: List[int], n: int):
+    shape = self.shape[:self.dim() - n] + output_size
+    planes = torch.zeros(shape, dtype=self.dtype, device=self.device).flatten(-n)
+    return planes.scatter(-1, indices.flatten(-n), self.flatten(-n)).reshape(shape)
+
+
+def max_unpool2d(self, indices, output_size: List[int]):
+    return _own_unpooled(self, indices, output_size, 2)
+
+
+def max_unpool3d(self, indices, output_size: List[int], stride: List[int], padding: List[int]):
+    return _own_unpooled(self, indices, output_size, 3)

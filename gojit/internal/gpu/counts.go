@@ -1,0 +1,18 @@
+package gpu
+
+import "sync/atomic"
+
+// Counts says what a device was given to do.
+type Counts struct {
+	Launches                   int // of kernels
+	Uploads, Downloads, Copies int // from the processor, to it, and within the device
+	Allocations                int // that the driver was asked for
+}
+
+type counters struct{ launches, uploads, downloads, copies, allocations atomic.Int64 }
+
+// Counts returns what the device was given to do so far.
+func (v *Device) Counts() Counts {
+	c := &v.counts
+	return Counts{int(c.launches.Load()), int(c.uploads.Load()), int(c.downloads.Load()), int(c.copies.Load()), int(c.allocations.Load())}
+}

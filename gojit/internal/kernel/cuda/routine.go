@@ -1,0 +1,77 @@
+package cuda
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// routines are texts that kernels cannot state: what moves elements by indices, orders them, or has threads work together.
+//
+//go:embed routines
+var routines embed.FS
+
+// What the argument of a routine has room for, and how many threads there are in a block.
+const (
+	MaxTensors = 10
+	MaxNumbers = 128
+	Width      = 256
+)
+
+// RoutineText returns the text of a routine for its types: T0 is the first of them in memory, C0 what is computed with, load0 and store0 go from
+// one to the other, combine is the routine's way to combine two.
+func RoutineText(r *kernel.Routine) (string, error) {
+	var body strings.Builder
+	for at, c := range r.Text + "_" { // pool_means is what pool and pool_means have
+		if c != '_' {
+			continue
+		}
+		part, err := routines.ReadFile("routines/" + r.Text[:at] + ".cu")
+		if err != nil {
+			return "", err
+		}
+		body.Write(part)
+	}
+	p := &printer{}
+	p.line("typedef struct { i64 n, tensors; char *at[%d]; i64 *failed; i64 number[%d]; } Args;", MaxTensors, MaxNumbers)
+	p.line("#define WIDTH %d", Width)
+	for i, memory := range r.Types {
+		computed := kernel.ComputeType(memory)
+		p.line("typedef %s T%d;", typeName(memory), i)
+		p.line("typedef %s C%d;", typeName(computed), i)
+		if memory.IsComplex() {
+			continue // they are only moved
+		}
+		p.line("DEVICE C%d load%d(const T%d *at) { return %s; }", i, i, i, p.load(memory, computed, "at"))
+		p.open("DEVICE void store%d(T%d *at, C%d x)", i, i, i)
+		p.store(memory, "at", "x", computed)
+		p.close()
+	}
+	if r.Combine != kernel.NoReduce {
+		computed := kernel.ComputeType(r.Types[0])
+		p.line("DEVICE C0 combine(C0 x, C0 y) { return %s; }", p.binary(r.Combine.Op(), computed, "x", "y"))
+		p.line("#define START %s", constant(computed, r.Combine.Identity(computed)))
+	}
+	if len(r.Types) > 0 {
+		switch kernel.ComputeType(r.Types[0]) {
+		case tensor.Float32:
+			p.line("#define MULTIPLY_ADD(x, y, z) fmaf(x, y, z)")
+		case tensor.Float64:
+			p.line("#define MULTIPLY_ADD(x, y, z) fma(x, y, z)")
+		default:
+			p.line("#define MULTIPLY_ADD(x, y, z) (C0)((x) * (y) + (z))")
+		}
+	}
+	if p.err != nil {
+		return "", p.err
+	}
+	return strings.Join([]string{prelude, p.text.String(), body.String()}, "\n"), nil
+}
+
+// RoutineKey tells texts of routines apart.
+func RoutineKey(r *kernel.Routine) string {
+	return fmt.Sprint(r.Text, " ", r.Entry, " ", r.Types, " ", r.Combine)
+}

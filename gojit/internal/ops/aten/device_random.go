@@ -1,0 +1,44 @@
+package aten
+
+import (
+	"math"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// drawOnDevice fills a tensor of a device with random numbers of a distribution, whose parameters are numbers, from the device's stream. Numbers of
+// a generator that a program has made are the processor's: they are drawn there and copied, which drawn reports as false.
+func drawOnDevice(gen *tensor.Generator, t *tensor.Tensor, distribution string, parameters ...float64) (drawn bool) {
+	if gen != tensor.DefaultGenerator() {
+		return false
+	}
+	if t.Numel() == 0 {
+		return true
+	}
+	out := t
+	if !t.IsContiguous() {
+		out = emptyBeside(t, t.Shape(), t.DType())
+	}
+	runner, ok := must(tensor.BackendOf(t.Device())).(kernel.Runner)
+	check(ok, "the device %s draws no numbers", t.Device())
+	threads, seed, offset, err := runner.Draw(t.Device(), t.Numel())
+	succeed(err)
+	numbers := []int64{int64(threads), int64(seed), int64(offset)}
+	for _, p := range parameters {
+		numbers = append(numbers, int64(math.Float64bits(p)))
+	}
+	r := kernel.Routine{Text: "random", Entry: distribution, Types: []tensor.DType{t.DType()}, Threads: t.Numel()}
+	succeed(launchRoutine(r, []*tensor.Tensor{out}, numbers...))
+	if out != t {
+		succeed(tensor.Copy(t, out))
+	}
+	return true
+}
+
+// drawHere fills a tensor of a device with numbers that the processor draws.
+func drawHere(t *tensor.Tensor, draw func(here *tensor.Tensor)) {
+	here := empty(t.Shape(), t.DType())
+	draw(here)
+	succeed(tensor.Copy(t, here))
+}
