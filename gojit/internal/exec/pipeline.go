@@ -90,6 +90,8 @@ var Pipeline = []Step{
 
 	{"evaluation", "a graph of convolutions gets a second body for modules that are not in training, without their branches", "constants are folded; only code gains by it, and the general body is what is shown",
 		optimized, changing(plan.SplitEvaluation)},
+	{"branches", "tuples that branches give and that are only taken apart go", "nodes own the tensors that they read one by one; only code gains by it",
+		optimized | specialized, changing(passes.SplitBranchTuples)},
 	{"operands", "what reads the result of an operator in place reads its operand", "one value has the tensor then, and memory goes back behind its last use; only code gains by it",
 		optimized | specialized, changing(passes.ReadOperands)},
 	{"plans", "operators that follow each other, a convolution or a product among them, join into one node each, which runs by a plan", "what is done to the elements of such a result belongs to it, not to a kernel of its own",

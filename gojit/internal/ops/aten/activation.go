@@ -264,7 +264,7 @@ func randomLeaky(c call, gen *tensor.Generator) *tensor.Tensor {
 	fall := le.on(x, must(tensor.Full(nil, tensor.Int(0), x.DType())))
 	defer fall.Release()
 	inOrder := contiguous(fall)
-	defer forgetCopies(fall, inOrder)
+	defer forgetMade(fall, inOrder)
 	falls := tensor.Data[bool](inOrder)
 	n := 0
 	for _, f := range falls {

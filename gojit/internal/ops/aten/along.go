@@ -154,7 +154,7 @@ func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 		return
 	}
 	flat := contiguous(src)
-	defer forgetCopies(src, flat)
+	defer forgetMade(src, flat)
 	if how != replace {
 		a.accumulate(t, flat, how)
 		return

@@ -363,6 +363,16 @@ func contiguous(t *tensor.Tensor) *tensor.Tensor {
 	return out
 }
 
+// asWork returns t contiguous and of a type: t itself or something that nobody else has (see forgetMade).
+func asWork(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
+	typed := to(t, d)
+	out := contiguous(typed)
+	if out != typed {
+		forgetMade(t, typed)
+	}
+	return out
+}
+
 func to(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	if t.DType() == d || isAway(t) || t.IsHollow() || !isElement(t.DType()) || !isElement(d) {
 		return must(t.To(d))

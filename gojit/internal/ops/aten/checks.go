@@ -177,9 +177,21 @@ func checkLabels(target *tensor.Tensor, least, classes int, otherwise string) {
 	if isMeta(target) {
 		return
 	}
-	for _, l := range integersOf(target) {
-		check(l >= least && l < classes, "%s", otherwise)
+	labels, forget := labelsOf(target)
+	defer forget()
+	for lo, hi := range tensor.Stretches(len(labels)) {
+		for _, l := range labels[lo:hi] {
+			if l < int64(least) || l >= int64(classes) {
+				raise(source.RuntimeError, "%s", otherwise)
+			}
+		}
 	}
+}
+
+// labelsOf returns the elements of a tensor of integers in order. forget gives back the memory of a copy.
+func labelsOf(t *tensor.Tensor) (labels []int64, forget func()) {
+	inOrder := asWork(t, tensor.Int64)
+	return tensor.Data[int64](inOrder), func() { forgetMade(t, inOrder) }
 }
 
 func checkMultiMargin(c call) {

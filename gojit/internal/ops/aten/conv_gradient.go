@@ -69,9 +69,9 @@ func (d *convGradient) ofInput() *tensor.Tensor {
 		return laidOut(out, channelsLast, false)
 	}
 	work := productType(d.g.DType())
-	g, w, out := contiguous(to(d.g, work)), contiguous(to(d.weight, work)), empty(d.input.Shape(), work)
-	defer forgetCopies(d.g, g)
-	defer forgetCopies(d.weight, w)
+	g, w, out := asWork(d.g, work), asWork(d.weight, work), empty(d.input.Shape(), work)
+	defer forgetMade(d.g, g)
+	defer forgetMade(d.weight, w)
 	if work == tensor.Float32 {
 		convolve[float32](d.geometry, !d.args.transposed, g, w, nil, out)
 	} else {
@@ -101,9 +101,9 @@ func (d *convGradient) ofWeight() *tensor.Tensor {
 		return result
 	}
 	work := productType(d.g.DType())
-	x, g := contiguous(to(in, work)), contiguous(to(out, work))
-	defer forgetCopies(in, x)
-	defer forgetCopies(out, g)
+	x, g := asWork(in, work), asWork(out, work)
+	defer forgetMade(in, x)
+	defer forgetMade(out, g)
 	result := empty(d.weight.Shape(), work)
 	if work == tensor.Float32 {
 		dense.WeightGradient(d.geometry, tensor.Data[float32](x), tensor.Data[float32](g), tensor.Data[float32](result))

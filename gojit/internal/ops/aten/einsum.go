@@ -50,7 +50,11 @@ func einsum(equation string, ts []*tensor.Tensor) *tensor.Tensor {
 				needed[r] = true
 			}
 		}
-		acc, accLabels = contractPair(acc, accLabels, t, l, needed)
+		before := acc
+		acc, accLabels = contractPair(before, accLabels, t, l, needed)
+		if i > 1 { // else it is what was given
+			before.Release()
+		}
 	}
 	return arrangeLabels(acc, accLabels, result)
 }
@@ -144,8 +148,8 @@ func contractPair(a *tensor.Tensor, la []int, b *tensor.Tensor, lb []int, needed
 	givenA, givenB := a, b
 	a, la = sumOut(a, la, slices.Concat(batch, onlyA, summed))
 	b, lb = sumOut(b, lb, slices.Concat(batch, onlyB, summed))
-	defer forgetCopies(givenA, a)
-	defer forgetCopies(givenB, b)
+	defer forgetMade(givenA, a)
+	defer forgetMade(givenB, b)
 	size := func(labels []int) int {
 		n := 1
 		for _, l := range labels {
@@ -161,10 +165,13 @@ func contractPair(a *tensor.Tensor, la []int, b *tensor.Tensor, lb []int, needed
 		return s
 	}
 	left, right := slices.Concat(batch, onlyA, summed), slices.Concat(batch, summed, onlyB)
-	x := must(must(order(a, la, left).Expand(shape(left)...)).Reshape(size(batch), size(onlyA), size(summed)))
-	y := must(must(order(b, lb, right).Expand(shape(right)...)).Reshape(size(batch), size(summed), size(onlyB)))
-	defer forgetCopies(a, x)
-	defer forgetCopies(b, y)
+	inOrderA, inOrderB := order(a, la, left), order(b, lb, right)
+	defer forgetMade(a, inOrderA)
+	defer forgetMade(b, inOrderB)
+	x := asMatrices(inOrderA, shape(left), size(batch), size(onlyA), size(summed))
+	defer x.Release()
+	y := asMatrices(inOrderB, shape(right), size(batch), size(summed), size(onlyB))
+	defer y.Release()
 	labels := slices.Concat(batch, onlyA, onlyB)
 	return shownAs(bmm(x, y), shape(labels)...), labels
 }

@@ -243,7 +243,7 @@ func solveBatch(name string, a, b *tensor.Tensor) (x *tensor.Tensor, info []int3
 	squareMatrices(name, a)
 	d := tensor.Promote(a.DType(), b.DType())
 	given := to(a, d)
-	defer forgetCopies(a, given)
+	defer forgetMade(a, given)
 	f := factorizeLU(name, given)
 	defer f.packed.Release()
 	x = writable(must(b.Expand(append(slices.Clone(lead), n, columns)...)), d)

@@ -362,9 +362,8 @@ func crossEntropyOfProbabilities(x, target, weight *tensor.Tensor, how int, smoo
 // multiMargin compares the score of the target with the others.
 func multiMargin(c call) *tensor.Tensor {
 	x, target, p, margin, weight, how := c.tensor(0), c.tensor(1), c.scalar(2).Float64(), c.scalar(3).Float64(), c.optionalTensor(4), c.reduction(5)
-	wide := to(x, tensor.Float64)
-	inOrder := contiguous(wide)
-	defer forgetCopies(x, inOrder)
+	inOrder := asWork(x, tensor.Float64)
+	defer forgetMade(x, inOrder)
 	rows := atLeast(inOrder, 1)
 	rows = must(rows.View(-1, rows.Size(rows.Dim()-1)))
 	n, classes := rows.Size(0), rows.Size(1)
@@ -602,40 +601,56 @@ var lossFamily = []definition{
 		}
 	}),
 	giving("margin_ranking_loss", func(c call) *tensor.Tensor {
-		d := mul.on(neg.on(c.tensor(2)), sub.on(c.tensor(0), c.tensor(1)))
-		return reduced(positivePart(addNumber(d, c.float(3))), c.reduction(4))
+		var made scratch
+		defer made.release()
+		d := made.of(mul.on(made.of(neg.on(c.tensor(2))), made.of(sub.on(c.tensor(0), c.tensor(1)))))
+		return reduced(positivePart(made.of(addNumber(d, c.float(3)))), c.reduction(4))
 	}),
 	giving("cosine_embedding_loss", func(c call) *tensor.Tensor {
 		a, b, y := c.tensor(0), c.tensor(1), c.tensor(2)
 		last := []int{-1}
-		total := func(x, y *tensor.Tensor) *tensor.Tensor { return sum(mul.on(x, y), last, false, x.DType()) }
+		var made scratch
+		defer made.release()
+		total := func(x, y *tensor.Tensor) *tensor.Tensor {
+			return made.of(sum(made.of(mul.on(x, y)), last, false, x.DType()))
+		}
 		const eps = 1e-12
-		scale := squareRoot.on(mul.on(addNumber(total(a, a), eps), addNumber(total(b, b), eps)))
-		cosine := div.on(total(a, b), scale)
-		same := choose(eq.withNumber(y, 1), ofTensor(addNumber(neg.on(cosine), 1)), ofScalar(tensor.Float(0)))
-		other := choose(eq.withNumber(y, -1), ofTensor(positivePart(addNumber(cosine, -c.float(3)))), ofScalar(tensor.Float(0)))
+		squares := made.of(mul.on(made.of(addNumber(total(a, a), eps)), made.of(addNumber(total(b, b), eps))))
+		cosine := made.of(div.on(total(a, b), made.of(squareRoot.on(squares))))
+		apart := made.of(addNumber(made.of(neg.on(cosine)), 1))
+		beyond := made.of(positivePart(made.of(addNumber(cosine, -c.float(3)))))
+		same := made.of(choose(made.of(eq.withNumber(y, 1)), ofTensor(apart), ofScalar(tensor.Float(0))))
+		other := made.of(choose(made.of(eq.withNumber(y, -1)), ofTensor(beyond), ofScalar(tensor.Float(0))))
 		return reduced(add.on(same, other), c.reduction(4))
 	}).checked(checkCosineEmbedding),
 	giving("triplet_margin_loss", func(c call) *tensor.Tensor {
 		p, eps := c.float(4), c.float(5)
-		near, far := distance(c.tensor(0), c.tensor(1), p, eps, false), distance(c.tensor(0), c.tensor(2), p, eps, false)
-		if c.bool(6) {
-			far = minimum.on(far, distance(c.tensor(1), c.tensor(2), p, eps, false))
+		var made scratch
+		defer made.release()
+		between := func(i, j int) *tensor.Tensor {
+			return made.of(distance(c.tensor(i), c.tensor(j), p, eps, false))
 		}
-		return reduced(positivePart(addNumber(sub.on(near, far), c.float(3))), c.reduction(7))
+		near, far := between(0, 1), between(0, 2)
+		if c.bool(6) {
+			far = made.of(minimum.on(far, between(1, 2)))
+		}
+		return reduced(positivePart(made.of(addNumber(made.of(sub.on(near, far)), c.float(3)))), c.reduction(7))
 	}),
 	giving("multi_margin_loss", multiMargin).checked(checkMultiMargin),
 	giving("poisson_nll_loss", func(c call) *tensor.Tensor {
 		x, y := c.tensor(0), c.tensor(1)
+		var made scratch
+		defer made.release()
 		var loss *tensor.Tensor
 		if c.bool(2) {
-			loss = sub.on(exponential.on(x), mul.on(y, x))
+			loss = sub.on(made.of(exponential.on(x)), made.of(mul.on(y, x)))
 		} else {
-			loss = sub.on(x, mul.on(y, logarithm.on(addNumber(x, c.float(4)))))
+			loss = sub.on(x, made.of(mul.on(y, made.of(logarithm.on(made.of(addNumber(x, c.float(4))))))))
 		}
 		if c.bool(3) {
-			stirling := add.on(sub.on(mul.on(y, logarithm.on(y)), y), scaleBy(logarithm.on(scaleBy(y, 2*math.Pi)), 0.5))
-			loss = add.on(loss, choose(le.withNumber(y, 1), ofScalar(tensor.Float(0)), ofTensor(stirling)))
+			small := made.of(scaleBy(made.of(logarithm.on(made.of(scaleBy(y, 2*math.Pi)))), 0.5))
+			stirling := made.of(add.on(made.of(sub.on(made.of(mul.on(y, made.of(logarithm.on(y)))), y)), small))
+			loss = add.on(made.of(loss), made.of(choose(made.of(le.withNumber(y, 1)), ofScalar(tensor.Float(0)), ofTensor(stirling))))
 		}
 		return reduced(loss, c.reduction(5))
 	}),

@@ -142,8 +142,8 @@ func runProduct[T interface {
 	}
 	n := a.Dim()
 	left, right := compact(a), compact(b)
-	defer forgetCopies(a, left)
-	defer forgetCopies(b, right)
+	defer forgetMade(a, left)
+	defer forgetMade(b, right)
 	p := dense.Product[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1)}
 	p.StepA = setMatrix(&p.A, left)
 	p.StepB = setMatrix(&p.B, right)
@@ -169,8 +169,8 @@ func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *
 	}
 	n := a.Dim()
 	left, right := compact(a), compact(b)
-	defer forgetCopies(a, left)
-	defer forgetCopies(b, right)
+	defer forgetMade(a, left)
+	defer forgetMade(b, right)
 	p := dense.HalfProduct[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1), Add: added == alreadyThere}
 	p.StepA = setMatrix(&p.A, left)
 	p.StepB = setMatrix(&p.B, right)
@@ -315,15 +315,15 @@ func batchedMatmul(a, b *tensor.Tensor) *tensor.Tensor {
 	if b.Dim() == 2 && !dropRow { // one matrix for all: fold the batch into the rows
 		flat := must(a.Reshape(numelOf(leadA)*m, k))
 		out = mm(flat, b)
-		forgetCopies(a, flat)
+		forgetMade(a, flat)
 		shape = append(slices.Clone(leadA), m, n)
 	} else {
 		batch := must(tensor.Broadcast(leadA, leadB))
-		x := must(must(a.Expand(append(slices.Clone(batch), m, k)...)).Reshape(numelOf(batch), m, k))
-		y := must(must(b.Expand(append(slices.Clone(batch), b.Size(b.Dim()-2), n)...)).Reshape(numelOf(batch), b.Size(b.Dim()-2), n))
+		x := asMatrices(a, append(slices.Clone(batch), m, k), numelOf(batch), m, k)
+		y := asMatrices(b, append(slices.Clone(batch), b.Size(b.Dim()-2), n), numelOf(batch), b.Size(b.Dim()-2), n)
 		out = bmm(x, y)
-		forgetCopies(a, x)
-		forgetCopies(b, y)
+		forgetMade(a, x)
+		forgetMade(b, y)
 		shape = append(slices.Clone(batch), m, n)
 	}
 	if dropColumn {
@@ -338,11 +338,19 @@ func batchedMatmul(a, b *tensor.Tensor) *tensor.Tensor {
 // shownAs is tensor.IntoShape where the shape is known to fit.
 func shownAs(t *tensor.Tensor, shape ...int) *tensor.Tensor { return must(t.IntoShape(shape...)) }
 
-// forgetCopies gives back the memory of what is a copy of t, and not t itself or a view of it.
-func forgetCopies(t, shown *tensor.Tensor) {
-	if !shown.SharesStorage(t) {
-		shown.Release()
+// forgetMade gives back what was made of t, a copy or a view that nobody else has, unless it is t itself. A view that stays would keep the memory that it
+// shows: that of a copy, of which it is one, too.
+func forgetMade(t, made *tensor.Tensor) {
+	if made != t {
+		made.Release()
 	}
+}
+
+// asMatrices expands t to a shape and shows that, or a copy, as one of three dimensions.
+func asMatrices(t *tensor.Tensor, shape []int, batch, rows, columns int) *tensor.Tensor {
+	expanded := must(t.Expand(shape...))
+	defer expanded.Release()
+	return must(expanded.Reshape(batch, rows, columns))
 }
 
 // ownTransposed is the transpose of a tensor that nobody else uses; the result is a view of nothing.
@@ -409,7 +417,7 @@ func linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
 	if x.Dim() == 2 {
 		return out
 	}
-	forgetCopies(x, rows)
+	forgetMade(x, rows)
 	return shownAs(out, append(slices.Clone(x.Shape()[:x.Dim()-1]), weight.Size(0))...)
 }
 

@@ -93,7 +93,7 @@ func shiftedSums(t *tensor.Tensor, dims []int, keepdim bool) (shift, total, squa
 	shift = firsts(must(first.Select(1, 0)), kept)
 	shifts := perRow(shift, samples)
 	totals, squared := shiftedRowSums(t, t.Numel()/n, n, shifts)
-	defer forgetCopies(shift, shifts)
+	defer forgetMade(shift, shifts)
 	defer totals.Release()
 	defer squared.Release()
 	return shownAs(shift, shape...), shownAs(overSamples(totals, samples), shape...), shownAs(overSamples(squared, samples), shape...)
@@ -101,12 +101,8 @@ func shiftedSums(t *tensor.Tensor, dims []int, keepdim bool) (shift, total, squa
 
 // firsts gives the first elements of groups, or what is finite beside them, in float64.
 func firsts(t *tensor.Tensor, shape ...int) *tensor.Tensor {
-	wide := to(t, tensor.Float64)
-	inOrder := contiguous(wide)
-	defer forgetCopies(t, inOrder)
-	if inOrder != wide {
-		defer forgetCopies(t, wide)
-	}
+	inOrder := asWork(t, tensor.Float64)
+	defer forgetMade(t, inOrder)
 	shown := must(inOrder.View(shape...))
 	defer shown.Release()
 	return finite.on(shown)

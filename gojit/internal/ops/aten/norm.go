@@ -239,7 +239,7 @@ func instanceNorm(c call) *tensor.Tensor {
 	}
 	m, v := times(mean), times(variance)
 	inOrder := contiguous(x)
-	defer forgetCopies(x, inOrder)
+	defer forgetMade(x, inOrder)
 	out, _, _ := batchNorm(must(inOrder.View(shape...)), times(weight), times(bias), m, v, useInput, momentum, eps)
 	if useInput {
 		backTo := func(dst, src *tensor.Tensor) {

@@ -130,7 +130,7 @@ func normWork(work tensor.DType, ts ...**tensor.Tensor) (forget func()) {
 	}
 	return func() {
 		for i := range given {
-			forgetCopies(given[i], made[i])
+			forgetMade(given[i], made[i])
 		}
 	}
 }

@@ -113,7 +113,7 @@ func padGradient(g *tensor.Tensor, shape, amounts []int, mode string) *tensor.Te
 			order := padOrder(shape[d], before, after, mode)
 			check(g.Size(d) == len(order), "grad_output %s unexpected. Expected: %d, Got: %d", []string{"width", "height", "depth"}[min(i, 2)], len(order), g.Size(d))
 			next := gatherPadded(work, d, shape[d], before, after, order)
-			forgetCopies(g, work)
+			forgetMade(g, work)
 			work = next
 		}
 	}

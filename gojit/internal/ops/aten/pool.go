@@ -347,10 +347,8 @@ func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
 		return maxPoolOnDevice(x, p)
 	}
 	work := accumulator(x.DType())
-	typed := to(x, work)
-	defer forgetCopies(x, typed)
-	in := contiguous(typed)
-	defer forgetCopies(typed, in)
+	in := asWork(x, work)
+	defer forgetMade(x, in)
 	out, indices = empty(p.shape(x), work), empty(p.shape(x), tensor.Int64)
 	at := tensor.Data[int64](indices)
 	v := p.volume(x)
@@ -475,10 +473,8 @@ func pooledMaxima(x *tensor.Tensor, p pooling) *tensor.Tensor {
 		}
 		return poolLast(dense.NewMaxPoolPlan[float64](last), last, x)
 	}
-	typed := to(x, work)
-	defer forgetCopies(x, typed)
-	in := contiguous(typed)
-	defer forgetCopies(typed, in)
+	in := asWork(x, work)
+	defer forgetMade(x, in)
 	out := empty(p.shape(x), work)
 	if work == tensor.Float32 {
 		dense.MaxPool(g, tensor.Data[float32](in), tensor.Data[float32](out))
@@ -515,10 +511,8 @@ func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *te
 		}
 		return poolLast(dense.NewAveragePoolPlan(last, divisors[float64](&p, includePad, override)), last, x)
 	}
-	typed := to(x, work)
-	defer forgetCopies(x, typed)
-	in := contiguous(typed)
-	defer forgetCopies(typed, in)
+	in := asWork(x, work)
+	defer forgetMade(x, in)
 	out := empty(p.shape(x), work)
 	if work == tensor.Float32 {
 		averagePlanes[float32](&p, in, out, includePad, override)

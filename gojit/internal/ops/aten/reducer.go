@@ -148,7 +148,7 @@ func group(t *tensor.Tensor, dims []int, keepdim bool) grouped {
 // forget gives back the memory of a copy that group has made of t.
 func (g *grouped) forget(t *tensor.Tensor) {
 	if g.rows != nil {
-		forgetCopies(t, g.rows)
+		forgetMade(t, g.rows)
 	}
 }
 

@@ -196,7 +196,7 @@ func mixAlong(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
 	}
 	given := x
 	x = contiguous(given)
-	defer forgetCopies(given, x)
+	defer forgetMade(given, x)
 	out := empty(shape, x.DType())
 	if index := singleTaps(taps); index != nil {
 		order := make([][]int, len(shape))

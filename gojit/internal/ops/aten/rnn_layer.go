@@ -108,6 +108,7 @@ func newLayer(kind *cell, d tensor.DType, rows *tensor.Tensor, states []*tensor.
 	}
 	if !kind.apart && bi != nil && l.bias != nil {
 		bi, l.bias = add.on(bi, l.bias), nil
+		defer bi.Release()
 	}
 	l.gates = linear(rows, wi, bi)
 	return l

@@ -37,7 +37,7 @@ var (
 func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.Tensor {
 	dim = wrapDim(dim, t)
 	work := to(t, result)
-	defer forgetCopies(t, work)
+	defer forgetMade(t, work)
 	if t.Numel() == 0 || t.Dim() == 0 {
 		return must(work.Clone(tensor.ContiguousFormat))
 	}
@@ -49,7 +49,7 @@ func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.
 	}
 	if n := t.Size(dim); s.turned && n > 1 && t.Numel()/n >= minColumns {
 		turned := contiguous(must(work.Transpose(dim, 0)))
-		defer forgetCopies(work, turned)
+		defer forgetMade(work, turned)
 		if c, ok := columnsOf(turned, 0, 1); ok {
 			return ownContiguous(ownTransposed(s.columns(c), dim, 0))
 		}
@@ -62,9 +62,9 @@ func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.
 		acc = result
 	}
 	rows := to(must(work.Transpose(dim, t.Dim()-1)), acc)
-	defer forgetCopies(work, rows)
+	defer forgetMade(work, rows)
 	lined := contiguous(rows)
-	defer forgetCopies(rows, lined)
+	defer forgetMade(rows, lined)
 	out, n := empty(lined.Shape(), acc), t.Size(dim)
 	switch acc {
 	case tensor.Int64:

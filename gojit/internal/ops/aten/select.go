@@ -120,7 +120,7 @@ func wholeMedian(t *tensor.Tensor, place chosenPlace) *tensor.Tensor {
 	}
 	refuseTruths("median_cpu", t)
 	flat := contiguous(t)
-	defer forgetCopies(t, flat)
+	defer forgetMade(t, flat)
 	n, size := flat.Numel(), t.DType().Size()
 	var near [2 * shortRow]uint64
 	room := near[:]

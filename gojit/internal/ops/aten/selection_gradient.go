@@ -102,7 +102,7 @@ func embeddingGradient(g, indices *tensor.Tensor, n, padding int, byFrequency bo
 		g = to(div.on(g, to(counts, g.DType())), g.DType())
 	}
 	rows, size := contiguous(g), width*g.DType().Size()
-	defer forgetCopies(g, rows)
+	defer forgetMade(g, rows)
 	offsets, inner := make([]int, len(list)), offsetsOf([]int{width}, []int{1})
 	var watch tensor.Watch
 	for i, at := range list {

@@ -183,21 +183,23 @@ func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor
 	if !single {
 		classes = x.Size(x.Dim() - 1)
 	}
-	wide := to(x, tensor.Float64)
-	inOrder := contiguous(wide)
-	defer forgetCopies(x, inOrder)
+	inOrder := asWork(x, tensor.Float64)
+	defer forgetMade(x, inOrder)
 	data := tensor.Data[float64](inOrder)
-	labels := integersOf(target)
+	labels, forget := labelsOf(target)
+	defer forget()
 	rows := 0
 	if classes > 0 {
 		rows = len(data) / classes
 	}
-	marks, losses := make([]float64, len(data)), make([]float64, rows)
+	marked, found := zeros(target.Shape(), tensor.Float64), zeros([]int{rows}, tensor.Float64)
+	marks, losses := tensor.Data[float64](marked), tensor.Data[float64](found)
+	var own []int64 // the targets of a sample
 	var watch tensor.Watch
 	for r := range rows {
 		watch.Did(classes)
 		row, mark := data[r*classes:(r+1)*classes], marks[r*classes:(r+1)*classes]
-		var own []int
+		own = own[:0]
 		for _, l := range labels[r*classes : (r+1)*classes] {
 			if l < 0 {
 				break
@@ -215,11 +217,11 @@ func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor
 		}
 		losses[r] /= float64(classes)
 	}
-	loss = to(reduced(must(tensor.FromSlice(losses, rows)), how), x.DType())
+	loss = ownTo(reduced(found, how), x.DType())
 	if how == reduceNone {
-		loss = must(loss.Reshape(x.Shape()[:max(x.Dim()-1, 0)]...))
+		loss = shownAs(loss, x.Shape()[:max(x.Dim()-1, 0)]...)
 	}
-	return loss, to(must(tensor.FromSlice(marks, target.Shape()...)), x.DType())
+	return loss, ownTo(marked, x.DType())
 }
 
 // kaiser makes the window of Bessel functions.
@@ -314,7 +316,8 @@ var solveFamily = []definition{
 	sameAs("_pdist_forward", "pdist"),
 	giving("_euclidean_dist", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), 2) }),
 	giving("multilabel_margin_loss", func(c call) *tensor.Tensor {
-		loss, _ := multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2))
+		loss, isTarget := multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2))
+		isTarget.Release()
 		return loss
 	}).checked(checkMultilabel),
 	define("multilabel_margin_loss_forward", func(c call) { c.give(pair(multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2)))...) }).checked(checkMultilabel),

@@ -32,7 +32,7 @@ func linesOf(name string, t *tensor.Tensor, dim int) lines {
 }
 
 // forget gives back the copy of the source, where there is one.
-func (l *lines) forget() { forgetCopies(l.source, l.t) }
+func (l *lines) forget() { forgetMade(l.source, l.t) }
 
 // row returns where a row begins.
 func (l *lines) row(i int) unsafe.Pointer {
