@@ -1,4 +1,7 @@
-"""Tensors on CUDA devices, on the software device of gojit/internal/gpu/testdata: what a process without it sees, and what one with it does."""
+"""Tensors on CUDA devices, on the software device of gojit/internal/gpu/testdata: what a process without it sees, and what one with it does.
+
+With GOJIT_TEST_GPU=1 on a GPU, but for what only the software device has.
+"""
 
 import json
 import os
@@ -11,11 +14,15 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "gojit" / "internal" / "gpu" / "testdata"
+ON_GPU = bool(os.environ.get("GOJIT_TEST_GPU"))
+software = pytest.mark.skipif(ON_GPU, reason="of the software device alone")
 
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    """The library of the software device."""
+    """The library of the software device, None for a GPU."""
+    if ON_GPU:
+        return None
     if not shutil.which("cc"):
         pytest.skip("there is no C compiler")
     path = tmp_path_factory.mktemp("driver") / "libhost.so"
@@ -25,8 +32,10 @@ def driver(tmp_path_factory):
 
 
 def python(arguments, driver):
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "GOJIT_CUDA_DRIVER": str(driver), "GOJIT_CHECK": ""}  # guarded blocks are of exact sizes
-    if pathlib.Path(driver).exists():
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "GOJIT_CHECK": ""}  # guarded blocks are of exact sizes
+    if driver:
+        env["GOJIT_CUDA_DRIVER"] = str(driver)
+    if driver and pathlib.Path(driver).exists():
         env["GOJIT_CUDA_CACHE"] = str(pathlib.Path(driver).parent / "compiled")  # shared by the tests
     done = subprocess.run([sys.executable, *arguments], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -85,6 +94,7 @@ print(w.grad)
     ]
 
 
+@software
 def test_memory(driver):
     out = run(
         """
@@ -184,6 +194,7 @@ def test_counts(driver):
     assert found["resnet18"]["allocations"] <= 170 and found["transformer"]["allocations"] <= 114
 
 
+@software
 def test_errors_leave_the_process_usable(driver):
     out = run(
         """
