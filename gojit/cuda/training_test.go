@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -70,6 +71,7 @@ func TestTraining(t *testing.T) {
 
 // TestRefusals looks for the errors of tensors on two devices and of operators without a form for the device.
 func TestRefusals(t *testing.T) {
+	gojit.LinkOperators()
 	x := matrix(t, tensor.Float32, 1, false)
 	there, err := x.ToDevice(device(t))
 	if err != nil {
