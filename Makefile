@@ -37,8 +37,12 @@ test: go-test py-test ## run every test
 build/gpu.test: $(GO_SOURCES)
 	mkdir -p build && CGO_ENABLED=0 go test -c -o $@ ./gojit/internal/gpu
 
-test-gpu: build/gpu.test ## run the tests of GPU kernels on a GPU of NVIDIA, which must be there
+build/cuda.test: $(GO_SOURCES)
+	mkdir -p build && CGO_ENABLED=0 go test -c -o $@ ./gojit/cuda
+
+test-gpu: build/gpu.test build/cuda.test ## run the tests of GPU kernels and of tensors there on a GPU of NVIDIA, which must be there
 	GOJIT_TEST_GPU=1 build/gpu.test -test.v -test.bench .
+	GOJIT_TEST_GPU=1 build/cuda.test -test.v
 
 PREFIX ?= /usr/local
 DESTDIR ?=

@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 import compiled  # noqa: E402
+
 import torchjit as torch  # noqa: E402
 
 RANDOM = re.compile("Dropout|RReLU|FractionalMaxPool")  # each device draws numbers of its own

@@ -14,8 +14,9 @@ import warnings
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent)]
 
-import torchjit as torch  # noqa: E402
 from attack import operators  # noqa: E402
+
+import torchjit as torch  # noqa: E402
 
 RANDOM = re.compile(
     r"(^|_)(rand|normal|uniform|bernoulli|multinomial|poisson|exponential|geometric|cauchy|log_normal|binomial|rrelu|dropout|gamma|dirichlet|seed|random)|"

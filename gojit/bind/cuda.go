@@ -3,6 +3,7 @@ package bind
 import (
 	"github.com/torchjit/torchjit/gojit/internal/gpu"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -20,6 +21,16 @@ var cudaFunctions = []function{
 	{schema: "cuda_empty_cache() -> None", doc: "Gives the memory that is kept for reuse back to the driver.", run: cudaEmptyCache},
 	{schema: "cuda_memory(int device) -> int[]", doc: "The bytes of tensors, and reserved, of a device: now, and the most there were.", run: ofCUDADevice(cudaMemory)},
 	{schema: "cuda_memory_info(int device) -> int[]", doc: "The bytes that a device has left, and those it has.", run: ofCUDADevice(cudaMemoryInfo)},
+	{schema: "cuda_counts(int device) -> int[]", doc: "How many kernels a device was given, copies from the processor, to it and within the device, and how often its driver was asked for memory.", run: ofCUDADevice(cudaCounts)},
+	{schema: "cuda_manual_seed(int device, int seed) -> None", doc: "Has a device's stream of random numbers begin anew.", run: ofCUDADevice(func(c *call, v *gpu.Device) error { v.Seed(uint64(c.argInt(1))); return nil })},
+	{schema: "cuda_event(int device) -> any", doc: "Marks the end of what a device was given to do so far.", run: ofCUDADevice(cudaEvent)},
+	{schema: "cuda_event_done(any event) -> bool", doc: "Whether a device has come to a mark.", run: ofCUDAEvent(func(c *call, e *gpu.Event) error {
+		done, err := e.IsDone()
+		c.bool(done)
+		return err
+	})},
+	{schema: "cuda_event_synchronize(any event) -> None", doc: "Waits until a device has come to a mark.", run: ofCUDAEvent(func(_ *call, e *gpu.Event) error { return e.Synchronize() })},
+	{schema: "cuda_event_elapsed(any event, any end) -> float", doc: "The milliseconds between two marks.", run: ofCUDAEvent(cudaEventElapsed)},
 	{schema: "cuda_reset_peak(int device) -> None", doc: "Has the most that was used of a device count from now on.", run: ofCUDADevice(func(_ *call, v *gpu.Device) error { v.ResetPeak(); return nil })},
 }
 
@@ -108,4 +119,51 @@ func cudaMemoryInfo(c *call, v *gpu.Device) error {
 	}
 	c.ints(kindList, []int{free, total})
 	return nil
+}
+
+func cudaCounts(c *call, v *gpu.Device) error {
+	n := v.Counts()
+	c.ints(kindList, []int{n.Launches, n.Uploads, n.Downloads, n.Copies, n.Allocations})
+	return nil
+}
+
+// eventKind is the kind of the capsules that hold events.
+const eventKind = "CUDA event"
+
+func cudaEvent(c *call, v *gpu.Device) error {
+	e, err := v.NewEvent()
+	if err == nil {
+		c.handle(handleCapsule, &value.Capsule{Kind: eventKind, Content: e})
+	}
+	return err
+}
+
+// ofCUDAEvent makes the run of a function whose first argument is an event.
+func ofCUDAEvent(run func(c *call, e *gpu.Event) error) func(c *call) error {
+	return func(c *call) error {
+		e, err := c.argEvent(0)
+		if err != nil {
+			return err
+		}
+		return run(c, e)
+	}
+}
+
+func (c *call) argEvent(i int) (*gpu.Event, error) {
+	if held, ok := c.arg(i).content().(*value.Capsule); ok {
+		if e, ok := held.Content.(*gpu.Event); ok {
+			return e, nil
+		}
+	}
+	return nil, typeErrorf("expected an event of a CUDA device, not %s", c.arg(i).kindName())
+}
+
+func cudaEventElapsed(c *call, e *gpu.Event) error {
+	end, err := c.argEvent(1)
+	if err != nil {
+		return err
+	}
+	passed, err := e.Until(end)
+	c.float(passed)
+	return err
 }

@@ -14,8 +14,8 @@ import (
 
 // serializeFunctions read and write archives.
 var serializeFunctions = []function{
-	{schema: "load_module(str path, list extra_files, bool refuse_code=False, int code_memory=0, object? progress=None) -> any", run: loadModule},
-	{schema: "load_module_from_bytes(bytes data, list extra_files, bool refuse_code=False, int code_memory=0) -> any", run: loadModuleFromBytes},
+	{schema: "load_module(str path, list extra_files, bool refuse_code=False, int code_memory=0, object? progress=None, device? device=None) -> any", run: loadModule},
+	{schema: "load_module_from_bytes(bytes data, list extra_files, bool refuse_code=False, int code_memory=0, device? device=None) -> any", run: loadModuleFromBytes},
 	{schema: "load_module_with_memory(bytes data, list keys, list memory) -> any", run: loadModuleWithMemory},
 	{schema: "module_memory(any module) -> list", run: moduleMemory},
 	{schema: "inspect_archive(str path) -> str", run: inspectArchive},
@@ -32,13 +32,13 @@ var serializeFunctions = []function{
 
 // loadModule replies the module in a file and a dict of its extra files.
 func loadModule(c *call) error {
-	path, options := c.argString(0), c.argOptions()
+	path, options := c.argString(0), c.argOptions(5)
 	options.Progress = c.argProgress(4)
 	return c.load(func() (*gojit.Module, error) { return facade.LoadWith(path, options) })
 }
 
 func loadModuleFromBytes(c *call) error {
-	return c.loadBytes(c.argOptions())
+	return c.loadBytes(c.argOptions(4))
 }
 
 // loadModuleWithMemory is loadModuleFromBytes for an archive without the memory of the module's tensors.
@@ -85,9 +85,14 @@ func (c *call) loadBytes(options archive.Options) error {
 	return c.load(func() (*gojit.Module, error) { return facade.LoadBytesWith(data, options) })
 }
 
-// argOptions returns how an archive is loaded.
-func (c *call) argOptions() archive.Options {
-	return archive.Options{Extra: c.argStrings(1), RefuseCode: c.argBool(2), CodeMemory: int(c.argInt(3))}
+// argOptions returns how an archive is loaded; argument device is the device for its tensors.
+func (c *call) argOptions(device int) archive.Options {
+	o := archive.Options{Extra: c.argStrings(1), RefuseCode: c.argBool(2), CodeMemory: int(c.argInt(3))}
+	if !c.isNone(device) {
+		d := deviceOfCode(c.arg(device).int())
+		o.Device = &d
+	}
+	return o
 }
 
 // load reads an archive without the GIL and replies what it holds.

@@ -29,3 +29,15 @@ func Synchronize(d tensor.Device) error {
 	}
 	return v.Synchronize()
 }
+
+// Counts says what a device was given to do.
+type Counts = gpu.Counts
+
+// CountsOf returns what a device was given to do so far.
+func CountsOf(d tensor.Device) (Counts, error) {
+	v, err := gpu.Machine().Device(d)
+	if err != nil {
+		return Counts{}, err
+	}
+	return v.Counts(), nil
+}

@@ -365,7 +365,10 @@ func (t *Tensor) CppString() string {
 	real := t
 	if t.device.Type != Meta {
 		var err error
-		if real, err = t.To(Float64); err != nil { // more elements than fit the memory, of which many share theirs
+		if real, err = t.onHost(); err == nil {
+			real, err = real.To(Float64)
+		}
+		if err != nil { // more elements than fit the memory, of which many share theirs
 			return "[ " + err.Error() + " ]"
 		}
 	}

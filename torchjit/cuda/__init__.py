@@ -133,6 +133,19 @@ def max_memory_reserved(device: Any = None) -> int:
     return _memory(device, 3)
 
 
+def memory_stats(device: Any = None) -> dict[str, Any]:
+    """What a device's memory is used for, in bytes, and what the device was given to do: kernels, copies, and allocations that the driver was asked for."""
+    if not is_available():
+        return {}
+    number = _number(device)
+    used, most, reserved, most_reserved = _native.cuda_memory(number)
+    launches, uploads, downloads, copies, allocations = _native.cuda_counts(number)
+    return {
+        "allocated_bytes.all.current": used, "allocated_bytes.all.peak": most, "reserved_bytes.all.current": reserved, "reserved_bytes.all.peak": most_reserved,
+        "num_device_alloc": allocations, "launches": launches, "copies.host_to_device": uploads, "copies.device_to_host": downloads, "copies.device_to_device": copies,
+    }  # fmt: skip
+
+
 memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
 
 
@@ -151,36 +164,42 @@ def ipc_collect() -> None:
     """Gives back memory that other processes shared, of which there is none."""
 
 
-# Random numbers are drawn by the processor, from the stream of torch.manual_seed, and copied.
+# Random numbers: each device draws its own, from a stream that torch.manual_seed begins anew.
 
 
 def manual_seed(seed: int) -> None:
-    """Does nothing: the numbers of devices are drawn from the stream of torch.manual_seed."""
+    """Has the current device's stream of random numbers begin anew. Does nothing where there is no device."""
+    if is_available():
+        _native.cuda_manual_seed(current_device(), int(seed))
 
 
-manual_seed_all = manual_seed
+def manual_seed_all(seed: int) -> None:
+    """Has the streams of random numbers of all devices begin anew."""
+    for i in range(device_count()):
+        _native.cuda_manual_seed(i, int(seed))
 
 
 def get_rng_state_all() -> list[Any]:
-    """The states of the devices' random streams: they have none of their own."""
-    return []
+    """Raises NotImplementedError where there is a device: the states of its streams cannot be read."""
+    return [get_rng_state(i) for i in range(device_count())]
 
 
 def set_rng_state_all(new_states: Any) -> None:
-    """Sets the random streams of devices, which have none of their own."""
+    """Raises NotImplementedError for a state: streams of devices cannot be set."""
+    for i, state in enumerate(new_states):
+        set_rng_state(state, i)
 
 
 def _refusing(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         _native.cuda_check()
-        raise NotImplementedError(f"torch.cuda.{name} is not implemented: all work of a device is done in order, on one stream")
+        raise NotImplementedError(f"torch.cuda.{name} is not implemented")
 
     refuse.__name__ = refuse.__qualname__ = name
     refuse.__doc__ = "Raises AssertionError where there is no CUDA device, else NotImplementedError."
     return refuse
 
 
-current_stream, default_stream, set_stream = _refusing("current_stream"), _refusing("default_stream"), _refusing("set_stream")
 get_rng_state, set_rng_state, seed, initial_seed = (_refusing(n) for n in ("get_rng_state", "set_rng_state", "seed", "initial_seed"))
 memory_summary = _refusing("memory_summary")
 
@@ -205,16 +224,141 @@ class device:
             set_device(self._before)
 
 
-class Stream:
-    """A queue of work of a device. Raises AssertionError where there is none, else NotImplementedError: there is one queue."""
+# Streams and events. A device does all that it is given in order, whatever stream it is given on: what a program may rely on of streams holds.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+
+class Event:
+    """A mark in what a device is given to do. Raises AssertionError where there is no device."""
+
+    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
         _native.cuda_check()
-        raise NotImplementedError("torch.cuda.Stream is not implemented: all work of a device is done in order, on one stream")
+        if interprocess:
+            raise NotImplementedError("torch.cuda.Event: events of other processes are not implemented")
+        self._timed = enable_timing
+        self._mark: Any = None
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Marks the end of what the device was given so far: that of the stream, or the current one."""
+        self._mark = _native.cuda_event((stream or current_stream()).device_index)
+
+    def query(self) -> bool:
+        """Whether the device has come to the mark, or there is none."""
+        return self._mark is None or _native.cuda_event_done(self._mark)
+
+    def synchronize(self) -> None:
+        """Waits until the device has come to the mark."""
+        if self._mark is not None:
+            _native.cuda_event_synchronize(self._mark)
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Has a stream wait for the mark, which it does in any case on one device; for another device the processor waits."""
+        if self._mark is not None:
+            self.synchronize()
+
+    def elapsed_time(self, end_event: Event) -> float:
+        """The milliseconds between two marks. Raises RuntimeError unless both are recorded and were made with enable_timing=True."""
+        if not self._timed or not end_event._timed:
+            raise RuntimeError("Both events must be created with argument 'enable_timing=True'.")
+        if self._mark is None or end_event._mark is None:
+            raise RuntimeError("Both events must be recorded before calculating elapsed time.")
+        end_event.synchronize()
+        return _native.cuda_event_elapsed(self._mark, end_event._mark)
+
+    def __repr__(self) -> str:
+        return "<torch.cuda.Event uninitialized>" if self._mark is None else "<torch.cuda.Event recorded>"
 
 
-class Event(Stream):
-    """A mark in a queue of work of a device, with the errors of Stream."""
+class Stream:
+    """A queue of work of a device, which does the work of all its queues in the order in which it is given. Raises AssertionError where there is no device."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+        self.device_index = _number(device)
+        self.priority = priority
+
+    @property
+    def device(self) -> Any:
+        from torchjit._types import device
+
+        return device("cuda", self.device_index)
+
+    def synchronize(self) -> None:
+        """Waits until the device has done what it was given."""
+        synchronize(self.device_index)
+
+    def query(self) -> bool:
+        """Whether the device has done what it was given."""
+        return self.record_event().query()
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """A mark at the end of what the device was given so far."""
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Has what is given from now on be done behind the mark."""
+        event.wait(self)
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Has what is given from now on be done behind the work of another stream."""
+        if stream.device_index != self.device_index:
+            stream.synchronize()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or isinstance(other, Stream) and self._is_default and other._is_default and self.device_index == other.device_index
+
+    def __hash__(self) -> int:
+        return hash(("torch.cuda.Stream", self.device_index)) if self._is_default else id(self)
+
+    _is_default = False
+
+    def __repr__(self) -> str:
+        return f"<torch.cuda.Stream device=cuda:{self.device_index}>"
+
+
+_streams: dict[int, Stream] = {}
+
+
+def default_stream(device: Any = None) -> Stream:
+    """The stream that work is given on where nothing is said."""
+    made = Stream(device)
+    made._is_default = True
+    return made
+
+
+def current_stream(device: Any = None) -> Stream:
+    """The stream that work is given on."""
+    return _streams.get(_number(device)) or default_stream(device)
+
+
+def set_stream(stream: Stream | None) -> None:
+    """Changes which stream work is given on."""
+    if stream is not None:
+        _streams[stream.device_index] = stream
+        set_device(stream.device_index)
+
+
+class StreamContext:
+    """A context in which a stream is the current one, and its device the current one. None changes nothing."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> Stream | None:
+        if self.stream is not None:
+            self._device, self._before = current_device(), current_stream(self.stream.device_index)
+            set_stream(self.stream)
+        return self.stream
+
+    def __exit__(self, *exception: Any) -> None:
+        if self.stream is not None:
+            set_stream(self._before)
+            set_device(self._device)
+
+
+def stream(stream: Stream | None) -> StreamContext:
+    """A context in which a stream is the current one."""
+    return StreamContext(stream)
 
 
 class OutOfMemoryError(RuntimeError):

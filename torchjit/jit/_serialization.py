@@ -87,7 +87,7 @@ def load(
     No Python of the file is run. Methods __setstate__ of its program are, as compiled code that computes and prints, and can take any time. Together
     they may take code_memory bytes of memory, 256 MiB and 16 times the size of the file where that is None; RuntimeError tells of more.
     refuse_code=True raises RuntimeError for a file that has such a method for one of its objects. See docs/security.md. The file is read:
-    what happens to it later changes nothing. Tensors are made on the CPU; map_location may be None or name it. The values of _extra_files are replaced by what the
+    what happens to it later changes nothing. Tensors are made on the device that map_location names, for None where they were when they were saved. The values of _extra_files are replaced by what the
     file has under their names. Raises ValueError for a path that is no file, RuntimeError for what is no archive.
 
     Example::
@@ -99,17 +99,17 @@ def load(
     """
     from torchjit.jit._module import RecursiveScriptModule
 
-    validate_map_location(map_location)
+    location = validate_map_location(map_location)
     if code_memory is not None and code_memory < 1:
         raise ValueError(f"code_memory is a number of bytes from 1 on, or None, not {code_memory}")
     wanted = list(_extra_files or ())
     if isinstance(f, (str, os.PathLike)):
         check_path(f)
         with _progress.of_bytes(f"loading {os.fspath(f)}") as told:
-            c, extra = _native.load_module(os.fspath(f), wanted, refuse_code, code_memory or 0, told)
+            c, extra = _native.load_module(os.fspath(f), wanted, refuse_code, code_memory or 0, told, location)
     else:
         data = bytes(f) if isinstance(f, (bytes, bytearray, memoryview)) else f.read()
-        c, extra = _native.load_module_from_bytes(data, wanted, refuse_code, code_memory or 0)
+        c, extra = _native.load_module_from_bytes(data, wanted, refuse_code, code_memory or 0, location)
     _upgraders.note_archive()
     for name in wanted:
         _extra_files[name] = extra.get(name, b"")  # type: ignore[index]
@@ -136,9 +136,7 @@ def validate_map_location(map_location: Any = None) -> Any:
     if not isinstance(location, device):
         raise ValueError(f"map_location should be either None, string or torch.device, but got type: {type(location)}")
     check_location(location)
-    if location.type == "cuda":
-        raise NotImplementedError(f"torch.jit.load puts modules on the CPU: load without map_location, and move the module with to({str(location)!r})")
-    if location.type != "cpu":
+    if location.type not in ("cpu", "cuda"):
         raise RuntimeError(
             f"Attempting to deserialize object on the device {location}, which is not available. Use torch.jit.load with "
             "map_location=torch.device('cpu') to map your storages to the CPU."

@@ -25,6 +25,8 @@ type Options struct {
 	CodeMemory int
 	// Storages are, by their keys, the memory of the module's tensors that is not read from the archive.
 	Storages map[string]*tensor.Storage
+	// Device is where the tensors are made, nil for where each was when it was saved.
+	Device *tensor.Device
 	// Progress is told now and then how many bytes of a large file have been read.
 	Progress Progress
 }
@@ -86,7 +88,7 @@ func load(content []byte, o Options, call Call) (*Loaded, error) {
 	}
 	a.CheckAhead()
 	defer a.Checked() // no check outlives the load
-	l := &loader{a: a, refuseCode: o.RefuseCode, codeMemory: o.CodeMemory, call: call, unit: ir.NewUnit()}
+	l := &loader{a: a, refuseCode: o.RefuseCode, codeMemory: o.CodeMemory, call: call, unit: ir.NewUnit(), device: o.Device}
 	if l.codeMemory == 0 {
 		l.codeMemory = leastCodeMemory + codeMemoryRate*len(content)
 	}
@@ -131,6 +133,7 @@ type loader struct {
 	importer *frontend.Importer
 	call     Call
 
+	device     *tensor.Device
 	refuseCode bool
 	codeMemory int
 	budget     *tensor.Budget // of the methods __setstate__, nil before the first one runs
@@ -144,7 +147,7 @@ const (
 )
 
 func (l *loader) unpickler(folder string) *unpickler {
-	return &unpickler{a: l.a, folder: folder, class: l.class, annotation: l.importer.Annotation, setState: l.setState,
+	return &unpickler{a: l.a, folder: folder, class: l.class, annotation: l.importer.Annotation, setState: l.setState, device: l.device,
 		storages: map[string]*tensor.Storage{}, made: map[any]value.Value{}}
 }
 

@@ -29,7 +29,8 @@ type pickler struct {
 	memo     map[value.Value]int
 	open     map[value.Value]bool // being written
 	keys     map[*tensor.Storage]int
-	storages []*tensor.Storage // by key
+	storages []*tensor.Storage                   // by key
+	fetched  map[*tensor.Storage]*tensor.Storage // copies of those on devices
 	refs     map[storageRef]int
 	depth    int
 }
@@ -286,8 +287,18 @@ func (p *pickler) tensor(t *tensor.Tensor) error {
 	if t.IsSparse() {
 		return p.sparse(t)
 	}
-	if d := t.Device().String(); d != "cpu" {
-		return archiveError("Cannot serialize a tensor on the device %s", d)
+	if t.Device().Type == tensor.Meta {
+		return archiveError("Cannot serialize a tensor on the device %s", t.Device())
+	}
+	if s := t.Storage(); t.OnDevice() && p.fetched[s] == nil {
+		here, err := storageOn(s, tensor.Device{})
+		if err != nil {
+			return err
+		}
+		if p.fetched == nil {
+			p.fetched = map[*tensor.Storage]*tensor.Storage{}
+		}
+		p.fetched[s] = here
 	}
 	q := t.Quantizer()
 	if q != nil {
@@ -346,7 +357,7 @@ func (p *pickler) storage(t *tensor.Tensor) {
 	p.e.String("storage")
 	p.e.Global("torch", storageClasses[t.DType()])
 	p.e.String(strconv.Itoa(key))
-	p.e.String("cpu")
+	p.e.String(t.Device().String())
 	p.e.Int(int64(s.NBytes() / t.DType().Size()))
 	p.e.Tuple()
 	p.e.Persistent()

@@ -171,6 +171,9 @@ func (p *pickler) records(name string) []record {
 
 func (p *pickler) storageRecords(name string) (records []record) {
 	for key, s := range p.storages {
+		if here := p.fetched[s]; here != nil {
+			s = here
+		}
 		records = append(records, record{name + "/" + strconv.Itoa(key), s.Bytes()})
 	}
 	return records

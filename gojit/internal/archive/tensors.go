@@ -38,6 +38,7 @@ type unpickler struct {
 	// setState runs __setstate__ of a class that has one; ok is false where it has none.
 	setState func(o *value.Object, state value.Value) (ok bool, err error)
 
+	device   *tensor.Device // of the tensors, nil for where they were
 	storages map[string]*tensor.Storage
 	made     map[any]value.Value // by the pointer of the pickle's data
 	slots    map[*types.Class]map[string]int
@@ -405,8 +406,12 @@ func (u *unpickler) storage(x any) (*tensor.Storage, tensor.DType, error) {
 		u.storages[key] = s
 		return s, dtype, err
 	}
+	place, err := u.place(t.Items[3])
+	if err != nil {
+		return nil, 0, err
+	}
 	read := u.a.ReadLater
-	if u.a.swapped {
+	if u.a.swapped || place.Type != tensor.CPU {
 		read = u.a.Read
 	}
 	b, err := read(u.folder + "/" + key)
@@ -424,8 +429,45 @@ func (u *unpickler) storage(x any) (*tensor.Storage, tensor.DType, error) {
 		b = slices.Clone(b)
 	}
 	s := tensor.ForeignStorage(b, nil)
+	if place.Type != tensor.CPU {
+		if s, err = storageOn(s, place); err != nil {
+			return nil, 0, err
+		}
+	}
 	u.storages[key] = s
 	return s, dtype, nil
+}
+
+// place returns the device for a storage that was at a location when it was saved.
+func (u *unpickler) place(location any) (tensor.Device, error) {
+	if u.device != nil {
+		return *u.device, nil
+	}
+	name, _ := location.(string)
+	if !strings.HasPrefix(name, "cuda") {
+		return tensor.Device{}, nil
+	}
+	d, err := tensor.ParseDevice(name)
+	if err == nil {
+		_, err = tensor.FindDevice(d)
+	}
+	if err != nil {
+		return d, archiveError("The archive has tensors on the device %s, which is not available: %v. Load it with map_location='cpu' to have them on the processor", name, err)
+	}
+	return d, nil
+}
+
+// storageOn returns a copy of a storage on a device.
+func storageOn(s *tensor.Storage, d tensor.Device) (*tensor.Storage, error) {
+	bytes, err := tensor.FromStorage(s, 0, []int{s.NBytes()}, []int{1}, tensor.Uint8)
+	if err != nil {
+		return nil, err
+	}
+	there, err := bytes.ToDevice(d)
+	if err != nil {
+		return nil, err
+	}
+	return there.Storage(), nil
 }
 
 // swapBytes returns a copy of elements whose bytes stand in the other order. Each part of a complex number is a number.

@@ -83,6 +83,14 @@ def special_softmax(self, dim: int, dtype: Optional[int]):
     return torch.softmax(self, dim, dtype)
 
 
+def rrelu(self, lower: number, upper: number, training: bool, generator: Optional[Generator]):
+    if not training:
+        return torch.leaky_relu(self, (float(lower) + float(upper)) / 2.0)
+    slopes = torch.empty_like(self)
+    torch.uniform_(slopes, float(lower), float(upper), generator)
+    return torch.where(self <= 0, self * slopes, self)
+
+
 def allclose(self, other, rtol: float, atol: float, equal_nan: bool):
     return bool(torch.isclose(self, other, rtol, atol, equal_nan).all())
 
@@ -101,6 +109,25 @@ def mode(self, dim: int, keepdim: bool):
     if keepdim:
         return v, i
     return v.squeeze(dim), i.squeeze(dim)
+
+
+def _unique2(self, sorted: bool, return_inverse: bool, return_counts: bool):
+    flat = self.reshape([-1])
+    n = flat.numel()
+    none = torch.zeros([0], dtype=torch.int64, device=self.device)
+    if n == 0:
+        return flat.clone(), torch.zeros(self.shape, dtype=torch.int64, device=self.device), none
+    values, order = torch.sort(flat)
+    first = torch.ones([n], dtype=torch.bool, device=self.device)
+    first.narrow(0, 1, n - 1).copy_(values.narrow(0, 1, n - 1) != values.narrow(0, 0, n - 1))
+    inverse = none
+    if return_inverse:
+        inverse = torch.zeros([n], dtype=torch.int64, device=self.device).scatter(0, order, torch.cumsum(first, 0) - 1).reshape(self.shape)
+    counts = none
+    if return_counts:
+        starts = torch.nonzero(first).squeeze(1)
+        counts = torch.cat([starts.narrow(0, 1, starts.numel() - 1), torch.full([1], n, dtype=torch.int64, device=self.device)]) - starts
+    return values.masked_select(first), inverse, counts
 
 
 # ---- losses ----
@@ -219,6 +246,25 @@ def repeat_interleave__self_Tensor(self, repeats, dim: Optional[int], output_siz
 
 def repeat_interleave__self_int(self, repeats: int, dim: Optional[int], output_size: Optional[int]):
     return torch.repeat_interleave(self, torch.full([1], repeats, dtype=torch.int64, device=self.device), dim)
+
+
+def histc(self, bins: int, min: number, max: number):
+    if bins <= 0:
+        raise RuntimeError("torch.histogram(): bins must be > 0, but got " + str(bins) + " for dimension 0")
+    low = float(min)
+    high = float(max)
+    if low > high:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    x = self.reshape([-1])
+    if low == high and x.numel() > 0:
+        low = float(x.min())
+        high = float(x.max())
+    if low == high:
+        low -= 1.0
+        high += 1.0
+    inside = torch.logical_and(x >= low, x <= high)
+    at = torch.clamp(torch.floor((x - low) * (bins / (high - low))), 0, bins - 1).masked_fill(torch.logical_not(inside), 0).to(torch.int64)
+    return torch.index_add(torch.zeros([bins], dtype=self.dtype, device=self.device), 0, at, inside.to(self.dtype))
 
 
 # ---- order ----

@@ -36,6 +36,12 @@ type driver struct {
 	cuModuleLoadData         func(module *uintptr, image unsafe.Pointer) int32
 	cuModuleGetFunction      func(function *uintptr, module uintptr, name string) int32
 	cuModuleUnload           func(module uintptr) int32
+	cuEventCreate            func(event *uintptr, flags uint32) int32
+	cuEventRecord            func(event, stream uintptr) int32
+	cuEventQuery             func(event uintptr) int32
+	cuEventSynchronize       func(event uintptr) int32
+	cuEventElapsedTime       func(milliseconds *float32, from, to uintptr) int32
+	cuEventDestroy_v2        func(event uintptr) int32
 	cuLaunchKernel           func(function uintptr, gridX, gridY, gridZ, blockX, blockY, blockZ, shared uint32, stream uintptr, arguments, extra unsafe.Pointer) int32
 	nvrtcVersion             func(major, minor *int32) int32
 	nvrtcCreateProgram       func(program *uintptr, text, name string, headers int32, contents, names unsafe.Pointer) int32
@@ -89,6 +95,8 @@ func (d *driver) bindDriver(l *library) error {
 		"cuCtxSynchronize": &d.cuCtxSynchronize, "cuGetErrorString": &d.cuGetErrorString, "cuMemAlloc_v2": &d.cuMemAlloc_v2, "cuMemFree_v2": &d.cuMemFree_v2,
 		"cuMemGetInfo_v2": &d.cuMemGetInfo_v2, "cuMemcpyHtoD_v2": &d.cuMemcpyHtoD_v2, "cuMemcpyDtoH_v2": &d.cuMemcpyDtoH_v2, "cuMemcpyDtoD_v2": &d.cuMemcpyDtoD_v2,
 		"cuMemsetD8_v2": &d.cuMemsetD8_v2, "cuModuleLoadData": &d.cuModuleLoadData, "cuModuleGetFunction": &d.cuModuleGetFunction,
+		"cuEventCreate": &d.cuEventCreate, "cuEventRecord": &d.cuEventRecord, "cuEventQuery": &d.cuEventQuery, "cuEventSynchronize": &d.cuEventSynchronize,
+		"cuEventElapsedTime": &d.cuEventElapsedTime, "cuEventDestroy_v2": &d.cuEventDestroy_v2,
 		"cuModuleUnload": &d.cuModuleUnload, "cuLaunchKernel": &d.cuLaunchKernel,
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -201,11 +202,17 @@ func tryBody(body func(c call), args, out []value.Value) (err error) {
 }
 
 // checkSameDevice fails where tensors are not on one device. One of the processor without dimensions stands for a number.
+// So may indices, which are lists of tensors that may be None: they are copied.
 func checkSameDevice(device tensor.Device, args []value.Value) {
-	eachTensorIn(args, func(t *tensor.Tensor) bool {
-		checkBeside(t, device)
-		return true
-	})
+	for i, a := range args {
+		if a.Kind() == value.KindList && a.List().Elem.Kind() == types.KindOptional {
+			continue
+		}
+		eachTensorIn(args[i:i+1], func(t *tensor.Tensor) bool {
+			checkBeside(t, device)
+			return true
+		})
+	}
 }
 
 // deviceWrites counts how often devices have written the memory of the arguments.

@@ -171,6 +171,13 @@ func slicesAlong(t, values *tensor.Tensor, dim int, index *tensor.Tensor) (x ind
 
 // arrangeOnDevice is arrangeIndex for a device: base is t as the selection shows it.
 func arrangeOnDevice(t *tensor.Tensor, indices []*tensor.Tensor) (x indexed, outside func(which int, v int64)) {
+	indices = slices.Clone(indices)
+	for i, index := range indices {
+		if index != nil && index.Device() != t.Device() {
+			check(!index.OnDevice(), "indices should be either on cpu or on the same device as the indexed tensor (%s)", t.Device())
+			indices[i] = must(index.ToDevice(t.Device()))
+		}
+	}
 	indices = expandMasks(t, indices)
 	for len(indices) < t.Dim() {
 		indices = append(indices, nil)
