@@ -34,7 +34,10 @@ def test_the_source_distribution_has_what_go_embeds():
                 embedded += [path.parent / name for name in names.split()]
     assert len(embedded) >= 10
     for path in embedded:
-        assert path.exists() and any(fnmatch.fnmatch(path.name, pattern) for pattern in manifest("gojit")), path
+        files = [f for f in path.rglob("*") if f.is_file()] if path.is_dir() else [path]
+        assert files and path.exists()
+        for file in files:
+            assert any(fnmatch.fnmatch(file.name, pattern) for pattern in manifest("gojit")), file
 
 
 def test_the_source_distribution_has_what_cgo_reads():

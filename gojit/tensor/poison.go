@@ -15,10 +15,11 @@ const poisonByte = 0xFF
 
 // poison fills memory whose elements nobody may ask for.
 func poison(memory []byte) {
-	if !poisoning {
+	if !poisoning || len(memory) == 0 {
 		return
 	}
-	for i := range memory {
-		memory[i] = poisonByte
+	memory[0] = poisonByte
+	for n := 1; n < len(memory); n *= 2 {
+		copy(memory[n:], memory[:n])
 	}
 }

@@ -122,11 +122,15 @@ func triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
 		check(t.Dim() >= 2, "%s: input tensor must have at least 2 dimensions", name)
 	}
 	out := must(t.Clone(tensor.ContiguousFormat))
-	if out.Numel() == 0 || isAway(out) {
+	if out.Numel() == 0 || out.IsHollow() {
 		return out
 	}
 	rows, columns := t.Size(t.Dim()-2), t.Size(t.Dim()-1)
 	diagonal = min(max(diagonal, -rows), columns)
+	if isAway(out) {
+		clearTriangles(must(out.View(-1, rows, columns)), diagonal, upper)
+		return out
+	}
 	size := out.DType().Size()
 	data := unsafe.Slice((*byte)(out.DataPtr()), out.Numel()*size) // zeros of every type are bytes of zeros
 	tensor.Parallel(out.Numel()/columns, rowGrain/columns+1, func(lo, hi int) {
@@ -140,6 +144,18 @@ func triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
 		}
 	})
 	return out
+}
+
+// clearTriangles clears what triangle clears in a batch of matrices whose elements are elsewhere, row by row of all of them.
+func clearTriangles(matrices *tensor.Tensor, diagonal int, upper bool) {
+	columns := matrices.Size(2)
+	for r := range matrices.Size(1) {
+		from, to := min(max(r+diagonal+1, 0), columns), columns
+		if upper {
+			from, to = 0, min(max(r+diagonal, 0), columns)
+		}
+		tensor.Fill(must(must(matrices.Select(1, r)).Slice(1, from, to, 1)), tensor.Int(0))
+	}
 }
 
 // triangleIndices lists row and column of the elements on one side of a diagonal.

@@ -11,7 +11,7 @@ func (l *lines) sortedOnDevice(descending bool) (values, places *tensor.Tensor) 
 	if l.dims == 0 {
 		places = emptyBeside(l.t, nil, tensor.Int64)
 		tensor.Fill(places, tensor.Int(0))
-		return values, places
+		return must(values.Clone(tensor.ContiguousFormat)), places
 	}
 	places = contiguous(must(onDeviceOf(l.t, countTo(l.n), l.n).Expand(l.t.Shape()...)))
 	var largest int64
@@ -23,6 +23,9 @@ func (l *lines) sortedOnDevice(descending bool) (values, places *tensor.Tensor) 
 		r := kernel.Routine{Text: "sort", Entry: "merge", Types: []tensor.DType{values.DType()}, Threads: values.Numel()}
 		succeed(launchRoutine(r, []*tensor.Tensor{ordered, at, values, places}, int64(l.n), int64(width), largest))
 		values, places = ordered, at
+	}
+	if values == l.t { // which is forgotten
+		values = must(values.Clone(tensor.ContiguousFormat))
 	}
 	return values, places
 }

@@ -24,8 +24,12 @@ func linesOf(name string, t *tensor.Tensor, dim int) lines {
 	l := lines{source: t, t: t, dim: wrapDim(dim, t), dims: t.Dim(), n: 1, count: 1}
 	if t.Dim() > 0 {
 		l.n = t.Size(l.dim)
-		l.t = must(t.Transpose(l.dim, t.Dim()-1))
-		l.count = numelOf(l.t.Shape()[:t.Dim()-1])
+		turned := must(t.Transpose(l.dim, t.Dim()-1))
+		l.count = numelOf(turned.Shape()[:t.Dim()-1])
+		if l.t = contiguous(turned); l.t != turned {
+			turned.Release()
+		}
+		return l
 	}
 	l.t = contiguous(l.t)
 	return l
