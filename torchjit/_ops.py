@@ -148,3 +148,11 @@ class OpOverloadPacket:
 
     def __hash__(self) -> int:
         return hash(self._qualified_op_name)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("ops", "_OpNamespace", "_Ops"):
+        from torchjit import ops
+
+        return ops if name == "ops" else vars(ops)[name]
+    raise AttributeError(f"module 'torch._ops' has no attribute '{name}'")
