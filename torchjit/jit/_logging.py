@@ -67,8 +67,13 @@ def set_logger(logger: LoggerBase) -> LoggerBase:
 
 
 def add_stat_value(name: str, value: int) -> None:
-    """Notes a number."""
-    _native.statistics_add(name, value)
+    """Notes a number; a trace that is being recorded will do so each time that it runs."""
+    if _native.is_tracing():
+        from torchjit import ops
+
+        ops.prim.AddStatValue(name, value)
+    else:
+        _native.statistics_add(name, value)
 
 
 def time_point() -> int:
