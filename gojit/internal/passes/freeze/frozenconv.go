@@ -233,7 +233,8 @@ func (c *calculator) sum(t *tensor.Tensor, number value.Value) *tensor.Tensor {
 }
 
 // channelOperand returns the second operand of a node as one number per channel of a convolution,
-// nil where it is none: a number, or a tensor whose sizes are 1 but for the channels and that changes no element type.
+// nil where it is none: a number, or a tensor with all dimensions of images whose sizes are 1 but for the channels, or of one element, that changes no
+// element type.
 func (c *convolution) channelOperand(k *calculator, n *ir.Node) *tensor.Tensor {
 	v, ok := n.Input(1).Constant()
 	if !ok {
@@ -252,7 +253,7 @@ func (c *convolution) channelOperand(k *calculator, n *ir.Node) *tensor.Tensor {
 			return nil
 		}
 		for i, size := range t.Shape() {
-			if isChannel := c.weight.Dim()-t.Dim()+i == 1; size != 1 && !(isChannel && size == c.channels()) {
+			if isChannel := t.Dim() == c.weight.Dim() && i == 1; size != 1 && !(isChannel && size == c.channels()) {
 				return nil
 			}
 		}
