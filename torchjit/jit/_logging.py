@@ -6,6 +6,7 @@ Both can be called in compiled programs.
 from __future__ import annotations
 
 import enum
+import importlib
 
 from torchjit import _native
 from torchjit.jit._builtins import _register_builtin
@@ -69,9 +70,7 @@ def set_logger(logger: LoggerBase) -> LoggerBase:
 def add_stat_value(name: str, value: int) -> None:
     """Notes a number; a trace that is being recorded will do so each time that it runs."""
     if _native.is_tracing():
-        from torchjit import ops
-
-        ops.prim.AddStatValue(name, value)
+        importlib.import_module("torchjit.ops").prim.AddStatValue(name, value)
     else:
         _native.statistics_add(name, value)
 

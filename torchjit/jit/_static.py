@@ -6,6 +6,7 @@ the engine that runs every other function, without gradients: it plans memory by
 
 from __future__ import annotations
 
+import importlib
 import threading
 import time
 from typing import Any
@@ -66,8 +67,7 @@ class StaticModule:
 
     def benchmark_individual_ops(self, args: list[Any], kwargs: dict[str, Any], warmup_runs: int, main_runs: int) -> IndividualMetrics:
         """How long each operator takes, on average over the runs."""
-        from torchjit.autograd import profiler
-
+        profiler = importlib.import_module("torchjit.autograd.profiler")
         if warmup_runs < 0 or main_runs < 1:
             raise RuntimeError(f"expected no fewer than 0 runs to warm up and 1 that counts, but got {warmup_runs} and {main_runs}")
         found = IndividualMetrics()
