@@ -247,6 +247,55 @@ def test_chunks_and_checks_of_graphs_run():
     assert [_C._jit_interpret_graph(check, (torch.ones(2, requires_grad=needed),)) for needed in (True, False)] == [True, False]
 
 
+def test_static_modules_run_frozen_graphs():
+    """JIT overview, "Executors": what runs without gradients is made static, of a module or of a graph."""
+    module = torch.jit.script(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()).eval())
+    x = torch.randn(3, 2)
+    static = _C._jit_to_static_module(module._c)
+    assert torch.equal(static(x), module(x)) and not static(x).requires_grad
+    metrics = static.benchmark_individual_ops([x], {}, 1, 3)
+    assert metrics.instances_per_node_type == {"aten::linear": 1, "aten::relu": 1} and metrics.total_nodes_count == 2
+    assert metrics.total_time > 0 and abs(sum(metrics.percent_per_node_type.values()) - 100) < 1e-6
+    of_graph = _C._jit_to_static_module(torch.jit.CompilationUnit("def f(a, b):\n    return a - b, [a]\n").f.graph)
+    assert of_graph(x, x)[0].sum() == 0 and of_graph.runAsync((x, x), {}).wait()[0].shape == (3, 2)
+    with pytest.raises(RuntimeError, match="Schema is not available"):
+        of_graph(a=x, b=x)
+    with pytest.raises(RuntimeError, match="missing value for argument 'b'"):
+        of_graph(x)
+
+
+SHOWN_AND_RUN = """
+import torchjit as torch
+@torch.jit.script
+def f(x, y):
+    return (x * y + x).relu()
+with torch.autograd.profiler.profile() as profile:
+    f(torch.ones(64), torch.ones(64))
+print("TensorExprGroup" in str(torch.jit.explain(f)), any("fused" in e.name for e in profile.function_events), torch._C._jit_texpr_fuser_enabled())
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "printed"),
+    [
+        ("", "True True True\n"),
+        ("torch._C._jit_set_texpr_fuser_enabled(False)", "False False False\n"),
+        ("torch._C._set_graph_executor_optimize(False)", "False False True\n"),
+    ],
+)
+def test_groups_are_shown_where_they_run(setting, printed, tmp_path):
+    """JIT overview, "Fusion": while the fuser or the optimizer is off, no group runs and none is shown."""
+    file = tmp_path / "program.py"
+    file.write_text(SHOWN_AND_RUN.replace("@torch", f"{setting}\n@torch", 1))
+    assert child(f"import runpy; runpy.run_path({str(file)!r})")[0] == printed
+
+
+def test_libraries_for_pytorch_are_refused():
+    """IR document (2018), "Operator registration": what was compiled against PyTorch cannot be loaded, which an error says."""
+    with pytest.raises(OSError, match="cannot load libraries that were compiled against PyTorch. Operators can be defined with torch.library"):
+        torch.ops.load_library("operators_of_nobody/my.so")
+
+
 # ---- source-code read note (2018) ----
 
 

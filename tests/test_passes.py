@@ -457,3 +457,16 @@ def test_rewritten_nodes_are_from_where_the_pattern_was():
         places([("q", "absent")])
     with pytest.raises(TypeError, match="expected pairs of names"):
         places(["q"])
+
+
+def test_writes_to_elements_of_tuples_stay():
+    """A tuple holds what was put into it: writes to its elements are seen (PyTorch 1.13 removes them)."""
+    program = torch.jit.CompilationUnit("""
+def f(x):
+    t = (torch.zeros(2), torch.ones(2))
+    t[0].add_(x)
+    a, b = t
+    b.mul_(5)
+    return t
+""").f
+    assert [t.tolist() for t in program(torch.ones(2))] == [[1.0, 1.0], [5.0, 5.0]]

@@ -127,7 +127,7 @@ _ELSEWHERE.update({name: "torchjit.functional" for name in ("cdist", "lu", "norm
 _SUBMODULES = (
     "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
     "ops", "quasirandom", "optim", "overrides", "package", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "sparse", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
-    "utils", "version", "__config__", "_jit_internal", "_C", "_decomp", "_export", "_higher_order_ops", "_sources", "_VF", "_lowrank", "_prims", "_prims_common", "_refs", "_six", "_tensor_str",
+    "utils", "version", "__config__", "_jit_internal", "_C", "_decomp", "_export", "_higher_order_ops", "_ops", "_sources", "_VF", "_lowrank", "_prims", "_prims_common", "_refs", "_six", "_tensor_str",
 )  # fmt: skip
 
 

@@ -199,7 +199,7 @@ def compiled_module(obj: Any) -> Any:
 
 # Files of this package whose functions stand for functions of PyTorch's library: a program that is
 # traced does not see their frames.
-_UNSEEN = tuple(__file__.replace("_host.py", name) for name in ("_host.py", "_tensor.py", "_creation.py", "jit/_trace.py", "autograd/function.py"))
+_UNSEEN = tuple(__file__.replace("_host.py", name) for name in ("_host.py", "_tensor.py", "_creation.py", "jit/_trace.py", "jit/_logging.py", "autograd/function.py", "_ops.py"))
 
 # Methods in them that are functions of Python in PyTorch too. A trace finds no variables in them, and what they
 # warn of is nothing that the program did.

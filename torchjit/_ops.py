@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from torchjit import _native
@@ -148,3 +149,10 @@ class OpOverloadPacket:
 
     def __hash__(self) -> int:
         return hash(self._qualified_op_name)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("ops", "_OpNamespace", "_Ops"):
+        ops = importlib.import_module("torchjit.ops")
+        return ops if name == "ops" else vars(ops)[name]
+    raise AttributeError(f"module 'torch._ops' has no attribute '{name}'")

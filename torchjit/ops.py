@@ -46,6 +46,9 @@ class _HigherOrder:
 
 
 class _Ops(types.ModuleType):
+    def __repr__(self) -> str:
+        return "<module 'torch.ops' from '_ops.py'>"
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)

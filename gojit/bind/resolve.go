@@ -219,7 +219,7 @@ func attributesOf(o *object, method string) func(name string) (frontend.SugaredV
 }
 
 func scriptModuleAnswer(w []*Word) (frontend.SugaredValue, error) {
-	return frontend.NewUncallable("ScriptModule", "a script module", source.RuntimeError, "Cannot call a ScriptModule that is not a submodule of the caller"), nil
+	return frontend.NewOutsideModule(), nil
 }
 
 func namedTypeAnswer(w []*Word) (frontend.SugaredValue, error) {

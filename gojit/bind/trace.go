@@ -432,6 +432,9 @@ func traceEnd(c *call) error {
 	if err != nil {
 		return err
 	}
+	if frontend.InlinesEverything() {
+		passes.Inline(f.Graph())
+	}
 	f.IsMethod = true
 	for _, made := range append([]*ir.Function{f}, r.Made()...) {
 		program.AddFunction(made)

@@ -536,6 +536,7 @@ _ELSEWHERE = {
         "_get_operation_overload", "_ivalue_debug_python_object", "_jit_assert_is_instance", "_jit_script_class_compile", "_jit_script_compile_overload",
         "_jit_script_interface_compile", "_propagate_and_assign_input_shapes", "_resolve_type", "_resolve_type_from_object", "_run_emit_module_hook",
     )},
+    "StaticModule": ("torchjit.jit._static", "StaticModule"), "_jit_to_static_module": ("torchjit.jit._static", "to_static_module"),
     "ScriptClass": ("torchjit._classes", "ScriptClass"), "_get_custom_class_python_wrapper": ("torchjit._classes", "script_class"),
     "DisableTorchFunction": ("torchjit._override", "DisableTorchFunction"),
     "_DisableFuncTorch": ("torchjit._override", "_DisableFuncTorch"),

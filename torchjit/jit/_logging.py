@@ -6,6 +6,7 @@ Both can be called in compiled programs.
 from __future__ import annotations
 
 import enum
+import importlib
 
 from torchjit import _native
 from torchjit.jit._builtins import _register_builtin
@@ -67,8 +68,11 @@ def set_logger(logger: LoggerBase) -> LoggerBase:
 
 
 def add_stat_value(name: str, value: int) -> None:
-    """Notes a number."""
-    _native.statistics_add(name, value)
+    """Notes a number; a trace that is being recorded will do so each time that it runs."""
+    if _native.is_tracing():
+        importlib.import_module("torchjit.ops").prim.AddStatValue(name, value)
+    else:
+        _native.statistics_add(name, value)
 
 
 def time_point() -> int:

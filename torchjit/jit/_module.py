@@ -405,7 +405,10 @@ class ScriptModule(Module, metaclass=ScriptMeta):
     def _text(self, kind: str) -> Any:
         if not self._is_compiled():
             raise RuntimeError("the module has not been compiled")
-        return getattr(_native.module_method(self._c, "forward"), kind)
+        method = _native.module_method(self._c, "forward")
+        if method is None:
+            raise RuntimeError("Method 'forward' is not defined.")
+        return getattr(method, kind)
 
     @property
     def graph(self) -> Any:
@@ -571,7 +574,7 @@ class RecursiveScriptModule(ScriptModule):
             if isinstance(inspect.getattr_static(concrete.python_class, name, None), staticmethod):
                 return getattr(concrete.python_class, name)
             member = getattr(concrete.python_class, name, None)
-            if isinstance(member, property):
+            if isinstance(member, property) and name not in getattr(concrete.python_class, "__jit_unused_properties__", ()):
                 return member.fget(self)  # type: ignore[misc]
             if isinstance(member, types.FunctionType) and _marks.is_ignored(member):
                 return types.MethodType(member, self)

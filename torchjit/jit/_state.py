@@ -104,4 +104,8 @@ def __getattr__(name: str) -> Any:
 
         made = globals()["_python_cu"] = CompilationUnit()
         return made
+    if name == "_jit_caching_layer":  # the compiled forms by function; without its entry a function is compiled anew
+        from torchjit.jit import _script
+
+        return _script._compiled
     raise AttributeError(f"module 'torch.jit._state' has no attribute '{name}'")

@@ -199,7 +199,11 @@ func (db *Db) node(n *ir.Node) {
 		db.branches(n)
 	case "prim::Loop":
 		db.loop(n)
-	case "prim::Constant", "prim::Uninitialized", "prim::CreateObject", "prim::AutogradZero", "prim::Print",
+	case "prim::Constant": // its tensors may be in other constants, too
+		for _, out := range n.Outputs() {
+			db.fresh(out)
+		}
+	case "prim::Uninitialized", "prim::CreateObject", "prim::AutogradZero", "prim::Print",
 		"prim::RaiseException", "prim::isinstance", "prim::EmptyListLiteral", "prim::BroadcastSizes", "prim::MMBatchSide":
 		for _, out := range n.Outputs() {
 			db.element(out)

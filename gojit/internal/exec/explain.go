@@ -11,6 +11,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/draw"
+	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/plan"
@@ -58,17 +59,22 @@ type Time struct {
 }
 
 // Explain tells how calls of a function run: the graph, and for each region in it whether calls had to run its nodes one by one, and why; for regions
-// that run by plans the steps of the last one.
+// that run by plans the steps of the last one. While the settings let nothing be fused there are no regions.
 func (e *Engine) Explain(f *ir.Function) (*Explanation, error) {
 	p, err := e.lastPlan(f)
 	if err != nil {
 		return nil, err
 	}
-	x := &Explanation{Name: f.ShortName(), Graph: p.Graph.String(), Groups: []Group{}}
-	if d := draw.Graph(p.Graph); d.Count() <= draw.Most {
+	g := p.Graph
+	if !e.settings.Load().Fusing {
+		g = g.Twin()
+		fuse.Split(g.Block())
+	}
+	x := &Explanation{Name: f.ShortName(), Graph: g.String(), Groups: []Group{}}
+	if d := draw.Graph(g); d.Count() <= draw.Most {
 		x.Drawing = d.SVG()
 	}
-	e.explain(x, p.Graph.Block())
+	e.explain(x, g.Block())
 	return x, nil
 }
 

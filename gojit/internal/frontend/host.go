@@ -157,6 +157,21 @@ func NewUncallable(typeName, text string, class source.Class, reason string) Sug
 	return &uncallable{NewHostObject(typeName, text).(*hostObject), class, reason}
 }
 
+// outsideModule is a compiled module that is no part of the one that is compiled: neither it nor its attributes can be used.
+type outsideModule struct{ *uncallable }
+
+// NewOutsideModule returns a compiled module that programs cannot use.
+func NewOutsideModule() SugaredValue {
+	u := NewUncallable("ScriptModule", "a script module", source.RuntimeError, "Cannot call a ScriptModule that is not a submodule of the caller")
+	return outsideModule{u.(*uncallable)}
+}
+
+// Attr implements SugaredValue.
+func (o outsideModule) Attr(_ *Emitter, at source.Range, _ string) SugaredValue {
+	fail(at, "%s", o.reason)
+	return nil
+}
+
 // Call implements SugaredValue.
 func (u *uncallable) Call(_ *Emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
 	check(source.Errorf(u.class, at, "%s", u.reason))

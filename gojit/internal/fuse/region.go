@@ -313,6 +313,26 @@ func Join(g *ir.Graph, nodes []*ir.Node, inputs, outputs []*ir.Value, at *ir.Nod
 	return n
 }
 
+// Split puts the nodes of all groups of a block, and of blocks in it, where the groups stand: it undoes Join.
+func Split(b *ir.Block) {
+	for _, n := range b.Nodes() {
+		for _, inner := range n.Blocks() {
+			Split(inner)
+		}
+		if n.Kind() != interp.GroupKind {
+			continue
+		}
+		body := n.Blocks()[0]
+		for _, member := range body.Nodes() {
+			member.MoveBefore(n)
+		}
+		for i, out := range n.Outputs() {
+			out.ReplaceAllUsesWith(body.Outputs()[i])
+		}
+		n.Destroy()
+	}
+}
+
 // isReduction reports whether n is a reduction that a kernel of elementwise nodes may end with: what it does besides them is known.
 func isReduction(n *ir.Node) bool {
 	o := n.Operator()

@@ -129,7 +129,16 @@ func (p *constantPropagation) supported(n *ir.Node) bool {
 	if NotPropagated[n.Kind()] || n.Has(ops.AsksMode) || len(n.Blocks()) > 0 || n.HasSideEffects() || n.IsNondeterministic() {
 		return false
 	}
-	return p.unwritten(n.Inputs(), false) && p.unwritten(n.Outputs(), true)
+	return p.unwritten(n.Inputs(), false) && p.unwritten(n.Outputs(), !isElement(n))
+}
+
+// isElement reports whether a node gives what is in a container: as a constant that is seen where the container is.
+func isElement(n *ir.Node) bool {
+	if n.Kind() != "aten::__getitem__" {
+		return n.Is("prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack")
+	}
+	k := n.Input(0).Type().Kind()
+	return k == types.KindList || k == types.KindDict
 }
 
 // unwritten reports whether nothing can change the values; outputs must not be seen outside either.

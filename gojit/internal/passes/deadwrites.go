@@ -99,7 +99,7 @@ func isFreshHere(v *ir.Value) bool {
 		return false
 	}
 	r := &o.Schema().Returns[v.Offset()]
-	return r.Alias == nil && !types.HasVars(r.Type) // of any type is what comes out of a container
+	return r.Alias == nil && !types.HasVars(r.Type) && r.Type.Kind() != types.KindAny // of any type is what comes out of a container
 }
 
 // viewed returns the value over whose memory another one is a view, the value itself where it is none.

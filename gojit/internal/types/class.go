@@ -93,6 +93,9 @@ func Repr(t Type) string {
 	case *Enum:
 		return t.String()
 	case *Class:
+		if t.Unit == nil {
+			return fmt.Sprintf("%s (of Python compilation unit at: %p)", t.Name, t)
+		}
 		return fmt.Sprintf("%s (of Python compilation unit at: %p)", t.Name, t.Unit)
 	}
 	return t.Annotation(nil)

@@ -233,7 +233,8 @@ func (c *calculator) sum(t *tensor.Tensor, number value.Value) *tensor.Tensor {
 }
 
 // channelOperand returns the second operand of a node as one number per channel of a convolution,
-// nil where it is none: a number, or a tensor whose sizes are 1 but for the channels.
+// nil where it is none: a number, or a tensor with all dimensions of images whose sizes are 1 but for the channels, or of one element, that changes no
+// element type.
 func (c *convolution) channelOperand(k *calculator, n *ir.Node) *tensor.Tensor {
 	v, ok := n.Input(1).Constant()
 	if !ok {
@@ -248,12 +249,32 @@ func (c *convolution) channelOperand(k *calculator, n *ir.Node) *tensor.Tensor {
 		return full
 	case value.KindTensor:
 		t := v.Tensor()
-		if t.DType() != c.weight.DType() || t.Dim() != c.weight.Dim() || t.Shape()[1] != c.channels() || t.Numel() != c.channels() {
+		if t.Dim() > c.weight.Dim() {
 			return nil
 		}
-		return k.run("aten::reshape", v, value.OfList(value.Ints([]int{c.channels()})))
+		for i, size := range t.Shape() {
+			if isChannel := t.Dim() == c.weight.Dim() && i == 1; size != 1 && !(isChannel && size == c.channels()) {
+				return nil
+			}
+		}
+		channels := k.run("aten::reshape", value.OfTensor(k.zeros(c.channels(), c.weight.DType())), value.OfList(value.Ints(c.channelShape())))
+		full := k.binary("aten::add.Tensor", channels, t)
+		if full == nil || full.DType() != c.weight.DType() {
+			return nil
+		}
+		return k.run("aten::reshape", value.OfTensor(full), value.OfList(value.Ints([]int{c.channels()})))
 	}
 	return nil
+}
+
+// channelShape is the shape of what has a number for each channel of the images.
+func (c *convolution) channelShape() []int {
+	shape := make([]int, c.weight.Dim())
+	for i := range shape {
+		shape[i] = 1
+	}
+	shape[1] = c.channels()
+	return shape
 }
 
 func foldAddition(c *convolution, n *ir.Node) bool {
