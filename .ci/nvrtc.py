@@ -14,9 +14,11 @@ ARCHITECTURES = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]
 
 def compiler():
     folders = [pathlib.Path(sysconfig.get_path(p)) / "nvidia" for p in ("purelib", "platlib")]
-    libraries = [f for folder in folders for f in folder.glob("*/lib/libnvrtc.so.*") if ".alt." not in f.name]
+    libraries = [f for folder in folders for f in folder.glob("*/lib/libnvrtc.so.*")]
     if not libraries:
         sys.exit("the package nvidia-cuda-nvrtc is not installed")
+    for builtins in libraries[0].parent.glob("libnvrtc-builtins.so.*"):  # NVRTC looks for it by its name alone
+        ctypes.CDLL(str(builtins), mode=ctypes.RTLD_GLOBAL)
     return ctypes.CDLL(str(libraries[0]))
 
 

@@ -87,7 +87,7 @@ def rrelu(self, lower: number, upper: number, training: bool, generator: Optiona
     if not training:
         return torch.leaky_relu(self, (float(lower) + float(upper)) / 2.0)
     slopes = torch.empty_like(self)
-    torch.uniform_(slopes, float(lower), float(upper), generator)
+    torch.uniform_(slopes, float(lower), float(upper), generator=generator)
     return torch.where(self <= 0, self * slopes, self)
 
 

@@ -24,8 +24,7 @@ func launchRoutine(r kernel.Routine, tensors []*tensor.Tensor, numbers ...int64)
 	return runner.RunRoutine(&r, tensors, numbers)
 }
 
-// movedAs returns the type that stands for elements of a type where they are moved, by their size alone. It panics with ErrNoDeviceForm where
-// there is none.
+// movedAs returns the type that stands for elements of a type where they are moved, by their size alone.
 func movedAs(d tensor.DType) tensor.DType {
 	switch d.Size() {
 	case 1:

@@ -11,7 +11,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// drawing defines an overload that makes a tensor and fills it with random numbers. The options
+// drawing defines an overload that makes a tensor and fills it with random numbers, on the device of the options or on the processor, which copies
+// them. The options
 // start at argument i; the generator is argument g, -1 for none.
 func drawing(name string, i, g int, d tensor.DType, f func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor) definition {
 	return giving(name, func(c call) *tensor.Tensor {
@@ -24,19 +25,8 @@ func drawing(name string, i, g int, d tensor.DType, f func(c call, gen *tensor.G
 			none = tensor.DefaultDType()
 		}
 		o := c.options(i, none, tensor.Device{})
-		if gen == tensor.DefaultGenerator() && devicesDraw[cutName(name)] {
-			return f(c, gen, o)
-		}
-		return o.placed(f(c, gen, o.onHost()))
+		return o.placed(f(c, gen, o))
 	})
-}
-
-// devicesDraw are the operators whose numbers devices draw themselves.
-var devicesDraw = map[string]bool{"rand": true, "randn": true, "rand_like": true, "randn_like": true}
-
-func cutName(name string) string {
-	base, _, _ := cutOverload(name)
-	return base
 }
 
 // filling defines an in-place overload that fills its first argument; the generator is the last argument.
@@ -123,7 +113,7 @@ func randomRange(t *tensor.Tensor, from, to int64, gen *tensor.Generator) {
 }
 
 func randint(c call, gen *tensor.Generator, o makeLike, low, high int, shape []int) *tensor.Tensor {
-	t := o.empty(shape)
+	t := o.onHost().empty(shape)
 	if t.Numel() > 0 || high <= low {
 		randomRange(t, int64(low), int64(high), gen)
 	}
