@@ -260,8 +260,8 @@ func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
 	}
 	args := tile.TileArgs{ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size)}
 	if g.epilogue != nil {
-		memory := bufferPool.Get().(*buffers)
-		defer bufferPool.Put(memory)
+		memory := takeBuffers()
+		defer memory.giveBack()
 		args.Scratch = grow(&memory.scratch, tile.EpilogueScratch)
 	}
 	for block := range blocks {
