@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // libraryFunctions are about the library itself: its state and its contact with Python.
@@ -42,6 +43,7 @@ func functionSchemas(c *call) error {
 // collect runs the garbage collector and returns memory to the system.
 func collect(c *call) error {
 	err := c.withoutGIL(func() error {
+		tensor.EmptyCache()
 		runtime.GC()
 		debug.FreeOSMemory()
 		return nil

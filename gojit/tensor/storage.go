@@ -264,6 +264,7 @@ type blockCache struct {
 	old   *blockLists // put before the last collection
 	bytes int         // in free
 	watch bool        // a sentinel waits for the next collection
+	aged  time.Time   // when blocks became old
 }
 
 type blockLists [4 * 64][][]byte
@@ -394,20 +395,38 @@ func (c *blockCache) put(b []byte) {
 	c.mu.Unlock()
 }
 
-// watchCollection arranges for age to run after the next collection. The lock is held.
+// watchCollection arranges for collected to run after the next collection. The lock is held.
 func (c *blockCache) watchCollection() {
 	if c.watch {
 		return
 	}
 	c.watch = true
 	sentinel := new([16]*byte) // has pointers, so it is an object of its own
-	runtime.AddCleanup(sentinel, (*blockCache).age, c)
+	runtime.AddCleanup(sentinel, (*blockCache).collected, c)
 }
 
-// age drops the blocks that two collections have found unused.
+// leastAge is how long a block waits at least, however many collections there are.
+const leastAge = time.Second
+
+// collected has the blocks age where the collection comes long enough after the last one that had them age.
+func (c *blockCache) collected() {
+	now := time.Now()
+	c.mu.Lock()
+	isDue := now.Sub(c.aged) >= leastAge
+	if c.watch = false; isDue {
+		c.aged = now
+	} else {
+		c.watchCollection()
+	}
+	c.mu.Unlock()
+	if isDue {
+		c.age()
+	}
+}
+
+// age drops the blocks that are old; those that are free become old.
 func (c *blockCache) age() {
 	c.mu.Lock()
-	c.watch = false
 	c.count.Add(-int32(c.old.len()))
 	c.old, c.free, c.bytes = c.free, nil, 0
 	if c.old != nil {
@@ -474,6 +493,22 @@ func keepFromHeap(start *byte, off, n int) {
 		blocks.put(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(start), off)), n))
 	})
 }
+
+// TakeBytes returns n bytes of working memory, which may hold anything, from what is kept for reuse. It throws where there is no room for them.
+func TakeBytes(n int) []byte {
+	source.Throw(CheckRoom(n))
+	var block []byte
+	if n <= memoryLimit() {
+		block, _ = blocks.take(n)
+	}
+	if block == nil {
+		source.Throw(outOfMemory(n))
+	}
+	return block[:n]
+}
+
+// GiveBytes gives back what TakeBytes returned. Nobody may use it any more.
+func GiveBytes(b []byte) { blocks.put(b) }
 
 // EmptyCache drops the blocks kept for reuse.
 func EmptyCache() {

@@ -229,8 +229,8 @@ func runBytes[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 		return
 	}
 	if p.copied {
-		memory := bufferPool.Get().(*buffers)
-		defer bufferPool.Put(memory)
+		memory := takeBuffers()
+		defer memory.giveBack()
 		in = p.pad(in, memory)
 	}
 	switch {

@@ -1,7 +1,6 @@
 package dense
 
 import (
-	"sync"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
@@ -57,11 +56,11 @@ func overRealsOne[R Float, T Number](p *Product[T], i int) {
 	if a.Transposed {
 		a = transposed(p.M, p.K, a)
 	}
-	memory := blockPool.Get().(*[]byte)
-	defer blockPool.Put(memory)
+	memory := takeBuffers()
+	defer memory.giveBack()
 	one.M, one.N, one.K = p.M, 2*p.N, 2*p.K
 	one.A = Matrix[R]{Data: parts[R](a.Data), Stride: 2 * a.Stride}
-	one.B = realBlocks(p.K, p.N, parts[R](b.Data), b.Stride, b.Transposed, memory)
+	one.B = realBlocks(p.K, p.N, parts[R](b.Data), b.Stride, b.Transposed, &memory.a)
 	one.Run()
 }
 
@@ -73,10 +72,8 @@ func parts[R Float, T Number](x []T) []R {
 	return unsafe.Slice((*R)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))
 }
 
-var blockPool = sync.Pool{New: func() any { return new([]byte) }}
-
 // realBlocks makes the matrix of blocks of the k by n matrix b, with the same orientation.
-func realBlocks[R Float](k, n int, b []R, stride int, transposed bool, memory *[]byte) Matrix[R] {
+func realBlocks[R Float](k, n int, b []R, stride int, transposed bool, memory *buffer) Matrix[R] {
 	rows, columns := k, n
 	if transposed {
 		rows, columns = n, k

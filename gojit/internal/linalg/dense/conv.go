@@ -84,8 +84,8 @@ func convolveTiled[T Float](isa asm.ISA, g Convolution, in, weight, bias, out []
 	if joined {
 		m.images, m.n, m.ldc = 1, g.Batch*outSize, g.Batch*outSize
 		m.patches = &patches{geometry: g, taps: taps, plane: inSize, image: g.InChannels * inSize}
-		memory := bufferPool.Get().(*buffers)
-		defer bufferPool.Put(memory)
+		memory := takeBuffers()
+		defer memory.giveBack()
 		to = elements[T](&memory.scratch, g.OutChannels*m.n)
 	}
 	if bias != nil {

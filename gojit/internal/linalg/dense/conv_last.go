@@ -29,8 +29,8 @@ func ConvolveLast[T Float](g Convolution, in, weight, bias, out []T, weightLast 
 		NewDepthwisePlan(g, weight, bias, false).Run(in, out)
 		return
 	}
-	memory := bufferPool.Get().(*buffers)
-	defer bufferPool.Put(memory)
+	memory := takeBuffers()
+	defer memory.giveBack()
 	p := planOf(g, bias, PlanOptions{Exact: true})
 	if !weightLast && volume(g.Kernel) > 1 {
 		weight = turnWeight(&g, weight, memory)

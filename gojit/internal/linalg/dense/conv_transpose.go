@@ -14,8 +14,8 @@ func Transpose[T Float](g Convolution, out, weight, bias, in []T) {
 	if bias != nil && len(bias) < g.InChannels {
 		panic("dense: a bias is too short")
 	}
-	memory := bufferPool.Get().(*buffers)
-	defer bufferPool.Put(memory)
+	memory := takeBuffers()
+	defer memory.giveBack()
 	for z := range min(g.Stride[0], g.In[0]) {
 		for y := range min(g.Stride[1], g.In[1]) {
 			transposeRows(g, [3]int{z, y}, memory, out, weight, bias, in)

@@ -78,14 +78,14 @@ func (p *wideProduct[T]) run(isa asm.ISA) {
 	tensor.Parallel(chunks, 1, func(lo, hi int) {
 		for chunk := lo; chunk < hi; chunk++ {
 			m := newGemm(isa, size)
-			memory := bufferPool.Get().(*buffers)
+			memory := takeBuffers()
 			w := wideWriter[T]{packedWriter: packedWriter{packing: &packing{gemm: &m}, memory: memory}, wide: p, row: row}
 			w.first, w.count = chunk*together, min(together, p.images-chunk*together)
 			w.rows = w.count * p.places
 			w.patches = patches{geometry: p.geometry, taps: p.places, plane: p.imageStep}
 			w.run()
 			p.store(&w)
-			bufferPool.Put(memory)
+			memory.giveBack()
 		}
 	})
 }

@@ -80,8 +80,8 @@ func (p *HalfProduct[T]) paired(isa asm.ISA) {
 	g := newGemm(isa, 4)
 	g.pairs, g.odd = true, p.K%2 != 0
 	g.m, g.n, g.k, g.add = p.M, p.N, (p.K+1)/2, p.Add
-	memory := bufferPool.Get().(*buffers)
-	defer bufferPool.Put(memory)
+	memory := takeBuffers()
+	defer memory.giveBack()
 	g.a, g.lda, g.stepA = pairRows(&memory.a, p.A, !p.A.Transposed, p.M, p.K, p.Batch, p.StepA)
 	b := p.B
 	if !b.Transposed && p.N == 1 && b.Stride == 1 {
@@ -107,7 +107,7 @@ func (p *HalfProduct[T]) paired(isa asm.ISA) {
 // pairRows returns a batch of n vectors of k elements, the rows of m or its columns, as vectors of
 // pairs: where they lie if they can be read so, else copied and completed with zeros. The step
 // between vectors is in pairs, that between matrices in bytes.
-func pairRows[T Half](room *[]byte, m Matrix[T], rows bool, n, k, batch, step int) (at unsafe.Pointer, stride, stepBytes int) {
+func pairRows[T Half](room *buffer, m Matrix[T], rows bool, n, k, batch, step int) (at unsafe.Pointer, stride, stepBytes int) {
 	if rows && k%2 == 0 && (m.Stride%2 == 0 || n == 1) {
 		return unsafe.Pointer(unsafe.SliceData(m.Data)), m.Stride / 2, 2 * step
 	}

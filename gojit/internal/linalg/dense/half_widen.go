@@ -25,8 +25,8 @@ func (p *HalfProduct[T]) widened(isa asm.ISA) {
 func (p *HalfProduct[T]) runWidened(isa asm.ISA) {
 	g := newGemm(isa, 4)
 	g.m, g.n, g.k, g.add, g.columnsA, g.columnsB = p.M, p.N, p.K, p.Add, p.A.Transposed, p.B.Transposed
-	memory := bufferPool.Get().(*buffers)
-	defer bufferPool.Put(memory)
+	memory := takeBuffers()
+	defer memory.giveBack()
 	g.a, g.lda, g.stepA = widenBatch(isa, &memory.a, p.A, p.M, p.K, p.Batch, p.StepA)
 	if isa == asm.AVX512 {
 		g.half = kindOf[T]()
@@ -43,7 +43,7 @@ func (p *HalfProduct[T]) runWidened(isa asm.ISA) {
 
 // widenBatch converts a batch of matrices into room. It returns where they are, the elements between
 // rows, which are whole vectors, and the bytes between matrices.
-func widenBatch[T Half](isa asm.ISA, room *[]byte, m Matrix[T], rows, columns, batch, step int) (at unsafe.Pointer, stride, stepBytes int) {
+func widenBatch[T Half](isa asm.ISA, room *buffer, m Matrix[T], rows, columns, batch, step int) (at unsafe.Pointer, stride, stepBytes int) {
 	if m.Transposed {
 		rows, columns = columns, rows
 	}

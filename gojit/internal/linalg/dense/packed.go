@@ -94,28 +94,59 @@ func (p *sharedPacking) share() {
 }
 
 // buffers are the memory that one thread packs into.
-type buffers struct{ a, b, table, scratch []byte }
+type buffers struct{ a, b, table, scratch buffer }
+
+// buffer is memory for one purpose: a little that is kept, and what is taken for a while.
+type buffer struct{ kept, taken []byte }
+
+// keptBytes is how large the memory is that a buffer keeps. Larger memory is there for all that need some.
+const keptBytes = 16 << 10
 
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 
-// grow returns n bytes on a cache line; the address behind them is in the same allocation.
-func grow(b *[]byte, n int) unsafe.Pointer {
-	if len(*b) < n+128 {
-		*b = tensor.LargeBytes(n + 128)
+func takeBuffers() *buffers { return bufferPool.Get().(*buffers) }
+
+func (m *buffers) giveBack() {
+	m.a.shrink()
+	m.b.shrink()
+	m.table.shrink()
+	m.scratch.shrink()
+	bufferPool.Put(m)
+}
+
+// shrink gives back what was taken.
+func (b *buffer) shrink() {
+	if b.taken != nil {
+		tensor.GiveBytes(b.taken)
+		b.taken = nil
 	}
-	p := unsafe.Pointer(unsafe.SliceData(*b))
+}
+
+// grow returns n bytes on a cache line, in place of what it returned before; the address behind them is in the same allocation.
+func grow(b *buffer, n int) unsafe.Pointer {
+	n += 128
+	memory := &b.kept
+	if n > keptBytes {
+		if memory = &b.taken; len(b.taken) < n {
+			b.shrink()
+			b.taken = tensor.TakeBytes(n)
+		}
+	} else if b.kept == nil {
+		b.kept = make([]byte, keptBytes)
+	}
+	p := unsafe.Pointer(unsafe.SliceData(*memory))
 	return unsafe.Add(p, int(-uintptr(p)%64))
 }
 
 // elements returns n elements on a cache line.
-func elements[T Float](b *[]byte, n int) []T {
+func elements[T Float](b *buffer, n int) []T {
 	return unsafe.Slice((*T)(grow(b, n*int(unsafe.Sizeof(*new(T))))), n)
 }
 
 // part computes the panels from j0 to j1 of the row tiles from i0 to i1.
 func (p *packing) part(j0, j1, i0, i1 int) {
-	memory := bufferPool.Get().(*buffers)
-	defer bufferPool.Put(memory)
+	memory := takeBuffers()
+	defer memory.giveBack()
 	panelBytes := p.panelColumns * p.size
 	group, kept := j1-j0, p.depth*panelBytes
 	if i1-i0 > p.blockTiles {

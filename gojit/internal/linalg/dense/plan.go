@@ -222,8 +222,8 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
 	panels := p.panels()
 	w := stripWriter[T]{Plan: p, in: in, residual: residual, out: out, filters: p.geometry.OutChannels / p.geometry.Groups, streams: len(out)*int(unsafe.Sizeof(out[0])) >= streamFrom}
 	if p.options.Epilogue != nil {
-		memory := bufferPool.Get().(*buffers)
-		defer bufferPool.Put(memory)
+		memory := takeBuffers()
+		defer memory.giveBack()
 		w.scratch = grow(&memory.scratch, tile.EpilogueScratch)
 	}
 	var watch tensor.Watch

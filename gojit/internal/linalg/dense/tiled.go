@@ -122,7 +122,7 @@ func (g *gemm) run() {
 		g.runPacked()
 	case !g.columnsB && g.epilogue == nil && g.m <= tile.MaxRows(g.isa, panelVectors) && g.n <= panelVectors*g.lanes && g.k <= 256:
 		g.runTile()
-	case !g.columnsB && (g.m <= tile.MaxRows(g.isa, panelVectors) || g.n*g.k*g.size <= inPlaceBytes):
+	case !g.columnsB && (2*g.m <= 3*tile.MaxRows(g.isa, panelVectors) || g.n*g.k*g.size <= inPlaceBytes): // to read B twice in tiles that are not full takes less than to pack it
 		g.runInPlace()
 	default:
 		g.runPacked()
@@ -260,8 +260,8 @@ func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
 	}
 	args := tile.TileArgs{ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size)}
 	if g.epilogue != nil {
-		memory := bufferPool.Get().(*buffers)
-		defer bufferPool.Put(memory)
+		memory := takeBuffers()
+		defer memory.giveBack()
 		args.Scratch = grow(&memory.scratch, tile.EpilogueScratch)
 	}
 	for block := range blocks {

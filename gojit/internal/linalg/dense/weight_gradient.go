@@ -70,8 +70,8 @@ func weightGradientDots[T Float](isa asm.ISA, g Convolution, in, out, weight []T
 	together := min(g.Groups, max(1, nearBytes/(row*rows)))
 	chunks := (g.Groups + together - 1) / together
 	tensor.Parallel(chunks, 1+parallelFlops/(g.Batch*outSize*rows*together), func(lo, hi int) {
-		memory := bufferPool.Get().(*buffers)
-		defer bufferPool.Put(memory)
+		memory := takeBuffers()
+		defer memory.giveBack()
 		m := newGemm(isa, size)
 		w := packedWriter{packing: &packing{gemm: &m}, memory: memory}
 		p := patches{geometry: g, taps: kernel, plane: inSize}

@@ -137,8 +137,8 @@ func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int) {
 	tiles := cutRows(g.m, maximum)
 	args := tile.TileArgs{ARow: int64(g.lda * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
 	if g.epilogue != nil {
-		memory := bufferPool.Get().(*buffers)
-		defer bufferPool.Put(memory)
+		memory := takeBuffers()
+		defer memory.giveBack()
 		args.Scratch = grow(&memory.scratch, tile.EpilogueScratch)
 	}
 	t := g.tile()

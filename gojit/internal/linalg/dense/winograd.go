@@ -136,8 +136,8 @@ func (p *winograd[T]) run(in, residual, out []T) {
 // runGroups computes the groups from lo to hi; where shared, by all threads together.
 func (p *winograd[T]) runGroups(in, residual, out []T, lo, hi int, shared bool) {
 	g := &p.geometry
-	memory := bufferPool.Get().(*buffers)
-	defer bufferPool.Put(memory)
+	memory := takeBuffers()
+	defer memory.giveBack()
 	size, total := int(unsafe.Sizeof(in[0])), g.Batch*p.down*p.across
 	r := winogradRun[T]{winograd: p, in: in, residual: residual, out: out,
 		v: grow(&memory.a, transformed*p.group*g.InChannels*size), m: grow(&memory.b, transformed*p.group*g.OutChannels*size)}
