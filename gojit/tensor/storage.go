@@ -405,14 +405,14 @@ func (c *blockCache) watchCollection() {
 	runtime.AddCleanup(sentinel, (*blockCache).collected, c)
 }
 
-// leastAge is how long a block waits at least, however many collections there are.
+// leastAge is how long a block waits at least, however many collections there are, unless addresses are short.
 const leastAge = time.Second
 
 // collected has the blocks age where the collection comes long enough after the last one that had them age.
 func (c *blockCache) collected() {
 	now := time.Now()
 	c.mu.Lock()
-	isDue := now.Sub(c.aged) >= leastAge
+	isDue := now.Sub(c.aged) >= leastAge || addresses.state.Load() == addressesShort
 	if c.watch = false; isDue {
 		c.aged = now
 	} else {
