@@ -203,9 +203,21 @@ func (p *printer) elements() {
 // an operand.
 func (p *printer) body(index, at string) {
 	k := p.kernel
+	used := make([]bool, len(k.Instrs))
+	for _, o := range k.Outputs {
+		used[o.Value] = true
+	}
+	for i := range k.Instrs {
+		for _, x := range k.Instrs[i].Args[:k.Instrs[i].Op.Operands()] {
+			used[x] = true
+		}
+	}
 	for i := range k.Instrs {
 		in := &k.Instrs[i]
 		p.line("const %s v%d = %s;", typeName(in.Type), i, p.expression(in, index, at))
+		if !used[i] {
+			p.line("(void)v%d;", i) // NVRTC warns of what nothing uses
+		}
 	}
 	for i, o := range k.Outputs {
 		if o.Reduce == kernel.NoReduce {
