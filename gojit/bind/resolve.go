@@ -198,7 +198,7 @@ func moduleAnswer(w []*Word) (frontend.SugaredValue, error) {
 // moduleClassAnswer is a class of modules and its qualified name.
 func moduleClassAnswer(w []*Word) (frontend.SugaredValue, error) {
 	class := w[0].object()
-	return frontend.NewModuleClass(strings.Clone(w[1].text()), class, attributesOf(class, "class_attribute")), nil
+	return frontend.NewModuleClass(strings.Clone(w[1].text()), class, w[2].bool(), attributesOf(class, "class_attribute")), nil
 }
 
 // attributesOf asks a method of host for the attributes of an object, and remembers the answers.

@@ -213,6 +213,9 @@ class _TypeStore:
                 self._types[key] = t
         return found
 
+    def has(self, cls: type) -> bool:
+        """Whether there is a type of modules of a class."""
+        return any(t.python_class is cls for t in self._types.values())
 
     def get_or_create_concrete_type(self, nn_module: Any) -> ConcreteType:
         """The class of the compiled form of a module."""

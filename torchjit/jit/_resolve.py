@@ -336,7 +336,9 @@ def _classify_class(cls: type) -> tuple[Any, ...]:
     if getattr(cls, "__torch_script_interface__", False):
         return ("interface", qualified_name(cls))
     if _is_nn_module_class(cls) and cls.__mro__[1] is not object:
-        return ("module_class", cls, qualified_name(cls))
+        from torchjit.jit._recursive import concrete_type_store
+
+        return ("module_class", cls, qualified_name(cls), concrete_type_store.has(cls))
     if isinstance(cls, _TensorType):
         return ("typed_constructor", cls._dtype)
     if cls.__module__ == "builtins" or cls is Tensor:

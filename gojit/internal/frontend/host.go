@@ -77,13 +77,14 @@ func (m *hostModule) HasAttr(_ *Emitter, _ source.Range, name string) bool {
 // ask whether a module is an instance.
 type ModuleClass struct {
 	hostObject
-	Object any // what the embedding language calls the class
-	attr   func(name string) (SugaredValue, error)
+	Object     any  // what the embedding language calls the class
+	isCompiled bool // modules of the class have been compiled: programs know a class of its name, which has no __init__
+	attr       func(name string) (SugaredValue, error)
 }
 
 // NewModuleClass returns a class whose attributes are given by attr, nil where there is none.
-func NewModuleClass(name string, object any, attr func(name string) (SugaredValue, error)) *ModuleClass {
-	return &ModuleClass{hostObject{NotFirstClass("python value of type 'type'"), "type", name, nil}, object, attr}
+func NewModuleClass(name string, object any, isCompiled bool, attr func(name string) (SugaredValue, error)) *ModuleClass {
+	return &ModuleClass{hostObject{NotFirstClass("python value of type 'type'"), "type", name, nil}, object, isCompiled, attr}
 }
 
 // Attr implements SugaredValue.
@@ -106,6 +107,9 @@ func (m *ModuleClass) HasAttr(_ *Emitter, _ source.Range, name string) bool {
 
 // Call implements SugaredValue.
 func (m *ModuleClass) Call(_ *Emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
+	if m.isCompiled {
+		fail(at, "Class %s does not have an __init__ function defined", lastAtom(m.text))
+	}
 	check(source.Errorf(source.FrontendError, at, "Cannot instantiate class '%s' in a script function", lastAtom(m.text)))
 	return nil
 }

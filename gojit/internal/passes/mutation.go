@@ -154,7 +154,12 @@ func FunctionalNode(n *ir.Node) *ir.Node {
 	}
 	switch {
 	case n.Is("aten::zero_"):
-		return createWith(n, "aten::zeros_like", n.Inputs(), "", "", "", "", "") // dtype, layout, device, pin_memory, memory_format
+		g := n.Graph()
+		zeros := g.Create("aten::zeros_like", n.Inputs(), 1).SetRange(n.Range) // before what it reads: PyTorch numbers values so
+		for range 5 {                                                          // dtype, layout, device, pin_memory, memory_format
+			zeros.AddInput(g.CreateNone().InsertBefore(n).Output())
+		}
+		return zeros
 	case n.Is("aten::fill_") && n.Input(1).Type().Kind() != types.KindTensor:
 		return createWith(n, "aten::full_like", n.Inputs(), "prim::dtype", "", "", "", "")
 	case n.Is("aten::normal_"):
