@@ -3,7 +3,9 @@
 NVRTC is that of the package nvidia-cuda-nvrtc, which needs no GPU. The first line of a text has the options that it is compiled with.
 """
 
+import concurrent.futures
 import ctypes
+import os
 import pathlib
 import re
 import sys
@@ -39,15 +41,16 @@ def compile(nvrtc, text, options):
 def main(folder):
     nvrtc = compiler()
     texts = sorted(pathlib.Path(folder).glob("*.cu"))
-    failed = 0
-    for path in texts:
+
+    def one(path, architecture):
         first, _, text = path.read_text().partition("\n")
-        for architecture in ARCHITECTURES:
-            options = [re.sub(r"compute_\d+", architecture, o) for o in first.split()[1:]]
-            code, log = compile(nvrtc, text, options)
-            if code or log:
-                failed += 1
-                print(f"{path.name} for {architecture}: error {code}\n{log}")
+        code, log = compile(nvrtc, text, [re.sub(r"compute_\d+", architecture, o) for o in first.split()[1:]])
+        if code or log:
+            print(f"{path.name} for {architecture}: error {code}\n{log}")
+        return bool(code or log)
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        failed = sum(pool.map(one, *zip(*((path, architecture) for path in texts for architecture in ARCHITECTURES), strict=True)))
     print(f"{len(texts)} texts, {len(ARCHITECTURES)} architectures, {failed} failures")
     return 0 if texts and not failed else 1
 
