@@ -483,3 +483,8 @@ def test_numbers_that_are_none_keep_their_bits(f):
             y = -torch.ones(2, *x.shape[1:])
             for a, b in ((x, y), (y, x), (x, y * math.nan)):
                 assert set(f(a, b).contiguous().view(torch.int32).flatten().tolist()) == {bits}
+
+
+def test_regions_of_more_bins_than_there_are_numbers():
+    with pytest.raises(RuntimeError, match="overflow|allocate|multiple of pooling"):
+        torch.ops.torchvision.ps_roi_pool(ones(1, 8, 6, 6), torch.zeros(2, 5), 1.0, 4, HUGE)

@@ -207,14 +207,17 @@ func (p *printer) body(index, at string) {
 	for _, o := range k.Outputs {
 		used[o.Value] = true
 	}
+	texts := make([]string, len(k.Instrs))
 	for i := range k.Instrs {
-		for _, x := range k.Instrs[i].Args[:k.Instrs[i].Op.Operands()] {
-			used[x] = true
+		in := &k.Instrs[i]
+		texts[i] = p.expression(in, index, at)
+		for _, x := range in.Args[:in.Op.Operands()] {
+			used[x] = used[x] || names(texts[i], int(x)) // an integer is no NaN, whichever it is
 		}
 	}
 	for i := range k.Instrs {
 		in := &k.Instrs[i]
-		p.line("const %s v%d = %s;", typeName(in.Type), i, p.expression(in, index, at))
+		p.line("const %s v%d = %s;", typeName(in.Type), i, texts[i])
 		if !used[i] {
 			p.line("(void)v%d;", i) // NVRTC warns of what nothing uses
 		}
@@ -289,6 +292,25 @@ func (p *printer) reduction() {
 func (p *printer) reduced(r int) (kernel.Output, tensor.DType) {
 	o := p.kernel.Outputs[p.source.Reduces[r]]
 	return o, p.kernel.TypeOf(o.Value)
+}
+
+// names reports whether a text has the name of a value.
+func names(text string, value int) bool {
+	name := fmt.Sprintf("v%d", value)
+	isPart := func(c byte) bool {
+		return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	for at := 0; ; {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		i += at
+		if end := i + len(name); (i == 0 || !isPart(text[i-1])) && (end == len(text) || !isPart(text[end])) {
+			return true
+		}
+		at = i + 1
+	}
 }
 
 // IsReduction reports whether outputs reduce.

@@ -173,8 +173,8 @@ func regionAlign(c call) *tensor.Tensor {
 
 // perPosition computes a pooling in which each bin has channels of its own, and tells which.
 func (r *regions) perPosition(c call, compute func(i int, plane func(channel int) []float64, ph, pw, channel int) float64) {
-	bins := r.outHeight * r.outWid
-	check(r.channels%bins == 0, "input channels must be a multiple of pooling height * pooling width")
+	bins := room(1, r.outHeight, r.outWid)
+	check(bins > 0 && r.channels%bins == 0, "input channels must be a multiple of pooling height * pooling width")
 	channels := r.channels / bins
 	out := empty([]int{r.count, channels, r.outHeight, r.outWid}, tensor.Float64)
 	mapping := empty(out.Shape(), tensor.Int32)
