@@ -299,8 +299,13 @@ func checkBeside(t *tensor.Tensor, device tensor.Device) {
 	if t.Device() == device || !isAway(t) && t.Dim() == 0 {
 		return
 	}
+	refuseMixed(device, t.Device())
+}
+
+// refuseMixed fails for tensors of two devices.
+func refuseMixed(a, b tensor.Device) {
 	source.Throw(mixedError{source.Errorf(source.RuntimeError, source.Range{},
-		"Expected all tensors to be on the same device, but found at least two devices, %s and %s!", device, t.Device())})
+		"Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a, b)})
 }
 
 // checkWritable fails unless a result of type d over the operands fits into dst.
@@ -311,8 +316,9 @@ func checkWritable(dst *tensor.Tensor, operands []operand, d tensor.DType) {
 		if t == nil || t == dst {
 			continue
 		}
-		check(!isAway(t) || t.Device() == dst.Device(), "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-			t.Device(), dst.Device())
+		if isAway(t) && t.Device() != dst.Device() {
+			refuseMixed(t.Device(), dst.Device())
+		}
 		if tensor.SameShape(t.Shape(), dst.Shape()) {
 			continue
 		}

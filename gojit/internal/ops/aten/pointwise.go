@@ -660,7 +660,9 @@ func choose(condition *tensor.Tensor, x, y operand) *tensor.Tensor {
 		warn("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. Use a boolean condition instead.")
 		condition = to(condition, tensor.Bool)
 	}
-	check(condition.DType() == tensor.Bool, "where expected condition to be a boolean tensor, but got a tensor with dtype %s", condition.DType().CppName())
+	if condition.DType() != tensor.Bool {
+		raise(source.RuntimeError, "where expected condition to be a boolean tensor, but got a tensor with dtype %s", condition.DType().CppName())
+	}
 	r := tensor.NewResultType()
 	for _, o := range [2]operand{x, y} {
 		if o.tensor != nil {
