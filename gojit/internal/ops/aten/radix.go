@@ -272,26 +272,10 @@ func lookBetween(n int) {
 // radixSort sorts keys by their bytes from the given one on, and returns them in either of the two slices.
 func radixSort(keys, spare []uint64, from int) []uint64 {
 	var counts [8][256]uint32
-	switch from {
-	case 0:
-		for _, key := range keys {
-			counts[0][uint8(key)]++
-			counts[1][uint8(key>>8)]++
-			counts[2][uint8(key>>16)]++
-			counts[3][uint8(key>>24)]++
-			counts[4][uint8(key>>32)]++
-			counts[5][uint8(key>>40)]++
-			counts[6][uint8(key>>48)]++
-			counts[7][uint8(key>>56)]++
-		}
-	case 4:
-		for _, key := range keys {
-			counts[4][uint8(key>>32)]++
-			counts[5][uint8(key>>40)]++
-			counts[6][uint8(key>>48)]++
-			counts[7][uint8(key>>56)]++
-		}
+	if from == 0 {
+		countDigits((*[4][256]uint32)(counts[:4]), keys, 0)
 	}
+	countDigits((*[4][256]uint32)(counts[4:]), keys, 32)
 	spare = spare[:len(keys)]
 	for digit := from; digit < 8; digit++ {
 		if !startsOf(&counts[digit], len(keys)) {
@@ -329,6 +313,19 @@ func scatterPairs(to, pairs []widePair, starts *[256]uint32, shift uint) {
 		at := starts[digit]
 		starts[digit] = at + 1
 		to[at] = pair
+	}
+}
+
+// countDigits counts the keys by each of four of their digits, from a shift on.
+//
+//go:noinline
+func countDigits(counts *[4][256]uint32, keys []uint64, shift uint) {
+	for _, key := range keys {
+		key >>= shift & 63
+		counts[0][uint8(key)]++
+		counts[1][uint8(key>>8)]++
+		counts[2][uint8(key>>16)]++
+		counts[3][uint8(key>>24)]++
 	}
 }
 

@@ -192,24 +192,34 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 		if start > k {
 			tensor.Look()
 		}
-		part, last := row[start:min(start+lookEvery, len(row))], kept[k-1]
-		if descending {
-			for j, v := range part {
-				// This is before(v, last), with one comparison for most. A later element that equals the last one kept does not replace it.
-				if !(v <= last) && last == last {
-					insert(k-1, v, start+j)
-					last = kept[k-1]
-				}
-			}
-			continue
-		}
-		for j, v := range part {
-			if !(v >= last) && v == v {
-				insert(k-1, v, start+j)
-				last = kept[k-1]
+		part := row[start:min(start+lookEvery, len(row))]
+		for j := 0; j < len(part); j++ {
+			// A later element that equals the last one kept does not replace it.
+			if j += passed(part[j:], kept[k-1], descending); j < len(part) && before(part[j], kept[k-1]) {
+				insert(k-1, part[j], start+j)
 			}
 		}
 	}
+}
+
+// passed counts the elements at the front that are certainly not before a bound. It is a function of its own, so that all it counts with is in registers.
+//
+//go:noinline
+func passed[T plainNumber](row []T, bound T, descending bool) int {
+	if descending {
+		for j, v := range row {
+			if !(v <= bound) {
+				return j
+			}
+		}
+		return len(row)
+	}
+	for j, v := range row {
+		if !(v >= bound) {
+			return j
+		}
+	}
+	return len(row)
 }
 
 func sortAlong(t *tensor.Tensor, dim int, descending bool) (values, indices *tensor.Tensor) {
