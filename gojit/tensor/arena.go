@@ -19,14 +19,12 @@ func (a *Arena) Open(n int) error {
 		return outOfMemory(n)
 	}
 	a.storage.data = block[:n]
-	poison(a.storage.data)
 	return nil
 }
 
 // Close gives the memory back. Nobody may use it any more.
 func (a *Arena) Close() {
 	if a.storage.data != nil {
-		poison(a.storage.data)
 		blocks.put(a.storage.data)
 		a.storage.data = nil
 	}

@@ -1,10 +1,7 @@
 package tensor
 
 import (
-	"os"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -14,7 +11,7 @@ import (
 
 // guarding says that every storage gets memory of its own between two pages that nobody may touch (GOJIT_CHECK=guard): code that reads or
 // writes outside a storage, or after it has been given back, ends the process there.
-var guarding = slices.Contains(strings.Split(os.Getenv("GOJIT_CHECK"), ","), "guard")
+var guarding = checks("guard")
 
 // guardedBlock is memory between two forbidden pages. Blocks end at the second one and begin behind the first one in turn.
 type guardedBlock struct {

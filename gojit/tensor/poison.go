@@ -6,18 +6,26 @@ import (
 	"strings"
 )
 
+// checks reports whether GOJIT_CHECK asks for a check.
+func checks(name string) bool {
+	return slices.Contains(strings.Split(os.Getenv("GOJIT_CHECK"), ","), name)
+}
+
 // poisoning says that memory which was given back, and memory that may hold anything, holds poison (GOJIT_CHECK=memory): who reads it has NaNs, negative
 // integers or truths that are neither. Unlike guarded memory it is used again as it is without a check.
-var poisoning = slices.Contains(strings.Split(os.Getenv("GOJIT_CHECK"), ","), "memory")
+var poisoning = checks("memory")
 
 // poisonByte makes every float a NaN.
 const poisonByte = 0xFF
 
 // poison fills memory whose elements nobody may ask for.
 func poison(memory []byte) {
-	if !poisoning || len(memory) == 0 {
-		return
+	if poisoning && len(memory) > 0 {
+		fillWithPoison(memory)
 	}
+}
+
+func fillWithPoison(memory []byte) {
 	memory[0] = poisonByte
 	for n := 1; n < len(memory); n *= 2 {
 		copy(memory[n:], memory[:n])

@@ -104,9 +104,6 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 		}
 	}
 	s.data, s.cached = block[:nbytes], true
-	if !cleared {
-		poison(s.data)
-	}
 	return nil
 }
 
@@ -230,9 +227,6 @@ func (s *Storage) leave() (isLast bool) {
 
 // free returns the memory to where it came from. No tensor may use the storage any more.
 func (s *Storage) free() {
-	if s.foreign == nil && !guarding {
-		poison(s.data)
-	}
 	switch {
 	case s.foreign != nil:
 		s.foreign.free()
@@ -240,6 +234,8 @@ func (s *Storage) free() {
 		blocks.put(s.data)
 	case guarding:
 		unguard(s.data)
+	default: // it lies beside its tensor
+		poison(s.data)
 	}
 	s.data, s.cached = nil, false
 }
@@ -307,7 +303,9 @@ func (c *blockCache) take(n int) (block []byte, isClear bool) {
 		}
 	}
 	if size < largeFrom {
-		return alignedBytes(size), true
+		block = alignedBytes(size)
+		poison(block)
+		return block, !poisoning
 	}
 	if size < probedFrom || isMappable(size) {
 		return uncleared(size), false
@@ -379,6 +377,7 @@ func (lists *blockLists) len() (n int) {
 
 // put keeps a block for the next take of its class, or leaves it to the collector.
 func (c *blockCache) put(b []byte) {
+	poison(b)
 	class, size := classOf(len(b))
 	if cap(b) < size || !c.lock(size) {
 		return
@@ -439,7 +438,6 @@ func (c *blockCache) age() {
 func LargeBytes(n int) []byte {
 	block, err := TryLargeBytes(n)
 	source.Throw(err)
-	poison(block)
 	return block
 }
 
@@ -450,7 +448,9 @@ func TryLargeBytes(n int) ([]byte, error) {
 	}
 	switch {
 	case n < largeFrom:
-		return make([]byte, n), nil
+		block := make([]byte, n)
+		poison(block)
+		return block, nil
 	case n > memoryLimit():
 		return nil, outOfMemory(n)
 	case n < probedFrom || !isAddressSpaceLimited() && isMappable(n):
@@ -482,6 +482,7 @@ func uncleared(n int) []byte {
 	if n >= hugeFrom {
 		adviseHuge(block)
 	}
+	poison(block)
 	return block
 }
 

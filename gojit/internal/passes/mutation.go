@@ -177,10 +177,8 @@ func FunctionalNode(n *ir.Node) *ir.Node {
 	return made
 }
 
-// facts are the operators that tell of a tensor what createWith needs, and the types of their results.
-var facts = map[string]types.Type{"prim::dtype": types.Int, "prim::layout": types.Int, "prim::device": types.Device, "aten::is_pinned": types.Bool}
-
-// createWith returns a node that is to stand for n, which writes a tensor. Behind its inputs come facts of the tensor, or None for "".
+// createWith returns a node that is to stand for n, which writes a tensor. Behind its inputs come the results of operators that tell facts of the
+// tensor, or None for "".
 func createWith(n *ir.Node, kind string, inputs []*ir.Value, further ...string) *ir.Node {
 	g := n.Graph()
 	none := func() *ir.Value { return g.CreateNone().InsertBefore(n).Output() }
@@ -195,7 +193,7 @@ func createWith(n *ir.Node, kind string, inputs []*ir.Value, further ...string) 
 			of = append(of, none()) // of any device
 		}
 		asked := g.Create(fact, of, 1).SetRange(n.Range).InsertBefore(n)
-		inputs = append(inputs, asked.Output().SetType(facts[fact]))
+		inputs = append(inputs, asked.Output().SetType(asked.Operator().Schema().Returns[0].Type))
 	}
 	return g.Create(kind, inputs, 1).SetRange(n.Range)
 }

@@ -135,25 +135,26 @@ func triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
 	data := unsafe.Slice((*byte)(out.DataPtr()), out.Numel()*size) // zeros of every type are bytes of zeros
 	tensor.Parallel(out.Numel()/columns, rowGrain/columns+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row, r := data[i*columns*size:(i+1)*columns*size], i%rows
-			if upper {
-				clear(row[:min(max(r+diagonal, 0), columns)*size])
-			} else {
-				clear(row[min(max(r+diagonal+1, 0), columns)*size:])
-			}
+			from, to := clearedColumns(i%rows, columns, diagonal, upper)
+			clear(data[(i*columns+from)*size : (i*columns+to)*size])
 		}
 	})
 	return out
+}
+
+// clearedColumns returns which columns of a row triangle clears.
+func clearedColumns(row, columns, diagonal int, upper bool) (from, to int) {
+	if upper {
+		return 0, min(max(row+diagonal, 0), columns)
+	}
+	return min(max(row+diagonal+1, 0), columns), columns
 }
 
 // clearTriangles clears what triangle clears in a batch of matrices whose elements are elsewhere, row by row of all of them.
 func clearTriangles(matrices *tensor.Tensor, diagonal int, upper bool) {
 	columns := matrices.Size(2)
 	for r := range matrices.Size(1) {
-		from, to := min(max(r+diagonal+1, 0), columns), columns
-		if upper {
-			from, to = 0, min(max(r+diagonal, 0), columns)
-		}
+		from, to := clearedColumns(r, columns, diagonal, upper)
 		tensor.Fill(must(must(matrices.Select(1, r)).Slice(1, from, to, 1)), tensor.Int(0))
 	}
 }

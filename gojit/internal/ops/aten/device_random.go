@@ -8,13 +8,14 @@ import (
 )
 
 // drawOnDevice fills a tensor of a device with random numbers of a distribution, whose parameters are numbers, from the device's stream. Numbers of
-// a generator that a program has made are the processor's: they are drawn there and copied, which drawn reports as false.
-func drawOnDevice(gen *tensor.Generator, t *tensor.Tensor, distribution string, parameters ...float64) (drawn bool) {
+// a generator that a program has made are the processor's: drawn there, by draw, and copied.
+func drawOnDevice(gen *tensor.Generator, t *tensor.Tensor, draw func(here *tensor.Tensor), distribution string, parameters ...float64) {
 	if gen != tensor.DefaultGenerator() {
-		return false
+		drawHere(t, draw)
+		return
 	}
 	if t.Numel() == 0 {
-		return true
+		return
 	}
 	out := t
 	if !t.IsContiguous() {
@@ -33,7 +34,6 @@ func drawOnDevice(gen *tensor.Generator, t *tensor.Tensor, distribution string, 
 	if out != t {
 		succeed(tensor.Copy(t, out))
 	}
-	return true
 }
 
 // drawHere fills a tensor of a device with numbers that the processor draws.

@@ -177,33 +177,12 @@ func arrangeOnDevice(t *tensor.Tensor, indices []*tensor.Tensor) (x indexed, out
 			indices[i] = must(index.ToDevice(t.Device()))
 		}
 	}
-	indices = expandMasks(t, indices)
-	for len(indices) < t.Dim() {
-		indices = append(indices, nil)
-	}
-	var given []*tensor.Tensor
-	var dims []int
-	for d, index := range indices {
-		if index != nil {
-			given, dims = append(given, index), append(dims, d)
-		}
-	}
-	picked := broadcastShape(given)
-	var beforeShape, beforeStrides, afterShape, afterStrides []int
-	adjacent := len(dims) == 0 || dims[len(dims)-1]-dims[0] == len(dims)-1
-	for d, index := range indices {
-		switch {
-		case index != nil:
-		case adjacent && len(dims) > 0 && d < dims[0]:
-			beforeShape, beforeStrides = append(beforeShape, t.Size(d)), append(beforeStrides, t.Strides()[d])
-		default:
-			afterShape, afterStrides = append(afterShape, t.Size(d)), append(afterStrides, t.Strides()[d])
-		}
-	}
-	shape := slices.Concat(beforeShape, picked, afterShape)
-	strides := slices.Concat(beforeStrides, make([]int, len(picked)), afterStrides)
+	s := chosenDimsOf(t, indices)
+	picked := broadcastShape(s.given)
+	shape := slices.Concat(s.beforeShape, picked, s.afterShape)
+	strides := slices.Concat(s.beforeStrides, make([]int, len(picked)), s.afterStrides)
 	if numelOf(shape) > 0 {
-		for _, d := range dims {
+		for _, d := range s.dims {
 			if t.Size(d) == 0 {
 				raise(source.IndexError, "index is out of bounds for dimension with size 0")
 			}
@@ -211,12 +190,12 @@ func arrangeOnDevice(t *tensor.Tensor, indices []*tensor.Tensor) (x indexed, out
 		x.base = must(t.AsStrided(shape, strides, t.Offset()))
 	}
 	x.values = must(tensor.EmptyMeta(shape, t.DType())) // for its shape
-	for k, index := range given {
-		index = must(index.Reshape(append(slices.Clone(index.Shape()), slices.Repeat([]int{1}, len(afterShape))...)...))
-		x.add(index, t.Size(dims[k]), t.Strides()[dims[k]])
+	for k, index := range s.given {
+		index = must(index.Reshape(append(slices.Clone(index.Shape()), slices.Repeat([]int{1}, len(s.afterShape))...)...))
+		x.add(index, t.Size(s.dims[k]), t.Strides()[s.dims[k]])
 	}
 	return x, func(which int, v int64) {
-		raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", v, dims[which], t.Size(dims[which]))
+		raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", v, s.dims[which], t.Size(s.dims[which]))
 	}
 }
 

@@ -140,9 +140,7 @@ func drawUniform(gen *tensor.Generator, t *tensor.Tensor, from, to float64) {
 	}
 	t = realParts(t)
 	if t.OnDevice() {
-		if !drawOnDevice(gen, t, "uniform", from, to) {
-			drawHere(t, func(here *tensor.Tensor) { drawUniform(gen, here, from, to) })
-		}
+		drawOnDevice(gen, t, func(here *tensor.Tensor) { drawUniform(gen, here, from, to) }, "uniform", from, to)
 		return
 	}
 	d := t.DType()
@@ -232,9 +230,7 @@ func drawBits(gen *tensor.Generator, t *tensor.Tensor) {
 // drawBernoulli fills a tensor with ones, each with probability p from 0 to 1, and zeros.
 func drawBernoulli(gen *tensor.Generator, t *tensor.Tensor, p float64) {
 	if t.OnDevice() {
-		if !drawOnDevice(gen, t, "bernoulli", p) {
-			drawHere(t, func(here *tensor.Tensor) { drawBernoulli(gen, here, p) })
-		}
+		drawOnDevice(gen, t, func(here *tensor.Tensor) { drawBernoulli(gen, here, p) }, "bernoulli", p)
 		return
 	}
 	limit := uint64(math.Ceil(p * (1 << 53))) // a uniform number of 53 bits is less than p

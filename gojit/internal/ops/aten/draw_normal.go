@@ -24,9 +24,7 @@ func drawNormal(gen *tensor.Generator, t *tensor.Tensor, mean, std float64) {
 	}
 	t = realParts(t)
 	if t.OnDevice() {
-		if !drawOnDevice(gen, t, "normal", mean, std) {
-			drawHere(t, func(here *tensor.Tensor) { drawNormal(gen, here, mean, std) })
-		}
+		drawOnDevice(gen, t, func(here *tensor.Tensor) { drawNormal(gen, here, mean, std) }, "normal", mean, std)
 		return
 	}
 	if n := t.Numel(); n > 0 && n < normalBlock && t.IsContiguous() {

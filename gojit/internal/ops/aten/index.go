@@ -17,23 +17,45 @@ type indexing struct {
 	outer, inner []int // offsets from the first element, to be added pairwise
 }
 
-// arrangeIndex resolves the indices of x[indices]; nil indices take a whole dimension.
-func arrangeIndex(t *tensor.Tensor, indices []*tensor.Tensor) indexing {
+// chosenDims is which dimensions of a tensor are indexed, and where the others stand in the result: before what the indices choose, where the indexed
+// ones are neighbours and these come before them, else behind it.
+type chosenDims struct {
+	given                                                []*tensor.Tensor // the indices
+	dims                                                 []int            // that they are of
+	beforeShape, beforeStrides, afterShape, afterStrides []int
+}
+
+// chosenDimsOf reads the indices of x[indices].
+func chosenDimsOf(t *tensor.Tensor, indices []*tensor.Tensor) (s chosenDims) {
 	indices = expandMasks(t, indices)
 	for len(indices) < t.Dim() {
 		indices = append(indices, nil)
 	}
-	var given []*tensor.Tensor
-	var dims []int
 	for d, index := range indices {
 		if index != nil {
-			given = append(given, index)
-			dims = append(dims, d)
+			s.given, s.dims = append(s.given, index), append(s.dims, d)
 		}
 	}
-	shape, flat := broadcastIndices(given)
+	n := len(s.dims)
+	adjacent := n == 0 || s.dims[n-1]-s.dims[0] == n-1
+	for d, index := range indices {
+		switch {
+		case index != nil:
+		case adjacent && n > 0 && d < s.dims[0]:
+			s.beforeShape, s.beforeStrides = append(s.beforeShape, t.Size(d)), append(s.beforeStrides, t.Strides()[d])
+		default:
+			s.afterShape, s.afterStrides = append(s.afterShape, t.Size(d)), append(s.afterStrides, t.Strides()[d])
+		}
+	}
+	return s
+}
+
+// arrangeIndex resolves the indices of x[indices]; nil indices take a whole dimension.
+func arrangeIndex(t *tensor.Tensor, indices []*tensor.Tensor) indexing {
+	s := chosenDimsOf(t, indices)
+	shape, flat := broadcastIndices(s.given)
 	picked := make([]int, numelOf(shape))
-	for k, d := range dims {
+	for k, d := range s.dims {
 		n, stride := t.Size(d), t.Strides()[d]
 		for lo, hi := range tensor.Stretches(len(flat[k])) {
 			for i, v := range flat[k][lo:hi] {
@@ -47,20 +69,8 @@ func arrangeIndex(t *tensor.Tensor, indices []*tensor.Tensor) indexing {
 			}
 		}
 	}
-	var beforeShape, beforeStrides, afterShape, afterStrides []int
-	adjacent := len(dims) == 0 || dims[len(dims)-1]-dims[0] == len(dims)-1
-	for d, index := range indices {
-		if index != nil {
-			continue
-		}
-		if adjacent && len(dims) > 0 && d < dims[0] {
-			beforeShape, beforeStrides = append(beforeShape, t.Size(d)), append(beforeStrides, t.Strides()[d])
-		} else {
-			afterShape, afterStrides = append(afterShape, t.Size(d)), append(afterStrides, t.Strides()[d])
-		}
-	}
-	before := offsetsOf(beforeShape, beforeStrides)
-	r := indexing{shape: slices.Concat(beforeShape, shape, afterShape), inner: offsetsOf(afterShape, afterStrides)}
+	before := offsetsOf(s.beforeShape, s.beforeStrides)
+	r := indexing{shape: slices.Concat(s.beforeShape, shape, s.afterShape), inner: offsetsOf(s.afterShape, s.afterStrides)}
 	if len(r.inner) == 1 { // the last dimension is picked from
 		r.outer, r.inner = before, picked
 		return r

@@ -34,3 +34,15 @@ DEVICE i64 distance(const Args *a, char **at) {
 	}
 	return sum;
 }
+
+/* An entry point that moves element i: MOVE may use at, the places of the tensors, and d, the distance. */
+#define MOVES(ENTRY, MOVE) \
+	KERNEL(ENTRY) { \
+		for (i64 i = FIRST; i < a.n; i += STEP) { \
+			char *at[10]; \
+			walk(&a, i, at); \
+			const i64 d = distance(&a, at); \
+			if (d >= 0) \
+				MOVE; \
+		} \
+	}

@@ -100,12 +100,15 @@ DEVICE C0 input_column(const Args *a, i64 group, i64 k, i64 j) {
 	return under(a, AT(2) + ((j / places * GROUPS + group) * INPUTS + k / taps) * product_of(IN), j % places, k % taps);
 }
 
-DEVICE void store_result(const Args *a, i64 group, i64 i, i64 j, C0 x) {
-	const i64 places = product_of(OUT), channel = group * OUTPUTS + i;
+/* Stores an element of images with so many channels in a group and places in a channel. */
+DEVICE void store_image(const Args *a, i64 channels, i64 places, i64 group, i64 i, i64 j, C0 x) {
+	const i64 channel = group * channels + i;
 	if (a->tensors == 4)
 		x = x + load0(AT(3) + channel);
-	store0(AT(0) + (j / places * GROUPS * OUTPUTS + channel) * places + j % places, x);
+	store0(AT(0) + (j / places * GROUPS * channels + channel) * places + j % places, x);
 }
+
+DEVICE void store_result(const Args *a, i64 group, i64 i, i64 j, C0 x) { store_image(a, OUTPUTS, product_of(OUT), group, i, j, x); }
 
 BLOCKS(convolve) { MULTIPLY(kernel_row, input_column, store_result) }
 
@@ -119,12 +122,7 @@ DEVICE C0 result_column(const Args *a, i64 group, i64 k, i64 j) {
 	return over(a, AT(2) + ((j / places * GROUPS + group) * OUTPUTS + k / taps) * product_of(OUT), j % places, k % taps);
 }
 
-DEVICE void store_input(const Args *a, i64 group, i64 i, i64 j, C0 x) {
-	const i64 places = product_of(IN), channel = group * INPUTS + i;
-	if (a->tensors == 4)
-		x = x + load0(AT(3) + channel);
-	store0(AT(0) + (j / places * GROUPS * INPUTS + channel) * places + j % places, x);
-}
+DEVICE void store_input(const Args *a, i64 group, i64 i, i64 j, C0 x) { store_image(a, INPUTS, product_of(IN), group, i, j, x); }
 
 BLOCKS(transpose) { MULTIPLY(kernel_column, result_column, store_input) }
 
