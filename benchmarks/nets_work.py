@@ -1,18 +1,21 @@
-"""The work that `run.py --work nets_work.py` measures: whole networks, eager, scripted, traced and frozen, one thread, no gradients.
+"""The networks that nets.py compares, under PyTorch and under torchjit alike, without gradients:
 
-Prints nanoseconds of processor time by name: the median of twelve calls behind three. Fails where a way differs from eager by more than 1e-4
-of the largest result. The variable NETS names those to measure, with semicolons between; all where it is not set.
+    python nets_work.py MODULE NET WAY
+
+It answers each line of its input with a line of JSON: "result" with the first numbers of the net's result, "time" with the nanoseconds of processor time of
+some calls, "faults" with the page faults of a call and the bytes that a call leaves to Go's collector. Without NET and WAY it prints their names. Where WAY
+is the name of a file, the net is written there as ONNX, and its input beside it.
 """
 
 import json
 import math
-import os
-import statistics
 import sys
-import time
+
+from asked import answer
 
 if sys.argv[1] == "torchjit":
     import torchjit as torch
+    from torchjit import _native
 else:
     import torch
 
@@ -51,6 +54,29 @@ class ResNet18(nn.Module):
 
     def forward(self, x):
         return self.last(torch.flatten(self.mean(self.blocks(self.pool(self.stem(x)))), 1))
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, inputs, narrow, stride):
+        super().__init__()
+        relu = nn.ReLU(inplace=True)
+        self.layers = nn.Sequential(conv(inputs, narrow, 1, activation=relu), conv(narrow, narrow, 3, stride, activation=relu), conv(narrow, 4 * narrow, 1))
+        self.beside = conv(inputs, 4 * narrow, 1, stride) if stride != 1 or inputs != 4 * narrow else nn.Identity()
+        self.relu = relu
+
+    def forward(self, x):
+        y = self.layers(x)
+        y += self.beside(x)
+        return self.relu(y)
+
+
+def resnet_50():
+    layers, inputs = [conv(3, 64, 7, 2, activation=nn.ReLU(inplace=True)), nn.MaxPool2d(3, 2, 1)], 64
+    for narrow, count in ((64, 3), (128, 4), (256, 6), (512, 3)):
+        for i in range(count):
+            layers.append(Bottleneck(inputs, narrow, 2 if i == 0 and narrow > 64 else 1))
+            inputs = 4 * narrow
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 1000))
 
 
 class Inverted(nn.Module):
@@ -232,56 +258,101 @@ def image(*shape):
     return lambda: torch.randn(*shape)
 
 
+class ViT(nn.Module):
+    """A small ViT: patches of 16 x 16, a class token, positions, twelve blocks."""
+
+    def __init__(self, width, heads, depth):
+        super().__init__()
+        self.patches = nn.Conv2d(3, width, 16, 16)
+        self.token, self.places = nn.Parameter(torch.randn(1, 1, width)), nn.Parameter(torch.randn(1, 197, width))
+        self.blocks, self.norm, self.last = nn.Sequential(*[ViTBlock(width, heads) for _ in range(depth)]), nn.LayerNorm(width), nn.Linear(width, 1000)
+
+    def forward(self, x):
+        x = self.patches(x).flatten(2).transpose(1, 2)
+        x = torch.cat([self.token.expand(x.size(0), 1, x.size(2)), x], 1) + self.places
+        return self.last(self.norm(self.blocks(x))[:, 0])
+
+
+class Small(nn.Module):
+    """A hundred operators on a few numbers each."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale, self.shift = nn.Parameter(torch.randn(32)), nn.Parameter(torch.randn(32))
+
+    def forward(self, x):
+        for _ in range(20):
+            y = torch.tanh(x * self.scale + self.shift)
+            x = x - y * torch.sigmoid(y)
+        return x
+
+
+class Chain(nn.Module):
+    """Ten operators on a million numbers."""
+
+    def forward(self, x):
+        y = x * 2 + 1
+        y = torch.relu(y) - x
+        y = torch.sigmoid(y) * torch.tanh(x)
+        return (y * y + x).abs()
+
+
 NETS = {
     "ResNet-18": (ResNet18, image(1, 3, 224, 224)),
     "ResNet-18, batch 8": (ResNet18, image(8, 3, 224, 224)),
+    "ResNet-50": (resnet_50, image(1, 3, 224, 224)),
     "MobileNetV2": (mobilenet_v2, image(1, 3, 224, 224)),
     "EfficientNet-like": (efficient, image(1, 3, 224, 224)),
     "U-Net-like": (UNet, image(1, 3, 128, 128)),
+    "ViT-small": (lambda: ViT(384, 6, 12), image(1, 3, 224, 224)),
+    "BERT-like, 6 layers, 128 tokens": (lambda: nn.Sequential(*[BertLayer(384, 6) for _ in range(6)]), image(1, 128, 384)),
+    "decoder step, 256 tokens": (lambda: Decoder(1000, 256, 8, 4, 255), lambda: torch.tensor([[7]])),
+    "LSTM 2x256, 100 steps": (LSTM, image(100, 1, 256)),
     "MLP": (mlp, image(1, 784)),
     "MLP, batch 64": (mlp, image(64, 784)),
-    "BERT-like layers": (lambda: nn.Sequential(*[BertLayer(256, 4) for _ in range(4)]), image(1, 128, 256)),
-    "ViT blocks": (lambda: nn.Sequential(*[ViTBlock(384, 6) for _ in range(2)]), image(1, 197, 384)),
-    "decoder step": (lambda: Decoder(1000, 256, 8, 4, 255), lambda: torch.tensor([[7]])),
-    "LSTM": (LSTM, image(100, 1, 256)),
+    "100 small operators": (Small, image(4, 32)),
+    "elementwise chain of 1M": (Chain, image(1000000)),
+}
+WAYS = {
+    "eager": lambda module, x: module,
+    "scripted": lambda module, x: torch.jit.script(module),
+    "traced": lambda module, x: torch.jit.trace(module, x, check_trace=False),
+    "frozen": lambda module, x: torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.script(module))),
+    "compiled": lambda module, x: torch.compile(module),
 }
 
 
-def ways(module, x):
-    return {
-        "eager": module,
-        "scripted": torch.jit.script(module),
-        "traced": torch.jit.trace(module, x),
-        "frozen": torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.script(module))),
-    }
+def net(name):
+    """A net with random weights, the same under PyTorch and under torchjit, and an input."""
+    make, inputs = NETS[name]
+    torch.manual_seed(1)
+    return make().eval(), inputs()
 
 
-def measure(f, x):
-    times = []
-    for i in range(15):
-        start = time.process_time_ns()
-        f(x)
-        if i >= 3:
-            times.append(time.process_time_ns() - start)
-    return statistics.median(times)
+def allocated_by_go():
+    """The bytes that were ever allocated on Go's heap; 0 under PyTorch."""
+    return _native.heap_statistics()[1] if sys.argv[1] == "torchjit" else 0
 
 
 def main():
+    if len(sys.argv) == 2:
+        ways = [way for way in WAYS if way != "compiled" or hasattr(torch, "compile") and sys.argv[1] == "torch"]
+        print(json.dumps([torch.__version__.split("+")[0], list(NETS), ways]))
+        return
+    _, _, name, way = sys.argv
     torch.set_num_threads(1)
-    found = {}
-    chosen = os.environ.get("NETS")
     with torch.no_grad():
-        for name, (make, inputs) in NETS.items():
-            if chosen and name not in chosen.split(";"):
-                continue
-            torch.manual_seed(1)
-            module = make().eval()
-            x = inputs()
-            want = module(x)
-            for way, f in ways(module, x).items():
-                assert ((f(x) - want).abs().max() <= 1e-4 * want.abs().max()).item(), f"{name}, {way}: a wrong result"
-                found[f"{name}, {way}"] = measure(f, x)
-    print(json.dumps(found))
+        module, x = net(name)
+        if way.endswith(".onnx"):
+            torch.onnx.export(module, (x,), way, input_names=["x"], output_names=["y"])
+            with open(way + ".json", "w") as f:
+                json.dump([x.tolist(), str(x.dtype)], f)
+            return
+        f = WAYS[way](module, x)
+        for _ in range(5):
+            f(x)
+        for line in sys.stdin:
+            print(json.dumps(answer(line.strip(), f, x, lambda y: y.reshape(-1)[:1000].tolist(), allocated_by_go)), flush=True)
 
 
 if __name__ == "__main__":
