@@ -304,8 +304,8 @@ func isLess[T float32 | float64](a, b T) uint8 {
 func drawPermutation(gen *tensor.Generator, t *tensor.Tensor) {
 	order := tensor.Data[int64](t)
 	for lo := 0; lo < len(order); lo += lookEvery {
-		for i, hi := lo, blockEnd(lo, len(order)); i < hi; i++ {
-			order[i] = int64(i)
+		for i := range order[lo:blockEnd(lo, len(order))] {
+			order[lo+i] = int64(lo + i)
 		}
 	}
 	gen.Draw(func(stream tensor.Draws) {
@@ -316,13 +316,19 @@ func drawPermutation(gen *tensor.Generator, t *tensor.Tensor) {
 			}
 			part := words[:min(len(order)-1-from, len(words))]
 			stream.Words(part)
-			for k, w := range part {
-				i := from + k
-				j := i + int(w%uint32(len(order)-i))
-				order[i], order[j] = order[j], order[i]
-			}
+			exchange(order[from:], part)
 		}
 	})
+}
+
+// exchange exchanges each of the first elements with one from its place on, which a word tells.
+//
+//go:noinline
+func exchange(order []int64, words []uint32) {
+	for i, w := range words {
+		j := i + int(w%uint32(len(order)-i))
+		order[i], order[j] = order[j], order[i]
+	}
 }
 
 // drawCauchy fills a tensor with Cauchy distributed numbers.

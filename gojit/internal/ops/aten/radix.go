@@ -194,22 +194,62 @@ func (o *orderer) order(index []int64, row unsafe.Pointer) {
 		}
 		return
 	}
-	for lo := 0; lo < len(keys); lo += lookEvery {
-		numberKeys(keys[lo:blockEnd(lo, len(keys))], lo)
-	}
 	if len(keys) <= shortRow {
+		for i, key := range keys {
+			keys[i] = key<<32 | uint64(i)
+		}
 		insertionSort(keys)
-	} else {
-		keys = radixSort(keys, o.spare, 4)
+		keyNumbers(index, keys)
+		return
+	}
+	o.orderNarrow(index, keys)
+}
+
+// orderNarrow is order for more than a few keys of 32 bits. They move with their numbers below them; the last move of all leaves the numbers alone.
+func (o *orderer) orderNarrow(index []int64, keys []uint64) {
+	var counts [4][256]uint32
+	for lo := 0; lo < len(keys); lo += lookEvery {
+		numberKeys(&counts, keys[lo:blockEnd(lo, len(keys))], lo)
+	}
+	var digits [4]int
+	moves := 0
+	for digit := range counts {
+		if startsOf(&counts[digit], len(keys)) {
+			digits[moves] = digit
+			moves++
+		}
+	}
+	spare := o.spare[:len(keys)]
+	for i, digit := range digits[:moves] {
+		lookBetween(len(keys))
+		starts, shift := &counts[digit], uint(32+8*digit)
+		isLast := i == moves-1 && len(index) == len(keys)
+		for lo := 0; lo < len(keys); lo += lookEvery {
+			if part := keys[lo:blockEnd(lo, len(keys))]; isLast {
+				scatterNumbers(index, part, starts, shift)
+			} else {
+				scatterKeys(spare, part, starts, shift)
+			}
+		}
+		if isLast {
+			return
+		}
+		keys, spare = spare, keys
 	}
 	for lo := 0; lo < len(index); lo += lookEvery {
 		keyNumbers(index[lo:blockEnd(lo, len(index))], keys[lo:])
 	}
 }
 
-// numberKeys puts a key of 32 bits above its number, the first of which is given.
-func numberKeys(keys []uint64, first int) {
+// numberKeys puts each key of 32 bits above its number, the first of which is given, and counts the keys by each of their digits.
+//
+//go:noinline
+func numberKeys(counts *[4][256]uint32, keys []uint64, first int) {
 	for i, key := range keys {
+		counts[0][uint8(key)]++
+		counts[1][uint8(key>>8)]++
+		counts[2][uint8(key>>16)]++
+		counts[3][uint8(key>>24)]++
 		keys[i] = key<<32 | uint64(first+i)
 	}
 }
@@ -269,15 +309,13 @@ func lookBetween(n int) {
 	}
 }
 
-// radixSort sorts keys by their bytes from the given one on, and returns them in either of the two slices.
-func radixSort(keys, spare []uint64, from int) []uint64 {
+// radixSort sorts keys by their bytes, and returns them in either of the two slices.
+func radixSort(keys, spare []uint64) []uint64 {
 	var counts [8][256]uint32
-	if from == 0 {
-		countDigits((*[4][256]uint32)(counts[:4]), keys, 0)
-	}
+	countDigits((*[4][256]uint32)(counts[:4]), keys, 0)
 	countDigits((*[4][256]uint32)(counts[4:]), keys, 32)
 	spare = spare[:len(keys)]
-	for digit := from; digit < 8; digit++ {
+	for digit := range counts {
 		if !startsOf(&counts[digit], len(keys)) {
 			continue
 		}
@@ -301,6 +339,18 @@ func scatterKeys(to, keys []uint64, starts *[256]uint32, shift uint) {
 		at := starts[digit]
 		starts[digit] = at + 1
 		to[at] = key
+	}
+}
+
+// scatterNumbers is scatterKeys for the numbers below the keys.
+//
+//go:noinline
+func scatterNumbers(to []int64, keys []uint64, starts *[256]uint32, shift uint) {
+	for _, key := range keys {
+		digit := uint8(key >> (shift & 63))
+		at := starts[digit]
+		starts[digit] = at + 1
+		to[at] = int64(uint32(key))
 	}
 }
 

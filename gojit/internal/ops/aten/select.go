@@ -262,7 +262,7 @@ func newRowOrder[T float32 | float64](row []T, d tensor.DType, room []uint64, pl
 	o := &rowOrder[T]{row: row, dtype: d, keys: room[:n], spare: room[n:]}
 	keysOf(o.keys, unsafe.Pointer(unsafe.SliceData(row)), d, false)
 	if places > fewPlaces {
-		o.keys, o.isSorted = radixSort(o.keys, o.spare, 0), true
+		o.keys, o.isSorted = radixSort(o.keys, o.spare), true
 	}
 	return o
 }

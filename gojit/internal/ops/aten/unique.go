@@ -109,7 +109,7 @@ func (u *distinct) bySorting(flat *tensor.Tensor) {
 		order = make([]int64, n)
 		o.order(order, flat.DataPtr())
 	} else {
-		keys = radixSort(keys, both[n:], 0)
+		keys = radixSort(keys, both[n:])
 	}
 	nan, hasNaN := nanKey(d)
 	for i := range n {
