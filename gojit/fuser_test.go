@@ -108,7 +108,7 @@ func TestFusedBits(t *testing.T) {
 				a := rand.New(rand.NewPCG(seedOfArguments, 1))
 				args := []value.Value{value.OfTensor(fusedOperand(a)), value.OfTensor(fusedOperand(a)), value.OfTensor(fusedOperand(a)),
 					value.Int(int64(a.IntN(4))), value.Float(float64(a.IntN(9)) / 4)}
-				code, err := e.Code(f)
+				code, err := e.Code(f, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

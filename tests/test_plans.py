@@ -239,6 +239,43 @@ def test_scripts_in_training_and_evaluation():
         assert scripted.norm.num_batches_tracked.item() > 0
 
 
+class Optional(nn.Module):
+    def __init__(self, is_residual):
+        super().__init__()
+        self.is_residual = is_residual
+        self.layers = nn.Sequential(nn.Conv2d(8, 8, 3, padding=1), nn.BatchNorm2d(8), nn.AdaptiveAvgPool2d(6), nn.Conv2d(8, 8, 3, padding=1))
+
+    def forward(self, x):
+        y = self.layers(x)
+        if self.is_residual:
+            y = y + F.adaptive_avg_pool2d(x, 6)
+        if not self.is_residual:
+            y = y - 1
+        return y
+
+
+def test_scripts_know_their_own_attributes():
+    """One plan runs while attributes that decide branches are what they were at the first call; others run right, too."""
+    m = seeded(nn.Sequential(Optional(True), Optional(False)))
+    scripted, other = torch.jit.script(m), torch.jit.script(seeded(nn.Sequential(Optional(False), Optional(True))))
+    x = torch.randn(2, 8, 12, 12)
+
+    def want(first, second):
+        m[0].is_residual, m[1].is_residual = first, second
+        return m(x)
+
+    with torch.no_grad():
+        assert_same(scripted(x), want(True, False))
+        group = next(line for line in str(torch.jit.explain(scripted, x)).splitlines() if line.startswith("group") and " 10 operators" in line)
+        assert group.endswith("by one plan")
+        for first, second in [(False, False), (True, True), (True, False)]:
+            scripted.get_submodule("0").is_residual, scripted.get_submodule("1").is_residual = first, second
+            assert_same(scripted(x), want(first, second))
+        for layer, one in zip(other.children(), m.children()):
+            layer.load_state_dict(one.state_dict())
+        assert_same(other(x), want(False, True))
+
+
 def test_sizes_of_lists_are_known():
     class Pooled(nn.Module):
         def __init__(self):

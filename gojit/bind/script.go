@@ -54,7 +54,7 @@ func (f *scriptFunction) prepare() (*exec.Function, error) {
 		return ready, nil
 	}
 	linkOperators()
-	ready, err := engine.Prepare(f.function)
+	ready, err := engine.Prepare(f.function, f.self)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (f *scriptFunction) call(c *call) error {
 	}
 	lastExecuted = f.weak
 	engine.NoteCall()
-	plan, err := ready.Next(c.thread.recorder != nil)
+	plan, err := ready.Next(c.thread.recorder != nil, f.self)
 	if err != nil {
 		return err
 	}

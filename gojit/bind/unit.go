@@ -41,7 +41,7 @@ func interpretGraph(c *call, g *ir.Graph, inputs *Word) (value.Value, error) {
 	if err != nil {
 		return value.None, err
 	}
-	code, err := engine.Code(f.function)
+	code, err := engine.Code(f.function, nil)
 	if err != nil {
 		return value.None, err
 	}

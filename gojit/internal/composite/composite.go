@@ -176,7 +176,7 @@ func run(m *autograd.Mode, name string, args, out []value.Value) error {
 // call runs a definition.
 func call(m *autograd.Mode, f *ir.Function, args, out []value.Value) error {
 	ctx := autograd.WithMode(context.Background(), m)
-	code, err := engine().Code(f)
+	code, err := engine().Code(f, nil)
 	if err != nil {
 		return err
 	}

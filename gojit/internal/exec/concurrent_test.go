@@ -25,7 +25,7 @@ func TestManyPrepareAtOnce(t *testing.T) {
 				if i == 0 {
 					e.Change(func(s *exec.Settings) { s.Profiling, s.Fusing = round%2 == 0, round%3 != 0 })
 				}
-				code, err := e.Code(p.Function([]string{"f", "g", "h"}[(i+round)%3]))
+				code, err := e.Code(p.Function([]string{"f", "g", "h"}[(i+round)%3]), nil)
 				if err != nil {
 					t.Error(err)
 					return

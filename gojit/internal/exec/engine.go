@@ -129,9 +129,9 @@ func (e *Engine) calleeOf(w way) func(*ir.Function) (*interp.Code, error) {
 	return func(f *ir.Function) (*interp.Code, error) {
 		made := e.Function(f)
 		if made.left >= 0 { // where guards fail
-			return e.Code(f)
+			return e.Code(f, nil)
 		}
-		p, err := made.plan(w)
+		p, err := made.plan(w, nil)
 		if err != nil {
 			return nil, err
 		}

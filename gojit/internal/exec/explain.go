@@ -230,14 +230,14 @@ func (e *Engine) TimeSteps(f *ir.Function, on bool) error {
 
 // lastPlan returns how the last call of a function ran, or how the next one would.
 func (e *Engine) lastPlan(f *ir.Function) (*Plan, error) {
-	made, err := e.Prepare(f)
+	made, err := e.Prepare(f, nil)
 	if err != nil {
 		return nil, err
 	}
 	if p := made.last.Load(); p != nil {
 		return p, nil
 	}
-	return made.plan(e.usual())
+	return made.plan(e.usual(), nil)
 }
 
 // DumpTo returns what prints the graphs of functions to a writer before the first step and after each step that changes it; nil where no function is

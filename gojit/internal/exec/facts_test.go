@@ -19,7 +19,7 @@ func TestFactsOfPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := exec.New(exec.Options{}).Function(p.Function("f")).Next(false)
+		plan, err := exec.New(exec.Options{}).Function(p.Function("f")).Next(false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

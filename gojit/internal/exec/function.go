@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // way is how a function runs. A function has a plan for each way that it was called in.
@@ -56,28 +57,29 @@ func (e *Engine) Function(f *ir.Function) *Function {
 	return made.(*Function)
 }
 
-// Prepare is Function, made ready to run: it fails where the function cannot.
-func (e *Engine) Prepare(f *ir.Function) (*Function, error) {
+// Prepare is Function, made ready to run: it fails where the function cannot. self is the object that the function is a method of, nil where that is not
+// known: a plan may have a body for the attributes that it has now.
+func (e *Engine) Prepare(f *ir.Function, self *value.Object) (*Function, error) {
 	made := e.Function(f)
-	_, err := made.plan(e.usual())
+	_, err := made.plan(e.usual(), self)
 	return made, err
 }
 
-// Code returns the code for the next call of a function.
-func (e *Engine) Code(f *ir.Function) (*interp.Code, error) {
-	p, err := e.Function(f).Next(false)
+// Code returns the code for the next call of a function, a method of self or of nobody.
+func (e *Engine) Code(f *ir.Function, self *value.Object) (*interp.Code, error) {
+	p, err := e.Function(f).Next(false, self)
 	if err != nil {
 		return nil, err
 	}
 	return p.Code, nil
 }
 
-// Next returns what the next call of the function from outside runs; traced says that the call is recorded.
-func (f *Function) Next(traced bool) (*Plan, error) {
+// Next returns what the next call of the function from outside runs; traced says that the call is recorded. self is that of Prepare.
+func (f *Function) Next(traced bool, self *value.Object) (*Plan, error) {
 	p := f.optimized.Load()
 	if p == nil || f.engine.special.Load() {
 		var err error
-		if p, err = f.choose(traced); err != nil {
+		if p, err = f.choose(traced, self); err != nil {
 			return nil, err
 		}
 	}
@@ -88,20 +90,20 @@ func (f *Function) Next(traced bool) (*Plan, error) {
 }
 
 // choose decides what the next call runs.
-func (f *Function) choose(traced bool) (*Plan, error) {
+func (f *Function) choose(traced bool, self *value.Object) (*Plan, error) {
 	s := f.engine.Settings()
 	switch {
 	case f.engine.lines.Count():
-		return f.plan(defined)
+		return f.plan(defined, nil)
 	case s.Profiling && !traced && !f.engine.options.AsDefined:
-		return f.nextProfiled(s)
+		return f.nextProfiled(s, self)
 	}
-	return f.plan(f.engine.usual())
+	return f.plan(f.engine.usual(), self)
 }
 
 // plan returns the plan of the ways that need nothing but the function's graph, made on first use. Several goroutines may make it at once: no
 // lock is held, as the functions that it calls may have to be defined.
-func (f *Function) plan(w way) (*Plan, error) {
+func (f *Function) plan(w way, self *value.Object) (*Plan, error) {
 	at := &f.optimized
 	if w == defined {
 		at = &f.defined
@@ -113,7 +115,7 @@ func (f *Function) plan(w way) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.engine.build(&job{way: w, function: f.function, graph: g.Copy()})
+	p, err := f.engine.build(&job{way: w, function: f.function, self: self, graph: g.Copy()})
 	if err != nil {
 		return nil, err
 	}

@@ -187,7 +187,7 @@ func (d *differentiableGraph) run(m *autograd.Mode, args, out []value.Value) boo
 	}
 	span := m.BeginEvent("<forward op>")
 	defer span.End()
-	p, err := d.forward.Next(false)
+	p, err := d.forward.Next(false, nil)
 	if err != nil {
 		return false
 	}
@@ -320,7 +320,7 @@ func (r *recordedRun) differentiate(m *autograd.Mode, _ *autograd.Node, grads []
 		args = append(args, optional(grads[at]))
 	}
 	args = append(args, r.captured...)
-	p, err := r.graph.backward.Next(false)
+	p, err := r.graph.backward.Next(false, nil)
 	if err != nil {
 		return nil, err
 	}

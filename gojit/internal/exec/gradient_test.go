@@ -42,7 +42,7 @@ func TestGradientsRunAsShown(t *testing.T) {
 func compareWithSteps(t *testing.T, e *exec.Engine, f *ir.Function, grouped bool) {
 	t.Helper()
 	isGroup := func(kind string) bool { return kind == "prim::TensorExprGroup" }
-	plan, err := e.Function(f).Next(false)
+	plan, err := e.Function(f).Next(false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func step(t *testing.T, e *exec.Engine, f *ir.Function) {
 
 func gradient(t *testing.T, e *exec.Engine, f *ir.Function) []float32 {
 	t.Helper()
-	code, err := e.Code(f)
+	code, err := e.Code(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func TestModesThatChangeInACall(t *testing.T) {
 	for _, o := range []exec.Options{{}, {AsDefined: true}} {
 		m := &autograd.Mode{}
 		m.SetGradEnabled(false)
-		code, err := exec.New(o).Code(f)
+		code, err := exec.New(o).Code(f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

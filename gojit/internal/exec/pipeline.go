@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/plan"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // Step is one thing that happens to a graph on its way to code.
@@ -26,6 +27,7 @@ type job struct {
 	engine    *Engine
 	way       way
 	function  *ir.Function
+	self      *value.Object // whose method the function is, nil where that is not known
 	graph     *ir.Graph
 	optimized *ir.Graph // the graph as it was before regions
 
@@ -88,8 +90,8 @@ var Pipeline = []Step{
 	{"specialize", "the notes go; what is differentiable, and met a gradient, becomes guarded differentiable graphs, what is elementwise guarded groups where they are asked for", "regions are found inside of those",
 		specialized | needed, (*job).specialize},
 
-	{"evaluation", "a graph of convolutions gets a second body for modules that are not in training, without their branches", "constants are folded; only code gains by it, and the general body is what is shown",
-		optimized, changing(plan.SplitEvaluation)},
+	{"evaluation", "a graph of convolutions gets a second body for modules that are not in training and whose other bools are what they are now, without their branches", "constants are folded; only code gains by it, and the general body is what is shown",
+		optimized, func(j *job) error { plan.SplitEvaluation(j.graph, j.self); return nil }},
 	{"branches", "tuples that branches give and that are only taken apart go", "nodes own the tensors that they read one by one; only code gains by it",
 		optimized | specialized, changing(passes.SplitBranchTuples)},
 	{"operands", "what reads the result of an operator in place reads its operand", "one value has the tensor then, and memory goes back behind its last use; only code gains by it",

@@ -64,7 +64,7 @@ func TestGraphsAfterSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.Prepare(p.Function("f")); err != nil {
+		if _, err := e.Prepare(p.Function("f"), nil); err != nil {
 			t.Fatal(err)
 		}
 		c.Check("out/steps", strings.Join(steps, " "))
@@ -121,7 +121,7 @@ func TestShownGraphsAreWhatRan(t *testing.T) {
 				f := p.Function("f")
 				var plan *exec.Plan
 				for range calls {
-					if plan, err = e.Function(f).Next(false); err != nil {
+					if plan, err = e.Function(f).Next(false, nil); err != nil {
 						t.Fatal(err)
 					}
 					x, _ := tensor.FromSlice([]float32{1, 2}, 2)
@@ -158,7 +158,7 @@ func TestEnginesShareNothing(t *testing.T) {
 	}
 	a, b := exec.New(exec.Options{}), exec.New(exec.Options{})
 	f := p.Function("f")
-	if _, err := a.Code(f); err != nil {
+	if _, err := a.Code(f, nil); err != nil {
 		t.Fatal(err)
 	}
 	if a.Function(f).Executed() == nil || b.Function(f).Executed() != nil {
@@ -178,7 +178,7 @@ func TestForgottenPlansAreMadeOfTheGraphAsItIs(t *testing.T) {
 	}
 	f := ir.NewFunction("f", schema.MustParse("aten::f(Tensor x, Tensor y) -> Tensor"), g)
 	e := exec.New(exec.Options{})
-	before, err := e.Function(f).Next(false)
+	before, err := e.Function(f).Next(false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,11 +188,11 @@ func TestForgottenPlansAreMadeOfTheGraphAsItIs(t *testing.T) {
 		}
 	}
 	passes.DCE(g)
-	if again, _ := e.Function(f).Next(false); again != before {
+	if again, _ := e.Function(f).Next(false, nil); again != before {
 		t.Error("the plan changes without being forgotten")
 	}
 	e.Function(f).Forget()
-	after, err := e.Function(f).Next(false)
+	after, err := e.Function(f).Next(false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ type profiles struct {
 }
 
 // nextProfiled returns what the next call runs.
-func (f *Function) nextProfiled(s Settings) (*Plan, error) {
+func (f *Function) nextProfiled(s Settings, self *value.Object) (*Plan, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := &f.profiles
@@ -32,7 +32,7 @@ func (f *Function) nextProfiled(s Settings) (*Plan, error) {
 		return p.specialized, nil
 	}
 	if f.depth(s) == 0 {
-		return f.plan(optimized)
+		return f.plan(optimized, self)
 	}
 	if p.noting == nil {
 		g, err := f.definition()

@@ -22,7 +22,7 @@ const program = `graph(%x : Tensor, %y : Tensor):
 // call runs the function's next code on a tensor that requires a gradient or not, and returns the gradient's history.
 func call(t *testing.T, e *exec.Engine, f *ir.Function, requiresGrad bool) (y *tensor.Tensor) {
 	t.Helper()
-	code, err := e.Code(f)
+	code, err := e.Code(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -10,27 +11,29 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// SplitEvaluation gives a graph of convolutions whose branches hang on the attributes "training" of modules, or on the number of dimensions of
-// images, a second body, for calls where all of these attributes are false and images have four dimensions: there the branches are gone, and the
-// operators on images follow each other. Which of them runs is decided at the start of each call, from the attributes and images as they are then.
+// SplitEvaluation gives a graph of convolutions whose branches hang on attributes of modules, or on the number of dimensions of images, a second body,
+// for calls where all attributes "training" are false, other bools are what they are now in self, the graph's first argument, and images have four
+// dimensions: there the branches are gone, and the operators on images follow each other. Which of them runs is decided at the start of each call, from the
+// attributes and images as they are then. Where self is nil, other bools are read by both.
 //
 //	%t = prim::GetAttr[name="training"](%norm)      %t = prim::GetAttr[name="training"](%norm)
 //	%y = prim::If(%t) ...                     ->    %z = prim::If(%t)
 //	return (%z)                                       block0(): %y = prim::If(%t) ...
 //	                                                  block1(): the same without branches
-func SplitEvaluation(g *ir.Graph) bool {
-	flags, ok := trainingFlags(g)
+func SplitEvaluation(g *ir.Graph, self *value.Object) bool {
+	flags, ok := flagsOf(g, self)
 	if !ok || len(flags) == 0 && !asksForRanks(g) {
 		return false
 	}
 	evaluation := g.Copy()
-	copied, _ := trainingFlags(evaluation)
-	for _, all := range copied {
-		for _, n := range all {
-			answer(n, value.Bool(false))
+	copied, _ := flagsOf(evaluation, self)
+	for _, f := range copied {
+		for _, n := range f.reads {
+			answer(n, value.Bool(f.expected))
 		}
 	}
 	simplify(evaluation)
+	FoldRanks(evaluation)
 	images := rankedImages(evaluation)
 	if len(flags)+len(images) == 0 {
 		return false
@@ -46,8 +49,11 @@ func SplitEvaluation(g *ir.Graph) bool {
 	first := g.Block().First()
 	general := g.Block().Nodes()
 	var any *ir.Value
-	for _, all := range flags {
-		flag := copyChain(g, all[0].Output(), first)
+	for _, f := range flags {
+		flag := copyChain(g, f.reads[0].Output(), first)
+		if f.expected {
+			flag = g.Create("aten::__not__", []*ir.Value{flag}, 1).InsertBefore(first).Output().SetType(types.Bool)
+		}
 		if any == nil {
 			any = flag
 			continue
@@ -94,8 +100,27 @@ func answer(n *ir.Node, known value.Value) {
 // asksForRanks reports whether a graph asks how many dimensions a tensor has.
 func asksForRanks(g *ir.Graph) bool {
 	found := false
-	g.Block().Walk(func(n *ir.Node) { found = found || n.Kind() == "aten::dim" })
+	g.Block().Walk(func(n *ir.Node) { found = found || ranked(n) != nil })
 	return found
+}
+
+// ranked returns the tensor whose number of dimensions a node gives, nil for other nodes.
+func ranked(n *ir.Node) *ir.Value {
+	switch n.Kind() {
+	case "aten::dim":
+		return n.Input(0)
+	case "aten::len":
+		return sized(n.Input(0))
+	}
+	return nil
+}
+
+// sized returns the tensor whose sizes are in a list as long as that lives, nil for other lists.
+func sized(list *ir.Value) *ir.Value {
+	if n := list.Node(); n.Kind() == "aten::size" && len(n.Inputs()) == 1 && isNeverWritten(list) {
+		return n.Input(0)
+	}
+	return nil
 }
 
 // imageRank is the number of dimensions of images with a batch.
@@ -112,7 +137,8 @@ func rankedImages(g *ir.Graph) (inputs []int) {
 	}
 	decides := false
 	g.Block().Walk(func(n *ir.Node) {
-		decides = decides || n.Kind() == "aten::dim" && n.Output().HasUses() && exactRank(n.Input(0), ranks) > 0
+		v := ranked(n)
+		decides = decides || v != nil && n.Output().HasUses() && exactRank(v, ranks) > 0
 	})
 	if !decides {
 		return nil
@@ -127,10 +153,11 @@ func foldExactRanks(g *ir.Graph, images []int) bool {
 		ranks[g.Inputs()[i]] = imageRank
 	}
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() != "aten::dim" || !n.Output().HasUses() {
+		v := ranked(n)
+		if v == nil || !n.Output().HasUses() {
 			return
 		}
-		if rank := exactRank(n.Input(0), ranks); rank > 0 {
+		if rank := exactRank(v, ranks); rank > 0 {
 			answer(n, value.Int(int64(rank)))
 			changed = true
 		}
@@ -176,50 +203,83 @@ func commonRank(tensors []*ir.Value, ranks map[*ir.Value]int) int {
 	return rank
 }
 
-// trainingFlags returns the nodes that read attributes "training" which decide branches, by the paths from the graph's first argument. ok is
-// false where the graph has too few convolutions for a plan, where it may change such an attribute, or where something unknown runs in it.
-func trainingFlags(g *ir.Graph) (flags [][]*ir.Node, ok bool) {
-	at, convolutions, decides := map[string]int{}, 0, false
+// flag is a bool attribute that a graph reads, and what the second body takes it for.
+type flag struct {
+	reads    []*ir.Node
+	expected bool
+}
+
+// flagsOf returns the attributes that the second body knows, none where no branch hangs on one. ok is false where the graph has too few convolutions
+// for a plan, where it may change such an attribute, or where something unknown runs in it.
+func flagsOf(g *ir.Graph, self *value.Object) (flags []flag, ok bool) {
+	at, convolutions, decides, written := map[string]int{}, 0, false, map[string]bool{}
 	ok = true
 	g.Block().Walk(func(n *ir.Node) {
 		switch n.Kind() {
 		case "prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork", "aten::wait":
 			ok = false
 		case "prim::SetAttr":
-			ok = ok && n.StringAttr("name") != "training"
+			written[n.StringAttr("name")] = true
 		case "prim::GetAttr":
 			path, known := pathOf(g, n.Output())
-			if n.StringAttr("name") != "training" || n.Output().Type().Kind() != types.KindBool || !known {
+			if !known || n.Output().Type().Kind() != types.KindBool {
 				return
 			}
-			for _, u := range n.Output().Uses() {
-				decides = decides || u.User.Kind() == "prim::If"
-			}
-			i, seen := at[path]
+			i, seen := at[strings.Join(path, ".")]
 			if !seen {
+				expected, known := expectedOf(self, path)
+				if !known {
+					return
+				}
 				i = len(flags)
-				at[path] = i
-				flags = append(flags, nil)
+				at[strings.Join(path, ".")] = i
+				flags = append(flags, flag{expected: expected})
 			}
-			flags[i] = append(flags[i], n)
+			flags[i].reads = append(flags[i].reads, n)
+			for _, u := range n.Output().Uses() {
+				decides = decides || u.User.Kind() == "prim::If" || u.User.Kind() == "aten::__not__"
+			}
 		case "aten::conv2d", "aten::_convolution":
 			convolutions++
 		}
 	})
+	for _, f := range flags {
+		ok = ok && !written[f.reads[0].StringAttr("name")]
+	}
 	if !decides {
 		flags = nil
 	}
 	return flags, ok && convolutions >= fewestProducts
 }
 
+// expectedOf returns what a bool attribute, the last of a path of attributes from an object on, is taken for; known is false where nothing tells.
+func expectedOf(self *value.Object, path []string) (expected, known bool) {
+	last := len(path) - 1
+	if path[last] == "training" {
+		return false, true
+	}
+	if self == nil {
+		return false, false
+	}
+	for _, name := range path[:last] {
+		v, ok := self.Attr(name)
+		if !ok || v.Kind() != value.KindObject {
+			return false, false
+		}
+		self = v.Object()
+	}
+	v, ok := self.Attr(path[last])
+	return ok && v.Kind() == value.KindBool && v.Bool(), ok && v.Kind() == value.KindBool
+}
+
 // pathOf returns the names of the attributes that lead from the graph's first argument to a value.
-func pathOf(g *ir.Graph, v *ir.Value) (string, bool) {
-	var names []string
+func pathOf(g *ir.Graph, v *ir.Value) (names []string, ok bool) {
 	for v.Node().Kind() == "prim::GetAttr" {
 		names = append(names, v.Node().StringAttr("name"))
 		v = v.Node().Input(0)
 	}
-	return strings.Join(names, "."), len(g.Inputs()) > 0 && v == g.Inputs()[0]
+	slices.Reverse(names)
+	return names, len(g.Inputs()) > 0 && v == g.Inputs()[0]
 }
 
 // copyChain reads what v reads, from the graph's first argument, before a node.
@@ -268,12 +328,6 @@ func rankAnswer(n *ir.Node) (value.Value, bool) {
 		return value.None, false
 	}
 	switch n.Kind() {
-	case "aten::le":
-		limit, known := n.Input(1).Constant()
-		length := n.Input(0).Node()
-		if known && limit.IsInt() && length.Kind() == "aten::len" && leastLength(length.Input(0)) > int(limit.Int()) {
-			return value.Bool(false), true
-		}
 	case "prim::min": // of a list of lengths
 		return leastOf(n.Input(0).Node())
 	case "aten::len":
@@ -287,8 +341,35 @@ func rankAnswer(n *ir.Node) (value.Value, bool) {
 		if known && knownEnd && knownStep && start.IsInt() && start.Int() < 0 && end.IsNone() && step.IsInt() && step.Int() == 1 && leastLength(slice.Input(0)) >= -int(start.Int()) {
 			return value.Int(-start.Int()), true
 		}
+	default:
+		return comparisonAnswer(n)
 	}
 	return value.None, false
+}
+
+// comparisonAnswer returns what a comparison of a number of dimensions with a constant gives, where all numbers that it may be compare alike.
+func comparisonAnswer(n *ir.Node) (value.Value, bool) {
+	if len(n.Inputs()) != 2 || n.Output().Type().Kind() != types.KindBool || n.Operator() == nil || n.Operator().Run == nil {
+		return value.None, false
+	}
+	of := ranked(n.Input(0).Node())
+	limit, known := n.Input(1).Constant()
+	if of == nil || !known || !limit.IsInt() {
+		return value.None, false
+	}
+	least := int64(leastRank(of))
+	var answer [1]value.Value
+	for i, number := range []int64{least, limit.Int() - 1, limit.Int(), limit.Int() + 1, math.MaxInt32} {
+		var out [1]value.Value
+		if number < least {
+			continue
+		}
+		if err := n.Operator().Run([]value.Value{value.Int(number), limit}, out[:]); err != nil || i > 0 && out != answer {
+			return value.None, false
+		}
+		answer = out
+	}
+	return answer[0], true
 }
 
 // leastOf returns the least of a list of constants that is made for that alone.
@@ -311,10 +392,10 @@ func leastOf(list *ir.Node) (value.Value, bool) {
 
 // leastLength returns how many sizes there are at least in a list, 0 where that is not known.
 func leastLength(v *ir.Value) int {
-	if v.Node().Kind() != "aten::size" || len(v.Node().Inputs()) != 1 {
-		return 0
+	if of := sized(v); of != nil {
+		return leastRank(of)
 	}
-	return leastRank(v.Node().Input(0))
+	return 0
 }
 
 // leastRank returns how many dimensions a tensor has at least, 0 where that is not known.
@@ -328,6 +409,11 @@ func leastRank(v *ir.Value) int {
 		case convolution:
 			return 3
 		case normalization, pointwise:
+			v = n.Input(0)
+		case windowed:
+			if n.Kind() == "aten::mean" {
+				return 0
+			}
 			v = n.Input(0)
 		default:
 			return 0
