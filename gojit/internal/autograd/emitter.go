@@ -66,6 +66,9 @@ func (e *emitter) Emit(name string, args ...value.Value) []value.Value {
 	return out
 }
 
+// IsTape reports whether the tape alone sees what operators run: no mode, class or transformation of the host does.
+func (e *emitter) IsTape() bool { return e.made != nil }
+
 // Unrecorded returns an emitter that records nothing.
 func (e *emitter) Unrecorded() Emitter { return unrecorded() }
 
