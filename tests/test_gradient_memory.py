@@ -79,6 +79,96 @@ def test_saved_tensors_outlive_their_names():
     assert kept.allclose(torch.exp(leaf() * 0.1))
 
 
+def goes_back(make):
+    """Whether the memory of what make gives from a leaf, and keeps in the graph of its second result, is used again when its name is gone."""
+    for _ in range(3):  # what else is made has its place by then
+        y, result = make(leaf())
+        at = y.data_ptr()
+        del y
+        again = [torch.empty(20000) for _ in range(8)]
+        found = at in [t.data_ptr() for t in again]
+        del result, again
+    return found
+
+
+READ = {
+    "add": (False, lambda y: y + 1),
+    "difference": (False, lambda y: 1 - y),
+    "sum": (False, lambda y: y.sum()),
+    "mean": (False, lambda y: y.view(100, 200).mean(1)),
+    "sigmoid": (False, lambda y: y.sigmoid()),
+    "softmax": (False, lambda y: y.softmax(0)),
+    "cat": (False, lambda y: torch.cat([y, y])),
+    "part of a product": (False, lambda y: torch.chunk(y * 2, 2)[0].exp()),
+    "product": (True, lambda y: y * y),
+    "gelu": (True, lambda y: torch.nn.functional.gelu(y)),
+    "matrices": (True, lambda y: y.view(100, 200) @ torch.ones(200, 2, requires_grad=True)),
+}
+
+
+@pytest.mark.skipif("guard" in os.environ.get("GOJIT_CHECK", ""), reason="guarded memory is not used again")
+@pytest.mark.parametrize("name", READ)
+def test_what_no_derivative_reads_goes_back_at_once(name):
+    kept, f = READ[name]
+
+    def make(x):
+        y = x * 0.5
+        return y, f(y)
+
+    assert goes_back(make) is not kept
+
+
+@pytest.mark.skipif("guard" in os.environ.get("GOJIT_CHECK", ""), reason="guarded memory is not used again")
+def test_results_that_a_derivative_reads_stay():
+    def make(x):
+        y = torch.exp(x * 0.1)
+        return y, y + 1
+
+    assert not goes_back(make)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_gradients_where_memory_went_back(name):
+    _, f = READ[name]
+    x, other = leaf(), leaf()
+    y = x * 0.5
+    z = f(y)
+    keep = f(other * 0.5)
+    want = torch.autograd.grad(keep.sum(), other, create_graph=True)[0]
+    del y
+    churn()
+    (got,) = torch.autograd.grad(z.sum(), x, create_graph=True)
+    churn()
+    assert got.equal(want) and want.isfinite().all()
+    if got.requires_grad:
+        again, wanted = torch.autograd.grad((got * got).sum(), x, allow_unused=True)[0], torch.autograd.grad((want * want).sum(), other, allow_unused=True)[0]
+        assert (again is None and wanted is None) or again.equal(wanted)
+
+
+def test_nodes_show_what_they_save():
+    x = leaf()
+    assert not hasattr((x * 2 + x).grad_fn, "_saved_self") and not hasattr((x * 2).sigmoid().grad_fn, "_saved_self")
+    assert (x * 2).sigmoid().grad_fn._saved_result.equal((x * 2).sigmoid())
+    product = (x * 2) * x
+    assert product.grad_fn._saved_self.equal(x * 2) and product.grad_fn._saved_other is x
+
+
+def test_leaves_and_bases_stay():
+    y = leaf() + 1
+    churn()
+    assert y.grad_fn.next_functions[0][0].variable.equal(leaf())
+    x = leaf()
+    y = x * 2
+    v = y[:10000]
+    del y
+    churn()
+    assert v._base.equal(leaf() * 2)
+    v.add_(1)
+    churn()
+    v.sum().backward()
+    assert x.grad[:10000].eq(2).all() and x.grad[10000:].eq(0).all()
+
+
 def test_a_graph_that_is_kept():
     x = leaf()
     loss = (torch.sigmoid(x * 0.1) * x).sum()

@@ -66,6 +66,9 @@ func (e *emitter) Emit(name string, args ...value.Value) []value.Value {
 	return out
 }
 
+// IsTape reports whether the tape alone sees what operators run: no mode, class or transformation of the host does.
+func (e *emitter) IsTape() bool { return e.made != nil }
+
 // Unrecorded returns an emitter that records nothing.
 func (e *emitter) Unrecorded() Emitter { return unrecorded() }
 
@@ -144,9 +147,17 @@ func (c *gradient) Reading() {
 	}
 }
 
+// checkReads fails where a slot that the record of the operator leaves out is read.
+func (c *gradient) checkReads(spared bool) {
+	if spared {
+		panic("autograd: the derivative of " + c.node.op + " reads what its record says that it does not")
+	}
+}
+
 // In returns a saved tensor argument, nil for None. It fails where it was written since.
 func (c *gradient) In(argument int) ops.Ref {
 	c.Reading()
+	c.checkReads(c.node.reads.Spares(argument))
 	v := c.node.args[argument]
 	if !v.IsTensor() {
 		return nil
@@ -177,6 +188,7 @@ func edgeOfMaker(t *tensor.Tensor) edge {
 // List returns a saved list of tensors, nil for None among them.
 func (c *gradient) List(argument int) []*tensor.Tensor {
 	c.Reading()
+	c.checkReads(c.node.reads.Spares(argument))
 	var ts []*tensor.Tensor
 	for j, v := range c.node.args[argument].List().Items {
 		if !v.IsTensor() {
@@ -191,6 +203,7 @@ func (c *gradient) List(argument int) []*tensor.Tensor {
 // Out returns a saved output.
 func (c *gradient) Out(i int) ops.Ref {
 	c.Reading()
+	c.checkReads(c.node.reads.SparesResult(i))
 	at, t := slot{output: true, argument: i, element: -1}, c.node.out[i].Tensor()
 	c.note(at, true)
 	if unpacked, ok := c.unpack(at); ok {

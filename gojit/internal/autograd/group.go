@@ -320,7 +320,7 @@ func (n *GroupNode) save(values []*tensor.Tensor) {
 		n.args[i], n.versions[i] = value.OfTensor(values[v]), values[v].Version()
 	}
 	n.holds = true
-	holdAll(n.args)
+	n.eachHeldArgument(hold)
 }
 
 func differentiateGroup(c *gradient) { c.node.group.differentiate(c) }

@@ -25,6 +25,7 @@ type plan struct {
 	withoutGrad []int
 	ofIntegers  bool
 	backward    derivative
+	reads       ops.Slots // by backward
 	decompose   ops.Decomposition
 	// conjugates says that complex gradients are conjugated before and after backward.
 	conjugates bool
@@ -57,7 +58,7 @@ func planOf(op *ops.Operator) *plan {
 	}
 	p.passes = !takes || !gives || op.Has(ops.NotDifferentiable)
 	if d.Grad != nil {
-		p.backward = func(c *gradient) { d.Grad(ops.Gradient{Engine: c}) }
+		p.backward, p.reads = func(c *gradient) { d.Grad(ops.Gradient{Engine: c}) }, d.Reads
 	}
 	if p.decompose = d.Decomp; p.decompose == nil {
 		p.decompose = decompositions[functionalName(op)]

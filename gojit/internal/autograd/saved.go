@@ -53,11 +53,12 @@ type packed struct {
 func (n *Node) packHeld(m *Mode, h *SavedHooks) error {
 	var before []*tensor.Tensor
 	note := func(t *tensor.Tensor) bool { before = append(before, t); return true }
-	eachTensor(n.args, note)
-	eachTensor(n.out, note)
+	n.eachHeldArgument(note)
+	n.eachHeldResult(note)
 	err := n.pack(m, h)
-	holdAll(n.args)
-	holdAll(n.out)
+	n.spared = 0
+	n.eachHeldArgument(hold)
+	n.eachHeldResult(hold)
 	for _, t := range before {
 		t.LetGo()
 	}
@@ -66,7 +67,7 @@ func (n *Node) packHeld(m *Mode, h *SavedHooks) error {
 
 // pack gives the tensors that the node's derivative reads to the hooks, and lets go of all others.
 func (n *Node) pack(m *Mode, h *SavedHooks) error {
-	read := n.reads()
+	read := n.slotsRead()
 	n.rarely().packed = map[slot]packed{}
 	for i, v := range n.args {
 		switch {
@@ -157,9 +158,9 @@ func (c *gradient) unpack(at slot) (*tensor.Tensor, bool) {
 	return t, true
 }
 
-// reads returns the slots that the derivative reads by running it on zeros: true where it reads the elements, false where it
+// slotsRead returns the slots that the derivative reads by running it on zeros: true where it reads the elements, false where it
 // looks at the layout alone. Where that fails all are read.
-func (n *Node) reads() (read map[slot]bool) {
+func (n *Node) slotsRead() (read map[slot]bool) {
 	read = map[slot]bool{}
 	c := &gradient{Emitter: unrecorded(), node: n, read: read}
 	defer func() {
@@ -212,13 +213,16 @@ func (n *Node) Saved(m *Mode, name string) (v value.Value, ok bool, err error) {
 			if i == 0 && n.args[0].Tensor().Device().Type == tensor.Meta && planOf(op).writes { // it was not kept
 				return value.None, true, nil
 			}
+			if n.reads.Spares(i) {
+				return value.None, false, nil
+			}
 			return value.OfTensor(asTensor(c.In(i))), true, nil
 		}
 		return n.args[i], true, nil
 	}
 	for i := range s.Returns {
 		if name == s.Returns[i].Name || s.Returns[i].Name == "" && name == strings.TrimSuffix("result"+string(rune('0'+i)), "0") {
-			if i < len(n.out) && n.out[i].IsTensor() {
+			if i < len(n.out) && n.out[i].IsTensor() && !n.reads.SparesResult(i) {
 				return value.OfTensor(n.Output(i, asTensor(c.Out(i)))), true, nil
 			}
 		}

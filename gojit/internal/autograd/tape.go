@@ -30,8 +30,10 @@ type Node struct {
 	inputs    []input
 	outputs   []geometry
 	leaf      *tensor.Tensor // of an accumulator
+	reads     ops.Slots      // by the derivative
+	spared    ops.Slots      // that the node does not hold: they are not read, and have nodes that made them
 	released  bool
-	holds     bool // args and out, which their owners may have given up
+	holds     bool // args and out but for those that are spared, which their owners may have given up
 	unread    bool // the derivative did without the elements of args and out, whose memory is given back
 	// conjugates says that the derivative is one of real numbers and that there are complex ones.
 	conjugates bool
@@ -249,7 +251,7 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		e.giveUp(out)
 		return nil
 	}
-	n := &Node{op: op.Name, backward: p.backward, args: slices.Clone(args)}
+	n := &Node{op: op.Name, backward: p.backward, reads: p.reads, args: slices.Clone(args)}
 	var written *tensor.Tensor
 	var base edge
 	if p.writes && args[0].IsTensor() {
@@ -303,43 +305,74 @@ func (n *Node) saveInputs(args []value.Value, copied bool) {
 				in.version = n.args[0].Tensor().Version()
 			}
 			n.inputs = append(n.inputs, in)
+			if kept := n.args[i].Tensor(); n.reads.Spares(i) && !(copied && i == 0) && in.isSparable(kept) {
+				n.spared = n.spared.And(i)
+			} else {
+				kept.Hold()
+			}
 		case value.KindList:
 			items := v.List().Items
 			n.args[i] = value.OfList(value.NewList(v.List().Elem, slices.Clone(items)...))
+			spares := n.reads.Spares(i)
 			for j, x := range items {
 				if x.IsTensor() {
-					n.inputs = append(n.inputs, newInput(x.Tensor(), i, j))
+					in := newInput(x.Tensor(), i, j)
+					spares = spares && in.isSparable(x.Tensor())
+					n.inputs = append(n.inputs, in)
 				}
+			}
+			if spares {
+				n.spared = n.spared.And(i)
+			} else {
+				eachTensor(n.args[i:i+1], hold)
 			}
 		}
 	}
 	n.holds = true
-	holdAll(n.args)
 	if copied {
 		n.args[0].Tensor().GiveUp() // nobody else has the copy
 	}
 }
 
-func holdAll(values []value.Value) {
-	eachTensor(values, func(t *tensor.Tensor) bool { t.Hold(); return true })
+// isSparable reports whether nobody asks the tape for an argument itself, as for a leaf: a node made it.
+func (in *input) isSparable(t *tensor.Tensor) bool {
+	return in.edge.node != nil && in.edge.node.leaf == nil && !t.Dispatches()
 }
 
-func letGoAll(values []value.Value) {
-	eachTensor(values, func(t *tensor.Tensor) bool { t.LetGo(); return true })
+func hold(t *tensor.Tensor) bool { t.Hold(); return true }
+
+func letGo(t *tensor.Tensor) bool { t.LetGo(); return true }
+
+// eachHeldArgument visits the tensors that the node holds among its arguments, or has to hold.
+func (n *Node) eachHeldArgument(visit func(t *tensor.Tensor) bool) {
+	for i := range n.args {
+		if n.spared == 0 || n.spared.Spares(i) {
+			eachTensor(n.args[i:i+1], visit)
+		}
+	}
+}
+
+// eachHeldResult is eachHeldArgument for results.
+func (n *Node) eachHeldResult(visit func(t *tensor.Tensor) bool) {
+	for i := range n.out {
+		if n.spared == 0 || n.spared.SparesResult(i) {
+			eachTensor(n.out[i:i+1], visit)
+		}
+	}
 }
 
 // holdResults keeps what the node gave.
 func (n *Node) holdResults(out []value.Value) {
 	n.out = slices.Clone(out)
-	holdAll(n.out)
+	n.eachHeldResult(hold)
 }
 
 // letGo gives up the elements of what the node keeps.
 func (n *Node) letGo() {
 	if n.holds {
 		n.holds = false
-		letGoAll(n.args)
-		letGoAll(n.out)
+		n.eachHeldArgument(letGo)
+		n.eachHeldResult(letGo)
 	}
 }
 
@@ -382,8 +415,27 @@ func (n *Node) attach(args, out []value.Value, p *plan) (used bool) {
 		_ = t.SetRequiresGrad(true) // the type was checked
 		used = true
 	}
-	n.holdResults(out)
+	n.out = slices.Clone(out)
+	for i, v := range n.out {
+		switch {
+		case n.reads.SparesResult(i) && n.hasMade(v):
+			n.spared = n.spared.AndResult(i)
+		case v.IsTensor():
+			v.Tensor().Hold()
+		default:
+			eachTensor(n.out[i:i+1], hold)
+		}
+	}
 	return used
+}
+
+// hasMade reports whether a tensor, or all tensors of a list, have the node as their history.
+func (n *Node) hasMade(v value.Value) bool {
+	if v.IsTensor() {
+		h, ok := v.Tensor().History().(*history)
+		return ok && h.node == n && !v.Tensor().Dispatches()
+	}
+	return v.Kind() == value.KindList && !slices.ContainsFunc(v.List().Items, func(x value.Value) bool { return !x.IsTensor() || !n.hasMade(x) })
 }
 
 // isConstant reports whether an output has no gradient: the permutation of a decomposition, the statistics of a normalization, what is computed

@@ -73,8 +73,8 @@ func (u *unfolding) node(i int, recorded bool) *Node {
 	n.outputs[0].version = out.Version()
 	if recorded {
 		n.holds = true
-		holdAll(n.args)
-		holdAll(n.out)
+		n.eachHeldArgument(hold)
+		n.eachHeldResult(hold)
 	}
 	return n
 }

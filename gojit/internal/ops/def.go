@@ -40,6 +40,8 @@ type Def struct {
 	Quantized func(x *tensor.Tensor) *tensor.Quantizer
 	// Grad computes the gradients of the arguments from those of the results.
 	Grad func(g Gradient)
+	// Reads are the arguments and results whose elements Grad reads, where the record says so: others need not be kept for it.
+	Reads Slots
 	// WithoutGrad are the positions of results that have no gradient though others have one.
 	WithoutGrad []int
 	// Reduce is how a reduction combines elements, for those that a kernel of elementwise operators may end with.
@@ -56,6 +58,36 @@ type Def struct {
 	Sample string
 	// Doc is one sentence for the documentation.
 	Doc string
+}
+
+// Slots is a set of arguments and results of an operator. The zero value says nothing of any.
+type Slots uint32
+
+// Sets of slots, whose arguments and results And and AndResult add to.
+const (
+	ReadsNothing  Slots = 1 << 31
+	ReadsSelf           = ReadsNothing | 1
+	ReadsOperands       = ReadsSelf | 2 // the first two arguments
+	ReadsResult         = ReadsNothing | 1<<firstResult
+)
+
+// firstResult is the bit of the first result; arguments from there on are in no set.
+const firstResult = 20
+
+// And returns the set with an argument.
+func (s Slots) And(argument int) Slots { return s | ReadsNothing | 1<<argument }
+
+// AndResult returns the set with a result.
+func (s Slots) AndResult(i int) Slots { return s | ReadsNothing | 1<<(firstResult+i) }
+
+// Spares reports whether an argument is known not to be in the set.
+func (s Slots) Spares(argument int) bool {
+	return s != 0 && argument < firstResult && s>>argument&1 == 0
+}
+
+// SparesResult reports whether a result is known not to be in the set.
+func (s Slots) SparesResult(i int) bool {
+	return s != 0 && firstResult+i < 31 && s>>(firstResult+i)&1 == 0
 }
 
 // Tags are facts of an operator that are true or not.
@@ -230,7 +262,7 @@ func (d *Def) with(o *Def) Def {
 		w.Into = o.Into
 	}
 	if o.Grad != nil {
-		w.Grad = o.Grad
+		w.Grad, w.Reads = o.Grad, o.Reads
 	}
 	if o.Decomp != nil {
 		w.Decomp = o.Decomp

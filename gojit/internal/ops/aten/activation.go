@@ -14,34 +14,34 @@ import (
 // activations are the records of activations of one tensor and numbers that follow it.
 var activations = []ops.Def{
 	{Name: "relu6", Scalar: func(b builder, x ...element) element { return limit(b, x[0], b.Number(x[0], 0), b.Number(x[0], 6)) },
-		Tags: ops.Grouped | ops.Activation,
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardtanh_backward", dy, x, 0, 6) })},
+		Tags:  ops.Grouped | ops.Activation,
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardtanh_backward", dy, x, 0, 6) })},
 	{Name: "hardtanh", Numbers: 2, Scalar: func(b builder, x ...element) element { return limit(b, x[0], x[1], x[2]) }, Tags: ops.Grouped | ops.Activation,
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardtanh_backward", dy, x, g.Number(1), g.Number(2)) })},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardtanh_backward", dy, x, g.Number(1), g.Number(2)) })},
 	{Name: "leaky_relu", Quantized: sameScale, Numbers: 1, Refuses: noIntegers("leaky_relu"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Gt, x[0], b.Number(x[0], 0)), x[0], b.Mul(x[0], x[1]))
-	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("leaky_relu_backward", dy, x, g.Number(1), false) })},
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("leaky_relu_backward", dy, x, g.Number(1), false) })},
 	{Name: "elu", Quantized: sameScale, Numbers: 3, Refuses: noIntegers("elu"), Tags: ops.Activation,
 		Scalar: func(b builder, x ...element) element { return elu(b, x[0], b.Mul(x[1], x[2]), x[2], x[3]) },
-		Grad: ofSelf(func(g grad, dy, x ref) ref {
+		Reads:  ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref {
 			return g.Do("elu_backward", dy, g.Number(1), g.Number(2), g.Number(3), false, x)
 		})},
 	{Name: "selu", Refuses: noIntegers("selu"), Tags: ops.Activation, Scalar: func(b builder, x ...element) element {
 		const alpha, scale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 		return elu(b, x[0], b.Number(x[0], alpha*scale), b.Number(x[0], scale), b.Number(x[0], 1))
-	}, Grad: ofSelf(func(g grad, dy, x ref) ref {
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref {
 		return g.Do("elu_backward", dy, 1.6732632423543772, 1.0507009873554805, 1.0, false, x)
 	})},
 	{Name: "celu", Numbers: 1, Refuses: noIntegers("celu"), Tags: ops.Activation, Scalar: func(b builder, x ...element) element {
 		one := b.Number(x[0], 1)
 		return elu(b, x[0], x[1], one, b.Div(one, x[1]))
-	}, Grad: ofSelf(func(g grad, dy, x ref) ref {
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref {
 		return g.Do("elu_backward", dy, g.Number(1), 1.0, g.DivNumbers(1.0, g.Number(1)), false, x)
 	})},
 	{Name: "silu", Refuses: noIntegers("silu"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
 		one := b.Number(x[0], 1)
 		return b.Div(x[0], b.Add(one, b.Exp(b.Neg(x[0]))))
-	}, Grad: ofSelf(func(g grad, dy, x ref) ref {
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref {
 		if !g.IsComplex(x) {
 			return g.Do("silu_backward", dy, x)
 		}
@@ -50,35 +50,35 @@ var activations = []ops.Def{
 	})},
 	{Name: "mish", Refuses: noIntegers("mish"), Scalar: func(b builder, x ...element) element {
 		return b.Mul(x[0], b.Unary(kernel.Tanh, b.Unary(kernel.Log1p, b.Exp(x[0]))))
-	}, Grad: ofSelf(func(g grad, dy, x ref) ref {
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref {
 		t := g.Do("tanh", g.Do("softplus", x))
 		return g.Mul(dy, g.Plus(t, g.Mul(g.Mul(x, g.Do("sigmoid", x)), g.OneMinusSquare(t))))
 	})},
 	{Name: "hardswish", Refuses: noIntegers("hardswish"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
 		return b.Div(b.Mul(x[0], aboveMinusThree(b, x[0])), b.Number(x[0], 6))
-	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardswish_backward", dy, x) })},
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardswish_backward", dy, x) })},
 	{Name: "hardsigmoid", Quantized: unitScale, Refuses: noIntegers("hardsigmoid"), Tags: ops.Grouped | ops.Activation,
 		Scalar: func(b builder, x ...element) element { return b.Div(aboveMinusThree(b, x[0]), b.Number(x[0], 6)) },
-		Grad:   ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardsigmoid_backward", dy, x) })},
+		Reads:  ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardsigmoid_backward", dy, x) })},
 	{Name: "softplus", Numbers: 2, Refuses: noIntegers("softplus"), Tags: ops.Grouped, Scalar: func(b builder, x ...element) element {
 		scaled := b.Mul(x[0], x[1])
 		return b.Select(b.Binary(kernel.Gt, scaled, x[2]), x[0], b.Div(b.Unary(kernel.Log1p, b.Exp(scaled)), x[1]))
-	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("softplus_backward", dy, x, g.Number(1), g.Number(2)) })},
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("softplus_backward", dy, x, g.Number(1), g.Number(2)) })},
 	{Name: "softshrink", Numbers: 1, Refuses: noIntegers("softshrink"), Scalar: func(b builder, x ...element) element {
 		low := b.Select(b.Binary(kernel.Lt, x[0], b.Neg(x[1])), b.Add(x[0], x[1]), b.Mul(x[0], b.Number(x[0], 0)))
 		return b.Select(b.Binary(kernel.Gt, x[0], x[1]), b.Sub(x[0], x[1]), low)
-	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("softshrink_backward", dy, x, g.Arg(1)) })},
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("softshrink_backward", dy, x, g.Arg(1)) })},
 	{Name: "hardshrink", Numbers: 1, Refuses: noIntegers("hardshrink"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
 		inside := b.Binary(kernel.And, b.Binary(kernel.Ge, x[0], b.Neg(x[1])), b.Binary(kernel.Le, x[0], x[1]))
 		return b.Select(inside, b.Number(x[0], 0), x[0])
-	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardshrink_backward", dy, x, g.Arg(1)) })},
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardshrink_backward", dy, x, g.Arg(1)) })},
 	{Name: "log_sigmoid", Refuses: noIntegers("log_sigmoid"), Scalar: func(b builder, x ...element) element {
 		low := b.Binary(kernel.Min, x[0], b.Number(x[0], 0))
 		return b.Sub(low, b.Unary(kernel.Log1p, b.Exp(b.Neg(b.Unary(kernel.Abs, x[0])))))
-	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sigmoid", g.Neg(x))) })},
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sigmoid", g.Neg(x))) })},
 	{Name: "threshold", Numbers: 2, Tags: ops.Grouped, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Le, x[0], x[1]), x[2], x[0])
-	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("threshold_backward", dy, x, g.Arg(1)) })},
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("threshold_backward", dy, x, g.Arg(1)) })},
 }
 
 // chosenActivations are the records of activations that compute something else for some tensors.
@@ -88,7 +88,7 @@ var chosenActivations = []ops.Def{
 			return rectifiedIntegers(c.tensor(0), dst)
 		}
 		return rectifyInto(c, dst)
-	}), Grad: ofResult(func(g grad, dy, y ref) ref { return g.Do("threshold_backward", dy, y, 0) })},
+	}), Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref { return g.Do("threshold_backward", dy, y, 0) })},
 	{Name: "gelu", Tags: ops.Elementwise | ops.Grouped | ops.Activation, Into: into(func(c call, dst *tensor.Tensor) *tensor.Tensor {
 		approximate := c.str(1)
 		check(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.")
@@ -96,7 +96,7 @@ var chosenActivations = []ops.Def{
 			return geluTanh.run(dst, []operand{ofTensor(c.tensor(0))})
 		}
 		return gelu.run(dst, []operand{ofTensor(c.tensor(0))})
-	}), Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("gelu_backward", dy, x, g.Arg(1)) })},
+	}), Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("gelu_backward", dy, x, g.Arg(1)) })},
 }
 
 func limit(b builder, x, low, high element) element {
@@ -160,10 +160,10 @@ var activationFamily = slices.Concat(activationDefinitions(), fromRecords(chosen
 	}),
 	giving("glu", gluOf).with(ops.Def{Grad: func(g grad) { g.Give(0, g.Do("glu_backward", g.Grad(0), g.In(0), g.Arg(1))) }, Tags: ops.Activation}),
 	decomposed("glu_backward", composing(gluBackward)).with(ops.Def{Decomp: composing(gluBackward)}),
-	giving("softmax.int", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_softmax"}, Grad: softmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "SoftmaxBackward0"}),
-	giving("log_softmax.int", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_log_softmax"}, Grad: logSoftmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "LogSoftmaxBackward0"}),
-	giving("_softmax", func(c call) *tensor.Tensor { return softmax(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: softmaxGrad}).outOverlapping(),
-	giving("_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: logSoftmaxGrad}).outOverlapping(),
+	giving("softmax.int", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_softmax"}, Reads: ops.ReadsResult, Grad: softmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "SoftmaxBackward0"}),
+	giving("log_softmax.int", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_log_softmax"}, Reads: ops.ReadsResult, Grad: logSoftmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "LogSoftmaxBackward0"}),
+	giving("_softmax", func(c call) *tensor.Tensor { return softmax(c.tensor(0), c.int(1)) }).with(ops.Def{Reads: ops.ReadsResult, Grad: softmaxGrad}).outOverlapping(),
+	giving("_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(c.tensor(0), c.int(1)) }).with(ops.Def{Reads: ops.ReadsResult, Grad: logSoftmaxGrad}).outOverlapping(),
 })
 
 // castTo returns the first argument converted to the type in argument i, or as it is for None.

@@ -445,14 +445,14 @@ func moved[T float32 | float64](x, out *tensor.Tensor, move func(from, to []T)) 
 
 var convFamily = []definition{
 	decomposed("_slow_conv2d_forward", composeSlowConv).with(ops.Def{Grad: slowConvGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	convNd("conv1d", 1).with(ops.Def{Grad: convGrad, Tags: ops.SavesOperand}),
-	convNd("conv2d", 2).with(ops.Def{Grad: convGrad, Tags: ops.SavesOperand}),
-	convNd("conv3d", 3).with(ops.Def{Grad: convGrad, Tags: ops.SavesOperand}),
+	convNd("conv1d", 1).with(ops.Def{Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
+	convNd("conv2d", 2).with(ops.Def{Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
+	convNd("conv3d", 3).with(ops.Def{Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
 	convSame("conv1d", 1), convSame("conv2d", 2), convSame("conv3d", 3),
-	convTranspose("conv_transpose1d", 1).with(ops.Def{Grad: transposedConvGrad}), convTranspose("conv_transpose2d.input", 2).with(ops.Def{Grad: transposedConvGrad}), convTranspose("conv_transpose3d.input", 3).with(ops.Def{Grad: transposedConvGrad}),
-	giving("_convolution", generalConv).with(ops.Def{Grad: generalConvGrad}),
-	giving("_convolution.deprecated", generalConv).with(ops.Def{Grad: generalConvGrad}),
-	giving("convolution", generalConv).with(ops.Def{Grad: generalConvGrad}),
+	convTranspose("conv_transpose1d", 1).with(ops.Def{Reads: ops.ReadsOperands, Grad: transposedConvGrad}), convTranspose("conv_transpose2d.input", 2).with(ops.Def{Reads: ops.ReadsOperands, Grad: transposedConvGrad}), convTranspose("conv_transpose3d.input", 3).with(ops.Def{Reads: ops.ReadsOperands, Grad: transposedConvGrad}),
+	giving("_convolution", generalConv).with(ops.Def{Reads: ops.ReadsOperands, Grad: generalConvGrad}),
+	giving("_convolution.deprecated", generalConv).with(ops.Def{Reads: ops.ReadsOperands, Grad: generalConvGrad}),
+	giving("convolution", generalConv).with(ops.Def{Reads: ops.ReadsOperands, Grad: generalConvGrad}),
 	giving("convolution_overrideable", generalConv),
 	define("convolution_backward", convolutionBackward).with(ops.Def{Grad: concrete(convolutionAgain)}),
 	giving("im2col", byParts(im2col)).with(ops.Def{Grad: concrete(func(c gradient) {

@@ -249,7 +249,7 @@ var conversionFamily = append(casts(), []definition{
 		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
 		tensor.Fill(t, c.scalar(1))
 		return t
-	}).with(ops.Def{Grad: zeroOfSelf, Tags: ops.IgnoresSelf}).onZeros(),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: zeroOfSelf, Tags: ops.IgnoresSelf}).onZeros(),
 	giving("fill.Tensor", func(c call) *tensor.Tensor {
 		check(c.tensor(1).Dim() == 0, "fill only supports 0-dimension value tensor but got tensor with %d dimensions.", c.tensor(1).Dim())
 		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
@@ -260,41 +260,41 @@ var conversionFamily = append(casts(), []definition{
 		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
 		tensor.Fill(t, tensor.Int(0))
 		return t
-	}).with(ops.Def{Grad: zeroOfSelf, Tags: ops.IgnoresSelf}).onZeros(),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: zeroOfSelf, Tags: ops.IgnoresSelf}).onZeros(),
 	giving("to.device", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(2, t.DType()), c.deviceOr(1, t.Device()), c.bool(4), c.formatOr(5, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.InGroups}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.InGroups}),
 	giving("to.dtype", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(1, t.DType()), t.Device(), c.bool(3), c.formatOr(4, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten | ops.InGroups, Node: "ToCopyBackward0"}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.AsWritten | ops.InGroups, Node: "ToCopyBackward0"}),
 	giving("to.dtype_layout", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		o := c.options(1, t.DType(), t.Device())
 		return convertTo(t, o.dtype, o.device, c.bool(6), c.formatOr(7, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.InGroups}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.InGroups}),
 	giving("to.other", func(c call) *tensor.Tensor {
 		t, other := c.tensor(0), c.tensor(1)
 		return convertTo(t, other.DType(), other.Device(), c.bool(3), c.formatOr(4, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.ShapeOnly}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.ShapeOnly}),
 	giving("to.prim_Device", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(2, t.DType()), c.deviceOr(1, t.Device()), c.bool(4), tensor.PreserveFormat)
-	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.MovesDevice}),
 	giving("to.prim_dtype", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(1, t.DType()), t.Device(), c.bool(3), tensor.PreserveFormat)
-	}).with(ops.Def{Grad: passedOn}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn}),
 	giving("to.prim_other", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, t.DType(), t.Device(), c.bool(2), tensor.PreserveFormat)
-	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.MovesDevice}),
 	giving("_to_copy", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		o := c.options(1, t.DType(), t.Device())
 		return convertTo(t, o.dtype, o.device, true, c.formatOr(6, tensor.PreserveFormat))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten, Node: "ToCopyBackward0"}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.MovesDevice | ops.AsWritten, Node: "ToCopyBackward0"}),
 	giving("type_as", func(c call) *tensor.Tensor {
 		return convertTo(c.tensor(0), c.tensor(1).DType(), c.tensor(1).Device(), false, tensor.PreserveFormat)
 	}).with(ops.Def{Grad: typeAsGrad, Tags: ops.MovesDevice | ops.Grouped | ops.AsWritten | ops.ShapeOnly | ops.InGroups}),
@@ -346,14 +346,14 @@ var conversionFamily = append(casts(), []definition{
 	answering("Complex.bool_Tensor", complexOf),
 	giving("clone", func(c call) *tensor.Tensor {
 		return must(c.tensor(0).Clone(c.formatOr(1, tensor.PreserveFormat)))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.AsWritten}),
 	giving("contiguous", func(c call) *tensor.Tensor {
 		t, format := c.tensor(0), c.formatOr(1, tensor.ContiguousFormat)
 		if t.IsContiguousFormat(format) {
 			return t
 		}
 		return must(t.Clone(format))
-	}).with(ops.Def{Grad: passedOn, Tags: ops.Grouped | ops.AsWritten, Node: "CloneBackward0"}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.Grouped | ops.AsWritten, Node: "CloneBackward0"}),
 	define("copy_", func(c call) {
 		if c.tensor(1).Dim() > 0 { // else it fills
 			checkShifted(c.tensor(0), c.args[1:2])

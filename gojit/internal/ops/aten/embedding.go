@@ -210,7 +210,7 @@ func renormRows(c call) {
 }
 
 var embeddingFamily = []definition{
-	giving("embedding", func(c call) *tensor.Tensor { return embedding(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: embeddingGrad, Tags: ops.Grouped}),
+	giving("embedding", func(c call) *tensor.Tensor { return embedding(c.tensor(0), c.tensor(1)) }).with(ops.Def{Reads: ops.ReadsNothing.And(1), Grad: embeddingGrad, Tags: ops.Grouped}),
 	define("embedding_bag", func(c call) { giveBag(c, -1) }).with(ops.Def{Grad: concrete(sparsely(5, func(c gradient) { embeddingBagSparseGrad(c, -1) }, func(c gradient) { embeddingBagGrad(c, -1) }))}),
 	define("embedding_bag.padding_idx", func(c call) { giveBag(c, c.intOr(8, -1)) }).with(ops.Def{Grad: concrete(sparsely(5, embeddingBagSparsePadded, embeddingBagPaddedGrad))}),
 	define("_embedding_bag", func(c call) { giveBag(c, c.intOr(8, -1)) }).with(ops.Def{Grad: concrete(sparsely(5, embeddingBagSparsePadded, embeddingBagPaddedGrad))}),

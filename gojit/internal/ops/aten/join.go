@@ -310,10 +310,10 @@ var joinFamily = []definition{
 		return stack(grids, 1)
 	}),
 	giving("pad_sequence", padSequences),
-	giving("cat", cat).with(ops.Def{Aliases: []string{"concat", "concatenate"}, Grad: func(g grad) { g.GiveParts(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten | ops.InGroups}).direct(joinedOut).outApart(),
+	giving("cat", cat).with(ops.Def{Aliases: []string{"concat", "concatenate"}, Reads: ops.ReadsNothing, Grad: func(g grad) { g.GiveParts(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten | ops.InGroups}).direct(joinedOut).outApart(),
 	giving("concat", cat).direct(joinedOut),
 	giving("concatenate", cat).direct(joinedOut),
-	giving("stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }).with(ops.Def{Grad: func(g grad) { g.GiveRows(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten}).direct(stackedOut).quantized(sameScale),
+	giving("stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: func(g grad) { g.GiveRows(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten}).direct(stackedOut).quantized(sameScale),
 	giving("_stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }).with(ops.Def{Decomp: emitting("stack")}),
 	giving("hstack", func(c call) *tensor.Tensor {
 		ts := atLeastAll(c.tensors(0), 1)

@@ -542,7 +542,7 @@ var lossFamily = []definition{
 	}).with(ops.Def{Decomp: firstOf("nll_loss_forward"), Saving: "nll_loss_forward", Tags: ops.Grouped | ops.AnySizes}).checked(checkClassWeights),
 	define("nll_loss_forward", func(c call) {
 		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false))...)
-	}).with(ops.Def{Grad: nllGradBy("nll_loss_backward"), Tags: ops.Symbolic, Node: "NllLossBackward0"}).checked(checkClassWeights),
+	}).with(ops.Def{Reads: ops.ReadsSelf.And(1).And(2).AndResult(1), Grad: nllGradBy("nll_loss_backward"), Tags: ops.Symbolic, Node: "NllLossBackward0"}).checked(checkClassWeights),
 	define("nll_loss2d_forward", func(c call) {
 		c.give(pair(nllImages(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false))...)
 	}).with(ops.Def{Grad: nllGradBy("nll_loss2d_backward"), Node: "NllLoss2DBackward0"}).checked(checkClassWeights),

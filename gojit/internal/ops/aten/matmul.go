@@ -456,19 +456,19 @@ var matmulFamily = []definition{
 		}
 		return sum
 	}),
-	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}).outOverlapping(),
+	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Reads: ops.ReadsOperands, Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Reads: ops.ReadsOperands, Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}).outOverlapping(),
 	define("mm.out", productInto(mm)),
 	define("bmm.out", productInto(bmm)).outOverlapping(),
-	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: mvGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: dotGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }).with(ops.Def{Reads: ops.ReadsOperands, Grad: mvGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }).with(ops.Def{Reads: ops.ReadsOperands, Grad: dotGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	giving("vdot", func(c call) *tensor.Tensor { return dot(conjugate(c.tensor(0)), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		c.give(0, c.mul(c.conj(c.g()), c.in(1)))
 		c.give(1, c.mul(c.g(), c.in(0)))
 	}), Tags: ops.AsWritten}),
-	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"linalg_matmul"}, Grad: matmulGrad, Tags: ops.Grouped | ops.SavesOperand | ops.InGroups}),
+	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"linalg_matmul"}, Reads: ops.ReadsOperands, Grad: matmulGrad, Tags: ops.Grouped | ops.SavesOperand | ops.InGroups}),
 	giving("linalg_matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }),
-	giving("linear", func(c call) *tensor.Tensor { return linear(c.tensor(0), c.tensor(1), c.optionalTensor(2)) }).with(ops.Def{Grad: linearGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	giving("linear", func(c call) *tensor.Tensor { return linear(c.tensor(0), c.tensor(1), c.optionalTensor(2)) }).with(ops.Def{Reads: ops.ReadsOperands, Grad: linearGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	giving("addmm", func(c call) *tensor.Tensor {
 		a, b := c.tensor(1), c.tensor(2)
 		check(a.Dim() == 2, "mat1 must be a matrix, got %d-D tensor", a.Dim())
@@ -481,22 +481,22 @@ var matmulFamily = []definition{
 			return sumOfProducts(self, a, b)
 		}
 		return scaledSum(c.tensor(0), mm(a, b), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.Broadcasts | ops.Grouped | ops.SavesOperand}),
+	}).with(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g grad, dy ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.Broadcasts | ops.Grouped | ops.SavesOperand}),
 	giving("addmv", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), mv(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) {
+	}).with(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g grad, dy ref) {
 		g.Give(1, g.Mul(g.Do("unsqueeze", dy, -1), g.In(2)))
 		g.Give(2, g.Do("matmul", g.Do("t", g.In(1)), dy))
 	})}),
 	giving("addr", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), outer(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) {
+	}).with(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g grad, dy ref) {
 		g.Give(1, g.Do("matmul", dy, g.In(2)))
 		g.Give(2, g.Do("matmul", g.In(1), dy))
 	})}),
 	giving("baddbmm", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), bmm(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.SavesOperand}),
+	}).with(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g grad, dy ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.SavesOperand}),
 	giving("addbmm", func(c call) *tensor.Tensor {
 		sameAddedTypes(c.tensor(0), c.tensor(1), c.tensor(2))
 		p := bmm(c.tensor(1), c.tensor(2))

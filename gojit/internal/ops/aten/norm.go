@@ -272,7 +272,7 @@ var normFamily = []definition{
 	define("native_batch_norm", func(c call) {
 		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		c.give(out, mean, invStd)
-	}).with(ops.Def{Grad: nativeBatchNormGrad, WithoutGrad: []int{1, 2}, Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
+	}).with(ops.Def{Reads: ops.ReadsOperands.And(3).And(4).AndResult(1).AndResult(2), Grad: nativeBatchNormGrad, WithoutGrad: []int{1, 2}, Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
 	giving("layer_norm", func(c call) *tensor.Tensor {
 		out, _, _ := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 		return out
@@ -285,7 +285,7 @@ var normFamily = []definition{
 	define("native_layer_norm", func(c call) {
 		out, mean, invStd := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 		c.give(out, mean, invStd)
-	}).with(ops.Def{Grad: nativeLayerNormGrad, WithoutGrad: []int{1, 2}, Tags: ops.Symbolic}),
+	}).with(ops.Def{Reads: ops.ReadsSelf.And(2).AndResult(1).AndResult(2), Grad: nativeLayerNormGrad, WithoutGrad: []int{1, 2}, Tags: ops.Symbolic}),
 	giving("group_norm", func(c call) *tensor.Tensor {
 		return groupNorm(c.tensor(0), c.int(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 	}).with(ops.Def{Decomp: composing(composeGroupNorm), Tags: ops.AnySizes}).checked(checkGroupNorm),

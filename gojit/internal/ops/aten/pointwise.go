@@ -111,78 +111,78 @@ func isZero(b builder, x element) element { return b.Binary(kernel.Eq, x, b.Numb
 // elementary are the records of the operators that compute one expression of their operands.
 var elementary = []ops.Def{
 	{Name: "exp", Promote: ops.FloatType, Scalar: unaryOp(kernel.Exp),
-		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Mul(dy, y) }), Tags: ops.Grouped | ops.IgnoresSelf},
+		Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref { return g.Mul(dy, y) }), Tags: ops.Grouped | ops.IgnoresSelf},
 	{Name: "exp2", Aliases: []string{"special_exp2"}, Promote: ops.FloatType, Scalar: func(b builder, x ...element) element {
 		return b.Binary(kernel.Pow, b.Number(x[0], 2), x[0])
 	},
-		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Scale(g.Mul(dy, y), math.Ln2) })},
+		Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref { return g.Scale(g.Mul(dy, y), math.Ln2) })},
 	{Name: "expm1", Aliases: []string{"special_expm1"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Expm1),
-		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Mul(dy, g.Shift(y, 1)) }), Tags: ops.Grouped | ops.IgnoresSelf},
+		Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref { return g.Mul(dy, g.Shift(y, 1)) }), Tags: ops.Grouped | ops.IgnoresSelf},
 	{Name: "log", Promote: ops.FloatType, Scalar: unaryOp(kernel.Log),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, x) }), Tags: ops.Grouped},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, x) }), Tags: ops.Grouped},
 	{Name: "log2", Promote: ops.FloatType, Scalar: unaryOp(kernel.Log2),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Scale(x, math.Ln2)) }), Tags: ops.Grouped},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Scale(x, math.Ln2)) }), Tags: ops.Grouped},
 	{Name: "log10", Promote: ops.FloatType, Scalar: unaryOp(kernel.Log10),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Scale(x, math.Ln10)) }), Tags: ops.Grouped},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Scale(x, math.Ln10)) }), Tags: ops.Grouped},
 	{Name: "log1p", Aliases: []string{"special_log1p"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Log1p),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Shift(x, 1)) }), Tags: ops.Grouped},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Shift(x, 1)) }), Tags: ops.Grouped},
 	{Name: "sin", Promote: ops.FloatType, Scalar: unaryOp(kernel.Sin),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("cos", x)) }), Tags: ops.Grouped},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("cos", x)) }), Tags: ops.Grouped},
 	{Name: "cos", Promote: ops.FloatType, Scalar: unaryOp(kernel.Cos),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("sin", x))) }), Tags: ops.Grouped},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("sin", x))) }), Tags: ops.Grouped},
 	{Name: "tan", Promote: ops.FloatType, Scalar: unaryOp(kernel.Tan),
-		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Mul(dy, g.Shift(g.Square(y), 1)) }), Tags: ops.Grouped},
+		Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref { return g.Mul(dy, g.Shift(g.Square(y), 1)) }), Tags: ops.Grouped},
 	{Name: "asin", Aliases: []string{"arcsin"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Asin),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("rsqrt", g.OneMinusSquare(x))) }), Tags: ops.Grouped},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("rsqrt", g.OneMinusSquare(x))) }), Tags: ops.Grouped},
 	{Name: "acos", Aliases: []string{"arccos"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Acos),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("rsqrt", g.OneMinusSquare(x)))) }), Tags: ops.Grouped},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("rsqrt", g.OneMinusSquare(x)))) }), Tags: ops.Grouped},
 	{Name: "atan", Aliases: []string{"arctan"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Atan),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Shift(g.Square(x), 1)) }), Tags: ops.Grouped},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Shift(g.Square(x), 1)) }), Tags: ops.Grouped},
 	{Name: "sinh", Promote: ops.FloatType, Scalar: unaryOp(kernel.Sinh),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("cosh", x)) }), Tags: ops.Grouped},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("cosh", x)) }), Tags: ops.Grouped},
 	{Name: "cosh", Promote: ops.FloatType, Scalar: unaryOp(kernel.Cosh),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sinh", x)) }), Tags: ops.Grouped},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sinh", x)) }), Tags: ops.Grouped},
 	{Name: "tanh", Quantized: signedUnitScale, Promote: ops.FloatType, Scalar: unaryOp(kernel.Tanh),
-		Grad: ofResult(func(g grad, dy, y ref) ref {
+		Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref {
 			if g.IsComplex(y) {
 				return g.Mul(dy, g.OneMinusSquare(y))
 			}
 			return g.Do("tanh_backward", dy, y)
 		}), Tags: ops.Grouped | ops.IgnoresSelf | ops.Activation | ops.ChangesType},
 	{Name: "asinh", Aliases: []string{"arcsinh"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Asinh),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("rsqrt", g.Shift(g.Square(x), 1))) })},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("rsqrt", g.Shift(g.Square(x), 1))) })},
 	{Name: "acosh", Aliases: []string{"arccosh"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Acosh),
-		Grad: ofSelf(func(g grad, dy, x ref) ref {
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref {
 			return g.Mul(dy, g.Mul(g.Do("rsqrt", g.Shift(x, 1)), g.Do("rsqrt", g.Shift(x, -1)))) // the branch of complex numbers
 		})},
 	{Name: "atanh", Aliases: []string{"arctanh"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Atanh),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.OneMinusSquare(x)) })},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.OneMinusSquare(x)) })},
 	{Name: "erf", Aliases: []string{"special_erf"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Erf),
-		Grad: ofSelf(func(g grad, dy, x ref) ref {
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref {
 			return g.Scale(g.Mul(dy, g.Do("exp", g.Neg(g.Square(x)))), 2/math.Sqrt(math.Pi))
 		}), Tags: ops.Grouped},
 	{Name: "erfc", Aliases: []string{"special_erfc"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Erfc),
-		Grad: ofSelf(func(g grad, dy, x ref) ref {
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref {
 			return g.Scale(g.Mul(dy, g.Do("exp", g.Neg(g.Square(x)))), -2/math.Sqrt(math.Pi))
 		}), Tags: ops.Grouped},
 	{Name: "erfinv", Aliases: []string{"special_erfinv"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Erfinv),
-		Grad: ofResult(func(g grad, dy, y ref) ref {
+		Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref {
 			return g.Scale(g.Mul(dy, g.Do("exp", g.Square(y))), math.Sqrt(math.Pi)/2)
 		})},
 	{Name: "lgamma", Aliases: []string{"special_gammaln"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Lgamma),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("digamma", x)) })},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("digamma", x)) })},
 	{Name: "digamma", Aliases: []string{"special_digamma", "special_psi"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Digamma),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("polygamma", 1, x)) })},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("polygamma", 1, x)) })},
 	{Name: "sqrt", Promote: ops.FloatType, Scalar: unaryOp(kernel.Sqrt),
-		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Div(dy, g.Scale(y, 2)) }), Tags: ops.Grouped | ops.IgnoresSelf},
+		Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref { return g.Div(dy, g.Scale(y, 2)) }), Tags: ops.Grouped | ops.IgnoresSelf},
 	{Name: "rsqrt", Promote: ops.FloatType, Scalar: func(b builder, x ...element) element {
 		return b.Div(b.Number(x[0], 1), b.Unary(kernel.Sqrt, x[0]))
 	},
-		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Scale(g.Mul(dy, g.Mul(y, g.Square(y))), -0.5) }), Tags: ops.Grouped | ops.IgnoresSelf},
+		Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref { return g.Scale(g.Mul(dy, g.Mul(y, g.Square(y))), -0.5) }), Tags: ops.Grouped | ops.IgnoresSelf},
 	{Name: "reciprocal", Promote: ops.FloatType, Scalar: func(b builder, x ...element) element { return b.Div(b.Number(x[0], 1), x[0]) },
-		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Neg(g.Mul(dy, g.Square(y))) }), Tags: ops.Grouped | ops.IgnoresSelf},
+		Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref { return g.Neg(g.Mul(dy, g.Square(y))) }), Tags: ops.Grouped | ops.IgnoresSelf},
 	{Name: "sigmoid", Aliases: []string{"special_expit"}, Quantized: unitScale, Promote: ops.FloatType, Scalar: func(b builder, x ...element) element { return sigmoidOf(b, x[0]) },
-		Grad: ofResult(func(g grad, dy, y ref) ref {
+		Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref {
 			if g.IsComplex(y) {
 				return g.Mul(dy, g.Mul(y, g.Shift(g.Neg(y), 1)))
 			}
@@ -200,24 +200,24 @@ var elementary = []ops.Def{
 		return b.Select(b.Binary(kernel.Gt, x[0], zero), b.Neg(b.Mul(x[0], b.Unary(kernel.Log, x[0]))), negative)
 	}},
 	{Name: "sign", Scalar: unaryOp(kernel.Sign),
-		Grad: zeroOfSelf},
+		Reads: ops.ReadsNothing, Grad: zeroOfSelf},
 	{Name: "sgn", Scalar: unaryOp(kernel.Sign),
 		Grad: concrete(func(c gradient) { c.give(0, signGrad(c, c.g(), c.out(0))) }), Tags: ops.AsWritten},
 	{Name: "floor", Scalar: unaryOp(kernel.Floor),
-		Grad: zeroOfSelf, Tags: ops.Grouped},
+		Reads: ops.ReadsNothing, Grad: zeroOfSelf, Tags: ops.Grouped},
 	{Name: "ceil", Scalar: unaryOp(kernel.Ceil),
-		Grad: zeroOfSelf, Tags: ops.Grouped},
+		Reads: ops.ReadsNothing, Grad: zeroOfSelf, Tags: ops.Grouped},
 	{Name: "round", Scalar: unaryOp(kernel.Round),
-		Grad: zeroOfSelf, Tags: ops.Grouped},
+		Reads: ops.ReadsNothing, Grad: zeroOfSelf, Tags: ops.Grouped},
 	{Name: "trunc", Aliases: []string{"fix"}, Scalar: unaryOp(kernel.Trunc),
-		Grad: zeroOfSelf, Tags: ops.Grouped},
+		Reads: ops.ReadsNothing, Grad: zeroOfSelf, Tags: ops.Grouped},
 	{Name: "frac", Scalar: func(b builder, x ...element) element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) },
-		Grad: func(g grad) { g.Give(0, g.Grad(0)) }, Tags: ops.Grouped},
+		Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, g.Grad(0)) }, Tags: ops.Grouped},
 	{Name: "square", Promote: ops.NumberType, Scalar: func(b builder, x ...element) element { return b.Mul(x[0], x[0]) },
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Scale(g.Mul(dy, x), 2) })},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Scale(g.Mul(dy, x), 2) })},
 	{Name: "_conj_physical", Scalar: unaryOp(kernel.Conj), Tags: ops.AsWritten, Grad: conjugateGrad},
 	{Name: "abs", Aliases: []string{"absolute"}, Promote: ops.RealResult, CheckInPlace: checking(checkRealAbs), Scalar: unaryOp(kernel.Abs),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sgn", x)) }), Tags: ops.Grouped | ops.AsWritten},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sgn", x)) }), Tags: ops.Grouped | ops.AsWritten},
 	{Name: "angle", Promote: ops.RealOfFloat, Scalar: unaryOp(kernel.Angle), Tags: ops.AsWritten, Grad: concrete(angleGrad)},
 	{Name: "isnan", Promote: ops.BoolResult, Scalar: unaryOp(kernel.IsNaN), Tags: ops.NotDifferentiable},
 	{Name: "isinf", Promote: ops.BoolResult, Scalar: func(b builder, x ...element) element {
@@ -258,7 +258,7 @@ var elementary = []ops.Def{
 		Grad: constantGrad, Tags: ops.Constant},
 
 	{Name: "mul", Aliases: []string{"multiply"}, Scalar: binaryOp(kernel.Mul), Operands: 2, Tags: ops.Grouped, Overloads: []ops.Def{
-		{Name: "Tensor", Tags: ops.SavesOperand | ops.SelfIgnoresSelf, Grad: func(g grad) {
+		{Name: "Tensor", Tags: ops.SavesOperand | ops.SelfIgnoresSelf, Reads: ops.ReadsOperands, Grad: func(g grad) {
 			if g.Needs(0) {
 				g.Give(0, g.Mul(g.Grad(0), g.In(1)))
 			}
@@ -266,11 +266,11 @@ var elementary = []ops.Def{
 				g.Give(1, g.Mul(g.Grad(0), g.In(0)))
 			}
 		}},
-		{Name: "Scalar", Tags: ops.IgnoresSelf, Grad: func(g grad) { g.Give(0, g.Do("mul.Scalar", g.Grad(0), g.Arg(1))) }},
+		{Name: "Scalar", Tags: ops.IgnoresSelf, Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, g.Do("mul.Scalar", g.Grad(0), g.Arg(1))) }},
 	}},
 	{Name: "div", Aliases: []string{"divide", "true_divide"}, Promote: ops.FloatType, Scalar: binaryOp(kernel.Div), Operands: 2, Tags: ops.Grouped, Overloads: []ops.Def{
-		{Name: "Tensor", Tags: ops.SavesOperand | ops.SelfIgnoresSelf, Grad: divGrad},
-		{Name: "Scalar", Tags: ops.IgnoresSelf, Grad: func(g grad) { g.Give(0, g.Do("div.Scalar", g.Grad(0), g.Arg(1))) }},
+		{Name: "Tensor", Tags: ops.SavesOperand | ops.SelfIgnoresSelf, Reads: ops.ReadsOperands, Grad: divGrad},
+		{Name: "Scalar", Tags: ops.IgnoresSelf, Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, g.Do("div.Scalar", g.Grad(0), g.Arg(1))) }},
 	}},
 	{Name: "floor_divide", Scalar: binaryOp(kernel.FloorDiv), Operands: 2, Overloads: []ops.Def{
 		{Grad: func(g grad) { g.Give(0, g.Zeros(g.Grad(0))); g.Give(1, g.Zeros(g.Grad(0))) }},
@@ -278,14 +278,14 @@ var elementary = []ops.Def{
 	}},
 	{Name: "remainder", Scalar: binaryOp(kernel.Mod), Operands: 2, Overloads: []ops.Def{
 		{Name: "Tensor", Grad: quotientGrad("floor")},
-		{Name: "Scalar", Tags: ops.Grouped, Grad: passedOn},
+		{Name: "Scalar", Tags: ops.Grouped, Reads: ops.ReadsNothing, Grad: passedOn},
 		{Name: "Scalar_Tensor", Grad: func(g grad) {
 			g.Give(1, g.Neg(g.Mul(g.Grad(0), g.Do("floor", g.Do("mul.Scalar", g.Do("reciprocal", g.In(1)), g.Arg(0))))))
 		}},
 	}},
 	{Name: "fmod", Scalar: binaryOp(kernel.Rem), Operands: 2, Overloads: []ops.Def{
 		{Name: "Tensor", Grad: quotientGrad("trunc")},
-		{Name: "Scalar", Tags: ops.Grouped, Grad: passedOn},
+		{Name: "Scalar", Tags: ops.Grouped, Reads: ops.ReadsNothing, Grad: passedOn},
 	}},
 	{Name: "atan2", Aliases: []string{"arctan2"}, Promote: ops.FloatType, Scalar: binaryOp(kernel.Atan2), Operands: 2, Grad: func(g grad) {
 		y, x := g.In(0), g.In(1)
@@ -406,7 +406,7 @@ func xlog(b builder, x []element, log kernel.Op) element {
 
 // comparisons, tensorAndScalar, bitwise and shifts are the overloads of operators of two operands.
 var (
-	comparisons     = []ops.Def{{Name: "Tensor", Grad: constantGrad}, {Name: "Scalar", Grad: zeroOfSelf, Tags: ops.Grouped}}
+	comparisons     = []ops.Def{{Name: "Tensor", Grad: constantGrad}, {Name: "Scalar", Reads: ops.ReadsNothing, Grad: zeroOfSelf, Tags: ops.Grouped}}
 	tensorAndScalar = []ops.Def{{Name: "Tensor"}, {Name: "Scalar"}}
 )
 
@@ -798,17 +798,17 @@ func complexFrom(p *pointwise, c call) *tensor.Tensor {
 // composed are the records of the operators whose expression depends on their arguments.
 var composed = []ops.Def{
 	{Name: "add", Into: into(withAlpha(add, addScaled, false)), Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Overloads: []ops.Def{
-		{Name: "Tensor", Grad: func(g grad) { g.Give(0, g.Grad(0)); g.Give(1, g.ScaledBy(g.Grad(0), 2)) }},
-		{Name: "Scalar", Grad: passedOn},
+		{Name: "Tensor", Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, g.Grad(0)); g.Give(1, g.ScaledBy(g.Grad(0), 2)) }},
+		{Name: "Scalar", Reads: ops.ReadsNothing, Grad: passedOn},
 	}},
 	{Name: "sub", Aliases: []string{"subtract"}, Into: into(withAlpha(sub, subScaled, false)),
 		Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Overloads: []ops.Def{
-			{Name: "Tensor", Grad: func(g grad) { g.Give(0, g.Grad(0)); g.Give(1, g.Neg(g.ScaledBy(g.Grad(0), 2))) }},
-			{Name: "Scalar", Grad: passedOn},
+			{Name: "Tensor", Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, g.Grad(0)); g.Give(1, g.Neg(g.ScaledBy(g.Grad(0), 2))) }},
+			{Name: "Scalar", Reads: ops.ReadsNothing, Grad: passedOn},
 		}},
 	{Name: "rsub", Into: into(withAlpha(sub, subScaled, true)), Tags: ops.Elementwise | ops.Broadcasts, Overloads: []ops.Def{
-		{Name: "Tensor", Tags: ops.Symbolic, Grad: func(g grad) { g.Give(0, g.Neg(g.ScaledBy(g.Grad(0), 2))); g.Give(1, g.Grad(0)) }},
-		{Name: "Scalar", Tags: ops.Grouped, Grad: func(g grad) { g.Give(0, g.Neg(g.ScaledBy(g.Grad(0), 2))) }},
+		{Name: "Tensor", Tags: ops.Symbolic, Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, g.Neg(g.ScaledBy(g.Grad(0), 2))); g.Give(1, g.Grad(0)) }},
+		{Name: "Scalar", Tags: ops.Grouped, Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, g.Neg(g.ScaledBy(g.Grad(0), 2))) }},
 	}},
 	{Name: "div", Aliases: []string{"divide"}, Into: into(divMode), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts, Overloads: []ops.Def{
 		{Name: "Tensor_mode", Grad: func(g grad) { // a rounded quotient is constant
@@ -826,7 +826,7 @@ var composed = []ops.Def{
 	}},
 	{Name: "pow", Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts, Overloads: []ops.Def{
 		{Name: "Tensor_Tensor", Node: "PowBackward1", Into: into(twoOperands(pow)), Tags: ops.SavesOperand, Grad: powGrad},
-		{Name: "Tensor_Scalar", Into: into(powScalar), Grad: ofSelf(powScalarGrad)},
+		{Name: "Tensor_Scalar", Into: into(powScalar), Reads: ops.ReadsSelf, Grad: ofSelf(powScalarGrad)},
 		{Name: "Scalar", Node: "PowBackward2", Into: into(scalarPow), Grad: func(g grad) {
 			g.Give(1, g.Do("mul.Scalar", g.Mul(g.Grad(0), g.Out(0)), g.LogNumber(g.Number(0))))
 		}},
@@ -841,11 +841,11 @@ var composed = []ops.Def{
 		{Name: "Tensor", Into: into(clamp), Tags: ops.Grouped, Grad: clampTensorGrad},
 	}},
 	{Name: "clamp_min", Into: into(twoOperands(clampMin)), Tags: ops.Elementwise, Overloads: []ops.Def{
-		{Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Where(g.Do("ge.Scalar", x, g.Arg(1)), dy) })},
+		{Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Where(g.Do("ge.Scalar", x, g.Arg(1)), dy) })},
 		{Name: "Tensor"},
 	}},
 	{Name: "clamp_max", Into: into(twoOperands(clampMax)), Tags: ops.Elementwise, Overloads: []ops.Def{
-		{Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Where(g.Do("le.Scalar", x, g.Arg(1)), dy) })},
+		{Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Where(g.Do("le.Scalar", x, g.Arg(1)), dy) })},
 		{Name: "Tensor"},
 	}},
 	{Name: "addcmul", Into: into(threeTensors(addProducts)), Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Grad: func(g grad) {
@@ -874,10 +874,10 @@ var composed = []ops.Def{
 	}},
 	{Name: "logit", Aliases: []string{"special_logit"}, Into: into(logitOf), Tags: ops.Elementwise},
 	{Name: "nan_to_num", Into: into(nanToNumOf), Tags: ops.Elementwise,
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Where(g.Do("isfinite", x), dy) })},
-	{Name: "round", Into: into(roundOf), Overloads: []ops.Def{{Name: "decimals", Aliases: []string{"special_round"}, Grad: zeroOfSelf}}},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Where(g.Do("isfinite", x), dy) })},
+	{Name: "round", Into: into(roundOf), Overloads: []ops.Def{{Name: "decimals", Aliases: []string{"special_round"}, Reads: ops.ReadsNothing, Grad: zeroOfSelf}}},
 	{Name: "masked_fill", Into: into(maskedFill), Tags: ops.IgnoresSelf, Overloads: []ops.Def{
-		{Name: "Scalar", Grad: func(g grad) { g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0))) }},
+		{Name: "Scalar", Reads: ops.ReadsNothing.And(1), Grad: func(g grad) { g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0))) }},
 		{Name: "Tensor", Node: "MaskedFillBackward1", Grad: func(g grad) {
 			g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0)))
 			g.Give(2, g.Where(g.In(1), g.Grad(0)))
@@ -888,8 +888,8 @@ var composed = []ops.Def{
 var pointwiseFamily = slices.Concat(fromRecords(elementary), fromRecords(composed), dunders(), []definition{
 	define("frexp.Tensor", func(c call) { c.give(pair(frexp(c.tensor(0)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.div(c.g(), c.do("exp2", c.do("to.dtype", c.out(1), c.g().DType())))) })}),
 	giving("prim::abs", func(c call) *tensor.Tensor { return absolute.on(c.tensor(0)) }),
-	define("positive", func(c call) { c.give(c.tensor(0)) }).with(ops.Def{Grad: passedOn}),
-	giving("where.self", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: func(g grad) {
+	define("positive", func(c call) { c.give(c.tensor(0)) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn}),
+	giving("where.self", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Reads: ops.ReadsSelf, Grad: func(g grad) {
 		g.Give(1, g.Where(g.In(0), g.Grad(0)))
 		g.Give(2, g.Where(g.Do("logical_not", g.In(0)), g.Grad(0)))
 	}, Tags: ops.Broadcasts | ops.Grouped | ops.AsWritten | ops.InGroups}).onMeta(),

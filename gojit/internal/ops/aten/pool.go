@@ -829,18 +829,18 @@ var poolFamily = slices.Concat(
 	adaptiveNd(1, "1d"), adaptiveNd(2, "2d"), adaptiveNd(3, "3d"),
 	[]definition{
 		avgPoolNd("avg_pool1d", 1).with(ops.Def{Grad: concrete(averageRowsGrad)}),
-		avgPoolNd("avg_pool2d", 2).with(ops.Def{Grad: pooledBy("avg_pool2d_backward", 1, 2, 3, 4, 5, 6), Tags: ops.Grouped}),
-		avgPoolNd("avg_pool3d", 3).with(ops.Def{Grad: pooledBy("avg_pool3d_backward", 1, 2, 3, 4, 5, 6)}),
+		avgPoolNd("avg_pool2d", 2).with(ops.Def{Reads: ops.ReadsNothing, Grad: pooledBy("avg_pool2d_backward", 1, 2, 3, 4, 5, 6), Tags: ops.Grouped}),
+		avgPoolNd("avg_pool3d", 3).with(ops.Def{Reads: ops.ReadsNothing, Grad: pooledBy("avg_pool3d_backward", 1, 2, 3, 4, 5, 6)}),
 		decomposed("avg_pool2d_backward", averagePoolBackward(2)).with(ops.Def{Decomp: averagePoolBackward(2)}),
 		decomposed("avg_pool3d_backward", averagePoolBackward(3)).with(ops.Def{Decomp: averagePoolBackward(3)}),
 		decomposed("_adaptive_avg_pool2d_backward", adaptivePoolBackward(2)).with(ops.Def{Decomp: adaptivePoolBackward(2)}),
 		decomposed("_adaptive_avg_pool3d_backward", adaptivePoolBackward(3)).with(ops.Def{Decomp: adaptivePoolBackward(3)}),
 		giving("_adaptive_avg_pool2d", func(c call) *tensor.Tensor {
 			return adaptiveAverage("adaptive_avg_pool2d", c, 2)
-		}).with(ops.Def{Grad: pooledBy("_adaptive_avg_pool2d_backward")}),
+		}).with(ops.Def{Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool2d_backward")}),
 		giving("_adaptive_avg_pool3d", func(c call) *tensor.Tensor {
 			return adaptiveAverage("adaptive_avg_pool3d", c, 3)
-		}).with(ops.Def{Grad: pooledBy("_adaptive_avg_pool3d_backward")}),
+		}).with(ops.Def{Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool3d_backward")}),
 		giving("max_unpool2d", maxUnpool).with(ops.Def{Grad: concrete(func(c gradient) { unpooledGrad(c, 2) })}),
 		giving("max_unpool3d", maxUnpool).with(ops.Def{Grad: concrete(func(c gradient) { unpooledGrad(c, 3) })}),
 		define("fractional_max_pool2d", func(c call) { c.give(fractionalMaxPool(c, 2)) }),

@@ -220,7 +220,7 @@ var quantizeFamily = slices.Concat([]definition{
 	giving("_make_per_channel_quantized_tensor", func(c call) *tensor.Tensor {
 		return underQuantizer(must(c.tensor(0).Clone(tensor.ContiguousFormat)), channelQuantizer(c, 1))
 	}),
-	giving("dequantize.self", func(c call) *tensor.Tensor { return dequantized(c.tensor(0)) }).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
+	giving("dequantize.self", func(c call) *tensor.Tensor { return dequantized(c.tensor(0)) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.AsWritten}),
 	giving("dequantize.tensor", func(c call) *tensor.Tensor { return dequantized(c.tensor(0)) }),
 	define("dequantize.tensors", func(c call) {
 		ts := c.tensors(0)

@@ -353,7 +353,7 @@ var randomFamily = slices.Concat([]definition{
 		randomRange(t, int64(c.int(1)), int64(c.int(2)), tensor.DefaultGenerator())
 		return t
 	}),
-	giving("normal.Tensor_float", normalOf).with(ops.Def{Grad: zeroOfSelf}).onZeros(),
+	giving("normal.Tensor_float", normalOf).with(ops.Def{Reads: ops.ReadsNothing, Grad: zeroOfSelf}).onZeros(),
 	giving("normal.float_Tensor", normalOf).with(ops.Def{Grad: concrete(func(c gradient) { c.give(1, c.zeros(c.in(1))) })}).onZeros(),
 	giving("normal.Tensor_Tensor", normalOf).with(ops.Def{Grad: concrete(func(c gradient) {
 		c.give(0, c.zeros(c.in(0)))
@@ -372,8 +372,8 @@ var randomFamily = slices.Concat([]definition{
 		t := must(tensor.EmptyLike(p, p.DType()))
 		drawBernoulliFrom(c.generator(1), t, p)
 		return t
-	}).with(ops.Def{Grad: zeroOfSelf}).onZeros().outApart(),
-	filled("bernoulli.p", func(c call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.float(1), gen) }).with(ops.Def{Grad: zeroOfSelf}).onZeros().outApart(),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: zeroOfSelf}).onZeros().outApart(),
+	filled("bernoulli.p", func(c call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.float(1), gen) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: zeroOfSelf}).onZeros().outApart(),
 	filling("bernoulli_.float", func(c call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.float(1), gen) }),
 	filling("bernoulli_.Tensor", func(c call, t *tensor.Tensor, gen *tensor.Generator) {
 		drawBernoulliFrom(gen, t, must(c.tensor(1).Expand(t.Shape()...)))
@@ -397,7 +397,7 @@ var randomFamily = slices.Concat([]definition{
 			scale = 1 / (1 - p)
 		}
 		c.give(scaleBy(mul.on(t, mask), scale), mask)
-	}).with(ops.Def{Grad: nativeDropoutGrad, Tags: ops.Symbolic}).onZeros(),
+	}).with(ops.Def{Reads: ops.ReadsNothing.AndResult(1), Grad: nativeDropoutGrad, Tags: ops.Symbolic}).onZeros(),
 },
 	dropping("dropout", dropout), onZeros(dropping("feature_dropout", featureDropout)),
 	onZeros(dropping("alpha_dropout", func(t *tensor.Tensor, p float64, train bool) *tensor.Tensor { return alphaDropout(t, p, train, false) })),

@@ -37,6 +37,9 @@ func (x composer) step(gates int, input, hidden tensors, state []tensors) []tens
 		fresh := x.do("tanh", x.do("add.Tensor", xs[2], x.do("mul.Tensor", reset, hs[2])))
 		return []tensors{x.do("add.Tensor", fresh, x.do("mul.Tensor", keep, x.do("sub.Tensor", state[0], fresh)))}
 	}
+	if input.Dim() == 2 && tensor.SameShape(input.Shape(), hidden.Shape()) && x.fusesLSTM(input.Size(0), input.Size(1), state[1], input, hidden) {
+		return x.fusedLSTM(input, hidden, state[1], value.None, value.None)
+	}
 	all := x.chunks(x.do("add.Tensor", input, hidden), 4)
 	in, forget, out := x.do("sigmoid", all[0]), x.do("sigmoid", all[1]), x.do("sigmoid", all[3])
 	memory := x.do("add.Tensor", x.do("mul.Tensor", forget, state[1]), x.do("mul.Tensor", in, x.do("tanh", all[2])))
@@ -50,7 +53,12 @@ func composeCell(gates int) ops.Decomposition {
 		if gates == lstmGates && len(state) != 2 {
 			raise(source.RuntimeError, "lstm_cell expects two hidden states")
 		}
-		next := x.step(gates, x.do("linear", a[0], a[2], a[4]), x.do("linear", state[0], a[3], a[5]), state)
+		var next []tensors
+		if gates == lstmGates && x.fusesCell(a, state) { // the gradients of both biases are one sum
+			next = x.fusedLSTM(x.do("linear", a[0], a[2]), x.do("linear", state[0], a[3]), state[1], a[4], a[5])
+		} else {
+			next = x.step(gates, x.do("linear", a[0], a[2], a[4]), x.do("linear", state[0], a[3], a[5]), state)
+		}
 		out := make([]value.Value, len(next))
 		for i, t := range next {
 			out[i] = value.OfTensor(t)

@@ -399,10 +399,10 @@ func normOfArgs(c call, dims []int, keepdim bool, d tensor.DType) *tensor.Tensor
 var reduceFamily = slices.Concat([]definition{
 	giving("sum", func(c call) *tensor.Tensor {
 		return sum(c.tensor(0), nil, false, c.dtypeOr(1, sumType(c.tensor(0).DType())))
-	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Tags: ops.AsWritten | ops.InGroups | ops.Reduces}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, sumOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Tags: ops.AsWritten | ops.InGroups | ops.Reduces}),
 	giving("sum.dim_IntList", func(c call) *tensor.Tensor {
 		return sum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
-	}).with(ops.Def{Grad: func(g grad) { g.Give(0, sumOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Tags: ops.AsWritten | ops.InGroups | ops.Reduces, Node: "SumBackward1"}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, sumOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Tags: ops.AsWritten | ops.InGroups | ops.Reduces, Node: "SumBackward1"}),
 	giving("sum_to_size", func(c call) *tensor.Tensor { return sumToSize(c.tensor(0), c.ints(1)) }),
 	giving("_grad_sum_to_size", func(c call) *tensor.Tensor {
 		if c.isNone(1) {
@@ -412,12 +412,12 @@ var reduceFamily = slices.Concat([]definition{
 	}),
 	giving("mean", func(c call) *tensor.Tensor {
 		return mean(c.tensor(0), nil, false, c.dtypeOr(1, c.tensor(0).DType()))
-	}).with(ops.Def{Grad: func(g grad) { g.Give(0, meanOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Out: ops.OutOfResult, Tags: ops.Grouped | ops.AsWritten}).quantized(sameScale),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, meanOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Out: ops.OutOfResult, Tags: ops.Grouped | ops.AsWritten}).quantized(sameScale),
 	giving("mean.dim", func(c call) *tensor.Tensor {
 		result := c.dtypeOr(3, c.tensor(0).DType())
 		check(c.isNone(3) || !isIntegral(result), "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
 		return mean(c.tensor(0), c.ints(1), c.bool(2), result)
-	}).with(ops.Def{Grad: func(g grad) { g.Give(0, meanOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutOfResult, Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}).quantized(sameScale),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, meanOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutOfResult, Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}).quantized(sameScale),
 	giving("nansum", func(c call) *tensor.Tensor {
 		return nanSum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
 	}),

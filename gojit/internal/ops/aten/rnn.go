@@ -270,4 +270,4 @@ var rnnFamily = append([]definition{
 		rest[3] = value.Float(0)
 		c.movedWith("_pad_packed_sequence", rest)
 	}), Tags: ops.AsWritten}),
-}, append(layers("gru", &gruCell), append(layers("rnn_tanh", &plainTanh), layers("rnn_relu", &plainRelu)...)...)...)
+}, slices.Concat(layers("gru", &gruCell), layers("rnn_tanh", &plainTanh), layers("rnn_relu", &plainRelu), fusedCells)...)

@@ -63,7 +63,7 @@ var sparseFamily = slices.Concat([]definition{
 		}
 		c.sparseFactors(1, 2, c.do("mul.Scalar", c.g(), plain(c.number(4))))
 	})}),
-	define("coalesce", func(call) { refuseBackend("aten::is_coalesced", "CPU") }).with(ops.Def{Grad: passedOn}),
+	define("coalesce", func(call) { refuseBackend("aten::is_coalesced", "CPU") }).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn}),
 }, compressedFamily)
 
 // checkSparseDims checks the numbers of dimensions that the first two arguments are.

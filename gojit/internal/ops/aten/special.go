@@ -267,14 +267,14 @@ var specialFamily = slices.Concat(fromRecords(besselRecords), []definition{
 		less := c.add(c.mul(c.out(0), c.do("sgn", x)), c.overSelf(c.out(0), x))
 		c.give(0, c.mul(c.g(), c.besselSlope(x, c.sub(c.do("special_i0e", x), less))))
 	})}),
-	mapping("special_bessel_j0", math.J0).with(ops.Def{Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x))) })}), mapping("special_bessel_j1", math.J1).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_bessel_j0") })}),
-	mapping("special_bessel_y0", math.Y0).with(ops.Def{Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("special_bessel_y1", x))) })}), mapping("special_bessel_y1", math.Y1).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_bessel_y0") })}),
+	mapping("special_bessel_j0", math.J0).with(ops.Def{Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x))) })}), mapping("special_bessel_j1", math.J1).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_bessel_j0") })}),
+	mapping("special_bessel_y0", math.Y0).with(ops.Def{Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("special_bessel_y1", x))) })}), mapping("special_bessel_y1", math.Y1).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_bessel_y0") })}),
 	mapping("special_erfcx", scaledErfc).with(ops.Def{Grad: concrete(func(c gradient) {
 		slope := c.plus(c.scale(c.mul(c.in(0), c.out(0)), 2), -2/math.Sqrt(math.Pi))
 		c.give(0, c.mul(c.g(), slope))
 	})}),
 	mapping("special_ndtr", normalCDF),
-	mapping("special_ndtri", func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }).with(ops.Def{Grad: ofResult(func(g grad, dy, y ref) ref {
+	mapping("special_ndtri", func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }).with(ops.Def{Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref {
 		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
 	})}),
 	mapping("special_log_ndtr", logNormalCDF),
@@ -298,9 +298,9 @@ var specialFamily = slices.Concat(fromRecords(besselRecords), []definition{
 // besselRecords are those of the modified Bessel functions that kernels compute.
 var besselRecords = []ops.Def{
 	{Name: "i0", Aliases: []string{"special_i0"}, Into: into(onTensor(bessel0)),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("special_i1", x)) })},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("special_i1", x)) })},
 	{Name: "special_modified_bessel_i0", Into: into(onTensor(bessel0)),
-		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("special_modified_bessel_i1", x)) })},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("special_modified_bessel_i1", x)) })},
 	{Name: "special_i0e", Into: into(onTensor(bessel0Scaled)), Grad: func(g grad) {
 		x := g.In(0)
 		g.Give(0, g.Mul(g.Grad(0), g.Minus(g.Do("special_i1e", x), g.Mul(g.Do("sgn", x), g.Out(0)))))

@@ -483,40 +483,40 @@ func channelShuffle(t *tensor.Tensor, groups int) *tensor.Tensor {
 }
 
 var viewFamily = slices.Concat([]definition{
-	viewing("view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("view.dtype", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewDType(c.dtypeOr(1, t.DType())) }),
-	viewing("_unsafe_view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
+	viewing("_unsafe_view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten}),
 	viewing("_reshape_alias", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.AsStrided(c.ints(1), c.ints(2), t.Offset())
-	}).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
-	viewing("view_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.tensor(1).Shape()...) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
-	viewing("reshape", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.ints(1)...) }).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten, Node: "ReshapeAliasBackward0"}),
-	viewing("reshape_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.tensor(1).Shape()...) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
-	viewing("ravel", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
-	viewing("flatten.using_ints", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.int(1), c.int(2)) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten, Node: "ReshapeAliasBackward0"}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten}),
+	viewing("view_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.tensor(1).Shape()...) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
+	viewing("reshape", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.ints(1)...) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten, Node: "ReshapeAliasBackward0"}),
+	viewing("reshape_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.tensor(1).Shape()...) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
+	viewing("ravel", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten}),
+	viewing("flatten.using_ints", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.int(1), c.int(2)) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten, Node: "ReshapeAliasBackward0"}),
 	viewing("unflatten.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		noScalar(c.int(1), t)
 		return t.Unflatten(c.int(1), c.ints(2))
-	}).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
-	viewing("transpose.int", transposeView).with(ops.Def{Aliases: []string{"swapaxes", "swapdims"}, Grad: transposedGrad, Tags: ops.Symbolic | ops.AsWritten}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten}),
+	viewing("transpose.int", transposeView).with(ops.Def{Aliases: []string{"swapaxes", "swapdims"}, Reads: ops.ReadsNothing, Grad: transposedGrad, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("swapaxes", transposeView),
 	viewing("swapdims", transposeView),
-	viewing("t", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }).with(ops.Def{Grad: func(g grad) { g.Give(0, g.Do("t", g.Grad(0))) }, Tags: ops.Grouped | ops.AsWritten}),
-	viewing("permute", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.ints(1)...) }).with(ops.Def{Grad: permuteGrad, Tags: ops.Grouped | ops.AsWritten}),
+	viewing("t", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }).with(ops.Def{Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, g.Do("t", g.Grad(0))) }, Tags: ops.Grouped | ops.AsWritten}),
+	viewing("permute", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.ints(1)...) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: permuteGrad, Tags: ops.Grouped | ops.AsWritten}),
 	viewing("movedim.intlist", moveDims).with(ops.Def{Aliases: []string{"moveaxis.intlist"}, Grad: concrete(func(c gradient) { c.give(0, c.do("movedim.intlist", c.g(), c.arg(2), c.arg(1))) }), Tags: ops.AsWritten}),
 	viewing("movedim.int", moveDims).with(ops.Def{Aliases: []string{"moveaxis.int"}, Grad: concrete(func(c gradient) { c.give(0, c.do("movedim.int", c.g(), c.arg(2), c.arg(1))) }), Tags: ops.AsWritten}),
 	viewing("moveaxis.intlist", moveDims),
 	viewing("moveaxis.int", moveDims),
-	viewing("expand", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
-	viewing("expand_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.tensor(1).Shape()...) }).with(ops.Def{Grad: passedOn, Tags: ops.Broadcasts | ops.Symbolic | ops.AsWritten | ops.ShapeOnly}),
-	viewing("broadcast_to", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
-	viewing("squeeze", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Grouped | ops.AsWritten}),
-	viewing("squeeze.dim", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Grouped | ops.AsWritten, Node: "SqueezeBackward1"}),
-	viewing("unsqueeze", unsqueezeView).with(ops.Def{Grad: reshaped, Tags: ops.Grouped | ops.AsWritten | ops.InGroups}),
-	viewing("select.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.int(1), c.int(2)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+	viewing("expand", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
+	viewing("expand_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.tensor(1).Shape()...) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.Broadcasts | ops.Symbolic | ops.AsWritten | ops.ShapeOnly}),
+	viewing("broadcast_to", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
+	viewing("squeeze", squeezeView).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten}),
+	viewing("squeeze.dim", squeezeView).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten, Node: "SqueezeBackward1"}),
+	viewing("unsqueeze", unsqueezeView).with(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten | ops.InGroups}),
+	viewing("select.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.int(1), c.int(2)) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: concrete(func(c gradient) {
 		c.give(0, c.do("select_backward", c.g(), c.shape(0), c.int(1), c.int(2)))
 	}), Tags: ops.AsWritten}),
-	viewing("slice.Tensor", sliceView).with(ops.Def{Grad: concrete(func(c gradient) {
+	viewing("slice.Tensor", sliceView).with(ops.Def{Reads: ops.ReadsNothing, Grad: concrete(func(c gradient) {
 		start, end := 0, math.MaxInt64
 		if !c.isNone(2) {
 			start = c.int(2)
@@ -526,7 +526,7 @@ var viewFamily = slices.Concat([]definition{
 		}
 		c.give(0, c.do("slice_backward", c.g(), c.shape(0), c.int(1), start, end, c.int(4)))
 	}), Tags: ops.AsWritten}),
-	viewing("narrow", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Narrow(c.int(1), c.int(2), c.int(3)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+	viewing("narrow", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Narrow(c.int(1), c.int(2), c.int(3)) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: concrete(func(c gradient) {
 		start := wrap(c.int(2), c.shape(0)[wrap(c.int(1), len(c.shape(0)))])
 		c.give(0, c.do("slice_backward", c.g(), c.shape(0), c.int(1), start, start+c.int(3), 1))
 	}), Tags: ops.AsWritten}),
@@ -562,11 +562,11 @@ var viewFamily = slices.Concat([]definition{
 	giving("conj", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }).with(ops.Def{Grad: conjugateGrad, Tags: ops.AsWritten}),
 	giving("conj_physical", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }).with(ops.Def{Grad: conjugateGrad, Tags: ops.AsWritten}),
 	giving("_conj", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }).with(ops.Def{Grad: conjugateGrad, Tags: ops.AsWritten}),
-	giving("resolve_conj", itself).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
-	giving("resolve_neg", itself).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
+	giving("resolve_conj", itself).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.AsWritten}),
+	giving("resolve_neg", itself).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.AsWritten}),
 	giving("lift_fresh", itself),
 	giving("lift", itself),
-	giving("alias", func(c call) *tensor.Tensor { return c.tensor(0).Alias() }).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
+	giving("alias", func(c call) *tensor.Tensor { return c.tensor(0).Alias() }).with(ops.Def{Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.AsWritten}),
 	giving("detach", func(c call) *tensor.Tensor { return c.tensor(0).Detach() }),
 
 	reshaping("squeeze_", squeezeView),
@@ -578,17 +578,17 @@ var viewFamily = slices.Concat([]definition{
 	reshaping("t_", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }),
 	reshaping("as_strided_", asStrided),
 
-	parting("split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Split(c.int(1), c.int(2)) }).with(ops.Def{Grad: joined, Tags: ops.Symbolic | ops.AsWritten}),
-	parting("unsafe_split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Split(c.int(1), c.int(2))) }).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
-	parting("split.sizes", splitSizes).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
+	parting("split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Split(c.int(1), c.int(2)) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.Symbolic | ops.AsWritten}),
+	parting("unsafe_split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Split(c.int(1), c.int(2))) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten}),
+	parting("split.sizes", splitSizes).with(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten}),
 	parting("split", splitSizes).with(ops.Def{Decomp: emitting("split_with_sizes")}),
-	parting("split_with_sizes", splitSizes).with(ops.Def{Grad: joined, Tags: ops.AsWritten, Node: "SplitWithSizesBackward0"}),
-	parting("unsafe_split_with_sizes", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(splitSizes(c, t)) }).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
-	parting("chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }).with(ops.Def{Grad: joined, Tags: ops.AsWritten, Node: "SplitBackward0"}),
-	parting("unsafe_chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Chunk(c.int(1), c.int(2))) }).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
+	parting("split_with_sizes", splitSizes).with(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten, Node: "SplitWithSizesBackward0"}),
+	parting("unsafe_split_with_sizes", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(splitSizes(c, t)) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten}),
+	parting("chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten, Node: "SplitBackward0"}),
+	parting("unsafe_chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Chunk(c.int(1), c.int(2))) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten}),
 	parting("tensor_split.sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
 		return t.TensorSplit(sections(c.int(1)), c.int(2))
-	}).with(ops.Def{Grad: joined, Tags: ops.AsWritten}),
+	}).with(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten}),
 	parting("tensor_split.indices", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.TensorSplitAt(c.ints(1), c.int(2)) }),
 	parting("tensor_split.tensor_indices_or_sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
 		at := c.tensor(1)
@@ -598,7 +598,7 @@ var viewFamily = slices.Concat([]definition{
 		}
 		return t.TensorSplitAt(integersOf(at), c.int(2))
 	}).onZeros(),
-	parting("unbind.int", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Unbind(c.int(1)) }).with(ops.Def{Grad: func(g grad) { g.Give(0, g.Do("stack", g.GradList(), g.Arg(1))) }, Tags: ops.Symbolic | ops.AsWritten}),
+	parting("unbind.int", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Unbind(c.int(1)) }).with(ops.Def{Reads: ops.ReadsNothing, Grad: func(g grad) { g.Give(0, g.Do("stack", g.GradList(), g.Arg(1))) }, Tags: ops.Symbolic | ops.AsWritten}),
 	define("broadcast_tensors", func(c call) { c.giveList(broadcastTensors(c.tensors(0))) }).with(ops.Def{Decomp: broadcastEach}),
 
 	giving("repeat", func(c call) *tensor.Tensor { return repeat(c.tensor(0), c.ints(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
