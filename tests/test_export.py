@@ -52,7 +52,7 @@ def test_metadata():
 
 
 def test_what_is_no_module():
-    """Export IR specification, "What is Export IR": its function f(x, y) is refused, as by PyTorch 2."""
+    """Export IR specification, "get_attr": the function f(x, y) of its example is refused, as by PyTorch 2."""
     with pytest.raises(ValueError, match="to be an instance of `torch.nn.Module`"):
         torch.export.export(lambda x: x, (torch.ones(1),))
 

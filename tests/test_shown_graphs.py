@@ -55,8 +55,8 @@ NODE = re.compile(r"(\s+)(?:(%.*?) = )?([a-z_]\w*::\w+|\^\w+)[\[(]")
 class Node:
     """A node of the text of a graph, and the nodes of its blocks."""
 
-    def __init__(self, indent, results, kind, planned):
-        self.indent, self.results, self.kind, self.planned = indent, results or "", kind, planned
+    def __init__(self, indent, results, kind, planned, is_fallback):
+        self.indent, self.results, self.kind, self.planned, self.is_fallback = indent, results or "", kind, planned, is_fallback
         self.blocks = []
 
     def tells(self):
@@ -69,7 +69,7 @@ class Node:
 def parts(text):
     """The nodes of the graph of a text; those of a subgraph are in the node that runs it."""
     graphs, name = {"": []}, ""
-    open_nodes = []
+    open_nodes, fallbacks = [], set()
     for line in text.splitlines():
         if found := re.match(r"with (\S+) = graph\(", line):
             name, open_nodes = found[1], []
@@ -78,7 +78,9 @@ def parts(text):
             indent, results, kind = len(found[1]), found[2], found[3]
             while open_nodes and open_nodes[-1].indent >= indent:
                 open_nodes.pop()
-            node = Node(indent, results, kind, "region=" in line)
+            if "fallback=1" in line:
+                fallbacks.add(results.partition(" ")[0])
+            node = Node(indent, results, kind, "region=" in line, any(f"({name}," in line or f"({name})" in line for name in fallbacks))
             (open_nodes[-1].blocks if open_nodes else graphs[name]).append(node)
             open_nodes.append(node)
 
@@ -92,9 +94,20 @@ def parts(text):
     return graphs[""]
 
 
-def kernel(node):
+def operators(group):
+    """The kinds of the nodes of a group, and of those that lie in it."""
+    found = []
+    for node in group.blocks:
+        if node.kind == GROUP:
+            found += operators(node)
+        elif node.kind not in ("prim::Constant", "prim::ListConstruct"):
+            found.append(node.kind)
+    return found
+
+
+def kernel(group):
     """The name of the event of a group that runs as one."""
-    return "plan" if node.planned else "fused_" + "_".join(n.kind.partition("::")[2] for n in node.blocks if n.kind != "prim::Constant")
+    return "plan" if group.planned else "fused_" + "_".join(kind.partition("::")[2] for kind in operators(group))
 
 
 def counted(nodes, events, once=True, most=1):
@@ -140,24 +153,50 @@ def parents(event):
         yield event
 
 
-def calls(node):
-    """Whether a node, or one in its blocks, calls what has a graph of its own, or Python."""
-    return node.kind in ("prim::CallMethod", "prim::CallFunction") or node.kind.startswith("^") or any(calls(n) for n in node.blocks)
+def calls(node, fell_back):
+    """Whether a node, or one in its blocks, calls what has a graph of its own, or Python. Functions for other types are called where guards fail."""
+    is_call = node.kind in ("prim::CallMethod", "prim::CallFunction") and (fell_back or not node.is_fallback)
+    return is_call or node.kind.startswith("^") or any(calls(n, fell_back) for n in node.blocks)
 
 
-def differences(function, profile):
-    """What the events of the last call of a function have other than the graph that is shown of it."""
-    explained = torch.jit.explain(function)
-    return unlike(parts(explained.graph), events_of(profile, explained.name))
-
-
-def unlike(nodes, events):
+def unlike(nodes, events, fell_back=False):
+    """What the events of a call have other than the nodes that are shown of it."""
     least, greatest = counted(nodes, events)
-    if any(calls(node) for node in nodes):
+    if any(calls(node, fell_back) for node in nodes):
         greatest.update(dict.fromkeys(events, MANY))  # the graph of what is called is not shown
     for name in sorted({*least, *events}):
         if not least[name] <= events[name] <= greatest[name]:
             yield f"{name}: {events[name]} events, {least[name]} to {greatest[name]} nodes"
+
+
+def guarded(nodes):
+    """The names of the events of all that runs behind a guard."""
+    for node in nodes:
+        if node.kind in (GROUP, "prim::DifferentiableGraph"):
+            yield kernel(node) if node.kind == GROUP else NAMES[node.kind]
+        yield from guarded(node.blocks)
+
+
+def groups(nodes):
+    """All groups among nodes and in their blocks."""
+    for node in nodes:
+        if node.kind == GROUP:
+            yield node
+        yield from groups(node.blocks)
+
+
+def apart(events, nodes):
+    """The events of a call as if each operator of a kernel and of a plan had its own; None where it cannot be told which plans ran."""
+    plans = [group for group in groups(nodes) if group.planned]
+    if events["plan"] not in (0, len(plans)):
+        return None
+    found = collections.Counter(events)
+    ran = [(group, 1) for group in plans] if found.pop("plan", 0) else []
+    ran += [(group, found.pop(kernel(group))) for group in groups(nodes) if not group.planned and kernel(group) in found]
+    for group, count in ran:
+        for operator in operators(group):
+            found[NAMES.get(operator, operator)] += count
+    return found
 
 
 class Shown:
@@ -167,15 +206,32 @@ class Shown:
         self.program, self.warm, self.found = program, warm, found
 
     def __getattr__(self, name):
-        return Shown(getattr(self.program, name), self.warm, self.found)
+        found = getattr(self.program, name)
+        return Shown(found, self.warm, self.found) if hasattr(found, "_explain") else found
 
     def __call__(self, *args, **kwargs):
         for _ in range(self.warm):
             self.program(*copy.deepcopy(args), **copy.deepcopy(kwargs))
         with torch.autograd.profiler.profile() as profile:
             result = self.program(*args, **kwargs)
-        self.found.append(list(differences(self.program, profile)))
+        try:
+            found = self.differences(profile)
+        except Exception as error:  # which the run of a case would take for the program's
+            found = [repr(error)]
+        self.found.append(found)
         return result
+
+    def differences(self, profile):
+        explained = torch.jit.explain(self.program)
+        events, nodes = events_of(profile, explained.name), parts(explained.graph)
+        fell_back = not any(name in events for name in guarded(nodes))
+        found = list(unlike(nodes, events, fell_back))
+        events = apart(events, nodes)
+        if events is not None:
+            optimized = getattr(self.program, "forward", self.program).get_debug_state().execution_plans
+            optimized = next(iter(optimized.values())).graph
+            found += [f"optimized graph: {line}" for line in unlike(parts(str(optimized)), events, fell_back)]
+        return found
 
 
 @pytest.fixture(params=SETTINGS)
@@ -341,3 +397,19 @@ def test_shown_graphs_run_as_calls_do(setting, size):
     shown = torch.jit.last_executed_optimized_graph()
     assert ran == counts(lambda: _C._jit_interpret_graph(shown, (x, size)))
     assert ran["aten::mm"] == size // 2
+
+
+@pytest.mark.parametrize("setting", ["groups"], indirect=True)
+@pytest.mark.parametrize("gradients", [False, True])
+def test_explanations_have_the_groups_of_specialized_code(setting, gradients):
+    """The groups of graphs that groups and differentiable graphs run are told, as those of a graph without profiles are."""
+
+    def f(x, y):
+        return (x * y + x).relu()
+
+    f, x = torch.jit.script(f), torch.ones(3, requires_grad=gradients)
+    for _ in range(3):
+        f(x, x)
+    explained = torch.jit.explain(f)
+    assert [group.operators for group in explained.groups] == [["aten::mul", "aten::add", "aten::relu"]]
+    assert ("prim::DifferentiableGraph" in explained.graph) == gradients
