@@ -326,6 +326,7 @@ MODULES = {
     "loop": (Loops(), (3, 2, 4)),
     "residual": (Residual(), (1, 3, 6, 6)),
     "recurrent": (Recurrent(), (3, 2, 4)),
+    "overloaded": (nn.GRU(3, 4), (2, 1, 3)),
 }
 
 
