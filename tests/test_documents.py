@@ -1,6 +1,8 @@
 """What the documents say that PyTorch was designed by: each test names the document and its section."""
 
+import collections
 import os
+import re
 import subprocess
 import sys
 
@@ -41,6 +43,69 @@ def test_values_belong_to_one_graph():
     value = _C.Graph().addInput()
     with pytest.raises(RuntimeError, match="another graph"):
         _C.Graph().registerOutput(value)
+
+
+LSTM = """
+def cell(input: Tensor, hx: Tensor, cx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor, b_hh: Tensor):
+    gates = torch.mm(input, w_ih.t()) + torch.mm(hx, w_hh.t()) + b_ih + b_hh
+    ingate, forgetgate, cellgate, outgate = gates.chunk(4, 1)
+    cy = torch.sigmoid(forgetgate) * cx + torch.sigmoid(ingate) * torch.tanh(cellgate)
+    return torch.sigmoid(outgate) * torch.tanh(cy), cy
+
+
+def lstm(input: Tensor, hx: Tensor, cx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor, b_hh: Tensor):
+    outputs = []
+    for i in range(input.size(0)):
+        hx, cx = cell(input[i], hx, cx, w_ih, w_hh, b_ih, b_hh)
+        outputs.append(hx)
+    return hx, cx
+"""
+
+
+def lstm_arguments(*sizes, gradients=False):
+    return [torch.randn(*size, requires_grad=gradients) for size in (sizes, (3, 5), (3, 5), (20, 4), (20, 5), (20,), (20,))]
+
+
+def test_lists_that_nothing_reads_are_no_part_of_a_loop():
+    """IR document (2018), the graph of simple_lstm: the loop carries the state, and its list of outputs is gone."""
+    graph = torch.jit.CompilationUnit(LSTM).lstm.graph
+    assert graph.findNode("aten::append") is None and graph.findNode("prim::ListConstruct") is None
+    loop = graph.findNode("prim::Loop")
+    assert [v.debugName() for v in loop.outputs()] == ["hx", "cx"]
+
+
+@pytest.fixture
+def grouping():
+    """The executor as in PyTorch's builds with LLVM: functions are profiled, and groups are made on the CPU."""
+    for name, value in GROUPING.items():
+        getattr(_C, name)(value)
+    yield
+    for name, value in GROUPING.items():
+        if name != "_jit_set_profiling_executor":
+            getattr(_C, name)(not value)
+
+
+GROUPING = {"_jit_set_profiling_executor": True, "_jit_override_can_fuse_on_cpu": True, "_jit_set_te_must_use_llvm_cpu": False}
+
+
+def specialized(*sizes, gradients=False):
+    f = torch.jit.CompilationUnit(LSTM).cell
+    for _ in range(3):
+        f(*lstm_arguments(*sizes, gradients=gradients))
+    return torch.jit.last_executed_optimized_graph()
+
+
+def kinds(graph):
+    return [node.kind() for node in graph.nodes() if node.kind() != "prim::Constant"]
+
+
+def test_executors_specialize_by_arguments(grouping):
+    """IR document (2018), "Specialization": the graph that runs says what elements, sizes and gradients it is for, and has a way for others."""
+    graph = specialized(3, 4)
+    check = graph.findNode("prim::TypeCheck")
+    assert "Float(3, 20, strides=[20, 1], requires_grad=0, device=cpu)" in str(check)
+    yes, no = (kinds(block) for block in list(check.outputs())[-1].uses()[0].user.blocks())
+    assert (yes, no) == (["prim::TensorExprGroup"], ["prim::CallFunction", "prim::TupleUnpack"])
 
 
 # ---- JIT overview, old ----
@@ -127,6 +192,20 @@ def test_optimizations_are_limited():
     for limit, steps in (("equal=0", ["sweep"]), ("dead_code_elimination=0", ["equal"]), ("equal=1", ["equal", "sweep"]), ("x", ["equal", "sweep"])):
         _, printed = child(LOGGED, PYTORCH_JIT_OPT_LIMIT=limit, **logged)
         assert [s for s in ("equal", "sweep") if f"After {s}:" in printed] == steps, limit
+
+
+def test_cells_are_one_group(grouping):
+    """JIT overview, "Fusers": what is elementwise in a cell, chunk among it, is one group."""
+    group = specialized(3, 4).findNode("prim::TensorExprGroup").g("Subgraph")
+    assert collections.Counter(kinds(group)) == {"aten::add": 4, "prim::ConstantChunk": 1, "aten::sigmoid": 3, "aten::tanh": 2, "aten::mul": 3}
+
+
+def test_cells_are_one_differentiable_graph(grouping):
+    """JIT overview, "Derivate Splitting": with gradients the whole cell is one differentiable graph, behind a check of what requires them."""
+    graph = specialized(3, 4, gradients=True)
+    assert kinds(graph) == ["prim::RequiresGradCheck", "prim::If", "prim::TupleConstruct"]
+    body = graph.findNode("prim::DifferentiableGraph").g("Subgraph")
+    assert [kinds(body).count(kind) for kind in ("aten::mm", "aten::t", "prim::ConstantChunk", "aten::sigmoid")] == [2, 2, 1, 3]
 
 
 class TestPrograms(JitTestCase):
@@ -218,6 +297,30 @@ def test_with_blocks_are_left():
     )
     f = torch.jit.CompilationUnit(text).f
     assert [f(n) for n in (0, 1, 2, 3, 5)] == [-1, 0, -1, 2, -1]
+
+
+def test_names_of_values_behind_exits():
+    """JIT overview, "Exit Transform": the names in the graph of its example are PyTorch's, numbers included, also where both branches leave."""
+    text = "def f(n: int):\n    i = 0\n    while i < 5:\n        if i == 3:\n            i += 1\n            continue\n        i += 2\n    return i\n"
+
+    def names(text):
+        return re.findall(r"%(i(?:\.\d+)?) :", str(torch.jit.CompilationUnit(text).f.graph))
+
+    assert names(text) == ["i.1", "i", "i.31", "i.9", "i.41"]
+    assert names(text.replace("continue", "break")) == ["i.1", "i", "i.31", "i.9", "i.37"]
+    assert names(text.replace("        i += 2", "        else:\n            i += 2\n            break")) == ["i.1", "i", "i.33", "i.9", "i.15"]
+
+
+def test_exits_leave_out_what_follows():
+    """JIT overview, "Exit Transform": behind branches that raise and return nothing stays; what a branch leaves with has its own type."""
+    unreachable = "def f(i: float):\n    if i < 0:\n        raise Exception('negative')\n    else:\n        return i * i\n    print(i)\n"
+    f = torch.jit.CompilationUnit(unreachable).f
+    assert f(4.0) == 16.0 and f.graph.findNode("prim::Print") is None and f.graph.findNode("prim::Uninitialized") is not None
+    refined = torch.jit.CompilationUnit(
+        "def f(n: int, c: bool):\n    x: Optional[int] = 0\n    s = 0\n    for i in range(n):\n        if c:\n            if i < 3:\n                x = None\n"
+        "                continue\n            x = 1\n        else:\n            x = 2\n        s += x\n    return s, x\n"
+    ).f
+    assert [refined(n, c) for n, c in ((2, True), (5, True), (2, False))] == [(0, None), (2, 1), (4, 2)]
 
 
 def test_dead_writes_are_removed():

@@ -69,6 +69,7 @@ def test_results_and_gradients_are_those_of_python(fn, rest, inlining, capsys):
 
 
 def test_graphs_are_guarded_where_gradients_are_wanted():
+    """JIT overview, "DifferentiableGraphOp": what is differentiable is a graph with a check before it and a fallback."""
     f, (x, y) = script(smooth), numbers(True, False)
     f(x, y)
     FileCheck().check("prim::profile").run(torch.jit.last_executed_optimized_graph())
@@ -187,6 +188,7 @@ def mixed(x, y):
 @pytest.mark.parametrize("inlining", [True, False])
 @pytest.mark.parametrize("fn, rest", [(smooth, ()), (mixed, ()), (branching, (True,)), (looping, ()), (printing, ())])
 def test_groups_compute_what_python_computes(fn, rest, inlining, strategy, groups, capsys):
+    """JIT overview, "Dynamic Shapes Options": with each strategy, for sizes that change."""
     torch._C._debug_set_fusion_group_inlining(inlining)
     torch._C._jit_set_texpr_reductions_enabled(inlining)
     torch.jit.set_fusion_strategy(strategy)
@@ -255,6 +257,7 @@ def test_a_state_before_the_gradient_has_no_plan(groups):
 
 
 def test_checks_of_gradients_run_as_nodes():
+    """JIT overview, "Derivate Splitting": the checks that graphs show run."""
     graph = torch._C.parse_ir("""graph(%x : Tensor, %y : Tensor):
       %a : Tensor, %b : Tensor, %ok : bool = prim::RequiresGradCheck[types=[Tensor(requires_grad=1), Tensor(requires_grad=0)]](%x, %y)
       return (%ok)

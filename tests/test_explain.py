@@ -88,3 +88,15 @@ def test_large_graphs_are_shown_as_text():
 def test_texts_are_escaped():
     g = torch._C.parse_ir('graph(%x : Tensor):\n  %y : str = prim::Constant[value="<b>&"]()\n  %z : Tensor = aten::foo(%x, %y)\n  return (%z)\n')
     assert "<b>" not in g._repr_svg_() and "&lt;b&gt;&amp;" in g._repr_svg_()
+
+
+def test_overloaded_methods_are_explained_as_they_ran_last():
+    module = torch.jit.script(torch.nn.LSTM(3, 4))
+    found = []
+    for sizes in ((2, 1, 3), (2, 3)):
+        x = torch.ones(*sizes)
+        module(x)
+        module(torch.nn.utils.rnn.pack_padded_sequence(x, [2]) if x.dim() == 3 else x)
+        found.append(torch.jit.explain(module).name)
+    assert found == ["forward__1", "forward__0"]
+    assert "aten::lstm" in torch.jit.explain(module).graph and module.forward.graph.findNode("aten::lstm") is not None

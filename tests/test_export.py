@@ -14,6 +14,7 @@ class Add(nn.Module):
 
 
 def test_text_of_a_graph():
+    """Export IR specification, "Graph": its first example, with the names and the users of PyTorch 2."""
     ep = torch.export.export(Add(), (torch.randn(1), torch.randn(1)))
     assert str(ep.graph).strip() == (
         "graph():\n"
@@ -40,6 +41,7 @@ def test_parameters_and_buffers_are_inputs():
 
 
 def test_metadata():
+    """Export IR specification, "call_function", "Metadata": the keys of its list; modules stand outermost first, with the root, as in PyTorch 2."""
     ep = torch.export.export(nn.Sequential(nn.Linear(3, 4)), (torch.randn(2, 3),))
     (call,) = [n for n in ep.graph.nodes if n.op == "call_function"]
     assert set(call.meta) == {"val", "stack_trace", "nn_module_stack", "source_fn_stack"}
@@ -50,6 +52,7 @@ def test_metadata():
 
 
 def test_what_is_no_module():
+    """Export IR specification, "get_attr": the function f(x, y) of its example is refused, as by PyTorch 2."""
     with pytest.raises(ValueError, match="to be an instance of `torch.nn.Module`"):
         torch.export.export(lambda x: x, (torch.ones(1),))
 
@@ -109,6 +112,7 @@ def test_writes_views_and_containers():
 
 
 def test_sizes_that_are_dynamic():
+    """Export IR specification, "SymInt": sizes that the program does not fix are symbols, with ranges."""
     class M(nn.Module):
         def __init__(self):
             super().__init__()
@@ -162,6 +166,7 @@ def test_sizes_that_follow_from_elements():
 
 
 def test_control_flow():
+    """Export IR specification, "get_attr": its example of cond, whose branches are graphs of their own."""
     class Cond(nn.Module):
         def forward(self, x, y):
             return torch.cond(y, lambda x: x.sin(), lambda x: x.cos(), [x])

@@ -201,9 +201,18 @@ def test_interfaces_are_inlined():
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return self.step.forward(x)
 
+    class Sets(Uses):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.step = self.step
+            return self.step.forward(x)
+
     frozen = torch.jit.freeze(scripted(Uses()))
     FileCheck().check_not("CallMethod").check("aten::mul").run(frozen.graph)
     assert frozen(torch.ones(1)).item() == 2
+    with pytest.raises(RuntimeError, match="attempted to freeze a module that uses interface attributes"):
+        torch._C._freeze_module(scripted(Uses())._c, [], False)
+    with pytest.raises(RuntimeError, match="failed to freeze interface attribute 'step'"):
+        torch.jit.freeze(scripted(Sets()), ["step"])  # somebody could set it behind the frozen program's back
 
 
 def test_frozen_modules_are_saved_and_copied():

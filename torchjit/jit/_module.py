@@ -523,12 +523,12 @@ class RecursiveScriptModule(ScriptModule):
         if forward is not None:
             self.__dict__["forward"] = forward
         elif overloads := list(_overloads_of_forward(self._c)):
-            self.__dict__["forward"] = _first_that_fits(overloads)
+            self.__dict__["forward"] = _Overloads(overloads)
         original = self.__dict__["_original"]
         if original is None:
             return
         for name, overloads in self.__dict__["_concrete_type"].overloads.items():
-            self.__dict__[name] = _first_that_fits([_native.module_method(self._c, o) for o in overloads])
+            self.__dict__[name] = _Overloads([_native.module_method(self._c, o) for o in overloads])
         state = self.__dict__
         for name in getattr(original, "__jit_ignored_attributes__", ()):
             if name in original.__dict__:
@@ -719,19 +719,28 @@ def _overloads_of_forward(module: Any) -> Iterator[Any]:
         yield method
 
 
-def _first_that_fits(methods: list[Any]) -> Any:
-    """A function that calls the first of several compiled methods that takes the arguments."""
+class _Overloads:
+    """Compiled methods that have one name in Python: a call runs the first that takes the arguments. Its attributes are those of the one that ran last."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        for method in methods[:-1]:
+    def __init__(self, methods: list[Any]) -> None:
+        self._methods = methods
+        self._ran = methods[0]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for method in self._methods:
             try:
-                return method(*args, **kwargs)
+                result = method(*args, **kwargs)
             except RuntimeError as e:
-                if "Declaration: " not in str(e) or "TorchScript" in str(e):
+                if method is self._methods[-1] or "Declaration: " not in str(e) or "TorchScript" in str(e):
                     raise
-        return methods[-1](*args, **kwargs)
+                continue
+            self._ran = method
+            return result
 
-    return call
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "_ran" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self._ran, name)
 
 
 class TracedModule(RecursiveScriptModule):

@@ -14,6 +14,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/plan"
 )
 
@@ -65,24 +66,63 @@ func (e *Engine) Explain(f *ir.Function) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := p.Graph
-	if !e.settings.Load().Fusing {
-		g = g.Twin()
-		fuse.Split(g.Block())
-	}
+	fusing := e.settings.Load().Fusing
+	g := p.shown(fusing)
 	x := &Explanation{Name: f.ShortName(), Graph: g.String(), Groups: []Group{}}
 	if d := draw.Graph(g); d.Count() <= draw.Most {
 		x.Drawing = d.SVG()
 	}
-	e.explain(x, g.Block())
+	if fusing {
+		e.explain(x, p, p.Graph.Block())
+	}
 	return x, nil
 }
 
-func (e *Engine) explain(x *Explanation, block *ir.Block) {
+// shown returns a copy of the graph of a plan in which differentiable graphs have what they run as their bodies; without regions where these are not run.
+func (p *Plan) shown(fusing bool) *ir.Graph {
+	g := p.Graph.Twin()
+	var runs []*Plan
+	p.Graph.Block().Walk(func(n *ir.Node) {
+		if n.Kind() == passes.DifferentiableKind {
+			runs = append(runs, p.ran(n))
+		}
+	})
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != passes.DifferentiableKind {
+			return
+		}
+		if ran := runs[0]; ran != nil {
+			n.SetAttr("Subgraph", ran.shown(fusing))
+		}
+		runs = runs[1:]
+	})
+	if !fusing {
+		fuse.Split(g.Block())
+	}
+	return g
+}
+
+// ran returns how a differentiable graph of a plan ran last, nil where it has not, or no function of its own runs it.
+func (p *Plan) ran(n *ir.Node) *Plan {
+	if d := p.gradients[n]; d != nil {
+		return d.forward.last.Load()
+	}
+	return nil
+}
+
+func (e *Engine) explain(x *Explanation, p *Plan, block *ir.Block) {
 	for n := block.First(); n != nil; n = n.Next() {
+		if body := n.GraphAttr("Subgraph"); body != nil { // of specialized code: its regions are in it
+			if ran := p.ran(n); ran != nil {
+				e.explain(x, ran, ran.Graph.Block())
+			} else {
+				e.explain(x, p, body.Block())
+			}
+			continue
+		}
 		if n.Kind() != interp.GroupKind {
 			for _, inner := range n.Blocks() {
-				e.explain(x, inner)
+				e.explain(x, p, inner)
 			}
 			continue
 		}

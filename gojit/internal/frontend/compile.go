@@ -155,6 +155,7 @@ type Emitter struct {
 	o        Options
 	env      *environment
 	exits    map[*ir.Block]bool // blocks that always leave by a jump or an exception
+	jumps    map[*ir.Block]bool // those of them that end by break or continue
 
 	declaredReturn types.Type // nil where not annotated
 	mergedReturn   types.Type
@@ -189,7 +190,7 @@ func newEmitter(f *ir.Function, o Options) *Emitter {
 		o.Resolver = noResolver{}
 	}
 	g := ir.NewGraphFrom(o.Finisher.spare())
-	return &Emitter{f: f, g: g, resolver: o.Resolver, o: o, exits: map[*ir.Block]bool{},
+	return &Emitter{f: f, g: g, resolver: o.Resolver, o: o, exits: map[*ir.Block]bool{}, jumps: map[*ir.Block]bool{},
 		ints: map[int64]*ir.Value{}, floats: map[float64]*ir.Value{}, complexes: map[complex128]*ir.Value{}}
 }
 

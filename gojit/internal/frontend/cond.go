@@ -341,21 +341,34 @@ func sortedKeys[T any](m map[string]T) []string {
 	return keys
 }
 
-// mergeVariable gives a variable that the branches of an if assign its type behind the if.
+// mergeVariable gives a variable that the branches of an if assign its type behind the if. What it is in a branch that leaves is read by nobody; where
+// the branch ends by break or continue and the type is that of the other branch it stands there all the same, as in PyTorch, whose numbers of names depend on it.
 func (e *Emitter) mergeVariable(at source.Range, name string, yes, no *environment) {
 	read := func(env *environment) *ir.Value {
-		if e.exits[env.block] {
+		if e.exits[env.block] && !e.jumps[env.block] {
 			return nil
 		}
 		old := e.g.SetInsertEnd(env.block)
 		defer e.g.SetInsertPoint(old)
 		s := env.find(name)
-		if s == nil {
-			fail(at, "undefined value %s", name)
+		switch {
+		case s != nil:
+			return s.AsValue(e, at)
+		case e.exits[env.block]:
+			return nil
 		}
-		return s.AsValue(e, at)
+		fail(at, "undefined value %s", name)
+		return nil
 	}
 	t, f := read(yes), read(no)
+	if t != nil && f != nil && !types.Equal(t.Type(), f.Type()) {
+		if e.exits[yes.block] {
+			t = nil
+		}
+		if e.exits[no.block] {
+			f = nil
+		}
+	}
 	switch {
 	case t == nil && f == nil:
 		return

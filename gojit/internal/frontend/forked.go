@@ -39,7 +39,7 @@ func (e *Emitter) emitClosure(def syntax.Def) SugaredValue {
 	n := e.g.InsertNode(e.g.Create("prim::Closure", nil, 1))
 	n.Output().SetType(types.None)
 	b := n.AddBlock()
-	inner := &Emitter{f: e.f, g: e.g, resolver: e.resolver, o: e.o, env: e.env, exits: e.exits, ints: e.ints, floats: e.floats, complexes: e.complexes}
+	inner := &Emitter{f: e.f, g: e.g, resolver: e.resolver, o: e.o, env: e.env, exits: e.exits, jumps: e.jumps, ints: e.ints, floats: e.floats, complexes: e.complexes}
 	inner.o.Self, inner.o.Defaults = nil, nil
 	inner.pushFrame(b)
 	old := e.g.SetInsertEnd(b)

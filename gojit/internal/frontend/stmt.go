@@ -97,7 +97,7 @@ func (e *Emitter) emitJump(s syntax.Stmt, kind, word string) {
 		fail(s.Range, "SyntaxError: '%s' outside loop", strings.ToLower(word))
 	}
 	n := e.g.Create(kind, nil, 0).SetRange(s.Range)
-	e.exits[e.env.block] = true
+	e.exits[e.env.block], e.jumps[e.env.block] = true, true
 	e.g.InsertNode(n)
 }
 

@@ -15,6 +15,7 @@ type Plan struct {
 	facts   []fact
 	memory  layout
 	results []result
+	packing []int // steps whose weights a call brings, and which are packed before the first step runs
 	room    framePool
 }
 
@@ -92,6 +93,11 @@ func (p *program) plan(in given, exact bool, cache *weightCache) (*Plan, error) 
 		made.steps = append(made.steps, s.step)
 	}
 	slices.Reverse(made.steps)
+	for i, s := range made.steps {
+		if c, ok := s.(*convStep); ok && c.weightsAreGiven(p) {
+			made.packing = append(made.packing, i)
+		}
+	}
 	if err := made.findResults(b.last); err != nil {
 		return nil, err
 	}

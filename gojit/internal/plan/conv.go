@@ -255,9 +255,12 @@ func pairOf(v value.Value) [3]int {
 }
 
 func (s *convStep) run(x *frame) error {
-	p, err := s.packedFor(x)
-	if err != nil {
-		return err
+	p := x.packed[x.step]
+	if p == nil {
+		var err error
+		if p, err = s.packedFor(x); err != nil {
+			return err
+		}
 	}
 	in, out := pixels(x.values[s.in]), pixels(x.values[s.out])
 	var like []float32

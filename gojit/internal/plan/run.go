@@ -254,6 +254,7 @@ type frame struct {
 	values   []*tensor.Tensor // nil for what is no tensor
 	targeted []int            // values that are views of what a call brings, or of its results
 	step     int              // that runs
+	packed   []*packed        // the weights of steps, nil for those without and for those that come with a step
 	operands [tensor.MaxOperands]*tensor.Tensor
 	rowRoom  [6]launch.Row
 }
@@ -271,7 +272,7 @@ func (f *framePool) take(p *Plan) *frame {
 func (f *framePool) put(x *frame) { f.pool.Put(x) }
 
 func newFrame(p *Plan) *frame {
-	x := &frame{plan: p, values: make([]*tensor.Tensor, len(p.facts))}
+	x := &frame{plan: p, values: make([]*tensor.Tensor, len(p.facts)), packed: make([]*packed, len(p.steps))}
 	for v := range p.facts {
 		f := &p.facts[v]
 		if f.logical == nil || p.program.isGiven(v) || p.isResultInPlace(v) {
@@ -302,6 +303,11 @@ func (x *frame) run(m *autograd.Mode, in *given, out []value.Value, times *timin
 	defer x.end(&err)
 	x.given = in
 	copy(x.values, in.tensors)
+	for _, i := range p.packing { // where weights cannot be packed, no step runs
+		if x.packed[i], err = p.steps[i].(*convStep).packedFor(x); err != nil {
+			return err
+		}
+	}
 	for _, r := range p.results {
 		if !r.isCopied {
 			if x.values[r.value], err = tensor.EmptyStrided(r.shape, r.strides, r.dtype); err != nil {
@@ -356,6 +362,7 @@ func (x *frame) end(err *error) {
 		x.values[v].Untarget()
 	}
 	clear(x.values[:p.program.inputs+len(p.program.constants)])
+	clear(x.packed)
 	x.given = nil
 	x.arena.Close()
 }

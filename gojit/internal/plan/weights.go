@@ -130,6 +130,16 @@ func (s *convStep) sources(x *frame) (found [6]*tensor.Tensor) {
 	return found
 }
 
+// weightsAreGiven reports whether calls bring all that the weights are made of.
+func (s *convStep) weightsAreGiven(p *program) bool {
+	for _, v := range [...]int{s.weight, s.bias, s.norm[0], s.norm[1], s.norm[2], s.norm[3]} {
+		if v >= 0 && !p.isGiven(v) {
+			return false
+		}
+	}
+	return true
+}
+
 // isOf reports whether weights were made of tensors as they are now.
 func (p *packed) isOf(sources *[6]*tensor.Tensor) bool {
 	at := 0

@@ -20,8 +20,8 @@ type FreezeOptions struct {
 	Preserved []string
 	// PreserveParameters leaves parameters and buffers as attributes.
 	PreserveParameters bool
-	// KeepInterfaces leaves calls of methods of interfaces as they are.
-	KeepInterfaces bool
+	// RefuseInterfaces has modules whose methods use attributes of interface types fail.
+	RefuseInterfaces bool
 	// Mangle gives the name of the new class.
 	Mangle func(name string) string
 }
@@ -38,7 +38,9 @@ func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
 		return nil, err
 	}
 	for _, m := range f.methods {
-		f.prepare(m.graph)
+		if err := f.prepare(m.graph); err != nil {
+			return nil, err
+		}
 		for _, out := range m.graph.Outputs() {
 			if returned, _ := f.resolve(out); returned == module && m.name == "forward" && m.owner == module {
 				return nil, source.Errorf(source.RuntimeError, source.Range{}, "attempted to freeze a module that return itself")
@@ -185,13 +187,18 @@ func (f *freezer) follow(path string) (o *value.Object, last string) {
 }
 
 // prepare inlines what a graph calls, also in the graphs that it forks.
-func (f *freezer) prepare(g *ir.Graph) {
+func (f *freezer) prepare(g *ir.Graph) (err error) {
 	passes.Inline(g)
-	if !f.options.KeepInterfaces {
-		f.inlineInterfaces(g)
+	if f.inlineInterfaces(g); f.options.RefuseInterfaces && len(f.interfaces) > 0 {
+		return source.Errorf(source.RuntimeError, source.Range{}, "attempted to freeze a module that uses interface attributes")
 	}
 	passes.EraseShapeInformation(g)
-	eachFork(g, func(_ *ir.Node, inner *ir.Graph) { f.prepare(inner) })
+	eachFork(g, func(_ *ir.Node, inner *ir.Graph) {
+		if err == nil {
+			err = f.prepare(inner)
+		}
+	})
+	return err
 }
 
 // removeDetach has what uses a detached attribute use the attribute: nothing of a frozen module is trained. Gradients of inputs
@@ -291,11 +298,11 @@ func (f *freezer) inlineInterfaces(g *ir.Graph) {
 	}
 }
 
-// checkInterfaces fails where an attribute of an interface type is set, or the module that it holds is written, which makes it stay.
+// checkInterfaces fails where an attribute of an interface type is set or to be preserved, so that somebody may set it, or the module that it holds is written.
 func (f *freezer) checkInterfaces(preserved map[Slot]bool) error {
 	for s, module := range f.interfaces {
 		for kept := range f.kept {
-			if !preserved[kept] && (kept == s || kept.Object == module) {
+			if kept == s || kept.Object == module && !preserved[kept] {
 				return source.Errorf(source.RuntimeError, source.Range{}, "failed to freeze interface attribute '%s'", s.Name)
 			}
 		}
