@@ -30,7 +30,8 @@ def emitted(compiled: Any) -> Any:
 
 
 def _jit_clear_class_registry() -> None:
-    """Does nothing: a class goes when no program uses it any more."""
+    """Lets the next classes have the names of those that there are; these stay."""
+    _native.release_type_names()
 
 
 def _jit_is_script_object(obj: Any) -> bool:

@@ -570,6 +570,17 @@ def _class_type(cls: type) -> str | None:
 # ---- definitions of named types ----
 
 _names: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
+_forgotten: weakref.WeakSet[type] = weakref.WeakSet()  # of these classes, which are defined again where a program names them
+
+
+def known_name(cls: type) -> str | None:
+    """The name of a class in the unit, None where it is not defined there."""
+    return None if cls in _forgotten else _names.get(cls)
+
+
+def forget_classes() -> None:
+    """Has every class be defined again where a program names it; programs that have been compiled keep theirs."""
+    _forgotten.update(_names)
 
 
 def _unique(cls: type) -> str:
@@ -577,13 +588,14 @@ def _unique(cls: type) -> str:
     name = _native.free_name(qualified_name(cls))
     _known_classes[name] = cls
     _names[cls] = name
+    _forgotten.discard(cls)
     return name
 
 
 def named_tuple_name(cls: Any) -> str:
     """The qualified name of a named tuple class, which is defined in the unit on first use."""
-    if cls in _names:
-        return _names[cls]
+    if (known := known_name(cls)) is not None:
+        return known
     scope = Scope.of_class(cls)
     annotations = _annotations.of_class(cls)
     fields = list(cls._fields)
@@ -596,8 +608,8 @@ def named_tuple_name(cls: Any) -> str:
 
 def enum_name(cls: type[enum.Enum]) -> str:
     """The qualified name of an enumeration, which is defined in the unit on first use."""
-    if cls in _names:
-        return _names[cls]
+    if (known := known_name(cls)) is not None:
+        return known
     values = [member.value for member in cls]
     if not values:
         raise ValueError(f"No enum values defined for: '{type(cls)}'")
@@ -623,8 +635,8 @@ def define_interface(cls: type, scope: Scope) -> str:
     """Defines an interface in the unit."""
     from torchjit.frontend import get_jit_class_def
 
-    if cls in _names:
-        return _names[cls]
+    if (known := known_name(cls)) is not None:
+        return known
     name = _unique(cls)
     tree = get_jit_class_def(cls, cls.__name__)
     _native.define_interface(name, tree.data, scope, _is_nn_module_class(cls))

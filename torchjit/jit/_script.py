@@ -254,8 +254,8 @@ def _compile(fn: Any, declaration: Any) -> Any:
 
 def script_class(cls: type, frame: Any = None) -> str:
     """The qualified name of a class, which is compiled when first needed. Its methods see the names of the frame."""
-    if cls in _resolve._names:
-        return _resolve._names[cls]
+    if (known := _resolve.known_name(cls)) is not None:
+        return known
     from torchjit.frontend import get_default_args, get_jit_class_def
 
     tree = get_jit_class_def(cls, cls.__name__)
