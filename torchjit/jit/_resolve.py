@@ -509,6 +509,8 @@ def _type_or_none(annotation: Any, scope: Scope) -> str | None:
         return None
     if simple is not None:
         return simple
+    if annotation in (typing.List, typing.Dict, typing.Tuple, typing.Optional):  # noqa: UP006
+        _marks.refuse_unparametrized(annotation)
     if annotation is _marks.Future or annotation is _async.Future:
         raise RuntimeError("Attempted to use Future without a contained type. Please add a contained type, e.g. Future[int]")
     if isinstance(annotation, _marks._FutureType):
