@@ -458,7 +458,7 @@ class _Describer:
         annotation = self.annotations.get(name)
         if isinstance(annotation, type) and getattr(annotation, "__torch_script_interface__", False):
             compiled = _compiled_module(item, interface_methods(annotation))
-            self.type.attributes[name] = (qualified_name(annotation), "module")
+            self.type.attributes[name] = (_resolve.interface_name(annotation), "module")
         else:
             compiled = create_traced_module(item) if self.traced else _compiled_submodule(item)
             self.type.attributes[name] = (_native.module_class_name(compiled._c), "module")

@@ -334,7 +334,7 @@ def _classify_class(cls: type) -> tuple[Any, ...]:
     if hasattr(cls, "_fields") and issubclass(cls, tuple):
         return ("named_tuple", named_tuple_name(cls))
     if getattr(cls, "__torch_script_interface__", False):
-        return ("interface", qualified_name(cls))
+        return ("interface", interface_name(cls))
     if _is_nn_module_class(cls) and cls.__mro__[1] is not object:
         from torchjit.jit._recursive import concrete_type_store
 
@@ -552,7 +552,7 @@ def _class_type(cls: type) -> str | None:
     if hasattr(cls, "_fields") and issubclass(cls, tuple):
         return named_tuple_name(cls)
     if getattr(cls, "__torch_script_interface__", False):
-        return qualified_name(cls)
+        return interface_name(cls)
     if issubclass(cls, Tensor):
         return "Tensor"
     if isinstance(cls, _TensorType):
@@ -631,6 +631,11 @@ def script_class_of(obj: Any) -> tuple[str, Any] | None:
     """The qualified name of the script class that an object is an instance of, with the object; None for other objects."""
     name = _names.get(type(obj))
     return None if name is None else (name, obj)
+
+
+def interface_name(cls: type) -> str:
+    """The qualified name of an interface."""
+    return _names.get(cls) or qualified_name(cls)
 
 
 def define_interface(cls: type, scope: Scope) -> str:
