@@ -28,7 +28,7 @@ var freezeMembers = []function{
 func freezeModule(module *value.Object, preserved []string, interfaces, parameters bool) (*value.Object, error) {
 	linkOperators()
 	return freeze.Freeze(module, freeze.FreezeOptions{
-		Preserved: preserved, PreserveParameters: parameters, KeepInterfaces: !interfaces,
+		Preserved: preserved, PreserveParameters: parameters, RefuseInterfaces: !interfaces,
 		Mangle: func(name string) string { return program.Mangle(name) },
 	})
 }

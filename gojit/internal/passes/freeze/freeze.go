@@ -20,8 +20,8 @@ type FreezeOptions struct {
 	Preserved []string
 	// PreserveParameters leaves parameters and buffers as attributes.
 	PreserveParameters bool
-	// KeepInterfaces leaves calls of methods of interfaces as they are.
-	KeepInterfaces bool
+	// RefuseInterfaces fails where methods of interfaces are called.
+	RefuseInterfaces bool
 	// Mangle gives the name of the new class.
 	Mangle func(name string) string
 }
@@ -187,9 +187,7 @@ func (f *freezer) follow(path string) (o *value.Object, last string) {
 // prepare inlines what a graph calls, also in the graphs that it forks.
 func (f *freezer) prepare(g *ir.Graph) {
 	passes.Inline(g)
-	if !f.options.KeepInterfaces {
-		f.inlineInterfaces(g)
-	}
+	f.inlineInterfaces(g)
 	passes.EraseShapeInformation(g)
 	eachFork(g, func(_ *ir.Node, inner *ir.Graph) { f.prepare(inner) })
 }
@@ -291,8 +289,12 @@ func (f *freezer) inlineInterfaces(g *ir.Graph) {
 	}
 }
 
-// checkInterfaces fails where an attribute of an interface type is set, or the module that it holds is written, which makes it stay.
+// checkInterfaces fails where an attribute of an interface type is set, or the module that it holds is written, which makes it stay, and where
+// there is one and there are to be none.
 func (f *freezer) checkInterfaces(preserved map[Slot]bool) error {
+	if f.options.RefuseInterfaces && len(f.interfaces) > 0 {
+		return source.Errorf(source.RuntimeError, source.Range{}, "attempted to freeze a module that uses interface attributes")
+	}
 	for s, module := range f.interfaces {
 		for kept := range f.kept {
 			if !preserved[kept] && (kept == s || kept.Object == module) {
