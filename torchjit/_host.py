@@ -314,6 +314,11 @@ def add_frame(error: Exception, text: str) -> None:
         error.args = (error.args[0] + text, *error.args[1:])
 
 
+def failed_class(error: Exception) -> str:
+    """The name of the class whose definition an error of the compiler is about, "" where it is about none."""
+    return str(error.__dict__.pop("compiled_class", ""))
+
+
 def save(value: Any, file: str) -> None:
     """Writes a value that a program saves into a file, as torch.save does."""
     importlib.import_module("torchjit.serialization").save(value, file)
