@@ -151,9 +151,9 @@ static int write_long(tj_writer *w, PyObject *o) {
 
 static int write_deep(tj_writer *w, PyObject *o, int depth);
 
-static int write_items(tj_writer *w, int64_t kind, PyObject *o, int depth) {
+static int write_items(tj_writer *w, int64_t kind, PyTypeObject *cls, PyObject *o, int depth) {
     Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
-    if (put_int(w, kind | (int64_t)n << 8, 0)) return -1;
+    if (put_pointer(w, kind | (int64_t)n << 8, cls)) return -1;
     for (Py_ssize_t i = 0; i < n && i < PySequence_Fast_GET_SIZE(o); i++)
         if (write_deep(w, PySequence_Fast_GET_ITEM(o, i), depth)) return -1;
     return 0;
@@ -258,8 +258,8 @@ static int write_other(tj_writer *w, PyObject *o, int depth) {
     if (PyFloat_Check(o)) return put_float(w, TJ_FLOAT | numpy_type(o) << 8, PyFloat_AS_DOUBLE(o));
     if (PyLong_Check(o)) return write_long(w, o);
     if (PyUnicode_Check(o)) return tj_write_name(w, o);
-    if (PyTuple_Check(o)) return write_items(w, TJ_TUPLE, o, depth);
-    if (PyList_Check(o)) return write_items(w, TJ_LIST, o, depth);
+    if (PyTuple_Check(o)) return write_items(w, TJ_TUPLE, Py_TYPE(o), o, depth);
+    if (PyList_Check(o)) return write_items(w, TJ_LIST, NULL, o, depth);
     if (PyDict_Check(o)) return write_dict(w, o, depth);
     if (write_numpy_scalar(w, o, &done)) return -1;
     if (done) return 0;
@@ -279,8 +279,8 @@ static int write_deep(tj_writer *w, PyObject *o, int depth) {
     if (o == Py_None) return put_int(w, TJ_NONE, 0);
     if (t == &PyBool_Type) return put_int(w, TJ_BOOL, o == Py_True);
     if (t == &PyUnicode_Type) return tj_write_name(w, o);
-    if (t == &PyTuple_Type) return write_items(w, TJ_TUPLE, o, depth + 1);
-    if (t == &PyList_Type) return write_items(w, TJ_LIST, o, depth + 1);
+    if (t == &PyTuple_Type) return write_items(w, TJ_TUPLE, NULL, o, depth + 1);
+    if (t == &PyList_Type) return write_items(w, TJ_LIST, NULL, o, depth + 1);
     if (t == &PyDict_Type) return write_dict(w, o, depth + 1);
     return write_other(w, o, depth + 1);
 }
@@ -509,7 +509,7 @@ PyObject *tj_read(const tj_word **cursor) {
     case TJ_LIST:
         return read_list(n, cursor);
     case TJ_TUPLE:
-        return read_tuple(NULL, n, cursor);
+        return read_tuple((PyTypeObject *)x->u.p, n, cursor);
     case TJ_SIZE:
         return read_tuple(size_class, n, cursor);
     case TJ_DICT:

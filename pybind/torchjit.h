@@ -28,7 +28,7 @@ typedef enum {
     TJ_STRING,    /* count: bytes of UTF-8; p: the bytes, or NULL where they follow in line */
     TJ_BYTES,     /* count, p as for a string */
     TJ_LIST,      /* count elements follow */
-    TJ_TUPLE,     /* count elements follow */
+    TJ_TUPLE,     /* count elements follow; p: NULL, or the subclass of tuple, while its caller holds it */
     TJ_SIZE,      /* count int words follow: a tensor's shape */
     TJ_DICT,      /* count pairs follow: key, value, key, value */
     TJ_SLICE,     /* start, stop, step follow */

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import importlib
+import operator
 import sys
 import threading
 from typing import Any
 
 
 def return_type(name: str, fields: list[str]) -> type:
-    """The class of an operator's named results: a tuple with field names."""
-    import collections
-
+    """The class of an operator's named results: a tuple with field names, made of a sequence."""
     found = _return_classes.get(name)
-    if found is not None and found._fields == tuple(fields):
+    if found is not None and found.__match_args__ == tuple(fields):
         return _from_sequence(found)
-    made: Any = collections.namedtuple(name, fields)  # type: ignore[misc]
-    made.__module__ = "torch.return_types"
+
+    def new(cls: Any, *args: Any) -> Any:
+        if len(args) != 1 or not hasattr(args[0], "__iter__"):
+            raise TypeError("constructor requires a sequence")
+        items = tuple(args[0])
+        if len(items) != len(fields):
+            raise TypeError(f"torch.return_types.{name}() takes a {len(fields)}-sequence ({len(items)}-sequence given)")
+        return tuple.__new__(cls, items)
 
     def show(self: Any) -> str:
-        return (
-            f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True)) + ")"
-        )
+        return f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True)) + ")"
 
-    made.__repr__ = show  # type: ignore[method-assign]
+    members: dict[str, Any] = {f: property(operator.itemgetter(i)) for i, f in enumerate(fields)}
+    members.update(
+        __slots__=(), __module__="torch.return_types", __new__=new, __repr__=show, __match_args__=tuple(fields), n_fields=len(fields),
+        n_sequence_fields=len(fields), n_unnamed_fields=0, __reduce__=lambda self: (type(self), (tuple(self),)),
+    )  # fmt: skip
+    made = type(name, (tuple,), members)
     _return_classes.setdefault(name, made)
     return _from_sequence(made)
 
@@ -93,7 +101,10 @@ def instance(name: str, attributes: list[str]) -> Any:
 
 def describe(value: Any) -> tuple[str, str, str]:
     """The type's name and the texts of an object, for messages."""
-    return type(value).__name__, repr(value), str(value)
+    name = type(value).__name__
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        name += f" (aka NamedTuple({', '.join(value._fields)}))"
+    return name, repr(value), str(value)
 
 
 def cast(value: Any, kind: str) -> Any:
@@ -301,6 +312,11 @@ def add_frame(error: Exception, text: str) -> None:
 
     if isinstance(error, FrontendError) and error.args and isinstance(error.args[0], str):
         error.args = (error.args[0] + text, *error.args[1:])
+
+
+def failed_class(error: Exception) -> str:
+    """The name of the class whose definition an error of the compiler is about, "" where it is about none."""
+    return str(error.__dict__.pop("compiled_class", ""))
 
 
 def save(value: Any, file: str) -> None:

@@ -170,7 +170,7 @@ def _is_instance(obj: Any, target: Any) -> bool:
     if target is None or target is type(None):
         return obj is None
     if (origin or target) in _UNPARAMETRIZED and not hasattr(target, "__args__"):
-        raise RuntimeError(f"Attempted to use {_UNPARAMETRIZED[origin or target]}")
+        refuse_unparametrized(target)
     if origin is None:
         if target is float:
             return type(obj) is float
@@ -195,6 +195,11 @@ _UNPARAMETRIZED: dict[Any, str] = {
     },
     dict: "Dict without contained types. Please add contained type, e.g. Dict[int, int]",
 }
+
+
+def refuse_unparametrized(target: Any) -> None:
+    """Says that a type lacks what it contains: raises RuntimeError."""
+    raise RuntimeError(f"Attempted to use {_UNPARAMETRIZED[typing.get_origin(target) or target]}")
 
 
 def interface(cls: type) -> type:

@@ -30,7 +30,11 @@ def emitted(compiled: Any) -> Any:
 
 
 def _jit_clear_class_registry() -> None:
-    """Does nothing: a class goes when no program uses it any more."""
+    """Lets the next classes have the names of those that there are; these stay. No module is compiled to one of these classes any more."""
+    from torchjit.jit import _recursive
+
+    _native.release_type_names()
+    _recursive.concrete_type_store = _recursive.ConcreteTypeStore()
 
 
 def _jit_is_script_object(obj: Any) -> bool:

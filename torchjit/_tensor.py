@@ -28,7 +28,14 @@ for _name, _f in _native.operator_methods().items():
         setattr(_TensorBase, _name, _f)
 
 
-class Tensor(_TensorBase):
+class _TensorMeta(type):
+    """The class of the classes of tensors."""
+
+
+_TensorMeta.__module__ = "torch._C"
+
+
+class Tensor(_TensorBase, metaclass=_TensorMeta):
     """An n-dimensional array of elements of one type.
 
     The operators that are methods in PyTorch are methods: `x.relu()` calls aten::relu.

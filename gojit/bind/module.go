@@ -70,10 +70,7 @@ func (w *Word) fields() []*Word {
 }
 
 func defineModuleClass(c *call) error {
-	name := c.argString(0)
-	if program.Type(name) != nil {
-		name = program.Mangle(name)
-	}
+	name := program.FreeTypeName(c.argString(0))
 	class := types.NewClass(name, true)
 	h := &moduleHost{class: class, provider: c.argObject(2), functions: map[string]frontend.SugaredValue{},
 		overloads: map[string][]string{}, failed: map[string]string{}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,6 +93,15 @@ func (e *pythonError) AddFrames(frames ...source.Frame) {
 			w.string(f.String())
 		}, nil)
 	}
+}
+
+// Definition names the class whose definition failed, "" where none did.
+func (e *pythonError) Definition() (name string) {
+	_ = host.invoke("failed_class", 1, func(w *writer) { w.object(e.exception) }, func(w *Word) error {
+		name = strings.Clone(w.text())
+		return nil
+	})
+	return name
 }
 
 // Error names the error; the exception itself goes back to Python unchanged.

@@ -22,6 +22,7 @@ var programFunctions = []function{
 	{schema: "set_inline_everything(bool enabled) -> None", run: func(c *call) error { frontend.SetInlineEverything(c.argBool(0)); c.none(); return nil }},
 	{schema: "mangle(str name) -> str", run: mangle},
 	{schema: "free_name(str name) -> str", run: freeName},
+	{schema: "release_type_names() -> None", run: func(c *call) error { program.ReleaseTypeNames(); c.none(); return nil }},
 	{schema: "define_named_tuple(str name, list fields, list types, list defaults) -> None", run: defineNamedTuple},
 	{schema: "define_enum(str name, list members, list values) -> None", run: defineEnum},
 	{schema: "define_interface(str name, bytes tree, object scope, bool is_module) -> None", run: defineInterface},
@@ -43,11 +44,7 @@ func mangle(c *call) error {
 
 // freeName replies a name that no type of the program has: the one given, or one like it.
 func freeName(c *call) error {
-	name := c.argString(0)
-	if program.Type(name) != nil {
-		name = program.Mangle(name)
-	}
-	c.string(name)
+	c.string(program.FreeTypeName(c.argString(0)))
 	return nil
 }
 

@@ -550,7 +550,7 @@ _ELSEWHERE = {
         "_WeakTensorRef", "_parallel_info", "_show_config", "is_anomaly_check_nan_enabled", "vitals_enabled",
     )},
     "_LinAlgError": ("torchjit.linalg", "LinAlgError"),
-    "_is_torch_function_enabled": ("torchjit._native", "torch_function_enabled"), "_TensorBase": ("torchjit._tensor", "_TensorBase"),
+    "_is_torch_function_enabled": ("torchjit._native", "torch_function_enabled"), "_TensorBase": ("torchjit._tensor", "_TensorBase"), "_TensorMeta": ("torchjit._tensor", "_TensorMeta"),
     **{name: ("torchjit._pickled_functions", "_VariableFunctionsClass") for name in ("_VariableFunctions", "_VariableFunctionsClass")},
     "_is_torch_function_mode_enabled": ("torchjit._override", "has_mode"),
     **{name: ("torchjit.overrides", name) for name in (

@@ -213,29 +213,24 @@ def _origin(ann: Any) -> Any:
     return typing.get_origin(ann)
 
 
-def _without_parts(ann: Any, plain: Any, named: Any, text: str) -> None:
-    if ann is plain or ann is named:
-        raise RuntimeError(f"Attempted to use {text} without a contained type. Please add a contained type, e.g. {text}[int]")
-
-
 def is_tuple(ann: Any) -> bool:
     """Whether an annotation is Tuple[...]. Raises RuntimeError for one without parts; so do the next ones."""
     if ann is typing.Tuple:  # noqa: UP006
-        raise RuntimeError("Attempted to use Tuple without a contained type. Please add a contained type, e.g. Tuple[int]")
+        _marks.refuse_unparametrized(ann)
     return _origin(ann) is tuple
 
 
 def is_list(ann: Any) -> bool:
     """Whether an annotation is List[...]."""
     if ann is typing.List:  # noqa: UP006
-        raise RuntimeError("Attempted to use List without a contained type. Please add a contained type, e.g. List[int]")
+        _marks.refuse_unparametrized(ann)
     return _origin(ann) is list
 
 
 def is_dict(ann: Any) -> bool:
     """Whether an annotation is Dict[...]."""
     if ann is typing.Dict:  # noqa: UP006
-        raise RuntimeError("Attempted to use Dict without contained types. Please add contained type, e.g. Dict[int, int]")
+        _marks.refuse_unparametrized(ann)
     return _origin(ann) is dict
 
 
@@ -249,7 +244,7 @@ def is_union(ann: Any) -> bool:
 def is_optional(ann: Any) -> bool:
     """Whether an annotation is Optional[...]."""
     if ann is typing.Optional:
-        raise RuntimeError("Attempted to use Optional without a contained type. Please add a contained type, e.g. Optional[int]")
+        _marks.refuse_unparametrized(ann)
     return is_union(ann) and type(None) in typing.get_args(ann) and len(typing.get_args(ann)) == 2
 
 

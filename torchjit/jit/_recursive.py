@@ -433,15 +433,18 @@ class _Describer:
                 self._submodule(name, item)
         return t
 
-    def _annotated(self, name: str) -> str | None:
+    def _annotated(self, name: str, item: Any) -> str | None:
         annotation = self.annotations.get(name)
         if annotation is None or annotation is typing.Final:
             return None
-        return type_of_annotation(annotation, self.scope)
+        try:
+            return type_of_annotation(annotation, self.scope)
+        except RuntimeError as e:
+            raise RuntimeError(f"Error inferring type for {name}: {item}: {e}") from e
 
     def _tensor(self, name: str, item: Any, kind: str) -> None:
         kind_of = "Tensor" if item is not None else "NoneType"
-        annotated = self._annotated(name) if name in self.annotations else None
+        annotated = self._annotated(name, item) if name in self.annotations else None
         self.type.attributes[name] = (annotated or kind_of, kind if item is not None else "attribute")
         if item is not None:
             self.type.attributes[name] = (annotated or kind_of, kind)
@@ -455,7 +458,7 @@ class _Describer:
         annotation = self.annotations.get(name)
         if isinstance(annotation, type) and getattr(annotation, "__torch_script_interface__", False):
             compiled = _compiled_module(item, interface_methods(annotation))
-            self.type.attributes[name] = (qualified_name(annotation), "module")
+            self.type.attributes[name] = (_resolve.interface_name(annotation), "module")
         else:
             compiled = create_traced_module(item) if self.traced else _compiled_submodule(item)
             self.type.attributes[name] = (_native.module_class_name(compiled._c), "module")
@@ -499,7 +502,7 @@ class _Describer:
             return
         hint = "(This attribute exists on the Python module, but we failed to convert Python type: '{}' to a TorchScript type. {})"
         if name in self.annotations:
-            t.attributes[name] = (typing.cast(str, self._annotated(name)), "attribute")
+            t.attributes[name] = (typing.cast(str, self._annotated(name, item)), "attribute")
             self.values[name] = item
             return
         inferred, why = infer_type(item)

@@ -334,7 +334,7 @@ def _classify_class(cls: type) -> tuple[Any, ...]:
     if hasattr(cls, "_fields") and issubclass(cls, tuple):
         return ("named_tuple", named_tuple_name(cls))
     if getattr(cls, "__torch_script_interface__", False):
-        return ("interface", qualified_name(cls))
+        return ("interface", interface_name(cls))
     if _is_nn_module_class(cls) and cls.__mro__[1] is not object:
         from torchjit.jit._recursive import concrete_type_store
 
@@ -509,6 +509,8 @@ def _type_or_none(annotation: Any, scope: Scope) -> str | None:
         return None
     if simple is not None:
         return simple
+    if annotation in (typing.List, typing.Dict, typing.Tuple, typing.Optional):  # noqa: UP006
+        _marks.refuse_unparametrized(annotation)
     if annotation is _marks.Future or annotation is _async.Future:
         raise RuntimeError("Attempted to use Future without a contained type. Please add a contained type, e.g. Future[int]")
     if isinstance(annotation, _marks._FutureType):
@@ -550,7 +552,7 @@ def _class_type(cls: type) -> str | None:
     if hasattr(cls, "_fields") and issubclass(cls, tuple):
         return named_tuple_name(cls)
     if getattr(cls, "__torch_script_interface__", False):
-        return qualified_name(cls)
+        return interface_name(cls)
     if issubclass(cls, Tensor):
         return "Tensor"
     if isinstance(cls, _TensorType):
@@ -570,6 +572,17 @@ def _class_type(cls: type) -> str | None:
 # ---- definitions of named types ----
 
 _names: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
+_forgotten: weakref.WeakSet[type] = weakref.WeakSet()  # of these classes, which are defined again where a program names them
+
+
+def known_name(cls: type) -> str | None:
+    """The name of a class in the unit, None where it is not defined there."""
+    return None if cls in _forgotten else _names.get(cls)
+
+
+def forget_classes() -> None:
+    """Has every class be defined again where a program names it; programs that have been compiled keep theirs."""
+    _forgotten.update(_names)
 
 
 def _unique(cls: type) -> str:
@@ -577,13 +590,14 @@ def _unique(cls: type) -> str:
     name = _native.free_name(qualified_name(cls))
     _known_classes[name] = cls
     _names[cls] = name
+    _forgotten.discard(cls)
     return name
 
 
 def named_tuple_name(cls: Any) -> str:
     """The qualified name of a named tuple class, which is defined in the unit on first use."""
-    if cls in _names:
-        return _names[cls]
+    if (known := known_name(cls)) is not None:
+        return known
     scope = Scope.of_class(cls)
     annotations = _annotations.of_class(cls)
     fields = list(cls._fields)
@@ -596,8 +610,8 @@ def named_tuple_name(cls: Any) -> str:
 
 def enum_name(cls: type[enum.Enum]) -> str:
     """The qualified name of an enumeration, which is defined in the unit on first use."""
-    if cls in _names:
-        return _names[cls]
+    if (known := known_name(cls)) is not None:
+        return known
     values = [member.value for member in cls]
     if not values:
         raise ValueError(f"No enum values defined for: '{type(cls)}'")
@@ -619,12 +633,17 @@ def script_class_of(obj: Any) -> tuple[str, Any] | None:
     return None if name is None else (name, obj)
 
 
+def interface_name(cls: type) -> str:
+    """The qualified name of an interface."""
+    return _names.get(cls) or qualified_name(cls)
+
+
 def define_interface(cls: type, scope: Scope) -> str:
     """Defines an interface in the unit."""
     from torchjit.frontend import get_jit_class_def
 
-    if cls in _names:
-        return _names[cls]
+    if (known := known_name(cls)) is not None:
+        return known
     name = _unique(cls)
     tree = get_jit_class_def(cls, cls.__name__)
     _native.define_interface(name, tree.data, scope, _is_nn_module_class(cls))

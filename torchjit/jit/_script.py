@@ -254,11 +254,15 @@ def _compile(fn: Any, declaration: Any) -> Any:
 
 def script_class(cls: type, frame: Any = None) -> str:
     """The qualified name of a class, which is compiled when first needed. Its methods see the names of the frame."""
-    if cls in _resolve._names:
-        return _resolve._names[cls]
-    from torchjit.frontend import get_default_args, get_jit_class_def
+    if (known := _resolve.known_name(cls)) is not None:
+        return known
+    from torchjit.frontend import FrontendError, get_default_args, get_jit_class_def
 
-    tree = get_jit_class_def(cls, cls.__name__)
+    try:
+        tree = get_jit_class_def(cls, cls.__name__)
+    except FrontendError as e:
+        e.compiled_class = qualified_name(cls)  # type: ignore[attr-defined]
+        raise
     defaults = {m: get_default_args(f) for m, f in inspect.getmembers(cls, inspect.isfunction) if m in vars(cls)}
     name = _resolve._unique(cls)
     statics = [(n, script_function(m.__func__)) for n, m in vars(cls).items() if isinstance(m, staticmethod)]

@@ -49,7 +49,7 @@ def _get_script_class(python_class: Any) -> Any:
     from torchjit import _C
     from torchjit.jit import _resolve
 
-    name = _resolve._names.get(python_class)
+    name = _resolve.known_name(python_class)
     if name is None or issubclass(python_class, (enum.Enum, tuple)) or getattr(python_class, "__torch_script_interface__", False):
         return None
     return _C.ClassType(name)
@@ -63,7 +63,10 @@ def _get_python_class(qualified_name: str) -> Any:
 
 
 def _clear_class_state() -> None:
-    """Does nothing: a class goes when no program uses it any more."""
+    """Has classes be compiled again where a program names them; programs that have been compiled keep theirs."""
+    from torchjit.jit import _resolve
+
+    _resolve.forget_classes()
 
 
 def _add_script_class(python_class: Any, script_class: Any) -> None:
@@ -71,6 +74,7 @@ def _add_script_class(python_class: Any, script_class: Any) -> None:
     from torchjit.jit import _resolve
 
     _resolve._names[python_class] = script_class.qualified_name()
+    _resolve._forgotten.discard(python_class)
 
 
 def _try_get_jit_cached_overloads(key: Any) -> Any:
@@ -97,7 +101,7 @@ def __getattr__(name: str) -> Any:
         from torchjit.jit import _resolve
 
         if name == "_name_to_pyclass":
-            return {qualified: cls for cls, qualified in _resolve._names.items()}
+            return {qualified: cls for cls, qualified in _resolve._names.items() if cls not in _resolve._forgotten}
         return {cls: made for cls in list(_resolve._names) if (made := _get_script_class(cls)) is not None}
     if name == "_python_cu":
         from torchjit.jit._script import CompilationUnit

@@ -94,19 +94,21 @@ def get_type_line(source: str) -> str | None:
 
     Raises RuntimeError for comments that no type can be read from.
     """
-    lines = [(n, line) for n, line in enumerate(source.split("\n")) if "# type:" in line]
-    lines = [(n, line) for n, line in lines if not re.search(r"# type:\s*ignore(?:\[[a-zA-Z-]+\])?$", line)]
+    ignored = re.compile(r"# type:\s*ignore(?:\[[a-zA-Z-]+\])?$")
+    texts = [line for line in source.split("\n") if not ignored.search(line)]
+    lines = [line for line in texts if "# type:" in line]
     if not lines:
+        meant = [n for n, line in enumerate(texts) if re.search(r"#[\t ]*type[\t ]*:", line)]
+        if meant:
+            raise RuntimeError(f"The annotation prefix in line {meant[0]} is probably invalid.\nIt must be '# type:'")
         return None
     if len(lines) == 1:
-        return lines[0][1].strip()
-    last = lines[-1]
-    if "->" not in last[1]:
-        raise RuntimeError(
-            "Return type line '# type: (...) -> ...' not found on multiline type annotation\nfor type lines:\n" + "\n".join(line for _, line in lines)
-        )
-    parameters = [line.split("# type:")[1].strip() for _, line in lines[:-1]]
-    return last[1].strip().replace("...", ", ".join(parameters), 1)
+        return lines[0].strip()
+    last = next((n for n, line in enumerate(lines) if "# type: (...) ->" in line), None)
+    if last is None:
+        raise RuntimeError("Return type line '# type: (...) -> ...' not found on multiline type annotation\nfor type lines:\n" + "\n".join(lines))
+    parameters = [line.split("# type:")[1].strip() for line in lines[:last]]
+    return lines[last].replace("...", ", ".join(parameters), 1)
 
 
 def split_type_line(type_line: str) -> tuple[str, str]:

@@ -171,7 +171,7 @@ def _get_node_type(pytree: Any) -> Any:
     kind = type(pytree)
     if kind.__module__ == "torch.return_types" and kind not in SUPPORTED_NODES:
         # The class of an operator's named results is a container of its own.
-        _register_pytree_node(kind, lambda d: (list(d), None), lambda v, _: kind(*v))
+        _register_pytree_node(kind, lambda d: (list(d), None), lambda v, _: kind(v))
     return kind
 
 

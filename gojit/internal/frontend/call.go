@@ -165,9 +165,12 @@ func (e *Emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Typ
 	case "prim::TupleConstruct":
 		e.checkInputs(call, 1)
 		s := e.emitSugared(call.Inputs()[0], 1, nil)
+		if v, ok := s.(simple); ok && v.v.Type().Kind() != types.KindClass {
+			return simple{(&TupleValue{Items: v.AsTuple(e, call.Range, -1)}).AsValue(e, call.Range)}
+		}
 		items := s.Iter(e, call.Range)
 		if _, static := items.StaticLen(); !static {
-			fail(call.Range, "cannot statically infer the expected size of a list in this context")
+			fail(call.Range, "%s cannot be used as a tuple", s.Kind())
 		}
 		return simple{(&TupleValue{Items: items.AsTuple(e, call.Range, -1)}).AsValue(e, call.Range)}
 	case "prim::range":
@@ -221,12 +224,12 @@ func (e *Emitter) emitAnnotate(call syntax.Apply) *ir.Value {
 }
 
 func (e *Emitter) emitGetAttr(call syntax.Apply) SugaredValue {
-	if len(call.Attributes()) > 0 {
-		fail(call.Range, "getattr takes no keyword arguments")
-	}
 	n := len(call.Inputs())
 	if n != 2 && n != 3 {
-		fail(call.Range, "getattr expects 2 or 3 arguments but found %d", n)
+		fail(call.Range, "getattr expected to have number of arguments between 2 and 3 but found %d", n)
+	}
+	if len(call.Attributes()) > 0 {
+		fail(call.Range, "getattr takes no keyword arguments")
 	}
 	object := e.emitSugared(call.Inputs()[0], 1, nil)
 	name := call.Inputs()[1]
@@ -338,7 +341,7 @@ func (e *Emitter) emitListCall(call syntax.Apply, hint types.Type) SugaredValue 
 func (e *Emitter) emitDictCall(call syntax.Apply, hint types.Type) SugaredValue {
 	inputs, kwargs := call.Inputs(), call.Attributes()
 	if len(inputs) > 1 {
-		fail(call.Range, "dict expected at most 1 arguments, got %d", len(inputs))
+		fail(call.Range, "dict expected exactly 1 arguments but found %d", len(inputs))
 	}
 	if hint != nil && hint.Kind() == types.KindUnion && len(hinted(call.Range, hint, types.KindDict, "Dict")) > 1 {
 		fail(call.Range, "There are multiple candidate Dict types in the Union type annotation `%s`, and full type inference is not yet supported for the `dict()` constructor.", types.Repr(hint))
@@ -464,7 +467,9 @@ type SpecialForm struct {
 }
 
 // NewSpecialForm returns a special form.
-func NewSpecialForm(name string) *SpecialForm { return &SpecialForm{"special form", name} }
+func NewSpecialForm(name string) *SpecialForm {
+	return &SpecialForm{NotFirstClass(strings.TrimPrefix(name, "prim::")), name}
+}
 
 // magicMethod is an operator that classes may define by a method.
 type magicMethod struct {
@@ -474,7 +479,7 @@ type magicMethod struct {
 }
 
 func newMagic(method, builtin string) *magicMethod {
-	return &magicMethod{"builtin", method, NewBuiltin(builtin)}
+	return &magicMethod{NotFirstClass(method), method, NewBuiltin(builtin)}
 }
 
 func (m *magicMethod) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
@@ -669,6 +674,16 @@ func (e *Emitter) checkCallee(err error, frames ...source.Frame) {
 	}
 	if inner, ok := err.(interface{ AddFrames(...source.Frame) }); ok {
 		inner.AddFrames(frames...)
+	}
+	check(err)
+}
+
+// checkDefinition ends the compilation with the error of the definition of a class that was named, if there is one.
+func (e *Emitter) checkDefinition(err error) {
+	if failed, ok := err.(interface{ Definition() string }); ok {
+		if class := failed.Definition(); class != "" {
+			e.checkCallee(err, source.Frame{Function: class, Caller: calleeName(e.f), Range: e.pending})
+		}
 	}
 	check(err)
 }

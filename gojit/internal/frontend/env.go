@@ -245,7 +245,7 @@ func (e *Emitter) lookUp(name string, at source.Range, required bool) SugaredVal
 		return s
 	}
 	t, err := e.resolver.ResolveType(name, at)
-	check(err)
+	e.checkDefinition(err)
 	if tuple, ok := t.(*types.Tuple); ok {
 		return NewNamedTuple(tuple)
 	}

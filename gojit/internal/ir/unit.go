@@ -15,12 +15,13 @@ type Unit struct {
 	functions map[string]*Function
 	order     []*Function
 	named     map[string]types.Type // classes, interfaces, enums and named tuples
+	released  map[string]bool       // names of named that the next type may have
 	mangled   int                   // names given by Mangle so far
 }
 
 // NewUnit returns an empty program.
 func NewUnit() *Unit {
-	return &Unit{functions: map[string]*Function{}, named: map[string]types.Type{}}
+	return &Unit{functions: map[string]*Function{}, named: map[string]types.Type{}, released: map[string]bool{}}
 }
 
 // AddFunction adds a function, or replaces the one of its name.
@@ -52,6 +53,7 @@ func (u *Unit) AddType(name string, t types.Type) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.named[name] = t
+	delete(u.released, name)
 	if class, ok := t.(*types.Class); ok {
 		class.Unit = u
 	}
@@ -62,6 +64,26 @@ func (u *Unit) Type(name string) types.Type {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
 	return u.named[name]
+}
+
+// ReleaseTypeNames has the next types be given names that types have now. These stay, each until there is another of its name.
+func (u *Unit) ReleaseTypeNames() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for name := range u.named {
+		u.released[name] = true
+	}
+}
+
+// FreeTypeName returns the name, or where a type has it one like it that nothing in the program has.
+func (u *Unit) FreeTypeName(name string) string {
+	u.mu.RLock()
+	taken := u.named[name] != nil && !u.released[name]
+	u.mu.RUnlock()
+	if taken {
+		return u.Mangle(name)
+	}
+	return name
 }
 
 // Mangle returns a name like name that nothing in the program has: the part before the last gets

@@ -22,7 +22,7 @@ const (
 
 // Exprs says which groups of nodes FuseExprs makes.
 type Exprs struct {
-	Least      int  // how many nodes make a group, without views, lists and parts
+	Least      int  // how many nodes make a group, without constants and lists
 	Reductions bool // softmax and sums are in groups, too
 	Dynamic    bool // groups are for all sizes
 }
@@ -78,10 +78,10 @@ func (f *tensorExprs) dissolveSmall() bool {
 	return len(f.groups) < before
 }
 
-// workOf counts the nodes of a group's body that compute elements: lists, parts and other views only say where elements are.
+// workOf counts the nodes of a group's body, without those that only come in with others: constants and lists.
 func workOf(body *ir.Graph) (count int) {
 	body.Block().Walk(func(n *ir.Node) {
-		if computes(n) {
+		if !n.Is("prim::ListConstruct", "prim::Constant") {
 			count++
 		}
 	})
