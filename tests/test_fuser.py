@@ -109,6 +109,36 @@ def squares(x, y):
     return ((z - x) ** 2).sum(-1)
 
 
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale, self.shift = torch.nn.Parameter(torch.linspace(0.5, 1.5, 8)), torch.nn.Parameter(torch.linspace(-1, 1, 8))
+
+    def forward(self, x):
+        for _ in range(12):
+            x = x - torch.tanh(x * self.scale + self.shift)
+        return x
+
+
+@pytest.mark.parametrize("way", ["scripted", "traced", "frozen"])
+def test_long_chains_are_several_kernels_and_constants_are_read(way, one_by_one):
+    x, net = torch.linspace(-2, 2, 24).reshape(3, 8), Scaled().eval()
+    f = torch.jit.trace(net, x) if way == "traced" else torch.jit.script(net)
+    f = torch.jit.freeze(f) if way == "frozen" else f
+    with torch.no_grad():
+        assert torch.equal(f(x), one_by_one(net, x))
+        assert "as one kernel" in str(torch.jit.explain(f)) and "one by one" not in str(torch.jit.explain(f))
+    if way == "traced":
+        assert str(torch.jit.explain(f)).count("as one kernel") == 2  # 48 operators, 32 of which are the most
+    if way != "frozen":
+        x.requires_grad_()
+        places = [x, *f.parameters()]
+        found = torch.autograd.grad(f(x).square().sum(), places)
+        assert "one by one" not in str(torch.jit.explain(f))
+        for mine, single in zip(found, torch.autograd.grad(one_by_one(f, x).square().sum(), places), strict=True):
+            torch.testing.assert_close(mine, single, rtol=1e-4, atol=1e-5)
+
+
 def test_explain_tells_what_runs_as_kernels_and_why_not():
     f = torch.jit.script(squares)
     text = str(torch.jit.explain(f))

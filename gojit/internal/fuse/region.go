@@ -65,13 +65,13 @@ type fusion struct {
 	changed bool
 }
 
-// mostNodes bounds the nodes of a group: the time for a kernel is not to grow beyond that of its nodes one by one.
-const mostNodes = 256
+// mostNodes bounds the nodes of a group to those of a kernel: longer chains are several groups.
+const mostNodes = aten.MostSteps
 
 // group is nodes of a block in order, with what they read and write as a kernel.
 type group struct {
 	nodes   []*ir.Node
-	inputs  []*ir.Value       // from outside, constants aside, in the order of their first uses
+	inputs  []*ir.Value       // from outside, constants in code aside, in the order of their first uses
 	tensors int               // of inputs
 	unread  map[*ir.Value]int // of the nodes' results that others read: by how many uses
 }
@@ -92,18 +92,24 @@ func (g *group) add(n *ir.Node) {
 
 // read notes that a node of g has v among its inputs.
 func (g *group) read(v *ir.Value) {
-	switch uses, isInner := g.unread[v]; {
-	case isInner && uses == 1:
+	switch uses, isOwn := g.unread[v]; {
+	case isOwn && uses == 1:
 		delete(g.unread, v)
-	case isInner:
+	case isOwn:
 		g.unread[v] = uses - 1
-	case v.Node().Kind() == "prim::Constant" || slices.Contains(g.inputs, v):
+	case isInner(v) || slices.Contains(g.inputs, v):
 	default:
 		g.inputs = append(g.inputs, v)
 		if v.Type().Kind() == types.KindTensor {
 			g.tensors++
 		}
 	}
+}
+
+// isInner reports whether a value is a constant that a kernel has in its code: not a tensor of several elements, which it reads as any other.
+func isInner(v *ir.Value) bool {
+	c, known := v.Constant()
+	return known && !(c.IsTensor() && c.Tensor().Dim() > 0)
 }
 
 // fits reports whether g reads and writes few enough tensors for one kernel.
@@ -136,7 +142,7 @@ func (g *group) takes(n *ir.Node) bool {
 	tensors, numbers, read := g.tensors, len(g.inputs)-g.tensors, 0
 	for i, v := range n.Inputs() {
 		switch {
-		case v.Node().Kind() == "prim::Constant" || slices.Contains(n.Inputs()[:i], v) || slices.Contains(g.inputs, v):
+		case isInner(v) || slices.Contains(n.Inputs()[:i], v) || slices.Contains(g.inputs, v):
 		case g.unread[v] > 0:
 			if g.unread[v] == usesBy(n, v) {
 				read++

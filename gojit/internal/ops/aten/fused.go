@@ -50,8 +50,8 @@ type fusedNumber struct {
 // MostFused is how many tensors a Fused can read and write together.
 const MostFused = tensor.MaxOperands
 
-// mostSteps is how many operators a Fused can have.
-const mostSteps = 32
+// MostSteps is how many operators a Fused can have.
+const MostSteps = 32
 
 var errNotFused = source.Errorf(source.RuntimeError, source.Range{}, "the operators cannot run as one kernel")
 
@@ -60,7 +60,7 @@ var errNotFused = source.Errorf(source.RuntimeError, source.Range{}, "the operat
 // been computed from them. It fails on types and operations that are done one by one.
 func (r *Recorder) Fuse(inputs int, results []*tensor.Tensor, numbers []tensor.Scalar, other *Recorder, others []tensor.Scalar) (
 	*Fused, error) {
-	if len(r.steps) > mostSteps {
+	if len(r.steps) > MostSteps {
 		return nil, errNotFused
 	}
 	f, err := r.Steps(inputs, numbers, other, others)
@@ -228,7 +228,7 @@ func (f *Fused) runParts(small uint32, inputs []*tensor.Tensor, shape []int, num
 	if err != nil {
 		return false
 	}
-	var room [MostFused + mostSteps]*tensor.Tensor
+	var room [MostFused + MostSteps]*tensor.Tensor
 	values := room[:len(f.inputs)+len(f.steps)]
 	copy(values, inputs)
 	within, err := BroadcastAll(first.operands(values)[len(first.gives):])

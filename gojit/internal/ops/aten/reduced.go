@@ -28,7 +28,7 @@ type Reduction struct {
 // their numbers. It fails where there is no kernel.
 func (f *Fused) Reduces(results []int, by int, how Reduction) (*Reduced, error) {
 	d := f.dtype(by)
-	if d != tensor.Float32 && d != tensor.Float64 || len(f.steps) > mostSteps || !slices.IsSorted(results) {
+	if d != tensor.Float32 && d != tensor.Float64 || len(f.steps) > MostSteps || !slices.IsSorted(results) {
 		return nil, errNotFused
 	}
 	r := &Reduced{f: f, how: how}

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -170,7 +171,8 @@ func (p *planner) need(v int) bool {
 	return true
 }
 
-// store finds the values that others than those of their kernel read.
+// store finds the values that others than those of their kernel read, and those that are stored because what is computed of them would read too much
+// without that.
 func (p *planner) store() {
 	for v := len(p.f.inputs); v < len(p.f.kinds); v++ {
 		if !p.needed[v] {
@@ -183,6 +185,34 @@ func (p *planner) store() {
 			}
 		}
 	}
+	reads := make([]map[int]bool, len(p.f.kinds)) // of a kernel that stores the value alone
+	for v := len(p.f.inputs); v < len(p.f.kinds); v++ {
+		for p.needed[v] && p.f.stepOf(v).op != nil {
+			var most int
+			if reads[v], most = p.reads(v, reads); len(reads[v]) < MostFused || most < 0 {
+				break
+			}
+			p.stored[most] = true
+		}
+	}
+}
+
+// reads returns the values in memory that a value is computed from, and that of its operands out of memory which reads most, -1 where there is none.
+func (p *planner) reads(v int, by []map[int]bool) (found map[int]bool, most int) {
+	found, most = map[int]bool{}, -1
+	for _, o := range p.f.stepOf(v).operands {
+		switch {
+		case o.value < 0:
+		case p.known[o.value] || p.stored[o.value]:
+			found[o.value] = true
+		default:
+			maps.Copy(found, by[o.value])
+			if most < 0 || len(by[o.value]) > len(by[most]) {
+				most = o.value
+			}
+		}
+	}
+	return found, most
 }
 
 // together reports whether two needed values are of kernels at one time over one shape.
