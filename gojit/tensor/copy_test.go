@@ -187,6 +187,35 @@ func TestCopyOfEveryOther(t *testing.T) {
 	}
 }
 
+// Images of few channels go to channels last, and parts of them to parts of such.
+func TestCopyInterleavesFewChannels(t *testing.T) {
+	for _, d := range []DType{Uint8, Int16, Float32, Float64, Complex128} {
+		for _, channels := range []int{2, 3, 4, 5, 15} {
+			x := numbered(t, []int{2, channels, 181, 199}, d)
+			y, err := EmptyFormat(x, d, ChannelsLast)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Copy(y, x); err != nil {
+				t.Fatal(err)
+			}
+			if !sameElements(y, x) {
+				t.Errorf("%v: the copy of %d channels differs", d, channels)
+			}
+			from, _ := x.Slice(3, 1, 199, 1)
+			to, _ := y.Slice(3, 0, 198, 1)
+			if err := Copy(to, from); err != nil {
+				t.Fatal(err)
+			}
+			last, _ := y.Slice(3, 198, 199, 1)
+			wanted, _ := x.Slice(3, 198, 199, 1)
+			if !sameElements(to, from) || !sameElements(last, wanted) {
+				t.Errorf("%v: the copy of a part of %d channels differs", d, channels)
+			}
+		}
+	}
+}
+
 func BenchmarkCopy(b *testing.B) {
 	SetNumThreads(1)
 	defer SetNumThreads(0)
@@ -206,6 +235,17 @@ func BenchmarkCopy(b *testing.B) {
 			}
 		})
 	}
+	images := numbered(b, []int{1, 3, 224, 224}, Float32)
+	last, err := EmptyFormat(images, Float32, ChannelsLast)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("interleaved", func(b *testing.B) {
+		b.SetBytes(3 * 224 * 224 * 4)
+		for b.Loop() {
+			_ = Copy(last, images)
+		}
+	})
 	b.Run("fill", func(b *testing.B) {
 		b.SetBytes(4 << 20)
 		for b.Loop() {

@@ -32,14 +32,15 @@ type transposition struct {
 }
 
 // transposition finds how a walk over a target and a source of one type transposes, and fails where
-// it does not, the sides are short or long rows of the target are filled with one element.
+// it does not, the rows are few, or long rows of the target are filled with one element. Few columns are interleaved: rows of the target follow each other.
 func (l *Loop) transposition(size int) (p transposition, ok bool) {
 	dims := l.room()[:l.count]
-	if l.count < 2 || dims[0].step[0] != size || dims[0].step[1] == size || dims[0].size < tileSide || dims[0].step[1] == 0 && dims[0].size >= shortestRow {
+	if l.count < 2 || dims[0].step[0] != size || dims[0].step[1] == size || dims[0].step[1] == 0 && dims[0].size >= shortestRow {
 		return p, false
 	}
+	isFew := dims[0].size < tileSide
 	for d := 1; d < len(dims); d++ {
-		if dims[d].step[1] != size || dims[d].size < tileSide {
+		if dims[d].step[1] != size || dims[d].size < tileSide || isFew && dims[d].step[0] != dims[0].size*size {
 			continue
 		}
 		p = transposition{columns: dims[0].size, rows: dims[d].size, dstStep: dims[d].step[0], srcStep: dims[0].step[1],
@@ -53,7 +54,10 @@ func (l *Loop) transposition(size int) (p transposition, ok bool) {
 // run copies all planes, strips of rows at once.
 func (p *transposition) run() {
 	side, vectors := tileSide, transposer.Load()
-	if vectors != nil {
+	switch {
+	case p.columns < tileSide:
+		side = interleavedRows
+	case vectors != nil:
 		side = vectorRows
 	}
 	strips := (p.rows + side - 1) / side
@@ -68,12 +72,69 @@ func (p *transposition) run() {
 			row := i % strips * side
 			dst, src = unsafe.Add(dst, row*p.dstStep), unsafe.Add(src, row*p.size)
 			n, done := min(side, p.rows-row), 0
+			if p.columns < tileSide {
+				p.interleave(dst, src, n)
+				continue
+			}
 			if vectors != nil {
 				done = (*vectors)(dst, src, p.dstStep, p.srcStep, n, p.columns, p.size)
 			}
 			p.strips(dst, src, n, done)
 		}
 	})
+}
+
+// interleavedRows is how many rows of few columns are copied at once.
+const interleavedRows = 4096
+
+// interleave copies rows of a plane of few columns, as images of few channels into channels last.
+func (p *transposition) interleave(dst, src unsafe.Pointer, rows int) {
+	switch p.size {
+	case 1:
+		interleave[uint8](dst, src, p.srcStep, rows, p.columns)
+	case 2:
+		interleave[uint16](dst, src, p.srcStep, rows, p.columns)
+	case 4:
+		interleave[uint32](dst, src, p.srcStep, rows, p.columns)
+	case 8:
+		interleave[uint64](dst, src, p.srcStep, rows, p.columns)
+	default:
+		interleave[[2]uint64](dst, src, p.srcStep, rows, p.columns)
+	}
+}
+
+func interleave[T any](dst, src unsafe.Pointer, srcStep, rows, columns int) {
+	column := func(j int) []T { return unsafe.Slice((*T)(unsafe.Add(src, j*srcStep)), rows) }
+	to := unsafe.Slice((*T)(dst), rows*columns)
+	switch columns {
+	case 3:
+		a, b, c := column(0), column(1), column(2)
+		b, c = b[:len(a)], c[:len(a)]
+		for i, v := range a {
+			t := (*[3]T)(to)
+			t[0], t[1], t[2] = v, b[i], c[i]
+			to = to[3:]
+		}
+		return
+	case 4:
+		a, b, c, d := column(0), column(1), column(2), column(3)
+		b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
+		for i, v := range a {
+			t := (*[4]T)(to)
+			t[0], t[1], t[2], t[3] = v, b[i], c[i], d[i]
+			to = to[4:]
+		}
+		return
+	}
+	const block = 64 // whose part of the target stays near
+	for from := 0; from < rows; from += block {
+		part := to[from*columns : min(from+block, rows)*columns]
+		for j := range columns {
+			for i, v := range column(j)[from : from+len(part)/columns] {
+				part[i*columns+j] = v
+			}
+		}
+	}
 }
 
 // strips copies rows of a plane, from a column on.
