@@ -1,5 +1,9 @@
 """Small programs of the language, with what PyTorch 1.13.1 printed: parity/AREA.txt, in the form of answers/.
 
+A title begins with the behaviours of which the program is a case: `### BEHAVIOUR + BEHAVIOUR: the case`. A title without a colon is of none that
+is followed by name. Each behaviour has at least LEAST cases. What is better here than in PyTorch has no case: test_ways.py and
+test_untrusted_files.py have it.
+
     parity.py record [AREA ...]      writes the answers anew, with PyTorch itself
     parity.py compare [AREA ...]     prints what differs here
 
@@ -26,6 +30,7 @@ import answers
 import recorded
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "parity"
+LEAST = 3
 APART = "fusion"  # its programs change settings of the process
 COMPILED = ("ScriptFunction", "CompilationUnit", "RecursiveScriptModule", "ScriptMethod")  # not shown
 INTERPRETER = "The following operation failed in the TorchScript interpreter."
@@ -33,6 +38,12 @@ INTERPRETER = "The following operation failed in the TorchScript interpreter."
 
 def areas():
     return sorted(path.stem for path in FOLDER.glob("*.txt"))
+
+
+def behaviours():
+    """How many cases each behaviour has."""
+    titles = [title for area in areas() for title, _, _ in answers.sections(area, FOLDER)]
+    return collections.Counter(name for title in titles if ": " in title for name in title.partition(": ")[0].split(" + "))
 
 
 def headline(exception):

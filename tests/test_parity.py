@@ -24,6 +24,12 @@ def test_same_as_pytorch(title, program, answer, request):
         assert printed is None, f"{printed}\n--- PyTorch\n{answer}"
 
 
+def test_every_behaviour_has_its_cases():
+    counts = parity.behaviours()
+    assert counts
+    assert {name: n for name, n in counts.items() if n < parity.LEAST} == {}
+
+
 def test_at_most_two_of_a_hundred_are_listed():
     assert DIFFERENT.keys() <= {case.id for case in CASES}
     assert len(DIFFERENT) <= 0.02 * len(CASES)

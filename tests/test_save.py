@@ -236,7 +236,7 @@ def test_a_report_on_an_archive(tmp_path):
     data[data.index(b"torch.relu(") + 6 : data.index(b"torch.relu(") + 10] = b"rilu"
     report = torch.jit.inspect(io.BytesIO(data))
     assert not report.ok and report.problems[0].startswith("code/") and "checksum" in report.problems[0]
-    with pytest.raises(RuntimeError, match="failed finding central directory"):
+    with pytest.raises(RuntimeError, match="not a ZIP archive"):
         torch.jit.inspect(io.BytesIO(b"text"))
 
 

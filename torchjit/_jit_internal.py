@@ -228,6 +228,8 @@ def _is_module_class(cls: type) -> bool:
 
 def qualified_name(obj: Any, mangle: bool = True) -> str:
     """The name that a function or class has in programs: __torch__.pkg.module.Name."""
+    if hasattr(obj, "_jit_override_qualname"):
+        return obj._jit_override_qualname
     name = getattr(obj, "__name__", None) or type(obj).__name__
     if name == "<lambda>":
         name = "_lambda"

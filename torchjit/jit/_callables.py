@@ -140,8 +140,6 @@ def can_compile_class(cls: Any) -> bool:
 
 def _qualified_name(obj: Any, mangle_name: bool = True) -> str:
     """The name of a function or class in programs."""
-    if hasattr(obj, "_jit_override_qualname"):
-        return obj._jit_override_qualname
     return _resolve.qualified_name(obj)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from torchjit import _native
+from torchjit._jit_internal import ignore
 
 
 class InstructionStats:
@@ -117,29 +118,63 @@ class _ScriptProfileTable:
         return "\n".join([header, "=" * len(header), *rows])
 
 
-class _ScriptProfile:
-    """Counts the lines of compiled functions that run between enable and disable.
+# Profiles of _ScriptProfile by number: programs make some, too, and nobody says when they have done with one.
+_profiles: dict[int, LineProfile] = {}
 
-    Functions run as they are defined meanwhile, without fused kernels and loops of machine code. Hits are nodes of the
-    graph that have run, a loop once in each round; the time of a line is that of its nodes without what they call.
+
+@ignore
+def _new_profile() -> int:
+    """The number of a new profile."""
+    made = LineProfile()
+    _profiles[made._number] = made
+    return made._number
+
+
+@ignore
+def _enable_profile(number: int, on: bool) -> None:
+    """Has a profile count from now on, or no more."""
+    profile = _profiles[number]
+    profile.enable() if on else profile.disable()
+
+
+@ignore
+def _profile_text(number: int) -> str:
+    """What a profile has counted, as text."""
+    return "\n\n".join(map(_table, _profiles[number]._dump_stats()))
+
+
+class _Profile:
+    """What _ScriptProfile has in Python alone."""
+
+    _number: int
+
+    @property
+    def profile(self) -> LineProfile:
+        """The profile."""
+        return _profiles[self._number]
+
+
+class _ScriptProfile(_Profile):
+    """Counts the lines of compiled functions that run between enable and disable. Programs can use it, too.
+
+    Functions run as they are defined meanwhile, and those that use a profile always, without fused kernels and loops of machine code. Hits are nodes
+    of the graph that have run, a loop once in each round; the time of a line is that of its nodes without what they call.
     """
 
     def __init__(self) -> None:
-        from torchjit import _classes
-
-        self.profile: Any = _classes.classes.profiling._ScriptProfile()
+        self._number: int = _new_profile()
 
     def enable(self) -> None:
         """Counts from now on."""
-        self.profile.enable()
+        _enable_profile(self._number, True)
 
     def disable(self) -> None:
         """Counts no more."""
-        self.profile.disable()
+        _enable_profile(self._number, False)
 
     def dump_string(self) -> str:
         """A table for each source that has run. RuntimeError while the profile is enabled."""
-        return "\n\n".join(map(_table, self.profile._dump_stats()))
+        return _profile_text(self._number)
 
     def dump(self) -> None:
         """Prints dump_string."""
@@ -217,5 +252,7 @@ def _table(stats: SourceStats) -> str:
 
 
 line_profile.__module__ = LineTime.__module__ = "torch.jit"
-for _cls in (_ScriptProfile, _ScriptProfileColumn, _ScriptProfileTable):
+for _cls in (_ScriptProfileColumn, _ScriptProfileTable):
     _cls.__module__ = "torch.jit._script"
+_ScriptProfile.__jit_unused_properties__ = ["profile"]  # type: ignore[attr-defined]
+_ScriptProfile._jit_override_qualname = "__torch__.torch.jit._script._ScriptProfile"  # type: ignore[attr-defined]

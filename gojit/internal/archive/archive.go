@@ -42,12 +42,19 @@ func archiveError(format string, args ...any) error {
 	return source.Errorf(source.RuntimeError, source.Range{}, format, args...)
 }
 
+// leastArchive is how many bytes the end of a zip archive has.
+const leastArchive = 22
+
 // OpenArchive reads the directory of an archive in memory. data must stay as it is while the
 // archive and the tensors made from it are in use.
 func OpenArchive(data []byte) (*Archive, error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, archiveError("PytorchStreamReader failed reading zip archive: failed finding central directory\nnote: this is no archive that torch.jit.save wrote: %s", err)
+		what := "failed finding central directory"
+		if len(data) < leastArchive {
+			what = "not a ZIP archive"
+		}
+		return nil, archiveError("PytorchStreamReader failed reading zip archive: %s\nnote: this is no archive that torch.jit.save wrote: %s", what, err)
 	}
 	if len(z.File) > maxRecords {
 		return nil, archiveError("The archive has %d records; at most %d are read", len(z.File), maxRecords)

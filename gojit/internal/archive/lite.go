@@ -2,7 +2,6 @@ package archive
 
 import (
 	"bytes"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/archive/bytecode"
 	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/archive/pickle"
-	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -35,7 +33,7 @@ func SaveLite(m *value.Object, extra map[string][]byte, o LiteOptions, call Call
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = writeArchive(&b, records)
+	err = writeArchive(&b, noFile, records)
 	return b.Bytes(), err
 }
 
@@ -45,10 +43,7 @@ func SaveLiteFile(m *value.Object, file string, extra map[string][]byte, o LiteO
 	if err != nil {
 		return err
 	}
-	if err := safefile.ReplaceFile(file, func(w io.Writer) error { return writeArchive(w, records) }); err != nil {
-		return archiveError("%s cannot be written: %s", file, err)
-	}
-	return nil
+	return saveRecords(file, records, nil)
 }
 
 // liteExporter writes the bytecode of an archive.

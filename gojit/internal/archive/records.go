@@ -11,7 +11,7 @@ type Record struct {
 // RecordsArchive returns the archive of records. One called "version" is the archive's version.
 func RecordsArchive(records []Record) ([]byte, error) {
 	var b bytes.Buffer
-	err := writeArchive(&b, ownRecords(records))
+	err := writeArchive(&b, noFile, ownRecords(records))
 	return b.Bytes(), err
 }
 

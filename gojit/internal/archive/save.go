@@ -6,6 +6,7 @@ import (
 	"compress/flate"
 	"io"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ import (
 )
 
 const (
-	folder    = "archive" // of the records
+	noFile    = "archive" // the folder of the records where no file gives it its name
 	alignment = 64        // of the records' bytes in the file
 )
 
@@ -35,8 +36,17 @@ func Save(m *value.Object, extra map[string][]byte, call Call) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = writeArchive(&b, records)
+	err = writeArchive(&b, noFile, records)
 	return b.Bytes(), err
+}
+
+// folderOf is the folder of the records in a file: the file's name without its last extension.
+func folderOf(file string) string {
+	name := filepath.Base(file)
+	if stem := strings.TrimSuffix(name, filepath.Ext(name)); stem != "" {
+		return stem
+	}
+	return noFile
 }
 
 // Progress is told how many bytes of an archive have been read or written, of how many. An error of it ends that.
@@ -55,8 +65,9 @@ func SaveFile(m *value.Object, file string, extra map[string][]byte, progress Pr
 func saveRecords(file string, records []record, progress Progress) error {
 	var failed error
 	err := safefile.ReplaceFile(file, func(w io.Writer) error {
-		w = &reporter{w: w, total: sizeOf(records), tell: progress, failed: &failed}
-		return writeArchive(w, records)
+		folder := folderOf(file)
+		w = &reporter{w: w, total: sizeOf(folder, records), tell: progress, failed: &failed}
+		return writeArchive(w, folder, records)
 	})
 	switch {
 	case failed != nil:
@@ -97,7 +108,7 @@ func (r *reporter) Write(b []byte) (written int, err error) {
 }
 
 // sizeOf is about the size of an archive.
-func sizeOf(records []record) int64 {
+func sizeOf(folder string, records []record) int64 {
 	total := int64(0)
 	for _, r := range records {
 		total += int64(len(r.data)) + 2*int64(len(folder)+len(r.name)) + 140
@@ -206,8 +217,8 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// writeArchive writes records uncompressed, each with its bytes at a multiple of the alignment.
-func writeArchive(w io.Writer, records []record) error {
+// writeArchive writes records, which are in a folder, uncompressed but for code, each with its bytes at a multiple of the alignment.
+func writeArchive(w io.Writer, folder string, records []record) error {
 	at := &counter{w: w}
 	z := zip.NewWriter(at)
 	for _, r := range records {

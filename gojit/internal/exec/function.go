@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -115,6 +116,9 @@ func (f *Function) plan(w way, self *value.Object) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if w == optimized && usesProfile(g) {
+		w = defined
+	}
 	p, err := f.engine.build(&job{way: w, function: f.function, self: self, graph: g.Copy()})
 	if err != nil {
 		return nil, err
@@ -123,6 +127,20 @@ func (f *Function) plan(w way, self *value.Object) (*Plan, error) {
 		p = at.Load()
 	}
 	return p, nil
+}
+
+// profileClass is the class of programs whose methods have lines counted, or no more.
+const profileClass = "__torch__.torch.jit._script._ScriptProfile"
+
+// usesProfile reports whether a graph has a profile of lines: what stands behind its methods must count.
+func usesProfile(g *ir.Graph) (found bool) {
+	g.Block().Walk(func(n *ir.Node) {
+		for _, v := range n.Inputs() {
+			class, ok := v.Type().(*types.Class)
+			found = found || ok && class.Name == profileClass
+		}
+	})
+	return found
 }
 
 // definition returns the function's own graph. It fails where that cannot be made, or was changed by somebody and is not well formed.

@@ -39,6 +39,9 @@ func (f *Function) nextProfiled(s Settings, self *value.Object) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
+		if usesProfile(g) {
+			return f.plan(defined, self)
+		}
 		j := &job{way: profiled, function: f.function, graph: g.Copy()}
 		if p.noting, err = f.engine.build(j); err != nil {
 			return nil, err

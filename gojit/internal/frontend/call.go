@@ -774,7 +774,7 @@ type classValue struct {
 }
 
 // NewClassValue returns a script class as a sugared value.
-func NewClassValue(t *types.Class) SugaredValue { return &classValue{"class", t} }
+func NewClassValue(t *types.Class) SugaredValue { return &classValue{"Python type", t} }
 
 func (c *classValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	self := e.createObject(c.t, at)
@@ -811,7 +811,9 @@ type namedTupleConstructor struct {
 }
 
 // NewNamedTuple returns a named tuple's class as a sugared value.
-func NewNamedTuple(t *types.Tuple) SugaredValue { return &namedTupleConstructor{"class", t} }
+func NewNamedTuple(t *types.Tuple) SugaredValue {
+	return &namedTupleConstructor{NotFirstClass(t.Name), t}
+}
 
 func (c *namedTupleConstructor) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	match, err := ir.MatchSchema(e.g, at, namedTupleSchema(c.t), args, kwargs, nil)

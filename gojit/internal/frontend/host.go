@@ -205,8 +205,13 @@ func tensorSchema(name string, n int) *schema.FunctionSchema {
 
 // AsValue implements SugaredValue.
 func (o *hostObject) AsValue(_ *Emitter, at source.Range) *ir.Value {
-	fail(at, "python value of type '%s' cannot be used as a value. Perhaps it is a closed over global variable? If so, please consider passing it in as an argument or use a local varible instead.", o.typeName)
+	failHostValue(at, o.typeName)
 	return nil
+}
+
+// failHostValue says that an object of the embedding language is no value of a program.
+func failHostValue(at source.Range, typeName string) {
+	fail(at, "python value of type '%s' cannot be used as a value. Perhaps it is a closed over global variable? If so, please consider passing it in as an argument or use a local varible instead.", typeName)
 }
 
 // Call implements SugaredValue.
@@ -303,6 +308,12 @@ func NewHostFunction(s *schema.FunctionSchema, target value.Value) SugaredValue 
 	return &hostFunction{"python value", s, target, nil}
 }
 
+// AsValue implements SugaredValue.
+func (f *hostFunction) AsValue(_ *Emitter, at source.Range) *ir.Value {
+	failHostValue(at, "function")
+	return nil
+}
+
 // Call implements SugaredValue.
 func (f *hostFunction) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	match, err := ir.MatchSchema(e.g, at, f.schema, args, kwargs, nil)
@@ -324,6 +335,12 @@ type unusedFunction struct {
 // NewUnusedFunction returns a function whose calls raise an exception.
 func NewUnusedFunction(s *schema.FunctionSchema) SugaredValue {
 	return &unusedFunction{"python value", s}
+}
+
+// AsValue implements SugaredValue.
+func (f *unusedFunction) AsValue(_ *Emitter, at source.Range) *ir.Value {
+	failHostValue(at, "function")
+	return nil
 }
 
 // Call implements SugaredValue.
