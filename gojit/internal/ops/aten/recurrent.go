@@ -131,7 +131,9 @@ func checkRecurrent(e ops.Emitter, gates int, a []value.Value) {
 	}
 	below := unrecorded(e)
 	if parameters := tensorsIn(a[2]); isCast(e) && len(parameters) > 0 {
-		like := func(t *tensor.Tensor) value.Value { return value.OfTensor(ops.Do(below, "to.dtype", t, parameters[0].DType())) }
+		like := func(t *tensor.Tensor) value.Value {
+			return value.OfTensor(ops.Do(below, "to.dtype", t, parameters[0].DType()))
+		}
 		checked[0] = like(checked[0].Tensor())
 		if states := tensorsIn(a[1]); checked[1].IsTensor() {
 			checked[1] = like(states[0])
