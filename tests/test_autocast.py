@@ -26,6 +26,17 @@ TYPES = [
     ("torch.mm(a.double(), b.double())", torch.float64, torch.float64),
     ("torch.lerp(torch.mm(a, b), torch.mm(a, b), 0.5)", B, B),
     ("torch.prelu(a, b[0])", B, F),
+    ("torch.einsum('ij,jk->ik', [a, b])", B, B),
+    ("torch.einsum('ii->i', [a])", F, F),
+    ("torch.inner(torch.mm(a, b), a)", B, B),
+    ("torch.linalg.multi_dot([a, b])", B, B),
+    ("torch.matrix_power(a, 3)", B, B),
+    ("torch.linalg.matmul(a, b)", B, B),
+    ("torch.lstm_cell(a, [b, b], torch.cat([a, a, a, a]), torch.cat([b, b, b, b]), None, None)[0]", F, F),
+    ("torch.gru_cell(a, b, torch.cat([a, a, a]), torch.cat([b, b, b]), None, None)", B, F),
+    ("torch.rnn_tanh_cell(a, b, a, b, None, None)", B, B),
+    ("torch.gru(a.unsqueeze(0), b.unsqueeze(0), [torch.cat([a, a, a]), torch.cat([b, b, b])], False, 1, 0.0, False, False, False)[0]", F, F),
+    ("torch.rnn_relu(torch.mm(a, b).unsqueeze(0), b.unsqueeze(0), [a, b], False, 1, 0.0, False, False, False)[0]", B, B),
 ]
 
 
@@ -196,3 +207,24 @@ def test_profiling_executor_casts(on, outside):
                 assert torch.allclose(a.float(), b.float(), rtol=1e-2, atol=1e-2)
     finally:
         torch._C._jit_set_profiling_executor(old)
+
+
+@pytest.mark.parametrize(
+    ("layer", "of_float32", "of_bfloat16"),
+    [("LSTM", (F, 13.582051), (B, 13.585938)), ("GRU", (F, 5.585121), (B, 5.578125)), ("RNN", (B, 20.609375), (B, 20.609375))],
+)
+def test_recurrent_layers_are_cast_inside(layer, of_float32, of_bfloat16):
+    """The products of a layer are of bfloat16, as in PyTorch 1.13, whose sums these are; a layer behind a linear one takes what that gives."""
+    module = getattr(torch.nn, layer)(3, 4)
+    for parameter in module.parameters():
+        parameter.data.fill_(0.3)
+    x = torch.arange(18.0).view(2, 3, 3) / 10
+    for given, (dtype, total) in ((x, of_float32), (x.to(B), of_bfloat16)):
+        with torch.autocast("cpu"):
+            found = module(given)[0], torch.jit.script(module)(given)[0]
+        for out in found:
+            assert out.dtype == dtype
+            torch.testing.assert_close(out.float().sum().item(), total, rtol=1e-3, atol=0)
+    with torch.autocast("cpu"):
+        module(torch.nn.functional.linear(x, torch.eye(3)))[0].float().sum().backward()
+    assert all(parameter.grad.dtype == F for parameter in module.parameters())

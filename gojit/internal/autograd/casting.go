@@ -81,10 +81,12 @@ const (
 	castLower              // the smaller type
 	castFloat              // float32
 	castWidest             // float32 where a tensor has it, else the smaller type
+	castPairs              // the smaller type where there are several tensors, whose products are taken
+	castInside             // what it is made of is cast, such as the products of a recurrent layer
 )
 
 // castWords are the words for policies behind schemas.
-var castWords = [...]string{castLower: "lower", castFloat: "float", castWidest: "widest"}
+var castWords = [...]string{castLower: "lower", castFloat: "float", castWidest: "widest", castPairs: "pairs", castInside: "inside"}
 
 // castPolicyOf returns the policy of PyTorch 1.13 on the CPU.
 func castPolicyOf(op *ops.Operator) castPolicy {
@@ -92,12 +94,17 @@ func castPolicyOf(op *ops.Operator) castPolicy {
 	return castPolicy(max(slices.Index(castWords[:], word), 0))
 }
 
-// runCast gives an operator its tensors as an enabled autocast has them. The operator itself, and what it is made of, does not cast again.
-func runCast(m *Mode, _ layerSet, op *ops.Operator, args, out []value.Value) error {
+// runCast gives an operator its tensors as an enabled autocast has them. The operator itself, and what it is made of, does not cast again, unless the
+// operator is to be cast inside.
+func runCast(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error {
+	policy := castPolicyOf(op)
+	if policy == castInside && !m.isExpanding(op) {
+		return m.next(rest|1<<expand, op, args, out)
+	}
 	c := m.casting
 	m.casting = nil
 	defer func() { m.casting = c }()
-	if to := c.target(castPolicyOf(op), args); to.Valid() {
+	if to := c.target(policy, args); to.Valid() {
 		cast, err := c.cast(m, args, to)
 		if err != nil {
 			return err
@@ -108,12 +115,13 @@ func runCast(m *Mode, _ layerSet, op *ops.Operator, args, out []value.Value) err
 }
 
 // CastBy returns the arguments of an operator as an enabled autocast has them, each tensor that is not of its type converted by
-// convert, the last first. A trace records what convert does.
+// convert, the last first. A trace records what convert does, and nothing of casts inside of composite operators.
 func (m *Mode) CastBy(op *ops.Operator, args []value.Value, convert func(v value.Value, to tensor.DType) (value.Value, error)) ([]value.Value, error) {
-	if !m.IsCasting() {
+	policy := castPolicyOf(op)
+	if !m.IsCasting() || policy == castPairs || policy == castInside {
 		return args, nil
 	}
-	to := m.casting.target(castPolicyOf(op), args)
+	to := m.casting.target(policy, args)
 	if !to.Valid() {
 		return args, nil
 	}
@@ -151,6 +159,12 @@ func (c *casting) target(p castPolicy, args []value.Value) tensor.DType {
 			return true
 		})
 		return to
+	case castPairs:
+		count := 0
+		eachTensor(args, func(*tensor.Tensor) bool { count++; return true })
+		if count > 1 {
+			return c.lower
+		}
 	}
 	return tensor.NoDType
 }

@@ -112,6 +112,11 @@ func (m *Mode) expand(op *ops.Operator, args, out []value.Value) (known bool, er
 	if known, err = d.Expand(m, op, args, out); known || err != nil {
 		return true, err
 	}
+	return m.takeApart(op, args, out)
+}
+
+// takeApart runs a composite operator as what its record says that it is made of, or as the operator that it is another name of.
+func (m *Mode) takeApart(op *ops.Operator, args, out []value.Value) (known bool, err error) {
 	p := planOf(op)
 	alias := op.Def().Name
 	if alias == strings.TrimPrefix(op.Name, "aten::") {

@@ -72,6 +72,9 @@ func (e *emitter) IsTape() bool { return e.made != nil }
 // Unrecorded returns an emitter that records nothing.
 func (e *emitter) Unrecorded() Emitter { return unrecorded() }
 
+// Casts reports whether an autocast casts what is emitted.
+func (e *emitter) Casts() bool { return e.mode.IsCasting() }
+
 // do emits an operator with Go values for arguments and returns its first result.
 func do(e Emitter, name string, args ...any) *tensor.Tensor { return ops.Do(e, name, args...) }
 

@@ -92,8 +92,13 @@ func (m *Mode) next(s layerSet, op *ops.Operator, args, out []value.Value) error
 	return callLayers[bits.TrailingZeros8(uint8(s))].run(m, s&(s-1), op, args, out)
 }
 
-// runExpanded runs a composite operator as what it is made of where a mode or a class of the host is to see that.
+// runExpanded runs a composite operator as what it is made of where an autocast, a mode or a class of the host is to see that.
 func runExpanded(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error {
+	if m.IsCasting() && castPolicyOf(op) == castInside {
+		if known, err := m.takeApart(op, args, out); known {
+			return err
+		}
+	}
 	if m.dispatcher != nil || m.hasDispatching(args) {
 		if known, err := m.expand(op, args, out); known {
 			return err

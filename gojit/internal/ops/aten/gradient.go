@@ -207,6 +207,15 @@ func unrecorded(e ops.Emitter) ops.Emitter {
 	return e.(interface{ Unrecorded() ops.Emitter }).Unrecorded()
 }
 
+// isCast reports whether an autocast casts what is emitted.
+func isCast(e ops.Emitter) bool {
+	if x, ok := e.(composer); ok {
+		e = x.Emitter
+	}
+	casts, ok := e.(interface{ Casts() bool })
+	return ok && casts.Casts()
+}
+
 // grad is one use of a derivative that needs no sizes or numbers, so that graphs have it too. It computes with refs.
 type (
 	grad = ops.Gradient

@@ -97,7 +97,7 @@ func newLayers(e ops.Emitter, gates int, a []value.Value, sizes []int) composedL
 // num_layers, dropout, train, bidirectional, batch_first.
 func composeRecurrent(gates int) ops.Decomposition {
 	return func(e ops.Emitter, a []value.Value) []value.Value {
-		checkRecurrent(unrecorded(e), gates, a)
+		checkRecurrent(e, gates, a)
 		x, rows := composer{e}, a[0].Tensor()
 		if a[8].Bool() {
 			rows = x.do("transpose.int", rows, 0, 1)
@@ -125,7 +125,7 @@ func recurrentPacked(gates int) ops.Decomposition {
 	}
 }
 
-// checkRecurrent runs the operator itself on one step without training, for its checks.
+// checkRecurrent runs the operator itself on one step without training, for its checks. What an autocast will cast is of the parameters' type there.
 func checkRecurrent(e ops.Emitter, gates int, a []value.Value) {
 	name := map[int]string{reluGates: "rnn_relu.input", tanhGates: "rnn_tanh.input", gruGates: "gru.input", lstmGates: "lstm.input"}[gates]
 	checked := append([]value.Value{}, a...)
@@ -137,7 +137,23 @@ func checkRecurrent(e ops.Emitter, gates int, a []value.Value) {
 		}
 		checked[0] = value.OfTensor(must(rows.Slice(time, 0, min(1, rows.Size(time)), 1)))
 	}
-	e.Emit(name, checked...)
+	below := unrecorded(e)
+	if parameters := tensorsIn(a[2]); isCast(e) && len(parameters) > 0 {
+		like := func(t *tensor.Tensor) value.Value {
+			return value.OfTensor(ops.Do(below, "to.dtype", t, parameters[0].DType()))
+		}
+		checked[0] = like(checked[0].Tensor())
+		if states := tensorsIn(a[1]); checked[1].IsTensor() {
+			checked[1] = like(states[0])
+		} else {
+			list := value.NewList(checked[1].List().Elem)
+			for _, h := range states {
+				list.Items = append(list.Items, like(h))
+			}
+			checked[1] = value.OfList(list)
+		}
+	}
+	below.Emit(name, checked...)
 }
 
 // run returns the rows of the last layer and the states after the last step of every row, for each kind of state.
