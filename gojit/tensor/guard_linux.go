@@ -18,6 +18,7 @@ type guardedBlock struct {
 	data  []byte
 	whole []byte // with the forbidden pages
 	freed atomic.Bool
+	owned atomic.Int32 // storages that have had it and that the collector has not found unused
 }
 
 // quarantine keeps the addresses of blocks that were given back from being used again at once; nobody may touch them.
@@ -55,7 +56,7 @@ type retiredBlock struct {
 const retirement = 3 * time.Second
 
 func (b *guardedBlock) retire() {
-	if b.freed.Load() {
+	if b.owned.Add(-1) > 0 || b.freed.Load() {
 		return
 	}
 	retired.Lock()
@@ -83,8 +84,21 @@ func (s *Storage) guard(n int) []byte {
 		return nil
 	}
 	guardedAt.Store(unsafe.Pointer(unsafe.SliceData(b.data)), b)
-	runtime.AddCleanup(s, (*guardedBlock).retire, b)
+	b.giveTo(s)
 	return b.data
+}
+
+// giveTo makes s a storage that has the block.
+func (b *guardedBlock) giveTo(s *Storage) {
+	b.owned.Add(1)
+	runtime.AddCleanup(s, (*guardedBlock).retire, b)
+}
+
+// keepGuarded has s, which got the memory of another storage, keep it.
+func (s *Storage) keepGuarded() {
+	if b, ok := guardedAt.Load(unsafe.Pointer(unsafe.SliceData(s.data))); ok {
+		b.(*guardedBlock).giveTo(s)
+	}
 }
 
 // unguard frees the guarded block that data is in, if it is in one.

@@ -7,4 +7,6 @@ const guarding = false
 
 func (s *Storage) guard(int) []byte { return nil }
 
+func (s *Storage) keepGuarded() {}
+
 func unguard([]byte) {}

@@ -78,6 +78,9 @@ func (t *Tensor) separate() {
 		t.storage = &apart.storage
 	} else {
 		t.storage = &Storage{data: s.data, cached: s.cached, foreign: s.foreign, device: s.device}
+		if guarding {
+			t.storage.keepGuarded()
+		}
 	}
 	t.storage.refs.Store(1)
 	t.storage.version.Store(s.version.Load())

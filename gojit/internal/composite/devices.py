@@ -398,3 +398,32 @@ def max_unpool2d(self, indices, output_size: List[int]):
 
 def max_unpool3d(self, indices, output_size: List[int], stride: List[int], padding: List[int]):
     return _own_unpooled(self, indices, output_size, 3)
+
+
+def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias: Optional[Tensor], hidden_bias: Optional[Tensor]):
+    sums = input_gates + hidden_gates
+    if input_bias is not None and hidden_bias is not None:
+        sums = sums + input_bias + hidden_bias
+    parts = torch.chunk(sums, 4, 1)
+    write, keep, fresh, read = torch.sigmoid(parts[0]), torch.sigmoid(parts[1]), torch.tanh(parts[2]), torch.sigmoid(parts[3])
+    cy = keep * cx + write * fresh
+    return read * torch.tanh(cy), cy, torch.cat([write, keep, fresh, read], 1)
+
+
+def _thnn_fused_lstm_cell_backward_impl(grad_hy: Optional[Tensor], grad_cy: Optional[Tensor], cx, cy, workspace, has_bias: bool):
+    parts = torch.chunk(workspace, 4, 1)
+    write, keep, fresh, read = parts[0], parts[1], parts[2], parts[3]
+    shown = torch.tanh(cy)
+    d_state = torch.zeros_like(cx)
+    if grad_hy is not None:
+        d_state = grad_hy
+    d_memory = d_state * read * (1 - shown * shown)
+    if grad_cy is not None:
+        d_memory = d_memory + grad_cy
+    d_write, d_keep = d_memory * fresh * write * (1 - write), d_memory * cx * keep * (1 - keep)
+    d_fresh, d_read = d_memory * write * (1 - fresh * fresh), d_state * shown * read * (1 - read)
+    d_gates = torch.cat([d_write, d_keep, d_fresh, d_read], 1)
+    d_bias = torch.zeros([0], dtype=cx.dtype, device=cx.device)
+    if has_bias:
+        d_bias = d_gates.sum([0])
+    return d_gates, d_memory * keep, d_bias
