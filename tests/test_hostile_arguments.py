@@ -127,6 +127,10 @@ def test_harmless_arguments_that_look_bad():
     assert A._standard_gamma_grad(torch.tensor([-float("inf"), 2.0]), ones(2)).isnan().tolist() == [True, False]
 
 
+def test_any_number_of_powers_of_nothing():
+    assert torch.linalg.vander(torch.ones(2, 0, 1), N=1 << 40).shape == (2, 0, 1, 1 << 40)
+
+
 def test_numbers_where_dimensions_are_asked_for():
     with pytest.raises(IndexError, match="tensor has no dimensions"):
         A.unflatten.int(torch.tensor(1.0), -1, [1])

@@ -375,6 +375,9 @@ func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 	shape := append(slices.Clone(x.Shape()), n)
 	room(x.DType().Size(), shape...)
 	out := emptyBeside(x, shape, x.DType())
+	if out.Numel() == 0 { // of any number of columns
+		return out
+	}
 	var before *tensor.Tensor
 	for i := range n {
 		at := i
