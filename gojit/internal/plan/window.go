@@ -166,14 +166,11 @@ func (s *averageStep) run(x *frame) error {
 		sum := launch.Row{Ptr: unsafe.Add(out.DataPtr(), i*size)}
 		at := unsafe.Add(in.DataPtr(), i*s.places*size)
 		clear(unsafe.Slice((*float32)(sum.Ptr), channels))
-		place := func(p int) launch.Row { return launch.Row{Ptr: unsafe.Add(at, p*size)} }
-		p := 0
-		for ; p+4 <= s.places; p += 4 {
-			s.four.Rows(1, channels, x.rows(sum, sum, place(p), place(p+1), place(p+2), place(p+3)), nil)
-		}
-		for ; p < s.places; p++ {
-			s.add.Rows(1, channels, x.rows(sum, sum, place(p)), nil)
-		}
+		place := func(p, step int) launch.Row { return launch.Row{Ptr: unsafe.Add(at, p*size), Step: step * size} }
+		// Rows come one after another, so that each reads the sum that the one before it wrote.
+		fours := s.places / 4
+		s.four.Rows(fours, channels, x.rows(sum, sum, place(0, 4), place(1, 4), place(2, 4), place(3, 4)), nil)
+		s.add.Rows(s.places-4*fours, channels, x.rows(sum, sum, place(4*fours, 1)), nil)
 		s.scale.Rows(1, channels, x.rows(sum, sum), nil)
 	}
 	return nil
