@@ -131,6 +131,12 @@ def test_any_number_of_powers_of_nothing():
     assert torch.linalg.vander(torch.ones(2, 0, 1), N=1 << 40).shape == (2, 0, 1, 1 << 40)
 
 
+def test_statistics_of_no_elements():
+    for _ in range(3):
+        out, mean, scale = torch.native_layer_norm(torch.ones(2, 0), [0], None, None, 1e-5)
+        assert out.shape == (2, 0) and mean.tolist() == [[0], [0]] and scale.isnan().all()
+
+
 def test_numbers_where_dimensions_are_asked_for():
     with pytest.raises(IndexError, match="tensor has no dimensions"):
         A.unflatten.int(torch.tensor(1.0), -1, [1])

@@ -1,12 +1,12 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -112,10 +112,6 @@ func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps f
 	work := kernel.ComputeType(x.DType())
 	rows := contiguous(to(x, work))
 	n := numelOf(shape)
-	outer := 0
-	if n > 0 {
-		outer = rows.Numel() / n
-	}
 	statShape := slices.Clone(x.Shape())
 	for d := lead; d < x.Dim(); d++ {
 		statShape[d] = 1
@@ -124,11 +120,16 @@ func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps f
 	if x.IsHollow() {
 		return to(out, x.DType()), mean, invStd
 	}
+	if n == 0 { // rows of no elements have PyTorch's statistics
+		tensor.Fill(mean, tensor.Int(0))
+		tensor.Fill(invStd, tensor.Float(math.NaN()))
+		return to(out, x.DType()), mean, invStd
+	}
 	w, b := vectorOf(weight, work), vectorOf(bias, work)
 	if work == tensor.Float32 {
-		normalizeRows[float32](outer, n, rows, w, b, out, mean, invStd, eps)
+		normalizeRows[float32](rows.Numel()/n, n, rows, w, b, out, mean, invStd, eps)
 	} else {
-		normalizeRows[float64](outer, n, rows, w, b, out, mean, invStd, eps)
+		normalizeRows[float64](rows.Numel()/n, n, rows, w, b, out, mean, invStd, eps)
 	}
 	return to(out, x.DType()), mean, invStd
 }
