@@ -55,9 +55,9 @@ class _CLiteScriptModule:
     def forward(self, input: Any) -> Any:
         """Calls the method forward, of which there may be overloads."""
         if not self.find_method("forward") and self.find_method("forward__0"):
-            from torchjit.jit._module import _first_that_fits, _overloads_of_forward
+            from torchjit.jit._module import _Overloads, _overloads_of_forward
 
-            return _first_that_fits(list(_overloads_of_forward(self._module)))(*input)
+            return _Overloads(list(_overloads_of_forward(self._module)))(*input)
         return self.run_method("forward", input)
 
     def run_method(self, method_name: str, input: Any) -> Any:
