@@ -120,7 +120,7 @@ func TestFusedBits(t *testing.T) {
 				t.Fatalf("seed %d:\n%s\nfused:\n%s\none by one:\n%s", seed, source, got, want)
 			}
 		}
-		told, err := fused.Explain(f)
+		told, err := fused.Explain(f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -325,7 +325,7 @@ func ignoreAutocast(f *scriptFunction, ignore bool) {
 func flushCode(f *scriptFunction) { engine.Function(f.function).Forget() }
 
 func explainFunction(f *scriptFunction) (string, error) {
-	x, err := engine.Explain(f.function)
+	x, err := engine.Explain(f.function, f.self)
 	if err != nil {
 		return "", err
 	}
@@ -333,4 +333,4 @@ func explainFunction(f *scriptFunction) (string, error) {
 	return string(text), err
 }
 
-func timeSteps(f *scriptFunction, on bool) error { return engine.TimeSteps(f.function, on) }
+func timeSteps(f *scriptFunction, on bool) error { return engine.TimeSteps(f.function, f.self, on) }

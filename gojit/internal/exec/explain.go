@@ -16,6 +16,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/plan"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // Executed returns a copy of the optimized graph that the last call ran, nil before the first.
@@ -60,9 +61,9 @@ type Time struct {
 }
 
 // Explain tells how calls of a function run: the graph, and for each region in it whether calls had to run its nodes one by one, and why; for regions
-// that run by plans the steps of the last one. While the settings let nothing be fused there are no regions.
-func (e *Engine) Explain(f *ir.Function) (*Explanation, error) {
-	p, err := e.lastPlan(f)
+// that run by plans the steps of the last one. While the settings let nothing be fused there are no regions. self is that of Prepare.
+func (e *Engine) Explain(f *ir.Function, self *value.Object) (*Explanation, error) {
+	p, err := e.lastPlan(f, self)
 	if err != nil {
 		return nil, err
 	}
@@ -255,8 +256,8 @@ func Sum(events []autograd.Event) []Time {
 }
 
 // TimeSteps has calls of a function note how long the steps of its plans take, which Explain shows then, or no more.
-func (e *Engine) TimeSteps(f *ir.Function, on bool) error {
-	p, err := e.lastPlan(f)
+func (e *Engine) TimeSteps(f *ir.Function, self *value.Object, on bool) error {
+	p, err := e.lastPlan(f, self)
 	if err != nil {
 		return err
 	}
@@ -269,15 +270,15 @@ func (e *Engine) TimeSteps(f *ir.Function, on bool) error {
 }
 
 // lastPlan returns how the last call of a function ran, or how the next one would.
-func (e *Engine) lastPlan(f *ir.Function) (*Plan, error) {
-	made, err := e.Prepare(f, nil)
+func (e *Engine) lastPlan(f *ir.Function, self *value.Object) (*Plan, error) {
+	made, err := e.Prepare(f, self)
 	if err != nil {
 		return nil, err
 	}
 	if p := made.last.Load(); p != nil {
 		return p, nil
 	}
-	return made.plan(e.usual(), nil)
+	return made.plan(e.usual(), self)
 }
 
 // DumpTo returns what prints the graphs of functions to a writer before the first step and after each step that changes it; nil where no function is
