@@ -277,6 +277,38 @@ def test_scripts_know_their_own_attributes():
         assert_same(other(x), want(False, True))
 
 
+@torch.jit.script
+class Mode:
+    def __init__(self, is_on: bool):
+        self.is_on = is_on
+
+
+class Switched(nn.Module):
+    """Chooses the object whose attribute decides."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(8, 8, 3), nn.BatchNorm2d(8), nn.Conv2d(8, 8, 3))
+        self.mode, self.off, self.on = Mode(False), Mode(False), Mode(True)
+
+    def forward(self, x):
+        self.mode = self.off
+        if bool(x.sum() > 0):
+            self.mode = self.on
+        y = self.layers(x)
+        if self.mode.is_on:
+            y = y + 1000
+        return y
+
+
+def test_objects_that_are_exchanged_on_the_way_to_an_attribute():
+    m, x = seeded(Switched()), torch.ones(1, 8, 8, 8)
+    scripted = torch.jit.script(m)
+    with torch.no_grad():
+        for given in (x, -x, x):
+            assert_same(scripted(given), m(given))
+
+
 def test_sizes_of_lists_are_known():
     class Pooled(nn.Module):
         def __init__(self):

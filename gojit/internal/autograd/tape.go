@@ -415,17 +415,12 @@ func (n *Node) attach(args, out []value.Value, p *plan) (used bool) {
 		_ = t.SetRequiresGrad(true) // the type was checked
 		used = true
 	}
-	n.out = slices.Clone(out)
-	for i, v := range n.out {
-		switch {
-		case n.reads.SparesResult(i) && n.hasMade(v):
+	for i, v := range out {
+		if n.reads.SparesResult(i) && n.hasMade(v) {
 			n.spared = n.spared.AndResult(i)
-		case v.IsTensor():
-			v.Tensor().Hold()
-		default:
-			eachTensor(n.out[i:i+1], hold)
 		}
 	}
+	n.holdResults(out)
 	return used
 }
 

@@ -27,9 +27,9 @@ func SplitEvaluation(g *ir.Graph, self *value.Object) bool {
 	}
 	evaluation := g.Copy()
 	copied, _ := flagsOf(evaluation, self)
-	for _, f := range copied {
+	for i, f := range copied {
 		for _, n := range f.reads {
-			answer(n, value.Bool(f.expected))
+			answer(n, value.Bool(flags[i].expected)) // not what another thread has set since
 		}
 	}
 	simplify(evaluation)
@@ -205,12 +205,13 @@ func commonRank(tensors []*ir.Value, ranks map[*ir.Value]int) int {
 
 // flag is a bool attribute that a graph reads, and what the second body takes it for.
 type flag struct {
+	path     []string // the attributes that lead to it from the graph's first argument
 	reads    []*ir.Node
 	expected bool
 }
 
 // flagsOf returns the attributes that the second body knows, none where no branch hangs on one. ok is false where the graph has too few convolutions
-// for a plan, where it may change such an attribute, or where something unknown runs in it.
+// for a plan, where it may change such an attribute or an object on the way to it, or where something unknown runs in it.
 func flagsOf(g *ir.Graph, self *value.Object) (flags []flag, ok bool) {
 	at, convolutions, decides, written := map[string]int{}, 0, false, map[string]bool{}
 	ok = true
@@ -225,15 +226,16 @@ func flagsOf(g *ir.Graph, self *value.Object) (flags []flag, ok bool) {
 			if !known || n.Output().Type().Kind() != types.KindBool {
 				return
 			}
-			i, seen := at[strings.Join(path, ".")]
+			key := strings.Join(path, ".")
+			i, seen := at[key]
 			if !seen {
 				expected, known := expectedOf(self, path)
 				if !known {
 					return
 				}
 				i = len(flags)
-				at[strings.Join(path, ".")] = i
-				flags = append(flags, flag{expected: expected})
+				at[key] = i
+				flags = append(flags, flag{path: path, expected: expected})
 			}
 			flags[i].reads = append(flags[i].reads, n)
 			for _, u := range n.Output().Uses() {
@@ -243,8 +245,8 @@ func flagsOf(g *ir.Graph, self *value.Object) (flags []flag, ok bool) {
 			convolutions++
 		}
 	})
-	for _, f := range flags {
-		ok = ok && !written[f.reads[0].StringAttr("name")]
+	for _, f := range flags { // what is read behind a write on the way is another object's
+		ok = ok && !slices.ContainsFunc(f.path, func(name string) bool { return written[name] })
 	}
 	if !decides {
 		flags = nil
