@@ -1,7 +1,17 @@
-"""What the workers of nets.py answer of a call."""
+"""What the workers of nets.py and steps.py measure of a call."""
 
 import resource
 import time
+
+
+def times(call, seconds, least):
+    """Nanoseconds of processor time of calls, made for some seconds, at least so many."""
+    found, begin = [], time.perf_counter()
+    while time.perf_counter() - begin < seconds or len(found) < least:
+        start = time.process_time_ns()
+        call()
+        found.append(time.process_time_ns() - start)
+    return found
 
 
 def answer(question, f, x, numbers, allocated=lambda: 0):
@@ -10,12 +20,7 @@ def answer(question, f, x, numbers, allocated=lambda: 0):
     if question == "result":
         return numbers(f(x))
     if question == "time":
-        found, begin = [], time.perf_counter()
-        while time.perf_counter() - begin < 0.5 or len(found) < 4:
-            start = time.process_time_ns()
-            f(x)
-            found.append(time.process_time_ns() - start)
-        return found
+        return times(lambda: f(x), 0.5, 4)
     calls = 8
     before, bytes_before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt, allocated()
     for _ in range(calls):

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from peer import HERE, Worker, environment, measure
+from peer import HERE, Worker, environment, lead, measure
 
 WORK, ONNX = "nets_work.py", "onnx_work.py"
 VARIABLES = {"OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}  # PyTorch 2 warns of scripts
@@ -78,10 +78,8 @@ def compare(name, found, rounds, say):
             faults, garbage = worker.ask("faults")
             of_go = f", {garbage / 1024:8.1f} KB" if title.startswith("torchjit") else ""
             say(f"  {title:24} least {min(times[title]) / 1e6:9.3f} ms, median {statistics.median(times[title]) / 1e6:9.3f} ms, {faults:7.1f} page faults{of_go}")
-    ours, theirs = ([title for title in times if title.startswith("torchjit") == mine] for mine in (True, False))
-    if theirs:
-        ratios = (min(of(times[t]) for t in theirs) / min(of(times[t]) for t in ours) for of in (min, statistics.median))
-        say("  least {:.2f}, median {:.2f}".format(*ratios))
+    if ahead := lead(times):
+        say("  " + ", ".join(f"{what} {ratio:.2f}" for what, ratio in ahead.items()))
 
 
 def processor():

@@ -69,3 +69,9 @@ def compare(ours, theirs, only, rounds):
         else:
             found[name] = tuple(statistics.median(r[i] for r in rows) for i in range(3))
     return found
+
+
+def lead(times):
+    """By "least" and "median": the time of the best way of the others divided by that of torchjit's best, of times by titles; none where nobody else is."""
+    ours, theirs = ([found for title, found in times.items() if title.startswith("torchjit") == mine] for mine in (True, False))
+    return {what: min(map(of, theirs)) / min(map(of, ours)) for what, of in (("least", min), ("median", statistics.median)) if theirs}

@@ -11,7 +11,7 @@ import contextlib
 import statistics
 import sys
 
-from peer import Worker, measure
+from peer import Worker, lead, measure
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 WORK = "steps_work.py"
@@ -39,12 +39,9 @@ def compare(name, peers, rounds):
 def report(times, memory):
     for title, found in times.items():
         print(f"  {title:24} least {min(found) / 1e6:9.3f} ms, median {statistics.median(found) / 1e6:9.3f} ms, {memory[title] / 2**20:7.1f} MB")
-    ours, theirs = ([title for title in times if title.startswith("torchjit") == mine] for mine in (True, False))
-    if not theirs:
-        return
-    for what, of in (("least", min), ("median", statistics.median)):
-        print(f"  {what} {min(of(times[t]) for t in theirs) / min(of(times[t]) for t in ours):.2f}", end=",")
-    print(f" memory {min(memory[t] for t in theirs) / min(memory[t] for t in ours):.2f}", flush=True)
+    if ahead := lead(times):
+        memory_ahead = lead({title: [taken] for title, taken in memory.items()})["least"]
+        print("  " + ", ".join(f"{what} {ratio:.2f}" for what, ratio in ahead.items()) + f", memory {memory_ahead:.2f}", flush=True)
 
 
 def main():

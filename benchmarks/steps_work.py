@@ -8,8 +8,8 @@ first ones, "memory" with the bytes that the process had at most above those beh
 
 import json
 import sys
-import time
 
+from asked import times
 from nets_work import BertLayer, ResNet18, nn, torch
 
 F = nn.functional
@@ -91,15 +91,6 @@ def training(name, way):
     return step
 
 
-def times(step, seconds=0.6):
-    found, begin = [], time.perf_counter()
-    while time.perf_counter() - begin < seconds or len(found) < 3:
-        start = time.process_time_ns()
-        step()
-        found.append(time.process_time_ns() - start)
-    return found
-
-
 def main():
     if len(sys.argv) == 2:
         ways = [way for way in WAYS if way != "compiled" or hasattr(torch, "compile")]
@@ -111,7 +102,7 @@ def main():
     step = training(name, way)
     losses = [step() for _ in range(5)]
     for line in sys.stdin:
-        answer = times(step) if line == "step\n" else losses if line == "losses\n" else resident("VmHWM") - before
+        answer = times(step, 0.6, 3) if line == "step\n" else losses if line == "losses\n" else resident("VmHWM") - before
         print(json.dumps(answer), flush=True)
 
 
