@@ -47,70 +47,97 @@ func offsetsOf(shape, strides []int) []int {
 	return offsets
 }
 
-// pickAlong fills out, contiguous, with the elements of t at the listed indices of each dimension.
+// pickAlong fills out, contiguous, with the elements of t at the listed indices of each dimension, all of them where the list is nil.
 func pickAlong(out, t *tensor.Tensor, order [][]int) {
 	if out.Numel() == 0 {
 		return
 	}
 	last := t.Dim() - 1
-	outer := []int{0}
+	rows := max(0, last-1) // the dimension of rows, behind those of blocks
+	offsets := func(from, to int) []int {
+		listed := oneOffset
+		for d := from; d < to; d++ {
+			listed = extended(listed, order[d], t.Size(d), t.Strides()[d])
+		}
+		return listed
+	}
+	moveBlocks(out, t, offsets(0, rows), offsets(rows, last), offsets(last, last+1))
+}
+
+// extended lists the sums of offsets with those of a dimension's indices, which are the faster. All its indices are meant where order is nil.
+func extended(offsets, order []int, size, stride int) []int {
+	if order != nil {
+		size = len(order)
+	}
+	next := make([]int, 0, len(offsets)*size)
 	var watch tensor.Watch
-	for d := range last {
-		next := make([]int, 0, len(outer)*len(order[d]))
-		for _, base := range outer {
-			watch.Did(len(order[d]))
-			for _, i := range order[d] {
-				next = append(next, base+i*t.Strides()[d])
+	for _, base := range offsets {
+		watch.Did(size)
+		if order == nil {
+			for i := range size {
+				next = append(next, base+i*stride)
 			}
 		}
-		outer = next
+		for _, i := range order {
+			next = append(next, base+i*stride)
+		}
 	}
-	inner := make([]int, len(order[last]))
-	for j, i := range order[last] {
-		inner[j] = i * t.Strides()[last]
-	}
-	moveFrom(out, t, outer, inner)
+	return next
 }
 
 // moveFrom fills out, contiguous, with the elements of t at outer[i]+inner[j] from its first element.
-func moveFrom(out, t *tensor.Tensor, outer, inner []int) {
+func moveFrom(out, t *tensor.Tensor, outer, inner []int) { moveBlocks(out, t, oneOffset, outer, inner) }
+
+// moveBlocks fills out, contiguous, with the elements of t at blocks[i]+rows[j]+inner[k] from its first element.
+func moveBlocks(out, t *tensor.Tensor, blocks, rows, inner []int) {
 	if t.OnDevice() {
-		pickOnDevice(out, t, outer, inner)
+		pickOnDevice(out, t, extended(blocks, rows, 0, 1), inner)
 		return
 	}
 	bySize(t.DType().Size(),
-		func() { gatherAt[uint8](out, t, outer, inner) }, func() { gatherAt[uint16](out, t, outer, inner) },
-		func() { gatherAt[uint32](out, t, outer, inner) }, func() { gatherAt[uint64](out, t, outer, inner) },
-		func() { gatherAt[[2]uint64](out, t, outer, inner) })
+		func() { gatherAt[uint8](out, t, blocks, rows, inner) }, func() { gatherAt[uint16](out, t, blocks, rows, inner) },
+		func() { gatherAt[uint32](out, t, blocks, rows, inner) }, func() { gatherAt[uint64](out, t, blocks, rows, inner) },
+		func() { gatherAt[[2]uint64](out, t, blocks, rows, inner) })
 }
 
-func gatherAt[W word](out, t *tensor.Tensor, outer, inner []int) {
+func gatherAt[W word](out, t *tensor.Tensor, blocks, rows, inner []int) {
 	dst, src, size := unsafe.Slice((*W)(out.DataPtr()), out.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(W)))
-	run := isRun(inner)
+	count, run := len(blocks)*len(rows), isRun(inner)
 	if reversed := !run && isReversed(inner); reversed {
-		reverseRows(dst, t, outer, len(inner))
+		reverseRows(dst, t, extended(blocks, rows, 0, 1), len(inner))
 		return
 	}
-	if len(inner) == 1 || len(outer) == 1 && !run {
-		base, offsets := inner[0], outer
-		if len(inner) > 1 {
-			base, offsets = outer[0], inner
+	if len(inner) == 1 || count == 1 && !run {
+		base, offsets := inner[0]+blocks[0], rows
+		switch {
+		case len(inner) > 1:
+			base, offsets = blocks[0]+rows[0], inner
+		case len(blocks) > 1:
+			base, offsets = inner[0], extended(blocks, rows, 0, 1)
 		}
 		tensor.Parallel(len(offsets), rowGrain, func(lo, hi int) {
 			fetch(dst[lo:hi], unsafe.Add(src, base*size), offsets[lo:hi])
 		})
 		return
 	}
-	tensor.Parallel(len(outer), rowGrain/max(len(inner), 1)+1, func(lo, hi int) {
-		k := lo * len(inner)
-		for _, base := range outer[lo:hi] {
-			row := dst[k : k+len(inner)]
-			k += len(inner)
-			if run {
-				copy(row, unsafe.Slice((*W)(unsafe.Add(src, base*size)), len(inner)))
-			} else {
-				fetch(row, unsafe.Add(src, base*size), inner)
+	tensor.Parallel(count, rowGrain/max(len(inner), 1)+1, func(lo, hi int) {
+		var before unsafe.Pointer // what the last row was made from
+		var last []W
+		block, at := lo/len(rows), lo%len(rows)
+		for k := lo; k < hi; k++ {
+			row, from := dst[k*len(inner):(k+1)*len(inner)], unsafe.Add(src, (blocks[block]+rows[at])*size)
+			if at++; at == len(rows) {
+				block, at = block+1, 0
 			}
+			switch {
+			case run:
+				copy(row, unsafe.Slice((*W)(from), len(inner)))
+			case from == before:
+				copy(row, last)
+			default:
+				fetch(row, from, inner)
+			}
+			before, last = from, row
 		}
 	})
 }

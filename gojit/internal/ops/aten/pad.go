@@ -81,7 +81,9 @@ func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
 		if i := n - 1 - d; i < len(amounts)/2 {
 			before, after = amounts[2*i], amounts[2*i+1]
 		}
-		order[d] = padOrder(size, before, after, mode)
+		if before != 0 || after != 0 {
+			order[d] = padOrder(size, before, after, mode)
+		}
 	}
 	out := emptyBeside(t, shape, t.DType())
 	pickAlong(out, t, order)

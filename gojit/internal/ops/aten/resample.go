@@ -41,9 +41,18 @@ func pixelScale(in, out int, given float64, alignCorners bool) float64 {
 // tapsWork is what the taps of one output are as elements of a loop.
 const tapsWork = 16
 
+// tapsEach makes lists of n taps for some outputs.
+func tapsEach(outputs, n int) [][]tap {
+	taps, all := table[[]tap](outputs), table[tap](room(1, n, outputs))
+	for i := range taps {
+		taps[i] = all[i*n : (i+1)*n : (i+1)*n]
+	}
+	return taps
+}
+
 func nearest(exact bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := table[[]tap](out)
+		taps := tapsEach(out, 1)
 		s := float32(scale)
 		var watch tensor.Watch
 		for i := range taps {
@@ -52,7 +61,7 @@ func nearest(exact bool) scheme {
 			if exact {
 				at += 0.5
 			}
-			taps[i] = []tap{{max(min(int(math.Floor(float64(at*s))), in-1), 0), 1}}
+			taps[i][0] = tap{max(min(int(math.Floor(float64(at*s))), in-1), 0), 1}
 		}
 		return taps
 	}}
@@ -60,7 +69,7 @@ func nearest(exact bool) scheme {
 
 func linearTaps(alignCorners bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := table[[]tap](out)
+		taps := tapsEach(out, 2)
 		var watch tensor.Watch
 		for i := range taps {
 			watch.Did(tapsWork)
@@ -68,7 +77,7 @@ func linearTaps(alignCorners bool) scheme {
 			low := min(int(at), in-1)
 			high := min(low+1, in-1)
 			f := at - float64(low)
-			taps[i] = []tap{{low, 1 - f}, {high, f}}
+			taps[i][0], taps[i][1] = tap{low, 1 - f}, tap{high, f}
 		}
 		return taps
 	}}
@@ -83,15 +92,16 @@ func sourceIndex(i int, scale float64, alignCorners bool) float64 {
 
 func cubicTaps(alignCorners bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := table[[]tap](out)
+		taps := tapsEach(out, 4)
 		var watch tensor.Watch
 		for i := range taps {
 			watch.Did(tapsWork)
 			at := sourceIndex(i, scale, alignCorners)
 			base := int(math.Floor(at))
-			for j := -1; j <= 2; j++ {
+			for k := range taps[i] {
+				j := k - 1
 				w := cubic(math.Abs(at-float64(base+j)), -0.75)
-				taps[i] = append(taps[i], tap{min(max(base+j, 0), in-1), w})
+				taps[i][k] = tap{min(max(base+j, 0), in-1), w}
 			}
 		}
 		return taps

@@ -14,14 +14,28 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 	check(x.Dim() == n+2, "Expected a %dD tensor as input, but got a %dD tensor", n+2, x.Dim())
 	checkResized(x.Shape()[2:], sizes)
 	room(x.DType().Size(), slices.Concat(x.Shape()[:2], sizes)...)
+	taps, order := make([][][]tap, n), make([][]int, n+2)
+	single := true
+	for i, out := range sizes {
+		in := x.Size(i + 2)
+		taps[i] = how.taps(in, out, pixelScale(in, out, factorOf(scales, i), alignCorners))
+		order[i+2] = singleTaps(taps[i])
+		single = single && order[i+2] != nil
+	}
+	if single && !x.OnDevice() {
+		out := emptyBeside(x, slices.Concat(x.Shape()[:2], sizes), x.DType())
+		if !x.IsHollow() {
+			pickAlong(out, x, order)
+		}
+		return how.inFormatOf(out, x)
+	}
 	d := tensor.Float64 // whole numbers are exact in it
 	if x.DType().IsFloating() {
 		d = accumulator(x.DType())
 	}
 	w := mixed{to(x, d), x}
 	for i := n - 1; i >= 0; i-- {
-		in := x.Size(i + 2)
-		w.mix(i+2, how.taps(in, sizes[i], pixelScale(in, sizes[i], factorOf(scales, i), alignCorners)))
+		w.mix(i+2, taps[i])
 	}
 	return how.inFormatOf(to(w.work, x.DType()), x)
 }
@@ -200,9 +214,6 @@ func mixAlong(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
 	out := empty(shape, x.DType())
 	if index := singleTaps(taps); index != nil {
 		order := make([][]int, len(shape))
-		for d, n := range shape {
-			order[d] = offsetsOf([]int{n}, []int{1})
-		}
 		order[dim] = index
 		pickAlong(out, x, order)
 		return out

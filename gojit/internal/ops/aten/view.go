@@ -203,8 +203,8 @@ func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 	if t.OnDevice() {
 		order := make([][]int, t.Dim())
 		for d, n := range t.Shape() {
-			order[d] = countTo(n)
 			if reversedDims[d] {
+				order[d] = countTo(n)
 				slices.Reverse(order[d])
 			}
 		}
@@ -351,15 +351,7 @@ func repeatInterleave(t *tensor.Tensor, repeats []int64, dim *int) *tensor.Tenso
 	shape[d] = len(index)
 	out := empty(shape, t.DType())
 	order := make([][]int, t.Dim())
-	for i, n := range t.Shape() {
-		if i == d {
-			order[i] = index
-			continue
-		}
-		for j := range n {
-			order[i] = append(order[i], j)
-		}
-	}
+	order[d] = index
 	pickAlong(out, t, order)
 	return out
 }
