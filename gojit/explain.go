@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // Explanation tells how calls of a function run: the graph, its groups of operators that run together, the reasons why some did not, and times where
@@ -18,7 +19,7 @@ const explainedCalls = 5
 // ExplainFunction tells how calls of a function run.
 func ExplainFunction(f *ir.Function) (x *Explanation, err error) {
 	defer guard(&err)
-	return standard.exec.Explain(f, nil)
+	return standard.exec.Explain(f)
 }
 
 // Explain tells how calls of a method run. With inputs it calls the method some times, and the explanation has times: one such call of Explain at a time
@@ -31,15 +32,15 @@ func (m *Module) Explain(ctx context.Context, method string, inputs ...any) (x *
 	}
 	e := m.owner().exec
 	if len(inputs) == 0 {
-		return e.Explain(f, m.Object)
+		return e.Explain(f, value.OfObject(m.Object))
 	}
 	if _, err := m.Call(ctx, method, inputs...); err != nil { // plans are made in the first calls
 		return nil, err
 	}
-	if err := e.TimeSteps(f, m.Object, true); err != nil {
+	if err := e.TimeSteps(f, true); err != nil {
 		return nil, err
 	}
-	defer func() { _ = e.TimeSteps(f, m.Object, false) }() // it fails where it fails above
+	defer func() { _ = e.TimeSteps(f, false) }() // it fails where it fails above
 	if err := autograd.BeginProfile(); err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (m *Module) Explain(ctx context.Context, method string, inputs ...any) (x *
 	if err != nil {
 		return nil, err
 	}
-	if x, err = e.Explain(f, m.Object); err == nil {
+	if x, err = e.Explain(f, value.OfObject(m.Object)); err == nil {
 		x.Times, x.Calls = exec.Sum(events), explainedCalls
 	}
 	return x, err

@@ -120,7 +120,7 @@ func TestFusedBits(t *testing.T) {
 				t.Fatalf("seed %d:\n%s\nfused:\n%s\none by one:\n%s", seed, source, got, want)
 			}
 		}
-		told, err := fused.Explain(f, nil)
+		told, err := fused.Explain(f)
 		if err != nil {
 			t.Fatal(err)
 		}

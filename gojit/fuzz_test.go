@@ -59,7 +59,7 @@ func compileAny(t *testing.T, text string) {
 		if err := ir.Verify(f.Graph()); err != nil {
 			t.Fatalf("%v in\n%s\nof\n%s", err, f.Graph(), text)
 		}
-		if _, err := engine.Prepare(f, nil); err != nil {
+		if _, err := engine.Code(f, nil); err != nil {
 			t.Fatalf("%v in\n%s\nof\n%s", err, f.Graph(), text)
 		}
 	}

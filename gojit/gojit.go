@@ -64,11 +64,7 @@ func (e *Engine) Exec() *exec.Engine { return e.exec }
 // ctx is cancelled. Errors carry the places in the program.
 func (e *Engine) Run(ctx context.Context, f *ir.Function, args ...value.Value) (value.Value, error) {
 	LinkOperators()
-	var self *value.Object
-	if len(args) > 0 && args[0].Kind() == value.KindObject {
-		self = args[0].Object()
-	}
-	code, err := e.exec.Code(f, self)
+	code, err := e.exec.Code(f, args)
 	if err != nil {
 		return value.None, err
 	}

@@ -1,6 +1,7 @@
 """Tensors of compiled code belong to one register, its caller, or the collector: memory is used again at once, and never while somebody has it."""
 
 import os
+from typing import Optional, Tuple
 
 import pytest
 
@@ -44,6 +45,32 @@ def test_forwards_leave_no_garbage(way):
     with torch.no_grad():
         times, size = collections(lambda: compiled(x))
     assert times <= 2 and size < 64 << 10, "each forward makes half a megabyte of tensors"
+
+
+class Heads(nn.Module):
+    """A result in a tuple that a branch makes, of registers that have the same tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(64, 4)
+
+    def forward(self, x, mask: Optional[Tensor] = None) -> Tuple[Tensor, Optional[Tensor]]:
+        y = x.relu()
+        same = y.contiguous()
+        if mask is not None:
+            return self.attention(y, same.view(y.size(0), 4, 64), y, attn_mask=mask)
+        return self.attention(y, same.view(y.size(0), 4, 64), y)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_heads_leave_no_garbage(masked):
+    module, x = Heads().eval(), torch.randn(100, 4, 64)
+    mask = torch.zeros(100, 100) if masked else None
+    compiled = torch.jit.script(module)
+    with torch.no_grad():
+        times, size = collections(lambda: compiled(x, mask), 100)
+        torch.testing.assert_close(compiled(x, mask), module(x, mask))
+    assert times <= 2 and size < 64 << 10, "each forward makes a megabyte of tensors"
 
 
 def test_training_leaves_no_more_garbage_than_eager():

@@ -1,5 +1,7 @@
 """Regions of operators on images run by plans: the same results as eager modules, whatever changes between the calls."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -307,6 +309,40 @@ def test_objects_that_are_exchanged_on_the_way_to_an_attribute():
     with torch.no_grad():
         for given in (x, -x, x):
             assert_same(scripted(given), m(given))
+
+
+def test_other_calls_than_the_first():
+    """The second body is for calls like the first; arguments that are missing, bools and numbers of dimensions may be others later."""
+    m = seeded(nn.MultiheadAttention(16, 2))
+    x, mask, padding = torch.randn(5, 3, 16), torch.randn(5, 5), torch.zeros(3, 5, dtype=torch.bool)
+    padding[1, 3:] = True
+    calls = {
+        "plain": (x, x, x), "masked": (x, x, x, None, True, mask), "padded": (x, x, x, padding, False), "no weights": (x, x[:4], x[:4], None, False),
+        "one": (x[:, 0], x[:, 0], x[:, 0]),
+    }
+    file = io.BytesIO()
+    torch.jit.save(torch.jit.script(m), file)
+    with torch.no_grad():
+        want = {name: m(*args) for name, args in calls.items()}
+        for first in calls:
+            compiled = torch.jit.load(io.BytesIO(file.getvalue()))
+            for name in [first, *calls, first]:
+                torch.testing.assert_close(compiled(*calls[name]), want[name], rtol=1e-5, atol=1e-5)
+            with pytest.raises(torch.jit.Error, match="was expecting embedding dimension of 16, but got 8"):
+                compiled(x[..., :8], x[..., :8], x[..., :8])
+
+
+def test_ranks_that_change_in_place():
+    @torch.jit.script
+    def f(x, w):
+        y = torch.conv2d(x, w)
+        y.squeeze_(0)
+        if y.dim() >= 3:
+            y = y + 1000
+        return y
+
+    x = torch.randn(1, 4, 5)
+    torch.testing.assert_close(f(x, torch.ones(1, 1, 1, 1)), x[0])
 
 
 def test_sizes_of_lists_are_known():

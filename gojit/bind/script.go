@@ -48,14 +48,14 @@ type scriptFunction struct {
 
 func (f *scriptFunction) callableName() string { return f.function.ShortName() }
 
-// prepare makes the function ready to run on first use.
+// prepare returns what the engine makes of the function, whose schema is known then.
 func (f *scriptFunction) prepare() (*exec.Function, error) {
 	if ready := f.ready.Load(); ready != nil {
 		return ready, nil
 	}
 	linkOperators()
-	ready, err := engine.Prepare(f.function, f.self)
-	if err != nil {
+	ready := engine.Function(f.function)
+	if err := ready.Check(); err != nil {
 		return nil, err
 	}
 	f.weak = weak.Make(ready)
@@ -74,19 +74,20 @@ func (f *scriptFunction) call(c *call) error {
 	}
 	lastExecuted = f.weak
 	engine.NoteCall()
-	plan, err := ready.Next(c.thread.recorder != nil, f.self)
+	s := f.function.Schema
+	n := len(s.Arguments)
+	c.values = slices.Grow(c.values[:0], n+1)[:n]
+	work, err := f.bind(c, s, c.values)
+	if err != nil {
+		return err
+	}
+	plan, err := ready.Next(c.thread.recorder != nil, c.values)
 	if err != nil {
 		return err
 	}
 	code, keeps := plan.Code, plan.Keeps || f.self != nil
-	s := f.function.Schema
-	n := len(s.Arguments)
-	c.values = slices.Grow(c.values[:0], n+code.NumOutputs())[:n+code.NumOutputs()]
+	c.values = slices.Grow(c.values, code.NumOutputs())[:n+code.NumOutputs()]
 	args, out := c.values[:n:n], c.values[n:]
-	work, err := f.bind(c, s, args)
-	if err != nil {
-		return err
-	}
 	if plan.Light || plan.Brief && work <= releaseAbove {
 		err = code.RunIn(context.Background(), c.memory, c.thread.mode, args, out)
 	} else {
@@ -325,7 +326,11 @@ func ignoreAutocast(f *scriptFunction, ignore bool) {
 func flushCode(f *scriptFunction) { engine.Function(f.function).Forget() }
 
 func explainFunction(f *scriptFunction) (string, error) {
-	x, err := engine.Explain(f.function, f.self)
+	var args []value.Value
+	if f.self != nil {
+		args = []value.Value{value.OfObject(f.self)}
+	}
+	x, err := engine.Explain(f.function, args...)
 	if err != nil {
 		return "", err
 	}
@@ -333,4 +338,4 @@ func explainFunction(f *scriptFunction) (string, error) {
 	return string(text), err
 }
 
-func timeSteps(f *scriptFunction, on bool) error { return engine.TimeSteps(f.function, f.self, on) }
+func timeSteps(f *scriptFunction, on bool) error { return engine.TimeSteps(f.function, on) }

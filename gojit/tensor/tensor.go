@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"unsafe"
@@ -24,7 +25,7 @@ type Tensor struct {
 	device       Device
 	requiresGrad bool
 	released     atomic.Bool
-	temporary    bool                // see MarkTemporary
+	registers    uint8               // that have it, where nobody else does; see MarkTemporary
 	borrowed     bool                // see Borrow
 	quantizer    *Quantizer          // for quantized types, else nil
 	lengths      *[]int              // of a ragged tensor, else nil
@@ -457,17 +458,34 @@ func (t *Tensor) Keep(borrowed, lender *Tensor) {
 
 // MarkTemporary notes that t is a result that one register of an interpreter has and nobody else, besides nodes of the tape, which hold
 // it; unless Python knows it or it is of a special kind. Whoever gives t to others calls UnmarkTemporary.
-func (t *Tensor) MarkTemporary() { t.temporary = t.PyObject() == 0 && t.foreign == nil }
+func (t *Tensor) MarkTemporary() {
+	t.registers = 0
+	if t.PyObject() == 0 && t.foreign == nil {
+		t.registers = 1
+	}
+}
 
 // UnmarkTemporary undoes MarkTemporary. Tensors that several threads use are not marked, and so not written.
 func (t *Tensor) UnmarkTemporary() {
-	if t.temporary {
-		t.temporary = false
+	if t.registers != 0 {
+		t.registers = 0
 	}
 }
 
 // IsTemporary reports whether t was marked.
-func (t *Tensor) IsTemporary() bool { return t.temporary }
+func (t *Tensor) IsTemporary() bool { return t.registers != 0 }
+
+// IsShared reports whether several registers have t, which was marked.
+func (t *Tensor) IsShared() bool { return t.registers > 1 }
+
+// AddRegisters says that so many more registers have t, which was marked.
+func (t *Tensor) AddRegisters(n int) {
+	if n += int(t.registers); n <= math.MaxUint8 {
+		t.registers = uint8(n)
+	} else {
+		t.registers = 0
+	}
+}
 
 // Users returns how many tensors over the storage were made and not released.
 func (t *Tensor) Users() int { return int(t.storage.refs.Load()) }

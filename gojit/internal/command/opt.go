@@ -142,7 +142,7 @@ func (p *passPage) run(f *ir.Function) error {
 		}
 		p.add(step, g)
 	}})
-	_, err := e.Prepare(f, nil)
+	_, err := e.Code(f, nil)
 	return err
 }
 

@@ -61,9 +61,10 @@ type Time struct {
 }
 
 // Explain tells how calls of a function run: the graph, and for each region in it whether calls had to run its nodes one by one, and why; for regions
-// that run by plans the steps of the last one. While the settings let nothing be fused there are no regions. self is that of Prepare.
-func (e *Engine) Explain(f *ir.Function, self *value.Object) (*Explanation, error) {
-	p, err := e.lastPlan(f, self)
+// that run by plans the steps of the last one. While the settings let nothing be fused there are no regions. A call that is yet to come is one with some arguments,
+// of which those at the end may be unknown.
+func (e *Engine) Explain(f *ir.Function, args ...value.Value) (*Explanation, error) {
+	p, err := e.lastPlan(f, args)
 	if err != nil {
 		return nil, err
 	}
@@ -256,8 +257,8 @@ func Sum(events []autograd.Event) []Time {
 }
 
 // TimeSteps has calls of a function note how long the steps of its plans take, which Explain shows then, or no more.
-func (e *Engine) TimeSteps(f *ir.Function, self *value.Object, on bool) error {
-	p, err := e.lastPlan(f, self)
+func (e *Engine) TimeSteps(f *ir.Function, on bool) error {
+	p, err := e.lastPlan(f, nil)
 	if err != nil {
 		return err
 	}
@@ -269,16 +270,13 @@ func (e *Engine) TimeSteps(f *ir.Function, self *value.Object, on bool) error {
 	return nil
 }
 
-// lastPlan returns how the last call of a function ran, or how the next one would.
-func (e *Engine) lastPlan(f *ir.Function, self *value.Object) (*Plan, error) {
-	made, err := e.Prepare(f, self)
-	if err != nil {
-		return nil, err
-	}
+// lastPlan returns how the last call of a function ran, or how the next one, with some arguments, would.
+func (e *Engine) lastPlan(f *ir.Function, args []value.Value) (*Plan, error) {
+	made := e.Function(f)
 	if p := made.last.Load(); p != nil {
 		return p, nil
 	}
-	return made.plan(e.usual(), self)
+	return made.fresh(e.usual(), args)
 }
 
 // DumpTo returns what prints the graphs of functions to a writer before the first step and after each step that changes it; nil where no function is

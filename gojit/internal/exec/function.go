@@ -58,29 +58,22 @@ func (e *Engine) Function(f *ir.Function) *Function {
 	return made.(*Function)
 }
 
-// Prepare is Function, made ready to run: it fails where the function cannot. self is the object that the function is a method of, nil where that is not
-// known: a plan may have a body for the attributes that it has now.
-func (e *Engine) Prepare(f *ir.Function, self *value.Object) (*Function, error) {
-	made := e.Function(f)
-	_, err := made.plan(e.usual(), self)
-	return made, err
-}
-
-// Code returns the code for the next call of a function, a method of self or of nobody.
-func (e *Engine) Code(f *ir.Function, self *value.Object) (*interp.Code, error) {
-	p, err := e.Function(f).Next(false, self)
+// Code returns the code for the next call of a function, with some arguments: see Next.
+func (e *Engine) Code(f *ir.Function, args []value.Value) (*interp.Code, error) {
+	p, err := e.Function(f).Next(false, args)
 	if err != nil {
 		return nil, err
 	}
 	return p.Code, nil
 }
 
-// Next returns what the next call of the function from outside runs; traced says that the call is recorded. self is that of Prepare.
-func (f *Function) Next(traced bool, self *value.Object) (*Plan, error) {
+// Next returns what the next call of the function from outside runs; traced says that the call is recorded. Where that is made now it may have a body for
+// calls like the one with some arguments, nil where they are not known.
+func (f *Function) Next(traced bool, args []value.Value) (*Plan, error) {
 	p := f.optimized.Load()
 	if p == nil || f.engine.special.Load() {
 		var err error
-		if p, err = f.choose(traced, self); err != nil {
+		if p, err = f.choose(traced, args); err != nil {
 			return nil, err
 		}
 	}
@@ -91,20 +84,20 @@ func (f *Function) Next(traced bool, self *value.Object) (*Plan, error) {
 }
 
 // choose decides what the next call runs.
-func (f *Function) choose(traced bool, self *value.Object) (*Plan, error) {
+func (f *Function) choose(traced bool, args []value.Value) (*Plan, error) {
 	s := f.engine.Settings()
 	switch {
 	case f.engine.lines.Count():
 		return f.plan(defined, nil)
 	case s.Profiling && !traced && !f.engine.options.AsDefined:
-		return f.nextProfiled(s, self)
+		return f.nextProfiled(s, args)
 	}
-	return f.plan(f.engine.usual(), self)
+	return f.plan(f.engine.usual(), args)
 }
 
 // plan returns the plan of the ways that need nothing but the function's graph, made on first use. Several goroutines may make it at once: no
 // lock is held, as the functions that it calls may have to be defined.
-func (f *Function) plan(w way, self *value.Object) (*Plan, error) {
+func (f *Function) plan(w way, args []value.Value) (*Plan, error) {
 	at := &f.optimized
 	if w == defined {
 		at = &f.defined
@@ -112,14 +105,7 @@ func (f *Function) plan(w way, self *value.Object) (*Plan, error) {
 	if p := at.Load(); p != nil {
 		return p, nil
 	}
-	g, err := f.definition()
-	if err != nil {
-		return nil, err
-	}
-	if w == optimized && usesProfile(g) {
-		w = defined
-	}
-	p, err := f.engine.build(&job{way: w, function: f.function, self: self, graph: g.Copy()})
+	p, err := f.fresh(w, args)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +113,18 @@ func (f *Function) plan(w way, self *value.Object) (*Plan, error) {
 		p = at.Load()
 	}
 	return p, nil
+}
+
+// fresh is plan, made anew and not kept.
+func (f *Function) fresh(w way, args []value.Value) (*Plan, error) {
+	g, err := f.definition()
+	if err != nil {
+		return nil, err
+	}
+	if w == optimized && usesProfile(g) {
+		w = defined
+	}
+	return f.engine.build(&job{way: w, function: f.function, args: args, graph: g.Copy()})
 }
 
 // profileClass is the class of programs whose methods have lines counted, or no more.
@@ -156,6 +154,12 @@ func (f *Function) definition() (*ir.Graph, error) {
 		return nil, source.Errorf(source.RuntimeError, source.Range{}, "The function %s has no body", f.function.Name)
 	}
 	return g, nil
+}
+
+// Check fails where the function has no graph that could run.
+func (f *Function) Check() error {
+	_, err := f.definition()
+	return err
 }
 
 // Forget drops all plans: the next call makes them of the graph as it is then.

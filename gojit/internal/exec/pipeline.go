@@ -27,7 +27,7 @@ type job struct {
 	engine    *Engine
 	way       way
 	function  *ir.Function
-	self      *value.Object // whose method the function is, nil where that is not known
+	args      []value.Value // of the call that the plan is made for, none where they are not known
 	graph     *ir.Graph
 	optimized *ir.Graph // the graph as it was before regions
 
@@ -41,7 +41,7 @@ type job struct {
 }
 
 // firstOfCode is the name of the first step that serves the code: what stands before it is shown as the optimized graph.
-const firstOfCode = "evaluation"
+const firstOfCode = "likely"
 
 // Pipeline is what happens to the graph of a function, in order, from its definition to its code. A function that runs as it is defined meets only
 // "float32" and "lower"; one that is specialized starts from the optimized graph with its notes.
@@ -90,8 +90,8 @@ var Pipeline = []Step{
 	{"specialize", "the notes go; what is differentiable, and met a gradient, becomes guarded differentiable graphs, what is elementwise guarded groups where they are asked for", "regions are found inside of those",
 		specialized | needed, (*job).specialize},
 
-	{"evaluation", "a graph of convolutions gets a second body for modules that are not in training and whose other bools are what they are now, without their branches", "constants are folded; only code gains by it, and the general body is what is shown",
-		optimized, func(j *job) error { plan.SplitEvaluation(j.graph, j.self); return nil }},
+	{"likely", "a graph of convolutions and products gets a second body for calls like this one, of modules that are not in training, without the branches that hang on bools, missing arguments and numbers of dimensions", "constants are folded; only code gains by it, and the general body is what is shown",
+		optimized, func(j *job) error { plan.SplitLikely(j.graph, j.args); return nil }},
 	{"branches", "tuples that branches give and that are only taken apart go", "nodes own the tensors that they read one by one; only code gains by it",
 		optimized | specialized, changing(passes.SplitBranchTuples)},
 	{"operands", "what reads the result of an operator in place reads its operand", "one value has the tensor then, and memory goes back behind its last use; only code gains by it",
@@ -121,7 +121,7 @@ var Orderings = []Ordering{
 	{"sweep", "notes", "nothing is noted that nobody reads"},
 	{"notes", "specialize", "it reads the notes"},
 	{"specialize", "regions", "regions stay inside of differentiable graphs, and a guard is no part of a region"},
-	{"evaluation", "plans", "a branch ends a region"},
+	{"likely", "plans", "a branch ends a region"},
 	{"ranks", "repeat", "as unroll"},
 	{"ranks", "unroll", "a loop whose bound is known becomes its rounds alone"},
 	{"operands", "plans", "as regions"},

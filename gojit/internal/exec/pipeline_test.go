@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -64,11 +65,42 @@ func TestGraphsAfterSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.Prepare(p.Function("f"), nil); err != nil {
+		var args []value.Value // of the call that the code is made for
+		if c.Has("arguments") {
+			args = argumentsOf(t, c.Input("arguments"))
+		}
+		if _, err := e.Code(p.Function("f"), args); err != nil {
 			t.Fatal(err)
 		}
 		c.Check("out/steps", strings.Join(steps, " "))
 	})
+}
+
+// argumentsOf reads a line for each argument: None, True, False, or the sizes of a tensor.
+func argumentsOf(t *testing.T, text string) (args []value.Value) {
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		switch line {
+		case "None":
+			args = append(args, value.None)
+		case "True", "False":
+			args = append(args, value.Bool(line == "True"))
+		default:
+			var sizes []int
+			for _, word := range strings.Fields(line) {
+				n, err := strconv.Atoi(word)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sizes = append(sizes, n)
+			}
+			x, err := tensor.Full(sizes, tensor.Int(0), tensor.Float32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			args = append(args, value.OfTensor(x))
+		}
+	}
+	return args
 }
 
 // kinds are the kinds of the nodes of a graph, sorted, without constants.

@@ -24,7 +24,7 @@ type profiles struct {
 }
 
 // nextProfiled returns what the next call runs.
-func (f *Function) nextProfiled(s Settings, self *value.Object) (*Plan, error) {
+func (f *Function) nextProfiled(s Settings, args []value.Value) (*Plan, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := &f.profiles
@@ -32,7 +32,7 @@ func (f *Function) nextProfiled(s Settings, self *value.Object) (*Plan, error) {
 		return p.specialized, nil
 	}
 	if f.depth(s) == 0 {
-		return f.plan(optimized, self)
+		return f.plan(optimized, args)
 	}
 	if p.noting == nil {
 		g, err := f.definition()
@@ -40,7 +40,7 @@ func (f *Function) nextProfiled(s Settings, self *value.Object) (*Plan, error) {
 			return nil, err
 		}
 		if usesProfile(g) {
-			return f.plan(defined, self)
+			return f.plan(defined, args)
 		}
 		j := &job{way: profiled, function: f.function, graph: g.Copy()}
 		if p.noting, err = f.engine.build(j); err != nil {

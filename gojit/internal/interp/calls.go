@@ -60,10 +60,10 @@ func (s *stack) callCode(c *Code, site *site, regs, area []value.Value) error {
 func lend(args []value.Value, inputs []input) (lent uint64) {
 	for i, v := range args {
 		if v.IsTensor() && (inputs == nil || !inputs[i].move) && v.Tensor().IsTemporary() {
-			v.Tensor().UnmarkTemporary()
-			if i < 64 {
+			if i < 64 && !v.Tensor().IsShared() {
 				lent |= 1 << i
 			}
+			v.Tensor().UnmarkTemporary()
 		}
 	}
 	return lent

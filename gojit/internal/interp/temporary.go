@@ -15,8 +15,9 @@ import (
 
 // Who owns a tensor
 //
-// A tensor that an operator of the code has made is temporary (tensor.IsTemporary) as long as one register has it and nobody else. It goes with
-// moves from register to register, into calls and out of them. When its register is read for the last time, or dropped, it is given back.
+// A tensor that an operator of the code has made is temporary (tensor.IsTemporary) as long as registers have it and nobody else: one, or several where
+// an operator has given what it was given. It goes with moves from register to register, into calls and out of them. When the last of its registers is
+// read for the last time, or dropped, it is given back.
 // What might let others have it ends that: a copy of the register, a container, an attribute, a fork, an operator that may keep it. Then the
 // collector has it. Views are tensors of their own, which share the count of their storage; what the tape needs, its nodes hold.
 
@@ -160,14 +161,26 @@ func following(n *ir.Node) *ir.Node {
 	return n
 }
 
-// isReturned reports whether the only thing that becomes of a tuple is that the graph returns it, by itself or in another such tuple.
+// isReturned reports whether the only thing that becomes of a tuple is that the graph returns it, by itself or in another such tuple, perhaps as what a
+// branch gives.
 func isReturned(v *ir.Value) bool {
 	uses := v.Uses()
-	if len(uses) != 1 || v.Node().Block().Owner() != nil {
+	if len(uses) != 1 {
 		return false
 	}
-	user := uses[0].User
-	return user == v.Node().Block().ReturnNode() || user.Is("prim::TupleConstruct") && user.Block() == v.Node().Block() && isReturned(user.Output())
+	user, block := uses[0].User, v.Node().Block()
+	switch owner := block.Owner(); {
+	case user.Block() != block:
+		return false
+	case user.Is("prim::TupleConstruct"):
+		return isReturned(user.Output())
+	case user != block.ReturnNode():
+		return false
+	case owner == nil:
+		return true
+	default:
+		return owner.Is("prim::If") && isReturned(owner.Outputs()[uses[0].Index])
+	}
 }
 
 // isGathered reports whether a list is made for the operator behind it alone, which reads it.
@@ -197,8 +210,11 @@ func (o *ownership) settle(s *stack, inputs []input, args, out []value.Value) {
 		}
 		switch t := args[i].Tensor(); {
 		case isAmong(args[i], out):
-			if !inputs[i].move || len(out) != 1 || !out[0].IsTensor() {
-				t.UnmarkTemporary() // two registers have it
+			switch {
+			case len(out) != 1 || !out[0].IsTensor():
+				t.UnmarkTemporary()
+			case !inputs[i].move: // two registers have it
+				t.AddRegisters(1)
 			}
 		case inputs[i].move:
 			autograd.Drop(t)

@@ -1,6 +1,7 @@
 // Package plan runs regions of convolutions, matrix products and the operators around them as one thing.
 //
-//	region.go, evaluation.go   which nodes of a graph join into a region
+//	likely.go, ranks.go   a second body without branches for likely calls
+//	region.go   which nodes of a graph join into a region
 //	program.go                 a region as operators over numbered values
 //	facts.go                   what the values are, from the sizes that a call brings
 //	build.go                   the steps of a plan

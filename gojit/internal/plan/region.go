@@ -19,7 +19,7 @@ func IsRegion(n *ir.Node) bool {
 }
 
 // Regions puts operators that follow each other, convolutions and products among them, into groups. The nodes of a group run where its last one
-// stood; nothing between reads their results or could write what they read. Views, lists and numbers made of sizes are in a group where its nodes
+// stood; nothing between reads their results or could write what they read. Checks of arguments may stand between. Views, lists and numbers made of sizes are in a group where its nodes
 // read them, and outside of it, in copies, where others do.
 //
 //	%y = aten::conv2d(%x, %w, %b, ...)      %p = prim::TensorExprGroup[region=1](%x, %w, %b, %v)
@@ -65,6 +65,7 @@ func (f *finder) block(b *ir.Block) {
 			}
 		case f.joins(n):
 			f.add(n)
+		case f.isCheck(n):
 		case len(n.Blocks()) > 0:
 			f.close(n)
 			inner := &finder{g: f.g, steady: f.steady}
@@ -83,6 +84,25 @@ func (f *finder) block(b *ir.Block) {
 // reads reports whether n reads what the open region makes.
 func (f *finder) reads(n *ir.Node) bool {
 	return slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return f.made[v] || f.lightly[v] })
+}
+
+// isCheck reports whether n raises or does nothing, and reads nothing that the open region makes: it may run before that.
+func (f *finder) isCheck(n *ir.Node) bool {
+	if n.Kind() != "prim::If" || len(n.Outputs()) > 0 || f.reads(n) {
+		return false
+	}
+	only := true
+	for _, b := range n.Blocks() {
+		b.Walk(func(inner *ir.Node) {
+			switch inner.Kind() {
+			case "prim::RaiseException", "prim::Constant", "prim::If", "prim::TupleConstruct", "prim::ListConstruct", "prim::unchecked_cast":
+			default:
+				only = only && isPure(inner)
+			}
+			only = only && !f.reads(inner)
+		})
+	}
+	return only
 }
 
 // isLight reports whether n costs nothing in a plan, and reads what the open region makes: a view, a list, a number that follows from sizes.

@@ -370,6 +370,9 @@ func closedRange(c call, step tensor.Scalar, o makeLike) *tensor.Tensor {
 	return o.steps(n, false, start, step)
 }
 
+// columnWork is what a column of a few elements is as elements of a loop.
+const columnWork = 256
+
 func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 	check(n >= 0, "N must be non-negative.")
 	shape := append(slices.Clone(x.Shape()), n)
@@ -379,7 +382,9 @@ func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 		return out
 	}
 	var before *tensor.Tensor
+	var watch tensor.Watch
 	for i := range n {
+		watch.Did(columnWork)
 		at := i
 		if !increasing {
 			at = n - 1 - i

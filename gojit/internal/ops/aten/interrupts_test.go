@@ -39,7 +39,7 @@ func longCalls() map[string][]any {
 		"bernoulli": {flat}, "normal_": {apply("clone", flat)}, "nll_loss": {must(row.View(elements/2, 2)), indicesBelow(elements/2, 2)}, "multinomial": {flat, elements, true}, "randperm": {elements}, "dropout": {flat, 0.5, true}, "alpha_dropout": {flat, 0.5, true},
 		"reflection_pad1d": {must(row.View(1, elements)), ints(1, 1)}, "linear": {must(row.View(elements/4, 4)), drawnUniform(4, 4), drawnUniform(4)},
 		"group_norm": {must(row.View(1, 4, elements/4)), 2}, "native_batch_norm": {must(row.View(1, 4, elements/4)), nil, nil, nil, nil, true, 0.1, 1e-5},
-		"fft_fft": {flat}, "im2col": {image, ints(3, 3), ints(1, 1), ints(0, 0), ints(1, 1)}, "add.Tensor": {must(must(row.View(1024, 1024)).T()), must(row.View(1024, 1024))},
+		"fft_fft": {flat}, "vander": {indicesBelow(3, 3), elements / 8, true}, "im2col": {image, ints(3, 3), ints(1, 1), ints(0, 0), ints(1, 1)}, "add.Tensor": {must(must(row.View(1024, 1024)).T()), must(row.View(1024, 1024))},
 	}
 }
 

@@ -1,0 +1,276 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// SplitLikely gives a graph of convolutions and products a second body, for calls like the one with some arguments, its first: modules are not in
+// training, their other bools, the bools among the arguments, which optional arguments are None and how many dimensions tensors have are what they are
+// there. The branches that hang on these are gone in it, so that the operators follow each other. Which body runs is decided at the start of each call.
+// Without arguments all but "training" is read by both. It reports whether there is a second body: there is none where it would have as many branches.
+//
+//	%t = prim::GetAttr[name="training"](%norm)      %t = prim::GetAttr[name="training"](%norm)
+//	%y = prim::If(%t) ...                     ->    %z = prim::If(%t)
+//	return (%z)                                       block0(): %y = prim::If(%t) ...
+//	                                                  block1(): the same without branches
+func SplitLikely(g *ir.Graph, args []value.Value) bool {
+	if !isPlannable(g) || branches(g) == 0 {
+		return false
+	}
+	likely := g.Copy()
+	held, ok := assume(likely, args)
+	if !ok {
+		return false
+	}
+	simplify(likely)
+	FoldRanks(likely)
+	ranks := inputRanks(likely, args)
+	for ranks.fold() {
+		simplify(likely)
+		if passes.UnrollConstantLoops(likely) { // over as many sizes as there are dimensions
+			passes.RemoveListMutation(likely)
+			simplify(likely)
+		}
+	}
+	if branches(likely) >= branches(g) {
+		return false
+	}
+	held = append(held, ranks.assumptions()...)
+	if len(held) == 0 {
+		return false
+	}
+	first, general := g.Block().First(), g.Block().Nodes()
+	var other *ir.Value // whether the call is another one
+	for _, a := range held {
+		differs := a.differs(g, first)
+		if other != nil {
+			differs = g.Create("aten::__or__", []*ir.Value{other, differs}, 1).InsertBefore(first).Output().SetType(types.Bool)
+		}
+		other = differs
+	}
+	branch := g.Create("prim::If", []*ir.Value{other}, 0).InsertBefore(g.Block().ReturnNode())
+	whole, short := branch.AddBlock(), branch.AddBlock()
+	for _, n := range general {
+		n.MoveBefore(whole.ReturnNode())
+	}
+	old := g.SetInsertEnd(short)
+	results := g.InsertGraph(likely, g.Inputs())
+	g.SetInsertPoint(old)
+	for i, v := range g.Outputs() {
+		whole.AddOutput(v)
+		short.AddOutput(results[i])
+		out := branch.AddOutput().SetType(v.Type())
+		g.Block().ReplaceOutput(i, out)
+	}
+	return true
+}
+
+// isPlannable reports whether a graph has enough convolutions and products for a plan, and nothing unknown runs in it.
+func isPlannable(g *ir.Graph) bool {
+	products, known := 0, true
+	g.Block().Walk(func(n *ir.Node) {
+		switch n.Kind() {
+		case "prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork", "aten::wait":
+			known = false
+		case "aten::conv2d", "aten::_convolution": // planned or not once the arguments are constants
+			products++
+		default:
+			products += kindOf(n).products()
+		}
+	})
+	return known && products >= fewestProducts
+}
+
+// branches counts the branches and loops of a graph.
+func branches(g *ir.Graph) (count int) {
+	g.Block().Walk(func(n *ir.Node) {
+		if len(n.Blocks()) > 0 {
+			count++
+		}
+	})
+	return count
+}
+
+// assumption is what the second body takes an argument, or an attribute behind it, to be.
+type assumption struct {
+	input int      // of the graph
+	path  []string // the attributes that lead from the input to the value, none for the input itself
+	known value.Value
+	what  assumed
+}
+
+type assumed uint8
+
+const (
+	isBool    assumed = iota // the value is known
+	isNone                   // an optional value is None
+	isPresent                // it is not
+	hasRank                  // a tensor has as many dimensions as known says
+)
+
+// of returns the assumption that a value of a type goes on to be like v, of which nothing else is assumed; ok is false for other types.
+func (a assumption) of(t types.Type, v value.Value) (_ assumption, ok bool) {
+	switch t.Kind() {
+	case types.KindBool:
+		a.what, a.known, ok = isBool, v, v.Kind() == value.KindBool
+	case types.KindOptional:
+		if a.what, ok = isPresent, true; v.IsNone() {
+			a.what = isNone
+		}
+	}
+	return a, ok
+}
+
+// differs adds nodes that tell whether the assumption does not hold, before a node.
+func (a *assumption) differs(g *ir.Graph, before *ir.Node) *ir.Value {
+	old := g.SetInsertPoint(before)
+	defer g.SetInsertPoint(old)
+	v := g.Inputs()[a.input]
+	for _, name := range a.path {
+		v = g.CreateGetAttr(v, name).InsertBefore(before).Output()
+	}
+	ask := func(kind string, inputs ...*ir.Value) *ir.Value {
+		return g.Create(kind, inputs, 1).InsertBefore(before).Output().SetType(types.Bool)
+	}
+	switch a.what {
+	case isNone:
+		return ask("aten::__isnot__", v, g.Constant(value.None, before.Range))
+	case isPresent:
+		return ask("aten::__is__", v, g.Constant(value.None, before.Range))
+	case hasRank:
+		rank := g.Create("aten::dim", []*ir.Value{v}, 1).InsertBefore(before).Output().SetType(types.Int)
+		return ask("aten::ne", rank, g.Constant(a.known, before.Range))
+	}
+	if a.known.Bool() {
+		return ask("aten::__not__", v)
+	}
+	return v
+}
+
+// assume has a graph be what it is where bools and optional values are what they are in a call. ok is false where the graph writes an attribute that it
+// reads, or an object on the way to it: what is read behind that is another one.
+func assume(g *ir.Graph, args []value.Value) (held []assumption, ok bool) {
+	for i, v := range g.Inputs() {
+		if i >= len(args) {
+			break
+		}
+		if a, known := (assumption{input: i}).of(v.Type(), args[i]); known && isAsked(v) {
+			held = append(held, a)
+			a.replace(g, v, g.Block().First())
+		}
+	}
+	at, written, reads := map[string]bool{}, map[string]bool{}, []*ir.Node{}
+	g.Block().Walk(func(n *ir.Node) {
+		switch n.Kind() {
+		case "prim::SetAttr":
+			written[n.StringAttr("name")] = true
+		case "prim::GetAttr":
+			reads = append(reads, n)
+		}
+	})
+	var self *value.Object
+	if len(args) > 0 && args[0].Kind() == value.KindObject {
+		self = args[0].Object()
+	}
+	for _, n := range reads {
+		path, known := pathOf(g, n.Output())
+		if !known {
+			continue
+		}
+		a, known := assumption{path: path}.ofAttribute(self, n.Output().Type())
+		if !known || !isAsked(n.Output()) {
+			continue
+		}
+		if slices.ContainsFunc(path, func(name string) bool { return written[name] }) {
+			return nil, false
+		}
+		if key := strings.Join(path, "."); !at[key] {
+			at[key] = true
+			held = append(held, a)
+		}
+		a.replace(g, n.Output(), n.Next())
+	}
+	return held, true
+}
+
+// ofAttribute is of, for an attribute of an object, nil where that is not known. Modules are not in training, whatever they are now.
+func (a assumption) ofAttribute(self *value.Object, t types.Type) (_ assumption, ok bool) {
+	last := len(a.path) - 1
+	if a.path[last] == "training" && t.Kind() == types.KindBool {
+		return a.of(t, value.Bool(false))
+	}
+	for i, name := range a.path {
+		if self == nil {
+			return a, false
+		}
+		v, found := self.Attr(name)
+		if i == last {
+			a, ok = a.of(t, v)
+			return a, ok && found
+		}
+		if self = nil; found && v.Kind() == value.KindObject {
+			self = v.Object()
+		}
+	}
+	return a, false
+}
+
+// isAsked reports whether a branch may hang on a bool, or on whether an optional value is None: something else reads it than operators on tensors.
+func isAsked(v *ir.Value) bool {
+	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
+		return u.User.Operator() == nil || u.User.Kind() == "prim::unchecked_cast" || !slices.ContainsFunc(u.User.Outputs(), isTensor)
+	})
+}
+
+// replace has v, from a node on, be what is assumed.
+func (a *assumption) replace(g *ir.Graph, v *ir.Value, from *ir.Node) {
+	old := g.SetInsertPoint(from)
+	defer g.SetInsertPoint(old)
+	switch a.what {
+	case isBool:
+		v.ReplaceAllUsesWith(g.Constant(a.known, from.Range))
+	case isNone:
+		v.ReplaceAllUsesWith(g.Constant(value.None, from.Range))
+	case isPresent:
+		t := v.Type().(*types.Optional).Elem
+		cast := g.Create("prim::unchecked_cast", nil, 1).InsertBefore(from)
+		cast.Output().SetType(t)
+		v.ReplaceAllUsesWith(cast.Output())
+		cast.AddInput(v)
+	}
+}
+
+// pathOf returns the names of the attributes that lead from the graph's first argument to a value.
+func pathOf(g *ir.Graph, v *ir.Value) (names []string, ok bool) {
+	for v.Node().Kind() == "prim::GetAttr" {
+		names = append(names, v.Node().StringAttr("name"))
+		v = v.Node().Input(0)
+	}
+	slices.Reverse(names)
+	return names, len(g.Inputs()) > 0 && v == g.Inputs()[0]
+}
+
+// answer has a value that a node gives be a constant.
+func answer(n *ir.Node, known value.Value) {
+	g := n.Graph()
+	old := g.SetInsertPoint(n)
+	c := g.Constant(known, n.Range)
+	g.SetInsertPoint(old)
+	n.Output().ReplaceAllUsesWith(c)
+}
+
+// simplify removes the branches that constants decide.
+func simplify(g *ir.Graph) {
+	for changed := true; changed; {
+		changed = passes.ConstantPropagationImmutableTypes(g)
+		changed = passes.Peephole(g) || changed
+	}
+	passes.CSE(g)
+	passes.DCE(g)
+}

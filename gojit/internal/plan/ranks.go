@@ -1,0 +1,292 @@
+package plan
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// ranked returns the tensor whose number of dimensions a node gives, nil for other nodes.
+func ranked(n *ir.Node) *ir.Value {
+	switch n.Kind() {
+	case "aten::dim":
+		return n.Input(0)
+	case "aten::len":
+		return sized(n.Input(0))
+	}
+	return nil
+}
+
+// sized returns the tensor whose sizes are in a list as long as that lives, nil for other lists.
+func sized(list *ir.Value) *ir.Value {
+	if n := list.Node(); n.Kind() == "aten::size" && len(n.Inputs()) == 1 && isNeverWritten(list) {
+		return n.Input(0)
+	}
+	return nil
+}
+
+// keepsRanks reports whether no operator of a graph changes how many dimensions a tensor has that others see.
+func keepsRanks(g *ir.Graph) bool {
+	keeps := true
+	g.Block().Walk(func(n *ir.Node) {
+		if o := n.Operator(); o != nil && len(n.Inputs()) > 0 && isTensor(n.Input(0)) && writes(n) {
+			_, ofElements := o.Fact("plain_write")
+			keeps = keeps && (ofElements || kindOf(n) == pointwise && strings.HasSuffix(o.BaseName(), "_"))
+		}
+	})
+	return keeps
+}
+
+// knownRanks are the numbers of dimensions of tensors of a graph that follow from those of its inputs.
+type knownRanks struct {
+	g      *ir.Graph
+	inputs map[*ir.Value]int
+	found  map[*ir.Value]int  // -1 where it is not known
+	asked  map[*ir.Value]bool // what answers followed from
+}
+
+// inputRanks returns what follows from the tensors among the arguments of a call.
+func inputRanks(g *ir.Graph, args []value.Value) *knownRanks {
+	r := &knownRanks{g: g, inputs: map[*ir.Value]int{}, asked: map[*ir.Value]bool{}}
+	if !keepsRanks(g) {
+		return r
+	}
+	for i, v := range g.Inputs() {
+		if i < len(args) && isTensor(v) && args[i].Kind() == value.KindTensor {
+			r.inputs[v] = args[i].Tensor().Dim()
+		}
+	}
+	return r
+}
+
+// assumptions says which inputs answers followed from.
+func (r *knownRanks) assumptions() (all []assumption) {
+	for i, v := range r.g.Inputs() {
+		if r.asked[v] {
+			all = append(all, assumption{input: i, what: hasRank, known: value.Int(int64(r.inputs[v]))})
+		}
+	}
+	return all
+}
+
+// fold answers what the graph asks, and reports whether it asked something.
+func (r *knownRanks) fold() bool {
+	if len(r.inputs) == 0 {
+		return false
+	}
+	changed := false
+	r.found = maps.Clone(r.inputs)
+	r.g.Block().Walk(func(n *ir.Node) {
+		v := ranked(n)
+		if v == nil || !n.Output().HasUses() {
+			return
+		}
+		if rank := r.of(v); rank >= 0 {
+			answer(n, value.Int(int64(rank)))
+			r.ask(v)
+			changed = true
+		}
+	})
+	return changed
+}
+
+// of returns how many dimensions a tensor has where that is known, else -1.
+func (r *knownRanks) of(v *ir.Value) int {
+	rank, known := r.found[v]
+	if known {
+		return rank
+	}
+	rank = -1
+	if c, isConstant := v.Constant(); isConstant && c.Kind() == value.KindTensor {
+		rank = c.Tensor().Dim()
+	}
+	if list := listedSizes(v); list != nil {
+		rank = len(list.Inputs())
+	}
+	for _, from := range follows(v) { // what they broadcast to
+		one := r.of(from)
+		if one < 0 {
+			rank = -1
+			break
+		}
+		rank = max(rank, one)
+	}
+	r.found[v] = rank
+	return rank
+}
+
+// listedSizes returns the list of sizes that a view is made for, nil for other tensors.
+func listedSizes(v *ir.Value) *ir.Node {
+	n := v.Node()
+	if n.Kind() != "aten::view" && n.Kind() != "aten::reshape" || len(n.Inputs()) != 2 {
+		return nil
+	}
+	if list := n.Input(1).Node(); list.Kind() == "prim::ListConstruct" && isNeverWritten(n.Input(1)) {
+		return list
+	}
+	return nil
+}
+
+// ask notes what the rank of a tensor, which is known, followed from.
+func (r *knownRanks) ask(v *ir.Value) {
+	if r.asked[v] {
+		return
+	}
+	r.asked[v] = true
+	for _, from := range follows(v) {
+		r.ask(from)
+	}
+}
+
+// follows returns the tensors from whose numbers of dimensions that of a tensor, the largest of these, follows; none where it does not.
+func follows(v *ir.Value) []*ir.Value {
+	n := v.Node()
+	if n.Operator() == nil || len(n.Inputs()) == 0 || !isTensor(v) {
+		return nil
+	}
+	switch kindOf(n) {
+	case convolution, normalization, windowed:
+		if n.Kind() != "aten::mean" {
+			return n.Inputs()[:1]
+		}
+	case pointwise:
+		return slices.DeleteFunc(slices.Clone(n.Inputs()), func(in *ir.Value) bool { return !isTensor(in) })
+	case joined:
+		if list := n.Input(0).Node(); list.Kind() == "prim::ListConstruct" {
+			return list.Inputs()
+		}
+	default:
+		if shape, _ := n.Operator().Fact("shape"); shape == "unary" && !writes(n) && isTensor(n.Input(0)) {
+			return n.Inputs()[:1]
+		}
+	}
+	return nil
+}
+
+// FoldRanks answers what a graph asks of the number of dimensions of images: how long lists of their sizes, and the ends of these, are. What a
+// convolution in two dimensions gives has three or four. Loops over such lists become their rounds.
+//
+//	%s = aten::size(%image)
+//	%n = aten::len(%s)                      ->   %b = prim::Constant[value=0]()
+//	%b = aten::le(%n, %two)
+func FoldRanks(g *ir.Graph) bool {
+	changed := false
+	if !keepsRanks(g) {
+		return false
+	}
+	g.Block().Walk(func(n *ir.Node) {
+		if c, ok := rankAnswer(n); ok {
+			answer(n, c)
+			changed = true
+		}
+	})
+	if changed {
+		simplify(g)
+	}
+	return changed
+}
+
+// rankAnswer returns what a node is known to give.
+func rankAnswer(n *ir.Node) (value.Value, bool) {
+	if len(n.Outputs()) != 1 || !n.Output().HasUses() {
+		return value.None, false
+	}
+	switch n.Kind() {
+	case "prim::min": // of a list of lengths
+		return leastOf(n.Input(0).Node())
+	case "aten::len":
+		slice := n.Input(0).Node()
+		if slice.Kind() != "aten::slice" || len(slice.Inputs()) != 4 {
+			return value.None, false
+		}
+		start, known := slice.Input(1).Constant()
+		end, knownEnd := slice.Input(2).Constant()
+		step, knownStep := slice.Input(3).Constant()
+		if known && knownEnd && knownStep && start.IsInt() && start.Int() < 0 && end.IsNone() && step.IsInt() && step.Int() == 1 && leastLength(slice.Input(0)) >= -int(start.Int()) {
+			return value.Int(-start.Int()), true
+		}
+	default:
+		return comparisonAnswer(n)
+	}
+	return value.None, false
+}
+
+// comparisonAnswer returns what a comparison of a number of dimensions with a constant gives, where all numbers that it may be compare alike.
+func comparisonAnswer(n *ir.Node) (value.Value, bool) {
+	if len(n.Inputs()) != 2 || n.Output().Type().Kind() != types.KindBool || n.Operator() == nil || n.Operator().Run == nil {
+		return value.None, false
+	}
+	of := ranked(n.Input(0).Node())
+	limit, known := n.Input(1).Constant()
+	if of == nil || !known || !limit.IsInt() {
+		return value.None, false
+	}
+	least := int64(leastRank(of))
+	var answer [1]value.Value
+	for i, number := range []int64{least, limit.Int() - 1, limit.Int(), limit.Int() + 1, math.MaxInt32} {
+		var out [1]value.Value
+		if number < least {
+			continue
+		}
+		if err := n.Operator().Run([]value.Value{value.Int(number), limit}, out[:]); err != nil || i > 0 && out != answer {
+			return value.None, false
+		}
+		answer = out
+	}
+	return answer[0], true
+}
+
+// leastOf returns the least of a list of constants that is made for that alone.
+func leastOf(list *ir.Node) (value.Value, bool) {
+	if list.Kind() != "prim::ListConstruct" || len(list.Inputs()) == 0 || len(list.Output().Uses()) != 1 {
+		return value.None, false
+	}
+	var least value.Value
+	for i, v := range list.Inputs() {
+		c, known := v.Constant()
+		if !known || !c.IsInt() {
+			return value.None, false
+		}
+		if i == 0 || c.Int() < least.Int() {
+			least = c
+		}
+	}
+	return least, true
+}
+
+// leastLength returns how many sizes there are at least in a list, 0 where that is not known.
+func leastLength(v *ir.Value) int {
+	if of := sized(v); of != nil {
+		return leastRank(of)
+	}
+	return 0
+}
+
+// leastRank returns how many dimensions a tensor has at least, 0 where that is not known.
+func leastRank(v *ir.Value) int {
+	for range 64 {
+		n := v.Node()
+		if n.Operator() == nil {
+			return 0
+		}
+		switch kindOf(n) {
+		case convolution:
+			return 3
+		case normalization, pointwise:
+			v = n.Input(0)
+		case windowed:
+			if n.Kind() == "aten::mean" {
+				return 0
+			}
+			v = n.Input(0)
+		default:
+			return 0
+		}
+	}
+	return 0
+}
