@@ -129,7 +129,7 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			}
 
 		case opCopy:
-			s.escapeOne(regs[in.B])
+			s.share(regs[in.B])
 			regs[in.A] = regs[in.B]
 		case opCopyBits:
 			regs[in.A].SetInt(regs[in.B].Int())

@@ -18,7 +18,7 @@ import (
 // A tensor that an operator of the code has made is temporary (tensor.IsTemporary) as long as registers have it and nobody else: one, or several where
 // an operator has given what it was given. It goes with moves from register to register, into calls and out of them. When the last of its registers is
 // read for the last time, or dropped, it is given back.
-// What might let others have it ends that: a copy of the register, a container, an attribute, a fork, an operator that may keep it. Then the
+// What might let others have it ends that: a container, an attribute, a fork, an operator that may keep it. Then the
 // collector has it. Views are tensors of their own, which share the count of their storage; what the tape needs, its nodes hold.
 
 // ownership is what the site of an operator does for tensors.
@@ -273,6 +273,17 @@ func (s *stack) escapeOne(v value.Value) {
 		v.Tensor().UnmarkTemporary()
 	default:
 		s.escaped++ // maybe one that a caller lends
+	}
+}
+
+// share says that one more register has a value.
+func (s *stack) share(v value.Value) {
+	switch {
+	case !v.IsTensor():
+	case v.Tensor().IsTemporary():
+		v.Tensor().AddRegisters(1)
+	default:
+		s.escaped++
 	}
 }
 
