@@ -105,12 +105,16 @@ class Function:
 
     @property
     def __name__(self) -> str: ...
+    @property
+    def __signature__(self) -> Any: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 @final
 class Method(Function):
     """A function of the library that is a method as a class attribute."""
 
+    @property
+    def __signature__(self) -> Any: ...
     def __get__(self, instance: object, owner: type | None = None, /) -> Any: ...
 
 @final

@@ -42,6 +42,7 @@ from torchjit._checks import _check_value as _check_value
 from torchjit._checks import _check_with as _check_with
 from torchjit._checks import _constrain_as_size as _constrain_as_size
 from torchjit import _decomp as _decomp
+from torchjit import _documentation as _documentation
 from torchjit import _export as _export
 from torchjit import _higher_order_ops as _higher_order_ops
 from torchjit import _host as _host

@@ -3,6 +3,7 @@ package bind
 import (
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -18,6 +19,41 @@ func operatorForms(c *call) error {
 		forms = f.forms(c.argBool(1))
 	}
 	c.strings(forms)
+	return nil
+}
+
+// operatorDoc replies what an operator computes, and what its record says of it: whether it is elementwise and has a gradient.
+func operatorDoc(c *call) error {
+	f := operatorNamed(c.argString(0))
+	if f == nil {
+		c.string("")
+		return nil
+	}
+	var lines []string
+	if text := ops.Sentence(f.callableName()); text != "" {
+		lines = append(lines, text)
+	}
+	tensors, differs, composed, elementwise := false, false, false, false
+	for _, v := range f.all() {
+		if v.op.Run == nil || v.firstOut < len(v.parameters) || v.namesDimensions() {
+			continue
+		}
+		kind := autograd.Kind(v.op)
+		differs, composed, elementwise = differs || kind == "d", composed || kind == "c", elementwise || v.op.Def().IsElementwise()
+		tensors = tensors || len(v.schema.Returns) > 0 && mentionsTensor(v.schema.Returns[0].Type)
+	}
+	if elementwise {
+		lines = append(lines, "Works on elements; several tensors are broadcast against each other.")
+	}
+	switch {
+	case differs:
+		lines = append(lines, "Gradients flow through it by a derivative of its own.")
+	case composed:
+		lines = append(lines, "Gradients flow through the operators that it is made of.")
+	case tensors:
+		lines = append(lines, "No gradients flow through it.")
+	}
+	c.string(strings.Join(lines, "\n\n"))
 	return nil
 }
 
