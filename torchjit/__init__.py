@@ -10,8 +10,8 @@ import copyreg as _copyreg
 import sys as _sys
 from typing import Any
 
+from torchjit import _documentation, _native, _operator_names
 from torchjit import _host as _host
-from torchjit import _native, _operator_names
 from torchjit._asarray import asarray
 from torchjit._creation import as_tensor, from_dlpack, from_numpy, tensor
 from torchjit._functions import (
@@ -59,6 +59,7 @@ def _reduce_function(f: Any) -> Any:
 
 _copyreg.pickle(_native.Function, _reduce_function)
 _copyreg.pickle(_native.Method, _reduce_function)
+_documentation.install()
 torch = _sys.modules[__name__]  # torch.torch is torch
 globals().update(dtypes)
 globals().update(qschemes)

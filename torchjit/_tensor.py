@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import numbers
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from torchjit import _dispatch_classes, _host, _native
@@ -13,19 +14,18 @@ from torchjit._types import _LAYOUTS, Size, device, dtype, dtype_of_class, dtype
 _TENSOR_HANDLE = 0
 
 
-class _TensorBase(_native.TensorBase):
-    """Has the operators that are methods."""
+if TYPE_CHECKING:
+    from torchjit._operator_methods import OperatorMethods as _TensorBase  # a stub that pybind/stub.py makes
+else:
 
-    __slots__ = ()
+    class _TensorBase(_native.TensorBase):
+        """Has the operators that are methods."""
 
-    if TYPE_CHECKING:
+        __slots__ = ()
 
-        def __getattr__(self, name: str) -> Any: ...
-
-
-for _name, _f in _native.operator_methods().items():
-    if not hasattr(_native.TensorBase, _name):
-        setattr(_TensorBase, _name, _f)
+    for _name, _f in _native.operator_methods().items():
+        if not hasattr(_native.TensorBase, _name):
+            setattr(_TensorBase, _name, _f)
 
 
 class _TensorMeta(type):
@@ -75,7 +75,7 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
 
         return default_torch_function(cls, func, types, args, kwargs)
 
-    __torch_dispatch__ = _dispatch_classes._disabled_torch_dispatch_impl
+    __torch_dispatch__: Any = _dispatch_classes._disabled_torch_dispatch_impl
 
     @staticmethod
     def empty_of(size: list[int]) -> Tensor:
@@ -134,19 +134,47 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     _tolist = _native.tensor_tolist
     _requires_grad = _native.tensor_requires_grad
     _set_requires_grad = _native.tensor_set_requires_grad
-    _version = property(_native.tensor_version, doc="How often the elements were written in place.")
-    stride = _native.tensor_stride
-    storage_offset = _native.tensor_offset
-    data_ptr = _native.tensor_data_ptr
-    is_cuda = property(lambda self: self.device.type == "cuda", doc="Whether the elements are in the memory of a CUDA device.")
-    is_mkldnn = is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = property(lambda self: False)
-    is_sparse = property(lambda self: _native.tensor_layout(self) == 1, doc="Whether the layout is torch.sparse_coo.")
-    is_sparse_csr = property(lambda self: _native.tensor_layout(self) == 2, doc="Whether the layout is torch.sparse_csr.")
+    if TYPE_CHECKING:  # what the properties below are
+        _version: builtins.int
+        is_cuda: builtins.bool
+        is_mkldnn: builtins.bool
+        is_xpu: builtins.bool
+        is_ipu: builtins.bool
+        is_mps: builtins.bool
+        is_ort: builtins.bool
+        is_vulkan: builtins.bool
+        is_nested: builtins.bool
+        is_sparse: builtins.bool
+        is_sparse_csr: builtins.bool
+        is_cpu: builtins.bool
+        is_meta: builtins.bool
+        is_quantized: builtins.bool
+        names: tuple[None, ...]
+        itemsize: builtins.int
+        grad: Tensor | None
+        is_leaf: builtins.bool
+        output_nr: builtins.int
+        _base: Tensor | None
+        retains_grad: builtins.bool
+
+        def storage_offset(self) -> builtins.int: ...
+        def data_ptr(self) -> builtins.int: ...
+
+    else:
+        _version = property(_native.tensor_version, doc="How often the elements were written in place.")
+        stride = _native.tensor_stride
+        storage_offset = _native.tensor_offset
+        data_ptr = _native.tensor_data_ptr
+        is_cuda = property(lambda self: self.device.type == "cuda", doc="Whether the elements are in the memory of a CUDA device.")
+        is_mkldnn = is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = property(lambda self: False)
+        is_sparse = property(lambda self: _native.tensor_layout(self) == 1, doc="Whether the layout is torch.sparse_coo.")
+        is_sparse_csr = property(lambda self: _native.tensor_layout(self) == 2, doc="Whether the layout is torch.sparse_csr.")
+        names = property(lambda self: (None,) * self.dim(), doc="The names of the dimensions, which have none in this version.")
+        is_cpu = property(lambda self: self.device.type == "cpu", doc="Whether the elements are in the memory of the CPU.")
+        is_meta = property(lambda self: self.device.type == "meta", doc="Whether there are no elements.")
+        is_quantized = property(lambda self: self.dtype.name.startswith(("q", "quint")), doc="Whether the elements are integers with a scale.")
+
     name = None
-    names = property(lambda self: (None,) * self.dim(), doc="The names of the dimensions, which have none in this version.")
-    is_cpu = property(lambda self: self.device.type == "cpu", doc="Whether the elements are in the memory of the CPU.")
-    is_meta = property(lambda self: self.device.type == "meta", doc="Whether there are no elements.")
-    is_quantized = property(lambda self: self.dtype.name.startswith(("q", "quint")), doc="Whether the elements are integers with a scale.")
 
     def _size(self, dim: int | None = None) -> Any:
         return self.shape if dim is None else _native.tensor_size(self, dim)
@@ -161,7 +189,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     def nbytes(self) -> int:
         return self.numel() * self.dtype.itemsize
 
-    itemsize = property(element_size)
+    if not TYPE_CHECKING:
+        itemsize = property(element_size)
 
     @property
     def layout(self) -> layout:
@@ -353,7 +382,7 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
             return format(self.item(), spec)
         return object.__format__(self, spec)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Tensor]:
         if self.dim() == 0:
             raise TypeError("iteration over a 0-d tensor")
         if _native.is_tracing():
@@ -369,49 +398,49 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     def __reversed__(self) -> Tensor:
         return self.flip(0) if self.dim() else self
 
-    __getitem__ = _native.tensor_getitem
-    __setitem__ = _native.tensor_setitem
+    # Arithmetic and indices, whose types are in the stub.
 
-    # Arithmetic.
-
-    __add__ = _native.operand("aten::add", "__add__")
-    __radd__ = _native.operand("aten::add", "__radd__")
-    __sub__ = _native.operand("aten::sub", "__sub__")
-    __rsub__ = _native.operand("aten::rsub", "__rsub__")
-    __mul__ = _native.operand("aten::mul", "__mul__")
-    __rmul__ = _native.operand("aten::mul", "__rmul__")
-    __truediv__ = _native.operand("aten::div", "__truediv__")
-    __div__ = _native.operand("aten::div", "__div__")
-    __mod__ = _native.operand("aten::remainder", "__mod__")
-    __pow__ = _native.operand("aten::pow", "__pow__")
-    __matmul__ = _native.operand("aten::matmul", "__matmul__")
-    __and__ = _native.operand("aten::__and__", "__and__")
-    __or__ = _native.operand("aten::__or__", "__or__")
-    __xor__ = _native.operand("aten::__xor__", "__xor__")
-    __lshift__ = _native.operand("aten::__lshift__", "__lshift__")
-    __rshift__ = _native.operand("aten::__rshift__", "__rshift__")
-    __floordiv__ = _native.operand("aten::floor_divide", "__floordiv__")
-    __eq__ = _native.operand("aten::eq", "__eq__")
-    __ne__ = _native.operand("aten::ne", "__ne__")
-    __lt__ = _native.operand("aten::lt", "__lt__")
-    __le__ = _native.operand("aten::le", "__le__")
-    __gt__ = _native.operand("aten::gt", "__gt__")
-    __ge__ = _native.operand("aten::ge", "__ge__")
-    __iadd__ = _native.operand("aten::add_", "__iadd__")
-    __isub__ = _native.operand("aten::sub_", "__isub__")
-    __imul__ = _native.operand("aten::mul_", "__imul__")
-    __itruediv__ = _native.operand("aten::div_", "__itruediv__")
-    __ifloordiv__ = _native.operand("aten::floor_divide_", "__ifloordiv__")
-    __imod__ = _native.operand("aten::remainder_", "__imod__")
-    __ipow__ = _native.operand("aten::pow_", "__ipow__")
-    __iand__ = _native.operand("aten::__iand__", "__iand__")
-    __ior__ = _native.operand("aten::__ior__", "__ior__")
-    __ixor__ = _native.operand("aten::__ixor__", "__ixor__")
-    __ilshift__ = _native.operand("aten::__ilshift__", "__ilshift__")
-    __irshift__ = _native.operand("aten::__irshift__", "__irshift__")
-    __neg__ = _native.operand("aten::neg", "__neg__")
-    __abs__ = _native.operand("aten::abs", "__abs__")
-    __invert__ = _native.operand("aten::bitwise_not", "__invert__")
+    if not TYPE_CHECKING:
+        __getitem__ = _native.tensor_getitem
+        __setitem__ = _native.tensor_setitem
+        __add__ = _native.operand("aten::add", "__add__")
+        __radd__ = _native.operand("aten::add", "__radd__")
+        __sub__ = _native.operand("aten::sub", "__sub__")
+        __rsub__ = _native.operand("aten::rsub", "__rsub__")
+        __mul__ = _native.operand("aten::mul", "__mul__")
+        __rmul__ = _native.operand("aten::mul", "__rmul__")
+        __truediv__ = _native.operand("aten::div", "__truediv__")
+        __div__ = _native.operand("aten::div", "__div__")
+        __mod__ = _native.operand("aten::remainder", "__mod__")
+        __pow__ = _native.operand("aten::pow", "__pow__")
+        __matmul__ = _native.operand("aten::matmul", "__matmul__")
+        __and__ = _native.operand("aten::__and__", "__and__")
+        __or__ = _native.operand("aten::__or__", "__or__")
+        __xor__ = _native.operand("aten::__xor__", "__xor__")
+        __lshift__ = _native.operand("aten::__lshift__", "__lshift__")
+        __rshift__ = _native.operand("aten::__rshift__", "__rshift__")
+        __floordiv__ = _native.operand("aten::floor_divide", "__floordiv__")
+        __eq__ = _native.operand("aten::eq", "__eq__")
+        __ne__ = _native.operand("aten::ne", "__ne__")
+        __lt__ = _native.operand("aten::lt", "__lt__")
+        __le__ = _native.operand("aten::le", "__le__")
+        __gt__ = _native.operand("aten::gt", "__gt__")
+        __ge__ = _native.operand("aten::ge", "__ge__")
+        __iadd__ = _native.operand("aten::add_", "__iadd__")
+        __isub__ = _native.operand("aten::sub_", "__isub__")
+        __imul__ = _native.operand("aten::mul_", "__imul__")
+        __itruediv__ = _native.operand("aten::div_", "__itruediv__")
+        __ifloordiv__ = _native.operand("aten::floor_divide_", "__ifloordiv__")
+        __imod__ = _native.operand("aten::remainder_", "__imod__")
+        __ipow__ = _native.operand("aten::pow_", "__ipow__")
+        __iand__ = _native.operand("aten::__iand__", "__iand__")
+        __ior__ = _native.operand("aten::__ior__", "__ior__")
+        __ixor__ = _native.operand("aten::__ixor__", "__ixor__")
+        __ilshift__ = _native.operand("aten::__ilshift__", "__ilshift__")
+        __irshift__ = _native.operand("aten::__irshift__", "__irshift__")
+        __neg__ = _native.operand("aten::neg", "__neg__")
+        __abs__ = _native.operand("aten::abs", "__abs__")
+        __invert__ = _native.operand("aten::bitwise_not", "__invert__")
 
     def __pos__(self) -> Tensor:
         return _native.operator("aten::positive")(self) if _native.is_tracing() else self
@@ -607,8 +636,9 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         _native.tensor_set_requires_grad(self, requires_grad)
         return self
 
-    grad = property(_native.tensor_grad, _native.tensor_set_grad, lambda self: _native.tensor_set_grad(self, None), doc="The gradient of a leaf, or None.")
-    is_leaf = property(_native.tensor_is_leaf, doc="Whether no recorded operation made the tensor.")
+    if not TYPE_CHECKING:
+        grad = property(_native.tensor_grad, _native.tensor_set_grad, lambda self: _native.tensor_set_grad(self, None), doc="The gradient of a leaf, or None.")
+        is_leaf = property(_native.tensor_is_leaf, doc="Whether no recorded operation made the tensor.")
 
     @property
     def grad_fn(self) -> Any:
@@ -617,14 +647,16 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
 
         return _named(_native.tensor_grad_fn(self))
 
-    output_nr = property(_native.tensor_output_number, doc="Which output of grad_fn the tensor is.")
-    _base = property(_native.tensor_base, doc="The tensor whose memory a view shows, None where this is no view.")
+    if not TYPE_CHECKING:
+        output_nr = property(_native.tensor_output_number, doc="Which output of grad_fn the tensor is.")
+        _base = property(_native.tensor_base, doc="The tensor whose memory a view shows, None where this is no view.")
     _backward_hooks: Any = None
 
     def _is_view(self) -> builtins.bool:
         return self._base is not None
 
-    retains_grad = property(_native.tensor_retains_grad, doc="Whether retain_grad was called for this tensor, which is no leaf.")
+    if not TYPE_CHECKING:
+        retains_grad = property(_native.tensor_retains_grad, doc="Whether retain_grad was called for this tensor, which is no leaf.")
 
     def retain_grad(self) -> None:
         """Keeps the gradient in grad though this is no leaf."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchjit import _native
 from torchjit._jit_internal import Namespace
@@ -58,6 +58,10 @@ class _Ops(types.ModuleType):
         made = _OpNamespace(name)
         setattr(self, name, made)
         return made
+
+
+if TYPE_CHECKING:
+    def __getattr__(name: str) -> Any: ...
 
 
 loaded_libraries: set[str] = set()

@@ -18,6 +18,8 @@ var operatorFunctions = []function{
 	{schema: "operator_names(str namespace) -> list", run: operatorNames},
 	{schema: "operators_with(str fact) -> dict", run: operatorsWith},
 	{schema: "operator_schemas(str name) -> list", run: operatorSchemas},
+	{schema: "operator_forms(str name, bool method) -> list", run: operatorForms},
+	{schema: "operator_doc(str name) -> str", run: operatorDoc},
 	{schema: "operator_of_function(any f) -> any", run: operatorOfFunction},
 	{schema: "normalized_name(str name) -> str", run: normalizedName},
 	{schema: "operator_overload(str name) -> any", run: findOverload},

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/torchjit/torchjit/gojit"
@@ -68,9 +69,21 @@ type wanted struct {
 	binary bool
 }
 
+// bodies has buffers for bodies of requests, of which nothing is kept: tensors and texts are copies.
+var bodies = sync.Pool{New: func() any { return &bytes.Buffer{} }}
+
+// keptBody is the size of the largest buffer that is used again.
+const keptBody = 1 << 20
+
 // decode reads a request for a model.
 func (s *Server) decode(w http.ResponseWriter, r *http.Request, l *loaded) (*request, error) {
-	body, err := s.body(w, r)
+	buffer := bodies.Get().(*bytes.Buffer)
+	defer func() {
+		if buffer.Cap() <= keptBody {
+			bodies.Put(buffer)
+		}
+	}()
+	body, err := s.body(w, r, buffer)
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +139,9 @@ func timeoutOf(microseconds uint64) time.Duration {
 	return time.Duration(min(microseconds, uint64(24*time.Hour/time.Microsecond))) * time.Microsecond
 }
 
-// body reads the body of a request, unpacked and bounded.
-func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// body reads the body of a request, unpacked and bounded, into a buffer.
+func (s *Server) body(w http.ResponseWriter, r *http.Request, b *bytes.Buffer) ([]byte, error) {
+	b.Reset()
 	limited := http.MaxBytesReader(w, r.Body, s.config.MaxBody)
 	var reader io.Reader = limited
 	var err error
@@ -143,7 +157,6 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, badRequest("the body is not packed as it says: %w", err)
 	}
-	var b bytes.Buffer
 	if n := r.ContentLength; n > 0 && n <= s.config.MaxBody {
 		b.Grow(int(n) + bytes.MinRead)
 	}

@@ -12,19 +12,10 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// answer is an answer that is ready to be written.
+// answer is an answer that is ready to be written: JSON, which is written as it is made, and the elements that follow it.
 type answer struct {
 	head   []byte
 	binary [][]byte
-}
-
-// output is an output in JSON.
-type output struct {
-	Name       string          `json:"name"`
-	DataType   string          `json:"datatype"`
-	Shape      []int           `json:"shape"`
-	Parameters map[string]int  `json:"parameters,omitempty"`
-	Data       json.RawMessage `json:"data,omitempty"`
 }
 
 // encode makes the answer to a request from the outputs of the model.
@@ -33,24 +24,34 @@ func encode(name string, q *request, outputs []gojit.Output) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{}
-	list := make([]*output, len(chosen))
+	a := &answer{head: make([]byte, 0, 256)}
+	a.add(`{"model_name":`)
+	a.addText(name)
+	a.add(`,"model_version":"1",`)
+	if q.id != "" {
+		a.add(`"id":`)
+		a.addText(q.id)
+		a.add(",")
+	}
+	a.add(`"outputs":[`)
 	for i, c := range chosen {
-		o, elements, err := encodeOutput(c.name, c.Value, c.binary)
-		if err != nil {
+		if i > 0 {
+			a.add(",")
+		}
+		if err := a.addOutput(c); err != nil {
 			return nil, err
 		}
-		list[i] = o
-		if c.binary {
-			a.binary = append(a.binary, elements)
-		}
 	}
-	body := map[string]any{"model_name": name, "model_version": "1", "outputs": list}
-	if q.id != "" {
-		body["id"] = q.id
-	}
-	a.head, err = json.Marshal(body)
-	return a, err
+	a.add("]}")
+	return a, nil
+}
+
+func (a *answer) add(json string) { a.head = append(a.head, json...) }
+
+// addText adds a text in quotes.
+func (a *answer) addText(text string) {
+	quoted, _ := json.Marshal(text) // a text has a form in JSON
+	a.head = append(a.head, quoted...)
 }
 
 // chosenOutput is an output with the name that the request has for it.
@@ -93,36 +94,69 @@ func (q *request) choose(outputs []gojit.Output) ([]chosenOutput, error) {
 	return chosen, nil
 }
 
-// encodeOutput returns an output, with its elements apart where they are binary.
-func encodeOutput(name string, v gojit.Value, isBinary bool) (*output, []byte, error) {
-	if texts, ok := textsIn(v); ok {
-		return encodeTexts(name, texts, isBinary)
+// dataTypeNames are the protocol's names of element types.
+var dataTypeNames = func() map[tensor.DType]string {
+	names := map[tensor.DType]string{}
+	for name, dtype := range dataTypes {
+		names[dtype] = name
 	}
-	t, err := tensorIn(v)
+	return names
+}()
+
+// addOutput adds an output, whose elements are apart where they are binary.
+func (a *answer) addOutput(c chosenOutput) error {
+	if texts, ok := textsIn(c.Value); ok {
+		return a.addTexts(c, texts)
+	}
+	t, err := tensorIn(c.Value)
 	if err != nil {
-		return nil, nil, problemf(http.StatusUnprocessableEntity, "the output %q has no form in the protocol: %w", name, err)
+		return problemf(http.StatusUnprocessableEntity, "the output %q has no form in the protocol: %w", c.name, err)
 	}
-	dataType := ""
-	for d, dtype := range dataTypes {
-		if dtype == t.DType() {
-			dataType = d
-		}
-	}
+	dataType := dataTypeNames[t.DType()]
 	if dataType == "" {
-		return nil, nil, problemf(http.StatusUnprocessableEntity, "the output %q has elements of type %s, which the protocol does not have", name, t.DType())
+		return problemf(http.StatusUnprocessableEntity, "the output %q has elements of type %s, which the protocol does not have", c.name, t.DType())
 	}
-	o := &output{Name: name, DataType: dataType, Shape: append([]int{}, t.Shape()...)}
-	if isBinary {
+	a.describe(c.name, dataType, t.Shape())
+	if c.binary {
 		elements, err := t.Bytes()
-		o.Parameters = map[string]int{"binary_data_size": len(elements)}
-		return o, elements, err
+		a.addBinary(elements)
+		return err
 	}
-	o.Data, err = dataOf(name, t)
-	return o, nil, err
+	a.add(`,"data":`)
+	if err := a.addElements(c.name, t); err != nil {
+		return err
+	}
+	a.add("}")
+	return nil
+}
+
+// describe begins an output.
+func (a *answer) describe(name, dataType string, shape []int) {
+	a.add(`{"name":`)
+	a.addText(name)
+	a.add(`,"datatype":"` + dataType + `","shape":[`)
+	for i, n := range shape {
+		if i > 0 {
+			a.add(",")
+		}
+		a.head = strconv.AppendInt(a.head, int64(n), 10)
+	}
+	a.add("]")
+}
+
+// addBinary ends an output whose elements follow the JSON.
+func (a *answer) addBinary(elements []byte) {
+	a.add(`,"parameters":{"binary_data_size":`)
+	a.head = strconv.AppendInt(a.head, int64(len(elements)), 10)
+	a.add("}}")
+	a.binary = append(a.binary, elements)
 }
 
 // textsIn returns the texts of a text or of a list of texts.
 func textsIn(v gojit.Value) ([]string, bool) {
+	if v.IsTensor() {
+		return nil, false
+	}
 	if text, err := gojit.As[string](v); err == nil {
 		return []string{text}, true
 	}
@@ -144,35 +178,36 @@ func tensorIn(v gojit.Value) (*tensor.Tensor, error) {
 	return t, nil
 }
 
-func encodeTexts(name string, texts []string, isBinary bool) (*output, []byte, error) {
-	o := &output{Name: name, DataType: "BYTES", Shape: []int{len(texts)}}
-	if !isBinary {
-		data, err := json.Marshal(texts)
-		o.Data = data
-		return o, nil, err
+func (a *answer) addTexts(c chosenOutput, texts []string) error {
+	a.describe(c.name, "BYTES", []int{len(texts)})
+	if c.binary {
+		var elements []byte
+		for _, text := range texts {
+			elements = append(binary.LittleEndian.AppendUint32(elements, uint32(len(text))), text...)
+		}
+		a.addBinary(elements)
+		return nil
 	}
-	var elements []byte
-	for _, text := range texts {
-		elements = append(binary.LittleEndian.AppendUint32(elements, uint32(len(text))), text...)
-	}
-	o.Parameters = map[string]int{"binary_data_size": len(elements)}
-	return o, elements, nil
+	data, err := json.Marshal(texts)
+	a.add(`,"data":`)
+	a.head = append(append(a.head, data...), '}')
+	return err
 }
 
-// dataOf writes the elements as one list.
-func dataOf(name string, t *tensor.Tensor) (json.RawMessage, error) {
+// addElements adds the elements as one list.
+func (a *answer) addElements(name string, t *tensor.Tensor) error {
 	t, err := t.Contiguous()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if t, err = t.View(-1); err != nil {
-		return nil, err
+		return err
 	}
 	bits := 64
 	if t.DType().Size() < 8 {
 		bits = 32
 	}
-	data := []byte{'['}
+	data := append(a.head, '[')
 	for i := range t.Numel() {
 		if i > 0 {
 			data = append(data, ',')
@@ -185,12 +220,13 @@ func dataOf(name string, t *tensor.Tensor) (json.RawMessage, error) {
 		default:
 			f := s.Float64()
 			if math.IsNaN(f) || math.IsInf(f, 0) {
-				return nil, problemf(http.StatusUnprocessableEntity, "the output %q has the element %g, which JSON cannot hold: ask for binary data", name, f)
+				return problemf(http.StatusUnprocessableEntity, "the output %q has the element %g, which JSON cannot hold: ask for binary data", name, f)
 			}
 			data = strconv.AppendFloat(data, f, 'g', -1, bits)
 		}
 	}
-	return append(data, ']'), nil
+	a.head = append(data, ']')
+	return nil
 }
 
 // write writes the answer.

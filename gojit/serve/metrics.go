@@ -42,9 +42,30 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-func (m *metrics) done(model string, status int, took time.Duration) {
-	m.requests.WithLabelValues(model, strconv.Itoa(status)).Inc()
-	m.seconds.WithLabelValues(model).Observe(took.Seconds())
+// modelMetrics are the metrics of one model.
+type modelMetrics struct {
+	requests *prometheus.CounterVec // by status
+	answered prometheus.Counter     // of those, the ones with the status 200
+	seconds  prometheus.Observer
+	running  prometheus.Gauge
+	batch    prometheus.Observer
+}
+
+func (m *metrics) of(model string) modelMetrics {
+	requests := m.requests.MustCurryWith(prometheus.Labels{"model": model})
+	return modelMetrics{
+		requests: requests, answered: requests.WithLabelValues("200"), seconds: m.seconds.WithLabelValues(model),
+		running: m.running.WithLabelValues(model), batch: m.batch.WithLabelValues(model),
+	}
+}
+
+func (m *modelMetrics) done(status int, took time.Duration) {
+	if status == http.StatusOK {
+		m.answered.Inc()
+	} else {
+		m.requests.WithLabelValues(strconv.Itoa(status)).Inc()
+	}
+	m.seconds.Observe(took.Seconds())
 }
 
 func (m *metrics) reloaded(model string, err error) {

@@ -13,11 +13,12 @@ import (
 
 // model is a model that is served.
 type model struct {
-	config ModelConfig
-	server *Server
-	loaded atomic.Pointer[loaded]
-	queue  *queue
-	failed fileState // of the last load that failed
+	config  ModelConfig
+	server  *Server
+	loaded  atomic.Pointer[loaded]
+	queue   *queue
+	metrics modelMetrics
+	failed  fileState // of the last load that failed
 }
 
 // loaded is a model as it is in memory. A request runs on the one that was there when it came.
@@ -62,7 +63,7 @@ func newModel(c ModelConfig, s *Server) (*model, error) {
 			c.Workers = runtime.GOMAXPROCS(0)
 		}
 	}
-	m := &model{config: c, server: s}
+	m := &model{config: c, server: s, metrics: s.metrics.of(c.Name)}
 	l, err := m.load()
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func (q *queue) serve() {
 		}
 		var batch []*job
 		batch, next = q.gather(first)
-		q.model.server.metrics.batch.WithLabelValues(q.model.config.Name).Observe(float64(len(batch)))
+		q.model.metrics.batch.Observe(float64(len(batch)))
 		q.call(batch)
 	}
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // modelOf compiles a function to a model of the form that servers take.
-func modelOf(t *testing.T, text string) gojit.Model {
+func modelOf(t testing.TB, text string) gojit.Model {
 	t.Helper()
 	p, err := gojit.Compile("model.py", text)
 	if err != nil {
@@ -103,6 +103,44 @@ func TestInference(t *testing.T) {
 	}
 	if _, answer := post(t, infer, good); !strings.Contains(answer, `"id":"7"`) || !strings.Contains(answer, `"model_name":"double"`) {
 		t.Errorf("got %s", answer)
+	}
+}
+
+// Names and texts with quotes, and several outputs of other kinds, are JSON in the answer; a longer body than the one before leaves nothing of itself.
+func TestAnswersAreJSON(t *testing.T) {
+	model := modelOf(t, `def f(x, words: List[str]):
+    return x, words, (x > 1), x.sum()
+`)
+	_, url := start(t, serve.Config{Models: []serve.ModelConfig{{Name: `a"b`, Model: model}}})
+	for _, id := range []string{`say \"hello\" to \u00e9 and \n all of a longer text`, `short`} {
+		body := `{"id": "` + id + `", "inputs": [{"name": "x", "datatype": "FP32", "shape": [2], "data": [1, 2.5]},
+			{"name": "words", "datatype": "BYTES", "shape": [2], "data": ["a\"b", "c\\d"]}]}`
+		status, answer := post(t, url+"/v2/models/a%22b/infer", body)
+		var got struct {
+			Model   string `json:"model_name"`
+			ID      string `json:"id"`
+			Outputs []struct {
+				Name, DataType string
+				Shape          []int
+				Data           []any
+			}
+		}
+		if err := json.Unmarshal([]byte(answer), &got); status != 200 || err != nil {
+			t.Fatalf("%d %v: %s", status, err, answer)
+		}
+		var want string
+		if err := json.Unmarshal([]byte(`"`+id+`"`), &want); err != nil {
+			t.Fatal(err)
+		}
+		if got.Model != `a"b` || got.ID != want || len(got.Outputs) != 4 {
+			t.Errorf("got %+v", got)
+		}
+		shown := fmt.Sprint(got.Outputs)
+		for _, part := range []string{"FP32 [2] [1 2.5]", `BYTES [2] [a"b c\d]`, "BOOL [2] [false true]", "FP32 [] [3.5]"} {
+			if !strings.Contains(shown, part) {
+				t.Errorf("found %s, expected %s in it", shown, part)
+			}
+		}
 	}
 }
 

@@ -274,9 +274,9 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	begin := time.Now()
-	s.metrics.running.WithLabelValues(m.config.Name).Inc()
+	m.metrics.running.Inc()
 	answer, err := s.answer(w, r, m)
-	s.metrics.running.WithLabelValues(m.config.Name).Dec()
+	m.metrics.running.Dec()
 	status := http.StatusOK
 	if err != nil {
 		status = statusOf(err)
@@ -284,7 +284,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 			s.config.Log.Error("internal error", "model", m.config.Name, "error", err)
 		}
 	}
-	s.metrics.done(m.config.Name, status, time.Since(begin))
+	m.metrics.done(status, time.Since(begin))
 	if err != nil {
 		writeError(w, err)
 		return

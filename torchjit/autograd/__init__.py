@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchjit import _native
 from torchjit._tensor import Tensor
@@ -116,9 +116,17 @@ def _sequence(tensors: Any) -> list[Any]:
     return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("functional", "forward_ad", "profiler", "profiler_util", "profiler_legacy"):
-        import importlib
+if TYPE_CHECKING:
+    from torchjit.autograd import forward_ad as forward_ad
+    from torchjit.autograd import functional as functional
+    from torchjit.autograd import profiler as profiler
+    from torchjit.autograd import profiler_legacy as profiler_legacy
+    from torchjit.autograd import profiler_util as profiler_util
+else:
 
-        return importlib.import_module("torchjit.autograd." + name)
-    raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
+    def __getattr__(name: str) -> Any:
+        if name in ("functional", "forward_ad", "profiler", "profiler_util", "profiler_legacy"):
+            import importlib
+
+            return importlib.import_module("torchjit.autograd." + name)
+        raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import types
 from collections import OrderedDict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torchjit as torch
 from torchjit._pytorch_tensors import converted
@@ -78,15 +78,22 @@ def export_for_inference(
     return program.run_decompositions(decomp_table)
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("FlatArgsAdapter", "UnflattenedModule", "unflatten", "InterpreterModule"):
-        import importlib
+if TYPE_CHECKING:
+    from torchjit.export.unflatten import FlatArgsAdapter as FlatArgsAdapter
+    from torchjit.export.unflatten import InterpreterModule as InterpreterModule
+    from torchjit.export.unflatten import UnflattenedModule as UnflattenedModule
+    from torchjit.export.unflatten import unflatten as unflatten
+else:
 
-        module = importlib.import_module("torchjit.export.unflatten")
-        for known in module.__all__:
-            globals()[known] = getattr(module, known)
-        return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name in ("FlatArgsAdapter", "UnflattenedModule", "unflatten", "InterpreterModule"):
+            import importlib
+
+            module = importlib.import_module("torchjit.export.unflatten")
+            for known in module.__all__:
+                globals()[known] = getattr(module, known)
+            return globals()[name]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _Package(types.ModuleType):

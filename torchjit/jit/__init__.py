@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchjit import _jit_internal as _marks
 from torchjit import _native
@@ -114,18 +114,25 @@ def export_opnames(m: Any) -> list[str]:
     return sorted(_native.bytecode_operators(m._c))
 
 
-def __getattr__(name: str) -> Any:
-    if name in (
-        "_builtins", "_callables", "_check", "_dataclass_impls", "_executor_state", "_inspect", "_ir_utils", "_logging", "_module_dicts", "_monkeytype_config",
-        "_recursive", "_trace_check", "mobile", "quantized", "_passes", "_pickle", "supported_ops", "unsupported_tensor_ops",
-    ):  # fmt: skip
-        return importlib.import_module("torchjit.jit." + name)
-    if name == "_ScriptProfile":
-        from torchjit.jit import _profile
+if TYPE_CHECKING:
+    from torchjit.jit import mobile as mobile
+    from torchjit.jit import quantized as quantized
+    from torchjit.jit import supported_ops as supported_ops
+    from torchjit.jit import unsupported_tensor_ops as unsupported_tensor_ops
+else:
 
-        return _profile._ScriptProfile
-    if name == "ONNXTracedModule":
-        from torchjit.jit import _trace
+    def __getattr__(name: str) -> Any:
+        if name in (
+            "_builtins", "_callables", "_check", "_dataclass_impls", "_executor_state", "_inspect", "_ir_utils", "_logging", "_module_dicts", "_monkeytype_config",
+            "_recursive", "_trace_check", "mobile", "quantized", "_passes", "_pickle", "supported_ops", "unsupported_tensor_ops",
+        ):  # fmt: skip
+            return importlib.import_module("torchjit.jit." + name)
+        if name == "_ScriptProfile":
+            from torchjit.jit import _profile
 
-        return _trace.ONNXTracedModule
-    raise AttributeError(f"module 'torch.jit' has no attribute '{name}'")
+            return _profile._ScriptProfile
+        if name == "ONNXTracedModule":
+            from torchjit.jit import _trace
+
+            return _trace.ONNXTracedModule
+        raise AttributeError(f"module 'torch.jit' has no attribute '{name}'")

@@ -12,7 +12,7 @@ _freeze_module: Any = _C._freeze_module
 _optimize: Any = _C._jit_pass_optimize_frozen_graph
 
 
-def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
+def freeze(mod: ScriptModule, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> RecursiveScriptModule:
     """A copy of a compiled module in eval mode whose parameters and attributes are constants and whose submodules are inlined.
 
     preserved_attrs names attributes that stay, and methods that stay beside forward. With optimize_numerics, operators
@@ -44,7 +44,7 @@ def run_frozen_optimizations(
         _optimize(getattr(mod, name).graph, optimize_numerics)
 
 
-def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
+def optimize_for_inference(mod: ScriptModule, other_methods: list[str] | None = None) -> ScriptModule:
     """The module frozen, unless it is so already, and made ready for fast calls."""
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(

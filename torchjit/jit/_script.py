@@ -6,7 +6,8 @@ import inspect
 import types
 import warnings
 import weakref
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from torchjit import _C as _C
 from torchjit import _annotations, _native
@@ -17,6 +18,14 @@ from torchjit._tensor import Tensor
 from torchjit.jit import _resolve, _state
 from torchjit.jit._resolve import CallbackScope, Scope
 from torchjit.jit._serialization import itself, reduce_function, reduce_method, save_to_buffer, save_to_path
+
+if TYPE_CHECKING:
+    from torchjit.jit._module import RecursiveScriptModule
+    from torchjit.nn.modules.module import Module
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_Class = TypeVar("_Class", bound=type)
 
 ScriptFunction = _native.ScriptFunction
 ScriptMethod = _native.ScriptMethod
@@ -62,6 +71,15 @@ ScriptMethod.__reduce__ = reduce_method  # type: ignore[method-assign, assignmen
 _compiled: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
+# What a type checker knows of script: a class stays itself, a function keeps its parameters and its result.
+@overload
+def script(obj: _Class, optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> _Class: ...  # type: ignore[overload-overlap]
+@overload
+def script(obj: Module, optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> RecursiveScriptModule: ...  # type: ignore[overload-overlap]
+@overload
+def script(obj: Callable[_P, _R], optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> ScriptFunction[_P, _R]: ...
+@overload
+def script(obj: list[Any] | dict[Any, Any], optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any: ...
 def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
     """Compiles a function, a class or a module.
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchjit import _native, _progress, _upgraders
 from torchjit._advice import advised
+
+if TYPE_CHECKING:
+    from torchjit.jit._module import RecursiveScriptModule
 
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None, *, progress: Any = None) -> None:
@@ -81,7 +84,7 @@ def check_path(f: str | os.PathLike[str]) -> None:
 
 def load(
     f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None, *, refuse_code: bool = False, code_memory: int | None = None
-) -> Any:
+) -> RecursiveScriptModule:
     """The compiled module in a file: a path, a file object, or its bytes.
 
     No Python of the file is run. Methods __setstate__ of its program are, as compiled code that computes and prints, and can take any time. Together

@@ -7,7 +7,7 @@ import inspect
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from torchjit import _C as _classes
 from torchjit import _host, _native
@@ -17,6 +17,14 @@ from torchjit._tensor import Tensor
 from torchjit._types import preserve_format
 from torchjit.jit import _state
 from torchjit.nn.modules import module as _modules
+
+if TYPE_CHECKING:
+    from torchjit._native import ScriptFunction
+    from torchjit.jit._module import TopLevelTracedModule
+    from torchjit.nn.modules.module import Module
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 _C: Any = _classes  # its members are made when it is loaded
 
@@ -34,6 +42,33 @@ TracerWarning.__module__ = "torch.jit._trace"
 TracerWarning.ignore_lib_warnings()
 
 
+# What a type checker knows of trace: a function keeps its parameters and its result.
+@overload
+def trace(
+    func: Module,
+    example_inputs: Any,
+    optimize: Any = None,
+    check_trace: bool = True,
+    check_inputs: Any = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
+) -> TopLevelTracedModule: ...
+@overload
+def trace(
+    func: Callable[_P, _R],
+    example_inputs: Any,
+    optimize: Any = None,
+    check_trace: bool = True,
+    check_inputs: Any = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
+) -> ScriptFunction[_P, _R]: ...
 def trace(
     func: Any,
     example_inputs: Any,
@@ -111,7 +146,7 @@ def trace(
 
 
 def trace_module(
-    mod: Any,
+    mod: Module,
     inputs: dict[str, Any],
     optimize: Any = None,
     check_trace: bool = True,
@@ -121,7 +156,7 @@ def trace_module(
     _force_outplace: bool = False,
     _module_class: Any = None,
     _compilation_unit: Any = None,
-) -> Any:
+) -> TopLevelTracedModule:
     """The operations that methods of a module do on example inputs, as a compiled module.
 
     inputs has the example inputs of each method by its name, and so has each of check_inputs. The parameters and
@@ -133,7 +168,7 @@ def trace_module(
 
     _warn_of_optimize(optimize)
     if not _state._enabled:
-        return mod
+        return mod  # type: ignore[return-value]  # PYTORCH_JIT=0 leaves what would be compiled as it is
     if not isinstance(mod, Module):
         raise AttributeError("expected torch.nn.Module as the first argument")
     if not isinstance(inputs, dict):

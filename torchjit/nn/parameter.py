@@ -25,7 +25,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     One of a class with __torch_dispatch__ stays of that class.
     """
 
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__: Any = _disabled_torch_function_impl
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
         if data is None:
@@ -59,7 +59,7 @@ def _of_dispatching(data: Any, requires_grad: bool) -> Any:
 class Buffer(Tensor):
     """A tensor that becomes a buffer of the module it is assigned to; persistent: it is in the module's state_dict."""
 
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__: Any = _disabled_torch_function_impl
     persistent: bool
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Buffer:

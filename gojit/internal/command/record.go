@@ -51,7 +51,9 @@ func describeOverload(w io.Writer, o *ops.Operator) {
 	}
 	line("node", d.Node)
 	line("sample", d.Sample)
-	line("doc", d.Doc)
+	if name, ok := strings.CutPrefix(o.BaseName(), "aten::"); ok {
+		line("computes", ops.Sentence(name))
+	}
 	if o.Run == nil {
 		line("runs", "no")
 	}

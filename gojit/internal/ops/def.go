@@ -56,8 +56,6 @@ type Def struct {
 	Node string
 	// Sample has arguments for the tests of all records, as a Python expression of a tuple.
 	Sample string
-	// Doc is one sentence for the documentation.
-	Doc string
 }
 
 // Slots is a set of arguments and results of an operator. The zero value says nothing of any.
@@ -273,7 +271,7 @@ func (d *Def) with(o *Def) Def {
 	for _, text := range []struct {
 		to   *string
 		from string
-	}{{&w.Saving, o.Saving}, {&w.Node, o.Node}, {&w.Sample, o.Sample}, {&w.Doc, o.Doc}} {
+	}{{&w.Saving, o.Saving}, {&w.Node, o.Node}, {&w.Sample, o.Sample}} {
 		if text.from != "" {
 			*text.to = text.from
 		}

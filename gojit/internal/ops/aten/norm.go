@@ -282,7 +282,7 @@ var normFamily = []definition{
 	}),
 	decomposed("rms_norm", composing(composeRmsNorm)).
 		ofSchema("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor").
-		with(ops.Def{Decomp: composing(composeRmsNorm), Sample: "(x, [3])", Doc: "The input over the root of the mean of its squares."}),
+		with(ops.Def{Decomp: composing(composeRmsNorm), Sample: "(x, [3])"}),
 	define("native_layer_norm", func(c call) {
 		out, mean, invStd := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 		c.give(out, mean, invStd)

@@ -458,10 +458,10 @@ var reduceFamily = slices.Concat([]definition{
 	giving("argmin", extremeIndex("argmin", true)),
 	giving("all.dims", func(c call) *tensor.Tensor { return truthOfDims(c, true) }).
 		ofSchema("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor").
-		with(ops.Def{Sample: "(x > 0, [0, 1])", Doc: "Whether all elements along dimensions are true."}),
+		with(ops.Def{Sample: "(x > 0, [0, 1])"}),
 	giving("any.dims", func(c call) *tensor.Tensor { return truthOfDims(c, false) }).
 		ofSchema("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor").
-		with(ops.Def{Sample: "(x > 0, [0, 1])", Doc: "Whether an element along dimensions is true."}),
+		with(ops.Def{Sample: "(x > 0, [0, 1])"}),
 	giving("linalg__powsum", func(c call) *tensor.Tensor {
 		size, dims := to(absolute.on(c.tensor(0)), c.dtypeOr(4, c.tensor(0).DType().ToReal())), []int(nil)
 		if !c.isNone(2) {
@@ -469,7 +469,7 @@ var reduceFamily = slices.Concat([]definition{
 		}
 		return sum(pow.run(nil, []operand{ofTensor(size), ofScalar(c.scalar(1))}), dims, c.bool(3), floatOrDefault(size.DType()))
 	}).ofSchema("aten::linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor").
-		with(ops.Def{Sample: "(x, 3)", Doc: "The sum of the powers of the absolute values."}),
+		with(ops.Def{Sample: "(x, 3)"}),
 	giving("all", func(c call) *tensor.Tensor { return truth(c.tensor(0), nil, false, true) }),
 	giving("all.dim", func(c call) *tensor.Tensor { return truth(c.tensor(0), c.ints(1), c.bool(2), true) }),
 	giving("any", func(c call) *tensor.Tensor { return truth(c.tensor(0), nil, false, false) }),

@@ -1,0 +1,104 @@
+"""What help() and inspect.signature() say of the library's operators."""
+
+import inspect
+import os
+import pydoc
+import re
+
+import pytest
+
+import torchjit as torch
+from torchjit import _documentation, _native, _operator_names
+
+DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "gojit", "internal", "ops", "docs.txt")
+
+# Functions and methods of numbers in programs, which torch's module shows because operators are called so; what they do is Python's math.
+OF_PROGRAMS = {
+    "ceil", "degrees", "device", "fabs", "factorial", "floordiv", "gamma", "grad", "has_torch_function", "mathremainder", "modf", "percentFormat", "radians",
+    "save", "warn", "values", "is_vulkan_available",
+}  # fmt: skip
+
+
+def public():
+    """The functions of torch that are operators with a form, but those for gradients of others."""
+    for name in _operator_names.listed(set()):
+        f = None if name.startswith("_") else getattr(torch, name)
+        if isinstance(f, _native.Function) and not name.endswith(("_backward", "_backward_")) and _documentation.forms_of(f):
+            yield name, f
+
+
+def test_every_public_operator_says_what_it_computes():
+    assert len(dict(public())) > 800
+    silent = [name for name, f in public() if name not in OF_PROGRAMS and not said_of(f)]
+    assert silent == []
+
+
+def said_of(f):
+    """The sentence behind the forms, "" where there is none."""
+    sentence = f.__doc__.partition("\n\n")[2].partition("\n\n")[0]
+    return "" if "radients flow through" in sentence or sentence.startswith("Works on elements") else sentence
+
+
+def test_what_is_said_is_said_of_operators():
+    with open(DOCS) as f:
+        names = re.findall(r"^(\w+)(?:: | = )", f.read(), re.M)
+    assert len(names) > 700
+    assert [name for name in names if not _native.operator_schemas("aten::" + name) and not _native.operator_schemas("aten::" + name + "_")] == []
+
+
+def test_documentation_of_a_function():
+    assert torch.softmax.__doc__ == (
+        "softmax(input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None) -> Tensor\n\n"
+        "exp of the elements over its sum along dim, computed without overflow.\n\nGradients flow through it by a derivative of its own."
+    )
+    assert torch.argmax.__doc__.endswith("No gradients flow through it.")
+    assert "softmax(input: Tensor, dim: int" in pydoc.render_doc(torch.softmax)
+    assert torch.linalg.qr.__doc__.startswith("linalg_qr(A: Tensor, mode: str = ")
+
+
+def test_documentation_of_a_method_has_self():
+    assert torch.Tensor.relu_.__doc__.startswith("relu_(self) -> Tensor\n\nWrites into the tensor itself. The elements above 0, else 0.")
+    assert torch.ones(1).relu_.__doc__ == torch.Tensor.relu_.__doc__
+
+
+def test_the_classes_of_functions_have_their_own():
+    assert _native.Function.__doc__.startswith("A function of the library")
+    assert _native.tensor_size.__doc__ is None
+    assert "A function of the library" in pydoc.render_doc(_native.Function)
+
+
+def test_signature_of_an_operator_with_one_form():
+    signature = inspect.signature(torch.softmax)
+    assert list(signature.parameters) == ["input", "dim", "dtype", "out"]
+    assert signature.parameters["dtype"].default is None
+    assert signature.parameters["dim"].annotation == "int"
+    assert signature.parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
+    signature.bind(1, 2, out=3)
+    with pytest.raises(TypeError):
+        signature.bind(1)
+
+
+def test_signature_of_an_operator_with_several_forms_is_what_they_share():
+    assert list(inspect.signature(torch.max).parameters) == ["input", "args", "kwargs"]
+    assert list(inspect.signature(torch.zeros).parameters) == ["args", "kwargs"]
+    assert inspect.signature(torch.zeros).return_annotation == "Tensor"
+
+
+def test_what_is_no_operator_has_no_signature():
+    with pytest.raises(ValueError):
+        inspect.signature(_native.tensor_size)
+
+
+def test_every_form_is_one_that_python_reads():
+    for _, f in public():
+        inspect.signature(f)
+    for f in _native.operator_methods().values():
+        if _documentation.forms_of(f):
+            inspect.signature(f)
+
+
+def test_calls_that_a_signature_allows_are_taken():
+    x = torch.tensor([[1.0, 3.0], [2.0, 0.0]])
+    for f, *args in ((torch.softmax, x, 1), (torch.cumsum, x, 0), (torch.sigmoid, x), (torch.matmul, x, x), (torch.where, x > 1, x, x), (torch.topk, x, 1)):
+        inspect.signature(f).bind(*args)
+        f(*args)
