@@ -692,6 +692,9 @@ class RecursiveScriptModule(ScriptModule):
     def __deepcopy__(self, memo: Any) -> RecursiveScriptModule:
         return self._wrap(_native.module_copy(self._c, True))
 
+    def _replicate_for_data_parallel(self) -> RecursiveScriptModule:
+        return self._wrap(self._c._replicate_for_data_parallel())
+
 
 def _unsupported(name: str) -> Any:
     def fail(self: Any, *args: Any, **kwargs: Any) -> Any:
