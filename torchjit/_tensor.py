@@ -485,7 +485,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     def _to(self, *args: Any, **kwargs: Any) -> Tensor:
         options = _to_options(*args, **kwargs)
         if _native.is_tracing():
-            return _native.trace_to(self, *(options.get(name) for name in ("device", "dtype", "non_blocking", "copy", "memory_format")))
+            copy, memory_format = options["copy"], options.get("memory_format")
+            return _native.trace_to(self, options["device"], options["dtype"], options["non_blocking"], copy, memory_format)
         if options["dtype"] is None:
             options["dtype"] = self.dtype
         if _native.tensor_wraps(self) and options["device"] not in (None, self.device):
