@@ -12,7 +12,7 @@ const module = "github.com/torchjit/torchjit"
 const layers = `
 source golden decimal archive/pickle quasirandom mistake
 tensor filecheck
-npy types syntax kernel archive/safefile
+npy types syntax kernel archive/safefile archive/flatbuffer
 kernel/expand kernel/function kernel/amd64/asm
 kernel/cuda kernel/amd64 kernel/amd64/asm/asmtest
 kernel/amd64/tile kernel/amd64/routine

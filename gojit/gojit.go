@@ -186,6 +186,12 @@ func (m *Module) SaveLiteBytes(extra map[string][]byte, o archive.LiteOptions) (
 	return archive.SaveLite(m.Object, extra, o, m.owner().Run)
 }
 
+// SaveFlatBuffer returns the module in PyTorch's mobile format as a FlatBuffer, which Load reads too. It fails where SaveLite does.
+func (m *Module) SaveFlatBuffer(extra map[string][]byte, o archive.LiteOptions) ([]byte, error) {
+	LinkOperators()
+	return archive.SaveFlat(m.Object, extra, o, m.owner().Run)
+}
+
 // ModuleOf returns a module whose method forward is a compiled function. It fails where the function
 // does not compile.
 func (e *Engine) ModuleOf(f *ir.Function) (*Module, error) {

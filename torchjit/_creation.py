@@ -67,9 +67,12 @@ def warn_of_constant(name: str) -> None:
 def _traced(name: str, data: Any, dtype: dtype | None, requires_grad: bool = False) -> Tensor:
     """A tensor of data in a trace: a constant."""
     warn_of_constant(name)
+    as_tensor = name == "torch.as_tensor"
     if isinstance(data, Tensor):
-        return _from(data, dtype) if name == "torch.as_tensor" else data.clone().detach()
-    made = _native.trace_constant(_from(data, dtype))
+        made = data if as_tensor else data.detach()
+        made = made.to(data.device, dtype or data.dtype, copy=not as_tensor)
+        return made if as_tensor else made.detach()
+    made = _native.trace_constant(_from(data, dtype), not as_tensor)
     if requires_grad:
         _require_grad(made)
     return made

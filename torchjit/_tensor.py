@@ -333,7 +333,7 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         if isinstance(dtype, str):
             dtype = _DTYPES_BY_CLASS[dtype.rpartition(".")[2]]
         if _native.is_tracing():
-            return _native.trace_to(self, self.device, dtype)
+            return _native.trace_to(self, self.device, dtype, False, False, None)
         return self.to(dtype)
 
     def _length(self) -> builtins.int:
@@ -513,8 +513,9 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
 
     def _to(self, *args: Any, **kwargs: Any) -> Tensor:
         options = _to_options(*args, **kwargs)
-        if _native.is_tracing() and (options["device"] is not None or options["dtype"] is not None):
-            return _native.trace_to(self, options["device"], options["dtype"])
+        if _native.is_tracing():
+            copy, memory_format = options["copy"], options.get("memory_format")
+            return _native.trace_to(self, options["device"], options["dtype"], options["non_blocking"], copy, memory_format)
         if options["dtype"] is None:
             options["dtype"] = self.dtype
         if _native.tensor_wraps(self) and options["device"] not in (None, self.device):

@@ -141,11 +141,11 @@ func defineInterface(c *call) error {
 	program.AddType(t.Name, t)
 	for _, stmt := range syntax.AsClassDef(tree).Body() {
 		def := syntax.AsDef(stmt)
-		if !isDeclared(def.Body()) {
-			return source.Errorf(source.RuntimeError, def.Range, "interfaces declarations should contain 'pass' statement.")
-		}
 		if def.Decl().Return() == nil {
 			return source.Errorf(source.RuntimeError, def.Range, "interface declarations must have a return type annotated.")
+		}
+		if !isDeclared(def.Body()) {
+			return source.Errorf(source.RuntimeError, def.Range, "interfaces declarations should contain 'pass' statement.")
 		}
 		s, err := frontend.SchemaOf(def, options)
 		if err != nil {

@@ -28,6 +28,8 @@ var serializeFunctions = []function{
 	{schema: "file_end(int file, bool commit) -> None", run: fileEnd},
 	{schema: "save_lite(any module, str path, dict extra_files, int bytecode, bool debug_info, bool interface_calls) -> None", run: saveLite},
 	{schema: "save_lite_to_bytes(any module, dict extra_files, int bytecode, bool debug_info, bool interface_calls) -> bytes", run: saveLiteToBytes},
+	{schema: "save_flatbuffer(any module, dict extra_files, bool interface_calls) -> bytes", run: saveFlatBuffer},
+	{schema: "archive_of_flatbuffer(bytes data) -> bytes", run: archiveOfFlatBuffer},
 }
 
 // loadModule replies the module in a file and a dict of its extra files.
@@ -273,6 +275,33 @@ func saveLiteToBytes(c *call) error {
 	data, err := m.SaveLiteBytes(extra, c.argLite(2))
 	if err != nil {
 		return err
+	}
+	c.bytes(kindBytes, string(data))
+	return nil
+}
+
+func saveFlatBuffer(c *call) error {
+	m, extra, err := c.argSaved(1)
+	if err != nil {
+		return err
+	}
+	data, err := m.SaveFlatBuffer(extra, archive.LiteOptions{InterfaceCalls: c.argBool(2)})
+	if err != nil {
+		return err
+	}
+	c.bytes(kindBytes, string(data))
+	return nil
+}
+
+// archiveOfFlatBuffer replies what a FlatBuffer says as an archive, and anything else as it is.
+func archiveOfFlatBuffer(c *call) error {
+	data := []byte(c.argString(0))
+	if archive.IsFlat(data) {
+		made, err := archive.ArchiveOfFlat(data)
+		if err != nil {
+			return err
+		}
+		data = made
 	}
 	c.bytes(kindBytes, string(data))
 	return nil

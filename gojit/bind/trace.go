@@ -29,9 +29,9 @@ var traceFunctions = []function{
 	{schema: "trace_begin_function(list inputs) -> bool", run: traceBeginFunction},
 	{schema: "trace_end_function(str name, str module, str convention, str constants, any target, list results) -> None", run: traceEndFunction},
 	{schema: "trace_drop_function() -> None", run: traceDropFork},
-	{schema: "trace_constant(Tensor made) -> Tensor", run: traceConstant},
+	{schema: "trace_constant(Tensor made, bool detached) -> Tensor", run: traceConstant},
 	{schema: "trace_nodes(any function) -> list", run: traceNodes},
-	{schema: "trace_to(Tensor self, any device, any dtype) -> Tensor", run: traceTo},
+	{schema: "trace_to(Tensor self, any device, any dtype, bool non_blocking, bool copy, any memory_format) -> Tensor", run: traceTo},
 }
 
 // pythonPlaces are the places of traces by the calls that lead to them, while a thread records. The GIL guards them.
@@ -365,30 +365,40 @@ func traceConstant(c *call) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.thread.run(opDetach, value.OfTensor(moved))
-	if err != nil {
-		return err
+	out := value.OfTensor(moved)
+	if c.argBool(1) {
+		if out, err = c.thread.run(opDetach, out); err != nil {
+			return err
+		}
 	}
 	return c.value(out)
 }
 
-// traceTo is Tensor.to with a device, a type or both, by the overloads that PyTorch chooses.
+// traceTo is Tensor.to with a device, a type, a memory format or several of them, by the overloads that PyTorch chooses.
 func traceTo(c *call) error {
 	t := c.argTensor(0)
 	c.arg(0).keep()
-	self, no, dtype := value.OfTensor(t), value.Bool(false), value.Int(int64(t.DType()))
+	self, dtype, format := value.OfTensor(t), value.Int(int64(t.DType())), value.None
+	nonBlocking, fresh := value.Bool(c.argBool(3)), value.Bool(c.argBool(4))
 	if !c.isNone(2) {
 		dtype = value.Int(c.arg(2).int())
+	}
+	if !c.isNone(5) {
+		format = value.Int(c.arg(5).int())
+	}
+	device := value.OfDevice(t.Device())
+	if !c.isNone(1) {
+		device = value.OfDevice(deviceOfCode(c.arg(1).int()))
 	}
 	var err error
 	var out value.Value
 	switch {
-	case c.isNone(1):
-		out, err = c.thread.run(opToDtype, self, dtype, no, no)
 	case c.isNone(2):
-		out, err = c.thread.run(opToDtypeLayout, self, dtype, value.Int(0), value.OfDevice(deviceOfCode(c.arg(1).int())), value.None, no, no)
+		out, err = c.thread.run(opToDtypeLayout, self, dtype, value.Int(0), device, value.None, nonBlocking, fresh, format)
+	case c.isNone(1):
+		out, err = c.thread.run(opToDtype, self, dtype, nonBlocking, fresh, format)
 	default:
-		out, err = c.thread.run(opToDevice, self, value.OfDevice(deviceOfCode(c.arg(1).int())), dtype, no, no)
+		out, err = c.thread.run(opToDevice, self, device, dtype, nonBlocking, fresh, format)
 	}
 	if err != nil {
 		return err

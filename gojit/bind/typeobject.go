@@ -27,7 +27,7 @@ var typeMembers = []function{
 	{schema: "_C.type_classes() -> list", doc: "The number of the handle class and the name of each class of types.", run: typeClasses},
 	{schema: "_C.simple_type(str name) -> Type", doc: "The type without parts that graphs print as name.", run: bind(simpleType)},
 	{schema: "_C._program_type(str text) -> Type", doc: "The type of a text in the form of schemas, with the classes of the program.", run: bind(parseType)},
-	{schema: "Type.str(Type self) -> str", doc: "The form in graphs and schemas.", run: bind(types.Type.String)},
+	{schema: "Type.str(Type self) -> str", doc: "The form in graphs and schemas.", run: bind(typeText)},
 	{schema: "Type.annotation_str(Type self) -> str", doc: "The form in Python source.", property: true, run: bind(annotationOf)},
 	{schema: "Type.__repr__(Type self) -> str", doc: "The form in Python source.", run: bind(annotationOf)},
 	{schema: "Type.kind(Type self) -> str", doc: "The name of the type's class.", run: bind(func(t types.Type) string { return typeKinds[t.Kind()] })},
@@ -364,4 +364,19 @@ func withDevice(t types.Type, device *Word) (types.Type, error) {
 		return nil, typeErrorf("with_device(): incompatible function arguments: expected a device, not a %s", device.kindName())
 	}
 	return &changed, nil
+}
+
+// typeText is how a type is shown on its own: futures and references have brackets there, which graphs and schemas do not show.
+func typeText(t types.Type) string {
+	switch t := t.(type) {
+	case *types.Future:
+		return "Future[" + typeText(t.Elem) + "]"
+	case *types.RRef:
+		return "RRef[" + typeText(t.Elem) + "]"
+	case *types.List:
+		return typeText(t.Elem) + "[]"
+	case *types.Optional:
+		return typeText(t.Elem) + "?"
+	}
+	return t.String()
 }

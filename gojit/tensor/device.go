@@ -51,6 +51,9 @@ func ParseDevice(text string) (Device, error) {
 	}
 	name, number, hasIndex := strings.Cut(text, ":")
 	index := -1
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r != '_' && (r|0x20 < 'a' || r|0x20 > 'z') }) {
+		return Device{}, source.Errorf(source.RuntimeError, source.Range{}, "Invalid device string: '%s'", text)
+	}
 	if hasIndex {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 0 || n > 126 || number != strconv.Itoa(n) {

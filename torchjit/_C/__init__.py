@@ -522,6 +522,9 @@ globals().update(_graph_results.members())
 globals().update(_upgraders.members())
 globals().update(_quantization_passes.members())
 
+for _made in [x for x in globals().values() if isinstance(x, type) and x.__module__ == __name__ and not x.__name__.startswith("_")]:
+    _made.__module__ = "torchjit"  # as in PyTorch, where torch has them too
+
 # Classes that are made elsewhere, over this module.
 _ELSEWHERE = {
     "ScriptModule": ("torchjit.jit._module", "_CModule"), **{name: ("torchjit.jit._module_dicts", name) for name in ("BufferDict", "ModuleDict", "ParameterDict")},

@@ -62,7 +62,7 @@ class profile:  # noqa: N801
         calls = _native.profiler_end_calls()
         Module.__call__ = _call  # type: ignore[method-assign]
         found = _native.profiler_end() + [(_call_name(called), thread, start, end) for called, thread, start, end in calls]
-        found.sort(key=lambda event: event[3])
+        found.sort(key=lambda event: (event[2], -event[3]))
         began = min((start for _, _, start, _ in found), default=0)
         self.function_events = EventList(
             FunctionEvent(i, name, thread, (start - began) / 1000, (end - began) / 1000) for i, (name, thread, start, end) in enumerate(found)

@@ -99,7 +99,7 @@ class Graph:
         tracer_cls: Any | None = None,
         tracer_extras: dict[str, Any] | None = None,
     ) -> None:
-        self._root: Node = Node(self, "", "placeholder", "", (), {})
+        self._root: Node = Node(self, "", "root", "", (), {})
         self._insert: Callable[[Node], None] = self._root.prepend
         self._len = 0
         self._used_names: dict[str, int] = {}

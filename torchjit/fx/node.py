@@ -25,7 +25,7 @@ base_types = (str, int, float, bool, complex, torch.dtype, torch.Tensor, torch.d
 Target = Any  # a function or a name
 Argument = Any
 
-_legal_ops = ("placeholder", "call_method", "call_module", "call_function", "get_attr", "output")
+_legal_ops = ("placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root")
 
 _side_effectful_functions: set[Callable[..., Any]] = {torch._assert}
 

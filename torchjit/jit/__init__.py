@@ -48,7 +48,7 @@ from torchjit.jit._module import (
 )
 from torchjit.jit._profile import line_profile
 from torchjit.jit._script import CompilationUnit, ScriptFunction, last_executed_optimized_graph, script
-from torchjit.jit._serialization import load, save
+from torchjit.jit._serialization import jit_module_from_flatbuffer, load, save, save_jit_module_to_flatbuffer
 from torchjit.jit._trace import (
     TracerWarning,
     _flatten,

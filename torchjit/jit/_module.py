@@ -107,16 +107,25 @@ class _CModule(_native.Handle):
 
         return save_to_buffer(self, _extra_files)
 
-    def _save_for_mobile(self, path: Any, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> None:
-        """Writes the module to a file for the lite interpreter."""
-        from torchjit.jit._serialization import save_for_lite_interpreter
+    def _save_for_mobile(
+        self, path: Any, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False, _use_flatbuffer: bool = False
+    ) -> None:
+        """Writes the module to a file for the lite interpreter, which may be a FlatBuffer: that has no debug information."""
+        from torchjit.jit._serialization import get_ff_module, save_for_lite_interpreter
 
-        save_for_lite_interpreter(self, path, _extra_files, _save_mobile_debug_info)
+        if _use_flatbuffer:
+            get_ff_module()._save_jit_module(self, path, _extra_files or {})
+        else:
+            save_for_lite_interpreter(self, path, _extra_files, _save_mobile_debug_info)
 
-    def _save_to_buffer_for_mobile(self, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> bytes:
+    def _save_to_buffer_for_mobile(
+        self, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False, _use_flatbuffer: bool = False
+    ) -> bytes:
         """The bytes of the file that _save_for_mobile writes."""
-        from torchjit.jit._serialization import save_to_buffer_for_lite_interpreter
+        from torchjit.jit._serialization import get_ff_module, save_to_buffer_for_lite_interpreter
 
+        if _use_flatbuffer:
+            return get_ff_module()._save_jit_module_to_bytes(self, _extra_files or {})
         return save_to_buffer_for_lite_interpreter(self, _extra_files, _save_mobile_debug_info)
 
     def hasattr(self, name: str) -> bool:
@@ -453,13 +462,16 @@ class ScriptModule(Module, metaclass=ScriptMeta):
 
         return save_to_buffer(self._c, _extra_files)
 
-    def _save_for_lite_interpreter(self, path: Any, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> None:
-        """Writes the module to a file that torch.jit.mobile and PyTorch's lite interpreter read: see torch.jit.mobile."""
-        self._c._save_for_mobile(path, _extra_files, _save_mobile_debug_info)
+    def _save_for_lite_interpreter(self, *args: Any, **kwargs: Any) -> None:
+        """Writes the module to a file that torch.jit.mobile and PyTorch's lite interpreter read: see torch.jit.mobile.
 
-    def _save_to_buffer_for_lite_interpreter(self, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> bytes:
+        The arguments are the path, _extra_files, _save_mobile_debug_info and _use_flatbuffer.
+        """
+        self._c._save_for_mobile(*args, **kwargs)
+
+    def _save_to_buffer_for_lite_interpreter(self, *args: Any, **kwargs: Any) -> bytes:
         """The bytes of the file that _save_for_lite_interpreter writes."""
-        return self._c._save_to_buffer_for_mobile(_extra_files, _save_mobile_debug_info)
+        return self._c._save_to_buffer_for_mobile(*args, **kwargs)
 
 
 def script_method(fn: Any) -> Any:
@@ -691,6 +703,9 @@ class RecursiveScriptModule(ScriptModule):
 
     def __deepcopy__(self, memo: Any) -> RecursiveScriptModule:
         return self._wrap(_native.module_copy(self._c, True))
+
+    def _replicate_for_data_parallel(self) -> RecursiveScriptModule:
+        return self._wrap(self._c._replicate_for_data_parallel())
 
 
 def _unsupported(name: str) -> Any:

@@ -608,6 +608,13 @@ def named_tuple_name(cls: Any) -> str:
     return name
 
 
+def _enum_kind(member: Any) -> str:
+    """The type of what a member of an enumeration holds, for messages about those that cannot be compiled."""
+    if isinstance(member, (tuple, list, dict)):
+        return "Any"
+    return "Tensor" if isinstance(member, Tensor) else type(member).__name__
+
+
 def enum_name(cls: type[enum.Enum]) -> str:
     """The qualified name of an enumeration, which is defined in the unit on first use."""
     if (known := known_name(cls)) is not None:
@@ -615,13 +622,16 @@ def enum_name(cls: type[enum.Enum]) -> str:
     values = [member.value for member in cls]
     if not values:
         raise ValueError(f"No enum values defined for: '{type(cls)}'")
-    kinds = list(dict.fromkeys("Tensor" if isinstance(v, Tensor) else type(v).__name__ for v in values))
-    if len(kinds) > 1:
+    kinds = list(dict.fromkeys(_enum_kind(v) for v in values))
+    if len(kinds) > 1 and not {"Any", "NoneType"} & set(kinds):
         raise RuntimeError(
             f"Could not unify type list since element 1 of type {kinds[1]} did not match the types before it ({kinds[0]})"
         )
-    if kinds[0] not in ("int", "float", "str"):
-        raise RuntimeError(f"Cannot create Enum with value type '{kinds[0]}', only int, float and string are supported")
+    if kinds[0] not in ("int", "float", "str") or len(kinds) > 1:
+        kind = kinds[0]
+        if len(kinds) > 1:
+            kind = "Any" if "Any" in kinds else f"{next(k for k in kinds if k != 'NoneType')}?"
+        raise RuntimeError(f"Cannot create Enum with value type '{kind}', only int, float and string are supported")
     name = _unique(cls)
     _native.define_enum(name, [member.name for member in cls], values)
     return name

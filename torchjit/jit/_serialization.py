@@ -70,6 +70,45 @@ def save_to_buffer_for_lite_interpreter(c: Any, _extra_files: dict[str, Any] | N
     return _native.save_lite_to_bytes(c, dict(_extra_files or {}), 0, _save_mobile_debug_info, interface_calls)
 
 
+# ---- FlatBuffers ----
+
+
+def get_ff_module() -> Any:
+    """The module torch._C_flatbuffer."""
+    from torchjit import _C_flatbuffer
+
+    return _C_flatbuffer
+
+
+def save_jit_module_to_flatbuffer(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+    """Writes a compiled module to a path or to a file object in PyTorch's mobile format as a FlatBuffer, with extra files by their names.
+
+    jit_module_from_flatbuffer and load read it. Raises RuntimeError where methods need what the lite interpreter lacks.
+    """
+    if isinstance(f, (str, os.PathLike)):
+        get_ff_module()._save_jit_module(m._c, os.fspath(f), _extra_files or {})
+    else:
+        f.write(get_ff_module()._save_jit_module_to_bytes(m._c, _extra_files or {}))
+
+
+def jit_module_from_flatbuffer(f: Any) -> Any:
+    """The compiled module in a FlatBuffer: a path or a file object. Raises ValueError for a path that is no file, RuntimeError for what is no FlatBuffer."""
+    from torchjit.jit._module import RecursiveScriptModule
+
+    if isinstance(f, (str, os.PathLike)):
+        check_path(f)
+        return RecursiveScriptModule._wrap(get_ff_module()._load_jit_module_from_file(os.fspath(f)))
+    return RecursiveScriptModule._wrap(get_ff_module()._load_jit_module_from_bytes(f.read()))
+
+
+def get_flatbuffer_module_info(path_or_file: Any) -> dict[str, Any]:
+    """What a FlatBuffer (a path or a file object) has: versions, the names of functions and types, and with how many arguments operators are called."""
+    if not isinstance(path_or_file, (str, os.PathLike)):
+        return get_ff_module()._get_module_info_from_flatbuffer(path_or_file.read())
+    with open(path_or_file, "rb") as file:
+        return get_ff_module()._get_module_info_from_flatbuffer(file.read())
+
+
 # ---- reading ----
 
 

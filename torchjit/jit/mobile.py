@@ -88,11 +88,13 @@ _NOTHING = Rule(None, call=_nothing, new=_nothing, build=_nothing)
 
 
 def _source(f_input: Any) -> Any:
-    """The path, or the bytes of a file. Raises ValueError for a path that is no file."""
-    if not isinstance(f_input, (str, os.PathLike)):
-        return io.BytesIO(f_input.read())
-    check_path(f_input)
-    return f_input
+    """The path of an archive, or a file over its bytes: what a FlatBuffer says. Raises ValueError for a path that is no file."""
+    if isinstance(f_input, (str, os.PathLike)):
+        check_path(f_input)
+        with open(f_input, "rb") as file:
+            if file.read(8)[4:] != b"PTMF":
+                return f_input
+    return io.BytesIO(_native.archive_of_flatbuffer(_content(f_input)))
 
 
 def _bytecode(f_input: Any) -> tuple[Any, ...]:
@@ -123,11 +125,12 @@ def _load_for_lite_interpreter(f: Any, map_location: Any = None) -> LiteScriptMo
 
     Raises ValueError for a path that is no file, RuntimeError for an archive without bytecode.
     """
-    return LiteScriptModule(_load(_source(f), map_location))
+    return LiteScriptModule(_load(f, map_location))
 
 
 def _load(source: Any, map_location: Any = None) -> _CLiteScriptModule:
     location = validate_map_location(map_location)
+    source = _source(source)
     if not PyTorchFileReader(source).has_record("bytecode.pkl"):
         raise RuntimeError("PytorchStreamReader failed locating file bytecode.pkl: file not found ()")
     if isinstance(source, io.BytesIO):
@@ -194,6 +197,7 @@ def _export_operator_list(module: Any) -> set[str]:
 
 def _backport(content: bytes, to_version: int) -> bytes:
     """An archive's program with bytecode of an older version; b"" where that is not older, or older than all that are known."""
+    content = _native.archive_of_flatbuffer(content)
     if not 4 <= to_version < _get_model_bytecode_version(io.BytesIO(content)):
         return b""
     reader = PyTorchFileReader(io.BytesIO(content))

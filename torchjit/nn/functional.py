@@ -1507,6 +1507,14 @@ def triplet_margin_loss(
 # ---- resizing ----
 
 
+def _scaled_size(input: Tensor, factors: List[float]) -> List[int]:
+    """The size of an image times factors, rounded down. A trace computes it from the size of its input."""
+    if not torch.jit.is_scripting():
+        if torch.jit.is_tracing():
+            return [torch.floor(input.size(i + 2).double() * torch.tensor(f, dtype=torch.float64)).long() for i, f in enumerate(factors)]
+    return [int(math.floor(float(input.size(i + 2)) * factors[i])) for i in range(input.dim() - 2)]
+
+
 @_overload
 def interpolate(
     input: Tensor,
@@ -1612,7 +1620,7 @@ def interpolate(
     if recompute_scale_factor is not None and recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     if recompute_scale_factor is not None and recompute_scale_factor and factors is not None:
-        output_size = [int(math.floor(float(input.size(i + 2)) * factors[i])) for i in range(dims)]
+        output_size = _scaled_size(input, factors)
         factors = None
     if antialias and not (mode in ("bilinear", "bicubic") and dims == 2):
         raise ValueError("Anti-alias option is only supported for bilinear and bicubic modes")
@@ -1631,7 +1639,7 @@ def interpolate(
     if mode == "area":
         if output_size is None:
             assert factors is not None
-            output_size = [int(math.floor(float(input.size(i + 2)) * factors[i])) for i in range(dims)]
+            output_size = _scaled_size(input, factors)
         if dims == 1:
             return adaptive_avg_pool1d(input, output_size)
         if dims == 2:

@@ -82,6 +82,13 @@ func ReadFile(path string, progress Progress) ([]byte, error) {
 }
 
 func load(content []byte, o Options, call Call) (*Loaded, error) {
+	if IsFlat(content) {
+		archive, err := ArchiveOfFlat(content)
+		if err != nil {
+			return nil, err
+		}
+		content = archive
+	}
 	a, err := OpenArchive(content)
 	if err != nil {
 		return nil, err

@@ -241,11 +241,17 @@ func (p *pickler) state(o *value.Object, getState *ir.Function) (value.Value, er
 	return p.call(tensor.InterruptContext(), getState, value.OfObject(o))
 }
 
-func (p *pickler) capsule(c *value.Capsule) error {
-	state, ok := c.Content.(value.Value)
+// stateOf returns what an object of the library's own classes is made of again.
+func stateOf(c *value.Capsule) (value.Value, bool) {
 	if s, has := c.Content.(interface{ State() value.Value }); has {
-		state, ok = s.State(), true
+		return s.State(), true
 	}
+	state, ok := c.Content.(value.Value)
+	return state, ok
+}
+
+func (p *pickler) capsule(c *value.Capsule) error {
+	state, ok := stateOf(c)
 	if !ok {
 		return archiveError("Cannot serialize a value of the class %s", c.Kind)
 	}

@@ -559,14 +559,7 @@ func (p *printValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argumen
 		n.AddInput(a.Value(e.g))
 	}
 	e.g.InsertNode(n)
-	return noneValue{"None"}
-}
-
-// noneValue is the result of print: None, made when it is used.
-type noneValue struct{ NotFirstClass }
-
-func (noneValue) AsValue(e *Emitter, _ source.Range) *ir.Value {
-	return e.g.InsertNode(e.g.CreateNone()).Output()
+	return NotFirstClass("None")
 }
 
 // exceptionValue is the class of an exception. qualified is its Python name, "" for the one that
@@ -624,11 +617,6 @@ type FunctionValue struct {
 // NewFunctionValue returns a function as a sugared value.
 func NewFunctionValue(overloads ...*ir.Function) *FunctionValue {
 	return &FunctionValue{"function", overloads}
-}
-
-// AsValue implements SugaredValue.
-func (f *FunctionValue) AsValue(e *Emitter, at source.Range) *ir.Value {
-	return e.functionConstant(f.Overloads[0])
 }
 
 func (e *Emitter) functionConstant(f *ir.Function) *ir.Value {

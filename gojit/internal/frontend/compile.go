@@ -155,7 +155,7 @@ type Emitter struct {
 	o        Options
 	env      *environment
 	exits    map[*ir.Block]bool // blocks that always leave by a jump or an exception
-	jumps    map[*ir.Block]bool // those of them that end by break or continue
+	jumps    map[*ir.Block]bool // those of them that may end by break or continue
 
 	declaredReturn types.Type // nil where not annotated
 	mergedReturn   types.Type

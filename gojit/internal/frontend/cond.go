@@ -286,7 +286,7 @@ func (e *Emitter) emitIfElse(at source.Range, c condition, yes, no []syntax.Stmt
 	yesEnv := e.emitBranch(at, yesBlock, yes, c.refine.yes)
 	noEnv := e.emitBranch(at, noBlock, no, c.refine.no)
 	if e.exits[yesBlock] && e.exits[noBlock] {
-		e.exits[n.Block()] = true
+		e.exits[n.Block()], e.jumps[n.Block()] = true, e.jumps[yesBlock] || e.jumps[noBlock]
 	}
 	assigned := e.assignedByIf(at, yesEnv, noEnv)
 	for _, branch := range []*environment{yesEnv, noEnv} {

@@ -25,15 +25,16 @@ func (e *Emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValu
 		}
 		return simple{e.emitMultiDim(at, v, subscripts)}
 	}
-	if o, ok := base.(*hostObject); ok {
-		o.AsValue(e, baseAt) // fails
+	switch base.(type) {
+	case *hostObject, *rangeValue, *iterableTree:
+		base.AsValue(e, baseAt) // fails
 	}
 	e.pending = subscripts[0].Range
 	sugared := e.emitSugared(subscripts[0], 1, nil)
 	if s, ok := sugared.(*sliceValue); ok {
 		return simple{e.emitBoundsSlice(at, e.sliceable(base, baseAt), nil, s)}
 	}
-	index := sugared.AsValue(e, subscripts[0].Range)
+	index := sugared.AsValue(e, baseAt)
 	if v != nil && v.Type().Kind() == types.KindTuple {
 		return simple{e.emitTupleIndex(at, v, index)}
 	}

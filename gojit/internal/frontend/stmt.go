@@ -14,8 +14,8 @@ import (
 func (e *Emitter) emitStatements(stmts []syntax.Stmt) {
 	for _, s := range stmts {
 		e.emitStatement(s)
-		if e.exits[e.env.block] {
-			return // what follows cannot be reached
+		if e.exits[e.env.block] && !e.jumps[e.env.block] {
+			return // what follows cannot be reached; behind break and continue PyTorch still looks at it
 		}
 	}
 }

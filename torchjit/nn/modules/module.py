@@ -495,6 +495,13 @@ class Module:
 
     # Changing all of it.
 
+    def _replicate_for_data_parallel(self) -> Any:
+        """A module of the same attributes, buffers and children whose parameters are to be set by who asked."""
+        replica = type(self).__new__(type(self))
+        replica.__dict__ = {**self.__dict__, "_parameters": OrderedDict(), "_is_replica": True}
+        replica.__dict__.update({name: self.__dict__[name].copy() for name in ("_buffers", "_modules")})
+        return replica
+
     def _apply(self, fn: Callable[[Tensor], Tensor]) -> Any:
         for child in self.children():
             child._apply(fn)
