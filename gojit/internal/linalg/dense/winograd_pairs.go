@@ -147,8 +147,7 @@ func (p *pairs) transformWeights(panel int, to unsafe.Pointer, memory *buffers) 
 	taps := grow(&memory.table, channels*9*64)
 	code := tile.Transposition{ISA: asm.AVX512, Rows: pairLanes}.Code()
 	args := tile.PatchArgs{From: taps, FromRow: 3 * 64, FromColumn: 64, FromBy: 9 * 64, ToColumn: int64(channels * width * 4), ToBy: int64(width * 4), Vectors: int64(channels)}
-	var check [pairLanes]float32
-	p.finish(&args, &check)
+	p.finish(&args)
 	if p.turned {
 		args.Offset, args.FromRow, args.FromColumn = 8*64, -args.FromRow, -args.FromColumn
 	}
@@ -170,18 +169,22 @@ func (p *pairs) transformWeights(panel int, to unsafe.Pointer, memory *buffers) 
 	}
 }
 
-// finish sets what follows from the other arguments: rows of four matrices, and places that are there but not read.
-func (p *pairs) finish(args *tile.PatchArgs, check *[pairLanes]float32) {
+// finish sets what follows from the other arguments: rows of four matrices.
+func (p *pairs) finish(args *tile.PatchArgs) {
 	if args.ToRow == 0 {
 		args.ToRow = 4 * args.ToColumn
 	}
 	if args.FromRow == 0 {
 		args.FromRow = 4 * args.FromColumn
 	}
-	args.Check = unsafe.Pointer(check)
-	if args.Bias == nil {
-		args.Bias = args.Check
-	}
+}
+
+// checking has a vector at an address tell what is not finite.
+func checking(args *tile.PatchArgs, at unsafe.Pointer) *[pairLanes]float32 {
+	args.Check = at
+	check := (*[pairLanes]float32)(at)
+	clear(check[:])
+	return check
 }
 
 // pairGroup is a group of patches.
@@ -251,8 +254,7 @@ func (r *pairGroup) transformInputs() {
 	r.eachRow(g.InChannels, func(image, row, patch int) {
 		args := tile.PatchArgs{From: unsafe.Add(r.laid, image*r.height*g.In[2]*pixel), FromRow: int64(g.In[2] * pixel), FromColumn: int64(pixel), FromBy: 64,
 			ToColumn: int64(r.patches * pixel), ToBy: 64, Vectors: int64(g.InChannels / pairLanes)}
-		var check [pairLanes]float32
-		r.finish(&args, &check)
+		r.finish(&args)
 		k := tile.Patch{Kind: tile.InputPatch}
 		y := 2*row - g.Padding[1]
 		k.Y0, k.Y1 = within(y, 4, g.In[1])
@@ -281,8 +283,7 @@ func (r *pairGroup) transformGradients() {
 	pixel := g.OutChannels * 4
 	r.eachRow(g.OutChannels, func(image, row, patch int) {
 		args := tile.PatchArgs{FromRow: int64(g.Out[2] * pixel), FromColumn: int64(pixel), FromBy: 64, ToColumn: int64(r.patches * pixel), ToBy: 64, Vectors: int64(g.OutChannels / pairLanes)}
-		var check [pairLanes]float32
-		r.finish(&args, &check)
+		r.finish(&args)
 		k := tile.Patch{Kind: tile.OutputGradientPatch}
 		_, k.Y1 = within(2*row, 2, g.Out[1])
 		var code *asm.Code
@@ -329,10 +330,10 @@ func (r *pairGroup) transformOutputs(panel, width int, products unsafe.Pointer, 
 	g := &r.geometry
 	rows, first, pixel := r.outRows(), panel*pairWidth, width*4
 	n := rows * g.Out[2]
-	laid := grow(&memory.b, r.images*n*pixel)
+	laid := unsafe.Add(grow(&memory.b, 64+r.images*n*pixel), 64)
 	args := tile.PatchArgs{FromColumn: int64(r.patches * pixel), FromBy: 64, ToRow: int64(g.Out[2] * pixel), ToColumn: int64(pixel), ToBy: 64, Vectors: int64(width / pairLanes), Bias: unsafe.Pointer(&r.bias[first])}
-	var check [pairLanes]float32
-	r.finish(&args, &check)
+	r.finish(&args)
+	check := checking(&args, unsafe.Add(laid, -64))
 	patch := 0
 	for image := range r.images {
 		for row := range r.rows {
@@ -352,7 +353,7 @@ func (r *pairGroup) transformOutputs(panel, width int, products unsafe.Pointer, 
 		to := r.out[((r.image+image)*g.OutChannels+first)*volume(g.Out)+2*r.row*g.Out[2]:]
 		layApart(unsafe.Add(laid, image*n*pixel), to, n, width, volume(g.Out))
 	}
-	r.look(&check)
+	r.look(check)
 }
 
 // look notices what is not finite.
@@ -417,14 +418,14 @@ func (r *pairGroup) correlate(lo, hi int) {
 func (r *pairGroup) weightGradient(panel, width int, sums unsafe.Pointer, memory *buffers) {
 	g := &r.geometry
 	channels := g.InChannels
-	taps := grow(&memory.table, channels*9*64)
+	taps := unsafe.Add(grow(&memory.table, 64+channels*9*64), 64)
 	args := tile.PatchArgs{FromColumn: int64(channels * width * 4), FromBy: int64(width * 4), To: taps, ToRow: 3 * 64, ToColumn: 64, ToBy: 9 * 64, Vectors: int64(channels)}
-	var check [pairLanes]float32
-	r.finish(&args, &check)
+	r.finish(&args)
+	check := checking(&args, unsafe.Add(taps, -64))
 	for v := 0; v < width; v += pairLanes {
 		args.From = unsafe.Add(sums, v*4)
 		tile.Patch{Kind: tile.FilterGradientPatch}.Code().Call(unsafe.Pointer(&args))
 		layApart(taps, r.weight[(panel*pairWidth+v)*channels*9:], channels*9, pairLanes, channels*9)
 	}
-	r.look(&check)
+	r.look(check)
 }

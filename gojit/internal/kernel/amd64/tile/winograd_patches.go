@@ -50,7 +50,7 @@ type PatchArgs struct {
 	FromRow, FromColumn, FromBy int64 // from one element of the patch to the one below it and to that beside it, and from one vector to the next
 	ToRow, ToColumn, ToBy       int64
 	Bias                        unsafe.Pointer // of outputs, a vector for each
-	Check                       unsafe.Pointer // a vector; of outputs and gradients of weights those that are not finite make a lane NaN
+	Check                       unsafe.Pointer // of outputs and gradients of weights, a vector; those that are not finite make a lane NaN
 	Vectors                     int64
 }
 
@@ -87,6 +87,9 @@ const (
 
 var half = float32(0.5)
 
+// checks reports whether the kernel looks for what is not finite.
+func (k Patch) checks() bool { return k.Kind == OutputPatch || k.Kind == FilterGradientPatch }
+
 // Code returns the kernel's code, made once.
 func (k Patch) Code() *asm.Code { return patchKernels.Get(k, asm.AVX512) }
 
@@ -116,9 +119,13 @@ func (k Patch) Encode(a *asm.Assembler) {
 	a.Lea(patchColumn3, asm.Indexed(patchColumn, patchColumn, 2, 0))
 	arg(patchRow, patchToRow)
 	a.Lea(patchRow3, asm.Indexed(patchRow, patchRow, 2, 0))
-	arg(patchBiases, patchBias)
-	arg(patchCount, patchCheck)
-	w.load(patchBad, asm.At(patchCount, 0))
+	if k.Kind == OutputPatch {
+		arg(patchBiases, patchBias)
+	}
+	if k.checks() {
+		arg(patchCount, patchCheck)
+		w.load(patchBad, asm.At(patchCount, 0))
+	}
 	arg(patchCount, patchVectors)
 	loop := a.Here()
 	w.patch()
@@ -127,8 +134,10 @@ func (k Patch) Encode(a *asm.Assembler) {
 	a.AddImm(patchBiases, 64)
 	a.Dec(patchCount)
 	a.JumpIf(asm.NotEqual, loop)
-	arg(patchCount, patchCheck)
-	w.save(patchBad, asm.At(patchCount, 0))
+	if k.checks() {
+		arg(patchCount, patchCheck)
+		w.save(patchBad, asm.At(patchCount, 0))
+	}
 	a.ZeroUpper()
 	a.Ret()
 }
@@ -190,7 +199,7 @@ func (w *patchWriter) write(y int, r asm.Reg) {
 	if w.k.Kind == OutputPatch {
 		w.V(asm.ADDPS, asm.W512, r, r, asm.M(asm.At(patchBiases, 0)))
 	}
-	if w.k.Kind == OutputPatch || w.k.Kind == FilterGradientPatch {
+	if w.k.checks() {
 		w.plus(patchBad, r, patchZero)
 	}
 	w.save(r, step(patchRow, patchRow3, y))
