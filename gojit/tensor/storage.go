@@ -251,8 +251,8 @@ const hugeFrom = 4 << 20
 const cacheLimit = 512 << 20
 
 // blockCache keeps released blocks by size class. A class is a power of two or one of the three
-// quarter steps above it, so at most a fifth of a block is unused. A block that nobody takes between
-// two collections is left to the second.
+// quarter steps above it, from 1<<finelyBits on one of seven eighths, so at most a fifth of a block is unused, of a large one a ninth.
+// A block that nobody takes between two collections is left to the second.
 type blockCache struct {
 	count atomic.Int32 // of all blocks
 	mu    sync.Mutex
@@ -263,7 +263,10 @@ type blockCache struct {
 	aged  time.Time   // when blocks became old
 }
 
-type blockLists [4 * 64][][]byte
+type blockLists [4*finelyBits + 8*(64-finelyBits)][][]byte
+
+// finelyBits is the exponent of the size from which classes are eighths of powers of two.
+const finelyBits = 20
 
 var blocks blockCache
 
@@ -271,9 +274,13 @@ var blocks blockCache
 func classOf(n int) (class, size int) {
 	n = max(n, 8)
 	exponent := bits.Len(uint(n-1)) - 1 // 2^exponent < n <= 2^(exponent+1)
-	step := 1 << (exponent - 2)
-	quarter := (n - (1 << exponent) + step - 1) / step
-	return 4*exponent + quarter - 1, 1<<exponent + quarter*step
+	first, steps := 4*exponent, 2       // the steps are 2^steps to a power of two
+	if exponent >= finelyBits {
+		first, steps = 4*finelyBits+8*(exponent-finelyBits), 3
+	}
+	step := 1 << (exponent - steps)
+	count := (n - (1 << exponent) + step - 1) / step
+	return first + count - 1, 1<<exponent + count*step
 }
 
 // lock begins a change of the lists for a block of a size; it fails where the block is not worth waiting.

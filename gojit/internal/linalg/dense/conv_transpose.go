@@ -118,6 +118,9 @@ func transposePhase[T Float](g Convolution, rest [3]int, memory *buffers, out, w
 		fillBias(sub, bias, result)
 		return
 	}
+	if sub.Kernel == g.Kernel && suitsPairs[T](&sub) && convolvePairs(sub, out, weight, bias, result, true) {
+		return
+	}
 	room := g.OutChannels * (g.InChannels / g.Groups) * volume(sub.Kernel)
 	turned := elements[T](&memory.a, room)
 	reversed(g, phases, weight, turned)

@@ -90,6 +90,19 @@ func guardConvolution[T Float](t *testing.T, r *rand.Rand, isa asm.ISA, g Convol
 	pool(isa, tile.Largest, g, in, []T{0}, nil, pooled)
 }
 
+// TestPairsTouchNothingOutside runs convolutions by pairs and their gradients over buffers between guard pages.
+func TestPairsTouchNothingOutside(t *testing.T) {
+	r := rand.New(rand.NewPCG(81, 82))
+	for i, g := range onPairs(t) {
+		front := i%2 == 0
+		in, weight := guarded(t, whole[float32](r, g.Batch*g.InChannels*volume(g.In)), front), guarded(t, whole[float32](r, g.OutChannels*g.InChannels*9), front)
+		out, bias := guarded(t, make([]float32, g.Batch*g.OutChannels*volume(g.Out)), front), guarded(t, make([]float32, g.OutChannels), front)
+		convolvePairs(g, in, weight, bias, out, false)
+		weightGradientPairs(g, in, out, weight)
+		Transpose(g, out, weight, nil, in)
+	}
+}
+
 // FuzzConvolution compares the ways through a convolution for sizes that the fuzzer picks.
 func FuzzConvolution(f *testing.F) {
 	f.Add(uint64(1), uint64(2))

@@ -1,0 +1,431 @@
+package dense
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// pairs is a convolution of 3 by 3 over images whose channels are planes, or its gradient by the weights, by the algorithm F(2x2, 3x3): two
+// by two outputs take 16 products for a channel where the definition takes 36. The matrices of its transformations have zeros, ones and
+// halves only, so that its error is about that of the definition. What is not finite would reach all outputs of a patch; that
+// is noticed, and the caller takes another way.
+//
+// The output is cut into groups of patches: some images, or some rows of patches of one. The channels of a group are laid together, as lanes
+// of what transforms patches. Weights are transformed for a panel of filters at a time. The groups, and with them the
+// order of all sums, follow from the sizes alone.
+type pairs struct {
+	geometry     Convolution
+	down, across int // patches of an image
+	images, rows int // of a group: images, and rows of patches of each
+	perImage     int // groups of an image, where one has several
+	groups       int
+	panels       int // of filters
+
+	in, weight, bias, out []float32
+	turned                bool // weights lie as channel, filter, and taps from the last one on
+
+	factors       unsafe.Pointer // panel by panel: those of the weights, or sums that the gradients of weights are made of
+	inputs        unsafe.Pointer // their factors, of the group
+	gradients     unsafe.Pointer // of outputs: their factors, of the group
+	laid          unsafe.Pointer // images of the group with their channels together
+	hasNotFinites atomic.Bool
+}
+
+const (
+	pairFactors = 16 // of a patch
+	pairLanes   = 16
+	pairWidth   = panelVectors * pairLanes
+	pairNear    = 384 << 10 // bytes of the factors of a group's inputs, or more where weights are read for each
+	pairFar     = 8 << 20
+)
+
+// suitsPairs reports whether the algorithm applies, and pays for its transformations.
+func suitsPairs[T Float](g *Convolution) bool {
+	three, one := [3]int{1, 3, 3}, [3]int{1, 1, 1}
+	flat := g.In[0] == 1 && g.Out[0] == 1 && g.Padding[0] == 0
+	if unsafe.Sizeof(*new(T)) != 4 || asm.Target() != asm.AVX512 || !flat || g.Kernel != three || g.Stride != one || g.Dilation != one || g.Groups != 1 ||
+		g.Padding[1] > 2 || g.Padding[2] > 2 || g.InChannels%pairLanes != 0 || g.OutChannels%pairLanes != 0 || g.InChannels < 32 || g.OutChannels < 32 {
+		return false
+	}
+	patches := ((g.Out[1] + 1) / 2) * ((g.Out[2] + 1) / 2)
+	return g.Batch*patches >= 24 && 16*patches <= 6*volume(g.Out)
+}
+
+// newPairs cuts the output of a convolution into groups.
+func newPairs(g Convolution) *pairs {
+	p := &pairs{geometry: g, down: (g.Out[1] + 1) / 2, across: (g.Out[2] + 1) / 2, perImage: 1, panels: (g.OutChannels + pairWidth - 1) / pairWidth}
+	weights := pairFactors * g.InChannels * g.OutChannels * 4
+	most := max(1, min(max(pairNear, weights/2), pairFar)/(pairFactors*g.InChannels*4))
+	if image := p.down * p.across; image <= most {
+		p.images, p.rows = min(most/image, g.Batch), p.down
+		p.groups = (g.Batch + p.images - 1) / p.images
+		return p
+	}
+	p.images = 1
+	p.perImage = (p.down + max(1, most/p.across) - 1) / max(1, most/p.across)
+	p.rows = (p.down + p.perImage - 1) / p.perImage
+	p.perImage = (p.down + p.rows - 1) / p.rows
+	p.groups = g.Batch * p.perImage
+	return p
+}
+
+// convolvePairs is Convolve where that suitsPairs, with weights that may be turned. It reports whether all results are finite; else some are wrong.
+func convolvePairs[T Float](g Convolution, in, weight, bias, out []T, turned bool) bool {
+	p := newPairs(g)
+	p.in, p.weight, p.out, p.turned = asFloat32(in), asFloat32(weight), asFloat32(out), turned
+	p.bias = make([]float32, p.panels*pairWidth)
+	copy(p.bias, asFloat32(bias))
+	memory := takeBuffers()
+	defer memory.giveBack()
+	if p.groups > 1 {
+		p.factors = grow(&memory.table, pairFactors*g.InChannels*g.OutChannels*4)
+		tensor.Parallel(p.panels, 1, func(lo, hi int) {
+			own := takeBuffers()
+			defer own.giveBack()
+			for panel := lo; panel < hi; panel++ {
+				p.transformWeights(panel, p.panelAt(panel), own)
+			}
+		})
+	}
+	p.takeRoom(memory)
+	for i := range p.groups {
+		group := p.group(i)
+		group.layInputs()
+		group.transformInputs()
+		tensor.Parallel(p.panels, 1, group.convolve)
+	}
+	return !p.hasNotFinites.Load()
+}
+
+// weightGradientPairs is WeightGradient where that suitsPairs. It reports whether all results are finite; else some are wrong.
+func weightGradientPairs[T Float](g Convolution, in, out, weight []T) bool {
+	p := newPairs(g)
+	p.in, p.weight, p.out = asFloat32(in), asFloat32(weight), asFloat32(out)
+	memory := takeBuffers()
+	defer memory.giveBack()
+	if p.groups > 1 {
+		p.factors = grow(&memory.table, pairFactors*g.InChannels*g.OutChannels*4)
+	}
+	p.takeRoom(memory)
+	p.gradients = grow(&memory.scratch, pairFactors*p.images*p.rows*p.across*g.OutChannels*4)
+	for i := range p.groups {
+		group := p.group(i)
+		group.layInputs()
+		group.transformInputs()
+		group.layGradients()
+		group.transformGradients()
+		tensor.Parallel(p.panels, 1, group.correlate)
+	}
+	return !p.hasNotFinites.Load()
+}
+
+// asFloat32 returns elements as what they are.
+func asFloat32[T Float](x []T) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
+
+// takeRoom takes memory for the inputs of a group.
+func (p *pairs) takeRoom(memory *buffers) {
+	g := &p.geometry
+	p.inputs = grow(&memory.a, pairFactors*p.images*p.rows*p.across*g.InChannels*4)
+	p.laid = grow(&memory.b, p.images*max(min(2*p.rows+2, g.In[1])*g.In[2]*g.InChannels, 2*p.rows*g.Out[2]*g.OutChannels)*4)
+}
+
+// panelAt returns where the factors of a panel are kept, all 16 matrices of it.
+func (p *pairs) panelAt(panel int) unsafe.Pointer {
+	return unsafe.Add(p.factors, panel*pairWidth*pairFactors*p.geometry.InChannels*4)
+}
+
+// transformWeights writes the factors of a panel: matrices of channels by its filters.
+func (p *pairs) transformWeights(panel int, to unsafe.Pointer, memory *buffers) {
+	g := &p.geometry
+	channels, first, width := g.InChannels, panel*pairWidth, panelWidth(g.OutChannels, panel, pairLanes)
+	taps := grow(&memory.table, channels*9*64)
+	code := tile.Transposition{ISA: asm.AVX512, Rows: pairLanes}.Code()
+	args := tile.PatchArgs{From: taps, FromRow: 3 * 64, FromColumn: 64, FromBy: 9 * 64, ToColumn: int64(channels * width * 4), ToBy: int64(width * 4), Vectors: int64(channels)}
+	p.finish(&args)
+	if p.turned {
+		args.Offset, args.FromRow, args.FromColumn = 8*64, -args.FromRow, -args.FromColumn
+	}
+	for v := 0; v < width; v += pairLanes {
+		copying := tile.CopyArgs{To: taps, ToRow: 64}
+		if p.turned {
+			copying.FromRow, copying.Count, copying.Mask = 9*4, 9, tile.TailMask(asm.AVX512, 9)
+			for c := range channels {
+				copying.From, copying.To = unsafe.Pointer(&p.weight[(c*g.OutChannels+first+v)*9]), unsafe.Add(taps, c*9*64)
+				code.Call(unsafe.Pointer(&copying))
+			}
+		} else {
+			copying.From, copying.FromRow, copying.Count = unsafe.Pointer(&p.weight[(first+v)*channels*9]), int64(channels*9*4), int64(channels*9)
+			copying.Mask = tile.TailMask(asm.AVX512, channels*9%pairLanes)
+			code.Call(unsafe.Pointer(&copying))
+		}
+		args.To = unsafe.Add(to, v*4)
+		tile.Patch{Kind: tile.FilterPatch}.Code().Call(unsafe.Pointer(&args))
+	}
+}
+
+// finish sets what follows from the other arguments: rows of four matrices.
+func (p *pairs) finish(args *tile.PatchArgs) {
+	if args.ToRow == 0 {
+		args.ToRow = 4 * args.ToColumn
+	}
+	if args.FromRow == 0 {
+		args.FromRow = 4 * args.FromColumn
+	}
+}
+
+// checking has a vector at an address tell what is not finite.
+func checking(args *tile.PatchArgs, at unsafe.Pointer) *[pairLanes]float32 {
+	args.Check = at
+	check := (*[pairLanes]float32)(at)
+	clear(check[:])
+	return check
+}
+
+// pairGroup is a group of patches.
+type pairGroup struct {
+	*pairs
+	image, images int
+	row, rows     int // of patches
+	y, height     int // the rows of the inputs that they read
+	patches       int
+	last          bool // the last one
+}
+
+func (p *pairs) group(i int) *pairGroup {
+	g := &p.geometry
+	r := &pairGroup{pairs: p, image: i / p.perImage * p.images, row: i % p.perImage * p.rows, last: i == p.groups-1}
+	r.images, r.rows = min(p.images, g.Batch-r.image), min(p.rows, p.down-r.row)
+	r.y = min(max(0, 2*r.row-g.Padding[1]), g.In[1])
+	r.height = max(r.y, min(g.In[1], 2*(r.row+r.rows)-g.Padding[1]+2)) - r.y
+	r.patches = r.images * r.rows * p.across
+	return r
+}
+
+// outRows returns the rows of the outputs of a group.
+func (r *pairGroup) outRows() int { return min(2*r.rows, r.geometry.Out[1]-2*r.row) }
+
+// layTogether copies rows of images so that their channels lie together.
+func (r *pairGroup) layTogether(data []float32, channels, height, width, y, rows int) {
+	if rows == 0 {
+		return
+	}
+	blocks := channels / pairLanes
+	code := tile.Transposition{ISA: asm.AVX512, Rows: pairLanes}.Code()
+	tensor.Parallel(r.images*blocks, 1+parallelWork/(16*rows*width), func(lo, hi int) {
+		args := tile.CopyArgs{FromRow: int64(height * width * 4), ToRow: int64(channels * 4), Count: int64(rows * width), Mask: tile.TailMask(asm.AVX512, rows*width%pairLanes)}
+		for i := lo; i < hi; i++ {
+			image, c := i/blocks, i%blocks*pairLanes
+			args.From = unsafe.Pointer(&data[(((r.image+image)*channels+c)*height+y)*width])
+			args.To = unsafe.Add(r.laid, (image*rows*width*channels+c)*4)
+			code.Call(unsafe.Pointer(&args))
+		}
+	})
+}
+
+func (r *pairGroup) layInputs() {
+	g := &r.geometry
+	r.layTogether(r.in, g.InChannels, g.In[1], g.In[2], r.y, r.height)
+}
+
+func (r *pairGroup) layGradients() {
+	g := &r.geometry
+	r.layTogether(r.out, g.OutChannels, g.Out[1], g.Out[2], 2*r.row, r.outRows())
+}
+
+// eachRow does something with the rows of patches of a group: those of image after image.
+func (r *pairGroup) eachRow(channels int, f func(image, row, patch int)) {
+	tensor.Parallel(r.images*r.rows, 1+parallelWork/(32*r.across*channels), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i/r.rows, r.row+i%r.rows, i*r.across)
+		}
+	})
+}
+
+// transformInputs writes the factors of the inputs: matrices of patches by channels.
+func (r *pairGroup) transformInputs() {
+	g := &r.geometry
+	pixel := g.InChannels * 4
+	r.eachRow(g.InChannels, func(image, row, patch int) {
+		args := tile.PatchArgs{From: unsafe.Add(r.laid, image*r.height*g.In[2]*pixel), FromRow: int64(g.In[2] * pixel), FromColumn: int64(pixel), FromBy: 64,
+			ToColumn: int64(r.patches * pixel), ToBy: 64, Vectors: int64(g.InChannels / pairLanes)}
+		r.finish(&args)
+		k := tile.Patch{Kind: tile.InputPatch}
+		y := 2*row - g.Padding[1]
+		k.Y0, k.Y1 = within(y, 4, g.In[1])
+		var code *asm.Code
+		for column := range r.across {
+			x := 2*column - g.Padding[2]
+			if x0, x1 := within(x, 4, g.In[2]); code == nil || x0 != k.X0 || x1 != k.X1 {
+				k.X0, k.X1 = x0, x1
+				code = k.Code()
+			}
+			args.Offset, args.To = int64(((y-r.y)*g.In[2]+x)*pixel), unsafe.Add(r.inputs, (patch+column)*pixel)
+			code.Call(unsafe.Pointer(&args))
+		}
+	})
+}
+
+// within returns the part of n places from one on that is in [0, size).
+func within(from, n, size int) (lo, hi uint8) {
+	first := min(max(0, -from), n)
+	return uint8(first), uint8(max(first, min(n, size-from)))
+}
+
+// transformGradients writes the factors of the gradients of outputs: matrices of patches by filters.
+func (r *pairGroup) transformGradients() {
+	g := &r.geometry
+	pixel := g.OutChannels * 4
+	r.eachRow(g.OutChannels, func(image, row, patch int) {
+		args := tile.PatchArgs{FromRow: int64(g.Out[2] * pixel), FromColumn: int64(pixel), FromBy: 64, ToColumn: int64(r.patches * pixel), ToBy: 64, Vectors: int64(g.OutChannels / pairLanes)}
+		r.finish(&args)
+		k := tile.Patch{Kind: tile.OutputGradientPatch}
+		_, k.Y1 = within(2*row, 2, g.Out[1])
+		var code *asm.Code
+		for column := range r.across {
+			if _, x1 := within(2*column, 2, g.Out[2]); code == nil || x1 != k.X1 {
+				k.X1 = x1
+				code = k.Code()
+			}
+			args.From = unsafe.Add(r.laid, ((image*r.outRows()+2*(row-r.row))*g.Out[2]+2*column)*pixel)
+			args.To = unsafe.Add(r.gradients, (patch+column)*pixel)
+			code.Call(unsafe.Pointer(&args))
+		}
+	})
+}
+
+// convolve computes the outputs of the filters of some panels.
+func (r *pairGroup) convolve(lo, hi int) {
+	g := &r.geometry
+	memory := takeBuffers()
+	defer memory.giveBack()
+	for panel := lo; panel < hi; panel++ {
+		width := panelWidth(g.OutChannels, panel, pairLanes)
+		var weights unsafe.Pointer
+		if r.factors != nil {
+			weights = r.panelAt(panel)
+		} else {
+			weights = grow(&memory.scratch, pairFactors*g.InChannels*width*4+4096) // tiles fetch ahead
+			r.transformWeights(panel, weights, memory)
+		}
+		products := grow(&memory.a, pairFactors*r.patches*width*4)
+		t := tile.Tile{ISA: asm.AVX512, Vectors: uint8(width / pairLanes), Prefetch: true, Walk: true}
+		tiles := cutRows(r.patches, tile.MaxRows(asm.AVX512, panelVectors))
+		args := tile.TileArgs{ARow: int64(g.InChannels * 4), CRow: int64(width * 4), K: int64(g.InChannels)}
+		for e := range pairFactors {
+			args.A, args.B, args.C = unsafe.Add(r.inputs, e*r.patches*g.InChannels*4), unsafe.Add(weights, e*g.InChannels*width*4), unsafe.Add(products, e*r.patches*width*4)
+			tiles.walk(&t, &args, 0, tiles.count, g.InChannels*4, 0)
+		}
+		r.transformOutputs(panel, width, products, memory)
+	}
+}
+
+// transformOutputs makes the outputs of a panel, with their channels together, and moves them to where they belong.
+func (r *pairGroup) transformOutputs(panel, width int, products unsafe.Pointer, memory *buffers) {
+	g := &r.geometry
+	rows, first, pixel := r.outRows(), panel*pairWidth, width*4
+	n := rows * g.Out[2]
+	laid := unsafe.Add(grow(&memory.b, 64+r.images*n*pixel), 64)
+	args := tile.PatchArgs{FromColumn: int64(r.patches * pixel), FromBy: 64, ToRow: int64(g.Out[2] * pixel), ToColumn: int64(pixel), ToBy: 64, Vectors: int64(width / pairLanes), Bias: unsafe.Pointer(&r.bias[first])}
+	r.finish(&args)
+	check := checking(&args, unsafe.Add(laid, -64))
+	patch := 0
+	for image := range r.images {
+		for row := range r.rows {
+			k := tile.Patch{Kind: tile.OutputPatch}
+			_, k.Y1 = within(2*row, 2, rows)
+			var code *asm.Code
+			for column := range r.across {
+				if _, x1 := within(2*column, 2, g.Out[2]); code == nil || x1 != k.X1 {
+					k.X1 = x1
+					code = k.Code()
+				}
+				args.From, args.To = unsafe.Add(products, patch*pixel), unsafe.Add(laid, ((image*rows+2*row)*g.Out[2]+2*column)*pixel)
+				code.Call(unsafe.Pointer(&args))
+				patch++
+			}
+		}
+		to := r.out[((r.image+image)*g.OutChannels+first)*volume(g.Out)+2*r.row*g.Out[2]:]
+		layApart(unsafe.Add(laid, image*n*pixel), to, n, width, volume(g.Out))
+	}
+	r.look(check)
+}
+
+// look notices what is not finite.
+func (r *pairGroup) look(check *[pairLanes]float32) {
+	for _, v := range check {
+		if v != 0 {
+			r.hasNotFinites.Store(true)
+		}
+	}
+}
+
+// layApart copies n pixels of some channels to planes, the first elements of which are size apart.
+func layApart(from unsafe.Pointer, to []float32, n, channels, size int) {
+	if n < pairLanes {
+		pixels := unsafe.Slice((*float32)(from), n*channels)
+		for i := range n {
+			for c := range channels {
+				to[c*size+i] = pixels[i*channels+c]
+			}
+		}
+		return
+	}
+	code := tile.Transposition{ISA: asm.AVX512, Rows: pairLanes}.Code()
+	args := tile.CopyArgs{FromRow: int64(channels * 4), ToRow: int64(size * 4), Count: int64(channels), Mask: tile.TailMask(asm.AVX512, 0)}
+	for i := 0; i < n; i += pairLanes {
+		i := min(i, n-pairLanes) // the last pixels may be copied twice
+		args.From, args.To = unsafe.Add(from, i*channels*4), unsafe.Pointer(&to[i])
+		code.Call(unsafe.Pointer(&args))
+	}
+}
+
+// correlate adds what the group has to the sums of some panels, and makes the gradients of weights of them behind the last group.
+func (r *pairGroup) correlate(lo, hi int) {
+	g := &r.geometry
+	memory := takeBuffers()
+	defer memory.giveBack()
+	for panel := lo; panel < hi; panel++ {
+		width := panelWidth(g.OutChannels, panel, pairLanes)
+		var sums unsafe.Pointer
+		if r.factors != nil {
+			sums = r.panelAt(panel)
+		} else {
+			sums = grow(&memory.scratch, pairFactors*g.InChannels*width*4)
+		}
+		for e := range pairFactors {
+			m := newGemm(asm.AVX512, 4)
+			m.m, m.n, m.k, m.lda, m.ldb, m.ldc = g.InChannels, width, r.patches, g.InChannels, g.OutChannels, width
+			m.columnsA, m.single, m.add = true, true, r.image > 0 || r.row > 0
+			m.a = unsafe.Add(r.inputs, e*r.patches*g.InChannels*4)
+			m.b = unsafe.Add(r.gradients, (e*r.patches*g.OutChannels+panel*pairWidth)*4)
+			m.c = unsafe.Add(sums, e*g.InChannels*width*4)
+			m.normalize()
+			m.run()
+		}
+		if r.last {
+			r.weightGradient(panel, width, sums, memory)
+		}
+	}
+}
+
+// weightGradient transforms the sums of a panel and moves the gradients to where they belong.
+func (r *pairGroup) weightGradient(panel, width int, sums unsafe.Pointer, memory *buffers) {
+	g := &r.geometry
+	channels := g.InChannels
+	taps := unsafe.Add(grow(&memory.table, 64+channels*9*64), 64)
+	args := tile.PatchArgs{FromColumn: int64(channels * width * 4), FromBy: int64(width * 4), To: taps, ToRow: 3 * 64, ToColumn: 64, ToBy: 9 * 64, Vectors: int64(channels)}
+	r.finish(&args)
+	check := checking(&args, unsafe.Add(taps, -64))
+	for v := 0; v < width; v += pairLanes {
+		args.From = unsafe.Add(sums, v*4)
+		tile.Patch{Kind: tile.FilterGradientPatch}.Code().Call(unsafe.Pointer(&args))
+		layApart(taps, r.weight[(panel*pairWidth+v)*channels*9:], channels*9, pairLanes, channels*9)
+	}
+	r.look(check)
+}
