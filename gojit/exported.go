@@ -2,7 +2,6 @@ package gojit
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -215,10 +214,9 @@ func (m *Module) Export(args ...any) (e *Exported, err error) {
 			}
 		}
 	}
-	for i, v := range c.values[1:] {
-		for _, leaf := range leavesOf(f.Schema.Arguments[1+i].Name, v) {
-			o.Inputs = append(o.Inputs, export.Input{Spec: export.InputSpec{Kind: export.UserInput, Name: leaf.Name}, Value: leaf.Value})
-		}
+	arguments, leaves := argumentsOf(f, c.values, args)
+	for _, leaf := range leaves {
+		o.Inputs = append(o.Inputs, export.Input{Spec: export.InputSpec{Kind: export.UserInput, Name: leaf.Name}, Value: leaf.Value})
 	}
 	g := f.Graph().Copy()
 	passes.Inline(g)
@@ -226,26 +224,32 @@ func (m *Module) Export(args ...any) (e *Exported, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.InSpec, err = arguments.InSpec(); err != nil {
+		return nil, err
+	}
 	return exportedOf(&export.Archive{Program: p, Tensors: tensors}, nil)
 }
 
-// leavesOf lists the values in the containers of an argument with names for them.
-func leavesOf(name string, v value.Value) []Output {
-	var leaves []Output
-	items, ok := itemsOf(v)
-	switch {
-	case ok:
-		for i, item := range items {
-			leaves = append(leaves, leavesOf(fmt.Sprintf("%s_%d", name, i), item)...)
-		}
-	case v.Kind() == value.KindDict:
-		for key, item := range v.Dict().All {
-			leaves = append(leaves, leavesOf(name+"_"+value.Repr(key, nil), item)...)
-		}
-	default:
-		leaves = append(leaves, Output{name, v})
+// argumentsOf describes the arguments of a call whose parameters have values, and lists the tensors and numbers in them: those that are given by their
+// places, then those by their names in the order in which they are given. A parameter that keeps its default is no input of the program.
+func argumentsOf(f *ir.Function, values []value.Value, args []any) (*export.Arguments, []export.Leaf) {
+	described := &export.Arguments{}
+	var all []export.Leaf
+	add := func(i int) *export.Form {
+		name := f.Schema.Arguments[i].Name
+		leaves, form := export.Leaves(name, values[i])
+		described.Names, all = append(described.Names, name), append(all, leaves...)
+		return form
 	}
-	return leaves
+	for i := range countPositional(args) {
+		described.Places = append(described.Places, add(1+i))
+	}
+	for _, arg := range args {
+		if k, ok := arg.(Keyword); ok {
+			described.Keywords = append(described.Keywords, add(f.Schema.ArgumentIndex(k.Name)))
+		}
+	}
+	return described, all
 }
 
 // state is a tensor of a module.

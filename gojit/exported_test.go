@@ -2,6 +2,8 @@ package gojit_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
@@ -52,5 +54,79 @@ func TestExportedProgramsKeepState(t *testing.T) {
 	}
 	if _, err := e.Run(context.Background()); err == nil {
 		t.Error("a call without its input runs")
+	}
+}
+
+// A program that is exported says which containers its arguments and results form; parameters that keep their defaults are no inputs.
+func TestExportDescribesContainers(t *testing.T) {
+	p, err := gojit.Compile("nested.py", `
+def nested(x, d: Dict[str, Tensor], pair: Tuple[Tensor, List[Tensor]], n: int = 2, scale: float = 1.0):
+    return x + d["a"] * n, {"s": pair[1][0] * scale, "t": d["b"] - pair[0]}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := gojit.ModuleOf(p.Unit.Functions()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := []float32{1, 2}, []float32{3, 4}
+	e, err := m.Export(one, map[string]any{"a": one, "b": two}, gojit.Keyword{Name: "scale", Value: 0.5}, gojit.Keyword{Name: "pair", Value: []any{two, []any{two}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"type":"tuple","context":null,"children":[{"type":"tuple","context":null,"children":[null,{"type":"dict","context":["a","b"],"children":[null,null]}]},` +
+		`{"type":"dict","context":["scale","pair"],"children":[null,{"type":"tuple","context":null,"children":[null,{"type":"list","context":null,"children":[null]}]}]}],` +
+		`"names":["x","d","scale","pair"],"calls":{}}`
+	if e.Program.InSpec != want {
+		t.Errorf("the arguments are described as\n%s\nnot as\n%s", e.Program.InSpec, want)
+	}
+	if want := `{"type":"tuple","context":null,"children":[null,{"type":"dict","context":["s","t"],"children":[null,null]}]}`; e.Program.OutSpec != want {
+		t.Errorf("the results are described as\n%s\nnot as\n%s", e.Program.OutSpec, want)
+	}
+	data, err := e.Write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := gojit.ReadExported(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := again.Signature("forward")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range s.Parameters {
+		names = append(names, p.Name)
+	}
+	if got := strings.Join(names, " "); got != "x d_a d_b scale pair_0 pair_1_0" {
+		t.Errorf("the inputs are %s", got)
+	}
+	out, err := again.Call(context.Background(), "forward", one, one, two, 0.5, two, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]float32{{3, 6}, {1.5, 2}, {0, 0}} {
+		got, err := gojit.As[[]float32](out.Tuple().Items[i])
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("result %d is %v (%v), not %v", i, got, err, want)
+		}
+	}
+}
+
+func TestExportOfArgumentsThatDoNotFit(t *testing.T) {
+	p, err := gojit.Compile("add.py", "def add(x, y):\n    return x + y\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := gojit.ModuleOf(p.Unit.Functions()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]any{{[]float32{1}}, {[]float32{1}, gojit.Keyword{Name: "z", Value: 1}}, {[]float32{1}, []float32{1}, []float32{1}}} {
+		if _, err := m.Export(args...); gojit.FaultOf(err) != gojit.CallerFault {
+			t.Errorf("%v: %v", args, err)
+		}
 	}
 }

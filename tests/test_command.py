@@ -135,3 +135,43 @@ def test_statuses():
 def test_doctor_and_version():
     assert all(check["ok"] for check in json.loads(run("doctor", "--json").stdout)["checks"])
     assert json.loads(run("version", "--json").stdout)["version"]
+
+
+def test_python_loads_what_the_command_exports(tmp_path):
+    """The containers of arguments and results are what they were."""
+    import torchjit as torch
+
+    class Nested(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(2, 2)
+
+        def forward(self, x: torch.Tensor, d: dict[str, torch.Tensor], l: list[torch.Tensor], n: int = 2) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:  # noqa: E741
+            return self.linear(x) + d["a"] * n, {"s": l[0] * d["b"]}
+
+    model = torch.jit.script(Nested())
+    model.save(tmp_path / "nested.pt")
+    given = ["[[1.0, 2.0]]", '{"a": [1.0, 2.0], "b": [3.0, 4.0]}', "[[5.0, 6.0]]"]
+    done = run("export", tmp_path / "nested.pt", *given, "-o", tmp_path / "nested.pt2")
+    assert done.returncode == 0, done.stderr
+    program = torch.export.load(tmp_path / "nested.pt2")
+    args = torch.tensor([[1.0, 2.0]]), {"a": torch.tensor([1.0, 2.0]), "b": torch.tensor([3.0, 4.0])}, [torch.tensor([5.0, 6.0])]
+    got, want = program.module()(*args), model(*args)
+    assert isinstance(got, tuple) and list(got[1]) == ["s"]
+    torch.testing.assert_close(got[0], want[0])
+    torch.testing.assert_close(got[1]["s"], want[1]["s"])
+    assert program.module_call_graph[0].signature.forward_arg_names == ["x", "d", "l"]
+
+
+def test_python_loads_what_the_command_exports_by_names(tmp_path):
+    import torchjit as torch
+
+    def f(x, scale: float = 1.0):
+        return x * scale
+
+    (tmp_path / "f.py").write_text("def f(x, scale: float = 1.0):\n    return x * scale\n")
+    assert run("compile", tmp_path / "f.py", "f", "-o", tmp_path / "f.pt").returncode == 0
+    done = run("export", tmp_path / "f.pt", "[1.0, 2.0]", "scale=3.0", "-o", tmp_path / "f.pt2")
+    assert done.returncode == 0, done.stderr
+    x = torch.tensor([1.0, 2.0])
+    torch.testing.assert_close(torch.export.load(tmp_path / "f.pt2").module()(x, scale=3.0), f(x, 3.0))

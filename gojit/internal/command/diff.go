@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -82,7 +81,7 @@ func (s *Session) diff(ctx context.Context, c *call, d *comparison, args []strin
 	}
 	var want []gojit.Output
 	if d.want != "" {
-		want, err = readResult(d.want)
+		want, err = s.readResult(d.want)
 	} else {
 		var other gojit.Model
 		if other, err = s.openModel(d.against); err != nil {
@@ -107,10 +106,10 @@ func (s *Session) diff(ctx context.Context, c *call, d *comparison, args []strin
 }
 
 // readResult reads the parts of a recorded result.
-func readResult(path string) ([]gojit.Output, error) {
-	data, err := os.ReadFile(path)
+func (s *Session) readResult(path string) ([]gojit.Output, error) {
+	data, err := s.readFile(path)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
 	fail := func(err error) ([]gojit.Output, error) {
 		return nil, &gojit.FileError{Path: path, Err: fmt.Errorf("%s: %w", path, err)}

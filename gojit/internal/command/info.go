@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -171,9 +170,9 @@ func verifyVerb(s *Session) *cobra.Command {
 }
 
 func (s *Session) verify(file string) error {
-	data, err := os.ReadFile(file)
+	data, err := s.readFile(file)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	if gojit.IsExported(data) {
 		if _, err := gojit.ReadExported(data); err != nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,9 +136,9 @@ func readInput(s *Session, signature gojit.Signature, text string, isOne bool) (
 		return []gojit.Keyword{{Value: t}}, err
 	}
 	if strings.HasSuffix(text, ".npy") || strings.HasSuffix(text, ".npz") || strings.HasSuffix(text, ".json") {
-		data, err := os.ReadFile(text)
+		data, err := s.readFile(text)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, err
 		}
 		return readData(signature, text, data, isOne)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,14 +24,14 @@ type program struct {
 }
 
 // openProgram reads MODEL [METHOD] or FILE.py [FUNCTION] or FILE.ir.
-func openProgram(args []string) (*program, error) {
+func (s *Session) openProgram(args []string) (*program, error) {
 	file, name := args[0], ""
 	if len(args) > 1 {
 		name = args[1]
 	}
-	data, err := os.ReadFile(file)
+	data, err := s.readFile(file)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
 	gojit.LinkOperators()
 	switch {
@@ -94,7 +93,7 @@ func graphVerb(s *Session) *cobra.Command {
 		Long:    "Prints the graph of a method (forward), of a function of a file of Python, or of an exported program. -o FILE.svg or FILE.dot draws it.",
 		Example: "  gojit graph --inline model.pt -o model.svg",
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := openProgram(args)
+			p, err := s.openProgram(args)
 			if err != nil {
 				return err
 			}
@@ -152,7 +151,7 @@ func codeVerb(s *Session) *cobra.Command {
 		Use: "code MODEL|FILE.py [METHOD]", Short: "Print a method as source text", GroupID: groupLook, Args: cobra.RangeArgs(1, 2),
 		Long: "Prints a method (forward) as the source text that an archive holds.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := openProgram(args)
+			p, err := s.openProgram(args)
 			if err != nil {
 				return err
 			}

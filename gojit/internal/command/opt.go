@@ -78,7 +78,7 @@ func (s *Session) opt(names, args []string, output string) error {
 	if output != "" && filepath.Ext(output) != ".html" {
 		return Usagef("-o %s: the end of the name says the form: expected .html", output)
 	}
-	p, err := openProgram(args)
+	p, err := s.openProgram(args)
 	if err != nil {
 		return err
 	}

@@ -6,15 +6,36 @@ import (
 	"os"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 )
 
 // openModel opens a model. A terminal shows how far the reading of a large file is.
 func (s *Session) openModel(path string) (gojit.Model, error) {
-	var o gojit.LoadOptions
-	if file, ok := s.Err.(*os.File); ok && isTerminal(file) {
-		o.Progress = showProgress(file, path)
+	return gojit.Open(path, gojit.LoadOptions{Progress: s.progress(path)})
+}
+
+// readFile reads a file that the command line names, as openModel does. That there is none, or that it cannot be read, is a mistake of the command line.
+func (s *Session) readFile(path string) (data []byte, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+	case info.Mode().IsRegular():
+		data, err = safefile.ReadFile(path, s.progress(path))
+	default: // a pipe
+		data, err = os.ReadFile(path)
 	}
-	return gojit.Open(path, o)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return data, nil
+}
+
+// progress returns what shows how far the reading of a file is, nil where the standard error is no terminal.
+func (s *Session) progress(path string) func(done, total int64) error {
+	if file, ok := s.Err.(*os.File); ok && isTerminal(file) {
+		return showProgress(file, path)
+	}
+	return nil
 }
 
 func isTerminal(file *os.File) bool {

@@ -70,22 +70,14 @@ func (c *capture) setAttr(n *ir.Node) {
 	}
 }
 
-// flatten lists the tensors and constants in a result, and describes the containers as texts of the Python package do.
-func (c *capture) flatten(is run) (items []run, form any) {
+// flatten lists the tensors and constants in a result, and describes the containers.
+func (c *capture) flatten(is run) (items []run, form *Form) {
 	switch is[0].Kind() {
 	case value.KindTuple:
 		return c.flattenItems("tuple", is, func(v value.Value) []value.Value { return v.Tuple().Items })
 	case value.KindList:
 		return c.flattenItems("list", is, func(v value.Value) []value.Value { return v.List().Items })
 	case value.KindDict:
-		var keys []any
-		for key := range is[0].Dict().All {
-			if key.Kind() == value.KindString {
-				keys = append(keys, key.Str())
-			} else {
-				keys = append(keys, key.Int())
-			}
-		}
 		items, form := c.flattenItems("dict", is, func(v value.Value) []value.Value {
 			var found []value.Value
 			for _, item := range v.Dict().All {
@@ -93,23 +85,27 @@ func (c *capture) flatten(is run) (items []run, form any) {
 			}
 			return found
 		})
-		form.(map[string]any)["context"] = keys
+		keys := []any{}
+		for key := range is[0].Dict().All {
+			keys = append(keys, keyOf(key))
+		}
+		form.Context = keys
 		return items, form
 	}
 	return []run{is}, nil
 }
 
-func (c *capture) flattenItems(kind string, is run, of func(value.Value) []value.Value) (items []run, form any) {
-	children := []any{}
+func (c *capture) flattenItems(kind string, is run, of func(value.Value) []value.Value) (items []run, form *Form) {
+	form = &Form{Type: kind, Children: []*Form{}}
 	for i := range of(is[0]) {
 		item := make(run, c.runs)
 		for r := range item {
 			item[r] = of(is[r])[i]
 		}
 		inner, child := c.flatten(item)
-		items, children = append(items, inner...), append(children, child)
+		items, form.Children = append(items, inner...), append(form.Children, child)
 	}
-	return items, map[string]any{"type": kind, "context": nil, "children": children}
+	return items, form
 }
 
 // scriptResults are the results of a compiled method one by one.
