@@ -785,17 +785,13 @@ func (l *lowering) parallel(pending []move) {
 		}
 	}
 	pending = kept
-	written := map[int32]bool{}
-	for _, m := range pending {
-		written[m.to] = true
-	}
 	for len(pending) > 0 {
 		i := unblocked(pending)
 		if i < 0 {
-			// Only cycles are left: set one source aside.
+			// Only cycles are left: set one source, which is a target, aside.
 			from := pending[0].from
 			aside := l.registers.fresh(l.registers.classes[from])
-			l.copy(move{aside, from, false})
+			l.copy(move{aside, from, true})
 			for k := range pending {
 				if pending[k].from == from {
 					pending[k].from, pending[k].last = aside, true
@@ -805,7 +801,7 @@ func (l *lowering) parallel(pending []move) {
 		}
 		m := pending[i]
 		pending = append(pending[:i], pending[i+1:]...)
-		m.last = m.last && !stays[m.from] && !written[m.from] && !isSource(pending, m.from)
+		m.last = (m.last || isTarget(pending, m.from)) && !stays[m.from] && !isSource(pending, m.from)
 		l.copy(m)
 	}
 }
@@ -822,6 +818,16 @@ func unblocked(pending []move) int {
 		}
 	}
 	return -1
+}
+
+// isTarget reports whether a register is about to be written: what it has goes.
+func isTarget(pending []move, r int32) bool {
+	for _, m := range pending {
+		if m.to == r {
+			return true
+		}
+	}
+	return false
 }
 
 func isSource(pending []move, r int32) bool {

@@ -162,6 +162,9 @@ func parse(text *source.Text, byteEscapes bool, read func(*parser)) (err error) 
 
 // fail leaves the parser with an error.
 func (p *parser) fail(class source.Class, r source.Range, format string, args ...any) {
+	if class == source.NotSupportedError && !p.keepsDecorators { // PyTorch's reader of texts has no class for it, that of files of Python has
+		class = source.RuntimeError
+	}
 	e := source.Errorf(class, r, format, args...)
 	if hint := hintFor(e.Text); hint != "" {
 		e.WithNote(source.Range{}, "%s", hint)

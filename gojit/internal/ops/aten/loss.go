@@ -1,13 +1,14 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/value"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -143,32 +144,32 @@ func nllPixels(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (
 	batch, classes, places := x.Size(0), x.Size(1), x.Size(2)
 	check(weight == nil || weight.Dim() == 1 && weight.Numel() == classes, "weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, optionalShape(weight))
 	noIntegers("nll_loss_out_frame")(x.DType())
-	labels := tensor.Data[int64](contiguous(to(target, tensor.Int64)))
-	offsets := make([]int, len(labels)) // of each target's logarithm
+	var made scratch
+	defer made.release()
+	whole := made.copied(to(target, tensor.Int64), target)
+	labels := tensor.Data[int64](made.copied(contiguous(whole), whole))
 	var watch tensor.Watch
-	for i, label := range labels {
+	for _, label := range labels {
 		watch.Did(1)
-		if int(label) == ignore {
-			continue
-		}
-		if label < 0 || int(label) >= classes {
+		if int(label) != ignore && (label < 0 || int(label) >= classes) {
 			raise(source.IndexError, "Target %d is out of bounds.", label)
 		}
-		offsets[i] = i/places*x.Strides()[0] + int(label)*x.Strides()[1] + i%places*x.Strides()[2]
 	}
-	picked := zeros([]int{batch, places}, x.DType())
-	if x.Numel() > 0 {
-		moveFrom(picked, x, offsets, oneOffset)
-	}
-	if logits {
-		picked = to(sub.on(to(picked, kernel.ComputeType(x.DType())), logTotals(x)), x.DType())
+	out := empty([]int{batch, places}, tensor.Float64)
+	losses := tensor.Data[float64](out)
+	switch {
+	case x.DType() == tensor.Float32 && !logits:
+		pickLabels[float32](losses, x, labels, ignore)
+	case x.DType() == tensor.Float64 && !logits:
+		pickLabels[float64](losses, x, labels, ignore)
+	default:
+		succeed(tensor.Copy(out, made.of(labelled(x, labels, ignore, logits))))
 	}
 	var weights []float64
 	if weight != nil {
-		weights = tensor.Data[float64](contiguous(to(weight, tensor.Float64)))
+		wide := made.copied(to(weight, tensor.Float64), weight)
+		weights = tensor.Data[float64](made.copied(contiguous(wide), wide))
 	}
-	out := must(to(picked, tensor.Float64).Clone(tensor.ContiguousFormat))
-	losses := tensor.Data[float64](out)
 	s, w := 0.0, 0.0
 	for i, label := range labels {
 		watch.Did(1)
@@ -187,11 +188,62 @@ func nllPixels(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (
 	total = tensor.FromScalar(tensor.Float(w), x.DType())
 	switch how {
 	case reduceMean:
+		made.of(out)
 		return tensor.FromScalar(tensor.Float(s/w), x.DType()), total
 	case reduceSum:
+		made.of(out)
 		return tensor.FromScalar(tensor.Float(s), x.DType()), total
 	}
-	return to(out, x.DType()), zeros(nil, x.DType())
+	loss = to(out, x.DType())
+	made.copied(out, loss)
+	return loss, zeros(nil, x.DType())
+}
+
+// labelPlace returns the offset, in elements, of class label at place i of all, in inputs (batch, classes, places).
+func labelPlace(x *tensor.Tensor, i int, label int64) int {
+	places := x.Size(2)
+	return i/places*x.Strides()[0] + int(label)*x.Strides()[1] + i%places*x.Strides()[2]
+}
+
+// pickLabels takes from x what it has of each label, but of those that are ignored.
+func pickLabels[T float32 | float64](picked []float64, x *tensor.Tensor, labels []int64, ignore int) {
+	data, size := x.DataPtr(), int(unsafe.Sizeof(*new(T)))
+	var watch tensor.Watch
+	for i, label := range labels {
+		watch.Did(1)
+		if int(label) != ignore {
+			picked[i] = float64(*(*T)(unsafe.Add(data, labelPlace(x, i, label)*size)))
+		}
+	}
+}
+
+// labelled is what x has of each label, or of its logarithm of softmax where it has logits.
+func labelled(x *tensor.Tensor, labels []int64, ignore int, logits bool) *tensor.Tensor {
+	offsets := make([]int, len(labels))
+	var watch tensor.Watch
+	for i, label := range labels {
+		watch.Did(1)
+		if int(label) != ignore {
+			offsets[i] = labelPlace(x, i, label)
+		}
+	}
+	picked := zeros([]int{x.Size(0), x.Size(2)}, x.DType())
+	if x.Numel() > 0 {
+		moveFrom(picked, x, offsets, oneOffset)
+	}
+	if !logits {
+		return picked
+	}
+	defer picked.Release()
+	var made scratch
+	defer made.release()
+	wide := made.copied(to(picked, kernel.ComputeType(x.DType())), picked)
+	logs := made.of(sub.on(wide, made.of(logTotals(x))))
+	out := to(logs, x.DType())
+	if out == logs {
+		return must(out.Clone(tensor.PreserveFormat))
+	}
+	return out
 }
 
 // lossOfLabels is the reduced loss of rows of logits against labels, nil unless they lie side by side in the types that this mostly
@@ -362,10 +414,11 @@ func crossEntropyOfProbabilities(x, target, weight *tensor.Tensor, how int, smoo
 // multiMargin compares the score of the target with the others.
 func multiMargin(c call) *tensor.Tensor {
 	x, target, p, margin, weight, how := c.tensor(0), c.tensor(1), c.scalar(2).Float64(), c.scalar(3).Float64(), c.optionalTensor(4), c.reduction(5)
-	inOrder := asWork(x, tensor.Float64)
-	defer forgetMade(x, inOrder)
-	rows := atLeast(inOrder, 1)
-	rows = must(rows.View(-1, rows.Size(rows.Dim()-1)))
+	var made scratch
+	defer made.release()
+	inOrder := made.copied(asWork(x, tensor.Float64), x)
+	filled := made.copied(atLeast(inOrder, 1), inOrder)
+	rows := made.of(must(filled.View(-1, filled.Size(filled.Dim()-1))))
 	n, classes := rows.Size(0), rows.Size(1)
 	data := tensor.Data[float64](rows)
 	labels := integersOf(must(target.Reshape(-1)))
