@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
@@ -43,6 +44,11 @@ def _refusal(schema: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Runt
     )
 
 
+def _gives_list(schema: Any) -> bool:
+    """Whether an operator's only result is a list."""
+    return len(schema.returns) == 1 and schema.returns[0].type.kind() == "ListType"
+
+
 class OpOverload:
     """One overload of an operator: torch.ops.aten.add.Tensor."""
 
@@ -76,11 +82,16 @@ class OpOverload:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return self._op(*args, **kwargs)
+            found = self._op(*args, **kwargs)
         except TypeError as e:
             if not _is_refused(e):
                 raise
             raise _refusal(self._schema, args, kwargs) from None
+        return (list if self._lists else tuple)(found) if isinstance(found, tuple) else found
+
+    @functools.cached_property
+    def _lists(self) -> bool:
+        return _gives_list(self._schema)
 
     def __deepcopy__(self, memo: Any = None) -> OpOverload:
         return self
@@ -127,7 +138,7 @@ class OpOverloadPacket:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return self._op(*args, **kwargs)
+            found = self._op(*args, **kwargs)
         except TypeError as e:
             if not _is_refused(e):
                 raise
@@ -137,6 +148,13 @@ class OpOverloadPacket:
             if len(schemas) == 1:
                 raise _refusal(schemas[0], args, kwargs) from None
             raise RuntimeError(f"Overloaded torch operator invoked from Python failed to many any schema:\n{e}") from None
+        return (list if self._lists else tuple)(found) if isinstance(found, tuple) else found
+
+    @functools.cached_property
+    def _lists(self) -> bool:
+        from torchjit import _C
+
+        return any(_gives_list(schema) for schema in _C._jit_get_schemas_for_operator(self._qualified_op_name))
 
     def __deepcopy__(self, memo: Any = None) -> OpOverloadPacket:
         return self

@@ -37,6 +37,12 @@ def _jit_clear_class_registry() -> None:
     _recursive.concrete_type_store = _recursive.ConcreteTypeStore()
 
 
+def _jit_to_backend(backend_name: str, module: Any, method_compile_spec: dict[str, Any]) -> Any:
+    """Raises RuntimeError: there are no backends, which PyTorch's libraries of C++ register."""
+    module._c  # noqa: B018  (AttributeError for what is not compiled)
+    raise RuntimeError(f"Preprocessing function for backend {backend_name} is not registered.")
+
+
 def _jit_is_script_object(obj: Any) -> bool:
     """Whether an object is an instance of a class of a program: a module of the library is."""
     from torchjit.jit._module import RecursiveScriptClass, _CModule

@@ -134,3 +134,70 @@ def _element_size(dtype: Any) -> int:
     if not isinstance(dtype, torch.dtype):
         raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
     return dtype.itemsize
+
+
+# What pickles of tensors call. Their arguments are checked as those of a file are.
+
+
+def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Any:
+    """The tensor of a size and strides over a storage, from an element on."""
+    return _rebuild_tensor_v2(storage, storage_offset, size, stride, False, None)
+
+
+def _rebuild_tensor_v2(storage: Any, storage_offset: int, size: Any, stride: Any, requires_grad: bool, backward_hooks: Any, metadata: Any = None) -> Any:
+    """The tensor of a size and strides over a storage, from an element on, which may need a gradient."""
+    from torchjit import serialization
+
+    return serialization._rebuild_tensor(storage, storage_offset, tuple(size), tuple(stride), requires_grad)
+
+
+def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Any:
+    """The parameter over a tensor."""
+    from torchjit import serialization
+
+    return serialization._rebuild_parameter(data, requires_grad, backward_hooks)
+
+
+def _rebuild_qtensor(storage: Any, storage_offset: int, size: Any, stride: Any, quantizer_params: Any, requires_grad: bool, backward_hooks: Any) -> Any:
+    """The quantized tensor of a size and strides over a storage, from an element on."""
+    from torchjit import serialization
+
+    return serialization._rebuild_qtensor(storage, storage_offset, tuple(size), tuple(stride), quantizer_params, requires_grad, backward_hooks)
+
+
+def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
+    """The sparse tensor of a layout that is made of parts and a size."""
+    from torchjit import serialization
+
+    *parts, size = data
+    return serialization._rebuild_sparse(layout, (*parts, tuple(size)))
+
+
+_rebuild_sparse_csr_tensor = _rebuild_sparse_tensor
+
+
+def _flatten_sparse_tensors(tensors: Any) -> tuple[Any, Any]:
+    """The indices of sparse tensors in a row, and their values."""
+    return _flatten_dense_tensors([t._indices() for t in tensors]), _flatten_dense_tensors([t._values() for t in tensors])
+
+
+def _unflatten_sparse_tensors(flat: Any, tensors: Any) -> tuple[Any, ...]:
+    """Sparse tensors of indices and values in two rows, with the shapes of others."""
+    indices = _unflatten_dense_tensors(flat[0], [t._indices() for t in tensors])
+    values = _unflatten_dense_tensors(flat[1], [t._values() for t in tensors])
+    return tuple(torch.sparse_coo_tensor(i, v, t.size()) for t, i, v in zip(tensors, indices, values, strict=True))
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> Any:
+    """The number of a device: -1 for the CPU, which must be allowed. Raises ValueError for a device without one, unless that is optional."""
+    device = torch.device(device) if isinstance(device, str) else device
+    number = device if isinstance(device, int) else None
+    if isinstance(device, torch.device):
+        if device.type == "cpu" and not allow_cpu:
+            raise ValueError(f"Expected a non cpu device, but got: {device}")
+        number = -1 if device.type == "cpu" else device.index
+    if number is None and not optional:
+        raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+    if number is None and torch.cuda.is_available():
+        return torch.cuda.current_device()
+    return number

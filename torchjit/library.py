@@ -12,12 +12,16 @@ passes over graphs.
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from torchjit import _native
 
 _reserved = ("prim",)
+
+# The libraries of the kind DEF that there are, by namespace.
+_defining: weakref.WeakValueDictionary[str, Library] = weakref.WeakValueDictionary()
 
 
 def _keyword_only(name: str) -> tuple[int, list[str]]:
@@ -55,6 +59,13 @@ class Library:
             raise ValueError("Unsupported kind: " + kind)
         if ns in _reserved:
             raise ValueError(ns + " is a reserved namespace. Please try creating a library with another name.")
+        if kind == "DEF":
+            if ns in _defining:
+                raise RuntimeError(
+                    f"Only a single TORCH_LIBRARY can be used to register the namespace {ns}: there is a library of the kind DEF for it, to which "
+                    "one of the kind FRAGMENT adds operators, and one of the kind IMPL implementations."
+                )
+            _defining[ns] = self
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         self._implemented: set[tuple[str, str]] = set()
 

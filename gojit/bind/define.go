@@ -107,12 +107,12 @@ func pythonOperation(s *schema.FunctionSchema, target *object) ops.Operation {
 	}
 }
 
-// aside leaves the exact trace that the thread records, in which the operator is one call, until the function that it returns is called.
+// aside leaves the trace that the thread records, in which the operator is one call, until the function that it returns is called.
 func aside() func() {
 	defer holdGIL()()
 	t := thisThread()
 	r := t.recorder
-	if r == nil || !r.Exact {
+	if r == nil {
 		return func() {}
 	}
 	t.recorder = nil

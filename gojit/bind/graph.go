@@ -42,7 +42,7 @@ var graphMembers = []function{
 	{schema: "Graph.insertConstant(Graph self, any value) -> Value", doc: "Inserts a constant.", run: bind(insertConstant)},
 	{schema: "Graph.insertGraph(Graph self, Graph callee, list inputs) -> list", doc: "Inserts a copy of another graph's body with inputs for its parameters; returns the copies of its results.", run: bindAcross(insertGraph)},
 	{schema: "Graph.insert(Graph self, str op, list args) -> Value", doc: "Inserts a call of an operator, whose overload the arguments choose.", run: bind(insertCall)},
-	{schema: "Graph.makeMultiOutputIntoTuple(Graph self) -> None", doc: "Makes several results one tuple.", run: bind(tupleOutputs)},
+	{schema: "Graph.makeMultiOutputIntoTuple(Graph self) -> None", doc: "Makes the results one tuple, of one where there is one.", run: bind(tupleOutputs)},
 	{schema: "Graph.param_node(Graph self) -> Node", doc: "The node whose outputs are the parameters.", run: bind(func(g *ir.Graph) *ir.Node { return g.Block().ParamNode() })},
 	{schema: "Graph.return_node(Graph self) -> Node", doc: "The node whose inputs are the results.", run: bind(func(g *ir.Graph) *ir.Node { return g.Block().ReturnNode() })},
 	{schema: "Graph.block(Graph self) -> Block", doc: "The top-level block.", run: bind((*ir.Graph).Block)},
@@ -266,9 +266,6 @@ func insertCall(g *ir.Graph, op string, args *Word) (*ir.Value, error) {
 }
 
 func tupleOutputs(g *ir.Graph) {
-	if len(g.Outputs()) == 1 {
-		return
-	}
 	tuple := g.Block().Append(g.CreateTuple(append([]*ir.Value(nil), g.Outputs()...), nil))
 	for i := len(g.Outputs()) - 1; i >= 0; i-- {
 		g.Block().EraseOutput(i)

@@ -100,7 +100,7 @@ class Graph(Handle):
         """Inserts a call of an operator, whose overload the arguments choose."""
 
     def makeMultiOutputIntoTuple(self) -> None:
-        """Makes several results one tuple."""
+        """Makes the results one tuple, of one where there is one."""
 
     def param_node(self) -> Node:
         """The node whose outputs are the parameters."""

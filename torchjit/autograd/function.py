@@ -123,6 +123,26 @@ class BackwardCFunction(FunctionCtx):
 
     saved_variables = saved_tensors
 
+    @property
+    def to_save(self) -> tuple[Any, ...] | None:
+        """What save_for_backward was given, None where it was not called."""
+        return self._saved or None
+
+    @property
+    def saved_for_forward(self) -> tuple[Any, ...] | None:
+        """What save_for_forward was given, None where it was not called."""
+        return self._saved_for_forward or None
+
+    @property
+    def dirty_tensors(self) -> tuple[Any, ...] | None:
+        """What mark_dirty was given, None where it was not called."""
+        return self._dirty or None
+
+    @property
+    def non_differentiable(self) -> tuple[Any, ...] | None:
+        """What mark_non_differentiable was given, None where it was not called."""
+        return self._non_differentiable or None
+
     def name(self) -> str:
         return type(self).__name__
 

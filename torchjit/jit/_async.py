@@ -47,7 +47,9 @@ class Future:
             try:
                 following.set_result(callback(ended))
             except Exception as e:
-                following.set_exception(e)
+                failed = RuntimeError(f"Got the following error when running the callback: {type(e).__name__}: {e}")
+                failed.__cause__ = e
+                following.set_exception(failed)
 
         self.add_done_callback(follow)
         return following
