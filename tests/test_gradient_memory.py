@@ -419,7 +419,7 @@ def memory(name):
 
 x = torch.ones(1 << 24, requires_grad=True)  # 64 MB
 before = memory("VmRSS")
-z = torch.relu(x) * 3
+z = torch.relu(x)[:1000]
 z.sum().backward()
 print(memory("VmHWM") - before)
 """
@@ -427,10 +427,10 @@ print(memory("VmHWM") - before)
 
 @pytest.mark.skipif(not pathlib.Path("/proc/self/status").exists(), reason="reads the most resident memory from /proc")
 def test_the_gradient_of_relu_takes_no_memory_of_its_own():
-    """There are two results, and the gradient of the first one, which becomes that of the leaf."""
+    """There are a result and its gradient, which becomes that of the leaf."""
     env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).resolve().parent.parent), "GOJIT_CHECK": ""}
     done = subprocess.run([sys.executable, "-c", MOST], env=env, stdout=subprocess.PIPE, text=True, check=True)
-    assert 3 * 64 <= int(done.stdout) + 16 < 4 * 64, f"{done.stdout} MB"
+    assert 2 * 64 <= int(done.stdout) + 16 < 3 * 64, f"{done.stdout} MB"
 
 
 LENT = """
