@@ -65,6 +65,58 @@ def test_a_base_outlives_its_name():
     assert base.equal(leaf())
 
 
+OVER = [torch.relu, torch.nn.functional.relu6, torch.nn.functional.hardtanh, lambda x: torch.nn.functional.threshold(x, 0.5, 0.0)]
+
+
+@pytest.mark.parametrize("activation", OVER, ids=["relu", "relu6", "hardtanh", "threshold"])
+def test_activations_write_over_gradients_that_nobody_else_has(activation):
+    x = ((torch.arange(20000) % 7).to(torch.float32) - 3).requires_grad_()
+    once = x.detach().clone().requires_grad_()
+    (slope,) = torch.autograd.grad(activation(once).sum(), once)
+    assert 0 < slope.sum() < slope.numel()
+    seen = []
+
+    def made():
+        h = x * 1
+        y = activation(h)
+        return h, y, y * 3
+
+    def agree(*found):
+        churn()
+        for g, factor in found:
+            assert g.equal(factor * slope if isinstance(factor, float) else factor), factor
+
+    threes = torch.full_like(slope, 3)
+    h, y, z = made()
+    agree((torch.autograd.grad(z.sum(), x)[0], 3.0))
+    given = threes.clone()
+    h, y, z = made()
+    y.backward(given)  # what the caller gave stays
+    agree((given, threes), (x.grad, 3.0))
+    h, y, z = made()
+    gy, gh = torch.autograd.grad(z.sum(), (y, h))
+    agree((gy, threes), (gh, 3.0))
+    h, y, z = made()
+    y.retain_grad()
+    z.sum().backward()
+    agree((y.grad, threes))
+    h, y, z = made()
+    y.register_hook(seen.append)
+    z.sum().backward()
+    agree((seen.pop(), threes))
+    h, y, z = made()
+    y.grad_fn.register_hook(lambda inputs, outputs: seen.extend([inputs[0], outputs[0]]))
+    z.sum().backward()
+    agree((seen.pop(), threes), (seen.pop(), 3.0))
+    h, y, z = made()
+    w = z.sum() + (y * 2).sum()
+    for _ in range(2):
+        agree((torch.autograd.grad(w, x, retain_graph=True)[0], 5.0))
+    for _ in range(2):
+        (g,) = torch.autograd.grad(z.sum(), x, create_graph=True)
+        agree((g.detach(), 3.0))
+
+
 def test_saved_tensors_outlive_their_names():
     x = leaf()
     y = torch.exp(x * 0.1)
@@ -356,6 +408,29 @@ def test_what_is_kept_of_a_result_keeps_no_tape():
     env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).resolve().parent.parent), "GOJIT_CHECK": ""}
     done = subprocess.run([sys.executable, "-c", KEPT], env=env, stdout=subprocess.PIPE, text=True, check=True)
     assert all(int(megabytes) < 60 for megabytes in done.stdout.split()), f"{done.stdout.split()} MB"
+
+
+MOST = """
+import torchjit as torch
+
+def memory(name):
+    with open("/proc/self/status") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith(name)) >> 10
+
+x = torch.ones(1 << 24, requires_grad=True)  # 64 MB
+before = memory("VmRSS")
+z = torch.relu(x)[:1000]
+z.sum().backward()
+print(memory("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/status").exists(), reason="reads the most resident memory from /proc")
+def test_the_gradient_of_relu_takes_no_memory_of_its_own():
+    """There are a result and its gradient, which becomes that of the leaf."""
+    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).resolve().parent.parent), "GOJIT_CHECK": ""}
+    done = subprocess.run([sys.executable, "-c", MOST], env=env, stdout=subprocess.PIPE, text=True, check=True)
+    assert 2 * 64 <= int(done.stdout) + 16 < 3 * 64, f"{done.stdout} MB"
 
 
 LENT = """

@@ -17,7 +17,7 @@ const (
 	firstSlack = 12 << 20
 	leastSlack = 8 << 20
 	mostSlack  = 64 << 20
-	leastPart  = 16 // of what is in use, which is granted too: a process that grows collects the fewer times the larger it is
+	leastPart  = 32 // of what is in use, which is granted too: a process that grows collects the fewer times the larger it is
 )
 
 // usage is what is known of memory behind a collection.

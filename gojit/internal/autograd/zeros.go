@@ -29,5 +29,7 @@ func (c *gradient) WritesAlone(t *tensor.Tensor) bool {
 	return ok && e.made != nil && e.mode.off && !t.Dispatches() && t.Device().Type != tensor.Meta
 }
 
-// IsOwn reports whether nobody else has a gradient.
-func (c *gradient) IsOwn(t *tensor.Tensor) bool { return c.owns != nil && c.owns(t) }
+// IsOwn reports whether nobody else has a gradient, nor gets it later.
+func (c *gradient) IsOwn(t *tensor.Tensor) bool {
+	return c.owns != nil && c.owns(t) && !c.node.isHooked()
+}

@@ -15,9 +15,11 @@ import (
 var activations = []ops.Def{
 	{Name: "relu6", Scalar: func(b builder, x ...element) element { return limit(b, x[0], b.Number(x[0], 0), b.Number(x[0], 6)) },
 		Tags:  ops.Grouped | ops.Activation,
-		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardtanh_backward", dy, x, 0, 6) })},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return overGradient(g, "hardtanh_backward", dy, x, 0, 6) })},
 	{Name: "hardtanh", Numbers: 2, Scalar: func(b builder, x ...element) element { return limit(b, x[0], x[1], x[2]) }, Tags: ops.Grouped | ops.Activation,
-		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardtanh_backward", dy, x, g.Number(1), g.Number(2)) })},
+		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref {
+			return overGradient(g, "hardtanh_backward", dy, x, g.Number(1), g.Number(2))
+		})},
 	{Name: "leaky_relu", Quantized: sameScale, Numbers: 1, Refuses: noIntegers("leaky_relu"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Gt, x[0], b.Number(x[0], 0)), x[0], b.Mul(x[0], x[1]))
 	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("leaky_relu_backward", dy, x, g.Number(1), false) })},
@@ -78,7 +80,7 @@ var activations = []ops.Def{
 	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sigmoid", g.Neg(x))) })},
 	{Name: "threshold", Numbers: 2, Tags: ops.Grouped, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Le, x[0], x[1]), x[2], x[0])
-	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("threshold_backward", dy, x, g.Arg(1)) })},
+	}, Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return overGradient(g, "threshold_backward", dy, x, g.Arg(1)) })},
 }
 
 // chosenActivations are the records of activations that compute something else for some tensors.
@@ -88,7 +90,7 @@ var chosenActivations = []ops.Def{
 			return rectifiedIntegers(c.tensor(0), dst)
 		}
 		return rectifyInto(c, dst)
-	}), Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref { return g.Do("threshold_backward", dy, y, 0) })},
+	}), Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref { return overGradient(g, "threshold_backward", dy, y, 0) })},
 	{Name: "gelu", Tags: ops.Elementwise | ops.Grouped | ops.Activation, Into: into(func(c call, dst *tensor.Tensor) *tensor.Tensor {
 		approximate := c.str(1)
 		check(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.")

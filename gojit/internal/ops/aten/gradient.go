@@ -232,6 +232,19 @@ func ofResult(f func(g grad, dy, y ref) ref) func(g grad) {
 	return func(g grad) { g.Give(0, f(g, g.Grad(0), g.Out(0))) }
 }
 
+// overGradient runs an operator of a gradient and a tensor like it that goes from element to element. Where nobody else has the gradient the result
+// takes its place.
+func overGradient(g grad, name string, dy, y ref, numbers ...any) ref {
+	args := append([]any{dy, y}, numbers...)
+	if c := g.Concrete(); c != nil {
+		over, like := dy.(*tensor.Tensor), y.(*tensor.Tensor)
+		if c.WritesAlone(over) && over.IsContiguous() && like.IsContiguous() && over.DType() == like.DType() && tensor.SameShape(over.Shape(), like.Shape()) && c.IsOwn(over) {
+			return ops.Do(c, name+".grad_input", append(args, over)...)
+		}
+	}
+	return g.Do(name, args...)
+}
+
 // passedOn gives the gradient to the first argument as it is.
 func passedOn(g grad) { g.Give(0, g.Grad(0)) }
 

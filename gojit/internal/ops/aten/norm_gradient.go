@@ -58,9 +58,12 @@ type normRows struct {
 	weight  *tensor.Tensor // of each element of a row, or nil
 }
 
-// operands returns what a kernel reads behind its results.
-func (r *normRows) operands(from int) []launch.Row {
-	rows := []launch.Row{launch.RowOf(r.g, r.n).From(from), launch.RowOf(r.x, r.n).From(from), launch.SingleOf(r.center).From(from)}
+// mostNormRows is how many rows a kernel has at most.
+const mostNormRows = 8
+
+// operands appends what a kernel reads behind its results.
+func (r *normRows) operands(rows []launch.Row, from int) []launch.Row {
+	rows = append(rows, launch.RowOf(r.g, r.n).From(from), launch.RowOf(r.x, r.n).From(from), launch.SingleOf(r.center).From(from))
 	if r.weight != nil {
 		rows = append(rows, launch.Row{Ptr: r.weight.DataPtr()})
 	}
@@ -77,7 +80,8 @@ func (r *normRows) sums() (plain, distant *tensor.Tensor) {
 	}
 	p := k.program(d, d)
 	alongRows(r.rows, r.n, func(from, count int) {
-		p.Rows(count, r.n, append([]launch.Row{launch.SingleOf(plain).From(from), launch.SingleOf(distant).From(from)}, r.operands(from)...), nil)
+		var space [mostNormRows]launch.Row
+		p.Rows(count, r.n, r.operands(append(space[:0], launch.SingleOf(plain).From(from), launch.SingleOf(distant).From(from)), from), nil)
 	})
 	return plain, distant
 }
@@ -92,10 +96,9 @@ func (r *normRows) gradient(scale, slope, shift *tensor.Tensor) *tensor.Tensor {
 	}
 	p := k.program(d, d)
 	alongRows(r.rows, r.n, func(from, count int) {
-		operands := append([]launch.Row{launch.RowOf(out, r.n).From(from)}, r.operands(from)...)
-		for _, s := range []*tensor.Tensor{scale, slope, shift} {
-			operands = append(operands, launch.SingleOf(s).From(from))
-		}
+		var space [mostNormRows]launch.Row
+		operands := r.operands(append(space[:0], launch.RowOf(out, r.n).From(from)), from)
+		operands = append(operands, launch.SingleOf(scale).From(from), launch.SingleOf(slope).From(from), launch.SingleOf(shift).From(from))
 		p.Rows(count, r.n, operands, nil)
 	})
 	return out

@@ -378,7 +378,7 @@ func (d *definition) outForm(name string) ops.Operator {
 		if iterates {
 			checkShifted(c.tensor(first), inputs)
 		}
-		if into != nil && isResult(c.tensor(first), inputs) {
+		if into != nil && (isResult(c.tensor(first), inputs) || d.mayOverwrite(c.tensor(first), inputs)) {
 			into(call{inputs, nil}, c.tensor(first))
 			c.giveOut(0)
 			return
@@ -444,6 +444,23 @@ func isResult(dst *tensor.Tensor, inputs []value.Value) bool {
 		}
 	}
 	return full
+}
+
+// mayOverwrite reports whether an operator that goes from element to element may write its result over its first input: that is dst itself, and
+// the others are like it and have none of its memory.
+func (d *definition) mayOverwrite(dst *tensor.Tensor, inputs []value.Value) bool {
+	if d.record == nil || d.record.Scalar == nil || !inputs[0].IsTensor() || inputs[0].Tensor() != dst || !dst.IsContiguous() {
+		return false
+	}
+	for _, v := range inputs[1:] {
+		if v.IsTensor() {
+			t := v.Tensor()
+			if t.SharesStorage(dst) || t.Device() != dst.Device() || t.DType() != dst.DType() || !tensor.SameShape(t.Shape(), dst.Shape()) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // release gives up a result that has been copied, unless its memory is an argument's.
