@@ -410,3 +410,10 @@ def test_condition_is_evaluated_once():
         return -1
 
     assert f([torch.ones(1), torch.ones(1), torch.ones(1)]) == 2
+
+
+def test_what_texts_cannot_say():
+    """The reader of texts has one class of errors, as PyTorch's."""
+    for text in ["return [y for y in x if y]", "return f(**x)", "return {**x}"]:
+        with pytest.raises(RuntimeError):
+            torch.jit.CompilationUnit(f"def f(x):\n    {text}\n")
