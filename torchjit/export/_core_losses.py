@@ -7,7 +7,7 @@ from typing import Any
 
 import torchjit as torch
 
-aten = torch.ops.aten
+aten: Any = torch.ops.aten
 
 
 def _reduced(x: Any, reduction: int) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import torchjit as torch
 
-aten = torch.ops.aten
+aten: Any = torch.ops.aten
 
 
 def _shape(x: Any) -> list[Any]:
