@@ -1,6 +1,7 @@
 package archive_test
 
 import (
+	"encoding/binary"
 	"maps"
 	"os"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/flatbuffer"
 )
 
 // Modules come back from FlatBuffers as they were saved.
@@ -93,6 +95,38 @@ func TestDamagedFlatBuffers(t *testing.T) {
 		damaged := append([]byte{}, data...)
 		damaged[i] ^= byte(0xff >> (i % 8))
 		checkLoad(t, damaged)
+	}
+}
+
+// A FlatBuffer whose values lie over each other is not unpacked to any size.
+func TestFlatBuffersOverEachOther(t *testing.T) {
+	at, items, numbers := 0, []byte{}, make([]byte, 8<<12)
+	list := func(w *flatbuffer.Writer) int { // one for all values
+		if at == 0 {
+			held := flatbuffer.To(func(w *flatbuffer.Writer) int { return w.Bytes(len(numbers)/8, numbers, 8) })
+			at = w.Table(flatbuffer.Uint8(11), flatbuffer.To(func(w *flatbuffer.Writer) int { return w.Table(held) }))
+		}
+		return at
+	}
+	var values []flatbuffer.Ref
+	for i := range 2000 {
+		values = append(values, list)
+		items = binary.LittleEndian.AppendUint32(items, uint32(i))
+	}
+	values = append(values, func(w *flatbuffer.Writer) int {
+		held := flatbuffer.To(func(w *flatbuffer.Writer) int { return w.Bytes(len(items)/4, items, 4) })
+		return w.Table(flatbuffer.Uint8(8), flatbuffer.To(func(w *flatbuffer.Writer) int { return w.Table(held) }))
+	})
+	name := func(w *flatbuffer.Writer) int {
+		return w.Table(flatbuffer.Text("__torch__"), flatbuffer.Text("class M(Module):\n  pass\n"))
+	}
+	refs := func(rs ...flatbuffer.Ref) flatbuffer.Field {
+		return flatbuffer.To(func(w *flatbuffer.Writer) int { return w.Refs(rs) })
+	}
+	none := flatbuffer.Field{}
+	data := flatbuffer.Finish("PTMF", flatbuffer.Uint32(9), none, none, flatbuffer.Uint32(2000), refs(values...), none, none, none, refs(name))
+	if _, err := archive.ArchiveOfFlat(data); err == nil || !strings.Contains(err.Error(), "says more than its size allows") {
+		t.Errorf("%d bytes give the error %v", len(data), err)
 	}
 }
 

@@ -28,10 +28,10 @@ func ArchiveOfFlat(data []byte) (made []byte, err error) {
 			made, err = nil, archiveError("The FlatBuffer is damaged: %s", string(m))
 		}
 	}()
-	r := &flatReader{root: flatbuffer.Open(data)}
+	r := &flatReader{root: flatbuffer.Open(data), left: flatRate*len(data) + 1<<20}
 	r.values, r.classes = r.root.Tables(4), r.root.Tables(7)
 	for _, s := range r.root.Tables(6) {
-		r.storages = append(r.storages, s.Bytes(0, 1))
+		r.storages = append(r.storages, r.spend(s.Bytes(0, 1)))
 	}
 	records, err := r.records()
 	if err != nil {
@@ -44,11 +44,23 @@ func ArchiveOfFlat(data []byte) (made []byte, err error) {
 
 func damagedFlat(text string) { panic(flatbuffer.Malformed(text)) }
 
+// flatRate is how many times its own size a FlatBuffer may say: its parts may lie over each other.
+const flatRate = 16
+
 type flatReader struct {
 	root     flatbuffer.Table
+	left     int // bytes that the archive may still have
 	values   []flatbuffer.Table
 	classes  []flatbuffer.Table
 	storages [][]byte
+}
+
+// spend takes the size of what comes into the archive from what is left.
+func (r *flatReader) spend(b []byte) []byte {
+	if r.left -= len(b); r.left < 0 {
+		damagedFlat("it says more than its size allows")
+	}
+	return b
 }
 
 func (r *flatReader) records() (records []record, err error) {
@@ -61,7 +73,7 @@ func (r *flatReader) records() (records []record, err error) {
 		if path.Clean(name) != name {
 			damagedFlat("a text of the program has no name")
 		}
-		records = append(records, record{name, s.Bytes(1, 1)})
+		records = append(records, record{name, r.spend(s.Bytes(1, 1))})
 	}
 	state := r.pickle("data")
 	state.push(r.root.Uint32(3))
@@ -80,7 +92,7 @@ func (r *flatReader) records() (records []record, err error) {
 	records = append(records, record{"bytecode.pkl", code.e.Finish()}, record{"version", []byte(strconv.Itoa(maxVersion) + "\n")})
 	extra := map[string][]byte{}
 	for _, x := range r.root.Tables(1) {
-		extra[x.Text(0)] = x.Bytes(1, 1)
+		extra[x.Text(0)] = r.spend(x.Bytes(1, 1))
 	}
 	return appendExtra(records, extra)
 }
@@ -95,6 +107,14 @@ type flatPickle struct {
 	keys   map[int]int
 	used   []int // the storages, by key
 	depth  int
+	spent  int // bytes of the pickle that the reader knows of
+}
+
+// account tells the reader of the bytes that the pickle has got.
+func (p *flatPickle) account() {
+	p.r.left -= p.e.Len() - p.spent
+	p.spent = p.e.Len()
+	p.r.spend(nil)
 }
 
 func (r *flatReader) pickle(folder string) *flatPickle {
@@ -119,6 +139,7 @@ func (p *flatPickle) content(i int) (kind uint8, v flatbuffer.Table) {
 
 // push pushes a value by its number.
 func (p *flatPickle) push(i int) {
+	p.account()
 	kind, v := p.content(i)
 	e := p.e
 	switch kind {
@@ -366,6 +387,7 @@ func (p *flatPickle) bytecode(functions []int) {
 			damagedFlat("a method is no function")
 		}
 		p.function(v.Table(1))
+		p.account()
 	}
 	e.Tuple()
 }

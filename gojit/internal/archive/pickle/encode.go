@@ -19,6 +19,9 @@ func NewEncoder() *Encoder {
 	return &Encoder{data: []byte{0x80, 2}, strings: map[string]int{}, globals: map[Global]int{}}
 }
 
+// Len returns the number of bytes so far.
+func (e *Encoder) Len() int { return len(e.data) }
+
 // Finish ends the pickle and returns it.
 func (e *Encoder) Finish() []byte { return append(e.data, '.') }
 
