@@ -14,7 +14,7 @@ import (
 
 func (l *lowering) tuple(n *ir.Node, dead []*ir.Value) error {
 	t, _ := n.Output().Type().(*types.Tuple)
-	l.call(opTuple, &site{tuple: t, gives: isReturned(n.Output())}, n, n.Inputs(), dead)
+	l.call(opTuple, &site{tuple: t, gives: isHandedOn(n.Output())}, n, n.Inputs(), dead)
 	return nil
 }
 

@@ -161,26 +161,27 @@ func following(n *ir.Node) *ir.Node {
 	return n
 }
 
-// isReturned reports whether the only thing that becomes of a tuple is that the graph returns it, by itself or in another such tuple, perhaps as what a
-// branch gives.
-func isReturned(v *ir.Value) bool {
+// isHandedOn reports whether the only thing that becomes of a tuple is that prim::TupleUnpack takes it apart, or that the graph returns it: by itself, in
+// another such tuple, or as what a branch gives. What happens to it happens once for each tuple that is made.
+func isHandedOn(v *ir.Value) bool {
 	uses := v.Uses()
 	if len(uses) != 1 {
 		return false
 	}
 	user, block := uses[0].User, v.Node().Block()
-	switch owner := block.Owner(); {
-	case user.Block() != block:
-		return false
-	case user.Is("prim::TupleConstruct"):
-		return isReturned(user.Output())
-	case user != block.ReturnNode():
-		return false
-	case owner == nil:
-		return true
-	default:
-		return owner.Is("prim::If") && isReturned(owner.Outputs()[uses[0].Index])
+	if user.Block() == block {
+		switch {
+		case user.Is("prim::TupleUnpack"):
+			return true
+		case user.Is("prim::TupleConstruct"):
+			return isHandedOn(user.Output())
+		}
 	}
+	owner := user.Block().Owner()
+	if user != user.Block().ReturnNode() || user.Block() != block && (owner == nil || owner.Block() != block) {
+		return false
+	}
+	return owner == nil || owner.Is("prim::If") && isHandedOn(owner.Outputs()[uses[0].Index])
 }
 
 // isGathered reports whether a list is made for the operator behind it alone, which reads it.

@@ -21,18 +21,20 @@ func LowerSimpleTuples(g *ir.Graph) {
 //	...
 //	%x, %y = prim::TupleUnpack(%t)
 func SplitBranchTuples(g *ir.Graph) (changed bool) {
-	// Outer branches come first: what an inner one gives to them is taken apart then.
+	var branches []*ir.Node // outer ones come first: what an inner one gives to them is taken apart then
 	g.Block().Walk(func(n *ir.Node) {
-		if !n.Is("prim::If") {
-			return
+		if n.Is("prim::If") {
+			branches = append(branches, n)
 		}
+	})
+	for _, n := range branches {
 		for i := len(n.Outputs()) - 1; i >= 0; i-- {
 			if isOnlyUnpacked(n.Outputs()[i]) {
 				splitOutput(n, i)
 				changed = true
 			}
 		}
-	})
+	}
 	if changed {
 		LowerSimpleTuples(g)
 	}
