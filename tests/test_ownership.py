@@ -1,7 +1,6 @@
 """Tensors of compiled code belong to one register, its caller, or the collector: memory is used again at once, and never while somebody has it."""
 
 import os
-from typing import Optional, Tuple
 
 import pytest
 
@@ -54,7 +53,7 @@ class Heads(nn.Module):
         super().__init__()
         self.attention = nn.MultiheadAttention(64, 4)
 
-    def forward(self, x, mask: Optional[Tensor] = None) -> Tuple[Tensor, Optional[Tensor]]:
+    def forward(self, x, mask: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
         y = x.relu()
         same = y.contiguous()
         if mask is not None:
