@@ -610,3 +610,29 @@ def test_lists_of_sizes_that_are_written():
     for batch, shape in [(1, (1, 24)), (3, (3, 2, 12)), (1, (1, 24))]:
         y, z = f(torch.randn(batch, 4, 2, 3), w)
         assert y.shape == shape and z.shape == (batch, 24)
+
+
+def test_weights_that_are_parts_of_parameters():
+    """Parts of parameters are packed once, and again behind a write or where the parameter is another."""
+
+    class Parts(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight, self.turned = nn.Parameter(torch.randn(96, 32)), nn.Parameter(torch.randn(32, 16))
+
+        def forward(self, x):
+            a, b, c = self.weight.chunk(3)
+            return F.linear(x, a).relu() + F.linear(x, b[:, :], c[0]), torch.matmul(F.linear(x, c), self.turned), F.linear(x, self.turned.t())
+
+    m, x = seeded(Parts()), torch.randn(5, 32)
+    compiled = torch.jit.script(m)
+    with torch.no_grad():
+        for _ in range(3):
+            torch.testing.assert_close(compiled(x), m(x))
+        text = str(torch.jit.explain(compiled, x))
+        assert "weights that change" not in text and text.count("us  ") >= 3
+        m.weight[40].mul_(2)
+        m.turned.t()[3].zero_()
+        torch.testing.assert_close(compiled(x), m(x))
+        m.weight = compiled.weight = nn.Parameter(torch.randn(96, 32))
+        torch.testing.assert_close(compiled(x), m(x))

@@ -237,10 +237,29 @@ func readsWeight(n *ir.Node) bool {
 	return n.Kind() == "aten::linear" || slices.ContainsFunc(n.Inputs(), isWeight)
 }
 
-// isWeight reports whether a value is likely to be the same tensor in all calls.
+// isWeight reports whether a value is likely to be the same tensor in all calls, or the same part of it.
 func isWeight(v *ir.Value) bool {
-	_, isConstant := v.Constant()
-	return isTensor(v) && (isConstant || v.Node().Kind() == "prim::GetAttr")
+	n := v.Node()
+	if _, isConstant := v.Constant(); isTensor(v) && (isConstant || n.Kind() == "prim::GetAttr") {
+		return true
+	}
+	if n.Kind() == "prim::ListUnpack" {
+		n = n.Input(0).Node()
+	}
+	return isPart(n) && isWeight(n.Input(0))
+}
+
+// isPart reports whether n gives parts of a tensor, or views of it, that constants tell.
+func isPart(n *ir.Node) bool {
+	o := n.Operator()
+	if o == nil || o.Run == nil || len(n.Inputs()) == 0 || !isTensor(n.Input(0)) {
+		return false
+	}
+	s := o.Schema()
+	return s.Arguments[0].Alias != nil && !s.IsMutable() && !slices.ContainsFunc(n.Inputs()[1:], func(v *ir.Value) bool {
+		_, known := constant(v)
+		return !known
+	})
 }
 
 // isViewedBefore reports whether there is, where n stands, a view of a value, or a list that has it.
