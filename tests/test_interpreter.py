@@ -51,6 +51,24 @@ def first_negative(xs: list[float]) -> int | None:
     return None
 
 
+def last_two(n: int) -> tuple[list[str], int | None, float | None, int]:
+    """A number goes to a value of another type while its own place is written again."""
+    texts: list[str] = []
+    last: int | None = None
+    before: float | None = None
+    x = 0.5
+    for i in range(n):
+        texts.append(str(i))
+        before = x
+        x = x * 2.0
+        last = i
+    k = 7
+    while k > n:
+        last = k
+        k = k - 1
+    return texts, last, before, k
+
+
 def fib(n: int) -> int:
     if n < 2:
         return n
@@ -66,6 +84,9 @@ def fib(n: int) -> int:
         (sieve, (50,)),
         (first_negative, ([1.0, -2.0],)),
         (first_negative, ([1.0],)),
+        (last_two, (3,)),
+        (last_two, (0,)),
+        (last_two, (9,)),
     ],
 )
 def test_same_as_python(function: Any, args: Any) -> None:

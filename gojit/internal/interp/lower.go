@@ -801,7 +801,8 @@ func (l *lowering) parallel(pending []move) {
 		}
 		m := pending[i]
 		pending = append(pending[:i], pending[i+1:]...)
-		m.last = (m.last || isTarget(pending, m.from)) && !stays[m.from] && !isSource(pending, m.from)
+		goes := m.last || l.registers.classes[m.from] == classAny && isTarget(pending, m.from) // a typed register keeps its type
+		m.last = goes && !stays[m.from] && !isSource(pending, m.from)
 		l.copy(m)
 	}
 }
