@@ -327,7 +327,7 @@ func defineModuleMethod(c *call) error {
 	if h, _ := o.Class.Host.(*moduleHost); h != nil {
 		self = h.self()
 	}
-	defs, err := syntax.ParseDefinitions(source.NewIndentedText("<string>", c.argString(1)))
+	defs, err := syntax.ParseProgram(source.NewIndentedText("<string>", c.argString(1)))
 	if err != nil {
 		return err
 	}

@@ -345,7 +345,7 @@ func methodDefaults(w *Word) (map[string]map[string]value.Value, error) {
 
 // compileSource compiles the functions of a program's text and replies them.
 func compileSource(c *call) error {
-	defs, err := syntax.ParseDefinitions(source.NewIndentedText("<string>", c.argString(0)))
+	defs, err := syntax.ParseProgram(source.NewIndentedText("<string>", c.argString(0)))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"errors"
+
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -53,7 +55,25 @@ func ParseDefinitions(text *source.Text) ([]Def, error) {
 
 // ParseArchive is ParseFile for the code of an archive, where \ooo and \xhh in strings stand for
 // bytes of UTF-8.
-func ParseArchive(text *source.Text) ([]*Tree, error) { return parseFile(text, true) }
+func ParseArchive(text *source.Text) ([]*Tree, error) {
+	trees, err := parseFile(text, true)
+	return trees, ofText(err)
+}
+
+// ParseProgram is ParseDefinitions for a program that is given as text.
+func ParseProgram(text *source.Text) ([]Def, error) {
+	defs, err := ParseDefinitions(text)
+	return defs, ofText(err)
+}
+
+// ofText gives an error the class that it has in PyTorch's reader of texts: only files of Python, which its front end reads, have what is not supported.
+func ofText(err error) error {
+	var e *source.Error
+	if errors.As(err, &e) && e.Class == source.NotSupportedError {
+		e.Class = source.RuntimeError
+	}
+	return err
+}
 
 func parseFile(text *source.Text, byteEscapes bool) ([]*Tree, error) {
 	tokens, comments, err := scan(text)
@@ -162,9 +182,6 @@ func parse(text *source.Text, byteEscapes bool, read func(*parser)) (err error) 
 
 // fail leaves the parser with an error.
 func (p *parser) fail(class source.Class, r source.Range, format string, args ...any) {
-	if class == source.NotSupportedError && !p.keepsDecorators { // PyTorch's reader of texts has no class for it, that of files of Python has
-		class = source.RuntimeError
-	}
 	e := source.Errorf(class, r, format, args...)
 	if hint := hintFor(e.Text); hint != "" {
 		e.WithNote(source.Range{}, "%s", hint)
