@@ -43,6 +43,9 @@ const (
 	pairFar     = 8 << 20
 )
 
+// TakesFewerProducts reports whether Convolve, over float32, makes a convolution with fewer products than its definition has: its images' channels are planes.
+func TakesFewerProducts(g *Convolution) bool { return suitsPairs[float32](g) }
+
 // suitsPairs reports whether the algorithm applies, and pays for its transformations.
 func suitsPairs[T Float](g *Convolution) bool {
 	three, one := [3]int{1, 3, 3}, [3]int{1, 1, 1}
