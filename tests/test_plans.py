@@ -651,3 +651,18 @@ def test_nets_whose_operators_take_fewer_products():
         torch.testing.assert_close(compiled(near), m(x), rtol=1e-5, atol=1e-5)
         torch.testing.assert_close(torch.jit.freeze(compiled)(x), m(x), rtol=1e-4, atol=1e-4)
         assert "fewer products" in str(torch.jit.explain(compiled.forward))
+
+
+def test_ranks_that_optional_operands_give():
+    @torch.jit.script
+    def f(x, w, low: torch.Tensor | None):
+        y = F.linear(F.linear(x, w), w)
+        z = torch.clamp(x, low)
+        if z.dim() == 2:
+            z = z + 1000
+        return z, y
+
+    x, w = torch.randn(3, 4), torch.eye(4)
+    with torch.no_grad():
+        for low, added in [(torch.zeros(3, 4), 1000), (torch.zeros(2, 3, 4), 0), (torch.zeros(4), 1000)]:
+            torch.testing.assert_close(f(x, w, low)[0], torch.clamp(x, low) + added)

@@ -56,13 +56,6 @@ func (n *Node) hasHooks() bool {
 	return n.hooks != nil
 }
 
-// isHooked reports whether a node has hooks.
-func (n *Node) isHooked() bool {
-	hookLock.Lock()
-	defer hookLock.Unlock()
-	return n.hooks != nil
-}
-
 // runNodeHooks calls the hooks before or after the derivative. It returns what changed is then.
 func (p *pass) runNodeHooks(n *Node, before bool, inputs, outputs []*tensor.Tensor) []*tensor.Tensor {
 	changed := inputs

@@ -31,5 +31,5 @@ func (c *gradient) WritesAlone(t *tensor.Tensor) bool {
 
 // IsOwn reports whether nobody else has a gradient, nor gets it later.
 func (c *gradient) IsOwn(t *tensor.Tensor) bool {
-	return c.owns != nil && c.owns(t) && !c.node.isHooked()
+	return c.owns != nil && c.owns(t) && !c.node.hasHooks()
 }

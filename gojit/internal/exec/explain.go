@@ -61,8 +61,8 @@ type Time struct {
 }
 
 // Explain tells how calls of a function run: the graph, and for each region in it whether calls had to run its nodes one by one, and why; for regions
-// that run by plans the steps of the last one. While the settings let nothing be fused there are no regions. A call that is yet to come is one with some arguments,
-// of which those at the end may be unknown.
+// that run by plans the steps of the last one. While the settings let nothing be fused there are no regions.
+// A call that is yet to come is one with some arguments, of which those at the end may be unknown.
 func (e *Engine) Explain(f *ir.Function, args ...value.Value) (*Explanation, error) {
 	p, err := e.lastPlan(f, args)
 	if err != nil {

@@ -114,7 +114,7 @@ const (
 	hasRank                  // a tensor has as many dimensions as known says
 )
 
-// of returns the assumption that a value of a type goes on to be like v, of which nothing else is assumed; ok is false for other types.
+// of completes an assumption: a value of a type is like v in what branches hang on, its truth or whether it is None. ok is false for other types.
 func (a assumption) of(t types.Type, v value.Value) (_ assumption, ok bool) {
 	switch t.Kind() {
 	case types.KindBool:

@@ -155,6 +155,9 @@ func follows(v *ir.Value) []*ir.Value {
 			return n.Inputs()[:1]
 		}
 	case pointwise:
+		if slices.ContainsFunc(n.Inputs(), isOptionalTensor) { // it may have more dimensions than the others, or be none
+			return nil
+		}
 		return slices.DeleteFunc(slices.Clone(n.Inputs()), func(in *ir.Value) bool { return !isTensor(in) })
 	case joined:
 		if list := n.Input(0).Node(); list.Kind() == "prim::ListConstruct" {

@@ -19,8 +19,8 @@ func IsRegion(n *ir.Node) bool {
 }
 
 // Regions puts operators that follow each other, convolutions and products among them, into groups. The nodes of a group run where its last one
-// stood; nothing between reads their results or could write what they read. Checks of arguments may stand between. Views, lists and numbers made of sizes are in a group where its nodes
-// read them, and outside of it, in copies, where others do.
+// stood; nothing between reads their results or could write what they read. Checks of arguments may stand between. Views, lists and numbers made of
+// sizes are in a group where its nodes read them, and outside of it, in copies, where others do.
 //
 //	%y = aten::conv2d(%x, %w, %b, ...)      %p = prim::TensorExprGroup[region=1](%x, %w, %b, %v)
 //	%z = aten::relu(%y)                ->     block0():
@@ -249,14 +249,15 @@ func isWeight(v *ir.Value) bool {
 	return isPart(n) && isWeight(n.Input(0))
 }
 
-// isPart reports whether n gives parts of a tensor, or views of it, that constants tell.
+// isPart reports whether n gives parts of a tensor, or views of it, that constants tell. What gives the tensor itself or a copy gives another one in each call.
 func isPart(n *ir.Node) bool {
 	o := n.Operator()
 	if o == nil || o.Run == nil || len(n.Inputs()) == 0 || !isTensor(n.Input(0)) {
 		return false
 	}
 	s := o.Schema()
-	return s.Arguments[0].Alias != nil && !s.IsMutable() && !slices.ContainsFunc(n.Inputs()[1:], func(v *ir.Value) bool {
+	_, mayCopy := o.Fact("gives_argument")
+	return s.Arguments[0].Alias != nil && !mayCopy && !s.IsMutable() && !slices.ContainsFunc(n.Inputs()[1:], func(v *ir.Value) bool {
 		_, known := constant(v)
 		return !known
 	})
