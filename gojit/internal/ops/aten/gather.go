@@ -33,16 +33,8 @@ func bySize(size int, f1, f2, f4, f8, f16 func()) {
 // offsetsOf lists the memory offsets, in elements from the first, of all elements of a geometry in row-major order.
 func offsetsOf(shape, strides []int) []int {
 	offsets := []int{0}
-	var watch tensor.Watch
 	for d, n := range shape {
-		next := make([]int, 0, len(offsets)*n)
-		for _, base := range offsets {
-			watch.Did(n)
-			for i := range n {
-				next = append(next, base+i*strides[d])
-			}
-		}
-		offsets = next
+		offsets = extended(offsets, nil, n, strides[d])
 	}
 	return offsets
 }
