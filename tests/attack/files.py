@@ -94,6 +94,7 @@ def good_files() -> dict[str, list[bytes]]:
         "legacy": [(DATA / "saved_legacy.pt").read_bytes()],
         "jit": [written(lambda f: torch.jit.save(program, f)), written(lambda f: torch.jit.save(torch.jit.trace(nn.Conv2d(1, 2, 3), torch.ones(1, 1, 4, 4)), f))],
         "lite": [program._save_to_buffer_for_lite_interpreter(), program._save_to_buffer_for_lite_interpreter(_save_mobile_debug_info=True)],
+        "flat": [written(functools.partial(torch.jit.save_jit_module_to_flatbuffer, m, _extra_files={"notes": "text"})) for m in (program, torch.jit.script(nn.LSTM(2, 3)))],
         "pt2": [written(lambda f: torch.export.save(exported, f, extra_files={"notes": "text"}))],
         "safetensors": [torch.safetensors.save({"a": torch.ones(2, 3), "b": torch.zeros(3, dtype=torch.int64), "c": torch.empty(0, 2)}, {"k": "v"})],
         "package": [written(package)],
@@ -225,6 +226,20 @@ def change_bytes(data: bytes, rng: random.Random) -> tuple[bytes, str]:
     return bytes(out), f"{kind} at {at}"
 
 
+def change_words(data: bytes, rng: random.Random) -> tuple[bytes, str]:
+    """Some of the numbers of a FlatBuffer, which are aligned, are others: edges, those of another place, or near ones; or texts are."""
+    out, said = bytearray(data), []
+    for _ in range(rng.choice([1, 1, 1, 2, 5])):
+        size = rng.choice([2, 4, 4, 4, 8])
+        at, mask = rng.randrange(len(out) // size) * size, (1 << 8 * size) - 1
+        old = int.from_bytes(out[at : at + size], "little")
+        other = rng.randrange(len(out) // size) * size
+        new = rng.choice([rng.choice(EDGES), int.from_bytes(out[other : other + size], "little"), old + rng.randrange(-9, 10), old + 4 * rng.randrange(-9, 10), len(out) - at]) & mask
+        out[at : at + size] = new.to_bytes(size, "little")
+        said.append(f"{size} bytes at {at} are {new}, not {old}")
+    return bytes(out), "; ".join(said)
+
+
 def change_json(data: bytes, rng: random.Random) -> tuple[bytes, str]:
     text = data.decode("utf-8", "replace")
     pattern = rng.choice([r"-?\d+", r'"[^"\\]*"', r"\[[^\[\]]*\]"])
@@ -315,6 +330,9 @@ def change(format: str, data: bytes, rng: random.Random) -> tuple[bytes, str]:
         return struct.pack("<Q", length) + header + data[8 + struct.unpack_from("<Q", data)[0] :], text
     if format == "legacy":
         return change_pickles(data, rng) if rng.random() < 0.7 else change_bytes(data, rng)
+    if format == "flat":
+        how = rng.random()
+        return change_words(data, rng) if how < 0.7 else change_code(data, rng) if how < 0.85 else change_bytes(data, rng)
     if format == "package":  # its pickles and sources are trusted
         return change_archive(data, rng, lambda name: "/.data/" in name)
     return change_archive(data, rng, lambda name: True)
@@ -360,9 +378,15 @@ def load_lite(data: bytes) -> Any:
     return found
 
 
+def load_flat(data: bytes) -> Any:
+    with contextlib.suppress(RuntimeError, TypeError, ValueError):
+        torch.jit._serialization.get_flatbuffer_module_info(io.BytesIO(data))
+    return torch.jit.jit_module_from_flatbuffer(io.BytesIO(data))
+
+
 LOAD: dict[str, Callable[[bytes], Any]] = {
     "save": lambda data: torch.load(io.BytesIO(data)), "legacy": lambda data: torch.load(io.BytesIO(data)), "pickle": lambda data: torch.load(io.BytesIO(data)),
-    "jit": lambda data: torch.jit.load(io.BytesIO(data)), "lite": load_lite, "pt2": lambda data: torch.export.load(io.BytesIO(data)), "safetensors": torch.safetensors.load,
+    "jit": lambda data: torch.jit.load(io.BytesIO(data)), "lite": load_lite, "flat": load_flat, "pt2": lambda data: torch.export.load(io.BytesIO(data)), "safetensors": torch.safetensors.load,
     "package": lambda data: torch.package.PackageImporter(io.BytesIO(data)).load_pickle("p", "x.pkl"),
 }  # fmt: skip
 REFUSES: dict[str, tuple[type[BaseException], ...]] = {
@@ -370,7 +394,7 @@ REFUSES: dict[str, tuple[type[BaseException], ...]] = {
     "jit": (RuntimeError, ValueError, TypeError, AttributeError, NotImplementedError),
 }  # fmt: skip
 REFUSES["legacy"] = REFUSES["pickle"] = REFUSES["save"]
-REFUSES["lite"] = REFUSES["jit"]
+REFUSES["lite"] = REFUSES["flat"] = REFUSES["jit"]
 
 
 def use(x: Any, left: list[int], depth: int = 0) -> None:
@@ -490,7 +514,7 @@ class Part:
     def make(self, i: int) -> tuple[str, bytes, str]:
         """The format, the file, and how it was made."""
         rng = random.Random(f"{self.seed}:{i}")
-        format = rng.choice(["save"] * 4 + ["legacy", "jit", "jit", "jit", "lite", "pt2", "pt2", "safetensors", "package", "pickle", "pickle", "pickle"])
+        format = rng.choice(["save"] * 4 + ["legacy", "jit", "jit", "jit", "lite", "flat", "pt2", "pt2", "safetensors", "package", "pickle", "pickle", "pickle"])
         if format == "pickle":
             data = random_save(rng)
             return format, data, "made opcode by opcode"
@@ -547,6 +571,7 @@ def savers() -> dict[str, tuple[Callable[[str], Any], Callable[[str], Any]]]:
         "save": (lambda p: torch.save(weights, p), torch.load), "jit": (program.save, torch.jit.load), "pt2": (lambda p: torch.export.save(exported, p), torch.export.load),
         "safetensors": (lambda p: torch.safetensors.save_file(weights, p), torch.safetensors.load_file),
         "lite": (program._save_for_lite_interpreter, LITE._load_for_lite_interpreter),
+        "flat": (lambda p: torch.jit.save_jit_module_to_flatbuffer(program, p), torch.jit.jit_module_from_flatbuffer),
     }  # fmt: skip
 
 
