@@ -11,17 +11,25 @@ import (
 func (r *runner) sorted(m *autograd.Mode, args []value.Value, tensors []*tensor.Tensor, numbers []tensor.Scalar) (
 	_ []*tensor.Tensor, _ []tensor.Scalar, k kinds, ok bool) {
 	k.types = uint64(tensor.DefaultDType())
+	var on *tensor.Tensor // the first tensor, beside which the others are
 	for i, isTensor := range r.tensors {
 		switch v := args[i]; {
 		case isTensor:
 			recorded, ok := plain(m, v)
 			if !ok {
 				if !v.IsTensor() || v.Tensor().Device().Type != tensor.Meta {
-					r.tell("a tangent or another mode goes through them, or a tensor is not on the CPU")
+					r.tell("a tangent or another mode goes through them, or a tensor has no elements that kernels read")
 				}
 				return nil, nil, k, false
 			}
 			t := v.Tensor()
+			switch {
+			case on == nil:
+				on = t
+			case t.Device() != on.Device():
+				r.tell("their tensors are on several devices")
+				return nil, nil, k, false
+			}
 			if recorded {
 				k.needs |= 1 << len(tensors)
 			}
@@ -76,7 +84,7 @@ func (r *runner) runOn(m *autograd.Mode, k kinds, tensors []*tensor.Tensor, numb
 
 // plain reports whether v is a tensor that kernels read as it is, and whether what is computed from it is recorded.
 func plain(m *autograd.Mode, v value.Value) (recorded, ok bool) {
-	if !v.IsTensor() || v.Tensor().Device().Type != tensor.CPU || m.IsCasting() {
+	if !v.IsTensor() || v.Tensor().Device().Type == tensor.Meta || m.IsCasting() {
 		return false, false
 	}
 	return m.Groups(v.Tensor())

@@ -274,12 +274,26 @@ func runKernel(p *launch.Program, tensors []*tensor.Tensor, params []tensor.Scal
 			tensors[1+i] = must(t.ToDevice(device))
 		}
 	}
-	backend, ok := must(tensor.BackendOf(device)).(kernel.Runner)
-	check(ok, "the device %s runs no kernels", device)
-	succeed(backend.Run(p.Kernel(), tensors, params))
+	succeed(runThere(p, tensors, params))
+}
+
+// runThere runs a program over tensors of one device.
+func runThere(p *launch.Program, tensors []*tensor.Tensor, params []tensor.Scalar) error {
+	b, err := tensor.BackendOf(tensors[0].Device())
+	if err != nil {
+		return err
+	}
+	runner, ok := b.(kernel.Runner)
+	if !ok {
+		return source.Errorf(source.NotImplementedError, source.Range{}, "the device %s runs no kernels", tensors[0].Device())
+	}
+	if err := runner.Run(p.Kernel(), tensors, params); err != nil {
+		return err
+	}
 	for i := range p.Kernel().Outputs {
 		tensors[i].NoteDeviceWrite()
 	}
+	return nil
 }
 
 // emptyAmong is empty for a result of tensors: on the device of the first that is away.

@@ -191,8 +191,12 @@ func (p *part) run(f *Fused, operands []*tensor.Tensor, shape []int, numbers []t
 	if !ok {
 		return false
 	}
+	on := tensor.Device{}
+	if len(reads) > 0 {
+		on = reads[0].Device()
+	}
 	for i, v := range p.gives {
-		t, err := newLike(like, shape, f.dtype(v))
+		t, err := newLike(like, shape, f.dtype(v), on)
 		if err != nil {
 			return false
 		}
@@ -203,15 +207,23 @@ func (p *part) run(f *Fused, operands []*tensor.Tensor, shape []int, numbers []t
 	for _, i := range p.params {
 		given = append(given, numbers[i])
 	}
+	if operands[0].OnDevice() {
+		return runThere(p.program, operands, given) == nil // what the operators one by one fail with, too
+	}
 	p.program.Run(operands, given)
 	return true
 }
 
-func newLike(like *tensor.Tensor, shape []int, d tensor.DType) (*tensor.Tensor, error) {
-	if like == nil {
+func newLike(like *tensor.Tensor, shape []int, d tensor.DType, on tensor.Device) (*tensor.Tensor, error) {
+	switch {
+	case like == nil && on.Type == tensor.CPU:
 		return tensor.Empty(shape, d)
+	case like == nil:
+		return tensor.EmptyOn(on, shape, d)
+	case on.Type == tensor.CPU:
+		return tensor.EmptyFormat(like, d, tensor.PreserveFormat)
 	}
-	return tensor.EmptyFormat(like, d, tensor.PreserveFormat)
+	return tensor.EmptyFormatOn(on, like, d, tensor.PreserveFormat)
 }
 
 // layout returns the tensor that results lie like, nil where they are contiguous. ok is false where the tensors of the

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -59,6 +60,9 @@ func (r *Reduced) Run(inputs []*tensor.Tensor, numbers []tensor.Scalar, results 
 	if outer == 0 || n == 0 {
 		return false
 	}
+	if inputs[0].OnDevice() {
+		return r.runThere(inputs, numbers, results, shape, from)
+	}
 	var rows [MostFused]launch.Row
 	gives := len(r.whole.gives)
 	for i, v := range r.whole.reads {
@@ -71,13 +75,7 @@ func (r *Reduced) Run(inputs []*tensor.Tensor, numbers []tensor.Scalar, results 
 		rows[i] = launch.RowOf(results[i], n)
 	}
 	var room [8]int
-	kept := append(room[:0], shape[:from]...)
-	if r.how.Keep {
-		for range len(shape) - from {
-			kept = append(kept, 1)
-		}
-	}
-	out := empty(kept, r.f.dtype(r.by()))
+	out := empty(r.how.kept(room[:0], shape, from), r.f.dtype(r.by()))
 	rows[gives-1] = launch.SingleOf(out)
 	var params [8]tensor.Scalar
 	given := params[:0]
@@ -92,6 +90,88 @@ func (r *Reduced) Run(inputs []*tensor.Tensor, numbers []tensor.Scalar, results 
 	}
 	results[gives-1] = out
 	return true
+}
+
+// kept appends the shape of what is left of a shape whose dimensions are reduced from one on.
+func (h *Reduction) kept(room, shape []int, from int) []int {
+	room = append(room, shape[:from]...)
+	if h.Keep {
+		for range len(shape) - from {
+			room = append(room, 1)
+		}
+	}
+	return room
+}
+
+// runThere is Run on a device, which reduces the last dimension of matrices.
+func (r *Reduced) runThere(inputs []*tensor.Tensor, numbers []tensor.Scalar, results []*tensor.Tensor, shape []int, from int) bool {
+	on, last := inputs[0].Device(), len(r.whole.gives)-1
+	outer, n := numelOf(shape[:from]), numelOf(shape[from:])
+	var operands, made []*tensor.Tensor
+	for i, v := range r.whole.gives {
+		own, rows := shape, []int{outer, n}
+		if i == last {
+			own, rows = r.how.kept(nil, shape, from), []int{outer, 1}
+		}
+		t, err := tensor.EmptyOn(on, own, r.f.dtype(v))
+		if err != nil {
+			return false
+		}
+		asRows, err := t.View(rows...)
+		if err != nil {
+			return false
+		}
+		made, operands = append(made, t), append(operands, asRows)
+	}
+	for _, v := range r.whole.reads {
+		t, ok := matrixOf(inputs[v], shape, from)
+		if !ok {
+			return false
+		}
+		operands = append(operands, t)
+	}
+	var params []tensor.Scalar
+	for _, i := range r.whole.params {
+		params = append(params, numbers[i])
+	}
+	if runThere(r.whole.program, operands, params) != nil {
+		return false // what the operators one by one fail with, too
+	}
+	if r.how.Mean {
+		total := made[last]
+		if made[last] = tryDivideBy(total, n); made[last] == nil {
+			return false
+		}
+		total.Release()
+	}
+	copy(results, made)
+	return true
+}
+
+// tryDivideBy divides by a number of elements; it returns nil where the device has no memory for that.
+func tryDivideBy(t *tensor.Tensor, n int) (quotient *tensor.Tensor) {
+	var err error
+	defer source.Catch(&err)
+	return divideBy(t, tensor.Int(int64(n)))
+}
+
+// matrixOf returns an operand as a matrix that broadcasts to the rows and columns into which a shape is cut before a dimension.
+func matrixOf(t *tensor.Tensor, shape []int, from int) (matrix *tensor.Tensor, ok bool) {
+	rows, columns := 1, 1
+	lead := len(shape) - t.Dim()
+	for d, n := range t.Shape() {
+		if lead+d < from {
+			rows *= n
+		} else {
+			columns *= n
+		}
+	}
+	outer, n := numelOf(shape[:from]), numelOf(shape[from:])
+	if !t.IsContiguous() || rows != 1 && rows != outer || columns != 1 && columns != n {
+		return nil, false
+	}
+	matrix, err := t.View(rows, columns)
+	return matrix, err == nil
 }
 
 // by is the value that is reduced.

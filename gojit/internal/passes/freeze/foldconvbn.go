@@ -166,7 +166,7 @@ func foldedWeights(conv, norm *value.Object) (weight, bias *tensor.Tensor, ok bo
 		scale = k.binary("aten::mul.Tensor", scale, factor)
 	}
 	if bias = read(conv, "bias"); bias == nil {
-		bias = k.zeros(channels, weight.DType())
+		bias = k.zeros(weight)
 	}
 	bias = k.binary("aten::mul.Tensor", k.binary("aten::sub.Tensor", bias, mean), scale)
 	if shift := read(norm, "bias"); shift != nil {

@@ -155,12 +155,10 @@ func (c *calculator) perChannel(t *tensor.Tensor, channels, dims int) *tensor.Te
 	return c.run("aten::reshape", value.OfTensor(t), value.OfList(value.Ints(shape)))
 }
 
-func (c *calculator) zeros(n int, d tensor.DType) *tensor.Tensor {
-	t, err := tensor.Zeros([]int{n}, d)
-	if err != nil {
-		c.failed = true
-	}
-	return t
+// zeros returns a zero for each channel of the weights of a convolution, of the type and on the device of the weights.
+func (c *calculator) zeros(weight *tensor.Tensor) *tensor.Tensor {
+	shape := value.OfList(value.Ints([]int{weight.Size(0)}))
+	return c.run("aten::new_zeros", value.OfTensor(weight), shape, value.None, value.None, value.None, value.None)
 }
 
 // replace gives the convolution other constants, called as before with a suffix.
@@ -203,7 +201,7 @@ func foldBatchNorm(c *convolution, n *ir.Node) bool {
 	}
 	bias := c.bias
 	if bias == nil {
-		bias = k.zeros(c.channels(), c.weight.DType())
+		bias = k.zeros(c.weight)
 	}
 	bias = k.binary("aten::mul.Tensor", k.binary("aten::sub.Tensor", bias, mean), scale)
 	switch shift := constantTensor(n.Input(2)); {
@@ -242,7 +240,7 @@ func (c *convolution) channelOperand(k *calculator, n *ir.Node) *tensor.Tensor {
 	}
 	switch v.Kind() {
 	case value.KindInt, value.KindFloat:
-		full := k.run("aten::add.Scalar", value.OfTensor(k.zeros(c.channels(), c.weight.DType())), v, value.Int(1))
+		full := k.run("aten::add.Scalar", value.OfTensor(k.zeros(c.weight)), v, value.Int(1))
 		if full == nil || full.DType() != c.weight.DType() {
 			return nil
 		}
@@ -257,7 +255,7 @@ func (c *convolution) channelOperand(k *calculator, n *ir.Node) *tensor.Tensor {
 				return nil
 			}
 		}
-		channels := k.run("aten::reshape", value.OfTensor(k.zeros(c.channels(), c.weight.DType())), value.OfList(value.Ints(c.channelShape())))
+		channels := k.run("aten::reshape", value.OfTensor(k.zeros(c.weight)), value.OfList(value.Ints(c.channelShape())))
 		full := k.binary("aten::add.Tensor", channels, t)
 		if full == nil || full.DType() != c.weight.DType() {
 			return nil
@@ -290,7 +288,7 @@ func foldAddition(c *convolution, n *ir.Node) bool {
 	operand = k.run("aten::mul.Scalar", value.OfTensor(operand), alpha)
 	bias := c.bias
 	if bias == nil {
-		bias = k.zeros(c.channels(), c.weight.DType())
+		bias = k.zeros(c.weight)
 	}
 	suffix := strings.TrimPrefix(n.Kind(), "aten::")
 	if bias = k.binary("aten::"+suffix+".Tensor", bias, operand); k.failed || bias.DType() != c.weight.DType() {
