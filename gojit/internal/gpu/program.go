@@ -61,7 +61,7 @@ func NewProgram(v *Device, k *kernel.Kernel) (*Program, error) {
 	}
 	entries := []string{"elements"}
 	if s.IsReduction() {
-		entries = []string{"lanes", "fold", "join"} // in the order in which they run
+		entries = []string{"lanes", "fold", "join", "rows"} // in the order in which they run; the last does it all for rows of one block
 	}
 	m, err := v.compileModule(s.Text, entries...)
 	if err != nil {
@@ -139,8 +139,12 @@ func (p *Program) launch(w *walk) error {
 // partialBytes bounds the memory of the partial results of a reduction.
 const partialBytes = 1 << 28
 
-// launchReduction runs over as many rows at once as have room for their partial results.
+// launchReduction runs over rows of one block, or over as many rows at once as have room for their partial results.
 func (p *Program) launchReduction(w *walk) error {
+	if w.blocks == 1 {
+		atOnce := int64(cuda.Width / p.source.Lanes)
+		return p.device.launch(p.entry[3], (w.rows+atOnce-1)/atOnce, w.words(p.source))
+	}
 	lanes := int64(p.source.Lanes)
 	row := w.blocks * lanes * 8
 	most := max(1, min(w.rows, partialBytes/row))

@@ -92,5 +92,5 @@ func elements(t *tensor.Tensor) []byte {
 		return nil
 	}
 	size := t.DType().Size()
-	return t.Storage().Bytes()[t.Offset()*size:][:t.Numel()*size:t.Numel()*size]
+	return t.Storage().Bytes()[t.Offset()*size:][: t.Numel()*size : t.Numel()*size]
 }

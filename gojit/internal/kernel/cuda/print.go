@@ -231,9 +231,10 @@ func (p *printer) body(index, at string) {
 
 // reduction writes the entry points of a kernel that reduces. "lanes" has a thread for each lane of each block of each row and leaves
 // its partial results in memory, "fold" one for each block, which adds the upper half of the lanes to the lower until one is left,
-// "join" one for each row, which combines the blocks from the first to the last.
+// "join" one for each row, which combines the blocks from the first to the last. "rows" does all that at once for rows of one block.
 func (p *printer) reduction() {
 	s := p.source
+	p.rows()
 	p.open("KERNEL(lanes)")
 	p.open("for (i64 t = FIRST; t < a.rows * a.blocks * %d; t += STEP)", s.Lanes)
 	p.line("const i64 lane = t %% %d, block = t / %d %% a.blocks, end = (block + 1) * %d;", s.Lanes, s.Lanes, s.Block)
@@ -286,6 +287,58 @@ func (p *printer) reduction() {
 	}
 	p.close()
 	p.close()
+}
+
+// rows writes the entry point for rows of one block: as many of them as there are threads for are reduced together.
+func (p *printer) rows() {
+	s := p.source
+	p.line("#define WIDTH %d", Width)
+	p.open("BLOCKS(rows)")
+	for r := range s.Reduces {
+		_, t := p.reduced(r)
+		p.line("SHARED %s r%d[WIDTH];", typeName(t), r)
+	}
+	p.open("THREADS")
+	p.line("const i64 row = a.first + BLOCK * %d + thread / %d;", Width/s.Lanes, s.Lanes)
+	for r := range s.Reduces {
+		o, t := p.reduced(r)
+		p.line("%s own%d = %s;", typeName(t), r, constant(t, o.Reduce.Identity(t)))
+	}
+	p.open("if (row < a.rows)")
+	p.line("char *at[%d];", s.Operands)
+	p.line("place(&a, row, at);")
+	p.open("for (i64 i = thread %% %d; i < a.n; i += %d)", s.Lanes, s.Lanes)
+	p.body("i", "(at[%[1]d] + i * a.run[%[1]d])")
+	for r := range s.Reduces {
+		o, t := p.reduced(r)
+		p.line("own%d = %s;", r, p.binary(o.Reduce.Op(), t, fmt.Sprintf("own%d", r), fmt.Sprintf("v%d", o.Value)))
+	}
+	p.close()
+	p.close()
+	for r := range s.Reduces {
+		p.line("r%d[thread] = own%d;", r, r)
+	}
+	p.close()
+	p.line("for (int n = %d; n > 0; n /= 2)", s.Lanes/2)
+	p.indent++
+	p.open("THREADS if (thread %% %d < n)", s.Lanes)
+	for r := range s.Reduces {
+		o, t := p.reduced(r)
+		p.line("r%d[thread] = %s;", r, p.binary(o.Reduce.Op(), t, fmt.Sprintf("r%d[thread]", r), fmt.Sprintf("r%d[thread + n]", r)))
+	}
+	p.close()
+	p.indent--
+	p.open("THREADS if (thread %% %d == 0 && a.first + BLOCK * %d + thread / %d < a.rows)", s.Lanes, Width/s.Lanes, s.Lanes)
+	p.line("char *at[%d];", s.Operands)
+	p.line("place(&a, a.first + BLOCK * %d + thread / %d, at);", Width/s.Lanes, s.Lanes)
+	for r, i := range s.Reduces {
+		o, t := p.reduced(r)
+		p.line("const %s v%d = r%d[thread];", typeName(t), r, r)
+		p.store(o.DType, fmt.Sprintf("at[%d]", i), fmt.Sprintf("v%d", r), t)
+	}
+	p.close()
+	p.close()
+	p.line("")
 }
 
 // reduced returns an output that reduces and the type of its value.

@@ -59,8 +59,10 @@ func RoutineText(r *kernel.Routine) (string, error) {
 		switch kernel.ComputeType(r.Types[0]) {
 		case tensor.Float32:
 			p.line("#define MULTIPLY_ADD(x, y, z) fmaf(x, y, z)")
+			p.line("#define EXP(x) expf(x)\n#define LOG(x) logf(x)\n#define SQRT(x) sqrtf(x)")
 		case tensor.Float64:
 			p.line("#define MULTIPLY_ADD(x, y, z) fma(x, y, z)")
+			p.line("#define EXP(x) exp(x)\n#define LOG(x) log(x)\n#define SQRT(x) sqrt(x)")
 		default:
 			p.line("#define MULTIPLY_ADD(x, y, z) (C0)((x) * (y) + (z))")
 		}

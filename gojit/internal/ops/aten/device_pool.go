@@ -7,23 +7,22 @@ import (
 
 // onDevice runs a routine of pooling over windows of planes of size in: one of the tensors is the pooled one, and the other has a number for each window.
 func (p *pooling) onDevice(text, entry string, how kernel.ReduceOp, in []int, threads int, first, second *tensor.Tensor, includePad bool, override int, more ...*tensor.Tensor) {
-	var list []int
-	numbers := []int64{1, 1, 1, 1, 1, 1, 0, int64(override)}
+	numbers := []int64{1, 1, 1, 1, 1, 1, 0, int64(override), 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1}
 	lead := 3 - p.n
-	for range lead {
-		list = append(list, 0, 1, 1, 1)
-	}
 	for d, windows := range p.windows {
 		numbers[lead+d], numbers[3+lead+d] = int64(in[d]), int64(len(windows))
-		for _, w := range windows {
-			list = append(list, w.lo, w.hi, w.step, w.padded)
+		own := numbers[8+4*(lead+d):]
+		if len(p.kernel) > 0 {
+			own[0], own[1], own[2], own[3] = int64(p.kernel[d]), int64(p.stride[d]), int64(p.padding[d]), int64(p.dilation[d])
+		} else {
+			own[1] = 0 // divided
 		}
 	}
 	if includePad {
 		numbers[6] = 1
 	}
 	r := kernel.Routine{Text: text, Entry: entry, Types: []tensor.DType{first.DType()}, Combine: how, Threads: threads}
-	succeed(launchRoutine(r, append([]*tensor.Tensor{first, second, onDeviceOf(first, list, len(list))}, more...), numbers...))
+	succeed(launchRoutine(r, append([]*tensor.Tensor{first, second}, more...), numbers...))
 }
 
 // maxPoolOnDevice is maxPool on a device.

@@ -26,6 +26,9 @@ func batchStatistics(x *tensor.Tensor) (mean, variance *tensor.Tensor) {
 	for d := 2; d < x.Dim(); d++ {
 		dims = append(dims, d)
 	}
+	if x.OnDevice() && x.DType().IsFloating() {
+		return batchStatisticsOnDevice(x)
+	}
 	work := kernel.ComputeType(x.DType())
 	variance, mean = wideMoments(x, dims, 0, false, false)
 	return to(mean, work), to(variance, work)
@@ -55,6 +58,13 @@ func batchNorm(x, weight, bias, runningMean, runningVar *tensor.Tensor, training
 		mean, variance = runningMean, runningVar
 	}
 	work := kernel.ComputeType(x.DType())
+	if x.OnDevice() && x.DType().IsFloating() {
+		out = normalizeChannelsOnDevice(x, mean, variance, weight, bias, eps)
+		if !training {
+			return out, emptyBeside(x, []int{0}, work), emptyBeside(x, []int{0}, work)
+		}
+		return out, mean, inverseDeviation(variance, eps)
+	}
 	invStd = inverseDeviation(to(variance, work), eps)
 	scale := invStd
 	if weight != nil {
@@ -110,13 +120,18 @@ func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps f
 	checkLayerNorm(x, shape, weight, bias)
 	lead := x.Dim() - len(shape)
 	work := kernel.ComputeType(x.DType())
-	rows := contiguous(to(x, work))
 	n := numelOf(shape)
 	statShape := slices.Clone(x.Shape())
 	for d := lead; d < x.Dim(); d++ {
 		statShape[d] = 1
 	}
-	out, mean, invStd = emptyBeside(x, x.Shape(), work), emptyBeside(x, statShape, work), emptyBeside(x, statShape, work)
+	mean, invStd = emptyBeside(x, statShape, work), emptyBeside(x, statShape, work)
+	if x.OnDevice() && x.DType().IsFloating() && n > 0 {
+		out = emptyBeside(x, x.Shape(), x.DType())
+		normalizeOnDevice(x, n, weight, bias, out, mean, invStd, eps)
+		return out, mean, invStd
+	}
+	out = emptyBeside(x, x.Shape(), work)
 	if x.IsHollow() {
 		return to(out, x.DType()), mean, invStd
 	}
@@ -125,7 +140,7 @@ func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps f
 		tensor.Fill(invStd, tensor.Float(math.NaN()))
 		return to(out, x.DType()), mean, invStd
 	}
-	w, b := vectorOf(weight, work), vectorOf(bias, work)
+	rows, w, b := contiguous(to(x, work)), vectorOf(weight, work), vectorOf(bias, work)
 	if work == tensor.Float32 {
 		normalizeRows[float32](rows.Numel()/n, n, rows, w, b, out, mean, invStd, eps)
 	} else {

@@ -101,6 +101,9 @@ func softmax(t *tensor.Tensor, dim int) *tensor.Tensor {
 	if t.IsHollow() {
 		return emptyBeside(t, t.Shape(), t.DType())
 	}
+	if t.OnDevice() {
+		return exponentialsOnDevice("softmax", t, dim)
+	}
 	if t.DType() == tensor.Float64 {
 		return softmaxRows[float64](t, dim, tensor.Float64)
 	}
@@ -162,6 +165,9 @@ func logSoftmax(t *tensor.Tensor, dim int) *tensor.Tensor {
 	floatRows("log_softmax", t, dim)
 	if t.IsHollow() {
 		return emptyBeside(t, t.Shape(), t.DType())
+	}
+	if t.OnDevice() {
+		return exponentialsOnDevice("log_softmax", t, dim)
 	}
 	if t.DType() == tensor.Float64 {
 		return logSoftmaxRows[float64](t, dim, tensor.Float64)

@@ -1,22 +1,24 @@
-/* Reductions of windows over three dimensions, a thread for each result. Tensors: result, source, windows (beginning, end, step and size with
-   padding for each result along each dimension, one dimension after another), places; numbers: sizes of the source, of the result, whether the
-   padding counts, and a divisor that takes the place of the size. */
+/* Reductions of windows over three dimensions, a thread for each result. Tensors: result, source, places; numbers: sizes of the source, of the
+   result, whether the padding counts, a divisor that takes the place of the size, and for each dimension kernel, stride, padding and dilation, or
+   a stride of 0 where the dimension is divided into windows of nearly equal size. */
 typedef struct { i64 from[3], to[3], by[3], size; } Window;
 
 DEVICE Window window_of(const Args *a, i64 place) {
-	const i64 *out = a->number + 3, *windows[3];
 	Window w;
-	windows[0] = (const i64 *)a->at[2];
-	windows[1] = windows[0] + 4 * out[0];
-	windows[2] = windows[1] + 4 * out[1];
 	w.size = 1;
 	for (int d = 2; d >= 0; d--) {
-		const i64 *own = windows[d] + 4 * (place % out[d]);
-		w.from[d] = own[0];
-		w.to[d] = own[1];
-		w.by[d] = own[2];
-		w.size *= a->number[6] ? own[3] : (own[1] - own[0] + own[2] - 1) / own[2];
-		place /= out[d];
+		const i64 in = a->number[d], out = a->number[3 + d], *own = a->number + 8 + 4 * d, i = place % out, lo = i * own[1] - own[2];
+		i64 padded = MIN(lo + own[0], in + own[2]) - lo;
+		w.from[d] = lo < 0 ? lo + (own[3] - 1 - lo) / own[3] * own[3] : lo;
+		w.to[d] = MIN(lo + own[3] * (own[0] - 1) + 1, in);
+		w.by[d] = own[3];
+		if (own[1] == 0) {
+			w.from[d] = i / out * in + i % out * in / out;
+			w.to[d] = ((i + 1) * in + out - 1) / out;
+			padded = w.to[d] - w.from[d];
+		}
+		w.size *= a->number[6] ? padded : (w.to[d] - w.from[d] + w.by[d] - 1) / w.by[d];
+		place /= out;
 	}
 	if (a->number[7] != 0)
 		w.size = a->number[7];

@@ -12,6 +12,6 @@ KERNEL(largest) {
 			}
 		}
 		store0((T0 *)a.at[0] + i, most);
-		((i64 *)a.at[3])[i] = place;
+		((i64 *)a.at[2])[i] = place;
 	}
 }
