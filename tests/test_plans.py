@@ -113,10 +113,7 @@ def test_as_eager(name, way):
         for shape in [(2, 8, 16, 20), (1, 8, 16, 20), (3, 8, 24, 16), (2, 8, 16, 20)]:
             x = torch.randn(*shape)
             assert_same(compiled(x), m(x))
-        if (name, way) == ("wide", "traced"):
-            assert "fewer products" in str(torch.jit.explain(compiled.forward))
-        else:
-            assert is_planned(compiled, x)
+        assert is_planned(compiled, x)
         x = x.to(memory_format=torch.channels_last)
         assert_same(compiled(x), m(x))
     with torch.inference_mode():
@@ -641,16 +638,69 @@ def test_weights_that_are_parts_of_parameters():
         torch.testing.assert_close(compiled(x), m(x))
 
 
-def test_nets_whose_operators_take_fewer_products():
-    """Where operators make convolutions with fewer products than plans of weights that may change do, these run; explain says so."""
-    m, x = seeded(nn.Sequential(nn.Conv2d(32, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.Conv2d(32, 32, 3, padding=1))), torch.randn(2, 32, 20, 20)
-    compiled = torch.jit.script(m)
+class Smooth(nn.Module):
+    """Convolutions of 3 by 3 over enough channels for the small algorithm, with all that is done to their sums."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = (nn.Conv2d(32, 32, 3, padding=padding, bias=padding == 1) for padding in (1, 2, 0))
+        self.norm, self.other = nn.BatchNorm2d(32), nn.BatchNorm2d(32)
+
+    def forward(self, x):
+        y = torch.relu(self.norm(self.a(x)) + x)
+        return F.silu(self.other(self.c(F.relu(self.b(y))))) * 0.5 + y
+
+
+@pytest.mark.parametrize("way", ["scripted", "traced", "frozen"])
+def test_convolutions_with_fewer_products(way):
+    """Plans make convolutions of 3 by 3 of weights that may change by the algorithm that operators take: for several sizes and layouts, after writes to
+    weights, and alike for any number of threads."""
+    m, x = seeded(Smooth()), torch.randn(2, 32, 19, 22)
     with torch.no_grad():
-        torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
-        near = x.to(memory_format=torch.channels_last)
-        torch.testing.assert_close(compiled(near), m(x), rtol=1e-5, atol=1e-5)
-        torch.testing.assert_close(torch.jit.freeze(compiled)(x), m(x), rtol=1e-4, atol=1e-4)
-        assert "fewer products" in str(torch.jit.explain(compiled.forward))
+        compiled = torch.jit.trace(m, x) if way == "traced" else torch.jit.script(m)
+        if way == "frozen":
+            compiled = torch.jit.freeze(compiled)
+        for shape in [(2, 32, 19, 22), (1, 32, 12, 40), (2, 32, 19, 22), (1, 32, 4, 3)]:
+            x = torch.randn(*shape)
+            assert_same(compiled(x), m(x))
+            assert_same(compiled(x.to(memory_format=torch.channels_last)), m(x.to(memory_format=torch.channels_last)))
+        assert is_planned(compiled, x)
+        x = torch.randn(3, 32, 30, 31)
+        first = compiled(x)
+        threads = torch.get_num_threads()
+        for n in (1, 2, 3):
+            torch.set_num_threads(n)
+            assert torch.equal(compiled(x), first)
+        torch.set_num_threads(threads)
+        if way != "frozen":
+            m.a.weight.mul_(2)
+            m.other.running_mean.add_(0.25)
+            m.c.weight = nn.Parameter(m.c.weight.flip(0))
+            if way == "scripted":
+                compiled.c.weight = m.c.weight
+            else:
+                compiled = torch.jit.trace(m, x)
+            assert_same(compiled(x), m(x))
+
+
+def test_infinities_stay_where_they_are():
+    """The small algorithm would spread what is not finite over a patch: such calls take the definition, and later ones do not."""
+    m = seeded(nn.Sequential(nn.Conv2d(32, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 48, 3, padding=1), nn.Sigmoid()))
+    with torch.no_grad():
+        compiled = torch.jit.script(m)
+        x = torch.randn(1, 32, 20, 20)
+        before = compiled(x)
+        for bad in (float("nan"), float("inf"), -float("inf")):
+            y = x.clone()
+            y[0, 3, 10, 10] = bad
+            want, got = m(y), compiled(y)
+            assert torch.equal(torch.isnan(got), torch.isnan(want)) and torch.isnan(want).sum() <= 25 * 48
+            torch.testing.assert_close(got, want, equal_nan=True, rtol=1e-4, atol=1e-5)
+            assert torch.equal(compiled(x), before)
+        m[0].weight[0, 0, 0, 0] = float("nan")
+        torch.testing.assert_close(compiled(x), m(x), equal_nan=True, rtol=1e-4, atol=1e-5)
+        assert is_planned(compiled, x)
+
 
 
 def test_ranks_that_optional_operands_give():
