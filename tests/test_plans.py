@@ -1,6 +1,7 @@
 """Regions of operators on images run by plans: the same results as eager modules, whatever changes between the calls."""
 
 import io
+import typing
 
 import numpy as np
 import pytest
@@ -716,3 +717,93 @@ def test_ranks_that_optional_operands_give():
     with torch.no_grad():
         for low, added in [(torch.zeros(3, 4), 1000), (torch.zeros(2, 3, 4), 0), (torch.zeros(4), 1000)]:
             torch.testing.assert_close(f(x, w, low)[0], torch.clamp(x, low) + added)
+
+
+@pytest.mark.parametrize("way", ["linear", "matmul"])
+def test_rows_of_four_dimensions_that_are_turned_next(way):
+    """The result of a product with a matrix of weights was read as if it lay turned already."""
+
+    class Turned(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.c = nn.Linear(5, 6), nn.Linear(6, 6), nn.Parameter(torch.randn(5, 6))
+
+        def forward(self, x):
+            return self.b(self.a(x).transpose(1, 2))
+
+    class Multiplied(Turned):
+        def forward(self, x):
+            return self.b(torch.matmul(x, self.c).transpose(-2, -3))
+
+    m, x = seeded(Turned() if way == "linear" else Multiplied()), torch.randn(2, 3, 4, 5)
+    with torch.no_grad():
+        compiled = torch.jit.script(m)
+        for _ in range(3):
+            torch.testing.assert_close(compiled(x), m(x))
+        assert is_planned(compiled, x)
+
+
+class Attending(nn.Module):
+    """The operator that attention of layers is made of, over heads of batches, or over both as one dimension."""
+
+    def __init__(self, joined):
+        super().__init__()
+        self.q, self.k, self.v, self.out, self.joined = nn.Linear(32, 32), nn.Linear(32, 32), nn.Linear(32, 48), nn.Linear(48, 32), joined
+
+    def split(self, x):
+        if self.joined:
+            return x.contiguous().view(x.size(0), x.size(1) * 4, x.size(2) // 4).transpose(0, 1)
+        return x.view(x.size(0), x.size(1), 4, x.size(2) // 4).transpose(1, 2)
+
+    def forward(self, x, y, mask: typing.Optional[torch.Tensor] = None):
+        z = F._scaled_dot_product_attention(self.split(self.q(x)), self.split(self.k(y)), self.split(self.v(y)), mask, 0.0, False, False)[0]
+        z = z.transpose(0, 1) if self.joined else z.transpose(1, 2)
+        return self.out(z.contiguous().view(x.size(0), x.size(1), 48))
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_attention_is_a_step(joined):
+    m = seeded(Attending(joined))
+    x, y = torch.randn(3, 7, 32), torch.randn(3, 5, 32)
+    masks = [None]
+    if not joined:
+        masks += [torch.randn(7, 5), torch.randn(3, 1, 1, 5), torch.rand(7, 5) > 0.2, torch.rand(3, 4, 7, 5) > 0.2, torch.randn(5), torch.randn(7, 1)]
+        masks[3][2] = False
+    else:
+        y = torch.randn(3, 7, 32)
+        masks += [torch.randn(3, 3), torch.randn(28, 1, 3), torch.rand(28, 3, 3) > 0.3]
+    with torch.no_grad():
+        for mask in masks:
+            compiled = torch.jit.script(m)
+            for _ in range(3):
+                torch.testing.assert_close(compiled(x, y, mask), m(x, y, mask), equal_nan=True, rtol=1e-5, atol=1e-5)
+            text = str(torch.jit.explain(compiled))
+            assert is_planned(compiled, x)
+            assert "attention %" in text or mask is not None and mask.size(-1) == 1 and "_scaled_dot_product_attention %" in text
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_multihead_attention_is_one_plan(masked):
+    """Branches of the layer hang on numbers of dimensions of what was transposed and taken from a list, and on a constant condition of a dropout."""
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.norm = nn.MultiheadAttention(32, 4, dropout=0.1, batch_first=True), nn.LayerNorm(32)
+
+        def forward(self, x, mask: typing.Optional[torch.Tensor] = None):
+            return self.norm(x + self.a(x, x, x, attn_mask=mask, need_weights=False)[0])
+
+    m, x = seeded(Layer()), torch.randn(2, 6, 32)
+    mask = torch.triu(torch.full((6, 6), float("-inf")), 1) if masked else None
+    with torch.no_grad():
+        compiled = torch.jit.script(m)
+        for n in (6, 6, 9):
+            x, mask = torch.randn(2, n, 32), torch.triu(torch.full((n, n), float("-inf")), 1) if masked else None
+            torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)
+        text = str(torch.jit.explain(compiled))
+        if not masked:  # a branch asks for the type of the mask
+            last = text[text.rindex("by one plan") :]
+            assert all(step in last for step in ("attention %", "add %", "layer_norm %")), text
+        x, mask = x[0], None  # another number of dimensions: the other body
+        torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)

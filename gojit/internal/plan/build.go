@@ -115,7 +115,7 @@ func (b *builder) step(i int) error {
 	case n.kind == recurrence:
 		b.recurrent(i)
 		return nil
-	case n.kind == product && b.attention(i), n.kind == product && b.linear(i), n.kind == product && b.multiply(i):
+	case n.kind == attending && b.attend(i), n.kind == product && b.attention(i), n.kind == product && b.linear(i), n.kind == product && b.multiply(i):
 		return nil
 	case n.kind == rowwise && b.rowwise(i), n.kind == windowed && b.window(i), n.kind == joined && b.join(i), n.kind == lookup && b.lookUp(i):
 		return nil
