@@ -1,6 +1,7 @@
 """Regions of operators on images run by plans: the same results as eager modules, whatever changes between the calls."""
 
 import io
+import typing
 
 import numpy as np
 import pytest
@@ -113,10 +114,7 @@ def test_as_eager(name, way):
         for shape in [(2, 8, 16, 20), (1, 8, 16, 20), (3, 8, 24, 16), (2, 8, 16, 20)]:
             x = torch.randn(*shape)
             assert_same(compiled(x), m(x))
-        if (name, way) == ("wide", "traced"):
-            assert "fewer products" in str(torch.jit.explain(compiled.forward))
-        else:
-            assert is_planned(compiled, x)
+        assert is_planned(compiled, x)
         x = x.to(memory_format=torch.channels_last)
         assert_same(compiled(x), m(x))
     with torch.inference_mode():
@@ -641,16 +639,69 @@ def test_weights_that_are_parts_of_parameters():
         torch.testing.assert_close(compiled(x), m(x))
 
 
-def test_nets_whose_operators_take_fewer_products():
-    """Where operators make convolutions with fewer products than plans of weights that may change do, these run; explain says so."""
-    m, x = seeded(nn.Sequential(nn.Conv2d(32, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.Conv2d(32, 32, 3, padding=1))), torch.randn(2, 32, 20, 20)
-    compiled = torch.jit.script(m)
+class Smooth(nn.Module):
+    """Convolutions of 3 by 3 over enough channels for the small algorithm, with all that is done to their sums."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = (nn.Conv2d(32, 32, 3, padding=padding, bias=padding == 1) for padding in (1, 2, 0))
+        self.norm, self.other = nn.BatchNorm2d(32), nn.BatchNorm2d(32)
+
+    def forward(self, x):
+        y = torch.relu(self.norm(self.a(x)) + x)
+        return F.silu(self.other(self.c(F.relu(self.b(y))))) * 0.5 + y
+
+
+@pytest.mark.parametrize("way", ["scripted", "traced", "frozen"])
+def test_convolutions_with_fewer_products(way):
+    """Plans make convolutions of 3 by 3 of weights that may change by the algorithm that operators take: for several sizes and layouts, after writes to
+    weights, and alike for any number of threads."""
+    m, x = seeded(Smooth()), torch.randn(2, 32, 19, 22)
     with torch.no_grad():
-        torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
-        near = x.to(memory_format=torch.channels_last)
-        torch.testing.assert_close(compiled(near), m(x), rtol=1e-5, atol=1e-5)
-        torch.testing.assert_close(torch.jit.freeze(compiled)(x), m(x), rtol=1e-4, atol=1e-4)
-        assert "fewer products" in str(torch.jit.explain(compiled.forward))
+        compiled = torch.jit.trace(m, x) if way == "traced" else torch.jit.script(m)
+        if way == "frozen":
+            compiled = torch.jit.freeze(compiled)
+        for shape in [(2, 32, 19, 22), (1, 32, 12, 40), (2, 32, 19, 22), (1, 32, 4, 3)]:
+            x = torch.randn(*shape)
+            assert_same(compiled(x), m(x))
+            assert_same(compiled(x.to(memory_format=torch.channels_last)), m(x.to(memory_format=torch.channels_last)))
+        assert is_planned(compiled, x)
+        x = torch.randn(3, 32, 30, 31)
+        first = compiled(x)
+        threads = torch.get_num_threads()
+        for n in (1, 2, 3):
+            torch.set_num_threads(n)
+            assert torch.equal(compiled(x), first)
+        torch.set_num_threads(threads)
+        if way != "frozen":
+            m.a.weight.mul_(2)
+            m.other.running_mean.add_(0.25)
+            m.c.weight = nn.Parameter(m.c.weight.flip(0))
+            if way == "scripted":
+                compiled.c.weight = m.c.weight
+            else:
+                compiled = torch.jit.trace(m, x)
+            assert_same(compiled(x), m(x))
+
+
+def test_infinities_stay_where_they_are():
+    """The small algorithm would spread what is not finite over a patch: such calls take the definition, and later ones do not."""
+    m = seeded(nn.Sequential(nn.Conv2d(32, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 48, 3, padding=1), nn.Sigmoid()))
+    with torch.no_grad():
+        compiled = torch.jit.script(m)
+        x = torch.randn(1, 32, 20, 20)
+        before = compiled(x)
+        for bad in (float("nan"), float("inf"), -float("inf")):
+            y = x.clone()
+            y[0, 3, 10, 10] = bad
+            want, got = m(y), compiled(y)
+            assert torch.equal(torch.isnan(got), torch.isnan(want)) and torch.isnan(want).sum() <= 25 * 48
+            torch.testing.assert_close(got, want, equal_nan=True, rtol=1e-4, atol=1e-5)
+            assert torch.equal(compiled(x), before)
+        m[0].weight[0, 0, 0, 0] = float("nan")
+        torch.testing.assert_close(compiled(x), m(x), equal_nan=True, rtol=1e-4, atol=1e-5)
+        assert is_planned(compiled, x)
+
 
 
 def test_ranks_that_optional_operands_give():
@@ -666,3 +717,93 @@ def test_ranks_that_optional_operands_give():
     with torch.no_grad():
         for low, added in [(torch.zeros(3, 4), 1000), (torch.zeros(2, 3, 4), 0), (torch.zeros(4), 1000)]:
             torch.testing.assert_close(f(x, w, low)[0], torch.clamp(x, low) + added)
+
+
+@pytest.mark.parametrize("way", ["linear", "matmul"])
+def test_rows_of_four_dimensions_that_are_turned_next(way):
+    """The result of a product with a matrix of weights was read as if it lay turned already."""
+
+    class Turned(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.c = nn.Linear(5, 6), nn.Linear(6, 6), nn.Parameter(torch.randn(5, 6))
+
+        def forward(self, x):
+            return self.b(self.a(x).transpose(1, 2))
+
+    class Multiplied(Turned):
+        def forward(self, x):
+            return self.b(torch.matmul(x, self.c).transpose(-2, -3))
+
+    m, x = seeded(Turned() if way == "linear" else Multiplied()), torch.randn(2, 3, 4, 5)
+    with torch.no_grad():
+        compiled = torch.jit.script(m)
+        for _ in range(3):
+            torch.testing.assert_close(compiled(x), m(x))
+        assert is_planned(compiled, x)
+
+
+class Attending(nn.Module):
+    """The operator that attention of layers is made of, over heads of batches, or over both as one dimension."""
+
+    def __init__(self, joined):
+        super().__init__()
+        self.q, self.k, self.v, self.out, self.joined = nn.Linear(32, 32), nn.Linear(32, 32), nn.Linear(32, 48), nn.Linear(48, 32), joined
+
+    def split(self, x):
+        if self.joined:
+            return x.contiguous().view(x.size(0), x.size(1) * 4, x.size(2) // 4).transpose(0, 1)
+        return x.view(x.size(0), x.size(1), 4, x.size(2) // 4).transpose(1, 2)
+
+    def forward(self, x, y, mask: typing.Optional[torch.Tensor] = None):
+        z = F._scaled_dot_product_attention(self.split(self.q(x)), self.split(self.k(y)), self.split(self.v(y)), mask, 0.0, False, False)[0]
+        z = z.transpose(0, 1) if self.joined else z.transpose(1, 2)
+        return self.out(z.contiguous().view(x.size(0), x.size(1), 48))
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_attention_is_a_step(joined):
+    m = seeded(Attending(joined))
+    x, y = torch.randn(3, 7, 32), torch.randn(3, 5, 32)
+    masks = [None]
+    if not joined:
+        masks += [torch.randn(7, 5), torch.randn(3, 1, 1, 5), torch.rand(7, 5) > 0.2, torch.rand(3, 4, 7, 5) > 0.2, torch.randn(5), torch.randn(7, 1)]
+        masks[3][2] = False
+    else:
+        y = torch.randn(3, 7, 32)
+        masks += [torch.randn(3, 3), torch.randn(28, 1, 3), torch.rand(28, 3, 3) > 0.3]
+    with torch.no_grad():
+        for mask in masks:
+            compiled = torch.jit.script(m)
+            for _ in range(3):
+                torch.testing.assert_close(compiled(x, y, mask), m(x, y, mask), equal_nan=True, rtol=1e-5, atol=1e-5)
+            text = str(torch.jit.explain(compiled))
+            assert is_planned(compiled, x)
+            assert "attention %" in text or mask is not None and mask.size(-1) == 1 and "_scaled_dot_product_attention %" in text
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_multihead_attention_is_one_plan(masked):
+    """Branches of the layer hang on numbers of dimensions of what was transposed and taken from a list, and on a constant condition of a dropout."""
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.norm = nn.MultiheadAttention(32, 4, dropout=0.1, batch_first=True), nn.LayerNorm(32)
+
+        def forward(self, x, mask: typing.Optional[torch.Tensor] = None):
+            return self.norm(x + self.a(x, x, x, attn_mask=mask, need_weights=False)[0])
+
+    m, x = seeded(Layer()), torch.randn(2, 6, 32)
+    mask = torch.triu(torch.full((6, 6), float("-inf")), 1) if masked else None
+    with torch.no_grad():
+        compiled = torch.jit.script(m)
+        for n in (6, 6, 9):
+            x, mask = torch.randn(2, n, 32), torch.triu(torch.full((n, n), float("-inf")), 1) if masked else None
+            torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)
+        text = str(torch.jit.explain(compiled))
+        if not masked:  # a branch asks for the type of the mask
+            last = text[text.rindex("by one plan") :]
+            assert all(step in last for step in ("attention %", "add %", "layer_norm %")), text
+        x, mask = x[0], None  # another number of dimensions: the other body
+        torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)

@@ -126,6 +126,10 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 		return p.sumToSize(n)
 	case "prim::If":
 		return ifIsCondition(n)
+	case "prim::IfThenElse":
+		if c, known := n.Input(0).Constant(); known && c.IsBool() {
+			return chosen(n, c.Bool())
+		}
 	case "aten::dim":
 		return p.dim(n)
 	}
@@ -143,6 +147,18 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 		return p.shape(n)
 	}
 	return nil
+}
+
+// chosen returns what a prim::IfThenElse gives, nil where that is of another type.
+func chosen(n *ir.Node, isFirst bool) *ir.Value {
+	v := n.Input(2)
+	if isFirst {
+		v = n.Input(1)
+	}
+	if !types.Equal(v.Type(), n.Output().Type()) {
+		return nil
+	}
+	return v
 }
 
 func (p *peepholes) constant(n *ir.Node, v value.Value) *ir.Value {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -13,10 +15,11 @@ import (
 // attentionStep is softmax(factor * left rightᵀ + mask) values, over some rows of left at a time: the whole of the scores is never there.
 type attentionStep struct {
 	scores, sums multiplyStep // left and right give scores, these and the values sums
-	mask         int          // -1: none
-	maskSteps    []int        // elements from a matrix of it to the next, along the dimensions of the batch
-	maskRow      int          // from row to row
-	tile         int          // rows at a time
+	mask         int          // -1: none; added, or of bools, false where the score is minus infinity
+	isBool       bool
+	maskSteps    []int // elements from a matrix of it to the next, along the dimensions of the batch
+	maskRow      int   // from row to row
+	tile         int   // rows at a time
 	before       *launch.Program
 	softmax      aten.SoftmaxOfRows
 }
@@ -71,12 +74,7 @@ func (b *builder) attention(i int) bool {
 	if !b.pair(&s.scores, n.refs[0], n.refs[1], n.out) || !b.pair(&s.sums, weights, m.refs[1], m.out) {
 		return false
 	}
-	columns := s.scores.right.cols
-	s.tile = min(s.scores.left.rows, max(fewestTileRows, tileBytes/4/columns))
-	s.sums.out = m.out
-	s.softmax = aten.NewSoftmaxOfRows()
-	var err error
-	if s.before, err = scaledScores(factor, isScaled, s.mask >= 0); err != nil {
+	if !s.complete(m.out, factor, isScaled) {
 		return false
 	}
 	for _, u := range nodes {
@@ -84,6 +82,38 @@ func (b *builder) attention(i int) bool {
 	}
 	b.place(nodes[len(nodes)-1], s)
 	return true
+}
+
+// attend makes a step of an operator that does all of it. It reports whether the step can do what node i does.
+func (b *builder) attend(i int) bool {
+	n := &b.nodes[i]
+	s := &attentionStep{mask: -1, scores: multiplyStep{bias: -1}, sums: multiplyStep{bias: -1}}
+	queries, keys, values, mask := n.refs[0], n.refs[1], n.refs[2], n.refs[3]
+	if !b.isSamePair(queries, keys, n.out) || !b.isSamePair(-1, values, n.out) || !b.pair(&s.scores, queries, keys, n.out) || !b.pair(&s.sums, queries, values, n.out) {
+		return false
+	}
+	right := &s.scores.right // as they are multiplied
+	right.rows, right.cols, right.transposed = right.cols, right.rows, !right.transposed
+	shape := slices.Concat(s.scores.batch, []int{s.scores.left.rows, right.cols})
+	if mask >= 0 && !b.takeMask(s, mask, shape) || mask < 0 && !n.args[3].IsNone() {
+		return false
+	}
+	if !s.complete(n.out, 1/math.Sqrt(float64(s.scores.left.cols)), true) {
+		return false
+	}
+	b.place(i, s)
+	return true
+}
+
+// complete finds what follows from matrices and mask. It reports whether there is a kernel for the scores.
+func (s *attentionStep) complete(out int, factor float64, isScaled bool) bool {
+	columns := s.scores.right.cols
+	s.tile = min(s.scores.left.rows, max(fewestTileRows, tileBytes/4/columns))
+	s.sums.out = out
+	s.softmax = aten.NewSoftmaxOfRows()
+	var err error
+	s.before, err = s.scaledScores(factor, isScaled)
+	return err == nil
 }
 
 // isSamePair reports whether the operands of a product have all dimensions of its result in front.
@@ -109,24 +139,37 @@ func (b *builder) isMask(n *node, scores int, s *attentionStep, out int) bool {
 		return false
 	}
 	shape := b.facts[out].logical.Shape()
-	if mask < 0 || mask == scores || !b.isFloat(mask) || b.dependsOn(mask, out) {
+	if mask < 0 || mask == scores || !b.isFloat(mask) || b.dependsOn(mask, out) || !tensor.SameShape(b.facts[n.out].logical.Shape(), shape) {
 		return false
 	}
+	return b.takeMask(s, mask, shape)
+}
+
+// takeMask gives a step a mask for scores of a shape. It reports whether that has an element for each column, and no gaps between them.
+func (b *builder) takeMask(s *attentionStep, mask int, shape []int) bool {
 	t := b.facts[mask].physical
-	dims := t.Dim()
-	if dims < 1 || dims > len(shape) || t.Size(dims-1) != shape[len(shape)-1] || t.Strides()[dims-1] != 1 && t.Size(dims-1) > 1 || !tensor.SameShape(b.facts[n.out].logical.Shape(), shape) {
+	if t == nil || t.DType() != tensor.Float32 && t.DType() != tensor.Bool {
 		return false
 	}
-	s.mask, s.maskSteps = mask, b.stepsAlong(mask, shape[:len(shape)-2])
+	dims := t.Dim()
+	if dims < 1 || dims > len(shape) || t.Size(dims-1) != shape[len(shape)-1] || t.Strides()[dims-1] != 1 && t.Size(dims-1) > 1 {
+		return false
+	}
+	for d := range dims { // it does not make the scores larger
+		if n := t.Size(d); n != 1 && n != shape[len(shape)-dims+d] {
+			return false
+		}
+	}
+	s.mask, s.isBool, s.maskSteps = mask, t.DType() == tensor.Bool, b.stepsAlong(mask, shape[:len(shape)-2])
 	if dims > 1 && t.Size(dims-2) > 1 {
 		s.maskRow = t.Strides()[dims-2]
 	}
 	return true
 }
 
-// scaledScores makes the kernel that multiplies scores with a factor and adds a mask; nil where there is nothing to do.
-func scaledScores(factor float64, isScaled, hasMask bool) (*launch.Program, error) {
-	if !isScaled && !hasMask {
+// scaledScores makes the kernel that multiplies scores with a factor and masks them; nil where there is nothing to do.
+func (s *attentionStep) scaledScores(factor float64, isScaled bool) (*launch.Program, error) {
+	if !isScaled && s.mask < 0 {
 		return nil, nil
 	}
 	b := kernel.NewBuilder()
@@ -134,7 +177,10 @@ func scaledScores(factor float64, isScaled, hasMask bool) (*launch.Program, erro
 	if isScaled {
 		x = b.Mul(x, b.Number(x, factor))
 	}
-	if hasMask {
+	switch {
+	case s.isBool:
+		x = b.Select(b.Input(tensor.Bool, tensor.Bool), x, b.Number(x, math.Inf(-1)))
+	case s.mask >= 0:
 		x = b.Add(x, b.Input(tensor.Float32, tensor.Float32))
 	}
 	b.Output(x, tensor.Float32)
@@ -223,7 +269,9 @@ func (s *attentionStep) scale(x *frame, row launch.Row, batch, first, n int) {
 			at += batch % s.scores.batch[d] * s.maskSteps[d]
 			batch /= s.scores.batch[d]
 		}
-		used = append(used, launch.Row{Ptr: unsafe.Add(x.values[s.mask].DataPtr(), at*4), Step: s.maskRow * 4})
+		t := x.values[s.mask]
+		size := t.DType().Size()
+		used = append(used, launch.Row{Ptr: unsafe.Add(t.DataPtr(), at*size), Step: s.maskRow * size})
 	}
 	s.before.Rows(n, s.scores.right.cols, used, nil)
 }

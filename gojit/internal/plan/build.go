@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -71,9 +70,6 @@ func (p *program) plan(in given, exact bool, cache *weightCache) (*Plan, error) 
 	if err := b.infer(in); err != nil {
 		return nil, err
 	}
-	if b.exact && b.operatorsTakeFewerProducts() {
-		return nil, unplanned("most of the work is in convolutions that the operators make with fewer products")
-	}
 	b.findReaders()
 	for i := range b.nodes {
 		if b.done[i] || b.facts[b.nodes[i].out].isNumber || b.facts[b.nodes[i].out].list != nil {
@@ -109,33 +105,6 @@ func (p *program) plan(in given, exact bool, cache *weightCache) (*Plan, error) 
 	return made, nil
 }
 
-// fewerPart is the part of the products of a region's convolutions from which it is better to run its operators, where they take 2.25 times fewer for
-// these, than to have what a plan gains around them.
-const fewerPart = 0.6
-
-// operatorsTakeFewerProducts reports whether most products of the convolutions are in such as operators make with fewer, and plans do not.
-func (b *builder) operatorsTakeFewerProducts() bool {
-	fewer, all := 0.0, 0.0
-	for i := range b.nodes {
-		n := &b.nodes[i]
-		if n.kind != convolution {
-			continue
-		}
-		var s convStep
-		in := b.facts[n.refs[0]].logical
-		if !s.read(n, in, b.facts[n.refs[1]].logical) {
-			continue
-		}
-		g := &s.geometry
-		products := float64(g.Batch*g.OutChannels) * float64(g.Out[1]*g.Out[2]) * float64(g.InChannels/g.Groups*g.Kernel[1]*g.Kernel[2])
-		all += products
-		if in.IsContiguous() && dense.TakesFewerProducts(g) {
-			fewer += products
-		}
-	}
-	return fewer > fewerPart*all
-}
-
 // step makes the step of a node, and of nodes behind it that belong to it.
 func (b *builder) step(i int) error {
 	n := &b.nodes[i]
@@ -146,7 +115,7 @@ func (b *builder) step(i int) error {
 	case n.kind == recurrence:
 		b.recurrent(i)
 		return nil
-	case n.kind == product && b.attention(i), n.kind == product && b.linear(i), n.kind == product && b.multiply(i):
+	case n.kind == attending && b.attend(i), n.kind == product && b.attention(i), n.kind == product && b.linear(i), n.kind == product && b.multiply(i):
 		return nil
 	case n.kind == rowwise && b.rowwise(i), n.kind == windowed && b.window(i), n.kind == joined && b.join(i), n.kind == lookup && b.lookUp(i):
 		return nil

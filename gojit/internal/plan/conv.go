@@ -57,10 +57,15 @@ func (s *convStep) reads() []int {
 
 // overwrites gives the other image, where each element of that is read before the one of the result is written.
 func (s *convStep) overwrites() []int {
-	if s.like < 0 || s.like == s.in || s.epilogue != nil && !s.epilogue.Generated() || !s.geometry.MayOverwriteResidual() {
+	if s.like < 0 || s.like == s.in || !s.geometry.MayOverwriteResidual(s.options()) {
 		return nil
 	}
 	return []int{s.like}
+}
+
+// options says what its plan does beside the convolution.
+func (s *convStep) options() dense.PlanOptions {
+	return dense.PlanOptions{Relu: s.relu, Residual: s.residual, Epilogue: s.epilogue, Exact: s.exact}
 }
 
 func (s *convStep) text() string {
@@ -272,8 +277,12 @@ func (s *convStep) run(x *frame) error {
 		p.channels.Run(in, out)
 	case p.few != nil:
 		s.multiplyFew(p, in, like, out)
-	default:
-		p.plan.Run(in, like, out)
+	case !p.plan.Run(in, like, out):
+		d, err := s.definitionFor(x, p)
+		if err != nil {
+			return err
+		}
+		d.plan.Run(in, like, out)
 	}
 	return nil
 }

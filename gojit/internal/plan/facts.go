@@ -215,8 +215,8 @@ func (b *builder) inferComputed(n *node) error {
 	if n.kind == normalization {
 		return b.give(n, b.facts[n.refs[0]].logical)
 	}
-	var out [1]value.Value
-	if err := n.op.Run(b.logicalArgs(n), out[:]); err != nil {
+	out := make([]value.Value, len(n.at.Outputs()))
+	if err := n.op.Run(b.logicalArgs(n), out); err != nil {
 		return err
 	}
 	if !out[0].IsTensor() {
@@ -260,9 +260,10 @@ func (b *builder) give(n *node, t *tensor.Tensor) (err error) {
 			logical = physical
 		}
 	}
-	if n.kind == product && b.isTurnedNext(n.out, t.Dim()) {
-		heads, rows, columns := t.Size(1), t.Size(2), t.Size(3)
-		physical = []int{heads * rows * columns, columns, heads * columns, 1}
+	if b.isTurnedNext(n, t.Dim()) {
+		dims := t.Dim()
+		heads, rows, columns := t.Size(dims-3), t.Size(dims-2), t.Size(dims-1)
+		physical = []int{heads * rows * columns, columns, heads * columns, 1}[4-dims:]
 	}
 	if f.logical, err = metaOf(t.Shape(), logical, t.DType()); err != nil {
 		return err
@@ -271,19 +272,25 @@ func (b *builder) give(n *node, t *tensor.Tensor) (err error) {
 	return err
 }
 
-// isTurnedNext reports whether all that is done with a value is that its second and third dimension of four are exchanged: a product can lay its
-// result out so that the elements follow each other then.
-func (b *builder) isTurnedNext(v, dims int) bool {
-	users := b.users(v)
-	if dims != 4 || len(users) != 1 || b.isOutput(v) {
+// isTurnedNext reports whether all that is done with what a node gives is that the two dimensions before the last are exchanged: products of pairs
+// of matrices can lay their results out so that the elements follow each other then.
+func (b *builder) isTurnedNext(n *node, dims int) bool {
+	users := b.users(n.out)
+	switch {
+	case len(users) != 1 || b.isOutput(n.out):
+		return false
+	case n.kind == attending && (dims == 3 || dims == 4):
+	case n.kind == product && dims == 4 && n.refs[1] >= 0 && b.facts[n.refs[1]].logical.Dim() == dims: // else all rows are those of one matrix
+	default:
 		return false
 	}
-	n := &b.nodes[users[0]]
-	if n.op == nil || n.op.Name != "aten::transpose.int" || !n.args[1].IsInt() || !n.args[2].IsInt() {
+	u := &b.nodes[users[0]]
+	if u.op == nil || u.op.Name != "aten::transpose.int" || !u.args[1].IsInt() || !u.args[2].IsInt() {
 		return false
 	}
-	one, other := (n.args[1].Int()+4)%4, (n.args[2].Int()+4)%4
-	return min(one, other) == 1 && max(one, other) == 2
+	one, errOne := tensor.WrapDim(int(u.args[1].Int()), dims)
+	other, errOther := tensor.WrapDim(int(u.args[2].Int()), dims)
+	return errOne == nil && errOther == nil && min(one, other) == dims-3 && max(one, other) == dims-2
 }
 
 // givesImage reports whether what a node gives is an image: it has the dimensions of one, and is made of images.

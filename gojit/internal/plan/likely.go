@@ -34,7 +34,6 @@ func SplitLikely(g *ir.Graph, args []value.Value) bool {
 	for ranks.fold() {
 		simplify(likely)
 		if passes.UnrollConstantLoops(likely) { // over as many sizes as there are dimensions
-			passes.RemoveListMutation(likely)
 			simplify(likely)
 		}
 	}
@@ -268,8 +267,10 @@ func answer(n *ir.Node, known value.Value) {
 // simplify removes the branches that constants decide.
 func simplify(g *ir.Graph) {
 	for changed := true; changed; {
+		passes.LowerSimpleTuples(g) // those that branches took apart
 		changed = passes.ConstantPropagationImmutableTypes(g)
 		changed = passes.Peephole(g) || changed
+		changed = passes.RemoveListMutation(g) || changed
 	}
 	passes.CSE(g)
 	passes.DCE(g)

@@ -27,6 +27,7 @@ const (
 	lookup             // rows of a table
 	joined             // tensors side by side
 	recurrence         // layers of recurrent cells
+	attending          // values weighed by what queries and keys have in common
 )
 
 // products returns how many of what plans are made for a node of a kind counts as.
@@ -34,7 +35,7 @@ func (k kind) products() int {
 	switch k {
 	case convolution, product:
 		return 1
-	case recurrence:
+	case recurrence, attending:
 		return fewestProducts
 	}
 	return 0
@@ -62,6 +63,9 @@ func kindOf(n *ir.Node) kind {
 		ok = known && len(dims) == 2 && isFalse(n.Input(6)) && areKnown(n, 4, 5, 8)
 	case "aten::batch_norm":
 		ok = isFalse(n.Input(5))
+	case "aten::_scaled_dot_product_attention": // neither the weights are read nor drawn from
+		dropout, known := constant(n.Input(4))
+		ok = known && dropout.IsFloat() && dropout.Float() == 0 && isFalse(n.Input(6)) && !n.Outputs()[1].HasUses()
 	case "aten::mean":
 		dims, known := ints(n.Input(1))
 		ok = known && len(dims) == 2 && (dims[0]+4)%4 == 2 && (dims[1]+4)%4 == 3
@@ -74,7 +78,7 @@ func kindOf(n *ir.Node) kind {
 
 // kinds are the kinds by what stands behind the schemas of operators. Views are no work.
 var kinds = map[string]kind{"convolution": convolution, "normalization": normalization, "windowed": windowed, "product": product, "rowwise": rowwise,
-	"lookup": lookup, "joined": joined, "recurrence": recurrence, "view": notPlanned}
+	"lookup": lookup, "joined": joined, "recurrence": recurrence, "attending": attending, "view": notPlanned}
 
 // areKnown reports whether some arguments of a node are constants.
 func areKnown(n *ir.Node, arguments ...int) bool {

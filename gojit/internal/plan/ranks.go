@@ -150,6 +150,8 @@ func follows(v *ir.Value) []*ir.Value {
 		return nil
 	}
 	switch kindOf(n) {
+	case attending:
+		return n.Inputs()[:1]
 	case convolution, normalization, windowed:
 		if n.Kind() != "aten::mean" {
 			return n.Inputs()[:1]
@@ -164,7 +166,7 @@ func follows(v *ir.Value) []*ir.Value {
 			return list.Inputs()
 		}
 	default:
-		if shape, _ := n.Operator().Fact("shape"); shape == "unary" && !writes(n) && isTensor(n.Input(0)) {
+		if shape, _ := n.Operator().Fact("shape"); (shape == "unary" || shape == "transpose" || shape == "permute") && !writes(n) && isTensor(n.Input(0)) {
 			return n.Inputs()[:1]
 		}
 	}

@@ -217,7 +217,7 @@ func isNeverWritten(v *ir.Value) bool {
 // joins reports whether n belongs to the open region: it is a convolution or a product, which may begin one, or reads what the region makes.
 func (f *finder) joins(n *ir.Node) bool {
 	kind := kindOf(n)
-	if n.Operator() == nil || n.Operator().Run == nil || len(n.Outputs()) != 1 && kind != recurrence || !f.knowsArguments(n) {
+	if n.Operator() == nil || n.Operator().Run == nil || len(n.Outputs()) != 1 && kind != recurrence && kind != attending || !f.knowsArguments(n) {
 		return false
 	}
 	switch {

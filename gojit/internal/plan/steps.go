@@ -45,9 +45,13 @@ func (s *callStep) run(x *frame) error {
 		}
 		args[0] = value.OfList(list)
 	}
-	var out [1]value.Value
-	if err := s.node.op.Run(args, out[:]); err != nil {
+	var results [2]value.Value
+	out := results[:len(s.node.at.Outputs())]
+	if err := s.node.op.Run(args, out); err != nil {
 		return err
+	}
+	for _, unread := range out[1:] {
+		unread.Tensor().Release()
 	}
 	t, to := out[0].Tensor(), x.values[s.node.out]
 	if !tensor.SameShape(t.Shape(), to.Shape()) || t.DType() != to.DType() {

@@ -60,6 +60,8 @@ type packed struct {
 	bias     []float32                    // beside few
 	stamps   []stamp
 	shared   *sharedMatrix // what plan or few have of a product's weights
+
+	definition atomic.Pointer[packed] // the convolution by its definition, once plan has met what is not finite
 }
 
 // Weights are the packed matrices of products that all regions of an engine share: the rounds of a loop that was unrolled, for example, read one.
@@ -175,7 +177,7 @@ func (s *convStep) packedFor(x *frame) (*packed, error) {
 	made := s.resized(all, &sources)
 	if made == nil {
 		var err error
-		if made, err = s.pack(sources); err != nil {
+		if made, err = s.pack(sources, s.options()); err != nil {
 			return nil, err
 		}
 	}
@@ -217,8 +219,23 @@ func (s *convStep) isFew() bool {
 	return s.isProduct && s.geometry.Batch*s.geometry.In[1]*s.geometry.In[2] <= fewRows
 }
 
+// definitionFor returns the convolution by its definition of a run whose sums are not finite.
+func (s *convStep) definitionFor(x *frame, p *packed) (*packed, error) {
+	if d := p.definition.Load(); d != nil {
+		return d, nil
+	}
+	options := s.options()
+	options.ByDefinition = true
+	d, err := s.pack(s.sources(x), options)
+	if err != nil {
+		return nil, err
+	}
+	p.definition.Store(d)
+	return d, nil
+}
+
 // pack makes the weights for the geometry of the step.
-func (s *convStep) pack(sources [6]*tensor.Tensor) (*packed, error) {
+func (s *convStep) pack(sources [6]*tensor.Tensor, options dense.PlanOptions) (*packed, error) {
 	g := s.geometry
 	p := &packed{geometry: g}
 	for i, t := range sources {
@@ -257,7 +274,7 @@ func (s *convStep) pack(sources [6]*tensor.Tensor) (*packed, error) {
 		}
 	}
 	if s.isProduct {
-		s.packMatrix(p, weight, bias)
+		s.packMatrix(p, weight, bias, options)
 		return p, nil
 	}
 	if g.Groups == g.InChannels && g.InChannels == g.OutChannels && g.Groups > 1 && s.like < 0 && g.PoolsLast() {
@@ -270,18 +287,17 @@ func (s *convStep) pack(sources [6]*tensor.Tensor) (*packed, error) {
 			return p, nil
 		}
 	}
-	p.plan = dense.NewPlan(g, weight, bias, dense.PlanOptions{Relu: s.relu, Residual: s.residual, Epilogue: s.epilogue, Exact: s.exact})
+	p.plan = dense.NewPlan(g, weight, bias, options)
 	return p, nil
 }
 
 // packMatrix packs the weights of a product, or takes them from another region.
-func (s *convStep) packMatrix(p *packed, weight, bias []float32) {
+func (s *convStep) packMatrix(p *packed, weight, bias []float32, options dense.PlanOptions) {
 	g, of := s.geometry, p.stamps[0]
 	key := matrixKey{uintptr(unsafe.Pointer(of.storage)), uintptr(of.at), of.strides, of.numel, of.writes, g.InChannels, g.OutChannels, 0}
 	if s.isFew() {
 		key.rows = fewRows
 	}
-	options := dense.PlanOptions{Relu: s.relu, Residual: s.residual, Epilogue: s.epilogue, Exact: true}
 	p.shared = s.weights.all.of(key, of.storage, func(m *sharedMatrix) {
 		if !s.isFew() {
 			m.plan = dense.NewPlan(g, weight, nil, dense.PlanOptions{Exact: true})

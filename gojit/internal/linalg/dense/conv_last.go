@@ -29,6 +29,13 @@ func ConvolveLast[T Float](g Convolution, in, weight, bias, out []T, weightLast 
 		NewDepthwisePlan(g, weight, bias, false).Run(in, out)
 		return
 	}
+	order := tapsLast
+	if weightLast {
+		order = channelsLast
+	}
+	if suitsPairs[T](&g) && convolvePairs(g, in, weight, bias, out, true, order) {
+		return
+	}
 	memory := takeBuffers()
 	defer memory.giveBack()
 	p := planOf(g, bias, PlanOptions{Exact: true})

@@ -97,7 +97,14 @@ func TestPairsTouchNothingOutside(t *testing.T) {
 		front := i%2 == 0
 		in, weight := guarded(t, whole[float32](r, g.Batch*g.InChannels*volume(g.In)), front), guarded(t, whole[float32](r, g.OutChannels*g.InChannels*9), front)
 		out, bias := guarded(t, make([]float32, g.Batch*g.OutChannels*volume(g.Out)), front), guarded(t, make([]float32, g.OutChannels), front)
-		convolvePairs(g, in, weight, bias, out, false)
+		convolvePairs(g, in, weight, bias, out, false, tapsLast)
+		for _, order := range []tapOrder{tapsLast, channelsLast} {
+			convolvePairs(g, in, weight, bias, out, true, order)
+		}
+		residual := guarded(t, whole[float32](r, len(out)), front)
+		for _, options := range []PlanOptions{{Residual: true, Relu: true, Exact: true}, {Epilogue: exactEpilogue[float32]()}} {
+			NewPlan(g, weight, bias, options).Run(in, residual, out)
+		}
 		weightGradientPairs(g, in, out, weight)
 		Transpose(g, out, weight, nil, in)
 	}

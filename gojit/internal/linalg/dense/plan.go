@@ -24,6 +24,7 @@ type Plan[T Float] struct {
 	bias     []T
 	strips   []strip
 	winograd *winograd[T]
+	pairs    *pairs
 	portable []T // the weights as they came, where no code is generated
 }
 
@@ -37,6 +38,33 @@ type PlanOptions struct {
 	// Exact forbids to trade accuracy for speed: without it convolutions of 3 by 3 may take four
 	// times fewer multiplications at an error up to 2e-5 of the largest result.
 	Exact bool
+	// ByDefinition forbids algorithms in which one sum that is not finite reaches others: Run never fails.
+	ByDefinition bool
+}
+
+// way is how a plan computes.
+type way uint8
+
+const (
+	byTiles way = iota
+	byPairs
+	byWinograd
+	byPortable
+)
+
+// wayOf returns how a plan computes a convolution.
+func wayOf[T Float](g *Convolution, options *PlanOptions) way {
+	switch isa := asm.Target(); {
+	case isa < asm.AVX2 || volume(g.Kernel)*g.InChannels == 0:
+		return byPortable
+	case options.ByDefinition:
+		return byTiles
+	case !options.Exact && options.Epilogue == nil && g.suitsWinograd(lanesOf[T](isa)):
+		return byWinograd
+	case suitsPairs[T](g):
+		return byPairs
+	}
+	return byTiles
 }
 
 // NewPlan makes a plan of weights laid out as Convolve takes them; bias may be nil. It panics where
@@ -48,16 +76,17 @@ func NewPlan[T Float](g Convolution, weight, bias []T, options PlanOptions) *Pla
 	g.checkExtents(g.Batch*g.InChannels*volume(g.In), len(weight), len(bias), g.Batch*g.OutChannels*volume(g.Out), bias != nil)
 	p := planOf(g, bias, options)
 	g = p.geometry
-	if p.isa < asm.AVX2 || volume(g.Kernel)*g.InChannels == 0 {
+	switch wayOf[T](&g, &options) {
+	case byPortable:
 		p.portable = append(p.portable, weight...)
-		return p
-	}
-	if !options.Exact && options.Epilogue == nil && g.suitsWinograd(lanesOf[T](p.isa)) {
+	case byWinograd:
 		p.winograd = newWinograd(p.isa, g, weight, p.bias, options)
-		return p
+	case byPairs:
+		p.pairs = planPairs(g, asFloat32(weight), asFloat32(p.bias), options)
+	default:
+		p.pack(weight)
+		p.cutStrips()
 	}
-	p.pack(weight)
-	p.cutStrips()
 	return p
 }
 
@@ -66,21 +95,35 @@ func NewPlan[T Float](g Convolution, weight, bias []T, options PlanOptions) *Pla
 func (p *Plan[T]) Resized(g Convolution) (resized *Plan[T], ok bool) {
 	r := planOf(g, p.bias, p.options)
 	g = r.geometry
-	switch {
-	case p.portable != nil:
-		r.portable = p.portable
-	case !p.options.Exact && p.options.Epilogue == nil && g.suitsWinograd(lanesOf[T](p.isa)):
-		if p.winograd == nil {
-			return nil, false
-		}
-		r.winograd = cutWinograd(p.isa, g, p.winograd.weight, r.bias, p.options)
-	case p.winograd != nil:
+	found := wayOf[T](&g, &p.options)
+	if found != p.way() {
 		return nil, false
+	}
+	switch found {
+	case byPortable:
+		r.portable = p.portable
+	case byWinograd:
+		r.winograd = cutWinograd(p.isa, g, p.winograd.weight, r.bias, p.options)
+	case byPairs:
+		r.pairs = p.pairs.planned(g, asFloat32(r.bias), p.options)
 	default:
 		r.weight = p.weight
 		r.cutStrips()
 	}
 	return r, true
+}
+
+// way returns how the plan computes.
+func (p *Plan[T]) way() way {
+	switch {
+	case p.portable != nil:
+		return byPortable
+	case p.winograd != nil:
+		return byWinograd
+	case p.pairs != nil:
+		return byPairs
+	}
+	return byTiles
 }
 
 // Sharing returns a plan of a product with the weights of p, which is one, a bias of its own, nil for none, and other options.
@@ -92,10 +135,14 @@ func (p *Plan[T]) Sharing(g Convolution, bias []T, options PlanOptions) *Plan[T]
 	return r
 }
 
-// MayOverwriteResidual reports whether a Plan of the geometry, and of options whose epilogue is generated, reads each element of the residual
-// before it writes anything to the same element of the output: the two may be one then.
-func (g *Convolution) MayOverwriteResidual() bool {
-	return asm.Target() >= asm.AVX2 && g.Groups == 1 && g.Dilation[2] == 1 // else sums are stored before all taps are added
+// MayOverwriteResidual reports whether a Plan of float32, of a geometry and options, reads each element of the residual before it writes anything to the
+// same element of the output, and does not fail: the two may be one then.
+func (g *Convolution) MayOverwriteResidual(options PlanOptions) bool {
+	if g.Groups != 1 || g.Dilation[2] != 1 || options.Epilogue != nil && !options.Epilogue.Generated() { // sums are stored before the last is added
+		return false
+	}
+	found := wayOf[float32](g, &options)
+	return found == byTiles || found == byWinograd
 }
 
 // planOf returns a plan without its weights.
@@ -155,8 +202,9 @@ func (p *Plan[T]) pack(weight []T) {
 	}
 }
 
-// Run convolves a batch of images; residual is read where the options say so.
-func (p *Plan[T]) Run(in, residual, out []T) {
+// Run convolves a batch of images; residual is read where the options say so. It reports whether the results are right: where that sums are not finite, and the
+// options are not ByDefinition, some may be wrong.
+func (p *Plan[T]) Run(in, residual, out []T) bool {
 	g := &p.geometry
 	if len(in) < g.Batch*g.InChannels*volume(g.In) || len(out) < g.Batch*g.OutChannels*volume(g.Out) || (p.options.Residual || p.options.Epilogue != nil && p.options.Epilogue.inputs > 2) && len(residual) < g.Batch*g.OutChannels*volume(g.Out) {
 		panic("dense: a convolution reaches outside its data")
@@ -167,12 +215,17 @@ func (p *Plan[T]) Run(in, residual, out []T) {
 		p.runPortable(in, residual, out)
 	case p.winograd != nil:
 		p.winograd.run(in, residual, out)
+	case p.pairs != nil:
+		memory := takeBuffers()
+		defer memory.giveBack()
+		return p.pairs.run(asFloat32(in), asFloat32(residual), asFloat32(out), memory)
 	default:
 		p.runTiles(in, residual, out)
 		if e := p.options.Epilogue; e != nil && e.generated == nil {
 			p.applyEpilogue(residual, out)
 		}
 	}
+	return true
 }
 
 // applyEpilogue applies the epilogue as a pass of its own.

@@ -9,13 +9,13 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// pairs is a convolution of 3 by 3 over images whose channels are planes, or its gradient by the weights, by the algorithm F(2x2, 3x3): two
+// pairs is a convolution of 3 by 3, or its gradient by the weights, by the algorithm F(2x2, 3x3): two
 // by two outputs take 16 products for a channel where the definition takes 36. The matrices of its transformations have zeros, ones and
 // halves only, so that its error is about that of the definition. What is not finite would reach all outputs of a patch; that
 // is noticed, and the caller takes another way.
 //
 // The output is cut into groups of patches: some images, or some rows of patches of one. The channels of a group are laid together, as lanes
-// of what transforms patches. Weights are transformed for a panel of filters at a time. The groups, and with them the
+// of what transforms patches, unless they come so. Weights are transformed for a panel of filters at a time. The groups, and with them the
 // order of all sums, follow from the sizes alone.
 type pairs struct {
 	geometry     Convolution
@@ -25,13 +25,33 @@ type pairs struct {
 	groups       int
 	panels       int // of filters
 
-	in, weight, bias, out []float32
-	turned                bool // weights lie as channel, filter, and taps from the last one on
+	last    bool // the channels of images lie together
+	weight  []float32
+	order   tapOrder
+	factors unsafe.Pointer // panel by panel: those of the weights, or sums that the gradients of weights are made of
+	bias    []float32      // of all panels, with zeros behind; zeros where an epilogue adds its own
+	options PlanOptions    // of a plan
+	added   []float32      // the bias of an epilogue
+}
 
-	factors       unsafe.Pointer // panel by panel: those of the weights, or sums that the gradients of weights are made of
+// tapOrder is how weights lie.
+type tapOrder uint8
+
+const (
+	tapsLast     tapOrder = iota // filter, channel, taps
+	channelsLast                 // filter, taps, channel
+	turnedTaps                   // channel, filter, taps from the last one on
+)
+
+// pairsRun is a run of pairs. What is not finite is noted there.
+type pairsRun struct {
+	*pairs
+	in, residual, out []float32
+	gradient          []float32 // of the weights
+
 	inputs        unsafe.Pointer // their factors, of the group
 	gradients     unsafe.Pointer // of outputs: their factors, of the group
-	laid          unsafe.Pointer // images of the group with their channels together
+	laid          unsafe.Pointer // room for images of the group with their channels together
 	hasNotFinites atomic.Bool
 }
 
@@ -42,9 +62,6 @@ const (
 	pairNear    = 384 << 10 // bytes of the factors of a group's inputs, or more where weights are read for each
 	pairFar     = 8 << 20
 )
-
-// TakesFewerProducts reports whether Convolve, over float32, makes a convolution with fewer products than its definition has: its images' channels are planes.
-func TakesFewerProducts(g *Convolution) bool { return suitsPairs[float32](g) }
 
 // suitsPairs reports whether the algorithm applies, and pays for its transformations.
 func suitsPairs[T Float](g *Convolution) bool {
@@ -76,54 +93,90 @@ func newPairs(g Convolution) *pairs {
 	return p
 }
 
-// convolvePairs is Convolve where that suitsPairs, with weights that may be turned. It reports whether all results are finite; else some are wrong.
-func convolvePairs[T Float](g Convolution, in, weight, bias, out []T, turned bool) bool {
+// convolvePairs is Convolve where that suitsPairs, or ConvolveLast, with weights that lie in an order. It reports whether all sums are finite; else some
+// results are wrong.
+func convolvePairs[T Float](g Convolution, in, weight, bias, out []T, last bool, order tapOrder) bool {
 	p := newPairs(g)
-	p.in, p.weight, p.out, p.turned = asFloat32(in), asFloat32(weight), asFloat32(out), turned
+	p.weight, p.last, p.order = asFloat32(weight), last, order
 	p.bias = make([]float32, p.panels*pairWidth)
 	copy(p.bias, asFloat32(bias))
 	memory := takeBuffers()
 	defer memory.giveBack()
 	if p.groups > 1 {
 		p.factors = grow(&memory.table, pairFactors*g.InChannels*g.OutChannels*4)
-		tensor.Parallel(p.panels, 1, func(lo, hi int) {
-			own := takeBuffers()
-			defer own.giveBack()
-			for panel := lo; panel < hi; panel++ {
-				p.transformWeights(panel, p.panelAt(panel), own)
-			}
-		})
+		p.transformAllWeights()
 	}
-	p.takeRoom(memory)
+	return p.run(asFloat32(in), nil, asFloat32(out), memory)
+}
+
+// planPairs makes pairs of a plan, whose images have their channels together.
+func planPairs(g Convolution, weight, bias []float32, options PlanOptions) *pairs {
+	p := newPairs(g)
+	p.weight = weight
+	factors := aligned[float32](pairFactors*g.InChannels*g.OutChannels + 1024) // tiles fetch ahead
+	p.factors = unsafe.Pointer(&factors[0])
+	p.transformAllWeights()
+	return p.planned(g, bias, options)
+}
+
+// planned returns pairs of a plan with the transformed weights of p.
+func (p *pairs) planned(g Convolution, bias []float32, options PlanOptions) *pairs {
+	r := newPairs(g)
+	r.last, r.factors, r.options, r.added = true, p.factors, options, bias
+	r.bias = make([]float32, r.panels*pairWidth)
+	if options.Epilogue == nil {
+		copy(r.bias, bias)
+	}
+	return r
+}
+
+// transformAllWeights makes factors.
+func (p *pairs) transformAllWeights() {
+	tensor.Parallel(p.panels, 1, func(lo, hi int) {
+		own := takeBuffers()
+		defer own.giveBack()
+		for panel := lo; panel < hi; panel++ {
+			p.transformWeights(panel, p.panelAt(panel), own)
+		}
+	})
+}
+
+// run computes the outputs. It reports whether all sums are finite; else some results are wrong.
+func (p *pairs) run(in, residual, out []float32, memory *buffers) bool {
+	r := &pairsRun{pairs: p, in: in, residual: residual, out: out}
+	r.takeRoom(memory)
 	for i := range p.groups {
-		group := p.group(i)
+		group := r.group(i)
 		group.layInputs()
 		group.transformInputs()
 		tensor.Parallel(p.panels, 1, group.convolve)
+		if p.options.Epilogue != nil {
+			group.applyEpilogue()
+		}
 	}
-	return !p.hasNotFinites.Load()
+	return !r.hasNotFinites.Load()
 }
 
 // weightGradientPairs is WeightGradient where that suitsPairs. It reports whether all results are finite; else some are wrong.
 func weightGradientPairs[T Float](g Convolution, in, out, weight []T) bool {
 	p := newPairs(g)
-	p.in, p.weight, p.out = asFloat32(in), asFloat32(weight), asFloat32(out)
+	r := &pairsRun{pairs: p, in: asFloat32(in), out: asFloat32(out), gradient: asFloat32(weight)}
 	memory := takeBuffers()
 	defer memory.giveBack()
 	if p.groups > 1 {
 		p.factors = grow(&memory.table, pairFactors*g.InChannels*g.OutChannels*4)
 	}
-	p.takeRoom(memory)
-	p.gradients = grow(&memory.scratch, pairFactors*p.images*p.rows*p.across*g.OutChannels*4)
+	r.takeRoom(memory)
+	r.gradients = grow(&memory.scratch, pairFactors*p.images*p.rows*p.across*g.OutChannels*4)
 	for i := range p.groups {
-		group := p.group(i)
+		group := r.group(i)
 		group.layInputs()
 		group.transformInputs()
 		group.layGradients()
 		group.transformGradients()
 		tensor.Parallel(p.panels, 1, group.correlate)
 	}
-	return !p.hasNotFinites.Load()
+	return !r.hasNotFinites.Load()
 }
 
 // asFloat32 returns elements as what they are.
@@ -132,10 +185,12 @@ func asFloat32[T Float](x []T) []float32 {
 }
 
 // takeRoom takes memory for the inputs of a group.
-func (p *pairs) takeRoom(memory *buffers) {
-	g := &p.geometry
-	p.inputs = grow(&memory.a, pairFactors*p.images*p.rows*p.across*g.InChannels*4)
-	p.laid = grow(&memory.b, p.images*max(min(2*p.rows+2, g.In[1])*g.In[2]*g.InChannels, 2*p.rows*g.Out[2]*g.OutChannels)*4)
+func (r *pairsRun) takeRoom(memory *buffers) {
+	g := &r.geometry
+	r.inputs = grow(&memory.a, pairFactors*r.images*r.rows*r.across*g.InChannels*4)
+	if !r.last {
+		r.laid = grow(&memory.b, r.images*max(min(2*r.rows+2, g.In[1])*g.In[2]*g.InChannels, 2*r.rows*g.Out[2]*g.OutChannels)*4)
+	}
 }
 
 // panelAt returns where the factors of a panel are kept, all 16 matrices of it.
@@ -151,12 +206,15 @@ func (p *pairs) transformWeights(panel int, to unsafe.Pointer, memory *buffers) 
 	code := tile.Transposition{ISA: asm.AVX512, Rows: pairLanes}.Code()
 	args := tile.PatchArgs{From: taps, FromRow: 3 * 64, FromColumn: 64, FromBy: 9 * 64, ToColumn: int64(channels * width * 4), ToBy: int64(width * 4), Vectors: int64(channels)}
 	p.finish(&args)
-	if p.turned {
+	switch p.order {
+	case turnedTaps:
 		args.Offset, args.FromRow, args.FromColumn = 8*64, -args.FromRow, -args.FromColumn
+	case channelsLast:
+		args.FromRow, args.FromColumn, args.FromBy = int64(3*channels*64), int64(channels*64), 64
 	}
 	for v := 0; v < width; v += pairLanes {
 		copying := tile.CopyArgs{To: taps, ToRow: 64}
-		if p.turned {
+		if p.order == turnedTaps {
 			copying.FromRow, copying.Count, copying.Mask = 9*4, 9, tile.TailMask(asm.AVX512, 9)
 			for c := range channels {
 				copying.From, copying.To = unsafe.Pointer(&p.weight[(c*g.OutChannels+first+v)*9]), unsafe.Add(taps, c*9*64)
@@ -192,17 +250,18 @@ func checking(args *tile.PatchArgs, at unsafe.Pointer) *[pairLanes]float32 {
 
 // pairGroup is a group of patches.
 type pairGroup struct {
-	*pairs
+	*pairsRun
 	image, images int
-	row, rows     int // of patches
-	y, height     int // the rows of the inputs that they read
+	row, rows     int            // of patches
+	y, height     int            // the rows of the inputs that they read
+	pixels        unsafe.Pointer // images with their channels together, which have these rows
 	patches       int
-	last          bool // the last one
+	isLast        bool
 }
 
-func (p *pairs) group(i int) *pairGroup {
+func (p *pairsRun) group(i int) *pairGroup {
 	g := &p.geometry
-	r := &pairGroup{pairs: p, image: i / p.perImage * p.images, row: i % p.perImage * p.rows, last: i == p.groups-1}
+	r := &pairGroup{pairsRun: p, image: i / p.perImage * p.images, row: i % p.perImage * p.rows, isLast: i == p.groups-1}
 	r.images, r.rows = min(p.images, g.Batch-r.image), min(p.rows, p.down-r.row)
 	r.y = min(max(0, 2*r.row-g.Padding[1]), g.In[1])
 	r.height = max(r.y, min(g.In[1], 2*(r.row+r.rows)-g.Padding[1]+2)) - r.y
@@ -231,8 +290,14 @@ func (r *pairGroup) layTogether(data []float32, channels, height, width, y, rows
 	})
 }
 
+// layInputs lays the channels of the inputs together, where they do not come so.
 func (r *pairGroup) layInputs() {
 	g := &r.geometry
+	if r.last {
+		r.pixels, r.y, r.height = unsafe.Pointer(&r.in[r.image*g.InChannels*volume(g.In)]), 0, g.In[1]
+		return
+	}
+	r.pixels = r.laid
 	r.layTogether(r.in, g.InChannels, g.In[1], g.In[2], r.y, r.height)
 }
 
@@ -255,7 +320,7 @@ func (r *pairGroup) transformInputs() {
 	g := &r.geometry
 	pixel := g.InChannels * 4
 	r.eachRow(g.InChannels, func(image, row, patch int) {
-		args := tile.PatchArgs{From: unsafe.Add(r.laid, image*r.height*g.In[2]*pixel), FromRow: int64(g.In[2] * pixel), FromColumn: int64(pixel), FromBy: 64,
+		args := tile.PatchArgs{From: unsafe.Add(r.pixels, image*r.height*g.In[2]*pixel), FromRow: int64(g.In[2] * pixel), FromColumn: int64(pixel), FromBy: 64,
 			ToColumn: int64(r.patches * pixel), ToBy: 64, Vectors: int64(g.InChannels / pairLanes)}
 		r.finish(&args)
 		k := tile.Patch{Kind: tile.InputPatch}
@@ -328,39 +393,79 @@ func (r *pairGroup) convolve(lo, hi int) {
 	}
 }
 
-// transformOutputs makes the outputs of a panel, with their channels together, and moves them to where they belong.
+// transformOutputs makes the outputs of a panel, with their channels together, and moves them to where they belong where they do not lie so.
 func (r *pairGroup) transformOutputs(panel, width int, products unsafe.Pointer, memory *buffers) {
 	g := &r.geometry
-	rows, first, pixel := r.outRows(), panel*pairWidth, width*4
+	rows, first := r.outRows(), panel*pairWidth
 	n := rows * g.Out[2]
-	laid := unsafe.Add(grow(&memory.b, 64+r.images*n*pixel), 64)
-	args := tile.PatchArgs{FromColumn: int64(r.patches * pixel), FromBy: 64, ToRow: int64(g.Out[2] * pixel), ToColumn: int64(pixel), ToBy: 64, Vectors: int64(width / pairLanes), Bias: unsafe.Pointer(&r.bias[first])}
+	args := tile.PatchArgs{FromColumn: int64(r.patches * width * 4), FromBy: 64, ToBy: 64, Vectors: int64(width / pairLanes), Bias: unsafe.Pointer(&r.bias[first])}
+	var check *[pairLanes]float32
+	if r.last {
+		check = checking(&args, grow(&memory.b, 64))
+	} else {
+		laid := unsafe.Add(grow(&memory.b, 64+r.images*n*width*4), 64)
+		check = checking(&args, unsafe.Add(laid, -64))
+		args.To = laid
+	}
 	r.finish(&args)
-	check := checking(&args, unsafe.Add(laid, -64))
-	patch := 0
 	for image := range r.images {
-		for row := range r.rows {
-			k := tile.Patch{Kind: tile.OutputPatch}
-			_, k.Y1 = within(2*row, 2, rows)
-			var code *asm.Code
-			for column := range r.across {
-				if _, x1 := within(2*column, 2, g.Out[2]); code == nil || x1 != k.X1 {
-					k.X1 = x1
-					code = k.Code()
-				}
-				args.From, args.To = unsafe.Add(products, patch*pixel), unsafe.Add(laid, ((image*rows+2*row)*g.Out[2]+2*column)*pixel)
-				code.Call(unsafe.Pointer(&args))
-				patch++
+		if r.last {
+			at := ((r.image+image)*volume(g.Out)+2*r.row*g.Out[2])*g.OutChannels + first
+			args.To = unsafe.Pointer(&r.out[at])
+			if r.options.Residual && r.options.Epilogue == nil {
+				args.Residual = unsafe.Pointer(&r.residual[at])
 			}
+			r.transformImage(args, image, rows, width*4, g.OutChannels*4, products)
+			continue
 		}
+		r.transformImage(args, image, rows, width*4, width*4, products)
 		to := r.out[((r.image+image)*g.OutChannels+first)*volume(g.Out)+2*r.row*g.Out[2]:]
-		layApart(unsafe.Add(laid, image*n*pixel), to, n, width, volume(g.Out))
+		layApart(args.To, to, n, width, volume(g.Out))
+		args.To = unsafe.Add(args.To, n*width*4)
 	}
 	r.look(check)
 }
 
+// transformImage makes the outputs of an image, some rows, whose pixels lie so many bytes apart, from products that lie so many bytes apart.
+func (r *pairGroup) transformImage(args tile.PatchArgs, image, rows, product, pixel int, products unsafe.Pointer) {
+	g := &r.geometry
+	args.ToRow, args.ToColumn = int64(g.Out[2]*pixel), int64(pixel)
+	k := tile.Patch{Kind: tile.OutputPatch, Relu: r.options.Relu && r.options.Epilogue == nil, Residual: args.Residual != nil}
+	to, like := args.To, args.Residual
+	args.From = unsafe.Add(products, image*r.rows*r.across*product)
+	for row := range r.rows {
+		_, k.Y1 = within(2*row, 2, rows)
+		var code *asm.Code
+		for column := range r.across {
+			if _, x1 := within(2*column, 2, g.Out[2]); code == nil || x1 != k.X1 {
+				k.X1 = x1
+				code = k.Code()
+			}
+			at := (2*row*g.Out[2] + 2*column) * pixel
+			args.To = unsafe.Add(to, at)
+			if k.Residual {
+				args.Residual = unsafe.Add(like, at)
+			}
+			code.Call(unsafe.Pointer(&args))
+			args.From = unsafe.Add(args.From, product)
+		}
+	}
+}
+
+// applyEpilogue applies the epilogue to the outputs of the group, whose pixels follow each other.
+func (r *pairGroup) applyEpilogue() {
+	g := &r.geometry
+	n := r.images * r.outRows() * g.Out[2]
+	from := (r.image*volume(g.Out) + 2*r.row*g.Out[2]) * g.OutChannels
+	e, like := r.options.Epilogue, []float32(nil)
+	if e.inputs > 2 {
+		like = r.residual[from:][:n*g.OutChannels]
+	}
+	applyEpilogue(e, r.out[from:][:n*g.OutChannels], n, g.OutChannels, g.OutChannels, r.added, like)
+}
+
 // look notices what is not finite.
-func (r *pairGroup) look(check *[pairLanes]float32) {
+func (r *pairsRun) look(check *[pairLanes]float32) {
 	for _, v := range check {
 		if v != 0 {
 			r.hasNotFinites.Store(true)
@@ -411,7 +516,7 @@ func (r *pairGroup) correlate(lo, hi int) {
 			m.normalize()
 			m.run()
 		}
-		if r.last {
+		if r.isLast {
 			r.weightGradient(panel, width, sums, memory)
 		}
 	}
@@ -428,7 +533,7 @@ func (r *pairGroup) weightGradient(panel, width int, sums unsafe.Pointer, memory
 	for v := 0; v < width; v += pairLanes {
 		args.From = unsafe.Add(sums, v*4)
 		tile.Patch{Kind: tile.FilterGradientPatch}.Code().Call(unsafe.Pointer(&args))
-		layApart(taps, r.weight[(panel*pairWidth+v)*channels*9:], channels*9, pairLanes, channels*9)
+		layApart(taps, r.gradient[(panel*pairWidth+v)*channels*9:], channels*9, pairLanes, channels*9)
 	}
 	r.look(check)
 }

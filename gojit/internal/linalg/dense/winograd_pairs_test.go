@@ -58,7 +58,7 @@ func TestPairsAgreeWithPortable(t *testing.T) {
 			fillBias(g, b, want)
 			convolve(g, in, weight, want)
 			got := slices.Repeat([]float32{-1}, len(out))
-			finite := convolvePairs(g, in, weight, b, got, false)
+			finite := convolvePairs(g, in, weight, b, got, false, tapsLast)
 			compare("forward", got, want, finite)
 			copy(out, want)
 		}
@@ -73,20 +73,90 @@ func TestPairsAgreeWithPortable(t *testing.T) {
 	}
 }
 
+// TestPairsOfImagesWithChannelsTogether has sums of whole numbers: of plans with all that these do to sums, and of weights in both orders.
+func TestPairsOfImagesWithChannelsTogether(t *testing.T) {
+	r := rand.New(rand.NewPCG(83, 84))
+	for _, g := range onPairs(t) {
+		for _, options := range []PlanOptions{{Exact: true}, {Relu: true, Exact: true}, {Residual: true, Exact: true}, {Relu: true, Residual: true, Exact: true}, {Epilogue: exactEpilogue[float32]()}} {
+			if found := wayOf[float32](&g, &options); found != byPairs {
+				t.Fatalf("%+v %+v: way %d", g, options, found)
+			}
+			checkPlan[float32](t, r, g, options, 0)
+		}
+		checkLast[float32](t, r, g)
+	}
+}
+
+// TestPairsOfOtherSizes has plans share weights.
+func TestPairsOfOtherSizes(t *testing.T) {
+	onPairs(t)
+	r := rand.New(rand.NewPCG(85, 86))
+	weight, bias := whole[float32](r, 48*32*9), whole[float32](r, 48)
+	for _, options := range []PlanOptions{{Exact: true, Relu: true}, {Epilogue: exactEpilogue[float32]()}} {
+		first := NewPlan(pairsGeometry(1, 32, 48, 11, 12, 1, 1), weight, bias, options)
+		if _, ok := first.Resized(pairsGeometry(1, 32, 48, 4, 4, 1, 1)); ok {
+			t.Error("weights for pairs are laid out as tiles read them")
+		}
+		g := pairsGeometry(3, 32, 48, 20, 31, 1, 1)
+		plan, ok := first.Resized(g)
+		if !ok || plan.pairs.factors != first.pairs.factors {
+			t.Fatal("weights are not shared")
+		}
+		in, residual := whole[float32](r, g.Batch*g.InChannels*volume(g.In)), whole[float32](r, g.Batch*g.OutChannels*volume(g.Out))
+		got, want := make([]float32, len(residual)), make([]float32, len(residual))
+		if !plan.Run(in, residual, got) || !NewPlan(g, weight, bias, options).Run(in, residual, want) || !slices.Equal(got, want) {
+			t.Errorf("%+v: other results with weights of another plan", options)
+		}
+	}
+}
+
+// TestPlansTellThatSumsAreNotFinite has a plan by definition compute what another one cannot; what is not finite in a bias or a residual stays where it is.
+func TestPlansTellThatSumsAreNotFinite(t *testing.T) {
+	onPairs(t)
+	r := rand.New(rand.NewPCG(87, 88))
+	g := pairsGeometry(1, 32, 32, 12, 13, 1, 1)
+	in, weight, bias, residual := whole[float32](r, 32*volume(g.In)), whole[float32](r, 32*32*9), whole[float32](r, 32), whole[float32](r, 32*volume(g.Out))
+	bias[3], residual[77] = float32(math.Inf(1)), float32(math.NaN())
+	options := PlanOptions{Exact: true, Residual: true, Relu: true}
+	certain := options
+	certain.ByDefinition = true
+	pairs, tiles := NewPlan(g, weight, bias, options), NewPlan(g, weight, bias, certain)
+	if pairs.way() != byPairs || tiles.way() != byTiles || g.MayOverwriteResidual(options) || !g.MayOverwriteResidual(certain) {
+		t.Fatal("another way than that of the options")
+	}
+	got, want := make([]float32, len(residual)), make([]float32, len(residual))
+	if !pairs.Run(in, residual, got) || !tiles.Run(in, residual, want) {
+		t.Fatal("sums are finite")
+	}
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
+			t.Fatalf("element %d is %v, want %v", i, got[i], want[i])
+		}
+	}
+	for _, bad := range []float32{float32(math.Inf(-1)), float32(math.NaN()), math.MaxFloat32} {
+		in[200] = bad
+		if pairs.Run(in, residual, got) || !tiles.Run(in, residual, want) {
+			t.Errorf("%v: what is not finite is not told, or told by a plan by definition", bad)
+		}
+	}
+}
+
 // TestPairsDoNotDependOnThreads compares bits.
 func TestPairsDoNotDependOnThreads(t *testing.T) {
 	defer tensor.SetNumThreads(0)
 	r := rand.New(rand.NewPCG(75, 76))
 	for _, g := range onPairs(t) {
 		in, weight, out := normal(r, g.Batch*g.InChannels*volume(g.In)), normal(r, g.OutChannels*g.InChannels*9), normal(r, g.Batch*g.OutChannels*volume(g.Out))
-		var results [2][3][]float32
+		var results [2][4][]float32
+		plan := NewPlan(g, weight, nil, PlanOptions{Exact: true, Relu: true, Residual: true})
 		for i := range results {
 			tensor.SetNumThreads(1 + 2*i)
-			a, b, c := make([]float32, len(out)), make([]float32, len(in)), make([]float32, len(weight))
+			a, b, c, d := make([]float32, len(out)), make([]float32, len(in)), make([]float32, len(weight)), make([]float32, len(out))
 			Convolve(g, in, weight, nil, a)
 			Transpose(g, out, weight, nil, b)
 			WeightGradient(g, in, out, c)
-			results[i] = [3][]float32{a, b, c}
+			plan.Run(in, out, d)
+			results[i] = [4][]float32{a, b, c, d}
 		}
 		for i, one := range results[0] {
 			if !slices.Equal(one, results[1][i]) {
@@ -121,7 +191,7 @@ func TestPairsAreAsExactAsTiles(t *testing.T) {
 			return math.Sqrt(sum)
 		}
 		tiles := deviation(func(out []float32) { convolveTiled(asm.AVX512, g, in, weight, nil, out) })
-		pairs := deviation(func(out []float32) { convolvePairs(g, in, weight, nil, out, false) })
+		pairs := deviation(func(out []float32) { convolvePairs(g, in, weight, nil, out, false, tapsLast) })
 		if pairs > 2*tiles {
 			t.Errorf("%+v: an error of %g, that of tiles is %g", g, pairs, tiles)
 		}

@@ -41,6 +41,7 @@ func (k PatchKind) sides() (from, to int) {
 type Patch struct {
 	Kind           PatchKind
 	Y0, Y1, X0, X1 uint8
+	Residual, Relu bool // of outputs: what else is added to them, and then the larger of the sum and 0
 }
 
 // PatchArgs is what a kernel of Patch receives. Steps are in bytes.
@@ -50,7 +51,8 @@ type PatchArgs struct {
 	FromRow, FromColumn, FromBy int64 // from one element of the patch to the one below it and to that beside it, and from one vector to the next
 	ToRow, ToColumn, ToBy       int64
 	Bias                        unsafe.Pointer // of outputs, a vector for each
-	Check                       unsafe.Pointer // of outputs and gradients of weights, a vector; those that are not finite make a lane NaN
+	Residual                    unsafe.Pointer // of outputs, as To
+	Check                       unsafe.Pointer // of outputs, before all that is added, and of gradients of weights, a vector; those that are not finite make a lane NaN
 	Vectors                     int64
 }
 
@@ -65,6 +67,7 @@ const (
 	patchToColumn
 	patchToBy
 	patchBias
+	patchResidual
 	patchCheck
 	patchVectors
 )
@@ -79,6 +82,8 @@ const (
 	patchAt       = asm.R9
 	patchCount    = asm.R10
 	patchBiases   = asm.R11
+	patchLike     = asm.R13
+	patchLikeAt   = asm.R15
 	patchHalf     = asm.Reg(31)
 	patchZero     = asm.Reg(30)
 	patchBad      = asm.Reg(29)
@@ -122,6 +127,9 @@ func (k Patch) Encode(a *asm.Assembler) {
 	if k.Kind == OutputPatch {
 		arg(patchBiases, patchBias)
 	}
+	if k.Residual {
+		arg(patchLike, patchResidual)
+	}
 	if k.checks() {
 		arg(patchCount, patchCheck)
 		w.load(patchBad, asm.At(patchCount, 0))
@@ -131,6 +139,9 @@ func (k Patch) Encode(a *asm.Assembler) {
 	w.patch()
 	a.AddMem(patchSource, asm.At(asm.RDI, patchFromBy))
 	a.AddMem(patchTarget, asm.At(asm.RDI, patchToBy))
+	if k.Residual {
+		a.AddMem(patchLike, asm.At(asm.RDI, patchToBy))
+	}
 	a.AddImm(patchBiases, 64)
 	a.Dec(patchCount)
 	a.JumpIf(asm.NotEqual, loop)
@@ -160,9 +171,15 @@ func (w *patchWriter) patch() {
 		}
 	}
 	w.Move(patchAt, patchTarget)
+	if w.k.Residual {
+		w.Move(patchLikeAt, patchLike)
+	}
 	for x, column := range columns {
 		if x > 0 {
 			w.AddMem(patchAt, asm.At(asm.RDI, patchToColumn))
+			if w.k.Residual {
+				w.AddMem(patchLikeAt, asm.At(asm.RDI, patchToColumn))
+			}
 		}
 		for y, r := range w.transform(column) {
 			if w.k.Kind != OutputPatch || y < int(w.k.Y1) && x < int(w.k.X1) {
@@ -173,15 +190,15 @@ func (w *patchWriter) patch() {
 	}
 }
 
-// step returns an element at a number of steps, whose length and its triple are in registers.
-func step(step, step3 asm.Reg, n int) asm.Mem {
+// step returns an element at a number of steps, whose length and its triple are in registers, from another one.
+func step(at, step, step3 asm.Reg, n int) asm.Mem {
 	switch n {
 	case 0:
-		return asm.At(patchAt, 0)
+		return asm.At(at, 0)
 	case 3:
-		return asm.Indexed(patchAt, step3, 1, 0)
+		return asm.Indexed(at, step3, 1, 0)
 	}
-	return asm.Indexed(patchAt, step, uint8(n), 0)
+	return asm.Indexed(at, step, uint8(n), 0)
 }
 
 func (w *patchWriter) read(y, x int) asm.Reg {
@@ -190,19 +207,25 @@ func (w *patchWriter) read(y, x int) asm.Reg {
 	if (w.k.Kind == InputPatch || w.k.Kind == OutputGradientPatch) && !inside {
 		w.clear(r)
 	} else {
-		w.load(r, step(patchColumn, patchColumn3, x))
+		w.load(r, step(patchAt, patchColumn, patchColumn3, x))
 	}
 	return r
 }
 
 func (w *patchWriter) write(y int, r asm.Reg) {
-	if w.k.Kind == OutputPatch {
-		w.V(asm.ADDPS, asm.W512, r, r, asm.M(asm.At(patchBiases, 0)))
-	}
 	if w.k.checks() {
 		w.plus(patchBad, r, patchZero)
 	}
-	w.save(r, step(patchRow, patchRow3, y))
+	if w.k.Kind == OutputPatch {
+		w.V(asm.ADDPS, asm.W512, r, r, asm.M(asm.At(patchBiases, 0)))
+	}
+	if w.k.Residual {
+		w.V(asm.ADDPS, asm.W512, r, r, asm.M(step(patchLikeAt, patchRow, patchRow3, y)))
+	}
+	if w.k.Relu { // the second operand is what a NaN gives
+		w.V(asm.MAXPS, asm.W512, r, patchZero, asm.R(r))
+	}
+	w.save(r, step(patchAt, patchRow, patchRow3, y))
 }
 
 func (w *patchWriter) take() asm.Reg {
