@@ -8,6 +8,13 @@ func Raise(class Class, format string, args ...any) {
 	panic(Errorf(class, Range{}, format, args...))
 }
 
+// Check raises a RuntimeError unless ok.
+func Check(ok bool, format string, args ...any) {
+	if !ok {
+		Raise(RuntimeError, format, args...)
+	}
+}
+
 // Throw leaves the functions up to the next Catch with err, where that is one.
 func Throw(err error) {
 	switch e := err.(type) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -30,19 +31,19 @@ func TestElementsAlongADimension(t *testing.T) {
 		for i := range tensor.Data[int64](index) {
 			tensor.Data[int64](index)[i] = int64(rng.IntN(shape[dim]))
 		}
-		source := to(must(sequence(index.Numel()).View(indexed...)), x.DType())
+		src := to(must(sequence(index.Numel()).View(indexed...)), x.DType())
 		fetched := gather(x, dim, index)
 		stored, added := must(x.Clone(tensor.ContiguousFormat)), must(x.Clone(tensor.ContiguousFormat))
 		wantStored, wantAdded := must(x.Clone(tensor.ContiguousFormat)), must(x.Clone(tensor.ContiguousFormat))
-		scatterInto(stored, dim, index, source, replace)
-		scatterInto(added, dim, index, source, addTo)
-		forEachIndex(indexed, func(at []int) {
+		scatterInto(stored, dim, index, src, replace)
+		scatterInto(added, dim, index, src, addTo)
+		opstest.ForEachIndex(indexed, func(at []int) {
 			place := slices.Clone(at)
 			place[dim] = int(index.At(at...).Int64())
 			if got, want := fetched.At(at...), x.At(place...); got != want {
 				t.Fatalf("gather of %v by %v along %d at %v: %v, want %v", shape, indexed, dim, at, got, want)
 			}
-			value := source.At(at...)
+			value := src.At(at...)
 			succeed(tensor.Copy(elementOf(wantStored, place), tensor.FromScalar(value, x.DType())))
 			e := elementOf(wantAdded, place)
 			succeed(tensor.Copy(e, add.on(e, tensor.FromScalar(value, x.DType()))))
@@ -54,7 +55,7 @@ func TestElementsAlongADimension(t *testing.T) {
 		}
 		row := must(index.Reshape(-1))
 		selected := indexSelect(x, dim, row)
-		forEachIndex(selected.Shape(), func(at []int) {
+		opstest.ForEachIndex(selected.Shape(), func(at []int) {
 			place := slices.Clone(at)
 			place[dim] = int(row.At(at[dim]).Int64())
 			if got, want := selected.At(at...), x.At(place...); got != want {
@@ -76,7 +77,7 @@ func elementOf(t *tensor.Tensor, at []int) *tensor.Tensor {
 func TestLongRepeats(t *testing.T) {
 	x := sequence(nearCopy/8 + 5)
 	y := repeat(must(x.Reshape(1, -1)), []int{2, 3})
-	forEachIndex([]int{2, 3}, func(at []int) {
+	opstest.ForEachIndex([]int{2, 3}, func(at []int) {
 		n := x.Numel()
 		part := must(must(y.Select(0, at[0])).Slice(0, at[1]*n, (at[1]+1)*n, 1))
 		if !equal(part, x) {

@@ -4,25 +4,26 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Operators on images whose channels lie together give what they give on others, and keep the layout.
 func TestChannelsLastStay(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
-	x := randomTensor(r, tensor.Float32, 2, 6, 9, 7)
+	x := opstest.RandomTensor(r, tensor.Float32, 2, 6, 9, 7)
 	last := must(x.Clone(tensor.ChannelsLast))
-	w, v := randomTensor(r, tensor.Float32, 6), randomTensor(r, tensor.Float32, 6)
-	conv := func(weight *tensor.Tensor, groups int) func(x *tensor.Tensor) *tensor.Tensor {
+	w, v := opstest.RandomTensor(r, tensor.Float32, 6), opstest.RandomTensor(r, tensor.Float32, 6)
+	convolve2d := func(weight *tensor.Tensor, groups int) func(x *tensor.Tensor) *tensor.Tensor {
 		return func(x *tensor.Tensor) *tensor.Tensor {
 			return convolution(x, weight, v, convArgs{stride: []int{2, 1}, padding: []int{1, 1}, dilation: []int{1, 1}, groups: groups})
 		}
 	}
-	full, single := randomTensor(r, tensor.Float32, 6, 6, 3, 3), randomTensor(r, tensor.Float32, 6, 1, 3, 3)
+	full, single := opstest.RandomTensor(r, tensor.Float32, 6, 6, 3, 3), opstest.RandomTensor(r, tensor.Float32, 6, 1, 3, 3)
 	for name, f := range map[string]func(x *tensor.Tensor) *tensor.Tensor{
-		"convolution":               conv(full, 1),
-		"of weights in that layout": conv(must(full.Clone(tensor.ChannelsLast)), 1),
-		"of each channel":           conv(single, 6),
+		"convolution":               convolve2d(full, 1),
+		"of weights in that layout": convolve2d(must(full.Clone(tensor.ChannelsLast)), 1),
+		"of each channel":           convolve2d(single, 6),
 		"max_pool":                  func(x *tensor.Tensor) *tensor.Tensor { return keepFormat(pooledMaxima(x, slidingPool(x, 3, 2, 1)), x) },
 		"avg_pool": func(x *tensor.Tensor) *tensor.Tensor {
 			return keepFormat(averagePool(x, slidingPool(x, 3, 2, 1), true, 0), x)
@@ -38,7 +39,7 @@ func TestChannelsLastStay(t *testing.T) {
 		if !got.IsContiguousFormat(tensor.ChannelsLast) {
 			t.Errorf("%s: strides %v", name, got.Strides())
 		}
-		if d := largestDifference(want, got); d > 1e-5 {
+		if d := opstest.LargestDifference(want, got); d > 1e-5 {
 			t.Errorf("%s: off by %v", name, d)
 		}
 	}
@@ -59,11 +60,11 @@ func slidingPool(x *tensor.Tensor, kernel, stride, padding int) pooling {
 func TestDistancesByProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(83, 84))
 	for _, shape := range [][2][]int{{{40, 9}, {30, 9}}, {{3, 5, 26, 4}, {5, 2, 4}}} {
-		a, b := randomTensor(r, tensor.Float64, shape[0]...), randomTensor(r, tensor.Float64, shape[1]...)
-		if d := largestDifference(pairDistances(a, b, 2), cdist(a, b, 2, 0)); d > 1e-7 {
+		a, b := opstest.RandomTensor(r, tensor.Float64, shape[0]...), opstest.RandomTensor(r, tensor.Float64, shape[1]...)
+		if d := opstest.LargestDifference(pairDistances(a, b, 2), cdist(a, b, 2, 0)); d > 1e-7 {
 			t.Errorf("%v: off by %v", shape, d)
 		}
-		if d := largestDifference(pairDistances(a, b, 2), cdist(a, b, 2, 2)); d != 0 {
+		if d := opstest.LargestDifference(pairDistances(a, b, 2), cdist(a, b, 2, 2)); d != 0 {
 			t.Errorf("%v: off by %v without a product", shape, d)
 		}
 	}

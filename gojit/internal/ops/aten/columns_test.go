@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -46,7 +47,7 @@ func TestColumnsAgreeWithRows(t *testing.T) {
 				got := f(x, dim)
 				turned := f(contiguous(must(x.Transpose(dim, dim+1))), dim+1)
 				tolerance := map[tensor.DType]float64{tensor.Float32: 2e-6, tensor.Float64: 1e-14, tensor.BFloat16: 1e-2}[d]
-				forEachIndex(got.Shape(), func(at []int) {
+				opstest.ForEachIndex(got.Shape(), func(at []int) {
 					v := got.At(at...).Float64()
 					at[dim], at[dim+1] = at[dim+1], at[dim]
 					want := turned.At(at...).Float64()
@@ -71,13 +72,13 @@ func TestManyBlocksOfFewRows(t *testing.T) {
 			}
 			x := to(numbers, d)
 			got, want := sum(x, []int{1}, false, sumType(d)), sumsByElement(x, []int{1})
-			forEachIndex(got.Shape(), func(at []int) {
+			opstest.ForEachIndex(got.Shape(), func(at []int) {
 				if v := got.At(at...).Float64(); v != want[fmt.Sprint(at)] {
 					t.Fatalf("%d rows of %s: sum %v at %v, want %v", rows, d, v, at, want[fmt.Sprint(at)])
 				}
 			})
 			largest := maxReducer.reduce(x, []int{1}, false, kernel.ComputeType(d), d)
-			forEachIndex(largest.Shape(), func(at []int) {
+			opstest.ForEachIndex(largest.Shape(), func(at []int) {
 				most := 0.0
 				for i := range rows {
 					most = max(most, x.At(at[0], i, at[1]).Float64())

@@ -460,4 +460,23 @@ var convFamily = []definition{
 		c.give(0, c.do("col2im", c.g(), shape[len(shape)-2:], c.arg(1), c.arg(2), c.arg(3), c.arg(4)))
 	}), Tags: ops.AsWritten}),
 	giving("col2im", byParts(col2im)).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("im2col", c.g(), c.arg(2), c.arg(3), c.arg(4), c.arg(5))) })}),
+	giving("conv_tbc", func(c call) *tensor.Tensor {
+		check(c.tensor(0).Dim() == 3 && c.tensor(1).Dim() == 3, "Input and weight must have 3 dims: time, batch, in_channel and width, in_channel, out_channel, but got %s and %s",
+			shapeText(c.tensor(0).Shape()), shapeText(c.tensor(1).Shape()))
+		x := must(c.tensor(0).Permute(1, 2, 0))
+		w := must(c.tensor(1).Permute(2, 1, 0))
+		padding := c.int(3)
+		if x.Size(2) == 0 && padding > 0 {
+			x, padding = constantPad(x, []int{padding, padding}, tensor.Int(0)), 0
+		}
+		out := convolution(x, w, c.tensor(2), convArgs{stride: []int{1}, padding: []int{padding}, dilation: []int{1}, groups: 1})
+		return must(out.Permute(2, 0, 1))
+	}),
+}
+
+// convFurther are the records of operators of convolutions that are implemented elsewhere.
+var convFurther = []ops.Def{
+	{Name: "conv1d.padding", Decomp: composeSame("conv1d")},
+	{Name: "conv2d.padding", Decomp: composeSame("conv2d")},
+	{Name: "conv3d.padding", Decomp: composeSame("conv3d")},
 }

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -100,4 +101,56 @@ func scatteredProduct(c gradient, g tensors) (ofSelf, ofSource tensors) {
 	alone := c.div(gathered(c.mul(g, again(self, without))), without)
 	others := c.div(gathered(c.mul(g, y)), c.do("masked_fill.Scalar", source, zero, 1.0))
 	return ofSelf, c.do("where.self", only, alone, others)
+}
+
+// resampleFurther are the records of operators of resampling that are implemented elsewhere.
+var resampleFurther = []ops.Def{
+	{Name: "_upsample_bicubic2d_aa", Grad: concrete(resampledGrad("_upsample_bicubic2d_aa_backward"))},
+	{Name: "_upsample_bicubic2d_aa.vec", Grad: concrete(resampledGrad("_upsample_bicubic2d_aa_backward.vec"))},
+	{Name: "_upsample_bicubic2d_aa_backward", Grad: concrete(resampledAgain("_upsample_bicubic2d_aa"))},
+	{Name: "_upsample_bicubic2d_aa_backward.vec", Grad: concrete(resampledAgain("_upsample_bicubic2d_aa.vec"))},
+	{Name: "_upsample_bilinear2d_aa", Grad: concrete(resampledGrad("_upsample_bilinear2d_aa_backward"))},
+	{Name: "_upsample_bilinear2d_aa.vec", Grad: concrete(resampledGrad("_upsample_bilinear2d_aa_backward.vec"))},
+	{Name: "_upsample_bilinear2d_aa_backward", Grad: concrete(resampledAgain("_upsample_bilinear2d_aa"))},
+	{Name: "_upsample_bilinear2d_aa_backward.vec", Grad: concrete(resampledAgain("_upsample_bilinear2d_aa.vec"))},
+	{Name: "_upsample_nearest_exact1d", Grad: concrete(resampledGrad("_upsample_nearest_exact1d_backward"))},
+	{Name: "_upsample_nearest_exact1d.vec", Grad: concrete(resampledGrad("_upsample_nearest_exact1d_backward.vec"))},
+	{Name: "_upsample_nearest_exact1d_backward", Grad: concrete(resampledAgain("_upsample_nearest_exact1d"))},
+	{Name: "_upsample_nearest_exact1d_backward.vec", Grad: concrete(resampledAgain("_upsample_nearest_exact1d.vec"))},
+	{Name: "_upsample_nearest_exact2d", Grad: concrete(resampledGrad("_upsample_nearest_exact2d_backward"))},
+	{Name: "_upsample_nearest_exact2d.vec", Grad: concrete(resampledGrad("_upsample_nearest_exact2d_backward.vec"))},
+	{Name: "_upsample_nearest_exact2d_backward", Grad: concrete(resampledAgain("_upsample_nearest_exact2d"))},
+	{Name: "_upsample_nearest_exact2d_backward.vec", Grad: concrete(resampledAgain("_upsample_nearest_exact2d.vec"))},
+	{Name: "_upsample_nearest_exact3d", Grad: concrete(resampledGrad("_upsample_nearest_exact3d_backward"))},
+	{Name: "_upsample_nearest_exact3d.vec", Grad: concrete(resampledGrad("_upsample_nearest_exact3d_backward.vec"))},
+	{Name: "_upsample_nearest_exact3d_backward", Grad: concrete(resampledAgain("_upsample_nearest_exact3d"))},
+	{Name: "_upsample_nearest_exact3d_backward.vec", Grad: concrete(resampledAgain("_upsample_nearest_exact3d.vec"))},
+	{Name: "upsample_bicubic2d", Grad: concrete(resampledGrad("upsample_bicubic2d_backward"))},
+	{Name: "upsample_bicubic2d.vec", Grad: concrete(resampledGrad("upsample_bicubic2d_backward.vec"))},
+	{Name: "upsample_bicubic2d_backward", Grad: concrete(resampledAgain("upsample_bicubic2d"))},
+	{Name: "upsample_bicubic2d_backward.vec", Grad: concrete(resampledAgain("upsample_bicubic2d.vec"))},
+	{Name: "upsample_bilinear2d", Grad: concrete(resampledGrad("upsample_bilinear2d_backward"))},
+	{Name: "upsample_bilinear2d.vec", Grad: concrete(resampledGrad("upsample_bilinear2d_backward.vec"))},
+	{Name: "upsample_bilinear2d_backward", Grad: concrete(resampledAgain("upsample_bilinear2d"))},
+	{Name: "upsample_bilinear2d_backward.vec", Grad: concrete(resampledAgain("upsample_bilinear2d.vec"))},
+	{Name: "upsample_linear1d", Grad: concrete(resampledGrad("upsample_linear1d_backward"))},
+	{Name: "upsample_linear1d.vec", Grad: concrete(resampledGrad("upsample_linear1d_backward.vec"))},
+	{Name: "upsample_linear1d_backward", Grad: concrete(resampledAgain("upsample_linear1d"))},
+	{Name: "upsample_linear1d_backward.vec", Grad: concrete(resampledAgain("upsample_linear1d.vec"))},
+	{Name: "upsample_nearest1d", Grad: concrete(resampledGrad("upsample_nearest1d_backward"))},
+	{Name: "upsample_nearest1d.vec", Grad: concrete(resampledGrad("upsample_nearest1d_backward.vec"))},
+	{Name: "upsample_nearest1d_backward", Grad: concrete(resampledAgain("upsample_nearest1d"))},
+	{Name: "upsample_nearest1d_backward.vec", Grad: concrete(resampledAgain("upsample_nearest1d.vec"))},
+	{Name: "upsample_nearest2d", Grad: concrete(resampledGrad("upsample_nearest2d_backward"))},
+	{Name: "upsample_nearest2d.vec", Grad: concrete(resampledGrad("upsample_nearest2d_backward.vec"))},
+	{Name: "upsample_nearest2d_backward", Grad: concrete(resampledAgain("upsample_nearest2d"))},
+	{Name: "upsample_nearest2d_backward.vec", Grad: concrete(resampledAgain("upsample_nearest2d.vec"))},
+	{Name: "upsample_nearest3d", Grad: concrete(resampledGrad("upsample_nearest3d_backward"))},
+	{Name: "upsample_nearest3d.vec", Grad: concrete(resampledGrad("upsample_nearest3d_backward.vec"))},
+	{Name: "upsample_nearest3d_backward", Grad: concrete(resampledAgain("upsample_nearest3d"))},
+	{Name: "upsample_nearest3d_backward.vec", Grad: concrete(resampledAgain("upsample_nearest3d.vec"))},
+	{Name: "upsample_trilinear3d", Grad: concrete(resampledGrad("upsample_trilinear3d_backward"))},
+	{Name: "upsample_trilinear3d.vec", Grad: concrete(resampledGrad("upsample_trilinear3d_backward.vec"))},
+	{Name: "upsample_trilinear3d_backward", Grad: concrete(resampledAgain("upsample_trilinear3d"))},
+	{Name: "upsample_trilinear3d_backward.vec", Grad: concrete(resampledAgain("upsample_trilinear3d.vec"))},
 }

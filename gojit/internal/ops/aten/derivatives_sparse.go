@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -186,4 +187,29 @@ func embeddingBagSparseGrad(c gradient, padding int) {
 		rows = c.mul(rows, c.do("reshape", weights, []int{-1, 1}))
 	}
 	c.give(0, c.sparseRows(flat, rows, padding))
+}
+
+// sparseFurther are the records of operators of sparse tensors that are implemented elsewhere.
+var sparseFurther = []ops.Def{
+	{Name: "_coalesce", Reads: ops.ReadsNothing, Grad: passedOn},
+	{Name: "_coalesced", Reads: ops.ReadsNothing, Grad: passedOn},
+	{Name: "_sparse_csr_tensor_unsafe", Grad: concrete(compressedValues)},
+	{Name: "_sparse_log_softmax", Grad: concrete(func(c gradient) { c.sparseSoftmax("_sparse_log_softmax_backward_data") })},
+	{Name: "_sparse_log_softmax.int", Grad: concrete(func(c gradient) { c.sparseSoftmax("_sparse_log_softmax_backward_data") }), Node: "SparseLogSoftmaxBackward0"},
+	{Name: "_sparse_softmax", Grad: concrete(func(c gradient) { c.sparseSoftmax("_sparse_softmax_backward_data") })},
+	{Name: "_sparse_softmax.int", Grad: concrete(func(c gradient) { c.sparseSoftmax("_sparse_softmax_backward_data") }), Node: "SparseSoftmaxBackward0"},
+	{Name: "_sparse_sparse_matmul", Grad: concrete(func(c gradient) { c.sparseFactors(0, 1, c.g()) })},
+	{Name: "_sparse_sum", Grad: concrete(wholeSum), Node: "SumBackward0"},
+	{Name: "_sparse_sum.dim", Grad: concrete(func(c gradient) { c.give(0, c.do("_sparse_sum_backward", c.g(), c.in(0), c.arg(1))) })},
+	{Name: "_sparse_sum.dim_dtype", Grad: concrete(func(c gradient) { c.give(0, c.do("_sparse_sum_backward", c.g(), c.in(0), c.arg(1))) })},
+	{Name: "_sparse_sum.dtype", Grad: concrete(wholeSum)},
+	{Name: "_to_dense", Grad: concrete(func(c gradient) { c.give(0, c.do("to_dense_backward", c.g(), c.in(0))) })},
+	{Name: "sparse_csr_tensor.crow_col_value", Grad: concrete(compressedValues)},
+	{Name: "sparse_csr_tensor.crow_col_value_size", Grad: concrete(compressedValues)},
+	{Name: "sparse_mask", Grad: concrete(func(c gradient) {
+		masked := c.do("sparse_mask", c.do("to_dense", c.g()), c.in(1))
+		c.give(0, c.do("to_dense", masked))
+	})},
+	{Name: "sparse_sampled_addmm", Grad: concrete(sampledGrad)},
+	{Name: "values", Grad: concrete(valuesGrad)},
 }

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -83,3 +84,16 @@ var unfoldBackward = composing(func(x composer, a []value.Value) tensors {
 	flat := x.do("index_add", zeros, 0, x.unfoldedPlaces(g, shape, a[2], a[3], a[4]), x.do("reshape", g, []int{-1}))
 	return x.do("reshape", flat, shape)
 })
+
+// viewFurther are the records of operators of views and indexing that are implemented elsewhere.
+var viewFurther = []ops.Def{
+	{Name: "_index_put_impl", Grad: concrete(indexPutGrad), Tags: ops.IgnoresSelf | ops.AsWritten},
+	{Name: "atleast_1d", Grad: concrete(func(c gradient) { c.moved("atleast_1d") }), Tags: ops.AsWritten},
+	{Name: "atleast_2d", Grad: concrete(func(c gradient) { c.moved("atleast_2d") }), Tags: ops.AsWritten},
+	{Name: "atleast_3d", Grad: concrete(func(c gradient) { c.moved("atleast_3d") }), Tags: ops.AsWritten},
+	{Name: "fill_diagonal_", Grad: concrete(func(c gradient) {
+		mask := must(tensor.Full(c.shape(0), tensor.Int(1), c.g().DType()))
+		c.give(0, c.mul(c.g(), c.do("fill_diagonal_", mask, 0.0, c.arg(2))))
+	})},
+	{Name: "lift_fresh_copy", Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.AsWritten},
+}

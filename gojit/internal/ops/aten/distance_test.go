@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -13,7 +14,7 @@ func TestDistancesOf16Bits(t *testing.T) {
 	want := pairDistances(a, b, 2)
 	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
 		got := to(cdist(to(a, d), to(b, d), 2, 0), tensor.Float32)
-		if off := largestDifference(got, want); off > 0.15 {
+		if off := opstest.LargestDifference(got, want); off > 0.15 {
 			t.Errorf("%s: distances differ by %g", d, off)
 		}
 	}
@@ -27,14 +28,14 @@ func sequenceOf(rows, columns int) *tensor.Tensor {
 // Distances that are computed by parts are those that are computed at once.
 func TestDistancesByParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	a, b := randomTensor(r, tensor.Float32, 3, 1, 500, 3), randomTensor(r, tensor.Float32, 2, 480, 3)
+	a, b := opstest.RandomTensor(r, tensor.Float32, 3, 1, 500, 3), opstest.RandomTensor(r, tensor.Float32, 2, 480, 3)
 	for _, p := range []float64{1, 2, 3} {
 		got, want := pairDistances(a, b, p), distancesAtOnce(a, b, p)
-		if !tensor.SameShape(got.Shape(), want.Shape()) || largestDifference(got, want) != 0 {
+		if !tensor.SameShape(got.Shape(), want.Shape()) || opstest.LargestDifference(got, want) != 0 {
 			t.Errorf("p=%v: shape %v, want %v, or other values", p, got.Shape(), want.Shape())
 		}
 	}
-	x := randomTensor(r, tensor.Float64, 1500, 2)
+	x := opstest.RandomTensor(r, tensor.Float64, 1500, 2)
 	all, within := distancesAtOnce(x, x, 2), pairwiseWithin(x, 2)
 	for i, at := 0, 0; i < 1500; i++ {
 		for j := i + 1; j < 1500; j++ {

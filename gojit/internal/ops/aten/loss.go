@@ -713,4 +713,14 @@ var lossFamily = []definition{
 	giving("ctc_loss.Tensor", func(c call) *tensor.Tensor {
 		return ctcLoss(c.tensor(0), c.tensor(1), integersOf(must(c.tensor(2).Reshape(-1))), integersOf(must(c.tensor(3).Reshape(-1))), c.int(4), c.reduction(5), c.bool(6))
 	}),
+	giving("multilabel_margin_loss", func(c call) *tensor.Tensor {
+		loss, isTarget := multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2))
+		isTarget.Release()
+		return loss
+	}).checked(checkMultilabel),
+	define("multilabel_margin_loss_forward", func(c call) { c.give(pair(multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2)))...) }).checked(checkMultilabel),
+	giving("cosine_similarity", func(c call) *tensor.Tensor { return cosineSimilarity(c.tensor(0), c.tensor(1), c.int(2), c.float(3)) }).with(ops.Def{Decomp: composing(composeCosine)}),
+	giving("pairwise_distance", func(c call) *tensor.Tensor {
+		return distance(c.tensor(0), c.tensor(1), c.float(2), c.float(3), c.bool(4))
+	}),
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -57,7 +58,7 @@ func TestCrossEntropyOfLabels(t *testing.T) {
 				for _, w := range []*tensor.Tensor{nil, weight} {
 					got := crossEntropy(x, target, w, how, 1, 0)
 					want := nllLossNd(logSoftmax(x, min(1, len(shape)-1)), target, w, how, 1, false)
-					forEachIndex(want.Shape(), func(at []int) {
+					opstest.ForEachIndex(want.Shape(), func(at []int) {
 						tolerance := map[tensor.DType]float64{tensor.Float32: 1e-6, tensor.Float64: 1e-14, tensor.BFloat16: 0.02}[d]
 						a, b := got.At(at...).Float64(), want.At(at...).Float64()
 						if !near(a, b, tolerance) && !(a != a && b != b) {

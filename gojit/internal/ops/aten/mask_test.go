@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -28,7 +29,7 @@ func TestMasksChooseAsIndices(t *testing.T) {
 		if !tensor.SameShape(got.Shape(), want.Shape()) {
 			t.Fatalf("%v by a mask of %v: shape %v, want %v", shape, masked, got.Shape(), want.Shape())
 		}
-		forEachIndex(want.Shape(), func(at []int) {
+		opstest.ForEachIndex(want.Shape(), func(at []int) {
 			if got.At(at...) != want.At(at...) {
 				t.Fatalf("%s %v by a mask of %v: %v at %v, want %v", d, shape, masked, got.At(at...), at, want.At(at...))
 			}

@@ -1,8 +1,9 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -545,8 +546,4 @@ var matmulFamily = []definition{
 		giving("chain_matmul", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }).with(ops.Def{Decomp: emitting("linalg_multi_dot")})),
 	giving("linalg_multi_dot", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }),
 	giving("cdist", func(c call) *tensor.Tensor { return cdist(c.tensor(0), c.tensor(1), c.float(2), c.intOr(3, 0)) }).checked(func(c call) { checkType(c.tensor(0), c.tensor(1)) }),
-	giving("cosine_similarity", func(c call) *tensor.Tensor { return cosineSimilarity(c.tensor(0), c.tensor(1), c.int(2), c.float(3)) }).with(ops.Def{Decomp: composing(composeCosine)}),
-	giving("pairwise_distance", func(c call) *tensor.Tensor {
-		return distance(c.tensor(0), c.tensor(1), c.float(2), c.float(3), c.bool(4))
-	}),
 }

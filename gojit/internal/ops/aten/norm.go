@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -323,6 +324,29 @@ var normFamily = []definition{
 		large := gt.run(nil, []operand{ofTensor(norms), ofScalar(tensor.Float(limit))})
 		return mul.on(x, choose(large, ofTensor(factor), ofScalar(tensor.Float(1))))
 	}),
+	define("_batch_norm_impl_index", func(c call) {
+		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
+		c.give(out, mean, invStd, empty([]int{0}, tensor.Uint8))
+		c.out[4] = value.Int(0)
+	}),
+	define("native_group_norm", func(c call) {
+		x, groups := c.tensor(0), c.int(6)
+		checkGroups(x, c.optionalTensor(1), c.optionalTensor(2), c.int(3), c.int(4), c.int(5), groups)
+		checkGroupNorm(call{args: []value.Value{c.args[0], c.args[6], c.args[1], c.args[2]}})
+		check(x.Size(0) == c.int(3) && x.Size(1) == c.int(4), "Expected X.numel() == N * C * HxW to be true, but got false.")
+		out := groupNorm(x, groups, c.optionalTensor(1), c.optionalTensor(2), c.float(7))
+		flat := must(contiguous(x).View(x.Size(0), groups, -1))
+		spread, center := moments(flat, []int{2}, 0, false, false)
+		c.give(out, center, inverseDeviation(spread, c.float(7)))
+	}).with(ops.Def{WithoutGrad: []int{1, 2}, Grad: concrete(func(c gradient) {
+		x, mean, rstd := c.in(0), c.out(1), c.out(2)
+		if c.run.Records() {
+			grouped := []int{c.int(3), c.int(6), -1}
+			mean, rstd = c.statistics(c.do("reshape", x, grouped), []int{2}, c.float(7))
+			mean, rstd = c.do("squeeze.dim", mean, 2), c.do("squeeze.dim", rstd, 2)
+		}
+		giveMasked(c.Gradient, []int{0, 1, 2}, "native_group_norm_backward", c.g(), x, mean, rstd, c.in(1), c.int(3), c.int(4), c.int(5), c.int(6))
+	})}),
 }
 
 // normExcept gives the norms over all dimensions but one.

@@ -2,11 +2,12 @@ package aten
 
 import (
 	"fmt"
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 	"strings"
 	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -846,3 +847,19 @@ var poolFamily = slices.Concat(
 		define("fractional_max_pool2d", func(c call) { c.give(fractionalMaxPool(c, 2)) }),
 		define("fractional_max_pool3d", func(c call) { c.give(fractionalMaxPool(c, 3)) }),
 	})
+
+// poolFurther are the records of operators of pooling that are implemented elsewhere.
+var poolFurther = []ops.Def{
+	{Name: "adaptive_avg_pool1d", Grad: adaptiveRowsGrad, Tags: ops.Grouped},
+	{Name: "adaptive_avg_pool2d", Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool2d_backward"), Tags: ops.Grouped},
+	{Name: "adaptive_avg_pool3d", Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool3d_backward"), Tags: ops.Grouped},
+	{Name: "adaptive_max_pool1d", Grad: pooledRows},
+	{Name: "adaptive_max_pool2d", Grad: pooledMaximum("adaptive_max_pool2d_backward")},
+	{Name: "adaptive_max_pool3d", Grad: pooledMaximum("adaptive_max_pool3d_backward")},
+	{Name: "max_pool1d", Decomp: firstOf("max_pool1d_with_indices"), Tags: ops.AnySizes},
+	{Name: "max_pool1d_with_indices", Grad: pooledRows},
+	{Name: "max_pool2d", Decomp: firstOf("max_pool2d_with_indices"), Saving: "max_pool2d_with_indices", Tags: ops.Grouped | ops.AnySizes},
+	{Name: "max_pool2d_with_indices", Reads: ops.ReadsNothing.AndResult(1), Grad: pooledMaximum("max_pool2d_with_indices_backward", 1, 2, 3, 4, 5), Tags: ops.Grouped, Node: "MaxPool2DWithIndicesBackward0"},
+	{Name: "max_pool3d", Decomp: firstOf("max_pool3d_with_indices"), Tags: ops.AnySizes},
+	{Name: "max_pool3d_with_indices", Grad: pooledMaximum("max_pool3d_with_indices_backward", 1, 2, 3, 4, 5), Node: "MaxPool3DWithIndicesBackward0"},
+}

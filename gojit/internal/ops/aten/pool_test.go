@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -12,14 +13,14 @@ import (
 func TestEvenBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(91, 92))
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
-		x := to(randomTensor(r, tensor.Float64, 2, 3, 24, 30), d)
+		x := to(opstest.RandomTensor(r, tensor.Float64, 2, 3, 24, 30), d)
 		p := pooling{n: 2, windows: [][]window1{adaptiveWindows(24, 3), adaptiveWindows(30, 2)}}
 		got, ok := p.evenBlocks(x)
 		if !ok {
 			t.Fatal("windows do not divide the input")
 		}
 		want := averagePool(x, p, false, 0)
-		if off := largestDifference(to(got, tensor.Float64), to(want, tensor.Float64)); off > 1e-6 && (d != tensor.BFloat16 || off > 1e-2) {
+		if off := opstest.LargestDifference(to(got, tensor.Float64), to(want, tensor.Float64)); off > 1e-6 && (d != tensor.BFloat16 || off > 1e-2) {
 			t.Errorf("%s: off by %g", d, off)
 		}
 		if p.windows[0] = adaptiveWindows(24, 5); d == tensor.Float32 {
@@ -71,7 +72,7 @@ func TestEmptyWindows(t *testing.T) {
 }
 
 func BenchmarkMaxPoolWithPlaces(b *testing.B) {
-	x := randomTensor(rand.New(rand.NewPCG(1, 2)), tensor.Float32, 1, 16, 112, 112)
+	x := opstest.RandomTensor(rand.New(rand.NewPCG(1, 2)), tensor.Float32, 1, 16, 112, 112)
 	for name, kernel := range map[string]int{"2x2": 2, "3x3": 3} {
 		w := slidingWindows(112, 112/2, kernel, 2, kernel/2, 1)
 		p := pooling{n: 2, windows: [][]window1{w, w}}

@@ -134,6 +134,11 @@ var propertyFamily = []definition{
 	yes("prim::is_ort", never),
 	yes("prim::is_vulkan", never),
 	giving("prim::data", func(c call) *tensor.Tensor { return c.tensor(0).Apart() }),
+	yes("is_distributed", never), yes("is_pinned", never),
+	answering("sym_size", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Shape())) }),
+	answering("sym_size.int", func(c call) value.Value { return value.Int(int64(sizeAt(c.tensor(0), c.int(1)))) }),
+	number("sym_numel", (*tensor.Tensor).Numel),
+	answering("sym_stride", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Strides())) }),
 }
 
 func sizeAt(t *tensor.Tensor, dim int) int {

@@ -2,9 +2,10 @@ package aten
 
 import (
 	"errors"
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -433,4 +434,19 @@ func permutation(gen *tensor.Generator, o makeLike, n int) *tensor.Tensor {
 	t := empty([]int{n}, tensor.Int64)
 	drawPermutation(gen, t)
 	return to(t, o.dtype)
+}
+
+// randomFurther are the records of operators of random numbers that are implemented elsewhere.
+var randomFurther = []ops.Def{
+	{Name: "bernoulli_.float", Grad: constantGrad, Tags: ops.Constant},
+	{Name: "cauchy", Grad: constantGrad, Tags: ops.Constant},
+	{Name: "dropout", Decomp: composing(composeDropout), Saving: "native_dropout", Tags: ops.Grouped},
+	{Name: "exponential", Grad: constantGrad, Tags: ops.Constant},
+	{Name: "geometric", Grad: constantGrad, Tags: ops.Constant},
+	{Name: "log_normal", Grad: constantGrad, Tags: ops.Constant},
+	{Name: "normal_", Grad: constantGrad, Tags: ops.Constant},
+	{Name: "random", Grad: constantGrad, Tags: ops.Constant},
+	{Name: "random.from", Grad: constantGrad, Tags: ops.Constant},
+	{Name: "random.to", Grad: constantGrad, Tags: ops.Constant},
+	{Name: "uniform", Grad: constantGrad, Tags: ops.Constant},
 }

@@ -1,8 +1,9 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -234,7 +235,7 @@ func (l composedLayers) sequence(p composedLayer, rows tensors, initial []tensor
 			state = l.join([][]tensors{state, l.part(initial, alive, n-alive)})
 		}
 		alive = l.sizes[t]
-		state = l.step(l.gates, blocks[t].Tensor(), l.do("linear", state[0], p.hidden, p.hiddenBias), state)
+		state = l.composer.step(l.gates, blocks[t].Tensor(), l.do("linear", state[0], p.hidden, p.hiddenBias), state)
 		if !p.project.IsNone() {
 			state[0] = l.do("linear", state[0], p.project, value.None)
 		}
@@ -268,4 +269,14 @@ func (l composedLayers) join(states [][]tensors) []tensors {
 		joined[k] = l.do("cat", rows, 0)
 	}
 	return joined
+}
+
+// recurrentFurther are the records of operators of recurrent layers that are implemented elsewhere.
+var recurrentFurther = []ops.Def{
+	{Name: "gru.data", Decomp: recurrentPacked(3)},
+	{Name: "gru.input", Decomp: composeRecurrent(3)},
+	{Name: "rnn_relu.data", Decomp: recurrentPacked(0)},
+	{Name: "rnn_relu.input", Decomp: composeRecurrent(0)},
+	{Name: "rnn_tanh.data", Decomp: recurrentPacked(1)},
+	{Name: "rnn_tanh.input", Decomp: composeRecurrent(1)},
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -37,7 +38,7 @@ func TestSumsOverDimensions(t *testing.T) {
 		}
 		got := sum(x, dims, false, sumType(d))
 		want := sumsByElement(x, dims)
-		forEachIndex(got.Shape(), func(at []int) {
+		opstest.ForEachIndex(got.Shape(), func(at []int) {
 			if v := got.At(at...).Float64(); v != want[fmt.Sprint(at)] {
 				t.Fatalf("%s %v over %v at %v: %v, want %v", d, x.Shape(), dims, at, v, want[fmt.Sprint(at)])
 			}
@@ -47,7 +48,7 @@ func TestSumsOverDimensions(t *testing.T) {
 
 func sumsByElement(x *tensor.Tensor, dims []int) map[string]float64 {
 	reduced, sums := reducedDims(x, dims), map[string]float64{}
-	forEachIndex(x.Shape(), func(at []int) {
+	opstest.ForEachIndex(x.Shape(), func(at []int) {
 		kept := []int{}
 		for i, n := range at {
 			if !reduced[i] {
@@ -57,20 +58,6 @@ func sumsByElement(x *tensor.Tensor, dims []int) map[string]float64 {
 		sums[fmt.Sprint(kept)] += x.At(at...).Float64()
 	})
 	return sums
-}
-
-// forEachIndex calls f for every index into a shape.
-func forEachIndex(shape []int, f func(at []int)) {
-	at := make([]int, len(shape))
-	for range numelOf(shape) {
-		f(at)
-		for i := len(at) - 1; i >= 0; i-- {
-			if at[i]++; at[i] < shape[i] {
-				break
-			}
-			at[i] = 0
-		}
-	}
 }
 
 // TestComplexSumsOfNothing: results without elements, and sums of no elements.

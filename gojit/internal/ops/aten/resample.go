@@ -3,9 +3,10 @@ package aten
 import (
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 
 	"github.com/torchjit/torchjit/gojit/tensor"
 )

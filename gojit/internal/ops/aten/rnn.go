@@ -1,12 +1,13 @@
 package aten
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"slices"
 )
 
 // recurrent describes a stack of recurrent layers.

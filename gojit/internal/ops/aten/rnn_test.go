@@ -1,22 +1,14 @@
 package aten
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
-
-func randomTensor(r *rand.Rand, d tensor.DType, shape ...int) *tensor.Tensor {
-	x := empty(shape, tensor.Float64)
-	for i := range tensor.Data[float64](x) {
-		tensor.Data[float64](x)[i] = r.Float64() - 0.5
-	}
-	return to(x, d)
-}
 
 // randomLayer makes one layer with its states. A projection narrows the state.
 func randomLayer(r *rand.Rand, kind *cell, d tensor.DType, in, size, batch int, biases, projected, bidirectional bool) (l *recurrent, states []*tensor.Tensor) {
@@ -29,17 +21,17 @@ func randomLayer(r *rand.Rand, kind *cell, d tensor.DType, in, size, batch int, 
 		width = size - 2
 	}
 	for range directions {
-		l.params = append(l.params, randomTensor(r, d, rows, in), randomTensor(r, d, rows, width))
+		l.params = append(l.params, opstest.RandomTensor(r, d, rows, in), opstest.RandomTensor(r, d, rows, width))
 		if biases {
-			l.params = append(l.params, randomTensor(r, d, rows), randomTensor(r, d, rows))
+			l.params = append(l.params, opstest.RandomTensor(r, d, rows), opstest.RandomTensor(r, d, rows))
 		}
 		if projected {
-			l.params = append(l.params, randomTensor(r, d, width, size))
+			l.params = append(l.params, opstest.RandomTensor(r, d, width, size))
 		}
 	}
-	states = []*tensor.Tensor{randomTensor(r, d, directions, batch, width)}
+	states = []*tensor.Tensor{opstest.RandomTensor(r, d, directions, batch, width)}
 	if kind.memory {
-		states = append(states, randomTensor(r, d, directions, batch, size))
+		states = append(states, opstest.RandomTensor(r, d, directions, batch, size))
 	}
 	return l, states
 }
@@ -79,15 +71,6 @@ func singleSteps(l *recurrent, direction int, rows []*tensor.Tensor, state []*te
 	return outs, state
 }
 
-func largestDifference(a, b *tensor.Tensor) float64 {
-	largest := 0.0
-	x, y := tensor.Data[float64](to(contiguous(a), tensor.Float64)), tensor.Data[float64](to(contiguous(b), tensor.Float64))
-	for i := range x {
-		largest = max(largest, math.Abs(x[i]-y[i]))
-	}
-	return largest
-}
-
 // TestRecurrentLayers compares layers over packed sequences to their single steps for each element of
 // the batch, with few and with so many steps that the weights are packed.
 func TestRecurrentLayers(t *testing.T) {
@@ -110,7 +93,7 @@ func TestRecurrentLayers(t *testing.T) {
 			}
 			var rows []*tensor.Tensor
 			for _, n := range sizes {
-				rows = append(rows, randomTensor(r, d, n, in))
+				rows = append(rows, opstest.RandomTensor(r, d, n, in))
 			}
 			out, last := l.run(concat(rows, 0), sizes, states)
 			for b, n := range lengths {
@@ -125,14 +108,14 @@ func TestRecurrentLayers(t *testing.T) {
 					}
 					outs, final := singleSteps(l, direction, own, state)
 					for k := range final {
-						if e := largestDifference(must(must(last[k].Select(0, direction)).Slice(0, b, b+1, 1)), final[k]); e > tolerance {
+						if e := opstest.LargestDifference(must(must(last[k].Select(0, direction)).Slice(0, b, b+1, 1)), final[k]); e > tolerance {
 							t.Errorf("cell %d, trial %d, element %d: final state %d differs by %g", i, trial, b, k, e)
 						}
 					}
 					width, first := states[0].Size(2), 0
 					for s := range n {
 						got := must(must(out.Slice(0, first+b, first+b+1, 1)).Slice(1, direction*width, (direction+1)*width, 1))
-						if e := largestDifference(got, outs[s]); e > tolerance {
+						if e := opstest.LargestDifference(got, outs[s]); e > tolerance {
 							t.Errorf("cell %d, trial %d, element %d: the result of step %d differs by %g", i, trial, b, s, e)
 						}
 						first += sizes[s]
@@ -148,7 +131,7 @@ func TestRecurrentLayersOfHalves(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, d := range []tensor.DType{tensor.BFloat16, tensor.Float16} {
 		narrow, states := randomLayer(r, &lstmCell, d, 4, 6, 2, true, false, false)
-		wide, x := *narrow, randomTensor(r, d, 5*2, 4)
+		wide, x := *narrow, opstest.RandomTensor(r, d, 5*2, 4)
 		wide.params = slices.Clone(narrow.params)
 		for i, p := range wide.params {
 			wide.params[i] = to(p, tensor.Float32)
@@ -156,7 +139,7 @@ func TestRecurrentLayersOfHalves(t *testing.T) {
 		sizes := []int{2, 2, 2, 2, 2}
 		got, _ := narrow.run(x, sizes, states)
 		want, _ := wide.run(to(x, tensor.Float32), sizes, []*tensor.Tensor{to(states[0], tensor.Float32), to(states[1], tensor.Float32)})
-		if got.DType() != d || largestDifference(got, to(want, d)) != 0 {
+		if got.DType() != d || opstest.LargestDifference(got, to(want, d)) != 0 {
 			t.Errorf("%s: results differ from those of float32", d)
 		}
 	}
@@ -167,7 +150,7 @@ func TestRecurrentLayersDoNotDependOnThreads(t *testing.T) {
 	defer tensor.SetNumThreads(0)
 	r := rand.New(rand.NewPCG(5, 6))
 	l, states := randomLayer(r, &gruCell, tensor.Float32, 64, 256, 48, true, false, true)
-	x, sizes := randomTensor(r, tensor.Float32, 9*48, 64), slices.Repeat([]int{48}, 9)
+	x, sizes := opstest.RandomTensor(r, tensor.Float32, 9*48, 64), slices.Repeat([]int{48}, 9)
 	var first *tensor.Tensor
 	for threads := 1; threads <= 4; threads++ {
 		tensor.SetNumThreads(threads)
@@ -193,7 +176,7 @@ func TestRecurrentStepsAllocateNothing(t *testing.T) {
 	for i, kind := range []*cell{&plainTanh, &lstmCell, &gruCell} {
 		l, states := randomLayer(r, kind, tensor.Float32, 8, 16, 3, true, false, false)
 		allocations := func(steps int) float64 {
-			x, sizes := randomTensor(r, tensor.Float32, steps*3, 8), slices.Repeat([]int{3}, steps)
+			x, sizes := opstest.RandomTensor(r, tensor.Float32, steps*3, 8), slices.Repeat([]int{3}, steps)
 			return testing.AllocsPerRun(20, func() { l.run(x, sizes, states) })
 		}
 		if short, long := allocations(10), allocations(100); long >= short+90 {

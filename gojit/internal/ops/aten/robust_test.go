@@ -14,12 +14,12 @@ import (
 )
 
 // argumentFor returns a random value of a schema's type.
-func argumentFor(a *schema.Argument, random *rand.Rand) (value.Value, bool) {
-	if a.HasDefault && random.IntN(2) == 0 {
+func argumentFor(a *schema.Argument, stream *rand.Rand) (value.Value, bool) {
+	if a.HasDefault && stream.IntN(2) == 0 {
 		return a.Default, true
 	}
-	variant := random.IntN(1 << 20)
-	number := int64([]int{0, 1, -1, 2, 3, -3, 100}[random.IntN(7)])
+	variant := stream.IntN(1 << 20)
+	number := int64([]int{0, 1, -1, 2, 3, -3, 100}[stream.IntN(7)])
 	switch a.Type.String() {
 	case "Tensor", "Optional[Tensor]":
 		return value.OfTensor(sampleTensor(variant)), true
@@ -30,7 +30,7 @@ func argumentFor(a *schema.Argument, random *rand.Rand) (value.Value, bool) {
 	case "bool", "Optional[bool]":
 		return value.Bool(variant%3 == 0), true
 	case "List[int]", "Optional[List[int]]":
-		return value.OfList(value.Ints([]int{int(number), 2, 1, 3}[:random.IntN(5)])), true
+		return value.OfList(value.Ints([]int{int(number), 2, 1, 3}[:stream.IntN(5)])), true
 	case "List[float]", "Optional[List[float]]":
 		return value.OfList(value.NewList(nil, value.Float(1.5))), true
 	case "List[Tensor]", "List[Optional[Tensor]]":
@@ -54,7 +54,7 @@ func sampleTensor(i int) *tensor.Tensor {
 // TestBadArguments calls every operator with arguments that mostly do not fit. It may fail, with an
 // error; it may not panic.
 func TestBadArguments(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
+	stream := rand.New(rand.NewPCG(1, 2))
 	all := Operators()
 	for i := range all {
 		name, _, _ := strings.Cut(all[i].Name, "(") // the whole schema of an operator that the table lacks
@@ -67,7 +67,7 @@ func TestBadArguments(t *testing.T) {
 			args := make([]value.Value, len(formal))
 			usable := true
 			for i := range formal {
-				v, ok := argumentFor(&formal[i], random)
+				v, ok := argumentFor(&formal[i], stream)
 				args[i] = v
 				usable = usable && ok
 			}

@@ -1,8 +1,9 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -18,7 +19,7 @@ func withSpecials(x *tensor.Tensor) *tensor.Tensor {
 // TestRunningResultsByRowsAndColumns compares what is found in columns side by side with what is found row by row.
 func TestRunningResultsByRowsAndColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(93, 94))
-	x := withSpecials(randomTensor(r, tensor.Float64, 40, 20))
+	x := withSpecials(opstest.RandomTensor(r, tensor.Float64, 40, 20))
 	same := func(name string, a, b *tensor.Tensor, within float64) {
 		t.Helper()
 		for i := range 40 {
@@ -52,14 +53,14 @@ func TestRunningResultsByRowsAndColumns(t *testing.T) {
 // TestMomentsInOnePass compares those of float32 elements far from zero with the two passes of float64.
 func TestMomentsInOnePass(t *testing.T) {
 	r := rand.New(rand.NewPCG(95, 96))
-	x := to(add.withNumber(randomTensor(r, tensor.Float64, 50, 33), 1000), tensor.Float32)
+	x := to(add.withNumber(opstest.RandomTensor(r, tensor.Float64, 50, 33), 1000), tensor.Float32)
 	for dim := range 2 {
 		spread, center := wideMoments(x, []int{dim}, 1, false, false)
 		wantSpread, wantCenter := wideMoments(to(x, tensor.Float64), []int{dim}, 1, false, false)
-		if off := largestDifference(spread, wantSpread); off > 1e-9 {
+		if off := opstest.LargestDifference(spread, wantSpread); off > 1e-9 {
 			t.Errorf("variances along %d are off by %g", dim, off)
 		}
-		if off := largestDifference(center, wantCenter); off > 1e-9 {
+		if off := opstest.LargestDifference(center, wantCenter); off > 1e-9 {
 			t.Errorf("means along %d are off by %g", dim, off)
 		}
 	}

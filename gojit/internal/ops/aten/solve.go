@@ -1,11 +1,11 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 
-	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -315,56 +315,4 @@ var solveFamily = []definition{
 	giving("_cdist_forward", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), c.float(2)) }).with(ops.Def{Decomp: emitting("cdist")}),
 	sameAs("_pdist_forward", "pdist"),
 	giving("_euclidean_dist", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), 2) }),
-	giving("multilabel_margin_loss", func(c call) *tensor.Tensor {
-		loss, isTarget := multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2))
-		isTarget.Release()
-		return loss
-	}).checked(checkMultilabel),
-	define("multilabel_margin_loss_forward", func(c call) { c.give(pair(multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2)))...) }).checked(checkMultilabel),
-	creating("kaiser_window", 1, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), true, 12, o) }),
-	creating("kaiser_window.periodic", 2, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), 12, o) }),
-	creating("kaiser_window.beta", 3, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), c.float(2), o) }),
-	giving("conv_tbc", func(c call) *tensor.Tensor {
-		check(c.tensor(0).Dim() == 3 && c.tensor(1).Dim() == 3, "Input and weight must have 3 dims: time, batch, in_channel and width, in_channel, out_channel, but got %s and %s",
-			shapeText(c.tensor(0).Shape()), shapeText(c.tensor(1).Shape()))
-		x := must(c.tensor(0).Permute(1, 2, 0))
-		w := must(c.tensor(1).Permute(2, 1, 0))
-		padding := c.int(3)
-		if x.Size(2) == 0 && padding > 0 {
-			x, padding = constantPad(x, []int{padding, padding}, tensor.Int(0)), 0
-		}
-		out := convolution(x, w, c.tensor(2), convArgs{stride: []int{1}, padding: []int{padding}, dilation: []int{1}, groups: 1})
-		return must(out.Permute(2, 0, 1))
-	}),
-	giving("native_channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Decomp: emitting("channel_shuffle")}),
-	giving("data", func(c call) *tensor.Tensor { return c.tensor(0).Apart() }),
-	yes("is_distributed", never), yes("is_pinned", never),
-	answering("sym_size", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Shape())) }),
-	answering("sym_size.int", func(c call) value.Value { return value.Int(int64(sizeAt(c.tensor(0), c.int(1)))) }),
-	number("sym_numel", (*tensor.Tensor).Numel),
-	answering("sym_stride", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Strides())) }),
-	define("_batch_norm_impl_index", func(c call) {
-		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
-		c.give(out, mean, invStd, empty([]int{0}, tensor.Uint8))
-		c.out[4] = value.Int(0)
-	}),
-	define("native_group_norm", func(c call) {
-		x, groups := c.tensor(0), c.int(6)
-		checkGroups(x, c.optionalTensor(1), c.optionalTensor(2), c.int(3), c.int(4), c.int(5), groups)
-		checkGroupNorm(call{args: []value.Value{c.args[0], c.args[6], c.args[1], c.args[2]}})
-		check(x.Size(0) == c.int(3) && x.Size(1) == c.int(4), "Expected X.numel() == N * C * HxW to be true, but got false.")
-		out := groupNorm(x, groups, c.optionalTensor(1), c.optionalTensor(2), c.float(7))
-		flat := must(contiguous(x).View(x.Size(0), groups, -1))
-		spread, center := moments(flat, []int{2}, 0, false, false)
-		c.give(out, center, inverseDeviation(spread, c.float(7)))
-	}).with(ops.Def{WithoutGrad: []int{1, 2}, Grad: concrete(func(c gradient) {
-		x, mean, rstd := c.in(0), c.out(1), c.out(2)
-		if c.run.Records() {
-			grouped := []int{c.int(3), c.int(6), -1}
-			mean, rstd = c.statistics(c.do("reshape", x, grouped), []int{2}, c.float(7))
-			mean, rstd = c.do("squeeze.dim", mean, 2), c.do("squeeze.dim", rstd, 2)
-		}
-		giveMasked(c.Gradient, []int{0, 1, 2}, "native_group_norm_backward", c.g(), x, mean, rstd, c.in(1), c.int(3), c.int(4), c.int(5), c.int(6))
-	})}),
-	define("set_data", func(c call) { c.tensor(0).Set(c.tensor(1)) }),
 }

@@ -1,9 +1,10 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 
 	"github.com/torchjit/torchjit/gojit/tensor"
 )

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -24,7 +25,7 @@ func TestFirstElementsAreThoseOfSorting(t *testing.T) {
 		k, largest := rng.IntN(x.Size(1)+1), rng.IntN(2) == 0
 		values, indices := topK(x, k, 1, largest)
 		_, order := sortAlong(x, 1, largest)
-		forEachIndex(indices.Shape(), func(at []int) {
+		opstest.ForEachIndex(indices.Shape(), func(at []int) {
 			i := order.At(at...).Int64()
 			want := x.At(at[0], int(i)).Float64()
 			if got := values.At(at...).Float64(); indices.At(at...).Int64() != i || got != want && !(got != got && want != want) {

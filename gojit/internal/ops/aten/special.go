@@ -1,9 +1,10 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -293,6 +294,9 @@ var specialFamily = slices.Concat(fromRecords(besselRecords), []definition{
 	giving("special_multigammaln", func(c call) *tensor.Tensor { return multivariateLgamma(c.tensor(0), c.int(1)) }),
 	giving("special_softmax", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }),
 	giving("special_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }),
+	creating("kaiser_window", 1, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), true, 12, o) }),
+	creating("kaiser_window.periodic", 2, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), 12, o) }),
+	creating("kaiser_window.beta", 3, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), c.float(2), o) }),
 })
 
 // besselRecords are those of the modified Bessel functions that kernels compute.

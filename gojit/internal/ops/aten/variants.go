@@ -143,7 +143,7 @@ func Families() []Family {
 		{"Convolution", convFamily, false},
 		{"Normalization", slices.Concat(normFamily, normGradientFamily), false},
 		{"Pooling", poolFamily, false},
-		{"Losses", lossFamily, false},
+		{"Losses and distances", lossFamily, false},
 		{"Embeddings", embeddingFamily, false},
 		{"Recurrent layers", rnnFamily, false},
 		{"Attention", attentionFamily, false},
@@ -161,9 +161,9 @@ func Families() []Family {
 		{"Detection", detectionFamily, false},
 		{"Lists of tensors", foreachFamily(), false},
 	}
-	sparse := Family{"Sparse tensors", sparseFamily, false}
-	sparse.definitions = slices.Concat(sparse.definitions, forSparseAlone(append(all, sparse)))
-	return append(all, sparse)
+	sparseTensors := Family{"Sparse tensors", sparseFamily, false}
+	sparseTensors.definitions = slices.Concat(sparseTensors.definitions, forSparseAlone(append(all, sparseTensors)))
+	return append(all, sparseTensors)
 }
 
 // Operators returns every operator of the package, in-place and out= overloads included. Those that are implemented elsewhere have a record
@@ -172,6 +172,7 @@ func Operators() []ops.Operator {
 	variants := variantsOf()
 	taken := map[string]bool{}
 	families := Families()
+	further := slices.Concat(viewFurther, resampleFurther, poolFurther, convFurther, recurrentFurther, randomFurther, sparseFurther)
 	count, directs := len(further), map[string]directOut{}
 	for _, family := range families {
 		count += len(family.definitions)

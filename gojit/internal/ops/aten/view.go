@@ -1,10 +1,11 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -670,6 +671,9 @@ var viewFamily = slices.Concat([]definition{
 	answering("_infer_size", func(c call) value.Value {
 		return value.OfList(value.Ints(must(tensor.Broadcast(c.ints(0), c.ints(1)))))
 	}),
+	giving("native_channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Decomp: emitting("channel_shuffle")}),
+	giving("data", func(c call) *tensor.Tensor { return c.tensor(0).Apart() }),
+	define("set_data", func(c call) { c.tensor(0).Set(c.tensor(1)) }),
 }, splitAlong("hsplit", 1, 1), splitAlong("vsplit", 0, 2), splitAlong("dsplit", 2, 3), atLeastDefinitions())
 
 // integersOf returns the elements of an integer tensor.
