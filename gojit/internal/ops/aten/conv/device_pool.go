@@ -1,19 +1,22 @@
-package aten
+package conv
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // onDevice runs a routine of pooling over windows of planes of size in: one of the tensors is the pooled one, and the other has a number for each window.
-func (p *pooling) onDevice(text, entry string, how kernel.ReduceOp, in []int, threads int, first, second *tensor.Tensor, includePad bool, override int, more ...*tensor.Tensor) {
+func (p *Pooling) onDevice(text, entry string, how kernel.ReduceOp, in []int, threads int, first, second *tensor.Tensor, includePad bool, override int, more ...*tensor.Tensor) {
 	var list []int
 	numbers := []int64{1, 1, 1, 1, 1, 1, 0, int64(override)}
-	lead := 3 - p.n
+	lead := 3 - p.N
 	for range lead {
 		list = append(list, 0, 1, 1, 1)
 	}
-	for d, windows := range p.windows {
+	for d, windows := range p.Windows {
 		numbers[lead+d], numbers[3+lead+d] = int64(in[d]), int64(len(windows))
 		for _, w := range windows {
 			list = append(list, w.lo, w.hi, w.step, w.padded)
@@ -23,19 +26,19 @@ func (p *pooling) onDevice(text, entry string, how kernel.ReduceOp, in []int, th
 		numbers[6] = 1
 	}
 	r := kernel.Routine{Text: text, Entry: entry, Types: []tensor.DType{first.DType()}, Combine: how, Threads: threads}
-	succeed(launchRoutine(r, append([]*tensor.Tensor{first, second, onDeviceOf(first, list, len(list))}, more...), numbers...))
+	source.Throw(elementwise.LaunchRoutine(r, append([]*tensor.Tensor{first, second, elementwise.OnDeviceOf(first, list, len(list))}, more...), numbers...))
 }
 
 // maxPoolOnDevice is maxPool on a device.
-func maxPoolOnDevice(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
-	out, indices = emptyBeside(x, p.shape(x), x.DType()), emptyBeside(x, p.shape(x), tensor.Int64)
-	p.onDevice("pool_extremes", "largest", kernel.ReduceMax, x.Shape()[x.Dim()-p.n:], out.Numel(), out, contiguous(x), false, 0, indices)
+func maxPoolOnDevice(x *tensor.Tensor, p Pooling) (out, indices *tensor.Tensor) {
+	out, indices = define.EmptyBeside(x, p.shape(x), x.DType()), define.EmptyBeside(x, p.shape(x), tensor.Int64)
+	p.onDevice("pool_extremes", "largest", kernel.ReduceMax, x.Shape()[x.Dim()-p.N:], out.Numel(), out, elementwise.Contiguous(x), false, 0, indices)
 	return out, indices
 }
 
-// averagePoolOnDevice is averagePool on a device.
-func averagePoolOnDevice(x *tensor.Tensor, p pooling, includePad bool, override int) *tensor.Tensor {
-	out := emptyBeside(x, p.shape(x), x.DType())
-	p.onDevice("pool_means", "mean", kernel.ReduceSum, x.Shape()[x.Dim()-p.n:], out.Numel(), out, contiguous(x), includePad, override)
+// averagePoolOnDevice is AveragePool on a device.
+func averagePoolOnDevice(x *tensor.Tensor, p Pooling, includePad bool, override int) *tensor.Tensor {
+	out := define.EmptyBeside(x, p.shape(x), x.DType())
+	p.onDevice("pool_means", "mean", kernel.ReduceSum, x.Shape()[x.Dim()-p.N:], out.Numel(), out, elementwise.Contiguous(x), includePad, override)
 	return out
 }

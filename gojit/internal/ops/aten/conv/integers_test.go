@@ -1,9 +1,11 @@
-package aten
+package conv
 
 import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -20,7 +22,7 @@ func TestProductsOfIntegers(t *testing.T) {
 			return x
 		}
 		a, b := random(m*k), random(k*n)
-		c := tensor.Data[int64](mm(must(tensor.FromSlice(a, m, k)), must(tensor.FromSlice(b, k, n))))
+		c := tensor.Data[int64](linalg.Mm(source.Must(tensor.FromSlice(a, m, k)), source.Must(tensor.FromSlice(b, k, n))))
 		for i := range m {
 			for j := range n {
 				var want int64
@@ -33,7 +35,7 @@ func TestProductsOfIntegers(t *testing.T) {
 			}
 		}
 		x, w := random(2*50), random(3*2*4)
-		out := tensor.Data[int64](convolution(must(tensor.FromSlice(x, 1, 2, 50)), must(tensor.FromSlice(w, 3, 2, 4)), nil, convArgs{stride: []int{1}, padding: []int{0}, dilation: []int{1}, groups: 1}))
+		out := tensor.Data[int64](Convolution(source.Must(tensor.FromSlice(x, 1, 2, 50)), source.Must(tensor.FromSlice(w, 3, 2, 4)), nil, ConvArgs{Stride: []int{1}, Padding: []int{0}, Dilation: []int{1}, Groups: 1}))
 		for o := range 3 {
 			for at := range 47 {
 				var want int64

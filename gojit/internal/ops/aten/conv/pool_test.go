@@ -1,10 +1,11 @@
-package aten
+package conv
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -13,17 +14,17 @@ import (
 func TestEvenBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(91, 92))
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
-		x := to(opstest.RandomTensor(r, tensor.Float64, 2, 3, 24, 30), d)
-		p := pooling{n: 2, windows: [][]window1{adaptiveWindows(24, 3), adaptiveWindows(30, 2)}}
+		x := elementwise.To(opstest.RandomTensor(r, tensor.Float64, 2, 3, 24, 30), d)
+		p := Pooling{N: 2, Windows: [][]window1{AdaptiveWindows(24, 3), AdaptiveWindows(30, 2)}}
 		got, ok := p.evenBlocks(x)
 		if !ok {
 			t.Fatal("windows do not divide the input")
 		}
-		want := averagePool(x, p, false, 0)
-		if off := opstest.LargestDifference(to(got, tensor.Float64), to(want, tensor.Float64)); off > 1e-6 && (d != tensor.BFloat16 || off > 1e-2) {
+		want := AveragePool(x, p, false, 0)
+		if off := opstest.LargestDifference(elementwise.To(got, tensor.Float64), elementwise.To(want, tensor.Float64)); off > 1e-6 && (d != tensor.BFloat16 || off > 1e-2) {
 			t.Errorf("%s: off by %g", d, off)
 		}
-		if p.windows[0] = adaptiveWindows(24, 5); d == tensor.Float32 {
+		if p.Windows[0] = AdaptiveWindows(24, 5); d == tensor.Float32 {
 			if _, ok := p.evenBlocks(x); ok {
 				t.Error("windows of different sizes count as even")
 			}
@@ -41,7 +42,7 @@ func TestPlacesOfMaxima(t *testing.T) {
 		plane[i] = values[rng.IntN(len(values))]
 	}
 	n := len(plane) / 4
-	v := &volume{[3]int{1, 1, len(plane)}, [3][]window1{{{0, 1, 1, 1}}, {{0, 1, 1, 1}}, slidingWindows(len(plane), n, 4, 4, 0, 1)}}
+	v := &volume{[3]int{1, 1, len(plane)}, [3][]window1{{{0, 1, 1, 1}}, {{0, 1, 1, 1}}, SlidingWindows(len(plane), n, 4, 4, 0, 1)}}
 	got, want, at, expected := make([]float32, n), make([]float32, n), make([]int64, n), make([]int64, n)
 	r, forget := v.table()
 	defer forget()
@@ -74,8 +75,8 @@ func TestEmptyWindows(t *testing.T) {
 func BenchmarkMaxPoolWithPlaces(b *testing.B) {
 	x := opstest.RandomTensor(rand.New(rand.NewPCG(1, 2)), tensor.Float32, 1, 16, 112, 112)
 	for name, kernel := range map[string]int{"2x2": 2, "3x3": 3} {
-		w := slidingWindows(112, 112/2, kernel, 2, kernel/2, 1)
-		p := pooling{n: 2, windows: [][]window1{w, w}}
+		w := SlidingWindows(112, 112/2, kernel, 2, kernel/2, 1)
+		p := Pooling{N: 2, Windows: [][]window1{w, w}}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				maxPool(x, p)

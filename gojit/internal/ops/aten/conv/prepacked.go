@@ -1,6 +1,10 @@
-package aten
+package conv
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -25,8 +29,8 @@ var (
 )
 
 // pack makes the packed form of the arguments of a call.
-func (k *prepackedKind) pack(c call) value.Value {
-	weight, bias := c.tensor(0), c.optionalTensor(1)
+func (k *prepackedKind) pack(c define.Call) value.Value {
+	weight, bias := c.Tensor(0), c.OptionalTensor(1)
 	layer := "Linear"
 	if k.convolves {
 		layer = "Convolution"
@@ -35,11 +39,11 @@ func (k *prepackedKind) pack(c call) value.Value {
 	if ok && bias != nil {
 		ok = bias.Dim() == 1 && bias.DType() == tensor.Float32
 	}
-	if low, high := c.args[k.parts-2], c.args[k.parts-1]; ok && !low.IsNone() && !high.IsNone() {
-		ok = scalarOf(low).Float64() < scalarOf(high).Float64()
+	if low, high := c.Args[k.parts-2], c.Args[k.parts-1]; ok && !low.IsNone() && !high.IsNone() {
+		ok = define.ScalarOf(low).Float64() < define.ScalarOf(high).Float64()
 	}
-	check(ok, "XNNPACK %s not available! Reason: The provided (weight, bias, output_min, output_max) parameters are either invalid individually or their combination is not supported by XNNPACK.", layer)
-	return k.ofState(value.OfTuple(value.NewTuple(append([]value.Value(nil), c.args[:k.parts]...)...)))
+	source.Check(ok, "XNNPACK %s not available! Reason: The provided (weight, bias, output_min, output_max) parameters are either invalid individually or their combination is not supported by XNNPACK.", layer)
+	return k.ofState(value.OfTuple(value.NewTuple(append([]value.Value(nil), c.Args[:k.parts]...)...)))
 }
 
 func (k *prepackedKind) ofState(state value.Value) value.Value {
@@ -47,69 +51,69 @@ func (k *prepackedKind) ofState(state value.Value) value.Value {
 }
 
 // state returns the parts of the packed form in argument i.
-func (k *prepackedKind) state(c call, i int) call {
-	if v := c.args[i]; v.Kind() == value.KindCapsule && v.Capsule().Kind == k.class {
+func (k *prepackedKind) state(c define.Call, i int) define.Call {
+	if v := c.Args[i]; v.Kind() == value.KindCapsule && v.Capsule().Kind == k.class {
 		if state, ok := v.Capsule().Content.(value.Value); ok && state.Kind() == value.KindTuple && len(state.Tuple().Items) == k.parts {
-			return call{args: state.Tuple().Items}
+			return define.Call{Args: state.Tuple().Items}
 		}
 	}
-	raise(source.RuntimeError, "Expected a value of type '__torch__.torch.classes.%s' but found type '%s'", k.class, value.TypeOf(c.args[i]))
-	return call{}
+	source.Raise(source.RuntimeError, "Expected a value of type '__torch__.torch.classes.%s' but found type '%s'", k.class, value.TypeOf(c.Args[i]))
+	return define.Call{}
 }
 
 // run applies the layer to a tensor.
-func (k *prepackedKind) run(c call) *tensor.Tensor {
-	x, s := c.tensor(0), k.state(c, 1)
-	weight, bias := s.tensor(0), s.optionalTensor(1)
+func (k *prepackedKind) run(c define.Call) *tensor.Tensor {
+	x, s := c.Tensor(0), k.state(c, 1)
+	weight, bias := s.Tensor(0), s.OptionalTensor(1)
 	var out *tensor.Tensor
 	switch {
 	case !k.convolves:
-		check(x.Dim() >= 1 && x.DType() == tensor.Float32 && x.Size(x.Dim()-1) == weight.Size(1), "XNNPACK Linear not usable! Reason: The provided input tensor is either invalid or unsupported by XNNPACK.")
-		out = linear(x, weight, bias)
+		source.Check(x.Dim() >= 1 && x.DType() == tensor.Float32 && x.Size(x.Dim()-1) == weight.Size(1), "XNNPACK Linear not usable! Reason: The provided input tensor is either invalid or unsupported by XNNPACK.")
+		out = linalg.Linear(x, weight, bias)
 	default:
-		check(x.Dim() == 4, "required rank 4 tensor to use channels_last format")
-		channels := weight.Size(1) * s.int(k.parts-3)
+		source.Check(x.Dim() == 4, "required rank 4 tensor to use channels_last format")
+		channels := weight.Size(1) * s.Int(k.parts-3)
 		if k.transposes {
 			channels = weight.Size(0)
 		}
-		check(x.DType() == tensor.Float32 && x.Size(1) == channels, "XNNPACK Convolution not usable! Reason: The provided input tensor is either invalid or unsupported by XNNPACK.")
-		out = convolution(x, weight, bias, k.geometry(s))
+		source.Check(x.DType() == tensor.Float32 && x.Size(1) == channels, "XNNPACK Convolution not usable! Reason: The provided input tensor is either invalid or unsupported by XNNPACK.")
+		out = Convolution(x, weight, bias, k.geometry(s))
 	}
-	low, high := s.args[k.parts-2], s.args[k.parts-1]
+	low, high := s.Args[k.parts-2], s.Args[k.parts-1]
 	if low.IsNone() && high.IsNone() {
 		return out
 	}
-	return clamp(call{args: []value.Value{value.OfTensor(out), low, high}}, nil)
+	return elementwise.Clamp(define.Call{Args: []value.Value{value.OfTensor(out), low, high}}, nil)
 }
 
-func (k *prepackedKind) geometry(s call) convArgs {
-	a := convArgs{n: 2, stride: s.intsOf(2, 2, "stride"), padding: s.intsOf(3, 2, "padding"), groups: s.int(k.parts - 3), transposed: k.transposes}
+func (k *prepackedKind) geometry(s define.Call) ConvArgs {
+	a := ConvArgs{N: 2, Stride: s.IntsOf(2, 2, "stride"), Padding: s.IntsOf(3, 2, "padding"), Groups: s.Int(k.parts - 3), Transposed: k.transposes}
 	at := 4
 	if k.transposes {
-		a.outputPadding = s.intsOf(at, 2, "output_padding")
+		a.OutputPadding = s.IntsOf(at, 2, "output_padding")
 		at++
 	}
-	a.dilation = s.intsOf(at, 2, "dilation")
+	a.Dilation = s.IntsOf(at, 2, "dilation")
 	return a
 }
 
 // sizes tells the sizes of weight and bias, and how a convolution was made.
-func (k *prepackedKind) sizes(c call) value.Value {
+func (k *prepackedKind) sizes(c define.Call) value.Value {
 	s := k.state(c, 0)
-	items := []value.Value{value.OfList(value.Ints(s.tensor(0).Shape())), value.None}
-	if bias := s.optionalTensor(1); bias != nil {
+	items := []value.Value{value.OfList(value.Ints(s.Tensor(0).Shape())), value.None}
+	if bias := s.OptionalTensor(1); bias != nil {
 		items[1] = value.OfList(value.Ints(bias.Shape()))
 	}
-	return value.OfTuple(value.NewTuple(append(items, s.args[2:k.parts-2]...)...))
+	return value.OfTuple(value.NewTuple(append(items, s.Args[2:k.parts-2]...)...))
 }
 
-var prepackedFamily = []definition{
-	answering("prepacked::linear_clamp_prepack", prepackedLinear.pack),
-	giving("prepacked::linear_clamp_run", prepackedLinear.run),
-	answering("prepacked::conv2d_clamp_prepack", prepackedConv.pack),
-	giving("prepacked::conv2d_clamp_run", prepackedConv.run),
-	answering("prepacked::conv2d_transpose_clamp_prepack", prepackedTransposed.pack),
-	giving("prepacked::conv2d_transpose_clamp_run", prepackedTransposed.run),
-	answering("prepacked::unpack_prepacked_sizes_linear", prepackedLinear.sizes),
-	answering("prepacked::unpack_prepacked_sizes_conv2d", prepackedConv.sizes),
+var PrepackedFamily = []define.Definition{
+	views.Answering("prepacked::linear_clamp_prepack", prepackedLinear.pack),
+	define.Giving("prepacked::linear_clamp_run", prepackedLinear.run),
+	views.Answering("prepacked::conv2d_clamp_prepack", prepackedConv.pack),
+	define.Giving("prepacked::conv2d_clamp_run", prepackedConv.run),
+	views.Answering("prepacked::conv2d_transpose_clamp_prepack", prepackedTransposed.pack),
+	define.Giving("prepacked::conv2d_transpose_clamp_run", prepackedTransposed.run),
+	views.Answering("prepacked::unpack_prepacked_sizes_linear", prepackedLinear.sizes),
+	views.Answering("prepacked::unpack_prepacked_sizes_conv2d", prepackedConv.sizes),
 }

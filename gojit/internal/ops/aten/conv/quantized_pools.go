@@ -1,25 +1,28 @@
-package aten
+package conv
 
 import (
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // byteGeometry describes the windows of a pooling over images of bytes; ok is false where they are not alike.
-func (p *pooling) byteGeometry(x *tensor.Tensor) (g dense.Convolution, ok bool) {
-	if p.kernel == nil || x.DType() != tensor.QUInt8 || !isSmall(x) || x.Dim() != p.n+2 {
+func (p *Pooling) byteGeometry(x *tensor.Tensor) (g dense.Convolution, ok bool) {
+	if p.Kernel == nil || x.DType() != tensor.QUInt8 || !elementwise.IsSmall(x) || x.Dim() != p.N+2 {
 		return g, false
 	}
 	one := [3]int{1, 1, 1}
 	channels := x.Size(1)
 	g = dense.Convolution{Batch: x.Size(0), Groups: channels, InChannels: channels, OutChannels: channels, In: one, Out: one, Kernel: one, Stride: one, Dilation: one}
-	for d := range p.n {
-		at := 3 - p.n + d
-		g.In[at], g.Out[at], g.Kernel[at] = x.Size(2+d), len(p.windows[d]), p.kernel[d]
-		g.Stride[at], g.Padding[at], g.Dilation[at] = p.stride[d], p.padding[d], p.dilation[d]
+	for d := range p.N {
+		at := 3 - p.N + d
+		g.In[at], g.Out[at], g.Kernel[at] = x.Size(2+d), len(p.Windows[d]), p.Kernel[d]
+		g.Stride[at], g.Padding[at], g.Dilation[at] = p.Stride[d], p.Padding[d], p.Dilation[d]
 	}
 	return g, channels > 0
 }
@@ -68,31 +71,31 @@ func (k *bytePools) of(p bytePool) *dense.BytePlan {
 
 // run pools x; the result lies as x does.
 func (k *bytePools) run(p bytePool, x *tensor.Tensor, shape []int) *tensor.Tensor {
-	format := suggestedFormat(x)
+	format := elementwise.SuggestedFormat(x)
 	p.planes = format == tensor.ContiguousFormat
-	in, done := inFormat(x, format)
+	in, done := elementwise.InFormat(x, format)
 	defer done()
 	if !p.planes {
-		out := must(tensor.EmptyChannelsLast(shape, x.DType(), format))
+		out := source.Must(tensor.EmptyChannelsLast(shape, x.DType(), format))
 		out.SetQuantizer(x.Quantizer())
 		k.of(p).Run(tensor.Data[uint8](in), tensor.Data[uint8](out))
 		return out
 	}
-	last := empty(append(append([]int{shape[0]}, shape[2:]...), shape[1]), tensor.Uint8)
+	last := define.Empty(append(append([]int{shape[0]}, shape[2:]...), shape[1]), tensor.Uint8)
 	k.of(p).Run(tensor.Data[uint8](in), tensor.Data[uint8](last))
 	order := []int{0, len(shape) - 1}
 	for d := 1; d < len(shape)-1; d++ {
 		order = append(order, d)
 	}
-	turned := must(last.Permute(order...))
-	out := underQuantizer(must(turned.Clone(tensor.ContiguousFormat)), x.Quantizer())
+	turned := source.Must(last.Permute(order...))
+	out := elementwise.UnderQuantizer(source.Must(turned.Clone(tensor.ContiguousFormat)), x.Quantizer())
 	turned.Release()
 	last.Release()
 	return out
 }
 
 // largest gives the largest integer of each window; ok is false where there is no plan for it.
-func (k *bytePools) largest(p *pooling, x *tensor.Tensor) (out *tensor.Tensor, ok bool) {
+func (k *bytePools) largest(p *Pooling, x *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 	g, ok := p.byteGeometry(x)
 	if !ok {
 		return nil, false
@@ -101,12 +104,12 @@ func (k *bytePools) largest(p *pooling, x *tensor.Tensor) (out *tensor.Tensor, o
 }
 
 // mean gives the mean of each window of so many elements; ok is false where there is no plan for it.
-func (k *bytePools) mean(p *pooling, x *tensor.Tensor, divisor int) (out *tensor.Tensor, ok bool) {
+func (k *bytePools) mean(p *Pooling, x *tensor.Tensor, divisor int) (out *tensor.Tensor, ok bool) {
 	g, ok := p.byteGeometry(x)
 	if !ok {
 		return nil, false
 	}
-	checkZeroPoint(x.Quantizer(), x.DType())
+	elementwise.CheckZeroPoint(x.Quantizer(), x.DType())
 	return k.run(bytePool{geometry: g, divisor: divisor, zero: uint8(x.Quantizer().ZeroPoint), centered: roundsCentered(x)}, x, p.shape(x)), true
 }
 
@@ -115,16 +118,16 @@ func roundsCentered(x *tensor.Tensor) bool {
 	return x.Dim() == 4 && x.IsContiguousFormat(tensor.ChannelsLast)
 }
 
-// onMeans is onCentered for means, which round with the zero point where the channels do not lie together.
-func onMeans(f func(c call) *tensor.Tensor) func(c call) *tensor.Tensor {
-	return func(c call) *tensor.Tensor {
-		x := c.tensor(0)
+// onMeans is OnCentered for means, which round with the zero point where the channels do not lie together.
+func onMeans(f func(c define.Call) *tensor.Tensor) func(c define.Call) *tensor.Tensor {
+	return func(c define.Call) *tensor.Tensor {
+		x := c.Tensor(0)
 		if x.Quantizer() == nil || roundsCentered(x) {
-			return onCentered(f)(c)
+			return elementwise.OnCentered(f)(c)
 		}
-		check(!x.Quantizer().PerChannel(), "expected a tensor that is quantized per tensor, but got one quantized per channel")
-		means := add.run(nil, []operand{ofTensor(to(f(c.withFirst(centered(x))), tensor.Float32)), ofScalar(tensor.Int(x.Quantizer().ZeroPoint))})
-		out := quantized(means, &tensor.Quantizer{Scale: 1}, x.DType())
+		source.Check(!x.Quantizer().PerChannel(), "expected a tensor that is quantized per tensor, but got one quantized per channel")
+		means := elementwise.Add.Run(nil, []elementwise.Operand{elementwise.OfTensor(elementwise.To(f(c.WithFirst(elementwise.Centered(x))), tensor.Float32)), elementwise.OfScalar(tensor.Int(x.Quantizer().ZeroPoint))})
+		out := elementwise.Quantized(means, &tensor.Quantizer{Scale: 1}, x.DType())
 		out.SetQuantizer(x.Quantizer())
 		return out
 	}

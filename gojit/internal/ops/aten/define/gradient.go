@@ -1,116 +1,185 @@
-package aten
+package define
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// tensors is short for what derivatives compute with.
-type tensors = *tensor.Tensor
+// Turn transposes matrices.
+func (c Gradient) Turn(a Tensors) Tensors { return c.Do("transpose.int", a, -2, -1) }
 
-// gradient is one use of a derivative that needs sizes and numbers: graphs, which do not know them, have no such derivatives.
-type gradient struct {
-	ops.Gradient
-	run ops.Concrete
+func (c Gradient) Matmul(a, b Tensors) Tensors { return c.Do("matmul", a, b) }
+
+func (c Gradient) Moved(name string) { c.MovedWith(name, slices.Clone(c.Args())) }
+
+// MovedWith runs the operator on the numbers of the elements, counted from 1, to learn where each one went.
+func (c Gradient) MovedWith(name string, args []value.Value) {
+	c.Tape.Reading()
+	n := Numel(c.Shape(0))
+	args[0] = value.OfTensor(c.Do("reshape", c.Do("to.dtype", c.Do("arange.start", 1, n+1), tensor.Float64), c.Shape(0)))
+	from := c.Do("to.dtype", c.Tape.Emit(name, args...)[0].Tensor(), tensor.Int64)
+	g := c.G()
+	sums := c.Into("index_add", c.ZerosAs([]int{n + 1}, g.DType()), 0, c.Do("reshape", from, []int{-1}), c.Do("reshape", g, []int{-1}))
+	c.Give(0, c.Do("reshape", c.Do("slice.Tensor", sums, 0, 1, n+1), c.Shape(0)))
 }
 
-// derivative computes the gradients of a node's inputs from those of its outputs.
-type derivative func(c gradient)
+// Each returns an argument for n dimensions, of which one number stands for all.
+func (c Gradient) Each(i, n int) []int {
+	xs := c.Ints(i)
+	for len(xs) < n {
+		xs = append(xs, xs[0])
+	}
+	return xs
+}
 
-// concrete makes a derivative that needs sizes and numbers one of a record.
-func concrete(f derivative) func(g ops.Gradient) {
+// GiveMasked gives the gradients of arguments that an operator computes when its last argument asks for them.
+func GiveMasked(g Grad, arguments []int, name string, args ...any) {
+	mask := make([]any, len(arguments))
+	for j, i := range arguments {
+		if mask[j] = false; g.Needs(i) {
+			mask[j] = g.Not(g.IsNone(i))
+		}
+	}
+	for j, d := range g.DoAll(name, append(args, g.ListOf(mask...))...) {
+		if g.Needs(arguments[j]) {
+			g.Give(arguments[j], d)
+		}
+	}
+}
+
+// SparseRows is a gradient of a table: rows at indices, those at padding left out.
+func (c Gradient) SparseRows(indices, rows Tensors, padding int) Tensors {
+	if padding >= 0 {
+		kept := c.Do("reshape", c.Do("nonzero", c.Do("ne.Scalar", indices, padding)), []int{-1})
+		indices, rows = c.Do("index_select", indices, 0, kept), c.Do("index_select", rows, 0, kept)
+	}
+	at := c.Do("unsqueeze", c.Do("to.dtype", indices, tensor.Int64), 0)
+	return c.Do("_sparse_coo_tensor_unsafe", at, rows, c.Shape(0))
+}
+
+func Wrap(dim, n int) int {
+	if dim < 0 {
+		dim += max(n, 1)
+	}
+	return dim
+}
+
+func Numel(shape []int) int {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	return n
+}
+
+// Tensors is short for what derivatives compute with.
+type Tensors = *tensor.Tensor
+
+// Gradient is one use of a derivative that needs sizes and numbers: graphs, which do not know them, have no such derivatives.
+type Gradient struct {
+	ops.Gradient
+	Tape ops.Concrete
+}
+
+// Derivative computes the gradients of a node's inputs from those of its outputs.
+type Derivative func(c Gradient)
+
+// Concrete makes a derivative that needs sizes and numbers one of a record.
+func Concrete(f Derivative) func(g ops.Gradient) {
 	return func(g ops.Gradient) {
 		run := g.Concrete()
 		if run == nil {
 			source.Raise(source.RuntimeError, "its derivative needs sizes that a graph does not know")
 		}
-		f(gradient{g, run})
+		f(Gradient{g, run})
 	}
 }
 
-func tensorOf(r ops.Ref) tensors {
+func TensorOf(r ops.Ref) Tensors {
 	t, _ := r.(*tensor.Tensor)
 	return t
 }
 
-func fail(format string, args ...any) { source.Raise(source.RuntimeError, format, args...) }
+func Fail(format string, args ...any) { source.Raise(source.RuntimeError, format, args...) }
 
-func (c gradient) do(name string, args ...any) tensors { return ops.Do(c.run, name, args...) }
+func (c Gradient) Do(name string, args ...any) Tensors { return ops.Do(c.Tape, name, args...) }
 
-// g returns the gradient of the first output.
-func (c gradient) g() tensors { return c.gradOf(0) }
+// G returns the gradient of the first output.
+func (c Gradient) G() Tensors { return c.GradOf(0) }
 
-// gradOf returns the gradient of an output, zeros where none came.
-func (c gradient) gradOf(i int) tensors { return tensorOf(c.Grad(i)) }
+// GradOf returns the gradient of an output, zeros where none came.
+func (c Gradient) GradOf(i int) Tensors { return TensorOf(c.Grad(i)) }
 
-// grads returns the gradients of the outputs, nil where none came.
-func (c gradient) grads() []tensors { return c.run.Grads() }
+// Grads returns the gradients of the outputs, nil where none came.
+func (c Gradient) Grads() []Tensors { return c.Tape.Grads() }
 
-// in returns a saved tensor argument, nil for None. It fails where it was written since.
-func (c gradient) in(argument int) tensors { return tensorOf(c.In(argument)) }
+// In returns a saved tensor argument, nil for None. It fails where it was written since.
+func (c Gradient) In(argument int) Tensors { return TensorOf(c.Gradient.In(argument)) }
 
-// out returns a saved output.
-func (c gradient) out(i int) tensors { return tensorOf(c.Out(i)) }
+// Out returns a saved output.
+func (c Gradient) Out(i int) Tensors { return TensorOf(c.Gradient.Out(i)) }
 
-// list returns a saved list of tensors, nil for None among them.
-func (c gradient) list(argument int) []tensors { return c.run.List(argument) }
+// List returns a saved list of tensors, nil for None among them.
+func (c Gradient) List(argument int) []Tensors { return c.Tape.List(argument) }
 
-func (c gradient) needs(argument int) bool { return c.Needs(argument) }
+func (c Gradient) Needs(argument int) bool { return c.Gradient.Needs(argument) }
 
-// args returns the arguments; of tensors only the layout may be used.
-func (c gradient) args() []value.Value { return c.run.Arguments() }
+// Args returns the arguments; of tensors only the layout may be used.
+func (c Gradient) Args() []value.Value { return c.Tape.Arguments() }
 
-// arg returns an argument; of a tensor only the layout may be used.
-func (c gradient) arg(i int) value.Value {
-	v, _ := value.From(c.Arg(i))
+// Arg returns an argument; of a tensor only the layout may be used.
+func (c Gradient) Arg(i int) value.Value {
+	v, _ := value.From(c.Gradient.Arg(i))
 	return v
 }
 
-// shape returns the shape of a tensor argument, whatever happened to it since.
-func (c gradient) shape(argument int) []int {
-	shape, _ := c.run.Geometry(argument, -1)
+// Shape returns the shape of a tensor argument, whatever happened to it since.
+func (c Gradient) Shape(argument int) []int {
+	shape, _ := c.Tape.Geometry(argument, -1)
 	return shape
 }
 
-// dtype returns the element type of a tensor argument.
-func (c gradient) dtype(argument int) tensor.DType {
-	_, d := c.run.Geometry(argument, -1)
+// Dtype returns the element type of a tensor argument.
+func (c Gradient) Dtype(argument int) tensor.DType {
+	_, d := c.Tape.Geometry(argument, -1)
 	return d
 }
 
-// elementShape returns the shape of an element of a list of tensors.
-func (c gradient) elementShape(argument, element int) []int {
-	shape, _ := c.run.Geometry(argument, element)
+// ElementShape returns the shape of an element of a list of tensors.
+func (c Gradient) ElementShape(argument, element int) []int {
+	shape, _ := c.Tape.Geometry(argument, element)
 	return shape
 }
 
-func (c gradient) isNone(i int) bool { return c.args()[i].IsNone() }
-func (c gradient) int(i int) int     { return int(c.args()[i].Int()) }
-func (c gradient) bool(i int) bool   { return c.args()[i].Bool() }
+func (c Gradient) IsNone(i int) bool { return c.Args()[i].IsNone() }
+func (c Gradient) Int(i int) int     { return int(c.Args()[i].Int()) }
+func (c Gradient) Bool(i int) bool   { return c.Args()[i].Bool() }
 
-// float returns a number argument.
-func (c gradient) float(i int) float64 { return c.Number(i).(value.Value).Float() }
+// Float returns a number argument.
+func (c Gradient) Float(i int) float64 { return c.Gradient.Number(i).(value.Value).Float() }
 
-// number returns a number argument as a complex one.
-func (c gradient) number(i int) complex128 {
-	if v := c.args()[i]; v.Kind() == value.KindComplex {
+// Number returns a number argument as a complex one.
+func (c Gradient) Number(i int) complex128 {
+	if v := c.Args()[i]; v.Kind() == value.KindComplex {
 		return v.Complex()
 	}
-	return complex(c.float(i), 0)
+	return complex(c.Float(i), 0)
 }
 
-// plain returns a complex number, as a real one where it is one.
-func plain(z complex128) value.Value {
+// Plain returns a complex number, as a real one where it is one.
+func Plain(z complex128) value.Value {
 	if imag(z) == 0 {
 		return value.Float(real(z))
 	}
 	return value.Complex(z)
 }
 
-func (c gradient) ints(i int) []int {
-	v := c.args()[i]
+func (c Gradient) Ints(i int) []int {
+	v := c.Args()[i]
 	switch v.Kind() {
 	case value.KindInt:
 		return []int{int(v.Int())}
@@ -124,92 +193,92 @@ func (c gradient) ints(i int) []int {
 	return nil
 }
 
-// give sets the gradient of an argument; a broadcast is undone later.
-func (c gradient) give(argument int, g tensors) {
+// Give sets the gradient of an argument; a broadcast is undone later.
+func (c Gradient) Give(argument int, g Tensors) {
 	if g == nil {
-		c.Give(argument, nil)
+		c.Gradient.Give(argument, nil)
 		return
 	}
-	c.Give(argument, g)
+	c.Gradient.Give(argument, g)
 }
 
-func (c gradient) giveAt(argument, element int, g tensors) { c.run.GiveElement(argument, element, g) }
+func (c Gradient) GiveAt(argument, element int, g Tensors) { c.Tape.GiveElement(argument, element, g) }
 
-func (c gradient) sumTo(g tensors, shape []int) tensors { return c.run.SumTo(g, shape) }
+func (c Gradient) SumTo(g Tensors, shape []int) Tensors { return c.Tape.SumTo(g, shape) }
 
-func (c gradient) mul(a, b tensors) tensors           { return c.do("mul.Tensor", a, b) }
-func (c gradient) div(a, b tensors) tensors           { return c.do("div.Tensor", a, b) }
-func (c gradient) add(a, b tensors) tensors           { return c.do("add.Tensor", a, b) }
-func (c gradient) sub(a, b tensors) tensors           { return c.do("sub.Tensor", a, b) }
-func (c gradient) neg(a tensors) tensors              { return c.do("neg", a) }
-func (c gradient) scale(a tensors, k float64) tensors { return c.do("mul.Scalar", a, k) }
-func (c gradient) plus(a tensors, k float64) tensors  { return c.do("add.Scalar", a, k) }
-func (c gradient) square(a tensors) tensors           { return c.mul(a, a) }
-func (c gradient) zeros(a tensors) tensors            { return c.do("zeros_like", a) }
+func (c Gradient) Mul(a, b Tensors) Tensors           { return c.Do("mul.Tensor", a, b) }
+func (c Gradient) Div(a, b Tensors) Tensors           { return c.Do("div.Tensor", a, b) }
+func (c Gradient) Add(a, b Tensors) Tensors           { return c.Do("add.Tensor", a, b) }
+func (c Gradient) Sub(a, b Tensors) Tensors           { return c.Do("sub.Tensor", a, b) }
+func (c Gradient) Neg(a Tensors) Tensors              { return c.Do("neg", a) }
+func (c Gradient) Scale(a Tensors, k float64) Tensors { return c.Do("mul.Scalar", a, k) }
+func (c Gradient) Plus(a Tensors, k float64) Tensors  { return c.Do("add.Scalar", a, k) }
+func (c Gradient) Square(a Tensors) Tensors           { return c.Mul(a, a) }
+func (c Gradient) Zeros(a Tensors) Tensors            { return c.Do("zeros_like", a) }
 
-// where gives a where the condition holds, else zero.
-func (c gradient) where(condition, a tensors) tensors {
-	return c.do("where.self", condition, a, c.zeros(a))
+// Where gives a where the condition holds, else zero.
+func (c Gradient) Where(condition, a Tensors) Tensors {
+	return c.Do("where.self", condition, a, c.Zeros(a))
 }
 
-// zerosAs returns zeros that nobody but the derivative has.
-func (c gradient) zerosAs(shape []int, d tensor.DType) tensors { return c.run.Zeros(shape, d) }
+// ZerosAs returns zeros that nobody but the derivative has.
+func (c Gradient) ZerosAs(shape []int, d tensor.DType) Tensors { return c.Tape.Zeros(shape, d) }
 
-// zerosOf returns zeros for the gradient of an argument.
-func (c gradient) zerosOf(argument int) tensors {
-	return c.zerosAs(c.run.Geometry(argument, -1))
+// ZerosOf returns zeros for the gradient of an argument.
+func (c Gradient) ZerosOf(argument int) Tensors {
+	return c.ZerosAs(c.Tape.Geometry(argument, -1))
 }
 
-// into runs an operator on zeros that nobody else has, in place where that can be.
-func (c gradient) into(name string, zeros tensors, args ...any) tensors {
-	return ops.Into(c.run, name, zeros, args...)
+// Into runs an operator on zeros that nobody else has, in place where that can be.
+func (c Gradient) Into(name string, zeros Tensors, args ...any) Tensors {
+	return ops.Into(c.Tape, name, zeros, args...)
 }
 
 // placed is the view of root that the arguments of as_strided from number first on describe.
-func (c gradient) placed(root tensors, first int) ops.Placement {
+func (c Gradient) placed(root Tensors, first int) ops.Placement {
 	offset := 0
-	if !c.isNone(first + 2) {
-		offset = c.int(first+2) - root.Offset()
+	if !c.IsNone(first + 2) {
+		offset = c.Int(first+2) - root.Offset()
 	}
-	return ops.NewPlacement(root, c.ints(first), c.ints(first+1), offset)
+	return ops.NewPlacement(root, c.Ints(first), c.Ints(first+1), offset)
 }
 
-func asStridedGrad(c gradient) { c.give(0, c.placed(c.arg(0).Tensor(), 1).Scatter(c.run, c.g())) }
+func AsStridedGrad(c Gradient) { c.Give(0, c.placed(c.Arg(0).Tensor(), 1).Scatter(c.Tape, c.G())) }
 
-// asStridedScatterGrad: the strides are those of the result's memory.
-func asStridedScatterGrad(c gradient) {
-	part, rest := c.placed(c.run.Results()[0].Tensor(), 2).Split(c.run, c.g())
-	c.give(0, rest)
-	c.give(1, part)
+// AsStridedScatterGrad: the strides are those of the result's memory.
+func AsStridedScatterGrad(c Gradient) {
+	part, rest := c.placed(c.Tape.Results()[0].Tensor(), 2).Split(c.Tape, c.G())
+	c.Give(0, rest)
+	c.Give(1, part)
 }
 
-// conj conjugates complex numbers and gives others as they are.
-func (c gradient) conj(t tensors) tensors {
+// Conj conjugates complex numbers and gives others as they are.
+func (c Gradient) Conj(t Tensors) Tensors {
 	if t == nil || !t.DType().IsComplex() {
 		return t
 	}
-	return c.do("conj_physical", t)
+	return c.Do("conj_physical", t)
 }
 
-// real returns the real part.
-func (c gradient) real(t tensors) tensors {
+// Real returns the real part.
+func (c Gradient) Real(t Tensors) Tensors {
 	if !t.DType().IsComplex() {
 		return t
 	}
-	return c.do("real", t)
+	return c.Do("real", t)
 }
 
-// unrecorded returns an emitter beside another one that records nothing.
-func unrecorded(e ops.Emitter) ops.Emitter {
-	if x, ok := e.(composer); ok {
+// Unrecorded returns an emitter beside another one that records nothing.
+func Unrecorded(e ops.Emitter) ops.Emitter {
+	if x, ok := e.(Composer); ok {
 		e = x.Emitter
 	}
 	return e.(interface{ Unrecorded() ops.Emitter }).Unrecorded()
 }
 
-// isCast reports whether an autocast casts what is emitted.
-func isCast(e ops.Emitter) bool {
-	if x, ok := e.(composer); ok {
+// IsCast reports whether an autocast casts what is emitted.
+func IsCast(e ops.Emitter) bool {
+	if x, ok := e.(Composer); ok {
 		e = x.Emitter
 	}
 	casts, ok := e.(interface{ Casts() bool })
@@ -218,23 +287,23 @@ func isCast(e ops.Emitter) bool {
 
 // grad is one use of a derivative that needs no sizes or numbers, so that graphs have it too. It computes with refs.
 type (
-	grad = ops.Gradient
-	ref  = ops.Ref
+	Grad = ops.Gradient
+	Ref  = ops.Ref
 )
 
-// ofSelf makes a derivative of a function of one tensor from the gradient of the result and the argument.
-func ofSelf(f func(g grad, dy, x ref) ref) func(g grad) {
-	return func(g grad) { g.Give(0, f(g, g.Grad(0), g.In(0))) }
+// OfSelf makes a derivative of a function of one tensor from the gradient of the result and the argument.
+func OfSelf(f func(g Grad, dy, x Ref) Ref) func(g Grad) {
+	return func(g Grad) { g.Give(0, f(g, g.Grad(0), g.In(0))) }
 }
 
-// ofResult is ofSelf with the result instead of the argument.
-func ofResult(f func(g grad, dy, y ref) ref) func(g grad) {
-	return func(g grad) { g.Give(0, f(g, g.Grad(0), g.Out(0))) }
+// OfResult is OfSelf with the result instead of the argument.
+func OfResult(f func(g Grad, dy, y Ref) Ref) func(g Grad) {
+	return func(g Grad) { g.Give(0, f(g, g.Grad(0), g.Out(0))) }
 }
 
-// overGradient runs an operator of a gradient and a tensor like it that goes from element to element. Where nobody else has the gradient the result
+// OverGradient runs an operator of a gradient and a tensor like it that goes from element to element. Where nobody else has the gradient the result
 // takes its place.
-func overGradient(g grad, name string, dy, y ref, numbers ...any) ref {
+func OverGradient(g Grad, name string, dy, y Ref, numbers ...any) Ref {
 	args := append([]any{dy, y}, numbers...)
 	if c := g.Concrete(); c != nil {
 		over, like := dy.(*tensor.Tensor), y.(*tensor.Tensor)
@@ -245,32 +314,32 @@ func overGradient(g grad, name string, dy, y ref, numbers ...any) ref {
 	return g.Do(name, args...)
 }
 
-// passedOn gives the gradient to the first argument as it is.
-func passedOn(g grad) { g.Give(0, g.Grad(0)) }
+// PassedOn gives the gradient to the first argument as it is.
+func PassedOn(g Grad) { g.Give(0, g.Grad(0)) }
 
-func zeroOfSelf(g grad) { g.Give(0, g.Zeros(g.Grad(0))) }
+func ZeroOfSelf(g Grad) { g.Give(0, g.Zeros(g.Grad(0))) }
 
-// constantGrad gives zeros to all tensors.
-func constantGrad(g grad) { concrete(constantOf)(g) }
+// ConstantGrad gives zeros to all tensors.
+func ConstantGrad(g Grad) { Concrete(constantOf)(g) }
 
-func constantOf(c gradient) {
-	for i, v := range c.args() {
-		if v.IsTensor() && c.dtype(i).IsDifferentiable() {
-			c.give(i, c.zerosOf(i))
+func constantOf(c Gradient) {
+	for i, v := range c.Args() {
+		if v.IsTensor() && c.Dtype(i).IsDifferentiable() {
+			c.Give(i, c.ZerosOf(i))
 		}
 	}
 }
 
-// tensorsIn returns the tensors of a list, of one tensor or of None.
-func tensorsIn(v value.Value) []tensors {
+// TensorsIn returns the tensors of a list, of one tensor or of None.
+func TensorsIn(v value.Value) []Tensors {
 	if v.IsTensor() {
-		return []tensors{v.Tensor()}
+		return []Tensors{v.Tensor()}
 	}
 	if v.IsNone() {
 		return nil
 	}
 	items := v.List().Items
-	ts := make([]tensors, len(items))
+	ts := make([]Tensors, len(items))
 	for i, x := range items {
 		if x.IsTensor() {
 			ts[i] = x.Tensor()

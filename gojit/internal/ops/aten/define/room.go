@@ -1,4 +1,4 @@
-package aten
+package define
 
 import (
 	"unsafe"
@@ -7,35 +7,35 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// room returns the product of sizes, of which none is negative, for a result or a table with an entry of some bytes for each
+// Room returns the product of sizes, of which none is negative, for a result or a table with an entry of some bytes for each
 // element. It fails where that does not fit the memory: before anything is made, and before the sizes are computed with.
-func room(entry int, sizes ...int) int {
-	n := must(tensor.CheckedProduct(sizes...))
-	if n >= rowGrain {
+func Room(entry int, sizes ...int) int {
+	n := source.Must(tensor.CheckedProduct(sizes...))
+	if n >= RowGrain {
 		tensor.Look()
 	}
-	check(n <= tensor.MemoryLimit()/entry, "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate %d elements of %d bytes. Error code 12 (Cannot allocate memory)", n, entry)
+	source.Check(n <= tensor.MemoryLimit()/entry, "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate %d elements of %d bytes. Error code 12 (Cannot allocate memory)", n, entry)
 	return n
 }
 
-// table makes a table of n entries. It fails where that does not fit the memory, and for less than none.
-func table[T any](n int) []T { return make([]T, room(max(1, int(unsafe.Sizeof(*new(T)))), n)) }
+// Table makes a table of n entries. It fails where that does not fit the memory, and for less than none.
+func Table[T any](n int) []T { return make([]T, Room(max(1, int(unsafe.Sizeof(*new(T)))), n)) }
 
-// checkedSum adds up numbers none of which is negative, and fails where the sum does not fit.
-func checkedSum(numbers []int64) int {
+// CheckedSum adds up numbers none of which is negative, and fails where the sum does not fit.
+func CheckedSum(numbers []int64) int {
 	total := uint64(0)
 	for _, n := range numbers {
 		total += uint64(n)
-		check(total < 1<<62, "Storage size calculation overflowed with sizes=[%d]", n)
+		source.Check(total < 1<<62, "Storage size calculation overflowed with sizes=[%d]", n)
 	}
 	return int(total)
 }
 
-// smallInts checks that numbers can be computed with without overflow, as PyTorch's kernels do with 32 bits.
-func smallInts(numbers []int) []int {
+// SmallInts checks that numbers can be computed with without overflow, as PyTorch's kernels do with 32 bits.
+func SmallInts(numbers []int) []int {
 	for _, n := range numbers {
 		if n != int(int32(n)) {
-			raise(source.RuntimeError, "integer out of range")
+			source.Raise(source.RuntimeError, "integer out of range")
 		}
 	}
 	return numbers

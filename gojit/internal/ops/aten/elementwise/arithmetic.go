@@ -1,42 +1,42 @@
-package aten
+package elementwise
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-var inf = math.Inf(1)
+var Inf = math.Inf(1)
 
 var (
-	logicalAnd = elementwise("logical_and", ops.LogicType, binaryOp(kernel.And))
-	logicalOr  = elementwise("logical_or", ops.LogicType, binaryOp(kernel.Or))
+	LogicalAnd = New("logical_and", ops.LogicType, binaryOp(kernel.And))
+	LogicalOr  = New("logical_or", ops.LogicType, binaryOp(kernel.Or))
 )
 
-// scaleBy multiplies a tensor with a number.
-func scaleBy(t *tensor.Tensor, f float64) *tensor.Tensor {
-	return mul.run(nil, []operand{ofTensor(t), ofScalar(tensor.Float(f))})
+// ScaleBy multiplies a tensor with a number.
+func ScaleBy(t *tensor.Tensor, f float64) *tensor.Tensor {
+	return Mul.Run(nil, []Operand{OfTensor(t), OfScalar(tensor.Float(f))})
 }
 
-// timesOwn multiplies a tensor with a number in the tensor's type, which the number must suit.
-func timesOwn(t *tensor.Tensor, s tensor.Scalar) *tensor.Tensor {
+// TimesOwn multiplies a tensor with a number in the tensor's type, which the number must suit.
+func TimesOwn(t *tensor.Tensor, s tensor.Scalar) *tensor.Tensor {
 	s.MustSuit(t.DType())
-	return to(mul.run(nil, []operand{ofTensor(t), ofScalar(s)}), t.DType())
+	return To(Mul.Run(nil, []Operand{OfTensor(t), OfScalar(s)}), t.DType())
 }
 
-// addNumber adds a number to a tensor.
-func addNumber(t *tensor.Tensor, f float64) *tensor.Tensor {
-	return add.run(nil, []operand{ofTensor(t), ofScalar(tensor.Float(f))})
+// AddNumber adds a number to a tensor.
+func AddNumber(t *tensor.Tensor, f float64) *tensor.Tensor {
+	return Add.Run(nil, []Operand{OfTensor(t), OfScalar(tensor.Float(f))})
 }
 
-// into applies an operator to a tensor and a number, and writes the result to dst.
-func (p *pointwise) into(dst, t *tensor.Tensor, f float64) {
-	p.run(dst, []operand{ofTensor(t), ofScalar(tensor.Float(f))})
+// Into applies an operator to a tensor and a number, and writes the result to dst.
+func (p *Operator) Into(dst, t *tensor.Tensor, f float64) {
+	p.Run(dst, []Operand{OfTensor(t), OfScalar(tensor.Float(f))})
 }
 
-// withNumber applies an operator to a tensor and a number.
-func (p *pointwise) withNumber(t *tensor.Tensor, f float64) *tensor.Tensor {
-	return p.run(nil, []operand{ofTensor(t), ofScalar(tensor.Float(f))})
+// WithNumber applies an operator to a tensor and a number.
+func (p *Operator) WithNumber(t *tensor.Tensor, f float64) *tensor.Tensor {
+	return p.Run(nil, []Operand{OfTensor(t), OfScalar(tensor.Float(f))})
 }

@@ -1,15 +1,16 @@
-package aten
+package elementwise
 
 import (
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// mustFit fails for a number that a type cannot hold, as where PyTorch converts numbers for a fill. Fractions are cut off;
+// MustFit fails for a number that a type cannot hold, as where PyTorch converts numbers for a fill. Fractions are cut off;
 // negative numbers wrap around in a type without a sign.
-func mustFit(s tensor.Scalar, d tensor.DType) {
-	check(fits(s, d), "value cannot be converted to type %s without overflow", cppTypeName(d))
+func MustFit(s tensor.Scalar, d tensor.DType) {
+	source.Check(fits(s, d), "value cannot be converted to type %s without overflow", CppTypeName(d))
 }
 
 func fits(s tensor.Scalar, d tensor.DType) bool {

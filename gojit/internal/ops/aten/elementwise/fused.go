@@ -1,4 +1,4 @@
-package aten
+package elementwise
 
 import (
 	"math/bits"
@@ -13,19 +13,19 @@ import (
 // Fused is elementwise operators that run as one kernel, or as one for each shape that results have. Each element goes
 // through the same operations as it would through the operators one by one, and gets the same bits.
 type Fused struct {
-	steps   []fusedStep
-	inputs  []tensor.DType
+	Steps   []fusedStep
+	Inputs  []tensor.DType
 	kinds   []shapeKind // of the values, inputs first and then the steps' results
 	results []int       // which values are given
-	whole   *part       // all steps
+	whole   *Part       // all steps
 	mu      sync.Mutex
-	parts   map[uint32]*part // by the set of steps
+	parts   map[uint32]*Part // by the set of steps
 }
 
 // fusedStep is an elementwise operator whose operands are values of the Fused or numbers, or where op is nil the sum of its
 // operand to the shape of the value like.
 type fusedStep struct {
-	op       *pointwise
+	op       *Operator
 	like     int
 	operands []fusedOperand
 	extras   []fusedNumber
@@ -53,7 +53,7 @@ const MostFused = tensor.MaxOperands
 // MostSteps is how many operators a Fused can have.
 const MostSteps = 32
 
-var errNotFused = source.Errorf(source.RuntimeError, source.Range{}, "the operators cannot run as one kernel")
+var ErrNotFused = source.Errorf(source.RuntimeError, source.Range{}, "the operators cannot run as one kernel")
 
 // Fuse returns the recorded operators as one that gives some of the results. Operands that are numbers[i] are
 // given at each run. other is a recording of the same operators with other numbers: what differs in it otherwise has
@@ -61,7 +61,7 @@ var errNotFused = source.Errorf(source.RuntimeError, source.Range{}, "the operat
 func (r *Recorder) Fuse(inputs int, results []*tensor.Tensor, numbers []tensor.Scalar, other *Recorder, others []tensor.Scalar) (
 	*Fused, error) {
 	if len(r.steps) > MostSteps {
-		return nil, errNotFused
+		return nil, ErrNotFused
 	}
 	f, err := r.Steps(inputs, numbers, other, others)
 	if err != nil {
@@ -77,57 +77,57 @@ func (r *Recorder) Fuse(inputs int, results []*tensor.Tensor, numbers []tensor.S
 // Steps is Fuse for those who choose later what is computed of what: see Stages.
 func (r *Recorder) Steps(inputs int, numbers []tensor.Scalar, other *Recorder, others []tensor.Scalar) (*Fused, error) {
 	if len(r.steps) != len(other.steps) || inputs+len(r.steps) != len(r.known) {
-		return nil, errNotFused
+		return nil, ErrNotFused
 	}
-	f, stood := &Fused{inputs: make([]tensor.DType, inputs), parts: map[uint32]*part{}}, make([]*tensor.Tensor, len(r.known))
+	f, stood := &Fused{Inputs: make([]tensor.DType, inputs), parts: map[uint32]*Part{}}, make([]*tensor.Tensor, len(r.known))
 	for t, i := range r.known {
 		if stood[i] = t; i < inputs {
-			f.inputs[i] = t.DType()
+			f.Inputs[i] = t.DType()
 		}
 	}
-	if slices.ContainsFunc(f.inputs, func(d tensor.DType) bool { return !fusible(d) }) {
-		return nil, errNotFused
+	if slices.ContainsFunc(f.Inputs, func(d tensor.DType) bool { return !fusible(d) }) {
+		return nil, ErrNotFused
 	}
 	n := numbering{numbers, others}
 	for i := range r.steps {
 		s, ok := n.step(&r.steps[i], &other.steps[i])
 		if !ok {
-			return nil, errNotFused
+			return nil, ErrNotFused
 		}
 		for _, o := range s.operands {
 			s.reach |= f.reach(o.value)
 		}
-		f.steps = append(f.steps, s)
+		f.Steps = append(f.Steps, s)
 	}
 	f.findKinds(stood)
 	return f, nil
 }
 
 // all is the set of all steps.
-func (f *Fused) all() uint32 { return 1<<len(f.steps) - 1 }
+func (f *Fused) all() uint32 { return 1<<len(f.Steps) - 1 }
 
 // reach returns the inputs that a value is computed from.
 func (f *Fused) reach(value int) uint32 {
 	switch {
 	case value < 0:
 		return 0
-	case value < len(f.inputs):
+	case value < len(f.Inputs):
 		return 1 << value
 	}
-	return f.steps[value-len(f.inputs)].reach
+	return f.Steps[value-len(f.Inputs)].reach
 }
 
-// dtype returns the element type of a value.
-func (f *Fused) dtype(value int) tensor.DType {
-	if value < len(f.inputs) {
-		return f.inputs[value]
+// Dtype returns the element type of a value.
+func (f *Fused) Dtype(value int) tensor.DType {
+	if value < len(f.Inputs) {
+		return f.Inputs[value]
 	}
-	return f.steps[value-len(f.inputs)].out
+	return f.Steps[value-len(f.Inputs)].out
 }
 
 // fusible reports whether elements of a type are computed with as they are stored.
 func fusible(d tensor.DType) bool {
-	return isElement(d) && !d.IsComplex() && kernel.ComputeType(d) == d
+	return IsElement(d) && !d.IsComplex() && kernel.ComputeType(d) == d
 }
 
 // numbering finds the numbers of a run in two recordings.
@@ -181,26 +181,26 @@ func (f *Fused) Run(inputs []*tensor.Tensor, numbers []tensor.Scalar, results []
 	if err != nil {
 		return false
 	}
-	small := f.small(inputs, shape)
+	small := f.Small(inputs, shape)
 	if small == 0 {
 		var room [MostFused]*tensor.Tensor
 		operands := room[:len(f.results)+len(inputs)]
-		for i, v := range f.whole.reads {
+		for i, v := range f.whole.Reads {
 			operands[len(f.results)+i] = inputs[v]
 		}
 		if !f.whole.run(f, operands, shape, numbers) {
 			return false
 		}
 		for i, v := range f.results {
-			results[i] = operands[slices.Index(f.whole.gives, v)]
+			results[i] = operands[slices.Index(f.whole.Gives, v)]
 		}
 		return true
 	}
 	return f.runParts(small, inputs, shape, numbers, results)
 }
 
-// small returns the steps whose results are smaller than a shape.
-func (f *Fused) small(inputs []*tensor.Tensor, shape []int) (small uint32) {
+// Small returns the steps whose results are smaller than a shape.
+func (f *Fused) Small(inputs []*tensor.Tensor, shape []int) (small uint32) {
 	full := uint32(0)
 	for i, t := range inputs {
 		if tensor.SameShape(t.Shape(), shape) {
@@ -210,8 +210,8 @@ func (f *Fused) small(inputs []*tensor.Tensor, shape []int) (small uint32) {
 	if full == 1<<len(inputs)-1 {
 		return 0
 	}
-	for i := range f.steps {
-		if reach := f.steps[i].reach; reach&full == 0 && !reaches(inputs, reach, shape) {
+	for i := range f.Steps {
+		if reach := f.Steps[i].reach; reach&full == 0 && !reaches(inputs, reach, shape) {
 			small |= 1 << i
 		}
 	}
@@ -229,9 +229,9 @@ func (f *Fused) runParts(small uint32, inputs []*tensor.Tensor, shape []int, num
 		return false
 	}
 	var room [MostFused + MostSteps]*tensor.Tensor
-	values := room[:len(f.inputs)+len(f.steps)]
+	values := room[:len(f.Inputs)+len(f.Steps)]
 	copy(values, inputs)
-	within, err := BroadcastAll(first.operands(values)[len(first.gives):])
+	within, err := BroadcastAll(first.operands(values)[len(first.Gives):])
 	if err != nil || !f.alike(small, inputs, within) || !first.runOn(f, values, within, numbers) || !second.runOn(f, values, shape, numbers) {
 		return false
 	}
@@ -244,7 +244,7 @@ func (f *Fused) runParts(small uint32, inputs []*tensor.Tensor, shape []int, num
 // alike reports whether all steps of a set give results of one shape.
 func (f *Fused) alike(steps uint32, inputs []*tensor.Tensor, shape []int) bool {
 	for ; steps != 0; steps &= steps - 1 {
-		if !reaches(inputs, f.steps[bits.TrailingZeros32(steps)].reach, shape) {
+		if !reaches(inputs, f.Steps[bits.TrailingZeros32(steps)].reach, shape) {
 			return false
 		}
 	}

@@ -1,24 +1,24 @@
-package aten
+package elementwise
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// part is some steps of a Fused as one kernel; program is nil where they have none.
-type part struct {
-	program *launch.Program
-	reads   []int // values
-	gives   []int // values
-	params  []int // which of the numbers of a run is each number of the kernel
+// Part is some steps of a Fused as one kernel; program is nil where they have none.
+type Part struct {
+	Program *launch.Program
+	Reads   []int // values
+	Gives   []int // values
+	Params  []int // which of the numbers of a run is each number of the kernel
 }
 
 // part returns a set of steps as one kernel. It fails where they cannot run as one.
-func (f *Fused) part(steps uint32) (*part, error) {
+func (f *Fused) part(steps uint32) (*Part, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, ok := f.parts[steps]
@@ -26,39 +26,39 @@ func (f *Fused) part(steps uint32) (*part, error) {
 		p = f.makePart(steps)
 		f.parts[steps] = p
 	}
-	if p.program == nil {
-		return nil, errNotFused
+	if p.Program == nil {
+		return nil, ErrNotFused
 	}
 	return p, nil
 }
 
-func (f *Fused) makePart(steps uint32) *part {
-	b := f.builder()
-	for i := range f.steps {
+func (f *Fused) makePart(steps uint32) *Part {
+	b := f.Builder()
+	for i := range f.Steps {
 		if steps>>i&1 != 0 {
-			b.step(i, f.isWanted(len(f.inputs)+i, steps))
+			b.Step(i, f.isWanted(len(f.Inputs)+i, steps))
 		}
 	}
-	return b.finish()
+	return b.Finish()
 }
 
-func (f *Fused) builder() *partBuilder {
-	return &partBuilder{f: f, b: kernel.NewBuilder(), part: &part{}, values: map[int]kernel.Value{}, params: map[paramKey]kernel.Value{}}
+func (f *Fused) Builder() *partBuilder {
+	return &partBuilder{f: f, B: kernel.NewBuilder(), Part: &Part{}, values: map[int]kernel.Value{}, params: map[paramKey]kernel.Value{}}
 }
 
-// finish compiles the kernel.
-func (p *partBuilder) finish() *part {
-	k := p.b.Kernel()
-	if len(p.part.reads)+len(p.part.gives) > MostFused || mayFail(k) {
-		return &part{}
+// Finish compiles the kernel.
+func (p *partBuilder) Finish() *Part {
+	k := p.B.Kernel()
+	if len(p.Part.Reads)+len(p.Part.Gives) > MostFused || mayFail(k) {
+		return &Part{}
 	}
 	program, err := launch.ProgramOf(k)
 	// Where there is machine code at all, the operators that have some are better off alone.
 	if err != nil || !program.IsCompiled() && launch.Compiles() {
-		return &part{}
+		return &Part{}
 	}
-	p.part.program = program
-	return p.part
+	p.Part.Program = program
+	return p.Part
 }
 
 // mayFail reports whether a kernel may fail: it divides integers.
@@ -75,8 +75,8 @@ func mayFail(k *kernel.Kernel) bool {
 // partBuilder is the state of one makePart.
 type partBuilder struct {
 	f      *Fused
-	b      *kernel.Builder
-	part   *part
+	B      *kernel.Builder
+	Part   *Part
 	values map[int]kernel.Value
 	params map[paramKey]kernel.Value
 }
@@ -86,9 +86,9 @@ type paramKey struct {
 	dtype  tensor.DType
 }
 
-// step adds step i, whose result is stored where it is wanted.
-func (p *partBuilder) step(i int, wanted bool) {
-	s := &p.f.steps[i]
+// Step adds step i, whose result is stored where it is wanted.
+func (p *partBuilder) Step(i int, wanted bool) {
+	s := &p.f.Steps[i]
 	computed := s.common
 	if s.op.rule == ops.LogicType {
 		computed = tensor.Bool
@@ -103,9 +103,9 @@ func (p *partBuilder) step(i int, wanted bool) {
 			x = append(x, p.number(o.number, d))
 			continue
 		}
-		v := p.value(o.value)
+		v := p.Value(o.value)
 		if s.op.rule != ops.OwnTypes {
-			v = p.b.Convert(v, computed)
+			v = p.B.Convert(v, computed)
 		}
 		x = append(x, v)
 	}
@@ -116,11 +116,11 @@ func (p *partBuilder) step(i int, wanted bool) {
 	for _, n := range s.extras {
 		x = append(x, p.number(n, extraType))
 	}
-	made, value := p.b.Convert(s.op.expr(p.b, x...), s.out), len(p.f.inputs)+i
+	made, value := p.B.Convert(s.op.expr(p.B, x...), s.out), len(p.f.Inputs)+i
 	p.values[value] = made
 	if wanted {
-		p.b.Output(made, s.out)
-		p.part.gives = append(p.part.gives, value)
+		p.B.Output(made, s.out)
+		p.Part.Gives = append(p.Part.Gives, value)
 	}
 }
 
@@ -129,55 +129,55 @@ func (f *Fused) isWanted(value int, steps uint32) bool {
 	if slices.Contains(f.results, value) {
 		return true
 	}
-	for i := range f.steps {
-		if steps>>i&1 == 0 && slices.ContainsFunc(f.steps[i].operands, func(o fusedOperand) bool { return o.value == value }) {
+	for i := range f.Steps {
+		if steps>>i&1 == 0 && slices.ContainsFunc(f.Steps[i].operands, func(o fusedOperand) bool { return o.value == value }) {
 			return true
 		}
 	}
 	return false
 }
 
-// value returns a value, which is read where no step of the part makes it.
-func (p *partBuilder) value(value int) kernel.Value {
+// Value returns a value, which is read where no step of the part makes it.
+func (p *partBuilder) Value(value int) kernel.Value {
 	v, ok := p.values[value]
 	if !ok {
-		d := p.f.dtype(value)
-		v = p.b.Input(d, kernel.ComputeType(d))
+		d := p.f.Dtype(value)
+		v = p.B.Input(d, kernel.ComputeType(d))
 		p.values[value] = v
-		p.part.reads = append(p.part.reads, value)
+		p.Part.Reads = append(p.Part.Reads, value)
 	}
 	return v
 }
 
 func (p *partBuilder) number(n fusedNumber, d tensor.DType) kernel.Value {
 	if n.index < 0 {
-		return p.b.Const(d, n.constant)
+		return p.B.Const(d, n.constant)
 	}
 	key := paramKey{n.index, d}
 	v, ok := p.params[key]
 	if !ok {
-		v = p.b.Param(d)
+		v = p.B.Param(d)
 		p.params[key] = v
-		p.part.params = append(p.part.params, n.index)
+		p.Part.Params = append(p.Part.Params, n.index)
 	}
 	return v
 }
 
 // operands returns room for what the part gives, and behind that what it reads.
-func (p *part) operands(values []*tensor.Tensor) []*tensor.Tensor {
-	operands := make([]*tensor.Tensor, len(p.gives), len(p.gives)+len(p.reads))
-	for _, v := range p.reads {
+func (p *Part) operands(values []*tensor.Tensor) []*tensor.Tensor {
+	operands := make([]*tensor.Tensor, len(p.Gives), len(p.Gives)+len(p.Reads))
+	for _, v := range p.Reads {
 		operands = append(operands, values[v])
 	}
 	return operands
 }
 
-func (p *part) runOn(f *Fused, values []*tensor.Tensor, shape []int, numbers []tensor.Scalar) bool {
+func (p *Part) runOn(f *Fused, values []*tensor.Tensor, shape []int, numbers []tensor.Scalar) bool {
 	operands := p.operands(values)
 	if !p.run(f, operands, shape, numbers) {
 		return false
 	}
-	for i, v := range p.gives {
+	for i, v := range p.Gives {
 		values[v] = operands[i]
 	}
 	return true
@@ -185,8 +185,8 @@ func (p *part) runOn(f *Fused, values []*tensor.Tensor, shape []int, numbers []t
 
 // run runs the kernel: operands are room for what it gives and then what it reads. It reports false, and does nothing,
 // where what it reads does not lie alike.
-func (p *part) run(f *Fused, operands []*tensor.Tensor, shape []int, numbers []tensor.Scalar) bool {
-	reads := operands[len(p.gives):]
+func (p *Part) run(f *Fused, operands []*tensor.Tensor, shape []int, numbers []tensor.Scalar) bool {
+	reads := operands[len(p.Gives):]
 	like, ok := layout(reads, shape)
 	if !ok {
 		return false
@@ -195,8 +195,8 @@ func (p *part) run(f *Fused, operands []*tensor.Tensor, shape []int, numbers []t
 	if len(reads) > 0 {
 		on = reads[0].Device()
 	}
-	for i, v := range p.gives {
-		t, err := newLike(like, shape, f.dtype(v), on)
+	for i, v := range p.Gives {
+		t, err := newLike(like, shape, f.Dtype(v), on)
 		if err != nil {
 			return false
 		}
@@ -204,13 +204,13 @@ func (p *part) run(f *Fused, operands []*tensor.Tensor, shape []int, numbers []t
 	}
 	var room [8]tensor.Scalar
 	given := room[:0]
-	for _, i := range p.params {
+	for _, i := range p.Params {
 		given = append(given, numbers[i])
 	}
 	if operands[0].OnDevice() {
-		return runThere(p.program, operands, given) == nil // what the operators one by one fail with, too
+		return RunThere(p.Program, operands, given) == nil // what the operators one by one fail with, too
 	}
-	p.program.Run(operands, given)
+	p.Program.Run(operands, given)
 	return true
 }
 

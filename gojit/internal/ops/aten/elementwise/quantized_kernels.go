@@ -1,16 +1,24 @@
-package aten
+package elementwise
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
+
+func QuantizerOf(t *tensor.Tensor) *tensor.Quantizer {
+	q := t.Quantizer()
+	source.Check(q != nil, "Expected a quantized tensor, but got %s", t.DType().CppName())
+	return q
+}
 
 // Elementwise work on quantized tensors, as generated kernels. Numbers are float32: a tensor stands for (integer - zero point)*scale, and
 // a number becomes the integer nearest to number*(1/scale), a half the even one, plus the zero point, within the range of the type.
 
-// suggestedFormat is the layout of results that are like a tensor: its channels last where its strides are in that order, else contiguous.
-func suggestedFormat(t *tensor.Tensor) tensor.MemoryFormat {
+// SuggestedFormat is the layout of results that are like a tensor: its channels last where its strides are in that order, else contiguous.
+func SuggestedFormat(t *tensor.Tensor) tensor.MemoryFormat {
 	switch {
 	case t.Dim() == 4 && stridesGrow(t, 1, 3, 2, 0):
 		return tensor.ChannelsLast
@@ -34,21 +42,21 @@ func stridesGrow(t *tensor.Tensor, dims ...int) bool {
 
 // emptyQuantized returns an uninitialized tensor that is quantized per tensor, laid out like another one.
 func emptyQuantized(like *tensor.Tensor, q *tensor.Quantizer, d tensor.DType) *tensor.Tensor {
-	checkZeroPoint(q, d)
-	out := must(tensor.EmptyFormat(like, d, suggestedFormat(like)))
+	CheckZeroPoint(q, d)
+	out := source.Must(tensor.EmptyFormat(like, d, SuggestedFormat(like)))
 	out.SetQuantizer(q)
 	return out
 }
 
-// checkZeroPoint refuses zero points that are no integers of a type.
-func checkZeroPoint(q *tensor.Quantizer, d tensor.DType) {
+// CheckZeroPoint refuses zero points that are no integers of a type.
+func CheckZeroPoint(q *tensor.Quantizer, d tensor.DType) {
 	low, high := tensor.IntegerRange(d)
-	check(float64(q.ZeroPoint) <= high, "quantize_tensor_per_tensor_affine zero_point %d is above upper bound.", q.ZeroPoint)
-	check(float64(q.ZeroPoint) >= low, "quantize_tensor_per_tensor_affine zero_point %d is below lower bound.", q.ZeroPoint)
+	source.Check(float64(q.ZeroPoint) <= high, "quantize_tensor_per_tensor_affine zero_point %d is above upper bound.", q.ZeroPoint)
+	source.Check(float64(q.ZeroPoint) >= low, "quantize_tensor_per_tensor_affine zero_point %d is below lower bound.", q.ZeroPoint)
 }
 
-// isSmall reports whether a tensor is quantized per tensor to integers that float32 holds, of a byte.
-func isSmall(t *tensor.Tensor) bool {
+// IsSmall reports whether a tensor is quantized per tensor to integers that float32 holds, of a byte.
+func IsSmall(t *tensor.Tensor) bool {
 	return t.Quantizer() != nil && !t.Quantizer().PerChannel() && (t.DType() == tensor.QUInt8 || t.DType() == tensor.QInt8)
 }
 
@@ -112,79 +120,79 @@ func runOnIntegers(p *launch.Program, params []tensor.Scalar, ts ...*tensor.Tens
 	}
 }
 
-// underQuantizer reads integers that nobody else uses under q.
-func underQuantizer(integers *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
-	t := must(tensor.QuantizedOf(integers, q))
+// UnderQuantizer reads integers that nobody else uses under q.
+func UnderQuantizer(integers *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
+	t := source.Must(tensor.QuantizedOf(integers, q))
 	integers.Release()
 	return t
 }
 
-// inFormat gives a tensor in a layout, and what gives up the copy that this may have taken.
-func inFormat(t *tensor.Tensor, format tensor.MemoryFormat) (in *tensor.Tensor, done func()) {
+// InFormat gives a tensor in a layout, and what gives up the copy that this may have taken.
+func InFormat(t *tensor.Tensor, format tensor.MemoryFormat) (in *tensor.Tensor, done func()) {
 	if t.IsContiguousFormat(format) {
 		return t, func() {}
 	}
-	in = must(t.Clone(format))
+	in = source.Must(t.Clone(format))
 	return in, in.Release
 }
 
-var quantizing, dequantizing typePrograms
+var quantizing, dequantizing TypePrograms
 
-// quantized stores numbers as integers of type d.
-func quantized(x *tensor.Tensor, q *tensor.Quantizer, d tensor.DType) *tensor.Tensor {
-	if q.PerChannel() || d == tensor.QInt32 || !d.IsQuantized() || x.DType() != tensor.Float32 || isMeta(x) {
-		return must(tensor.Quantize(x, q, d))
+// Quantized stores numbers as integers of type d.
+func Quantized(x *tensor.Tensor, q *tensor.Quantizer, d tensor.DType) *tensor.Tensor {
+	if q.PerChannel() || d == tensor.QInt32 || !d.IsQuantized() || x.DType() != tensor.Float32 || define.IsMeta(x) {
+		return source.Must(tensor.Quantize(x, q, d))
 	}
 	out := emptyQuantized(x, q, d)
-	p := quantizing.of(d, func(b *kernel.Builder) { storeNumber(b, b.Input(tensor.Float32, tensor.Float32), d) })
+	p := quantizing.Of(d, func(b *kernel.Builder) { storeNumber(b, b.Input(tensor.Float32, tensor.Float32), d) })
 	var params [4]tensor.Scalar
 	runOnIntegers(p, storeParams(params[:0], q, d), out, x)
 	return out
 }
 
-// dequantized gives the numbers that a quantized tensor stands for; others it converts to float32.
-func dequantized(t *tensor.Tensor) *tensor.Tensor {
-	if !isSmall(t) {
-		return must(tensor.Dequantize(t))
+// Dequantized gives the numbers that a quantized tensor stands for; others it converts to float32.
+func Dequantized(t *tensor.Tensor) *tensor.Tensor {
+	if !IsSmall(t) {
+		return source.Must(tensor.Dequantize(t))
 	}
-	out := must(tensor.EmptyFormat(t, tensor.Float32, suggestedFormat(t)))
-	p := dequantizing.of(t.DType(), func(b *kernel.Builder) { b.Output(loadNumber(b, t.DType()), tensor.Float32) })
+	out := source.Must(tensor.EmptyFormat(t, tensor.Float32, SuggestedFormat(t)))
+	p := dequantizing.Of(t.DType(), func(b *kernel.Builder) { b.Output(loadNumber(b, t.DType()), tensor.Float32) })
 	var params [2]tensor.Scalar
 	runOnIntegers(p, loadParams(params[:0], t.Quantizer()), out, t)
 	return out
 }
 
-// binaryPrograms are the kernels of an operator on two quantized tensors. Where rectified, what is below zero becomes zero.
-type binaryPrograms struct {
-	types     typePrograms
-	expr      func(b *kernel.Builder, x, y kernel.Value) kernel.Value
-	rectified bool
+// BinaryPrograms are the kernels of an operator on two quantized tensors. Where rectified, what is below zero becomes zero.
+type BinaryPrograms struct {
+	types     TypePrograms
+	Expr      func(b *kernel.Builder, x, y kernel.Value) kernel.Value
+	Rectified bool
 }
 
-// on applies the operator to tensors of one type; the result is under q.
-func (o *binaryPrograms) on(x, y *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
+// On applies the operator to tensors of one type; the result is under q.
+func (o *BinaryPrograms) On(x, y *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
 	d := x.DType()
-	p := o.types.of(d, func(b *kernel.Builder) {
+	p := o.types.Of(d, func(b *kernel.Builder) {
 		first := loadNumber(b, d)
-		storeNumber(b, o.expr(b, first, loadNumber(b, d)), d)
+		storeNumber(b, o.Expr(b, first, loadNumber(b, d)), d)
 	})
 	out := emptyQuantized(x, q, d)
 	if !tensor.SameShape(x.Shape(), y.Shape()) {
-		out = must(tensor.Empty(must(tensor.Broadcast(x.Shape(), y.Shape())), d))
+		out = source.Must(tensor.Empty(source.Must(tensor.Broadcast(x.Shape(), y.Shape())), d))
 		out.SetQuantizer(q)
 	}
 	var params [8]tensor.Scalar
 	numbers := loadParams(loadParams(params[:0], x.Quantizer()), y.Quantizer())
-	runOnIntegers(p, storeLimited(numbers, q, d, o.rectified), out, x, y)
+	runOnIntegers(p, storeLimited(numbers, q, d, o.Rectified), out, x, y)
 	return out
 }
 
-var rectifying typePrograms
+var rectifying TypePrograms
 
-// rectifiedIntegers gives a quantized tensor of bytes without the integers below its zero point, in dst where that is not nil.
-func rectifiedIntegers(x, dst *tensor.Tensor) *tensor.Tensor {
+// RectifiedIntegers gives a quantized tensor of bytes without the integers below its zero point, in dst where that is not nil.
+func RectifiedIntegers(x, dst *tensor.Tensor) *tensor.Tensor {
 	d := storedType(x.DType())
-	p := rectifying.of(d, func(b *kernel.Builder) {
+	p := rectifying.Of(d, func(b *kernel.Builder) {
 		b.Output(b.Binary(kernel.Max, b.Input(d, tensor.Int32), b.Param(tensor.Int32)), d)
 	})
 	if dst == nil {
@@ -195,12 +203,12 @@ func rectifiedIntegers(x, dst *tensor.Tensor) *tensor.Tensor {
 	return dst
 }
 
-var limiting typePrograms
+var limiting TypePrograms
 
-// limitedNumbers gives a quantized tensor of bytes whose numbers are limited to low through high, in dst where that is not nil.
-func limitedNumbers(x, dst *tensor.Tensor, low, high float64) *tensor.Tensor {
+// LimitedNumbers gives a quantized tensor of bytes whose numbers are limited to low through high, in dst where that is not nil.
+func LimitedNumbers(x, dst *tensor.Tensor, low, high float64) *tensor.Tensor {
 	d := x.DType()
-	p := limiting.of(d, func(b *kernel.Builder) {
+	p := limiting.Of(d, func(b *kernel.Builder) {
 		v := b.Binary(kernel.Max, loadNumber(b, d), b.Param(tensor.Float32))
 		storeNumber(b, b.Binary(kernel.Min, v, b.Param(tensor.Float32)), d)
 	})
@@ -213,18 +221,18 @@ func limitedNumbers(x, dst *tensor.Tensor, low, high float64) *tensor.Tensor {
 	return dst
 }
 
-var requantizing typePrograms
+var requantizing TypePrograms
 
-// integersUnder gives the integers that the numbers of a tensor of bytes have under q, without what is below zero where positive. They
+// IntegersUnder gives the integers that the numbers of a tensor of bytes have under q, without what is below zero where positive. They
 // may be a view of the tensor's.
-func integersUnder(x *tensor.Tensor, q *tensor.Quantizer, positive bool) *tensor.Tensor {
+func IntegersUnder(x *tensor.Tensor, q *tensor.Quantizer, positive bool) *tensor.Tensor {
 	from, d := x.Quantizer(), x.DType()
 	if !positive && from.Scale == q.Scale && from.ZeroPoint == q.ZeroPoint {
 		return x.IntegersView()
 	}
-	p := requantizing.of(d, func(b *kernel.Builder) { storeNumber(b, loadNumber(b, d), d) })
-	checkZeroPoint(q, d)
-	out := must(tensor.EmptyFormat(x, storedType(d), suggestedFormat(x)))
+	p := requantizing.Of(d, func(b *kernel.Builder) { storeNumber(b, loadNumber(b, d), d) })
+	CheckZeroPoint(q, d)
+	out := source.Must(tensor.EmptyFormat(x, storedType(d), SuggestedFormat(x)))
 	var params [6]tensor.Scalar
 	runOnIntegers(p, storeLimited(loadParams(params[:0], from), q, d, positive), out, x)
 	return out

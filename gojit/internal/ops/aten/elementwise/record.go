@@ -1,4 +1,4 @@
-package aten
+package elementwise
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -21,7 +22,7 @@ type Recorder struct {
 // step is an elementwise operator that has run: its operands are inputs, results of steps before or numbers. One without an
 // operator is a sum to the shape of the value like, which one without operands has too.
 type step struct {
-	op       *pointwise
+	op       *Operator
 	like     int
 	operands []recorded
 	extras   []tensor.Scalar
@@ -85,7 +86,7 @@ func (r *Recorder) Sum(t, like *tensor.Tensor) (*tensor.Tensor, error) {
 	at, known := r.known[t]
 	as, alsoKnown := r.known[like]
 	if !known || !alsoKnown {
-		return nil, errNotFused
+		return nil, ErrNotFused
 	}
 	out, err := tensor.EmptyMeta(like.Shape(), t.DType())
 	if err != nil {
@@ -96,16 +97,16 @@ func (r *Recorder) Sum(t, like *tensor.Tensor) (*tensor.Tensor, error) {
 	return out, nil
 }
 
-// noteFill records that out, which has the shape of like, is filled with a number.
-func noteFill(out, like *tensor.Tensor, s tensor.Scalar) {
+// NoteFill records that out, which has the shape of like, is filled with a number.
+func NoteFill(out, like *tensor.Tensor, s tensor.Scalar) {
 	if r := recorderOf(like); r != nil {
 		r.steps = append(r.steps, step{op: filledWith, like: r.known[like], extras: []tensor.Scalar{s}, common: out.DType(), out: out.DType()})
 		r.learn(out)
 	}
 }
 
-// noteConversion records that out is t with elements of another type.
-func noteConversion(out, t *tensor.Tensor) *tensor.Tensor {
+// NoteConversion records that out is t with elements of another type.
+func NoteConversion(out, t *tensor.Tensor) *tensor.Tensor {
 	if r := recorderOf(t); r != nil {
 		from := []recorded{{index: r.known[t], dtype: t.DType()}}
 		r.steps = append(r.steps, step{op: converted, operands: from, common: t.DType(), out: out.DType()})
@@ -127,8 +128,8 @@ func recorderOf(t *tensor.Tensor) *Recorder {
 
 // What fills and converts is recorded as.
 var (
-	filledWith = elementwise("fill", ops.SameType, func(_ builder, x ...element) element { return x[0] })
-	converted  = elementwise("to", ops.OwnTypes, func(_ builder, x ...element) element { return x[0] })
+	filledWith = New("fill", ops.SameType, func(_ Builder, x ...Element) Element { return x[0] })
+	converted  = New("to", ops.OwnTypes, func(_ Builder, x ...Element) Element { return x[0] })
 )
 
 func (r *Recorder) learn(t *tensor.Tensor) {
@@ -153,13 +154,13 @@ func (r *Recorder) Apply(op *ops.Operator, args []value.Value) (*tensor.Tensor, 
 }
 
 // note records an operator that runs on tensors without data, if they are those of a Recorder.
-func (p *pointwise) note(out *tensor.Tensor, operands []operand, extras []tensor.Scalar, common tensor.DType) {
+func (p *Operator) note(out *tensor.Tensor, operands []Operand, extras []tensor.Scalar, common tensor.DType) {
 	if recording.Load() == 0 {
 		return
 	}
 	var r *Recorder
 	for i := range operands {
-		if found, ok := recorders.Load(operands[i].tensor); ok {
+		if found, ok := recorders.Load(operands[i].Tensor); ok {
 			r = found.(*Recorder)
 		}
 	}
@@ -168,8 +169,8 @@ func (p *pointwise) note(out *tensor.Tensor, operands []operand, extras []tensor
 	}
 	s := step{op: p, extras: slices.Clone(extras), common: common, out: out.DType()}
 	for i := range operands {
-		o := recorded{index: -1, number: operands[i].number}
-		if t := operands[i].tensor; t != nil {
+		o := recorded{index: -1, number: operands[i].Number}
+		if t := operands[i].Tensor; t != nil {
 			index, ok := r.known[t]
 			o.index, o.dtype = index, t.DType()
 			if !ok {
@@ -188,8 +189,8 @@ func (p *pointwise) note(out *tensor.Tensor, operands []operand, extras []tensor
 
 // numberOf returns the only element of a tensor with data and without dimensions.
 func numberOf(t *tensor.Tensor) (tensor.Scalar, error) {
-	if isMeta(t) || t.Dim() != 0 {
-		return tensor.Scalar{}, errNotFused
+	if define.IsMeta(t) || t.Dim() != 0 {
+		return tensor.Scalar{}, ErrNotFused
 	}
 	return t.Item()
 }

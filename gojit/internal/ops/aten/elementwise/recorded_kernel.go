@@ -1,4 +1,4 @@
-package aten
+package elementwise
 
 import (
 	"slices"
@@ -17,20 +17,20 @@ func (r *Recorder) Kernel(inputs int, result *tensor.Tensor) (*kernel.Kernel, er
 	}
 	at, ok := r.Number(result)
 	if !ok || at < inputs {
-		return nil, errNotFused
+		return nil, ErrNotFused
 	}
-	b := f.builder()
-	for i := range f.steps {
-		b.step(i, inputs+i == at)
+	b := f.Builder()
+	for i := range f.Steps {
+		b.Step(i, inputs+i == at)
 	}
-	k := b.b.Kernel()
+	k := b.B.Kernel()
 	for i := range inputs {
-		if i >= len(b.part.reads) || b.part.reads[i] != i {
-			return nil, errNotFused
+		if i >= len(b.Part.Reads) || b.Part.Reads[i] != i {
+			return nil, ErrNotFused
 		}
 	}
-	if len(b.part.reads) != inputs || !slices.Equal(b.part.gives, []int{at}) || k.Params > 0 || mayFail(k) {
-		return nil, errNotFused
+	if len(b.Part.Reads) != inputs || !slices.Equal(b.Part.Gives, []int{at}) || k.Params > 0 || mayFail(k) {
+		return nil, ErrNotFused
 	}
 	return k, nil
 }

@@ -1,17 +1,18 @@
-package aten
+package elementwise
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // sharedPointwise has the elementwise operators of records that others use too, by their names.
-var sharedPointwise = map[string]*pointwise{}
+var sharedPointwise = map[string]*Operator{}
 
-// shared returns the elementwise operator of the record of a name.
-func shared(records []ops.Def, name string) *pointwise {
+// Shared returns the elementwise operator of the record of a name.
+func Shared(records []ops.Def, name string) *Operator {
 	for i := range records {
 		if d := &records[i]; d.Name == name && d.Scalar != nil {
 			sharedPointwise[name] = pointwiseOf(d)
@@ -21,61 +22,61 @@ func shared(records []ops.Def, name string) *pointwise {
 	panic("aten: there is no record of " + name)
 }
 
-func pointwiseOf(d *ops.Def) *pointwise {
+func pointwiseOf(d *ops.Def) *Operator {
 	if p := sharedPointwise[d.Name]; p != nil {
 		return p
 	}
-	return elementwise(d.Name, d.Promote, d.Scalar).refusing(d.Refuses)
+	return New(d.Name, d.Promote, d.Scalar).refusing(d.Refuses)
 }
 
 // operatorOf returns what runs the overloads of a record: it writes into dst where that is not nil.
-func operatorOf(d *ops.Def) func(c call, dst *tensor.Tensor) *tensor.Tensor {
+func operatorOf(d *ops.Def) func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 	if d.Into != nil {
-		return func(c call, dst *tensor.Tensor) *tensor.Tensor { return d.Into(c.args, dst) }
+		return func(c define.Call, dst *tensor.Tensor) *tensor.Tensor { return d.Into(c.Args, dst) }
 	}
 	p := pointwiseOf(d)
 	switch {
 	case d.Operands == 2 && d.Numbers == 0:
 		return twoOperands(p)
 	case d.Operands <= 1 && d.Numbers == 0:
-		return func(c call, dst *tensor.Tensor) *tensor.Tensor {
-			operands := [1]operand{{tensor: c.tensor(0)}}
-			return p.run(dst, operands[:])
+		return func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+			operands := [1]Operand{{Tensor: c.Tensor(0)}}
+			return p.Run(dst, operands[:])
 		}
 	}
-	return func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		var operands [2]operand
+	return func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+		var operands [2]Operand
 		var numbers [4]tensor.Scalar
 		n := max(d.Operands, 1)
 		for i := range n {
-			operands[i] = operand{tensor: c.tensor(i)}
+			operands[i] = Operand{Tensor: c.Tensor(i)}
 		}
 		for i := range d.Numbers {
-			numbers[i] = c.scalar(n + i)
+			numbers[i] = c.Scalar(n + i)
 		}
-		return p.run(dst, operands[:n], numbers[:d.Numbers]...)
+		return p.Run(dst, operands[:n], numbers[:d.Numbers]...)
 	}
 }
 
-// into makes what a record's Into is of a function of a call.
-func into(f func(c call, dst *tensor.Tensor) *tensor.Tensor) func(args []value.Value, dst *tensor.Tensor) *tensor.Tensor {
-	return func(args []value.Value, dst *tensor.Tensor) *tensor.Tensor { return f(call{args: args}, dst) }
+// Into makes what a record's Into is of a function of a call.
+func Into(f func(c define.Call, dst *tensor.Tensor) *tensor.Tensor) func(args []value.Value, dst *tensor.Tensor) *tensor.Tensor {
+	return func(args []value.Value, dst *tensor.Tensor) *tensor.Tensor { return f(define.Call{Args: args}, dst) }
 }
 
 // checking makes what a record's checks are of a function of a call.
-func checking(f func(c call)) func(args []value.Value) error {
+func checking(f func(c define.Call)) func(args []value.Value) error {
 	return func(args []value.Value) (err error) {
 		defer source.Catch(&err)
-		f(call{args: args})
+		f(define.Call{Args: args})
 		return nil
 	}
 }
 
-// fromRecords defines the overloads of records with Scalar or Into.
-func fromRecords(records []ops.Def) []definition {
-	var defs []definition
+// FromRecords defines the overloads of records with Scalar or Into.
+func FromRecords(records []ops.Def) []define.Definition {
+	var defs []define.Definition
 	for i := range records {
-		var run func(c call, dst *tensor.Tensor) *tensor.Tensor
+		var run func(c define.Call, dst *tensor.Tensor) *tensor.Tensor
 		if records[i].Scalar != nil {
 			run = operatorOf(&records[i])
 		}
@@ -84,7 +85,7 @@ func fromRecords(records []ops.Def) []definition {
 			if by == nil {
 				by = operatorOf(record.Def)
 			}
-			defs = append(defs, defineInto(record.Name, by).of(record.Def))
+			defs = append(defs, define.Into(record.Name, by).Of(record.Def))
 		}
 	}
 	return defs

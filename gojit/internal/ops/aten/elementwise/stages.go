@@ -1,4 +1,4 @@
-package aten
+package elementwise
 
 import (
 	"maps"
@@ -29,7 +29,7 @@ func (f *Fused) findKinds(stood []*tensor.Tensor) {
 			f.kinds[v] = singleShape
 		case t.Numel() > 1:
 			f.kinds[v] = wholeShape
-		case v < len(f.inputs):
+		case v < len(f.Inputs):
 			f.kinds[v] = smallShape + shapeKind(v)
 		default:
 			f.kinds[v] = f.smallKind(f.stepOf(v))
@@ -67,7 +67,7 @@ type Stages struct {
 
 // stage is a kernel, or where that is nil the sum that step is.
 type stage struct {
-	kernel *part
+	kernel *Part
 	step   int
 }
 
@@ -93,20 +93,20 @@ func (f *Fused) Stages(wanted []int, known []bool) (*Stages, error) {
 	p := &planner{f: f, known: slices.Clone(known), rank: make([]int, n), needed: make([]bool, n), stored: make([]bool, n)}
 	for _, v := range wanted {
 		if !p.need(v) {
-			return nil, errNotFused
+			return nil, ErrNotFused
 		}
 		p.stored[v] = !known[v]
 	}
 	p.store()
 	s := &Stages{f: f}
 	for rank := 0; rank <= p.last; rank++ {
-		for kind := wholeShape; kind <= smallShape+shapeKind(len(f.inputs)); kind++ {
+		for kind := wholeShape; kind <= smallShape+shapeKind(len(f.Inputs)); kind++ {
 			if !p.kernels(s, rank, kind) {
-				return nil, errNotFused
+				return nil, ErrNotFused
 			}
 		}
-		for i := range f.steps {
-			if v := p.value(i); p.needed[v] && f.steps[i].op == nil && p.rank[v] == rank {
+		for i := range f.Steps {
+			if v := p.value(i); p.needed[v] && f.Steps[i].op == nil && p.rank[v] == rank {
 				s.work = append(s.work, stage{step: i})
 				p.known[v] = true
 			}
@@ -114,7 +114,7 @@ func (f *Fused) Stages(wanted []int, known []bool) (*Stages, error) {
 	}
 	for _, v := range wanted {
 		if !p.known[v] {
-			return nil, errNotFused
+			return nil, ErrNotFused
 		}
 	}
 	for v, made := range p.known {
@@ -138,17 +138,17 @@ type planner struct {
 	last   int
 }
 
-func (p *planner) value(step int) int { return len(p.f.inputs) + step }
+func (p *planner) value(step int) int { return len(p.f.Inputs) + step }
 
 // stepOf returns the step that makes a value that is no input.
-func (f *Fused) stepOf(v int) *fusedStep { return &f.steps[v-len(f.inputs)] }
+func (f *Fused) stepOf(v int) *fusedStep { return &f.Steps[v-len(f.Inputs)] }
 
 // need notes that a value is computed from known ones, and reports whether it can be.
 func (p *planner) need(v int) bool {
 	if p.known[v] || p.needed[v] {
 		return true
 	}
-	if v < len(p.f.inputs) {
+	if v < len(p.f.Inputs) {
 		return false
 	}
 	p.needed[v] = true
@@ -174,7 +174,7 @@ func (p *planner) need(v int) bool {
 // store finds the values that others than those of their kernel read, and those that are stored because what is computed of them would read too much
 // without that.
 func (p *planner) store() {
-	for v := len(p.f.inputs); v < len(p.f.kinds); v++ {
+	for v := len(p.f.Inputs); v < len(p.f.kinds); v++ {
 		if !p.needed[v] {
 			continue
 		}
@@ -186,7 +186,7 @@ func (p *planner) store() {
 		}
 	}
 	reads := make([]map[int]bool, len(p.f.kinds)) // of a kernel that stores the value alone
-	for v := len(p.f.inputs); v < len(p.f.kinds); v++ {
+	for v := len(p.f.Inputs); v < len(p.f.kinds); v++ {
 		for p.needed[v] && p.f.stepOf(v).op != nil {
 			var most int
 			if reads[v], most = p.reads(v, reads); len(reads[v]) < MostFused || most < 0 {
@@ -223,7 +223,7 @@ func (p *planner) together(v, u int) bool {
 // kernels plans those of one time and kind of shape: each stores as many values as it can.
 func (p *planner) kernels(s *Stages, rank int, kind shapeKind) bool {
 	var group []int
-	for v := len(p.f.inputs); v <= len(p.f.kinds); v++ {
+	for v := len(p.f.Inputs); v <= len(p.f.kinds); v++ {
 		end := v == len(p.f.kinds)
 		if !end && !(p.stored[v] && p.f.stepOf(v).op != nil && p.rank[v] == rank && p.f.kinds[v] == kind) {
 			continue
@@ -234,7 +234,7 @@ func (p *planner) kernels(s *Stages, rank int, kind shapeKind) bool {
 		}
 		if len(group) > 0 {
 			kernel := p.kernel(group)
-			if kernel.program == nil {
+			if kernel.Program == nil {
 				return false
 			}
 			s.work = append(s.work, stage{kernel: kernel})
@@ -284,22 +284,22 @@ func (p *planner) steps(gives []int) map[int]bool {
 	return found
 }
 
-func (p *planner) kernel(gives []int) *part {
-	steps, b := p.steps(gives), p.f.builder()
-	for i := range p.f.steps {
+func (p *planner) kernel(gives []int) *Part {
+	steps, b := p.steps(gives), p.f.Builder()
+	for i := range p.f.Steps {
 		if v := p.value(i); steps[v] {
-			b.step(i, slices.Contains(gives, v))
+			b.Step(i, slices.Contains(gives, v))
 		}
 	}
-	return b.finish()
+	return b.Finish()
 }
 
 // Cost is about how many instructions it takes to compute a step from its operands.
 func (f *Fused) Cost(step int) int {
-	b := f.builder()
-	b.step(step, true)
+	b := f.Builder()
+	b.Step(step, true)
 	cost := 0
-	for _, in := range launch.Expand(b.b.Kernel()).Instrs {
+	for _, in := range launch.Expand(b.B.Kernel()).Instrs {
 		cost += costOf(in)
 	}
 	return cost
@@ -321,8 +321,8 @@ func (s *Stages) Run(values []*tensor.Tensor, shapes *Shapes, numbers []tensor.S
 	for i := range s.work {
 		w := &s.work[i]
 		if w.kernel == nil {
-			v := len(s.f.inputs) + w.step
-			from := &s.f.steps[w.step]
+			v := len(s.f.Inputs) + w.step
+			from := &s.f.Steps[w.step]
 			values[v], err = sumTo(values[from.operands[0].value], s.f.shapeOf(from.like, shapes))
 			ok = err == nil
 		} else {
@@ -341,19 +341,19 @@ func (s *Stages) Run(values []*tensor.Tensor, shapes *Shapes, numbers []tensor.S
 
 // shapeOf returns the shape of a value in a run.
 func (f *Fused) shapeOf(v int, shapes *Shapes) []int {
-	if v < len(f.inputs) {
+	if v < len(f.Inputs) {
 		return shapes.Inputs[v]
 	}
 	return shapes.of(f.kinds[v])
 }
 
 // compute runs the kernel over values.
-func (p *part) compute(f *Fused, values []*tensor.Tensor, shapes *Shapes, numbers []tensor.Scalar) bool {
+func (p *Part) compute(f *Fused, values []*tensor.Tensor, shapes *Shapes, numbers []tensor.Scalar) bool {
 	var room [MostFused]*tensor.Tensor
-	operands, kind := room[:len(p.gives)+len(p.reads)], f.kinds[p.gives[0]]
+	operands, kind := room[:len(p.Gives)+len(p.Reads)], f.kinds[p.Gives[0]]
 	shape := shapes.of(kind)
-	for i, v := range p.reads {
-		operands[len(p.gives)+i] = unspread(values[v])
+	for i, v := range p.Reads {
+		operands[len(p.Gives)+i] = unspread(values[v])
 		if kind >= smallShape && f.kinds[v] == kind {
 			shape = values[v].Shape()
 		}
@@ -361,7 +361,7 @@ func (p *part) compute(f *Fused, values []*tensor.Tensor, shapes *Shapes, number
 	if !p.run(f, operands, shape, numbers) {
 		return false
 	}
-	for i, v := range p.gives {
+	for i, v := range p.Gives {
 		values[v] = operands[i]
 	}
 	return true
@@ -389,7 +389,7 @@ func unspread(t *tensor.Tensor) *tensor.Tensor {
 	return v
 }
 
-// sumTo sums t over the dimensions along which a shape was broadcast.
+// SumTo sums t over the dimensions along which a shape was broadcast.
 func sumTo(t *tensor.Tensor, shape []int) (*tensor.Tensor, error) {
 	var dims []int
 	lead := t.Dim() - len(shape)

@@ -1,9 +1,11 @@
-package aten
+package indexing
 
 import (
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -22,8 +24,8 @@ type along struct {
 // newAlong checks the index; its values are checked when they are used.
 func newAlong(name string, t *tensor.Tensor, dim int, index *tensor.Tensor) along {
 	checkAlong(name, t, dim, index)
-	dim = wrapDim(dim, t)
-	a := along{index: tensor.Data[int64](contiguous(index)), dim: dim, limit: 1, stride: 1, n: index.Numel(), rows: oneOffset}
+	dim = define.WrapDim(dim, t)
+	a := along{index: tensor.Data[int64](elementwise.Contiguous(index)), dim: dim, limit: 1, stride: 1, n: index.Numel(), rows: OneOffset}
 	if t.Dim() == 0 {
 		return a
 	}
@@ -40,14 +42,14 @@ func newAlong(name string, t *tensor.Tensor, dim int, index *tensor.Tensor) alon
 
 // checkAlong fails where an index does not suit a tensor.
 func checkAlong(name string, t *tensor.Tensor, dim int, index *tensor.Tensor) {
-	check(index.DType() == tensor.Int64, "%s(): Expected dtype int64 for index", name)
-	dim = wrapDim(dim, t)
-	check(max(index.Dim(), 1) == max(t.Dim(), 1), "Index tensor must have the same number of dimensions as %s tensor", map[bool]string{true: "input", false: "self"}[name == "gather"])
+	source.Check(index.DType() == tensor.Int64, "%s(): Expected dtype int64 for index", name)
+	dim = define.WrapDim(dim, t)
+	source.Check(max(index.Dim(), 1) == max(t.Dim(), 1), "Index tensor must have the same number of dimensions as %s tensor", map[bool]string{true: "input", false: "self"}[name == "gather"])
 	if t.Dim() == 0 || index.Dim() == 0 {
 		return
 	}
 	for d, n := range index.Shape() {
-		check(d == dim || n <= t.Size(d), "Size does not match at dimension %d expected index %s to be smaller than self %s apart from dimension %d", d, shapeText(index.Shape()), shapeText(t.Shape()), dim)
+		source.Check(d == dim || n <= t.Size(d), "Size does not match at dimension %d expected index %s to be smaller than self %s apart from dimension %d", d, define.ShapeText(index.Shape()), define.ShapeText(t.Shape()), dim)
 	}
 }
 
@@ -64,28 +66,28 @@ func (a *along) each(lo, hi int, f func(k, base int, index []int64)) {
 
 // outside fails for an index that the dimension does not have.
 func (a *along) outside(v int64) {
-	raise(source.RuntimeError, "index %d is out of bounds for dimension %d with size %d", v, a.dim, a.limit)
+	source.Raise(source.RuntimeError, "index %d is out of bounds for dimension %d with size %d", v, a.dim, a.limit)
 }
 
-func gather(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
+func Gather(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
 	if t.OnDevice() {
 		return gatherOnDevice(t, dim, index)
 	}
-	out := empty(index.Shape(), t.DType())
+	out := define.Empty(index.Shape(), t.DType())
 	if out.Numel() == 0 {
 		return out
 	}
 	a := newAlong("gather", t, dim, index)
-	bySize(t.DType().Size(),
+	BySize(t.DType().Size(),
 		func() { gatherAlong[uint8](out, t, &a) }, func() { gatherAlong[uint16](out, t, &a) },
 		func() { gatherAlong[uint32](out, t, &a) }, func() { gatherAlong[uint64](out, t, &a) },
 		func() { gatherAlong[[2]uint64](out, t, &a) })
 	return out
 }
 
-func gatherAlong[W word](out, t *tensor.Tensor, a *along) {
+func gatherAlong[W Word](out, t *tensor.Tensor, a *along) {
 	dst, src, size := unsafe.Slice((*W)(out.DataPtr()), out.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(W)))
-	tensor.Parallel(len(a.index), rowGrain, func(lo, hi int) {
+	tensor.Parallel(len(a.index), define.RowGrain, func(lo, hi int) {
 		a.each(lo, hi, func(k, base int, index []int64) {
 			if bad := gatherRow(dst[k:k+len(index)], index, unsafe.Add(src, base*size), a.step, a.stride, a.limit); bad >= 0 {
 				a.outside(index[bad])
@@ -98,7 +100,7 @@ func gatherAlong[W word](out, t *tensor.Tensor, a *along) {
 // returns the number of the first index that is not below the limit, or -1.
 //
 //go:noinline
-func gatherRow[W word](dst []W, index []int64, src unsafe.Pointer, step, stride, limit int) int {
+func gatherRow[W Word](dst []W, index []int64, src unsafe.Pointer, step, stride, limit int) int {
 	if step == 0 && stride == 1 {
 		row := unsafe.Slice((*W)(src), limit)
 		dst = dst[:len(index)]
@@ -123,50 +125,50 @@ func gatherRow[W word](dst []W, index []int64, src unsafe.Pointer, step, stride,
 	return -1
 }
 
-// scatterInto combines the elements of src, of which the first in each dimension are used, with
+// ScatterInto combines the elements of src, of which the first in each dimension are used, with
 // those of t at the indexed places. Where an index is outside, what comes before it is done, as in PyTorch.
-func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combine) {
-	check(src.DType() == t.DType(), "scatter(): Expected self.dtype to be equal to src.dtype")
+func ScatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combine) {
+	source.Check(src.DType() == t.DType(), "scatter(): Expected self.dtype to be equal to src.dtype")
 	if index.Numel() == 0 {
 		return
 	}
-	checkInside(t)
+	elementwise.CheckInside(t)
 	var a along
 	if t.OnDevice() {
 		checkAlong("scatter", t, dim, index)
 	} else {
 		a = newAlong("scatter", t, dim, index)
 	}
-	check(src.Dim() == index.Dim() || src.Numel() == 1 && index.Numel() == 1, "Index tensor must have the same number of dimensions as src tensor")
+	source.Check(src.Dim() == index.Dim() || src.Numel() == 1 && index.Numel() == 1, "Index tensor must have the same number of dimensions as src tensor")
 	for d, n := range index.Shape() {
 		if src.Dim() == 0 {
 			break
 		}
-		check(n <= src.Size(d), "Expected index %s to be smaller than src %s in all dimensions", shapeText(index.Shape()), shapeText(src.Shape()))
-		src = must(src.Slice(d, 0, n, 1))
+		source.Check(n <= src.Size(d), "Expected index %s to be smaller than src %s in all dimensions", define.ShapeText(index.Shape()), define.ShapeText(src.Shape()))
+		src = source.Must(src.Slice(d, 0, n, 1))
 	}
 	if t.OnDevice() {
 		if src.SharesStorage(t) {
-			src = must(src.Clone(tensor.ContiguousFormat))
+			src = source.Must(src.Clone(tensor.ContiguousFormat))
 		}
-		x, outside := alongDevice("scatter", t, dim, index, contiguous(src))
+		x, outside := alongDevice("scatter", t, dim, index, elementwise.Contiguous(src))
 		x.run(false, how, outside)
 		return
 	}
-	flat := contiguous(src)
-	defer forgetMade(src, flat)
-	if how != replace {
+	flat := elementwise.Contiguous(src)
+	defer define.ForgetMade(src, flat)
+	if how != Replace {
 		a.accumulate(t, flat, how)
 		return
 	}
-	bySize(t.DType().Size(),
+	BySize(t.DType().Size(),
 		func() { scatterAlong[uint8](t, flat, &a) }, func() { scatterAlong[uint16](t, flat, &a) },
 		func() { scatterAlong[uint32](t, flat, &a) }, func() { scatterAlong[uint64](t, flat, &a) },
 		func() { scatterAlong[[2]uint64](t, flat, &a) })
 }
 
 // scatterAlong goes through the elements in order: of several for one place the last one stays.
-func scatterAlong[W word](t, values *tensor.Tensor, a *along) { storeRows(t, values, a, scatterRow[W]) }
+func scatterAlong[W Word](t, values *tensor.Tensor, a *along) { storeRows(t, values, a, scatterRow[W]) }
 
 // rowStore combines values with elements of a row, each one step after the last and an index times the stride further. It
 // returns the number of the first index that is not below the limit, or -1.
@@ -187,8 +189,8 @@ func storeRows[T any](t, values *tensor.Tensor, a *along, row rowStore[T]) {
 			a.outside(index[bad])
 		}
 	}
-	for lo := 0; lo < len(a.index); lo += lookEvery {
-		a.each(lo, blockEnd(lo, len(a.index)), store)
+	for lo := 0; lo < len(a.index); lo += define.LookEvery {
+		a.each(lo, define.BlockEnd(lo, len(a.index)), store)
 	}
 }
 
@@ -209,7 +211,7 @@ func fetched(row []byte) (sum byte) {
 }
 
 //go:noinline
-func scatterRow[W word](dst unsafe.Pointer, index []int64, src []W, step, stride, limit int) int {
+func scatterRow[W Word](dst unsafe.Pointer, index []int64, src []W, step, stride, limit int) int {
 	src = src[:len(index)]
 	if step == 0 && stride == 1 {
 		row := unsafe.Slice((*W)(dst), limit)
@@ -290,7 +292,7 @@ func orRow(dst unsafe.Pointer, index []int64, src []uint8, step, stride, limit i
 
 // accumulate combines values with the named elements in order.
 func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
-	if how == addTo {
+	if how == AddTo {
 		switch t.DType() {
 		case tensor.Float32:
 			addAlong[float32](t, values, a)
@@ -332,7 +334,7 @@ func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
 				part[k-lo+j] = base + j*a.step + int(v)*a.stride
 			}
 		})
-		accumulateTo(t, unsafe.Add(data, lo*size), part, oneOffset, how)
+		accumulateTo(t, unsafe.Add(data, lo*size), part, OneOffset, how)
 	}
 }
 

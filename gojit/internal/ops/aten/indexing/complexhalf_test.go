@@ -1,4 +1,4 @@
-package aten
+package indexing
 
 import (
 	"testing"
@@ -15,5 +15,5 @@ func TestScatterAddRefusesComplexHalf(t *testing.T) {
 			t.Error("scatter_add of complex32 does not fail")
 		}
 	}()
-	scatterInto(x, 0, at, x, addTo)
+	ScatterInto(x, 0, at, x, AddTo)
 }

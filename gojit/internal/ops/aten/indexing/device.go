@@ -1,27 +1,55 @@
-package aten
+package indexing
 
 import (
 	"errors"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// launchRoutine runs a routine over tensors of a device, the first of which it writes. All must be on that device.
-func launchRoutine(r kernel.Routine, tensors []*tensor.Tensor, numbers ...int64) error {
-	device := tensors[0].Device()
-	for i, t := range tensors {
-		if t.Device() != device {
-			checkBeside(t, device)
-			tensors[i] = must(t.ToDevice(device))
-		}
+// sortedOnDevice orders the lines of a tensor of a device: values and places, the dimension last.
+func (l *lines) sortedOnDevice(descending bool) (values, places *tensor.Tensor) {
+	values = l.t
+	if l.dims == 0 {
+		places = define.EmptyBeside(l.t, nil, tensor.Int64)
+		tensor.Fill(places, tensor.Int(0))
+		return source.Must(values.Clone(tensor.ContiguousFormat)), places
 	}
-	runner, ok := must(tensor.BackendOf(device)).(kernel.Runner)
-	check(ok, "the device %s runs no routines", device)
-	tensors[0].NoteDeviceWrite()
-	return runner.RunRoutine(&r, tensors, numbers)
+	places = elementwise.Contiguous(source.Must(elementwise.OnDeviceOf(l.t, CountTo(l.n), l.n).Expand(l.t.Shape()...)))
+	var largest int64
+	if descending {
+		largest = 1
+	}
+	for width := 1; width < l.n; width *= 2 {
+		ordered, at := define.EmptyBeside(values, values.Shape(), values.DType()), define.EmptyBeside(values, values.Shape(), tensor.Int64)
+		r := kernel.Routine{Text: "sort", Entry: "merge", Types: []tensor.DType{values.DType()}, Threads: values.Numel()}
+		source.Throw(elementwise.LaunchRoutine(r, []*tensor.Tensor{ordered, at, values, places}, int64(l.n), int64(width), largest))
+		values, places = ordered, at
+	}
+	if values == l.t { // which is forgotten
+		values = source.Must(values.Clone(tensor.ContiguousFormat))
+	}
+	return values, places
+}
+
+// searchOnDevice is searchSorted on a device, for tensors of one type.
+func searchOnDevice(sorted, values *tensor.Tensor, right bool) *tensor.Tensor {
+	out := define.EmptyBeside(sorted, values.Shape(), tensor.Int64)
+	if out.Numel() == 0 {
+		return out
+	}
+	perRow := 0
+	if sorted.Dim() > 1 {
+		perRow = values.Size(values.Dim() - 1)
+	}
+	r := kernel.Routine{Text: "search", Entry: "search", Types: []tensor.DType{sorted.DType()}, Threads: out.Numel()}
+	source.Throw(elementwise.LaunchRoutine(r, []*tensor.Tensor{out, sorted, values}, int64(sorted.Size(sorted.Dim()-1)), int64(perRow), int64(define.Btoi(right))))
+	return out
 }
 
 // movedAs returns the type that stands for elements of a type where they are moved, by their size alone.
@@ -42,7 +70,7 @@ func movedAs(d tensor.DType) tensor.DType {
 // reduceOpOf returns the reduction that combines as scattering does.
 func reduceOpOf(how combine) kernel.ReduceOp {
 	switch how {
-	case addTo:
+	case AddTo:
 		return kernel.ReduceSum
 	case multiply:
 		return kernel.ReduceProduct
@@ -64,7 +92,7 @@ type indexed struct {
 
 // add indexes another dimension of base, of a size and step. It may be counted from its end.
 func (x *indexed) add(index *tensor.Tensor, size, step int) {
-	x.indices = append(x.indices, to(index, tensor.Int64))
+	x.indices = append(x.indices, elementwise.To(index, tensor.Int64))
 	x.sizes, x.steps = append(x.sizes, size), append(x.steps, step)
 }
 
@@ -74,7 +102,7 @@ func (x *indexed) run(isTaken bool, how combine, outside func(which int, index i
 		return
 	}
 	base, values := x.base, x.values
-	if how != replace && values.DType().IsComplex() {
+	if how != Replace && values.DType().IsComplex() {
 		x.runParts(how, outside)
 		return
 	}
@@ -83,29 +111,29 @@ func (x *indexed) run(isTaken bool, how combine, outside func(which int, index i
 	switch {
 	case isTaken:
 		r.Entry, first, second = "take", values, base
-	case how != replace:
+	case how != Replace:
 		r.Text, r.Types, r.Combine = "index_sums", []tensor.DType{values.DType()}, reduceOpOf(how)
 	}
 	numbers := make([]int64, 0, 2*len(x.sizes))
 	for k := range x.sizes {
 		numbers = append(numbers, int64(x.sizes[k]), int64(x.steps[k]*values.DType().Size()))
 	}
-	err := launchRoutine(r, append([]*tensor.Tensor{first, second}, x.indices...), numbers...)
+	err := elementwise.LaunchRoutine(r, append([]*tensor.Tensor{first, second}, x.indices...), numbers...)
 	var beyond *kernel.RoutineFailure
 	if errors.As(err, &beyond) {
 		outside(int(beyond.Which), beyond.Value)
 	}
-	succeed(err)
+	source.Throw(err)
 }
 
 // runParts combines complex numbers, which are added alone, as pairs of real ones.
 func (x *indexed) runParts(how combine, outside func(which int, index int64)) {
-	if how != addTo {
+	if how != AddTo {
 		source.Throw(kernel.ErrNoDeviceForm)
 	}
-	parts := indexed{base: must(x.base.ViewAsReal()), values: must(x.values.ViewAsReal()), sizes: x.sizes, steps: slices.Clone(x.steps)}
+	parts := indexed{base: source.Must(x.base.ViewAsReal()), values: source.Must(x.values.ViewAsReal()), sizes: x.sizes, steps: slices.Clone(x.steps)}
 	for k, index := range x.indices {
-		parts.indices = append(parts.indices, must(index.Unsqueeze(index.Dim())))
+		parts.indices = append(parts.indices, source.Must(index.Unsqueeze(index.Dim())))
 		parts.steps[k] *= 2
 	}
 	parts.run(false, how, outside)
@@ -114,9 +142,9 @@ func (x *indexed) runParts(how combine, outside func(which int, index int64)) {
 // alongDevice is what gather and scatter index: as newAlong, whose checks it has.
 func alongDevice(name string, t *tensor.Tensor, dim int, index, values *tensor.Tensor) (x indexed, outside func(which int, v int64)) {
 	checkAlong(name, t, dim, index)
-	dim = wrapDim(dim, t)
+	dim = define.WrapDim(dim, t)
 	if t.Dim() == 0 {
-		t = must(t.Unsqueeze(0))
+		t = source.Must(t.Unsqueeze(0))
 	}
 	shape := index.Shape()
 	if index.Dim() == 0 {
@@ -125,46 +153,46 @@ func alongDevice(name string, t *tensor.Tensor, dim int, index, values *tensor.T
 	strides := slices.Clone(t.Strides())
 	size, step := t.Size(dim), strides[dim]
 	strides[dim] = 0
-	x = indexed{base: must(t.AsStrided(shape, strides, t.Offset())), values: must(values.View(shape...))}
-	x.add(must(index.Reshape(shape...)), size, step)
+	x = indexed{base: source.Must(t.AsStrided(shape, strides, t.Offset())), values: source.Must(values.View(shape...))}
+	x.add(source.Must(index.Reshape(shape...)), size, step)
 	a := along{dim: dim, limit: size}
 	return x, func(_ int, v int64) { a.outside(v) }
 }
 
 // gatherOnDevice is gather on a device.
 func gatherOnDevice(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
-	out := emptyBeside(t, index.Shape(), t.DType())
+	out := define.EmptyBeside(t, index.Shape(), t.DType())
 	if out.Numel() > 0 {
 		x, outside := alongDevice("gather", t, dim, index, out)
-		x.run(true, replace, outside)
+		x.run(true, Replace, outside)
 	}
 	return out
 }
 
-// selectAlong is t with the places of index in a dimension: index_select, and its like.
-func selectAlong(t *tensor.Tensor, dim int, index *tensor.Tensor, shape []int, outside func(v int64)) *tensor.Tensor {
-	out := emptyBeside(t, shape, t.DType())
+// SelectAlong is t with the places of index in a dimension: index_select, and its like.
+func SelectAlong(t *tensor.Tensor, dim int, index *tensor.Tensor, shape []int, outside func(v int64)) *tensor.Tensor {
+	out := define.EmptyBeside(t, shape, t.DType())
 	x, _ := slicesAlong(t, out, dim, index)
-	x.run(true, replace, func(_ int, v int64) { outside(v) })
+	x.run(true, Replace, func(_ int, v int64) { outside(v) })
 	return out
 }
 
 // slicesAlong pairs the slices of values along a dimension with those of t at the places of a vector of indices.
 func slicesAlong(t, values *tensor.Tensor, dim int, index *tensor.Tensor) (x indexed, size int) {
 	if t.Dim() == 0 {
-		t = must(t.Unsqueeze(0))
+		t = source.Must(t.Unsqueeze(0))
 	}
 	if values.Dim() == 0 {
-		values = must(values.Unsqueeze(0))
+		values = source.Must(values.Unsqueeze(0))
 	}
 	shape, strides := slices.Clone(t.Shape()), slices.Clone(t.Strides())
 	size = t.Size(dim)
 	step := strides[dim]
 	shape[dim], strides[dim] = index.Numel(), 0
-	x = indexed{base: must(t.AsStrided(shape, strides, t.Offset())), values: values}
+	x = indexed{base: source.Must(t.AsStrided(shape, strides, t.Offset())), values: values}
 	tail := slices.Repeat([]int{1}, len(shape)-dim)
 	tail[0] = index.Numel()
-	x.add(must(index.Reshape(tail...)), size, step)
+	x.add(source.Must(index.Reshape(tail...)), size, step)
 	return x, size
 }
 
@@ -173,67 +201,67 @@ func arrangeOnDevice(t *tensor.Tensor, indices []*tensor.Tensor) (x indexed, out
 	indices = slices.Clone(indices)
 	for i, index := range indices {
 		if index != nil && index.Device() != t.Device() {
-			check(!index.OnDevice(), "indices should be either on cpu or on the same device as the indexed tensor (%s)", t.Device())
-			indices[i] = must(index.ToDevice(t.Device()))
+			source.Check(!index.OnDevice(), "indices should be either on cpu or on the same device as the indexed tensor (%s)", t.Device())
+			indices[i] = source.Must(index.ToDevice(t.Device()))
 		}
 	}
 	s := chosenDimsOf(t, indices)
 	picked := broadcastShape(s.given)
 	shape := slices.Concat(s.beforeShape, picked, s.afterShape)
 	strides := slices.Concat(s.beforeStrides, make([]int, len(picked)), s.afterStrides)
-	if numelOf(shape) > 0 {
+	if define.NumelOf(shape) > 0 {
 		for _, d := range s.dims {
 			if t.Size(d) == 0 {
-				raise(source.IndexError, "index is out of bounds for dimension with size 0")
+				source.Raise(source.IndexError, "index is out of bounds for dimension with size 0")
 			}
 		}
-		x.base = must(t.AsStrided(shape, strides, t.Offset()))
+		x.base = source.Must(t.AsStrided(shape, strides, t.Offset()))
 	}
-	x.values = must(tensor.EmptyMeta(shape, t.DType())) // for its shape
+	x.values = source.Must(tensor.EmptyMeta(shape, t.DType())) // for its shape
 	for k, index := range s.given {
-		index = must(index.Reshape(append(slices.Clone(index.Shape()), slices.Repeat([]int{1}, len(s.afterShape))...)...))
+		index = source.Must(index.Reshape(append(slices.Clone(index.Shape()), slices.Repeat([]int{1}, len(s.afterShape))...)...))
 		x.add(index, t.Size(s.dims[k]), t.Strides()[s.dims[k]])
 	}
 	return x, func(which int, v int64) {
-		raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", v, s.dims[which], t.Size(s.dims[which]))
+		source.Raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", v, s.dims[which], t.Size(s.dims[which]))
 	}
 }
 
 // indexOnDevice is index on a device.
 func indexOnDevice(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
 	x, outside := arrangeOnDevice(t, indices)
-	x.values = emptyBeside(t, x.values.Shape(), t.DType())
-	x.run(true, replace, outside)
+	x.values = define.EmptyBeside(t, x.values.Shape(), t.DType())
+	x.run(true, Replace, outside)
 	return x.values
 }
 
 // nonzeroOnDevice is nonzero on a device: where the elements that are not zero go follows from how many there are before each.
 func nonzeroOnDevice(t *tensor.Tensor) *tensor.Tensor {
-	truths := contiguous(to(t, tensor.Bool))
-	flat := must(truths.View(-1))
+	truths := elementwise.Contiguous(elementwise.To(t, tensor.Bool))
+	flat := source.Must(truths.View(-1))
 	n := t.Numel()
 	if n == 0 {
-		return emptyBeside(t, []int{0, t.Dim()}, tensor.Int64)
+		return define.EmptyBeside(t, []int{0, t.Dim()}, tensor.Int64)
 	}
-	before := sumScanner.along(flat, 0, tensor.Int64)
-	count := int(must(must(before.Select(0, n-1)).Item()).Int64())
+	before := reduce.SumScanner.Along(flat, 0, tensor.Int64)
+	count := int(source.Must(source.Must(before.Select(0, n-1)).Item()).Int64())
 	if t.Dim() == 0 || count == 0 {
-		return emptyBeside(t, []int{count, t.Dim()}, tensor.Int64)
+		return define.EmptyBeside(t, []int{count, t.Dim()}, tensor.Int64)
 	}
 	// what is zero goes behind the others, where nobody looks
-	places := emptyBeside(t, []int{count + 1}, tensor.Int64)
-	numbers := must(must(tensor.FromSlice(countTo64(n), n)).ToDevice(t.Device()))
-	at := apply("where.self", flat, addNumber(before, -1), must(must(tensor.FromSlice([]int64{int64(count)}, 1)).ToDevice(t.Device())))
+	places := define.EmptyBeside(t, []int{count + 1}, tensor.Int64)
+	numbers := source.Must(source.Must(tensor.FromSlice(countTo64(n), n)).ToDevice(t.Device()))
+	at := define.Apply("where.self", flat, elementwise.AddNumber(before, -1), source.Must(source.Must(tensor.FromSlice([]int64{int64(count)}, 1)).ToDevice(t.Device())))
 	x, _ := slicesAlong(places, numbers, 0, at)
-	x.run(false, replace, func(int, int64) {})
-	found := must(places.Slice(0, 0, count, 1))
-	columns := emptyBeside(t, []int{t.Dim(), count}, tensor.Int64)
+	x.run(false, Replace, func(int, int64) {})
+	found := source.Must(places.Slice(0, 0, count, 1))
+	columns := define.EmptyBeside(t, []int{t.Dim(), count}, tensor.Int64)
 	for d := t.Dim() - 1; d >= 0; d-- {
 		size := float64(t.Size(d))
-		succeed(tensor.Copy(must(columns.Select(0, d)), remainder.withNumber(found, size)))
-		found = divFloor.withNumber(found, size)
+		source.Throw(tensor.Copy(source.Must(columns.Select(0, d)), elementwise.Remainder.WithNumber(found, size)))
+		found = elementwise.DivFloor.WithNumber(found, size)
 	}
-	return must(columns.AsStrided([]int{count, t.Dim()}, []int{1, count}, 0))
+	return source.Must(columns.AsStrided([]int{count, t.Dim()}, []int{1, count}, 0))
 }
 
 func countTo64(n int) []int64 {
@@ -244,72 +272,33 @@ func countTo64(n int) []int64 {
 	return list
 }
 
-// pickOnDevice is moveFrom on a device.
+// pickOnDevice is MoveFrom on a device.
 func pickOnDevice(out, t *tensor.Tensor, outer, inner []int) {
-	x := offsetsOnDevice(t, must(out.View(len(outer), len(inner))), outer, inner)
-	x.run(true, replace, func(int, int64) {})
+	x := offsetsOnDevice(t, source.Must(out.View(len(outer), len(inner))), outer, inner)
+	x.run(true, Replace, func(int, int64) {})
 }
 
-// putOnDevice is moveTo on a device, and accumulateTo.
+// putOnDevice is MoveTo on a device, and accumulateTo.
 func putOnDevice(t, values *tensor.Tensor, outer, inner []int, how combine) {
-	x := offsetsOnDevice(t, must(contiguous(values).View(len(outer), len(inner))), outer, inner)
+	x := offsetsOnDevice(t, source.Must(elementwise.Contiguous(values).View(len(outer), len(inner))), outer, inner)
 	x.run(false, how, func(int, int64) {})
 }
 
 // offsetsOnDevice pairs values with the elements of t at sums of offsets.
 func offsetsOnDevice(t, values *tensor.Tensor, outer, inner []int) indexed {
 	all := int(^uint(0) >> 1)
-	x := indexed{base: must(t.AsStrided([]int{len(outer), len(inner)}, []int{0, 0}, t.Offset())), values: values}
-	x.add(onDeviceOf(t, outer, len(outer), 1), all, 1)
-	x.add(onDeviceOf(t, inner, 1, len(inner)), all, 1)
+	x := indexed{base: source.Must(t.AsStrided([]int{len(outer), len(inner)}, []int{0, 0}, t.Offset())), values: values}
+	x.add(elementwise.OnDeviceOf(t, outer, len(outer), 1), all, 1)
+	x.add(elementwise.OnDeviceOf(t, inner, 1, len(inner)), all, 1)
 	return x
 }
 
-// onDeviceOf copies a list of integers to the device of t.
-func onDeviceOf(t *tensor.Tensor, list []int, shape ...int) *tensor.Tensor {
-	wide := make([]int64, len(list))
-	for i, n := range list {
-		wide[i] = int64(n)
-	}
-	return must(must(tensor.FromSlice(wide, shape...)).ToDevice(t.Device()))
-}
-
-// keptStrides is a result as an elementwise one of like is laid out.
-func keptStrides(out, like *tensor.Tensor) *tensor.Tensor {
+// KeptStrides is a result as an elementwise one of like is laid out.
+func KeptStrides(out, like *tensor.Tensor) *tensor.Tensor {
 	if like.IsContiguous() {
 		return out
 	}
-	alike := must(tensor.EmptyFormatOn(out.Device(), like, out.DType(), tensor.PreserveFormat))
-	succeed(tensor.Copy(alike, out))
+	alike := source.Must(tensor.EmptyFormatOn(out.Device(), like, out.DType(), tensor.PreserveFormat))
+	source.Throw(tensor.Copy(alike, out))
 	return alike
-}
-
-// mixOnDevice makes each element along a dimension of some, on a device: the first tap of all, then the second, and so on.
-func mixOnDevice(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
-	most, plain := 1, true
-	for _, own := range taps {
-		most = max(most, len(own))
-		plain = plain && len(own) == 1 && own[0].weight == 1
-	}
-	shape, across := slices.Clone(x.Shape()), slices.Repeat([]int{1}, x.Dim())
-	shape[dim], across[dim] = len(taps), len(taps)
-	var sum *tensor.Tensor
-	for k := range most {
-		places, weights := make([]int, len(taps)), make([]float64, len(taps))
-		for i, own := range taps {
-			if k < len(own) {
-				places[i], weights[i] = own[k].index, own[k].weight
-			}
-		}
-		part := selectAlong(x, dim, onDeviceOf(x, places, len(places)), shape, func(int64) {})
-		if plain {
-			return part
-		}
-		factor := must(to(must(tensor.FromSlice(weights, across...)), x.DType()).ToDevice(x.Device()))
-		if part = mul.on(part, factor); sum != nil {
-			part = add.on(sum, part)
-		}
-		sum = part
-	}
-	return sum
 }

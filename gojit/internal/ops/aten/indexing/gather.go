@@ -1,21 +1,24 @@
-package aten
+package indexing
 
 import (
 	"math/bits"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// word stands for any element of its size: elements are moved by their size alone.
-type word interface {
+// Word stands for any element of its size: elements are moved by their size alone.
+type Word interface {
 	uint8 | uint16 | uint32 | uint64 | [2]uint64
 }
 
-// bySize calls the function for elements of a size.
-func bySize(size int, f1, f2, f4, f8, f16 func()) {
+// BySize calls the function for elements of a size.
+func BySize(size int, f1, f2, f4, f8, f16 func()) {
 	switch size {
 	case 1:
 		f1()
@@ -39,15 +42,15 @@ func offsetsOf(shape, strides []int) []int {
 	return offsets
 }
 
-// pickAlong fills out, contiguous, with the elements of t at the listed indices of each dimension, all of them where the list is nil.
-func pickAlong(out, t *tensor.Tensor, order [][]int) {
+// PickAlong fills out, contiguous, with the elements of t at the listed indices of each dimension, all of them where the list is nil.
+func PickAlong(out, t *tensor.Tensor, order [][]int) {
 	if out.Numel() == 0 {
 		return
 	}
 	last := t.Dim() - 1
 	rows := max(0, last-1) // the dimension of rows, behind those of blocks
 	offsets := func(from, to int) []int {
-		listed := oneOffset
+		listed := OneOffset
 		for d := from; d < to; d++ {
 			listed = extended(listed, order[d], t.Size(d), t.Strides()[d])
 		}
@@ -77,8 +80,8 @@ func extended(offsets, order []int, size, stride int) []int {
 	return next
 }
 
-// moveFrom fills out, contiguous, with the elements of t at outer[i]+inner[j] from its first element.
-func moveFrom(out, t *tensor.Tensor, outer, inner []int) { moveBlocks(out, t, oneOffset, outer, inner) }
+// MoveFrom fills out, contiguous, with the elements of t at outer[i]+inner[j] from its first element.
+func MoveFrom(out, t *tensor.Tensor, outer, inner []int) { moveBlocks(out, t, OneOffset, outer, inner) }
 
 // moveBlocks fills out, contiguous, with the elements of t at blocks[i]+rows[j]+inner[k] from its first element.
 func moveBlocks(out, t *tensor.Tensor, blocks, rows, inner []int) {
@@ -86,13 +89,13 @@ func moveBlocks(out, t *tensor.Tensor, blocks, rows, inner []int) {
 		pickOnDevice(out, t, extended(blocks, rows, 0, 1), inner)
 		return
 	}
-	bySize(t.DType().Size(),
+	BySize(t.DType().Size(),
 		func() { gatherAt[uint8](out, t, blocks, rows, inner) }, func() { gatherAt[uint16](out, t, blocks, rows, inner) },
 		func() { gatherAt[uint32](out, t, blocks, rows, inner) }, func() { gatherAt[uint64](out, t, blocks, rows, inner) },
 		func() { gatherAt[[2]uint64](out, t, blocks, rows, inner) })
 }
 
-func gatherAt[W word](out, t *tensor.Tensor, blocks, rows, inner []int) {
+func gatherAt[W Word](out, t *tensor.Tensor, blocks, rows, inner []int) {
 	dst, src, size := unsafe.Slice((*W)(out.DataPtr()), out.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(W)))
 	count, run := len(blocks)*len(rows), isRun(inner)
 	if reversed := !run && isReversed(inner); reversed {
@@ -107,12 +110,12 @@ func gatherAt[W word](out, t *tensor.Tensor, blocks, rows, inner []int) {
 		case len(blocks) > 1:
 			base, offsets = inner[0], extended(blocks, rows, 0, 1)
 		}
-		tensor.Parallel(len(offsets), rowGrain, func(lo, hi int) {
+		tensor.Parallel(len(offsets), define.RowGrain, func(lo, hi int) {
 			fetch(dst[lo:hi], unsafe.Add(src, base*size), offsets[lo:hi])
 		})
 		return
 	}
-	tensor.Parallel(count, rowGrain/max(len(inner), 1)+1, func(lo, hi int) {
+	tensor.Parallel(count, define.RowGrain/max(len(inner), 1)+1, func(lo, hi int) {
 		var before unsafe.Pointer // what the last row was made from
 		var last []W
 		block, at := lo/len(rows), lo%len(rows)
@@ -137,7 +140,7 @@ func gatherAt[W word](out, t *tensor.Tensor, blocks, rows, inner []int) {
 // fetch fills dst with the elements at offsets from src.
 //
 //go:noinline
-func fetch[W word](dst []W, src unsafe.Pointer, offsets []int) {
+func fetch[W Word](dst []W, src unsafe.Pointer, offsets []int) {
 	size := int(unsafe.Sizeof(*new(W)))
 	for len(offsets) >= 8 && len(dst) >= 8 {
 		from, to := (*[8]int)(offsets), (*[8]W)(dst)
@@ -153,16 +156,16 @@ func fetch[W word](dst []W, src unsafe.Pointer, offsets []int) {
 }
 
 // reverseRows fills dst with rows of n elements that end at offsets of t, from the last one to the first.
-func reverseRows[W word](dst []W, t *tensor.Tensor, outer []int, n int) {
+func reverseRows[W Word](dst []W, t *tensor.Tensor, outer []int, n int) {
 	src, size := t.DataPtr(), int(unsafe.Sizeof(*new(W)))
-	tensor.Parallel(len(outer), rowGrain/n+1, func(lo, hi int) {
+	tensor.Parallel(len(outer), define.RowGrain/n+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row, from := dst[i*n:(i+1)*n], unsafe.Slice((*W)(unsafe.Add(src, outer[i]*size)), n)
 			for ; len(row) > longReverse; row, from = row[longReverse:], from[:len(from)-longReverse] {
-				reverse(row[:longReverse], from[len(from)-longReverse:])
+				Reverse(row[:longReverse], from[len(from)-longReverse:])
 				tensor.Look()
 			}
-			reverse(row, from)
+			Reverse(row, from)
 		}
 	})
 }
@@ -170,8 +173,8 @@ func reverseRows[W word](dst []W, t *tensor.Tensor, outer []int, n int) {
 // longReverse is how many elements of a row are reversed at once.
 const longReverse = 1 << 18
 
-// reverse copies a row from its end, 32 bytes at a time.
-func reverse[W word](dst, src []W) {
+// Reverse copies a row from its end, 32 bytes at a time.
+func Reverse[W Word](dst, src []W) {
 	if size := int(unsafe.Sizeof(*new(W))); size <= 8 {
 		for each := 32 / size; len(dst) >= each; dst, src = dst[each:], src[:len(src)-each] {
 			from, to := (*[4]uint64)(unsafe.Pointer(&src[len(src)-each])), (*[4]uint64)(unsafe.Pointer(&dst[0]))
@@ -184,7 +187,7 @@ func reverse[W word](dst, src []W) {
 }
 
 // turned has the elements in eight bytes in the other order.
-func turned[W word](x uint64) uint64 {
+func turned[W Word](x uint64) uint64 {
 	switch unsafe.Sizeof(*new(W)) {
 	case 1:
 		return bits.ReverseBytes64(x)
@@ -217,19 +220,19 @@ func isRun(offsets []int) bool {
 	return true
 }
 
-// moveTo stores the elements of values, contiguous, into t at outer[i]+inner[j] from its first element.
-func moveTo(t, values *tensor.Tensor, outer, inner []int) {
+// MoveTo stores the elements of values, contiguous, into t at outer[i]+inner[j] from its first element.
+func MoveTo(t, values *tensor.Tensor, outer, inner []int) {
 	if t.OnDevice() {
-		putOnDevice(t, values, outer, inner, replace)
+		putOnDevice(t, values, outer, inner, Replace)
 		return
 	}
-	bySize(t.DType().Size(),
+	BySize(t.DType().Size(),
 		func() { scatterAt[uint8](t, values, outer, inner) }, func() { scatterAt[uint16](t, values, outer, inner) },
 		func() { scatterAt[uint32](t, values, outer, inner) }, func() { scatterAt[uint64](t, values, outer, inner) },
 		func() { scatterAt[[2]uint64](t, values, outer, inner) })
 }
 
-func scatterAt[W word](t, values *tensor.Tensor, outer, inner []int) {
+func scatterAt[W Word](t, values *tensor.Tensor, outer, inner []int) {
 	src := unsafe.Slice((*W)(values.DataPtr()), values.Numel())
 	dst := t.DataPtr()
 	size := int(unsafe.Sizeof(*new(W)))
@@ -255,27 +258,27 @@ func scatterAt[W word](t, values *tensor.Tensor, outer, inner []int) {
 type combine uint8
 
 const (
-	replace combine = iota
-	addTo
+	Replace combine = iota
+	AddTo
 	multiply
 	greatest
 	least
 )
 
 // rowCombinations keeps the kernels that combine a row with another one, by combination.
-var rowCombinations [least + 1]typePrograms
+var rowCombinations [least + 1]elementwise.TypePrograms
 
 // combineRows is accumulateTo by a kernel; done is false where rows are short or there is none.
 func combineRows(t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, how combine) (done bool) {
 	d, n := t.DType(), len(inner)
-	if n < minColumns || !isRun(inner) || !isElement(d) || d.IsComplex() && how != addTo {
+	if n < reduce.MinColumns || !isRun(inner) || !elementwise.IsElement(d) || d.IsComplex() && how != AddTo {
 		return false
 	}
-	p := rowCombinations[how].of(d, func(b *kernel.Builder) {
+	p := rowCombinations[how].Of(d, func(b *kernel.Builder) {
 		c := kernel.ComputeType(d)
-		op := map[combine]kernel.Op{addTo: kernel.Add, multiply: kernel.Mul, greatest: kernel.Max, least: kernel.Min}[how]
+		op := map[combine]kernel.Op{AddTo: kernel.Add, multiply: kernel.Mul, greatest: kernel.Max, least: kernel.Min}[how]
 		if d == tensor.Bool {
-			op = map[combine]kernel.Op{addTo: kernel.Or, multiply: kernel.And, greatest: kernel.Or, least: kernel.And}[how]
+			op = map[combine]kernel.Op{AddTo: kernel.Or, multiply: kernel.And, greatest: kernel.Or, least: kernel.And}[how]
 		}
 		b.Output(b.Binary(op, b.Input(d, c), b.Input(d, c)), d)
 	})
@@ -286,7 +289,7 @@ func combineRows(t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, ho
 	return true
 }
 
-// accumulateTo is moveTo with a combination of the old and new element.
+// accumulateTo is MoveTo with a combination of the old and new element.
 func accumulateTo(t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, how combine) {
 	if combineRows(t, values, outer, inner, how) {
 		return
@@ -319,7 +322,7 @@ func accumulateTo(t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, h
 	case tensor.Complex128:
 		combineAt(t, values, outer, inner, complexCombination[complex128](how))
 	default:
-		raise(source.RuntimeError, "\"scatter_gather_tensor_cpu\" not implemented for '%s'", t.DType().CppName())
+		source.Raise(source.RuntimeError, "\"scatter_gather_tensor_cpu\" not implemented for '%s'", t.DType().CppName())
 	}
 }
 
@@ -344,7 +347,7 @@ type plainNumber interface {
 }
 
 func combineNumbers[T plainNumber](t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, how combine) {
-	if how == addTo {
+	if how == AddTo {
 		addAt[T](t, values, outer, inner)
 		return
 	}
@@ -367,7 +370,7 @@ func addAt[T plainNumber](t *tensor.Tensor, values unsafe.Pointer, outer, inner 
 
 func numberCombination[T plainNumber](how combine) func(a, b T) T {
 	switch how {
-	case addTo:
+	case AddTo:
 		return func(a, b T) T { return a + b }
 	case multiply:
 		return func(a, b T) T { return a * b }
@@ -381,7 +384,7 @@ func numberCombination[T plainNumber](how combine) func(a, b T) T {
 
 func complexCombination[T complex64 | complex128](how combine) func(a, b T) T {
 	switch how {
-	case addTo:
+	case AddTo:
 		return func(a, b T) T { return a + b }
 	case multiply:
 		return func(a, b T) T { return a * b }
@@ -391,7 +394,7 @@ func complexCombination[T complex64 | complex128](how combine) func(a, b T) T {
 
 func boolCombination(how combine) func(a, b bool) bool {
 	switch how {
-	case addTo, greatest:
+	case AddTo, greatest:
 		return func(a, b bool) bool { return a || b }
 	case multiply, least:
 		return func(a, b bool) bool { return a && b }

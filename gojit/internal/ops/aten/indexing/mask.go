@@ -1,9 +1,12 @@
-package aten
+package indexing
 
 import (
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -14,7 +17,7 @@ func chosen(t, mask *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 	if d := mask.DType(); d != tensor.Bool && d != tensor.Uint8 || n == 0 || n > t.Dim() || !t.IsContiguous() || !tensor.SameShape(mask.Shape(), t.Shape()[:n]) {
 		return nil, false
 	}
-	held := tensor.Data[uint8](must(contiguous(to(mask, tensor.Bool)).ViewDType(tensor.Uint8)))
+	held := tensor.Data[uint8](source.Must(elementwise.Contiguous(elementwise.To(mask, tensor.Bool)).ViewDType(tensor.Uint8)))
 	count := 0
 	for lo, hi := range tensor.Stretches(len(held)) {
 		for _, v := range held[lo:hi] {
@@ -22,11 +25,11 @@ func chosen(t, mask *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 		}
 	}
 	rest := t.Shape()[n:]
-	out = empty(append([]int{count}, rest...), t.DType())
+	out = define.Empty(append([]int{count}, rest...), t.DType())
 	if out.Numel() == 0 {
 		return out, true
 	}
-	if inner := numelOf(rest); inner > 1 {
+	if inner := define.NumelOf(rest); inner > 1 {
 		bytes := inner * t.DType().Size()
 		from, to := unsafe.Slice((*byte)(t.DataPtr()), len(held)*bytes), unsafe.Slice((*byte)(out.DataPtr()), count*bytes)
 		var watch tensor.Watch
@@ -39,7 +42,7 @@ func chosen(t, mask *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 		}
 		return out, true
 	}
-	bySize(t.DType().Size(),
+	BySize(t.DType().Size(),
 		func() { compress[uint8](out, t, held) }, func() { compress[uint16](out, t, held) },
 		func() { compress[uint32](out, t, held) }, func() { compress[uint64](out, t, held) },
 		func() { compress[[2]uint64](out, t, held) })
@@ -48,11 +51,11 @@ func chosen(t, mask *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 
 // compress writes the elements whose byte is not 0 side by side. Every element is written, those that are not wanted
 // under the next one: jumps would be guessed wrong.
-func compress[W word](out, t *tensor.Tensor, held []uint8) {
+func compress[W Word](out, t *tensor.Tensor, held []uint8) {
 	to, from := unsafe.Slice((*W)(out.DataPtr()), out.Numel()), unsafe.Slice((*W)(t.DataPtr()), len(held))
 	k := 0
-	for lo := 0; lo < len(held); lo += lookEvery {
-		end := blockEnd(lo, len(held))
+	for lo := 0; lo < len(held); lo += define.LookEvery {
+		end := define.BlockEnd(lo, len(held))
 		source := from[lo:end]
 		for i, v := range held[lo:end] {
 			if k == len(to) {

@@ -1,10 +1,11 @@
-package aten
+package indexing
 
 import (
 	"math"
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -22,8 +23,8 @@ func keyWidth(d tensor.DType) int { return min(d.Size(), 8) }
 
 // keysOf writes the keys of a row of elements that lie side by side. reversed gives those of the opposite order.
 func keysOf(keys []uint64, row unsafe.Pointer, d tensor.DType, reversed bool) {
-	for ; len(keys) > lookEvery; keys, row = keys[lookEvery:], unsafe.Add(row, lookEvery*d.Size()) {
-		keysOf(keys[:lookEvery], row, d, reversed)
+	for ; len(keys) > define.LookEvery; keys, row = keys[define.LookEvery:], unsafe.Add(row, define.LookEvery*d.Size()) {
+		keysOf(keys[:define.LookEvery], row, d, reversed)
 		tensor.Look()
 	}
 	switch d {
@@ -60,7 +61,7 @@ func keysOf(keys []uint64, row unsafe.Pointer, d tensor.DType, reversed bool) {
 			keys[i] = key
 		}
 	default:
-		raise(source.RuntimeError, "\"sort\" not implemented for '%s'", d.CppName())
+		source.Raise(source.RuntimeError, "\"sort\" not implemented for '%s'", d.CppName())
 	}
 	if reversed {
 		mask := uint64(math.MaxUint64) >> (64 - 8*keyWidth(d))
@@ -162,13 +163,13 @@ type widePair struct{ key, index uint64 }
 
 // words returns n words of arbitrary content in memory that can be released.
 func words(n int) (*tensor.Tensor, []uint64) {
-	t := empty([]int{n}, tensor.Int64)
+	t := define.Empty([]int{n}, tensor.Int64)
 	return t, unsafe.Slice((*uint64)(t.DataPtr()), n)
 }
 
 // newOrderer fails for rows that are too long for indices of 32 bits.
 func newOrderer(n int, d tensor.DType, reversed bool) *orderer {
-	check(n <= math.MaxUint32, "sort(): a dimension of %d elements is too large", n)
+	source.Check(n <= math.MaxUint32, "sort(): a dimension of %d elements is too large", n)
 	room, both := words(2 * n)
 	return &orderer{dtype: d, reversed: reversed, room: room, keys: both[:n], spare: both[n:], n: n}
 }
@@ -208,8 +209,8 @@ func (o *orderer) order(index []int64, row unsafe.Pointer) {
 // orderNarrow is order for more than a few keys of 32 bits. They move with their numbers below them; the last move of all leaves the numbers alone.
 func (o *orderer) orderNarrow(index []int64, keys []uint64) {
 	var counts [4][256]uint32
-	for lo := 0; lo < len(keys); lo += lookEvery {
-		numberKeys(&counts, keys[lo:blockEnd(lo, len(keys))], lo)
+	for lo := 0; lo < len(keys); lo += define.LookEvery {
+		numberKeys(&counts, keys[lo:define.BlockEnd(lo, len(keys))], lo)
 	}
 	var digits [4]int
 	moves := 0
@@ -221,11 +222,11 @@ func (o *orderer) orderNarrow(index []int64, keys []uint64) {
 	}
 	spare := o.spare[:len(keys)]
 	for i, digit := range digits[:moves] {
-		lookBetween(len(keys))
+		LookBetween(len(keys))
 		starts, shift := &counts[digit], uint(32+8*digit)
 		isLast := i == moves-1 && len(index) == len(keys)
-		for lo := 0; lo < len(keys); lo += lookEvery {
-			if part := keys[lo:blockEnd(lo, len(keys))]; isLast {
+		for lo := 0; lo < len(keys); lo += define.LookEvery {
+			if part := keys[lo:define.BlockEnd(lo, len(keys))]; isLast {
 				scatterNumbers(index, part, starts, shift)
 			} else {
 				scatterKeys(spare, part, starts, shift)
@@ -236,8 +237,8 @@ func (o *orderer) orderNarrow(index []int64, keys []uint64) {
 		}
 		keys, spare = spare, keys
 	}
-	for lo := 0; lo < len(index); lo += lookEvery {
-		keyNumbers(index[lo:blockEnd(lo, len(index))], keys[lo:])
+	for lo := 0; lo < len(index); lo += define.LookEvery {
+		keyNumbers(index[lo:define.BlockEnd(lo, len(index))], keys[lo:])
 	}
 }
 
@@ -290,20 +291,8 @@ func insertionSort(keys []uint64) {
 	}
 }
 
-// lookEvery is how many elements of a long row are walked over between two looks.
-const lookEvery = 1 << 17
-
-// blockEnd is the end of the block of a row of n elements that begins at lo, a multiple of lookEvery. Who walks over a row block by
-// block ends between two of them where it is to end.
-func blockEnd(lo, n int) int {
-	if lo > 0 {
-		tensor.Look()
-	}
-	return min(lo+lookEvery, n)
-}
-
-// lookBetween is where walks over n elements end that are to end.
-func lookBetween(n int) {
+// LookBetween is where walks over n elements end that are to end.
+func LookBetween(n int) {
 	if n >= 1<<16 {
 		tensor.Look()
 	}
@@ -319,10 +308,10 @@ func radixSort(keys, spare []uint64) []uint64 {
 		if !startsOf(&counts[digit], len(keys)) {
 			continue
 		}
-		lookBetween(len(keys))
+		LookBetween(len(keys))
 		starts, shift := &counts[digit], uint(8*digit)
-		for lo := 0; lo < len(keys); lo += lookEvery {
-			scatterKeys(spare, keys[lo:blockEnd(lo, len(keys))], starts, shift)
+		for lo := 0; lo < len(keys); lo += define.LookEvery {
+			scatterKeys(spare, keys[lo:define.BlockEnd(lo, len(keys))], starts, shift)
 		}
 		keys, spare = spare, keys
 	}
@@ -395,7 +384,7 @@ func startsOf(counts *[256]uint32, n int) bool {
 // orderWide sorts keys of 64 bits with their indices.
 func (o *orderer) orderWide(keys []uint64) []widePair {
 	if o.wide == nil {
-		o.wide = empty([]int{4 * o.n}, tensor.Int64)
+		o.wide = define.Empty([]int{4 * o.n}, tensor.Int64)
 	}
 	both := unsafe.Slice((*widePair)(o.wide.DataPtr()), 2*o.n)
 	pairs, spare := both[:o.n], both[o.n:]
@@ -415,10 +404,10 @@ func (o *orderer) orderWide(keys []uint64) []widePair {
 		if !startsOf(&counts[digit], len(keys)) {
 			continue
 		}
-		lookBetween(len(keys))
+		LookBetween(len(keys))
 		starts, shift := &counts[digit], uint(8*digit)
-		for lo := 0; lo < len(pairs); lo += lookEvery {
-			scatterPairs(spare, pairs[lo:blockEnd(lo, len(pairs))], starts, shift)
+		for lo := 0; lo < len(pairs); lo += define.LookEvery {
+			scatterPairs(spare, pairs[lo:define.BlockEnd(lo, len(pairs))], starts, shift)
 		}
 		pairs, spare = spare, pairs
 	}
@@ -434,11 +423,11 @@ func selectKey(keys []uint64, place, width int) (key uint64, before int) {
 			key = keys[place-before]
 			return key, before + slices.Index(keys, key)
 		}
-		lookBetween(len(keys))
+		LookBetween(len(keys))
 		shift := uint(8 * digit)
 		var counts [256]uint32
-		for lo := 0; lo < len(keys); lo += lookEvery {
-			countKeys(&counts, keys[lo:blockEnd(lo, len(keys))], shift)
+		for lo := 0; lo < len(keys); lo += define.LookEvery {
+			countKeys(&counts, keys[lo:define.BlockEnd(lo, len(keys))], shift)
 		}
 		wanted, rest := 0, place-before
 		for ; rest >= int(counts[wanted]); wanted++ {
@@ -449,8 +438,8 @@ func selectKey(keys []uint64, place, width int) (key uint64, before int) {
 			continue
 		}
 		kept := 0
-		for lo := 0; lo < len(keys); lo += lookEvery {
-			kept += keepKeys(keys[kept:], keys[lo:blockEnd(lo, len(keys))], uint8(wanted), shift)
+		for lo := 0; lo < len(keys); lo += define.LookEvery {
+			kept += keepKeys(keys[kept:], keys[lo:define.BlockEnd(lo, len(keys))], uint8(wanted), shift)
 		}
 		keys = keys[:kept]
 	}

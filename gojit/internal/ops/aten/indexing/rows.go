@@ -1,4 +1,4 @@
-package aten
+package indexing
 
 import (
 	"slices"
@@ -7,23 +7,25 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // indicesOf returns the elements of an int32 or int64 tensor.
 func indicesOf(index *tensor.Tensor) []int64 {
-	return tensor.Data[int64](contiguous(to(index, tensor.Int64)))
+	return tensor.Data[int64](elementwise.Contiguous(elementwise.To(index, tensor.Int64)))
 }
 
 // rangeChecks keeps the kernel that says whether an index is negative seen from one end of a range or the other.
-var rangeChecks typePrograms
+var rangeChecks elementwise.TypePrograms
 
 // firstOutside returns the first index that is not from low to n-1, or -1 where there is none.
 func firstOutside(index []int64, low, n int) int {
 	first, last := int64(low), int64(n-1)
-	if len(index) >= rowGrain {
-		p := rangeChecks.of(tensor.Int64, func(b *kernel.Builder) {
+	if len(index) >= define.RowGrain {
+		p := rangeChecks.Of(tensor.Int64, func(b *kernel.Builder) {
 			x := b.Input(tensor.Int64, tensor.Int64)
 			b.Reduce(kernel.ReduceMin, b.Binary(kernel.Or, b.Sub(x, b.Param(tensor.Int64)), b.Sub(b.Param(tensor.Int64), x)), tensor.Int64)
 		})
@@ -41,12 +43,12 @@ func firstOutside(index []int64, low, n int) int {
 func pickSlices(out, t *tensor.Tensor, dim int, index []int64, low int) (bad int) {
 	n, inner := 1, 1
 	if t.Dim() > 0 {
-		n, inner = t.Size(dim), numelOf(t.Shape()[dim+1:])
+		n, inner = t.Size(dim), define.NumelOf(t.Shape()[dim+1:])
 	}
 	width := inner * t.DType().Size()
 	word := width == 1 || width == 2 || width == 4 || width == 8 || width == 16
 	if word && n == t.Numel()/inner {
-		bySize(width,
+		BySize(width,
 			func() { bad = pickWords[uint8](out, t, n, index, low) }, func() { bad = pickWords[uint16](out, t, n, index, low) },
 			func() { bad = pickWords[uint32](out, t, n, index, low) }, func() { bad = pickWords[uint64](out, t, n, index, low) },
 			func() { bad = pickWords[[2]uint64](out, t, n, index, low) })
@@ -57,14 +59,14 @@ func pickSlices(out, t *tensor.Tensor, dim int, index []int64, low int) (bad int
 	}
 	outer := t.Numel() / (n * inner)
 	if word {
-		bySize(width,
+		BySize(width,
 			func() { pickColumns[uint8](out, t, outer, n, index) }, func() { pickColumns[uint16](out, t, outer, n, index) },
 			func() { pickColumns[uint32](out, t, outer, n, index) }, func() { pickColumns[uint64](out, t, outer, n, index) },
 			func() { pickColumns[[2]uint64](out, t, outer, n, index) })
 		return -1
 	}
 	dst, src := unsafe.Slice((*byte)(out.DataPtr()), outer*len(index)*width), unsafe.Slice((*byte)(t.DataPtr()), outer*n*width)
-	tensor.Parallel(outer*len(index), rowGrain*4/width+1, func(lo, hi int) {
+	tensor.Parallel(outer*len(index), define.RowGrain*4/width+1, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
 			at := int(index[k%len(index)])
 			if at < 0 {
@@ -78,13 +80,13 @@ func pickSlices(out, t *tensor.Tensor, dim int, index []int64, low int) (bad int
 }
 
 // pickColumns picks the same elements of every row.
-func pickColumns[W word](out, t *tensor.Tensor, outer, n int, index []int64) {
+func pickColumns[W Word](out, t *tensor.Tensor, outer, n int, index []int64) {
 	dst, src := unsafe.Slice((*W)(out.DataPtr()), outer*len(index)), unsafe.Slice((*W)(t.DataPtr()), outer*n)
 	offsets := make([]int, len(index))
 	for i, at := range index {
 		offsets[i] = int(at) + n&(int(at)>>63)
 	}
-	tensor.Parallel(outer, rowGrain/len(index)+1, func(lo, hi int) {
+	tensor.Parallel(outer, define.RowGrain/len(index)+1, func(lo, hi int) {
 		for o := lo; o < hi; o++ {
 			fetch(dst[o*len(index):(o+1)*len(index)], unsafe.Pointer(&src[o*n]), offsets)
 		}
@@ -92,13 +94,13 @@ func pickColumns[W word](out, t *tensor.Tensor, outer, n int, index []int64) {
 }
 
 // pickWords picks elements of a vector and returns the first index outside of it, or -1.
-func pickWords[W word](out, t *tensor.Tensor, n int, index []int64, low int) int {
+func pickWords[W Word](out, t *tensor.Tensor, n int, index []int64, low int) int {
 	if len(index) == 0 {
 		return -1
 	}
 	dst, src := unsafe.Slice((*W)(out.DataPtr()), len(index)), unsafe.Slice((*W)(t.DataPtr()), n)
 	var bad atomic.Bool
-	tensor.Parallel(len(index), rowGrain, func(lo, hi int) {
+	tensor.Parallel(len(index), define.RowGrain, func(lo, hi int) {
 		if !pickRow(dst[lo:hi], src, index[lo:hi], low) {
 			bad.Store(true)
 		}
@@ -112,7 +114,7 @@ func pickWords[W word](out, t *tensor.Tensor, n int, index []int64, low int) int
 // pickRow fetches elements of a row, and reports whether all indices are from low to its end.
 //
 //go:noinline
-func pickRow[W word](dst, row []W, index []int64, low int) bool {
+func pickRow[W Word](dst, row []W, index []int64, low int) bool {
 	base, room := unsafe.Pointer(unsafe.SliceData(row)), uint64(len(row)-low)
 	dst = dst[:len(index)]
 	for i, at := range index {
@@ -126,7 +128,7 @@ func pickRow[W word](dst, row []W, index []int64, low int) bool {
 
 // selection checks what index_select gets, and returns the dimension and the shape of the result.
 func selection(t *tensor.Tensor, dim int, index *tensor.Tensor) (at int, shape []int) {
-	dim = wrapDim(dim, t)
+	dim = define.WrapDim(dim, t)
 	n := 1
 	shape = t.Shape()
 	if t.Dim() > 0 {
@@ -134,26 +136,26 @@ func selection(t *tensor.Tensor, dim int, index *tensor.Tensor) (at int, shape [
 		shape = slices.Clone(shape)
 		shape[dim] = index.Numel()
 	}
-	check(index.DType() == tensor.Int64 || index.DType() == tensor.Int32, "index_select(): Expected dtype int32 or int64 for index")
+	source.Check(index.DType() == tensor.Int64 || index.DType() == tensor.Int32, "index_select(): Expected dtype int32 or int64 for index")
 	if index.Dim() > 1 {
-		raise(source.IndexError, "index_select(): Index is supposed to be a vector")
+		source.Raise(source.IndexError, "index_select(): Index is supposed to be a vector")
 	}
-	check(n > 0 || index.Numel() == 0 || t.Dim() == 1, "index_select(): self indexing axis dim should be positive")
-	check(t.Dim() > 0 || index.Numel() == 1, "index_select(): Index to scalar can have only 1 value, got %d value(s)", index.Numel())
+	source.Check(n > 0 || index.Numel() == 0 || t.Dim() == 1, "index_select(): self indexing axis dim should be positive")
+	source.Check(t.Dim() > 0 || index.Numel() == 1, "index_select(): Index to scalar can have only 1 value, got %d value(s)", index.Numel())
 	return dim, shape
 }
 
-func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
+func IndexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
 	dim, shape := selection(t, dim, index)
 	n := 1
 	if t.Dim() > 0 {
 		n = t.Size(dim)
 	}
 	if t.OnDevice() {
-		return selectAlong(t, dim, index, shape, func(int64) { raise(source.IndexError, "index out of range in self") })
+		return SelectAlong(t, dim, index, shape, func(int64) { source.Raise(source.IndexError, "index out of range in self") })
 	}
 	list := indicesOf(index)
-	out := empty(shape, t.DType())
+	out := define.Empty(shape, t.DType())
 	bad := -1
 	if t.IsContiguous() {
 		bad = pickSlices(out, t, dim, list, 0)
@@ -161,12 +163,12 @@ func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor
 		bad = firstOutside(list, 0, n)
 	}
 	if bad >= 0 {
-		check(t.Dim() <= 1, "INDICES element is out of DATA bounds, id=%d axis_dim=%d", list[bad], n)
-		raise(source.IndexError, "index out of range in self")
+		source.Check(t.Dim() <= 1, "INDICES element is out of DATA bounds, id=%d axis_dim=%d", list[bad], n)
+		source.Raise(source.IndexError, "index out of range in self")
 	}
 	if !t.IsContiguous() && out.Numel() > 0 {
-		outer, inner := spreadOffsets(t, dim, integersOf(index))
-		moveFrom(out, t, outer, inner)
+		outer, inner := spreadOffsets(t, dim, elementwise.IntegersOf(index))
+		MoveFrom(out, t, outer, inner)
 	}
 	return out
 }
@@ -177,32 +179,32 @@ func indexFirst(t, index *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 		return nil, false
 	}
 	list, n := indicesOf(index), t.Size(0)
-	out = empty(append(slices.Clone(index.Shape()), t.Shape()[1:]...), t.DType())
+	out = define.Empty(append(slices.Clone(index.Shape()), t.Shape()[1:]...), t.DType())
 	if bad := pickSlices(out, t, 0, list, -n); bad >= 0 {
-		raise(source.IndexError, "index %d is out of bounds for dimension 0 with size %d", list[bad], n)
+		source.Raise(source.IndexError, "index %d is out of bounds for dimension 0 with size %d", list[bad], n)
 	}
 	return out, true
 }
 
 func take(t, at *tensor.Tensor) *tensor.Tensor {
-	check(at.DType() == tensor.Int64, "take(): Expected a long tensor for index, but got %s", at.DType().CppName())
-	flat := contiguous(t)
+	source.Check(at.DType() == tensor.Int64, "take(): Expected a long tensor for index, but got %s", at.DType().CppName())
+	flat := elementwise.Contiguous(t)
 	if t.OnDevice() {
-		return must(selectAlong(must(flat.View(-1)), 0, must(at.Reshape(-1)), []int{at.Numel()}, func(v int64) {
-			raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", v, flat.Numel())
+		return source.Must(SelectAlong(source.Must(flat.View(-1)), 0, source.Must(at.Reshape(-1)), []int{at.Numel()}, func(v int64) {
+			source.Raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", v, flat.Numel())
 		}).View(at.Shape()...))
 	}
-	out := empty(at.Shape(), t.DType())
+	out := define.Empty(at.Shape(), t.DType())
 	list, n := indicesOf(at), flat.Numel()
-	if bad := pickSlices(out, must(flat.View(-1)), 0, list, -n); bad >= 0 {
-		raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", list[bad], n)
+	if bad := pickSlices(out, source.Must(flat.View(-1)), 0, list, -n); bad >= 0 {
+		source.Raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", list[bad], n)
 	}
 	return out
 }
 
-// repeat lays copies of a tensor side by side.
-func repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
-	check(len(times) >= t.Dim(), "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+// Repeat lays copies of a tensor side by side.
+func Repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
+	source.Check(len(times) >= t.Dim(), "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
 	lead := len(times) - t.Dim()
 	shape := append(slices.Repeat([]int{1}, lead), t.Shape()...)
 	final := make([]int, len(times))
@@ -210,12 +212,12 @@ func repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
 		final[i] = n * shape[i]
 	}
 	for i, n := range final {
-		check(times[i] >= 0, "Trying to create tensor with negative dimension %d: %s", n, shapeText(final))
+		source.Check(times[i] >= 0, "Trying to create tensor with negative dimension %d: %s", n, define.ShapeText(final))
 	}
-	if isMeta(t) {
-		return must(tensor.EmptyMeta(final, t.DType()))
+	if define.IsMeta(t) {
+		return source.Must(tensor.EmptyMeta(final, t.DType()))
 	}
-	out := emptyBeside(t, final, t.DType())
+	out := define.EmptyBeside(t, final, t.DType())
 	if out.Numel() == 0 {
 		return out
 	}
@@ -224,7 +226,7 @@ func repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
 		for i, n := range shape {
 			tiles, whole = append(tiles, times[i], n), append(whole, 1, n)
 		}
-		succeed(tensor.Copy(must(out.View(tiles...)), must(t.Reshape(whole...))))
+		source.Throw(tensor.Copy(source.Must(out.View(tiles...)), source.Must(t.Reshape(whole...))))
 		return out
 	}
 	// Dimensions that are not repeated join the row that is copied.
@@ -242,10 +244,10 @@ func repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
 func (r *tiling) run(out, t *tensor.Tensor) {
 	src := t
 	if !r.reads(t) {
-		src = contiguous(t)
+		src = elementwise.Contiguous(t)
 		r.reads(src)
 	}
-	r.fill(bytesOf(out), src.DataPtr(), 0)
+	r.fill(define.BytesOf(out), src.DataPtr(), 0)
 	if src != t {
 		src.Release()
 	}
@@ -273,7 +275,7 @@ func (r *tiling) reads(t *tensor.Tensor) (ok bool) {
 }
 
 // repeatWords writes each element some times.
-func repeatWords[W word](out, t *tensor.Tensor, times int) {
+func repeatWords[W Word](out, t *tensor.Tensor, times int) {
 	dst := unsafe.Slice((*W)(out.DataPtr()), out.Numel())
 	for i, v := range unsafe.Slice((*W)(t.DataPtr()), t.Numel()) {
 		part := dst[i*times : (i+1)*times]
@@ -283,16 +285,16 @@ func repeatWords[W word](out, t *tensor.Tensor, times int) {
 	}
 }
 
-// repeatEach repeats each slice along a dimension.
-func repeatEach(t *tensor.Tensor, dim, times int) *tensor.Tensor {
+// RepeatEach repeats each slice along a dimension.
+func RepeatEach(t *tensor.Tensor, dim, times int) *tensor.Tensor {
 	shape := slices.Clone(t.Shape())
 	shape[dim] *= times
-	out := empty(shape, t.DType())
+	out := define.Empty(shape, t.DType())
 	if out.Numel() > 0 {
-		outer, inner := numelOf(t.Shape()[:dim+1]), numelOf(t.Shape()[dim+1:])
+		outer, inner := define.NumelOf(t.Shape()[:dim+1]), define.NumelOf(t.Shape()[dim+1:])
 		if inner == 1 {
-			src := contiguous(t)
-			bySize(t.DType().Size(),
+			src := elementwise.Contiguous(t)
+			BySize(t.DType().Size(),
 				func() { repeatWords[uint8](out, src, times) }, func() { repeatWords[uint16](out, src, times) },
 				func() { repeatWords[uint32](out, src, times) }, func() { repeatWords[uint64](out, src, times) },
 				func() { repeatWords[[2]uint64](out, src, times) })
@@ -312,8 +314,8 @@ type tiling struct {
 	steps        []int // in bytes of what is repeated, along the dimensions
 }
 
-// nearCopy is how many bytes are copied at once: they are still in the nearest cache for the next copy of them.
-const nearCopy = 16 << 10
+// NearCopy is how many bytes are copied at once: they are still in the nearest cache for the next copy of them.
+const NearCopy = 16 << 10
 
 // fill writes the copies along the dimensions from one on.
 func (r *tiling) fill(dst []byte, src unsafe.Pointer, dim int) {
@@ -323,7 +325,7 @@ func (r *tiling) fill(dst []byte, src unsafe.Pointer, dim int) {
 	}
 	if dim >= len(r.shape)-1 {
 		block := unsafe.Slice((*byte)(src), once)
-		if once >= nearCopy {
+		if once >= NearCopy {
 			r.fillLong(dst, block)
 			return
 		}
@@ -337,7 +339,7 @@ func (r *tiling) fill(dst []byte, src unsafe.Pointer, dim int) {
 	r.watch.Did(once / bytesOfElement)
 	for done := once; done < len(dst); {
 		from := done % once // as far into a copy as done is
-		copied := copy(dst[done:], dst[from:min(done, from+16*nearCopy)])
+		copied := copy(dst[done:], dst[from:min(done, from+16*NearCopy)])
 		r.watch.Did(copied / bytesOfElement)
 		done += copied
 	}
@@ -348,8 +350,8 @@ const bytesOfElement = 8
 
 // fillLong fills dst with copies of a block, each part of it into all copies at once.
 func (r *tiling) fillLong(dst, block []byte) {
-	for from := 0; from < len(block); from += nearCopy {
-		part := block[from:min(from+nearCopy, len(block))]
+	for from := 0; from < len(block); from += NearCopy {
+		part := block[from:min(from+NearCopy, len(block))]
 		for at := from; at < len(dst); at += len(block) {
 			r.watch.Did(len(part) / bytesOfElement)
 			copy(dst[at:], part)

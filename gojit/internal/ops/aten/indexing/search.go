@@ -1,4 +1,4 @@
-package aten
+package indexing
 
 import (
 	"math"
@@ -8,34 +8,37 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // searchSorted gives for each value the place in the sorted last dimension where it belongs.
 func searchSorted(sorted, values *tensor.Tensor, right bool, side string, int32s bool) *tensor.Tensor {
-	check(sorted.Dim() > 0, "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
-	check(side == "" || side == "left" || side == "right", "torch.searchsorted(): side can only be 'left' or 'right' but got %s", side)
-	check(!(right && side == "left"), "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
-	check(values.Dim() > 0 || sorted.Dim() == 1, "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got boundaries tensor dim(%d) and input value's dim(%d) numel(%d)",
+	source.Check(sorted.Dim() > 0, "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
+	source.Check(side == "" || side == "left" || side == "right", "torch.searchsorted(): side can only be 'left' or 'right' but got %s", side)
+	source.Check(!(right && side == "left"), "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+	source.Check(values.Dim() > 0 || sorted.Dim() == 1, "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got boundaries tensor dim(%d) and input value's dim(%d) numel(%d)",
 		sorted.Dim(), values.Dim(), values.Numel())
-	check(sorted.Dim() == 1 || sorted.Dim() == values.Dim() && tensor.SameShape(sorted.Shape()[:sorted.Dim()-1], values.Shape()[:values.Dim()-1]),
+	source.Check(sorted.Dim() == 1 || sorted.Dim() == values.Dim() && tensor.SameShape(sorted.Shape()[:sorted.Dim()-1], values.Shape()[:values.Dim()-1]),
 		"torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match, but we got boundaries tensor %s and input value tensor %s",
-		shapeText(sorted.Shape()), shapeText(values.Shape()))
+		define.ShapeText(sorted.Shape()), define.ShapeText(values.Shape()))
 	r := tensor.NewResultType()
 	r.Tensor(sorted)
 	r.Tensor(values)
 	d := r.DType()
-	check(d != tensor.Bool && !d.IsComplex(), "\"searchsorted_out_cpu\" not implemented for '%s'", d.CppName())
+	source.Check(d != tensor.Bool && !d.IsComplex(), "\"searchsorted_out_cpu\" not implemented for '%s'", d.CppName())
 	places := tensor.Int64
 	if int32s {
 		places = tensor.Int32
 	}
 	if sorted.OnDevice() {
-		return to(searchOnDevice(contiguous(to(sorted, d)), contiguous(to(values, d)), right || side == "right"), places)
+		return elementwise.To(searchOnDevice(elementwise.Contiguous(elementwise.To(sorted, d)), elementwise.Contiguous(elementwise.To(values, d)), right || side == "right"), places)
 	}
-	out := empty(values.Shape(), places)
+	out := define.Empty(values.Shape(), places)
 	if out.Numel() > 0 {
-		s := search{out: out, sorted: contiguous(to(sorted, d)), values: contiguous(to(values, d)), right: right || side == "right"}
+		s := search{out: out, sorted: elementwise.Contiguous(elementwise.To(sorted, d)), values: elementwise.Contiguous(elementwise.To(values, d)), right: right || side == "right"}
 		s.run()
 	}
 	return out
@@ -65,10 +68,10 @@ func searchInto[P int32 | int64](s *search, out []P) {
 		room, keys := words(n)
 		defer room.Release()
 		row := s.row(0, n, len(out), keys)
-		tensor.Parallel(len(out), rowGrain/16, func(lo, hi int) { placesIn(s, row, out[lo:hi], lo) })
+		tensor.Parallel(len(out), define.RowGrain/16, func(lo, hi int) { placesIn(s, row, out[lo:hi], lo) })
 		return
 	}
-	tensor.Parallel(len(out)/perRow, rowGrain/(16*perRow)+1, func(lo, hi int) {
+	tensor.Parallel(len(out)/perRow, define.RowGrain/(16*perRow)+1, func(lo, hi int) {
 		room, keys := words(n)
 		defer room.Release()
 		for r := lo; r < hi; r++ {
@@ -176,41 +179,41 @@ func (s *search) probe(row searchedRow, key uint64) int {
 
 // bincount counts how often each integer occurs, or adds the weights of its places up.
 func bincount(t, weights *tensor.Tensor, least int) *tensor.Tensor {
-	check(least >= 0, "minlength should be >= 0")
+	source.Check(least >= 0, "minlength should be >= 0")
 	if t.Dim() == 1 && t.Numel() == 0 {
-		return zeros([]int{least}, tensor.Int64)
+		return define.Zeros([]int{least}, tensor.Int64)
 	}
-	check(t.DType() != tensor.Bool && t.DType().IsIntegral(), "\"bincount_cpu\" not implemented for '%s'", t.DType().CppName())
-	check(t.Dim() == 1, "bincount only supports 1-d non-negative integral inputs.")
+	source.Check(t.DType() != tensor.Bool && t.DType().IsIntegral(), "\"bincount_cpu\" not implemented for '%s'", t.DType().CppName())
+	source.Check(t.Dim() == 1, "bincount only supports 1-d non-negative integral inputs.")
 	if weights == nil {
-		return countsOf(contiguous(t), least)
+		return countsOf(elementwise.Contiguous(t), least)
 	}
-	list := tensor.Data[int64](contiguous(to(t, tensor.Int64)))
-	check(weights.Dim() == 1 && weights.Numel() == len(list), "weights should be 1-d and have the same length as input")
+	list := tensor.Data[int64](elementwise.Contiguous(elementwise.To(t, tensor.Int64)))
+	source.Check(weights.Dim() == 1 && weights.Numel() == len(list), "weights should be 1-d and have the same length as input")
 	n := int64(least)
 	for _, v := range list {
-		check(v >= 0, "bincount only supports 1-d non-negative integral inputs.")
-		check(v < math.MaxInt64, "maximum value of input overflowed, it should be < %d but got %d", int64(math.MaxInt64), v)
+		source.Check(v >= 0, "bincount only supports 1-d non-negative integral inputs.")
+		source.Check(v < math.MaxInt64, "maximum value of input overflowed, it should be < %d but got %d", int64(math.MaxInt64), v)
 		n = max(n, v+1)
 	}
 	if weights.DType() == tensor.Float32 {
-		return sumsOfWeights[float32](list, contiguous(weights), int(n))
+		return sumsOfWeights[float32](list, elementwise.Contiguous(weights), int(n))
 	}
-	return sumsOfWeights[float64](list, contiguous(to(weights, tensor.Float64)), int(n))
+	return sumsOfWeights[float64](list, elementwise.Contiguous(elementwise.To(weights, tensor.Float64)), int(n))
 }
 
 // countsOf counts each number of a list, in pieces that stay in the cache while their largest is found.
 func countsOf(t *tensor.Tensor, least int) *tensor.Tensor {
-	counts := zeros([]int{least}, tensor.Int64)
+	counts := define.Zeros([]int{least}, tensor.Int64)
 	for lo := 0; lo < t.Numel(); lo += countedAtOnce {
-		piece := must(t.Narrow(0, lo, min(countedAtOnce, t.Numel()-lo)))
-		numbers := to(piece, tensor.Int64)
+		piece := source.Must(t.Narrow(0, lo, min(countedAtOnce, t.Numel()-lo)))
+		numbers := elementwise.To(piece, tensor.Int64)
 		list := tensor.Data[int64](numbers)
 		if all := union(list); all >= uint64(counts.Numel()) {
-			check(all <= math.MaxInt64, "bincount only supports 1-d non-negative integral inputs.")
+			source.Check(all <= math.MaxInt64, "bincount only supports 1-d non-negative integral inputs.")
 			largest := slices.Max(list)
-			check(largest < math.MaxInt64, "maximum value of input overflowed, it should be < %d but got %d", int64(math.MaxInt64), largest)
-			room(8, int(largest)+1)
+			source.Check(largest < math.MaxInt64, "maximum value of input overflowed, it should be < %d but got %d", int64(math.MaxInt64), largest)
+			define.Room(8, int(largest)+1)
 			if int(largest) >= counts.Numel() {
 				n := int(largest) + 1
 				if lo+len(list) < t.Numel() {
@@ -258,14 +261,14 @@ func addOnes(counts, list []int64) {
 
 // resized returns the first n counts, and zeros where there are fewer.
 func resized(t *tensor.Tensor, n int) *tensor.Tensor {
-	out := zeros([]int{n}, t.DType())
+	out := define.Zeros([]int{n}, t.DType())
 	copy(tensor.Data[int64](out), tensor.Data[int64](t))
 	t.Release()
 	return out
 }
 
 func sumsOfWeights[T float32 | float64](list []int64, weights *tensor.Tensor, n int) *tensor.Tensor {
-	out := zeros([]int{n}, weights.DType())
+	out := define.Zeros([]int{n}, weights.DType())
 	sums, w := tensor.Data[T](out), tensor.Data[T](weights)
 	for i, v := range list {
 		sums[v] += w[i]
@@ -275,15 +278,15 @@ func sumsOfWeights[T float32 | float64](list []int64, weights *tensor.Tensor, n 
 
 // histogram counts elements in bins of equal width; equal bounds mean those of the elements.
 func histogram(t *tensor.Tensor, bins int, low, high float64) *tensor.Tensor {
-	noIntegers("histogram")(t.DType())
-	check(bins > 0, "torch.histogram(): bins must be > 0, but got %d for dimension 0", bins)
+	elementwise.NoIntegers("histogram")(t.DType())
+	source.Check(bins > 0, "torch.histogram(): bins must be > 0, but got %d for dimension 0", bins)
 	work := tensor.Float64
 	if t.DType() != tensor.Float64 {
 		work = tensor.Float32
 	}
-	data := contiguous(to(t, work))
+	data := elementwise.Contiguous(elementwise.To(t, work))
 	if work == tensor.Float32 {
-		return to(countBins[float32](data, bins, float32(low), float32(high)), t.DType())
+		return elementwise.To(countBins[float32](data, bins, float32(low), float32(high)), t.DType())
 	}
 	return countBins(data, bins, low, high)
 }
@@ -299,13 +302,13 @@ func countBins[T float32 | float64](t *tensor.Tensor, bins int, low, high T) *te
 	if low == high {
 		low, high = low-1, high+1
 	}
-	check(!isWild(low) && !isWild(high), "torch.histc: range of [%s, %s] is not finite", shortNumber(low), shortNumber(high))
-	check(low < high, "torch.histc: max must be larger than min")
-	room(t.DType().Size(), bins)
-	counts := table[int64](bins)
+	source.Check(!isWild(low) && !isWild(high), "torch.histc: range of [%s, %s] is not finite", shortNumber(low), shortNumber(high))
+	source.Check(low < high, "torch.histc: max must be larger than min")
+	define.Room(t.DType().Size(), bins)
+	counts := define.Table[int64](bins)
 	width, number := high-low, T(bins)
-	for lo := 0; lo < len(data); lo += lookEvery {
-		for _, v := range data[lo:blockEnd(lo, len(data))] {
+	for lo := 0; lo < len(data); lo += define.LookEvery {
+		for _, v := range data[lo:define.BlockEnd(lo, len(data))] {
 			if v < low || v > high {
 				continue
 			}
@@ -313,7 +316,7 @@ func countBins[T float32 | float64](t *tensor.Tensor, bins int, low, high T) *te
 			counts[max(min(int((v-low)/width*number), bins-1), 0)]++
 		}
 	}
-	out := empty([]int{bins}, t.DType())
+	out := define.Empty([]int{bins}, t.DType())
 	for i, n := range counts {
 		tensor.Data[T](out)[i] = T(n)
 	}
@@ -343,29 +346,29 @@ func (f shortNumber) String() string {
 
 func isWild[T float32 | float64](f T) bool { return f-f != 0 }
 
-var searchFamily = []definition{
-	giving("searchsorted.Tensor", func(c call) *tensor.Tensor {
-		sorted := c.tensor(0)
-		if order := c.optionalTensor(5); order != nil {
-			sorted = gather(sorted, -1, order)
+var SearchFamily = []define.Definition{
+	define.Giving("searchsorted.Tensor", func(c define.Call) *tensor.Tensor {
+		sorted := c.Tensor(0)
+		if order := c.OptionalTensor(5); order != nil {
+			sorted = Gather(sorted, -1, order)
 		}
-		return searchSorted(sorted, c.tensor(1), c.bool(3), c.strOr(4, ""), c.bool(2))
-	}).outOverlapping(),
-	giving("searchsorted.Scalar", func(c call) *tensor.Tensor {
-		sorted := c.tensor(0)
-		if order := c.optionalTensor(5); order != nil {
-			sorted = gather(sorted, -1, order)
+		return searchSorted(sorted, c.Tensor(1), c.Bool(3), c.StrOr(4, ""), c.Bool(2))
+	}).OutOverlapping(),
+	define.Giving("searchsorted.Scalar", func(c define.Call) *tensor.Tensor {
+		sorted := c.Tensor(0)
+		if order := c.OptionalTensor(5); order != nil {
+			sorted = Gather(sorted, -1, order)
 		}
-		return searchSorted(sorted, numberFor(sorted, c.scalar(1)), c.bool(3), c.strOr(4, ""), c.bool(2))
-	}).outOverlapping(),
-	giving("bucketize.Tensor", func(c call) *tensor.Tensor {
-		return searchSorted(c.tensor(1), c.tensor(0), c.bool(3), "", c.bool(2))
-	}).outOverlapping(),
-	giving("bucketize.Scalar", func(c call) *tensor.Tensor {
-		return searchSorted(c.tensor(1), numberFor(c.tensor(1), c.scalar(0)), c.bool(3), "", c.bool(2))
-	}).outOverlapping(),
-	giving("bincount", func(c call) *tensor.Tensor { return bincount(c.tensor(0), c.optionalTensor(1), c.int(2)) }),
-	giving("histc", func(c call) *tensor.Tensor {
-		return histogram(c.tensor(0), c.int(1), c.scalar(2).Float64(), c.scalar(3).Float64())
+		return searchSorted(sorted, numberFor(sorted, c.Scalar(1)), c.Bool(3), c.StrOr(4, ""), c.Bool(2))
+	}).OutOverlapping(),
+	define.Giving("bucketize.Tensor", func(c define.Call) *tensor.Tensor {
+		return searchSorted(c.Tensor(1), c.Tensor(0), c.Bool(3), "", c.Bool(2))
+	}).OutOverlapping(),
+	define.Giving("bucketize.Scalar", func(c define.Call) *tensor.Tensor {
+		return searchSorted(c.Tensor(1), numberFor(c.Tensor(1), c.Scalar(0)), c.Bool(3), "", c.Bool(2))
+	}).OutOverlapping(),
+	define.Giving("bincount", func(c define.Call) *tensor.Tensor { return bincount(c.Tensor(0), c.OptionalTensor(1), c.Int(2)) }),
+	define.Giving("histc", func(c define.Call) *tensor.Tensor {
+		return histogram(c.Tensor(0), c.Int(1), c.Scalar(2).Float64(), c.Scalar(3).Float64())
 	}),
 }

@@ -1,4 +1,4 @@
-package aten
+package indexing
 
 import (
 	"math"
@@ -6,7 +6,9 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -81,12 +83,12 @@ func pick(name, kernel string, t *tensor.Tensor, dim int, keepdim bool, place ch
 }
 
 func refuseTruths(kernel string, t *tensor.Tensor) {
-	check(!t.DType().IsComplex() && t.DType() != tensor.Bool, "\"%s\" not implemented for '%s'", kernel, t.DType().CppName())
+	source.Check(!t.DType().IsComplex() && t.DType() != tensor.Bool, "\"%s\" not implemented for '%s'", kernel, t.DType().CppName())
 }
 
 func noEmptyLines(name string, l *lines) {
 	if l.n == 0 {
-		raise(source.IndexError, "%s(): Expected reduction dim %d to have non-zero size.", name, l.dim)
+		source.Raise(source.IndexError, "%s(): Expected reduction dim %d to have non-zero size.", name, l.dim)
 	}
 }
 
@@ -95,7 +97,7 @@ func (l *lines) one(index *tensor.Tensor, keepdim bool) (values, indices *tensor
 	values, indices = l.back(l.values(index, 1)), l.back(index)
 	if !keepdim && l.dims > 0 {
 		shape := slices.Delete(slices.Clone(values.Shape()), l.dim, l.dim+1)
-		values, indices = shownAs(values, shape...), shownAs(indices, shape...)
+		values, indices = define.ShownAs(values, shape...), define.ShownAs(indices, shape...)
 	}
 	return values, indices
 }
@@ -115,13 +117,13 @@ func numbersMedian(numbers, _ int) int { return max(numbers-1, 0) / 2 }
 func wholeMedian(t *tensor.Tensor, place chosenPlace) *tensor.Tensor {
 	if t.Numel() == 0 {
 		if t.DType().IsFloating() {
-			return must(tensor.Full(nil, tensor.Float(math.NaN()), t.DType()))
+			return source.Must(tensor.Full(nil, tensor.Float(math.NaN()), t.DType()))
 		}
-		return must(tensor.Full(nil, tensor.Int(math.MinInt64), t.DType()))
+		return source.Must(tensor.Full(nil, tensor.Int(math.MinInt64), t.DType()))
 	}
 	refuseTruths("median_cpu", t)
-	flat := contiguous(t)
-	defer forgetMade(t, flat)
+	flat := elementwise.Contiguous(t)
+	defer define.ForgetMade(t, flat)
 	n, size := flat.Numel(), t.DType().Size()
 	var near [2 * shortRow]uint64
 	room := near[:]
@@ -131,14 +133,14 @@ func wholeMedian(t *tensor.Tensor, place chosenPlace) *tensor.Tensor {
 		defer far.Release()
 	}
 	at := pickedOf(flat.DataPtr(), t.DType(), room[:2*n], place)
-	out := empty(nil, t.DType())
+	out := define.Empty(nil, t.DType())
 	copy(unsafe.Slice((*byte)(out.DataPtr()), size), unsafe.Slice((*byte)(unsafe.Add(flat.DataPtr(), at*size)), size))
 	return out
 }
 
 func kthValue(t *tensor.Tensor, k, dim int, keepdim bool) (values, indices *tensor.Tensor) {
 	return pick("kthvalue", "kthvalue_cpu", t, dim, keepdim, func(numbers, nans int) int {
-		check(k >= 1 && k <= numbers+nans, "kthvalue(): selected number k out of range for dimension %d", wrapDim(dim, t))
+		source.Check(k >= 1 && k <= numbers+nans, "kthvalue(): selected number k out of range for dimension %d", define.WrapDim(dim, t))
 		return k - 1
 	})
 }
@@ -183,23 +185,23 @@ var quantileInterpolations = []string{"linear", "lower", "higher", "midpoint", "
 
 // quantile interpolates between the sorted elements of each row.
 func quantile(t, q *tensor.Tensor, dim []int, keepdim bool, interpolation string) *tensor.Tensor {
-	check(slices.Contains(quantileInterpolations, interpolation), "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", interpolation)
-	check(t.Numel() > 0, "quantile() input tensor must be non-empty")
-	check(q.Dim() <= 1, "quantile() q must be a scalar or 1D tensor")
-	check(t.DType() == tensor.Float32 || t.DType() == tensor.Float64, "quantile() input tensor must be either float or double dtype")
-	check(q.DType() == t.DType(), "quantile() q tensor must be same dtype as the input tensor")
+	source.Check(slices.Contains(quantileInterpolations, interpolation), "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", interpolation)
+	source.Check(t.Numel() > 0, "quantile() input tensor must be non-empty")
+	source.Check(q.Dim() <= 1, "quantile() q must be a scalar or 1D tensor")
+	source.Check(t.DType() == tensor.Float32 || t.DType() == tensor.Float64, "quantile() input tensor must be either float or double dtype")
+	source.Check(q.DType() == t.DType(), "quantile() q tensor must be same dtype as the input tensor")
 	at, shape := 0, slices.Repeat([]int{1}, t.Dim())
 	if len(dim) == 0 {
-		t = must(t.Reshape(-1))
+		t = source.Must(t.Reshape(-1))
 	} else {
-		at = wrapDim(dim[0], t)
+		at = define.WrapDim(dim[0], t)
 		if shape = slices.Clone(t.Shape()); len(shape) > 0 {
 			shape[at] = 1
 		}
 	}
 	l := linesOf("quantile", t, at)
 	defer l.forget()
-	out := empty([]int{l.count, q.Numel()}, t.DType())
+	out := define.Empty([]int{l.count, q.Numel()}, t.DType())
 	if t.DType() == tensor.Float32 {
 		quantilesOf[float32](&l, out, q, interpolation)
 	} else {
@@ -208,29 +210,29 @@ func quantile(t, q *tensor.Tensor, dim []int, keepdim bool, interpolation string
 	if len(dim) > 0 && l.dims > 0 {
 		moved := slices.Clone(l.t.Shape())
 		moved[l.dims-1] = 1
-		out = must(must(out.Reshape(append(moved, q.Numel())...)).Transpose(at, l.dims-1))
+		out = source.Must(source.Must(out.Reshape(append(moved, q.Numel())...)).Transpose(at, l.dims-1))
 	} else {
-		out = must(out.Reshape(append(shape, q.Numel())...))
+		out = source.Must(out.Reshape(append(shape, q.Numel())...))
 	}
-	out = must(out.MoveDims([]int{-1}, []int{0}))
+	out = source.Must(out.MoveDims([]int{-1}, []int{0}))
 	switch {
 	case keepdim:
 	case len(dim) == 0:
-		out = must(out.Reshape(q.Numel()))
+		out = source.Must(out.Reshape(q.Numel()))
 	case l.dims > 0:
-		out = must(out.SqueezeDim(at + 1))
+		out = source.Must(out.SqueezeDim(at + 1))
 	}
 	if q.Dim() == 0 {
-		out = must(out.Select(0, 0))
+		out = source.Must(out.Select(0, 0))
 	}
 	return out
 }
 
 // quantilesOf writes the quantiles of each row.
 func quantilesOf[T float32 | float64](l *lines, out, q *tensor.Tensor, interpolation string) {
-	qs, result := tensor.Data[T](contiguous(q)), tensor.Data[T](out)
+	qs, result := tensor.Data[T](elementwise.Contiguous(q)), tensor.Data[T](out)
 	for _, p := range qs {
-		check(p >= 0 && p <= 1, "quantile() q values must be in the range [0, 1]")
+		source.Check(p >= 0 && p <= 1, "quantile() q values must be in the range [0, 1]")
 	}
 	l.each(8*l.n, func(lo, hi int) {
 		room, both := words(2 * l.n)
@@ -259,7 +261,7 @@ const fewPlaces = 4
 // newRowOrder takes room for two keys of each element, and how many places will be asked for.
 func newRowOrder[T float32 | float64](row []T, d tensor.DType, room []uint64, places int) *rowOrder[T] {
 	n := len(row)
-	check(n <= math.MaxUint32, "quantile(): a dimension of %d elements is too large", n)
+	source.Check(n <= math.MaxUint32, "quantile(): a dimension of %d elements is too large", n)
 	o := &rowOrder[T]{row: row, dtype: d, keys: room[:n], spare: room[n:]}
 	keysOf(o.keys, unsafe.Pointer(unsafe.SliceData(row)), d, false)
 	if places > fewPlaces {
@@ -354,24 +356,24 @@ func between[T float32 | float64](a, b, weight T) T {
 }
 
 // quantileScalar is quantile for one number.
-func quantileScalar(c call) *tensor.Tensor {
-	check(c.float(1) >= 0 && c.float(1) <= 1, "quantile() q must be in the range [0, 1] but got %v", c.float(1))
-	return quantile(c.tensor(0), tensor.FromScalar(tensor.Float(c.float(1)), c.tensor(0).DType()), c.oneDim(2), c.bool(3), c.str(4))
+func quantileScalar(c define.Call) *tensor.Tensor {
+	source.Check(c.Float(1) >= 0 && c.Float(1) <= 1, "quantile() q must be in the range [0, 1] but got %v", c.Float(1))
+	return quantile(c.Tensor(0), tensor.FromScalar(tensor.Float(c.Float(1)), c.Tensor(0).DType()), c.OneDim(2), c.Bool(3), c.Str(4))
 }
 
-var selectFamily = []definition{
-	define("kthvalue", func(c call) { c.give(pair(kthValue(c.tensor(0), c.int(1), c.int(2), c.bool(3)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(2), c.bool(3)) })}).outApart(),
-	giving("median", func(c call) *tensor.Tensor { return wholeMedian(c.tensor(0), medianPlace) }),
-	define("median.dim", func(c call) {
-		c.give(pair(pick("median", "median_out", c.tensor(0), c.int(1), c.bool(2), medianPlace))...)
-	}).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
-	giving("nanmedian", func(c call) *tensor.Tensor { return wholeMedian(c.tensor(0), numbersMedian) }),
-	define("nanmedian.dim", func(c call) {
-		c.give(pair(pick("median", "median_out", c.tensor(0), c.int(1), c.bool(2), numbersMedian))...)
+var SelectFamily = []define.Definition{
+	define.Operator("kthvalue", func(c define.Call) { c.Give(define.Pair(kthValue(c.Tensor(0), c.Int(1), c.Int(2), c.Bool(3)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { reduce.ChosenGrad(c, c.Int(2), c.Bool(3)) })}).OutApart(),
+	define.Giving("median", func(c define.Call) *tensor.Tensor { return wholeMedian(c.Tensor(0), medianPlace) }),
+	define.Operator("median.dim", func(c define.Call) {
+		c.Give(define.Pair(pick("median", "median_out", c.Tensor(0), c.Int(1), c.Bool(2), medianPlace))...)
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { reduce.ChosenGrad(c, c.Int(1), c.Bool(2)) })}),
+	define.Giving("nanmedian", func(c define.Call) *tensor.Tensor { return wholeMedian(c.Tensor(0), numbersMedian) }),
+	define.Operator("nanmedian.dim", func(c define.Call) {
+		c.Give(define.Pair(pick("median", "median_out", c.Tensor(0), c.Int(1), c.Bool(2), numbersMedian))...)
 	}),
-	define("mode", func(c call) { c.give(pair(mode(c.tensor(0), c.int(1), c.bool(2)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
-	giving("quantile", func(c call) *tensor.Tensor {
-		return quantile(c.tensor(0), c.tensor(1), c.oneDim(2), c.bool(3), c.str(4))
+	define.Operator("mode", func(c define.Call) { c.Give(define.Pair(mode(c.Tensor(0), c.Int(1), c.Bool(2)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { reduce.ChosenGrad(c, c.Int(1), c.Bool(2)) })}),
+	define.Giving("quantile", func(c define.Call) *tensor.Tensor {
+		return quantile(c.Tensor(0), c.Tensor(1), c.OneDim(2), c.Bool(3), c.Str(4))
 	}),
-	giving("quantile.scalar", quantileScalar),
+	define.Giving("quantile.scalar", quantileScalar),
 }

@@ -1,11 +1,14 @@
-package aten
+package indexing
 
 import (
 	"slices"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -21,23 +24,23 @@ type lines struct {
 
 // linesOf refuses complex types by the operator's name.
 func linesOf(name string, t *tensor.Tensor, dim int) lines {
-	check(!t.DType().IsComplex(), "\"%s\" not implemented for '%s'", name, t.DType().CppName())
-	l := lines{source: t, t: t, dim: wrapDim(dim, t), dims: t.Dim(), n: 1, count: 1}
+	source.Check(!t.DType().IsComplex(), "\"%s\" not implemented for '%s'", name, t.DType().CppName())
+	l := lines{source: t, t: t, dim: define.WrapDim(dim, t), dims: t.Dim(), n: 1, count: 1}
 	if t.Dim() > 0 {
 		l.n = t.Size(l.dim)
-		turned := must(t.Transpose(l.dim, t.Dim()-1))
-		l.count = numelOf(turned.Shape()[:t.Dim()-1])
-		if l.t = contiguous(turned); l.t != turned {
+		turned := source.Must(t.Transpose(l.dim, t.Dim()-1))
+		l.count = define.NumelOf(turned.Shape()[:t.Dim()-1])
+		if l.t = elementwise.Contiguous(turned); l.t != turned {
 			turned.Release()
 		}
 		return l
 	}
-	l.t = contiguous(l.t)
+	l.t = elementwise.Contiguous(l.t)
 	return l
 }
 
 // forget gives back the copy of the source, where there is one.
-func (l *lines) forget() { forgetMade(l.source, l.t) }
+func (l *lines) forget() { define.ForgetMade(l.source, l.t) }
 
 // row returns where a row begins.
 func (l *lines) row(i int) unsafe.Pointer {
@@ -50,14 +53,14 @@ func (l *lines) like(k int, d tensor.DType) *tensor.Tensor {
 	if l.dims > 0 {
 		shape[l.dims-1] = k
 	}
-	return empty(shape, d)
+	return define.Empty(shape, d)
 }
 
 // values returns the elements at the indices of each row, of which there are k.
 func (l *lines) values(index *tensor.Tensor, k int) *tensor.Tensor {
 	values := l.like(k, l.t.DType())
 	if values.Numel() > 0 {
-		bySize(values.DType().Size(),
+		BySize(values.DType().Size(),
 			func() { takeFromRows[uint8](l, values, index, k) }, func() { takeFromRows[uint16](l, values, index, k) },
 			func() { takeFromRows[uint32](l, values, index, k) }, func() { takeFromRows[uint64](l, values, index, k) },
 			func() { takeFromRows[[2]uint64](l, values, index, k) })
@@ -65,9 +68,9 @@ func (l *lines) values(index *tensor.Tensor, k int) *tensor.Tensor {
 	return values
 }
 
-func takeFromRows[W word](l *lines, values, index *tensor.Tensor, k int) {
+func takeFromRows[W Word](l *lines, values, index *tensor.Tensor, k int) {
 	dst, at := unsafe.Slice((*W)(values.DataPtr()), values.Numel()), tensor.Data[int64](index)
-	tensor.Parallel(l.count, rowGrain/max(k, 1)+1, func(lo, hi int) {
+	tensor.Parallel(l.count, define.RowGrain/max(k, 1)+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := unsafe.Slice((*W)(l.row(i)), l.n)
 			part := dst[i*k : (i+1)*k]
@@ -85,8 +88,8 @@ func (l *lines) back(t *tensor.Tensor) *tensor.Tensor {
 	}
 	shape := slices.Clone(t.Shape())
 	shape[l.dim], shape[l.dims-1] = shape[l.dims-1], shape[l.dim]
-	out := emptyBeside(t, shape, t.DType())
-	assign(must(out.Transpose(l.dim, l.dims-1)), t)
+	out := define.EmptyBeside(t, shape, t.DType())
+	elementwise.Assign(source.Must(out.Transpose(l.dim, l.dims-1)), t)
 	t.Release()
 	return out
 }
@@ -96,20 +99,20 @@ func (l *lines) backLike(t *tensor.Tensor) *tensor.Tensor {
 	if l.dims == 0 || l.dim == l.dims-1 && l.source.IsContiguous() {
 		return t
 	}
-	out := must(tensor.EmptyFormatOn(t.Device(), l.source, t.DType(), tensor.PreserveFormat))
-	into := must(out.Transpose(l.dim, l.dims-1))
+	out := source.Must(tensor.EmptyFormatOn(t.Device(), l.source, t.DType(), tensor.PreserveFormat))
+	into := source.Must(out.Transpose(l.dim, l.dims-1))
 	if slices.Equal(into.Strides(), t.Strides()) {
 		out.Release()
-		return ownTransposed(t, l.dim, l.dims-1)
+		return elementwise.OwnTransposed(t, l.dim, l.dims-1)
 	}
-	assign(into, t)
+	elementwise.Assign(into, t)
 	t.Release()
 	return out
 }
 
 // each calls f for the rows, several at once where a row is work for that many elements.
 func (l *lines) each(work int, f func(lo, hi int)) {
-	tensor.Parallel(l.count, rowGrain/max(work, 1)+1, f)
+	tensor.Parallel(l.count, define.RowGrain/max(work, 1)+1, f)
 }
 
 // ordered gives the indices of the first k elements of each row in the order.
@@ -155,7 +158,7 @@ func (l *lines) first(at []int64, k int, descending bool) {
 		firstOfRows[uint8](l, at, k, descending)
 	default:
 		wide := *l
-		wide.t = to(l.t, tensor.Float32)
+		wide.t = elementwise.To(l.t, tensor.Float32)
 		firstOfRows[float32](&wide, at, k, descending)
 	}
 }
@@ -189,11 +192,11 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 	for j, v := range row[:k] {
 		insert(j, v, j)
 	}
-	for start := k; start < len(row); start += lookEvery {
+	for start := k; start < len(row); start += define.LookEvery {
 		if start > k {
 			tensor.Look()
 		}
-		part := row[start:min(start+lookEvery, len(row))]
+		part := row[start:min(start+define.LookEvery, len(row))]
 		for j := 0; j < len(part); j++ {
 			// A later element that equals the last one kept does not replace it.
 			if j += passed(part[j:], kept[k-1], descending); j < len(part) && before(part[j], kept[k-1]) {
@@ -223,7 +226,7 @@ func passed[T plainNumber](row []T, bound T, descending bool) int {
 	return len(row)
 }
 
-func sortAlong(t *tensor.Tensor, dim int, descending bool) (values, indices *tensor.Tensor) {
+func SortAlong(t *tensor.Tensor, dim int, descending bool) (values, indices *tensor.Tensor) {
 	l := linesOf("sorting_kernel_method_name", t, dim)
 	defer l.forget()
 	if t.OnDevice() {
@@ -238,18 +241,18 @@ func argsort(t *tensor.Tensor, dim int, descending bool) *tensor.Tensor {
 	l := linesOf("sorting_kernel_method_name", t, dim)
 	defer l.forget()
 	if t.OnDevice() {
-		return l.backLike(second(l.sortedOnDevice(descending)))
+		return l.backLike(Second(l.sortedOnDevice(descending)))
 	}
 	return l.backLike(l.ordered(l.n, descending))
 }
 
-func topK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.Tensor) {
-	d := wrapDim(dim, t)
+func TopK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.Tensor) {
+	d := define.WrapDim(dim, t)
 	n := 1
 	if t.Dim() > 0 {
 		n = t.Size(d)
 	}
-	check(k >= 0 && k <= n, "selected index k out of range")
+	source.Check(k >= 0 && k <= n, "selected index k out of range")
 	if t.Dim() == 0 {
 		k = 1
 	}
@@ -258,7 +261,7 @@ func topK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.T
 	if t.OnDevice() {
 		values, order := l.sortedOnDevice(largest)
 		if l.dims > 0 {
-			values, order = contiguous(must(values.Slice(l.dims-1, 0, k, 1))), contiguous(must(order.Slice(l.dims-1, 0, k, 1)))
+			values, order = elementwise.Contiguous(source.Must(values.Slice(l.dims-1, 0, k, 1))), elementwise.Contiguous(source.Must(order.Slice(l.dims-1, 0, k, 1)))
 		}
 		return l.back(values), l.back(order)
 	}
@@ -266,15 +269,13 @@ func topK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.T
 	return l.back(l.values(order, k)), l.back(order)
 }
 
-var sortFamily = []definition{
-	define("sort", func(c call) { c.give(pair(sortAlong(c.tensor(0), c.int(1), c.bool(2)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), true) })}).outIterated().quantized(sameScale),
-	define("sort.stable", func(c call) { c.give(pair(sortAlong(c.tensor(0), c.int(2), c.bool(3)))...) }).outIterated().quantized(sameScale),
-	giving("argsort", func(c call) *tensor.Tensor { return argsort(c.tensor(0), c.int(1), c.bool(2)) }),
-	giving("argsort.stable", func(c call) *tensor.Tensor { return argsort(c.tensor(0), c.int(2), c.bool(3)) }),
-	giving("msort", func(c call) *tensor.Tensor { return pair(sortAlong(c.tensor(0), 0, false))[0] }),
-	define("topk", func(c call) { c.give(pair(topK(c.tensor(0), c.int(1), c.int(2), c.bool(3)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(2), true) })}).quantized(sameScale),
+var SortFamily = []define.Definition{
+	define.Operator("sort", func(c define.Call) { c.Give(define.Pair(SortAlong(c.Tensor(0), c.Int(1), c.Bool(2)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { reduce.ChosenGrad(c, c.Int(1), true) })}).OutIterated().Quantized(define.SameScale),
+	define.Operator("sort.stable", func(c define.Call) { c.Give(define.Pair(SortAlong(c.Tensor(0), c.Int(2), c.Bool(3)))...) }).OutIterated().Quantized(define.SameScale),
+	define.Giving("argsort", func(c define.Call) *tensor.Tensor { return argsort(c.Tensor(0), c.Int(1), c.Bool(2)) }),
+	define.Giving("argsort.stable", func(c define.Call) *tensor.Tensor { return argsort(c.Tensor(0), c.Int(2), c.Bool(3)) }),
+	define.Giving("msort", func(c define.Call) *tensor.Tensor { return define.Pair(SortAlong(c.Tensor(0), 0, false))[0] }),
+	define.Operator("topk", func(c define.Call) { c.Give(define.Pair(TopK(c.Tensor(0), c.Int(1), c.Int(2), c.Bool(3)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { reduce.ChosenGrad(c, c.Int(2), true) })}).Quantized(define.SameScale),
 }
 
-func pair(a, b *tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{a, b} }
-
-func second(_, b *tensor.Tensor) *tensor.Tensor { return b }
+func Second(_, b *tensor.Tensor) *tensor.Tensor { return b }

@@ -1,9 +1,12 @@
-package aten
+package indexing
 
 import (
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -18,8 +21,8 @@ type distinct struct {
 // A NaN equals nothing: each is a value of its own, at the end, with no count, and its place is the first.
 func unique(t *tensor.Tensor, wantInverse bool) (values, inverse, counts *tensor.Tensor) {
 	d := t.DType()
-	check(!d.IsComplex(), "\"unique\" not implemented for '%s'", d.CppName())
-	flat := contiguous(must(t.Reshape(-1)))
+	source.Check(!d.IsComplex(), "\"unique\" not implemented for '%s'", d.CppName())
+	flat := elementwise.Contiguous(source.Must(t.Reshape(-1)))
 	n := flat.Numel()
 	var u distinct
 	if wantInverse {
@@ -28,16 +31,16 @@ func unique(t *tensor.Tensor, wantInverse bool) (values, inverse, counts *tensor
 	if n > 0 && !u.byTable(flat) {
 		u.bySorting(flat)
 	}
-	values = empty([]int{len(u.keys)}, d)
+	values = define.Empty([]int{len(u.keys)}, d)
 	elementsOf(values, u.keys)
 	if d.IsFloating() {
 		keepSignOfZero(values, flat)
 	}
-	inverse = empty([]int{0}, tensor.Int64)
+	inverse = define.Empty([]int{0}, tensor.Int64)
 	if wantInverse {
-		inverse = must(must(tensor.FromSlice(u.inverse, n)).Reshape(t.Shape()...))
+		inverse = source.Must(source.Must(tensor.FromSlice(u.inverse, n)).Reshape(t.Shape()...))
 	}
-	return values, inverse, must(tensor.FromSlice(u.counts, len(u.counts)))
+	return values, inverse, source.Must(tensor.FromSlice(u.counts, len(u.counts)))
 }
 
 // smallTable is the range of integers for which counting is always cheap; a larger one may be twice the number of elements.
@@ -114,7 +117,7 @@ func (u *distinct) bySorting(flat *tensor.Tensor) {
 	nan, hasNaN := nanKey(d)
 	for i := range n {
 		if i%(1<<18) == 0 {
-			lookBetween(n)
+			LookBetween(n)
 		}
 		key := keys[i]
 		if order != nil {
@@ -137,14 +140,14 @@ func (u *distinct) bySorting(flat *tensor.Tensor) {
 
 // keepSignOfZero gives the zero among values, which are in order, the sign of the first zero of the elements.
 func keepSignOfZero(values, flat *tensor.Tensor) {
-	at := eq.withNumber(values, 0)
+	at := elementwise.Eq.WithNumber(values, 0)
 	for i, zero := range tensor.Data[bool](at) {
 		if !zero {
 			continue
 		}
-		for j, same := range tensor.Data[bool](eq.withNumber(flat, 0)) {
+		for j, same := range tensor.Data[bool](elementwise.Eq.WithNumber(flat, 0)) {
 			if same {
-				succeed(tensor.Copy(must(values.Select(0, i)), must(flat.Select(0, j))))
+				source.Throw(tensor.Copy(source.Must(values.Select(0, i)), source.Must(flat.Select(0, j))))
 				return
 			}
 		}
@@ -154,7 +157,7 @@ func keepSignOfZero(values, flat *tensor.Tensor) {
 // uniqueRows does the same for the slices of a contiguous tensor along its first dimension, or only for neighbours.
 func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts *tensor.Tensor) {
 	n, d := rows.Size(0), rows.DType()
-	check(!d.IsComplex(), "\"unique\" not implemented for '%s'", d.CppName())
+	source.Check(!d.IsComplex(), "\"unique\" not implemented for '%s'", d.CppName())
 	width := rows.Numel() / max(n, 1)
 	room, keys := words(rows.Numel())
 	defer room.Release()
@@ -173,7 +176,7 @@ func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts 
 		})
 	}
 	nan, hasNaN := nanKey(d)
-	inverse = empty([]int{n}, tensor.Int64)
+	inverse = define.Empty([]int{n}, tensor.Int64)
 	inv := tensor.Data[int64](inverse)
 	var first []int
 	var count []int64
@@ -188,11 +191,11 @@ func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts 
 	}
 	shape := slices.Clone(rows.Shape())
 	shape[0] = len(first)
-	values = empty(shape, d)
+	values = define.Empty(shape, d)
 	if values.Numel() > 0 {
-		moveFrom(values, rows, first, firstOffsets(width))
+		MoveFrom(values, rows, first, firstOffsets(width))
 	}
-	return values, inverse, must(tensor.FromSlice(count, len(count)))
+	return values, inverse, source.Must(tensor.FromSlice(count, len(count)))
 }
 
 // firstOffsets lists 0 to n-1.
@@ -205,50 +208,50 @@ func firstOffsets(n int) []int {
 }
 
 func uniqueConsecutive(t *tensor.Tensor) (values, inverse, counts *tensor.Tensor) {
-	list, inverse, counts := uniqueRows(contiguous(must(t.Reshape(-1))), true)
-	return list, must(inverse.Reshape(t.Shape()...)), counts
+	list, inverse, counts := uniqueRows(elementwise.Contiguous(source.Must(t.Reshape(-1))), true)
+	return list, source.Must(inverse.Reshape(t.Shape()...)), counts
 }
 
 func uniqueDim(t *tensor.Tensor, dim int, consecutive bool) (values, inverse, counts *tensor.Tensor) {
-	noScalar(dim, t)
-	dim = wrapDim(dim, t)
+	NoScalar(dim, t)
+	dim = define.WrapDim(dim, t)
 	if t.Numel() == 0 {
-		check(t.Size(dim) == 0, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-		none := empty([]int{0}, tensor.Int64)
-		return empty(t.Shape(), t.DType()), none, empty([]int{0}, tensor.Int64)
+		source.Check(t.Size(dim) == 0, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+		none := define.Empty([]int{0}, tensor.Int64)
+		return define.Empty(t.Shape(), t.DType()), none, define.Empty([]int{0}, tensor.Int64)
 	}
-	rows := contiguous(must(t.Transpose(dim, 0)))
+	rows := elementwise.Contiguous(source.Must(t.Transpose(dim, 0)))
 	values, inverse, counts = uniqueRows(rows, consecutive)
-	return must(values.Transpose(0, dim)), inverse, counts
+	return source.Must(values.Transpose(0, dim)), inverse, counts
 }
 
-var uniqueFamily = []definition{
-	define("_unique2", func(c call) {
-		c.give(unique(c.tensor(0), c.bool(2)))
-		keepAsked(c, c.bool(2), c.bool(3))
+var UniqueFamily = []define.Definition{
+	define.Operator("_unique2", func(c define.Call) {
+		c.Give(unique(c.Tensor(0), c.Bool(2)))
+		keepAsked(c, c.Bool(2), c.Bool(3))
 	}),
-	define("_unique", func(c call) {
-		values, inverse, _ := unique(c.tensor(0), true)
-		c.give(values, inverse)
+	define.Operator("_unique", func(c define.Call) {
+		values, inverse, _ := unique(c.Tensor(0), true)
+		c.Give(values, inverse)
 	}),
-	define("unique_dim", func(c call) { c.give(uniqueDim(c.tensor(0), c.ints(1)[0], false)) }),
-	define("unique_dim_consecutive", func(c call) { c.give(uniqueDim(c.tensor(0), c.ints(1)[0], true)) }),
-	define("unique_consecutive", func(c call) {
-		if dim := c.oneDim(3); len(dim) > 0 {
-			c.give(uniqueDim(c.tensor(0), dim[0], true))
+	define.Operator("unique_dim", func(c define.Call) { c.Give(uniqueDim(c.Tensor(0), c.Ints(1)[0], false)) }),
+	define.Operator("unique_dim_consecutive", func(c define.Call) { c.Give(uniqueDim(c.Tensor(0), c.Ints(1)[0], true)) }),
+	define.Operator("unique_consecutive", func(c define.Call) {
+		if dim := c.OneDim(3); len(dim) > 0 {
+			c.Give(uniqueDim(c.Tensor(0), dim[0], true))
 		} else {
-			c.give(uniqueConsecutive(c.tensor(0)))
+			c.Give(uniqueConsecutive(c.Tensor(0)))
 		}
-		keepAsked(c, c.bool(1), c.bool(2))
+		keepAsked(c, c.Bool(1), c.Bool(2))
 	}),
 }
 
 // keepAsked replaces results that were not asked for by empty tensors.
-func keepAsked(c call, inverse, counts bool) {
+func keepAsked(c define.Call, inverse, counts bool) {
 	if !inverse {
-		c.out[1] = c.emptyResult()
+		c.Out[1] = c.EmptyResult()
 	}
 	if !counts {
-		c.out[2] = c.emptyResult()
+		c.Out[2] = c.EmptyResult()
 	}
 }

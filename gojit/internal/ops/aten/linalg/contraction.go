@@ -1,16 +1,36 @@
-package aten
+package linalg
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+func checkBilinear(c define.Call) {
+	a, b, weight, bias := c.Tensor(0), c.Tensor(1), c.Tensor(2), c.OptionalTensor(3)
+	source.Check(a.Dim() > 0 && weight.Dim() == 3, "bilinear(): expected inputs of at least one dimension and a weight of three, but got %s and %s", define.ShapeText(a.Shape()), define.ShapeText(weight.Shape()))
+	source.Check(a.Dim() == b.Dim(), "bilinear(): input dimensions do not match: got %d and %d", a.Dim(), b.Dim())
+	for i := range a.Dim() - 1 {
+		source.Check(a.Size(i) == b.Size(i), "bilinear(): input batch dimensions do not match at dim %d: got %d and %d", i, a.Size(i), b.Size(i))
+	}
+	last := a.Dim() - 1
+	source.Check(a.Size(last) == weight.Size(1), "bilinear(): input1 size does not match weight size: got %d but expected %d", a.Size(last), weight.Size(1))
+	source.Check(b.Size(last) == weight.Size(2), "bilinear(): input2 size does not match weight size: got %d but expected %d", b.Size(last), weight.Size(2))
+	if bias != nil {
+		source.Check(views.SizeAt(bias, 0) == weight.Size(0), "bilinear(): bias size does not match weight size: got %d but expected %d", bias.Size(0), weight.Size(0))
+	}
+}
+
 func outer(a, b *tensor.Tensor) *tensor.Tensor {
-	check(a.Dim() == 1, "outer: Expected 1-D argument self, but got %d-D", a.Dim())
-	check(b.Dim() == 1, "outer: Expected 1-D argument vec2, but got %d-D", b.Dim())
-	return mul.on(must(a.Unsqueeze(1)), b)
+	source.Check(a.Dim() == 1, "outer: Expected 1-D argument self, but got %d-D", a.Dim())
+	source.Check(b.Dim() == 1, "outer: Expected 1-D argument vec2, but got %d-D", b.Dim())
+	return elementwise.Mul.On(source.Must(a.Unsqueeze(1)), b)
 }
 
 // kron gives the Kronecker product.
@@ -30,45 +50,47 @@ func kron(a, b *tensor.Tensor) *tensor.Tensor {
 	if last := len(x) - 2; n > 0 {
 		// The last dimension of both is made as long as the result's: rows are multiplied as they lie.
 		p, q := x[last], y[last+1]
-		left := shownAs(repeatEach(must(a.Reshape(x...)), last, q), append(slices.Clone(x[:last]), p*q)...)
+		left := define.ShownAs(indexing.RepeatEach(source.Must(a.Reshape(x...)), last, q), append(slices.Clone(x[:last]), p*q)...)
 		defer left.Release()
-		right := shownAs(repeat(must(b.Reshape(y...)), append(slices.Repeat([]int{1}, last+1), p)), append(slices.Clone(y[:last]), p*q)...)
+		right := define.ShownAs(indexing.Repeat(source.Must(b.Reshape(y...)), append(slices.Repeat([]int{1}, last+1), p)), append(slices.Clone(y[:last]), p*q)...)
 		defer right.Release()
 		a, b = left, right
 	}
-	return shownAs(mul.on(a, b), final...)
+	return define.ShownAs(elementwise.Mul.On(a, b), final...)
 }
 
 // cross gives the vector product along a dimension of size 3.
 func cross(a, b *tensor.Tensor, dim int) *tensor.Tensor {
-	ab := broadcastTensors([]*tensor.Tensor{a, b})
+	ab := elementwise.BroadcastTensors([]*tensor.Tensor{a, b})
 	a, b = ab[0], ab[1]
-	check(a.Dim() > 0, "linalg.cross: inputs must have at least one dimension")
-	dim = wrapDim(dim, a)
-	check(a.Size(dim) == 3, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", dim, a.Size(dim), b.Size(dim))
-	part := func(t *tensor.Tensor, i int) *tensor.Tensor { return must(t.Select(dim, i%3)) }
+	source.Check(a.Dim() > 0, "linalg.cross: inputs must have at least one dimension")
+	dim = define.WrapDim(dim, a)
+	source.Check(a.Size(dim) == 3, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", dim, a.Size(dim), b.Size(dim))
+	part := func(t *tensor.Tensor, i int) *tensor.Tensor { return source.Must(t.Select(dim, i%3)) }
 	r := tensor.NewResultType()
 	r.Tensor(a)
 	r.Tensor(b)
-	out := emptyBeside(a, a.Shape(), r.DType())
+	out := define.EmptyBeside(a, a.Shape(), r.DType())
 	for i := range 3 {
-		crossPart.run(part(out, i), []operand{ofTensor(part(a, i+1)), ofTensor(part(b, i+2)), ofTensor(part(a, i+2)), ofTensor(part(b, i+1))})
+		crossPart.Run(part(out, i), []elementwise.Operand{elementwise.OfTensor(part(a, i+1)), elementwise.OfTensor(part(b, i+2)), elementwise.OfTensor(part(a, i+2)), elementwise.OfTensor(part(b, i+1))})
 	}
 	return out
 }
 
 // crossPart is a component of a vector product.
-var crossPart = elementwise("cross", ops.SameType, func(b builder, x ...element) element { return b.Sub(b.Mul(x[0], x[1]), b.Mul(x[2], x[3])) })
+var crossPart = elementwise.New("cross", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	return b.Sub(b.Mul(x[0], x[1]), b.Mul(x[2], x[3]))
+})
 
 // tensorDot contracts the listed dimensions pairwise.
 func tensorDot(a, b *tensor.Tensor, da, db []int) *tensor.Tensor {
-	check(len(da) == len(db), "both dimension lists should have same length")
+	source.Check(len(da) == len(db), "both dimension lists should have same length")
 	used := [2][]bool{make([]bool, a.Dim()), make([]bool, b.Dim())}
 	k := 1
 	var left, right []int
 	for i := range da {
-		x, y := wrapDim(da[i], a), wrapDim(db[i], b)
-		check(a.Size(x) == b.Size(y), "contracted dimensions need to match, but first has size %d in dim %d and second has size %d in dim %d", a.Size(x), x, b.Size(y), y)
+		x, y := define.WrapDim(da[i], a), define.WrapDim(db[i], b)
+		source.Check(a.Size(x) == b.Size(y), "contracted dimensions need to match, but first has size %d in dim %d and second has size %d in dim %d", a.Size(x), x, b.Size(y), y)
 		used[0][x], used[1][y] = true, true
 		k *= a.Size(x)
 		left, right = append(left, x), append(right, y)
@@ -79,31 +101,31 @@ func tensorDot(a, b *tensor.Tensor, da, db []int) *tensor.Tensor {
 			freeA, shape = append(freeA, d), append(shape, n)
 		}
 	}
-	m := numelOf(shape)
+	m := define.NumelOf(shape)
 	for d, n := range b.Shape() {
 		if !used[1][d] {
 			freeB, shape = append(freeB, d), append(shape, n)
 		}
 	}
-	x := must(must(a.Permute(append(freeA, left...)...)).Reshape(m, k))
-	y := must(must(b.Permute(append(right, freeB...)...)).Reshape(k, -1))
-	return must(mm(x, y).Reshape(shape...))
+	x := source.Must(source.Must(a.Permute(append(freeA, left...)...)).Reshape(m, k))
+	y := source.Must(source.Must(b.Permute(append(right, freeB...)...)).Reshape(k, -1))
+	return source.Must(Mm(x, y).Reshape(shape...))
 }
 
 // bilinear gives x1ᵀ W x2 for each row.
 func bilinear(x1, x2, weight, bias *tensor.Tensor) *tensor.Tensor {
 	out := einsum("...i,oij,...j->...o", []*tensor.Tensor{x1, weight, x2})
 	if bias != nil {
-		out = add.on(out, bias)
+		out = elementwise.Add.On(out, bias)
 	}
 	return out
 }
 
 func multiDot(ts []*tensor.Tensor) *tensor.Tensor {
-	check(len(ts) > 0, "multi_dot(): expected at least 2 tensors but got 0")
+	source.Check(len(ts) > 0, "multi_dot(): expected at least 2 tensors but got 0")
 	out := ts[0]
 	for _, t := range ts[1:] {
-		out = matmul(out, t)
+		out = Matmul(out, t)
 	}
 	return out
 }

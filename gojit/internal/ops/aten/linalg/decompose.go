@@ -1,10 +1,14 @@
-package aten
+package linalg
 
 import (
 	"math"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/linalg/lapack"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -18,15 +22,15 @@ func lead(a *tensor.Tensor, tail ...int) []int {
 func eigenSymmetric(name string, a *tensor.Tensor, upper, wantVectors bool) (values, vectors *tensor.Tensor) {
 	n, count := squareMatrices(name, a)
 	work := writable(a, a.DType())
-	values = empty(lead(a, n), a.DType().ToReal())
+	values = define.Empty(lead(a, n), a.DType().ToReal())
 	if wantVectors {
-		vectors = empty(a.Shape(), a.DType())
+		vectors = define.Empty(a.Shape(), a.DType())
 	}
 	failed := make([]int32, count)
 	onFactored(a.DType(), func() { eigenEach[float32, float32](work, values, vectors, n, upper, failed) }, func() { eigenEach[float64, float64](work, values, vectors, n, upper, failed) },
 		func() { eigenEach[complex64, float32](work, values, vectors, n, upper, failed) }, func() { eigenEach[complex128, float64](work, values, vectors, n, upper, failed) })
 	if m, at := firstFailure(failed); at != 0 {
-		raise(linalgError, "%s: %sThe algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenvalues (error code: %d).", name, batchElement(a.Shape()[:a.Dim()-2], m), at)
+		source.Raise(linalgError, "%s: %sThe algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenvalues (error code: %d).", name, batchElement(a.Shape()[:a.Dim()-2], m), at)
 	}
 	return values, vectors
 }
@@ -60,7 +64,7 @@ func eigenEach[T factored, R interface {
 // svd gives u, the singular values and v transposed and conjugated; full completes u and v to square matrices.
 func svd(a *tensor.Tensor, full bool) (u, s, vh *tensor.Tensor) {
 	u, s, v := singular(a, full, true)
-	return u, s, contiguous(conjugate(must(v.MatrixTranspose())))
+	return u, s, elementwise.Contiguous(elementwise.Conjugate(source.Must(v.MatrixTranspose())))
 }
 
 func singularValues(a *tensor.Tensor) *tensor.Tensor {
@@ -75,18 +79,18 @@ func singular(a *tensor.Tensor, full, wantVectors bool) (u, s, v *tensor.Tensor)
 	factorable(name, a)
 	rows, columns := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
 	if rows < columns {
-		v, s, u = singular(conjugate(must(a.MatrixTranspose())), full, wantVectors)
+		v, s, u = singular(elementwise.Conjugate(source.Must(a.MatrixTranspose())), full, wantVectors)
 		return u, s, v
 	}
 	work, width := writable(a, a.DType()), columns
 	if full {
 		width = rows
 	}
-	s = empty(lead(a, columns), a.DType().ToReal())
+	s = define.Empty(lead(a, columns), a.DType().ToReal())
 	if wantVectors {
-		u, v = zeros(lead(a, rows, width), a.DType()), empty(lead(a, columns, columns), a.DType())
+		u, v = define.Zeros(lead(a, rows, width), a.DType()), define.Empty(lead(a, columns, columns), a.DType())
 	}
-	failed := make([]int32, numelOf(lead(a)))
+	failed := make([]int32, define.NumelOf(lead(a)))
 	f := singularMatrices{work, u, s, v, rows, columns, width, failed}
 	onFactored(a.DType(), func() { singularEach[float32, float32](f) }, func() { singularEach[float64, float64](f) }, func() { singularEach[complex64, float32](f) }, func() { singularEach[complex128, float64](f) })
 	if m, at := firstFailure(failed); at != 0 {
@@ -94,7 +98,7 @@ func singular(a *tensor.Tensor, full, wantVectors bool) (u, s, v *tensor.Tensor)
 		if at == notFinite {
 			why = "contained non-finite values"
 		}
-		raise(linalgError, "%s: %sThe algorithm failed to converge because the input matrix %s.", name, batchElement(a.Shape()[:a.Dim()-2], m), why)
+		source.Raise(linalgError, "%s: %sThe algorithm failed to converge because the input matrix %s.", name, batchElement(a.Shape()[:a.Dim()-2], m), why)
 	}
 	return u, s, v
 }
@@ -144,7 +148,7 @@ func singularEach[T factored, R interface {
 func qr(a *tensor.Tensor, mode string) (q, r *tensor.Tensor) {
 	const name = "linalg.qr"
 	atLeastMatrices(name, a)
-	check(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '%s' but expected one of 'reduced' (default), 'r', or 'complete'", mode)
+	source.Check(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '%s' but expected one of 'reduced' (default), 'r', or 'complete'", mode)
 	factorable(name, a)
 	rows, columns := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
 	width := min(rows, columns)
@@ -152,12 +156,12 @@ func qr(a *tensor.Tensor, mode string) (q, r *tensor.Tensor) {
 		width = rows
 	}
 	work := writable(a, a.DType())
-	q = empty([]int{0}, a.DType())
+	q = define.Empty([]int{0}, a.DType())
 	if mode != "r" {
-		q = zeros(lead(a, rows, width), a.DType())
+		q = define.Zeros(lead(a, rows, width), a.DType())
 	}
 	onFactored(a.DType(), func() { reflectEach[float32](work, q, nil, width) }, func() { reflectEach[float64](work, q, nil, width) }, func() { reflectEach[complex64](work, q, nil, width) }, func() { reflectEach[complex128](work, q, nil, width) })
-	return q, triangle(must(work.Narrow(-2, 0, width)), 0, true)
+	return q, views.Triangle(source.Must(work.Narrow(-2, 0, width)), 0, true)
 }
 
 // reflectEach factorizes matrices in place; q, where it has elements, gets the first columns of Q, and taus, where not nil, the factors of the reflections.
@@ -171,7 +175,7 @@ func reflectEach[T factored](work, q, taus *tensor.Tensor, width int) {
 	if taus != nil {
 		all = tensor.Data[T](taus)
 	}
-	eachMatrix(numelOf(lead(work)), 4*rows*columns*k, func(m int) {
+	eachMatrix(define.NumelOf(lead(work)), 4*rows*columns*k, func(m int) {
 		own := make([]T, k)
 		if all != nil {
 			own = all[m*k:][:k]
@@ -193,10 +197,10 @@ func reflectEach[T factored](work, q, taus *tensor.Tensor, width int) {
 func householder(a *tensor.Tensor) (packed, factors *tensor.Tensor) {
 	atLeastMatrices("geqrf", a)
 	if !a.DType().IsComplex() && a.DType() != tensor.Float32 && a.DType() != tensor.Float64 {
-		raise(source.RuntimeError, "\"geqrf_cpu\" not implemented for '%s'", a.DType().CppName())
+		source.Raise(source.RuntimeError, "\"geqrf_cpu\" not implemented for '%s'", a.DType().CppName())
 	}
 	packed = writable(a, a.DType())
-	factors = empty(lead(a, min(a.Size(a.Dim()-2), a.Size(a.Dim()-1))), a.DType())
+	factors = define.Empty(lead(a, min(a.Size(a.Dim()-2), a.Size(a.Dim()-1))), a.DType())
 	onFactored(a.DType(), func() { reflectEach[float32](packed, nil, factors, 0) }, func() { reflectEach[float64](packed, nil, factors, 0) }, func() { reflectEach[complex64](packed, nil, factors, 0) }, func() { reflectEach[complex128](packed, nil, factors, 0) })
 	return packed, factors
 }
@@ -224,7 +228,7 @@ func defaultRank(a *tensor.Tensor) float64 {
 func pseudoInverse(a *tensor.Tensor, atol, rtol *tensor.Tensor, hermitian bool) *tensor.Tensor {
 	atLeastMatrices("linalg.pinv", a)
 	if a.Numel() == 0 {
-		return zeros(lead(a, a.Size(a.Dim()-1), a.Size(a.Dim()-2)), a.DType())
+		return define.Zeros(lead(a, a.Size(a.Dim()-1), a.Size(a.Dim()-2)), a.DType())
 	}
 	var u, s, v *tensor.Tensor
 	if hermitian {
@@ -233,10 +237,10 @@ func pseudoInverse(a *tensor.Tensor, atol, rtol *tensor.Tensor, hermitian bool) 
 	} else {
 		u, s, v = singular(a, false, true)
 	}
-	sizes := absolute.on(s)
-	largest := extreme("amax", sizes, []int{-1}, true, false)
-	each := func(t *tensor.Tensor) *tensor.Tensor { return to(must(t.Unsqueeze(-1)), s.DType()) }
-	limit := clampMin.on(mul.on(largest, each(rtol)), each(atol))
-	weights := choose(gt.on(sizes, limit), ofTensor(inverted.on(s)), ofScalar(tensor.Float(0)))
-	return matmul(mul.on(v, must(weights.Unsqueeze(-2))), conjugate(must(u.MatrixTranspose())))
+	sizes := elementwise.Absolute.On(s)
+	largest := reduce.Extreme("amax", sizes, []int{-1}, true, false)
+	each := func(t *tensor.Tensor) *tensor.Tensor { return elementwise.To(source.Must(t.Unsqueeze(-1)), s.DType()) }
+	limit := elementwise.ClampMin.On(elementwise.Mul.On(largest, each(rtol)), each(atol))
+	weights := elementwise.Choose(elementwise.Gt.On(sizes, limit), elementwise.OfTensor(elementwise.Inverted.On(s)), elementwise.OfScalar(tensor.Float(0)))
+	return Matmul(elementwise.Mul.On(v, source.Must(weights.Unsqueeze(-2))), elementwise.Conjugate(source.Must(u.MatrixTranspose())))
 }

@@ -1,29 +1,33 @@
-package aten
+package linalg
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// pairDistances gives the p-norm distance of each row of a from each row of b.
-func pairDistances(a, b *tensor.Tensor, p float64) *tensor.Tensor {
-	check(a.Dim() >= 2, "cdist only supports at least 2D tensors, X1 got: %dD", a.Dim())
-	check(b.Dim() >= 2, "cdist only supports at least 2D tensors, X2 got: %dD", b.Dim())
-	check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "X1 and X2 must have the same number of columns. X1: %d X2: %d", a.Size(a.Dim()-1), b.Size(b.Dim()-1))
-	batch := must(tensor.Broadcast(a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]))
+// PairDistances gives the p-norm distance of each row of a from each row of b.
+func PairDistances(a, b *tensor.Tensor, p float64) *tensor.Tensor {
+	source.Check(a.Dim() >= 2, "cdist only supports at least 2D tensors, X1 got: %dD", a.Dim())
+	source.Check(b.Dim() >= 2, "cdist only supports at least 2D tensors, X2 got: %dD", b.Dim())
+	source.Check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "X1 and X2 must have the same number of columns. X1: %d X2: %d", a.Size(a.Dim()-1), b.Size(b.Dim()-1))
+	batch := source.Must(tensor.Broadcast(a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]))
 	shape := append(slices.Clone(batch), a.Size(a.Dim()-2), b.Size(b.Dim()-2))
-	if room(1, append(shape, a.Size(a.Dim()-1))...) <= mostDifferences {
+	if define.Room(1, append(shape, a.Size(a.Dim()-1))...) <= mostDifferences {
 		return distancesAtOnce(a, b, p)
 	}
 	spread := func(t *tensor.Tensor) *tensor.Tensor {
-		return must(t.Expand(append(slices.Clone(batch), t.Shape()[t.Dim()-2:]...)...))
+		return source.Must(t.Expand(append(slices.Clone(batch), t.Shape()[t.Dim()-2:]...)...))
 	}
 	a, b = spread(a), spread(b)
-	out := empty(shape, distanceType(a, b, p))
+	out := define.Empty(shape, distanceType(a, b, p))
 	distancesInto(out, a, b, p)
 	return out
 }
@@ -32,14 +36,14 @@ func pairDistances(a, b *tensor.Tensor, p float64) *tensor.Tensor {
 const mostDifferences = 1 << 22
 
 func distancesAtOnce(a, b *tensor.Tensor, p float64) *tensor.Tensor {
-	d := sub.on(must(a.Unsqueeze(-2)), must(b.Unsqueeze(-3)))
+	d := elementwise.Sub.On(source.Must(a.Unsqueeze(-2)), source.Must(b.Unsqueeze(-3)))
 	defer d.Release()
-	return vectorNorm(d, p, []int{-1}, false, d.DType())
+	return reduce.VectorNorm(d, p, []int{-1}, false, d.DType())
 }
 
 // distanceType is the type of distances, as those of no rows have it.
 func distanceType(a, b *tensor.Tensor, p float64) tensor.DType {
-	none := func(t *tensor.Tensor) *tensor.Tensor { return must(t.Narrow(t.Dim()-2, 0, 0)) }
+	none := func(t *tensor.Tensor) *tensor.Tensor { return source.Must(t.Narrow(t.Dim()-2, 0, 0)) }
 	return distancesAtOnce(none(a), none(b), p).DType()
 }
 
@@ -50,7 +54,7 @@ func distancesInto(out, a, b *tensor.Tensor, p float64) {
 	if size := slices.Max(out.Shape()); size > 1 && out.Numel()*a.Size(last) > mostDifferences {
 		d := slices.Index(out.Shape(), size)
 		for _, half := range [][2]int{{0, size / 2}, {size / 2, size - size/2}} {
-			part := func(t *tensor.Tensor, d int) *tensor.Tensor { return must(t.Narrow(d, half[0], half[1])) }
+			part := func(t *tensor.Tensor, d int) *tensor.Tensor { return source.Must(t.Narrow(d, half[0], half[1])) }
 			switch d {
 			case last:
 				distancesInto(part(out, d), a, part(b, d-1), p)
@@ -63,22 +67,22 @@ func distancesInto(out, a, b *tensor.Tensor, p float64) {
 		return
 	}
 	part := distancesAtOnce(a, b, p)
-	succeed(tensor.Copy(out, part))
+	source.Throw(tensor.Copy(out, part))
 	part.Release()
 }
 
 // pairwiseWithin gives the distances between all pairs of rows.
 func pairwiseWithin(x *tensor.Tensor, p float64) *tensor.Tensor {
-	check(x.Dim() == 2, "pdist only supports 2D tensors, got: %dD", x.Dim())
+	source.Check(x.Dim() == 2, "pdist only supports 2D tensors, got: %dD", x.Dim())
 	n := x.Size(0)
-	out := empty([]int{max(0, n*(n-1)/2)}, distanceType(x, x, p))
+	out := define.Empty([]int{max(0, n*(n-1)/2)}, distanceType(x, x, p))
 	block := max(1, mostDifferences/max(1, n*x.Size(1)))
 	for lo, at := 0, 0; lo < n-1; lo += block {
 		rows := min(block, n-1-lo)
-		part := pairDistances(must(x.Narrow(0, lo, rows)), must(x.Narrow(0, lo+1, n-1-lo)), p)
+		part := PairDistances(source.Must(x.Narrow(0, lo, rows)), source.Must(x.Narrow(0, lo+1, n-1-lo)), p)
 		for i := range rows {
 			width := n - 1 - lo - i
-			succeed(tensor.Copy(must(out.Narrow(0, at, width)), must(must(part.Select(0, i)).Narrow(0, i, width))))
+			source.Throw(tensor.Copy(source.Must(out.Narrow(0, at, width)), source.Must(source.Must(part.Select(0, i)).Narrow(0, i, width))))
 			at += width
 		}
 		part.Release()
@@ -86,13 +90,13 @@ func pairwiseWithin(x *tensor.Tensor, p float64) *tensor.Tensor {
 	return out
 }
 
-// cdist is pairDistances, by a product of matrices where p is 2 and there are many rows, or mode is 1, and not 2.
-func cdist(a, b *tensor.Tensor, p float64, mode int) *tensor.Tensor {
+// Cdist is PairDistances, by a product of matrices where p is 2 and there are many rows, or mode is 1, and not 2.
+func Cdist(a, b *tensor.Tensor, p float64, mode int) *tensor.Tensor {
 	byProduct := p == 2 && mode != 2 && a.Dim() >= 2 && b.Dim() >= 2 && a.DType() == b.DType() && a.DType().IsFloating() && a.Size(a.Dim()-1) == b.Size(b.Dim()-1)
 	if byProduct && (mode == 1 || a.Size(a.Dim()-2) > productRows || b.Size(b.Dim()-2) > productRows) {
 		return euclideanDistances(a, b)
 	}
-	return pairDistances(a, b, p)
+	return PairDistances(a, b, p)
 }
 
 // productRows is how many rows are compared one by one, as PyTorch does it.
@@ -101,21 +105,21 @@ const productRows = 25
 // euclideanDistances is the square root of |a|^2 + |b|^2 - 2ab.
 func euclideanDistances(a, b *tensor.Tensor) *tensor.Tensor {
 	squares := func(t *tensor.Tensor) *tensor.Tensor {
-		return squaresReducer.reduce(t, []int{-1}, true, kernel.ComputeType(t.DType()), t.DType())
+		return reduce.SquaresReducer.Reduce(t, []int{-1}, true, kernel.ComputeType(t.DType()), t.DType())
 	}
 	ones := func(t *tensor.Tensor) *tensor.Tensor {
 		shape := slices.Clone(t.Shape())
 		shape[len(shape)-1] = 1
-		return must(tensor.Full(shape, tensor.Float(1), t.DType()))
+		return source.Must(tensor.Full(shape, tensor.Float(1), t.DType()))
 	}
-	left := concatOwn(scaleBy(a, -2), squares(a), ones(a))
+	left := concatOwn(elementwise.ScaleBy(a, -2), squares(a), ones(a))
 	defer left.Release()
 	beside := concatOwn(ones(b), squares(b))
 	defer beside.Release()
-	right := ownTransposed(concat([]*tensor.Tensor{b, beside}, -1), -2, -1)
+	right := elementwise.OwnTransposed(elementwise.Concat([]*tensor.Tensor{b, beside}, -1), -2, -1)
 	defer right.Release()
-	d := matmul(left, right)
-	rootOf.runTo(d, d)
+	d := Matmul(left, right)
+	rootOf.RunTo(d, d)
 	return d
 }
 
@@ -126,39 +130,39 @@ func concatOwn(parts ...*tensor.Tensor) *tensor.Tensor {
 			t.Release()
 		}
 	}()
-	return concat(parts, -1)
+	return elementwise.Concat(parts, -1)
 }
 
 // rootOf is the root of what should not be negative.
-var rootOf = elementwise("cdist", ops.SameType, func(b builder, x ...element) element {
+var rootOf = elementwise.New("cdist", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 	return b.Unary(kernel.Sqrt, b.Binary(kernel.Max, x[0], b.Number(x[0], 0)))
 })
 
-// cosineSimilarity is the product along a dimension of a and b, each divided by its norm or by eps where that is larger.
-func cosineSimilarity(a, b *tensor.Tensor, dim int, eps float64) *tensor.Tensor {
-	both := broadcastTensors([]*tensor.Tensor{a, b})
+// CosineSimilarity is the product along a dimension of a and b, each divided by its norm or by eps where that is larger.
+func CosineSimilarity(a, b *tensor.Tensor, dim int, eps float64) *tensor.Tensor {
+	both := elementwise.BroadcastTensors([]*tensor.Tensor{a, b})
 	a, b = both[0], both[1]
 	dims := []int{dim}
 	norms := func(t *tensor.Tensor) *tensor.Tensor {
-		return clampMin.withNumber(vectorNorm(t, 2, dims, true, t.DType()), eps)
+		return elementwise.ClampMin.WithNumber(reduce.VectorNorm(t, 2, dims, true, t.DType()), eps)
 	}
 	na, nb := norms(a), norms(b)
 	d := a.DType()
-	if d == b.DType() && d.IsFloating() && a.Dim() > 0 && wrapDim(dim, a) == a.Dim()-1 && a.Numel() > 0 {
+	if d == b.DType() && d.IsFloating() && a.Dim() > 0 && define.WrapDim(dim, a) == a.Dim()-1 && a.Numel() > 0 {
 		computed := kernel.ComputeType(d)
-		x, y, u, v := contiguous(a), contiguous(b), contiguous(to(na, computed)), contiguous(to(nb, computed))
+		x, y, u, v := elementwise.Contiguous(a), elementwise.Contiguous(b), elementwise.Contiguous(elementwise.To(na, computed)), elementwise.Contiguous(elementwise.To(nb, computed))
 		n := a.Size(a.Dim() - 1)
-		out := empty(a.Shape()[:a.Dim()-1], d)
+		out := define.Empty(a.Shape()[:a.Dim()-1], d)
 		operands := []launch.Row{launch.SingleOf(out), launch.RowOf(x, n), launch.RowOf(y, n), launch.SingleOf(u), launch.SingleOf(v)}
-		rowCosine.program(d, computed).ParallelRows(a.Numel()/n, n, operands, nil)
+		rowCosine.Program(d, computed).ParallelRows(a.Numel()/n, n, operands, nil)
 		return out
 	}
-	p := mul.on(div.on(a, na), div.on(b, nb))
-	return sum(p, dims, false, p.DType())
+	p := elementwise.Mul.On(elementwise.Div.On(a, na), elementwise.Div.On(b, nb))
+	return reduce.Sum(p, dims, false, p.DType())
 }
 
 // rowCosine adds up the products of elements of two rows, each divided by a number of its row.
-var rowCosine = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+var rowCosine = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 	x, y, u, v := b.Input(in, computed), b.Input(in, computed), b.Input(computed, computed), b.Input(computed, computed)
 	b.Reduce(kernel.ReduceSum, b.Mul(b.Div(x, u), b.Div(y, v)), in)
 }}

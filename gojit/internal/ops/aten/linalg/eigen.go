@@ -1,11 +1,14 @@
-package aten
+package linalg
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"math/cmplx"
 
 	"github.com/torchjit/torchjit/gojit/internal/linalg/lapack"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -24,9 +27,9 @@ func eigenGeneral(name string, a *tensor.Tensor, wantVectors bool) (values, vect
 	}
 	solve(name, a, n, ws, vs)
 	d := a.DType().ToComplex()
-	values = to(must(tensor.FromSlice(ws, a.Shape()[:a.Dim()-1]...)), d)
+	values = elementwise.To(source.Must(tensor.FromSlice(ws, a.Shape()[:a.Dim()-1]...)), d)
 	if wantVectors {
-		vectors = to(must(tensor.FromSlice(vs, a.Shape()...)), d)
+		vectors = elementwise.To(source.Must(tensor.FromSlice(vs, a.Shape()...)), d)
 	}
 	return values, vectors
 }
@@ -34,7 +37,7 @@ func eigenGeneral(name string, a *tensor.Tensor, wantVectors bool) (values, vect
 func eigenOfReal(name string, a *tensor.Tensor, n int, values, vectors []complex128) {
 	data := tensor.Data[float64](writable(a, tensor.Float64))
 	for _, v := range data {
-		check(v-v == 0, "torch.%s: input tensor should not contain infs or NaNs.", name)
+		source.Check(v-v == 0, "torch.%s: input tensor should not contain infs or NaNs.", name)
 	}
 	for ; len(values) > 0; values, data = values[n:], data[n*n:] {
 		var part []complex128
@@ -42,7 +45,7 @@ func eigenOfReal(name string, a *tensor.Tensor, n int, values, vectors []complex
 			part, vectors = vectors[:n*n], vectors[n*n:]
 		}
 		if !lapack.EigenGeneral(n, data[:n*n], values[:n], part) {
-			raise(linalgError, "torch.%s: the algorithm failed to converge", name)
+			source.Raise(linalgError, "torch.%s: the algorithm failed to converge", name)
 		}
 	}
 }
@@ -50,7 +53,7 @@ func eigenOfReal(name string, a *tensor.Tensor, n int, values, vectors []complex
 func eigenOfComplex(name string, a *tensor.Tensor, n int, values, vectors []complex128) {
 	data := tensor.Data[complex128](writable(a, tensor.Complex128))
 	for _, v := range data {
-		check(!cmplx.IsNaN(v) && !cmplx.IsInf(v), "torch.%s: input tensor should not contain infs or NaNs.", name)
+		source.Check(!cmplx.IsNaN(v) && !cmplx.IsInf(v), "torch.%s: input tensor should not contain infs or NaNs.", name)
 	}
 	for ; len(values) > 0; values, data = values[n:], data[n*n:] {
 		t, q := data[:n*n], []complex128(nil)
@@ -59,7 +62,7 @@ func eigenOfComplex(name string, a *tensor.Tensor, n int, values, vectors []comp
 		}
 		toHessenberg(t, q, n)
 		if !schur(t, q, n) {
-			raise(linalgError, "torch.%s: the algorithm failed to converge", name)
+			source.Raise(linalgError, "torch.%s: the algorithm failed to converge", name)
 		}
 		for i := range n {
 			values[i] = t[i*n+i]
@@ -279,10 +282,10 @@ func normalizedVector(v []complex128) []complex128 {
 	return v
 }
 
-var eigenFamily = []definition{
-	define("linalg_eig", func(c call) { c.give(pair(eigenGeneral("linalg.eig", c.tensor(0), true))...) }).with(ops.Def{Grad: concrete(eigGrad), Tags: ops.AsWritten}).byColumns(1),
-	giving("linalg_eigvals", func(c call) *tensor.Tensor {
-		values, _ := eigenGeneral("linalg.eigvals", c.tensor(0), false)
+var EigenFamily = []define.Definition{
+	define.Operator("linalg_eig", func(c define.Call) { c.Give(define.Pair(eigenGeneral("linalg.eig", c.Tensor(0), true))...) }).With(ops.Def{Grad: define.Concrete(eigGrad), Tags: ops.AsWritten}).ByColumns(1),
+	define.Giving("linalg_eigvals", func(c define.Call) *tensor.Tensor {
+		values, _ := eigenGeneral("linalg.eigvals", c.Tensor(0), false)
 		return values
 	}),
 }

@@ -1,10 +1,12 @@
-package aten
+package linalg
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -13,8 +15,8 @@ import (
 func einsum(equation string, ts []*tensor.Tensor) *tensor.Tensor {
 	left, right, explicit := strings.Cut(strings.ReplaceAll(equation, " ", ""), "->")
 	terms := strings.Split(left, ",")
-	check(len(ts) > 0, "einsum(): must provide at least one operand")
-	check(len(terms) == len(ts), "einsum(): %s operands were provided than specified in the equation", map[bool]string{true: "fewer", false: "more"}[len(terms) > len(ts)])
+	source.Check(len(ts) > 0, "einsum(): must provide at least one operand")
+	source.Check(len(terms) == len(ts), "einsum(): %s operands were provided than specified in the equation", map[bool]string{true: "fewer", false: "more"}[len(terms) > len(ts)])
 	ellipsis := 0
 	for i, term := range terms {
 		if strings.Contains(term, "...") {
@@ -33,7 +35,7 @@ func einsum(equation string, ts []*tensor.Tensor) *tensor.Tensor {
 	if explicit {
 		result = einsumLabels(right, -1, ellipsis, -1)
 		for _, l := range result {
-			check(counts[l] > 0, "einsum(): output subscript %c does not appear in the equation for any input operand", rune(l))
+			source.Check(counts[l] > 0, "einsum(): output subscript %c does not appear in the equation for any input operand", rune(l))
 		}
 	} else {
 		result = implicitResult(counts, ellipsis)
@@ -67,7 +69,7 @@ func einsumLabels(term string, dims, ellipsis, operand int) []int {
 	for i := 0; i < len(term); i++ {
 		switch ch := term[i]; {
 		case ch == '.':
-			check(strings.HasPrefix(term[i:], "..."), "einsum(): found '.' for operand %d that is not part of any ellipsis", operand)
+			source.Check(strings.HasPrefix(term[i:], "..."), "einsum(): found '.' for operand %d that is not part of any ellipsis", operand)
 			n := ellipsis
 			if dims >= 0 {
 				n = dims - (len(term) - 3)
@@ -79,10 +81,10 @@ func einsumLabels(term string, dims, ellipsis, operand int) []int {
 		case ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z':
 			labels = append(labels, int(ch))
 		default:
-			raise(source.RuntimeError, "einsum(): invalid subscript given at index %d in the equation string, subscripts must be in [a-zA-Z]", i)
+			source.Raise(source.RuntimeError, "einsum(): invalid subscript given at index %d in the equation string, subscripts must be in [a-zA-Z]", i)
 		}
 	}
-	check(dims < 0 || len(labels) == dims, "einsum(): the number of subscripts in the equation (%d) does not match the number of dimensions (%d) for operand %d and no ellipsis was given", len(labels), dims, operand)
+	source.Check(dims < 0 || len(labels) == dims, "einsum(): the number of subscripts in the equation (%d) does not match the number of dimensions (%d) for operand %d and no ellipsis was given", len(labels), dims, operand)
 	return labels
 }
 
@@ -107,9 +109,9 @@ func takeDiagonals(t *tensor.Tensor, labels []int) (*tensor.Tensor, []int) {
 			if labels[i] != labels[j] {
 				continue
 			}
-			check(t.Size(i) == t.Size(j), "einsum(): subscript %c is repeated for operand but the sizes don't match, %d != %d", rune(labels[i]), t.Size(i), t.Size(j))
+			source.Check(t.Size(i) == t.Size(j), "einsum(): subscript %c is repeated for operand but the sizes don't match, %d != %d", rune(labels[i]), t.Size(i), t.Size(j))
 			l := labels[i]
-			t = must(t.Diagonal(0, i, j))
+			t = source.Must(t.Diagonal(0, i, j))
 			labels = append(slices.Delete(slices.Delete(labels, j, j+1), i, i+1), l)
 			i = -1
 			break
@@ -127,7 +129,7 @@ func contractPair(a *tensor.Tensor, la []int, b *tensor.Tensor, lb []int, needed
 	}
 	for i, l := range lb {
 		n, both := sizes[l]
-		check(!both || n == b.Size(i) || n == 1 || b.Size(i) == 1, "einsum(): subscript %s has size %d for operand 1 which does not broadcast with previously seen size %d", labelText(l), b.Size(i), n)
+		source.Check(!both || n == b.Size(i) || n == 1 || b.Size(i) == 1, "einsum(): subscript %s has size %d for operand 1 which does not broadcast with previously seen size %d", labelText(l), b.Size(i), n)
 		sizes[l] = max(n, b.Size(i))
 	}
 	for _, l := range la {
@@ -148,8 +150,8 @@ func contractPair(a *tensor.Tensor, la []int, b *tensor.Tensor, lb []int, needed
 	givenA, givenB := a, b
 	a, la = sumOut(a, la, slices.Concat(batch, onlyA, summed))
 	b, lb = sumOut(b, lb, slices.Concat(batch, onlyB, summed))
-	defer forgetMade(givenA, a)
-	defer forgetMade(givenB, b)
+	defer define.ForgetMade(givenA, a)
+	defer define.ForgetMade(givenB, b)
 	size := func(labels []int) int {
 		n := 1
 		for _, l := range labels {
@@ -166,14 +168,14 @@ func contractPair(a *tensor.Tensor, la []int, b *tensor.Tensor, lb []int, needed
 	}
 	left, right := slices.Concat(batch, onlyA, summed), slices.Concat(batch, summed, onlyB)
 	inOrderA, inOrderB := order(a, la, left), order(b, lb, right)
-	defer forgetMade(a, inOrderA)
-	defer forgetMade(b, inOrderB)
+	defer define.ForgetMade(a, inOrderA)
+	defer define.ForgetMade(b, inOrderB)
 	x := asMatrices(inOrderA, shape(left), size(batch), size(onlyA), size(summed))
 	defer x.Release()
 	y := asMatrices(inOrderB, shape(right), size(batch), size(summed), size(onlyB))
 	defer y.Release()
 	labels := slices.Concat(batch, onlyA, onlyB)
-	return shownAs(bmm(x, y), shape(labels)...), labels
+	return define.ShownAs(Bmm(x, y), shape(labels)...), labels
 }
 
 func labelText(l int) string {
@@ -196,7 +198,7 @@ func sumOut(t *tensor.Tensor, labels, keep []int) (*tensor.Tensor, []int) {
 	if len(dims) == 0 {
 		return t, labels
 	}
-	return sum(t, dims, false, t.DType()), rest
+	return reduce.Sum(t, dims, false, t.DType()), rest
 }
 
 // order permutes the dimensions of t to the order of labels.
@@ -205,7 +207,7 @@ func order(t *tensor.Tensor, have, want []int) *tensor.Tensor {
 	for i, l := range want {
 		dims[i] = slices.Index(have, l)
 	}
-	return must(t.Permute(dims...))
+	return source.Must(t.Permute(dims...))
 }
 
 func arrangeLabels(t *tensor.Tensor, have, want []int) *tensor.Tensor {

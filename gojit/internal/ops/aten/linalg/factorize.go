@@ -1,4 +1,4 @@
-package aten
+package linalg
 
 import (
 	"math"
@@ -7,6 +7,9 @@ import (
 	"strconv"
 
 	"github.com/torchjit/torchjit/gojit/internal/linalg/lapack"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -36,23 +39,23 @@ func onFactored(d tensor.DType, f32, f64, c64, c128 func()) {
 
 // factorable fails on what is not a batch of matrices of a type that factorizations are defined for.
 func factorable(name string, a *tensor.Tensor) {
-	check(a.Dim() >= 2, "%s: The input tensor A must have at least 2 dimensions.", name)
-	check(a.DType().IsFloating() || a.DType().IsComplex(), "%s: Expected a floating point or complex tensor as input. Got %s", name, a.DType().CppName())
-	check(a.DType() != tensor.Float16 && a.DType() != tensor.BFloat16 && a.DType() != tensor.Complex32, "%s: Low precision dtypes not supported. Got %s", name, a.DType().CppName())
+	source.Check(a.Dim() >= 2, "%s: The input tensor A must have at least 2 dimensions.", name)
+	source.Check(a.DType().IsFloating() || a.DType().IsComplex(), "%s: Expected a floating point or complex tensor as input. Got %s", name, a.DType().CppName())
+	source.Check(a.DType() != tensor.Float16 && a.DType() != tensor.BFloat16 && a.DType() != tensor.Complex32, "%s: Low precision dtypes not supported. Got %s", name, a.DType().CppName())
 }
 
 // squareMatrices is factorable for square matrices, whose size and number it returns.
 func squareMatrices(name string, a *tensor.Tensor) (n, count int) {
-	check(a.Dim() >= 2, "%s: The input tensor A must have at least 2 dimensions.", name)
+	source.Check(a.Dim() >= 2, "%s: The input tensor A must have at least 2 dimensions.", name)
 	n = a.Size(a.Dim() - 1)
-	check(a.Size(a.Dim()-2) == n, "%s: A must be batches of square matrices, but they are %d by %d matrices", name, a.Size(a.Dim()-2), n)
+	source.Check(a.Size(a.Dim()-2) == n, "%s: A must be batches of square matrices, but they are %d by %d matrices", name, a.Size(a.Dim()-2), n)
 	factorable(name, a)
-	return n, numelOf(a.Shape()[:a.Dim()-2])
+	return n, define.NumelOf(a.Shape()[:a.Dim()-2])
 }
 
 // eachMatrix calls f for all matrices of a batch, several at once where that is worth it; work is for one.
 func eachMatrix(count, work int, f func(m int)) {
-	tensor.Parallel(count, 1+rowGrain/max(work, 1), func(lo, hi int) {
+	tensor.Parallel(count, 1+define.RowGrain/max(work, 1), func(lo, hi int) {
 		for m := lo; m < hi; m++ {
 			f(m)
 		}
@@ -61,9 +64,9 @@ func eachMatrix(count, work int, f func(m int)) {
 
 // writable returns a contiguous copy of a tensor that nobody else has.
 func writable(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
-	out := to(t, d)
+	out := elementwise.To(t, d)
 	if out == t || !out.IsContiguous() {
-		return must(out.Clone(tensor.ContiguousFormat))
+		return source.Must(out.Clone(tensor.ContiguousFormat))
 	}
 	return out
 }
@@ -82,7 +85,7 @@ func factorizeLU(name string, a *tensor.Tensor) *luFactors {
 	factorable(name, a)
 	rows, columns := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
 	f := &luFactors{packed: writable(a, a.DType()), shape: a.Shape()[:a.Dim()-2], rows: rows, columns: columns}
-	count := numelOf(f.shape)
+	count := define.NumelOf(f.shape)
 	f.swaps, f.info = make([]int32, count*min(rows, columns)), make([]int32, count)
 	onFactored(a.DType(), func() { eliminate[float32](f) }, func() { eliminate[float64](f) }, func() { eliminate[complex64](f) }, func() { eliminate[complex128](f) })
 	return f
@@ -97,11 +100,11 @@ func eliminate[T factored](f *luFactors) {
 }
 
 // infos returns a tensor that says of each matrix where its factor is singular.
-func (f *luFactors) infos() *tensor.Tensor { return must(tensor.FromSlice(f.info, f.shape...)) }
+func (f *luFactors) infos() *tensor.Tensor { return source.Must(tensor.FromSlice(f.info, f.shape...)) }
 
 // pivots returns the exchanges as a tensor.
 func (f *luFactors) pivots() *tensor.Tensor {
-	return must(tensor.FromSlice(f.swaps, append(slices.Clone(f.shape), min(f.rows, f.columns))...))
+	return source.Must(tensor.FromSlice(f.swaps, append(slices.Clone(f.shape), min(f.rows, f.columns))...))
 }
 
 // firstFailure returns the first matrix whose info is not zero, and that; or zero.
@@ -125,7 +128,7 @@ func batchElement(shape []int, matrix int) string {
 // mustBeRegular fails where a factor is singular.
 func (f *luFactors) mustBeRegular(name string) {
 	if i, at := firstFailure(f.info); at != 0 {
-		raise(source.RuntimeError, "%s: %sU[%d,%d] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)", name, batchElement(f.shape, i), at, at)
+		source.Raise(source.RuntimeError, "%s: %sU[%d,%d] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)", name, batchElement(f.shape, i), at, at)
 	}
 }
 
@@ -133,7 +136,7 @@ func (f *luFactors) mustBeRegular(name string) {
 func (f *luFactors) parts() (p, l, u *tensor.Tensor) {
 	d, k := f.packed.DType(), min(f.rows, f.columns)
 	shaped := func(rows, columns int) *tensor.Tensor {
-		return zeros(append(slices.Clone(f.shape), rows, columns), d)
+		return define.Zeros(append(slices.Clone(f.shape), rows, columns), d)
 	}
 	p, l, u = shaped(f.rows, f.rows), shaped(f.rows, k), shaped(k, f.columns)
 	onFactored(d, func() { separate[float32](f, p, l, u) }, func() { separate[float64](f, p, l, u) }, func() { separate[complex64](f, p, l, u) }, func() { separate[complex128](f, p, l, u) })
@@ -192,7 +195,7 @@ func solveFactored[T factored](f *luFactors, b *tensor.Tensor) {
 func determinants(name string, a *tensor.Tensor) (signs []complex128, logs []float64) {
 	n, count := squareMatrices(name, a)
 	f := factorizeLU(name, a)
-	data := tensor.Data[complex128](to(contiguous(must(f.packed.Diagonal(0, -2, -1))), tensor.Complex128))
+	data := tensor.Data[complex128](elementwise.To(elementwise.Contiguous(source.Must(f.packed.Diagonal(0, -2, -1))), tensor.Complex128))
 	for m := range count {
 		sign, log := complex(1, 0), 0.0
 		if f.oddExchanges(m) {
@@ -214,7 +217,7 @@ func determinants(name string, a *tensor.Tensor) (signs []complex128, logs []flo
 func determinant(name string, a *tensor.Tensor) *tensor.Tensor {
 	squareMatrices(name, a)
 	f := factorizeLU(name, a)
-	out := empty(a.Shape()[:a.Dim()-2], a.DType())
+	out := define.Empty(a.Shape()[:a.Dim()-2], a.DType())
 	onFactored(a.DType(), func() { diagonalProducts[float32](f, out) }, func() { diagonalProducts[float64](f, out) }, func() { diagonalProducts[complex64](f, out) }, func() { diagonalProducts[complex128](f, out) })
 	return out
 }
@@ -236,17 +239,17 @@ func diagonalProducts[T factored](f *luFactors, out *tensor.Tensor) {
 // solveBatch solves a x = b for batches of matrices b, n by columns each. info tells of each matrix where it is singular.
 func solveBatch(name string, a, b *tensor.Tensor) (x *tensor.Tensor, info []int32) {
 	atLeastMatrices(name, a, b)
-	lead := must(tensor.Broadcast(a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]))
+	lead := source.Must(tensor.Broadcast(a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]))
 	n, columns := a.Size(a.Dim()-1), b.Size(b.Dim()-1)
-	check(b.Size(b.Dim()-2) == n, "%s: Incompatible shapes of A and B for the equation AX = B (%dx%d and %dx%d)", name, a.Size(a.Dim()-2), n, b.Size(b.Dim()-2), columns)
-	a = must(a.Expand(append(slices.Clone(lead), a.Size(a.Dim()-2), n)...))
+	source.Check(b.Size(b.Dim()-2) == n, "%s: Incompatible shapes of A and B for the equation AX = B (%dx%d and %dx%d)", name, a.Size(a.Dim()-2), n, b.Size(b.Dim()-2), columns)
+	a = source.Must(a.Expand(append(slices.Clone(lead), a.Size(a.Dim()-2), n)...))
 	squareMatrices(name, a)
 	d := tensor.Promote(a.DType(), b.DType())
-	given := to(a, d)
-	defer forgetMade(a, given)
+	given := elementwise.To(a, d)
+	defer define.ForgetMade(a, given)
 	f := factorizeLU(name, given)
 	defer f.packed.Release()
-	x = writable(must(b.Expand(append(slices.Clone(lead), n, columns)...)), d)
+	x = writable(source.Must(b.Expand(append(slices.Clone(lead), n, columns)...)), d)
 	f.solveIn(x)
 	return x, f.info
 }
@@ -258,15 +261,15 @@ func mustSolve(name string, shape []int, info []int32) {
 		return
 	}
 	if name == "linalg.inv" || name == "linalg.inv_ex" {
-		raise(linalgError, "%s: %sThe diagonal element %d is zero, the inversion could not be completed because the input matrix is singular.", name, batchElement(shape, matrix), at)
+		source.Raise(linalgError, "%s: %sThe diagonal element %d is zero, the inversion could not be completed because the input matrix is singular.", name, batchElement(shape, matrix), at)
 	}
-	raise(linalgError, "torch.%s: %sThe solver failed because the input matrix is singular.", name, batchElement(shape, matrix))
+	source.Raise(linalgError, "torch.%s: %sThe solver failed because the input matrix is singular.", name, batchElement(shape, matrix))
 }
 
 // inverseOf inverts square matrices and tells where they are singular.
 func inverseOf(name string, a *tensor.Tensor) (*tensor.Tensor, []int32) {
 	n, _ := squareMatrices(name, a)
-	one := eye(n, n, makeLike{dtype: a.DType()})
+	one := views.Eye(n, n, views.MakeLike{Dtype: a.DType()})
 	defer one.Release()
 	return solveBatch(name, a, one)
 }
@@ -289,13 +292,13 @@ func solveAs(name string, a, b *tensor.Tensor, left bool) (*tensor.Tensor, []int
 	atLeastMatrices(name, a)
 	vector := b.Dim() == 1 || b.Dim() == a.Dim()-1 && tensor.SameShape(b.Shape(), a.Shape()[:a.Dim()-1])
 	if vector {
-		check(left, "linalg.solve: Vector broadcasting of the right hand side is not supported for left=False. In this case linalg.solve is equivalent to B / A.squeeze(-1)")
-		x, info := solveBatch(name, a, must(b.Unsqueeze(-1)))
-		return must(x.SqueezeDim(-1)), info
+		source.Check(left, "linalg.solve: Vector broadcasting of the right hand side is not supported for left=False. In this case linalg.solve is equivalent to B / A.squeeze(-1)")
+		x, info := solveBatch(name, a, source.Must(b.Unsqueeze(-1)))
+		return source.Must(x.SqueezeDim(-1)), info
 	}
 	if !left {
-		x, info := solveBatch(name, must(a.MatrixTranspose()), must(b.MatrixTranspose()))
-		return must(x.MatrixTranspose()), info
+		x, info := solveBatch(name, source.Must(a.MatrixTranspose()), source.Must(b.MatrixTranspose()))
+		return source.Must(x.MatrixTranspose()), info
 	}
 	return solveBatch(name, a, b)
 }
@@ -305,12 +308,12 @@ func solveAs(name string, a, b *tensor.Tensor, left bool) (*tensor.Tensor, []int
 func choleskyOf(name string, a *tensor.Tensor, upper bool) (*tensor.Tensor, []int32) {
 	n, count := squareMatrices(name, a)
 	if upper {
-		a = conjugate(must(a.MatrixTranspose()))
+		a = elementwise.Conjugate(source.Must(a.MatrixTranspose()))
 	}
 	out, info := writable(a, a.DType()), make([]int32, count)
 	onFactored(a.DType(), func() { choleskyEach[float32](out, n, info) }, func() { choleskyEach[float64](out, n, info) }, func() { choleskyEach[complex64](out, n, info) }, func() { choleskyEach[complex128](out, n, info) })
 	if upper {
-		out = contiguous(conjugate(must(out.MatrixTranspose())))
+		out = elementwise.Contiguous(elementwise.Conjugate(source.Must(out.MatrixTranspose())))
 	}
 	return out, info
 }
@@ -335,24 +338,24 @@ func cholesky(name string, a *tensor.Tensor, upper bool) *tensor.Tensor {
 
 func mustBePositive(name string, shape []int, info []int32) {
 	if matrix, at := firstFailure(info); at != 0 {
-		raise(linalgError, "%s: %sThe factorization could not be completed because the input is not positive-definite (the leading minor of order %d is not positive-definite).", name, batchElement(shape, matrix), at)
+		source.Raise(linalgError, "%s: %sThe factorization could not be completed because the input is not positive-definite (the leading minor of order %d is not positive-definite).", name, batchElement(shape, matrix), at)
 	}
 }
 
 // solveTriangular solves with triangular matrices, of which only that triangle is read.
 func solveTriangular(a, b *tensor.Tensor, upper, left, unit bool) *tensor.Tensor {
 	if !left {
-		return must(solveTriangular(must(a.MatrixTranspose()), must(b.MatrixTranspose()), !upper, true, unit).MatrixTranspose())
+		return source.Must(solveTriangular(source.Must(a.MatrixTranspose()), source.Must(b.MatrixTranspose()), !upper, true, unit).MatrixTranspose())
 	}
 	const name = "linalg.solve_triangular"
 	atLeastMatrices(name, a, b)
-	lead := must(tensor.Broadcast(a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]))
+	lead := source.Must(tensor.Broadcast(a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]))
 	n, columns := a.Size(a.Dim()-1), b.Size(b.Dim()-1)
-	check(b.Size(b.Dim()-2) == n, "%s: Incompatible shapes of A and B for the equation AX = B (%dx%d and %dx%d)", name, a.Size(a.Dim()-2), n, b.Size(b.Dim()-2), columns)
+	source.Check(b.Size(b.Dim()-2) == n, "%s: Incompatible shapes of A and B for the equation AX = B (%dx%d and %dx%d)", name, a.Size(a.Dim()-2), n, b.Size(b.Dim()-2), columns)
 	squareMatrices(name, a)
 	d := tensor.Promote(a.DType(), b.DType())
-	wide := contiguous(to(must(a.Expand(append(slices.Clone(lead), n, n)...)), d))
-	x := writable(must(b.Expand(append(slices.Clone(lead), n, columns)...)), d)
+	wide := elementwise.Contiguous(elementwise.To(source.Must(a.Expand(append(slices.Clone(lead), n, n)...)), d))
+	x := writable(source.Must(b.Expand(append(slices.Clone(lead), n, columns)...)), d)
 	t := lapack.Triangle{Upper: upper, Unit: unit}
 	onFactored(d, func() { solveTriangles[float32](t, wide, x) }, func() { solveTriangles[float64](t, wide, x) }, func() { solveTriangles[complex64](t, wide, x) }, func() { solveTriangles[complex128](t, wide, x) })
 	return x
@@ -361,7 +364,7 @@ func solveTriangular(a, b *tensor.Tensor, upper, left, unit bool) *tensor.Tensor
 func solveTriangles[T factored](t lapack.Triangle, a, b *tensor.Tensor) {
 	n, columns := a.Size(a.Dim()-1), b.Size(b.Dim()-1)
 	data, rhs := tensor.Data[T](a), tensor.Data[T](b)
-	eachMatrix(numelOf(b.Shape()[:b.Dim()-2]), n*n*columns, func(m int) {
+	eachMatrix(define.NumelOf(b.Shape()[:b.Dim()-2]), n*n*columns, func(m int) {
 		lapack.Solve(t, n, data[m*n*n:][:n*n], n, rhs[m*n*columns:][:n*columns], columns, columns)
 	})
 }

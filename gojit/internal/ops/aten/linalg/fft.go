@@ -1,14 +1,18 @@
-package aten
+package linalg
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/value"
 	"math"
 	"slices"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/linalg/fft"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -25,7 +29,7 @@ func (f spectral) scale(n int) float64 {
 	case (f.norm == "backward" || f.norm == "") && f.backwards, f.norm == "forward" && !f.backwards:
 		return 1 / float64(n)
 	}
-	check(f.norm == "" || f.norm == "backward" || f.norm == "forward", "Invalid normalization mode: \"%s\"", f.norm)
+	source.Check(f.norm == "" || f.norm == "backward" || f.norm == "forward", "Invalid normalization mode: \"%s\"", f.norm)
 	return 1
 }
 
@@ -48,23 +52,23 @@ func (f spectral) halfAlong(t *tensor.Tensor, dim, n int) *tensor.Tensor {
 
 // rows transforms a dimension, of which the first keep of n results are kept. half: it holds half a spectrum.
 func (f spectral) rows(t *tensor.Tensor, dim, n, keep int, d tensor.DType, half bool) *tensor.Tensor {
-	check(n > 0, "Invalid number of data points (%d) specified", n)
-	from := contiguous(must(t.Transpose(dim, -1)))
+	source.Check(n > 0, "Invalid number of data points (%d) specified", n)
+	from := elementwise.Contiguous(source.Must(t.Transpose(dim, -1)))
 	shape := slices.Clone(from.Shape())
 	shape[len(shape)-1] = keep
-	out := empty(shape, d)
+	out := define.Empty(shape, d)
 	switch d.ToReal() {
 	case tensor.Float32:
 		transformRows[float32](f, from, out, n, half)
 	default:
 		transformRows[float64](f, from, out, n, half)
 	}
-	return must(out.Transpose(dim, -1))
+	return source.Must(out.Transpose(dim, -1))
 }
 
 func transformRows[T fft.Float](f spectral, from, out *tensor.Tensor, n int, half bool) {
 	last := out.Dim() - 1
-	r := fft.Rows[T]{Count: numelOf(out.Shape()[:last]), In: partsOf[T](from), Out: partsOf[T](out), Keep: out.Size(last), Half: half, Real: !from.DType().IsComplex(), RealParts: !out.DType().IsComplex()}
+	r := fft.Rows[T]{Count: define.NumelOf(out.Shape()[:last]), In: partsOf[T](from), Out: partsOf[T](out), Keep: out.Size(last), Half: half, Real: !from.DType().IsComplex(), RealParts: !out.DType().IsComplex()}
 	scale := f.scale(n)
 	if r.Count == 0 {
 		return // a plan of any length costs memory
@@ -92,7 +96,7 @@ func partsOf[T fft.Float](t *tensor.Tensor) []T {
 
 // spectrumTypes returns the type that a transform of a tensor has and the one that it is computed in.
 func spectrumTypes(t *tensor.Tensor) (result, work tensor.DType) {
-	result = floatOrDefault(t.DType()).ToComplex()
+	result = reduce.FloatOrDefault(t.DType()).ToComplex()
 	work = result
 	if work != tensor.Complex128 {
 		work = tensor.Complex64
@@ -103,7 +107,7 @@ func spectrumTypes(t *tensor.Tensor) (result, work tensor.DType) {
 // asComplex gives a tensor in the complex type that transforms of it are computed in, and the type that they have.
 func asComplex(t *tensor.Tensor) (*tensor.Tensor, tensor.DType) {
 	result, work := spectrumTypes(t)
-	return to(t, work), result
+	return elementwise.To(t, work), result
 }
 
 // asNumbers is asComplex for transforms of complex numbers and of real ones, which stay real.
@@ -117,75 +121,75 @@ func asNumbers(t *tensor.Tensor) (*tensor.Tensor, tensor.DType) {
 // asReal is asComplex for transforms of real numbers.
 func asReal(t *tensor.Tensor) (*tensor.Tensor, tensor.DType) {
 	result, work := spectrumTypes(t)
-	return to(t, work.ToReal()), result
+	return elementwise.To(t, work.ToReal()), result
 }
 
 // transformedDim returns the dimension to transform. It fails on tensors without dimensions.
 func transformedDim(t *tensor.Tensor, dim int) int {
 	if t.Dim() == 0 {
-		raise(source.IndexError, "Dimension specified as %d but tensor has no dimensions", dim)
+		source.Raise(source.IndexError, "Dimension specified as %d but tensor has no dimensions", dim)
 	}
-	return wrapDim(dim, t)
+	return define.WrapDim(dim, t)
 }
 
 // resizeDim cuts a dimension or pads it with zeros.
 func resizeDim(t *tensor.Tensor, dim, n int) *tensor.Tensor {
-	check(n >= 1, "Invalid number of data points (%d) specified", n)
+	source.Check(n >= 1, "Invalid number of data points (%d) specified", n)
 	size := t.Size(dim)
 	switch {
 	case n < size:
-		return must(t.Slice(dim, 0, n, 1))
+		return source.Must(t.Slice(dim, 0, n, 1))
 	case n > size:
 		amounts := make([]int, 2*(t.Dim()-dim))
 		amounts[len(amounts)-1] = n - size
-		return constantPad(t, amounts, tensor.Int(0))
+		return views.ConstantPad(t, amounts, tensor.Int(0))
 	}
 	return t
 }
 
-func fftOne(backwards bool) func(c call) *tensor.Tensor {
-	return func(c call) *tensor.Tensor {
-		t, result := asNumbers(c.tensor(0))
-		dim := transformedDim(t, c.int(2))
-		t = resizeDim(t, dim, c.intOr(1, t.Size(dim)))
-		return to(spectral{backwards, c.strOr(3, "")}.along(t, dim), result)
+func fftOne(backwards bool) func(c define.Call) *tensor.Tensor {
+	return func(c define.Call) *tensor.Tensor {
+		t, result := asNumbers(c.Tensor(0))
+		dim := transformedDim(t, c.Int(2))
+		t = resizeDim(t, dim, c.IntOr(1, t.Size(dim)))
+		return elementwise.To(spectral{backwards, c.StrOr(3, "")}.along(t, dim), result)
 	}
 }
 
 // realFFT transforms real numbers; the Hermitian form goes backwards.
-func realFFT(hermitian bool) func(c call) *tensor.Tensor {
-	return func(c call) *tensor.Tensor {
+func realFFT(hermitian bool) func(c define.Call) *tensor.Tensor {
+	return func(c define.Call) *tensor.Tensor {
 		name := "rfft"
 		if hermitian {
 			name = "ihfft"
 		}
-		check(!c.tensor(0).DType().IsComplex(), "%s expects a real input tensor, but got %s", name, c.tensor(0).DType().CppName())
-		t, result := asReal(c.tensor(0))
-		dim := transformedDim(t, c.int(2))
-		t = resizeDim(t, dim, c.intOr(1, t.Size(dim)))
-		return to(spectral{hermitian, c.strOr(3, "")}.realAlong(t, dim), result)
+		source.Check(!c.Tensor(0).DType().IsComplex(), "%s expects a real input tensor, but got %s", name, c.Tensor(0).DType().CppName())
+		t, result := asReal(c.Tensor(0))
+		dim := transformedDim(t, c.Int(2))
+		t = resizeDim(t, dim, c.IntOr(1, t.Size(dim)))
+		return elementwise.To(spectral{hermitian, c.StrOr(3, "")}.realAlong(t, dim), result)
 	}
 }
 
 // inverseRealFFT gives real numbers from half a spectrum; the Hermitian form goes forwards.
-func inverseRealFFT(hermitian bool) func(c call) *tensor.Tensor {
-	return func(c call) *tensor.Tensor {
-		t, result := asComplex(c.tensor(0))
-		dim := transformedDim(t, c.int(2))
-		n := c.intOr(1, 2*(t.Size(dim)-1))
-		check(n >= 1, "Invalid number of data points (%d) specified", n)
-		return to(spectral{!hermitian, c.strOr(3, "")}.halfAlong(t, dim, n), result.ToReal())
+func inverseRealFFT(hermitian bool) func(c define.Call) *tensor.Tensor {
+	return func(c define.Call) *tensor.Tensor {
+		t, result := asComplex(c.Tensor(0))
+		dim := transformedDim(t, c.Int(2))
+		n := c.IntOr(1, 2*(t.Size(dim)-1))
+		source.Check(n >= 1, "Invalid number of data points (%d) specified", n)
+		return elementwise.To(spectral{!hermitian, c.StrOr(3, "")}.halfAlong(t, dim, n), result.ToReal())
 	}
 }
 
 // manyDims returns the dimensions of an n-dimensional transform and their sizes, -1 for unchanged.
-func manyDims(c call, t *tensor.Tensor) (dims, sizes []int) {
-	sizes = c.ints(1)
+func manyDims(c define.Call, t *tensor.Tensor) (dims, sizes []int) {
+	sizes = c.Ints(1)
 	switch {
-	case !c.isNone(2):
-		dims = c.ints(2)
+	case !c.IsNone(2):
+		dims = c.Ints(2)
 	case sizes != nil:
-		check(len(sizes) <= t.Dim(), "Got shape with %d values but input tensor only has %d dimensions.", len(sizes), t.Dim())
+		source.Check(len(sizes) <= t.Dim(), "Got shape with %d values but input tensor only has %d dimensions.", len(sizes), t.Dim())
 		for i := range sizes {
 			dims = append(dims, t.Dim()-len(sizes)+i)
 		}
@@ -200,30 +204,30 @@ func manyDims(c call, t *tensor.Tensor) (dims, sizes []int) {
 	if sizes == nil {
 		sizes = slices.Repeat([]int{-1}, len(dims))
 	}
-	check(len(sizes) == len(dims), "When given, dim and shape arguments must have the same length")
+	source.Check(len(sizes) == len(dims), "When given, dim and shape arguments must have the same length")
 	return dims, sizes
 }
 
-func fftMany(backwards bool) func(c call) *tensor.Tensor {
-	return func(c call) *tensor.Tensor {
-		t, result := asNumbers(c.tensor(0))
+func fftMany(backwards bool) func(c define.Call) *tensor.Tensor {
+	return func(c define.Call) *tensor.Tensor {
+		t, result := asNumbers(c.Tensor(0))
 		dims, sizes := manyDims(c, t)
 		for i, d := range dims {
 			if sizes[i] >= 0 {
 				t = resizeDim(t, d, sizes[i])
 			}
-			t = spectral{backwards, c.strOr(3, "")}.along(t, d)
+			t = spectral{backwards, c.StrOr(3, "")}.along(t, d)
 		}
-		return contiguous(to(t, result))
+		return elementwise.Contiguous(elementwise.To(t, result))
 	}
 }
 
-func realFFTMany(c call) *tensor.Tensor {
-	check(!c.tensor(0).DType().IsComplex(), "rfftn expects a real-valued input tensor, but got %s", c.tensor(0).DType().CppName())
-	t, result := asReal(c.tensor(0))
+func realFFTMany(c define.Call) *tensor.Tensor {
+	source.Check(!c.Tensor(0).DType().IsComplex(), "rfftn expects a real-valued input tensor, but got %s", c.Tensor(0).DType().CppName())
+	t, result := asReal(c.Tensor(0))
 	dims, sizes := manyDims(c, t)
-	check(len(dims) > 0, "rfftn must transform at least one axis")
-	f := spectral{false, c.strOr(3, "")}
+	source.Check(len(dims) > 0, "rfftn must transform at least one axis")
+	f := spectral{false, c.StrOr(3, "")}
 	for i := len(dims) - 1; i >= 0; i-- {
 		if sizes[i] >= 0 {
 			t = resizeDim(t, dims[i], sizes[i])
@@ -234,14 +238,14 @@ func realFFTMany(c call) *tensor.Tensor {
 			t = f.along(t, dims[i])
 		}
 	}
-	return to(contiguous(t), result)
+	return elementwise.To(elementwise.Contiguous(t), result)
 }
 
-func inverseRealFFTMany(c call) *tensor.Tensor {
-	t, result := asComplex(c.tensor(0))
+func inverseRealFFTMany(c define.Call) *tensor.Tensor {
+	t, result := asComplex(c.Tensor(0))
 	dims, sizes := manyDims(c, t)
-	check(len(dims) > 0, "irfftn must transform at least one axis")
-	f := spectral{true, c.strOr(3, "")}
+	source.Check(len(dims) > 0, "irfftn must transform at least one axis")
+	f := spectral{true, c.StrOr(3, "")}
 	last := len(dims) - 1
 	for i, d := range dims[:last] {
 		if sizes[i] >= 0 {
@@ -253,23 +257,23 @@ func inverseRealFFTMany(c call) *tensor.Tensor {
 	if n < 0 {
 		n = 2 * (t.Size(dims[last]) - 1)
 	}
-	check(n >= 1, "Invalid number of data points (%d) specified", n)
-	return to(contiguous(f.halfAlong(t, dims[last], n)), result.ToReal())
+	source.Check(n >= 1, "Invalid number of data points (%d) specified", n)
+	return elementwise.To(elementwise.Contiguous(f.halfAlong(t, dims[last], n)), result.ToReal())
 }
 
 // shiftSpectrum moves the zero frequency to, or from, the middle.
-func shiftSpectrum(back bool) func(c call) *tensor.Tensor {
-	return func(c call) *tensor.Tensor {
-		t := c.tensor(0)
-		dims := c.ints(1)
-		if c.isNone(1) {
+func shiftSpectrum(back bool) func(c define.Call) *tensor.Tensor {
+	return func(c define.Call) *tensor.Tensor {
+		t := c.Tensor(0)
+		dims := c.Ints(1)
+		if c.IsNone(1) {
 			for d := range t.Dim() {
 				dims = append(dims, d)
 			}
 		}
 		shifts := make([]int, len(dims))
 		for i, d := range dims {
-			n := t.Size(wrapDim(d, t))
+			n := t.Size(define.WrapDim(d, t))
 			shifts[i] = n / 2
 			if back {
 				shifts[i] = (n + 1) / 2
@@ -278,17 +282,17 @@ func shiftSpectrum(back bool) func(c call) *tensor.Tensor {
 		if len(dims) == 0 {
 			return t
 		}
-		return roll(t, shifts, dims)
+		return views.Roll(t, shifts, dims)
 	}
 }
 
-func frequencies(c call, o makeLike, half bool) *tensor.Tensor {
-	n, d := c.int(0), c.float(1)
+func frequencies(c define.Call, o views.MakeLike, half bool) *tensor.Tensor {
+	n, d := c.Int(0), c.Float(1)
 	count := n
 	if half {
 		count = n/2 + 1
 	}
-	t := empty([]int{count}, tensor.Float64)
+	t := define.Empty([]int{count}, tensor.Float64)
 	for i := range count {
 		k := i
 		if !half && i >= (n+1)/2 {
@@ -296,93 +300,93 @@ func frequencies(c call, o makeLike, half bool) *tensor.Tensor {
 		}
 		tensor.Data[float64](t)[i] = float64(k) / (float64(n) * d)
 	}
-	return to(t, o.dtype)
+	return elementwise.To(t, o.Dtype)
 }
 
 // shortTime transforms windows of a signal.
-func shortTime(c call, centerAt, normalizedAt int) *tensor.Tensor {
-	x, n := c.tensor(0), c.int(1)
-	if !x.DType().IsComplex() && c.args[normalizedAt+2].IsNone() {
-		warnOnce("stft will soon require the return_complex parameter be given for real inputs, and will further require that return_complex=True in a future PyTorch release.")
+func shortTime(c define.Call, centerAt, normalizedAt int) *tensor.Tensor {
+	x, n := c.Tensor(0), c.Int(1)
+	if !x.DType().IsComplex() && c.Args[normalizedAt+2].IsNone() {
+		define.WarnOnce("stft will soon require the return_complex parameter be given for real inputs, and will further require that return_complex=True in a future PyTorch release.")
 	}
-	hop, width := c.intOr(2, n/4), c.intOr(3, n)
-	check(x.Dim() == 1 || x.Dim() == 2, "stft(%s): expected a 1D or 2D tensor", shapeText(x.Shape()))
+	hop, width := c.IntOr(2, n/4), c.IntOr(3, n)
+	source.Check(x.Dim() == 1 || x.Dim() == 2, "stft(%s): expected a 1D or 2D tensor", define.ShapeText(x.Shape()))
 	batched := x.Dim() == 2
 	if !batched {
-		x = must(x.Unsqueeze(0))
+		x = source.Must(x.Unsqueeze(0))
 	}
-	if centerAt >= 0 && c.bool(centerAt) {
-		x = must(pad(must(x.Unsqueeze(1)), []int{n / 2, n / 2}, c.str(centerAt+1), tensor.Int(0)).Select(1, 0))
+	if centerAt >= 0 && c.Bool(centerAt) {
+		x = source.Must(views.Pad(source.Must(x.Unsqueeze(1)), []int{n / 2, n / 2}, c.Str(centerAt+1), tensor.Int(0)).Select(1, 0))
 	}
-	check(n > 0 && n <= x.Size(1), "stft: expected 0 < n_fft <= %d, but got n_fft=%d", x.Size(1), n)
-	check(hop > 0, "stft: expected hop_length > 0, but got hop_length=%d", hop)
-	check(width > 0 && width <= n, "stft: expected 0 < win_length <= n_fft, but got win_length=%d", width)
-	window := c.optionalTensor(4)
-	check(window == nil || window.Dim() == 1 && window.Size(0) == width, "stft: expected a 1D window tensor of size equal to win_length=%d, but got window with size %s", width, optionalShape(window))
-	frames := must(x.Unfold(1, n, hop))
+	source.Check(n > 0 && n <= x.Size(1), "stft: expected 0 < n_fft <= %d, but got n_fft=%d", x.Size(1), n)
+	source.Check(hop > 0, "stft: expected hop_length > 0, but got hop_length=%d", hop)
+	source.Check(width > 0 && width <= n, "stft: expected 0 < win_length <= n_fft, but got win_length=%d", width)
+	window := c.OptionalTensor(4)
+	source.Check(window == nil || window.Dim() == 1 && window.Size(0) == width, "stft: expected a 1D window tensor of size equal to win_length=%d, but got window with size %s", width, define.OptionalShape(window))
+	frames := source.Must(x.Unfold(1, n, hop))
 	if window != nil || width < n {
 		if window == nil {
-			window = must(tensor.Full([]int{width}, tensor.Int(1), x.DType()))
+			window = source.Must(tensor.Full([]int{width}, tensor.Int(1), x.DType()))
 		}
 		left := (n - width) / 2
-		frames = mul.on(frames, constantPad(window, []int{left, n - width - left}, tensor.Int(0)))
+		frames = elementwise.Mul.On(frames, views.ConstantPad(window, []int{left, n - width - left}, tensor.Int(0)))
 	}
 	norm := "backward"
-	if c.bool(normalizedAt) {
+	if c.Bool(normalizedAt) {
 		norm = "ortho"
 	}
 	f := spectral{false, norm}
 	result, work := spectrumTypes(frames)
 	var out *tensor.Tensor
-	switch half := !c.isNone(normalizedAt+1) && c.bool(normalizedAt+1) || c.isNone(normalizedAt+1) && !x.DType().IsComplex(); {
+	switch half := !c.IsNone(normalizedAt+1) && c.Bool(normalizedAt+1) || c.IsNone(normalizedAt+1) && !x.DType().IsComplex(); {
 	case half && !x.DType().IsComplex():
-		out = f.realAlong(to(frames, work.ToReal()), 2)
+		out = f.realAlong(elementwise.To(frames, work.ToReal()), 2)
 	case half:
-		out = must(f.along(to(frames, work), 2).Slice(2, 0, n/2+1, 1))
+		out = source.Must(f.along(elementwise.To(frames, work), 2).Slice(2, 0, n/2+1, 1))
 	case x.DType().IsComplex():
-		out = f.along(to(frames, work), 2)
+		out = f.along(elementwise.To(frames, work), 2)
 	default:
-		out = f.along(to(frames, work.ToReal()), 2)
+		out = f.along(elementwise.To(frames, work.ToReal()), 2)
 	}
-	out = to(must(out.Transpose(1, 2)), result)
+	out = elementwise.To(source.Must(out.Transpose(1, 2)), result)
 	if !batched {
-		out = must(out.Select(0, 0))
+		out = source.Must(out.Select(0, 0))
 	}
-	if c.isNone(normalizedAt+2) && x.DType().IsComplex() || !c.isNone(normalizedAt+2) && c.bool(normalizedAt+2) {
+	if c.IsNone(normalizedAt+2) && x.DType().IsComplex() || !c.IsNone(normalizedAt+2) && c.Bool(normalizedAt+2) {
 		return out
 	}
-	return must(contiguous(out).ViewAsReal())
+	return source.Must(elementwise.Contiguous(out).ViewAsReal())
 }
 
-var fftFamily = []definition{
-	giving("fft_fft", fftOne(false)).with(ops.Def{Grad: concrete(func(c gradient) { c.fourierGrad("fft_fft") })}),
-	giving("fft_ifft", fftOne(true)).with(ops.Def{Grad: concrete(func(c gradient) { c.fourierGrad("fft_ifft") })}),
-	giving("fft_rfft", realFFT(false)).with(ops.Def{Grad: concrete(func(c gradient) {
-		g, dim := c.g(), wrap(c.int(2), len(c.shape(0)))
-		n := c.shape(0)[dim]
-		if !c.isNone(1) {
-			n = c.int(1)
+var FftFamily = []define.Definition{
+	define.Giving("fft_fft", fftOne(false)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { elementwise.FourierGrad(c, "fft_fft") })}),
+	define.Giving("fft_ifft", fftOne(true)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { elementwise.FourierGrad(c, "fft_ifft") })}),
+	define.Giving("fft_rfft", realFFT(false)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		g, dim := c.G(), define.Wrap(c.Int(2), len(c.Shape(0)))
+		n := c.Shape(0)[dim]
+		if !c.IsNone(1) {
+			n = c.Int(1)
 		}
-		full := c.do("fft_fft", c.resize(g, dim, n), value.None, dim, c.arg(3))
-		c.give(0, c.do("real", c.resize(full, dim, c.shape(0)[dim])))
+		full := c.Do("fft_fft", elementwise.Resize(c, g, dim, n), value.None, dim, c.Arg(3))
+		c.Give(0, c.Do("real", elementwise.Resize(c, full, dim, c.Shape(0)[dim])))
 	})}),
-	giving("fft_ihfft", realFFT(true)),
-	giving("fft_irfft", inverseRealFFT(false)).with(ops.Def{Grad: concrete(inverseRealGrad), Tags: ops.AsWritten}),
-	giving("fft_hfft", inverseRealFFT(true)),
-	giving("fft_fft2", fftMany(false)).with(ops.Def{Decomp: emitting("fft_fftn")}),
-	giving("fft_ifft2", fftMany(true)).with(ops.Def{Decomp: emitting("fft_ifftn")}),
-	giving("fft_fftn", fftMany(false)),
-	giving("fft_ifftn", fftMany(true)),
-	giving("fft_rfft2", realFFTMany).with(ops.Def{Decomp: emitting("fft_rfftn")}),
-	giving("fft_rfftn", realFFTMany),
-	giving("fft_irfft2", inverseRealFFTMany).with(ops.Def{Decomp: emitting("fft_irfftn")}),
-	sameAs("fft_hfft2", "fft_hfftn"),
-	sameAs("fft_ihfft2", "fft_ihfftn"),
-	giving("fft_irfftn", inverseRealFFTMany),
-	giving("fft_fftshift", shiftSpectrum(false)),
-	giving("fft_ifftshift", shiftSpectrum(true)),
-	creating("fft_fftfreq", 2, func(c call, o makeLike) *tensor.Tensor { return frequencies(c, o, false) }),
-	creating("fft_rfftfreq", 2, func(c call, o makeLike) *tensor.Tensor { return frequencies(c, o, true) }),
-	giving("stft", func(c call) *tensor.Tensor { return shortTime(c, -1, 5) }),
-	giving("stft.center", func(c call) *tensor.Tensor { return shortTime(c, 5, 7) }),
+	define.Giving("fft_ihfft", realFFT(true)),
+	define.Giving("fft_irfft", inverseRealFFT(false)).With(ops.Def{Grad: define.Concrete(elementwise.InverseRealGrad), Tags: ops.AsWritten}),
+	define.Giving("fft_hfft", inverseRealFFT(true)),
+	define.Giving("fft_fft2", fftMany(false)).With(ops.Def{Decomp: define.Emitting("fft_fftn")}),
+	define.Giving("fft_ifft2", fftMany(true)).With(ops.Def{Decomp: define.Emitting("fft_ifftn")}),
+	define.Giving("fft_fftn", fftMany(false)),
+	define.Giving("fft_ifftn", fftMany(true)),
+	define.Giving("fft_rfft2", realFFTMany).With(ops.Def{Decomp: define.Emitting("fft_rfftn")}),
+	define.Giving("fft_rfftn", realFFTMany),
+	define.Giving("fft_irfft2", inverseRealFFTMany).With(ops.Def{Decomp: define.Emitting("fft_irfftn")}),
+	define.SameAs("fft_hfft2", "fft_hfftn"),
+	define.SameAs("fft_ihfft2", "fft_ihfftn"),
+	define.Giving("fft_irfftn", inverseRealFFTMany),
+	define.Giving("fft_fftshift", shiftSpectrum(false)),
+	define.Giving("fft_ifftshift", shiftSpectrum(true)),
+	views.Creating("fft_fftfreq", 2, func(c define.Call, o views.MakeLike) *tensor.Tensor { return frequencies(c, o, false) }),
+	views.Creating("fft_rfftfreq", 2, func(c define.Call, o views.MakeLike) *tensor.Tensor { return frequencies(c, o, true) }),
+	define.Giving("stft", func(c define.Call) *tensor.Tensor { return shortTime(c, -1, 5) }),
+	define.Giving("stft.center", func(c define.Call) *tensor.Tensor { return shortTime(c, 5, 7) }),
 }

@@ -1,8 +1,10 @@
-package aten
+package linalg
 
 import (
 	"math/bits"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -12,12 +14,12 @@ import (
 // exactBits is the number of bits of the integers that float64 holds.
 const exactBits = 53
 
-// byDoubles returns, as int64, what f gives for integers x and y, by running it on float64: f must be bilinear, with sums of
+// ByDoubles returns, as int64, what f gives for integers x and y, by running it on float64: f must be bilinear, with sums of
 // count products.
-func byDoubles(x, y *tensor.Tensor, count int, f func(x, y *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
+func ByDoubles(x, y *tensor.Tensor, count int, f func(x, y *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
 	sum := bits.Len(uint(max(count-1, 0)))
 	if sizeBits(x)+sizeBits(y)+sum <= exactBits {
-		return to(f(to(x, tensor.Float64), to(y, tensor.Float64)), tensor.Int64)
+		return elementwise.To(f(elementwise.To(x, tensor.Float64), elementwise.To(y, tensor.Float64)), tensor.Int64)
 	}
 	width := (exactBits - sum) / 2
 	xs, ys := digits(x, width), digits(y, width)
@@ -28,7 +30,7 @@ func byDoubles(x, y *tensor.Tensor, count int, f func(x, y *tensor.Tensor) *tens
 			if shift >= 64 {
 				break
 			}
-			part := to(f(xs[i], ys[j]), tensor.Int64)
+			part := elementwise.To(f(xs[i], ys[j]), tensor.Int64)
 			if total == nil {
 				total = part
 				continue
@@ -58,13 +60,15 @@ func sizeBits(t *tensor.Tensor) int {
 }
 
 // integersAt returns the elements of a tensor of integers in order.
-func integersAt(t *tensor.Tensor) []int64 { return tensor.Data[int64](contiguous(to(t, tensor.Int64))) }
+func integersAt(t *tensor.Tensor) []int64 {
+	return tensor.Data[int64](elementwise.Contiguous(elementwise.To(t, tensor.Int64)))
+}
 
 // digits cuts integers into digits of width bits, the lowest first; the last one has the sign.
 func digits(t *tensor.Tensor, width int) (list []*tensor.Tensor) {
 	data := integersAt(t)
 	for at := 0; at < 64; at += width {
-		digit := empty(t.Shape(), tensor.Float64)
+		digit := define.Empty(t.Shape(), tensor.Float64)
 		to := tensor.Data[float64](digit)
 		for i, v := range data {
 			v >>= at

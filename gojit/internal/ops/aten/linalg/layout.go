@@ -1,16 +1,18 @@
-package aten
+package linalg
 
 import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// withLayout makes the operator of a name give its matrices as PyTorch's lie: those of some results column by column, because LAPACK does, and
+// WithLayout makes the operator of a name give its matrices as PyTorch's lie: those of some results column by column, because LAPACK does, and
 // Fourier transforms contiguous.
-func withLayout(name string, columns []int, o *ops.Operator) {
+func WithLayout(name string, columns []int, o *ops.Operator) {
 	isFourier := strings.HasPrefix(name, "fft_")
 	if columns == nil && !isFourier {
 		return
@@ -34,7 +36,7 @@ func withLayout(name string, columns []int, o *ops.Operator) {
 			}
 			out[i] = value.OfTensor(t)
 			if t != given {
-				release(given, args)
+				define.Release(given, args)
 			}
 		}
 		return nil
@@ -46,12 +48,12 @@ func contiguousResult(args, out []value.Value) error {
 	t, err := given.Contiguous()
 	out[0] = value.OfTensor(t)
 	if t != given {
-		release(given, args)
+		define.Release(given, args)
 	}
 	return err
 }
 
-// byColumns returns t with its matrices column by column.
+// ByColumns returns t with its matrices column by column.
 func byColumns(t *tensor.Tensor) (*tensor.Tensor, error) {
 	n := t.Dim()
 	if n < 2 || t.Numel() == 0 {
@@ -66,5 +68,5 @@ func byColumns(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ownTransposed(rows, n-2, n-1), nil
+	return elementwise.OwnTransposed(rows, n-2, n-1), nil
 }

@@ -1,38 +1,42 @@
-package aten
+package linalg
 
-import "github.com/torchjit/torchjit/gojit/internal/ops"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+)
 
 func withPivoting(name string, pivot bool) {
-	check(pivot, "%s: LU without pivoting is not implemented on the CPU", name)
+	source.Check(pivot, "%s: LU without pivoting is not implemented on the CPU", name)
 }
 
-var luFamily = []definition{
-	define("linalg_lu_factor", func(c call) {
-		withPivoting("linalg.lu_factor", c.bool(1))
-		f := factorizeLU("torch.linalg.lu_factor", c.tensor(0))
+var LuFamily = []define.Definition{
+	define.Operator("linalg_lu_factor", func(c define.Call) {
+		withPivoting("linalg.lu_factor", c.Bool(1))
+		f := factorizeLU("torch.linalg.lu_factor", c.Tensor(0))
 		f.mustBeRegular("torch.linalg.lu_factor")
-		c.give(f.packed, f.pivots())
-	}).byColumns(0),
-	define("linalg_lu_factor_ex", func(c call) {
-		withPivoting("linalg.lu_factor_ex", c.bool(1))
-		f := factorizeLU("torch.linalg.lu_factor_ex", c.tensor(0))
-		if c.bool(2) {
+		c.Give(f.packed, f.pivots())
+	}).ByColumns(0),
+	define.Operator("linalg_lu_factor_ex", func(c define.Call) {
+		withPivoting("linalg.lu_factor_ex", c.Bool(1))
+		f := factorizeLU("torch.linalg.lu_factor_ex", c.Tensor(0))
+		if c.Bool(2) {
 			f.mustBeRegular("torch.linalg.lu_factor_ex")
 		}
-		c.give(f.packed, f.pivots(), f.infos())
-	}).byColumns(0),
-	deprecated(luDeprecated, define("_lu_with_info", func(c call) {
-		withPivoting("lu_factor", c.bool(1))
-		f := factorizeLU("lu", c.tensor(0))
-		if c.bool(2) {
+		c.Give(f.packed, f.pivots(), f.infos())
+	}).ByColumns(0),
+	define.Deprecated(luDeprecated, define.Operator("_lu_with_info", func(c define.Call) {
+		withPivoting("lu_factor", c.Bool(1))
+		f := factorizeLU("lu", c.Tensor(0))
+		if c.Bool(2) {
 			f.mustBeRegular("lu")
 		}
-		c.give(f.packed, f.pivots(), f.infos())
-	}).byColumns(0)),
-	define("linalg_lu", func(c call) {
-		withPivoting("linalg.lu", c.bool(1))
-		f := factorizeLU("linalg.lu", c.tensor(0))
+		c.Give(f.packed, f.pivots(), f.infos())
+	}).ByColumns(0)),
+	define.Operator("linalg_lu", func(c define.Call) {
+		withPivoting("linalg.lu", c.Bool(1))
+		f := factorizeLU("linalg.lu", c.Tensor(0))
 		p, l, u := f.parts()
-		c.give(p, l, u)
-	}).with(ops.Def{Grad: concrete(luGrad), WithoutGrad: []int{0}, Tags: ops.AsWritten}),
+		c.Give(p, l, u)
+	}).With(ops.Def{Grad: define.Concrete(luGrad), WithoutGrad: []int{0}, Tags: ops.AsWritten}),
 }

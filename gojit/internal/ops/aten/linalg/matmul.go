@@ -1,17 +1,19 @@
-package aten
+package linalg
 
 import (
 	"slices"
 
-	"github.com/torchjit/torchjit/gojit/internal/ops"
-
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// productType returns the type that products of a type are computed in.
-func productType(d tensor.DType) tensor.DType {
+// ProductType returns the type that products of a type are computed in.
+func ProductType(d tensor.DType) tensor.DType {
 	switch d {
 	case tensor.Float16, tensor.BFloat16:
 		return tensor.Float32
@@ -23,33 +25,33 @@ func productType(d tensor.DType) tensor.DType {
 
 // sameAddedTypes fails where a product and what is added to it have not one type.
 func sameAddedTypes(self, a, b *tensor.Tensor) {
-	check(self.DType() == b.DType(), "self and mat2 must have the same dtype")
-	check(a.DType() == b.DType(), "mat1 and mat2 must have the same dtype")
+	source.Check(self.DType() == b.DType(), "self and mat2 must have the same dtype")
+	source.Check(a.DType() == b.DType(), "mat1 and mat2 must have the same dtype")
 }
 
 func sameTypes(name string, a, b *tensor.Tensor) {
 	if a.DType() != b.DType() {
-		raise(source.RuntimeError, "expected scalar type %s but found %s", a.DType().CppName(), b.DType().CppName())
+		source.Raise(source.RuntimeError, "expected scalar type %s but found %s", a.DType().CppName(), b.DType().CppName())
 	}
 	if a.DType() == tensor.Bool {
-		raise(source.RuntimeError, "\"%s\" not implemented for 'Bool'", name)
+		source.Raise(source.RuntimeError, "\"%s\" not implemented for 'Bool'", name)
 	}
 }
 
-// products multiplies matrices (m by k) and (k by n), or batches of them (batch by m by k and batch by k by n).
-func products(a, b *tensor.Tensor) *tensor.Tensor { return sumOfProducts(nil, a, b) }
+// Products multiplies matrices (m by k) and (k by n), or batches of them (batch by m by k and batch by k by n).
+func Products(a, b *tensor.Tensor) *tensor.Tensor { return sumOfProducts(nil, a, b) }
 
 // sumOfProducts multiplies matrices, or batches of them, and adds a tensor that expands to the shape
 // of the result, nil for none.
 func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	d := a.DType()
-	work := productType(d)
+	work := ProductType(d)
 	half := d == tensor.BFloat16 || d == tensor.Float16
 	dims := [3]int{a.Size(0), a.Size(a.Dim() - 2), b.Size(b.Dim() - 1)}
 	shape := dims[3-a.Dim():]
 	switch {
 	case a.IsHollow():
-		return emptyBeside(a, shape, d)
+		return define.EmptyBeside(a, shape, d)
 	case a.OnDevice():
 		return sumOfProductsOnDevice(self, a, b, shape)
 	}
@@ -57,24 +59,24 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 		return productsOfIntegers(self, a, b)
 	}
 	if !half {
-		a, b = to(a, work), to(b, work)
+		a, b = elementwise.To(a, work), elementwise.To(b, work)
 	}
-	out := empty(shape, work)
+	out := define.Empty(shape, work)
 	if self != nil && (self.Dim() == 1 || half) {
-		self = to(self, work)
+		self = elementwise.To(self, work)
 	}
 	added := alreadyThere
 	switch {
 	case self == nil:
 		added = nothing
 	case self.DType() != work || !self.IsContiguous():
-		succeed(tensor.Copy(out, self))
+		source.Throw(tensor.Copy(out, self))
 	case self.Dim() == 1 && self.Size(0) == shape[len(shape)-1]:
 		added = oneRow
 	case tensor.SameShape(self.Shape(), shape):
 		added = allRows
 	default:
-		succeed(tensor.Copy(out, self))
+		source.Throw(tensor.Copy(out, self))
 	}
 	switch {
 	case d == tensor.BFloat16:
@@ -96,7 +98,7 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 		a.Release()
 		b.Release()
 	}
-	return rounded(out, d)
+	return elementwise.Rounded(out, d)
 }
 
 // integersPay reports whether products of integers are large enough to be computed in float64.
@@ -107,20 +109,11 @@ func integersPay(a, b *tensor.Tensor) bool {
 
 // productsOfIntegers is sumOfProducts for integers.
 func productsOfIntegers(self, a, b *tensor.Tensor) *tensor.Tensor {
-	out := byDoubles(a, b, a.Size(a.Dim()-1), products)
+	out := ByDoubles(a, b, a.Size(a.Dim()-1), Products)
 	if self != nil {
-		out = add.on(out, self)
+		out = elementwise.Add.On(out, self)
 	}
-	return to(out, a.DType())
-}
-
-// rounded returns what nobody else has as a tensor of type d, and gives the memory up where it is another's.
-func rounded(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
-	out := to(t, d)
-	if out != t {
-		t.Release()
-	}
-	return out
+	return elementwise.To(out, a.DType())
 }
 
 // addend says what products are added to.
@@ -142,12 +135,12 @@ func runProduct[T interface {
 		return
 	}
 	n := a.Dim()
-	left, right := compact(a), compact(b)
-	defer forgetMade(a, left)
-	defer forgetMade(b, right)
+	left, right := Compact(a), Compact(b)
+	defer define.ForgetMade(a, left)
+	defer define.ForgetMade(b, right)
 	p := dense.Product[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1)}
-	p.StepA = setMatrix(&p.A, left)
-	p.StepB = setMatrix(&p.B, right)
+	p.StepA = SetMatrix(&p.A, left)
+	p.StepB = SetMatrix(&p.B, right)
 	p.C = dense.Matrix[T]{Data: tensor.Data[T](out), Stride: p.N}
 	if n == 3 {
 		p.Batch, p.StepC = a.Size(0), p.M*p.N
@@ -169,12 +162,12 @@ func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *
 		return
 	}
 	n := a.Dim()
-	left, right := compact(a), compact(b)
-	defer forgetMade(a, left)
-	defer forgetMade(b, right)
+	left, right := Compact(a), Compact(b)
+	defer define.ForgetMade(a, left)
+	defer define.ForgetMade(b, right)
 	p := dense.HalfProduct[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1), Add: added == alreadyThere}
-	p.StepA = setMatrix(&p.A, left)
-	p.StepB = setMatrix(&p.B, right)
+	p.StepA = SetMatrix(&p.A, left)
+	p.StepB = SetMatrix(&p.B, right)
 	p.C = dense.Matrix[float32]{Data: tensor.Data[float32](out), Stride: p.N}
 	if n == 3 {
 		p.Batch, p.StepC = a.Size(0), p.M*p.N
@@ -183,19 +176,19 @@ func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *
 	case oneRow:
 		p.Bias = tensor.Data[float32](self)
 	case allRows:
-		succeed(tensor.Copy(out, self))
+		source.Throw(tensor.Copy(out, self))
 		p.Add = true
 	}
 	p.Run()
 }
 
-// compact returns a matrix, or a batch of them, as package dense reads it: a copy where rows and columns both have gaps.
-func compact(t *tensor.Tensor) *tensor.Tensor {
+// Compact returns a matrix, or a batch of them, as package dense reads it: a copy where rows and columns both have gaps.
+func Compact(t *tensor.Tensor) *tensor.Tensor {
 	n, s := t.Dim(), t.Strides()
 	if byRows, byColumns := isDense(t.Size(n-2), t.Size(n-1), s[n-2], s[n-1]); byRows || byColumns {
 		return t
 	}
-	return contiguous(t)
+	return elementwise.Contiguous(t)
 }
 
 // isDense reports whether the elements of a row, or of a column, follow each other.
@@ -203,8 +196,8 @@ func isDense(rows, columns, rowStride, columnStride int) (byRows, byColumns bool
 	return (columnStride == 1 || columns == 1) && (rowStride >= columns || rows == 1), (rowStride == 1 || rows == 1) && (columnStride >= rows || columns == 1)
 }
 
-// setMatrix describes a compact matrix, or a batch of them and the step between them, to package dense.
-func setMatrix[T interface {
+// SetMatrix describes a compact matrix, or a batch of them and the step between them, to package dense.
+func SetMatrix[T interface {
 	dense.Number | dense.Half
 	tensor.Element
 }](m *dense.Matrix[T], t *tensor.Tensor) (step int) {
@@ -222,34 +215,34 @@ func setMatrix[T interface {
 	return step
 }
 
-func mm(a, b *tensor.Tensor) *tensor.Tensor {
-	check(a.Dim() == 2, "self must be a matrix")
-	check(b.Dim() == 2, "mat2 must be a matrix")
+func Mm(a, b *tensor.Tensor) *tensor.Tensor {
+	source.Check(a.Dim() == 2, "self must be a matrix")
+	source.Check(b.Dim() == 2, "mat2 must be a matrix")
 	checkInner(a, b)
 	sameTypes("addmm_impl_cpu_", a, b)
-	return products(a, b)
+	return Products(a, b)
 }
 
 func checkInner(a, b *tensor.Tensor) {
 	if a.Size(1) != b.Size(0) {
-		raise(source.RuntimeError, "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", a.Size(0), a.Size(1), b.Size(0), b.Size(1))
+		source.Raise(source.RuntimeError, "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", a.Size(0), a.Size(1), b.Size(0), b.Size(1))
 	}
 }
 
-func bmm(a, b *tensor.Tensor) *tensor.Tensor {
-	check(a.Dim() == 3, "batch1 must be a 3D tensor")
-	check(b.Dim() == 3, "batch2 must be a 3D tensor")
-	check(a.Size(0) == b.Size(0) && a.Size(2) == b.Size(1), "Expected size for first two dimensions of batch2 tensor to be: [%d, %d] but got: [%d, %d].", a.Size(0), a.Size(2), b.Size(0), b.Size(1))
+func Bmm(a, b *tensor.Tensor) *tensor.Tensor {
+	source.Check(a.Dim() == 3, "batch1 must be a 3D tensor")
+	source.Check(b.Dim() == 3, "batch2 must be a 3D tensor")
+	source.Check(a.Size(0) == b.Size(0) && a.Size(2) == b.Size(1), "Expected size for first two dimensions of batch2 tensor to be: [%d, %d] but got: [%d, %d].", a.Size(0), a.Size(2), b.Size(0), b.Size(1))
 	sameTypes("bmm", a, b)
-	return products(a, b)
+	return Products(a, b)
 }
 
-// productInto is the out= form of mm and bmm. Where the result has its place already it is written there at once.
-func productInto(product func(a, b *tensor.Tensor) *tensor.Tensor) func(c call) {
-	return func(c call) {
-		a, b, dst := c.tensor(0), c.tensor(1), c.tensor(2)
+// ProductInto is the out= form of mm and bmm. Where the result has its place already it is written there at once.
+func ProductInto(product func(a, b *tensor.Tensor) *tensor.Tensor) func(c define.Call) {
+	return func(c define.Call) {
+		a, b, dst := c.Tensor(0), c.Tensor(1), c.Tensor(2)
 		if a.Dim() == 2 && b.Dim() == 2 && dst.Dim() == 2 && dst.Size(0) == a.Size(0) && dst.Size(1) == b.Size(1) {
-			checkInside(dst)
+			elementwise.CheckInside(dst)
 		}
 		if isProduct(dst, a, b) {
 			if a.DType() == tensor.Float32 {
@@ -259,10 +252,10 @@ func productInto(product func(a, b *tensor.Tensor) *tensor.Tensor) func(c call) 
 			}
 		} else {
 			made := product(a, b)
-			storeOut(dst, made)
-			release(made, c.args)
+			elementwise.StoreOut(dst, made)
+			define.Release(made, c.Args)
 		}
-		c.giveOut(0)
+		c.GiveOut(0)
 	}
 }
 
@@ -275,27 +268,27 @@ func isProduct(dst, a, b *tensor.Tensor) bool {
 }
 
 func mv(a, x *tensor.Tensor) *tensor.Tensor {
-	check(a.Dim() == 2 && x.Dim() == 1, "vector + matrix @ vector expected, got %d, %d, %d", 1, a.Dim(), x.Dim())
-	check(a.Size(1) == x.Size(0), "size mismatch, got %d, %dx%d,%d", a.Size(0), a.Size(0), a.Size(1), x.Size(0))
+	source.Check(a.Dim() == 2 && x.Dim() == 1, "vector + matrix @ vector expected, got %d, %d, %d", 1, a.Dim(), x.Dim())
+	source.Check(a.Size(1) == x.Size(0), "size mismatch, got %d, %dx%d,%d", a.Size(0), a.Size(0), a.Size(1), x.Size(0))
 	sameTypes("addmv_impl_cpu", a, x)
 	if isWhole(a.DType()) && a.IsContiguous() && x.IsContiguous() && a.Numel() > 0 && !a.OnDevice() {
 		return dotsOfIntegers(a, x, a.Shape()[:1])
 	}
-	return shownAs(products(a, must(x.Unsqueeze(1))), a.Size(0))
+	return define.ShownAs(Products(a, source.Must(x.Unsqueeze(1))), a.Size(0))
 }
 
-// matmul is the product of vectors, matrices and batches of them.
-func matmul(a, b *tensor.Tensor) *tensor.Tensor {
-	check(a.Dim() > 0 && b.Dim() > 0, "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a.Dim(), b.Dim())
+// Matmul is the product of vectors, matrices and batches of them.
+func Matmul(a, b *tensor.Tensor) *tensor.Tensor {
+	source.Check(a.Dim() > 0 && b.Dim() > 0, "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a.Dim(), b.Dim())
 	switch {
 	case a.Dim() == 1 && b.Dim() == 1:
 		return dot(a, b)
 	case a.Dim() == 2 && b.Dim() == 1:
 		return mv(a, b)
 	case a.Dim() == 1 && b.Dim() == 2:
-		return shownAs(mm(must(a.Unsqueeze(0)), b), b.Size(1))
+		return define.ShownAs(Mm(source.Must(a.Unsqueeze(0)), b), b.Size(1))
 	case a.Dim() == 2 && b.Dim() == 2:
-		return mm(a, b)
+		return Mm(a, b)
 	}
 	return batchedMatmul(a, b)
 }
@@ -303,10 +296,10 @@ func matmul(a, b *tensor.Tensor) *tensor.Tensor {
 func batchedMatmul(a, b *tensor.Tensor) *tensor.Tensor {
 	dropRow, dropColumn := a.Dim() == 1, b.Dim() == 1
 	if dropRow {
-		a = must(a.Unsqueeze(0))
+		a = source.Must(a.Unsqueeze(0))
 	}
 	if dropColumn {
-		b = must(b.Unsqueeze(1))
+		b = source.Must(b.Unsqueeze(1))
 	}
 	m, k := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
 	n := b.Size(b.Dim() - 1)
@@ -314,102 +307,55 @@ func batchedMatmul(a, b *tensor.Tensor) *tensor.Tensor {
 	var out *tensor.Tensor
 	var shape []int
 	if b.Dim() == 2 && !dropRow { // one matrix for all: fold the batch into the rows
-		flat := must(a.Reshape(numelOf(leadA)*m, k))
-		out = mm(flat, b)
-		forgetMade(a, flat)
+		flat := source.Must(a.Reshape(define.NumelOf(leadA)*m, k))
+		out = Mm(flat, b)
+		define.ForgetMade(a, flat)
 		shape = append(slices.Clone(leadA), m, n)
 	} else {
-		batch := must(tensor.Broadcast(leadA, leadB))
-		x := asMatrices(a, append(slices.Clone(batch), m, k), numelOf(batch), m, k)
-		y := asMatrices(b, append(slices.Clone(batch), b.Size(b.Dim()-2), n), numelOf(batch), b.Size(b.Dim()-2), n)
-		out = bmm(x, y)
-		forgetMade(a, x)
-		forgetMade(b, y)
+		batch := source.Must(tensor.Broadcast(leadA, leadB))
+		x := asMatrices(a, append(slices.Clone(batch), m, k), define.NumelOf(batch), m, k)
+		y := asMatrices(b, append(slices.Clone(batch), b.Size(b.Dim()-2), n), define.NumelOf(batch), b.Size(b.Dim()-2), n)
+		out = Bmm(x, y)
+		define.ForgetMade(a, x)
+		define.ForgetMade(b, y)
 		shape = append(slices.Clone(batch), m, n)
 	}
 	if dropColumn {
 		shape = shape[:len(shape)-1]
 	}
 	if dropRow {
-		shape = slices.Delete(shape, len(shape)-1-btoi(!dropColumn), len(shape)-btoi(!dropColumn))
+		shape = slices.Delete(shape, len(shape)-1-define.Btoi(!dropColumn), len(shape)-define.Btoi(!dropColumn))
 	}
-	return shownAs(out, shape...)
-}
-
-// shownAs is tensor.IntoShape where the shape is known to fit.
-func shownAs(t *tensor.Tensor, shape ...int) *tensor.Tensor { return must(t.IntoShape(shape...)) }
-
-// forgetMade gives back what was made of t, a copy or a view that nobody else has, unless it is t itself. A view that stays would keep the memory that it
-// shows: that of a copy, of which it is one, too.
-func forgetMade(t, made *tensor.Tensor) {
-	if made != t {
-		made.Release()
-	}
+	return define.ShownAs(out, shape...)
 }
 
 // asMatrices expands t to a shape and shows that, or a copy, as one of three dimensions.
 func asMatrices(t *tensor.Tensor, shape []int, batch, rows, columns int) *tensor.Tensor {
-	expanded := must(t.Expand(shape...))
+	expanded := source.Must(t.Expand(shape...))
 	defer expanded.Release()
-	return must(expanded.Reshape(batch, rows, columns))
+	return source.Must(expanded.Reshape(batch, rows, columns))
 }
 
-// ownTransposed is the transpose of a tensor that nobody else uses; the result is a view of nothing.
-func ownTransposed(t *tensor.Tensor, a, b int) *tensor.Tensor {
-	if a == b {
-		return t
-	}
-	defer t.ReleaseMemory()
-	out := must(t.Transpose(a, b))
-	out.SetBase(nil)
-	return out
-}
-
-// ownContiguous is contiguous of a tensor that nobody else uses.
-func ownContiguous(t *tensor.Tensor) *tensor.Tensor {
-	out := contiguous(t)
-	if out != t {
-		t.Release()
-	}
-	return out
-}
-
-// ownTo is to of a tensor that nobody else uses.
-func ownTo(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
-	out := to(t, d)
-	if out != t {
-		t.Release()
-	}
-	return out
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// linear multiplies the last dimension with the transposed weight and adds the bias.
-func linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
+// Linear multiplies the last dimension with the transposed weight and adds the bias.
+func Linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
 	if weight.Dim() != 2 || x.Dim() == 0 {
-		out := matmul(x, must(weight.T()))
+		out := Matmul(x, source.Must(weight.T()))
 		if bias != nil {
-			out = add.on(out, bias)
+			out = elementwise.Add.On(out, bias)
 		}
 		return out
 	}
 	rows := x
 	if x.Dim() != 2 {
 		k := x.Size(x.Dim() - 1)
-		rows = must(x.Reshape(numelOf(x.Shape()[:x.Dim()-1]), k))
+		rows = source.Must(x.Reshape(define.NumelOf(x.Shape()[:x.Dim()-1]), k))
 	}
-	transposed := must(weight.T())
+	transposed := source.Must(weight.T())
 	checkInner(rows, transposed)
 	switch {
 	case bias == nil:
 	case x.Dim() == 1:
-		bias = to(bias, rows.DType())
+		bias = elementwise.To(bias, rows.DType())
 	default:
 		sameAddedTypes(bias, rows, transposed)
 	}
@@ -418,8 +364,8 @@ func linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
 	if x.Dim() == 2 {
 		return out
 	}
-	forgetMade(x, rows)
-	return shownAs(out, append(slices.Clone(x.Shape()[:x.Dim()-1]), weight.Size(0))...)
+	define.ForgetMade(x, rows)
+	return define.ShownAs(out, append(slices.Clone(x.Shape()[:x.Dim()-1]), weight.Size(0))...)
 }
 
 // scaledSum gives beta*self + alpha*p; where beta is zero self is not read.
@@ -428,122 +374,122 @@ func scaledSum(self, p *tensor.Tensor, beta, alpha tensor.Scalar) *tensor.Tensor
 		beta, alpha = tensor.Int(beta.Int64()), tensor.Int(alpha.Int64())
 	}
 	if !isOne(alpha) {
-		p = timesOwn(p, alpha)
+		p = elementwise.TimesOwn(p, alpha)
 	}
 	expanded, err := self.Expand(p.Shape()...)
-	succeed(err)
+	source.Throw(err)
 	if !beta.Bool() {
 		return p
 	}
 	if !isOne(beta) {
-		expanded = to(timesOwn(expanded, beta), p.DType())
+		expanded = elementwise.To(elementwise.TimesOwn(expanded, beta), p.DType())
 	}
-	return add.on(expanded, p)
+	return elementwise.Add.On(expanded, p)
 }
 
 func isOne(s tensor.Scalar) bool { return s.IsIntegral() && s.Int64() == 1 }
 
-var matmulFamily = []definition{
-	giving("linalg_vecdot", func(c call) *tensor.Tensor {
-		p := mul.on(conjugate(c.tensor(0)), c.tensor(1))
-		return sum(p, []int{c.int(2)}, false, p.DType())
+var MatmulFamily = []define.Definition{
+	define.Giving("linalg_vecdot", func(c define.Call) *tensor.Tensor {
+		p := elementwise.Mul.On(elementwise.Conjugate(c.Tensor(0)), c.Tensor(1))
+		return reduce.Sum(p, []int{c.Int(2)}, false, p.DType())
 	}),
-	giving("prim::MMTreeReduce", func(c call) *tensor.Tensor {
-		half := len(c.args) / 2
-		check(half > 0 && 2*half == len(c.args), "prim::MMTreeReduce expects the left operands of products and as many right ones")
-		sum := mm(c.tensor(0), c.tensor(half))
+	define.Giving("prim::MMTreeReduce", func(c define.Call) *tensor.Tensor {
+		half := len(c.Args) / 2
+		source.Check(half > 0 && 2*half == len(c.Args), "prim::MMTreeReduce expects the left operands of products and as many right ones")
+		sum := Mm(c.Tensor(0), c.Tensor(half))
 		for i := 1; i < half; i++ {
-			sum = add.on(sum, mm(c.tensor(i), c.tensor(half+i)))
+			sum = elementwise.Add.On(sum, Mm(c.Tensor(i), c.Tensor(half+i)))
 		}
 		return sum
 	}),
-	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Reads: ops.ReadsOperands, Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Reads: ops.ReadsOperands, Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}).outOverlapping(),
-	define("mm.out", productInto(mm)),
-	define("bmm.out", productInto(bmm)).outOverlapping(),
-	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }).with(ops.Def{Reads: ops.ReadsOperands, Grad: mvGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }).with(ops.Def{Reads: ops.ReadsOperands, Grad: dotGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	giving("vdot", func(c call) *tensor.Tensor { return dot(conjugate(c.tensor(0)), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
-		c.give(0, c.mul(c.conj(c.g()), c.in(1)))
-		c.give(1, c.mul(c.g(), c.in(0)))
+	define.Giving("mm", func(c define.Call) *tensor.Tensor { return Mm(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	define.Giving("bmm", func(c define.Call) *tensor.Tensor { return Bmm(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}).OutOverlapping(),
+	define.Operator("mm.out", ProductInto(Mm)),
+	define.Operator("bmm.out", ProductInto(Bmm)).OutOverlapping(),
+	define.Giving("mv", func(c define.Call) *tensor.Tensor { return mv(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: mvGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	define.Giving("dot", func(c define.Call) *tensor.Tensor { return dot(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: dotGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	define.Giving("vdot", func(c define.Call) *tensor.Tensor { return dot(elementwise.Conjugate(c.Tensor(0)), c.Tensor(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		c.Give(0, c.Mul(c.Conj(c.G()), c.In(1)))
+		c.Give(1, c.Mul(c.G(), c.In(0)))
 	}), Tags: ops.AsWritten}),
-	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"linalg_matmul"}, Reads: ops.ReadsOperands, Grad: matmulGrad, Tags: ops.Grouped | ops.SavesOperand | ops.InGroups}),
-	giving("linalg_matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }),
-	giving("linear", func(c call) *tensor.Tensor { return linear(c.tensor(0), c.tensor(1), c.optionalTensor(2)) }).with(ops.Def{Reads: ops.ReadsOperands, Grad: linearGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	giving("addmm", func(c call) *tensor.Tensor {
-		a, b := c.tensor(1), c.tensor(2)
-		check(a.Dim() == 2, "mat1 must be a matrix, got %d-D tensor", a.Dim())
-		check(b.Dim() == 2, "mat2 must be a matrix, got %d-D tensor", b.Dim())
+	define.Giving("matmul", func(c define.Call) *tensor.Tensor { return Matmul(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Aliases: []string{"linalg_matmul"}, Reads: ops.ReadsOperands, Grad: matmulGrad, Tags: ops.Grouped | ops.SavesOperand | ops.InGroups}),
+	define.Giving("linalg_matmul", func(c define.Call) *tensor.Tensor { return Matmul(c.Tensor(0), c.Tensor(1)) }),
+	define.Giving("linear", func(c define.Call) *tensor.Tensor { return Linear(c.Tensor(0), c.Tensor(1), c.OptionalTensor(2)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: linearGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	define.Giving("addmm", func(c define.Call) *tensor.Tensor {
+		a, b := c.Tensor(1), c.Tensor(2)
+		source.Check(a.Dim() == 2, "mat1 must be a matrix, got %d-D tensor", a.Dim())
+		source.Check(b.Dim() == 2, "mat2 must be a matrix, got %d-D tensor", b.Dim())
 		checkInner(a, b)
-		sameAddedTypes(c.tensor(0), a, b)
-		if self := c.tensor(0); self.DType() == a.DType() && (a.DType().IsFloating() || productType(a.DType()) == a.DType()) && isOne(c.scalar(3)) && isOne(c.scalar(4)) {
+		sameAddedTypes(c.Tensor(0), a, b)
+		if self := c.Tensor(0); self.DType() == a.DType() && (a.DType().IsFloating() || ProductType(a.DType()) == a.DType()) && isOne(c.Scalar(3)) && isOne(c.Scalar(4)) {
 			sameTypes("addmm_impl_cpu_", a, b)
-			must(self.Expand(a.Size(0), b.Size(1)))
+			source.Must(self.Expand(a.Size(0), b.Size(1)))
 			return sumOfProducts(self, a, b)
 		}
-		return scaledSum(c.tensor(0), mm(a, b), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g grad, dy ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.Broadcasts | ops.Grouped | ops.SavesOperand}),
-	giving("addmv", func(c call) *tensor.Tensor {
-		return scaledSum(c.tensor(0), mv(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g grad, dy ref) {
+		return scaledSum(c.Tensor(0), Mm(a, b), c.Scalar(3), c.Scalar(4))
+	}).With(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g define.Grad, dy define.Ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.Broadcasts | ops.Grouped | ops.SavesOperand}),
+	define.Giving("addmv", func(c define.Call) *tensor.Tensor {
+		return scaledSum(c.Tensor(0), mv(c.Tensor(1), c.Tensor(2)), c.Scalar(3), c.Scalar(4))
+	}).With(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g define.Grad, dy define.Ref) {
 		g.Give(1, g.Mul(g.Do("unsqueeze", dy, -1), g.In(2)))
 		g.Give(2, g.Do("matmul", g.Do("t", g.In(1)), dy))
 	})}),
-	giving("addr", func(c call) *tensor.Tensor {
-		return scaledSum(c.tensor(0), outer(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g grad, dy ref) {
+	define.Giving("addr", func(c define.Call) *tensor.Tensor {
+		return scaledSum(c.Tensor(0), outer(c.Tensor(1), c.Tensor(2)), c.Scalar(3), c.Scalar(4))
+	}).With(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g define.Grad, dy define.Ref) {
 		g.Give(1, g.Do("matmul", dy, g.In(2)))
 		g.Give(2, g.Do("matmul", g.In(1), dy))
 	})}),
-	giving("baddbmm", func(c call) *tensor.Tensor {
-		return scaledSum(c.tensor(0), bmm(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g grad, dy ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.SavesOperand}),
-	giving("addbmm", func(c call) *tensor.Tensor {
-		sameAddedTypes(c.tensor(0), c.tensor(1), c.tensor(2))
-		p := bmm(c.tensor(1), c.tensor(2))
-		return scaledSum(c.tensor(0), sum(p, []int{0}, false, p.DType()), c.scalar(3), c.scalar(4))
+	define.Giving("baddbmm", func(c define.Call) *tensor.Tensor {
+		return scaledSum(c.Tensor(0), Bmm(c.Tensor(1), c.Tensor(2)), c.Scalar(3), c.Scalar(4))
+	}).With(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g define.Grad, dy define.Ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.SavesOperand}),
+	define.Giving("addbmm", func(c define.Call) *tensor.Tensor {
+		sameAddedTypes(c.Tensor(0), c.Tensor(1), c.Tensor(2))
+		p := Bmm(c.Tensor(1), c.Tensor(2))
+		return scaledSum(c.Tensor(0), reduce.Sum(p, []int{0}, false, p.DType()), c.Scalar(3), c.Scalar(4))
 	}),
-	giving("outer", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"ger"}, Grad: concrete(func(c gradient) {
-		c.give(0, c.matmul(c.g(), c.in(1)))
-		c.give(1, c.matmul(c.in(0), c.g()))
-	})}).outApart(),
-	giving("ger", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }).outApart(),
-	giving("kron", func(c call) *tensor.Tensor { return kron(c.tensor(0), c.tensor(1)) }),
-	giving("inner", func(c call) *tensor.Tensor {
-		a, b := c.tensor(0), c.tensor(1)
+	define.Giving("outer", func(c define.Call) *tensor.Tensor { return outer(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Aliases: []string{"ger"}, Grad: define.Concrete(func(c define.Gradient) {
+		c.Give(0, c.Matmul(c.G(), c.In(1)))
+		c.Give(1, c.Matmul(c.In(0), c.G()))
+	})}).OutApart(),
+	define.Giving("ger", func(c define.Call) *tensor.Tensor { return outer(c.Tensor(0), c.Tensor(1)) }).OutApart(),
+	define.Giving("kron", func(c define.Call) *tensor.Tensor { return kron(c.Tensor(0), c.Tensor(1)) }),
+	define.Giving("inner", func(c define.Call) *tensor.Tensor {
+		a, b := c.Tensor(0), c.Tensor(1)
 		if a.Dim() == 0 || b.Dim() == 0 {
-			return mul.on(a, b)
+			return elementwise.Mul.On(a, b)
 		}
-		check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "inner() the last dimension must match on both input tensors but got shapes %s and %s", shapeText(a.Shape()), shapeText(b.Shape()))
+		source.Check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "inner() the last dimension must match on both input tensors but got shapes %s and %s", define.ShapeText(a.Shape()), define.ShapeText(b.Shape()))
 		return tensorDot(a, b, []int{-1}, []int{-1})
 	}),
-	giving("cross", func(c call) *tensor.Tensor {
-		if !c.isNone(2) {
-			return cross(c.tensor(0), c.tensor(1), c.int(2))
+	define.Giving("cross", func(c define.Call) *tensor.Tensor {
+		if !c.IsNone(2) {
+			return cross(c.Tensor(0), c.Tensor(1), c.Int(2))
 		}
-		for d, n := range c.tensor(0).Shape() {
+		for d, n := range c.Tensor(0).Shape() {
 			if n == 3 {
-				return cross(c.tensor(0), c.tensor(1), d)
+				return cross(c.Tensor(0), c.Tensor(1), d)
 			}
 		}
-		check(false, "no dimension of size 3 in input")
+		source.Check(false, "no dimension of size 3 in input")
 		return nil
-	}).outOverlapping(),
-	giving("linalg_cross", func(c call) *tensor.Tensor {
-		a, b, dim := c.tensor(0), c.tensor(1), c.int(2)
-		check(a.Dim() == b.Dim(), "linalg.cross: inputs must have the same number of dimensions.")
-		if d := wrapDim(dim, a); a.Dim() > 0 {
-			check(a.Size(d) == 3 && b.Size(d) == 3, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", dim, a.Size(d), b.Size(d))
+	}).OutOverlapping(),
+	define.Giving("linalg_cross", func(c define.Call) *tensor.Tensor {
+		a, b, dim := c.Tensor(0), c.Tensor(1), c.Int(2)
+		source.Check(a.Dim() == b.Dim(), "linalg.cross: inputs must have the same number of dimensions.")
+		if d := define.WrapDim(dim, a); a.Dim() > 0 {
+			source.Check(a.Size(d) == 3 && b.Size(d) == 3, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", dim, a.Size(d), b.Size(d))
 		}
 		return cross(a, b, dim)
-	}).outOverlapping(),
-	giving("tensordot", func(c call) *tensor.Tensor { return tensorDot(c.tensor(0), c.tensor(1), c.ints(2), c.ints(3)) }),
-	giving("einsum", func(c call) *tensor.Tensor { return einsum(c.str(0), c.tensors(1)) }).with(ops.Def{Grad: concrete(einsumGrad)}),
-	giving("bilinear", func(c call) *tensor.Tensor {
-		return bilinear(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3))
-	}).checked(checkBilinear),
-	deprecated("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple parameters.",
-		giving("chain_matmul", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }).with(ops.Def{Decomp: emitting("linalg_multi_dot")})),
-	giving("linalg_multi_dot", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }),
-	giving("cdist", func(c call) *tensor.Tensor { return cdist(c.tensor(0), c.tensor(1), c.float(2), c.intOr(3, 0)) }).checked(func(c call) { checkType(c.tensor(0), c.tensor(1)) }),
+	}).OutOverlapping(),
+	define.Giving("tensordot", func(c define.Call) *tensor.Tensor { return tensorDot(c.Tensor(0), c.Tensor(1), c.Ints(2), c.Ints(3)) }),
+	define.Giving("einsum", func(c define.Call) *tensor.Tensor { return einsum(c.Str(0), c.Tensors(1)) }).With(ops.Def{Grad: define.Concrete(einsumGrad)}),
+	define.Giving("bilinear", func(c define.Call) *tensor.Tensor {
+		return bilinear(c.Tensor(0), c.Tensor(1), c.Tensor(2), c.OptionalTensor(3))
+	}).Checked(checkBilinear),
+	define.Deprecated("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple parameters.",
+		define.Giving("chain_matmul", func(c define.Call) *tensor.Tensor { return multiDot(c.Tensors(0)) }).With(ops.Def{Decomp: define.Emitting("linalg_multi_dot")})),
+	define.Giving("linalg_multi_dot", func(c define.Call) *tensor.Tensor { return multiDot(c.Tensors(0)) }),
+	define.Giving("cdist", func(c define.Call) *tensor.Tensor { return Cdist(c.Tensor(0), c.Tensor(1), c.Float(2), c.IntOr(3, 0)) }).Checked(func(c define.Call) { define.CheckType(c.Tensor(0), c.Tensor(1)) }),
 }

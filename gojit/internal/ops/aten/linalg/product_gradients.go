@@ -1,23 +1,22 @@
-package aten
+package linalg
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// turn transposes matrices.
-func (c gradient) turn(a tensors) tensors { return c.do("transpose.int", a, -2, -1) }
+func productGrad(g define.Grad) { gradsOfProduct(g, 0, 1, g.Grad(0)) }
 
-func (c gradient) matmul(a, b tensors) tensors { return c.do("matmul", a, b) }
-
-func productGrad(g grad) { gradsOfProduct(g, 0, 1, g.Grad(0)) }
-
-func transposedMatrix(g grad, a ref) ref { return g.Do("transpose.int", a, -2, -1) }
+func transposedMatrix(g define.Grad, a define.Ref) define.Ref {
+	return g.Do("transpose.int", a, -2, -1)
+}
 
 // gradsOfProduct gives the gradients of two matrices from that of their product.
-func gradsOfProduct(g grad, a, b int, dy ref) {
+func gradsOfProduct(g define.Grad, a, b int, dy define.Ref) {
 	if g.Needs(a) {
 		g.Give(a, g.Do("matmul", dy, transposedMatrix(g, g.In(b))))
 	}
@@ -27,14 +26,16 @@ func gradsOfProduct(g grad, a, b int, dy ref) {
 }
 
 // matmulGrad is the derivative of a product of vectors, matrices or batches of them.
-func matmulGrad(g grad) {
+func matmulGrad(g define.Grad) {
 	isRow, isColumn := g.IsNumber(g.Rank(0), 1), g.IsNumber(g.Rank(1), 1)
 	if isRow == true && isColumn == true {
 		dotGrad(g)
 		return
 	}
-	itself := func(t ref) func() ref { return func() ref { return t } }
-	dim := func(how string, t ref, dim int) func() ref { return func() ref { return g.Do(how, t, dim) } }
+	itself := func(t define.Ref) func() define.Ref { return func() define.Ref { return t } }
+	dim := func(how string, t define.Ref, dim int) func() define.Ref {
+		return func() define.Ref { return g.Do(how, t, dim) }
+	}
 	dy := g.Grad(0)
 	dy = g.Choose(isColumn, dim("unsqueeze", dy, -1), itself(dy))
 	dy = g.Choose(isRow, dim("unsqueeze", dy, -2), itself(dy))
@@ -50,13 +51,13 @@ func matmulGrad(g grad) {
 	}
 }
 
-func dotGrad(g grad) {
+func dotGrad(g define.Grad) {
 	g.Give(0, g.Mul(g.Grad(0), g.In(1)))
 	g.Give(1, g.Mul(g.Grad(0), g.In(0)))
 }
 
 // mvGrad is the derivative of a matrix times a vector.
-func mvGrad(g grad) {
+func mvGrad(g define.Grad) {
 	if g.Needs(0) {
 		g.Give(0, g.Do("ger", g.Grad(0), g.In(1)))
 	}
@@ -66,30 +67,30 @@ func mvGrad(g grad) {
 }
 
 // scaledSumGrad is the derivative of beta*self + alpha*(a product).
-func scaledSumGrad(product func(g grad, dy ref)) func(g grad) {
-	return func(g grad) {
+func scaledSumGrad(product func(g define.Grad, dy define.Ref)) func(g define.Grad) {
+	return func(g define.Grad) {
 		g.Give(0, g.ScaledBy(g.Grad(0), 3))
 		product(g, g.ScaledBy(g.Grad(0), 4))
 	}
 }
 
 // linearGrad: the weight is a matrix, or a vector.
-func linearGrad(g grad) {
+func linearGrad(g define.Grad) {
 	dy := g.Grad(0)
 	isVector := g.IsNumber(g.Rank(1), 1)
 	if g.Needs(0) {
-		g.Give(0, g.Choose(isVector, func() ref { return g.Mul(g.Do("unsqueeze", dy, -1), g.In(1)) },
-			func() ref { return g.Do("matmul", dy, g.In(1)) }))
+		g.Give(0, g.Choose(isVector, func() define.Ref { return g.Mul(g.Do("unsqueeze", dy, -1), g.In(1)) },
+			func() define.Ref { return g.Do("matmul", dy, g.In(1)) }))
 	}
 	if g.Needs(1) {
-		factors := func() (of, in ref) {
+		factors := func() (of, in define.Ref) {
 			return g.Do("reshape", dy, g.ListOf(-1, g.Size(1, 0))), g.Do("reshape", g.In(0), g.ListOf(-1, g.Size(1, 1)))
 		}
 		if c := g.Concrete(); c != nil && isVector == false {
 			of, in := factors()
 			c.GiveProduct(1, of, in)
 		} else {
-			g.Give(1, g.Choose(isVector, func() ref { return g.Unbroadcast(g.Mul(g.Do("unsqueeze", dy, -1), g.In(0)), 1) }, func() ref {
+			g.Give(1, g.Choose(isVector, func() define.Ref { return g.Unbroadcast(g.Mul(g.Do("unsqueeze", dy, -1), g.In(0)), 1) }, func() define.Ref {
 				of, in := factors()
 				return g.Do("matmul", g.Do("t", of), in)
 			}))
@@ -101,30 +102,30 @@ func linearGrad(g grad) {
 }
 
 // einsumGrad gives each operand the equation with its term and the result exchanged.
-func einsumGrad(c gradient) {
+func einsumGrad(c define.Gradient) {
 	e := equationOf(c)
-	operands := c.list(1)
+	operands := c.List(1)
 	for i, term := range e.terms {
-		from, with := e.result, []tensors{c.g()}
+		from, with := e.result, []define.Tensors{c.G()}
 		for j, other := range e.terms {
 			if j != i {
 				from, with = from+","+other, append(with, operands[j])
 			}
 		}
-		shape, to := c.elementShape(1, i), ""
+		shape, to := c.ElementShape(1, i), ""
 		for d, label := range term {
 			switch {
 			case strings.ContainsRune(to, label): // of a diagonal: zero beside it
 				second := e.unused()
-				from, with = from+","+string(label)+second, append(with, c.do("eye", shape[d], c.g().DType()))
+				from, with = from+","+string(label)+second, append(with, c.Do("eye", shape[d], c.G().DType()))
 				to += second
 				continue
 			case !strings.ContainsRune(from, label): // that only this operand has was summed: it comes from ones
-				from, with = from+","+string(label), append(with, must(tensor.Full([]int{shape[d]}, tensor.Int(1), c.g().DType())))
+				from, with = from+","+string(label), append(with, source.Must(tensor.Full([]int{shape[d]}, tensor.Int(1), c.G().DType())))
 			}
 			to += string(label)
 		}
-		c.giveAt(1, i, c.do("einsum", from+"->"+to, with))
+		c.GiveAt(1, i, c.Do("einsum", from+"->"+to, with))
 	}
 }
 
@@ -136,13 +137,13 @@ type equation struct {
 }
 
 // equationOf returns the equation of a call of einsum.
-func equationOf(c gradient) *equation {
-	left, right, explicit := strings.Cut(strings.ReplaceAll(c.arg(0).Str(), " ", ""), "->")
+func equationOf(c define.Gradient) *equation {
+	left, right, explicit := strings.Cut(strings.ReplaceAll(c.Arg(0).Str(), " ", ""), "->")
 	e := &equation{terms: strings.Split(left, ","), result: right, taken: left + right}
 	if !explicit {
 		e.result = "..." + lonelyLabels(strings.ReplaceAll(left, "...", ""))
 	}
-	dims := func(i int) int { return len(c.elementShape(1, i)) - len(e.terms[i]) + len("...") } // that the ellipsis stands for
+	dims := func(i int) int { return len(c.ElementShape(1, i)) - len(e.terms[i]) + len("...") } // that the ellipsis stands for
 	most := 0
 	for i, term := range e.terms {
 		if strings.Contains(term, "...") {
@@ -172,7 +173,7 @@ func (e *equation) unused() string {
 			}
 		}
 	}
-	fail("derivative for aten::einsum: the equation has more dimensions than there are letters")
+	define.Fail("derivative for aten::einsum: the equation has more dimensions than there are letters")
 	return ""
 }
 

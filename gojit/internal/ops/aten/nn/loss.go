@@ -1,4 +1,4 @@
-package aten
+package nn
 
 import (
 	"math"
@@ -7,6 +7,11 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -20,8 +25,8 @@ const (
 )
 
 // reduction reads how a loss is reduced; a number that means nothing reduces nothing.
-func (c call) reduction(i int) int {
-	if how := c.int(i); how == reduceMean || how == reduceSum {
+func reduction(c define.Call, i int) int {
+	if how := c.Int(i); how == reduceMean || how == reduceSum {
 		return how
 	}
 	return reduceNone
@@ -32,91 +37,91 @@ func reduced(t *tensor.Tensor, how int) *tensor.Tensor {
 	switch how {
 	case reduceMean:
 		defer t.Release()
-		return mean(t, nil, false, t.DType())
+		return reduce.Mean(t, nil, false, t.DType())
 	case reduceSum:
 		defer t.Release()
-		return sum(t, nil, false, t.DType())
+		return reduce.Sum(t, nil, false, t.DType())
 	}
 	return t
 }
 
 // lossOf applies a loss to elements and reduces it.
-func lossOf(p *pointwise, how int, ts []*tensor.Tensor, extras ...tensor.Scalar) *tensor.Tensor {
+func lossOf(p *elementwise.Operator, how int, ts []*tensor.Tensor, extras ...tensor.Scalar) *tensor.Tensor {
 	if how != reduceNone {
-		if total, ok := p.total(ts, extras...); ok {
+		if total, ok := p.Total(ts, extras...); ok {
 			if how == reduceMean {
-				return divideBy(total, tensor.Int(int64(ts[0].Numel())))
+				return reduce.DivideBy(total, tensor.Int(int64(ts[0].Numel())))
 			}
 			return total
 		}
 	}
-	operands := make([]operand, len(ts))
+	operands := make([]elementwise.Operand, len(ts))
 	for i, t := range ts {
-		operands[i] = ofTensor(t)
+		operands[i] = elementwise.OfTensor(t)
 	}
-	return reduced(p.run(nil, operands, extras...), how)
+	return reduced(p.Run(nil, operands, extras...), how)
 }
 
 var (
-	squareError = elementwise("mse", ops.SameType, func(b builder, x ...element) element {
+	squareError = elementwise.New("mse", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		d := b.Sub(x[0], x[1])
 		return b.Mul(d, d)
 	})
-	squareErrorGradient = elementwise("mse_loss_backward", ops.SameType, func(b builder, x ...element) element {
+	squareErrorGradient = elementwise.New("mse_loss_backward", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Mul(b.Mul(x[3], b.Sub(x[1], x[2])), x[0])
 	})
-	absoluteError = elementwise("l1", ops.RealResult, func(b builder, x ...element) element {
+	absoluteError = elementwise.New("l1", ops.RealResult, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 	})
-	smoothError = elementwise("smooth_l1_loss", ops.SameType, func(b builder, x ...element) element {
+	smoothError = elementwise.New("smooth_l1_loss", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		d := b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 		half := b.Number(d, 0.5)
 		return b.Select(b.Binary(kernel.Lt, d, x[2]), b.Div(b.Mul(half, b.Mul(d, d)), x[2]), b.Sub(d, b.Mul(half, x[2])))
 	})
-	huberError = elementwise("huber_loss", ops.SameType, func(b builder, x ...element) element {
+	huberError = elementwise.New("huber_loss", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		d := b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 		half := b.Number(d, 0.5)
 		return b.Select(b.Binary(kernel.Le, d, x[2]), b.Mul(half, b.Mul(d, d)), b.Mul(x[2], b.Sub(d, b.Mul(half, x[2]))))
 	})
-	crossEntropyOfUnit = elementwise("binary_cross_entropy", ops.SameType, func(b builder, x ...element) element {
+	crossEntropyOfUnit = elementwise.New("binary_cross_entropy", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		one, floor := b.Number(x[0], 1), b.Number(x[0], -100)
 		yes := b.Binary(kernel.Max, b.Unary(kernel.Log, x[0]), floor)
 		no := b.Binary(kernel.Max, b.Unary(kernel.Log1p, b.Neg(x[0])), floor)
 		return b.Sub(b.Mul(b.Sub(x[1], one), no), b.Mul(x[1], yes))
 	})
-	crossEntropyOfLogit = elementwise("binary_cross_entropy_with_logits", ops.SameType, func(b builder, x ...element) element {
+	crossEntropyOfLogit = elementwise.New("binary_cross_entropy_with_logits", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		zero, one := b.Number(x[0], 0), b.Number(x[0], 1)
 		low := b.Binary(kernel.Max, b.Neg(x[0]), zero)
 		log := b.Unary(kernel.Log, b.Add(b.Exp(b.Neg(low)), b.Exp(b.Sub(b.Neg(x[0]), low))))
 		return b.Add(b.Mul(b.Sub(one, x[1]), x[0]), b.Add(log, low))
 	})
-	weightedLogit = elementwise("binary_cross_entropy_with_logits", ops.SameType, func(b builder, x ...element) element {
+	weightedLogit = elementwise.New("binary_cross_entropy_with_logits", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		zero, one := b.Number(x[0], 0), b.Number(x[0], 1)
 		low := b.Binary(kernel.Max, b.Neg(x[0]), zero)
 		log := b.Unary(kernel.Log, b.Add(b.Exp(b.Neg(low)), b.Exp(b.Sub(b.Neg(x[0]), low))))
 		weight := b.Add(b.Mul(b.Sub(x[2], one), x[1]), one)
 		return b.Add(b.Mul(b.Sub(one, x[1]), x[0]), b.Mul(weight, b.Add(log, low)))
 	})
-	divergence = elementwise("kl_div", ops.SameType, func(b builder, x ...element) element {
+	divergence = elementwise.New("kl_div", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		zero := b.Number(x[0], 0)
 		return b.Select(b.Binary(kernel.Gt, x[1], zero), b.Mul(x[1], b.Sub(b.Unary(kernel.Log, x[1]), x[0])), zero)
 	})
-	divergenceOfLogs = elementwise("kl_div", ops.SameType, func(b builder, x ...element) element {
+	divergenceOfLogs = elementwise.New("kl_div", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Mul(b.Exp(x[1]), b.Sub(x[1], x[0]))
 	})
-	softMargin = elementwise("soft_margin_loss", ops.SameType, func(b builder, x ...element) element {
+	softMargin = elementwise.New("soft_margin_loss", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Unary(kernel.Log1p, b.Exp(b.Mul(b.Neg(x[1]), x[0])))
 	})
 )
 
 // outsideUnit tells whether an element is less than zero or greater than one.
-var outsideUnit = &reducer{op: kernel.ReduceMax, expr: func(b builder, x ...element) element {
+var outsideUnit = &reduce.Reducer{Op: kernel.ReduceMax, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 	return b.Binary(kernel.Or, b.Binary(kernel.Lt, x[0], b.Number(x[0], 0)), b.Binary(kernel.Gt, x[0], b.Number(x[0], 1)))
 }}
 
 func sameSize(a, b *tensor.Tensor) {
 	if !tensor.SameShape(a.Shape(), b.Shape()) {
-		raise(source.ValueError, "Using a target size (%s) that is different to the input size (%s) is deprecated. Please ensure they have the same size.", torchSize(b), torchSize(a))
+		source.Raise(source.ValueError, "Using a target size (%s) that is different to the input size (%s) is deprecated. Please ensure they have the same size.", torchSize(b), torchSize(a))
 	}
 }
 
@@ -125,37 +130,37 @@ func torchSize(t *tensor.Tensor) string { return "torch.Size(" + tensor.FormatSh
 // nllLoss picks the negative log probability of each target, and gives the total weight. The probabilities
 // are given by their logarithms or, where logits, by numbers that log_softmax makes these of.
 func nllLoss(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (loss, total *tensor.Tensor) {
-	check(x.Dim() > 0 && x.Dim() <= 2, "input tensor should be 1D or 2D")
-	check(target.Dim() <= 1, "0D or 1D target tensor expected, multi-target not supported")
-	check(x.Dim() == 1 && target.Dim() == 0 || x.Dim() == 2 && target.Dim() <= 1 && x.Size(0) == target.Numel(),
-		"size mismatch (got input: %s, target: %s)", shapeText(x.Shape()), shapeText(target.Shape()))
+	source.Check(x.Dim() > 0 && x.Dim() <= 2, "input tensor should be 1D or 2D")
+	source.Check(target.Dim() <= 1, "0D or 1D target tensor expected, multi-target not supported")
+	source.Check(x.Dim() == 1 && target.Dim() == 0 || x.Dim() == 2 && target.Dim() <= 1 && x.Size(0) == target.Numel(),
+		"size mismatch (got input: %s, target: %s)", define.ShapeText(x.Shape()), define.ShapeText(target.Shape()))
 	classes := x.Size(x.Dim() - 1)
-	rows := must(x.Reshape(-1, classes, 1))
-	loss, total = nllPixels(rows, must(target.Reshape(-1, 1)), weight, how, ignore, logits)
+	rows := source.Must(x.Reshape(-1, classes, 1))
+	loss, total = nllPixels(rows, source.Must(target.Reshape(-1, 1)), weight, how, ignore, logits)
 	if how == reduceNone {
-		loss = must(loss.Reshape(target.Shape()...))
+		loss = source.Must(loss.Reshape(target.Shape()...))
 	}
 	return loss, total
 }
 
 // nllPixels does it for inputs (batch, classes, places) and targets (batch, places).
 func nllPixels(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (loss, total *tensor.Tensor) {
-	check(target.DType() == tensor.Int64 || target.DType() == tensor.Uint8, "expected scalar type Long but found %s", target.DType().CppName())
+	source.Check(target.DType() == tensor.Int64 || target.DType() == tensor.Uint8, "expected scalar type Long but found %s", target.DType().CppName())
 	batch, classes, places := x.Size(0), x.Size(1), x.Size(2)
-	check(weight == nil || weight.Dim() == 1 && weight.Numel() == classes, "weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, optionalShape(weight))
-	noIntegers("nll_loss_out_frame")(x.DType())
-	var made scratch
-	defer made.release()
-	whole := made.copied(to(target, tensor.Int64), target)
-	labels := tensor.Data[int64](made.copied(contiguous(whole), whole))
+	source.Check(weight == nil || weight.Dim() == 1 && weight.Numel() == classes, "weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, define.OptionalShape(weight))
+	elementwise.NoIntegers("nll_loss_out_frame")(x.DType())
+	var made define.Scratch
+	defer made.Release()
+	whole := made.Copied(elementwise.To(target, tensor.Int64), target)
+	labels := tensor.Data[int64](made.Copied(elementwise.Contiguous(whole), whole))
 	var watch tensor.Watch
 	for _, label := range labels {
 		watch.Did(1)
 		if int(label) != ignore && (label < 0 || int(label) >= classes) {
-			raise(source.IndexError, "Target %d is out of bounds.", label)
+			source.Raise(source.IndexError, "Target %d is out of bounds.", label)
 		}
 	}
-	out := empty([]int{batch, places}, tensor.Float64)
+	out := define.Empty([]int{batch, places}, tensor.Float64)
 	losses := tensor.Data[float64](out)
 	switch {
 	case x.DType() == tensor.Float32 && !logits:
@@ -163,12 +168,12 @@ func nllPixels(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (
 	case x.DType() == tensor.Float64 && !logits:
 		pickLabels[float64](losses, x, labels, ignore)
 	default:
-		succeed(tensor.Copy(out, made.of(labelled(x, labels, ignore, logits))))
+		source.Throw(tensor.Copy(out, made.Of(labelled(x, labels, ignore, logits))))
 	}
 	var weights []float64
 	if weight != nil {
-		wide := made.copied(to(weight, tensor.Float64), weight)
-		weights = tensor.Data[float64](made.copied(contiguous(wide), wide))
+		wide := made.Copied(elementwise.To(weight, tensor.Float64), weight)
+		weights = tensor.Data[float64](made.Copied(elementwise.Contiguous(wide), wide))
 	}
 	s, w := 0.0, 0.0
 	for i, label := range labels {
@@ -188,15 +193,15 @@ func nllPixels(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (
 	total = tensor.FromScalar(tensor.Float(w), x.DType())
 	switch how {
 	case reduceMean:
-		made.of(out)
+		made.Of(out)
 		return tensor.FromScalar(tensor.Float(s/w), x.DType()), total
 	case reduceSum:
-		made.of(out)
+		made.Of(out)
 		return tensor.FromScalar(tensor.Float(s), x.DType()), total
 	}
-	loss = to(out, x.DType())
-	made.copied(out, loss)
-	return loss, zeros(nil, x.DType())
+	loss = elementwise.To(out, x.DType())
+	made.Copied(out, loss)
+	return loss, define.Zeros(nil, x.DType())
 }
 
 // labelPlace returns the offset, in elements, of class label at place i of all, in inputs (batch, classes, places).
@@ -227,21 +232,21 @@ func labelled(x *tensor.Tensor, labels []int64, ignore int, logits bool) *tensor
 			offsets[i] = labelPlace(x, i, label)
 		}
 	}
-	picked := zeros([]int{x.Size(0), x.Size(2)}, x.DType())
+	picked := define.Zeros([]int{x.Size(0), x.Size(2)}, x.DType())
 	if x.Numel() > 0 {
-		moveFrom(picked, x, offsets, oneOffset)
+		indexing.MoveFrom(picked, x, offsets, indexing.OneOffset)
 	}
 	if !logits {
 		return picked
 	}
 	defer picked.Release()
-	var made scratch
-	defer made.release()
-	wide := made.copied(to(picked, kernel.ComputeType(x.DType())), picked)
-	logs := made.of(sub.on(wide, made.of(logTotals(x))))
-	out := to(logs, x.DType())
+	var made define.Scratch
+	defer made.Release()
+	wide := made.Copied(elementwise.To(picked, kernel.ComputeType(x.DType())), picked)
+	logs := made.Of(elementwise.Sub.On(wide, made.Of(reduce.LogTotals(x))))
+	out := elementwise.To(logs, x.DType())
 	if out == logs {
-		return must(out.Clone(tensor.PreserveFormat))
+		return source.Must(out.Clone(tensor.PreserveFormat))
 	}
 	return out
 }
@@ -274,11 +279,11 @@ func sumOfLosses[T float32 | float64](x *tensor.Tensor, labels []int64, ignore i
 	classes, all := x.Size(1), tensor.Data[T](x)
 	for _, label := range labels {
 		if int(label) != ignore && (label < 0 || int(label) >= classes) {
-			raise(source.IndexError, "Target %d is out of bounds.", label)
+			source.Raise(source.IndexError, "Target %d is out of bounds.", label)
 		}
 	}
-	totals := empty([]int{len(labels)}, x.DType())
-	fillLogTotals[T](totals, x)
+	totals := define.Empty([]int{len(labels)}, x.DType())
+	reduce.FillLogTotals[T](totals, x)
 	for i, total := range tensor.Data[T](totals) {
 		if label := int(labels[i]); label != ignore {
 			s -= float64(all[i*classes+label] - total)
@@ -308,7 +313,7 @@ func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int, logits bool) *
 // checkTargets fails where inputs and targets are not of one batch.
 func checkTargets(x, target *tensor.Tensor) {
 	if x.Dim() == 0 {
-		raise(source.ValueError, "Expected 1 or more dimensions (got 0)")
+		source.Raise(source.ValueError, "Expected 1 or more dimensions (got 0)")
 	}
 	if x.Dim() == 1 || x.Dim() == 2 && target.Dim() != 1 {
 		return
@@ -318,21 +323,21 @@ func checkTargets(x, target *tensor.Tensor) {
 		targets = target.Size(0)
 	}
 	if x.Size(0) != targets || target.Dim() == 0 {
-		raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (%d).", x.Size(0), targets)
+		source.Raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (%d).", x.Size(0), targets)
 	}
 }
 
 // nllImages is nllLoss with more dimensions behind that of the classes.
 func nllImages(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (loss, total *tensor.Tensor) {
-	check(x.Dim() > 2, "nll_loss2d expects an input of at least 3 dimensions, but got %s", shapeText(x.Shape()))
+	source.Check(x.Dim() > 2, "nll_loss2d expects an input of at least 3 dimensions, but got %s", define.ShapeText(x.Shape()))
 	checkTargets(x, target)
 	batch, classes := x.Size(0), x.Size(1)
 	want := append([]int{batch}, x.Shape()[2:]...)
-	check(tensor.SameShape(target.Shape(), want), "Expected target size %s, got %s", shapeText(want), shapeText(target.Shape()))
-	places := numelOf(x.Shape()[2:])
-	loss, total = nllPixels(must(x.Reshape(batch, classes, places)), must(target.Reshape(batch, places)), weight, how, ignore, logits)
+	source.Check(tensor.SameShape(target.Shape(), want), "Expected target size %s, got %s", define.ShapeText(want), define.ShapeText(target.Shape()))
+	places := define.NumelOf(x.Shape()[2:])
+	loss, total = nllPixels(source.Must(x.Reshape(batch, classes, places)), source.Must(target.Reshape(batch, places)), weight, how, ignore, logits)
 	if how == reduceNone {
-		loss = must(loss.Reshape(want...))
+		loss = source.Must(loss.Reshape(want...))
 	}
 	return loss, total
 }
@@ -343,90 +348,90 @@ func crossEntropy(x, target, weight *tensor.Tensor, how, ignore int, smoothing f
 	if tensor.SameShape(x.Shape(), target.Shape()) {
 		return crossEntropyOfProbabilities(x, target, weight, how, smoothing, classDim)
 	}
-	floatRows("log_softmax", x, classDim)
+	reduce.FloatRows("log_softmax", x, classDim)
 	if smoothing == 0 {
 		return nllLossNd(x, target, weight, how, ignore, true)
 	}
-	check(smoothing > 0 && smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: %v", smoothing)
-	log := logSoftmax(x, classDim)
+	source.Check(smoothing > 0 && smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: %v", smoothing)
+	log := reduce.LogSoftmax(x, classDim)
 	nll := nllLossNd(log, target, weight, how, ignore, false)
 	spread := log
 	if weight != nil {
 		shape := slices.Repeat([]int{1}, x.Dim())
 		shape[classDim] = weight.Numel()
-		spread = mul.on(log, must(weight.Reshape(shape...)))
+		spread = elementwise.Mul.On(log, source.Must(weight.Reshape(shape...)))
 	}
-	smooth := neg.on(sum(spread, []int{classDim}, false, spread.DType()))
-	ignored := eq.run(nil, []operand{ofTensor(target), ofScalar(tensor.Int(int64(ignore)))})
-	smooth = choose(ignored, ofScalar(tensor.Float(0)), ofTensor(smooth))
+	smooth := elementwise.Neg.On(reduce.Sum(spread, []int{classDim}, false, spread.DType()))
+	ignored := elementwise.Eq.Run(nil, []elementwise.Operand{elementwise.OfTensor(target), elementwise.OfScalar(tensor.Int(int64(ignore)))})
+	smooth = elementwise.Choose(ignored, elementwise.OfScalar(tensor.Float(0)), elementwise.OfTensor(smooth))
 	switch how {
 	case reduceMean:
 		var n *tensor.Tensor
 		if weight != nil {
-			safe := choose(ignored, ofScalar(tensor.Int(0)), ofTensor(target))
-			picked := must(indexSelect(weight, 0, must(safe.Reshape(-1))).Reshape(target.Shape()...))
-			n = sum(choose(ignored, ofScalar(tensor.Float(0)), ofTensor(picked)), nil, false, weight.DType())
+			safe := elementwise.Choose(ignored, elementwise.OfScalar(tensor.Int(0)), elementwise.OfTensor(target))
+			picked := source.Must(indexing.IndexSelect(weight, 0, source.Must(safe.Reshape(-1))).Reshape(target.Shape()...))
+			n = reduce.Sum(elementwise.Choose(ignored, elementwise.OfScalar(tensor.Float(0)), elementwise.OfTensor(picked)), nil, false, weight.DType())
 		} else {
-			n = sum(not.on(ignored), nil, false, tensor.Int64)
+			n = reduce.Sum(elementwise.Not.On(ignored), nil, false, tensor.Int64)
 		}
-		smooth = div.on(sum(smooth, nil, false, smooth.DType()), n)
+		smooth = elementwise.Div.On(reduce.Sum(smooth, nil, false, smooth.DType()), n)
 	case reduceSum:
-		smooth = sum(smooth, nil, false, smooth.DType())
+		smooth = reduce.Sum(smooth, nil, false, smooth.DType())
 	}
-	return add.on(scaleBy(nll, 1-smoothing), scaleBy(smooth, smoothing/float64(x.Size(classDim))))
+	return elementwise.Add.On(elementwise.ScaleBy(nll, 1-smoothing), elementwise.ScaleBy(smooth, smoothing/float64(x.Size(classDim))))
 }
 
 // checkCrossEntropy knows targets that are probabilities by their shape.
-func checkCrossEntropy(c call) {
-	target := c.tensor(1)
-	if !tensor.SameShape(c.tensor(0).Shape(), target.Shape()) {
+func checkCrossEntropy(c define.Call) {
+	target := c.Tensor(1)
+	if !tensor.SameShape(c.Tensor(0).Shape(), target.Shape()) {
 		if !target.DType().IsFloating() {
 			checkClassWeights(c)
 		}
 		return
 	}
-	check(target.DType().IsFloating(), "Expected floating point type for target with class probabilities, got %s", target.DType().CppName())
-	check(c.int(4) < 0, "ignore_index is not supported for floating point target")
+	source.Check(target.DType().IsFloating(), "Expected floating point type for target with class probabilities, got %s", target.DType().CppName())
+	source.Check(c.Int(4) < 0, "ignore_index is not supported for floating point target")
 }
 
 func crossEntropyOfProbabilities(x, target, weight *tensor.Tensor, how int, smoothing float64, classDim int) *tensor.Tensor {
-	log := logSoftmax(x, classDim)
+	log := reduce.LogSoftmax(x, classDim)
 	if smoothing > 0 {
-		target = addNumber(scaleBy(target, 1-smoothing), smoothing/float64(x.Size(classDim)))
+		target = elementwise.AddNumber(elementwise.ScaleBy(target, 1-smoothing), smoothing/float64(x.Size(classDim)))
 	}
-	p := mul.on(log, target)
+	p := elementwise.Mul.On(log, target)
 	if weight != nil {
 		shape := slices.Repeat([]int{1}, x.Dim())
 		shape[classDim] = weight.Numel()
-		p = mul.on(p, must(weight.Reshape(shape...)))
+		p = elementwise.Mul.On(p, source.Must(weight.Reshape(shape...)))
 	}
-	p = neg.on(p)
+	p = elementwise.Neg.On(p)
 	switch how {
 	case reduceMean:
 		n := x.Numel() / max(x.Size(classDim), 1)
-		return scaleBy(sum(p, nil, false, p.DType()), 1/float64(n))
+		return elementwise.ScaleBy(reduce.Sum(p, nil, false, p.DType()), 1/float64(n))
 	case reduceSum:
-		return sum(p, nil, false, p.DType())
+		return reduce.Sum(p, nil, false, p.DType())
 	}
-	return sum(p, []int{classDim}, false, p.DType())
+	return reduce.Sum(p, []int{classDim}, false, p.DType())
 }
 
 // multiMargin compares the score of the target with the others.
-func multiMargin(c call) *tensor.Tensor {
-	x, target, p, margin, weight, how := c.tensor(0), c.tensor(1), c.scalar(2).Float64(), c.scalar(3).Float64(), c.optionalTensor(4), c.reduction(5)
-	var made scratch
-	defer made.release()
-	inOrder := made.copied(asWork(x, tensor.Float64), x)
-	filled := made.copied(atLeast(inOrder, 1), inOrder)
-	rows := made.of(must(filled.View(-1, filled.Size(filled.Dim()-1))))
+func multiMargin(c define.Call) *tensor.Tensor {
+	x, target, p, margin, weight, how := c.Tensor(0), c.Tensor(1), c.Scalar(2).Float64(), c.Scalar(3).Float64(), c.OptionalTensor(4), reduction(c, 5)
+	var made define.Scratch
+	defer made.Release()
+	inOrder := made.Copied(elementwise.AsWork(x, tensor.Float64), x)
+	filled := made.Copied(elementwise.AtLeast(inOrder, 1), inOrder)
+	rows := made.Of(source.Must(filled.View(-1, filled.Size(filled.Dim()-1))))
 	n, classes := rows.Size(0), rows.Size(1)
 	data := tensor.Data[float64](rows)
-	labels := integersOf(must(target.Reshape(-1)))
-	check(weight == nil || weight.Dim() <= 1 && weight.Numel() == classes, "inconsistent weight size, expected %d but got %s", classes, optionalShape(weight))
+	labels := elementwise.IntegersOf(source.Must(target.Reshape(-1)))
+	source.Check(weight == nil || weight.Dim() <= 1 && weight.Numel() == classes, "inconsistent weight size, expected %d but got %s", classes, define.OptionalShape(weight))
 	if weight != nil {
-		weight = must(weight.Reshape(-1))
+		weight = source.Must(weight.Reshape(-1))
 	}
-	out := empty([]int{n}, tensor.Float64)
+	out := define.Empty([]int{n}, tensor.Float64)
 	for i, l := range labels {
 		s := 0.0
 		for j := range classes {
@@ -441,38 +446,38 @@ func multiMargin(c call) *tensor.Tensor {
 	}
 	loss := reduced(out, how)
 	if how == reduceNone {
-		loss = must(loss.Reshape(target.Shape()...))
+		loss = source.Must(loss.Reshape(target.Shape()...))
 	}
-	return to(loss, x.DType())
+	return elementwise.To(loss, x.DType())
 }
 
 // ctcLoss is the negative log likelihood of label sequences under all alignments.
 func ctcLoss(logs, targets *tensor.Tensor, inputLengths, targetLengths []int, blank, how int, zeroInfinity bool) *tensor.Tensor {
-	check(logs.Dim() == 2 || logs.Dim() == 3, "ctc_loss: expected log probabilities of 2 or 3 dimensions, but got %s", shapeText(logs.Shape()))
+	source.Check(logs.Dim() == 2 || logs.Dim() == 3, "ctc_loss: expected log probabilities of 2 or 3 dimensions, but got %s", define.ShapeText(logs.Shape()))
 	batched := logs.Dim() == 3
 	if !batched {
-		logs = must(logs.Unsqueeze(1))
+		logs = source.Must(logs.Unsqueeze(1))
 	}
 	steps, batch, classes := logs.Size(0), logs.Size(1), logs.Size(2)
-	check(blank >= 0 && blank < classes, "blank must be in label range")
-	check(len(inputLengths) == batch, "input_lengths must be of size batch_size")
-	check(len(targetLengths) == batch, "target_lengths must be of size batch_size")
-	data := tensor.Data[float64](contiguous(to(logs, tensor.Float64)))
-	flat := integersOf(must(targets.Reshape(-1)))
+	source.Check(blank >= 0 && blank < classes, "blank must be in label range")
+	source.Check(len(inputLengths) == batch, "input_lengths must be of size batch_size")
+	source.Check(len(targetLengths) == batch, "target_lengths must be of size batch_size")
+	data := tensor.Data[float64](elementwise.Contiguous(elementwise.To(logs, tensor.Float64)))
+	flat := elementwise.IntegersOf(source.Must(targets.Reshape(-1)))
 	for _, l := range flat {
-		check(l >= 0 && l < classes, "ctc_loss: targets must lie in [0, %d), but got %d", classes, l)
+		source.Check(l >= 0 && l < classes, "ctc_loss: targets must lie in [0, %d), but got %d", classes, l)
 	}
-	out := empty([]int{batch}, tensor.Float64)
+	out := define.Empty([]int{batch}, tensor.Float64)
 	start := 0
 	for b := range batch {
 		if targets.Dim() == 2 {
 			start = b * targets.Size(1)
 		}
-		check(targetLengths[b] >= 0 && targetLengths[b] <= len(flat)-start, "ctc_loss: a target length is %d behind label %d, but there are %d labels", targetLengths[b], start, len(flat))
-		check(inputLengths[b] >= 0, "ctc_loss: input_lengths must not be negative, but got %d", inputLengths[b])
+		source.Check(targetLengths[b] >= 0 && targetLengths[b] <= len(flat)-start, "ctc_loss: a target length is %d behind label %d, but there are %d labels", targetLengths[b], start, len(flat))
+		source.Check(inputLengths[b] >= 0, "ctc_loss: input_lengths must not be negative, but got %d", inputLengths[b])
 		labels := flat[start : start+targetLengths[b]]
 		start += targetLengths[b]
-		check(inputLengths[b] <= steps, "Expected input_lengths to have value at most %d, but got value %d (while checking arguments for ctc_loss_cpu)", steps, inputLengths[b])
+		source.Check(inputLengths[b] <= steps, "Expected input_lengths to have value at most %d, but got value %d (while checking arguments for ctc_loss_cpu)", steps, inputLengths[b])
 		loss := -alignments(inputLengths[b], labels, blank, func(t, l int) float64 { return data[(t*batch+b)*classes+l] })
 		if zeroInfinity && math.IsInf(loss, 1) {
 			loss = 0
@@ -484,14 +489,14 @@ func ctcLoss(logs, targets *tensor.Tensor, inputLengths, targetLengths []int, bl
 		for b, n := range targetLengths {
 			tensor.Data[float64](out)[b] /= float64(max(n, 1))
 		}
-		return to(mean(out, nil, false, tensor.Float64), logs.DType())
+		return elementwise.To(reduce.Mean(out, nil, false, tensor.Float64), logs.DType())
 	case reduceSum:
-		return to(sum(out, nil, false, tensor.Float64), logs.DType())
+		return elementwise.To(reduce.Sum(out, nil, false, tensor.Float64), logs.DType())
 	}
 	if !batched {
-		out = must(out.Select(0, 0))
+		out = source.Must(out.Select(0, 0))
 	}
-	return to(out, logs.DType())
+	return elementwise.To(out, logs.DType())
 }
 
 // alignments returns the log probability of labels with blanks between them in steps steps.
@@ -538,189 +543,245 @@ func logAdd(a, b float64) float64 {
 }
 
 // pairLoss defines a loss of two tensors and a reduction.
-func pairLoss(name string, p *pointwise) definition {
-	return giving(name, func(c call) *tensor.Tensor { return lossOf(p, c.reduction(2), pair(c.tensor(0), c.tensor(1))) })
+func pairLoss(name string, p *elementwise.Operator) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor {
+		return lossOf(p, reduction(c, 2), define.Pair(c.Tensor(0), c.Tensor(1)))
+	})
 }
 
 // limitedLoss defines one with a threshold after the reduction.
-func limitedLoss(name, limit string, p *pointwise) definition {
-	return giving(name, func(c call) *tensor.Tensor {
-		l := c.float(3)
+func limitedLoss(name, limit string, p *elementwise.Operator) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor {
+		l := c.Float(3)
 		if name == "smooth_l1_loss" {
-			check(l >= 0, "smooth_l1_loss does not support negative values for beta.")
+			source.Check(l >= 0, "smooth_l1_loss does not support negative values for beta.")
 			if l == 0 {
-				return lossOf(absoluteError, c.reduction(2), pair(c.tensor(0), c.tensor(1)))
+				return lossOf(absoluteError, reduction(c, 2), define.Pair(c.Tensor(0), c.Tensor(1)))
 			}
 		} else {
-			check(l > 0, "huber_loss does not support non-positive values for %s.", limit)
+			source.Check(l > 0, "huber_loss does not support non-positive values for %s.", limit)
 		}
-		return lossOf(p, c.reduction(2), pair(c.tensor(0), c.tensor(1)), tensor.Float(l))
+		return lossOf(p, reduction(c, 2), define.Pair(c.Tensor(0), c.Tensor(1)), tensor.Float(l))
 	})
 }
 
 // positivePart gives max(0, t).
-func positivePart(t *tensor.Tensor) *tensor.Tensor { return clampMin.withNumber(t, 0) }
+func positivePart(t *tensor.Tensor) *tensor.Tensor { return elementwise.ClampMin.WithNumber(t, 0) }
 
 // distance is the norm of each row of a-b+eps.
 func distance(a, b *tensor.Tensor, p, eps float64, keepdim bool) *tensor.Tensor {
-	var made scratch
-	defer made.release()
-	d := made.of(addNumber(made.of(sub.on(a, b)), eps))
-	return vectorNorm(d, p, []int{-1}, keepdim, d.DType())
+	var made define.Scratch
+	defer made.Release()
+	d := made.Of(elementwise.AddNumber(made.Of(elementwise.Sub.On(a, b)), eps))
+	return reduce.VectorNorm(d, p, []int{-1}, keepdim, d.DType())
 }
 
-var lossFamily = []definition{
-	pairLoss("mse_loss", squareError).with(ops.Def{Grad: concrete(squareErrorGrad)}),
-	giving("mse_loss_backward", func(c call) *tensor.Tensor {
+var LossFamily = []define.Definition{
+	pairLoss("mse_loss", squareError).With(ops.Def{Grad: define.Concrete(squareErrorGrad)}),
+	define.Giving("mse_loss_backward", func(c define.Call) *tensor.Tensor {
 		factor := 2.0
-		if c.reduction(3) == reduceMean {
-			factor /= float64(c.tensor(1).Numel())
+		if reduction(c, 3) == reduceMean {
+			factor /= float64(c.Tensor(1).Numel())
 		}
-		return squareErrorGradient.run(nil, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1)), ofTensor(c.tensor(2))}, tensor.Float(factor))
+		return squareErrorGradient.Run(nil, []elementwise.Operand{elementwise.OfTensor(c.Tensor(0)), elementwise.OfTensor(c.Tensor(1)), elementwise.OfTensor(c.Tensor(2))}, tensor.Float(factor))
 	}),
-	pairLoss("l1_loss", absoluteError).with(ops.Def{Decomp: composing(func(x composer, a []value.Value) tensors {
-		return x.reduce(x.do("abs", x.do("sub.Tensor", a[0], a[1])), a[2])
+	pairLoss("l1_loss", absoluteError).With(ops.Def{Decomp: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Reduce(x.Do("abs", x.Do("sub.Tensor", a[0], a[1])), a[2])
 	}), Tags: ops.AnySizes}),
-	limitedLoss("smooth_l1_loss", "beta", smoothError).with(ops.Def{Decomp: composing(smoothL1)}),
-	limitedLoss("huber_loss", "delta", huberError).with(ops.Def{Decomp: composing(huber)}),
-	pairLoss("soft_margin_loss", softMargin).checked(func(c call) {
-		check(!isIntegral(c.tensor(0).DType()), "result type Float can't be cast to the desired output type %s", c.tensor(0).DType().CppName())
+	limitedLoss("smooth_l1_loss", "beta", smoothError).With(ops.Def{Decomp: define.Composing(smoothL1)}),
+	limitedLoss("huber_loss", "delta", huberError).With(ops.Def{Decomp: define.Composing(huber)}),
+	pairLoss("soft_margin_loss", softMargin).Checked(func(c define.Call) {
+		source.Check(!define.IsIntegral(c.Tensor(0).DType()), "result type Float can't be cast to the desired output type %s", c.Tensor(0).DType().CppName())
 	}),
-	giving("cross_entropy_loss", func(c call) *tensor.Tensor {
-		return crossEntropy(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), c.float(5))
-	}).with(ops.Def{Decomp: composing(composeCrossEntropy), Tags: ops.AnySizes}).checked(checkCrossEntropy),
-	giving("nll_loss", func(c call) *tensor.Tensor {
-		loss, _ := nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
+	define.Giving("cross_entropy_loss", func(c define.Call) *tensor.Tensor {
+		return crossEntropy(c.Tensor(0), c.Tensor(1), c.OptionalTensor(2), reduction(c, 3), c.Int(4), c.Float(5))
+	}).With(ops.Def{Decomp: define.Composing(composeCrossEntropy), Tags: ops.AnySizes}).Checked(checkCrossEntropy),
+	define.Giving("nll_loss", func(c define.Call) *tensor.Tensor {
+		loss, _ := nllLoss(c.Tensor(0), c.Tensor(1), c.OptionalTensor(2), reduction(c, 3), c.Int(4), false)
 		return loss
-	}).with(ops.Def{Decomp: firstOf("nll_loss_forward"), Saving: "nll_loss_forward", Tags: ops.Grouped | ops.AnySizes}).checked(checkClassWeights),
-	define("nll_loss_forward", func(c call) {
-		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false))...)
-	}).with(ops.Def{Reads: ops.ReadsSelf.And(1).And(2).AndResult(1), Grad: nllGradBy("nll_loss_backward"), Tags: ops.Symbolic, Node: "NllLossBackward0"}).checked(checkClassWeights),
-	define("nll_loss2d_forward", func(c call) {
-		c.give(pair(nllImages(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false))...)
-	}).with(ops.Def{Grad: nllGradBy("nll_loss2d_backward"), Node: "NllLoss2DBackward0"}).checked(checkClassWeights),
-	decomposed("nll_loss_backward", composing(nllBackward)).with(ops.Def{Decomp: composing(nllBackward)}),
-	decomposed("nll_loss2d_backward", composing(nllBackward)).with(ops.Def{Decomp: composing(nllBackward)}),
-	giving("nll_loss_nd", func(c call) *tensor.Tensor {
-		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
-	}).with(ops.Def{Decomp: composeNll, Tags: ops.AnySizes}).checked(checkClassWeights),
-	giving("nll_loss2d", func(c call) *tensor.Tensor {
-		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
-	}).with(ops.Def{Decomp: composeNll}).checked(checkClassWeights),
-	giving("binary_cross_entropy", func(c call) *tensor.Tensor {
-		x, target := c.tensor(0), c.tensor(1)
+	}).With(ops.Def{Decomp: define.FirstOf("nll_loss_forward"), Saving: "nll_loss_forward", Tags: ops.Grouped | ops.AnySizes}).Checked(checkClassWeights),
+	define.Operator("nll_loss_forward", func(c define.Call) {
+		c.Give(define.Pair(nllLoss(c.Tensor(0), c.Tensor(1), c.OptionalTensor(2), reduction(c, 3), c.Int(4), false))...)
+	}).With(ops.Def{Reads: ops.ReadsSelf.And(1).And(2).AndResult(1), Grad: nllGradBy("nll_loss_backward"), Tags: ops.Symbolic, Node: "NllLossBackward0"}).Checked(checkClassWeights),
+	define.Operator("nll_loss2d_forward", func(c define.Call) {
+		c.Give(define.Pair(nllImages(c.Tensor(0), c.Tensor(1), c.OptionalTensor(2), reduction(c, 3), c.Int(4), false))...)
+	}).With(ops.Def{Grad: nllGradBy("nll_loss2d_backward"), Node: "NllLoss2DBackward0"}).Checked(checkClassWeights),
+	define.Decomposed("nll_loss_backward", define.Composing(nllBackward)).With(ops.Def{Decomp: define.Composing(nllBackward)}),
+	define.Decomposed("nll_loss2d_backward", define.Composing(nllBackward)).With(ops.Def{Decomp: define.Composing(nllBackward)}),
+	define.Giving("nll_loss_nd", func(c define.Call) *tensor.Tensor {
+		return nllLossNd(c.Tensor(0), c.Tensor(1), c.OptionalTensor(2), reduction(c, 3), c.Int(4), false)
+	}).With(ops.Def{Decomp: composeNll, Tags: ops.AnySizes}).Checked(checkClassWeights),
+	define.Giving("nll_loss2d", func(c define.Call) *tensor.Tensor {
+		return nllLossNd(c.Tensor(0), c.Tensor(1), c.OptionalTensor(2), reduction(c, 3), c.Int(4), false)
+	}).With(ops.Def{Decomp: composeNll}).Checked(checkClassWeights),
+	define.Giving("binary_cross_entropy", func(c define.Call) *tensor.Tensor {
+		x, target := c.Tensor(0), c.Tensor(1)
 		sameSize(x, target)
-		outside := outsideUnit.reduce(x, nil, false, kernel.ComputeType(x.DType()), tensor.Bool)
-		check(!outside.At().Bool(), "all elements of input should be between 0 and 1")
-		if w := c.optionalTensor(2); w != nil {
-			return reduced(mul.on(crossEntropyOfUnit.on(x, target), to(w, x.DType())), c.reduction(3))
+		outside := outsideUnit.Reduce(x, nil, false, kernel.ComputeType(x.DType()), tensor.Bool)
+		source.Check(!outside.At().Bool(), "all elements of input should be between 0 and 1")
+		if w := c.OptionalTensor(2); w != nil {
+			return reduced(elementwise.Mul.On(crossEntropyOfUnit.On(x, target), elementwise.To(w, x.DType())), reduction(c, 3))
 		}
-		return lossOf(crossEntropyOfUnit, c.reduction(3), pair(x, target))
-	}).with(ops.Def{Decomp: composing(binaryCrossEntropy)}).checked(func(c call) {
-		x, target := c.tensor(0).DType(), c.tensor(1).DType()
-		check(!isIntegral(x), "\"binary_cross_entropy\" not implemented for '%s'", x.CppName())
-		check(x == target, "Found dtype %s but expected %s", target.CppName(), x.CppName())
+		return lossOf(crossEntropyOfUnit, reduction(c, 3), define.Pair(x, target))
+	}).With(ops.Def{Decomp: define.Composing(binaryCrossEntropy)}).Checked(func(c define.Call) {
+		x, target := c.Tensor(0).DType(), c.Tensor(1).DType()
+		source.Check(!define.IsIntegral(x), "\"binary_cross_entropy\" not implemented for '%s'", x.CppName())
+		source.Check(x == target, "Found dtype %s but expected %s", target.CppName(), x.CppName())
 	}),
-	giving("binary_cross_entropy_with_logits", func(c call) *tensor.Tensor {
-		p, operands := crossEntropyOfLogit, pair(c.tensor(0), c.tensor(1))
-		if pos := c.optionalTensor(3); pos != nil {
+	define.Giving("binary_cross_entropy_with_logits", func(c define.Call) *tensor.Tensor {
+		p, operands := crossEntropyOfLogit, define.Pair(c.Tensor(0), c.Tensor(1))
+		if pos := c.OptionalTensor(3); pos != nil {
 			p, operands = weightedLogit, append(operands, pos)
 		}
-		if w := c.optionalTensor(2); w != nil {
-			return reduced(mul.on(p.on(operands...), w), c.reduction(4))
+		if w := c.OptionalTensor(2); w != nil {
+			return reduced(elementwise.Mul.On(p.On(operands...), w), reduction(c, 4))
 		}
-		return lossOf(p, c.reduction(4), operands)
-	}).with(ops.Def{Grad: logitGrad}),
-	giving("kl_div", func(c call) *tensor.Tensor {
+		return lossOf(p, reduction(c, 4), operands)
+	}).With(ops.Def{Grad: logitGrad}),
+	define.Giving("kl_div", func(c define.Call) *tensor.Tensor {
 		p := divergence
-		if c.bool(3) {
+		if c.Bool(3) {
 			p = divergenceOfLogs
 		}
-		return lossOf(p, c.reduction(2), pair(c.tensor(0), c.tensor(1)))
-	}).with(ops.Def{Decomp: composing(composeDivergence)}).checked(func(c call) {
-		check(!isIntegral(c.tensor(0).DType()) && !isIntegral(c.tensor(1).DType()), "kl_div: Integral inputs not supported.")
+		return lossOf(p, reduction(c, 2), define.Pair(c.Tensor(0), c.Tensor(1)))
+	}).With(ops.Def{Decomp: define.Composing(composeDivergence)}).Checked(func(c define.Call) {
+		source.Check(!define.IsIntegral(c.Tensor(0).DType()) && !define.IsIntegral(c.Tensor(1).DType()), "kl_div: Integral inputs not supported.")
 	}),
-	giving("hinge_embedding_loss", func(c call) *tensor.Tensor {
-		x, y := c.tensor(0), c.tensor(1)
-		var made scratch
-		defer made.release()
-		margin := made.of(positivePart(made.of(addNumber(made.of(neg.on(x)), c.float(2)))))
-		far := made.of(choose(made.of(ne.withNumber(y, 1)), ofTensor(margin), ofScalar(tensor.Float(0))))
-		near := made.of(choose(made.of(ne.withNumber(y, -1)), ofTensor(x), ofScalar(tensor.Float(0))))
-		return reduced(add.on(far, near), c.reduction(3))
-	}).checked(func(c call) {
-		if c.reduction(3) == reduceMean {
-			checkMean(c.tensor(0).DType())
+	define.Giving("hinge_embedding_loss", func(c define.Call) *tensor.Tensor {
+		x, y := c.Tensor(0), c.Tensor(1)
+		var made define.Scratch
+		defer made.Release()
+		margin := made.Of(positivePart(made.Of(elementwise.AddNumber(made.Of(elementwise.Neg.On(x)), c.Float(2)))))
+		far := made.Of(elementwise.Choose(made.Of(elementwise.Ne.WithNumber(y, 1)), elementwise.OfTensor(margin), elementwise.OfScalar(tensor.Float(0))))
+		near := made.Of(elementwise.Choose(made.Of(elementwise.Ne.WithNumber(y, -1)), elementwise.OfTensor(x), elementwise.OfScalar(tensor.Float(0))))
+		return reduced(elementwise.Add.On(far, near), reduction(c, 3))
+	}).Checked(func(c define.Call) {
+		if reduction(c, 3) == reduceMean {
+			reduce.CheckMean(c.Tensor(0).DType())
 		}
 	}),
-	giving("margin_ranking_loss", func(c call) *tensor.Tensor {
-		var made scratch
-		defer made.release()
-		d := made.of(mul.on(made.of(neg.on(c.tensor(2))), made.of(sub.on(c.tensor(0), c.tensor(1)))))
-		return reduced(positivePart(made.of(addNumber(d, c.float(3)))), c.reduction(4))
+	define.Giving("margin_ranking_loss", func(c define.Call) *tensor.Tensor {
+		var made define.Scratch
+		defer made.Release()
+		d := made.Of(elementwise.Mul.On(made.Of(elementwise.Neg.On(c.Tensor(2))), made.Of(elementwise.Sub.On(c.Tensor(0), c.Tensor(1)))))
+		return reduced(positivePart(made.Of(elementwise.AddNumber(d, c.Float(3)))), reduction(c, 4))
 	}),
-	giving("cosine_embedding_loss", func(c call) *tensor.Tensor {
-		a, b, y := c.tensor(0), c.tensor(1), c.tensor(2)
+	define.Giving("cosine_embedding_loss", func(c define.Call) *tensor.Tensor {
+		a, b, y := c.Tensor(0), c.Tensor(1), c.Tensor(2)
 		last := []int{-1}
-		var made scratch
-		defer made.release()
+		var made define.Scratch
+		defer made.Release()
 		total := func(x, y *tensor.Tensor) *tensor.Tensor {
-			return made.of(sum(made.of(mul.on(x, y)), last, false, x.DType()))
+			return made.Of(reduce.Sum(made.Of(elementwise.Mul.On(x, y)), last, false, x.DType()))
 		}
 		const eps = 1e-12
-		squares := made.of(mul.on(made.of(addNumber(total(a, a), eps)), made.of(addNumber(total(b, b), eps))))
-		cosine := made.of(div.on(total(a, b), made.of(squareRoot.on(squares))))
-		apart := made.of(addNumber(made.of(neg.on(cosine)), 1))
-		beyond := made.of(positivePart(made.of(addNumber(cosine, -c.float(3)))))
-		same := made.of(choose(made.of(eq.withNumber(y, 1)), ofTensor(apart), ofScalar(tensor.Float(0))))
-		other := made.of(choose(made.of(eq.withNumber(y, -1)), ofTensor(beyond), ofScalar(tensor.Float(0))))
-		return reduced(add.on(same, other), c.reduction(4))
-	}).checked(checkCosineEmbedding),
-	giving("triplet_margin_loss", func(c call) *tensor.Tensor {
-		p, eps := c.float(4), c.float(5)
-		var made scratch
-		defer made.release()
+		squares := made.Of(elementwise.Mul.On(made.Of(elementwise.AddNumber(total(a, a), eps)), made.Of(elementwise.AddNumber(total(b, b), eps))))
+		cosine := made.Of(elementwise.Div.On(total(a, b), made.Of(elementwise.SquareRoot.On(squares))))
+		apart := made.Of(elementwise.AddNumber(made.Of(elementwise.Neg.On(cosine)), 1))
+		beyond := made.Of(positivePart(made.Of(elementwise.AddNumber(cosine, -c.Float(3)))))
+		same := made.Of(elementwise.Choose(made.Of(elementwise.Eq.WithNumber(y, 1)), elementwise.OfTensor(apart), elementwise.OfScalar(tensor.Float(0))))
+		other := made.Of(elementwise.Choose(made.Of(elementwise.Eq.WithNumber(y, -1)), elementwise.OfTensor(beyond), elementwise.OfScalar(tensor.Float(0))))
+		return reduced(elementwise.Add.On(same, other), reduction(c, 4))
+	}).Checked(checkCosineEmbedding),
+	define.Giving("triplet_margin_loss", func(c define.Call) *tensor.Tensor {
+		p, eps := c.Float(4), c.Float(5)
+		var made define.Scratch
+		defer made.Release()
 		between := func(i, j int) *tensor.Tensor {
-			return made.of(distance(c.tensor(i), c.tensor(j), p, eps, false))
+			return made.Of(distance(c.Tensor(i), c.Tensor(j), p, eps, false))
 		}
 		near, far := between(0, 1), between(0, 2)
-		if c.bool(6) {
-			far = made.of(minimum.on(far, between(1, 2)))
+		if c.Bool(6) {
+			far = made.Of(elementwise.Minimum.On(far, between(1, 2)))
 		}
-		return reduced(positivePart(made.of(addNumber(made.of(sub.on(near, far)), c.float(3)))), c.reduction(7))
+		return reduced(positivePart(made.Of(elementwise.AddNumber(made.Of(elementwise.Sub.On(near, far)), c.Float(3)))), reduction(c, 7))
 	}),
-	giving("multi_margin_loss", multiMargin).checked(checkMultiMargin),
-	giving("poisson_nll_loss", func(c call) *tensor.Tensor {
-		x, y := c.tensor(0), c.tensor(1)
-		var made scratch
-		defer made.release()
+	define.Giving("multi_margin_loss", multiMargin).Checked(checkMultiMargin),
+	define.Giving("poisson_nll_loss", func(c define.Call) *tensor.Tensor {
+		x, y := c.Tensor(0), c.Tensor(1)
+		var made define.Scratch
+		defer made.Release()
 		var loss *tensor.Tensor
-		if c.bool(2) {
-			loss = sub.on(made.of(exponential.on(x)), made.of(mul.on(y, x)))
+		if c.Bool(2) {
+			loss = elementwise.Sub.On(made.Of(elementwise.Exponential.On(x)), made.Of(elementwise.Mul.On(y, x)))
 		} else {
-			loss = sub.on(x, made.of(mul.on(y, made.of(logarithm.on(made.of(addNumber(x, c.float(4))))))))
+			loss = elementwise.Sub.On(x, made.Of(elementwise.Mul.On(y, made.Of(elementwise.Logarithm.On(made.Of(elementwise.AddNumber(x, c.Float(4))))))))
 		}
-		if c.bool(3) {
-			small := made.of(scaleBy(made.of(logarithm.on(made.of(scaleBy(y, 2*math.Pi)))), 0.5))
-			stirling := made.of(add.on(made.of(sub.on(made.of(mul.on(y, made.of(logarithm.on(y)))), y)), small))
-			loss = add.on(made.of(loss), made.of(choose(made.of(le.withNumber(y, 1)), ofScalar(tensor.Float(0)), ofTensor(stirling))))
+		if c.Bool(3) {
+			small := made.Of(elementwise.ScaleBy(made.Of(elementwise.Logarithm.On(made.Of(elementwise.ScaleBy(y, 2*math.Pi)))), 0.5))
+			stirling := made.Of(elementwise.Add.On(made.Of(elementwise.Sub.On(made.Of(elementwise.Mul.On(y, made.Of(elementwise.Logarithm.On(y)))), y)), small))
+			loss = elementwise.Add.On(made.Of(loss), made.Of(elementwise.Choose(made.Of(elementwise.Le.WithNumber(y, 1)), elementwise.OfScalar(tensor.Float(0)), elementwise.OfTensor(stirling))))
 		}
-		return reduced(loss, c.reduction(5))
+		return reduced(loss, reduction(c, 5))
 	}),
-	giving("ctc_loss.IntList", func(c call) *tensor.Tensor {
-		return ctcLoss(c.tensor(0), c.tensor(1), c.ints(2), c.ints(3), c.int(4), c.reduction(5), c.bool(6))
+	define.Giving("ctc_loss.IntList", func(c define.Call) *tensor.Tensor {
+		return ctcLoss(c.Tensor(0), c.Tensor(1), c.Ints(2), c.Ints(3), c.Int(4), reduction(c, 5), c.Bool(6))
 	}),
-	giving("ctc_loss.Tensor", func(c call) *tensor.Tensor {
-		return ctcLoss(c.tensor(0), c.tensor(1), integersOf(must(c.tensor(2).Reshape(-1))), integersOf(must(c.tensor(3).Reshape(-1))), c.int(4), c.reduction(5), c.bool(6))
+	define.Giving("ctc_loss.Tensor", func(c define.Call) *tensor.Tensor {
+		return ctcLoss(c.Tensor(0), c.Tensor(1), elementwise.IntegersOf(source.Must(c.Tensor(2).Reshape(-1))), elementwise.IntegersOf(source.Must(c.Tensor(3).Reshape(-1))), c.Int(4), reduction(c, 5), c.Bool(6))
 	}),
-	giving("multilabel_margin_loss", func(c call) *tensor.Tensor {
-		loss, isTarget := multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2))
+	define.Giving("multilabel_margin_loss", func(c define.Call) *tensor.Tensor {
+		loss, isTarget := multilabelMargin(c.Tensor(0), c.Tensor(1), reduction(c, 2))
 		isTarget.Release()
 		return loss
-	}).checked(checkMultilabel),
-	define("multilabel_margin_loss_forward", func(c call) { c.give(pair(multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2)))...) }).checked(checkMultilabel),
-	giving("cosine_similarity", func(c call) *tensor.Tensor { return cosineSimilarity(c.tensor(0), c.tensor(1), c.int(2), c.float(3)) }).with(ops.Def{Decomp: composing(composeCosine)}),
-	giving("pairwise_distance", func(c call) *tensor.Tensor {
-		return distance(c.tensor(0), c.tensor(1), c.float(2), c.float(3), c.bool(4))
+	}).Checked(checkMultilabel),
+	define.Operator("multilabel_margin_loss_forward", func(c define.Call) {
+		c.Give(define.Pair(multilabelMargin(c.Tensor(0), c.Tensor(1), reduction(c, 2)))...)
+	}).Checked(checkMultilabel),
+	define.Giving("cosine_similarity", func(c define.Call) *tensor.Tensor {
+		return linalg.CosineSimilarity(c.Tensor(0), c.Tensor(1), c.Int(2), c.Float(3))
+	}).With(ops.Def{Decomp: define.Composing(composeCosine)}),
+	define.Giving("pairwise_distance", func(c define.Call) *tensor.Tensor {
+		return distance(c.Tensor(0), c.Tensor(1), c.Float(2), c.Float(3), c.Bool(4))
 	}),
+}
+
+// multilabelMargin compares the scores of all targets of a sample, which end at the first -1, with
+// those of all others.
+func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor.Tensor) {
+	single := x.Dim() <= 1 && target.Dim() <= 1 && x.Numel() == 1 && target.Numel() == 1
+	source.Check(single || x.Dim() >= 1 && x.Dim() <= 2 && tensor.SameShape(x.Shape(), target.Shape()), "inconsistent target size: %s for input of size: %s", define.ShapeText(target.Shape()), define.ShapeText(x.Shape()))
+	classes := 1
+	if !single {
+		classes = x.Size(x.Dim() - 1)
+	}
+	inOrder := elementwise.AsWork(x, tensor.Float64)
+	defer define.ForgetMade(x, inOrder)
+	data := tensor.Data[float64](inOrder)
+	labels, forget := labelsOf(target)
+	defer forget()
+	rows := 0
+	if classes > 0 {
+		rows = len(data) / classes
+	}
+	marked, found := define.Zeros(target.Shape(), tensor.Float64), define.Zeros([]int{rows}, tensor.Float64)
+	marks, losses := tensor.Data[float64](marked), tensor.Data[float64](found)
+	var own []int64 // the targets of a sample
+	var watch tensor.Watch
+	for r := range rows {
+		watch.Did(classes)
+		row, mark := data[r*classes:(r+1)*classes], marks[r*classes:(r+1)*classes]
+		own = own[:0]
+		for _, l := range labels[r*classes : (r+1)*classes] {
+			if l < 0 {
+				break
+			}
+			mark[l] = 1
+			own = append(own, l)
+		}
+		for _, l := range own {
+			watch.Did(classes)
+			for j, v := range row {
+				if mark[j] == 0 {
+					losses[r] += max(0, 1-row[l]+v)
+				}
+			}
+		}
+		losses[r] /= float64(classes)
+	}
+	loss = elementwise.OwnTo(reduced(found, how), x.DType())
+	if how == reduceNone {
+		loss = define.ShownAs(loss, x.Shape()[:max(x.Dim()-1, 0)]...)
+	}
+	return loss, elementwise.OwnTo(marked, x.DType())
 }

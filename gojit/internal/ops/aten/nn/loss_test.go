@@ -1,21 +1,25 @@
-package aten
+package nn
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // shares makes numbers from 0.05 to 0.95.
 func shares(rng *rand.Rand, shape []int, d tensor.DType) *tensor.Tensor {
-	x := empty(shape, tensor.Float64)
+	x := define.Empty(shape, tensor.Float64)
 	for i := range tensor.Data[float64](x) {
 		tensor.Data[float64](x)[i] = 0.05 + 0.9*rng.Float64()
 	}
-	return to(x, d)
+	return elementwise.To(x, d)
 }
 
 func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance*max(1, math.Abs(b)) }
@@ -23,15 +27,15 @@ func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance*max(
 // A loss of all elements is the mean or sum of the losses of each, whether they lie alike or not.
 func TestLossesInOnePass(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	for _, p := range []*pointwise{squareError, absoluteError, softMargin, crossEntropyOfUnit, crossEntropyOfLogit, divergence, divergenceOfLogs} {
+	for _, p := range []*elementwise.Operator{squareError, absoluteError, softMargin, crossEntropyOfUnit, crossEntropyOfLogit, divergence, divergenceOfLogs} {
 		for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16} {
 			x, y := shares(rng, []int{70, 70}, d), shares(rng, []int{70, 70}, d)
-			for _, ts := range [][]*tensor.Tensor{pair(x, y), pair(must(x.Transpose(0, 1)), y), pair(x, must(y.Narrow(0, 3, 1)))} {
+			for _, ts := range [][]*tensor.Tensor{define.Pair(x, y), define.Pair(source.Must(x.Transpose(0, 1)), y), define.Pair(x, source.Must(y.Narrow(0, 3, 1)))} {
 				for how := range 3 {
-					got, want := lossOf(p, how, ts), reduced(p.on(ts...), how)
+					got, want := lossOf(p, how, ts), reduced(p.On(ts...), how)
 					tolerance := map[tensor.DType]float64{tensor.Float32: 1e-6, tensor.Float64: 1e-14, tensor.Float16: 0}[d]
-					if a, b := sum(got, nil, false, d).At().Float64(), sum(want, nil, false, d).At().Float64(); !near(a, b, tolerance) {
-						t.Errorf("%s of %s reduced by %d: %v, want %v", p.name, d, how, a, b)
+					if a, b := reduce.Sum(got, nil, false, d).At().Float64(), reduce.Sum(want, nil, false, d).At().Float64(); !near(a, b, tolerance) {
+						t.Errorf("%s of %s reduced by %d: %v, want %v", p.Name, d, how, a, b)
 					}
 				}
 			}
@@ -49,7 +53,7 @@ func TestCrossEntropyOfLabels(t *testing.T) {
 			if len(shape) > 1 {
 				places = append([]int{shape[0]}, shape[2:]...)
 			}
-			target := empty(places, tensor.Int64)
+			target := define.Empty(places, tensor.Int64)
 			for i := range tensor.Data[int64](target) {
 				tensor.Data[int64](target)[i] = int64(rng.IntN(classes))
 			}
@@ -57,7 +61,7 @@ func TestCrossEntropyOfLabels(t *testing.T) {
 			for how := range 3 {
 				for _, w := range []*tensor.Tensor{nil, weight} {
 					got := crossEntropy(x, target, w, how, 1, 0)
-					want := nllLossNd(logSoftmax(x, min(1, len(shape)-1)), target, w, how, 1, false)
+					want := nllLossNd(reduce.LogSoftmax(x, min(1, len(shape)-1)), target, w, how, 1, false)
 					opstest.ForEachIndex(want.Shape(), func(at []int) {
 						tolerance := map[tensor.DType]float64{tensor.Float32: 1e-6, tensor.Float64: 1e-14, tensor.BFloat16: 0.02}[d]
 						a, b := got.At(at...).Float64(), want.At(at...).Float64()
@@ -77,8 +81,8 @@ func TestLossOfLabels(t *testing.T) {
 	for _, rows := range []int{1, 64, 200} {
 		for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
 			x := shares(rng, []int{rows, 5}, d)
-			turned := must(contiguous(must(x.Transpose(0, 1))).Transpose(0, 1))
-			labels := empty([]int{rows}, tensor.Int64)
+			turned := source.Must(elementwise.Contiguous(source.Must(x.Transpose(0, 1))).Transpose(0, 1))
+			labels := define.Empty([]int{rows}, tensor.Int64)
 			for i := range rows {
 				tensor.Data[int64](labels)[i] = int64(i % 5)
 			}

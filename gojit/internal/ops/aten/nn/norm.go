@@ -1,4 +1,5 @@
-package aten
+// Package nn has what layers of neural networks are: activations, normalizations, losses, attention, recurrent layers.
+package nn
 
 import (
 	"math"
@@ -7,18 +8,26 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/conv"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // affine computes x * scale + shift, all broadcast.
-var affine = elementwise("affine", ops.SameType, func(b builder, x ...element) element { return b.Add(b.Mul(x[0], x[1]), x[2]) })
+var affine = elementwise.New("affine", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	return b.Add(b.Mul(x[0], x[1]), x[2])
+})
 
 // alongChannels shows a vector of channels so that it broadcasts over dimension 1 of n.
 func alongChannels(v *tensor.Tensor, n int) *tensor.Tensor {
 	shape := slices.Repeat([]int{1}, n)
 	shape[1] = v.Numel()
-	return must(v.Reshape(shape...))
+	return source.Must(v.Reshape(shape...))
 }
 
 // batchStatistics gives mean and biased variance of each channel, in float32 at least.
@@ -28,8 +37,8 @@ func batchStatistics(x *tensor.Tensor) (mean, variance *tensor.Tensor) {
 		dims = append(dims, d)
 	}
 	work := kernel.ComputeType(x.DType())
-	variance, mean = wideMoments(x, dims, 0, false, false)
-	return to(mean, work), to(variance, work)
+	variance, mean = reduce.WideMoments(x, dims, 0, false, false)
+	return elementwise.To(mean, work), elementwise.To(variance, work)
 }
 
 // batchNorm normalizes each channel, by the statistics of the batch in training and by the running
@@ -37,9 +46,9 @@ func batchStatistics(x *tensor.Tensor) (mean, variance *tensor.Tensor) {
 func batchNorm(x, weight, bias, runningMean, runningVar *tensor.Tensor, training bool, momentum, eps float64) (out, mean, invStd *tensor.Tensor) {
 	if x.Numel() == 0 {
 		work := kernel.ComputeType(x.DType())
-		return must(x.Clone(tensor.PreserveFormat)), empty([]int{0}, work), empty([]int{0}, work)
+		return source.Must(x.Clone(tensor.PreserveFormat)), define.Empty([]int{0}, work), define.Empty([]int{0}, work)
 	}
-	wrapDim(1, x)
+	define.WrapDim(1, x)
 	channels := x.Size(1)
 	var variance *tensor.Tensor
 	if training {
@@ -49,39 +58,29 @@ func batchNorm(x, weight, bias, runningMean, runningVar *tensor.Tensor, training
 			moveAverage(runningMean, mean, momentum)
 		}
 		if runningVar != nil {
-			moveAverage(runningVar, scaleBy(variance, float64(n)/float64(n-1)), momentum)
+			moveAverage(runningVar, elementwise.ScaleBy(variance, float64(n)/float64(n-1)), momentum)
 		}
 	} else {
-		check(runningMean != nil && runningVar != nil, "running_mean must be defined in evaluation mode")
+		source.Check(runningMean != nil && runningVar != nil, "running_mean must be defined in evaluation mode")
 		mean, variance = runningMean, runningVar
 	}
 	work := kernel.ComputeType(x.DType())
-	invStd = inverseDeviation(to(variance, work), eps)
+	invStd = inverseDeviation(elementwise.To(variance, work), eps)
 	scale := invStd
 	if weight != nil {
-		scale = mul.on(scale, to(weight, work))
+		scale = elementwise.Mul.On(scale, elementwise.To(weight, work))
 	}
-	shift := neg.on(mul.on(to(mean, work), scale))
+	shift := elementwise.Neg.On(elementwise.Mul.On(elementwise.To(mean, work), scale))
 	if bias != nil {
-		shift = add.on(shift, to(bias, work))
+		shift = elementwise.Add.On(shift, elementwise.To(bias, work))
 	}
 	n := x.Dim()
-	out = must(tensor.EmptyFormat(x, x.DType(), tensor.PreserveFormat))
-	affine.runTo(out, x, alongChannels(scale, n), alongChannels(shift, n))
+	out = source.Must(tensor.EmptyFormat(x, x.DType(), tensor.PreserveFormat))
+	affine.RunTo(out, x, alongChannels(scale, n), alongChannels(shift, n))
 	if !training {
-		return out, empty([]int{0}, work), empty([]int{0}, work)
+		return out, define.Empty([]int{0}, work), define.Empty([]int{0}, work)
 	}
 	return out, mean, invStd
-}
-
-// runTo applies the operator to tensors of which the others are at most as wide as the first, and
-// stores in the type of out.
-func (p *pointwise) runTo(out *tensor.Tensor, ts ...*tensor.Tensor) {
-	operands := make([]operand, len(ts))
-	for i, t := range ts {
-		operands[i].tensor = t
-	}
-	p.run(out, operands)
 }
 
 func numelOr(t *tensor.Tensor) int {
@@ -92,17 +91,17 @@ func numelOr(t *tensor.Tensor) int {
 }
 
 func inverseDeviation(variance *tensor.Tensor, eps float64) *tensor.Tensor {
-	return inverseRoot.with(variance, tensor.Float(eps))
+	return inverseRoot.With(variance, tensor.Float(eps))
 }
 
-var inverseRoot = elementwise("rsqrt", ops.SameType, func(b builder, x ...element) element {
+var inverseRoot = elementwise.New("rsqrt", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 	return b.Div(b.Number(x[0], 1), b.Unary(kernel.Sqrt, b.Add(x[0], x[1])))
 })
 
 // moveAverage moves a running statistic towards a new value.
 func moveAverage(running, value *tensor.Tensor, momentum float64) {
-	moved := add.on(scaleBy(running, 1-momentum), scaleBy(to(value, running.DType()), momentum))
-	succeed(tensor.Copy(running, moved))
+	moved := elementwise.Add.On(elementwise.ScaleBy(running, 1-momentum), elementwise.ScaleBy(elementwise.To(value, running.DType()), momentum))
+	source.Throw(tensor.Copy(running, moved))
 	running.Bump()
 }
 
@@ -111,20 +110,20 @@ func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps f
 	checkLayerNorm(x, shape, weight, bias)
 	lead := x.Dim() - len(shape)
 	work := kernel.ComputeType(x.DType())
-	rows := contiguous(to(x, work))
-	n := numelOf(shape)
+	rows := elementwise.Contiguous(elementwise.To(x, work))
+	n := define.NumelOf(shape)
 	statShape := slices.Clone(x.Shape())
 	for d := lead; d < x.Dim(); d++ {
 		statShape[d] = 1
 	}
-	out, mean, invStd = emptyBeside(x, x.Shape(), work), emptyBeside(x, statShape, work), emptyBeside(x, statShape, work)
+	out, mean, invStd = define.EmptyBeside(x, x.Shape(), work), define.EmptyBeside(x, statShape, work), define.EmptyBeside(x, statShape, work)
 	if x.IsHollow() {
-		return to(out, x.DType()), mean, invStd
+		return elementwise.To(out, x.DType()), mean, invStd
 	}
 	if n == 0 { // rows of no elements have PyTorch's statistics
 		tensor.Fill(mean, tensor.Int(0))
 		tensor.Fill(invStd, tensor.Float(math.NaN()))
-		return to(out, x.DType()), mean, invStd
+		return elementwise.To(out, x.DType()), mean, invStd
 	}
 	w, b := vectorOf(weight, work), vectorOf(bias, work)
 	if work == tensor.Float32 {
@@ -132,32 +131,32 @@ func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps f
 	} else {
 		normalizeRows[float64](rows.Numel()/n, n, rows, w, b, out, mean, invStd, eps)
 	}
-	return to(out, x.DType()), mean, invStd
+	return elementwise.To(out, x.DType()), mean, invStd
 }
 
 func vectorOf(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	if t == nil {
 		return nil
 	}
-	return contiguous(to(t, d))
+	return elementwise.Contiguous(elementwise.To(t, d))
 }
 
 var (
-	rowSum = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+	rowSum = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		b.Reduce(kernel.ReduceSum, b.Input(in, computed), computed)
 	}}
 	// rowDeviation adds squares of distances from a number.
-	rowDeviation = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+	rowDeviation = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		d := b.Sub(b.Input(in, computed), b.Input(computed, computed))
 		b.Reduce(kernel.ReduceSum, b.Mul(d, d), computed)
 	}}
 	// rowNormal is (x - center) * scale, rowNormalScaled multiplies it by a vector, rowNormalAffine adds another.
-	rowNormal       = &rowKernel{build: func(b builder, in, computed tensor.DType) { buildNormal(b, in, computed, 0) }}
-	rowNormalScaled = &rowKernel{build: func(b builder, in, computed tensor.DType) { buildNormal(b, in, computed, 1) }}
-	rowNormalAffine = &rowKernel{build: func(b builder, in, computed tensor.DType) { buildNormal(b, in, computed, 2) }}
+	rowNormal       = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) { buildNormal(b, in, computed, 0) }}
+	rowNormalScaled = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) { buildNormal(b, in, computed, 1) }}
+	rowNormalAffine = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) { buildNormal(b, in, computed, 2) }}
 )
 
-func buildNormal(b builder, in, computed tensor.DType, vectors int) {
+func buildNormal(b elementwise.Builder, in, computed tensor.DType, vectors int) {
 	x, center, scale := b.Input(in, computed), b.Input(computed, computed), b.Input(computed, computed)
 	y := b.Mul(b.Sub(x, center), scale)
 	switch vectors {
@@ -171,24 +170,24 @@ func buildNormal(b builder, in, computed tensor.DType, vectors int) {
 }
 
 func normalizeRows[T interface {
-	realFloat
+	reduce.RealFloat
 	tensor.Element
 }](outer, n int, x, weight, bias, out, mean, invStd *tensor.Tensor, eps float64) {
 	d := x.DType()
 	if weight == nil && bias != nil {
-		weight = must(tensor.Full([]int{n}, tensor.Float(1), d))
+		weight = source.Must(tensor.Full([]int{n}, tensor.Float(1), d))
 	}
 	normal := rowNormal
 	vectors := make([]launch.Row, 0, 2)
 	for _, v := range []*tensor.Tensor{weight, bias} {
 		if v != nil {
 			vectors = append(vectors, launch.Row{Ptr: v.DataPtr()})
-			normal = [...]*rowKernel{rowNormalScaled, rowNormalAffine}[len(vectors)-1]
+			normal = [...]*reduce.RowKernel{rowNormalScaled, rowNormalAffine}[len(vectors)-1]
 		}
 	}
-	sum, deviation, result := rowSum.program(d, d), rowDeviation.program(d, d), normal.program(d, d)
+	sum, deviation, result := rowSum.Program(d, d), rowDeviation.Program(d, d), normal.Program(d, d)
 	m, s := tensor.Data[T](mean), tensor.Data[T](invStd)
-	alongRows(outer, n, func(from, count int) {
+	reduce.AlongRows(outer, n, func(from, count int) {
 		src, dst := launch.RowOf(x, n).From(from), launch.RowOf(out, n).From(from)
 		center, scale := launch.SingleOf(mean).From(from), launch.SingleOf(invStd).From(from)
 		sum.Rows(count, n, []launch.Row{center, src}, nil)
@@ -205,31 +204,31 @@ func normalizeRows[T interface {
 	})
 }
 
-// groupNorm normalizes groups of channels.
-func groupNorm(x *tensor.Tensor, groups int, weight, bias *tensor.Tensor, eps float64) *tensor.Tensor {
+// GroupNorm normalizes groups of channels.
+func GroupNorm(x *tensor.Tensor, groups int, weight, bias *tensor.Tensor, eps float64) *tensor.Tensor {
 	n := x.Size(0)
 	if x.Numel() == 0 {
-		return empty(x.Shape(), x.DType())
+		return define.Empty(x.Shape(), x.DType())
 	}
-	flat := must(contiguous(x).View(n*groups, -1))
+	flat := source.Must(elementwise.Contiguous(x).View(n*groups, -1))
 	out, _, _ := layerNorm(flat, []int{flat.Size(1)}, nil, nil, eps)
-	out = must(out.View(x.Shape()...))
+	out = source.Must(out.View(x.Shape()...))
 	switch {
 	case weight != nil && bias != nil:
-		affine.runTo(out, out, alongChannels(weight, x.Dim()), alongChannels(bias, x.Dim()))
+		affine.RunTo(out, out, alongChannels(weight, x.Dim()), alongChannels(bias, x.Dim()))
 	case weight != nil:
-		mul.runTo(out, out, alongChannels(weight, x.Dim()))
+		elementwise.Mul.RunTo(out, out, alongChannels(weight, x.Dim()))
 	case bias != nil:
-		add.runTo(out, out, alongChannels(bias, x.Dim()))
+		elementwise.Add.RunTo(out, out, alongChannels(bias, x.Dim()))
 	}
-	return keepFormat(to(out, x.DType()), x)
+	return conv.KeepFormat(elementwise.To(out, x.DType()), x)
 }
 
 // instanceNorm is batch normalization of each sample by itself.
-func instanceNorm(c call) *tensor.Tensor {
-	x, weight, bias, mean, variance := c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4)
-	useInput, momentum, eps := c.bool(5), c.float(6), c.float(7)
-	check(useInput || mean != nil && variance != nil, "Expected running_mean and running_var to be defined when use_input_stats is false")
+func instanceNorm(c define.Call) *tensor.Tensor {
+	x, weight, bias, mean, variance := c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2), c.OptionalTensor(3), c.OptionalTensor(4)
+	useInput, momentum, eps := c.Bool(5), c.Float(6), c.Float(7)
+	source.Check(useInput || mean != nil && variance != nil, "Expected running_mean and running_var to be defined when use_input_stats is false")
 	n, channels := x.Size(0), x.Size(1)
 	shape := slices.Clone(x.Shape())
 	shape[0], shape[1] = 1, n*channels
@@ -237,107 +236,107 @@ func instanceNorm(c call) *tensor.Tensor {
 		if t == nil {
 			return nil
 		}
-		return repeat(t, []int{n})
+		return indexing.Repeat(t, []int{n})
 	}
 	m, v := times(mean), times(variance)
-	inOrder := contiguous(x)
-	defer forgetMade(x, inOrder)
-	out, _, _ := batchNorm(must(inOrder.View(shape...)), times(weight), times(bias), m, v, useInput, momentum, eps)
+	inOrder := elementwise.Contiguous(x)
+	defer define.ForgetMade(x, inOrder)
+	out, _, _ := batchNorm(source.Must(inOrder.View(shape...)), times(weight), times(bias), m, v, useInput, momentum, eps)
 	if useInput {
 		backTo := func(dst, src *tensor.Tensor) {
 			if dst != nil {
-				averaged := tensorMean(must(src.View(n, channels)), 0)
-				succeed(tensor.Copy(dst, averaged))
+				averaged := tensorMean(source.Must(src.View(n, channels)), 0)
+				source.Throw(tensor.Copy(dst, averaged))
 				dst.Bump()
 			}
 		}
 		backTo(mean, m)
 		backTo(variance, v)
 	}
-	return shownAs(out, x.Shape()...)
+	return define.ShownAs(out, x.Shape()...)
 }
 
 func tensorMean(t *tensor.Tensor, dim int) *tensor.Tensor {
-	return mean(t, []int{dim}, false, t.DType())
+	return reduce.Mean(t, []int{dim}, false, t.DType())
 }
 
-var normFamily = []definition{
-	giving("_weight_norm", func(c call) *tensor.Tensor {
-		v, g := c.tensor(0), c.tensor(1)
-		return mul.on(v, div.on(g, normExcept(v, 2, c.int(2))))
+var NormFamily = []define.Definition{
+	define.Giving("_weight_norm", func(c define.Call) *tensor.Tensor {
+		v, g := c.Tensor(0), c.Tensor(1)
+		return elementwise.Mul.On(v, elementwise.Div.On(g, normExcept(v, 2, c.Int(2))))
 	}),
-	giving("norm_except_dim", func(c call) *tensor.Tensor { return normExcept(c.tensor(0), float64(c.int(1)), c.int(2)) }),
-	giving("batch_norm", func(c call) *tensor.Tensor {
-		out, _, _ := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
+	define.Giving("norm_except_dim", func(c define.Call) *tensor.Tensor { return normExcept(c.Tensor(0), float64(c.Int(1)), c.Int(2)) }),
+	define.Giving("batch_norm", func(c define.Call) *tensor.Tensor {
+		out, _, _ := batchNorm(c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2), c.OptionalTensor(3), c.OptionalTensor(4), c.Bool(5), c.Float(6), c.Float(7))
 		return out
-	}).with(ops.Def{Decomp: composing(composeBatchNorm), Saving: "native_batch_norm", Tags: ops.Grouped | ops.InGroups | ops.AnySizes}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
-	define("native_batch_norm", func(c call) {
-		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
-		c.give(out, mean, invStd)
-	}).with(ops.Def{Reads: ops.ReadsOperands.And(3).And(4).AndResult(1).AndResult(2), Grad: nativeBatchNormGrad, WithoutGrad: []int{1, 2}, Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
-	giving("layer_norm", func(c call) *tensor.Tensor {
-		out, _, _ := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
+	}).With(ops.Def{Decomp: define.Composing(composeBatchNorm), Saving: "native_batch_norm", Tags: ops.Grouped | ops.InGroups | ops.AnySizes}).Checked(func(c define.Call) { checkBatchNorm(c, c.Tensor(0).Dim() > 1) }),
+	define.Operator("native_batch_norm", func(c define.Call) {
+		out, mean, invStd := batchNorm(c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2), c.OptionalTensor(3), c.OptionalTensor(4), c.Bool(5), c.Float(6), c.Float(7))
+		c.Give(out, mean, invStd)
+	}).With(ops.Def{Reads: ops.ReadsOperands.And(3).And(4).AndResult(1).AndResult(2), Grad: nativeBatchNormGrad, WithoutGrad: []int{1, 2}, Tags: ops.Grouped}).Checked(func(c define.Call) { checkBatchNorm(c, c.Tensor(0).Dim() > 1) }),
+	define.Giving("layer_norm", func(c define.Call) *tensor.Tensor {
+		out, _, _ := layerNorm(c.Tensor(0), c.Ints(1), c.OptionalTensor(2), c.OptionalTensor(3), c.Float(4))
 		return out
-	}).with(ops.Def{Decomp: firstOf("native_layer_norm"), Saving: "native_layer_norm", Tags: ops.Grouped | ops.AnySizes}).checked(func(c call) {
-		checkLayerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3))
+	}).With(ops.Def{Decomp: define.FirstOf("native_layer_norm"), Saving: "native_layer_norm", Tags: ops.Grouped | ops.AnySizes}).Checked(func(c define.Call) {
+		checkLayerNorm(c.Tensor(0), c.Ints(1), c.OptionalTensor(2), c.OptionalTensor(3))
 	}),
-	decomposed("rms_norm", composing(composeRmsNorm)).
-		ofSchema("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor").
-		with(ops.Def{Decomp: composing(composeRmsNorm), Sample: "(x, [3])"}),
-	define("native_layer_norm", func(c call) {
-		out, mean, invStd := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
-		c.give(out, mean, invStd)
-	}).with(ops.Def{Reads: ops.ReadsSelf.And(2).AndResult(1).AndResult(2), Grad: nativeLayerNormGrad, WithoutGrad: []int{1, 2}, Tags: ops.Symbolic}),
-	giving("group_norm", func(c call) *tensor.Tensor {
-		return groupNorm(c.tensor(0), c.int(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
-	}).with(ops.Def{Decomp: composing(composeGroupNorm), Tags: ops.AnySizes}).checked(checkGroupNorm),
-	giving("instance_norm", instanceNorm).with(ops.Def{Decomp: composing(composeInstanceNorm)}).checked(func(c call) {
-		check(c.tensor(0).Dim() >= 2, "instance_norm expects an input of samples and channels, but got %s", shapeText(c.tensor(0).Shape()))
-		checkParameterTypes(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4))
+	define.Decomposed("rms_norm", define.Composing(composeRmsNorm)).
+		OfSchema("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor").
+		With(ops.Def{Decomp: define.Composing(composeRmsNorm), Sample: "(x, [3])"}),
+	define.Operator("native_layer_norm", func(c define.Call) {
+		out, mean, invStd := layerNorm(c.Tensor(0), c.Ints(1), c.OptionalTensor(2), c.OptionalTensor(3), c.Float(4))
+		c.Give(out, mean, invStd)
+	}).With(ops.Def{Reads: ops.ReadsSelf.And(2).AndResult(1).AndResult(2), Grad: nativeLayerNormGrad, WithoutGrad: []int{1, 2}, Tags: ops.Symbolic}),
+	define.Giving("group_norm", func(c define.Call) *tensor.Tensor {
+		return GroupNorm(c.Tensor(0), c.Int(1), c.OptionalTensor(2), c.OptionalTensor(3), c.Float(4))
+	}).With(ops.Def{Decomp: define.Composing(composeGroupNorm), Tags: ops.AnySizes}).Checked(checkGroupNorm),
+	define.Giving("instance_norm", instanceNorm).With(ops.Def{Decomp: define.Composing(composeInstanceNorm)}).Checked(func(c define.Call) {
+		source.Check(c.Tensor(0).Dim() >= 2, "instance_norm expects an input of samples and channels, but got %s", define.ShapeText(c.Tensor(0).Shape()))
+		checkParameterTypes(c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2), c.OptionalTensor(3), c.OptionalTensor(4))
 	}),
-	giving("renorm", func(c call) *tensor.Tensor {
-		x, p, dim, limit := c.tensor(0), c.scalar(1).Float64(), wrapDim(c.int(2), c.tensor(0)), c.scalar(3).Float64()
-		check(x.Dim() > 1, "renorm: input needs at least 2 dimensions, got %d dimensions", x.Dim())
+	define.Giving("renorm", func(c define.Call) *tensor.Tensor {
+		x, p, dim, limit := c.Tensor(0), c.Scalar(1).Float64(), define.WrapDim(c.Int(2), c.Tensor(0)), c.Scalar(3).Float64()
+		source.Check(x.Dim() > 1, "renorm: input needs at least 2 dimensions, got %d dimensions", x.Dim())
 		var dims []int
 		for d := range x.Dim() {
 			if d != dim {
 				dims = append(dims, d)
 			}
 		}
-		norms := vectorNorm(x, p, dims, true, x.DType())
-		factor := div.run(nil, []operand{ofTensor(must(tensor.Full(nil, tensor.Float(limit), x.DType()))), ofTensor(addNumber(norms, 1e-7))})
-		large := gt.run(nil, []operand{ofTensor(norms), ofScalar(tensor.Float(limit))})
-		return mul.on(x, choose(large, ofTensor(factor), ofScalar(tensor.Float(1))))
+		norms := reduce.VectorNorm(x, p, dims, true, x.DType())
+		factor := elementwise.Div.Run(nil, []elementwise.Operand{elementwise.OfTensor(source.Must(tensor.Full(nil, tensor.Float(limit), x.DType()))), elementwise.OfTensor(elementwise.AddNumber(norms, 1e-7))})
+		large := elementwise.Gt.Run(nil, []elementwise.Operand{elementwise.OfTensor(norms), elementwise.OfScalar(tensor.Float(limit))})
+		return elementwise.Mul.On(x, elementwise.Choose(large, elementwise.OfTensor(factor), elementwise.OfScalar(tensor.Float(1))))
 	}),
-	define("_batch_norm_impl_index", func(c call) {
-		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
-		c.give(out, mean, invStd, empty([]int{0}, tensor.Uint8))
-		c.out[4] = value.Int(0)
+	define.Operator("_batch_norm_impl_index", func(c define.Call) {
+		out, mean, invStd := batchNorm(c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2), c.OptionalTensor(3), c.OptionalTensor(4), c.Bool(5), c.Float(6), c.Float(7))
+		c.Give(out, mean, invStd, define.Empty([]int{0}, tensor.Uint8))
+		c.Out[4] = value.Int(0)
 	}),
-	define("native_group_norm", func(c call) {
-		x, groups := c.tensor(0), c.int(6)
-		checkGroups(x, c.optionalTensor(1), c.optionalTensor(2), c.int(3), c.int(4), c.int(5), groups)
-		checkGroupNorm(call{args: []value.Value{c.args[0], c.args[6], c.args[1], c.args[2]}})
-		check(x.Size(0) == c.int(3) && x.Size(1) == c.int(4), "Expected X.numel() == N * C * HxW to be true, but got false.")
-		out := groupNorm(x, groups, c.optionalTensor(1), c.optionalTensor(2), c.float(7))
-		flat := must(contiguous(x).View(x.Size(0), groups, -1))
-		spread, center := moments(flat, []int{2}, 0, false, false)
-		c.give(out, center, inverseDeviation(spread, c.float(7)))
-	}).with(ops.Def{WithoutGrad: []int{1, 2}, Grad: concrete(func(c gradient) {
-		x, mean, rstd := c.in(0), c.out(1), c.out(2)
-		if c.run.Records() {
-			grouped := []int{c.int(3), c.int(6), -1}
-			mean, rstd = c.statistics(c.do("reshape", x, grouped), []int{2}, c.float(7))
-			mean, rstd = c.do("squeeze.dim", mean, 2), c.do("squeeze.dim", rstd, 2)
+	define.Operator("native_group_norm", func(c define.Call) {
+		x, groups := c.Tensor(0), c.Int(6)
+		checkGroups(x, c.OptionalTensor(1), c.OptionalTensor(2), c.Int(3), c.Int(4), c.Int(5), groups)
+		checkGroupNorm(define.Call{Args: []value.Value{c.Args[0], c.Args[6], c.Args[1], c.Args[2]}})
+		source.Check(x.Size(0) == c.Int(3) && x.Size(1) == c.Int(4), "Expected X.numel() == N * C * HxW to be true, but got false.")
+		out := GroupNorm(x, groups, c.OptionalTensor(1), c.OptionalTensor(2), c.Float(7))
+		flat := source.Must(elementwise.Contiguous(x).View(x.Size(0), groups, -1))
+		spread, center := reduce.Moments(flat, []int{2}, 0, false, false)
+		c.Give(out, center, inverseDeviation(spread, c.Float(7)))
+	}).With(ops.Def{WithoutGrad: []int{1, 2}, Grad: define.Concrete(func(c define.Gradient) {
+		x, mean, rstd := c.In(0), c.Out(1), c.Out(2)
+		if c.Tape.Records() {
+			grouped := []int{c.Int(3), c.Int(6), -1}
+			mean, rstd = statistics(c, c.Do("reshape", x, grouped), []int{2}, c.Float(7))
+			mean, rstd = c.Do("squeeze.dim", mean, 2), c.Do("squeeze.dim", rstd, 2)
 		}
-		giveMasked(c.Gradient, []int{0, 1, 2}, "native_group_norm_backward", c.g(), x, mean, rstd, c.in(1), c.int(3), c.int(4), c.int(5), c.int(6))
+		define.GiveMasked(c.Gradient, []int{0, 1, 2}, "native_group_norm_backward", c.G(), x, mean, rstd, c.In(1), c.Int(3), c.Int(4), c.Int(5), c.Int(6))
 	})}),
 }
 
 // normExcept gives the norms over all dimensions but one.
 func normExcept(v *tensor.Tensor, p float64, dim int) *tensor.Tensor {
 	if dim == -1 {
-		return vectorNorm(v, p, nil, false, v.DType())
+		return reduce.VectorNorm(v, p, nil, false, v.DType())
 	}
 	var dims []int
 	for d := range v.Dim() {
@@ -345,5 +344,5 @@ func normExcept(v *tensor.Tensor, p float64, dim int) *tensor.Tensor {
 			dims = append(dims, d)
 		}
 	}
-	return vectorNorm(v, p, dims, true, v.DType())
+	return reduce.VectorNorm(v, p, dims, true, v.DType())
 }

@@ -1,9 +1,13 @@
-package aten
+package nn
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -13,13 +17,13 @@ import (
 
 var (
 	// gradientSums adds up gradients, and their products with the distances of x from the center of the row.
-	gradientSums         = &rowKernel{build: func(b builder, in, computed tensor.DType) { buildGradientSums(b, in, computed, false) }}
-	weightedGradientSums = &rowKernel{build: func(b builder, in, computed tensor.DType) { buildGradientSums(b, in, computed, true) }}
+	gradientSums         = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) { buildGradientSums(b, in, computed, false) }}
+	weightedGradientSums = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) { buildGradientSums(b, in, computed, true) }}
 	// normGradient gives the gradient of x.
-	normGradient         = &rowKernel{build: func(b builder, in, computed tensor.DType) { buildNormGradient(b, in, computed, false) }}
-	weightedNormGradient = &rowKernel{build: func(b builder, in, computed tensor.DType) { buildNormGradient(b, in, computed, true) }}
+	normGradient         = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) { buildNormGradient(b, in, computed, false) }}
+	weightedNormGradient = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) { buildNormGradient(b, in, computed, true) }}
 	// affineGradients adds a row to the gradients of weight and bias: both results are the first two inputs, too.
-	affineGradients = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+	affineGradients = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		weight, bias := b.Input(computed, computed), b.Input(computed, computed)
 		g, x := b.Input(in, computed), b.Input(in, computed)
 		center, scale := b.Input(computed, computed), b.Input(computed, computed)
@@ -29,7 +33,7 @@ var (
 )
 
 // rowGradient reads a row of gradients, times a vector where there is one, and the distances of x from a center.
-func rowGradient(b builder, in, computed tensor.DType, weighted bool) (g, distance element) {
+func rowGradient(b elementwise.Builder, in, computed tensor.DType, weighted bool) (g, distance elementwise.Element) {
 	g = b.Input(in, computed)
 	distance = b.Sub(b.Input(in, computed), b.Input(computed, computed))
 	if weighted {
@@ -38,13 +42,13 @@ func rowGradient(b builder, in, computed tensor.DType, weighted bool) (g, distan
 	return g, distance
 }
 
-func buildGradientSums(b builder, in, computed tensor.DType, weighted bool) {
+func buildGradientSums(b elementwise.Builder, in, computed tensor.DType, weighted bool) {
 	g, distance := rowGradient(b, in, computed, weighted)
 	b.Reduce(kernel.ReduceSum, g, computed)
 	b.Reduce(kernel.ReduceSum, b.Mul(g, distance), computed)
 }
 
-func buildNormGradient(b builder, in, computed tensor.DType, weighted bool) {
+func buildNormGradient(b elementwise.Builder, in, computed tensor.DType, weighted bool) {
 	g, distance := rowGradient(b, in, computed, weighted)
 	scale, slope, shift := b.Input(computed, computed), b.Input(computed, computed), b.Input(computed, computed)
 	b.Output(b.Fma(g, scale, b.Fma(distance, slope, shift)), in)
@@ -73,13 +77,13 @@ func (r *normRows) operands(rows []launch.Row, from int) []launch.Row {
 // sums returns, for each row, the sums of gradients and of their products with distances.
 func (r *normRows) sums() (plain, distant *tensor.Tensor) {
 	d := r.x.DType()
-	plain, distant = empty([]int{r.rows}, d), empty([]int{r.rows}, d)
+	plain, distant = define.Empty([]int{r.rows}, d), define.Empty([]int{r.rows}, d)
 	k := gradientSums
 	if r.weight != nil {
 		k = weightedGradientSums
 	}
-	p := k.program(d, d)
-	alongRows(r.rows, r.n, func(from, count int) {
+	p := k.Program(d, d)
+	reduce.AlongRows(r.rows, r.n, func(from, count int) {
 		var space [mostNormRows]launch.Row
 		p.Rows(count, r.n, r.operands(append(space[:0], launch.SingleOf(plain).From(from), launch.SingleOf(distant).From(from)), from), nil)
 	})
@@ -89,13 +93,13 @@ func (r *normRows) sums() (plain, distant *tensor.Tensor) {
 // gradient returns that of x from three numbers for each row.
 func (r *normRows) gradient(scale, slope, shift *tensor.Tensor) *tensor.Tensor {
 	d := r.x.DType()
-	out := empty(r.x.Shape(), d)
+	out := define.Empty(r.x.Shape(), d)
 	k := normGradient
 	if r.weight != nil {
 		k = weightedNormGradient
 	}
-	p := k.program(d, d)
-	alongRows(r.rows, r.n, func(from, count int) {
+	p := k.Program(d, d)
+	reduce.AlongRows(r.rows, r.n, func(from, count int) {
 		var space [mostNormRows]launch.Row
 		operands := r.operands(append(space[:0], launch.RowOf(out, r.n).From(from)), from)
 		operands = append(operands, launch.SingleOf(scale).From(from), launch.SingleOf(slope).From(from), launch.SingleOf(shift).From(from))
@@ -107,10 +111,10 @@ func (r *normRows) gradient(scale, slope, shift *tensor.Tensor) *tensor.Tensor {
 // affine returns the gradients of weight and bias, which are vectors along a row.
 func (r *normRows) affine(scale *tensor.Tensor) (weight, bias *tensor.Tensor) {
 	d := r.x.DType()
-	weight, bias = must(tensor.Zeros([]int{r.n}, d)), must(tensor.Zeros([]int{r.n}, d))
-	p := affineGradients.program(d, d)
-	tensor.Parallel(r.n, columnsAtOnce, func(lo, hi int) {
-		at := func(t *tensor.Tensor) launch.Row { return sameRow(t, lo) }
+	weight, bias = source.Must(tensor.Zeros([]int{r.n}, d)), source.Must(tensor.Zeros([]int{r.n}, d))
+	p := affineGradients.Program(d, d)
+	tensor.Parallel(r.n, reduce.ColumnsAtOnce, func(lo, hi int) {
+		at := func(t *tensor.Tensor) launch.Row { return reduce.SameRow(t, lo) }
 		part := func(t *tensor.Tensor) launch.Row {
 			row := launch.RowOf(t, r.n)
 			return launch.Row{Ptr: at(t).Ptr, Step: row.Step}
@@ -133,70 +137,70 @@ func normWork(work tensor.DType, ts ...**tensor.Tensor) (forget func()) {
 	}
 	return func() {
 		for i := range given {
-			forgetMade(given[i], made[i])
+			define.ForgetMade(given[i], made[i])
 		}
 	}
 }
 
 // cubedTimes returns x*x*x*y times a number.
-var cubedTimes = elementwise("cubedTimes", ops.SameType, func(b builder, x ...element) element {
+var cubedTimes = elementwise.New("cubedTimes", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 	return b.Mul(b.Mul(b.Mul(b.Mul(x[0], x[0]), x[0]), x[1]), x[2])
 })
 
 // slopes returns what centers and distances take from the gradient where the sums of n elements of a group were taken.
 func slopes(rstd, plain, distant *tensor.Tensor, n int) (slope, shift *tensor.Tensor) {
-	shift = mul.on(rstd, plain)
-	mul.into(shift, shift, -1/float64(n))
-	return cubedTimes.run(nil, []operand{ofTensor(rstd), ofTensor(distant)}, tensor.Float(-1/float64(n))), shift
+	shift = elementwise.Mul.On(rstd, plain)
+	elementwise.Mul.Into(shift, shift, -1/float64(n))
+	return cubedTimes.Run(nil, []elementwise.Operand{elementwise.OfTensor(rstd), elementwise.OfTensor(distant)}, tensor.Float(-1/float64(n))), shift
 }
 
 // layerNormGradient gives the gradients of input, weight and bias.
-func layerNormGradient(c call) {
-	g, x, shape, mean, rstd := c.tensor(0), c.tensor(1), c.ints(2), c.tensor(3), c.tensor(4)
-	weight, d := c.optionalTensor(5), x.DType()
+func layerNormGradient(c define.Call) {
+	g, x, shape, mean, rstd := c.Tensor(0), c.Tensor(1), c.Ints(2), c.Tensor(3), c.Tensor(4)
+	weight, d := c.OptionalTensor(5), x.DType()
 	weightType := d
 	if weight != nil {
 		weightType = weight.DType()
 	}
-	checkLayerNorm(x, shape, weight, c.optionalTensor(6))
+	checkLayerNorm(x, shape, weight, c.OptionalTensor(6))
 	checkSameShape("grad_out", g, x)
-	rows := numelOf(x.Shape()[:x.Dim()-len(shape)])
+	rows := define.NumelOf(x.Shape()[:x.Dim()-len(shape)])
 	checkCount("mean", mean, rows)
 	checkCount("rstd", rstd, rows)
 	defer normWork(kernel.ComputeType(d), &g, &x, &mean, &rstd, &weight)()
-	r := &normRows{g: g, x: x, n: numelOf(shape), rows: rows, center: mean, weight: weight}
+	r := &normRows{g: g, x: x, n: define.NumelOf(shape), rows: rows, center: mean, weight: weight}
 	if x.Numel() == 0 {
-		c.giveMasked(7, zeros(x.Shape(), d), zeros(shape, weightType), zeros(shape, weightType))
+		giveMasked(c, 7, define.Zeros(x.Shape(), d), define.Zeros(shape, weightType), define.Zeros(shape, weightType))
 		return
 	}
 	var ofInput, ofWeight, ofBias *tensor.Tensor
-	if c.masked(7, 0) {
+	if c.Masked(7, 0) {
 		plain, distant := r.sums()
-		rstd := must(rstd.Reshape(r.rows))
+		rstd := source.Must(rstd.Reshape(r.rows))
 		slope, shift := slopes(rstd, plain, distant, r.n)
-		ofInput = rounded(r.gradient(rstd, slope, shift), d)
+		ofInput = elementwise.Rounded(r.gradient(rstd, slope, shift), d)
 		for _, t := range []*tensor.Tensor{plain, distant, slope, shift} {
 			t.Release()
 		}
 	}
-	if c.masked(7, 1) || c.masked(7, 2) {
+	if c.Masked(7, 1) || c.Masked(7, 2) {
 		ofWeight, ofBias = r.affine(rstd)
-		ofWeight, ofBias = to(must(ofWeight.View(shape...)), weightType), to(must(ofBias.View(shape...)), weightType)
+		ofWeight, ofBias = elementwise.To(source.Must(ofWeight.View(shape...)), weightType), elementwise.To(source.Must(ofBias.View(shape...)), weightType)
 	}
-	c.giveMasked(7, ofInput, ofWeight, ofBias)
+	giveMasked(c, 7, ofInput, ofWeight, ofBias)
 }
 
 // checkSameShape fails where a gradient has another shape or type than what was normalized.
 func checkSameShape(name string, g, x *tensor.Tensor) {
-	check(tensor.SameShape(g.Shape(), x.Shape()), "Expected %s to have the shape of the input, but got %s of shape %s and input of shape %s", name, name, shapeText(g.Shape()), shapeText(x.Shape()))
-	checkType(x, g)
+	source.Check(tensor.SameShape(g.Shape(), x.Shape()), "Expected %s to have the shape of the input, but got %s of shape %s and input of shape %s", name, name, define.ShapeText(g.Shape()), define.ShapeText(x.Shape()))
+	define.CheckType(x, g)
 }
 
 // checkCount fails where a tensor, or nil, has not n elements.
 func checkCount(name string, t *tensor.Tensor, n int) {
-	check(t == nil || t.Numel() == n, "Expected %s to have %d elements, but got %d", name, n, numelOr(t))
+	source.Check(t == nil || t.Numel() == n, "Expected %s to have %d elements, but got %d", name, n, numelOr(t))
 	if t != nil {
-		checkFloating("normalization", t)
+		define.CheckFloating("normalization", t)
 	}
 }
 
@@ -210,10 +214,10 @@ type channelGradients interface {
 
 // channelsOf shows the gradients and the input of a batch norm, both contiguous, with the center of each channel. The tensors that are made on the
 // way are given to made.
-func channelsOf(g, x, center *tensor.Tensor, made *scratch) channelGradients {
+func channelsOf(g, x, center *tensor.Tensor, made *define.Scratch) channelGradients {
 	samples, channels := x.Size(0), x.Size(1)
 	if n := x.Numel() / (samples * channels); n > 1 {
-		return &channelRows{normRows{g: g, x: x, n: n, rows: samples * channels, center: made.of(perRow(center, samples))}, samples, made}
+		return &channelRows{normRows{g: g, x: x, n: n, rows: samples * channels, center: made.Of(reduce.PerRow(center, samples))}, samples, made}
 	}
 	return &channelColumns{g, x, center, made}
 }
@@ -222,23 +226,23 @@ func channelsOf(g, x, center *tensor.Tensor, made *scratch) channelGradients {
 type channelRows struct {
 	normRows
 	samples int
-	made    *scratch
+	made    *define.Scratch
 }
 
 func (c *channelRows) sums() (plain, distant *tensor.Tensor) {
 	plain, distant = c.normRows.sums()
-	return overSamples(c.made.of(plain), c.samples), overSamples(c.made.of(distant), c.samples)
+	return reduce.OverSamples(c.made.Of(plain), c.samples), reduce.OverSamples(c.made.Of(distant), c.samples)
 }
 
 func (c *channelRows) gradient(scale, slope, shift *tensor.Tensor) *tensor.Tensor {
-	ofRows := func(t *tensor.Tensor) *tensor.Tensor { return c.made.of(perRow(t, c.samples)) }
+	ofRows := func(t *tensor.Tensor) *tensor.Tensor { return c.made.Of(reduce.PerRow(t, c.samples)) }
 	return c.normRows.gradient(ofRows(scale), ofRows(slope), ofRows(shift))
 }
 
 // channelColumns has a row for each sample, with one element for each channel.
 type channelColumns struct {
 	g, x, center *tensor.Tensor
-	made         *scratch
+	made         *define.Scratch
 }
 
 // samplesAtOnce are added up one after the other; then the sums are, so that little is lost by rounding.
@@ -247,166 +251,140 @@ const samplesAtOnce = 128
 func (c *channelColumns) sums() (plain, distant *tensor.Tensor) {
 	samples, channels, d := c.x.Size(0), c.x.Size(1), c.x.DType()
 	parts := (samples + samplesAtOnce - 1) / samplesAtOnce
-	plain, distant = c.made.of(zeros([]int{parts, channels}, d)), c.made.of(zeros([]int{parts, channels}, d))
-	one := c.made.of(must(tensor.Full([]int{channels}, tensor.Int(1), d)))
-	p := affineGradients.program(d, d)
+	plain, distant = c.made.Of(define.Zeros([]int{parts, channels}, d)), c.made.Of(define.Zeros([]int{parts, channels}, d))
+	one := c.made.Of(source.Must(tensor.Full([]int{channels}, tensor.Int(1), d)))
+	p := affineGradients.Program(d, d)
 	tensor.Parallel(parts, 1, func(lo, hi int) {
 		for part := lo; part < hi; part++ {
 			from := part * samplesAtOnce
-			products, sums := sameRow(distant, part*channels), sameRow(plain, part*channels)
+			products, sums := reduce.SameRow(distant, part*channels), reduce.SameRow(plain, part*channels)
 			p.Rows(min(samplesAtOnce, samples-from), channels, []launch.Row{products, sums, products, sums,
-				launch.RowOf(c.g, channels).From(from), launch.RowOf(c.x, channels).From(from), sameRow(c.center, 0), sameRow(one, 0)}, nil)
+				launch.RowOf(c.g, channels).From(from), launch.RowOf(c.x, channels).From(from), reduce.SameRow(c.center, 0), reduce.SameRow(one, 0)}, nil)
 		}
 	})
-	return overSamples(plain, parts), overSamples(distant, parts)
+	return reduce.OverSamples(plain, parts), reduce.OverSamples(distant, parts)
 }
 
 func (c *channelColumns) gradient(scale, slope, shift *tensor.Tensor) *tensor.Tensor {
 	samples, channels, d := c.x.Size(0), c.x.Size(1), c.x.DType()
-	out := empty(c.x.Shape(), d)
-	p := normGradient.program(d, d)
-	alongRows(samples, channels, func(from, count int) {
+	out := define.Empty(c.x.Shape(), d)
+	p := normGradient.Program(d, d)
+	reduce.AlongRows(samples, channels, func(from, count int) {
 		row := func(t *tensor.Tensor) launch.Row { return launch.RowOf(t, channels).From(from) }
-		p.Rows(count, channels, []launch.Row{row(out), row(c.g), row(c.x), sameRow(c.center, 0), sameRow(scale, 0), sameRow(slope, 0), sameRow(shift, 0)}, nil)
+		p.Rows(count, channels, []launch.Row{row(out), row(c.g), row(c.x), reduce.SameRow(c.center, 0), reduce.SameRow(scale, 0), reduce.SameRow(slope, 0), reduce.SameRow(shift, 0)}, nil)
 	})
 	return out
 }
 
-// perRow repeats numbers of channels for each sample.
-func perRow(ofChannels *tensor.Tensor, samples int) *tensor.Tensor {
-	row := must(ofChannels.View(1, -1))
-	defer row.Release()
-	rows := must(row.Expand(samples, ofChannels.Numel()))
-	repeated := contiguous(rows)
-	if repeated != rows {
-		rows.Release()
-	}
-	return shownAs(repeated, -1)
-}
-
-// overSamples adds up numbers of the channels of each sample.
-func overSamples(ofRows *tensor.Tensor, samples int) *tensor.Tensor {
-	bySample := must(ofRows.View(samples, -1))
-	defer bySample.Release()
-	return sum(bySample, []int{0}, false, ofRows.DType())
-}
-
 // batchNormGradient gives the gradients of input, weight and bias.
-func batchNormGradient(c call) {
-	g, x, weight := c.tensor(0), c.tensor(1), c.optionalTensor(2)
-	training, d, weightType := c.bool(7), x.DType(), kernel.ComputeType(x.DType())
+func batchNormGradient(c define.Call) {
+	g, x, weight := c.Tensor(0), c.Tensor(1), c.OptionalTensor(2)
+	training, d, weightType := c.Bool(7), x.DType(), kernel.ComputeType(x.DType())
 	if weight != nil {
 		weightType = weight.DType()
 	}
-	check(x.Dim() >= 2, "native_batch_norm_backward: expected at least 2D input (got %dD input)", x.Dim())
-	checkFloating("batch_norm_backward", x)
+	source.Check(x.Dim() >= 2, "native_batch_norm_backward: expected at least 2D input (got %dD input)", x.Dim())
+	define.CheckFloating("batch_norm_backward", x)
 	checkSameShape("grad_out", g, x)
 	channels := x.Size(1)
 	checkCount("weight", weight, channels)
 	if x.Numel() == 0 {
-		c.giveMasked(9, zeros(x.Shape(), d), zeros([]int{channels}, weightType), zeros([]int{channels}, weightType))
+		giveMasked(c, 9, define.Zeros(x.Shape(), d), define.Zeros([]int{channels}, weightType), define.Zeros([]int{channels}, weightType))
 		return
 	}
-	mean, rstd := c.optionalTensor(5), c.optionalTensor(6)
+	mean, rstd := c.OptionalTensor(5), c.OptionalTensor(6)
 	if !training {
-		variance := c.tensor(4)
+		variance := c.Tensor(4)
 		checkCount("running_var", variance, channels)
-		mean, rstd = c.tensor(3), inverseDeviation(to(variance, kernel.ComputeType(variance.DType())), c.float(8))
+		mean, rstd = c.Tensor(3), inverseDeviation(elementwise.To(variance, kernel.ComputeType(variance.DType())), c.Float(8))
 	}
-	check(mean != nil && rstd != nil, "native_batch_norm_backward: save_mean and save_invstd must be given where train is true")
+	source.Check(mean != nil && rstd != nil, "native_batch_norm_backward: save_mean and save_invstd must be given where train is true")
 	checkCount("the mean", mean, channels)
 	checkCount("the inverse deviation", rstd, channels)
 	defer normWork(kernel.ComputeType(d), &g, &x, &weight, &mean, &rstd)()
-	var made scratch
-	defer made.release()
+	var made define.Scratch
+	defer made.Release()
 	all := channelsOf(g, x, mean, &made)
 	var plain, distant, ofInput, ofWeight, ofBias *tensor.Tensor
-	if training || c.masked(9, 1) || c.masked(9, 2) {
+	if training || c.Masked(9, 1) || c.Masked(9, 2) {
 		plain, distant = all.sums()
-		made.of(distant)
-		ofWeight, ofBias = rounded(mul.on(distant, rstd), weightType), to(plain, weightType)
-		made.copied(plain, ofBias)
+		made.Of(distant)
+		ofWeight, ofBias = elementwise.Rounded(elementwise.Mul.On(distant, rstd), weightType), elementwise.To(plain, weightType)
+		made.Copied(plain, ofBias)
 	}
-	if c.masked(9, 0) {
+	if c.Masked(9, 0) {
 		var slope, shift *tensor.Tensor
 		if training {
 			slope, shift = slopes(rstd, plain, distant, x.Numel()/channels)
 		} else {
-			slope, shift = zeros([]int{channels}, x.DType()), zeros([]int{channels}, x.DType())
+			slope, shift = define.Zeros([]int{channels}, x.DType()), define.Zeros([]int{channels}, x.DType())
 		}
-		made.of(slope)
-		made.of(shift)
+		made.Of(slope)
+		made.Of(shift)
 		weighted := func(t *tensor.Tensor) *tensor.Tensor {
 			if weight == nil {
 				return t
 			}
-			return made.of(mul.on(t, weight))
+			return made.Of(elementwise.Mul.On(t, weight))
 		}
-		ofInput = rounded(all.gradient(weighted(rstd), weighted(slope), weighted(shift)), d)
+		ofInput = elementwise.Rounded(all.gradient(weighted(rstd), weighted(slope), weighted(shift)), d)
 	}
-	c.giveMasked(9, ofInput, ofWeight, ofBias)
+	giveMasked(c, 9, ofInput, ofWeight, ofBias)
 }
 
 // groupNormGradient gives the gradients of input, weight and bias.
-func groupNormGradient(c call) {
-	g, x, mean, rstd, weight := c.tensor(0), c.tensor(1), c.tensor(2), c.tensor(3), c.optionalTensor(4)
-	samples, channels, groups, d := c.int(5), c.int(6), c.int(8), x.DType()
-	checkGroups(x, weight, nil, samples, channels, c.int(7), groups)
-	check(g.Numel() == x.Numel() && g.DType() == d, "Expected dY.numel() == N * C * HxW to be true, but got false.")
-	check(mean.Numel() == samples*groups, "Expected mean.numel() == N * group to be true, but got false.")
-	check(rstd.Numel() == samples*groups, "Expected rstd.numel() == N * group to be true, but got false.")
-	g = must(g.Reshape(x.Shape()...))
+func groupNormGradient(c define.Call) {
+	g, x, mean, rstd, weight := c.Tensor(0), c.Tensor(1), c.Tensor(2), c.Tensor(3), c.OptionalTensor(4)
+	samples, channels, groups, d := c.Int(5), c.Int(6), c.Int(8), x.DType()
+	checkGroups(x, weight, nil, samples, channels, c.Int(7), groups)
+	source.Check(g.Numel() == x.Numel() && g.DType() == d, "Expected dY.numel() == N * C * HxW to be true, but got false.")
+	source.Check(mean.Numel() == samples*groups, "Expected mean.numel() == N * group to be true, but got false.")
+	source.Check(rstd.Numel() == samples*groups, "Expected rstd.numel() == N * group to be true, but got false.")
+	g = source.Must(g.Reshape(x.Shape()...))
 	weightType := d
 	if weight != nil {
 		weightType = weight.DType()
 	}
 	if x.Numel() == 0 {
-		c.giveMasked(9, zeros(x.Shape(), d), zeros([]int{channels}, weightType), zeros([]int{channels}, weightType))
+		giveMasked(c, 9, define.Zeros(x.Shape(), d), define.Zeros([]int{channels}, weightType), define.Zeros([]int{channels}, weightType))
 		return
 	}
 	defer normWork(kernel.ComputeType(d), &g, &x, &mean, &rstd, &weight)()
 	grouped := []int{samples, groups, channels / groups}
 	ofChannels := func(t *tensor.Tensor) *tensor.Tensor { // from numbers of groups
-		return must(contiguous(must(must(t.Reshape(samples, groups, 1)).Expand(grouped...))).View(-1))
+		return source.Must(elementwise.Contiguous(source.Must(source.Must(t.Reshape(samples, groups, 1)).Expand(grouped...))).View(-1))
 	}
 	scale := ofChannels(rstd)
-	r := &normRows{g: g, x: x, n: c.int(7), rows: samples * channels, center: ofChannels(mean)}
+	r := &normRows{g: g, x: x, n: c.Int(7), rows: samples * channels, center: ofChannels(mean)}
 	plain, distant := r.sums()
 	var ofInput *tensor.Tensor
-	if c.masked(9, 0) {
+	if c.Masked(9, 0) {
 		weighted := func(t *tensor.Tensor) *tensor.Tensor {
 			if weight == nil {
 				return t
 			}
-			return mul.on(t, perRow(weight, samples))
+			return elementwise.Mul.On(t, reduce.PerRow(weight, samples))
 		}
 		ofGroups := func(t *tensor.Tensor) *tensor.Tensor {
-			return sum(must(weighted(t).View(grouped...)), []int{2}, false, t.DType())
+			return reduce.Sum(source.Must(weighted(t).View(grouped...)), []int{2}, false, t.DType())
 		}
-		slope, shift := slopes(must(rstd.Reshape(samples, groups)), ofGroups(plain), ofGroups(distant), channels/groups*r.n)
-		ofInput = to(must(r.gradient(weighted(scale), ofChannels(slope), ofChannels(shift)).View(x.Shape()...)), d)
+		slope, shift := slopes(source.Must(rstd.Reshape(samples, groups)), ofGroups(plain), ofGroups(distant), channels/groups*r.n)
+		ofInput = elementwise.To(source.Must(r.gradient(weighted(scale), ofChannels(slope), ofChannels(shift)).View(x.Shape()...)), d)
 	}
-	c.giveMasked(9, ofInput, to(overSamples(mul.on(distant, scale), samples), weightType), to(overSamples(plain, samples), weightType))
+	giveMasked(c, 9, ofInput, elementwise.To(reduce.OverSamples(elementwise.Mul.On(distant, scale), samples), weightType), elementwise.To(reduce.OverSamples(plain, samples), weightType))
 }
 
-// masked reports whether result j is asked for.
-func (c call) masked(i, j int) bool {
-	items := c.args[i].List().Items
-	check(len(items) == len(c.out), "Tried to convert a List with %d elements to a fixed-size array of size %d", len(items), len(c.out))
-	return items[j].Bool()
-}
-
-// giveMasked returns the results that are asked for by argument i.
-func (c call) giveMasked(i int, ts ...*tensor.Tensor) {
+// GiveMasked returns the results that are asked for by argument i.
+func giveMasked(c define.Call, i int, ts ...*tensor.Tensor) {
 	for j, t := range ts {
-		if c.out[j] = value.None; c.masked(i, j) {
-			c.out[j] = value.OfTensor(t)
+		if c.Out[j] = value.None; c.Masked(i, j) {
+			c.Out[j] = value.OfTensor(t)
 		}
 	}
 }
 
-var normGradientFamily = []definition{
-	define("native_layer_norm_backward", layerNormGradient),
-	define("native_batch_norm_backward", batchNormGradient),
-	define("native_group_norm_backward", groupNormGradient),
+var NormGradientFamily = []define.Definition{
+	define.Operator("native_layer_norm_backward", layerNormGradient),
+	define.Operator("native_batch_norm_backward", batchNormGradient),
+	define.Operator("native_group_norm_backward", groupNormGradient),
 }

@@ -1,22 +1,24 @@
-package aten
+package nn
 
 import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Steps of optimizers as one kernel for a parameter: what the operators one after the other compute, in the same order and with the same bits.
 var (
-	momentumStep = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+	momentumStep = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		parameter, gradient, sum := b.Input(in, computed), b.Input(in, computed), b.Input(in, computed)
 		momentum, taken, rate := b.Param(computed), b.Param(computed), b.Param(computed)
 		sum = b.Add(b.Mul(sum, momentum), b.Mul(taken, gradient))
 		b.Output(b.Add(parameter, b.Mul(rate, sum)), in)
 		b.Output(sum, in)
 	}}
-	adamStep = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+	adamStep = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		parameter, gradient, mean, square := b.Input(in, computed), b.Input(in, computed), b.Input(in, computed), b.Input(in, computed)
 		kept, beta1, taken1, beta2, taken2 := b.Param(computed), b.Param(computed), b.Param(computed), b.Param(computed), b.Param(computed)
 		root, eps, rate := b.Param(computed), b.Param(computed), b.Param(computed)
@@ -45,7 +47,7 @@ func AdamStep(parameter, gradient, mean, square *tensor.Tensor, n AdamNumbers) b
 		n.Kept, n.Beta1, 1-n.Beta1, n.Beta2, 1-n.Beta2, n.Root, n.Eps, n.Rate)
 }
 
-func stepTogether(k *rowKernel, written, read []*tensor.Tensor, numbers ...float64) bool {
+func stepTogether(k *reduce.RowKernel, written, read []*tensor.Tensor, numbers ...float64) bool {
 	if !lieAlike(read) {
 		return false
 	}
@@ -54,7 +56,7 @@ func stepTogether(k *rowKernel, written, read []*tensor.Tensor, numbers ...float
 		params[i] = tensor.Float(n)
 	}
 	d := read[0].DType()
-	k.program(d, d).Run(slices.Concat(written, read), params)
+	k.Program(d, d).Run(slices.Concat(written, read), params)
 	for _, t := range written {
 		t.Bump()
 	}

@@ -1,4 +1,4 @@
-package aten
+package nn
 
 import (
 	"unsafe"
@@ -6,6 +6,10 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -17,26 +21,26 @@ type cell struct {
 	gates  int  // parts of the weights
 	apart  bool // gates of input and state are not just added
 	memory bool // there is a second state
-	step   rowKernel
+	step   reduce.RowKernel
 }
 
 var (
-	plainTanh = cell{gates: 1, step: rowKernel{build: func(b builder, in, computed tensor.DType) {
+	plainTanh = cell{gates: 1, step: reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		b.Output(b.Unary(kernel.Tanh, b.Input(in, computed)), in)
 	}}}
-	plainRelu = cell{gates: 1, step: rowKernel{build: func(b builder, in, computed tensor.DType) {
+	plainRelu = cell{gates: 1, step: reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		x := b.Input(in, computed)
 		b.Output(b.Binary(kernel.Max, x, b.Number(x, 0)), in)
 	}}}
-	lstmCell = cell{gates: 4, memory: true, step: rowKernel{build: func(b builder, in, computed tensor.DType) {
-		write, keep, fresh, read, memory := sigmoidOf(b, b.Input(in, computed)), sigmoidOf(b, b.Input(in, computed)),
-			b.Unary(kernel.Tanh, b.Input(in, computed)), sigmoidOf(b, b.Input(in, computed)), b.Input(in, computed)
+	lstmCell = cell{gates: 4, memory: true, step: reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+		write, keep, fresh, read, memory := elementwise.SigmoidOf(b, b.Input(in, computed)), elementwise.SigmoidOf(b, b.Input(in, computed)),
+			b.Unary(kernel.Tanh, b.Input(in, computed)), elementwise.SigmoidOf(b, b.Input(in, computed)), b.Input(in, computed)
 		memory = b.Add(b.Mul(keep, memory), b.Mul(write, fresh))
 		b.Output(memory, in)
 		b.Output(b.Mul(read, b.Unary(kernel.Tanh, memory)), in)
 	}}}
-	gruCell = cell{gates: 3, apart: true, step: rowKernel{build: func(b builder, in, computed tensor.DType) {
-		var x, h [3]element
+	gruCell = cell{gates: 3, apart: true, step: reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+		var x, h [3]elementwise.Element
 		for i := range x {
 			x[i] = b.Input(in, computed)
 		}
@@ -44,7 +48,7 @@ var (
 			h[i] = b.Input(in, computed)
 		}
 		state := b.Input(in, computed)
-		reset, keep := sigmoidOf(b, b.Add(x[0], h[0])), sigmoidOf(b, b.Add(x[1], h[1]))
+		reset, keep := elementwise.SigmoidOf(b, b.Add(x[0], h[0])), elementwise.SigmoidOf(b, b.Add(x[1], h[1]))
 		fresh := b.Unary(kernel.Tanh, b.Add(x[2], b.Mul(reset, h[2])))
 		b.Output(b.Add(fresh, b.Mul(keep, b.Sub(state, fresh))), in)
 	}}}
@@ -52,19 +56,19 @@ var (
 
 // cellType returns the type that cells of a type are computed in.
 func cellType(d tensor.DType) tensor.DType {
-	check(d.IsDifferentiable(), "\"rnn\" not implemented for '%s'", d.CppName())
-	return productType(d)
+	source.Check(d.IsDifferentiable(), "\"rnn\" not implemented for '%s'", d.CppName())
+	return linalg.ProductType(d)
 }
 
 // stateOf returns a copy of a state that belongs to inputs of type d, for a layer to work on.
 func stateOf(s *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	checkSameType(d, s)
-	return must(to(s, cellType(d)).Clone(tensor.ContiguousFormat))
+	return source.Must(elementwise.To(s, cellType(d)).Clone(tensor.ContiguousFormat))
 }
 
 func checkSameType(d tensor.DType, t *tensor.Tensor) {
 	if t.DType() != d {
-		raise(source.RuntimeError, "expected scalar type %s but found %s", d.CppName(), t.DType().CppName())
+		source.Raise(source.RuntimeError, "expected scalar type %s but found %s", d.CppName(), t.DType().CppName())
 	}
 }
 
@@ -82,35 +86,35 @@ type layer struct {
 // newLayer multiplies the input with its weight. The parameters have type d, rows and states the type
 // that cells of it are computed in.
 func newLayer(kind *cell, d tensor.DType, rows *tensor.Tensor, states []*tensor.Tensor, wi, wh, bi, bh, wr *tensor.Tensor) *layer {
-	check(wh.Dim() == 2, "weight of a recurrent layer must be a matrix, got %s", shapeText(wh.Shape()))
+	source.Check(wh.Dim() == 2, "weight of a recurrent layer must be a matrix, got %s", define.ShapeText(wh.Shape()))
 	l := &layer{cell: kind, states: states, size: wh.Size(0) / kind.gates}
 	computed := func(t *tensor.Tensor) *tensor.Tensor {
 		if t == nil {
 			return nil
 		}
 		checkSameType(d, t)
-		return to(t, rows.DType())
+		return elementwise.To(t, rows.DType())
 	}
 	wi, l.weight, bi, l.bias, l.project = computed(wi), computed(wh), computed(bi), computed(bh), computed(wr)
 	state := states[0]
-	check(wi.Dim() == 2 && wi.Size(0) == wh.Size(0) && wh.Size(0) == kind.gates*l.size, "weights of a recurrent layer have shapes %s and %s", shapeText(wi.Shape()), shapeText(wh.Shape()))
-	check(bh == nil || bh.Dim() == 1 && bh.Size(0) == wh.Size(0), "a bias of a recurrent layer must have %d elements", wh.Size(0))
+	source.Check(wi.Dim() == 2 && wi.Size(0) == wh.Size(0) && wh.Size(0) == kind.gates*l.size, "weights of a recurrent layer have shapes %s and %s", define.ShapeText(wi.Shape()), define.ShapeText(wh.Shape()))
+	source.Check(bh == nil || bh.Dim() == 1 && bh.Size(0) == wh.Size(0), "a bias of a recurrent layer must have %d elements", wh.Size(0))
 	if p := state.Size(state.Dim() - 1); p != wh.Size(1) {
-		raise(source.RuntimeError, "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", state.Size(state.Dim()-2), p, wh.Size(1), wh.Size(0))
+		source.Raise(source.RuntimeError, "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", state.Size(state.Dim()-2), p, wh.Size(1), wh.Size(0))
 	}
 	if wr == nil {
-		check(wh.Size(1) == l.size, "a state of %d elements is given, but a cell computes %d", wh.Size(1), l.size)
+		source.Check(wh.Size(1) == l.size, "a state of %d elements is given, but a cell computes %d", wh.Size(1), l.size)
 	} else {
-		check(wr.Dim() == 2 && wr.Size(0) == wh.Size(1) && wr.Size(1) == l.size, "a projection of a recurrent layer has shape %s", shapeText(wr.Shape()))
+		source.Check(wr.Dim() == 2 && wr.Size(0) == wh.Size(1) && wr.Size(1) == l.size, "a projection of a recurrent layer has shape %s", define.ShapeText(wr.Shape()))
 	}
 	for _, s := range states[1:] {
-		check(s.Dim() == state.Dim() && s.Size(s.Dim()-1) == l.size && s.Size(s.Dim()-2) == state.Size(state.Dim()-2), "states of a recurrent layer have shapes %s and %s", shapeText(state.Shape()), shapeText(s.Shape()))
+		source.Check(s.Dim() == state.Dim() && s.Size(s.Dim()-1) == l.size && s.Size(s.Dim()-2) == state.Size(state.Dim()-2), "states of a recurrent layer have shapes %s and %s", define.ShapeText(state.Shape()), define.ShapeText(s.Shape()))
 	}
 	if !kind.apart && bi != nil && l.bias != nil {
-		bi, l.bias = add.on(bi, l.bias), nil
+		bi, l.bias = elementwise.Add.On(bi, l.bias), nil
 		defer bi.Release()
 	}
-	l.gates = linear(rows, wi, bi)
+	l.gates = linalg.Linear(rows, wi, bi)
 	return l
 }
 
@@ -128,7 +132,7 @@ func (l *layer) run(i int, sizes []int, out *tensor.Tensor, column int, backward
 	case tensor.Complex128:
 		runLayer[complex128](l, i, sizes, out, column, backwards)
 	default:
-		raise(source.RuntimeError, "recurrent layers are not implemented for '%s'", l.gates.DType().CppName())
+		source.Raise(source.RuntimeError, "recurrent layers are not implemented for '%s'", l.gates.DType().CppName())
 	}
 	l.gates.Release()
 }
@@ -159,14 +163,14 @@ type pass[T productElement] struct {
 func runLayer[T productElement](l *layer, i int, sizes []int, out *tensor.Tensor, column int, backwards bool) {
 	batch, total := l.states[0].Size(l.states[0].Dim()-2), 0
 	for _, n := range sizes {
-		check(n >= 0 && n <= batch, "a step of %d rows in a batch of %d", n, batch)
+		source.Check(n >= 0 && n <= batch, "a step of %d rows in a batch of %d", n, batch)
 		total += n
 	}
-	check(total == l.gates.Size(0), "Expected %d rows of input, got %d", total, l.gates.Size(0))
+	source.Check(total == l.gates.Size(0), "Expected %d rows of input, got %d", total, l.gates.Size(0))
 	if l.size == 0 || total == 0 {
 		return
 	}
-	p := pass[T]{layer: l, program: l.cell.step.program(l.gates.DType(), l.gates.DType())}
+	p := pass[T]{layer: l, program: l.cell.step.Program(l.gates.DType(), l.gates.DType())}
 	var rooms [2]*tensor.Tensor
 	if w, ok := any(&p.weight).(*dense.Weights[float32]); ok && l.packed != nil {
 		*w = *l.packed(l.weight, batch)
@@ -177,7 +181,7 @@ func runLayer[T productElement](l *layer, i int, sizes []int, out *tensor.Tensor
 		p.project, rooms[1] = weightsOf[T](l.project, batch, len(sizes))
 	}
 	if l.bias != nil {
-		p.bias = tensor.Data[T](contiguous(l.bias))
+		p.bias = tensor.Data[T](elementwise.Contiguous(l.bias))
 	}
 	p.bind(i, batch)
 	var results dense.Matrix[T]
@@ -207,12 +211,12 @@ func runLayer[T productElement](l *layer, i int, sizes []int, out *tensor.Tensor
 // weightsOf prepares the transposed weight for steps of a batch, in memory that is returned too.
 func weightsOf[T productElement](weight *tensor.Tensor, batch, steps int) (dense.Weights[T], *tensor.Tensor) {
 	var m dense.Matrix[T]
-	setMatrix(&m, compact(must(weight.T())))
+	linalg.SetMatrix(&m, linalg.Compact(source.Must(weight.T())))
 	k, n := weight.Size(1), weight.Size(0)
 	if steps < packedSteps {
 		return dense.PackWeights(m, k, n, batch, nil), nil
 	}
-	room := empty([]int{dense.PackedSize[T](k, n)}, weight.DType())
+	room := define.Empty([]int{dense.PackedSize[T](k, n)}, weight.DType())
 	return dense.PackWeights(m, k, n, batch, tensor.Data[T](room)), room
 }
 

@@ -1,4 +1,4 @@
-package aten
+package nn
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,10 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
 	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -43,24 +46,24 @@ func singleSteps(l *recurrent, direction int, rows []*tensor.Tensor, state []*te
 		if direction == 1 {
 			t = len(rows) - 1 - t
 		}
-		x, h := linear(rows[t], wi, bi), linear(state[0], wh, bh)
-		xs, hs := must(x.Chunk(l.cell.gates, 1)), must(h.Chunk(l.cell.gates, 1))
-		gate := func(i int) *tensor.Tensor { return sigmoid.on(add.on(xs[i], hs[i])) }
+		x, h := linalg.Linear(rows[t], wi, bi), linalg.Linear(state[0], wh, bh)
+		xs, hs := source.Must(x.Chunk(l.cell.gates, 1)), source.Must(h.Chunk(l.cell.gates, 1))
+		gate := func(i int) *tensor.Tensor { return elementwise.Sigmoid.On(elementwise.Add.On(xs[i], hs[i])) }
 		var next []*tensor.Tensor
 		switch l.cell {
 		case &plainTanh:
-			next = []*tensor.Tensor{tanh.on(add.on(x, h))}
+			next = []*tensor.Tensor{elementwise.Tanh.On(elementwise.Add.On(x, h))}
 		case &plainRelu:
-			next = []*tensor.Tensor{relu.on(add.on(x, h))}
+			next = []*tensor.Tensor{elementwise.Relu.On(elementwise.Add.On(x, h))}
 		case &lstmCell:
-			memory := add.on(mul.on(gate(1), state[1]), mul.on(gate(0), tanh.on(add.on(xs[2], hs[2]))))
-			next = []*tensor.Tensor{mul.on(gate(3), tanh.on(memory)), memory}
+			memory := elementwise.Add.On(elementwise.Mul.On(gate(1), state[1]), elementwise.Mul.On(gate(0), elementwise.Tanh.On(elementwise.Add.On(xs[2], hs[2]))))
+			next = []*tensor.Tensor{elementwise.Mul.On(gate(3), elementwise.Tanh.On(memory)), memory}
 		case &gruCell:
-			fresh := tanh.on(add.on(xs[2], mul.on(gate(0), hs[2])))
-			next = []*tensor.Tensor{add.on(fresh, mul.on(gate(1), sub.on(state[0], fresh)))}
+			fresh := elementwise.Tanh.On(elementwise.Add.On(xs[2], elementwise.Mul.On(gate(0), hs[2])))
+			next = []*tensor.Tensor{elementwise.Add.On(fresh, elementwise.Mul.On(gate(1), elementwise.Sub.On(state[0], fresh)))}
 		}
 		if wr != nil {
-			next[0] = linear(next[0], wr, nil)
+			next[0] = linalg.Linear(next[0], wr, nil)
 		}
 		state = next
 		outs = append(outs, state[0])
@@ -95,26 +98,26 @@ func TestRecurrentLayers(t *testing.T) {
 			for _, n := range sizes {
 				rows = append(rows, opstest.RandomTensor(r, d, n, in))
 			}
-			out, last := l.run(concat(rows, 0), sizes, states)
+			out, last := l.run(elementwise.Concat(rows, 0), sizes, states)
 			for b, n := range lengths {
 				var own []*tensor.Tensor
 				for s := range n {
-					own = append(own, must(rows[s].Slice(0, b, b+1, 1)))
+					own = append(own, source.Must(rows[s].Slice(0, b, b+1, 1)))
 				}
 				for direction := range states[0].Size(0) {
 					var state []*tensor.Tensor
 					for _, s := range states {
-						state = append(state, must(must(s.Select(0, direction)).Slice(0, b, b+1, 1)))
+						state = append(state, source.Must(source.Must(s.Select(0, direction)).Slice(0, b, b+1, 1)))
 					}
 					outs, final := singleSteps(l, direction, own, state)
 					for k := range final {
-						if e := opstest.LargestDifference(must(must(last[k].Select(0, direction)).Slice(0, b, b+1, 1)), final[k]); e > tolerance {
+						if e := opstest.LargestDifference(source.Must(source.Must(last[k].Select(0, direction)).Slice(0, b, b+1, 1)), final[k]); e > tolerance {
 							t.Errorf("cell %d, trial %d, element %d: final state %d differs by %g", i, trial, b, k, e)
 						}
 					}
 					width, first := states[0].Size(2), 0
 					for s := range n {
-						got := must(must(out.Slice(0, first+b, first+b+1, 1)).Slice(1, direction*width, (direction+1)*width, 1))
+						got := source.Must(source.Must(out.Slice(0, first+b, first+b+1, 1)).Slice(1, direction*width, (direction+1)*width, 1))
 						if e := opstest.LargestDifference(got, outs[s]); e > tolerance {
 							t.Errorf("cell %d, trial %d, element %d: the result of step %d differs by %g", i, trial, b, s, e)
 						}
@@ -134,12 +137,12 @@ func TestRecurrentLayersOfHalves(t *testing.T) {
 		wide, x := *narrow, opstest.RandomTensor(r, d, 5*2, 4)
 		wide.params = slices.Clone(narrow.params)
 		for i, p := range wide.params {
-			wide.params[i] = to(p, tensor.Float32)
+			wide.params[i] = elementwise.To(p, tensor.Float32)
 		}
 		sizes := []int{2, 2, 2, 2, 2}
 		got, _ := narrow.run(x, sizes, states)
-		want, _ := wide.run(to(x, tensor.Float32), sizes, []*tensor.Tensor{to(states[0], tensor.Float32), to(states[1], tensor.Float32)})
-		if got.DType() != d || opstest.LargestDifference(got, to(want, d)) != 0 {
+		want, _ := wide.run(elementwise.To(x, tensor.Float32), sizes, []*tensor.Tensor{elementwise.To(states[0], tensor.Float32), elementwise.To(states[1], tensor.Float32)})
+		if got.DType() != d || opstest.LargestDifference(got, elementwise.To(want, d)) != 0 {
 			t.Errorf("%s: results differ from those of float32", d)
 		}
 	}

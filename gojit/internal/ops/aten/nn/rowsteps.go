@@ -1,4 +1,4 @@
-package aten
+package nn
 
 import (
 	"math"
@@ -6,22 +6,25 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // SoftmaxOfRows computes a softmax of float32 along rows, for those who bring the memory.
-type SoftmaxOfRows struct{ programs softmaxPrograms[float32] }
+type SoftmaxOfRows struct {
+	programs reduce.SoftmaxPrograms[float32]
+}
 
 // NewSoftmaxOfRows returns one.
 func NewSoftmaxOfRows() SoftmaxOfRows {
 	f := tensor.Float32
-	return SoftmaxOfRows{softmaxPrograms[float32]{rowMaximum.program(f, f), rowExponentials.program(f, f), rowScaled.program(f, f)}}
+	return SoftmaxOfRows{reduce.SoftmaxPrograms[float32]{Highest: reduce.RowMaximum.Program(f, f), Exponentials: reduce.RowExponentials.Program(f, f), Scaled: reduce.RowScaled.Program(f, f)}}
 }
 
 // Run writes the softmax of rows of n elements to dst, which may be src.
 func (s *SoftmaxOfRows) Run(dst, src launch.Row, rows, n int) {
-	for from, batch := 0, rowBatch(n); from < rows; from += batch {
-		s.programs.rows(dst.From(from), src.From(from), min(batch, rows-from), n)
+	for from, batch := 0, reduce.RowBatch(n); from < rows; from += batch {
+		s.programs.Rows(dst.From(from), src.From(from), min(batch, rows-from), n)
 	}
 }
 
@@ -41,12 +44,12 @@ func NewNormalOfRows(hasWeight, hasBias bool) NormalOfRows {
 	case hasWeight:
 		result = rowNormalScaled
 	}
-	return NormalOfRows{rowSum.program(f, f), rowDeviation.program(f, f), result.program(f, f), hasBias, hasWeight}
+	return NormalOfRows{rowSum.Program(f, f), rowDeviation.Program(f, f), result.Program(f, f), hasBias, hasWeight}
 }
 
 // normalRoom holds what a batch of rows has beside its elements.
 type normalRoom struct {
-	center, scale [maxRowBatch]float32
+	center, scale [reduce.MaxRowBatch]float32
 	operands      [6]launch.Row
 }
 
@@ -56,7 +59,7 @@ var normalRooms = sync.Pool{New: func() any { return new(normalRoom) }}
 func (p *NormalOfRows) Run(dst, src launch.Row, weight, bias unsafe.Pointer, rows, n int, eps float64) {
 	room := normalRooms.Get().(*normalRoom)
 	defer normalRooms.Put(room)
-	for from, batch := 0, rowBatch(n); from < rows; from += batch {
+	for from, batch := 0, reduce.RowBatch(n); from < rows; from += batch {
 		p.batch(room, dst.From(from), src.From(from), weight, bias, min(batch, rows-from), n, eps)
 	}
 	clear(room.operands[:])
@@ -64,15 +67,15 @@ func (p *NormalOfRows) Run(dst, src launch.Row, weight, bias unsafe.Pointer, row
 
 func (p *NormalOfRows) batch(room *normalRoom, dst, src launch.Row, weight, bias unsafe.Pointer, count, n int, eps float64) {
 	operands := func(rows ...launch.Row) []launch.Row { return room.operands[:copy(room.operands[:], rows)] }
-	p.sum.Rows(count, n, operands(numbers(&room.center, false), src), nil)
+	p.sum.Rows(count, n, operands(reduce.Numbers(&room.center, false), src), nil)
 	for i := range room.center[:count] {
 		room.center[i] /= float32(n)
 	}
-	p.deviation.Rows(count, n, operands(numbers(&room.scale, false), src, numbers(&room.center, true)), nil)
+	p.deviation.Rows(count, n, operands(reduce.Numbers(&room.scale, false), src, reduce.Numbers(&room.center, true)), nil)
 	for i, s := range room.scale[:count] {
 		room.scale[i] = float32(1 / math.Sqrt(float64(s)/float64(n)+eps))
 	}
-	used := operands(dst, src, numbers(&room.center, true), numbers(&room.scale, true))
+	used := operands(dst, src, reduce.Numbers(&room.center, true), reduce.Numbers(&room.scale, true))
 	if p.hasWeight {
 		used = append(used, launch.Row{Ptr: weight})
 	}
@@ -83,4 +86,4 @@ func (p *NormalOfRows) batch(room *normalRoom, dst, src launch.Row, weight, bias
 }
 
 // MostRows is how many rows of n elements go through the steps of these operators at once.
-func MostRows(n int) int { return rowBatch(n) }
+func MostRows(n int) int { return reduce.RowBatch(n) }

@@ -1,8 +1,11 @@
-package aten
+package quantized
 
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -45,32 +48,34 @@ func packedTableOf(content any) any {
 
 // newPackedTable checks a table.
 func newPackedTable(weight *tensor.Tensor) *packedTable {
-	check(weight.Dim() == 2, "quantized::embedding_bag_prepack expects a weight of 2 dimensions, but got %d", weight.Dim())
-	check(weight.DType() == tensor.QUInt8, "quantized::embedding_bag_prepack expects a weight of type QUInt8, but got %s", weight.DType().CppName())
-	q := quantizerOf(weight)
-	check(q.FloatZeros != nil, "Expect embedding_bag weights to be quantized using kPerChannelAffineFloatQParams")
-	check(q.Axis == 0, "Expect embedding_bag weights to be quantized along dimension 0, but got %d", q.Axis)
-	return &packedTable{contiguous(weight)}
+	source.Check(weight.Dim() == 2, "quantized::embedding_bag_prepack expects a weight of 2 dimensions, but got %d", weight.Dim())
+	source.Check(weight.DType() == tensor.QUInt8, "quantized::embedding_bag_prepack expects a weight of type QUInt8, but got %s", weight.DType().CppName())
+	q := elementwise.QuantizerOf(weight)
+	source.Check(q.FloatZeros != nil, "Expect embedding_bag weights to be quantized using kPerChannelAffineFloatQParams")
+	source.Check(q.Axis == 0, "Expect embedding_bag weights to be quantized along dimension 0, but got %d", q.Axis)
+	return &packedTable{elementwise.Contiguous(weight)}
 }
 
 // packedTableIn returns the table in argument i: one made here, or the state that an archive holds of one.
-func packedTableIn(c call, i int) *packedTable {
-	if c.args[i].Kind() == value.KindCapsule && c.args[i].Capsule().Kind == packedTableKind {
-		if p, _ := c.args[i].Capsule().Prepared(packedTableOf).(*packedTable); p != nil {
+func packedTableIn(c define.Call, i int) *packedTable {
+	if c.Args[i].Kind() == value.KindCapsule && c.Args[i].Capsule().Kind == packedTableKind {
+		if p, _ := c.Args[i].Capsule().Prepared(packedTableOf).(*packedTable); p != nil {
 			return p
 		}
 	}
-	raise(source.RuntimeError, "Expected a value of type '__torch__.torch.classes.%s' but found type '%s'", packedTableKind, c.args[i].Kind())
+	source.Raise(source.RuntimeError, "Expected a value of type '__torch__.torch.classes.%s' but found type '%s'", packedTableKind, c.Args[i].Kind())
 	return nil
 }
 
 // rowNumbers reads numbers of rows.
-func rowNumbers(x *tensor.Tensor) []int64 { return tensor.Data[int64](contiguous(to(x, tensor.Int64))) }
+func rowNumbers(x *tensor.Tensor) []int64 {
+	return tensor.Data[int64](elementwise.Contiguous(elementwise.To(x, tensor.Int64)))
+}
 
 // addRow adds a vector of the table, times a factor.
 func (p *packedTable) addRow(to []float32, rows []uint8, index int64, factor float32) {
 	q := p.weight.Quantizer()
-	check(index >= 0 && index < int64(len(q.Scales)), "Invalid indices data: %d is no row of a table of %d", index, len(q.Scales))
+	source.Check(index >= 0 && index < int64(len(q.Scales)), "Invalid indices data: %d is no row of a table of %d", index, len(q.Scales))
 	scale := float32(q.Scales[index])
 	zero := -q.FloatZeros[index] * scale * factor
 	scale *= factor
@@ -82,7 +87,7 @@ func (p *packedTable) addRow(to []float32, rows []uint8, index int64, factor flo
 // sums gives the sum of vectors of each bag: those of indices from its offset to that of the next.
 func (p *packedTable) sums(indices, ends []int64, factors []float32) *tensor.Tensor {
 	width := p.weight.Size(1)
-	out := zeros([]int{len(ends), width}, tensor.Float32)
+	out := define.Zeros([]int{len(ends), width}, tensor.Float32)
 	view := p.weight.IntegersView()
 	defer view.Release()
 	rows, to := tensor.Data[uint8](view), tensor.Data[float32](out)
@@ -104,45 +109,45 @@ func (p *packedTable) sums(indices, ends []int64, factors []float32) *tensor.Ten
 }
 
 // quantizedEmbedding gives the vectors of indices.
-func quantizedEmbedding(c call) *tensor.Tensor {
-	p, x := packedTableIn(c, 0), c.tensor(1)
-	check(x.Dim() == 1 || x.Dim() == 2, "qembedding/qembedding_bag operator supports 1 or 2d indices, got %d", x.Dim())
-	check(!c.bool(2), "quantized::embedding_byte: tables without some of their rows are not supported")
+func quantizedEmbedding(c define.Call) *tensor.Tensor {
+	p, x := packedTableIn(c, 0), c.Tensor(1)
+	source.Check(x.Dim() == 1 || x.Dim() == 2, "qembedding/qembedding_bag operator supports 1 or 2d indices, got %d", x.Dim())
+	source.Check(!c.Bool(2), "quantized::embedding_byte: tables without some of their rows are not supported")
 	indices := rowNumbers(x)
 	ends := make([]int64, len(indices))
 	for i := range ends {
 		ends[i] = int64(i + 1)
 	}
-	return must(p.sums(indices, ends, nil).View(append(slices.Clone(x.Shape()), p.weight.Size(1))...))
+	return source.Must(p.sums(indices, ends, nil).View(append(slices.Clone(x.Shape()), p.weight.Size(1))...))
 }
 
 // quantizedBags gives the sums of the vectors of bags of indices.
-func quantizedBags(c call) *tensor.Tensor {
-	p, x, offsets, factors := packedTableIn(c, 0), c.tensor(1), c.optionalTensor(2), c.optionalTensor(6)
-	check(x.Dim() == 1 || x.Dim() == 2, "qembedding/qembedding_bag operator supports 1 or 2d indices, got %d", x.Dim())
-	check(!c.bool(5), "quantized::embedding_bag_byte: tables without some of their rows are not supported")
+func quantizedBags(c define.Call) *tensor.Tensor {
+	p, x, offsets, factors := packedTableIn(c, 0), c.Tensor(1), c.OptionalTensor(2), c.OptionalTensor(6)
+	source.Check(x.Dim() == 1 || x.Dim() == 2, "qembedding/qembedding_bag operator supports 1 or 2d indices, got %d", x.Dim())
+	source.Check(!c.Bool(5), "quantized::embedding_bag_byte: tables without some of their rows are not supported")
 	indices := rowNumbers(x)
 	var ends []int64
 	if x.Dim() == 2 {
-		check(offsets == nil, "embedding_bag_byte operator: input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences.")
+		source.Check(offsets == nil, "embedding_bag_byte operator: input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences.")
 		for i := range x.Size(0) {
 			ends = append(ends, int64((i+1)*x.Size(1)))
 		}
 	} else {
-		check(offsets != nil, "embedding_bag_byte expects offsets to be set for 1D indices.")
-		ends = bagEnds(rowNumbers(offsets), len(indices), c.bool(8))
+		source.Check(offsets != nil, "embedding_bag_byte expects offsets to be set for 1D indices.")
+		ends = bagEnds(rowNumbers(offsets), len(indices), c.Bool(8))
 	}
 	if factors == nil {
 		return p.sums(indices, ends, nil)
 	}
-	check(factors.Numel() == len(indices), "expected a weight for each of %d indices, but got %d", len(indices), factors.Numel())
-	return p.sums(indices, ends, tensor.Data[float32](contiguous(to(factors, tensor.Float32))))
+	source.Check(factors.Numel() == len(indices), "expected a weight for each of %d indices, but got %d", len(indices), factors.Numel())
+	return p.sums(indices, ends, tensor.Data[float32](elementwise.Contiguous(elementwise.To(factors, tensor.Float32))))
 }
 
 // bagEnds gives where each bag ends: the last at the end of all, unless that is among the offsets.
 func bagEnds(offsets []int64, n int, includeLast bool) []int64 {
 	for i, o := range offsets {
-		check(o >= 0 && o <= int64(n) && (i > 0 || o == 0) && (i == 0 || o >= offsets[i-1]), "Expect the lengths data to be non-negative, and offsets within %d indices, but got %d", n, o)
+		source.Check(o >= 0 && o <= int64(n) && (i > 0 || o == 0) && (i == 0 || o >= offsets[i-1]), "Expect the lengths data to be non-negative, and offsets within %d indices, but got %d", n, o)
 	}
 	if len(offsets) == 0 {
 		return nil
@@ -153,11 +158,11 @@ func bagEnds(offsets []int64, n int, includeLast bool) []int64 {
 	return append(slices.Clone(offsets[1:]), int64(n))
 }
 
-var quantizedEmbeddingFamily = []definition{
-	answering("quantized::embedding_bag_prepack", func(c call) value.Value {
-		return value.OfCapsule(&value.Capsule{Kind: packedTableKind, Native: true, Content: newPackedTable(c.tensor(0))})
+var quantizedEmbeddingFamily = []define.Definition{
+	views.Answering("quantized::embedding_bag_prepack", func(c define.Call) value.Value {
+		return value.OfCapsule(&value.Capsule{Kind: packedTableKind, Native: true, Content: newPackedTable(c.Tensor(0))})
 	}),
-	giving("quantized::embedding_bag_unpack", func(c call) *tensor.Tensor { return packedTableIn(c, 0).weight }),
-	giving("quantized::embedding_byte", quantizedEmbedding),
-	giving("quantized::embedding_bag_byte", quantizedBags),
+	define.Giving("quantized::embedding_bag_unpack", func(c define.Call) *tensor.Tensor { return packedTableIn(c, 0).weight }),
+	define.Giving("quantized::embedding_byte", quantizedEmbedding),
+	define.Giving("quantized::embedding_bag_byte", quantizedBags),
 }

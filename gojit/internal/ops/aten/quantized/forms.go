@@ -1,73 +1,43 @@
-package aten
+package quantized
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// Operators that take quantized tensors besides others: they run on the numbers that these stand for. What chooses or moves elements
-// gives the same integers so, because quantizing a number that is a multiple of the scale gives back its integer.
-
-// quantizedForm gives how results are quantized for the first quantized argument; nil leaves them as they are.
-type quantizedForm func(x *tensor.Tensor) *tensor.Quantizer
-
-// sameScale keeps scale and zero point.
-func sameScale(x *tensor.Tensor) *tensor.Quantizer { return x.Quantizer() }
-
-// unquantized leaves results as they are.
-func unquantized(*tensor.Tensor) *tensor.Quantizer { return nil }
-
-// unitScale is for results from 0 to 1, signedUnitScale for those from -1 to 1.
-func unitScale(x *tensor.Tensor) *tensor.Quantizer {
-	switch x.DType() {
-	case tensor.QInt32:
-		return &tensor.Quantizer{Scale: 1.0 / (1 << 31) / 2}
-	case tensor.QInt8:
-		return &tensor.Quantizer{Scale: 1.0 / 256, ZeroPoint: -128}
-	}
-	return &tensor.Quantizer{Scale: 1.0 / 256}
-}
-
-func signedUnitScale(x *tensor.Tensor) *tensor.Quantizer {
-	q := &tensor.Quantizer{Scale: 2.0 / 256}
-	switch x.DType() {
-	case tensor.QInt32:
-		q.Scale = 2.0 / (1 << 31) / 2
-	case tensor.QUInt8:
-		q.ZeroPoint = 128
-	}
-	return q
-}
-
-// takingQuantized returns the definition of an operator that takes quantized tensors with that form.
-func (d definition) takingQuantized() *definition {
-	form := d.form
-	if form == nil && d.record != nil {
-		form = d.record.Quantized
+// TakingQuantized returns the definition of an operator that takes quantized tensors with that form.
+func TakingQuantized(d define.Definition) *define.Definition {
+	form := d.Form
+	if form == nil && d.Record != nil {
+		form = d.Record.Quantized
 	}
 	if form == nil {
 		return &d
 	}
-	if plain := d.into; plain != nil {
-		d.into = func(c call, dst *tensor.Tensor) *tensor.Tensor {
-			if firstQuantized(c.args) == nil {
+	if plain := d.Into; plain != nil {
+		d.Into = func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+			if define.FirstQuantized(c.Args) == nil {
 				return plain(c, dst)
 			}
 			var out [1]value.Value
-			onNumbers(call{c.args, out[:]}, form, func(c call) { c.out[0] = value.OfTensor(plain(c, nil)) })
+			onNumbers(define.Call{Args: c.Args, Out: out[:]}, form, func(c define.Call) { c.Out[0] = value.OfTensor(plain(c, nil)) })
 			if dst == nil {
 				return out[0].Tensor()
 			}
-			succeed(tensor.Copy(dst, out[0].Tensor()))
+			source.Throw(tensor.Copy(dst, out[0].Tensor()))
 			return dst
 		}
 		return &d
 	}
-	plain := d.body
-	d.body = func(c call) {
-		if firstQuantized(c.args) == nil {
+	plain := d.Body
+	d.Body = func(c define.Call) {
+		if define.FirstQuantized(c.Args) == nil {
 			plain(c)
 			return
 		}
@@ -76,30 +46,15 @@ func (d definition) takingQuantized() *definition {
 	return &d
 }
 
-// firstQuantized returns the first quantized tensor among arguments, nil where there is none.
-func firstQuantized(args []value.Value) *tensor.Tensor {
-	for _, a := range args {
-		switch {
-		case a.IsTensor() && a.Tensor().Quantizer() != nil:
-			return a.Tensor()
-		case a.Kind() == value.KindList && a.List().Elem.Kind() == types.KindTensor:
-			if x := firstQuantized(a.List().Items); x != nil {
-				return x
-			}
-		}
-	}
-	return nil
-}
-
 // onNumbers runs an operator on the numbers that quantized arguments stand for, and quantizes floating results.
-func onNumbers(c call, form quantizedForm, run func(c call)) {
-	x := firstQuantized(c.args)
+func onNumbers(c define.Call, form define.QuantizedForm, run func(c define.Call)) {
+	x := define.FirstQuantized(c.Args)
 	q := form(x)
-	check(q == nil || !q.PerChannel(), "expected a tensor that is quantized per tensor, but got one quantized per channel")
-	run(call{numbersOf(c.args), c.out})
-	for i, v := range c.out {
+	source.Check(q == nil || !q.PerChannel(), "expected a tensor that is quantized per tensor, but got one quantized per channel")
+	run(define.Call{Args: numbersOf(c.Args), Out: c.Out})
+	for i, v := range c.Out {
 		if q != nil && v.IsTensor() && v.Tensor().DType() == tensor.Float32 {
-			c.out[i] = value.OfTensor(quantized(v.Tensor(), q, x.DType()))
+			c.Out[i] = value.OfTensor(elementwise.Quantized(v.Tensor(), q, x.DType()))
 		}
 	}
 }
@@ -110,7 +65,7 @@ func numbersOf(args []value.Value) []value.Value {
 		out[i] = a
 		switch {
 		case a.IsTensor() && a.Tensor().Quantizer() != nil:
-			out[i] = value.OfTensor(dequantized(a.Tensor()))
+			out[i] = value.OfTensor(elementwise.Dequantized(a.Tensor()))
 		case a.Kind() == value.KindList && a.List().Elem.Kind() == types.KindTensor:
 			out[i] = value.OfList(value.NewList(types.Tensor, numbersOf(a.List().Items)...))
 		}
@@ -120,25 +75,25 @@ func numbersOf(args []value.Value) []value.Value {
 
 // throughNumbers defines a quantized operator as another one on the numbers: arguments gives those of the other, which follow the
 // tensor; scaleAt is where the scale of the result stands, negative where it is that of the first argument.
-func throughNumbers(name, other string, scaleAt int, arguments func(c call) []value.Value) definition {
+func throughNumbers(name, other string, scaleAt int, arguments func(c define.Call) []value.Value) define.Definition {
 	return throughRectified(name, other, scaleAt, arguments, func(t *tensor.Tensor) *tensor.Tensor { return t })
 }
 
 // throughRectified is throughNumbers with a function on the numbers of the result.
-func throughRectified(name, other string, scaleAt int, arguments func(c call) []value.Value, rectify func(t *tensor.Tensor) *tensor.Tensor) definition {
-	return giving("quantized::"+name, func(c call) *tensor.Tensor {
-		x := c.tensor(0)
-		q := quantizerOf(x)
-		check(!q.PerChannel(), "quantized::%s expects a tensor that is quantized per tensor", name)
+func throughRectified(name, other string, scaleAt int, arguments func(c define.Call) []value.Value, rectify func(t *tensor.Tensor) *tensor.Tensor) define.Definition {
+	return define.Giving("quantized::"+name, func(c define.Call) *tensor.Tensor {
+		x := c.Tensor(0)
+		q := elementwise.QuantizerOf(x)
+		source.Check(!q.PerChannel(), "quantized::%s expects a tensor that is quantized per tensor", name)
 		if scaleAt >= 0 {
 			q = outputQuantizer(c, scaleAt)
 		}
 		var out [1]value.Value
-		args := append([]value.Value{value.OfTensor(dequantized(x))}, arguments(c)...)
-		succeed(ops.Find(key(other)).Run(args, out[:]))
+		args := append([]value.Value{value.OfTensor(elementwise.Dequantized(x))}, arguments(c)...)
+		source.Throw(ops.Find(define.Key(other)).Run(args, out[:]))
 		real := rectify(out[0].Tensor())
-		made := quantized(real, q, x.DType())
-		if isFresh(real, args) && isFresh(real, c.args) {
+		made := elementwise.Quantized(real, q, x.DType())
+		if define.IsFresh(real, args) && define.IsFresh(real, c.Args) {
 			args[0].Tensor().Release()
 			real.Release()
 		}
@@ -147,39 +102,39 @@ func throughRectified(name, other string, scaleAt int, arguments func(c call) []
 }
 
 // alias defines an operator on quantized tensors as another one, which takes these too.
-func alias(name, other string) definition {
-	return giving(name, func(c call) *tensor.Tensor {
-		check(!quantizerOf(c.tensor(0)).PerChannel(), "%s expects a tensor that is quantized per tensor", name)
+func alias(name, other string) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor {
+		source.Check(!elementwise.QuantizerOf(c.Tensor(0)).PerChannel(), "%s expects a tensor that is quantized per tensor", name)
 		var out [1]value.Value
-		succeed(ops.Find(key(other)).Run(c.args, out[:]))
+		source.Throw(ops.Find(define.Key(other)).Run(c.Args, out[:]))
 		return out[0].Tensor()
 	})
 }
 
-func positive(t *tensor.Tensor) *tensor.Tensor { return relu.on(t) }
+func positive(t *tensor.Tensor) *tensor.Tensor { return elementwise.Relu.On(t) }
 
 // rectified gives the quantized tensor without what is below zero.
 func rectified(t *tensor.Tensor) *tensor.Tensor {
-	return quantized(relu.on(dequantized(t)), t.Quantizer(), t.DType())
+	return elementwise.Quantized(elementwise.Relu.On(elementwise.Dequantized(t)), t.Quantizer(), t.DType())
 }
 
 // given returns arguments of a call.
-func given(at ...int) func(c call) []value.Value {
-	return func(c call) []value.Value {
+func given(at ...int) func(c define.Call) []value.Value {
+	return func(c define.Call) []value.Value {
 		var args []value.Value
 		for _, i := range at {
-			args = append(args, c.args[i])
+			args = append(args, c.Args[i])
 		}
 		return args
 	}
 }
 
 // quantizedScalar moves the scale instead of the integers where it can: x*b has the integers of x.
-func quantizedScalar(c call, product bool) *tensor.Tensor {
-	x, b := c.tensor(0), c.float(1)
-	q := *quantizerOf(x)
-	check(!q.PerChannel(), "quantized arithmetic with a number expects a tensor that is quantized per tensor")
-	real := dequantized(x)
+func quantizedScalar(c define.Call, product bool) *tensor.Tensor {
+	x, b := c.Tensor(0), c.Float(1)
+	q := *elementwise.QuantizerOf(x)
+	source.Check(!q.PerChannel(), "quantized arithmetic with a number expects a tensor that is quantized per tensor")
+	real := elementwise.Dequantized(x)
 	low, high := tensor.IntegerRange(x.DType())
 	if !product {
 		shift := int64(b/q.Scale + 0.5)
@@ -198,7 +153,7 @@ func quantizedScalar(c call, product bool) *tensor.Tensor {
 		default:
 			q.ZeroPoint = int64(moved)
 		}
-		return quantized(add.run(nil, []operand{ofTensor(real), ofScalar(tensor.Float(b))}), &q, x.DType())
+		return elementwise.Quantized(elementwise.Add.Run(nil, []elementwise.Operand{elementwise.OfTensor(real), elementwise.OfScalar(tensor.Float(b))}), &q, x.DType())
 	}
 	switch {
 	case b > 0:
@@ -209,10 +164,10 @@ func quantizedScalar(c call, product bool) *tensor.Tensor {
 	default:
 		q.Scale, q.ZeroPoint = 1, 0
 	}
-	return quantized(mul.run(nil, []operand{ofTensor(real), ofScalar(tensor.Float(b))}), &q, x.DType())
+	return elementwise.Quantized(elementwise.Mul.Run(nil, []elementwise.Operand{elementwise.OfTensor(real), elementwise.OfScalar(tensor.Float(b))}), &q, x.DType())
 }
 
-var quantizedFormFamily = []definition{
+var quantizedFormFamily = []define.Definition{
 	throughNumbers("sigmoid", "sigmoid", 1, given()),
 	throughNumbers("hardswish", "hardswish", 1, given()),
 	throughNumbers("leaky_relu", "leaky_relu", 3, given(1)),
@@ -221,18 +176,18 @@ var quantizedFormFamily = []definition{
 	throughNumbers("prelu", "prelu", 2, given(1)),
 	throughNumbers("threshold", "threshold", -1, given(1, 2)),
 	throughNumbers("clamp", "clamp", -1, given(1, 2)),
-	throughNumbers("softmax", "softmax.int", 2, func(c call) []value.Value { return []value.Value{c.args[1], value.None} }),
+	throughNumbers("softmax", "softmax.int", 2, func(c define.Call) []value.Value { return []value.Value{c.Args[1], value.None} }),
 	alias("quantized::max_pool2d", "max_pool2d"),
 	alias("quantized_max_pool1d", "max_pool1d"),
 	alias("quantized_max_pool2d", "max_pool2d"),
-	throughNumbers("layer_norm", "layer_norm", 5, func(c call) []value.Value {
-		return []value.Value{c.args[1], c.args[2], c.args[3], c.args[4], value.Bool(false)}
+	throughNumbers("layer_norm", "layer_norm", 5, func(c define.Call) []value.Value {
+		return []value.Value{c.Args[1], c.Args[2], c.Args[3], c.Args[4], value.Bool(false)}
 	}),
-	throughNumbers("group_norm", "group_norm", 5, func(c call) []value.Value {
-		return []value.Value{c.args[1], c.args[2], c.args[3], c.args[4], value.Bool(false)}
+	throughNumbers("group_norm", "group_norm", 5, func(c define.Call) []value.Value {
+		return []value.Value{c.Args[1], c.Args[2], c.Args[3], c.Args[4], value.Bool(false)}
 	}),
-	throughNumbers("instance_norm", "instance_norm", 4, func(c call) []value.Value {
-		return []value.Value{c.args[1], c.args[2], value.None, value.None, value.Bool(true), value.Float(0), c.args[3], value.Bool(false)}
+	throughNumbers("instance_norm", "instance_norm", 4, func(c define.Call) []value.Value {
+		return []value.Value{c.Args[1], c.Args[2], value.None, value.None, value.Bool(true), value.Float(0), c.Args[3], value.Bool(false)}
 	}),
 	throughNumbers("batch_norm", "batch_norm", 6, normalizing),
 	throughNumbers("batch_norm1d", "batch_norm", 6, normalizing),
@@ -243,19 +198,19 @@ var quantizedFormFamily = []definition{
 	throughRectified("batch_norm2d_relu", "batch_norm", 6, normalizing, positive),
 	throughRectified("batch_norm3d_relu", "batch_norm", 6, normalizing, positive),
 	alias("quantized::max_pool1d", "max_pool1d"),
-	giving("quantized::dropout", func(c call) *tensor.Tensor { return c.tensor(0) }),
-	giving("quantized::add.Scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, false) }),
-	giving("quantized::mul.Scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, true) }),
-	giving("quantized::add_relu.Scalar", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, false)) }),
-	giving("quantized::mul_relu.Scalar", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, true)) }),
-	giving("quantized::add_scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, false) }),
-	giving("quantized::mul_scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, true) }),
-	giving("quantized::add_scalar_relu", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, false)) }),
-	giving("quantized::mul_scalar_relu", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, true)) }),
-	quantizedBinary("quantized::matmul", false, nil, matmul),
+	define.Giving("quantized::dropout", func(c define.Call) *tensor.Tensor { return c.Tensor(0) }),
+	define.Giving("quantized::add.Scalar", func(c define.Call) *tensor.Tensor { return quantizedScalar(c, false) }),
+	define.Giving("quantized::mul.Scalar", func(c define.Call) *tensor.Tensor { return quantizedScalar(c, true) }),
+	define.Giving("quantized::add_relu.Scalar", func(c define.Call) *tensor.Tensor { return rectified(quantizedScalar(c, false)) }),
+	define.Giving("quantized::mul_relu.Scalar", func(c define.Call) *tensor.Tensor { return rectified(quantizedScalar(c, true)) }),
+	define.Giving("quantized::add_scalar", func(c define.Call) *tensor.Tensor { return quantizedScalar(c, false) }),
+	define.Giving("quantized::mul_scalar", func(c define.Call) *tensor.Tensor { return quantizedScalar(c, true) }),
+	define.Giving("quantized::add_scalar_relu", func(c define.Call) *tensor.Tensor { return rectified(quantizedScalar(c, false)) }),
+	define.Giving("quantized::mul_scalar_relu", func(c define.Call) *tensor.Tensor { return rectified(quantizedScalar(c, true)) }),
+	quantizedBinary("quantized::matmul", false, nil, linalg.Matmul),
 }
 
 // normalizing are the arguments of batch_norm with running statistics.
-func normalizing(c call) []value.Value {
-	return []value.Value{c.args[1], c.args[2], c.args[3], c.args[4], value.Bool(false), value.Float(0), c.args[5], value.Bool(false)}
+func normalizing(c define.Call) []value.Value {
+	return []value.Value{c.Args[1], c.Args[2], c.Args[3], c.Args[4], value.Bool(false), value.Float(0), c.Args[5], value.Bool(false)}
 }

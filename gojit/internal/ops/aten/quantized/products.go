@@ -1,4 +1,4 @@
-package aten
+package quantized
 
 import (
 	"sync"
@@ -6,6 +6,9 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -41,7 +44,7 @@ func (p *byteProduct) planFor(r byteRequest) *dense.BytePlan {
 		return made.plan
 	}
 	p.once.Do(func() {
-		q := quantizerOf(p.weight)
+		q := elementwise.QuantizerOf(p.weight)
 		zeros := []int{int(q.ZeroPoint)}
 		if q.PerChannel() {
 			zeros = zeros[:0]
@@ -49,13 +52,13 @@ func (p *byteProduct) planFor(r byteRequest) *dense.BytePlan {
 				zeros = append(zeros, int(z))
 			}
 		}
-		p.packed = dense.PackBytes(r.geometry, tensor.Data[int8](contiguous(p.weight)), zeros)
+		p.packed = dense.PackBytes(r.geometry, tensor.Data[int8](elementwise.Contiguous(p.weight)), zeros)
 	})
 	q := &tensor.Quantizer{Scale: r.outScale, ZeroPoint: int64(r.outZero)}
-	requantize := newRequantization(&tensor.Quantizer{Scale: r.scale}, quantizerOf(p.weight), p.bias, q, tensor.QUInt8, r.rectified)
-	options := dense.ByteOptions{Zero: r.zero, Planes: r.planes, Scale: requantize.perChannel(r.geometry.OutChannels), Bias: requantize.bias}
+	requantize := elementwise.NewRequantization(&tensor.Quantizer{Scale: r.scale}, elementwise.QuantizerOf(p.weight), p.bias, q, tensor.QUInt8, r.rectified)
+	options := dense.ByteOptions{Zero: r.zero, Planes: r.planes, Scale: requantize.PerChannel(r.geometry.OutChannels), Bias: requantize.Bias}
 	if !r.real {
-		options.Limits = tile.NewByteLimits(int(requantize.low), int(requantize.high), int(r.outZero), 0)
+		options.Limits = tile.NewByteLimits(int(requantize.Low), int(requantize.High), int(r.outZero), 0)
 	}
 	made := &bytePlan{r, dense.NewBytePlan(r.geometry, p.packed, options)}
 	p.last.Store(made)
@@ -70,26 +73,26 @@ func rowGeometry(rows, k, n int) dense.Convolution {
 
 // checkActivation refuses inputs of static products that are not quantized per tensor to quint8.
 func checkActivation(name string, x *tensor.Tensor) *tensor.Quantizer {
-	check(x.DType() == tensor.QUInt8, "%s (fbgemm): Expected activation data type QUInt8 but got %s", name, x.DType().CppName())
-	q := quantizerOf(x)
-	check(!q.PerChannel(), "%s expects an input that is quantized per tensor", name)
+	source.Check(x.DType() == tensor.QUInt8, "%s (fbgemm): Expected activation data type QUInt8 but got %s", name, x.DType().CppName())
+	q := elementwise.QuantizerOf(x)
+	source.Check(!q.PerChannel(), "%s expects an input that is quantized per tensor", name)
 	return q
 }
 
 // staticRequest describes a product of quantized tensors that gives one.
 func staticRequest(g dense.Convolution, x, out *tensor.Quantizer, rectified bool) byteRequest {
-	checkZeroPoint(x, tensor.QUInt8)
-	checkZeroPoint(out, tensor.QUInt8)
+	elementwise.CheckZeroPoint(x, tensor.QUInt8)
+	elementwise.CheckZeroPoint(out, tensor.QUInt8)
 	return byteRequest{geometry: g, scale: x.Scale, zero: uint8(x.ZeroPoint), outScale: out.Scale, outZero: uint8(out.ZeroPoint), rectified: rectified}
 }
 
 // staticRows multiplies rows of quantized numbers.
 func (p *packedLinear) staticRows(name string, x *tensor.Tensor, q *tensor.Quantizer, rectified bool) *tensor.Tensor {
-	in, done := inFormat(x, tensor.ContiguousFormat)
+	in, done := elementwise.InFormat(x, tensor.ContiguousFormat)
 	defer done()
 	n, k := p.weight.Size(0), p.weight.Size(1)
-	r := staticRequest(rowGeometry(numelOf(x.Shape()[:x.Dim()-1]), k, n), checkActivation(name, x), q, rectified)
-	out := empty(append(append([]int(nil), x.Shape()[:x.Dim()-1]...), n), tensor.QUInt8)
+	r := staticRequest(rowGeometry(define.NumelOf(x.Shape()[:x.Dim()-1]), k, n), checkActivation(name, x), q, rectified)
+	out := define.Empty(append(append([]int(nil), x.Shape()[:x.Dim()-1]...), n), tensor.QUInt8)
 	out.SetQuantizer(q)
 	p.product.planFor(r).Run(tensor.Data[uint8](in), tensor.Data[uint8](out))
 	return out
@@ -97,34 +100,34 @@ func (p *packedLinear) staticRows(name string, x *tensor.Tensor, q *tensor.Quant
 
 // dynamicRows multiplies rows of numbers that are quantized on the way.
 func (p *packedLinear) dynamicRows(x *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
-	rows, done := inFormat(x, tensor.ContiguousFormat)
-	in := quantized(rows, q, tensor.QUInt8)
+	rows, done := elementwise.InFormat(x, tensor.ContiguousFormat)
+	in := elementwise.Quantized(rows, q, tensor.QUInt8)
 	done()
 	defer in.Release()
 	n, k := p.weight.Size(0), p.weight.Size(1)
-	out := empty(append(append([]int(nil), x.Shape()[:x.Dim()-1]...), n), tensor.Float32)
-	r := byteRequest{geometry: rowGeometry(numelOf(x.Shape()[:x.Dim()-1]), k, n), scale: q.Scale, zero: uint8(q.ZeroPoint), real: true, outScale: 1}
+	out := define.Empty(append(append([]int(nil), x.Shape()[:x.Dim()-1]...), n), tensor.Float32)
+	r := byteRequest{geometry: rowGeometry(define.NumelOf(x.Shape()[:x.Dim()-1]), k, n), scale: q.Scale, zero: uint8(q.ZeroPoint), real: true, outScale: 1}
 	p.product.planFor(r).RunReal(tensor.Data[uint8](in), tensor.Data[float32](out))
 	return out
 }
 
 // static convolves a quantized image; the channels of the result lie together.
-func (p *packedConv) static(name string, x *tensor.Tensor, q *tensor.Quantizer, rectified bool) *tensor.Tensor {
+func (p *PackedConv) static(name string, x *tensor.Tensor, q *tensor.Quantizer, rectified bool) *tensor.Tensor {
 	read := checkActivation(name, x)
-	p.args.checkShapes(x, p.weight, p.bias)
-	g, shape := p.args.geometry(x, p.weight)
+	p.args.CheckShapes(x, p.weight, p.bias)
+	g, shape := p.args.Geometry(x, p.weight)
 	r := staticRequest(g, read, q, rectified)
 	format := tensor.ChannelsLast
-	if p.args.n == 3 {
+	if p.args.N == 3 {
 		format = tensor.ChannelsLast3D
 	}
 	from := format
 	if r.planes = !x.IsContiguousFormat(format); r.planes {
 		from = tensor.ContiguousFormat
 	}
-	in, done := inFormat(x, from)
+	in, done := elementwise.InFormat(x, from)
 	defer done()
-	out := must(tensor.EmptyChannelsLast(shape, tensor.QUInt8, format))
+	out := source.Must(tensor.EmptyChannelsLast(shape, tensor.QUInt8, format))
 	out.SetQuantizer(q)
 	p.product.planFor(r).Run(tensor.Data[uint8](in), tensor.Data[uint8](out))
 	return out

@@ -1,9 +1,12 @@
-package aten
+package random
 
 import (
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -19,26 +22,26 @@ func drawOnDevice(gen *tensor.Generator, t *tensor.Tensor, draw func(here *tenso
 	}
 	out := t
 	if !t.IsContiguous() {
-		out = emptyBeside(t, t.Shape(), t.DType())
+		out = define.EmptyBeside(t, t.Shape(), t.DType())
 	}
-	runner, ok := must(tensor.BackendOf(t.Device())).(kernel.Runner)
-	check(ok, "the device %s draws no numbers", t.Device())
+	runner, ok := source.Must(tensor.BackendOf(t.Device())).(kernel.Runner)
+	source.Check(ok, "the device %s draws no numbers", t.Device())
 	threads, seed, offset, err := runner.Draw(t.Device(), t.Numel())
-	succeed(err)
+	source.Throw(err)
 	numbers := []int64{int64(threads), int64(seed), int64(offset)}
 	for _, p := range parameters {
 		numbers = append(numbers, int64(math.Float64bits(p)))
 	}
 	r := kernel.Routine{Text: "random", Entry: distribution, Types: []tensor.DType{t.DType()}, Threads: t.Numel()}
-	succeed(launchRoutine(r, []*tensor.Tensor{out}, numbers...))
+	source.Throw(elementwise.LaunchRoutine(r, []*tensor.Tensor{out}, numbers...))
 	if out != t {
-		succeed(tensor.Copy(t, out))
+		source.Throw(tensor.Copy(t, out))
 	}
 }
 
 // drawHere fills a tensor of a device with numbers that the processor draws.
 func drawHere(t *tensor.Tensor, draw func(here *tensor.Tensor)) {
-	here := empty(t.Shape(), t.DType())
+	here := define.Empty(t.Shape(), t.DType())
 	draw(here)
-	succeed(tensor.Copy(t, here))
+	source.Throw(tensor.Copy(t, here))
 }

@@ -1,9 +1,13 @@
-package aten
+package random
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/special"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -156,17 +160,17 @@ func gammaNumber(d tensor.Draws, alpha float64) float64 {
 
 // drawnFrom gives a number for each element of the parameters, which are broadcast.
 func drawnFrom(gen *tensor.Generator, result tensor.DType, f func(d tensor.Draws, at []float64) float64, parameters ...*tensor.Tensor) *tensor.Tensor {
-	both := broadcastTensors(parameters)
+	both := elementwise.BroadcastTensors(parameters)
 	data := make([][]float64, len(both))
 	for i, p := range both {
-		data[i] = tensor.Data[float64](contiguous(to(p, tensor.Float64)))
+		data[i] = tensor.Data[float64](elementwise.Contiguous(elementwise.To(p, tensor.Float64)))
 	}
-	out := empty(both[0].Shape(), tensor.Float64)
+	out := define.Empty(both[0].Shape(), tensor.Float64)
 	dst := tensor.Data[float64](out)
 	gen.Draw(func(d tensor.Draws) {
 		at := make([]float64, len(data))
 		for i := range dst {
-			if i%rowGrain == rowGrain-1 {
+			if i%define.RowGrain == define.RowGrain-1 {
 				tensor.Look()
 			}
 			for j := range data {
@@ -175,39 +179,39 @@ func drawnFrom(gen *tensor.Generator, result tensor.DType, f func(d tensor.Draws
 			dst[i] = f(d, at)
 		}
 	})
-	return to(out, result)
+	return elementwise.To(out, result)
 }
 
 // poissonOf draws counts with the rates in a tensor.
-func poissonOf(c call) *tensor.Tensor {
-	rates := c.tensor(0)
-	checkFloating("poisson_cpu", rates)
-	for _, v := range tensor.Data[float64](contiguous(to(rates, tensor.Float64))) {
-		check(v >= 0, "invalid Poisson rate, expected rate to be non-negative")
+func poissonOf(c define.Call) *tensor.Tensor {
+	rates := c.Tensor(0)
+	define.CheckFloating("poisson_cpu", rates)
+	for _, v := range tensor.Data[float64](elementwise.Contiguous(elementwise.To(rates, tensor.Float64))) {
+		source.Check(v >= 0, "invalid Poisson rate, expected rate to be non-negative")
 	}
-	return drawnFrom(c.generator(1), rates.DType(), func(d tensor.Draws, at []float64) float64 { return poissonNumber(d, at[0]) }, rates)
+	return drawnFrom(c.Generator(1), rates.DType(), func(d tensor.Draws, at []float64) float64 { return poissonNumber(d, at[0]) }, rates)
 }
 
-func binomialOf(c call) *tensor.Tensor {
-	check(c.tensor(0).DType().IsFloating(), "binomial only supports floating-point dtypes for count, got: %s", c.tensor(0).DType().CppName())
-	check(c.tensor(1).DType().IsFloating(), "binomial only supports floating-point dtypes for prob, got: %s", c.tensor(1).DType().CppName())
-	return drawnFrom(c.generator(2), c.tensor(0).DType(), func(d tensor.Draws, at []float64) float64 { return binomialNumber(d, at[0], at[1]) }, c.tensor(0), c.tensor(1))
+func binomialOf(c define.Call) *tensor.Tensor {
+	source.Check(c.Tensor(0).DType().IsFloating(), "binomial only supports floating-point dtypes for count, got: %s", c.Tensor(0).DType().CppName())
+	source.Check(c.Tensor(1).DType().IsFloating(), "binomial only supports floating-point dtypes for prob, got: %s", c.Tensor(1).DType().CppName())
+	return drawnFrom(c.Generator(2), c.Tensor(0).DType(), func(d tensor.Draws, at []float64) float64 { return binomialNumber(d, at[0], at[1]) }, c.Tensor(0), c.Tensor(1))
 }
 
-func standardGamma(c call) *tensor.Tensor {
-	x := c.tensor(0)
+func standardGamma(c define.Call) *tensor.Tensor {
+	x := c.Tensor(0)
 	smallest := math.SmallestNonzeroFloat64 * (1 << 52)
 	if x.DType() != tensor.Float64 {
 		smallest = math.SmallestNonzeroFloat32 * (1 << 23)
 	}
-	return drawnFrom(c.generator(1), x.DType(), func(d tensor.Draws, at []float64) float64 { return max(smallest, gammaNumber(d, at[0])) }, x)
+	return drawnFrom(c.Generator(1), x.DType(), func(d tensor.Draws, at []float64) float64 { return max(smallest, gammaNumber(d, at[0])) }, x)
 }
 
 // dirichlet draws vectors of positive numbers whose sum is one.
-func dirichlet(c call) *tensor.Tensor {
-	x := c.tensor(0)
-	check(x.DType().IsFloating() && x.Dim() > 0, "dirichlet only supports floating-point dtypes and at least one dimension, got: %s", x.DType().CppName())
-	drawn := drawnFrom(c.generator(1), tensor.Float64, func(d tensor.Draws, at []float64) float64 { return gammaNumber(d, at[0]) }, x)
+func dirichlet(c define.Call) *tensor.Tensor {
+	x := c.Tensor(0)
+	source.Check(x.DType().IsFloating() && x.Dim() > 0, "dirichlet only supports floating-point dtypes and at least one dimension, got: %s", x.DType().CppName())
+	drawn := drawnFrom(c.Generator(1), tensor.Float64, func(d tensor.Draws, at []float64) float64 { return gammaNumber(d, at[0]) }, x)
 	data, n := tensor.Data[float64](drawn), x.Size(x.Dim()-1)
 	smallest, epsilon := math.SmallestNonzeroFloat64*(1<<52), 0x1p-52
 	if x.DType() != tensor.Float64 {
@@ -222,7 +226,7 @@ func dirichlet(c call) *tensor.Tensor {
 			row[i] = min(max(row[i]/sum, smallest), 1-epsilon)
 		}
 	}
-	return to(drawn, x.DType())
+	return elementwise.To(drawn, x.DType())
 }
 
 // gammaSlope is how a sample x of the gamma distribution moves with its shape a while its quantile stays: the derivative of
@@ -233,7 +237,7 @@ func gammaSlope(a, x float64) float64 {
 	}
 	if x > 1 && x > a {
 		h := 1e-4 * max(a, 1e-3)
-		at := func(a float64) float64 { return math.Log(upperGamma(a, x)) }
+		at := func(a float64) float64 { return math.Log(special.UpperGamma(a, x)) }
 		slope := (8*(at(a+h)-at(a-h)) - (at(a+2*h) - at(a-2*h))) / (12 * h)
 		lg, _ := math.Lgamma(a)
 		return slope * math.Exp(at(a)-((a-1)*math.Log(x)-x-lg))
@@ -262,14 +266,14 @@ func digamma(x float64) float64 {
 	return shift + math.Log(x) - 0.5/x - y*(1./12-y*(1./120-y*(1./252-y*(1./240-y*(1./132-y*691./32760)))))
 }
 
-var distributionFamily = []definition{
-	giving("_standard_gamma_grad", func(c call) *tensor.Tensor {
-		return mappedPairs(c.operand(0), c.operand(1), gammaSlope)
-	}).onZeros(),
-	giving("poisson", poissonOf).with(ops.Def{Grad: constantGrad, Tags: ops.Constant}).onZeros(),
-	giving("binomial", binomialOf).onZeros(),
-	giving("_standard_gamma", standardGamma).with(ops.Def{Grad: concrete(func(c gradient) {
-		c.give(0, c.mul(c.g(), c.do("_standard_gamma_grad", c.in(0), c.out(0))))
-	})}).onZeros(),
-	giving("_sample_dirichlet", dirichlet).onZeros(),
+var DistributionFamily = []define.Definition{
+	define.Giving("_standard_gamma_grad", func(c define.Call) *tensor.Tensor {
+		return special.MappedPairs(elementwise.OperandOf(c, 0), elementwise.OperandOf(c, 1), gammaSlope)
+	}).OnZeros(),
+	define.Giving("poisson", poissonOf).With(ops.Def{Grad: define.ConstantGrad, Tags: ops.Constant}).OnZeros(),
+	define.Giving("binomial", binomialOf).OnZeros(),
+	define.Giving("_standard_gamma", standardGamma).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		c.Give(0, c.Mul(c.G(), c.Do("_standard_gamma_grad", c.In(0), c.Out(0))))
+	})}).OnZeros(),
+	define.Giving("_sample_dirichlet", dirichlet).OnZeros(),
 }

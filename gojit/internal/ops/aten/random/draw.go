@@ -1,4 +1,4 @@
-package aten
+package random
 
 import (
 	"math"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -64,7 +66,7 @@ func drawInto(gen *tensor.Generator, t *tensor.Tensor, d tensor.DType, words int
 
 func onlyFloating(name string, t *tensor.Tensor) {
 	if !t.DType().IsFloating() {
-		notImplemented(name, t.DType())
+		elementwise.NotImplemented(name, t.DType())
 	}
 }
 
@@ -77,7 +79,7 @@ func drawEach(gen *tensor.Generator, t *tensor.Tensor, draw func(d tensor.Draws)
 		var block [64]float64
 		for l.Next() {
 			for from := 0; from < l.N; from += len(block) {
-				if from%lookEvery == lookEvery-len(block) {
+				if from%define.LookEvery == define.LookEvery-len(block) {
 					tensor.Look()
 				}
 				part := block[:min(l.N-from, len(block))]
@@ -109,42 +111,42 @@ func fractionBits(d tensor.DType) int {
 }
 
 // unitInput is a uniform number from [0, 1) made of the next input: of a word, or of two for Float64.
-func unitInput(b *kernel.Builder, d tensor.DType) element {
+func unitInput(b *kernel.Builder, d tensor.DType) elementwise.Element {
 	n := fractionBits(d)
 	unit := tensor.Float(math.Ldexp(1, -n))
 	if d != tensor.Float64 {
 		word := b.Binary(kernel.And, b.Input(tensor.Int32, tensor.Int32), b.Const(tensor.Int32, tensor.Int(1<<n-1)))
 		return b.Mul(b.Convert(word, tensor.Float32), b.Const(tensor.Float32, unit))
 	}
-	number := func(i int64) element { return b.Const(tensor.Int64, tensor.Int(i)) }
+	number := func(i int64) elementwise.Element { return b.Const(tensor.Int64, tensor.Int(i)) }
 	words := b.Input(tensor.Int64, tensor.Int64) // the first one, the higher half, is the lower half in memory
 	low := b.Binary(kernel.And, b.Binary(kernel.Shr, words, number(32)), number(1<<32-1))
 	bits := b.Binary(kernel.And, b.Binary(kernel.Or, b.Binary(kernel.Shl, words, number(32)), low), number(1<<n-1))
 	return b.Mul(b.Convert(bits, tensor.Float64), b.Const(tensor.Float64, unit))
 }
 
-// realParts shows a complex tensor as its real and imaginary parts.
-func realParts(t *tensor.Tensor) *tensor.Tensor {
+// RealParts shows a complex tensor as its real and imaginary parts.
+func RealParts(t *tensor.Tensor) *tensor.Tensor {
 	if t.DType().IsComplex() {
-		return must(t.ViewAsReal())
+		return source.Must(t.ViewAsReal())
 	}
 	return t
 }
 
-var uniformPrograms typePrograms
+var uniformPrograms elementwise.TypePrograms
 
-// drawUniform fills a floating-point tensor with numbers from [from, to).
-func drawUniform(gen *tensor.Generator, t *tensor.Tensor, from, to float64) {
+// DrawUniform fills a floating-point tensor with numbers from [from, to).
+func DrawUniform(gen *tensor.Generator, t *tensor.Tensor, from, to float64) {
 	if !t.DType().IsFloating() && !t.DType().IsComplex() {
-		notImplemented("check_uniform_bounds", t.DType())
+		elementwise.NotImplemented("check_uniform_bounds", t.DType())
 	}
-	t = realParts(t)
+	t = RealParts(t)
 	if t.OnDevice() {
-		drawOnDevice(gen, t, func(here *tensor.Tensor) { drawUniform(gen, here, from, to) }, "uniform", from, to)
+		drawOnDevice(gen, t, func(here *tensor.Tensor) { DrawUniform(gen, here, from, to) }, "uniform", from, to)
 		return
 	}
 	d := t.DType()
-	p := uniformPrograms.of(d, func(b *kernel.Builder) {
+	p := uniformPrograms.Of(d, func(b *kernel.Builder) {
 		unit := unitInput(b, d)
 		width := b.Param(b.Type(unit))
 		// One rounding, as where a processor multiplies and adds at once: the first product is exact.
@@ -159,15 +161,15 @@ func drawUniform(gen *tensor.Generator, t *tensor.Tensor, from, to float64) {
 	})
 }
 
-var exponentialPrograms typePrograms
+var exponentialPrograms elementwise.TypePrograms
 
-// drawExponential fills a tensor with exponentially distributed numbers.
-func drawExponential(gen *tensor.Generator, t *tensor.Tensor, rate float64) {
+// DrawExponential fills a tensor with exponentially distributed numbers.
+func DrawExponential(gen *tensor.Generator, t *tensor.Tensor, rate float64) {
 	onlyFloating("exponential_cpu", t)
 	if !(rate >= 0) {
-		raise(source.RuntimeError, "exponential_ expects lambda >= 0.0, but found lambda=%v", rate)
+		source.Raise(source.RuntimeError, "exponential_ expects lambda >= 0.0, but found lambda=%v", rate)
 	}
-	p := exponentialPrograms.of(tensor.Float64, func(b *kernel.Builder) {
+	p := exponentialPrograms.Of(tensor.Float64, func(b *kernel.Builder) {
 		unit := unitInput(b, tensor.Float64)
 		b.Output(b.Mul(b.Param(tensor.Float64), b.Unary(kernel.Log1p, b.Neg(unit))), tensor.Float64)
 	})
@@ -176,8 +178,8 @@ func drawExponential(gen *tensor.Generator, t *tensor.Tensor, rate float64) {
 	})
 }
 
-// drawIntegers fills a tensor with integers from [from, to). The range must not be empty.
-func drawIntegers(gen *tensor.Generator, t *tensor.Tensor, from, to int64) {
+// DrawIntegers fills a tensor with integers from [from, to). The range must not be empty.
+func DrawIntegers(gen *tensor.Generator, t *tensor.Tensor, from, to int64) {
 	n := uint64(to) - uint64(from)
 	if n >= 1<<32 {
 		drawInto(gen, t, tensor.Int64, 2, func(dst unsafe.Pointer, count int, words []uint32) {
@@ -205,8 +207,8 @@ func pairOfWords(words []uint32, i int) uint64 {
 	return uint64(pair[0])<<32 | uint64(pair[1])
 }
 
-// drawBits fills a tensor with integers from 0 to the largest that its type holds exactly.
-func drawBits(gen *tensor.Generator, t *tensor.Tensor) {
+// DrawBits fills a tensor with integers from 0 to the largest that its type holds exactly.
+func DrawBits(gen *tensor.Generator, t *tensor.Tensor) {
 	wide := func(f func(bits uint64) int64) {
 		drawInto(gen, t, tensor.Int64, 2, func(dst unsafe.Pointer, n int, words []uint32) {
 			for i := range n {
@@ -220,17 +222,17 @@ func drawBits(gen *tensor.Generator, t *tensor.Tensor) {
 	case tensor.Int64:
 		wide(func(bits uint64) int64 { return int64(bits & math.MaxInt64) })
 	case tensor.Bool:
-		drawIntegers(gen, t, 0, 2)
+		DrawIntegers(gen, t, 0, 2)
 	default:
-		drawIntegers(gen, t, 0, 1+map[tensor.DType]int64{tensor.Uint8: 255, tensor.Int8: 127, tensor.Int16: 1<<15 - 1, tensor.Int32: 1<<31 - 1,
+		DrawIntegers(gen, t, 0, 1+map[tensor.DType]int64{tensor.Uint8: 255, tensor.Int8: 127, tensor.Int16: 1<<15 - 1, tensor.Int32: 1<<31 - 1,
 			tensor.Float16: 1 << 11, tensor.BFloat16: 1 << 8, tensor.Float32: 1 << 24}[t.DType()])
 	}
 }
 
-// drawBernoulli fills a tensor with ones, each with probability p from 0 to 1, and zeros.
-func drawBernoulli(gen *tensor.Generator, t *tensor.Tensor, p float64) {
+// DrawBernoulli fills a tensor with ones, each with probability p from 0 to 1, and zeros.
+func DrawBernoulli(gen *tensor.Generator, t *tensor.Tensor, p float64) {
 	if t.OnDevice() {
-		drawOnDevice(gen, t, func(here *tensor.Tensor) { drawBernoulli(gen, here, p) }, "bernoulli", p)
+		drawOnDevice(gen, t, func(here *tensor.Tensor) { DrawBernoulli(gen, here, p) }, "bernoulli", p)
 		return
 	}
 	limit := uint64(math.Ceil(p * (1 << 53))) // a uniform number of 53 bits is less than p
@@ -246,8 +248,8 @@ func drawBernoulli(gen *tensor.Generator, t *tensor.Tensor, p float64) {
 	})
 }
 
-// drawBernoulliFrom fills t with ones, each with the probability in p at its place, and zeros. p has the shape of t.
-func drawBernoulliFrom(gen *tensor.Generator, t, p *tensor.Tensor) {
+// DrawBernoulliFrom fills t with ones, each with the probability in p at its place, and zeros. p has the shape of t.
+func DrawBernoulliFrom(gen *tensor.Generator, t, p *tensor.Tensor) {
 	onlyFloating("bernoulli_tensor_cpu_p_", p)
 	wide := p.DType() == tensor.Float64
 	chances := tensor.Float32
@@ -290,7 +292,7 @@ func drawBernoulliFrom(gen *tensor.Generator, t, p *tensor.Tensor) {
 }
 
 func mustBeChance(p float64) {
-	check(p >= 0 && p <= 1, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
+	source.Check(p >= 0 && p <= 1, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
 }
 
 func isLess[T float32 | float64](a, b T) uint8 {
@@ -300,18 +302,18 @@ func isLess[T float32 | float64](a, b T) uint8 {
 	return 0
 }
 
-// drawPermutation fills a contiguous int64 vector with the integers from 0 in random order.
-func drawPermutation(gen *tensor.Generator, t *tensor.Tensor) {
+// DrawPermutation fills a contiguous int64 vector with the integers from 0 in random order.
+func DrawPermutation(gen *tensor.Generator, t *tensor.Tensor) {
 	order := tensor.Data[int64](t)
-	for lo := 0; lo < len(order); lo += lookEvery {
-		for i := range order[lo:blockEnd(lo, len(order))] {
+	for lo := 0; lo < len(order); lo += define.LookEvery {
+		for i := range order[lo:define.BlockEnd(lo, len(order))] {
 			order[lo+i] = int64(lo + i)
 		}
 	}
 	gen.Draw(func(stream tensor.Draws) {
 		var words [512]uint32
 		for from := 0; from < len(order)-1; from += len(words) {
-			if from > 0 && from%lookEvery == 0 {
+			if from > 0 && from%define.LookEvery == 0 {
 				tensor.Look()
 			}
 			part := words[:min(len(order)-1-from, len(words))]
@@ -331,21 +333,21 @@ func exchange(order []int64, words []uint32) {
 	}
 }
 
-// drawCauchy fills a tensor with Cauchy distributed numbers.
-func drawCauchy(gen *tensor.Generator, t *tensor.Tensor, median, sigma float64) {
+// DrawCauchy fills a tensor with Cauchy distributed numbers.
+func DrawCauchy(gen *tensor.Generator, t *tensor.Tensor, median, sigma float64) {
 	onlyFloating("cauchy_cpu", t)
 	drawEach(gen, t, func(d tensor.Draws) float64 { return median + sigma*math.Tan(math.Pi*(d.Uniform()-0.5)) })
 }
 
-// drawLogNormal fills a tensor with numbers whose logarithms are normal.
-func drawLogNormal(gen *tensor.Generator, t *tensor.Tensor, mean, std float64) {
+// DrawLogNormal fills a tensor with numbers whose logarithms are normal.
+func DrawLogNormal(gen *tensor.Generator, t *tensor.Tensor, mean, std float64) {
 	onlyFloating("log_normal_cpu", t)
-	check(std > 0, "log_normal_ expects std > 0.0, but found std=%v", std)
+	source.Check(std > 0, "log_normal_ expects std > 0.0, but found std=%v", std)
 	drawEach(gen, t, func(d tensor.Draws) float64 { return math.Exp(d.Normal()*std + mean) })
 }
 
-// drawGeometric fills a tensor with the numbers of trials up to a success of probability p.
-func drawGeometric(gen *tensor.Generator, t *tensor.Tensor, p float64) {
-	check(p > 0 && p < 1, "geometric_ expects p to be in (0, 1), but got p=%v", p)
+// DrawGeometric fills a tensor with the numbers of trials up to a success of probability p.
+func DrawGeometric(gen *tensor.Generator, t *tensor.Tensor, p float64) {
+	source.Check(p > 0 && p < 1, "geometric_ expects p to be in (0, 1), but got p=%v", p)
 	drawEach(gen, t, func(d tensor.Draws) float64 { return math.Ceil(math.Log(d.Uniform()) / math.Log(1-p)) })
 }

@@ -1,4 +1,4 @@
-package aten
+package random
 
 import (
 	"math"
@@ -6,6 +6,9 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -13,18 +16,18 @@ import (
 // the second their angles.
 const normalBlock = 16
 
-// drawNormal fills a floating-point tensor with normal numbers. A contiguous tensor of 16 or more is filled in blocks;
+// DrawNormal fills a floating-point tensor with normal numbers. A contiguous tensor of 16 or more is filled in blocks;
 // where the last one is not full, the last 16 elements are drawn again.
-func drawNormal(gen *tensor.Generator, t *tensor.Tensor, mean, std float64) {
+func DrawNormal(gen *tensor.Generator, t *tensor.Tensor, mean, std float64) {
 	if !t.DType().IsFloating() && !t.DType().IsComplex() {
-		notImplemented("normal_kernel_cpu", t.DType())
+		elementwise.NotImplemented("normal_kernel_cpu", t.DType())
 	}
 	if t.DType().IsComplex() {
 		std /= math.Sqrt2
 	}
-	t = realParts(t)
+	t = RealParts(t)
 	if t.OnDevice() {
-		drawOnDevice(gen, t, func(here *tensor.Tensor) { drawNormal(gen, here, mean, std) }, "normal", mean, std)
+		drawOnDevice(gen, t, func(here *tensor.Tensor) { DrawNormal(gen, here, mean, std) }, "normal", mean, std)
 		return
 	}
 	if n := t.Numel(); n > 0 && n < normalBlock && t.IsContiguous() {
@@ -73,13 +76,13 @@ func normalMaker(d tensor.DType, mean, std float64) (make func(dst unsafe.Pointe
 	return normalHalves(d, mean, std), 1
 }
 
-var normalPrograms typePrograms
+var normalPrograms elementwise.TypePrograms
 
 // normalPairs turns pairs of uniform numbers into pairs of normal ones by the method of Box and Muller. W is what one number
 // is made of.
 func normalPairs[T float32 | float64, W uint32 | uint64](d tensor.DType, wordsEach int, mean, std float64) func(dst unsafe.Pointer, words []uint32) {
-	p := normalPrograms.of(d, func(b *kernel.Builder) {
-		number := func(f float64) element { return b.Const(d, tensor.Float(f)) }
+	p := normalPrograms.Of(d, func(b *kernel.Builder) {
+		number := func(f float64) elementwise.Element { return b.Const(d, tensor.Float(f)) }
 		fromZero := b.Sub(number(1), unitInput(b, d)) // (0, 1]: it has a logarithm
 		radius := b.Unary(kernel.Sqrt, b.Mul(number(-2), b.Unary(kernel.Log, fromZero)))
 		angle := b.Mul(number(2*math.Pi), unitInput(b, d))
@@ -93,8 +96,8 @@ func normalPairs[T float32 | float64, W uint32 | uint64](d tensor.DType, wordsEa
 		integer = tensor.Int64
 	}
 	const half = drawn / 2
-	radii, angles := empty([]int{half}, integer), empty([]int{half}, integer)
-	cosines, sines := empty([]int{half}, d), empty([]int{half}, d)
+	radii, angles := define.Empty([]int{half}, integer), define.Empty([]int{half}, integer)
+	cosines, sines := define.Empty([]int{half}, d), define.Empty([]int{half}, d)
 	numbers := []tensor.Scalar{tensor.Float(std), tensor.Float(mean)}
 	return func(dst unsafe.Pointer, words []uint32) {
 		n := len(words) / wordsEach
@@ -108,7 +111,7 @@ func normalPairs[T float32 | float64, W uint32 | uint64](d tensor.DType, wordsEa
 		tensors := []*tensor.Tensor{cosines, sines, radii, angles}
 		if n < drawn {
 			for i, t := range tensors {
-				tensors[i] = must(t.Slice(0, 0, n/2, 1))
+				tensors[i] = source.Must(t.Slice(0, 0, n/2, 1))
 			}
 		}
 		p.Run(tensors, numbers)

@@ -1,10 +1,13 @@
-package aten
+package reduce
 
 import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -15,12 +18,12 @@ type columns struct {
 	blocks, rows, n int
 }
 
-// minColumns is how many elements side by side are worth walking without bringing those of a result
+// MinColumns is how many elements side by side are worth walking without bringing those of a result
 // together.
-const minColumns = 16
+const MinColumns = 16
 
 // Columns are handled some at a time, which stay in the cache.
-const columnsAtOnce = 2048
+const ColumnsAtOnce = 2048
 
 // columnsOf shows t around the dimensions from lo to hi; ok is false where t is not contiguous or rows
 // are short.
@@ -28,22 +31,22 @@ func columnsOf(t *tensor.Tensor, lo, hi int) (c columns, ok bool) {
 	if t.Dim() == 0 || t.Numel() == 0 || !t.IsContiguous() || t.OnDevice() {
 		return c, false
 	}
-	c = columns{t, numelOf(t.Shape()[:lo]), numelOf(t.Shape()[lo:hi]), numelOf(t.Shape()[hi:])}
-	return c, c.n >= minColumns
+	c = columns{t, define.NumelOf(t.Shape()[:lo]), define.NumelOf(t.Shape()[lo:hi]), define.NumelOf(t.Shape()[hi:])}
+	return c, c.n >= MinColumns
 }
 
 // cachedWidth is how many columns stay in the cache from one pass over their rows to the next.
 func (c columns) cachedWidth() int {
 	const cached = 1 << 18
 	width := cached / (c.rows * c.tensor.DType().Size())
-	return min(max(width, 128), columnsAtOnce)
+	return min(max(width, 128), ColumnsAtOnce)
 }
 
 // each calls f for parts of m columns, the first of which is number at among those of all blocks and
 // from of its block.
 func (c columns) each(width int, f func(block, from, at, m int)) {
 	parts := tensor.NumChunks(c.n, width)
-	tensor.Parallel(c.blocks*parts, rowGrain/(c.rows*min(width, c.n))+1, func(lo, hi int) {
+	tensor.Parallel(c.blocks*parts, define.RowGrain/(c.rows*min(width, c.n))+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			block, from := i/parts, i%parts*width
 			f(block, from, block*c.n+from, min(width, c.n-from))
@@ -57,8 +60,8 @@ func (c columns) rowsFrom(t *tensor.Tensor, block, from int) launch.Row {
 	return launch.Row{Ptr: unsafe.Add(t.DataPtr(), (block*c.rows*c.n+from)*size), Step: c.n * size}
 }
 
-// sameRow is a row that every step uses, as it is left by the one before.
-func sameRow(t *tensor.Tensor, at int) launch.Row {
+// SameRow is a row that every step uses, as it is left by the one before.
+func SameRow(t *tensor.Tensor, at int) launch.Row {
 	return launch.Row{Ptr: unsafe.Add(t.DataPtr(), at*t.DType().Size())}
 }
 
@@ -69,12 +72,12 @@ func every(r launch.Row, some int) launch.Row {
 }
 
 // columnProgram returns the program that combines some rows of elements with the results so far.
-func (q *reducer) columnProgram(in, computed, held tensor.DType, rows, singles int) *launch.Program {
+func (q *Reducer) columnProgram(in, computed, held tensor.DType, rows, singles int) *launch.Program {
 	key := launch.Key(rows<<2 | singles).With(in).With(computed).With(held)
 	if p := q.columns.Get(key); p != nil {
 		return p
 	}
-	return must(q.columns.Make(key, func() (*launch.Program, error) {
+	return source.Must(q.columns.Make(key, func() (*launch.Program, error) {
 		b := kernel.NewBuilder()
 		total := b.Input(held, held)
 		x := make([]kernel.Value, rows)
@@ -97,7 +100,7 @@ func (q *reducer) columnProgram(in, computed, held tensor.DType, rows, singles i
 			}
 			parts = append(parts, q.apply(b, of))
 		}
-		b.Output(b.Binary(q.op.Op(), total, b.Convert(combined(b, q.op.Op(), parts), held)), held)
+		b.Output(b.Binary(q.Op.Op(), total, b.Convert(combined(b, q.Op.Op(), parts), held)), held)
 		return launch.ProgramOf(b.Kernel())
 	}))
 }
@@ -105,32 +108,32 @@ func (q *reducer) columnProgram(in, computed, held tensor.DType, rows, singles i
 // reduceColumns combines the rows of each block. singles hold a number for each column of all blocks.
 // Sums of float32 are held in float64 from every rowsHeld rows to the next, those of complex64 in complex128, and products from step to
 // step; those of 16-bit floats are held in float32.
-func (q *reducer) reduceColumns(c columns, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
+func (q *Reducer) reduceColumns(c columns, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
 	if c.tensor.IsHollow() {
-		return emptyBeside(c.tensor, []int{c.blocks * c.n}, result)
+		return define.EmptyBeside(c.tensor, []int{c.blocks * c.n}, result)
 	}
 	if c.rows < tensor.MaxOperands && c.blocks >= fewBlocks && len(singles) == 0 && !q.numbered {
 		return q.reduceFew(c, computed, result)
 	}
 	value := q.valueType(computed)
 	held := value
-	if (q.op == kernel.ReduceProduct || q.op == kernel.ReduceSum && c.rows > rowsHeld) && c.tensor.DType().Size() > 2 {
+	if (q.Op == kernel.ReduceProduct || q.Op == kernel.ReduceSum && c.rows > rowsHeld) && c.tensor.DType().Size() > 2 {
 		held = widened(value)
 	}
-	totals := must(tensor.Full([]int{c.blocks * c.n}, q.op.Identity(held), held))
-	if held == value || q.op == kernel.ReduceProduct {
+	totals := source.Must(tensor.Full([]int{c.blocks * c.n}, q.Op.Identity(held), held))
+	if held == value || q.Op == kernel.ReduceProduct {
 		w := q.columnWalk(c, computed, held, singles)
-		c.each(columnsAtOnce, func(block, from, at, _ int) {
-			w.run(sameRow(totals, at), c.rowsFrom(c.tensor, block, from), 0, c.rows, at)
+		c.each(ColumnsAtOnce, func(block, from, at, _ int) {
+			w.run(SameRow(totals, at), c.rowsFrom(c.tensor, block, from), 0, c.rows, at)
 		})
 		return turnedTo(totals, result)
 	}
-	w, add := q.columnWalk(c, computed, value, singles), plainReducer(q.op).columnProgram(value, value, held, 1, 0)
-	c.each(columnsAtOnce, func(block, from, at, m int) {
-		sums := empty([]int{m}, value)
-		total, part, x := sameRow(totals, at), sameRow(sums, 0), c.rowsFrom(c.tensor, block, from)
+	w, add := q.columnWalk(c, computed, value, singles), plainReducer(q.Op).columnProgram(value, value, held, 1, 0)
+	c.each(ColumnsAtOnce, func(block, from, at, m int) {
+		sums := define.Empty([]int{m}, value)
+		total, part, x := SameRow(totals, at), SameRow(sums, 0), c.rowsFrom(c.tensor, block, from)
 		for first := 0; first < c.rows; first += rowsHeld {
-			clear(bytesOf(sums))
+			clear(define.BytesOf(sums))
 			w.run(part, x, first, min(rowsHeld, c.rows-first), at)
 			add.Rows(1, m, []launch.Row{total, total, part}, nil)
 		}
@@ -145,7 +148,7 @@ func turnedTo(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 		return t
 	}
 	defer t.Release()
-	return to(t, d)
+	return elementwise.To(t, d)
 }
 
 // rowsHeld is how many rows of float32 are added before their sum is added to one of float64.
@@ -160,10 +163,10 @@ type columnWalk struct {
 	numbers      *tensor.Tensor // of the rows, where they are asked for
 }
 
-func (q *reducer) columnWalk(c columns, computed, held tensor.DType, singles []*tensor.Tensor) *columnWalk {
+func (q *Reducer) columnWalk(c columns, computed, held tensor.DType, singles []*tensor.Tensor) *columnWalk {
 	w := &columnWalk{columns: c, some: tensor.MaxOperands - 2 - len(singles), singles: singles}
 	if q.numbered {
-		w.numbers = sequence(c.rows)
+		w.numbers = elementwise.Sequence(c.rows)
 		w.some--
 	}
 	in := c.tensor.DType()
@@ -187,16 +190,16 @@ func (w *columnWalk) steps(p *launch.Program, some int, total, x launch.Row, fir
 		rows = append(rows, every(x.From(first+i), some))
 	}
 	for _, s := range w.singles {
-		rows = append(rows, sameRow(s, at))
+		rows = append(rows, SameRow(s, at))
 	}
 	if w.numbers != nil {
 		rows = append(rows, every(launch.SingleOf(w.numbers).From(first), some))
 	}
-	p.Rows(steps, min(columnsAtOnce, w.n-at%w.n), rows, nil)
+	p.Rows(steps, min(ColumnsAtOnce, w.n-at%w.n), rows, nil)
 }
 
 // combined joins values in pairs until one is left.
-func combined(b builder, op kernel.Op, x []element) element {
+func combined(b elementwise.Builder, op kernel.Op, x []elementwise.Element) elementwise.Element {
 	for len(x) > 1 {
 		x = append(x[2:], b.Binary(op, x[0], x[1]))
 	}
@@ -218,12 +221,12 @@ func widened(d tensor.DType) tensor.DType {
 const fewBlocks = 64
 
 // reduceFew combines the rows of all blocks by one kernel, which has an input for each of them.
-func (q *reducer) reduceFew(c columns, computed, result tensor.DType) *tensor.Tensor {
+func (q *Reducer) reduceFew(c columns, computed, result tensor.DType) *tensor.Tensor {
 	in := c.tensor.DType()
 	key := launch.Key(c.rows).With(in).With(computed).With(result)
 	p := q.few.Get(key)
 	if p == nil {
-		p = must(q.few.Make(key, func() (*launch.Program, error) {
+		p = source.Must(q.few.Make(key, func() (*launch.Program, error) {
 			b := kernel.NewBuilder()
 			x := make([]kernel.Value, c.rows)
 			for i := range x {
@@ -232,16 +235,16 @@ func (q *reducer) reduceFew(c columns, computed, result tensor.DType) *tensor.Te
 			for i := range x {
 				x[i] = q.apply(b, x[i:i+1])
 			}
-			b.Output(b.Convert(combined(b, q.op.Op(), x), kernel.ComputeType(result)), result)
+			b.Output(b.Convert(combined(b, q.Op.Op(), x), kernel.ComputeType(result)), result)
 			return launch.ProgramOf(b.Kernel())
 		}))
 	}
-	blocks := must(c.tensor.View(c.blocks, c.rows, c.n))
-	out := empty([]int{c.blocks, c.n}, result)
+	blocks := source.Must(c.tensor.View(c.blocks, c.rows, c.n))
+	out := define.Empty([]int{c.blocks, c.n}, result)
 	operands := []*tensor.Tensor{out}
 	for i := range c.rows {
-		operands = append(operands, must(blocks.Select(1, i)))
+		operands = append(operands, source.Must(blocks.Select(1, i)))
 	}
 	p.Run(operands, nil)
-	return must(out.View(-1))
+	return source.Must(out.View(-1))
 }

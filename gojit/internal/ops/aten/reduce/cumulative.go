@@ -1,29 +1,32 @@
-package aten
+package reduce
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// runningExtreme finds the largest or smallest element so far and its last index. A NaN is both.
-type runningExtreme struct {
+// RunningExtreme finds the largest or smallest element so far and its last index. A NaN is both.
+type RunningExtreme struct {
 	smallest bool
-	programs typePrograms
+	programs elementwise.TypePrograms
 }
 
-var runningMaximum, runningMinimum = &runningExtreme{}, &runningExtreme{smallest: true}
+var RunningMaximum, RunningMinimum = &RunningExtreme{}, &RunningExtreme{smallest: true}
 
-// along gives values and indices along a dimension.
-func (q *runningExtreme) along(t *tensor.Tensor, dim int) (values, indices *tensor.Tensor) {
-	noComplexOrder("cummax")(t.DType())
+// Along gives values and indices along a dimension.
+func (q *RunningExtreme) Along(t *tensor.Tensor, dim int) (values, indices *tensor.Tensor) {
+	elementwise.NoComplexOrder("cummax")(t.DType())
 	if t.DType().IsQuantized() {
-		notImplemented("cummax_helper_cpu", t.DType())
+		elementwise.NotImplemented("cummax_helper_cpu", t.DType())
 	}
-	dim = wrapDim(dim, t)
+	dim = define.WrapDim(dim, t)
 	computed := orderedAs(t.DType())
 	if t.Numel() == 0 || t.Dim() == 0 {
-		return must(t.Clone(tensor.ContiguousFormat)), must(tensor.Zeros(t.Shape(), tensor.Int64))
+		return source.Must(t.Clone(tensor.ContiguousFormat)), source.Must(tensor.Zeros(t.Shape(), tensor.Int64))
 	}
 	if t.OnDevice() {
 		return q.onDevice(t, dim)
@@ -32,8 +35,8 @@ func (q *runningExtreme) along(t *tensor.Tensor, dim int) (values, indices *tens
 		return q.columns(c, computed)
 	}
 	last := t.Dim() - 1
-	work := contiguous(to(must(t.Transpose(dim, last)), computed))
-	values, indices = empty(work.Shape(), computed), empty(work.Shape(), tensor.Int64)
+	work := elementwise.Contiguous(elementwise.To(source.Must(t.Transpose(dim, last)), computed))
+	values, indices = define.Empty(work.Shape(), computed), define.Empty(work.Shape(), tensor.Int64)
 	n := t.Size(dim)
 	switch computed {
 	case tensor.Float32:
@@ -51,8 +54,10 @@ func (q *runningExtreme) along(t *tensor.Tensor, dim int) (values, indices *tens
 	default:
 		extremesSoFar[uint8](values, indices, work, n, q.smallest)
 	}
-	back := func(x *tensor.Tensor) *tensor.Tensor { return contiguous(must(x.Transpose(dim, last))) }
-	return to(back(values), t.DType()), back(indices)
+	back := func(x *tensor.Tensor) *tensor.Tensor {
+		return elementwise.Contiguous(source.Must(x.Transpose(dim, last)))
+	}
+	return elementwise.To(back(values), t.DType()), back(indices)
 }
 
 func extremesSoFar[T interface {
@@ -60,7 +65,7 @@ func extremesSoFar[T interface {
 	int8 | int16 | int32 | int64 | uint8 | float32 | float64
 }](values, indices, t *tensor.Tensor, n int, smallest bool) {
 	src, dst, at := tensor.Data[T](t), tensor.Data[T](values), tensor.Data[int64](indices)
-	tensor.Parallel(len(src)/n, rowGrain/n+1, func(lo, hi int) {
+	tensor.Parallel(len(src)/n, define.RowGrain/n+1, func(lo, hi int) {
 		for row := lo * n; row < hi*n; row += n {
 			extremeSoFar(dst[row:row+n], at[row:row+n], src[row:row+n], smallest)
 		}
@@ -70,8 +75,8 @@ func extremesSoFar[T interface {
 // extremeSoFar goes through one row.
 func extremeSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](dst []T, at []int64, src []T, smallest bool) {
 	best, place := src[0], 0
-	for lo := 0; lo < len(src); lo += lookEvery {
-		hi := blockEnd(lo, len(src))
+	for lo := 0; lo < len(src); lo += define.LookEvery {
+		hi := define.BlockEnd(lo, len(src))
 		if smallest {
 			best, place = leastSoFar(dst[lo:hi], at[lo:hi], src[lo:hi], best, place, lo)
 		} else {
@@ -109,8 +114,8 @@ func greatestSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](d
 }
 
 // program returns the kernel for one row of many columns, which has the extremes so far and the number of the row.
-func (q *runningExtreme) program(d, computed tensor.DType) *launch.Program {
-	return q.programs.of(d, func(b *kernel.Builder) {
+func (q *RunningExtreme) program(d, computed tensor.DType) *launch.Program {
+	return q.programs.Of(d, func(b *kernel.Builder) {
 		best, place := b.Input(computed, computed), b.Input(tensor.Int64, tensor.Int64)
 		x, row := b.Input(d, computed), b.Input(tensor.Int64, tensor.Int64)
 		compare := kernel.Ge
@@ -130,17 +135,17 @@ func (q *runningExtreme) program(d, computed tensor.DType) *launch.Program {
 }
 
 // columns goes through the rows of each block.
-func (q *runningExtreme) columns(c columns, computed tensor.DType) (values, indices *tensor.Tensor) {
+func (q *RunningExtreme) columns(c columns, computed tensor.DType) (values, indices *tensor.Tensor) {
 	d, shape := c.tensor.DType(), c.tensor.Shape()
-	values, indices = empty(shape, d), empty(shape, tensor.Int64)
+	values, indices = define.Empty(shape, d), define.Empty(shape, tensor.Int64)
 	op := kernel.ReduceMax
 	if q.smallest {
 		op = kernel.ReduceMin
 	}
-	best, place := must(tensor.Full([]int{c.blocks * c.n}, op.Identity(computed), computed)), must(tensor.Zeros([]int{c.blocks * c.n}, tensor.Int64))
-	p, numbers := q.program(d, computed), sequence(c.rows)
-	c.each(columnsAtOnce, func(block, from, at, m int) {
-		so, where := sameRow(best, at), sameRow(place, at)
+	best, place := source.Must(tensor.Full([]int{c.blocks * c.n}, op.Identity(computed), computed)), source.Must(tensor.Zeros([]int{c.blocks * c.n}, tensor.Int64))
+	p, numbers := q.program(d, computed), elementwise.Sequence(c.rows)
+	c.each(ColumnsAtOnce, func(block, from, at, m int) {
+		so, where := SameRow(best, at), SameRow(place, at)
 		p.Rows(c.rows, m, []launch.Row{so, where, c.rowsFrom(values, block, from), c.rowsFrom(indices, block, from),
 			so, where, c.rowsFrom(c.tensor, block, from), launch.SingleOf(numbers)}, nil)
 	})

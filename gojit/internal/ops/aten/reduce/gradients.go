@@ -1,58 +1,59 @@
-package aten
+package reduce
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // spread gives dy the dimensions that a reduction of the first argument over dims left out. What is reduced as a whole broadcasts anyway.
-func spread(g grad, dy ref, dims, keep any) ref {
+func spread(g define.Grad, dy define.Ref, dims, keep any) define.Ref {
 	if xs, known := dims.([]int); known && len(xs) == 0 {
 		return dy
 	}
-	return g.Choose(keep, func() ref { return dy }, func() ref { return g.Do("reshape", dy, g.KeptSizes(0, dims)) })
+	return g.Choose(keep, func() define.Ref { return dy }, func() define.Ref { return g.Do("reshape", dy, g.KeptSizes(0, dims)) })
 }
 
-func (c gradient) spread(dy tensors, dims []int, keep bool) tensors {
-	return tensorOf(spread(c.Gradient, dy, dims, keep))
+func spreadTo(c define.Gradient, dy define.Tensors, dims []int, keep bool) define.Tensors {
+	return define.TensorOf(spread(c.Gradient, dy, dims, keep))
 }
 
 // sumOver takes the gradient of a sum over dims.
-func sumOver(g grad, dy ref, dims, keep any) ref {
+func sumOver(g define.Grad, dy define.Ref, dims, keep any) define.Ref {
 	return g.Do("expand", spread(g, dy, dims, keep), g.Sizes(0))
 }
 
 // meanOver takes the gradient of a mean over dims. It divides, as PyTorch does and kernels of regions (autograd.Group.RecordSum): the bits are the same.
-func meanOver(g grad, dy ref, dims, keep any) ref {
+func meanOver(g define.Grad, dy define.Ref, dims, keep any) define.Ref {
 	return g.Do("div.Scalar", sumOver(g, dy, dims, keep), g.ReducedCount(0, dims))
 }
 
-// chosenGrad is the derivative of taking elements along a dimension by indices, which are the second result.
-func chosenGrad(c gradient, dim int, keep bool) {
-	if len(c.shape(0)) == 0 {
-		c.give(0, c.g())
+// ChosenGrad is the derivative of taking elements along a dimension by indices, which are the second result.
+func ChosenGrad(c define.Gradient, dim int, keep bool) {
+	if len(c.Shape(0)) == 0 {
+		c.Give(0, c.G())
 		return
 	}
-	g, indices := c.g(), c.out(1)
+	g, indices := c.G(), c.Out(1)
 	if !keep {
-		g, indices = c.do("unsqueeze", g, dim), c.do("unsqueeze", indices, dim)
+		g, indices = c.Do("unsqueeze", g, dim), c.Do("unsqueeze", indices, dim)
 	}
-	c.give(0, c.into("scatter_add", c.zerosOf(0), dim, indices, g))
+	c.Give(0, c.Into("scatter_add", c.ZerosOf(0), dim, indices, g))
 }
 
 // evenly divides the gradient among all elements that are equal to the result.
-func evenly(c gradient, dims []int, keep bool) {
-	y := c.spread(c.out(0), dims, keep)
-	equal := c.do("to.dtype", c.do("eq.Tensor", c.in(0), y), c.in(0).DType())
-	c.give(0, c.div(c.mul(c.spread(c.g(), dims, keep), equal), c.countOf(equal, dims)))
+func evenly(c define.Gradient, dims []int, keep bool) {
+	y := spreadTo(c, c.Out(0), dims, keep)
+	equal := c.Do("to.dtype", c.Do("eq.Tensor", c.In(0), y), c.In(0).DType())
+	c.Give(0, c.Div(c.Mul(spreadTo(c, c.G(), dims, keep), equal), countOf(c, equal, dims)))
 }
 
 // varianceOver takes the gradient of a variance over dims with a correction.
-func varianceOver(g grad, dy ref, dims, correction, keep any) ref {
+func varianceOver(g define.Grad, dy define.Ref, dims, correction, keep any) define.Ref {
 	x := g.In(0)
-	var mean ref
+	var mean define.Ref
 	if xs, known := dims.([]int); known && len(xs) == 0 {
 		mean = g.Do("mean", x)
 	} else {
@@ -63,31 +64,31 @@ func varianceOver(g grad, dy ref, dims, correction, keep any) ref {
 }
 
 // deviationOver is the derivative of a standard deviation: none where that is zero.
-func deviationOver(g grad, dims, correction, keep any) ref {
+func deviationOver(g define.Grad, dims, correction, keep any) define.Ref {
 	y := g.Out(0)
 	dy := g.Do("masked_fill.Scalar", g.Div(g.Grad(0), g.Scale(y, 2)), g.Do("eq.Scalar", y, 0.0), 0.0)
 	return varianceOver(g, dy, dims, correction, keep)
 }
 
 // correctionOf returns a correction that is 1 where it is not given.
-func correctionOf(g grad, i int) any {
+func correctionOf(g define.Grad, i int) any {
 	return g.Choose(g.IsNone(i), func() any { return 1 }, func() any { return g.Arg(i) })
 }
 
 // spreadArguments are the arguments of an overload of var, std and their forms with the mean.
-type spreadArguments func(g grad) (dims, correction, keep any)
+type spreadArguments func(g define.Grad) (dims, correction, keep any)
 
 var (
-	spreadOfAll        spreadArguments = func(g grad) (dims, correction, keep any) { return []int(nil), g.Integer(g.Arg(1)), false }
-	spreadOfDims       spreadArguments = func(g grad) (dims, correction, keep any) { return g.Ints(1), g.Integer(g.Arg(2)), g.Arg(3) }
-	spreadOfCorrection spreadArguments = func(g grad) (dims, correction, keep any) { return g.Ints(1), correctionOf(g, 2), g.Arg(3) }
+	spreadOfAll        spreadArguments = func(g define.Grad) (dims, correction, keep any) { return []int(nil), g.Integer(g.Arg(1)), false }
+	spreadOfDims       spreadArguments = func(g define.Grad) (dims, correction, keep any) { return g.Ints(1), g.Integer(g.Arg(2)), g.Arg(3) }
+	spreadOfCorrection spreadArguments = func(g define.Grad) (dims, correction, keep any) { return g.Ints(1), correctionOf(g, 2), g.Arg(3) }
 )
 
 // spreadGrad is the derivative of a variance, or of a standard deviation, and of the mean where that is the second result.
-func spreadGrad(root, both bool, arguments spreadArguments) func(g grad) {
-	return func(g grad) {
+func spreadGrad(root, both bool, arguments spreadArguments) func(g define.Grad) {
+	return func(g define.Grad) {
 		dims, correction, keep := arguments(g)
-		var d ref
+		var d define.Ref
 		if comes(g, 0) {
 			if root {
 				d = deviationOver(g, dims, correction, keep)
@@ -107,149 +108,149 @@ func spreadGrad(root, both bool, arguments spreadArguments) func(g grad) {
 }
 
 // comes reports whether a gradient of a result may have come: on the tape it is known.
-func comes(g grad, result int) bool {
+func comes(g define.Grad, result int) bool {
 	c := g.Concrete()
 	return c == nil || c.Grads()[result] != nil
 }
 
 // normGrad: outside of 0 and the infinities, sgn(x) |x|^(p-1) g / y^(p-1).
-func (c gradient) normGrad(p float64, dims []int, keep bool) {
-	x := c.in(0)
-	y, g := c.spread(c.out(0), dims, keep), c.spread(c.g(), dims, keep)
-	zero := c.do("eq.Scalar", y, 0.0)
+func normGrad(c define.Gradient, p float64, dims []int, keep bool) {
+	x := c.In(0)
+	y, g := spreadTo(c, c.Out(0), dims, keep), spreadTo(c, c.G(), dims, keep)
+	zero := c.Do("eq.Scalar", y, 0.0)
 	switch {
 	case p == 0:
-		c.give(0, c.do("mul.Scalar", x, 0.0))
+		c.Give(0, c.Do("mul.Scalar", x, 0.0))
 	case p == 1:
-		c.give(0, c.mul(g, c.do("sgn", x)))
+		c.Give(0, c.Mul(g, c.Do("sgn", x)))
 	case p == 2:
-		c.give(0, c.do("masked_fill.Scalar", c.mul(x, c.div(g, y)), zero, 0.0))
+		c.Give(0, c.Do("masked_fill.Scalar", c.Mul(x, c.Div(g, y)), zero, 0.0))
 	case math.IsInf(p, 0):
-		largest := c.do("to.dtype", c.do("eq.Tensor", c.do("abs", x), y), y.DType())
-		c.give(0, c.mul(c.mul(c.do("sgn", x), largest), c.div(g, c.countOf(largest, dims))))
+		largest := c.Do("to.dtype", c.Do("eq.Tensor", c.Do("abs", x), y), y.DType())
+		c.Give(0, c.Mul(c.Mul(c.Do("sgn", x), largest), c.Div(g, countOf(c, largest, dims))))
 	case p < 2:
-		powers := c.mul(c.do("sgn", x), c.do("pow.Tensor_Scalar", c.do("abs", x), p-1))
-		powers = c.do("masked_fill.Scalar", powers, c.do("eq.Scalar", x, 0.0), 0.0)
-		c.give(0, c.do("masked_fill.Scalar", c.mul(powers, c.mul(g, c.do("pow.Tensor_Scalar", y, 1-p))), zero, 0.0))
+		powers := c.Mul(c.Do("sgn", x), c.Do("pow.Tensor_Scalar", c.Do("abs", x), p-1))
+		powers = c.Do("masked_fill.Scalar", powers, c.Do("eq.Scalar", x, 0.0), 0.0)
+		c.Give(0, c.Do("masked_fill.Scalar", c.Mul(powers, c.Mul(g, c.Do("pow.Tensor_Scalar", y, 1-p))), zero, 0.0))
 	default:
-		powers := c.mul(x, c.do("pow.Tensor_Scalar", c.do("abs", x), p-2))
-		c.give(0, c.do("masked_fill.Scalar", c.mul(powers, c.div(g, c.do("pow.Tensor_Scalar", y, p-1))), zero, 0.0))
+		powers := c.Mul(x, c.Do("pow.Tensor_Scalar", c.Do("abs", x), p-2))
+		c.Give(0, c.Do("masked_fill.Scalar", c.Mul(powers, c.Div(g, c.Do("pow.Tensor_Scalar", y, p-1))), zero, 0.0))
 	}
 }
 
 // countOf sums what was reduced over dims, keeping them; over all where there are none.
-func (c gradient) countOf(ones tensors, dims []int) tensors {
+func countOf(c define.Gradient, ones define.Tensors, dims []int) define.Tensors {
 	if len(dims) == 0 {
-		return c.do("sum", ones)
+		return c.Do("sum", ones)
 	}
-	return c.do("sum.dim_IntList", ones, dims, true)
+	return c.Do("sum.dim_IntList", ones, dims, true)
 }
 
-func (c gradient) order(i int) float64 {
-	if c.isNone(i) {
+func order(c define.Gradient, i int) float64 {
+	if c.IsNone(i) {
 		return 2
 	}
-	return c.float(i)
+	return c.Float(i)
 }
 
 // cumulative sums g from each place to the end of a dimension.
-func (c gradient) cumulative(g tensors, dim int) tensors {
+func cumulative(c define.Gradient, g define.Tensors, dim int) define.Tensors {
 	if g.Dim() == 0 {
 		return g
 	}
-	return c.do("flip", c.do("cumsum", c.do("flip", g, []int{dim}), dim), []int{dim})
+	return c.Do("flip", c.Do("cumsum", c.Do("flip", g, []int{dim}), dim), []int{dim})
 }
 
 // logCumulative is exp(x) times the sum of g/exp(y) from each place on, of the g that are positive, computed with logarithms: exp(x) alone
 // may be infinite.
-func (c gradient) logCumulative(g tensors) tensors {
-	x, y, dim := c.in(0), c.out(0), c.int(1)
-	positive := c.do("gt.Scalar", g, 0)
-	logs := c.do("log", c.do("where.ScalarOther", positive, g, 1.0))
-	logs = c.do("where.ScalarOther", positive, logs, -math.MaxFloat32)
-	terms := c.sub(logs, y)
+func logCumulative(c define.Gradient, g define.Tensors) define.Tensors {
+	x, y, dim := c.In(0), c.Out(0), c.Int(1)
+	positive := c.Do("gt.Scalar", g, 0)
+	logs := c.Do("log", c.Do("where.ScalarOther", positive, g, 1.0))
+	logs = c.Do("where.ScalarOther", positive, logs, -math.MaxFloat32)
+	terms := c.Sub(logs, y)
 	if g.Dim() > 0 {
-		terms = c.do("flip", c.do("logcumsumexp", c.do("flip", terms, []int{dim}), dim), []int{dim})
+		terms = c.Do("flip", c.Do("logcumsumexp", c.Do("flip", terms, []int{dim}), dim), []int{dim})
 	}
-	return c.do("exp", c.add(terms, x))
+	return c.Do("exp", c.Add(terms, x))
 }
 
 // productGrad multiplies by the product of the other elements.
-func (c gradient) productGrad(dim int, all, keep bool) {
-	x := c.in(0)
+func productGrad(c define.Gradient, dim int, all, keep bool) {
+	x := c.In(0)
 	if x.Dim() == 0 {
-		c.give(0, c.g())
+		c.Give(0, c.G())
 		return
 	}
-	g := c.g()
+	g := c.G()
 	if all {
-		x, dim, keep = c.do("reshape", x, []int{-1}), 0, false
+		x, dim, keep = c.Do("reshape", x, []int{-1}), 0, false
 	}
 	if !keep {
-		g = c.do("unsqueeze", g, dim)
+		g = c.Do("unsqueeze", g, dim)
 	}
-	c.give(0, c.do("reshape", c.mul(g, c.others(x, dim)), c.shape(0)))
+	c.Give(0, c.Do("reshape", c.Mul(g, others(c, x, dim)), c.Shape(0)))
 }
 
 // others gives for each element the product of the others along a dimension: of those before it and of those behind it.
-func (c gradient) others(x tensors, dim int) tensors {
-	n := x.Size(wrap(dim, x.Dim()))
+func others(c define.Gradient, x define.Tensors, dim int) define.Tensors {
+	n := x.Size(define.Wrap(dim, x.Dim()))
 	if n == 0 {
 		return x
 	}
-	one := c.do("ones_like", c.do("narrow", x, dim, 0, 1))
-	before := c.do("cumprod", c.do("cat", []tensors{one, c.do("narrow", x, dim, 0, n-1)}, dim), dim)
-	turned := c.do("flip", c.do("narrow", x, dim, 1, n-1), []int{dim})
-	behind := c.do("flip", c.do("cumprod", c.do("cat", []tensors{one, turned}, dim), dim), []int{dim})
-	return c.mul(before, behind)
+	one := c.Do("ones_like", c.Do("narrow", x, dim, 0, 1))
+	before := c.Do("cumprod", c.Do("cat", []define.Tensors{one, c.Do("narrow", x, dim, 0, n-1)}, dim), dim)
+	turned := c.Do("flip", c.Do("narrow", x, dim, 1, n-1), []int{dim})
+	behind := c.Do("flip", c.Do("cumprod", c.Do("cat", []define.Tensors{one, turned}, dim), dim), []int{dim})
+	return c.Mul(before, behind)
 }
 
-// differencesGrad is for torch.gradient, which multiplies dimensions by matrices: a result for each. spacing and dims are
+// DifferencesGrad is for torch.gradient, which multiplies dimensions by matrices: a result for each. spacing and dims are
 // the numbers of the arguments, spacing -1 where there is none.
-func differencesGrad(spacing, dims int) derivative {
-	return func(c gradient) {
-		n := len(c.shape(0))
-		along := c.ints(dims)
+func DifferencesGrad(spacing, dims int) define.Derivative {
+	return func(c define.Gradient) {
+		n := len(c.Shape(0))
+		along := c.Ints(dims)
 		if along == nil {
 			for d := range n {
 				along = append(along, d)
 			}
 		}
-		var total tensors
-		for i, g := range c.grads() {
+		var total define.Tensors
+		for i, g := range c.Grads() {
 			if g == nil {
 				continue
 			}
-			d := wrap(along[i], n)
-			m := c.differences(c.do("eye", c.shape(0)[d], g.DType()), spacing, i, c.arg(len(c.args())-1))
-			part := c.do("transpose.int", c.matmul(c.do("transpose.int", g, d, -1), m), d, -1)
+			d := define.Wrap(along[i], n)
+			m := differences(c, c.Do("eye", c.Shape(0)[d], g.DType()), spacing, i, c.Arg(len(c.Args())-1))
+			part := c.Do("transpose.int", c.Matmul(c.Do("transpose.int", g, d, -1), m), d, -1)
 			if total == nil {
 				total = part
 			} else {
-				total = c.add(total, part)
+				total = c.Add(total, part)
 			}
 		}
-		c.give(0, total)
+		c.Give(0, total)
 	}
 }
 
 // differences applies torch.gradient to the first dimension of unit, spaced as the i-th one of the node.
-func (c gradient) differences(unit tensors, spacing, i int, order value.Value) tensors {
+func differences(c define.Gradient, unit define.Tensors, spacing, i int, order value.Value) define.Tensors {
 	name, by := "gradient.scalarint", value.None
 	if spacing >= 0 {
-		by = c.arg(spacing)
+		by = c.Arg(spacing)
 	}
 	if by.Kind() == value.KindList {
 		by = by.List().Items[min(i, len(by.List().Items)-1)]
 		if by.IsTensor() {
-			c.run.Reading()
-			name, by = "gradient.tensorarrayint", value.OfList(value.Tensors([]tensors{by.Tensor()}))
+			c.Tape.Reading()
+			name, by = "gradient.tensorarrayint", value.OfList(value.Tensors([]define.Tensors{by.Tensor()}))
 		}
 	}
-	return ops.DoAll(c.run, name, unit, by, 0, order)[0].List().Items[0].Tensor()
+	return ops.DoAll(c.Tape, name, unit, by, 0, order)[0].List().Items[0].Tensor()
 }
 
-func softmaxGrad(g grad) {
+func SoftmaxGrad(g define.Grad) {
 	y := g.Out(0)
 	gy := g.Mul(g.Grad(0), y)
 	if isNumber(g, y) {
@@ -259,7 +260,7 @@ func softmaxGrad(g grad) {
 	g.Give(0, g.Minus(gy, g.Mul(y, g.Do("sum.dim_IntList", gy, g.ListOf(g.Arg(1)), true))))
 }
 
-func logSoftmaxGrad(g grad) {
+func LogSoftmaxGrad(g define.Grad) {
 	dy, y := g.Grad(0), g.Out(0)
 	if isNumber(g, y) {
 		g.Give(0, g.Zeros(dy))
@@ -269,7 +270,7 @@ func logSoftmaxGrad(g grad) {
 }
 
 // isNumber reports whether a tensor is known to have no dimensions.
-func isNumber(g grad, t ref) bool {
+func isNumber(g define.Grad, t define.Ref) bool {
 	n, known := g.Dim(t)
 	return known && n == 0
 }

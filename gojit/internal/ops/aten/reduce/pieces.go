@@ -1,4 +1,4 @@
-package aten
+package reduce
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -31,7 +33,7 @@ type twoSteps struct {
 
 // run does both steps.
 func (s twoSteps) run() {
-	if s.each == 1 && s.outer*s.n <= rowGrain {
+	if s.each == 1 && s.outer*s.n <= define.RowGrain {
 		s.rowsAt(0, s.outer, s.n, launch.RowOf(s.rows, s.n))
 		return
 	}
@@ -50,7 +52,7 @@ func (s twoSteps) runInParallel() {
 		return
 	}
 	some := max(1, pieceBytes/max(1, s.n*size))
-	tensor.Parallel(tensor.NumChunks(s.outer, some), rowGrain*2/max(1, some*s.n)+1, func(lo, hi int) {
+	tensor.Parallel(tensor.NumChunks(s.outer, some), define.RowGrain*2/max(1, some*s.n)+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			s.rowsAt(i*some, min(some, s.outer-i*some), s.n, launch.RowOf(s.rows, s.n).From(i*some))
 		}
@@ -72,7 +74,7 @@ func (s *twoSteps) rowsAt(at, rows, n int, x launch.Row) {
 }
 
 // steps prepares two steps over the rows of r.
-func (r reduction) steps(first, second *reducer, computed, result tensor.DType) twoSteps {
+func (r reduction) steps(first, second *Reducer, computed, result tensor.DType) twoSteps {
 	s := twoSteps{reduction: r, each: 1}
 	shape := r.shape
 	if r.n >= 2*pieceLength {
@@ -80,7 +82,7 @@ func (r reduction) steps(first, second *reducer, computed, result tensor.DType) 
 		shape = []int{r.outer * s.each}
 	}
 	s.first, s.second = first.program(r.rows.DType(), computed, computed, 0), second.program(r.rows.DType(), computed, result, 1)
-	s.early, s.late = empty(shape, computed), empty(shape, result)
+	s.early, s.late = define.Empty(shape, computed), define.Empty(shape, result)
 	return s
 }
 
@@ -97,7 +99,7 @@ func extremesOfRows(r reduction, computed tensor.DType, smallest bool) (values, 
 	}
 	inPieces := tensor.Data[int64](s.late)
 	values, pieces := extremesOfRows(reduction{rows: s.early, n: s.each, outer: r.outer, shape: r.shape}, computed, smallest)
-	indices = empty(r.shape, tensor.Int64)
+	indices = define.Empty(r.shape, tensor.Int64)
 	for row, i := range tensor.Data[int64](pieces) {
 		tensor.Data[int64](indices)[row] = i*pieceLength + inPieces[row*s.each+int(i)]
 	}
@@ -109,7 +111,7 @@ func logSumExpOfRows(r reduction, computed tensor.DType) *tensor.Tensor {
 	s := r.steps(maxReducer, exponentialReducer, computed, computed)
 	s.finite = true
 	s.run()
-	result := add.on(logarithm.on(s.late), s.early)
+	result := elementwise.Add.On(elementwise.Logarithm.On(s.late), s.early)
 	if s.each == 1 {
 		return result
 	}

@@ -1,9 +1,10 @@
-package aten
+package reduce
 
 import (
 	"math"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -22,7 +23,7 @@ func TestIndicesInPieces(t *testing.T) {
 				if places[0] == 1 && d.IsFloating() { // a NaN behind a larger number
 					data[n], data[n+1] = 200, math.NaN()
 				}
-				x := must(must(tensor.FromSlice(data, 2, n)).To(d))
+				x := source.Must(source.Must(tensor.FromSlice(data, 2, n)).To(d))
 				values, indices := extremes("max", x, []int{1}, false, false)
 				if got := indices.At(1).Int64(); got != int64(places[0]) {
 					t.Errorf("%d of %s, largest at %v: index %d", n, d, places, got)
@@ -39,7 +40,7 @@ func TestIndicesInPieces(t *testing.T) {
 func TestLogSumExpInPieces(t *testing.T) {
 	for _, n := range []int{5, 2*pieceLength + 9} {
 		for _, v := range []float64{0, 300, math.Inf(1), math.Inf(-1)} {
-			x := must(tensor.Full([]int{2, n}, tensor.Float(v), tensor.Float64))
+			x := source.Must(tensor.Full([]int{2, n}, tensor.Float(v), tensor.Float64))
 			got, want := logSumExp(x, []int{1}, false).At(1).Float64(), v+math.Log(float64(n))
 			if got != want && !(math.Abs(got-want) < 1e-12*math.Abs(want)) {
 				t.Errorf("%d times %v: %v, want %v", n, v, got, want)

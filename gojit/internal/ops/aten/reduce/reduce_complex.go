@@ -1,10 +1,13 @@
-package aten
+package reduce
 
 import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -13,19 +16,19 @@ func complexSum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType)
 	computed := kernel.ComputeType(result)
 	g := group(t, dims, keepdim)
 	if g.byColumns {
-		return to(complexColumnSums(g, computed), result)
+		return elementwise.To(complexColumnSums(g, computed), result)
 	}
-	out := empty(g.shape, computed)
+	out := define.Empty(g.shape, computed)
 	if out.Numel() == 0 {
-		return to(out, result) // which has no place for an imaginary part either
+		return elementwise.To(out, result) // which has no place for an imaginary part either
 	}
-	re, im := partRows(out)
-	rowPartSums.program(g.rows.DType(), computed).ParallelRows(g.outer, g.n, []launch.Row{re, im, launch.RowOf(g.rows, g.n)}, nil)
-	return to(out, result)
+	re, im := PartRows(out)
+	rowPartSums.Program(g.rows.DType(), computed).ParallelRows(g.outer, g.n, []launch.Row{re, im, launch.RowOf(g.rows, g.n)}, nil)
+	return elementwise.To(out, result)
 }
 
-// partRows returns the real and the imaginary parts of contiguous complex numbers as one of each for each row.
-func partRows(t *tensor.Tensor) (re, im launch.Row) {
+// PartRows returns the real and the imaginary parts of contiguous complex numbers as one of each for each row.
+func PartRows(t *tensor.Tensor) (re, im launch.Row) {
 	re = launch.SingleOf(t)
 	im = re
 	im.Ptr = unsafe.Add(im.Ptr, t.DType().Size()/2)
@@ -39,13 +42,13 @@ func complexColumnSums(g grouped, computed tensor.DType) *tensor.Tensor {
 		return sumReducer.over(g, computed, computed)
 	}
 	real := computed.ToReal()
-	pairs := columns{must(c.tensor.ViewAsReal()), c.blocks, c.rows, 2 * c.n}
+	pairs := columns{source.Must(c.tensor.ViewAsReal()), c.blocks, c.rows, 2 * c.n}
 	sums := sumReducer.reduceColumns(pairs, real, real)
-	return must(must(must(sums.View(-1, 2)).ViewAsComplex()).View(g.shape...))
+	return source.Must(source.Must(source.Must(sums.View(-1, 2)).ViewAsComplex()).View(g.shape...))
 }
 
 // rowPartSums gives the sums of real and imaginary parts of a row.
-var rowPartSums = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+var rowPartSums = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 	x := b.Input(in, computed)
 	b.Reduce(kernel.ReduceSum, b.Unary(kernel.Real, x), computed.ToReal())
 	b.Reduce(kernel.ReduceSum, b.Unary(kernel.Imag, x), computed.ToReal())
@@ -56,19 +59,19 @@ func complexProduct(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DT
 	computed := kernel.ComputeType(result)
 	g := group(t, dims, keepdim)
 	if g.byColumns {
-		return to(productReducer.over(g, computed, computed), result)
+		return elementwise.To(productReducer.over(g, computed, computed), result)
 	}
 	if g.n == 0 {
-		return must(tensor.Full(g.shape, tensor.Int(1), result))
+		return source.Must(tensor.Full(g.shape, tensor.Int(1), result))
 	}
-	rows := must(to(g.rows, computed).View(g.outer, g.n))
+	rows := source.Must(elementwise.To(g.rows, computed).View(g.outer, g.n))
 	if g.n == 1 {
-		rows = must(rows.Clone(tensor.ContiguousFormat)) // not the argument itself
+		rows = source.Must(rows.Clone(tensor.ContiguousFormat)) // not the argument itself
 	}
 	for rows.Size(1) > 1 {
 		rows = multiplyParts(rows)
 	}
-	return to(must(rows.View(g.shape...)), result)
+	return elementwise.To(source.Must(rows.View(g.shape...)), result)
 }
 
 // mostParts is how many parts of a row are multiplied at once.
@@ -83,9 +86,9 @@ func multiplyParts(rows *tensor.Tensor) *tensor.Tensor {
 		}
 	}
 	half := n / 2
-	product := empty([]int{outer, half + 1}, d)
-	mul.run(must(product.Narrow(1, 0, half)), []operand{ofTensor(must(rows.Narrow(1, 0, half))), ofTensor(must(rows.Narrow(1, half+1, half)))})
-	succeed(tensor.Copy(must(product.Narrow(1, half, 1)), must(rows.Narrow(1, half, 1))))
+	product := define.Empty([]int{outer, half + 1}, d)
+	elementwise.Mul.Run(source.Must(product.Narrow(1, 0, half)), []elementwise.Operand{elementwise.OfTensor(source.Must(rows.Narrow(1, 0, half))), elementwise.OfTensor(source.Must(rows.Narrow(1, half+1, half)))})
+	source.Throw(tensor.Copy(source.Must(product.Narrow(1, half, 1)), source.Must(rows.Narrow(1, half, 1))))
 	return product
 }
 
@@ -95,18 +98,18 @@ var productsOf launch.Cache
 // productOfParts multiplies k parts of each row.
 func productOfParts(rows *tensor.Tensor, k int) *tensor.Tensor {
 	d, n := rows.DType(), rows.Size(1)/k
-	p := must(productsOf.Make(launch.Key(k).With(d), func() (*launch.Program, error) {
+	p := source.Must(productsOf.Make(launch.Key(k).With(d), func() (*launch.Program, error) {
 		b := kernel.NewBuilder()
-		x := make([]element, k)
+		x := make([]elementwise.Element, k)
 		for i := range x {
 			x[i] = b.Input(d, d)
 		}
 		b.Output(combined(b, kernel.Mul, x), d)
 		return launch.ProgramOf(b.Kernel())
 	}))
-	operands := []*tensor.Tensor{empty([]int{rows.Size(0), n}, d)}
+	operands := []*tensor.Tensor{define.Empty([]int{rows.Size(0), n}, d)}
 	for i := range k {
-		operands = append(operands, must(rows.Narrow(1, i*n, n)))
+		operands = append(operands, source.Must(rows.Narrow(1, i*n, n)))
 	}
 	p.Run(operands, nil)
 	return operands[0]

@@ -1,11 +1,14 @@
-package aten
+package reduce
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -18,7 +21,7 @@ func TestSumsOverDimensions(t *testing.T) {
 		for i := range shape {
 			shape[i] = 1 + rng.IntN(40/len(shape))
 		}
-		data := make([]int64, numelOf(shape))
+		data := make([]int64, define.NumelOf(shape))
 		for i := range data {
 			data[i] = int64(rng.IntN(4))
 		}
@@ -26,9 +29,9 @@ func TestSumsOverDimensions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x = to(x, d)
+		x = elementwise.To(x, d)
 		if rng.IntN(3) == 0 {
-			x = must(x.Permute(rng.Perm(len(shape))...))
+			x = source.Must(x.Permute(rng.Perm(len(shape))...))
 		}
 		var dims []int
 		for i := range shape {
@@ -36,7 +39,7 @@ func TestSumsOverDimensions(t *testing.T) {
 				dims = append(dims, i)
 			}
 		}
-		got := sum(x, dims, false, sumType(d))
+		got := Sum(x, dims, false, SumType(d))
 		want := sumsByElement(x, dims)
 		opstest.ForEachIndex(got.Shape(), func(at []int) {
 			if v := got.At(at...).Float64(); v != want[fmt.Sprint(at)] {
@@ -47,7 +50,7 @@ func TestSumsOverDimensions(t *testing.T) {
 }
 
 func sumsByElement(x *tensor.Tensor, dims []int) map[string]float64 {
-	reduced, sums := reducedDims(x, dims), map[string]float64{}
+	reduced, sums := ReducedDims(x, dims), map[string]float64{}
 	opstest.ForEachIndex(x.Shape(), func(at []int) {
 		kept := []int{}
 		for i, n := range at {
@@ -63,8 +66,8 @@ func sumsByElement(x *tensor.Tensor, dims []int) map[string]float64 {
 // TestComplexSumsOfNothing: results without elements, and sums of no elements.
 func TestComplexSumsOfNothing(t *testing.T) {
 	for _, shape := range [][]int{{0, 3}, {3, 0}} {
-		x := empty(shape, tensor.Complex64)
-		got := sum(x, []int{1}, false, tensor.Complex64)
+		x := define.Empty(shape, tensor.Complex64)
+		got := Sum(x, []int{1}, false, tensor.Complex64)
 		if got.Numel() != shape[0] || got.Numel() > 0 && got.At(2).Complex128() != 0 {
 			t.Errorf("sums of %v: %v", shape, got)
 		}

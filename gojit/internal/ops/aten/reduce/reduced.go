@@ -1,10 +1,12 @@
-package aten
+package reduce
 
 import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -12,9 +14,9 @@ import (
 // Reduced is elementwise operators and the reduction of one of their results, which run as one kernel. The reduced values are combined
 // in the order in which the reduction would combine them alone, and so have its bits.
 type Reduced struct {
-	f     *Fused
+	f     *elementwise.Fused
 	how   Reduction
-	whole *part // its kernel gives the results of f and then the reduction
+	whole *elementwise.Part // its kernel gives the results of f and then the reduction
 }
 
 // Reduction says what is reduced.
@@ -25,22 +27,22 @@ type Reduction struct {
 	Keep bool
 }
 
-// Reduces returns a Fused, of which only the steps and types are known, with the reduction of the value by. The results are in the order of
+// NewReduced returns a Fused, of which only the steps and types are known, with the reduction of the value by. The results are in the order of
 // their numbers. It fails where there is no kernel.
-func (f *Fused) Reduces(results []int, by int, how Reduction) (*Reduced, error) {
-	d := f.dtype(by)
-	if d != tensor.Float32 && d != tensor.Float64 || len(f.steps) > MostSteps || !slices.IsSorted(results) {
-		return nil, errNotFused
+func NewReduced(f *elementwise.Fused, results []int, by int, how Reduction) (*Reduced, error) {
+	d := f.Dtype(by)
+	if d != tensor.Float32 && d != tensor.Float64 || len(f.Steps) > elementwise.MostSteps || !slices.IsSorted(results) {
+		return nil, elementwise.ErrNotFused
 	}
 	r := &Reduced{f: f, how: how}
-	b := f.builder()
-	for i := range f.steps {
-		b.step(i, slices.Contains(results, len(f.inputs)+i))
+	b := f.Builder()
+	for i := range f.Steps {
+		b.Step(i, slices.Contains(results, len(f.Inputs)+i))
 	}
-	b.b.Reduce(how.By, b.value(by), d)
-	b.part.gives = append(b.part.gives, by)
-	if r.whole = b.finish(); r.whole.program == nil {
-		return nil, errNotFused
+	b.B.Reduce(how.By, b.Value(by), d)
+	b.Part.Gives = append(b.Part.Gives, by)
+	if r.whole = b.Finish(); r.whole.Program == nil {
+		return nil, elementwise.ErrNotFused
 	}
 	return r, nil
 }
@@ -48,44 +50,44 @@ func (f *Fused) Reduces(results []int, by int, how Reduction) (*Reduced, error) 
 // Run computes the results, the reduction last. ok is false, and nothing has been done, where the operands are not rows that lie side by
 // side.
 func (r *Reduced) Run(inputs []*tensor.Tensor, numbers []tensor.Scalar, results []*tensor.Tensor) (ok bool) {
-	shape, err := BroadcastAll(inputs)
-	if err != nil || r.f.small(inputs, shape) != 0 {
+	shape, err := elementwise.BroadcastAll(inputs)
+	if err != nil || r.f.Small(inputs, shape) != 0 {
 		return false
 	}
 	from, ok := r.how.from(len(shape))
 	if !ok {
 		return false
 	}
-	outer, n := numelOf(shape[:from]), numelOf(shape[from:])
+	outer, n := define.NumelOf(shape[:from]), define.NumelOf(shape[from:])
 	if outer == 0 || n == 0 {
 		return false
 	}
 	if inputs[0].OnDevice() {
 		return r.runThere(inputs, numbers, results, shape, from)
 	}
-	var rows [MostFused]launch.Row
-	gives := len(r.whole.gives)
-	for i, v := range r.whole.reads {
+	var rows [elementwise.MostFused]launch.Row
+	gives := len(r.whole.Gives)
+	for i, v := range r.whole.Reads {
 		if rows[gives+i], ok = rowsOf(inputs[v], shape, from, n); !ok {
 			return false
 		}
 	}
-	for i, v := range r.whole.gives[:gives-1] {
-		results[i] = empty(shape, r.f.dtype(v))
+	for i, v := range r.whole.Gives[:gives-1] {
+		results[i] = define.Empty(shape, r.f.Dtype(v))
 		rows[i] = launch.RowOf(results[i], n)
 	}
 	var room [8]int
-	out := empty(r.how.kept(room[:0], shape, from), r.f.dtype(r.by()))
+	out := define.Empty(r.how.kept(room[:0], shape, from), r.f.Dtype(r.by()))
 	rows[gives-1] = launch.SingleOf(out)
 	var params [8]tensor.Scalar
 	given := params[:0]
-	for _, i := range r.whole.params {
+	for _, i := range r.whole.Params {
 		given = append(given, numbers[i])
 	}
-	r.whole.program.ParallelRows(outer, n, rows[:gives+len(r.whole.reads)], given)
+	r.whole.Program.ParallelRows(outer, n, rows[:gives+len(r.whole.Reads)], given)
 	if r.how.Mean {
 		total := out
-		out = divideBy(total, tensor.Int(int64(n)))
+		out = DivideBy(total, tensor.Int(int64(n)))
 		total.Release()
 	}
 	results[gives-1] = out
@@ -103,17 +105,17 @@ func (h *Reduction) kept(room, shape []int, from int) []int {
 	return room
 }
 
-// runThere is Run on a device, which reduces the last dimension of matrices.
+// RunThere is Run on a device, which reduces the last dimension of matrices.
 func (r *Reduced) runThere(inputs []*tensor.Tensor, numbers []tensor.Scalar, results []*tensor.Tensor, shape []int, from int) bool {
-	on, last := inputs[0].Device(), len(r.whole.gives)-1
-	outer, n := numelOf(shape[:from]), numelOf(shape[from:])
+	on, last := inputs[0].Device(), len(r.whole.Gives)-1
+	outer, n := define.NumelOf(shape[:from]), define.NumelOf(shape[from:])
 	var operands, made []*tensor.Tensor
-	for i, v := range r.whole.gives {
+	for i, v := range r.whole.Gives {
 		own, rows := shape, []int{outer, n}
 		if i == last {
 			own, rows = r.how.kept(nil, shape, from), []int{outer, 1}
 		}
-		t, err := tensor.EmptyOn(on, own, r.f.dtype(v))
+		t, err := tensor.EmptyOn(on, own, r.f.Dtype(v))
 		if err != nil {
 			return false
 		}
@@ -123,7 +125,7 @@ func (r *Reduced) runThere(inputs []*tensor.Tensor, numbers []tensor.Scalar, res
 		}
 		made, operands = append(made, t), append(operands, asRows)
 	}
-	for _, v := range r.whole.reads {
+	for _, v := range r.whole.Reads {
 		t, ok := matrixOf(inputs[v], shape, from)
 		if !ok {
 			return false
@@ -131,10 +133,10 @@ func (r *Reduced) runThere(inputs []*tensor.Tensor, numbers []tensor.Scalar, res
 		operands = append(operands, t)
 	}
 	var params []tensor.Scalar
-	for _, i := range r.whole.params {
+	for _, i := range r.whole.Params {
 		params = append(params, numbers[i])
 	}
-	if runThere(r.whole.program, operands, params) != nil {
+	if elementwise.RunThere(r.whole.Program, operands, params) != nil {
 		return false // what the operators one by one fail with, too
 	}
 	if r.how.Mean {
@@ -152,7 +154,7 @@ func (r *Reduced) runThere(inputs []*tensor.Tensor, numbers []tensor.Scalar, res
 func tryDivideBy(t *tensor.Tensor, n int) (quotient *tensor.Tensor) {
 	var err error
 	defer source.Catch(&err)
-	return divideBy(t, tensor.Int(int64(n)))
+	return DivideBy(t, tensor.Int(int64(n)))
 }
 
 // matrixOf returns an operand as a matrix that broadcasts to the rows and columns into which a shape is cut before a dimension.
@@ -166,7 +168,7 @@ func matrixOf(t *tensor.Tensor, shape []int, from int) (matrix *tensor.Tensor, o
 			columns *= n
 		}
 	}
-	outer, n := numelOf(shape[:from]), numelOf(shape[from:])
+	outer, n := define.NumelOf(shape[:from]), define.NumelOf(shape[from:])
 	if !t.IsContiguous() || rows != 1 && rows != outer || columns != 1 && columns != n {
 		return nil, false
 	}
@@ -175,7 +177,7 @@ func matrixOf(t *tensor.Tensor, shape []int, from int) (matrix *tensor.Tensor, o
 }
 
 // by is the value that is reduced.
-func (r *Reduced) by() int { return r.whole.gives[len(r.whole.gives)-1] }
+func (r *Reduced) by() int { return r.whole.Gives[len(r.whole.Gives)-1] }
 
 // from returns the first of the dimensions that are reduced, of so many; ok is false where they are not the last ones.
 func (h *Reduction) from(dims int) (from int, ok bool) {

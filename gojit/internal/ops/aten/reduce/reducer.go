@@ -1,4 +1,4 @@
-package aten
+package reduce
 
 import (
 	"math"
@@ -6,15 +6,18 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// reducer combines what an expression gives for each element. Besides the element, the expression
+// Reducer combines what an expression gives for each element. Besides the element, the expression
 // may use numbers that each row has one of. Programs are kept by the types they are for.
-type reducer struct {
-	op       kernel.ReduceOp
-	expr     expression // nil: the element itself
-	numbered bool       // the expression's last operand is the element's number in its group, of type number
+type Reducer struct {
+	Op       kernel.ReduceOp
+	Expr     elementwise.Expression // nil: the element itself
+	numbered bool                   // the expression's last operand is the element's number in its group, of type number
 	number   tensor.DType
 	rows     launch.Cache
 	columns  launch.Cache
@@ -22,39 +25,41 @@ type reducer struct {
 }
 
 var (
-	sumReducer     = &reducer{op: kernel.ReduceSum}
-	productReducer = &reducer{op: kernel.ReduceProduct}
-	maxReducer     = &reducer{op: kernel.ReduceMax}
-	minReducer     = &reducer{op: kernel.ReduceMin}
-	// squaresReducer adds squares, deviationReducer squares of distances from a number of the row.
-	squaresReducer   = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element { return b.Mul(x[0], x[0]) }}
-	deviationReducer = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element {
+	sumReducer     = &Reducer{Op: kernel.ReduceSum}
+	productReducer = &Reducer{Op: kernel.ReduceProduct}
+	maxReducer     = &Reducer{Op: kernel.ReduceMax}
+	minReducer     = &Reducer{Op: kernel.ReduceMin}
+	// SquaresReducer adds squares, deviationReducer squares of distances from a number of the row.
+	SquaresReducer   = &Reducer{Op: kernel.ReduceSum, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element { return b.Mul(x[0], x[0]) }}
+	deviationReducer = &Reducer{Op: kernel.ReduceSum, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		d := b.Sub(x[0], x[1])
 		return b.Mul(d, d)
 	}}
 	// numbersReducer adds what is not NaN, numbersCounter counts it.
-	numbersReducer = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element {
+	numbersReducer = &Reducer{Op: kernel.ReduceSum, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Select(b.Binary(kernel.Eq, x[0], x[0]), x[0], b.Number(x[0], 0))
 	}}
-	numbersCounter = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element {
+	numbersCounter = &Reducer{Op: kernel.ReduceSum, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Convert(b.Binary(kernel.Eq, x[0], x[0]), tensor.Int64)
 	}}
-	absoluteReducer = &reducer{op: kernel.ReduceSum, expr: unaryOp(kernel.Abs)}
-	largestReducer  = &reducer{op: kernel.ReduceMax, expr: unaryOp(kernel.Abs)}
-	smallestReducer = &reducer{op: kernel.ReduceMin, expr: unaryOp(kernel.Abs)}
-	nonzeroReducer  = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element {
+	absoluteReducer = &Reducer{Op: kernel.ReduceSum, Expr: elementwise.UnaryOp(kernel.Abs)}
+	largestReducer  = &Reducer{Op: kernel.ReduceMax, Expr: elementwise.UnaryOp(kernel.Abs)}
+	smallestReducer = &Reducer{Op: kernel.ReduceMin, Expr: elementwise.UnaryOp(kernel.Abs)}
+	nonzeroReducer  = &Reducer{Op: kernel.ReduceSum, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Convert(b.Binary(kernel.Ne, x[0], b.Number(x[0], 0)), b.Type(x[0]))
 	}}
 	// exponentialReducer adds exponentials of what exceeds a number of the row.
-	exponentialReducer = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element { return b.Exp(b.Sub(x[0], x[1])) }}
+	exponentialReducer = &Reducer{Op: kernel.ReduceSum, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		return b.Exp(b.Sub(x[0], x[1]))
+	}}
 	// placeReducer gives the index of the first element that is the row's number or not a number, shortPlaceReducer in lanes of 32 bits.
-	placeReducer      = &reducer{op: kernel.ReduceMin, numbered: true, number: tensor.Int64, expr: firstPlace(math.MaxInt64)}
-	shortPlaceReducer = &reducer{op: kernel.ReduceMin, numbered: true, number: tensor.Int32, expr: firstPlace(math.MaxInt32)}
+	placeReducer      = &Reducer{Op: kernel.ReduceMin, numbered: true, number: tensor.Int64, Expr: firstPlace(math.MaxInt64)}
+	shortPlaceReducer = &Reducer{Op: kernel.ReduceMin, numbered: true, number: tensor.Int32, Expr: firstPlace(math.MaxInt32)}
 )
 
 // firstPlace is the number of an element that is x[1] or not a number, and the largest number of others.
-func firstPlace(largest int64) expression {
-	return func(b builder, x ...element) element {
+func firstPlace(largest int64) elementwise.Expression {
+	return func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		found := b.Binary(kernel.Eq, x[0], x[1])
 		if b.Type(x[0]).IsFloating() {
 			found = b.Binary(kernel.Or, found, b.Unary(kernel.IsNaN, x[0]))
@@ -64,12 +69,12 @@ func firstPlace(largest int64) expression {
 }
 
 // program returns the program for rows of a type, computed in another, with results of a third.
-func (q *reducer) program(in, computed, result tensor.DType, singles int) *launch.Program {
+func (q *Reducer) program(in, computed, result tensor.DType, singles int) *launch.Program {
 	key := launch.Key(singles).With(in).With(computed).With(result)
 	if p := q.rows.Get(key); p != nil {
 		return p
 	}
-	return must(q.rows.Make(key, func() (*launch.Program, error) {
+	return source.Must(q.rows.Make(key, func() (*launch.Program, error) {
 		b := kernel.NewBuilder()
 		x := []kernel.Value{b.Input(in, computed)}
 		for range singles {
@@ -78,21 +83,21 @@ func (q *reducer) program(in, computed, result tensor.DType, singles int) *launc
 		if q.numbered {
 			x = append(x, b.Iota(q.number))
 		}
-		b.Reduce(q.op, q.apply(b, x), result)
+		b.Reduce(q.Op, q.apply(b, x), result)
 		return launch.ProgramOf(b.Kernel())
 	}))
 }
 
-func (q *reducer) apply(b *kernel.Builder, x []kernel.Value) kernel.Value {
-	if q.expr == nil {
+func (q *Reducer) apply(b *kernel.Builder, x []kernel.Value) kernel.Value {
+	if q.Expr == nil {
 		return x[0]
 	}
-	return q.expr(b, x...)
+	return q.Expr(b, x...)
 }
 
 // valueType returns the type of what is combined.
-func (q *reducer) valueType(computed tensor.DType) tensor.DType {
-	if q.expr == nil {
+func (q *Reducer) valueType(computed tensor.DType) tensor.DType {
+	if q.Expr == nil {
 		return computed
 	}
 	b := kernel.NewBuilder()
@@ -105,8 +110,8 @@ func (q *reducer) valueType(computed tensor.DType) tensor.DType {
 
 // reduceRows gives one element of type result for each row of r, whose elements are computed with in
 // another type. singles hold a number for each row, of the type computed with.
-func (q *reducer) reduceRows(r reduction, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
-	out := emptyBeside(r.rows, r.shape, result)
+func (q *Reducer) reduceRows(r reduction, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
+	out := define.EmptyBeside(r.rows, r.shape, result)
 	if out.IsHollow() {
 		return out
 	}
@@ -128,13 +133,13 @@ func (q *reducer) reduceRows(r reduction, computed, result tensor.DType, singles
 // grouped is a tensor arranged for combining groups of its elements by several reducers.
 type grouped struct {
 	reduction         // rows of elements, or
-	columns   columns // these, where byColumns
+	columns   columns // these, where ByColumns
 	byColumns bool
 }
 
 // group arranges t for the reduction of dims; none means all.
 func group(t *tensor.Tensor, dims []int, keepdim bool) grouped {
-	reduced := reducedDims(t, dims)
+	reduced := ReducedDims(t, dims)
 	inMemory, along := memoryOrder(t, reduced[:t.Dim()])
 	lo, hi := reducedRange(along)
 	if hi < t.Dim() && !slices.Contains(along[lo:hi], false) {
@@ -148,7 +153,7 @@ func group(t *tensor.Tensor, dims []int, keepdim bool) grouped {
 // forget gives back the memory of a copy that group has made of t.
 func (g *grouped) forget(t *tensor.Tensor) {
 	if g.rows != nil {
-		forgetMade(t, g.rows)
+		define.ForgetMade(t, g.rows)
 	}
 }
 
@@ -173,7 +178,7 @@ func memoryOrder(t *tensor.Tensor, reduced []bool) (*tensor.Tensor, []bool) {
 		}
 		last = d
 	}
-	if turned := must(t.Permute(order...)); turned.IsContiguous() {
+	if turned := source.Must(t.Permute(order...)); turned.IsContiguous() {
 		return turned, along
 	}
 	return t, reduced
@@ -193,29 +198,29 @@ func reducedRange(reduced []bool) (lo, hi int) {
 
 // over gives one element of type result for each group, whose elements are computed with in another
 // type. singles hold a number for each group, of the type computed with.
-func (q *reducer) over(g grouped, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
+func (q *Reducer) over(g grouped, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
 	if g.byColumns {
-		return shownAs(q.reduceColumns(g.columns, computed, result, singles...), g.shape...)
+		return define.ShownAs(q.reduceColumns(g.columns, computed, result, singles...), g.shape...)
 	}
 	return q.reduceRows(g.reduction, computed, result, singles...)
 }
 
-// reduce reduces dimensions of t, none meaning all, computing in one type and giving another.
-func (q *reducer) reduce(t *tensor.Tensor, dims []int, keepdim bool, computed, result tensor.DType) *tensor.Tensor {
+// Reduce reduces dimensions of t, none meaning all, computing in one type and giving another.
+func (q *Reducer) Reduce(t *tensor.Tensor, dims []int, keepdim bool, computed, result tensor.DType) *tensor.Tensor {
 	if from := lastDims(t, dims); from >= 0 && t.IsContiguous() {
 		shape := t.Shape()[:from]
 		if keepdim {
 			shape = append(slices.Clone(shape), slices.Repeat([]int{1}, t.Dim()-from)...)
 		}
-		return q.reduceRows(reduction{rows: t, n: numelOf(t.Shape()[from:]), outer: numelOf(t.Shape()[:from]), shape: shape}, computed, result)
+		return q.reduceRows(reduction{rows: t, n: define.NumelOf(t.Shape()[from:]), outer: define.NumelOf(t.Shape()[:from]), shape: shape}, computed, result)
 	}
-	reduced := reducedDims(t, dims)
+	reduced := ReducedDims(t, dims)
 	if kept, trailing, ok := firstAndLast(t, reduced); ok { // the last ones first
-		held, n := q.valueType(computed), numelOf(t.Shape()[trailing:])
+		held, n := q.valueType(computed), define.NumelOf(t.Shape()[trailing:])
 		first := q.reduceRows(reduction{rows: t, n: n, outer: t.Numel() / n, shape: t.Shape()[:trailing]}, computed, held)
 		defer first.Release()
-		out := plainReducer(q.op).reduceColumns(columns{first, 1, first.Numel() / kept, kept}, held, result)
-		return shownAs(out, reducedShape(t, reduced, keepdim)...)
+		out := plainReducer(q.Op).reduceColumns(columns{first, 1, first.Numel() / kept, kept}, held, result)
+		return define.ShownAs(out, reducedShape(t, reduced, keepdim)...)
 	}
 	g := group(t, dims, keepdim)
 	defer g.forget(t)
@@ -235,15 +240,15 @@ func firstAndLast(t *tensor.Tensor, reduced []bool) (kept, trailing int, ok bool
 	if leading == 0 || leading == trailing || trailing == t.Dim() || slices.Contains(reduced[leading:trailing], true) {
 		return 0, 0, false
 	}
-	ok = t.IsContiguous() && t.Numel() > 0 && !t.OnDevice() && numelOf(t.Shape()[trailing:]) >= minColumns
-	return numelOf(t.Shape()[leading:trailing]), trailing, ok
+	ok = t.IsContiguous() && t.Numel() > 0 && !t.OnDevice() && define.NumelOf(t.Shape()[trailing:]) >= MinColumns
+	return define.NumelOf(t.Shape()[leading:trailing]), trailing, ok
 }
 
 // lastDims returns the first of the dimensions to be reduced, none meaning all, where they are the last ones, else -1.
 func lastDims(t *tensor.Tensor, dims []int) int {
 	var reduced uint64
 	for _, d := range dims {
-		if d = wrapDim(d, t); d >= 64 || reduced>>d&1 != 0 {
+		if d = define.WrapDim(d, t); d >= 64 || reduced>>d&1 != 0 {
 			return -1
 		}
 		reduced |= 1 << d
@@ -258,7 +263,7 @@ func lastDims(t *tensor.Tensor, dims []int) int {
 }
 
 // plainReducer returns the reducer of an operation without an expression.
-func plainReducer(op kernel.ReduceOp) *reducer {
+func plainReducer(op kernel.ReduceOp) *Reducer {
 	switch op {
 	case kernel.ReduceSum:
 		return sumReducer

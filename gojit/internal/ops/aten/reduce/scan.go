@@ -1,46 +1,50 @@
-package aten
+package reduce
 
 import (
 	"math"
 
-	"github.com/torchjit/torchjit/gojit/internal/ops"
-
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // scanner gives running results along a dimension. The functions for a type take any number of rows of
 // n elements; a type without one is computed with in float64, or in what accumulator says.
 type scanner struct {
-	join      func(b builder, so, x element) element // for columns that are walked side by side
-	start     float64                                // what join leaves as it is
-	turned    bool                                   // rows are turned into columns, where there are many: an element is more work than two copies
+	join      func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element // for columns that are walked side by side
+	start     float64                                                                    // what join leaves as it is
+	turned    bool                                                                       // rows are turned into columns, where there are many: an element is more work than two copies
 	ints      func(dst, src []int64, n int)
 	singles   func(dst, src []float32, n int)
 	floats    func(dst, src []float64, n int)
 	pairs     func(dst, src []complex64, n int)
 	complexes func(dst, src []complex128, n int)
-	programs  typePrograms
+	programs  elementwise.TypePrograms
 }
 
 var (
-	sumScanner     = &scanner{join: func(b builder, so, x element) element { return b.Add(so, x) }, ints: runningSums[int64, int64], singles: runningSums[float32, float64], floats: runningSums[float64, float64], pairs: runningComplexSums[complex64], complexes: runningComplexSums[complex128]}
-	productScanner = &scanner{join: func(b builder, so, x element) element { return b.Mul(so, x) }, start: 1, ints: runningProducts[int64, int64], singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], pairs: runningComplexProducts[complex64], complexes: runningComplexProducts[complex128]}
-	logSumScanner  = &scanner{join: func(b builder, so, x element) element { return logAddExp(b, []element{so, x}, kernel.Exp, 1) }, start: math.Inf(-1), turned: true, floats: func(dst, src []float64, n int) {
+	SumScanner     = &scanner{join: func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element { return b.Add(so, x) }, ints: runningSums[int64, int64], singles: runningSums[float32, float64], floats: runningSums[float64, float64], pairs: runningComplexSums[complex64], complexes: runningComplexSums[complex128]}
+	productScanner = &scanner{join: func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element { return b.Mul(so, x) }, start: 1, ints: runningProducts[int64, int64], singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], pairs: runningComplexProducts[complex64], complexes: runningComplexProducts[complex128]}
+	LogSumScanner  = &scanner{join: func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element {
+		return elementwise.LogAddExp(b, []elementwise.Element{so, x}, kernel.Exp, 1)
+	}, start: math.Inf(-1), turned: true, floats: func(dst, src []float64, n int) {
 		for i := 0; i < len(src); i += n {
 			runningLogSum(dst[i:i+n], src[i:i+n])
 		}
 	}}
 )
 
-// along gives a tensor of t's shape and of type result.
-func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.Tensor {
-	dim = wrapDim(dim, t)
-	work := to(t, result)
-	defer forgetMade(t, work)
+// Along gives a tensor of t's shape and of type result.
+func (s *scanner) Along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.Tensor {
+	dim = define.WrapDim(dim, t)
+	work := elementwise.To(t, result)
+	defer define.ForgetMade(t, work)
 	if t.Numel() == 0 || t.Dim() == 0 {
-		return must(work.Clone(tensor.ContiguousFormat))
+		return source.Must(work.Clone(tensor.ContiguousFormat))
 	}
 	if work.OnDevice() {
 		return s.onDevice(work, dim)
@@ -48,25 +52,25 @@ func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.
 	if c, ok := columnsOf(work, dim, dim+1); ok {
 		return s.columns(c)
 	}
-	if n := t.Size(dim); s.turned && n > 1 && t.Numel()/n >= minColumns {
-		turned := contiguous(must(work.Transpose(dim, 0)))
-		defer forgetMade(work, turned)
+	if n := t.Size(dim); s.turned && n > 1 && t.Numel()/n >= MinColumns {
+		turned := elementwise.Contiguous(source.Must(work.Transpose(dim, 0)))
+		defer define.ForgetMade(work, turned)
 		if c, ok := columnsOf(turned, 0, 1); ok {
-			return ownContiguous(ownTransposed(s.columns(c), dim, 0))
+			return elementwise.OwnContiguous(elementwise.OwnTransposed(s.columns(c), dim, 0))
 		}
 	}
-	acc := accumulator(result)
+	acc := Accumulator(result)
 	switch {
 	case acc == tensor.Float32 && (s.singles == nil || result != acc):
 		acc = tensor.Float64
 	case result == tensor.Complex64:
 		acc = result
 	}
-	rows := to(must(work.Transpose(dim, t.Dim()-1)), acc)
-	defer forgetMade(work, rows)
-	lined := contiguous(rows)
-	defer forgetMade(rows, lined)
-	out, n := empty(lined.Shape(), acc), t.Size(dim)
+	rows := elementwise.To(source.Must(work.Transpose(dim, t.Dim()-1)), acc)
+	defer define.ForgetMade(work, rows)
+	lined := elementwise.Contiguous(rows)
+	defer define.ForgetMade(rows, lined)
+	out, n := define.Empty(lined.Shape(), acc), t.Size(dim)
 	switch acc {
 	case tensor.Int64:
 		mapRows(tensor.Data[int64](out), tensor.Data[int64](lined), n, s.ints)
@@ -79,12 +83,12 @@ func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.
 	default:
 		mapRows(tensor.Data[complex128](out), tensor.Data[complex128](lined), n, s.complexes)
 	}
-	return ownTo(ownContiguous(ownTransposed(out, dim, t.Dim()-1)), result)
+	return elementwise.OwnTo(elementwise.OwnContiguous(elementwise.OwnTransposed(out, dim, t.Dim()-1)), result)
 }
 
 // program returns the program for one row of many columns: it combines the row with the results so far.
 func (s *scanner) program(d, held tensor.DType) *launch.Program {
-	return s.programs.of(d, func(b *kernel.Builder) {
+	return s.programs.Of(d, func(b *kernel.Builder) {
 		so, x := b.Input(held, held), b.Input(d, kernel.ComputeType(d))
 		v := s.join(b, so, b.Convert(x, held))
 		b.Output(v, held)
@@ -101,11 +105,11 @@ func (s *scanner) columns(c columns) *tensor.Tensor {
 	case !d.IsFloating():
 		held = tensor.Int64
 	}
-	out, last := empty(c.tensor.Shape(), d), must(tensor.Full([]int{c.blocks * c.n}, tensor.Float(s.start), held))
+	out, last := define.Empty(c.tensor.Shape(), d), source.Must(tensor.Full([]int{c.blocks * c.n}, tensor.Float(s.start), held))
 	defer last.Release()
 	p := s.program(d, held)
-	c.each(columnsAtOnce, func(block, from, at, m int) {
-		so := sameRow(last, at)
+	c.each(ColumnsAtOnce, func(block, from, at, m int) {
+		so := SameRow(last, at)
 		p.Rows(c.rows, m, []launch.Row{so, c.rowsFrom(out, block, from), so, c.rowsFrom(c.tensor, block, from)}, nil)
 	})
 	return out
@@ -122,15 +126,15 @@ func scanRows[T, A any](dst, src []T, n int, start A, four func(dst, src []T, n,
 	at := 0
 	for ; at+4*n <= len(src); at += 4 * n {
 		a, b, c, d := start, start, start, start
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
+		for lo := 0; lo < n; lo += define.LookEvery {
+			hi := define.BlockEnd(lo, n)
 			a, b, c, d = four(dst[at+lo:], src[at+lo:], hi-lo, n, a, b, c, d)
 		}
 	}
 	for ; at < len(src); at += n {
 		a := start
-		for lo := 0; lo < n; lo += lookEvery {
-			hi := blockEnd(lo, n)
+		for lo := 0; lo < n; lo += define.LookEvery {
+			hi := define.BlockEnd(lo, n)
 			a = one(dst[at+lo:at+hi], src[at+lo:at+hi], a)
 		}
 	}
@@ -240,7 +244,7 @@ func oneComplexProduct[T complex64 | complex128](dst, src []T, a complex128) com
 func runningLogSum(dst, src []float64) {
 	s := math.Inf(-1)
 	for i, v := range src {
-		if i%lookEvery == lookEvery-1 {
+		if i%define.LookEvery == define.LookEvery-1 {
 			tensor.Look()
 		}
 		high := max(s, v)
@@ -254,60 +258,60 @@ func runningLogSum(dst, src []float64) {
 }
 
 // difference gives the n-th differences along a dimension.
-func difference(c call) *tensor.Tensor {
-	t, n := c.tensor(0), c.int(1)
-	check(t.Dim() >= 1, "diff expects input to be at least one-dimensional")
-	check(n >= 0, "order must be non-negative but got %d", n)
-	dim := wrapDim(c.int(2), t)
+func difference(c define.Call) *tensor.Tensor {
+	t, n := c.Tensor(0), c.Int(1)
+	source.Check(t.Dim() >= 1, "diff expects input to be at least one-dimensional")
+	source.Check(n >= 0, "order must be non-negative but got %d", n)
+	dim := define.WrapDim(c.Int(2), t)
 	if n == 0 {
-		return must(t.Clone(tensor.PreserveFormat))
+		return source.Must(t.Clone(tensor.PreserveFormat))
 	}
 	parts := []*tensor.Tensor{t}
-	if p := c.optionalTensor(3); p != nil {
+	if p := c.OptionalTensor(3); p != nil {
 		parts = append([]*tensor.Tensor{p}, parts...)
 	}
-	if p := c.optionalTensor(4); p != nil {
+	if p := c.OptionalTensor(4); p != nil {
 		parts = append(parts, p)
 	}
 	if len(parts) > 1 {
-		t = concat(parts, dim)
+		t = elementwise.Concat(parts, dim)
 	}
 	for range n {
 		size := t.Size(dim)
 		if size == 0 {
 			break
 		}
-		later, earlier := must(t.Narrow(dim, 1, size-1)), must(t.Narrow(dim, 0, size-1))
+		later, earlier := source.Must(t.Narrow(dim, 1, size-1)), source.Must(t.Narrow(dim, 0, size-1))
 		if t.DType() == tensor.Bool {
-			t = ne.on(later, earlier)
+			t = elementwise.Ne.On(later, earlier)
 		} else {
-			t = sub.on(later, earlier)
+			t = elementwise.Sub.On(later, earlier)
 		}
 	}
 	return t
 }
 
-var scanFamily = []definition{
-	giving("cumsum", func(c call) *tensor.Tensor {
-		return sumScanner.along(c.tensor(0), c.int(1), c.dtypeOr(2, sumType(c.tensor(0).DType())))
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.cumulative(c.g(), c.int(1))) }), Tags: ops.AsWritten}).outIterated(),
-	giving("cumprod", func(c call) *tensor.Tensor {
-		return productScanner.along(c.tensor(0), c.int(1), c.dtypeOr(2, sumType(c.tensor(0).DType())))
-	}).outIterated(),
-	sameAs("_logcumsumexp", "logcumsumexp"),
-	giving("logcumsumexp", func(c call) *tensor.Tensor {
-		check(c.tensor(0).DType().IsFloating(), "\"logcumsumexp_out_cpu\" not implemented for '%s'", c.tensor(0).DType().CppName())
-		return logSumScanner.along(c.tensor(0), c.int(1), c.tensor(0).DType())
-	}).with(ops.Def{Grad: concrete(func(c gradient) {
-		g := c.g()
-		c.give(0, c.sub(c.logCumulative(g), c.logCumulative(c.neg(g))))
-	})}).outIterated(),
-	define("cummax", func(c call) { c.give(pair(runningMaximum.along(c.tensor(0), c.int(1)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), true) })}),
-	define("cummin", func(c call) { c.give(pair(runningMinimum.along(c.tensor(0), c.int(1)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), true) })}),
-	giving("diff", difference),
+var ScanFamily = []define.Definition{
+	define.Giving("cumsum", func(c define.Call) *tensor.Tensor {
+		return SumScanner.Along(c.Tensor(0), c.Int(1), c.DtypeOr(2, SumType(c.Tensor(0).DType())))
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, cumulative(c, c.G(), c.Int(1))) }), Tags: ops.AsWritten}).OutIterated(),
+	define.Giving("cumprod", func(c define.Call) *tensor.Tensor {
+		return productScanner.Along(c.Tensor(0), c.Int(1), c.DtypeOr(2, SumType(c.Tensor(0).DType())))
+	}).OutIterated(),
+	define.SameAs("_logcumsumexp", "logcumsumexp"),
+	define.Giving("logcumsumexp", func(c define.Call) *tensor.Tensor {
+		source.Check(c.Tensor(0).DType().IsFloating(), "\"logcumsumexp_out_cpu\" not implemented for '%s'", c.Tensor(0).DType().CppName())
+		return LogSumScanner.Along(c.Tensor(0), c.Int(1), c.Tensor(0).DType())
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		g := c.G()
+		c.Give(0, c.Sub(logCumulative(c, g), logCumulative(c, c.Neg(g))))
+	})}).OutIterated(),
+	define.Operator("cummax", func(c define.Call) { c.Give(define.Pair(RunningMaximum.Along(c.Tensor(0), c.Int(1)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), true) })}),
+	define.Operator("cummin", func(c define.Call) { c.Give(define.Pair(RunningMinimum.Along(c.Tensor(0), c.Int(1)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), true) })}),
+	define.Giving("diff", difference),
 }
 
 // mapRows calls f for rows of n elements, several at once.
 func mapRows[T any](dst, src []T, n int, f func(dst, src []T, n int)) {
-	tensor.Parallel(len(src)/n, (rowGrain/n+4)&^3, func(lo, hi int) { f(dst[lo*n:hi*n], src[lo*n:hi*n], n) })
+	tensor.Parallel(len(src)/n, (define.RowGrain/n+4)&^3, func(lo, hi int) { f(dst[lo*n:hi*n], src[lo*n:hi*n], n) })
 }

@@ -1,10 +1,12 @@
-package aten
+package sparse
 
 import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -36,30 +38,26 @@ func blockOf(t *tensor.Tensor) []int {
 // newCompressed checks parts and makes a tensor of them. Where shape is nil it is the smallest one.
 func newCompressed(indices, plain, values *tensor.Tensor, shape []int, l tensor.Layout) *tensor.Tensor {
 	if !l.Compressed() {
-		raise(source.RuntimeError, "\"sparse_compressed_tensor\" expected sparse compressed tensor layout but got %s", layoutName(l))
+		source.Raise(source.RuntimeError, "\"sparse_compressed_tensor\" expected sparse compressed tensor layout but got %s", views.LayoutName(l))
 	}
 	if shape == nil {
 		shape = smallestShape(indices, plain, values, l)
 	}
 	checkCompressed(indices, plain, values, shape, l)
-	return compressed(shape, indices, plain, values, l)
-}
-
-func compressed(shape []int, indices, plain, values *tensor.Tensor, l tensor.Layout) *tensor.Tensor {
-	return must(tensor.NewSparse(shape, tensor.Sparse{Layout: l, Indices: indices, Plain: plain, Values: values}))
+	return views.Compressed(shape, indices, plain, values, l)
 }
 
 func smallestShape(indices, plain, values *tensor.Tensor, l tensor.Layout) []int {
 	compressedName, _, _, _ := compressedNames(l)
-	check(indices.Dim() >= 1, "%s must have dimensionality >= 1 but got %d", compressedName, indices.Dim())
+	source.Check(indices.Dim() >= 1, "%s must have dimensionality >= 1 but got %d", compressedName, indices.Dim())
 	batch := indices.Dim() - 1
 	block, blocks := []int{1, 1}, 0
 	if l.Blocked() {
 		blocks = 2
-		check(values.Dim() >= batch+3, "values must have dimensionality > sum of batch and block dimensionalities (=%d + %d) but got %d", batch, 2, values.Dim())
+		source.Check(values.Dim() >= batch+3, "values must have dimensionality > sum of batch and block dimensionalities (=%d + %d) but got %d", batch, 2, values.Dim())
 		block = values.Shape()[batch+1 : batch+3]
 	}
-	check(values.Dim() >= batch+1+blocks, "values must have dimensionality > sum of batch and block dimensionalities (=%d + %d) but got %d", batch, blocks, values.Dim())
+	source.Check(values.Dim() >= batch+1+blocks, "values must have dimensionality > sum of batch and block dimensionalities (=%d + %d) but got %d", batch, blocks, values.Dim())
 	rows, columns := indices.Size(batch)-1, 0
 	for _, x := range indexNumbers(plain) {
 		columns = max(columns, x+1)
@@ -70,28 +68,9 @@ func smallestShape(indices, plain, values *tensor.Tensor, l tensor.Layout) []int
 	return slices.Concat(indices.Shape()[:batch], []int{rows * block[0], columns * block[1]}, values.Shape()[batch+1+blocks:])
 }
 
-// emptyCompressed makes a tensor without values.
-func emptyCompressed(shape []int, l tensor.Layout, d tensor.DType, block []int) *tensor.Tensor {
-	batch := len(shape) - 2
-	size := 1
-	if block != nil {
-		size = block[0]
-	}
-	rows := shape[batch] / size
-	if !l.ByRows() {
-		if block != nil {
-			size = block[1]
-		}
-		rows = shape[batch+1] / size
-	}
-	lead := shape[:batch]
-	return compressed(shape, zeros(slices.Concat(lead, []int{rows + 1}), tensor.Int64), empty(slices.Concat(lead, []int{0}), tensor.Int64),
-		empty(slices.Concat(lead, []int{0}, block), d), l)
-}
-
 // single fails unless a compressed tensor is one matrix without dense dimensions.
 func single(t *tensor.Tensor) *tensor.Sparse {
-	check(t.Dim() == 2, "operators on stacks of matrices in the layout %s, and on those with dense dimensions, are not implemented, but got a tensor of size %s", layoutName(t.Layout()), shapeText(t.Shape()))
+	source.Check(t.Dim() == 2, "operators on stacks of matrices in the layout %s, and on those with dense dimensions, are not implemented, but got a tensor of size %s", views.LayoutName(t.Layout()), define.ShapeText(t.Shape()))
 	return t.Sparse()
 }
 
@@ -107,7 +86,7 @@ func compressedToCOO(t *tensor.Tensor) *tensor.Tensor {
 	stacks, _ := tensor.SparseNumel(shape[:batch])
 	begin, plain, nnz := indexNumbers(s.Indices), indexNumbers(s.Plain), s.NNZ()
 	each := block[0] * block[1]
-	indices := zeros([]int{batch + 2, stacks * nnz * each}, tensor.Int64)
+	indices := define.Zeros([]int{batch + 2, stacks * nnz * each}, tensor.Int64)
 	n := stacks * nnz * each
 	lead := make([]int64, stacks)
 	for i := range lead {
@@ -136,10 +115,10 @@ func compressedToCOO(t *tensor.Tensor) *tensor.Tensor {
 			}
 		}
 	}
-	values := must(contiguous(s.Values).Reshape(slices.Concat([]int{n}, s.Values.Shape()[batch+1+blocks:])...))
-	out := coo(shape, indices, values, s.Layout == tensor.SparseCSR && dense == 0)
+	values := source.Must(elementwise.Contiguous(s.Values).Reshape(slices.Concat([]int{n}, s.Values.Shape()[batch+1+blocks:])...))
+	out := views.Coo(shape, indices, values, s.Layout == tensor.SparseCSR && dense == 0)
 	if s.Layout != tensor.SparseCSR {
-		return coalesced(coo(shape, indices, values, false))
+		return coalesced(views.Coo(shape, indices, values, false))
 	}
 	return out
 }
@@ -150,12 +129,12 @@ func toCompressed(t *tensor.Tensor, l tensor.Layout, block []int) *tensor.Tensor
 		return t
 	}
 	if l.Blocked() {
-		check(len(block) == 2, "blocksize must have 2 elements, but got %d", len(block))
+		source.Check(len(block) == 2, "blocksize must have 2 elements, but got %d", len(block))
 	}
-	check(t.Dim() >= 2, "Only tensors with two or more dimensions can be converted to the %s layout.", layoutName(l))
+	source.Check(t.Dim() >= 2, "Only tensors with two or more dimensions can be converted to the %s layout.", views.LayoutName(l))
 	batch := t.Dim() - 2
 	for i, n := range block {
-		check(n > 0 && t.Size(batch+i)%n == 0, "Tensor size(%d) %d needs to be divisible by blocksize[%d] %d", i-2, t.Size(batch+i), i, n)
+		source.Check(n > 0 && t.Size(batch+i)%n == 0, "Tensor size(%d) %d needs to be divisible by blocksize[%d] %d", i-2, t.Size(batch+i), i, n)
 	}
 	if batch > 0 {
 		return stackCompressed(t, l, block)
@@ -165,7 +144,7 @@ func toCompressed(t *tensor.Tensor, l tensor.Layout, block []int) *tensor.Tensor
 	case !t.IsSparse():
 		places = toSparse(t, 2)
 	case t.Layout() == tensor.SparseCOO:
-		check(sparseDims(t) == 2 && denseDims(t) == 0, "Only 2D sparse tensors can be converted to the %s layout but got input with %d dimensions.", layoutName(l), t.Dim())
+		source.Check(sparseDims(t) == 2 && denseDims(t) == 0, "Only 2D sparse tensors can be converted to the %s layout but got input with %d dimensions.", views.LayoutName(l), t.Dim())
 		places = coalesced(t)
 	default:
 		places = compressedToCOO(t)
@@ -200,34 +179,34 @@ func compressPlaces(t *tensor.Tensor, l tensor.Layout, block []int) *tensor.Tens
 		}
 		at = append(at, (len(major)-1)*size[0]*size[1]+inside[j])
 	}
-	values := apply("index_select", t.Sparse().Values, 0, int64s(order))
+	values := define.Apply("index_select", t.Sparse().Values, 0, int64s(order))
 	if block != nil {
-		values = must(sumInto(len(major)*size[0]*size[1], at, values).Reshape(len(major), size[0], size[1]))
+		values = source.Must(sumInto(len(major)*size[0]*size[1], at, values).Reshape(len(major), size[0], size[1]))
 	}
-	return compressed(t.Shape(), int64s(beginnings(major, height)), int64s(minor), values, l)
+	return views.Compressed(t.Shape(), int64s(beginnings(major, height)), int64s(minor), values, l)
 }
 
 // stackCompressed gives a stack of matrices in a compressed layout. They must have as many values each.
 func stackCompressed(t *tensor.Tensor, l tensor.Layout, block []int) *tensor.Tensor {
-	dense := contiguous(toDenseOf(t))
+	dense := elementwise.Contiguous(ToDenseOf(t))
 	batch := t.Dim() - 2
 	stacks, _ := tensor.SparseNumel(t.Shape()[:batch])
-	check(stacks > 0, "to_sparse_%s: Expected product of batch dimensions to be non-zero.", l.String()[len("sparse_"):])
-	flat := must(dense.Reshape(stacks, t.Size(batch), t.Size(batch+1)))
+	source.Check(stacks > 0, "to_sparse_%s: Expected product of batch dimensions to be non-zero.", l.String()[len("sparse_"):])
+	flat := source.Must(dense.Reshape(stacks, t.Size(batch), t.Size(batch+1)))
 	parts := make([][]*tensor.Tensor, 3)
 	for m := range stacks {
-		s := toCompressed(must(flat.Select(0, m)), l, block).Sparse()
+		s := toCompressed(source.Must(flat.Select(0, m)), l, block).Sparse()
 		if m > 0 {
-			check(s.NNZ() == parts[1][0].Numel(), "Expect the same number of specified elements per batch.")
+			source.Check(s.NNZ() == parts[1][0].Numel(), "Expect the same number of specified elements per batch.")
 		}
 		parts[0], parts[1], parts[2] = append(parts[0], s.Indices), append(parts[1], s.Plain), append(parts[2], s.Values)
 	}
 	joined := make([]*tensor.Tensor, 3)
 	for i := range parts {
-		j := apply("stack", parts[i], 0)
-		joined[i] = must(j.Reshape(slices.Concat(t.Shape()[:batch], j.Shape()[1:])...))
+		j := define.Apply("stack", parts[i], 0)
+		joined[i] = source.Must(j.Reshape(slices.Concat(t.Shape()[:batch], j.Shape()[1:])...))
 	}
-	return compressed(t.Shape(), joined[0], joined[1], joined[2], l)
+	return views.Compressed(t.Shape(), joined[0], joined[1], joined[2], l)
 }
 
 // compressedLike gives a product of two matrices in the layout of a factor.
@@ -254,9 +233,9 @@ func transposeCompressed(t *tensor.Tensor, a, b int) *tensor.Tensor {
 	s := single(t)
 	values := s.Values
 	if s.Layout.Blocked() {
-		values = must(values.Transpose(1, 2))
+		values = source.Must(values.Transpose(1, 2))
 	}
-	return compressed([]int{t.Size(1), t.Size(0)}, s.Indices, s.Plain, values, flippedLayout[s.Layout])
+	return views.Compressed([]int{t.Size(1), t.Size(0)}, s.Indices, s.Plain, values, flippedLayout[s.Layout])
 }
 
 // addCompressed returns a + alpha*b, of which at least one is in a compressed layout, which the sum has.
@@ -276,14 +255,14 @@ func mulCompressed(a, b *tensor.Tensor) *tensor.Tensor {
 		a, b = b, a
 	}
 	if !b.IsSparse() {
-		check(tensor.SameShape(must(tensor.Broadcast(a.Shape(), b.Shape())), a.Shape()), "mul: expected a factor that broadcasts to %s, but got %s", shapeText(a.Shape()), shapeText(b.Shape()))
+		source.Check(tensor.SameShape(source.Must(tensor.Broadcast(a.Shape(), b.Shape())), a.Shape()), "mul: expected a factor that broadcasts to %s, but got %s", define.ShapeText(a.Shape()), define.ShapeText(b.Shape()))
 		if blockOf(a) == nil && a.Layout() == tensor.SparseCSR {
 			places := compressedToCOO(a)
-			return onValues(a, apply("mul.Tensor", a.Sparse().Values, atPlaces(must(b.Expand(a.Shape()...)), places)))
+			return onValues(a, define.Apply("mul.Tensor", a.Sparse().Values, atPlaces(source.Must(b.Expand(a.Shape()...)), places)))
 		}
 		return toCompressed(mulDense(compressedToCOO(a), b), a.Layout(), blockOf(a))
 	}
-	check(tensor.SameShape(a.Shape(), b.Shape()), "mul: expected factors of one size, but got %s and %s", shapeText(a.Shape()), shapeText(b.Shape()))
+	source.Check(tensor.SameShape(a.Shape(), b.Shape()), "mul: expected factors of one size, but got %s and %s", define.ShapeText(a.Shape()), define.ShapeText(b.Shape()))
 	l := a.Layout()
 	if !l.Compressed() {
 		return toCompressed(intersect(asCOO(a), asCOO(b)), b.Layout(), blockOf(b))
@@ -291,20 +270,20 @@ func mulCompressed(a, b *tensor.Tensor) *tensor.Tensor {
 	return toCompressed(intersect(asCOO(a), asCOO(b)), l, blockOf(a))
 }
 
-func sumCompressed(c call) *tensor.Tensor {
-	t := c.tensor(0)
+func sumCompressed(c define.Call) *tensor.Tensor {
+	t := c.Tensor(0)
 	if t.Layout() == tensor.SparseCOO {
 		refuseSparse("aten::sum.dim_IntList", t)
 	}
-	return apply("sum", t.Sparse().Values, c.args[1])
+	return define.Apply("sum", t.Sparse().Values, c.Args[1])
 }
 
 // reduceCompressed sums or multiplies the values of rows, columns, or all, and keeps the dimensions.
-func reduceCompressed(c call, name string) *tensor.Tensor {
-	t := c.tensor(0)
-	check(t.Layout() == tensor.SparseCSR, "Expected a tensor in the layout SparseCsr, but got %s", layoutName(t.Layout()))
-	check(c.bool(2), "reduction operations on CSR tensors with keepdim=False is unsupported")
-	reduced := summedDims(t, c.ints(1))
+func reduceCompressed(c define.Call, name string) *tensor.Tensor {
+	t := c.Tensor(0)
+	source.Check(t.Layout() == tensor.SparseCSR, "Expected a tensor in the layout SparseCsr, but got %s", views.LayoutName(t.Layout()))
+	source.Check(c.Bool(2), "reduction operations on CSR tensors with keepdim=False is unsupported")
+	reduced := summedDims(t, c.Ints(1))
 	places := compressedToCOO(t)
 	shape := slices.Clone(t.Shape())
 	keys := make([]int, places.Sparse().NNZ())
@@ -325,52 +304,52 @@ func reduceCompressed(c call, name string) *tensor.Tensor {
 		}
 		groups[len(groups)-1] = append(groups[len(groups)-1], j)
 	}
-	d := c.dtypeOr(3, t.DType())
-	indices := zeros([]int{2, len(groups)}, tensor.Int64)
+	d := c.DtypeOr(3, t.DType())
+	indices := define.Zeros([]int{2, len(groups)}, tensor.Int64)
 	values := make([]*tensor.Tensor, len(groups))
 	for g, group := range groups {
 		at := tensor.Data[int64](indices)
 		at[g], at[len(groups)+g] = int64(keys[group[0]]/shape[1]), int64(keys[group[0]]%shape[1])
-		values[g] = apply(name, apply("index_select", t.Sparse().Values, 0, int64s(group)), d)
+		values[g] = define.Apply(name, define.Apply("index_select", t.Sparse().Values, 0, int64s(group)), d)
 	}
 	if len(groups) == 0 {
-		return emptyCompressed(shape, tensor.SparseCSR, d, nil)
+		return views.EmptyCompressed(shape, tensor.SparseCSR, d, nil)
 	}
-	return compressPlaces(coo(shape, indices, apply("stack", values, 0), true), tensor.SparseCSR, nil)
+	return compressPlaces(views.Coo(shape, indices, define.Apply("stack", values, 0), true), tensor.SparseCSR, nil)
 }
 
 // resizeCompressed changes the number of rows or columns of a matrix that stays as it is there.
-func resizeCompressed(c call) {
-	t, shape := c.tensor(0), c.ints(1)
+func resizeCompressed(c define.Call) {
+	t, shape := c.Tensor(0), c.Ints(1)
 	if t.Layout() != tensor.SparseCSR {
 		refuseSparse("aten::resize_", t)
 	}
 	s := single(t)
-	check(len(shape) == 2, "torch.resize_: Only batched sparse CSR matrices are supported, but got size %s", shapeText(shape))
-	check(shape[1] >= t.Size(1), "torch.resize_: Resizing columns of sparse CSR tensors to a smaller value is not supported. The original number of columns is %d while the requested new number of columns is %d.", t.Size(1), shape[1])
+	source.Check(len(shape) == 2, "torch.resize_: Only batched sparse CSR matrices are supported, but got size %s", define.ShapeText(shape))
+	source.Check(shape[1] >= t.Size(1), "torch.resize_: Resizing columns of sparse CSR tensors to a smaller value is not supported. The original number of columns is %d while the requested new number of columns is %d.", t.Size(1), shape[1])
 	begin := indexNumbers(s.Indices)
 	kept := begin[min(shape[0], t.Size(0))]
 	for len(begin) < shape[0]+1 {
 		begin = append(begin, kept)
 	}
-	t.Become(compressed(shape, to(int64s(begin[:shape[0]+1]), s.Indices.DType()), must(s.Plain.Narrow(0, 0, kept)), must(s.Values.Narrow(0, 0, kept)), s.Layout))
-	c.giveSelf()
+	t.Become(views.Compressed(shape, elementwise.To(int64s(begin[:shape[0]+1]), s.Indices.DType()), source.Must(s.Plain.Narrow(0, 0, kept)), source.Must(s.Values.Narrow(0, 0, kept)), s.Layout))
+	c.GiveSelf()
 }
 
 // compressedFamily are the constructors of compressed layouts.
-var compressedFamily = func() []definition {
-	defs := []definition{
-		giving("sparse_compressed_tensor.comp_plain_value_size", func(c call) *tensor.Tensor {
-			return newCompressed(c.tensor(0), c.tensor(1), valuesAs(c, 2, 4), c.shape(3), givenLayout(c, 4))
-		}).with(ops.Def{Grad: concrete(compressedValues)}),
-		giving("sparse_compressed_tensor.comp_plain_value", func(c call) *tensor.Tensor {
-			return newCompressed(c.tensor(0), c.tensor(1), valuesAs(c, 2, 3), nil, givenLayout(c, 3))
-		}).with(ops.Def{Grad: concrete(compressedValues)}),
-		giving("_sparse_compressed_tensor_unsafe", func(c call) *tensor.Tensor {
-			return newCompressed(c.tensor(0), c.tensor(1), valuesAs(c, 2, 4), c.shape(3), givenLayout(c, 4))
+var compressedFamily = func() []define.Definition {
+	defs := []define.Definition{
+		define.Giving("sparse_compressed_tensor.comp_plain_value_size", func(c define.Call) *tensor.Tensor {
+			return newCompressed(c.Tensor(0), c.Tensor(1), valuesAs(c, 2, 4), shape(c, 3), givenLayout(c, 4))
+		}).With(ops.Def{Grad: define.Concrete(compressedValues)}),
+		define.Giving("sparse_compressed_tensor.comp_plain_value", func(c define.Call) *tensor.Tensor {
+			return newCompressed(c.Tensor(0), c.Tensor(1), valuesAs(c, 2, 3), nil, givenLayout(c, 3))
+		}).With(ops.Def{Grad: define.Concrete(compressedValues)}),
+		define.Giving("_sparse_compressed_tensor_unsafe", func(c define.Call) *tensor.Tensor {
+			return newCompressed(c.Tensor(0), c.Tensor(1), valuesAs(c, 2, 4), shape(c, 3), givenLayout(c, 4))
 		}),
-		define("_validate_sparse_compressed_tensor_args", func(c call) {
-			checkCompressed(c.tensor(0), c.tensor(1), c.tensor(2), c.shape(3), tensor.Layout(c.int(4)))
+		define.Operator("_validate_sparse_compressed_tensor_args", func(c define.Call) {
+			checkCompressed(c.Tensor(0), c.Tensor(1), c.Tensor(2), shape(c, 3), tensor.Layout(c.Int(4)))
 		}),
 	}
 	for _, l := range []tensor.Layout{tensor.SparseCSR, tensor.SparseCSC, tensor.SparseBSR, tensor.SparseBSC} {
@@ -379,24 +358,24 @@ var compressedFamily = func() []definition {
 			overload = "crow_col_value"
 		}
 		defs = append(defs,
-			giving("sparse_"+kind+"_tensor."+overload+"_size", func(c call) *tensor.Tensor {
-				return newCompressed(c.tensor(0), c.tensor(1), valuesAs(c, 2, 4), c.shape(3), l)
+			define.Giving("sparse_"+kind+"_tensor."+overload+"_size", func(c define.Call) *tensor.Tensor {
+				return newCompressed(c.Tensor(0), c.Tensor(1), valuesAs(c, 2, 4), shape(c, 3), l)
 			}),
-			giving("sparse_"+kind+"_tensor."+overload, func(c call) *tensor.Tensor {
-				return newCompressed(c.tensor(0), c.tensor(1), valuesAs(c, 2, 3), nil, l)
+			define.Giving("sparse_"+kind+"_tensor."+overload, func(c define.Call) *tensor.Tensor {
+				return newCompressed(c.Tensor(0), c.Tensor(1), valuesAs(c, 2, 3), nil, l)
 			}),
-			giving("_sparse_"+kind+"_tensor_unsafe", func(c call) *tensor.Tensor {
-				return newCompressed(c.tensor(0), c.tensor(1), valuesAs(c, 2, 4), c.shape(3), l)
+			define.Giving("_sparse_"+kind+"_tensor_unsafe", func(c define.Call) *tensor.Tensor {
+				return newCompressed(c.Tensor(0), c.Tensor(1), valuesAs(c, 2, 4), shape(c, 3), l)
 			}),
-			define("_validate_sparse_"+kind+"_tensor_args", func(c call) {
-				checkCompressed(c.tensor(0), c.tensor(1), c.tensor(2), c.shape(3), l)
+			define.Operator("_validate_sparse_"+kind+"_tensor_args", func(c define.Call) {
+				checkCompressed(c.Tensor(0), c.Tensor(1), c.Tensor(2), shape(c, 3), l)
 			}),
 		)
 	}
 	return defs
 }()
 
-func givenLayout(c call, i int) tensor.Layout {
-	check(!c.isNone(i+1), "sparse_compressed_tensor expected sparse compressed tensor layout but got none")
-	return c.layoutOf(i, tensor.Strided)
+func givenLayout(c define.Call, i int) tensor.Layout {
+	source.Check(!c.IsNone(i+1), "sparse_compressed_tensor expected sparse compressed tensor layout but got none")
+	return views.LayoutOf(c, i, tensor.Strided)
 }

@@ -1,6 +1,11 @@
-package aten
+package sparse
 
-import "github.com/torchjit/torchjit/gojit/tensor"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
 
 // checkCompressed fails where parts are none of a tensor of a shape.
 func checkCompressed(indices, plain, values *tensor.Tensor, shape []int, l tensor.Layout) {
@@ -13,24 +18,24 @@ func checkCompressed(indices, plain, values *tensor.Tensor, shape []int, l tenso
 		t    *tensor.Tensor
 		name string
 	}{{indices, compressedName}, {plain, plainName}, {values, "values"}} {
-		check(!part.t.IsSparse(), "expected %s to be a strided and contiguous tensor", part.name)
+		source.Check(!part.t.IsSparse(), "expected %s to be a strided and contiguous tensor", part.name)
 	}
-	check(indices.Dim() >= 1, "%s must have dimensionality >= 1 but got %d", compressedName, indices.Dim())
-	check(indices.Dim() == plain.Dim(), "%s and %s dimensionalities must be equal but got %d and %d, respectively", compressedName, plainName, indices.Dim(), plain.Dim())
+	source.Check(indices.Dim() >= 1, "%s must have dimensionality >= 1 but got %d", compressedName, indices.Dim())
+	source.Check(indices.Dim() == plain.Dim(), "%s and %s dimensionalities must be equal but got %d and %d, respectively", compressedName, plainName, indices.Dim(), plain.Dim())
 	batch := indices.Dim() - 1
 	dense := values.Dim() - batch - blocks - 1
-	check(dense >= 0, "values must have dimensionality > sum of batch and block dimensionalities (=%d + %d) but got %d", batch, blocks, values.Dim())
-	check(len(shape) == batch+2+dense, "tensor dimensionality must be sum of batch, base, and dense dimensionalites (=%d + 2 + %d) but got %d", batch, dense, len(shape))
+	source.Check(dense >= 0, "values must have dimensionality > sum of batch and block dimensionalities (=%d + %d) but got %d", batch, blocks, values.Dim())
+	source.Check(len(shape) == batch+2+dense, "tensor dimensionality must be sum of batch, base, and dense dimensionalites (=%d + 2 + %d) but got %d", batch, dense, len(shape))
 	for d := range batch {
-		check(indices.Size(d) == shape[d] && plain.Size(d) == shape[d] && values.Size(d) == shape[d],
-			"all batch dimensions of %s (=%s), %s (=%s), and values (=%s) must be equal to tensor batch dimensions (=%s)", compressedName, shapeText(indices.Shape()[:batch]),
-			plainName, shapeText(plain.Shape()[:batch]), shapeText(values.Shape()[:batch]), shapeText(shape[:batch]))
+		source.Check(indices.Size(d) == shape[d] && plain.Size(d) == shape[d] && values.Size(d) == shape[d],
+			"all batch dimensions of %s (=%s), %s (=%s), and values (=%s) must be equal to tensor batch dimensions (=%s)", compressedName, define.ShapeText(indices.Shape()[:batch]),
+			plainName, define.ShapeText(plain.Shape()[:batch]), define.ShapeText(values.Shape()[:batch]), define.ShapeText(shape[:batch]))
 	}
 	block := []int{1, 1}
 	if blocks > 0 {
 		block = values.Shape()[batch+1 : batch+3]
 		for i, n := range block {
-			check(n > 0 && shape[batch+i]%n == 0, "tensor shape[%d] (=%d) must be divisible with blocksize[%d] (=%d) as defined by values shape", batch+i, shape[batch+i], i, n)
+			source.Check(n > 0 && shape[batch+i]%n == 0, "tensor shape[%d] (=%d) must be divisible with blocksize[%d] (=%d) as defined by values shape", batch+i, shape[batch+i], i, n)
 		}
 	}
 	rows, columns := shape[batch]/block[0], shape[batch+1]/block[1]
@@ -40,14 +45,14 @@ func checkCompressed(indices, plain, values *tensor.Tensor, shape []int, l tenso
 	if blocks > 0 {
 		rowName += " block"
 	}
-	check(indices.Size(batch) == rows+1, "%s.shape[-1] must be equal to the number of %ss + 1 (=%d), but got %d", compressedName, rowName, rows+1, indices.Size(batch))
+	source.Check(indices.Size(batch) == rows+1, "%s.shape[-1] must be equal to the number of %ss + 1 (=%d), but got %d", compressedName, rowName, rows+1, indices.Size(batch))
 	nnz := values.Size(batch)
-	check(plain.Size(batch) == nnz, "%s.shape[-1] must be equal to nnz (=%d) as defined by values.shape[%d], but got %d", plainName, nnz, batch, plain.Size(batch))
+	source.Check(plain.Size(batch) == nnz, "%s.shape[-1] must be equal to nnz (=%d) as defined by values.shape[%d], but got %d", plainName, nnz, batch, plain.Size(batch))
 	for d := range dense {
-		check(values.Size(batch+1+blocks+d) == shape[batch+2+d], "values.shape[%d] (=%d) must be equal to tensor shape[%d] (=%d)", batch+1+blocks+d, values.Size(batch+1+blocks+d), batch+2+d, shape[batch+2+d])
+		source.Check(values.Size(batch+1+blocks+d) == shape[batch+2+d], "values.shape[%d] (=%d) must be equal to tensor shape[%d] (=%d)", batch+1+blocks+d, values.Size(batch+1+blocks+d), batch+2+d, shape[batch+2+d])
 	}
-	check(indices.DType() == plain.DType(), "%s and %s must have the same dtype, bot got %s and %s, respectively", compressedName, plainName, indices.DType().CppName(), plain.DType().CppName())
-	check(indices.DType() == tensor.Int64 || indices.DType() == tensor.Int32, "%s and %s must be an int32 or int64 type, but got %s", compressedName, plainName, indices.DType().CppName())
+	source.Check(indices.DType() == plain.DType(), "%s and %s must have the same dtype, bot got %s and %s, respectively", compressedName, plainName, indices.DType().CppName(), plain.DType().CppName())
+	source.Check(indices.DType() == tensor.Int64 || indices.DType() == tensor.Int32, "%s and %s must be an int32 or int64 type, but got %s", compressedName, plainName, indices.DType().CppName())
 	checkCompressedIndices(indexNumbers(indices), indexNumbers(plain), rows, columns, nnz, l)
 }
 
@@ -57,7 +62,7 @@ func indexNumbers(t *tensor.Tensor) []int {
 	if len(out) == 0 {
 		return out
 	}
-	for i, x := range tensor.Data[int64](contiguous(to(t, tensor.Int64))) {
+	for i, x := range tensor.Data[int64](elementwise.Contiguous(elementwise.To(t, tensor.Int64))) {
 		out[i] = int(x)
 	}
 	return out
@@ -67,20 +72,20 @@ func indexNumbers(t *tensor.Tensor) []int {
 func checkCompressedIndices(begin, plain []int, rows, columns, nnz int, l tensor.Layout) {
 	compressedName, plainName, rowName, columnName := compressedNames(l)
 	short := map[string]string{"row": "nrows", "column": "ncols"}
-	check(rows >= 0, "%s must have at least one element", compressedName)
+	source.Check(rows >= 0, "%s must have at least one element", compressedName)
 	for m := range len(begin) / (rows + 1) {
 		b, p := begin[m*(rows+1):(m+1)*(rows+1)], plain[m*nnz:(m+1)*nnz]
-		check(b[0] == 0, "`%s[..., 0] == 0` is not satisfied.", compressedName)
-		check(b[rows] == nnz, "`%s[..., -1] == nnz` is not satisfied.", compressedName)
+		source.Check(b[0] == 0, "`%s[..., 0] == 0` is not satisfied.", compressedName)
+		source.Check(b[rows] == nnz, "`%s[..., -1] == nnz` is not satisfied.", compressedName)
 		for i := range rows {
-			check(b[i+1] >= b[i] && b[i+1]-b[i] <= columns, "`0 <= %s[..., 1:] - %s[..., :-1] <= %s` is not satisfied.", compressedName, compressedName, short[columnName])
+			source.Check(b[i+1] >= b[i] && b[i+1]-b[i] <= columns, "`0 <= %s[..., 1:] - %s[..., :-1] <= %s` is not satisfied.", compressedName, compressedName, short[columnName])
 		}
 		for _, x := range p {
-			check(x >= 0 && x < columns, "`0 <= %s < %s` is not satisfied.", plainName, short[columnName])
+			source.Check(x >= 0 && x < columns, "`0 <= %s < %s` is not satisfied.", plainName, short[columnName])
 		}
 		for i := range rows {
 			for j := b[i] + 1; j < b[i+1]; j++ {
-				check(p[j-1] < p[j], "`%s[..., %s[..., i - 1]:%s[..., i]] for all i = 1, ..., %s are sorted and distinct along the last dimension values` is not satisfied.",
+				source.Check(p[j-1] < p[j], "`%s[..., %s[..., i - 1]:%s[..., i]] for all i = 1, ..., %s are sorted and distinct along the last dimension values` is not satisfied.",
 					plainName, compressedName, compressedName, short[rowName])
 			}
 		}

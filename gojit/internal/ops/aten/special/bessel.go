@@ -1,6 +1,10 @@
-package aten
+package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+)
 
 // Modified Bessel functions of the second kind, Airy's function and the spherical Bessel function.
 
@@ -152,7 +156,7 @@ func sphericalBessel(x float64) float64 {
 	return math.Sin(x) / x
 }
 
-var besselFamily = []definition{
+var BesselFamily = []define.Definition{
 	mapping("special_modified_bessel_k0", secondKind(0, false)), mapping("special_modified_bessel_k1", secondKind(1, false)),
 	mapping("special_scaled_modified_bessel_k0", secondKind(0, true)), mapping("special_scaled_modified_bessel_k1", secondKind(1, true)),
 	mapping("special_airy_ai", airy),

@@ -1,10 +1,11 @@
-package aten
+package special
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -23,12 +24,16 @@ var (
 // bessel0 is the modified Bessel function of order zero and bessel0Scaled that times exp(-|x|): within 4 units in the last place of
 // float64, and correctly rounded but for rare cases in smaller types.
 var (
-	bessel0       = elementwise("i0", ops.FloatType, func(b builder, x ...element) element { return besselOf(b, x[0], false) })
-	bessel0Scaled = elementwise("i0e", ops.FloatType, func(b builder, x ...element) element { return besselOf(b, x[0], true) })
+	bessel0 = elementwise.New("i0", ops.FloatType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		return besselOf(b, x[0], false)
+	})
+	bessel0Scaled = elementwise.New("i0e", ops.FloatType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		return besselOf(b, x[0], true)
+	})
 )
 
 // polynomialOf evaluates c[0] + c[1]*x + c[2]*x*x + ...
-func polynomialOf(b builder, x element, c []float64) element {
+func polynomialOf(b elementwise.Builder, x elementwise.Element, c []float64) elementwise.Element {
 	sum := b.Number(x, c[len(c)-1])
 	for i := len(c) - 2; i >= 0; i-- {
 		sum = b.Fma(sum, x, b.Number(x, c[i]))
@@ -36,14 +41,14 @@ func polynomialOf(b builder, x element, c []float64) element {
 	return sum
 }
 
-func besselOf(b builder, x element, scaled bool) element {
+func besselOf(b elementwise.Builder, x elementwise.Element, scaled bool) elementwise.Element {
 	t := b.Type(x)
 	a := b.Unary(kernel.Abs, b.Convert(x, tensor.Float64))
 	a = b.Binary(kernel.Min, b.Number(a, 800), a) // beyond, the result is infinite
 	if scaled {
 		a = b.Unary(kernel.Abs, b.Convert(x, tensor.Float64))
 	}
-	number := func(f float64) element { return b.Number(a, f) }
+	number := func(f float64) elementwise.Element { return b.Number(a, f) }
 	inverse := b.Div(number(1), a)
 	far := b.Select(b.Binary(kernel.Lt, a, number(24)), polynomialOf(b, b.Fma(inverse, number(24), number(-2)), besselMiddle), polynomialOf(b, inverse, besselFar))
 	far = b.Div(far, b.Unary(kernel.Sqrt, a))

@@ -1,10 +1,11 @@
-package aten
+package special
 
 import (
 	"maps"
 	"math"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -116,8 +117,8 @@ func legendre(x, n float64) float64 {
 	return recurrence(int(n), x, func(k, q, p float64) float64 { return ((2*k+1)*x*q - k*p) / (k + 1) })
 }
 
-// polynomials defines the overloads of every polynomial.
-func polynomials() []definition {
+// Polynomials defines the overloads of every polynomial.
+func Polynomials() []define.Definition {
 	kinds := map[string]func(x, n float64) float64{
 		"hermite_polynomial_h": hermite, "hermite_polynomial_he": hermiteProbabilist,
 		"laguerre_polynomial_l": laguerre, "legendre_polynomial_p": legendre,
@@ -126,7 +127,7 @@ func polynomials() []definition {
 		kinds["chebyshev_polynomial_"+string(kind)] = chebyshev(kind)
 		kinds["shifted_chebyshev_polynomial_"+string(kind)] = shifted(chebyshev(kind))
 	}
-	var all []definition
+	var all []define.Definition
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		for _, overload := range [...]string{"", ".x_scalar", ".n_scalar"} {
 			all = append(all, mappingPairs("special_"+name+overload, kinds[name]))

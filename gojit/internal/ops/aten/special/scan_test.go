@@ -1,11 +1,14 @@
-package aten
+package special
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -31,32 +34,32 @@ func TestRunningResultsByRowsAndColumns(t *testing.T) {
 			}
 		}
 	}
-	turned := must(x.Clone(tensor.ContiguousFormat))
-	turned = must(contiguous(must(turned.T())).T()) // the same elements, rows side by side
+	turned := source.Must(x.Clone(tensor.ContiguousFormat))
+	turned = source.Must(elementwise.Contiguous(source.Must(turned.T())).T()) // the same elements, rows side by side
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
-		for name, q := range map[string]*runningExtreme{"cummax": runningMaximum, "cummin": runningMinimum} {
-			values, places := q.along(to(x, d), 0)
-			otherValues, otherPlaces := q.along(to(turned, d), 0)
+		for name, q := range map[string]*reduce.RunningExtreme{"cummax": reduce.RunningMaximum, "cummin": reduce.RunningMinimum} {
+			values, places := q.Along(elementwise.To(x, d), 0)
+			otherValues, otherPlaces := q.Along(elementwise.To(turned, d), 0)
 			same(name, values, otherValues, 0)
 			same(name, places, otherPlaces, 0)
 		}
 	}
-	byRows := must(tensor.Zeros([]int{40, 20}, tensor.Float64))
+	byRows := source.Must(tensor.Zeros([]int{40, 20}, tensor.Float64))
 	for j := range 20 {
-		column := logSumScanner.along(must(contiguous(must(x.Select(1, j))).View(40)), 0, tensor.Float64)
-		succeed(tensor.Copy(must(byRows.Select(1, j)), column))
+		column := reduce.LogSumScanner.Along(source.Must(elementwise.Contiguous(source.Must(x.Select(1, j))).View(40)), 0, tensor.Float64)
+		source.Throw(tensor.Copy(source.Must(byRows.Select(1, j)), column))
 	}
-	same("logcumsumexp", logSumScanner.along(x, 0, tensor.Float64), byRows, 1e-14)
-	same("logcumsumexp", must(logSumScanner.along(must(x.T()), 1, tensor.Float64).T()), byRows, 1e-14)
+	same("logcumsumexp", reduce.LogSumScanner.Along(x, 0, tensor.Float64), byRows, 1e-14)
+	same("logcumsumexp", source.Must(reduce.LogSumScanner.Along(source.Must(x.T()), 1, tensor.Float64).T()), byRows, 1e-14)
 }
 
 // TestMomentsInOnePass compares those of float32 elements far from zero with the two passes of float64.
 func TestMomentsInOnePass(t *testing.T) {
 	r := rand.New(rand.NewPCG(95, 96))
-	x := to(add.withNumber(opstest.RandomTensor(r, tensor.Float64, 50, 33), 1000), tensor.Float32)
+	x := elementwise.To(elementwise.Add.WithNumber(opstest.RandomTensor(r, tensor.Float64, 50, 33), 1000), tensor.Float32)
 	for dim := range 2 {
-		spread, center := wideMoments(x, []int{dim}, 1, false, false)
-		wantSpread, wantCenter := wideMoments(to(x, tensor.Float64), []int{dim}, 1, false, false)
+		spread, center := reduce.WideMoments(x, []int{dim}, 1, false, false)
+		wantSpread, wantCenter := reduce.WideMoments(elementwise.To(x, tensor.Float64), []int{dim}, 1, false, false)
 		if off := opstest.LargestDifference(spread, wantSpread); off > 1e-9 {
 			t.Errorf("variances along %d are off by %g", dim, off)
 		}
@@ -69,8 +72,8 @@ func TestMomentsInOnePass(t *testing.T) {
 // TestBessel0 compares with sums of the power series, and of the asymptotic one.
 func TestBessel0(t *testing.T) {
 	for _, x := range []float64{0, 1e-8, 0.5, -3, 7.999, 8, 8.001, 23.99, 24, -30, 100, 700, 713} {
-		in := must(tensor.FromSlice([]float64{x}, 1))
-		got, scaled := bessel0.on(in).At(0).Float64(), bessel0Scaled.on(in).At(0).Float64()
+		in := source.Must(tensor.FromSlice([]float64{x}, 1))
+		got, scaled := bessel0.On(in).At(0).Float64(), bessel0Scaled.On(in).At(0).Float64()
 		if want := besselScaled(x, 0); math.Abs(scaled-want) > 2e-14*want {
 			t.Errorf("i0e(%v) = %v, want %v", x, scaled, want)
 		} else if want := want * math.Exp(math.Abs(x)/2) * math.Exp(math.Abs(x)/2); math.Abs(got-want) > 1e-13*want {

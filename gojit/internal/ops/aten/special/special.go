@@ -1,56 +1,80 @@
-package aten
+// Package special has special functions of elements.
+package special
 
 import (
 	"math"
 	"slices"
 
-	"github.com/torchjit/torchjit/gojit/internal/ops"
-
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// kaiser makes the window of Bessel functions.
+func kaiser(n int, periodic bool, beta float64, o views.MakeLike) *tensor.Tensor {
+	source.Check(n >= 0, "kaiser_window requires non-negative window_length, got window_length=%d", n)
+	last := float64(n - 1)
+	if periodic {
+		last = float64(n)
+	}
+	data := define.Table[float64](n)
+	bessel := unscaled(besselI0e)
+	for i := range data {
+		data[i] = 1
+		if n > 1 {
+			r := 2*float64(i)/last - 1
+			data[i] = bessel(beta*math.Sqrt(max(0, 1-r*r))) / bessel(beta)
+		}
+	}
+	return elementwise.To(source.Must(tensor.FromSlice(data, n)), o.Dtype)
+}
+
 // mapped applies a function of numbers to every element, in the default type for integers.
 func mapped(t *tensor.Tensor, f func(float64) float64) *tensor.Tensor {
-	result := floatOrDefault(t.DType())
-	check(!result.IsComplex(), "the function is not implemented for '%s'", result.CppName())
-	out := must(must(tensor.EmptyFormat(t, tensor.Float64, tensor.PreserveFormat)).Contiguous())
-	src, dst := tensor.Data[float64](contiguous(to(t, tensor.Float64))), tensor.Data[float64](out)
+	result := reduce.FloatOrDefault(t.DType())
+	source.Check(!result.IsComplex(), "the function is not implemented for '%s'", result.CppName())
+	out := source.Must(source.Must(tensor.EmptyFormat(t, tensor.Float64, tensor.PreserveFormat)).Contiguous())
+	src, dst := tensor.Data[float64](elementwise.Contiguous(elementwise.To(t, tensor.Float64))), tensor.Data[float64](out)
 	tensor.Parallel(len(dst), 1<<12, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			dst[i] = f(src[i])
 		}
 	})
-	return to(out, result)
+	return elementwise.To(out, result)
 }
 
 // functionWork is what a special function of one element is as elements of a loop.
 const functionWork = 64
 
-// mappedPairs applies a function of two numbers elementwise.
-func mappedPairs(a, b operand, f func(x, y float64) float64) *tensor.Tensor {
+// MappedPairs applies a function of two numbers elementwise.
+func MappedPairs(a, b elementwise.Operand, f func(x, y float64) float64) *tensor.Tensor {
 	r := tensor.NewResultType()
 	tensors := make([]*tensor.Tensor, 2)
-	for i, o := range [2]operand{a, b} {
-		if o.tensor == nil {
-			r.Scalar(o.number)
-			tensors[i] = tensor.FromScalar(o.number, tensor.Float64)
+	for i, o := range [2]elementwise.Operand{a, b} {
+		if o.Tensor == nil {
+			r.Scalar(o.Number)
+			tensors[i] = tensor.FromScalar(o.Number, tensor.Float64)
 		} else {
-			r.Tensor(o.tensor)
-			tensors[i] = o.tensor
+			r.Tensor(o.Tensor)
+			tensors[i] = o.Tensor
 		}
 	}
-	both := broadcastTensors(tensors)
-	x := tensor.Data[float64](contiguous(to(both[0], tensor.Float64)))
-	y := tensor.Data[float64](contiguous(to(both[1], tensor.Float64)))
-	out := empty(both[0].Shape(), tensor.Float64)
+	both := elementwise.BroadcastTensors(tensors)
+	x := tensor.Data[float64](elementwise.Contiguous(elementwise.To(both[0], tensor.Float64)))
+	y := tensor.Data[float64](elementwise.Contiguous(elementwise.To(both[1], tensor.Float64)))
+	out := define.Empty(both[0].Shape(), tensor.Float64)
 	dst := tensor.Data[float64](out)
 	var watch tensor.Watch
 	for i := range dst {
 		watch.Did(functionWork)
 		dst[i] = f(x[i], y[i])
 	}
-	return to(out, floatOrDefault(r.DType()))
+	return elementwise.To(out, reduce.FloatOrDefault(r.DType()))
 }
 
 // besselI0e is the modified Bessel function of order zero, scaled by e to the power -|x|.
@@ -144,9 +168,9 @@ func polygamma(n int) func(float64) float64 {
 }
 
 func polygammaOf(n int, t *tensor.Tensor) *tensor.Tensor {
-	check(n >= 0, "polygamma(n, x) does not support negative n.")
+	source.Check(n >= 0, "polygamma(n, x) does not support negative n.")
 	if n == 0 {
-		return digammaOp.on(t)
+		return digammaOp.On(t)
 	}
 	return mapped(t, polygamma(n))
 }
@@ -181,7 +205,7 @@ func lowerGamma(a, x float64) float64 {
 	return s * math.Exp(a*math.Log(x)-x-lg)
 }
 
-func upperGamma(a, x float64) float64 {
+func UpperGamma(a, x float64) float64 {
 	if x > 1 && x > a && a > 0 && !math.IsInf(x, 1) {
 		return upperFraction(a, x)
 	}
@@ -233,18 +257,20 @@ func logNormalCDF(x float64) float64 {
 	return math.Log1p(-math.Erfc(x/math.Sqrt2) / 2)
 }
 
-func mapping(name string, f func(float64) float64) definition {
-	return giving(name, func(c call) *tensor.Tensor { return mapped(c.tensor(0), f) })
+func mapping(name string, f func(float64) float64) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor { return mapped(c.Tensor(0), f) })
 }
 
-func mappingPairs(name string, f func(x, y float64) float64) definition {
-	return giving(name, func(c call) *tensor.Tensor { return mappedPairs(c.operand(0), c.operand(1), f) })
+func mappingPairs(name string, f func(x, y float64) float64) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor {
+		return MappedPairs(elementwise.OperandOf(c, 0), elementwise.OperandOf(c, 1), f)
+	})
 }
 
 // multivariateLgamma is the logarithm of the multivariate gamma function.
 func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
-	smallInts([]int{p})
-	room(t.DType().Size(), t.Numel(), p) // PyTorch lays all of them out
+	define.SmallInts([]int{p})
+	define.Room(t.DType().Size(), t.Numel(), p) // PyTorch lays all of them out
 	return mapped(t, func(x float64) float64 {
 		s := float64(p*(p-1)) / 4 * math.Log(math.Pi)
 		var watch tensor.Watch
@@ -259,59 +285,69 @@ func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 	})
 }
 
-var digammaOp = elementwise("digamma", ops.FloatType, unaryOp(kernel.Digamma))
+var digammaOp = elementwise.New("digamma", ops.FloatType, elementwise.UnaryOp(kernel.Digamma))
 
-var specialFamily = slices.Concat(fromRecords(besselRecords), []definition{
-	mapping("special_i1", unscaled(besselI1e)).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("i0") })}), mapping("special_modified_bessel_i1", unscaled(besselI1e)).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_modified_bessel_i0") })}),
-	mapping("special_i1e", besselI1e).with(ops.Def{Grad: concrete(func(c gradient) {
-		x := c.in(0)
-		less := c.add(c.mul(c.out(0), c.do("sgn", x)), c.overSelf(c.out(0), x))
-		c.give(0, c.mul(c.g(), c.besselSlope(x, c.sub(c.do("special_i0e", x), less))))
+var SpecialFamily = slices.Concat(elementwise.FromRecords(besselRecords), []define.Definition{
+	mapping("special_i1", unscaled(besselI1e)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "i0") })}), mapping("special_modified_bessel_i1", unscaled(besselI1e)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_modified_bessel_i0") })}),
+	mapping("special_i1e", besselI1e).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		x := c.In(0)
+		less := c.Add(c.Mul(c.Out(0), c.Do("sgn", x)), overSelf(c, c.Out(0), x))
+		c.Give(0, c.Mul(c.G(), besselSlope(c, x, c.Sub(c.Do("special_i0e", x), less))))
 	})}),
-	mapping("special_bessel_j0", math.J0).with(ops.Def{Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x))) })}), mapping("special_bessel_j1", math.J1).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_bessel_j0") })}),
-	mapping("special_bessel_y0", math.Y0).with(ops.Def{Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("special_bessel_y1", x))) })}), mapping("special_bessel_y1", math.Y1).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_bessel_y0") })}),
-	mapping("special_erfcx", scaledErfc).with(ops.Def{Grad: concrete(func(c gradient) {
-		slope := c.plus(c.scale(c.mul(c.in(0), c.out(0)), 2), -2/math.Sqrt(math.Pi))
-		c.give(0, c.mul(c.g(), slope))
+	mapping("special_bessel_j0", math.J0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
+		return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x)))
+	})}), mapping("special_bessel_j1", math.J1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_j0") })}),
+	mapping("special_bessel_y0", math.Y0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
+		return g.Neg(g.Mul(dy, g.Do("special_bessel_y1", x)))
+	})}), mapping("special_bessel_y1", math.Y1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_y0") })}),
+	mapping("special_erfcx", scaledErfc).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		slope := c.Plus(c.Scale(c.Mul(c.In(0), c.Out(0)), 2), -2/math.Sqrt(math.Pi))
+		c.Give(0, c.Mul(c.G(), slope))
 	})}),
 	mapping("special_ndtr", normalCDF),
-	mapping("special_ndtri", func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }).with(ops.Def{Reads: ops.ReadsResult, Grad: ofResult(func(g grad, dy, y ref) ref {
+	mapping("special_ndtri", func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }).With(ops.Def{Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
 		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
 	})}),
 	mapping("special_log_ndtr", logNormalCDF),
-	mappingPairs("special_zeta", hurwitz).with(ops.Def{Grad: concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz).with(ops.Def{Grad: concrete(zetaGrad)}),
-	mappingPairs("igamma", lowerGamma).with(ops.Def{Aliases: []string{"special_gammainc"}, Grad: concrete(func(c gradient) { incompleteGamma(c, 1) })}), mappingPairs("special_gammainc", lowerGamma),
-	mappingPairs("igammac", upperGamma).with(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: concrete(func(c gradient) { incompleteGamma(c, -1) })}), mappingPairs("special_gammaincc", upperGamma),
-	giving("polygamma", func(c call) *tensor.Tensor { return polygammaOf(c.int(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"special_polygamma"}, Grad: concrete(func(c gradient) {
-		c.give(1, c.mul(c.g(), c.do("polygamma", c.int(0)+1, c.in(1))))
+	mappingPairs("special_zeta", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}),
+	mappingPairs("igamma", lowerGamma).With(ops.Def{Aliases: []string{"special_gammainc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, 1) })}), mappingPairs("special_gammainc", lowerGamma),
+	mappingPairs("igammac", UpperGamma).With(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, -1) })}), mappingPairs("special_gammaincc", UpperGamma),
+	define.Giving("polygamma", func(c define.Call) *tensor.Tensor { return polygammaOf(c.Int(0), c.Tensor(1)) }).With(ops.Def{Aliases: []string{"special_polygamma"}, Grad: define.Concrete(func(c define.Gradient) {
+		c.Give(1, c.Mul(c.G(), c.Do("polygamma", c.Int(0)+1, c.In(1))))
 	})}),
-	giving("special_polygamma", func(c call) *tensor.Tensor { return polygammaOf(c.int(0), c.tensor(1)) }),
-	define("polygamma_", func(c call) {
-		store(c.tensor(0), polygammaOf(c.int(1), c.tensor(0)))
-		c.giveSelf()
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.mul(c.g(), c.do("polygamma", c.int(1)+1, c.in(0)))) })}),
-	giving("mvlgamma", func(c call) *tensor.Tensor { return multivariateLgamma(c.tensor(0), c.int(1)) }).with(ops.Def{Aliases: []string{"special_multigammaln"}}),
-	giving("special_multigammaln", func(c call) *tensor.Tensor { return multivariateLgamma(c.tensor(0), c.int(1)) }),
-	giving("special_softmax", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }),
-	giving("special_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }),
-	creating("kaiser_window", 1, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), true, 12, o) }),
-	creating("kaiser_window.periodic", 2, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), 12, o) }),
-	creating("kaiser_window.beta", 3, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), c.float(2), o) }),
+	define.Giving("special_polygamma", func(c define.Call) *tensor.Tensor { return polygammaOf(c.Int(0), c.Tensor(1)) }),
+	define.Operator("polygamma_", func(c define.Call) {
+		elementwise.Store(c.Tensor(0), polygammaOf(c.Int(1), c.Tensor(0)))
+		c.GiveSelf()
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Mul(c.G(), c.Do("polygamma", c.Int(1)+1, c.In(0)))) })}),
+	define.Giving("mvlgamma", func(c define.Call) *tensor.Tensor { return multivariateLgamma(c.Tensor(0), c.Int(1)) }).With(ops.Def{Aliases: []string{"special_multigammaln"}}),
+	define.Giving("special_multigammaln", func(c define.Call) *tensor.Tensor { return multivariateLgamma(c.Tensor(0), c.Int(1)) }),
+	define.Giving("special_softmax", func(c define.Call) *tensor.Tensor { return reduce.Softmax(reduce.CastTo(c, 2), c.Int(1)) }),
+	define.Giving("special_log_softmax", func(c define.Call) *tensor.Tensor { return reduce.LogSoftmax(reduce.CastTo(c, 2), c.Int(1)) }),
+	views.Creating("kaiser_window", 1, func(c define.Call, o views.MakeLike) *tensor.Tensor { return kaiser(c.Int(0), true, 12, o) }),
+	views.Creating("kaiser_window.periodic", 2, func(c define.Call, o views.MakeLike) *tensor.Tensor { return kaiser(c.Int(0), c.Bool(1), 12, o) }),
+	views.Creating("kaiser_window.beta", 3, func(c define.Call, o views.MakeLike) *tensor.Tensor {
+		return kaiser(c.Int(0), c.Bool(1), c.Float(2), o)
+	}),
 })
 
 // besselRecords are those of the modified Bessel functions that kernels compute.
 var besselRecords = []ops.Def{
-	{Name: "i0", Aliases: []string{"special_i0"}, Into: into(onTensor(bessel0)),
-		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("special_i1", x)) })},
-	{Name: "special_modified_bessel_i0", Into: into(onTensor(bessel0)),
-		Reads: ops.ReadsSelf, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("special_modified_bessel_i1", x)) })},
-	{Name: "special_i0e", Into: into(onTensor(bessel0Scaled)), Grad: func(g grad) {
+	{Name: "i0", Aliases: []string{"special_i0"}, Into: elementwise.Into(onTensor(bessel0)),
+		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("special_i1", x)) })},
+	{Name: "special_modified_bessel_i0", Into: elementwise.Into(onTensor(bessel0)),
+		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
+			return g.Mul(dy, g.Do("special_modified_bessel_i1", x))
+		})},
+	{Name: "special_i0e", Into: elementwise.Into(onTensor(bessel0Scaled)), Grad: func(g define.Grad) {
 		x := g.In(0)
 		g.Give(0, g.Mul(g.Grad(0), g.Minus(g.Do("special_i1e", x), g.Mul(g.Do("sgn", x), g.Out(0)))))
 	}},
 }
 
 // onTensor applies an elementwise operator to the first argument.
-func onTensor(p *pointwise) func(c call, dst *tensor.Tensor) *tensor.Tensor {
-	return func(c call, dst *tensor.Tensor) *tensor.Tensor { return p.run(dst, []operand{ofTensor(c.tensor(0))}) }
+func onTensor(p *elementwise.Operator) func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+	return func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+		return p.Run(dst, []elementwise.Operand{elementwise.OfTensor(c.Tensor(0))})
+	}
 }

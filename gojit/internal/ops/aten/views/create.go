@@ -1,139 +1,145 @@
-package aten
+package views
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"math/big"
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// creating defines an overload that makes a tensor of a shape with options from argument i on.
-func creating(name string, i int, f func(c call, o makeLike) *tensor.Tensor) definition {
-	return giving(name, func(c call) *tensor.Tensor {
-		if c.wantsSparse(i) {
-			return c.sparseOfOptions(name, i)
+// Creating defines an overload that makes a tensor of a shape with options from argument i on.
+func Creating(name string, i int, f func(c define.Call, o MakeLike) *tensor.Tensor) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor {
+		if wantsSparse(c, i) {
+			return sparseOfOptions(c, name, i)
 		}
-		o := c.options(i, tensor.DefaultDType(), tensor.Device{})
-		return o.placed(f(c, o))
+		o := Options(c, i, tensor.DefaultDType(), tensor.Device{})
+		return o.Placed(f(c, o))
 	})
 }
 
-// placed returns t on the device of the options.
-func (o makeLike) placed(t *tensor.Tensor) *tensor.Tensor {
+// Placed returns t on the device of the options.
+func (o MakeLike) Placed(t *tensor.Tensor) *tensor.Tensor {
 	switch {
-	case o.device == t.Device() || isMeta(t):
+	case o.device == t.Device() || define.IsMeta(t):
 		return t
 	case o.device.Type == tensor.Meta:
-		return withoutElements(t)
+		return define.WithoutElements(t)
 	}
-	return must(t.ToDevice(o.device))
+	return source.Must(t.ToDevice(o.device))
 }
 
-// creatingLike defines an overload that makes a tensor after the first argument.
-func creatingLike(name string, i int, f func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor) definition {
-	return giving(name, func(c call) *tensor.Tensor {
-		if c.wantsSparse(i) {
-			return c.sparseOfOptions(name, i)
+// CreatingLike defines an overload that makes a tensor after the first argument.
+func CreatingLike(name string, i int, f func(c define.Call, o MakeLike, like *tensor.Tensor) *tensor.Tensor) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor {
+		if wantsSparse(c, i) {
+			return sparseOfOptions(c, name, i)
 		}
-		like := c.tensor(0)
-		o := c.options(i, like.DType(), like.Device())
-		return o.placed(f(c, o, like))
+		like := c.Tensor(0)
+		o := Options(c, i, like.DType(), like.Device())
+		return o.Placed(f(c, o, like))
 	})
 }
 
-// emptyLike makes a tensor of the shape of like in the memory format of argument i.
-func (o makeLike) emptyLike(c call, i int, like *tensor.Tensor) *tensor.Tensor {
+// EmptyLike makes a tensor of the shape of like in the memory format of argument i.
+func (o MakeLike) EmptyLike(c define.Call, i int, like *tensor.Tensor) *tensor.Tensor {
 	switch {
 	case o.device.Type == tensor.Meta:
-		return o.empty(like.Shape())
+		return o.Empty(like.Shape())
 	case o.device != like.Device():
-		return must(tensor.EmptyFormatOn(o.device, like, o.dtype, c.formatOr(i, tensor.PreserveFormat)))
+		return source.Must(tensor.EmptyFormatOn(o.device, like, o.Dtype, c.FormatOr(i, tensor.PreserveFormat)))
 	}
-	return must(tensor.EmptyFormat(like, o.dtype, c.formatOr(i, tensor.PreserveFormat)))
+	return source.Must(tensor.EmptyFormat(like, o.Dtype, c.FormatOr(i, tensor.PreserveFormat)))
 }
 
-func filledLike(name string, f func(c call) tensor.Scalar, i int) definition {
-	return creatingLike(name, i, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor {
-		t := o.emptyLike(c, i+4, like)
-		mustFit(f(c), t.DType())
+func filledLike(name string, f func(c define.Call) tensor.Scalar, i int) define.Definition {
+	return CreatingLike(name, i, func(c define.Call, o MakeLike, like *tensor.Tensor) *tensor.Tensor {
+		t := o.EmptyLike(c, i+4, like)
+		elementwise.MustFit(f(c), t.DType())
 		tensor.Fill(t, f(c))
-		if isMeta(t) {
-			noteFill(t, like, f(c))
+		if define.IsMeta(t) {
+			elementwise.NoteFill(t, like, f(c))
 		}
 		return t
 	})
 }
 
-func zero(call) tensor.Scalar { return tensor.Int(0) }
-func one(call) tensor.Scalar  { return tensor.Int(1) }
+func zero(define.Call) tensor.Scalar { return tensor.Int(0) }
+func one(define.Call) tensor.Scalar  { return tensor.Int(1) }
 
 // fullType returns the type of a tensor filled with a number.
-func fullType(c call, i int, s tensor.Scalar) tensor.DType { return c.dtypeOr(i, s.ResultDType()) }
+func fullType(c define.Call, i int, s tensor.Scalar) tensor.DType {
+	return c.DtypeOr(i, s.ResultDType())
+}
 
 // arange makes start, start+step, ... below end.
-func arange(start, end, step tensor.Scalar, o makeLike, given bool) *tensor.Tensor {
+func arange(start, end, step tensor.Scalar, o MakeLike, given bool) *tensor.Tensor {
 	if !given {
-		o.dtype = tensor.DefaultDType()
+		o.Dtype = tensor.DefaultDType()
 		if start.IsIntegral() && end.IsIntegral() && step.IsIntegral() {
-			o.dtype = tensor.Int64
+			o.Dtype = tensor.Int64
 		}
 	}
-	if o.dtype == tensor.Int64 {
+	if o.Dtype == tensor.Int64 {
 		start, end, step = tensor.Int(start.Int64()), tensor.Int(end.Int64()), tensor.Int(step.Int64())
 	}
-	check(!o.dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.dtype.CppName())
-	check(step.Float64() != 0 && !(o.dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")
-	check(step.Float64() > 0 && end.Float64() >= start.Float64() || step.Float64() < 0 && end.Float64() <= start.Float64(),
+	source.Check(!o.Dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.Dtype.CppName())
+	source.Check(step.Float64() != 0 && !(o.Dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")
+	source.Check(step.Float64() > 0 && end.Float64() >= start.Float64() || step.Float64() < 0 && end.Float64() <= start.Float64(),
 		"upper bound and larger bound inconsistent with step sign")
 	integral := start.IsIntegral() && end.IsIntegral() && step.IsIntegral()
 	var n int
 	if integral {
 		n = int(math.Ceil(float64(end.Int64()-start.Int64()) / float64(step.Int64())))
 	} else {
-		check(!math.IsInf(start.Float64(), 0) && !math.IsInf(end.Float64(), 0) && start.Float64() == start.Float64() && end.Float64() == end.Float64(),
+		source.Check(!math.IsInf(start.Float64(), 0) && !math.IsInf(end.Float64(), 0) && start.Float64() == start.Float64() && end.Float64() == end.Float64(),
 			"unsupported range: %s -> %s", start, end)
 		n = int(math.Ceil((end.Float64() - start.Float64()) / step.Float64()))
 	}
 	return o.steps(n, integral, start, step)
 }
 
-func eye(rows, columns int, o makeLike) *tensor.Tensor {
-	check(rows >= 0, "n must be greater or equal to 0, got %d", rows)
-	check(columns >= 0, "m must be greater or equal to 0, got %d", columns)
+func Eye(rows, columns int, o MakeLike) *tensor.Tensor {
+	source.Check(rows >= 0, "n must be greater or equal to 0, got %d", rows)
+	source.Check(columns >= 0, "m must be greater or equal to 0, got %d", columns)
 	t := o.full([]int{rows, columns}, tensor.Int(0))
-	tensor.Fill(must(t.Diagonal(0, 0, 1)), tensor.Int(1))
+	tensor.Fill(source.Must(t.Diagonal(0, 0, 1)), tensor.Int(1))
 	return t
 }
 
 // emptyStrided makes a tensor of sizes and steps, of which there are as many.
 func emptyStrided(shape, strides []int, d tensor.DType) *tensor.Tensor {
-	check(len(shape) == len(strides), "dimensionality of sizes (%d) must match dimensionality of strides (%d)", len(shape), len(strides))
-	return must(tensor.EmptyStrided(shape, strides, d))
+	source.Check(len(shape) == len(strides), "dimensionality of sizes (%d) must match dimensionality of strides (%d)", len(shape), len(strides))
+	return source.Must(tensor.EmptyStrided(shape, strides, d))
 }
 
-// triangle copies a batch of matrices and clears the part above, or below, a diagonal.
-func triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
+// Triangle copies a batch of matrices and clears the part above, or below, a diagonal.
+func Triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
 	name := map[bool]string{true: "triu", false: "tril"}[upper]
 	if t.Dim() < 2 {
-		wrapDim(-2, t)
-		check(t.Dim() >= 2, "%s: input tensor must have at least 2 dimensions", name)
+		define.WrapDim(-2, t)
+		source.Check(t.Dim() >= 2, "%s: input tensor must have at least 2 dimensions", name)
 	}
-	out := must(t.Clone(tensor.ContiguousFormat))
+	out := source.Must(t.Clone(tensor.ContiguousFormat))
 	if out.Numel() == 0 || out.IsHollow() {
 		return out
 	}
 	rows, columns := t.Size(t.Dim()-2), t.Size(t.Dim()-1)
 	diagonal = min(max(diagonal, -rows), columns)
-	if isAway(out) {
-		clearTriangles(must(out.View(-1, rows, columns)), diagonal, upper)
+	if define.IsAway(out) {
+		clearTriangles(source.Must(out.View(-1, rows, columns)), diagonal, upper)
 		return out
 	}
 	size := out.DType().Size()
 	data := unsafe.Slice((*byte)(out.DataPtr()), out.Numel()*size) // zeros of every type are bytes of zeros
-	tensor.Parallel(out.Numel()/columns, rowGrain/columns+1, func(lo, hi int) {
+	tensor.Parallel(out.Numel()/columns, define.RowGrain/columns+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			from, to := clearedColumns(i%rows, columns, diagonal, upper)
 			clear(data[(i*columns+from)*size : (i*columns+to)*size])
@@ -155,18 +161,18 @@ func clearTriangles(matrices *tensor.Tensor, diagonal int, upper bool) {
 	columns := matrices.Size(2)
 	for r := range matrices.Size(1) {
 		from, to := clearedColumns(r, columns, diagonal, upper)
-		tensor.Fill(must(must(matrices.Select(1, r)).Slice(1, from, to, 1)), tensor.Int(0))
+		tensor.Fill(source.Must(source.Must(matrices.Select(1, r)).Slice(1, from, to, 1)), tensor.Int(0))
 	}
 }
 
 // triangleIndices lists row and column of the elements on one side of a diagonal.
-func triangleIndices(c call, upper bool) *tensor.Tensor {
-	o := c.options(3, tensor.Int64, tensor.Device{})
-	rows, columns, offset := c.int(0), c.int(1), c.int(2)
-	check(rows >= 0, "row must be non-negative, got%d", rows)
-	check(columns >= 0, "col must be non-negative, got%d", columns)
+func triangleIndices(c define.Call, upper bool) *tensor.Tensor {
+	o := Options(c, 3, tensor.Int64, tensor.Device{})
+	rows, columns, offset := c.Int(0), c.Int(1), c.Int(2)
+	source.Check(rows >= 0, "row must be non-negative, got%d", rows)
+	source.Check(columns >= 0, "col must be non-negative, got%d", columns)
 	const most = 1 << 61
-	check(rows < most && columns < most, "Storage size calculation overflowed with sizes=[%d, %d]", rows, columns)
+	source.Check(rows < most && columns < most, "Storage size calculation overflowed with sizes=[%d, %d]", rows, columns)
 	offset = min(max(offset, -rows-1), columns+1)
 	if upper {
 		offset-- // the rows begin where those of the lower triangle end
@@ -179,9 +185,9 @@ func triangleIndices(c call, upper bool) *tensor.Tensor {
 	if upper {
 		count.Sub(new(big.Int).Mul(big.NewInt(int64(rows)), big.NewInt(int64(columns))), count)
 	}
-	check(count.IsInt64(), "Storage size calculation overflowed with sizes=[2, %s]", count)
-	n := room(16, int(count.Int64()))
-	out := empty([]int{2, n}, tensor.Int64)
+	source.Check(count.IsInt64(), "Storage size calculation overflowed with sizes=[2, %s]", count)
+	n := define.Room(16, int(count.Int64()))
+	out := define.Empty([]int{2, n}, tensor.Int64)
 	data, at := tensor.Data[int64](out), 0
 	if upper {
 		first = 0
@@ -196,21 +202,21 @@ func triangleIndices(c call, upper bool) *tensor.Tensor {
 			at++
 		}
 	}
-	return to(out, o.dtype)
+	return elementwise.To(out, o.Dtype)
 }
 
 // diagonalEmbed makes matrices with the last dimension of t on a diagonal.
 func diagonalEmbed(t *tensor.Tensor, offset, dim1, dim2 int) *tensor.Tensor {
 	n := t.Dim() + 1
-	d1, d2 := must(tensor.WrapDim(dim1, n)), must(tensor.WrapDim(dim2, n))
-	check(d1 != d2, "diagonal dimensions cannot be identical %d, %d", dim1, dim2)
-	size := paddedSize(t.Size(t.Dim()-1), 0, max(offset, -offset))
+	d1, d2 := source.Must(tensor.WrapDim(dim1, n)), source.Must(tensor.WrapDim(dim2, n))
+	source.Check(d1 != d2, "diagonal dimensions cannot be identical %d, %d", dim1, dim2)
+	size := PaddedSize(t.Size(t.Dim()-1), 0, max(offset, -offset))
 	shape := slices.Clone(t.Shape()[:t.Dim()-1])
 	low, high := min(d1, d2), max(d1, d2)
 	shape = slices.Insert(shape, low, size)
 	shape = slices.Insert(shape, high, size)
-	out := zeros(shape, t.DType())
-	succeed(tensor.Copy(must(out.Diagonal(offset, d1, d2)), t))
+	out := define.Zeros(shape, t.DType())
+	source.Throw(tensor.Copy(source.Must(out.Diagonal(offset, d1, d2)), t))
 	return out
 }
 
@@ -219,26 +225,26 @@ func diag(t *tensor.Tensor, offset int) *tensor.Tensor {
 	case 1:
 		return diagonalEmbed(t, offset, 0, 1)
 	case 2:
-		return must(must(t.Diagonal(offset, 0, 1)).Clone(tensor.ContiguousFormat))
+		return source.Must(source.Must(t.Diagonal(offset, 0, 1)).Clone(tensor.ContiguousFormat))
 	}
-	check(false, "matrix or a vector expected")
+	source.Check(false, "matrix or a vector expected")
 	return nil
 }
 
 func oneHot(t *tensor.Tensor, classes int) *tensor.Tensor {
-	check(t.DType() == tensor.Int64, "one_hot is only applicable to index tensor.")
-	labels := tensor.Data[int64](contiguous(t))
+	source.Check(t.DType() == tensor.Int64, "one_hot is only applicable to index tensor.")
+	labels := tensor.Data[int64](elementwise.Contiguous(t))
 	if t.Numel() == 0 {
-		check(classes > 0, "Can not infer total number of classes from empty tensor.")
+		source.Check(classes > 0, "Can not infer total number of classes from empty tensor.")
 	} else {
-		check(slices.Min(labels) >= 0, "Class values must be non-negative.")
+		source.Check(slices.Min(labels) >= 0, "Class values must be non-negative.")
 		if classes == -1 {
 			classes = int(slices.Max(labels)) + 1
 		}
-		check(int(slices.Max(labels)) < classes, "Class values must be smaller than num_classes.")
+		source.Check(int(slices.Max(labels)) < classes, "Class values must be smaller than num_classes.")
 	}
-	check(classes >= 0, "Trying to create tensor with negative dimension %d: %s", classes, shapeText(append(slices.Clone(t.Shape()), classes)))
-	out := zeros(append(slices.Clone(t.Shape()), classes), tensor.Int64)
+	source.Check(classes >= 0, "Trying to create tensor with negative dimension %d: %s", classes, define.ShapeText(append(slices.Clone(t.Shape()), classes)))
+	out := define.Zeros(append(slices.Clone(t.Shape()), classes), tensor.Int64)
 	data := tensor.Data[int64](out)
 	var watch tensor.Watch
 	for i, l := range labels {
@@ -249,10 +255,10 @@ func oneHot(t *tensor.Tensor, classes int) *tensor.Tensor {
 }
 
 // window makes a window function of n points.
-func window(name string, f func(x float64) float64) []definition {
-	make := func(n int, periodic bool, o makeLike) *tensor.Tensor {
-		check(n >= 0, "%s requires non-negative window_length, got window_length=%d", name, n)
-		t := empty([]int{n}, tensor.Float64)
+func window(name string, f func(x float64) float64) []define.Definition {
+	make := func(n int, periodic bool, o MakeLike) *tensor.Tensor {
+		source.Check(n >= 0, "%s requires non-negative window_length, got window_length=%d", name, n)
+		t := define.Empty([]int{n}, tensor.Float64)
 		data := tensor.Data[float64](t)
 		last := float64(n - 1)
 		if periodic {
@@ -264,11 +270,11 @@ func window(name string, f func(x float64) float64) []definition {
 				data[i] = f(float64(i) / last)
 			}
 		}
-		return to(t, o.dtype)
+		return elementwise.To(t, o.Dtype)
 	}
-	return []definition{
-		creating(name, 1, func(c call, o makeLike) *tensor.Tensor { return make(c.int(0), true, o) }),
-		creating(name+".periodic", 2, func(c call, o makeLike) *tensor.Tensor { return make(c.int(0), c.bool(1), o) }),
+	return []define.Definition{
+		Creating(name, 1, func(c define.Call, o MakeLike) *tensor.Tensor { return make(c.Int(0), true, o) }),
+		Creating(name+".periodic", 2, func(c define.Call, o MakeLike) *tensor.Tensor { return make(c.Int(0), c.Bool(1), o) }),
 	}
 }
 
@@ -276,82 +282,88 @@ func raisedCosine(alpha, beta float64) func(float64) float64 {
 	return func(x float64) float64 { return alpha - beta*math.Cos(2*math.Pi*x) }
 }
 
-var createFamily = slices.Concat([]definition{
-	giving("vander", func(c call) *tensor.Tensor {
-		check(c.tensor(0).Dim() == 1, "x must be a one-dimensional tensor.")
-		return vandermonde(c.tensor(0), c.intOr(1, c.tensor(0).Numel()), c.bool(2))
-	}).onZeros(),
-	giving("linalg_vander", func(c call) *tensor.Tensor {
-		x := atLeast(c.tensor(0), 1)
-		check(x.DType() != tensor.Bool, "linalg.vander supports floating point, complex, and integer tensors, but got Bool")
+var CreateFamily = slices.Concat([]define.Definition{
+	define.Giving("vander", func(c define.Call) *tensor.Tensor {
+		source.Check(c.Tensor(0).Dim() == 1, "x must be a one-dimensional tensor.")
+		return vandermonde(c.Tensor(0), c.IntOr(1, c.Tensor(0).Numel()), c.Bool(2))
+	}).OnZeros(),
+	define.Giving("linalg_vander", func(c define.Call) *tensor.Tensor {
+		x := elementwise.AtLeast(c.Tensor(0), 1)
+		source.Check(x.DType() != tensor.Bool, "linalg.vander supports floating point, complex, and integer tensors, but got Bool")
 		if x.DType().IsIntegral() {
-			x = to(x, tensor.Int64)
+			x = elementwise.To(x, tensor.Int64)
 		}
-		return vandermonde(x, c.intOr(1, x.Size(x.Dim()-1)), true)
-	}).onZeros(),
-	creating("zeros", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(0)) }).direct(func(c call, out *tensor.Tensor) bool { return filledOut(c, out, tensor.Int(0)) }),
-	creating("ones", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(1)) }).direct(func(c call, out *tensor.Tensor) bool { return filledOut(c, out, tensor.Int(1)) }),
-	giving("full", func(c call) *tensor.Tensor {
-		if c.wantsSparse(2) {
-			return c.sparseOfOptions("full", 2)
+		return vandermonde(x, c.IntOr(1, x.Size(x.Dim()-1)), true)
+	}).OnZeros(),
+	Creating("zeros", 1, func(c define.Call, o MakeLike) *tensor.Tensor { return o.full(c.Ints(0), tensor.Int(0)) }).Direct(func(c define.Call, out *tensor.Tensor) bool { return indexing.FilledOut(c, out, tensor.Int(0)) }),
+	Creating("ones", 1, func(c define.Call, o MakeLike) *tensor.Tensor { return o.full(c.Ints(0), tensor.Int(1)) }).Direct(func(c define.Call, out *tensor.Tensor) bool { return indexing.FilledOut(c, out, tensor.Int(1)) }),
+	define.Giving("full", func(c define.Call) *tensor.Tensor {
+		if wantsSparse(c, 2) {
+			return sparseOfOptions(c, "full", 2)
 		}
-		o := c.options(2, fullType(c, 2, c.scalar(1)), tensor.Device{})
-		return o.full(c.ints(0), c.scalar(1))
-	}).direct(func(c call, out *tensor.Tensor) bool {
-		return out.DType().IsFloating() && c.scalar(1).Kind != tensor.ComplexScalar && filledOut(c, out, c.scalar(1))
+		o := Options(c, 2, fullType(c, 2, c.Scalar(1)), tensor.Device{})
+		return o.full(c.Ints(0), c.Scalar(1))
+	}).Direct(func(c define.Call, out *tensor.Tensor) bool {
+		return out.DType().IsFloating() && c.Scalar(1).Kind != tensor.ComplexScalar && indexing.FilledOut(c, out, c.Scalar(1))
 	}),
-	creating("empty.memory_format", 1, func(c call, o makeLike) *tensor.Tensor {
-		if f := c.formatOr(5, tensor.ContiguousFormat); f == tensor.ChannelsLast || f == tensor.ChannelsLast3D {
-			return must(tensor.EmptyChannelsLast(c.ints(0), o.dtype, f))
+	Creating("empty.memory_format", 1, func(c define.Call, o MakeLike) *tensor.Tensor {
+		if f := c.FormatOr(5, tensor.ContiguousFormat); f == tensor.ChannelsLast || f == tensor.ChannelsLast3D {
+			return source.Must(tensor.EmptyChannelsLast(c.Ints(0), o.Dtype, f))
 		}
-		return o.empty(c.ints(0))
+		return o.Empty(c.Ints(0))
 	}),
-	creating("empty_strided", 2, func(c call, o makeLike) *tensor.Tensor {
-		return emptyStrided(c.ints(0), c.ints(1), o.dtype)
+	Creating("empty_strided", 2, func(c define.Call, o MakeLike) *tensor.Tensor {
+		return emptyStrided(c.Ints(0), c.Ints(1), o.Dtype)
 	}),
 	filledLike("zeros_like", zero, 1),
 	filledLike("ones_like", one, 1),
-	filledLike("full_like", func(c call) tensor.Scalar { return c.scalar(1) }, 2),
-	creatingLike("empty_like", 1, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor { return o.emptyLike(c, 5, like) }),
-	creatingLike("new_zeros", 2, func(c call, o makeLike, _ *tensor.Tensor) *tensor.Tensor { return o.full(c.ints(1), tensor.Int(0)) }),
-	creatingLike("new_ones", 2, func(c call, o makeLike, _ *tensor.Tensor) *tensor.Tensor { return o.full(c.ints(1), tensor.Int(1)) }),
-	creatingLike("new_full", 3, func(c call, o makeLike, _ *tensor.Tensor) *tensor.Tensor { return o.full(c.ints(1), c.scalar(2)) }),
-	creatingLike("new_empty", 2, func(c call, o makeLike, _ *tensor.Tensor) *tensor.Tensor { return o.empty(c.ints(1)) }),
-	creatingLike("new_empty_strided", 3, func(c call, o makeLike, _ *tensor.Tensor) *tensor.Tensor {
-		return emptyStrided(c.ints(1), c.ints(2), o.dtype)
+	filledLike("full_like", func(c define.Call) tensor.Scalar { return c.Scalar(1) }, 2),
+	CreatingLike("empty_like", 1, func(c define.Call, o MakeLike, like *tensor.Tensor) *tensor.Tensor { return o.EmptyLike(c, 5, like) }),
+	CreatingLike("new_zeros", 2, func(c define.Call, o MakeLike, _ *tensor.Tensor) *tensor.Tensor {
+		return o.full(c.Ints(1), tensor.Int(0))
 	}),
-	creating("arange", 1, func(c call, o makeLike) *tensor.Tensor {
-		return arange(tensor.Int(0), c.scalar(0), tensor.Int(1), o, !c.isNone(1))
+	CreatingLike("new_ones", 2, func(c define.Call, o MakeLike, _ *tensor.Tensor) *tensor.Tensor {
+		return o.full(c.Ints(1), tensor.Int(1))
 	}),
-	creating("arange.start", 2, func(c call, o makeLike) *tensor.Tensor {
-		return arange(c.scalar(0), c.scalar(1), tensor.Int(1), o, !c.isNone(2))
+	CreatingLike("new_full", 3, func(c define.Call, o MakeLike, _ *tensor.Tensor) *tensor.Tensor {
+		return o.full(c.Ints(1), c.Scalar(2))
 	}),
-	creating("arange.start_step", 3, func(c call, o makeLike) *tensor.Tensor {
-		return arange(c.scalar(0), c.scalar(1), c.scalar(2), o, !c.isNone(3))
+	CreatingLike("new_empty", 2, func(c define.Call, o MakeLike, _ *tensor.Tensor) *tensor.Tensor { return o.Empty(c.Ints(1)) }),
+	CreatingLike("new_empty_strided", 3, func(c define.Call, o MakeLike, _ *tensor.Tensor) *tensor.Tensor {
+		return emptyStrided(c.Ints(1), c.Ints(2), o.Dtype)
 	}),
-	creating("range", 2, func(c call, o makeLike) *tensor.Tensor { return closedRange(c, tensor.Int(1), o) }),
-	creating("range.step", 3, func(c call, o makeLike) *tensor.Tensor { return closedRange(c, c.scalar(2), o) }),
-	creating("linspace", 3, func(c call, o makeLike) *tensor.Tensor { return linspace(c.scalar(0), c.scalar(1), c.int(2), o) }),
-	creating("logspace", 4, func(c call, o makeLike) *tensor.Tensor {
-		start, end := c.scalar(0), c.scalar(1)
-		if o.dtype.IsIntegral() {
+	Creating("arange", 1, func(c define.Call, o MakeLike) *tensor.Tensor {
+		return arange(tensor.Int(0), c.Scalar(0), tensor.Int(1), o, !c.IsNone(1))
+	}),
+	Creating("arange.start", 2, func(c define.Call, o MakeLike) *tensor.Tensor {
+		return arange(c.Scalar(0), c.Scalar(1), tensor.Int(1), o, !c.IsNone(2))
+	}),
+	Creating("arange.start_step", 3, func(c define.Call, o MakeLike) *tensor.Tensor {
+		return arange(c.Scalar(0), c.Scalar(1), c.Scalar(2), o, !c.IsNone(3))
+	}),
+	Creating("range", 2, func(c define.Call, o MakeLike) *tensor.Tensor { return closedRange(c, tensor.Int(1), o) }),
+	Creating("range.step", 3, func(c define.Call, o MakeLike) *tensor.Tensor { return closedRange(c, c.Scalar(2), o) }),
+	Creating("linspace", 3, func(c define.Call, o MakeLike) *tensor.Tensor { return linspace(c.Scalar(0), c.Scalar(1), c.Int(2), o) }),
+	Creating("logspace", 4, func(c define.Call, o MakeLike) *tensor.Tensor {
+		start, end := c.Scalar(0), c.Scalar(1)
+		if o.Dtype.IsIntegral() {
 			start, end = tensor.Int(start.Int64()), tensor.Int(end.Int64())
 		}
-		exponents := linspace(start, end, c.int(2), makeLike{dtype: tensor.Float64})
-		return to(pow.run(nil, []operand{ofTensor(must(tensor.Full(nil, tensor.Float(c.float(3)), tensor.Float64))), ofTensor(exponents)}), o.dtype)
+		exponents := linspace(start, end, c.Int(2), MakeLike{Dtype: tensor.Float64})
+		return elementwise.To(elementwise.Pow.Run(nil, []elementwise.Operand{elementwise.OfTensor(source.Must(tensor.Full(nil, tensor.Float(c.Float(3)), tensor.Float64))), elementwise.OfTensor(exponents)}), o.Dtype)
 	}),
-	creating("eye", 1, func(c call, o makeLike) *tensor.Tensor { return eye(c.int(0), c.int(0), o) }).direct(func(c call, out *tensor.Tensor) bool { return identityOut(out, c.int(0), c.int(0)) }),
-	creating("eye.m", 2, func(c call, o makeLike) *tensor.Tensor { return eye(c.int(0), c.int(1), o) }).direct(func(c call, out *tensor.Tensor) bool { return identityOut(out, c.int(0), c.int(1)) }),
-	giving("tril", func(c call) *tensor.Tensor { return triangle(c.tensor(0), c.int(1), false) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("tril", c.g(), c.arg(1))) }), Tags: ops.IgnoresSelf | ops.AsWritten}).outOverlapping(),
-	giving("triu", func(c call) *tensor.Tensor { return triangle(c.tensor(0), c.int(1), true) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("triu", c.g(), c.arg(1))) }), Tags: ops.IgnoresSelf | ops.AsWritten}).outOverlapping(),
-	giving("tril_indices", func(c call) *tensor.Tensor { return triangleIndices(c, false) }),
-	giving("triu_indices", func(c call) *tensor.Tensor { return triangleIndices(c, true) }),
-	giving("diag", func(c call) *tensor.Tensor { return diag(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("diag") }), Tags: ops.AsWritten}),
-	giving("diag_embed", func(c call) *tensor.Tensor { return diagonalEmbed(c.tensor(0), c.int(1), c.int(2), c.int(3)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("diag_embed") }), Tags: ops.AsWritten}),
-	giving("diagflat", func(c call) *tensor.Tensor {
-		return diagonalEmbed(must(c.tensor(0).Reshape(-1)), c.int(1), 0, 1)
+	Creating("eye", 1, func(c define.Call, o MakeLike) *tensor.Tensor { return Eye(c.Int(0), c.Int(0), o) }).Direct(func(c define.Call, out *tensor.Tensor) bool { return indexing.IdentityOut(out, c.Int(0), c.Int(0)) }),
+	Creating("eye.m", 2, func(c define.Call, o MakeLike) *tensor.Tensor { return Eye(c.Int(0), c.Int(1), o) }).Direct(func(c define.Call, out *tensor.Tensor) bool { return indexing.IdentityOut(out, c.Int(0), c.Int(1)) }),
+	define.Giving("tril", func(c define.Call) *tensor.Tensor { return Triangle(c.Tensor(0), c.Int(1), false) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("tril", c.G(), c.Arg(1))) }), Tags: ops.IgnoresSelf | ops.AsWritten}).OutOverlapping(),
+	define.Giving("triu", func(c define.Call) *tensor.Tensor { return Triangle(c.Tensor(0), c.Int(1), true) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("triu", c.G(), c.Arg(1))) }), Tags: ops.IgnoresSelf | ops.AsWritten}).OutOverlapping(),
+	define.Giving("tril_indices", func(c define.Call) *tensor.Tensor { return triangleIndices(c, false) }),
+	define.Giving("triu_indices", func(c define.Call) *tensor.Tensor { return triangleIndices(c, true) }),
+	define.Giving("diag", func(c define.Call) *tensor.Tensor { return diag(c.Tensor(0), c.Int(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("diag") }), Tags: ops.AsWritten}),
+	define.Giving("diag_embed", func(c define.Call) *tensor.Tensor { return diagonalEmbed(c.Tensor(0), c.Int(1), c.Int(2), c.Int(3)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("diag_embed") }), Tags: ops.AsWritten}),
+	define.Giving("diagflat", func(c define.Call) *tensor.Tensor {
+		return diagonalEmbed(source.Must(c.Tensor(0).Reshape(-1)), c.Int(1), 0, 1)
 	}),
-	giving("one_hot", func(c call) *tensor.Tensor { return oneHot(c.tensor(0), c.int(1)) }).onZeros(),
+	define.Giving("one_hot", func(c define.Call) *tensor.Tensor { return oneHot(c.Tensor(0), c.Int(1)) }).OnZeros(),
 }, window("hann_window", raisedCosine(0.5, 0.5)), window("hamming_window", raisedCosine(0.54, 0.46)),
 	window("bartlett_window", func(x float64) float64 { return 1 - math.Abs(2*x-1) }),
 	window("blackman_window", func(x float64) float64 {
@@ -359,14 +371,14 @@ var createFamily = slices.Concat([]definition{
 	}))
 
 // closedRange makes start, start+step, ... up to and including end.
-func closedRange(c call, step tensor.Scalar, o makeLike) *tensor.Tensor {
-	warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. " +
+func closedRange(c define.Call, step tensor.Scalar, o MakeLike) *tensor.Tensor {
+	define.Warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. " +
 		"Instead, use torch.arange, which produces values in [start, end).")
-	start, end := c.scalar(0), c.scalar(1)
-	check(!o.dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.dtype.CppName())
-	check(step.Float64() != 0 && !(o.dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")
+	start, end := c.Scalar(0), c.Scalar(1)
+	source.Check(!o.Dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.Dtype.CppName())
+	source.Check(step.Float64() != 0 && !(o.Dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")
 	n := int(math.Floor((end.Float64()-start.Float64())/step.Float64())) + 1
-	check(n > 0, "upper bound and larger bound inconsistent with step sign")
+	source.Check(n > 0, "upper bound and larger bound inconsistent with step sign")
 	return o.steps(n, false, start, step)
 }
 
@@ -374,10 +386,10 @@ func closedRange(c call, step tensor.Scalar, o makeLike) *tensor.Tensor {
 const columnWork = 256
 
 func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
-	check(n >= 0, "N must be non-negative.")
+	source.Check(n >= 0, "N must be non-negative.")
 	shape := append(slices.Clone(x.Shape()), n)
-	room(x.DType().Size(), shape...)
-	out := emptyBeside(x, shape, x.DType())
+	define.Room(x.DType().Size(), shape...)
+	out := define.EmptyBeside(x, shape, x.DType())
 	if out.Numel() == 0 { // of any number of columns
 		return out
 	}
@@ -389,11 +401,11 @@ func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 		if !increasing {
 			at = n - 1 - i
 		}
-		column := must(out.Select(-1, at))
+		column := source.Must(out.Select(-1, at))
 		if before == nil {
 			tensor.Fill(column, tensor.Int(1))
 		} else {
-			mul.runTo(column, before, x)
+			elementwise.Mul.RunTo(column, before, x)
 			before.Release()
 		}
 		before = column

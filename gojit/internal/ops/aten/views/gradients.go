@@ -1,28 +1,33 @@
-package aten
+package views
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// reshaped gives the gradient the shape of the argument.
-func reshaped(g grad) { g.Give(0, g.Do("reshape", g.Grad(0), g.Sizes(0))) }
-
-func wrap(dim, n int) int {
-	if dim < 0 {
-		dim += max(n, 1)
+// unpadded takes the padding away again.
+func unpadded(c define.Gradient) {
+	back := c.Ints(1)
+	for i := range back {
+		back[i] = -back[i]
 	}
-	return dim
+	c.Give(0, c.Do("constant_pad_nd", c.G(), back, 0.0))
 }
 
-func transposedGrad(g grad) { g.Give(0, g.Do("transpose.int", g.Grad(0), g.Arg(1), g.Arg(2))) }
+// reshaped gives the gradient the shape of the argument.
+func reshaped(g define.Grad) { g.Give(0, g.Do("reshape", g.Grad(0), g.Sizes(0))) }
+
+func transposedGrad(g define.Grad) { g.Give(0, g.Do("transpose.int", g.Grad(0), g.Arg(1), g.Arg(2))) }
 
 // joined gives the concatenated gradients of parts along the dimension of the third argument; parts without one are zero.
-func joined(g grad) { g.Give(0, g.Do("cat", g.GradList(), g.Arg(2))) }
+func joined(g define.Grad) { g.Give(0, g.Do("cat", g.GradList(), g.Arg(2))) }
 
 // permuteGrad permutes back.
-func permuteGrad(g grad) {
+func permuteGrad(g define.Grad) {
 	dims, known := g.Ints(1).([]int)
 	if !known {
 		g.Give(0, g.Do("movedim.intlist", g.Grad(0), g.Calculate("prim::rangelist", g.Calculate("len", g.Arg(1))), g.Arg(1)))
@@ -30,40 +35,13 @@ func permuteGrad(g grad) {
 	}
 	back := make([]int, len(dims))
 	for i, d := range dims {
-		back[wrap(d, len(dims))] = i
+		back[define.Wrap(d, len(dims))] = i
 	}
 	g.Give(0, g.Do("permute", g.Grad(0), back))
 }
 
-func indexGrad(g grad) {
-	g.Give(0, g.Into("index_put", g.ZerosOf(0), g.InList(1), g.Grad(0), true))
-}
-
-func indexPutGrad(c gradient) {
-	indices := c.InList(1)
-	g := c.g()
-	if !c.bool(3) {
-		c.give(0, c.do("index_put", g, indices, must(tensor.Zeros(nil, g.DType())), false))
-	} else {
-		c.give(0, g)
-	}
-	c.give(2, c.do("index.Tensor", g, indices))
-}
-
-func numel(shape []int) int {
-	n := 1
-	for _, s := range shape {
-		n *= s
-	}
-	return n
-}
-
-func gatherGrad(c gradient) {
-	c.give(0, c.into("scatter_add", c.zerosOf(0), c.int(1), c.in(2), c.g()))
-}
-
 // typeAsGrad leaves complex gradients to whoever wants real ones of them.
-func typeAsGrad(g grad) {
+func typeAsGrad(g define.Grad) {
 	dy := g.Grad(0)
 	if !g.IsComplex(dy) {
 		dy = g.Do("type_as", dy, g.Arg(0))
@@ -72,28 +50,28 @@ func typeAsGrad(g grad) {
 }
 
 // unfoldedPlaces are the positions, in a tensor of a shape, of the elements that unfold gives.
-func (x composer) unfoldedPlaces(like tensors, shape []int, dim, size, step value.Value) tensors {
-	all := x.do("reshape", x.do("arange", numel(shape), nil, nil, value.OfDevice(like.Device())), shape)
-	return x.do("reshape", x.do("unfold", all, dim, size, step), []int{-1})
+func unfoldedPlaces(x define.Composer, like define.Tensors, shape []int, dim, size, step value.Value) define.Tensors {
+	all := x.Do("reshape", x.Do("arange", define.Numel(shape), nil, nil, value.OfDevice(like.Device())), shape)
+	return x.Do("reshape", x.Do("unfold", all, dim, size, step), []int{-1})
 }
 
 // unfoldBackward is aten::unfold_backward.
-var unfoldBackward = composing(func(x composer, a []value.Value) tensors {
-	g, shape := a[0].Tensor(), call{args: a}.ints(1)
-	zeros := x.do("reshape", x.do("new_zeros", g, shape), []int{-1})
-	flat := x.do("index_add", zeros, 0, x.unfoldedPlaces(g, shape, a[2], a[3], a[4]), x.do("reshape", g, []int{-1}))
-	return x.do("reshape", flat, shape)
+var unfoldBackward = define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+	g, shape := a[0].Tensor(), define.Call{Args: a}.Ints(1)
+	zeros := x.Do("reshape", x.Do("new_zeros", g, shape), []int{-1})
+	flat := x.Do("index_add", zeros, 0, unfoldedPlaces(x, g, shape, a[2], a[3], a[4]), x.Do("reshape", g, []int{-1}))
+	return x.Do("reshape", flat, shape)
 })
 
-// viewFurther are the records of operators of views and indexing that are implemented elsewhere.
-var viewFurther = []ops.Def{
-	{Name: "_index_put_impl", Grad: concrete(indexPutGrad), Tags: ops.IgnoresSelf | ops.AsWritten},
-	{Name: "atleast_1d", Grad: concrete(func(c gradient) { c.moved("atleast_1d") }), Tags: ops.AsWritten},
-	{Name: "atleast_2d", Grad: concrete(func(c gradient) { c.moved("atleast_2d") }), Tags: ops.AsWritten},
-	{Name: "atleast_3d", Grad: concrete(func(c gradient) { c.moved("atleast_3d") }), Tags: ops.AsWritten},
-	{Name: "fill_diagonal_", Grad: concrete(func(c gradient) {
-		mask := must(tensor.Full(c.shape(0), tensor.Int(1), c.g().DType()))
-		c.give(0, c.mul(c.g(), c.do("fill_diagonal_", mask, 0.0, c.arg(2))))
+// ViewFurther are the records of operators of views and indexing that are implemented elsewhere.
+var ViewFurther = []ops.Def{
+	{Name: "_index_put_impl", Grad: define.Concrete(indexing.IndexPutGrad), Tags: ops.IgnoresSelf | ops.AsWritten},
+	{Name: "atleast_1d", Grad: define.Concrete(func(c define.Gradient) { c.Moved("atleast_1d") }), Tags: ops.AsWritten},
+	{Name: "atleast_2d", Grad: define.Concrete(func(c define.Gradient) { c.Moved("atleast_2d") }), Tags: ops.AsWritten},
+	{Name: "atleast_3d", Grad: define.Concrete(func(c define.Gradient) { c.Moved("atleast_3d") }), Tags: ops.AsWritten},
+	{Name: "fill_diagonal_", Grad: define.Concrete(func(c define.Gradient) {
+		mask := source.Must(tensor.Full(c.Shape(0), tensor.Int(1), c.G().DType()))
+		c.Give(0, c.Mul(c.G(), c.Do("fill_diagonal_", mask, 0.0, c.Arg(2))))
 	})},
-	{Name: "lift_fresh_copy", Reads: ops.ReadsNothing, Grad: passedOn, Tags: ops.AsWritten},
+	{Name: "lift_fresh_copy", Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.AsWritten},
 }

@@ -1,17 +1,23 @@
-package aten
+package vision
 
-import "github.com/torchjit/torchjit/gojit/tensor"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
 
 // affineGrid makes the sampling grid of affine maps of planes or volumes.
 func affineGrid(theta *tensor.Tensor, size []int, corners bool) *tensor.Tensor {
-	check(len(size) == 4 || len(size) == 5, "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
+	source.Check(len(size) == 4 || len(size) == 5, "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
 	extents := size[2:]
 	dims := len(extents)
 	points := 1
 	for _, n := range extents {
 		points *= n
 	}
-	base := empty([]int{1, points, dims + 1}, tensor.Float64)
+	base := define.Empty([]int{1, points, dims + 1}, tensor.Float64)
 	data := tensor.Data[float64](base)
 	for p := range points {
 		row, rest := data[p*(dims+1):], p
@@ -21,11 +27,11 @@ func affineGrid(theta *tensor.Tensor, size []int, corners bool) *tensor.Tensor {
 		}
 		row[dims] = 1
 	}
-	base = must(base.ToDevice(theta.Device()))
-	flat := must(base.Expand(size[0], points, dims+1))
-	grid := bmm(flat, must(to(theta, tensor.Float64).Transpose(1, 2)))
+	base = source.Must(base.ToDevice(theta.Device()))
+	flat := source.Must(base.Expand(size[0], points, dims+1))
+	grid := linalg.Bmm(flat, source.Must(elementwise.To(theta, tensor.Float64).Transpose(1, 2)))
 	shape := append(append([]int{size[0]}, extents...), dims)
-	return to(must(grid.View(shape...)), theta.DType())
+	return elementwise.To(source.Must(grid.View(shape...)), theta.DType())
 }
 
 // gridCoordinate is where element i of n lies between -1 and 1, which are the centers of the outer elements or, without corners, their edges.

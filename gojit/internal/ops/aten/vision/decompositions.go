@@ -1,6 +1,7 @@
-package aten
+package vision
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -14,24 +15,24 @@ const (
 // sampler is one call of grid_sampler over images (N, C, ..., W) and places (N, ..., dims), the last
 // dimension first.
 type sampler struct {
-	composer
+	define.Composer
 	mode, beyond int64
 	corners      bool
-	flat         tensors // (N, C, pixels)
+	flat         define.Tensors // (N, C, pixels)
 	sizes        []int
 	points       []int // the shape of the places
 }
 
 // composeGridSample reads every neighbour with gather and adds them up by their weights, which depend on the place.
-func composeGridSample(x composer, a []value.Value) tensors {
-	unrecorded(x).Emit("grid_sampler", a...) // the operator itself checks its arguments
+func composeGridSample(x define.Composer, a []value.Value) define.Tensors {
+	define.Unrecorded(x).Emit("grid_sampler", a...) // the operator itself checks its arguments
 	image, grid := a[0].Tensor(), a[1].Tensor()
 	shape, n := image.Shape(), image.Dim()-2
 	s := sampler{x, a[2].Int(), a[3].Int(), a[4].Bool(), nil, shape[2:], grid.Shape()[1 : n+1]}
-	s.flat = x.do("reshape", image, []int{shape[0], shape[1], -1})
-	places := make([]tensors, n) // in the order of the image's dimensions
+	s.flat = x.Do("reshape", image, []int{shape[0], shape[1], -1})
+	places := make([]define.Tensors, n) // in the order of the image's dimensions
 	for d := range n {
-		places[d] = x.do("reshape", x.do("select.int", grid, n+1, n-1-d), []int{shape[0], -1})
+		places[d] = x.Do("reshape", x.Do("select.int", grid, n+1, n-1-d), []int{shape[0], -1})
 		places[d] = s.pixel(places[d], s.sizes[d])
 	}
 	taps := make([][]samplerTap, n)
@@ -39,19 +40,19 @@ func composeGridSample(x composer, a []value.Value) tensors {
 		taps[d] = s.taps(places[d], s.sizes[d])
 	}
 	sum := s.sum(taps, samplerTap{}, 0)
-	return x.do("reshape", sum, append([]int{shape[0], shape[1]}, s.points...))
+	return x.Do("reshape", sum, append([]int{shape[0], shape[1]}, s.points...))
 }
 
 // samplerTap is a neighbour along some dimensions: its index, how much it weighs, and whether it is in
 // the image (nil: always).
-type samplerTap struct{ index, weight, inside tensors }
+type samplerTap struct{ index, weight, inside define.Tensors }
 
 // pixel turns coordinates from -1 to 1 into pixels.
-func (s sampler) pixel(t tensors, size int) tensors {
+func (s sampler) pixel(t define.Tensors, size int) define.Tensors {
 	if s.corners {
-		t = s.do("mul.Scalar", s.do("add.Scalar", t, 1.0), float64(size-1)/2)
+		t = s.Do("mul.Scalar", s.Do("add.Scalar", t, 1.0), float64(size-1)/2)
 	} else {
-		t = s.do("mul.Scalar", s.do("add.Scalar", s.do("mul.Scalar", s.do("add.Scalar", t, 1.0), float64(size)), -1.0), 0.5)
+		t = s.Do("mul.Scalar", s.Do("add.Scalar", s.Do("mul.Scalar", s.Do("add.Scalar", t, 1.0), float64(size)), -1.0), 0.5)
 	}
 	if s.mode == sampleBicubic {
 		return t
@@ -60,7 +61,7 @@ func (s sampler) pixel(t tensors, size int) tensors {
 }
 
 // fold brings places beyond the border back, as far as that is asked for.
-func (s sampler) fold(t tensors, size int) tensors {
+func (s sampler) fold(t define.Tensors, size int) define.Tensors {
 	if s.beyond == beyondZeros {
 		return t
 	}
@@ -70,86 +71,86 @@ func (s sampler) fold(t tensors, size int) tensors {
 			low, high = 0, float64(size-1)
 		}
 		if high <= low {
-			return s.do("zeros_like", t)
+			return s.Do("zeros_like", t)
 		}
-		away := s.do("abs", s.do("add.Scalar", t, -low))
-		flips := s.do("floor", s.do("mul.Scalar", away, 1/(high-low))).Detach()
-		rest := s.do("sub.Tensor", away, s.do("mul.Scalar", flips, high-low))
-		even := s.do("eq.Scalar", s.do("remainder.Scalar", flips, 2.0), 0.0)
-		t = s.do("where.self", even, s.do("add.Scalar", rest, low), s.do("rsub.Scalar", rest, high))
+		away := s.Do("abs", s.Do("add.Scalar", t, -low))
+		flips := s.Do("floor", s.Do("mul.Scalar", away, 1/(high-low))).Detach()
+		rest := s.Do("sub.Tensor", away, s.Do("mul.Scalar", flips, high-low))
+		even := s.Do("eq.Scalar", s.Do("remainder.Scalar", flips, 2.0), 0.0)
+		t = s.Do("where.self", even, s.Do("add.Scalar", rest, low), s.Do("rsub.Scalar", rest, high))
 	}
-	return s.do("clamp", t, 0.0, float64(size-1))
+	return s.Do("clamp", t, 0.0, float64(size-1))
 }
 
 // taps returns the neighbours of places along one dimension.
-func (s sampler) taps(t tensors, size int) []samplerTap {
+func (s sampler) taps(t define.Tensors, size int) []samplerTap {
 	if s.mode == sampleNearest {
 		// The gradient of the place is zero, not missing.
-		one := s.do("masked_fill.Scalar", t, s.do("ones_like", t.Detach(), tensor.Bool), 1.0)
-		return []samplerTap{s.tap(s.do("round", t.Detach()), one, size)}
+		one := s.Do("masked_fill.Scalar", t, s.Do("ones_like", t.Detach(), tensor.Bool), 1.0)
+		return []samplerTap{s.tap(s.Do("round", t.Detach()), one, size)}
 	}
-	base := s.do("floor", t.Detach())
-	part := s.do("sub.Tensor", t, base)
+	base := s.Do("floor", t.Detach())
+	part := s.Do("sub.Tensor", t, base)
 	var taps []samplerTap
 	if s.mode == sampleBilinear {
-		weights := []tensors{s.do("rsub.Scalar", part, 1.0), part}
+		weights := []define.Tensors{s.Do("rsub.Scalar", part, 1.0), part}
 		for i, w := range weights {
-			taps = append(taps, s.tap(s.do("add.Scalar", base, float64(i)), w, size))
+			taps = append(taps, s.tap(s.Do("add.Scalar", base, float64(i)), w, size))
 		}
 		return taps
 	}
 	for i := -1; i <= 2; i++ {
-		at := s.fold(s.do("add.Scalar", base, float64(i)), size)
-		distance := s.do("abs", s.do("add.Scalar", part, float64(-i)))
-		taps = append(taps, s.tap(s.do("floor", at), s.keys(distance, i == 0 || i == 1), size))
+		at := s.fold(s.Do("add.Scalar", base, float64(i)), size)
+		distance := s.Do("abs", s.Do("add.Scalar", part, float64(-i)))
+		taps = append(taps, s.tap(s.Do("floor", at), s.keys(distance, i == 0 || i == 1), size))
 	}
 	return taps
 }
 
 // keys is Keys' kernel with -0.75 at a distance of up to 1 (near) or 2.
-func (s sampler) keys(d tensors, near bool) tensors {
+func (s sampler) keys(d define.Tensors, near bool) define.Tensors {
 	const k = -0.75
 	coefficients := []float64{k, -5 * k, 8 * k, -4 * k}
 	if near {
 		coefficients = []float64{k + 2, -(k + 3), 0, 1}
 	}
-	y := s.do("mul.Scalar", d, coefficients[0])
+	y := s.Do("mul.Scalar", d, coefficients[0])
 	for _, c := range coefficients[1:3] {
-		y = s.do("mul.Tensor", s.do("add.Scalar", y, c), d)
+		y = s.Do("mul.Tensor", s.Do("add.Scalar", y, c), d)
 	}
-	return s.do("add.Scalar", y, coefficients[3])
+	return s.Do("add.Scalar", y, coefficients[3])
 }
 
 // tap is the neighbour at whole pixels, which may be outside.
-func (s sampler) tap(at, weight tensors, size int) samplerTap {
-	inside := s.do("logical_and", s.do("ge.Scalar", at, 0.0), s.do("le.Scalar", at, float64(size-1)))
-	return samplerTap{s.do("to.dtype", s.do("clamp", at, 0.0, float64(size-1)), tensor.Int64), weight, inside}
+func (s sampler) tap(at, weight define.Tensors, size int) samplerTap {
+	inside := s.Do("logical_and", s.Do("ge.Scalar", at, 0.0), s.Do("le.Scalar", at, float64(size-1)))
+	return samplerTap{s.Do("to.dtype", s.Do("clamp", at, 0.0, float64(size-1)), tensor.Int64), weight, inside}
 }
 
 // sum adds up the pixels at all combinations of taps from dimension d on; so is the combination before it.
-func (s sampler) sum(taps [][]samplerTap, so samplerTap, d int) tensors {
+func (s sampler) sum(taps [][]samplerTap, so samplerTap, d int) define.Tensors {
 	if d == len(taps) {
 		channels := s.flat.Size(1)
-		wide := func(t tensors) tensors {
-			return s.do("expand", s.do("unsqueeze", t, 1), []int{t.Size(0), channels, t.Size(1)})
+		wide := func(t define.Tensors) define.Tensors {
+			return s.Do("expand", s.Do("unsqueeze", t, 1), []int{t.Size(0), channels, t.Size(1)})
 		}
-		read := s.do("gather", s.flat, 2, wide(so.index))
-		read = s.do("masked_fill.Scalar", read, s.do("unsqueeze", s.do("logical_not", so.inside), 1), 0.0)
-		return s.do("mul.Tensor", read, s.do("unsqueeze", so.weight, 1))
+		read := s.Do("gather", s.flat, 2, wide(so.index))
+		read = s.Do("masked_fill.Scalar", read, s.Do("unsqueeze", s.Do("logical_not", so.inside), 1), 0.0)
+		return s.Do("mul.Tensor", read, s.Do("unsqueeze", so.weight, 1))
 	}
-	var total tensors
+	var total define.Tensors
 	for _, tap := range taps[d] {
 		next := tap
 		if so.index != nil {
-			next.index = s.do("add.Tensor", s.do("mul.Scalar", so.index, s.sizes[d]), tap.index)
-			next.inside = s.do("logical_and", so.inside, tap.inside)
-			next.weight = s.do("mul.Tensor", so.weight, tap.weight)
+			next.index = s.Do("add.Tensor", s.Do("mul.Scalar", so.index, s.sizes[d]), tap.index)
+			next.inside = s.Do("logical_and", so.inside, tap.inside)
+			next.weight = s.Do("mul.Tensor", so.weight, tap.weight)
 		}
 		part := s.sum(taps, next, d+1)
 		if total == nil {
 			total = part
 		} else {
-			total = s.do("add.Tensor", total, part)
+			total = s.Do("add.Tensor", total, part)
 		}
 	}
 	return total
@@ -167,8 +168,8 @@ var interpolations = map[string][4]string{
 }
 
 // composeInterpolate runs the operator of the mode, with the sizes and the factors that it takes.
-func composeInterpolate(x composer, a []value.Value) tensors {
-	unrecorded(x).Emit("__interpolate", a...) // the operator itself checks its arguments
+func composeInterpolate(x define.Composer, a []value.Value) define.Tensors {
+	define.Unrecorded(x).Emit("__interpolate", a...) // the operator itself checks its arguments
 	input, mode := a[0].Tensor(), a[3].Str()
 	n := input.Dim() - 2
 	sizes, factors := make([]int, n), make([]any, n)
@@ -176,14 +177,14 @@ func composeInterpolate(x composer, a []value.Value) tensors {
 		factors[d] = value.None
 		switch {
 		case !a[1].IsNone():
-			sizes[d] = numbersOfValue(a[1], n)[d]
+			sizes[d] = define.NumbersOfValue(a[1], n)[d]
 			continue
 		case a[2].IsFloat():
 			factors[d] = a[2]
 		default:
 			factors[d] = a[2].List().Items[d]
 		}
-		sizes[d] = int(float64(input.Size(d+2)) * numberOfValue(factors[d].(value.Value)))
+		sizes[d] = int(float64(input.Size(d+2)) * define.NumberOfValue(factors[d].(value.Value)))
 		if !a[5].IsNone() && a[5].Bool() {
 			factors[d] = value.None
 		}
@@ -199,5 +200,5 @@ func composeInterpolate(x composer, a []value.Value) tensors {
 		}
 		given = append(given, factors...)
 	}
-	return x.do(name, given...)
+	return x.Do(name, given...)
 }

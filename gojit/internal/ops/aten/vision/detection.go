@@ -1,8 +1,13 @@
-package aten
+package vision
 
 import (
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -12,13 +17,13 @@ import (
 // suppressed keeps the boxes (x1, y1, x2, y2) that no box with a higher score overlaps by more than a
 // threshold: their numbers, by falling score.
 func suppressed(boxes, scores *tensor.Tensor, threshold float64) *tensor.Tensor {
-	check(boxes.Dim() == 2, "boxes should be a 2d tensor, got %dD", boxes.Dim())
-	check(boxes.Size(1) == 4, "boxes should have 4 elements in dimension 1, got %d", boxes.Size(1))
-	check(scores.Dim() == 1, "scores should be a 1d tensor, got %dD", scores.Dim())
-	check(boxes.Size(0) == scores.Size(0), "boxes and scores should have same number of elements in dimension 0, got %d and %d", boxes.Size(0), scores.Size(0))
+	source.Check(boxes.Dim() == 2, "boxes should be a 2d tensor, got %dD", boxes.Dim())
+	source.Check(boxes.Size(1) == 4, "boxes should have 4 elements in dimension 1, got %d", boxes.Size(1))
+	source.Check(scores.Dim() == 1, "scores should be a 1d tensor, got %dD", scores.Dim())
+	source.Check(boxes.Size(0) == scores.Size(0), "boxes and scores should have same number of elements in dimension 0, got %d and %d", boxes.Size(0), scores.Size(0))
 	n := boxes.Size(0)
-	order := tensor.Data[int64](contiguous(second(sortAlong(scores, 0, true))))
-	b := tensor.Data[float32](contiguous(to(boxes, tensor.Float32)))
+	order := tensor.Data[int64](elementwise.Contiguous(indexing.Second(indexing.SortAlong(scores, 0, true))))
+	b := tensor.Data[float32](elementwise.Contiguous(elementwise.To(boxes, tensor.Float32)))
 	areas := make([]float32, n)
 	for i := range n {
 		areas[i] = (b[4*i+2] - b[4*i]) * (b[4*i+3] - b[4*i+1])
@@ -30,7 +35,7 @@ func suppressed(boxes, scores *tensor.Tensor, threshold float64) *tensor.Tensor 
 			continue
 		}
 		kept = append(kept, i)
-		lookBetween(64 * n)
+		indexing.LookBetween(64 * n)
 		for _, j := range order[k+1:] {
 			if gone[j] {
 				continue
@@ -40,7 +45,7 @@ func suppressed(boxes, scores *tensor.Tensor, threshold float64) *tensor.Tensor 
 			gone[j] = float64(w*h/(areas[i]+areas[j]-w*h)) > threshold
 		}
 	}
-	out := empty([]int{len(kept)}, tensor.Int64)
+	out := define.Empty([]int{len(kept)}, tensor.Int64)
 	copy(tensor.Data[int64](out), kept)
 	return out
 }
@@ -57,16 +62,16 @@ type regions struct {
 	scale             float64
 }
 
-func regionsOf(c call) regions {
-	x, rois := c.tensor(0), c.tensor(1)
-	check(x.Dim() == 4, "input should be a 4d tensor, got %dD", x.Dim())
-	check(rois.Dim() == 2 && rois.Size(1) == 5, "rois must have shape as Tensor[K, 5]")
-	r := regions{in: contiguous(to(x, tensor.Float64)), dtype: x.DType(), rois: tensor.Data[float64](contiguous(to(rois, tensor.Float64))),
+func regionsOf(c define.Call) regions {
+	x, rois := c.Tensor(0), c.Tensor(1)
+	source.Check(x.Dim() == 4, "input should be a 4d tensor, got %dD", x.Dim())
+	source.Check(rois.Dim() == 2 && rois.Size(1) == 5, "rois must have shape as Tensor[K, 5]")
+	r := regions{in: elementwise.Contiguous(elementwise.To(x, tensor.Float64)), dtype: x.DType(), rois: tensor.Data[float64](elementwise.Contiguous(elementwise.To(rois, tensor.Float64))),
 		count: rois.Size(0), channels: x.Size(1), height: x.Size(2), width: x.Size(3),
-		scale: c.float(2), outHeight: c.int(3), outWid: c.int(4)}
-	check(r.outHeight > 0 && r.outWid > 0, "the pooled sizes must be positive, got %d and %d", r.outHeight, r.outWid)
+		scale: c.Float(2), outHeight: c.Int(3), outWid: c.Int(4)}
+	source.Check(r.outHeight > 0 && r.outWid > 0, "the pooled sizes must be positive, got %d and %d", r.outHeight, r.outWid)
 	for i := range r.count {
-		check(r.rois[5*i] >= 0 && r.rois[5*i] < float64(x.Size(0)), "a region is of image %v of %d", r.rois[5*i], x.Size(0))
+		source.Check(r.rois[5*i] >= 0 && r.rois[5*i] < float64(x.Size(0)), "a region is of image %v of %d", r.rois[5*i], x.Size(0))
 	}
 	return r
 }
@@ -128,7 +133,7 @@ func (r *regions) box(i int, offset float64, clamp bool, ratio int) box {
 	if ratio <= 0 {
 		b.samplesH, b.samplesW = int(math.Ceil(b.binH)), int(math.Ceil(b.binW))
 	}
-	room(sampleBytes, r.outHeight, r.outWid, max(b.samplesH, 0), max(b.samplesW, 0))
+	define.Room(sampleBytes, r.outHeight, r.outWid, max(b.samplesH, 0), max(b.samplesW, 0))
 	return b
 }
 
@@ -147,16 +152,16 @@ func (b *box) mean(plane []float64, height, width, ph, pw int) float64 {
 	return sum / max(float64(b.samplesH)*float64(b.samplesW), 1)
 }
 
-func regionAlign(c call) *tensor.Tensor {
+func regionAlign(c define.Call) *tensor.Tensor {
 	r := regionsOf(c)
 	offset := 0.0
-	if c.bool(6) {
+	if c.Bool(6) {
 		offset = 0.5
 	}
-	out := empty([]int{r.count, r.channels, r.outHeight, r.outWid}, tensor.Float64)
+	out := define.Empty([]int{r.count, r.channels, r.outHeight, r.outWid}, tensor.Float64)
 	data := tensor.Data[float64](out)
 	r.each(func(i int) {
-		b := r.box(i, offset, !c.bool(6), c.int(5))
+		b := r.box(i, offset, !c.Bool(6), c.Int(5))
 		at := i * r.channels * r.outHeight * r.outWid
 		for ch := range r.channels {
 			plane := r.plane(b.image, ch)
@@ -168,16 +173,16 @@ func regionAlign(c call) *tensor.Tensor {
 			}
 		}
 	})
-	return to(out, r.dtype)
+	return elementwise.To(out, r.dtype)
 }
 
 // perPosition computes a pooling in which each bin has channels of its own, and tells which.
-func (r *regions) perPosition(c call, compute func(i int, plane func(channel int) []float64, ph, pw, channel int) float64) {
-	bins := room(1, r.outHeight, r.outWid)
-	check(bins > 0 && r.channels%bins == 0, "input channels must be a multiple of pooling height * pooling width")
+func (r *regions) perPosition(c define.Call, compute func(i int, plane func(channel int) []float64, ph, pw, channel int) float64) {
+	bins := define.Room(1, r.outHeight, r.outWid)
+	source.Check(bins > 0 && r.channels%bins == 0, "input channels must be a multiple of pooling height * pooling width")
 	channels := r.channels / bins
-	out := empty([]int{r.count, channels, r.outHeight, r.outWid}, tensor.Float64)
-	mapping := empty(out.Shape(), tensor.Int32)
+	out := define.Empty([]int{r.count, channels, r.outHeight, r.outWid}, tensor.Float64)
+	mapping := define.Empty(out.Shape(), tensor.Int32)
 	r.each(func(i int) {
 		image := int(r.rois[5*i])
 		at := i * channels * bins
@@ -192,13 +197,13 @@ func (r *regions) perPosition(c call, compute func(i int, plane func(channel int
 			}
 		}
 	})
-	c.give(to(out, r.dtype), mapping)
+	c.Give(elementwise.To(out, r.dtype), mapping)
 }
 
-func positionAlign(c call) {
+func positionAlign(c define.Call) {
 	r := regionsOf(c)
 	r.perPosition(c, func(i int, plane func(int) []float64, ph, pw, channel int) float64 {
-		b := r.box(i, 0.5, false, c.int(5))
+		b := r.box(i, 0.5, false, c.Int(5))
 		return b.mean(plane(channel), r.height, r.width, ph, pw)
 	})
 }
@@ -211,7 +216,7 @@ func (r *regions) cell(start, size float64, bin, bins, limit int) (lo, hi int) {
 	return min(max(lo, 0), limit), min(max(hi, 0), limit)
 }
 
-func positionPool(c call) {
+func positionPool(c define.Call) {
 	r := regionsOf(c)
 	r.perPosition(c, func(i int, plane func(int) []float64, ph, pw, channel int) float64 {
 		row := r.rois[5*i : 5*i+5]
@@ -234,10 +239,10 @@ func positionPool(c call) {
 // round is C's: halves go away from zero.
 func round(x float64) float64 { return math.Round(x) }
 
-func regionPool(c call) {
+func regionPool(c define.Call) {
 	r := regionsOf(c)
-	out := empty([]int{r.count, r.channels, r.outHeight, r.outWid}, tensor.Float64)
-	where := empty(out.Shape(), tensor.Int32)
+	out := define.Empty([]int{r.count, r.channels, r.outHeight, r.outWid}, tensor.Float64)
+	where := define.Empty(out.Shape(), tensor.Int32)
 	r.each(func(i int) {
 		row := r.rois[5*i : 5*i+5]
 		x, y := round(row[1]*r.scale), round(row[2]*r.scale)
@@ -263,33 +268,33 @@ func regionPool(c call) {
 			}
 		}
 	})
-	c.give(to(out, r.dtype), where)
+	c.Give(elementwise.To(out, r.dtype), where)
 }
 
 // deformable is a convolution that reads its input at places that offset moves, weighted by mask.
-func deformable(c call) *tensor.Tensor {
-	x, weight := contiguous(to(c.tensor(0), tensor.Float64)), contiguous(to(c.tensor(1), tensor.Float64))
-	offset, mask := tensor.Data[float64](contiguous(to(c.tensor(2), tensor.Float64))), contiguous(to(c.tensor(3), tensor.Float64))
-	bias := tensor.Data[float64](contiguous(to(c.tensor(4), tensor.Float64)))
-	stride, pad, dilation := [2]int{c.int(5), c.int(6)}, [2]int{c.int(7), c.int(8)}, [2]int{c.int(9), c.int(10)}
-	groups, offsetGroups := c.int(11), c.int(12)
-	check(x.Dim() == 4 && weight.Dim() == 4 && c.tensor(2).Dim() == 4, "deform_conv2d takes an input, a weight and an offset of 4 dimensions")
+func deformable(c define.Call) *tensor.Tensor {
+	x, weight := elementwise.Contiguous(elementwise.To(c.Tensor(0), tensor.Float64)), elementwise.Contiguous(elementwise.To(c.Tensor(1), tensor.Float64))
+	offset, mask := tensor.Data[float64](elementwise.Contiguous(elementwise.To(c.Tensor(2), tensor.Float64))), elementwise.Contiguous(elementwise.To(c.Tensor(3), tensor.Float64))
+	bias := tensor.Data[float64](elementwise.Contiguous(elementwise.To(c.Tensor(4), tensor.Float64)))
+	stride, pad, dilation := [2]int{c.Int(5), c.Int(6)}, [2]int{c.Int(7), c.Int(8)}, [2]int{c.Int(9), c.Int(10)}
+	groups, offsetGroups := c.Int(11), c.Int(12)
+	source.Check(x.Dim() == 4 && weight.Dim() == 4 && c.Tensor(2).Dim() == 4, "deform_conv2d takes an input, a weight and an offset of 4 dimensions")
 	n, channels, height, width := x.Size(0), x.Size(1), x.Size(2), x.Size(3)
 	outputs, kh, kw := weight.Size(0), weight.Size(2), weight.Size(3)
-	smallInts([]int{stride[0], stride[1], pad[0], pad[1], dilation[0], dilation[1], groups, offsetGroups})
-	check(stride[0] > 0 && stride[1] > 0 && pad[0] >= 0 && pad[1] >= 0 && dilation[0] > 0 && dilation[1] > 0, "strides and dilations must be positive, paddings not negative")
-	check(kh > 0 && kw > 0, "weight has no points: its shape is %v", weight.Shape())
-	check(len(bias) == outputs, "bias has %d elements, %d are expected", len(bias), outputs)
-	check(groups > 0 && offsetGroups > 0, "groups must be positive")
+	define.SmallInts([]int{stride[0], stride[1], pad[0], pad[1], dilation[0], dilation[1], groups, offsetGroups})
+	source.Check(stride[0] > 0 && stride[1] > 0 && pad[0] >= 0 && pad[1] >= 0 && dilation[0] > 0 && dilation[1] > 0, "strides and dilations must be positive, paddings not negative")
+	source.Check(kh > 0 && kw > 0, "weight has no points: its shape is %v", weight.Shape())
+	source.Check(len(bias) == outputs, "bias has %d elements, %d are expected", len(bias), outputs)
+	source.Check(groups > 0 && offsetGroups > 0, "groups must be positive")
 	outH := (height+2*pad[0]-dilation[0]*(kh-1)-1)/stride[0] + 1
 	outW := (width+2*pad[1]-dilation[1]*(kw-1)-1)/stride[1] + 1
-	check(outH > 0 && outW > 0, "Calculated output size too small - out_h: %d out_w: %d", outH, outW)
-	check(channels == weight.Size(1)*groups && outputs%groups == 0 && channels%offsetGroups == 0, "the channels %d and %d do not fit %d groups", channels, outputs, groups)
+	source.Check(outH > 0 && outW > 0, "Calculated output size too small - out_h: %d out_w: %d", outH, outW)
+	source.Check(channels == weight.Size(1)*groups && outputs%groups == 0 && channels%offsetGroups == 0, "the channels %d and %d do not fit %d groups", channels, outputs, groups)
 	points := kh * kw
-	check(tensor.SameShape(c.tensor(2).Shape(), []int{n, 2 * points * offsetGroups, outH, outW}), "offset has shape %v, %v is expected", c.tensor(2).Shape(), []int{n, 2 * points * offsetGroups, outH, outW})
-	useMask := c.bool(13)
-	check(!useMask || tensor.SameShape(mask.Shape(), []int{n, points * offsetGroups, outH, outW}), "mask has shape %v, %v is expected", mask.Shape(), []int{n, points * offsetGroups, outH, outW})
-	out := empty([]int{n, outputs, outH, outW}, tensor.Float64)
+	source.Check(tensor.SameShape(c.Tensor(2).Shape(), []int{n, 2 * points * offsetGroups, outH, outW}), "offset has shape %v, %v is expected", c.Tensor(2).Shape(), []int{n, 2 * points * offsetGroups, outH, outW})
+	useMask := c.Bool(13)
+	source.Check(!useMask || tensor.SameShape(mask.Shape(), []int{n, points * offsetGroups, outH, outW}), "mask has shape %v, %v is expected", mask.Shape(), []int{n, points * offsetGroups, outH, outW})
+	out := define.Empty([]int{n, outputs, outH, outW}, tensor.Float64)
 	in, w, m := tensor.Data[float64](x), tensor.Data[float64](weight), tensor.Data[float64](mask)
 	area, perGroup := outH*outW, channels/groups
 	tensor.Parallel(n*area, 1, func(lo, hi int) {
@@ -320,7 +325,7 @@ func deformable(c call) *tensor.Tensor {
 			}
 		}
 	})
-	return to(out, c.tensor(0).DType())
+	return elementwise.To(out, c.Tensor(0).DType())
 }
 
 // deformedSample reads between elements; what lies outside the plane counts as 0.
@@ -339,12 +344,12 @@ func deformedSample(plane []float64, height, width int, y, x float64) float64 {
 	return (1-ly)*((1-lx)*at(y0, x0)+lx*at(y0, x0+1)) + ly*((1-lx)*at(y0+1, x0)+lx*at(y0+1, x0+1))
 }
 
-var detectionFamily = []definition{
-	giving("torchvision::nms", func(c call) *tensor.Tensor { return suppressed(c.tensor(0), c.tensor(1), c.float(2)) }),
-	giving("torchvision::roi_align", regionAlign),
-	define("torchvision::roi_pool", regionPool),
-	define("torchvision::ps_roi_align", positionAlign),
-	define("torchvision::ps_roi_pool", positionPool),
-	giving("torchvision::deform_conv2d", deformable),
-	answering("torchvision::_cuda_version", func(call) value.Value { return value.Int(-1) }),
+var DetectionFamily = []define.Definition{
+	define.Giving("torchvision::nms", func(c define.Call) *tensor.Tensor { return suppressed(c.Tensor(0), c.Tensor(1), c.Float(2)) }),
+	define.Giving("torchvision::roi_align", regionAlign),
+	define.Operator("torchvision::roi_pool", regionPool),
+	define.Operator("torchvision::ps_roi_align", positionAlign),
+	define.Operator("torchvision::ps_roi_pool", positionPool),
+	define.Giving("torchvision::deform_conv2d", deformable),
+	views.Answering("torchvision::_cuda_version", func(define.Call) value.Value { return value.Int(-1) }),
 }

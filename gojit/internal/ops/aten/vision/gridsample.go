@@ -1,22 +1,60 @@
-package aten
+package vision
 
 import (
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// gridSampleVolume is gridSample for volumes.
+func gridSampleVolume(c define.Call) *tensor.Tensor {
+	x, grid, mode, border, corners := c.Tensor(0), c.Tensor(1), c.Int(2), c.Int(3), c.Bool(4)
+	source.Check(x.Dim() == 5 && grid.Dim() == 5 && grid.Size(4) == 3, "grid_sampler(): expected 5D input and grid with a last dimension of size 3, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
+	source.Check(x.Size(0) == grid.Size(0), "grid_sampler(): expected grid and input to have same batch size, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
+	source.Check(mode != gridBicubic, "grid_sampler(): bicubic interpolation only supports 4D input")
+	n, channels, depth, h, w := x.Size(0), x.Size(1), x.Size(2), x.Size(3), x.Size(4)
+	count := grid.Size(1) * grid.Size(2) * grid.Size(3)
+	src := tensor.Data[float64](elementwise.Contiguous(elementwise.To(x, tensor.Float64)))
+	at := tensor.Data[float64](elementwise.Contiguous(elementwise.To(grid, tensor.Float64)))
+	out := define.Zeros([]int{n, channels, grid.Size(1), grid.Size(2), grid.Size(3)}, tensor.Float64)
+	dst := tensor.Data[float64](out)
+	for b := range n {
+		for p := range count {
+			place := at[(b*count+p)*3:]
+			xs := gridTaps(place[0], w, mode, border, corners)
+			ys := gridTaps(place[1], h, mode, border, corners)
+			zs := gridTaps(place[2], depth, mode, border, corners)
+			for ch := range channels {
+				volume := src[(b*channels+ch)*depth*h*w:][:depth*h*w]
+				s := 0.0
+				for _, tz := range zs {
+					for _, ty := range ys {
+						for _, tx := range xs {
+							s += tz.weight * ty.weight * tx.weight * volume[(tz.index*h+ty.index)*w+tx.index]
+						}
+					}
+				}
+				dst[(b*channels+ch)*count+p] = s
+			}
+		}
+	}
+	return elementwise.To(out, x.DType())
+}
+
 // gridSample reads an image at the places that a grid of coordinates in [-1, 1] names.
-func gridSample(c call) *tensor.Tensor {
-	x, grid, mode, border, corners := c.tensor(0), c.tensor(1), c.int(2), c.int(3), c.bool(4)
-	check(x.Dim() != 4 || grid.Dim() != 4 || grid.Size(3) == 2, "grid_sampler(): expected grid to have size 2 in last dimension, but got grid with sizes %s", shapeText(grid.Shape()))
-	check(x.Dim() == 4 && grid.Dim() == 4, "grid_sampler(): expected 4D input and grid with a last dimension of size 2, but got input with sizes %s and grid with sizes %s", shapeText(x.Shape()), shapeText(grid.Shape()))
-	check(x.Size(0) == grid.Size(0), "grid_sampler(): expected grid and input to have same batch size, but got input with sizes %s and grid with sizes %s", shapeText(x.Shape()), shapeText(grid.Shape()))
+func gridSample(c define.Call) *tensor.Tensor {
+	x, grid, mode, border, corners := c.Tensor(0), c.Tensor(1), c.Int(2), c.Int(3), c.Bool(4)
+	source.Check(x.Dim() != 4 || grid.Dim() != 4 || grid.Size(3) == 2, "grid_sampler(): expected grid to have size 2 in last dimension, but got grid with sizes %s", define.ShapeText(grid.Shape()))
+	source.Check(x.Dim() == 4 && grid.Dim() == 4, "grid_sampler(): expected 4D input and grid with a last dimension of size 2, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
+	source.Check(x.Size(0) == grid.Size(0), "grid_sampler(): expected grid and input to have same batch size, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
 	n, channels, h, w := x.Size(0), x.Size(1), x.Size(2), x.Size(3)
 	oh, ow := grid.Size(1), grid.Size(2)
-	src := tensor.Data[float64](contiguous(to(x, tensor.Float64)))
-	at := tensor.Data[float64](contiguous(to(grid, tensor.Float64)))
-	out := zeros([]int{n, channels, oh, ow}, tensor.Float64)
+	src := tensor.Data[float64](elementwise.Contiguous(elementwise.To(x, tensor.Float64)))
+	at := tensor.Data[float64](elementwise.Contiguous(elementwise.To(grid, tensor.Float64)))
+	out := define.Zeros([]int{n, channels, oh, ow}, tensor.Float64)
 	dst := tensor.Data[float64](out)
 	for b := range n {
 		for p := range oh * ow {
@@ -35,7 +73,7 @@ func gridSample(c call) *tensor.Tensor {
 			}
 		}
 	}
-	return to(out, x.DType())
+	return elementwise.To(out, x.DType())
 }
 
 // Modes of gridSample.

@@ -1,13 +1,16 @@
-package aten
+// Package vision has the operators on images: resampling, grids, boxes of detections.
+package vision
 
 import (
-	"strings"
-
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/conv"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -44,7 +47,7 @@ const tapsWork = 16
 
 // tapsEach makes lists of n taps for some outputs.
 func tapsEach(outputs, n int) [][]tap {
-	taps, all := table[[]tap](outputs), table[tap](room(1, n, outputs))
+	taps, all := define.Table[[]tap](outputs), define.Table[tap](define.Room(1, n, outputs))
 	for i := range taps {
 		taps[i] = all[i*n : (i+1)*n : (i+1)*n]
 	}
@@ -123,12 +126,12 @@ func cubic(x, a float64) float64 {
 // smooth makes antialiasing taps of a filter with a support.
 func smooth(support float64, filter func(x float64) float64) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := table[[]tap](out)
+		taps := define.Table[[]tap](out)
 		reach, squeeze := support, 1.0
 		if scale >= 1 {
 			reach, squeeze = support*scale, 1/scale
 		}
-		room(16, out, int(min(float64(in), 2*reach+1)))
+		define.Room(16, out, int(min(float64(in), 2*reach+1)))
 		var watch tensor.Watch
 		for i := range taps {
 			watch.Did(tapsWork)
@@ -152,14 +155,14 @@ func triangleFilter(x float64) float64 { return max(0, 1-x) }
 func cubicFilter(x float64) float64    { return cubic(x, -0.5) }
 
 // scaledSizes returns the output sizes for an input of a shape, given directly or by factors, and the factors.
-func scaledSizes(c call, shape []int, sizes, factors, n int) ([]int, []float64) {
-	check(c.isNone(sizes) != c.isNone(factors), "Must specify exactly one of output_size and scale_factors")
-	if !c.isNone(sizes) {
+func scaledSizes(c define.Call, shape []int, sizes, factors, n int) ([]int, []float64) {
+	source.Check(c.IsNone(sizes) != c.IsNone(factors), "Must specify exactly one of output_size and scale_factors")
+	if !c.IsNone(sizes) {
 		return outputSize(c, sizes, n), nil
 	}
-	f := c.floats(factors)
-	check(len(f) == n, "scale_factors must have %d elements, but got %d", n, len(f))
-	check(len(shape) == n+2, "It is expected input_size equals to %d, but got size %d", n+2, len(shape))
+	f := c.Floats(factors)
+	source.Check(len(f) == n, "scale_factors must have %d elements, but got %d", n, len(f))
+	source.Check(len(shape) == n+2, "It is expected input_size equals to %d, but got size %d", n+2, len(shape))
 	out := make([]int, n)
 	for i := range out {
 		out[i] = int(float64(shape[i+2]) * f[i])
@@ -168,9 +171,9 @@ func scaledSizes(c call, shape []int, sizes, factors, n int) ([]int, []float64) 
 }
 
 // outputSize reads the sizes of n dimensions.
-func outputSize(c call, i, n int) []int {
-	sizes := c.ints(i)
-	check(len(sizes) == n, "It is expected output_size equals to %d, but got size %d", n, len(sizes))
+func outputSize(c define.Call, i, n int) []int {
+	sizes := c.Ints(i)
+	source.Check(len(sizes) == n, "It is expected output_size equals to %d, but got size %d", n, len(sizes))
 	return sizes
 }
 
@@ -184,95 +187,95 @@ type resampler struct {
 }
 
 // input reads the tensor to resample.
-func (r *resampler) input(c call) *tensor.Tensor {
-	t := c.tensor(0)
+func (r *resampler) input(c define.Call) *tensor.Tensor {
+	t := c.Tensor(0)
 	if d := t.DType(); r.weights != "" && !d.IsFloating() && !d.IsQuantized() && d != tensor.Uint8 {
-		notImplemented(r.weights, d)
+		elementwise.NotImplemented(r.weights, d)
 	}
 	return t
 }
 
 // corners reads argument i of an operator that has the argument.
-func (r *resampler) corners(c call, i int) bool { return r.hasCorners && c.bool(i) }
+func (r *resampler) corners(c define.Call, i int) bool { return r.hasCorners && c.Bool(i) }
 
 // factors reads one factor for each dimension from argument i on.
-func (r *resampler) factors(c call, i int) []float64 {
+func (r *resampler) factors(c define.Call, i int) []float64 {
 	factors := make([]float64, r.n)
 	for d := range factors {
-		factors[d] = c.floatOr(i+d, 0)
+		factors[d] = c.FloatOr(i+d, 0)
 	}
 	return factors
 }
 
 // definitions returns both overloads of the operator and of its gradient.
-func (r resampler) definitions() []definition {
-	corners := btoi(r.hasCorners)
-	all := []definition{
-		giving(r.name+".vec", func(c call) *tensor.Tensor {
-			sizes, factors := scaledSizes(c, c.tensor(0).Shape(), 1, 2+corners, r.n)
+func (r resampler) definitions() []define.Definition {
+	corners := define.Btoi(r.hasCorners)
+	all := []define.Definition{
+		define.Giving(r.name+".vec", func(c define.Call) *tensor.Tensor {
+			sizes, factors := scaledSizes(c, c.Tensor(0).Shape(), 1, 2+corners, r.n)
 			return resample(r.input(c), sizes, factors, r.corners(c, 2), r.how(r.corners(c, 2)))
 		}),
-		giving(r.name, func(c call) *tensor.Tensor {
+		define.Giving(r.name, func(c define.Call) *tensor.Tensor {
 			return resample(r.input(c), outputSize(c, 1, r.n), r.factors(c, 2+corners), r.corners(c, 2), r.how(r.corners(c, 2)))
 		}),
-		giving(r.name+"_backward.vec", func(c call) *tensor.Tensor {
-			sizes, factors := scaledSizes(c, c.ints(2), 1, 3+corners, r.n)
-			return r.gradient(c.tensor(0), sizes, c.ints(2), factors, r.corners(c, 3))
+		define.Giving(r.name+"_backward.vec", func(c define.Call) *tensor.Tensor {
+			sizes, factors := scaledSizes(c, c.Ints(2), 1, 3+corners, r.n)
+			return r.gradient(c.Tensor(0), sizes, c.Ints(2), factors, r.corners(c, 3))
 		}),
-		giving(r.name+"_backward", func(c call) *tensor.Tensor {
-			return r.gradient(c.tensor(0), c.ints(1), c.ints(2), r.factors(c, 3+corners), r.corners(c, 3))
+		define.Giving(r.name+"_backward", func(c define.Call) *tensor.Tensor {
+			return r.gradient(c.Tensor(0), c.Ints(1), c.Ints(2), r.factors(c, 3+corners), r.corners(c, 3))
 		}),
 	}
 	if strings.HasPrefix(r.name, "upsample_nearest") || r.name == "upsample_bilinear2d" {
-		all[0].form, all[1].form = sameScale, sameScale
+		all[0].Form, all[1].Form = define.SameScale, define.SameScale
 	}
 	return all
 }
 
 // gradient gives that of an input from that of the output.
 func (r *resampler) gradient(g *tensor.Tensor, sizes, shape []int, factors []float64, alignCorners bool) *tensor.Tensor {
-	check(len(sizes) == r.n, "It is expected output_size equals to %d, but got size %d", r.n, len(sizes))
-	check(len(shape) == r.n+2, "It is expected input_size equals to %d, but got size %d", r.n+2, len(shape))
+	source.Check(len(sizes) == r.n, "It is expected output_size equals to %d, but got size %d", r.n, len(sizes))
+	source.Check(len(shape) == r.n+2, "It is expected input_size equals to %d, but got size %d", r.n+2, len(shape))
 	checkResized(shape[2:], sizes)
-	check(g.Dim() == r.n+2, "Expected grad_output to be a tensor of dimension %d but got: dimension %d", r.n+2, g.Dim())
+	source.Check(g.Dim() == r.n+2, "Expected grad_output to be a tensor of dimension %d but got: dimension %d", r.n+2, g.Dim())
 	for d, size := range slices.Concat(shape[:2], sizes) {
-		check(g.Size(d) == size, "Expected grad_output to have the same shape as output; output.size(%d) = %d but got grad_output.size(%d) = %d", d, size, d, g.Size(d))
+		source.Check(g.Size(d) == size, "Expected grad_output to have the same shape as output; output.size(%d) = %d but got grad_output.size(%d) = %d", d, size, d, g.Size(d))
 	}
 	if !g.DType().IsFloating() {
-		notImplemented(r.name+"_backward", g.DType())
+		elementwise.NotImplemented(r.name+"_backward", g.DType())
 	}
-	room(g.DType().Size(), shape...)
+	define.Room(g.DType().Size(), shape...)
 	return resampleGradient(g, shape, factors, alignCorners, r.how(alignCorners))
 }
 
 func whatever(s scheme) func(bool) scheme { return func(bool) scheme { return s } }
 
 // interpolateOf is the general form: mode and either a size or factors.
-func interpolateOf(c call) *tensor.Tensor {
-	x, mode := c.tensor(0), c.str(3)
+func interpolateOf(c define.Call) *tensor.Tensor {
+	x, mode := c.Tensor(0), c.Str(3)
 	n := x.Dim() - 2
-	corners := !c.isNone(4) && c.bool(4)
-	check(n >= 1, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got %s)", x.Dim(), mode)
-	check(c.isNone(1) != c.isNone(2), "only one of size or scale_factor should be defined")
+	corners := !c.IsNone(4) && c.Bool(4)
+	source.Check(n >= 1, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got %s)", x.Dim(), mode)
+	source.Check(c.IsNone(1) != c.IsNone(2), "only one of size or scale_factor should be defined")
 	sizes := make([]int, n)
 	var scales []float64
-	if !c.isNone(1) {
-		sizes = c.intsOf(1, n, "size")
+	if !c.IsNone(1) {
+		sizes = c.IntsOf(1, n, "size")
 	} else {
-		if c.args[2].IsFloat() {
-			scales = slices.Repeat([]float64{c.float(2)}, n)
+		if c.Args[2].IsFloat() {
+			scales = slices.Repeat([]float64{c.Float(2)}, n)
 		} else {
-			scales = c.floats(2)
+			scales = c.Floats(2)
 		}
-		check(len(scales) == n, "scale_factor shape must match input shape. Input is %dD, scale_factor size is %d", n, len(scales))
+		source.Check(len(scales) == n, "scale_factor shape must match input shape. Input is %dD, scale_factor size is %d", n, len(scales))
 		for i := range sizes {
 			sizes[i] = int(float64(x.Size(i+2)) * scales[i])
 		}
-		if !c.isNone(5) && c.bool(5) {
+		if !c.IsNone(5) && c.Bool(5) {
 			scales = nil
 		}
 	}
-	antialias := c.bool(6)
+	antialias := c.Bool(6)
 	var how scheme
 	switch {
 	case mode == "nearest":
@@ -280,11 +283,11 @@ func interpolateOf(c call) *tensor.Tensor {
 	case mode == "nearest-exact":
 		how = nearest(true)
 	case mode == "area":
-		p := pooling{n: n}
+		p := conv.Pooling{N: n}
 		for i, s := range sizes {
-			p.windows = append(p.windows, adaptiveWindows(x.Size(i+2), s))
+			p.Windows = append(p.Windows, conv.AdaptiveWindows(x.Size(i+2), s))
 		}
-		return averagePool(x, p, false, 0)
+		return conv.AveragePool(x, p, false, 0)
 	case mode == "linear" && n == 1, mode == "bilinear" && n == 2 && !antialias, mode == "trilinear" && n == 3:
 		how = linearTaps(corners)
 	case mode == "bicubic" && n == 2 && !antialias:
@@ -294,12 +297,12 @@ func interpolateOf(c call) *tensor.Tensor {
 	case mode == "bicubic" && n == 2:
 		how = smooth(2, cubicFilter)
 	default:
-		check(false, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got %s)", x.Dim(), mode)
+		source.Check(false, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got %s)", x.Dim(), mode)
 	}
 	return resample(x, sizes, scales, corners, how)
 }
 
-var resampleFamily = slices.Concat(
+var ResampleFamily = slices.Concat(
 	resampler{"upsample_nearest1d", 1, false, whatever(nearest(false)), ""}.definitions(),
 	resampler{"upsample_nearest2d", 2, false, whatever(nearest(false)), ""}.definitions(),
 	resampler{"upsample_nearest3d", 3, false, whatever(nearest(false)), ""}.definitions(),
@@ -312,20 +315,20 @@ var resampleFamily = slices.Concat(
 	resampler{"upsample_bicubic2d", 2, true, cubicTaps, "compute_indices_weights_cubic"}.definitions(),
 	resampler{"_upsample_bilinear2d_aa", 2, true, whatever(smooth(1, triangleFilter)), "compute_indices_weights_aa"}.definitions(),
 	resampler{"_upsample_bicubic2d_aa", 2, true, whatever(smooth(2, cubicFilter)), "compute_indices_weights_aa"}.definitions(),
-	[]definition{
-		giving("__interpolate", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
-		giving("__interpolate.scale_list", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
-		giving("__interpolate.size_list", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
-		giving("__interpolate.size_list_scale_list", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
-		giving("grid_sampler", func(c call) *tensor.Tensor {
-			if c.tensor(0).Dim() == 5 {
+	[]define.Definition{
+		define.Giving("__interpolate", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
+		define.Giving("__interpolate.scale_list", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
+		define.Giving("__interpolate.size_list", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
+		define.Giving("__interpolate.size_list_scale_list", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
+		define.Giving("grid_sampler", func(c define.Call) *tensor.Tensor {
+			if c.Tensor(0).Dim() == 5 {
 				return gridSampleVolume(c)
 			}
 			return gridSample(c)
-		}).with(ops.Def{Decomp: composing(composeGridSample)}).checked(func(c call) { checkType(c.tensor(0), c.tensor(1)) }),
-		giving("grid_sampler_3d", gridSampleVolume).with(ops.Def{Decomp: composing(composeGridSample)}),
-		sameAs("_grid_sampler_2d_cpu_fallback", "grid_sampler_2d"),
-		giving("grid_sampler_2d", gridSample).with(ops.Def{Decomp: composing(composeGridSample)}),
-		giving("affine_grid_generator", func(c call) *tensor.Tensor { return affineGrid(c.tensor(0), c.ints(1), c.bool(2)) }).with(ops.Def{Grad: concrete(affineGridGrad)}),
-		decomposed("affine_grid_generator_backward", affineGridBackward).with(ops.Def{Decomp: affineGridBackward}),
+		}).With(ops.Def{Decomp: define.Composing(composeGridSample)}).Checked(func(c define.Call) { define.CheckType(c.Tensor(0), c.Tensor(1)) }),
+		define.Giving("grid_sampler_3d", gridSampleVolume).With(ops.Def{Decomp: define.Composing(composeGridSample)}),
+		define.SameAs("_grid_sampler_2d_cpu_fallback", "grid_sampler_2d"),
+		define.Giving("grid_sampler_2d", gridSample).With(ops.Def{Decomp: define.Composing(composeGridSample)}),
+		define.Giving("affine_grid_generator", func(c define.Call) *tensor.Tensor { return affineGrid(c.Tensor(0), c.Ints(1), c.Bool(2)) }).With(ops.Def{Grad: define.Concrete(affineGridGrad)}),
+		define.Decomposed("affine_grid_generator_backward", affineGridBackward).With(ops.Def{Decomp: affineGridBackward}),
 	})

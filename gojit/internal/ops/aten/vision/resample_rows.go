@@ -1,19 +1,25 @@
-package aten
+package vision
 
 import (
 	"slices"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/conv"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // resample changes the sizes of the last dimensions, each by itself, the last one first.
 func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool, how scheme) *tensor.Tensor {
 	n := len(sizes)
-	check(x.Dim() == n+2, "Expected a %dD tensor as input, but got a %dD tensor", n+2, x.Dim())
+	source.Check(x.Dim() == n+2, "Expected a %dD tensor as input, but got a %dD tensor", n+2, x.Dim())
 	checkResized(x.Shape()[2:], sizes)
-	room(x.DType().Size(), slices.Concat(x.Shape()[:2], sizes)...)
+	define.Room(x.DType().Size(), slices.Concat(x.Shape()[:2], sizes)...)
 	taps, order := make([][][]tap, n), make([][]int, n+2)
 	single := true
 	for i, out := range sizes {
@@ -23,37 +29,37 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 		single = single && order[i+2] != nil
 	}
 	if single && !x.OnDevice() {
-		out := emptyBeside(x, slices.Concat(x.Shape()[:2], sizes), x.DType())
+		out := define.EmptyBeside(x, slices.Concat(x.Shape()[:2], sizes), x.DType())
 		if !x.IsHollow() {
-			pickAlong(out, x, order)
+			indexing.PickAlong(out, x, order)
 		}
 		return how.inFormatOf(out, x)
 	}
 	d := tensor.Float64 // whole numbers are exact in it
 	if x.DType().IsFloating() {
-		d = accumulator(x.DType())
+		d = reduce.Accumulator(x.DType())
 	}
-	w := mixed{to(x, d), x}
+	w := mixed{elementwise.To(x, d), x}
 	for i := n - 1; i >= 0; i-- {
 		w.mix(i+2, taps[i])
 	}
-	return how.inFormatOf(to(w.work, x.DType()), x)
+	return how.inFormatOf(elementwise.To(w.work, x.DType()), x)
 }
 
 // checkResized asks for sizes with elements.
 func checkResized(in, out []int) {
 	isEmpty := func(n int) bool { return n <= 0 }
-	check(!slices.ContainsFunc(in, isEmpty) && !slices.ContainsFunc(out, isEmpty), "Input and output sizes should be greater than 0, but got input (%s) output (%s)", shapeText(in), shapeText(out))
+	source.Check(!slices.ContainsFunc(in, isEmpty) && !slices.ContainsFunc(out, isEmpty), "Input and output sizes should be greater than 0, but got input (%s) output (%s)", define.ShapeText(in), define.ShapeText(out))
 }
 
 // resampleGradient gives the gradient of an input of resample from that of its output: each dimension is made by the transposed taps.
 func resampleGradient(g *tensor.Tensor, shape []int, scales []float64, alignCorners bool, how scheme) *tensor.Tensor {
-	w := mixed{to(g, accumulator(g.DType())), g}
+	w := mixed{elementwise.To(g, reduce.Accumulator(g.DType())), g}
 	for i, in := range shape[2:] {
 		out := g.Size(i + 2)
 		w.mix(i+2, transposed(how.taps(in, out, pixelScale(in, out, factorOf(scales, i), alignCorners)), in))
 	}
-	return how.inFormatOf(to(w.work, g.DType()), g)
+	return how.inFormatOf(elementwise.To(w.work, g.DType()), g)
 }
 
 // inFormatOf lays out a result as its input, but for schemes that give contiguous results.
@@ -61,7 +67,7 @@ func (s *scheme) inFormatOf(out, like *tensor.Tensor) *tensor.Tensor {
 	if s.contiguous {
 		return out
 	}
-	return keepFormat(out, like)
+	return conv.KeepFormat(out, like)
 }
 
 // factorOf returns the factor that the caller gave for a dimension, 0 for none.
@@ -149,7 +155,7 @@ func mixtureOf(taps [][]tap, period int, d tensor.DType) *mixture {
 			i += r.count * period
 		}
 	}
-	m.weights = to(must(tensor.FromSlice(weights, len(weights))), d)
+	m.weights = elementwise.To(source.Must(tensor.FromSlice(weights, len(weights))), d)
 	return m
 }
 
@@ -183,17 +189,17 @@ func singleTaps(taps [][]tap) []int {
 
 // Kernels of a row: one or two rows, each times a number, and what was there before in those that add.
 var (
-	scaledRow = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+	scaledRow = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		b.Output(b.Mul(b.Input(in, computed), b.Input(computed, computed)), in)
 	}}
-	mixedRow = &rowKernel{build: func(b builder, in, computed tensor.DType) { b.Output(mixRows(b, in, computed), in) }}
-	addedRow = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+	mixedRow = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) { b.Output(mixRows(b, in, computed), in) }}
+	addedRow = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		total := b.Input(in, computed)
 		b.Output(b.Add(total, mixRows(b, in, computed)), in)
 	}}
 )
 
-func mixRows(b builder, in, computed tensor.DType) element {
+func mixRows(b elementwise.Builder, in, computed tensor.DType) elementwise.Element {
 	x, y := b.Input(in, computed), b.Input(in, computed)
 	return b.Add(b.Mul(x, b.Input(computed, computed)), b.Mul(y, b.Input(computed, computed)))
 }
@@ -206,23 +212,23 @@ func mixAlong(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
 	shape := slices.Clone(x.Shape())
 	shape[dim] = len(taps)
 	if x.IsHollow() {
-		return emptyBeside(x, shape, x.DType())
+		return define.EmptyBeside(x, shape, x.DType())
 	}
 	given := x
-	x = contiguous(given)
-	defer forgetMade(given, x)
-	out := empty(shape, x.DType())
+	x = elementwise.Contiguous(given)
+	defer define.ForgetMade(given, x)
+	out := define.Empty(shape, x.DType())
 	if index := singleTaps(taps); index != nil {
 		order := make([][]int, len(shape))
 		order[dim] = index
-		pickAlong(out, x, order)
+		indexing.PickAlong(out, x, order)
 		return out
 	}
 	in := x.Size(dim)
 	m := mixtureOf(taps, max(1, len(taps)/in), x.DType())
-	outer, inner := numelOf(shape[:dim]), numelOf(shape[dim+1:])
+	outer, inner := define.NumelOf(shape[:dim]), define.NumelOf(shape[dim+1:])
 	if inner == 1 && outer >= turnedRows {
-		rows, turned := empty([]int{len(taps), outer}, x.DType()), empty([]int{in, outer}, x.DType())
+		rows, turned := define.Empty([]int{len(taps), outer}, x.DType()), define.Empty([]int{in, outer}, x.DType())
 		transpose(turned, x, outer, in)
 		m.mix(rows, turned, 1, in, outer)
 		transpose(out, rows, len(taps), outer)
@@ -236,9 +242,9 @@ func mixAlong(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
 
 // transpose copies x, which has rows of columns elements, to out with the elements of a column together.
 func transpose(out, x *tensor.Tensor, rows, columns int) {
-	from, to := must(x.View(rows, columns)), must(out.View(columns, rows))
-	turned := must(from.T())
-	succeed(tensor.Copy(to, turned))
+	from, to := source.Must(x.View(rows, columns)), source.Must(out.View(columns, rows))
+	turned := source.Must(from.T())
+	source.Throw(tensor.Copy(to, turned))
 	turned.Release()
 	from.Release()
 	to.Release()
@@ -246,13 +252,13 @@ func transpose(out, x *tensor.Tensor, rows, columns int) {
 
 // mix makes rows of n elements; outer blocks of rows lie behind each other.
 func (m *mixture) mix(out, x *tensor.Tensor, outer, in, n int) {
-	size, parts := x.DType().Size(), tensor.NumChunks(n, columnsAtOnce)
-	scaled, mixed, added := scaledRow.program(x.DType(), x.DType()), mixedRow.program(x.DType(), x.DType()), addedRow.program(x.DType(), x.DType())
-	tensor.Parallel(outer*parts, rowGrain/(m.outputs*min(n, columnsAtOnce))+1, func(lo, hi int) {
+	size, parts := x.DType().Size(), tensor.NumChunks(n, reduce.ColumnsAtOnce)
+	scaled, mixed, added := scaledRow.Program(x.DType(), x.DType()), mixedRow.Program(x.DType(), x.DType()), addedRow.Program(x.DType(), x.DType())
+	tensor.Parallel(outer*parts, define.RowGrain/(m.outputs*min(n, reduce.ColumnsAtOnce))+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			block, from := i/parts, i%parts*columnsAtOnce
+			block, from := i/parts, i%parts*reduce.ColumnsAtOnce
 			w := mixing{m, scaled, mixed, added, unsafe.Add(out.DataPtr(), (block*m.outputs*n+from)*size), unsafe.Add(x.DataPtr(), (block*in*n+from)*size),
-				n * size, min(columnsAtOnce, n-from), size}
+				n * size, min(reduce.ColumnsAtOnce, n-from), size}
 			w.run()
 		}
 	})
@@ -273,7 +279,7 @@ func (w *mixing) run() {
 	var watch tensor.Watch
 	for i := range w.runs {
 		r := &w.runs[i]
-		watch.Did(len(r.from) * min(r.count*w.n, rowGrain))
+		watch.Did(len(r.from) * min(r.count*w.n, define.RowGrain))
 		to, k := launch.Row{Ptr: unsafe.Add(w.to, r.first*w.stride), Step: r.step * w.stride}, 2
 		if len(r.from)%2 != 0 {
 			k = 1
