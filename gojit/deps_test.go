@@ -20,6 +20,15 @@ kernel/launch linalg/dense gpu gpu/gputest
 linalg/lapack linalg/fft value
 schema
 ops
+ops/aten/define
+ops/aten/elementwise
+ops/aten/reduce
+ops/aten/indexing
+ops/aten/views
+ops/aten/special ops/aten/linalg ops/aten/sparse
+ops/aten/random ops/aten/conv
+ops/aten/vision ops/aten/nn
+ops/aten/quantized
 autograd ops/aten ops/prim ops/opstest ir
 alias interp draw
 fuse

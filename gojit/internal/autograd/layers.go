@@ -12,7 +12,7 @@ import (
 type callLayer uint8
 
 // The layers in the order in which an operator meets them: the one list of it. What stands behind, sparse and meta tensors and memory that is
-// borrowed, belongs to the operators themselves (ops/aten/call.go).
+// borrowed, belongs to the operators themselves (ops/aten/entry.go).
 const (
 	autocast  callLayer = iota // first: everything below, a profile's events too, is about the operator on cast tensors; the casts are operators of their own
 	profile                    // before the operator becomes others, so that its event covers them

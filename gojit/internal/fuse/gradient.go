@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -15,13 +16,13 @@ type recorded struct {
 	*runner
 	key     recordedKey
 	group   *autograd.Group
-	stages  *aten.Stages
+	stages  *elementwise.Stages
 	values  int
-	output  []int         // which values the group gives
-	memory  []int         // values that are in memory after a run, besides the inputs
-	small   []int         // inputs that have the shape of the smaller results
-	reduced *aten.Reduced // with the sum of the last result instead of that; nil where there is none
-	stored  []int         // the values that it stores besides
+	output  []int           // which values the group gives
+	memory  []int           // values that are in memory after a run, besides the inputs
+	small   []int           // inputs that have the shape of the smaller results
+	reduced *reduce.Reduced // with the sum of the last result instead of that; nil where there is none
+	stored  []int           // the values that it stores besides
 }
 
 // recordedKey is the combination that a recorded is for: whole are the tensors that have the shape which all have together.
@@ -40,7 +41,7 @@ var errTwoShapes = source.Errorf(source.RuntimeError, source.Range{}, "no operan
 
 // runRecorded is runOn where results are recorded.
 func (r *runner) runRecorded(m *autograd.Mode, k kinds, tensors []*tensor.Tensor, numbers []tensor.Scalar, out []value.Value) bool {
-	shape, err := aten.BroadcastAll(tensors)
+	shape, err := elementwise.BroadcastAll(tensors)
 	if err != nil {
 		return false
 	}
@@ -124,7 +125,7 @@ func (d *recorded) prepare(tensors []*tensor.Tensor, numbers []tensor.Scalar) er
 }
 
 // plan plans the kernels where values that take fewer instructions than dear are computed again.
-func (d *recorded) plan(forward *aten.Fused, tensors []*tensor.Tensor, numbers []tensor.Scalar, dear int) error {
+func (d *recorded) plan(forward *elementwise.Fused, tensors []*tensor.Tensor, numbers []tensor.Scalar, dear int) error {
 	d.memory = slices.Clone(d.output)
 	for _, level := range d.group.Levels {
 		d.choose(forward, level, len(tensors), dear)
@@ -151,7 +152,7 @@ func (d *recorded) plan(forward *aten.Fused, tensors []*tensor.Tensor, numbers [
 }
 
 // planSum plans the kernel that sums the last result and does not store it, where no derivative reads that.
-func (d *recorded) planSum(forward *aten.Fused) {
+func (d *recorded) planSum(forward *elementwise.Fused) {
 	last := d.output[len(d.output)-1]
 	for _, level := range d.group.Levels {
 		if slices.Contains(level.Saved, last) {
@@ -160,7 +161,7 @@ func (d *recorded) planSum(forward *aten.Fused) {
 	}
 	if d.reducer.sums() {
 		d.stored = slices.DeleteFunc(slices.Clone(d.memory), func(v int) bool { return v == last })
-		d.reduced, _ = forward.Reduces(d.stored, last, d.reducer.how) // else it is stored
+		d.reduced, _ = reduce.NewReduced(forward, d.stored, last, d.reducer.how) // else it is stored
 	}
 }
 
@@ -177,7 +178,7 @@ func metaLike(ts []*tensor.Tensor) (like []*tensor.Tensor) {
 
 // choose decides what a level's nodes keep of the values that derivatives read: what they would keep without the group, and of
 // what only the kernels see that which is not computed again.
-func (d *recorded) choose(forward *aten.Fused, level *autograd.Level, inputs, dear int) {
+func (d *recorded) choose(forward *elementwise.Fused, level *autograd.Level, inputs, dear int) {
 	level.Saved = nil
 	for _, v := range level.Reads(1<<len(level.Outs) - 1) {
 		if v < inputs || d.group.IsOutput(v) {
@@ -200,7 +201,7 @@ const tooDear = 1 << 20
 
 // cost is about how many instructions it takes to compute a value again from what is read whenever the gradients of some outs are
 // wanted: nobody may have written that since.
-func (d *recorded) cost(forward *aten.Fused, level *autograd.Level, v int, users uint64, inputs int) int {
+func (d *recorded) cost(forward *elementwise.Fused, level *autograd.Level, v int, users uint64, inputs int) int {
 	switch visible := v < inputs || d.group.IsOutput(v); {
 	case visible && slices.ContainsFunc(level.Readers(v), func(mask uint64) bool { return users&^mask == 0 }):
 		return 0
@@ -225,7 +226,7 @@ func (d *recorded) run(m *autograd.Mode, shape []int, tensors []*tensor.Tensor, 
 	var room [mostValues]*tensor.Tensor
 	values := room[:d.values]
 	copy(values, tensors)
-	shapes := aten.Shapes{Whole: shape}
+	shapes := elementwise.Shapes{Whole: shape}
 	for i, v := range d.small {
 		if i == 0 {
 			shapes.Small = tensors[v].Shape()
@@ -247,7 +248,7 @@ func (d *recorded) run(m *autograd.Mode, shape []int, tensors []*tensor.Tensor, 
 
 // runSum runs the kernel that sums the last result, and records that. It reports false where there is none for the operands.
 func (d *recorded) runSum(m *autograd.Mode, shape []int, tensors []*tensor.Tensor, numbers []tensor.Scalar, out []value.Value) bool {
-	var made [aten.MostFused]*tensor.Tensor
+	var made [elementwise.MostFused]*tensor.Tensor
 	if d.reduced == nil || !d.reduced.Run(tensors, numbers, made[:len(d.stored)+1]) {
 		return false
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -48,8 +49,8 @@ type runner struct {
 	node    *ir.Node
 	nodes   []*ir.Node
 	results []*ir.Value
-	tensors []bool                   // which inputs are tensors; the others are numbers
-	known   kept[uint64, aten.Fused] // by types
+	tensors []bool                          // which inputs are tensors; the others are numbers
+	known   kept[uint64, elementwise.Fused] // by types
 
 	recorded kept[recordedKey, recorded]
 	reducer  *reducer // that runs these nodes, or nil
@@ -64,12 +65,12 @@ type kinds struct {
 // reducer runs a group that ends with a reduction: as one kernel, or the elementwise nodes as one and the reduction behind it.
 type reducer struct {
 	*runner // of the elementwise nodes; its last result is what is reduced
-	how     aten.Reduction
+	how     reduce.Reduction
 	op      *ops.Operator
 	operate autograd.Operation
-	args    []value.Value              // of the reduction, but the first
-	places  []int                      // which of the group's outputs the results are, the reduction's last
-	reduced kept[uint64, aten.Reduced] // by types
+	args    []value.Value                // of the reduction, but the first
+	places  []int                        // which of the group's outputs the results are, the reduction's last
+	reduced kept[uint64, reduce.Reduced] // by types
 }
 
 func newReducer(r *runner, n *ir.Node) *reducer {
@@ -100,8 +101,8 @@ func newReducer(r *runner, n *ir.Node) *reducer {
 }
 
 // make finds out whether the group is one kernel for given types, and keeps the answer.
-func (r *runner) make(key uint64, tensors []*tensor.Tensor, numbers []tensor.Scalar) *aten.Fused {
-	fused, full := r.known.add(key, func() *aten.Fused {
+func (r *runner) make(key uint64, tensors []*tensor.Tensor, numbers []tensor.Scalar) *elementwise.Fused {
+	fused, full := r.known.add(key, func() *elementwise.Fused {
 		fused, err := r.fuse(tensors, numbers)
 		if err != nil {
 			r.tell(err.Error())
@@ -116,7 +117,7 @@ func (r *runner) make(key uint64, tensors []*tensor.Tensor, numbers []tensor.Sca
 }
 
 // fuse makes the kernel.
-func (r *runner) fuse(tensors []*tensor.Tensor, numbers []tensor.Scalar) (fused *aten.Fused, err error) {
+func (r *runner) fuse(tensors []*tensor.Tensor, numbers []tensor.Scalar) (fused *elementwise.Fused, err error) {
 	err = r.recordTwice(tensors, numbers, func(a, b recording) error {
 		fused, err = a.Fuse(len(tensors), a.results, a.numbers, b.Recorder, b.numbers)
 		return err
@@ -142,7 +143,7 @@ func (r *runner) recordTwice(tensors []*tensor.Tensor, numbers []tensor.Scalar, 
 
 // recording is the nodes run on tensors without data.
 type recording struct {
-	*aten.Recorder
+	*elementwise.Recorder
 	results []*tensor.Tensor
 	numbers []tensor.Scalar
 }
@@ -162,8 +163,8 @@ func likeNumbers(numbers []tensor.Scalar, from, step int64) []tensor.Scalar {
 }
 
 // record runs the nodes of the group on tensors without data.
-func (r *runner) record(tensors []*tensor.Tensor, numbers []tensor.Scalar) (rec *aten.Recorder, results []*tensor.Tensor, err error) {
-	rec = aten.NewRecorder()
+func (r *runner) record(tensors []*tensor.Tensor, numbers []tensor.Scalar) (rec *elementwise.Recorder, results []*tensor.Tensor, err error) {
+	rec = elementwise.NewRecorder()
 	defer func() {
 		if err != nil {
 			rec.Close()
@@ -221,8 +222,8 @@ func arguments(env map[*ir.Value]value.Value, n *ir.Node) []value.Value {
 }
 
 // makeReduced finds out whether the group is one kernel for given types, and keeps the answer.
-func (d *reducer) makeReduced(key uint64, tensors []*tensor.Tensor, numbers []tensor.Scalar) *aten.Reduced {
-	reduced, _ := d.reduced.add(key, func() (reduced *aten.Reduced) {
+func (d *reducer) makeReduced(key uint64, tensors []*tensor.Tensor, numbers []tensor.Scalar) *reduce.Reduced {
+	reduced, _ := d.reduced.add(key, func() (reduced *reduce.Reduced) {
 		err := d.recordTwice(tensors, numbers, func(a, b recording) error {
 			f, err := a.Steps(len(tensors), a.numbers, b.Recorder, b.numbers)
 			if err != nil {
@@ -237,7 +238,7 @@ func (d *reducer) makeReduced(key uint64, tensors []*tensor.Tensor, numbers []te
 				values = append(values, v)
 			}
 			last := len(values) - 1
-			reduced, err = f.Reduces(values[:last], values[last], d.how)
+			reduced, err = reduce.NewReduced(f, values[:last], values[last], d.how)
 			return err
 		})
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -25,7 +25,7 @@ type program struct {
 type variant struct {
 	present uint64
 	err     error // why there are none
-	stages  *aten.Stages
+	stages  *elementwise.Stages
 	values  int
 	saved   []int // places of Saved, -1 for what is not needed
 	grads   []int // places of the outs' gradients, -1 for those that are not given
@@ -162,7 +162,7 @@ func (p *program) differentiate(n *autograd.GroupNode, present uint64, grads, gi
 			values[at] = grads[i]
 		}
 	}
-	shapes := aten.Shapes{Whole: n.Whole, Small: n.Small}
+	shapes := elementwise.Shapes{Whole: n.Whole, Small: n.Small}
 	for i, in := range p.level.Ins {
 		if in < len(p.tensors) {
 			shapes.Inputs[in] = n.InputShape(i)

@@ -16,7 +16,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -66,7 +66,7 @@ type fusion struct {
 }
 
 // mostNodes bounds the nodes of a group to those of a kernel: longer chains are several groups.
-const mostNodes = aten.MostSteps
+const mostNodes = elementwise.MostSteps
 
 // group is nodes of a block in order, with what they read and write as a kernel.
 type group struct {
@@ -114,7 +114,7 @@ func isInner(v *ir.Value) bool {
 
 // fits reports whether g reads and writes few enough tensors for one kernel.
 func (g *group) fits() bool {
-	return g.tensors+len(g.unread) <= aten.MostFused && len(g.inputs)-g.tensors <= mostNumbers && len(g.nodes) <= mostNodes
+	return g.tensors+len(g.unread) <= elementwise.MostFused && len(g.inputs)-g.tensors <= mostNumbers && len(g.nodes) <= mostNodes
 }
 
 // outputs returns the results that others read, in order.
@@ -157,7 +157,7 @@ func (g *group) takes(n *ir.Node) bool {
 	if n.Output().HasUses() {
 		results++
 	}
-	return tensors+results <= aten.MostFused && numbers <= mostNumbers && len(g.nodes) < mostNodes
+	return tensors+results <= elementwise.MostFused && numbers <= mostNumbers && len(g.nodes) < mostNodes
 }
 
 // usesBy counts how often v is an input of n.

@@ -2,7 +2,7 @@ package fuse
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -50,7 +50,7 @@ func (r *runner) sorted(m *autograd.Mode, args []value.Value, tensors []*tensor.
 }
 
 func (r *runner) run(m *autograd.Mode, args, out []value.Value) bool {
-	var tensorRoom [aten.MostFused]*tensor.Tensor
+	var tensorRoom [elementwise.MostFused]*tensor.Tensor
 	var numberRoom [mostNumbers]tensor.Scalar
 	if r.fuser.disabled.Load() {
 		return false
@@ -71,7 +71,7 @@ func (r *runner) runOn(m *autograd.Mode, k kinds, tensors []*tensor.Tensor, numb
 	if fused == nil {
 		return false
 	}
-	var results [aten.MostFused]*tensor.Tensor
+	var results [elementwise.MostFused]*tensor.Tensor
 	if !fused.Run(tensors, numbers, results[:len(out)]) {
 		r.tell("their shapes or layouts are of more than two kinds")
 		return false
@@ -91,7 +91,7 @@ func plain(m *autograd.Mode, v value.Value) (recorded, ok bool) {
 }
 
 func (d *reducer) run(m *autograd.Mode, args, out []value.Value) bool {
-	var tensorRoom [aten.MostFused]*tensor.Tensor
+	var tensorRoom [elementwise.MostFused]*tensor.Tensor
 	var numberRoom [mostNumbers]tensor.Scalar
 	if d.fuser.disabled.Load() {
 		return false
@@ -103,7 +103,7 @@ func (d *reducer) run(m *autograd.Mode, args, out []value.Value) bool {
 	case k.needs == 0 && d.atOnce(k, tensors, numbers, out):
 		return true
 	}
-	var room [aten.MostFused]value.Value
+	var room [elementwise.MostFused]value.Value
 	results := room[:len(d.results)]
 	if !d.sumRecorded(m, k, tensors, numbers, results) {
 		if !d.runOn(m, k, tensors, numbers, results) {
@@ -132,7 +132,7 @@ func (d *reducer) given(t *tensor.Tensor) []value.Value {
 
 // sumRecorded runs the whole group as one kernel where gradients go through it.
 func (d *reducer) sumRecorded(m *autograd.Mode, k kinds, tensors []*tensor.Tensor, numbers []tensor.Scalar, out []value.Value) bool {
-	shape, err := aten.BroadcastAll(tensors)
+	shape, err := elementwise.BroadcastAll(tensors)
 	if err != nil || k.needs == 0 || !d.sums() {
 		return false
 	}
@@ -162,7 +162,7 @@ func (d *reducer) atOnce(k kinds, tensors []*tensor.Tensor, numbers []tensor.Sca
 	if !ok {
 		reduced = d.makeReduced(k.types, tensors, numbers)
 	}
-	var results [aten.MostFused]*tensor.Tensor
+	var results [elementwise.MostFused]*tensor.Tensor
 	if reduced == nil {
 		return false
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -12,7 +12,7 @@ import (
 
 // sketch is the nodes of a group run on tensors without elements.
 type sketch struct {
-	rec     *aten.Recorder
+	rec     *elementwise.Recorder
 	tape    *autograd.Sketch
 	values  []*tensor.Tensor // the inputs, then the results of the nodes
 	grads   []*tensor.Tensor // further inputs of the recording
@@ -28,7 +28,7 @@ func (s *sketch) close() {
 
 // sketch runs the nodes; given are values whose gradients become inputs.
 func (d *recorded) sketch(tensors []*tensor.Tensor, numbers []tensor.Scalar, given []int) (*sketch, error) {
-	s := &sketch{rec: aten.NewRecorder(), numbers: numbers}
+	s := &sketch{rec: elementwise.NewRecorder(), numbers: numbers}
 	var needs []bool
 	for i, t := range tensors {
 		shape := []int{1}
@@ -91,7 +91,7 @@ func (d *recorded) sketchNodes(s *sketch) error {
 }
 
 // emitter runs the operators of derivatives in a recording.
-type emitter struct{ rec *aten.Recorder }
+type emitter struct{ rec *elementwise.Recorder }
 
 // Emit implements autograd.Emitter.
 func (e emitter) Emit(name string, args ...value.Value) []value.Value {

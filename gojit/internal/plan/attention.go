@@ -8,7 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/nn"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -21,7 +21,7 @@ type attentionStep struct {
 	maskRow      int   // from row to row
 	tile         int   // rows at a time
 	before       *launch.Program
-	softmax      aten.SoftmaxOfRows
+	softmax      nn.SoftmaxOfRows
 }
 
 // tileBytes is what the scores of some rows take at most, where they are more than fewestTileRows: they stay in the cache of the second level.
@@ -110,7 +110,7 @@ func (s *attentionStep) complete(out int, factor float64, isScaled bool) bool {
 	columns := s.scores.right.cols
 	s.tile = min(s.scores.left.rows, max(fewestTileRows, tileBytes/4/columns))
 	s.sums.out = out
-	s.softmax = aten.NewSoftmaxOfRows()
+	s.softmax = nn.NewSoftmaxOfRows()
 	var err error
 	s.before, err = s.scaledScores(factor, isScaled)
 	return err == nil

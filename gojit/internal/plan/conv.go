@@ -12,7 +12,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -181,7 +181,7 @@ func (s *convStep) makeRow() func(row []float32) {
 // kernel returns what is done to an element of the result: the sum with the bias, a row that all places share, where that is still to be
 // added, and the operators behind. Its inputs are the result, the bias and the other value.
 func (s *convStep) kernel(addsBias bool, other int) (*kernel.Kernel, error) {
-	r := aten.NewRecorder()
+	r := elementwise.NewRecorder()
 	defer r.Close()
 	var inputs []*tensor.Tensor
 	for range 3 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -78,10 +78,10 @@ func (b *builder) compile(s *elementwiseStep) bool {
 		}
 		inside[n.out] = true
 	}
-	if len(s.inputs) == 0 || len(s.inputs) >= aten.MostFused {
+	if len(s.inputs) == 0 || len(s.inputs) >= elementwise.MostFused {
 		return false
 	}
-	r := aten.NewRecorder()
+	r := elementwise.NewRecorder()
 	defer r.Close()
 	values := map[int]*tensor.Tensor{}
 	for _, v := range s.inputs {

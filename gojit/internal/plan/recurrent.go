@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/nn"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -121,7 +121,7 @@ func (s *recurrentStep) run(x *frame) error {
 		}
 	}
 	out := make([]value.Value, len(s.outs))
-	if err := aten.RunRecurrent(s.name, args, out, s.packed); err != nil {
+	if err := nn.RunRecurrent(s.name, args, out, s.packed); err != nil {
 		return err
 	}
 	for k, v := range s.outs {
@@ -138,7 +138,7 @@ func (s *recurrentStep) run(x *frame) error {
 	return nil
 }
 
-// packed is aten.PackedWeights: matrices that others may write unseen are packed for the call alone.
+// packed is nn.PackedWeights: matrices that others may write unseen are packed for the call alone.
 func (s *recurrentStep) packed(weight *tensor.Tensor, rows int) *dense.Weights[float32] {
 	pack := func() *dense.Weights[float32] {
 		whole, err := weight.Contiguous()

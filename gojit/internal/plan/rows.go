@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/nn"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -21,7 +21,7 @@ func (b *builder) rowwise(i int) bool {
 		if !isAlongLast(n, x.Dim()) {
 			return false
 		}
-		b.place(i, &softmaxStep{in: b.asContiguous(in), out: n.out, n: x.Size(x.Dim() - 1), softmax: aten.NewSoftmaxOfRows()})
+		b.place(i, &softmaxStep{in: b.asContiguous(in), out: n.out, n: x.Size(x.Dim() - 1), softmax: nn.NewSoftmaxOfRows()})
 		return true
 	}
 	shape, ok := intsOf(n.args[1])
@@ -38,7 +38,7 @@ func (b *builder) rowwise(i int) bool {
 		}
 	}
 	s.in = b.asContiguous(in)
-	s.normal = aten.NewNormalOfRows(s.weight >= 0, s.bias >= 0)
+	s.normal = nn.NewNormalOfRows(s.weight >= 0, s.bias >= 0)
 	b.place(i, s)
 	return true
 }
@@ -51,7 +51,7 @@ func isAlongLast(n *node, dims int) bool {
 // softmaxStep is a softmax along the last dimension.
 type softmaxStep struct {
 	in, out, n int
-	softmax    aten.SoftmaxOfRows
+	softmax    nn.SoftmaxOfRows
 }
 
 func (s *softmaxStep) gives() int        { return s.out }
@@ -67,7 +67,7 @@ func (s *softmaxStep) run(x *frame) error {
 		s.softmax.Run(to, from, rows, s.n)
 		return nil
 	}
-	tensor.Parallel(rows, aten.MostRows(s.n), func(lo, hi int) { s.softmax.Run(to.From(lo), from.From(lo), hi-lo, s.n) })
+	tensor.Parallel(rows, nn.MostRows(s.n), func(lo, hi int) { s.softmax.Run(to.From(lo), from.From(lo), hi-lo, s.n) })
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (s *softmaxStep) run(x *frame) error {
 type normalStep struct {
 	in, weight, bias, out, n int
 	eps                      float64
-	normal                   aten.NormalOfRows
+	normal                   nn.NormalOfRows
 }
 
 func (s *normalStep) gives() int        { return s.out }
@@ -107,7 +107,7 @@ func (s *normalStep) run(x *frame) error {
 		s.normal.Run(to, from, weight, bias, rows, s.n, s.eps)
 		return nil
 	}
-	tensor.Parallel(rows, aten.MostRows(s.n), func(lo, hi int) {
+	tensor.Parallel(rows, nn.MostRows(s.n), func(lo, hi int) {
 		s.normal.Run(to.From(lo), from.From(lo), weight, bias, hi-lo, s.n, s.eps)
 	})
 	return nil

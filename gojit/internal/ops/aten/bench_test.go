@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -14,7 +15,7 @@ func BenchmarkAddTensor(b *testing.B) {
 		name  string
 		shape []int
 	}{{"4x4", []int{4, 4}}, {"1M", []int{1 << 20}}} {
-		x, y := zeros(c.shape, tensor.Float32), zeros(c.shape, tensor.Float32)
+		x, y := define.Zeros(c.shape, tensor.Float32), define.Zeros(c.shape, tensor.Float32)
 		args := []value.Value{value.OfTensor(x), value.OfTensor(y), value.Int(1)}
 		out := make([]value.Value, 1)
 		b.Run(c.name, func(b *testing.B) {
@@ -32,8 +33,8 @@ func BenchmarkAddTensor(b *testing.B) {
 // BenchmarkSmall runs common operators on the sizes that small models and loops have, where the
 // time is overhead.
 func BenchmarkSmall(b *testing.B) {
-	x, y := value.OfTensor(zeros([]int{4, 4}, tensor.Float32)), value.OfTensor(zeros([]int{4, 4}, tensor.Float32))
-	row := value.OfTensor(zeros([]int{4}, tensor.Float32))
+	x, y := value.OfTensor(define.Zeros([]int{4, 4}, tensor.Float32)), value.OfTensor(define.Zeros([]int{4, 4}, tensor.Float32))
+	row := value.OfTensor(define.Zeros([]int{4}, tensor.Float32))
 	n, f := value.Int, value.Bool
 	for _, c := range []struct {
 		op   string
@@ -45,7 +46,7 @@ func BenchmarkSmall(b *testing.B) {
 		{"softmax.int", []value.Value{x, n(-1), value.None}}, {"select.int", []value.Value{x, n(0), n(1)}}, {"t", []value.Value{x}},
 		{"view", []value.Value{x, value.OfList(value.Ints([]int{2, 8}))}}, {"cat", []value.Value{value.OfList(value.Tensors([]*tensor.Tensor{x.Tensor(), y.Tensor()})), n(0)}},
 		{"zeros", []value.Value{value.OfList(value.Ints([]int{4, 4})), value.None, value.None, value.None, value.None}}, {"argmax", []value.Value{row, value.None, f(false)}},
-		{"item", []value.Value{value.OfTensor(zeros(nil, tensor.Float32))}}, {"layer_norm", []value.Value{x, value.OfList(value.Ints([]int{4})), row, row, value.Float(1e-5), f(true)}},
+		{"item", []value.Value{value.OfTensor(define.Zeros(nil, tensor.Float32))}}, {"layer_norm", []value.Value{x, value.OfList(value.Ints([]int{4})), row, row, value.Float(1e-5), f(true)}},
 	} {
 		o := ops.Find("aten::" + c.op)
 		out := make([]value.Value, len(o.Schema().Returns))

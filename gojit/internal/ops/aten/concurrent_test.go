@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -17,8 +18,8 @@ func TestConcurrentUse(t *testing.T) {
 	for g := range 8 {
 		group.Go(func() {
 			d := []tensor.DType{tensor.Float32, tensor.Int16, tensor.Float16, tensor.Complex64}[g%4]
-			x := must(tensor.Full([]int{100, 30}, tensor.Int(int64(g)), d))
-			row := must(tensor.Full([]int{30}, tensor.Int(2), d))
+			x := source.Must(tensor.Full([]int{100, 30}, tensor.Int(int64(g)), d))
+			row := source.Must(tensor.Full([]int{30}, tensor.Int(2), d))
 			for range 20 {
 				out := make([]value.Value, 1)
 				if err := addition.Run([]value.Value{value.OfTensor(x), value.OfTensor(row), value.Int(3)}, out); err != nil {

@@ -6,34 +6,39 @@ import (
 	"os"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/random"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func drawNamed(g *tensor.Generator, name string, x *tensor.Tensor) {
 	switch name {
 	case "uniform":
-		drawUniform(g, x, 0, 1)
+		random.DrawUniform(g, x, 0, 1)
 	case "normal":
-		drawNormal(g, x, 0, 1)
+		random.DrawNormal(g, x, 0, 1)
 	case "randperm":
-		drawPermutation(g, x)
+		random.DrawPermutation(g, x)
 	case "randint":
-		drawIntegers(g, x, -3, 10)
+		random.DrawIntegers(g, x, -3, 10)
 	case "bernoulli":
-		drawBernoulli(g, x, 0.4)
+		random.DrawBernoulli(g, x, 0.4)
 	case "bernoulli_tensor":
-		p := must(tensor.Full(x.Shape(), tensor.Float(0.4), x.DType()))
-		drawBernoulliFrom(g, x, p)
+		p := source.Must(tensor.Full(x.Shape(), tensor.Float(0.4), x.DType()))
+		random.DrawBernoulliFrom(g, x, p)
 	case "bits":
-		drawBits(g, x)
+		random.DrawBits(g, x)
 	case "exponential":
-		drawExponential(g, x, 2)
+		random.DrawExponential(g, x, 2)
 	case "cauchy":
-		drawCauchy(g, x, 1, 2)
+		random.DrawCauchy(g, x, 1, 2)
 	case "log_normal":
-		drawLogNormal(g, x, 0.5, 0.25)
+		random.DrawLogNormal(g, x, 0.5, 0.25)
 	case "geometric":
-		drawGeometric(g, x, 0.3)
+		random.DrawGeometric(g, x, 0.3)
 	}
 }
 
@@ -46,15 +51,15 @@ func TestStreamsMatchPyTorch(t *testing.T) {
 			Data        []json.RawMessage
 		}
 	}
-	text := must(os.ReadFile("testdata/random.json"))
-	succeed(json.Unmarshal(text, &seeds))
+	text := source.Must(os.ReadFile("testdata/random.json"))
+	source.Throw(json.Unmarshal(text, &seeds))
 	for _, s := range seeds {
 		g := tensor.NewGenerator(s.Seed)
 		for _, d := range s.Draws {
 			dtype, _ := tensor.ParseDType(d.DType)
-			x := zeros([]int{d.N}, dtype)
+			x := define.Zeros([]int{d.N}, dtype)
 			drawNamed(g, d.Name, x)
-			got := to(realParts(x), tensor.Float64)
+			got := elementwise.To(random.RealParts(x), tensor.Float64)
 			want := make([]float64, len(d.Data))
 			for i, raw := range d.Data {
 				want[i] = parseNumber(t, raw)
@@ -82,11 +87,11 @@ func TestStreamsMatchPyTorch(t *testing.T) {
 func TestDrawsDoNotDependOnStrides(t *testing.T) {
 	for _, name := range []string{"uniform", "normal", "exponential", "randint", "bits"} {
 		for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
-			x, wide := zeros([]int{3, 5}, d), zeros([]int{3, 10}, d)
-			y := must(wide.Slice(1, 0, 10, 2))
+			x, wide := define.Zeros([]int{3, 5}, d), define.Zeros([]int{3, 10}, d)
+			y := source.Must(wide.Slice(1, 0, 10, 2))
 			drawNamed(tensor.NewGenerator(5), name, x)
 			drawNamed(tensor.NewGenerator(5), name, y)
-			if !equal(x, contiguous(y)) {
+			if !views.Equal(x, elementwise.Contiguous(y)) {
 				t.Errorf("%s of %s: %v, with gaps %v", name, d, x, y)
 			}
 		}

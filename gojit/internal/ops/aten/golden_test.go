@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -60,13 +62,13 @@ func (e *encoded) tensor(t *testing.T) *tensor.Tensor {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return to(must(pairs.ViewAsComplex()), d)
+		return elementwise.To(source.Must(pairs.ViewAsComplex()), d)
 	}
 	x, err := tensor.FromSlice(data, shape...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return to(x, d)
+	return elementwise.To(x, d)
 }
 
 // decode reads a value; fresh makes tensors that are written by nobody else.
@@ -222,7 +224,7 @@ func checkCall(t *testing.T, g *goldenCall, inputs map[string]*encoded) {
 // checkVariants runs the in-place and out= overloads derived from the functional one.
 func checkVariants(t *testing.T, g *goldenCall, label string, inputs map[string]*encoded, want []value.Value) {
 	t.Helper()
-	v := readVariants()[g.Op]
+	v := define.ReadVariants()[g.Op]
 	functional := ops.Find("aten::" + g.Op)
 	if o := ops.Find("aten::" + v[0]); v[0] != "" && v[0] != "-" && o != nil && o.Run != nil && want[0].IsTensor() {
 		args := g.arguments(t, functional, inputs)
@@ -241,7 +243,7 @@ func checkVariants(t *testing.T, g *goldenCall, label string, inputs map[string]
 	if o := ops.Find("aten::" + v[1]); v[1] != "" && v[1] != "-" && o != nil && o.Run != nil && want[0].IsTensor() {
 		args := g.arguments(t, functional, inputs)
 		for _, w := range want {
-			args = append(args, value.OfTensor(empty([]int{0}, w.Tensor().DType())))
+			args = append(args, value.OfTensor(define.Empty([]int{0}, w.Tensor().DType())))
 		}
 		if len(args) != len(o.Schema().Arguments) || o.IsNondeterministic() {
 			return
@@ -278,8 +280,8 @@ func sameResult(t *testing.T, label string, got, want value.Value) {
 		}
 		sameTensor(t, label, got.Tensor(), want.Tensor())
 	case want.IsFloat() || want.Kind() == value.KindComplex:
-		if math.Abs(floatOf(got)-floatOf(want)) > 1e-5*math.Abs(floatOf(want)) {
-			t.Errorf("%s: got %v, want %v", label, floatOf(got), floatOf(want))
+		if math.Abs(define.FloatOf(got)-define.FloatOf(want)) > 1e-5*math.Abs(define.FloatOf(want)) {
+			t.Errorf("%s: got %v, want %v", label, define.FloatOf(got), define.FloatOf(want))
 		}
 	default:
 		if !value.Same(got, want) {
@@ -291,15 +293,15 @@ func sameResult(t *testing.T, label string, got, want value.Value) {
 func sameTensor(t *testing.T, label string, got, want *tensor.Tensor) {
 	t.Helper()
 	if got.DType() != want.DType() || !tensor.SameShape(got.Shape(), want.Shape()) {
-		t.Errorf("%s: got %s of %s, want %s of %s", label, shapeText(got.Shape()), got.DType(), shapeText(want.Shape()), want.DType())
+		t.Errorf("%s: got %s of %s, want %s of %s", label, define.ShapeText(got.Shape()), got.DType(), define.ShapeText(want.Shape()), want.DType())
 		return
 	}
 	tolerance := tolerances[want.DType()]
 	if want.DType().IsComplex() {
-		got, want = must(got.ViewAsReal()), must(contiguous(want).ViewAsReal())
+		got, want = source.Must(got.ViewAsReal()), source.Must(elementwise.Contiguous(want).ViewAsReal())
 	}
-	a := tensor.Data[float64](contiguous(to(got, tensor.Float64)))
-	b := tensor.Data[float64](contiguous(to(want, tensor.Float64)))
+	a := tensor.Data[float64](elementwise.Contiguous(elementwise.To(got, tensor.Float64)))
+	b := tensor.Data[float64](elementwise.Contiguous(elementwise.To(want, tensor.Float64)))
 	for i := range b {
 		if a[i] == b[i] || a[i] != a[i] && b[i] != b[i] {
 			continue

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/random"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -18,36 +21,36 @@ const looksExpected = 4
 // and sums go as fast as the memory, and look every million elements.
 func longCalls() map[string][]any {
 	row := drawnUniform(1, elements)
-	line, flat, indices := must(row.View(1, 1, elements)), must(row.View(elements)), arangeOf(elements)
-	sparse := apply("to_sparse", flat)
-	places := must(tensor.FromSlice(make([]int64, 2*elements), 2, elements))
-	twice := apply("sparse_coo_tensor.indices", places, flat)
-	image := must(row.View(1, 1, 1024, 1024))
+	line, flat, indices := source.Must(row.View(1, 1, elements)), source.Must(row.View(elements)), arangeOf(elements)
+	sparse := define.Apply("to_sparse", flat)
+	places := source.Must(tensor.FromSlice(make([]int64, 2*elements), 2, elements))
+	twice := define.Apply("sparse_coo_tensor.indices", places, flat)
+	image := source.Must(row.View(1, 1, 1024, 1024))
 	return map[string][]any{
 		"softmax.int": {row, 1}, "log_softmax.int": {row, 1}, "logsumexp": {row, ints(1)}, "argmax": {row}, "cumsum": {row, 1},
 		"max_pool1d": {line, ints(3), ints(1)}, "max_pool1d_with_indices": {line, ints(3), ints(1)}, "avg_pool1d": {line, ints(3), ints(1)},
 		"max_pool2d_with_indices": {image, ints(3, 3), ints(1, 1)}, "adaptive_max_pool2d": {image, ints(512, 512)},
 		"upsample_linear1d": {line, ints(elements), false}, "upsample_nearest1d": {line, ints(elements)}, "upsample_bicubic2d": {image, ints(1024, 1024), false},
-		"nonzero": {flat}, "argwhere": {flat}, "masked_select": {flat, to(flat, tensor.Bool)}, "index_select": {flat, 0, indices}, "gather": {flat, 0, indices},
+		"nonzero": {flat}, "argwhere": {flat}, "masked_select": {flat, elementwise.To(flat, tensor.Bool)}, "index_select": {flat, 0, indices}, "gather": {flat, 0, indices},
 		"scatter.src": {flat, 0, indices, flat}, "scatter_add": {flat, 0, indices, flat}, "index_add": {flat, 0, indices, flat}, "take": {flat, indices},
-		"masked_scatter": {flat, to(flat, tensor.Bool), flat}, "one_hot": {to(apply("zeros_like", indices), tensor.Int64), 2},
+		"masked_scatter": {flat, elementwise.To(flat, tensor.Bool), flat}, "one_hot": {elementwise.To(define.Apply("zeros_like", indices), tensor.Int64), 2},
 		"coalesce": {twice}, "to_sparse": {flat}, "to_dense": {sparse}, "_sparse_sum": {twice},
 		"unbind.int": {flat, 0}, "split.Tensor": {flat, 1}, "repeat": {flat, ints(4)}, "tile": {flat, ints(4)}, "flip": {row, ints(1)},
 		"sort": {row}, "topk": {row, 5}, "kthvalue": {row, 5}, "median": {row}, "mode": {row}, "_unique": {flat}, "unique_consecutive": {flat}, "histc": {flat}, "bincount": {indices},
 		"searchsorted.Tensor": {flat, flat}, "igamma": {flat, flat}, "special_zeta": {flat, flat}, "frexp.Tensor": {flat}, "lgamma": {flat}, "digamma": {flat},
-		"embedding": {must(row.View(elements/4, 4)), indicesBelow(elements, 100)}, "embedding_dense_backward": {must(row.View(elements/4, 4)), indicesBelow(elements/4, 100), 100, -1, false},
-		"bernoulli": {flat}, "normal_": {apply("clone", flat)}, "nll_loss": {must(row.View(elements/2, 2)), indicesBelow(elements/2, 2)}, "multinomial": {flat, elements, true}, "randperm": {elements}, "dropout": {flat, 0.5, true}, "alpha_dropout": {flat, 0.5, true},
-		"reflection_pad1d": {must(row.View(1, elements)), ints(1, 1)}, "linear": {must(row.View(elements/4, 4)), drawnUniform(4, 4), drawnUniform(4)},
-		"group_norm": {must(row.View(1, 4, elements/4)), 2}, "native_batch_norm": {must(row.View(1, 4, elements/4)), nil, nil, nil, nil, true, 0.1, 1e-5},
-		"fft_fft": {flat}, "vander": {indicesBelow(3, 3), elements / 8, true}, "im2col": {image, ints(3, 3), ints(1, 1), ints(0, 0), ints(1, 1)}, "add.Tensor": {must(must(row.View(1024, 1024)).T()), must(row.View(1024, 1024))},
+		"embedding": {source.Must(row.View(elements/4, 4)), indicesBelow(elements, 100)}, "embedding_dense_backward": {source.Must(row.View(elements/4, 4)), indicesBelow(elements/4, 100), 100, -1, false},
+		"bernoulli": {flat}, "normal_": {define.Apply("clone", flat)}, "nll_loss": {source.Must(row.View(elements/2, 2)), indicesBelow(elements/2, 2)}, "multinomial": {flat, elements, true}, "randperm": {elements}, "dropout": {flat, 0.5, true}, "alpha_dropout": {flat, 0.5, true},
+		"reflection_pad1d": {source.Must(row.View(1, elements)), ints(1, 1)}, "linear": {source.Must(row.View(elements/4, 4)), drawnUniform(4, 4), drawnUniform(4)},
+		"group_norm": {source.Must(row.View(1, 4, elements/4)), 2}, "native_batch_norm": {source.Must(row.View(1, 4, elements/4)), nil, nil, nil, nil, true, 0.1, 1e-5},
+		"fft_fft": {flat}, "vander": {indicesBelow(3, 3), elements / 8, true}, "im2col": {image, ints(3, 3), ints(1, 1), ints(0, 0), ints(1, 1)}, "add.Tensor": {source.Must(source.Must(row.View(1024, 1024)).T()), source.Must(row.View(1024, 1024))},
 	}
 }
 
 func ints(xs ...int) []int { return xs }
 
 func drawnUniform(shape ...int) *tensor.Tensor {
-	t := empty(shape, tensor.Float32)
-	drawUniform(tensor.DefaultGenerator(), t, 0, 1)
+	t := define.Empty(shape, tensor.Float32)
+	random.DrawUniform(tensor.DefaultGenerator(), t, 0, 1)
 	return t
 }
 
@@ -59,7 +62,7 @@ func indicesBelow(n, limit int) *tensor.Tensor {
 	for i := range data {
 		data[i] = int64(i % limit)
 	}
-	return must(tensor.FromSlice(data, n))
+	return source.Must(tensor.FromSlice(data, n))
 }
 
 // Operators look for interrupts all the way through what they do, and end at one.
@@ -80,7 +83,7 @@ func TestLongOperatorsEndAtAnInterrupt(t *testing.T) {
 				}, 0)
 				defer tensor.SetInterrupt(nil, 0)
 				defer source.Catch(&err)
-				applyAll(name, args...)
+				define.ApplyAll(name, args...)
 				return nil
 			}
 			for range 2 { // the first one makes tables, too

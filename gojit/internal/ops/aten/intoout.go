@@ -4,6 +4,10 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/conv"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -13,7 +17,7 @@ import (
 // options. These overloads are derived by the names of the arguments: the element type is that of out.
 
 // outsOf returns the overloads "name.out" and "name.X_out" of functional overloads that have none yet.
-func outsOf(functional []ops.Operator, directs map[string]directOut) []ops.Operator {
+func outsOf(functional []ops.Operator, directs map[string]define.DirectOut) []ops.Operator {
 	runs := make(map[string]bool, len(functional))
 	for i := range functional {
 		runs[functional[i].Name] = true
@@ -24,7 +28,7 @@ func outsOf(functional []ops.Operator, directs map[string]directOut) []ops.Opera
 		for _, o := range overloads {
 			of, ok := functionalOf(o.Name)
 			if ok && !runs[o.Name] && runs[of] {
-				all = append(all, entry(o.Name, false, func(c call) { runInto(c, o, ops.Find(of), directs[of]) }))
+				all = append(all, entry(o.Name, false, func(c define.Call) { runInto(c, o, ops.Find(of), directs[of]) }))
 			}
 		}
 	}
@@ -33,7 +37,7 @@ func outsOf(functional []ops.Operator, directs map[string]directOut) []ops.Opera
 
 // functionalOf returns the name of the functional overload of one with out=: name.X of name.X_out.
 func functionalOf(name string) (string, bool) {
-	base, overload, _ := cutOverload(name)
+	base, overload, _ := define.CutOverload(name)
 	switch {
 	case overload == ".out" || overload == ".out_":
 		return base, !strings.HasSuffix(base, "_")
@@ -44,7 +48,7 @@ func functionalOf(name string) (string, bool) {
 }
 
 // runInto runs a functional overload with the arguments of one with out=, and stores what it gives.
-func runInto(c call, o, functional *ops.Operator, direct directOut) {
+func runInto(c define.Call, o, functional *ops.Operator, direct define.DirectOut) {
 	formal, given := functional.Schema().Arguments, o.Schema().Arguments
 	outs := len(given) - 1
 	for outs > 0 && given[outs-1].IsOut() {
@@ -56,65 +60,51 @@ func runInto(c call, o, functional *ops.Operator, direct directOut) {
 		if formal[i].HasDefault {
 			args[i] = formal[i].NewDefault()
 		}
-		if formal[i].Name == "dtype" && c.args[outs].IsTensor() {
-			args[i] = value.Int(int64(c.tensor(outs).DType()))
+		if formal[i].Name == "dtype" && c.Args[outs].IsTensor() {
+			args[i] = value.Int(int64(c.Tensor(outs).DType()))
 		}
 		for j := range outs {
 			if given[j].Name == formal[i].Name {
-				args[i] = c.args[j]
+				args[i] = c.Args[j]
 			}
 		}
 	}
-	if len(c.out) == 1 && c.args[outs].IsTensor() && runDirect(direct, args, c.tensor(outs)) {
-		c.giveOut(0)
+	if len(c.Out) == 1 && c.Args[outs].IsTensor() && indexing.RunDirect(direct, args, c.Tensor(outs)) {
+		c.GiveOut(0)
 		return
 	}
 	results := make([]value.Value, len(functional.Schema().Returns))
-	succeed(functional.Run(args, results))
-	if len(c.out) == 0 {
-		storeParts(c.tensors(outs), results[0].List().Items)
+	source.Throw(functional.Run(args, results))
+	if len(c.Out) == 0 {
+		storeParts(c.Tensors(outs), results[0].List().Items)
 		return
 	}
 	for i, r := range results {
-		storeOut(c.tensor(outs+i), r.Tensor())
-		release(r.Tensor(), c.args)
-		c.giveOut(i)
+		elementwise.StoreOut(c.Tensor(outs+i), r.Tensor())
+		define.Release(r.Tensor(), c.Args)
+		c.GiveOut(i)
 	}
-}
-
-// storeOut puts a result into a tensor of out=, which gets its shape.
-func storeOut(dst, result *tensor.Tensor) {
-	checkCast(result.DType(), dst.DType())
-	if !tensor.SameShape(dst.Shape(), result.Shape()) {
-		if dst.Numel() > 0 {
-			warn("An output with one or more elements was resized since it had shape %s, which does not match the required output shape %s. "+
-				"This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "+
-				"You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).", shapeText(dst.Shape()), shapeText(result.Shape()))
-		}
-		succeed(dst.Resize(result.Shape()))
-	}
-	succeed(tensor.Copy(dst, result))
 }
 
 // checkOutType fails where an operator wants out to have the type of its result, and it has another.
-func checkOutType(rule ops.OutType, c call, result, out tensor.DType) {
+func checkOutType(rule ops.OutType, c define.Call, result, out tensor.DType) {
 	switch rule {
 	case ops.OutOfInput:
-		in := c.tensor(0).DType()
-		check(in == out, "Expected the dtype for input and out to match, but got %s for input's dtype and %s for out's dtype.", in.CppName(), out.CppName())
+		in := c.Tensor(0).DType()
+		source.Check(in == out, "Expected the dtype for input and out to match, but got %s for input's dtype and %s for out's dtype.", in.CppName(), out.CppName())
 	case ops.OutOfResult:
-		check(result == out, "Expected out tensor to have dtype %s, but got %s instead", lowerNames[result], lowerNames[out])
+		source.Check(result == out, "Expected out tensor to have dtype %s, but got %s instead", conv.LowerNames[result], conv.LowerNames[out])
 	case ops.OutInt64:
-		check(out == tensor.Int64, "multinomial expects Long tensor out, got: %s", out.CppName())
+		source.Check(out == tensor.Int64, "multinomial expects Long tensor out, got: %s", out.CppName())
 	}
 }
 
 func storeParts(into []*tensor.Tensor, parts []value.Value) {
 	if len(parts) != len(into) {
-		raise(source.RuntimeError, "expected %d tensors in out, but got %d", len(parts), len(into))
+		source.Raise(source.RuntimeError, "expected %d tensors in out, but got %d", len(parts), len(into))
 	}
 	for i, dst := range into {
-		storeOut(dst, parts[i].Tensor())
+		elementwise.StoreOut(dst, parts[i].Tensor())
 		dst.Bump()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/sparse"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -49,7 +50,7 @@ func (l *loan) allowed() bool {
 	state := l.state.Load()
 	if state == unknownLoan {
 		state = borrowsNothing
-		if o := ops.Find(l.name); o != nil && !keepsParts(l.name) && !o.Schema().IsMutable() && !slices.ContainsFunc(o.Schema().Returns, func(a schema.Argument) bool { return a.Alias != nil }) {
+		if o := ops.Find(l.name); o != nil && !sparse.KeepsParts(l.name) && !o.Schema().IsMutable() && !slices.ContainsFunc(o.Schema().Returns, func(a schema.Argument) bool { return a.Alias != nil }) {
 			state = borrows
 		}
 		l.state.Store(state)

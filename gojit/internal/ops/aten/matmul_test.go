@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -11,7 +14,7 @@ import (
 // TestProductsOfHalvesAreRoundedOnce adds one to a sum that is half way between two numbers of the type.
 func TestProductsOfHalvesAreRoundedOnce(t *testing.T) {
 	for d, k := range map[tensor.DType]int{tensor.BFloat16: 257, tensor.Float16: 2049} {
-		ones := func(shape ...int) *tensor.Tensor { return must(tensor.Full(shape, tensor.Int(1), d)) }
+		ones := func(shape ...int) *tensor.Tensor { return source.Must(tensor.Full(shape, tensor.Int(1), d)) }
 		for _, rows := range []int{1, 20} {
 			out := make([]value.Value, 1)
 			for name, args := range map[string][]value.Value{
@@ -41,7 +44,7 @@ func TestProductInto(t *testing.T) {
 	wide, _ := tensor.Empty([]int{2, 2}, tensor.Float64)
 	for i, dst := range []*tensor.Tensor{plain, turned, none, wide} {
 		out := make([]value.Value, 1)
-		productInto(mm)(call{[]value.Value{value.OfTensor(a), value.OfTensor(b), value.OfTensor(dst)}, out})
+		linalg.ProductInto(linalg.Mm)(define.Call{Args: []value.Value{value.OfTensor(a), value.OfTensor(b), value.OfTensor(dst)}, Out: out})
 		got, err := dst.To(tensor.Float32)
 		if err != nil || out[0].Tensor() != dst {
 			t.Fatal(i, err)
@@ -53,7 +56,7 @@ func TestProductInto(t *testing.T) {
 		}
 	}
 	square, _ := tensor.FromSlice([]float64{1, 1, 0, 1}, 2, 2)
-	productInto(mm)(call{[]value.Value{value.OfTensor(square), value.OfTensor(square), value.OfTensor(square)}, make([]value.Value, 1)})
+	linalg.ProductInto(linalg.Mm)(define.Call{Args: []value.Value{value.OfTensor(square), value.OfTensor(square), value.OfTensor(square)}, Out: make([]value.Value, 1)})
 	if v := square.At(0, 1).Float64(); v != 2 {
 		t.Errorf("a square into itself has %v", v)
 	}

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -15,7 +18,7 @@ func TestRepeatedCallsReuseMemory(t *testing.T) {
 	tensor.SetNumThreads(1)
 	defer tensor.SetNumThreads(0)
 	const n = 512
-	x, y, out := zeros([]int{n, n}, tensor.Float32), zeros([]int{n, n}, tensor.Float32), zeros([]int{n, n}, tensor.Float32)
+	x, y, out := define.Zeros([]int{n, n}, tensor.Float32), define.Zeros([]int{n, n}, tensor.Float32), define.Zeros([]int{n, n}, tensor.Float32)
 	a, b, o := value.OfTensor(x), value.OfTensor(y), value.OfTensor(out)
 	for _, c := range []struct {
 		op   string
@@ -57,14 +60,14 @@ func TestRepeatedCallsReuseMemory(t *testing.T) {
 // TestOutThatIsAnInput checks out= tensors that share memory with an input or have another shape or type.
 func TestOutThatIsAnInput(t *testing.T) {
 	numbers := func(shape ...int) *tensor.Tensor {
-		x := empty(shape, tensor.Float32)
+		x := define.Empty(shape, tensor.Float32)
 		for i := range tensor.Data[float32](x) {
 			tensor.Data[float32](x)[i] = float32(i + 1)
 		}
 		return x
 	}
 	base := numbers(9)
-	view := func(from int) *tensor.Tensor { return must(base.AsStrided([]int{4}, []int{1}, from)) }
+	view := func(from int) *tensor.Tensor { return source.Must(base.AsStrided([]int{4}, []int{1}, from)) }
 	for _, c := range []struct {
 		name      string
 		x, y, out *tensor.Tensor
@@ -76,7 +79,7 @@ func TestOutThatIsAnInput(t *testing.T) {
 		{"empty", numbers(4), numbers(1), numbers(0), []float32{0, 1, 2, 3}},
 		{"other memory of the storage", view(0), numbers(1), view(4), []float32{0, 1, 2, 3}},
 		{"shifted", view(0), numbers(1), view(1), nil},
-		{"float64", numbers(4), numbers(1), zeros([]int{4}, tensor.Float64), []float32{0, 1, 2, 3}},
+		{"float64", numbers(4), numbers(1), define.Zeros([]int{4}, tensor.Float64), []float32{0, 1, 2, 3}},
 	} {
 		args, result := []value.Value{value.OfTensor(c.x), value.OfTensor(c.y), value.Int(1), value.OfTensor(c.out)}, make([]value.Value, 1)
 		version := c.out.Version()
@@ -86,7 +89,7 @@ func TestOutThatIsAnInput(t *testing.T) {
 			}
 			continue
 		}
-		if got := tensor.Data[float32](contiguous(to(c.out, tensor.Float32))); !slices.Equal(got, c.want) {
+		if got := tensor.Data[float32](elementwise.Contiguous(elementwise.To(c.out, tensor.Float32))); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 		if result[0].Tensor() != c.out || c.out.Version() == version {
@@ -97,8 +100,8 @@ func TestOutThatIsAnInput(t *testing.T) {
 
 // An operator may return an element of a list that it is given; copying it to out= must not release it.
 func TestOutOfAListsElement(t *testing.T) {
-	x := must(tensor.Full([]int{20, 20}, tensor.Float(3), tensor.Float32))
-	out, result := zeros([]int{20, 20}, tensor.Float32), make([]value.Value, 1)
+	x := source.Must(tensor.Full([]int{20, 20}, tensor.Float(3), tensor.Float32))
+	out, result := define.Zeros([]int{20, 20}, tensor.Float32), make([]value.Value, 1)
 	for _, name := range []string{"chain_matmul.out", "cat.out", "hstack.out"} {
 		args := []value.Value{value.OfList(value.Tensors([]*tensor.Tensor{x}))}
 		if name == "cat.out" {

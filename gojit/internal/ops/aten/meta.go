@@ -5,53 +5,21 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/sparse"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// Tensors of the device "meta" have a shape and no elements. Elementwise operators, views and what makes tensors know
-// that. All others run on tensors of zeros that stand for them, and of their results only the shapes are kept; those
-// whose results follow from elements fail. The zeros are hollow: operators with much to do, which ask for that, give
-// hollow results without computing them.
-
-// emptyBeside is empty for a result of t, on its device, and hollow where t is.
-func emptyBeside(t *tensor.Tensor, shape []int, d tensor.DType) *tensor.Tensor {
-	switch {
-	case t.IsHollow():
-		return must(tensor.EmptyHollow(shape, nil, d, nil))
-	case t.OnDevice():
-		return must(tensor.EmptyOn(t.Device(), shape, d))
-	}
-	return empty(shape, d)
-}
-
-// fullBeside is a tensor of a number, on the device of t.
-func fullBeside(t *tensor.Tensor, shape []int, s tensor.Scalar, d tensor.DType) *tensor.Tensor {
-	if !t.OnDevice() {
-		return must(tensor.Full(shape, s, d))
-	}
-	out := must(tensor.EmptyOn(t.Device(), shape, d))
-	tensor.Fill(out, s)
-	return out
-}
-
-// zerosBeside is zeros on the device of t.
-func zerosBeside(t *tensor.Tensor, shape []int, d tensor.DType) *tensor.Tensor {
-	if !t.OnDevice() {
-		return zeros(shape, d)
-	}
-	return fullBeside(t, shape, tensor.Int(0), d)
-}
-
 // runOnZeros runs the body of an operator on zeros in place of tensors without elements.
-func runOnZeros(name string, body func(c call), args, out []value.Value) {
+func runOnZeros(name string, body func(c define.Call), args, out []value.Value) {
 	if reader := readsElements(ops.BaseName(name), args); reader != "" {
-		raise(source.NotImplementedError, "Could not run '%s' with arguments from the 'Meta' backend: the result depends on elements, and tensors on the device meta have none.", reader)
+		source.Raise(source.NotImplementedError, "Could not run '%s' with arguments from the 'Meta' backend: the result depends on elements, and tensors on the device meta have none.", reader)
 	}
 	refuseRealResult(name, args)
 	s := zerosForMeta()
-	body(call{s.values(args), out})
+	body(define.Call{Args: s.values(args), Out: out})
 	for meta, zero := range s.of {
 		s.follow(meta, zero)
 	}
@@ -62,13 +30,13 @@ func runOnZeros(name string, body func(c call), args, out []value.Value) {
 
 // refuseRealResult fails where an operator would write a tensor with elements by the shapes of others without.
 func refuseRealResult(name string, args []value.Value) {
-	isReal := func(v value.Value) bool { return v.IsTensor() && !isMeta(v.Tensor()) }
-	base, overload, _ := cutOverload(name)
+	isReal := func(v value.Value) bool { return v.IsTensor() && !define.IsMeta(v.Tensor()) }
+	base, overload, _ := define.CutOverload(name)
 	switch {
 	case strings.HasSuffix(base, "_") && isReal(args[0]):
-		raise(source.NotImplementedError, "Cannot inplace into non-meta tensor with meta tensor argument")
+		source.Raise(source.NotImplementedError, "Cannot inplace into non-meta tensor with meta tensor argument")
 	case strings.HasSuffix(overload, "out") && isReal(args[len(args)-1]):
-		check(false, "Expected out tensor to have device meta, but got %s instead", args[len(args)-1].Tensor().Device())
+		source.Check(false, "Expected out tensor to have device meta, but got %s instead", args[len(args)-1].Tensor().Device())
 	}
 }
 
@@ -77,7 +45,7 @@ func refuseRealResult(name string, args []value.Value) {
 func readsElements(name string, args []value.Value) string {
 	switch name {
 	case "aten::one_hot":
-		check(args[1].Int() >= 0, "Can not infer total number of classes from meta tensor.")
+		source.Check(args[1].Int() >= 0, "Can not infer total number of classes from meta tensor.")
 	case "aten::tensor_split":
 		if args[1].IsTensor() {
 			return name
@@ -88,20 +56,20 @@ func readsElements(name string, args []value.Value) string {
 		}
 	case "aten::index":
 		for _, i := range args[1].List().Items {
-			if !i.IsTensor() || !isMeta(i.Tensor()) {
+			if !i.IsTensor() || !define.IsMeta(i.Tensor()) {
 				continue
 			}
-			check(isMeta(args[0].Tensor()), "indices should be either on cpu or on the same device as the indexed tensor (cpu)")
+			source.Check(define.IsMeta(args[0].Tensor()), "indices should be either on cpu or on the same device as the indexed tensor (cpu)")
 			if d := i.Tensor().DType(); d == tensor.Bool || d == tensor.Uint8 {
 				return "aten::nonzero"
 			}
 		}
 	case "aten::index_put":
-		if !isMeta(args[0].Tensor()) {
-			raise(source.NotImplementedError, "Cannot inplace into non-meta tensor with meta tensor argument")
+		if !define.IsMeta(args[0].Tensor()) {
+			source.Raise(source.NotImplementedError, "Cannot inplace into non-meta tensor with meta tensor argument")
 		}
 	}
-	if ops.DependsOnElements(name) || makesSparse(name) {
+	if ops.DependsOnElements(name) || sparse.MakesSparse(name) {
 		return name
 	}
 	return ""
@@ -117,7 +85,7 @@ type standIns struct {
 
 // zerosForMeta are hollow zeros that stand for tensors without elements.
 func zerosForMeta() *standIns {
-	return &standIns{isAway: isMeta, make: zerosLike, result: withoutElements, of: map[*tensor.Tensor]*tensor.Tensor{}}
+	return &standIns{isAway: define.IsMeta, make: zerosLike, result: define.WithoutElements, of: map[*tensor.Tensor]*tensor.Tensor{}}
 }
 
 func (s *standIns) values(vs []value.Value) []value.Value {
@@ -147,24 +115,17 @@ func (s *standIns) standing(t *tensor.Tensor) *tensor.Tensor {
 }
 
 func zerosLike(meta *tensor.Tensor) *tensor.Tensor {
-	return must(tensor.EmptyHollow(meta.Shape(), meta.Strides(), meta.DType(), func(t *tensor.Tensor) {
+	return source.Must(tensor.EmptyHollow(meta.Shape(), meta.Strides(), meta.DType(), func(t *tensor.Tensor) {
 		if n := t.Dim(); n >= 2 && t.Size(n-1) == t.Size(n-2) && (t.DType().IsFloating() || t.DType().IsComplex()) {
-			tensor.Fill(must(t.Diagonal(0, n-2, n-1)), tensor.Int(1)) // so that it has an inverse
+			tensor.Fill(source.Must(t.Diagonal(0, n-2, n-1)), tensor.Int(1)) // so that it has an inverse
 		}
 	}))
-}
-
-// withoutElements returns a tensor on meta that is as t is.
-func withoutElements(t *tensor.Tensor) *tensor.Tensor {
-	meta := must(tensor.EmptyMeta(t.Shape(), t.DType()))
-	succeed(meta.SetGeometry(0, t.Shape(), t.Strides()))
-	return meta
 }
 
 // follow gives a tensor that the operator has resized the new shape.
 func (s *standIns) follow(meta, zero *tensor.Tensor) {
 	if !tensor.SameShape(meta.Shape(), zero.Shape()) {
-		succeed(meta.SetGeometry(0, zero.Shape(), zero.Strides()))
+		source.Throw(meta.SetGeometry(0, zero.Shape(), zero.Strides()))
 	}
 }
 
@@ -191,7 +152,7 @@ func (s *standIns) original(t *tensor.Tensor) *tensor.Tensor {
 	}
 	for away, here := range s.of {
 		if here.SharesStorage(t) && t.DType() == away.DType() && tensor.SameShape(here.Strides(), away.Strides()) {
-			return must(away.AsStrided(t.Shape(), t.Strides(), away.Offset()+t.Offset()))
+			return source.Must(away.AsStrided(t.Shape(), t.Strides(), away.Offset()+t.Offset()))
 		}
 	}
 	return s.result(t)

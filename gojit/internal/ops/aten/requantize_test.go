@@ -5,12 +5,16 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/quantized"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func TestRequantization(t *testing.T) {
-	bias := must(tensor.FromSlice([]float32{0, 0.25}, 2))
+	bias := source.Must(tensor.FromSlice([]float32{0, 0.25}, 2))
 	x, weight := &tensor.Quantizer{Scale: 0.5}, &tensor.Quantizer{Scales: []float64{0.5, 1}, ZeroPoints: []int64{0, 0}}
 	for _, c := range []struct {
 		name      string
@@ -29,8 +33,8 @@ func TestRequantization(t *testing.T) {
 		{"too small", nil, false, -10000, 0, 0},
 		{"rectified at the zero point", nil, true, -10000, 0, 3},
 	} {
-		r := newRequantization(x, weight, c.bias, &tensor.Quantizer{Scale: 1, ZeroPoint: 3}, tensor.QUInt8, c.rectified)
-		if got := r.at(c.sum, c.channel); got != c.want {
+		r := elementwise.NewRequantization(x, weight, c.bias, &tensor.Quantizer{Scale: 1, ZeroPoint: 3}, tensor.QUInt8, c.rectified)
+		if got := r.At(c.sum, c.channel); got != c.want {
 			t.Errorf("%s: %v becomes %v, want %v", c.name, c.sum, got, c.want)
 		}
 	}
@@ -38,14 +42,14 @@ func TestRequantization(t *testing.T) {
 
 // TestPackedConvState reads back the state that archives hold, and refuses what is none.
 func TestPackedConvState(t *testing.T) {
-	weight := must(tensor.Quantize(zeros([]int{4, 1, 3, 3}, tensor.Float32), &tensor.Quantizer{Scale: 1}, tensor.QInt8))
+	weight := source.Must(tensor.Quantize(define.Zeros([]int{4, 1, 3, 3}, tensor.Float32), &tensor.Quantizer{Scale: 1}, tensor.QInt8))
 	made, err := run(ops.Find("quantized::conv2d_prepack"), []value.Value{value.OfTensor(weight), value.None,
 		value.OfList(value.Ints([]int{2, 1})), value.OfList(value.Ints([]int{1, 0})), value.OfList(value.Ints([]int{1, 2})), value.Int(2)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := made[0].Capsule().Content.(*packedConv).State()
-	loaded := value.OfCapsule(&value.Capsule{Kind: packedConvKind(2), Native: true, Content: state})
+	state := made[0].Capsule().Content.(*quantized.PackedConv).State()
+	loaded := value.OfCapsule(&value.Capsule{Kind: quantized.PackedConvKind(2), Native: true, Content: state})
 	for name, want := range map[string]string{"stride": "[2 1]", "padding": "[1 0]", "dilation": "[1 2]", "groups": "2"} {
 		out, err := run(ops.Find("quantized::conv2d_"+name), []value.Value{loaded})
 		if err != nil || fmt.Sprint(geometryOf(out[0])) != want {
@@ -53,7 +57,7 @@ func TestPackedConvState(t *testing.T) {
 		}
 	}
 	for _, bad := range []value.Value{value.Str("2"), value.OfTuple(value.NewTuple(state.Tuple().Items[:2]...))} {
-		if _, err := run(ops.Find("quantized::conv2d_unpack"), []value.Value{value.OfCapsule(&value.Capsule{Kind: packedConvKind(2), Native: true, Content: bad})}); err == nil {
+		if _, err := run(ops.Find("quantized::conv2d_unpack"), []value.Value{value.OfCapsule(&value.Capsule{Kind: quantized.PackedConvKind(2), Native: true, Content: bad})}); err == nil {
 			t.Errorf("a value of the kind %s is no state of a packed convolution", bad.Kind())
 		}
 	}
@@ -68,8 +72,8 @@ func geometryOf(v value.Value) any {
 
 // TestQuantizerOwnsItsNumbers: the tensors of scales and zero points may be written or released.
 func TestQuantizerOwnsItsNumbers(t *testing.T) {
-	scales, zero := must(tensor.FromSlice([]float64{0.5}, 1)), must(tensor.FromSlice([]int64{1}, 1))
-	out, err := run(ops.Find("aten::quantize_per_channel"), []value.Value{value.OfTensor(zeros([]int{1}, tensor.Float32)),
+	scales, zero := source.Must(tensor.FromSlice([]float64{0.5}, 1)), source.Must(tensor.FromSlice([]int64{1}, 1))
+	out, err := run(ops.Find("aten::quantize_per_channel"), []value.Value{value.OfTensor(define.Zeros([]int{1}, tensor.Float32)),
 		value.OfTensor(scales), value.OfTensor(zero), value.Int(0), value.Int(int64(tensor.QInt8))})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -46,7 +47,7 @@ func argumentFor(a *schema.Argument, stream *rand.Rand) (value.Value, bool) {
 func sampleTensor(i int) *tensor.Tensor {
 	shapes := [][]int{{2, 3}, {}, {0}, {3}, {2, 3, 4}, {1, 2, 3, 4}, {2, 0, 3}, {1, 1}, {1, 2, 3, 4, 2}}
 	types := []tensor.DType{tensor.Float32, tensor.Int64, tensor.Bool, tensor.Float64, tensor.Complex64, tensor.Float16, tensor.Uint8}
-	t := zeros(shapes[i%len(shapes)], types[i/16%len(types)])
+	t := define.Zeros(shapes[i%len(shapes)], types[i/16%len(types)])
 	tensor.Fill(t, tensor.Int(int64(i%3)))
 	return t
 }

@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/sparse"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -65,28 +69,28 @@ func sparseCase(t *testing.T, g *goldenCall, o *ops.Operator, a int, name string
 	if !args[a].IsTensor() || args[a].Tensor().DType().IsQuantized() || name == "to_sparse_csr" && args[a].Tensor().Dim() != 2 {
 		return
 	}
-	args[a] = value.OfTensor(apply(name, args[a].Tensor()))
+	args[a] = value.OfTensor(define.Apply(name, args[a].Tensor()))
 	label := fmt.Sprintf("%s with a sparse argument %d (%s)", g.Op, a, name)
 	out, err := calm(t, label, o, args)
 	if err != nil || len(out) != 1 || !out[0].IsTensor() || o.IsNondeterministic() {
 		return
 	}
-	sameResult(t, label, value.OfTensor(toDenseOf(out[0].Tensor())), decode(t, g.Out, inputs))
+	sameResult(t, label, value.OfTensor(sparse.ToDenseOf(out[0].Tensor())), decode(t, g.Out, inputs))
 }
 
 // TestSparseArgumentsOfAll calls every operator with sparse tensors and plain numbers: whatever it says, it does not panic.
 func TestSparseArgumentsOfAll(t *testing.T) {
-	indices, values := must(tensor.FromSlice([]int64{0, 1, 1, 2}, 2, 2)), must(tensor.FromSlice([]float32{3, 4}, 2))
+	indices, values := source.Must(tensor.FromSlice([]int64{0, 1, 1, 2}, 2, 2)), source.Must(tensor.FromSlice([]float32{3, 4}, 2))
 	for _, layout := range []string{"sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr"} {
 		fresh := func() *tensor.Tensor {
-			x := coo([]int{2, 3}, indices, must(values.Clone(tensor.ContiguousFormat)), true)
+			x := views.Coo([]int{2, 3}, indices, source.Must(values.Clone(tensor.ContiguousFormat)), true)
 			switch layout {
 			case "sparse_csr":
-				return apply("to_sparse_csr", x)
+				return define.Apply("to_sparse_csr", x)
 			case "sparse_csc":
-				return apply("to_sparse_csc", x)
+				return define.Apply("to_sparse_csc", x)
 			case "sparse_bsr":
-				return apply("to_sparse_bsr", x, []int{1, 3})
+				return define.Apply("to_sparse_bsr", x, []int{1, 3})
 			}
 			return x
 		}

@@ -1,0 +1,74 @@
+package elementwise
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// RunKernel runs a program over tensors that are on one device; numbers among them that are the processor's are copied there.
+func RunKernel(p *launch.Program, tensors []*tensor.Tensor, params []tensor.Scalar) {
+	device := tensors[0].Device()
+	for i, t := range tensors[1:] {
+		if t.Device() != device {
+			CheckBeside(t, device)
+			tensors[1+i] = source.Must(t.ToDevice(device))
+		}
+	}
+	source.Throw(RunThere(p, tensors, params))
+}
+
+// RunThere runs a program over tensors of one device.
+func RunThere(p *launch.Program, tensors []*tensor.Tensor, params []tensor.Scalar) error {
+	b, err := tensor.BackendOf(tensors[0].Device())
+	if err != nil {
+		return err
+	}
+	runner, ok := b.(kernel.Runner)
+	if !ok {
+		return source.Errorf(source.NotImplementedError, source.Range{}, "the device %s runs no kernels", tensors[0].Device())
+	}
+	if err := runner.Run(p.Kernel(), tensors, params); err != nil {
+		return err
+	}
+	for i := range p.Kernel().Outputs {
+		tensors[i].NoteDeviceWrite()
+	}
+	return nil
+}
+
+// emptyAmong is empty for a result of tensors: on the device of the first that is away.
+func emptyAmong(shape []int, d tensor.DType, ts ...*tensor.Tensor) *tensor.Tensor {
+	for _, t := range ts {
+		if define.IsAway(t) {
+			return source.Must(tensor.EmptyOn(t.Device(), shape, d))
+		}
+	}
+	return define.Empty(shape, d)
+}
+
+// LaunchRoutine runs a routine over tensors of a device, the first of which it writes. All must be on that device.
+func LaunchRoutine(r kernel.Routine, tensors []*tensor.Tensor, numbers ...int64) error {
+	device := tensors[0].Device()
+	for i, t := range tensors {
+		if t.Device() != device {
+			CheckBeside(t, device)
+			tensors[i] = source.Must(t.ToDevice(device))
+		}
+	}
+	runner, ok := source.Must(tensor.BackendOf(device)).(kernel.Runner)
+	source.Check(ok, "the device %s runs no routines", device)
+	tensors[0].NoteDeviceWrite()
+	return runner.RunRoutine(&r, tensors, numbers)
+}
+
+// OnDeviceOf copies a list of integers to the device of t.
+func OnDeviceOf(t *tensor.Tensor, list []int, shape ...int) *tensor.Tensor {
+	wide := make([]int64, len(list))
+	for i, n := range list {
+		wide[i] = int64(n)
+	}
+	return source.Must(source.Must(tensor.FromSlice(wide, shape...)).ToDevice(t.Device()))
+}

@@ -1,0 +1,73 @@
+package aten
+
+import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/sparse"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// entry makes an operator of a schema's name and a body. takesMeta says that the body knows tensors without elements.
+func entry(name string, takesMeta bool, body func(c define.Call)) ops.Operator {
+	return entryOf(name, nil, takesMeta, body)
+}
+
+// entryOf is entry with the operator's record. The text may be a whole schema.
+func entryOf(text string, record *ops.Def, takesMeta bool, body func(c define.Call)) ops.Operator {
+	name, _, _ := strings.Cut(text, "(")
+	l := &loan{name: name}
+	return ops.Operator{Name: text, Record: record, Run: func(args, out []value.Value) (err error) {
+		defer source.Catch(&err)
+		if (!takesMeta || tensor.AwayInUse()) && hasAway(args) {
+			if sparse.HasSparse(args) {
+				sparse.RunSparse(name, body, define.Call{Args: args, Out: out})
+				return nil
+			}
+			if device, ok := define.DeviceAmong(args); ok {
+				runOnDevice(name, record, body, device, args, out)
+				settle(args, out)
+				return nil
+			}
+			if !takesMeta {
+				runOnZeros(name, body, args, out)
+				return nil
+			}
+		}
+		if given := l.of(args); given != nil {
+			body(define.Call{Args: given, Out: out})
+			giveBack(args, given, out)
+		} else {
+			body(define.Call{Args: args, Out: out})
+		}
+		settle(args, out)
+		return nil
+	}}
+}
+
+// settle says of results over fresh memory that they alone use it, and are no views of what the operator has forgotten. The
+// views by which an operator filled them would otherwise keep the memory from being reused when the results are released.
+func settle(args, out []value.Value) {
+	for _, v := range out {
+		if !v.IsTensor() || v.Tensor().Users() <= 1 {
+			continue
+		}
+		t, users := v.Tensor(), 0
+		if !define.IsFresh(t, args) {
+			continue
+		}
+		t.SetBase(nil)
+		for _, other := range out {
+			switch {
+			case other.IsTensor() && other.Tensor().SharesStorage(t):
+				users++
+			case other.Kind() == value.KindList:
+				return
+			}
+		}
+		t.SetUsers(users)
+	}
+}

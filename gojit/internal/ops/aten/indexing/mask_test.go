@@ -1,0 +1,40 @@
+package indexing
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// A mask of the first dimensions chooses what the indices of its elements choose.
+func TestMasksChooseAsIndices(t *testing.T) {
+	r := rand.New(rand.NewPCG(95, 96))
+	for range 60 {
+		shape := []int{1 + r.IntN(40), 1 + r.IntN(9), 1 + r.IntN(4)}[:1+r.IntN(3)]
+		masked := shape[:1+r.IntN(len(shape))]
+		d := []tensor.DType{tensor.Uint8, tensor.Float16, tensor.Float32, tensor.Int64, tensor.Complex128}[r.IntN(5)]
+		numbers := source.Must(tensor.Empty(shape, tensor.Int64))
+		for i := range tensor.Data[int64](numbers) {
+			tensor.Data[int64](numbers)[i] = int64(r.IntN(100))
+		}
+		x, mask := elementwise.To(numbers, d), source.Must(tensor.Empty(masked, tensor.Bool))
+		share := 1 + r.IntN(5)
+		for i := range tensor.Data[bool](mask) {
+			tensor.Data[bool](mask)[i] = r.IntN(5) < share
+		}
+		got := index(x, []*tensor.Tensor{mask})
+		want := index(x, source.Must(nonzero(mask).Unbind(1)))
+		if !tensor.SameShape(got.Shape(), want.Shape()) {
+			t.Fatalf("%v by a mask of %v: shape %v, want %v", shape, masked, got.Shape(), want.Shape())
+		}
+		opstest.ForEachIndex(want.Shape(), func(at []int) {
+			if got.At(at...) != want.At(at...) {
+				t.Fatalf("%s %v by a mask of %v: %v at %v, want %v", d, shape, masked, got.At(at...), at, want.At(at...))
+			}
+		})
+	}
+}

@@ -1,0 +1,260 @@
+package linalg
+
+import (
+	"math"
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// trapezoids gives the products of spacing and the sum of neighbours along a dimension; without x, of half the spacing.
+func trapezoids(y *tensor.Tensor, dim int, x *tensor.Tensor, dx float64) *tensor.Tensor {
+	source.Check(y.Dim() > 0, "trapezoid: expected a tensor with at least one dimension")
+	dim = define.WrapDim(dim, y)
+	n := y.Size(dim)
+	if n < 2 {
+		shape := slices.Clone(y.Shape())
+		shape[dim] = 0
+		return define.Zeros(shape, reduce.FloatOrDefault(y.DType()))
+	}
+	pairs := elementwise.Add.On(source.Must(y.Narrow(dim, 1, n-1)), source.Must(y.Narrow(dim, 0, n-1)))
+	if x == nil {
+		return elementwise.ScaleBy(pairs, dx/2)
+	}
+	at := 0
+	if x.Dim() > 1 {
+		at = dim - (y.Dim() - x.Dim())
+	}
+	gaps := elementwise.Sub.On(source.Must(x.Narrow(at, 1, n-1)), source.Must(x.Narrow(at, 0, n-1)))
+	if x.Dim() == 1 {
+		shape := slices.Repeat([]int{1}, y.Dim())
+		shape[dim] = n - 1
+		gaps = source.Must(gaps.View(shape...))
+	}
+	return elementwise.Mul.On(pairs, gaps)
+}
+
+// trapezoid defines the forms with places and with a spacing; finish adds up the parts, all of them where total.
+func trapezoid(name string, total bool, finish func(parts *tensor.Tensor, dim int) *tensor.Tensor) []define.Definition {
+	return []define.Definition{
+		define.Giving(name+".x", func(c define.Call) *tensor.Tensor {
+			return elementwise.ScaleBy(finish(trapezoids(c.Tensor(0), c.Int(2), c.Tensor(1), 0), c.Int(2)), 0.5)
+		}),
+		define.Giving(name+".dx", func(c define.Call) *tensor.Tensor {
+			if y, dim := c.Tensor(0), c.Int(2); total && y.Dim() > 0 && y.Size(define.WrapDim(dim, y)) > 1 { // every element, and the ends half
+				ends := elementwise.Add.On(source.Must(y.Select(dim, 0)), source.Must(y.Select(dim, -1)))
+				return elementwise.ScaleBy(elementwise.Sub.On(finish(y, dim), elementwise.ScaleBy(ends, 0.5)), c.Scalar(1).Float64())
+			}
+			return finish(trapezoids(c.Tensor(0), c.Int(2), nil, c.Scalar(1).Float64()), c.Int(2))
+		}),
+	}
+}
+
+// trapz defines the older names of the forms.
+func trapz() []define.Definition {
+	forms := trapezoid("trapz", true, totalAlong)
+	for i, other := range []string{"trapezoid.x", "trapezoid.dx"} {
+		forms[i] = forms[i].With(ops.Def{Decomp: define.Emitting(other)})
+	}
+	return forms
+}
+
+func totalAlong(t *tensor.Tensor, dim int) *tensor.Tensor {
+	return reduce.Sum(t, []int{dim}, false, reduce.SumType(t.DType()))
+}
+
+func runningAlong(t *tensor.Tensor, dim int) *tensor.Tensor {
+	return reduce.SumScanner.Along(t, dim, reduce.SumType(t.DType()))
+}
+
+// covariance gives the covariances of the rows of a matrix of observations, with weights.
+func covariance(c define.Call) *tensor.Tensor {
+	x := c.Tensor(0)
+	source.Check(x.Dim() <= 2, "cov(): expected input to have two or fewer dimensions but got an input with %d dimensions", x.Dim())
+	source.Check(x.DType() != tensor.Bool, "cov(): bool dtype is not supported for input")
+	rows := elementwise.To(x, reduce.FloatOrDefault(x.DType()))
+	if a := c.OptionalTensor(3); a != nil {
+		rows = elementwise.To(rows, tensor.Promote(rows.DType(), a.DType()))
+	}
+	if x.Dim() < 2 {
+		rows = source.Must(rows.Reshape(1, -1))
+	}
+	n := rows.Size(1)
+	checkWeights := func(name string, w *tensor.Tensor) {
+		source.Check(w.Dim() <= 1, "cov(): expected %s to have one or fewer dimensions but got %s with %d dimensions", name, name, w.Dim())
+		if name == "fweights" {
+			source.Check(w.DType().IsIntegral(), "cov(): expected fweights to have integral dtype but got fweights with %s dtype", w.DType().CppName())
+		} else {
+			source.Check(w.DType().IsFloating(), "cov(): expected aweights to have floating point dtype but got aweights with %s dtype", w.DType().CppName())
+		}
+		source.Check(w.Numel() == n, "cov(): expected %s to have the same numel as there are observations in the input but got %d != %d", name, w.Numel(), n)
+		source.Check(n == 0 || reduce.Extreme("min", w, nil, false, true).At().Float64() >= 0, "cov(): %s cannot be negative", name)
+	}
+	var weights *tensor.Tensor
+	if f := c.OptionalTensor(2); f != nil {
+		checkWeights("fweights", f)
+		weights = elementwise.To(f, tensor.Float64)
+	}
+	total := float64(n)
+	norm := total - float64(c.Int(1))
+	if a := c.OptionalTensor(3); a != nil {
+		checkWeights("aweights", a)
+		frequencies := weights
+		weights = elementwise.To(a, tensor.Float64)
+		if frequencies != nil {
+			weights = elementwise.Mul.On(weights, frequencies)
+		}
+		total = reduce.Sum(weights, nil, false, tensor.Float64).At().Float64()
+		squares := reduce.Sum(elementwise.Mul.On(weights, elementwise.To(a, tensor.Float64)), nil, false, tensor.Float64).At().Float64()
+		norm = total - float64(c.Int(1))*squares/total
+	} else if weights != nil {
+		total = reduce.Sum(weights, nil, false, tensor.Float64).At().Float64()
+		norm = total - float64(c.Int(1))
+	}
+	var center, scaled *tensor.Tensor
+	if weights == nil {
+		center = reduce.Mean(rows, []int{1}, true, rows.DType())
+		rows = elementwise.Sub.On(rows, center)
+		scaled = rows
+	} else {
+		w := elementwise.To(weights, rows.DType())
+		center = elementwise.ScaleBy(reduce.Sum(elementwise.Mul.On(rows, w), []int{1}, true, rows.DType()), 1/total)
+		rows = elementwise.Sub.On(rows, center)
+		scaled = elementwise.Mul.On(rows, w)
+	}
+	return source.Must(squeezeSquare(elementwise.ScaleBy(Mm(scaled, elementwise.Contiguous(elementwise.Conjugate(source.Must(rows.T())))), 1/math.Max(norm, 0))))
+}
+
+// squeezeSquare gives the only element of a 1 by 1 matrix without dimensions, and others as they are.
+func squeezeSquare(t *tensor.Tensor) (*tensor.Tensor, error) {
+	if t.Numel() == 1 {
+		return t.Reshape()
+	}
+	return t, nil
+}
+
+func correlation(x *tensor.Tensor) *tensor.Tensor {
+	v := value.OfTensor(x)
+	c := covariance(define.Call{Args: []value.Value{v, value.Int(1), value.None, value.None}})
+	if c.Dim() == 0 {
+		return elementwise.Div.On(c, c)
+	}
+	d := elementwise.SquareRoot.On(source.Must(c.RealPart().Diagonal(0, 0, 1)))
+	r := elementwise.Div.On(elementwise.Div.On(c, source.Must(d.Unsqueeze(1))), d)
+	unit := func(t *tensor.Tensor) *tensor.Tensor {
+		return elementwise.ClampBoth.Run(nil, []elementwise.Operand{elementwise.OfTensor(t), elementwise.OfScalar(tensor.Int(-1)), elementwise.OfScalar(tensor.Int(1))})
+	}
+	if r.DType().IsComplex() {
+		re, im := unit(r.RealPart()), unit(source.Must(r.ImagPart()))
+		return elementwise.MakeComplex.Run(define.Empty(r.Shape(), r.DType()), []elementwise.Operand{elementwise.OfTensor(re), elementwise.OfTensor(im)})
+	}
+	return unit(r)
+}
+
+// differenceSlopes estimates derivatives along dimensions by differences of second order.
+func differenceSlopes(t *tensor.Tensor, dims []int, spacing []float64, coordinates []*tensor.Tensor, order int) []*tensor.Tensor {
+	source.Check(order == 1 || order == 2, "torch.gradient only supports edge_order=1 and edge_order=2.")
+	t = elementwise.To(t, reduce.FloatOrDefault(t.DType()))
+	out := make([]*tensor.Tensor, len(dims))
+	for i, d := range dims {
+		d = define.WrapDim(d, t)
+		n := t.Size(d)
+		source.Check(n >= order+1, "torch.gradient expected each dimension size to be at least edge_order+1")
+		if coordinates != nil {
+			source.Check(coordinates[i].Numel() >= n, "torch.gradient expected a coordinate for each of %d elements of dimension %d, but got %d", n, d, coordinates[i].Numel())
+		}
+		at := make([]float64, n)
+		for j := range at {
+			if coordinates != nil {
+				at[j] = coordinates[i].At(j).Float64()
+			} else {
+				at[j] = float64(j) * spacing[i]
+			}
+		}
+		out[i] = gradientAlong(t, d, at, order)
+	}
+	return out
+}
+
+func gradientAlong(t *tensor.Tensor, dim int, at []float64, order int) *tensor.Tensor {
+	n := len(at)
+	part := func(i int) *tensor.Tensor { return source.Must(t.Select(dim, i)) }
+	combine := func(terms ...any) *tensor.Tensor {
+		var s *tensor.Tensor
+		for i := 0; i < len(terms); i += 2 {
+			p := elementwise.ScaleBy(part(terms[i].(int)), terms[i+1].(float64))
+			if s == nil {
+				s = p
+			} else {
+				s = elementwise.Add.On(s, p)
+			}
+		}
+		return s
+	}
+	parts := make([]*tensor.Tensor, n)
+	for i := 1; i+1 < n; i++ {
+		a, b := at[i]-at[i-1], at[i+1]-at[i]
+		parts[i] = combine(i-1, -b/(a*(a+b)), i, (b-a)/(a*b), i+1, a/(b*(a+b)))
+	}
+	if order == 1 {
+		parts[0] = combine(0, -1/(at[1]-at[0]), 1, 1/(at[1]-at[0]))
+		parts[n-1] = combine(n-2, -1/(at[n-1]-at[n-2]), n-1, 1/(at[n-1]-at[n-2]))
+	} else {
+		a, b := at[1]-at[0], at[2]-at[1]
+		parts[0] = combine(0, -(2*a+b)/(a*(a+b)), 1, (a+b)/(a*b), 2, -a/(b*(a+b)))
+		a, b = at[n-2]-at[n-3], at[n-1]-at[n-2]
+		parts[n-1] = combine(n-3, b/(a*(a+b)), n-2, -(a+b)/(a*b), n-1, (a+2*b)/(b*(a+b)))
+	}
+	return elementwise.Stack(parts, dim)
+}
+
+// gradientOf defines an overload: dimensions come from argument dimAt, spacings from 1 where given.
+func gradientOf(name string, dimAt int, readSpacing func(c define.Call, n int) ([]float64, []*tensor.Tensor)) define.Definition {
+	return define.Operator(name, func(c define.Call) {
+		t := c.Tensor(0)
+		dims := c.Ints(dimAt)
+		if c.IsNone(dimAt) {
+			for d := range t.Dim() {
+				dims = append(dims, d)
+			}
+		}
+		spacing, coordinates := readSpacing(c, len(dims))
+		given := len(spacing) + len(coordinates)
+		source.Check(given == len(dims) || c.IsNone(dimAt), "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the same length, but got a spacing argument of length %d and a dim argument of length %d.", given, len(dims))
+		source.Check(given == len(dims), "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = %d'", t.Dim())
+		reduce.ReducedDims(t, dims) // which may not name one twice
+		for _, x := range coordinates {
+			source.Check(x.Dim() == 1, "torch.gradient expected each element of spacing to have one dimension, but got an element with %d dimensions!", x.Dim())
+			source.Check(x.Device() == t.Device(), "torch.gradient expected each tensor to be on the same device, but got devices %s and %s!", t.Device(), x.Device())
+		}
+		c.GiveList(differenceSlopes(t, dims, spacing, coordinates, c.Int(dimAt+1)))
+	})
+}
+
+func oneSpacing(c define.Call, n int) ([]float64, []*tensor.Tensor) {
+	h := 1.0
+	if !c.IsNone(1) {
+		h = c.Scalar(1).Float64()
+	}
+	return slices.Repeat([]float64{h}, n), nil
+}
+
+var CalculusFamily = slices.Concat(
+	trapz(), trapezoid("trapezoid", true, totalAlong), trapezoid("cumulative_trapezoid", false, runningAlong),
+	[]define.Definition{
+		define.Giving("cov", covariance),
+		define.Giving("corrcoef", func(c define.Call) *tensor.Tensor { return correlation(c.Tensor(0)) }),
+		gradientOf("gradient.scalarint", 2, oneSpacing).With(ops.Def{Grad: define.Concrete(reduce.DifferencesGrad(1, 2))}),
+		gradientOf("gradient.scalararray", 2, oneSpacing).With(ops.Def{Grad: define.Concrete(reduce.DifferencesGrad(1, 2))}),
+		gradientOf("gradient.array", 1, func(_ define.Call, n int) ([]float64, []*tensor.Tensor) { return slices.Repeat([]float64{1}, n), nil }).With(ops.Def{Grad: define.Concrete(reduce.DifferencesGrad(-1, 1))}),
+		gradientOf("gradient.scalarrayint", 2, func(c define.Call, n int) ([]float64, []*tensor.Tensor) { return c.Floats(1), nil }).With(ops.Def{Grad: define.Concrete(reduce.DifferencesGrad(1, 2))}),
+		gradientOf("gradient.scalarrayarray", 2, func(c define.Call, n int) ([]float64, []*tensor.Tensor) { return c.Floats(1), nil }).With(ops.Def{Grad: define.Concrete(reduce.DifferencesGrad(1, 2))}),
+		gradientOf("gradient.tensorarrayint", 2, func(c define.Call, n int) ([]float64, []*tensor.Tensor) { return nil, c.Tensors(1) }).With(ops.Def{Grad: define.Concrete(reduce.DifferencesGrad(1, 2))}),
+		gradientOf("gradient.tensorarray", 2, func(c define.Call, n int) ([]float64, []*tensor.Tensor) { return nil, c.Tensors(1) }).With(ops.Def{Grad: define.Concrete(reduce.DifferencesGrad(1, 2))}),
+	})

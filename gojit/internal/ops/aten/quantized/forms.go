@@ -1,0 +1,216 @@
+package quantized
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// TakingQuantized returns the definition of an operator that takes quantized tensors with that form.
+func TakingQuantized(d define.Definition) *define.Definition {
+	form := d.Form
+	if form == nil && d.Record != nil {
+		form = d.Record.Quantized
+	}
+	if form == nil {
+		return &d
+	}
+	if plain := d.Into; plain != nil {
+		d.Into = func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+			if define.FirstQuantized(c.Args) == nil {
+				return plain(c, dst)
+			}
+			var out [1]value.Value
+			onNumbers(define.Call{Args: c.Args, Out: out[:]}, form, func(c define.Call) { c.Out[0] = value.OfTensor(plain(c, nil)) })
+			if dst == nil {
+				return out[0].Tensor()
+			}
+			source.Throw(tensor.Copy(dst, out[0].Tensor()))
+			return dst
+		}
+		return &d
+	}
+	plain := d.Body
+	d.Body = func(c define.Call) {
+		if define.FirstQuantized(c.Args) == nil {
+			plain(c)
+			return
+		}
+		onNumbers(c, form, plain)
+	}
+	return &d
+}
+
+// onNumbers runs an operator on the numbers that quantized arguments stand for, and quantizes floating results.
+func onNumbers(c define.Call, form define.QuantizedForm, run func(c define.Call)) {
+	x := define.FirstQuantized(c.Args)
+	q := form(x)
+	source.Check(q == nil || !q.PerChannel(), "expected a tensor that is quantized per tensor, but got one quantized per channel")
+	run(define.Call{Args: numbersOf(c.Args), Out: c.Out})
+	for i, v := range c.Out {
+		if q != nil && v.IsTensor() && v.Tensor().DType() == tensor.Float32 {
+			c.Out[i] = value.OfTensor(elementwise.Quantized(v.Tensor(), q, x.DType()))
+		}
+	}
+}
+
+func numbersOf(args []value.Value) []value.Value {
+	out := make([]value.Value, len(args))
+	for i, a := range args {
+		out[i] = a
+		switch {
+		case a.IsTensor() && a.Tensor().Quantizer() != nil:
+			out[i] = value.OfTensor(elementwise.Dequantized(a.Tensor()))
+		case a.Kind() == value.KindList && a.List().Elem.Kind() == types.KindTensor:
+			out[i] = value.OfList(value.NewList(types.Tensor, numbersOf(a.List().Items)...))
+		}
+	}
+	return out
+}
+
+// throughNumbers defines a quantized operator as another one on the numbers: arguments gives those of the other, which follow the
+// tensor; scaleAt is where the scale of the result stands, negative where it is that of the first argument.
+func throughNumbers(name, other string, scaleAt int, arguments func(c define.Call) []value.Value) define.Definition {
+	return throughRectified(name, other, scaleAt, arguments, func(t *tensor.Tensor) *tensor.Tensor { return t })
+}
+
+// throughRectified is throughNumbers with a function on the numbers of the result.
+func throughRectified(name, other string, scaleAt int, arguments func(c define.Call) []value.Value, rectify func(t *tensor.Tensor) *tensor.Tensor) define.Definition {
+	return define.Giving("quantized::"+name, func(c define.Call) *tensor.Tensor {
+		x := c.Tensor(0)
+		q := elementwise.QuantizerOf(x)
+		source.Check(!q.PerChannel(), "quantized::%s expects a tensor that is quantized per tensor", name)
+		if scaleAt >= 0 {
+			q = outputQuantizer(c, scaleAt)
+		}
+		var out [1]value.Value
+		args := append([]value.Value{value.OfTensor(elementwise.Dequantized(x))}, arguments(c)...)
+		source.Throw(ops.Find(define.Key(other)).Run(args, out[:]))
+		real := rectify(out[0].Tensor())
+		made := elementwise.Quantized(real, q, x.DType())
+		if define.IsFresh(real, args) && define.IsFresh(real, c.Args) {
+			args[0].Tensor().Release()
+			real.Release()
+		}
+		return made
+	})
+}
+
+// alias defines an operator on quantized tensors as another one, which takes these too.
+func alias(name, other string) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor {
+		source.Check(!elementwise.QuantizerOf(c.Tensor(0)).PerChannel(), "%s expects a tensor that is quantized per tensor", name)
+		var out [1]value.Value
+		source.Throw(ops.Find(define.Key(other)).Run(c.Args, out[:]))
+		return out[0].Tensor()
+	})
+}
+
+func positive(t *tensor.Tensor) *tensor.Tensor { return elementwise.Relu.On(t) }
+
+// rectified gives the quantized tensor without what is below zero.
+func rectified(t *tensor.Tensor) *tensor.Tensor {
+	return elementwise.Quantized(elementwise.Relu.On(elementwise.Dequantized(t)), t.Quantizer(), t.DType())
+}
+
+// given returns arguments of a call.
+func given(at ...int) func(c define.Call) []value.Value {
+	return func(c define.Call) []value.Value {
+		var args []value.Value
+		for _, i := range at {
+			args = append(args, c.Args[i])
+		}
+		return args
+	}
+}
+
+// quantizedScalar moves the scale instead of the integers where it can: x*b has the integers of x.
+func quantizedScalar(c define.Call, product bool) *tensor.Tensor {
+	x, b := c.Tensor(0), c.Float(1)
+	q := *elementwise.QuantizerOf(x)
+	source.Check(!q.PerChannel(), "quantized arithmetic with a number expects a tensor that is quantized per tensor")
+	real := elementwise.Dequantized(x)
+	low, high := tensor.IntegerRange(x.DType())
+	if !product {
+		shift := int64(b/q.Scale + 0.5)
+		if b < 0 {
+			shift = -int64(-b/q.Scale + 0.5)
+		}
+		b = float64(shift) * q.Scale // whole steps are added
+		moved := float64(q.ZeroPoint - shift)
+		switch {
+		case moved < low:
+			q.Scale = q.Scale * (high - moved) / (high - low)
+			q.ZeroPoint = int64(low)
+		case moved > high:
+			q.Scale = q.Scale * (moved - low) / (high - low)
+			q.ZeroPoint = int64(high)
+		default:
+			q.ZeroPoint = int64(moved)
+		}
+		return elementwise.Quantized(elementwise.Add.Run(nil, []elementwise.Operand{elementwise.OfTensor(real), elementwise.OfScalar(tensor.Float(b))}), &q, x.DType())
+	}
+	switch {
+	case b > 0:
+		q.Scale *= b
+	case b < 0:
+		q.Scale *= -b
+		q.ZeroPoint = int64(low+high) - q.ZeroPoint
+	default:
+		q.Scale, q.ZeroPoint = 1, 0
+	}
+	return elementwise.Quantized(elementwise.Mul.Run(nil, []elementwise.Operand{elementwise.OfTensor(real), elementwise.OfScalar(tensor.Float(b))}), &q, x.DType())
+}
+
+var quantizedFormFamily = []define.Definition{
+	throughNumbers("sigmoid", "sigmoid", 1, given()),
+	throughNumbers("hardswish", "hardswish", 1, given()),
+	throughNumbers("leaky_relu", "leaky_relu", 3, given(1)),
+	throughNumbers("elu", "elu", 1, given(3, 4, 5)),
+	throughNumbers("celu", "celu", 1, given(3)),
+	throughNumbers("prelu", "prelu", 2, given(1)),
+	throughNumbers("threshold", "threshold", -1, given(1, 2)),
+	throughNumbers("clamp", "clamp", -1, given(1, 2)),
+	throughNumbers("softmax", "softmax.int", 2, func(c define.Call) []value.Value { return []value.Value{c.Args[1], value.None} }),
+	alias("quantized::max_pool2d", "max_pool2d"),
+	alias("quantized_max_pool1d", "max_pool1d"),
+	alias("quantized_max_pool2d", "max_pool2d"),
+	throughNumbers("layer_norm", "layer_norm", 5, func(c define.Call) []value.Value {
+		return []value.Value{c.Args[1], c.Args[2], c.Args[3], c.Args[4], value.Bool(false)}
+	}),
+	throughNumbers("group_norm", "group_norm", 5, func(c define.Call) []value.Value {
+		return []value.Value{c.Args[1], c.Args[2], c.Args[3], c.Args[4], value.Bool(false)}
+	}),
+	throughNumbers("instance_norm", "instance_norm", 4, func(c define.Call) []value.Value {
+		return []value.Value{c.Args[1], c.Args[2], value.None, value.None, value.Bool(true), value.Float(0), c.Args[3], value.Bool(false)}
+	}),
+	throughNumbers("batch_norm", "batch_norm", 6, normalizing),
+	throughNumbers("batch_norm1d", "batch_norm", 6, normalizing),
+	throughNumbers("batch_norm2d", "batch_norm", 6, normalizing),
+	throughNumbers("batch_norm3d", "batch_norm", 6, normalizing),
+	throughRectified("batch_norm_relu", "batch_norm", 6, normalizing, positive),
+	throughRectified("batch_norm1d_relu", "batch_norm", 6, normalizing, positive),
+	throughRectified("batch_norm2d_relu", "batch_norm", 6, normalizing, positive),
+	throughRectified("batch_norm3d_relu", "batch_norm", 6, normalizing, positive),
+	alias("quantized::max_pool1d", "max_pool1d"),
+	define.Giving("quantized::dropout", func(c define.Call) *tensor.Tensor { return c.Tensor(0) }),
+	define.Giving("quantized::add.Scalar", func(c define.Call) *tensor.Tensor { return quantizedScalar(c, false) }),
+	define.Giving("quantized::mul.Scalar", func(c define.Call) *tensor.Tensor { return quantizedScalar(c, true) }),
+	define.Giving("quantized::add_relu.Scalar", func(c define.Call) *tensor.Tensor { return rectified(quantizedScalar(c, false)) }),
+	define.Giving("quantized::mul_relu.Scalar", func(c define.Call) *tensor.Tensor { return rectified(quantizedScalar(c, true)) }),
+	define.Giving("quantized::add_scalar", func(c define.Call) *tensor.Tensor { return quantizedScalar(c, false) }),
+	define.Giving("quantized::mul_scalar", func(c define.Call) *tensor.Tensor { return quantizedScalar(c, true) }),
+	define.Giving("quantized::add_scalar_relu", func(c define.Call) *tensor.Tensor { return rectified(quantizedScalar(c, false)) }),
+	define.Giving("quantized::mul_scalar_relu", func(c define.Call) *tensor.Tensor { return rectified(quantizedScalar(c, true)) }),
+	quantizedBinary("quantized::matmul", false, nil, linalg.Matmul),
+}
+
+// normalizing are the arguments of batch_norm with running statistics.
+func normalizing(c define.Call) []value.Value {
+	return []value.Value{c.Args[1], c.Args[2], c.Args[3], c.Args[4], value.Bool(false), value.Float(0), c.Args[5], value.Bool(false)}
+}

@@ -1,0 +1,47 @@
+package random
+
+import (
+	"math"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// drawOnDevice fills a tensor of a device with random numbers of a distribution, whose parameters are numbers, from the device's stream. Numbers of
+// a generator that a program has made are the processor's: drawn there, by draw, and copied.
+func drawOnDevice(gen *tensor.Generator, t *tensor.Tensor, draw func(here *tensor.Tensor), distribution string, parameters ...float64) {
+	if gen != tensor.DefaultGenerator() {
+		drawHere(t, draw)
+		return
+	}
+	if t.Numel() == 0 {
+		return
+	}
+	out := t
+	if !t.IsContiguous() {
+		out = define.EmptyBeside(t, t.Shape(), t.DType())
+	}
+	runner, ok := source.Must(tensor.BackendOf(t.Device())).(kernel.Runner)
+	source.Check(ok, "the device %s draws no numbers", t.Device())
+	threads, seed, offset, err := runner.Draw(t.Device(), t.Numel())
+	source.Throw(err)
+	numbers := []int64{int64(threads), int64(seed), int64(offset)}
+	for _, p := range parameters {
+		numbers = append(numbers, int64(math.Float64bits(p)))
+	}
+	r := kernel.Routine{Text: "random", Entry: distribution, Types: []tensor.DType{t.DType()}, Threads: t.Numel()}
+	source.Throw(elementwise.LaunchRoutine(r, []*tensor.Tensor{out}, numbers...))
+	if out != t {
+		source.Throw(tensor.Copy(t, out))
+	}
+}
+
+// drawHere fills a tensor of a device with numbers that the processor draws.
+func drawHere(t *tensor.Tensor, draw func(here *tensor.Tensor)) {
+	here := define.Empty(t.Shape(), t.DType())
+	draw(here)
+	source.Throw(tensor.Copy(t, here))
+}

@@ -1,0 +1,336 @@
+package reduce
+
+import (
+	"math"
+	"sync"
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// CastTo returns the first argument converted to the type in argument i, or as it is for None.
+func CastTo(c define.Call, i int) *tensor.Tensor {
+	return elementwise.To(c.Tensor(0), c.DtypeOr(i, c.Tensor(0).DType()))
+}
+
+type RealFloat interface{ float32 | float64 }
+
+// FloatRows fails on types that have no kernel for rows along dim.
+func FloatRows(name string, t *tensor.Tensor, dim int) {
+	isLast := t.Dim() == 0 || define.WrapDim(dim, t) == t.Dim()-1
+	switch {
+	case t.DType().IsFloating():
+	case isLast:
+		elementwise.NotImplemented(name+"_lastdim_kernel_impl", t.DType())
+	default:
+		elementwise.NotImplemented(name+"_kernel_impl", t.DType())
+	}
+}
+
+// RowKernel is a kernel over rows of elements, with numbers that each row has one of. A function of
+// a type computed with builds it.
+type RowKernel struct {
+	Build func(b elementwise.Builder, in, computed tensor.DType)
+	cache launch.Cache
+}
+
+func (k *RowKernel) Program(in, computed tensor.DType) *launch.Program {
+	key := launch.Key(0).With(in).With(computed)
+	if p := k.cache.Get(key); p != nil {
+		return p
+	}
+	return source.Must(k.cache.Make(key, func() (*launch.Program, error) {
+		b := kernel.NewBuilder()
+		k.Build(b, in, computed)
+		return launch.ProgramOf(b.Kernel())
+	}))
+}
+
+var (
+	// RowMaximum gives the largest element of a row.
+	RowMaximum = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+		b.Reduce(kernel.ReduceMax, b.Input(in, computed), computed)
+	}}
+	// RowExponentials gives the exponentials of what exceeds a number, and their sum.
+	RowExponentials = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+		e := b.Exp(b.Sub(b.Input(in, computed), b.Input(computed, computed)))
+		b.Output(e, in)
+		b.Reduce(kernel.ReduceSum, e, computed)
+	}}
+	// rowExponentialSum gives the sum alone.
+	rowExponentialSum = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+		b.Reduce(kernel.ReduceSum, b.Exp(b.Sub(b.Input(in, computed), b.Input(computed, computed))), computed)
+	}}
+	RowScaled = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+		b.Output(b.Mul(b.Input(in, computed), b.Input(computed, computed)), in)
+	}}
+	// columnExponentials gives the exponentials of what exceeds a number of the column and adds them to
+	// what the column has so far.
+	columnExponentials = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+		held := heldAs(in)
+		total, x, high := b.Input(held, held), b.Input(in, computed), b.Input(computed, computed)
+		e := b.Exp(b.Sub(x, high))
+		b.Output(b.Add(total, b.Convert(e, held)), held)
+		b.Output(e, in)
+	}}
+	reciprocals = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+		x := b.Input(in, in)
+		b.Output(b.Div(b.Number(x, 1), x), computed)
+	}}
+	rowShifted = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+		b.Output(b.Sub(b.Input(in, computed), b.Input(computed, computed)), in)
+	}}
+)
+
+// RowBatch returns how many rows of n elements pass through the steps of an operator together, so
+// that they stay in the cache.
+func RowBatch(n int) int { return min(max(define.RowGrain/max(n, 1), 1), MaxRowBatch) }
+
+const MaxRowBatch = 64
+
+// AlongRows calls f for batches of rows of n elements.
+func AlongRows(rows, n int, f func(from, count int)) {
+	batch := RowBatch(n)
+	tensor.Parallel(rows, batch, func(lo, hi int) {
+		for from := lo; from < hi; from += batch {
+			f(from, min(batch, hi-from))
+		}
+	})
+}
+
+// lastDim brings a dimension of t to the end. back returns a result to t's order.
+func lastDim(t *tensor.Tensor, dim int) (rows *tensor.Tensor, n int, back func(*tensor.Tensor) *tensor.Tensor) {
+	dim = define.WrapDim(dim, t)
+	if t.Dim() == 0 {
+		return t, 1, func(out *tensor.Tensor) *tensor.Tensor { return out }
+	}
+	last := t.Dim() - 1
+	if dim == last {
+		return elementwise.Contiguous(t), t.Size(dim), func(out *tensor.Tensor) *tensor.Tensor { return out }
+	}
+	return elementwise.Contiguous(source.Must(t.Transpose(dim, last))), t.Size(dim), func(out *tensor.Tensor) *tensor.Tensor {
+		return elementwise.Contiguous(source.Must(out.Transpose(dim, last)))
+	}
+}
+
+func Softmax(t *tensor.Tensor, dim int) *tensor.Tensor {
+	FloatRows("softmax", t, dim)
+	if t.IsHollow() {
+		return define.EmptyBeside(t, t.Shape(), t.DType())
+	}
+	if t.OnDevice() {
+		return exponentialsOnDevice("softmax", t, dim)
+	}
+	if t.DType() == tensor.Float64 {
+		return softmaxRows[float64](t, dim, tensor.Float64)
+	}
+	return softmaxRows[float32](t, dim, tensor.Float32)
+}
+
+func softmaxRows[T RealFloat](t *tensor.Tensor, dim int, computed tensor.DType) *tensor.Tensor {
+	if t.Numel() == 0 {
+		return define.Empty(t.Shape(), t.DType())
+	}
+	if c, ok := columnsAround(t, dim); ok {
+		return softmaxColumns(c, computed)
+	}
+	x, n, back := lastDim(t, dim)
+	out := define.Empty(x.Shape(), t.DType())
+	d := t.DType()
+	p := SoftmaxPrograms[T]{RowMaximum.Program(d, computed), RowExponentials.Program(d, computed), RowScaled.Program(d, computed)}
+	if rows := x.Numel() / n; rows <= RowBatch(n) {
+		p.Rows(launch.RowOf(out, n), launch.RowOf(x, n), rows, n)
+	} else {
+		AlongRows(rows, n, func(from, count int) {
+			p.Rows(launch.RowOf(out, n).From(from), launch.RowOf(x, n).From(from), count, n)
+		})
+	}
+	return back(out)
+}
+
+// SoftmaxPrograms are the steps of a softmax.
+type SoftmaxPrograms[T RealFloat] struct{ Highest, Exponentials, Scaled *launch.Program }
+
+// Rows goes through the steps for a batch of rows of n elements.
+func (p SoftmaxPrograms[T]) Rows(dst, src launch.Row, count, n int) {
+	room := softmaxRooms.Get().(*softmaxRoom)
+	defer softmaxRooms.Put(room)
+	high, sums := (*[MaxRowBatch]T)(unsafe.Pointer(&room.high)), (*[MaxRowBatch]T)(unsafe.Pointer(&room.sums))
+	p.Highest.Rows(count, n, room.operands(Numbers(high, false), src), nil)
+	p.Exponentials.Rows(count, n, room.operands(dst, Numbers(sums, false), src, Numbers(high, true)), nil)
+	for i, s := range sums[:count] {
+		sums[i] = 1 / s
+	}
+	p.Scaled.Rows(count, n, room.operands(dst, dst, Numbers(sums, true)), nil)
+	clear(room.operandRows[:])
+}
+
+// softmaxRoom holds what a batch of rows has beside its elements: numbers of float32 or float64, and operands.
+type softmaxRoom struct {
+	high, sums, totals [MaxRowBatch]float64
+	operandRows        [4]launch.Row
+}
+
+var softmaxRooms = sync.Pool{New: func() any { return new(softmaxRoom) }}
+
+// operands returns a list of rows, which is good until the next.
+func (r *softmaxRoom) operands(rows ...launch.Row) []launch.Row {
+	return r.operandRows[:copy(r.operandRows[:], rows)]
+}
+
+func LogSoftmax(t *tensor.Tensor, dim int) *tensor.Tensor {
+	FloatRows("log_softmax", t, dim)
+	if t.IsHollow() {
+		return define.EmptyBeside(t, t.Shape(), t.DType())
+	}
+	if t.OnDevice() {
+		return exponentialsOnDevice("log_softmax", t, dim)
+	}
+	if t.DType() == tensor.Float64 {
+		return logSoftmaxRows[float64](t, dim, tensor.Float64)
+	}
+	return logSoftmaxRows[float32](t, dim, tensor.Float32)
+}
+
+func logSoftmaxRows[T RealFloat](t *tensor.Tensor, dim int, computed tensor.DType) *tensor.Tensor {
+	if t.Numel() == 0 {
+		return define.Empty(t.Shape(), t.DType())
+	}
+	if c, ok := columnsAround(t, dim); ok {
+		return logSoftmaxColumns(c, computed)
+	}
+	x, n, back := lastDim(t, dim)
+	out := define.Empty(x.Shape(), t.DType())
+	totals, shifted := logTotalsOf[T](t.DType(), computed), rowShifted.Program(t.DType(), computed)
+	batch := func(dst, src launch.Row, count int) {
+		room := softmaxRooms.Get().(*softmaxRoom)
+		defer softmaxRooms.Put(room)
+		total := (*[MaxRowBatch]T)(unsafe.Pointer(&room.totals))
+		totals.rows(room, src, count, n, total[:count])
+		shifted.Rows(count, n, room.operands(dst, src, Numbers(total, true)), nil)
+		clear(room.operandRows[:])
+	}
+	if rows := x.Numel() / n; rows <= RowBatch(n) {
+		batch(launch.RowOf(out, n), launch.RowOf(x, n), rows)
+	} else {
+		AlongRows(rows, n, func(from, count int) { batch(launch.RowOf(out, n).From(from), launch.RowOf(x, n).From(from), count) })
+	}
+	return back(out)
+}
+
+// rowLogTotals gives logarithms of sums of exponentials.
+type rowLogTotals[T RealFloat] struct{ highest, total *launch.Program }
+
+func logTotalsOf[T RealFloat](in, computed tensor.DType) rowLogTotals[T] {
+	return rowLogTotals[T]{RowMaximum.Program(in, computed), rowExponentialSum.Program(in, computed)}
+}
+
+// rows gives those of rows of n elements, of which there are at most MaxRowBatch.
+func (p rowLogTotals[T]) rows(room *softmaxRoom, src launch.Row, count, n int, into []T) {
+	high, sums := (*[MaxRowBatch]T)(unsafe.Pointer(&room.high)), (*[MaxRowBatch]T)(unsafe.Pointer(&room.sums))
+	p.highest.Rows(count, n, room.operands(Numbers(high, false), src), nil)
+	p.total.Rows(count, n, room.operands(Numbers(sums, false), src, Numbers(high, true)), nil)
+	for i, s := range sums[:count] {
+		into[i] = T(math.Log(float64(s))) + high[i]
+	}
+}
+
+// batch is rows for whoever has no room.
+func (p rowLogTotals[T]) batch(src launch.Row, n int, into []T) {
+	room := softmaxRooms.Get().(*softmaxRoom)
+	p.rows(room, src, len(into), n, into)
+	clear(room.operandRows[:])
+	softmaxRooms.Put(room)
+}
+
+// LogTotals gives, in the type computed with, what log_softmax takes from the elements along the middle one
+// of three dimensions.
+func LogTotals(t *tensor.Tensor) *tensor.Tensor {
+	computed := kernel.ComputeType(t.DType())
+	if c, ok := columnsAround(t, 1); ok {
+		return source.Must(columnLogTotals(c, computed).View(t.Size(0), t.Size(2)))
+	}
+	out := define.Empty([]int{t.Size(0), t.Size(2)}, computed)
+	if t.Numel() == 0 {
+		return out
+	}
+	if computed == tensor.Float64 {
+		FillLogTotals[float64](out, t)
+	} else {
+		FillLogTotals[float32](out, t)
+	}
+	return out
+}
+
+func FillLogTotals[T float32 | float64](out, t *tensor.Tensor) {
+	x, n, _ := lastDim(t, 1)
+	totals, into := logTotalsOf[T](t.DType(), out.DType()), tensor.Data[T](out)
+	if len(into) <= RowBatch(n) {
+		totals.batch(launch.RowOf(x, n), n, into)
+		return
+	}
+	AlongRows(len(into), n, func(from, count int) {
+		totals.batch(launch.RowOf(x, n).From(from), n, into[from:from+count])
+	})
+}
+
+// Numbers describes an array that holds a number for each row.
+func Numbers[T RealFloat](data *[MaxRowBatch]T, input bool) launch.Row {
+	return launch.Row{Ptr: unsafe.Pointer(data), Step: int(unsafe.Sizeof(data[0])), Single: input}
+}
+
+// columnsAround shows t around a dimension, where it can be.
+func columnsAround(t *tensor.Tensor, dim int) (columns, bool) {
+	if t.Dim() == 0 {
+		return columns{}, false
+	}
+	dim = define.WrapDim(dim, t)
+	return columnsOf(t, dim, dim+1)
+}
+
+// softmaxColumns goes over some columns at a time, so that they stay in the cache.
+func softmaxColumns(c columns, computed tensor.DType) *tensor.Tensor {
+	in := c.tensor.DType()
+	out := define.Empty(c.tensor.Shape(), in)
+	high := maxReducer.reduceColumns(c, computed, computed)
+	total := define.Zeros(high.Shape(), heldAs(in))
+	share := define.Empty(high.Shape(), computed)
+	exponentials, inverse, scaled := columnExponentials.Program(in, computed), reciprocals.Program(heldAs(in), computed), RowScaled.Program(in, computed)
+	c.each(c.cachedWidth(), func(block, from, at, m int) {
+		src, dst, totals := c.rowsFrom(c.tensor, block, from), c.rowsFrom(out, block, from), SameRow(total, at)
+		exponentials.Rows(c.rows, m, []launch.Row{totals, dst, totals, src, SameRow(high, at)}, nil)
+		inverse.Rows(1, m, []launch.Row{SameRow(share, at), totals}, nil)
+		scaled.Rows(c.rows, m, []launch.Row{dst, dst, SameRow(share, at)}, nil)
+	})
+	return out
+}
+
+// heldAs returns the type in which columns add up exponentials of elements of a type.
+func heldAs(in tensor.DType) tensor.DType {
+	if in.Size() <= 2 {
+		return tensor.Float32
+	}
+	return tensor.Float64
+}
+
+func logSoftmaxColumns(c columns, computed tensor.DType) *tensor.Tensor {
+	in := c.tensor.DType()
+	out := define.Empty(c.tensor.Shape(), in)
+	shift := columnLogTotals(c, computed)
+	shifted := rowShifted.Program(in, computed)
+	c.each(ColumnsAtOnce, func(block, from, at, m int) {
+		shifted.Rows(c.rows, m, []launch.Row{c.rowsFrom(out, block, from), c.rowsFrom(c.tensor, block, from), SameRow(shift, at)}, nil)
+	})
+	return out
+}
+
+func columnLogTotals(c columns, computed tensor.DType) *tensor.Tensor {
+	high := maxReducer.reduceColumns(c, computed, computed)
+	total := exponentialReducer.reduceColumns(c, computed, tensor.Float64, high)
+	return elementwise.To(elementwise.Add.On(elementwise.Logarithm.On(total), high), computed)
+}

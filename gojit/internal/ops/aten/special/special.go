@@ -1,0 +1,353 @@
+// Package special has special functions of elements.
+package special
+
+import (
+	"math"
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// kaiser makes the window of Bessel functions.
+func kaiser(n int, periodic bool, beta float64, o views.MakeLike) *tensor.Tensor {
+	source.Check(n >= 0, "kaiser_window requires non-negative window_length, got window_length=%d", n)
+	last := float64(n - 1)
+	if periodic {
+		last = float64(n)
+	}
+	data := define.Table[float64](n)
+	bessel := unscaled(besselI0e)
+	for i := range data {
+		data[i] = 1
+		if n > 1 {
+			r := 2*float64(i)/last - 1
+			data[i] = bessel(beta*math.Sqrt(max(0, 1-r*r))) / bessel(beta)
+		}
+	}
+	return elementwise.To(source.Must(tensor.FromSlice(data, n)), o.Dtype)
+}
+
+// mapped applies a function of numbers to every element, in the default type for integers.
+func mapped(t *tensor.Tensor, f func(float64) float64) *tensor.Tensor {
+	result := reduce.FloatOrDefault(t.DType())
+	source.Check(!result.IsComplex(), "the function is not implemented for '%s'", result.CppName())
+	out := source.Must(source.Must(tensor.EmptyFormat(t, tensor.Float64, tensor.PreserveFormat)).Contiguous())
+	src, dst := tensor.Data[float64](elementwise.Contiguous(elementwise.To(t, tensor.Float64))), tensor.Data[float64](out)
+	tensor.Parallel(len(dst), 1<<12, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			dst[i] = f(src[i])
+		}
+	})
+	return elementwise.To(out, result)
+}
+
+// functionWork is what a special function of one element is as elements of a loop.
+const functionWork = 64
+
+// MappedPairs applies a function of two numbers elementwise.
+func MappedPairs(a, b elementwise.Operand, f func(x, y float64) float64) *tensor.Tensor {
+	r := tensor.NewResultType()
+	tensors := make([]*tensor.Tensor, 2)
+	for i, o := range [2]elementwise.Operand{a, b} {
+		if o.Tensor == nil {
+			r.Scalar(o.Number)
+			tensors[i] = tensor.FromScalar(o.Number, tensor.Float64)
+		} else {
+			r.Tensor(o.Tensor)
+			tensors[i] = o.Tensor
+		}
+	}
+	both := elementwise.BroadcastTensors(tensors)
+	x := tensor.Data[float64](elementwise.Contiguous(elementwise.To(both[0], tensor.Float64)))
+	y := tensor.Data[float64](elementwise.Contiguous(elementwise.To(both[1], tensor.Float64)))
+	out := define.Empty(both[0].Shape(), tensor.Float64)
+	dst := tensor.Data[float64](out)
+	var watch tensor.Watch
+	for i := range dst {
+		watch.Did(functionWork)
+		dst[i] = f(x[i], y[i])
+	}
+	return elementwise.To(out, reduce.FloatOrDefault(r.DType()))
+}
+
+// besselI0e is the modified Bessel function of order zero, scaled by e to the power -|x|.
+func besselI0e(x float64) float64 { return besselScaled(x, 0) }
+
+// besselI1e is the one of order one.
+func besselI1e(x float64) float64 { return math.Copysign(besselScaled(x, 1), x) }
+
+// besselScaled sums the power series for small arguments and the asymptotic one for large.
+func besselScaled(x float64, order int) float64 {
+	a := math.Abs(x)
+	if math.IsNaN(x) {
+		return x
+	}
+	if a < 30 {
+		term := 1.0
+		for k := 1; k <= order; k++ {
+			term *= a / 2 / float64(k)
+		}
+		s := term
+		for k := 1; k < 200; k++ {
+			term *= a * a / 4 / float64(k*(k+order))
+			s += term
+			if term < s*1e-17 {
+				break
+			}
+		}
+		return s * math.Exp(-a)
+	}
+	mu := 4 * float64(order*order)
+	term, s := 1.0, 1.0
+	for k := 1; k < 40; k++ {
+		odd := float64(2*k - 1)
+		next := -term * (mu - odd*odd) / (float64(k) * 8 * a)
+		if math.Abs(next) > math.Abs(term) {
+			break
+		}
+		term = next
+		s += term
+	}
+	return s / math.Sqrt(2*math.Pi*a)
+}
+
+func unscaled(f func(float64) float64) func(float64) float64 {
+	return func(x float64) float64 { return f(x) * math.Exp(math.Abs(x)) }
+}
+
+// hurwitz is the zeta function of two arguments, by Euler and Maclaurin.
+func hurwitz(s, q float64) float64 {
+	switch {
+	case s == 1:
+		return math.Inf(1)
+	case s < 1:
+		return math.NaN()
+	case q <= 0:
+		if q == math.Floor(q) {
+			return math.Inf(1)
+		}
+		if s != math.Floor(s) {
+			return math.NaN()
+		}
+	}
+	sum := 0.0
+	const n = 12
+	for k := range n {
+		sum += math.Pow(q+float64(k), -s)
+	}
+	a := q + n
+	sum += math.Pow(a, 1-s)/(s-1) + 0.5*math.Pow(a, -s)
+	bernoulli := [...]float64{1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510}
+	factor := s * math.Pow(a, -s-1)
+	factorial := 2.0
+	for j, b := range bernoulli {
+		sum += b * factor / factorial
+		m := float64(2*j + 1)
+		factor *= (s + m) * (s + m + 1) / (a * a)
+		factorial *= (m + 2) * (m + 3)
+	}
+	return sum
+}
+
+// polygamma is the n-th derivative of digamma.
+func polygamma(n int) func(float64) float64 {
+	return func(x float64) float64 {
+		sign := 1.0
+		if n%2 == 0 {
+			sign = -1
+		}
+		return sign * math.Gamma(float64(n)+1) * hurwitz(float64(n)+1, x)
+	}
+}
+
+func polygammaOf(n int, t *tensor.Tensor) *tensor.Tensor {
+	source.Check(n >= 0, "polygamma(n, x) does not support negative n.")
+	if n == 0 {
+		return digammaOp.On(t)
+	}
+	return mapped(t, polygamma(n))
+}
+
+// lowerGamma is the regularized lower incomplete gamma function.
+func lowerGamma(a, x float64) float64 {
+	switch {
+	case x < 0 || a < 0 || math.IsNaN(a) || math.IsNaN(x):
+		return math.NaN()
+	case a == 0 && x == 0:
+		return math.NaN()
+	case a == 0:
+		return 1
+	case x == 0:
+		return 0
+	case math.IsInf(x, 1):
+		return 1
+	}
+	if x > 1 && x > a {
+		return 1 - upperFraction(a, x)
+	}
+	lg, _ := math.Lgamma(a)
+	term := 1 / a
+	s := term
+	for k := 1; k < 2000; k++ {
+		term *= x / (a + float64(k))
+		s += term
+		if term < s*1e-17 {
+			break
+		}
+	}
+	return s * math.Exp(a*math.Log(x)-x-lg)
+}
+
+func UpperGamma(a, x float64) float64 {
+	if x > 1 && x > a && a > 0 && !math.IsInf(x, 1) {
+		return upperFraction(a, x)
+	}
+	return 1 - lowerGamma(a, x)
+}
+
+// upperFraction is the upper function as a continued fraction.
+func upperFraction(a, x float64) float64 {
+	const tiny = 1e-300
+	b := x + 1 - a
+	c, d := 1/tiny, 1/b
+	h := d
+	for i := 1; i < 1000; i++ {
+		an := -float64(i) * (float64(i) - a)
+		b += 2
+		d = an*d + b
+		if math.Abs(d) < tiny {
+			d = tiny
+		}
+		c = b + an/c
+		if math.Abs(c) < tiny {
+			c = tiny
+		}
+		d = 1 / d
+		h *= d * c
+		if math.Abs(d*c-1) < 1e-16 {
+			break
+		}
+	}
+	lg, _ := math.Lgamma(a)
+	return h * math.Exp(a*math.Log(x)-x-lg)
+}
+
+// scaledErfc is e to the power x² times erfc(x).
+func scaledErfc(x float64) float64 {
+	if x < 25 {
+		return math.Exp(x*x) * math.Erfc(x)
+	}
+	y := 1 / (2 * x * x)
+	return (1 - y + 3*y*y - 15*y*y*y) / (x * math.SqrtPi)
+}
+
+func normalCDF(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+
+func logNormalCDF(x float64) float64 {
+	if x < -1 {
+		return math.Log(scaledErfc(-x/math.Sqrt2)/2) - x*x/2
+	}
+	return math.Log1p(-math.Erfc(x/math.Sqrt2) / 2)
+}
+
+func mapping(name string, f func(float64) float64) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor { return mapped(c.Tensor(0), f) })
+}
+
+func mappingPairs(name string, f func(x, y float64) float64) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor {
+		return MappedPairs(elementwise.OperandOf(c, 0), elementwise.OperandOf(c, 1), f)
+	})
+}
+
+// multivariateLgamma is the logarithm of the multivariate gamma function.
+func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
+	define.SmallInts([]int{p})
+	define.Room(t.DType().Size(), t.Numel(), p) // PyTorch lays all of them out
+	return mapped(t, func(x float64) float64 {
+		s := float64(p*(p-1)) / 4 * math.Log(math.Pi)
+		var watch tensor.Watch
+		for j := range p {
+			if j%1024 == 1023 {
+				watch.Look()
+			}
+			g, _ := math.Lgamma(x - float64(j)/2)
+			s += g
+		}
+		return s
+	})
+}
+
+var digammaOp = elementwise.New("digamma", ops.FloatType, elementwise.UnaryOp(kernel.Digamma))
+
+var SpecialFamily = slices.Concat(elementwise.FromRecords(besselRecords), []define.Definition{
+	mapping("special_i1", unscaled(besselI1e)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "i0") })}), mapping("special_modified_bessel_i1", unscaled(besselI1e)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_modified_bessel_i0") })}),
+	mapping("special_i1e", besselI1e).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		x := c.In(0)
+		less := c.Add(c.Mul(c.Out(0), c.Do("sgn", x)), overSelf(c, c.Out(0), x))
+		c.Give(0, c.Mul(c.G(), besselSlope(c, x, c.Sub(c.Do("special_i0e", x), less))))
+	})}),
+	mapping("special_bessel_j0", math.J0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
+		return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x)))
+	})}), mapping("special_bessel_j1", math.J1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_j0") })}),
+	mapping("special_bessel_y0", math.Y0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
+		return g.Neg(g.Mul(dy, g.Do("special_bessel_y1", x)))
+	})}), mapping("special_bessel_y1", math.Y1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_y0") })}),
+	mapping("special_erfcx", scaledErfc).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		slope := c.Plus(c.Scale(c.Mul(c.In(0), c.Out(0)), 2), -2/math.Sqrt(math.Pi))
+		c.Give(0, c.Mul(c.G(), slope))
+	})}),
+	mapping("special_ndtr", normalCDF),
+	mapping("special_ndtri", func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }).With(ops.Def{Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
+		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
+	})}),
+	mapping("special_log_ndtr", logNormalCDF),
+	mappingPairs("special_zeta", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}),
+	mappingPairs("igamma", lowerGamma).With(ops.Def{Aliases: []string{"special_gammainc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, 1) })}), mappingPairs("special_gammainc", lowerGamma),
+	mappingPairs("igammac", UpperGamma).With(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, -1) })}), mappingPairs("special_gammaincc", UpperGamma),
+	define.Giving("polygamma", func(c define.Call) *tensor.Tensor { return polygammaOf(c.Int(0), c.Tensor(1)) }).With(ops.Def{Aliases: []string{"special_polygamma"}, Grad: define.Concrete(func(c define.Gradient) {
+		c.Give(1, c.Mul(c.G(), c.Do("polygamma", c.Int(0)+1, c.In(1))))
+	})}),
+	define.Giving("special_polygamma", func(c define.Call) *tensor.Tensor { return polygammaOf(c.Int(0), c.Tensor(1)) }),
+	define.Operator("polygamma_", func(c define.Call) {
+		elementwise.Store(c.Tensor(0), polygammaOf(c.Int(1), c.Tensor(0)))
+		c.GiveSelf()
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Mul(c.G(), c.Do("polygamma", c.Int(1)+1, c.In(0)))) })}),
+	define.Giving("mvlgamma", func(c define.Call) *tensor.Tensor { return multivariateLgamma(c.Tensor(0), c.Int(1)) }).With(ops.Def{Aliases: []string{"special_multigammaln"}}),
+	define.Giving("special_multigammaln", func(c define.Call) *tensor.Tensor { return multivariateLgamma(c.Tensor(0), c.Int(1)) }),
+	define.Giving("special_softmax", func(c define.Call) *tensor.Tensor { return reduce.Softmax(reduce.CastTo(c, 2), c.Int(1)) }),
+	define.Giving("special_log_softmax", func(c define.Call) *tensor.Tensor { return reduce.LogSoftmax(reduce.CastTo(c, 2), c.Int(1)) }),
+	views.Creating("kaiser_window", 1, func(c define.Call, o views.MakeLike) *tensor.Tensor { return kaiser(c.Int(0), true, 12, o) }),
+	views.Creating("kaiser_window.periodic", 2, func(c define.Call, o views.MakeLike) *tensor.Tensor { return kaiser(c.Int(0), c.Bool(1), 12, o) }),
+	views.Creating("kaiser_window.beta", 3, func(c define.Call, o views.MakeLike) *tensor.Tensor {
+		return kaiser(c.Int(0), c.Bool(1), c.Float(2), o)
+	}),
+})
+
+// besselRecords are those of the modified Bessel functions that kernels compute.
+var besselRecords = []ops.Def{
+	{Name: "i0", Aliases: []string{"special_i0"}, Into: elementwise.Into(onTensor(bessel0)),
+		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("special_i1", x)) })},
+	{Name: "special_modified_bessel_i0", Into: elementwise.Into(onTensor(bessel0)),
+		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
+			return g.Mul(dy, g.Do("special_modified_bessel_i1", x))
+		})},
+	{Name: "special_i0e", Into: elementwise.Into(onTensor(bessel0Scaled)), Grad: func(g define.Grad) {
+		x := g.In(0)
+		g.Give(0, g.Mul(g.Grad(0), g.Minus(g.Do("special_i1e", x), g.Mul(g.Do("sgn", x), g.Out(0)))))
+	}},
+}
+
+// onTensor applies an elementwise operator to the first argument.
+func onTensor(p *elementwise.Operator) func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+	return func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+		return p.Run(dst, []elementwise.Operand{elementwise.OfTensor(c.Tensor(0))})
+	}
+}

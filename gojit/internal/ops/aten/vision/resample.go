@@ -1,0 +1,334 @@
+// Package vision has the operators on images: resampling, grids, boxes of detections.
+package vision
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/conv"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// tap is one input that an output is made of along a dimension.
+type tap struct {
+	index  int
+	weight float64
+}
+
+// scheme is a way to resample.
+type scheme struct {
+	taps       resizing
+	contiguous bool // whatever the layout of the input
+}
+
+// resizing tells for each output along one dimension which inputs it is made of.
+type resizing func(in, out int, scale float64) [][]tap
+
+// pixelScale returns the inputs per output. given is the factor the caller asked for, 0 for none.
+func pixelScale(in, out int, given float64, alignCorners bool) float64 {
+	switch {
+	case alignCorners && out > 1:
+		return float64(in-1) / float64(out-1)
+	case alignCorners:
+		return 0
+	case given > 0:
+		return 1 / given
+	}
+	return float64(in) / float64(out)
+}
+
+// tapsWork is what the taps of one output are as elements of a loop.
+const tapsWork = 16
+
+// tapsEach makes lists of n taps for some outputs.
+func tapsEach(outputs, n int) [][]tap {
+	taps, all := define.Table[[]tap](outputs), define.Table[tap](define.Room(1, n, outputs))
+	for i := range taps {
+		taps[i] = all[i*n : (i+1)*n : (i+1)*n]
+	}
+	return taps
+}
+
+func nearest(exact bool) scheme {
+	return scheme{taps: func(in, out int, scale float64) [][]tap {
+		taps := tapsEach(out, 1)
+		s := float32(scale)
+		var watch tensor.Watch
+		for i := range taps {
+			watch.Did(tapsWork)
+			at := float32(i)
+			if exact {
+				at += 0.5
+			}
+			taps[i][0] = tap{max(min(int(math.Floor(float64(at*s))), in-1), 0), 1}
+		}
+		return taps
+	}}
+}
+
+func linearTaps(alignCorners bool) scheme {
+	return scheme{taps: func(in, out int, scale float64) [][]tap {
+		taps := tapsEach(out, 2)
+		var watch tensor.Watch
+		for i := range taps {
+			watch.Did(tapsWork)
+			at := max(sourceIndex(i, scale, alignCorners), 0)
+			low := min(int(at), in-1)
+			high := min(low+1, in-1)
+			f := at - float64(low)
+			taps[i][0], taps[i][1] = tap{low, 1 - f}, tap{high, f}
+		}
+		return taps
+	}}
+}
+
+func sourceIndex(i int, scale float64, alignCorners bool) float64 {
+	if alignCorners {
+		return scale * float64(i)
+	}
+	return scale*(float64(i)+0.5) - 0.5
+}
+
+func cubicTaps(alignCorners bool) scheme {
+	return scheme{taps: func(in, out int, scale float64) [][]tap {
+		taps := tapsEach(out, 4)
+		var watch tensor.Watch
+		for i := range taps {
+			watch.Did(tapsWork)
+			at := sourceIndex(i, scale, alignCorners)
+			base := int(math.Floor(at))
+			for k := range taps[i] {
+				j := k - 1
+				w := cubic(math.Abs(at-float64(base+j)), -0.75)
+				taps[i][k] = tap{min(max(base+j, 0), in-1), w}
+			}
+		}
+		return taps
+	}, contiguous: true}
+}
+
+// cubic is Keys' interpolation kernel.
+func cubic(x, a float64) float64 {
+	switch {
+	case x < 1:
+		return ((a+2)*x-(a+3))*x*x + 1
+	case x < 2:
+		return (((x-5)*x+8)*x - 4) * a
+	}
+	return 0
+}
+
+// smooth makes antialiasing taps of a filter with a support.
+func smooth(support float64, filter func(x float64) float64) scheme {
+	return scheme{taps: func(in, out int, scale float64) [][]tap {
+		taps := define.Table[[]tap](out)
+		reach, squeeze := support, 1.0
+		if scale >= 1 {
+			reach, squeeze = support*scale, 1/scale
+		}
+		define.Room(16, out, int(min(float64(in), 2*reach+1)))
+		var watch tensor.Watch
+		for i := range taps {
+			watch.Did(tapsWork)
+			center := scale * (float64(i) + 0.5)
+			low, high := max(int(center-reach+0.5), 0), min(int(center+reach+0.5), in)
+			total := 0.0
+			for j := low; j < high; j++ {
+				w := filter(math.Abs((float64(j) - center + 0.5) * squeeze))
+				taps[i] = append(taps[i], tap{j, w})
+				total += w
+			}
+			for j := range taps[i] {
+				taps[i][j].weight /= total
+			}
+		}
+		return taps
+	}, contiguous: support > 1}
+}
+
+func triangleFilter(x float64) float64 { return max(0, 1-x) }
+func cubicFilter(x float64) float64    { return cubic(x, -0.5) }
+
+// scaledSizes returns the output sizes for an input of a shape, given directly or by factors, and the factors.
+func scaledSizes(c define.Call, shape []int, sizes, factors, n int) ([]int, []float64) {
+	source.Check(c.IsNone(sizes) != c.IsNone(factors), "Must specify exactly one of output_size and scale_factors")
+	if !c.IsNone(sizes) {
+		return outputSize(c, sizes, n), nil
+	}
+	f := c.Floats(factors)
+	source.Check(len(f) == n, "scale_factors must have %d elements, but got %d", n, len(f))
+	source.Check(len(shape) == n+2, "It is expected input_size equals to %d, but got size %d", n+2, len(shape))
+	out := make([]int, n)
+	for i := range out {
+		out[i] = int(float64(shape[i+2]) * f[i])
+	}
+	return out, f
+}
+
+// outputSize reads the sizes of n dimensions.
+func outputSize(c define.Call, i, n int) []int {
+	sizes := c.Ints(i)
+	source.Check(len(sizes) == n, "It is expected output_size equals to %d, but got size %d", n, len(sizes))
+	return sizes
+}
+
+// resampler is an operator over n dimensions.
+type resampler struct {
+	name       string
+	n          int
+	hasCorners bool
+	how        func(alignCorners bool) scheme
+	weights    string // the kernel of PyTorch that makes weights, which has no integers but bytes; "" where there are none
+}
+
+// input reads the tensor to resample.
+func (r *resampler) input(c define.Call) *tensor.Tensor {
+	t := c.Tensor(0)
+	if d := t.DType(); r.weights != "" && !d.IsFloating() && !d.IsQuantized() && d != tensor.Uint8 {
+		elementwise.NotImplemented(r.weights, d)
+	}
+	return t
+}
+
+// corners reads argument i of an operator that has the argument.
+func (r *resampler) corners(c define.Call, i int) bool { return r.hasCorners && c.Bool(i) }
+
+// factors reads one factor for each dimension from argument i on.
+func (r *resampler) factors(c define.Call, i int) []float64 {
+	factors := make([]float64, r.n)
+	for d := range factors {
+		factors[d] = c.FloatOr(i+d, 0)
+	}
+	return factors
+}
+
+// definitions returns both overloads of the operator and of its gradient.
+func (r resampler) definitions() []define.Definition {
+	corners := define.Btoi(r.hasCorners)
+	all := []define.Definition{
+		define.Giving(r.name+".vec", func(c define.Call) *tensor.Tensor {
+			sizes, factors := scaledSizes(c, c.Tensor(0).Shape(), 1, 2+corners, r.n)
+			return resample(r.input(c), sizes, factors, r.corners(c, 2), r.how(r.corners(c, 2)))
+		}),
+		define.Giving(r.name, func(c define.Call) *tensor.Tensor {
+			return resample(r.input(c), outputSize(c, 1, r.n), r.factors(c, 2+corners), r.corners(c, 2), r.how(r.corners(c, 2)))
+		}),
+		define.Giving(r.name+"_backward.vec", func(c define.Call) *tensor.Tensor {
+			sizes, factors := scaledSizes(c, c.Ints(2), 1, 3+corners, r.n)
+			return r.gradient(c.Tensor(0), sizes, c.Ints(2), factors, r.corners(c, 3))
+		}),
+		define.Giving(r.name+"_backward", func(c define.Call) *tensor.Tensor {
+			return r.gradient(c.Tensor(0), c.Ints(1), c.Ints(2), r.factors(c, 3+corners), r.corners(c, 3))
+		}),
+	}
+	if strings.HasPrefix(r.name, "upsample_nearest") || r.name == "upsample_bilinear2d" {
+		all[0].Form, all[1].Form = define.SameScale, define.SameScale
+	}
+	return all
+}
+
+// gradient gives that of an input from that of the output.
+func (r *resampler) gradient(g *tensor.Tensor, sizes, shape []int, factors []float64, alignCorners bool) *tensor.Tensor {
+	source.Check(len(sizes) == r.n, "It is expected output_size equals to %d, but got size %d", r.n, len(sizes))
+	source.Check(len(shape) == r.n+2, "It is expected input_size equals to %d, but got size %d", r.n+2, len(shape))
+	checkResized(shape[2:], sizes)
+	source.Check(g.Dim() == r.n+2, "Expected grad_output to be a tensor of dimension %d but got: dimension %d", r.n+2, g.Dim())
+	for d, size := range slices.Concat(shape[:2], sizes) {
+		source.Check(g.Size(d) == size, "Expected grad_output to have the same shape as output; output.size(%d) = %d but got grad_output.size(%d) = %d", d, size, d, g.Size(d))
+	}
+	if !g.DType().IsFloating() {
+		elementwise.NotImplemented(r.name+"_backward", g.DType())
+	}
+	define.Room(g.DType().Size(), shape...)
+	return resampleGradient(g, shape, factors, alignCorners, r.how(alignCorners))
+}
+
+func whatever(s scheme) func(bool) scheme { return func(bool) scheme { return s } }
+
+// interpolateOf is the general form: mode and either a size or factors.
+func interpolateOf(c define.Call) *tensor.Tensor {
+	x, mode := c.Tensor(0), c.Str(3)
+	n := x.Dim() - 2
+	corners := !c.IsNone(4) && c.Bool(4)
+	source.Check(n >= 1, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got %s)", x.Dim(), mode)
+	source.Check(c.IsNone(1) != c.IsNone(2), "only one of size or scale_factor should be defined")
+	sizes := make([]int, n)
+	var scales []float64
+	if !c.IsNone(1) {
+		sizes = c.IntsOf(1, n, "size")
+	} else {
+		if c.Args[2].IsFloat() {
+			scales = slices.Repeat([]float64{c.Float(2)}, n)
+		} else {
+			scales = c.Floats(2)
+		}
+		source.Check(len(scales) == n, "scale_factor shape must match input shape. Input is %dD, scale_factor size is %d", n, len(scales))
+		for i := range sizes {
+			sizes[i] = int(float64(x.Size(i+2)) * scales[i])
+		}
+		if !c.IsNone(5) && c.Bool(5) {
+			scales = nil
+		}
+	}
+	antialias := c.Bool(6)
+	var how scheme
+	switch {
+	case mode == "nearest":
+		how = nearest(false)
+	case mode == "nearest-exact":
+		how = nearest(true)
+	case mode == "area":
+		p := conv.Pooling{N: n}
+		for i, s := range sizes {
+			p.Windows = append(p.Windows, conv.AdaptiveWindows(x.Size(i+2), s))
+		}
+		return conv.AveragePool(x, p, false, 0)
+	case mode == "linear" && n == 1, mode == "bilinear" && n == 2 && !antialias, mode == "trilinear" && n == 3:
+		how = linearTaps(corners)
+	case mode == "bicubic" && n == 2 && !antialias:
+		how = cubicTaps(corners)
+	case mode == "bilinear" && n == 2:
+		how = smooth(1, triangleFilter)
+	case mode == "bicubic" && n == 2:
+		how = smooth(2, cubicFilter)
+	default:
+		source.Check(false, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got %s)", x.Dim(), mode)
+	}
+	return resample(x, sizes, scales, corners, how)
+}
+
+var ResampleFamily = slices.Concat(
+	resampler{"upsample_nearest1d", 1, false, whatever(nearest(false)), ""}.definitions(),
+	resampler{"upsample_nearest2d", 2, false, whatever(nearest(false)), ""}.definitions(),
+	resampler{"upsample_nearest3d", 3, false, whatever(nearest(false)), ""}.definitions(),
+	resampler{"_upsample_nearest_exact1d", 1, false, whatever(nearest(true)), ""}.definitions(),
+	resampler{"_upsample_nearest_exact2d", 2, false, whatever(nearest(true)), ""}.definitions(),
+	resampler{"_upsample_nearest_exact3d", 3, false, whatever(nearest(true)), ""}.definitions(),
+	resampler{"upsample_linear1d", 1, true, linearTaps, "compute_indices_weights_linear"}.definitions(),
+	resampler{"upsample_bilinear2d", 2, true, linearTaps, "compute_indices_weights_linear"}.definitions(),
+	resampler{"upsample_trilinear3d", 3, true, linearTaps, "compute_indices_weights_linear"}.definitions(),
+	resampler{"upsample_bicubic2d", 2, true, cubicTaps, "compute_indices_weights_cubic"}.definitions(),
+	resampler{"_upsample_bilinear2d_aa", 2, true, whatever(smooth(1, triangleFilter)), "compute_indices_weights_aa"}.definitions(),
+	resampler{"_upsample_bicubic2d_aa", 2, true, whatever(smooth(2, cubicFilter)), "compute_indices_weights_aa"}.definitions(),
+	[]define.Definition{
+		define.Giving("__interpolate", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
+		define.Giving("__interpolate.scale_list", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
+		define.Giving("__interpolate.size_list", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
+		define.Giving("__interpolate.size_list_scale_list", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
+		define.Giving("grid_sampler", func(c define.Call) *tensor.Tensor {
+			if c.Tensor(0).Dim() == 5 {
+				return gridSampleVolume(c)
+			}
+			return gridSample(c)
+		}).With(ops.Def{Decomp: define.Composing(composeGridSample)}).Checked(func(c define.Call) { define.CheckType(c.Tensor(0), c.Tensor(1)) }),
+		define.Giving("grid_sampler_3d", gridSampleVolume).With(ops.Def{Decomp: define.Composing(composeGridSample)}),
+		define.SameAs("_grid_sampler_2d_cpu_fallback", "grid_sampler_2d"),
+		define.Giving("grid_sampler_2d", gridSample).With(ops.Def{Decomp: define.Composing(composeGridSample)}),
+		define.Giving("affine_grid_generator", func(c define.Call) *tensor.Tensor { return affineGrid(c.Tensor(0), c.Ints(1), c.Bool(2)) }).With(ops.Def{Grad: define.Concrete(affineGridGrad)}),
+		define.Decomposed("affine_grid_generator_backward", affineGridBackward).With(ops.Def{Decomp: affineGridBackward}),
+	})
