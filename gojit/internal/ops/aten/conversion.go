@@ -23,7 +23,7 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool
 	if device != t.Device() && !isMeta(t) {
 		t, copy = must(t.ToDevice(device)), false
 	}
-	same := format == tensor.PreserveFormat || t.IsContiguousFormat(format)
+	same := format == tensor.PreserveFormat || t.SuggestedFormat() == format
 	if d == t.DType() && !copy && same {
 		return t
 	}
