@@ -50,7 +50,8 @@ class _Key(enum.Enum):
     __index__ = __int__
 
 
-DispatchKey: Any = _Key("DispatchKey", _numbers(), module="torchjit")  # type: ignore[call-overload]
+_enumeration: Any = _Key
+DispatchKey: Any = _enumeration("DispatchKey", _numbers(), module="torchjit")
 
 # The keys that a set has, in the order of the calls that they stand for: the last is the first that sees a call. Names that are no
 # members of DispatchKey are known to sets alone.

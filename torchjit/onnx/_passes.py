@@ -129,7 +129,7 @@ def _jit_pass_onnx_constant_fold(graph: Any, params: dict[str, Any], opset_versi
         if _op(node) not in _FOLDED or not tensors or any(t is None for t in tensors) or not _is_foldable(node, tensors):
             continue
         with torch.no_grad():
-            result = _COMPUTE.get(_op(node), _fold._COMPUTE.get(_op(node)))(tensors, _attributes(node))
+            result = (_COMPUTE.get(_op(node)) or _fold._COMPUTE[_op(node)])(tensors, _attributes(node))
         if result is None:
             continue
         value = graph.addInput()
@@ -174,10 +174,10 @@ def _product(t: list[Any], a: dict[str, Any]) -> Any:
 
 
 def _sliced(t: list[Any], a: dict[str, Any]) -> Any:
-    starts, ends, axes = (a.get(f"{name}_i") for name in ("starts", "ends", "axes")) if len(t) == 1 else ([x.tolist() for x in t[1:4]] + [None])[:3]
-    result = t[0]
-    for i, (start, end) in enumerate(zip(starts, ends)):
-        result = result[(slice(None),) * ((axes[i] if axes else i) % result.dim()) + (slice(start, end),)]
+    given: list[Any] = [a[f"{name}_i"] for name in ("starts", "ends", "axes") if f"{name}_i" in a] or [x.tolist() for x in t[1:4]]
+    result, starts, ends, axes = t[0], *given[:2], given[2] if len(given) > 2 else range(len(given[0]))
+    for axis, start, end in zip(axes, starts, ends):
+        result = result[(slice(None),) * (axis % result.dim()) + (slice(start, end),)]
     return result
 
 
@@ -391,7 +391,7 @@ def _jit_onnx_list_model_parameters(module: Any) -> tuple[Any, list[Any]]:
 
     def collect(m: Any) -> None:
         inner = []
-        for name, value in _attributes_of(m):
+        for _name, value in _attributes_of(m):
             if isinstance(value, torch.Tensor):
                 tensors.append(value)
             elif isinstance(value, _C.ScriptModule):
