@@ -191,3 +191,26 @@ def f(n: int) -> int:
         if time.process_time() - before < 0.02:
             return
     pytest.fail("forked calls still run")
+
+
+def test_futures_of_python_are_arguments():
+    @torch.jit.script
+    def total(xs: list[torch.futures.Future[int]], y: torch.futures.Future[int] | None) -> int:
+        r = 0
+        for x in xs:
+            r += x.wait()
+        if y is not None:
+            r += y.wait()
+        return r
+
+    later: torch.futures.Future = torch.futures.Future()
+    timer = threading.Timer(0.05, later.set_result, [4])
+    timer.start()
+    assert total([torch.jit.fork(lambda: 3), later], torch.jit.fork(lambda: 10)) == 17
+    timer.join()
+    with pytest.raises(RuntimeError, match="Expected a value of type 'List.Future.int..'"):
+        total([torch.jit.fork(lambda: "s")], None)
+    failed: torch.futures.Future = torch.futures.Future()
+    failed.set_exception(ValueError("no number"))
+    with pytest.raises(ValueError, match="no number"):
+        total([], failed)

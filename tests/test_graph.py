@@ -380,6 +380,9 @@ def test_executor_settings_are_kept():
     )
     former = torch.jit.set_fusion_strategy([("STATIC", 1)])
     assert former == [("STATIC", 2), ("DYNAMIC", 10)] and torch.jit.set_fusion_strategy(former) == [("STATIC", 1)]
+    with pytest.raises(RuntimeError, match="FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: FOO"):
+        torch.jit.set_fusion_strategy([("FOO", 1)])
+    assert torch.jit.set_fusion_strategy(former) == former
     with torch.jit.optimized_execution(False):
         assert not _C._get_graph_executor_optimize()
     with torch.jit.fuser("fuser1"):

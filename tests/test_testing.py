@@ -154,3 +154,60 @@ def test_what_is_compiled_in_a_test_case_is_saved_and_loaded():
     count = len(seen)
     torch.jit.script(torch.nn.ReLU())
     assert count and len(seen) == count
+
+
+@pytest.mark.filterwarnings("ignore")  # of deprecated functions, and of reductions
+def test_every_module_and_function_of_the_tables_compiles():
+    from torchjit.testing._internal import common_nn
+    from torchjit.testing._internal import jit_metaprogramming_utils as utils
+
+    cases = [*utils.get_all_nn_module_tests(), *common_nn.criterion_tests]
+    names = {utils.get_nn_module_class_from_kwargs(**case) for case in cases}
+    assert {"Linear", "Conv2d", "LSTMCell", "CrossEntropyLoss", "MultiheadAttention"} <= names
+    for case in cases:
+        made = utils.try_get_nn_module_compiled_mod_and_inputs(**case)
+        assert (made is None) == (case["module_name"] == "CrossMapLRN2d")
+        if made is not None:
+            module, inputs = made
+            assert isinstance(module, torch.jit.ScriptModule) and module.submodule.original_name == case["module_name"]
+            module(*inputs)
+    for case in utils.nn_functional_tests:
+        function, inputs = utils.get_nn_functional_compiled_fn_and_inputs(*case)
+        function(*inputs)
+        args = utils.create_input((case[1], *case[2]))[0]
+        function, inputs = utils.gen_script_fn_and_args(case[0], "nn_functional", *args)
+        torch.manual_seed(0)
+        found = function(*inputs)
+        torch.manual_seed(0)
+        assert_close(found, getattr(torch.nn.functional, case[0])(*args))
+
+
+def test_programs_made_of_names():
+    from torchjit.testing._internal import jit_metaprogramming_utils as utils
+
+    one = torch.ones(1)
+    assert utils.get_script_args((one, 2, [one], "s")) == (["i0", "i1: List[torch.Tensor]"], [one, [one]], ["i0", "2", "i1", "'s'"])
+    assert utils.get_call("mul", "method", ["a", "b"], {"c": 1}) == "a.mul(b, c=1)"
+    assert utils.get_call("relu", "nn_functional", ["a"], {}) == "torch.nn.functional.relu(a)"
+    with pytest.raises(RuntimeError, match="Unsupported function type"):
+        utils.get_call("relu", "other", ["a"], {})
+    (size, made, copied, kept), named = utils.create_input((2, (3,), one, utils.dont_convert((1, 2))), call_kwargs={"p": (2,)})
+    assert size == 2 and made.shape == (3,) and made.requires_grad and copied.requires_grad and kept == (1, 2) and named["p"].shape == (2,)
+    scripted, traced = utils.create_script_fn(None, "add", "functional"), utils.create_traced_fn(None, torch.add, cache_traced_fn=True)
+    assert torch.equal(scripted(one, 2), traced(one, 2)) and "aten::add" in str(scripted.last_graph) and "aten::add" in str(traced.last_graph)
+    kept_trace = traced.kept[0]
+    assert torch.equal(traced(one + 1, 2), one + 3) and traced.kept[0] is kept_trace
+    assert torch.equal(traced(one, 3), one + 3) and traced.kept[0] is not kept_trace
+    utils.check_alias_annotation("add_", (torch.ones(2), torch.ones(2)), {}, aten_name="add_")
+    name = utils.get_nn_mod_test_name
+    assert (name(module_name="Linear", desc="x"), name(fullname="Foo")) == ("test_nn_Linear_x", "test_nn_Foo")
+
+
+def test_division_of_files_with_and_without_a_future():
+    from torchjit.testing._internal.test_module import future_div, no_future_div
+
+    for f, wanted in [
+        (future_div.div_int_future, 0.5), (future_div.div_float_future, 25.12), (no_future_div.div_int_nofuture, 0.5),
+        (no_future_div.div_float_nofuture, 25.12),
+    ]:  # fmt: skip
+        assert f() == torch.jit.script(f)() == wanted

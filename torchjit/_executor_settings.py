@@ -98,7 +98,11 @@ def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any],
             on = values[_GROUPING[0]] and values[_GROUPING[1]] and not values[_GROUPING[2]]
             _native.set_grouping(on, *(values[n] for n in _GROUPING[3:]))
         if name == "_jit_set_fusion_strategy":
-            _native.set_fusion_strategy([int(kind == "DYNAMIC") for kind, _ in value], [depth for _, depth in value])
+            for behavior, _ in value:
+                if behavior not in ("STATIC", "DYNAMIC"):
+                    values[name] = former
+                    raise RuntimeError(f"FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: {behavior}")
+            _native.set_fusion_strategy([int(behavior == "DYNAMIC") for behavior, _ in value], [depth for _, depth in value])
         return value if name in _REPLY_NEW else former if replies else None
 
     set_it.__name__ = name

@@ -196,6 +196,13 @@ def typed_value(obj: Any) -> tuple[str | None, Any] | None:
     return _resolve.script_class_of(obj)
 
 
+def future_result(obj: Any) -> Any:
+    """The result of a future of Python in a list, once it is there; None for what is no future. Raises what the future raises."""
+    from torchjit.jit._async import Future
+
+    return [obj.wait()] if isinstance(obj, Future) else None
+
+
 def compiled_module(obj: Any) -> Any:
     """What a module is to programs, which is compiled where it was not; None where an object is no module, or cannot be compiled."""
     from torchjit import jit, nn

@@ -67,6 +67,13 @@ class OpOverload:
         return next(s for s in found if s.overload_name == key)
 
     @property
+    def tags(self) -> list[Any]:
+        """What torch.Tag says of the overload."""
+        from torchjit._dispatch_keys import tags_of
+
+        return list(tags_of(self._schema))
+
+    @property
     def overloadpacket(self) -> OpOverloadPacket:
         """The operator with all its overloads."""
         return self._overloadpacket

@@ -17,7 +17,7 @@ class Future(_Base):
 
     def __init__(self, *, devices: Any = None) -> None:
         if devices:
-            raise ValueError("`devices` are those of an accelerator, of which there is none")
+            raise ValueError(f"Expected devices to have indices, got {devices[0]}: devices of futures are those of accelerators")
         self._changed = threading.Condition()
         self._done = False
         self._result: Any = None

@@ -32,6 +32,8 @@ func programValue(w *Word, t types.Type) (v value.Value, ok bool, err error) {
 		return implementation(w, t)
 	case *types.Enum:
 		return programEnum(w, t)
+	case *types.Future:
+		return programFuture(w, t)
 	}
 	if v, ok = programScalarOf(w, t.Kind()); ok {
 		return v, ok, nil
@@ -61,6 +63,30 @@ func implementation(w *Word, t *types.Interface) (value.Value, bool, error) {
 			"did you forget toturn it into a user defined TorchScript class?", describe(w).text)
 	}
 	return value.OfObject(x), types.IsSubtype(x.Class, t), nil
+}
+
+// programFuture converts the future of a forked call, or one of Python, whose result is waited for: a program could not go on without it.
+func programFuture(w *Word, t *types.Future) (v value.Value, ok bool, err error) {
+	if f, ok := w.content().(*value.Future); ok {
+		return value.OfFuture(f), true, nil
+	}
+	o := w.object()
+	if o == nil {
+		return value.None, false, nil
+	}
+	err = host.invoke("future_result", 1, func(out *writer) { out.object(o) }, func(answer *Word) error {
+		if !answer.isSequence() { // the object is no future
+			return nil
+		}
+		result, fits, err := programValue(answer.after(1), t.Elem)
+		if ok = fits; fits && err == nil {
+			f := value.NewFuture(t.Elem)
+			f.Complete(result, nil)
+			v = value.OfFuture(f)
+		}
+		return err
+	})
+	return v, ok, err
 }
 
 // compiledModule is the compiled form of a module of Python; nil where an object is no module, or cannot be compiled.
@@ -117,9 +143,6 @@ func programScalarOf(w *Word, to types.Kind) (value.Value, bool) {
 	case types.KindGenerator:
 		g, ok := w.content().(*tensor.Generator)
 		return value.OfGenerator(g), ok
-	case types.KindFuture:
-		f, ok := w.content().(*value.Future)
-		return value.OfFuture(f), ok
 	case types.KindAnyList, types.KindAnyTuple:
 		if !w.isSequence() {
 			return value.None, false

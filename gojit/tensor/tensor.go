@@ -736,6 +736,26 @@ func (t *Tensor) IsContiguousFormat(format MemoryFormat) bool {
 	return t.IsContiguous()
 }
 
+// SuggestedFormat is the memory format that the strides are taken for: one with the channels last where they grow in its order and could not be
+// those of a contiguous image of one pixel or of one channel, the contiguous format otherwise, whether the tensor is contiguous or not.
+func (t *Tensor) SuggestedFormat() MemoryFormat {
+	format := ChannelsLast
+	if len(t.shape) == 5 {
+		format = ChannelsLast3D
+	} else if len(t.shape) != 4 {
+		return ContiguousFormat
+	}
+	least := 0
+	for i, d := range channelsLastOrder(len(t.shape)) {
+		stride := t.strides[d]
+		if t.shape[d] == 0 || stride < least || i == 0 && stride == 0 || d == 0 && least == t.strides[1] {
+			return ContiguousFormat
+		}
+		least = stride * t.shape[d]
+	}
+	return format
+}
+
 // channelsLastOrder returns the dimensions from the one that varies fastest.
 func channelsLastOrder(n int) []int {
 	if n == 4 {

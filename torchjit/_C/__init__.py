@@ -539,6 +539,16 @@ _ELSEWHERE = {
         "_get_operation_overload", "_ivalue_debug_python_object", "_jit_assert_is_instance", "_jit_script_class_compile", "_jit_script_compile_overload",
         "_jit_script_interface_compile", "_propagate_and_assign_input_shapes", "_resolve_type", "_resolve_type_from_object", "_run_emit_module_hook",
     )},
+    **{name: ("torchjit.onnx._passes", name) for name in (
+        "_jit_is_onnx_log_enabled", "_jit_onnx_create_full_scope_name", "_jit_onnx_list_model_parameters", "_jit_onnx_log", "_jit_pass_onnx",
+        "_jit_pass_onnx_assign_output_shape", "_jit_pass_onnx_cast_all_constant_to_floating", "_jit_pass_onnx_clear_scope_records",
+        "_jit_pass_onnx_constant_fold", "_jit_pass_onnx_deduplicate_initializers", "_jit_pass_onnx_eliminate_unused_items",
+        "_jit_pass_onnx_eval_peephole", "_jit_pass_onnx_function_substitution", "_jit_pass_onnx_graph_shape_type_inference", "_jit_pass_onnx_lint",
+        "_jit_pass_onnx_node_shape_type_inference", "_jit_pass_onnx_peephole", "_jit_pass_onnx_preprocess",
+        "_jit_pass_onnx_remove_inplace_ops_for_onnx", "_jit_pass_onnx_remove_print", "_jit_pass_onnx_scalar_type_analysis",
+        "_jit_pass_onnx_set_dynamic_input_shape", "_jit_pass_prepare_division_for_onnx", "_jit_set_onnx_log_enabled",
+        "_jit_set_onnx_log_output_stream",
+    )},
     "StaticModule": ("torchjit.jit._static", "StaticModule"), "_jit_to_static_module": ("torchjit.jit._static", "to_static_module"),
     "ScriptClass": ("torchjit._classes", "ScriptClass"), "_get_custom_class_python_wrapper": ("torchjit._classes", "script_class"),
     "DisableTorchFunction": ("torchjit._override", "DisableTorchFunction"),
@@ -547,6 +557,12 @@ _ELSEWHERE = {
     **{name: ("torchjit._dispatch_classes", name) for name in ("_AutoDispatchBelowAutograd", "_DisableTorchDispatch", "_disabled_torch_dispatch_impl")},
     **{name: ("torchjit.utils._python_dispatch", name) for name in (
         "_get_dispatch_stack_at", "_len_torch_dispatch_stack", "_pop_torch_dispatch_stack", "_push_on_torch_dispatch_stack",
+    )},
+    **{name: ("torchjit._dispatch_keys", name) for name in (
+        "DispatchKey", "DispatchKeySet", "Tag", "_dispatch_has_computed_kernel_for_dispatch_key", "_dispatch_has_kernel_for_any_dispatch_key",
+        "_dispatch_has_kernel_for_dispatch_key", "_dispatch_is_included_in_alias", "_dispatch_key_name", "_dispatch_key_parse",
+        "_dispatch_key_set", "_dispatch_keys", "_dispatch_keyset_to_string", "_dispatch_num_backends", "_dispatch_tls_is_dispatch_key_excluded",
+        "_dispatch_tls_local_exclude_set", "_dispatch_tls_local_include_set",
     )},
     "_dispatch_isTensorSubclassLike": ("torchjit._dispatch_classes", "_isTensorSubclassLike"),
     **{name: ("torchjit._C._library", name) for name in (

@@ -112,7 +112,12 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def wait(future: Any) -> Any:
-    """The result of a future, once it is there."""
+    """The result of a future, once it is there. Raises TypeError for what is none."""
+    if not isinstance(future, Future):
+        raise TypeError(
+            "wait(): incompatible function arguments. The following argument types are supported:\n    1. (arg0: torch._C.Future) -> object\n\n"
+            f"Invoked with: {future!r}"
+        )
     return future.wait()
 
 

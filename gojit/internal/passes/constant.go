@@ -51,10 +51,22 @@ func ConstantPropagationInAnyMode(g *ir.Graph) bool {
 	return p.changed
 }
 
+// ConstantPropagationWithResults is ConstantPropagation also for tensors and containers that are seen outside the graph, as PyTorch's pass has it:
+// a function whose graph is changed so gives the same tensor in every call. Only programs that ask for the pass get it.
+func ConstantPropagationWithResults(g *ir.Graph) bool {
+	p := &constantPropagation{g: g, memory: alias.Analyze(g, alias.Options{}), results: true}
+	p.block(g.Block())
+	if p.changed {
+		DCE(g)
+	}
+	return p.changed
+}
+
 type constantPropagation struct {
 	g       *ir.Graph
 	memory  *alias.Db // nil: only nodes of immutable values run
 	anyMode bool      // results must not depend on the mode
+	results bool      // what is seen outside may be constant
 	changed bool
 }
 
@@ -147,7 +159,7 @@ func (p *constantPropagation) unwritten(vs []*ir.Value, outputs bool) bool {
 		if !types.IsMutable(v.Type()) {
 			continue
 		}
-		if p.memory == nil || p.memory.HasContentWriters(v) || outputs && p.memory.Escapes(v) {
+		if p.memory == nil || p.memory.HasContentWriters(v) || outputs && !p.results && p.memory.Escapes(v) {
 			return false
 		}
 	}

@@ -115,6 +115,9 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 	if written && name == "aten::copy" { // the source in the shape of what is written
 		return r.recordCopy(args, out, place)
 	}
+	if written && name == "aten::zero" {
+		return r.recordZeros(args[0].Tensor(), out, place)
+	}
 	n := r.g.Create(name, nil, 0).SetRange(place)
 	if r.Exact {
 		n.SetAttr("overload", o.Name)
@@ -183,6 +186,21 @@ func (r *Recorder) recordCopy(args, out []value.Value, place source.Range) error
 	}
 	n := r.g.InsertNode(r.g.Create("aten::expand_as", []*ir.Value{from, like}, 1).SetRange(place))
 	r.setValue(out[0], n.Output())
+	return nil
+}
+
+// recordZeros records zeros in the place of t.
+func (r *Recorder) recordZeros(t *tensor.Tensor, out []value.Value, place source.Range) error {
+	like, err := r.valueOf(value.OfTensor(t), place)
+	if err != nil {
+		return err
+	}
+	inputs := []*ir.Value{like}
+	for _, c := range []value.Value{value.None, value.Int(int64(t.Layout())), value.OfDevice(t.Device()), value.Bool(false), value.Int(int64(tensor.PreserveFormat))} {
+		inputs = append(inputs, r.g.Constant(c, place))
+	}
+	n := r.g.Create("aten::zeros_like", inputs, 1).SetRange(place)
+	r.setValue(out[0], r.g.InsertNode(n).Output())
 	return nil
 }
 

@@ -21,8 +21,10 @@ from torchjit.testing._internal._contexts import enable_profiling_mode as enable
 from torchjit.testing._internal._contexts import (
     enable_profiling_mode_for_profiling_tests as enable_profiling_mode_for_profiling_tests,
 )
+from torchjit.testing._internal._contexts import freeze_rng_state as freeze_rng_state
 from torchjit.testing._internal.common_jit import JitCommonTestCase, clone_inputs, nodes_in, tensors_in
 from torchjit.testing._internal.common_utils import ProfilingMode as ProfilingMode
+from torchjit.testing._internal.common_utils import is_iterable_of_tensors as is_iterable_of_tensors
 
 RUN_CUDA = RUN_CUDA_HALF = RUN_CUDA_MULTI_GPU = False
 FUSION_GROUP = "prim::TensorExprGroup"

@@ -71,7 +71,7 @@ func (k *bytePools) of(p bytePool) *dense.BytePlan {
 
 // run pools x; the result lies as x does.
 func (k *bytePools) run(p bytePool, x *tensor.Tensor, shape []int) *tensor.Tensor {
-	format := elementwise.SuggestedFormat(x)
+	format := x.SuggestedFormat()
 	p.planes = format == tensor.ContiguousFormat
 	in, done := elementwise.InFormat(x, format)
 	defer done()

@@ -17,33 +17,10 @@ func QuantizerOf(t *tensor.Tensor) *tensor.Quantizer {
 // Elementwise work on quantized tensors, as generated kernels. Numbers are float32: a tensor stands for (integer - zero point)*scale, and
 // a number becomes the integer nearest to number*(1/scale), a half the even one, plus the zero point, within the range of the type.
 
-// SuggestedFormat is the layout of results that are like a tensor: its channels last where its strides are in that order, else contiguous.
-func SuggestedFormat(t *tensor.Tensor) tensor.MemoryFormat {
-	switch {
-	case t.Dim() == 4 && stridesGrow(t, 1, 3, 2, 0):
-		return tensor.ChannelsLast
-	case t.Dim() == 5 && stridesGrow(t, 1, 4, 3, 2, 0):
-		return tensor.ChannelsLast3D
-	}
-	return tensor.ContiguousFormat
-}
-
-// stridesGrow reports whether strides grow along dimensions by their sizes at least. Strides that are all alike are in no order.
-func stridesGrow(t *tensor.Tensor, dims ...int) bool {
-	least, strides := 0, t.Strides()
-	for _, d := range dims {
-		if t.Size(d) == 0 || strides[d] < least || strides[d] == 0 && d == 1 || d == 0 && least == strides[1] {
-			return false
-		}
-		least = strides[d] * max(t.Size(d), 1)
-	}
-	return true
-}
-
 // emptyQuantized returns an uninitialized tensor that is quantized per tensor, laid out like another one.
 func emptyQuantized(like *tensor.Tensor, q *tensor.Quantizer, d tensor.DType) *tensor.Tensor {
 	CheckZeroPoint(q, d)
-	out := source.Must(tensor.EmptyFormat(like, d, SuggestedFormat(like)))
+	out := source.Must(tensor.EmptyFormat(like, d, like.SuggestedFormat()))
 	out.SetQuantizer(q)
 	return out
 }
@@ -155,7 +132,7 @@ func Dequantized(t *tensor.Tensor) *tensor.Tensor {
 	if !IsSmall(t) {
 		return source.Must(tensor.Dequantize(t))
 	}
-	out := source.Must(tensor.EmptyFormat(t, tensor.Float32, SuggestedFormat(t)))
+	out := source.Must(tensor.EmptyFormat(t, tensor.Float32, t.SuggestedFormat()))
 	p := dequantizing.Of(t.DType(), func(b *kernel.Builder) { b.Output(loadNumber(b, t.DType()), tensor.Float32) })
 	var params [2]tensor.Scalar
 	runOnIntegers(p, loadParams(params[:0], t.Quantizer()), out, t)
@@ -232,7 +209,7 @@ func IntegersUnder(x *tensor.Tensor, q *tensor.Quantizer, positive bool) *tensor
 	}
 	p := requantizing.Of(d, func(b *kernel.Builder) { storeNumber(b, loadNumber(b, d), d) })
 	CheckZeroPoint(q, d)
-	out := source.Must(tensor.EmptyFormat(x, storedType(d), SuggestedFormat(x)))
+	out := source.Must(tensor.EmptyFormat(x, storedType(d), x.SuggestedFormat()))
 	var params [6]tensor.Scalar
 	runOnIntegers(p, storeLimited(loadParams(params[:0], from), q, d, positive), out, x)
 	return out

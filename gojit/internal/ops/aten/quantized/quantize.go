@@ -244,7 +244,7 @@ var QuantizeFamily = slices.Concat([]define.Definition{
 	define.Giving("int_repr", func(c define.Call) *tensor.Tensor {
 		view := c.Tensor(0).IntegersView()
 		defer view.Release()
-		return source.Must(view.Clone(elementwise.SuggestedFormat(c.Tensor(0))))
+		return source.Must(view.Clone(c.Tensor(0).SuggestedFormat()))
 	}),
 	views.Answering("q_scale", func(c define.Call) value.Value { return value.Float(elementwise.QuantizerOf(c.Tensor(0)).Scale) }),
 	views.Answering("q_zero_point", func(c define.Call) value.Value { return value.Int(elementwise.QuantizerOf(c.Tensor(0)).ZeroPoint) }),

@@ -25,7 +25,7 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool
 	if device != t.Device() && !define.IsMeta(t) {
 		t, copy = source.Must(t.ToDevice(device)), false
 	}
-	same := format == tensor.PreserveFormat || t.IsContiguousFormat(format)
+	same := format == tensor.PreserveFormat || t.SuggestedFormat() == format
 	if d == t.DType() && !copy && same {
 		return t
 	}

@@ -1,0 +1,1 @@
+"""Modules whose functions tests compile."""
