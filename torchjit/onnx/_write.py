@@ -50,8 +50,13 @@ def _domains(graph: Any, custom_opsets: dict[str, int]) -> dict[str, int]:
     for node in _functional.nodes_of(graph.block()):
         domain = node.kind().split("::")[0]
         if domain not in ("onnx", "prim"):
-            found[domain] = custom_opsets.get(domain, 1)
+            found[_domain(domain)] = custom_opsets.get(domain, 1)
     return found
+
+
+def _domain(namespace: str) -> str:
+    """The domain in a model of the operators of a namespace: that of ONNX has no name, PyTorch's own are in one that runtimes know."""
+    return {"onnx": "", "aten": "org.pytorch.aten"}.get(namespace, namespace)
 
 
 def _initializers(params: dict[str, Any], beside: str | None) -> Iterable[bytes]:
@@ -94,7 +99,7 @@ def _node(node: Any) -> bytes:
     while inputs and not inputs[-1]:
         inputs.pop()
     return _proto.node(
-        kind, "" if domain == "onnx" else domain, name, inputs, [v.debugName() for v in node.outputs()], attributes
+        kind, _domain(domain), name, inputs, [v.debugName() for v in node.outputs()], attributes
     )
 
 
