@@ -282,7 +282,7 @@ def test_registered_operators():
             export(lambda x: x.cumprod(1), torch.ones(2, 3), opset_version=9)
     finally:
         unregister_custom_op_symbolic("aten::cumprod", 10)
-    with pytest.raises(ValueError, match="must match the format domain::name"):
+    with pytest.raises(errors.OnnxExporterError, match="must match the format domain::name"):
         register_custom_op_symbolic("cumprod", exported, 10)
 
 
@@ -387,6 +387,9 @@ def test_operators_without_a_form(kind, kinds):
     out = io.BytesIO()
     torch.onnx.export(_NoForm(), torch.ones(2), out, operator_export_type=kind)
     assert b"org.pytorch.aten" in out.getvalue() and b"lgamma" in out.getvalue()
+    text = torch.onnx.export_to_pretty_string(_NoForm(), (torch.ones(2),), operator_export_type=kind)
+    name = kinds[0].split()[0]
+    assert "{ domain: , version: 14}OperatorSetIdProto { domain: org.pytorch.aten, version: 1}]" in text and f'"{name}_0"' in text
     with pytest.raises(torch.onnx.errors.UnsupportedOperatorError, match="aten::lgamma"):
         torch.onnx.export(_NoForm(), torch.ones(2), io.BytesIO())
 

@@ -27,7 +27,7 @@ def model_pieces(
     axes names sizes of inputs and outputs that differ between runs. beside is the path of the model's file, beside which tensors lie that
     are too large for it. Raises OnnxExporterError where a node is of no operator of ONNX.
     """
-    opsets = {"": opset} | _domains(graph, custom_opsets)
+    opsets = opsets_of(graph, opset, custom_opsets)
     inputs = [v for v in graph.inputs() if keep_as_inputs or not export_params or v.debugName() not in params]
     body = _proto.graph(
         _nodes(graph.block()),
@@ -44,9 +44,9 @@ def _made_by(value: Any) -> str:
     return f"{value.node().kind().split('::')[-1]}{value.debugName()}"
 
 
-def _domains(graph: Any, custom_opsets: dict[str, int]) -> dict[str, int]:
-    """The versions of the domains of nodes that are not of ONNX."""
-    found: dict[str, int] = {}
+def opsets_of(graph: Any, opset: int, custom_opsets: dict[str, int]) -> dict[str, int]:
+    """The versions of the domains of a graph's nodes; that of ONNX has no name."""
+    found = {"": opset}
     for node in _functional.nodes_of(graph.block()):
         domain = node.kind().split("::")[0]
         if domain not in ("onnx", "prim"):

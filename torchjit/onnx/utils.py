@@ -372,9 +372,8 @@ def export_to_pretty_string(
         graph, params, _ = _model_to_graph(
             model, args, verbose, input_names, output_names, training=training, dynamic_axes=axes
         )
-        return _text.describe(
-            graph, params if export_params else {}, GLOBALS.export_onnx_opset_version, bool(keep_initializers_as_inputs)
-        )
+        opsets = _write.opsets_of(graph, GLOBALS.export_onnx_opset_version, dict(custom_opsets or {}))
+        return _text.describe(graph, params if export_params else {}, opsets, bool(keep_initializers_as_inputs))
 
 
 def unconvertible_ops(
