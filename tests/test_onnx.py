@@ -4,6 +4,7 @@ node sequences.
 
 import io
 import struct
+import zipfile
 
 import onnx_model
 import pytest
@@ -281,7 +282,7 @@ def test_registered_operators():
             export(lambda x: x.cumprod(1), torch.ones(2, 3), opset_version=9)
     finally:
         unregister_custom_op_symbolic("aten::cumprod", 10)
-    with pytest.raises(ValueError, match="must match the format domain::name"):
+    with pytest.raises(errors.OnnxExporterError, match="must match the format domain::name"):
         register_custom_op_symbolic("cumprod", exported, 10)
 
 
@@ -358,3 +359,53 @@ def test_metadata_has_the_scope():
     graph = _capture.capture(mlp(), (torch.ones(2, 3),)).graph
     first, last = list(graph.nodes())[0], list(graph.nodes())[-1]
     assert first.scopeName().endswith("Linear::0") and last.copyMetadata(first).scopeName() == first.scopeName()
+
+
+class _NoForm(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(torch.lgamma(x))
+
+
+@pytest.mark.parametrize(
+    "kind, kinds",
+    [
+        ("ONNX_FALLTHROUGH", ["aten::lgamma", "onnx::Relu"]),
+        ("ONNX_ATEN_FALLBACK", ["aten::ATen lgamma", "onnx::Relu"]),
+        ("ONNX_ATEN", ["aten::ATen lgamma", "aten::ATen relu"]),
+    ],
+)
+def test_operators_without_a_form(kind, kinds):
+    kind = getattr(torch.onnx.OperatorExportTypes, kind)
+    seen = []
+
+    def note(graph):
+        seen.extend(n.kind() + (f" {n.s('operator')}" if n.hasAttribute("operator") else "") for n in graph.nodes())
+
+    with torch.onnx.utils._options(_NoForm(), torch.onnx.TrainingMode.EVAL, False, kind, None, True):
+        note(torch.onnx.utils._model_to_graph(_NoForm(), (torch.ones(2),))[0])
+    assert seen == kinds
+    out = io.BytesIO()
+    torch.onnx.export(_NoForm(), torch.ones(2), out, operator_export_type=kind)
+    assert b"org.pytorch.aten" in out.getvalue() and b"lgamma" in out.getvalue()
+    text = torch.onnx.export_to_pretty_string(_NoForm(), (torch.ones(2),), operator_export_type=kind)
+    name = kinds[0].split()[0]
+    assert "{ domain: , version: 14}OperatorSetIdProto { domain: org.pytorch.aten, version: 1}]" in text and f'"{name}_0"' in text
+    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError, match="aten::lgamma"):
+        torch.onnx.export(_NoForm(), torch.ones(2), io.BytesIO())
+
+
+def test_models_in_archives_and_folders(tmp_path):
+    model, x, forms = torch.nn.ReLU(), torch.ones(2), torch.onnx.ExportTypes
+    plain = io.BytesIO()
+    torch.onnx.export(model, x, plain)
+    for form, how in [(forms.ZIP_ARCHIVE, zipfile.ZIP_STORED), (forms.COMPRESSED_ZIP_ARCHIVE, zipfile.ZIP_DEFLATED)]:
+        out = io.BytesIO()
+        assert torch.equal(torch.onnx._export(model, x, out, export_type=form), x)
+        archive = zipfile.ZipFile(out)
+        assert archive.read("__MODEL_PROTO") == plain.getvalue() and archive.infolist()[0].compress_type == how
+    torch.onnx._export(model, x, tmp_path / "model", export_type=forms.DIRECTORY)
+    assert (tmp_path / "model" / "__MODEL_PROTO").read_bytes() == plain.getvalue()
+    torch.onnx._export(model, x, tmp_path / "model.onnx", export_type=forms.PROTOBUF_FILE)
+    assert (tmp_path / "model.onnx").read_bytes() == plain.getvalue()
+    with pytest.raises(RuntimeError, match="Unknown export type"):
+        torch.onnx._export(model, x, io.BytesIO(), export_type="tar")

@@ -470,3 +470,21 @@ def f(x):
     return t
 """).f
     assert [t.tolist() for t in program(torch.ones(2))] == [[1.0, 1.0], [5.0, 5.0]]
+
+
+def test_results_of_quantized_modules_are_made_in_every_call():
+    """torch._C._jit_pass_constant_propagation makes them constants, which the caller could write; what the package does itself does not."""
+    from torchjit.ao.quantization import default_dynamic_qconfig
+    from torchjit.ao.quantization.quantize_jit import quantize_dynamic_jit
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.l = torch.nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.l(x), torch.ones(2) + 1
+
+    quantized = quantize_dynamic_jit(torch.jit.script(Net().eval()), {"": default_dynamic_qconfig})
+    quantized(torch.ones(1, 2))[1].add_(5)
+    assert quantized(torch.ones(1, 2))[1].tolist() == [2.0, 2.0]

@@ -30,6 +30,7 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_peephole_list_idioms(Graph graph, bool refine_list_len=False) -> bool", doc: "Answers what is asked of lists that are made in the graph; returns whether anything changed.", run: bind(listIdioms)},
 	{schema: "_C._jit_pass_constant_pooling(Graph graph) -> None", doc: "Keeps one of equal constants.", run: pass(passes.ConstantPooling)},
 	{schema: "_C._jit_pass_constant_propagation(Graph graph) -> bool", doc: "Runs the nodes whose inputs are constants; returns whether anything changed.", run: pass(passes.ConstantPropagationWithResults)},
+	{schema: "_C._propagate_constants(Graph graph) -> bool", doc: "_jit_pass_constant_propagation, which leaves tensors and containers that a function gives to its caller to be made in every call.", run: pass(passes.ConstantPropagation)},
 	{schema: "_C._jit_pass_constant_propagation_immutable_types(Graph graph) -> bool", doc: "Runs the nodes whose inputs and outputs are constants that cannot be changed in place; returns whether anything changed.", run: pass(passes.ConstantPropagationImmutableTypes)},
 	{schema: "_C._jit_pass_loop_unrolling(Graph graph) -> bool", doc: "Repeats the bodies of small for-loops; returns whether anything changed.", run: pass(passes.UnrollLoops)},
 	{schema: "_C._jit_pass_constant_loop_unrolling(Graph graph) -> bool", doc: "Replaces for-loops of a few rounds by their bodies; returns whether anything changed.", run: pass(passes.UnrollConstantLoops)},

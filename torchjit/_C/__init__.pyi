@@ -1313,6 +1313,9 @@ def _overload_names(name: builtins.str) -> list[Any]:
 def _program_type(text: builtins.str) -> Type:
     """The type of a text in the form of schemas, with the classes of the program."""
 
+def _propagate_constants(graph: Graph) -> bool:
+    """_jit_pass_constant_propagation, which leaves tensors and containers that a function gives to its caller to be made in every call."""
+
 def _propagate_shapes(graph: Graph, inputs: Any, with_grad: bool) -> Graph:
     """A copy in which tensors have the element types and numbers of dimensions that follow from the inputs, a tuple."""
 

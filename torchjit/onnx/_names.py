@@ -17,7 +17,7 @@ def name_values(graph: Any, params: dict[str, Any], input_names: Any, output_nam
     for value in [*graph.inputs(), *_prepare.values(graph.block())]:
         if value.debugName().isdigit() and value not in outputs and value.uses():
             user = value.uses()[0].user
-            if user.kind().startswith("onnx::"):
+            if not user.kind().startswith("prim::"):
                 value.setDebugName(f"{user.kind()}_{value.debugName()}")
     for value, name in zip([*inputs, *tensors], input_names or ()):
         value.setDebugName(name)

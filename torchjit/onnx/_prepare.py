@@ -70,7 +70,7 @@ def _find_sizes(graph: Any, dynamic: dict[int, set[int]], fixed: bool) -> None:
     _C._infer_tensor_types(graph)
     for _ in range(3):
         _C._jit_pass_peephole(graph)
-        _C._jit_pass_constant_propagation(graph)
+        _C._propagate_constants(graph)
         _C._jit_pass_constant_loop_unrolling(graph)
         _C._jit_pass_dce(graph)
         _C._infer_tensor_types(graph)

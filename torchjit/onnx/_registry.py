@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from torchjit.onnx import errors
+
 Function = Callable[..., Any]
 
 
@@ -74,17 +76,12 @@ def names() -> list[str]:
 
 
 def verify_name(symbolic_name: str) -> None:
-    """Raises ValueError for what is no "domain::name"."""
-    if not re.match(r"^[a-zA-Z0-9-_]+::[a-zA-Z-_]+[a-zA-Z0-9-_]*$", symbolic_name):
-        raise errors_of(symbolic_name)
-
-
-def errors_of(symbolic_name: str) -> ValueError:
-    """The error of a name that is none of an operator."""
-    return ValueError(
-        f"Failed to register operator {symbolic_name}. The symbolic name must match the format domain::name, "
-        "and should start with a letter and contain only alphanumerical characters"
-    )
+    """Raises OnnxExporterError for what is no "domain::name"."""
+    if not re.match(r"^[a-zA-Z0-9-_]*::[a-zA-Z-_]+[a-zA-Z0-9-_]*$", symbolic_name):
+        raise errors.OnnxExporterError(
+            f"Failed to register operator {symbolic_name}. The symbolic name must match the format domain::name, "
+            "and should start with a letter and contain only alphanumerical characters"
+        )
 
 
 def register(symbolic_name: str, symbolic_fn: Function, opset_version: int) -> None:

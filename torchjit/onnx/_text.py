@@ -26,13 +26,14 @@ def set_stream(stream: Any) -> None:
     _stream[0] = stream
 
 
-def describe(graph: Any, params: dict[str, Any], opset: int, keep_as_inputs: bool) -> str:
+def describe(graph: Any, params: dict[str, Any], opsets: dict[str, int], keep_as_inputs: bool) -> str:
     """A model as text: inputs, outputs, the shapes of initializers, and the nodes."""
     inputs = [v for v in graph.inputs() if keep_as_inputs or v.debugName() not in params]
     shapes = ",".join(f"TensorProto shape: [{_spaced(t.shape)}]" for t in params.values())
     body = _graph("torch_jit", inputs, graph.outputs(), shapes, graph.nodes(), 4)
     lines = ["ModelProto {", '  producer_name: "pytorch"', '  domain: ""', '  doc_string: ""', "  graph:", *body]
-    return "\n".join([*lines, f"  opset_import: [OperatorSetIdProto {{ domain: , version: {opset}}}],", "}", ""])
+    imports = "".join(f"OperatorSetIdProto {{ domain: {domain}, version: {version}}}" for domain, version in opsets.items())
+    return "\n".join([*lines, f"  opset_import: [{imports}],", "}", ""])
 
 
 def _graph(name: str, inputs: Any, outputs: Any, initializers: str, nodes: Any, indent: int) -> list[str]:

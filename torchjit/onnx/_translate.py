@@ -6,7 +6,9 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _C, _progress
+from torchjit._C._onnx import OperatorExportTypes
 from torchjit.onnx import _functions, _infer, _registry, errors
+from torchjit.onnx._globals import GLOBALS
 from torchjit.onnx._internal import jit_utils
 
 # Constants of these types are Constants of ONNX; others stay what they are, for symbolic functions to look at.
@@ -95,9 +97,15 @@ class Translator:
             return call.function.symbolic(g, *call.arguments(inputs))
         if kind.startswith("onnx::"):
             return _copied(g, node, inputs)
+        domain, name = kind.split("::", 1)
+        if domain == "aten" and GLOBALS.operator_export_type == OperatorExportTypes.ONNX_ATEN:
+            return _as_aten(g, node, inputs)
         function = _registry.find(kind, self.opset)
         if function is None:
-            domain, name = kind.split("::", 1)
+            if domain == "aten" and GLOBALS.operator_export_type == OperatorExportTypes.ONNX_ATEN_FALLBACK:
+                return _as_aten(g, node, inputs)
+            if domain != "prim" and GLOBALS.operator_export_type == OperatorExportTypes.ONNX_FALLTHROUGH:
+                return _copied(g, node, inputs)
             raise errors.UnsupportedOperatorError(
                 domain, name, self.opset, _registry.since(kind), str(node.sourceRange()).strip()
             )
@@ -163,6 +171,11 @@ def _refine(new: Any, old: Any) -> None:
         new.setType(old.type())
     else:
         _infer.refine(new, *_infer.info(old))
+
+
+def _as_aten(g: Context, node: Any, inputs: list[Any]) -> Any:
+    """An ATen node, which names an operator of PyTorch for a runtime that has them."""
+    return g.aten_op(node.kind().removeprefix("aten::"), *inputs, outputs=node.outputsSize())
 
 
 def _copied(g: Context, node: Any, inputs: list[Any]) -> Any:

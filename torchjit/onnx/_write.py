@@ -27,7 +27,7 @@ def model_pieces(
     axes names sizes of inputs and outputs that differ between runs. beside is the path of the model's file, beside which tensors lie that
     are too large for it. Raises OnnxExporterError where a node is of no operator of ONNX.
     """
-    opsets = {"": opset} | _domains(graph, custom_opsets)
+    opsets = opsets_of(graph, opset, custom_opsets)
     inputs = [v for v in graph.inputs() if keep_as_inputs or not export_params or v.debugName() not in params]
     body = _proto.graph(
         _nodes(graph.block()),
@@ -44,14 +44,19 @@ def _made_by(value: Any) -> str:
     return f"{value.node().kind().split('::')[-1]}{value.debugName()}"
 
 
-def _domains(graph: Any, custom_opsets: dict[str, int]) -> dict[str, int]:
-    """The versions of the domains of nodes that are not of ONNX."""
-    found: dict[str, int] = {}
+def opsets_of(graph: Any, opset: int, custom_opsets: dict[str, int]) -> dict[str, int]:
+    """The versions of the domains of a graph's nodes; that of ONNX has no name."""
+    found = {"": opset}
     for node in _functional.nodes_of(graph.block()):
         domain = node.kind().split("::")[0]
         if domain not in ("onnx", "prim"):
-            found[domain] = custom_opsets.get(domain, 1)
+            found[_domain(domain)] = custom_opsets.get(domain, 1)
     return found
+
+
+def _domain(namespace: str) -> str:
+    """The domain in a model of the operators of a namespace: that of ONNX has no name, PyTorch's own are in one that runtimes know."""
+    return {"onnx": "", "aten": "org.pytorch.aten"}.get(namespace, namespace)
 
 
 def _initializers(params: dict[str, Any], beside: str | None) -> Iterable[bytes]:
@@ -94,7 +99,7 @@ def _node(node: Any) -> bytes:
     while inputs and not inputs[-1]:
         inputs.pop()
     return _proto.node(
-        kind, "" if domain == "onnx" else domain, name, inputs, [v.debugName() for v in node.outputs()], attributes
+        kind, _domain(domain), name, inputs, [v.debugName() for v in node.outputs()], attributes
     )
 
 

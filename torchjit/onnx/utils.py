@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -124,10 +125,12 @@ def export(
     dynamic_axes: the dimensions whose sizes differ between runs, by the names of inputs and outputs: names by numbers, or a list of
     numbers.
     keep_initializers_as_inputs: whether the model's tensors are inputs too, which can be given other values.
+    operator_export_type: what becomes of operators without a form in ONNX: an error (ONNX), a node of their own name (ONNX_FALLTHROUGH), or a
+    node ATen that names them (ONNX_ATEN_FALLBACK; ONNX_ATEN has all operators be such nodes).
     custom_opsets: versions of the domains of operators that are not of ONNX.
 
     Raises UnsupportedOperatorError where an operator has no form at the opset version, SymbolicValueError where one has none for its
-    arguments, ValueError for unknown versions and for operator_export_type and export_modules_as_functions that are not implemented.
+    arguments, ValueError for unknown versions and for export_modules_as_functions, which is not implemented.
     """
     _export(
         model,
@@ -165,8 +168,9 @@ def _export(
     keep_initializers_as_inputs: bool | None = None,
     custom_opsets: Any = None,
     export_modules_as_functions: Any = False,
+    export_type: Any = None,
 ) -> Any:
-    """export; returns what the call of a module that was traced returned."""
+    """export; returns what the call of a module that was traced returned. export_type, of ExportTypes, has the model be in an archive or a folder."""
     if export_modules_as_functions:
         raise ValueError(
             "export_modules_as_functions is not implemented: modules are exported as the operators that they call"
@@ -192,7 +196,7 @@ def _export(
         _text.log("Exported graph: ", graph)
         if not export_params:
             keep_initializers_as_inputs = True
-        path = os.fspath(f) if isinstance(f, (str, os.PathLike)) else None
+        path = os.fspath(f) if isinstance(f, (str, os.PathLike)) and export_type in (None, torch.onnx.ExportTypes.PROTOBUF_FILE) else None
         pieces = _write.model_pieces(
             graph,
             params,
@@ -203,13 +207,30 @@ def _export(
             export_params,
             path,
         )
-    if path is None:
+    if export_type not in (None, torch.onnx.ExportTypes.PROTOBUF_FILE):
+        _write_inside(f, pieces, export_type)
+    elif path is None:
         for piece in pieces:
             f.write(piece)
     else:
         with ReplacedFile(path) as out:
             out.writelines(pieces)
     return results
+
+
+def _write_inside(f: Any, pieces: Any, export_type: Any) -> None:
+    """Writes a model as the file of an archive or of a folder. Raises RuntimeError for forms that are not known."""
+    forms = torch.onnx.ExportTypes
+    if export_type == forms.DIRECTORY:
+        os.makedirs(f, exist_ok=True)
+        with ReplacedFile(os.path.join(f, _constants.ONNX_ARCHIVE_MODEL_PROTO_NAME)) as out:
+            out.writelines(pieces)
+        return
+    if export_type not in (forms.ZIP_ARCHIVE, forms.COMPRESSED_ZIP_ARCHIVE):
+        raise RuntimeError("Unknown export type")
+    how = zipfile.ZIP_DEFLATED if export_type == forms.COMPRESSED_ZIP_ARCHIVE else zipfile.ZIP_STORED
+    with zipfile.ZipFile(f, "w", how) as archive:
+        archive.writestr(_constants.ONNX_ARCHIVE_MODEL_PROTO_NAME, b"".join(pieces))
 
 
 @contextlib.contextmanager
@@ -223,11 +244,7 @@ def _options(
 ) -> Iterator[None]:
     """The context of an export with options. Raises ValueError for those that are not implemented."""
     kind = OperatorExportTypes.ONNX if operator_export_type is None else operator_export_type
-    if kind not in (OperatorExportTypes.ONNX, OperatorExportTypes.ONNX_FALLTHROUGH):
-        raise ValueError(
-            f"operator_export_type {OperatorExportTypes(kind).name} is not implemented: "
-            "there is no runtime here with operators of PyTorch in it"
-        )
+    kind = OperatorExportTypes(kind)
     if is_in_onnx_export():
         raise RuntimeError("a model is being exported already")
     former = GLOBALS.export_onnx_opset_version, GLOBALS.operator_export_type, GLOBALS.fold_constants
@@ -355,9 +372,8 @@ def export_to_pretty_string(
         graph, params, _ = _model_to_graph(
             model, args, verbose, input_names, output_names, training=training, dynamic_axes=axes
         )
-        return _text.describe(
-            graph, params if export_params else {}, GLOBALS.export_onnx_opset_version, bool(keep_initializers_as_inputs)
-        )
+        opsets = _write.opsets_of(graph, GLOBALS.export_onnx_opset_version, dict(custom_opsets or {}))
+        return _text.describe(graph, params if export_params else {}, opsets, bool(keep_initializers_as_inputs))
 
 
 def unconvertible_ops(

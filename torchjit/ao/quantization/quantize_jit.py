@@ -72,7 +72,7 @@ def _convert_jit(
     if not debug:
         changed = _passes._jit_pass_quant_finalize(changed, int(quant_type), list(preserved_attrs or ()))
     converted = _result(model, changed, inplace)
-    _passes._jit_pass_constant_propagation(converted.graph)
+    _passes._propagate_constants(converted.graph)
     _passes._jit_pass_dce(converted.graph)
     return converted
 
