@@ -807,3 +807,30 @@ def test_multihead_attention_is_one_plan(masked):
             assert all(step in last for step in ("attention %", "add %", "layer_norm %")), text
         x, mask = x[0], None  # another number of dimensions: the other body
         torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("way", ["scripted", "traced", "frozen"])
+def test_expanded_tokens(way):
+    """A view that repeats a parameter for a batch does not end a plan: a frozen one refused all of it."""
+
+    class Tokens(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.patches, self.token, self.places = nn.Conv2d(3, 16, 4, 4), nn.Parameter(torch.randn(1, 1, 16)), nn.Parameter(torch.randn(1, 10, 16))
+            self.norm, self.last, self.scale = nn.LayerNorm(16), nn.Linear(16, 5), nn.Parameter(torch.randn(1, 16))
+
+        def forward(self, x):
+            x = self.patches(x).flatten(2).transpose(1, 2)
+            x = torch.cat([self.token.expand(x.size(0), -1, -1), x], 1) + self.places
+            scale = self.scale.expand(x.size(1), 16)
+            return self.last(torch.relu(self.norm(x) * scale)) + self.last(scale)
+
+    m, x = seeded(Tokens()), torch.randn(2, 3, 12, 12)
+    with torch.no_grad():
+        compiled = torch.jit.trace(m, x) if way == "traced" else torch.jit.script(m)
+        if way == "frozen":
+            compiled = torch.jit.freeze(compiled)
+        for n in (2, 2, 2 if way == "traced" else 3):
+            x = torch.randn(n, 3, 12, 12)
+            torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
+        assert is_planned(compiled, x)
