@@ -1,7 +1,6 @@
 """Regions of operators on images run by plans: the same results as eager modules, whatever changes between the calls."""
 
 import io
-import typing
 
 import numpy as np
 import pytest
@@ -755,7 +754,7 @@ class Attending(nn.Module):
             return x.contiguous().view(x.size(0), x.size(1) * 4, x.size(2) // 4).transpose(0, 1)
         return x.view(x.size(0), x.size(1), 4, x.size(2) // 4).transpose(1, 2)
 
-    def forward(self, x, y, mask: typing.Optional[torch.Tensor] = None):
+    def forward(self, x, y, mask: torch.Tensor | None = None):
         z = F._scaled_dot_product_attention(self.split(self.q(x)), self.split(self.k(y)), self.split(self.v(y)), mask, 0.0, False, False)[0]
         z = z.transpose(0, 1) if self.joined else z.transpose(1, 2)
         return self.out(z.contiguous().view(x.size(0), x.size(1), 48))
@@ -791,7 +790,7 @@ def test_multihead_attention_is_one_plan(masked):
             super().__init__()
             self.a, self.norm = nn.MultiheadAttention(32, 4, dropout=0.1, batch_first=True), nn.LayerNorm(32)
 
-        def forward(self, x, mask: typing.Optional[torch.Tensor] = None):
+        def forward(self, x, mask: torch.Tensor | None = None):
             return self.norm(x + self.a(x, x, x, attn_mask=mask, need_weights=False)[0])
 
     m, x = seeded(Layer()), torch.randn(2, 6, 32)
