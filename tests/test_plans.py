@@ -833,3 +833,89 @@ def test_expanded_tokens(way):
             x = torch.randn(n, 3, 12, 12)
             torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
         assert is_planned(compiled, x)
+
+
+class Parted(nn.Module):
+    """Attention whose queries, keys and values are parts of one product."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out = nn.Linear(32, 96), nn.Linear(32, 32)
+
+    def forward(self, x):
+        q, k, v = self.parts(self.qkv(x))
+        return self.out((torch.softmax(q @ k.transpose(-2, -1) * 0.25, -1) @ v).transpose(1, 2).reshape(x.shape))
+
+    def heads(self, t):
+        return t.view(t.size(0), t.size(1), 4, 8).transpose(1, 2)
+
+
+class Unbound(Parted):
+    def parts(self, y):
+        q, k, v = y.reshape(y.size(0), y.size(1), 3, 4, 8).permute(2, 0, 3, 1, 4).unbind(0)
+        return q, k, v
+
+
+class Chunks(Parted):
+    def parts(self, y):
+        q, k, v = y.chunk(3, -1)
+        return self.heads(q), self.heads(k), self.heads(v)
+
+
+class Splits(Parted):
+    def parts(self, y):
+        q, k, v = y.split(32, 2)
+        return self.heads(q), self.heads(k), self.heads(v)
+
+
+class Sized(Parted):
+    def parts(self, y):
+        q, k, v = torch.split_with_sizes(y, [32, 32, 32], dim=2)
+        return self.heads(q), self.heads(k), self.heads(v)
+
+
+@pytest.mark.parametrize("way", ["scripted", "traced", "frozen"])
+@pytest.mark.parametrize("kind", [Unbound, Chunks, Splits, Sized])
+def test_parts_are_views(kind, way):
+    """What unbind, chunk and split give of a product stays in its plan."""
+    m, x = seeded(kind()), torch.randn(2, 7, 32)
+    with torch.no_grad():
+        compiled = torch.jit.trace(m, x) if way == "traced" else torch.jit.script(m)
+        if way == "frozen":
+            compiled = torch.jit.freeze(compiled)
+        for shape in [(2, 7, 32)] * 3 if way == "traced" else [(2, 7, 32), (2, 7, 32), (1, 9, 32)]:
+            x = torch.randn(*shape)
+            torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
+        text = str(torch.jit.explain(compiled))
+        assert is_planned(compiled, x) and "attention %" in text, text
+
+
+def test_parts_of_images_and_writes_to_them():
+    class Shuffled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.c = nn.Conv2d(4, 16, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1), nn.Conv2d(16, 4, 1)
+
+        def forward(self, x):
+            y, z = self.a(x).chunk(2, 1)
+            y = torch.cat([y, torch.relu(self.b(z))], 1)
+            y = y.view(y.size(0), 2, 8, y.size(2), y.size(3)).transpose(1, 2).flatten(1, 2)
+            return self.c(y), z * 2
+
+    class Written(Shuffled):
+        def forward(self, x):
+            w = self.a(x)
+            y, z = w.chunk(2, 1)
+            w.relu_()
+            z.mul_(2)
+            return self.c(torch.cat([y, self.b(z)], 1)), w + 1
+
+    for kind in (Shuffled, Written):
+        m = seeded(kind())
+        with torch.no_grad():
+            compiled = torch.jit.script(m)
+            for size in (6, 6, 9):
+                x = torch.randn(2, 4, size, 7)
+                for one, other in zip(compiled(x), m(x), strict=True):
+                    torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+            assert kind is Written or is_planned(compiled, x)
