@@ -1,7 +1,6 @@
 """Regions of operators on images run by plans: the same results as eager modules, whatever changes between the calls."""
 
 import io
-import typing
 
 import numpy as np
 import pytest
@@ -755,7 +754,7 @@ class Attending(nn.Module):
             return x.contiguous().view(x.size(0), x.size(1) * 4, x.size(2) // 4).transpose(0, 1)
         return x.view(x.size(0), x.size(1), 4, x.size(2) // 4).transpose(1, 2)
 
-    def forward(self, x, y, mask: typing.Optional[torch.Tensor] = None):
+    def forward(self, x, y, mask: torch.Tensor | None = None):
         z = F._scaled_dot_product_attention(self.split(self.q(x)), self.split(self.k(y)), self.split(self.v(y)), mask, 0.0, False, False)[0]
         z = z.transpose(0, 1) if self.joined else z.transpose(1, 2)
         return self.out(z.contiguous().view(x.size(0), x.size(1), 48))
@@ -791,7 +790,7 @@ def test_multihead_attention_is_one_plan(masked):
             super().__init__()
             self.a, self.norm = nn.MultiheadAttention(32, 4, dropout=0.1, batch_first=True), nn.LayerNorm(32)
 
-        def forward(self, x, mask: typing.Optional[torch.Tensor] = None):
+        def forward(self, x, mask: torch.Tensor | None = None):
             return self.norm(x + self.a(x, x, x, attn_mask=mask, need_weights=False)[0])
 
     m, x = seeded(Layer()), torch.randn(2, 6, 32)
@@ -807,3 +806,116 @@ def test_multihead_attention_is_one_plan(masked):
             assert all(step in last for step in ("attention %", "add %", "layer_norm %")), text
         x, mask = x[0], None  # another number of dimensions: the other body
         torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("way", ["scripted", "traced", "frozen"])
+def test_expanded_tokens(way):
+    """A view that repeats a parameter for a batch does not end a plan: a frozen one refused all of it."""
+
+    class Tokens(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.patches, self.token, self.places = nn.Conv2d(3, 16, 4, 4), nn.Parameter(torch.randn(1, 1, 16)), nn.Parameter(torch.randn(1, 10, 16))
+            self.norm, self.last, self.scale = nn.LayerNorm(16), nn.Linear(16, 5), nn.Parameter(torch.randn(1, 16))
+
+        def forward(self, x):
+            x = self.patches(x).flatten(2).transpose(1, 2)
+            x = torch.cat([self.token.expand(x.size(0), -1, -1), x], 1) + self.places
+            scale = self.scale.expand(x.size(1), 16)
+            return self.last(torch.relu(self.norm(x) * scale)) + self.last(scale)
+
+    m, x = seeded(Tokens()), torch.randn(2, 3, 12, 12)
+    with torch.no_grad():
+        compiled = torch.jit.trace(m, x) if way == "traced" else torch.jit.script(m)
+        if way == "frozen":
+            compiled = torch.jit.freeze(compiled)
+        for n in (2, 2, 2 if way == "traced" else 3):
+            x = torch.randn(n, 3, 12, 12)
+            torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
+        assert is_planned(compiled, x)
+
+
+class Parted(nn.Module):
+    """Attention whose queries, keys and values are parts of one product."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out = nn.Linear(32, 96), nn.Linear(32, 32)
+
+    def forward(self, x):
+        q, k, v = self.parts(self.qkv(x))
+        return self.out((torch.softmax(q @ k.transpose(-2, -1) * 0.25, -1) @ v).transpose(1, 2).reshape(x.shape))
+
+    def heads(self, t):
+        return t.view(t.size(0), t.size(1), 4, 8).transpose(1, 2)
+
+
+class Unbound(Parted):
+    def parts(self, y):
+        q, k, v = y.reshape(y.size(0), y.size(1), 3, 4, 8).permute(2, 0, 3, 1, 4).unbind(0)
+        return q, k, v
+
+
+class Chunks(Parted):
+    def parts(self, y):
+        q, k, v = y.chunk(3, -1)
+        return self.heads(q), self.heads(k), self.heads(v)
+
+
+class Splits(Parted):
+    def parts(self, y):
+        q, k, v = y.split(32, 2)
+        return self.heads(q), self.heads(k), self.heads(v)
+
+
+class Sized(Parted):
+    def parts(self, y):
+        q, k, v = torch.split_with_sizes(y, [32, 32, 32], dim=2)
+        return self.heads(q), self.heads(k), self.heads(v)
+
+
+@pytest.mark.parametrize("way", ["scripted", "traced", "frozen"])
+@pytest.mark.parametrize("kind", [Unbound, Chunks, Splits, Sized])
+def test_parts_are_views(kind, way):
+    """What unbind, chunk and split give of a product stays in its plan."""
+    m, x = seeded(kind()), torch.randn(2, 7, 32)
+    with torch.no_grad():
+        compiled = torch.jit.trace(m, x) if way == "traced" else torch.jit.script(m)
+        if way == "frozen":
+            compiled = torch.jit.freeze(compiled)
+        for shape in [(2, 7, 32)] * 3 if way == "traced" else [(2, 7, 32), (2, 7, 32), (1, 9, 32)]:
+            x = torch.randn(*shape)
+            torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
+        text = str(torch.jit.explain(compiled))
+        assert is_planned(compiled, x) and "attention %" in text, text
+
+
+def test_parts_of_images_and_writes_to_them():
+    class Shuffled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.c = nn.Conv2d(4, 16, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1), nn.Conv2d(16, 4, 1)
+
+        def forward(self, x):
+            y, z = self.a(x).chunk(2, 1)
+            y = torch.cat([y, torch.relu(self.b(z))], 1)
+            y = y.view(y.size(0), 2, 8, y.size(2), y.size(3)).transpose(1, 2).flatten(1, 2)
+            return self.c(y), z * 2
+
+    class Written(Shuffled):
+        def forward(self, x):
+            w = self.a(x)
+            y, z = w.chunk(2, 1)
+            w.relu_()
+            z.mul_(2)
+            return self.c(torch.cat([y, self.b(z)], 1)), w + 1
+
+    for kind in (Shuffled, Written):
+        m = seeded(kind())
+        with torch.no_grad():
+            compiled = torch.jit.script(m)
+            for size in (6, 6, 9):
+                x = torch.randn(2, 4, size, 7)
+                for one, other in zip(compiled(x), m(x), strict=True):
+                    torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+            assert kind is Written or is_planned(compiled, x)

@@ -55,8 +55,8 @@ NODE = re.compile(r"(\s+)(?:(%.*?) = )?([a-z_]\w*::\w+|\^\w+)[\[(]")
 class Node:
     """A node of the text of a graph, and the nodes of its blocks."""
 
-    def __init__(self, indent, results, kind, planned, is_fallback):
-        self.indent, self.results, self.kind, self.planned, self.is_fallback = indent, results or "", kind, planned, is_fallback
+    def __init__(self, indent, results, kind, place, planned, is_fallback):
+        self.indent, self.results, self.kind, self.place, self.planned, self.is_fallback = indent, results or "", kind, place, planned, is_fallback
         self.blocks = []
 
     def tells(self):
@@ -80,7 +80,7 @@ def parts(text):
                 open_nodes.pop()
             if "fallback=1" in line:
                 fallbacks.add(results.partition(" ")[0])
-            node = Node(indent, results, kind, "region=" in line, any(f"({name}," in line or f"({name})" in line for name in fallbacks))
+            node = Node(indent, results, kind, line.partition(" # ")[2], "region=" in line, any(f"({name}," in line or f"({name})" in line for name in fallbacks))
             (open_nodes[-1].blocks if open_nodes else graphs[name]).append(node)
             open_nodes.append(node)
 
@@ -185,6 +185,14 @@ def groups(nodes):
         yield from groups(node.blocks)
 
 
+def copied(nodes):
+    """The names of the events of what a block, with the plans in it, has twice from the same place: views that nodes of a plan read, and others too."""
+    flat = [inner for node in nodes for inner in ([*node.blocks, node] if node.kind == GROUP and node.planned else [node])]
+    count = collections.Counter((node.kind, node.place) for node in flat if node.place)
+    names = {NAMES.get(kind, kind) for (kind, _), n in count.items() if n > 1}
+    return names.union(*(copied(node.blocks) for node in nodes))
+
+
 def apart(events, nodes):
     """The events of a call as if each operator of a kernel and of a plan had its own; None where it cannot be told which plans ran."""
     plans = [group for group in groups(nodes) if group.planned]
@@ -230,7 +238,8 @@ class Shown:
         if events is not None:
             optimized = getattr(self.program, "forward", self.program).get_debug_state().execution_plans
             optimized = next(iter(optimized.values())).graph
-            found += [f"optimized graph: {line}" for line in unlike(parts(str(optimized)), events, fell_back)]
+            twice = copied(nodes)  # the optimized graph has them once
+            found += [f"optimized graph: {line}" for line in unlike(parts(str(optimized)), events, fell_back) if line.partition(": ")[0] not in twice]
         return found
 
 

@@ -72,7 +72,7 @@ func (p *program) plan(in given, exact bool, cache *weightCache) (*Plan, error) 
 	}
 	b.findReaders()
 	for i := range b.nodes {
-		if b.done[i] || b.facts[b.nodes[i].out].isNumber || b.facts[b.nodes[i].out].list != nil {
+		if f := &b.facts[b.nodes[i].out]; b.done[i] || f.isNumber || f.list != nil || f.parts != nil {
 			continue
 		}
 		if err := b.step(i); err != nil {

@@ -18,6 +18,7 @@ func (u unplanned) Error() string { return string(u) }
 type fact struct {
 	number value.Value // where isNumber: a number, a list of numbers, or a tensor made of numbers alone
 	list   []int       // of a list of tensors, the values
+	parts  []fact      // of a list of views that are to be taken apart, these
 	// logical and physical are tensors without elements: as the nodes would lay the value out, and as the plan does. Views have the storage, and an
 	// offset in it, of what they are views of. Nil where the value is no tensor.
 	logical, physical *tensor.Tensor
@@ -113,7 +114,7 @@ func (b *builder) inferNode(i int) error {
 		case f == nil:
 		case f.isNumber:
 			n.args[k], n.refs[k], hasNumber = f.number, -1, true
-		case f.isBrought:
+		case f.isBrought, f.parts != nil:
 			isKnown = false
 		case f.logical == nil && f.list == nil: // None
 			n.args[k], n.refs[k] = value.None, -1
@@ -143,7 +144,7 @@ func (b *builder) inferNode(i int) error {
 		out.isNumber, out.number = true, value.OfList(made)
 		return nil
 	case n.at.Kind() == "prim::ListUnpack":
-		return b.unpack(n, isKnown)
+		return b.unpack(i, isKnown)
 	case isKnown && hasNumber:
 		return b.runNumbers(n, n.args)
 	case isList:
@@ -156,6 +157,8 @@ func (b *builder) inferNode(i int) error {
 		return b.runNumbers(n, args)
 	case isView(n.at):
 		return b.inferView(n)
+	case isParts(n.at):
+		return b.inferParts(n)
 	}
 	return unplanned(n.op.Name + " of a tensor")
 }
@@ -184,7 +187,8 @@ func (b *builder) runNumbers(n *node, args []value.Value) error {
 }
 
 // unpack gives the elements of a list.
-func (b *builder) unpack(n *node, isKnown bool) error {
+func (b *builder) unpack(i int, isKnown bool) error {
+	n := &b.nodes[i]
 	count := len(n.at.Outputs())
 	if isKnown {
 		items := n.args[0].List().Items
@@ -193,6 +197,16 @@ func (b *builder) unpack(n *node, isKnown bool) error {
 		}
 		for k, item := range items {
 			b.facts[n.out+k].isNumber, b.facts[n.out+k].number = true, item
+		}
+		return nil
+	}
+	if f := b.factOf(n.refs[0]); f != nil && f.parts != nil {
+		if len(f.parts) != count {
+			return unplanned("a list has another length")
+		}
+		for k := range f.parts {
+			b.facts[n.out+k] = f.parts[k]
+			b.facts[n.out+k].at = i
 		}
 		return nil
 	}
@@ -356,6 +370,37 @@ func (b *builder) inferView(n *node) error {
 	}
 	out.physical, err = metaOf(logical.Shape(), nil, logical.DType())
 	return err
+}
+
+// inferParts finds the views of its first argument that an operator gives as a list.
+func (b *builder) inferParts(n *node) error {
+	in, out := &b.facts[n.refs[0]], &b.facts[n.out]
+	views := func(t *tensor.Tensor) ([]value.Value, error) {
+		args := slices.Clone(n.args)
+		args[0] = value.OfTensor(t)
+		var out [1]value.Value
+		if err := n.op.Run(args, out[:]); err != nil {
+			return nil, err
+		}
+		return out[0].List().Items, nil
+	}
+	logical, err := views(in.logical)
+	if err != nil {
+		return err
+	}
+	physical, err := views(in.physical)
+	if err != nil {
+		return err
+	}
+	out.parts = []fact{}
+	for k, v := range logical {
+		part := fact{logical: v.Tensor(), physical: physical[k].Tensor(), root: in.root}
+		if part.logical.Numel() == 0 || !part.physical.SharesStorage(in.physical) {
+			return unplanned("a part of a tensor has no elements, or is no view")
+		}
+		out.parts = append(out.parts, part)
+	}
+	return nil
 }
 
 func isDropout(n *node) bool {

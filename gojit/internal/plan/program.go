@@ -78,7 +78,7 @@ func kindOf(n *ir.Node) kind {
 
 // kinds are the kinds by what stands behind the schemas of operators. Views are no work.
 var kinds = map[string]kind{"convolution": convolution, "normalization": normalization, "windowed": windowed, "product": product, "rowwise": rowwise,
-	"lookup": lookup, "joined": joined, "recurrence": recurrence, "attending": attending, "view": notPlanned}
+	"lookup": lookup, "joined": joined, "recurrence": recurrence, "attending": attending, "view": notPlanned, "parts": notPlanned}
 
 // areKnown reports whether some arguments of a node are constants.
 func areKnown(n *ir.Node, arguments ...int) bool {

@@ -116,14 +116,14 @@ func (f *finder) isLight(n *ir.Node) bool {
 	case "prim::ListUnpack":
 		return true
 	}
-	return isView(n) || n.AsksSize() || isPure(n) && !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return !f.isNumber(v) })
+	return isView(n) || isParts(n) || n.AsksSize() || isPure(n) && !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return !f.isNumber(v) })
 }
 
 // isNumber reports whether a plan knows what a value is from the sizes of tensors.
 func (f *finder) isNumber(v *ir.Value) bool {
 	if f.lightly[v] {
 		n := v.Node()
-		return !isView(n) && !(n.Kind() == "prim::ListConstruct" && isListOfTensors(v))
+		return !isView(n) && !isListOfTensors(v) && !(n.Kind() == "prim::ListUnpack" && isTensor(v))
 	}
 	return f.isSteady(v)
 }
@@ -142,6 +142,16 @@ func isView(n *ir.Node) bool {
 	}
 	fact, _ := o.Fact("plan")
 	return fact == "view" && o.Schema().Arguments[0].Type.Kind() == types.KindTensor && !slices.ContainsFunc(n.Inputs()[1:], isTensor)
+}
+
+// isParts reports whether n gives views of a tensor, as a list that is only taken apart.
+func isParts(n *ir.Node) bool {
+	o := n.Operator()
+	if o == nil || o.Run == nil || len(n.Outputs()) != 1 || !isListOfTensors(n.Output()) {
+		return false
+	}
+	fact, _ := o.Fact("plan")
+	return fact == "parts" && !slices.ContainsFunc(n.Output().Uses(), func(u ir.Use) bool { return u.User.Kind() != "prim::ListUnpack" })
 }
 
 func isListOfTensors(v *ir.Value) bool {
@@ -266,7 +276,7 @@ func isPart(n *ir.Node) bool {
 // isViewedBefore reports whether there is, where n stands, a view of a value, or a list that has it.
 func isViewedBefore(v *ir.Value, n *ir.Node) bool {
 	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
-		return (u.User.Kind() == "prim::ListConstruct" || isView(u.User)) && u.User.Block() == n.Block() && u.User.IsBefore(n)
+		return (u.User.Kind() == "prim::ListConstruct" || isView(u.User) || isParts(u.User)) && u.User.Block() == n.Block() && u.User.IsBefore(n)
 	})
 }
 

@@ -26,7 +26,7 @@ func Convolve[T Float](g Convolution, in, weight, bias, out []T) {
 		k := g.InChannels * volume(g.Kernel)
 		p := Product[T]{M: g.Batch, N: filters, K: k, A: Matrix[T]{Data: in, Stride: k}, B: Matrix[T]{Data: weight, Stride: k, Transposed: true}, C: Matrix[T]{Data: out, Stride: filters}, Bias: bias}
 		p.Run()
-	case suitsPairs[T](&g) && convolvePairs(g, in, weight, bias, out, false, tapsLast):
+	case suitsPairs[T](&g, fewestPatches) && convolvePairs(g, in, weight, bias, out, false, tapsLast):
 	case g.suitsDepthwise():
 		convolveDepthwise(isa, g, in, weight, bias, out)
 	case g.isWide():

@@ -33,7 +33,7 @@ func ConvolveLast[T Float](g Convolution, in, weight, bias, out []T, weightLast 
 	if weightLast {
 		order = channelsLast
 	}
-	if suitsPairs[T](&g) && convolvePairs(g, in, weight, bias, out, true, order) {
+	if suitsPairs[T](&g, fewestPatches) && convolvePairs(g, in, weight, bias, out, true, order) {
 		return
 	}
 	memory := takeBuffers()

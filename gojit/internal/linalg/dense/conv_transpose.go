@@ -118,7 +118,7 @@ func transposePhase[T Float](g Convolution, rest [3]int, memory *buffers, out, w
 		fillBias(sub, bias, result)
 		return
 	}
-	if sub.Kernel == g.Kernel && suitsPairs[T](&sub) && convolvePairs(sub, out, weight, bias, result, false, turnedTaps) {
+	if sub.Kernel == g.Kernel && suitsPairs[T](&sub, fewestPatches) && convolvePairs(sub, out, weight, bias, result, false, turnedTaps) {
 		return
 	}
 	room := g.OutChannels * (g.InChannels / g.Groups) * volume(sub.Kernel)

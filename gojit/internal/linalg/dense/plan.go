@@ -61,7 +61,7 @@ func wayOf[T Float](g *Convolution, options *PlanOptions) way {
 		return byTiles
 	case !options.Exact && options.Epilogue == nil && g.suitsWinograd(lanesOf[T](isa)):
 		return byWinograd
-	case suitsPairs[T](g):
+	case suitsPairs[T](g, fewestOfPlanned):
 		return byPairs
 	}
 	return byTiles

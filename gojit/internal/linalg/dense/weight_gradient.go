@@ -24,7 +24,7 @@ func WeightGradient[T Float](g Convolution, in, out, weight []T) {
 		weightGradient(g, in, out, weight)
 	case filters < fewFilters:
 		weightGradientDots(isa, g, in, out, weight)
-	case suitsPairs[T](&g) && weightGradientPairs(g, in, out, weight):
+	case suitsPairs[T](&g, fewestPatches) && weightGradientPairs(g, in, out, weight):
 	case g.isProduct():
 		weightGradientProducts(g, in, out, weight)
 	default:

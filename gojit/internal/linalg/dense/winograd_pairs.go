@@ -63,8 +63,14 @@ const (
 	pairFar     = 8 << 20
 )
 
-// suitsPairs reports whether the algorithm applies, and pays for its transformations.
-func suitsPairs[T Float](g *Convolution) bool {
+// The fewest patches, of all images, for which the algorithm pays: where each call transforms weights, and where they are transformed once.
+const (
+	fewestPatches   = 24
+	fewestOfPlanned = 9
+)
+
+// suitsPairs reports whether the algorithm applies, and pays for its transformations: of so many patches at least.
+func suitsPairs[T Float](g *Convolution, fewest int) bool {
 	three, one := [3]int{1, 3, 3}, [3]int{1, 1, 1}
 	flat := g.In[0] == 1 && g.Out[0] == 1 && g.Padding[0] == 0
 	if unsafe.Sizeof(*new(T)) != 4 || asm.Target() != asm.AVX512 || !flat || g.Kernel != three || g.Stride != one || g.Dilation != one || g.Groups != 1 ||
@@ -72,7 +78,7 @@ func suitsPairs[T Float](g *Convolution) bool {
 		return false
 	}
 	patches := ((g.Out[1] + 1) / 2) * ((g.Out[2] + 1) / 2)
-	return g.Batch*patches >= 24 && 16*patches <= 6*volume(g.Out)
+	return g.Batch*patches >= fewest && 16*patches <= 6*volume(g.Out)
 }
 
 // newPairs cuts the output of a convolution into groups.

@@ -24,7 +24,7 @@ func pairsGeometries(r *rand.Rand) []Convolution {
 	for range 9 {
 		found = append(found, pairsGeometry(1+r.IntN(5), 16*(2+r.IntN(2)), 16*(2+r.IntN(3)), 7+r.IntN(14), 7+r.IntN(14), r.IntN(3), r.IntN(3)))
 	}
-	return slices.DeleteFunc(found, func(g Convolution) bool { return !suitsPairs[float32](&g) })
+	return slices.DeleteFunc(found, func(g Convolution) bool { return !suitsPairs[float32](&g, fewestPatches) })
 }
 
 // onPairs skips a test where the processor has not what the algorithm needs.
@@ -84,6 +84,13 @@ func TestPairsOfImagesWithChannelsTogether(t *testing.T) {
 			checkPlan[float32](t, r, g, options, 0)
 		}
 		checkLast[float32](t, r, g)
+	}
+	few := pairsGeometry(1, 64, 32, 6, 5, 1, 1)
+	for _, options := range []PlanOptions{{Exact: true, Relu: true, Residual: true}, {}} {
+		if wayOf[float32](&few, &options) != byPairs || suitsPairs[float32](&few, fewestPatches) {
+			t.Errorf("%+v: plans, whose weights are transformed once, and they alone, are to take few patches", options)
+		}
+		checkPlan[float32](t, r, few, options, 0)
 	}
 }
 
