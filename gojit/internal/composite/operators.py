@@ -558,9 +558,6 @@ def fake_quantize_per_channel_affine_cachemask_backward(grad, mask):
 
 # ---- linear algebra ----
 
-def orgqr(self, input2):
-    return torch.linalg_householder_product(self, input2)
-
 def symeig(self, eigenvectors: bool, upper: bool):
     uplo = "L"
     if upper:

@@ -61,9 +61,29 @@ func Families() []define.Family {
 		{Title: "Detection", Definitions: vision.DetectionFamily, KnowsMeta: false},
 		{Title: "Lists of tensors", Definitions: foreachFamily(), KnowsMeta: false},
 	}
+	for i := range all {
+		all[i].Definitions = withAliases(all[i].Definitions)
+	}
 	sparseTensors := define.Family{Title: "Sparse tensors", Definitions: sparse.SparseFamily, KnowsMeta: false}
 	sparseTensors.Definitions = slices.Concat(sparseTensors.Definitions, sparse.ForSparseAlone(append(all, sparseTensors)))
 	return append(all, sparseTensors)
+}
+
+// withAliases has the other names of operators behind them: the same definitions.
+func withAliases(definitions []define.Definition) []define.Definition {
+	all := make([]define.Definition, 0, len(definitions))
+	for i := range definitions {
+		d := definitions[i]
+		all = append(all, d)
+		if d.Record == nil || d.Schema != "" {
+			continue
+		}
+		for _, alias := range d.Record.Aliases {
+			d.Name = alias
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 // Operators returns every operator of the package, in-place and out= overloads included. Those that are implemented elsewhere have a record

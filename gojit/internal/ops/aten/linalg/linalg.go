@@ -107,12 +107,10 @@ var LinalgFamily = []define.Definition{
 		y := c.Turn(c.Out(0))
 		c.Give(0, c.Neg(c.Matmul(y, c.Matmul(c.G(), y))))
 	})}).ByColumns(0),
-	define.Giving("inverse", func(c define.Call) *tensor.Tensor { return inverse(c.Tensor(0)) }).ByColumns(0),
 	define.Giving("linalg_det", func(c define.Call) *tensor.Tensor { return determinant("linalg.det", c.Tensor(0)) }).With(ops.Def{Aliases: []string{"det"}, Grad: define.Concrete(func(c define.Gradient) {
 		scaled := c.Mul(c.G(), c.Out(0))
 		c.Give(0, c.Mul(c.Turn(c.Do("linalg_inv", c.In(0))), asMatrix(c, scaled)))
 	})}),
-	define.Giving("det", func(c define.Call) *tensor.Tensor { return determinant("linalg.det", c.Tensor(0)) }),
 	define.Giving("logdet", func(c define.Call) *tensor.Tensor {
 		return elementwise.Logarithm.On(determinant("logdet", c.Tensor(0)))
 	}),
@@ -132,7 +130,6 @@ var LinalgFamily = []define.Definition{
 		c.Give(solveTriangular(a, b, upper, true, c.Bool(4)), source.Must(c.Tensor(1).Clone(tensor.ContiguousFormat)))
 	}).ByColumns(0, 1)),
 	define.Giving("linalg_matrix_power", func(c define.Call) *tensor.Tensor { return matrixPower(c.Tensor(0), c.Int(1)) }).With(ops.Def{Aliases: []string{"matrix_power"}}),
-	define.Giving("matrix_power", func(c define.Call) *tensor.Tensor { return matrixPower(c.Tensor(0), c.Int(1)) }),
 	define.Giving("linalg_norm", func(c define.Call) *tensor.Tensor {
 		if c.IsNone(1) {
 			return linalgNorm(c, "", nil)

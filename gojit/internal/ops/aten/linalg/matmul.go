@@ -414,7 +414,6 @@ var MatmulFamily = []define.Definition{
 		c.Give(1, c.Mul(c.G(), c.In(0)))
 	}), Tags: ops.AsWritten}),
 	define.Giving("matmul", func(c define.Call) *tensor.Tensor { return Matmul(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Aliases: []string{"linalg_matmul"}, Reads: ops.ReadsOperands, Grad: matmulGrad, Tags: ops.Grouped | ops.SavesOperand | ops.InGroups}),
-	define.Giving("linalg_matmul", func(c define.Call) *tensor.Tensor { return Matmul(c.Tensor(0), c.Tensor(1)) }),
 	define.Giving("linear", func(c define.Call) *tensor.Tensor { return Linear(c.Tensor(0), c.Tensor(1), c.OptionalTensor(2)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: linearGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	define.Giving("addmm", func(c define.Call) *tensor.Tensor {
 		a, b := c.Tensor(1), c.Tensor(2)
@@ -453,7 +452,6 @@ var MatmulFamily = []define.Definition{
 		c.Give(0, c.Matmul(c.G(), c.In(1)))
 		c.Give(1, c.Matmul(c.In(0), c.G()))
 	})}).OutApart(),
-	define.Giving("ger", func(c define.Call) *tensor.Tensor { return outer(c.Tensor(0), c.Tensor(1)) }).OutApart(),
 	define.Giving("kron", func(c define.Call) *tensor.Tensor { return kron(c.Tensor(0), c.Tensor(1)) }),
 	define.Giving("inner", func(c define.Call) *tensor.Tensor {
 		a, b := c.Tensor(0), c.Tensor(1)

@@ -210,7 +210,6 @@ var SolveFamily = []define.Definition{
 	define.Operator("linalg_lstsq", leastSquares),
 	define.Giving("linalg_matrix_exp", func(c define.Call) *tensor.Tensor { return matrixExponential(c.Tensor(0)) }).With(ops.Def{Aliases: []string{"matrix_exp"}, Grad: define.Concrete(matrixExpGrad)}),
 	define.Decomposed("matrix_exp_backward", matrixExpBackward).With(ops.Def{Decomp: matrixExpBackward}),
-	define.Giving("matrix_exp", func(c define.Call) *tensor.Tensor { return matrixExponential(c.Tensor(0)) }),
 	define.Giving("linalg_cond", func(c define.Call) *tensor.Tensor {
 		if c.IsNone(1) {
 			return condition(c.Tensor(0), "", nil)

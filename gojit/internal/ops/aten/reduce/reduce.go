@@ -475,7 +475,6 @@ var ReduceFamily = slices.Concat([]define.Definition{
 		dims, keep := g.Ints(1), g.Arg(2)
 		g.Give(0, g.Mul(spread(g, g.Grad(0), dims, keep), g.Do("exp", g.Minus(g.In(0), spread(g, g.Out(0), dims, keep)))))
 	}, Tags: ops.Grouped}),
-	define.Giving("special_logsumexp", func(c define.Call) *tensor.Tensor { return logSumExp(c.Tensor(0), c.Ints(1), c.Bool(2)) }),
 	define.Giving("count_nonzero", func(c define.Call) *tensor.Tensor { return countNonzero(c.Tensor(0), c.OneDim(1)) }),
 	define.Giving("count_nonzero.dim_IntList", func(c define.Call) *tensor.Tensor { return countNonzero(c.Tensor(0), c.Ints(1)) }),
 	define.Giving("norm.Scalar", func(c define.Call) *tensor.Tensor { return normOfArgs(c, nil, false, c.Tensor(0).DType()) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { normGrad(c, order(c, 1), nil, false) }), Tags: ops.AsWritten}),

@@ -310,20 +310,16 @@ var SpecialFamily = slices.Concat(elementwise.FromRecords(besselRecords), []defi
 	})}),
 	mapping("special_log_ndtr", logNormalCDF),
 	mappingPairs("special_zeta", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}),
-	mappingPairs("igamma", lowerGamma).With(ops.Def{Aliases: []string{"special_gammainc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, 1) })}), mappingPairs("special_gammainc", lowerGamma),
-	mappingPairs("igammac", UpperGamma).With(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, -1) })}), mappingPairs("special_gammaincc", UpperGamma),
+	mappingPairs("igamma", lowerGamma).With(ops.Def{Aliases: []string{"special_gammainc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, 1) })}),
+	mappingPairs("igammac", UpperGamma).With(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, -1) })}),
 	define.Giving("polygamma", func(c define.Call) *tensor.Tensor { return polygammaOf(c.Int(0), c.Tensor(1)) }).With(ops.Def{Aliases: []string{"special_polygamma"}, Grad: define.Concrete(func(c define.Gradient) {
 		c.Give(1, c.Mul(c.G(), c.Do("polygamma", c.Int(0)+1, c.In(1))))
 	})}),
-	define.Giving("special_polygamma", func(c define.Call) *tensor.Tensor { return polygammaOf(c.Int(0), c.Tensor(1)) }),
 	define.Operator("polygamma_", func(c define.Call) {
 		elementwise.Store(c.Tensor(0), polygammaOf(c.Int(1), c.Tensor(0)))
 		c.GiveSelf()
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Mul(c.G(), c.Do("polygamma", c.Int(1)+1, c.In(0)))) })}),
 	define.Giving("mvlgamma", func(c define.Call) *tensor.Tensor { return multivariateLgamma(c.Tensor(0), c.Int(1)) }).With(ops.Def{Aliases: []string{"special_multigammaln"}}),
-	define.Giving("special_multigammaln", func(c define.Call) *tensor.Tensor { return multivariateLgamma(c.Tensor(0), c.Int(1)) }),
-	define.Giving("special_softmax", func(c define.Call) *tensor.Tensor { return reduce.Softmax(reduce.CastTo(c, 2), c.Int(1)) }),
-	define.Giving("special_log_softmax", func(c define.Call) *tensor.Tensor { return reduce.LogSoftmax(reduce.CastTo(c, 2), c.Int(1)) }),
 	views.Creating("kaiser_window", 1, func(c define.Call, o views.MakeLike) *tensor.Tensor { return kaiser(c.Int(0), true, 12, o) }),
 	views.Creating("kaiser_window.periodic", 2, func(c define.Call, o views.MakeLike) *tensor.Tensor { return kaiser(c.Int(0), c.Bool(1), 12, o) }),
 	views.Creating("kaiser_window.beta", 3, func(c define.Call, o views.MakeLike) *tensor.Tensor {

@@ -36,8 +36,6 @@ var JoinFamily = []define.Definition{
 	}),
 	define.Giving("pad_sequence", elementwise.PadSequences),
 	define.Giving("cat", cat).With(ops.Def{Aliases: []string{"concat", "concatenate"}, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.GiveParts(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten | ops.InGroups}).Direct(indexing.JoinedOut).OutApart(),
-	define.Giving("concat", cat).Direct(indexing.JoinedOut),
-	define.Giving("concatenate", cat).Direct(indexing.JoinedOut),
 	define.Giving("stack", func(c define.Call) *tensor.Tensor { return elementwise.Stack(c.Tensors(0), c.Int(1)) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.GiveRows(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten}).Direct(indexing.StackedOut).Quantized(define.SameScale),
 	define.Giving("_stack", func(c define.Call) *tensor.Tensor { return elementwise.Stack(c.Tensors(0), c.Int(1)) }).With(ops.Def{Decomp: define.Emitting("stack")}),
 	define.Giving("hstack", func(c define.Call) *tensor.Tensor {
@@ -46,7 +44,6 @@ var JoinFamily = []define.Definition{
 		return elementwise.Concat(ts, min(1, ts[0].Dim()-1))
 	}),
 	define.Giving("vstack", elementwise.Vstack).With(ops.Def{Aliases: []string{"row_stack"}}),
-	define.Giving("row_stack", elementwise.Vstack),
 	define.Giving("dstack", func(c define.Call) *tensor.Tensor {
 		source.Check(len(c.Tensors(0)) > 0, "dstack expects a non-empty TensorList")
 		return elementwise.Concat(elementwise.AtLeastAll(c.Tensors(0), 3), 2)
