@@ -195,6 +195,7 @@ var LowerNames = map[tensor.DType]string{tensor.Uint8: "unsigned char", tensor.I
 	tensor.Int64: "long int", tensor.Float16: "c10::Half", tensor.Float32: "float", tensor.Float64: "double", tensor.Bool: "bool",
 	tensor.BFloat16: "c10::BFloat16", tensor.Complex64: "c10::complex<float>", tensor.Complex128: "c10::complex<double>"}
 
+// CheckShapes refuses operands whose dimensions, channels and sizes do not fit each other.
 func (a *ConvArgs) CheckShapes(x, weight, bias *tensor.Tensor) {
 	ws := define.ShapeText(weight.Shape())
 	source.Check(weight.Size(0) >= a.Groups, "Given groups=%d, expected weight to be at least %d at dimension 0, but got weight of size %s instead", a.Groups, a.Groups, ws)

@@ -154,6 +154,7 @@ func checkAxis(d int, what, name string, sizes []int) {
 	source.Raise(source.RuntimeError, "%s should be greater than zero, but got %s", what, strings.Join(parts, " "))
 }
 
+// PooledSize returns how many windows there are along a dimension of in elements; with ceil, one that begins within the input or the padding before it may reach over the end.
 func PooledSize(in, kernel, stride, padding, dilation int, ceil bool) int {
 	span := in + 2*padding - dilation*(kernel-1) - 1
 	if !ceil {
@@ -173,6 +174,7 @@ func floorDiv(a, b int) int {
 	return a / b
 }
 
+// SlidingWindows returns the windows of a kernel that moves along a dimension of in elements.
 func SlidingWindows(in, out, kernel, stride, padding, dilation int) []window1 {
 	windows := define.Table[window1](out)
 	for i := range windows {

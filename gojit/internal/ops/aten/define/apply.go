@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// Unqualified returns the name of an operator without namespace and overload.
 func Unqualified(name string) string {
 	if len(name) > len("aten::") && name[:len("aten::")] == "aten::" {
 		return name[len("aten::"):]
@@ -14,6 +15,7 @@ func Unqualified(name string) string {
 	return name
 }
 
+// RefuseBackend fails as PyTorch does where a backend has no form of an operator.
 func RefuseBackend(name, backend string) {
 	source.Raise(source.NotImplementedError, "Could not run '%s' with arguments from the '%s' backend. This could be because the operator doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom build).", name, backend)
 }

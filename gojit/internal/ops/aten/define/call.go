@@ -51,6 +51,7 @@ type ShapeText []int
 
 func (s ShapeText) String() string { return tensor.FormatShape(s) }
 
+// Tensor returns argument i, which must be a tensor.
 func (c Call) Tensor(i int) *tensor.Tensor {
 	v := c.Args[i]
 	if !v.IsTensor() {
@@ -75,6 +76,7 @@ func (c Call) OptionalTensor(i int) *tensor.Tensor {
 	return c.Tensor(i)
 }
 
+// Tensors returns the tensors of the list that argument i is, none of which may be None.
 func (c Call) Tensors(i int) []*tensor.Tensor {
 	ts := c.OptionalTensors(i)
 	if slices.Contains(ts, nil) {
@@ -95,6 +97,7 @@ func (c Call) OptionalTensors(i int) []*tensor.Tensor {
 	return ts
 }
 
+// IsNone reports whether argument i is None; Int, Bool and Str return it as what it is.
 func (c Call) IsNone(i int) bool { return c.Args[i].IsNone() }
 func (c Call) Int(i int) int     { return int(intOf(c.Args[i])) }
 func (c Call) Bool(i int) bool   { return c.Args[i].Bool() }
@@ -108,6 +111,7 @@ func (c Call) IntOr(i, none int) int {
 	return c.Int(i)
 }
 
+// StrOr returns the string or, for None, another.
 func (c Call) StrOr(i int, none string) string {
 	if c.IsNone(i) {
 		return none
@@ -125,6 +129,7 @@ func intOf(v value.Value) int64 {
 	return v.Int()
 }
 
+// FloatOf returns a number, a truth value or a tensor of one element as a float.
 func FloatOf(v value.Value) float64 {
 	switch v.Kind() {
 	case value.KindInt, value.KindBool:
@@ -135,8 +140,10 @@ func FloatOf(v value.Value) float64 {
 	return v.Float()
 }
 
+// Float returns argument i as FloatOf does.
 func (c Call) Float(i int) float64 { return FloatOf(c.Args[i]) }
 
+// FloatOr returns the float or, for None, another.
 func (c Call) FloatOr(i int, none float64) float64 {
 	if c.IsNone(i) {
 		return none
@@ -175,6 +182,7 @@ func (c Call) IntsOf(i, n int, name string) []int {
 	return out
 }
 
+// Floats returns a list of floats, nil for None.
 func (c Call) Floats(i int) []float64 {
 	if c.IsNone(i) {
 		return nil
@@ -187,8 +195,10 @@ func (c Call) Floats(i int) []float64 {
 	return out
 }
 
+// Scalar returns argument i as ScalarOf does.
 func (c Call) Scalar(i int) tensor.Scalar { return ScalarOf(c.Args[i]) }
 
+// ScalarOf returns a number, or the one of a tensor of one element, as what it is.
 func ScalarOf(v value.Value) tensor.Scalar {
 	if s, ok := v.Scalar(); ok {
 		return s
@@ -229,6 +239,7 @@ func (c Call) FormatOr(i int, none tensor.MemoryFormat) tensor.MemoryFormat {
 	return tensor.MemoryFormat(c.Args[i].Int())
 }
 
+// Generator returns the generator of random numbers or, for None, that of the process.
 func (c Call) Generator(i int) *tensor.Generator {
 	if c.IsNone(i) {
 		return tensor.DefaultGenerator()
@@ -254,9 +265,12 @@ func (c Call) GiveSelf() {
 
 // Short forms of what most operators do.
 
+// Empty returns a contiguous tensor of the processor whose elements are undefined.
 func Empty(shape []int, d tensor.DType) *tensor.Tensor {
 	return looked(source.Must(tensor.Empty(shape, d)))
 }
+
+// Zeros returns a contiguous tensor of the processor full of zeros.
 func Zeros(shape []int, d tensor.DType) *tensor.Tensor {
 	return looked(source.Must(tensor.Zeros(shape, d)))
 }
@@ -325,8 +339,10 @@ func Deprecated(message string, d Definition) Definition {
 	return d
 }
 
+// WrapDim returns a dimension of t that may be counted from the last one as one counted from the first. It fails where there is no such dimension.
 func WrapDim(dim int, t *tensor.Tensor) int { return source.Must(tensor.WrapDim(dim, t.Dim())) }
 
+// IsMeta reports whether t is on the device meta.
 func IsMeta(t *tensor.Tensor) bool { return t.Device().Type == tensor.Meta }
 
 // EmptyResult returns a result that stands for one that was not asked for.
@@ -339,6 +355,7 @@ func (c Call) Masked(i, j int) bool {
 	return items[j].Bool()
 }
 
+// GiveLayers stores a tensor and then others as the results.
 func (c Call) GiveLayers(out *tensor.Tensor, last []*tensor.Tensor) {
 	c.Give(append([]*tensor.Tensor{out}, last...)...)
 }

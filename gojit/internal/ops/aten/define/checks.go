@@ -5,6 +5,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// IsIntegral reports whether elements are integers or truth values.
 func IsIntegral(d tensor.DType) bool { return !d.IsFloating() && !d.IsComplex() }
 
 // CheckType fails where one of some tensors, or nil, has another type than x.

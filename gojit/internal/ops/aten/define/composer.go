@@ -10,6 +10,7 @@ import (
 // Composer is an emitter with the short forms that decompositions use.
 type Composer struct{ ops.Emitter }
 
+// Do emits an operator with arguments of Go and returns its first result.
 func (x Composer) Do(name string, args ...any) Tensors { return ops.Do(x.Emitter, name, args...) }
 
 // one makes a ops.Decomposition of a function with one result.
@@ -19,6 +20,7 @@ func Composing(f func(x Composer, a []value.Value) Tensors) ops.Decomposition {
 	}
 }
 
+// NumberOfValue returns a number that a composition needs to know.
 func NumberOfValue(v value.Value) float64 {
 	if v.IsFloat() {
 		return v.Float()
@@ -26,6 +28,7 @@ func NumberOfValue(v value.Value) float64 {
 	return float64(v.Int())
 }
 
+// NumbersOfValue returns a list of integers that a composition needs to know; one alone stands for n of them.
 func NumbersOfValue(v value.Value, n int) []int {
 	if v.IsInt() {
 		v = value.OfList(value.Ints([]int{int(v.Int())}))
@@ -102,6 +105,7 @@ func (x Composer) Along(v value.Value, n int) Tensors {
 	return x.Do("reshape", v, shape)
 }
 
+// Moments emits mean and biased variance over dimensions, which stay with size 1.
 func (x Composer) Moments(t Tensors, dims []int) (mean, variance Tensors) {
 	return x.Do("mean.dim", t, dims, true), x.Do("var.dim", t, dims, false, true)
 }
@@ -117,6 +121,7 @@ func (x Composer) NormOfNothing(t Tensors, weight, bias value.Value) Tensors {
 	return y
 }
 
+// Affine emits the product with a weight and the sum with a bias, as far as they are not None.
 func (x Composer) Affine(y Tensors, weight, bias value.Value) Tensors {
 	if !weight.IsNone() {
 		y = x.Do("mul.Tensor", y, x.Along(weight, y.Dim()))
@@ -127,6 +132,7 @@ func (x Composer) Affine(y Tensors, weight, bias value.Value) Tensors {
 	return y
 }
 
+// Negate emits -t.
 func (x Composer) Negate(t Tensors) Tensors { return x.Do("neg", t) }
 
 // OneMinus gives 1 - t.

@@ -39,6 +39,7 @@ func UnitScale(x *tensor.Tensor) *tensor.Quantizer {
 	return &tensor.Quantizer{Scale: 1.0 / 256}
 }
 
+// SignedUnitScale returns the scale of results from -1 to 1.
 func SignedUnitScale(x *tensor.Tensor) *tensor.Quantizer {
 	q := &tensor.Quantizer{Scale: 2.0 / 256}
 	switch x.DType() {
@@ -83,33 +84,35 @@ var variantTable string
 // Definition is one functional overload, or one that has no functional form.
 type Definition struct {
 	Name string // without the namespace
-	// schema is there for an operator that is not in the table of schemas.
+	// Schema is there for an operator that is not in the table of schemas.
 	Schema string
-	// body runs the overload.
+	// Body runs the overload.
 	Body func(c Call)
-	// into is there instead of body for elementwise operators: it writes into dst where that is not
+	// Into is there instead of Body for elementwise operators: it writes into dst where that is not
 	// nil, so that the in-place overload needs no copy.
 	Into func(c Call, dst *tensor.Tensor) *tensor.Tensor
-	// change is there besides body where that is change of a copy of the first argument: the in-place overload needs no copy.
+	// Change is there besides Body where that is Change of a copy of the first argument: the in-place overload needs no copy.
 	// It fails before it changes anything.
 	Change func(c Call, self *tensor.Tensor)
-	// record has the facts of the operator, nil where there are none.
+	// Record has the facts of the operator, nil where there are none.
 	Record *ops.Def
-	// check fails where the body would refuse the arguments, without running.
+	// Check fails where the body would refuse the arguments, without running.
 	Check func(c Call)
-	// form is how results are quantized where arguments are; nil: it takes no quantized ones.
+	// Form is how results are quantized where arguments are; nil: it takes no quantized ones.
 	Form QuantizedForm
-	// columns are the results, by their numbers, whose matrices lie column by column.
+	// Columns are the results, by their numbers, whose matrices lie column by column.
 	Columns   []int
 	DirectOut DirectOut
 	Outs      outRule
 	Meta      metaRule
-	// takesMeta says that body knows tensors without elements.
+	// TakesMeta says that Body knows tensors without elements.
 	TakesMeta bool
 }
 
+// Operator defines an overload by a function that reads the arguments and stores the results.
 func Operator(name string, body func(c Call)) Definition { return Definition{Name: name, Body: body} }
 
+// Into defines an elementwise overload by a function that writes its result into dst, where that is not nil.
 func Into(name string, into func(c Call, dst *tensor.Tensor) *tensor.Tensor) Definition {
 	return Definition{Name: name, Into: into}
 }
@@ -148,6 +151,7 @@ const (
 // OfSchema gives the schema of an operator that is not in the table of schemas.
 func (d Definition) OfSchema(text string) Definition { d.Schema = text; return d }
 
+// Checked gives a definition what fails for arguments that the body would refuse; the methods behind it set what their fields tell.
 func (d Definition) Checked(f func(c Call)) Definition       { d.Check = f; return d }
 func (d Definition) Quantized(form QuantizedForm) Definition { d.Form = form; return d }
 func (d Definition) ByColumns(results ...int) Definition     { d.Columns = results; return d }
@@ -192,6 +196,7 @@ func (f Family) Names() []string {
 
 var VariantsOf = sync.OnceValue(ReadVariants)
 
+// ReadVariants reads the table of the names that overloads in place and with out= have: by operator, both, where - stands for none.
 func ReadVariants() map[string][2]string {
 	table := make(map[string][2]string, 1100)
 	for rest := variantTable; rest != ""; {

@@ -12,8 +12,10 @@ import (
 // Turn transposes matrices.
 func (c Gradient) Turn(a Tensors) Tensors { return c.Do("transpose.int", a, -2, -1) }
 
+// Matmul emits a product of matrices.
 func (c Gradient) Matmul(a, b Tensors) Tensors { return c.Do("matmul", a, b) }
 
+// Moved is MovedWith the arguments of the operator.
 func (c Gradient) Moved(name string) { c.MovedWith(name, slices.Clone(c.Args())) }
 
 // MovedWith runs the operator on the numbers of the elements, counted from 1, to learn where each one went.
@@ -61,6 +63,7 @@ func (c Gradient) SparseRows(indices, rows Tensors, padding int) Tensors {
 	return c.Do("_sparse_coo_tensor_unsafe", at, rows, c.Shape(0))
 }
 
+// Wrap returns a dimension of n that may be counted from the last one.
 func Wrap(dim, n int) int {
 	if dim < 0 {
 		dim += max(n, 1)
@@ -68,6 +71,7 @@ func Wrap(dim, n int) int {
 	return dim
 }
 
+// Numel returns how many elements a shape has.
 func Numel(shape []int) int {
 	n := 1
 	for _, s := range shape {
@@ -99,13 +103,16 @@ func Concrete(f Derivative) func(g ops.Gradient) {
 	}
 }
 
+// TensorOf returns the tensor that is referred to, nil where there is none.
 func TensorOf(r ops.Ref) Tensors {
 	t, _ := r.(*tensor.Tensor)
 	return t
 }
 
+// Fail fails with a RuntimeError.
 func Fail(format string, args ...any) { source.Raise(source.RuntimeError, format, args...) }
 
+// Do runs an operator on the tape with arguments of Go and returns its first result.
 func (c Gradient) Do(name string, args ...any) Tensors { return ops.Do(c.Tape, name, args...) }
 
 // G returns the gradient of the first output.
@@ -126,6 +133,7 @@ func (c Gradient) Out(i int) Tensors { return TensorOf(c.Gradient.Out(i)) }
 // List returns a saved list of tensors, nil for None among them.
 func (c Gradient) List(argument int) []Tensors { return c.Tape.List(argument) }
 
+// Needs reports whether the gradient of an argument is wanted.
 func (c Gradient) Needs(argument int) bool { return c.Gradient.Needs(argument) }
 
 // Args returns the arguments; of tensors only the layout may be used.
@@ -155,6 +163,7 @@ func (c Gradient) ElementShape(argument, element int) []int {
 	return shape
 }
 
+// IsNone reports whether argument i is None; Int and Bool return it as what it is.
 func (c Gradient) IsNone(i int) bool { return c.Args()[i].IsNone() }
 func (c Gradient) Int(i int) int     { return int(c.Args()[i].Int()) }
 func (c Gradient) Bool(i int) bool   { return c.Args()[i].Bool() }
@@ -178,6 +187,7 @@ func Plain(z complex128) value.Value {
 	return value.Complex(z)
 }
 
+// Ints returns argument i as a list of integers.
 func (c Gradient) Ints(i int) []int {
 	v := c.Args()[i]
 	switch v.Kind() {
@@ -202,10 +212,13 @@ func (c Gradient) Give(argument int, g Tensors) {
 	c.Gradient.Give(argument, g)
 }
 
+// GiveAt gives an element of a list that is an argument its gradient.
 func (c Gradient) GiveAt(argument, element int, g Tensors) { c.Tape.GiveElement(argument, element, g) }
 
+// SumTo sums a gradient over what was broadcast from a shape.
 func (c Gradient) SumTo(g Tensors, shape []int) Tensors { return c.Tape.SumTo(g, shape) }
 
+// Mul and what follows are the operators that most derivatives are made of.
 func (c Gradient) Mul(a, b Tensors) Tensors           { return c.Do("mul.Tensor", a, b) }
 func (c Gradient) Div(a, b Tensors) Tensors           { return c.Do("div.Tensor", a, b) }
 func (c Gradient) Add(a, b Tensors) Tensors           { return c.Do("add.Tensor", a, b) }
@@ -243,6 +256,7 @@ func (c Gradient) placed(root Tensors, first int) ops.Placement {
 	return ops.NewPlacement(root, c.Ints(first), c.Ints(first+1), offset)
 }
 
+// AsStridedGrad is the derivative of as_strided.
 func AsStridedGrad(c Gradient) { c.Give(0, c.placed(c.Arg(0).Tensor(), 1).Scatter(c.Tape, c.G())) }
 
 // AsStridedScatterGrad: the strides are those of the result's memory.
@@ -317,6 +331,7 @@ func OverGradient(g Grad, name string, dy, y Ref, numbers ...any) Ref {
 // PassedOn gives the gradient to the first argument as it is.
 func PassedOn(g Grad) { g.Give(0, g.Grad(0)) }
 
+// ZeroOfSelf is the derivative of what does not depend on its first argument.
 func ZeroOfSelf(g Grad) { g.Give(0, g.Zeros(g.Grad(0))) }
 
 // ConstantGrad gives zeros to all tensors.

@@ -10,6 +10,7 @@ import (
 // RowGrain is the number of elements worth another goroutine in row operations.
 const RowGrain = 1 << 14
 
+// NumelOf returns how many elements a shape has. It fails where that is no number.
 func NumelOf(shape []int) int { return source.Must(tensor.Numel(shape)) }
 
 // BytesOf are the elements of a contiguous tensor.
@@ -30,6 +31,7 @@ func ForgetMade(t, made *tensor.Tensor) {
 	}
 }
 
+// Btoi returns 1 for true and 0 for false.
 func Btoi(b bool) int {
 	if b {
 		return 1
@@ -49,4 +51,5 @@ func BlockEnd(lo, n int) int {
 	return min(lo+LookEvery, n)
 }
 
+// Pair returns a list of two tensors.
 func Pair(a, b *tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{a, b} }

@@ -81,6 +81,7 @@ func hasShortRows(t *tensor.Tensor) bool {
 	return ok && n > 1 && n <= longestCopiedRow && t.Strides()[last] == 1
 }
 
+// Contiguous returns t where its elements lie side by side in order, else a copy whose do.
 func Contiguous(t *tensor.Tensor) *tensor.Tensor {
 	if t.IsContiguous() || t.IsHollow() || !hasShortRows(t) {
 		return source.Must(t.Contiguous())
@@ -100,6 +101,7 @@ func AsWork(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	return out
 }
 
+// To returns t where it has the element type, else a converted copy.
 func To(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	if t.DType() == d || define.IsAway(t) || t.IsHollow() || !IsElement(t.DType()) || !IsElement(d) {
 		return source.Must(t.To(d))
@@ -175,6 +177,7 @@ func Store(self, result *tensor.Tensor) {
 	source.Throw(tensor.Copy(self, result))
 }
 
+// Conjugate returns the conjugates of complex numbers, which are conjugated now and not when somebody reads them.
 func Conjugate(t *tensor.Tensor) *tensor.Tensor {
 	if t.DType().IsComplex() {
 		return conjOp.On(t)

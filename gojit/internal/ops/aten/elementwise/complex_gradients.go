@@ -26,6 +26,7 @@ func OfSelfWith(f func(c define.Gradient, g define.Tensors) define.Tensors) defi
 	return func(c define.Gradient) { c.Give(0, f(c, c.G())) }
 }
 
+// ConjugateGrad is the derivative of a conjugate.
 func ConjugateGrad(g define.Grad) { g.Give(0, g.Conj(g.Grad(0))) }
 
 var AdjointGrad = OfSelfWith(func(c define.Gradient, g define.Tensors) define.Tensors {

@@ -37,6 +37,7 @@ type Operand struct {
 
 const paramCode = 31 // stands for a number in a launch.Key
 
+// OfTensor and OfScalar return operands.
 func OfTensor(t *tensor.Tensor) Operand { return Operand{Tensor: t} }
 func OfScalar(s tensor.Scalar) Operand  { return Operand{Number: s} }
 

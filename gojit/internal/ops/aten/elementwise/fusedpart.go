@@ -42,6 +42,7 @@ func (f *Fused) makePart(steps uint32) *Part {
 	return b.Finish()
 }
 
+// Builder returns what makes a kernel of steps of f.
 func (f *Fused) Builder() *partBuilder {
 	return &partBuilder{f: f, B: kernel.NewBuilder(), Part: &Part{}, values: map[int]kernel.Value{}, params: map[paramKey]kernel.Value{}}
 }

@@ -168,6 +168,7 @@ func allChannelsLast(ts []*tensor.Tensor) bool {
 	return true
 }
 
+// Stack returns tensors of one shape one behind the other along a new dimension.
 func Stack(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 	if out, ok := stackSmall(ts, dim); ok {
 		return out
@@ -207,6 +208,7 @@ func stackSmall(ts []*tensor.Tensor, dim int) (out *tensor.Tensor, ok bool) {
 	return out, true
 }
 
+// StackOf prepares that.
 func StackOf(ts []*tensor.Tensor, dim int) *Joining {
 	source.Check(len(ts) > 0, "stack expects a non-empty TensorList")
 	dim = source.Must(tensor.WrapDim(dim, ts[0].Dim()+1))
@@ -219,6 +221,7 @@ func StackOf(ts []*tensor.Tensor, dim int) *Joining {
 	return JoiningOf(parts, dim)
 }
 
+// AtLeastAll returns tensors with n dimensions at least.
 func AtLeastAll(ts []*tensor.Tensor, n int) []*tensor.Tensor {
 	out := make([]*tensor.Tensor, len(ts))
 	for i, t := range ts {
@@ -227,11 +230,13 @@ func AtLeastAll(ts []*tensor.Tensor, n int) []*tensor.Tensor {
 	return out
 }
 
+// Vstack is vstack.
 func Vstack(c define.Call) *tensor.Tensor {
 	source.Check(len(c.Tensors(0)) > 0, "vstack expects a non-empty TensorList")
 	return Concat(AtLeastAll(c.Tensors(0), 2), 0)
 }
 
+// BlockDiagonal returns matrices along the diagonal of one that is zero elsewhere.
 func BlockDiagonal(ts []*tensor.Tensor) *tensor.Tensor {
 	if len(ts) == 0 {
 		return define.Empty([]int{1, 0}, tensor.DefaultDType())

@@ -81,10 +81,12 @@ func noBoolRelu(d tensor.DType) {
 	source.Check(d != tensor.Bool, "Boolean inputs not supported for relu")
 }
 
+// NoComplexOrder returns what refuses complex numbers in the words of an operator that compares.
 func NoComplexOrder(name string) func(tensor.DType) {
 	return func(d tensor.DType) { OrderedOnly(name, d) }
 }
 
+// OrderedOnly is that for one type.
 func OrderedOnly(name string, d tensor.DType) {
 	if d.IsComplex() {
 		NotImplemented(name+"_cpu", d)
@@ -104,6 +106,7 @@ func noFloats(name string) func(tensor.DType) {
 	}
 }
 
+// SigmoidOf is 1 / (1 + exp(-x)).
 func SigmoidOf(b Builder, x Element) Element {
 	one := b.Number(x, 1)
 	return b.Div(one, b.Add(one, b.Exp(b.Neg(x))))
@@ -775,6 +778,7 @@ var (
 	})
 )
 
+// NoIntegers returns what refuses integers in the words of an operator.
 func NoIntegers(name string) func(tensor.DType) {
 	return func(d tensor.DType) {
 		if !d.IsFloating() && !d.IsComplex() {

@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// QuantizerOf returns how a tensor is quantized. It fails where it is not.
 func QuantizerOf(t *tensor.Tensor) *tensor.Quantizer {
 	q := t.Quantizer()
 	source.Check(q != nil, "Expected a quantized tensor, but got %s", t.DType().CppName())

@@ -19,6 +19,7 @@ type Counting struct {
 
 var IntegerSteps = &Counting{Computed: tensor.Int64, Params: 2, Expr: StepsFrom}
 
+// StepsFrom is a + i * step.
 func StepsFrom(b Builder, x ...Element) Element { return b.Add(x[1], b.Mul(x[0], x[2])) }
 
 // Fill makes n elements of a type.

@@ -69,6 +69,7 @@ func (a *along) outside(v int64) {
 	source.Raise(source.RuntimeError, "index %d is out of bounds for dimension %d with size %d", v, a.dim, a.limit)
 }
 
+// Gather is gather.
 func Gather(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
 	if t.OnDevice() {
 		return gatherOnDevice(t, dim, index)

@@ -13,6 +13,7 @@ func RunDirect(direct define.DirectOut, inputs []value.Value, out *tensor.Tensor
 	return direct != nil && elementwise.IsElement(out.DType()) && !define.IsAway(out) && !out.IsHollow() && direct(define.Call{Args: inputs}, out)
 }
 
+// FilledOut writes a number into all of out=, and reports whether that could be done without a tensor between.
 func FilledOut(c define.Call, out *tensor.Tensor, v tensor.Scalar) bool {
 	if !tensor.SameShape(out.Shape(), c.Ints(0)) {
 		return false
@@ -21,6 +22,7 @@ func FilledOut(c define.Call, out *tensor.Tensor, v tensor.Scalar) bool {
 	return true
 }
 
+// IdentityOut is that for an identity matrix.
 func IdentityOut(out *tensor.Tensor, rows, columns int) bool {
 	if !tensor.SameShape(out.Shape(), []int{rows, columns}) {
 		return false
@@ -32,10 +34,12 @@ func IdentityOut(out *tensor.Tensor, rows, columns int) bool {
 	return true
 }
 
+// JoinedOut is that for cat.
 func JoinedOut(c define.Call, out *tensor.Tensor) bool {
 	return define.FirstQuantized(c.Args) == nil && into(elementwise.JoiningOf(c.Tensors(0), c.Int(1)), out, c.Args)
 }
 
+// StackedOut is that for stack.
 func StackedOut(c define.Call, out *tensor.Tensor) bool {
 	j := elementwise.StackOf(c.Tensors(0), c.Int(1))
 	defer j.Release()

@@ -249,6 +249,7 @@ func indexGrad(g define.Grad) {
 	g.Give(0, g.Into("index_put", g.ZerosOf(0), g.InList(1), g.Grad(0), true))
 }
 
+// IndexPutGrad is the derivative of index_put.
 func IndexPutGrad(c define.Gradient) {
 	indices := c.InList(1)
 	g := c.G()

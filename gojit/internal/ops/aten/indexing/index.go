@@ -728,10 +728,12 @@ func scattered(name string, view func(c define.Call, t *tensor.Tensor) (*tensor.
 	})
 }
 
+// SliceView is slice.
 func SliceView(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) {
 	return t.Slice(c.Int(1), c.IntOr(2, 0), c.IntOr(3, math.MaxInt), c.Int(4))
 }
 
+// AsStrided is as_strided.
 func AsStrided(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) {
 	return t.AsStrided(c.Ints(1), c.Ints(2), c.IntOr(3, t.Offset()))
 }

@@ -145,6 +145,7 @@ func selection(t *tensor.Tensor, dim int, index *tensor.Tensor) (at int, shape [
 	return dim, shape
 }
 
+// IndexSelect is index_select.
 func IndexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
 	dim, shape := selection(t, dim, index)
 	n := 1

@@ -226,6 +226,7 @@ func passed[T plainNumber](row []T, bound T, descending bool) int {
 	return len(row)
 }
 
+// SortAlong is sort, which is stable.
 func SortAlong(t *tensor.Tensor, dim int, descending bool) (values, indices *tensor.Tensor) {
 	l := linesOf("sorting_kernel_method_name", t, dim)
 	defer l.forget()
@@ -246,6 +247,7 @@ func argsort(t *tensor.Tensor, dim int, descending bool) *tensor.Tensor {
 	return l.backLike(l.ordered(l.n, descending))
 }
 
+// TopK is topk, in order.
 func TopK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.Tensor) {
 	d := define.WrapDim(dim, t)
 	n := 1
@@ -278,4 +280,5 @@ var SortFamily = []define.Definition{
 	define.Operator("topk", func(c define.Call) { c.Give(define.Pair(TopK(c.Tensor(0), c.Int(1), c.Int(2), c.Bool(3)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { reduce.ChosenGrad(c, c.Int(2), true) })}).Quantized(define.SameScale),
 }
 
+// Second returns b.
 func Second(_, b *tensor.Tensor) *tensor.Tensor { return b }

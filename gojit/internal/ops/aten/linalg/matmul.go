@@ -215,6 +215,7 @@ func SetMatrix[T interface {
 	return step
 }
 
+// Mm is mm.
 func Mm(a, b *tensor.Tensor) *tensor.Tensor {
 	source.Check(a.Dim() == 2, "self must be a matrix")
 	source.Check(b.Dim() == 2, "mat2 must be a matrix")
@@ -229,6 +230,7 @@ func checkInner(a, b *tensor.Tensor) {
 	}
 }
 
+// Bmm is bmm.
 func Bmm(a, b *tensor.Tensor) *tensor.Tensor {
 	source.Check(a.Dim() == 3, "batch1 must be a 3D tensor")
 	source.Check(b.Dim() == 3, "batch2 must be a 3D tensor")

@@ -250,6 +250,7 @@ func differences(c define.Gradient, unit define.Tensors, spacing, i int, order v
 	return ops.DoAll(c.Tape, name, unit, by, 0, order)[0].List().Items[0].Tensor()
 }
 
+// SoftmaxGrad is the derivative of softmax.
 func SoftmaxGrad(g define.Grad) {
 	y := g.Out(0)
 	gy := g.Mul(g.Grad(0), y)
@@ -260,6 +261,7 @@ func SoftmaxGrad(g define.Grad) {
 	g.Give(0, g.Minus(gy, g.Mul(y, g.Do("sum.dim_IntList", gy, g.ListOf(g.Arg(1)), true))))
 }
 
+// LogSoftmaxGrad is the derivative of log_softmax.
 func LogSoftmaxGrad(g define.Grad) {
 	dy, y := g.Grad(0), g.Out(0)
 	if isNumber(g, y) {

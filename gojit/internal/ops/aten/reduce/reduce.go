@@ -52,6 +52,7 @@ func arrange(t *tensor.Tensor, dims []int, keepdim bool, acc tensor.DType) reduc
 	return r
 }
 
+// ReducedDims returns for each dimension of t whether it is among dims; all are where there are none.
 func ReducedDims(t *tensor.Tensor, dims []int) []bool {
 	source.Check(t.Dim() <= 64, "only tensors with up to 64 dims are supported")
 	reduced := make([]bool, max(t.Dim(), 1))
@@ -101,6 +102,7 @@ func SumType(d tensor.DType) tensor.DType {
 	return d
 }
 
+// Sum is sum.
 func Sum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
 	if result.IsComplex() {
 		return complexSum(t, dims, keepdim, result)
@@ -108,10 +110,12 @@ func Sum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tenso
 	return sumReducer.Reduce(t, dims, keepdim, Accumulator(result), result)
 }
 
+// CheckMean refuses the mean of elements of a type that has none.
 func CheckMean(d tensor.DType) {
 	source.Check(!define.IsIntegral(d), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s", d.CppName())
 }
 
+// Mean is mean.
 func Mean(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
 	CheckMean(result)
 	n := 1
@@ -222,6 +226,7 @@ func truthOfDims(c define.Call, every bool) *tensor.Tensor {
 	return Truth(t, c.Ints(1), c.Bool(2), every)
 }
 
+// DivideBy returns t / n.
 func DivideBy(t *tensor.Tensor, n tensor.Scalar) *tensor.Tensor {
 	return elementwise.Div.Run(nil, []elementwise.Operand{elementwise.OfTensor(t), elementwise.OfScalar(n)})
 }

@@ -39,6 +39,7 @@ type RowKernel struct {
 	cache launch.Cache
 }
 
+// Program returns the kernel for elements of a type and for what is computed with.
 func (k *RowKernel) Program(in, computed tensor.DType) *launch.Program {
 	key := launch.Key(0).With(in).With(computed)
 	if p := k.cache.Get(key); p != nil {
@@ -118,6 +119,7 @@ func lastDim(t *tensor.Tensor, dim int) (rows *tensor.Tensor, n int, back func(*
 	}
 }
 
+// Softmax is softmax.
 func Softmax(t *tensor.Tensor, dim int) *tensor.Tensor {
 	FloatRows("softmax", t, dim)
 	if t.IsHollow() {
@@ -183,6 +185,7 @@ func (r *softmaxRoom) operands(rows ...launch.Row) []launch.Row {
 	return r.operandRows[:copy(r.operandRows[:], rows)]
 }
 
+// LogSoftmax is log_softmax.
 func LogSoftmax(t *tensor.Tensor, dim int) *tensor.Tensor {
 	FloatRows("log_softmax", t, dim)
 	if t.IsHollow() {
@@ -267,6 +270,7 @@ func LogTotals(t *tensor.Tensor) *tensor.Tensor {
 	return out
 }
 
+// FillLogTotals stores the logarithm of the sum of exponentials along dimension 1.
 func FillLogTotals[T float32 | float64](out, t *tensor.Tensor) {
 	x, n, _ := lastDim(t, 1)
 	totals, into := logTotalsOf[T](t.DType(), out.DType()), tensor.Data[T](out)

@@ -143,6 +143,7 @@ func sumSparseGradient(c define.Call) *tensor.Tensor {
 	return onValues(t, elementwise.Contiguous(source.Must(values.Expand(s.Values.Shape()...))))
 }
 
+// ToDenseOf returns a sparse tensor with all its elements, and others as they are.
 func ToDenseOf(t *tensor.Tensor) *tensor.Tensor {
 	if t.IsSparse() {
 		return toDense(t)

@@ -205,6 +205,7 @@ func lowerGamma(a, x float64) float64 {
 	return s * math.Exp(a*math.Log(x)-x-lg)
 }
 
+// UpperGamma is the regularized upper incomplete gamma function.
 func UpperGamma(a, x float64) float64 {
 	if x > 1 && x > a && a > 0 && !math.IsInf(x, 1) {
 		return upperFraction(a, x)

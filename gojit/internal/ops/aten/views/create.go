@@ -106,6 +106,7 @@ func arange(start, end, step tensor.Scalar, o MakeLike, given bool) *tensor.Tens
 	return o.steps(n, integral, start, step)
 }
 
+// Eye is eye.
 func Eye(rows, columns int, o MakeLike) *tensor.Tensor {
 	source.Check(rows >= 0, "n must be greater or equal to 0, got %d", rows)
 	source.Check(columns >= 0, "m must be greater or equal to 0, got %d", columns)

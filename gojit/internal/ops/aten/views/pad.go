@@ -13,6 +13,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// WithParts returns complex numbers of parts.
 func WithParts(re, im *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	out := define.Empty(re.Shape(), d)
 	source.Throw(tensor.Copy(out.RealPart(), re))
@@ -50,6 +51,7 @@ func Pad(t *tensor.Tensor, amounts []int, mode string, fill tensor.Scalar) *tens
 	return indexPad(t, amounts, mode)
 }
 
+// ConstantPad is constant_pad_nd.
 func ConstantPad(t *tensor.Tensor, amounts []int, fill tensor.Scalar) *tensor.Tensor {
 	shape := slices.Clone(t.Shape())
 	src := t

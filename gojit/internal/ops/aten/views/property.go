@@ -144,6 +144,7 @@ var PropertyFamily = []define.Definition{
 	Answering("sym_stride", func(c define.Call) value.Value { return value.OfList(value.Ints(c.Tensor(0).Strides())) }),
 }
 
+// SizeAt is size of a dimension.
 func SizeAt(t *tensor.Tensor, dim int) int {
 	if t.Dim() == 0 {
 		source.Raise(source.IndexError, "Dimension specified as %d but tensor has no dimensions", dim)
@@ -172,6 +173,7 @@ func isEqualTo(a, b value.Value) bool { return truthOf(elementwise.Eq.On(a.Tenso
 // equalLists reports whether two lists of tensors have equal elements.
 func equalLists(a, b *value.List) bool { return slices.EqualFunc(a.Items, b.Items, isEqualTo) }
 
+// Equal is equal.
 func Equal(a, b *tensor.Tensor) bool {
 	if !tensor.SameShape(a.Shape(), b.Shape()) {
 		return false

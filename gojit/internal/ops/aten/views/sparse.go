@@ -24,6 +24,7 @@ func EmptyCOO(shape []int, sparseDim int, d tensor.DType) *tensor.Tensor {
 	return Coo(shape, define.Empty([]int{sparseDim, 0}, tensor.Int64), define.Empty(slices.Concat([]int{0}, shape[sparseDim:]), d), true)
 }
 
+// Compressed returns a tensor in a compressed layout of its parts.
 func Compressed(shape []int, indices, plain, values *tensor.Tensor, l tensor.Layout) *tensor.Tensor {
 	return source.Must(tensor.NewSparse(shape, tensor.Sparse{Layout: l, Indices: indices, Plain: plain, Values: values}))
 }
