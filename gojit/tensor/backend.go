@@ -114,6 +114,9 @@ func (t *Tensor) NoteDeviceWrite() { t.storage.foreign.writes.Add(1) }
 
 // EmptyOn is Empty on a device. It fails as Empty does, and where there is no such device.
 func EmptyOn(d Device, shape []int, dtype DType) (*Tensor, error) {
+	if d.Type == CPU {
+		return Empty(shape, dtype)
+	}
 	strides := make([]int, len(shape))
 	if _, err := Numel(shape); err != nil {
 		return nil, err

@@ -1,12 +1,6 @@
 # What operators are made of on a device that has no form of them. Nothing here is recorded: derivatives are those of the operators.
 
 
-def _own_wide(x):
-    if x.dtype == torch.float16 or x.dtype == torch.bfloat16:
-        return x.to(torch.float32)
-    return x
-
-
 def rrelu(self, lower: number, upper: number, training: bool, generator: Optional[Generator]):
     if not training:
         return torch.leaky_relu(self, (float(lower) + float(upper)) / 2.0)

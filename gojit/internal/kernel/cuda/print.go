@@ -245,12 +245,7 @@ func (p *printer) reduction() {
 		p.line("%s r%d = %s;", typeName(t), r, constant(t, o.Reduce.Identity(t)))
 	}
 	p.open("for (i64 i = block * %d + lane; i < a.n && i < end; i += %d)", s.Block, s.Lanes)
-	p.body("i", "(at[%[1]d] + i * a.run[%[1]d])")
-	for r := range s.Reduces {
-		o, t := p.reduced(r)
-		p.line("r%d = %s;", r, p.binary(o.Reduce.Op(), t, fmt.Sprintf("r%d", r), fmt.Sprintf("v%d", o.Value)))
-	}
-	p.close()
+	p.accumulate("r")
 	for r := range s.Reduces {
 		_, t := p.reduced(r)
 		p.line("((%s *)a.partial[%d])[t] = r%d;", typeName(t), r, r)
@@ -289,6 +284,16 @@ func (p *printer) reduction() {
 	p.close()
 }
 
+// accumulate writes the body of a loop over elements i of a run, which combines what they give with results of a name, and closes it.
+func (p *printer) accumulate(name string) {
+	p.body("i", "(at[%[1]d] + i * a.run[%[1]d])")
+	for r := range p.source.Reduces {
+		o, t := p.reduced(r)
+		p.line("%s%d = %s;", name, r, p.binary(o.Reduce.Op(), t, fmt.Sprintf("%s%d", name, r), fmt.Sprintf("v%d", o.Value)))
+	}
+	p.close()
+}
+
 // rows writes the entry point for rows of one block: as many of them as there are threads for are reduced together.
 func (p *printer) rows() {
 	s := p.source
@@ -308,12 +313,7 @@ func (p *printer) rows() {
 	p.line("char *at[%d];", s.Operands)
 	p.line("place(&a, row, at);")
 	p.open("for (i64 i = thread %% %d; i < a.n; i += %d)", s.Lanes, s.Lanes)
-	p.body("i", "(at[%[1]d] + i * a.run[%[1]d])")
-	for r := range s.Reduces {
-		o, t := p.reduced(r)
-		p.line("own%d = %s;", r, p.binary(o.Reduce.Op(), t, fmt.Sprintf("own%d", r), fmt.Sprintf("v%d", o.Value)))
-	}
-	p.close()
+	p.accumulate("own")
 	p.close()
 	for r := range s.Reduces {
 		p.line("r%d[thread] = own%d;", r, r)

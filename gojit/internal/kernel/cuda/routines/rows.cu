@@ -30,22 +30,26 @@
 BLOCKS(softmax) { EXPONENTIALS(EXP(ELEMENT(i) - most[0]) / sum[0]) }
 BLOCKS(log_softmax) { EXPONENTIALS(ELEMENT(i) - most[0] - LOG(sum[0])) }
 
+/* Leaves the sum of the elements in sum[0], and that of the squares of their distances from their mean in square[0]. */
+#define SUMS(OF) \
+	SHARED C1 sum[WIDTH], square[WIDTH]; \
+	THREADS { \
+		sum[thread] = 0; \
+		EACH sum[thread] += OF(i); \
+	} \
+	FOLD(sum, ADDED) \
+	THREADS { \
+		const C1 mean = sum[0] / (C1)N; \
+		square[thread] = 0; \
+		EACH square[thread] += (OF(i) - mean) * (OF(i) - mean); \
+	} \
+	FOLD(square, ADDED)
+
 /* Rows of n elements side by side, normalized. Tensors: result, source, means, inverse deviations, factors and summands of the elements; numbers: n,
    whether there are factors, whether summands, and the bits of what is added to variances. */
 #define OF_ROW(i) load0(AT(1, const T0, BLOCK * N + (i)))
 BLOCKS(normalize) {
-	SHARED C1 sum[WIDTH], square[WIDTH];
-	THREADS {
-		sum[thread] = 0;
-		EACH sum[thread] += OF_ROW(i);
-	}
-	FOLD(sum, ADDED)
-	THREADS {
-		const C1 mean = sum[0] / (C1)N;
-		square[thread] = 0;
-		EACH square[thread] += (OF_ROW(i) - mean) * (OF_ROW(i) - mean);
-	}
-	FOLD(square, ADDED)
+	SUMS(OF_ROW)
 	THREADS {
 		const C1 mean = sum[0] / (C1)N, scale = 1 / SQRT(square[0] / (C1)N + (C1)__longlong_as_double(a.number[3]));
 		EACH {
@@ -67,18 +71,7 @@ BLOCKS(normalize) {
    elements of a channel side by side. */
 #define OF_CHANNEL(i) load0(AT(2, const T0, ((i) / a.number[2] * a.number[1] + BLOCK) * a.number[2] + (i) % a.number[2]))
 BLOCKS(moments) {
-	SHARED C1 sum[WIDTH], square[WIDTH];
-	THREADS {
-		sum[thread] = 0;
-		EACH sum[thread] += OF_CHANNEL(i);
-	}
-	FOLD(sum, ADDED)
-	THREADS {
-		const C1 mean = sum[0] / (C1)N;
-		square[thread] = 0;
-		EACH square[thread] += (OF_CHANNEL(i) - mean) * (OF_CHANNEL(i) - mean);
-	}
-	FOLD(square, ADDED)
+	SUMS(OF_CHANNEL)
 	THREADS if (thread == 0) {
 		store1(AT(0, T1, BLOCK), sum[0] / (C1)N);
 		store1(AT(1, T1, BLOCK), square[0] / (C1)N);

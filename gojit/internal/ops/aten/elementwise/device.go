@@ -10,25 +10,39 @@ import (
 
 // RunKernel runs a program over tensors that are on one device; numbers among them that are the processor's are copied there.
 func RunKernel(p *launch.Program, tensors []*tensor.Tensor, params []tensor.Scalar) {
+	bringTogether(tensors)
+	source.Throw(RunThere(p, tensors, params))
+}
+
+// bringTogether copies numbers of the processor among tensors to the device of the first. It refuses all else that is not there.
+func bringTogether(tensors []*tensor.Tensor) {
 	device := tensors[0].Device()
-	for i, t := range tensors[1:] {
+	for i, t := range tensors {
 		if t.Device() != device {
 			CheckBeside(t, device)
-			tensors[1+i] = source.Must(t.ToDevice(device))
+			tensors[i] = source.Must(t.ToDevice(device))
 		}
 	}
-	source.Throw(RunThere(p, tensors, params))
+}
+
+// RunnerOf returns what runs kernels on a device.
+func RunnerOf(d tensor.Device) (kernel.Runner, error) {
+	b, err := tensor.BackendOf(d)
+	if err != nil {
+		return nil, err
+	}
+	runner, ok := b.(kernel.Runner)
+	if !ok {
+		return nil, source.Errorf(source.NotImplementedError, source.Range{}, "the device %s runs no kernels", d)
+	}
+	return runner, nil
 }
 
 // RunThere runs a program over tensors of one device.
 func RunThere(p *launch.Program, tensors []*tensor.Tensor, params []tensor.Scalar) error {
-	b, err := tensor.BackendOf(tensors[0].Device())
+	runner, err := RunnerOf(tensors[0].Device())
 	if err != nil {
 		return err
-	}
-	runner, ok := b.(kernel.Runner)
-	if !ok {
-		return source.Errorf(source.NotImplementedError, source.Range{}, "the device %s runs no kernels", tensors[0].Device())
 	}
 	if err := runner.Run(p.Kernel(), tensors, params); err != nil {
 		return err
@@ -51,15 +65,8 @@ func emptyAmong(shape []int, d tensor.DType, ts ...*tensor.Tensor) *tensor.Tenso
 
 // LaunchRoutine runs a routine over tensors of a device, the first of which it writes. All must be on that device.
 func LaunchRoutine(r kernel.Routine, tensors []*tensor.Tensor, numbers ...int64) error {
-	device := tensors[0].Device()
-	for i, t := range tensors {
-		if t.Device() != device {
-			CheckBeside(t, device)
-			tensors[i] = source.Must(t.ToDevice(device))
-		}
-	}
-	runner, ok := source.Must(tensor.BackendOf(device)).(kernel.Runner)
-	source.Check(ok, "the device %s runs no routines", device)
+	bringTogether(tensors)
+	runner := source.Must(RunnerOf(tensors[0].Device()))
 	tensors[0].NoteDeviceWrite()
 	return runner.RunRoutine(&r, tensors, numbers)
 }

@@ -216,15 +216,10 @@ func (p *Part) run(f *Fused, operands []*tensor.Tensor, shape []int, numbers []t
 }
 
 func newLike(like *tensor.Tensor, shape []int, d tensor.DType, on tensor.Device) (*tensor.Tensor, error) {
-	switch {
-	case like == nil && on.Type == tensor.CPU:
-		return tensor.Empty(shape, d)
-	case like == nil:
+	if like == nil {
 		return tensor.EmptyOn(on, shape, d)
-	case on.Type == tensor.CPU:
-		return tensor.EmptyFormat(like, d, tensor.PreserveFormat)
 	}
-	return tensor.EmptyFormatOn(on, like, d, tensor.PreserveFormat)
+	return tensor.EmptyFormat(like, d, tensor.PreserveFormat)
 }
 
 // layout returns the tensor that results lie like, nil where they are contiguous. ok is false where the tensors of the

@@ -389,7 +389,7 @@ func unspread(t *tensor.Tensor) *tensor.Tensor {
 	return v
 }
 
-// SumTo sums t over the dimensions along which a shape was broadcast.
+// sumTo sums t over the dimensions along which a shape was broadcast.
 func sumTo(t *tensor.Tensor, shape []int) (*tensor.Tensor, error) {
 	var dims []int
 	lead := t.Dim() - len(shape)

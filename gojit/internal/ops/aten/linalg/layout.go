@@ -53,7 +53,7 @@ func contiguousResult(args, out []value.Value) error {
 	return err
 }
 
-// ByColumns returns t with its matrices column by column.
+// byColumns returns t with its matrices column by column.
 func byColumns(t *tensor.Tensor) (*tensor.Tensor, error) {
 	n := t.Dim()
 	if n < 2 || t.Numel() == 0 {

@@ -374,7 +374,7 @@ func groupNormGradient(c define.Call) {
 	giveMasked(c, 9, ofInput, elementwise.To(reduce.OverSamples(elementwise.Mul.On(distant, scale), samples), weightType), elementwise.To(reduce.OverSamples(plain, samples), weightType))
 }
 
-// GiveMasked returns the results that are asked for by argument i.
+// giveMasked returns the results that are asked for by argument i.
 func giveMasked(c define.Call, i int, ts ...*tensor.Tensor) {
 	for j, t := range ts {
 		if c.Out[j] = value.None; c.Masked(i, j) {

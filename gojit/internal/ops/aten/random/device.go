@@ -24,8 +24,7 @@ func drawOnDevice(gen *tensor.Generator, t *tensor.Tensor, draw func(here *tenso
 	if !t.IsContiguous() {
 		out = define.EmptyBeside(t, t.Shape(), t.DType())
 	}
-	runner, ok := source.Must(tensor.BackendOf(t.Device())).(kernel.Runner)
-	source.Check(ok, "the device %s draws no numbers", t.Device())
+	runner := source.Must(elementwise.RunnerOf(t.Device()))
 	threads, seed, offset, err := runner.Draw(t.Device(), t.Numel())
 	source.Throw(err)
 	numbers := []int64{int64(threads), int64(seed), int64(offset)}

@@ -228,7 +228,7 @@ func dropping(name string, f func(t *tensor.Tensor, p float64, train bool) *tens
 	}
 }
 
-// OnZeros has the functional overloads run on zeros where tensors have no elements.
+// onZeros has the functional overloads run on zeros where tensors have no elements.
 func onZeros(definitions []define.Definition) []define.Definition {
 	definitions[0].Meta = define.RunsOnZero
 	return definitions

@@ -105,7 +105,7 @@ func (h *Reduction) kept(room, shape []int, from int) []int {
 	return room
 }
 
-// RunThere is Run on a device, which reduces the last dimension of matrices.
+// runThere is Run on a device, which reduces the last dimension of matrices.
 func (r *Reduced) runThere(inputs []*tensor.Tensor, numbers []tensor.Scalar, results []*tensor.Tensor, shape []int, from int) bool {
 	on, last := inputs[0].Device(), len(r.whole.Gives)-1
 	outer, n := define.NumelOf(shape[:from]), define.NumelOf(shape[from:])
