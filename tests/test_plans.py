@@ -781,31 +781,45 @@ def test_attention_is_a_step(joined):
             assert "attention %" in text or mask is not None and mask.size(-1) == 1 and "_scaled_dot_product_attention %" in text
 
 
-@pytest.mark.parametrize("masked", [False, True])
-def test_multihead_attention_is_one_plan(masked):
-    """Branches of the layer hang on numbers of dimensions of what was transposed and taken from a list, and on a constant condition of a dropout."""
+def attention_masks(kind, n):
+    """A mask over scores and one over keys, of a batch of two."""
+    added, forbidden = torch.triu(torch.full((n, n), float("-inf")), 1), torch.triu(torch.ones(n, n, dtype=torch.bool), 1)
+    padding = torch.zeros(2, n, dtype=torch.bool)
+    padding[1, -1] = True
+    return {"none": (None, None), "added": (added, None), "bools": (forbidden, None), "padding": (None, padding), "numbers for keys": (None, -5.0 * padding),
+            "added and padding": (added, padding), "all bools": (forbidden, padding)}[kind]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["none", "added", "bools", "padding", "numbers for keys", "added and padding", "all bools"])
+def test_multihead_attention_is_one_plan(kind):
+    """
+    Branches of the layer hang on numbers of dimensions of what was transposed and taken from a list, on a constant condition of a dropout, on which masks
+    there are, and on the types of their elements.
+    """
 
     class Layer(nn.Module):
         def __init__(self):
             super().__init__()
             self.a, self.norm = nn.MultiheadAttention(32, 4, dropout=0.1, batch_first=True), nn.LayerNorm(32)
 
-        def forward(self, x, mask: torch.Tensor | None = None):
-            return self.norm(x + self.a(x, x, x, attn_mask=mask, need_weights=False)[0])
+        def forward(self, x, mask: torch.Tensor | None = None, padding: torch.Tensor | None = None):
+            return self.norm(x + self.a(x, x, x, key_padding_mask=padding, attn_mask=mask, need_weights=False)[0])
 
-    m, x = seeded(Layer()), torch.randn(2, 6, 32)
-    mask = torch.triu(torch.full((6, 6), float("-inf")), 1) if masked else None
+    m = seeded(Layer())
     with torch.no_grad():
         compiled = torch.jit.script(m)
         for n in (6, 6, 9):
-            x, mask = torch.randn(2, n, 32), torch.triu(torch.full((n, n), float("-inf")), 1) if masked else None
-            torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)
+            x, masks = torch.randn(2, n, 32), attention_masks(kind, n)
+            torch.testing.assert_close(compiled(x, *masks), m(x, *masks), rtol=1e-5, atol=1e-5)
         text = str(torch.jit.explain(compiled))
-        if not masked:  # a branch asks for the type of the mask
-            last = text[text.rindex("by one plan") :]
-            assert all(step in last for step in ("attention %", "add %", "layer_norm %")), text
-        x, mask = x[0], None  # another number of dimensions: the other body
-        torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)
+        last = text[text.rindex("by one plan") :]
+        assert all(step in last for step in ("attention %", "add %", "layer_norm %")), text
+        for other in ("none", "added", "bools", "padding"):  # other masks, or other numbers of dimensions: the other body
+            masks = attention_masks(other, 6)
+            x = torch.randn(2, 6, 32)
+            torch.testing.assert_close(compiled(x, *masks), m(x, *masks), rtol=1e-5, atol=1e-5)
+        x = x[0]
+        torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("way", ["scripted", "traced", "frozen"])

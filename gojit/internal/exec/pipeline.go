@@ -90,7 +90,7 @@ var Pipeline = []Step{
 	{"specialize", "the notes go; what is differentiable, and met a gradient, becomes guarded differentiable graphs, what is elementwise guarded groups where they are asked for", "regions are found inside of those",
 		specialized | needed, (*job).specialize},
 
-	{"likely", "a graph of convolutions and products gets a second body for calls like this one, of modules that are not in training, without the branches that hang on bools, missing arguments and numbers of dimensions", "constants are folded; only code gains by it, and the general body is what is shown",
+	{"likely", "a graph of convolutions and products gets a second body for calls like this one, of modules that are not in training, without the branches that hang on bools, missing arguments, numbers of dimensions and types of elements", "constants are folded; only code gains by it, and the general body is what is shown",
 		optimized, func(j *job) error { plan.SplitLikely(j.graph, j.args); return nil }},
 	{"branches", "tuples that branches give and that are only taken apart go", "nodes own the tensors that they read one by one; only code gains by it",
 		optimized | specialized, changing(passes.SplitBranchTuples)},

@@ -11,8 +11,8 @@ import (
 )
 
 // SplitLikely gives a graph of convolutions and products a second body, for calls like the one with some arguments, its first: modules are not in
-// training, their other bools, the bools among the arguments, which optional arguments are None and how many dimensions tensors have are what they are
-// there. The branches that hang on these are gone in it, so that the operators follow each other. Which body runs is decided at the start of each call.
+// training, their other bools, the bools among the arguments, which optional arguments are None, how many dimensions tensors have and of what type their elements
+// are is as it is there. The branches that hang on these are gone in it, so that the operators follow each other. Which body runs is decided at the start of each call.
 // Without arguments all but "training" is read by both. It reports whether there is a second body: there is none where it would have as many branches.
 //
 //	%t = prim::GetAttr[name="training"](%norm)      %t = prim::GetAttr[name="training"](%norm)
@@ -30,8 +30,8 @@ func SplitLikely(g *ir.Graph, args []value.Value) bool {
 	}
 	simplify(likely)
 	FoldRanks(likely)
-	ranks := inputRanks(likely, args)
-	for ranks.fold() {
+	forms := inputForms(likely, args)
+	for forms.fold() {
 		simplify(likely)
 		if passes.UnrollConstantLoops(likely) { // over as many sizes as there are dimensions
 			simplify(likely)
@@ -40,7 +40,7 @@ func SplitLikely(g *ir.Graph, args []value.Value) bool {
 	if branches(likely) >= branches(g) {
 		return false
 	}
-	held = append(held, ranks.assumptions()...)
+	held = append(held, forms.assumptions()...)
 	if len(held) == 0 {
 		return false
 	}
@@ -111,6 +111,7 @@ const (
 	isNone                   // an optional value is None
 	isPresent                // it is not
 	hasRank                  // a tensor has as many dimensions as known says
+	hasType                  // its elements have the type that known says
 )
 
 // of completes an assumption: a value of a type is like v in what branches hang on, its truth or whether it is None. ok is false for other types.
@@ -134,22 +135,48 @@ func (a *assumption) differs(g *ir.Graph, before *ir.Node) *ir.Value {
 	for _, name := range a.path {
 		v = g.CreateGetAttr(v, name).InsertBefore(before).Output()
 	}
-	ask := func(kind string, inputs ...*ir.Value) *ir.Value {
-		return g.Create(kind, inputs, 1).InsertBefore(before).Output().SetType(types.Bool)
-	}
 	switch a.what {
 	case isNone:
-		return ask("aten::__isnot__", v, g.Constant(value.None, before.Range))
+		return ask(before, "aten::__isnot__", v, g.Constant(value.None, before.Range))
 	case isPresent:
-		return ask("aten::__is__", v, g.Constant(value.None, before.Range))
+		return ask(before, "aten::__is__", v, g.Constant(value.None, before.Range))
 	case hasRank:
-		rank := g.Create("aten::dim", []*ir.Value{v}, 1).InsertBefore(before).Output().SetType(types.Int)
-		return ask("aten::ne", rank, g.Constant(a.known, before.Range))
+		return a.differsIn("aten::dim", v, before)
+	case hasType:
+		return a.differsIn("prim::dtype", v, before)
 	}
 	if a.known.Bool() {
-		return ask("aten::__not__", v)
+		return ask(before, "aten::__not__", v)
 	}
 	return v
+}
+
+// ask adds a node that gives a bool.
+func ask(before *ir.Node, kind string, inputs ...*ir.Value) *ir.Value {
+	return before.Graph().Create(kind, inputs, 1).InsertBefore(before).Output().SetType(types.Bool)
+}
+
+// differsIn adds nodes that tell whether a number of a tensor is another one than is known, or the tensor is None.
+func (a *assumption) differsIn(kind string, v *ir.Value, before *ir.Node) *ir.Value {
+	g := before.Graph()
+	compare := func(v *ir.Value, before *ir.Node) *ir.Value {
+		number := g.Create(kind, []*ir.Value{v}, 1).InsertBefore(before).Output().SetType(types.Int)
+		return ask(before, "aten::ne", number, g.Constant(a.known, before.Range))
+	}
+	if isTensor(v) {
+		return compare(v, before)
+	}
+	missing := ask(before, "aten::__is__", v, g.Constant(value.None, before.Range))
+	always := g.Constant(value.Bool(true), before.Range)
+	choice := g.Create("prim::If", []*ir.Value{missing}, 1).InsertBefore(before)
+	none, some := choice.AddBlock(), choice.AddBlock()
+	none.AddOutput(always)
+	cast := g.Create("prim::unchecked_cast", []*ir.Value{v}, 1).InsertBefore(some.ReturnNode())
+	cast.Output().SetType(types.Tensor)
+	old := g.SetInsertEnd(some)
+	some.AddOutput(compare(cast.Output(), some.ReturnNode()))
+	g.SetInsertPoint(old)
+	return choice.Output().SetType(types.Bool)
 }
 
 // assume has a graph be what it is where bools and optional values are what they are in a call. ok is false where the graph writes an attribute that it
