@@ -822,6 +822,41 @@ def test_multihead_attention_is_one_plan(kind):
         torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("use_gelu", [False, True])
+def test_whole_layers_are_spelt(use_gelu, norm_first):
+    """Archives of PyTorch call a layer of a transformer as one operator; which activation it has hangs on an integer."""
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.heads, self.activation, self.norm_first = nn.MultiheadAttention(32, 4, batch_first=True), 4, 2 if use_gelu else 1, norm_first
+            self.norm1, self.norm2, self.wide, self.narrow = nn.LayerNorm(32), nn.LayerNorm(32), nn.Linear(32, 48), nn.Linear(48, 32)
+
+        def forward(self, x, mask: torch.Tensor | None = None):
+            a = self.a
+            return torch._transformer_encoder_layer_fwd(
+                x, 32, self.heads, a.in_proj_weight, a.in_proj_bias, a.out_proj.weight, a.out_proj.bias, self.activation == 2, self.norm_first, 1e-5,
+                self.norm1.weight, self.norm1.bias, self.norm2.weight, self.norm2.bias, self.wide.weight, self.wide.bias,
+                self.narrow.weight, self.narrow.bias, mask, 1 if mask is not None else None,
+            ) + self.wide(x).sum() * 0  # fmt: skip
+
+    m = seeded(Layer())
+    with torch.no_grad():
+        compiled = torch.jit.script(m)
+        for n in (6, 6, 9):
+            x = torch.randn(2, n, 32)
+            torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
+        text = str(torch.jit.explain(compiled))
+        last = text[text.rindex("by one plan") :]
+        assert all(step in last for step in ("attention %", "linear+gelu %" if use_gelu else "linear+relu %", "layer_norm %")), text
+        mask = torch.zeros(2, 9, dtype=torch.bool)
+        mask[1, -2:] = True
+        torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)
+        m.activation = compiled.activation = 3 - m.activation
+        torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("way", ["scripted", "traced", "frozen"])
 def test_expanded_tokens(way):
     """A view that repeats a parameter for a batch does not end a plan: a frozen one refused all of it."""
