@@ -6,7 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // pairs is a convolution of 3 by 3, or its gradient by the weights, by the algorithm F(2x2, 3x3): two
@@ -149,7 +149,7 @@ func (p *pairs) planned(g Convolution, bias []float32, options PlanOptions) *pai
 
 // transformAllWeights makes factors.
 func (p *pairs) transformAllWeights() {
-	tensor.Parallel(p.panels, 1, func(lo, hi int) {
+	parallel.For(p.panels, 1, func(lo, hi int) {
 		own := takeBuffers()
 		defer own.giveBack()
 		for panel := lo; panel < hi; panel++ {
@@ -167,7 +167,7 @@ func (p *pairs) run(in, residual, out []float32, memory *buffers) bool {
 		r.enter(i)
 		r.inputsTogether(lay)
 		r.eachRow(g.InChannels, transform)
-		tensor.Parallel(p.panels, 1, convolve)
+		parallel.For(p.panels, 1, convolve)
 		if p.options.Epilogue != nil {
 			r.applyEpilogue()
 		}
@@ -193,7 +193,7 @@ func weightGradientPairs[T Float](g Convolution, in, out, weight []T) bool {
 		r.eachRow(g.InChannels, transform)
 		r.eachBlock(g.OutChannels, r.outRows()*g.Out[2], layGradients)
 		r.eachRow(g.OutChannels, transformGradients)
-		tensor.Parallel(p.panels, 1, correlate)
+		parallel.For(p.panels, 1, correlate)
 	}
 	return !r.hasNotFinites.Load()
 }
@@ -284,7 +284,7 @@ func (r *pairsRun) outRows() int { return min(2*r.group.rows, r.geometry.Out[1]-
 // eachBlock does something with blocks of channels of the images of the group, each of some pixels.
 func (r *pairsRun) eachBlock(channels, pixels int, f func(lo, hi int)) {
 	if pixels > 0 {
-		tensor.Parallel(r.group.images*channels/pairLanes, 1+parallelWork/(16*pixels), f)
+		parallel.For(r.group.images*channels/pairLanes, 1+parallelWork/(16*pixels), f)
 	}
 }
 
@@ -324,7 +324,7 @@ func (r *pairsRun) layGradients(lo, hi int) {
 
 // eachRow does something with the rows of patches of the group: those of image after image.
 func (r *pairsRun) eachRow(channels int, f func(lo, hi int)) {
-	tensor.Parallel(r.group.images*r.group.rows, 1+parallelWork/(32*r.across*channels), f)
+	parallel.For(r.group.images*r.group.rows, 1+parallelWork/(32*r.across*channels), f)
 }
 
 // transformInputs writes the factors of the inputs of rows from lo to hi: matrices of patches by channels.
