@@ -297,7 +297,7 @@ var NormFamily = []define.Definition{
 	}),
 	define.Decomposed("rms_norm", define.Composing(composeRmsNorm)).
 		OfSchema("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor").
-		With(ops.Def{Decomp: define.Composing(composeRmsNorm), Sample: "(x, [3])"}),
+		With(ops.Def{Decomp: define.Composing(composeRmsNorm), Sample: "(x, [3])", Doc: "The input over the root of the mean of its squares."}),
 	define.Operator("native_layer_norm", func(c define.Call) {
 		out, mean, invStd := layerNorm(c.Tensor(0), c.Ints(1), c.OptionalTensor(2), c.OptionalTensor(3), c.Float(4))
 		c.Give(out, mean, invStd)
