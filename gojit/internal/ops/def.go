@@ -137,6 +137,7 @@ const (
 	ByFunction                            // Python's arithmetic reaches it through a function of Python
 	Property                              // computes an attribute of its argument
 	NumbersFirst                          // Python took its keyword numbers before what they scale
+	ThroughNumbers                        // has a quantized form, which computes with the numbers that integers stand for
 	MovesDevice                           // takes tensors of several devices, and gives one where its arguments say
 )
 
@@ -144,7 +145,7 @@ const (
 var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
 	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "in_groups", "reduces", "composite",
 	"rank_alone", "same_gradient", "same_gradient_of_number", "wraps_numbers", "gives_argument", "reshapes", "reshapes_in_place", "writes_statistics", "any_layout", "any_sizes",
-	"implicit", "to_number", "neutral_zero", "neutral_one", "resizes", "asks_mode", "size_arithmetic", "profiled", "plain_write", "by_function", "property", "numbers_first", "moves_device"}
+	"implicit", "to_number", "neutral_zero", "neutral_one", "resizes", "asks_mode", "size_arithmetic", "profiled", "plain_write", "by_function", "property", "numbers_first", "through_numbers", "moves_device"}
 
 // String names the tags.
 func (t Tags) String() string {

@@ -23,7 +23,7 @@ const (
 // Exprs says which groups of nodes FuseExprs makes.
 type Exprs struct {
 	Least      int  // how many nodes make a group, without constants and lists
-	Reductions bool // softmax and sums are in groups, too
+	Reductions bool // what combines elements along dimensions is in groups, too
 	Dynamic    bool // groups are for all sizes
 }
 

@@ -1,4 +1,4 @@
-// Package reduce has the operators that combine elements along dimensions: reductions (reducer states one), running results, softmax.
+// Package reduce has the operators that combine elements along dimensions: reductions (reducer states one), running results, exponentials over their sums.
 package reduce
 
 import (
