@@ -164,7 +164,6 @@ func compareGradient(t *testing.T, o *ops.Operator, args []value.Value, i int) {
 
 // keyed are the places that list operators by name outside of records, by file, each with its reason. They only get fewer.
 const keyed = `
-internal/archive/bytecode/bytecode.go 1 instructions of mobile archives
 internal/archive/sparse.go 1 parts of sparse tensors in archives
 internal/interp/lower.go 1 each entry is the node's instruction
 internal/kernel/kernel.go 1 instructions of kernels

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 )
 
 // Size is an integer that may depend on symbols: a constant, a symbol, or an operation on sizes.
@@ -22,18 +25,21 @@ type operation struct {
 	arguments            int
 }
 
-// operations are what programs compute of sizes.
-var operations = []operation{
-	{"add", "aten::add", "+", 2}, {"sub", "aten::sub", "", 2}, {"mul", "aten::mul", "*", 2}, {"floordiv", "aten::floordiv", "//", 2},
-	{"mod", "aten::remainder", "%", 2}, {"max", "prim::max", "max", 2}, {"min", "prim::min", "min", 2}, {"truediv", "aten::div", "", 2},
-	{"neg", "aten::neg", "", 1}, {"pow", "aten::pow", "", 2}, {"eq", "aten::eq", "", 2}, {"ne", "aten::ne", "", 2}, {"lt", "aten::lt", "", 2},
-	{"le", "aten::le", "", 2}, {"gt", "aten::gt", "", 2}, {"ge", "aten::ge", "", 2}, {"getitem", "", "", 2},
-}
+// operations are what programs compute of sizes: the operators of integers behind whose schemas that stands, and what takes a size of a list.
+var operations = sync.OnceValue(func() []operation {
+	all := []operation{{"getitem", "", "", 2}}
+	for o, name := range ops.WithFact("of_sizes") {
+		sign, _ := o.Fact("sign")
+		all = append(all, operation{name, o.BaseName(), sign, len(o.Schema().Arguments)})
+	}
+	return all
+})
 
 // operationOf returns the operation that is as asked for, nil where there is none.
 func operationOf(is func(o *operation) bool) *operation {
-	if i := slices.IndexFunc(operations, func(o operation) bool { return is(&o) }); i >= 0 {
-		return &operations[i]
+	all := operations()
+	if i := slices.IndexFunc(all, func(o operation) bool { return is(&o) }); i >= 0 {
+		return &all[i]
 	}
 	return nil
 }
