@@ -10,10 +10,10 @@ const module = "github.com/torchjit/torchjit"
 
 // layers is the policy: a package imports only packages of lines above its own. Packages but those that are public lie under internal.
 const layers = `
-source golden decimal archive/pickle quasirandom mistake
+source golden decimal archive/pickle archive/checksum quasirandom mistake
 tensor filecheck
 npy types syntax kernel archive/safefile archive/flatbuffer
-kernel/expand kernel/function kernel/amd64/asm
+kernel/expand kernel/function kernel/amd64/asm archive/safetensors
 kernel/cuda kernel/amd64 kernel/amd64/asm/asmtest
 kernel/amd64/tile kernel/amd64/routine
 kernel/launch linalg/dense gpu gpu/gputest
@@ -31,9 +31,9 @@ ops/aten/vision ops/aten/nn
 ops/aten/quantized
 autograd ops/aten ops/prim ops/opstest ir
 alias interp draw
-fuse
+fuse passes/passlog
 passes
-passes/freeze
+passes/freeze passes/tensorexpr
 passes/parity
 plan
 quantization exec
@@ -41,7 +41,7 @@ frontend trace
 pyfile
 composite archive/code
 archive/bytecode
-autodiff archive shapes
+autodiff archive shapes export/symbolic
 export
 gojit
 command serve

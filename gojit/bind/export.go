@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -63,7 +64,7 @@ func exportBegin(c *call) error {
 type exportOptions struct {
 	Inputs []struct {
 		export.InputSpec
-		Dims map[int]export.Size `json:"dims"`
+		Dims map[int]symbolic.Size `json:"dims"`
 	} `json:"inputs"`
 	Results []struct {
 		export.OutputSpec

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -74,7 +75,7 @@ func (c *capture) rangeOf(symbol int) valueRange {
 // relation is a comparison of two sizes.
 type relation struct {
 	op          string
-	left, right Size
+	left, right symbolic.Size
 }
 
 var flipped = map[string]string{"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
@@ -133,7 +134,7 @@ func (c *capture) isSettled(v *ir.Value, is run) bool {
 // narrow makes the ranges of unbacked symbols those in which a relation holds.
 func (c *capture) narrow(rel relation) {
 	for _, side := range []relation{rel, {flipped[rel.op], rel.right, rel.left}} {
-		name, m, k, ok := side.left.affine()
+		name, m, k, ok := side.left.Affine()
 		symbol, unbacked := c.unbackedSymbols[name]
 		if !ok || !unbacked || m != 1 {
 			continue
@@ -180,11 +181,11 @@ func bounded(op string, n, low, high int) (int, int) {
 }
 
 // sizeIn is what a size is in a run.
-func (c *capture) sizeIn(s Size, r int) int {
+func (c *capture) sizeIn(s symbolic.Size, r int) int {
 	at := map[string]int{}
-	for _, a := range c.fit.atoms {
-		if a.size.Name != "" {
-			at[a.size.Name] = a.profile[r]
+	for _, a := range c.fit.Atoms {
+		if a.Size.Name != "" {
+			at[a.Size.Name] = a.Profile[r]
 		}
 	}
 	return source.Must(s.Eval(at))
@@ -216,21 +217,21 @@ func signOf(n *ir.Node) string {
 	if kind == "aten::floor_divide" {
 		kind = "aten::floordiv"
 	}
-	if o := operationOf(func(o *operation) bool { return o.operator == kind }); o != nil {
-		return o.sign
+	if o := symbolic.OperationOf(func(o *symbolic.Operation) bool { return o.Operator == kind }); o != nil {
+		return o.Sign
 	}
 	return ""
 }
 
 // sizeOf reads the expression that a number is.
-func (c *capture) sizeOf(v *ir.Value, depth int) (Size, bool) {
+func (c *capture) sizeOf(v *ir.Value, depth int) (symbolic.Size, bool) {
 	if constant, ok := v.Constant(); ok {
 		constant = number(constant)
-		return Constant(int(constant.Int())), constant.IsInt()
+		return symbolic.Constant(int(constant.Int())), constant.IsInt()
 	}
 	n := v.Node()
-	if depth > maxDepth {
-		return Size{}, false
+	if depth > symbolic.MaxDepth {
+		return symbolic.Size{}, false
 	}
 	if n.Kind() == "prim::NumToTensor" {
 		return c.sizeOf(n.Input(0), depth+1)
@@ -240,44 +241,44 @@ func (c *capture) sizeOf(v *ir.Value, depth int) (Size, bool) {
 	}
 	is, ok := c.env[v]
 	if !ok {
-		return Size{}, false
+		return symbolic.Size{}, false
 	}
-	p := make(profile, c.runs)
+	p := make(symbolic.Profile, c.runs)
 	for r := range p {
 		x := number(is[r])
 		if !x.IsInt() {
-			return Size{}, false
+			return symbolic.Size{}, false
 		}
 		p[r] = int(x.Int())
 	}
-	return c.fit.size(p), true
+	return c.fit.Size(p), true
 }
 
-func (c *capture) expressionOf(n *ir.Node, depth int) (Size, bool) {
+func (c *capture) expressionOf(n *ir.Node, depth int) (symbolic.Size, bool) {
 	a, ok := c.sizeOf(n.Input(0), depth+1)
 	if !ok {
-		return Size{}, false
+		return symbolic.Size{}, false
 	}
 	b, ok := c.sizeOf(n.Input(1), depth+1)
 	switch {
 	case !ok:
-		return Size{}, false
+		return symbolic.Size{}, false
 	case n.Kind() == "aten::sub":
-		if b = multiply(Constant(-1), b); !b.IsConstant() {
-			return Size{Op: "+", Args: []Size{a, b}}, true
+		if b = multiply(symbolic.Constant(-1), b); !b.IsConstant() {
+			return symbolic.Size{Op: "+", Args: []symbolic.Size{a, b}}, true
 		}
-		return plus(a, b.Const), true
+		return symbolic.Plus(a, b.Const), true
 	case n.Kind() == "aten::mul":
 		return multiply(a, b), true
 	case n.Kind() != "aten::add":
-		return Size{Op: signOf(n), Args: []Size{a, b}}, true
+		return symbolic.Size{Op: signOf(n), Args: []symbolic.Size{a, b}}, true
 	case a.IsConstant():
 		a, b = b, a
 	}
 	if b.IsConstant() {
-		return plus(a, b.Const), true
+		return symbolic.Plus(a, b.Const), true
 	}
-	return Size{Op: "+", Args: []Size{a, b}}, true
+	return symbolic.Size{Op: "+", Args: []symbolic.Size{a, b}}, true
 }
 
 // isUnbacked reports whether a number comes from elements of tensors.
@@ -290,12 +291,12 @@ func (c *capture) isUnbacked(v *ir.Value, depth int) bool {
 		return true
 	}
 	if is, ok := c.env[v]; ok && is[0].IsInt() {
-		p := make(profile, c.runs)
+		p := make(symbolic.Profile, c.runs)
 		for r := range p {
 			p[r] = int(is[r].Int())
 		}
 		found := false
-		c.fit.size(p).symbols(func(name string) {
+		c.fit.Size(p).Symbols(func(name string) {
 			_, unbacked := c.unbackedSymbols[name]
 			found = found || unbacked
 		})

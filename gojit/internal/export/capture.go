@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -17,9 +18,9 @@ import (
 // Input is what a parameter of the captured graph is.
 type Input struct {
 	Spec      InputSpec
-	Value     value.Value  // an example; the value itself where it is no tensor
-	Parameter *ir.Value    // of the graph, nil where the graph does not take the input
-	Dims      map[int]Size // what sizes of the tensor are, by dimension: symbols, or expressions over them
+	Value     value.Value           // an example; the value itself where it is no tensor
+	Parameter *ir.Value             // of the graph, nil where the graph does not take the input
+	Dims      map[int]symbolic.Size // what sizes of the tensor are, by dimension: symbols, or expressions over them
 }
 
 // Result is one output of the program.
@@ -37,7 +38,7 @@ type Options struct {
 	// Bare lets the output be one value instead of a tuple of all.
 	Bare bool
 	// Known are symbols that have been found to be constants, or expressions over other symbols.
-	Known map[string]Size
+	Known map[string]symbolic.Size
 	// Ranges are the ranges of unbacked symbols that the program checks, by their numbers.
 	Ranges map[int]valueRange
 	factor int // what unknown numbers are multiples of, where that is not 0
@@ -82,7 +83,7 @@ func captureRuns(g *ir.Graph, o *Options, runs int) (p *Program, err error) {
 	c := &capture{options: o, runs: runs, env: map[*ir.Value]run{}, predicates: map[*ir.Value]*handle{}, given: givenTensors{}}
 	c.unbackedSymbols, c.floats = map[string]int{}, map[float64]*Node{}
 	c.program = &Program{Graph: &Graph{}}
-	c.fit = newFitter(c.freshSymbol)
+	c.fit = symbolic.NewFitter(c.freshSymbol)
 	c.scope = newScope(c.program.Graph, nil)
 	c.inputs()
 	c.bindScript(g)
@@ -104,7 +105,7 @@ type capture struct {
 	runs       int
 	env        map[*ir.Value]run
 	predicates map[*ir.Value]*handle // truth values that depend on elements
-	fit        *fitter
+	fit        *symbolic.Fitter
 	scope      *scope
 	node       *ir.Node // that is being captured
 	made       int      // symbols
@@ -426,9 +427,9 @@ func (c *capture) refuse(err error, r int) {
 // unknowns says which numbers that elements tell a run has.
 func (c *capture) unknowns(r int) string {
 	var list []string
-	for _, a := range c.fit.atoms {
-		if _, ok := c.unbackedSymbols[a.size.Name]; ok {
-			list = append(list, fmt.Sprintf("%s = %d", a.size.Name, a.profile[r]))
+	for _, a := range c.fit.Atoms {
+		if _, ok := c.unbackedSymbols[a.Size.Name]; ok {
+			list = append(list, fmt.Sprintf("%s = %d", a.Size.Name, a.Profile[r]))
 		}
 	}
 	return "\nSizes and numbers here follow from the elements of tensors; this is the error where " + strings.Join(list, ", ") +

@@ -3,6 +3,7 @@ package export
 import (
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -24,7 +25,7 @@ func (p *Program) Check() error {
 	}
 	symbols := map[string]bool{}
 	for _, s := range p.Symbols {
-		if !validName(s.Name) || symbols[s.Name] {
+		if !symbolic.ValidName(s.Name) || symbols[s.Name] {
 			return violation("%q is no name for one more symbol", s.Name)
 		}
 		if s.Upper >= 0 && s.Lower > s.Upper {
@@ -116,7 +117,7 @@ func (g *Graph) check(symbols map[string]bool, depth int) error {
 		return violation("a graph has no nodes: it has one output at least")
 	}
 	for i := range g.Graphs {
-		if g.Graphs[i].Graph == nil || !validName(g.Graphs[i].Name) {
+		if g.Graphs[i].Graph == nil || !symbolic.ValidName(g.Graphs[i].Name) {
 			return violation("the graph %q is none", g.Graphs[i].Name)
 		}
 		if err := g.Graphs[i].Graph.check(symbols, depth+1); err != nil {
@@ -126,7 +127,7 @@ func (g *Graph) check(symbols map[string]bool, depth int) error {
 	before := map[string]*Node{}
 	calls := false
 	for i, n := range g.Nodes {
-		if n == nil || !validName(n.Name) || before[n.Name] != nil {
+		if n == nil || !symbolic.ValidName(n.Name) || before[n.Name] != nil {
 			return violation("node %d has no name of its own", i)
 		}
 		if (n.Op == Output) != (i == len(g.Nodes)-1) {
@@ -164,7 +165,7 @@ func (g *Graph) checkNode(n *Node, before map[string]*Node, symbols map[string]b
 		if len(n.Args) > 1 {
 			return violation("the placeholder %s has more than one argument", n.Name)
 		}
-		if n.Target != "" && !validName(n.Target) {
+		if n.Target != "" && !symbolic.ValidName(n.Target) {
 			return violation("the placeholder %s has the target %q, which is no name", n.Name, n.Target)
 		}
 	case GetAttr:
@@ -194,7 +195,7 @@ func (v *Value) check(name string, symbols map[string]bool, depth int) error {
 	if depth > maxNesting {
 		return violation("the metadata of %s is nested more than %d deep", name, maxNesting)
 	}
-	sizes := append(append([]Size(nil), v.Sizes...), v.Strides...)
+	sizes := append(append([]symbolic.Size(nil), v.Sizes...), v.Strides...)
 	if v.Int != nil {
 		sizes = append(sizes, *v.Int)
 	}
@@ -205,7 +206,7 @@ func (v *Value) check(name string, symbols map[string]bool, depth int) error {
 	}
 	missing := ""
 	for _, s := range sizes {
-		s.symbols(func(symbol string) {
+		s.Symbols(func(symbol string) {
 			if !symbols[symbol] {
 				missing = symbol
 			}
@@ -246,7 +247,7 @@ func (g *Graph) checkCall(n *Node) error {
 	namespace, name, _ := strings.Cut(n.Target, "::")
 	switch namespace {
 	case "operator":
-		if o := operationOf(func(o *operation) bool { return o.name == name }); o == nil || len(n.Args) != o.arguments || len(n.Kwargs) > 0 {
+		if o := symbolic.OperationOf(func(o *symbolic.Operation) bool { return o.Name == name }); o == nil || len(n.Args) != o.Arguments || len(n.Kwargs) > 0 {
 			return violation("%s calls operator.%s with %d arguments, which Export IR does not have", n.Name, name, len(n.Args))
 		}
 		return nil

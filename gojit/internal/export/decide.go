@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -219,11 +220,11 @@ func (c *capture) evaluate(v *ir.Value, at map[string]int, depth int) (is value.
 
 // evaluateUnbacked computes a number that elements tell.
 func (c *capture) evaluateUnbacked(is run, at map[string]int) (value.Value, bool) {
-	p := make(profile, c.runs)
+	p := make(symbolic.Profile, c.runs)
 	for r := range p {
 		p[r] = int(is[r].Int())
 	}
-	n, err := c.fit.size(p).Eval(at)
+	n, err := c.fit.Size(p).Eval(at)
 	return intValue(n), err == nil
 }
 

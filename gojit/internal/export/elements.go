@@ -1,6 +1,7 @@
 package export
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -68,26 +69,26 @@ func (c *capture) elementFloat(of run) run {
 }
 
 // unbacked makes a symbol of a number that no size of an input tells.
-func (c *capture) unbacked(p profile) Size {
-	size := SymbolSize("i" + itoa(c.made))
+func (c *capture) unbacked(p symbolic.Profile) symbolic.Size {
+	size := symbolic.Symbol("i" + itoa(c.made))
 	within := c.rangeOf(c.made)
 	c.unbackedSymbols[size.Name] = c.made
 	c.made++
 	c.program.Symbols = append(c.program.Symbols, Symbol{Name: size.Name, Lower: within.lower, Upper: within.upper, Hint: p[0]})
-	c.fit.learn(p, size)
+	c.fit.Learn(p, size)
 	return size
 }
 
 // unknownNumbers are what stands for an unknown number in the runs: another profile than all that are known, and no simple function of
 // them.
-func (c *capture) unknownNumbers() profile {
+func (c *capture) unknownNumbers() symbolic.Profile {
 	within := c.rangeOf(c.made)
-	p := make(profile, c.runs)
+	p := make(symbolic.Profile, c.runs)
 	for salt := range maxSalts {
 		for r := range p {
 			p[r] = unknownNumber(c.made, r, salt, max(1, c.options.factor), within)
 		}
-		if _, known := c.fit.known[p.key()]; !known && (c.runs == 1 || !p.isConstant()) {
+		if _, known := c.fit.Known[p.Key()]; !known && (c.runs == 1 || !p.IsConstant()) {
 			break
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -282,8 +283,8 @@ func (c *capture) argument(is run, t, written types.Type) Argument {
 		if n := c.floats[v.Float()]; n != nil && c.scope.graph.Node(n.Name) == n {
 			return Ref(n.Name)
 		}
-		if p, ok := integers(is); ok && !p.isConstant() {
-			return c.number(c.fit.size(p))
+		if p, ok := integers(is); ok && !p.IsConstant() {
+			return c.number(c.fit.Size(p))
 		}
 	}
 	for r, other := range is {
@@ -299,7 +300,7 @@ func (c *capture) argument(is run, t, written types.Type) Argument {
 }
 
 // integers are numbers in all runs as integers, which ok says that they are.
-func integers(is run) (p profile, ok bool) {
+func integers(is run) (p symbolic.Profile, ok bool) {
 	for _, v := range is {
 		if !v.IsFloat() || v.Float() != float64(int(v.Float())) {
 			return nil, false
@@ -365,14 +366,14 @@ func (c *capture) intArgument(is run, written types.Type) Argument {
 	case types.KindMemoryFormat:
 		return Argument{Kind: FormatArgument, Text: tensor.MemoryFormat(v).String()}
 	}
-	p := make(profile, c.runs)
+	p := make(symbolic.Profile, c.runs)
 	for r := range is {
 		if !is[r].IsInt() {
 			c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "the type of a number depends on sizes"), r)
 		}
 		p[r] = int(is[r].Int())
 	}
-	return c.number(c.fit.size(p))
+	return c.number(c.fit.Size(p))
 }
 
 // constantArgument is a constant as an argument. ok is false for what a graph cannot hold.

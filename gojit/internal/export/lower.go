@@ -3,6 +3,7 @@ package export
 import (
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -214,8 +215,8 @@ func (l *lowerer) sizeOperator(n *Node) {
 	for _, a := range n.Args {
 		inputs = append(inputs, l.value(n, a, types.Any))
 	}
-	of := operationOf(func(o *operation) bool { return o.name == name })
-	made := l.g.InsertNode(l.g.Create(of.operator, inputs, 1))
+	of := symbolic.OperationOf(func(o *symbolic.Operation) bool { return o.Name == name })
+	made := l.g.InsertNode(l.g.Create(of.Operator, inputs, 1))
 	made.Output().SetType(types.Int)
 	o := made.Operator()
 	if o == nil {

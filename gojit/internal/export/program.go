@@ -3,6 +3,8 @@ package export
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 )
 
 // Program is a captured program.
@@ -79,14 +81,14 @@ const (
 
 // Value describes what a node gives.
 type Value struct {
-	Kind    string  `json:"kind"`
-	DType   string  `json:"dtype,omitempty"`
-	Device  string  `json:"device,omitempty"`
-	Sizes   []Size  `json:"sizes,omitempty"`
-	Strides []Size  `json:"strides,omitempty"`
-	Grad    bool    `json:"grad,omitempty"` // the tensor wants a gradient: of inputs
-	Int     *Size   `json:"int,omitempty"`
-	Items   []Value `json:"items,omitempty"`
+	Kind    string          `json:"kind"`
+	DType   string          `json:"dtype,omitempty"`
+	Device  string          `json:"device,omitempty"`
+	Sizes   []symbolic.Size `json:"sizes,omitempty"`
+	Strides []symbolic.Size `json:"strides,omitempty"`
+	Grad    bool            `json:"grad,omitempty"` // the tensor wants a gradient: of inputs
+	Int     *symbolic.Size  `json:"int,omitempty"`
+	Items   []Value         `json:"items,omitempty"`
 }
 
 // Symbol is an integer that is known when the program runs, and the range that it is in. An upper end of -1 stands for none.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -133,7 +134,7 @@ func TestCheckRefuses(t *testing.T) {
 		"another signature":       {func(p *export.Program) { p.Signature.Inputs[0].Name = "y" }, "in the signature"},
 		"an unknown buffer":       {func(p *export.Program) { p.Signature.Outputs[0].Kind = export.BufferMutation }, "no such input"},
 		"an unknown symbol": {func(p *export.Program) {
-			s := export.SymbolSize("s0")
+			s := symbolic.Symbol("s0")
 			p.Graph.Nodes[2].Meta.Val.Sizes[0] = s
 		}, "does not say the range"},
 	} {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
@@ -51,7 +52,7 @@ type scope struct {
 type sizeOf struct {
 	handle *handle
 	dim    int
-	size   Size
+	size   symbolic.Size
 }
 
 func newScope(g *Graph, outer *scope) *scope {

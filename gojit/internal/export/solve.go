@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
@@ -69,7 +70,7 @@ func candidates(o *Options, at *conflict) (tiers [][]*Options) {
 	if narrowed := o.narrowed(at.guard); narrowed != nil {
 		tiers = append(tiers, []*Options{narrowed})
 	}
-	for _, relate := range []func(s, t Symbol) (Size, bool){equal, offset, ratio} {
+	for _, relate := range []func(s, t Symbol) (symbolic.Size, bool){equal, offset, ratio} {
 		var list []*Options
 		for i, s := range o.Symbols {
 			for _, t := range o.Symbols[i+1:] {
@@ -87,31 +88,31 @@ func candidates(o *Options, at *conflict) (tiers [][]*Options) {
 	var list []*Options
 	for _, s := range o.Symbols {
 		if o.isFree(s) {
-			list = append(list, o.with(s.Name, Constant(s.Hint)))
+			list = append(list, o.with(s.Name, symbolic.Constant(s.Hint)))
 		}
 	}
 	return append(tiers, list)
 }
 
-func equal(s, t Symbol) (Size, bool) { return SymbolSize(s.Name), s.Hint == t.Hint }
+func equal(s, t Symbol) (symbolic.Size, bool) { return symbolic.Symbol(s.Name), s.Hint == t.Hint }
 
-func offset(s, t Symbol) (Size, bool) {
-	return plus(SymbolSize(s.Name), t.Hint-s.Hint), s.Hint != t.Hint
+func offset(s, t Symbol) (symbolic.Size, bool) {
+	return symbolic.Plus(symbolic.Symbol(s.Name), t.Hint-s.Hint), s.Hint != t.Hint
 }
 
-func ratio(s, t Symbol) (Size, bool) {
+func ratio(s, t Symbol) (symbolic.Size, bool) {
 	if s.Hint < 2 || t.Hint%s.Hint != 0 || t.Hint == s.Hint {
-		return Size{}, false
+		return symbolic.Size{}, false
 	}
-	return times(t.Hint/s.Hint, SymbolSize(s.Name)), true
+	return symbolic.Times(t.Hint/s.Hint, symbolic.Symbol(s.Name)), true
 }
 
 // with are the options where a symbol is known to be a size.
-func (o *Options) with(name string, is Size) *Options {
+func (o *Options) with(name string, is symbolic.Size) *Options {
 	c := *o
 	c.Known = maps.Clone(o.Known)
 	if c.Known == nil {
-		c.Known = map[string]Size{}
+		c.Known = map[string]symbolic.Size{}
 	}
 	c.Known[name] = is
 	return &c
@@ -201,9 +202,9 @@ func (v *violations) fixed(s *Symbol, n int, g *guard) {
 }
 
 // related explains a symbol that follows from another one.
-func (v *violations) related(s *Symbol, is Size, o *Options) {
+func (v *violations) related(s *Symbol, is symbolic.Size, o *Options) {
 	var other *Symbol
-	is.symbols(func(name string) { other = o.symbol(name) })
+	is.Symbols(func(name string) { other = o.symbol(name) })
 	if other.Label == "" {
 		return
 	}
