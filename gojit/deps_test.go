@@ -36,12 +36,13 @@ passes
 passes/freeze passes/tensorexpr
 passes/parity
 plan
-quantization exec
+quantization exec frontend/ssa frontend/upgrade
 frontend trace
 pyfile
 composite archive/code
 archive/bytecode
 autodiff archive shapes export/symbolic
+export/exportir
 export
 gojit
 command serve

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -38,7 +39,7 @@ const commonFactor = 60
 const maxNarrowings = 200
 
 // captureRanges is captureRuns with the numbers for unbacked symbols that the program's checks allow.
-func captureRanges(g *ir.Graph, o *Options) (*Program, error) {
+func captureRanges(g *ir.Graph, o *Options) (*exportir.Program, error) {
 	own := *o
 	own.Ranges = maps.Clone(o.Ranges)
 	for range maxNarrowings {
@@ -100,18 +101,18 @@ func (c *capture) check(n *ir.Node) {
 	c.narrow(rel)
 	name := c.comparison(rel).Name
 	text := fmt.Sprintf("Runtime assertion failed for expression %s %s %s on node '%s'", rel.left, signs[rel.op], rel.right, name)
-	assert := &Node{Op: CallFunction, Name: c.scope.names.name("_assert_scalar"), Target: assertScalar, Meta: c.place()}
-	assert.Args = []Argument{Ref(name), {Kind: StringArgument, Text: text}}
-	assert.Meta.Val = &Value{Kind: NoneValue}
+	assert := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name("_assert_scalar"), Target: assertScalar, Meta: c.place()}
+	assert.Args = []exportir.Argument{exportir.Ref(name), {Kind: exportir.StringArgument, Text: text}}
+	assert.Meta.Val = &exportir.Value{Kind: exportir.NoneValue}
 	c.scope.add(assert)
 }
 
 // comparison adds the node that compares two sizes.
-func (c *capture) comparison(rel relation) *Node {
+func (c *capture) comparison(rel relation) *exportir.Node {
 	left, right := c.number(rel.left), c.number(rel.right)
-	n := &Node{Op: CallFunction, Name: c.scope.names.name(rel.op), Target: "operator::" + rel.op, Args: []Argument{left, right}}
+	n := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name(rel.op), Target: "operator::" + rel.op, Args: []exportir.Argument{left, right}}
 	n.Meta = c.place()
-	n.Meta.Val = &Value{Kind: BoolValue}
+	n.Meta.Val = &exportir.Value{Kind: exportir.BoolValue}
 	c.scope.add(n)
 	return n
 }
@@ -320,7 +321,7 @@ func runAssertScalar(args, _ []value.Value) error {
 }
 
 // assert adds an assertion: a condition whose other side raises.
-func (l *lowerer) assert(n *Node) {
+func (l *lowerer) assert(n *exportir.Node) {
 	truth := l.value(n, n.Args[0], types.Any)
 	branch := l.g.InsertNode(l.g.Create("prim::If", []*ir.Value{truth}, 0))
 	after := l.g.InsertPoint()

@@ -5,20 +5,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // number returns the node that computes a size, or the constant that it is.
-func (c *capture) number(s symbolic.Size) Argument {
+func (c *capture) number(s symbolic.Size) exportir.Argument {
 	if s.IsConstant() {
-		return intArgument(int64(s.Const))
+		return exportir.OfInt(int64(s.Const))
 	}
 	if a, ok := c.scope.numbers[s.Key()]; ok {
 		return a
 	}
 	if from, ok := c.scope.sources[s.Key()]; ok {
-		return c.numberNode(s, "aten::sym_size.int", "sym_size_int", Ref(from.handle.node.Name), intArgument(int64(from.dim)))
+		return c.numberNode(s, "aten::sym_size.int", "sym_size_int", exportir.Ref(from.handle.node.Name), exportir.OfInt(int64(from.dim)))
 	}
 	if s.Name != "" {
 		if a, ok := c.solved(s); ok {
@@ -36,7 +37,7 @@ func (c *capture) number(s symbolic.Size) Argument {
 }
 
 // solved computes a symbol from a size that is a multiple of it with something added.
-func (c *capture) solved(s symbolic.Size) (Argument, bool) {
+func (c *capture) solved(s symbolic.Size) (exportir.Argument, bool) {
 	for _, key := range slices.Sorted(maps.Keys(c.scope.sources)) {
 		from := c.scope.sources[key].size
 		name, m, k, ok := from.Affine()
@@ -45,29 +46,29 @@ func (c *capture) solved(s symbolic.Size) (Argument, bool) {
 		}
 		whole := c.number(from)
 		if k != 0 {
-			whole = c.numberNode(symbolic.Times(m, s), "operator::sub", "sub", whole, intArgument(int64(k)))
+			whole = c.numberNode(symbolic.Times(m, s), "operator::sub", "sub", whole, exportir.OfInt(int64(k)))
 		}
 		if m == 1 {
 			c.scope.numbers[s.Key()] = whole
 			return whole, true
 		}
-		return c.numberNode(s, "operator::floordiv", "floordiv", whole, intArgument(int64(m))), true
+		return c.numberNode(s, "operator::floordiv", "floordiv", whole, exportir.OfInt(int64(m))), true
 	}
-	return Argument{}, false
+	return exportir.Argument{}, false
 }
 
-func (c *capture) numberNode(s symbolic.Size, target, name string, args ...Argument) Argument {
-	n := &Node{Op: CallFunction, Name: c.scope.names.name(name), Target: target, Args: args, Meta: c.place()}
-	n.Meta.Val = &Value{Kind: IntValue, Int: &s}
+func (c *capture) numberNode(s symbolic.Size, target, name string, args ...exportir.Argument) exportir.Argument {
+	n := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name(name), Target: target, Args: args, Meta: c.place()}
+	n.Meta.Val = &exportir.Value{Kind: exportir.IntValue, Int: &s}
 	c.scope.add(n)
-	c.scope.numbers[s.Key()] = Ref(n.Name)
-	return Ref(n.Name)
+	c.scope.numbers[s.Key()] = exportir.Ref(n.Name)
+	return exportir.Ref(n.Name)
 }
 
 // describe returns what is known of a tensor.
-func (c *capture) describe(h *handle) Value {
+func (c *capture) describe(h *handle) exportir.Value {
 	first := h.metas[0]
-	v := Value{Kind: TensorValue, DType: first.DType().String(), Device: h.device.String(), Sizes: make([]symbolic.Size, first.Dim())}
+	v := exportir.Value{Kind: exportir.TensorValue, DType: first.DType().String(), Device: h.device.String(), Sizes: make([]symbolic.Size, first.Dim())}
 	contiguous := true
 	for d := range v.Sizes {
 		p := make(symbolic.Profile, c.runs)
@@ -135,28 +136,28 @@ func multiply(a, b symbolic.Size) symbolic.Size {
 }
 
 // valueOf describes what an argument is.
-func (c *capture) valueOf(a Argument) *Value {
+func (c *capture) valueOf(a exportir.Argument) *exportir.Value {
 	switch a.Kind {
-	case NodeArgument:
+	case exportir.NodeArgument:
 		if n := c.scope.graph.Node(a.Text); n != nil {
 			return n.Meta.Val
 		}
-	case ListArgument, TupleArgument:
-		v := &Value{Kind: ListValue}
+	case exportir.ListArgument, exportir.TupleArgument:
+		v := &exportir.Value{Kind: exportir.ListValue}
 		for _, item := range a.Items {
 			v.Items = append(v.Items, *c.valueOf(item))
 		}
 		return v
 	}
-	return &Value{Kind: NoneValue}
+	return &exportir.Value{Kind: exportir.NoneValue}
 }
 
 // place says where the captured program is.
-func (c *capture) place() Meta {
+func (c *capture) place() exportir.Meta {
 	if c.node == nil {
-		return Meta{}
+		return exportir.Meta{}
 	}
-	m := Meta{Scope: c.node.Scope}
+	m := exportir.Meta{Scope: c.node.Scope}
 	r := c.node.Range
 	if !r.IsValid() {
 		return m

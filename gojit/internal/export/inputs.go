@@ -3,6 +3,7 @@ package export
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -17,7 +18,7 @@ func (c *capture) inputs() {
 		in := given.Parameter
 		spec := given.Spec
 		spec.Name = c.scope.names.input(spec.Name)
-		n := &Node{Op: Placeholder, Name: spec.Name, Target: spec.Name}
+		n := &exportir.Node{Op: exportir.Placeholder, Name: spec.Name, Target: spec.Name}
 		c.scope.add(n)
 		if given.Value.IsTensor() {
 			example := given.Value.Tensor()
@@ -42,7 +43,7 @@ func (c *capture) inputs() {
 				c.fail(source.TypeError, "The input %s is a %s, which a program cannot take", spec.Name, value.TypeOf(given.Value).Annotation(nil))
 			}
 			spec.Constant = &constant
-			n.Meta.Val = &Value{Kind: NoneValue}
+			n.Meta.Val = &exportir.Value{Kind: exportir.NoneValue}
 			if in != nil {
 				c.env[in] = c.all(given.Value)
 			}
@@ -68,7 +69,7 @@ func (c *capture) Symbols() {
 }
 
 // numberOf is the number for the symbol at a position in a run.
-func numberOf(s Symbol, position, run int) int {
+func numberOf(s exportir.Symbol, position, run int) int {
 	step := steps[run]
 	if position > 0 && run > 0 {
 		step = steps[1+(run-1+position)%(len(steps)-1)] + position/(len(steps)-1)*7
@@ -146,6 +147,6 @@ func metaTensor(shape, strides []int, d tensor.DType) *tensor.Tensor {
 func (c *capture) freshSymbol(p symbolic.Profile) symbolic.Size {
 	name := "s" + itoa(c.made)
 	c.made++
-	c.program.Symbols = append(c.program.Symbols, Symbol{Name: name, Lower: 0, Upper: -1, Hint: p[0]})
+	c.program.Symbols = append(c.program.Symbols, exportir.Symbol{Name: name, Lower: 0, Upper: -1, Hint: p[0]})
 	return symbolic.Symbol(name)
 }

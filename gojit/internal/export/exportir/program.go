@@ -1,4 +1,4 @@
-package export
+package exportir
 
 import (
 	"encoding/json"
@@ -143,7 +143,7 @@ type OutputSpec struct {
 func Parse(text []byte) (*Program, error) {
 	p := &Program{}
 	if err := json.Unmarshal(text, p); err != nil {
-		return nil, violation("the program cannot be read: %s", err)
+		return nil, Violation("the program cannot be read: %s", err)
 	}
 	return p, p.Check()
 }
@@ -226,4 +226,12 @@ func (n *Node) uses() map[string]bool {
 		k.Value.walk(add)
 	}
 	return names
+}
+
+// Called is what errors call a symbol.
+func (s *Symbol) Called() string {
+	if s.Label != "" {
+		return s.Label
+	}
+	return s.Name
 }
