@@ -7,6 +7,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -52,7 +53,7 @@ func (e *Engine) callBound(ctx context.Context, f *ir.Function, bound []value.Va
 	ctx = autograd.WithMode(ctx, &mode)
 	span := mode.BeginEvent(f.ShortName())
 	defer span.End()
-	tensor.LimitThreads(c.options.threads, func() { out, err = e.Run(ctx, f, c.values...) })
+	parallel.LimitThreads(c.options.threads, func() { out, err = e.Run(ctx, f, c.values...) })
 	return out, err
 }
 

@@ -10,7 +10,8 @@ const module = "github.com/torchjit/torchjit"
 
 // layers is the policy: a package imports only packages of lines above its own. Packages but those that are public lie under internal.
 const layers = `
-source golden decimal archive/pickle archive/checksum quasirandom mistake
+source golden decimal archive/pickle archive/checksum quasirandom mistake goroutine
+parallel rng
 tensor filecheck
 npy types syntax kernel archive/safefile archive/flatbuffer
 kernel/expand kernel/function kernel/amd64/asm archive/safetensors

@@ -11,6 +11,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -102,7 +103,7 @@ func (e *Exported) Call(ctx context.Context, method string, args ...any) (out va
 	mode := autograd.ModeOf(ctx)
 	mode.SetGradEnabled(c.options.records)
 	var results []value.Value
-	tensor.LimitThreads(c.options.threads, func() { results, err = e.Run(autograd.WithMode(ctx, &mode), c.values...) })
+	parallel.LimitThreads(c.options.threads, func() { results, err = e.Run(autograd.WithMode(ctx, &mode), c.values...) })
 	if err != nil || len(results) == 1 {
 		return append(results, value.None)[0], err
 	}

@@ -171,3 +171,29 @@ def test_bags_of_embeddings_refuse_what_is_no_mode_or_offset():
         torch.embedding_bag(weight, indices, torch.tensor([0, -1]))
     with pytest.raises(RuntimeError, match="expected mode"):
         torch.embedding_bag(weight, indices, torch.tensor([0]), False, 3)
+
+
+@pytest.mark.parametrize("mask", ["attn_mask", "key_padding_mask"])
+def test_masks_of_attention_are_bools_or_numbers(mask):
+    """Masks of integers were added to the scores, and those of bytes too; PyTorch 1.13 takes the latter for bools where scores are masked."""
+    m, x = nn.MultiheadAttention(8, 2, batch_first=True), torch.randn(1, 3, 8)
+    values = torch.tensor([[0, 1, 1], [0, 0, 1], [0, 0, 0]])[: 1 if mask == "key_padding_mask" else 3]
+    with pytest.raises(AssertionError, match="are supported"):
+        m(x, x, x, **{mask: values})
+    if mask == "attn_mask":
+        with pytest.warns(UserWarning, match="Byte tensor for attn_mask in nn.MultiheadAttention is deprecated"):
+            y = m(x, x, x, attn_mask=values.byte())[0]
+        torch.testing.assert_close(y, m(x, x, x, attn_mask=values.bool())[0])
+    else:
+        with pytest.raises(AssertionError, match="only bool and floating types"):
+            m(x, x, x, key_padding_mask=values.byte())
+
+
+def test_masks_of_numbers_add_up():
+    m, x = nn.MultiheadAttention(8, 2, batch_first=True), torch.randn(2, 3, 8)
+    scores, keys = torch.randn(3, 3), torch.randn(2, 3)
+    both = (scores + keys[:, None]).repeat_interleave(2, 0)
+    torch.testing.assert_close(m(x, x, x, attn_mask=scores, key_padding_mask=keys)[0], m(x, x, x, attn_mask=both)[0])
+    forbidden = torch.triu(torch.ones(3, 3, dtype=torch.bool), 1)
+    both = (torch.zeros(3, 3).masked_fill(forbidden, float("-inf")) + keys[:, None]).repeat_interleave(2, 0)
+    torch.testing.assert_close(m(x, x, x, attn_mask=forbidden, key_padding_mask=keys)[0], m(x, x, x, attn_mask=both)[0])

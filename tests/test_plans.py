@@ -781,31 +781,80 @@ def test_attention_is_a_step(joined):
             assert "attention %" in text or mask is not None and mask.size(-1) == 1 and "_scaled_dot_product_attention %" in text
 
 
-@pytest.mark.parametrize("masked", [False, True])
-def test_multihead_attention_is_one_plan(masked):
-    """Branches of the layer hang on numbers of dimensions of what was transposed and taken from a list, and on a constant condition of a dropout."""
+def attention_masks(kind, n):
+    """A mask over scores and one over keys, of a batch of two."""
+    added, forbidden = torch.triu(torch.full((n, n), float("-inf")), 1), torch.triu(torch.ones(n, n, dtype=torch.bool), 1)
+    padding = torch.zeros(2, n, dtype=torch.bool)
+    padding[1, -1] = True
+    return {"none": (None, None), "added": (added, None), "bools": (forbidden, None), "padding": (None, padding), "numbers for keys": (None, -5.0 * padding),
+            "added and padding": (added, padding), "all bools": (forbidden, padding)}[kind]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["none", "added", "bools", "padding", "numbers for keys", "added and padding", "all bools"])
+def test_multihead_attention_is_one_plan(kind):
+    """
+    Branches of the layer hang on numbers of dimensions of what was transposed and taken from a list, on a constant condition of a dropout, on which masks
+    there are, and on the types of their elements.
+    """
 
     class Layer(nn.Module):
         def __init__(self):
             super().__init__()
             self.a, self.norm = nn.MultiheadAttention(32, 4, dropout=0.1, batch_first=True), nn.LayerNorm(32)
 
-        def forward(self, x, mask: torch.Tensor | None = None):
-            return self.norm(x + self.a(x, x, x, attn_mask=mask, need_weights=False)[0])
+        def forward(self, x, mask: torch.Tensor | None = None, padding: torch.Tensor | None = None):
+            return self.norm(x + self.a(x, x, x, key_padding_mask=padding, attn_mask=mask, need_weights=False)[0])
 
-    m, x = seeded(Layer()), torch.randn(2, 6, 32)
-    mask = torch.triu(torch.full((6, 6), float("-inf")), 1) if masked else None
+    m = seeded(Layer())
     with torch.no_grad():
         compiled = torch.jit.script(m)
         for n in (6, 6, 9):
-            x, mask = torch.randn(2, n, 32), torch.triu(torch.full((n, n), float("-inf")), 1) if masked else None
-            torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)
+            x, masks = torch.randn(2, n, 32), attention_masks(kind, n)
+            torch.testing.assert_close(compiled(x, *masks), m(x, *masks), rtol=1e-5, atol=1e-5)
         text = str(torch.jit.explain(compiled))
-        if not masked:  # a branch asks for the type of the mask
-            last = text[text.rindex("by one plan") :]
-            assert all(step in last for step in ("attention %", "add %", "layer_norm %")), text
-        x, mask = x[0], None  # another number of dimensions: the other body
+        last = text[text.rindex("by one plan") :]
+        assert all(step in last for step in ("attention %", "add %", "layer_norm %")), text
+        for other in ("none", "added", "bools", "padding"):  # other masks, or other numbers of dimensions: the other body
+            masks = attention_masks(other, 6)
+            x = torch.randn(2, 6, 32)
+            torch.testing.assert_close(compiled(x, *masks), m(x, *masks), rtol=1e-5, atol=1e-5)
+        x = x[0]
+        torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("use_gelu", [False, True])
+def test_whole_layers_are_spelt(use_gelu, norm_first):
+    """Archives of PyTorch call a layer of a transformer as one operator; which activation it has hangs on an integer."""
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.heads, self.activation, self.norm_first = nn.MultiheadAttention(32, 4, batch_first=True), 4, 2 if use_gelu else 1, norm_first
+            self.norm1, self.norm2, self.wide, self.narrow = nn.LayerNorm(32), nn.LayerNorm(32), nn.Linear(32, 48), nn.Linear(48, 32)
+
+        def forward(self, x, mask: torch.Tensor | None = None):
+            a = self.a
+            return torch._transformer_encoder_layer_fwd(
+                x, 32, self.heads, a.in_proj_weight, a.in_proj_bias, a.out_proj.weight, a.out_proj.bias, self.activation == 2, self.norm_first, 1e-5,
+                self.norm1.weight, self.norm1.bias, self.norm2.weight, self.norm2.bias, self.wide.weight, self.wide.bias,
+                self.narrow.weight, self.narrow.bias, mask, 1 if mask is not None else None,
+            ) + self.wide(x).sum() * 0  # fmt: skip
+
+    m = seeded(Layer())
+    with torch.no_grad():
+        compiled = torch.jit.script(m)
+        for n in (6, 6, 9):
+            x = torch.randn(2, n, 32)
+            torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
+        text = str(torch.jit.explain(compiled))
+        last = text[text.rindex("by one plan") :]
+        assert all(step in last for step in ("attention %", "linear+gelu %" if use_gelu else "linear+relu %", "layer_norm %")), text
+        mask = torch.zeros(2, 9, dtype=torch.bool)
+        mask[1, -2:] = True
         torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)
+        m.activation = compiled.activation = 3 - m.activation
+        torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("way", ["scripted", "traced", "frozen"])

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -141,7 +142,7 @@ func programScalarOf(w *Word, to types.Kind) (value.Value, bool) {
 		}
 		return value.OfDevice(deviceOfCode(w.int())), isToken(w, tokenDevice)
 	case types.KindGenerator:
-		g, ok := w.content().(*tensor.Generator)
+		g, ok := w.content().(*rng.Generator)
 		return value.OfGenerator(g), ok
 	case types.KindAnyList, types.KindAnyTuple:
 		if !w.isSequence() {

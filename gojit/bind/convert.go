@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -41,7 +43,7 @@ func accepts(w *Word, t types.Type, size int, loose, strict bool) bool {
 	case types.KindDevice:
 		return isToken(w, tokenDevice) || w.kind() == kindString
 	case types.KindGenerator:
-		_, ok := w.content().(*tensor.Generator)
+		_, ok := w.content().(*rng.Generator)
 		return ok
 	case types.KindList:
 		return acceptsList(w, t.(*types.List).Elem, size, loose, strict)
@@ -268,7 +270,7 @@ func handleValue(w *Word) (value.Value, error) {
 	case *tensor.Tensor:
 		w.keep()
 		return value.OfTensor(x), nil
-	case *tensor.Generator:
+	case *rng.Generator:
 		return value.OfGenerator(x), nil
 	case *value.Object:
 		return value.OfObject(x), nil
@@ -430,7 +432,7 @@ const itemsBetweenLooks = 1 << 12
 // interrupted fails where a signal is to end the call.
 func interrupted() (err error) {
 	defer source.Catch(&err)
-	tensor.Look()
+	parallel.Look()
 	return nil
 }
 

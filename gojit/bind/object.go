@@ -10,8 +10,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
-	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // object is a Python object that Go holds one reference to. The reference is given back after the
@@ -197,7 +197,7 @@ func checkSignals() error {
 
 // watchSignals has operators look for signals while they run.
 func watchSignals() {
-	tensor.SetInterruptOf(func() bool { return embedder.IsFirstThread() }, checkSignals, signalInterval)
+	parallel.SetInterruptOf(func() bool { return embedder.IsFirstThread() }, checkSignals, signalInterval)
 }
 
 // interruptible is the context of a long run. It is always due to be looked at, and looking at it

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -132,7 +133,7 @@ var kindChecks = map[string]func(*Word) bool{
 	"device":    func(w *Word) bool { return w.kind() == kindToken && tokenClass(w.count()) == tokenDevice },
 	"Tensor":    func(w *Word) bool { return w.tensor() != nil },
 	"Handle":    func(w *Word) bool { return w.kind() == kindHandle },
-	"Generator": func(w *Word) bool { _, ok := w.content().(*tensor.Generator); return ok },
+	"Generator": func(w *Word) bool { _, ok := w.content().(*rng.Generator); return ok },
 	"tuple":     func(w *Word) bool { return w.isSequence() },
 	"complex":   func(w *Word) bool { return isNumber(w) },
 	"function":  func(w *Word) bool { return w.kind() == kindCallable },

@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
@@ -165,7 +166,7 @@ func (w *writer) parameter(t *tensor.Tensor) {
 // handleClassOf returns the class of what a slot holds.
 func handleClassOf(content any) handleClass {
 	switch x := content.(type) {
-	case *tensor.Generator:
+	case *rng.Generator:
 		return handleGenerator
 	case *autograd.Node:
 		return handleGradNode

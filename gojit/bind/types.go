@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/exec"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -112,7 +114,7 @@ func setDefaultDType(c *call) error {
 }
 
 func numThreads(c *call) error {
-	c.int(tensor.NumThreads())
+	c.int(parallel.NumThreads())
 	return nil
 }
 
@@ -121,7 +123,7 @@ func setNumThreads(c *call) error {
 	if n < 1 {
 		return source.Errorf(source.RuntimeError, source.Range{}, "set_num_threads expects a positive integer")
 	}
-	tensor.SetNumThreads(min(n, math.MaxInt32))
+	parallel.SetNumThreads(min(n, math.MaxInt32))
 	c.none()
 	return nil
 }
@@ -139,16 +141,16 @@ func deviceText(c *call) error {
 }
 
 func defaultGenerator(c *call) error {
-	c.handle(handleGenerator, tensor.DefaultGenerator())
+	c.handle(handleGenerator, rng.Default())
 	return nil
 }
 
 func newGenerator(c *call) error {
-	c.handle(handleGenerator, tensor.NewGenerator(tensor.DefaultSeed))
+	c.handle(handleGenerator, rng.New(rng.DefaultSeed))
 	return nil
 }
 
-func (c *call) argGenerator(i int) *tensor.Generator { return c.arg(i).content().(*tensor.Generator) }
+func (c *call) argGenerator(i int) *rng.Generator { return c.arg(i).content().(*rng.Generator) }
 
 func generatorSeed(c *call) error {
 	c.argGenerator(0).Seed(uint64(c.argInt(1)))
@@ -182,12 +184,12 @@ func generatorSeedFromTime(c *call) error {
 
 // ownRandomStream gives the calling thread a stream of its own in place of the default one, and replies whether threads can be told apart.
 func ownRandomStream(c *call) error {
-	c.bool(tensor.OwnStream(uint64(c.argInt(0))))
+	c.bool(rng.OwnStream(uint64(c.argInt(0))))
 	return nil
 }
 
 func dropRandomStream(c *call) error {
-	tensor.DropStream()
+	rng.DropStream()
 	c.none()
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/torchjit/torchjit/gojit/internal/goroutine"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -31,23 +32,23 @@ func NewBudget(bytes int) *Budget { return &Budget{bytes: bytes, base: heapInUse
 func NewAllowance(bytes int) *Budget { return &Budget{bytes: bytes, isAllowance: true} }
 
 // budgets are those of goroutines whose code has one.
-var budgets ofGoroutines[*Budget]
+var budgets goroutine.Local[*Budget]
 
 // Run calls f with a context that ends once the budget is spent. Until f returns, storages, lists and strings for which too little
 // is left fail in this goroutine, and in those that a program forks from it. A nil budget has no bounds.
 func (b *Budget) Run(ctx context.Context, f func(ctx context.Context)) {
-	g := goroutine()
+	g := goroutine.ID()
 	if b == nil || g == 0 { // where goroutines are unknown, the context alone tells
 		f(b.context(ctx))
 		return
 	}
-	before := budgets.put(g, b)
-	defer budgets.put(g, before)
+	before := budgets.Put(g, b)
+	defer budgets.Put(g, before)
 	f(b.context(ctx))
 }
 
 // BudgetHere returns the budget of the calling goroutine, nil for none.
-func BudgetHere() *Budget { return budgets.here() }
+func BudgetHere() *Budget { return budgets.Here() }
 
 // budgetedFrom is the size from which what is made is compared with the budget at once. The rest is seen when the program is looked at.
 const budgetedFrom = 64 << 10
@@ -59,17 +60,13 @@ func CheckRoom(bytes int) error {
 			return err
 		}
 	}
-	if bytes < budgetedFrom || budgets.count.Load() == 0 {
+	if bytes < budgetedFrom || budgets.IsEmpty() {
 		return nil
 	}
 	if b := BudgetHere(); b != nil {
 		return b.check(bytes)
 	}
-	budgets.mu.RLock()
-	defer budgets.mu.RUnlock()
-	for _, b := range budgets.by {
-		b.others.Add(int64(bytes))
-	}
+	budgets.Each(func(b *Budget) { b.others.Add(int64(bytes)) })
 	return nil
 }
 
@@ -104,6 +101,15 @@ func heapInUse() int {
 // budgetInterval is how often a program with a budget is looked at.
 const budgetInterval = time.Millisecond
 
+// begun is where the clock of budgets begins.
+var begun = time.Now()
+
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
 // budgetContext is the context of a program that a budget ends.
 type budgetContext struct {
 	context.Context
@@ -118,7 +124,7 @@ func (b *Budget) context(ctx context.Context) context.Context {
 }
 
 // Done implements context.Context.
-func (c budgetContext) Done() <-chan struct{} { return alwaysDue }
+func (c budgetContext) Done() <-chan struct{} { return closed }
 
 // Err implements context.Context.
 func (c budgetContext) Err() error {

@@ -3,6 +3,7 @@ package tensor
 import (
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -90,7 +91,7 @@ func copyDense(dst, src *Tensor, f Converter) {
 		f(dp, ds, sp, ss, n)
 		return
 	}
-	Parallel(n, parallelDenseGrain, func(lo, hi int) {
+	parallel.For(n, parallelDenseGrain, func(lo, hi int) {
 		f(unsafe.Add(dp, lo*ds), ds, unsafe.Add(sp, lo*ss), ss, hi-lo)
 	})
 }
@@ -107,7 +108,7 @@ func (l *Loop) copyRows(size int) bool {
 		return false
 	}
 	dst, src, dstStep, srcStep := l.base[0], l.base[1], rows.step[0], rows.step[1]
-	Parallel(rows.size, 1+parallelDenseGrain/row.size, func(lo, hi int) {
+	parallel.For(rows.size, 1+parallelDenseGrain/row.size, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			copy(unsafe.Slice((*byte)(unsafe.Add(dst, i*dstStep)), bytes), unsafe.Slice((*byte)(unsafe.Add(src, i*srcStep)), bytes))
 		}
@@ -124,7 +125,7 @@ func (l *Loop) fillRows(size int, f Converter) bool {
 		return false
 	}
 	dst, src, dstStep, srcStep, n := l.base[0], l.base[1], rows.step[0], rows.step[1], row.size
-	Parallel(rows.size, 1+parallelDenseGrain/n, func(lo, hi int) {
+	parallel.For(rows.size, 1+parallelDenseGrain/n, func(lo, hi int) {
 		var element [2]uint64
 		for i := lo; i < hi; i++ {
 			copy(unsafe.Slice((*byte)(unsafe.Pointer(&element)), size), unsafe.Slice((*byte)(unsafe.Add(src, i*srcStep)), size))
@@ -136,7 +137,7 @@ func (l *Loop) fillRows(size int, f Converter) bool {
 
 // copyRuns copies run by run, parts of the walk at once.
 func copyRuns(dst, src *Tensor, f Converter) {
-	Parallel(dst.numel, parallelCopyGrain, func(lo, hi int) {
+	parallel.For(dst.numel, parallelCopyGrain, func(lo, hi int) {
 		var l Loop
 		l.Init(dst.shape, false, dst, src)
 		for l.Seek(lo, hi); l.Next(); {
@@ -190,7 +191,7 @@ func Fill(t *Tensor, value Scalar) {
 		fillDense(start, size, t.numel, t.numel, &element, f)
 		return
 	}
-	Parallel(t.numel, parallelDenseGrain, func(lo, hi int) {
+	parallel.For(t.numel, parallelDenseGrain, func(lo, hi int) {
 		fillDense(unsafe.Add(start, lo*size), size, hi-lo, t.numel, &element, f)
 	})
 }

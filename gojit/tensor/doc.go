@@ -1,5 +1,5 @@
 // Package tensor holds n-dimensional arrays and what needs no operator: element types and their
-// promotion, devices, storages, shapes, views, indexing, copies, printing and random streams.
+// promotion, devices, storages, shapes, views, indexing, copies and printing.
 //
 // Central types: Tensor, a strided view into a Storage; DType, numbered as PyTorch numbers its
 // scalar types; Scalar, a Python number; Loop, the walk over several tensors of one shape.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/decimal"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // PrintOptions are the settings of torch.set_printoptions.
@@ -309,7 +310,7 @@ func (p *printer) edges(t *Tensor, f func(*Tensor), gap func()) {
 			}
 		}
 		if p.visited++; p.visited%256 == 0 {
-			Look()
+			parallel.Look()
 		}
 		row, _ := t.Select(0, i) // i is in range
 		f(row)

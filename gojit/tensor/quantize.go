@@ -3,6 +3,7 @@ package tensor
 import (
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -92,7 +93,7 @@ func Quantize(t *Tensor, q *Quantizer, d DType) (out *Tensor, err error) {
 		return nil, err
 	}
 	low, high := IntegerRange(d)
-	var watch Watch
+	var watch parallel.Watch
 	for i, x := range Data[float32](t) {
 		watch.Did(1)
 		scale, zero := q.at(i / inner % channels)

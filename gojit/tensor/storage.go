@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -125,7 +126,7 @@ func clearBlock(block []byte) (err error) {
 
 func interrupted() (err error) {
 	defer source.Catch(&err)
-	Look()
+	parallel.Look()
 	return nil
 }
 

@@ -3,6 +3,8 @@ package tensor
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // tileSide is the side of the blocks in which elements are transposed: a block of rows of the source
@@ -66,7 +68,7 @@ func (p *transposition) run() {
 		planes *= p.outer[i].size
 	}
 	grain := 1 + parallelCopyGrain/(side*p.columns)
-	Parallel(planes*strips, grain, func(lo, hi int) {
+	parallel.For(planes*strips, grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			dst, src := p.plane(i / strips)
 			row := i % strips * side

@@ -3,6 +3,7 @@ package tensor
 import (
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -418,7 +419,7 @@ func (t *Tensor) Unbind(dim int) (parts []*Tensor, err error) {
 		return nil, err
 	}
 	parts = make([]*Tensor, t.shape[dim])
-	var watch Watch
+	var watch parallel.Watch
 	for i := range parts {
 		watch.Did(viewWork)
 		if parts[i], err = t.Select(dim, i); err != nil {
@@ -448,7 +449,7 @@ func (t *Tensor) Split(size, dim int) (parts []*Tensor, err error) {
 		return []*Tensor{t.Alias()}, nil
 	}
 	parts = make([]*Tensor, max((n+size-1)/size, 1))
-	var watch Watch
+	var watch parallel.Watch
 	for i := range parts {
 		watch.Did(viewWork)
 		if parts[i], err = t.Slice(dim, i*size, min((i+1)*size, n), 1); err != nil {
@@ -469,7 +470,7 @@ func (t *Tensor) SplitSizes(sizes []int, dim int) (parts []*Tensor, err error) {
 	}
 	parts = make([]*Tensor, len(sizes))
 	start := 0
-	var watch Watch
+	var watch parallel.Watch
 	for i, n := range sizes {
 		watch.Did(viewWork)
 		if n < 0 {

@@ -1970,7 +1970,18 @@ def multi_head_attention_forward(
         b_q, b_k, b_v = in_proj_bias.chunk(3)
         q, k, v = linear(query, w_q, b_q), linear(key, w_k, b_k), linear(value, w_v, b_v)
 
+    if key_padding_mask is not None:
+        assert key_padding_mask.dtype == torch.bool or key_padding_mask.is_floating_point(), (
+            "only bool and floating types of key_padding_mask are supported"
+        )
     if attn_mask is not None:
+        if attn_mask.dtype == torch.uint8:
+            warnings.warn("Byte tensor for attn_mask in nn.MultiheadAttention is deprecated. Use bool tensor instead.")
+            attn_mask = attn_mask.to(torch.bool)
+        else:
+            assert attn_mask.is_floating_point() or attn_mask.dtype == torch.bool, (
+                f"Only float, byte, and bool types are supported for attn_mask, not {attn_mask.dtype}"
+            )
         if attn_mask.dim() == 2:
             if attn_mask.size(0) != tgt_len or attn_mask.size(1) != src_len:
                 raise RuntimeError(f"The shape of the 2D attn_mask is {attn_mask.shape}, but should be {(tgt_len, src_len)}.")
@@ -2003,7 +2014,12 @@ def multi_head_attention_forward(
             attn_mask = pad(attn_mask, (0, 1))
         if key_padding_mask is not None:
             key_padding_mask = pad(key_padding_mask, (0, 1))
-    src_len = k.size(1)
+    if static_k is not None:
+        src_len = static_k.size(1)
+    elif bias_k is not None and bias_v is not None:
+        src_len += 1
+    if add_zero_attn:
+        src_len += 1
 
     if key_padding_mask is not None:
         assert key_padding_mask.size(0) == bsz and key_padding_mask.size(1) == src_len, (
@@ -2012,16 +2028,22 @@ def multi_head_attention_forward(
         key_padding_mask = (
             key_padding_mask.view(bsz, 1, 1, src_len).expand(-1, num_heads, -1, -1).reshape(bsz * num_heads, 1, src_len)
         )
-        if attn_mask is None:
-            attn_mask = key_padding_mask
-        elif attn_mask.dtype == torch.bool:
-            attn_mask = attn_mask.logical_or(key_padding_mask)
+        if key_padding_mask.dtype == torch.bool:
+            if attn_mask is None:
+                attn_mask = key_padding_mask.logical_not()
+            elif attn_mask.dtype == torch.bool:
+                attn_mask = attn_mask.logical_or(key_padding_mask).logical_not()
+            else:
+                attn_mask = attn_mask.masked_fill(key_padding_mask, float("-inf"))
         else:
-            attn_mask = attn_mask.masked_fill(key_padding_mask, float("-inf"))
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        new_attn_mask = torch.zeros_like(attn_mask, dtype=q.dtype)
-        new_attn_mask.masked_fill_(attn_mask, float("-inf"))
-        attn_mask = new_attn_mask
+            if attn_mask is None:
+                attn_mask = key_padding_mask
+            elif attn_mask.dtype == torch.bool:
+                attn_mask = key_padding_mask.masked_fill(attn_mask, float("-inf"))
+            else:
+                attn_mask = attn_mask + key_padding_mask
+    elif attn_mask is not None and attn_mask.dtype == torch.bool:
+        attn_mask = attn_mask.logical_not()
     if not training:
         dropout_p = 0.0
 

@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -211,7 +212,7 @@ func (l *loader) setState(o *value.Object, state value.Value) (ok bool, err erro
 	if err != nil {
 		return false, err
 	}
-	l.budget.Run(tensor.InterruptContext(), func(ctx context.Context) { _, err = l.call(ctx, f, value.OfObject(o), state) })
+	l.budget.Run(parallel.InterruptContext(), func(ctx context.Context) { _, err = l.call(ctx, f, value.OfObject(o), state) })
 	switch {
 	case err != nil && l.budget.IsSpent():
 		return true, archiveError("__setstate__ of %s takes more than the %d bytes of memory that code of the archive may take while it is loaded; code_memory is another limit", o.Class.Name, l.codeMemory)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/archive/pickle"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -238,7 +239,7 @@ func (p *pickler) state(o *value.Object, getState *ir.Function) (value.Value, er
 	if len(getState.Schema.Arguments) != 1 || p.call == nil {
 		return value.None, archiveError("__getstate__ of %s cannot be called without arguments", o.Class.Name)
 	}
-	return p.call(tensor.InterruptContext(), getState, value.OfObject(o))
+	return p.call(parallel.InterruptContext(), getState, value.OfObject(o))
 }
 
 // stateOf returns what an object of the library's own classes is made of again.

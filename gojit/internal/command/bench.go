@@ -15,8 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // benchmark is the report of bench. Times are in microseconds.
@@ -95,7 +94,7 @@ func (s *Session) bench(ctx context.Context, c *call, b *bench, args []string) e
 	}
 	r := &benchmark{Model: c.file, Method: c.method, Callers: b.callers, Threads: c.threads, First: microseconds(first)}
 	if r.Threads == 0 {
-		r.Threads = tensor.NumThreads()
+		r.Threads = parallel.NumThreads()
 	}
 	if err := b.measure(r, one); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/npy"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -73,7 +74,7 @@ func (s *Session) diff(ctx context.Context, c *call, d *comparison, args []strin
 	if err != nil {
 		return err
 	}
-	seed := func() { tensor.DefaultGenerator().Seed(uint64(c.seed)) }
+	seed := func() { rng.Default().Seed(uint64(c.seed)) }
 	seed()
 	got, err := model.Call(ctx, c.method, inputs...)
 	if err != nil {

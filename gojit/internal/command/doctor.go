@@ -13,7 +13,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // health is the report of doctor.
@@ -76,7 +76,7 @@ func doctorVerb(s *Session) *cobra.Command {
 
 func examine() *health {
 	r := &health{
-		Version: gojit.Version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU(), Threads: tensor.NumThreads(),
+		Version: gojit.Version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU(), Threads: parallel.NumThreads(),
 		Kernels: "portable Go", GPU: "none", Memory: "none", Settings: []string{},
 	}
 	if runtime.GOARCH == "amd64" {
@@ -126,8 +126,8 @@ func tryProgram() (string, error) {
 // tryThreads sums a range of which each thread has a part.
 func tryThreads() (string, error) {
 	const n = 1 << 16
-	sums := make([]int, tensor.NumChunks(n, 1<<10))
-	tensor.Chunks(n, 1<<10, func(chunk, lo, hi int) {
+	sums := make([]int, parallel.NumChunks(n, 1<<10))
+	parallel.Chunks(n, 1<<10, func(chunk, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			sums[chunk] += i
 		}
@@ -139,7 +139,7 @@ func tryThreads() (string, error) {
 	if total != n*(n-1)/2 {
 		return "", fmt.Errorf("found the sum %d, expected %d", total, n*(n-1)/2)
 	}
-	return fmt.Sprintf("%d threads", tensor.NumThreads()), nil
+	return fmt.Sprintf("%d threads", parallel.NumThreads()), nil
 }
 
 // versionInfo is the report of version.

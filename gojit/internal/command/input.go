@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/npy"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -60,7 +61,7 @@ func (c *call) open(s *Session, args []string) (gojit.Model, []any, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	tensor.DefaultGenerator().Seed(uint64(c.seed))
+	rng.Default().Seed(uint64(c.seed))
 	inputs, err := c.read(s, signature, append(slices.Clone(args[1:]), c.inputs...))
 	if err != nil {
 		return nil, nil, err

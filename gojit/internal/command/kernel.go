@@ -16,6 +16,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/cuda"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -99,7 +101,7 @@ func timeKernel(w io.Writer, k *kernel.Kernel, n int) error {
 	if err != nil {
 		return err
 	}
-	tensor.SetNumThreads(1)
+	parallel.SetNumThreads(1)
 	evaluated.Run(operands, params)
 	want := make([]*tensor.Tensor, len(k.Outputs))
 	for i := range want {
@@ -132,13 +134,13 @@ func operandsFor(k *kernel.Kernel, n int) ([]*tensor.Tensor, []tensor.Scalar, er
 		}
 		operands = append(operands, x)
 	}
-	source := tensor.NewGenerator(1)
+	source := rng.New(1)
 	for _, d := range k.Inputs {
 		x, err := tensor.Empty([]int{n}, tensor.Float32)
 		if err != nil {
 			return nil, nil, err
 		}
-		source.Draw(func(stream tensor.Draws) {
+		source.Draw(func(stream rng.Draws) {
 			for i := range tensor.Data[float32](x) {
 				tensor.Data[float32](x)[i] = float32(stream.Normal())
 			}

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
-	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // refinement says that a variable has a narrower type where a condition holds.
@@ -64,7 +64,7 @@ func (e *Emitter) staticCondition(at source.Range, outcome bool, r refinements) 
 }
 
 func (e *Emitter) emitCond(expr syntax.Expr) condition {
-	tensor.Look() // programs may be long
+	parallel.Look() // programs may be long
 	switch expr.Kind {
 	case syntax.KindAnd, syntax.KindOr:
 		b := syntax.AsBinOp(expr)

@@ -4,18 +4,18 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
-	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // emitExpr emits an expression as a value of the graph. hint, if not nil, is the type that the
 // context expects.
 func (e *Emitter) emitExpr(expr syntax.Expr, hint types.Type) *ir.Value {
-	tensor.Look() // programs may be long
+	parallel.Look() // programs may be long
 	e.pending = expr.Range
 	v := e.emitSugared(expr, 1, hint).AsValue(e, expr.Range)
 	if hint != nil && hint.Kind() == types.KindAny && v.Type().Kind() != types.KindAny {

@@ -4,11 +4,11 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
-	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func (e *Emitter) emitStatements(stmts []syntax.Stmt) {
@@ -21,7 +21,7 @@ func (e *Emitter) emitStatements(stmts []syntax.Stmt) {
 }
 
 func (e *Emitter) emitStatement(s syntax.Stmt) {
-	tensor.Look() // programs may be long
+	parallel.Look() // programs may be long
 	e.pending = s.Range
 	switch s.Kind {
 	case syntax.KindIf:

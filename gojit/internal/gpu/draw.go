@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/cuda"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -18,7 +19,7 @@ type stream struct {
 
 // follow has the stream begin anew where the processor's did. The lock is held.
 func (s *stream) follow() {
-	if g := tensor.DefaultGenerator(); !s.begun || s.restarts != g.Restarts() {
+	if g := rng.Default(); !s.begun || s.restarts != g.Restarts() {
 		s.begun, s.restarts, s.seed, s.offset = true, g.Restarts(), g.InitialSeed(), 0
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -243,7 +244,7 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 	}
 	mode := s.mode.Forked()
 	ctx = autograd.WithMode(ctx, &mode)
-	budget, threads := tensor.BudgetHere(), tensor.ThreadLimit()
+	budget, threads := tensor.BudgetHere(), parallel.ThreadLimit()
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -254,7 +255,7 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 		defer span.End()
 		var out [1]value.Value
 		var err error
-		tensor.LimitThreads(threads, func() {
+		parallel.LimitThreads(threads, func() {
 			budget.Run(ctx, func(ctx context.Context) { err = site.body.Run(ctx, args, out[:]) })
 		})
 		future.Complete(out[0], err)

@@ -6,9 +6,9 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/routine"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
-	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 const (
@@ -111,7 +111,7 @@ func (c *Code) runPooled(ctx context.Context, args, out []value.Value) error {
 			}
 			return nil
 		}
-		tensor.Interruptible(ask, func() { err = s.runCode(ctx, &mode, c, args, out) })
+		parallel.Interruptible(ask, func() { err = s.runCode(ctx, &mode, c, args, out) })
 	}
 	stacks.Put(s)
 	return err

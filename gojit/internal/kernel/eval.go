@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -288,7 +289,7 @@ func (p *Program) runDense(tensors []*tensor.Tensor, params []tensor.Scalar, n i
 
 func (p *Program) parallelDense(tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
 	ts, ps := slices.Clone(tensors), slices.Clone(params) // the caller's may be on its stack
-	tensor.Parallel(n, parallelGrain, func(lo, hi int) { p.denseRange(ts, ps, n, lo, hi) })
+	parallel.For(n, parallelGrain, func(lo, hi int) { p.denseRange(ts, ps, n, lo, hi) })
 }
 
 func (p *Program) denseRange(tensors []*tensor.Tensor, params []tensor.Scalar, n, lo, hi int) {
@@ -317,7 +318,7 @@ func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n
 
 func (p *Program) parallelStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
 	ts, ps := slices.Clone(tensors), slices.Clone(params) // the caller's may be on its stack
-	tensor.Parallel(n, parallelGrain, func(lo, hi int) { p.stridedRange(ts, ps, lo, hi) })
+	parallel.For(n, parallelGrain, func(lo, hi int) { p.stridedRange(ts, ps, lo, hi) })
 }
 
 func (p *Program) stridedRange(tensors []*tensor.Tensor, params []tensor.Scalar, lo, hi int) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -104,7 +105,7 @@ func (p *Program) runRows(tensors []*tensor.Tensor, params []tensor.Scalar) {
 	n := shape[last]
 	rows, _ := tensor.Numel(shape[:last]) // no more than a tensor has
 	ts, ps := slices.Clone(tensors), slices.Clone(params)
-	tensor.Parallel(rows, max(1, parallelGrain/max(n, 1)), func(lo, hi int) {
+	parallel.For(rows, max(1, parallelGrain/max(n, 1)), func(lo, hi int) {
 		s := p.takeScratch()
 		defer scratches.Put(s)
 		p.prepare(s, ps, min(n, tileSize))

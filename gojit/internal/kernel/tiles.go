@@ -4,6 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -78,7 +79,7 @@ func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[
 		regs = make([]unsafe.Pointer, 0, p.registers)
 	}
 	regs = append(regs, s.registers[:p.registers]...)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for n > 0 {
 		m := min(n, tileSize)
 		p.loadTile(s, regs, at, steps, m)

@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/nn"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -225,11 +226,11 @@ func (s *attentionStep) tiles() int {
 
 func (s *attentionStep) run(x *frame) error {
 	tiles, parts, room := s.tiles(), s.parts(), x.room()
-	if tensor.NumThreads() == 1 {
+	if parallel.NumThreads() == 1 {
 		s.some(x, room, 0, tiles)
 		return nil
 	}
-	tensor.Parallel(parts, 1, func(lo, hi int) {
+	parallel.For(parts, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			s.some(x, unsafe.Add(room, i*s.scoreBytes()), tiles*i/parts, tiles*(i+1)/parts)
 		}

@@ -11,9 +11,10 @@ import (
 )
 
 // SplitLikely gives a graph of convolutions and products a second body, for calls like the one with some arguments, its first: modules are not in
-// training, their other bools, the bools among the arguments, which optional arguments are None and how many dimensions tensors have are what they are
-// there. The branches that hang on these are gone in it, so that the operators follow each other. Which body runs is decided at the start of each call.
-// Without arguments all but "training" is read by both. It reports whether there is a second body: there is none where it would have as many branches.
+// training, their other bools and the integers that branches hang on are what they are there, and so are those among the arguments, which optional
+// arguments are None, how many dimensions tensors have and of what type their elements are. The branches that hang on these are gone in it, so that the
+// operators follow each other. Which body runs is decided at the start of each call. Without arguments all but "training" is read by both. It reports
+// whether there is a second body: there is none where it would have as many branches.
 //
 //	%t = prim::GetAttr[name="training"](%norm)      %t = prim::GetAttr[name="training"](%norm)
 //	%y = prim::If(%t) ...                     ->    %z = prim::If(%t)
@@ -30,8 +31,8 @@ func SplitLikely(g *ir.Graph, args []value.Value) bool {
 	}
 	simplify(likely)
 	FoldRanks(likely)
-	ranks := inputRanks(likely, args)
-	for ranks.fold() {
+	forms := inputForms(likely, args)
+	for forms.fold() {
 		simplify(likely)
 		if passes.UnrollConstantLoops(likely) { // over as many sizes as there are dimensions
 			simplify(likely)
@@ -40,7 +41,7 @@ func SplitLikely(g *ir.Graph, args []value.Value) bool {
 	if branches(likely) >= branches(g) {
 		return false
 	}
-	held = append(held, ranks.assumptions()...)
+	held = append(held, forms.assumptions()...)
 	if len(held) == 0 {
 		return false
 	}
@@ -79,6 +80,8 @@ func isPlannable(g *ir.Graph) bool {
 			known = false
 		case "aten::conv2d", "aten::_convolution": // planned or not once the arguments are constants
 			products++
+		case layerKind:
+			products += fewestProducts
 		default:
 			products += kindOf(n).products()
 		}
@@ -86,10 +89,10 @@ func isPlannable(g *ir.Graph) bool {
 	return known && products >= fewestProducts
 }
 
-// branches counts the branches and loops of a graph.
+// branches counts the branches and loops of a graph, and the layers of which it is not known what they consist of.
 func branches(g *ir.Graph) (count int) {
 	g.Block().Walk(func(n *ir.Node) {
-		if len(n.Blocks()) > 0 {
+		if len(n.Blocks()) > 0 || n.Kind() == layerKind && !isSpellable(n) {
 			count++
 		}
 	})
@@ -107,17 +110,20 @@ type assumption struct {
 type assumed uint8
 
 const (
-	isBool    assumed = iota // the value is known
+	isKnown   assumed = iota // the value, a bool or an integer, is known
 	isNone                   // an optional value is None
 	isPresent                // it is not
 	hasRank                  // a tensor has as many dimensions as known says
+	hasType                  // its elements have the type that known says
 )
 
 // of completes an assumption: a value of a type is like v in what branches hang on, its truth or whether it is None. ok is false for other types.
 func (a assumption) of(t types.Type, v value.Value) (_ assumption, ok bool) {
 	switch t.Kind() {
 	case types.KindBool:
-		a.what, a.known, ok = isBool, v, v.Kind() == value.KindBool
+		a.what, a.known, ok = isKnown, v, v.Kind() == value.KindBool
+	case types.KindInt:
+		a.what, a.known, ok = isKnown, v, v.IsInt()
 	case types.KindOptional:
 		if a.what, ok = isPresent, true; v.IsNone() {
 			a.what = isNone
@@ -134,22 +140,51 @@ func (a *assumption) differs(g *ir.Graph, before *ir.Node) *ir.Value {
 	for _, name := range a.path {
 		v = g.CreateGetAttr(v, name).InsertBefore(before).Output()
 	}
-	ask := func(kind string, inputs ...*ir.Value) *ir.Value {
-		return g.Create(kind, inputs, 1).InsertBefore(before).Output().SetType(types.Bool)
-	}
 	switch a.what {
 	case isNone:
-		return ask("aten::__isnot__", v, g.Constant(value.None, before.Range))
+		return ask(before, "aten::__isnot__", v, g.Constant(value.None, before.Range))
 	case isPresent:
-		return ask("aten::__is__", v, g.Constant(value.None, before.Range))
+		return ask(before, "aten::__is__", v, g.Constant(value.None, before.Range))
 	case hasRank:
-		rank := g.Create("aten::dim", []*ir.Value{v}, 1).InsertBefore(before).Output().SetType(types.Int)
-		return ask("aten::ne", rank, g.Constant(a.known, before.Range))
+		return a.differsIn("aten::dim", v, before)
+	case hasType:
+		return a.differsIn("prim::dtype", v, before)
 	}
-	if a.known.Bool() {
-		return ask("aten::__not__", v)
+	switch {
+	case a.known.IsInt():
+		return ask(before, "aten::ne", v, g.Constant(a.known, before.Range))
+	case a.known.Bool():
+		return ask(before, "aten::__not__", v)
 	}
 	return v
+}
+
+// ask adds a node that gives a bool.
+func ask(before *ir.Node, kind string, inputs ...*ir.Value) *ir.Value {
+	return before.Graph().Create(kind, inputs, 1).InsertBefore(before).Output().SetType(types.Bool)
+}
+
+// differsIn adds nodes that tell whether a number of a tensor is another one than is known, or the tensor is None.
+func (a *assumption) differsIn(kind string, v *ir.Value, before *ir.Node) *ir.Value {
+	g := before.Graph()
+	compare := func(v *ir.Value, before *ir.Node) *ir.Value {
+		number := g.Create(kind, []*ir.Value{v}, 1).InsertBefore(before).Output().SetType(types.Int)
+		return ask(before, "aten::ne", number, g.Constant(a.known, before.Range))
+	}
+	if isTensor(v) {
+		return compare(v, before)
+	}
+	missing := ask(before, "aten::__is__", v, g.Constant(value.None, before.Range))
+	always := g.Constant(value.Bool(true), before.Range)
+	choice := g.Create("prim::If", []*ir.Value{missing}, 1).InsertBefore(before)
+	none, some := choice.AddBlock(), choice.AddBlock()
+	none.AddOutput(always)
+	cast := g.Create("prim::unchecked_cast", []*ir.Value{v}, 1).InsertBefore(some.ReturnNode())
+	cast.Output().SetType(types.Tensor)
+	old := g.SetInsertEnd(some)
+	some.AddOutput(compare(cast.Output(), some.ReturnNode()))
+	g.SetInsertPoint(old)
+	return choice.Output().SetType(types.Bool)
 }
 
 // assume has a graph be what it is where bools and optional values are what they are in a call. ok is false where the graph writes an attribute that it
@@ -164,7 +199,7 @@ func assume(g *ir.Graph, args []value.Value) (held []assumption, ok bool) {
 			a.replace(g, v, g.Block().First())
 		}
 	}
-	at, written, reads := map[string]bool{}, map[string]bool{}, []*ir.Node{}
+	written, reads := map[string]bool{}, []*ir.Node{}
 	g.Block().Walk(func(n *ir.Node) {
 		switch n.Kind() {
 		case "prim::SetAttr":
@@ -177,23 +212,28 @@ func assume(g *ir.Graph, args []value.Value) (held []assumption, ok bool) {
 	if len(args) > 0 && args[0].Kind() == value.KindObject {
 		self = args[0].Object()
 	}
+	at := map[string]*assumption{}
 	for _, n := range reads {
 		path, known := pathOf(g, n.Output())
-		if !known {
+		key := strings.Join(path, ".")
+		if !known || at[key] != nil || !isAsked(n.Output()) {
 			continue
 		}
 		a, known := assumption{path: path}.ofAttribute(self, n.Output().Type())
-		if !known || !isAsked(n.Output()) {
+		if !known {
 			continue
 		}
 		if slices.ContainsFunc(path, func(name string) bool { return written[name] }) {
 			return nil, false
 		}
-		if key := strings.Join(path, "."); !at[key] {
-			at[key] = true
-			held = append(held, a)
+		at[key] = &a
+		held = append(held, a)
+	}
+	for _, n := range reads {
+		path, known := pathOf(g, n.Output())
+		if a := at[strings.Join(path, ".")]; known && a != nil {
+			a.replace(g, n.Output(), n.Next())
 		}
-		a.replace(g, n.Output(), n.Next())
 	}
 	return held, true
 }
@@ -220,10 +260,27 @@ func (a assumption) ofAttribute(self *value.Object, t types.Type) (_ assumption,
 	return a, false
 }
 
-// isAsked reports whether a branch may hang on a bool, or on whether an optional value is None: something else reads it than operators on tensors.
+// isAsked reports whether a branch, or what a layer consists of, may hang on a bool, on whether an optional value is None (something else reads it than
+// operators on tensors), or on an integer and constants.
 func isAsked(v *ir.Value) bool {
+	if v.Type().Kind() == types.KindInt {
+		return decides(v)
+	}
 	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
-		return u.User.Operator() == nil || u.User.Kind() == "prim::unchecked_cast" || !slices.ContainsFunc(u.User.Outputs(), isTensor)
+		return u.User.Operator() == nil || u.User.Kind() == "prim::unchecked_cast" || u.User.Kind() == layerKind || !slices.ContainsFunc(u.User.Outputs(), isTensor)
+	})
+}
+
+// decides reports whether a branch, or what a layer consists of, hangs on a value and constants alone.
+func decides(v *ir.Value) bool {
+	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
+		if u.User.Kind() == "prim::If" || u.User.Kind() == layerKind && v.Type().Kind() == types.KindBool {
+			return true
+		}
+		return isPure(u.User) && len(u.User.Outputs()) == 1 && isPlain(u.User.Output().Type()) && !slices.ContainsFunc(u.User.Inputs(), func(in *ir.Value) bool {
+			_, isConstant := in.Constant()
+			return in != v && !isConstant
+		}) && decides(u.User.Output())
 	})
 }
 
@@ -232,7 +289,7 @@ func (a *assumption) replace(g *ir.Graph, v *ir.Value, from *ir.Node) {
 	old := g.SetInsertPoint(from)
 	defer g.SetInsertPoint(old)
 	switch a.what {
-	case isBool:
+	case isKnown:
 		v.ReplaceAllUsesWith(g.Constant(a.known, from.Range))
 	case isNone:
 		v.ReplaceAllUsesWith(g.Constant(value.None, from.Range))

@@ -86,9 +86,9 @@ func (f *finder) reads(n *ir.Node) bool {
 	return slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return f.made[v] || f.lightly[v] })
 }
 
-// isCheck reports whether n raises or does nothing, and reads nothing that the open region makes: it may run before that.
+// isCheck reports whether n raises or chooses between numbers, does nothing else, and reads nothing that the open region makes: it may run before that.
 func (f *finder) isCheck(n *ir.Node) bool {
-	if n.Kind() != "prim::If" || len(n.Outputs()) > 0 || f.reads(n) {
+	if n.Kind() != "prim::If" || slices.ContainsFunc(n.Outputs(), func(v *ir.Value) bool { return !isPlain(v.Type()) }) || f.reads(n) {
 		return false
 	}
 	only := true

@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/nn"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -75,11 +76,11 @@ func (s *distributionStep) run(x *frame) error {
 	in, out := x.values[s.in], x.values[s.out]
 	from, to := launch.RowOf(in, s.n), launch.RowOf(out, s.n)
 	rows := out.Numel() / s.n
-	if tensor.NumThreads() == 1 {
+	if parallel.NumThreads() == 1 {
 		s.rows.Run(to, from, rows, s.n)
 		return nil
 	}
-	tensor.Parallel(rows, nn.MostRows(s.n), func(lo, hi int) { s.rows.Run(to.From(lo), from.From(lo), hi-lo, s.n) })
+	parallel.For(rows, nn.MostRows(s.n), func(lo, hi int) { s.rows.Run(to.From(lo), from.From(lo), hi-lo, s.n) })
 	return nil
 }
 
@@ -116,11 +117,11 @@ func (s *normalStep) run(x *frame) error {
 	if s.bias >= 0 {
 		bias = x.values[s.bias].DataPtr()
 	}
-	if tensor.NumThreads() == 1 {
+	if parallel.NumThreads() == 1 {
 		s.normal.Run(to, from, weight, bias, rows, s.n, s.eps)
 		return nil
 	}
-	tensor.Parallel(rows, nn.MostRows(s.n), func(lo, hi int) {
+	parallel.For(rows, nn.MostRows(s.n), func(lo, hi int) {
 		s.normal.Run(to.From(lo), from.From(lo), weight, bias, hi-lo, s.n, s.eps)
 	})
 	return nil

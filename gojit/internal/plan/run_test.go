@@ -14,6 +14,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -259,9 +260,9 @@ func checkRegion(t *testing.T, r *Region, n *ir.Node, told *[]string, tensors []
 	for i, want := range oneByOne(t, n, args) {
 		checkAlike(t, out[i].Tensor(), want.Tensor())
 	}
-	defer tensor.SetNumThreads(tensor.NumThreads())
+	defer parallel.SetNumThreads(parallel.NumThreads())
 	for threads := 1; threads <= 2; threads++ {
-		tensor.SetNumThreads(threads)
+		parallel.SetNumThreads(threads)
 		r.Run(noGradients(), args, out)
 		for i := range out {
 			if !slices.Equal(tensor.Data[float32](out[i].Tensor()), tensor.Data[float32](first[i].Tensor())) {
@@ -301,8 +302,8 @@ func TestNoAllocations(t *testing.T) {
 		t.Skip("the portable code, and pools under the race detector, take memory")
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	defer tensor.SetNumThreads(tensor.NumThreads())
-	tensor.SetNumThreads(1)
+	defer parallel.SetNumThreads(parallel.NumThreads())
+	parallel.SetNumThreads(1)
 	r, n, _ := regionOf(t, residualBlock, 1, 2, 3, 4, 5)
 	countAllocations(t, "images", r, n, []*tensor.Tensor{randomOf(random, 1, 4, 8, 8), randomOf(random, 8, 4, 3, 3), randomOf(random, 8, 8, 3, 3),
 		randomOf(random, 8, 8, 1, 1), randomOf(random, 20, 16), randomOf(random, 20)})

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -162,7 +164,7 @@ func OfEnum(e *Enum) Value { return Value{unsafe.Pointer(e), uint64(KindEnum)} }
 func OfFuture(f *Future) Value { return Value{unsafe.Pointer(f), uint64(KindFuture)} }
 
 // OfGenerator returns a random generator; nil is None.
-func OfGenerator(g *tensor.Generator) Value {
+func OfGenerator(g *rng.Generator) Value {
 	if g == nil {
 		return None
 	}
@@ -268,7 +270,7 @@ func (v Value) Enum() *Enum { return (*Enum)(v.ref) }
 func (v Value) Future() *Future { return (*Future)(v.ref) }
 
 // Generator returns the random generator that v is.
-func (v Value) Generator() *tensor.Generator { return (*tensor.Generator)(v.ref) }
+func (v Value) Generator() *rng.Generator { return (*rng.Generator)(v.ref) }
 
 // Storage returns the storage that v is.
 func (v Value) Storage() *tensor.Storage { return (*tensor.Storage)(v.ref) }
@@ -394,7 +396,7 @@ func (f *Future) Waited() bool { return f.waited.Load() }
 
 // Wait returns the outcome once it is set. It fails where the one who waits is to end, as long operations do.
 func (f *Future) Wait() (Value, error) {
-	if err := tensor.Await(f.done); err != nil {
+	if err := parallel.Await(f.done); err != nil {
 		return None, err
 	}
 	f.waited.Store(true)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -50,8 +51,8 @@ func BenchmarkKernels(b *testing.B) {
 					x, _ := tensor.Full([]int{n}, tensor.Float(0.5), tensor.Float32)
 					ts = append(ts, x)
 				}
-				tensor.SetNumThreads(1)
-				defer tensor.SetNumThreads(0)
+				parallel.SetNumThreads(1)
+				defer parallel.SetNumThreads(0)
 				for b.Loop() {
 					p.Run(ts, c.params)
 				}

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -60,12 +61,12 @@ func (p *Program) gapRows(f *function, uniform uint32, l *tensor.Loop) (r gapRow
 }
 
 func (r *gapRows) run(params []tensor.Scalar) {
-	if r.width*r.rows <= chunk || tensor.NumThreads() == 1 {
+	if r.width*r.rows <= chunk || parallel.NumThreads() == 1 {
 		r.part(params, 0, r.rows)
 		return
 	}
 	whole, numbers := *r, slices.Clone(params) // the caller's may be on its stack
-	tensor.Parallel(r.rows, max(1, chunk/r.width), func(lo, hi int) { whole.part(numbers, lo, hi) })
+	parallel.For(r.rows, max(1, chunk/r.width), func(lo, hi int) { whole.part(numbers, lo, hi) })
 }
 
 // part handles the rows from lo to hi.
@@ -79,7 +80,7 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 	_, skip := r.loop.Dim(1)
 	var operands [maxOperands]Row
 	most := max(1, r.f.most/r.width)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for row := lo; row < hi; {
 		n := min(hi-row, r.inner-row%r.inner, most)
 		for i, operand := range r.f.Pointers {

@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // A long run ends between two calls of machine code, with one thread too.
 func TestInterruptEndsARun(t *testing.T) {
-	tensor.SetNumThreads(1)
-	defer tensor.SetNumThreads(0)
+	parallel.SetNumThreads(1)
+	defer parallel.SetNumThreads(0)
 	failure := errors.New("enough")
 	for _, op := range []kernel.Op{kernel.Neg, kernel.Tanh} {
 		b := kernel.NewBuilder()
@@ -26,8 +27,8 @@ func TestInterruptEndsARun(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := func() (err error) {
-			tensor.SetInterrupt(func() error { return failure }, 0)
-			defer tensor.SetInterrupt(nil, 0)
+			parallel.SetInterrupt(func() error { return failure }, 0)
+			defer parallel.SetInterrupt(nil, 0)
 			defer source.Catch(&err)
 			p.Run([]*tensor.Tensor{x, x}, nil)
 			return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -217,7 +218,7 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
 	} else {
 		f = p.forStreams(f, uniform, n)
 	}
-	if f.Scratch == 0 && (n <= chunk || tensor.NumThreads() == 1) {
+	if f.Scratch == 0 && (n <= chunk || parallel.NumThreads() == 1) {
 		p.call(f, &args, 0, n)
 		return
 	}
@@ -226,7 +227,7 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
 
 // runChunks runs a function over contiguous operands, several chunks at once.
 func (p *Program) runChunks(f *function, args amd64.Args, n int) {
-	tensor.Parallel(n, chunk, func(lo, hi int) {
+	parallel.For(n, chunk, func(lo, hi int) {
 		s := takeScratch(f.Scratch)
 		s.args.Uniform = args.Uniform
 		for i, operand := range f.Pointers {
@@ -239,7 +240,7 @@ func (p *Program) runChunks(f *function, args amd64.Args, n int) {
 
 // call runs a function over n elements, of which the first is number first. The pointers move.
 func (p *Program) call(f *function, args *amd64.Args, first, n int) {
-	var watch tensor.Watch
+	var watch parallel.Watch
 	small, most := f.small != nil && !p.inPlace(f, args), f.most
 	for {
 		m := min(n, most)

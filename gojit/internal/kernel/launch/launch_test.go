@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -209,7 +210,7 @@ func TestReductionsKeepNaN(t *testing.T) {
 
 // Sums of floats have the same bits for any number of threads.
 func TestThreadsDoNotChangeResults(t *testing.T) {
-	defer tensor.SetNumThreads(0)
+	defer parallel.SetNumThreads(0)
 	b := kernel.NewBuilder()
 	x := b.Input(tensor.Float32, tensor.Float32)
 	b.Reduce(kernel.ReduceSum, b.Exp(b.Mul(x, b.Number(x, 0.01))), tensor.Float32)
@@ -217,7 +218,7 @@ func TestThreadsDoNotChangeResults(t *testing.T) {
 	data := random(rand.New(rand.NewPCG(9, 9)), tensor.Float32, 300001)
 	results := map[string]bool{}
 	for _, threads := range []int{1, 2, 3, 8} {
-		tensor.SetNumThreads(threads)
+		parallel.SetNumThreads(threads)
 		var out float32
 		p.ParallelRows(1, data.Numel(), []Row{{Ptr: unsafe.Pointer(&out)}, RowOf(data, data.Numel())}, nil)
 		results[fmt.Sprint(math.Float32bits(out))] = true
@@ -445,7 +446,7 @@ func TestDivisionByZero(t *testing.T) {
 // Outputs that go past the caches have the same elements, wherever they lie.
 func TestLargeOutputsStream(t *testing.T) {
 	defer func(n int) { streamFrom = n }(streamFrom)
-	defer tensor.SetNumThreads(0)
+	defer parallel.SetNumThreads(0)
 	streamFrom = 1 << 12
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int64, tensor.Uint8, tensor.BFloat16, tensor.Complex64} {
@@ -472,7 +473,7 @@ func TestLargeOutputsStream(t *testing.T) {
 				wantThree, _ := tensor.Empty([]int{n}, tensor.Bool)
 				p.evaluate([]*tensor.Tensor{want, wantThree, x, y}, nil)
 				for threads := 1; threads <= 3; threads++ {
-					tensor.SetNumThreads(threads)
+					parallel.SetNumThreads(threads)
 					p.Run([]*tensor.Tensor{out, three, x, y}, nil)
 					if !equal(out, want) || !equal(three, wantThree) {
 						t.Fatalf("%s: %d elements from %d on with %d threads differ", d, n, offset, threads)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -86,7 +87,7 @@ func (p *Program) Rows(rows, n int, operands []Row, params []tensor.Scalar) {
 		p.runRows(f, s, rows, n, operands)
 		return
 	}
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for row := range rows {
 		p.runRow(f, s, &watch, row, 0, n, operands)
 		p.storeRow(row, operands, &s.results)
@@ -137,7 +138,7 @@ func (p *Program) runRows(f *function, s *scratch, rows, n int, operands []Row) 
 	args := &s.args
 	args.Count, args.First = int64(n), 0
 	most := max(1, f.most/max(n, shortestRow))
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for row := 0; row < rows; row += most {
 		together := min(most, rows-row)
 		waits, reduced := false, 0
@@ -192,7 +193,7 @@ func (p *Program) evaluateRows(rows, n int, operands []Row, params []tensor.Scal
 		steps[p.reduces[i].output] = 0
 	}
 	e := p.evaluated()
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for row := range rows {
 		for i := range operands {
 			at[i] = unsafe.Add(operands[i].Ptr, row*operands[i].Step)
@@ -217,7 +218,7 @@ func singles(inputs []Row) uint32 {
 const maxReductions = 2
 
 // runRow runs over the elements of a row from one on, several blocks in one call.
-func (p *Program) runRow(f *function, s *scratch, watch *tensor.Watch, row, first, end int, operands []Row) {
+func (p *Program) runRow(f *function, s *scratch, watch *parallel.Watch, row, first, end int, operands []Row) {
 	args, single := &s.args, 0
 	at := p.numbers
 	for i := p.outputs; i < p.operands; i++ {
@@ -307,14 +308,14 @@ const rowWork = 1 << 15
 // ParallelRows is Rows with several rows at once or, where there are few long ones and every output
 // reduces, several blocks of a row.
 func (p *Program) ParallelRows(rows, n int, operands []Row, params []tensor.Scalar) {
-	blocks := tensor.NumChunks(n, p.block)
-	if rows*n <= rowWork || tensor.NumThreads() == 1 {
+	blocks := parallel.NumChunks(n, p.block)
+	if rows*n <= rowWork || parallel.NumThreads() == 1 {
 		p.Rows(rows, n, operands, params)
 		return
 	}
 	all, numbers := slices.Clone(operands), slices.Clone(params) // the caller's may be on its stack
 	if rows >= 4 || blocks < 4 || len(p.reduces) < p.outputs || p.function(singles(operands[p.outputs:])) == nil {
-		tensor.Parallel(rows, max(1, rowWork/max(n, 1)), func(lo, hi int) {
+		parallel.For(rows, max(1, rowWork/max(n, 1)), func(lo, hi int) {
 			var part [maxOperands]Row
 			for i, o := range all {
 				part[i] = o.From(lo)
@@ -332,10 +333,10 @@ func (p *Program) ParallelRows(rows, n int, operands []Row, params []tensor.Scal
 func (p *Program) splitRow(row, n, blocks int, operands []Row, params []tensor.Scalar) {
 	f := p.function(singles(operands[p.outputs:]))
 	partial := make([][maxReductions]uint64, blocks)
-	tensor.Chunks(n, p.block, func(block, lo, hi int) {
+	parallel.Chunks(n, p.block, func(block, lo, hi int) {
 		s := takeScratch(f.Scratch)
 		p.setParams(&s.args, params)
-		var watch tensor.Watch
+		var watch parallel.Watch
 		p.runRow(f, s, &watch, row, lo, hi, operands)
 		partial[block] = s.results
 		s.release()

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -50,12 +51,12 @@ func (p *Program) runShortRows(l *tensor.Loop, params []tensor.Scalar) (done boo
 }
 
 func (r *shortRows) run(f *function, params []tensor.Scalar) {
-	if r.Width*r.Rows.Rows <= chunk || tensor.NumThreads() == 1 {
+	if r.Width*r.Rows.Rows <= chunk || parallel.NumThreads() == 1 {
 		r.part(f, params, 0, r.Rows.Rows)
 		return
 	}
 	whole, numbers := *r, slices.Clone(params) // the caller's may be on its stack
-	tensor.Parallel(r.Rows.Rows, max(1, chunk/r.Width), func(lo, hi int) { whole.part(f, numbers, lo, hi) })
+	parallel.For(r.Rows.Rows, max(1, chunk/r.Width), func(lo, hi int) { whole.part(f, numbers, lo, hi) })
 }
 
 // part handles the rows from lo to hi.
@@ -81,7 +82,7 @@ func (r *shortRows) part(f *function, params []tensor.Scalar, lo, hi int) {
 			}
 		}
 	}
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for row := lo; row < hi; row += together {
 		n := min(together, hi-row)
 		for i, operand := range f.Pointers {

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -39,7 +40,7 @@ func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n
 	if p.runShortRows(&l, params) {
 		return
 	}
-	if n <= chunk || tensor.NumThreads() == 1 {
+	if n <= chunk || parallel.NumThreads() == 1 {
 		p.stridedRange(f, tensors, params, 0, n)
 		return
 	}
@@ -90,7 +91,7 @@ func liesAcross(t, out *tensor.Tensor) bool {
 }
 
 func (p *Program) parallelStrided(f *function, tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
-	tensor.Parallel(n, chunk, func(lo, hi int) { p.stridedRange(f, tensors, params, lo, hi) })
+	parallel.For(n, chunk, func(lo, hi int) { p.stridedRange(f, tensors, params, lo, hi) })
 }
 
 // stridedRange runs over the elements from lo to hi in the order of the walk.
@@ -108,7 +109,7 @@ func (p *Program) stridedRange(f *function, tensors []*tensor.Tensor, params []t
 	defer s.release()
 	args := &s.args
 	p.setParams(args, params)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for l.Next() {
 		at := p.numbers
 		for i := p.outputs; i < p.operands; i++ {
@@ -133,7 +134,7 @@ func (p *Program) stridedRange(f *function, tensors []*tensor.Tensor, params []t
 const maxElement = 16
 
 // callStaged runs over a run of elements of which some operands' lie apart: they pass through tiles.
-func (p *Program) callStaged(f *function, args *amd64.Args, l *tensor.Loop, watch *tensor.Watch, first int) {
+func (p *Program) callStaged(f *function, args *amd64.Args, l *tensor.Loop, watch *parallel.Watch, first int) {
 	for done := 0; done < l.N; done += gathered {
 		m := min(gathered, l.N-done)
 		room := unsafe.Add(args.Scratch, f.Scratch)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // NewByteMaxPool makes a plan of the largest bytes of windows of each channel; nothing in the padding is the largest.
@@ -38,12 +38,12 @@ func runByteChannels[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 	for _, l := range p.outer {
 		n *= l.count
 	}
-	threads := tensor.NumThreads()
+	threads := parallel.NumThreads()
 	grain := n
 	if p.work() >= 2*bytesWorth*parallelFlops/4 && threads > 1 {
 		grain = max(1, n/(16*threads))
 	}
-	tensor.Parallel(n, grain, func(lo, hi int) {
+	parallel.For(n, grain, func(lo, hi int) {
 		for s := lo; s < hi; s++ {
 			if p.weights.pooled == tile.Largest {
 				p.poolStrip(in, out, s)

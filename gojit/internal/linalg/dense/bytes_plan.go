@@ -6,7 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // BytePlan is a convolution of images of bytes whose channels lie together (batch, depth, height, width, channel), made once for a
@@ -262,7 +262,7 @@ func runByteTiles[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 	}
 	outer := len(w.packed) > 400<<10 // weights are read once
 	run := func(j0, j1, s0, s1 int) {
-		var watch tensor.Watch
+		var watch parallel.Watch
 		if outer {
 			for j := j0; j < j1; j++ {
 				watch.Look()
@@ -279,16 +279,16 @@ func runByteTiles[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 			}
 		}
 	}
-	threads := tensor.NumThreads()
+	threads := parallel.NumThreads()
 	if p.work() < 2*bytesWorth*parallelFlops || threads == 1 {
 		run(0, w.groups*panels, 0, n)
 		return
 	}
 	if outer && w.groups*panels >= 2*threads || n < threads {
-		tensor.Parallel(w.groups*panels, 1, func(lo, hi int) { run(lo, hi, 0, n) })
+		parallel.For(w.groups*panels, 1, func(lo, hi int) { run(lo, hi, 0, n) })
 		return
 	}
-	tensor.Parallel(n, max(1, n/(16*threads)), func(lo, hi int) { run(0, w.groups*panels, lo, hi) })
+	parallel.For(n, max(1, n/(16*threads)), func(lo, hi int) { run(0, w.groups*panels, lo, hi) })
 }
 
 // runByteStrip computes a strip of the output for one panel of the out channels of a group.

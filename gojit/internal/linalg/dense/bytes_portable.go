@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // copiedBytes is how many bytes are worth another thread to copy them.
@@ -21,7 +21,7 @@ func (p *BytePlan) pad(in []uint8, memory *buffers) []uint8 {
 	clear(to[n:])
 	first, width := min(g.Padding[2], p.size[2]), min(g.In[2], max(0, p.size[2]-g.Padding[2]))
 	rows := g.Batch * p.size[0] * p.size[1]
-	tensor.Parallel(rows, 1+copiedBytes/max(row, 1), func(lo, hi int) {
+	parallel.For(rows, 1+copiedBytes/max(row, 1), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			line := to[r*row:][:row]
 			b, z, y := r/(p.size[0]*p.size[1]), r/p.size[1]%p.size[0]-g.Padding[0], r%p.size[1]-g.Padding[1]
@@ -51,7 +51,7 @@ func (p *BytePlan) pad(in []uint8, memory *buffers) []uint8 {
 func portableBytes[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 	g, w := &p.geometry, p.weights
 	n, length, _ := w.runs()
-	tensor.Parallel(g.Batch*g.Out[0]*g.Out[1]*g.Out[2], 1+parallelFlops/64/max(1, g.OutChannels*n*length), func(lo, hi int) {
+	parallel.For(g.Batch*g.Out[0]*g.Out[1]*g.Out[2], 1+parallelFlops/64/max(1, g.OutChannels*n*length), func(lo, hi int) {
 		for place := lo; place < hi; place++ {
 			x, y, z := place%g.Out[2], place/g.Out[2]%g.Out[1], place/(g.Out[2]*g.Out[1])%g.Out[0]
 			b := place / volume(g.Out)

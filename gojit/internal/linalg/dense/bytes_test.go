@@ -8,7 +8,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // byteWay is one of the ways that convolutions of bytes are computed in.
@@ -216,13 +216,13 @@ func TestBytePools(t *testing.T) {
 
 // TestByteResultsAreTheSameForAnyNumberOfThreads: the cut of the work follows from the sizes alone, and sums of integers from nothing.
 func TestByteResultsAreTheSameForAnyNumberOfThreads(t *testing.T) {
-	defer tensor.SetNumThreads(0)
+	defer parallel.SetNumThreads(0)
 	g := Convolution{Batch: 2, Groups: 1, InChannels: 64, OutChannels: 96, In: [3]int{1, 30, 30}, Out: [3]int{1, 30, 30}, Kernel: [3]int{1, 3, 3}, Stride: [3]int{1, 1, 1}, Dilation: [3]int{1, 1, 1}, Padding: [3]int{0, 1, 1}}
 	c := randomBytes(rand.New(rand.NewPCG(8, 8)), g)
 	p := NewBytePlan(g, PackBytes(g, c.weight, c.zeros), c.options)
 	var first []uint8
 	for _, n := range []int{1, 2, 5} {
-		tensor.SetNumThreads(n)
+		parallel.SetNumThreads(n)
 		out := make([]uint8, g.Batch*g.OutChannels*volume(g.Out))
 		p.Run(c.in, out)
 		if first == nil {
@@ -255,8 +255,8 @@ func BenchmarkByteConvolution(b *testing.B) {
 		c.zeros, c.options.Planes = []int{0}, s[0] == 3
 		for _, way := range byteWays() {
 			b.Run(fmt.Sprintf("%v/%v/%v", s, way.isa, way.dot), func(b *testing.B) {
-				tensor.SetNumThreads(1)
-				defer tensor.SetNumThreads(0)
+				parallel.SetNumThreads(1)
+				defer parallel.SetNumThreads(0)
 				p := NewBytePlan(g, packBytes(g, c.weight, c.zeros, way.isa, way.dot), c.options)
 				to := make([]uint8, g.Batch*g.OutChannels*volume(g.Out))
 				for b.Loop() {

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // A product of complex numbers is one of real numbers: A and C are read and written where they lie, as matrices of twice as
@@ -28,7 +28,7 @@ func overReals[R Float, T Number](p *Product[T]) {
 
 // overRealsBatch shares a batch out to threads. It has a copy, so that other products stay off the heap.
 func overRealsBatch[R Float, T Number](p Product[T]) {
-	tensor.Parallel(p.Batch, 1+parallelFlops/(8*p.M*p.N*p.K), func(lo, hi int) {
+	parallel.For(p.Batch, 1+parallelFlops/(8*p.M*p.N*p.K), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			overRealsOne[R](&p, i)
 		}
@@ -80,7 +80,7 @@ func realBlocks[R Float](k, n int, b []R, stride int, transposed bool, memory *b
 	}
 	size := int(unsafe.Sizeof(b[0]))
 	to := unsafe.Slice((*R)(grow(memory, 4*rows*columns*size)), 4*rows*columns)
-	tensor.Parallel(rows, 1+parallelFlops/(16*columns), func(lo, hi int) {
+	parallel.For(rows, 1+parallelFlops/(16*columns), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			from := b[2*r*stride:][:2*columns]
 			first, second := to[4*r*columns:][:2*columns], to[(4*r+2)*columns:][:2*columns]

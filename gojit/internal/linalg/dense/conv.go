@@ -5,7 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // Convolve writes to out the correlation of in with the weights, plus one element of bias for each
@@ -118,7 +118,7 @@ func eachGroup(groups, work int, shared bool, f func(group int)) {
 	if shared {
 		grain = 1 + parallelFlops/work
 	}
-	tensor.Parallel(groups, grain, func(lo, hi int) {
+	parallel.For(groups, grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			f(i)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // randomConvolution makes a geometry of up to three dimensions whose output is not empty.
@@ -152,8 +152,8 @@ func TestTransposeAgreesWithPortable(t *testing.T) {
 }
 
 func BenchmarkConvolve(b *testing.B) {
-	defer tensor.SetNumThreads(0)
-	tensor.SetNumThreads(1)
+	defer parallel.SetNumThreads(0)
+	parallel.SetNumThreads(1)
 	one := [3]int{1, 1, 1}
 	for _, s := range [][7]int{{3, 224, 64, 7, 2, 3, 1}, {64, 56, 64, 3, 1, 1, 1}, {512, 7, 512, 3, 1, 1, 1}, {96, 56, 24, 1, 1, 0, 1}, {144, 56, 144, 3, 1, 1, 144}} {
 		channels, size, filters, k, stride, padding, groups := s[0], s[1], s[2], s[3], s[4], s[5], s[6]

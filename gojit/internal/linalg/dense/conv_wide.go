@@ -5,7 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // A wide convolution has filters of many taps and few places of the output, as the derivative of a convolution by its weights has. Its
@@ -73,9 +73,9 @@ type wideWriter[T Float] struct {
 func (p *wideProduct[T]) run(isa asm.ISA) {
 	size := int(unsafe.Sizeof(*new(T)))
 	row := (p.together()*min(wideTaps, p.taps)+15)/16*16*size + 64 // rows do not collide in a set of the cache
-	together := min(max(1, nearBytes/(row*p.places)), (p.images+tensor.NumThreads()-1)/tensor.NumThreads())
+	together := min(max(1, nearBytes/(row*p.places)), (p.images+parallel.NumThreads()-1)/parallel.NumThreads())
 	chunks := (p.images + together - 1) / together
-	tensor.Parallel(chunks, 1, func(lo, hi int) {
+	parallel.For(chunks, 1, func(lo, hi int) {
 		for chunk := lo; chunk < hi; chunk++ {
 			m := newGemm(isa, size)
 			memory := takeBuffers()

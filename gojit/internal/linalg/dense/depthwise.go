@@ -5,7 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // canDepthwise reports whether generated kernels convolve the channels one by one.
@@ -40,7 +40,7 @@ func convolveDepthwise[T Float](isa asm.ISA, g Convolution, in, weight, bias, ou
 		further = depthwiseTiles(d, &g)
 	}
 	inSize, outSize, taps := volume(g.In), volume(g.Out), volume(g.Kernel)
-	tensor.Parallel(g.Batch*g.OutChannels, 1+parallelFlops/4/(outSize*taps*channels), func(lo, hi int) {
+	parallel.For(g.Batch*g.OutChannels, 1+parallelFlops/4/(outSize*taps*channels), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			filter := i % g.OutChannels
 			args := tile.DepthwiseArgs{Bias: unsafe.Pointer(&start[0])}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // runDots multiplies with a transposed B whose rows are summed along the lanes.
@@ -17,7 +17,7 @@ func (g *gemm) runDots() {
 	groups := (g.n + columns - 1) / columns
 	if parts := g.shares(groups); parts > 1 {
 		shared := *g
-		tensor.Parallel(parts, 1, func(lo, hi int) {
+		parallel.For(parts, 1, func(lo, hi int) {
 			shared.dots(columns, cut(groups, parts, lo), cut(groups, parts, hi))
 		})
 		return
@@ -67,7 +67,7 @@ func (g *gemm) dots(columns, lo, hi int) {
 func (g *gemm) dotsColumns(d *tile.Dots, args tile.DotsArgs, scratch *[32]float64, plain bool, from, n0, n1, tiles int) {
 	columns := int(d.Groups) * tile.DotsGroup(g.double)
 	args.B = unsafe.Add(g.b, from*g.ldb*g.sizeB())
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i := range tiles {
 		watch.Did(g.k)
 		r0, r1 := cut(g.m, tiles, i), cut(g.m, tiles, i+1)

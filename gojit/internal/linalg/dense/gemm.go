@@ -5,7 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // Product is a batch of matrix products C = A*B, or C += A*B where Add. A bias is added to every
@@ -140,7 +140,7 @@ func (g *gemm) runAll(batch int) {
 		g.run()
 		return
 	}
-	if g.work() >= parallelFlops && batch < tensor.NumThreads() || tensor.NumThreads() == 1 || g.work()*batch < 2*parallelFlops {
+	if g.work() >= parallelFlops && batch < parallel.NumThreads() || parallel.NumThreads() == 1 || g.work()*batch < 2*parallelFlops {
 		g.runPart(0, batch)
 		return
 	}
@@ -151,7 +151,7 @@ func (g *gemm) runAll(batch int) {
 func (g *gemm) runBatch(batch int) {
 	shared := *g
 	shared.single = true
-	tensor.Parallel(batch, 1+parallelFlops/max(g.work(), 1), func(lo, hi int) { shared.runPart(lo, hi) })
+	parallel.For(batch, 1+parallelFlops/max(g.work(), 1), func(lo, hi int) { shared.runPart(lo, hi) })
 }
 
 // runPart computes products lo to hi of a batch. No address past the last one is made: the collector

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -79,7 +80,7 @@ func TestProductsOfHalvesDoNotDependOnThreads(t *testing.T) {
 }
 
 func halvesOnThreads[T Half](t *testing.T, make16 func(float32) T) {
-	defer tensor.SetNumThreads(0)
+	defer parallel.SetNumThreads(0)
 	r := rand.New(rand.NewPCG(43, 44))
 	for _, transposed := range []bool{false, true} {
 		p := HalfProduct[T]{M: 200, N: 300, K: 401, A: Matrix[T]{Stride: 401}, B: Matrix[T]{Stride: 401, Transposed: transposed}}
@@ -88,7 +89,7 @@ func halvesOnThreads[T Half](t *testing.T, make16 func(float32) T) {
 		}
 		var first []float32
 		for threads := 1; threads <= 4; threads++ {
-			tensor.SetNumThreads(threads)
+			parallel.SetNumThreads(threads)
 			p.C = Matrix[float32]{Data: make([]float32, 200*300), Stride: 300}
 			p.Run()
 			if first == nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
-	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // A large product on one thread ends between its blocks.
@@ -14,8 +14,8 @@ func TestProductIsInterrupted(t *testing.T) {
 	if asm.Target() < asm.AVX2 {
 		t.Skip("portable products run to their end")
 	}
-	tensor.SetNumThreads(1)
-	defer tensor.SetNumThreads(0)
+	parallel.SetNumThreads(1)
+	defer parallel.SetNumThreads(0)
 	const k, n = 300, 1500
 	a, c := make([]float32, k*n), make([]float32, k*n)
 	for i := range a {
@@ -25,13 +25,13 @@ func TestProductIsInterrupted(t *testing.T) {
 	failure := errors.New("enough")
 	looks := 0
 	err := func() (err error) {
-		tensor.SetInterrupt(func() error {
+		parallel.SetInterrupt(func() error {
 			if looks++; looks > 1 {
 				return failure
 			}
 			return nil
 		}, 0)
-		defer tensor.SetInterrupt(nil, 0)
+		defer parallel.SetInterrupt(nil, 0)
 		defer source.Catch(&err)
 		p.Run()
 		return nil

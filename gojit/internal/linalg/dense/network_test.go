@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // resNet18 is the network ResNet-18 for one image, made of plans, with random weights.
@@ -100,9 +100,9 @@ func TestResNet18(t *testing.T) {
 }
 
 func BenchmarkResNet18(b *testing.B) {
-	defer tensor.SetNumThreads(0)
+	defer parallel.SetNumThreads(0)
 	for _, threads := range []int{1, 2} {
-		tensor.SetNumThreads(threads)
+		parallel.SetNumThreads(threads)
 		for name, exact := range map[string]bool{"exact": true, "winograd": false} {
 			n := newResNet18(exact)
 			b.Run(name, func(b *testing.B) {
@@ -117,8 +117,8 @@ func BenchmarkResNet18(b *testing.B) {
 // BenchmarkPlans runs the convolutions that the variable GOJIT_LAYERS lists: batch, in channels, size,
 // out channels, kernel, stride and groups of each, for benchmarks/kernels.py.
 func BenchmarkPlans(b *testing.B) {
-	tensor.SetNumThreads(1)
-	defer tensor.SetNumThreads(0)
+	parallel.SetNumThreads(1)
+	defer parallel.SetNumThreads(0)
 	n := &resNet18{r: rand.New(rand.NewPCG(53, 54))}
 	for _, text := range strings.Fields(os.Getenv("GOJIT_LAYERS")) {
 		var batch, inside, size, outside, kernel, stride, groups int

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -79,13 +80,13 @@ func (g *gemm) runPacked() {
 // share computes all of the product by several threads, where it has enough parts.
 func (p *sharedPacking) share() {
 	if parts := p.gemm.shares(p.panels); parts > 1 && p.panels >= 2*parts {
-		tensor.Parallel(parts, 1, func(lo, hi int) {
+		parallel.For(parts, 1, func(lo, hi int) {
 			p.part(cut(p.panels, parts, lo), cut(p.panels, parts, hi), 0, p.tiles.count)
 		})
 		return
 	}
 	if parts := p.gemm.shares(p.tiles.count); parts > 1 {
-		tensor.Parallel(parts, 1, func(lo, hi int) {
+		parallel.For(parts, 1, func(lo, hi int) {
 			p.part(0, p.panels, cut(p.tiles.count, parts, lo), cut(p.tiles.count, parts, hi))
 		})
 		return
@@ -185,7 +186,7 @@ type packedWriter struct {
 	memory *buffers
 	a, b   unsafe.Pointer // packed
 	args   tile.TileArgs
-	watch  tensor.Watch
+	watch  parallel.Watch
 }
 
 // block computes the sums from k0 to k1 of panels and row tiles; where fill it packs the panels,

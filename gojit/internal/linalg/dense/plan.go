@@ -6,7 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // Plan is a convolution in two dimensions over images whose channels lie together (batch, height,
@@ -241,7 +241,7 @@ var streamFrom = amd64.StreamFrom
 func (p *Plan[T]) runTiles(in, residual, out []T) {
 	g := &p.geometry
 	panels, n := g.Groups*p.panels(), g.Batch*len(p.strips)
-	if p.work() < 2*parallelFlops || tensor.NumThreads() == 1 {
+	if p.work() < 2*parallelFlops || parallel.NumThreads() == 1 {
 		p.runPart(in, residual, out, 0, panels, 0, n)
 		return
 	}
@@ -250,12 +250,12 @@ func (p *Plan[T]) runTiles(in, residual, out []T) {
 
 // shareTiles is runTiles by several threads.
 func (p *Plan[T]) shareTiles(in, residual, out []T, panels, n int) {
-	threads := tensor.NumThreads()
+	threads := parallel.NumThreads()
 	if p.readsWeightsOnce() && panels >= 2*threads {
-		tensor.Parallel(panels, 1, func(lo, hi int) { p.runPart(in, residual, out, lo, hi, 0, n) })
+		parallel.For(panels, 1, func(lo, hi int) { p.runPart(in, residual, out, lo, hi, 0, n) })
 		return
 	}
-	tensor.Parallel(n, max(1, n/(16*threads)), func(lo, hi int) { p.runPart(in, residual, out, 0, panels, lo, hi) })
+	parallel.For(n, max(1, n/(16*threads)), func(lo, hi int) { p.runPart(in, residual, out, 0, panels, lo, hi) })
 }
 
 // panels returns the panels of a group.
@@ -279,7 +279,7 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
 		defer memory.giveBack()
 		w.scratch = grow(&memory.scratch, tile.EpilogueScratch)
 	}
-	var watch tensor.Watch
+	var watch parallel.Watch
 	if p.readsWeightsOnce() {
 		for j := j0; j < j1; j++ {
 			watch.Look()

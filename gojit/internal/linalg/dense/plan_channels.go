@@ -6,7 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // ChannelsPlan is a depthwise convolution or a pooling in two dimensions over images whose channels
@@ -138,7 +138,7 @@ func (p *ChannelsPlan[T]) Run(in, out []T) {
 		return
 	}
 	work := 4 * g.InChannels * volume(g.Kernel) * g.Out[2]
-	if n := g.Batch * len(p.rows); tensor.NumThreads() > 1 {
+	if n := g.Batch * len(p.rows); parallel.NumThreads() > 1 {
 		p.share(n, 1+parallelFlops/work, in, out)
 	} else {
 		p.runRows(0, n, in, out)
@@ -147,12 +147,12 @@ func (p *ChannelsPlan[T]) Run(in, out []T) {
 
 // share computes rows of the output by several threads.
 func (p *ChannelsPlan[T]) share(n, grain int, in, out []T) {
-	tensor.Parallel(n, grain, func(lo, hi int) { p.runRows(lo, hi, in, out) })
+	parallel.For(n, grain, func(lo, hi int) { p.runRows(lo, hi, in, out) })
 }
 
 // runRows computes the rows from lo to hi of all outputs together.
 func (p *ChannelsPlan[T]) runRows(lo, hi int, in, out []T) {
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i := lo; i < hi; i++ {
 		watch.Look()
 		p.runRow(i/len(p.rows), i%len(p.rows), in, out)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // turn moves the channels of images behind the pixels, or back.
@@ -116,7 +116,7 @@ func TestWinogradIsNearTheConvolution(t *testing.T) {
 // TestPlansDoNotDependOnThreads compares bits: of one with several groups of patches, with one group, without Winograd,
 // and with weights that are read once.
 func TestPlansDoNotDependOnThreads(t *testing.T) {
-	defer tensor.SetNumThreads(0)
+	defer parallel.SetNumThreads(0)
 	r := rand.New(rand.NewPCG(47, 48))
 	for _, c := range []struct {
 		geometry Convolution
@@ -131,7 +131,7 @@ func TestPlansDoNotDependOnThreads(t *testing.T) {
 		}
 		plan, first := NewPlan(g, weight, nil, PlanOptions{Exact: c.exact}), []float32(nil)
 		for threads := 1; threads <= 5; threads++ {
-			tensor.SetNumThreads(threads)
+			parallel.SetNumThreads(threads)
 			clear(out)
 			plan.Run(in, nil, out)
 			if first == nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // CanPool reports whether generated kernels pool windows of a geometry, in which each channel is a
@@ -35,7 +35,7 @@ func pool[T Float](isa asm.ISA, kind tile.DepthwiseKind, g Convolution, in, star
 	d := depthwiseOf(isa, &g, size)
 	d.Kind = kind
 	tiles := depthwiseTiles(d, &g)
-	tensor.Parallel(g.Batch*g.InChannels, 1+parallelFlops/4/(outSize*volume(g.Kernel)), func(lo, hi int) {
+	parallel.For(g.Batch*g.InChannels, 1+parallelFlops/4/(outSize*volume(g.Kernel)), func(lo, hi int) {
 		args := tile.DepthwiseArgs{Bias: unsafe.Pointer(&start[0])}
 		for i := lo; i < hi; i++ {
 			args.In = unsafe.Pointer(&in[i*inSize])

@@ -1,6 +1,9 @@
 package dense
 
-import "github.com/torchjit/torchjit/gojit/tensor"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
 
 // Float is what the fast loops work on.
 type Float interface{ float32 | float64 }
@@ -48,10 +51,10 @@ func multiply[T Number](m, n, k int, a, b, c Matrix[T]) {
 func multiplyParallel[T Number](m, n, k int, a, b, c Matrix[T]) {
 	grain := max(parallelWork/max(n*k, 1), 1)
 	if m >= 2*grain || m >= n {
-		tensor.Parallel(m, (grain+1)&^1, func(lo, hi int) { multiplyRows(lo, hi, 0, n, k, a, b, c) })
+		parallel.For(m, (grain+1)&^1, func(lo, hi int) { multiplyRows(lo, hi, 0, n, k, a, b, c) })
 		return
 	}
-	tensor.Parallel(n, max(parallelWork/max(m*k, 1), 8), func(lo, hi int) { multiplyRows(0, m, lo, hi, k, a, b, c) })
+	parallel.For(n, max(parallelWork/max(m*k, 1), 8), func(lo, hi int) { multiplyRows(0, m, lo, hi, k, a, b, c) })
 }
 
 // transposed returns a row-major copy of the rows by columns matrix a.

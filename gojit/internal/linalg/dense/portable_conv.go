@@ -1,6 +1,6 @@
 package dense
 
-import "github.com/torchjit/torchjit/gojit/tensor"
+import "github.com/torchjit/torchjit/gojit/internal/parallel"
 
 // Convolution is the geometry of a convolution over up to three dimensions; lower ones have size 1 in front.
 type Convolution struct {
@@ -22,7 +22,7 @@ func convolve[T Float](g Convolution, in, weight, out []T) {
 		return
 	}
 	direct := kernel == 1 && g.Stride == [3]int{1, 1, 1} && g.Padding == [3]int{} && g.In == g.Out
-	tensor.Parallel(g.Batch*g.Groups, 1, func(lo, hi int) {
+	parallel.For(g.Batch*g.Groups, 1, func(lo, hi int) {
 		var columns []T
 		if !direct {
 			columns = make([]T, channels*kernel*outSize)
@@ -45,7 +45,7 @@ func convolve[T Float](g Convolution, in, weight, out []T) {
 // convolveChannels convolves each channel with its own filter.
 func convolveChannels[T Float](g Convolution, in, weight, out []T) {
 	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
-	tensor.Parallel(g.Batch*g.InChannels, 1+parallelWork/max(outSize*kernel, 1), func(lo, hi int) {
+	parallel.For(g.Batch*g.InChannels, 1+parallelWork/max(outSize*kernel, 1), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			src, dst, w := in[i*inSize:][:inSize], out[i*outSize:][:outSize], weight[i%g.InChannels*kernel:][:kernel]
 			g.taps(func(tap int, at [3]int) {
@@ -115,7 +115,7 @@ func span(at, stride, in, out int) (lo, hi int) {
 // unfold writes for each channel and tap the inputs that the outputs read there, and zeros where they read beside the input.
 func unfold[T Float](g Convolution, channels int, in, columns []T) {
 	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for c := range channels {
 		src := in[c*inSize:][:inSize]
 		g.taps(func(tap int, at [3]int) {
@@ -143,7 +143,7 @@ const rowWork = 32
 // fold adds columns back to the inputs they would have been read from.
 func fold[T Float](g Convolution, channels int, columns, in []T) {
 	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for c := range channels {
 		dst := in[c*inSize:][:inSize]
 		g.taps(func(tap int, at [3]int) {
@@ -178,7 +178,7 @@ func Fold[T Float](g Convolution, columns, in []T) {
 // eachImage calls f with the places where each of a batch of images and its columns begin.
 func eachImage(g Convolution, f func(image, columns int)) {
 	columns := volume(g.Kernel) * volume(g.Out)
-	tensor.Parallel(g.Batch, 1+parallelWork/max(columns, 1), func(lo, hi int) {
+	parallel.For(g.Batch, 1+parallelWork/max(columns, 1), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			f(i*volume(g.In), i*columns)
 		}

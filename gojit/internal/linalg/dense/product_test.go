@@ -8,6 +8,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -106,7 +107,7 @@ func TestGeneratedProductsAgreeWithPortable(t *testing.T) {
 
 // TestProductsDoNotDependOnThreads compares bits.
 func TestProductsDoNotDependOnThreads(t *testing.T) {
-	defer tensor.SetNumThreads(0)
+	defer parallel.SetNumThreads(0)
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, s := range [][3]int{{300, 300, 300}, {14, 2000, 300}, {1, 3000, 1500}, {500, 40, 200}, {8, 900, 1000}} {
 		for _, transposed := range []bool{false, true} {
@@ -124,7 +125,7 @@ func TestProductsDoNotDependOnThreads(t *testing.T) {
 			}
 			start, first := append([]float32(nil), p.C.Data...), []float32(nil)
 			for threads := 1; threads <= 5; threads++ {
-				tensor.SetNumThreads(threads)
+				parallel.SetNumThreads(threads)
 				copy(p.C.Data, start)
 				p.Run()
 				if first == nil {
@@ -141,8 +142,8 @@ func TestProductsDoNotDependOnThreads(t *testing.T) {
 }
 
 func BenchmarkProduct(b *testing.B) {
-	defer tensor.SetNumThreads(0)
-	tensor.SetNumThreads(1)
+	defer parallel.SetNumThreads(0)
+	parallel.SetNumThreads(1)
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, s := range [][4]int{{1, 4, 4, 4}, {1, 32, 32, 32}, {1, 64, 64, 64}, {1, 128, 128, 128}, {1, 256, 256, 256}, {1, 512, 512, 512}, {1, 1024, 1024, 1024}, {1, 2048, 2048, 2048},
 		{1, 1, 1024, 1024}, {1, 8, 3072, 768}, {1, 128, 3072, 768}, {12, 128, 128, 64}} {

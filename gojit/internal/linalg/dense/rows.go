@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // rowTiles is the cut of the rows of a product into tiles of nearly equal size, the larger ones first: tiles of one size follow each other,
@@ -36,7 +36,7 @@ func (t *rowTiles) alike(i, end int) (rows, n int) {
 // those of a tile aTile more behind those of the tile before it.
 func (t *rowTiles) walk(k *tile.Tile, args *tile.TileArgs, i, end, aRow, aTile int) {
 	args.Runs = 1
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for {
 		rows, n := t.alike(i, end)
 		if work := rows * n * int(k.Vectors) * k.Lanes() * int(args.K); work > stripWork {

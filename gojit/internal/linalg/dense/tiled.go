@@ -6,7 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // gemm is one matrix product on generated tiles. Strides are in elements.
@@ -134,7 +134,7 @@ func (g *gemm) shares(n int) int {
 	if g.single || n < 2 {
 		return 1
 	}
-	return max(1, min(n, tensor.NumThreads(), g.work()/parallelFlops))
+	return max(1, min(n, parallel.NumThreads(), g.work()/parallelFlops))
 }
 
 // cut returns where part i of n elements cut into parts of nearly equal size begins.
@@ -238,7 +238,7 @@ func (g *gemm) runInPlace() {
 	panels := (vectors + wide - 1) / wide
 	if parts := g.shares(panels); parts > 1 {
 		whole := *g
-		tensor.Parallel(parts, 1, func(lo, hi int) {
+		parallel.For(parts, 1, func(lo, hi int) {
 			whole.panelsInPlace(vectors, panels, cut(panels, parts, lo), cut(panels, parts, hi))
 		})
 		return

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // WeightGradient writes to weight the derivative of Convolve by the weights, from in and the gradient of out: for each weight the sum
@@ -70,7 +70,7 @@ func weightGradientDots[T Float](isa asm.ISA, g Convolution, in, out, weight []T
 	rows, row := channels*kernel, (min(wideTaps, outSize)+15)/16*16*size+64
 	together := min(g.Groups, max(1, nearBytes/(row*rows)))
 	chunks := (g.Groups + together - 1) / together
-	tensor.Parallel(chunks, 1+parallelFlops/(g.Batch*outSize*rows*together), func(lo, hi int) {
+	parallel.For(chunks, 1+parallelFlops/(g.Batch*outSize*rows*together), func(lo, hi int) {
 		memory := takeBuffers()
 		defer memory.giveBack()
 		m := newGemm(isa, size)
@@ -106,7 +106,7 @@ func weightGradientDots[T Float](isa asm.ISA, g Convolution, in, out, weight []T
 func weightGradient[T Float](g Convolution, in, out, weight []T) {
 	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
 	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
-	tensor.Parallel(g.OutChannels*channels, 1+parallelWork/max(g.Batch*outSize*kernel, 1), func(lo, hi int) {
+	parallel.For(g.OutChannels*channels, 1+parallelWork/max(g.Batch*outSize*kernel, 1), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			filter, channel := i/channels, i/channels/filters*channels+i%channels
 			g.taps(func(tap int, at [3]int) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // Weights is the right side of many products with few rows on the left, such as the steps of a
@@ -123,7 +123,7 @@ func (w *Weights[T]) multiply(m int, a, c Matrix[T], add bool, bias []T, then Th
 	maximum := tile.MaxRows(w.isa, w.wide)
 	if parts := g.shares(panels); parts > 1 {
 		shared := g
-		tensor.Parallel(parts, 1, func(lo, hi int) {
+		parallel.For(parts, 1, func(lo, hi int) {
 			shared.packedPanels(maximum, vectors, panels, cut(panels, parts, lo), cut(panels, parts, hi))
 		})
 		return

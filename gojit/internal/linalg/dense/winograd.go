@@ -5,7 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // winograd is a plan of a convolution of 3 by 3 by the algorithm F(4x4, 3x3): patches of 6 by 6 inputs
@@ -121,7 +121,7 @@ func (p *winograd[T]) transformWeights(weight []T) {
 // enough of them, so that each finds in its own cache what it has transformed; else they share every step of a group.
 func (p *winograd[T]) run(in, residual, out []T) {
 	g := &p.geometry
-	threads := tensor.NumThreads()
+	threads := parallel.NumThreads()
 	if threads == 1 || g.Batch*p.down*p.across*g.InChannels*g.OutChannels*transformed < 2*parallelFlops {
 		p.runGroups(in, residual, out, 0, p.groups, false)
 		return
@@ -130,7 +130,7 @@ func (p *winograd[T]) run(in, residual, out []T) {
 		p.runGroups(in, residual, out, 0, p.groups, true)
 		return
 	}
-	tensor.Parallel(p.groups, 1, func(lo, hi int) { p.runGroups(in, residual, out, lo, hi, false) })
+	parallel.For(p.groups, 1, func(lo, hi int) { p.runGroups(in, residual, out, lo, hi, false) })
 }
 
 // runGroups computes the groups from lo to hi; where shared, by all threads together.
@@ -141,7 +141,7 @@ func (p *winograd[T]) runGroups(in, residual, out []T, lo, hi int, shared bool) 
 	size, total := int(unsafe.Sizeof(in[0])), g.Batch*p.down*p.across
 	r := winogradRun[T]{winograd: p, in: in, residual: residual, out: out,
 		v: grow(&memory.a, transformed*p.group*g.InChannels*size), m: grow(&memory.b, transformed*p.group*g.OutChannels*size)}
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i := lo; i < hi; i++ {
 		watch.Look()
 		r.first = cut(total, p.groups, i)
@@ -153,9 +153,9 @@ func (p *winograd[T]) runGroups(in, residual, out []T, lo, hi int, shared bool) 
 			continue
 		}
 		group := r
-		tensor.Parallel(group.patches, 4, group.transformInputs)
-		tensor.Parallel(transformed, 2, group.multiply)
-		tensor.Parallel(group.patches, 4, group.transformOutputs)
+		parallel.For(group.patches, 4, group.transformInputs)
+		parallel.For(transformed, 2, group.multiply)
+		parallel.For(group.patches, 4, group.transformOutputs)
 	}
 }
 

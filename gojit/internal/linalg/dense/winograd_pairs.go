@@ -6,7 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // pairs is a convolution of 3 by 3, or its gradient by the weights, by the algorithm F(2x2, 3x3): two
@@ -43,7 +43,7 @@ const (
 	turnedTaps                   // channel, filter, taps from the last one on
 )
 
-// pairsRun is a run of pairs. What is not finite is noted there.
+// pairsRun is a run of pairs, which is at one group of patches at a time. What is not finite is noted there.
 type pairsRun struct {
 	*pairs
 	in, residual, out []float32
@@ -53,6 +53,17 @@ type pairsRun struct {
 	gradients     unsafe.Pointer // of outputs: their factors, of the group
 	laid          unsafe.Pointer // room for images of the group with their channels together
 	hasNotFinites atomic.Bool
+	group         pairGroup // where the run is
+}
+
+// pairGroup is a group of patches.
+type pairGroup struct {
+	image, images int
+	row, rows     int            // of patches
+	y, height     int            // the rows of the inputs that they read
+	pixels        unsafe.Pointer // images with their channels together, which have these rows
+	patches       int
+	isLast        bool
 }
 
 const (
@@ -138,7 +149,7 @@ func (p *pairs) planned(g Convolution, bias []float32, options PlanOptions) *pai
 
 // transformAllWeights makes factors.
 func (p *pairs) transformAllWeights() {
-	tensor.Parallel(p.panels, 1, func(lo, hi int) {
+	parallel.For(p.panels, 1, func(lo, hi int) {
 		own := takeBuffers()
 		defer own.giveBack()
 		for panel := lo; panel < hi; panel++ {
@@ -149,15 +160,16 @@ func (p *pairs) transformAllWeights() {
 
 // run computes the outputs. It reports whether all sums are finite; else some results are wrong.
 func (p *pairs) run(in, residual, out []float32, memory *buffers) bool {
-	r := &pairsRun{pairs: p, in: in, residual: residual, out: out}
+	g, r := &p.geometry, &pairsRun{pairs: p, in: in, residual: residual, out: out}
 	r.takeRoom(memory)
+	lay, transform, convolve := r.layInputs, r.transformInputs, r.convolve
 	for i := range p.groups {
-		group := r.group(i)
-		group.layInputs()
-		group.transformInputs()
-		tensor.Parallel(p.panels, 1, group.convolve)
+		r.enter(i)
+		r.inputsTogether(lay)
+		r.eachRow(g.InChannels, transform)
+		parallel.For(p.panels, 1, convolve)
 		if p.options.Epilogue != nil {
-			group.applyEpilogue()
+			r.applyEpilogue()
 		}
 	}
 	return !r.hasNotFinites.Load()
@@ -174,13 +186,14 @@ func weightGradientPairs[T Float](g Convolution, in, out, weight []T) bool {
 	}
 	r.takeRoom(memory)
 	r.gradients = grow(&memory.scratch, pairFactors*p.images*p.rows*p.across*g.OutChannels*4)
+	lay, transform, layGradients, transformGradients, correlate := r.layInputs, r.transformInputs, r.layGradients, r.transformGradients, r.correlate
 	for i := range p.groups {
-		group := r.group(i)
-		group.layInputs()
-		group.transformInputs()
-		group.layGradients()
-		group.transformGradients()
-		tensor.Parallel(p.panels, 1, group.correlate)
+		r.enter(i)
+		r.inputsTogether(lay)
+		r.eachRow(g.InChannels, transform)
+		r.eachBlock(g.OutChannels, r.outRows()*g.Out[2], layGradients)
+		r.eachRow(g.OutChannels, transformGradients)
+		parallel.For(p.panels, 1, correlate)
 	}
 	return !r.hasNotFinites.Load()
 }
@@ -254,83 +267,77 @@ func checking(args *tile.PatchArgs, at unsafe.Pointer) *[pairLanes]float32 {
 	return check
 }
 
-// pairGroup is a group of patches.
-type pairGroup struct {
-	*pairsRun
-	image, images int
-	row, rows     int            // of patches
-	y, height     int            // the rows of the inputs that they read
-	pixels        unsafe.Pointer // images with their channels together, which have these rows
-	patches       int
-	isLast        bool
+// enter goes to a group.
+func (r *pairsRun) enter(i int) {
+	g := &r.geometry
+	to := pairGroup{image: i / r.perImage * r.images, row: i % r.perImage * r.rows, isLast: i == r.groups-1}
+	to.images, to.rows = min(r.images, g.Batch-to.image), min(r.rows, r.down-to.row)
+	to.y = min(max(0, 2*to.row-g.Padding[1]), g.In[1])
+	to.height = max(to.y, min(g.In[1], 2*(to.row+to.rows)-g.Padding[1]+2)) - to.y
+	to.patches = to.images * to.rows * r.across
+	r.group = to
 }
 
-func (p *pairsRun) group(i int) *pairGroup {
-	g := &p.geometry
-	r := &pairGroup{pairsRun: p, image: i / p.perImage * p.images, row: i % p.perImage * p.rows, isLast: i == p.groups-1}
-	r.images, r.rows = min(p.images, g.Batch-r.image), min(p.rows, p.down-r.row)
-	r.y = min(max(0, 2*r.row-g.Padding[1]), g.In[1])
-	r.height = max(r.y, min(g.In[1], 2*(r.row+r.rows)-g.Padding[1]+2)) - r.y
-	r.patches = r.images * r.rows * p.across
-	return r
-}
+// outRows returns the rows of the outputs of the group.
+func (r *pairsRun) outRows() int { return min(2*r.group.rows, r.geometry.Out[1]-2*r.group.row) }
 
-// outRows returns the rows of the outputs of a group.
-func (r *pairGroup) outRows() int { return min(2*r.rows, r.geometry.Out[1]-2*r.row) }
-
-// layTogether copies rows of images so that their channels lie together.
-func (r *pairGroup) layTogether(data []float32, channels, height, width, y, rows int) {
-	if rows == 0 {
-		return
+// eachBlock does something with blocks of channels of the images of the group, each of some pixels.
+func (r *pairsRun) eachBlock(channels, pixels int, f func(lo, hi int)) {
+	if pixels > 0 {
+		parallel.For(r.group.images*channels/pairLanes, 1+parallelWork/(16*pixels), f)
 	}
+}
+
+// layTogether copies rows of blocks from lo to hi so that the channels of an image lie together.
+func (r *pairsRun) layTogether(lo, hi int, data []float32, channels, height, width, y, rows int) {
 	blocks := channels / pairLanes
 	code := tile.Transposition{ISA: asm.AVX512, Rows: pairLanes}.Code()
-	tensor.Parallel(r.images*blocks, 1+parallelWork/(16*rows*width), func(lo, hi int) {
-		args := tile.CopyArgs{FromRow: int64(height * width * 4), ToRow: int64(channels * 4), Count: int64(rows * width), Mask: tile.TailMask(asm.AVX512, rows*width%pairLanes)}
-		for i := lo; i < hi; i++ {
-			image, c := i/blocks, i%blocks*pairLanes
-			args.From = unsafe.Pointer(&data[(((r.image+image)*channels+c)*height+y)*width])
-			args.To = unsafe.Add(r.laid, (image*rows*width*channels+c)*4)
-			code.Call(unsafe.Pointer(&args))
-		}
-	})
+	args := tile.CopyArgs{FromRow: int64(height * width * 4), ToRow: int64(channels * 4), Count: int64(rows * width), Mask: tile.TailMask(asm.AVX512, rows*width%pairLanes)}
+	for i := lo; i < hi; i++ {
+		image, c := i/blocks, i%blocks*pairLanes
+		args.From = unsafe.Pointer(&data[(((r.group.image+image)*channels+c)*height+y)*width])
+		args.To = unsafe.Add(r.laid, (image*rows*width*channels+c)*4)
+		code.Call(unsafe.Pointer(&args))
+	}
 }
 
-// layInputs lays the channels of the inputs together, where they do not come so.
-func (r *pairGroup) layInputs() {
+// inputsTogether lays the channels of the inputs together, where they do not come so.
+func (r *pairsRun) inputsTogether(lay func(lo, hi int)) {
 	g := &r.geometry
 	if r.last {
-		r.pixels, r.y, r.height = unsafe.Pointer(&r.in[r.image*g.InChannels*volume(g.In)]), 0, g.In[1]
+		r.group.pixels, r.group.y, r.group.height = unsafe.Pointer(&r.in[r.group.image*g.InChannels*volume(g.In)]), 0, g.In[1]
 		return
 	}
-	r.pixels = r.laid
-	r.layTogether(r.in, g.InChannels, g.In[1], g.In[2], r.y, r.height)
+	r.group.pixels = r.laid
+	r.eachBlock(g.InChannels, r.group.height*g.In[2], lay)
 }
 
-func (r *pairGroup) layGradients() {
+func (r *pairsRun) layInputs(lo, hi int) {
 	g := &r.geometry
-	r.layTogether(r.out, g.OutChannels, g.Out[1], g.Out[2], 2*r.row, r.outRows())
+	r.layTogether(lo, hi, r.in, g.InChannels, g.In[1], g.In[2], r.group.y, r.group.height)
 }
 
-// eachRow does something with the rows of patches of a group: those of image after image.
-func (r *pairGroup) eachRow(channels int, f func(image, row, patch int)) {
-	tensor.Parallel(r.images*r.rows, 1+parallelWork/(32*r.across*channels), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			f(i/r.rows, r.row+i%r.rows, i*r.across)
-		}
-	})
+func (r *pairsRun) layGradients(lo, hi int) {
+	g := &r.geometry
+	r.layTogether(lo, hi, r.out, g.OutChannels, g.Out[1], g.Out[2], 2*r.group.row, r.outRows())
 }
 
-// transformInputs writes the factors of the inputs: matrices of patches by channels.
-func (r *pairGroup) transformInputs() {
+// eachRow does something with the rows of patches of the group: those of image after image.
+func (r *pairsRun) eachRow(channels int, f func(lo, hi int)) {
+	parallel.For(r.group.images*r.group.rows, 1+parallelWork/(32*r.across*channels), f)
+}
+
+// transformInputs writes the factors of the inputs of rows from lo to hi: matrices of patches by channels.
+func (r *pairsRun) transformInputs(lo, hi int) {
 	g := &r.geometry
 	pixel := g.InChannels * 4
-	r.eachRow(g.InChannels, func(image, row, patch int) {
-		args := tile.PatchArgs{From: unsafe.Add(r.pixels, image*r.height*g.In[2]*pixel), FromRow: int64(g.In[2] * pixel), FromColumn: int64(pixel), FromBy: 64,
-			ToColumn: int64(r.patches * pixel), ToBy: 64, Vectors: int64(g.InChannels / pairLanes)}
-		r.finish(&args)
-		k := tile.Patch{Kind: tile.InputPatch}
-		y := 2*row - g.Padding[1]
+	args := tile.PatchArgs{FromRow: int64(g.In[2] * pixel), FromColumn: int64(pixel), FromBy: 64,
+		ToColumn: int64(r.group.patches * pixel), ToBy: 64, Vectors: int64(g.InChannels / pairLanes)}
+	r.finish(&args)
+	k := tile.Patch{Kind: tile.InputPatch}
+	for i := lo; i < hi; i++ {
+		args.From = unsafe.Add(r.group.pixels, i/r.group.rows*r.group.height*g.In[2]*pixel)
+		y := 2*(r.group.row+i%r.group.rows) - g.Padding[1]
 		k.Y0, k.Y1 = within(y, 4, g.In[1])
 		var code *asm.Code
 		for column := range r.across {
@@ -339,10 +346,10 @@ func (r *pairGroup) transformInputs() {
 				k.X0, k.X1 = x0, x1
 				code = k.Code()
 			}
-			args.Offset, args.To = int64(((y-r.y)*g.In[2]+x)*pixel), unsafe.Add(r.inputs, (patch+column)*pixel)
+			args.Offset, args.To = int64(((y-r.group.y)*g.In[2]+x)*pixel), unsafe.Add(r.inputs, (i*r.across+column)*pixel)
 			code.Call(unsafe.Pointer(&args))
 		}
-	})
+	}
 }
 
 // within returns the part of n places from one on that is in [0, size).
@@ -351,30 +358,31 @@ func within(from, n, size int) (lo, hi uint8) {
 	return uint8(first), uint8(max(first, min(n, size-from)))
 }
 
-// transformGradients writes the factors of the gradients of outputs: matrices of patches by filters.
-func (r *pairGroup) transformGradients() {
+// transformGradients writes the factors of the gradients of outputs, of rows from lo to hi: matrices of patches by filters.
+func (r *pairsRun) transformGradients(lo, hi int) {
 	g := &r.geometry
 	pixel := g.OutChannels * 4
-	r.eachRow(g.OutChannels, func(image, row, patch int) {
-		args := tile.PatchArgs{FromRow: int64(g.Out[2] * pixel), FromColumn: int64(pixel), FromBy: 64, ToColumn: int64(r.patches * pixel), ToBy: 64, Vectors: int64(g.OutChannels / pairLanes)}
-		r.finish(&args)
-		k := tile.Patch{Kind: tile.OutputGradientPatch}
-		_, k.Y1 = within(2*row, 2, g.Out[1])
+	args := tile.PatchArgs{FromRow: int64(g.Out[2] * pixel), FromColumn: int64(pixel), FromBy: 64, ToColumn: int64(r.group.patches * pixel), ToBy: 64, Vectors: int64(g.OutChannels / pairLanes)}
+	r.finish(&args)
+	k := tile.Patch{Kind: tile.OutputGradientPatch}
+	for i := lo; i < hi; i++ {
+		image, row := i/r.group.rows, i%r.group.rows
+		_, k.Y1 = within(2*(r.group.row+row), 2, g.Out[1])
 		var code *asm.Code
 		for column := range r.across {
 			if _, x1 := within(2*column, 2, g.Out[2]); code == nil || x1 != k.X1 {
 				k.X1 = x1
 				code = k.Code()
 			}
-			args.From = unsafe.Add(r.laid, ((image*r.outRows()+2*(row-r.row))*g.Out[2]+2*column)*pixel)
-			args.To = unsafe.Add(r.gradients, (patch+column)*pixel)
+			args.From = unsafe.Add(r.laid, ((image*r.outRows()+2*row)*g.Out[2]+2*column)*pixel)
+			args.To = unsafe.Add(r.gradients, (i*r.across+column)*pixel)
 			code.Call(unsafe.Pointer(&args))
 		}
-	})
+	}
 }
 
 // convolve computes the outputs of the filters of some panels.
-func (r *pairGroup) convolve(lo, hi int) {
+func (r *pairsRun) convolve(lo, hi int) {
 	g := &r.geometry
 	memory := takeBuffers()
 	defer memory.giveBack()
@@ -387,12 +395,12 @@ func (r *pairGroup) convolve(lo, hi int) {
 			weights = grow(&memory.scratch, pairFactors*g.InChannels*width*4+4096) // tiles fetch ahead
 			r.transformWeights(panel, weights, memory)
 		}
-		products := grow(&memory.a, pairFactors*r.patches*width*4)
+		products := grow(&memory.a, pairFactors*r.group.patches*width*4)
 		t := tile.Tile{ISA: asm.AVX512, Vectors: uint8(width / pairLanes), Prefetch: true, Walk: true}
-		tiles := cutRows(r.patches, tile.MaxRows(asm.AVX512, panelVectors))
+		tiles := cutRows(r.group.patches, tile.MaxRows(asm.AVX512, panelVectors))
 		args := tile.TileArgs{ARow: int64(g.InChannels * 4), CRow: int64(width * 4), K: int64(g.InChannels)}
 		for e := range pairFactors {
-			args.A, args.B, args.C = unsafe.Add(r.inputs, e*r.patches*g.InChannels*4), unsafe.Add(weights, e*g.InChannels*width*4), unsafe.Add(products, e*r.patches*width*4)
+			args.A, args.B, args.C = unsafe.Add(r.inputs, e*r.group.patches*g.InChannels*4), unsafe.Add(weights, e*g.InChannels*width*4), unsafe.Add(products, e*r.group.patches*width*4)
 			tiles.walk(&t, &args, 0, tiles.count, g.InChannels*4, 0)
 		}
 		r.transformOutputs(panel, width, products, memory)
@@ -400,23 +408,23 @@ func (r *pairGroup) convolve(lo, hi int) {
 }
 
 // transformOutputs makes the outputs of a panel, with their channels together, and moves them to where they belong where they do not lie so.
-func (r *pairGroup) transformOutputs(panel, width int, products unsafe.Pointer, memory *buffers) {
+func (r *pairsRun) transformOutputs(panel, width int, products unsafe.Pointer, memory *buffers) {
 	g := &r.geometry
 	rows, first := r.outRows(), panel*pairWidth
 	n := rows * g.Out[2]
-	args := tile.PatchArgs{FromColumn: int64(r.patches * width * 4), FromBy: 64, ToBy: 64, Vectors: int64(width / pairLanes), Bias: unsafe.Pointer(&r.bias[first])}
+	args := tile.PatchArgs{FromColumn: int64(r.group.patches * width * 4), FromBy: 64, ToBy: 64, Vectors: int64(width / pairLanes), Bias: unsafe.Pointer(&r.bias[first])}
 	var check *[pairLanes]float32
 	if r.last {
 		check = checking(&args, grow(&memory.b, 64))
 	} else {
-		laid := unsafe.Add(grow(&memory.b, 64+r.images*n*width*4), 64)
+		laid := unsafe.Add(grow(&memory.b, 64+r.group.images*n*width*4), 64)
 		check = checking(&args, unsafe.Add(laid, -64))
 		args.To = laid
 	}
 	r.finish(&args)
-	for image := range r.images {
+	for image := range r.group.images {
 		if r.last {
-			at := ((r.image+image)*volume(g.Out)+2*r.row*g.Out[2])*g.OutChannels + first
+			at := ((r.group.image+image)*volume(g.Out)+2*r.group.row*g.Out[2])*g.OutChannels + first
 			args.To = unsafe.Pointer(&r.out[at])
 			if r.options.Residual && r.options.Epilogue == nil {
 				args.Residual = unsafe.Pointer(&r.residual[at])
@@ -425,7 +433,7 @@ func (r *pairGroup) transformOutputs(panel, width int, products unsafe.Pointer, 
 			continue
 		}
 		r.transformImage(args, image, rows, width*4, width*4, products)
-		to := r.out[((r.image+image)*g.OutChannels+first)*volume(g.Out)+2*r.row*g.Out[2]:]
+		to := r.out[((r.group.image+image)*g.OutChannels+first)*volume(g.Out)+2*r.group.row*g.Out[2]:]
 		layApart(args.To, to, n, width, volume(g.Out))
 		args.To = unsafe.Add(args.To, n*width*4)
 	}
@@ -433,13 +441,13 @@ func (r *pairGroup) transformOutputs(panel, width int, products unsafe.Pointer, 
 }
 
 // transformImage makes the outputs of an image, some rows, whose pixels lie so many bytes apart, from products that lie so many bytes apart.
-func (r *pairGroup) transformImage(args tile.PatchArgs, image, rows, product, pixel int, products unsafe.Pointer) {
+func (r *pairsRun) transformImage(args tile.PatchArgs, image, rows, product, pixel int, products unsafe.Pointer) {
 	g := &r.geometry
 	args.ToRow, args.ToColumn = int64(g.Out[2]*pixel), int64(pixel)
 	k := tile.Patch{Kind: tile.OutputPatch, Relu: r.options.Relu && r.options.Epilogue == nil, Residual: args.Residual != nil}
 	to, like := args.To, args.Residual
-	args.From = unsafe.Add(products, image*r.rows*r.across*product)
-	for row := range r.rows {
+	args.From = unsafe.Add(products, image*r.group.rows*r.across*product)
+	for row := range r.group.rows {
 		_, k.Y1 = within(2*row, 2, rows)
 		var code *asm.Code
 		for column := range r.across {
@@ -459,10 +467,10 @@ func (r *pairGroup) transformImage(args tile.PatchArgs, image, rows, product, pi
 }
 
 // applyEpilogue applies the epilogue to the outputs of the group, whose pixels follow each other.
-func (r *pairGroup) applyEpilogue() {
+func (r *pairsRun) applyEpilogue() {
 	g := &r.geometry
-	n := r.images * r.outRows() * g.Out[2]
-	from := (r.image*volume(g.Out) + 2*r.row*g.Out[2]) * g.OutChannels
+	n := r.group.images * r.outRows() * g.Out[2]
+	from := (r.group.image*volume(g.Out) + 2*r.group.row*g.Out[2]) * g.OutChannels
 	e, like := r.options.Epilogue, []float32(nil)
 	if e.inputs > 2 {
 		like = r.residual[from:][:n*g.OutChannels]
@@ -500,7 +508,7 @@ func layApart(from unsafe.Pointer, to []float32, n, channels, size int) {
 }
 
 // correlate adds what the group has to the sums of some panels, and makes the gradients of weights of them behind the last group.
-func (r *pairGroup) correlate(lo, hi int) {
+func (r *pairsRun) correlate(lo, hi int) {
 	g := &r.geometry
 	memory := takeBuffers()
 	defer memory.giveBack()
@@ -514,22 +522,22 @@ func (r *pairGroup) correlate(lo, hi int) {
 		}
 		for e := range pairFactors {
 			m := newGemm(asm.AVX512, 4)
-			m.m, m.n, m.k, m.lda, m.ldb, m.ldc = g.InChannels, width, r.patches, g.InChannels, g.OutChannels, width
-			m.columnsA, m.single, m.add = true, true, r.image > 0 || r.row > 0
-			m.a = unsafe.Add(r.inputs, e*r.patches*g.InChannels*4)
-			m.b = unsafe.Add(r.gradients, (e*r.patches*g.OutChannels+panel*pairWidth)*4)
+			m.m, m.n, m.k, m.lda, m.ldb, m.ldc = g.InChannels, width, r.group.patches, g.InChannels, g.OutChannels, width
+			m.columnsA, m.single, m.add = true, true, r.group.image > 0 || r.group.row > 0
+			m.a = unsafe.Add(r.inputs, e*r.group.patches*g.InChannels*4)
+			m.b = unsafe.Add(r.gradients, (e*r.group.patches*g.OutChannels+panel*pairWidth)*4)
 			m.c = unsafe.Add(sums, e*g.InChannels*width*4)
 			m.normalize()
 			m.run()
 		}
-		if r.isLast {
+		if r.group.isLast {
 			r.weightGradient(panel, width, sums, memory)
 		}
 	}
 }
 
 // weightGradient transforms the sums of a panel and moves the gradients to where they belong.
-func (r *pairGroup) weightGradient(panel, width int, sums unsafe.Pointer, memory *buffers) {
+func (r *pairsRun) weightGradient(panel, width int, sums unsafe.Pointer, memory *buffers) {
 	g := &r.geometry
 	channels := g.InChannels
 	taps := unsafe.Add(grow(&memory.table, 64+channels*9*64), 64)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // pairsGeometry is a convolution of 3 by 3 that pairs compute.
@@ -150,14 +150,14 @@ func TestPlansTellThatSumsAreNotFinite(t *testing.T) {
 
 // TestPairsDoNotDependOnThreads compares bits.
 func TestPairsDoNotDependOnThreads(t *testing.T) {
-	defer tensor.SetNumThreads(0)
+	defer parallel.SetNumThreads(0)
 	r := rand.New(rand.NewPCG(75, 76))
 	for _, g := range onPairs(t) {
 		in, weight, out := normal(r, g.Batch*g.InChannels*volume(g.In)), normal(r, g.OutChannels*g.InChannels*9), normal(r, g.Batch*g.OutChannels*volume(g.Out))
 		var results [2][4][]float32
 		plan := NewPlan(g, weight, nil, PlanOptions{Exact: true, Relu: true, Residual: true})
 		for i := range results {
-			tensor.SetNumThreads(1 + 2*i)
+			parallel.SetNumThreads(1 + 2*i)
 			a, b, c, d := make([]float32, len(out)), make([]float32, len(in)), make([]float32, len(weight)), make([]float32, len(out))
 			Convolve(g, in, weight, nil, a)
 			Transpose(g, out, weight, nil, b)

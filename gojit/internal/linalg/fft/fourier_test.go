@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // definition is the transform of a row by its definition.
@@ -114,7 +114,7 @@ func TestRealRows(t *testing.T) {
 }
 
 func TestTransformDoesNotDependOnThreads(t *testing.T) {
-	defer tensor.SetNumThreads(0)
+	defer parallel.SetNumThreads(0)
 	for _, count := range []int{1, 70} {
 		const n = 6000
 		in := make([]float32, 2*n*count)
@@ -123,7 +123,7 @@ func TestTransformDoesNotDependOnThreads(t *testing.T) {
 		}
 		var first []float32
 		for threads := 1; threads <= 3; threads++ {
-			tensor.SetNumThreads(threads)
+			parallel.SetNumThreads(threads)
 			out := make([]float32, len(in))
 			PlanOf[float32](n, false, 1).Transform(Rows[float32]{Count: count, In: in, InStep: 2 * n, Out: out, OutStep: 2 * n, Keep: n})
 			if first == nil {
@@ -151,8 +151,8 @@ func TestPlansAreBounded(t *testing.T) {
 }
 
 func BenchmarkTransform(b *testing.B) {
-	defer tensor.SetNumThreads(0)
-	tensor.SetNumThreads(1)
+	defer parallel.SetNumThreads(0)
+	parallel.SetNumThreads(1)
 	for _, s := range [][2]int{{1000, 1000}, {1000, 1024}, {1000, 1009}, {1, 1000}, {1, 4096}, {1, 1 << 20}, {1000, 16}} {
 		count, n := s[0], s[1]
 		in, out := make([]float32, 2*n*count), make([]float32, 2*n*count)

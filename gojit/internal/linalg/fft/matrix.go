@@ -3,7 +3,7 @@ package fft
 import (
 	"math"
 
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // matrix is a transform of a long row as a matrix of height by width numbers: its columns are transformed, several at once,
@@ -53,7 +53,7 @@ func (m *matrix[T]) transform(r *Rows[T], i int) {
 	lanes := m.columns.lanes
 	turned := make([]T, 2*m.height*m.width)
 	groups := (m.width + lanes - 1) / lanes
-	tensor.Parallel(groups, 1+groupNumbers/(lanes*m.height), func(lo, hi int) {
+	parallel.For(groups, 1+groupNumbers/(lanes*m.height), func(lo, hi int) {
 		memory := memoryPool.Get().(*[]cacheLine)
 		defer memoryPool.Put(memory)
 		x, y := twoSpaces[T](memory, m.columns.space())
@@ -64,7 +64,7 @@ func (m *matrix[T]) transform(r *Rows[T], i int) {
 	})
 	groups = (m.height + lanes - 1) / lanes
 	rows := Rows[T]{Count: m.height, In: turned, InStep: 2 * m.width}
-	tensor.Parallel(groups, 1+groupNumbers/(lanes*m.width), func(lo, hi int) {
+	parallel.For(groups, 1+groupNumbers/(lanes*m.width), func(lo, hi int) {
 		memory := memoryPool.Get().(*[]cacheLine)
 		defer memoryPool.Put(memory)
 		x, y := twoSpaces[T](memory, m.rows.space())

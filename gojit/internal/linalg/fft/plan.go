@@ -17,7 +17,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // Float is what the parts of the numbers are.
@@ -169,7 +169,7 @@ func (p *Plan[T]) passCode(r, inner, outer int, twiddles, all bool) *asm.Code {
 // lookEvery is where a loop that is at i ends that is to end.
 func lookEvery(i int) {
 	if i%(1<<13) == 1<<13-1 {
-		tensor.Look()
+		parallel.Look()
 	}
 }
 
@@ -183,7 +183,7 @@ func (p *Plan[T]) run(x, y []T) []T {
 	}
 	for i := range p.passes {
 		if len(x) >= longPass {
-			tensor.Look()
+			parallel.Look()
 		}
 		s := &p.passes[i]
 		if s.code == nil {

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // Rows are rows of numbers to be transformed, and where the results go, which may be the same place where they have the same
@@ -54,7 +54,7 @@ func (p *Plan[T]) Transform(r Rows[T]) {
 	}
 	groups := (r.Count + p.lanes - 1) / p.lanes
 	grain := 1 + groupNumbers/(p.lanes*p.n)
-	tensor.Parallel(groups, grain, func(lo, hi int) {
+	parallel.For(groups, grain, func(lo, hi int) {
 		memory := memoryPool.Get().(*[]cacheLine)
 		defer memoryPool.Put(memory)
 		n := p.space()

@@ -10,11 +10,12 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/random"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-func drawNamed(g *tensor.Generator, name string, x *tensor.Tensor) {
+func drawNamed(g *rng.Generator, name string, x *tensor.Tensor) {
 	switch name {
 	case "uniform":
 		random.DrawUniform(g, x, 0, 1)
@@ -54,7 +55,7 @@ func TestStreamsMatchPyTorch(t *testing.T) {
 	text := source.Must(os.ReadFile("testdata/random.json"))
 	source.Throw(json.Unmarshal(text, &seeds))
 	for _, s := range seeds {
-		g := tensor.NewGenerator(s.Seed)
+		g := rng.New(s.Seed)
 		for _, d := range s.Draws {
 			dtype, _ := tensor.ParseDType(d.DType)
 			x := define.Zeros([]int{d.N}, dtype)
@@ -89,8 +90,8 @@ func TestDrawsDoNotDependOnStrides(t *testing.T) {
 		for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
 			x, wide := define.Zeros([]int{3, 5}, d), define.Zeros([]int{3, 10}, d)
 			y := source.Must(wide.Slice(1, 0, 10, 2))
-			drawNamed(tensor.NewGenerator(5), name, x)
-			drawNamed(tensor.NewGenerator(5), name, y)
+			drawNamed(rng.New(5), name, x)
+			drawNamed(rng.New(5), name, y)
 			if !views.Equal(x, elementwise.Contiguous(y)) {
 				t.Errorf("%s of %s: %v, with gaps %v", name, d, x, y)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -147,7 +148,7 @@ func (g *goldenCall) arguments(t *testing.T, o *ops.Operator, inputs map[string]
 
 // run calls an operator; the results of several returns come as a tuple's items.
 func run(o *ops.Operator, args []value.Value) ([]value.Value, error) {
-	tensor.DefaultGenerator().Seed(5)
+	rng.Default().Seed(5)
 	out := make([]value.Value, len(o.Schema().Returns))
 	err := o.Run(args, out)
 	return out, err

@@ -7,6 +7,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/random"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -50,7 +52,7 @@ func ints(xs ...int) []int { return xs }
 
 func drawnUniform(shape ...int) *tensor.Tensor {
 	t := define.Empty(shape, tensor.Float32)
-	random.DrawUniform(tensor.DefaultGenerator(), t, 0, 1)
+	random.DrawUniform(rng.Default(), t, 0, 1)
 	return t
 }
 
@@ -69,19 +71,19 @@ func indicesBelow(n, limit int) *tensor.Tensor {
 func TestLongOperatorsEndAtAnInterrupt(t *testing.T) {
 	calls := longCalls()
 	failure := errors.New("enough")
-	defer tensor.SetNumThreads(0)
+	defer parallel.SetNumThreads(0)
 	for name, args := range calls {
 		t.Run(name, func(t *testing.T) {
-			tensor.SetNumThreads(1)
+			parallel.SetNumThreads(1)
 			looks, limit := 0, 1<<30
 			call := func() (err error) {
-				tensor.SetInterrupt(func() error {
+				parallel.SetInterrupt(func() error {
 					if looks++; looks > limit {
 						return failure
 					}
 					return nil
 				}, 0)
-				defer tensor.SetInterrupt(nil, 0)
+				defer parallel.SetInterrupt(nil, 0)
 				defer source.Catch(&err)
 				define.ApplyAll(name, args...)
 				return nil

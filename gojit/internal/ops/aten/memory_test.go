@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -15,8 +16,8 @@ import (
 
 // TestRepeatedCallsReuseMemory checks that a large result, given up or copied, is the memory of the next one.
 func TestRepeatedCallsReuseMemory(t *testing.T) {
-	tensor.SetNumThreads(1)
-	defer tensor.SetNumThreads(0)
+	parallel.SetNumThreads(1)
+	defer parallel.SetNumThreads(0)
 	const n = 512
 	x, y, out := define.Zeros([]int{n, n}, tensor.Float32), define.Zeros([]int{n, n}, tensor.Float32), define.Zeros([]int{n, n}, tensor.Float32)
 	a, b, o := value.OfTensor(x), value.OfTensor(y), value.OfTensor(out)

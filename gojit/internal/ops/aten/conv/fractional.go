@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -60,7 +61,7 @@ func fractionalPlanes[T float32 | float64](x, samples, out, indices *tensor.Tens
 	if outside == 0 {
 		return
 	}
-	tensor.Parallel(len(dst)/outside, 1, func(lo, hi int) {
+	parallel.For(len(dst)/outside, 1, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			starts := make([][]int, n)
 			for d := range n {

@@ -14,6 +14,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -337,7 +338,7 @@ func poolPlanes[T tensor.Element](p *Pooling, x, out *tensor.Tensor, f func(plan
 	if size == 0 {
 		return
 	}
-	tensor.Parallel(len(dst)/size, define.RowGrain/(8*size)+1, func(lo, hi int) {
+	parallel.For(len(dst)/size, define.RowGrain/(8*size)+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			f(src[i*in:(i+1)*in], dst[i*size:(i+1)*size], i*size)
 		}
@@ -392,7 +393,7 @@ func leastNumber[T reduce.Ordered]() (x T) {
 }
 
 func maxPlane[T reduce.Ordered](v *volume, plane, result []T, at []int64) {
-	var watch tensor.Watch
+	var watch parallel.Watch
 	next := 0
 	for _, a := range v.windows[0] {
 		for _, b := range v.windows[1] {
@@ -423,7 +424,7 @@ func maxPlane[T reduce.Ordered](v *volume, plane, result []T, at []int64) {
 // one or the other: a branch could not be foreseen.
 func maxPlane32(r *reads, plane, result []float32, at []int64) {
 	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(plane))), len(plane))
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i := range result {
 		inputs := r.inputs[r.starts[i]:r.starts[i+1]]
 		watch.Did(len(inputs))
@@ -558,7 +559,7 @@ func averagePlanes[T interface {
 
 // sumPlane calls take with the sum of each window of a plane.
 func sumPlane[S int64 | float64, T int64 | float32 | float64](v *volume, plane []T, take func(i int, sum S)) {
-	var watch tensor.Watch
+	var watch parallel.Watch
 	next := 0
 	for _, a := range v.windows[0] {
 		for _, b := range v.windows[1] {
@@ -819,7 +820,7 @@ func maxUnpool(c define.Call) *tensor.Tensor {
 	out := define.Zeros(append(slices.Clone(x.Shape()[:x.Dim()-n]), size...), x.DType())
 	plane, room := define.NumelOf(x.Shape()[x.Dim()-n:]), define.NumelOf(size)
 	offsets := make([]int, x.Numel())
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i, v := range tensor.Data[int64](elementwise.Contiguous(at)) {
 		watch.Did(1)
 		source.Check(v >= 0 && int(v) < room, "Found an invalid max index: %d (output volumes are of size %s)", v, timesText(size))

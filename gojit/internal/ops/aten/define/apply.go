@@ -2,6 +2,7 @@ package define
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -45,7 +46,7 @@ func ApplyAll(name string, args ...any) []value.Value {
 		values[i] = v
 	}
 	out := make([]value.Value, len(s.Returns))
-	tensor.Look()
+	parallel.Look()
 	source.Throw(op.Run(values, out))
 	return out
 }

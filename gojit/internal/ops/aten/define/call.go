@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -240,9 +242,9 @@ func (c Call) FormatOr(i int, none tensor.MemoryFormat) tensor.MemoryFormat {
 }
 
 // Generator returns the generator of random numbers or, for None, that of the process.
-func (c Call) Generator(i int) *tensor.Generator {
+func (c Call) Generator(i int) *rng.Generator {
 	if c.IsNone(i) {
-		return tensor.DefaultGenerator()
+		return rng.Default()
 	}
 	return c.Args[i].Generator()
 }
@@ -278,7 +280,7 @@ func Zeros(shape []int, d tensor.DType) *tensor.Tensor {
 // looked looks for interrupts where a tensor is large: operators of several steps make one for each.
 func looked(t *tensor.Tensor) *tensor.Tensor {
 	if t.Numel() >= RowGrain {
-		tensor.Look()
+		parallel.Look()
 	}
 	return t
 }

@@ -3,6 +3,7 @@ package define
 import (
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -12,7 +13,7 @@ import (
 func Room(entry int, sizes ...int) int {
 	n := source.Must(tensor.CheckedProduct(sizes...))
 	if n >= RowGrain {
-		tensor.Look()
+		parallel.Look()
 	}
 	source.Check(n <= tensor.MemoryLimit()/entry, "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate %d elements of %d bytes. Error code 12 (Cannot allocate memory)", n, entry)
 	return n

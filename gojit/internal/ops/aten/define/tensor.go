@@ -3,6 +3,7 @@ package define
 import (
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -46,7 +47,7 @@ const LookEvery = 1 << 17
 // block ends between two of them where it is to end.
 func BlockEnd(lo, n int) int {
 	if lo > 0 {
-		tensor.Look()
+		parallel.Look()
 	}
 	return min(lo+LookEvery, n)
 }

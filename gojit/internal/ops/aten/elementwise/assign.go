@@ -5,6 +5,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -224,7 +225,7 @@ func AtLeast(t *tensor.Tensor, n int) *tensor.Tensor {
 func IntegersOf(t *tensor.Tensor) []int {
 	data := tensor.Data[int64](Contiguous(To(t, tensor.Int64)))
 	out := define.Table[int](len(data))
-	for lo, hi := range tensor.Stretches(len(data)) {
+	for lo, hi := range parallel.Stretches(len(data)) {
 		for i := lo; i < hi; i++ {
 			out[i] = int(data[i])
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -147,7 +148,7 @@ func joinRows(out *tensor.Tensor, ts []*tensor.Tensor, dim int) (done bool) {
 	}
 	to := define.BytesOf(out)
 	row := len(to) / outer
-	tensor.Parallel(outer, define.RowGrain*4/row+1, func(lo, hi int) {
+	parallel.For(outer, define.RowGrain*4/row+1, func(lo, hi int) {
 		at := lo * row
 		for k := lo; k < hi; k++ {
 			for _, p := range parts {
@@ -295,7 +296,7 @@ func Choices(n, r int, repeat bool) [][]int64 {
 	walk = func(depth, from int) {
 		if depth == r {
 			if len(columns[0])%(1<<12) == 0 {
-				tensor.Look()
+				parallel.Look()
 			}
 			for i, p := range pick {
 				columns[i] = append(columns[i], int64(p))

@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -982,7 +983,7 @@ func frexp(t *tensor.Tensor) (mantissa, exponent *tensor.Tensor) {
 	src := tensor.Data[float64](Contiguous(To(t, tensor.Float64)))
 	m, e := define.Empty(t.Shape(), tensor.Float64), define.Empty(t.Shape(), tensor.Int32)
 	mantissas, exponents := tensor.Data[float64](m), tensor.Data[int32](e)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i, v := range src {
 		watch.Did(1)
 		f, p := math.Frexp(v)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -88,7 +89,7 @@ func Gather(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
 
 func gatherAlong[W Word](out, t *tensor.Tensor, a *along) {
 	dst, src, size := unsafe.Slice((*W)(out.DataPtr()), out.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(W)))
-	tensor.Parallel(len(a.index), define.RowGrain, func(lo, hi int) {
+	parallel.For(len(a.index), define.RowGrain, func(lo, hi int) {
 		a.each(lo, hi, func(k, base int, index []int64) {
 			if bad := gatherRow(dst[k:k+len(index)], index, unsafe.Add(src, base*size), a.step, a.stride, a.limit); bad >= 0 {
 				a.outside(index[bad])
@@ -323,7 +324,7 @@ func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
 	}
 	offsets := make([]int, min(accumulatedAtOnce, len(a.index)))
 	data, size := values.DataPtr(), t.DType().Size()
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for lo := 0; lo < len(a.index); lo += len(offsets) {
 		part := offsets[:min(len(offsets), len(a.index)-lo)]
 		watch.Did(len(part))

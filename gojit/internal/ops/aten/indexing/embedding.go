@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -131,7 +132,7 @@ type bagWork struct {
 // in float64.
 func combineBags[T float32 | float64](w *bagWork, rows []T, place []int, out []T) {
 	sum := make([]float64, w.width)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for b := range w.sizes {
 		start, end := w.starts[b], len(w.list)
 		if b+1 < len(w.starts) {

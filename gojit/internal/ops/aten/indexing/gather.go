@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -65,7 +66,7 @@ func extended(offsets, order []int, size, stride int) []int {
 		size = len(order)
 	}
 	next := make([]int, 0, len(offsets)*size)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for _, base := range offsets {
 		watch.Did(size)
 		if order == nil {
@@ -110,12 +111,12 @@ func gatherAt[W Word](out, t *tensor.Tensor, blocks, rows, inner []int) {
 		case len(blocks) > 1:
 			base, offsets = inner[0], extended(blocks, rows, 0, 1)
 		}
-		tensor.Parallel(len(offsets), define.RowGrain, func(lo, hi int) {
+		parallel.For(len(offsets), define.RowGrain, func(lo, hi int) {
 			fetch(dst[lo:hi], unsafe.Add(src, base*size), offsets[lo:hi])
 		})
 		return
 	}
-	tensor.Parallel(count, define.RowGrain/max(len(inner), 1)+1, func(lo, hi int) {
+	parallel.For(count, define.RowGrain/max(len(inner), 1)+1, func(lo, hi int) {
 		var before unsafe.Pointer // what the last row was made from
 		var last []W
 		block, at := lo/len(rows), lo%len(rows)
@@ -158,12 +159,12 @@ func fetch[W Word](dst []W, src unsafe.Pointer, offsets []int) {
 // reverseRows fills dst with rows of n elements that end at offsets of t, from the last one to the first.
 func reverseRows[W Word](dst []W, t *tensor.Tensor, outer []int, n int) {
 	src, size := t.DataPtr(), int(unsafe.Sizeof(*new(W)))
-	tensor.Parallel(len(outer), define.RowGrain/n+1, func(lo, hi int) {
+	parallel.For(len(outer), define.RowGrain/n+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row, from := dst[i*n:(i+1)*n], unsafe.Slice((*W)(unsafe.Add(src, outer[i]*size)), n)
 			for ; len(row) > longReverse; row, from = row[longReverse:], from[:len(from)-longReverse] {
 				Reverse(row[:longReverse], from[len(from)-longReverse:])
-				tensor.Look()
+				parallel.Look()
 			}
 			Reverse(row, from)
 		}
@@ -237,7 +238,7 @@ func scatterAt[W Word](t, values *tensor.Tensor, outer, inner []int) {
 	dst := t.DataPtr()
 	size := int(unsafe.Sizeof(*new(W)))
 	k := 0
-	var watch tensor.Watch
+	var watch parallel.Watch
 	if isRun(inner) {
 		for _, base := range outer {
 			watch.Did(len(inner))
@@ -331,7 +332,7 @@ func combineAt[T any](t *tensor.Tensor, values unsafe.Pointer, outer, inner []in
 	dst := t.DataPtr()
 	size := int(unsafe.Sizeof(*new(T)))
 	k := 0
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for _, base := range outer {
 		watch.Did(len(inner))
 		for _, off := range inner {
@@ -358,7 +359,7 @@ func combineNumbers[T plainNumber](t *tensor.Tensor, values unsafe.Pointer, oute
 func addAt[T plainNumber](t *tensor.Tensor, values unsafe.Pointer, outer, inner []int) {
 	src, dst, size := unsafe.Slice((*T)(values), len(outer)*len(inner)), t.DataPtr(), int(unsafe.Sizeof(*new(T)))
 	k := 0
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for _, base := range outer {
 		watch.Did(len(inner))
 		for _, off := range inner {

@@ -11,6 +11,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -62,7 +63,7 @@ func arrangeIndex(t *tensor.Tensor, indices []*tensor.Tensor) indexing {
 	picked := make([]int, define.NumelOf(shape))
 	for k, d := range s.dims {
 		n, stride := t.Size(d), t.Strides()[d]
-		for lo, hi := range tensor.Stretches(len(flat[k])) {
+		for lo, hi := range parallel.Stretches(len(flat[k])) {
 			for i, v := range flat[k][lo:hi] {
 				if v < -int64(n) || v >= int64(n) {
 					source.Raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", v, d, n)
@@ -162,7 +163,7 @@ func nonzero(t *tensor.Tensor) *tensor.Tensor {
 	}
 	mask := truthBytes(t)
 	count := 0
-	for lo, hi := range tensor.Stretches(len(mask)) {
+	for lo, hi := range parallel.Stretches(len(mask)) {
 		for _, v := range mask[lo:hi] {
 			count += int(min(v, 1))
 		}
@@ -190,7 +191,7 @@ func listCoordinates(columns *tensor.Tensor, mask []uint8, shape []int) {
 	count := len(data) / len(shape)
 	inner := data[last*count:]
 	at := make([]int64, last)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for k := 0; len(mask) > 0; mask = mask[n:] {
 		watch.Did(n)
 		from := k
@@ -214,7 +215,7 @@ func listCoordinates(columns *tensor.Tensor, mask []uint8, shape []int) {
 // next one: jumps would be guessed wrong.
 func indicesOfOnes(dst []int64, mask []uint8) int {
 	k := 0
-	for lo, hi := range tensor.Stretches(len(mask)) {
+	for lo, hi := range parallel.Stretches(len(mask)) {
 		for i, v := range mask[lo:hi] {
 			if k == len(dst) {
 				return k
@@ -523,7 +524,7 @@ func maskedScatter(c define.Call) *tensor.Tensor {
 	t, src := source.Must(pair[0].Clone(tensor.ContiguousFormat)), elementwise.Contiguous(c.Tensor(2))
 	source.Check(src.DType() == t.DType(), "masked_scatter: expected self and source to have same dtypes but got%s and %s", t.DType().CppName(), src.DType().CppName())
 	var places []int
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i, v := range tensor.Data[bool](elementwise.Contiguous(elementwise.To(pair[1], tensor.Bool))) {
 		watch.Did(1)
 		if v {

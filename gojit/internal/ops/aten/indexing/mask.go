@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -19,7 +20,7 @@ func chosen(t, mask *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 	}
 	held := tensor.Data[uint8](source.Must(elementwise.Contiguous(elementwise.To(mask, tensor.Bool)).ViewDType(tensor.Uint8)))
 	count := 0
-	for lo, hi := range tensor.Stretches(len(held)) {
+	for lo, hi := range parallel.Stretches(len(held)) {
 		for _, v := range held[lo:hi] {
 			count += int(min(v, 1))
 		}
@@ -32,7 +33,7 @@ func chosen(t, mask *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 	if inner := define.NumelOf(rest); inner > 1 {
 		bytes := inner * t.DType().Size()
 		from, to := unsafe.Slice((*byte)(t.DataPtr()), len(held)*bytes), unsafe.Slice((*byte)(out.DataPtr()), count*bytes)
-		var watch tensor.Watch
+		var watch parallel.Watch
 		for i, v := range held {
 			watch.Did(1)
 			if v != 0 {

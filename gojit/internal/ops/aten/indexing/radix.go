@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -25,7 +26,7 @@ func keyWidth(d tensor.DType) int { return min(d.Size(), 8) }
 func keysOf(keys []uint64, row unsafe.Pointer, d tensor.DType, reversed bool) {
 	for ; len(keys) > define.LookEvery; keys, row = keys[define.LookEvery:], unsafe.Add(row, define.LookEvery*d.Size()) {
 		keysOf(keys[:define.LookEvery], row, d, reversed)
-		tensor.Look()
+		parallel.Look()
 	}
 	switch d {
 	case tensor.Bool, tensor.Uint8:
@@ -294,7 +295,7 @@ func insertionSort(keys []uint64) {
 // LookBetween is where walks over n elements end that are to end.
 func LookBetween(n int) {
 	if n >= 1<<16 {
-		tensor.Look()
+		parallel.Look()
 	}
 }
 

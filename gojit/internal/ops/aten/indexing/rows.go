@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -66,7 +67,7 @@ func pickSlices(out, t *tensor.Tensor, dim int, index []int64, low int) (bad int
 		return -1
 	}
 	dst, src := unsafe.Slice((*byte)(out.DataPtr()), outer*len(index)*width), unsafe.Slice((*byte)(t.DataPtr()), outer*n*width)
-	tensor.Parallel(outer*len(index), define.RowGrain*4/width+1, func(lo, hi int) {
+	parallel.For(outer*len(index), define.RowGrain*4/width+1, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
 			at := int(index[k%len(index)])
 			if at < 0 {
@@ -86,7 +87,7 @@ func pickColumns[W Word](out, t *tensor.Tensor, outer, n int, index []int64) {
 	for i, at := range index {
 		offsets[i] = int(at) + n&(int(at)>>63)
 	}
-	tensor.Parallel(outer, define.RowGrain/len(index)+1, func(lo, hi int) {
+	parallel.For(outer, define.RowGrain/len(index)+1, func(lo, hi int) {
 		for o := lo; o < hi; o++ {
 			fetch(dst[o*len(index):(o+1)*len(index)], unsafe.Pointer(&src[o*n]), offsets)
 		}
@@ -100,7 +101,7 @@ func pickWords[W Word](out, t *tensor.Tensor, n int, index []int64, low int) int
 	}
 	dst, src := unsafe.Slice((*W)(out.DataPtr()), len(index)), unsafe.Slice((*W)(t.DataPtr()), n)
 	var bad atomic.Bool
-	tensor.Parallel(len(index), define.RowGrain, func(lo, hi int) {
+	parallel.For(len(index), define.RowGrain, func(lo, hi int) {
 		if !pickRow(dst[lo:hi], src, index[lo:hi], low) {
 			bad.Store(true)
 		}
@@ -309,7 +310,7 @@ func RepeatEach(t *tensor.Tensor, dim, times int) *tensor.Tensor {
 
 // tiling repeats blocks of bytes along dimensions, the innermost of which have rows of some bytes.
 type tiling struct {
-	watch        tensor.Watch
+	watch        parallel.Watch
 	shape, times []int
 	row          int
 	steps        []int // in bytes of what is repeated, along the dimensions

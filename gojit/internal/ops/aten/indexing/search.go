@@ -10,6 +10,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -68,10 +69,10 @@ func searchInto[P int32 | int64](s *search, out []P) {
 		room, keys := words(n)
 		defer room.Release()
 		row := s.row(0, n, len(out), keys)
-		tensor.Parallel(len(out), define.RowGrain/16, func(lo, hi int) { placesIn(s, row, out[lo:hi], lo) })
+		parallel.For(len(out), define.RowGrain/16, func(lo, hi int) { placesIn(s, row, out[lo:hi], lo) })
 		return
 	}
-	tensor.Parallel(len(out)/perRow, define.RowGrain/(16*perRow)+1, func(lo, hi int) {
+	parallel.For(len(out)/perRow, define.RowGrain/(16*perRow)+1, func(lo, hi int) {
 		room, keys := words(n)
 		defer room.Release()
 		for r := lo; r < hi; r++ {

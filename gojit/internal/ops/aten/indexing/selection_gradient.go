@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -80,7 +81,7 @@ func pooledGradient(name string, n int) define.Definition {
 func addInPlanes[T float32 | float64](out, values, index *tensor.Tensor, planes int) {
 	to, from, at := unsafe.Slice((*T)(out.DataPtr()), out.Numel()), unsafe.Slice((*T)(values.DataPtr()), values.Numel()), tensor.Data[int64](index)
 	size, n := len(to)/planes, len(from)/planes
-	tensor.Parallel(planes, define.RowGrain/n+1, func(lo, hi int) {
+	parallel.For(planes, define.RowGrain/n+1, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			part := at[p*n : (p+1)*n]
 			if bad := addRow(unsafe.Pointer(unsafe.SliceData(to[p*size:])), part, from[p*n:], 0, 1, size); bad >= 0 {
@@ -108,15 +109,15 @@ func embeddingGradient(g, indices *tensor.Tensor, n, padding int, byFrequency bo
 	rows, size := elementwise.Contiguous(g), width*g.DType().Size()
 	defer define.ForgetMade(g, rows)
 	offsets, inner := make([]int, len(list)), offsetsOf([]int{width}, []int{1})
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i, at := range list {
 		watch.Did(1)
 		offsets[i] = at * width
 	}
-	parts := min(tensor.NumThreads(), g.Numel()/define.RowGrain+1) // each looks at all indices
-	tensor.Parallel(n, (n+parts-1)/parts, func(lo, hi int) {
+	parts := min(parallel.NumThreads(), g.Numel()/define.RowGrain+1) // each looks at all indices
+	parallel.For(n, (n+parts-1)/parts, func(lo, hi int) {
 		taken := func(i int) bool { return list[i] >= lo && list[i] < hi && list[i] != padding }
-		var watch tensor.Watch
+		var watch parallel.Watch
 		for i := 0; i < len(list); {
 			watch.Did(1)
 			first := i

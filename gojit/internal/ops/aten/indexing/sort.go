@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -70,7 +71,7 @@ func (l *lines) values(index *tensor.Tensor, k int) *tensor.Tensor {
 
 func takeFromRows[W Word](l *lines, values, index *tensor.Tensor, k int) {
 	dst, at := unsafe.Slice((*W)(values.DataPtr()), values.Numel()), tensor.Data[int64](index)
-	tensor.Parallel(l.count, define.RowGrain/max(k, 1)+1, func(lo, hi int) {
+	parallel.For(l.count, define.RowGrain/max(k, 1)+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := unsafe.Slice((*W)(l.row(i)), l.n)
 			part := dst[i*k : (i+1)*k]
@@ -112,7 +113,7 @@ func (l *lines) backLike(t *tensor.Tensor) *tensor.Tensor {
 
 // each calls f for the rows, several at once where a row is work for that many elements.
 func (l *lines) each(work int, f func(lo, hi int)) {
-	tensor.Parallel(l.count, define.RowGrain/max(work, 1)+1, f)
+	parallel.For(l.count, define.RowGrain/max(work, 1)+1, f)
 }
 
 // ordered gives the indices of the first k elements of each row in the order.
@@ -194,7 +195,7 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 	}
 	for start := k; start < len(row); start += define.LookEvery {
 		if start > k {
-			tensor.Look()
+			parallel.Look()
 		}
 		part := row[start:min(start+define.LookEvery, len(row))]
 		for j := 0; j < len(part); j++ {

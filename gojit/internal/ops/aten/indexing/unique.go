@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -170,7 +171,7 @@ func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts 
 		compared := 0
 		slices.SortStableFunc(order, func(a, b int) int {
 			if compared++; compared%(1<<14) == 0 {
-				tensor.Look()
+				parallel.Look()
 			}
 			return slices.Compare(keys[a*width:(a+1)*width], keys[b*width:(b+1)*width])
 		})
@@ -180,7 +181,7 @@ func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts 
 	inv := tensor.Data[int64](inverse)
 	var first []int
 	var count []int64
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i, r := range order {
 		watch.Did(width)
 		if i == 0 || !slices.Equal(keys[order[i-1]*width:][:width], keys[r*width:][:width]) || hasNaN && slices.Contains(keys[r*width:][:width], nan) {

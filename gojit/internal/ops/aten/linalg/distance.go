@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -49,7 +50,7 @@ func distanceType(a, b *tensor.Tensor, p float64) tensor.DType {
 
 // distancesInto fills out by parts of it that are halves along its largest dimension.
 func distancesInto(out, a, b *tensor.Tensor, p float64) {
-	tensor.Look()
+	parallel.Look()
 	last := out.Dim() - 1
 	if size := slices.Max(out.Shape()); size > 1 && out.Numel()*a.Size(last) > mostDifferences {
 		d := slices.Index(out.Shape(), size)

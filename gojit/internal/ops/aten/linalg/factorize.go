@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -55,7 +56,7 @@ func squareMatrices(name string, a *tensor.Tensor) (n, count int) {
 
 // eachMatrix calls f for all matrices of a batch, several at once where that is worth it; work is for one.
 func eachMatrix(count, work int, f func(m int)) {
-	tensor.Parallel(count, 1+define.RowGrain/max(work, 1), func(lo, hi int) {
+	parallel.For(count, 1+define.RowGrain/max(work, 1), func(lo, hi int) {
 		for m := lo; m < hi; m++ {
 			f(m)
 		}

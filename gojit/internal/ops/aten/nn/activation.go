@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/random"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -250,7 +251,7 @@ func gluBackward(x define.Composer, a []value.Value) define.Tensors {
 }
 
 // randomLeaky multiplies negative elements by random slopes in training and their mean otherwise.
-func randomLeaky(c define.Call, gen *tensor.Generator) *tensor.Tensor {
+func randomLeaky(c define.Call, gen *rng.Generator) *tensor.Tensor {
 	x, low, high := c.Tensor(0), c.Scalar(1).Float64(), c.Scalar(2).Float64()
 	if low > high {
 		source.Raise(source.RuntimeError, "Lower bound should be less than or equal to the upper bound")

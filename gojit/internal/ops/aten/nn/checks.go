@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -140,7 +141,7 @@ func checkLabels(target *tensor.Tensor, least, classes int, otherwise string) {
 	}
 	labels, forget := labelsOf(target)
 	defer forget()
-	for lo, hi := range tensor.Stretches(len(labels)) {
+	for lo, hi := range parallel.Stretches(len(labels)) {
 		for _, l := range labels[lo:hi] {
 			if l < int64(least) || l >= int64(classes) {
 				source.Raise(source.RuntimeError, "%s", otherwise)

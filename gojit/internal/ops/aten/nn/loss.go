@@ -12,6 +12,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -153,7 +154,7 @@ func nllPixels(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (
 	defer made.Release()
 	whole := made.Copied(elementwise.To(target, tensor.Int64), target)
 	labels := tensor.Data[int64](made.Copied(elementwise.Contiguous(whole), whole))
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for _, label := range labels {
 		watch.Did(1)
 		if int(label) != ignore && (label < 0 || int(label) >= classes) {
@@ -213,7 +214,7 @@ func labelPlace(x *tensor.Tensor, i int, label int64) int {
 // pickLabels takes from x what it has of each label, but of those that are ignored.
 func pickLabels[T float32 | float64](picked []float64, x *tensor.Tensor, labels []int64, ignore int) {
 	data, size := x.DataPtr(), int(unsafe.Sizeof(*new(T)))
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i, label := range labels {
 		watch.Did(1)
 		if int(label) != ignore {
@@ -225,7 +226,7 @@ func pickLabels[T float32 | float64](picked []float64, x *tensor.Tensor, labels 
 // labelled is what x has of each label, or of the logarithm of its distribution where it has logits.
 func labelled(x *tensor.Tensor, labels []int64, ignore int, logits bool) *tensor.Tensor {
 	offsets := make([]int, len(labels))
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i, label := range labels {
 		watch.Did(1)
 		if int(label) != ignore {
@@ -757,7 +758,7 @@ func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor
 	marked, found := define.Zeros(target.Shape(), tensor.Float64), define.Zeros([]int{rows}, tensor.Float64)
 	marks, losses := tensor.Data[float64](marked), tensor.Data[float64](found)
 	var own []int64 // the targets of a sample
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for r := range rows {
 		watch.Did(classes)
 		row, mark := data[r*classes:(r+1)*classes], marks[r*classes:(r+1)*classes]

@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -113,7 +114,7 @@ func (r *normRows) affine(scale *tensor.Tensor) (weight, bias *tensor.Tensor) {
 	d := r.x.DType()
 	weight, bias = source.Must(tensor.Zeros([]int{r.n}, d)), source.Must(tensor.Zeros([]int{r.n}, d))
 	p := affineGradients.Program(d, d)
-	tensor.Parallel(r.n, reduce.ColumnsAtOnce, func(lo, hi int) {
+	parallel.For(r.n, reduce.ColumnsAtOnce, func(lo, hi int) {
 		at := func(t *tensor.Tensor) launch.Row { return reduce.SameRow(t, lo) }
 		part := func(t *tensor.Tensor) launch.Row {
 			row := launch.RowOf(t, r.n)
@@ -254,7 +255,7 @@ func (c *channelColumns) sums() (plain, distant *tensor.Tensor) {
 	plain, distant = c.made.Of(define.Zeros([]int{parts, channels}, d)), c.made.Of(define.Zeros([]int{parts, channels}, d))
 	one := c.made.Of(source.Must(tensor.Full([]int{channels}, tensor.Int(1), d)))
 	p := affineGradients.Program(d, d)
-	tensor.Parallel(parts, 1, func(lo, hi int) {
+	parallel.For(parts, 1, func(lo, hi int) {
 		for part := lo; part < hi; part++ {
 			from := part * samplesAtOnce
 			products, sums := reduce.SameRow(distant, part*channels), reduce.SameRow(plain, part*channels)

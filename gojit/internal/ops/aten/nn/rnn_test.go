@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
 	"github.com/torchjit/torchjit/gojit/internal/ops/opstest"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -150,13 +151,13 @@ func TestRecurrentLayersOfHalves(t *testing.T) {
 
 // TestRecurrentLayersDoNotDependOnThreads compares bits.
 func TestRecurrentLayersDoNotDependOnThreads(t *testing.T) {
-	defer tensor.SetNumThreads(0)
+	defer parallel.SetNumThreads(0)
 	r := rand.New(rand.NewPCG(5, 6))
 	l, states := randomLayer(r, &gruCell, tensor.Float32, 64, 256, 48, true, false, true)
 	x, sizes := opstest.RandomTensor(r, tensor.Float32, 9*48, 64), slices.Repeat([]int{48}, 9)
 	var first *tensor.Tensor
 	for threads := 1; threads <= 4; threads++ {
-		tensor.SetNumThreads(threads)
+		parallel.SetNumThreads(threads)
 		out, _ := l.run(x, sizes, states)
 		if first == nil {
 			first = out
@@ -173,8 +174,8 @@ func TestRecurrentStepsAllocateNothing(t *testing.T) {
 	if asm.Target() == asm.None {
 		t.Skip("without machine code the evaluator of kernels allocates")
 	}
-	tensor.SetNumThreads(1)
-	defer tensor.SetNumThreads(0)
+	parallel.SetNumThreads(1)
+	defer parallel.SetNumThreads(0)
 	r := rand.New(rand.NewPCG(7, 8))
 	for i, kind := range []*cell{&plainTanh, &lstmCell, &gruCell} {
 		l, states := randomLayer(r, kind, tensor.Float32, 8, 16, 3, true, false, false)

@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -235,7 +236,7 @@ func (p *PackedConv) transposed(name string, x *tensor.Tensor, q *tensor.Quantiz
 	channels, inner := sums.Size(1), max(define.NumelOf(sums.Shape()[2:]), 1)
 	integers := define.Empty(sums.Shape(), tensor.Uint8)
 	src, dst := tensor.Data[float64](sums), tensor.Data[uint8](integers)
-	tensor.Parallel(len(dst), define.RowGrain, func(lo, hi int) {
+	parallel.For(len(dst), define.RowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			dst[i] = uint8(r.At(src[i], i/inner%channels))
 		}

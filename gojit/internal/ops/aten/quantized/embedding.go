@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -92,7 +93,7 @@ func (p *packedTable) sums(indices, ends []int64, factors []float32) *tensor.Ten
 	defer view.Release()
 	rows, to := tensor.Data[uint8](view), tensor.Data[float32](out)
 	start := int64(0)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for bag, end := range ends {
 		watch.Did(1)
 		for i := start; i < end; i++ {

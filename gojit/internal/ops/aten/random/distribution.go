@@ -7,6 +7,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/special"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -16,7 +18,7 @@ import (
 
 // poissonNumber draws from the Poisson distribution: by multiplying uniform numbers for small rates, else by transformed
 // rejection (Hormann, "The transformed rejection method for generating Poisson random variables").
-func poissonNumber(d tensor.Draws, rate float64) float64 {
+func poissonNumber(d rng.Draws, rate float64) float64 {
 	switch {
 	case !(rate >= 0):
 		return math.NaN()
@@ -55,7 +57,7 @@ func poissonNumber(d tensor.Draws, rate float64) float64 {
 }
 
 // binomialNumber draws the number of successes in count trials.
-func binomialNumber(d tensor.Draws, count, p float64) float64 {
+func binomialNumber(d rng.Draws, count, p float64) float64 {
 	switch {
 	case math.IsNaN(count) || math.IsInf(count, 1):
 		return math.NaN()
@@ -76,7 +78,7 @@ func binomialNumber(d tensor.Draws, count, p float64) float64 {
 }
 
 // binomialInversion adds up the gaps between successes.
-func binomialInversion(d tensor.Draws, count, p float64) float64 {
+func binomialInversion(d rng.Draws, count, p float64) float64 {
 	sum, n, logFailure := 0.0, 0.0, math.Log1p(-p)
 	for {
 		sum += math.Ceil(math.Log(d.Uniform()) / logFailure)
@@ -88,7 +90,7 @@ func binomialInversion(d tensor.Draws, count, p float64) float64 {
 }
 
 // binomialRejection is transformed rejection (Hormann, "The generation of binomial random variates").
-func binomialRejection(d tensor.Draws, count, p float64) float64 {
+func binomialRejection(d rng.Draws, count, p float64) float64 {
 	deviation := math.Sqrt(count * p * (1 - p))
 	b := 1.15 + 2.53*deviation
 	a := -0.0873 + 0.0248*b + 0.01*p
@@ -131,7 +133,7 @@ func stirling(k float64) float64 {
 }
 
 // gammaNumber draws from the gamma distribution of scale one (Marsaglia and Tsang, "A simple method for generating gamma variables").
-func gammaNumber(d tensor.Draws, alpha float64) float64 {
+func gammaNumber(d rng.Draws, alpha float64) float64 {
 	scale := 1.0
 	if alpha < 1 {
 		if alpha == 0 {
@@ -159,7 +161,7 @@ func gammaNumber(d tensor.Draws, alpha float64) float64 {
 }
 
 // drawnFrom gives a number for each element of the parameters, which are broadcast.
-func drawnFrom(gen *tensor.Generator, result tensor.DType, f func(d tensor.Draws, at []float64) float64, parameters ...*tensor.Tensor) *tensor.Tensor {
+func drawnFrom(gen *rng.Generator, result tensor.DType, f func(d rng.Draws, at []float64) float64, parameters ...*tensor.Tensor) *tensor.Tensor {
 	both := elementwise.BroadcastTensors(parameters)
 	data := make([][]float64, len(both))
 	for i, p := range both {
@@ -167,11 +169,11 @@ func drawnFrom(gen *tensor.Generator, result tensor.DType, f func(d tensor.Draws
 	}
 	out := define.Empty(both[0].Shape(), tensor.Float64)
 	dst := tensor.Data[float64](out)
-	gen.Draw(func(d tensor.Draws) {
+	gen.Draw(func(d rng.Draws) {
 		at := make([]float64, len(data))
 		for i := range dst {
 			if i%define.RowGrain == define.RowGrain-1 {
-				tensor.Look()
+				parallel.Look()
 			}
 			for j := range data {
 				at[j] = data[j][i]
@@ -189,13 +191,13 @@ func poissonOf(c define.Call) *tensor.Tensor {
 	for _, v := range tensor.Data[float64](elementwise.Contiguous(elementwise.To(rates, tensor.Float64))) {
 		source.Check(v >= 0, "invalid Poisson rate, expected rate to be non-negative")
 	}
-	return drawnFrom(c.Generator(1), rates.DType(), func(d tensor.Draws, at []float64) float64 { return poissonNumber(d, at[0]) }, rates)
+	return drawnFrom(c.Generator(1), rates.DType(), func(d rng.Draws, at []float64) float64 { return poissonNumber(d, at[0]) }, rates)
 }
 
 func binomialOf(c define.Call) *tensor.Tensor {
 	source.Check(c.Tensor(0).DType().IsFloating(), "binomial only supports floating-point dtypes for count, got: %s", c.Tensor(0).DType().CppName())
 	source.Check(c.Tensor(1).DType().IsFloating(), "binomial only supports floating-point dtypes for prob, got: %s", c.Tensor(1).DType().CppName())
-	return drawnFrom(c.Generator(2), c.Tensor(0).DType(), func(d tensor.Draws, at []float64) float64 { return binomialNumber(d, at[0], at[1]) }, c.Tensor(0), c.Tensor(1))
+	return drawnFrom(c.Generator(2), c.Tensor(0).DType(), func(d rng.Draws, at []float64) float64 { return binomialNumber(d, at[0], at[1]) }, c.Tensor(0), c.Tensor(1))
 }
 
 func standardGamma(c define.Call) *tensor.Tensor {
@@ -204,14 +206,14 @@ func standardGamma(c define.Call) *tensor.Tensor {
 	if x.DType() != tensor.Float64 {
 		smallest = math.SmallestNonzeroFloat32 * (1 << 23)
 	}
-	return drawnFrom(c.Generator(1), x.DType(), func(d tensor.Draws, at []float64) float64 { return max(smallest, gammaNumber(d, at[0])) }, x)
+	return drawnFrom(c.Generator(1), x.DType(), func(d rng.Draws, at []float64) float64 { return max(smallest, gammaNumber(d, at[0])) }, x)
 }
 
 // dirichlet draws vectors of positive numbers whose sum is one.
 func dirichlet(c define.Call) *tensor.Tensor {
 	x := c.Tensor(0)
 	source.Check(x.DType().IsFloating() && x.Dim() > 0, "dirichlet only supports floating-point dtypes and at least one dimension, got: %s", x.DType().CppName())
-	drawn := drawnFrom(c.Generator(1), tensor.Float64, func(d tensor.Draws, at []float64) float64 { return gammaNumber(d, at[0]) }, x)
+	drawn := drawnFrom(c.Generator(1), tensor.Float64, func(d rng.Draws, at []float64) float64 { return gammaNumber(d, at[0]) }, x)
 	data, n := tensor.Data[float64](drawn), x.Size(x.Dim()-1)
 	smallest, epsilon := math.SmallestNonzeroFloat64*(1<<52), 0x1p-52
 	if x.DType() != tensor.Float64 {

@@ -10,6 +10,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -29,7 +31,7 @@ type drawRoom struct {
 var drawRooms = sync.Pool{New: func() any { return new(drawRoom) }}
 
 // drawInto fills t. make makes n elements of type d, side by side, of a number of words for each.
-func drawInto(gen *tensor.Generator, t *tensor.Tensor, d tensor.DType, words int, make func(dst unsafe.Pointer, n int, words []uint32)) {
+func drawInto(gen *rng.Generator, t *tensor.Tensor, d tensor.DType, words int, make func(dst unsafe.Pointer, n int, words []uint32)) {
 	room := drawRooms.Get().(*drawRoom)
 	defer drawRooms.Put(room)
 	store, size := tensor.ConverterOf(d, t.DType()), t.DType().Size()
@@ -43,10 +45,10 @@ func drawInto(gen *tensor.Generator, t *tensor.Tensor, d tensor.DType, words int
 		store(t.DataPtr(), size, unsafe.Pointer(&room.results), d.Size(), n)
 		return
 	}
-	gen.Draw(func(stream tensor.Draws) {
+	gen.Draw(func(stream rng.Draws) {
 		var l tensor.Loop
 		l.Init(t.Shape(), false, t)
-		var watch tensor.Watch
+		var watch parallel.Watch
 		for l.Next() {
 			for from := 0; from < l.N; from += drawn {
 				n := min(l.N-from, drawn)
@@ -71,16 +73,16 @@ func onlyFloating(name string, t *tensor.Tensor) {
 }
 
 // drawEach fills t with numbers of which each takes what it needs from the stream.
-func drawEach(gen *tensor.Generator, t *tensor.Tensor, draw func(d tensor.Draws) float64) {
+func drawEach(gen *rng.Generator, t *tensor.Tensor, draw func(d rng.Draws) float64) {
 	store := tensor.ConverterOf(tensor.Float64, t.DType())
-	gen.Draw(func(stream tensor.Draws) {
+	gen.Draw(func(stream rng.Draws) {
 		var l tensor.Loop
 		l.Init(t.Shape(), false, t)
 		var block [64]float64
 		for l.Next() {
 			for from := 0; from < l.N; from += len(block) {
 				if from%define.LookEvery == define.LookEvery-len(block) {
-					tensor.Look()
+					parallel.Look()
 				}
 				part := block[:min(l.N-from, len(block))]
 				for i := range part {
@@ -136,7 +138,7 @@ func RealParts(t *tensor.Tensor) *tensor.Tensor {
 var uniformPrograms elementwise.TypePrograms
 
 // DrawUniform fills a floating-point tensor with numbers from [from, to).
-func DrawUniform(gen *tensor.Generator, t *tensor.Tensor, from, to float64) {
+func DrawUniform(gen *rng.Generator, t *tensor.Tensor, from, to float64) {
 	if !t.DType().IsFloating() && !t.DType().IsComplex() {
 		elementwise.NotImplemented("check_uniform_bounds", t.DType())
 	}
@@ -164,7 +166,7 @@ func DrawUniform(gen *tensor.Generator, t *tensor.Tensor, from, to float64) {
 var exponentialPrograms elementwise.TypePrograms
 
 // DrawExponential fills a tensor with exponentially distributed numbers.
-func DrawExponential(gen *tensor.Generator, t *tensor.Tensor, rate float64) {
+func DrawExponential(gen *rng.Generator, t *tensor.Tensor, rate float64) {
 	onlyFloating("exponential_cpu", t)
 	if !(rate >= 0) {
 		source.Raise(source.RuntimeError, "exponential_ expects lambda >= 0.0, but found lambda=%v", rate)
@@ -179,7 +181,7 @@ func DrawExponential(gen *tensor.Generator, t *tensor.Tensor, rate float64) {
 }
 
 // DrawIntegers fills a tensor with integers from [from, to). The range must not be empty.
-func DrawIntegers(gen *tensor.Generator, t *tensor.Tensor, from, to int64) {
+func DrawIntegers(gen *rng.Generator, t *tensor.Tensor, from, to int64) {
 	n := uint64(to) - uint64(from)
 	if n >= 1<<32 {
 		drawInto(gen, t, tensor.Int64, 2, func(dst unsafe.Pointer, count int, words []uint32) {
@@ -208,7 +210,7 @@ func pairOfWords(words []uint32, i int) uint64 {
 }
 
 // DrawBits fills a tensor with integers from 0 to the largest that its type holds exactly.
-func DrawBits(gen *tensor.Generator, t *tensor.Tensor) {
+func DrawBits(gen *rng.Generator, t *tensor.Tensor) {
 	wide := func(f func(bits uint64) int64) {
 		drawInto(gen, t, tensor.Int64, 2, func(dst unsafe.Pointer, n int, words []uint32) {
 			for i := range n {
@@ -230,7 +232,7 @@ func DrawBits(gen *tensor.Generator, t *tensor.Tensor) {
 }
 
 // DrawBernoulli fills a tensor with ones, each with probability p from 0 to 1, and zeros.
-func DrawBernoulli(gen *tensor.Generator, t *tensor.Tensor, p float64) {
+func DrawBernoulli(gen *rng.Generator, t *tensor.Tensor, p float64) {
 	if t.OnDevice() {
 		drawOnDevice(gen, t, func(here *tensor.Tensor) { DrawBernoulli(gen, here, p) }, "bernoulli", p)
 		return
@@ -249,7 +251,7 @@ func DrawBernoulli(gen *tensor.Generator, t *tensor.Tensor, p float64) {
 }
 
 // DrawBernoulliFrom fills t with ones, each with the probability in p at its place, and zeros. p has the shape of t.
-func DrawBernoulliFrom(gen *tensor.Generator, t, p *tensor.Tensor) {
+func DrawBernoulliFrom(gen *rng.Generator, t, p *tensor.Tensor) {
 	onlyFloating("bernoulli_tensor_cpu_p_", p)
 	wide := p.DType() == tensor.Float64
 	chances := tensor.Float32
@@ -261,10 +263,10 @@ func DrawBernoulliFrom(gen *tensor.Generator, t, p *tensor.Tensor) {
 	var narrow [128]float32
 	var exact [128]float64
 	var ones [128]uint8
-	gen.Draw(func(stream tensor.Draws) {
+	gen.Draw(func(stream rng.Draws) {
 		var l tensor.Loop
 		l.Init(t.Shape(), false, t, p)
-		var watch tensor.Watch
+		var watch parallel.Watch
 		for l.Next() {
 			for from := 0; from < l.N; from += len(ones) {
 				n := min(l.N-from, len(ones))
@@ -303,18 +305,18 @@ func isLess[T float32 | float64](a, b T) uint8 {
 }
 
 // DrawPermutation fills a contiguous int64 vector with the integers from 0 in random order.
-func DrawPermutation(gen *tensor.Generator, t *tensor.Tensor) {
+func DrawPermutation(gen *rng.Generator, t *tensor.Tensor) {
 	order := tensor.Data[int64](t)
 	for lo := 0; lo < len(order); lo += define.LookEvery {
 		for i := range order[lo:define.BlockEnd(lo, len(order))] {
 			order[lo+i] = int64(lo + i)
 		}
 	}
-	gen.Draw(func(stream tensor.Draws) {
+	gen.Draw(func(stream rng.Draws) {
 		var words [512]uint32
 		for from := 0; from < len(order)-1; from += len(words) {
 			if from > 0 && from%define.LookEvery == 0 {
-				tensor.Look()
+				parallel.Look()
 			}
 			part := words[:min(len(order)-1-from, len(words))]
 			stream.Words(part)
@@ -334,20 +336,20 @@ func exchange(order []int64, words []uint32) {
 }
 
 // DrawCauchy fills a tensor with Cauchy distributed numbers.
-func DrawCauchy(gen *tensor.Generator, t *tensor.Tensor, median, sigma float64) {
+func DrawCauchy(gen *rng.Generator, t *tensor.Tensor, median, sigma float64) {
 	onlyFloating("cauchy_cpu", t)
-	drawEach(gen, t, func(d tensor.Draws) float64 { return median + sigma*math.Tan(math.Pi*(d.Uniform()-0.5)) })
+	drawEach(gen, t, func(d rng.Draws) float64 { return median + sigma*math.Tan(math.Pi*(d.Uniform()-0.5)) })
 }
 
 // DrawLogNormal fills a tensor with numbers whose logarithms are normal.
-func DrawLogNormal(gen *tensor.Generator, t *tensor.Tensor, mean, std float64) {
+func DrawLogNormal(gen *rng.Generator, t *tensor.Tensor, mean, std float64) {
 	onlyFloating("log_normal_cpu", t)
 	source.Check(std > 0, "log_normal_ expects std > 0.0, but found std=%v", std)
-	drawEach(gen, t, func(d tensor.Draws) float64 { return math.Exp(d.Normal()*std + mean) })
+	drawEach(gen, t, func(d rng.Draws) float64 { return math.Exp(d.Normal()*std + mean) })
 }
 
 // DrawGeometric fills a tensor with the numbers of trials up to a success of probability p.
-func DrawGeometric(gen *tensor.Generator, t *tensor.Tensor, p float64) {
+func DrawGeometric(gen *rng.Generator, t *tensor.Tensor, p float64) {
 	source.Check(p > 0 && p < 1, "geometric_ expects p to be in (0, 1), but got p=%v", p)
-	drawEach(gen, t, func(d tensor.Draws) float64 { return math.Ceil(math.Log(d.Uniform()) / math.Log(1-p)) })
+	drawEach(gen, t, func(d rng.Draws) float64 { return math.Ceil(math.Log(d.Uniform()) / math.Log(1-p)) })
 }

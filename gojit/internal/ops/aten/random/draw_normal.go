@@ -8,6 +8,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -18,7 +20,7 @@ const normalBlock = 16
 
 // DrawNormal fills a floating-point tensor with normal numbers. A contiguous tensor of 16 or more is filled in blocks;
 // where the last one is not full, the last 16 elements are drawn again.
-func DrawNormal(gen *tensor.Generator, t *tensor.Tensor, mean, std float64) {
+func DrawNormal(gen *rng.Generator, t *tensor.Tensor, mean, std float64) {
 	if !t.DType().IsFloating() && !t.DType().IsComplex() {
 		elementwise.NotImplemented("normal_kernel_cpu", t.DType())
 	}
@@ -42,15 +44,15 @@ func DrawNormal(gen *tensor.Generator, t *tensor.Tensor, mean, std float64) {
 		return
 	}
 	if t.Numel() < normalBlock || !t.IsContiguous() {
-		drawEach(gen, t, func(d tensor.Draws) float64 { return d.Normal()*std + mean })
+		drawEach(gen, t, func(d rng.Draws) float64 { return d.Normal()*std + mean })
 		return
 	}
 	make, words := normalMaker(t.DType(), mean, std)
 	n, size := t.Numel(), t.DType().Size()
 	room := drawRooms.Get().(*drawRoom)
 	defer drawRooms.Put(room)
-	gen.Draw(func(stream tensor.Draws) {
-		var watch tensor.Watch
+	gen.Draw(func(stream rng.Draws) {
+		var watch parallel.Watch
 		for from := 0; from+normalBlock <= n; from += drawn {
 			watch.Did(drawn)
 			count := min((n-from)&^(normalBlock-1), drawn)

@@ -12,6 +12,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -45,9 +47,9 @@ func nativeDropoutGrad(g define.Grad) {
 // drawing defines an overload that makes a tensor and fills it with random numbers, on the device of the options or on the processor, which copies
 // them. The options
 // start at argument i; the generator is argument g, -1 for none.
-func drawing(name string, i, g int, d tensor.DType, f func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor) define.Definition {
+func drawing(name string, i, g int, d tensor.DType, f func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor) define.Definition {
 	return define.Giving(name, func(c define.Call) *tensor.Tensor {
-		gen := tensor.DefaultGenerator()
+		gen := rng.Default()
 		if g >= 0 {
 			gen = c.Generator(g)
 		}
@@ -61,7 +63,7 @@ func drawing(name string, i, g int, d tensor.DType, f func(c define.Call, gen *t
 }
 
 // filling defines an in-place overload that fills its first argument; the generator is the last argument.
-func filling(name string, f func(c define.Call, t *tensor.Tensor, gen *tensor.Generator)) define.Definition {
+func filling(name string, f func(c define.Call, t *tensor.Tensor, gen *rng.Generator)) define.Definition {
 	return define.Operator(name, func(c define.Call) {
 		elementwise.CheckInside(c.Tensor(0))
 		fillDrawn(c.Tensor(0), func(t *tensor.Tensor) { f(c, t, c.Generator(len(c.Args)-1)) })
@@ -70,7 +72,7 @@ func filling(name string, f func(c define.Call, t *tensor.Tensor, gen *tensor.Ge
 }
 
 // filled defines the functional form of a filling operator.
-func filled(name string, f func(c define.Call, t *tensor.Tensor, gen *tensor.Generator)) define.Definition {
+func filled(name string, f func(c define.Call, t *tensor.Tensor, gen *rng.Generator)) define.Definition {
 	return define.Giving(name, func(c define.Call) *tensor.Tensor {
 		t := source.Must(tensor.EmptyFormatOn(c.Tensor(0).Device(), c.Tensor(0), c.Tensor(0).DType(), tensor.PreserveFormat))
 		fillDrawn(t, func(t *tensor.Tensor) { f(c, t, c.Generator(len(c.Args)-1)) })
@@ -101,12 +103,12 @@ func tryFill(fill func(t *tensor.Tensor), t *tensor.Tensor) (err error) {
 }
 
 // bothFilling defines the in-place and the functional form.
-func bothFilling(name string, f func(c define.Call, t *tensor.Tensor, gen *tensor.Generator)) []define.Definition {
+func bothFilling(name string, f func(c define.Call, t *tensor.Tensor, gen *rng.Generator)) []define.Definition {
 	base, overload, _ := define.CutOverload(name)
 	return []define.Definition{filling(base+"_"+overload, f), filled(name, f).OnZeros()}
 }
 
-func uniformFill(c define.Call, t *tensor.Tensor, gen *tensor.Generator) {
+func uniformFill(c define.Call, t *tensor.Tensor, gen *rng.Generator) {
 	from, to := c.Float(1), c.Float(2)
 	if !(from <= to) {
 		source.Raise(source.RuntimeError, "uniform_ expects to return a [from, to) range, but found from=%v > to=%v", from, to)
@@ -114,26 +116,26 @@ func uniformFill(c define.Call, t *tensor.Tensor, gen *tensor.Generator) {
 	DrawUniform(gen, t, from, to)
 }
 
-func normalFill(c define.Call, t *tensor.Tensor, gen *tensor.Generator) {
+func normalFill(c define.Call, t *tensor.Tensor, gen *rng.Generator) {
 	if std := c.Float(2); !(std >= 0) {
 		source.Raise(source.RuntimeError, "normal expects std >= 0.0, but found std %v", std)
 	}
 	DrawNormal(gen, t, c.Float(1), c.Float(2))
 }
 
-func bernoulliFill(t *tensor.Tensor, p float64, gen *tensor.Generator) {
+func bernoulliFill(t *tensor.Tensor, p float64, gen *rng.Generator) {
 	source.Check(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=%v", p)
 	DrawBernoulli(gen, t, p)
 }
 
-func randomRange(t *tensor.Tensor, from, to int64, gen *tensor.Generator) {
+func randomRange(t *tensor.Tensor, from, to int64, gen *rng.Generator) {
 	source.Check(from < to, "random_ expects 'from' to be less than 'to', but got from=%d >= to=%d", from, to)
 	if !define.IsMeta(t) {
 		DrawIntegers(gen, t, from, to)
 	}
 }
 
-func randint(c define.Call, gen *tensor.Generator, o views.MakeLike, low, high int, shape []int) *tensor.Tensor {
+func randint(c define.Call, gen *rng.Generator, o views.MakeLike, low, high int, shape []int) *tensor.Tensor {
 	t := o.OnHost().Empty(shape)
 	if t.Numel() > 0 || high <= low {
 		randomRange(t, int64(low), int64(high), gen)
@@ -156,7 +158,7 @@ func Dropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 	if d := t.DType(); kernel.ComputeType(d) == d && d.IsFloating() {
 		kept := define.EmptyBeside(t, t.Shape(), tensor.Bool)
 		defer kept.Release()
-		DrawBernoulli(tensor.DefaultGenerator(), kept, 1-p)
+		DrawBernoulli(rng.Default(), kept, 1-p)
 		return keptScaled.Run(nil, []elementwise.Operand{elementwise.OfTensor(t), elementwise.OfTensor(kept)}, tensor.Float(1-p))
 	}
 	return elementwise.Mul.On(t, dropoutNoise(t, t.Shape(), p))
@@ -169,7 +171,7 @@ var keptScaled = elementwise.New("dropout", ops.SameType, func(b elementwise.Bui
 
 func dropoutNoise(t *tensor.Tensor, shape []int, p float64) *tensor.Tensor {
 	noise := define.EmptyBeside(t, shape, t.DType())
-	DrawBernoulli(tensor.DefaultGenerator(), noise, 1-p)
+	DrawBernoulli(rng.Default(), noise, 1-p)
 	return elementwise.Div.WithNumber(noise, 1-p)
 }
 
@@ -204,7 +206,7 @@ func alphaDropout(t *tensor.Tensor, p float64, train, feature bool) *tensor.Tens
 		shape[0], shape[1] = t.Size(0), t.Size(1)
 	}
 	noise := define.EmptyBeside(t, shape, t.DType())
-	DrawBernoulli(tensor.DefaultGenerator(), noise, 1-p)
+	DrawBernoulli(rng.Default(), noise, 1-p)
 	const alpha = 1.7580993408473766
 	a := 1 / math.Sqrt((alpha*alpha*p+1)*(1-p))
 	shift := elementwise.AddNumber(noise, -1)
@@ -235,7 +237,7 @@ func onZeros(definitions []define.Definition) []define.Definition {
 }
 
 // multinomial draws indices with the probabilities in the last dimension.
-func multinomial(t *tensor.Tensor, n int, replacement bool, gen *tensor.Generator) *tensor.Tensor {
+func multinomial(t *tensor.Tensor, n int, replacement bool, gen *rng.Generator) *tensor.Tensor {
 	source.Check(t.Dim() == 1 || t.Dim() == 2, "prob_dist must be 1 or 2 dim")
 	source.Check(t.DType().IsFloating(), "multinomial only supports floating-point dtypes for input, got: %s", t.DType().CppName())
 	source.Check(n > 0, "cannot sample n_sample <= 0 samples")
@@ -270,10 +272,10 @@ func multinomial(t *tensor.Tensor, n int, replacement bool, gen *tensor.Generato
 	out := define.Empty(shape, tensor.Int64)
 	data := tensor.Data[int64](out)
 	draws := define.Table[float64](len(data))
-	gen.Draw(func(d tensor.Draws) {
+	gen.Draw(func(d rng.Draws) {
 		for i := range draws {
 			if i%define.LookEvery == define.LookEvery-1 {
-				tensor.Look()
+				parallel.Look()
 			}
 			draws[i] = d.Uniform()
 		}
@@ -287,8 +289,8 @@ func multinomial(t *tensor.Tensor, n int, replacement bool, gen *tensor.Generato
 			cumulative[i] = total
 		}
 		source.Check(total > 0, "invalid multinomial distribution (sum of probabilities <= 0)")
-		tensor.Parallel(n, define.RowGrain, func(lo, hi int) {
-			var watch tensor.Watch
+		parallel.For(n, define.RowGrain, func(lo, hi int) {
+			var watch parallel.Watch
 			for i := lo; i < hi; i++ {
 				if i%define.RowGrain == 0 {
 					watch.Look()
@@ -328,58 +330,58 @@ var RandomFamily = slices.Concat([]define.Definition{
 		DrawBernoulliFrom(c.Generator(2), t, source.Must(c.Tensor(1).Expand(t.Shape()...)))
 		return t
 	}).With(ops.Def{Grad: define.ConstantGrad, Tags: ops.Constant}).OutApart(),
-	drawing("rand", 1, -1, tensor.NoDType, func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor {
+	drawing("rand", 1, -1, tensor.NoDType, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
 		return uniformOf(gen, o, c.Ints(0))
 	}),
-	drawing("rand.generator", 2, 1, tensor.NoDType, func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor {
+	drawing("rand.generator", 2, 1, tensor.NoDType, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
 		return uniformOf(gen, o, c.Ints(0))
 	}),
-	drawing("randn", 1, -1, tensor.NoDType, func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor {
+	drawing("randn", 1, -1, tensor.NoDType, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
 		return gaussOf(gen, o, c.Ints(0))
 	}),
-	drawing("randn.generator", 2, 1, tensor.NoDType, func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor {
+	drawing("randn.generator", 2, 1, tensor.NoDType, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
 		return gaussOf(gen, o, c.Ints(0))
 	}),
-	drawing("randint", 2, -1, tensor.Int64, func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor {
+	drawing("randint", 2, -1, tensor.Int64, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
 		return randint(c, gen, o, 0, c.Int(0), c.Ints(1))
 	}),
-	drawing("randint.generator", 3, 2, tensor.Int64, func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor {
+	drawing("randint.generator", 3, 2, tensor.Int64, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
 		return randint(c, gen, o, 0, c.Int(0), c.Ints(1))
 	}),
-	drawing("randint.low", 3, -1, tensor.Int64, func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor {
+	drawing("randint.low", 3, -1, tensor.Int64, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
 		return randint(c, gen, o, c.Int(0), c.Int(1), c.Ints(2))
 	}),
-	drawing("randint.low_generator", 4, 3, tensor.Int64, func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor {
+	drawing("randint.low_generator", 4, 3, tensor.Int64, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
 		return randint(c, gen, o, c.Int(0), c.Int(1), c.Ints(2))
 	}),
-	drawing("randperm", 1, -1, tensor.Int64, func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor {
+	drawing("randperm", 1, -1, tensor.Int64, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
 		return permutation(gen, o, c.Int(0))
 	}),
-	drawing("randperm.generator", 2, 1, tensor.Int64, func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor {
+	drawing("randperm.generator", 2, 1, tensor.Int64, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
 		return permutation(gen, o, c.Int(0))
 	}),
 	views.CreatingLike("rand_like", 1, func(c define.Call, o views.MakeLike, like *tensor.Tensor) *tensor.Tensor {
 		t := o.OnHost().EmptyLike(c, 5, like)
 		if !define.IsMeta(t) {
-			DrawUniform(tensor.DefaultGenerator(), t, 0, 1)
+			DrawUniform(rng.Default(), t, 0, 1)
 		}
 		return t
 	}),
 	views.CreatingLike("randn_like", 1, func(c define.Call, o views.MakeLike, like *tensor.Tensor) *tensor.Tensor {
 		t := o.OnHost().EmptyLike(c, 5, like)
 		if !define.IsMeta(t) {
-			DrawNormal(tensor.DefaultGenerator(), t, 0, 1)
+			DrawNormal(rng.Default(), t, 0, 1)
 		}
 		return t
 	}),
 	views.CreatingLike("randint_like", 2, func(c define.Call, o views.MakeLike, like *tensor.Tensor) *tensor.Tensor {
 		t := o.OnHost().EmptyLike(c, 6, like)
-		randomRange(t, 0, int64(c.Int(1)), tensor.DefaultGenerator())
+		randomRange(t, 0, int64(c.Int(1)), rng.Default())
 		return t
 	}),
 	views.CreatingLike("randint_like.low_dtype", 3, func(c define.Call, o views.MakeLike, like *tensor.Tensor) *tensor.Tensor {
 		t := o.OnHost().EmptyLike(c, 7, like)
-		randomRange(t, int64(c.Int(1)), int64(c.Int(2)), tensor.DefaultGenerator())
+		randomRange(t, int64(c.Int(1)), int64(c.Int(2)), rng.Default())
 		return t
 	}),
 	define.Giving("normal.Tensor_float", normalOf).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf}).OnZeros(),
@@ -388,7 +390,7 @@ var RandomFamily = slices.Concat([]define.Definition{
 		c.Give(0, c.Zeros(c.In(0)))
 		c.Give(1, c.Zeros(c.In(1)))
 	})}).OnZeros(),
-	drawing("normal.float_float", 4, 3, tensor.NoDType, func(c define.Call, gen *tensor.Generator, o views.MakeLike) *tensor.Tensor {
+	drawing("normal.float_float", 4, 3, tensor.NoDType, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
 		source.Check(c.Float(1) >= 0, "normal expects std >= 0.0, but found std %v", c.Float(1))
 		t := o.Empty(c.Ints(2))
 		if !define.IsMeta(t) {
@@ -402,14 +404,14 @@ var RandomFamily = slices.Concat([]define.Definition{
 		DrawBernoulliFrom(c.Generator(1), t, p)
 		return t
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf}).OnZeros().OutApart(),
-	filled("bernoulli.p", func(c define.Call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.Float(1), gen) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf}).OnZeros().OutApart(),
-	filling("bernoulli_.float", func(c define.Call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.Float(1), gen) }),
-	filling("bernoulli_.Tensor", func(c define.Call, t *tensor.Tensor, gen *tensor.Generator) {
+	filled("bernoulli.p", func(c define.Call, t *tensor.Tensor, gen *rng.Generator) { bernoulliFill(t, c.Float(1), gen) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf}).OnZeros().OutApart(),
+	filling("bernoulli_.float", func(c define.Call, t *tensor.Tensor, gen *rng.Generator) { bernoulliFill(t, c.Float(1), gen) }),
+	filling("bernoulli_.Tensor", func(c define.Call, t *tensor.Tensor, gen *rng.Generator) {
 		DrawBernoulliFrom(gen, t, source.Must(c.Tensor(1).Expand(t.Shape()...)))
 	}).OnZeros(),
-	filling("random_", func(c define.Call, t *tensor.Tensor, gen *tensor.Generator) { DrawBits(gen, t) }),
-	filling("random_.to", func(c define.Call, t *tensor.Tensor, gen *tensor.Generator) { randomRange(t, 0, int64(c.Int(1)), gen) }),
-	filling("random_.from", func(c define.Call, t *tensor.Tensor, gen *tensor.Generator) {
+	filling("random_", func(c define.Call, t *tensor.Tensor, gen *rng.Generator) { DrawBits(gen, t) }),
+	filling("random_.to", func(c define.Call, t *tensor.Tensor, gen *rng.Generator) { randomRange(t, 0, int64(c.Int(1)), gen) }),
+	filling("random_.from", func(c define.Call, t *tensor.Tensor, gen *rng.Generator) {
 		randomRange(t, int64(c.Int(1)), int64(c.IntOr(2, math.MaxInt64)), gen)
 	}),
 	define.Giving("multinomial", func(c define.Call) *tensor.Tensor {
@@ -422,7 +424,7 @@ var RandomFamily = slices.Concat([]define.Definition{
 			return
 		}
 		mask := define.Empty(t.Shape(), tensor.Bool)
-		DrawBernoulli(tensor.DefaultGenerator(), mask, 1-p)
+		DrawBernoulli(rng.Default(), mask, 1-p)
 		scale := 0.0
 		if p < 1 {
 			scale = 1 / (1 - p)
@@ -437,17 +439,17 @@ var RandomFamily = slices.Concat([]define.Definition{
 	})),
 	bothFilling("uniform", uniformFill),
 	[]define.Definition{filling("normal_", normalFill), filled("normal_functional", normalFill).OnZeros()},
-	bothFilling("exponential", func(c define.Call, t *tensor.Tensor, gen *tensor.Generator) { DrawExponential(gen, t, c.Float(1)) }),
-	bothFilling("cauchy", func(c define.Call, t *tensor.Tensor, gen *tensor.Generator) {
+	bothFilling("exponential", func(c define.Call, t *tensor.Tensor, gen *rng.Generator) { DrawExponential(gen, t, c.Float(1)) }),
+	bothFilling("cauchy", func(c define.Call, t *tensor.Tensor, gen *rng.Generator) {
 		DrawCauchy(gen, t, c.Float(1), c.Float(2))
 	}),
-	bothFilling("log_normal", func(c define.Call, t *tensor.Tensor, gen *tensor.Generator) {
+	bothFilling("log_normal", func(c define.Call, t *tensor.Tensor, gen *rng.Generator) {
 		DrawLogNormal(gen, t, c.Float(1), c.Float(2))
 	}),
-	bothFilling("geometric", func(c define.Call, t *tensor.Tensor, gen *tensor.Generator) { DrawGeometric(gen, t, c.Float(1)) }),
+	bothFilling("geometric", func(c define.Call, t *tensor.Tensor, gen *rng.Generator) { DrawGeometric(gen, t, c.Float(1)) }),
 )
 
-func uniformOf(gen *tensor.Generator, o views.MakeLike, shape []int) *tensor.Tensor {
+func uniformOf(gen *rng.Generator, o views.MakeLike, shape []int) *tensor.Tensor {
 	t := o.Empty(shape)
 	if !define.IsMeta(t) {
 		DrawUniform(gen, t, 0, 1)
@@ -455,7 +457,7 @@ func uniformOf(gen *tensor.Generator, o views.MakeLike, shape []int) *tensor.Ten
 	return t
 }
 
-func gaussOf(gen *tensor.Generator, o views.MakeLike, shape []int) *tensor.Tensor {
+func gaussOf(gen *rng.Generator, o views.MakeLike, shape []int) *tensor.Tensor {
 	t := o.Empty(shape)
 	if !define.IsMeta(t) {
 		DrawNormal(gen, t, 0, 1)
@@ -463,7 +465,7 @@ func gaussOf(gen *tensor.Generator, o views.MakeLike, shape []int) *tensor.Tenso
 	return t
 }
 
-func permutation(gen *tensor.Generator, o views.MakeLike, n int) *tensor.Tensor {
+func permutation(gen *rng.Generator, o views.MakeLike, n int) *tensor.Tensor {
 	source.Check(n >= 0, "Trying to create tensor with negative dimension %d: [%d]", n, n)
 	t := define.Empty([]int{n}, tensor.Int64)
 	DrawPermutation(gen, t)

@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -45,8 +46,8 @@ func (c columns) cachedWidth() int {
 // each calls f for parts of m columns, the first of which is number at among those of all blocks and
 // from of its block.
 func (c columns) each(width int, f func(block, from, at, m int)) {
-	parts := tensor.NumChunks(c.n, width)
-	tensor.Parallel(c.blocks*parts, define.RowGrain/(c.rows*min(width, c.n))+1, func(lo, hi int) {
+	parts := parallel.NumChunks(c.n, width)
+	parallel.For(c.blocks*parts, define.RowGrain/(c.rows*min(width, c.n))+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			block, from := i/parts, i%parts*width
 			f(block, from, block*c.n+from, min(width, c.n-from))

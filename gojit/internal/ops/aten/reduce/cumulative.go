@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -75,7 +76,7 @@ func extremesSoFar[T interface {
 	int8 | int16 | int32 | int64 | uint8 | float32 | float64
 }](values, indices, t *tensor.Tensor, n int, smallest bool) {
 	src, dst, at := tensor.Data[T](t), tensor.Data[T](values), tensor.Data[int64](indices)
-	tensor.Parallel(len(src)/n, define.RowGrain/n+1, func(lo, hi int) {
+	parallel.For(len(src)/n, define.RowGrain/n+1, func(lo, hi int) {
 		for row := lo * n; row < hi*n; row += n {
 			extremeSoFar(dst[row:row+n], at[row:row+n], src[row:row+n], smallest)
 		}

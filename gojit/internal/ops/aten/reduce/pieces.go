@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -43,7 +44,7 @@ func (s twoSteps) run() {
 func (s twoSteps) runInParallel() {
 	size := s.rows.DType().Size()
 	if s.each > 1 {
-		tensor.Parallel(s.outer*s.each, 2, func(lo, hi int) {
+		parallel.For(s.outer*s.each, 2, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				from := i % s.each * pieceLength
 				s.rowsAt(i, 1, min(pieceLength, s.n-from), launch.Row{Ptr: unsafe.Add(s.rows.DataPtr(), (i/s.each*s.n+from)*size)})
@@ -52,7 +53,7 @@ func (s twoSteps) runInParallel() {
 		return
 	}
 	some := max(1, pieceBytes/max(1, s.n*size))
-	tensor.Parallel(tensor.NumChunks(s.outer, some), define.RowGrain*2/max(1, some*s.n)+1, func(lo, hi int) {
+	parallel.For(parallel.NumChunks(s.outer, some), define.RowGrain*2/max(1, some*s.n)+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			s.rowsAt(i*some, min(some, s.outer-i*some), s.n, launch.RowOf(s.rows, s.n).From(i*some))
 		}
@@ -78,7 +79,7 @@ func (r reduction) steps(first, second *Reducer, computed, result tensor.DType) 
 	s := twoSteps{reduction: r, each: 1}
 	shape := r.shape
 	if r.n >= 2*pieceLength {
-		s.each = tensor.NumChunks(r.n, pieceLength)
+		s.each = parallel.NumChunks(r.n, pieceLength)
 		shape = []int{r.outer * s.each}
 	}
 	s.first, s.second = first.program(r.rows.DType(), computed, computed, 0), second.program(r.rows.DType(), computed, result, 1)

@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -73,7 +74,7 @@ func ReducedDims(t *tensor.Tensor, dims []int) []bool {
 func reduceRows[T, R tensor.Element](r reduction, f func(row []T) R) *tensor.Tensor {
 	out := define.Empty(r.shape, tensor.DTypeOf[R]())
 	src, dst := tensor.Data[T](r.rows), tensor.Data[R](out)
-	tensor.Parallel(r.outer, define.RowGrain/max(r.n, 1)+1, func(lo, hi int) {
+	parallel.For(r.outer, define.RowGrain/max(r.n, 1)+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			dst[i] = f(src[i*r.n : (i+1)*r.n])
 		}

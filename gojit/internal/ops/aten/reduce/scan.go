@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -245,7 +246,7 @@ func runningLogSum(dst, src []float64) {
 	s := math.Inf(-1)
 	for i, v := range src {
 		if i%define.LookEvery == define.LookEvery-1 {
-			tensor.Look()
+			parallel.Look()
 		}
 		high := max(s, v)
 		if !math.IsInf(high, 0) {
@@ -311,5 +312,5 @@ var ScanFamily = []define.Definition{
 
 // mapRows calls f for rows of n elements, several at once.
 func mapRows[T any](dst, src []T, n int, f func(dst, src []T, n int)) {
-	tensor.Parallel(len(src)/n, (define.RowGrain/n+4)&^3, func(lo, hi int) { f(dst[lo*n:hi*n], src[lo*n:hi*n], n) })
+	parallel.For(len(src)/n, (define.RowGrain/n+4)&^3, func(lo, hi int) { f(dst[lo*n:hi*n], src[lo*n:hi*n], n) })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -127,7 +128,7 @@ const MaxRowBatch = 64
 // AlongRows calls f for batches of rows of n elements.
 func AlongRows(rows, n int, f func(from, count int)) {
 	batch := RowBatch(n)
-	tensor.Parallel(rows, batch, func(lo, hi int) {
+	parallel.For(rows, batch, func(lo, hi int) {
 		for from := lo; from < hi; from += batch {
 			f(from, min(batch, hi-from))
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -42,7 +43,7 @@ func indexBounds(indices *tensor.Tensor) (low, high []int) {
 	for d := range dims {
 		row := all[d*n : (d+1)*n]
 		least, greatest := row[0], row[0]
-		for from, to := range tensor.Stretches(n) {
+		for from, to := range parallel.Stretches(n) {
 			least, greatest = min(least, slices.Min(row[from:to])), max(greatest, slices.Max(row[from:to]))
 		}
 		low, high = append(low, int(least)), append(high, int(greatest))
@@ -95,7 +96,7 @@ func placeKeys(indices *tensor.Tensor, shape []int) []int {
 	all := tensor.Data[int64](elementwise.Contiguous(indices))
 	for d := range dims {
 		size, row := shape[d], all[d*n:(d+1)*n]
-		for lo, hi := range tensor.Stretches(n) {
+		for lo, hi := range parallel.Stretches(n) {
 			for j := lo; j < hi; j++ {
 				i := row[j]
 				source.Check(i >= 0 && int(i) < size, "size is inconsistent with indices: for dim %d, size is %d but found index %d", d, size, i)
@@ -119,7 +120,7 @@ func stableOrder(keys []int) []int {
 		return order
 	}
 	places := make([][2]int, len(keys))
-	for lo, hi := range tensor.Stretches(len(keys)) {
+	for lo, hi := range parallel.Stretches(len(keys)) {
 		for i := lo; i < hi; i++ {
 			places[i] = [2]int{keys[i], i}
 		}
@@ -127,11 +128,11 @@ func stableOrder(keys []int) []int {
 	compared := 0
 	slices.SortFunc(places, func(a, b [2]int) int {
 		if compared++; compared%(1<<16) == 0 {
-			tensor.Look()
+			parallel.Look()
 		}
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
 	})
-	for lo, hi := range tensor.Stretches(len(order)) {
+	for lo, hi := range parallel.Stretches(len(order)) {
 		for i := lo; i < hi; i++ {
 			order[i] = places[i][1]
 		}
@@ -178,7 +179,7 @@ func coalesced(t *tensor.Tensor) *tensor.Tensor {
 	keys := cooKeys(t)
 	order := stableOrder(keys)
 	first, groups := order[:0:0], make([]int, len(order))
-	for lo, hi := range tensor.Stretches(len(order)) {
+	for lo, hi := range parallel.Stretches(len(order)) {
 		for i, j := range order[lo:hi] {
 			if i += lo; i == 0 || keys[j] != keys[order[i-1]] {
 				first = append(first, j)

@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -88,7 +89,7 @@ func timesDense(t, dense *tensor.Tensor) *tensor.Tensor {
 func cooRows(t *tensor.Tensor) (rows, columns []int) {
 	keys, width := cooKeys(t), max(t.Size(1), 1)
 	rows, columns = define.Table[int](len(keys)), define.Table[int](len(keys))
-	for lo, hi := range tensor.Stretches(len(keys)) {
+	for lo, hi := range parallel.Stretches(len(keys)) {
 		for i := lo; i < hi; i++ {
 			rows[i], columns[i] = keys[i]/width, keys[i]%width
 		}
@@ -271,7 +272,7 @@ func mulMatrices(a, b *tensor.Tensor) *tensor.Tensor {
 	var at, left, right, rows, columns []int
 	met := make([]int, b.Size(1)) // one more than the place of a column in the row, if it is behind first
 	for i := 0; i < len(aRows); {
-		tensor.Look()
+		parallel.Look()
 		row, first := aRows[i], len(rows)
 		begun := len(at)
 		for ; i < len(aRows) && aRows[i] == row; i++ {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
 // Orthogonal polynomials at x of a degree n, which is cut to a whole number; a negative degree gives zero.
@@ -20,7 +20,7 @@ func recurrence(n int, first float64, step func(k, q, p float64) float64) float6
 		return 1
 	}
 	p, q := 1.0, first
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for k := 1; k < n; k++ {
 		if k%4096 == 0 {
 			watch.Look()

@@ -11,6 +11,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -40,7 +41,7 @@ func mapped(t *tensor.Tensor, f func(float64) float64) *tensor.Tensor {
 	source.Check(!result.IsComplex(), "the function is not implemented for '%s'", result.CppName())
 	out := source.Must(source.Must(tensor.EmptyFormat(t, tensor.Float64, tensor.PreserveFormat)).Contiguous())
 	src, dst := tensor.Data[float64](elementwise.Contiguous(elementwise.To(t, tensor.Float64))), tensor.Data[float64](out)
-	tensor.Parallel(len(dst), 1<<12, func(lo, hi int) {
+	parallel.For(len(dst), 1<<12, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			dst[i] = f(src[i])
 		}
@@ -69,7 +70,7 @@ func MappedPairs(a, b elementwise.Operand, f func(x, y float64) float64) *tensor
 	y := tensor.Data[float64](elementwise.Contiguous(elementwise.To(both[1], tensor.Float64)))
 	out := define.Empty(both[0].Shape(), tensor.Float64)
 	dst := tensor.Data[float64](out)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i := range dst {
 		watch.Did(functionWork)
 		dst[i] = f(x[i], y[i])
@@ -274,7 +275,7 @@ func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 	define.Room(t.DType().Size(), t.Numel(), p) // PyTorch lays all of them out
 	return mapped(t, func(x float64) float64 {
 		s := float64(p*(p-1)) / 4 * math.Log(math.Pi)
-		var watch tensor.Watch
+		var watch parallel.Watch
 		for j := range p {
 			if j%1024 == 1023 {
 				watch.Look()

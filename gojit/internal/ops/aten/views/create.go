@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -140,7 +141,7 @@ func Triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
 	}
 	size := out.DType().Size()
 	data := unsafe.Slice((*byte)(out.DataPtr()), out.Numel()*size) // zeros of every type are bytes of zeros
-	tensor.Parallel(out.Numel()/columns, define.RowGrain/columns+1, func(lo, hi int) {
+	parallel.For(out.Numel()/columns, define.RowGrain/columns+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			from, to := clearedColumns(i%rows, columns, diagonal, upper)
 			clear(data[(i*columns+from)*size : (i*columns+to)*size])
@@ -247,7 +248,7 @@ func oneHot(t *tensor.Tensor, classes int) *tensor.Tensor {
 	source.Check(classes >= 0, "Trying to create tensor with negative dimension %d: %s", classes, define.ShapeText(append(slices.Clone(t.Shape()), classes)))
 	out := define.Zeros(append(slices.Clone(t.Shape()), classes), tensor.Int64)
 	data := tensor.Data[int64](out)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i, l := range labels {
 		watch.Did(1)
 		data[i*classes+int(l)] = 1
@@ -395,7 +396,7 @@ func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 		return out
 	}
 	var before *tensor.Tensor
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i := range n {
 		watch.Did(columnWork)
 		at := i

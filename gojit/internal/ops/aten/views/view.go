@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -204,7 +205,7 @@ func flipInto[T indexing.Word](out, t *tensor.Tensor, reversed []bool) {
 	}
 	dst, src := unsafe.Slice((*T)(out.DataPtr()), out.Numel()), t.DataPtr()
 	size := int(unsafe.Sizeof(*new(T)))
-	tensor.Parallel(len(dst), define.RowGrain, func(lo, hi int) {
+	parallel.For(len(dst), define.RowGrain, func(lo, hi int) {
 		n, step := shape[last], steps[last]*size
 		index, row, begin := make([]int, last), lo/n, lo%n
 		at := first
@@ -311,7 +312,7 @@ func repeatInterleave(t *tensor.Tensor, repeats []int64, dim *int) *tensor.Tenso
 	for i, r := range repeats {
 		for k := range r {
 			if k%define.LookEvery == define.LookEvery-1 {
-				tensor.Look()
+				parallel.Look()
 			}
 			index = append(index, i)
 		}

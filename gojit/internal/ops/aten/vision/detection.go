@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -85,7 +86,7 @@ func (r *regions) plane(image, channel int) []float64 {
 
 // each calls compute for each region with its number, on several goroutines.
 func (r *regions) each(compute func(i int)) {
-	tensor.Parallel(r.count, 1, func(lo, hi int) {
+	parallel.For(r.count, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			compute(i)
 		}
@@ -144,7 +145,7 @@ func (b *box) mean(plane []float64, height, width, ph, pw int) float64 {
 		y := b.y + float64(ph)*b.binH + (float64(iy)+0.5)*b.binH/float64(b.samplesH)
 		for ix := range b.samplesW {
 			if count++; count%1024 == 0 {
-				tensor.Look()
+				parallel.Look()
 			}
 			sum += sampleBetween(plane, height, width, y, b.x+float64(pw)*b.binW+(float64(ix)+0.5)*b.binW/float64(b.samplesW))
 		}
@@ -297,7 +298,7 @@ func deformable(c define.Call) *tensor.Tensor {
 	out := define.Empty([]int{n, outputs, outH, outW}, tensor.Float64)
 	in, w, m := tensor.Data[float64](x), tensor.Data[float64](weight), tensor.Data[float64](mask)
 	area, perGroup := outH*outW, channels/groups
-	tensor.Parallel(n*area, 1, func(lo, hi int) {
+	parallel.For(n*area, 1, func(lo, hi int) {
 		column := make([]float64, channels*points)
 		for position := lo; position < hi; position++ {
 			image, at := position/area, position%area

@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/conv"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -58,7 +59,7 @@ func nearest(exact bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
 		taps := tapsEach(out, 1)
 		s := float32(scale)
-		var watch tensor.Watch
+		var watch parallel.Watch
 		for i := range taps {
 			watch.Did(tapsWork)
 			at := float32(i)
@@ -74,7 +75,7 @@ func nearest(exact bool) scheme {
 func linearTaps(alignCorners bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
 		taps := tapsEach(out, 2)
-		var watch tensor.Watch
+		var watch parallel.Watch
 		for i := range taps {
 			watch.Did(tapsWork)
 			at := max(sourceIndex(i, scale, alignCorners), 0)
@@ -97,7 +98,7 @@ func sourceIndex(i int, scale float64, alignCorners bool) float64 {
 func cubicTaps(alignCorners bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
 		taps := tapsEach(out, 4)
-		var watch tensor.Watch
+		var watch parallel.Watch
 		for i := range taps {
 			watch.Did(tapsWork)
 			at := sourceIndex(i, scale, alignCorners)
@@ -132,7 +133,7 @@ func smooth(support float64, filter func(x float64) float64) scheme {
 			reach, squeeze = support*scale, 1/scale
 		}
 		define.Room(16, out, int(min(float64(in), 2*reach+1)))
-		var watch tensor.Watch
+		var watch parallel.Watch
 		for i := range taps {
 			watch.Did(tapsWork)
 			center := scale * (float64(i) + 0.5)

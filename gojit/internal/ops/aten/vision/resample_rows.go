@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -81,7 +82,7 @@ func factorOf(scales []float64, d int) float64 {
 // transposed returns, for each of n inputs, the outputs that it is a part of.
 func transposed(taps [][]tap, n int) [][]tap {
 	inputs := make([][]tap, n)
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for out, list := range taps {
 		watch.Did(tapsWork)
 		for _, t := range list {
@@ -127,7 +128,7 @@ type mixRun struct {
 func mixtureOf(taps [][]tap, period int, d tensor.DType) *mixture {
 	m := &mixture{outputs: len(taps)}
 	var weights []float64
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for phase := range min(period, len(taps)) {
 		for i := phase; i < len(taps); {
 			r := mixRun{first: i, step: period, count: 1, weights: len(weights)}
@@ -252,9 +253,9 @@ func transpose(out, x *tensor.Tensor, rows, columns int) {
 
 // mix makes rows of n elements; outer blocks of rows lie behind each other.
 func (m *mixture) mix(out, x *tensor.Tensor, outer, in, n int) {
-	size, parts := x.DType().Size(), tensor.NumChunks(n, reduce.ColumnsAtOnce)
+	size, parts := x.DType().Size(), parallel.NumChunks(n, reduce.ColumnsAtOnce)
 	scaled, mixed, added := scaledRow.Program(x.DType(), x.DType()), mixedRow.Program(x.DType(), x.DType()), addedRow.Program(x.DType(), x.DType())
-	tensor.Parallel(outer*parts, define.RowGrain/(m.outputs*min(n, reduce.ColumnsAtOnce))+1, func(lo, hi int) {
+	parallel.For(outer*parts, define.RowGrain/(m.outputs*min(n, reduce.ColumnsAtOnce))+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			block, from := i/parts, i%parts*reduce.ColumnsAtOnce
 			w := mixing{m, scaled, mixed, added, unsafe.Add(out.DataPtr(), (block*m.outputs*n+from)*size), unsafe.Add(x.DataPtr(), (block*in*n+from)*size),
@@ -276,7 +277,7 @@ func (w *mixing) run() {
 	for _, i := range w.empty {
 		clear(unsafe.Slice((*byte)(unsafe.Add(w.to, i*w.stride)), w.n*w.size))
 	}
-	var watch tensor.Watch
+	var watch parallel.Watch
 	for i := range w.runs {
 		r := &w.runs[i]
 		watch.Did(len(r.from) * min(r.count*w.n, define.RowGrain))

@@ -1,4 +1,4 @@
-package tensor
+package parallel
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/torchjit/torchjit/gojit/internal/goroutine"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -35,7 +36,7 @@ func SetInterruptOf(isHeard func() bool, ask func() error, every time.Duration) 
 }
 
 // own is what the operations of single goroutines ask besides.
-var own ofGoroutines[*asking]
+var own goroutine.Local[*asking]
 
 // Interruptible calls f and makes the operations in it call ask about every millisecond too, whichever of the workers
 // it is called by: an error of it ends the operation, which then fails with that error.
@@ -44,13 +45,13 @@ func Interruptible(ask func() error, f func()) {
 }
 
 func interruptible(a *asking, f func()) {
-	g := goroutine()
+	g := goroutine.ID()
 	if g == 0 { // unknown here: operations run to their end
 		f()
 		return
 	}
-	before := own.put(g, a)
-	defer own.put(g, before)
+	before := own.Put(g, a)
+	defer own.Put(g, before)
 	f()
 }
 
@@ -84,12 +85,12 @@ func (w *Watch) Look() {
 		pool.abandon()
 	}
 	a := asked.Load()
-	if a == nil && own.count.Load() == 0 {
+	if a == nil && own.IsEmpty() {
 		return
 	}
 	now := time.Since(begun)
 	if !w.began {
-		w.began, w.own = true, own.here()
+		w.began, w.own = true, own.Here()
 	}
 	if w.own != nil && w.own.isDue(now) {
 		source.Throw(w.own.ask())

@@ -1,4 +1,4 @@
-package tensor
+package parallel
 
 import (
 	"runtime"
@@ -6,10 +6,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/torchjit/torchjit/gojit/internal/goroutine"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
-// workers are the goroutines that help the callers of Parallel, each with a thread of its own. They start when they are first
+// workers are the goroutines that help the callers of For, each with a thread of its own. They start when they are first
 // wanted, and are as many as one operation may use beside its caller. Several callers share them:
 // each takes those that are idle and waits for none that is busy with another's work.
 type workers struct {
@@ -105,7 +106,7 @@ var epoch = time.Now()
 // serve is the life of a worker: it looks out for work for a while before it sleeps.
 func (w *worker) serve() {
 	runtime.LockOSThread() // for good: the thread ends with the goroutine
-	w.address.Store(goroutine())
+	w.address.Store(goroutine.ID())
 	due := func() bool { return w.job.Load() != nil || w.retired.Load() }
 	for {
 		spin(due, time.Duration(w.patience.Load()))
@@ -162,7 +163,7 @@ var failing atomic.Int32
 
 // abandon throws where the calling goroutine is a worker in a region that has failed: nobody wants the rest of its part.
 func (p *workers) abandon() {
-	g, all := goroutine(), p.all.Load()
+	g, all := goroutine.ID(), p.all.Load()
 	if g == 0 || all == nil {
 		return
 	}

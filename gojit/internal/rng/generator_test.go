@@ -1,4 +1,4 @@
-package tensor
+package rng
 
 import "testing"
 
@@ -6,7 +6,7 @@ import "testing"
 func TestStreamsAgree(t *testing.T) {
 	width := twisted
 	defer func() { twisted = width }()
-	fast, plain := NewGenerator(42), NewGenerator(42)
+	fast, plain := New(42), New(42)
 	for _, n := range []int{1, 7, 624, 3, 1000, 8, 5000} {
 		a, b := make([]uint32, n), make([]uint32, n)
 		twisted = width

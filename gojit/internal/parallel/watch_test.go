@@ -1,4 +1,4 @@
-package tensor
+package parallel
 
 import (
 	"context"
@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/torchjit/torchjit/gojit/internal/goroutine"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // Workers leave a part that may take any time once another part has failed.
 func TestWorkersLeaveWhatHasFailed(t *testing.T) {
-	if goroutine() == 0 {
+	if goroutine.ID() == 0 {
 		t.Skip("goroutines are not told apart here")
 	}
 	SetNumThreads(2)
@@ -20,7 +21,7 @@ func TestWorkersLeaveWhatHasFailed(t *testing.T) {
 	var err error
 	func() {
 		defer source.Catch(&err)
-		Parallel(2, 1, func(lo, hi int) {
+		For(2, 1, func(lo, hi int) {
 			if lo == 1 {
 				close(began)
 				for time.Since(begun) < 20*time.Second {
@@ -80,8 +81,8 @@ func TestShortOperationsAsk(t *testing.T) {
 
 // Those who look without being heard take nothing from those who are.
 func TestWhoIsNotHeardKeepsNobodyFromAsking(t *testing.T) {
-	heard, stop := goroutine(), errors.New("enough")
-	SetInterruptOf(func() bool { return goroutine() == heard }, func() error { return stop }, 0)
+	heard, stop := goroutine.ID(), errors.New("enough")
+	SetInterruptOf(func() bool { return goroutine.ID() == heard }, func() error { return stop }, 0)
 	defer SetInterrupt(nil, 0)
 	var other Watch
 	done := make(chan struct{})

@@ -1,24 +1,26 @@
-package tensor
+package parallel
 
 import (
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/torchjit/torchjit/gojit/internal/goroutine"
 )
 
-// maxChunks bounds the chunks into which Parallel cuts a range.
+// maxChunks bounds the chunks into which For cuts a range.
 const maxChunks = 64
 
 var threads atomic.Int32
 
 // threadLimits are how many goroutines the operations of single goroutines may use.
-var threadLimits ofGoroutines[int]
+var threadLimits goroutine.Local[int]
 
 // NumThreads returns how many goroutines one operation of the calling goroutine may use: what LimitThreads or SetNumThreads
 // was given, or GOMAXPROCS.
 func NumThreads() int {
-	if n := threadLimits.here(); n > 0 {
+	if n := threadLimits.Here(); n > 0 {
 		return n
 	}
 	return commonThreads()
@@ -43,20 +45,20 @@ func SetNumThreads(n int) {
 
 // LimitThreads calls f, whose operations may use n goroutines each, whatever SetNumThreads was given; n < 1 limits nothing.
 func LimitThreads(n int, f func()) {
-	g := goroutine()
+	g := goroutine.ID()
 	if n < 1 || g == 0 { // goroutines are unknown on some processors: nothing is limited there
 		f()
 		return
 	}
-	before := threadLimits.put(g, n)
-	defer threadLimits.put(g, before)
+	before := threadLimits.Put(g, n)
+	defer threadLimits.Put(g, before)
 	f()
 }
 
 // ThreadLimit returns the limit of the calling goroutine, 0 for none. Goroutines that go on with its work take it over.
-func ThreadLimit() int { return threadLimits.here() }
+func ThreadLimit() int { return threadLimits.Here() }
 
-// Parallel calls f for consecutive parts of [0, n) that together are the whole, several at once
+// For calls f for consecutive parts of [0, n) that together are the whole, several at once
 // where there are threads for them. Each part but the last is the same multiple of grain, which
 // should be work for ten microseconds or more.
 //
@@ -64,8 +66,8 @@ func ThreadLimit() int { return threadLimits.here() }
 // in its own cache what it left there in the last one, and whoever is done with it helps the others. f must give the
 // same result for any partition: a reduction over the whole range uses Chunks. A panic in f reaches
 // the caller once, after the parts that had begun; the others are left out. So does what SetInterrupt was
-// given. f may call Parallel.
-func Parallel(n, grain int, f func(lo, hi int)) {
+// given. f may call For.
+func For(n, grain int, f func(lo, hi int)) {
 	grain = max(grain, 1)
 	grains := (n + grain - 1) / grain
 	size := grain * max(1, (grains+maxChunks-1)/maxChunks)
@@ -83,7 +85,7 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 // partsBetweenLooks is how many parts a thread without help does between two looks, where a part is some microseconds of work.
 const partsBetweenLooks = 8
 
-// alone is Parallel by the calling goroutine alone. A part of grain one may be any amount of work.
+// alone is For by the calling goroutine alone. A part of grain one may be any amount of work.
 func alone(n, size, grain int, f func(lo, hi int)) {
 	var watch Watch
 	every := size * min(grain, partsBetweenLooks)
@@ -95,7 +97,7 @@ func alone(n, size, grain int, f func(lo, hi int)) {
 	}
 }
 
-// Chunks is Parallel over chunks of size elements, numbered from 0 to NumChunks(n, size)-1; the last
+// Chunks is For over chunks of size elements, numbered from 0 to NumChunks(n, size)-1; the last
 // one may be shorter. A reduction keeps one partial result for each number and combines them in
 // their order, so that it does not depend on the number of threads.
 func Chunks(n, size int, f func(chunk, lo, hi int)) {
@@ -134,7 +136,7 @@ func helpers(chunks int) []*worker {
 	return workers[:min(beside, len(workers))]
 }
 
-// region is one call of Parallel or Chunks: chunks of a range, claimed one after another by the
+// region is one call of For or Chunks: chunks of a range, claimed one after another by the
 // caller and by the workers that took the region.
 type region struct {
 	part    func(lo, hi int)        // called for each chunk; or
@@ -180,7 +182,7 @@ func (s *share) claim(last bool) (chunk int, ok bool) {
 
 // run works through the region together with those of the workers that are idle.
 func (r *region) run(workers []*worker, n, size, count int) {
-	r.n, r.size, r.asking, r.limit = n, size, own.here(), threadLimits.here()
+	r.n, r.size, r.asking, r.limit = n, size, own.Here(), threadLimits.Here()
 	r.cut(count, len(workers)+1)
 	offers := 0
 	for _, w := range workers {

@@ -1,4 +1,4 @@
-package tensor
+package rng
 
 import (
 	"encoding/binary"

@@ -1,8 +1,10 @@
-package tensor
+package rng
 
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/torchjit/torchjit/gojit/internal/goroutine"
 )
 
 // A thread of the host may have a stream of its own in place of the default one, so that threads that work beside each other draw numbers that
@@ -16,11 +18,11 @@ var (
 // OwnStream gives the calling thread a stream of its own, started from a seed: from now on the default generator is that one to calls from this
 // thread. It reports whether threads can be told apart here.
 func OwnStream(seed uint64) bool {
-	id := threadID()
+	id := goroutine.Thread()
 	if id == 0 {
 		return false
 	}
-	if _, had := threadStreams.Swap(id, NewGenerator(seed)); !had {
+	if _, had := threadStreams.Swap(id, New(seed)); !had {
 		threadCount.Add(1)
 	}
 	return true
@@ -28,7 +30,7 @@ func OwnStream(seed uint64) bool {
 
 // DropStream ends what OwnStream began.
 func DropStream() {
-	if _, had := threadStreams.LoadAndDelete(threadID()); had {
+	if _, had := threadStreams.LoadAndDelete(goroutine.Thread()); had {
 		threadCount.Add(-1)
 	}
 }
@@ -38,7 +40,7 @@ func (g *Generator) current() *Generator {
 	if g != defaultGenerator || threadCount.Load() == 0 {
 		return g
 	}
-	if own, ok := threadStreams.Load(threadID()); ok {
+	if own, ok := threadStreams.Load(goroutine.Thread()); ok {
 		return own.(*Generator)
 	}
 	return g

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // ranked returns the tensor whose number of dimensions a node gives, nil for other nodes.
@@ -42,46 +42,58 @@ func keepsRanks(g *ir.Graph) bool {
 	return keeps
 }
 
-// knownRanks are the numbers of dimensions of tensors of a graph that follow from those of its inputs.
-type knownRanks struct {
+// knownForms are the numbers of dimensions and the types of the elements of tensors of a graph that follow from those of its inputs.
+type knownForms struct {
 	g      *ir.Graph
-	inputs map[*ir.Value]int
-	found  map[*ir.Value]int  // -1 where it is not known
-	asked  map[*ir.Value]bool // what answers followed from
+	args   []value.Value      // of a call, nil where nothing follows
+	found  map[*ir.Value]int  // numbers of dimensions, -1 where that is not known
+	asked  map[*ir.Value]bool // what answers about dimensions followed from
+	dtypes map[*ir.Value]bool // the inputs that answers about elements followed from
 }
 
-// inputRanks returns what follows from the tensors among the arguments of a call.
-func inputRanks(g *ir.Graph, args []value.Value) *knownRanks {
-	r := &knownRanks{g: g, inputs: map[*ir.Value]int{}, asked: map[*ir.Value]bool{}}
-	if !keepsRanks(g) {
-		return r
-	}
-	for i, v := range g.Inputs() {
-		if i < len(args) && isTensor(v) && args[i].Kind() == value.KindTensor {
-			r.inputs[v] = args[i].Tensor().Dim()
-		}
+// inputForms returns what follows from the tensors among the arguments of a call.
+func inputForms(g *ir.Graph, args []value.Value) *knownForms {
+	r := &knownForms{g: g, asked: map[*ir.Value]bool{}, dtypes: map[*ir.Value]bool{}}
+	if keepsRanks(g) {
+		r.args = args
 	}
 	return r
 }
 
+// given returns the input that v is, or is once it is known not to be None, and its tensor; nil for what is no input.
+func (r *knownForms) given(v *ir.Value) (*ir.Value, *tensor.Tensor) {
+	if v.Node().Kind() == "prim::unchecked_cast" {
+		v = v.Node().Input(0)
+	}
+	i := slices.Index(r.g.Inputs(), v)
+	if i < 0 || i >= len(r.args) || r.args[i].Kind() != value.KindTensor || !isTensor(v) && !isOptionalTensor(v) {
+		return nil, nil
+	}
+	return v, r.args[i].Tensor()
+}
+
 // assumptions says which inputs answers followed from.
-func (r *knownRanks) assumptions() (all []assumption) {
+func (r *knownForms) assumptions() (all []assumption) {
 	for i, v := range r.g.Inputs() {
 		if r.asked[v] {
-			all = append(all, assumption{input: i, what: hasRank, known: value.Int(int64(r.inputs[v]))})
+			all = append(all, assumption{input: i, what: hasRank, known: value.Int(int64(r.args[i].Tensor().Dim()))})
+		}
+		if r.dtypes[v] {
+			all = append(all, assumption{input: i, what: hasType, known: value.Int(int64(r.args[i].Tensor().DType()))})
 		}
 	}
 	return all
 }
 
 // fold answers what the graph asks, and reports whether it asked something.
-func (r *knownRanks) fold() bool {
-	if len(r.inputs) == 0 {
+func (r *knownForms) fold() bool {
+	if r.args == nil {
 		return false
 	}
 	changed := false
-	r.found = maps.Clone(r.inputs)
+	r.found = map[*ir.Value]int{}
 	r.g.Block().Walk(func(n *ir.Node) {
+		changed = r.foldType(n) || changed
 		v := ranked(n)
 		if v == nil || !n.Output().HasUses() {
 			return
@@ -95,13 +107,44 @@ func (r *knownRanks) fold() bool {
 	return changed
 }
 
+// foldType answers what a node asks of the type of the elements of a tensor, and reports whether it does.
+func (r *knownForms) foldType(n *ir.Node) bool {
+	switch n.Kind() {
+	case "prim::dtype", "aten::is_floating_point", "aten::is_complex":
+	default:
+		return false
+	}
+	in, t := r.given(viewed(n.Input(0)))
+	if in == nil || !n.Output().HasUses() {
+		return false
+	}
+	var out [1]value.Value
+	if err := n.Operator().Run([]value.Value{value.OfTensor(t)}, out[:]); err != nil {
+		return false
+	}
+	answer(n, out[0])
+	r.dtypes[in] = true
+	return true
+}
+
+// viewed returns what a tensor is a view of, with the same elements, or the tensor itself.
+func viewed(v *ir.Value) *ir.Value {
+	for isView(v.Node()) && v.Node().Operator().Schema().ArgumentIndex("dtype") < 0 {
+		v = v.Node().Input(0)
+	}
+	return v
+}
+
 // of returns how many dimensions a tensor has where that is known, else -1.
-func (r *knownRanks) of(v *ir.Value) int {
+func (r *knownForms) of(v *ir.Value) int {
 	rank, known := r.found[v]
 	if known {
 		return rank
 	}
 	rank = -1
+	if in, t := r.given(v); in != nil {
+		rank = t.Dim()
+	}
 	if c, isConstant := v.Constant(); isConstant && c.Kind() == value.KindTensor {
 		rank = c.Tensor().Dim()
 	}
@@ -133,7 +176,10 @@ func listedSizes(v *ir.Value) *ir.Node {
 }
 
 // ask notes what the rank of a tensor, which is known, followed from.
-func (r *knownRanks) ask(v *ir.Value) {
+func (r *knownForms) ask(v *ir.Value) {
+	if in, _ := r.given(v); in != nil {
+		v = in
+	}
 	if r.asked[v] {
 		return
 	}

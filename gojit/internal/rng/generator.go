@@ -1,4 +1,4 @@
-package tensor
+package rng
 
 import (
 	"math"
@@ -26,17 +26,17 @@ const (
 // DefaultSeed is the seed of a generator that was given none.
 const DefaultSeed = 67280421310721
 
-// NewGenerator returns a generator started from a seed.
-func NewGenerator(seed uint64) *Generator {
+// New returns a generator started from a seed.
+func New(seed uint64) *Generator {
 	g := &Generator{}
 	g.restart(seed)
 	return g
 }
 
-var defaultGenerator = NewGenerator(DefaultSeed)
+var defaultGenerator = New(DefaultSeed)
 
-// DefaultGenerator returns the generator that operators use where none is given.
-func DefaultGenerator() *Generator { return defaultGenerator }
+// Default returns the generator that operators use where none is given.
+func Default() *Generator { return defaultGenerator }
 
 // Seed restarts the stream.
 func (g *Generator) Seed(seed uint64) {

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package tensor
+package rng
 
 var twisted = 0
 

@@ -1,4 +1,4 @@
-package tensor_test
+package parallel_test
 
 import (
 	"errors"
@@ -11,22 +11,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
-	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // withThreads sets the number of threads for a test.
 func withThreads(t testing.TB, n int) {
 	t.Helper()
-	tensor.SetNumThreads(n)
-	t.Cleanup(func() { tensor.SetNumThreads(0) })
+	parallel.SetNumThreads(n)
+	t.Cleanup(func() { parallel.SetNumThreads(0) })
 }
 
 // partsOf returns the parts of a call of Parallel in order.
 func partsOf(n, grain int) [][2]int {
 	var mu sync.Mutex
 	var parts [][2]int
-	tensor.Parallel(n, grain, func(lo, hi int) {
+	parallel.For(n, grain, func(lo, hi int) {
 		mu.Lock()
 		defer mu.Unlock()
 		parts = append(parts, [2]int{lo, hi})
@@ -55,7 +55,7 @@ func TestParallelPartition(t *testing.T) {
 			t.Errorf("Parallel(%d, %d) ends at %d", c.n, c.grain, at)
 		}
 		for _, threads := range []int{2, 3, 8} {
-			tensor.SetNumThreads(threads)
+			parallel.SetNumThreads(threads)
 			if got := partsOf(c.n, c.grain); !slices.Equal(got, want) {
 				t.Errorf("Parallel(%d, %d) with %d threads: %v, with one: %v", c.n, c.grain, threads, got, want)
 			}
@@ -66,8 +66,8 @@ func TestParallelPartition(t *testing.T) {
 // sumInChunks adds numbers whose sum depends on the order of the additions.
 func sumInChunks(n int) float32 {
 	const size = 64
-	partial := make([]float32, tensor.NumChunks(n, size))
-	tensor.Chunks(n, size, func(chunk, lo, hi int) {
+	partial := make([]float32, parallel.NumChunks(n, size))
+	parallel.Chunks(n, size, func(chunk, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			partial[chunk] += 1 / float32(i+1)
 		}
@@ -83,7 +83,7 @@ func TestChunksGiveOneResultForAnyNumberOfThreads(t *testing.T) {
 	withThreads(t, 1)
 	want := sumInChunks(10001)
 	for _, threads := range []int{2, 3, 16} {
-		tensor.SetNumThreads(threads)
+		parallel.SetNumThreads(threads)
 		for range 20 {
 			if got := sumInChunks(10001); got != want {
 				t.Fatalf("%d threads: %v, one: %v", threads, got, want)
@@ -98,7 +98,7 @@ func TestParallelRunsPartsAtOnce(t *testing.T) {
 	for range 3 {
 		var began sync.WaitGroup
 		began.Add(2)
-		tensor.Parallel(2, 1, func(lo, hi int) {
+		parallel.For(2, 1, func(lo, hi int) {
 			began.Done()
 			began.Wait()
 		})
@@ -113,7 +113,7 @@ func TestParallelDoesNotWaitForBusyWorkers(t *testing.T) {
 	release, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		tensor.Parallel(2, 1, func(lo, hi int) {
+		parallel.For(2, 1, func(lo, hi int) {
 			began.Done()
 			<-release
 		})
@@ -129,9 +129,9 @@ func TestParallelDoesNotWaitForBusyWorkers(t *testing.T) {
 func TestParallelInsideParallel(t *testing.T) {
 	withThreads(t, 4)
 	var sum atomic.Int64
-	tensor.Parallel(30, 1, func(lo, hi int) {
-		tensor.Parallel(40, 1, func(a, b int) {
-			tensor.Chunks(5, 1, func(chunk, _, _ int) { sum.Add(int64(chunk)) })
+	parallel.For(30, 1, func(lo, hi int) {
+		parallel.For(40, 1, func(a, b int) {
+			parallel.Chunks(5, 1, func(chunk, _, _ int) { sum.Add(int64(chunk)) })
 		})
 	})
 	if sum.Load() != 30*40*10 {
@@ -144,7 +144,7 @@ func TestPanicInParallelReachesTheCallerOnce(t *testing.T) {
 	for i := range 50 {
 		caught := func() (v any) {
 			defer func() { v = recover() }()
-			tensor.Parallel(60, 1, func(lo, hi int) {
+			parallel.For(60, 1, func(lo, hi int) {
 				if lo%10 == i%10 {
 					panic("in a part")
 				}
@@ -172,7 +172,7 @@ func TestParallelFromManyGoroutines(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				tensor.SetNumThreads(1 + i%5)
+				parallel.SetNumThreads(1 + i%5)
 				runtime.Gosched()
 			}
 		}
@@ -196,12 +196,12 @@ func TestParallelFromManyGoroutines(t *testing.T) {
 func TestFewerThreadsEndWorkers(t *testing.T) {
 	withThreads(t, 1)
 	before := settled(t, 0)
-	tensor.SetNumThreads(9)
+	parallel.SetNumThreads(9)
 	partsOf(60, 1)
 	if n := runtime.NumGoroutine(); n < before+8 {
 		t.Errorf("%d goroutines, %d before there were workers", n, before)
 	}
-	tensor.SetNumThreads(3)
+	parallel.SetNumThreads(3)
 	settled(t, before+2)
 	if got := partsOf(60, 1); len(got) != 60 {
 		t.Errorf("%d parts", len(got))
@@ -232,7 +232,7 @@ func BenchmarkParallel(b *testing.B) {
 			withThreads(b, threads)
 			f := func(lo, hi int) {}
 			for b.Loop() {
-				tensor.Parallel(2, 1, f)
+				parallel.For(2, 1, f)
 			}
 		})
 	}
@@ -245,7 +245,7 @@ func BenchmarkParallel(b *testing.B) {
 		}
 		for b.Loop() {
 			began.Store(0)
-			tensor.Parallel(2, 1, f)
+			parallel.For(2, 1, f)
 		}
 	})
 }
@@ -256,24 +256,24 @@ func TestInterruptEndsAnOperation(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		withThreads(t, threads)
 		var begun, looks atomic.Int64
-		tensor.SetInterrupt(func() error {
+		parallel.SetInterrupt(func() error {
 			if looks.Add(1) > 5 {
 				return failure
 			}
 			return nil
 		}, 0)
 		run := func(f func()) (err error) {
-			defer tensor.SetInterrupt(nil, 0)
+			defer parallel.SetInterrupt(nil, 0)
 			defer source.Catch(&err)
 			f()
 			return nil
 		}
-		err := run(func() { tensor.Parallel(60, 1, func(lo, hi int) { begun.Add(1) }) })
+		err := run(func() { parallel.For(60, 1, func(lo, hi int) { begun.Add(1) }) })
 		if err != failure || begun.Load() >= 60 {
 			t.Errorf("%d threads: %v after %d of 60 parts", threads, err, begun.Load())
 		}
-		tensor.SetInterrupt(func() error { return failure }, 0)
-		if err := run(func() { tensor.Chunks(9, 1, func(chunk, lo, hi int) {}) }); err != failure {
+		parallel.SetInterrupt(func() error { return failure }, 0)
+		if err := run(func() { parallel.Chunks(9, 1, func(chunk, lo, hi int) {}) }); err != failure {
 			t.Errorf("%d threads: chunks end with %v", threads, err)
 		}
 		if got := partsOf(60, 1); len(got) != 60 {
@@ -289,16 +289,16 @@ func TestInterruptibleEndsOperationsOfItsGoroutine(t *testing.T) {
 		withThreads(t, threads)
 		var begun atomic.Int64
 		var err error
-		tensor.Interruptible(func() error { return failure }, func() {
+		parallel.Interruptible(func() error { return failure }, func() {
 			defer source.Catch(&err)
 			other := make(chan int)
 			go func() { other <- len(partsOf(60, 1)) }()
 			if n := <-other; n != 60 {
 				t.Errorf("another goroutine has %d parts", n)
 			}
-			tensor.Parallel(60, 1, func(lo, hi int) {
+			parallel.For(60, 1, func(lo, hi int) {
 				begun.Add(1)
-				tensor.Parallel(2, 1, func(lo, hi int) { time.Sleep(2 * time.Millisecond) })
+				parallel.For(2, 1, func(lo, hi int) { time.Sleep(2 * time.Millisecond) })
 			})
 		})
 		if err != failure || begun.Load() >= 60 {
@@ -320,7 +320,7 @@ func TestManyCallersShareTheWorkers(t *testing.T) {
 	for range callers {
 		group.Go(func() {
 			for range 20 {
-				tensor.Parallel(30, 1, func(lo, hi int) {
+				parallel.For(30, 1, func(lo, hi int) {
 					n := now.Add(1)
 					for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 					}
@@ -338,40 +338,40 @@ func TestManyCallersShareTheWorkers(t *testing.T) {
 
 // The limit of a goroutine holds for it, for what its workers do, and for no other.
 func TestLimitThreads(t *testing.T) {
-	before := tensor.NumThreads()
-	tensor.LimitThreads(before+1, func() {
-		if tensor.NumThreads() == before {
+	before := parallel.NumThreads()
+	parallel.LimitThreads(before+1, func() {
+		if parallel.NumThreads() == before {
 			t.Skip("goroutines are not known on this processor")
 		}
 	})
 	var all sync.WaitGroup
 	for n := 1; n <= 4; n++ {
 		all.Go(func() {
-			tensor.LimitThreads(n, func() {
+			parallel.LimitThreads(n, func() {
 				var wrong atomic.Int32
 				for range 20 {
-					tensor.Parallel(64, 1, func(lo, hi int) {
-						if tensor.NumThreads() != n {
+					parallel.For(64, 1, func(lo, hi int) {
+						if parallel.NumThreads() != n {
 							wrong.Add(1)
 						}
 					})
 				}
-				if wrong.Load() > 0 || tensor.ThreadLimit() != n {
+				if wrong.Load() > 0 || parallel.ThreadLimit() != n {
 					t.Errorf("with the limit %d, %d parts had another", n, wrong.Load())
 				}
-				tensor.LimitThreads(0, func() {
-					if tensor.NumThreads() != n {
-						t.Errorf("no limit within a limit of %d gives %d threads", n, tensor.NumThreads())
+				parallel.LimitThreads(0, func() {
+					if parallel.NumThreads() != n {
+						t.Errorf("no limit within a limit of %d gives %d threads", n, parallel.NumThreads())
 					}
 				})
 			})
-			if tensor.ThreadLimit() != 0 {
+			if parallel.ThreadLimit() != 0 {
 				t.Errorf("the limit %d is left", n)
 			}
 		})
 	}
 	all.Wait()
-	if tensor.NumThreads() != before {
-		t.Errorf("%d threads, %d before", tensor.NumThreads(), before)
+	if parallel.NumThreads() != before {
+		t.Errorf("%d threads, %d before", parallel.NumThreads(), before)
 	}
 }

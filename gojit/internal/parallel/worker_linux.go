@@ -1,4 +1,4 @@
-package tensor
+package parallel
 
 import (
 	"sync/atomic"
