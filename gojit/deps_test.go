@@ -10,11 +10,11 @@ const module = "github.com/torchjit/torchjit"
 
 // layers is the policy: a package imports only packages of lines above its own. Packages but those that are public lie under internal.
 const layers = `
-source golden decimal archive/pickle quasirandom mistake goroutine
+source golden decimal archive/pickle archive/checksum quasirandom mistake goroutine
 parallel rng
 tensor filecheck
 npy types syntax kernel archive/safefile archive/flatbuffer
-kernel/expand kernel/function kernel/amd64/asm
+kernel/expand kernel/function kernel/amd64/asm archive/safetensors
 kernel/cuda kernel/amd64 kernel/amd64/asm/asmtest
 kernel/amd64/tile kernel/amd64/routine
 kernel/launch linalg/dense gpu gpu/gputest
@@ -32,17 +32,18 @@ ops/aten/vision ops/aten/nn
 ops/aten/quantized
 autograd ops/aten ops/prim ops/opstest ir
 alias interp draw
-fuse
+fuse passes/passlog
 passes
-passes/freeze
+passes/freeze passes/tensorexpr
 passes/parity
 plan
-quantization exec
+quantization exec frontend/ssa frontend/upgrade
 frontend trace
 pyfile
 composite archive/code
 archive/bytecode
-autodiff archive shapes
+autodiff archive shapes export/symbolic
+export/exportir
 export
 gojit
 command serve

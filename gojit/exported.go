@@ -8,6 +8,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
@@ -20,7 +21,7 @@ import (
 
 // Exported is a program that torch.export captured, with its tensors.
 type Exported struct {
-	*export.Archive
+	*exportir.Archive
 	function *ir.Function
 	writing  sync.Mutex // held by calls of a program that writes buffers
 }
@@ -29,21 +30,21 @@ type Exported struct {
 func LoadExported(path string) (e *Exported, err error) {
 	LinkOperators()
 	defer fileError(path, &err)
-	return exportedOf(export.Load(path, nil))
+	return exportedOf(exportir.Load(path, nil))
 }
 
 // ReadExported is LoadExported of an archive in memory, which must stay as it is while the program is in use.
 func ReadExported(data []byte) (e *Exported, err error) {
 	LinkOperators()
 	defer fileError("", &err)
-	return exportedOf(export.Read(data))
+	return exportedOf(exportir.Read(data))
 }
 
-func exportedOf(a *export.Archive, err error) (*Exported, error) {
+func exportedOf(a *exportir.Archive, err error) (*Exported, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := a.Program.Function("__torch__.exported")
+	f, err := export.Function(a.Program, "__torch__.exported")
 	return &Exported{Archive: a, function: f}, err
 }
 
@@ -62,7 +63,7 @@ func (e *Exported) Signature(method string) (s Signature, err error) {
 		}
 	}
 	for _, out := range e.Program.Signature.Outputs {
-		if out.Kind == export.UserOutput {
+		if out.Kind == exportir.UserOutput {
 			s.Outputs = append(s.Outputs, out.Name)
 		}
 	}
@@ -132,8 +133,8 @@ func (e *Exported) userFunction(s Signature) *ir.Function {
 
 // writes reports whether the program writes buffers or inputs.
 func (e *Exported) writes() bool {
-	return slices.ContainsFunc(e.Program.Signature.Outputs, func(out export.OutputSpec) bool {
-		return out.Kind == export.BufferMutation || out.Kind == export.UserInputMutation
+	return slices.ContainsFunc(e.Program.Signature.Outputs, func(out exportir.OutputSpec) bool {
+		return out.Kind == exportir.BufferMutation || out.Kind == exportir.UserInputMutation
 	})
 }
 
@@ -167,12 +168,12 @@ func (e *Exported) Run(ctx context.Context, inputs ...value.Value) ([]value.Valu
 func (e *Exported) finish(args, items []value.Value) ([]value.Value, error) {
 	var results []value.Value
 	for i, out := range e.Program.Signature.Outputs {
-		if out.Kind == export.UserOutput {
+		if out.Kind == exportir.UserOutput {
 			results = append(results, items[i])
 			continue
 		}
 		for k, in := range e.Program.Signature.Inputs {
-			if out.Target == in.Target && out.Kind == export.BufferMutation || out.Target == in.Name && out.Kind == export.UserInputMutation {
+			if out.Target == in.Target && out.Kind == exportir.BufferMutation || out.Target == in.Name && out.Kind == exportir.UserInputMutation {
 				if err := write(args[k], items[i]); err != nil {
 					return nil, err
 				}
@@ -205,11 +206,11 @@ func (m *Module) Export(args ...any) (e *Exported, err error) {
 	tensors := map[string]*tensor.Tensor{}
 	o := &export.Options{Script: &export.Script{Self: m.Object, Arguments: c.values[1:]}}
 	state := stateOf(m.Object, "")
-	for _, kind := range []string{export.Parameter, export.Buffer} {
-		letter := map[string]string{export.Parameter: "p_", export.Buffer: "b_"}[kind]
+	for _, kind := range []string{exportir.Parameter, exportir.Buffer} {
+		letter := map[string]string{exportir.Parameter: "p_", exportir.Buffer: "b_"}[kind]
 		for _, x := range state {
 			if x.kind == kind {
-				spec := export.InputSpec{Kind: kind, Name: letter + strings.ReplaceAll(x.name, ".", "_"), Target: x.name, Persistent: true}
+				spec := exportir.InputSpec{Kind: kind, Name: letter + strings.ReplaceAll(x.name, ".", "_"), Target: x.name, Persistent: true}
 				o.Inputs = append(o.Inputs, export.Input{Spec: spec, Value: value.OfTensor(x.tensor)})
 				tensors[x.name] = x.tensor
 			}
@@ -217,7 +218,7 @@ func (m *Module) Export(args ...any) (e *Exported, err error) {
 	}
 	arguments, leaves := argumentsOf(f, c.values, args)
 	for _, leaf := range leaves {
-		o.Inputs = append(o.Inputs, export.Input{Spec: export.InputSpec{Kind: export.UserInput, Name: leaf.Name}, Value: leaf.Value})
+		o.Inputs = append(o.Inputs, export.Input{Spec: exportir.InputSpec{Kind: exportir.UserInput, Name: leaf.Name}, Value: leaf.Value})
 	}
 	g := f.Graph().Copy()
 	passes.Inline(g)
@@ -228,7 +229,7 @@ func (m *Module) Export(args ...any) (e *Exported, err error) {
 	if p.InSpec, err = arguments.InSpec(); err != nil {
 		return nil, err
 	}
-	return exportedOf(&export.Archive{Program: p, Tensors: tensors}, nil)
+	return exportedOf(&exportir.Archive{Program: p, Tensors: tensors}, nil)
 }
 
 // argumentsOf describes the arguments of a call whose parameters have values, and lists the tensors and numbers in them: those that are given by their
@@ -268,9 +269,9 @@ func stateOf(o *value.Object, prefix string) []state {
 		case v.Kind() == value.KindObject:
 			found = append(found, stateOf(v.Object(), prefix+a.Name+".")...)
 		case v.IsTensor() && a.IsParameter:
-			found = append(found, state{export.Parameter, prefix + a.Name, v.Tensor()})
+			found = append(found, state{exportir.Parameter, prefix + a.Name, v.Tensor()})
 		case v.IsTensor():
-			found = append(found, state{export.Buffer, prefix + a.Name, v.Tensor()})
+			found = append(found, state{exportir.Buffer, prefix + a.Name, v.Tensor()})
 		}
 	}
 	return found

@@ -8,6 +8,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -27,15 +28,15 @@ func TestExportedProgramsKeepState(t *testing.T) {
 	x, _ := tensor.FromSlice([]float32{1, 2}, 2)
 	p, err := export.Capture(g, &export.Options{
 		Inputs: []export.Input{
-			{Spec: export.InputSpec{Kind: export.Buffer, Name: "b_count", Target: "count"}, Value: value.OfTensor(count), Parameter: g.Inputs()[0]},
-			{Spec: export.InputSpec{Kind: export.UserInput, Name: "x"}, Value: value.OfTensor(x), Parameter: g.Inputs()[1]},
+			{Spec: exportir.InputSpec{Kind: exportir.Buffer, Name: "b_count", Target: "count"}, Value: value.OfTensor(count), Parameter: g.Inputs()[0]},
+			{Spec: exportir.InputSpec{Kind: exportir.UserInput, Name: "x"}, Value: value.OfTensor(x), Parameter: g.Inputs()[1]},
 		},
-		Results: []export.Result{{Spec: export.OutputSpec{Kind: export.UserOutput}}},
+		Results: []export.Result{{Spec: exportir.OutputSpec{Kind: exportir.UserOutput}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := (&export.Archive{Program: p, Tensors: map[string]*tensor.Tensor{"count": count}}).Write()
+	data, err := (&exportir.Archive{Program: p, Tensors: map[string]*tensor.Tensor{"count": count}}).Write()
 	if err != nil {
 		t.Fatal(err)
 	}

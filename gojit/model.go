@@ -6,7 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/archive"
 	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
-	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 )
 
 // Model is what can be called: a *Module, or an *Exported program.
@@ -62,5 +62,5 @@ func OpenBytes(data []byte, o LoadOptions) (m Model, err error) {
 // IsExported reports whether a file in memory holds an exported program.
 func IsExported(data []byte) bool {
 	a, err := archive.OpenArchive(data)
-	return err == nil && a.Has(export.ProgramRecord)
+	return err == nil && a.Has(exportir.ProgramRecord)
 }

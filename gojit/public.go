@@ -2,6 +2,7 @@ package gojit
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safetensors"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/pyfile"
@@ -28,11 +29,11 @@ type (
 	// Skipped is a statement of a file of Python that did not become part of a program.
 	Skipped = pyfile.Skipped
 	// SafeTensors is what a safetensors file holds.
-	SafeTensors = archive.SafeTensors
+	SafeTensors = safetensors.SafeTensors
 )
 
 // LoadSafeTensors reads a safetensors file into memory. It fails on a file that is not whole, or not of the format.
-func LoadSafeTensors(path string) (*SafeTensors, error) { return archive.LoadSafeTensors(path) }
+func LoadSafeTensors(path string) (*SafeTensors, error) { return safetensors.Load(path) }
 
 // RegisterOperator adds an operator that programs call as torch.ops.my.scale: schema is its text, "my::scale(Tensor x, float k) -> Tensor", and run
 // computes its results, which are as many as the schema says. It fails on a text that is no schema, and on an operator that is there already.

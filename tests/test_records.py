@@ -92,3 +92,43 @@ def test_affine_grid_generator_backward():
     assert g.grad.reshape(-1).tolist() == [0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0]
     with pytest.raises(RuntimeError, match="invalid for input of size 8"):
         backward(g, [1, 1, 2, 3], False)
+
+
+def test_refusal_of_complex_numbers_names_the_running_extreme():
+    for name in ("cummax", "cummin"):
+        with pytest.raises(RuntimeError, match=f"\"{name}_cpu\" not implemented for 'ComplexFloat'"):
+            getattr(torch, name)(torch.zeros(2, dtype=torch.complex64), 0)
+
+
+def test_quantized_forms_take_arguments_by_their_names():
+    x = torch.tensor([[-2.0, 0.5, 1.0], [3.0, -1.0, 0.25]])
+    q = torch.quantize_per_tensor(x, 0.05, 100, torch.quint8)
+    real = q.dequantize()
+    forms = torch.ops.quantized
+    weight, bias = torch.tensor([1.0, 2.0, -1.0]), torch.tensor([0.5, 0.0, 0.25])
+    for made, expected in (
+        (forms.softmax(q, 1, 0.004, 3), torch.softmax(real, 1)),
+        (forms.elu(q, 0.04, 50, 0.5, 2.0, 0.25), torch.ops.aten.elu(real, 0.5, 2.0, 0.25)),
+        (forms.leaky_relu(q, 0.25, False, 0.04, 50), torch.nn.functional.leaky_relu(real, 0.25)),
+        (forms.layer_norm(q, [3], weight, bias, 1e-3, 0.04, 120), torch.nn.functional.layer_norm(real, [3], weight, bias, 1e-3)),
+    ):
+        assert made.q_scale() in (0.004, 0.04)
+        assert torch.allclose(made.dequantize(), expected, atol=made.q_scale() * 0.51)
+    clamped = forms.clamp(q, -1.0, None)
+    assert (clamped.q_scale(), clamped.q_zero_point()) == (0.05, 100)
+    assert torch.allclose(clamped.dequantize(), real.clamp(min=-1.0))
+
+
+def test_gradients_of_operators_that_are_the_gradients_of_others():
+    aten = torch.ops.aten
+    g, w = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.25], requires_grad=True)
+    by_x, by_w = aten.prelu_backward(g, torch.tensor([-1.0, 2.0, -3.0]), w)
+    assert (by_x.tolist(), by_w.tolist()) == ([0.25, 2.0, 0.75], [-10.0])
+    assert torch.autograd.grad(by_x.sum(), w)[0].tolist() == [4.0]
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    first = aten.cumprod_backward(g, x, 0, torch.cumprod(x, 0))
+    assert first.tolist() == [23.0, 11.0, 6.0]
+    assert torch.autograd.grad(first.sum(), x)[0].tolist() == [17.0, 14.0, 9.0]
+    plain = aten.multi_margin_loss_backward(torch.tensor(1.0), torch.tensor([[0.1, 0.9, 0.3]]), torch.tensor([1]), 1, 1)
+    assert not plain.requires_grad
+    assert torch.allclose(plain, torch.tensor([[1 / 3, -2 / 3, 1 / 3]]))

@@ -6,7 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/draw"
 	"github.com/torchjit/torchjit/gojit/internal/exec"
-	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 )
 
 // drawFunctions show explanations and programs. Explanations come as JSON, with the times that Python has added.
@@ -37,7 +37,7 @@ func explained(show func(*exec.Explanation) string) func(c *call) error {
 }
 
 func exportPicture(c *call) error {
-	p, err := export.Parse([]byte(c.argString(0)))
+	p, err := exportir.Parse([]byte(c.argString(0)))
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func exportPicture(c *call) error {
 }
 
 func exportNotebook(c *call) error {
-	p, err := export.Parse([]byte(c.argString(0)))
+	p, err := exportir.Parse([]byte(c.argString(0)))
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func exportNotebook(c *call) error {
 }
 
 func exportDot(c *call) error {
-	p, err := export.Parse([]byte(c.argString(0)))
+	p, err := exportir.Parse([]byte(c.argString(0)))
 	if err != nil {
 		return err
 	}

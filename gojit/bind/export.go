@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -62,14 +64,14 @@ func exportBegin(c *call) error {
 // exportOptions is what Python says of a program that has been traced. A value is given where an input is no tensor.
 type exportOptions struct {
 	Inputs []struct {
-		export.InputSpec
-		Dims map[int]export.Size `json:"dims"`
+		exportir.InputSpec
+		Dims map[int]symbolic.Size `json:"dims"`
 	} `json:"inputs"`
 	Results []struct {
-		export.OutputSpec
-		Value *export.Argument `json:"value"`
+		exportir.OutputSpec
+		Value *exportir.Argument `json:"value"`
 	} `json:"results"`
-	Symbols []export.Symbol   `json:"symbols"`
+	Symbols []exportir.Symbol `json:"symbols"`
 	Bare    bool              `json:"bare"`
 	InSpec  string            `json:"in_spec"`
 	OutSpec string            `json:"out_spec"`
@@ -179,7 +181,7 @@ func exportScript(c *call) error {
 }
 
 // program replies a program and tensors.
-func (c *call) program(p *export.Program, tensors []*tensor.Tensor) error {
+func (c *call) program(p *exportir.Program, tensors []*tensor.Tensor) error {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return err
@@ -201,8 +203,8 @@ func (given *exportOptions) options() *export.Options {
 }
 
 // argProgram reads the program in an argument.
-func (c *call) argProgram(i int) (*export.Program, error) {
-	return export.Parse([]byte(c.argText(i)))
+func (c *call) argProgram(i int) (*exportir.Program, error) {
+	return exportir.Parse([]byte(c.argText(i)))
 }
 
 func exportCheck(c *call) error {
@@ -305,12 +307,12 @@ func (c *call) keptTensors(ts []*tensor.Tensor) error {
 }
 
 // argArchive reads an archive's program and tensors by their names from three arguments.
-func (c *call) argArchive(program, tensors, extra int) (*export.Archive, error) {
+func (c *call) argArchive(program, tensors, extra int) (*exportir.Archive, error) {
 	p, err := c.argProgram(program)
 	if err != nil {
 		return nil, err
 	}
-	a := &export.Archive{Program: p, Tensors: map[string]*tensor.Tensor{}}
+	a := &exportir.Archive{Program: p, Tensors: map[string]*tensor.Tensor{}}
 	for name, item := range c.arg(tensors).entries {
 		t := item.tensor()
 		if t == nil {
@@ -347,17 +349,17 @@ func exportBytes(c *call) error {
 
 func exportLoad(c *call) error {
 	path, progress := c.argString(0), c.argProgress(1)
-	return c.archive(func() (*export.Archive, error) { return export.Load(path, progress) })
+	return c.archive(func() (*exportir.Archive, error) { return exportir.Load(path, progress) })
 }
 
 func exportRead(c *call) error {
 	data := []byte(c.argText(0))
-	return c.archive(func() (*export.Archive, error) { return export.Read(data) })
+	return c.archive(func() (*exportir.Archive, error) { return exportir.Read(data) })
 }
 
 // archive reads an archive without the GIL and replies the program, the tensors and the extra files.
-func (c *call) archive(read func() (*export.Archive, error)) error {
-	var a *export.Archive
+func (c *call) archive(read func() (*exportir.Archive, error)) error {
+	var a *exportir.Archive
 	err := c.withoutGIL(func() (err error) {
 		a, err = read()
 		return err
@@ -390,7 +392,7 @@ func exportFunction(c *call) error {
 	if err != nil {
 		return err
 	}
-	f, err := p.Function(program.Mangle("__torch__.exported"))
+	f, err := export.Function(p, program.Mangle("__torch__.exported"))
 	if err != nil {
 		return err
 	}

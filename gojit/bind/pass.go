@@ -13,6 +13,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/passes/parity"
+	"github.com/torchjit/torchjit/gojit/internal/passes/passlog"
+	"github.com/torchjit/torchjit/gojit/internal/passes/tensorexpr"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -76,7 +78,7 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_specialize_autogradzero(Graph graph) -> None", doc: "Removes what is done with gradients that are undefined.", run: pass(quiet(autodiff.RemoveZeros))},
 	{schema: "_C._differentiate(Graph graph) -> tuple", doc: "What torch._C.Gradient has, in the order of its names.", run: bind(differentiate)},
 	{schema: "_C._jit_pass_autocast(Graph graph) -> None", doc: "Writes the casts of the autocasts of a graph, whose calls are inlined, as nodes.", run: bind(autocast)},
-	{schema: "_C._fuse_tensorexprs(Graph graph) -> None", doc: "Groups elementwise nodes whose tensors' types are known, and guards the groups.", run: pass(quiet(passes.FuseTensorExprs))},
+	{schema: "_C._fuse_tensorexprs(Graph graph) -> None", doc: "Groups elementwise nodes whose tensors' types are known, and guards the groups.", run: pass(quiet(tensorexpr.FuseTensorExprs))},
 	{schema: "_C._set_logging(str option) -> None", doc: "Has passes print what they do: PYTORCH_JIT_LOG_LEVEL.", run: bind(setLogging)},
 	{schema: "_C._set_logging_stream(str name) -> None", doc: "Has passes print to stdout, stderr or a file.", run: bind(setLogStream)},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
@@ -96,7 +98,7 @@ func logged(members []function) []function {
 			if !ok {
 				return run(c)
 			}
-			return passes.Log(name, g, func() error { return run(c) })
+			return passlog.Run(name, g, func() error { return run(c) })
 		}
 	}
 	return members
@@ -112,7 +114,7 @@ func setLogging(option string) {
 	logStream.Lock()
 	defer logStream.Unlock()
 	logStream.option = option
-	passes.SetLogging(option, logStream.out)
+	passlog.Set(option, logStream.out)
 }
 
 // setLogStream has passes print to "stdout", "stderr" or a file.
@@ -132,7 +134,7 @@ func setLogStream(name string) error {
 		out = f
 	}
 	logStream.out = out
-	passes.SetLogging(logStream.option, out)
+	passlog.Set(logStream.option, out)
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safetensors"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -22,22 +22,22 @@ var safeTensorsFunctions = []function{
 
 func loadSafeTensors(c *call) error {
 	path := strings.Clone(c.argString(0))
-	return c.safeTensors(func() (*archive.SafeTensors, error) { return archive.LoadSafeTensors(path) })
+	return c.safeTensors(func() (*safetensors.SafeTensors, error) { return safetensors.Load(path) })
 }
 
 // safeFiles are the files that Python has opened, by number.
 var safeFiles = struct {
 	sync.Mutex
-	open map[int]*archive.SafeFile
+	open map[int]*safetensors.File
 	last int
-}{open: map[int]*archive.SafeFile{}}
+}{open: map[int]*safetensors.File{}}
 
 // openSafeTensors replies the number of an open file, the names of its tensors and its metadata.
 func openSafeTensors(c *call) error {
 	path := c.argString(0)
-	var f *archive.SafeFile
+	var f *safetensors.File
 	err := c.withoutGIL(func() (err error) {
-		f, err = archive.OpenSafeTensors(path)
+		f, err = safetensors.Open(path)
 		return err
 	})
 	if err != nil {
@@ -102,12 +102,12 @@ func (c *call) metadata(texts map[string]string) {
 
 func parseSafeTensors(c *call) error {
 	data := []byte(c.argText(0))
-	return c.safeTensors(func() (*archive.SafeTensors, error) { return archive.ReadSafeTensors(data) })
+	return c.safeTensors(func() (*safetensors.SafeTensors, error) { return safetensors.Read(data) })
 }
 
 // safeTensors reads a file without the GIL and replies the tensors and the metadata.
-func (c *call) safeTensors(read func() (*archive.SafeTensors, error)) error {
-	var f *archive.SafeTensors
+func (c *call) safeTensors(read func() (*safetensors.SafeTensors, error)) error {
+	var f *safetensors.SafeTensors
 	err := c.withoutGIL(func() (err error) {
 		f, err = read()
 		return err
@@ -150,7 +150,7 @@ func saveSafeTensors(c *call) error {
 		return err
 	}
 	path := strings.Clone(c.argString(2))
-	err = c.withoutGIL(func() error { return archive.SaveSafeTensors(path, tensors, metadata) })
+	err = c.withoutGIL(func() error { return safetensors.Save(path, tensors, metadata) })
 	c.none()
 	return err
 }
@@ -161,7 +161,7 @@ func safeTensorsBytes(c *call) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := archive.WriteSafeTensors(&b, tensors, metadata); err != nil {
+	if err := safetensors.Write(&b, tensors, metadata); err != nil {
 		return err
 	}
 	c.bytes(kindBytes, b.String())

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/archive/checksum"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -170,7 +171,7 @@ func (a *Archive) stored(name string, f *zip.File, later bool) ([]byte, error) {
 		a.checks.add(name, b, f.CRC32)
 		return b, nil
 	}
-	if checksum(0, b) != f.CRC32 {
+	if checksum.Update(0, b) != f.CRC32 {
 		return nil, damaged(name)
 	}
 	return b, nil

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/torchjit/torchjit/gojit/internal/archive/checksum"
 )
 
 // checkedLater is the size in bytes from which on a record of numbers is checked by other goroutines.
@@ -52,7 +54,7 @@ func (c *checks) add(name string, b []byte, want uint32) {
 }
 
 func (c *checks) check(name string, b []byte, want uint32) {
-	if checksum(0, b) == want {
+	if checksum.Update(0, b) == want {
 		return
 	}
 	c.mu.Lock()

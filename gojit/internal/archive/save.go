@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/archive/checksum"
 	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -226,7 +227,7 @@ func writeArchive(w io.Writer, folder string, records []record) error {
 			return err
 		}
 		h := &zip.FileHeader{
-			Name: folder + "/" + r.name, Method: zip.Store, CRC32: checksum(0, r.data),
+			Name: folder + "/" + r.name, Method: zip.Store, CRC32: checksum.Update(0, r.data),
 			CompressedSize64: uint64(len(r.data)), UncompressedSize64: uint64(len(r.data)),
 		}
 		data := r.data

@@ -29,8 +29,16 @@ var precisions = [...]string{ReducedPrecision: "reduced", FullPrecision: "full",
 // says: what compiled code computes from a product, say, is float32 more often.
 func CompiledPrecision(name string) Precision {
 	word, _ := ops.FactOf(name, "compiled_cast")
-	return Precision(max(slices.Index(precisions[:], word), 0))
+	return precisionOf(word)
 }
+
+// CompiledPrecisionOnCUDA is CompiledPrecision of an operator that is cast where an autocast of CUDA is enabled, and only there.
+func CompiledPrecisionOnCUDA(name string) (p Precision, ok bool) {
+	word, ok := ops.FactOf(name, "cuda_cast")
+	return precisionOf(word), ok
+}
+
+func precisionOf(word string) Precision { return Precision(max(slices.Index(precisions[:], word), 0)) }
 
 // Casts reports whether an autocast may cast what an operator reads although all of it is of one type.
 func Casts(op *ops.Operator) bool {

@@ -94,6 +94,7 @@ func Link() {
 			}
 		}
 	}
+	linkAdjoints()
 	for line := range strings.Lines(textOf(devicesFile)) {
 		if rest, ok := strings.CutPrefix(line, "def "); ok && !strings.HasPrefix(rest, "_own_") {
 			name, _, _ := strings.Cut(rest, "(")
@@ -112,8 +113,12 @@ var onDevices = sync.OnceValue(func() map[string]*ir.Function { return Definitio
 // link has the operator of a definition recorded as what the definition does. An operator without an
 // implementation of its own always runs so.
 func link(name string) {
-	key := operatorName(name)
-	autograd.Decompose(key, func(m *autograd.Mode, args, out []value.Value) error { return run(m, name, args, out) })
+	linkRun(operatorName(name), func(m *autograd.Mode, args, out []value.Value) error { return run(m, name, args, out) })
+}
+
+// linkRun is link of an operator that runs so under a mode.
+func linkRun(key string, run func(m *autograd.Mode, args, out []value.Value) error) {
+	autograd.Decompose(key, run)
 	o := ops.Find("aten::" + key)
 	if o == nil {
 		return
@@ -121,7 +126,7 @@ func link(name string) {
 	o.Parts = func(args, out []value.Value) error {
 		m := &autograd.Mode{}
 		m.SetGradEnabled(false)
-		return run(m, name, args, out)
+		return run(m, args, out)
 	}
 	if o.Run == nil {
 		o.Run = o.Parts

@@ -39,10 +39,6 @@ def copysign__Scalar(self, other: number):
 def ldexp__Tensor(self, other):
     return self * torch.pow(2.0, other)
 
-def logaddexp2(self, other):
-    ln2 = 0.6931471805599453
-    return torch.logaddexp(self * ln2, other * ln2) / ln2
-
 def logit(self, eps: Optional[float]):
     x = self
     if eps is not None:

@@ -1,18 +1,6 @@
 # Operators that are gradients of others: PyTorch's archives and graphs name them. See composite.go.
 
 
-def _own_leaf(x):
-    if x.requires_grad:
-        return x
-    return x.detach().requires_grad_(True)
-
-def _own_adjoint(y, x, grad):
-    given: List[Optional[Tensor]] = [grad]
-    found = torch.grad([y], [x], given, True, grad.requires_grad)[0]
-    if found is None:
-        return torch.zeros_like(x)
-    return found
-
 def _own_mean(x, reduction: int, like) -> Tensor:
     if reduction == 1:
         return x / like.numel()
@@ -102,13 +90,6 @@ def _softmax_backward_data(grad_output, output, dim: int, input_dtype: int):
 def _log_softmax_backward_data(grad_output, output, dim: int, input_dtype: int):
     return (grad_output - torch.exp(output) * grad_output.sum(dim, True)).to(input_dtype)
 
-def prelu_backward(grad_output, self, weight):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    w = _own_leaf(weight)
-    y = torch.prelu(x, w)
-    return _own_adjoint(y, x, grad_output), _own_adjoint(y, w, grad_output)
-
 def rrelu_with_noise_backward(grad_output, self, noise, lower: number, upper: number, training: bool, self_is_result: bool):
     if training and float(upper) - float(lower) > 1e-6:
         return grad_output * noise
@@ -140,17 +121,6 @@ def binary_cross_entropy_backward(grad_output, self, target, weight: Optional[Te
     if weight is not None:
         found = found * weight
     return _own_mean(found, reduction, self)
-
-def multi_margin_loss_backward(grad_output, self, target, p: number, margin: number, weight: Optional[Tensor], reduction: int):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.multi_margin_loss(x, target, p, margin, weight, reduction), x, grad_output)
-
-def multilabel_margin_loss_backward(grad_output, self, target, reduction: int, is_target):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.multilabel_margin_loss(x, target, reduction), x, grad_output)
-
 
 
 # ---- convolutions and products ----
@@ -245,18 +215,3 @@ def cummaxmin_backward(grad, input, indices, dim: int):
     if input.numel() == 0:
         return input
     return torch.zeros_like(input.detach()).scatter_add(dim, indices, grad)
-
-def cumprod_backward(grad, input, dim: int, output):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(input)
-    return _own_adjoint(torch.cumprod(x, dim), x, grad)
-
-
-# ---- resampling ----
-
-def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode: int, padding_mode: int, align_corners: bool, output_mask: List[bool]):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(input)
-    at = _own_leaf(grid)
-    y = torch.grid_sampler_2d(x, at, interpolation_mode, padding_mode, align_corners)
-    return _own_adjoint(y, x, grad_output), _own_adjoint(y, at, grad_output)

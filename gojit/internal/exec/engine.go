@@ -40,7 +40,7 @@ type Settings struct {
 	Inlining bool
 	// Grouping has functions that have noted what they meet run elementwise operators in groups that are shown, each with a guard, and nothing else as kernels.
 	Grouping bool
-	// GroupInlining leaves single operators outside of groups, Reductions has sums and softmax in them.
+	// GroupInlining leaves single operators outside of groups, Reductions has in them what combines elements along dimensions.
 	GroupInlining, Reductions bool
 	// Strategy says for what the graphs of a function are made, one after the other, each when the guards of the one before have failed.
 	Strategy []Specializations

@@ -11,6 +11,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/tensorexpr"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -465,7 +466,7 @@ func (j *job) guardGradients(general *ir.Graph) {
 		}
 	}
 	yes.AddOutput(result)
-	fallback := no.Append(g.Create(passes.FallbackKind, slices.Clone(g.Inputs()), 1).SetAttr("Subgraph", general))
+	fallback := no.Append(g.Create(tensorexpr.FallbackKind, slices.Clone(g.Inputs()), 1).SetAttr("Subgraph", general))
 	no.AddOutput(fallback.Output().SetType(result.Type()))
 	g.Block().EraseOutput(0)
 	g.AddOutput(choice.Output())

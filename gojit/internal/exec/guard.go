@@ -3,6 +3,7 @@ package exec
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/tensorexpr"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -81,7 +82,7 @@ func guard(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 	if len(tensors) == 0 {
 		return
 	}
-	fallback := g.Create(passes.FallbackKind, n.Inputs(), len(n.Outputs())).SetAttr("Subgraph", n.GraphAttr("Subgraph").Copy())
+	fallback := g.Create(tensorexpr.FallbackKind, n.Inputs(), len(n.Outputs())).SetAttr("Subgraph", n.GraphAttr("Subgraph").Copy())
 	check := g.Create(guardKind, tensors, len(tensors)+1).SetAttr("types", expected).InsertBefore(n)
 	passed := map[*ir.Value]*ir.Value{}
 	for i, v := range tensors {

@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/passlog"
 	"github.com/torchjit/torchjit/gojit/internal/plan"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -149,14 +150,14 @@ func (e *Engine) build(j *job) (*Plan, error) {
 		if j.way&s.ways == 0 {
 			continue
 		}
-		if s.ways&needed == 0 && !passes.Allowed(s.Name) {
+		if s.ways&needed == 0 && !passlog.Allowed(s.Name) {
 			continue
 		}
 		run := s.run
 		if run == nil {
 			run = e.lower
 		}
-		if err := passes.Log(s.Name, j.graph, func() error { return run(j) }); err != nil {
+		if err := passlog.Run(s.Name, j.graph, func() error { return run(j) }); err != nil {
 			return nil, err
 		}
 		e.watch(j, s.Name)

@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/tensorexpr"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -75,12 +76,12 @@ func (j *job) group(g *ir.Graph, met map[*ir.Value]*types.TensorInfo) {
 	for v, t := range met {
 		v.SetType(t)
 	}
-	o := passes.Exprs{Least: 1, Reductions: j.settings.Reductions, Dynamic: j.settings.isDynamic(j.depth)}
+	o := tensorexpr.Exprs{Least: 1, Reductions: j.settings.Reductions, Dynamic: j.settings.isDynamic(j.depth)}
 	if j.settings.GroupInlining {
 		o.Least = 2
 	}
-	passes.FuseExprs(g, o)
-	passes.EraseOuterShapes(g)
+	tensorexpr.FuseExprs(g, o)
+	tensorexpr.EraseOuterShapes(g)
 }
 
 // depthOf is how many graphs the strategy makes of a function, one where the guards of the one before fail.
@@ -116,7 +117,7 @@ func (e *Engine) callFallbacks(g *ir.Graph, left int) {
 	var found []*ir.Node
 	g.Block().Walk(func(n *ir.Node) {
 		switch body := n.GraphAttr("Subgraph"); {
-		case n.Kind() == passes.FallbackKind:
+		case n.Kind() == tensorexpr.FallbackKind:
 			found = append(found, n)
 		case body != nil && n.Kind() != interp.GroupKind:
 			e.callFallbacks(body, left)

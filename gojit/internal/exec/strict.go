@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/tensorexpr"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
@@ -66,7 +66,7 @@ func isFused(n *ir.Node) bool {
 }
 
 func isGuard(n *ir.Node) bool {
-	return n.Is("prim::TypeCheck", guardKind, passes.AnySizeGuardKind)
+	return n.Is("prim::TypeCheck", guardKind, tensorexpr.AnySizeGuardKind)
 }
 
 // isHarmless reports whether a node computes nothing: it makes constants and containers, asks for all sizes of a tensor, or is a guard.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -32,22 +33,22 @@ const conditional = `graph(%x : Tensor, %w : Tensor):
   return (%c)`
 
 // archive is a program that takes x and has a parameter w.
-func archive(t testing.TB) *export.Archive {
+func archive(t testing.TB) *exportir.Archive {
 	w, _ := tensor.FromSlice([]float32{10, 20}, 2)
 	x, _ := tensor.FromSlice([]float32{1, 2}, 2)
 	p, err := captureText(conditional, []export.Input{
-		{Spec: export.InputSpec{Kind: export.UserInput, Name: "x"}, Value: value.OfTensor(x)},
-		{Spec: export.InputSpec{Kind: export.Parameter, Name: "p_w", Target: "w"}, Value: value.OfTensor(w)},
+		{Spec: exportir.InputSpec{Kind: exportir.UserInput, Name: "x"}, Value: value.OfTensor(x)},
+		{Spec: exportir.InputSpec{Kind: exportir.Parameter, Name: "p_w", Target: "w"}, Value: value.OfTensor(w)},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &export.Archive{Program: p, Tensors: map[string]*tensor.Tensor{"w": w}, Extra: map[string][]byte{"notes": []byte("text")}}
+	return &exportir.Archive{Program: p, Tensors: map[string]*tensor.Tensor{"w": w}, Extra: map[string][]byte{"notes": []byte("text")}}
 }
 
 func TestProgramsRun(t *testing.T) {
 	a := archive(t)
-	f, err := a.Program.Function("__torch__.f")
+	f, err := export.Function(a.Program, "__torch__.f")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestArchives(t *testing.T) {
 	if err := a.Save(file); err != nil {
 		t.Fatal(err)
 	}
-	b, err := export.Load(file, nil)
+	b, err := exportir.Load(file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,11 +104,11 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(whole[:len(whole)/2])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := export.Read(data)
+		a, err := exportir.Read(data)
 		if err != nil {
 			return
 		}
-		if _, err := a.Program.Function("__torch__.f"); err != nil {
+		if _, err := export.Function(a.Program, "__torch__.f"); err != nil {
 			return
 		}
 		if _, err := a.Write(); err != nil {
@@ -122,11 +123,11 @@ func FuzzProgram(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := export.Parse([]byte(text))
+		p, err := exportir.Parse([]byte(text))
 		if err != nil {
 			return
 		}
 		_ = p.Graph.String()
-		_, _ = p.Function("__torch__.f")
+		_, _ = export.Function(p, "__torch__.f")
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -37,7 +39,7 @@ const commonFactor = 60
 const maxNarrowings = 200
 
 // captureRanges is captureRuns with the numbers for unbacked symbols that the program's checks allow.
-func captureRanges(g *ir.Graph, o *Options) (*Program, error) {
+func captureRanges(g *ir.Graph, o *Options) (*exportir.Program, error) {
 	own := *o
 	own.Ranges = maps.Clone(o.Ranges)
 	for range maxNarrowings {
@@ -74,7 +76,7 @@ func (c *capture) rangeOf(symbol int) valueRange {
 // relation is a comparison of two sizes.
 type relation struct {
 	op          string
-	left, right Size
+	left, right symbolic.Size
 }
 
 var flipped = map[string]string{"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
@@ -99,18 +101,18 @@ func (c *capture) check(n *ir.Node) {
 	c.narrow(rel)
 	name := c.comparison(rel).Name
 	text := fmt.Sprintf("Runtime assertion failed for expression %s %s %s on node '%s'", rel.left, signs[rel.op], rel.right, name)
-	assert := &Node{Op: CallFunction, Name: c.scope.names.name("_assert_scalar"), Target: assertScalar, Meta: c.place()}
-	assert.Args = []Argument{Ref(name), {Kind: StringArgument, Text: text}}
-	assert.Meta.Val = &Value{Kind: NoneValue}
+	assert := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name("_assert_scalar"), Target: assertScalar, Meta: c.place()}
+	assert.Args = []exportir.Argument{exportir.Ref(name), {Kind: exportir.StringArgument, Text: text}}
+	assert.Meta.Val = &exportir.Value{Kind: exportir.NoneValue}
 	c.scope.add(assert)
 }
 
 // comparison adds the node that compares two sizes.
-func (c *capture) comparison(rel relation) *Node {
+func (c *capture) comparison(rel relation) *exportir.Node {
 	left, right := c.number(rel.left), c.number(rel.right)
-	n := &Node{Op: CallFunction, Name: c.scope.names.name(rel.op), Target: "operator::" + rel.op, Args: []Argument{left, right}}
+	n := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name(rel.op), Target: "operator::" + rel.op, Args: []exportir.Argument{left, right}}
 	n.Meta = c.place()
-	n.Meta.Val = &Value{Kind: BoolValue}
+	n.Meta.Val = &exportir.Value{Kind: exportir.BoolValue}
 	c.scope.add(n)
 	return n
 }
@@ -133,7 +135,7 @@ func (c *capture) isSettled(v *ir.Value, is run) bool {
 // narrow makes the ranges of unbacked symbols those in which a relation holds.
 func (c *capture) narrow(rel relation) {
 	for _, side := range []relation{rel, {flipped[rel.op], rel.right, rel.left}} {
-		name, m, k, ok := side.left.affine()
+		name, m, k, ok := side.left.Affine()
 		symbol, unbacked := c.unbackedSymbols[name]
 		if !ok || !unbacked || m != 1 {
 			continue
@@ -180,11 +182,11 @@ func bounded(op string, n, low, high int) (int, int) {
 }
 
 // sizeIn is what a size is in a run.
-func (c *capture) sizeIn(s Size, r int) int {
+func (c *capture) sizeIn(s symbolic.Size, r int) int {
 	at := map[string]int{}
-	for _, a := range c.fit.atoms {
-		if a.size.Name != "" {
-			at[a.size.Name] = a.profile[r]
+	for _, a := range c.fit.Atoms {
+		if a.Size.Name != "" {
+			at[a.Size.Name] = a.Profile[r]
 		}
 	}
 	return source.Must(s.Eval(at))
@@ -216,21 +218,21 @@ func signOf(n *ir.Node) string {
 	if kind == "aten::floor_divide" {
 		kind = "aten::floordiv"
 	}
-	if o := operationOf(func(o *operation) bool { return o.operator == kind }); o != nil {
-		return o.sign
+	if o := symbolic.OperationOf(func(o *symbolic.Operation) bool { return o.Operator == kind }); o != nil {
+		return o.Sign
 	}
 	return ""
 }
 
 // sizeOf reads the expression that a number is.
-func (c *capture) sizeOf(v *ir.Value, depth int) (Size, bool) {
+func (c *capture) sizeOf(v *ir.Value, depth int) (symbolic.Size, bool) {
 	if constant, ok := v.Constant(); ok {
 		constant = number(constant)
-		return Constant(int(constant.Int())), constant.IsInt()
+		return symbolic.Constant(int(constant.Int())), constant.IsInt()
 	}
 	n := v.Node()
-	if depth > maxDepth {
-		return Size{}, false
+	if depth > symbolic.MaxDepth {
+		return symbolic.Size{}, false
 	}
 	if n.Kind() == "prim::NumToTensor" {
 		return c.sizeOf(n.Input(0), depth+1)
@@ -240,44 +242,44 @@ func (c *capture) sizeOf(v *ir.Value, depth int) (Size, bool) {
 	}
 	is, ok := c.env[v]
 	if !ok {
-		return Size{}, false
+		return symbolic.Size{}, false
 	}
-	p := make(profile, c.runs)
+	p := make(symbolic.Profile, c.runs)
 	for r := range p {
 		x := number(is[r])
 		if !x.IsInt() {
-			return Size{}, false
+			return symbolic.Size{}, false
 		}
 		p[r] = int(x.Int())
 	}
-	return c.fit.size(p), true
+	return c.fit.Size(p), true
 }
 
-func (c *capture) expressionOf(n *ir.Node, depth int) (Size, bool) {
+func (c *capture) expressionOf(n *ir.Node, depth int) (symbolic.Size, bool) {
 	a, ok := c.sizeOf(n.Input(0), depth+1)
 	if !ok {
-		return Size{}, false
+		return symbolic.Size{}, false
 	}
 	b, ok := c.sizeOf(n.Input(1), depth+1)
 	switch {
 	case !ok:
-		return Size{}, false
+		return symbolic.Size{}, false
 	case n.Kind() == "aten::sub":
-		if b = multiply(Constant(-1), b); !b.IsConstant() {
-			return Size{Op: "+", Args: []Size{a, b}}, true
+		if b = multiply(symbolic.Constant(-1), b); !b.IsConstant() {
+			return symbolic.Size{Op: "+", Args: []symbolic.Size{a, b}}, true
 		}
-		return plus(a, b.Const), true
+		return symbolic.Plus(a, b.Const), true
 	case n.Kind() == "aten::mul":
 		return multiply(a, b), true
 	case n.Kind() != "aten::add":
-		return Size{Op: signOf(n), Args: []Size{a, b}}, true
+		return symbolic.Size{Op: signOf(n), Args: []symbolic.Size{a, b}}, true
 	case a.IsConstant():
 		a, b = b, a
 	}
 	if b.IsConstant() {
-		return plus(a, b.Const), true
+		return symbolic.Plus(a, b.Const), true
 	}
-	return Size{Op: "+", Args: []Size{a, b}}, true
+	return symbolic.Size{Op: "+", Args: []symbolic.Size{a, b}}, true
 }
 
 // isUnbacked reports whether a number comes from elements of tensors.
@@ -290,12 +292,12 @@ func (c *capture) isUnbacked(v *ir.Value, depth int) bool {
 		return true
 	}
 	if is, ok := c.env[v]; ok && is[0].IsInt() {
-		p := make(profile, c.runs)
+		p := make(symbolic.Profile, c.runs)
 		for r := range p {
 			p[r] = int(is[r].Int())
 		}
 		found := false
-		c.fit.size(p).symbols(func(name string) {
+		c.fit.Size(p).Symbols(func(name string) {
 			_, unbacked := c.unbackedSymbols[name]
 			found = found || unbacked
 		})
@@ -319,7 +321,7 @@ func runAssertScalar(args, _ []value.Value) error {
 }
 
 // assert adds an assertion: a condition whose other side raises.
-func (l *lowerer) assert(n *Node) {
+func (l *lowerer) assert(n *exportir.Node) {
 	truth := l.value(n, n.Args[0], types.Any)
 	branch := l.g.InsertNode(l.g.Create("prim::If", []*ir.Value{truth}, 0))
 	after := l.g.InsertPoint()

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -16,28 +18,28 @@ import (
 
 // Input is what a parameter of the captured graph is.
 type Input struct {
-	Spec      InputSpec
-	Value     value.Value  // an example; the value itself where it is no tensor
-	Parameter *ir.Value    // of the graph, nil where the graph does not take the input
-	Dims      map[int]Size // what sizes of the tensor are, by dimension: symbols, or expressions over them
+	Spec      exportir.InputSpec
+	Value     value.Value           // an example; the value itself where it is no tensor
+	Parameter *ir.Value             // of the graph, nil where the graph does not take the input
+	Dims      map[int]symbolic.Size // what sizes of the tensor are, by dimension: symbols, or expressions over them
 }
 
 // Result is one output of the program.
 type Result struct {
-	Spec     OutputSpec
-	Constant *Argument // the value; nil: the next output of the captured graph
+	Spec     exportir.OutputSpec
+	Constant *exportir.Argument // the value; nil: the next output of the captured graph
 }
 
 // Options say what the parameters and outputs of a captured graph are.
 type Options struct {
 	Inputs  []Input
 	Results []Result
-	Symbols []Symbol
+	Symbols []exportir.Symbol
 	Script  *Script // of a compiled method
 	// Bare lets the output be one value instead of a tuple of all.
 	Bare bool
 	// Known are symbols that have been found to be constants, or expressions over other symbols.
-	Known map[string]Size
+	Known map[string]symbolic.Size
 	// Ranges are the ranges of unbacked symbols that the program checks, by their numbers.
 	Ranges map[int]valueRange
 	factor int // what unknown numbers are multiples of, where that is not 0
@@ -45,14 +47,14 @@ type Options struct {
 
 // Lift adds tensors that the captured graph had to be given because its program uses them, before the user's inputs.
 func (o *Options) Lift(tensors []*tensor.Tensor, parameters []*ir.Value) {
-	at := slices.IndexFunc(o.Inputs, func(in Input) bool { return in.Spec.Kind == UserInput })
+	at := slices.IndexFunc(o.Inputs, func(in Input) bool { return in.Spec.Kind == exportir.UserInput })
 	if at < 0 {
 		at = len(o.Inputs)
 	}
 	var lifted []Input
 	for i, t := range tensors {
 		name := "lifted_tensor_" + itoa(i)
-		lifted = append(lifted, Input{Spec: InputSpec{Kind: ConstantTensor, Name: "c_" + name, Target: name}, Value: value.OfTensor(t), Parameter: parameters[i]})
+		lifted = append(lifted, Input{Spec: exportir.InputSpec{Kind: exportir.ConstantTensor, Name: "c_" + name, Target: name}, Value: value.OfTensor(t), Parameter: parameters[i]})
 	}
 	o.Inputs = slices.Insert(o.Inputs, at, lifted...)
 }
@@ -60,7 +62,7 @@ func (o *Options) Lift(tensors []*tensor.Tensor, parameters []*ir.Value) {
 // Capture makes a program of a graph, which it changes. Nodes of Python and calls of functions that cannot be inlined,
 // operators that write memory in a way that has no functional form, loops whose number of turns is not known, and
 // decisions that depend on sizes that are to be symbols fail, with the place in the captured program.
-func Capture(g *ir.Graph, o *Options) (p *Program, err error) {
+func Capture(g *ir.Graph, o *Options) (p *exportir.Program, err error) {
 	if len(o.Symbols) == 0 {
 		if p, err = captureRuns(g, o, 1); err != error(needsRuns) {
 			return p, err
@@ -77,18 +79,18 @@ func Capture(g *ir.Graph, o *Options) (p *Program, err error) {
 // steps are what is added to the hint of a symbol in each of the runs. The first run is that of the example.
 var steps = [...]int{0, 1, 2, 3, 5, 12}
 
-func captureRuns(g *ir.Graph, o *Options, runs int) (p *Program, err error) {
+func captureRuns(g *ir.Graph, o *Options, runs int) (p *exportir.Program, err error) {
 	defer source.Catch(&err)
 	c := &capture{options: o, runs: runs, env: map[*ir.Value]run{}, predicates: map[*ir.Value]*handle{}, given: givenTensors{}}
-	c.unbackedSymbols, c.floats = map[string]int{}, map[float64]*Node{}
-	c.program = &Program{Graph: &Graph{}}
-	c.fit = newFitter(c.freshSymbol)
+	c.unbackedSymbols, c.floats = map[string]int{}, map[float64]*exportir.Node{}
+	c.program = &exportir.Program{Graph: &exportir.Graph{}}
+	c.fit = symbolic.NewFitter(c.freshSymbol)
 	c.scope = newScope(c.program.Graph, nil)
 	c.inputs()
 	c.bindScript(g)
 	c.block(g.Block())
-	c.outputs(g)
-	sweep(c.program.Graph)
+	c.Outputs(g)
+	exportir.Sweep(c.program.Graph)
 	return c.program, c.program.Check()
 }
 
@@ -100,11 +102,11 @@ type run []value.Value
 // capture is the state of one Capture.
 type capture struct {
 	options    *Options
-	program    *Program
+	program    *exportir.Program
 	runs       int
 	env        map[*ir.Value]run
 	predicates map[*ir.Value]*handle // truth values that depend on elements
-	fit        *fitter
+	fit        *symbolic.Fitter
 	scope      *scope
 	node       *ir.Node // that is being captured
 	made       int      // symbols
@@ -112,7 +114,7 @@ type capture struct {
 	given      givenTensors
 	// unbackedSymbols are the symbols for numbers that elements tell, with the places in the order of symbols by which their ranges are known.
 	unbackedSymbols map[string]int
-	floats          map[float64]*Node // of floats that elements tell, by what they are in the first run
+	floats          map[float64]*exportir.Node // of floats that elements tell, by what they are in the first run
 }
 
 // conflict is an error that only some of the runs have: sizes cannot be what they are said to be.
@@ -139,12 +141,12 @@ func (c *capture) fail(class source.Class, format string, args ...any) {
 // all is a value that is the same in all runs.
 func (c *capture) all(v value.Value) run { return slices.Repeat(run{v}, c.runs) }
 
-// outputs makes the output node: what has been written first, then what the program returns.
-func (c *capture) outputs(g *ir.Graph) {
+// Outputs makes the output node: what has been written first, then what the program returns.
+func (c *capture) Outputs(g *ir.Graph) {
 	c.node = g.Block().ReturnNode()
-	var items []Argument
-	add := func(spec OutputSpec, a Argument) {
-		if a.Kind == NodeArgument {
+	var items []exportir.Argument
+	add := func(spec exportir.OutputSpec, a exportir.Argument) {
+		if a.Kind == exportir.NodeArgument {
 			spec.Name = a.Text
 		}
 		items = append(items, a)
@@ -155,7 +157,7 @@ func (c *capture) outputs(g *ir.Graph) {
 	} else {
 		c.traceResults(g, add)
 	}
-	n := &Node{Op: Output, Name: "output", Target: "output", Args: []Argument{{Kind: TupleArgument, Items: items}}}
+	n := &exportir.Node{Op: exportir.Output, Name: "output", Target: "output", Args: []exportir.Argument{{Kind: exportir.TupleArgument, Items: items}}}
 	if c.options.Bare && len(items) == 1 {
 		n.Args = items
 	}
@@ -166,7 +168,7 @@ func (c *capture) outputs(g *ir.Graph) {
 }
 
 // traceResults are the results of a trace, as the options describe them.
-func (c *capture) traceResults(g *ir.Graph, add func(OutputSpec, Argument)) {
+func (c *capture) traceResults(g *ir.Graph, add func(exportir.OutputSpec, exportir.Argument)) {
 	next := 0
 	var user []func()
 	for _, result := range c.options.Results {
@@ -176,11 +178,11 @@ func (c *capture) traceResults(g *ir.Graph, add func(OutputSpec, Argument)) {
 			a = &given
 			next++
 		}
-		if result.Spec.Kind == Point {
+		if result.Spec.Kind == exportir.Point {
 			c.program.Points = append(c.program.Points, *a)
 			continue
 		}
-		if result.Spec.Kind == UserOutput {
+		if result.Spec.Kind == exportir.UserOutput {
 			user = append(user, func() { add(result.Spec, *a) })
 		} else {
 			add(result.Spec, *a)
@@ -193,7 +195,7 @@ func (c *capture) traceResults(g *ir.Graph, add func(OutputSpec, Argument)) {
 }
 
 // mutations adds the outputs that the program has written to its inputs.
-func (c *capture) mutations(add func(OutputSpec, Argument)) {
+func (c *capture) mutations(add func(exportir.OutputSpec, exportir.Argument)) {
 	for _, n := range c.scope.graph.Placeholders() {
 		h := c.scope.byNode[n.Name]
 		if h == nil || h.version == 0 {
@@ -201,10 +203,10 @@ func (c *capture) mutations(add func(OutputSpec, Argument)) {
 		}
 		spec := c.program.Signature.Inputs[h.input-1]
 		switch spec.Kind {
-		case Buffer:
-			add(OutputSpec{Kind: BufferMutation, Target: spec.Target}, Ref(h.node.Name))
-		case UserInput:
-			add(OutputSpec{Kind: UserInputMutation, Target: spec.Name}, Ref(h.node.Name))
+		case exportir.Buffer:
+			add(exportir.OutputSpec{Kind: exportir.BufferMutation, Target: spec.Target}, exportir.Ref(h.node.Name))
+		case exportir.UserInput:
+			add(exportir.OutputSpec{Kind: exportir.UserInputMutation, Target: spec.Name}, exportir.Ref(h.node.Name))
 		default:
 			c.fail(source.RuntimeError, "The program writes to %s, which is no buffer: only buffers and inputs can be written by an exported program", spec.Target)
 		}
@@ -212,9 +214,9 @@ func (c *capture) mutations(add func(OutputSpec, Argument)) {
 }
 
 // result is what a graph returns, as an argument of the output node.
-func (c *capture) result(v *ir.Value) Argument {
+func (c *capture) result(v *ir.Value) exportir.Argument {
 	if h := c.predicates[v]; h != nil {
-		return Ref(c.read(h).Name)
+		return exportir.Ref(c.read(h).Name)
 	}
 	return c.argument(c.env[v], v.Type(), types.Any)
 }
@@ -277,8 +279,8 @@ func (c *capture) call(n *ir.Node, o *ops.Operator, args []run) {
 		c.compute(n, o, args)
 	case !c.hasNode(args) && (c.hasTensor(args) || !givesTensors(o)):
 		c.compute(n, o, args)
-	case len(o.Schema().Returns) == 0 && hasEffect(o):
-		c.callNode(o, args).Meta.Val = &Value{Kind: NoneValue}
+	case len(o.Schema().Returns) == 0 && exportir.HasEffect(o):
+		c.callNode(o, args).Meta.Val = &exportir.Value{Kind: exportir.NoneValue}
 	case !givesTensors(o):
 		c.inspect(n, o, args)
 	case c.dependent(n, o, args):
@@ -426,9 +428,9 @@ func (c *capture) refuse(err error, r int) {
 // unknowns says which numbers that elements tell a run has.
 func (c *capture) unknowns(r int) string {
 	var list []string
-	for _, a := range c.fit.atoms {
-		if _, ok := c.unbackedSymbols[a.size.Name]; ok {
-			list = append(list, fmt.Sprintf("%s = %d", a.size.Name, a.profile[r]))
+	for _, a := range c.fit.Atoms {
+		if _, ok := c.unbackedSymbols[a.Size.Name]; ok {
+			list = append(list, fmt.Sprintf("%s = %d", a.Size.Name, a.Profile[r]))
 		}
 	}
 	return "\nSizes and numbers here follow from the elements of tensors; this is the error where " + strings.Join(list, ", ") +

@@ -3,6 +3,7 @@ package export
 import (
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
@@ -13,13 +14,13 @@ import (
 // branch captures a condition: one that is known decides here, another one becomes a call of cond.
 func (c *capture) branch(n *ir.Node) {
 	if h := c.predicates[n.Input(0)]; h != nil {
-		c.cond(n, Ref(c.read(h).Name))
+		c.cond(n, exportir.Ref(c.read(h).Name))
 		return
 	}
 	is := c.known(n.Input(0))
 	if _, ok := n.Attr(trace.Operator); ok && !c.isSettled(n.Input(0), is) {
 		if rel, ok := c.relationOf(n.Input(0).Node().Input(0)); ok {
-			c.cond(n, Ref(c.comparison(rel).Name))
+			c.cond(n, exportir.Ref(c.comparison(rel).Name))
 			return
 		}
 	}
@@ -199,7 +200,7 @@ func inside(v *ir.Value, b *ir.Block) bool {
 }
 
 // cond captures a decision by the elements of a tensor.
-func (c *capture) cond(n *ir.Node, truth Argument) {
+func (c *capture) cond(n *ir.Node, truth exportir.Argument) {
 	used := &operands{seen: map[*handle]bool{}}
 	for _, b := range n.Blocks() {
 		c.collect(b, used)
@@ -209,11 +210,11 @@ func (c *capture) cond(n *ir.Node, truth Argument) {
 	no, others := c.subgraph(n.Blocks()[1], used.handles, "false_graph_"+itoa(index))
 	c.node = n
 	c.compareBranches(results, others)
-	var given []Argument
+	var given []exportir.Argument
 	for _, u := range used.handles {
-		given = append(given, Ref(c.read(u).Name))
+		given = append(given, exportir.Ref(c.read(u).Name))
 	}
-	call := c.higherOrder("cond", "conditional", truth, Ref(yes.Name), Ref(no.Name), listArgument(given))
+	call := c.higherOrder("cond", "conditional", truth, exportir.Ref(yes.Name), exportir.Ref(no.Name), exportir.OfList(given))
 	c.higherOrderResults(n, call, results)
 }
 
@@ -229,11 +230,11 @@ func (c *capture) countGraphs(prefix string) int {
 }
 
 // subgraph captures a block as a graph of its own that takes the operands, and adds the node that names it.
-func (c *capture) subgraph(b *ir.Block, given []*handle, name string) (*Node, []*handle) {
-	inner := newScope(&Graph{}, c.scope)
+func (c *capture) subgraph(b *ir.Block, given []*handle, name string) (*exportir.Node, []*handle) {
+	inner := newScope(&exportir.Graph{}, c.scope)
 	placed := map[*tensor.Tensor]run{}
 	for _, h := range given {
-		n := &Node{Op: Placeholder, Name: inner.names.name(h.node.Name), Meta: Meta{Val: h.node.Meta.Val}}
+		n := &exportir.Node{Op: exportir.Placeholder, Name: inner.names.name(h.node.Name), Meta: exportir.Meta{Val: h.node.Meta.Val}}
 		n.Target = n.Name
 		inner.add(n)
 		metas := make([]*tensor.Tensor, c.runs)
@@ -254,9 +255,9 @@ func (c *capture) subgraph(b *ir.Block, given []*handle, name string) (*Node, []
 			c.fail(source.RuntimeError, "A branch writes to a tensor from outside, which an exported program cannot do: write to a copy")
 		}
 	}
-	sweep(inner.graph)
-	c.scope.graph.Graphs = append(c.scope.graph.Graphs, Subgraph{name, inner.graph})
-	n := &Node{Op: GetAttr, Name: c.scope.names.name(name), Target: name, Meta: Meta{}}
+	exportir.Sweep(inner.graph)
+	c.scope.graph.Graphs = append(c.scope.graph.Graphs, exportir.Subgraph{name, inner.graph})
+	n := &exportir.Node{Op: exportir.GetAttr, Name: c.scope.names.name(name), Target: name, Meta: exportir.Meta{}}
 	c.scope.add(n)
 	return n, results
 }
@@ -283,7 +284,7 @@ func (c *capture) within(inner *scope, b *ir.Block, placed map[*tensor.Tensor]ru
 	c.block(b)
 	c.node = b.ReturnNode()
 	var results []*handle
-	items := make([]Argument, len(b.Outputs()))
+	items := make([]exportir.Argument, len(b.Outputs()))
 	for i, v := range b.Outputs() {
 		is := c.known(v)
 		h := (*handle)(nil)
@@ -294,9 +295,9 @@ func (c *capture) within(inner *scope, b *ir.Block, placed map[*tensor.Tensor]ru
 			c.fail(source.RuntimeError, "A branch of control flow gives a %s: only tensors can be exported", is[0].Kind())
 		}
 		results = append(results, h)
-		items[i] = Ref(c.read(h).Name)
+		items[i] = exportir.Ref(c.read(h).Name)
 	}
-	out := &Node{Op: Output, Name: "output", Target: "output", Args: []Argument{{Kind: TupleArgument, Items: items}}, Meta: c.place()}
+	out := &exportir.Node{Op: exportir.Output, Name: "output", Target: "output", Args: []exportir.Argument{{Kind: exportir.TupleArgument, Items: items}}, Meta: c.place()}
 	if len(items) == 1 {
 		out.Args = items
 	}
@@ -359,14 +360,14 @@ func (c *capture) compareBranches(a, b []*handle) {
 }
 
 // higherOrder adds the call of a control flow operator.
-func (c *capture) higherOrder(name, as string, args ...Argument) *Node {
-	n := &Node{Op: CallFunction, Name: c.scope.names.name(as), Target: "higher_order::" + name, Args: args, Meta: c.place()}
+func (c *capture) higherOrder(name, as string, args ...exportir.Argument) *exportir.Node {
+	n := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name(as), Target: "higher_order::" + name, Args: args, Meta: c.place()}
 	c.scope.add(n)
 	return n
 }
 
 // higherOrderResults binds what a control flow operator gives: tensors like those of a branch.
-func (c *capture) higherOrderResults(n nodeOutputs, call *Node, like []*handle) {
+func (c *capture) higherOrderResults(n nodeOutputs, call *exportir.Node, like []*handle) {
 	made := &emission{}
 	outs := make([]run, len(like))
 	for i, h := range like {
@@ -375,7 +376,7 @@ func (c *capture) higherOrderResults(n nodeOutputs, call *Node, like []*handle) 
 			outs[i][r] = value.OfTensor(metaTensor(m.Shape(), m.Strides(), m.DType()))
 		}
 	}
-	bind := func(of func(int) value.Value, node *Node) value.Value {
+	bind := func(of func(int) value.Value, node *exportir.Node) value.Value {
 		metas := make([]*tensor.Tensor, c.runs)
 		for r := range metas {
 			metas[r] = of(r).Tensor()

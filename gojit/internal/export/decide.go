@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -46,7 +48,7 @@ func (c *capture) extremes() []map[string]int {
 }
 
 func (o *Options) declares(name string) bool {
-	return slices.ContainsFunc(o.Symbols, func(s Symbol) bool { return s.Name == name })
+	return slices.ContainsFunc(o.Symbols, func(s exportir.Symbol) bool { return s.Name == name })
 }
 
 // decided fails where a number that the program decides by would be another at the ends of the ranges of the symbols.
@@ -60,7 +62,7 @@ func (c *capture) decided(v *ir.Value, is value.Value) {
 			var where []string
 			for _, s := range c.options.Symbols {
 				if n, ok := at[s.Name]; ok && n != s.Hint {
-					where = append(where, fmt.Sprintf("%s = %s is %d", s.label(), s.Place, n))
+					where = append(where, fmt.Sprintf("%s = %s is %d", s.Called(), s.Place, n))
 				}
 			}
 			err := source.Errorf(source.RuntimeError, c.node.Range,
@@ -116,7 +118,7 @@ func (c *capture) guardOf(v *ir.Value, is value.Value) *guard {
 }
 
 // guardOn looks for the range around the example in which something holds.
-func guardOn(s Symbol, holds func(int) bool) *guard {
+func guardOn(s exportir.Symbol, holds func(int) bool) *guard {
 	low, high := max(2, s.Lower), s.Upper
 	if high < 0 {
 		high = farNumber
@@ -157,7 +159,7 @@ func lastThatHolds(from, end, direction int, holds func(int) bool) int {
 }
 
 // multipleGuard is for what holds for the multiples of a number alone.
-func multipleGuard(s Symbol, low, high int, holds func(int) bool) *guard {
+func multipleGuard(s exportir.Symbol, low, high int, holds func(int) bool) *guard {
 	for d := 2; d <= s.Hint; d++ {
 		if s.Hint%d != 0 {
 			continue
@@ -219,11 +221,11 @@ func (c *capture) evaluate(v *ir.Value, at map[string]int, depth int) (is value.
 
 // evaluateUnbacked computes a number that elements tell.
 func (c *capture) evaluateUnbacked(is run, at map[string]int) (value.Value, bool) {
-	p := make(profile, c.runs)
+	p := make(symbolic.Profile, c.runs)
 	for r := range p {
 		p[r] = int(is[r].Int())
 	}
-	n, err := c.fit.size(p).Eval(at)
+	n, err := c.fit.Size(p).Eval(at)
 	return intValue(n), err == nil
 }
 

@@ -1,13 +1,5 @@
-// Package export holds Export IR: programs of functional operators without side effects, as data.
-//
-// A Program is a Graph of Nodes (placeholder, get_attr, call_function, output), what its inputs and outputs are
-// (Signature), and the symbols that stand for sizes that are not known. Parameters and buffers are inputs; what the
-// captured program writes to them, or to what it was given, are outputs. Control flow is a call of a higher-order operator
-// with graphs of its own.
+// Package export makes programs of Export IR (package exportir) and runs them.
 //
 // Capture makes a Program of an ir.Graph, which a trace or a scripted module gave, by running it on tensors without elements:
-// once for each of several sizes where sizes are symbols. Check refuses what Export IR does not allow. Function makes
-// an ir.Function of a Program, to be run. Write and Read keep programs in archives.
-//
-// The package knows nothing of Python: what containers inputs and outputs form is a text that it only keeps.
+// once for each of several sizes where sizes are symbols (package symbolic). Function makes an ir.Function of a Program, to be run.
 package export

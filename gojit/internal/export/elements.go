@@ -1,6 +1,8 @@
 package export
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -45,10 +47,10 @@ func (c *capture) elementSymbol(of run) run {
 		out[r] = intValue(p[r])
 	}
 	size := c.unbacked(p)
-	n := &Node{Op: CallFunction, Name: c.scope.names.name("item"), Target: "aten::item", Args: []Argument{Ref(c.read(c.handleOf(of)).Name)}, Meta: c.place()}
-	n.Meta.Val = &Value{Kind: IntValue, Int: &size}
+	n := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name("item"), Target: "aten::item", Args: []exportir.Argument{exportir.Ref(c.read(c.handleOf(of)).Name)}, Meta: c.place()}
+	n.Meta.Val = &exportir.Value{Kind: exportir.IntValue, Int: &size}
 	c.scope.add(n)
-	c.scope.numbers[size.Key()] = Ref(n.Name)
+	c.scope.numbers[size.Key()] = exportir.Ref(n.Name)
 	return out
 }
 
@@ -59,35 +61,35 @@ func (c *capture) elementFloat(of run) run {
 	for r := range out {
 		out[r] = value.Float(0.37 * float64(1000003+64*len(c.floats)+r))
 	}
-	n := &Node{Op: CallFunction, Name: c.scope.names.name("item"), Target: "aten::item", Meta: c.place()}
-	n.Args = []Argument{Ref(c.read(c.handleOf(of)).Name)}
-	n.Meta.Val = &Value{Kind: FloatValue}
+	n := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name("item"), Target: "aten::item", Meta: c.place()}
+	n.Args = []exportir.Argument{exportir.Ref(c.read(c.handleOf(of)).Name)}
+	n.Meta.Val = &exportir.Value{Kind: exportir.FloatValue}
 	c.scope.add(n)
 	c.floats[out[0].Float()] = n
 	return out
 }
 
 // unbacked makes a symbol of a number that no size of an input tells.
-func (c *capture) unbacked(p profile) Size {
-	size := SymbolSize("i" + itoa(c.made))
+func (c *capture) unbacked(p symbolic.Profile) symbolic.Size {
+	size := symbolic.Symbol("i" + itoa(c.made))
 	within := c.rangeOf(c.made)
 	c.unbackedSymbols[size.Name] = c.made
 	c.made++
-	c.program.Symbols = append(c.program.Symbols, Symbol{Name: size.Name, Lower: within.lower, Upper: within.upper, Hint: p[0]})
-	c.fit.learn(p, size)
+	c.program.Symbols = append(c.program.Symbols, exportir.Symbol{Name: size.Name, Lower: within.lower, Upper: within.upper, Hint: p[0]})
+	c.fit.Learn(p, size)
 	return size
 }
 
 // unknownNumbers are what stands for an unknown number in the runs: another profile than all that are known, and no simple function of
 // them.
-func (c *capture) unknownNumbers() profile {
+func (c *capture) unknownNumbers() symbolic.Profile {
 	within := c.rangeOf(c.made)
-	p := make(profile, c.runs)
+	p := make(symbolic.Profile, c.runs)
 	for salt := range maxSalts {
 		for r := range p {
 			p[r] = unknownNumber(c.made, r, salt, max(1, c.options.factor), within)
 		}
-		if _, known := c.fit.known[p.key()]; !known && (c.runs == 1 || !p.isConstant()) {
+		if _, known := c.fit.Known[p.Key()]; !known && (c.runs == 1 || !p.IsConstant()) {
 			break
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -67,7 +69,7 @@ func (c *capture) emit(o *ops.Operator, args []run) emission {
 	if o == nil {
 		c.fail(source.RuntimeError, "an operator that the export needs is missing")
 	}
-	var n *Node
+	var n *exportir.Node
 	if !c.givesArgument(o, args) {
 		n = c.callNode(o, args)
 	}
@@ -109,9 +111,9 @@ func pythonTarget(o *ops.Operator) string {
 }
 
 // callNode adds the node of a call, without what it gives.
-func (c *capture) callNode(o *ops.Operator, args []run) *Node {
+func (c *capture) callNode(o *ops.Operator, args []run) *exportir.Node {
 	s := o.Schema()
-	n := &Node{Op: CallFunction, Target: pythonTarget(o), Meta: c.place()}
+	n := &exportir.Node{Op: exportir.CallFunction, Target: pythonTarget(o), Meta: c.place()}
 	positional := s.NumPositional()
 	last := positional // arguments behind the last that is no default are left out
 	for last > 0 && s.Arguments[last-1].HasDefault && c.isDefault(&s.Arguments[last-1], args[last-1]) {
@@ -123,7 +125,7 @@ func (c *capture) callNode(o *ops.Operator, args []run) *Node {
 		case i < last:
 			n.Args = append(n.Args, c.argument(args[i], a.Type, a.RealType))
 		case i >= positional && !(a.HasDefault && c.isDefault(a, args[i])):
-			n.Kwargs = append(n.Kwargs, Keyword{a.Name, c.argument(args[i], a.Type, a.RealType)})
+			n.Kwargs = append(n.Kwargs, exportir.Keyword{a.Name, c.argument(args[i], a.Type, a.RealType)})
 		}
 	}
 	n.Name = c.scope.names.name(s.Name[strings.Index(s.Name, "::")+2:])
@@ -147,11 +149,11 @@ func (c *capture) isDefault(a *schemaArgument, is run) bool {
 }
 
 // bindResults makes handles of the tensors that a call gives; several ones are items of the node.
-func (c *capture) bindResults(o *ops.Operator, args []run, outs []run, n *Node) emission {
+func (c *capture) bindResults(o *ops.Operator, args []run, outs []run, n *exportir.Node) emission {
 	made := emission{outs: outs}
 	device := c.deviceOf(o, args)
 	at := 0
-	bind := func(of func(r int) value.Value, node *Node) value.Value {
+	bind := func(of func(r int) value.Value, node *exportir.Node) value.Value {
 		metas := make([]*tensor.Tensor, c.runs)
 		for r := range metas {
 			metas[r] = withoutElements(of(r).Tensor())
@@ -182,19 +184,19 @@ func (c *capture) bindResults(o *ops.Operator, args []run, outs []run, n *Node) 
 }
 
 // items binds several results, which getitem nodes take out of the node.
-func (c *capture) items(outs []run, n *Node, bind func(func(int) value.Value, *Node) value.Value, made *emission) {
-	whole := &Value{Kind: ListValue}
+func (c *capture) items(outs []run, n *exportir.Node, bind func(func(int) value.Value, *exportir.Node) value.Value, made *emission) {
+	whole := &exportir.Value{Kind: exportir.ListValue}
 	n.Meta.Val = whole
 	position := 0
 	item := func(of func(r int) value.Value, set func(r int, v value.Value)) {
 		i := position
 		position++
 		if !of(0).IsTensor() {
-			whole.Items = append(whole.Items, Value{Kind: NoneValue})
+			whole.Items = append(whole.Items, exportir.Value{Kind: exportir.NoneValue})
 			made.handles = append(made.handles, nil)
 			return
 		}
-		node := &Node{Op: CallFunction, Name: c.scope.names.name("getitem"), Target: "operator::getitem", Args: []Argument{Ref(n.Name), intArgument(int64(i))}, Meta: n.Meta}
+		node := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name("getitem"), Target: "operator::getitem", Args: []exportir.Argument{exportir.Ref(n.Name), exportir.OfInt(int64(i))}, Meta: n.Meta}
 		c.scope.add(node)
 		bind(of, node)
 		h := made.handles[len(made.handles)-1]
@@ -267,23 +269,23 @@ func (c *capture) deviceOf(o *ops.Operator, args []run) tensor.Device {
 }
 
 // argument returns what an argument of a call is in the graph.
-func (c *capture) argument(is run, t, written types.Type) Argument {
+func (c *capture) argument(is run, t, written types.Type) exportir.Argument {
 	v := is[0]
 	switch v.Kind() {
 	case value.KindTensor:
 		return c.tensorArgument(is, t)
 	case value.KindList:
-		return listArgument(c.arguments(is, func(v value.Value) []value.Value { return v.List().Items }, elemType(t), elemType(written)))
+		return exportir.OfList(c.arguments(is, func(v value.Value) []value.Value { return v.List().Items }, elemType(t), elemType(written)))
 	case value.KindTuple:
-		return Argument{Kind: TupleArgument, Items: c.arguments(is, func(v value.Value) []value.Value { return v.Tuple().Items }, types.Any, types.Any)}
+		return exportir.Argument{Kind: exportir.TupleArgument, Items: c.arguments(is, func(v value.Value) []value.Value { return v.Tuple().Items }, types.Any, types.Any)}
 	case value.KindInt:
 		return c.intArgument(is, written)
 	case value.KindFloat:
 		if n := c.floats[v.Float()]; n != nil && c.scope.graph.Node(n.Name) == n {
-			return Ref(n.Name)
+			return exportir.Ref(n.Name)
 		}
-		if p, ok := integers(is); ok && !p.isConstant() {
-			return c.number(c.fit.size(p))
+		if p, ok := integers(is); ok && !p.IsConstant() {
+			return c.number(c.fit.Size(p))
 		}
 	}
 	for r, other := range is {
@@ -299,7 +301,7 @@ func (c *capture) argument(is run, t, written types.Type) Argument {
 }
 
 // integers are numbers in all runs as integers, which ok says that they are.
-func integers(is run) (p profile, ok bool) {
+func integers(is run) (p symbolic.Profile, ok bool) {
 	for _, v := range is {
 		if !v.IsFloat() || v.Float() != float64(int(v.Float())) {
 			return nil, false
@@ -319,9 +321,9 @@ func elemType(t types.Type) types.Type {
 	return t
 }
 
-func (c *capture) arguments(is run, items func(value.Value) []value.Value, t, written types.Type) []Argument {
+func (c *capture) arguments(is run, items func(value.Value) []value.Value, t, written types.Type) []exportir.Argument {
 	n := len(items(is[0]))
-	out := make([]Argument, n)
+	out := make([]exportir.Argument, n)
 	for i := range out {
 		item := make(run, c.runs)
 		for r := range item {
@@ -337,9 +339,9 @@ func (c *capture) arguments(is run, items func(value.Value) []value.Value, t, wr
 }
 
 // tensorArgument is a tensor of the program, or the number that a tensor of one number has.
-func (c *capture) tensorArgument(is run, t types.Type) Argument {
+func (c *capture) tensorArgument(is run, t types.Type) exportir.Argument {
 	if h := c.scope.handles[is[0].Tensor()]; h != nil {
-		return Ref(c.read(h).Name)
+		return exportir.Ref(c.read(h).Name)
 	}
 	if is[0].Tensor().Device().Type == tensor.Meta || is[0].Tensor().Numel() != 1 {
 		c.fail(source.RuntimeError, "a tensor from outside is used here: control flow can use tensors that it is given, or that the program has made before")
@@ -352,51 +354,51 @@ func (c *capture) tensorArgument(is run, t types.Type) Argument {
 }
 
 // intArgument is an integer, which may stand for an element type, or a size.
-func (c *capture) intArgument(is run, written types.Type) Argument {
+func (c *capture) intArgument(is run, written types.Type) exportir.Argument {
 	if o, ok := written.(*types.Optional); ok {
 		written = o.Elem
 	}
 	v := is[0].Int()
 	switch written.Kind() {
 	case types.KindScalarType:
-		return Argument{Kind: DTypeArgument, Text: tensor.DType(v).String()}
+		return exportir.Argument{Kind: exportir.DTypeArgument, Text: tensor.DType(v).String()}
 	case types.KindLayout:
-		return Argument{Kind: LayoutArgument, Text: "strided"}
+		return exportir.Argument{Kind: exportir.LayoutArgument, Text: "strided"}
 	case types.KindMemoryFormat:
-		return Argument{Kind: FormatArgument, Text: tensor.MemoryFormat(v).String()}
+		return exportir.Argument{Kind: exportir.FormatArgument, Text: tensor.MemoryFormat(v).String()}
 	}
-	p := make(profile, c.runs)
+	p := make(symbolic.Profile, c.runs)
 	for r := range is {
 		if !is[r].IsInt() {
 			c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "the type of a number depends on sizes"), r)
 		}
 		p[r] = int(is[r].Int())
 	}
-	return c.number(c.fit.size(p))
+	return c.number(c.fit.Size(p))
 }
 
 // constantArgument is a constant as an argument. ok is false for what a graph cannot hold.
-func constantArgument(v value.Value) (a Argument, ok bool) {
+func constantArgument(v value.Value) (a exportir.Argument, ok bool) {
 	switch v.Kind() {
 	case value.KindNone:
-		return noneArgument, true
+		return exportir.None, true
 	case value.KindBool:
-		return Argument{Kind: BoolArgument, Int: int64(v.Bits())}, true
+		return exportir.Argument{Kind: exportir.BoolArgument, Int: int64(v.Bits())}, true
 	case value.KindInt:
-		return intArgument(v.Int()), true
+		return exportir.OfInt(v.Int()), true
 	case value.KindFloat:
-		return Argument{Kind: FloatArgument, Float: v.Float()}, true
+		return exportir.Argument{Kind: exportir.FloatArgument, Float: v.Float()}, true
 	case value.KindComplex:
-		return Argument{Kind: ComplexArgument, Complex: v.Complex()}, true
+		return exportir.Argument{Kind: exportir.ComplexArgument, Complex: v.Complex()}, true
 	case value.KindString:
-		return Argument{Kind: StringArgument, Text: v.Str()}, true
+		return exportir.Argument{Kind: exportir.StringArgument, Text: v.Str()}, true
 	case value.KindDevice:
-		return Argument{Kind: DeviceArgument, Text: v.Device().String()}, true
+		return exportir.Argument{Kind: exportir.DeviceArgument, Text: v.Device().String()}, true
 	case value.KindList, value.KindTuple:
-		a.Kind = ListArgument
+		a.Kind = exportir.ListArgument
 		items := []value.Value(nil)
 		if v.Kind() == value.KindTuple {
-			a.Kind, items = TupleArgument, v.Tuple().Items
+			a.Kind, items = exportir.TupleArgument, v.Tuple().Items
 		} else {
 			items = v.List().Items
 		}

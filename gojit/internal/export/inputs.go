@@ -3,6 +3,8 @@ package export
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -10,13 +12,13 @@ import (
 
 // inputs makes placeholders for the parameters.
 func (c *capture) inputs() {
-	c.symbols()
+	c.Symbols()
 	for i := range c.options.Inputs {
 		given := &c.options.Inputs[i]
 		in := given.Parameter
 		spec := given.Spec
 		spec.Name = c.scope.names.input(spec.Name)
-		n := &Node{Op: Placeholder, Name: spec.Name, Target: spec.Name}
+		n := &exportir.Node{Op: exportir.Placeholder, Name: spec.Name, Target: spec.Name}
 		c.scope.add(n)
 		if given.Value.IsTensor() {
 			example := given.Value.Tensor()
@@ -41,7 +43,7 @@ func (c *capture) inputs() {
 				c.fail(source.TypeError, "The input %s is a %s, which a program cannot take", spec.Name, value.TypeOf(given.Value).Annotation(nil))
 			}
 			spec.Constant = &constant
-			n.Meta.Val = &Value{Kind: NoneValue}
+			n.Meta.Val = &exportir.Value{Kind: exportir.NoneValue}
 			if in != nil {
 				c.env[in] = c.all(given.Value)
 			}
@@ -50,24 +52,24 @@ func (c *capture) inputs() {
 	}
 }
 
-// symbols gives the user's symbols numbers for the runs.
-func (c *capture) symbols() {
+// Symbols gives the user's symbols numbers for the runs.
+func (c *capture) Symbols() {
 	for position, s := range c.options.Symbols {
 		if !c.options.isFree(s) {
 			continue
 		}
-		p := make(profile, c.runs)
+		p := make(symbolic.Profile, c.runs)
 		for r := range p {
 			p[r] = numberOf(s, position, r)
 		}
-		c.fit.learn(p, SymbolSize(s.Name))
+		c.fit.Learn(p, symbolic.Symbol(s.Name))
 		c.program.Symbols = append(c.program.Symbols, s)
 		c.made++
 	}
 }
 
 // numberOf is the number for the symbol at a position in a run.
-func numberOf(s Symbol, position, run int) int {
+func numberOf(s exportir.Symbol, position, run int) int {
 	step := steps[run]
 	if position > 0 && run > 0 {
 		step = steps[1+(run-1+position)%(len(steps)-1)] + position/(len(steps)-1)*7
@@ -88,23 +90,23 @@ func (c *capture) symbolNumber(name string, r int) int {
 	if s, ok := c.options.Known[name]; ok {
 		return c.sizeNumber(s, r)
 	}
-	for _, a := range c.fit.atoms {
-		if a.size.Name == name {
-			return a.profile[r]
+	for _, a := range c.fit.Atoms {
+		if a.Size.Name == name {
+			return a.Profile[r]
 		}
 	}
 	return 0
 }
 
 // sizeNumber is what a size is in a run.
-func (c *capture) sizeNumber(s Size, r int) int {
+func (c *capture) sizeNumber(s symbolic.Size, r int) int {
 	at := map[string]int{}
-	s.symbols(func(name string) { at[name] = c.symbolNumber(name, r) })
+	s.Symbols(func(name string) { at[name] = c.symbolNumber(name, r) })
 	return source.Must(s.Eval(at))
 }
 
 // placeholder returns a tensor without elements for a run, like an example with other sizes.
-func (c *capture) placeholder(example *tensor.Tensor, dims map[int]Size, r int) *tensor.Tensor {
+func (c *capture) placeholder(example *tensor.Tensor, dims map[int]symbolic.Size, r int) *tensor.Tensor {
 	shape, strides := slices.Clone(example.Shape()), example.Strides()
 	changed := false
 	for d, size := range dims {
@@ -142,9 +144,9 @@ func metaTensor(shape, strides []int, d tensor.DType) *tensor.Tensor {
 }
 
 // freshSymbol makes a symbol for a size that no expression gives.
-func (c *capture) freshSymbol(p profile) Size {
+func (c *capture) freshSymbol(p symbolic.Profile) symbolic.Size {
 	name := "s" + itoa(c.made)
 	c.made++
-	c.program.Symbols = append(c.program.Symbols, Symbol{Name: name, Lower: 0, Upper: -1, Hint: p[0]})
-	return SymbolSize(name)
+	c.program.Symbols = append(c.program.Symbols, exportir.Symbol{Name: name, Lower: 0, Upper: -1, Hint: p[0]})
+	return symbolic.Symbol(name)
 }

@@ -3,6 +3,7 @@ package export
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
@@ -17,7 +18,7 @@ func (c *capture) mapOver(n *ir.Node) {
 	items := c.take(b.Inputs(), c.itemsOf(mapped))
 	body, results := c.subgraph(b, append(items, used.handles...), "body_graph_"+itoa(c.countGraphs("body_graph_")))
 	c.node = n
-	call := c.higherOrder("map_impl", "map_impl", Ref(body.Name), listArgument(c.refs(mapped)), listArgument(c.refs(used.handles)))
+	call := c.higherOrder("map_impl", "map_impl", exportir.Ref(body.Name), exportir.OfList(c.refs(mapped)), exportir.OfList(c.refs(used.handles)))
 	c.higherOrderResults(n, call, c.stacked(results, mapped[0]))
 }
 
@@ -61,10 +62,10 @@ func (c *capture) handlesOf(values []*ir.Value) []*handle {
 }
 
 // refs are the nodes of tensors as arguments.
-func (c *capture) refs(handles []*handle) []Argument {
-	args := []Argument{}
+func (c *capture) refs(handles []*handle) []exportir.Argument {
+	args := []exportir.Argument{}
 	for _, h := range handles {
-		args = append(args, Ref(c.read(h).Name))
+		args = append(args, exportir.Ref(c.read(h).Name))
 	}
 	return args
 }
@@ -73,7 +74,7 @@ func (c *capture) refs(handles []*handle) []Argument {
 func (c *capture) itemsOf(over []*handle) []*handle {
 	items := make([]*handle, len(over))
 	for i, h := range over {
-		items[i] = &handle{node: &Node{Name: h.node.Name}, metas: make([]*tensor.Tensor, c.runs), device: h.device}
+		items[i] = &handle{node: &exportir.Node{Name: h.node.Name}, metas: make([]*tensor.Tensor, c.runs), device: h.device}
 		for r, m := range h.metas {
 			if m.Dim() == 0 {
 				c.fail(source.RuntimeError, "map and scan go over the first dimension of their inputs, and input %d has none", i)
@@ -88,7 +89,7 @@ func (c *capture) itemsOf(over []*handle) []*handle {
 func (c *capture) take(parameters []*ir.Value, like []*handle) []*handle {
 	own := make([]*handle, len(like))
 	for i, h := range like {
-		own[i] = &handle{node: &Node{Name: h.node.Name}, metas: make([]*tensor.Tensor, c.runs), device: h.device}
+		own[i] = &handle{node: &exportir.Node{Name: h.node.Name}, metas: make([]*tensor.Tensor, c.runs), device: h.device}
 		for r, m := range h.metas {
 			own[i].metas[r] = metaTensor(m.Shape(), m.Strides(), m.DType())
 		}
@@ -112,8 +113,8 @@ func (c *capture) whileLoop(n *ir.Node) {
 		c.fail(source.RuntimeError, "The condition of a while_loop gives one truth value, as a tensor of one element")
 	}
 	c.compareCarried("while_loop", carried, results)
-	call := c.higherOrder("while_loop", "while_loop", Ref(test.Name), Ref(body.Name), tupleArgument(c.refs(carried)),
-		tupleArgument(c.refs(used.handles)))
+	call := c.higherOrder("while_loop", "while_loop", exportir.Ref(test.Name), exportir.Ref(body.Name), exportir.OfTuple(c.refs(carried)),
+		exportir.OfTuple(c.refs(used.handles)))
 	c.higherOrderResults(n, call, carried)
 }
 
@@ -145,7 +146,7 @@ func (c *capture) scan(n *ir.Node) {
 		c.fail(source.RuntimeError, "A turn of scan gives %d tensors, and takes %d from the one before", len(results), count)
 	}
 	c.compareCarried("scan", carried, results[:count])
-	call := c.higherOrder("scan", "scan", Ref(body.Name), listArgument(c.refs(carried)), listArgument(c.refs(over)),
-		listArgument(c.refs(used.handles)))
+	call := c.higherOrder("scan", "scan", exportir.Ref(body.Name), exportir.OfList(c.refs(carried)), exportir.OfList(c.refs(over)),
+		exportir.OfList(c.refs(used.handles)))
 	c.higherOrderResults(n, call, append(slices.Clone(carried), c.stacked(results[count:], over[0])...))
 }

@@ -3,6 +3,8 @@ package export
 import (
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -11,9 +13,9 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// Function makes a function of the program, to be run: its parameters are the placeholders, and it returns a tuple of all outputs. It
+// Function makes a function of a program, to be run: its parameters are the placeholders, and it returns a tuple of all outputs. It
 // fails on programs that Check refuses.
-func (p *Program) Function(name string) (f *ir.Function, err error) {
+func Function(p *exportir.Program, name string) (f *ir.Function, err error) {
 	defer source.Catch(&err)
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -49,18 +51,18 @@ const maxNodes = 1 << 20
 // lowerer is the state of one Function.
 type lowerer struct {
 	g      *ir.Graph
-	from   *Graph
+	from   *exportir.Graph
 	values map[string]*ir.Value
 	lists  map[string][]*ir.Value // of nodes that give several values
 	count  int                    // of nodes, where graphs that are used twice count twice
 }
 
-func (l *lowerer) fail(n *Node, format string, args ...any) {
-	source.Throw(violation(n.Name+": "+format, args...))
+func (l *lowerer) fail(n *exportir.Node, format string, args ...any) {
+	source.Throw(exportir.Violation(n.Name+": "+format, args...))
 }
 
 // graph adds the nodes of a graph, whose placeholders have values, and returns its outputs.
-func (l *lowerer) graph(g *Graph) []*ir.Value {
+func (l *lowerer) graph(g *exportir.Graph) []*ir.Value {
 	former := l.from
 	defer func() { l.from = former }()
 	l.from = g
@@ -69,13 +71,13 @@ func (l *lowerer) graph(g *Graph) []*ir.Value {
 			l.fail(n, "the program has more than %d nodes", maxNodes)
 		}
 		switch {
-		case n.Op == Output:
+		case n.Op == exportir.Output:
 			var outputs []*ir.Value
-			for _, a := range g.outputs() {
+			for _, a := range g.Outputs() {
 				outputs = append(outputs, l.value(n, a, types.Any))
 			}
 			return outputs
-		case n.Op != CallFunction:
+		case n.Op != exportir.CallFunction:
 		case n.Target == assertScalar:
 			l.assert(n)
 		case strings.HasPrefix(n.Target, "operator::"):
@@ -96,12 +98,12 @@ func (l *lowerer) graph(g *Graph) []*ir.Value {
 }
 
 // value is what an argument is in the graph.
-func (l *lowerer) value(n *Node, a Argument, t types.Type) *ir.Value {
-	if o, ok := t.(*types.Optional); ok && a.Kind != NoneArgument {
+func (l *lowerer) value(n *exportir.Node, a exportir.Argument, t types.Type) *ir.Value {
+	if o, ok := t.(*types.Optional); ok && a.Kind != exportir.NoneArgument {
 		t = o.Elem
 	}
 	switch a.Kind {
-	case NodeArgument:
+	case exportir.NodeArgument:
 		v := l.values[a.Text]
 		if v == nil {
 			l.fail(n, "uses %s, which gives several values", a.Text)
@@ -112,7 +114,7 @@ func (l *lowerer) value(n *Node, a Argument, t types.Type) *ir.Value {
 			v = l.insert("aten::Int", types.Int, v)
 		}
 		return v
-	case ListArgument, TupleArgument:
+	case exportir.ListArgument, exportir.TupleArgument:
 		return l.list(n, a, t)
 	}
 	v, err := a.Value()
@@ -125,7 +127,7 @@ func (l *lowerer) value(n *Node, a Argument, t types.Type) *ir.Value {
 	return l.g.Constant(v, source.Range{})
 }
 
-func (l *lowerer) list(n *Node, a Argument, t types.Type) *ir.Value {
+func (l *lowerer) list(n *exportir.Node, a exportir.Argument, t types.Type) *ir.Value {
 	elem := types.Any
 	if list, ok := t.(*types.List); ok {
 		elem = list.Elem
@@ -137,7 +139,7 @@ func (l *lowerer) list(n *Node, a Argument, t types.Type) *ir.Value {
 	if elem == types.Any && len(items) > 0 {
 		elem = types.Unshaped(items[0].Type())
 	}
-	if a.Kind == TupleArgument && t == types.Any {
+	if a.Kind == exportir.TupleArgument && t == types.Any {
 		return l.g.InsertNode(l.g.CreateTuple(items, nil)).Output()
 	}
 	return l.g.InsertNode(l.g.CreateList(elem, items)).Output()
@@ -148,12 +150,12 @@ func (l *lowerer) insert(kind string, t types.Type, inputs ...*ir.Value) *ir.Val
 }
 
 // call adds the call of an operator.
-func (l *lowerer) call(n *Node) {
-	if n.Target == "aten::item" && n.Meta.Val.Kind == FloatValue {
+func (l *lowerer) call(n *exportir.Node) {
+	if n.Target == "aten::item" && n.Meta.Val.Kind == exportir.FloatValue {
 		l.values[n.Name] = l.insert("aten::Float", types.Float, l.value(n, n.Args[0], types.Tensor))
 		return
 	}
-	if n.Target == "aten::item" && n.Meta.Val.Kind == IntValue {
+	if n.Target == "aten::item" && n.Meta.Val.Kind == exportir.IntValue {
 		l.values[n.Name] = l.insert("aten::Int", types.Int, l.value(n, n.Args[0], types.Tensor))
 		return
 	}
@@ -187,24 +189,24 @@ func (l *lowerer) call(n *Node) {
 }
 
 // results makes the outputs of a node what n gives.
-func (l *lowerer) results(n *Node, made *ir.Node) {
+func (l *lowerer) results(n *exportir.Node, made *ir.Node) {
 	outs := made.Outputs()
 	if len(outs) != 1 {
 		l.lists[n.Name] = outs
 		return
 	}
-	if outs[0].Type().Kind() == types.KindList && n.Meta.Val.Kind == ListValue {
+	if outs[0].Type().Kind() == types.KindList && n.Meta.Val.Kind == exportir.ListValue {
 		l.lists[n.Name] = l.g.InsertNode(l.g.CreateListUnpack(outs[0], len(n.Meta.Val.Items))).Outputs()
 	}
 	l.values[n.Name] = outs[0]
 }
 
-func (l *lowerer) sizeOperator(n *Node) {
+func (l *lowerer) sizeOperator(n *exportir.Node) {
 	name := strings.TrimPrefix(n.Target, "operator::")
 	if name == "getitem" {
 		items := l.lists[n.Args[0].Text]
 		i := int(n.Args[1].Int)
-		if n.Args[1].Kind != IntArgument || i < 0 || i >= len(items) {
+		if n.Args[1].Kind != exportir.IntArgument || i < 0 || i >= len(items) {
 			l.fail(n, "there is no such item")
 		}
 		l.values[n.Name] = items[i]
@@ -214,8 +216,8 @@ func (l *lowerer) sizeOperator(n *Node) {
 	for _, a := range n.Args {
 		inputs = append(inputs, l.value(n, a, types.Any))
 	}
-	of := operationOf(func(o *operation) bool { return o.name == name })
-	made := l.g.InsertNode(l.g.Create(of.operator, inputs, 1))
+	of := symbolic.OperationOf(func(o *symbolic.Operation) bool { return o.Name == name })
+	made := l.g.InsertNode(l.g.Create(of.Operator, inputs, 1))
 	made.Output().SetType(types.Int)
 	o := made.Operator()
 	if o == nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -11,17 +12,19 @@ import (
 )
 
 // inner returns the graph that an argument names.
-func (l *lowerer) inner(a Argument) *Graph { return l.from.Graph(l.from.Node(a.Text).Target) }
+func (l *lowerer) inner(a exportir.Argument) *exportir.Graph {
+	return l.from.Graph(l.from.Node(a.Text).Target)
+}
 
 // place gives the placeholders of a graph values.
-func (l *lowerer) place(g *Graph, given []*ir.Value) {
+func (l *lowerer) place(g *exportir.Graph, given []*ir.Value) {
 	for i, n := range g.Placeholders() {
 		l.values[n.Name] = given[i]
 	}
 }
 
 // within adds the nodes of a graph at the insertion point. Its names are its own.
-func (l *lowerer) within(g *Graph, given []*ir.Value) []*ir.Value {
+func (l *lowerer) within(g *exportir.Graph, given []*ir.Value) []*ir.Value {
 	values, lists := l.values, l.lists
 	l.values, l.lists = map[string]*ir.Value{}, map[string][]*ir.Value{}
 	defer func() { l.values, l.lists = values, lists }()
@@ -29,7 +32,7 @@ func (l *lowerer) within(g *Graph, given []*ir.Value) []*ir.Value {
 	return l.graph(g)
 }
 
-func (l *lowerer) operands(n *Node, a Argument) []*ir.Value {
+func (l *lowerer) operands(n *exportir.Node, a exportir.Argument) []*ir.Value {
 	var given []*ir.Value
 	for _, item := range a.Items {
 		given = append(given, l.value(n, item, types.Any))
@@ -37,7 +40,7 @@ func (l *lowerer) operands(n *Node, a Argument) []*ir.Value {
 	return given
 }
 
-func (l *lowerer) cond(n *Node) {
+func (l *lowerer) cond(n *exportir.Node) {
 	truth := l.value(n, n.Args[0], types.Any)
 	if truth.Type().Kind() == types.KindTensor {
 		truth = l.insert("aten::Bool", types.Bool, truth)
@@ -66,7 +69,7 @@ func (l *lowerer) cond(n *Node) {
 }
 
 // control makes values what a control flow operator gives.
-func (l *lowerer) control(n *Node, outs []*ir.Value) {
+func (l *lowerer) control(n *exportir.Node, outs []*ir.Value) {
 	l.lists[n.Name] = outs
 	if len(outs) == 1 {
 		l.values[n.Name] = outs[0]
@@ -74,24 +77,24 @@ func (l *lowerer) control(n *Node, outs []*ir.Value) {
 }
 
 // mapOver adds a loop over the items, whose results are collected in lists and stacked.
-func (l *lowerer) mapOver(n *Node) {
+func (l *lowerer) mapOver(n *exportir.Node) {
 	over, others := l.operands(n, n.Args[1]), l.operands(n, n.Args[2])
 	l.control(n, l.over(l.inner(n.Args[0]), nil, over, others))
 }
 
 // scan adds a loop over the items that hands on the first results.
-func (l *lowerer) scan(n *Node) {
+func (l *lowerer) scan(n *exportir.Node) {
 	carried, over, others := l.operands(n, n.Args[1]), l.operands(n, n.Args[2]), l.operands(n, n.Args[3])
 	l.control(n, l.over(l.inner(n.Args[0]), carried, over, others))
 }
 
 // over adds a loop over the items of the first dimension of tensors: what the body gives in the places of carried it takes in the next
 // turn, the rest is stacked.
-func (l *lowerer) over(body *Graph, carried, over, others []*ir.Value) []*ir.Value {
+func (l *lowerer) over(body *exportir.Graph, carried, over, others []*ir.Value) []*ir.Value {
 	zero := l.g.Constant(value.Int(0), source.Range{})
 	count := l.insert("aten::size", types.Int, over[0], zero)
 	var lists []*ir.Value
-	for range len(body.outputs()) - len(carried) {
+	for range len(body.Outputs()) - len(carried) {
 		lists = append(lists, l.g.InsertNode(l.g.CreateList(types.Tensor, nil)).Output())
 	}
 	always := l.g.Constant(value.Bool(true), source.Range{})
@@ -130,7 +133,7 @@ func (l *lowerer) carry(loop *ir.Node, b *ir.Block, results []*ir.Value) {
 }
 
 // whileLoop adds a loop whose condition is computed before the first turn, and in each.
-func (l *lowerer) whileLoop(n *Node) {
+func (l *lowerer) whileLoop(n *exportir.Node) {
 	test, body := l.inner(n.Args[0]), l.inner(n.Args[1])
 	carried, others := l.operands(n, n.Args[2]), l.operands(n, n.Args[3])
 	truth := func(of []*ir.Value) *ir.Value {

@@ -7,13 +7,15 @@ import (
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // captured captures a graph whose parameters are float tensors of the given shapes.
-func captured(t *testing.T, text string, o *export.Options, shapes ...[]int) (*export.Program, error) {
+func captured(t *testing.T, text string, o *export.Options, shapes ...[]int) (*exportir.Program, error) {
 	t.Helper()
 	gojit.LinkOperators()
 	g, err := ir.Parse(text)
@@ -25,7 +27,7 @@ func captured(t *testing.T, text string, o *export.Options, shapes ...[]int) (*e
 		if err != nil {
 			t.Fatal(err)
 		}
-		given := export.Input{Spec: export.InputSpec{Kind: export.UserInput, Name: in.Name()}, Value: value.OfTensor(x), Parameter: in}
+		given := export.Input{Spec: exportir.InputSpec{Kind: exportir.UserInput, Name: in.Name()}, Value: value.OfTensor(x), Parameter: in}
 		if i < len(o.Inputs) {
 			given.Dims = o.Inputs[i].Dims
 			o.Inputs[i] = given
@@ -34,13 +36,13 @@ func captured(t *testing.T, text string, o *export.Options, shapes ...[]int) (*e
 		}
 	}
 	for range g.Outputs() {
-		o.Results = append(o.Results, export.Result{Spec: export.OutputSpec{Kind: export.UserOutput}})
+		o.Results = append(o.Results, export.Result{Spec: exportir.OutputSpec{Kind: exportir.UserOutput}})
 	}
 	return export.Capture(g, o)
 }
 
 // captureText captures a graph whose parameters are what inputs say.
-func captureText(text string, inputs []export.Input) (*export.Program, error) {
+func captureText(text string, inputs []export.Input) (*exportir.Program, error) {
 	gojit.LinkOperators()
 	g, err := ir.Parse(text)
 	if err != nil {
@@ -51,7 +53,7 @@ func captureText(text string, inputs []export.Input) (*export.Program, error) {
 		o.Inputs[i].Parameter = in
 	}
 	for range g.Outputs() {
-		o.Results = append(o.Results, export.Result{Spec: export.OutputSpec{Kind: export.UserOutput}})
+		o.Results = append(o.Results, export.Result{Spec: exportir.OutputSpec{Kind: exportir.UserOutput}})
 	}
 	return export.Capture(g, o)
 }
@@ -93,7 +95,7 @@ func TestWritesToViewsBecomeNewTensors(t *testing.T) {
 	if got := p.Graph.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if out := p.Signature.Outputs[0]; out.Kind != export.UserInputMutation || out.Target != "x" {
+	if out := p.Signature.Outputs[0]; out.Kind != exportir.UserInputMutation || out.Target != "x" {
 		t.Errorf("the first output is %+v", out)
 	}
 }
@@ -107,7 +109,7 @@ func TestProgramsGoThroughJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again export.Program
+	var again exportir.Program
 	if err := json.Unmarshal(text, &again); err != nil {
 		t.Fatal(err)
 	}
@@ -121,19 +123,19 @@ func TestProgramsGoThroughJSON(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
-		change func(*export.Program)
+		change func(*exportir.Program)
 		want   string
 	}{
-		"an operator that writes": {func(p *export.Program) { p.Graph.Nodes[2].Target = "aten::mul_.Tensor" }, "is not functional"},
-		"no such operator":        {func(p *export.Program) { p.Graph.Nodes[2].Target = "aten::mult" }, "is not registered"},
-		"a node before its input": {func(p *export.Program) { p.Graph.Nodes[1], p.Graph.Nodes[2] = p.Graph.Nodes[2], p.Graph.Nodes[1] }, "which no node before it gives"},
-		"no metadata":             {func(p *export.Program) { p.Graph.Nodes[2].Meta.Val = nil }, "missing the field val"},
-		"a name twice":            {func(p *export.Program) { p.Graph.Nodes[2].Name = "x" }, "no name of its own"},
-		"no output":               {func(p *export.Program) { p.Graph.Nodes = p.Graph.Nodes[:2] }, "one output node, at its end"},
-		"another signature":       {func(p *export.Program) { p.Signature.Inputs[0].Name = "y" }, "in the signature"},
-		"an unknown buffer":       {func(p *export.Program) { p.Signature.Outputs[0].Kind = export.BufferMutation }, "no such input"},
-		"an unknown symbol": {func(p *export.Program) {
-			s := export.SymbolSize("s0")
+		"an operator that writes": {func(p *exportir.Program) { p.Graph.Nodes[2].Target = "aten::mul_.Tensor" }, "is not functional"},
+		"no such operator":        {func(p *exportir.Program) { p.Graph.Nodes[2].Target = "aten::mult" }, "is not registered"},
+		"a node before its input": {func(p *exportir.Program) { p.Graph.Nodes[1], p.Graph.Nodes[2] = p.Graph.Nodes[2], p.Graph.Nodes[1] }, "which no node before it gives"},
+		"no metadata":             {func(p *exportir.Program) { p.Graph.Nodes[2].Meta.Val = nil }, "missing the field val"},
+		"a name twice":            {func(p *exportir.Program) { p.Graph.Nodes[2].Name = "x" }, "no name of its own"},
+		"no output":               {func(p *exportir.Program) { p.Graph.Nodes = p.Graph.Nodes[:2] }, "one output node, at its end"},
+		"another signature":       {func(p *exportir.Program) { p.Signature.Inputs[0].Name = "y" }, "in the signature"},
+		"an unknown buffer":       {func(p *exportir.Program) { p.Signature.Outputs[0].Kind = exportir.BufferMutation }, "no such input"},
+		"an unknown symbol": {func(p *exportir.Program) {
+			s := symbolic.Symbol("s0")
 			p.Graph.Nodes[2].Meta.Val.Sizes[0] = s
 		}, "does not say the range"},
 	} {

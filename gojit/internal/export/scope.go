@@ -1,6 +1,8 @@
 package export
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
@@ -10,7 +12,7 @@ import (
 // handle is a tensor of the captured program: the node that computes it. A view knows what it is a view of, so that what is written to
 // one is seen in the others.
 type handle struct {
-	node   *Node
+	node   *exportir.Node
 	metas  []*tensor.Tensor // what it is in the runs
 	device tensor.Device
 	input  int // the position among the inputs, counted from 1; 0 for others
@@ -38,31 +40,31 @@ func (h *handle) root() *handle {
 
 // scope is a graph that is being made.
 type scope struct {
-	graph   *Graph
+	graph   *exportir.Graph
 	names   *namer
 	outer   *scope
 	handles map[*tensor.Tensor]*handle // by the tensors of the first run
 	byNode  map[string]*handle
-	numbers map[string]Argument // nodes of sizes, by expressions
-	sources map[string]sizeOf   // tensors that have sizes that are symbols
+	numbers map[string]exportir.Argument // nodes of sizes, by expressions
+	sources map[string]sizeOf            // tensors that have sizes that are symbols
 }
 
 // sizeOf is a dimension of what a node gives.
 type sizeOf struct {
 	handle *handle
 	dim    int
-	size   Size
+	size   symbolic.Size
 }
 
-func newScope(g *Graph, outer *scope) *scope {
+func newScope(g *exportir.Graph, outer *scope) *scope {
 	return &scope{graph: g, names: newNamer(), outer: outer, handles: map[*tensor.Tensor]*handle{}, byNode: map[string]*handle{},
-		numbers: map[string]Argument{}, sources: map[string]sizeOf{}}
+		numbers: map[string]exportir.Argument{}, sources: map[string]sizeOf{}}
 }
 
-func (s *scope) add(n *Node) { s.graph.Nodes = append(s.graph.Nodes, n) }
+func (s *scope) add(n *exportir.Node) { s.graph.Nodes = append(s.graph.Nodes, n) }
 
 // bind makes a node that of the tensors that it gives in the runs.
-func (s *scope) bind(metas []*tensor.Tensor, n *Node) *handle {
+func (s *scope) bind(metas []*tensor.Tensor, n *exportir.Node) *handle {
 	h := &handle{node: n, metas: metas, device: tensor.NewDevice(tensor.CPU, -1)}
 	s.handles[metas[0]] = h
 	s.byNode[n.Name] = h
@@ -70,7 +72,7 @@ func (s *scope) bind(metas []*tensor.Tensor, n *Node) *handle {
 }
 
 // read returns the node that has the present elements of a tensor: views of what has been written are made again.
-func (c *capture) read(h *handle) *Node {
+func (c *capture) read(h *handle) *exportir.Node {
 	root := h.root()
 	if h == root || h.version == root.version {
 		return h.node

@@ -3,6 +3,7 @@ package export
 import (
 	"encoding/json"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -109,20 +110,20 @@ func (c *capture) flattenItems(kind string, is run, of func(value.Value) []value
 }
 
 // scriptResults are the results of a compiled method one by one.
-func (c *capture) scriptResults(g *ir.Graph, add func(OutputSpec, Argument)) {
+func (c *capture) scriptResults(g *ir.Graph, add func(exportir.OutputSpec, exportir.Argument)) {
 	items, form := c.flatten(c.known(g.Outputs()[0]))
 	text, err := json.Marshal(form)
 	if err != nil {
 		c.fail(source.RuntimeError, "%s", err)
 	}
 	c.program.OutSpec = string(text)
-	var arguments []Argument
+	var arguments []exportir.Argument
 	for _, item := range items {
 		arguments = append(arguments, c.argument(item, anyType, anyType))
 	}
 	c.mutations(add)
 	for _, a := range arguments {
-		add(OutputSpec{Kind: UserOutput}, a)
+		add(exportir.OutputSpec{Kind: exportir.UserOutput}, a)
 	}
 }
 

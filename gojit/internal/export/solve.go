@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // solve captures a graph that refuses the sizes that symbols have in some of the runs: it looks for symbols that are in a smaller range,
 // that follow from others, or that have to be what they are in the example. It fails where they are ones that are to be dynamic.
-func solve(g *ir.Graph, o *Options, first *conflict) (*Program, error) {
+func solve(g *ir.Graph, o *Options, first *conflict) (*exportir.Program, error) {
 	found, at := o, first
 	for range 3*len(o.Symbols) + 1 {
 		var best *Options
@@ -69,7 +71,7 @@ func candidates(o *Options, at *conflict) (tiers [][]*Options) {
 	if narrowed := o.narrowed(at.guard); narrowed != nil {
 		tiers = append(tiers, []*Options{narrowed})
 	}
-	for _, relate := range []func(s, t Symbol) (Size, bool){equal, offset, ratio} {
+	for _, relate := range []func(s, t exportir.Symbol) (symbolic.Size, bool){equal, offset, ratio} {
 		var list []*Options
 		for i, s := range o.Symbols {
 			for _, t := range o.Symbols[i+1:] {
@@ -87,31 +89,33 @@ func candidates(o *Options, at *conflict) (tiers [][]*Options) {
 	var list []*Options
 	for _, s := range o.Symbols {
 		if o.isFree(s) {
-			list = append(list, o.with(s.Name, Constant(s.Hint)))
+			list = append(list, o.with(s.Name, symbolic.Constant(s.Hint)))
 		}
 	}
 	return append(tiers, list)
 }
 
-func equal(s, t Symbol) (Size, bool) { return SymbolSize(s.Name), s.Hint == t.Hint }
-
-func offset(s, t Symbol) (Size, bool) {
-	return plus(SymbolSize(s.Name), t.Hint-s.Hint), s.Hint != t.Hint
+func equal(s, t exportir.Symbol) (symbolic.Size, bool) {
+	return symbolic.Symbol(s.Name), s.Hint == t.Hint
 }
 
-func ratio(s, t Symbol) (Size, bool) {
+func offset(s, t exportir.Symbol) (symbolic.Size, bool) {
+	return symbolic.Plus(symbolic.Symbol(s.Name), t.Hint-s.Hint), s.Hint != t.Hint
+}
+
+func ratio(s, t exportir.Symbol) (symbolic.Size, bool) {
 	if s.Hint < 2 || t.Hint%s.Hint != 0 || t.Hint == s.Hint {
-		return Size{}, false
+		return symbolic.Size{}, false
 	}
-	return times(t.Hint/s.Hint, SymbolSize(s.Name)), true
+	return symbolic.Times(t.Hint/s.Hint, symbolic.Symbol(s.Name)), true
 }
 
 // with are the options where a symbol is known to be a size.
-func (o *Options) with(name string, is Size) *Options {
+func (o *Options) with(name string, is symbolic.Size) *Options {
 	c := *o
 	c.Known = maps.Clone(o.Known)
 	if c.Known == nil {
-		c.Known = map[string]Size{}
+		c.Known = map[string]symbolic.Size{}
 	}
 	c.Known[name] = is
 	return &c
@@ -130,26 +134,19 @@ func (o *Options) narrowed(g *guard) *Options {
 }
 
 // isFree reports whether a symbol is not known to be something else.
-func (o *Options) isFree(s Symbol) bool {
+func (o *Options) isFree(s exportir.Symbol) bool {
 	_, known := o.Known[s.Name]
 	return !known
 }
 
 // symbol returns the symbol of a name.
-func (o *Options) symbol(name string) *Symbol {
+func (o *Options) symbol(name string) *exportir.Symbol {
 	for i := range o.Symbols {
 		if o.Symbols[i].Name == name {
 			return &o.Symbols[i]
 		}
 	}
 	return nil
-}
-
-func (s *Symbol) label() string {
-	if s.Label != "" {
-		return s.Label
-	}
-	return s.Name
 }
 
 // violations are what has been found of symbols against what was asked for.
@@ -190,35 +187,35 @@ func (o *Options) explain(asked *Options, first *conflict) error {
 		strings.Join(v.names, ", "), strings.Join(v.reasons, "\n"), first.err.Text, fixes)
 }
 
-func (v *violations) fixed(s *Symbol, n int, g *guard) {
+func (v *violations) fixed(s *exportir.Symbol, n int, g *guard) {
 	if g != nil && g.symbol == s.Name && g.multiple > 0 {
-		v.add(s.label(), fmt.Sprintf("_%s = Dim('_%[1]s')\n  %[1]s = %d*_%[1]s", s.label(), g.multiple),
-			"Not all values of %s = %s in the specified range satisfy the generated guard %[2]s %% %[3]d == 0.", s.label(), s.Place, g.multiple)
+		v.add(s.Called(), fmt.Sprintf("_%s = Dim('_%[1]s')\n  %[1]s = %d*_%[1]s", s.Called(), g.multiple),
+			"Not all values of %s = %s in the specified range satisfy the generated guard %[2]s %% %[3]d == 0.", s.Called(), s.Place, g.multiple)
 		return
 	}
-	v.add(s.label(), fmt.Sprintf("%s = %d", s.label(), n),
-		"Not all values of %s = %s in the specified range are valid because %[1]s was inferred to be a constant (%[3]d).", s.label(), s.Place, n)
+	v.add(s.Called(), fmt.Sprintf("%s = %d", s.Called(), n),
+		"Not all values of %s = %s in the specified range are valid because %[1]s was inferred to be a constant (%[3]d).", s.Called(), s.Place, n)
 }
 
 // related explains a symbol that follows from another one.
-func (v *violations) related(s *Symbol, is Size, o *Options) {
-	var other *Symbol
-	is.symbols(func(name string) { other = o.symbol(name) })
+func (v *violations) related(s *exportir.Symbol, is symbolic.Size, o *Options) {
+	var other *exportir.Symbol
+	is.Symbols(func(name string) { other = o.symbol(name) })
 	if other.Label == "" {
 		return
 	}
 	text := strings.ReplaceAll(is.String(), other.Name, other.Label)
 	if is.Name != "" {
-		v.add(s.label(), s.label()+" = "+text, "The values of %s = %s and %s = %s must always be equal.",
-			s.label(), s.Place, other.label(), other.Place)
+		v.add(s.Called(), s.Called()+" = "+text, "The values of %s = %s and %s = %s must always be equal.",
+			s.Called(), s.Place, other.Called(), other.Place)
 		return
 	}
-	v.add(s.label(), s.label()+" = "+text, "The values of %s = %s must always be related to the values of %s = %s by %[1]s = %[5]s.",
-		s.label(), s.Place, other.label(), other.Place, text)
+	v.add(s.Called(), s.Called()+" = "+text, "The values of %s = %s must always be related to the values of %s = %s by %[1]s = %[5]s.",
+		s.Called(), s.Place, other.Called(), other.Place, text)
 }
 
 // narrowed explains a range that is smaller than the one that was asked for.
-func (v *violations) narrowed(asked, is *Symbol) {
+func (v *violations) narrowed(asked, is *exportir.Symbol) {
 	if asked.Lower == is.Lower && asked.Upper == is.Upper || asked.Label == "" {
 		return
 	}
@@ -231,7 +228,7 @@ func (v *violations) narrowed(asked, is *Symbol) {
 		bounds = append(bounds, fmt.Sprintf("max=%d", is.Upper))
 		guards = append(guards, fmt.Sprintf("%s <= %d", asked.Place, is.Upper))
 	}
-	v.add(asked.label(), fmt.Sprintf("%s = Dim('%[1]s', %s)", asked.label(), strings.Join(bounds, ", ")),
+	v.add(asked.Called(), fmt.Sprintf("%s = Dim('%[1]s', %s)", asked.Called(), strings.Join(bounds, ", ")),
 		"Not all values of %s = %s in the specified range satisfy the generated guard %s.",
-		asked.label(), asked.Place, strings.Join(guards, " and "))
+		asked.Called(), asked.Place, strings.Join(guards, " and "))
 }

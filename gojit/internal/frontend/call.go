@@ -3,6 +3,7 @@ package frontend
 import (
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/frontend/ssa"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -415,7 +416,7 @@ func (e *Emitter) probe(x syntax.Expr, hint types.Type) (s SugaredValue, keep fu
 	e.g.SetInsertPoint(old)
 	e.popFrame()
 	return s, func() {
-		moveNodesBefore(n, b)
+		ssa.MoveNodesBefore(n, b)
 		n.Destroy()
 	}
 }

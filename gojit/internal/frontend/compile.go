@@ -18,6 +18,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/torchjit/torchjit/gojit/internal/frontend/ssa"
+	"github.com/torchjit/torchjit/gojit/internal/frontend/upgrade"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -94,10 +96,10 @@ func emit(f *ir.Function, def syntax.Def, o Options) (e *Emitter, err error) {
 // finish gives the function its graph. It works on that alone.
 func (e *Emitter) finish() (err error) {
 	defer source.Catch(&err)
-	convertToSSA(e.g)
-	eraseDiscarded(e.g.Block())
-	canonicalizeLoops(e.g)
-	upgrade(e.g, e.o.Version)
+	ssa.Convert(e.g)
+	ssa.EraseDiscarded(e.g.Block())
+	ssa.CanonicalizeLoops(e.g)
+	upgrade.Graph(e.g, e.o.Version)
 	passes.NormalizeOps(e.g)
 	cleanUp(e.g)
 	if e.o.Finisher != nil {
@@ -130,7 +132,7 @@ func cleanUp(g *ir.Graph) {
 	if inlineEverything.Load() {
 		passes.Inline(g)
 	}
-	eraseListLiterals(g.Block())
+	ssa.EraseListLiterals(g.Block())
 	passes.LowerSimpleTuples(g)
 	passes.ConstantPropagationImmutableTypes(g)
 	passes.RemoveDeadWrites(g)
@@ -238,7 +240,7 @@ func (e *Emitter) emitParameters(def syntax.Def, declared *schema.FunctionSchema
 	for i, p := range params {
 		a := declared.Arguments[i]
 		in := e.g.AddInput("")
-		if meaningfulName(a.Name) {
+		if ssa.MeaningfulName(a.Name) {
 			in.SetName(a.Name)
 		}
 		in.SetType(a.Type)

@@ -2,8 +2,8 @@ package frontend
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
@@ -316,7 +316,7 @@ func (e *Emitter) emitBranch(at source.Range, b *ir.Block, stmts []syntax.Stmt, 
 func (e *Emitter) assignedByIf(at source.Range, yes, no *environment) []string {
 	found := map[string]bool{}
 	collect := func(from, other *environment, branch string) {
-		for _, name := range sortedKeys(from.stored) {
+		for _, name := range slices.Sorted(maps.Keys(from.stored)) {
 			old := e.g.SetInsertEnd(other.block)
 			if other.find(name) != nil || e.exits[other.block] {
 				found[name] = true
@@ -329,16 +329,7 @@ func (e *Emitter) assignedByIf(at source.Range, yes, no *environment) []string {
 	}
 	collect(yes, no, "false")
 	collect(no, yes, "true")
-	return sortedKeys(found)
-}
-
-func sortedKeys[T any](m map[string]T) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
+	return slices.Sorted(maps.Keys(found))
 }
 
 // mergeVariable gives a variable that the branches of an if assign its type behind the if. What it is in a branch that leaves is read by nobody; where

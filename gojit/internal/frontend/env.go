@@ -1,8 +1,11 @@
 package frontend
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
+	"github.com/torchjit/torchjit/gojit/internal/frontend/ssa"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -55,26 +58,10 @@ func (e *Emitter) popFrame() *environment {
 	return old
 }
 
-// meaningfulName reports whether a variable's name is worth giving to a value: it is not made up.
-func meaningfulName(name string) bool {
-	if name == "" || name[0] == '$' {
-		return false
-	}
-	if name[0] != '_' {
-		return true
-	}
-	for i := 1; i < len(name); i++ {
-		if name[i] < '0' || name[i] > '9' {
-			return true
-		}
-	}
-	return false
-}
-
 func (v *environment) load(name string, from variable) SugaredValue {
 	g := v.e.g
 	n := g.InsertNode(g.CreateLoad(from.name, from.typ))
-	if meaningfulName(name) {
+	if ssa.MeaningfulName(name) {
 		n.Output().SetName(name)
 	}
 	return simple{n.Output()}
@@ -127,7 +114,7 @@ func (v *environment) remove(name string) {
 
 // removeAll ends the variables that a block inside ended: behind it nothing says whether they are there.
 func (v *environment) removeAll(names map[string]bool) {
-	for _, name := range sortedKeys(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if v.knows(name) {
 			v.remove(name)
 		}
@@ -166,7 +153,7 @@ func (v *environment) set(at source.Range, name string, x *ir.Value) {
 func (v *environment) setSugared(at source.Range, name string, s SugaredValue, annotated types.Type) {
 	delete(v.removed, name)
 	x := asSimple(s)
-	if x != nil && !x.HasName() && meaningfulName(name) && x.Node().Block() == v.block {
+	if x != nil && !x.HasName() && ssa.MeaningfulName(name) && x.Node().Block() == v.block {
 		x.SetName(name)
 	}
 	if parent := v.findInParent(name); parent != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/torchjit/torchjit/gojit/internal/frontend/upgrade"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
@@ -60,7 +61,7 @@ func (im *Importer) definition(name string) (*syntax.Tree, error) {
 			return nil, err
 		}
 		for _, t := range trees {
-			upgradeText(t, im.Version)
+			upgrade.Text(t, im.Version)
 			switch t.Kind {
 			case syntax.KindDef:
 				im.known[prefix+"."+syntax.AsDef(t).Name().Name()] = t

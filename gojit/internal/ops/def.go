@@ -54,6 +54,8 @@ type Def struct {
 	Saving string
 	// Node is what PyTorch calls the node of the tape where that does not follow from the name.
 	Node string
+	// Doc says what the operator computes, where its schema is not in the table, which says it of others.
+	Doc string
 	// Sample has arguments for the tests of all records, as a Python expression of a tuple.
 	Sample string
 }
@@ -135,6 +137,7 @@ const (
 	ByFunction                            // Python's arithmetic reaches it through a function of Python
 	Property                              // computes an attribute of its argument
 	NumbersFirst                          // Python took its keyword numbers before what they scale
+	ThroughNumbers                        // has a quantized form, which computes with the numbers that integers stand for
 	MovesDevice                           // takes tensors of several devices, and gives one where its arguments say
 )
 
@@ -142,7 +145,7 @@ const (
 var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
 	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "in_groups", "reduces", "composite",
 	"rank_alone", "same_gradient", "same_gradient_of_number", "wraps_numbers", "gives_argument", "reshapes", "reshapes_in_place", "writes_statistics", "any_layout", "any_sizes",
-	"implicit", "to_number", "neutral_zero", "neutral_one", "resizes", "asks_mode", "size_arithmetic", "profiled", "plain_write", "by_function", "property", "numbers_first", "moves_device"}
+	"implicit", "to_number", "neutral_zero", "neutral_one", "resizes", "asks_mode", "size_arithmetic", "profiled", "plain_write", "by_function", "property", "numbers_first", "through_numbers", "moves_device"}
 
 // String names the tags.
 func (t Tags) String() string {
@@ -271,7 +274,7 @@ func (d *Def) with(o *Def) Def {
 	for _, text := range []struct {
 		to   *string
 		from string
-	}{{&w.Saving, o.Saving}, {&w.Node, o.Node}, {&w.Sample, o.Sample}} {
+	}{{&w.Saving, o.Saving}, {&w.Node, o.Node}, {&w.Doc, o.Doc}, {&w.Sample, o.Sample}} {
 		if text.from != "" {
 			*text.to = text.from
 		}

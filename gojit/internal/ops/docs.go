@@ -1,38 +1,14 @@
 package ops
 
-import (
-	_ "embed"
-	"strings"
-	"sync"
-)
+import "strings"
 
-//go:embed docs.txt
-var docTable string
-
-// sentences reads docs.txt: what is said of each name, and the names that stand for others.
-var sentences = sync.OnceValues(func() (said, same map[string]string) {
-	said, same = map[string]string{}, map[string]string{}
-	for line := range strings.Lines(docTable) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		if name, text, ok := strings.Cut(line, ": "); ok {
-			said[name] = text
-		} else if name, other, ok := strings.Cut(line, " = "); ok {
-			same[name] = other
-		}
-	}
-	return said, same
-})
-
-// Sentence says what an operator of aten computes, by its name without the namespace; "" where nothing is said of it.
+// Sentence says what an operator of aten computes, by its name without the namespace; "" where nothing is said of it. What writes in place
+// (NAME_) and what copies what a view shows (NAME_copy) has the sentence of NAME.
 func Sentence(name string) string {
-	said, same := sentences()
 	for _, base := range []string{name, strings.TrimSuffix(name, "_"), strings.TrimSuffix(name, "_copy")} {
-		text := said[base]
-		if other, ok := same[base]; ok {
-			text = said[other]
+		text := ownSentence(base)
+		if other, ok := strings.CutPrefix(text, "= "); ok {
+			text = ownSentence(other)
 		}
 		switch {
 		case text == "":
@@ -45,4 +21,16 @@ func Sentence(name string) string {
 		}
 	}
 	return ""
+}
+
+// ownSentence returns what stands behind the schema of a name, or in its record.
+func ownSentence(name string) string {
+	overloads := Overloads("aten::" + name)
+	if len(overloads) == 0 {
+		return ""
+	}
+	if text := overloads[0].sentence; text != "" {
+		return text
+	}
+	return overloads[0].Def().Doc
 }

@@ -7,7 +7,8 @@
 // operators with schemas of their own, at any time.
 //
 // Everything that is known of an operator is in its record, a Def, which stands with the implementation. Tags of operators with and without
-// one stand behind the schema: "aten::rand_like(...) -> Tensor # random".
+// one stand behind the schema, and behind these, where it is the first overload, what the operator computes, in one sentence:
+// "aten::trunc(Tensor self) -> Tensor # method | Each element without its fraction.", or "| = trunc" of another name of it.
 package ops
 
 import (
@@ -44,11 +45,12 @@ type Operator struct {
 	// Alias says what calls do to the memory of their arguments.
 	Alias AliasKind
 
-	once   sync.Once
-	text   string
-	words  string // that stand behind the schema in the table
-	tags   Tags   // those of them that are tags
-	parsed *schema.FunctionSchema
+	once     sync.Once
+	text     string
+	words    string // that stand behind the schema in the table
+	tags     Tags   // those of them that are tags
+	sentence string // that stands behind the words: what the operator computes, or "= NAME" of the one that computes the same
+	parsed   *schema.FunctionSchema
 }
 
 // Node is a node that calls an operator, as far as operators may read it.

@@ -77,6 +77,7 @@ func load() *table {
 		o := &all[i]
 		if at := strings.IndexByte(line, '#'); at >= 0 {
 			line, o.words = line[:at-1], line[at+2:]
+			o.words, o.sentence, _ = strings.Cut(o.words, "| ")
 			o.tags = tagsOf(o.words)
 		}
 		o.text, o.Name = line, keyOfSchemaText(line)

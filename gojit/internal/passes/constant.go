@@ -129,16 +129,19 @@ func loopNeverRuns(n *ir.Node) bool {
 	return ok && !start.Bool()
 }
 
-// NotPropagated names the kinds, besides operators that tell the mode, that constant propagation leaves alone.
-var NotPropagated = map[string]bool{
-	"prim::If": true, "prim::Loop": true, "prim::Closure": true, "prim::Constant": true, "prim::AutogradZero": true,
-	"prim::Uninitialized": true, "prim::Guard": true, "prim::profile": true, "prim::profile_ivalue": true,
-	"prim::unchecked_unwrap_optional": true, "prim::awaitable": true, "prim::Enter": true, "prim::Exit": true,
-	"aten::dequantize": true, // integers are smaller, and operators over them are found by it
+// IsPropagated reports whether constant propagation may run a node for its kind. It may not run dequantize: integers are smaller, and operators
+// over them are found by it.
+func IsPropagated(n *ir.Node) bool {
+	switch n.Kind() {
+	case "prim::If", "prim::Loop", "prim::Closure", "prim::Constant", "prim::awaitable", "prim::Enter", "prim::Exit": // they are no operators
+		return false
+	}
+	_, left := ops.FactOf(n.Kind(), "unpropagated")
+	return !left && !n.Has(ops.AsksMode)
 }
 
 func (p *constantPropagation) supported(n *ir.Node) bool {
-	if NotPropagated[n.Kind()] || n.Has(ops.AsksMode) || len(n.Blocks()) > 0 || n.HasSideEffects() || n.IsNondeterministic() {
+	if !IsPropagated(n) || len(n.Blocks()) > 0 || n.HasSideEffects() || n.IsNondeterministic() {
 		return false
 	}
 	return p.unwritten(n.Inputs(), false) && p.unwritten(n.Outputs(), !isElement(n))

@@ -89,7 +89,7 @@ func (s *slicer) mayJoin(n *ir.Node) bool {
 // trains reports whether a node that does nothing but in training is always in training.
 func trains(n *ir.Node) bool {
 	i := n.Operator().Schema().ArgumentIndex("train")
-	return i < 0 || isTrue(n.Input(i))
+	return i < 0 || IsTrue(n.Input(i))
 }
 
 // grow makes n a group and takes in what makes its inputs, the last first, as long as that is possible. It returns the
@@ -313,4 +313,10 @@ func (s *slicer) enclose(group *ir.Node) *ir.Node {
 	}
 	group.Destroy()
 	return made
+}
+
+// IsTrue reports whether a value is always true.
+func IsTrue(v *ir.Value) bool {
+	c, ok := v.Constant()
+	return ok && c.IsBool() && c.Bool()
 }

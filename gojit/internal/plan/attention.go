@@ -13,7 +13,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// attentionStep is softmax(factor * left rightᵀ + mask) values, over some rows of left at a time: the whole of the scores is never there.
+// attentionStep is distribution(factor * left rightᵀ + mask) values, over some rows of left at a time: the whole of the scores is never there.
 type attentionStep struct {
 	scores, sums multiplyStep // left and right give scores, these and the values sums
 	mask         int          // -1: none; added, or of bools, false where the score is minus infinity
@@ -22,7 +22,7 @@ type attentionStep struct {
 	maskRow      int   // from row to row
 	tile         int   // rows at a time
 	before       *launch.Program
-	softmax      nn.SoftmaxOfRows
+	distribution nn.SoftmaxOfRows
 }
 
 // tileBytes is what the scores of some rows take at most, where they are more than fewestTileRows: they stay in the cache of the second level.
@@ -31,7 +31,7 @@ const (
 	fewestTileRows = 16
 )
 
-// attention makes a step of a product, a softmax of it, and its product with values. It reports whether node i is the first of these.
+// attention makes a step of a product, the distribution of its rows, and its product with values. It reports whether node i is the first of these.
 func (b *builder) attention(i int) bool {
 	n := &b.nodes[i]
 	s := &attentionStep{mask: -1, scores: multiplyStep{bias: -1}, sums: multiplyStep{bias: -1}}
@@ -62,7 +62,7 @@ func (b *builder) attention(i int) bool {
 		m = next()
 	}
 	dims := b.facts[n.out].logical.Dim()
-	if m == nil || m.kind != rowwise || m.op.BaseName() != "aten::softmax" || !isAlongLast(m, dims) || dims < 3 {
+	if m == nil || m.kind != rowDistribution || !isAlongLast(m, dims) || dims < 3 {
 		return false
 	}
 	weights := m.out
@@ -111,7 +111,7 @@ func (s *attentionStep) complete(out int, factor float64, isScaled bool) bool {
 	columns := s.scores.right.cols
 	s.tile = min(s.scores.left.rows, max(fewestTileRows, tileBytes/4/columns))
 	s.sums.out = out
-	s.softmax = nn.NewSoftmaxOfRows()
+	s.distribution = nn.NewSoftmaxOfRows()
 	var err error
 	s.before, err = s.scaledScores(factor, isScaled)
 	return err == nil
@@ -254,7 +254,7 @@ func (s *attentionStep) some(x *frame, room unsafe.Pointer, lo, hi int) {
 		if s.before != nil {
 			s.scale(x, row, i/each, first, n)
 		}
-		s.softmax.Run(row, row, n, columns)
+		s.distribution.Run(row, row, n, columns)
 		p = dense.Product[float32]{M: n, N: s.sums.right.cols, K: columns, A: scores, B: s.sums.right.matrix(values, sums[1]), C: s.sums.result.row(out, sums[2], first)}
 		p.Run()
 	}

@@ -117,7 +117,7 @@ func (b *builder) step(i int) error {
 		return nil
 	case n.kind == attending && b.attend(i), n.kind == product && b.attention(i), n.kind == product && b.linear(i), n.kind == product && b.multiply(i):
 		return nil
-	case n.kind == rowwise && b.rowwise(i), n.kind == windowed && b.window(i), n.kind == joined && b.join(i), n.kind == lookup && b.lookUp(i):
+	case n.kind == rowNormalization && b.normalRows(i), n.kind == rowDistribution && b.distributedRows(i), n.kind == windowed && b.window(i), n.kind == joined && b.join(i), n.kind == lookup && b.lookUp(i):
 		return nil
 	case n.kind == pointwise && b.elementwise(i):
 		return nil

@@ -17,17 +17,18 @@ import (
 type kind int
 
 const (
-	notPlanned    kind = iota
-	convolution        // in two dimensions
-	normalization      // by running statistics, element by element with a factor and a term for each channel
-	pointwise          // the same for each element
-	windowed           // images from images: pooling, resampling
-	product            // of matrices
-	rowwise            // of what lies along the last dimensions: layer_norm, softmax
-	lookup             // rows of a table
-	joined             // tensors side by side
-	recurrence         // layers of recurrent cells
-	attending          // values weighed by what queries and keys have in common
+	notPlanned       kind = iota
+	convolution           // in two dimensions
+	normalization         // by running statistics, element by element with a factor and a term for each channel
+	pointwise             // the same for each element
+	windowed              // images from images: pooling, resampling
+	product               // of matrices
+	rowNormalization      // of what lies along the last dimensions, by its mean and deviation
+	rowDistribution       // of what lies along the last dimension, as exponentials over their sum
+	lookup                // rows of a table
+	joined                // tensors side by side
+	recurrence            // layers of recurrent cells
+	attending             // values weighed by what queries and keys have in common
 )
 
 // products returns how many of what plans are made for a node of a kind counts as.
@@ -77,8 +78,8 @@ func kindOf(n *ir.Node) kind {
 }
 
 // kinds are the kinds by what stands behind the schemas of operators. Views are no work.
-var kinds = map[string]kind{"convolution": convolution, "normalization": normalization, "windowed": windowed, "product": product, "rowwise": rowwise,
-	"lookup": lookup, "joined": joined, "recurrence": recurrence, "attending": attending, "view": notPlanned, "parts": notPlanned}
+var kinds = map[string]kind{"convolution": convolution, "normalization": normalization, "windowed": windowed, "product": product,
+	"row_normalization": rowNormalization, "row_distribution": rowDistribution, "lookup": lookup, "joined": joined, "recurrence": recurrence, "attending": attending, "view": notPlanned, "parts": notPlanned}
 
 // areKnown reports whether some arguments of a node are constants.
 func areKnown(n *ir.Node, arguments ...int) bool {

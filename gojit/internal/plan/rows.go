@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
@@ -10,23 +11,33 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// rowwise makes a step of layer_norm or softmax along the last dimensions. It reports whether node i is one.
-func (b *builder) rowwise(i int) bool {
+// distributedRows makes a step of exponentials over their sum along the last dimension. It reports whether node i is one.
+func (b *builder) distributedRows(i int) bool {
 	n := &b.nodes[i]
 	in := n.refs[0]
 	if in < 0 || !b.isFloat(in) {
 		return false
 	}
 	x := b.facts[in].logical
-	if n.op.BaseName() == "aten::softmax" {
-		if !isAlongLast(n, x.Dim()) {
-			return false
-		}
-		b.place(i, &softmaxStep{in: b.asContiguous(in), out: n.out, n: x.Size(x.Dim() - 1), softmax: nn.NewSoftmaxOfRows()})
-		return true
+	if !isAlongLast(n, x.Dim()) {
+		return false
+	}
+	b.place(i, &distributionStep{name: nameOf(n), in: b.asContiguous(in), out: n.out, n: x.Size(x.Dim() - 1), rows: nn.NewSoftmaxOfRows()})
+	return true
+}
+
+// nameOf is what explanations call the step of a node.
+func nameOf(n *node) string { return strings.TrimPrefix(n.op.BaseName(), "aten::") }
+
+// normalRows makes a step of a normalization along the last dimensions. It reports whether node i is one.
+func (b *builder) normalRows(i int) bool {
+	n := &b.nodes[i]
+	in := n.refs[0]
+	if in < 0 || !b.isFloat(in) {
+		return false
 	}
 	shape, ok := intsOf(n.args[1])
-	s := &normalStep{in: in, weight: n.refs[2], bias: n.refs[3], out: n.out, n: count(shape), eps: n.args[4].Float()}
+	s := &normalStep{name: nameOf(n), in: in, weight: n.refs[2], bias: n.refs[3], out: n.out, n: count(shape), eps: n.args[4].Float()}
 	if !ok || s.weight < 0 && s.bias >= 0 {
 		return false
 	}
@@ -44,36 +55,38 @@ func (b *builder) rowwise(i int) bool {
 	return true
 }
 
-// isAlongLast reports whether a softmax is one along the last of some dimensions, in the type of its argument.
+// isAlongLast reports whether a distribution is one along the last of some dimensions, in the type of its argument.
 func isAlongLast(n *node, dims int) bool {
 	return dims > 0 && (n.args[1].Int() == -1 || int(n.args[1].Int()) == dims-1) && n.args[2].IsNone()
 }
 
-// softmaxStep is a softmax along the last dimension.
-type softmaxStep struct {
+// distributionStep makes the elements along the last dimension exponentials over their sum.
+type distributionStep struct {
+	name       string
 	in, out, n int
-	softmax    nn.SoftmaxOfRows
+	rows       nn.SoftmaxOfRows
 }
 
-func (s *softmaxStep) gives() int        { return s.out }
-func (s *softmaxStep) reads() []int      { return []int{s.in} }
-func (s *softmaxStep) overwrites() []int { return []int{s.in} }
-func (s *softmaxStep) text() string      { return "softmax" }
+func (s *distributionStep) gives() int        { return s.out }
+func (s *distributionStep) reads() []int      { return []int{s.in} }
+func (s *distributionStep) overwrites() []int { return []int{s.in} }
+func (s *distributionStep) text() string      { return s.name }
 
-func (s *softmaxStep) run(x *frame) error {
+func (s *distributionStep) run(x *frame) error {
 	in, out := x.values[s.in], x.values[s.out]
 	from, to := launch.RowOf(in, s.n), launch.RowOf(out, s.n)
 	rows := out.Numel() / s.n
 	if parallel.NumThreads() == 1 {
-		s.softmax.Run(to, from, rows, s.n)
+		s.rows.Run(to, from, rows, s.n)
 		return nil
 	}
-	parallel.For(rows, nn.MostRows(s.n), func(lo, hi int) { s.softmax.Run(to.From(lo), from.From(lo), hi-lo, s.n) })
+	parallel.For(rows, nn.MostRows(s.n), func(lo, hi int) { s.rows.Run(to.From(lo), from.From(lo), hi-lo, s.n) })
 	return nil
 }
 
-// normalStep is a layer_norm.
+// normalStep normalizes what lies along the last dimensions.
 type normalStep struct {
+	name                     string
 	in, weight, bias, out, n int
 	eps                      float64
 	normal                   nn.NormalOfRows
@@ -81,7 +94,7 @@ type normalStep struct {
 
 func (s *normalStep) gives() int        { return s.out }
 func (s *normalStep) overwrites() []int { return []int{s.in} }
-func (s *normalStep) text() string      { return "layer_norm" }
+func (s *normalStep) text() string      { return s.name }
 
 func (s *normalStep) reads() []int {
 	found := []int{s.in}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -45,13 +46,6 @@ type Instruction struct {
 type CalledOperator struct {
 	Name, Overload string
 	Arguments      int
-}
-
-// promoted are the operators that are instructions of their own from version 8 on.
-var promoted = map[string]string{
-	"aten::__is__": "__IS__", "aten::__isnot__": "__ISNOT__", "aten::__not__": "__NOT__", "aten::dim": "DIM", "prim::device": "DEVICE",
-	"prim::dtype": "DTYPE", "prim::is_cuda": "IS_CUDA", "prim::NumToTensor": "NUM_TO_TENSOR", "prim::RaiseException": "RAISE_EXCEPTION",
-	"prim::TupleIndex": "TUPLE_INDEX", "prim::tolist": "TO_LIST", "prim::Uninitialized": "UN_INITIALIZED", "aten::format": "FORMAT",
 }
 
 // unavailable are the instructions that the lite interpreter does not have.
@@ -297,11 +291,11 @@ func (a *assembler) loop(n *ir.Node) error {
 func (a *assembler) plain(n *ir.Node) error {
 	emit, ok := assembled[n.Kind()]
 	if !ok {
-		if a.version >= bytecodeInstructions && (promoted[n.Kind()] != "" || isDictIndex(n)) {
-			emit = (*assembler).promoted
-		} else {
+		_, own := ops.FactOf(n.Kind(), "instruction")
+		if a.version < bytecodeInstructions || !own && !isDictIndex(n) {
 			return a.call(n)
 		}
+		emit = (*assembler).promoted
 	}
 	if err := a.load(n.Inputs()...); err != nil {
 		return err
@@ -313,6 +307,7 @@ func isDictIndex(n *ir.Node) bool {
 	return n.Is("aten::__getitem__") && n.Input(0).Type().Kind() == types.KindDict
 }
 
+// promoted emits an operator that is an instruction of its own from version 8 on.
 func (a *assembler) promoted(n *ir.Node) error {
 	switch {
 	case isDictIndex(n):
@@ -320,7 +315,8 @@ func (a *assembler) promoted(n *ir.Node) error {
 	case n.Is("aten::format"):
 		a.emit("FORMAT", len(n.Inputs()), 0)
 	default:
-		a.emit(promoted[n.Kind()], 0, 0)
+		name, _ := ops.FactOf(n.Kind(), "instruction")
+		a.emit(name, 0, 0)
 	}
 	return nil
 }

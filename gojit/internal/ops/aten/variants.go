@@ -31,7 +31,7 @@ import (
 func Families() []define.Family {
 	all := []define.Family{
 		{Title: "Arithmetic and comparison", Definitions: elementwise.PointwiseFamily, KnowsMeta: false},
-		{Title: "Activations", Definitions: nn.ActivationFamily, KnowsMeta: false},
+		{Title: "Activations", Definitions: slices.Concat(nn.ActivationFamily, reduce.SoftmaxFamily), KnowsMeta: false},
 		{Title: "Reductions", Definitions: reduce.ReduceFamily, KnowsMeta: false},
 		{Title: "Shapes and views", Definitions: views.ViewFamily, KnowsMeta: true},
 		{Title: "Creation", Definitions: views.CreateFamily, KnowsMeta: true},
@@ -51,7 +51,7 @@ func Families() []define.Family {
 		{Title: "Special functions", Definitions: slices.Concat(special.SpecialFamily, special.Polynomials(), special.BesselFamily), KnowsMeta: false},
 		{Title: "Differences and integrals", Definitions: linalg.CalculusFamily, KnowsMeta: false},
 		{Title: "Sorting and searching", Definitions: slices.Concat(indexing.SortFamily, indexing.SelectFamily, indexing.UniqueFamily, indexing.SearchFamily), KnowsMeta: false},
-		{Title: "Running sums and extremes", Definitions: reduce.ScanFamily, KnowsMeta: false},
+		{Title: "Running sums and extremes", Definitions: slices.Concat(reduce.ScanFamily, reduce.ExtremeFamily), KnowsMeta: false},
 		{Title: "Resampling", Definitions: vision.ResampleFamily, KnowsMeta: false},
 		{Title: "Linear algebra", Definitions: linalg.LinalgFamily, KnowsMeta: false},
 		{Title: "Decompositions and solutions", Definitions: slices.Concat(linalg.SolveFamily, linalg.LuFamily, linalg.ReflectionFamily, linalg.LdlFamily, linalg.EigenFamily), KnowsMeta: false},
@@ -61,6 +61,7 @@ func Families() []define.Family {
 		{Title: "Detection", Definitions: vision.DetectionFamily, KnowsMeta: false},
 		{Title: "Lists of tensors", Definitions: foreachFamily(), KnowsMeta: false},
 	}
+	all = append(all, define.Family{Title: "Quantized forms", Definitions: quantized.ThroughNumbers(all)})
 	for i := range all {
 		all[i].Definitions = withAliases(all[i].Definitions)
 	}

@@ -12,16 +12,16 @@ import (
 
 // Math holds the functions of Python's math and cmath modules.
 var Math = join(
-	analytic("acos", kernel.Acos, kernel.Complex(kernel.Acos)), analytic("acosh", kernel.Acosh, kernel.Complex(kernel.Acosh)),
-	analytic("asin", kernel.Asin, kernel.Complex(kernel.Asin)), analytic("asinh", kernel.Asinh, kernel.Complex(kernel.Asinh)),
-	analytic("atan", kernel.Atan, kernel.Complex(kernel.Atan)), analytic("atanh", kernel.Atanh, kernel.Complex(kernel.Atanh)),
-	analytic("cos", kernel.Cos, kernel.Complex(kernel.Cos)), analytic("cosh", kernel.Cosh, kernel.Complex(kernel.Cosh)),
-	analytic("sin", kernel.Sin, kernel.Complex(kernel.Sin)), analytic("sinh", kernel.Sinh, kernel.Complex(kernel.Sinh)),
-	analytic("tan", kernel.Tan, kernel.Complex(kernel.Tan)), analytic("tanh", kernel.Tanh, kernel.Complex(kernel.Tanh)),
-	analytic("exp", kernel.Exp, cmplx.Exp), analytic("log", kernel.Log, kernel.Complex(kernel.Log)),
-	analytic("log10", kernel.Log10, kernel.Complex(kernel.Log10)),
-	analytic("expm1", kernel.Expm1, nil), analytic("log1p", kernel.Log1p, nil),
-	analytic("erf", kernel.Erf, nil), analytic("erfc", kernel.Erfc, nil), analytic("lgamma", kernel.Lgamma, nil),
+	analytic(kernel.Acos, kernel.Complex(kernel.Acos)), analytic(kernel.Acosh, kernel.Complex(kernel.Acosh)),
+	analytic(kernel.Asin, kernel.Complex(kernel.Asin)), analytic(kernel.Asinh, kernel.Complex(kernel.Asinh)),
+	analytic(kernel.Atan, kernel.Complex(kernel.Atan)), analytic(kernel.Atanh, kernel.Complex(kernel.Atanh)),
+	analytic(kernel.Cos, kernel.Complex(kernel.Cos)), analytic(kernel.Cosh, kernel.Complex(kernel.Cosh)),
+	analytic(kernel.Sin, kernel.Complex(kernel.Sin)), analytic(kernel.Sinh, kernel.Complex(kernel.Sinh)),
+	analytic(kernel.Tan, kernel.Complex(kernel.Tan)), analytic(kernel.Tanh, kernel.Complex(kernel.Tanh)),
+	analytic(kernel.Exp, cmplx.Exp), analytic(kernel.Log, kernel.Complex(kernel.Log)),
+	analytic(kernel.Log10, kernel.Complex(kernel.Log10)),
+	analytic(kernel.Expm1, nil), analytic(kernel.Log1p, nil),
+	analytic(kernel.Erf, nil), analytic(kernel.Erfc, nil), analytic(kernel.Lgamma, nil),
 	realFunction("sqrt", math.Sqrt, kernel.Complex(kernel.Sqrt)),
 	realFunction("gamma", math.Gamma, nil),
 	realFunction("fabs", math.Abs, nil),
@@ -73,9 +73,9 @@ var Math = join(
 	}),
 )
 
-// analytic makes the overloads of a function that kernels have.
-func analytic(name string, op kernel.Op, c func(complex128) complex128) []ops.Operator {
-	return realFunction(name, function.RealFunction(op), c)
+// analytic makes the overloads of a function that kernels have, by its name there.
+func analytic(op kernel.Op, c func(complex128) complex128) []ops.Operator {
+	return realFunction(op.String(), function.RealFunction(op), c)
 }
 
 // realFunction makes the overloads of a function for ints, floats and Scalars, and for complex numbers

@@ -121,8 +121,8 @@ func (p *autocast) cast(n *ir.Node) {
 	}
 	c := p.current()
 	precision := autograd.CompiledPrecision(n.Kind())
-	if n.Kind() == "aten::softmax" && c.cuda {
-		precision, c.cpu = autograd.AccumulatedPrecision, false
+	if on, ok := autograd.CompiledPrecisionOnCUDA(n.Kind()); ok && c.cuda {
+		precision, c.cpu = on, false
 	}
 	kind := "aten::_autocast_to_full_precision"
 	switch precision {

@@ -4,6 +4,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
+	"github.com/torchjit/torchjit/gojit/internal/passes/tensorexpr"
 )
 
 // Pass is a transformation with the name by which it is asked for.
@@ -38,7 +39,7 @@ var All = []Pass{
 	{"fuse-addmm", FuseAddmm},
 	{"fuse-clamp-with-prepacked", freeze.FuseClampWithPrepacked},
 	{"fuse-linear", freeze.FuseLinear},
-	{"fuse-tensorexprs", passes.FuseTensorExprs},
+	{"fuse-tensorexprs", tensorexpr.FuseTensorExprs},
 	{"inline", changes(passes.Inline)},
 	{"inline-fork-wait", passes.InlineForkWait},
 	{"inline-functional-graphs", InlineFunctionalGraphs},

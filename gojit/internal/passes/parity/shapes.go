@@ -107,7 +107,7 @@ func (p *shapes) block(b *ir.Block) {
 
 // run runs a node on what its inputs are.
 func (p *shapes) run(n *ir.Node) {
-	if n.Kind() == "prim::Constant" || passes.NotPropagated[n.Kind()] || n.Has(ops.AsksMode) || n.HasSideEffects() {
+	if !passes.IsPropagated(n) || n.HasSideEffects() {
 		return
 	}
 	args, tensors, typed, ok := p.arguments(n)

@@ -200,7 +200,7 @@ var elementary = []ops.Def{
 				return g.Mul(dy, g.Mul(y, g.Shift(g.Neg(y), 1)))
 			}
 			return g.Do("sigmoid_backward", dy, y)
-		}), Tags: ops.Grouped | ops.IgnoresSelf | ops.Activation | ops.ChangesType},
+		}), Tags: ops.ThroughNumbers | ops.Grouped | ops.IgnoresSelf | ops.Activation | ops.ChangesType},
 	{Name: "sinc", Aliases: []string{"special_sinc"}, Promote: ops.FloatType, Scalar: func(b Builder, x ...Element) Element {
 		px := b.Mul(x[0], b.Number(x[0], math.Pi))
 		return b.Select(isZero(b, x[0]), b.Number(x[0], 1), b.Div(b.Unary(kernel.Sin, px), px))
@@ -323,14 +323,8 @@ var elementary = []ops.Def{
 		safe := b.Select(isZero(b, g), b.Number(g, 1), g)
 		return b.Unary(kernel.Abs, b.Mul(b.Binary(kernel.Div, x[0], safe), x[1]))
 	}},
-	{Name: "logaddexp", Promote: ops.FloatType, Operands: 2,
-		Scalar: func(b Builder, x ...Element) Element { return LogAddExp(b, x, kernel.Exp, 1) },
-		Grad: func(g define.Grad) {
-			apart := g.Minus(g.In(0), g.In(1))
-			g.Give(0, g.Mul(g.Grad(0), g.Do("sigmoid", apart)))
-			g.Give(1, g.Mul(g.Grad(0), g.Do("sigmoid", g.Neg(apart))))
-		}},
-	{Name: "logaddexp2", Promote: ops.FloatType, Operands: 2, Scalar: func(b Builder, x ...Element) Element { return LogAddExp(b, x, kernel.Exp, math.Ln2) }},
+	{Name: "logaddexp", Promote: ops.FloatType, Operands: 2, Grad: logAddExpGrad(1), Scalar: func(b Builder, x ...Element) Element { return LogAddExp(b, x, kernel.Exp, 1) }},
+	{Name: "logaddexp2", Promote: ops.FloatType, Operands: 2, Grad: logAddExpGrad(math.Ln2), Scalar: func(b Builder, x ...Element) Element { return LogAddExp(b, x, kernel.Exp, math.Ln2) }},
 	{Name: "xlogy", Promote: ops.FloatType, Operands: 2, Scalar: func(b Builder, x ...Element) Element { return xlog(b, x, kernel.Log) }, Overloads: []ops.Def{
 		{Name: "Tensor", Aliases: []string{"special_xlogy"}, Grad: func(g define.Grad) {
 			x, y := g.In(0), g.In(1)
@@ -391,6 +385,18 @@ func isFloatValue(b Builder, x Element) bool { return b.Type(x).IsFloating() }
 func ignoringNaN(b Builder, op kernel.Op, x []Element) Element {
 	best := b.Binary(op, x[0], x[1])
 	return b.Select(b.Unary(kernel.IsNaN, x[0]), x[1], b.Select(b.Unary(kernel.IsNaN, x[1]), x[0], best))
+}
+
+// logAddExpGrad is the derivative of the logarithm of a sum of powers of a base with this logarithm.
+func logAddExpGrad(unit float64) func(g define.Grad) {
+	return func(g define.Grad) {
+		apart := g.Minus(g.In(0), g.In(1))
+		if unit != 1 {
+			apart = g.Do("mul.Scalar", apart, unit)
+		}
+		g.Give(0, g.Mul(g.Grad(0), g.Do("sigmoid", apart)))
+		g.Give(1, g.Mul(g.Grad(0), g.Do("sigmoid", g.Neg(apart))))
+	}
 }
 
 // hypot is a magnitude, which no square makes infinite or zero, and infinite where a side is, whatever the other.
@@ -850,7 +856,7 @@ var composed = []ops.Def{
 		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("gt.Tensor")}}},
 	{Name: "min", Into: Into(twoOperands(Minimum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
 		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("lt.Tensor")}}},
-	{Name: "clamp", Aliases: []string{"clip"}, Tags: ops.Elementwise, Overloads: []ops.Def{
+	{Name: "clamp", Aliases: []string{"clip"}, Tags: ops.ThroughNumbers | ops.Elementwise, Overloads: []ops.Def{
 		{Into: Into(clampPlain), Tags: ops.Grouped, Grad: clampGrad},
 		{Name: "Tensor", Into: Into(Clamp), Tags: ops.Grouped, Grad: clampTensorGrad},
 	}},

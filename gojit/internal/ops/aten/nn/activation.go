@@ -9,7 +9,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/random"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -31,12 +30,12 @@ var activations = []ops.Def{
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 			return define.OverGradient(g, "hardtanh_backward", dy, x, g.Number(1), g.Number(2))
 		})},
-	{Name: "leaky_relu", Quantized: define.SameScale, Numbers: 1, Refuses: elementwise.NoIntegers("leaky_relu"), Tags: ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "leaky_relu", Quantized: define.SameScale, Numbers: 1, Refuses: elementwise.NoIntegers("leaky_relu"), Tags: ops.ThroughNumbers | ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Select(b.Binary(kernel.Gt, x[0], b.Number(x[0], 0)), x[0], b.Mul(x[0], x[1]))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Do("leaky_relu_backward", dy, x, g.Number(1), false)
 	})},
-	{Name: "elu", Quantized: define.SameScale, Numbers: 3, Refuses: elementwise.NoIntegers("elu"), Tags: ops.Activation,
+	{Name: "elu", Quantized: define.SameScale, Numbers: 3, Refuses: elementwise.NoIntegers("elu"), Tags: ops.ThroughNumbers | ops.Activation,
 		Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 			return elu(b, x[0], b.Mul(x[1], x[2]), x[2], x[3])
 		},
@@ -49,7 +48,7 @@ var activations = []ops.Def{
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Do("elu_backward", dy, 1.6732632423543772, 1.0507009873554805, 1.0, false, x)
 	})},
-	{Name: "celu", Numbers: 1, Refuses: elementwise.NoIntegers("celu"), Tags: ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "celu", Numbers: 1, Refuses: elementwise.NoIntegers("celu"), Tags: ops.ThroughNumbers | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		one := b.Number(x[0], 1)
 		return elu(b, x[0], x[1], one, b.Div(one, x[1]))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
@@ -71,7 +70,7 @@ var activations = []ops.Def{
 		t := g.Do("tanh", g.Do("softplus", x))
 		return g.Mul(dy, g.Plus(t, g.Mul(g.Mul(x, g.Do("sigmoid", x)), g.OneMinusSquare(t))))
 	})},
-	{Name: "hardswish", Refuses: elementwise.NoIntegers("hardswish"), Tags: ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "hardswish", Refuses: elementwise.NoIntegers("hardswish"), Tags: ops.ThroughNumbers | ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Div(b.Mul(x[0], aboveMinusThree(b, x[0])), b.Number(x[0], 6))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Do("hardswish_backward", dy, x) })},
 	{Name: "hardsigmoid", Quantized: define.UnitScale, Refuses: elementwise.NoIntegers("hardsigmoid"), Tags: ops.Grouped | ops.Activation,
@@ -97,7 +96,7 @@ var activations = []ops.Def{
 		low := b.Binary(kernel.Min, x[0], b.Number(x[0], 0))
 		return b.Sub(low, b.Unary(kernel.Log1p, b.Exp(b.Neg(b.Unary(kernel.Abs, x[0])))))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("sigmoid", g.Neg(x))) })},
-	{Name: "threshold", Numbers: 2, Tags: ops.Grouped, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "threshold", Numbers: 2, Tags: ops.ThroughNumbers | ops.Grouped, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Select(b.Binary(kernel.Le, x[0], x[1]), x[2], x[0])
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return define.OverGradient(g, "threshold_backward", dy, x, g.Arg(1))
@@ -181,16 +180,12 @@ var ActivationFamily = slices.Concat(activationDefinitions(), elementwise.FromRe
 			below := c.Where(c.Do("le.Scalar", x, 0.0), c.Mul(c.G(), x))
 			c.Give(1, c.Do("reshape", c.SumTo(below, shape), c.Shape(1)))
 		}
-	}), Tags: ops.Activation}).Checked(func(c define.Call) {
+	}), Tags: ops.Activation | ops.ThroughNumbers}).Checked(func(c define.Call) {
 		x, weight := c.Tensor(0).DType(), c.Tensor(1).DType()
 		source.Check(x == weight || x == tensor.BFloat16, "Found dtype %s but expected %s", weight.CppName(), x.CppName())
 	}),
 	define.Giving("glu", gluOf).With(ops.Def{Grad: func(g define.Grad) { g.Give(0, g.Do("glu_backward", g.Grad(0), g.In(0), g.Arg(1))) }, Tags: ops.Activation}),
 	define.Decomposed("glu_backward", define.Composing(gluBackward)).With(ops.Def{Decomp: define.Composing(gluBackward)}),
-	define.Giving("softmax.int", func(c define.Call) *tensor.Tensor { return reduce.Softmax(reduce.CastTo(c, 2), c.Int(1)) }).With(ops.Def{Aliases: []string{"special_softmax"}, Reads: ops.ReadsResult, Grad: reduce.SoftmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "SoftmaxBackward0"}),
-	define.Giving("log_softmax.int", func(c define.Call) *tensor.Tensor { return reduce.LogSoftmax(reduce.CastTo(c, 2), c.Int(1)) }).With(ops.Def{Aliases: []string{"special_log_softmax"}, Reads: ops.ReadsResult, Grad: reduce.LogSoftmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "LogSoftmaxBackward0"}),
-	define.Giving("_softmax", func(c define.Call) *tensor.Tensor { return reduce.Softmax(c.Tensor(0), c.Int(1)) }).With(ops.Def{Reads: ops.ReadsResult, Grad: reduce.SoftmaxGrad}).OutOverlapping(),
-	define.Giving("_log_softmax", func(c define.Call) *tensor.Tensor { return reduce.LogSoftmax(c.Tensor(0), c.Int(1)) }).With(ops.Def{Reads: ops.ReadsResult, Grad: reduce.LogSoftmaxGrad}).OutOverlapping(),
 })
 
 // activationDefinitions are those of the activations, which know quantized tensors.

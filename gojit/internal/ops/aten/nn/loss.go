@@ -223,7 +223,7 @@ func pickLabels[T float32 | float64](picked []float64, x *tensor.Tensor, labels 
 	}
 }
 
-// labelled is what x has of each label, or of its logarithm of softmax where it has logits.
+// labelled is what x has of each label, or of the logarithm of its distribution where it has logits.
 func labelled(x *tensor.Tensor, labels []int64, ignore int, logits bool) *tensor.Tensor {
 	offsets := make([]int, len(labels))
 	var watch parallel.Watch

@@ -292,19 +292,19 @@ var NormFamily = []define.Definition{
 	define.Giving("layer_norm", func(c define.Call) *tensor.Tensor {
 		out, _, _ := layerNorm(c.Tensor(0), c.Ints(1), c.OptionalTensor(2), c.OptionalTensor(3), c.Float(4))
 		return out
-	}).With(ops.Def{Decomp: define.FirstOf("native_layer_norm"), Saving: "native_layer_norm", Tags: ops.Grouped | ops.AnySizes}).Checked(func(c define.Call) {
+	}).With(ops.Def{Decomp: define.FirstOf("native_layer_norm"), Saving: "native_layer_norm", Tags: ops.ThroughNumbers | ops.Grouped | ops.AnySizes}).Checked(func(c define.Call) {
 		checkLayerNorm(c.Tensor(0), c.Ints(1), c.OptionalTensor(2), c.OptionalTensor(3))
 	}),
 	define.Decomposed("rms_norm", define.Composing(composeRmsNorm)).
 		OfSchema("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor").
-		With(ops.Def{Decomp: define.Composing(composeRmsNorm), Sample: "(x, [3])"}),
+		With(ops.Def{Decomp: define.Composing(composeRmsNorm), Sample: "(x, [3])", Doc: "The input over the root of the mean of its squares."}),
 	define.Operator("native_layer_norm", func(c define.Call) {
 		out, mean, invStd := layerNorm(c.Tensor(0), c.Ints(1), c.OptionalTensor(2), c.OptionalTensor(3), c.Float(4))
 		c.Give(out, mean, invStd)
 	}).With(ops.Def{Reads: ops.ReadsSelf.And(2).AndResult(1).AndResult(2), Grad: nativeLayerNormGrad, WithoutGrad: []int{1, 2}, Tags: ops.Symbolic}),
 	define.Giving("group_norm", func(c define.Call) *tensor.Tensor {
 		return GroupNorm(c.Tensor(0), c.Int(1), c.OptionalTensor(2), c.OptionalTensor(3), c.Float(4))
-	}).With(ops.Def{Decomp: define.Composing(composeGroupNorm), Tags: ops.AnySizes}).Checked(checkGroupNorm),
+	}).With(ops.Def{Decomp: define.Composing(composeGroupNorm), Tags: ops.ThroughNumbers | ops.AnySizes}).Checked(checkGroupNorm),
 	define.Giving("instance_norm", instanceNorm).With(ops.Def{Decomp: define.Composing(composeInstanceNorm)}).Checked(func(c define.Call) {
 		source.Check(c.Tensor(0).Dim() >= 2, "instance_norm expects an input of samples and channels, but got %s", define.ShapeText(c.Tensor(0).Shape()))
 		checkParameterTypes(c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2), c.OptionalTensor(3), c.OptionalTensor(4))

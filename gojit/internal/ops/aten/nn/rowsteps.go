@@ -10,7 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// SoftmaxOfRows computes a softmax of float32 along rows, for those who bring the memory.
+// SoftmaxOfRows makes float32 along rows exponentials over their sum, for those who bring the memory.
 type SoftmaxOfRows struct {
 	programs reduce.SoftmaxPrograms[float32]
 }
@@ -21,14 +21,14 @@ func NewSoftmaxOfRows() SoftmaxOfRows {
 	return SoftmaxOfRows{reduce.SoftmaxPrograms[float32]{Highest: reduce.RowMaximum.Program(f, f), Exponentials: reduce.RowExponentials.Program(f, f), Scaled: reduce.RowScaled.Program(f, f)}}
 }
 
-// Run writes the softmax of rows of n elements to dst, which may be src.
+// Run writes the results for rows of n elements to dst, which may be src.
 func (s *SoftmaxOfRows) Run(dst, src launch.Row, rows, n int) {
 	for from, batch := 0, reduce.RowBatch(n); from < rows; from += batch {
 		s.programs.Rows(dst.From(from), src.From(from), min(batch, rows-from), n)
 	}
 }
 
-// NormalOfRows is layer_norm of float32 along rows, for those who bring the memory.
+// NormalOfRows is the normalization of float32 along rows, for those who bring the memory.
 type NormalOfRows struct {
 	sum, deviation, result *launch.Program
 	hasBias, hasWeight     bool

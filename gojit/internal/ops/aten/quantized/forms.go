@@ -1,6 +1,9 @@
 package quantized
 
 import (
+	"strings"
+	"sync"
+
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
@@ -73,31 +76,89 @@ func numbersOf(args []value.Value) []value.Value {
 	return out
 }
 
-// throughNumbers defines a quantized operator as another one on the numbers: arguments gives those of the other, which follow the
-// tensor; scaleAt is where the scale of the result stands, negative where it is that of the first argument.
+// ThroughNumbers are the quantized forms of the operators of families whose records say that they compute with numbers: arguments
+// have the same names, and those that a form does not take are as they are left out.
+func ThroughNumbers(families []define.Family) []define.Definition {
+	var all []define.Definition
+	seen := map[string]bool{}
+	for _, family := range families {
+		for i := range family.Definitions {
+			d := &family.Definitions[i]
+			base, _, _ := strings.Cut(d.Name, ".")
+			if d.Record == nil || !d.Record.Has(ops.ThroughNumbers) || d.Record.Name != "" && d.Record.Name != d.Name || seen[base] {
+				continue // an alias has no form, nor has another overload
+			}
+			seen[base] = true
+			form := sync.OnceValue(func() *numberForm { return formOf("quantized::"+base, define.Key(d.Name)) })
+			all = append(all, define.Giving("quantized::"+base, func(c define.Call) *tensor.Tensor { return form().run(c) }))
+		}
+	}
+	return all
+}
+
+// numberForm is a quantized operator that is another one on the numbers.
+type numberForm struct {
+	name  string
+	other *ops.Operator
+	// arguments gives those of the other, which follow the tensor.
+	arguments func(c define.Call) []value.Value
+	// scaleAt is where the scale of the result stands, negative where it is that of the first argument.
+	scaleAt int
+	rectify func(t *tensor.Tensor) *tensor.Tensor // a function on the numbers of the result, nil for none
+}
+
+// formOf finds the arguments of an operator among those of a quantized one, by their names.
+func formOf(name, other string) *numberForm {
+	f := &numberForm{name: name, other: ops.Find(other)}
+	taken, given := f.other.Schema().Arguments[1:], ops.Find(name).Schema()
+	f.scaleAt = given.ArgumentIndex("output_scale")
+	f.arguments = func(c define.Call) []value.Value {
+		args := make([]value.Value, len(taken))
+		for i := range taken {
+			if at := given.ArgumentIndex(taken[i].Name); at >= 0 {
+				args[i] = c.Args[at]
+			} else {
+				args[i] = taken[i].NewDefault()
+			}
+		}
+		return args
+	}
+	return f
+}
+
+func (f *numberForm) run(c define.Call) *tensor.Tensor {
+	x := c.Tensor(0)
+	q := elementwise.QuantizerOf(x)
+	source.Check(!q.PerChannel(), "%s expects a tensor that is quantized per tensor", f.name)
+	if f.scaleAt >= 0 {
+		q = outputQuantizer(c, f.scaleAt)
+	}
+	var out [1]value.Value
+	args := append([]value.Value{value.OfTensor(elementwise.Dequantized(x))}, f.arguments(c)...)
+	source.Throw(f.other.Run(args, out[:]))
+	real := out[0].Tensor()
+	if f.rectify != nil {
+		real = f.rectify(real)
+	}
+	made := elementwise.Quantized(real, q, x.DType())
+	if define.IsFresh(real, args) && define.IsFresh(real, c.Args) {
+		args[0].Tensor().Release()
+		real.Release()
+	}
+	return made
+}
+
+// throughNumbers defines a quantized operator as another one on the numbers, whose arguments have other names.
 func throughNumbers(name, other string, scaleAt int, arguments func(c define.Call) []value.Value) define.Definition {
-	return throughRectified(name, other, scaleAt, arguments, func(t *tensor.Tensor) *tensor.Tensor { return t })
+	return throughRectified(name, other, scaleAt, arguments, nil)
 }
 
 // throughRectified is throughNumbers with a function on the numbers of the result.
 func throughRectified(name, other string, scaleAt int, arguments func(c define.Call) []value.Value, rectify func(t *tensor.Tensor) *tensor.Tensor) define.Definition {
-	return define.Giving("quantized::"+name, func(c define.Call) *tensor.Tensor {
-		x := c.Tensor(0)
-		q := elementwise.QuantizerOf(x)
-		source.Check(!q.PerChannel(), "quantized::%s expects a tensor that is quantized per tensor", name)
-		if scaleAt >= 0 {
-			q = outputQuantizer(c, scaleAt)
-		}
-		var out [1]value.Value
-		args := append([]value.Value{value.OfTensor(elementwise.Dequantized(x))}, arguments(c)...)
-		source.Throw(ops.Find(define.Key(other)).Run(args, out[:]))
-		real := rectify(out[0].Tensor())
-		made := elementwise.Quantized(real, q, x.DType())
-		if define.IsFresh(real, args) && define.IsFresh(real, c.Args) {
-			args[0].Tensor().Release()
-			real.Release()
-		}
-		return made
+	name = "quantized::" + name
+	return define.Giving(name, func(c define.Call) *tensor.Tensor {
+		f := numberForm{name, ops.Find(define.Key(other)), arguments, scaleAt, rectify}
+		return f.run(c)
 	})
 }
 
@@ -116,17 +177,6 @@ func positive(t *tensor.Tensor) *tensor.Tensor { return elementwise.Relu.On(t) }
 // rectified gives the quantized tensor without what is below zero.
 func rectified(t *tensor.Tensor) *tensor.Tensor {
 	return elementwise.Quantized(elementwise.Relu.On(elementwise.Dequantized(t)), t.Quantizer(), t.DType())
-}
-
-// given returns arguments of a call.
-func given(at ...int) func(c define.Call) []value.Value {
-	return func(c define.Call) []value.Value {
-		var args []value.Value
-		for _, i := range at {
-			args = append(args, c.Args[i])
-		}
-		return args
-	}
 }
 
 // quantizedScalar moves the scale instead of the integers where it can: x*b has the integers of x.
@@ -168,24 +218,9 @@ func quantizedScalar(c define.Call, product bool) *tensor.Tensor {
 }
 
 var quantizedFormFamily = []define.Definition{
-	throughNumbers("sigmoid", "sigmoid", 1, given()),
-	throughNumbers("hardswish", "hardswish", 1, given()),
-	throughNumbers("leaky_relu", "leaky_relu", 3, given(1)),
-	throughNumbers("elu", "elu", 1, given(3, 4, 5)),
-	throughNumbers("celu", "celu", 1, given(3)),
-	throughNumbers("prelu", "prelu", 2, given(1)),
-	throughNumbers("threshold", "threshold", -1, given(1, 2)),
-	throughNumbers("clamp", "clamp", -1, given(1, 2)),
-	throughNumbers("softmax", "softmax.int", 2, func(c define.Call) []value.Value { return []value.Value{c.Args[1], value.None} }),
 	alias("quantized::max_pool2d", "max_pool2d"),
 	alias("quantized_max_pool1d", "max_pool1d"),
 	alias("quantized_max_pool2d", "max_pool2d"),
-	throughNumbers("layer_norm", "layer_norm", 5, func(c define.Call) []value.Value {
-		return []value.Value{c.Args[1], c.Args[2], c.Args[3], c.Args[4], value.Bool(false)}
-	}),
-	throughNumbers("group_norm", "group_norm", 5, func(c define.Call) []value.Value {
-		return []value.Value{c.Args[1], c.Args[2], c.Args[3], c.Args[4], value.Bool(false)}
-	}),
 	throughNumbers("instance_norm", "instance_norm", 4, func(c define.Call) []value.Value {
 		return []value.Value{c.Args[1], c.Args[2], value.None, value.None, value.Bool(true), value.Float(0), c.Args[3], value.Bool(false)}
 	}),

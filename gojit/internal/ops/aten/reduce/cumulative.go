@@ -3,6 +3,7 @@ package reduce
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
@@ -12,17 +13,26 @@ import (
 
 // RunningExtreme finds the largest or smallest element so far and its last index. A NaN is both.
 type RunningExtreme struct {
+	name     string
 	smallest bool
 	programs elementwise.TypePrograms
 }
 
-var RunningMaximum, RunningMinimum = &RunningExtreme{}, &RunningExtreme{smallest: true}
+var RunningMaximum, RunningMinimum = &RunningExtreme{name: "cummax"}, &RunningExtreme{name: "cummin", smallest: true}
+
+// ExtremeFamily are the largest and smallest elements so far.
+var ExtremeFamily = []define.Definition{RunningMaximum.definition(), RunningMinimum.definition()}
+
+func (q *RunningExtreme) definition() define.Definition {
+	return define.Operator(q.name, func(c define.Call) { c.Give(define.Pair(q.Along(c.Tensor(0), c.Int(1)))...) }).
+		With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), true) })})
+}
 
 // Along gives values and indices along a dimension.
 func (q *RunningExtreme) Along(t *tensor.Tensor, dim int) (values, indices *tensor.Tensor) {
-	elementwise.NoComplexOrder("cummax")(t.DType())
+	elementwise.OrderedOnly(q.name, t.DType())
 	if t.DType().IsQuantized() {
-		elementwise.NotImplemented("cummax_helper_cpu", t.DType())
+		elementwise.NotImplemented(q.name+"_helper_cpu", t.DType())
 	}
 	dim = define.WrapDim(dim, t)
 	computed := orderedAs(t.DType())

@@ -62,7 +62,7 @@ func (q *RunningExtreme) onDevice(t *tensor.Tensor, dim int) (values, indices *t
 	return values, indices
 }
 
-// exponentialsOnDevice is softmax or log_softmax, the entry of a routine, on a device.
+// exponentialsOnDevice runs an entry of the routine of rows that takes exponentials.
 func exponentialsOnDevice(entry string, t *tensor.Tensor, dim int) *tensor.Tensor {
 	out := define.EmptyBeside(t, t.Shape(), t.DType())
 	if t.Numel() == 0 {

@@ -250,27 +250,6 @@ func differences(c define.Gradient, unit define.Tensors, spacing, i int, order v
 	return ops.DoAll(c.Tape, name, unit, by, 0, order)[0].List().Items[0].Tensor()
 }
 
-// SoftmaxGrad is the derivative of softmax.
-func SoftmaxGrad(g define.Grad) {
-	y := g.Out(0)
-	gy := g.Mul(g.Grad(0), y)
-	if isNumber(g, y) {
-		g.Give(0, g.Zeros(gy))
-		return
-	}
-	g.Give(0, g.Minus(gy, g.Mul(y, g.Do("sum.dim_IntList", gy, g.ListOf(g.Arg(1)), true))))
-}
-
-// LogSoftmaxGrad is the derivative of log_softmax.
-func LogSoftmaxGrad(g define.Grad) {
-	dy, y := g.Grad(0), g.Out(0)
-	if isNumber(g, y) {
-		g.Give(0, g.Zeros(dy))
-		return
-	}
-	g.Give(0, g.Minus(dy, g.Mul(g.Do("exp", y), g.Do("sum.dim_IntList", dy, g.ListOf(g.Arg(1)), true))))
-}
-
 // isNumber reports whether a tensor is known to have no dimensions.
 func isNumber(g define.Grad, t define.Ref) bool {
 	n, known := g.Dim(t)

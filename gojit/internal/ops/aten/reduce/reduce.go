@@ -1,4 +1,4 @@
-// Package reduce has the operators that combine elements along dimensions: reductions (reducer states one), running results, softmax.
+// Package reduce has the operators that combine elements along dimensions: reductions (reducer states one), running results, exponentials over their sums.
 package reduce
 
 import (
@@ -472,7 +472,7 @@ var ReduceFamily = slices.Concat([]define.Definition{
 		}
 		return Sum(elementwise.Pow.Run(nil, []elementwise.Operand{elementwise.OfTensor(size), elementwise.OfScalar(c.Scalar(1))}), dims, c.Bool(3), FloatOrDefault(size.DType()))
 	}).OfSchema("aten::linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor").
-		With(ops.Def{Sample: "(x, 3)"}),
+		With(ops.Def{Sample: "(x, 3)", Doc: "The sum of the powers of the absolute values."}),
 	define.Giving("all", func(c define.Call) *tensor.Tensor { return Truth(c.Tensor(0), nil, false, true) }),
 	define.Giving("all.dim", func(c define.Call) *tensor.Tensor { return Truth(c.Tensor(0), c.Ints(1), c.Bool(2), true) }),
 	define.Giving("any", func(c define.Call) *tensor.Tensor { return Truth(c.Tensor(0), nil, false, false) }),

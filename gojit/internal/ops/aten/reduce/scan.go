@@ -307,8 +307,6 @@ var ScanFamily = []define.Definition{
 		g := c.G()
 		c.Give(0, c.Sub(logCumulative(c, g), logCumulative(c, c.Neg(g))))
 	})}).OutIterated(),
-	define.Operator("cummax", func(c define.Call) { c.Give(define.Pair(RunningMaximum.Along(c.Tensor(0), c.Int(1)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), true) })}),
-	define.Operator("cummin", func(c define.Call) { c.Give(define.Pair(RunningMinimum.Along(c.Tensor(0), c.Int(1)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), true) })}),
 	define.Giving("diff", difference),
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
@@ -17,6 +18,35 @@ import (
 // CastTo returns the first argument converted to the type in argument i, or as it is for None.
 func CastTo(c define.Call, i int) *tensor.Tensor {
 	return elementwise.To(c.Tensor(0), c.DtypeOr(i, c.Tensor(0).DType()))
+}
+
+// SoftmaxFamily are the exponentials of rows over their sums, and the logarithms of these.
+var SoftmaxFamily = []define.Definition{
+	define.Giving("softmax.int", func(c define.Call) *tensor.Tensor { return Softmax(CastTo(c, 2), c.Int(1)) }).With(ops.Def{Aliases: []string{"special_softmax"}, Reads: ops.ReadsResult, Grad: softmaxGrad, Tags: ops.ThroughNumbers | ops.Grouped | ops.InGroups | ops.Reduces, Node: "SoftmaxBackward0"}),
+	define.Giving("log_softmax.int", func(c define.Call) *tensor.Tensor { return LogSoftmax(CastTo(c, 2), c.Int(1)) }).With(ops.Def{Aliases: []string{"special_log_softmax"}, Reads: ops.ReadsResult, Grad: logSoftmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "LogSoftmaxBackward0"}),
+	define.Giving("_softmax", func(c define.Call) *tensor.Tensor { return Softmax(c.Tensor(0), c.Int(1)) }).With(ops.Def{Reads: ops.ReadsResult, Grad: softmaxGrad}).OutOverlapping(),
+	define.Giving("_log_softmax", func(c define.Call) *tensor.Tensor { return LogSoftmax(c.Tensor(0), c.Int(1)) }).With(ops.Def{Reads: ops.ReadsResult, Grad: logSoftmaxGrad}).OutOverlapping(),
+}
+
+// softmaxGrad is the derivative of softmax.
+func softmaxGrad(g define.Grad) {
+	y := g.Out(0)
+	gy := g.Mul(g.Grad(0), y)
+	if isNumber(g, y) {
+		g.Give(0, g.Zeros(gy))
+		return
+	}
+	g.Give(0, g.Minus(gy, g.Mul(y, g.Do("sum.dim_IntList", gy, g.ListOf(g.Arg(1)), true))))
+}
+
+// logSoftmaxGrad is the derivative of log_softmax.
+func logSoftmaxGrad(g define.Grad) {
+	dy, y := g.Grad(0), g.Out(0)
+	if isNumber(g, y) {
+		g.Give(0, g.Zeros(dy))
+		return
+	}
+	g.Give(0, g.Minus(dy, g.Mul(g.Do("exp", y), g.Do("sum.dim_IntList", dy, g.ListOf(g.Arg(1)), true))))
 }
 
 type RealFloat interface{ float32 | float64 }

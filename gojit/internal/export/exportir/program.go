@@ -1,8 +1,10 @@
-package export
+package exportir
 
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 )
 
 // Program is a captured program.
@@ -79,14 +81,14 @@ const (
 
 // Value describes what a node gives.
 type Value struct {
-	Kind    string  `json:"kind"`
-	DType   string  `json:"dtype,omitempty"`
-	Device  string  `json:"device,omitempty"`
-	Sizes   []Size  `json:"sizes,omitempty"`
-	Strides []Size  `json:"strides,omitempty"`
-	Grad    bool    `json:"grad,omitempty"` // the tensor wants a gradient: of inputs
-	Int     *Size   `json:"int,omitempty"`
-	Items   []Value `json:"items,omitempty"`
+	Kind    string          `json:"kind"`
+	DType   string          `json:"dtype,omitempty"`
+	Device  string          `json:"device,omitempty"`
+	Sizes   []symbolic.Size `json:"sizes,omitempty"`
+	Strides []symbolic.Size `json:"strides,omitempty"`
+	Grad    bool            `json:"grad,omitempty"` // the tensor wants a gradient: of inputs
+	Int     *symbolic.Size  `json:"int,omitempty"`
+	Items   []Value         `json:"items,omitempty"`
 }
 
 // Symbol is an integer that is known when the program runs, and the range that it is in. An upper end of -1 stands for none.
@@ -141,7 +143,7 @@ type OutputSpec struct {
 func Parse(text []byte) (*Program, error) {
 	p := &Program{}
 	if err := json.Unmarshal(text, p); err != nil {
-		return nil, violation("the program cannot be read: %s", err)
+		return nil, Violation("the program cannot be read: %s", err)
 	}
 	return p, p.Check()
 }
@@ -224,4 +226,12 @@ func (n *Node) uses() map[string]bool {
 		k.Value.walk(add)
 	}
 	return names
+}
+
+// Called is what errors call a symbol.
+func (s *Symbol) Called() string {
+	if s.Label != "" {
+		return s.Label
+	}
+	return s.Name
 }

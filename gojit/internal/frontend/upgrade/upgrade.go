@@ -1,4 +1,5 @@
-package frontend
+// Package upgrade gives operators in archives of older versions the meaning that they had then.
+package upgrade
 
 import (
 	"strconv"
@@ -16,8 +17,8 @@ const (
 	stepsVersion = 9 // linspace and logspace need the number of steps; it was 100 before where it was left out
 )
 
-// upgrade makes operators that an archive of an older version uses do what they did then.
-func upgrade(g *ir.Graph, version int) {
+// Graph makes operators that an archive of an older version uses do what they did then.
+func Graph(g *ir.Graph, version int) {
 	if version == 0 || version >= fullVersion {
 		return
 	}
@@ -106,15 +107,15 @@ func upgradeDivision(n *ir.Node) {
 	n.Destroy()
 }
 
-// upgradeText gives calls of linspace and logspace in an archive of an older version the number of steps that
+// Text gives calls of linspace and logspace in an archive of an older version the number of steps that
 // they had where it was left out.
-func upgradeText(t *syntax.Tree, version int) {
+func Text(t *syntax.Tree, version int) {
 	if version == 0 || version >= stepsVersion {
 		return
 	}
 	for _, child := range t.Children {
 		if child != nil {
-			upgradeText(child, version)
+			Text(child, version)
 		}
 	}
 	if t.Kind != syntax.KindApply {

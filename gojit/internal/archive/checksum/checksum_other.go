@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package archive
+package checksum
 
 const canFold = false
 

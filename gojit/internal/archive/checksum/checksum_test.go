@@ -1,4 +1,4 @@
-package archive
+package checksum
 
 import (
 	"fmt"
@@ -17,11 +17,11 @@ func TestChecksumIsCRC32(t *testing.T) {
 		for from := range 2 {
 			part := b[from : from+n]
 			want := crc32.ChecksumIEEE(part)
-			if got := checksum(0, part); got != want {
+			if got := Update(0, part); got != want {
 				t.Errorf("%d bytes: %08x, want %08x", n, got, want)
 			}
 			head := n / 3
-			if got := checksum(checksum(0, part[:head]), part[head:]); got != want {
+			if got := Update(Update(0, part[:head]), part[head:]); got != want {
 				t.Errorf("%d bytes in two parts: %08x, want %08x", n, got, want)
 			}
 		}
@@ -37,7 +37,7 @@ func BenchmarkChecksum(b *testing.B) {
 			}
 			b.SetBytes(int64(n))
 			for b.Loop() {
-				checksum(0, data)
+				Update(0, data)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package export
+package exportir
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safetensors"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -74,7 +75,7 @@ func (a *Archive) records() ([]archive.Record, error) {
 		}
 	}
 	var tensors bytes.Buffer
-	if err := archive.WriteSafeTensors(&tensors, distinct, nil); err != nil {
+	if err := safetensors.Write(&tensors, distinct, nil); err != nil {
 		return nil, err
 	}
 	records := []archive.Record{{Name: "version", Data: []byte("1\n")}, {Name: ProgramRecord, Data: program}, {Name: tensorsRecord, Data: tensors.Bytes()}}

@@ -1,4 +1,4 @@
-package export
+package exportir
 
 import (
 	"encoding/json"
@@ -44,13 +44,15 @@ type Argument struct {
 // Ref returns the argument that is a node.
 func Ref(name string) Argument { return Argument{Kind: NodeArgument, Text: name} }
 
-func intArgument(i int64) Argument { return Argument{Kind: IntArgument, Int: i} }
+// OfInt returns the argument that is an integer; OfList and OfTuple those that hold others.
+func OfInt(i int64) Argument { return Argument{Kind: IntArgument, Int: i} }
 
-func listArgument(items []Argument) Argument { return Argument{Kind: ListArgument, Items: items} }
+func OfList(items []Argument) Argument { return Argument{Kind: ListArgument, Items: items} }
 
-func tupleArgument(items []Argument) Argument { return Argument{Kind: TupleArgument, Items: items} }
+func OfTuple(items []Argument) Argument { return Argument{Kind: TupleArgument, Items: items} }
 
-var noneArgument = Argument{Kind: NoneArgument}
+// None is the argument None.
+var None = Argument{Kind: NoneArgument}
 
 // walk calls visit for the argument and those in it.
 func (a Argument) walk(visit func(Argument)) {

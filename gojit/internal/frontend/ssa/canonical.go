@@ -1,4 +1,4 @@
-package frontend
+package ssa
 
 import (
 	"math"
@@ -9,9 +9,9 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// canonicalizeLoops rewrites each loop that has both a number of trips and a condition, which
+// CanonicalizeLoops rewrites each loop that has both a number of trips and a condition, which
 // Python has no statement for, as one that has a condition alone and counts by itself.
-func canonicalizeLoops(g *ir.Graph) { canonicalizeBlock(g.Block()) }
+func CanonicalizeLoops(g *ir.Graph) { canonicalizeBlock(g.Block()) }
 
 func canonicalizeBlock(b *ir.Block) {
 	for n := b.First(); n != nil; n = n.Next() {
@@ -42,7 +42,7 @@ func canonicalizeLoop(n *ir.Node) {
 	g, body := n.Graph(), n.Blocks()[0]
 	nowhere := source.Range{}
 	must := func(v *ir.Value, err error) *ir.Value {
-		check(err)
+		source.Throw(err)
 		return v
 	}
 	old := g.SetInsertPoint(n)

@@ -1,4 +1,5 @@
-package passes
+// Package tensorexpr makes groups of elementwise nodes that stand for tensors of certain types or of any size, each with a guard.
+package tensorexpr
 
 import (
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -23,7 +25,7 @@ const (
 // Exprs says which groups of nodes FuseExprs makes.
 type Exprs struct {
 	Least      int  // how many nodes make a group, without constants and lists
-	Reductions bool // softmax and sums are in groups, too
+	Reductions bool // what combines elements along dimensions is in groups, too
 	Dynamic    bool // groups are for all sizes
 }
 
@@ -32,7 +34,7 @@ type Exprs struct {
 func FuseTensorExprs(g *ir.Graph) bool {
 	changed := FuseExprs(g, Exprs{Least: 2})
 	changed = EraseOuterShapes(g) || changed
-	return CSE(g) || changed
+	return passes.CSE(g) || changed
 }
 
 // FuseExprs groups elementwise nodes whose tensors' types, shapes and strides are all known, and guards the groups: where tensors are
@@ -54,14 +56,14 @@ func FuseExprs(g *ir.Graph, o Exprs) bool {
 	f.joinNeighbours()
 	for _, n := range slices.Backward(f.inOrder()) {
 		f.giveNoSizes(n)
-		ConstantPooling(n.GraphAttr("Subgraph"))
+		passes.ConstantPooling(n.GraphAttr("Subgraph"))
 		f.guardTypes(n)
 	}
-	ConstantPooling(g)
+	passes.ConstantPooling(g)
 	if f.sized {
-		CSE(g)
+		passes.CSE(g)
 	}
-	DCE(g)
+	passes.DCE(g)
 	return len(f.groups) > 0
 }
 
@@ -72,7 +74,7 @@ func (f *tensorExprs) dissolveSmall() bool {
 		if workOf(n.GraphAttr("Subgraph")) >= max(f.options.Least, 1) {
 			return false
 		}
-		InlineSubgraph(n)
+		passes.InlineSubgraph(n)
 		return true
 	})
 	return len(f.groups) < before
@@ -91,7 +93,7 @@ func workOf(body *ir.Graph) (count int) {
 // computes reports whether a node makes elements: lists, parts and other views do not.
 func computes(n *ir.Node) bool {
 	o := n.Operator()
-	return o != nil && !n.Is(PartsKind, "prim::ListConstruct", "prim::Constant") && !isShown(n, o)
+	return o != nil && !n.Is(passes.PartsKind, "prim::ListConstruct", "prim::Constant") && !isShown(n, o)
 }
 
 // isShown reports whether a node gives elements of its first input as they are.
@@ -123,7 +125,7 @@ func (f *tensorExprs) block(b *ir.Block) {
 				if n.Kind() == interp.GroupKind || !f.joins(n) || !computes(n) {
 					continue
 				}
-				group = NewSubgraph(b.Graph(), interp.GroupKind).InsertAfter(n)
+				group = passes.NewSubgraph(b.Graph(), interp.GroupKind).InsertAfter(n)
 				f.take(n, group)
 				f.groups = append(f.groups, group)
 				again = true
@@ -171,7 +173,7 @@ func (f *tensorExprs) inOrder() (groups []*ir.Node) {
 func (f *tensorExprs) absorb(n, into *ir.Node) {
 	before := n.Prev()
 	block := n.Block()
-	InlineSubgraph(n)
+	passes.InlineSubgraph(n)
 	first := block.First()
 	if before != nil {
 		first = before.Next()
@@ -182,7 +184,7 @@ func (f *tensorExprs) absorb(n, into *ir.Node) {
 	}
 	for _, m := range slices.Backward(moved) {
 		if m.Kind() != "prim::Constant" {
-			MergeIntoSubgraph(f.memory, m, into)
+			passes.MergeIntoSubgraph(f.memory, m, into)
 		}
 	}
 	f.memory = alias.Analyze(into.Graph(), alias.Options{}) // it does not know the group's outputs
@@ -196,9 +198,9 @@ func (f *tensorExprs) take(n, group *ir.Node) {
 		return
 	}
 	lists := listsOf(n)
-	MergeIntoSubgraph(f.memory, n, group)
+	passes.MergeIntoSubgraph(f.memory, n, group)
 	for _, l := range lists {
-		MergeIntoSubgraph(f.memory, l, group)
+		passes.MergeIntoSubgraph(f.memory, l, group)
 	}
 }
 
@@ -246,7 +248,7 @@ func (f *tensorExprs) takeProducer(group *ir.Node) bool {
 
 // joins reports whether n may be part of a group: its operator may, its numbers are known as such, and all is known of its tensors.
 func (f *tensorExprs) joins(n *ir.Node) bool {
-	if n.Kind() == PartsKind {
+	if n.Kind() == passes.PartsKind {
 		return isTyped(n.Inputs()) && isTyped(used(n.Outputs()))
 	}
 	o := n.Operator()
@@ -261,17 +263,11 @@ func (f *tensorExprs) joins(n *ir.Node) bool {
 		return false
 	}
 	for i, v := range n.Inputs() {
-		if !f.isKnown(n, v) || o.Schema().Arguments[i].Name == "training" && isTrue(v) {
+		if !f.isKnown(n, v) || o.Schema().Arguments[i].Name == "training" && passes.IsTrue(v) {
 			return false
 		}
 	}
 	return isTyped(used(n.Outputs()))
-}
-
-// isTrue reports whether a value is always true.
-func isTrue(v *ir.Value) bool {
-	c, ok := v.Constant()
-	return ok && c.IsBool() && c.Bool()
 }
 
 // isMatrix reports whether a tensor has two dimensions and its rows lie one behind the other.

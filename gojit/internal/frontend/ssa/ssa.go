@@ -1,16 +1,20 @@
-package frontend
+// Package ssa makes of what is emitted of a program, which has variables and jumps, a graph that has neither.
+package ssa
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// convertToSSA removes variables and jumps: it gives prim::If and prim::Loop outputs for the
+// Convert removes variables and jumps: it gives prim::If and prim::Loop outputs for the
 // variables that they assign, makes the jumps of loops carry the variables, moves the conditions
 // of loops into place, connects loads to stores, and removes jumps and returns.
-func convertToSSA(g *ir.Graph) {
+func Convert(g *ir.Graph) {
 	(&controlFlow{g: g}).block(g.Block())
 	(&continuations{g: g}).run(g.Block())
 	inlineLoopConditions(g.Block())
@@ -91,7 +95,7 @@ func (c *controlFlow) ifNode(n *ir.Node) {
 			assigned[name] = true
 		}
 	}
-	for _, name := range sortedKeys(assigned) {
+	for _, name := range slices.Sorted(maps.Keys(assigned)) {
 		t, _ := yes.find(name)
 		f, _ := no.find(name)
 		unified := types.Unify(t, f, true, nil)
@@ -107,7 +111,7 @@ func (c *controlFlow) ifNode(n *ir.Node) {
 func (c *controlFlow) loopNode(n *ir.Node) {
 	body := n.Blocks()[0]
 	inner := c.block(body)
-	for _, name := range sortedKeys(inner.names) {
+	for _, name := range slices.Sorted(maps.Keys(inner.names)) {
 		outer, ok := c.scope.find(name)
 		if !ok {
 			continue // local to the body
@@ -127,7 +131,7 @@ func (c *controlFlow) addBlockOutput(b *ir.Block, name string, t types.Type) {
 
 func (c *controlFlow) addNodeOutput(n *ir.Node, name string, t types.Type) {
 	out := n.AddOutput().SetType(t)
-	if meaningfulName(name) {
+	if MeaningfulName(name) {
 		out.SetName(name)
 	}
 	c.g.CreateStore(name, out).InsertAfter(n)
@@ -173,7 +177,7 @@ func (c *continuations) block(b *ir.Block) {
 			jump := c.g.Create("prim::LoopContinuation", nil, 0).InsertAfter(n)
 			header := jump.AddBlock()
 			header.CloneFrom(c.loop.Blocks()[1], sameValue)
-			moveNodesBefore(n, header)
+			MoveNodesBefore(n, header)
 			jump.AddInput(header.Outputs()[0])
 			jump.EraseBlock(0)
 			c.addCarried(jump)
@@ -197,7 +201,7 @@ func (c *continuations) addCarried(jump *ir.Node) {
 	}
 }
 
-func moveNodesBefore(n *ir.Node, b *ir.Block) {
+func MoveNodesBefore(n *ir.Node, b *ir.Block) {
 	for m := b.First(); m != nil; m = b.First() {
 		m.MoveBefore(n)
 	}
@@ -216,10 +220,10 @@ func inlineLoopConditions(b *ir.Block) {
 		body, cond := n.Blocks()[0], n.Blocks()[1]
 		first := n.AddBlock()
 		first.CloneFrom(cond, sameValue)
-		moveNodesBefore(n, first)
+		MoveNodesBefore(n, first)
 		n.InsertInput(1, first.Outputs()[0])
 		n.EraseBlock(2)
-		moveNodesBefore(body.ReturnNode(), cond)
+		MoveNodesBefore(body.ReturnNode(), cond)
 		body.InsertOutput(0, cond.Outputs()[0])
 		n.EraseBlock(1)
 	}
@@ -248,7 +252,7 @@ func (x *eraser) block(b *ir.Block) {
 			n.Destroy()
 		case "prim::ComprehensionScope":
 			x.block(n.Blocks()[0])
-			moveNodesBefore(n, n.Blocks()[0])
+			MoveNodesBefore(n, n.Blocks()[0])
 			n.Destroy()
 		default:
 			for _, inner := range n.Blocks() {
@@ -260,23 +264,23 @@ func (x *eraser) block(b *ir.Block) {
 	x.scope = x.scope.parent
 }
 
-// eraseDiscarded removes what was emitted only to find out what it is.
-func eraseDiscarded(b *ir.Block) {
+// EraseDiscarded removes what was emitted only to find out what it is.
+func EraseDiscarded(b *ir.Block) {
 	for n := b.First(); n != nil; {
 		next := n.Next()
 		if n.Kind() == "prim::DiscardedScope" {
 			n.Destroy()
 		} else {
 			for _, inner := range n.Blocks() {
-				eraseDiscarded(inner)
+				EraseDiscarded(inner)
 			}
 		}
 		n = next
 	}
 }
 
-// eraseListLiterals replaces the empty list literals that nothing gave a type by lists of tensors.
-func eraseListLiterals(b *ir.Block) {
+// EraseListLiterals replaces the empty list literals that nothing gave a type by lists of tensors.
+func EraseListLiterals(b *ir.Block) {
 	b.Walk(func(n *ir.Node) {
 		if n.Kind() != "prim::EmptyListLiteral" {
 			return
@@ -287,4 +291,20 @@ func eraseListLiterals(b *ir.Block) {
 		}
 		n.Destroy()
 	})
+}
+
+// MeaningfulName reports whether a variable's name is worth giving to a value: it is not made up.
+func MeaningfulName(name string) bool {
+	if name == "" || name[0] == '$' {
+		return false
+	}
+	if name[0] != '_' {
+		return true
+	}
+	for i := 1; i < len(name); i++ {
+		if name[i] < '0' || name[i] > '9' {
+			return true
+		}
+	}
+	return false
 }

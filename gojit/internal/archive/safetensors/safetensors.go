@@ -1,4 +1,5 @@
-package archive
+// Package safetensors reads and writes files of named tensors in the format of that name.
+package safetensors
 
 import (
 	"bytes"
@@ -36,8 +37,8 @@ type SafeTensors struct {
 	Metadata map[string]string
 }
 
-// safeEntry is one tensor in a header.
-type safeEntry struct {
+// entry is one tensor in a header.
+type entry struct {
 	DType   string  `json:"dtype"`
 	Shape   []int64 `json:"shape"`
 	Offsets []int64 `json:"data_offsets"`
@@ -77,10 +78,10 @@ func safeError(format string, args ...any) error {
 	return source.Errorf(source.RuntimeError, source.Range{}, "Error while deserializing header: "+format, args...)
 }
 
-// LoadSafeTensors reads a file into memory: what happens to it later changes nothing. It fails on a file that is not whole, or not of
+// Load reads a file into memory: what happens to it later changes nothing. It fails on a file that is not whole, or not of
 // the format.
-func LoadSafeTensors(path string) (*SafeTensors, error) {
-	f, err := OpenSafeTensors(path)
+func Load(path string) (*SafeTensors, error) {
+	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -94,24 +95,24 @@ func LoadSafeTensors(path string) (*SafeTensors, error) {
 	return s, nil
 }
 
-// SafeFile is an open file of safetensors, whose tensors are read when they are asked for.
-type SafeFile struct {
+// File is an open file of safetensors, whose tensors are read when they are asked for.
+type File struct {
 	Names    []string // in the order of the elements
 	Metadata map[string]string
 
 	path     string
 	file     *os.File
 	elements int64 // where they begin
-	entries  map[string]*safeEntry
+	entries  map[string]*entry
 }
 
-// OpenSafeTensors opens a file and reads its header. It fails as LoadSafeTensors does.
-func OpenSafeTensors(path string) (*SafeFile, error) {
+// Open opens a file and reads its header. It fails as LoadSafeTensors does.
+func Open(path string) (*File, error) {
 	file, size, err := safefile.OpenRegular(path)
 	if err != nil {
-		return nil, archiveError("%s cannot be read: %s", path, err)
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "%s cannot be read: %s", path, err)
 	}
-	f := &SafeFile{path: path, file: file, entries: map[string]*safeEntry{}}
+	f := &File{path: path, file: file, entries: map[string]*entry{}}
 	if err := f.readHeader(size); err != nil {
 		file.Close()
 		return nil, err
@@ -119,7 +120,7 @@ func OpenSafeTensors(path string) (*SafeFile, error) {
 	return f, nil
 }
 
-func (f *SafeFile) readHeader(size int64) error {
+func (f *File) readHeader(size int64) error {
 	var prefix [safeLengthSize]byte
 	if size < safeLengthSize {
 		return safeError("HeaderTooSmall")
@@ -152,7 +153,7 @@ func (f *SafeFile) readHeader(size int64) error {
 }
 
 // Tensor reads a tensor. It fails where the file has none of the name, and where it has become shorter.
-func (f *SafeFile) Tensor(name string) (*tensor.Tensor, error) {
+func (f *File) Tensor(name string) (*tensor.Tensor, error) {
 	e := f.entries[name]
 	if e == nil {
 		return nil, safeError("there is no tensor %q", name)
@@ -162,13 +163,13 @@ func (f *SafeFile) Tensor(name string) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	if err := safefile.ReadAt(f.file, t.Storage().Bytes()[:e.Offsets[1]-e.Offsets[0]], f.elements+e.Offsets[0], nil); err != nil {
-		return nil, archiveError("%s cannot be read: %s", f.path, err)
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "%s cannot be read: %s", f.path, err)
 	}
 	return t, nil
 }
 
 // Close closes the file.
-func (f *SafeFile) Close() error { return f.file.Close() }
+func (f *File) Close() error { return f.file.Close() }
 
 // headerLength reads the length of a header from the bytes before it.
 func headerLength(prefix []byte, size int64) (int64, error) {
@@ -182,8 +183,8 @@ func headerLength(prefix []byte, size int64) (int64, error) {
 	return int64(length), nil
 }
 
-// ReadSafeTensors is LoadSafeTensors of a file in memory, which must stay as it is while the tensors are in use.
-func ReadSafeTensors(data []byte) (*SafeTensors, error) {
+// Read is LoadSafeTensors of a file in memory, which must stay as it is while the tensors are in use.
+func Read(data []byte) (*SafeTensors, error) {
 	if len(data) < safeLengthSize {
 		return nil, safeError("HeaderTooSmall")
 	}
@@ -210,12 +211,12 @@ func ReadSafeTensors(data []byte) (*SafeTensors, error) {
 }
 
 // safeEntries reads a header. The entries are in the order of their elements, which are size bytes: all, with nothing between them.
-func safeEntries(header []byte, size int64) ([]safeEntry, map[string]string, error) {
+func safeEntries(header []byte, size int64) ([]entry, map[string]string, error) {
 	entries, metadata, err := parseSafeHeader(header)
 	if err != nil {
 		return nil, nil, err
 	}
-	slices.SortStableFunc(entries, func(a, b safeEntry) int {
+	slices.SortStableFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]))
 	})
 	end := int64(0)
@@ -236,7 +237,7 @@ func safeEntries(header []byte, size int64) ([]safeEntry, map[string]string, err
 }
 
 // parseSafeHeader reads a header: an object whose keys differ.
-func parseSafeHeader(header []byte) (entries []safeEntry, metadata map[string]string, err error) {
+func parseSafeHeader(header []byte) (entries []entry, metadata map[string]string, err error) {
 	if len(header) == 0 || header[0] != '{' {
 		return nil, nil, safeError("InvalidHeaderStart")
 	}
@@ -259,7 +260,7 @@ func parseSafeHeader(header []byte) (entries []safeEntry, metadata map[string]st
 			}
 			continue
 		}
-		e := safeEntry{name: strings.Clone(name)}
+		e := entry{name: strings.Clone(name)}
 		if err := d.Decode(&e); err != nil {
 			return nil, nil, safeError("InvalidHeaderDeserialization: %s", err)
 		}
@@ -278,7 +279,7 @@ func parseSafeHeader(header []byte) (entries []safeEntry, metadata map[string]st
 }
 
 // check reads the element type and the shape of an entry, which fit its elements.
-func (e *safeEntry) check() (err error) {
+func (e *entry) check() (err error) {
 	ok := false
 	if e.dtype, ok = safeType(e.DType); !ok {
 		return safeError("the tensor %q has elements of the type %q, which is not known", e.name, e.DType)
@@ -303,7 +304,7 @@ func (e *safeEntry) check() (err error) {
 }
 
 // tensor makes the tensor over its elements. Elements that are not aligned for their type are copied.
-func (e *safeEntry) tensor(elements []byte) (*tensor.Tensor, error) {
+func (e *entry) tensor(elements []byte) (*tensor.Tensor, error) {
 	if len(elements) == 0 {
 		return tensor.Empty(e.shape, e.dtype)
 	}
@@ -319,14 +320,14 @@ func (e *safeEntry) tensor(elements []byte) (*tensor.Tensor, error) {
 	return tensor.FromStorage(s, 0, e.shape, strides, e.dtype)
 }
 
-// SaveSafeTensors writes tensors to a file, which is replaced when its successor is whole. Equal tensors give equal bytes. It
+// Save writes tensors to a file, which is replaced when its successor is whole. Equal tensors give equal bytes. It
 // fails on tensors with gaps, and on element types that the format does not have.
-func SaveSafeTensors(path string, tensors map[string]*tensor.Tensor, metadata map[string]string) error {
-	return safefile.ReplaceFile(path, func(w io.Writer) error { return WriteSafeTensors(w, tensors, metadata) })
+func Save(path string, tensors map[string]*tensor.Tensor, metadata map[string]string) error {
+	return safefile.ReplaceFile(path, func(w io.Writer) error { return Write(w, tensors, metadata) })
 }
 
-// WriteSafeTensors writes tensors in the format of safetensors. See SaveSafeTensors.
-func WriteSafeTensors(w io.Writer, tensors map[string]*tensor.Tensor, metadata map[string]string) error {
+// Write writes tensors in the format of safetensors. See SaveSafeTensors.
+func Write(w io.Writer, tensors map[string]*tensor.Tensor, metadata map[string]string) error {
 	names := make([]string, 0, len(tensors))
 	for name, t := range tensors {
 		if name == safeMetadata || safeRank(t.DType()) < 0 || !t.IsContiguous() {
@@ -388,7 +389,7 @@ func safeHeader(names []string, tensors map[string]*tensor.Tensor, metadata map[
 			shape[i] = int64(n)
 		}
 		end := offset + int64(t.Numel()*t.DType().Size())
-		if err := part(name, safeEntry{DType: safeTypes[safeRank(t.DType())].name, Shape: shape, Offsets: []int64{offset, end}}); err != nil {
+		if err := part(name, entry{DType: safeTypes[safeRank(t.DType())].name, Shape: shape, Offsets: []int64{offset, end}}); err != nil {
 			return nil, err
 		}
 		offset = end

@@ -1,10 +1,15 @@
-package export
+// Package symbolic has the sizes of exported programs: expressions over symbols, what programs compute of them, and how expressions are
+// found that numbers have.
+package symbolic
 
 import (
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 )
 
 // Size is an integer that may depend on symbols: a constant, a symbol, or an operation on sizes.
@@ -15,25 +20,28 @@ type Size struct {
 	Args  []Size
 }
 
-// operation is an operation on sizes: Python's function of the module operator, the operator of the language and the sign in expressions of
+// Operation is an operation on sizes: Python's function of the module operator, the operator of the language and the sign in expressions of
 // sizes, "" where these have none.
-type operation struct {
-	name, operator, sign string
-	arguments            int
+type Operation struct {
+	Name, Operator, Sign string
+	Arguments            int
 }
 
-// operations are what programs compute of sizes.
-var operations = []operation{
-	{"add", "aten::add", "+", 2}, {"sub", "aten::sub", "", 2}, {"mul", "aten::mul", "*", 2}, {"floordiv", "aten::floordiv", "//", 2},
-	{"mod", "aten::remainder", "%", 2}, {"max", "prim::max", "max", 2}, {"min", "prim::min", "min", 2}, {"truediv", "aten::div", "", 2},
-	{"neg", "aten::neg", "", 1}, {"pow", "aten::pow", "", 2}, {"eq", "aten::eq", "", 2}, {"ne", "aten::ne", "", 2}, {"lt", "aten::lt", "", 2},
-	{"le", "aten::le", "", 2}, {"gt", "aten::gt", "", 2}, {"ge", "aten::ge", "", 2}, {"getitem", "", "", 2},
-}
+// operations are what programs compute of sizes: the operators of integers behind whose schemas that stands, and what takes a size of a list.
+var operations = sync.OnceValue(func() []Operation {
+	all := []Operation{{"getitem", "", "", 2}}
+	for o, name := range ops.WithFact("of_sizes") {
+		sign, _ := o.Fact("sign")
+		all = append(all, Operation{name, o.BaseName(), sign, len(o.Schema().Arguments)})
+	}
+	return all
+})
 
-// operationOf returns the operation that is as asked for, nil where there is none.
-func operationOf(is func(o *operation) bool) *operation {
-	if i := slices.IndexFunc(operations, func(o operation) bool { return is(&o) }); i >= 0 {
-		return &operations[i]
+// OperationOf returns the operation that is as asked for, nil where there is none.
+func OperationOf(is func(o *Operation) bool) *Operation {
+	all := operations()
+	if i := slices.IndexFunc(all, func(o Operation) bool { return is(&o) }); i >= 0 {
+		return &all[i]
 	}
 	return nil
 }
@@ -41,8 +49,8 @@ func operationOf(is func(o *operation) bool) *operation {
 // Constant returns the size that is always n.
 func Constant(n int) Size { return Size{Const: n} }
 
-// SymbolSize returns the size that a symbol stands for.
-func SymbolSize(name string) Size { return Size{Name: name} }
+// Symbol returns the size that a symbol stands for.
+func Symbol(name string) Size { return Size{Name: name} }
 
 // IsConstant reports whether the size depends on no symbol.
 func (s Size) IsConstant() bool { return s.Op == "" && s.Name == "" }
@@ -125,33 +133,33 @@ func floorDiv(a, b int) int {
 	return q
 }
 
-// symbols calls visit for each symbol in the size.
-func (s Size) symbols(visit func(string)) {
+// Symbols calls visit for each symbol in the size.
+func (s Size) Symbols(visit func(string)) {
 	if s.Name != "" {
 		visit(s.Name)
 	}
 	for _, a := range s.Args {
-		a.symbols(visit)
+		a.Symbols(visit)
 	}
 }
 
-// affine returns m and c of a size that is m*symbol + c, with m above 0.
-func (s Size) affine() (symbol string, m, c int, ok bool) {
+// Affine returns m and c of a size that is m*symbol + c, with m above 0.
+func (s Size) Affine() (symbol string, m, c int, ok bool) {
 	switch {
 	case s.Name != "":
 		return s.Name, 1, 0, true
 	case s.Op == "+" && s.Args[1].IsConstant():
-		symbol, m, c, ok = s.Args[0].affine()
+		symbol, m, c, ok = s.Args[0].Affine()
 		return symbol, m, c + s.Args[1].Const, ok
 	case s.Op == "*" && s.Args[0].IsConstant() && s.Args[0].Const > 0:
-		symbol, m, c, ok = s.Args[1].affine()
+		symbol, m, c, ok = s.Args[1].Affine()
 		return symbol, m * s.Args[0].Const, c * s.Args[0].Const, ok
 	}
 	return "", 0, 0, false
 }
 
-// maxDepth bounds how deep the expressions are that are read.
-const maxDepth = 64
+// MaxDepth bounds how deep the expressions are that are read.
+const MaxDepth = 64
 
 // MarshalJSON writes a number, a name, or a list of an operation and its operands.
 func (s Size) MarshalJSON() ([]byte, error) {
@@ -169,14 +177,14 @@ func (s *Size) UnmarshalJSON(data []byte) error { return s.read(data, 0) }
 
 func (s *Size) read(data []byte, depth int) error {
 	*s = Size{}
-	if depth > maxDepth {
-		return fmt.Errorf("a size is nested more than %d deep", maxDepth)
+	if depth > MaxDepth {
+		return fmt.Errorf("a size is nested more than %d deep", MaxDepth)
 	}
 	if len(data) > 0 && data[0] == '"' {
 		if err := json.Unmarshal(data, &s.Name); err != nil {
 			return err
 		}
-		if !validName(s.Name) {
+		if !ValidName(s.Name) {
 			return fmt.Errorf("%q is no name of a symbol", s.Name)
 		}
 		return nil
@@ -208,8 +216,8 @@ func (s *Size) read(data []byte, depth int) error {
 	return nil
 }
 
-// validName reports whether a text can be the name of a node or a symbol: an identifier.
-func validName(name string) bool {
+// ValidName reports whether a text can be the name of a node or a symbol: an identifier.
+func ValidName(name string) bool {
 	for i, c := range name {
 		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 		if !letter && (i == 0 || c < '0' || c > '9') {

@@ -1,8 +1,9 @@
-package export
+package exportir
 
 import (
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -20,15 +21,15 @@ const maxDimensions = 64
 // signature agrees with the graph.
 func (p *Program) Check() error {
 	if p.Graph == nil {
-		return violation("the program has no graph")
+		return Violation("the program has no graph")
 	}
 	symbols := map[string]bool{}
 	for _, s := range p.Symbols {
-		if !validName(s.Name) || symbols[s.Name] {
-			return violation("%q is no name for one more symbol", s.Name)
+		if !symbolic.ValidName(s.Name) || symbols[s.Name] {
+			return Violation("%q is no name for one more symbol", s.Name)
 		}
 		if s.Upper >= 0 && s.Lower > s.Upper {
-			return violation("the range of %s, from %d to %d, is empty", s.Name, s.Lower, s.Upper)
+			return Violation("the range of %s, from %d to %d, is empty", s.Name, s.Lower, s.Upper)
 		}
 		symbols[s.Name] = true
 	}
@@ -38,7 +39,7 @@ func (p *Program) Check() error {
 	return p.checkSignature()
 }
 
-func violation(format string, args ...any) error {
+func Violation(format string, args ...any) error {
 	return source.Errorf(source.ValueError, source.Range{}, format, args...)
 }
 
@@ -46,25 +47,25 @@ func violation(format string, args ...any) error {
 func (p *Program) checkSignature() error {
 	inputs := p.Graph.Placeholders()
 	if len(inputs) != len(p.Signature.Inputs) {
-		return violation("the graph has %d placeholders and the signature %d inputs", len(inputs), len(p.Signature.Inputs))
+		return Violation("the graph has %d placeholders and the signature %d inputs", len(inputs), len(p.Signature.Inputs))
 	}
 	for i, in := range p.Signature.Inputs {
 		if in.Name != inputs[i].Name {
-			return violation("input %d is called %q in the signature and %q in the graph", i, in.Name, inputs[i].Name)
+			return Violation("input %d is called %q in the signature and %q in the graph", i, in.Name, inputs[i].Name)
 		}
 		switch in.Kind {
 		case UserInput:
 		case Parameter, Buffer, ConstantTensor:
 			if in.Target == "" {
-				return violation("the signature does not say which tensor the input %s is", in.Name)
+				return Violation("the signature does not say which tensor the input %s is", in.Name)
 			}
 		default:
-			return violation("there are no inputs of kind %q", in.Kind)
+			return Violation("there are no inputs of kind %q", in.Kind)
 		}
 	}
-	outputs := p.Graph.outputs()
+	outputs := p.Graph.Outputs()
 	if len(outputs) != len(p.Signature.Outputs) {
-		return violation("the graph has %d outputs and the signature %d", len(outputs), len(p.Signature.Outputs))
+		return Violation("the graph has %d outputs and the signature %d", len(outputs), len(p.Signature.Outputs))
 	}
 	for i, out := range p.Signature.Outputs {
 		if err := p.checkOutput(out, outputs[i]); err != nil {
@@ -76,7 +77,7 @@ func (p *Program) checkSignature() error {
 
 func (p *Program) checkOutput(out OutputSpec, is Argument) error {
 	if name := map[bool]string{true: is.Text}[is.Kind == NodeArgument]; out.Name != name {
-		return violation("an output is called %q in the signature and %q in the graph", out.Name, name)
+		return Violation("an output is called %q in the signature and %q in the graph", out.Name, name)
 	}
 	switch out.Kind {
 	case UserOutput:
@@ -94,13 +95,13 @@ func (p *Program) checkOutput(out OutputSpec, is Argument) error {
 			}
 		}
 	default:
-		return violation("there are no outputs of kind %q", out.Kind)
+		return Violation("there are no outputs of kind %q", out.Kind)
 	}
-	return violation("the output %s is the new value of %q, which is no such input", out.Name, out.Target)
+	return Violation("the output %s is the new value of %q, which is no such input", out.Name, out.Target)
 }
 
-// outputs are the arguments of the output node one by one.
-func (g *Graph) outputs() []Argument {
+// Outputs are the arguments of the output node one by one.
+func (g *Graph) Outputs() []Argument {
 	a := g.Output().Args[0]
 	if a.Kind == TupleArgument || a.Kind == ListArgument {
 		return a.Items
@@ -110,14 +111,14 @@ func (g *Graph) outputs() []Argument {
 
 func (g *Graph) check(symbols map[string]bool, depth int) error {
 	if depth > maxNesting {
-		return violation("graphs are nested more than %d deep", maxNesting)
+		return Violation("graphs are nested more than %d deep", maxNesting)
 	}
 	if len(g.Nodes) == 0 {
-		return violation("a graph has no nodes: it has one output at least")
+		return Violation("a graph has no nodes: it has one output at least")
 	}
 	for i := range g.Graphs {
-		if g.Graphs[i].Graph == nil || !validName(g.Graphs[i].Name) {
-			return violation("the graph %q is none", g.Graphs[i].Name)
+		if g.Graphs[i].Graph == nil || !symbolic.ValidName(g.Graphs[i].Name) {
+			return Violation("the graph %q is none", g.Graphs[i].Name)
 		}
 		if err := g.Graphs[i].Graph.check(symbols, depth+1); err != nil {
 			return err
@@ -126,14 +127,14 @@ func (g *Graph) check(symbols map[string]bool, depth int) error {
 	before := map[string]*Node{}
 	calls := false
 	for i, n := range g.Nodes {
-		if n == nil || !validName(n.Name) || before[n.Name] != nil {
-			return violation("node %d has no name of its own", i)
+		if n == nil || !symbolic.ValidName(n.Name) || before[n.Name] != nil {
+			return Violation("node %d has no name of its own", i)
 		}
 		if (n.Op == Output) != (i == len(g.Nodes)-1) {
-			return violation("a graph has one output node, at its end; %s is node %d of %d", n.Name, i+1, len(g.Nodes))
+			return Violation("a graph has one output node, at its end; %s is node %d of %d", n.Name, i+1, len(g.Nodes))
 		}
 		if n.Op == Placeholder && calls {
-			return violation("placeholders come before all other nodes; %s does not", n.Name)
+			return Violation("placeholders come before all other nodes; %s does not", n.Name)
 		}
 		calls = calls || n.Op != Placeholder
 		if err := g.checkNode(n, before, symbols); err != nil {
@@ -148,10 +149,10 @@ func (g *Graph) checkNode(n *Node, before map[string]*Node, symbols map[string]b
 	for name := range n.uses() {
 		used := before[name]
 		if used == nil {
-			return violation("%s uses %s, which no node before it gives", n.Name, name)
+			return Violation("%s uses %s, which no node before it gives", n.Name, name)
 		}
 		if used.Op == GetAttr && !strings.HasPrefix(n.Target, "higher_order::") {
-			return violation("%s uses the graph %s: only control flow operators do", n.Name, name)
+			return Violation("%s uses the graph %s: only control flow operators do", n.Name, name)
 		}
 	}
 	if n.Meta.Val != nil {
@@ -162,19 +163,19 @@ func (g *Graph) checkNode(n *Node, before map[string]*Node, symbols map[string]b
 	switch n.Op {
 	case Placeholder:
 		if len(n.Args) > 1 {
-			return violation("the placeholder %s has more than one argument", n.Name)
+			return Violation("the placeholder %s has more than one argument", n.Name)
 		}
-		if n.Target != "" && !validName(n.Target) {
-			return violation("the placeholder %s has the target %q, which is no name", n.Name, n.Target)
+		if n.Target != "" && !symbolic.ValidName(n.Target) {
+			return Violation("the placeholder %s has the target %q, which is no name", n.Name, n.Target)
 		}
 	case GetAttr:
 		if g.Graph(n.Target) == nil {
-			return violation("%s reads the attribute %s: a get_attr node of Export IR reads a graph, and parameters and buffers are inputs", n.Name, n.Target)
+			return Violation("%s reads the attribute %s: a get_attr node of Export IR reads a graph, and parameters and buffers are inputs", n.Name, n.Target)
 		}
 		return nil
 	case Output:
 		if len(n.Args) != 1 {
-			return violation("the output node has %d arguments, not one", len(n.Args))
+			return Violation("the output node has %d arguments, not one", len(n.Args))
 		}
 		return nil
 	case CallFunction:
@@ -182,19 +183,19 @@ func (g *Graph) checkNode(n *Node, before map[string]*Node, symbols map[string]b
 			return err
 		}
 	default:
-		return violation("%s is a node of kind %s, which Export IR does not have", n.Name, n.Op)
+		return Violation("%s is a node of kind %s, which Export IR does not have", n.Name, n.Op)
 	}
 	if n.Meta.Val == nil {
-		return violation("node.meta of %s is missing the field val", n.Name)
+		return Violation("node.meta of %s is missing the field val", n.Name)
 	}
 	return nil
 }
 
 func (v *Value) check(name string, symbols map[string]bool, depth int) error {
 	if depth > maxNesting {
-		return violation("the metadata of %s is nested more than %d deep", name, maxNesting)
+		return Violation("the metadata of %s is nested more than %d deep", name, maxNesting)
 	}
-	sizes := append(append([]Size(nil), v.Sizes...), v.Strides...)
+	sizes := append(append([]symbolic.Size(nil), v.Sizes...), v.Strides...)
 	if v.Int != nil {
 		sizes = append(sizes, *v.Int)
 	}
@@ -205,14 +206,14 @@ func (v *Value) check(name string, symbols map[string]bool, depth int) error {
 	}
 	missing := ""
 	for _, s := range sizes {
-		s.symbols(func(symbol string) {
+		s.Symbols(func(symbol string) {
 			if !symbols[symbol] {
 				missing = symbol
 			}
 		})
 	}
 	if missing != "" {
-		return violation("the metadata of %s has the symbol %s, of which the program does not say the range", name, missing)
+		return Violation("the metadata of %s has the symbol %s, of which the program does not say the range", name, missing)
 	}
 	for i := range v.Items {
 		if err := v.Items[i].check(name, symbols, depth+1); err != nil {
@@ -225,7 +226,7 @@ func (v *Value) check(name string, symbols map[string]bool, depth int) error {
 // checkTensor fails where constant sizes and strides are negative, or stand for more elements than can be counted.
 func (v *Value) checkTensor(name string) error {
 	if len(v.Sizes) > maxDimensions || v.Strides != nil && len(v.Strides) != len(v.Sizes) {
-		return violation("the metadata of %s has %d sizes and %d strides", name, len(v.Sizes), len(v.Strides))
+		return Violation("the metadata of %s has %d sizes and %d strides", name, len(v.Sizes), len(v.Strides))
 	}
 	var shape []int
 	for i, s := range v.Sizes {
@@ -233,11 +234,11 @@ func (v *Value) checkTensor(name string) error {
 			shape = append(shape, s.Const)
 		}
 		if s.IsConstant() && s.Const < 0 || v.Strides != nil && v.Strides[i].IsConstant() && v.Strides[i].Const < 0 {
-			return violation("the metadata of %s has a negative size or stride", name)
+			return Violation("the metadata of %s has a negative size or stride", name)
 		}
 	}
 	if _, err := tensor.Numel(shape); err != nil {
-		return violation("the metadata of %s: %s", name, err)
+		return Violation("the metadata of %s: %s", name, err)
 	}
 	return nil
 }
@@ -246,8 +247,8 @@ func (g *Graph) checkCall(n *Node) error {
 	namespace, name, _ := strings.Cut(n.Target, "::")
 	switch namespace {
 	case "operator":
-		if o := operationOf(func(o *operation) bool { return o.name == name }); o == nil || len(n.Args) != o.arguments || len(n.Kwargs) > 0 {
-			return violation("%s calls operator.%s with %d arguments, which Export IR does not have", n.Name, name, len(n.Args))
+		if o := symbolic.OperationOf(func(o *symbolic.Operation) bool { return o.Name == name }); o == nil || len(n.Args) != o.Arguments || len(n.Kwargs) > 0 {
+			return Violation("%s calls operator.%s with %d arguments, which Export IR does not have", n.Name, name, len(n.Args))
 		}
 		return nil
 	case "higher_order":
@@ -255,14 +256,14 @@ func (g *Graph) checkCall(n *Node) error {
 	}
 	o := ops.Find(n.Target)
 	if o == nil {
-		return violation("%s calls %s: Operator is not registered", n.Name, TargetText(n))
+		return Violation("%s calls %s: Operator is not registered", n.Name, TargetText(n))
 	}
 	s := o.Schema()
 	if s.IsMutable() {
-		return violation("operator '%s' is not functional: it writes to its arguments", TargetText(n))
+		return Violation("operator '%s' is not functional: it writes to its arguments", TargetText(n))
 	}
 	if len(n.Args) > s.NumPositional() {
-		return violation("%s gives %d arguments by position to %s, which takes %d", n.Name, len(n.Args), TargetText(n), s.NumPositional())
+		return Violation("%s gives %d arguments by position to %s, which takes %d", n.Name, len(n.Args), TargetText(n), s.NumPositional())
 	}
 	given := map[string]bool{}
 	for i := range n.Args {
@@ -270,14 +271,14 @@ func (g *Graph) checkCall(n *Node) error {
 	}
 	for _, k := range n.Kwargs {
 		if s.ArgumentIndex(k.Name) < 0 || given[k.Name] {
-			return violation("%s gives the argument %s to %s, which does not take it", n.Name, k.Name, TargetText(n))
+			return Violation("%s gives the argument %s to %s, which does not take it", n.Name, k.Name, TargetText(n))
 		}
 		given[k.Name] = true
 	}
 	for i := range s.Arguments {
 		a := &s.Arguments[i]
 		if !given[a.Name] && !a.HasDefault && a.Type.Kind() != types.KindGenerator {
-			return violation("%s does not give the argument %s to %s", n.Name, a.Name, TargetText(n))
+			return Violation("%s does not give the argument %s to %s", n.Name, a.Name, TargetText(n))
 		}
 	}
 	return nil
@@ -302,43 +303,43 @@ var controls = map[string]control{
 func (g *Graph) checkControl(n *Node, name string) error {
 	form, known := controls[name]
 	if !known || len(n.Args) != form.arguments || len(n.Kwargs) > 0 {
-		return violation("%s calls the higher-order operator %s with %d arguments, which Export IR does not have", n.Name, name, len(n.Args))
+		return Violation("%s calls the higher-order operator %s with %d arguments, which Export IR does not have", n.Name, name, len(n.Args))
 	}
 	operands := 0
 	for _, i := range form.operands {
 		if n.Args[i].Kind != ListArgument && n.Args[i].Kind != TupleArgument {
-			return violation("the operands of %s are no list", n.Name)
+			return Violation("the operands of %s are no list", n.Name)
 		}
 		operands += len(n.Args[i].Items)
 	}
 	if form.over > 0 && len(n.Args[form.over].Items) == 0 {
-		return violation("%s goes over nothing", n.Name)
+		return Violation("%s goes over nothing", n.Name)
 	}
 	for _, i := range form.graphs {
 		from := g.Node(n.Args[i].Text)
 		if n.Args[i].Kind != NodeArgument || from == nil || from.Op != GetAttr {
-			return violation("argument %d of %s is no graph", i, n.Name)
+			return Violation("argument %d of %s is no graph", i, n.Name)
 		}
 		inner := g.Graph(from.Target)
 		if inner == nil || len(inner.Placeholders()) != operands {
-			return violation("%s gives %d operands to the graph %s", n.Name, operands, from.Target)
+			return Violation("%s gives %d operands to the graph %s", n.Name, operands, from.Target)
 		}
 	}
 	return nil
 }
 
-// hasEffect reports whether an operator does something besides computing its results. What it tells a profiler does not count.
-func hasEffect(o *ops.Operator) bool {
+// HasEffect reports whether an operator does something besides computing its results. What it tells a profiler does not count.
+func HasEffect(o *ops.Operator) bool {
 	return o != nil && o.HasSideEffects() && !strings.HasPrefix(o.Name, "profiler::")
 }
 
-// sweep removes the nodes that nothing uses and that have no effect, and graphs that no node names.
-func sweep(g *Graph) {
+// Sweep removes the nodes that nothing uses and that have no effect, and graphs that no node names.
+func Sweep(g *Graph) {
 	used := map[string]bool{}
 	var kept []*Node
 	for i := len(g.Nodes) - 1; i >= 0; i-- {
 		n := g.Nodes[i]
-		if n.Op == Placeholder || n.Op == Output || used[n.Name] || n.Op == CallFunction && hasEffect(ops.Find(n.Target)) {
+		if n.Op == Placeholder || n.Op == Output || used[n.Name] || n.Op == CallFunction && HasEffect(ops.Find(n.Target)) {
 			for name := range n.uses() {
 				used[name] = true
 			}

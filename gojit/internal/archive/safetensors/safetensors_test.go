@@ -1,4 +1,4 @@
-package archive_test
+package safetensors_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safetensors"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -27,10 +27,10 @@ func TestSafeTensorsRoundTrip(t *testing.T) {
 	none, _ := tensor.FromSlice([]bool{}, 0, 4)
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	given := map[string]*tensor.Tensor{"w": numbers, "n<é>": counts, "none": none}
-	if err := archive.SaveSafeTensors(path, given, map[string]string{"format": "pt"}); err != nil {
+	if err := safetensors.Save(path, given, map[string]string{"format": "pt"}); err != nil {
 		t.Fatal(err)
 	}
-	f, err := archive.LoadSafeTensors(path)
+	f, err := safetensors.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestSafeTensorsRoundTrip(t *testing.T) {
 	}
 	first, _ := os.ReadFile(path)
 	var again bytes.Buffer
-	if err := archive.WriteSafeTensors(&again, f.Tensors, f.Metadata); err != nil || !bytes.Equal(again.Bytes(), first) {
+	if err := safetensors.Write(&again, f.Tensors, f.Metadata); err != nil || !bytes.Equal(again.Bytes(), first) {
 		t.Errorf("what was read is written in another way: %v", err)
 	}
 }
@@ -70,12 +70,12 @@ func TestSafeTensorsThatAreRefused(t *testing.T) {
 		`{"__metadata__":{"a":1},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`:                                1,
 		`{"__metadata__":{"a":"1"},"__metadata__":{},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`:            1,
 	} {
-		if _, err := archive.ReadSafeTensors(safeFile(header, elements)); err == nil {
+		if _, err := safetensors.Read(safeFile(header, elements)); err == nil {
 			t.Errorf("%s with %d bytes was read", header, elements)
 		}
 	}
 	for _, data := range []string{"", "short", "\xff\xff\xff\xff\xff\xff\xff\xff{}", "\x00\xe1\xf5\x05\x00\x00\x00\x00{}", "\x09\x00\x00\x00\x00\x00\x00\x00{}"} {
-		if _, err := archive.ReadSafeTensors([]byte(data)); err == nil {
+		if _, err := safetensors.Read([]byte(data)); err == nil {
 			t.Errorf("%q was read", data)
 		}
 	}
@@ -83,7 +83,7 @@ func TestSafeTensorsThatAreRefused(t *testing.T) {
 
 // An element that does not lie at a multiple of its size is read all the same.
 func TestSafeTensorsOutOfAlignment(t *testing.T) {
-	f, err := archive.ReadSafeTensors(safeFile(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F64","shape":[],"data_offsets":[1,9]}}`, 9))
+	f, err := safetensors.Read(safeFile(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F64","shape":[],"data_offsets":[1,9]}}`, 9))
 	if err != nil || f.Tensors["b"].String() != "tensor(0., dtype=torch.float64)" {
 		t.Errorf("%v, %v", f, err)
 	}
@@ -95,15 +95,15 @@ func FuzzSafeTensors(f *testing.F) {
 	f.Add(safeFile(`{"__metadata__":{"format":"pt"},"a":{"dtype":"I64","shape":[2],"data_offsets":[0,16]}}  `, 16))
 	f.Add(safeFile(`{"a":{"dtype":"F32","shape":[9223372036854775807],"data_offsets":[0,4]}}`, 4))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		read, err := archive.ReadSafeTensors(data)
+		read, err := safetensors.Read(data)
 		if err != nil {
 			return
 		}
 		var b bytes.Buffer
-		if err := archive.WriteSafeTensors(&b, read.Tensors, read.Metadata); err != nil {
+		if err := safetensors.Write(&b, read.Tensors, read.Metadata); err != nil {
 			t.Fatal(err)
 		}
-		again, err := archive.ReadSafeTensors(b.Bytes())
+		again, err := safetensors.Read(b.Bytes())
 		if err != nil || len(again.Tensors) != len(read.Tensors) {
 			t.Fatal(err)
 		}
@@ -119,12 +119,12 @@ func FuzzSafeTensorsInFiles(f *testing.F) {
 		f.Add(safeFile(header, 4))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		read, err := archive.ReadSafeTensors(data)
+		read, err := safetensors.Read(data)
 		path := filepath.Join(t.TempDir(), "f")
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loaded, err2 := archive.LoadSafeTensors(path)
+		loaded, err2 := safetensors.Load(path)
 		if (err == nil) != (err2 == nil) {
 			t.Fatalf("in memory: %v, in a file: %v", err, err2)
 		}

@@ -1,4 +1,4 @@
-package passes
+package tensorexpr
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -88,7 +89,7 @@ func (s *symbolicSizes) give(group *ir.Node) {
 // hangsOnRankAlone reports whether the nodes of a body do the same for all sizes: no parts of one or products.
 func hangsOnRankAlone(body *ir.Graph) bool {
 	for n := body.Block().First(); n != nil; n = n.Next() {
-		if n.Kind() == PartsKind || n.Kind() == "aten::matmul" {
+		if n.Kind() == passes.PartsKind || n.Kind() == "aten::matmul" {
 			return false
 		}
 	}

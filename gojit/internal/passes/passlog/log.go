@@ -1,4 +1,5 @@
-package passes
+// Package passlog prints what passes and steps of the engine make of graphs.
+package passlog
 
 import (
 	"fmt"
@@ -34,7 +35,7 @@ var runLimits = struct {
 	left map[string]int
 }{left: parseLimits(os.Getenv("PYTORCH_JIT_OPT_LIMIT"))}
 
-func init() { SetLogging(os.Getenv("PYTORCH_JIT_LOG_LEVEL"), os.Stderr) }
+func init() { Set(os.Getenv("PYTORCH_JIT_LOG_LEVEL"), os.Stderr) }
 
 // filesOfPyTorch are the names by which PyTorch's users know passes and steps.
 var filesOfPyTorch = map[string]string{
@@ -48,8 +49,8 @@ var filesOfPyTorch = map[string]string{
 	"refine_integer_values": "integer_value_refinement",
 }
 
-// SetLogging has the passes that an option names print to out.
-func SetLogging(option string, out io.Writer) {
+// Set has the passes that an option names print to out.
+func Set(option string, out io.Writer) {
 	levels := map[string]int{}
 	for _, name := range strings.Split(option, ":") {
 		plain := strings.TrimLeft(name, ">")
@@ -68,8 +69,8 @@ func (l *logger) level(name string) int {
 	return max(l.levels[name], l.levels[filesOfPyTorch[name]])
 }
 
-// Log runs a pass over a graph, or a step, and prints what that makes of it where that is asked for.
-func Log(name string, g *ir.Graph, run func() error) error {
+// Run runs a pass over a graph, or a step, and prints what that makes of it where that is asked for.
+func Run(name string, g *ir.Graph, run func() error) error {
 	l := logging.Load()
 	if l == nil || l.level(name) == 0 {
 		return run()

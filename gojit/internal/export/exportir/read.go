@@ -1,10 +1,11 @@
-package export
+package exportir
 
 import (
 	"encoding/json"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive/safetensors"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -34,7 +35,7 @@ func Read(data []byte) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored, err := archive.ReadSafeTensors(weights)
+	stored, err := safetensors.Read(weights)
 	if err != nil {
 		return nil, err
 	}

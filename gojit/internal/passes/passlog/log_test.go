@@ -1,4 +1,4 @@
-package passes_test
+package passlog_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/passlog"
 )
 
 const unusedNode = `graph(%x : Tensor):
@@ -24,13 +25,13 @@ func TestLog(t *testing.T) {
 		"cse:>>dce":             "[DEBUG dce] Before dce:",
 	} {
 		var out strings.Builder
-		passes.SetLogging(option, &out)
+		passlog.Set(option, &out)
 		g, err := ir.Parse(unusedNode)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = passes.Log("dce", g, func() error { passes.DCE(g); return nil })
-		passes.SetLogging("", nil)
+		err = passlog.Run("dce", g, func() error { passes.DCE(g); return nil })
+		passlog.Set("", nil)
 		if err != nil || want == "" && out.Len() > 0 || !strings.Contains(out.String(), want) {
 			t.Errorf("%s: %v\n%s", option, err, out.String())
 		}

@@ -1,4 +1,4 @@
-package archive
+package checksum
 
 import "golang.org/x/sys/cpu"
 

@@ -1,4 +1,4 @@
-package frontend
+package ssa
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -442,8 +442,8 @@ func unwrapEnterExit(b *ir.Block) {
 				out.ReplaceAllUsesWith(body.Outputs()[i])
 			}
 			replaceOutputs(body, nil)
-			moveNodesBefore(n, n.Blocks()[0])
-			moveNodesBefore(n, n.Blocks()[1])
+			MoveNodesBefore(n, n.Blocks()[0])
+			MoveNodesBefore(n, n.Blocks()[1])
 			n.Destroy()
 		}
 		n = next

@@ -1,9 +1,10 @@
-package passes
+package tensorexpr
 
 import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -48,8 +49,8 @@ func (f *tensorExprs) giveNoSizes(group *ir.Node) {
 		group.EraseOutput(i)
 		body.Block().EraseOutput(i)
 	}
-	DCE(body)
-	DCE(group.Graph())
+	passes.DCE(body)
+	passes.DCE(group.Graph())
 }
 
 // onlySizesRead reports whether what reads a value, if anything does, asks for its size.

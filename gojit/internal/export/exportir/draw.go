@@ -1,4 +1,4 @@
-package export
+package exportir
 
 import (
 	"strings"
