@@ -66,7 +66,9 @@ class Library:
                     "one of the kind FRAGMENT adds operators, and one of the kind IMPL implementations."
                 )
             _defining[ns] = self
-        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+        self.ns: str = ns
+        self.kind = kind
+        self.dispatch_key: str = dispatch_key
         self._implemented: set[tuple[str, str]] = set()
 
     def __repr__(self) -> str:

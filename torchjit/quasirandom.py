@@ -22,7 +22,7 @@ class SobolEngine:
         self.scramble = scramble
         self.dimension = dimension
         cpu = torch.device("cpu")
-        self.sobolstate = torch.zeros(dimension, self.MAXBIT, device=cpu, dtype=torch.long)
+        self.sobolstate: torch.Tensor = torch.zeros(dimension, self.MAXBIT, device=cpu, dtype=torch.long)
         torch._sobol_engine_initialize_state_(self.sobolstate, self.dimension)
         if self.scramble:
             self._scramble()
@@ -40,7 +40,7 @@ class SobolEngine:
             generator.manual_seed(self.seed)
         shape = (self.dimension, self.MAXBIT)
         bits = torch.randint(2, shape, generator=generator, device="cpu")
-        self.shift = torch.mv(bits, torch.pow(2, torch.arange(0, self.MAXBIT, device="cpu")))
+        self.shift: torch.Tensor = torch.mv(bits, torch.pow(2, torch.arange(0, self.MAXBIT, device="cpu")))
         matrices = torch.randint(2, (*shape, self.MAXBIT), generator=generator, device="cpu").tril()
         torch._sobol_engine_scramble_(self.sobolstate, matrices, self.dimension)
 
@@ -54,6 +54,7 @@ class SobolEngine:
         else:
             # The first point is the shift itself: the sequence behind it has one less.
             behind = (n, self.num_generated - 1) if started else (n - 1, 0)
+            self.quasi: torch.Tensor
             points, self.quasi = torch._sobol_engine_draw(self.quasi, behind[0], self.sobolstate, self.dimension, behind[1], dtype=dtype)
             if not started:
                 points = torch.cat((self._first_point.to(dtype), points), dim=-2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
@@ -82,7 +83,7 @@ def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any
 
 
 # What the functions are in a program that is compiled.
-OPERATORS = {
+OPERATORS: dict[Callable[..., Any], str] = {
     mm: "_sparse_mm", addmm: "_sparse_addmm", softmax: "_sparse_softmax", log_softmax: "_sparse_log_softmax", sampled_addmm: "sparse_sampled_addmm",
 }  # fmt: skip
 

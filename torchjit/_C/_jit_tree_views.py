@@ -131,7 +131,9 @@ def _literal(kind: str) -> Callable[[Any], Expr]:
     return make
 
 
-TrueLiteral, FalseLiteral, NoneLiteral = _literal("True"), _literal("False"), _literal("None")
+TrueLiteral: Callable[[Any], Expr] = _literal("True")
+FalseLiteral: Callable[[Any], Expr] = _literal("False")
+NoneLiteral: Callable[[Any], Expr] = _literal("None")
 
 
 def _binary(kind: str, left: Any, right: Any) -> tuple[Any, Any]:

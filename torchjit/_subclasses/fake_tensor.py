@@ -145,9 +145,10 @@ class FakeTensorMode(TorchDispatchMode):
     """
 
     def __init__(self, *, allow_fallback_kernels: bool = True, allow_meta: bool = False, throw_on_data_dependent_ops: bool = True) -> None:
-        self.allow_fallback_kernels, self.allow_meta = allow_fallback_kernels, allow_meta
+        self.allow_fallback_kernels: bool = allow_fallback_kernels
+        self.allow_meta: bool = allow_meta
         self.throw_on_data_dependent_ops = throw_on_data_dependent_ops
-        self.fake_tensor_converter = FakeTensorConverter()
+        self.fake_tensor_converter: FakeTensorConverter = FakeTensorConverter()
 
     def from_tensor(self, tensor: Any, shape_env: Any = None) -> FakeTensor:
         """The tensor of this mode that is like another one."""

@@ -258,7 +258,7 @@ class Tracer(TracerBase):
             fn = getattr(type(root), self.traced_func_name)
             self.submodule_paths = {mod: name for name, mod in root.named_modules()}
         else:
-            self.root = torch.nn.Module()
+            self.root: torch.nn.Module = torch.nn.Module()
             fn = root
         self.graph = Graph(tracer_cls=getattr(self, "__class__", None))
         # Tensors that are plain attributes of modules keep their paths.

@@ -168,7 +168,7 @@ class GraphModule(Module):
         super().__init__()
         if isinstance(root, Module):
             if hasattr(root, "training"):
-                self.training = root.training
+                self.training: bool = root.training
             for node in graph.nodes:
                 if node.op in ("get_attr", "call_module"):
                     _copy_attr(root, self, str(node.target))
@@ -196,7 +196,7 @@ class GraphModule(Module):
             _assign_attr(root[target], self, target)
 
     # The graph is for Python alone.
-    __jit_unused_properties__ = ["graph"]
+    __jit_unused_properties__: list[str] = ["graph"]
 
     @property
     def graph(self) -> Graph:

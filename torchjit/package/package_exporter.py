@@ -110,7 +110,7 @@ class PackageExporter:
         self._reductions: dict[int, tuple[Any, Any]] = {}  # objects by id, with what they are packed as
         self._scripted = 0
         self._ids = 0
-        self.dependency_graph = DiGraph()
+        self.dependency_graph: DiGraph = DiGraph()
         self.patterns: list[_Pattern] = []
         self._extern_hooks: Any = collections.OrderedDict()
         self._mock_hooks: Any = collections.OrderedDict()
@@ -118,7 +118,7 @@ class PackageExporter:
         if isinstance(importer, Importer):
             self.importer = importer
         elif isinstance(importer, collections.abc.Sequence):
-            self.importer = OrderedImporter(*importer)
+            self.importer: OrderedImporter = OrderedImporter(*importer)
         else:
             raise TypeError(f"importer arg should be an Importer or a sequence of Importers, got {type(importer)} instead.")
 

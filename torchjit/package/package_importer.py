@@ -93,7 +93,7 @@ class PackageImporter(Importer):
 
         self.filename = "<binary>"
         if isinstance(file_or_buffer, (str, os.PathLike)):
-            self.filename = os.fspath(file_or_buffer)
+            self.filename: str = os.fspath(file_or_buffer)
             self._reader: Any = _Folder(self.filename) if os.path.isdir(self.filename) else PyTorchFileReader(self.filename)
         elif hasattr(file_or_buffer, "get_record"):
             self._reader = file_or_buffer
@@ -104,7 +104,7 @@ class PackageImporter(Importer):
         self._mangler = PackageMangler()
         self.modules: dict[str, types.ModuleType] = {}
         self._memories: dict[str, Any] = {}  # what the pickle that is being loaded has met
-        self.extern_modules = self._read_extern()
+        self.extern_modules: list[str] = self._read_extern()
         for name in self.extern_modules:
             if not module_allowed(name):
                 raise ImportError(f"package '{file_or_buffer}' needs the external module '{name}' but that module has been disallowed")

@@ -78,9 +78,10 @@ class profile:  # noqa: N801
         on_trace_ready: Callable[..., Any] | None = None, record_shapes: bool = False, profile_memory: bool = False, with_stack: bool = False,
         with_flops: bool = False, with_modules: bool = False, experimental_config: Any = None, use_cuda: bool | None = None,
     ) -> None:  # fmt: skip
-        self.activities = set(activities) if activities is not None else supported_activities()
+        self.activities: set[ProfilerActivity] = set(activities) if activities is not None else supported_activities()
         assert self.activities, "No valid profiler activities found"
-        self.schedule, self.on_trace_ready = schedule, on_trace_ready
+        self.schedule = schedule
+        self.on_trace_ready = on_trace_ready
         self.step_num = 0
         self.current_action = schedule(0) if schedule else ProfilerAction.RECORD_AND_SAVE
         self.profiler: _profiler.profile | None = None
@@ -105,7 +106,7 @@ class profile:  # noqa: N801
         """The end of a step of the program."""
         before = self.current_action
         self.step_num += 1
-        self.current_action = self.schedule(self.step_num) if self.schedule else before
+        self.current_action: ProfilerAction = self.schedule(self.step_num) if self.schedule else before
         if before is ProfilerAction.RECORD_AND_SAVE and self.schedule:
             self._finish()
         self._go_on()

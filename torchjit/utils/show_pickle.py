@@ -17,7 +17,10 @@ class FakeObject:
     """What a class was to make of arguments."""
 
     def __init__(self, module: str, name: str, args: Any) -> None:
-        self.module, self.name, self.args, self.state = module, name, args, None
+        self.module: str = module
+        self.name: str = name
+        self.args = args
+        self.state = None
 
     def __repr__(self) -> str:
         state = "" if self.state is None else f"(state={self.state!r})"
@@ -31,7 +34,8 @@ class FakeClass:
     """A class or function by its name."""
 
     def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
+        self.module: str = module
+        self.name: str = name
         self.__new__ = self.fake_new  # type: ignore[method-assign, assignment]
 
     def __repr__(self) -> str:

@@ -24,7 +24,7 @@ class FoldedGraphModule(GraphModule):
         device_for_folded_attrs: str = "cuda",
     ) -> None:
         super().__init__(root, graph)
-        self.const_subgraph_module = None if const_subgraph is None else GraphModule(root, const_subgraph)
+        self.const_subgraph_module: GraphModule | None = None if const_subgraph is None else GraphModule(root, const_subgraph)
         self.has_folding_been_run = False
         self.fx_const_folded_attrs_name = fx_const_folded_attrs_name
         self.device_for_folded_attrs = device_for_folded_attrs
@@ -39,7 +39,7 @@ class FoldedGraphModule(GraphModule):
         if self.const_subgraph_module is None or self.fx_const_folded_attrs_name is None:
             return
         assert not self.has_folding_been_run
-        self.has_folding_been_run = True
+        self.has_folding_been_run: bool = True
         folded = self.const_subgraph_module()
         made: Any = self._parameter(folded) if not isinstance(folded, tuple) else None
         if made is None:

@@ -43,9 +43,9 @@ def _registration(rules: dict[Any, Rule], what: str) -> Callable[[Any], Callable
     return registers
 
 
-register_inference_rule = _registration(_INFERENCE_RULES, "Inference rule")
-register_refinement_rule = _registration(_REFINEMENT_RULES, "Refinement rule")
-register_algebraic_expressions_inference_rule = _registration(_RULES, "Rule")
+register_inference_rule: Callable[[Any], Callable[[Rule], Rule]] = _registration(_INFERENCE_RULES, "Inference rule")
+register_refinement_rule: Callable[[Any], Callable[[Rule], Rule]] = _registration(_REFINEMENT_RULES, "Refinement rule")
+register_algebraic_expressions_inference_rule: Callable[[Any], Callable[[Rule], Rule]] = _registration(_RULES, "Rule")
 
 
 # ---- types ----
@@ -302,7 +302,8 @@ class GraphTypeChecker:
     """Gives each node of a recorded module a type, and fails where types do not fit."""
 
     def __init__(self, env: Any, traced: Any) -> None:
-        self.env, self.traced = env, traced
+        self.env = env
+        self.traced = traced
 
     def type_check(self) -> bool:
         """Goes through the nodes in order."""
@@ -425,7 +426,7 @@ class Refine:
     def __init__(self, traced: Any) -> None:
         self.constraints: list[Equality] = []
         self.traced = traced
-        self.symbol_iter = itertools.count()
+        self.symbol_iter: itertools.count[int] = itertools.count()
 
     def refine(self) -> bool:
         """Notes the conditions of all nodes."""

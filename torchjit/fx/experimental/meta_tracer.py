@@ -73,7 +73,10 @@ class MetaAttribute(MetaProxy):
     """An attribute of a proxy: a node only when it is used otherwise than by calling it."""
 
     def __init__(self, root: Any, attr: str) -> None:
-        self.root, self.attr, self.tracer, self._node = root, attr, root.tracer, None
+        self.root = root
+        self.attr: str = attr
+        self.tracer = root.tracer
+        self._node = None
 
     @property
     def node(self) -> Any:

@@ -49,7 +49,9 @@ class FxNetAccNodesFinder:
     """
 
     def __init__(self, module: GraphModule, operator_support: OperatorSupportBase, allow_non_tensor: bool) -> None:
-        self.module, self.operator_support, self.allow_non_tensor = module, operator_support, allow_non_tensor
+        self.module: GraphModule = module
+        self.operator_support: OperatorSupportBase = operator_support
+        self.allow_non_tensor: bool = allow_non_tensor
         self.acc_nodes: set[Node] = set()
 
     def reduce_acc_nodes_non_tensor_input_helper(self, cpu_worklist: list[Node]) -> None:

@@ -78,7 +78,7 @@ class FxNetAccFusionsFinder:
 
     def __init__(self, module: GraphModule, acc_nodes: set[Node]) -> None:
         self.module = module
-        self.nodes = list(module.graph.nodes)
+        self.nodes: list[Node] = list(module.graph.nodes)
         self.acc_nodes = acc_nodes
 
     def recursive_add_node(self, fusion_group: FusionGroup, inputs: Iterable[Node]) -> bool:

@@ -45,7 +45,7 @@ DEFAULT_MODULES: dict[Any, Any] = {
 }  # fmt: skip
 
 # What computes on quantized tensors as on others, and gives results with the scale of what it gets, or in the range that they always have.
-KEPT_MODULES = {
+KEPT_MODULES: set[type[nn.Module]] = {
     nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d, nn.Hardtanh, nn.Identity,
     nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.ReLU, nn.ReLU6, nn.Hardsigmoid, nn.Sigmoid, nn.Tanh,
 }  # fmt: skip
@@ -69,7 +69,9 @@ class Lowering:
     """Lowers one graph, which is changed."""
 
     def __init__(self, model: QuantizedGraphModule, qconfigs: dict[str, Any]) -> None:
-        self.model, self.graph, self.qconfigs = model, model.graph, qconfigs
+        self.model: QuantizedGraphModule = model
+        self.graph = model.graph
+        self.qconfigs = qconfigs
         self.modules: dict[str, Any] = dict(model.named_modules(remove_duplicate=False))
 
     def module(self, node: Any) -> Any:

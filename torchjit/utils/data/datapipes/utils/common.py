@@ -163,11 +163,11 @@ class StreamWrapper:
             self.file_obj.close(*args, **kwargs)
         except AttributeError:
             pass
-        self.closed = True
+        self.closed: bool = True
 
     def autoclose(self) -> None:
         """Closes the stream now, or with the last of those that were made from it."""
-        self.close_on_last_child = True
+        self.close_on_last_child: bool = True
         if self.child_counter == 0:
             self.close()
 
