@@ -40,7 +40,7 @@ class SobolEngine:
             generator.manual_seed(self.seed)
         shape = (self.dimension, self.MAXBIT)
         bits = torch.randint(2, shape, generator=generator, device="cpu")
-        self.shift: torch.Tensor = torch.mv(bits, torch.pow(2, torch.arange(0, self.MAXBIT, device="cpu")))
+        self.shift = torch.mv(bits, torch.pow(2, torch.arange(0, self.MAXBIT, device="cpu")))
         matrices = torch.randint(2, (*shape, self.MAXBIT), generator=generator, device="cpu").tril()
         torch._sobol_engine_scramble_(self.sobolstate, matrices, self.dimension)
 
@@ -54,7 +54,6 @@ class SobolEngine:
         else:
             # The first point is the shift itself: the sequence behind it has one less.
             behind = (n, self.num_generated - 1) if started else (n - 1, 0)
-            self.quasi: torch.Tensor
             points, self.quasi = torch._sobol_engine_draw(self.quasi, behind[0], self.sobolstate, self.dimension, behind[1], dtype=dtype)
             if not started:
                 points = torch.cat((self._first_point.to(dtype), points), dim=-2)

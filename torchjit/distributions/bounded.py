@@ -102,6 +102,8 @@ class ContinuousBernoulli(_Binary, ExponentialFamily):
 class FisherSnedecor(_Univariate):
     """The distribution of the ratio of two chi-squared ones, each by its degrees of freedom df1 and df2."""
 
+    df1: torch.Tensor
+    df2: torch.Tensor
     arg_constraints: dict[str, constraints.Constraint] = {"df1": constraints.positive, "df2": constraints.positive}
     support: constraints.Constraint = constraints.positive
 
@@ -142,7 +144,7 @@ class Kumaraswamy(TransformedDistribution):
 
     arg_constraints: dict[str, constraints.Constraint] = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support: constraints.Constraint = constraints.unit_interval
-    has_rsample = True  # type: ignore[assignment]
+    has_rsample = True
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self.concentration0: torch.Tensor
@@ -184,7 +186,7 @@ class LogisticNormal(TransformedDistribution):
 
     arg_constraints: dict[str, constraints.Constraint] = {"loc": constraints.real, "scale": constraints.positive}
     support: constraints.Constraint = constraints.simplex
-    has_rsample = True  # type: ignore[assignment]
+    has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)
@@ -255,7 +257,7 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
     arg_constraints: dict[str, constraints.Constraint] = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support: constraints.Constraint = constraints.simplex
-    has_rsample = True  # type: ignore[assignment]
+    has_rsample = True
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         super().__init__(ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
@@ -284,7 +286,7 @@ class NegativeBinomial(Distribution):
         _one_of(probs, logits)
         name, value = ("probs", probs) if probs is not None else ("logits", logits)
         self.total_count, value = broadcast_all(total_count, value)
-        self.total_count: torch.Tensor = self.total_count.type_as(value)
+        self.total_count = self.total_count.type_as(value)
         self.__dict__[name] = value
         super().__init__(value.size(), validate_args=validate_args)
 
@@ -331,6 +333,8 @@ class NegativeBinomial(Distribution):
 class VonMises(_Univariate):
     """Angles around loc."""
 
+    concentration: torch.Tensor
+    loc: torch.Tensor
     arg_constraints: dict[str, constraints.Constraint] = {"loc": constraints.real, "concentration": constraints.positive}
     support: constraints.Constraint = constraints.real
     has_rsample: bool = False

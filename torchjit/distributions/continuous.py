@@ -35,6 +35,8 @@ class _Univariate(Distribution):
 class _LocationScale(_Univariate):
     """A distribution around loc, which is its mean and its mode where nothing else is said."""
 
+    loc: torch.Tensor
+    scale: torch.Tensor
     arg_constraints: dict[str, constraints.Constraint] = {"loc": constraints.real, "scale": constraints.positive}
     support: constraints.Constraint = constraints.real
 
@@ -88,6 +90,8 @@ class Normal(_LocationScale, ExponentialFamily):
 class Uniform(_Univariate):
     """The uniform distribution from low up to high."""
 
+    high: torch.Tensor
+    low: torch.Tensor
     arg_constraints: dict[str, constraints.Constraint] = {
         "low": constraints.dependent(is_discrete=False, event_dim=0),
         "high": constraints.dependent(is_discrete=False, event_dim=0),
@@ -99,7 +103,7 @@ class Uniform(_Univariate):
             raise ValueError("Uniform is not defined when low>= high")
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         return constraints.interval(self.low, self.high)
 
     @property
@@ -194,6 +198,7 @@ class Cauchy(_LocationScale):
 class Exponential(_Univariate, ExponentialFamily):
     """The exponential distribution with mean 1/rate."""
 
+    rate: torch.Tensor
     arg_constraints: dict[str, constraints.Constraint] = {"rate": constraints.positive}
     support: constraints.Constraint = constraints.nonnegative
 
@@ -237,6 +242,8 @@ class Exponential(_Univariate, ExponentialFamily):
 class Gamma(_Univariate, ExponentialFamily):
     """The gamma distribution with mean concentration/rate."""
 
+    concentration: torch.Tensor
+    rate: torch.Tensor
     arg_constraints: dict[str, constraints.Constraint] = {"concentration": constraints.positive, "rate": constraints.positive}
     support: constraints.Constraint = constraints.nonnegative
 
@@ -295,6 +302,9 @@ class Chi2(Gamma):
 class StudentT(_Univariate):
     """Student's distribution with df degrees of freedom."""
 
+    df: torch.Tensor
+    loc: torch.Tensor
+    scale: torch.Tensor
     arg_constraints: dict[str, constraints.Constraint] = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
     support: constraints.Constraint = constraints.real
 
@@ -371,6 +381,8 @@ class Gumbel(_LocationScale):
 class Beta(_Univariate, ExponentialFamily):
     """The beta distribution with mean concentration1 / (concentration1 + concentration0)."""
 
+    concentration0: torch.Tensor
+    concentration1: torch.Tensor
     arg_constraints: dict[str, constraints.Constraint] = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support: constraints.Constraint = constraints.unit_interval
 

@@ -159,7 +159,7 @@ class Binomial(_Binary):
         return self._param.size()
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         return constraints.integer_interval(0, self.total_count)
 
     @property
@@ -272,7 +272,7 @@ class Categorical(Distribution):
         return logits_to_probs(self.logits)
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
@@ -402,7 +402,7 @@ class Multinomial(_OfCategorical):
         made.total_count = self.total_count
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         return constraints.multinomial(self.total_count)
 
     @property

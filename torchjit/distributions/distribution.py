@@ -241,7 +241,7 @@ class Independent(Distribution):
         return self.base_dist.has_rsample
 
     @constraints.dependent_property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """What the base distribution gives, for arrays of the dimensions that belong to the values."""
         support, dims = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(support, dims) if dims and support is not None else support

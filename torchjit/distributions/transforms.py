@@ -158,7 +158,7 @@ class ComposeTransform(Transform):
         self.parts: list[Transform] = [p.with_cache(cache_size) for p in parts] if cache_size else list(parts)
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         if not self.parts:
             return constraints.real
         dim = self.parts[-1].codomain.event_dim
@@ -167,7 +167,7 @@ class ComposeTransform(Transform):
         return _widened(self.parts[0].domain, dim)
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         if not self.parts:
             return constraints.real
         dim = self.parts[0].domain.event_dim
@@ -429,7 +429,7 @@ class TransformedDistribution(Distribution):
         super().__init__(reached[:cut], reached[cut:], validate_args)
 
     @constraints.dependent_property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """What the last transform gives."""
         return _widened(self.transforms[-1].codomain, len(self.event_shape)) if self.transforms else self.base_dist.support
 
@@ -624,7 +624,7 @@ class Pareto(TransformedDistribution):
         super().__init__(Exponential(self.alpha, validate_args), [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         return constraints.greater_than_eq(self.scale)
 
     @property
@@ -694,7 +694,7 @@ class MixtureSameFamily(Distribution):
         return (self._component_distribution.cdf(x.unsqueeze(-1)) * self._mixture_distribution.probs).sum(-1)
 
     @constraints.dependent_property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """What the components support."""
         return self._component_distribution.support
 

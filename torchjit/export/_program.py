@@ -131,7 +131,7 @@ class Reader:
         made = GraphModule(root, graph)
         if type(made.graph) is not ExportedGraph:
             made.graph.__class__ = ExportedGraph
-        made.meta = {}  # type: ignore[assignment]
+        made.meta = {}
         return made
 
     def node(self, graph: Graph, form: dict[str, Any], nodes: dict[str, Node]) -> Node:
@@ -410,4 +410,4 @@ def check(text: str) -> None:
 
 def parse(text: str) -> dict[str, Any]:
     """A program as dictionaries and lists."""
-    return json.loads(text)  # type: ignore[no-any-return]
+    return json.loads(text)

@@ -227,7 +227,7 @@ class Tracer(TracerBase):
     def _flat_function(self, root_fn: Any, spec: pytree.TreeSpec) -> Any:
         """root_fn as a function of the leaves of its arguments that gives the leaves of its result."""
 
-        def flatten_fn(*args):  # type: ignore[no-untyped-def]  # its annotations would be the graph's
+        def flatten_fn(*args):  # its annotations would be the graph's
             result, out_spec = pytree.tree_flatten(root_fn(*pytree.tree_unflatten(list(args), spec)))
             codegen = self.graph._codegen
             assert isinstance(codegen, _PyTreeCodeGen)
@@ -258,7 +258,7 @@ class Tracer(TracerBase):
             fn = getattr(type(root), self.traced_func_name)
             self.submodule_paths = {mod: name for name, mod in root.named_modules()}
         else:
-            self.root: torch.nn.Module = torch.nn.Module()
+            self.root = torch.nn.Module()
             fn = root
         self.graph = Graph(tracer_cls=getattr(self, "__class__", None))
         # Tensors that are plain attributes of modules keep their paths.

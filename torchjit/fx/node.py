@@ -204,7 +204,7 @@ class Node:
     def _rename(self, candidate: str) -> None:
         """Gives the node a name like candidate that no other node has."""
         if candidate != self.name:
-            self.name: str = self.graph._graph_namespace.create_name(candidate, None)
+            self.name = self.graph._graph_namespace.create_name(candidate, None)
 
     @compatibility(is_backward_compatible=True)
     def update_kwarg(self, key: str, arg: Argument) -> None:

@@ -96,7 +96,7 @@ class _LRScheduler:
             self.last_epoch += 1
             return self.get_lr()
         warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)
-        self.last_epoch: int = epoch
+        self.last_epoch = epoch
         closed = getattr(self, "_get_closed_form_lr", None)
         return closed() if closed is not None else self.get_lr()
 
@@ -367,8 +367,8 @@ class CosineAnnealingWarmRestarts(_LRScheduler):
             self.T_cur = epoch % self.T_0
         else:
             n = int(math.log((epoch / self.T_0 * (self.T_mult - 1) + 1), self.T_mult))
-            self.T_cur: int = epoch - self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
-            self.T_i: int = self.T_0 * self.T_mult**n
+            self.T_cur = epoch - self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
+            self.T_i = self.T_0 * self.T_mult**n
 
 
 class CyclicLR(_LRScheduler):
@@ -407,7 +407,7 @@ class CyclicLR(_LRScheduler):
             self._scale, self.scale_mode = scale_fn, scale_mode
         else:
             self._scale = None
-            self.scale_mode: str = "iterations" if mode == "exp_range" else "cycle"
+            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             if "momentum" not in optimizer.defaults:
@@ -656,9 +656,9 @@ class ReduceLROnPlateau:
             epoch = self.last_epoch + 1
         else:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
-        self.last_epoch: int = epoch
+        self.last_epoch = epoch
         if self.is_better(now, self.best):
-            self.best: float = now
+            self.best = now
             self.num_bad_epochs = 0
         else:
             self.num_bad_epochs += 1
@@ -667,8 +667,8 @@ class ReduceLROnPlateau:
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
             self._reduce(epoch)
-            self.cooldown_counter: int = self.cooldown
-            self.num_bad_epochs: int = 0
+            self.cooldown_counter = self.cooldown
+            self.num_bad_epochs = 0
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
     def _reduce(self, epoch: int) -> None:
@@ -704,4 +704,4 @@ def _within_step(get_lr: Any) -> Any:
 
 for _class in (*_LRScheduler.__subclasses__(), MultiplicativeLR):
     if "get_lr" in vars(_class):
-        _class.get_lr = _within_step(_class.get_lr)  # type: ignore[method-assign]
+        _class.get_lr = _within_step(_class.get_lr)

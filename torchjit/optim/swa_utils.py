@@ -26,7 +26,7 @@ class AveragedModel(Module):
         super().__init__()
         self.module = copy.deepcopy(model)
         if device is not None:
-            self.module: Module = self.module.to(device)
+            self.module = self.module.to(device)
         self.register_buffer("n_averaged", torch.tensor(0, dtype=torch.long, device=device))
         self.avg_fn: Callable[..., Any] = avg_fn or (lambda averaged, current, n: averaged + (current - averaged) / (n + 1))
         self.use_buffers = use_buffers

@@ -118,7 +118,7 @@ class PackageExporter:
         if isinstance(importer, Importer):
             self.importer = importer
         elif isinstance(importer, collections.abc.Sequence):
-            self.importer: OrderedImporter = OrderedImporter(*importer)
+            self.importer = OrderedImporter(*importer)
         else:
             raise TypeError(f"importer arg should be an Importer or a sequence of Importers, got {type(importer)} instead.")
 

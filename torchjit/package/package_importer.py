@@ -93,7 +93,7 @@ class PackageImporter(Importer):
 
         self.filename = "<binary>"
         if isinstance(file_or_buffer, (str, os.PathLike)):
-            self.filename: str = os.fspath(file_or_buffer)
+            self.filename = os.fspath(file_or_buffer)
             self._reader: Any = _Folder(self.filename) if os.path.isdir(self.filename) else PyTorchFileReader(self.filename)
         elif hasattr(file_or_buffer, "get_record"):
             self._reader = file_or_buffer

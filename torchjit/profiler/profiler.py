@@ -106,7 +106,7 @@ class profile:  # noqa: N801
         """The end of a step of the program."""
         before = self.current_action
         self.step_num += 1
-        self.current_action: ProfilerAction = self.schedule(self.step_num) if self.schedule else before
+        self.current_action = self.schedule(self.step_num) if self.schedule else before
         if before is ProfilerAction.RECORD_AND_SAVE and self.schedule:
             self._finish()
         self._go_on()

@@ -49,7 +49,7 @@ class FakeClass:
         return FakeObject(self.module, self.name, args[1:])
 
 
-class DumpUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc]
+class DumpUnpickler(pickle._Unpickler):
     """Reads a pickle without calling anything that it names."""
 
     def __init__(self, file: Any, *, catch_invalid_utf8: bool = False, **kwargs: Any) -> None:
@@ -64,7 +64,7 @@ class DumpUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc]
         """A stand-in for an object that is kept elsewhere."""
         return FakeObject("pers", "obj", (pid,))
 
-    dispatch = dict(pickle._Unpickler.dispatch)  # type: ignore[attr-defined]
+    dispatch = dict(pickle._Unpickler.dispatch)
 
     def load_binunicode(self) -> None:
         """A string, which may be no text."""

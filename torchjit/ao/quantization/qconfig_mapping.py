@@ -100,7 +100,7 @@ class QConfigMapping:
             (MODULE_NAME_OBJECT_TYPE_ORDER_DICT_KEY, made.set_module_name_object_type_order),
         ):
             for entry in qconfig_dict.get(key, []):
-                setter(*entry)  # type: ignore[operator]
+                setter(*entry)
         return made
 
 

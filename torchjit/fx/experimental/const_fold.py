@@ -39,7 +39,7 @@ class FoldedGraphModule(GraphModule):
         if self.const_subgraph_module is None or self.fx_const_folded_attrs_name is None:
             return
         assert not self.has_folding_been_run
-        self.has_folding_been_run: bool = True
+        self.has_folding_been_run = True
         folded = self.const_subgraph_module()
         made: Any = self._parameter(folded) if not isinstance(folded, tuple) else None
         if made is None:

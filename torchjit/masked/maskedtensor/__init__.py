@@ -101,19 +101,19 @@ class MaskedTensor(Tensor):
         return False
 
     @property
-    def T(self) -> Any:  # type: ignore[override]  # noqa: N802
+    def T(self) -> Any:  # noqa: N802
         return self.permute(*reversed(range(self.dim())))
 
     @property
-    def mT(self) -> Any:  # type: ignore[override]  # noqa: N802
+    def mT(self) -> Any:  # noqa: N802
         return self.transpose(-2, -1)
 
     @property
-    def data(self) -> Any:  # type: ignore[override]
+    def data(self) -> Any:
         return self.detach()
 
     @property
-    def grad(self) -> Any:  # type: ignore[override]
+    def grad(self) -> Any:
         """The gradient, with the same mask."""
         with torch._C.DisableTorchFunction():
             found = Tensor.grad.__get__(self)

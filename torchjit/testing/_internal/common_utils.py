@@ -222,7 +222,7 @@ class TestCase(unittest.TestCase):
 
     # Values.
 
-    def assertEqual(  # type: ignore[override]
+    def assertEqual(
         self, x: Any, y: Any, msg: str | Callable[[str], str] | None = None, *, atol: float | None = None, rtol: float | None = None,
         equal_nan: bool = True, exact_dtype: bool = True, exact_device: bool = False, exact_layout: bool = False, exact_stride: bool = False,
         exact_is_coalesced: bool = False,

@@ -78,7 +78,7 @@ def execWrapper(code: str, glob: Any, loc: Any) -> None:
 def make_global(*args: Any) -> None:
     """Makes functions and classes global names of the module in which they are defined."""
     for arg in args:
-        inspect.getmodule(arg).__dict__[arg.__name__] = arg  # type: ignore[union-attr]
+        inspect.getmodule(arg).__dict__[arg.__name__] = arg
 
 
 def warmup_forward(f: Callable[..., Any], *args: Any, profiling_count: int = 2) -> Any:

@@ -52,4 +52,4 @@ class DistributedSampler(Sampler[T_co]):
 
     def set_epoch(self, epoch: int) -> None:
         """Says which order comes next: all processes give the same number."""
-        self.epoch: int = epoch
+        self.epoch = epoch

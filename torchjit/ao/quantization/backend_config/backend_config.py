@@ -242,7 +242,7 @@ class BackendConfig:
 
     def set_name(self, name: str) -> BackendConfig:
         """Sets the name."""
-        self.name: str = name
+        self.name = name
         return self
 
     def set_backend_pattern_config(self, config: BackendPatternConfig) -> BackendConfig:

@@ -114,7 +114,7 @@ class _Conversion:
         around = [other for other in (*node.args, *node.users) if isinstance(other, Node)]
         call = None if all(self._is_unquantized(other) for other in around) else self._quantize_call(node, observer)
         if call is None:
-            node.replace_all_uses_with(node.args[0])  # type: ignore[arg-type]
+            node.replace_all_uses_with(node.args[0])
             self.graph.erase_node(node)
             return
         op, target, qparams = call

@@ -163,11 +163,11 @@ class StreamWrapper:
             self.file_obj.close(*args, **kwargs)
         except AttributeError:
             pass
-        self.closed: bool = True
+        self.closed = True
 
     def autoclose(self) -> None:
         """Closes the stream now, or with the last of those that were made from it."""
-        self.close_on_last_child: bool = True
+        self.close_on_last_child = True
         if self.child_counter == 0:
             self.close()
 
