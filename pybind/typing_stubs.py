@@ -216,7 +216,7 @@ def make_functional():
 
 
 # What pooling gives by whether indices are asked for.
-POOLED = (("Literal[False]", "Tensor"), ("Literal[True]", "_tuple[Tensor, Tensor]"))
+POOLED = (("Literal[False]", "Tensor"), ("Literal[True]", "_tuple[Tensor, Tensor]"), ("_bool", "Tensor | _tuple[Tensor, Tensor]"))
 
 
 def chosen(arguments, flag):
@@ -316,7 +316,10 @@ def make_torch_functional():
     lines += [f"from torchjit import {name} as {name}\n" for name in of_torch]
     for name in sorted(n for n in {**functions, **chosen_by} if not n.startswith("_")):
         if name in chosen_by:
-            forms = [commented(functions[one][0], flags) for one, flags in choices(name, chosen_by, {})]
+            chosen_forms = choices(name, chosen_by, {})
+            results = [hidden(ast.unparse(returned_by(functions[one][0]))) for one, _ in chosen_forms]
+            anything = commented(functions[chosen_forms[-1][0]][0], dict.fromkeys(chosen_forms[-1][1])).rpartition(" -> ")[0]
+            forms = [commented(functions[one][0], flags) for one, flags in chosen_forms] + [f"{anything} -> {' | '.join(dict.fromkeys(results))}"]
         else:
             forms = list(dict.fromkeys(commented(node, {}) for node in functions[name] if node.type_comment or node.returns))
         mark = "@overload\n" if len(forms) > 1 else ""
@@ -342,8 +345,13 @@ DEFAULTS = ("_int", "_str", "_bool", "_float", "_NoneType")
 FITS = {"Optional[_Number]": ("_int", "_float", "_NoneType"), "Tuple[Sequence[_int], Sequence[_int]]": (), "Sequence[Sequence[_int]]": (), "Tensor": ()}
 
 
+def returned_by(node):
+    """What a function returns by its annotation or its comment."""
+    return ast.parse(node.type_comment, mode="func_type").returns if node.type_comment else node.returns
+
+
 def commented(node, flags):
-    """The form of a function whose types may stand in a comment; flags have the values that choose it, and are named where they are true."""
+    """The form of a function whose types may stand in a comment; flags have the values that choose it, None for any, and are named where they are true."""
     made = ast.parse(f"def f({ast.unparse(node.args)}): ...").body[0].args
     returns = ast.unparse(node.returns) if node.returns else None
     if node.type_comment:
@@ -352,7 +360,7 @@ def commented(node, flags):
             one.annotation = kind
         returns = ast.unparse(comment.returns)
     for one in made.args:
-        if one.arg in flags:
+        if flags.get(one.arg) is not None:
             one.annotation = ast.parse(f"Literal[{flags[one.arg]}]", mode="eval").body
         elif one.arg == "dtype":
             one.annotation = ast.parse("_dtype | None", mode="eval").body

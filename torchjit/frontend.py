@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    Tree: TypeAlias = "tuple[str, int, int, str | None, tuple[Tree, ...]] | TreeView"
+    # What stands at a line and a column; a part that stands in another source is a TreeView.
+    Placed: TypeAlias = ast.stmt | ast.expr | ast.arg | ast.keyword
+    Tree: TypeAlias = tuple[str, int, int, str | None, tuple["Part", ...]]
+    Part: TypeAlias = "Tree | TreeView"
 
 __all__ = [
     "FrontendError",
@@ -92,7 +95,7 @@ class SourceRange:
                 out.extend(self._underline(number, first, last, indent))
         return "\n".join(out) + "\n"
 
-    def _underline(self, number, first, last, indent: int):
+    def _underline(self, number: int, first: int, last: int, indent: str) -> Iterator[str]:
         source = self.source
         start = source.line_starts[number]
         end = source.line_starts[number + 1] - 1 if number + 1 < len(source.line_starts) else len(source.text)
@@ -240,7 +243,7 @@ def leaf(kind: str, start: int, end: int, text: str | None = None) -> Tree:
     return (kind, start, end, text, ())
 
 
-def node(kind: str, start: int, end: int, *children: Tree) -> Tree:
+def node(kind: str, start: int, end: int, *children: Part) -> Tree:
     """Return a compound node whose range covers its children."""
     for child in children:
         if isinstance(child, TreeView):  # stands in another source
@@ -251,7 +254,7 @@ def node(kind: str, start: int, end: int, *children: Tree) -> Tree:
     return (kind, start, end, None, children)
 
 
-def group(items: Iterable[Tree]) -> Tree:
+def group(items: Iterable[Part]) -> Tree:
     items = tuple(items)
     near = [i for i in items if not isinstance(i, TreeView)]
     if not near:
@@ -259,7 +262,7 @@ def group(items: Iterable[Tree]) -> Tree:
     return ("list", min(i[1] for i in near), max(i[2] for i in near), None, items)
 
 
-def option(item: Tree | None) -> Tree:
+def option(item: Part | None) -> Tree:
     if item is None:
         return ("option", 0, 0, None, ())
     if isinstance(item, TreeView):
@@ -281,10 +284,10 @@ class Builder:
     def __init__(self, source: Source) -> None:
         self.source = source
 
-    def start(self, item: ast.AST) -> int:
+    def start(self, item: Placed) -> int:
         return self.source.columns[item.lineno - 1] + item.col_offset
 
-    def range_of(self, tree: Tree) -> tuple[int, int]:
+    def range_of(self, tree: Tree) -> SourceRange:
         return self.source.range(tree[1], tree[2])
 
     def build(self, item: ast.AST) -> Tree:
@@ -296,7 +299,7 @@ class Builder:
     def body(self, statements: list[ast.stmt]) -> Tree:
         return group([self.build(s) for s in statements])
 
-    def keyword(self, kind: str, item: ast.keyword, *children: Tree, word: str | None = None) -> Tree:
+    def keyword(self, kind: str, item: Placed, *children: Part, word: str | None = None) -> Tree:
         start = self.start(item)
         return node(kind, start, start + len(word or kind), *children)
 
@@ -333,11 +336,11 @@ class Builder:
             start,
             end,
             group([variable(start, end, param.arg)]),
-            option(variable(start, end, self_name)),
+            option(variable(start, end, self_name or "")),
             option(None),
         )
 
-    def params(self, args: ast.arguments, self_name: str | None, unused: bool) -> Tree:
+    def params(self, args: ast.arguments, self_name: str | None, unused: bool) -> list[Tree]:
         if not unused:
             self.check_params(args)
         positional = getattr(args, "posonlyargs", []) + args.args
@@ -583,7 +586,7 @@ class Builder:
         key, value = self.build(item.key), self.build(item.value)
         return node("dict comprehension", start, start + 1, key, value, target, iterable)
 
-    def generator(self, item: ast.ListComp | ast.DictComp) -> Tree:
+    def generator(self, item: ast.ListComp | ast.DictComp) -> tuple[Tree, Tree]:
         start = self.start(item)
         where = self.source.range(start, start)
         if len(item.generators) != 1:
@@ -638,7 +641,7 @@ class Builder:
             left = right
         return chain
 
-    def binary(self, kind: str, left: ast.expr, right: ast.expr) -> Tree:
+    def binary(self, kind: str, left: Tree, right: Tree) -> Tree:
         return node(kind, left[1], left[2], left, right)
 
 
@@ -678,7 +681,7 @@ def ignored_call(stmt: ast.With, filename: str) -> ast.stmt:
     return statement
 
 
-def define_ignored(definition: ast.FunctionDef, name: str, filename: str) -> None:
+def define_ignored(definition: ast.Module, name: str, filename: str) -> None:
     """Make the function of a definition an ignored one of torch.jit.frontend."""
     import ast
     import typing
@@ -722,7 +725,7 @@ class Encoder:
             self.sources.append(source)
         self._add(tree, self.sources.index(source))
 
-    def _add(self, tree: Tree, source: Source):
+    def _add(self, tree: Part, source: int) -> None:
         if isinstance(tree, TreeView):
             self.add(tree.tree, tree.source)
             return
@@ -773,7 +776,7 @@ class TreeView:
     def __str__(self) -> str:
         return self._text(self.tree, 0) + "\n"
 
-    def dump(self) -> str:
+    def dump(self) -> None:
         print(self, end="")
 
     def _parts(self, tree: Tree):
@@ -817,13 +820,16 @@ class JitDef(TreeView):
 class JitClassDef(TreeView):
     """A class: its methods and properties as JitDefs and the attributes it assigns."""
 
-    def __init__(self, name: Tree, start: int, source: Source, methods: Sequence[JitDef], properties: Sequence[tuple[str, JitDef, JitDef | None]], assigns: Sequence[Tree]) -> None:
+    def __init__(
+        self, name: str, start: int, source: Source, methods: Sequence[JitDef], properties: Sequence[tuple[str, JitDef, JitDef | None]],
+        assigns: Sequence[Tree],
+    ) -> None:  # fmt: skip
         self.methods = methods
         self.assigns = assigns
         end = start + len("class")
         made = [node("property", *g.tree[1:3], ident(*g.tree[1:3], n), g.tree, option(s)) for n, g, s in properties]
-        properties = [TreeView(tree, getter.source) for tree, (_, getter, _) in zip(made, properties)]
-        parts = (ident(start, end, name), option(None), group(methods), group(properties), group(assigns))
+        views = [TreeView(tree, getter.source) for tree, (_, getter, _) in zip(made, properties)]
+        parts = (ident(start, end, name), option(None), group(methods), group(views), group(assigns))
         super().__init__(("class", start, end, None, parts), source)
 
     @property

@@ -27,8 +27,8 @@ class SobolEngine:
         if self.scramble:
             self._scramble()
         else:
-            self.shift = torch.zeros(self.dimension, device=cpu, dtype=torch.long)
-        self.quasi = self.shift.clone(memory_format=torch.contiguous_format)
+            self.shift: torch.Tensor = torch.zeros(self.dimension, device=cpu, dtype=torch.long)
+        self.quasi: torch.Tensor = self.shift.clone(memory_format=torch.contiguous_format)
         self._first_point = (self.quasi / 2**self.MAXBIT).reshape(1, -1)
         self.num_generated = 0
 

@@ -285,6 +285,7 @@ class NegativeBinomial(Distribution):
     def __init__(self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         _one_of(probs, logits)
         name, value = ("probs", probs) if probs is not None else ("logits", logits)
+        self.total_count: torch.Tensor
         self.total_count, value = broadcast_all(total_count, value)
         self.total_count = self.total_count.type_as(value)
         self.__dict__[name] = value

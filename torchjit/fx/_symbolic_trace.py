@@ -251,7 +251,7 @@ class Tracer(TracerBase):
     def _trace(self, root: Any, concrete_args: Any) -> Graph:
         is_module = isinstance(root, torch.nn.Module)
         if is_module:
-            self.root = root
+            self.root: torch.nn.Module = root
             assert hasattr(type(root), self.traced_func_name), (
                 f"traced_func_name={self.traced_func_name} doesn't exist in {type(root).__name__}"
             )

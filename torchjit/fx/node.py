@@ -115,7 +115,7 @@ class Node:
         return_type: Any | None = None,
     ) -> None:
         self.graph = graph
-        self.name = name
+        self.name: str = name
         assert op in _legal_ops
         self.op = op
         kind = "Callable" if op == "call_function" else "str"

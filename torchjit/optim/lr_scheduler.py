@@ -38,7 +38,7 @@ class _LRScheduler:
             elif "initial_lr" not in group:
                 raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming an optimizer")
         self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
-        self.last_epoch = last_epoch
+        self.last_epoch: int = last_epoch
         self.verbose = verbose
         self._step_count = 0
         self._get_lr_called_within_step = False
@@ -325,10 +325,11 @@ class CosineAnnealingWarmRestarts(_LRScheduler):
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
         if T_mult < 1 or not isinstance(T_mult, int):
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        self.T_i: int
         self.T_0 = self.T_i = T_0
         self.T_mult: int = T_mult
         self.eta_min: float = eta_min
-        self.T_cur = last_epoch
+        self.T_cur: int = last_epoch
         super().__init__(optimizer, last_epoch, verbose)
 
     def get_lr(self) -> list[float]:
@@ -404,6 +405,7 @@ class CyclicLR(_LRScheduler):
         self.mode: str = mode
         self.gamma: float = gamma
         if scale_fn is not None:
+            self.scale_mode: str
             self._scale, self.scale_mode = scale_fn, scale_mode
         else:
             self._scale = None
@@ -564,7 +566,7 @@ class SequentialLR(_SeveralSchedulers):
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(f"Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone points, but got number of schedulers {len(schedulers)} and the number of milestones to be equal to {len(milestones)}")
         self._schedulers, self._milestones = schedulers, milestones
-        self.last_epoch = last_epoch + 1
+        self.last_epoch: int = last_epoch + 1
         self.optimizer = optimizer
         for group in optimizer.param_groups:
             group["lr"] = group["initial_lr"]
@@ -634,9 +636,12 @@ class ReduceLROnPlateau:
         self.threshold: float = threshold
         self.threshold_mode = threshold_mode
         self.min_lrs: list[float] = _per_group(min_lr, optimizer, "min_lrs")
-        self.last_epoch = 0
+        self.last_epoch: int = 0
+        self.cooldown_counter: int
+        self.num_bad_epochs: int
         self.cooldown_counter = self.num_bad_epochs = 0
         self.mode_worse: float
+        self.best: float
         self.best = self.mode_worse = math.inf if mode == "min" else -math.inf
 
     def is_better(self, a: float, best: float) -> bool:

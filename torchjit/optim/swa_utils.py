@@ -24,7 +24,7 @@ class AveragedModel(Module):
 
     def __init__(self, model: Module, device: Any = None, avg_fn: Any = None, use_buffers: bool = False) -> None:
         super().__init__()
-        self.module = copy.deepcopy(model)
+        self.module: Module = copy.deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
         self.register_buffer("n_averaged", torch.tensor(0, dtype=torch.long, device=device))

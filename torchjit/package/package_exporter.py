@@ -116,7 +116,7 @@ class PackageExporter:
         self._mock_hooks: Any = collections.OrderedDict()
         self._intern_hooks: Any = collections.OrderedDict()
         if isinstance(importer, Importer):
-            self.importer = importer
+            self.importer: OrderedImporter = importer
         elif isinstance(importer, collections.abc.Sequence):
             self.importer = OrderedImporter(*importer)
         else:

@@ -91,7 +91,7 @@ class PackageImporter(Importer):
     def __init__(self, file_or_buffer: str | os.PathLike[str] | BinaryIO | Any, module_allowed: Callable[[str], bool] = lambda name: True) -> None:
         from torchjit.jit._records import PyTorchFileReader
 
-        self.filename = "<binary>"
+        self.filename: str = "<binary>"
         if isinstance(file_or_buffer, (str, os.PathLike)):
             self.filename = os.fspath(file_or_buffer)
             self._reader: Any = _Folder(self.filename) if os.path.isdir(self.filename) else PyTorchFileReader(self.filename)

@@ -83,7 +83,7 @@ class profile:  # noqa: N801
         self.schedule = schedule
         self.on_trace_ready = on_trace_ready
         self.step_num = 0
-        self.current_action = schedule(0) if schedule else ProfilerAction.RECORD_AND_SAVE
+        self.current_action: ProfilerAction = schedule(0) if schedule else ProfilerAction.RECORD_AND_SAVE
         self.profiler: _profiler.profile | None = None
         self._recording = False
 

@@ -29,7 +29,7 @@ class DistributedSampler(Sampler[T_co]):
         self.dataset = dataset
         self.num_replicas: int = num_replicas
         self.rank: int = rank
-        self.epoch = 0
+        self.epoch: int = 0
         self.drop_last: bool = drop_last
         n = len(dataset)
         self.num_samples: int = n // num_replicas if drop_last else -(-n // num_replicas)

@@ -15,7 +15,7 @@ from torchjit.fx import Graph, GraphModule, Node
 if TYPE_CHECKING:
     from torchjit.ao.quantization.fx.lower import Lowering
 
-KEPT_FUNCTIONS: set[Callable[..., Any]] = {
+KEPT_FUNCTIONS: set[Callable[..., Any] | str] = {
     F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d, F.hardtanh, F.hardtanh_, F.interpolate, F.max_pool1d, F.max_pool2d,
     F.max_pool3d, F.relu, F.relu6, F.avg_pool1d, F.avg_pool2d, F.avg_pool3d, F.hardsigmoid, torch.sigmoid, torch.tanh, torch.clamp,
     torch.flatten, torch.mean, torch.repeat_interleave, torch.transpose, torch.squeeze, torch.stack, torch.unsqueeze, torch.cat,

@@ -79,4 +79,9 @@ class DeQuantize(nn.Module):
         return DeQuantize()
 
 
-__all__ = sorted(name for name, made in globals().items() if isinstance(made, type) and issubclass(made, nn.Module) and name != "LinearPackedParams")
+__all__ = [
+    "BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "DeQuantize",
+    "Dropout", "ELU", "Embedding", "EmbeddingBag", "FXFloatFunctional", "FloatFunctional", "GroupNorm", "Hardswish", "InstanceNorm1d",
+    "InstanceNorm2d", "InstanceNorm3d", "LSTM", "LayerNorm", "LeakyReLU", "Linear", "MaxPool2d", "Module", "MultiheadAttention", "PReLU",
+    "QFunctional", "Quantize", "ReLU6", "Sigmoid", "Softmax",
+]  # fmt: skip
