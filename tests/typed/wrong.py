@@ -37,6 +37,6 @@ torch.norm(x, dim="a")  # wrong
 torch.unique(x, dims=0)  # wrong
 torch.nn.Conv2d("a", 2, 3)  # wrong
 torch.nn.Linear(2, 3, device=1.5)  # wrong
-torch.distributions.Normal(0.0, 1.0).mu  # wrong
-torch.ao.nn.quantized.Liner  # wrong
-torch.optim.lr_scheduler.StepLR(1, 2).gama  # wrong
+print(torch.distributions.Normal(0.0, 1.0).mu)  # wrong
+print(torch.ao.nn.quantized.Liner)  # wrong
+print(torch.optim.lr_scheduler.StepLR(1, 2).gama)  # wrong
