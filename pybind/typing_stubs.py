@@ -129,6 +129,9 @@ def make_init():
             if name in torch._SUBMODULES or value.__name__.startswith("torchjit."):
                 imports.append(f"from torchjit import {name} as {name}\n")
         elif where and where != "torchjit" and name in names.of(where):
+            made = names.of(where)[name]
+            if isinstance(made, ast.ImportFrom) and (made.module or "").endswith("." + name):
+                where = made.module  # a module of the same name, which a checker would take
             imports.append(f"from {where} import {name} as {name}\n")
         elif isinstance(value, _native.Function):
             lines.append(declared(name, _native.operator_forms("aten::" + name, False)))

@@ -45,9 +45,9 @@ CONTEXT_LINES = 2
 class Source:
     """Text of one definition, cut free of its indentation, and where it came from."""
 
-    def __init__(self, text: str, filename: str, first_line: int, indent: int, function: str = "") -> None:
+    def __init__(self, text: str, filename: str | None, first_line: int, indent: int, function: str = "") -> None:
         self.text: bytes = text.encode("utf-8", "surrogatepass")
-        self.filename = filename
+        self.filename: str | None = filename
         self.first_line = first_line
         self.indent = indent
         self.function: str = function

@@ -161,7 +161,7 @@ def register_autograd(op: str, backward: Callable[..., Any], *, setup_context: C
             return found
         return (*(found if isinstance(found, tuple) else (found,)), *[None] * len(names))
 
-    made = type(re.sub(r"\W", "_", name), (Function,), {"forward": staticmethod(forward), "backward": staticmethod(gradients)})
+    made: Any = type(re.sub(r"\W", "_", name), (Function,), {"forward": staticmethod(forward), "backward": staticmethod(gradients)})
     _native.implement_operator(op, lambda *args: made.apply(*args), "Autograd")
 
 

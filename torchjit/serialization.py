@@ -55,7 +55,10 @@ _QSCHEME = {name: _Global("torch", name) for name in qschemes}
 _STORAGE = {name: _Global("torch", prefix + "Storage") for name, prefix in _NAMES.items()}
 
 
-class _Pickler(pickle._Pickler):
+_PythonPickler: Any = pickle._Pickler  # of which typeshed knows little
+
+
+class _Pickler(_PythonPickler):
     """Writes tensors as PyTorch does; their memory is kept in storages, by key."""
 
     dispatch = dict(pickle._Pickler.dispatch)

@@ -62,8 +62,8 @@ def sum(input: Tensor, dim: tuple[int] | None = None, dtype: int | None = None) 
             return torch._sparse_sum(input, dim)
         return torch._sparse_sum(input)
     if dim is not None:
-        return torch._sparse_sum(input, dim, dtype=dtype)
-    return torch._sparse_sum(input, dtype=dtype)
+        return torch._sparse_sum(input, dim, dtype=dtype)  # type: ignore[call-overload]
+    return torch._sparse_sum(input, dtype=dtype)  # type: ignore[call-overload]
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:

@@ -79,7 +79,8 @@ class _Made(TreeView):
 
     def _part(self, *path: int) -> Any:
         """A part of the Tree as a view."""
-        tree, source = self.tree, self.source
+        tree: Any = self.tree
+        source = self.source
         for index in path:
             tree = tree[4][index]
             if isinstance(tree, TreeView):

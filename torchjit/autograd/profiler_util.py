@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, Protocol
 
 
 class Interval:
@@ -18,31 +18,48 @@ class Interval:
         return self.end - self.start
 
 
+class _Timed(Protocol):
+    """What events have."""
+
+    @property
+    def cpu_time(self) -> float: ...
+    @property
+    def cpu_time_total(self) -> float: ...
+    @property
+    def self_cpu_time_total(self) -> float: ...
+    @property
+    def cuda_time(self) -> float: ...
+    @property
+    def cuda_time_total(self) -> float: ...
+    @property
+    def self_cuda_time_total(self) -> float: ...
+
+
 class _Texts:
     """Times of events as texts."""
 
     @property
-    def cpu_time_str(self) -> str:
+    def cpu_time_str(self: _Timed) -> str:
         return _time(self.cpu_time)
 
     @property
-    def cpu_time_total_str(self) -> str:
+    def cpu_time_total_str(self: _Timed) -> str:
         return _time(self.cpu_time_total)
 
     @property
-    def self_cpu_time_total_str(self) -> str:
+    def self_cpu_time_total_str(self: _Timed) -> str:
         return _time(self.self_cpu_time_total)
 
     @property
-    def cuda_time_str(self) -> str:
+    def cuda_time_str(self: _Timed) -> str:
         return _time(self.cuda_time)
 
     @property
-    def cuda_time_total_str(self) -> str:
+    def cuda_time_total_str(self: _Timed) -> str:
         return _time(self.cuda_time_total)
 
     @property
-    def self_cuda_time_total_str(self) -> str:
+    def self_cuda_time_total_str(self: _Timed) -> str:
         return _time(self.self_cuda_time_total)
 
 

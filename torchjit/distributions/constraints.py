@@ -296,11 +296,11 @@ stack: Callable[..., Constraint] = _Stack
 
 dependent: _Dependent = _Dependent()
 real: _Real = _Real()
-real_vector: _IndependentConstraint = independent(real, 1)
+real_vector: Constraint = independent(real, 1)
 boolean: _Boolean = _Boolean()
 one_hot: _OneHot = _OneHot()
 positive: _GreaterThan = _GreaterThan(0.0)
-positive_vector: _IndependentConstraint = independent(positive, 1)
+positive_vector: Constraint = independent(positive, 1)
 nonnegative: _GreaterThanEq = _GreaterThanEq(0.0)
 unit_interval: _Interval = _Interval(0.0, 1.0)
 nonnegative_integer: _IntegerGreaterThan = _IntegerGreaterThan(0)

@@ -20,7 +20,10 @@ class Transform:
     `event_dim` dimensions on the right are transformed together.
     """
 
-    bijective: bool = False
+    @property
+    def bijective(self) -> bool:
+        """Whether each value of codomain is that of one value."""
+        return False
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
@@ -176,7 +179,7 @@ class ComposeTransform(Transform):
         return _widened(self.parts[-1].codomain, dim)
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         return all(p.bijective for p in self.parts)
 
     def forward_shape(self, shape: Any) -> Any:

@@ -261,10 +261,11 @@ _PLAIN = {"bool": bool, "int": int, "str": str}
 
 def _constant(kind: str, name: Any) -> Any:
     """The element type, layout or memory format that torch has by a name. Raises ValueError for other names."""
-    names = {
+    kinds: dict[str, dict[str, Any]] = {
         "dtype": dtypes, "layout": {str(x).removeprefix("torch."): x for x in _LAYOUTS.values()},
         "memory_format": {x: getattr(torch, x) for x in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")},
-    }[kind]  # fmt: skip
+    }  # fmt: skip
+    names = kinds[kind]
     if not isinstance(name, str) or name not in names:
         raise ValueError(f"there is no {kind} of the name {name!r}")
     return names[name]

@@ -303,7 +303,7 @@ class FakeTensor(Tensor):
     def device(self) -> Any:
         return self._place
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         import torchjit as torch
 
         sizes = ", ".join(str(n) for n in self._sizes) + ("," if len(self._sizes) == 1 else "")

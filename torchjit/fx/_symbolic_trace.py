@@ -52,8 +52,9 @@ class ProxyableClassMeta(type):
         proxy = _find_proxy(args, kwargs)
         if proxy is not None:
             return proxy.tracer.create_proxy("call_function", cls, args, kwargs)
-        instance = cls.__new__(cls)
-        cls.__init__(instance, *args, **kwargs)  # type: ignore[misc]
+        made: Any = cls
+        instance = made.__new__(made)
+        made.__init__(instance, *args, **kwargs)
         return instance
 
 

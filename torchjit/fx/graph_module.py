@@ -137,7 +137,8 @@ class _WrappedCall:
         try:
             if self.cls_call is not None:
                 return self.cls_call(obj, *args, **kwargs)
-            return super(self.cls, obj).__call__(*args, **kwargs)
+            above: Any = super(self.cls, obj)
+            return above.__call__(*args, **kwargs)
         except Exception as e:
             innermost = traceback.extract_tb(e.__traceback__)[-1]
             if "eval_with_key" in innermost.filename:

@@ -103,6 +103,11 @@ class Node:
     called; args and kwargs hold values and other nodes. A node knows its users; assigning args or kwargs keeps them right.
     """
 
+    # What passes leave on nodes.
+    tag: str
+    size_bytes: Any
+    attrs_for_lowering: dict[str, Any]
+
     @compatibility(is_backward_compatible=True)
     def __init__(
         self,

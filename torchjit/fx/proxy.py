@@ -197,7 +197,8 @@ class Proxy:
         caller = sys._getframe(1)
         at, _ = _instruction(caller)
         if at.opname == "UNPACK_SEQUENCE":
-            return (self[i] for i in range(at.argval))
+            items: Any = self
+            return (items[i] for i in range(at.argval))
         return self.tracer.iter(self)
 
     def __bool__(self) -> bool:

@@ -156,7 +156,7 @@ def _typed_parameter(param: Any, kind: str | None) -> Any:
 
 def build_param_list(ctx: Any, py_args: ast.arguments, self_name: str | None, pdt_arg_types: Any = None) -> list[Any]:
     """The parameters of a function. Raises NotSupportedError for *args and **kwargs."""
-    trees = _frontend.Builder(ctx).params(py_args, self_name, False)
+    trees: list[Any] = _frontend.Builder(ctx).params(py_args, self_name, False)
     return [view(_typed_parameter(tree, (pdt_arg_types or {}).get(tree[4][0][3])), ctx) for tree in trees]
 
 

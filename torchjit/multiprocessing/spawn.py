@@ -60,7 +60,7 @@ class ProcessContext:
     def __init__(self, processes: list[Any], error_queues: list[Any]) -> None:
         self.processes = processes
         self.error_queues = error_queues
-        self.sentinels: dict[int, int] = {process.sentinel: i for i, process in enumerate(processes)}
+        self.sentinels: dict[Any, int] = {process.sentinel: i for i, process in enumerate(processes)}
 
     def pids(self) -> list[int]:
         """The ids of the processes."""
@@ -109,7 +109,7 @@ def start_processes(
     fn: Callable[..., Any], args: tuple[Any, ...] = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn"
 ) -> ProcessContext | None:
     """Runs fn(i, *args) in nprocs processes; waits for them, or returns their context."""
-    context = multiprocessing.get_context(start_method)
+    context: Any = multiprocessing.get_context(start_method)
     processes, queues = [], []
     for i in range(nprocs):
         queue = context.SimpleQueue()

@@ -325,11 +325,11 @@ class CosineAnnealingWarmRestarts(_LRScheduler):
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
         if T_mult < 1 or not isinstance(T_mult, int):
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
-        self.T_i: int
+        self.T_i: float
         self.T_0 = self.T_i = T_0
         self.T_mult: int = T_mult
         self.eta_min: float = eta_min
-        self.T_cur: int = last_epoch
+        self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch, verbose)
 
     def get_lr(self) -> list[float]:
@@ -405,8 +405,8 @@ class CyclicLR(_LRScheduler):
         self.mode: str = mode
         self.gamma: float = gamma
         if scale_fn is not None:
-            self.scale_mode: str
-            self._scale, self.scale_mode = scale_fn, scale_mode
+            self.scale_mode: str = scale_mode
+            self._scale: Callable[[float], float] | None = scale_fn
         else:
             self._scale = None
             self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
@@ -489,7 +489,7 @@ class OneCycleLR(_LRScheduler):
                 (rise, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
                 (total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"),
             ]
-        self._schedule_phases = [dict(zip(("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum"), phase)) for phase in phases]
+        self._schedule_phases: list[dict[str, Any]] = [dict(zip(("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum"), phase)) for phase in phases]
         self.anneal_func: Callable[[float, float, float], float] = self._annealing_cos if anneal_strategy == "cos" else self._annealing_linear
         if last_epoch == -1:
             for top, group in zip(_per_group(max_lr, optimizer, "values for max_lr"), optimizer.param_groups):
@@ -709,4 +709,4 @@ def _within_step(get_lr: Any) -> Any:
 
 for _class in (*_LRScheduler.__subclasses__(), MultiplicativeLR):
     if "get_lr" in vars(_class):
-        _class.get_lr = _within_step(_class.get_lr)
+        setattr(_class, "get_lr", _within_step(vars(_class)["get_lr"]))  # noqa: B010

@@ -54,7 +54,7 @@ def update_bn(loader: Any, model: Module, device: Any = None) -> None:
 
     The loader gives tensors, or lists and tuples whose first element is one.
     """
-    momenta = {}
+    momenta: dict[Any, Any] = {}
     for module in model.modules():
         if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
             module.running_mean = torch.zeros_like(module.running_mean)

@@ -116,7 +116,7 @@ class PackageExporter:
         self._mock_hooks: Any = collections.OrderedDict()
         self._intern_hooks: Any = collections.OrderedDict()
         if isinstance(importer, Importer):
-            self.importer: OrderedImporter = importer
+            self.importer: Importer = importer
         elif isinstance(importer, collections.abc.Sequence):
             self.importer = OrderedImporter(*importer)
         else:
@@ -265,7 +265,7 @@ class PackageExporter:
         self.dependency_graph.add_node(module_name, is_package=is_package, error=reason)
 
     def _get_source_of_module(self, module: types.ModuleType) -> str | None:
-        loader = getattr(module, "__loader__", None)
+        loader: Any = getattr(module, "__loader__", None)
         if is_mangled(module.__name__) and hasattr(loader, "get_source"):
             return loader.get_source(demangle(module.__name__))
         file = getattr(module, "__file__", None)

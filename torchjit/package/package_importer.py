@@ -38,7 +38,7 @@ def _file_of(obj: Any) -> str:
     return _file_of_others(obj)
 
 
-inspect.getfile = _file_of
+setattr(inspect, "getfile", _file_of)  # noqa: B010 - typeshed says more of what it takes
 
 
 class _Folder:
@@ -171,7 +171,8 @@ class PackageImporter(Importer):
         module = importlib.util.module_from_spec(spec)
         file = self._mangler.mangle(name.replace(".", "/") + ("/__init__.py" if is_package else ".py"))
         module.__name__ = self._mangler.mangle(name)
-        module.__file__, module.__cached__ = file, None
+        module.__file__ = file
+        vars(module)["__cached__"] = None
         vars(module).update(__builtins__=self.patched_builtins, __torch_package__=True)
         self.modules[name] = _modules_of_packages[module.__name__] = module
         if above is not None:

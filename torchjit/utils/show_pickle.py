@@ -49,7 +49,10 @@ class FakeClass:
         return FakeObject(self.module, self.name, args[1:])
 
 
-class DumpUnpickler(pickle._Unpickler):
+_PythonUnpickler: Any = pickle._Unpickler  # of which typeshed knows little
+
+
+class DumpUnpickler(_PythonUnpickler):
     """Reads a pickle without calling anything that it names."""
 
     def __init__(self, file: Any, *, catch_invalid_utf8: bool = False, **kwargs: Any) -> None:
@@ -64,7 +67,7 @@ class DumpUnpickler(pickle._Unpickler):
         """A stand-in for an object that is kept elsewhere."""
         return FakeObject("pers", "obj", (pid,))
 
-    dispatch = dict(pickle._Unpickler.dispatch)
+    dispatch: dict[int, Any] = dict(pickle._Unpickler.dispatch)
 
     def load_binunicode(self) -> None:
         """A string, which may be no text."""

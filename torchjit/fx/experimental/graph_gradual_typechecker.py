@@ -272,8 +272,8 @@ def adaptiveavgpool2d_inference_rule(n: Node, module_instance: Any) -> Any:
 
 def _flattened(n: Node) -> tuple[Any, Any]:
     """The first and the last of the dimensions that torch.flatten makes one of."""
-    start, end = [*n.args[1:3], *(1, -1)[len(n.args[1:3]) :]]
-    return start, end
+    given: list[Any] = [*n.args[1:3], *(1, -1)[len(n.args[1:3]) :]]
+    return given[0], given[1]
 
 
 def flatten_check(tensor_type: TensorType, start_dim: int, end_dim: int) -> TensorType:
@@ -388,11 +388,12 @@ def first_two_eq(n: Node) -> list[Equality]:
 def element_wise_eq(n: Node) -> list[Equality]:
     """A size that both operands have is the result's."""
     operands = n.args[:2]
-    types = [a.type for a in operands if isinstance(a, Node)]
+    types: list[Any] = [a.type for a in operands if isinstance(a, Node)]
     if len(types) < 2 or not all(isinstance(t, TensorType) for t in (*types, n.type)):
         return []
     first, second = broadcast_types(*types)
-    triples = zip(first.__args__, second.__args__, n.type.__args__, strict=False)
+    given: Any = n.type
+    triples = zip(first.__args__, second.__args__, given.__args__, strict=False)
     return [Equality(a, c) for a, b, c in triples if a == b]
 
 

@@ -76,10 +76,10 @@ class MetaAttribute(MetaProxy):
         self.root = root
         self.attr: str = attr
         self.tracer = root.tracer
-        self._node = None
+        self._node: Any = None
 
     @property
-    def node(self) -> Any:
+    def node(self) -> Any:  # type: ignore[override]
         """The node of the attribute."""
         if self._node is None:
             self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node

@@ -131,7 +131,8 @@ def legalize_graph(gm: GraphModule) -> GraphModule:
     """Puts the nodes of a module's graph in an order in which each stands behind what it needs. Raises RuntimeError where they form a cycle."""
     waiting = {node: len(node.all_input_nodes) for node in gm.graph.nodes}
     ready = collections.deque(node for node, n in waiting.items() if n == 0)
-    graph, env = Graph(), {}
+    env: dict[Any, Any] = {}
+    graph = Graph()
     while ready:
         node = ready.popleft()
         env[node] = graph.node_copy(node, lambda x: env[x])

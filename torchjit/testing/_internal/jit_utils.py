@@ -93,7 +93,8 @@ def warmup_backward(f: Any, *args: Any, profiling_count: int = 2) -> Any:
     results = []
     for _ in range(profiling_count):
         if args:
-            results.append(torch.autograd.grad(f, *args, retain_graph=True))
+            gradients: Any = torch.autograd.grad
+            results.append(gradients(f, *args, retain_graph=True))
         else:
             f.backward(retain_graph=True)
     return results

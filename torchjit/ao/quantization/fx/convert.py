@@ -241,7 +241,7 @@ def _attribute(module: Any, path: str) -> Any:
 
 def _weight_qparams(module: Any, qconfig: Any, observer: Any) -> Any:
     """How the weights of a module are rounded: by name where there are several."""
-    names = None
+    names: tuple[str, ...] | None = None
     if isinstance(module, nn.RNNCellBase):
         names = ("weight_ih", "weight_hh")
     elif isinstance(module, nn.LSTM):

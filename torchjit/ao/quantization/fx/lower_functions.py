@@ -180,7 +180,8 @@ def fold_weights(model: QuantizedGraphModule, scopes: dict[str, tuple[str, Any]]
         if producers is not None:
             folded.update(dict.fromkeys(producers, node))
     packed = {node: _run(model, node) for node in set(folded.values())}
-    graph, copies = Graph(), {}
+    copies: dict[Any, Any] = {}
+    graph = Graph()
     for node in model.graph.nodes:
         if node in packed:
             user = next(iter(node.users)).name
@@ -206,7 +207,8 @@ def _producers(node: Node) -> list[Node] | None:
 
 def _run(model: GraphModule, node: Node) -> Any:
     """What a node that is computed from attributes gives."""
-    graph, copies = Graph(), {}
+    copies: dict[Any, Any] = {}
+    graph = Graph()
     producers = set(_producers(node) or ())
     for part in model.graph.nodes:
         if part in producers:

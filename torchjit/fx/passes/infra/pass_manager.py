@@ -128,7 +128,7 @@ class PassManager(_Schedule):
     def check(self, module: nn.Module) -> None:
         """Does nothing: see add_checks."""
 
-    def __call__(self, module: nn.Module) -> PassResult:
+    def __call__(self, module: Any) -> PassResult:
         if not self._validated:
             self.solve_constraints()
         self.check(module)
