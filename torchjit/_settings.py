@@ -19,8 +19,11 @@ __all__ = [
     "set_flush_denormal", "is_anomaly_enabled", "is_anomaly_check_nan_enabled", "set_anomaly_enabled", "is_warn_always_enabled", "set_warn_always", "typename", "frombuffer", "from_file",
 ]  # fmt: skip
 
-inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
-default_generator = _native.default_generator()
+inf: float = _math.inf
+nan: float = _math.nan
+pi: float = _math.pi
+e: float = _math.e
+default_generator: Generator = _native.default_generator()
 
 
 def manual_seed(seed: int) -> Generator:

@@ -52,7 +52,7 @@ def _make_dtypes() -> dict[str, dtype]:
     return made
 
 
-dtypes = _make_dtypes()
+dtypes: dict[str, dtype] = _make_dtypes()
 
 # The element types that classes of numbers stand for.
 dtype_of_class: dict[Any, dtype] = {float: dtypes["float64"], int: dtypes["int64"], bool: dtypes["bool"]}
@@ -171,7 +171,7 @@ class qscheme:
         return qscheme_named, (self._name,)
 
 
-qschemes = {
+qschemes: dict[str, qscheme] = {
     name: qscheme(name, number)
     for number, name in enumerate(("per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric", "per_channel_affine_float_qparams"))
 }
@@ -187,14 +187,17 @@ def _layout(name: str, code: int) -> layout:
     return made
 
 
-strided = _layout("strided", 0)
-sparse_coo, sparse_csr, sparse_csc = _layout("sparse_coo", 1), _layout("sparse_csr", 2), _layout("sparse_csc", 4)
-sparse_bsr, sparse_bsc = _layout("sparse_bsr", 5), _layout("sparse_bsc", 6)
+strided: layout = _layout("strided", 0)
+sparse_coo: layout = _layout("sparse_coo", 1)
+sparse_csr: layout = _layout("sparse_csr", 2)
+sparse_csc: layout = _layout("sparse_csc", 4)
+sparse_bsr: layout = _layout("sparse_bsr", 5)
+sparse_bsc: layout = _layout("sparse_bsc", 6)
 _LAYOUTS = {kind.code: kind for kind in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc)}
-contiguous_format = memory_format(_MEMORY_FORMAT, 0)
-preserve_format = memory_format(_MEMORY_FORMAT, 1)
-channels_last = memory_format(_MEMORY_FORMAT, 2)
-channels_last_3d = memory_format(_MEMORY_FORMAT, 3)
+contiguous_format: memory_format = memory_format(_MEMORY_FORMAT, 0)
+preserve_format: memory_format = memory_format(_MEMORY_FORMAT, 1)
+channels_last: memory_format = memory_format(_MEMORY_FORMAT, 2)
+channels_last_3d: memory_format = memory_format(_MEMORY_FORMAT, 3)
 for _name in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d"):
     globals()[_name].name = _name
 
@@ -268,10 +271,10 @@ class iinfo:
         type = dtype_of_class.get(type, type)
         if type.is_floating_point or type.is_complex or type.name == "bool":
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'")
-        self.bits = type.itemsize * 8
-        self.min = -(1 << self.bits - 1) if type.is_signed else 0
-        self.max = (1 << self.bits - type.is_signed) - 1
-        self.dtype = type.name
+        self.bits: int = type.itemsize * 8
+        self.min: int = -(1 << self.bits - 1) if type.is_signed else 0
+        self.max: int = (1 << self.bits - type.is_signed) - 1
+        self.dtype: str = type.name
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
@@ -291,12 +294,14 @@ class finfo:
         if name not in _FLOAT_SHAPES:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type}'")
         mantissa, exponent = _FLOAT_SHAPES[name]
-        self.bits = dtypes[name].itemsize * 8
-        self.eps = 2.0**-mantissa
-        self.max = (2 - self.eps) * 2.0**exponent
-        self.min = -self.max
+        self.bits: int = dtypes[name].itemsize * 8
+        self.eps: float = 2.0**-mantissa
+        self.max: float = (2 - self.eps) * 2.0**exponent
+        self.min: float = -self.max
+        self.smallest_normal: float
+        self.tiny: float
         self.tiny = self.smallest_normal = 2.0 ** (1 - exponent)
-        self.resolution = 10.0 ** -int(mantissa * 0.30103)
+        self.resolution: float = 10.0 ** -int(mantissa * 0.30103)
         self.dtype = name
 
     def __repr__(self) -> str:
