@@ -77,6 +77,13 @@ func noBoolNeg(d tensor.DType) {
 	source.Check(d != tensor.Bool, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
 }
 
+func noIntegerQuotients(d tensor.DType) {
+	source.Check(d.IsFloating() || d.IsComplex(), "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and tensor2. "+
+		"The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as "+
+		"(input + value * tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: "+
+		"(input + value * tensor1 / tensor2), for all dtypes.")
+}
+
 func noBoolRelu(d tensor.DType) {
 	source.Check(d != tensor.Bool, "Boolean inputs not supported for relu")
 }
@@ -724,9 +731,8 @@ func Choose(condition *tensor.Tensor, x, y Operand) *tensor.Tensor {
 			tensors[i] = tensor.FromScalar(o.Number, common)
 		}
 	}
-	shape := source.Must(tensor.BroadcastAll(condition.Shape(), tensors[0].Shape(), tensors[1].Shape()))
-	dst := emptyAmong(shape, common, condition, tensors[0], tensors[1])
-	return whereByType[common].Run(dst, []Operand{OfTensor(condition), OfTensor(tensors[0]), OfTensor(tensors[1])})
+	operands := []Operand{OfTensor(condition), OfTensor(tensors[0]), OfTensor(tensors[1])}
+	return whereByType[common].Run(elementwiseResult(operands, common), operands)
 }
 
 var maskedFillByType = makeMaskedFill()
@@ -769,7 +775,7 @@ func (d CppTypeName) String() string { return tensor.DType(d).CType() }
 
 var (
 	addProducts  = New("addcmul", ops.SameType, func(b Builder, x ...Element) Element { return b.Add(x[0], b.Mul(x[3], b.Mul(x[1], x[2]))) })
-	addQuotients = New("addcdiv", ops.SameType, func(b Builder, x ...Element) Element { return b.Add(x[0], b.Mul(x[3], b.Div(x[1], x[2]))) }).refusing(NoIntegers("addcdiv"))
+	addQuotients = New("addcdiv", ops.SameType, func(b Builder, x ...Element) Element { return b.Add(x[0], b.Mul(x[3], b.Div(x[1], x[2]))) }).refusing(noIntegerQuotients)
 	lerp         = New("lerp", ops.SameType, func(b Builder, x ...Element) Element {
 		near := b.Add(x[0], b.Mul(x[2], b.Sub(x[1], x[0])))
 		far := b.Sub(x[1], b.Mul(b.Sub(x[1], x[0]), b.Sub(b.Number(x[0], 1), x[2])))
@@ -836,10 +842,11 @@ func largest(d tensor.DType) float64 {
 // complexFrom joins two real tensors into a complex one.
 func complexFrom(p *Operator, c define.Call) *tensor.Tensor {
 	re, im := c.Tensor(0), c.Tensor(1)
+	isReal := func(d tensor.DType) bool { return d == tensor.Float32 || d == tensor.Float64 }
+	source.Check(isReal(re.DType()) && isReal(im.DType()), "Expected both inputs to be Half, Float or Double tensors but got %s and %s", re.DType().CppName(), im.DType().CppName())
 	source.Check(re.DType() == im.DType(), "Expected object of scalar type %s but got scalar type %s for second argument", re.DType().CppName(), im.DType().CppName())
-	source.Check(re.DType() == tensor.Float32 || re.DType() == tensor.Float64, "Expected both inputs to be Half, Float or Double tensors but got %s and %s", re.DType().CppName(), im.DType().CppName())
-	dst := define.EmptyBeside(re, source.Must(tensor.Broadcast(re.Shape(), im.Shape())), re.DType().ToComplex())
-	return p.Run(dst, []Operand{OfTensor(re), OfTensor(im)})
+	operands := []Operand{OfTensor(re), OfTensor(im)}
+	return p.Run(elementwiseResult(operands, re.DType().ToComplex()), operands)
 }
 
 // composed are the records of the operators whose expression depends on their arguments.
@@ -1007,7 +1014,7 @@ func threeTensors(p *Operator) func(c define.Call, dst *tensor.Tensor) *tensor.T
 
 // frexp splits elements into a fraction and a power of two.
 func frexp(t *tensor.Tensor) (mantissa, exponent *tensor.Tensor) {
-	NoIntegers("frexp")(t.DType())
+	source.Check(t.DType().IsFloating(), "torch.frexp() only supports floating-point dtypes")
 	src := tensor.Data[float64](Contiguous(To(t, tensor.Float64)))
 	m, e := define.Empty(t.Shape(), tensor.Float64), define.Empty(t.Shape(), tensor.Int32)
 	mantissas, exponents := tensor.Data[float64](m), tensor.Data[int32](e)

@@ -12,7 +12,9 @@ import (
 var activationGradients = []ops.Def{
 	{Name: "threshold_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Select(b.Binary(kernel.Le, x[1], x[2]), b.Number(x[0], 0), x[0])
-	}, Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref { return g.Do("threshold_backward", dy, g.In(1), g.Arg(2)) })},
+	}, Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref {
+		return g.Do("threshold_backward", dy, g.In(1), g.Arg(2))
+	})},
 	{Name: "leaky_relu_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Select(b.Binary(kernel.Gt, x[1], b.Number(x[1], 0)), x[0], b.Mul(x[0], x[2]))
 	}, Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref {
@@ -38,9 +40,13 @@ var activationGradients = []ops.Def{
 		}
 	}},
 	{Name: "hardshrink_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: outside,
-		Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref { return g.Do("hardshrink_backward", dy, g.In(1), g.Arg(2)) })},
+		Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref {
+			return g.Do("hardshrink_backward", dy, g.In(1), g.Arg(2))
+		})},
 	{Name: "softshrink_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: outside,
-		Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref { return g.Do("softshrink_backward", dy, g.In(1), g.Arg(2)) })},
+		Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref {
+			return g.Do("softshrink_backward", dy, g.In(1), g.Arg(2))
+		})},
 }
 
 // ofSteps is the derivative of the gradient of an activation made of straight lines: the argument has a gradient, which is zero.
