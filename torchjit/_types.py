@@ -75,6 +75,8 @@ class device(_native.Token):
                 raise RuntimeError(
                     f"type (string) must not include an index because index was passed explicitly: {type}"
                 )
+            if index < 0:
+                raise RuntimeError("Device index must not be negative")
             type = f"{type}:{index}"
         if not isinstance(type, str):
             raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")
@@ -221,6 +223,8 @@ class Generator(_native.Handle):
     """A stream of random numbers."""
 
     def __new__(cls, device: Any = "cpu") -> Generator:
+        if device != "cpu":
+            _native.parse_device(str(device))  # one that there may be
         return _native.new_generator()
 
     def manual_seed(self, seed: int) -> Generator:
@@ -264,11 +268,19 @@ def _seed(seed: int) -> int:
     return seed - (1 << 64) if seed >= 1 << 63 else seed
 
 
+def _type_of_limits(name: str, type: Any) -> dtype:
+    found = dtype_of_class.get(type, type)
+    if not isinstance(found, dtype):
+        given = type.__class__.__name__
+        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {given}")
+    return found
+
+
 class iinfo:
     """The limits of an integer type."""
 
     def __init__(self, type: dtype) -> None:
-        type = dtype_of_class.get(type, type)
+        type = _type_of_limits("iinfo", type)
         if type.is_floating_point or type.is_complex or type.name == "bool":
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'")
         self.bits: int = type.itemsize * 8
@@ -289,7 +301,7 @@ class finfo:
     """The limits of a floating-point type."""
 
     def __init__(self, type: dtype | None = None) -> None:
-        type = dtype_of_class.get(type, type) or _native.default_dtype()
+        type = _native.default_dtype() if type is None else _type_of_limits("finfo", type)
         name = _REAL_PARTS.get(type.name, type.name)
         if name not in _FLOAT_SHAPES:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type}'")
