@@ -3,7 +3,6 @@
 import inspect
 import os
 import pydoc
-import re
 import runpy
 
 import pytest
