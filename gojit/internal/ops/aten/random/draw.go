@@ -271,30 +271,28 @@ func DrawBernoulliFrom(gen *rng.Generator, t, p *tensor.Tensor) {
 			for from := 0; from < l.N; from += len(ones) {
 				n := min(l.N-from, len(ones))
 				watch.Did(n)
+				areChances := true
 				given := unsafe.Add(l.Ptr[1], from*l.Step[1])
 				if wide {
 					read(unsafe.Pointer(&exact), 8, given, l.Step[1], n)
 					stream.Words(words[:2*n])
 					for i, chance := range exact[:n] {
-						mustBeChance(float64(chance))
+						areChances = areChances && chance >= 0 && chance <= 1
 						ones[i] = isLess(float64(pairOfWords(words[:], i)&(1<<53-1))*(1.0/(1<<53)), chance)
 					}
 				} else {
 					read(unsafe.Pointer(&narrow), 4, given, l.Step[1], n)
 					stream.Words(words[:n])
 					for i, chance := range narrow[:n] {
-						mustBeChance(float64(chance))
+						areChances = areChances && chance >= 0 && chance <= 1
 						ones[i] = isLess(float32(words[i]&(1<<24-1))*(1.0/(1<<24)), chance)
 					}
 				}
+				source.Check(areChances, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
 				write(unsafe.Add(l.Ptr[0], from*l.Step[0]), l.Step[0], unsafe.Pointer(&ones), 1, n)
 			}
 		}
 	})
-}
-
-func mustBeChance(p float64) {
-	source.Check(p >= 0 && p <= 1, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
 }
 
 func isLess[T float32 | float64](a, b T) uint8 {
