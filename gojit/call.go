@@ -23,8 +23,9 @@ type Keyword struct {
 type CallOption struct{ set func(*callOptions) }
 
 type callOptions struct {
-	threads int
-	records bool
+	threads    int
+	records    bool
+	containers bool
 }
 
 // WithThreads has the operations of a call use n goroutines each, whatever tensor.SetNumThreads was given. A program that forks may use more.
@@ -32,6 +33,11 @@ func WithThreads(n int) CallOption { return CallOption{func(o *callOptions) { o.
 
 // WithGradients has a call record what Gradients needs. A result that is kept then keeps what it was computed from.
 func WithGradients() CallOption { return CallOption{func(o *callOptions) { o.records = true }} }
+
+// WithContainers has a call of an exported program take and give the containers that the captured module took and gave: slices for tuples and lists, maps
+// or structs for dictionaries and named tuples. Without it the tensors and numbers in them are given one by one, and given as one tuple. Calls of modules
+// always have containers.
+func WithContainers() CallOption { return CallOption{func(o *callOptions) { o.containers = true }} }
 
 // Call calls a compiled function with Go values; see Module.Call.
 func (e *Engine) Call(ctx context.Context, f *ir.Function, args ...any) (out value.Value, err error) {

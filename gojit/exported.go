@@ -81,8 +81,8 @@ func (e *Exported) check(method string) error {
 	return callErrorf(source.AttributeError, method, "", "The program has no method '%s'; it has forward", method)
 }
 
-// Call calls the program with Go values, as Module.Call does; the method is forward. Its outputs are a tuple that names them, or one value. Calls of
-// a program that writes its buffers wait for each other.
+// Call calls the program with Go values, as Module.Call does; the method is forward. Its outputs are a tuple that names them, or one value; see
+// WithContainers for those that the captured module had. Calls of a program that writes its buffers wait for each other.
 func (e *Exported) Call(ctx context.Context, method string, args ...any) (out value.Value, err error) {
 	defer guard(&err)
 	if err := e.check(method); err != nil {
@@ -93,8 +93,17 @@ func (e *Exported) Call(ctx context.Context, method string, args ...any) (out va
 		return value.None, err
 	}
 	c := &binding{function: e.userFunction(s)}
+	contained := wantsContainers(args)
+	if contained {
+		if err := e.takeContainers(c); err != nil {
+			return value.None, err
+		}
+	}
 	if err := c.bind(args); err != nil {
 		return value.None, err
+	}
+	if contained {
+		c.spread()
 	}
 	if e.writes() {
 		e.writing.Lock()
@@ -104,6 +113,9 @@ func (e *Exported) Call(ctx context.Context, method string, args ...any) (out va
 	mode.SetGradEnabled(c.options.records)
 	var results []value.Value
 	parallel.LimitThreads(c.options.threads, func() { results, err = e.Run(autograd.WithMode(ctx, &mode), c.values...) })
+	if err == nil && contained {
+		return e.inContainers(results)
+	}
 	if err != nil || len(results) == 1 {
 		return append(results, value.None)[0], err
 	}

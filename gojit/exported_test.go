@@ -2,6 +2,7 @@ package gojit_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -112,6 +113,62 @@ def nested(x, d: Dict[str, Tensor], pair: Tuple[Tensor, List[Tensor]], n: int = 
 		got, err := gojit.As[[]float32](out.Tuple().Items[i])
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("result %d is %v (%v), not %v", i, got, err, want)
+		}
+	}
+}
+
+// WithContainers takes and gives what the captured module took and gave; an argument that does not fit is the caller's error.
+func TestExportedCallsInContainers(t *testing.T) {
+	p, err := gojit.Compile("nested.py", `
+def nested(x, d: Dict[str, Tensor], pair: Tuple[Tensor, List[Tensor]], scale: float = 1.0):
+    return x + d["a"], {"s": pair[1][0] * scale, "t": d["b"] - pair[0]}, [x, (d["b"], pair[0])[0]]
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := gojit.ModuleOf(p.Unit.Functions()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := []float32{1, 2}, []float32{3, 4}
+	args := []any{one, map[string]any{"b": two, "a": one}, []any{two, [][]float32{two}}, gojit.Keyword{Name: "scale", Value: 0.5}}
+	e, err := m.Export(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := e.Write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err = gojit.ReadExported(data); err != nil {
+		t.Fatal(err)
+	}
+	out, err := e.Call(context.Background(), "forward", append(args, gojit.WithContainers())...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type result struct {
+		Sum   []float32
+		Named map[string][]float32
+		List  [][]float32
+	}
+	got, err := gojit.As[result](out)
+	want := result{[]float32{2, 4}, map[string][]float32{"s": {1.5, 2}, "t": {0, 0}}, [][]float32{{1, 2}, {3, 4}}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v (%v), not %v", got, err, want)
+	}
+	for _, c := range []struct {
+		args []any
+		says string
+	}{
+		{[]any{one, map[string]any{"a": one}, args[2], args[3]}, "found a Go map without the key 'b'"},
+		{[]any{one, map[string]any{"a": one, "b": two, "c": two}, args[2], args[3]}, "found 3 keys, expected 2: a, b"},
+		{[]any{one, args[1], []any{two}, args[3]}, "found 1 elements, expected 2"},
+		{[]any{one, args[1], args[2]}, "missing a value for the argument 'scale'"},
+	} {
+		_, err := e.Call(context.Background(), "forward", append(c.args, gojit.WithContainers())...)
+		if gojit.FaultOf(err) != gojit.CallerFault || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("the error is %v, not one with %q", err, c.says)
 		}
 	}
 }

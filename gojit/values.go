@@ -151,6 +151,20 @@ func tupleOf(x reflect.Value, t *types.Tuple) (value.Value, error) {
 			}
 			parts = append(parts, x.Field(fields[at].index))
 		}
+	case reflect.Map:
+		if len(t.Fields) != len(t.Elems) || x.Type().Key().Kind() != reflect.String {
+			return value.None, found(x)
+		}
+		for _, name := range t.Fields {
+			part := x.MapIndex(reflect.ValueOf(name).Convert(x.Type().Key()))
+			if !part.IsValid() {
+				return value.None, fmt.Errorf("found a Go map without the key '%s'", name)
+			}
+			parts = append(parts, part)
+		}
+		if x.Len() > len(parts) {
+			return value.None, fmt.Errorf("found %d keys, expected %d: %s", x.Len(), len(parts), strings.Join(t.Fields, ", "))
+		}
 	default:
 		return value.None, found(x)
 	}

@@ -292,6 +292,7 @@ def stubs():
         "_C/__init__.pyi": make_c(),
         "__init__.pyi": typing_stubs.make_init(),
         "_operator_methods.pyi": typing_stubs.make_methods(),
+        "functional.pyi": typing_stubs.make_torch_functional(),
         "linalg.pyi": typing_stubs.make_namespace("linalg", "linalg_"),
         "fft.pyi": typing_stubs.make_namespace("fft", "fft_"),
         "special.pyi": typing_stubs.make_namespace("special", "special_"),

@@ -1,7 +1,9 @@
 """What help() and inspect.signature() say of the library's operators."""
 
 import inspect
+import os
 import pydoc
+import runpy
 
 import pytest
 
@@ -38,9 +40,12 @@ def said_of(f):
 def test_documentation_of_a_function():
     assert torch.softmax.__doc__ == (
         "softmax(input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None) -> Tensor\n\n"
-        "exp of the elements over its sum along dim, computed without overflow.\n\nGradients flow through it by a derivative of its own."
+        "exp of the elements over its sum along dim, computed without overflow.\n\nGradients flow through it by a derivative of its own.\n\n"
+        "Takes floats and halves.\nRaises IndexError where there is no dimension dim.\n\n"
+        ">>> torch.softmax(torch.tensor([[1.0, 2.0, 0.5], [3.0, 0.25, 1.5]]), -1)\n"
+        "tensor([[0.2312, 0.6285, 0.1402],\n        [0.7770, 0.0497, 0.1734]])"
     )
-    assert torch.argmax.__doc__.endswith("No gradients flow through it.")
+    assert "No gradients flow through it.\n\nTakes " in torch.argmax.__doc__
     assert "softmax(input: Tensor, dim: int" in pydoc.render_doc(torch.softmax)
     assert torch.linalg.qr.__doc__.startswith("linalg_qr(A: Tensor, mode: str = ")
 
@@ -91,3 +96,19 @@ def test_calls_that_a_signature_allows_are_taken():
     for f, *args in ((torch.softmax, x, 1), (torch.cumsum, x, 0), (torch.sigmoid, x), (torch.matmul, x, x), (torch.where, x > 1, x, x), (torch.topk, x, 1)):
         inspect.signature(f).bind(*args)
         f(*args)
+
+
+def test_examples_have_the_results_that_operators_give():
+    """examples.txt is what pybind/examples.py makes now: it runs every example, with other types and with arguments that do not fit."""
+    maker = runpy.run_path(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "pybind", "examples.py"))
+    with open(maker["FILE"]) as f:
+        written = f.read()
+    made, _ = maker["make"]()
+    assert made.count(">>>") > 600
+    assert written == made, "run: python pybind/examples.py --write"
+
+
+def test_examples_are_shown():
+    shown = [name for name, f in public() if not name.endswith("_") and "\n>>> torch." in f.__doc__]
+    assert len(shown) > 550
+    assert all("\n>>> " in getattr(torch.Tensor, name).__doc__ for name in ("add", "view", "random_", "index_fill"))

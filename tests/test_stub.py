@@ -8,7 +8,7 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES = (
-    "_native.pyi", "_C/__init__.pyi", "__init__.pyi", "_operator_methods.pyi", "linalg.pyi", "fft.pyi", "special.pyi", "return_types.pyi",
+    "_native.pyi", "_C/__init__.pyi", "__init__.pyi", "_operator_methods.pyi", "linalg.pyi", "fft.pyi", "functional.pyi", "special.pyi", "return_types.pyi",
     "nn/__init__.pyi", "nn/functional.pyi", "nn/modules/__init__.pyi",
 )  # fmt: skip
 

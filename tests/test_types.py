@@ -1,5 +1,6 @@
 """Type checkers know the package as its users meet it: installed, with errors in their programs alone."""
 
+import json
 import os
 import re
 import runpy
@@ -59,3 +60,17 @@ def test_each_mistake_is_found(checked):
 def test_the_program_without_mistakes_runs():
     pytest.importorskip("typing_extensions")
     runpy.run_path(os.path.join(PROGRAMS, "right.py"))
+
+
+def test_public_names_have_types(installed):
+    """What pyright knows of the package's public names: their parameters, results, attributes and bases."""
+    pyright = shutil.which(os.environ.get("PYRIGHT", "pyright"))
+    if not pyright:
+        pytest.skip("pyright is not installed: .ci/run types installs it")
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "MYPYPATH")}
+    environment["PATH"] = f"{installed / 'venv' / 'bin'}{os.pathsep}{environment['PATH']}"  # where pyright looks for the package
+    said = subprocess.run([pyright, "--ignoreexternal", "--verifytypes", "torchjit", "--outputjson"], cwd=installed, capture_output=True, text=True, env=environment)
+    found = json.loads(said.stdout)["typeCompleteness"]
+    assert sum(found["exportedSymbolCounts"].values()) > 8000, said.stdout[:2000]
+    unknown = [symbol["name"] for symbol in found["symbols"] if symbol["isExported"] and not symbol["isTypeKnown"]]
+    assert found["completenessScore"] >= 0.95, unknown

@@ -83,7 +83,7 @@ from torchjit._functions import chain_matmul as chain_matmul
 from torchjit._types import channels_last as channels_last
 from torchjit._types import channels_last_3d as channels_last_3d
 from torchjit.amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
-from torchjit._higher_order_ops import cond as cond
+from torchjit._higher_order_ops.cond import cond as cond
 from torchjit._types import contiguous_format as contiguous_format
 from torchjit import cpu as cpu
 from torchjit import cuda as cuda

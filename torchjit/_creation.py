@@ -132,6 +132,8 @@ def _from(data: Any, dtype: dtype | None) -> Tensor:
         made = data
     elif _is_array(data):
         made = _native.tensor_from_buffer(data)
+    elif isinstance(data, (dict, set, frozenset)):
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
     else:
         return _native.tensor_from_data(_plain(data), dtype)
     return made if dtype is None else made.to(dtype)

@@ -11,10 +11,10 @@ def get_approximate_basis(A: Any, q: int, niter: int | None = 2, M: Any = None) 
     """An orthogonal matrix (m x q) whose columns nearly span those of A - M (m x n), after niter iterations."""
     niter = 2 if niter is None else niter
     work = A if M is None else A - M
-    q_matrix = torch.linalg.qr(work.matmul(torch.randn(A.shape[-1], q, dtype=A.dtype)))[0]  # type: ignore[attr-defined]
+    q_matrix = torch.linalg.qr(work.matmul(torch.randn(A.shape[-1], q, dtype=A.dtype)))[0]
     for _ in range(niter):
-        q_matrix = torch.linalg.qr(work.mH.matmul(q_matrix))[0]  # type: ignore[attr-defined]
-        q_matrix = torch.linalg.qr(work.matmul(q_matrix))[0]  # type: ignore[attr-defined]
+        q_matrix = torch.linalg.qr(work.mH.matmul(q_matrix))[0]
+        q_matrix = torch.linalg.qr(work.matmul(q_matrix))[0]
     return q_matrix
 
 
@@ -26,7 +26,7 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
         U, S, V = svd_lowrank(work.mH, q, niter)
         return V, S, U
     basis = get_approximate_basis(work, q, niter)
-    U, S, Vh = torch.linalg.svd(basis.mH.matmul(work), full_matrices=False)  # type: ignore[attr-defined]
+    U, S, Vh = torch.linalg.svd(basis.mH.matmul(work), full_matrices=False)
     return basis.matmul(U), S, Vh.mH
 
 

@@ -32,7 +32,8 @@ def _refusal(schema: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Runt
             if not p.has_default_value():
                 return RuntimeError(f"{name}() is missing value for argument '{p.name}'. Declaration: {schema}")
             continue
-        found = _C._jit_try_infer_type(given[p.name])
+        infer: Any = _C._jit_try_infer_type
+        found = infer(given[p.name])
         if not found.success() or not found.type().isSubtypeOf(p.type):
             wrong = p, type(given[p.name]).__name__
             break

@@ -155,7 +155,8 @@ def _tag(value: Any) -> str:
     """The type of what a program holds, or the Python class of what has none."""
     from torchjit import _C
 
-    inferred = _C._jit_try_infer_type(value)
+    infer: Any = _C._jit_try_infer_type
+    inferred = infer(value)
     return str(inferred.type()) if inferred.success() else type(value).__name__
 
 
@@ -275,7 +276,8 @@ def _jit_pass_fuse(graph: Any, on_cpu: bool) -> None:
 
     if not isinstance(graph, _C.Graph):
         raise TypeError(f"_jit_pass_fuse(): incompatible function arguments. Expected a Graph, not {type(graph).__name__}")
-    if _C._jit_can_fuse_on_cpu_legacy():
+    can_fuse: Any = _C._jit_can_fuse_on_cpu_legacy
+    if can_fuse():
         raise RuntimeError("PyTorch's first fuser is not here: _jit_pass_fuse_tensorexprs groups elementwise operators")
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import NoReturn
 
 
-def _removed(name: str, following: str) -> Any:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
+def _removed(name: str, following: str) -> Callable[..., NoReturn]:
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
         raise RuntimeError(
             f"This function was deprecated since version 1.9 and is now removed. Please use the `torch.linalg.{following}` function instead."
         )
@@ -16,5 +17,7 @@ def _removed(name: str, following: str) -> Any:
     return refuse
 
 
-eig, lstsq = _removed("eig", "eig"), _removed("lstsq", "lstsq")
-solve, matrix_rank = _removed("solve", "solve"), _removed("matrix_rank", "matrix_rank")
+eig: Callable[..., NoReturn] = _removed("eig", "eig")
+lstsq: Callable[..., NoReturn] = _removed("lstsq", "lstsq")
+solve: Callable[..., NoReturn] = _removed("solve", "solve")
+matrix_rank: Callable[..., NoReturn] = _removed("matrix_rank", "matrix_rank")

@@ -8,7 +8,7 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._tensor import Tensor
-from torchjit._types import Generator, dtype, dtypes
+from torchjit._types import Generator, dtype, dtype_of_class, dtypes
 
 __all__ = [
     "default_generator", "e", "get_default_dtype", "inf", "initial_seed", "is_complex", "is_floating_point", "is_storage",
@@ -19,8 +19,11 @@ __all__ = [
     "set_flush_denormal", "is_anomaly_enabled", "is_anomaly_check_nan_enabled", "set_anomaly_enabled", "is_warn_always_enabled", "set_warn_always", "typename", "frombuffer", "from_file",
 ]  # fmt: skip
 
-inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
-default_generator = _native.default_generator()
+inf: float = _math.inf
+nan: float = _math.nan
+pi: float = _math.pi
+e: float = _math.e
+default_generator: Generator = _native.default_generator()
 
 
 def manual_seed(seed: int) -> Generator:
@@ -56,27 +59,44 @@ def is_storage(obj: Any) -> bool:
     return storage is not None and isinstance(obj, storage.TypedStorage)
 
 
+def _asked(name: str, input: Any) -> Any:
+    if not hasattr(input, name):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    return getattr(input, name)()
+
+
 def is_floating_point(input: Tensor) -> bool:
-    return input.is_floating_point()
+    return _asked("is_floating_point", input)
 
 
 def is_complex(input: Tensor) -> bool:
-    return input.is_complex()
+    return _asked("is_complex", input)
 
 
 def numel(input: Tensor) -> int:
-    return input.numel()
+    return _asked("numel", input)
 
 
 def get_default_dtype() -> dtype:
     return _native.default_dtype()
 
 
+def _check_types(function: str, **types: Any) -> None:
+    for i, (name, given) in enumerate(types.items()):
+        if not isinstance(dtype_of_class.get(given, given), dtype):
+            name = name.rstrip("_")
+            message = f"{function}(): argument '{name}' (position {i + 1}) must be torch.dtype, not {type(given).__name__}"
+            raise TypeError(message)
+
+
 def set_default_dtype(d: dtype) -> None:
+    if not isinstance(d, dtype):
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     _native.set_default_dtype(d)
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
+    _check_types("promote_types", type1=type1, type2=type2)
     return _native.promote_types(type1, type2)
 
 
@@ -90,6 +110,7 @@ _dtype_of_code = {d.code: d for d in dtypes.values()}
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
+    _check_types("can_cast", from_=from_, to=to)
     return _native.can_cast(from_, to)
 
 
@@ -101,7 +122,7 @@ def get_num_threads() -> int:
 def set_num_threads(n: int) -> None:
     """Changes how many threads one operation may use. Results do not depend on it."""
     if not isinstance(n, int):
-        raise TypeError(f"set_num_threads expects an int, but got {type(n).__name__}")
+        raise RuntimeError(f"set_num_threads expects an int, but got {type(n).__name__}")
     _native.set_num_threads(n)
 
 
@@ -135,7 +156,10 @@ _deterministic = {"mode": False, "warn_only": False}
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Kept for old programs: all algorithms here are deterministic."""
-    _deterministic.update(mode=bool(mode), warn_only=bool(warn_only))
+    if not isinstance(mode, bool):
+        given = type(mode).__name__
+        raise TypeError(f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {given}")
+    _deterministic.update(mode=mode, warn_only=bool(warn_only))
 
 
 def are_deterministic_algorithms_enabled() -> bool:

@@ -13,7 +13,7 @@ string_classes = (str, bytes)
 def with_metaclass(meta: type, *bases: type) -> Any:
     """A base class whose subclasses are made by meta, from the bases."""
 
-    class _Once(meta):  # type: ignore[misc,valid-type]
+    class _Once(meta):
         def __new__(cls, name: str, _: Any, namespace: dict[str, Any]) -> Any:
             return meta(name, bases, namespace)
 

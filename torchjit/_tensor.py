@@ -331,7 +331,10 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         if dtype is None:
             return f"torch.{'' if self.layout.name == 'strided' else 'sparse.'}{_TENSOR_CLASSES[self.dtype.name]}"
         if isinstance(dtype, str):
-            dtype = _DTYPES_BY_CLASS[dtype.rpartition(".")[2]]
+            named = _DTYPES_BY_CLASS.get(dtype.rpartition(".")[2])
+            if named is None:
+                raise ValueError(f"invalid type: '{dtype}'")
+            dtype = named
         if _native.is_tracing():
             return _native.trace_to(self, self.device, dtype, False, False, None)
         return self.to(dtype)
@@ -360,6 +363,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         return complex(_native.tensor_number(self, "complex"))
 
     def __index__(self) -> int:
+        if self.numel() != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
         x = _native.tensor_number(self, "index")
         if not isinstance(x, int):
             raise TypeError("only integer tensors of a single element can be converted to an index")
@@ -446,7 +451,10 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         return _native.operator("aten::positive")(self) if _native.is_tracing() else self
 
     def __rtruediv__(self, other: Any) -> Tensor:
-        return self.reciprocal() * other
+        try:
+            return self.reciprocal() * other
+        except TypeError:
+            return NotImplemented
 
     __rdiv__ = __rtruediv__
 
@@ -454,19 +462,19 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         return _native.operator("aten::floor_divide")(other, self) if isinstance(other, numbers.Number) else NotImplemented
 
     def __rand__(self, other: Any) -> Tensor:
-        return _native.operator("aten::bitwise_and")(other, self)
+        return _reflected("aten::bitwise_and", other, self)
 
     def __ror__(self, other: Any) -> Tensor:
-        return _native.operator("aten::bitwise_or")(other, self)
+        return _reflected("aten::bitwise_or", other, self)
 
     def __rxor__(self, other: Any) -> Tensor:
-        return _native.operator("aten::bitwise_xor")(other, self)
+        return _reflected("aten::bitwise_xor", other, self)
 
     def __rlshift__(self, other: Any) -> Tensor:
-        return _native.operator("aten::bitwise_left_shift")(other, self)
+        return _reflected("aten::bitwise_left_shift", other, self)
 
     def __rrshift__(self, other: Any) -> Tensor:
-        return _native.operator("aten::bitwise_right_shift")(other, self)
+        return _reflected("aten::bitwise_right_shift", other, self)
 
     def __rpow__(self, other: Any) -> Tensor:
         if _native.is_tracing():
@@ -475,13 +483,13 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
 
             wanted = _dtype_of_code[_native.operator("aten::result_type")(other, self)]
             return Tensor.__pow__(tensor(other, dtype=wanted), self)
-        return _native.operator("aten::pow")(other, self)
+        return _reflected("aten::pow", other, self)
 
     def __rmod__(self, other: Any) -> Tensor:
-        return _native.operator("aten::remainder")(other, self)
+        return _reflected("aten::remainder", other, self)
 
     def __rmatmul__(self, other: Any) -> Tensor:
-        return _native.operator("aten::matmul")(other, self)
+        return _reflected("aten::matmul", other, self)
 
     # Views that are written as attributes.
 
@@ -693,6 +701,14 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     @data.setter
     def data(self, value: Tensor) -> None:
         _native.tensor_set_data(self, value)
+
+
+def _reflected(operator: str, other: Any, self: Any) -> Any:
+    """An operator of Python whose left operand is no tensor; what is no operand is tried otherwise."""
+    try:
+        return _native.operator(operator)(other, self)
+    except TypeError:
+        return NotImplemented
 
 
 def _cuda_device(number: Any) -> device:

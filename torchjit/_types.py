@@ -52,7 +52,7 @@ def _make_dtypes() -> dict[str, dtype]:
     return made
 
 
-dtypes = _make_dtypes()
+dtypes: dict[str, dtype] = _make_dtypes()
 
 # The element types that classes of numbers stand for.
 dtype_of_class: dict[Any, dtype] = {float: dtypes["float64"], int: dtypes["int64"], bool: dtypes["bool"]}
@@ -75,6 +75,8 @@ class device(_native.Token):
                 raise RuntimeError(
                     f"type (string) must not include an index because index was passed explicitly: {type}"
                 )
+            if index < 0:
+                raise RuntimeError("Device index must not be negative")
             type = f"{type}:{index}"
         if not isinstance(type, str):
             raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")
@@ -171,7 +173,7 @@ class qscheme:
         return qscheme_named, (self._name,)
 
 
-qschemes = {
+qschemes: dict[str, qscheme] = {
     name: qscheme(name, number)
     for number, name in enumerate(("per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric", "per_channel_affine_float_qparams"))
 }
@@ -187,14 +189,17 @@ def _layout(name: str, code: int) -> layout:
     return made
 
 
-strided = _layout("strided", 0)
-sparse_coo, sparse_csr, sparse_csc = _layout("sparse_coo", 1), _layout("sparse_csr", 2), _layout("sparse_csc", 4)
-sparse_bsr, sparse_bsc = _layout("sparse_bsr", 5), _layout("sparse_bsc", 6)
+strided: layout = _layout("strided", 0)
+sparse_coo: layout = _layout("sparse_coo", 1)
+sparse_csr: layout = _layout("sparse_csr", 2)
+sparse_csc: layout = _layout("sparse_csc", 4)
+sparse_bsr: layout = _layout("sparse_bsr", 5)
+sparse_bsc: layout = _layout("sparse_bsc", 6)
 _LAYOUTS = {kind.code: kind for kind in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc)}
-contiguous_format = memory_format(_MEMORY_FORMAT, 0)
-preserve_format = memory_format(_MEMORY_FORMAT, 1)
-channels_last = memory_format(_MEMORY_FORMAT, 2)
-channels_last_3d = memory_format(_MEMORY_FORMAT, 3)
+contiguous_format: memory_format = memory_format(_MEMORY_FORMAT, 0)
+preserve_format: memory_format = memory_format(_MEMORY_FORMAT, 1)
+channels_last: memory_format = memory_format(_MEMORY_FORMAT, 2)
+channels_last_3d: memory_format = memory_format(_MEMORY_FORMAT, 3)
 for _name in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d"):
     globals()[_name].name = _name
 
@@ -218,6 +223,8 @@ class Generator(_native.Handle):
     """A stream of random numbers."""
 
     def __new__(cls, device: Any = "cpu") -> Generator:
+        if device != "cpu":
+            _native.parse_device(str(device))  # one that there may be
         return _native.new_generator()
 
     def manual_seed(self, seed: int) -> Generator:
@@ -261,17 +268,25 @@ def _seed(seed: int) -> int:
     return seed - (1 << 64) if seed >= 1 << 63 else seed
 
 
+def _type_of_limits(name: str, type: Any) -> dtype:
+    found = dtype_of_class.get(type, type)
+    if not isinstance(found, dtype):
+        given = type.__class__.__name__
+        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {given}")
+    return found
+
+
 class iinfo:
     """The limits of an integer type."""
 
     def __init__(self, type: dtype) -> None:
-        type = dtype_of_class.get(type, type)
+        type = _type_of_limits("iinfo", type)
         if type.is_floating_point or type.is_complex or type.name == "bool":
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'")
-        self.bits = type.itemsize * 8
-        self.min = -(1 << self.bits - 1) if type.is_signed else 0
-        self.max = (1 << self.bits - type.is_signed) - 1
-        self.dtype = type.name
+        self.bits: int = type.itemsize * 8
+        self.min: int = -(1 << self.bits - 1) if type.is_signed else 0
+        self.max: int = (1 << self.bits - type.is_signed) - 1
+        self.dtype: str = type.name
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
@@ -286,17 +301,19 @@ class finfo:
     """The limits of a floating-point type."""
 
     def __init__(self, type: dtype | None = None) -> None:
-        type = dtype_of_class.get(type, type) or _native.default_dtype()
+        type = _native.default_dtype() if type is None else _type_of_limits("finfo", type)
         name = _REAL_PARTS.get(type.name, type.name)
         if name not in _FLOAT_SHAPES:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type}'")
         mantissa, exponent = _FLOAT_SHAPES[name]
-        self.bits = dtypes[name].itemsize * 8
-        self.eps = 2.0**-mantissa
-        self.max = (2 - self.eps) * 2.0**exponent
-        self.min = -self.max
+        self.bits: int = dtypes[name].itemsize * 8
+        self.eps: float = 2.0**-mantissa
+        self.max: float = (2 - self.eps) * 2.0**exponent
+        self.min: float = -self.max
+        self.smallest_normal: float
+        self.tiny: float
         self.tiny = self.smallest_normal = 2.0 ** (1 - exponent)
-        self.resolution = 10.0 ** -int(mantissa * 0.30103)
+        self.resolution: float = 10.0 ** -int(mantissa * 0.30103)
         self.dtype = name
 
     def __repr__(self) -> str:

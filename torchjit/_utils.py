@@ -96,7 +96,7 @@ class ExceptionWrapper:
 
     def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
         kind, value, tb = sys.exc_info() if exc_info is None else exc_info
-        self.exc_type = kind
+        self.exc_type: Any = kind
         self.exc_msg = "".join(traceback.format_exception(kind, value, tb))
         self.where = where
 

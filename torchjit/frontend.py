@@ -9,8 +9,21 @@ A Tree node is a tuple ``(kind, start, end, text, children)`` with byte offsets 
 ``syntax.Decode`` reads.
 """
 
+from __future__ import annotations
+
 import struct
 from array import array
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
+
+    # What stands at a line and a column; a part that stands in another source is a TreeView.
+    Placed: TypeAlias = ast.stmt | ast.expr | ast.arg | ast.keyword
+    Tree: TypeAlias = tuple[str, int, int, str | None, tuple["Part", ...]]
+    Part: TypeAlias = "Tree | TreeView"
 
 __all__ = [
     "FrontendError",
@@ -32,40 +45,40 @@ CONTEXT_LINES = 2
 class Source:
     """Text of one definition, cut free of its indentation, and where it came from."""
 
-    def __init__(self, text, filename, first_line, indent, function=""):
-        self.text = text.encode("utf-8", "surrogatepass")
-        self.filename = filename
+    def __init__(self, text: str, filename: str | None, first_line: int, indent: int, function: str = "") -> None:
+        self.text: bytes = text.encode("utf-8", "surrogatepass")
+        self.filename: str | None = filename
         self.first_line = first_line
         self.indent = indent
-        self.function = function
-        self.line_starts = [0]
+        self.function: str = function
+        self.line_starts: list[int] = [0]
         at = self.text.find(b"\n")
         while at >= 0:
             self.line_starts.append(at + 1)
             at = self.text.find(b"\n", at + 1)
-        self.columns = self.line_starts  # where each line's first column is; see torchjit._sources
+        self.columns: list[int] = self.line_starts  # where each line's first column is; see torchjit._sources
 
-    def offset(self, lineno, column):
+    def offset(self, lineno: int, column: int) -> int:
         return self.columns[lineno - 1] + column
 
-    def line_of(self, offset):
+    def line_of(self, offset: int) -> int:
         from bisect import bisect_right
 
         return bisect_right(self.line_starts, offset) - 1
 
-    def range(self, start, end):
+    def range(self, start: int, end: int) -> SourceRange:
         return SourceRange(self, start, min(end, len(self.text)))
 
 
 class SourceRange:
     """The span of bytes ``[start, end)`` of a Source."""
 
-    def __init__(self, source, start, end):
+    def __init__(self, source: Source, start: int, end: int) -> None:
         self.source = source
         self.start = start
         self.end = end
 
-    def highlight(self):
+    def highlight(self) -> str:
         """Return the lines around the range, with the range underlined."""
         source = self.source
         lines = source.text.decode("utf-8", "replace").split("\n")
@@ -82,7 +95,7 @@ class SourceRange:
                 out.extend(self._underline(number, first, last, indent))
         return "\n".join(out) + "\n"
 
-    def _underline(self, number, first, last, indent):
+    def _underline(self, number: int, first: int, last: int, indent: str) -> Iterator[str]:
         source = self.source
         start = source.line_starts[number]
         end = source.line_starts[number + 1] - 1 if number + 1 < len(source.line_starts) else len(source.text)
@@ -94,10 +107,10 @@ class SourceRange:
         if high > low:
             yield indent + " " * low + "~" * (high - low) + (" <--- HERE" if number == last else "")
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "SourceRange at:\n" + self.highlight()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.highlight()
 
 
@@ -123,7 +136,7 @@ HINTS = {
 }
 
 
-def hint_for(message):
+def hint_for(message: str) -> str:
     """Return the hint for a message, "" where there is none."""
     return next((hint for start, hint in HINTS.items() if message.startswith(start)), "")
 
@@ -142,7 +155,7 @@ class FrontendError(Exception):
 
     __module__ = "torchjit.jit.frontend"
 
-    def __init__(self, source_range, msg):
+    def __init__(self, source_range: SourceRange, msg: str) -> None:
         self.source_range = source_range
         self.msg = msg
         hint = hint_for(msg)
@@ -161,7 +174,7 @@ class UnsupportedNodeError(NotSupportedError):
 
     __module__ = "torchjit.jit.frontend"
 
-    def __init__(self, source, node, reason=""):
+    def __init__(self, source: Source, node: ast.AST, reason: str = "") -> None:
         kind = type(node).__name__
         what, token = UNSUPPORTED_NODES.get(kind, (kind, " "))
         start = source.offset(node.lineno, node.col_offset)
@@ -226,11 +239,11 @@ COMPARISONS = {
 WHITESPACE = b" \t\n\r\v\f"
 
 
-def leaf(kind, start, end, text=None):
+def leaf(kind: str, start: int, end: int, text: str | None = None) -> Tree:
     return (kind, start, end, text, ())
 
 
-def node(kind, start, end, *children):
+def node(kind: str, start: int, end: int, *children: Part) -> Tree:
     """Return a compound node whose range covers its children."""
     for child in children:
         if isinstance(child, TreeView):  # stands in another source
@@ -241,7 +254,7 @@ def node(kind, start, end, *children):
     return (kind, start, end, None, children)
 
 
-def group(items):
+def group(items: Iterable[Part]) -> Tree:
     items = tuple(items)
     near = [i for i in items if not isinstance(i, TreeView)]
     if not near:
@@ -249,7 +262,7 @@ def group(items):
     return ("list", min(i[1] for i in near), max(i[2] for i in near), None, items)
 
 
-def option(item):
+def option(item: Part | None) -> Tree:
     if item is None:
         return ("option", 0, 0, None, ())
     if isinstance(item, TreeView):
@@ -257,42 +270,42 @@ def option(item):
     return ("option", item[1], item[2], None, (item,))
 
 
-def ident(start, end, name):
+def ident(start: int, end: int, name: str) -> Tree:
     return leaf("ident", start, end, name)
 
 
-def variable(start, end, name):
+def variable(start: int, end: int, name: str) -> Tree:
     return node("variable", start, end, ident(start, end, name))
 
 
 class Builder:
     """Builds the Trees of one Source. The method for an ast class is named after it."""
 
-    def __init__(self, source):
+    def __init__(self, source: Source) -> None:
         self.source = source
 
-    def start(self, item):
+    def start(self, item: Placed) -> int:
         return self.source.columns[item.lineno - 1] + item.col_offset
 
-    def range_of(self, tree):
+    def range_of(self, tree: Tree) -> SourceRange:
         return self.source.range(tree[1], tree[2])
 
-    def build(self, item):
+    def build(self, item: ast.AST) -> Tree:
         method = getattr(self, type(item).__name__, None)
         if method is None:
             raise UnsupportedNodeError(self.source, item)
         return method(item)
 
-    def body(self, statements):
+    def body(self, statements: list[ast.stmt]) -> Tree:
         return group([self.build(s) for s in statements])
 
-    def keyword(self, kind, item, *children, word=None):
+    def keyword(self, kind: str, item: Placed, *children: Part, word: str | None = None) -> Tree:
         start = self.start(item)
         return node(kind, start, start + len(word or kind), *children)
 
     # Definitions
 
-    def definition(self, item, name, self_name=None, is_classmethod=False, unused=False):
+    def definition(self, item: ast.FunctionDef, name: str, self_name: str | None = None, is_classmethod: bool = False, unused: bool = False) -> Tree:
         start = self.def_start(item)
         end = start + len("def")
         params = self.params(item.args, self_name, unused)
@@ -306,12 +319,12 @@ class Builder:
             body = group([self.class_binding(item, self_name), *body[4]])
         return node("def", start, end, ident(start, end, name), decl, body)
 
-    def def_start(self, item):
+    def def_start(self, item: ast.FunctionDef) -> int:
         """Return where PyTorch says that a function starts: as many lines below it as it has decorators."""
         line = min(item.lineno - 1 + len(item.decorator_list), len(self.source.line_starts) - 1)
         return self.source.columns[line] + item.col_offset
 
-    def class_binding(self, item, self_name):
+    def class_binding(self, item: ast.FunctionDef, self_name: str | None) -> Tree:
         """Return the statement that binds the first parameter of a class method to its class."""
         if not item.args.args:
             raise ValueError(f"Class method '{item.name}' must have the class as its first parameter")
@@ -323,18 +336,18 @@ class Builder:
             start,
             end,
             group([variable(start, end, param.arg)]),
-            option(variable(start, end, self_name)),
+            option(variable(start, end, self_name or "")),
             option(None),
         )
 
-    def params(self, args, self_name, unused):
+    def params(self, args: ast.arguments, self_name: str | None, unused: bool) -> list[Tree]:
         if not unused:
             self.check_params(args)
         positional = getattr(args, "posonlyargs", []) + args.args
         params = [self.param(a, self_name, False, unused) for a in positional]
         return params + [self.param(a, self_name, True, unused) for a in args.kwonlyargs]
 
-    def check_params(self, args):
+    def check_params(self, args: ast.arguments) -> None:
         variadic = args.kwarg or args.vararg
         if variadic is not None:
             start = self.start(variadic)
@@ -343,7 +356,7 @@ class Builder:
             if default is not None:
                 raise NotSupportedError(self.range_of(self.build(default)), VARIADIC_PARAMETERS)
 
-    def param(self, arg, self_name, keyword_only, unused):
+    def param(self, arg: ast.arg, self_name: str | None, keyword_only: bool, unused: bool) -> Tree:
         start = self.start(arg)
         end = start + len(arg.arg.encode())
         annotation = None
@@ -358,16 +371,16 @@ class Builder:
 
     # Statements
 
-    def Expr(self, item):
+    def Expr(self, item: ast.Expr) -> Tree:
         value = self.build(item.value)
         return node("expression statement", value[1], value[2], value)
 
-    def Assign(self, item):
+    def Assign(self, item: ast.Assign) -> Tree:
         targets = [self.build(t) for t in item.targets]
         value = self.build(item.value)
         return node("assign", targets[0][1], targets[0][2], group(targets), option(value), option(None))
 
-    def AnnAssign(self, item):
+    def AnnAssign(self, item: ast.AnnAssign) -> Tree:
         if item.value is None:
             raise UnsupportedNodeError(self.source, item, "without assigned value")
         target = self.build(item.target)
@@ -381,7 +394,7 @@ class Builder:
         annotation = self.build(item.annotation)
         return node("assign", target[1], target[2], group([target]), option(value), option(annotation))
 
-    def AugAssign(self, item):
+    def AugAssign(self, item: ast.AugAssign) -> Tree:
         left = self.build(item.target)
         right = self.build(item.value)
         name = type(item.op).__name__
@@ -392,51 +405,51 @@ class Builder:
         _, start, end, _, children = node("aug_assign", left[1], left[2], left, right)
         return ("aug_assign", start, end, AUGMENTED_OPERATORS[name], children)
 
-    def Return(self, item):
+    def Return(self, item: ast.Return) -> Tree:
         if item.value is not None:
             return self.keyword("return", item, self.build(item.value))
         start = self.start(item)
         return self.keyword("return", item, leaf("None", start, start + len("return")))
 
-    def Raise(self, item):
+    def Raise(self, item: ast.Raise) -> Tree:
         if item.exc is None:
             start = self.start(item)
             where = self.source.range(start, start + len("raise"))
             raise NotSupportedError(where, "raise without an exception is not supported")
         return self.keyword("raise", item, self.build(item.exc))
 
-    def Assert(self, item):
+    def Assert(self, item: ast.Assert) -> Tree:
         message = None if item.msg is None else self.build(item.msg)
         return self.keyword("assert", item, self.build(item.test), option(message))
 
-    def Delete(self, item):
+    def Delete(self, item: ast.Delete) -> Tree:
         return self.keyword("del", item, group([self.build(t) for t in item.targets]))
 
-    def If(self, item):
+    def If(self, item: ast.If) -> Tree:
         return self.keyword("if", item, self.build(item.test), self.body(item.body), self.body(item.orelse))
 
-    def While(self, item):
+    def While(self, item: ast.While) -> Tree:
         self.no_else(item, "while")
         return self.keyword("while", item, self.build(item.test), self.body(item.body))
 
-    def For(self, item):
+    def For(self, item: ast.For) -> Tree:
         self.no_else(item, "for")
         targets = group([self.build(item.target)])
         return self.keyword("for", item, targets, group([self.build(item.iter)]), self.body(item.body))
 
-    def no_else(self, item, word):
+    def no_else(self, item: ast.While | ast.For, word: str) -> None:
         if item.orelse:
             start = self.start(item)
             where = self.source.range(start, start + len(word))
             raise NotSupportedError(where, f"else branches of {word} loops aren't supported")
 
-    def With(self, item):
+    def With(self, item: ast.With) -> Tree:
         if is_torch_jit_ignore_context_manager(item):
             return self.build(ignored_call(item, self.source.filename))
         items = group([self.with_item(i) for i in item.items])
         return self.keyword("with", item, items, self.body(item.body))
 
-    def with_item(self, item):
+    def with_item(self, item: ast.withitem) -> Tree:
         target = self.build(item.context_expr)
         name = None
         if item.optional_vars is not None:
@@ -447,18 +460,18 @@ class Builder:
                 )
         return node("withitem", target[1], target[2], target, option(name))
 
-    def Pass(self, item):
+    def Pass(self, item: ast.Pass) -> Tree:
         return self.keyword("pass", item)
 
-    def Break(self, item):
+    def Break(self, item: ast.Break) -> Tree:
         return self.keyword("break", item)
 
-    def Continue(self, item):
+    def Continue(self, item: ast.Continue) -> Tree:
         return self.keyword("continue", item)
 
     # Expressions
 
-    def Name(self, item):
+    def Name(self, item: ast.Name) -> Tree:
         start = self.start(item)
         end = start + len(item.id.encode())
         if item.id in ("True", "False", "None"):
@@ -467,10 +480,10 @@ class Builder:
             return leaf("dots", start, end)
         return variable(start, end, item.id)
 
-    def NameConstant(self, item):
+    def NameConstant(self, item: ast.NameConstant) -> Tree:
         return self.Constant(item)
 
-    def Constant(self, item):
+    def Constant(self, item: ast.Constant) -> Tree:
         value = item.value
         start = self.start(item)
         if value is True or value is False or value is None:
@@ -484,7 +497,7 @@ class Builder:
             raise FrontendError(self.source.range(start, start + len(text)), "Unknown Constant expression type")
         return leaf("const", start, start + len(text), text)
 
-    def JoinedStr(self, item):
+    def JoinedStr(self, item: ast.JoinedStr) -> Tree:
         start = self.start(item)
         where = self.source.range(start, start + 1)
         pieces = []
@@ -503,7 +516,7 @@ class Builder:
         callee = node(".", start, start + 1, text, ident(start, start + 1, "format"))
         return node("apply", start, start + 1, callee, group(values), group([]))
 
-    def Call(self, item):
+    def Call(self, item: ast.Call) -> Tree:
         callee = self.build(item.func)
         inputs = [self.build(a) for a in item.args]
         attributes = []
@@ -515,7 +528,7 @@ class Builder:
             attributes.append(node("attribute", value[1], value[2], name, value))
         return node("apply", callee[1], callee[2], callee, group(inputs), group(attributes))
 
-    def Attribute(self, item):
+    def Attribute(self, item: ast.Attribute) -> Tree:
         value = self.build(item.value)
         text = self.source.text
         start = value[2] + 1
@@ -523,7 +536,7 @@ class Builder:
             start += 1
         return node(".", value[1], value[2], value, ident(start, start + len(item.attr.encode()), item.attr))
 
-    def Subscript(self, item):
+    def Subscript(self, item: ast.Subscript) -> Tree:
         value = self.build(item.value)
         index = item.slice
         if type(index).__name__ == "Tuple":
@@ -536,23 +549,23 @@ class Builder:
             items = [self.subscript_item(value, index)]
         return node("subscript", value[1], max(i[2] for i in items) + 1, value, group(items))
 
-    def subscript_item(self, value, item):
+    def subscript_item(self, value: Tree, item: ast.AST) -> Tree:
         if type(item).__name__ != "Slice":
             return self.build(item)
         parts = [None if p is None else self.build(p) for p in (item.lower, item.upper, item.step)]
         return node("slice expr", value[1], value[2], *map(option, parts))
 
-    def List(self, item):
+    def List(self, item: ast.List) -> Tree:
         return self.display("list-literal", item)
 
-    def Tuple(self, item):
+    def Tuple(self, item: ast.Tuple) -> Tree:
         return self.display("tuple-literal", item)
 
-    def display(self, kind, item):
+    def display(self, kind: str, item: ast.List | ast.Tuple) -> Tree:
         start = self.start(item)
         return node(kind, start, start + 1, group([self.build(e) for e in item.elts]))
 
-    def Dict(self, item):
+    def Dict(self, item: ast.Dict) -> Tree:
         start = self.start(item)
         if any(key is None for key in item.keys):
             where = self.source.range(start, start + 1)
@@ -560,20 +573,20 @@ class Builder:
         keys = group([self.build(k) for k in item.keys])
         return node("dict-literal", start, start + 1, keys, group([self.build(v) for v in item.values]))
 
-    def ListComp(self, item):
+    def ListComp(self, item: ast.ListComp) -> Tree:
         target, iterable = self.generator(item)
         start = self.start(item)
         return node("list comprehension", start, start + 1, self.build(item.elt), target, iterable)
 
     GeneratorExp = ListComp
 
-    def DictComp(self, item):
+    def DictComp(self, item: ast.DictComp) -> Tree:
         target, iterable = self.generator(item)
         start = self.start(item)
         key, value = self.build(item.key), self.build(item.value)
         return node("dict comprehension", start, start + 1, key, value, target, iterable)
 
-    def generator(self, item):
+    def generator(self, item: ast.ListComp | ast.DictComp) -> tuple[Tree, Tree]:
         start = self.start(item)
         where = self.source.range(start, start)
         if len(item.generators) != 1:
@@ -585,15 +598,15 @@ class Builder:
             raise NotSupportedError(where, "async comprehensions aren't supported")
         return self.build(generator.target), self.build(generator.iter)
 
-    def Starred(self, item):
+    def Starred(self, item: ast.Starred) -> Tree:
         start = self.start(item)
         return node("starred", start, start + 1, self.build(item.value))
 
-    def IfExp(self, item):
+    def IfExp(self, item: ast.IfExp) -> Tree:
         cond, yes, no = self.build(item.test), self.build(item.body), self.build(item.orelse)
         return node("if expr", cond[1], cond[2], cond, yes, no)
 
-    def UnaryOp(self, item):
+    def UnaryOp(self, item: ast.UnaryOp) -> Tree:
         name = type(item.op).__name__
         start = self.start(item)
         if name not in UNARY_OPERATORS:
@@ -603,17 +616,17 @@ class Builder:
         kind, symbol = UNARY_OPERATORS[name]
         return node(kind, start, start + len(symbol), self.build(item.operand))
 
-    def BinOp(self, item):
+    def BinOp(self, item: ast.BinOp) -> Tree:
         return self.binary(BINARY_OPERATORS[type(item.op).__name__], self.build(item.left), self.build(item.right))
 
-    def BoolOp(self, item):
+    def BoolOp(self, item: ast.BoolOp) -> Tree:
         kind = "and" if type(item.op).__name__ == "And" else "or"
         tree = self.build(item.values[0])
         for value in item.values[1:]:
             tree = self.binary(kind, tree, self.build(value))
         return tree
 
-    def Compare(self, item):
+    def Compare(self, item: ast.Compare) -> Tree:
         left = self.build(item.left)
         chain = None
         for operator, comparator in zip(item.ops, item.comparators):
@@ -628,11 +641,11 @@ class Builder:
             left = right
         return chain
 
-    def binary(self, kind, left, right):
+    def binary(self, kind: str, left: Tree, right: Tree) -> Tree:
         return node(kind, left[1], left[2], left, right)
 
 
-def is_torch_jit_ignore_context_manager(stmt):
+def is_torch_jit_ignore_context_manager(stmt: ast.With) -> bool:
     """Tell whether a with statement is one of torch.jit._IgnoreContextManager(...)."""
     import ast
 
@@ -640,7 +653,7 @@ def is_torch_jit_ignore_context_manager(stmt):
     return isinstance(call, ast.Call) and ast.unparse(call.func) == "torch.jit._IgnoreContextManager"
 
 
-def ignored_call(stmt, filename):
+def ignored_call(stmt: ast.With, filename: str) -> ast.stmt:
     """Return the statement that calls Python where a with statement of torch.jit._IgnoreContextManager stands.
 
     The body becomes an ignored function of torch.jit.frontend, whose parameters and results the keywords name:
@@ -668,7 +681,7 @@ def ignored_call(stmt, filename):
     return statement
 
 
-def define_ignored(definition, name, filename):
+def define_ignored(definition: ast.Module, name: str, filename: str) -> None:
     """Make the function of a definition an ignored one of torch.jit.frontend."""
     import ast
     import typing
@@ -680,7 +693,7 @@ def define_ignored(definition, name, filename):
     setattr(torchjit.jit.frontend, name, torchjit.jit.ignore(namespace[name]))
 
 
-def unused_body(source):
+def unused_body(source: Source) -> Tree:
     """Return the statement that stands for the body of an unused function.
 
     It stands where PyTorch says it does: as `<tab>raise RuntimeError("...")` in the second line of the text.
@@ -698,21 +711,21 @@ class Encoder:
 
     MAGIC = b"TJT1"
 
-    def __init__(self):
-        self.nodes = array("I")
-        self.strings = {}
-        self.sources = []
+    def __init__(self) -> None:
+        self.nodes: array[int] = array("I")
+        self.strings: dict[str, int] = {}
+        self.sources: list[Source] = []
 
-    def string(self, text):
+    def string(self, text: str) -> int:
         return self.strings.setdefault(text, len(self.strings))
 
-    def add(self, tree, source):
+    def add(self, tree: Tree, source: Source) -> None:
         """Append a tree that stands in a source, children after their parent."""
         if source not in self.sources:
             self.sources.append(source)
         self._add(tree, self.sources.index(source))
 
-    def _add(self, tree, source):
+    def _add(self, tree: Part, source: int) -> None:
         if isinstance(tree, TreeView):
             self.add(tree.tree, tree.source)
             return
@@ -722,7 +735,7 @@ class Encoder:
         for child in children:
             self._add(child, source)
 
-    def finish(self, is_method):
+    def finish(self, is_method: bool) -> bytes:
         import sys
 
         if sys.byteorder != "little":
@@ -753,20 +766,20 @@ class TreeView:
     WIDTH = 40
     PRINTED = {"if expr": "if", "**": "pow operator", "//": "floordiv", "==": "eq", "!=": "ne", "<=": "le", ">=": "ge"}
 
-    def __init__(self, tree, source):
+    def __init__(self, tree: Tree, source: Source) -> None:
         self.tree = tree
         self.source = source
 
-    def range(self):
+    def range(self) -> SourceRange:
         return self.source.range(self.tree[1], self.tree[2])
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._text(self.tree, 0) + "\n"
 
-    def dump(self):
+    def dump(self) -> None:
         print(self, end="")
 
-    def _parts(self, tree):
+    def _parts(self, tree: Tree):
         """Return the kind of a tree and what is printed behind it: trees and texts."""
         kind, _, _, text, parts = tree.tree if isinstance(tree, TreeView) else tree
         if kind == "aug_assign":
@@ -776,13 +789,13 @@ class TreeView:
             return kind, [name, base, methods, option(properties), option(assigns)]
         return self.PRINTED.get(kind, kind), [*parts] if text is None else [str(text)]
 
-    def _flat(self, tree):
+    def _flat(self, tree: Tree):
         if isinstance(tree, str):
             return tree
         kind, parts = self._parts(tree)
         return "(" + " ".join([kind, *(self._flat(part) for part in parts)]) + ")"
 
-    def _text(self, tree, indent):
+    def _text(self, tree: Tree, indent: int):
         flat = self._flat(tree)
         if indent + len(flat) < self.WIDTH or isinstance(tree, str):
             return flat
@@ -793,12 +806,12 @@ class TreeView:
 class JitDef(TreeView):
     """One function definition: its Tree, its source, and both as bytes for the compiler."""
 
-    def __init__(self, tree, source, is_method):
+    def __init__(self, tree: Tree, source: Source, is_method: bool) -> None:
         super().__init__(tree, source)
         self.is_method = is_method
 
     @property
-    def data(self):
+    def data(self) -> bytes:
         encoder = Encoder()
         encoder.add(self.tree, self.source)
         return encoder.finish(self.is_method)
@@ -807,23 +820,26 @@ class JitDef(TreeView):
 class JitClassDef(TreeView):
     """A class: its methods and properties as JitDefs and the attributes it assigns."""
 
-    def __init__(self, name, start, source, methods, properties, assigns):
+    def __init__(
+        self, name: str, start: int, source: Source, methods: Sequence[JitDef], properties: Sequence[tuple[str, JitDef, JitDef | None]],
+        assigns: Sequence[Tree],
+    ) -> None:  # fmt: skip
         self.methods = methods
         self.assigns = assigns
         end = start + len("class")
         made = [node("property", *g.tree[1:3], ident(*g.tree[1:3], n), g.tree, option(s)) for n, g, s in properties]
-        properties = [TreeView(tree, getter.source) for tree, (_, getter, _) in zip(made, properties)]
-        parts = (ident(start, end, name), option(None), group(methods), group(properties), group(assigns))
+        views = [TreeView(tree, getter.source) for tree, (_, getter, _) in zip(made, properties)]
+        parts = (ident(start, end, name), option(None), group(methods), group(views), group(assigns))
         super().__init__(("class", start, end, None, parts), source)
 
     @property
-    def data(self):
+    def data(self) -> bytes:
         encoder = Encoder()
         encoder.add(self.tree, self.source)
         return encoder.finish(True)
 
 
-def read_source(obj, function=""):
+def read_source(obj: object, function: str = "") -> Source:
     """Return the Source of a function or class.
 
     Raises OSError where Python cannot find the text.
@@ -844,7 +860,7 @@ def read_source(obj, function=""):
     return source_of_lines(lines, filename or inspect.getfile(obj), max(first_line, 1), function)
 
 
-def _lines_of_function(obj, filename):
+def _lines_of_function(obj: object, filename: str):
     """Return the lines of a function and the number of the first one, None where only the tokens can tell.
 
     They end before the next line that is not indented further than the first one and closes no bracket. Whether
@@ -883,7 +899,7 @@ def _lines_of_function(obj, filename):
     return found, start + 1
 
 
-def _lines_of_class(cls):
+def _lines_of_class(cls: type):
     """Return the file of a class, its lines and the number of the first one, where its module has no file: in a notebook.
 
     Its functions know where they stand. None for a class without any.
@@ -906,14 +922,14 @@ def _indentation(line):
     return len(line) - len(line.lstrip(" \t"))
 
 
-def source_of_lines(lines, filename, first_line, function=""):
+def source_of_lines(lines: Sequence[str], filename: str, first_line: int, function: str = "") -> Source:
     """Return the Source of lines, cutting the first line's indentation off every line that has it."""
     prefix = lines[0][: len(lines[0]) - len(lines[0].lstrip(" \t"))]
     cut = [line[len(prefix) :] if line.startswith(prefix) else line for line in lines]
     return Source("".join(cut), filename, first_line, len(prefix), function)
 
 
-def parse_single(source, kinds, what):
+def parse_single(source: Source, kinds: tuple[str, ...], what: str) -> ast.stmt:
     """Return the one statement of a source, which must be of the ast classes named."""
     import ast
 
@@ -923,7 +939,9 @@ def parse_single(source, kinds, what):
     return module.body[0]
 
 
-def get_jit_def(fn, def_name, self_name=None, is_classmethod=False, unused=False):
+def get_jit_def(
+    fn: Callable[..., object], def_name: str | None, self_name: str | None = None, is_classmethod: bool = False, unused: bool = False
+) -> JitDef:
     """Return the JitDef of a Python function under the name def_name.
 
     self_name is the name of the type of ``self`` in a method. With unused the body is replaced by
@@ -936,10 +954,10 @@ def get_jit_def(fn, def_name, self_name=None, is_classmethod=False, unused=False
 
 
 # What gives the types of parameters by name for the code of a function, None but while example inputs are used.
-recorded_types = [None]
+recorded_types: list[None] = [None]
 
 
-def with_types(definition, kinds):
+def with_types(definition: Tree, kinds: Mapping[str, str]) -> Tree:
     """Return a definition whose parameters without annotation have the types that texts name."""
     name, decl, body = definition[4]
     params, result = decl[4]
@@ -947,7 +965,7 @@ def with_types(definition, kinds):
     return (*definition[:4], (name, (*decl[:4], ((*params[:4], typed), result)), body))
 
 
-def typed_parameter(param, kind):
+def typed_parameter(param: Tree, kind: str) -> Tree:
     """Return a parameter with the type that a text names, where it has none."""
     import ast
 
@@ -964,7 +982,7 @@ def typed_parameter(param, kind):
     return (*param[:4], (name, made, default, flag))
 
 
-def def_of_source(source, def_name=None, self_name=None, is_classmethod=False, unused=False):
+def def_of_source(source: Source, def_name: str | None = None, self_name: str | None = None, is_classmethod: bool = False, unused: bool = False) -> JitDef:
     """Return the JitDef of the one function in a Source, by its own name unless def_name is given."""
     item = parse_single(source, ("FunctionDef",), "function")
     source.function = source.function or item.name
@@ -972,7 +990,7 @@ def def_of_source(source, def_name=None, self_name=None, is_classmethod=False, u
     return JitDef(tree, source, self_name is not None)
 
 
-def get_default_args(fn):
+def get_default_args(fn: Callable[..., object]) -> dict[str, object]:
     """Return the default values of a function's parameters by name."""
     from torchjit import _annotations
 
@@ -982,13 +1000,13 @@ def get_default_args(fn):
     return {k: v.default for k, v in parameters.items() if v.default is not v.empty}
 
 
-def is_unused(fn):
+def is_unused(fn: Callable[..., object]) -> bool:
     """Tell whether a function is marked so that its body is not compiled."""
     modifier = getattr(fn, "_torchscript_modifier", None)
     return modifier is not None and str(getattr(modifier, "value", modifier)).startswith(("unused", "_drop"))
 
 
-def get_class_properties(cls, self_name):
+def get_class_properties(cls: type, self_name: str | None) -> list[tuple[str, JitDef, JitDef | None]]:
     """Return ``(name, getter, setter or None)`` for the properties of a class that are compiled."""
     import inspect
 
@@ -1005,7 +1023,7 @@ def get_class_properties(cls, self_name):
     return properties
 
 
-def get_jit_class_def(cls, self_name):
+def get_jit_class_def(cls: type, self_name: str | None) -> JitClassDef:
     """Return the JitClassDef of a Python class under the name self_name.
 
     It has the methods that the class itself defines, in the order of their names.
@@ -1031,7 +1049,7 @@ def get_jit_class_def(cls, self_name):
     )
 
 
-def is_written(fn):
+def is_written(fn: Callable[..., object]) -> bool:
     """Tell whether a function of a class is the user's: dataclasses make some, and from Python 3.13 on add ``__replace__``.
 
     From 3.14 on a class with annotations has a function that evaluates them.
@@ -1045,12 +1063,12 @@ def is_written(fn):
     return code.co_filename != "<string>" and fn.__module__ != "dataclasses" and fn.__name__ != "__annotate__"
 
 
-def method_def(cls, name, member, self_name):
+def method_def(cls: type, name: str, member: object, self_name: str | None) -> JitDef:
     is_classmethod = isinstance(cls.__dict__[name], classmethod)
     return get_jit_def(member, name, self_name=self_name, is_classmethod=is_classmethod, unused=is_unused(member))
 
 
-def class_assigns(builder, item):
+def class_assigns(builder: Builder, item: ast.ClassDef) -> list[Tree]:
     """Return the assignments of a class body that can be compiled."""
     assigns = []
     for statement in item.body:
@@ -1062,7 +1080,7 @@ def class_assigns(builder, item):
     return assigns
 
 
-def dataclass_methods(cls, item, self_name):
+def dataclass_methods(cls: type, item: ast.ClassDef, self_name: str | None) -> dict[str, JitDef]:
     """Return the methods that the dataclass decorator makes, written out as TorchScript."""
     if not hasattr(cls, "__dataclass_fields__"):
         return {}

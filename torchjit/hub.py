@@ -107,7 +107,8 @@ class _Progress:
     """tqdm where that is not installed: what is done, and of how much, on one line of stderr."""
 
     def __init__(self, iterable: Any = None, total: float | None = None, disable: bool = False, **kwargs: Any) -> None:
-        self._iterable, self.total, self.disable, self.n = iterable, total, disable, 0
+        self._iterable, self.total, self.disable = iterable, total, disable
+        self.n: float = 0
 
     def __iter__(self) -> Any:
         for item in self._iterable:

@@ -66,7 +66,9 @@ class Library:
                     "one of the kind FRAGMENT adds operators, and one of the kind IMPL implementations."
                 )
             _defining[ns] = self
-        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+        self.ns: str = ns
+        self.kind = kind
+        self.dispatch_key: str = dispatch_key
         self._implemented: set[tuple[str, str]] = set()
 
     def __repr__(self) -> str:
@@ -159,7 +161,7 @@ def register_autograd(op: str, backward: Callable[..., Any], *, setup_context: C
             return found
         return (*(found if isinstance(found, tuple) else (found,)), *[None] * len(names))
 
-    made = type(re.sub(r"\W", "_", name), (Function,), {"forward": staticmethod(forward), "backward": staticmethod(gradients)})
+    made: Any = type(re.sub(r"\W", "_", name), (Function,), {"forward": staticmethod(forward), "backward": staticmethod(gradients)})
     _native.implement_operator(op, lambda *args: made.apply(*args), "Autograd")
 
 

@@ -149,7 +149,8 @@ def _no_torch_function_mode() -> Iterator[None]:
 
 def get_default_nowrap_functions() -> set[Any]:
     """What gives tensors that do not become instances of a subclass by Tensor.__torch_function__."""
-    return {Tensor._base.__get__, Tensor.grad.__get__}
+    cls: Any = Tensor
+    return {cls._base.__get__, cls.grad.__get__}
 
 
 _methods: dict[Any, str] = {}

@@ -22,13 +22,13 @@ class SobolEngine:
         self.scramble = scramble
         self.dimension = dimension
         cpu = torch.device("cpu")
-        self.sobolstate = torch.zeros(dimension, self.MAXBIT, device=cpu, dtype=torch.long)
+        self.sobolstate: torch.Tensor = torch.zeros(dimension, self.MAXBIT, device=cpu, dtype=torch.long)
         torch._sobol_engine_initialize_state_(self.sobolstate, self.dimension)
         if self.scramble:
             self._scramble()
         else:
-            self.shift = torch.zeros(self.dimension, device=cpu, dtype=torch.long)
-        self.quasi = self.shift.clone(memory_format=torch.contiguous_format)
+            self.shift: torch.Tensor = torch.zeros(self.dimension, device=cpu, dtype=torch.long)
+        self.quasi: torch.Tensor = self.shift.clone(memory_format=torch.contiguous_format)
         self._first_point = (self.quasi / 2**self.MAXBIT).reshape(1, -1)
         self.num_generated = 0
 

@@ -96,6 +96,7 @@ class safe_open:  # noqa: N801
     _file: int | None = None
 
     def __init__(self, filename: Any, framework: str = "pt", device: Any = "cpu") -> None:
+        self._file: Any
         self._file, self._names, self._metadata = _native.safetensors_open(os.fspath(filename))
 
     def __enter__(self) -> safe_open:
@@ -126,7 +127,8 @@ class safe_open:  # noqa: N801
         """A tensor. Raises KeyError where there is none of that name."""
         if name not in self._names:
             raise KeyError(name)
-        return _native.safetensors_tensor(self._file, name)
+        file: Any = self._file
+        return _native.safetensors_tensor(file, name)
 
     def get_slice(self, name: str) -> Tensor:
         """A tensor, of which parts can be taken."""

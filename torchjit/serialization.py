@@ -55,10 +55,13 @@ _QSCHEME = {name: _Global("torch", name) for name in qschemes}
 _STORAGE = {name: _Global("torch", prefix + "Storage") for name, prefix in _NAMES.items()}
 
 
-class _Pickler(pickle._Pickler):  # type: ignore[name-defined,misc]
+_PythonPickler: Any = pickle._Pickler  # of which typeshed knows little
+
+
+class _Pickler(_PythonPickler):
     """Writes tensors as PyTorch does; their memory is kept in storages, by key."""
 
-    dispatch = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
+    dispatch = dict(pickle._Pickler.dispatch)
 
     def __init__(self, file: Any, protocol: int) -> None:
         super().__init__(file, protocol)
@@ -235,7 +238,7 @@ class _Reference:
         return self.read(kind.dtype, key, count, location if isinstance(location, str) else location.decode("latin1"))
 
 
-class _Unpickler(pickle._Unpickler):  # type: ignore[name-defined,misc]
+class _Unpickler(pickle._Unpickler):
     """Reads pickles that are trusted: what they name is imported and called."""
 
     def __init__(self, file: Any, read: Any, encoding: str = "utf-8") -> None:

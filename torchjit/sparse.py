@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
@@ -61,8 +62,8 @@ def sum(input: Tensor, dim: tuple[int] | None = None, dtype: int | None = None) 
             return torch._sparse_sum(input, dim)
         return torch._sparse_sum(input)
     if dim is not None:
-        return torch._sparse_sum(input, dim, dtype=dtype)
-    return torch._sparse_sum(input, dtype=dtype)
+        return torch._sparse_sum(input, dim, dtype=dtype)  # type: ignore[call-overload]
+    return torch._sparse_sum(input, dtype=dtype)  # type: ignore[call-overload]
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
@@ -82,7 +83,7 @@ def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any
 
 
 # What the functions are in a program that is compiled.
-OPERATORS = {
+OPERATORS: dict[Callable[..., Any], str] = {
     mm: "_sparse_mm", addmm: "_sparse_addmm", softmax: "_sparse_softmax", log_softmax: "_sparse_log_softmax", sampled_addmm: "sparse_sampled_addmm",
 }  # fmt: skip
 

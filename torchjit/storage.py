@@ -27,7 +27,7 @@ class TypedStorage:
     def __init__(self, data: Any = None, *, dtype: dtype | None = None, _bytes: Any = None) -> None:
         torch: Any = importlib.import_module("torchjit")
 
-        self.dtype = dtype or getattr(type(self), "_dtype", None) or torch.get_default_dtype()
+        self.dtype: torch.dtype = dtype or getattr(type(self), "_dtype", None) or torch.get_default_dtype()
         if _bytes is None:
             made = torch.zeros(data, dtype=self.dtype) if isinstance(data, builtins.int) else torch.tensor([] if data is None else list(data), dtype=self.dtype)
             _bytes = _native.tensor_storage(made)

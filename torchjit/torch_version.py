@@ -52,7 +52,8 @@ class TorchVersion(str):
     def __ge__(self, other: Any) -> Any:
         return self._compare(other, "__ge__")
 
-    __hash__ = str.__hash__
+    def __hash__(self) -> int:
+        return str.__hash__(self)
 
 
 __version__ = TorchVersion(_number)

@@ -118,6 +118,7 @@ type indexer struct {
 	thread  *thread
 	x       *tensor.Tensor
 	dim     int // where the next part applies
+	at      int // which part that is
 	gather  bool
 	indices []value.Value
 	skipped int // dimensions behind those of the indices
@@ -169,6 +170,7 @@ func (in *indexer) parts(index *Word) error {
 		if err := in.part(part, rest); err != nil {
 			return err
 		}
+		in.at++
 	}
 	return nil
 }
@@ -199,6 +201,9 @@ func (in *indexer) part(w *Word, rest int) error {
 	case kindInt:
 		if in.x.Dim() == 0 {
 			return indexErrorf("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number")
+		}
+		if err := in.checkBounds(w.int()); err != nil {
+			return err
 		}
 		return in.view(opSelectInt, 0, value.Int(int64(in.dim)), value.Int(w.int()))
 	case kindSlice:
@@ -237,6 +242,16 @@ func (in *indexer) sequencePart(w *Word) error {
 	return in.tensorPart(w, t)
 }
 
+// checkBounds refuses an index outside of its dimension. PyTorch calls that by the place of the index.
+func (in *indexer) checkBounds(index int64) error {
+	if n := int64(0); in.dim < in.x.Dim() {
+		if n = int64(in.x.Size(in.dim)); index < -n || index >= n {
+			return indexErrorf("index %d is out of bounds for dimension %d with size %d", index, in.at, n)
+		}
+	}
+	return nil
+}
+
 func (in *indexer) skipDims(n int) {
 	in.dim += n
 	in.skipped += n
@@ -258,6 +273,9 @@ func (in *indexer) tensorPart(w *Word, t *tensor.Tensor) error {
 	case t.Dim() == 0 && t.DType().IsIntegral() && t.DType() != tensor.Uint8:
 		s, err := itemOf(t)
 		if err != nil {
+			return err
+		}
+		if err := in.checkBounds(s.Int64()); err != nil {
 			return err
 		}
 		given := appendGiven(nil, 2, -1, types.Int, w)
@@ -307,7 +325,10 @@ func (in *indexer) slicePart(w *Word) error {
 		}
 		part = part.next()
 	}
-	if args[3].Int() <= 0 {
+	switch step := args[3].Int(); {
+	case step == 0:
+		return valueErrorf("slice step cannot be zero")
+	case step < 0:
 		return valueErrorf("step must be greater than zero")
 	}
 	if in.thread.recorder != nil {

@@ -79,13 +79,25 @@ func (v *overload) namesDimensions() bool {
 }
 
 // refusal says why the overload, the only one, does not take the arguments; nil where it cannot tell.
-func (v *overload) refusal(name string, c *call) error {
+func (v *overload) refusal(f *operatorFunction, c *call) error {
+	name, own := f.callableName(), f.ownArguments()
+	if f.method && len(v.parameters) == 1 { // a method of C's that takes nothing
+		switch {
+		case c.keywords > 0:
+			return typeErrorf("_TensorBase.%s() takes no keyword arguments", name)
+		case c.positional > 1:
+			return typeErrorf("_TensorBase.%s() takes no arguments (%d given)", name, c.positional-1)
+		}
+	}
 	if c.positional > v.maxPlain {
-		plural := "s"
-		if v.maxPlain == 1 {
+		plural, were := "s", "were"
+		if v.maxPlain-own == 1 {
 			plural = ""
 		}
-		return typeErrorf("%s() takes %d positional argument%s but %d were given", name, v.maxPlain, plural, c.positional)
+		if c.positional-own == 1 {
+			were = "was"
+		}
+		return typeErrorf("%s() takes %d positional argument%s but %d %s given", name, v.maxPlain-own, plural, c.positional-own, were)
 	}
 	given, byName := make([]*Word, len(v.parameters)), 0
 	x := c.args
@@ -115,7 +127,7 @@ func (v *overload) refusal(name string, c *call) error {
 			return typeErrorf("%s() missing %d required positional argument%s: %s", name, len(missing), plural, strings.Join(missing, ", "))
 		}
 		if w != nil && !v.accepts(i, w) {
-			return v.wrongType(name, i, w, i < c.positional)
+			return v.wrongType(f, i, w, i < c.positional)
 		}
 	}
 	for key, w := range c.keywordPairs {
@@ -149,8 +161,116 @@ func (v *overload) parameterNamed(name string) int {
 	return -1
 }
 
-func (v *overload) wrongType(name string, i int, w *Word, positional bool) error {
-	p := &v.parameters[i]
+// ownArguments is how many arguments are not counted: self of a method.
+func (f *operatorFunction) ownArguments() int {
+	if f.method {
+		return 1
+	}
+	return 0
+}
+
+// isIntegers reports whether an argument is a list of integers.
+func isIntegers(a *schema.Argument) bool {
+	t := a.Type
+	if optional, ok := t.(*types.Optional); ok {
+		t = optional.Elem
+	}
+	l, ok := t.(*types.List)
+	return ok && l.Elem.Kind() == types.KindInt
+}
+
+// wrongElement says which of the integers of parameter i, of a sequence or of all arguments from there on, is none: the first one is.
+func (v *overload) wrongElement(name string, i int, c *call) error {
+	if i < 0 || i >= c.positional {
+		return nil
+	}
+	var elements []*Word
+	if first := c.args.skip(i); first.isSequence() {
+		for x := range first.items {
+			elements = append(elements, x)
+		}
+	} else {
+		for x := first; len(elements) < c.positional-i; x = x.next() {
+			elements = append(elements, x)
+		}
+	}
+	if len(elements) == 0 || !isIndex(elements[0]) {
+		return nil
+	}
+	for at, x := range elements {
+		if !isIndex(x) {
+			p := &v.parameters[i]
+			return typeErrorf("%s(): argument '%s' must be %s, but found element of type %s at pos %d",
+				name, argumentName(p.Name), argumentType(p.Argument), describe(x).typeName, at+1)
+		}
+	}
+	return nil
+}
+
+// elementRefusal names an element that is no integer, where all else may be meant for one overload.
+func (f *operatorFunction) elementRefusal(c *call) error {
+	for _, v := range f.all() {
+		if v.op.Run == nil || v.firstOut < len(v.parameters) {
+			continue
+		}
+		x := c.args
+		for i := range min(c.positional, len(v.parameters)) {
+			if v.accepts(i, x) && i != v.varargs {
+				x = x.next()
+				continue
+			}
+			if isIntegers(v.parameters[i].Argument) && (x.isSequence() || i == v.varargs) {
+				if err := v.wrongElement(f.callableName(), i, c); err != nil {
+					return err
+				}
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// unnamed says why no dimension has a name.
+func (f *operatorFunction) unnamed(v *overload, c *call) error {
+	if _, refuses := v.op.Fact("nameless"); refuses {
+		return runtimeErrorf("%s: You passed a dimname (string) to this op in place of a dimension index but it does not yet support this behavior. "+
+			"Please pass a dimension index to work around this.", f.callableName())
+	}
+	var t *tensor.Tensor
+	var given string
+	look := func(w *Word) {
+		switch {
+		case w.tensor() != nil && t == nil:
+			t = w.tensor()
+		case w.kind() == kindString && given == "":
+			given = w.text()
+		case w.isSequence():
+			for x := range w.items {
+				if x.kind() == kindString && given == "" {
+					given = x.text()
+				} else if x.tensor() != nil && t == nil {
+					t = x.tensor()
+				}
+			}
+		}
+	}
+	x := c.args
+	for range c.positional {
+		look(x)
+		x = x.next()
+	}
+	for _, w := range c.keywordPairs {
+		look(w)
+	}
+	if t == nil || given == "" {
+		return notImplementedErrorf("The operator '%s' is not implemented by this version of torchjit", v.schema.QualifiedName())
+	}
+	names := strings.TrimSuffix(strings.Repeat("None, ", t.Dim()), ", ")
+	return runtimeErrorf("Name '%s' not found in Tensor[%s].", given, names)
+}
+
+func (v *overload) wrongType(f *operatorFunction, i int, w *Word, positional bool) error {
+	p, name := &v.parameters[i], f.callableName()
 	if l, ok := p.written.(*types.List); ok && l.Elem.Kind() == types.KindTensor && w.isSequence() {
 		at := 0
 		for x := range w.items {
@@ -162,7 +282,7 @@ func (v *overload) wrongType(name string, i int, w *Word, positional bool) error
 	}
 	place := ""
 	if positional {
-		place = fmt.Sprintf(" (position %d)", i+1)
+		place = fmt.Sprintf(" (position %d)", i+1-f.ownArguments())
 	}
 	return typeErrorf("%s(): argument '%s'%s must be %s, not %s", name, argumentName(p.Name), place, argumentType(p.Argument), describe(w).typeName)
 }

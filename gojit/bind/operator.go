@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,6 +31,7 @@ var operatorFunctions = []function{
 type operatorFunction struct {
 	name      string // "aten::add"
 	programs  bool   // it has the overloads for numbers and lists alone too, as programs have
+	method    bool   // of Tensor: messages do not count self
 	once      sync.Once
 	overloads []*overload // use all, which finds them
 }
@@ -176,9 +178,8 @@ func operatorMethods(c *call) error {
 	}
 	c.open(kindDict, len(names))
 	for _, name := range names {
-		f, _ := operatorsByName.LoadOrStore("aten::"+name, &operatorFunction{name: "aten::" + name})
 		c.string(name)
-		c.method(f.(*operatorFunction))
+		c.method(&operatorFunction{name: "aten::" + name, method: true})
 	}
 	return nil
 }
@@ -231,23 +232,37 @@ func (c *call) hasOut() bool {
 func (f *operatorFunction) mismatch(c *call) error {
 	for _, v := range f.all() {
 		if v.op.Run == nil && v.matches(c, true) {
+			if v.namesDimensions() {
+				return f.unnamed(v, c)
+			}
 			return notImplementedErrorf("The operator '%s' is not implemented by this version of torchjit", v.schema.QualifiedName())
 		}
 	}
+	if err := f.elementRefusal(c); err != nil && !f.programs {
+		return err
+	}
 	if only := f.signature(c.positional + c.keywords); only != nil && !f.programs {
-		if err := only.refusal(f.callableName(), c); err != nil {
+		if err := only.refusal(f, c); err != nil {
 			return err
 		}
 	}
 	var given []string
 	x := c.args
-	for range c.positional {
-		given = append(given, x.kindName())
+	for i := range c.positional {
+		if i >= f.ownArguments() {
+			given = append(given, x.kindName())
+		}
 		x = x.next()
 	}
+	var named []string
 	for name, arg := range c.keywordPairs {
-		given = append(given, name.text()+"="+arg.kindName())
+		named = append(named, name.text()+"="+arg.kindName())
 	}
+	slices.Sort(named)
+	if len(given) == 0 && len(named) > 0 {
+		named = append(named, "") // PyTorch ends the list of names alone with a comma
+	}
+	given = append(given, named...)
 	var b strings.Builder
 	b.WriteString(f.callableName() + "() received an invalid combination of arguments - got (" + strings.Join(given, ", ") + "), but expected one of:\n")
 	for _, v := range f.all() {
@@ -274,6 +289,11 @@ func (o *operand) call(c *call) error {
 	o.once.Do(func() { o.f = operatorNamed(o.name) })
 	if o.f == nil {
 		return notImplementedErrorf("there is no operator %s", o.name)
+	}
+	if c.positional == 1 && o.method == "__invert__" {
+		if t := c.args.tensor(); t != nil && (t.DType().IsFloating() || t.DType().IsComplex()) {
+			return typeErrorf("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+		}
 	}
 	if c.positional == 2 && c.keywords == 0 {
 		if other := c.args.next(); other.tensor() == nil && !isNumber(other) {

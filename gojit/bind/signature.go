@@ -22,7 +22,7 @@ func operatorForms(c *call) error {
 	return nil
 }
 
-// operatorDoc replies what an operator computes, and what its record says of it: whether it is elementwise and has a gradient.
+// operatorDoc replies what an operator computes, what its record says of it (whether it is elementwise and has a gradient), the types that it takes, and an example.
 func operatorDoc(c *call) error {
 	f := operatorNamed(c.argString(0))
 	if f == nil {
@@ -52,6 +52,9 @@ func operatorDoc(c *call) error {
 		lines = append(lines, "Gradients flow through the operators that it is made of.")
 	case tensors:
 		lines = append(lines, "No gradients flow through it.")
+	}
+	if text := ops.Example(f.callableName()); text != "" {
+		lines = append(lines, strings.Replace(text, "\n>>>", "\n\n>>>", 1))
 	}
 	c.string(strings.Join(lines, "\n\n"))
 	return nil

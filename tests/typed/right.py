@@ -1,6 +1,7 @@
 """A program as users write it, which type checkers must find no fault with, and which runs. assert_type says what they must know."""
 
 import io
+from collections.abc import Sequence
 
 from typing_extensions import assert_type
 
@@ -84,6 +85,24 @@ assert_type(F.conv2d(image, torch.ones(1, 1, 3, 3), padding="same"), Tensor)
 assert_type(F.cross_entropy(x, torch.zeros(8, dtype=torch.int64)), Tensor)
 assert_type(nn.Linear(2, 3).weight, Tensor)
 assert_type(torch.manual_seed(0), torch.Generator)
+
+assert_type(F.max_pool2d(image, 2, 2, 0, 1, False, False), Tensor)
+assert_type(nn.Conv2d(1, 2, (3, 3), padding="same", bias=False).kernel_size, tuple[int, ...])
+assert_type(nn.LSTM(4, 3).forward(torch.ones(2, 1, 4))[1][0], Tensor)
+assert_type(nn.PReLU().weight, nn.Parameter)
+assert_type(nn.ReflectionPad2d(1).padding, Sequence[int])
+assert_type(nn.TransformerEncoderLayer(4, 2).linear1, nn.Linear)
+assert_type(torch.distributions.Normal(0.0, 1.0).loc, Tensor)
+assert_type(torch.ao.nn.quantized.Linear(2, 3).scale, float)
+assert_type(torch.norm(x, 2, 0), Tensor)
+assert_type(torch.norm(x, dim=[0, 1]), Tensor)
+assert_type(torch.tensordot(x, x, ([0], [0])), Tensor)
+assert_type(torch.unique(x), Tensor)
+assert_type(torch.unique(x, return_counts=True), tuple[Tensor, Tensor])
+assert_type(torch.unique(x, return_inverse=True, return_counts=True), tuple[Tensor, Tensor, Tensor])
+found = torch.unique(x, True, True)
+assert isinstance(found, tuple) and len(found) == 2
+assert_type(torch.optim.lr_scheduler.StepLR(torch.optim.SGD(net.parameters(), 0.1), 2).gamma, float)
 
 buffer = io.BytesIO()
 torch.jit.save(net, buffer)

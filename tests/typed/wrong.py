@@ -33,3 +33,10 @@ f(x, "a")  # wrong
 s: str = f(x, 1)  # wrong
 print(torch.jit.load("model.pt").evil)  # attributes of modules are known when they run
 torch.jit.freeze(x)  # wrong
+torch.norm(x, dim="a")  # wrong
+torch.unique(x, dims=0)  # wrong
+torch.nn.Conv2d("a", 2, 3)  # wrong
+torch.nn.Linear(2, 3, device=1.5)  # wrong
+print(torch.distributions.Normal(0.0, 1.0).mu)  # wrong
+print(torch.ao.nn.quantized.Liner)  # wrong
+print(torch.optim.lr_scheduler.StepLR(1, 2).gama)  # wrong

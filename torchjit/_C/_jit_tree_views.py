@@ -79,7 +79,8 @@ class _Made(TreeView):
 
     def _part(self, *path: int) -> Any:
         """A part of the Tree as a view."""
-        tree, source = self.tree, self.source
+        tree: Any = self.tree
+        source = self.source
         for index in path:
             tree = tree[4][index]
             if isinstance(tree, TreeView):
@@ -131,7 +132,9 @@ def _literal(kind: str) -> Callable[[Any], Expr]:
     return make
 
 
-TrueLiteral, FalseLiteral, NoneLiteral = _literal("True"), _literal("False"), _literal("None")
+TrueLiteral: Callable[[Any], Expr] = _literal("True")
+FalseLiteral: Callable[[Any], Expr] = _literal("False")
+NoneLiteral: Callable[[Any], Expr] = _literal("None")
 
 
 def _binary(kind: str, left: Any, right: Any) -> tuple[Any, Any]:

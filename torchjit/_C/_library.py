@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import weakref
 from typing import Any
 
@@ -21,12 +22,14 @@ class _WeakTensorRef:
 
 def _show_config() -> str:
     """How the library was built: torch.__config__.show()."""
-    return torchjit.__config__.show()
+    config: Any = importlib.import_module("torchjit.__config__")
+    return config.show()
 
 
 def _parallel_info() -> str:
     """How threads are used: torch.__config__.parallel_info()."""
-    return torchjit.__config__.parallel_info()
+    config: Any = importlib.import_module("torchjit.__config__")
+    return config.parallel_info()
 
 
 def vitals_enabled() -> bool:

@@ -56,7 +56,7 @@ class FakeTensor(torch.Tensor):
     fake_device: Any
     fake_mode: FakeTensorMode
     constant: Any = None
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
     @staticmethod
     def __new__(cls: Any, fake_mode: FakeTensorMode, elem: Any, device: Any, constant: Any = None) -> FakeTensor:
@@ -74,7 +74,7 @@ class FakeTensor(torch.Tensor):
         """The tensor of a mode that is like another one."""
         return fake_mode.from_tensor(t)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         dtype = "" if self.dtype is torch.get_default_dtype() else f", dtype={self.dtype}"
         return f"FakeTensor(FakeTensor(..., device='meta', size={tuple(self.shape)}{dtype}), {self.fake_device})"
 
@@ -106,7 +106,7 @@ class FakeTensorConverter:
             raise UnsupportedFakeTensorException("quantized nyi in meta tensors")
         made = FakeTensor(fake_mode, t, t.device)
         if isinstance(t, torch.nn.Parameter):
-            made._is_param = True
+            made._is_param = True  # type: ignore[attr-defined]
         _memo.setdefault(key, {})[id(fake_mode)] = (weakref.ref(fake_mode), made)
         weakref.finalize(t, _memo.pop, key, None)
         return made
@@ -145,9 +145,10 @@ class FakeTensorMode(TorchDispatchMode):
     """
 
     def __init__(self, *, allow_fallback_kernels: bool = True, allow_meta: bool = False, throw_on_data_dependent_ops: bool = True) -> None:
-        self.allow_fallback_kernels, self.allow_meta = allow_fallback_kernels, allow_meta
+        self.allow_fallback_kernels: bool = allow_fallback_kernels
+        self.allow_meta: bool = allow_meta
         self.throw_on_data_dependent_ops = throw_on_data_dependent_ops
-        self.fake_tensor_converter = FakeTensorConverter()
+        self.fake_tensor_converter: FakeTensorConverter = FakeTensorConverter()
 
     def from_tensor(self, tensor: Any, shape_env: Any = None) -> FakeTensor:
         """The tensor of this mode that is like another one."""
@@ -173,7 +174,7 @@ class FakeTensorMode(TorchDispatchMode):
             assert device.type != "meta" or self.allow_meta
             kwargs = {**kwargs, "device": torch.device("meta")}
         if device is None:
-            device = given[0].fake_device if given else torch.device("cpu")
+            device = given[0].fake_device if given else torch.device("cpu")  # type: ignore[attr-defined]
         if not given and "device" not in kwargs:
             kwargs = {**kwargs, "device": torch.device("meta")}
         guard = _DisableTorchDispatch()

@@ -15,9 +15,9 @@ class detect_anomaly:  # noqa: N801
     """
 
     def __init__(self, check_nan: bool = True) -> None:
-        self.prev = _native.detects_anomaly()
+        self.prev: bool = _native.detects_anomaly()
         self.check_nan = check_nan
-        self.prev_check_nan = _native.detects_nan()
+        self.prev_check_nan: bool = _native.detects_nan()
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.",
             stacklevel=2,
@@ -34,8 +34,8 @@ class set_detect_anomaly:  # noqa: N801
     """Begins or ends looking for anomalies; also a context manager, which puts back what was set before. See detect_anomaly."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self.prev = _native.detects_anomaly()
-        self.prev_check_nan = _native.detects_nan()
+        self.prev: bool = _native.detects_anomaly()
+        self.prev_check_nan: bool = _native.detects_nan()
         _native.set_detect_anomaly(bool(mode), check_nan)
 
     def __enter__(self) -> None:

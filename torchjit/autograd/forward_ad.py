@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-from typing import Any
+from typing import Any, NamedTuple
 
 from torchjit import _native
+from torchjit._tensor import Tensor
 from torchjit.autograd.grad_mode import _DecoratorContextManager
 
-_UnpackedDualTensor = namedtuple("_UnpackedDualTensor", ["primal", "tangent"])  # noqa: PYI024
+
+class _UnpackedDualTensor(NamedTuple):
+    primal: Tensor
+    tangent: Tensor | None
+
 
 _current_level = -1
 

@@ -4,36 +4,73 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, Protocol
 
 
 class Interval:
     """When an event began and ended, in microseconds."""
 
     def __init__(self, start: float, end: float) -> None:
-        self.start, self.end = start, end
+        self.start: float = start
+        self.end: float = end
 
     def elapsed_us(self) -> float:
         return self.end - self.start
 
 
+class _Timed(Protocol):
+    """What events have."""
+
+    @property
+    def cpu_time(self) -> float: ...
+    @property
+    def cpu_time_total(self) -> float: ...
+    @property
+    def self_cpu_time_total(self) -> float: ...
+    @property
+    def cuda_time(self) -> float: ...
+    @property
+    def cuda_time_total(self) -> float: ...
+    @property
+    def self_cuda_time_total(self) -> float: ...
+
+
 class _Texts:
     """Times of events as texts."""
 
-    cpu_time_str = property(lambda self: _time(self.cpu_time))
-    cpu_time_total_str = property(lambda self: _time(self.cpu_time_total))
-    self_cpu_time_total_str = property(lambda self: _time(self.self_cpu_time_total))
-    cuda_time_str = property(lambda self: _time(self.cuda_time))
-    cuda_time_total_str = property(lambda self: _time(self.cuda_time_total))
-    self_cuda_time_total_str = property(lambda self: _time(self.self_cuda_time_total))
+    @property
+    def cpu_time_str(self: _Timed) -> str:
+        return _time(self.cpu_time)
+
+    @property
+    def cpu_time_total_str(self: _Timed) -> str:
+        return _time(self.cpu_time_total)
+
+    @property
+    def self_cpu_time_total_str(self: _Timed) -> str:
+        return _time(self.self_cpu_time_total)
+
+    @property
+    def cuda_time_str(self: _Timed) -> str:
+        return _time(self.cuda_time)
+
+    @property
+    def cuda_time_total_str(self: _Timed) -> str:
+        return _time(self.cuda_time_total)
+
+    @property
+    def self_cuda_time_total_str(self: _Timed) -> str:
+        return _time(self.self_cuda_time_total)
 
 
 class FunctionEvent(_Texts):
     """One run of an operator or of a part of the program that was given a name."""
 
     def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float) -> None:
-        self.id, self.name, self.thread = id, name, thread
-        self.time_range = Interval(start_us, end_us)
+        self.id: int = id
+        self.name: str = name
+        self.thread: int = thread
+        self.time_range: Interval = Interval(start_us, end_us)
         self.cpu_children: list[FunctionEvent] = []
         self.cpu_parent: FunctionEvent | None = None
         self.count = 1
@@ -54,7 +91,9 @@ class FunctionEvent(_Texts):
     def cpu_time(self) -> float:
         return self.cpu_time_total
 
-    cuda_time = cuda_time_total = self_cuda_time_total = 0
+    cuda_time: float = 0
+    cuda_time_total: float = 0
+    self_cuda_time_total: float = 0
 
     def __repr__(self) -> str:
         return f"<FunctionEvent id={self.id} name={self.name} cpu_time={_time(self.cpu_time)} thread={self.thread}>"
@@ -63,19 +102,21 @@ class FunctionEvent(_Texts):
 class FunctionEventAvg(_Texts):
     """All events of one name."""
 
-    cuda_time = cuda_time_total = self_cuda_time_total = 0
+    cuda_time: float = 0
+    cuda_time_total: float = 0
+    self_cuda_time_total: float = 0
 
     def __init__(self, key: str | None = None) -> None:
-        self.key = key
-        self.count = 0
-        self.cpu_time_total = 0.0
-        self.self_cpu_time_total = 0.0
+        self.key: str | None = key
+        self.count: int = 0
+        self.cpu_time_total: float = 0.0
+        self.self_cpu_time_total: float = 0.0
 
     @property
     def cpu_time(self) -> float:
         return self.cpu_time_total / self.count if self.count else 0.0
 
-    def add(self, other: Any) -> FunctionEventAvg:
+    def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
         self.key = self.key or other.key
         self.count += other.count
         self.cpu_time_total += other.cpu_time_total
@@ -99,7 +140,7 @@ def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.2f}%" if whole else "NaN"
 
 
-class EventList(list):
+class EventList(list[Any]):
     """Events, or averages of them, and their table."""
 
     def nest(self) -> EventList:

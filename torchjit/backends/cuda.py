@@ -12,7 +12,7 @@ class _Matmul(Namespace):
     allow_fp16_reduced_precision_reduction = True
 
 
-matmul = _Matmul()
+matmul: _Matmul = _Matmul()
 
 
 def is_built() -> bool:

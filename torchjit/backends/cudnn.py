@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 from torchjit.backends import _settings
 
 enabled = True
@@ -9,6 +12,7 @@ benchmark = False
 benchmark_limit = 10
 deterministic = False
 allow_tf32 = True
+flags: Callable[..., AbstractContextManager[None]]  # settings for a with block
 
 
 def is_available() -> bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 from torchjit.backends import _settings
 
 enabled = True
+flags: Callable[..., AbstractContextManager[None]]  # settings for a with block
 
 
 def is_available() -> bool:

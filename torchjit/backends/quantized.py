@@ -5,6 +5,6 @@ from __future__ import annotations
 from torchjit.backends import _settings
 
 engine = "fbgemm"
-supported_engines = ["none", "fbgemm", "qnnpack"]
+supported_engines: list[str] = ["none", "fbgemm", "qnnpack"]
 
 _settings.serve(__name__)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
 
 from torchjit import _native
 from torchjit.cuda import amp as amp
@@ -146,7 +147,8 @@ def memory_stats(device: Any = None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
+memory_cached: Callable[..., int] = memory_reserved
+max_memory_cached: Callable[..., int] = max_memory_reserved
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
@@ -190,8 +192,8 @@ def set_rng_state_all(new_states: Any) -> None:
         set_rng_state(state, i)
 
 
-def _refusing(name: str) -> Any:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
+def _refusing(name: str) -> Callable[..., NoReturn]:
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
         _native.cuda_check()
         raise NotImplementedError(f"torch.cuda.{name} is not implemented")
 
@@ -200,8 +202,11 @@ def _refusing(name: str) -> Any:
     return refuse
 
 
-get_rng_state, set_rng_state, seed, initial_seed = (_refusing(n) for n in ("get_rng_state", "set_rng_state", "seed", "initial_seed"))
-memory_summary = _refusing("memory_summary")
+get_rng_state: Callable[..., NoReturn] = _refusing("get_rng_state")
+set_rng_state: Callable[..., NoReturn] = _refusing("set_rng_state")
+seed: Callable[..., NoReturn] = _refusing("seed")
+initial_seed: Callable[..., NoReturn] = _refusing("initial_seed")
+memory_summary: Callable[..., NoReturn] = _refusing("memory_summary")
 
 
 class device:
@@ -272,7 +277,7 @@ class Stream:
     """A queue of work of a device, which does the work of all its queues in the order in which it is given. Raises AssertionError where there is no device."""
 
     def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
-        self.device_index = _number(device)
+        self.device_index: int = _number(device)
         self.priority = priority
 
     @property

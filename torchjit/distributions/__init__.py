@@ -119,7 +119,7 @@ _FOUND = {
 for _name, _classes in _MODULES.items():
     _module = _sys.modules[f"{__name__}.{_name}"]
     _module.__all__ = _classes.split()  # type: ignore[attr-defined]
-    for _class in _module.__all__:  # type: ignore[attr-defined]
+    for _class in _module.__all__:
         getattr(_module, _class).__module__ = _module.__name__
     for _key, _value in _FOUND.items():
         _module.__dict__.setdefault(_key, _value)

@@ -21,15 +21,15 @@ class ContinuousBernoulli(_Binary, ExponentialFamily):
     Around 0.5, between lims, the formulas are Taylor series.
     """
 
-    support = constraints.unit_interval
-    has_rsample = True
+    support: constraints.Constraint = constraints.unit_interval
+    has_rsample: bool = True
 
     def __init__(self, probs: Any = None, logits: Any = None, lims: tuple[float, float] = (0.499, 0.501), validate_args: bool | None = None) -> None:
         super().__init__(probs, logits, validate_args)
         if probs is not None:
             if self._validate_args and not self.arg_constraints["probs"].check(self.probs).all():
                 raise ValueError("The parameter probs has invalid values")
-            self.probs = clamp_probs(self.probs)
+            self.probs: torch.Tensor = clamp_probs(self.probs)
         self._lims = lims
 
     def _expand_into(self, made: Any, shape: Any) -> None:
@@ -102,8 +102,10 @@ class ContinuousBernoulli(_Binary, ExponentialFamily):
 class FisherSnedecor(_Univariate):
     """The distribution of the ratio of two chi-squared ones, each by its degrees of freedom df1 and df2."""
 
-    arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
-    support = constraints.positive
+    df1: torch.Tensor
+    df2: torch.Tensor
+    arg_constraints: dict[str, constraints.Constraint] = {"df1": constraints.positive, "df2": constraints.positive}
+    support: constraints.Constraint = constraints.positive
 
     def __init__(self, df1: Any, df2: Any, validate_args: bool | None = None) -> None:
         super().__init__(df1, df2, validate_args=validate_args)
@@ -140,11 +142,13 @@ class FisherSnedecor(_Univariate):
 class Kumaraswamy(TransformedDistribution):
     """Numbers between 0 and 1 with the distribution function 1 - (1 - x**concentration1)**concentration0."""
 
-    arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
-    support = constraints.unit_interval
-    has_rsample = True  # type: ignore[assignment]
+    arg_constraints: dict[str, constraints.Constraint] = {"concentration1": constraints.positive, "concentration0": constraints.positive}
+    support: constraints.Constraint = constraints.unit_interval
+    has_rsample = True
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
+        self.concentration0: torch.Tensor
+        self.concentration1: torch.Tensor
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
         base = Uniform(torch.full_like(self.concentration0, 0), torch.full_like(self.concentration0, 1), validate_args)
         powers = [PowerTransform(self.concentration0.reciprocal()), AffineTransform(1.0, -1.0), PowerTransform(self.concentration1.reciprocal())]
@@ -180,9 +184,9 @@ class Kumaraswamy(TransformedDistribution):
 class LogisticNormal(TransformedDistribution):
     """Points of a simplex: normal ones of a dimension less, by stick breaking."""
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.simplex
-    has_rsample = True  # type: ignore[assignment]
+    arg_constraints: dict[str, constraints.Constraint] = {"loc": constraints.real, "scale": constraints.positive}
+    support: constraints.Constraint = constraints.simplex
+    has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)
@@ -204,12 +208,13 @@ class LogisticNormal(TransformedDistribution):
 class ExpRelaxedCategorical(Distribution):
     """The logarithms of a RelaxedOneHotCategorical."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    support = constraints.real_vector
-    has_rsample = True
+    arg_constraints: dict[str, constraints.Constraint] = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    support: constraints.Constraint = constraints.real_vector
+    has_rsample: bool = True
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._categorical, self.temperature = Categorical(probs, logits), temperature
+        self._categorical = Categorical(probs, logits)
+        self.temperature = temperature
         shape = self._categorical.logits.shape
         super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
 
@@ -250,9 +255,9 @@ class ExpRelaxedCategorical(Distribution):
 class RelaxedOneHotCategorical(TransformedDistribution):
     """Points of a simplex that go to the choices of a OneHotCategorical as the temperature goes to 0, with gradients."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    support = constraints.simplex
-    has_rsample = True  # type: ignore[assignment]
+    arg_constraints: dict[str, constraints.Constraint] = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    support: constraints.Constraint = constraints.simplex
+    has_rsample = True
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         super().__init__(ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
@@ -274,12 +279,13 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 class NegativeBinomial(Distribution):
     """The number of successes of probability probs before total_count failures."""
 
-    arg_constraints = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0), "logits": constraints.real}
-    support = constraints.nonnegative_integer
+    arg_constraints: dict[str, constraints.Constraint] = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0), "logits": constraints.real}
+    support: constraints.Constraint = constraints.nonnegative_integer
 
     def __init__(self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         _one_of(probs, logits)
         name, value = ("probs", probs) if probs is not None else ("logits", logits)
+        self.total_count: torch.Tensor
         self.total_count, value = broadcast_all(total_count, value)
         self.total_count = self.total_count.type_as(value)
         self.__dict__[name] = value
@@ -328,9 +334,11 @@ class NegativeBinomial(Distribution):
 class VonMises(_Univariate):
     """Angles around loc."""
 
-    arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
-    support = constraints.real
-    has_rsample = False
+    concentration: torch.Tensor
+    loc: torch.Tensor
+    arg_constraints: dict[str, constraints.Constraint] = {"loc": constraints.real, "concentration": constraints.positive}
+    support: constraints.Constraint = constraints.real
+    has_rsample: bool = False
 
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
         super().__init__(loc, concentration, validate_args=validate_args)

@@ -34,8 +34,8 @@ class ConstraintRegistry:
         return factory(constraint)
 
 
-biject_to = ConstraintRegistry()
-transform_to = ConstraintRegistry()
+biject_to: ConstraintRegistry = ConstraintRegistry()
+transform_to: ConstraintRegistry = ConstraintRegistry()
 
 
 def _both(*kinds: Any) -> Callable[[Any], Any]:

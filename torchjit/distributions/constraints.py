@@ -11,8 +11,8 @@ import torchjit as torch
 class Constraint:
     """A set of values. `event_dim` dimensions on the right belong to one value."""
 
-    is_discrete = False
-    event_dim = 0
+    is_discrete: bool = False
+    event_dim: int = 0
 
     def check(self, value: Any) -> Any:
         """A tensor of bools: which values are in the set."""
@@ -71,7 +71,8 @@ class _IndependentConstraint(Constraint):
     """A set of arrays whose elements are all in another set."""
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
-        self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
+        self.base_constraint: Constraint = base_constraint
+        self.reinterpreted_batch_ndims: int = reinterpreted_batch_ndims
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]
@@ -115,7 +116,8 @@ class _Upper(_Bounded):
 
 class _Between(_Bounded):
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
-        self.lower_bound, self.upper_bound = lower_bound, upper_bound
+        self.lower_bound = lower_bound
+        self.upper_bound = upper_bound
 
 
 class _GreaterThan(_Lower):
@@ -144,21 +146,21 @@ class _HalfOpenInterval(_Between):
 
 
 class _IntegerInterval(_Between):
-    is_discrete = True
+    is_discrete: bool = True
 
     def check(self, value: Any) -> Any:
         return _whole(value) & (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
 class _IntegerLessThan(_Upper):
-    is_discrete = True
+    is_discrete: bool = True
 
     def check(self, value: Any) -> Any:
         return _whole(value) & (value <= self.upper_bound)
 
 
 class _IntegerGreaterThan(_Lower):
-    is_discrete = True
+    is_discrete: bool = True
 
     def check(self, value: Any) -> Any:
         return _whole(value) & (value >= self.lower_bound)
@@ -170,30 +172,30 @@ class _Real(Constraint):
 
 
 class _Boolean(Constraint):
-    is_discrete = True
+    is_discrete: bool = True
 
     def check(self, value: Any) -> Any:
         return (value == 0) | (value == 1)
 
 
 class _OneHot(Constraint):
-    is_discrete = True
-    event_dim = 1
+    is_discrete: bool = True
+    event_dim: int = 1
 
     def check(self, value: Any) -> Any:
         return ((value == 0) | (value == 1)).all(-1) & value.sum(-1).eq(1)
 
 
 class _Simplex(Constraint):
-    event_dim = 1
+    event_dim: int = 1
 
     def check(self, value: Any) -> Any:
         return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
 
 
 class _Multinomial(Constraint):
-    is_discrete = True
-    event_dim = 1
+    is_discrete: bool = True
+    event_dim: int = 1
 
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
@@ -203,7 +205,7 @@ class _Multinomial(Constraint):
 
 
 class _Matrix(Constraint):
-    event_dim = 2
+    event_dim: int = 2
 
 
 class _LowerTriangular(_Matrix):
@@ -292,25 +294,25 @@ multinomial: Callable[..., Constraint] = _Multinomial
 cat: Callable[..., Constraint] = _Cat
 stack: Callable[..., Constraint] = _Stack
 
-dependent = _Dependent()
-real = _Real()
-real_vector = independent(real, 1)
-boolean = _Boolean()
-one_hot = _OneHot()
-positive = _GreaterThan(0.0)
-positive_vector = independent(positive, 1)
-nonnegative = _GreaterThanEq(0.0)
-unit_interval = _Interval(0.0, 1.0)
-nonnegative_integer = _IntegerGreaterThan(0)
-positive_integer = _IntegerGreaterThan(1)
-simplex = _Simplex()
-lower_triangular = _LowerTriangular()
-lower_cholesky = _LowerCholesky()
-corr_cholesky = _CorrCholesky()
-square = _Square()
-symmetric = _Symmetric()
-positive_semidefinite = _PositiveSemidefinite()
-positive_definite = _PositiveDefinite()
+dependent: _Dependent = _Dependent()
+real: _Real = _Real()
+real_vector: Constraint = independent(real, 1)
+boolean: _Boolean = _Boolean()
+one_hot: _OneHot = _OneHot()
+positive: _GreaterThan = _GreaterThan(0.0)
+positive_vector: Constraint = independent(positive, 1)
+nonnegative: _GreaterThanEq = _GreaterThanEq(0.0)
+unit_interval: _Interval = _Interval(0.0, 1.0)
+nonnegative_integer: _IntegerGreaterThan = _IntegerGreaterThan(0)
+positive_integer: _IntegerGreaterThan = _IntegerGreaterThan(1)
+simplex: _Simplex = _Simplex()
+lower_triangular: _LowerTriangular = _LowerTriangular()
+lower_cholesky: _LowerCholesky = _LowerCholesky()
+corr_cholesky: _CorrCholesky = _CorrCholesky()
+square: _Square = _Square()
+symmetric: _Symmetric = _Symmetric()
+positive_semidefinite: _PositiveSemidefinite = _PositiveSemidefinite()
+positive_definite: _PositiveDefinite = _PositiveDefinite()
 
 __all__ = [
     "Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than", "greater_than_eq", "independent", "integer_interval", "interval",

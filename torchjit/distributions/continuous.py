@@ -17,7 +17,7 @@ _EULER = 0.57721566490153286060
 class _Univariate(Distribution):
     """A distribution of numbers whose parameters are broadcast, in the order of arg_constraints."""
 
-    has_rsample = True
+    has_rsample: bool = True
 
     def __init__(self, *values: Any, validate_args: bool | None = None) -> None:
         for name, value in zip(self.arg_constraints, broadcast_all(*values), strict=True):
@@ -35,8 +35,10 @@ class _Univariate(Distribution):
 class _LocationScale(_Univariate):
     """A distribution around loc, which is its mean and its mode where nothing else is said."""
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
+    loc: torch.Tensor
+    scale: torch.Tensor
+    arg_constraints: dict[str, constraints.Constraint] = {"loc": constraints.real, "scale": constraints.positive}
+    support: constraints.Constraint = constraints.real
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(loc, scale, validate_args=validate_args)
@@ -88,7 +90,9 @@ class Normal(_LocationScale, ExponentialFamily):
 class Uniform(_Univariate):
     """The uniform distribution from low up to high."""
 
-    arg_constraints = {
+    high: torch.Tensor
+    low: torch.Tensor
+    arg_constraints: dict[str, constraints.Constraint] = {
         "low": constraints.dependent(is_discrete=False, event_dim=0),
         "high": constraints.dependent(is_discrete=False, event_dim=0),
     }
@@ -99,7 +103,7 @@ class Uniform(_Univariate):
             raise ValueError("Uniform is not defined when low>= high")
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         return constraints.interval(self.low, self.high)
 
     @property
@@ -194,8 +198,9 @@ class Cauchy(_LocationScale):
 class Exponential(_Univariate, ExponentialFamily):
     """The exponential distribution with mean 1/rate."""
 
-    arg_constraints = {"rate": constraints.positive}
-    support = constraints.nonnegative
+    rate: torch.Tensor
+    arg_constraints: dict[str, constraints.Constraint] = {"rate": constraints.positive}
+    support: constraints.Constraint = constraints.nonnegative
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
         super().__init__(rate, validate_args=validate_args)
@@ -237,8 +242,10 @@ class Exponential(_Univariate, ExponentialFamily):
 class Gamma(_Univariate, ExponentialFamily):
     """The gamma distribution with mean concentration/rate."""
 
-    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
-    support = constraints.nonnegative
+    concentration: torch.Tensor
+    rate: torch.Tensor
+    arg_constraints: dict[str, constraints.Constraint] = {"concentration": constraints.positive, "rate": constraints.positive}
+    support: constraints.Constraint = constraints.nonnegative
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         super().__init__(concentration, rate, validate_args=validate_args)
@@ -279,11 +286,13 @@ class Gamma(_Univariate, ExponentialFamily):
 class Chi2(Gamma):
     """The chi-squared distribution with df degrees of freedom."""
 
-    arg_constraints = {"df": constraints.positive}
+    arg_constraints: dict[str, constraints.Constraint] = {"df": constraints.positive}
 
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
+        self.df: torch.Tensor
         (self.df,) = broadcast_all(df)
-        self.concentration, self.rate = 0.5 * self.df, torch.full_like(self.df, 0.5)
+        self.concentration: torch.Tensor = 0.5 * self.df
+        self.rate: torch.Tensor = torch.full_like(self.df, 0.5)
         Distribution.__init__(self, self.df.size(), validate_args=validate_args)
 
     def _expand_into(self, made: Any, shape: Any) -> None:
@@ -293,8 +302,11 @@ class Chi2(Gamma):
 class StudentT(_Univariate):
     """Student's distribution with df degrees of freedom."""
 
-    arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
+    df: torch.Tensor
+    loc: torch.Tensor
+    scale: torch.Tensor
+    arg_constraints: dict[str, constraints.Constraint] = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
+    support: constraints.Constraint = constraints.real
 
     def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
         super().__init__(df, loc, scale, validate_args=validate_args)
@@ -369,8 +381,10 @@ class Gumbel(_LocationScale):
 class Beta(_Univariate, ExponentialFamily):
     """The beta distribution with mean concentration1 / (concentration1 + concentration0)."""
 
-    arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
-    support = constraints.unit_interval
+    concentration0: torch.Tensor
+    concentration1: torch.Tensor
+    arg_constraints: dict[str, constraints.Constraint] = {"concentration1": constraints.positive, "concentration0": constraints.positive}
+    support: constraints.Constraint = constraints.unit_interval
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         super().__init__(concentration1, concentration0, validate_args=validate_args)

@@ -25,7 +25,7 @@ def _one_of(probs: Any, logits: Any) -> None:
 class _Binary(Distribution):
     """A distribution of numbers with a probability, or the logarithm of its odds."""
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    arg_constraints: dict[str, constraints.Constraint] = {"probs": constraints.unit_interval, "logits": constraints.real}
 
     def __init__(self, probs: Any, logits: Any, validate_args: bool | None) -> None:
         _one_of(probs, logits)
@@ -53,8 +53,8 @@ class _Binary(Distribution):
 class Bernoulli(_Binary, ExponentialFamily):
     """1 with probability probs, else 0."""
 
-    support = constraints.boolean
-    has_enumerate_support = True
+    support: constraints.Constraint = constraints.boolean
+    has_enumerate_support: bool = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         super().__init__(probs, logits, validate_args)
@@ -97,7 +97,7 @@ class Bernoulli(_Binary, ExponentialFamily):
 class Geometric(_Binary):
     """The number of failures before the first success."""
 
-    support = constraints.nonnegative_integer
+    support: constraints.Constraint = constraints.nonnegative_integer
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         super().__init__(probs, logits, validate_args)
@@ -138,17 +138,19 @@ class Geometric(_Binary):
 class Binomial(_Binary):
     """The number of successes in total_count trials."""
 
-    has_enumerate_support = True
+    has_enumerate_support: bool = True
 
-    arg_constraints = {"total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval, "logits": constraints.real}
+    arg_constraints: dict[str, constraints.Constraint] = {"total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval, "logits": constraints.real}
 
     def __init__(self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         _one_of(probs, logits)
         if probs is not None:
+            self.probs: torch.Tensor
             count, self.probs = broadcast_all(total_count, probs)
         else:
+            self.logits: torch.Tensor
             count, self.logits = broadcast_all(total_count, logits)
-        self.total_count = count.type_as(self._param)
+        self.total_count: torch.Tensor = count.type_as(self._param)
         Distribution.__init__(self, self._param.size(), validate_args=validate_args)
 
     @property
@@ -157,7 +159,7 @@ class Binomial(_Binary):
         return self._param.size()
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         return constraints.integer_interval(0, self.total_count)
 
     @property
@@ -204,10 +206,11 @@ class Binomial(_Binary):
 class Poisson(ExponentialFamily):
     """Counts with mean rate."""
 
-    arg_constraints = {"rate": constraints.nonnegative}
-    support = constraints.nonnegative_integer
+    arg_constraints: dict[str, constraints.Constraint] = {"rate": constraints.nonnegative}
+    support: constraints.Constraint = constraints.nonnegative_integer
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        self.rate: torch.Tensor
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.size(), validate_args=validate_args)
 
@@ -236,8 +239,8 @@ class Poisson(ExponentialFamily):
 class Categorical(Distribution):
     """Numbers from 0 on, with probabilities along the last dimension: probs up to a factor, or logits, their logarithms up to a term."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    has_enumerate_support = True
+    arg_constraints: dict[str, constraints.Constraint] = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    has_enumerate_support: bool = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         _one_of(probs, logits)
@@ -269,7 +272,7 @@ class Categorical(Distribution):
         return logits_to_probs(self.logits)
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
@@ -311,7 +314,7 @@ class Categorical(Distribution):
 class _OfCategorical(Distribution):
     """A distribution of vectors that a Categorical is behind."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    arg_constraints: dict[str, constraints.Constraint] = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits, validate_args)
@@ -344,8 +347,8 @@ class _OfCategorical(Distribution):
 class OneHotCategorical(_OfCategorical):
     """Categorical, with values of which one element is 1 and the others are 0."""
 
-    support = constraints.one_hot
-    has_enumerate_support = True
+    support: constraints.Constraint = constraints.one_hot
+    has_enumerate_support: bool = True
 
     @property
     def mean(self) -> Any:
@@ -379,7 +382,7 @@ class OneHotCategorical(_OfCategorical):
 class OneHotCategoricalStraightThrough(OneHotCategorical):
     """OneHotCategorical with gradients: those of the probabilities."""
 
-    has_rsample = True
+    has_rsample: bool = True
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         drawn = self.sample(sample_shape)
@@ -399,7 +402,7 @@ class Multinomial(_OfCategorical):
         made.total_count = self.total_count
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         return constraints.multinomial(self.total_count)
 
     @property

@@ -59,11 +59,19 @@ class Distribution:
     made and values when log_prob is asked for, unless validate_args is False. Raises ValueError where they are not.
     """
 
-    has_rsample = False
-    has_enumerate_support = False
-    _validate_args = __debug__
-    arg_constraints: dict[str, Any] = {}
-    support: Any = None
+    has_rsample: bool = False
+    has_enumerate_support: bool = False
+    _validate_args: bool = __debug__
+
+    @property
+    def arg_constraints(self) -> dict[str, constraints.Constraint]:
+        """What each parameter may be."""
+        return {}
+
+    @property
+    def support(self) -> constraints.Constraint | None:
+        """What a value may be, None where that isn't known."""
+        return None
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -223,7 +231,8 @@ class Independent(Distribution):
                 "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual "
                 f"{reinterpreted_batch_ndims} vs {len(batch)}"
             )
-        self.base_dist, self.reinterpreted_batch_ndims = base_distribution, reinterpreted_batch_ndims
+        self.base_dist = base_distribution
+        self.reinterpreted_batch_ndims: int = reinterpreted_batch_ndims
         cut = len(batch) - reinterpreted_batch_ndims
         super().__init__(batch[:cut], batch[cut:] + base_distribution.event_shape, validate_args)
 
@@ -232,7 +241,7 @@ class Independent(Distribution):
         return self.base_dist.has_rsample
 
     @constraints.dependent_property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """What the base distribution gives, for arrays of the dimensions that belong to the values."""
         support, dims = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(support, dims) if dims and support is not None else support

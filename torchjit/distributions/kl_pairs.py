@@ -226,6 +226,6 @@ def _normals(p: Any, q: Any) -> Any:
     return half[1] - half[0] + 0.5 * (trace + distance - p.event_shape[0])
 
 
-for _left, _right in ((0, 0), (0, 1), (1, 0)):
+for _i, _j in ((0, 0), (0, 1), (1, 0)):
     _pair = (LowRankMultivariateNormal, MultivariateNormal)
-    register_kl(_pair[_left], _pair[_right])(_normals)
+    register_kl(_pair[_i], _pair[_j])(_normals)

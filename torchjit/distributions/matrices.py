@@ -41,12 +41,12 @@ def _batch_lowrank_mahalanobis(W: Any, D: Any, x: Any, capacitance_tril: Any) ->
 class LowRankMultivariateNormal(Distribution):
     """The normal distribution of vectors with covariance cov_factor @ cov_factor.T + diag(cov_diag)."""
 
-    arg_constraints = {
+    arg_constraints: dict[str, constraints.Constraint] = {
         "loc": constraints.real_vector, "cov_factor": constraints.independent(constraints.real, 2),
         "cov_diag": constraints.independent(constraints.positive, 1),
     }  # fmt: skip
-    support = constraints.real_vector
-    has_rsample = True
+    support: constraints.Constraint = constraints.real_vector
+    has_rsample: bool = True
 
     def __init__(self, loc: Any, cov_factor: Any, cov_diag: Any, validate_args: bool | None = None) -> None:
         if loc.dim() < 1:
@@ -64,9 +64,9 @@ class LowRankMultivariateNormal(Distribution):
             raise ValueError(
                 f"Incompatible batch shapes: loc {loc.shape}, cov_factor {cov_factor.shape}, cov_diag {cov_diag.shape}"
             ) from e
-        self.loc = loc.expand(batch + events)
-        self.cov_factor = cov_factor.expand(batch + cov_factor.shape[-2:])
-        self.cov_diag = cov_diag.expand(batch + events)
+        self.loc: torch.Tensor = loc.expand(batch + events)
+        self.cov_factor: torch.Tensor = cov_factor.expand(batch + cov_factor.shape[-2:])
+        self.cov_diag: torch.Tensor = cov_diag.expand(batch + events)
         super().__init__(batch, events, validate_args=validate_args)
         self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag = cov_factor, cov_diag
         self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
@@ -84,7 +84,7 @@ class LowRankMultivariateNormal(Distribution):
         return self.loc
 
     @lazy_property
-    def variance(self) -> Any:  # type: ignore[override]
+    def variance(self) -> Any:
         """The variance of each component."""
         return (self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag).expand(self._batch_shape + self._event_shape)
 
@@ -134,14 +134,14 @@ class LowRankMultivariateNormal(Distribution):
 class LKJCholesky(Distribution):
     """Cholesky factors of correlation matrices, by the onion method of Lewandowski, Kurowicka and Joe."""
 
-    arg_constraints = {"concentration": constraints.positive}
-    support = constraints.corr_cholesky
+    arg_constraints: dict[str, constraints.Constraint] = {"concentration": constraints.positive}
+    support: constraints.Constraint = constraints.corr_cholesky
 
     def __init__(self, dim: int, concentration: Any = 1.0, validate_args: bool | None = None) -> None:
         if dim < 2:
             raise ValueError(f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}.")
         self.dim = dim
-        self.concentration = torch.as_tensor(concentration, dtype=None if isinstance(concentration, torch.Tensor) else torch.get_default_dtype())
+        self.concentration: torch.Tensor = torch.as_tensor(concentration, dtype=None if isinstance(concentration, torch.Tensor) else torch.get_default_dtype())
         marginal = self.concentration + 0.5 * (dim - 2)
         offset = torch.cat([self.concentration.new_zeros((1,)), torch.arange(dim - 1, dtype=self.concentration.dtype)])
         self._beta = Beta(offset + 0.5, marginal.unsqueeze(-1) - 0.5 * offset)
@@ -173,12 +173,12 @@ class LKJCholesky(Distribution):
 class Wishart(ExponentialFamily):
     """Symmetric positive definite matrices: sums of df outer products of normal vectors, where df is a whole number."""
 
-    arg_constraints = {
+    arg_constraints: dict[str, constraints.Constraint] = {
         "covariance_matrix": constraints.positive_definite, "precision_matrix": constraints.positive_definite,
         "scale_tril": constraints.lower_cholesky, "df": constraints.greater_than(0),
     }  # fmt: skip
-    support = constraints.positive_definite
-    has_rsample = True
+    support: constraints.Constraint = constraints.positive_definite
+    has_rsample: bool = True
 
     def __init__(
         self, df: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None, validate_args: bool | None = None
@@ -194,7 +194,7 @@ class Wishart(ExponentialFamily):
         batch, events = torch.broadcast_shapes(matrix.shape[:-2], df.shape), matrix.shape[-2:]
         if (df <= events[-1] - 1).any():
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {events[-1] - 1}.")
-        self.df = df.expand(batch)
+        self.df: torch.Tensor = df.expand(batch)
         self.__dict__[name] = matrix.expand(batch + events)
         self.arg_constraints = {**self.arg_constraints, "df": constraints.greater_than(events[-1] - 1)}
         super().__init__(batch, events, validate_args=validate_args)

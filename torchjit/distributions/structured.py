@@ -17,12 +17,24 @@ class IndependentTransform(Transform):
 
     def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
         super().__init__(cache_size)
-        self.base_transform, self.reinterpreted_batch_ndims = base_transform, reinterpreted_batch_ndims
+        self.base_transform: Transform = base_transform
+        self.reinterpreted_batch_ndims: int = reinterpreted_batch_ndims
 
-    domain = property(lambda self: constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims))
-    codomain = property(lambda self: constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims))
-    bijective = property(lambda self: self.base_transform.bijective)  # type: ignore[assignment]
-    sign = property(lambda self: self.base_transform.sign)
+    @property
+    def domain(self) -> constraints.Constraint:
+        return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
+
+    @property
+    def codomain(self) -> constraints.Constraint:
+        return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
+
+    @property
+    def bijective(self) -> bool:
+        return self.base_transform.bijective
+
+    @property
+    def sign(self) -> int:
+        return self.base_transform.sign
 
     def _call(self, x: Any) -> Any:
         if x.dim() < self.domain.event_dim:
@@ -50,16 +62,22 @@ class IndependentTransform(Transform):
 class ReshapeTransform(Transform):
     """Values of one shape as values of another shape."""
 
-    bijective = True
+    bijective: bool = True
 
     def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
-        self.in_shape, self.out_shape = torch.Size(in_shape), torch.Size(out_shape)
+        self.in_shape: torch.Size = torch.Size(in_shape)
+        self.out_shape: torch.Size = torch.Size(out_shape)
         if self.in_shape.numel() != self.out_shape.numel():
             raise ValueError("in_shape, out_shape have different numbers of elements")
         super().__init__(cache_size)
 
-    domain = property(lambda self: _widened(constraints.real, len(self.in_shape)))
-    codomain = property(lambda self: _widened(constraints.real, len(self.out_shape)))
+    @property
+    def domain(self) -> constraints.Constraint:
+        return _widened(constraints.real, len(self.in_shape))
+
+    @property
+    def codomain(self) -> constraints.Constraint:
+        return _widened(constraints.real, len(self.out_shape))
 
     def _call(self, x: Any) -> Any:
         return x.reshape(x.shape[: x.dim() - len(self.in_shape)] + self.out_shape)
@@ -89,9 +107,9 @@ def _replaced(shape: Any, end: Any, by: Any) -> Any:
 class StickBreakingTransform(Transform):
     """Vectors of real numbers as probabilities, of which there is one more: each number says how much of the rest its probability takes."""
 
-    domain = constraints.real_vector
-    codomain = constraints.simplex
-    bijective = True
+    domain: constraints.Constraint = constraints.real_vector
+    codomain: constraints.Constraint = constraints.simplex
+    bijective: bool = True
 
     def _call(self, x: Any) -> Any:
         taken = torch.sigmoid(x - _left(x).log())
@@ -126,8 +144,8 @@ def _left(x: Any) -> Any:
 class LowerCholeskyTransform(Transform):
     """Matrices as Cholesky factors: what is above the diagonal goes, the diagonal becomes positive."""
 
-    domain = constraints.independent(constraints.real, 2)
-    codomain = constraints.lower_cholesky
+    domain: constraints.Constraint = constraints.independent(constraints.real, 2)
+    codomain: constraints.Constraint = constraints.lower_cholesky
 
     def _call(self, x: Any) -> Any:
         return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
@@ -139,9 +157,9 @@ class LowerCholeskyTransform(Transform):
 class CorrCholeskyTransform(Transform):
     """Vectors as Cholesky factors of correlation matrices."""
 
-    domain = constraints.real_vector
-    codomain = constraints.corr_cholesky
-    bijective = True
+    domain: constraints.Constraint = constraints.real_vector
+    codomain: constraints.Constraint = constraints.corr_cholesky
+    bijective: bool = True
 
     def _call(self, x: Any) -> Any:
         x = torch.tanh(x)
@@ -203,9 +221,12 @@ class _Several(Transform):
 
     def __init__(self, tseq: Sequence[Transform], dim: int, cache_size: int) -> None:
         super().__init__(cache_size)
-        self.transforms, self.dim = list(tseq), dim
+        self.transforms: list[Transform] = list(tseq)
+        self.dim: int = dim
 
-    bijective = property(lambda self: all(t.bijective for t in self.transforms))  # type: ignore[assignment]
+    @property
+    def bijective(self) -> bool:
+        return all(t.bijective for t in self.transforms)
 
 
 class CatTransform(_Several):
@@ -213,12 +234,23 @@ class CatTransform(_Several):
 
     def __init__(self, tseq: Sequence[Transform], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0) -> None:
         super().__init__(tseq, dim, cache_size)
-        self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
+        self.lengths: list[int] = [1] * len(self.transforms) if lengths is None else list(lengths)
 
-    event_dim = property(lambda self: max(t.event_dim for t in self.transforms))  # type: ignore[assignment]
-    length = property(lambda self: sum(self.lengths))
-    domain = property(lambda self: constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths))
-    codomain = property(lambda self: constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths))
+    @property
+    def event_dim(self) -> int:
+        return max(t.event_dim for t in self.transforms)
+
+    @property
+    def length(self) -> int:
+        return sum(self.lengths)
+
+    @property
+    def domain(self) -> constraints.Constraint:
+        return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
+
+    @property
+    def codomain(self) -> constraints.Constraint:
+        return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
 
     def _parts(self, x: Any) -> Any:
         return zip(self.transforms, torch.split(x, self.lengths, self.dim), strict=True)
@@ -243,8 +275,13 @@ class StackTransform(_Several):
     def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(tseq, dim, cache_size)
 
-    domain = property(lambda self: constraints.stack([t.domain for t in self.transforms], self.dim))
-    codomain = property(lambda self: constraints.stack([t.codomain for t in self.transforms], self.dim))
+    @property
+    def domain(self) -> constraints.Constraint:
+        return constraints.stack([t.domain for t in self.transforms], self.dim)
+
+    @property
+    def codomain(self) -> constraints.Constraint:
+        return constraints.stack([t.codomain for t in self.transforms], self.dim)
 
     def _call(self, x: Any) -> Any:
         return torch.stack([t(x.select(self.dim, i)) for i, t in enumerate(self.transforms)], self.dim)
@@ -260,15 +297,17 @@ class StackTransform(_Several):
 class CumulativeDistributionTransform(Transform):
     """The distribution function of a distribution."""
 
-    bijective = True
-    codomain = constraints.unit_interval
-    sign = 1
+    bijective: bool = True
+    codomain: constraints.Constraint = constraints.unit_interval
+    sign: int = 1
 
     def __init__(self, distribution: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.distribution = distribution
 
-    domain = property(lambda self: self.distribution.support)
+    @property
+    def domain(self) -> constraints.Constraint:
+        return self.distribution.support
 
     def _call(self, x: Any) -> Any:
         return self.distribution.cdf(x)

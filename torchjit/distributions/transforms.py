@@ -20,9 +20,10 @@ class Transform:
     `event_dim` dimensions on the right are transformed together.
     """
 
-    bijective = False
-    domain: Any = constraints.real
-    codomain: Any = constraints.real
+    @property
+    def bijective(self) -> bool:
+        """Whether each value of codomain is that of one value."""
+        return False
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
@@ -30,6 +31,16 @@ class Transform:
         self._cache_size = cache_size
         self._cached_x_y: Any = (None, None)
         super().__init__()  # of a class beside this one, such as Module
+
+    @property
+    def domain(self) -> constraints.Constraint:
+        """What it takes."""
+        return constraints.real
+
+    @property
+    def codomain(self) -> constraints.Constraint:
+        """What it gives."""
+        return constraints.real
 
     @property
     def event_dim(self) -> int:
@@ -90,7 +101,8 @@ class Transform:
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and _settings(self) == _settings(other)
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
 
 def _settings(t: Transform) -> dict[str, Any]:
@@ -102,9 +114,17 @@ class _InverseTransform(Transform):
         super().__init__()
         self._of = of
 
-    bijective = property(lambda self: self._of.bijective)  # type: ignore[assignment]
-    domain = property(lambda self: self._of.codomain)
-    codomain = property(lambda self: self._of.domain)
+    @property
+    def bijective(self) -> bool:
+        return self._of.bijective
+
+    @property
+    def domain(self) -> constraints.Constraint:
+        return self._of.codomain
+
+    @property
+    def codomain(self) -> constraints.Constraint:
+        return self._of.domain
 
     def _call(self, x: Any) -> Any:
         return self._of._inv_call(x)
@@ -138,10 +158,10 @@ class ComposeTransform(Transform):
 
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         super().__init__(cache_size)
-        self.parts = [p.with_cache(cache_size) for p in parts] if cache_size else list(parts)
+        self.parts: list[Transform] = [p.with_cache(cache_size) for p in parts] if cache_size else list(parts)
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         if not self.parts:
             return constraints.real
         dim = self.parts[-1].codomain.event_dim
@@ -150,7 +170,7 @@ class ComposeTransform(Transform):
         return _widened(self.parts[0].domain, dim)
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         if not self.parts:
             return constraints.real
         dim = self.parts[0].domain.event_dim
@@ -159,7 +179,7 @@ class ComposeTransform(Transform):
         return _widened(self.parts[-1].codomain, dim)
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         return all(p.bijective for p in self.parts)
 
     def forward_shape(self, shape: Any) -> Any:
@@ -219,11 +239,22 @@ class AffineTransform(Transform):
 
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size)
-        self.loc, self.scale, self._event_dim = loc, scale, event_dim
+        self.loc = loc
+        self.scale = scale
+        self._event_dim = event_dim
 
-    bijective = True
-    event_dim = property(lambda self: self._event_dim)  # type: ignore[assignment]
-    domain = codomain = property(lambda self: _widened(constraints.real, self._event_dim))
+    bijective: bool = True
+    @property
+    def event_dim(self) -> int:
+        return self._event_dim
+
+    @property
+    def domain(self) -> constraints.Constraint:
+        return _widened(constraints.real, self._event_dim)
+
+    @property
+    def codomain(self) -> constraints.Constraint:
+        return _widened(constraints.real, self._event_dim)
 
     def forward_shape(self, shape: Any) -> Any:
         return torch.broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
@@ -249,10 +280,10 @@ class AffineTransform(Transform):
 class ExpTransform(Transform):
     """exp(x)."""
 
-    bijective = True
-    codomain = constraints.positive
+    bijective: bool = True
+    codomain: constraints.Constraint = constraints.positive
 
-    sign = 1
+    sign: int = 1
 
     def _call(self, x: Any) -> Any:
         return x.exp()
@@ -267,13 +298,15 @@ class ExpTransform(Transform):
 class PowerTransform(Transform):
     """x to a power."""
 
-    bijective = True
-    domain = codomain = constraints.positive
+    bijective: bool = True
+    domain: constraints.Constraint = constraints.positive
+    codomain: constraints.Constraint = constraints.positive
 
-    sign = 1
+    sign: int = 1
 
     def __init__(self, exponent: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size)
+        self.exponent: torch.Tensor
         (self.exponent,) = broadcast_all(exponent)
 
     def forward_shape(self, shape: Any) -> Any:
@@ -294,10 +327,10 @@ class PowerTransform(Transform):
 class SigmoidTransform(Transform):
     """1 / (1 + exp(-x))."""
 
-    bijective = True
-    codomain = constraints.unit_interval
+    bijective: bool = True
+    codomain: constraints.Constraint = constraints.unit_interval
 
-    sign = 1
+    sign: int = 1
 
     def _call(self, x: Any) -> Any:
         limits = torch.finfo(x.dtype)
@@ -315,10 +348,10 @@ class SigmoidTransform(Transform):
 class TanhTransform(Transform):
     """tanh(x)."""
 
-    bijective = True
-    codomain = constraints.interval(-1.0, 1.0)
+    bijective: bool = True
+    codomain: constraints.Constraint = constraints.interval(-1.0, 1.0)
 
-    sign = 1
+    sign: int = 1
 
     def _call(self, x: Any) -> Any:
         return x.tanh()
@@ -333,10 +366,10 @@ class TanhTransform(Transform):
 class SoftplusTransform(Transform):
     """log(1 + exp(x))."""
 
-    bijective = True
-    codomain = constraints.positive
+    bijective: bool = True
+    codomain: constraints.Constraint = constraints.positive
 
-    sign = 1
+    sign: int = 1
 
     def _call(self, x: Any) -> Any:
         return softplus(x)
@@ -351,7 +384,7 @@ class SoftplusTransform(Transform):
 class AbsTransform(Transform):
     """abs(x); its inverse is x itself."""
 
-    codomain = constraints.positive
+    codomain: constraints.Constraint = constraints.positive
 
     def _call(self, x: Any) -> Any:
         return x.abs()
@@ -363,8 +396,8 @@ class AbsTransform(Transform):
 class SoftmaxTransform(Transform):
     """Probabilities of their logarithms; its inverse takes logarithms."""
 
-    domain = constraints.real_vector
-    codomain = constraints.simplex
+    domain: constraints.Constraint = constraints.real_vector
+    codomain: constraints.Constraint = constraints.simplex
 
     def _call(self, x: Any) -> Any:
         return torch.softmax(x, -1)
@@ -373,7 +406,7 @@ class SoftmaxTransform(Transform):
         return y.log()
 
 
-identity_transform = ComposeTransform([])
+identity_transform: ComposeTransform = ComposeTransform([])
 
 
 class TransformedDistribution(Distribution):
@@ -382,7 +415,7 @@ class TransformedDistribution(Distribution):
     arg_constraints: dict[str, Any] = {}
 
     def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:
-        self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms)
+        self.transforms: list[Transform] = [transforms] if isinstance(transforms, Transform) else list(transforms)
         if not all(isinstance(t, Transform) for t in self.transforms):
             raise ValueError(f"transforms must be a Transform or a list of Transforms, but was {transforms}")
         whole = ComposeTransform(self.transforms)
@@ -399,7 +432,7 @@ class TransformedDistribution(Distribution):
         super().__init__(reached[:cut], reached[cut:], validate_args)
 
     @constraints.dependent_property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """What the last transform gives."""
         return _widened(self.transforms[-1].codomain, len(self.event_shape)) if self.transforms else self.base_dist.support
 
@@ -461,8 +494,8 @@ class TransformedDistribution(Distribution):
 class LogNormal(TransformedDistribution):
     """The exponential of a normal distribution."""
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.positive
+    arg_constraints: dict[str, constraints.Constraint] = {"loc": constraints.real, "scale": constraints.positive}
+    support: constraints.Constraint = constraints.positive
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args)
@@ -494,8 +527,8 @@ class LogNormal(TransformedDistribution):
 class _Half(TransformedDistribution):
     """The absolute value of a distribution around zero."""
 
-    arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative
+    arg_constraints: dict[str, constraints.Constraint] = {"scale": constraints.positive}
+    support: constraints.Constraint = constraints.nonnegative
 
     @property
     def scale(self) -> Any:
@@ -553,10 +586,12 @@ class HalfCauchy(_Half):
 class Weibull(TransformedDistribution):
     """The Weibull distribution."""
 
-    arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}
-    support = constraints.positive
+    arg_constraints: dict[str, constraints.Constraint] = {"scale": constraints.positive, "concentration": constraints.positive}
+    support: constraints.Constraint = constraints.positive
 
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
+        self.concentration: torch.Tensor
+        self.scale: torch.Tensor
         self.scale, self.concentration = broadcast_all(scale, concentration)
         base = Exponential(torch.ones_like(self.scale), validate_args)
         powers = [PowerTransform(self.concentration.reciprocal()), AffineTransform(0, self.scale)]
@@ -583,14 +618,16 @@ class Weibull(TransformedDistribution):
 class Pareto(TransformedDistribution):
     """The Pareto distribution above scale."""
 
-    arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
+    arg_constraints: dict[str, constraints.Constraint] = {"alpha": constraints.positive, "scale": constraints.positive}
 
     def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
+        self.alpha: torch.Tensor
+        self.scale: torch.Tensor
         self.scale, self.alpha = broadcast_all(scale, alpha)
         super().__init__(Exponential(self.alpha, validate_args), [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         return constraints.greater_than_eq(self.scale)
 
     @property
@@ -660,7 +697,7 @@ class MixtureSameFamily(Distribution):
         return (self._component_distribution.cdf(x.unsqueeze(-1)) * self._mixture_distribution.probs).sum(-1)
 
     @constraints.dependent_property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """What the components support."""
         return self._component_distribution.support
 
@@ -687,8 +724,8 @@ class MixtureSameFamily(Distribution):
 class RelaxedBernoulli(TransformedDistribution):
     """Numbers between 0 and 1 that go to those of a Bernoulli as the temperature goes to 0, with gradients."""
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
-    support = constraints.unit_interval
+    arg_constraints: dict[str, constraints.Constraint] = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support: constraints.Constraint = constraints.unit_interval
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args)
@@ -709,15 +746,17 @@ class RelaxedBernoulli(TransformedDistribution):
 class LogitRelaxedBernoulli(Distribution):
     """The logarithm of the odds of a RelaxedBernoulli."""
 
-    arg_constraints = {"logits": constraints.real}
-    support = constraints.real
-    has_rsample = True
+    arg_constraints: dict[str, constraints.Constraint] = {"logits": constraints.real}
+    support: constraints.Constraint = constraints.real
+    has_rsample: bool = True
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         from torchjit.distributions.discrete import Bernoulli
 
         base = Bernoulli(probs, logits)
-        self.temperature, self.probs, self.logits = temperature, base.probs, base.logits
+        self.temperature = temperature
+        self.probs: torch.Tensor = base.probs
+        self.logits: torch.Tensor = base.logits
         super().__init__(self.logits.size())
 
     def _expand_into(self, made: Any, shape: Any) -> None:

@@ -14,9 +14,9 @@ from torchjit.distributions.exp_family import ExponentialFamily
 class Dirichlet(ExponentialFamily):
     """Probabilities, with mean concentration / its sum."""
 
-    arg_constraints = {"concentration": constraints.positive_vector}
-    support = constraints.simplex
-    has_rsample = True
+    arg_constraints: dict[str, constraints.Constraint] = {"concentration": constraints.positive_vector}
+    support: constraints.Constraint = constraints.simplex
+    has_rsample: bool = True
 
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
         if concentration.dim() < 1:
@@ -61,12 +61,12 @@ class Dirichlet(ExponentialFamily):
 class MultivariateNormal(Distribution):
     """The normal distribution of vectors, by its covariance matrix, the inverse of that, or its Cholesky factor scale_tril."""
 
-    arg_constraints = {
+    arg_constraints: dict[str, constraints.Constraint] = {
         "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite, "precision_matrix": constraints.positive_definite,
         "scale_tril": constraints.lower_cholesky,
     }  # fmt: skip
-    support = constraints.real_vector
-    has_rsample = True
+    support: constraints.Constraint = constraints.real_vector
+    has_rsample: bool = True
 
     def __init__(
         self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None, validate_args: bool | None = None
@@ -82,7 +82,7 @@ class MultivariateNormal(Distribution):
             raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
         batch = torch.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         setattr(self, name, matrix.expand(batch + matrix.shape[-2:]))
-        self.loc = loc.expand(batch + loc.shape[-1:])
+        self.loc: torch.Tensor = loc.expand(batch + loc.shape[-1:])
         super().__init__(batch, self.loc.shape[-1:], validate_args)
         if scale_tril is not None:
             self._unbroadcasted_scale_tril = scale_tril

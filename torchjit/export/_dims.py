@@ -11,7 +11,9 @@ class _DimHint:
     """What is to become of a size that has no name: AUTO, DYNAMIC or STATIC; a call gives it a range."""
 
     def __init__(self, kind: str, min: int | None = None, max: int | None = None) -> None:
-        self.kind, self.min, self.max = kind, min, max
+        self.kind: str = kind
+        self.min: int | None = min
+        self.max: int | None = max
 
     def __call__(self, min: int | None = None, max: int | None = None) -> _DimHint:
         """The hint with a range. Raises AssertionError for STATIC, TypeError where it has a range already."""
@@ -96,7 +98,9 @@ class _DerivedDim(Dim):
     """factor*root + rest."""
 
     def __init__(self, root: Dim, factor: int, rest: int) -> None:
-        self.root, self.factor, self.rest = root, factor, rest
+        self.root: Dim = root
+        self.factor: int = factor
+        self.rest: int = rest
         text = root.__name__ if factor == 1 else f"{factor}*{root.__name__}"
         if rest:
             text += f" + {rest}" if rest > 0 else f" - {-rest}"

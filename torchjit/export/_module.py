@@ -27,7 +27,7 @@ def holder(program: Any) -> torch.nn.Module:
         for part in prefix.split(".") if prefix else []:
             if part not in owner._modules:
                 owner.add_module(part, torch.nn.Module())
-            owner = owner._modules[part]  # type: ignore[assignment]
+            owner = owner._modules[part]
         tensor = program._tensor(spec.target)
         if spec.kind == InputKind.PARAMETER:
             owner.register_parameter(name, tensor if isinstance(tensor, torch.nn.Parameter) else torch.nn.Parameter(tensor))

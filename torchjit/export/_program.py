@@ -131,7 +131,7 @@ class Reader:
         made = GraphModule(root, graph)
         if type(made.graph) is not ExportedGraph:
             made.graph.__class__ = ExportedGraph
-        made.meta = {}  # type: ignore[assignment]
+        made.meta = {}
         return made
 
     def node(self, graph: Graph, form: dict[str, Any], nodes: dict[str, Node]) -> Node:
@@ -261,10 +261,11 @@ _PLAIN = {"bool": bool, "int": int, "str": str}
 
 def _constant(kind: str, name: Any) -> Any:
     """The element type, layout or memory format that torch has by a name. Raises ValueError for other names."""
-    names = {
+    kinds: dict[str, dict[str, Any]] = {
         "dtype": dtypes, "layout": {str(x).removeprefix("torch."): x for x in _LAYOUTS.values()},
         "memory_format": {x: getattr(torch, x) for x in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")},
-    }[kind]  # fmt: skip
+    }  # fmt: skip
+    names = kinds[kind]
     if not isinstance(name, str) or name not in names:
         raise ValueError(f"there is no {kind} of the name {name!r}")
     return names[name]
@@ -410,4 +411,4 @@ def check(text: str) -> None:
 
 def parse(text: str) -> dict[str, Any]:
     """A program as dictionaries and lists."""
-    return json.loads(text)  # type: ignore[no-any-return]
+    return json.loads(text)

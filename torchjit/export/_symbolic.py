@@ -283,10 +283,10 @@ class FakeTensor(Tensor):
         made._steps = None if strides is None else tuple(strides)
         if requires_grad:
             made.requires_grad = True
-        return made  # type: ignore[no-any-return]
+        return made
 
     @property
-    def shape(self) -> Any:  # type: ignore[override]
+    def shape(self) -> Any:
         return SymbolicSize(self._sizes) if any(isinstance(n, SymInt) for n in self._sizes) else Size(self._sizes)
 
     def size(self, dim: int | None = None) -> Any:
@@ -300,10 +300,10 @@ class FakeTensor(Tensor):
         return math.prod(self._sizes)
 
     @property
-    def device(self) -> Any:  # type: ignore[override]
+    def device(self) -> Any:
         return self._place
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         import torchjit as torch
 
         sizes = ", ".join(str(n) for n in self._sizes) + ("," if len(self._sizes) == 1 else "")

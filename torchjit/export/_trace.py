@@ -116,7 +116,7 @@ class ModuleState:
         found = []
         for kind, letter, tensors in (("PARAMETER", "p", self.parameters), ("BUFFER", "b", self.buffers), ("CONSTANT_TENSOR", "c", self.constants)):
             for name, t in tensors.items():
-                spec = {"kind": kind, "name": f"{letter}_{name.replace('.', '_')}", "target": name}
+                spec: dict[str, Any] = {"kind": kind, "name": f"{letter}_{name.replace('.', '_')}", "target": name}
                 if kind == "BUFFER":
                     spec["persistent"] = self.persistent(name)
                 found.append((spec, t))
@@ -140,7 +140,7 @@ class ModuleState:
             self.module.get_submodule(prefix)._buffers[last] = b
         with torch.no_grad():
             for name, (version, elements) in self.saved.items():
-                t = self.buffers.get(name, self.constants.get(name))
+                t: Any = self.buffers.get(name, self.constants.get(name))
                 if t._version != version:
                     t.copy_(elements)
 
@@ -220,9 +220,9 @@ def capture(
             result = function(*call_args, **call_kwargs)
             state.check_attributes()
             flat, out_spec = pytree.tree_flatten(result)
-            options["results"], tensors = _results(state.assigned(), flat)
+            results, tensors = _results(state.assigned(), flat)
             points = calls.tensors()
-            options["results"] += [{"kind": "POINT"}] * len(points)
+            options["results"] = results + [{"kind": "POINT"}] * len(points)
             tensors += points
             text, lifted = _native.export_end(tensors, json.dumps(options))
         except Exception as e:

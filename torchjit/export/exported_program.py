@@ -199,7 +199,7 @@ class ExportedProgram:
 
     def _repr_svg_(self) -> str | None:
         """The graph as a picture; None where it has too many nodes for one."""
-        return _native.export_picture(self._text())  # type: ignore[no-any-return]
+        return _native.export_picture(self._text())
 
     def _repr_html_(self) -> str:
         """The graph as a picture and the program as text, for notebooks."""

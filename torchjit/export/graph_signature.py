@@ -237,7 +237,8 @@ class ExportGraphSignature:
     def replace_all_uses(self, old: str, new: str) -> None:
         """Renames a node."""
         assert isinstance(old, str) and isinstance(new, str)
-        for spec in [*self.output_specs, *self.input_specs]:
+        specs: list[Any] = [*self.output_specs, *self.input_specs]
+        for spec in specs:
             if getattr(spec.arg, "name", None) == old:
                 spec.arg.name = new
 

@@ -32,9 +32,10 @@ def move_to_device_pass(ep: ExportedProgram, location: Any) -> ExportedProgram:
             if "device" in node.kwargs and node.kwargs["device"] is not None:
                 node.update_kwarg("device", to(node.kwargs["device"]))
             value = node.meta.get("val")
-            for x in value if isinstance(value, (list, tuple)) else [value]:
-                if hasattr(x, "_place"):
-                    x._place = to(x._place)
+            described: list[Any] = list(value) if isinstance(value, (list, tuple)) else [value]
+            for one in described:
+                if hasattr(one, "_place"):
+                    one._place = to(one._place)
     ep.graph_module.recompile()
     ep.validate()
     return ep

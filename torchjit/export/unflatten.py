@@ -38,7 +38,7 @@ class InterpreterModule(torch.nn.Module):
 
     def finalize(self) -> None:
         """Makes the names of the parameters known."""
-        self.arg_names = [str(n.target) for n in self.graph.nodes if n.op == "placeholder"]
+        self.arg_names: list[str] = [str(n.target) for n in self.graph.nodes if n.op == "placeholder"]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the graph gives. Raises TypeError for other arguments than it takes."""

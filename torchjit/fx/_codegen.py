@@ -296,7 +296,7 @@ class _PyTreeCodeGen(CodeGen):
         return pytree.tree_flatten(inputs)[0]
 
     def process_outputs(self, out: Any) -> Any:
-        leaves = out if isinstance(out, (list, tuple)) else [out]
+        leaves = list(out) if isinstance(out, (list, tuple)) else [out]
         assert self.pytree_info.out_spec is not None
         return pytree.tree_unflatten(leaves, self.pytree_info.out_spec)
 

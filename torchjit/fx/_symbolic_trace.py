@@ -52,8 +52,9 @@ class ProxyableClassMeta(type):
         proxy = _find_proxy(args, kwargs)
         if proxy is not None:
             return proxy.tracer.create_proxy("call_function", cls, args, kwargs)
-        instance = cls.__new__(cls)
-        cls.__init__(instance, *args, **kwargs)  # type: ignore[misc]
+        made: Any = cls
+        instance = made.__new__(made)
+        made.__init__(instance, *args, **kwargs)
         return instance
 
 
@@ -227,7 +228,7 @@ class Tracer(TracerBase):
     def _flat_function(self, root_fn: Any, spec: pytree.TreeSpec) -> Any:
         """root_fn as a function of the leaves of its arguments that gives the leaves of its result."""
 
-        def flatten_fn(*args):  # type: ignore[no-untyped-def]  # its annotations would be the graph's
+        def flatten_fn(*args):  # its annotations would be the graph's
             result, out_spec = pytree.tree_flatten(root_fn(*pytree.tree_unflatten(list(args), spec)))
             codegen = self.graph._codegen
             assert isinstance(codegen, _PyTreeCodeGen)
@@ -251,7 +252,7 @@ class Tracer(TracerBase):
     def _trace(self, root: Any, concrete_args: Any) -> Graph:
         is_module = isinstance(root, torch.nn.Module)
         if is_module:
-            self.root = root
+            self.root: torch.nn.Module = root
             assert hasattr(type(root), self.traced_func_name), (
                 f"traced_func_name={self.traced_func_name} doesn't exist in {type(root).__name__}"
             )

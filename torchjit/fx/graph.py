@@ -45,7 +45,8 @@ class _node_list:  # noqa: N801
 
     def __init__(self, graph: Graph, direction: str = "_next") -> None:
         assert direction in ("_next", "_prev")
-        self.graph, self.direction = graph, direction
+        self.graph: Graph = graph
+        self.direction = direction
 
     def __len__(self) -> int:
         return self.graph._len
@@ -67,7 +68,8 @@ class _InsertPoint:
 
     def __init__(self, graph: Graph, new_insert: Callable[[Node], None]) -> None:
         self.graph = graph
-        self.orig_insert, graph._insert = graph._insert, new_insert
+        self.orig_insert: Callable[[Node], None] = graph._insert
+        graph._insert = new_insert
 
     def __enter__(self) -> None:
         pass

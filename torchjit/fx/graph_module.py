@@ -137,7 +137,8 @@ class _WrappedCall:
         try:
             if self.cls_call is not None:
                 return self.cls_call(obj, *args, **kwargs)
-            return super(self.cls, obj).__call__(*args, **kwargs)
+            above: Any = super(self.cls, obj)
+            return above.__call__(*args, **kwargs)
         except Exception as e:
             innermost = traceback.extract_tb(e.__traceback__)[-1]
             if "eval_with_key" in innermost.filename:
@@ -168,7 +169,7 @@ class GraphModule(Module):
         super().__init__()
         if isinstance(root, Module):
             if hasattr(root, "training"):
-                self.training = root.training
+                self.training: bool = root.training
             for node in graph.nodes:
                 if node.op in ("get_attr", "call_module"):
                     _copy_attr(root, self, str(node.target))
@@ -196,7 +197,7 @@ class GraphModule(Module):
             _assign_attr(root[target], self, target)
 
     # The graph is for Python alone.
-    __jit_unused_properties__ = ["graph"]
+    __jit_unused_properties__: list[str] = ["graph"]
 
     @property
     def graph(self) -> Graph:

@@ -20,20 +20,24 @@ def _no_mutation(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
     raise NotImplementedError(f"'{type(self).__name__}' object does not support mutation. {_help_mutation}")
 
 
-def _frozen(name: str, base: type, mutators: list[str]) -> Any:
-    """A subclass of base whose mutating methods raise. It pickles as one over a plain base."""
+class immutable_list(list[Any]):  # noqa: N801
+    """A list whose mutating methods raise. It pickles as one over a plain list."""
 
-    def reduce(self: Any) -> Any:
-        return type(self), (base(self),)
-
-    body: dict[str, Any] = {"__reduce__": reduce, "__module__": __name__, **dict.fromkeys(mutators, _no_mutation)}
-    return type("immutable_" + name, (base,), body)
+    def __reduce__(self) -> Any:
+        return type(self), (list(self),)
 
 
-immutable_list = _frozen(
-    "list", list, ["__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear", "extend", "insert", "pop", "remove"]
-)  # fmt: skip
-immutable_dict = _frozen("dict", dict, ["__delitem__", "__setitem__", "clear", "pop", "popitem", "update"])
+class immutable_dict(dict[Any, Any]):  # noqa: N801
+    """A dict whose mutating methods raise. It pickles as one over a plain dict."""
+
+    def __reduce__(self) -> Any:
+        return type(self), (dict(self),)
+
+
+for _name in ("__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear", "extend", "insert", "pop", "remove"):
+    setattr(immutable_list, _name, _no_mutation)
+for _name in ("__delitem__", "clear", "pop", "popitem", "update"):
+    setattr(immutable_dict, _name, _no_mutation)
 
 _register_pytree_node(immutable_list, lambda d: (d, None), lambda v, _: immutable_list(v))
 _register_pytree_node(

@@ -29,7 +29,7 @@ class Interpreter:
         assert graph is not None or isinstance(module, GraphModule)
         self.module = module
         self.graph: Graph = module.graph if graph is None else graph
-        self.submodules = dict(self.module.named_modules())
+        self.submodules: dict[str, Any] = dict(self.module.named_modules())
         self.env: dict[Node, Any] = {}
         self.garbage_collect_values = garbage_collect_values
         if garbage_collect_values:
@@ -160,7 +160,7 @@ class Transformer(Interpreter):
     @compatibility(is_backward_compatible=True)
     def __init__(self, module: GraphModule) -> None:
         super().__init__(module)
-        self.new_graph = Graph()
+        self.new_graph: Graph = Graph()
 
         class TransformerTracer(Tracer):
             def __init__(self, graph: Graph) -> None:
@@ -171,7 +171,7 @@ class Transformer(Interpreter):
             def is_leaf_module(self, _: Any, __: str) -> bool:
                 return True
 
-        self.tracer = TransformerTracer(self.new_graph)
+        self.tracer: TransformerTracer = TransformerTracer(self.new_graph)
         self.tracer.root = module
 
     @compatibility(is_backward_compatible=True)

@@ -103,6 +103,11 @@ class Node:
     called; args and kwargs hold values and other nodes. A node knows its users; assigning args or kwargs keeps them right.
     """
 
+    # What passes leave on nodes.
+    tag: str
+    size_bytes: Any
+    attrs_for_lowering: dict[str, Any]
+
     @compatibility(is_backward_compatible=True)
     def __init__(
         self,
@@ -115,7 +120,7 @@ class Node:
         return_type: Any | None = None,
     ) -> None:
         self.graph = graph
-        self.name = name
+        self.name: str = name
         assert op in _legal_ops
         self.op = op
         kind = "Callable" if op == "call_function" else "str"

@@ -180,7 +180,7 @@ class Proxy:
 
     @compatibility(is_backward_compatible=True)
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
-        self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
+        self.tracer: GraphAppendingTracer | TracerBase = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
 
     def __repr__(self) -> str:
@@ -197,7 +197,8 @@ class Proxy:
         caller = sys._getframe(1)
         at, _ = _instruction(caller)
         if at.opname == "UNPACK_SEQUENCE":
-            return (self[i] for i in range(at.argval))
+            items: Any = self
+            return (items[i] for i in range(at.argval))
         return self.tracer.iter(self)
 
     def __bool__(self) -> bool:
@@ -254,7 +255,7 @@ class Attribute(Proxy):
     def __init__(self, root: Proxy, attr: str) -> None:
         self.root = root
         self.attr = attr
-        self.tracer = root.tracer
+        self.tracer: GraphAppendingTracer | TracerBase = root.tracer
         self._node: Node | None = None
 
     @property

@@ -46,7 +46,7 @@ class _DynType:
     __str__ = __repr__
 
 
-Dyn = _DynType()
+Dyn: _DynType = _DynType()
 
 
 @compatibility(is_backward_compatible=False)

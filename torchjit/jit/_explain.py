@@ -54,14 +54,14 @@ class Explanation:
         self._found = found
         self.name: str = found["name"]
         self.graph: str = found["graph"]
-        self.groups = [
+        self.groups: list[Group] = [
             Group(
                 g.get("place"), g["operators"], g["planned"], [Step(s["text"], s.get("microseconds")) for s in g.get("steps", [])], g.get("reasons", [])
             )
             for g in found["groups"]
         ]
         calls = found.get("calls", 1)
-        self.times = [Time(t["name"], t["count"] / calls, t["self_us"] / calls, t["total_us"] / calls) for t in found.get("times", [])]
+        self.times: list[Time] = [Time(t["name"], t["count"] / calls, t["self_us"] / calls, t["total_us"] / calls) for t in found.get("times", [])]
 
     def _text(self) -> str:
         return json.dumps(self._found)

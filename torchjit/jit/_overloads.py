@@ -93,7 +93,7 @@ def check_declaration(fn: Any, declaration: Any) -> None:
 
     signature = inspect.signature(declaration)
     tree = get_jit_def(declaration, declaration.__name__)
-    decl = tree.tree[4][1]
+    decl: Any = tree.tree[4][1]
     where = tree.source.range(decl[1], decl[2])
     has_comment = "# type:" in tree.source.text.decode("utf-8", "replace")
     if not has_comment and signature.return_annotation is signature.empty and all(p.annotation is p.empty for p in signature.parameters.values()):
@@ -101,7 +101,8 @@ def check_declaration(fn: Any, declaration: Any) -> None:
     _check_overload_defaults(get_default_args(fn), get_default_args(declaration), where)
     if len(signature.parameters) > len(inspect.signature(fn).parameters):
         implementation = get_jit_def(fn, fn.__name__)
-        there = implementation.source.range(*implementation.tree[4][1][1:3])
+        declared: Any = implementation.tree[4][1]
+        there = implementation.source.range(*declared[1:3])
         raise RuntimeError(f"Overload should not have more parameters than implementation function{where.highlight()}{there.highlight()}")
     _check_further_parameters(fn, signature)
 

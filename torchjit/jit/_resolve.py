@@ -453,7 +453,7 @@ def _python_builtins() -> dict[int, str]:
         table[id(_functions._assert)] = "aten::_assert"
         table[id(cudnn.is_acceptable)] = "aten::cudnn_is_acceptable"
         table[id(functional.assert_int_or_pair)] = "aten::_assert_int_or_pair"
-        table[id(functional._no_grad_embedding_renorm_)] = "aten::_no_grad_embedding_renorm_"
+        table[id(vars(functional)["_no_grad_embedding_renorm_"])] = "aten::_no_grad_embedding_renorm_"
         table[id(utils._list_with_default)] = "aten::list_with_default"
         for name in ("_single", "_pair", "_triple", "_quadruple"):
             table[id(getattr(utils, name))] = "aten::" + name

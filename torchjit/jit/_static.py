@@ -26,6 +26,9 @@ class IndividualMetrics:
         self.instances_per_node_type: dict[str, int] = {}
 
 
+_Metrics = IndividualMetrics
+
+
 class StaticModule:
     """A function without gradients, made of a graph or of a frozen module."""
 
@@ -65,7 +68,7 @@ class StaticModule:
             print(f"{spent:15g} ms. {metrics.percent_per_node_type[kind]:10g}%. {kind} ({metrics.instances_per_node_type[kind]} nodes)")
         print(f"{metrics.total_time:15g} ms. in Total\nFirst iter time: {metrics.first_iter_time:g} ms\nNumber of operators: {metrics.total_nodes_count}")
 
-    def benchmark_individual_ops(self, args: list[Any], kwargs: dict[str, Any], warmup_runs: int, main_runs: int) -> IndividualMetrics:
+    def benchmark_individual_ops(self, args: list[Any], kwargs: dict[str, Any], warmup_runs: int, main_runs: int) -> _Metrics:
         """How long each operator takes, on average over the runs."""
         profiler = importlib.import_module("torchjit.autograd.profiler")
         if warmup_runs < 0 or main_runs < 1:

@@ -8,7 +8,7 @@ import re
 import textwrap
 import types
 import typing
-from typing import Any
+from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035
 
 from torchjit import _C as _classes
 from torchjit import _annotations
@@ -28,7 +28,6 @@ from torchjit.jit._resolve import Scope, _type_or_none
 
 _C: Any = _classes  # its members are made when it is loaded
 
-Dict, List, Optional, Tuple, Union = typing.Dict, typing.List, typing.Optional, typing.Tuple, typing.Union  # noqa: UP006
 
 
 def try_ann_to_type(ann: Any, loc: Any = None) -> Any:
@@ -77,7 +76,7 @@ class EvalEnv:
 
     def __init__(self, rcb: Any) -> None:
         self.rcb = rcb
-        self.env = {"Tensor": Tensor, "typing": typing, "Tuple": Tuple, "List": List, "Dict": Dict, "Optional": Optional, "Union": Union, "Future": Future}
+        self.env = {"Tensor": Tensor, "typing": typing, "Tuple": Tuple, "List": List, "Dict": Dict, "Optional": Optional, "Union": Union, "Future": Future}  # noqa: UP006
 
     def __getitem__(self, name: str) -> Any:
         import builtins

@@ -39,7 +39,7 @@ _identifier_chars = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 
 _vararg_kwarg_err = _frontend.VARIADIC_PARAMETERS
 
-pretty_node_names = {
+pretty_node_names: dict[type[ast.AST], str] = {
     getattr(ast, kind): text
     for kind, text in {
         "FunctionDef": "function definitions", "For": "for loops", "Delete": "del statements", "ClassDef": "class definitions",
@@ -49,7 +49,7 @@ pretty_node_names = {
         "Try": "try blocks", "Nonlocal": "nonlocal variables", "AnnAssign": "annotated assignments",
     }.items()
 }  # fmt: skip
-node_start_tokens = {
+node_start_tokens: dict[type[ast.AST], str] = {
     getattr(ast, kind): word
     for kind, word in {
         "FunctionDef": "def", "For": "for", "Delete": "del", "ClassDef": "class", "With": "with", "Raise": "raise", "Assert": "assert",
@@ -156,7 +156,7 @@ def _typed_parameter(param: Any, kind: str | None) -> Any:
 
 def build_param_list(ctx: Any, py_args: ast.arguments, self_name: str | None, pdt_arg_types: Any = None) -> list[Any]:
     """The parameters of a function. Raises NotSupportedError for *args and **kwargs."""
-    trees = _frontend.Builder(ctx).params(py_args, self_name, False)
+    trees: list[Any] = _frontend.Builder(ctx).params(py_args, self_name, False)
     return [view(_typed_parameter(tree, (pdt_arg_types or {}).get(tree[4][0][3])), ctx) for tree in trees]
 
 
@@ -264,16 +264,16 @@ class WithItemBuilder(Builder):
 class StmtBuilder(Builder):
     """Builds statements."""
 
-    augassign_map = {getattr(ast, kind): word for kind, word in _frontend.AUGMENTED_OPERATORS.items()}
+    augassign_map: dict[type[ast.AST], str] = {getattr(ast, kind): word for kind, word in _frontend.AUGMENTED_OPERATORS.items()}
 
 
 class ExprBuilder(Builder):
     """Builds expressions."""
 
-    binop_map = {getattr(ast, kind): word for kind, word in _frontend.BINARY_OPERATORS.items()}
-    unop_map = {ast.Not: "not", ast.USub: "-", ast.Invert: "~"}
-    boolop_map = {ast.And: "and", ast.Or: "or"}
-    cmpop_map = {getattr(ast, kind): word for kind, word in _frontend.COMPARISONS.items()} | {ast.NotIn: "not in"}
+    binop_map: dict[type[ast.AST], str] = {getattr(ast, kind): word for kind, word in _frontend.BINARY_OPERATORS.items()}
+    unop_map: dict[type[ast.AST], str] = {ast.Not: "not", ast.USub: "-", ast.Invert: "~"}
+    boolop_map: dict[type[ast.AST], str] = {ast.And: "and", ast.Or: "or"}
+    cmpop_map: dict[type[ast.AST], str] = {getattr(ast, kind): word for kind, word in _frontend.COMPARISONS.items()} | {ast.NotIn: "not in"}
 
 
 def _give_methods(cls: type, kinds: str) -> None:

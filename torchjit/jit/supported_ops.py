@@ -58,7 +58,7 @@ def _get_tensor_ops() -> tuple[str, list[str]]:
     """The operators that are methods of tensors."""
     from torchjit import Tensor
 
-    tensor = _C.TensorType.get()  # type: ignore[attr-defined]
+    tensor = _C.TensorType.get()
     found = []
     for name in dir(Tensor):
         if _hidden(name):

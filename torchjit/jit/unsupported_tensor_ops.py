@@ -20,7 +20,8 @@ def _gen_unsupported_methods_properties() -> tuple[str, str]:
     import torchjit
 
     tensor = torchjit.tensor([2])
-    methods, properties = [], []
+    methods: list[str] = []
+    properties: list[str] = []
     for name in sorted((n for n in dir(torchjit.Tensor) if not n.startswith("_") and n not in _OLD), key=str.lower):
         try:
             torchjit.jit.CompilationUnit(f"def func(x):\n    return x.{name}()\n")

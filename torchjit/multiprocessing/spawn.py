@@ -17,7 +17,9 @@ class ProcessException(Exception):
 
     def __init__(self, msg: str, error_index: int, pid: int) -> None:
         super().__init__(msg)
-        self.msg, self.error_index, self.pid = msg, error_index, pid
+        self.msg: str = msg
+        self.error_index: int = error_index
+        self.pid: int = pid
 
     def __reduce__(self) -> Any:
         return type(self), (self.msg, self.error_index, self.pid)
@@ -35,7 +37,8 @@ class ProcessExitedException(ProcessException):
 
     def __init__(self, msg: str, error_index: int, error_pid: int, exit_code: int, signal_name: str | None = None) -> None:
         super().__init__(msg, error_index, error_pid)
-        self.exit_code, self.signal_name = exit_code, signal_name
+        self.exit_code: int = exit_code
+        self.signal_name: str | None = signal_name
 
     def __reduce__(self) -> Any:
         return type(self), (self.msg, self.error_index, self.pid, self.exit_code, self.signal_name)
@@ -55,8 +58,9 @@ class ProcessContext:
     """The processes of a group. `join` waits for them."""
 
     def __init__(self, processes: list[Any], error_queues: list[Any]) -> None:
-        self.processes, self.error_queues = processes, error_queues
-        self.sentinels = {process.sentinel: i for i, process in enumerate(processes)}
+        self.processes = processes
+        self.error_queues = error_queues
+        self.sentinels: dict[Any, int] = {process.sentinel: i for i, process in enumerate(processes)}
 
     def pids(self) -> list[int]:
         """The ids of the processes."""
@@ -105,7 +109,7 @@ def start_processes(
     fn: Callable[..., Any], args: tuple[Any, ...] = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn"
 ) -> ProcessContext | None:
     """Runs fn(i, *args) in nprocs processes; waits for them, or returns their context."""
-    context = multiprocessing.get_context(start_method)
+    context: Any = multiprocessing.get_context(start_method)
     processes, queues = [], []
     for i in range(nprocs):
         queue = context.SimpleQueue()

@@ -20,7 +20,7 @@ import sys as _sys
 utils = _sys.modules["torchjit.nn.utils"]  # modules has one of its own
 
 
-def factory_kwargs(kwargs: object) -> dict[str, object]:
+def factory_kwargs(kwargs: object) -> dict[str, _Any]:
     """The arguments device, dtype and memory_format of a constructor, with those that `factory_kwargs` among them holds.
 
     Raises TypeError for other arguments and for those that are given twice.

@@ -1,8 +1,10 @@
 """The gradients of convolutions by their input and by their weight, as functions."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
+from torchjit import Tensor
 from torchjit.nn.modules.utils import to_tuple
 
 
@@ -14,7 +16,7 @@ def _gradient(
     return torch.ops.aten.convolution_backward(grad_output, input, weight, None, *sizes, False, [0] * n, groups, wanted)[which]
 
 
-def _of_input(n: int) -> Any:
+def _of_input(n: int) -> Callable[..., Tensor]:
     def conv_input(
         input_size: Any, weight: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
     ) -> Any:
@@ -26,7 +28,7 @@ def _of_input(n: int) -> Any:
     return conv_input
 
 
-def _of_weight(n: int) -> Any:
+def _of_weight(n: int) -> Callable[..., Tensor]:
     def conv_weight(
         input: Any, weight_size: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
     ) -> Any:
@@ -38,5 +40,9 @@ def _of_weight(n: int) -> Any:
     return conv_weight
 
 
-conv1d_input, conv2d_input, conv3d_input = _of_input(1), _of_input(2), _of_input(3)
-conv1d_weight, conv2d_weight, conv3d_weight = _of_weight(1), _of_weight(2), _of_weight(3)
+conv1d_input: Callable[..., Tensor] = _of_input(1)
+conv2d_input: Callable[..., Tensor] = _of_input(2)
+conv3d_input: Callable[..., Tensor] = _of_input(3)
+conv1d_weight: Callable[..., Tensor] = _of_weight(1)
+conv2d_weight: Callable[..., Tensor] = _of_weight(2)
+conv3d_weight: Callable[..., Tensor] = _of_weight(3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from torchjit import Tensor, empty, linalg, randperm
@@ -219,7 +220,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
     return tensor
 
 
-def _former(name: str) -> Any:
+def _former(name: str) -> Callable[..., Tensor]:
     """A function under its former name, without the underscore, which warns."""
     following = globals()[name + "_"]
 
@@ -233,7 +234,14 @@ def _former(name: str) -> Any:
     return call
 
 
-uniform, normal, constant, eye, dirac = (_former(n) for n in ("uniform", "normal", "constant", "eye", "dirac"))
-xavier_uniform, xavier_normal = _former("xavier_uniform"), _former("xavier_normal")
-kaiming_uniform, kaiming_normal = _former("kaiming_uniform"), _former("kaiming_normal")
-orthogonal, sparse = _former("orthogonal"), _former("sparse")
+uniform: Callable[..., Tensor] = _former("uniform")
+normal: Callable[..., Tensor] = _former("normal")
+constant: Callable[..., Tensor] = _former("constant")
+eye: Callable[..., Tensor] = _former("eye")
+dirac: Callable[..., Tensor] = _former("dirac")
+xavier_uniform: Callable[..., Tensor] = _former("xavier_uniform")
+xavier_normal: Callable[..., Tensor] = _former("xavier_normal")
+kaiming_uniform: Callable[..., Tensor] = _former("kaiming_uniform")
+kaiming_normal: Callable[..., Tensor] = _former("kaiming_normal")
+orthogonal: Callable[..., Tensor] = _former("orthogonal")
+sparse: Callable[..., Tensor] = _former("sparse")

@@ -336,7 +336,7 @@ def _set_operator_export_type(operator_export_type: Any) -> None:
 
 
 # Element types by their numbers in graphs, and by names.
-scalar_type_to_pytorch_type = [kind.dtype() for kind in JitScalarType if kind is not JitScalarType.UNDEFINED]
+scalar_type_to_pytorch_type: list[torch.dtype] = [kind.dtype() for kind in JitScalarType if kind is not JitScalarType.UNDEFINED]
 scalar_type_to_onnx = [
     kind.onnx_type() if kind.onnx_compatible() else None
     for kind in JitScalarType
@@ -347,5 +347,5 @@ cast_pytorch_to_onnx = {
     for kind in JitScalarType
     if kind.onnx_compatible() and kind < JitScalarType.QINT8 or kind is JitScalarType.BFLOAT16
 }
-scalar_name_to_pytorch = {kind.torch_name(): kind.scalar_name() for kind in JitScalarType}
-pytorch_name_to_type = {kind.scalar_name(): kind.dtype() for kind in JitScalarType}
+scalar_name_to_pytorch: dict[str, str] = {kind.torch_name(): kind.scalar_name() for kind in JitScalarType}
+pytorch_name_to_type: dict[str, torch.dtype] = {kind.scalar_name(): kind.dtype() for kind in JitScalarType}

@@ -6,7 +6,7 @@ All change the parameters and the states in place. `foreach` chooses nothing: th
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torchjit as torch
@@ -19,7 +19,7 @@ from torchjit.optim.sparse_adam import sparse_adam as sparse_adam
 Tensors = list[torch.Tensor]
 
 
-def _run(cls: type[Optimizer], params: Tensors, grads: Tensors, states: dict[str, list[Any]], group: dict[str, Any]) -> None:
+def _run(cls: type[Optimizer], params: Tensors, grads: Tensors, states: Mapping[str, list[Any]], group: dict[str, Any]) -> None:
     """Changes parameters as the optimizers of a class do, with the states by their names."""
     optimizer = object.__new__(cls)
     optimizer.state = {}
@@ -41,7 +41,7 @@ def adadelta(
     weight_decay: float, maximize: bool,
 ) -> None:  # fmt: skip
     """Adadelta."""
-    states = {"square_avg": square_avgs, "acc_delta": acc_deltas, "step": [0] * len(params)}
+    states: dict[str, list[Any]] = {"square_avg": square_avgs, "acc_delta": acc_deltas, "step": [0] * len(params)}
     _run(Adadelta, params, grads, states, {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize})
 
 
@@ -64,7 +64,7 @@ def adam(
     _check_steps(state_steps)
     if fused:
         raise RuntimeError("FusedAdam requires all the params to be CUDA, floating point")
-    states = {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "max_exp_avg_sq": max_exp_avg_sqs}
+    states: dict[str, list[Any]] = {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "max_exp_avg_sq": max_exp_avg_sqs}
     group = {"amsgrad": amsgrad, "betas": (beta1, beta2), "lr": lr, "weight_decay": weight_decay, "eps": eps, "maximize": maximize}
     _run(Adam, params, grads, states, {**group, "capturable": capturable})
 
@@ -76,7 +76,7 @@ def adamw(
 ) -> None:  # fmt: skip
     """AdamW."""
     _check_steps(state_steps)
-    states = {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "max_exp_avg_sq": max_exp_avg_sqs}
+    states: dict[str, list[Any]] = {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "max_exp_avg_sq": max_exp_avg_sqs}
     group = {"amsgrad": amsgrad, "betas": (beta1, beta2), "lr": lr, "weight_decay": weight_decay, "eps": eps, "maximize": maximize}
     _run(AdamW, params, grads, states, {**group, "capturable": capturable})
 
@@ -109,7 +109,7 @@ def nadam(
     _check_steps(state_steps)
     if not all(isinstance(t, torch.Tensor) for t in mu_products):
         raise RuntimeError("API has changed, `mu_products` argument must contain a list of singleton tensors")
-    states = {"step": state_steps, "mu_product": mu_products, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs}
+    states: dict[str, list[Any]] = {"step": state_steps, "mu_product": mu_products, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs}
     group = {"betas": (beta1, beta2), "lr": lr, "weight_decay": weight_decay, "momentum_decay": momentum_decay, "eps": eps}
     _run(NAdam, params, grads, states, group)
 
@@ -130,7 +130,7 @@ def rmsprop(
     centered: bool,
 ) -> None:  # fmt: skip
     """RMSprop."""
-    states = {"square_avg": square_avgs, "grad_avg": grad_avgs, "momentum_buffer": momentum_buffer_list, "step": [0] * len(params)}
+    states: dict[str, list[Any]] = {"square_avg": square_avgs, "grad_avg": grad_avgs, "momentum_buffer": momentum_buffer_list, "step": [0] * len(params)}
     group = {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay, "momentum": momentum, "centered": centered}
     _run(RMSprop, params, grads, states, {**group, "maximize": maximize})
 
@@ -140,7 +140,7 @@ def rprop(
     step_size_min: float, step_size_max: float, etaminus: float, etaplus: float,
 ) -> None:  # fmt: skip
     """Rprop."""
-    states = {"prev": prevs, "step_size": step_sizes, "step": [0] * len(params)}
+    states: dict[str, list[Any]] = {"prev": prevs, "step_size": step_sizes, "step": [0] * len(params)}
     group = {"step_sizes": (step_size_min, step_size_max), "etas": (etaminus, etaplus), "maximize": maximize}
     _run(Rprop, params, grads, states, group)
 

@@ -12,7 +12,7 @@ def partialclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
     """A subclass whose first arguments, and named ones by default, are given."""
 
     class NewCls(cls):
-        __init__ = functools.partialmethod(cls.__init__, *args, **kwargs)  # type: ignore[assignment]
+        __init__ = functools.partialmethod(cls.__init__, *args, **kwargs)
 
     return NewCls
 

@@ -16,7 +16,7 @@ class Adam(Optimizer):
     takes_sparse = False
     refusal_of_sparse: str | None = "Adam does not support sparse gradients, please consider SparseAdam instead"
     by_parts = True
-    tensor_counts = ("step",)
+    tensor_counts: tuple[str, ...] = ("step",)
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam whose weight_decay shrinks the parameters themselves (Loshchilov and Hutter)."""
 
-    refusal_of_sparse = None
+    refusal_of_sparse: str | None = None
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class NAdam(Optimizer):
     """Adam with Nesterov's momentum (Dozat)."""
 
     takes_sparse = False
-    tensor_counts = ("step", "mu_product")
+    tensor_counts: tuple[str, ...] = ("step", "mu_product")
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class RAdam(Optimizer):
     """Adam that waits until the variance of its steps is known (Liu and others)."""
 
     takes_sparse = False
-    tensor_counts = ("step",)
+    tensor_counts: tuple[str, ...] = ("step",)
 
     def __init__(
         self,

@@ -70,7 +70,7 @@ class Adagrad(Optimizer):
     """Gradients divided by the root of the sum of their squares (Duchi and others)."""
 
     by_parts = True
-    tensor_counts = ("step",)
+    tensor_counts: tuple[str, ...] = ("step",)
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class Adamax(Optimizer):
 
     takes_sparse = False
     by_parts = True
-    tensor_counts = ("step",)
+    tensor_counts: tuple[str, ...] = ("step",)
 
     def __init__(
         self,

@@ -68,6 +68,7 @@ class LBFGS(Optimizer):
         if grad.abs().max() <= group["tolerance_grad"]:
             return first
         memory = _Memory(state, group["history_size"])
+        direction: Any
         direction, t, last = state.get("d"), state.get("t"), state.get("prev_flat_grad")
         iterations = 0
         while iterations < group["max_iter"]:

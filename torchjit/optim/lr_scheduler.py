@@ -37,8 +37,8 @@ class _LRScheduler:
                 group.setdefault("initial_lr", group["lr"])
             elif "initial_lr" not in group:
                 raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming an optimizer")
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self.last_epoch = last_epoch
+        self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch: int = last_epoch
         self.verbose = verbose
         self._step_count = 0
         self._get_lr_called_within_step = False
@@ -136,7 +136,7 @@ class LambdaLR(_LRScheduler):
     """The initial rate times a function of the epoch."""
 
     def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1, verbose: bool = False) -> None:
-        self.lr_lambdas = _per_group(lr_lambda, optimizer, "lr_lambdas")
+        self.lr_lambdas: list[Callable[[int], float]] = _per_group(lr_lambda, optimizer, "lr_lambdas")
         super().__init__(optimizer, last_epoch, verbose)
 
     def state_dict(self) -> dict[str, Any]:
@@ -169,7 +169,8 @@ class StepLR(_LRScheduler):
     """The rate times gamma every step_size epochs."""
 
     def __init__(self, optimizer: Any, step_size: int, gamma: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
-        self.step_size, self.gamma = step_size, gamma
+        self.step_size: int = step_size
+        self.gamma: float = gamma
         super().__init__(optimizer, last_epoch, verbose)
 
     def get_lr(self) -> list[float]:
@@ -185,7 +186,8 @@ class MultiStepLR(_LRScheduler):
     """The rate times gamma at each milestone."""
 
     def __init__(self, optimizer: Any, milestones: Any, gamma: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
-        self.milestones, self.gamma = Counter(milestones), gamma
+        self.milestones: Counter[int] = Counter(milestones)
+        self.gamma: float = gamma
         super().__init__(optimizer, last_epoch, verbose)
 
     def get_lr(self) -> list[float]:
@@ -204,7 +206,8 @@ class ConstantLR(_LRScheduler):
     def __init__(self, optimizer: Any, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1, verbose: bool = False) -> None:
         if factor > 1.0 or factor < 0:
             raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
-        self.factor, self.total_iters = factor, total_iters
+        self.factor: float = factor
+        self.total_iters: int = total_iters
         super().__init__(optimizer, last_epoch, verbose)
 
     def get_lr(self) -> list[float]:
@@ -234,7 +237,9 @@ class LinearLR(_LRScheduler):
             raise ValueError("Starting multiplicative factor expected to be between 0 and 1.")
         if end_factor > 1.0 or end_factor < 0:
             raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
-        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
+        self.start_factor: float = start_factor
+        self.end_factor: float = end_factor
+        self.total_iters: int = total_iters
         super().__init__(optimizer, last_epoch, verbose)
 
     def get_lr(self) -> list[float]:
@@ -269,7 +274,8 @@ class PolynomialLR(_LRScheduler):
     """The rate falls to zero in total_iters epochs, as a power of what is left."""
 
     def __init__(self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1, verbose: bool = False) -> None:
-        self.total_iters, self.power = total_iters, power
+        self.total_iters: int = total_iters
+        self.power: float = power
         super().__init__(optimizer, last_epoch, verbose)
 
     def get_lr(self) -> list[float]:
@@ -287,7 +293,8 @@ class CosineAnnealingLR(_LRScheduler):
     """The rate goes to eta_min and back as a cosine whose half period is T_max."""
 
     def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0, last_epoch: int = -1, verbose: bool = False) -> None:
-        self.T_max, self.eta_min = T_max, eta_min
+        self.T_max: int = T_max
+        self.eta_min: float = eta_min
         super().__init__(optimizer, last_epoch, verbose)
 
     def _cosine(self, epoch: float) -> float:
@@ -318,8 +325,11 @@ class CosineAnnealingWarmRestarts(_LRScheduler):
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
         if T_mult < 1 or not isinstance(T_mult, int):
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        self.T_i: float
         self.T_0 = self.T_i = T_0
-        self.T_mult, self.eta_min, self.T_cur = T_mult, eta_min, last_epoch
+        self.T_mult: int = T_mult
+        self.eta_min: float = eta_min
+        self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch, verbose)
 
     def get_lr(self) -> list[float]:
@@ -340,7 +350,7 @@ class CosineAnnealingWarmRestarts(_LRScheduler):
             if epoch < 0:
                 raise ValueError(f"Expected non-negative epoch, but got {epoch}")
             self._seek(epoch)
-        self.last_epoch = math.floor(epoch)
+        self.last_epoch: int = math.floor(epoch)
         self._get_lr_called_within_step = True
         try:
             rates = self.get_lr()
@@ -388,13 +398,15 @@ class CyclicLR(_LRScheduler):
         if last_epoch == -1:
             for lr, group in zip(_per_group(base_lr, optimizer, "values for base_lr"), optimizer.param_groups):
                 group["lr"] = lr
-        self.max_lrs = _per_group(max_lr, optimizer, "values for max_lr")
+        self.max_lrs: list[float] = _per_group(max_lr, optimizer, "values for max_lr")
         down = float(step_size_down) if step_size_down is not None else float(step_size_up)
-        self.total_size = float(step_size_up) + down
-        self.step_ratio = float(step_size_up) / self.total_size
-        self.mode, self.gamma = mode, gamma
+        self.total_size: float = float(step_size_up) + down
+        self.step_ratio: float = float(step_size_up) / self.total_size
+        self.mode: str = mode
+        self.gamma: float = gamma
         if scale_fn is not None:
-            self._scale, self.scale_mode = scale_fn, scale_mode
+            self.scale_mode: str = scale_mode
+            self._scale: Callable[[float], float] | None = scale_fn
         else:
             self._scale = None
             self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
@@ -402,8 +414,8 @@ class CyclicLR(_LRScheduler):
         if cycle_momentum:
             if "momentum" not in optimizer.defaults:
                 raise ValueError("optimizer must support momentum with `cycle_momentum` option enabled")
-            self.base_momentums = _per_group(base_momentum, optimizer, "values for base_momentum")
-            self.max_momentums = _per_group(max_momentum, optimizer, "values for max_momentum")
+            self.base_momentums: list[float] = _per_group(base_momentum, optimizer, "values for base_momentum")
+            self.max_momentums: list[float] = _per_group(max_momentum, optimizer, "values for max_momentum")
             if last_epoch == -1:
                 for m, group in zip(self.max_momentums, optimizer.param_groups):
                     group["momentum"] = m
@@ -477,8 +489,8 @@ class OneCycleLR(_LRScheduler):
                 (rise, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
                 (total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"),
             ]
-        self._schedule_phases = [dict(zip(("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum"), phase)) for phase in phases]
-        self.anneal_func = self._annealing_cos if anneal_strategy == "cos" else self._annealing_linear
+        self._schedule_phases: list[dict[str, Any]] = [dict(zip(("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum"), phase)) for phase in phases]
+        self.anneal_func: Callable[[float, float, float], float] = self._annealing_cos if anneal_strategy == "cos" else self._annealing_linear
         if last_epoch == -1:
             for top, group in zip(_per_group(max_lr, optimizer, "values for max_lr"), optimizer.param_groups):
                 group["initial_lr"] = top / div_factor
@@ -488,7 +500,7 @@ class OneCycleLR(_LRScheduler):
         if cycle_momentum:
             if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
                 raise ValueError("optimizer must support momentum with `cycle_momentum` option enabled")
-            self.use_beta1 = "betas" in optimizer.defaults
+            self.use_beta1: bool = "betas" in optimizer.defaults
             if last_epoch == -1:
                 tops = _per_group(max_momentum, optimizer, "values for max_momentum")
                 bases = _per_group(base_momentum, optimizer, "values for base_momentum")
@@ -530,7 +542,21 @@ class OneCycleLR(_LRScheduler):
         return rates
 
 
-class SequentialLR(_LRScheduler):
+class _SeveralSchedulers(_LRScheduler):
+    _schedulers: list[Any]
+
+    def state_dict(self) -> dict[str, Any]:
+        state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "_schedulers")}
+        return {**state, "_schedulers": [s.state_dict() for s in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        state = dict(state_dict)
+        for scheduler, saved in zip(self._schedulers, state.pop("_schedulers")):
+            scheduler.load_state_dict(saved)
+        self.__dict__.update(state)
+
+
+class SequentialLR(_SeveralSchedulers):
     """One scheduler after the other, from milestone to milestone."""
 
     def __init__(self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1, verbose: bool = False) -> None:
@@ -540,7 +566,7 @@ class SequentialLR(_LRScheduler):
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(f"Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone points, but got number of schedulers {len(schedulers)} and the number of milestones to be equal to {len(milestones)}")
         self._schedulers, self._milestones = schedulers, milestones
-        self.last_epoch = last_epoch + 1
+        self.last_epoch: int = last_epoch + 1
         self.optimizer = optimizer
         for group in optimizer.param_groups:
             group["lr"] = group["initial_lr"]
@@ -559,18 +585,8 @@ class SequentialLR(_LRScheduler):
             self._schedulers[i].step()
         self._last_lr = self._schedulers[i].get_last_lr()
 
-    def state_dict(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "_schedulers")}
-        return {**state, "_schedulers": [s.state_dict() for s in self._schedulers]}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        state = dict(state_dict)
-        for scheduler, saved in zip(self._schedulers, state.pop("_schedulers")):
-            scheduler.load_state_dict(saved)
-        self.__dict__.update(state)
-
-
-class ChainedScheduler(_LRScheduler):
+class ChainedScheduler(_SeveralSchedulers):
     """Several schedulers that all step at once."""
 
     def __init__(self, schedulers: list[Any]) -> None:
@@ -578,16 +594,13 @@ class ChainedScheduler(_LRScheduler):
             if scheduler.optimizer is not schedulers[0].optimizer:
                 raise ValueError(f"ChainedScheduler expects all schedulers to belong to the same optimizer, but got schedulers at index 0 and {i} to be different")
         self._schedulers = list(schedulers)
-        self.optimizer = schedulers[0].optimizer
+        self.optimizer: Optimizer = schedulers[0].optimizer
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
     def step(self) -> None:  # type: ignore[override]
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
-
-    state_dict = SequentialLR.state_dict
-    load_state_dict = SequentialLR.load_state_dict
 
 
 class ReduceLROnPlateau:
@@ -614,11 +627,21 @@ class ReduceLROnPlateau:
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         self.optimizer = optimizer
-        self.factor, self.patience, self.cooldown, self.eps, self.verbose = factor, patience, cooldown, eps, verbose
-        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
-        self.min_lrs = _per_group(min_lr, optimizer, "min_lrs")
-        self.last_epoch = 0
+        self.factor: float = factor
+        self.patience: int = patience
+        self.cooldown: int = cooldown
+        self.eps: float = eps
+        self.verbose: bool = verbose
+        self.mode = mode
+        self.threshold: float = threshold
+        self.threshold_mode = threshold_mode
+        self.min_lrs: list[float] = _per_group(min_lr, optimizer, "min_lrs")
+        self.last_epoch: int = 0
+        self.cooldown_counter: int
+        self.num_bad_epochs: int
         self.cooldown_counter = self.num_bad_epochs = 0
+        self.mode_worse: float
+        self.best: float
         self.best = self.mode_worse = math.inf if mode == "min" else -math.inf
 
     def is_better(self, a: float, best: float) -> bool:
@@ -640,7 +663,8 @@ class ReduceLROnPlateau:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self.last_epoch = epoch
         if self.is_better(now, self.best):
-            self.best, self.num_bad_epochs = now, 0
+            self.best = now
+            self.num_bad_epochs = 0
         else:
             self.num_bad_epochs += 1
         if self.in_cooldown:
@@ -648,7 +672,8 @@ class ReduceLROnPlateau:
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
             self._reduce(epoch)
-            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+            self.cooldown_counter = self.cooldown
+            self.num_bad_epochs = 0
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
     def _reduce(self, epoch: int) -> None:
@@ -684,4 +709,4 @@ def _within_step(get_lr: Any) -> Any:
 
 for _class in (*_LRScheduler.__subclasses__(), MultiplicativeLR):
     if "get_lr" in vars(_class):
-        _class.get_lr = _within_step(_class.get_lr)  # type: ignore[method-assign]
+        setattr(_class, "get_lr", _within_step(vars(_class)["get_lr"]))  # noqa: B010

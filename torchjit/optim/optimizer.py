@@ -19,7 +19,7 @@ class _RequiredParameter:
         return "<required parameter>"
 
 
-required = _RequiredParameter()
+required: _RequiredParameter = _RequiredParameter()
 
 
 def nonnegative(**numbers: Any) -> None:

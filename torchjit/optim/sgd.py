@@ -53,7 +53,7 @@ class ASGD(Optimizer):
     """Descent whose steps become shorter, with the average of the parameters in state["ax"] (Polyak and Juditsky)."""
 
     takes_sparse = False
-    tensor_counts = ("step", "eta", "mu")
+    tensor_counts: tuple[str, ...] = ("step", "eta", "mu")
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
@@ -23,11 +24,11 @@ class AveragedModel(Module):
 
     def __init__(self, model: Module, device: Any = None, avg_fn: Any = None, use_buffers: bool = False) -> None:
         super().__init__()
-        self.module = copy.deepcopy(model)
+        self.module: Module = copy.deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
         self.register_buffer("n_averaged", torch.tensor(0, dtype=torch.long, device=device))
-        self.avg_fn = avg_fn or (lambda averaged, current, n: averaged + (current - averaged) / (n + 1))
+        self.avg_fn: Callable[..., Any] = avg_fn or (lambda averaged, current, n: averaged + (current - averaged) / (n + 1))
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -53,7 +54,7 @@ def update_bn(loader: Any, model: Module, device: Any = None) -> None:
 
     The loader gives tensors, or lists and tuples whose first element is one.
     """
-    momenta = {}
+    momenta: dict[Any, Any] = {}
     for module in model.modules():
         if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
             module.running_mean = torch.zeros_like(module.running_mean)
@@ -91,7 +92,7 @@ class SWALR(_LRScheduler):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}")
-        self.anneal_func = self._cosine_anneal if anneal_strategy == "cos" else self._linear_anneal
+        self.anneal_func: Callable[[float], float] = self._cosine_anneal if anneal_strategy == "cos" else self._linear_anneal
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         self.anneal_epochs = anneal_epochs

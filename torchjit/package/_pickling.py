@@ -41,7 +41,7 @@ class PackagePickler(serialization._Pickler):
         self.write(b"c" + module.encode() + b"\n" + name.encode() + b"\n")
         self.memoize(obj)
 
-    dispatch[types.FunctionType] = save_global
+    dispatch[types.FunctionType] = save_global  # type: ignore[assignment]
 
     def persistent_id(self, obj: Any) -> Any:
         if isinstance(obj, TypedStorage):

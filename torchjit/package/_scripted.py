@@ -71,8 +71,12 @@ def _renamed(record: str, data: bytes, prefix: str) -> tuple[str, bytes]:
 
 def with_keys(data: bytes, keys: dict[str, str], prefix: str) -> bytes:
     """A pickle whose storages have other keys, and its classes a prefix. Strings are written out wherever they are read, as one may be a key and a name."""
-    out, memo, strings, last = bytearray(), {}, [], None
+    memo: dict[Any, Any] = {}
+    strings: list[str] = []
+    last: Any = None
+    out = bytearray()
     positions = [*pickletools.genops(data)]
+    arg: Any
     for i, (op, arg, at) in enumerate(positions):
         end = positions[i + 1][2] if i + 1 < len(positions) else len(data)
         text = arg if "UNICODE" in op.name else memo.get(arg) if op.name in ("BINGET", "LONG_BINGET") else None
@@ -127,7 +131,7 @@ def _keys_of(data: bytes) -> list[str]:
     def note(saved: Any) -> None:
         found[saved[2]] = None
 
-    def nothing(*args: Any) -> dict[Any, Any]:
+    def nothing(*args: Any) -> Any:
         return {}
 
     found: dict[str, None] = {}

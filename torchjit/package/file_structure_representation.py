@@ -11,7 +11,8 @@ class Directory:
     """A file, or a folder with what is in it."""
 
     def __init__(self, name: str, is_dir: bool) -> None:
-        self.name, self.is_dir = name, is_dir
+        self.name: str = name
+        self.is_dir: bool = is_dir
         self.children: dict[str, Directory] = {}
 
     def _get_dir(self, dirs: list[str]) -> Directory:

@@ -34,7 +34,7 @@ class _Imports(ast.NodeVisitor):
             return  # not known before it runs
         names = node.args[3].elts if len(node.args) > 3 and isinstance(node.args[3], (ast.List, ast.Tuple)) else []
         picked = [n.value for n in names if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        for name in picked or [None]:
+        for name in picked or (None,):
             self.found[constants[0], name] = None
 
 

@@ -21,8 +21,8 @@ class GlobGroup:
 
     def __init__(self, include: GlobPattern, *, exclude: GlobPattern = (), separator: str = ".") -> None:
         self._shown = f"GlobGroup(include={include}, exclude={exclude})"
-        self.include = [self._glob_to_re(p, separator) for p in _several(include)]
-        self.exclude = [self._glob_to_re(p, separator) for p in _several(exclude)]
+        self.include: list[re.Pattern[str]] = [self._glob_to_re(p, separator) for p in _several(include)]
+        self.exclude: list[re.Pattern[str]] = [self._glob_to_re(p, separator) for p in _several(exclude)]
         self.separator = separator
 
     def __str__(self) -> str:

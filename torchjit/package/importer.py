@@ -93,7 +93,7 @@ class _SysImporter(Importer):
         return import_environment(module_name)
 
 
-sys_importer = _SysImporter()
+sys_importer: _SysImporter = _SysImporter()
 
 
 class OrderedImporter(Importer):

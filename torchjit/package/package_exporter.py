@@ -110,13 +110,13 @@ class PackageExporter:
         self._reductions: dict[int, tuple[Any, Any]] = {}  # objects by id, with what they are packed as
         self._scripted = 0
         self._ids = 0
-        self.dependency_graph = DiGraph()
+        self.dependency_graph: DiGraph = DiGraph()
         self.patterns: list[_Pattern] = []
         self._extern_hooks: Any = collections.OrderedDict()
         self._mock_hooks: Any = collections.OrderedDict()
         self._intern_hooks: Any = collections.OrderedDict()
         if isinstance(importer, Importer):
-            self.importer = importer
+            self.importer: Importer = importer
         elif isinstance(importer, collections.abc.Sequence):
             self.importer = OrderedImporter(*importer)
         else:
@@ -265,7 +265,7 @@ class PackageExporter:
         self.dependency_graph.add_node(module_name, is_package=is_package, error=reason)
 
     def _get_source_of_module(self, module: types.ModuleType) -> str | None:
-        loader = getattr(module, "__loader__", None)
+        loader: Any = getattr(module, "__loader__", None)
         if is_mangled(module.__name__) and hasattr(loader, "get_source"):
             return loader.get_source(demangle(module.__name__))
         file = getattr(module, "__file__", None)

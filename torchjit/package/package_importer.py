@@ -38,7 +38,7 @@ def _file_of(obj: Any) -> str:
     return _file_of_others(obj)
 
 
-inspect.getfile = _file_of
+setattr(inspect, "getfile", _file_of)  # noqa: B010 - typeshed says more of what it takes
 
 
 class _Folder:
@@ -91,7 +91,7 @@ class PackageImporter(Importer):
     def __init__(self, file_or_buffer: str | os.PathLike[str] | BinaryIO | Any, module_allowed: Callable[[str], bool] = lambda name: True) -> None:
         from torchjit.jit._records import PyTorchFileReader
 
-        self.filename = "<binary>"
+        self.filename: str = "<binary>"
         if isinstance(file_or_buffer, (str, os.PathLike)):
             self.filename = os.fspath(file_or_buffer)
             self._reader: Any = _Folder(self.filename) if os.path.isdir(self.filename) else PyTorchFileReader(self.filename)
@@ -104,7 +104,7 @@ class PackageImporter(Importer):
         self._mangler = PackageMangler()
         self.modules: dict[str, types.ModuleType] = {}
         self._memories: dict[str, Any] = {}  # what the pickle that is being loaded has met
-        self.extern_modules = self._read_extern()
+        self.extern_modules: list[str] = self._read_extern()
         for name in self.extern_modules:
             if not module_allowed(name):
                 raise ImportError(f"package '{file_or_buffer}' needs the external module '{name}' but that module has been disallowed")
@@ -171,7 +171,8 @@ class PackageImporter(Importer):
         module = importlib.util.module_from_spec(spec)
         file = self._mangler.mangle(name.replace(".", "/") + ("/__init__.py" if is_package else ".py"))
         module.__name__ = self._mangler.mangle(name)
-        module.__file__, module.__cached__ = file, None
+        module.__file__ = file
+        vars(module)["__cached__"] = None
         vars(module).update(__builtins__=self.patched_builtins, __torch_package__=True)
         self.modules[name] = _modules_of_packages[module.__name__] = module
         if above is not None:

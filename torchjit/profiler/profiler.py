@@ -78,11 +78,12 @@ class profile:  # noqa: N801
         on_trace_ready: Callable[..., Any] | None = None, record_shapes: bool = False, profile_memory: bool = False, with_stack: bool = False,
         with_flops: bool = False, with_modules: bool = False, experimental_config: Any = None, use_cuda: bool | None = None,
     ) -> None:  # fmt: skip
-        self.activities = set(activities) if activities is not None else supported_activities()
+        self.activities: set[ProfilerActivity] = set(activities) if activities is not None else supported_activities()
         assert self.activities, "No valid profiler activities found"
-        self.schedule, self.on_trace_ready = schedule, on_trace_ready
+        self.schedule = schedule
+        self.on_trace_ready = on_trace_ready
         self.step_num = 0
-        self.current_action = schedule(0) if schedule else ProfilerAction.RECORD_AND_SAVE
+        self.current_action: ProfilerAction = schedule(0) if schedule else ProfilerAction.RECORD_AND_SAVE
         self.profiler: _profiler.profile | None = None
         self._recording = False
 

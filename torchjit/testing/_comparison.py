@@ -242,7 +242,8 @@ class NumberPair(Pair):
         return self._to_number(actual, id=id), self._to_number(expected, id=id)
 
     def _to_number(self, number_like: Any, *, id: tuple[Any, ...]) -> Any:
-        if isinstance(number_like, _numpy_types("number")):
+        numpy: Any = _numpy_types("number")
+        if isinstance(number_like, numpy):
             return number_like.item()
         if isinstance(number_like, self._NUMBER_TYPES):
             return int(number_like) if isinstance(number_like, bool) else number_like
@@ -358,6 +359,7 @@ class TensorLikePair(Pair):
 
     def _compare_sparse_values(self, actual: Any, expected: Any, *, rtol: float, atol: float, equal_nan: bool) -> None:
         """Compares the places and the values of tensors of one layout."""
+        parts: tuple[str, ...]
         if actual.is_sparse:
             kind, parts, values = "COO", ("_indices",), "_values"
         else:

@@ -6,9 +6,9 @@ from typing import Any
 
 from torchjit import _C
 
-_run: Any = _C._filecheck_run  # type: ignore[attr-defined]
-_parse: Any = _C._filecheck_parse  # type: ignore[attr-defined]
-_count: Any = _C._filecheck_count  # type: ignore[attr-defined]
+_run: Any = _C._filecheck_run
+_parse: Any = _C._filecheck_parse
+_count: Any = _C._filecheck_count
 
 
 class FileCheck:

@@ -12,4 +12,4 @@ def set_module(obj: object, mod: str) -> None:
     """Says of an object that it stands in a module; raises TypeError for a name that is no text."""
     if not isinstance(mod, str):
         raise TypeError("The mod argument should be a string")
-    obj.__module__ = mod  # type: ignore[assignment]
+    obj.__module__ = mod

@@ -326,7 +326,7 @@ def tree_map_(fn: Any, tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | 
 def _asked(ty: Any) -> Callable[[Any], bool]:
     """Whether a leaf is of a type, of one of several, or what a function holds for."""
     if callable(ty) and not isinstance(ty, type):
-        return ty  # type: ignore[no-any-return]
+        return ty
     return lambda x: isinstance(x, ty)
 
 

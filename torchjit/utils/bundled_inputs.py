@@ -56,7 +56,7 @@ def augment_model_with_bundled_inputs(
     """Gives a compiled module inputs for forward; without inputs its method _generate_bundled_inputs_for_forward makes them."""
     if not isinstance(model, torch.jit.ScriptModule):
         raise Exception("Only ScriptModule is supported.")
-    forward = model.forward
+    forward: Any = model.forward
     if not hasattr(forward, "name"):
         forward.name = "forward"
     augment_many_model_functions_with_bundled_inputs(

@@ -17,7 +17,10 @@ class FakeObject:
     """What a class was to make of arguments."""
 
     def __init__(self, module: str, name: str, args: Any) -> None:
-        self.module, self.name, self.args, self.state = module, name, args, None
+        self.module: str = module
+        self.name: str = name
+        self.args = args
+        self.state = None
 
     def __repr__(self) -> str:
         state = "" if self.state is None else f"(state={self.state!r})"
@@ -31,7 +34,8 @@ class FakeClass:
     """A class or function by its name."""
 
     def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
+        self.module: str = module
+        self.name: str = name
         self.__new__ = self.fake_new  # type: ignore[method-assign, assignment]
 
     def __repr__(self) -> str:
@@ -45,7 +49,10 @@ class FakeClass:
         return FakeObject(self.module, self.name, args[1:])
 
 
-class DumpUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc]
+_PythonUnpickler: Any = pickle._Unpickler  # of which typeshed knows little
+
+
+class DumpUnpickler(_PythonUnpickler):
     """Reads a pickle without calling anything that it names."""
 
     def __init__(self, file: Any, *, catch_invalid_utf8: bool = False, **kwargs: Any) -> None:
@@ -60,7 +67,7 @@ class DumpUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc]
         """A stand-in for an object that is kept elsewhere."""
         return FakeObject("pers", "obj", (pid,))
 
-    dispatch = dict(pickle._Unpickler.dispatch)  # type: ignore[attr-defined]
+    dispatch: dict[int, Any] = dict(pickle._Unpickler.dispatch)
 
     def load_binunicode(self) -> None:
         """A string, which may be no text."""

@@ -20,7 +20,9 @@ class ExecutionStats:
     """What a benchmark has measured: num_iters calls by num_threads threads in total_time_seconds."""
 
     def __init__(self, num_iters: int, total_time_seconds: float, num_threads: int) -> None:
-        self.num_iters, self.total_time_seconds, self.num_threads = num_iters, total_time_seconds, num_threads
+        self.num_iters: int = num_iters
+        self.total_time_seconds: float = total_time_seconds
+        self.num_threads: int = num_threads
 
     @property
     def latency_avg_ms(self) -> float:

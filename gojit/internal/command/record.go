@@ -22,6 +22,9 @@ func describeOperator(w io.Writer, name string) error {
 			describeOverload(w, o)
 		}
 	}
+	if text := ops.Example(strings.TrimPrefix(base, "aten::")); text != "" {
+		fmt.Fprintln(w, text)
+	}
 	if !found {
 		return Usagef("there is no operator %s", name)
 	}

@@ -39,11 +39,6 @@ def copysign__Scalar(self, other: number):
 def ldexp__Tensor(self, other):
     return self * torch.pow(2.0, other)
 
-def logit(self, eps: Optional[float]):
-    x = self
-    if eps is not None:
-        x = torch.clamp(x, eps, 1.0 - eps)
-    return torch.log(x / (1 - x))
 
 def sinc(self):
     x = self * 3.141592653589793
@@ -69,9 +64,6 @@ def special_xlog1py__other_scalar(self, other: number):
 
 def special_xlog1py__self_scalar(self: number, other):
     return torch.special_xlog1py(torch.full_like(other.detach(), self), other)
-
-def special_entr(self):
-    return torch.where(self > 0, -torch.xlogy(self, self), torch.special_entr(self.detach()))
 
 def log_sigmoid_forward(self):
     return torch.log_sigmoid(self), torch.zeros([0], device=self.device)
@@ -117,17 +109,6 @@ def aminmax(self, dim: Optional[int], keepdim: bool):
             return low.reshape(shape), high.reshape(shape)
         return low, high
     return torch.amin(self, dim, keepdim), torch.amax(self, dim, keepdim)
-
-def median(self):
-    flat = self.reshape(-1)
-    value = torch.median(flat.detach())
-    at = torch.argmax((flat.detach() == value).logical_or(value.isnan().logical_and(flat.detach().isnan())).to(torch.int64))
-    return flat[at]
-
-def nanmedian(self):
-    flat = self.reshape(-1)
-    value = torch.nanmedian(flat.detach())
-    return flat[torch.argmax((flat.detach() == value).to(torch.int64))]
 
 def nanmedian__dim(self, dim: int, keepdim: bool):
     _, index = torch.nanmedian(self.detach(), dim, True)

@@ -19,36 +19,6 @@ def tanh_backward(grad_output, output):
         return grad_output * (1 - output * output).conj()
     return grad_output * (1 - output * output)
 
-def threshold_backward(grad_output, self, threshold: number):
-    return grad_output.masked_fill(self <= threshold, 0)
-
-def hardtanh_backward(grad_output, self, min_val: number, max_val: number):
-    return torch.where(torch.logical_or(self <= min_val, self >= max_val), torch.zeros_like(grad_output), grad_output)
-
-def hardsigmoid_backward(grad_output, self):
-    inside = torch.logical_and(self > -3, self < 3)
-    return torch.where(inside, grad_output / 6.0, torch.zeros_like(grad_output))
-
-def hardswish_backward(grad_output, self):
-    middle = grad_output * (self / 3.0 + 0.5)
-    return torch.where(self < -3, torch.zeros_like(grad_output), torch.where(self <= 3, middle, grad_output))
-
-def hardshrink_backward(grad_out, self, lambd: number):
-    return torch.where(torch.logical_and(self >= -lambd, self <= lambd), torch.zeros_like(grad_out), grad_out)
-
-def softshrink_backward(grad_output, self, lambd: number):
-    return torch.where(torch.logical_and(self >= -lambd, self <= lambd), torch.zeros_like(grad_output), grad_output)
-
-def leaky_relu_backward(grad_output, self, negative_slope: number, self_is_result: bool):
-    return torch.where(self > 0, grad_output, grad_output * negative_slope)
-
-def elu_backward(grad_output, alpha: number, scale: number, input_scale: number, is_result: bool, self_or_result):
-    if is_result:
-        below = grad_output * input_scale * (self_or_result + alpha * scale)
-    else:
-        below = grad_output * input_scale * (torch.exp(self_or_result * input_scale) * alpha * scale)
-    return torch.where(self_or_result <= 0, below, grad_output * scale)
-
 def softplus_backward(grad_output, self, beta: number, threshold: number):
     return torch.where(self * beta > threshold, grad_output, grad_output * torch.sigmoid(self * beta))
 
@@ -77,7 +47,7 @@ def log_sigmoid_backward(grad_output, self, buffer):
 
 def logit_backward(grad_output, self, eps: Optional[float]):
     slope = grad_output / (self * (1 - self))
-    if eps is None:
+    if eps is None or eps < 0:
         inside = torch.logical_and(self >= 0, self <= 1)
         return torch.where(inside, slope, torch.full_like(self, float("nan")))
     inside = torch.logical_and(self >= eps, self <= 1 - eps)

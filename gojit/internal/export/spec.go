@@ -9,9 +9,23 @@ import (
 
 // Form describes the containers of inputs or outputs, as InSpec and OutSpec have it in JSON; nil is a tensor or a number.
 type Form struct {
-	Type     string  `json:"type"`
-	Context  any     `json:"context"` // the keys of a dict
-	Children []*Form `json:"children"`
+	Type     string   `json:"type"`
+	Context  any      `json:"context"` // the keys of a dict
+	Children []*Form  `json:"children"`
+	Fields   []string `json:"fields,omitempty"` // of a named tuple
+}
+
+// Keys are the keys of a dictionary as texts, or the fields of a named tuple; of other containers there are none.
+func (f *Form) Keys() []string {
+	keys, _ := f.Context.([]any)
+	if f.Type != "dict" || len(keys) != len(f.Children) {
+		return f.Fields
+	}
+	texts := make([]string, len(keys))
+	for i, key := range keys {
+		texts[i] = fmt.Sprint(key)
+	}
+	return texts
 }
 
 // Leaf is a tensor or a number in containers.

@@ -1,6 +1,32 @@
 package ops
 
-import "strings"
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
+
+//go:embed examples.txt
+var exampleTable string
+
+// examples reads examples.txt, which pybind/examples.py makes: names, and behind each what is shown of it, indented by four spaces.
+var examples = sync.OnceValue(func() map[string]string {
+	found, name := map[string]string{}, ""
+	for line := range strings.Lines(exampleTable) {
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case strings.TrimSpace(line) == "" || line[0] == ' ':
+			found[name] += strings.TrimPrefix(line, "    ")
+		default:
+			name = strings.TrimSpace(line)
+		}
+	}
+	return found
+})
+
+// Example says which types an operator of aten takes, and which errors calls have that do not fit, and shows a call with its result; "" where there is
+// none, as of those that write in place beside one that does not.
+func Example(name string) string { return strings.TrimSpace(examples()[name]) }
 
 // Sentence says what an operator of aten computes, by its name without the namespace; "" where nothing is said of it. What writes in place
 // (NAME_) and what copies what a view shows (NAME_copy) has the sentence of NAME.

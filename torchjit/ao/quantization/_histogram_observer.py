@@ -36,7 +36,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         self.register_buffer("histogram", torch.zeros(bins, **made))
         self.register_buffer("min_val", torch.tensor(float("inf"), **made))
         self.register_buffer("max_val", torch.tensor(float("-inf"), **made))
-        self.dst_nbins = 2 ** torch.iinfo(self.dtype).bits
+        self.dst_nbins: int = 2 ** torch.iinfo(self.dtype).bits
         self.upsample_rate = upsample_rate
 
     def _get_norm(self, delta_begin: torch.Tensor, delta_end: torch.Tensor, density: torch.Tensor) -> torch.Tensor:

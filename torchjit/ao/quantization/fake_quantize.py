@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import torchjit as torch
+from torchjit import nn
 from torchjit.ao.quantization import observer as observers
 from torchjit.ao.quantization.observer import (
     HistogramObserver,
     MovingAverageMinMaxObserver,
     MovingAveragePerChannelMinMaxObserver,
+    _PartialWrapper,
     _with_args,
     default_fixed_qparams_range_0to1_observer,
     default_fixed_qparams_range_neg1to1_observer,
@@ -56,7 +58,7 @@ class FakeQuantizeBase(ABC, Module):
         self.fake_quant_enabled[0] = 1 if enabled else 0
 
     @torch.jit.export
-    def disable_fake_quant(self):
+    def disable_fake_quant(self) -> None:
         self.enable_fake_quant(False)
 
     @torch.jit.export
@@ -64,10 +66,13 @@ class FakeQuantizeBase(ABC, Module):
         self.observer_enabled[0] = 1 if enabled else 0
 
     @torch.jit.export
-    def disable_observer(self):
+    def disable_observer(self) -> None:
         self.enable_observer(False)
 
-    with_args = classmethod(_with_args)
+    @classmethod
+    def with_args(cls, **kwargs: object) -> _PartialWrapper:
+        """The constructor with arguments."""
+        return _with_args(cls, **kwargs)
 
 
 class FakeQuantize(FakeQuantizeBase):
@@ -95,21 +100,21 @@ class FakeQuantize(FakeQuantizeBase):
             if not quant_max <= torch.iinfo(dtype).max:
                 raise AssertionError("quant_max out of bound")
             observer_kwargs.update({"quant_min": quant_min, "quant_max": quant_max})
-        self.activation_post_process = observer(**observer_kwargs)
-        self.quant_min = self.activation_post_process.quant_min
-        self.quant_max = self.activation_post_process.quant_max
+        self.activation_post_process: nn.Module = observer(**observer_kwargs)
+        self.quant_min: int = self.activation_post_process.quant_min
+        self.quant_max: int = self.activation_post_process.quant_max
         float_zero = self.activation_post_process.qscheme == torch.per_channel_affine_float_qparams
         self.register_buffer("scale", torch.tensor([1.0], dtype=torch.float))
         self.register_buffer("zero_point", torch.tensor([0], dtype=torch.float if float_zero else torch.int))
-        self.dtype = self.activation_post_process.dtype
-        self.qscheme = self.activation_post_process.qscheme
-        self.ch_axis = getattr(self.activation_post_process, "ch_axis", -1)
+        self.dtype: torch.dtype = self.activation_post_process.dtype
+        self.qscheme: torch.qscheme = self.activation_post_process.qscheme
+        self.ch_axis: int = getattr(self.activation_post_process, "ch_axis", -1)
         if not (is_per_channel(self.qscheme) or is_per_tensor(self.qscheme)):
             raise AssertionError(
                 "Only per channel and per tensor quantization are supported in fake quantize got qscheme: "
                 + str(self.qscheme)
             )
-        self.is_per_channel = is_per_channel(self.qscheme)
+        self.is_per_channel: bool = is_per_channel(self.qscheme)
 
     @torch.jit.export
     def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
@@ -212,7 +217,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
             raise AssertionError("Fused observer+fake_quant module only works with MovingAverageMinMaxObserver")
         self.register_buffer("fake_quant_enabled", torch.tensor([1], dtype=torch.long))
         self.register_buffer("observer_enabled", torch.tensor([1], dtype=torch.long))
-        self.is_symmetric_quant = _is_symmetric_quant(self.activation_post_process.qscheme)
+        self.is_symmetric_quant: bool = _is_symmetric_quant(self.activation_post_process.qscheme)
 
     @torch.jit.export
     def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
@@ -233,7 +238,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         )  # fmt: skip
 
 
-default_fake_quant = FakeQuantize.with_args(
+default_fake_quant: _PartialWrapper = FakeQuantize.with_args(
     observer=MovingAverageMinMaxObserver,
     quant_min=0,
     quant_max=255,
@@ -241,7 +246,7 @@ default_fake_quant = FakeQuantize.with_args(
     qscheme=torch.per_tensor_affine,
     reduce_range=True,
 )
-default_weight_fake_quant = FakeQuantize.with_args(
+default_weight_fake_quant: _PartialWrapper = FakeQuantize.with_args(
     observer=MovingAverageMinMaxObserver,
     quant_min=-128,
     quant_max=127,
@@ -249,26 +254,26 @@ default_weight_fake_quant = FakeQuantize.with_args(
     qscheme=torch.per_tensor_symmetric,
     reduce_range=False,
 )
-default_dynamic_fake_quant = FakeQuantize.with_args(
+default_dynamic_fake_quant: _PartialWrapper = FakeQuantize.with_args(
     observer=MovingAverageMinMaxObserver, quant_min=0, quant_max=255, dtype=torch.quint8, averaging_constant=1
 )
-default_fixed_qparams_range_neg1to1_fake_quant = FixedQParamsFakeQuantize.with_args(
+default_fixed_qparams_range_neg1to1_fake_quant: _PartialWrapper = FixedQParamsFakeQuantize.with_args(
     observer=default_fixed_qparams_range_neg1to1_observer
 )
-default_fixed_qparams_range_0to1_fake_quant = FixedQParamsFakeQuantize.with_args(
+default_fixed_qparams_range_0to1_fake_quant: _PartialWrapper = FixedQParamsFakeQuantize.with_args(
     observer=default_fixed_qparams_range_0to1_observer
 )
 default_symmetric_fixed_qparams_fake_quant = default_fixed_qparams_range_neg1to1_fake_quant
 default_affine_fixed_qparams_fake_quant = default_fixed_qparams_range_0to1_fake_quant
-default_per_channel_weight_fake_quant = FakeQuantize.with_args(
+default_per_channel_weight_fake_quant: _PartialWrapper = FakeQuantize.with_args(
     observer=MovingAveragePerChannelMinMaxObserver, quant_min=-128, quant_max=127, dtype=torch.qint8, qscheme=torch.per_channel_symmetric,
     reduce_range=False, ch_axis=0,
 )  # fmt: skip
-default_embedding_fake_quant = FakeQuantize.with_args(
+default_embedding_fake_quant: _PartialWrapper = FakeQuantize.with_args(
     observer=MovingAveragePerChannelMinMaxObserver, qscheme=torch.per_channel_affine_float_qparams, dtype=torch.quint8, quant_min=0, quant_max=255,
     ch_axis=0, averaging_constant=1,
 )  # fmt: skip
-default_histogram_fake_quant = FakeQuantize.with_args(
+default_histogram_fake_quant: _PartialWrapper = FakeQuantize.with_args(
     observer=HistogramObserver,
     quant_min=0,
     quant_max=255,
@@ -276,24 +281,24 @@ default_histogram_fake_quant = FakeQuantize.with_args(
     qscheme=torch.per_tensor_affine,
     reduce_range=True,
 )
-default_fused_act_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
+default_fused_act_fake_quant: _PartialWrapper = FusedMovingAvgObsFakeQuantize.with_args(
     observer=MovingAverageMinMaxObserver, quant_min=0, quant_max=255, dtype=torch.quint8
 )
-default_fused_wt_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
+default_fused_wt_fake_quant: _PartialWrapper = FusedMovingAvgObsFakeQuantize.with_args(
     observer=MovingAverageMinMaxObserver,
     quant_min=-128,
     quant_max=127,
     dtype=torch.qint8,
     qscheme=torch.per_tensor_symmetric,
 )
-default_fused_per_channel_wt_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
+default_fused_per_channel_wt_fake_quant: _PartialWrapper = FusedMovingAvgObsFakeQuantize.with_args(
     observer=MovingAveragePerChannelMinMaxObserver,
     quant_min=-128,
     quant_max=127,
     dtype=torch.qint8,
     qscheme=torch.per_channel_symmetric,
 )
-fused_wt_fake_quant_range_neg_127_to_127 = FusedMovingAvgObsFakeQuantize.with_args(
+fused_wt_fake_quant_range_neg_127_to_127: _PartialWrapper = FusedMovingAvgObsFakeQuantize.with_args(
     observer=MovingAverageMinMaxObserver,
     quant_min=-127,
     quant_max=127,
@@ -301,7 +306,7 @@ fused_wt_fake_quant_range_neg_127_to_127 = FusedMovingAvgObsFakeQuantize.with_ar
     qscheme=torch.per_tensor_symmetric,
     eps=2**-12,
 )
-fused_per_channel_wt_fake_quant_range_neg_127_to_127 = FusedMovingAvgObsFakeQuantize.with_args(
+fused_per_channel_wt_fake_quant_range_neg_127_to_127: _PartialWrapper = FusedMovingAvgObsFakeQuantize.with_args(
     observer=MovingAveragePerChannelMinMaxObserver,
     quant_min=-127,
     quant_max=127,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -73,8 +74,15 @@ class ObserverBase(ABC, nn.Module):
     def calculate_qparams(self, **kwargs: Any) -> Any:
         pass
 
-    with_args = classmethod(_with_args)
-    with_callable_args = classmethod(_with_callable_args)
+    @classmethod
+    def with_args(cls, **kwargs: object) -> _PartialWrapper:
+        """The constructor with arguments."""
+        return _with_args(cls, **kwargs)
+
+    @classmethod
+    def with_callable_args(cls, **kwargs: Callable[[], object]) -> _PartialWrapper:
+        """The constructor with arguments that functions give when it is called."""
+        return _with_callable_args(cls, **kwargs)
 
 
 class UniformQuantizationObserverBase(ObserverBase):
@@ -107,9 +115,11 @@ class UniformQuantizationObserverBase(ObserverBase):
             )
         if dtype not in (torch.qint8, torch.quint8, torch.qint32):
             raise AssertionError("Default Observer only works for qint8, quint8 and quint4x2 data type")
-        self.has_customized_qrange = quant_min is not None and quant_max is not None
+        self.has_customized_qrange: bool = quant_min is not None and quant_max is not None
         if self.has_customized_qrange:
             self._validate_qmin_qmax(quant_min, quant_max)
+        self.quant_max: int
+        self.quant_min: int
         self.quant_min, self.quant_max = calculate_qmin_qmax(
             quant_min, quant_max, self.has_customized_qrange, dtype, reduce_range
         )
@@ -479,28 +489,28 @@ def load_observer_state_dict(mod: Any, obs_dict: Any) -> None:
 
 from torchjit.ao.quantization._histogram_observer import HistogramObserver  # noqa: E402 - made of the classes above
 
-default_observer = MinMaxObserver.with_args(quant_min=0, quant_max=127)
+default_observer: _PartialWrapper = MinMaxObserver.with_args(quant_min=0, quant_max=127)
 default_placeholder_observer = PlaceholderObserver
 default_debug_observer = RecordingObserver
-default_weight_observer = MinMaxObserver.with_args(dtype=torch.qint8, qscheme=torch.per_tensor_symmetric)
-weight_observer_range_neg_127_to_127 = MinMaxObserver.with_args(
+default_weight_observer: _PartialWrapper = MinMaxObserver.with_args(dtype=torch.qint8, qscheme=torch.per_tensor_symmetric)
+weight_observer_range_neg_127_to_127: _PartialWrapper = MinMaxObserver.with_args(
     dtype=torch.qint8, qscheme=torch.per_tensor_symmetric, quant_min=-127, quant_max=127, eps=2**-12
 )
-default_histogram_observer = HistogramObserver.with_args(quant_min=0, quant_max=127)
-default_per_channel_weight_observer = PerChannelMinMaxObserver.with_args(
+default_histogram_observer: _PartialWrapper = HistogramObserver.with_args(quant_min=0, quant_max=127)
+default_per_channel_weight_observer: _PartialWrapper = PerChannelMinMaxObserver.with_args(
     dtype=torch.qint8, qscheme=torch.per_channel_symmetric
 )
-per_channel_weight_observer_range_neg_127_to_127 = PerChannelMinMaxObserver.with_args(
+per_channel_weight_observer_range_neg_127_to_127: _PartialWrapper = PerChannelMinMaxObserver.with_args(
     dtype=torch.qint8, qscheme=torch.per_channel_symmetric, quant_min=-127, quant_max=127, eps=2**-12
 )
-default_dynamic_quant_observer = PlaceholderObserver.with_args(dtype=torch.quint8, compute_dtype=torch.quint8)
-default_float_qparams_observer = PerChannelMinMaxObserver.with_args(
+default_dynamic_quant_observer: _PartialWrapper = PlaceholderObserver.with_args(dtype=torch.quint8, compute_dtype=torch.quint8)
+default_float_qparams_observer: _PartialWrapper = PerChannelMinMaxObserver.with_args(
     dtype=torch.quint8, qscheme=torch.per_channel_affine_float_qparams, ch_axis=0
 )
-default_fixed_qparams_range_neg1to1_observer = FixedQParamsObserver.with_args(
+default_fixed_qparams_range_neg1to1_observer: _PartialWrapper = FixedQParamsObserver.with_args(
     scale=2.0 / 256.0, zero_point=128, dtype=torch.quint8, quant_min=0, quant_max=255
 )
-default_fixed_qparams_range_0to1_observer = FixedQParamsObserver.with_args(
+default_fixed_qparams_range_0to1_observer: _PartialWrapper = FixedQParamsObserver.with_args(
     scale=1.0 / 256.0, zero_point=0, dtype=torch.quint8, quant_min=0, quant_max=255
 )
 default_symmetric_fixed_qparams_observer = default_fixed_qparams_range_neg1to1_observer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections import namedtuple
-from typing import Any, Optional
+from collections.abc import Callable
+from typing import Any, NamedTuple, Optional
 
 import torchjit as torch
 from torchjit import nn
@@ -57,10 +57,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-class QConfig(namedtuple("QConfig", ["activation", "weight"])):
+class _Makers(NamedTuple):
+    activation: Callable[..., Any]
+    weight: Callable[..., Any]
+
+
+class QConfig(_Makers):
     """Makers of the observers of activations and of weights. Raises ValueError for observers, which each module needs its own of."""
 
-    def __new__(cls, activation: Any, weight: Any) -> Any:
+    def __new__(cls, activation: Callable[..., Any], weight: Callable[..., Any]) -> QConfig:
         if isinstance(activation, nn.Module) or isinstance(weight, nn.Module):
             raise ValueError(
                 "QConfig received observer instance, please pass observer class instead. Use MyObserver.with_args(x=1) to override"
@@ -69,10 +74,10 @@ class QConfig(namedtuple("QConfig", ["activation", "weight"])):
         return super().__new__(cls, activation, weight)
 
 
-class QConfigDynamic(namedtuple("QConfigDynamic", ["activation", "weight"])):
+class QConfigDynamic(_Makers):
     """The former name of QConfig for dynamic quantization."""
 
-    def __new__(cls, activation: Any = nn.Identity, weight: Any = nn.Identity) -> Any:
+    def __new__(cls, activation: Callable[..., Any] = nn.Identity, weight: Callable[..., Any] = nn.Identity) -> QConfigDynamic:
         warnings.warn(
             "QConfigDynamic is going to be deprecated in PyTorch 1.12, please use QConfig instead", stacklevel=2
         )
@@ -86,36 +91,36 @@ class QConfigDynamic(namedtuple("QConfigDynamic", ["activation", "weight"])):
 
 QConfigAny = Optional[QConfig]
 
-default_qconfig = QConfig(activation=default_observer, weight=default_weight_observer)
-default_debug_qconfig = QConfig(weight=default_weight_observer, activation=default_debug_observer)
-default_per_channel_qconfig = QConfig(activation=default_observer, weight=default_per_channel_weight_observer)
-default_dynamic_qconfig = QConfig(activation=default_dynamic_quant_observer, weight=default_weight_observer)
-float16_dynamic_qconfig = QConfig(
+default_qconfig: QConfig = QConfig(activation=default_observer, weight=default_weight_observer)
+default_debug_qconfig: QConfig = QConfig(weight=default_weight_observer, activation=default_debug_observer)
+default_per_channel_qconfig: QConfig = QConfig(activation=default_observer, weight=default_per_channel_weight_observer)
+default_dynamic_qconfig: QConfig = QConfig(activation=default_dynamic_quant_observer, weight=default_weight_observer)
+float16_dynamic_qconfig: QConfig = QConfig(
     activation=PlaceholderObserver.with_args(dtype=torch.float16, compute_dtype=torch.float16),
     weight=PlaceholderObserver.with_args(dtype=torch.float16),
 )
-float16_static_qconfig = QConfig(
+float16_static_qconfig: QConfig = QConfig(
     activation=PlaceholderObserver.with_args(dtype=torch.float16),
     weight=PlaceholderObserver.with_args(dtype=torch.float16),
 )
-per_channel_dynamic_qconfig = QConfig(
+per_channel_dynamic_qconfig: QConfig = QConfig(
     activation=default_dynamic_quant_observer, weight=default_per_channel_weight_observer
 )
-float_qparams_weight_only_qconfig = QConfig(
+float_qparams_weight_only_qconfig: QConfig = QConfig(
     activation=default_placeholder_observer, weight=default_float_qparams_observer
 )
-default_qat_qconfig = QConfig(activation=default_fake_quant, weight=default_weight_fake_quant)
-default_dynamic_qat_qconfig = QConfig(activation=default_dynamic_fake_quant, weight=default_weight_fake_quant)
-default_weight_only_qconfig = QConfig(activation=nn.Identity, weight=default_weight_fake_quant)
-default_activation_only_qconfig = QConfig(activation=default_fake_quant, weight=nn.Identity)
-default_qat_qconfig_v2 = QConfig(activation=default_fused_act_fake_quant, weight=default_fused_wt_fake_quant)
-default_reuse_input_qconfig = QConfig(activation=default_reuse_input_observer, weight=NoopObserver)
+default_qat_qconfig: QConfig = QConfig(activation=default_fake_quant, weight=default_weight_fake_quant)
+default_dynamic_qat_qconfig: QConfig = QConfig(activation=default_dynamic_fake_quant, weight=default_weight_fake_quant)
+default_weight_only_qconfig: QConfig = QConfig(activation=nn.Identity, weight=default_weight_fake_quant)
+default_activation_only_qconfig: QConfig = QConfig(activation=default_fake_quant, weight=nn.Identity)
+default_qat_qconfig_v2: QConfig = QConfig(activation=default_fused_act_fake_quant, weight=default_fused_wt_fake_quant)
+default_reuse_input_qconfig: QConfig = QConfig(activation=default_reuse_input_observer, weight=NoopObserver)
 _SMALLEST_SCALE = 2**-12
-default_symmetric_qnnpack_qconfig = QConfig(
+default_symmetric_qnnpack_qconfig: QConfig = QConfig(
     activation=HistogramObserver.with_args(dtype=torch.qint8, reduce_range=False, eps=_SMALLEST_SCALE),
     weight=weight_observer_range_neg_127_to_127,
 )
-default_per_channel_symmetric_qnnpack_qconfig = QConfig(
+default_per_channel_symmetric_qnnpack_qconfig: QConfig = QConfig(
     activation=HistogramObserver.with_args(dtype=torch.qint8, reduce_range=False, eps=_SMALLEST_SCALE),
     weight=per_channel_weight_observer_range_neg_127_to_127,
 )
@@ -127,13 +132,13 @@ _signed_activations = FusedMovingAvgObsFakeQuantize.with_args(
     reduce_range=False,
     eps=_SMALLEST_SCALE,
 )
-default_symmetric_qnnpack_qat_qconfig = QConfig(
+default_symmetric_qnnpack_qat_qconfig: QConfig = QConfig(
     activation=_signed_activations, weight=fused_wt_fake_quant_range_neg_127_to_127
 )
-default_per_channel_symmetric_qnnpack_qat_qconfig = QConfig(
+default_per_channel_symmetric_qnnpack_qat_qconfig: QConfig = QConfig(
     activation=_signed_activations, weight=fused_per_channel_wt_fake_quant_range_neg_127_to_127
 )
-default_embedding_qat_qconfig = QConfig(
+default_embedding_qat_qconfig: QConfig = QConfig(
     activation=NoopObserver.with_args(dtype=torch.float32), weight=default_embedding_fake_quant
 )
 

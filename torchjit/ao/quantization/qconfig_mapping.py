@@ -100,7 +100,7 @@ class QConfigMapping:
             (MODULE_NAME_OBJECT_TYPE_ORDER_DICT_KEY, made.set_module_name_object_type_order),
         ):
             for entry in qconfig_dict.get(key, []):
-                setter(*entry)  # type: ignore[operator]
+                setter(*entry)
         return made
 
 
@@ -129,10 +129,10 @@ def _get_default_qconfig_mapping(is_qat: bool, backend: str, version: int) -> QC
     mapping = QConfigMapping().set_global(qconfig).set_object_type("reshape", default_reuse_input_qconfig)
     for found in _WEIGHTED:
         mapping.set_object_type(found, transposed if found in _TRANSPOSED else qconfig)
-    for found in _BESIDE:
-        mapping.set_object_type(found, qconfig)
-    for found in (F.layer_norm, nn.LayerNorm):
-        mapping.set_object_type(found, QConfig(activation=qconfig.activation, weight=default_placeholder_observer))
+    for beside in _BESIDE:
+        mapping.set_object_type(beside, qconfig)
+    for norm in (F.layer_norm, nn.LayerNorm):
+        mapping.set_object_type(norm, QConfig(activation=qconfig.activation, weight=default_placeholder_observer))
     for found, observer in _FIXED_QPARAMS_OP_TO_OBSERVER.items():
         activation = FixedQParamsFakeQuantize.with_args(observer=observer) if is_qat else observer
         mapping.set_object_type(found, QConfig(activation=activation, weight=weight))

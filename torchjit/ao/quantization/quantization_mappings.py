@@ -120,13 +120,14 @@ DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
 
 _INCLUDE_QCONFIG_PROPAGATE_LIST = {nn.Sequential}
 
+_quantized: Any = torch.ops.quantized
 DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS: dict[Any, Any] = {
-    F.elu: torch.ops.quantized.elu,
-    F.hardswish: torch.ops.quantized.hardswish,
-    F.instance_norm: torch.ops.quantized.instance_norm,
-    F.layer_norm: torch.ops.quantized.layer_norm,
-    F.leaky_relu: torch.ops.quantized.leaky_relu,
-    F.dropout: torch.ops.quantized.dropout,
+    F.elu: _quantized.elu,
+    F.hardswish: _quantized.hardswish,
+    F.instance_norm: _quantized.instance_norm,
+    F.layer_norm: _quantized.layer_norm,
+    F.leaky_relu: _quantized.leaky_relu,
+    F.dropout: _quantized.dropout,
 }
 
 DEFAULT_MODULE_TO_ACT_POST_PROCESS: dict[Any, Any] = {

@@ -107,7 +107,7 @@ def convert_dynamic_jit(model: Any, inplace: bool = False, debug: bool = False, 
 
 
 def quantize_jit(
-    model: Any, qconfig_dict: dict[str, Any], run_fn: Callable[..., Any], run_args: Sequence[Any], inplace: bool = False, debug: bool = False
+    model: Any, qconfig_dict: dict[str, Any], run_fn: Callable[..., Any] | None, run_args: Sequence[Any], inplace: bool = False, debug: bool = False
 ) -> Any:
     """`prepare_jit`, the call `run_fn(model, *run_args)` that runs the module on examples, and `convert_jit`.
 

@@ -24,8 +24,8 @@ class FoldedGraphModule(GraphModule):
         device_for_folded_attrs: str = "cuda",
     ) -> None:
         super().__init__(root, graph)
-        self.const_subgraph_module = None if const_subgraph is None else GraphModule(root, const_subgraph)
-        self.has_folding_been_run = False
+        self.const_subgraph_module: GraphModule | None = None if const_subgraph is None else GraphModule(root, const_subgraph)
+        self.has_folding_been_run: bool = False
         self.fx_const_folded_attrs_name = fx_const_folded_attrs_name
         self.device_for_folded_attrs = device_for_folded_attrs
 

@@ -43,9 +43,9 @@ def _registration(rules: dict[Any, Rule], what: str) -> Callable[[Any], Callable
     return registers
 
 
-register_inference_rule = _registration(_INFERENCE_RULES, "Inference rule")
-register_refinement_rule = _registration(_REFINEMENT_RULES, "Refinement rule")
-register_algebraic_expressions_inference_rule = _registration(_RULES, "Rule")
+register_inference_rule: Callable[[Any], Callable[[Rule], Rule]] = _registration(_INFERENCE_RULES, "Inference rule")
+register_refinement_rule: Callable[[Any], Callable[[Rule], Rule]] = _registration(_REFINEMENT_RULES, "Refinement rule")
+register_algebraic_expressions_inference_rule: Callable[[Any], Callable[[Rule], Rule]] = _registration(_RULES, "Rule")
 
 
 # ---- types ----
@@ -272,8 +272,8 @@ def adaptiveavgpool2d_inference_rule(n: Node, module_instance: Any) -> Any:
 
 def _flattened(n: Node) -> tuple[Any, Any]:
     """The first and the last of the dimensions that torch.flatten makes one of."""
-    start, end = [*n.args[1:3], *(1, -1)[len(n.args[1:3]) :]]
-    return start, end
+    given: list[Any] = [*n.args[1:3], *(1, -1)[len(n.args[1:3]) :]]
+    return given[0], given[1]
 
 
 def flatten_check(tensor_type: TensorType, start_dim: int, end_dim: int) -> TensorType:
@@ -302,7 +302,8 @@ class GraphTypeChecker:
     """Gives each node of a recorded module a type, and fails where types do not fit."""
 
     def __init__(self, env: Any, traced: Any) -> None:
-        self.env, self.traced = env, traced
+        self.env = env
+        self.traced = traced
 
     def type_check(self) -> bool:
         """Goes through the nodes in order."""
@@ -387,11 +388,12 @@ def first_two_eq(n: Node) -> list[Equality]:
 def element_wise_eq(n: Node) -> list[Equality]:
     """A size that both operands have is the result's."""
     operands = n.args[:2]
-    types = [a.type for a in operands if isinstance(a, Node)]
+    types: list[Any] = [a.type for a in operands if isinstance(a, Node)]
     if len(types) < 2 or not all(isinstance(t, TensorType) for t in (*types, n.type)):
         return []
     first, second = broadcast_types(*types)
-    triples = zip(first.__args__, second.__args__, n.type.__args__, strict=False)
+    given: Any = n.type
+    triples = zip(first.__args__, second.__args__, given.__args__, strict=False)
     return [Equality(a, c) for a, b, c in triples if a == b]
 
 
@@ -425,7 +427,7 @@ class Refine:
     def __init__(self, traced: Any) -> None:
         self.constraints: list[Equality] = []
         self.traced = traced
-        self.symbol_iter = itertools.count()
+        self.symbol_iter: itertools.count[int] = itertools.count()
 
     def refine(self) -> bool:
         """Notes the conditions of all nodes."""

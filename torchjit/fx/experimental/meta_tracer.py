@@ -73,10 +73,13 @@ class MetaAttribute(MetaProxy):
     """An attribute of a proxy: a node only when it is used otherwise than by calling it."""
 
     def __init__(self, root: Any, attr: str) -> None:
-        self.root, self.attr, self.tracer, self._node = root, attr, root.tracer, None
+        self.root = root
+        self.attr: str = attr
+        self.tracer = root.tracer
+        self._node: Any = None
 
     @property
-    def node(self) -> Any:
+    def node(self) -> Any:  # type: ignore[override]
         """The node of the attribute."""
         if self._node is None:
             self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node

@@ -71,7 +71,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
     """Records every operator as a node of a tracer's graph, and runs it. In place of operators in the table their functions run."""
 
     def __init__(self, tracer: PythonKeyTracer, decomposition_table: dict[Any, Callable[..., Any]] | None = None) -> None:
-        self.tracer, self.decomposition_table = tracer, decomposition_table or {}
+        self.tracer: PythonKeyTracer = tracer
+        self.decomposition_table = decomposition_table or {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = kwargs or {}
@@ -166,9 +167,10 @@ class DecompositionInterpreter(torch.fx.Interpreter):
 
     def __init__(self, module: GraphModule, new_graph: Graph, decomposition_table: dict[Any, Callable[..., Any]] | None = None) -> None:
         super().__init__(module)
-        self.new_graph, self.tracer = new_graph, PythonKeyTracer()
+        self.new_graph: Graph = new_graph
+        self.tracer: PythonKeyTracer = PythonKeyTracer()
         self.tracer.root, self.tracer.graph, self.tracer.tensor_attrs = module, new_graph, {}
-        self.mode = ProxyTorchDispatchMode(self.tracer, decomposition_table)
+        self.mode: ProxyTorchDispatchMode = ProxyTorchDispatchMode(self.tracer, decomposition_table)
 
     def placeholder(self, target: Any, args: Any, kwargs: Any) -> Any:
         made = super().placeholder(target, args, kwargs)

@@ -9,7 +9,8 @@ class Equality:
     """The condition that two sizes are the same."""
 
     def __init__(self, lhs: Any, rhs: Any) -> None:
-        self.lhs, self.rhs = lhs, rhs
+        self.lhs = lhs
+        self.rhs = rhs
 
     def __str__(self) -> str:
         return f"{self.lhs} = {self.rhs}"

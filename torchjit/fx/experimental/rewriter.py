@@ -33,7 +33,8 @@ class AST_Rewriter(ast.NodeTransformer):  # noqa: N801
             raise RuntimeError(f"{fn.__name__} uses variables of the function around it, which a rewritten function cannot")
         result = FunctionType(code, {**fn.__globals__, "torch": torch}, fn.__name__, fn.__defaults__, None)
         result.__kwdefaults__ = fn.__kwdefaults__
-        return functools.wraps(fn)(result)
+        wrapped: Any = functools.wraps(fn)(result)
+        return wrapped
 
     def visit_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
         """A call of torch._assert."""
@@ -57,7 +58,7 @@ class AST_Rewriter(ast.NodeTransformer):  # noqa: N801
 class RewritingTracer(Tracer):
     """A tracer that rewrites the function, or the forward of the module, first."""
 
-    def trace(self, root: Any, concrete_args: dict[str, Any] | None = None) -> Graph:
+    def trace(self, root: Any, concrete_args: Any = None) -> Graph:
         """The graph of the rewritten function."""
         return super().trace(_rewrite(root), concrete_args)
 
@@ -71,6 +72,6 @@ def _rewrite(fn: Any) -> Any:
     made = copy.copy(fn)
     made.__dict__["_modules"] = {name: _rewrite(child) for name, child in fn._modules.items()}
     if not type(fn).__module__.startswith("torchjit."):
-        kind = type(fn)
+        kind: Any = type(fn)
         made.__class__ = type(kind.__name__, (kind,), {"forward": AST_Rewriter().rewrite(kind.forward), "__module__": kind.__module__})
     return made

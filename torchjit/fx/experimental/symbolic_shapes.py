@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
@@ -44,7 +45,8 @@ def hint_int(a: Any, fallback: int | None = None) -> int:
     return a.hint if isinstance(a, SymInt) else int(a)
 
 
-guard_int = guard_scalar = hint_int
+guard_int: Callable[..., int] = hint_int
+guard_scalar: Callable[..., int] = hint_int
 
 
 def guard_size_oblivious(expr: Any) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 
 def inplace_wrapper(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,7 +116,7 @@ class PassManager(_Schedule):
 
     def remove_pass(self, _passes: list[str]) -> None:
         """Removes the passes of these names."""
-        self.passes = [p for p in self.passes if p.__name__ not in _passes]
+        self.passes[:] = [p for p in self.passes if p.__name__ not in _passes]
         self._validated = False
 
     def validate(self) -> None:

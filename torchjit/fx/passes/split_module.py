@@ -22,13 +22,13 @@ class Partition:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.submod_name = f"submod_{name}"
+        self.submod_name: str = f"submod_{name}"
         self.node_names: list[str] = []
         self.inputs: dict[str, None] = {}
         self.outputs: dict[str, None] = {}
         self.partitions_dependent_on: dict[str, None] = {}
         self.partition_dependents: dict[str, None] = {}
-        self.graph = Graph()
+        self.graph: Graph = Graph()
         self.environment: dict[Node, Node] = {}
         self.targets: dict[str, Any] = {}
 

@@ -49,7 +49,9 @@ class FxNetAccNodesFinder:
     """
 
     def __init__(self, module: GraphModule, operator_support: OperatorSupportBase, allow_non_tensor: bool) -> None:
-        self.module, self.operator_support, self.allow_non_tensor = module, operator_support, allow_non_tensor
+        self.module: GraphModule = module
+        self.operator_support: OperatorSupportBase = operator_support
+        self.allow_non_tensor: bool = allow_non_tensor
         self.acc_nodes: set[Node] = set()
 
     def reduce_acc_nodes_non_tensor_input_helper(self, cpu_worklist: list[Node]) -> None:
@@ -270,7 +272,7 @@ class _SplitterBase:
     def find_reverse_deps(self, tag_id: int | None = None) -> Dependencies:
         """For each node that calls something, what uses it, in parts before that of a number where one is given."""
         return {
-            n: {u for u in n.users if u.op in CALLABLE_NODE_OPS and (tag_id is None or int(u.tag.split("_")[-1]) < tag_id)}  # type: ignore[attr-defined]
+            n: {u for u in n.users if u.op in CALLABLE_NODE_OPS and (tag_id is None or int(u.tag.split("_")[-1]) < tag_id)}
             for n in self.module.graph.nodes
             if n.op in CALLABLE_NODE_OPS
         }
@@ -291,9 +293,9 @@ class _SplitterBase:
         return {
             used
             for node in self.module.graph.nodes
-            if node.op in CALLABLE_NODE_OPS and node.tag == tag  # type: ignore[attr-defined]
+            if node.op in CALLABLE_NODE_OPS and node.tag == tag
             for used in node.all_input_nodes
-            if used.op in CALLABLE_NODE_OPS and used.tag != tag  # type: ignore[attr-defined]
+            if used.op in CALLABLE_NODE_OPS and used.tag != tag
         }
 
     def extend_acc_subgraph(self, tag: str) -> None:
@@ -306,7 +308,7 @@ class _SplitterBase:
             node = next((n for n in parents if deps[n] <= visited and n in self.acc_nodes), None)
             if node is None:
                 return
-            node.tag = tag  # type: ignore[attr-defined]
+            node.tag = tag
             del parents[node]
             visited.add(node)
             for other in (*self.fusions.get(node, ()), *(n for n in node.all_input_nodes if n.op in CALLABLE_NODE_OPS)):
@@ -380,7 +382,7 @@ class _SplitterBase:
             for node in part.nodes:
                 if hasattr(node, "tag"):
                     raise FxNetSplitterInternalError(f"Node {node} was already tagged")
-                node.tag = tag  # type: ignore[attr-defined]
+                node.tag = tag
                 self._node_submodule_map[node.name] = tag
 
     def split(self, remove_tag: bool = False) -> GraphModule:

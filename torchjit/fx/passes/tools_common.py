@@ -78,7 +78,7 @@ class FxNetAccFusionsFinder:
 
     def __init__(self, module: GraphModule, acc_nodes: set[Node]) -> None:
         self.module = module
-        self.nodes = list(module.graph.nodes)
+        self.nodes: list[Node] = list(module.graph.nodes)
         self.acc_nodes = acc_nodes
 
     def recursive_add_node(self, fusion_group: FusionGroup, inputs: Iterable[Node]) -> bool:
@@ -131,7 +131,8 @@ def legalize_graph(gm: GraphModule) -> GraphModule:
     """Puts the nodes of a module's graph in an order in which each stands behind what it needs. Raises RuntimeError where they form a cycle."""
     waiting = {node: len(node.all_input_nodes) for node in gm.graph.nodes}
     ready = collections.deque(node for node, n in waiting.items() if n == 0)
-    graph, env = Graph(), {}
+    env: dict[Any, Any] = {}
+    graph = Graph()
     while ready:
         node = ready.popleft()
         env[node] = graph.node_copy(node, lambda x: env[x])

@@ -50,6 +50,9 @@ class _Counting(torch.autograd.Function):
         return torch.where(mask, grad, torch.zeros_like(grad)), None
 
 
+_Plain: Any = Tensor  # whose attributes are taken of the class
+
+
 class MaskedTensor(Tensor):
     """Data, and where it counts. Operators on elements work on all data and keep the mask; reductions leave out what does not count, and their
     results count where anything did; moving elements moves both. Raises TypeError for operators that have no such meaning, and ValueError where
@@ -94,38 +97,38 @@ class MaskedTensor(Tensor):
     def is_sparse_coo(self) -> bool:
         return False
 
-    def is_sparse_csr(self) -> bool:
+    def is_sparse_csr(self) -> bool:  # type: ignore[override]
         return False
 
     @property
-    def is_sparse(self) -> bool:
+    def is_sparse(self) -> bool:  # type: ignore[override]
         return False
 
     @property
-    def T(self) -> Any:  # type: ignore[override]  # noqa: N802
+    def T(self) -> Any:  # noqa: N802
         return self.permute(*reversed(range(self.dim())))
 
     @property
-    def mT(self) -> Any:  # type: ignore[override]  # noqa: N802
+    def mT(self) -> Any:  # noqa: N802
         return self.transpose(-2, -1)
 
-    @property
-    def data(self) -> Any:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def data(self) -> Any:
         return self.detach()
 
     @property
-    def grad(self) -> Any:  # type: ignore[override]
+    def grad(self) -> Any:
         """The gradient, with the same mask."""
         with torch._C.DisableTorchFunction():
-            found = Tensor.grad.__get__(self)
+            found = _Plain.grad.__get__(self)
         return None if found is None else _made(found, self._masked_mask)
 
     @grad.setter
     def grad(self, value: Any) -> None:
         with torch._C.DisableTorchFunction():
-            Tensor.grad.__set__(self, _data(value) if is_masked_tensor(value) else value)
+            _Plain.grad.__set__(self, _data(value) if is_masked_tensor(value) else value)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         with torch.no_grad():
             data, mask = _data(self), self._masked_mask
             if data.dim() == 0:

@@ -14,10 +14,10 @@ class RemovableHandle:
     """What registering a hook returns; remove() takes the hook away."""
 
     _ids = itertools.count()
-    next_id = 0
+    next_id: int = 0
 
     def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
-        self.id = next(self._ids)
+        self.id: int = next(self._ids)
         self._hooks, self._extra = hooks_dict, extra_dict
 
     def remove(self) -> None:

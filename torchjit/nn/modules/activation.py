@@ -1,7 +1,7 @@
 """Activations and attention."""
 
 import warnings
-from typing import Optional, Tuple
+from typing import Any, Optional, Tuple
 
 import torchjit as torch
 from torchjit import Tensor
@@ -10,15 +10,16 @@ from torchjit.nn.init import constant_, xavier_normal_, xavier_uniform_
 from torchjit.nn.modules.linear import NonDynamicallyQuantizableLinear
 from torchjit.nn.modules.module import Module
 from torchjit.nn.parameter import Parameter
+from torchjit.types import Device
 
 # ruff: noqa: UP006, UP035, UP045, A002
 
 
 class _InPlace(Module):
-    __constants__ = ["inplace"]
+    __constants__ = ["inplace"]  # type: list[str]
     inplace: bool
 
-    def __init__(self, inplace: bool = False):
+    def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
 
@@ -71,7 +72,7 @@ class Hardsigmoid(_InPlace):
 class Threshold(Module):
     """The element where it is above a threshold, else a value."""
 
-    __constants__ = ["threshold", "value", "inplace"]
+    __constants__ = ["threshold", "value", "inplace"]  # type: list[str]
     threshold: float
     value: float
     inplace: bool
@@ -85,19 +86,19 @@ class Threshold(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.threshold(input, float(self.threshold), float(self.value), self.inplace)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" if self.inplace else "")
 
 
 class RReLU(Module):
     """Leaky relu with a random slope while training."""
 
-    __constants__ = ["lower", "upper", "inplace"]
+    __constants__ = ["lower", "upper", "inplace"]  # type: list[str]
     lower: float
     upper: float
     inplace: bool
 
-    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False):
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
         super().__init__()
         self.lower = lower
         self.upper = upper
@@ -106,19 +107,19 @@ class RReLU(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
 
 
 class Hardtanh(Module):
     """The element cut to an interval."""
 
-    __constants__ = ["min_val", "max_val", "inplace"]
+    __constants__ = ["min_val", "max_val", "inplace"]  # type: list[str]
     min_val: float
     max_val: float
     inplace: bool
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value=None, max_value=None) -> None:
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: Optional[float] = None, max_value: Optional[float] = None) -> None:
         super().__init__()
         for old, new in ((min_value, "min_val"), (max_value, "max_val")):
             if old is not None:
@@ -138,7 +139,7 @@ class Hardtanh(Module):
 class ReLU6(Hardtanh):
     """The element cut to 0 ... 6."""
 
-    def __init__(self, inplace: bool = False):
+    def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
 
     def extra_repr(self) -> str:
@@ -162,7 +163,7 @@ class Tanh(Module):
 class ELU(Module):
     """Exponential linear unit."""
 
-    __constants__ = ["alpha", "inplace"]
+    __constants__ = ["alpha", "inplace"]  # type: list[str]
     alpha: float
     inplace: bool
 
@@ -181,7 +182,7 @@ class ELU(Module):
 class CELU(Module):
     """Continuously differentiable exponential linear unit."""
 
-    __constants__ = ["alpha", "inplace"]
+    __constants__ = ["alpha", "inplace"]  # type: list[str]
     alpha: float
     inplace: bool
 
@@ -200,7 +201,7 @@ class CELU(Module):
 class GLU(Module):
     """One half of the input times the sigmoid of the other."""
 
-    __constants__ = ["dim"]
+    __constants__ = ["dim"]  # type: list[str]
     dim: int
 
     def __init__(self, dim: int = -1) -> None:
@@ -217,7 +218,7 @@ class GLU(Module):
 class GELU(Module):
     """The element times the normal distribution function of it."""
 
-    __constants__ = ["approximate"]
+    __constants__ = ["approximate"]  # type: list[str]
     approximate: str
 
     def __init__(self, approximate: str = "none") -> None:
@@ -234,7 +235,7 @@ class GELU(Module):
 class Hardshrink(Module):
     """The element where it is outside an interval, else zero."""
 
-    __constants__ = ["lambd"]
+    __constants__ = ["lambd"]  # type: list[str]
     lambd: float
 
     def __init__(self, lambd: float = 0.5) -> None:
@@ -251,7 +252,7 @@ class Hardshrink(Module):
 class Softshrink(Module):
     """The element moved towards zero."""
 
-    __constants__ = ["lambd"]
+    __constants__ = ["lambd"]  # type: list[str]
     lambd: float
 
     def __init__(self, lambd: float = 0.5) -> None:
@@ -268,7 +269,7 @@ class Softshrink(Module):
 class LeakyReLU(Module):
     """The element, or a fraction of it where it is negative."""
 
-    __constants__ = ["inplace", "negative_slope"]
+    __constants__ = ["inplace", "negative_slope"]  # type: list[str]
     inplace: bool
     negative_slope: float
 
@@ -294,7 +295,7 @@ class LogSigmoid(Module):
 class Softplus(Module):
     """A smooth relu."""
 
-    __constants__ = ["beta", "threshold"]
+    __constants__ = ["beta", "threshold"]  # type: list[str]
     beta: int
     threshold: int
 
@@ -313,13 +314,13 @@ class Softplus(Module):
 class PReLU(Module):
     """Leaky relu with a learned slope."""
 
-    __constants__ = ["num_parameters"]
+    __constants__ = ["num_parameters"]  # type: list[str]
     num_parameters: int
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device=None, dtype=None) -> None:
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Device = None, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         self.num_parameters = num_parameters
-        self.weight = Parameter(torch.empty([num_parameters], device=device, dtype=dtype).fill_(init))
+        self.weight: Parameter = Parameter(torch.empty([num_parameters], device=device, dtype=dtype).fill_(init))
 
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
@@ -343,19 +344,19 @@ class Tanhshrink(Module):
 
 
 class _SoftmaxOf(Module):
-    __constants__ = ["dim"]
+    __constants__ = ["dim"]  # type: list[str]
     dim: Optional[int]
 
     def __init__(self, dim: Optional[int] = None) -> None:
         super().__init__()
         self.dim = dim
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if not hasattr(self, "dim"):
             self.dim = None
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"dim={self.dim}"
 
 
@@ -391,40 +392,40 @@ class Softmax2d(Module):
 class MultiheadAttention(Module):
     """Attention of several heads over projected queries, keys and values."""
 
-    __constants__ = ["batch_first"]
+    __constants__ = ["batch_first"]  # type: list[str]
     bias_k: Optional[torch.Tensor]
     bias_v: Optional[torch.Tensor]
 
     def __init__(
-        self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None, batch_first=False,
-        device=None, dtype=None,
+        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True, add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: Optional[int] = None, vdim: Optional[int] = None, batch_first: bool = False,
+        device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         options = {"device": device, "dtype": dtype}
         self.embed_dim = embed_dim
-        self.kdim = kdim if kdim is not None else embed_dim
-        self.vdim = vdim if vdim is not None else embed_dim
+        self.kdim: int = kdim if kdim is not None else embed_dim
+        self.vdim: int = vdim if vdim is not None else embed_dim
         self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
         self.num_heads = num_heads
         self.dropout = dropout
         self.batch_first = batch_first
-        self.head_dim = embed_dim // num_heads
+        self.head_dim: int = embed_dim // num_heads
         assert self.head_dim * num_heads == self.embed_dim, "embed_dim must be divisible by num_heads"
         if not self._qkv_same_embed_dim:
-            self.q_proj_weight = Parameter(torch.empty([embed_dim, embed_dim], **options))
-            self.k_proj_weight = Parameter(torch.empty([embed_dim, self.kdim], **options))
-            self.v_proj_weight = Parameter(torch.empty([embed_dim, self.vdim], **options))
+            self.q_proj_weight: Parameter = Parameter(torch.empty([embed_dim, embed_dim], **options))
+            self.k_proj_weight: Parameter = Parameter(torch.empty([embed_dim, self.kdim], **options))
+            self.v_proj_weight: Parameter = Parameter(torch.empty([embed_dim, self.vdim], **options))
             self.register_parameter("in_proj_weight", None)
         else:
-            self.in_proj_weight = Parameter(torch.empty([3 * embed_dim, embed_dim], **options))
+            self.in_proj_weight: Parameter = Parameter(torch.empty([3 * embed_dim, embed_dim], **options))
             self.register_parameter("q_proj_weight", None)
             self.register_parameter("k_proj_weight", None)
             self.register_parameter("v_proj_weight", None)
         if bias:
-            self.in_proj_bias = Parameter(torch.empty([3 * embed_dim], **options))
+            self.in_proj_bias: Parameter = Parameter(torch.empty([3 * embed_dim], **options))
         else:
             self.register_parameter("in_proj_bias", None)
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, **options)
+        self.out_proj: NonDynamicallyQuantizableLinear = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, **options)
         if add_bias_kv:
             self.bias_k = Parameter(torch.empty([1, 1, embed_dim], **options))
             self.bias_v = Parameter(torch.empty([1, 1, embed_dim], **options))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-from typing import Sequence
+from typing import NamedTuple, Sequence
 
 import torchjit as torch
 from torchjit import Tensor
@@ -11,10 +10,15 @@ from torchjit.nn import functional as F
 from torchjit.nn.modules.container import ModuleList, Sequential
 from torchjit.nn.modules.linear import Linear
 from torchjit.nn.modules.module import Module
+from torchjit.types import Device
 
 # ruff: noqa: A002
 
-_ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
+
+
+class _ASMoutput(NamedTuple):
+    output: Tensor
+    loss: Tensor
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
@@ -32,7 +36,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     head_bias: bool
 
     def __init__(
-        self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0, head_bias: bool = False, device=None, dtype=None
+        self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0, head_bias: bool = False, device: Device = None, dtype: torch.dtype | None = None
     ) -> None:
         super().__init__()
         options = {"device": device, "dtype": dtype}
@@ -53,11 +57,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.cutoffs = [*cutoffs, n_classes]
         self.div_value = div_value
         self.head_bias = head_bias
-        self.shortlist_size = self.cutoffs[0]
-        self.n_clusters = len(self.cutoffs) - 1
-        self.head_size = self.shortlist_size + self.n_clusters
-        self.head = Linear(self.in_features, self.head_size, bias=self.head_bias, **options)
-        self.tail = ModuleList()
+        self.shortlist_size: int = self.cutoffs[0]
+        self.n_clusters: int = len(self.cutoffs) - 1
+        self.head_size: int = self.shortlist_size + self.n_clusters
+        self.head: Linear = Linear(self.in_features, self.head_size, bias=self.head_bias, **options)
+        self.tail: ModuleList = ModuleList()
         for i in range(self.n_clusters):
             width = int(self.in_features // self.div_value ** (i + 1))
             classes = self.cutoffs[i + 1] - self.cutoffs[i]

@@ -9,13 +9,14 @@ from torchjit.nn import init
 from torchjit.nn.modules.lazy import LazyModuleMixin
 from torchjit.nn.modules.module import Module
 from torchjit.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter
+from torchjit.types import Device
 
 # ruff: noqa: UP045, A002
 
 
 class _NormBase(Module):
     _version = 2
-    __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
+    __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]  # type: list[str]
     num_features: int
     eps: float
     momentum: float
@@ -29,8 +30,8 @@ class _NormBase(Module):
         momentum: float = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -40,8 +41,8 @@ class _NormBase(Module):
         self.track_running_stats = track_running_stats
         options = {"device": device, "dtype": dtype}
         if self.affine:
-            self.weight = Parameter(torch.empty([num_features], **options))
-            self.bias = Parameter(torch.empty([num_features], **options))
+            self.weight: Parameter = Parameter(torch.empty([num_features], **options))
+            self.bias: Parameter = Parameter(torch.empty([num_features], **options))
         else:
             self.register_parameter("weight", None)
             self.register_parameter("bias", None)
@@ -70,7 +71,7 @@ class _NormBase(Module):
     def _check_input_dim(self, input):
         raise NotImplementedError
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
             f"track_running_stats={self.track_running_stats}"
@@ -147,14 +148,14 @@ class SyncBatchNorm(_BatchNorm):
     """Batch normalization; on one process, the only process_group, the same as the others."""
 
     def __init__(
-        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, process_group=None,
-        device=None, dtype=None,
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, process_group: object = None,
+        device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
         self.process_group = process_group
 
     @classmethod
-    def convert_sync_batchnorm(cls, module, process_group=None):
+    def convert_sync_batchnorm(cls, module: Module, process_group: object = None) -> Module:
         """A module whose batch normalizations are of this class, with the same parameters. What is no such module keeps its place."""
         converted = module
         if isinstance(module, _BatchNorm):
@@ -173,7 +174,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
     """What lazy normalizations share: num_features is the size of the first input's channels."""
 
     def __init__(
-        self, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, device=None, dtype=None
+        self, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, device: Device = None, dtype: torch.dtype | None = None
     ) -> None:
         super().__init__(0, eps, momentum, False, False, device, dtype)
         self._begin(affine, track_running_stats, {"device": device, "dtype": dtype})
@@ -182,21 +183,21 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         self.affine = affine
         self.track_running_stats = track_running_stats
         if affine:
-            self.weight = UninitializedParameter(**options)
-            self.bias = UninitializedParameter(**options)
+            self.weight: Tensor = UninitializedParameter(**options)
+            self.bias: Tensor = UninitializedParameter(**options)
         if track_running_stats:
-            self.running_mean = UninitializedBuffer(**options)
-            self.running_var = UninitializedBuffer(**options)
-            self.num_batches_tracked = torch.tensor(0, dtype=torch.long)
+            self.running_mean: Tensor = UninitializedBuffer(**options)
+            self.running_var: Tensor = UninitializedBuffer(**options)
+            self.num_batches_tracked: Tensor = torch.tensor(0, dtype=torch.long)
 
     def reset_parameters(self) -> None:
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input) -> None:
+    def initialize_parameters(self, input: Tensor) -> None:
         if not self.has_uninitialized_params():
             return
-        self.num_features = input.shape[self._channels(input)]
+        self.num_features: int = input.shape[self._channels(input)]
         if self.affine:
             self.weight.materialize((self.num_features,))
             self.bias.materialize((self.num_features,))

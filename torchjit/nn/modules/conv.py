@@ -3,13 +3,16 @@
 import math
 from typing import List, Optional, Tuple, Union
 
+import torchjit as torch
 from torchjit import Tensor, empty
 from torchjit.nn import functional as F
 from torchjit.nn import init
+from torchjit.nn.common_types import _size_1_t, _size_2_t, _size_3_t, _size_any_t
 from torchjit.nn.modules.lazy import LazyModuleMixin
 from torchjit.nn.modules.module import Module
 from torchjit.nn.modules.utils import _pair, _reverse_repeat_tuple, _single, _triple, reversed_repeated, to_tuple
 from torchjit.nn.parameter import Parameter, UninitializedParameter
+from torchjit.types import Device
 
 # ruff: noqa: UP006, UP007, UP035, UP045, A002
 
@@ -25,8 +28,7 @@ class _ConvNd(Module):
         "in_channels",
         "out_channels",
         "kernel_size",
-    ]
-    __annotations__ = {"bias": Optional[Tensor]}
+    ]  # type: list[str]
 
     _in_channels: int
     _reversed_padding_repeated_twice: List[int]
@@ -43,8 +45,8 @@ class _ConvNd(Module):
     bias: Optional[Tensor]
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding, groups, bias, padding_mode,
-        device=None, dtype=None,
+        self, in_channels: int, out_channels: int, kernel_size: Tuple[int, ...], stride: Tuple[int, ...], padding: Union[str, Tuple[int, ...]], dilation: Tuple[int, ...], transposed: bool, output_padding: Tuple[int, ...], groups: int, bias: bool, padding_mode: str,
+        device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         if in_channels % groups != 0:
@@ -99,7 +101,7 @@ class _ConvNd(Module):
                 bound = 1 / math.sqrt(fan_in)
                 init.uniform_(self.bias, -bound, bound)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         s = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
         if self.padding != (0,) * len(self.kernel_size):
             s += f", padding={self.padding}"
@@ -124,8 +126,8 @@ class Conv1d(_ConvNd):
     """Convolution along a line."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size, stride=1, padding=0, dilation=1, groups: int = 1, bias: bool = True,
-        padding_mode: str = "zeros", device=None, dtype=None,
+        self, in_channels: int, out_channels: int, kernel_size: _size_1_t, stride: _size_1_t = 1, padding: Union[str, _size_1_t] = 0, dilation: _size_1_t = 1, groups: int = 1, bias: bool = True,
+        padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, to_tuple(kernel_size, 1), to_tuple(stride, 1), _plain(padding, 1), to_tuple(dilation, 1), False,
@@ -153,8 +155,8 @@ class Conv2d(_ConvNd):
     """Convolution over a plane."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size, stride=1, padding=0, dilation=1, groups: int = 1, bias: bool = True,
-        padding_mode: str = "zeros", device=None, dtype=None,
+        self, in_channels: int, out_channels: int, kernel_size: _size_2_t, stride: _size_2_t = 1, padding: Union[str, _size_2_t] = 0, dilation: _size_2_t = 1, groups: int = 1, bias: bool = True,
+        padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, to_tuple(kernel_size, 2), to_tuple(stride, 2), _plain(padding, 2), to_tuple(dilation, 2), False,
@@ -182,8 +184,8 @@ class Conv3d(_ConvNd):
     """Convolution over a volume."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size, stride=1, padding=0, dilation=1, groups: int = 1, bias: bool = True,
-        padding_mode: str = "zeros", device=None, dtype=None,
+        self, in_channels: int, out_channels: int, kernel_size: _size_3_t, stride: _size_3_t = 1, padding: Union[str, _size_3_t] = 0, dilation: _size_3_t = 1, groups: int = 1, bias: bool = True,
+        padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, to_tuple(kernel_size, 3), to_tuple(stride, 3), _plain(padding, 3), to_tuple(dilation, 3), False,
@@ -209,8 +211,8 @@ class Conv3d(_ConvNd):
 
 class _ConvTransposeNd(_ConvNd):
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding, groups, bias, padding_mode,
-        device=None, dtype=None,
+        self, in_channels: int, out_channels: int, kernel_size: Tuple[int, ...], stride: Tuple[int, ...], padding: Union[str, Tuple[int, ...]], dilation: Tuple[int, ...], transposed: bool, output_padding: Tuple[int, ...], groups: int, bias: bool, padding_mode: str,
+        device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
@@ -274,8 +276,8 @@ class ConvTranspose1d(_ConvTransposeNd):
     """The gradient of a convolution along a line, as a map."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size, stride=1, padding=0, output_padding=0, groups: int = 1, bias: bool = True,
-        dilation=1, padding_mode: str = "zeros", device=None, dtype=None,
+        self, in_channels: int, out_channels: int, kernel_size: _size_1_t, stride: _size_1_t = 1, padding: _size_1_t = 0, output_padding: _size_1_t = 0, groups: int = 1, bias: bool = True,
+        dilation: _size_1_t = 1, padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, to_tuple(kernel_size, 1), to_tuple(stride, 1), to_tuple(padding, 1), to_tuple(dilation, 1), True,
@@ -297,8 +299,8 @@ class ConvTranspose2d(_ConvTransposeNd):
     """The gradient of a convolution over a plane, as a map."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size, stride=1, padding=0, output_padding=0, groups: int = 1, bias: bool = True,
-        dilation=1, padding_mode: str = "zeros", device=None, dtype=None,
+        self, in_channels: int, out_channels: int, kernel_size: _size_2_t, stride: _size_2_t = 1, padding: _size_2_t = 0, output_padding: _size_2_t = 0, groups: int = 1, bias: bool = True,
+        dilation: _size_2_t = 1, padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, to_tuple(kernel_size, 2), to_tuple(stride, 2), to_tuple(padding, 2), to_tuple(dilation, 2), True,
@@ -320,8 +322,8 @@ class ConvTranspose3d(_ConvTransposeNd):
     """The gradient of a convolution over a volume, as a map."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size, stride=1, padding=0, output_padding=0, groups: int = 1, bias: bool = True,
-        dilation=1, padding_mode: str = "zeros", device=None, dtype=None,
+        self, in_channels: int, out_channels: int, kernel_size: _size_3_t, stride: _size_3_t = 1, padding: _size_3_t = 0, output_padding: _size_3_t = 0, groups: int = 1, bias: bool = True,
+        dilation: _size_3_t = 1, padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, to_tuple(kernel_size, 3), to_tuple(stride, 3), to_tuple(padding, 3), to_tuple(dilation, 3), True,
@@ -345,19 +347,19 @@ class _LazyConvXdMixin(LazyModuleMixin):
     _spatial: int
 
     def _begin(self, out_channels: int, bias: bool, device, dtype) -> None:
-        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.weight: Tensor = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
         if bias:
-            self.bias = UninitializedParameter(device=device, dtype=dtype)
+            self.bias: Optional[Tensor] = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
         if not self.has_uninitialized_params() and self.in_channels != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input) -> None:
+    def initialize_parameters(self, input: Tensor) -> None:
         if not self.has_uninitialized_params():
             return
-        self.in_channels = self._get_in_channels(input)
+        self.in_channels: int = self._get_in_channels(input)
         if self.in_channels % self.groups != 0:
             raise ValueError("in_channels must be divisible by groups")
         first, second = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)
@@ -378,8 +380,8 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
 class _LazyConv(_LazyConvXdMixin):
     def __init__(
-        self, out_channels: int, kernel_size, stride=1, padding=0, dilation=1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
-        device=None, dtype=None,
+        self, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1, padding: _size_any_t = 0, dilation: _size_any_t = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+        device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
         self._begin(out_channels, bias, device, dtype)
@@ -387,8 +389,8 @@ class _LazyConv(_LazyConvXdMixin):
 
 class _LazyConvTranspose(_LazyConvXdMixin):
     def __init__(
-        self, out_channels: int, kernel_size, stride=1, padding=0, output_padding=0, groups: int = 1, bias: bool = True, dilation=1,
-        padding_mode: str = "zeros", device=None, dtype=None,
+        self, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1, padding: _size_any_t = 0, output_padding: _size_any_t = 0, groups: int = 1, bias: bool = True, dilation: _size_any_t = 1,
+        padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype)
         self._begin(out_channels, bias, device, dtype)

@@ -8,7 +8,7 @@ from torchjit.nn.modules.module import Module
 class PairwiseDistance(Module):
     """The norm of the difference of two vectors."""
 
-    __constants__ = ["norm", "eps", "keepdim"]
+    __constants__ = ["norm", "eps", "keepdim"]  # type: list[str]
     norm: float
     eps: float
     keepdim: bool
@@ -26,7 +26,7 @@ class PairwiseDistance(Module):
 class CosineSimilarity(Module):
     """The cosine of the angle between two vectors."""
 
-    __constants__ = ["dim", "eps"]
+    __constants__ = ["dim", "eps"]  # type: list[str]
     dim: int
     eps: float
 

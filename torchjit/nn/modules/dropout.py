@@ -8,7 +8,7 @@ from torchjit.nn.modules.module import Module
 
 
 class _DropoutNd(Module):
-    __constants__ = ["p", "inplace"]
+    __constants__ = ["p", "inplace"]  # type: list[str]
     p: float
     inplace: bool
 

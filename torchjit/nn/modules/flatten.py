@@ -1,5 +1,7 @@
 """Flatten and its inverse."""
 
+from collections.abc import Sequence
+
 from torchjit import Tensor
 from torchjit.nn.modules.module import Module
 
@@ -9,7 +11,7 @@ from torchjit.nn.modules.module import Module
 class Flatten(Module):
     """Makes one dimension of several."""
 
-    __constants__ = ["start_dim", "end_dim"]
+    __constants__ = ["start_dim", "end_dim"]  # type: list[str]
     start_dim: int
     end_dim: int
 
@@ -28,9 +30,9 @@ class Flatten(Module):
 class Unflatten(Module):
     """Makes several dimensions of one."""
 
-    __constants__ = ["dim", "unflattened_size"]
+    __constants__ = ["dim", "unflattened_size"]  # type: list[str]
 
-    def __init__(self, dim, unflattened_size) -> None:
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
         if not isinstance(dim, int):
             raise TypeError("invalid argument type for dim parameter")

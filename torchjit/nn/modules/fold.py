@@ -2,6 +2,7 @@
 
 from torchjit import Tensor
 from torchjit.nn import functional as F
+from torchjit.nn.common_types import _size_any_t
 from torchjit.nn.modules.module import Module
 
 # ruff: noqa: A002
@@ -10,9 +11,9 @@ from torchjit.nn.modules.module import Module
 class Fold(Module):
     """Sums columns of windows into planes."""
 
-    __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
+    __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]  # type: list[str]
 
-    def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1) -> None:
+    def __init__(self, output_size: _size_any_t, kernel_size: _size_any_t, dilation: _size_any_t = 1, padding: _size_any_t = 0, stride: _size_any_t = 1) -> None:
         super().__init__()
         self.output_size = output_size
         self.kernel_size = kernel_size
@@ -30,9 +31,9 @@ class Fold(Module):
 class Unfold(Module):
     """The windows of planes as columns."""
 
-    __constants__ = ["kernel_size", "dilation", "padding", "stride"]
+    __constants__ = ["kernel_size", "dilation", "padding", "stride"]  # type: list[str]
 
-    def __init__(self, kernel_size, dilation=1, padding=0, stride=1) -> None:
+    def __init__(self, kernel_size: _size_any_t, dilation: _size_any_t = 1, padding: _size_any_t = 0, stride: _size_any_t = 1) -> None:
         super().__init__()
         self.kernel_size = kernel_size
         self.dilation = dilation

@@ -1,8 +1,10 @@
 """Instance normalization."""
 
+import torchjit as torch
 from torchjit import Tensor
 from torchjit.nn import functional as F
 from torchjit.nn.modules.batchnorm import _LazyNormBase, _NormBase
+from torchjit.types import Device
 
 # ruff: noqa: A002
 
@@ -15,8 +17,8 @@ class _InstanceNorm(_NormBase):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
 
@@ -80,7 +82,7 @@ class InstanceNorm3d(_InstanceNorm):
 
 class _LazyInstanceNorm(_LazyNormBase, _InstanceNorm):
     def __init__(
-        self, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, device=None, dtype=None
+        self, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, device: Device = None, dtype: torch.dtype | None = None
     ) -> None:
         super().__init__(eps, momentum, affine, track_running_stats, device, dtype)
 

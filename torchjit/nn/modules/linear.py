@@ -2,13 +2,15 @@
 
 import math
 
+import torchjit as torch
 from torchjit import Tensor, empty
+from torchjit.autograd.grad_mode import no_grad
 from torchjit.nn import functional as F
 from torchjit.nn import init
-from torchjit.autograd.grad_mode import no_grad
 from torchjit.nn.modules.lazy import LazyModuleMixin
 from torchjit.nn.modules.module import Module
 from torchjit.nn.parameter import Parameter, UninitializedParameter
+from torchjit.types import Device
 
 # ruff: noqa: A002
 
@@ -16,7 +18,7 @@ from torchjit.nn.parameter import Parameter, UninitializedParameter
 class Identity(Module):
     """Passes its input on; takes any arguments."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -26,18 +28,18 @@ class Identity(Module):
 class Linear(Module):
     """input times the transposed weight, plus bias."""
 
-    __constants__ = ["in_features", "out_features"]
+    __constants__ = ["in_features", "out_features"]  # type: list[str]
     in_features: int
     out_features: int
     weight: Tensor
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device=None, dtype=None) -> None:
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
         self.weight = Parameter(empty([out_features, in_features], device=device, dtype=dtype))
         if bias:
-            self.bias = Parameter(empty([out_features], device=device, dtype=dtype))
+            self.bias: Parameter = Parameter(empty([out_features], device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -62,14 +64,14 @@ class NonDynamicallyQuantizableLinear(Linear):
 class Bilinear(Module):
     """A map that is linear in each of two inputs."""
 
-    __constants__ = ["in1_features", "in2_features", "out_features"]
+    __constants__ = ["in1_features", "in2_features", "out_features"]  # type: list[str]
     in1_features: int
     in2_features: int
     out_features: int
     weight: Tensor
 
     def __init__(
-        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device=None, dtype=None
+        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None
     ) -> None:
         super().__init__()
         self.in1_features = in1_features
@@ -77,7 +79,7 @@ class Bilinear(Module):
         self.out_features = out_features
         self.weight = Parameter(empty([out_features, in1_features, in2_features], device=device, dtype=dtype))
         if bias:
-            self.bias = Parameter(empty([out_features], device=device, dtype=dtype))
+            self.bias: Parameter = Parameter(empty([out_features], device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -103,21 +105,21 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     cls_to_become = Linear
 
-    def __init__(self, out_features: int, bias: bool = True, device=None, dtype=None) -> None:
+    def __init__(self, out_features: int, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None) -> None:
         super().__init__(0, 0, False)
-        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.weight: Tensor = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features
         if bias:
-            self.bias = UninitializedParameter(device=device, dtype=dtype)
+            self.bias: Tensor = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input) -> None:
+    def initialize_parameters(self, input: Tensor) -> None:
         if self.has_uninitialized_params():
             with no_grad():
-                self.in_features = input.shape[-1]
+                self.in_features: int = input.shape[-1]
                 self.weight.materialize((self.out_features, self.in_features))
                 if self.bias is not None:
                     self.bias.materialize((self.out_features,))

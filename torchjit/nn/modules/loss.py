@@ -1,5 +1,6 @@
 """Losses."""
 
+from collections.abc import Callable
 from typing import Optional
 
 from torchjit import Tensor
@@ -13,7 +14,7 @@ from torchjit.nn.modules.module import Module
 class _Loss(Module):
     reduction: str
 
-    def __init__(self, size_average=None, reduce=None, reduction: str = "mean") -> None:
+    def __init__(self, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean") -> None:
         super().__init__()
         if size_average is not None or reduce is not None:
             self.reduction = _reduction.legacy_get_string(size_average, reduce)
@@ -23,7 +24,7 @@ class _Loss(Module):
 
 class _WeightedLoss(_Loss):
     def __init__(
-        self, weight: Optional[Tensor] = None, size_average=None, reduce=None, reduction: str = "mean"
+        self, weight: Optional[Tensor] = None, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean"
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
@@ -33,7 +34,7 @@ class _WeightedLoss(_Loss):
 class L1Loss(_Loss):
     """Absolute differences."""
 
-    __constants__ = ["reduction"]
+    __constants__ = ["reduction"]  # type: list[str]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.l1_loss(input, target, reduction=self.reduction)
@@ -42,7 +43,7 @@ class L1Loss(_Loss):
 class MSELoss(_Loss):
     """Squared differences."""
 
-    __constants__ = ["reduction"]
+    __constants__ = ["reduction"]  # type: list[str]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.mse_loss(input, target, reduction=self.reduction)
@@ -51,15 +52,15 @@ class MSELoss(_Loss):
 class NLLLoss(_WeightedLoss):
     """Negative log likelihood."""
 
-    __constants__ = ["ignore_index", "reduction"]
+    __constants__ = ["ignore_index", "reduction"]  # type: list[str]
     ignore_index: int
 
     def __init__(
         self,
         weight: Optional[Tensor] = None,
-        size_average=None,
+        size_average: Optional[bool] = None,
         ignore_index: int = -100,
-        reduce=None,
+        reduce: Optional[bool] = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
@@ -72,7 +73,7 @@ class NLLLoss(_WeightedLoss):
 class NLLLoss2d(NLLLoss):
     """An old name of NLLLoss."""
 
-    def __init__(self, weight: Optional[Tensor] = None, size_average=None, ignore_index: int = -100, reduce=None, reduction: str = "mean") -> None:
+    def __init__(self, weight: Optional[Tensor] = None, size_average: Optional[bool] = None, ignore_index: int = -100, reduce: Optional[bool] = None, reduction: str = "mean") -> None:
         import warnings
 
         warnings.warn("NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement and see https://pytorch.org/docs/master/nn.html#torch.nn.NLLLoss for more details.", stacklevel=2)
@@ -82,7 +83,7 @@ class NLLLoss2d(NLLLoss):
 class PoissonNLLLoss(_Loss):
     """Negative log likelihood of Poisson counts."""
 
-    __constants__ = ["log_input", "full", "eps", "reduction"]
+    __constants__ = ["log_input", "full", "eps", "reduction"]  # type: list[str]
     log_input: bool
     full: bool
     eps: float
@@ -91,9 +92,9 @@ class PoissonNLLLoss(_Loss):
         self,
         log_input: bool = True,
         full: bool = False,
-        size_average=None,
+        size_average: Optional[bool] = None,
         eps: float = 1e-8,
-        reduce=None,
+        reduce: Optional[bool] = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -110,7 +111,7 @@ class PoissonNLLLoss(_Loss):
 class GaussianNLLLoss(_Loss):
     """Negative log likelihood of a normal distribution."""
 
-    __constants__ = ["full", "eps", "reduction"]
+    __constants__ = ["full", "eps", "reduction"]  # type: list[str]
     full: bool
     eps: float
 
@@ -126,9 +127,9 @@ class GaussianNLLLoss(_Loss):
 class KLDivLoss(_Loss):
     """Kullback-Leibler divergence."""
 
-    __constants__ = ["reduction"]
+    __constants__ = ["reduction"]  # type: list[str]
 
-    def __init__(self, size_average=None, reduce=None, reduction: str = "mean", log_target: bool = False) -> None:
+    def __init__(self, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean", log_target: bool = False) -> None:
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
@@ -139,12 +140,12 @@ class KLDivLoss(_Loss):
 class CrossEntropyLoss(_WeightedLoss):
     """Cross entropy of class scores."""
 
-    __constants__ = ["ignore_index", "reduction", "label_smoothing"]
+    __constants__ = ["ignore_index", "reduction", "label_smoothing"]  # type: list[str]
     ignore_index: int
     label_smoothing: float
 
     def __init__(
-        self, weight: Optional[Tensor] = None, size_average=None, ignore_index: int = -100, reduce=None, reduction: str = "mean",
+        self, weight: Optional[Tensor] = None, size_average: Optional[bool] = None, ignore_index: int = -100, reduce: Optional[bool] = None, reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__(weight, size_average, reduce, reduction)
@@ -165,7 +166,7 @@ class CrossEntropyLoss(_WeightedLoss):
 class BCELoss(_WeightedLoss):
     """Cross entropy of probabilities of two classes."""
 
-    __constants__ = ["reduction"]
+    __constants__ = ["reduction"]  # type: list[str]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
@@ -177,8 +178,8 @@ class BCEWithLogitsLoss(_Loss):
     def __init__(
         self,
         weight: Optional[Tensor] = None,
-        size_average=None,
-        reduce=None,
+        size_average: Optional[bool] = None,
+        reduce: Optional[bool] = None,
         reduction: str = "mean",
         pos_weight: Optional[Tensor] = None,
     ) -> None:
@@ -197,9 +198,9 @@ class BCEWithLogitsLoss(_Loss):
 class SmoothL1Loss(_Loss):
     """Squares of small differences, absolute values of large ones."""
 
-    __constants__ = ["reduction"]
+    __constants__ = ["reduction"]  # type: list[str]
 
-    def __init__(self, size_average=None, reduce=None, reduction: str = "mean", beta: float = 1.0) -> None:
+    def __init__(self, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
@@ -210,7 +211,7 @@ class SmoothL1Loss(_Loss):
 class HuberLoss(_Loss):
     """Squares of differences below delta, lines above."""
 
-    __constants__ = ["reduction", "delta"]
+    __constants__ = ["reduction", "delta"]  # type: list[str]
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -223,7 +224,7 @@ class HuberLoss(_Loss):
 class SoftMarginLoss(_Loss):
     """Logistic loss of labels 1 and -1."""
 
-    __constants__ = ["reduction"]
+    __constants__ = ["reduction"]  # type: list[str]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.soft_margin_loss(input, target, reduction=self.reduction)
@@ -232,7 +233,7 @@ class SoftMarginLoss(_Loss):
 class MultiLabelMarginLoss(_Loss):
     """How far other classes come near any of the right ones."""
 
-    __constants__ = ["reduction"]
+    __constants__ = ["reduction"]  # type: list[str]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
@@ -241,7 +242,7 @@ class MultiLabelMarginLoss(_Loss):
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """Cross entropy of independent labels."""
 
-    __constants__ = ["reduction"]
+    __constants__ = ["reduction"]  # type: list[str]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
@@ -250,7 +251,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 class MultiMarginLoss(_WeightedLoss):
     """How far other classes come near the right one."""
 
-    __constants__ = ["p", "margin", "reduction"]
+    __constants__ = ["p", "margin", "reduction"]  # type: list[str]
     margin: float
     p: int
 
@@ -259,8 +260,8 @@ class MultiMarginLoss(_WeightedLoss):
         p: int = 1,
         margin: float = 1.0,
         weight: Optional[Tensor] = None,
-        size_average=None,
-        reduce=None,
+        size_average: Optional[bool] = None,
+        reduce: Optional[bool] = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
@@ -280,11 +281,11 @@ class MultiMarginLoss(_WeightedLoss):
 class TripletMarginWithDistanceLoss(_Loss):
     """How much farther than margin the negative is than the positive, by a distance of the caller's."""
 
-    __constants__ = ["margin", "swap", "reduction"]
+    __constants__ = ["margin", "swap", "reduction"]  # type: list[str]
 
-    def __init__(self, *, distance_function=None, margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> None:
+    def __init__(self, *, distance_function: Optional[Callable[[Tensor, Tensor], Tensor]] = None, margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
-        self.distance_function = F.pairwise_distance if distance_function is None else distance_function
+        self.distance_function: Callable[[Tensor, Tensor], Tensor] = F.pairwise_distance if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
 
@@ -303,10 +304,10 @@ class TripletMarginWithDistanceLoss(_Loss):
 class MarginRankingLoss(_Loss):
     """How far two scores are from being in order."""
 
-    __constants__ = ["margin", "reduction"]
+    __constants__ = ["margin", "reduction"]  # type: list[str]
     margin: float
 
-    def __init__(self, margin: float = 0.0, size_average=None, reduce=None, reduction: str = "mean") -> None:
+    def __init__(self, margin: float = 0.0, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
@@ -317,10 +318,10 @@ class MarginRankingLoss(_Loss):
 class HingeEmbeddingLoss(_Loss):
     """The distance of similar pairs, what dissimilar ones lack to a margin."""
 
-    __constants__ = ["margin", "reduction"]
+    __constants__ = ["margin", "reduction"]  # type: list[str]
     margin: float
 
-    def __init__(self, margin: float = 1.0, size_average=None, reduce=None, reduction: str = "mean") -> None:
+    def __init__(self, margin: float = 1.0, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
@@ -331,10 +332,10 @@ class HingeEmbeddingLoss(_Loss):
 class CosineEmbeddingLoss(_Loss):
     """Cosine distance of similar pairs, cosine of dissimilar ones."""
 
-    __constants__ = ["margin", "reduction"]
+    __constants__ = ["margin", "reduction"]  # type: list[str]
     margin: float
 
-    def __init__(self, margin: float = 0.0, size_average=None, reduce=None, reduction: str = "mean") -> None:
+    def __init__(self, margin: float = 0.0, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
@@ -345,7 +346,7 @@ class CosineEmbeddingLoss(_Loss):
 class TripletMarginLoss(_Loss):
     """What the distance to a negative lacks to that to a positive plus a margin."""
 
-    __constants__ = ["margin", "p", "eps", "swap", "reduction"]
+    __constants__ = ["margin", "p", "eps", "swap", "reduction"]  # type: list[str]
     margin: float
     p: float
     eps: float
@@ -357,8 +358,8 @@ class TripletMarginLoss(_Loss):
         p: float = 2.0,
         eps: float = 1e-6,
         swap: bool = False,
-        size_average=None,
-        reduce=None,
+        size_average: Optional[bool] = None,
+        reduce: Optional[bool] = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
@@ -383,7 +384,7 @@ class TripletMarginLoss(_Loss):
 class CTCLoss(_Loss):
     """Connectionist temporal classification loss."""
 
-    __constants__ = ["blank", "reduction"]
+    __constants__ = ["blank", "reduction"]  # type: list[str]
     blank: int
     zero_infinity: bool
 

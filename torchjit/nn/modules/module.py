@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections import OrderedDict
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, ClassVar, Iterator, Mapping
 
 from torchjit import _advice, _native
 from torchjit._pytorch_tensors import data_of
@@ -31,14 +31,21 @@ class _Traces(threading.local):
 _traces = _Traces()
 
 
-class _IncompatibleKeys(tuple):
+class _IncompatibleKeys(tuple[list[str], list[str]]):
     """The keys that load_state_dict missed and did not expect."""
 
     def __new__(cls, missing_keys: list[str], unexpected_keys: list[str]) -> _IncompatibleKeys:
         return tuple.__new__(cls, (missing_keys, unexpected_keys))
 
-    missing_keys = property(lambda self: self[0])
-    unexpected_keys = property(lambda self: self[1])
+    @property
+    def missing_keys(self) -> list[str]:
+        """Names of the module that the state lacks."""
+        return self[0]
+
+    @property
+    def unexpected_keys(self) -> list[str]:
+        """Names of the state that the module lacks."""
+        return self[1]
 
     def __repr__(self) -> str:
         if not self[0] and not self[1]:
@@ -57,7 +64,7 @@ class Module:
     names, show in state_dict and are found by the iterators.
     """
 
-    dump_patches = False
+    dump_patches: ClassVar[bool] = False
     training: bool
     _is_full_backward_hook: bool | None
     _version = 1

@@ -1,7 +1,8 @@
 """Layer, group and local response normalization."""
 
 import numbers
-from typing import Tuple
+from collections.abc import Sequence
+from typing import Tuple, Union
 
 import torchjit as torch
 from torchjit import Tensor
@@ -9,6 +10,7 @@ from torchjit.nn import functional as F
 from torchjit.nn import init
 from torchjit.nn.modules.module import Module
 from torchjit.nn.parameter import Parameter
+from torchjit.types import Device
 
 # ruff: noqa: UP006, UP035, A002
 
@@ -16,13 +18,13 @@ from torchjit.nn.parameter import Parameter
 class LayerNorm(Module):
     """Normalizes over the last dimensions."""
 
-    __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
+    __constants__ = ["normalized_shape", "eps", "elementwise_affine"]  # type: list[str]
     normalized_shape: Tuple[int, ...]
     eps: float
     elementwise_affine: bool
 
     def __init__(
-        self, normalized_shape, eps: float = 1e-5, elementwise_affine: bool = True, device=None, dtype=None
+        self, normalized_shape: Union[int, Sequence[int]], eps: float = 1e-5, elementwise_affine: bool = True, device: Device = None, dtype: torch.dtype | None = None
     ) -> None:
         super().__init__()
         if isinstance(normalized_shape, numbers.Integral):
@@ -31,8 +33,8 @@ class LayerNorm(Module):
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         if self.elementwise_affine:
-            self.weight = Parameter(torch.empty(list(self.normalized_shape), device=device, dtype=dtype))
-            self.bias = Parameter(torch.empty(list(self.normalized_shape), device=device, dtype=dtype))
+            self.weight: Parameter = Parameter(torch.empty(list(self.normalized_shape), device=device, dtype=dtype))
+            self.bias: Parameter = Parameter(torch.empty(list(self.normalized_shape), device=device, dtype=dtype))
         else:
             self.register_parameter("weight", None)
             self.register_parameter("bias", None)
@@ -53,14 +55,14 @@ class LayerNorm(Module):
 class GroupNorm(Module):
     """Normalizes groups of channels of each sample."""
 
-    __constants__ = ["num_groups", "num_channels", "eps", "affine"]
+    __constants__ = ["num_groups", "num_channels", "eps", "affine"]  # type: list[str]
     num_groups: int
     num_channels: int
     eps: float
     affine: bool
 
     def __init__(
-        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device=None, dtype=None
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Device = None, dtype: torch.dtype | None = None
     ) -> None:
         super().__init__()
         if num_channels % num_groups != 0:
@@ -70,8 +72,8 @@ class GroupNorm(Module):
         self.eps = eps
         self.affine = affine
         if self.affine:
-            self.weight = Parameter(torch.empty([num_channels], device=device, dtype=dtype))
-            self.bias = Parameter(torch.empty([num_channels], device=device, dtype=dtype))
+            self.weight: Parameter = Parameter(torch.empty([num_channels], device=device, dtype=dtype))
+            self.bias: Parameter = Parameter(torch.empty([num_channels], device=device, dtype=dtype))
         else:
             self.register_parameter("weight", None)
             self.register_parameter("bias", None)
@@ -92,7 +94,7 @@ class GroupNorm(Module):
 class LocalResponseNorm(Module):
     """Normalizes over neighbouring channels."""
 
-    __constants__ = ["size", "alpha", "beta", "k"]
+    __constants__ = ["size", "alpha", "beta", "k"]  # type: list[str]
     size: int
     alpha: float
     beta: float
@@ -108,7 +110,7 @@ class LocalResponseNorm(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 

@@ -4,6 +4,7 @@ from typing import Sequence
 
 from torchjit import Tensor
 from torchjit.nn import functional as F
+from torchjit.nn.common_types import _size_2_t, _size_4_t, _size_6_t
 from torchjit.nn.modules.module import Module
 from torchjit.nn.modules.utils import _ntuple, _pair, _quadruple, to_tuple
 
@@ -11,12 +12,13 @@ from torchjit.nn.modules.utils import _ntuple, _pair, _quadruple, to_tuple
 
 
 class _ConstantPadNd(Module):
-    __constants__ = ["padding", "value"]
+    __constants__ = ["padding", "value"]  # type: list[str]
     value: float
     padding: Sequence[int]
 
-    def __init__(self, value: float) -> None:
+    def __init__(self, padding: Sequence[int], value: float) -> None:
         super().__init__()
+        self.padding = padding
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
@@ -27,8 +29,12 @@ class _ConstantPadNd(Module):
 
 
 class _ReflectionPadNd(Module):
-    __constants__ = ["padding"]
+    __constants__ = ["padding"]  # type: list[str]
     padding: Sequence[int]
+
+    def __init__(self, padding: Sequence[int]) -> None:
+        super().__init__()
+        self.padding = padding
 
     def forward(self, input: Tensor) -> Tensor:
         return F.pad(input, self.padding, "reflect")
@@ -38,8 +44,12 @@ class _ReflectionPadNd(Module):
 
 
 class _ReplicationPadNd(Module):
-    __constants__ = ["padding"]
+    __constants__ = ["padding"]  # type: list[str]
     padding: Sequence[int]
+
+    def __init__(self, padding: Sequence[int]) -> None:
+        super().__init__()
+        self.padding = padding
 
     def forward(self, input: Tensor) -> Tensor:
         return F.pad(input, self.padding, "replicate")
@@ -48,45 +58,74 @@ class _ReplicationPadNd(Module):
         return f"{self.padding}"
 
 
-def _constant(dims: int, name: str) -> type:
-    def __init__(self, padding, value: float) -> None:
-        _ConstantPadNd.__init__(self, value)
-        self.padding = to_tuple(padding, 2 * dims)
+class ConstantPad1d(_ConstantPadNd):
+    """Puts a value around 1 dimensions."""
 
-    return type(
-        name,
-        (_ConstantPadNd,),
-        {"__init__": __init__, "__module__": __name__, "__doc__": f"Puts a value around {dims} dimensions."},
-    )
+    def __init__(self, padding: _size_2_t, value: float) -> None:
+        super().__init__(to_tuple(padding, 2), value)
 
 
-def _mirrored(base: type, dims: int, name: str) -> type:
-    def __init__(self, padding) -> None:
-        Module.__init__(self)
-        self.padding = to_tuple(padding, 2 * dims)
+class ConstantPad2d(_ConstantPadNd):
+    """Puts a value around 2 dimensions."""
 
-    return type(
-        name,
-        (base,),
-        {"__init__": __init__, "__module__": __name__, "__doc__": f"Continues {dims} dimensions beyond their ends."},
-    )
+    def __init__(self, padding: _size_4_t, value: float) -> None:
+        super().__init__(to_tuple(padding, 4), value)
 
 
-ConstantPad1d, ConstantPad2d, ConstantPad3d = (_constant(n, f"ConstantPad{n}d") for n in (1, 2, 3))
-ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = (
-    _mirrored(_ReflectionPadNd, n, f"ReflectionPad{n}d") for n in (1, 2, 3)
-)
-ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = (
-    _mirrored(_ReplicationPadNd, n, f"ReplicationPad{n}d") for n in (1, 2, 3)
-)
+class ConstantPad3d(_ConstantPadNd):
+    """Puts a value around 3 dimensions."""
+
+    def __init__(self, padding: _size_6_t, value: float) -> None:
+        super().__init__(to_tuple(padding, 6), value)
+
+
+class ReflectionPad1d(_ReflectionPadNd):
+    """Continues 1 dimensions beyond their ends."""
+
+    def __init__(self, padding: _size_2_t) -> None:
+        super().__init__(to_tuple(padding, 2))
+
+
+class ReflectionPad2d(_ReflectionPadNd):
+    """Continues 2 dimensions beyond their ends."""
+
+    def __init__(self, padding: _size_4_t) -> None:
+        super().__init__(to_tuple(padding, 4))
+
+
+class ReflectionPad3d(_ReflectionPadNd):
+    """Continues 3 dimensions beyond their ends."""
+
+    def __init__(self, padding: _size_6_t) -> None:
+        super().__init__(to_tuple(padding, 6))
+
+
+class ReplicationPad1d(_ReplicationPadNd):
+    """Continues 1 dimensions beyond their ends."""
+
+    def __init__(self, padding: _size_2_t) -> None:
+        super().__init__(to_tuple(padding, 2))
+
+
+class ReplicationPad2d(_ReplicationPadNd):
+    """Continues 2 dimensions beyond their ends."""
+
+    def __init__(self, padding: _size_4_t) -> None:
+        super().__init__(to_tuple(padding, 4))
+
+
+class ReplicationPad3d(_ReplicationPadNd):
+    """Continues 3 dimensions beyond their ends."""
+
+    def __init__(self, padding: _size_6_t) -> None:
+        super().__init__(to_tuple(padding, 6))
 
 
 class ZeroPad2d(_ConstantPadNd):
     """Puts zeros around planes."""
 
-    def __init__(self, padding) -> None:
-        super().__init__(0.0)
-        self.padding = to_tuple(padding, 4)
+    def __init__(self, padding: _size_4_t) -> None:
+        super().__init__(to_tuple(padding, 4), 0.0)
 
     def extra_repr(self) -> str:
         return f"{self.padding}"

@@ -10,7 +10,7 @@ from torchjit.nn.modules.module import Module
 class PixelShuffle(Module):
     """Makes larger planes of more channels."""
 
-    __constants__ = ["upscale_factor"]
+    __constants__ = ["upscale_factor"]  # type: list[str]
     upscale_factor: int
 
     def __init__(self, upscale_factor: int) -> None:
@@ -27,7 +27,7 @@ class PixelShuffle(Module):
 class PixelUnshuffle(Module):
     """Makes more channels of larger planes."""
 
-    __constants__ = ["downscale_factor"]
+    __constants__ = ["downscale_factor"]  # type: list[str]
     downscale_factor: int
 
     def __init__(self, downscale_factor: int) -> None:
@@ -44,7 +44,7 @@ class PixelUnshuffle(Module):
 class ChannelShuffle(Module):
     """Deals out channels in groups."""
 
-    __constants__ = ["groups"]
+    __constants__ = ["groups"]  # type: list[str]
     groups: int
 
     def __init__(self, groups: int) -> None:

@@ -1,10 +1,11 @@
 """Pooling."""
 
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 import torchjit as torch
 from torchjit import Tensor
 from torchjit.nn import functional as F
+from torchjit.nn.common_types import _ratio_2_t, _ratio_3_t, _size_1_t, _size_2_t, _size_3_t, _size_any_t
 from torchjit.nn.modules.module import Module
 from torchjit.nn.modules.utils import _pair, _single, _triple, to_tuple
 
@@ -12,16 +13,16 @@ from torchjit.nn.modules.utils import _pair, _single, _triple, to_tuple
 
 
 class _MaxPoolNd(Module):
-    __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
+    __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]  # type: list[str]
     return_indices: bool
     ceil_mode: bool
 
     def __init__(
-        self, kernel_size, stride=None, padding=0, dilation=1, return_indices: bool = False, ceil_mode: bool = False
+        self, kernel_size: _size_any_t, stride: Optional[_size_any_t] = None, padding: _size_any_t = 0, dilation: _size_any_t = 1, return_indices: bool = False, ceil_mode: bool = False
     ) -> None:
         super().__init__()
         self.kernel_size = kernel_size
-        self.stride = stride if (stride is not None) else kernel_size
+        self.stride: _size_any_t = stride if (stride is not None) else kernel_size
         self.padding = padding
         self.dilation = dilation
         self.return_indices = return_indices
@@ -79,17 +80,17 @@ class MaxPool3d(_MaxPoolNd):
 class AvgPool1d(Module):
     """Means over windows of lines."""
 
-    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
+    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]  # type: list[str]
     ceil_mode: bool
     count_include_pad: bool
 
     def __init__(
-        self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True
+        self, kernel_size: _size_1_t, stride: Optional[_size_1_t] = None, padding: _size_1_t = 0, ceil_mode: bool = False, count_include_pad: bool = True
     ) -> None:
         super().__init__()
-        self.kernel_size = to_tuple(kernel_size, 1)
-        self.stride = to_tuple(stride if stride is not None else kernel_size, 1)
-        self.padding = to_tuple(padding, 1)
+        self.kernel_size: tuple[int, ...] = to_tuple(kernel_size, 1)
+        self.stride: tuple[int, ...] = to_tuple(stride if stride is not None else kernel_size, 1)
+        self.padding: tuple[int, ...] = to_tuple(padding, 1)
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
@@ -103,22 +104,22 @@ class AvgPool1d(Module):
 class AvgPool2d(Module):
     """Means over windows of planes."""
 
-    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"]
+    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"]  # type: list[str]
     ceil_mode: bool
     count_include_pad: bool
 
     def __init__(
         self,
-        kernel_size,
-        stride=None,
-        padding=0,
+        kernel_size: _size_2_t,
+        stride: Optional[_size_2_t] = None,
+        padding: _size_2_t = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: Optional[int] = None,
     ) -> None:
         super().__init__()
         self.kernel_size = kernel_size
-        self.stride = stride if (stride is not None) else kernel_size
+        self.stride: _size_2_t = stride if (stride is not None) else kernel_size
         self.padding = padding
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
@@ -157,11 +158,11 @@ class AvgPool3d(AvgPool2d):
 class LPPool2d(Module):
     """Power means over windows of planes."""
 
-    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
+    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]  # type: list[str]
     norm_type: float
     ceil_mode: bool
 
-    def __init__(self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False) -> None:
+    def __init__(self, norm_type: float, kernel_size: _size_2_t, stride: Optional[_size_2_t] = None, ceil_mode: bool = False) -> None:
         super().__init__()
         self.norm_type = norm_type
         self.kernel_size = kernel_size
@@ -176,10 +177,10 @@ class LPPool2d(Module):
 
 
 class _AdaptiveMaxPoolNd(Module):
-    __constants__ = ["output_size", "return_indices"]
+    __constants__ = ["output_size", "return_indices"]  # type: list[str]
     return_indices: bool
 
-    def __init__(self, output_size, return_indices: bool = False) -> None:
+    def __init__(self, output_size: _size_any_t, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size = output_size
         if isinstance(output_size, (tuple, list)) and None in output_size:
@@ -209,9 +210,9 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 
 
 class _AdaptiveAvgPoolNd(Module):
-    __constants__ = ["output_size"]
+    __constants__ = ["output_size"]  # type: list[str]
 
-    def __init__(self, output_size) -> None:
+    def __init__(self, output_size: _size_any_t) -> None:
         super().__init__()
         self.output_size = output_size
         if isinstance(output_size, (tuple, list)) and None in output_size:
@@ -251,21 +252,21 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
 
 
 class _MaxUnpoolNd(Module):
-    __constants__ = ["kernel_size", "stride", "padding"]
+    __constants__ = ["kernel_size", "stride", "padding"]  # type: list[str]
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
-    def _set(self, kernel_size, stride, padding, n: int) -> None:
-        self.kernel_size = to_tuple(kernel_size, n)
-        self.stride = to_tuple(stride if (stride is not None) else kernel_size, n)
-        self.padding = to_tuple(padding, n)
+    def _set(self, kernel_size: _size_any_t, stride: Optional[_size_any_t], padding: _size_any_t, n: int) -> None:
+        self.kernel_size: Tuple[int, ...] = to_tuple(kernel_size, n)
+        self.stride: Tuple[int, ...] = to_tuple(stride if (stride is not None) else kernel_size, n)
+        self.padding: Tuple[int, ...] = to_tuple(padding, n)
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
     """Puts maxima back where MaxPool1d found them."""
 
-    def __init__(self, kernel_size, stride=None, padding=0) -> None:
+    def __init__(self, kernel_size: _size_1_t, stride: Optional[_size_1_t] = None, padding: _size_1_t = 0) -> None:
         super().__init__()
         self._set(kernel_size, stride, padding, 1)
 
@@ -276,7 +277,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
 class MaxUnpool2d(_MaxUnpoolNd):
     """Puts maxima back where MaxPool2d found them."""
 
-    def __init__(self, kernel_size, stride=None, padding=0) -> None:
+    def __init__(self, kernel_size: _size_2_t, stride: Optional[_size_2_t] = None, padding: _size_2_t = 0) -> None:
         super().__init__()
         self._set(kernel_size, stride, padding, 2)
 
@@ -287,7 +288,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 class MaxUnpool3d(_MaxUnpoolNd):
     """Puts maxima back where MaxPool3d found them."""
 
-    def __init__(self, kernel_size, stride=None, padding=0) -> None:
+    def __init__(self, kernel_size: _size_3_t, stride: Optional[_size_3_t] = None, padding: _size_3_t = 0) -> None:
         super().__init__()
         self._set(kernel_size, stride, padding, 3)
 
@@ -298,10 +299,10 @@ class MaxUnpool3d(_MaxUnpoolNd):
 class AdaptiveMaxPool3d(Module):
     """Maxima over as many windows of a volume as asked for."""
 
-    __constants__ = ["output_size", "return_indices"]
+    __constants__ = ["output_size", "return_indices"]  # type: list[str]
     return_indices: bool
 
-    def __init__(self, output_size, return_indices: bool = False) -> None:
+    def __init__(self, output_size: _size_3_t, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size = output_size
         if isinstance(output_size, (tuple, list)) and None in output_size:
@@ -335,15 +336,15 @@ class FractionalMaxPool2d(Module):
     other ratios.
     """
 
-    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
+    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]  # type: list[str]
 
-    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None) -> None:
+    def __init__(self, kernel_size: _size_2_t, output_size: Optional[_size_2_t] = None, output_ratio: Optional[_ratio_2_t] = None, return_indices: bool = False, _random_samples: Optional[Tensor] = None) -> None:
         super().__init__()
-        self.kernel_size = to_tuple(kernel_size, 2)
+        self.kernel_size: tuple[int, ...] = to_tuple(kernel_size, 2)
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
-        self.output_size = to_tuple(output_size, 2) if output_size is not None else None
-        self.output_ratio = to_tuple(output_ratio, 2) if output_ratio is not None else None
+        self.output_size: tuple[int, ...] | None = to_tuple(output_size, 2) if output_size is not None else None
+        self.output_ratio: tuple[float, ...] | None = to_tuple(output_ratio, 2) if output_ratio is not None else None
         _check_fraction("FractionalMaxPool2d", self.output_size, self.output_ratio)
 
     def forward(self, input: Tensor):
@@ -359,15 +360,15 @@ class FractionalMaxPool3d(Module):
     other ratios.
     """
 
-    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
+    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]  # type: list[str]
 
-    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None) -> None:
+    def __init__(self, kernel_size: _size_3_t, output_size: Optional[_size_3_t] = None, output_ratio: Optional[_ratio_3_t] = None, return_indices: bool = False, _random_samples: Optional[Tensor] = None) -> None:
         super().__init__()
-        self.kernel_size = to_tuple(kernel_size, 3)
+        self.kernel_size: tuple[int, ...] = to_tuple(kernel_size, 3)
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
-        self.output_size = to_tuple(output_size, 3) if output_size is not None else None
-        self.output_ratio = to_tuple(output_ratio, 3) if output_ratio is not None else None
+        self.output_size: tuple[int, ...] | None = to_tuple(output_size, 3) if output_size is not None else None
+        self.output_ratio: tuple[float, ...] | None = to_tuple(output_ratio, 3) if output_ratio is not None else None
         _check_fraction("FractionalMaxPool3d", self.output_size, self.output_ratio)
 
     def forward(self, input: Tensor):
@@ -379,11 +380,11 @@ class FractionalMaxPool3d(Module):
 class LPPool1d(Module):
     """Power means over windows of lines."""
 
-    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
+    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]  # type: list[str]
     norm_type: float
     ceil_mode: bool
 
-    def __init__(self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False) -> None:
+    def __init__(self, norm_type: float, kernel_size: _size_1_t, stride: Optional[_size_1_t] = None, ceil_mode: bool = False) -> None:
         super().__init__()
         self.norm_type = norm_type
         self.kernel_size = kernel_size

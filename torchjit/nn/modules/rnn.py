@@ -3,15 +3,20 @@
 import math
 import numbers
 import warnings
-from typing import List, Optional, Tuple
+from typing import TYPE_CHECKING, List, Optional, Tuple
 
 import torchjit as torch
 from torchjit import Tensor
-from torchjit._jit_internal import _overload_method
 from torchjit.nn import init
 from torchjit.nn.modules.module import Module
 from torchjit.nn.parameter import Parameter
 from torchjit.nn.utils.rnn import PackedSequence
+from torchjit.types import Device
+
+if TYPE_CHECKING:
+    from typing import overload as _overload_method  # what it is to a type checker
+else:
+    from torchjit._jit_internal import _overload_method
 
 # ruff: noqa: UP006, UP035, UP045, A002, F811
 
@@ -31,8 +36,8 @@ class RNNBase(Module):
         "dropout",
         "bidirectional",
         "proj_size",
-    ]
-    __jit_unused_properties__ = ["all_weights"]
+    ]  # type: list[str]
+    __jit_unused_properties__: list[str] = ["all_weights"]
 
     mode: str
     input_size: int
@@ -46,7 +51,7 @@ class RNNBase(Module):
 
     def __init__(
         self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
-        dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0, device=None, dtype=None,
+        dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0, device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.mode = mode
@@ -98,7 +103,7 @@ class RNNBase(Module):
         self._flat_weights = [getattr(self, name) for name in self._flat_weights_names]
         self.reset_parameters()
 
-    def __setattr__(self, attr, value):
+    def __setattr__(self, attr: str, value: object) -> None:
         if (
             "_flat_weights_names" in self.__dict__
             and attr in self._flat_weights_names
@@ -144,12 +149,12 @@ class RNNBase(Module):
         if hx.size() != expected_hidden_size:
             raise RuntimeError(msg.format(expected_hidden_size, list(hx.size())))
 
-    def check_forward_args(self, input: Tensor, hidden: Tensor, batch_sizes: Optional[Tensor]):
+    def check_forward_args(self, input: Tensor, hidden: Tensor, batch_sizes: Optional[Tensor]) -> None:
         self.check_input(input, batch_sizes)
         expected_hidden_size = self.get_expected_hidden_size(input, batch_sizes)
         self.check_hidden_size(hidden, expected_hidden_size)
 
-    def permute_hidden(self, hx: Tensor, permutation: Optional[Tensor]):
+    def permute_hidden(self, hx: Tensor, permutation: Optional[Tensor]) -> Tensor:
         if permutation is None:
             return hx
         return _apply_permutation(hx, permutation)
@@ -178,7 +183,7 @@ class RNNBase(Module):
 class RNN(RNNBase):
     """Layers of cells with a tanh or relu."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: object, **kwargs: object) -> None:
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         self.nonlinearity = kwargs.pop("nonlinearity", "tanh")
@@ -190,7 +195,7 @@ class RNN(RNNBase):
             raise ValueError(f"Unknown nonlinearity '{self.nonlinearity}'")
         nonlinearity = self.__dict__.pop("nonlinearity")
         super().__init__(mode, *args, **kwargs)
-        self.nonlinearity = nonlinearity
+        self.nonlinearity: str = nonlinearity
 
     @_overload_method
     def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
@@ -200,7 +205,7 @@ class RNN(RNNBase):
     def forward(self, input: PackedSequence, hx: Optional[Tensor] = None) -> Tuple[PackedSequence, Tensor]:
         pass
 
-    def forward(self, input, hx=None):
+    def forward(self, input: Tensor, hx=None):
         orig_input = input
         if isinstance(orig_input, PackedSequence):
             input, batch_sizes, sorted_indices, unsorted_indices = input
@@ -301,7 +306,7 @@ class RNN(RNNBase):
 class LSTM(RNNBase):
     """Layers of long short-term memory cells."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
     def get_expected_cell_size(self, input: Tensor, batch_sizes: Optional[Tensor]) -> Tuple[int, int, int]:
@@ -313,7 +318,7 @@ class LSTM(RNNBase):
         expected_hidden_size = (self.num_layers * num_directions, mini_batch, self.hidden_size)
         return expected_hidden_size
 
-    def check_forward_args(self, input: Tensor, hidden: Tuple[Tensor, Tensor], batch_sizes: Optional[Tensor]):
+    def check_forward_args(self, input: Tensor, hidden: Tuple[Tensor, Tensor], batch_sizes: Optional[Tensor]) -> None:
         self.check_input(input, batch_sizes)
         self.check_hidden_size(
             hidden[0], self.get_expected_hidden_size(input, batch_sizes), "Expected hidden[0] size {}, got {}"
@@ -339,7 +344,7 @@ class LSTM(RNNBase):
     ) -> Tuple[PackedSequence, Tuple[Tensor, Tensor]]:
         pass
 
-    def forward(self, input, hx=None):
+    def forward(self, input: Tensor, hx=None):
         orig_input = input
         batch_sizes = None
         if isinstance(orig_input, PackedSequence):
@@ -425,7 +430,7 @@ class LSTM(RNNBase):
 class GRU(RNNBase):
     """Layers of gated recurrent units."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: object, **kwargs: object) -> None:
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         super().__init__("GRU", *args, **kwargs)
@@ -438,7 +443,7 @@ class GRU(RNNBase):
     def forward(self, input: PackedSequence, hx: Optional[Tensor] = None) -> Tuple[PackedSequence, Tensor]:
         pass
 
-    def forward(self, input, hx=None):
+    def forward(self, input: Tensor, hx=None):
         orig_input = input
         if isinstance(orig_input, PackedSequence):
             input, batch_sizes, sorted_indices, unsorted_indices = input
@@ -511,14 +516,14 @@ class GRU(RNNBase):
 
 
 class RNNCellBase(Module):
-    __constants__ = ["input_size", "hidden_size", "bias"]
+    __constants__ = ["input_size", "hidden_size", "bias"]  # type: list[str]
     input_size: int
     hidden_size: int
     bias: bool
     weight_ih: Tensor
     weight_hh: Tensor
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device=None, dtype=None) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Device = None, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         options = {"device": device, "dtype": dtype}
         self.input_size = input_size
@@ -527,8 +532,8 @@ class RNNCellBase(Module):
         self.weight_ih = Parameter(torch.empty([num_chunks * hidden_size, input_size], **options))
         self.weight_hh = Parameter(torch.empty([num_chunks * hidden_size, hidden_size], **options))
         if bias:
-            self.bias_ih = Parameter(torch.empty([num_chunks * hidden_size], **options))
-            self.bias_hh = Parameter(torch.empty([num_chunks * hidden_size], **options))
+            self.bias_ih: Parameter = Parameter(torch.empty([num_chunks * hidden_size], **options))
+            self.bias_hh: Parameter = Parameter(torch.empty([num_chunks * hidden_size], **options))
         else:
             self.register_parameter("bias_ih", None)
             self.register_parameter("bias_hh", None)
@@ -551,11 +556,11 @@ class RNNCellBase(Module):
 class RNNCell(RNNCellBase):
     """One step of an RNN."""
 
-    __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
+    __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]  # type: list[str]
     nonlinearity: str
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device=None, dtype=None
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Device = None, dtype: torch.dtype | None = None
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
@@ -584,7 +589,7 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """One step of an LSTM."""
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device=None, dtype=None) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[Tensor, Tensor]:
@@ -606,7 +611,7 @@ class LSTMCell(RNNCellBase):
 class GRUCell(RNNCellBase):
     """One step of a GRU."""
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device=None, dtype=None) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tensor:

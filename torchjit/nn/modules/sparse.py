@@ -8,6 +8,7 @@ from torchjit.nn import functional as F
 from torchjit.nn import init
 from torchjit.nn.modules.module import Module
 from torchjit.nn.parameter import Parameter
+from torchjit.types import Device
 
 # ruff: noqa: UP045, A002
 
@@ -23,7 +24,7 @@ class Embedding(Module):
         "norm_type",
         "scale_grad_by_freq",
         "sparse",
-    ]
+    ]  # type: list[str]
     num_embeddings: int
     embedding_dim: int
     padding_idx: Optional[int]
@@ -36,7 +37,7 @@ class Embedding(Module):
     def __init__(
         self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None, max_norm: Optional[float] = None,
         norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Optional[Tensor] = None,
-        device=None, dtype=None,
+        device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings = num_embeddings
@@ -92,14 +93,14 @@ class Embedding(Module):
     @classmethod
     def from_pretrained(
         cls,
-        embeddings,
-        freeze=True,
-        padding_idx=None,
-        max_norm=None,
-        norm_type=2.0,
-        scale_grad_by_freq=False,
-        sparse=False,
-    ):
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: Optional[int] = None,
+        max_norm: Optional[float] = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> "Embedding":
         assert embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional"
         rows, cols = embeddings.shape
         embedding = cls(rows, cols, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings)
@@ -110,7 +111,7 @@ class Embedding(Module):
 class EmbeddingBag(Module):
     """Sums, means or maxima of rows of a table."""
 
-    __constants__ = [
+    __constants__: list[str] = [
         "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse", "include_last_offset",
         "padding_idx",
     ]  # fmt: skip
@@ -128,7 +129,7 @@ class EmbeddingBag(Module):
     def __init__(
         self, num_embeddings: int, embedding_dim: int, max_norm: Optional[float] = None, norm_type: float = 2.0,
         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Optional[Tensor] = None,
-        include_last_offset: bool = False, padding_idx: Optional[int] = None, device=None, dtype=None,
+        include_last_offset: bool = False, padding_idx: Optional[int] = None, device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings = num_embeddings

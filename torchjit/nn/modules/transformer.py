@@ -13,6 +13,7 @@ from torchjit.nn.modules.dropout import Dropout
 from torchjit.nn.modules.linear import Linear
 from torchjit.nn.modules.module import Module
 from torchjit.nn.modules.normalization import LayerNorm
+from torchjit.types import Device
 
 # ruff: noqa: UP007, UP035, UP045, A002
 
@@ -32,25 +33,25 @@ def _get_activation_fn(activation: str) -> Callable[[Tensor], Tensor]:
 class TransformerEncoderLayer(Module):
     """Self-attention and two linear maps, each with a residual and a norm."""
 
-    __constants__ = ["norm_first"]
+    __constants__ = ["norm_first"]  # type: list[str]
 
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
         activation: Union[str, Callable[[Tensor], Tensor]] = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-        norm_first: bool = False, device=None, dtype=None,
+        norm_first: bool = False, device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         options = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
-        self.linear1 = Linear(d_model, dim_feedforward, **options)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, **options)
+        self.self_attn: MultiheadAttention = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
+        self.linear1: Linear = Linear(d_model, dim_feedforward, **options)
+        self.dropout: Dropout = Dropout(dropout)
+        self.linear2: Linear = Linear(dim_feedforward, d_model, **options)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, **options)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **options)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
+        self.norm1: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, **options)
+        self.norm2: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, **options)
+        self.dropout1: Dropout = Dropout(dropout)
+        self.dropout2: Dropout = Dropout(dropout)
+        self.activation: Callable[[Tensor], Tensor] = _get_activation_fn(activation) if isinstance(activation, str) else activation
 
     def forward(
         self, src: Tensor, src_mask: Optional[Tensor] = None, src_key_padding_mask: Optional[Tensor] = None
@@ -76,11 +77,11 @@ class TransformerEncoderLayer(Module):
 class TransformerEncoder(Module):
     """Several encoder layers one after the other."""
 
-    __constants__ = ["norm"]
+    __constants__ = ["norm"]  # type: list[str]
 
-    def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
+    def __init__(self, encoder_layer: Module, num_layers: int, norm: Optional[Module] = None, enable_nested_tensor: bool = True, mask_check: bool = True) -> None:
         super().__init__()
-        self.layers = _get_clones(encoder_layer, num_layers)
+        self.layers: ModuleList = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
@@ -100,28 +101,28 @@ class TransformerEncoder(Module):
 class TransformerDecoderLayer(Module):
     """Self-attention, attention to a memory and two linear maps."""
 
-    __constants__ = ["norm_first"]
+    __constants__ = ["norm_first"]  # type: list[str]
 
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
         activation: Union[str, Callable[[Tensor], Tensor]] = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-        norm_first: bool = False, device=None, dtype=None,
+        norm_first: bool = False, device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         options = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
-        self.linear1 = Linear(d_model, dim_feedforward, **options)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, **options)
+        self.self_attn: MultiheadAttention = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
+        self.multihead_attn: MultiheadAttention = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
+        self.linear1: Linear = Linear(d_model, dim_feedforward, **options)
+        self.dropout: Dropout = Dropout(dropout)
+        self.linear2: Linear = Linear(dim_feedforward, d_model, **options)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, **options)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **options)
-        self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, **options)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.dropout3 = Dropout(dropout)
-        self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
+        self.norm1: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, **options)
+        self.norm2: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, **options)
+        self.norm3: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, **options)
+        self.dropout1: Dropout = Dropout(dropout)
+        self.dropout2: Dropout = Dropout(dropout)
+        self.dropout3: Dropout = Dropout(dropout)
+        self.activation: Callable[[Tensor], Tensor] = _get_activation_fn(activation) if isinstance(activation, str) else activation
 
     def forward(
         self,
@@ -163,11 +164,11 @@ class TransformerDecoderLayer(Module):
 class TransformerDecoder(Module):
     """Several decoder layers one after the other."""
 
-    __constants__ = ["norm"]
+    __constants__ = ["norm"]  # type: list[str]
 
-    def __init__(self, decoder_layer, num_layers, norm=None):
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Optional[Module] = None) -> None:
         super().__init__()
-        self.layers = _get_clones(decoder_layer, num_layers)
+        self.layers: ModuleList = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
@@ -198,7 +199,7 @@ class Transformer(Module):
         self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6, dim_feedforward: int = 2048,
         dropout: float = 0.1, activation: Union[str, Callable[[Tensor], Tensor]] = F.relu, custom_encoder: Optional[Any] = None,
         custom_decoder: Optional[Any] = None, layer_norm_eps: float = 1e-5, batch_first: bool = False, norm_first: bool = False,
-        device=None, dtype=None,
+        device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         options = {"device": device, "dtype": dtype}
@@ -207,12 +208,12 @@ class Transformer(Module):
             self.encoder = custom_encoder
         else:
             layer = TransformerEncoderLayer(*sizes, **options)
-            self.encoder = TransformerEncoder(layer, num_encoder_layers, LayerNorm(d_model, eps=layer_norm_eps, **options))
+            self.encoder: TransformerEncoder = TransformerEncoder(layer, num_encoder_layers, LayerNorm(d_model, eps=layer_norm_eps, **options))
         if custom_decoder is not None:
             self.decoder = custom_decoder
         else:
             layer = TransformerDecoderLayer(*sizes, **options)
-            self.decoder = TransformerDecoder(layer, num_decoder_layers, LayerNorm(d_model, eps=layer_norm_eps, **options))
+            self.decoder: TransformerDecoder = TransformerDecoder(layer, num_decoder_layers, LayerNorm(d_model, eps=layer_norm_eps, **options))
         self._reset_parameters()
         self.d_model = d_model
         self.nhead = nhead
@@ -244,7 +245,7 @@ class Transformer(Module):
         return output
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device="cpu") -> Tensor:
+    def generate_square_subsequent_mask(sz: int, device: Device = "cpu") -> Tensor:
         """Minus infinity above the diagonal, zero elsewhere."""
         return torch.triu(torch.full((sz, sz), float("-inf"), device=device), diagonal=1)
 

@@ -4,6 +4,7 @@ from typing import Optional
 
 from torchjit import Tensor
 from torchjit.nn import functional as F
+from torchjit.nn.common_types import _ratio_2_t, _ratio_any_t, _size_2_t, _size_any_t
 from torchjit.nn.modules.module import Module
 
 # ruff: noqa: UP045, A002
@@ -12,13 +13,13 @@ from torchjit.nn.modules.module import Module
 class Upsample(Module):
     """Resizes to a size or by a factor."""
 
-    __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
+    __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]  # type: list[str]
     name: str
     mode: str
     align_corners: Optional[bool]
     recompute_scale_factor: Optional[bool]
 
-    def __init__(self, size=None, scale_factor=None, mode: str = "nearest", align_corners: Optional[bool] = None,
+    def __init__(self, size: Optional[_size_any_t] = None, scale_factor: Optional[_ratio_any_t] = None, mode: str = "nearest", align_corners: Optional[bool] = None,
                  recompute_scale_factor: Optional[bool] = None) -> None:  # fmt: skip
         super().__init__()
         self.name = type(self).__name__
@@ -26,7 +27,7 @@ class Upsample(Module):
         if isinstance(scale_factor, tuple):
             self.scale_factor = tuple(float(factor) for factor in scale_factor)
         else:
-            self.scale_factor = float(scale_factor) if scale_factor else None
+            self.scale_factor: tuple[float, ...] = float(scale_factor) if scale_factor else None
         self.mode = mode
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
@@ -49,12 +50,12 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """Resizes planes by repeating elements."""
 
-    def __init__(self, size=None, scale_factor=None) -> None:
+    def __init__(self, size: Optional[_size_2_t] = None, scale_factor: Optional[_ratio_2_t] = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
     """Resizes planes by linear interpolation."""
 
-    def __init__(self, size=None, scale_factor=None) -> None:
+    def __init__(self, size: Optional[_size_2_t] = None, scale_factor: Optional[_ratio_2_t] = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

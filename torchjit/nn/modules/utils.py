@@ -1,23 +1,25 @@
 """Sizes that may be given as one number."""
 
-from collections.abc import Callable
-from typing import Any, Iterable
+from collections.abc import Callable, Sequence
+from typing import Any, Iterable, TypeVar, Union
+
+_T = TypeVar("_T")
 
 
-def to_tuple(x: Any, n: int) -> tuple:
+def to_tuple(x: Union[_T, Iterable[_T]], n: int) -> tuple[_T, ...]:
     """x, or n times x where it is one number."""
     return tuple(x) if isinstance(x, Iterable) else (x,) * n
 
 
-def reversed_repeated(x: Any, times: int) -> list:
+def reversed_repeated(x: Sequence[_T], times: int) -> list[_T]:
     """The elements from the last to the first, each several times."""
     return [item for item in reversed(x) for _ in range(times)]
 
 
-def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple]:
+def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     """The function that makes n numbers of one, and a tuple of what is several already."""
 
-    def parse(x: Any) -> tuple:
+    def parse(x: Any) -> tuple[Any, ...]:
         return to_tuple(x, n)
 
     parse.__name__ = parse.__qualname__ = name
@@ -27,7 +29,7 @@ def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple]:
 _single, _pair, _triple, _quadruple = _ntuple(1, "_single"), _ntuple(2, "_pair"), _ntuple(3, "_triple"), _ntuple(4, "_quadruple")
 
 
-def _reverse_repeat_tuple(t: Any, n: int) -> tuple:
+def _reverse_repeat_tuple(t: Sequence[_T], n: int) -> tuple[_T, ...]:
     return tuple(reversed_repeated(t, n))
 
 

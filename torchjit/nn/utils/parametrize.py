@@ -59,8 +59,8 @@ class ParametrizationList(ModuleList):
                         value = module.right_inverse(value)
         if not isinstance(value, Tensor) and not _is_sequence(value):
             raise ValueError(f"'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got {type(value).__name__}")
-        self.is_tensor = isinstance(value, Tensor)
-        self.ntensors = 1 if self.is_tensor else len(value)
+        self.is_tensor: bool = isinstance(value, Tensor)
+        self.ntensors: int = 1 if self.is_tensor else len(value)
         if self.is_tensor:
             if original.dtype != value.dtype:
                 raise ValueError(

@@ -10,7 +10,6 @@ from typing import Any
 import torchjit as torch
 
 
-
 class BasePruningMethod(ABC):
     """A way to choose what is pruned. A hook of the module computes the parameter NAME from NAME_orig and NAME_mask."""
 
@@ -163,7 +162,7 @@ class PruningContainer(BasePruningMethod):
 class Identity(BasePruningMethod):
     """Prunes nothing, and makes the parameter one with a mask."""
 
-    PRUNING_TYPE = "unstructured"
+    PRUNING_TYPE: str = "unstructured"
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         return default_mask
@@ -176,7 +175,7 @@ class Identity(BasePruningMethod):
 class RandomUnstructured(BasePruningMethod):
     """Prunes elements at random: amount of them, a count or a part of all."""
 
-    PRUNING_TYPE = "unstructured"
+    PRUNING_TYPE: str = "unstructured"
 
     def __init__(self, amount: Any) -> None:
         _validate_pruning_amount_init(amount)
@@ -198,7 +197,7 @@ class RandomUnstructured(BasePruningMethod):
 class L1Unstructured(BasePruningMethod):
     """Prunes the elements nearest to zero: amount of them, a count or a part of all."""
 
-    PRUNING_TYPE = "unstructured"
+    PRUNING_TYPE: str = "unstructured"
 
     def __init__(self, amount: Any) -> None:
         _validate_pruning_amount_init(amount)
@@ -228,11 +227,12 @@ def _channel_mask(t: Any, dim: int, pruned: Any) -> Any:
 class RandomStructured(BasePruningMethod):
     """Prunes channels along dim at random: amount of them, a count or a part of all."""
 
-    PRUNING_TYPE = "structured"
+    PRUNING_TYPE: str = "structured"
 
     def __init__(self, amount: Any, dim: int = -1) -> None:
         _validate_pruning_amount_init(amount)
-        self.amount, self.dim = amount, dim
+        self.amount = amount
+        self.dim: int = dim
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         _validate_structured_pruning(t)
@@ -253,11 +253,13 @@ class RandomStructured(BasePruningMethod):
 class LnStructured(BasePruningMethod):
     """Prunes the channels along dim whose n-norm is smallest: amount of them, a count or a part of all."""
 
-    PRUNING_TYPE = "structured"
+    PRUNING_TYPE: str = "structured"
 
     def __init__(self, amount: Any, n: Any, dim: int = -1) -> None:
         _validate_pruning_amount_init(amount)
-        self.amount, self.n, self.dim = amount, n, dim
+        self.amount = amount
+        self.n = n
+        self.dim: int = dim
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         _validate_structured_pruning(t)
@@ -280,7 +282,7 @@ class LnStructured(BasePruningMethod):
 class CustomFromMask(BasePruningMethod):
     """Prunes what a mask has zeros for."""
 
-    PRUNING_TYPE = "global"
+    PRUNING_TYPE: str = "global"
 
     def __init__(self, mask: Any) -> None:
         self.mask = mask

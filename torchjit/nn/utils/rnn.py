@@ -1,10 +1,13 @@
 """Sequences of different lengths in one batch."""
 
-from collections.abc import Iterable
-from typing import List, NamedTuple, Optional, Tuple
+from collections.abc import Callable, Iterable
+from typing import List, NamedTuple, Optional, Tuple, TypeVar, Union
 
 import torchjit as torch
 from torchjit import Tensor
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
 
 # ruff: noqa: UP006, UP035, UP045, A002
 
@@ -27,7 +30,7 @@ PackedSequence_.__annotations__ = {
 class PackedSequence(PackedSequence_):
     """The steps of several sequences, longest first, one step after the other."""
 
-    def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
+    def __new__(cls, data: Union[Tensor, Tuple[Tensor, Tensor]], batch_sizes: Optional[Tensor] = None, sorted_indices: Optional[Tensor] = None, unsorted_indices: Optional[Tensor] = None) -> "PackedSequence":
         return super().__new__(cls, *_packed_sequence_init_args(data, batch_sizes, sorted_indices, unsorted_indices))
 
     @property
@@ -39,16 +42,16 @@ class PackedSequence(PackedSequence_):
         """Whether the steps are in pinned memory."""
         return self.data.is_pinned()
 
-    def to(self, *args, **kwargs):
+    def to(self, *args: object, **kwargs: object) -> "PackedSequence":
         """The steps as Tensor.to gives them; itself where that changes nothing."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
 
-    def cuda(self, *args, **kwargs):
+    def cuda(self, *args: object, **kwargs: object) -> "PackedSequence":
         """Raises AssertionError: there is no GPU."""
         return self.to(*args, device="cuda", **kwargs)
 
-    def cpu(self):
+    def cpu(self) -> "PackedSequence":
         """The steps on the CPU."""
         return self.to("cpu")
 
@@ -66,7 +69,7 @@ for _name, _dtype in (("double", "float64"), ("float", "float32"), ("half", "flo
     setattr(PackedSequence, _name, _converted(_dtype))
 
 
-def bind(optional, fn):
+def bind(optional: Optional[_T], fn: Callable[[_T], _R]) -> Optional[_R]:
     """fn of a value, None of None."""
     return None if optional is None else fn(optional)
 

@@ -18,7 +18,10 @@ class SpectralNorm:
     def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         if n_power_iterations <= 0:
             raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
-        self.name, self.dim, self.n_power_iterations, self.eps = name, dim, n_power_iterations, eps
+        self.name: str = name
+        self.dim: int = dim
+        self.n_power_iterations: int = n_power_iterations
+        self.eps: float = eps
 
     def reshape_weight_to_matrix(self, weight: Any) -> Any:
         if self.dim != 0:

@@ -111,12 +111,13 @@ def _only(value: Any, kind: str, id: tuple[Any, ...]) -> Any:
     """The element of a tensor or array with one, and other values as they are."""
     if not isinstance(value, (torch.Tensor, *_ARRAY)):
         return value
-    count = value.numel() if isinstance(value, torch.Tensor) else value.size
+    one: Any = value
+    count = one.numel() if isinstance(value, torch.Tensor) else one.size
     if count > 1:
         raise ErrorMeta(
             ValueError, f"Only single element tensor-likes can be compared against a {kind}. Got {count} elements instead.", id=id
         )
-    return value.item()
+    return one.item()
 
 
 class TensorOrArrayPair(TensorLikePair):
@@ -222,7 +223,7 @@ class TestCase(unittest.TestCase):
 
     # Values.
 
-    def assertEqual(  # type: ignore[override]
+    def assertEqual(
         self, x: Any, y: Any, msg: str | Callable[[str], str] | None = None, *, atol: float | None = None, rtol: float | None = None,
         equal_nan: bool = True, exact_dtype: bool = True, exact_device: bool = False, exact_layout: bool = False, exact_stride: bool = False,
         exact_is_coalesced: bool = False,

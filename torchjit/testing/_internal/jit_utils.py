@@ -78,7 +78,7 @@ def execWrapper(code: str, glob: Any, loc: Any) -> None:
 def make_global(*args: Any) -> None:
     """Makes functions and classes global names of the module in which they are defined."""
     for arg in args:
-        inspect.getmodule(arg).__dict__[arg.__name__] = arg  # type: ignore[union-attr]
+        inspect.getmodule(arg).__dict__[arg.__name__] = arg
 
 
 def warmup_forward(f: Callable[..., Any], *args: Any, profiling_count: int = 2) -> Any:
@@ -93,7 +93,8 @@ def warmup_backward(f: Any, *args: Any, profiling_count: int = 2) -> Any:
     results = []
     for _ in range(profiling_count):
         if args:
-            results.append(torch.autograd.grad(f, *args, retain_graph=True))
+            gradients: Any = torch.autograd.grad
+            results.append(gradients(f, *args, retain_graph=True))
         else:
             f.backward(retain_graph=True)
     return results

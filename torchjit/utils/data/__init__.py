@@ -1,7 +1,8 @@
 """torch.utils.data: datasets, samplers and loaders of batches."""
 
-from torchjit.utils.data._utils import collate as _collate
-from torchjit.utils.data._utils import worker as _worker
+from torchjit.utils.data._utils.collate import default_collate as default_collate
+from torchjit.utils.data._utils.collate import default_convert as default_convert
+from torchjit.utils.data._utils.worker import get_worker_info as get_worker_info
 from torchjit.utils.data.dataloader import DataLoader as DataLoader
 from torchjit.utils.data.dataloader import _DatasetKind as _DatasetKind
 from torchjit.utils.data.datapipes.datapipe import DataChunk as DataChunk
@@ -22,10 +23,6 @@ from torchjit.utils.data.sampler import Sampler as Sampler
 from torchjit.utils.data.sampler import SequentialSampler as SequentialSampler
 from torchjit.utils.data.sampler import SubsetRandomSampler as SubsetRandomSampler
 from torchjit.utils.data.sampler import WeightedRandomSampler as WeightedRandomSampler
-
-default_collate = _collate.default_collate
-default_convert = _collate.default_convert
-get_worker_info = _worker.get_worker_info
 
 __all__ = [
     "BatchSampler", "ChainDataset", "ConcatDataset", "DataChunk", "DataLoader", "Dataset", "DistributedSampler", "IterDataPipe", "IterableDataset",

@@ -7,9 +7,9 @@ import multiprocessing
 import multiprocessing.context
 import os
 import warnings
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from torchjit.utils.data import _utils
 from torchjit.utils.data._iterators import (
     _BaseDataLoaderIter,  # noqa: F401
     _DatasetKind,
@@ -20,7 +20,9 @@ from torchjit.utils.data._iterators import (
     _share_dist_seed,  # noqa: F401
     _SingleProcessDataLoaderIter,
 )
-from torchjit.utils.data._utils.worker import get_worker_info
+from torchjit.utils.data._utils.collate import default_collate as default_collate
+from torchjit.utils.data._utils.collate import default_convert as default_convert
+from torchjit.utils.data._utils.worker import get_worker_info as get_worker_info
 from torchjit.utils.data.datapipes.datapipe import (
     IterDataPipe,
     MapDataPipe,
@@ -38,10 +40,8 @@ __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-default_collate = _utils.collate.default_collate
-default_convert = _utils.collate.default_convert
-string_classes = (str, bytes)
-logger = logging.getLogger(__name__)
+string_classes: tuple[type[str], type[bytes]] = (str, bytes)
+logger: logging.Logger = logging.getLogger(__name__)
 
 # Attributes of a loader that stay what they were made.
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
@@ -89,9 +89,12 @@ class DataLoader(Generic[T_co]):
         assert prefetch_factor > 0
         if persistent_workers and num_workers == 0:
             raise ValueError("persistent_workers option needs num_workers > 0")
-        self.num_workers, self.prefetch_factor = num_workers, prefetch_factor
-        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
-        self.timeout, self.worker_init_fn = timeout, worker_init_fn
+        self.num_workers: int = num_workers
+        self.prefetch_factor: int = prefetch_factor
+        self.pin_memory: bool = pin_memory
+        self.pin_memory_device: str = pin_memory_device
+        self.timeout: float = timeout
+        self.worker_init_fn = worker_init_fn
         self.multiprocessing_context = multiprocessing_context
         if isinstance(dataset, IterDataPipe):
             dataset = _IterDataPipeSerializationWrapper(dataset)
@@ -117,9 +120,12 @@ class DataLoader(Generic[T_co]):
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_size is not None and batch_sampler is None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
-        self.batch_size, self.drop_last, self.sampler, self.batch_sampler = batch_size, drop_last, sampler, batch_sampler
+        self.batch_size: int | None = batch_size
+        self.drop_last: bool = drop_last
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler
         self.generator = generator
-        self.collate_fn = collate_fn or (default_collate if self._auto_collation else default_convert)
+        self.collate_fn: Callable[[Any], Any] = collate_fn or (default_collate if self._auto_collation else default_convert)
         self.persistent_workers = persistent_workers
         self.__initialized = True
         self._IterableDataset_len_called: int | None = None

@@ -53,12 +53,12 @@ class ConcatDataset(Dataset[T_co]):
     """Datasets one behind the other."""
 
     def __init__(self, datasets: Any) -> None:
-        self.datasets = list(datasets)
+        self.datasets: list[Dataset[Any]] = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(d, IterableDataset) for d in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = self.cumsum(self.datasets)
+        self.cumulative_sizes: list[int] = self.cumsum(self.datasets)
 
     @staticmethod
     def cumsum(sequence: Any) -> list[int]:
@@ -105,7 +105,8 @@ class Subset(Dataset[T_co]):
     """Some examples of a dataset."""
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
-        self.dataset, self.indices = dataset, indices
+        self.dataset = dataset
+        self.indices: Sequence[int] = indices
 
     def __getitem__(self, index: Any) -> T_co:
         if isinstance(index, list):

@@ -26,11 +26,16 @@ class DistributedSampler(Sampler[T_co]):
             raise RuntimeError("Requires distributed package to be available: give num_replicas and rank")
         if rank >= num_replicas or rank < 0:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
-        self.dataset, self.num_replicas, self.rank, self.epoch, self.drop_last = dataset, num_replicas, rank, 0, drop_last
+        self.dataset = dataset
+        self.num_replicas: int = num_replicas
+        self.rank: int = rank
+        self.epoch: int = 0
+        self.drop_last: bool = drop_last
         n = len(dataset)
-        self.num_samples = n // num_replicas if drop_last else -(-n // num_replicas)
-        self.total_size = self.num_samples * num_replicas
-        self.shuffle, self.seed = shuffle, seed
+        self.num_samples: int = n // num_replicas if drop_last else -(-n // num_replicas)
+        self.total_size: int = self.num_samples * num_replicas
+        self.shuffle: bool = shuffle
+        self.seed: int = seed
 
     def __iter__(self) -> Iterator[T_co]:
         n = len(self.dataset)

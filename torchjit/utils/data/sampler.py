@@ -46,7 +46,10 @@ class RandomSampler(Sampler[int]):
     """Examples in random order, each once, or with replacement."""
 
     def __init__(self, data_source: Any, replacement: bool = False, num_samples: int | None = None, generator: Any = None) -> None:
-        self.data_source, self.replacement, self._num_samples, self.generator = data_source, replacement, num_samples, generator
+        self.data_source = data_source
+        self.replacement: bool = replacement
+        self._num_samples = num_samples
+        self.generator = generator
         if not isinstance(replacement, bool):
             raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
         if not isinstance(self.num_samples, int) or self.num_samples <= 0:
@@ -76,7 +79,8 @@ class SubsetRandomSampler(Sampler[int]):
     """Given indices in random order."""
 
     def __init__(self, indices: Sequence[int], generator: Any = None) -> None:
-        self.indices, self.generator = indices, generator
+        self.indices: Sequence[int] = indices
+        self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
         options = {} if self.generator is None else {"generator": self.generator}
@@ -95,10 +99,12 @@ class WeightedRandomSampler(Sampler[int]):
             raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
         if not isinstance(replacement, bool):
             raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
-        self.weights = torch.as_tensor(weights, dtype=torch.float64)
+        self.weights: torch.Tensor = torch.as_tensor(weights, dtype=torch.float64)
         if self.weights.dim() != 1:
             raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}")
-        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+        self.num_samples: int = num_samples
+        self.replacement: bool = replacement
+        self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
         options = {} if self.generator is None else {"generator": self.generator}
@@ -116,7 +122,9 @@ class BatchSampler(Sampler[Any]):
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
         if not isinstance(drop_last, bool):
             raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
-        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+        self.sampler = sampler
+        self.batch_size: int = batch_size
+        self.drop_last: bool = drop_last
 
     def __iter__(self) -> Iterator[Any]:
         batch: list[Any] = []

@@ -85,18 +85,23 @@ type Then[T Number] struct {
 	Epilogue *Epilogue
 }
 
+// Pass is how products go through weights, one after another: from their end where the last one came there, so that they begin with what is in the
+// caches. Results do not depend on it.
+type Pass struct{ fromEnd bool }
+
 // Multiply computes C = A*W, or C += A*W where add, of m rows of A, which is not transposed, and
 // adds a bias to every row, nil for none. It panics where a matrix reaches outside its data.
-func (w *Weights[T]) Multiply(m int, a, c Matrix[T], add bool, bias []T) {
-	w.multiply(m, a, c, add, bias, Then[T]{})
+func (w *Weights[T]) Multiply(m int, a, c Matrix[T], add bool, bias []T, pass *Pass) {
+	w.multiply(m, a, c, add, bias, Then[T]{}, pass.fromEnd)
+	pass.fromEnd = !pass.fromEnd
 }
 
 // MultiplyThen computes C = A*W with a bias for every row, nil for none, and does more to the sums before they are stored.
 func (w *Weights[T]) MultiplyThen(m int, a, c Matrix[T], bias []T, then Then[T]) {
-	w.multiply(m, a, c, false, bias, then)
+	w.multiply(m, a, c, false, bias, then, false)
 }
 
-func (w *Weights[T]) multiply(m int, a, c Matrix[T], add bool, bias []T, then Then[T]) {
+func (w *Weights[T]) multiply(m int, a, c Matrix[T], add bool, bias []T, then Then[T], fromEnd bool) {
 	p := Product[T]{M: m, N: w.N, K: w.K, A: a, B: w.matrix, C: c, Add: add, Bias: bias, Residual: then.Residual, Relu: then.Relu, Epilogue: then.Epilogue}
 	if w.packed == nil || then.Epilogue != nil && then.Epilogue.generated == nil {
 		p.Run()
@@ -124,16 +129,16 @@ func (w *Weights[T]) multiply(m int, a, c Matrix[T], add bool, bias []T, then Th
 	if parts := g.shares(panels); parts > 1 {
 		shared := g
 		parallel.For(parts, 1, func(lo, hi int) {
-			shared.packedPanels(maximum, vectors, panels, cut(panels, parts, lo), cut(panels, parts, hi))
+			shared.packedPanels(maximum, vectors, panels, cut(panels, parts, lo), cut(panels, parts, hi), fromEnd)
 		})
 		return
 	}
-	g.packedPanels(maximum, vectors, panels, 0, panels)
+	g.packedPanels(maximum, vectors, panels, 0, panels, fromEnd)
 }
 
 // packedPanels computes the panels from lo to hi of B, which is packed whole, with tiles of up to
 // maximum rows.
-func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int) {
+func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int, fromEnd bool) {
 	tiles := cutRows(g.m, maximum)
 	args := tile.TileArgs{ARow: int64(g.lda * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
 	if g.epilogue != nil {
@@ -144,7 +149,11 @@ func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int) {
 	t := g.tile()
 	t.Prefetch, t.Walk = true, true
 	g.ends(&t, true, true)
-	for j := lo; j < hi; j++ {
+	for i := lo; i < hi; i++ {
+		j := i
+		if fromEnd {
+			j = hi - 1 - (i - lo)
+		}
 		n0, n1 := cut(vectors, panels, j)*g.lanes, min(cut(vectors, panels, j+1)*g.lanes, g.n)
 		g.tail(&t, &args, n1-n0)
 		args.A, args.B, args.C, args.Bias = g.elementA(0, 0), g.at(g.b, n0*g.k), g.at(g.c, n0), g.biasAt(0, n0)

@@ -91,7 +91,7 @@ def conv_configs(dtypes: DTypes) -> Configs:
 
 def linear_configs(dtypes: DTypes) -> Configs:
     """Linear layers, with normalizations and rectifiers after them."""
-    rounded = {"root": nn.Linear, "reference": nnqr.Linear}
+    rounded: dict[str, Any] = {"root": nn.Linear, "reference": nnqr.Linear}
     return [
         _config(nn.Linear, dtypes, qat=nnqat.Linear, **rounded),
         _config(nnqat.Linear, dtypes, **rounded),

@@ -237,7 +237,7 @@ class BackendConfig:
     """The patterns that a backend computes with quantized tensors, by pattern. The setters return the object."""
 
     def __init__(self, name: str = "") -> None:
-        self.name = name
+        self.name: str = name
         self.configs: dict[Any, BackendPatternConfig] = {}
 
     def set_name(self, name: str) -> BackendConfig:

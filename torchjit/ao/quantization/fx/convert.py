@@ -114,7 +114,7 @@ class _Conversion:
         around = [other for other in (*node.args, *node.users) if isinstance(other, Node)]
         call = None if all(self._is_unquantized(other) for other in around) else self._quantize_call(node, observer)
         if call is None:
-            node.replace_all_uses_with(node.args[0])  # type: ignore[arg-type]
+            node.replace_all_uses_with(node.args[0])
             self.graph.erase_node(node)
             return
         op, target, qparams = call
@@ -241,7 +241,7 @@ def _attribute(module: Any, path: str) -> Any:
 
 def _weight_qparams(module: Any, qconfig: Any, observer: Any) -> Any:
     """How the weights of a module are rounded: by name where there are several."""
-    names = None
+    names: tuple[str, ...] | None = None
     if isinstance(module, nn.RNNCellBase):
         names = ("weight_ih", "weight_hh")
     elif isinstance(module, nn.LSTM):

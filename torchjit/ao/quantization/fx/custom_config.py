@@ -136,7 +136,7 @@ class PrepareCustomConfig:
             (STANDALONE_MODULE_NAME_DICT_KEY, self.standalone_module_names),
             (STANDALONE_MODULE_CLASS_DICT_KEY, self.standalone_module_classes),
         ):
-            for module, entry in entries.items():  # type: ignore[attr-defined]
+            for module, entry in entries.items():
                 parts = (
                     _dict(entry.qconfig_mapping),
                     entry.example_inputs,

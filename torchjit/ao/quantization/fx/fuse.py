@@ -43,7 +43,8 @@ def fuse(
     matches = find_matches(model.graph, modules, configs)
     by_last = {match.last: match for match in matches}
     inside = {node for match in matches for node in match.flat()}
-    graph, copies = Graph(), {}
+    copies: dict[Any, Any] = {}
+    graph = Graph()
 
     def copied(node: Node) -> Node:
         return copies[node]

@@ -45,7 +45,7 @@ DEFAULT_MODULES: dict[Any, Any] = {
 }  # fmt: skip
 
 # What computes on quantized tensors as on others, and gives results with the scale of what it gets, or in the range that they always have.
-KEPT_MODULES = {
+KEPT_MODULES: set[type[nn.Module]] = {
     nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d, nn.Hardtanh, nn.Identity,
     nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.ReLU, nn.ReLU6, nn.Hardsigmoid, nn.Sigmoid, nn.Tanh,
 }  # fmt: skip
@@ -69,7 +69,9 @@ class Lowering:
     """Lowers one graph, which is changed."""
 
     def __init__(self, model: QuantizedGraphModule, qconfigs: dict[str, Any]) -> None:
-        self.model, self.graph, self.qconfigs = model, model.graph, qconfigs
+        self.model: QuantizedGraphModule = model
+        self.graph = model.graph
+        self.qconfigs = qconfigs
         self.modules: dict[str, Any] = dict(model.named_modules(remove_duplicate=False))
 
     def module(self, node: Any) -> Any:
@@ -84,7 +86,7 @@ class Lowering:
 
     def range_of(self, quantize: Node) -> tuple[Any, Any]:
         """Scale and zero point that a node quantizes with."""
-        return tuple(getattr(self.model, str(arg.target)) for arg in quantize.args[1:3])  # type: ignore[union-attr,return-value]
+        return tuple(getattr(self.model, str(arg.target)) for arg in quantize.args[1:3])
 
     def is_left(self, node: Node) -> bool:
         """Whether a node's configuration says that it stays as it is."""
@@ -107,8 +109,8 @@ class Lowering:
         scale, zero_point = node.args[1], node.args[2]
         self.graph.erase_node(node)
         for part in (scale, zero_point):
-            if not part.users:  # type: ignore[union-attr]
-                self.graph.erase_node(part)  # type: ignore[arg-type]
+            if not part.users:
+                self.graph.erase_node(part)
 
     def static_modules(self) -> None:
         """Lowers modules with weights. One that is called several times gets the scale of the last call."""
@@ -123,7 +125,7 @@ class Lowering:
             if made is None or relu is not None or not is_dequantize(called.args[0]):
                 continue
             self.put(called, made.from_reference(module, *self.range_of(node)))
-            called.replace_input_with(called.args[0], called.args[0].args[0])  # type: ignore[arg-type,union-attr]
+            called.replace_input_with(called.args[0], called.args[0].args[0])
             node.replace_all_uses_with(called)
             self.erase_quantize(node)
 
@@ -135,10 +137,10 @@ class Lowering:
             made = _quantized_class(module, DYNAMIC_MODULES, DYNAMIC_FUSED_MODULES)
             if made is None or not node.args or not is_dequantize(node.args[0]):
                 continue
-            quantize: Any = node.args[0].args[0]  # type: ignore[union-attr]
+            quantize: Any = node.args[0].args[0]
             if _is_call(quantize, "call_function", torch.quantize_per_tensor_dynamic):
                 self.put(node, made.from_reference(module))
-                node.replace_input_with(node.args[0], quantize.args[0])  # type: ignore[arg-type]
+                node.replace_input_with(node.args[0], quantize.args[0])
 
     def weight_only_modules(self) -> None:
         """Lowers modules whose inputs and results stay as they are."""
@@ -186,7 +188,7 @@ class Lowering:
             return None
         kwargs = {name: value for name, value in node.kwargs.items() if name != "inplace" or node.target in lower_functions.TAKES_INPLACE}
         kwargs.update(output_scale=quantize.args[1], output_zero_point=quantize.args[2])
-        with self.graph.inserting_after(quantize.args[2]):  # type: ignore[arg-type]
+        with self.graph.inserting_after(quantize.args[2]):
             made = self.graph.call_function(operator, node.args, kwargs)
         node.replace_all_uses_with(made)
         self.graph.erase_node(node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torchjit as torch
@@ -14,7 +15,7 @@ from torchjit.fx import Graph, GraphModule, Node
 if TYPE_CHECKING:
     from torchjit.ao.quantization.fx.lower import Lowering
 
-KEPT_FUNCTIONS = {
+KEPT_FUNCTIONS: set[Callable[..., Any] | str] = {
     F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d, F.hardtanh, F.hardtanh_, F.interpolate, F.max_pool1d, F.max_pool2d,
     F.max_pool3d, F.relu, F.relu6, F.avg_pool1d, F.avg_pool2d, F.avg_pool3d, F.hardsigmoid, torch.sigmoid, torch.tanh, torch.clamp,
     torch.flatten, torch.mean, torch.repeat_interleave, torch.transpose, torch.squeeze, torch.stack, torch.unsqueeze, torch.cat,
@@ -70,7 +71,7 @@ def _prepack_args(node: Node, weight: Any) -> tuple[Any, ...]:
     given = {**dict(zip(names, node.args)), **node.kwargs}
     if node.target is F.linear:
         return weight, given.get("bias")
-    dim = {F.conv1d: 1, F.conv2d: 2, F.conv3d: 3}[node.target]  # type: ignore[index]
+    dim = {F.conv1d: 1, F.conv2d: 2, F.conv3d: 3}[node.target]
     sizes = []
     for name, default in (("stride", 1), ("padding", 0), ("dilation", 1)):
         size = given.get(name, default)
@@ -101,12 +102,12 @@ def static_functions(lowering: Lowering) -> None:
             continue
         prepack, plain, rectified = _weighted()[called.target]
         scale, zero_point = node.args[1], node.args[2]
-        with graph.inserting_before(scale):  # type: ignore[arg-type]
+        with graph.inserting_before(scale):
             packed = graph.call_function(prepack, _prepack_args(called, weight))
         called.target = plain if relu is None else rectified
-        called.args, called.kwargs = (called.args[0].args[0], packed, scale, zero_point), {}  # type: ignore[union-attr]
+        called.args, called.kwargs = (called.args[0].args[0], packed, scale, zero_point), {}
         node.replace_all_uses_with(called)
-        zero_point.append(called)  # type: ignore[union-attr]
+        zero_point.append(called)
         graph.erase_node(node)
         if relu is not None:
             graph.erase_node(relu)
@@ -121,7 +122,7 @@ def dynamic_functions(lowering: Lowering) -> None:
         called = node
         if node.op != "call_function" or not node.args or not is_dequantize(node.args[0]):
             continue
-        quantize: Any = node.args[0].args[0]  # type: ignore[union-attr]
+        quantize: Any = node.args[0].args[0]
         weight = _quantized_weight(node)
         if weight is None or quantize.target is not torch.quantize_per_tensor_dynamic or lowering.is_left(node):
             continue
@@ -158,7 +159,7 @@ def binary_operators(lowering: Lowering) -> None:
         made = _binary()[called.target][relu is not None]
         if not tensors or others or made is None:
             continue
-        args: list[Any] = [arg.args[0] if is_dequantize(arg) else arg for arg in called.args[:2]]  # type: ignore[union-attr]
+        args: list[Any] = [arg.args[0] if is_dequantize(arg) else arg for arg in called.args[:2]]
         if len(tensors) == 2:
             args += node.args[1:3]
         with graph.inserting_after(node):
@@ -179,7 +180,8 @@ def fold_weights(model: QuantizedGraphModule, scopes: dict[str, tuple[str, Any]]
         if producers is not None:
             folded.update(dict.fromkeys(producers, node))
     packed = {node: _run(model, node) for node in set(folded.values())}
-    graph, copies = Graph(), {}
+    copies: dict[Any, Any] = {}
+    graph = Graph()
     for node in model.graph.nodes:
         if node in packed:
             user = next(iter(node.users)).name
@@ -205,7 +207,8 @@ def _producers(node: Node) -> list[Node] | None:
 
 def _run(model: GraphModule, node: Node) -> Any:
     """What a node that is computed from attributes gives."""
-    graph, copies = Graph(), {}
+    copies: dict[Any, Any] = {}
+    graph = Graph()
     producers = set(_producers(node) or ())
     for part in model.graph.nodes:
         if part in producers:

@@ -236,7 +236,7 @@ class _Preparation:
     def _unobserved(self, node: Node) -> Node:
         """The node that an observer watches; the node itself where it is none."""
         while node.op == "call_module" and _is_activation_post_process(self.modules[str(node.target)]):
-            node = node.args[0]  # type: ignore[assignment]
+            node = node.args[0]
         return node
 
     def _output_dtype(self, node: Node) -> Any:

@@ -14,7 +14,8 @@ class Scope:
     """The path and class of the submodule that is being called."""
 
     def __init__(self, module_path: str, module_type: Any) -> None:
-        self.module_path, self.module_type = module_path, module_type
+        self.module_path: str = module_path
+        self.module_type = module_type
 
 
 class ScopeContextManager:
@@ -22,7 +23,7 @@ class ScopeContextManager:
 
     def __init__(self, scope: Scope, current_module: Any, current_module_path: str) -> None:
         self.scope = scope
-        self.kept = (scope.module_path, scope.module_type)
+        self.kept: tuple[str, type | None] = (scope.module_path, scope.module_type)
         scope.module_path, scope.module_type = current_module_path, type(current_module)
 
     def __enter__(self) -> None:
@@ -40,8 +41,9 @@ class QuantizationTracer(Tracer):
 
     def __init__(self, skipped_module_names: list[str], skipped_module_classes: list[Any]) -> None:
         super().__init__()
-        self.skipped_module_names, self.skipped_module_classes = skipped_module_names, skipped_module_classes
-        self.scope = Scope("", None)
+        self.skipped_module_names: list[str] = skipped_module_names
+        self.skipped_module_classes = skipped_module_classes
+        self.scope: Scope = Scope("", None)
         self.node_name_to_scope: dict[str, tuple[str, Any]] = {}
         self.record_stack_traces = True
 

@@ -11,7 +11,7 @@ from torchjit.fx.node import Node, _get_qualified_name
 from torchjit.fx.passes.operator_support import OperatorSupportBase
 from torchjit.fx.passes.utils.fuser_utils import fuse_by_partitions, leaves_and_returns
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 
 class Partition:

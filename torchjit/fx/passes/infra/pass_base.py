@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections import namedtuple
+from typing import NamedTuple
 
 from torchjit.fx._compatibility import compatibility
 from torchjit.fx.graph_module import GraphModule
@@ -11,8 +11,13 @@ from torchjit.fx.graph_module import GraphModule
 __all__ = ["PassResult", "PassBase"]
 
 
+class _Result(NamedTuple):
+    graph_module: GraphModule
+    modified: bool
+
+
 @compatibility(is_backward_compatible=False)
-class PassResult(namedtuple("PassResult", ["graph_module", "modified"])):
+class PassResult(_Result):
     """What a pass made, and whether it changed anything."""
 
     def __new__(cls, graph_module: GraphModule, modified: bool) -> PassResult:

@@ -19,7 +19,7 @@ from torchjit.fx.passes.pass_manager import this_before_that_pass_constraint as 
 
 __all__ = ["inplace_wrapper", "pass_result_wrapper", "this_before_that_pass_constraint", "PassManager"]
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 
 @compatibility(is_backward_compatible=False)
@@ -104,7 +104,7 @@ class PassManager(_Schedule):
         debug: bool = False,
     ) -> None:
         super().__init__(passes, constraints)
-        self.steps = steps or 1
+        self.steps: int = steps or 1
         self.run_checks_after_each_pass = run_checks_after_each_pass
         self.suppress_check_failures = suppress_check_failures
         self.debug = debug
@@ -128,7 +128,7 @@ class PassManager(_Schedule):
     def check(self, module: nn.Module) -> None:
         """Does nothing: see add_checks."""
 
-    def __call__(self, module: nn.Module) -> PassResult:
+    def __call__(self, module: Any) -> PassResult:
         if not self._validated:
             self.solve_constraints()
         self.check(module)

@@ -66,7 +66,7 @@ class SubgraphMatcher:
         for node in pattern.nodes:
             if node.op != "output":
                 assert len(node.users) > 0, "SubgraphMatcher cannot be initialized with an pattern with dead code"
-        self.pattern_placeholder_nodes = [n for n in pattern.nodes if n.op == "placeholder"]
+        self.pattern_placeholder_nodes: list[Node] = [n for n in pattern.nodes if n.op == "placeholder"]
         output = next(iter(reversed(pattern.nodes)))
         self.pattern_returning_nodes: list[Node] = output.all_input_nodes
         self.pattern_anchors: list[Node] = [output]

@@ -12,7 +12,7 @@ from torchjit.utils.benchmark.utils import common
 
 __all__ = ["Timer", "timer", "Language"]
 
-timer = timeit.default_timer
+timer: Callable[[], float] = timeit.default_timer
 
 
 class Language(enum.Enum):

@@ -36,7 +36,8 @@ def _pin_memory_loop(in_queue: Any, out_queue: Any, device_id: Any, done_event: 
 def pin_memory(data: Any, device: Any = None) -> Any:
     """The tensors of a batch, within containers too, in pinned memory; objects with a method of this name are asked. Strings stay."""
     if isinstance(data, torch.Tensor):
-        return data.pin_memory(device)
+        pinned: Any = data
+        return pinned.pin_memory(device)
     if isinstance(data, string_classes):
         return data
     if isinstance(data, collections.abc.Mapping):

@@ -207,7 +207,7 @@ class Thread(threading.Thread):
 class Threads:
     """The context of workers that are threads: what `multiprocessing` has for processes."""
 
-    Queue = staticmethod(queue.Queue)
+    Queue: Any = staticmethod(queue.Queue)
     Event = staticmethod(threading.Event)
 
     @staticmethod

@@ -3,7 +3,6 @@ package elementwise
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -51,16 +50,6 @@ func RunThere(p *launch.Program, tensors []*tensor.Tensor, params []tensor.Scala
 		tensors[i].NoteDeviceWrite()
 	}
 	return nil
-}
-
-// emptyAmong is empty for a result of tensors: on the device of the first that is away.
-func emptyAmong(shape []int, d tensor.DType, ts ...*tensor.Tensor) *tensor.Tensor {
-	for _, t := range ts {
-		if define.IsAway(t) {
-			return source.Must(tensor.EmptyOn(t.Device(), shape, d))
-		}
-	}
-	return define.Empty(shape, d)
 }
 
 // LaunchRoutine runs a routine over tensors of a device, the first of which it writes. All must be on that device.

@@ -78,6 +78,13 @@ func noBoolNeg(d tensor.DType) {
 	source.Check(d != tensor.Bool, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
 }
 
+func noIntegerQuotients(d tensor.DType) {
+	source.Check(d.IsFloating() || d.IsComplex(), "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and tensor2. "+
+		"The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as "+
+		"(input + value * tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: "+
+		"(input + value * tensor1 / tensor2), for all dtypes.")
+}
+
 func noBoolRelu(d tensor.DType) {
 	source.Check(d != tensor.Bool, "Boolean inputs not supported for relu")
 }
@@ -105,6 +112,35 @@ func noFloats(name string) func(tensor.DType) {
 			NotImplemented(name+"_cpu", d)
 		}
 	}
+}
+
+func integersOnly(name string) func(tensor.DType) {
+	return func(d tensor.DType) {
+		if d == tensor.Bool || d.IsFloating() || d.IsComplex() {
+			NotImplemented(name+"_cpu", d)
+		}
+	}
+}
+
+// numbersOnly refuses bools and complex numbers, realOnly integers too.
+func numbersOnly(kernel string) func(tensor.DType) {
+	return func(d tensor.DType) {
+		if d == tensor.Bool || d.IsComplex() {
+			NotImplemented(kernel, d)
+		}
+	}
+}
+
+func realOnly(kernel string) func(tensor.DType) {
+	return func(d tensor.DType) {
+		if !d.IsFloating() {
+			NotImplemented(kernel, d)
+		}
+	}
+}
+
+func noComplex(message string) func(tensor.DType) {
+	return func(d tensor.DType) { source.Check(!d.IsComplex(), "%s", message) }
 }
 
 // SigmoidOf is 1 / (1 + exp(-x)).
@@ -164,7 +200,10 @@ var elementary = []ops.Def{
 		})},
 	{Name: "acosh", Aliases: []string{"arccosh"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Acosh),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
-			return g.Mul(dy, g.Mul(g.Do("rsqrt", g.Shift(x, 1)), g.Do("rsqrt", g.Shift(x, -1)))) // the branch of complex numbers
+			if g.IsComplex(x) {
+				return g.Mul(dy, g.Mul(g.Do("rsqrt", g.Shift(x, 1)), g.Do("rsqrt", g.Shift(x, -1)))) // the branch of complex numbers
+			}
+			return g.Mul(dy, g.Do("rsqrt", g.Shift(g.Square(x), -1)))
 		})},
 	{Name: "atanh", Aliases: []string{"arctanh"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Atanh),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Div(dy, g.OneMinusSquare(x)) })},
@@ -211,7 +250,9 @@ var elementary = []ops.Def{
 		zero := b.Number(x[0], 0)
 		negative := b.Select(b.Binary(kernel.Lt, x[0], zero), b.Number(x[0], math.Inf(-1)), x[0])
 		return b.Select(b.Binary(kernel.Gt, x[0], zero), b.Neg(b.Mul(x[0], b.Unary(kernel.Log, x[0]))), negative)
-	}},
+	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
+		return g.Neg(g.Mul(dy, g.Shift(g.Do("log", x), 1)))
+	})},
 	{Name: "sign", Scalar: UnaryOp(kernel.Sign),
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf},
 	{Name: "sgn", Scalar: UnaryOp(kernel.Sign),
@@ -285,46 +326,46 @@ var elementary = []ops.Def{
 		{Name: "Tensor", Tags: ops.SavesOperand | ops.SelfIgnoresSelf, Reads: ops.ReadsOperands, Grad: divGrad},
 		{Name: "Scalar", Tags: ops.IgnoresSelf, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Do("div.Scalar", g.Grad(0), g.Arg(1))) }},
 	}},
-	{Name: "floor_divide", Scalar: binaryOp(kernel.FloorDiv), Operands: 2, Overloads: []ops.Def{
+	{Name: "floor_divide", Scalar: binaryOp(kernel.FloorDiv), Operands: 2, Refuses: numbersOnly("div_floor_cpu"), Overloads: []ops.Def{
 		{Grad: func(g define.Grad) { g.Give(0, g.Zeros(g.Grad(0))); g.Give(1, g.Zeros(g.Grad(0))) }},
 		{Name: "Scalar"},
 	}},
-	{Name: "remainder", Scalar: binaryOp(kernel.Mod), Operands: 2, Overloads: []ops.Def{
+	{Name: "remainder", Scalar: binaryOp(kernel.Mod), Operands: 2, Refuses: numbersOnly("remainder_cpu"), Overloads: []ops.Def{
 		{Name: "Tensor", Grad: quotientGrad("floor")},
 		{Name: "Scalar", Tags: ops.Grouped, Reads: ops.ReadsNothing, Grad: define.PassedOn},
 		{Name: "Scalar_Tensor", Grad: func(g define.Grad) {
 			g.Give(1, g.Neg(g.Mul(g.Grad(0), g.Do("floor", g.Do("mul.Scalar", g.Do("reciprocal", g.In(1)), g.Arg(0))))))
 		}},
 	}},
-	{Name: "fmod", Scalar: binaryOp(kernel.Rem), Operands: 2, Overloads: []ops.Def{
+	{Name: "fmod", Scalar: binaryOp(kernel.Rem), Operands: 2, Refuses: numbersOnly("fmod_cpu"), Overloads: []ops.Def{
 		{Name: "Tensor", Grad: quotientGrad("trunc")},
 		{Name: "Scalar", Tags: ops.Grouped, Reads: ops.ReadsNothing, Grad: define.PassedOn},
 	}},
-	{Name: "atan2", Aliases: []string{"arctan2"}, Promote: ops.FloatType, Scalar: binaryOp(kernel.Atan2), Operands: 2, Grad: func(g define.Grad) {
+	{Name: "atan2", Aliases: []string{"arctan2"}, Promote: ops.FloatType, Scalar: binaryOp(kernel.Atan2), Operands: 2, Refuses: NoComplexOrder("atan2"), Grad: func(g define.Grad) {
 		y, x := g.In(0), g.In(1)
 		scaled := g.Div(g.Grad(0), g.Plus(g.Square(x), g.Square(y)))
 		g.Give(0, g.Mul(scaled, x))
 		g.Give(1, g.Neg(g.Mul(scaled, y)))
 	}},
-	{Name: "maximum", Scalar: binaryOp(kernel.Max), Operands: 2, Grad: extremeGrad("gt.Tensor")},
-	{Name: "minimum", Scalar: binaryOp(kernel.Min), Operands: 2, Grad: extremeGrad("lt.Tensor")},
-	{Name: "fmax", Scalar: func(b Builder, x ...Element) Element { return ignoringNaN(b, kernel.Max, x) }, Operands: 2},
-	{Name: "fmin", Scalar: func(b Builder, x ...Element) Element { return ignoringNaN(b, kernel.Min, x) }, Operands: 2},
-	{Name: "hypot", Scalar: hypot, Operands: 2, Grad: func(g define.Grad) {
+	{Name: "maximum", Scalar: binaryOp(kernel.Max), Operands: 2, Refuses: noComplex("maximum not implemented for complex tensors."), Grad: extremeGrad("le.Tensor")},
+	{Name: "minimum", Scalar: binaryOp(kernel.Min), Operands: 2, Refuses: noComplex("minimum not implemented for complex tensors."), Grad: extremeGrad("ge.Tensor")},
+	{Name: "fmax", Scalar: func(b Builder, x ...Element) Element { return ignoringNaN(b, kernel.Max, x) }, Operands: 2, Refuses: noComplex("fmax not implemented for complex tensors.")},
+	{Name: "fmin", Scalar: func(b Builder, x ...Element) Element { return ignoringNaN(b, kernel.Min, x) }, Operands: 2, Refuses: noComplex("fmin not implemented for complex tensors.")},
+	{Name: "hypot", Scalar: hypot, Operands: 2, Refuses: realOnly("hypot_cpu"), Grad: func(g define.Grad) {
 		scaled := g.Div(g.Grad(0), g.Out(0))
 		g.Give(0, g.Mul(scaled, g.In(0)))
 		g.Give(1, g.Mul(scaled, g.In(1)))
 	}},
-	{Name: "copysign", Promote: ops.FloatType, Scalar: binaryOp(kernel.CopySign), Operands: 2, Overloads: tensorAndScalar},
-	{Name: "nextafter", Scalar: binaryOp(kernel.NextAfter), Operands: 2, Grad: func(g define.Grad) { g.Give(0, g.Grad(0)); g.Give(1, g.Zeros(g.Grad(0))) }},
-	{Name: "gcd", Scalar: binaryOp(kernel.Gcd), Operands: 2, Refuses: noFloats("gcd")},
-	{Name: "lcm", Operands: 2, Refuses: noFloats("lcm"), Scalar: func(b Builder, x ...Element) Element {
+	{Name: "copysign", Promote: ops.FloatType, Scalar: binaryOp(kernel.CopySign), Operands: 2, Refuses: NoComplexOrder("copysign"), Overloads: tensorAndScalar},
+	{Name: "nextafter", Scalar: binaryOp(kernel.NextAfter), Operands: 2, Refuses: realOnly("nextafter_cpu"), Grad: func(g define.Grad) { g.Give(0, g.Grad(0)); g.Give(1, g.Zeros(g.Grad(0))) }},
+	{Name: "gcd", Scalar: binaryOp(kernel.Gcd), Operands: 2, Refuses: integersOnly("gcd")},
+	{Name: "lcm", Operands: 2, Refuses: integersOnly("lcm"), Scalar: func(b Builder, x ...Element) Element {
 		g := b.Binary(kernel.Gcd, x[0], x[1])
 		safe := b.Select(isZero(b, g), b.Number(g, 1), g)
 		return b.Unary(kernel.Abs, b.Mul(b.Binary(kernel.Div, x[0], safe), x[1]))
 	}},
-	{Name: "logaddexp", Promote: ops.FloatType, Operands: 2, Grad: logAddExpGrad(1), Scalar: func(b Builder, x ...Element) Element { return LogAddExp(b, x, kernel.Exp, 1) }},
-	{Name: "logaddexp2", Promote: ops.FloatType, Operands: 2, Grad: logAddExpGrad(math.Ln2), Scalar: func(b Builder, x ...Element) Element { return LogAddExp(b, x, kernel.Exp, math.Ln2) }},
+	{Name: "logaddexp", Promote: ops.FloatType, Operands: 2, Refuses: NoComplexOrder("logaddexp"), Grad: logAddExpGrad(1), Scalar: func(b Builder, x ...Element) Element { return LogAddExp(b, x, kernel.Exp, 1) }},
+	{Name: "logaddexp2", Promote: ops.FloatType, Operands: 2, Refuses: NoComplexOrder("logaddexp2"), Grad: logAddExpGrad(math.Ln2), Scalar: func(b Builder, x ...Element) Element { return LogAddExp(b, x, kernel.Exp, math.Ln2) }},
 	{Name: "xlogy", Promote: ops.FloatType, Operands: 2, Scalar: func(b Builder, x ...Element) Element { return xlog(b, x, kernel.Log) }, Overloads: []ops.Def{
 		{Name: "Tensor", Aliases: []string{"special_xlogy"}, Grad: func(g define.Grad) {
 			x, y := g.In(0), g.In(1)
@@ -337,9 +378,9 @@ var elementary = []ops.Def{
 	}},
 	{Name: "special_xlog1py", Promote: ops.FloatType, Operands: 2, Scalar: func(b Builder, x ...Element) Element { return xlog(b, x, kernel.Log1p) },
 		Overloads: []ops.Def{{}, {Name: "self_scalar"}, {Name: "other_scalar"}}},
-	{Name: "heaviside", Operands: 2, Scalar: func(b Builder, x ...Element) Element {
+	{Name: "heaviside", Operands: 2, Refuses: noComplex("heaviside is not yet implemented for complex tensors."), Scalar: func(b Builder, x ...Element) Element {
 		zero := b.Number(x[0], 0)
-		step := b.Select(b.Binary(kernel.Lt, x[0], zero), zero, b.Number(x[0], 1))
+		step := b.Select(b.Binary(kernel.Gt, x[0], zero), b.Number(x[0], 1), zero)
 		return b.Select(b.Binary(kernel.Eq, x[0], zero), x[1], step)
 	}},
 	{Name: "ldexp", Promote: ops.FloatType, Operands: 2, Overloads: []ops.Def{{Name: "Tensor"}}, Scalar: func(b Builder, x ...Element) Element {
@@ -361,8 +402,8 @@ var elementary = []ops.Def{
 	{Name: "bitwise_and", Scalar: binaryOp(kernel.And), Operands: 2, Refuses: noFloats("bitwise_and"), Overloads: bitwise("__and__")},
 	{Name: "bitwise_or", Scalar: binaryOp(kernel.Or), Operands: 2, Refuses: noFloats("bitwise_or"), Overloads: bitwise("__or__")},
 	{Name: "bitwise_xor", Scalar: binaryOp(kernel.Xor), Operands: 2, Refuses: noFloats("bitwise_xor"), Overloads: bitwise("__xor__")},
-	{Name: "bitwise_left_shift", Scalar: binaryOp(kernel.Shl), Operands: 2, Refuses: noFloats("lshift"), Overloads: shifts("__lshift__")},
-	{Name: "bitwise_right_shift", Scalar: binaryOp(kernel.Shr), Operands: 2, Refuses: noFloats("rshift"), Overloads: shifts("__rshift__")},
+	{Name: "bitwise_left_shift", Scalar: binaryOp(kernel.Shl), Operands: 2, Refuses: integersOnly("lshift"), Overloads: shifts("__lshift__")},
+	{Name: "bitwise_right_shift", Scalar: binaryOp(kernel.Shr), Operands: 2, Refuses: integersOnly("rshift"), Overloads: shifts("__rshift__")},
 	{Name: "neg", Aliases: []string{"negative"}, Scalar: UnaryOp(kernel.Neg), Refuses: noBoolNeg, Tags: ops.Grouped | ops.IgnoresSelf | ops.AsWritten,
 		Grad: func(g define.Grad) { g.Give(0, g.Neg(g.Grad(0))) }},
 	{Name: "bitwise_not", Scalar: UnaryOp(kernel.Not), Refuses: noFloats("bitwise_not")},
@@ -455,13 +496,13 @@ func quotientGrad(mode string) func(g define.Grad) {
 	}
 }
 
-// extremeGrad gives the gradient to the chosen one, half of it to each where they are equal.
-func extremeGrad(better string) func(g define.Grad) {
+// extremeGrad gives the gradient to the chosen one, half of it to each where they are equal, all of it to both where one is NaN.
+func extremeGrad(noBetter string) func(g define.Grad) {
 	return func(g define.Grad) {
 		a, b, dy := g.In(0), g.In(1), g.Grad(0)
 		half := g.Where(g.Do("eq.Tensor", a, b), g.Scale(dy, 0.5))
-		g.Give(0, g.Plus(half, g.Where(g.Do(better, a, b), dy)))
-		g.Give(1, g.Plus(half, g.Where(g.Do(better, b, a), dy)))
+		g.Give(0, g.Plus(half, g.Do("masked_fill.Scalar", dy, g.Do(noBetter, a, b), 0.0)))
+		g.Give(1, g.Plus(half, g.Do("masked_fill.Scalar", dy, g.Do(noBetter, b, a), 0.0)))
 	}
 }
 
@@ -697,9 +738,8 @@ func Choose(condition *tensor.Tensor, x, y Operand) *tensor.Tensor {
 			tensors[i] = tensor.FromScalar(o.Number, common)
 		}
 	}
-	shape := source.Must(tensor.BroadcastAll(condition.Shape(), tensors[0].Shape(), tensors[1].Shape()))
-	dst := emptyAmong(shape, common, condition, tensors[0], tensors[1])
-	return whereByType[common].Run(dst, []Operand{OfTensor(condition), OfTensor(tensors[0]), OfTensor(tensors[1])})
+	operands := []Operand{OfTensor(condition), OfTensor(tensors[0]), OfTensor(tensors[1])}
+	return whereByType[common].Run(elementwiseResult(operands, common), operands)
 }
 
 var maskedFillByType = makeMaskedFill()
@@ -742,7 +782,7 @@ func (d CppTypeName) String() string { return tensor.DType(d).CType() }
 
 var (
 	addProducts  = New("addcmul", ops.SameType, func(b Builder, x ...Element) Element { return b.Add(x[0], b.Mul(x[3], b.Mul(x[1], x[2]))) })
-	addQuotients = New("addcdiv", ops.SameType, func(b Builder, x ...Element) Element { return b.Add(x[0], b.Mul(x[3], b.Div(x[1], x[2]))) }).refusing(NoIntegers("addcdiv"))
+	addQuotients = New("addcdiv", ops.SameType, func(b Builder, x ...Element) Element { return b.Add(x[0], b.Mul(x[3], b.Div(x[1], x[2]))) }).refusing(noIntegerQuotients)
 	lerp         = New("lerp", ops.SameType, func(b Builder, x ...Element) Element {
 		near := b.Add(x[0], b.Mul(x[2], b.Sub(x[1], x[0])))
 		far := b.Sub(x[1], b.Mul(b.Sub(x[1], x[0]), b.Sub(b.Number(x[0], 1), x[2])))
@@ -809,10 +849,11 @@ func largest(d tensor.DType) float64 {
 // complexFrom joins two real tensors into a complex one.
 func complexFrom(p *Operator, c define.Call) *tensor.Tensor {
 	re, im := c.Tensor(0), c.Tensor(1)
+	isReal := func(d tensor.DType) bool { return d == tensor.Float32 || d == tensor.Float64 }
+	source.Check(isReal(re.DType()) && isReal(im.DType()), "Expected both inputs to be Half, Float or Double tensors but got %s and %s", re.DType().CppName(), im.DType().CppName())
 	source.Check(re.DType() == im.DType(), "Expected object of scalar type %s but got scalar type %s for second argument", re.DType().CppName(), im.DType().CppName())
-	source.Check(re.DType() == tensor.Float32 || re.DType() == tensor.Float64, "Expected both inputs to be Half, Float or Double tensors but got %s and %s", re.DType().CppName(), im.DType().CppName())
-	dst := define.EmptyBeside(re, source.Must(tensor.Broadcast(re.Shape(), im.Shape())), re.DType().ToComplex())
-	return p.Run(dst, []Operand{OfTensor(re), OfTensor(im)})
+	operands := []Operand{OfTensor(re), OfTensor(im)}
+	return p.Run(elementwiseResult(operands, re.DType().ToComplex()), operands)
 }
 
 // composed are the records of the operators whose expression depends on their arguments.
@@ -853,9 +894,9 @@ var composed = []ops.Def{
 	}},
 	{Name: "float_power", Into: Into(floatPower), CheckInPlace: checking(checkPowerBase), Overloads: []ops.Def{{Name: "Tensor_Tensor"}, {Name: "Tensor_Scalar"}, {Name: "Scalar"}}},
 	{Name: "max", Into: Into(twoOperands(Maximum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
-		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("gt.Tensor")}}},
+		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("le.Tensor")}}},
 	{Name: "min", Into: Into(twoOperands(Minimum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
-		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("lt.Tensor")}}},
+		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("ge.Tensor")}}},
 	{Name: "clamp", Aliases: []string{"clip"}, Tags: ops.ThroughNumbers | ops.Elementwise, Overloads: []ops.Def{
 		{Into: Into(clampPlain), Tags: ops.Grouped, Grad: clampGrad},
 		{Name: "Tensor", Into: Into(Clamp), Tags: ops.Grouped, Grad: clampTensorGrad},
@@ -892,7 +933,8 @@ var composed = []ops.Def{
 			g.Give(2, g.Mul(g.Grad(0), g.Minus(g.In(1), g.In(0))))
 		}},
 	}},
-	{Name: "logit", Aliases: []string{"special_logit"}, Into: Into(logitOf), Tags: ops.Elementwise},
+	{Name: "logit", Aliases: []string{"special_logit"}, Into: Into(logitOf), Tags: ops.Elementwise,
+		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Do("logit_backward", dy, x, g.Arg(1)) })},
 	{Name: "nan_to_num", Into: Into(nanToNumOf), Tags: ops.Elementwise,
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Where(g.Do("isfinite", x), dy) })},
 	{Name: "round", Into: Into(roundOf), Overloads: []ops.Def{{Name: "decimals", Aliases: []string{"special_round"}, Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf}}},
@@ -979,7 +1021,7 @@ func threeTensors(p *Operator) func(c define.Call, dst *tensor.Tensor) *tensor.T
 
 // frexp splits elements into a fraction and a power of two.
 func frexp(t *tensor.Tensor) (mantissa, exponent *tensor.Tensor) {
-	NoIntegers("frexp")(t.DType())
+	source.Check(t.DType().IsFloating(), "torch.frexp() only supports floating-point dtypes")
 	src := tensor.Data[float64](Contiguous(To(t, tensor.Float64)))
 	m, e := define.Empty(t.Shape(), tensor.Float64), define.Empty(t.Shape(), tensor.Int32)
 	mantissas, exponents := tensor.Data[float64](m), tensor.Data[int32](e)

@@ -443,6 +443,9 @@ func indexInto(name string, c define.Call, t, src *tensor.Tensor, how combine) {
 	} else {
 		list = indexList(name, index, dim, n)
 	}
+	if how == Replace {
+		source.Check(src.DType() == t.DType(), "%s(): self and source expected to have the same dtype, but got (self) %s and (source) %s", name, t.DType().CppName(), src.DType().CppName())
+	}
 	source.Check(src.DType() == t.DType(), "%s(): self (%s) and source (%s) must have the same scalar type", name, t.DType().CppName(), src.DType().CppName())
 	source.Check(src.Dim() == t.Dim() || t.Dim() <= 1 && src.Dim() <= 1, "%s(): self and source should have the same number of dimensions, but got %d and %d", name, t.Dim(), src.Dim())
 	count := 1
@@ -540,6 +543,7 @@ func maskedScatter(c define.Call) *tensor.Tensor {
 
 func put(c define.Call, t *tensor.Tensor) {
 	at, src := c.Tensor(1), c.Tensor(2)
+	source.Check(src.DType() == t.DType(), "put_(): self and source expected to have the same dtype, but got self.dtype = %s and source.dtype = %s", t.DType().CppName(), src.DType().CppName())
 	source.Check(at.Numel() == src.Numel(), "put_(): Expected source and index to have the same number of elements, but got source.numel() = %d, index.numel() = %d", src.Numel(), at.Numel())
 	if list, n := indicesOf(at), t.Numel(); at.DType() == tensor.Int64 {
 		if bad := firstOutside(list, -n, n); bad >= 0 {

@@ -347,6 +347,13 @@ func (f shortNumber) String() string {
 
 func isWild[T float32 | float64](f T) bool { return f-f != 0 }
 
+// boundaries are those of buckets, one after the other.
+func boundaries(c define.Call) *tensor.Tensor {
+	t := c.Tensor(1)
+	source.Check(t.Dim() == 1, "boundaries tensor must be 1 dimension, but got dim(%d)", t.Dim())
+	return t
+}
+
 var SearchFamily = []define.Definition{
 	define.Giving("searchsorted.Tensor", func(c define.Call) *tensor.Tensor {
 		sorted := c.Tensor(0)
@@ -363,10 +370,10 @@ var SearchFamily = []define.Definition{
 		return searchSorted(sorted, numberFor(sorted, c.Scalar(1)), c.Bool(3), c.StrOr(4, ""), c.Bool(2))
 	}).OutOverlapping(),
 	define.Giving("bucketize.Tensor", func(c define.Call) *tensor.Tensor {
-		return searchSorted(c.Tensor(1), c.Tensor(0), c.Bool(3), "", c.Bool(2))
+		return searchSorted(boundaries(c), c.Tensor(0), c.Bool(3), "", c.Bool(2))
 	}).OutOverlapping(),
 	define.Giving("bucketize.Scalar", func(c define.Call) *tensor.Tensor {
-		return searchSorted(c.Tensor(1), numberFor(c.Tensor(1), c.Scalar(0)), c.Bool(3), "", c.Bool(2))
+		return searchSorted(boundaries(c), numberFor(c.Tensor(1), c.Scalar(0)), c.Bool(3), "", c.Bool(2))
 	}).OutOverlapping(),
 	define.Giving("bincount", func(c define.Call) *tensor.Tensor { return bincount(c.Tensor(0), c.OptionalTensor(1), c.Int(2)) }),
 	define.Giving("histc", func(c define.Call) *tensor.Tensor {

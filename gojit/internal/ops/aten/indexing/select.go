@@ -363,11 +363,11 @@ func quantileScalar(c define.Call) *tensor.Tensor {
 
 var SelectFamily = []define.Definition{
 	define.Operator("kthvalue", func(c define.Call) { c.Give(define.Pair(kthValue(c.Tensor(0), c.Int(1), c.Int(2), c.Bool(3)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { reduce.ChosenGrad(c, c.Int(2), c.Bool(3)) })}).OutApart(),
-	define.Giving("median", func(c define.Call) *tensor.Tensor { return wholeMedian(c.Tensor(0), medianPlace) }),
+	define.Giving("median", func(c define.Call) *tensor.Tensor { return wholeMedian(c.Tensor(0), medianPlace) }).With(ops.Def{Grad: define.Concrete(reduce.EvenlyOfAll)}),
 	define.Operator("median.dim", func(c define.Call) {
 		c.Give(define.Pair(pick("median", "median_out", c.Tensor(0), c.Int(1), c.Bool(2), medianPlace))...)
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { reduce.ChosenGrad(c, c.Int(1), c.Bool(2)) })}),
-	define.Giving("nanmedian", func(c define.Call) *tensor.Tensor { return wholeMedian(c.Tensor(0), numbersMedian) }),
+	define.Giving("nanmedian", func(c define.Call) *tensor.Tensor { return wholeMedian(c.Tensor(0), numbersMedian) }).With(ops.Def{Grad: define.Concrete(reduce.EvenlyOfAll)}),
 	define.Operator("nanmedian.dim", func(c define.Call) {
 		c.Give(define.Pair(pick("median", "median_out", c.Tensor(0), c.Int(1), c.Bool(2), numbersMedian))...)
 	}),

@@ -18,6 +18,9 @@ func trapezoids(y *tensor.Tensor, dim int, x *tensor.Tensor, dx float64) *tensor
 	source.Check(y.Dim() > 0, "trapezoid: expected a tensor with at least one dimension")
 	dim = define.WrapDim(dim, y)
 	n := y.Size(dim)
+	if x != nil && x.Dim() == 1 {
+		source.Check(x.Size(0) == n, "trapezoid: There must be one `x` value for each sample point")
+	}
 	if n < 2 {
 		shape := slices.Clone(y.Shape())
 		shape[dim] = 0

@@ -34,7 +34,8 @@ func einsum(equation string, ts []*tensor.Tensor) *tensor.Tensor {
 	var result []int
 	if explicit {
 		result = einsumLabels(right, -1, ellipsis, -1)
-		for _, l := range result {
+		for i, l := range result {
+			source.Check(!slices.Contains(result[:i], l), "einsum(): output subscript %c appears more than once in the output", rune(l))
 			source.Check(counts[l] > 0, "einsum(): output subscript %c does not appear in the equation for any input operand", rune(l))
 		}
 	} else {

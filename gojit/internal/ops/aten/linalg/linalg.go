@@ -29,7 +29,7 @@ func atLeastMatrices(name string, ts ...*tensor.Tensor) {
 
 // matrixPower multiplies a matrix with itself.
 func matrixPower(a *tensor.Tensor, n int) *tensor.Tensor {
-	source.Check(a.Dim() >= 2 && a.Size(a.Dim()-1) == a.Size(a.Dim()-2), "linalg.matrix_power: A must be batches of square matrices, but they are %s", define.ShapeText(a.Shape()))
+	squareMatrices("linalg.matrix_power", a)
 	if n < 0 {
 		a, n = inverse(a), -n
 	}

@@ -491,5 +491,8 @@ var MatmulFamily = []define.Definition{
 	define.Deprecated("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple parameters.",
 		define.Giving("chain_matmul", func(c define.Call) *tensor.Tensor { return multiDot(c.Tensors(0)) }).With(ops.Def{Decomp: define.Emitting("linalg_multi_dot")})),
 	define.Giving("linalg_multi_dot", func(c define.Call) *tensor.Tensor { return multiDot(c.Tensors(0)) }),
-	define.Giving("cdist", func(c define.Call) *tensor.Tensor { return Cdist(c.Tensor(0), c.Tensor(1), c.Float(2), c.IntOr(3, 0)) }).Checked(func(c define.Call) { define.CheckType(c.Tensor(0), c.Tensor(1)) }),
+	define.Giving("cdist", func(c define.Call) *tensor.Tensor { return Cdist(c.Tensor(0), c.Tensor(1), c.Float(2), c.IntOr(3, 0)) }).Checked(func(c define.Call) {
+		define.CheckType(c.Tensor(0), c.Tensor(1))
+		source.Check(c.Float(2) >= 0, "cdist only supports non-negative p values")
+	}),
 }

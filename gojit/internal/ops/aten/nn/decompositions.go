@@ -75,13 +75,16 @@ func smoothL1(x define.Composer, a []value.Value) define.Tensors {
 	if beta == 0 {
 		return x.Reduce(size, a[2])
 	}
-	small := x.Do("mul.Scalar", x.Do("mul.Tensor", size, size), 0.5/beta)
+	// the square of what is at most beta, so that the gradient of an infinite size is that of the straight part
+	near := x.Do("masked_fill.Scalar", size, x.Do("ge.Scalar", size, beta), beta)
+	small := x.Do("mul.Scalar", x.Do("mul.Tensor", near, near), 0.5/beta)
 	return x.Reduce(x.Do("where.self", x.Do("lt.Scalar", size, beta), small, x.Do("add.Scalar", size, -0.5*beta)), a[2])
 }
 
 func huber(x define.Composer, a []value.Value) define.Tensors {
 	size, delta := x.Do("abs", x.Do("sub.Tensor", a[0], a[1])), define.NumberOfValue(a[3])
-	small := x.Do("mul.Scalar", x.Do("mul.Tensor", size, size), 0.5)
+	near := x.Do("masked_fill.Scalar", size, x.Do("ge.Scalar", size, delta), delta)
+	small := x.Do("mul.Scalar", x.Do("mul.Tensor", near, near), 0.5)
 	large := x.Do("mul.Scalar", x.Do("add.Scalar", size, -0.5*delta), delta)
 	return x.Reduce(x.Do("where.self", x.Do("lt.Scalar", size, delta), small, large), a[2])
 }

@@ -312,6 +312,8 @@ var NormFamily = []define.Definition{
 	define.Giving("renorm", func(c define.Call) *tensor.Tensor {
 		x, p, dim, limit := c.Tensor(0), c.Scalar(1).Float64(), define.WrapDim(c.Int(2), c.Tensor(0)), c.Scalar(3).Float64()
 		source.Check(x.Dim() > 1, "renorm: input needs at least 2 dimensions, got %d dimensions", x.Dim())
+		source.Check(p > 0, "renorm: non-positive-norm not supported")
+		source.Check(limit >= 0, "renorm: expected maxnorm to be >= 0 but got %v", c.Scalar(3))
 		var dims []int
 		for d := range x.Dim() {
 			if d != dim {

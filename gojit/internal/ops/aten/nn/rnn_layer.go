@@ -151,13 +151,16 @@ type pass[T productElement] struct {
 	*layer
 	program         *launch.Program
 	weight, project dense.Weights[T]
-	gates, apart    dense.Matrix[T] // of the input, or of both; of the state
-	bias            []T
-	state, memory   dense.Matrix[T]
-	computed        dense.Matrix[T] // what the cell computes: the state, or what is projected to it
-	operands        [8]launch.Row
-	count           int // of them
-	inputs          int // the first of them that is an input
+	// How the products of the steps go through them.
+	through, projected dense.Pass
+
+	gates, apart  dense.Matrix[T] // of the input, or of both; of the state
+	bias          []T
+	state, memory dense.Matrix[T]
+	computed      dense.Matrix[T] // what the cell computes: the state, or what is projected to it
+	operands      [8]launch.Row
+	count         int // of them
+	inputs        int // the first of them that is an input
 }
 
 func runLayer[T productElement](l *layer, i int, sizes []int, out *tensor.Tensor, column int, backwards bool) {
@@ -264,16 +267,16 @@ func (p *pass[T]) step(first, n int) {
 	gates := p.gates
 	gates.Data = gates.Data[first*gates.Stride:]
 	if p.cell.apart {
-		p.weight.Multiply(n, p.state, p.apart, false, p.bias)
+		p.weight.Multiply(n, p.state, p.apart, false, p.bias, &p.through)
 	} else {
-		p.weight.Multiply(n, p.state, gates, true, p.bias)
+		p.weight.Multiply(n, p.state, gates, true, p.bias, &p.through)
 	}
 	for g := range p.cell.gates {
 		p.operands[p.inputs+g].Ptr = unsafe.Pointer(&gates.Data[g*p.size])
 	}
 	p.program.ParallelRows(n, p.size, p.operands[:p.count], nil)
 	if p.layer.project != nil {
-		p.project.Multiply(n, p.computed, p.state, false, nil)
+		p.project.Multiply(n, p.computed, p.state, false, nil, &p.projected)
 	}
 }
 

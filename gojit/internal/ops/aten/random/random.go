@@ -308,6 +308,21 @@ func multinomial(t *tensor.Tensor, n int, replacement bool, gen *rng.Generator) 
 }
 
 // normalOf makes normal numbers with mean and deviation given by tensors or numbers.
+// checkDeviations refuses standard deviations below zero.
+func checkDeviations(std elementwise.Operand) {
+	if std.Tensor == nil {
+		source.Check(!(std.Number.Float64() < 0), "normal expects std >= 0.0, but found std %v", std.Number)
+		return
+	}
+	if define.IsMeta(std.Tensor) || std.Tensor.Numel() == 0 {
+		return
+	}
+	source.Check(!std.Tensor.DType().IsComplex(), "normal expects standard deviation to be non-complex")
+	least := define.Apply("min", std.Tensor)
+	defer least.Release()
+	source.Check(!(source.Must(least.Item()).Float64() < 0), "normal expects all elements of std >= 0.0")
+}
+
 func normalOf(c define.Call) *tensor.Tensor {
 	mean, std := elementwise.OperandOf(c, 0), elementwise.OperandOf(c, 1)
 	gen := c.Generator(2)
@@ -319,6 +334,7 @@ func normalOf(c define.Call) *tensor.Tensor {
 			d = o.Tensor.DType()
 		}
 	}
+	checkDeviations(std)
 	noise := define.Empty(shape, d)
 	DrawNormal(gen, noise, 0, 1)
 	return elementwise.Add.Run(nil, []elementwise.Operand{elementwise.OfTensor(elementwise.Mul.Run(nil, []elementwise.Operand{elementwise.OfTensor(noise), std})), mean})

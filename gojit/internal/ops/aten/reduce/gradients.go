@@ -50,6 +50,13 @@ func evenly(c define.Gradient, dims []int, keep bool) {
 	c.Give(0, c.Div(c.Mul(spreadTo(c, c.G(), dims, keep), equal), countOf(c, equal, dims)))
 }
 
+// EvenlyOfAll divides the gradient of one element of all among those that are equal to it, or NaN as it is.
+func EvenlyOfAll(c define.Gradient) {
+	x, y := c.In(0), c.Out(0)
+	same := c.Do("where.self", c.Do("isnan", y), c.Do("isnan", x), c.Do("eq.Tensor", x, y))
+	c.Give(0, c.Where(same, c.Div(c.G(), c.Do("sum", c.Do("to.dtype", same, x.DType())))))
+}
+
 // varianceOver takes the gradient of a variance over dims with a correction.
 func varianceOver(g define.Grad, dy define.Ref, dims, correction, keep any) define.Ref {
 	x := g.In(0)

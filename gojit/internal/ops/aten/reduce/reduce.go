@@ -437,10 +437,10 @@ var ReduceFamily = slices.Concat([]define.Definition{
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { productGrad(c, c.Int(1), false, c.Bool(2)) }), Node: "ProdBackward1"}),
 	define.Giving("max", func(c define.Call) *tensor.Tensor {
 		return Extreme("max", c.Tensor(0), nil, false, false)
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { evenly(c, nil, false) }), Reduce: kernel.ReduceMax, Node: "MaxBackward1"}).Quantized(define.SameScale),
+	}).With(ops.Def{Grad: define.Concrete(EvenlyOfAll), Reduce: kernel.ReduceMax, Node: "MaxBackward1"}).Quantized(define.SameScale),
 	define.Giving("min", func(c define.Call) *tensor.Tensor {
 		return Extreme("min", c.Tensor(0), nil, false, true)
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { evenly(c, nil, false) }), Reduce: kernel.ReduceMin, Node: "MinBackward1"}).Quantized(define.SameScale),
+	}).With(ops.Def{Grad: define.Concrete(EvenlyOfAll), Reduce: kernel.ReduceMin, Node: "MinBackward1"}).Quantized(define.SameScale),
 	define.Operator("max.dim", extremeDim("max", false)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), c.Bool(2)) })}),
 	define.Operator("min.dim", extremeDim("min", true)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), c.Bool(2)) })}),
 	define.Giving("amax", func(c define.Call) *tensor.Tensor {

@@ -14,6 +14,10 @@ func besselK(x float64) (k0, k1 float64) {
 		k0, k1 = besselKSeries(x)
 		return k0 * math.Exp(x), k1 * math.Exp(x)
 	}
+	if x > 1e16 { // the fraction of what is left is below what a number holds, and its terms overflow
+		k0 = math.Sqrt(math.Pi / (2 * x))
+		return k0, k0
+	}
 	sum, h := steed(x, 0)
 	k0 = math.Sqrt(math.Pi/(2*x)) / sum
 	return k0, k0 * (x + 0.5 - h) / x

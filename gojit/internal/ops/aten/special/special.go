@@ -138,6 +138,9 @@ func hurwitz(s, q float64) float64 {
 			return math.NaN()
 		}
 	}
+	if math.IsInf(s, 1) && !math.IsNaN(q) { // only the least |q+k| counts, which is below 1 where q is negative
+		return math.Pow(max(q, 0), math.Inf(-1))
+	}
 	sum := 0.0
 	const n = 12
 	for k := range n {
@@ -179,8 +182,10 @@ func polygammaOf(n int, t *tensor.Tensor) *tensor.Tensor {
 // lowerGamma is the regularized lower incomplete gamma function.
 func lowerGamma(a, x float64) float64 {
 	switch {
-	case x < 0 || a < 0 || math.IsNaN(a) || math.IsNaN(x):
+	case x < 0 || a < 0 || math.IsNaN(a) || math.IsNaN(x) || math.IsInf(a, 1) && math.IsInf(x, 1):
 		return math.NaN()
+	case math.IsInf(a, 1):
+		return 0
 	case a == 0 && x == 0:
 		return math.NaN()
 	case a == 0:
@@ -208,7 +213,7 @@ func lowerGamma(a, x float64) float64 {
 
 // UpperGamma is the regularized upper incomplete gamma function.
 func UpperGamma(a, x float64) float64 {
-	if x > 1 && x > a && a > 0 && !math.IsInf(x, 1) {
+	if x > 1 && x > a && a > 0 && !math.IsInf(x, 1) && !math.IsInf(a, 1) {
 		return upperFraction(a, x)
 	}
 	return 1 - lowerGamma(a, x)
@@ -259,6 +264,27 @@ func logNormalCDF(x float64) float64 {
 	return math.Log1p(-math.Erfc(x/math.Sqrt2) / 2)
 }
 
+// normalQuantile is the inverse of normalCDF: in the tails 2p-1 is rounded, there Newton's method makes the logarithms equal.
+func normalQuantile(p float64) float64 {
+	if p > 0.5 {
+		return -normalQuantile(1 - p)
+	}
+	if !(p > 0 && p < 0.1) {
+		return math.Sqrt2 * math.Erfinv(2*p-1)
+	}
+	wanted := math.Log(p)
+	x := -math.Sqrt(-2 * wanted) // below the quantile, so that the steps go up
+	for range 60 {
+		found := logNormalCDF(x)
+		step := (wanted - found) * math.Sqrt(2*math.Pi) * math.Exp(found+x*x/2)
+		x += step
+		if math.Abs(step) <= 1e-15*math.Abs(x) {
+			break
+		}
+	}
+	return x
+}
+
 func mapping(name string, f func(float64) float64) define.Definition {
 	return define.Giving(name, func(c define.Call) *tensor.Tensor { return mapped(c.Tensor(0), f) })
 }
@@ -307,7 +333,7 @@ var SpecialFamily = slices.Concat(elementwise.FromRecords(besselRecords), []defi
 		c.Give(0, c.Mul(c.G(), slope))
 	})}),
 	mapping("special_ndtr", normalCDF),
-	mapping("special_ndtri", func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }).With(ops.Def{Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
+	mapping("special_ndtri", normalQuantile).With(ops.Def{Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
 		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
 	})}),
 	mapping("special_log_ndtr", logNormalCDF),

@@ -92,6 +92,8 @@ func arange(start, end, step tensor.Scalar, o MakeLike, given bool) *tensor.Tens
 		start, end, step = tensor.Int(start.Int64()), tensor.Int(end.Int64()), tensor.Int(step.Int64())
 	}
 	source.Check(!o.Dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.Dtype.CppName())
+	unbounded := func(x tensor.Scalar) bool { return math.IsNaN(x.Float64()) || math.IsInf(x.Float64(), 0) }
+	source.Check(!unbounded(start) && !unbounded(end), "unsupported range: %v -> %v", start, end)
 	source.Check(step.Float64() != 0 && !(o.Dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")
 	source.Check(step.Float64() > 0 && end.Float64() >= start.Float64() || step.Float64() < 0 && end.Float64() <= start.Float64(),
 		"upper bound and larger bound inconsistent with step sign")
@@ -259,6 +261,7 @@ func oneHot(t *tensor.Tensor, classes int) *tensor.Tensor {
 // window makes a window function of n points.
 func window(name string, f func(x float64) float64) []define.Definition {
 	make := func(n int, periodic bool, o MakeLike) *tensor.Tensor {
+		source.Check(o.Dtype.IsFloating() || o.Dtype.IsComplex(), "%s expects floating point dtypes, got: %s", name, o.Dtype.CppName())
 		source.Check(n >= 0, "%s requires non-negative window_length, got window_length=%d", name, n)
 		t := define.Empty([]int{n}, tensor.Float64)
 		data := tensor.Data[float64](t)
@@ -378,6 +381,8 @@ func closedRange(c define.Call, step tensor.Scalar, o MakeLike) *tensor.Tensor {
 		"Instead, use torch.arange, which produces values in [start, end).")
 	start, end := c.Scalar(0), c.Scalar(1)
 	source.Check(!o.Dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.Dtype.CppName())
+	unbounded := func(x tensor.Scalar) bool { return math.IsNaN(x.Float64()) || math.IsInf(x.Float64(), 0) }
+	source.Check(!unbounded(start) && !unbounded(end), "unsupported range: %v -> %v", start, end)
 	source.Check(step.Float64() != 0 && !(o.Dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")
 	n := int(math.Floor((end.Float64()-start.Float64())/step.Float64())) + 1
 	source.Check(n > 0, "upper bound and larger bound inconsistent with step sign")

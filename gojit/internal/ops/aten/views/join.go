@@ -25,6 +25,9 @@ var JoinFamily = []define.Definition{
 	define.Giving("cartesian_prod", func(c define.Call) *tensor.Tensor {
 		ts := c.Tensors(0)
 		source.Check(len(ts) > 0, "cartesian_prod: expected a non-empty list of Tensors")
+		for _, t := range ts {
+			source.Check(t.Dim() == 1, "Expect a 1D vector, but got shape %s", define.ShapeText(t.Shape()))
+		}
 		if len(ts) == 1 {
 			return ts[0]
 		}

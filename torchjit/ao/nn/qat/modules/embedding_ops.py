@@ -56,7 +56,7 @@ class Embedding(nn.Embedding):
         )
         _check(qconfig)
         self.qconfig = qconfig
-        self.weight_fake_quant = qconfig.weight(factory_kwargs={"device": device, "dtype": dtype})
+        self.weight_fake_quant: nn.Module = qconfig.weight(factory_kwargs={"device": device, "dtype": dtype})
 
     def forward(self, input: Any) -> Any:
         return F.embedding(
@@ -112,7 +112,7 @@ class EmbeddingBag(nn.EmbeddingBag):
         )  # fmt: skip
         _check(qconfig)
         self.qconfig = qconfig
-        self.weight_fake_quant = qconfig.weight(factory_kwargs={"device": device, "dtype": dtype})
+        self.weight_fake_quant: nn.Module = qconfig.weight(factory_kwargs={"device": device, "dtype": dtype})
 
     def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
         return F.embedding_bag(

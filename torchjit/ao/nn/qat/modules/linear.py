@@ -30,7 +30,7 @@ class Linear(nn.Linear):
         if not qconfig:
             raise AssertionError("qconfig must be provided for QAT module")
         self.qconfig = qconfig
-        self.weight_fake_quant = qconfig.weight(factory_kwargs={"device": device, "dtype": dtype})
+        self.weight_fake_quant: nn.Module = qconfig.weight(factory_kwargs={"device": device, "dtype": dtype})
 
     def forward(self, input: Any) -> Any:
         return F.linear(input, self.weight_fake_quant(self.weight), self.bias)

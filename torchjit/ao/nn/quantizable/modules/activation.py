@@ -33,14 +33,17 @@ class MultiheadAttention(nn.MultiheadAttention):
     ) -> None:
         super().__init__(embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim, batch_first, device=device, dtype=dtype)
         where = {"device": device, "dtype": dtype}
-        self.linear_Q = nn.Linear(self.embed_dim, self.embed_dim, bias=bias, **where)
-        self.linear_K = nn.Linear(self.kdim, self.embed_dim, bias=bias, **where)
-        self.linear_V = nn.Linear(self.vdim, self.embed_dim, bias=bias, **where)
-        self.out_proj = nn.Linear(self.embed_dim, self.embed_dim, bias=bias, **where)
-        self.q_scaling_product = torch.ao.nn.quantized.FloatFunctional()
+        self.linear_Q: nn.Linear = nn.Linear(self.embed_dim, self.embed_dim, bias=bias, **where)
+        self.linear_K: nn.Linear = nn.Linear(self.kdim, self.embed_dim, bias=bias, **where)
+        self.linear_V: nn.Linear = nn.Linear(self.vdim, self.embed_dim, bias=bias, **where)
+        self.out_proj: nn.Linear = nn.Linear(self.embed_dim, self.embed_dim, bias=bias, **where)
+        self.q_scaling_product: nn.Module = torch.ao.nn.quantized.FloatFunctional()
         stubs = torch.ao.quantization
-        self.quant_attn_output, self.quant_attn_output_weights = stubs.QuantStub(), stubs.QuantStub()
-        self.dequant_q, self.dequant_k, self.dequant_v = stubs.DeQuantStub(), stubs.DeQuantStub(), stubs.DeQuantStub()
+        self.quant_attn_output: nn.Module = stubs.QuantStub()
+        self.quant_attn_output_weights: nn.Module = stubs.QuantStub()
+        self.dequant_q: nn.Module = stubs.DeQuantStub()
+        self.dequant_k: nn.Module = stubs.DeQuantStub()
+        self.dequant_v: nn.Module = stubs.DeQuantStub()
 
     def _get_name(self) -> str:
         return "QuantizableMultiheadAttention"

@@ -25,12 +25,17 @@ class LSTMCell(nn.Module):
 
     def __init__(self, input_dim: int, hidden_dim: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
-        self.input_size, self.hidden_size, self.bias = input_dim, hidden_dim, bias
-        self.igates = nn.Linear(input_dim, 4 * hidden_dim, bias=bias, device=device, dtype=dtype)
-        self.hgates = nn.Linear(hidden_dim, 4 * hidden_dim, bias=bias, device=device, dtype=dtype)
+        self.input_size: int = input_dim
+        self.hidden_size: int = hidden_dim
+        self.bias: bool = bias
+        self.igates: nn.Linear = nn.Linear(input_dim, 4 * hidden_dim, bias=bias, device=device, dtype=dtype)
+        self.hgates: nn.Linear = nn.Linear(hidden_dim, 4 * hidden_dim, bias=bias, device=device, dtype=dtype)
         functional = torch.ao.nn.quantized.FloatFunctional
-        self.gates, self.fgate_cx, self.igate_cgate = functional(), functional(), functional()
-        self.fgate_cx_igate_cgate, self.ogate_cy = functional(), functional()
+        self.gates: nn.Module = functional()
+        self.fgate_cx: nn.Module = functional()
+        self.igate_cgate: nn.Module = functional()
+        self.fgate_cx_igate_cgate: nn.Module = functional()
+        self.ogate_cy: nn.Module = functional()
 
     def forward(self, x: Any, hidden: Any = None) -> tuple[Any, Any]:
         if hidden is None or hidden[0] is None or hidden[1] is None:
@@ -162,8 +167,13 @@ class LSTM(nn.Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.input_size, self.hidden_size, self.num_layers, self.bias = input_size, hidden_size, num_layers, bias
-        self.batch_first, self.dropout, self.bidirectional = batch_first, float(dropout), bidirectional
+        self.input_size: int = input_size
+        self.hidden_size: int = hidden_size
+        self.num_layers: int = num_layers
+        self.bias: bool = bias
+        self.batch_first: bool = batch_first
+        self.dropout: float = float(dropout)
+        self.bidirectional: bool = bidirectional
         self.training = False  # models are observed as they are used
         if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
             raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
@@ -175,7 +185,7 @@ class LSTM(nn.Module):
                     f"dropout={dropout} and num_layers={num_layers}"
                 )
         sizes = [input_size] + [hidden_size * (2 if bidirectional else 1)] * (num_layers - 1)
-        self.layers = nn.ModuleList(
+        self.layers: nn.ModuleList = nn.ModuleList(
             _LSTMLayer(size, hidden_size, bias, batch_first=False, bidirectional=bidirectional, device=device, dtype=dtype) for size in sizes
         )
 

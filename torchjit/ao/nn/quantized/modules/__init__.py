@@ -1,7 +1,9 @@
 """Modules of quantized models, by theme."""
 
+from typing import Optional
+
 import torchjit as torch
-from torchjit import nn
+from torchjit import Tensor, nn
 from torchjit.ao.nn.quantized.modules.activation import ELU as ELU
 from torchjit.ao.nn.quantized.modules.activation import Hardswish as Hardswish
 from torchjit.ao.nn.quantized.modules.activation import LeakyReLU as LeakyReLU
@@ -33,6 +35,7 @@ from torchjit.ao.nn.quantized.modules.normalization import InstanceNorm3d as Ins
 from torchjit.ao.nn.quantized.modules.normalization import LayerNorm as LayerNorm
 from torchjit.ao.nn.quantized.modules.rnn import LSTM as LSTM
 from torchjit.nn import MaxPool2d as MaxPool2d
+from torchjit.nn.modules.module import Module
 
 
 class Quantize(nn.Module):
@@ -41,7 +44,7 @@ class Quantize(nn.Module):
     scale: torch.Tensor
     zero_point: torch.Tensor
 
-    def __init__(self, scale, zero_point, dtype, factory_kwargs=None):
+    def __init__(self, scale: float, zero_point: int, dtype: torch.dtype, factory_kwargs: dict[str, object] | None = None) -> None:
         made = torch.nn.factory_kwargs(factory_kwargs)
         super().__init__()
         self.register_buffer("scale", torch.tensor([scale], **made))
@@ -51,29 +54,34 @@ class Quantize(nn.Module):
         )
         self.dtype = dtype
 
-    def forward(self, X):  # noqa: N803
+    def forward(self, X: Tensor) -> Tensor:  # noqa: N803
         return torch.quantize_per_tensor(X, float(self.scale), int(self.zero_point), self.dtype)
 
     @staticmethod
-    def from_float(mod):
+    def from_float(mod: Module) -> Module:
         """The module for a QuantStub that has been observed."""
         scale, zero_point = mod.activation_post_process.calculate_qparams()
         return Quantize(scale.float().item(), zero_point.long().item(), mod.activation_post_process.dtype)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"scale={self.scale}, zero_point={self.zero_point}, dtype={self.dtype}"
 
 
 class DeQuantize(nn.Module):
     """Gives the numbers that quantized tensors stand for."""
 
-    def forward(self, Xq):  # noqa: N803
+    def forward(self, Xq: Tensor) -> Tensor:  # noqa: N803
         return Xq.dequantize()
 
     @staticmethod
-    def from_float(mod):
+    def from_float(mod: Module) -> Module:
         """The module for a DeQuantStub."""
         return DeQuantize()
 
 
-__all__ = sorted(name for name, made in globals().items() if isinstance(made, type) and issubclass(made, nn.Module) and name != "LinearPackedParams")
+__all__ = [
+    "BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "DeQuantize",
+    "Dropout", "ELU", "Embedding", "EmbeddingBag", "FXFloatFunctional", "FloatFunctional", "GroupNorm", "Hardswish", "InstanceNorm1d",
+    "InstanceNorm2d", "InstanceNorm3d", "LSTM", "LayerNorm", "LeakyReLU", "Linear", "MaxPool2d", "Module", "MultiheadAttention", "PReLU",
+    "QFunctional", "Quantize", "ReLU6", "Sigmoid", "Softmax",
+]  # fmt: skip

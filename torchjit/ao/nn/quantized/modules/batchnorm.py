@@ -2,6 +2,8 @@
 
 import torchjit as torch
 from torchjit import Tensor, nn
+from torchjit.nn.modules.module import Module
+from torchjit.types import Device
 
 # ruff: noqa: A002
 
@@ -11,13 +13,13 @@ class _BatchNorm(nn.modules.batchnorm._BatchNorm):
 
     _NNI_BN_RELU_MODULE: object = None
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, device=None, dtype=None) -> None:
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, device: Device = None, dtype: torch.dtype | None = None) -> None:
         super().__init__(num_features, eps, momentum, True, True)
         self.register_buffer("scale", torch.tensor(1.0))
         self.register_buffer("zero_point", torch.tensor(0))
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The normalization for one of floats that has been observed."""
         activation = mod.activation_post_process
         if type(mod) is cls._NNI_BN_RELU_MODULE:
@@ -25,7 +27,7 @@ class _BatchNorm(nn.modules.batchnorm._BatchNorm):
         return cls.from_reference(mod, *activation.calculate_qparams())
 
     @classmethod
-    def from_reference(cls, bn, output_scale, output_zero_point):
+    def from_reference(cls, bn: Module, output_scale: float, output_zero_point: int) -> Module:
         """The normalization for one of floats, with the scale and zero point of results."""
         made = cls(bn.num_features, bn.eps)
         made.weight = bn.weight

@@ -1,6 +1,6 @@
 """Convolutions whose weights, inputs and results are quantized."""
 
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 import torchjit as torch
 import torchjit.nn.functional as F  # noqa: N812
@@ -12,8 +12,11 @@ from torchjit.ao.nn.quantized.modules.utils import (
     _range_of,
     _take_state,
 )
+from torchjit.nn.common_types import _size_1_t, _size_2_t, _size_3_t
+from torchjit.nn.modules.module import Module
 from torchjit.nn.modules.utils import _pair, _single, _triple  # noqa: I001
 from torchjit.nn.utils.fusion import fuse_conv_bn_weights
+from torchjit.types import Device
 
 # ruff: noqa: UP006, UP035, UP045, A002, N803
 
@@ -40,18 +43,18 @@ class _ConvNd(WeightedQuantizedModule):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
-        bias=True,
-        padding_mode="zeros",
-        device=None,
-        dtype=None,
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Tuple[int, ...],
+        stride: Tuple[int, ...] = 1,
+        padding: Tuple[int, ...] = 0,
+        dilation: Tuple[int, ...] = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         raise NotImplementedError
 
     def _init(
@@ -63,43 +66,43 @@ class _ConvNd(WeightedQuantizedModule):
             raise ValueError("in_channels must be divisible by groups")
         if out_channels % groups != 0:
             raise ValueError("out_channels must be divisible by groups")
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.padding = padding
-        self.dilation = dilation
-        self.transposed = transposed
-        self.output_padding = output_padding
-        self.groups = groups
+        self.in_channels: int = in_channels
+        self.out_channels: int = out_channels
+        self.kernel_size: Tuple[int, ...] = kernel_size
+        self.stride: Tuple[int, ...] = stride
+        self.padding: Tuple[int, ...] = padding
+        self.dilation: Tuple[int, ...] = dilation
+        self.transposed: bool = transposed
+        self.output_padding: Tuple[int, ...] = output_padding
+        self.groups: int = groups
         if padding_mode not in _SUPPORTED_PADDING:
             raise ValueError(f"'padding_mode' {padding_mode} is not supported by quantized convolution")
-        self.padding_mode = padding_mode
+        self.padding_mode: str = padding_mode
         if self.transposed:
             shape = [in_channels, out_channels // self.groups]
         else:
             shape = [out_channels, in_channels // self.groups]
         weight = torch.quantize_per_tensor(torch.zeros(shape + list(kernel_size)), 1.0, 0, torch.qint8)
         self.set_weight_bias(weight, torch.zeros(out_channels, dtype=torch.float) if bias else None)
-        self.scale = 1.0
-        self.zero_point = 0
+        self.scale: float = 1.0
+        self.zero_point: int = 0
 
-    def set_weight_bias(self, qweight, bias_float):
+    def set_weight_bias(self, qweight: Tensor, bias_float: Optional[Tensor]) -> None:
         """Replaces weight and bias."""
         raise NotImplementedError
 
     def _weight_bias(self):
         raise NotImplementedError
 
-    def weight(self):
+    def weight(self) -> Tensor:
         """The weight."""
         return self._weight_bias()[0]
 
-    def bias(self):
+    def bias(self) -> Optional[Tensor]:
         """The bias, None where there is none."""
         return self._weight_bias()[1]
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}, scale={self.scale}, zero_point={self.zero_point}"
         if self.padding != (0,) * len(self.padding):
             text += f", padding={self.padding}"
@@ -165,17 +168,17 @@ class _ConvNd(WeightedQuantizedModule):
         self.zero_point = state[13]
         self.training = state[14]
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, object]) -> "_ConvNd":
         made = type(self).__new__(type(self))
         nn.Module.__init__(made)
         made.__setstate__(self.__getstate__())
         return made
 
-    def __copy__(self):
+    def __copy__(self) -> "_ConvNd":
         return self.__deepcopy__({})
 
     @classmethod
-    def get_qconv(cls, mod, activation_post_process, weight_post_process=None):
+    def get_qconv(cls, mod: Module, activation_post_process: Optional[Module], weight_post_process: Optional[Module] = None) -> Module:
         """The convolution with the weight of one with floats, and results by what was observed; None leaves results as floats."""
         weight = _observed_weight(mod, mod.qconfig.weight() if weight_post_process is None else weight_post_process)
         made = cls(
@@ -195,7 +198,7 @@ class _ConvNd(WeightedQuantizedModule):
         return made
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The convolution for one with floats that has been observed. Raises AssertionError for classes that it does not stand for."""
         if hasattr(mod, "weight_fake_quant"):
             _fold_norm(cls._NNIQAT_CONV_BN_MODULE, mod)
@@ -214,7 +217,7 @@ class _ConvNd(WeightedQuantizedModule):
         return cls.get_qconv(mod, activation, mod.qconfig.weight())
 
     @classmethod
-    def from_reference(cls, ref_qconv, output_scale, output_zero_point):
+    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Module:
         """The convolution for one that rounds its weight, with the scale and zero point of results."""
         made = cls(
             ref_qconv.in_channels, ref_qconv.out_channels, ref_qconv.kernel_size, ref_qconv.stride, ref_qconv.padding, ref_qconv.dilation,
@@ -241,18 +244,18 @@ class Conv1d(_ConvNd):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
-        bias=True,
-        padding_mode="zeros",
-        device=None,
-        dtype=None,
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: _size_1_t,
+        stride: _size_1_t = 1,
+        padding: _size_1_t = 0,
+        dilation: _size_1_t = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         padding = padding if isinstance(padding, str) else _single(padding)
         self._init(
             in_channels,
@@ -284,7 +287,7 @@ class Conv1d(_ConvNd):
     def _weight_bias(self):
         return torch.ops.quantized.conv1d_unpack(self._packed_params)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 3:
             raise ValueError("Input shape must be `(N, C, L)`!")
         if self.padding_mode != "zeros":
@@ -300,18 +303,18 @@ class Conv2d(_ConvNd):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
-        bias=True,
-        padding_mode="zeros",
-        device=None,
-        dtype=None,
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: _size_2_t,
+        stride: _size_2_t = 1,
+        padding: _size_2_t = 0,
+        dilation: _size_2_t = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         self._init(
             in_channels,
             out_channels,
@@ -342,7 +345,7 @@ class Conv2d(_ConvNd):
     def _weight_bias(self):
         return self._packed_params.unpack()
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 4:
             raise ValueError("Input shape must be `(N, C, H, W)`!")
         if self.padding_mode != "zeros":
@@ -358,18 +361,18 @@ class Conv3d(_ConvNd):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
-        bias=True,
-        padding_mode="zeros",
-        device=None,
-        dtype=None,
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: _size_3_t,
+        stride: _size_3_t = 1,
+        padding: _size_3_t = 0,
+        dilation: _size_3_t = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         if padding_mode == "reflect":
             raise AssertionError("Conv3d does not support reflection padding")
         self._init(
@@ -393,7 +396,7 @@ class Conv3d(_ConvNd):
     def _weight_bias(self):
         return self._packed_params.unpack()
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 5:
             raise ValueError("Input shape must be `(N, C, D, H, W)`!")
         if self.padding_mode != "zeros":
@@ -435,7 +438,7 @@ class _ConvTransposeNd(_ConvNd):
         )
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The convolution for one with floats that has been observed. Raises AssertionError for classes that it does not stand for."""
         if type(mod) is not cls._FLOAT_MODULE:
             raise AssertionError(f" nnq.{cls.__name__}.from_float only works for {cls._FLOAT_MODULE.__name__}")
@@ -456,7 +459,7 @@ class _ConvTransposeNd(_ConvNd):
         )  # fmt: skip
 
     @classmethod
-    def from_reference(cls, ref_qconvt, output_scale, output_zero_point):
+    def from_reference(cls, ref_qconvt: Module, output_scale: float, output_zero_point: int) -> Module:
         """The convolution for one that rounds its weight, with the scale and zero point of results."""
         made = cls._like(ref_qconvt)
         made.set_weight_bias(ref_qconvt.get_quantized_weight(), ref_qconvt.bias)
@@ -471,9 +474,9 @@ class ConvTranspose1d(_ConvTransposeNd):
     _FLOAT_MODULE = nn.ConvTranspose1d
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros",
-        device=None, dtype=None,
-    ):  # fmt: skip
+        self, in_channels: int, out_channels: int, kernel_size: _size_1_t, stride: _size_1_t = 1, padding: _size_1_t = 0, output_padding: _size_1_t = 0, groups: int = 1, bias: bool = True, dilation: _size_1_t = 1, padding_mode: str = "zeros",
+        device: Device = None, dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         self._init_transposed(
             in_channels, out_channels, _single(kernel_size), _single(stride), _single(padding), _single(output_padding), groups, bias,
             _single(dilation), padding_mode,
@@ -490,7 +493,7 @@ class ConvTranspose1d(_ConvTransposeNd):
     def _weight_bias(self):
         return torch.ops.quantized.conv_transpose1d_unpack(self._packed_params)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 3:
             raise ValueError("Input shape must be `(N, C, L)`!")
         return torch.ops.quantized.conv_transpose1d(input, self._packed_params, self.scale, self.zero_point)
@@ -502,9 +505,9 @@ class ConvTranspose2d(_ConvTransposeNd):
     _FLOAT_MODULE = nn.ConvTranspose2d
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros",
-        device=None, dtype=None,
-    ):  # fmt: skip
+        self, in_channels: int, out_channels: int, kernel_size: _size_2_t, stride: _size_2_t = 1, padding: _size_2_t = 0, output_padding: _size_2_t = 0, groups: int = 1, bias: bool = True, dilation: _size_2_t = 1, padding_mode: str = "zeros",
+        device: Device = None, dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         self._init_transposed(
             in_channels, out_channels, _pair(kernel_size), _pair(stride), _pair(padding), _pair(output_padding), groups, bias, _pair(dilation),
             padding_mode,
@@ -521,7 +524,7 @@ class ConvTranspose2d(_ConvTransposeNd):
     def _weight_bias(self):
         return torch.ops.quantized.conv2d_unpack(self._packed_params)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 4:
             raise ValueError("Input shape must be `(N, C, H, W)`!")
         return torch.ops.quantized.conv_transpose2d(input, self._packed_params, self.scale, self.zero_point)
@@ -533,9 +536,9 @@ class ConvTranspose3d(_ConvTransposeNd):
     _FLOAT_MODULE = nn.ConvTranspose3d
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros",
-        device=None, dtype=None,
-    ):  # fmt: skip
+        self, in_channels: int, out_channels: int, kernel_size: _size_3_t, stride: _size_3_t = 1, padding: _size_3_t = 0, output_padding: _size_3_t = 0, groups: int = 1, bias: bool = True, dilation: _size_3_t = 1, padding_mode: str = "zeros",
+        device: Device = None, dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         self._init_transposed(
             in_channels, out_channels, _triple(kernel_size), _triple(stride), _triple(padding), _triple(output_padding), groups, bias,
             _triple(dilation), padding_mode,
@@ -552,7 +555,7 @@ class ConvTranspose3d(_ConvTransposeNd):
     def _weight_bias(self):
         return torch.ops.quantized.conv3d_unpack(self._packed_params)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 5:
             raise ValueError("Input shape must be `(N, C, T, H, W)`!")
         return torch.ops.quantized.conv_transpose3d(input, self._packed_params, self.scale, self.zero_point)

@@ -5,6 +5,7 @@ from typing import Optional
 import torchjit as torch
 from torchjit import Tensor, nn
 from torchjit.ao.nn.quantized.modules.utils import _quantize_weight, hide_packed_params_repr
+from torchjit.nn.modules.module import Module
 
 # ruff: noqa: UP045
 
@@ -16,7 +17,7 @@ class EmbeddingPackedParams(nn.Module):
 
     _version = 1
 
-    def __init__(self, num_embeddings, embedding_dim, dtype=torch.quint8):
+    def __init__(self, num_embeddings: int, embedding_dim: int, dtype: torch.dtype = torch.quint8) -> None:
         super().__init__()
         self.dtype = dtype
         if dtype != torch.quint8:
@@ -33,7 +34,7 @@ class EmbeddingPackedParams(nn.Module):
     def _weight(self):
         return torch.ops.quantized.embedding_bag_unpack(self._packed_weight)
 
-    def forward(self, x):
+    def forward(self, x: Tensor):
         return x
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
@@ -46,11 +47,11 @@ class EmbeddingPackedParams(nn.Module):
             if prefix + name not in state_dict:
                 missing_keys.append(prefix + name)
                 return
-        self.dtype = state_dict.pop(prefix + "dtype")
+        self.dtype: torch.dtype = state_dict.pop(prefix + "dtype")
         self.set_weight(state_dict.pop(prefix + "_packed_weight"))
         super()._load_from_state_dict(state_dict, prefix, local_metadata, False, missing_keys, unexpected_keys, error_msgs)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self._weight())
 
 
@@ -83,7 +84,7 @@ class Embedding(nn.Module):
     def __init__(
         self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None, max_norm: Optional[float] = None,
         norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Optional[Tensor] = None, dtype=torch.quint8,
+        scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Optional[Tensor] = None, dtype: torch.dtype = torch.quint8,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings = num_embeddings
@@ -101,10 +102,10 @@ class Embedding(nn.Module):
     def _get_name(self):
         return "QuantizedEmbedding"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return hide_packed_params_repr(self, EmbeddingPackedParams)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return (
             f"num_embeddings={self.num_embeddings}, embedding_dim={self.embedding_dim}, dtype={self._packed_params.dtype},"
             f" qscheme={self.weight().qscheme()}"
@@ -113,12 +114,12 @@ class Embedding(nn.Module):
     def set_weight(self, w: Tensor) -> None:
         self._packed_params.set_weight(w)
 
-    def weight(self):
+    def weight(self) -> Tensor:
         """The table."""
         return self._packed_params._weight()
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The table for one of floats, or for one that was trained with rounding. Raises AssertionError for other classes and weights."""
         from torchjit.ao.nn import qat
 
@@ -129,7 +130,7 @@ class Embedding(nn.Module):
         return made
 
     @classmethod
-    def from_reference(cls, ref_embedding):
+    def from_reference(cls, ref_embedding: Module) -> Module:
         """The table for one that rounds its vectors."""
         return cls(
             ref_embedding.num_embeddings,
@@ -147,7 +148,7 @@ class EmbeddingBag(Embedding):
     def __init__(
         self, num_embeddings: int, embedding_dim: int, max_norm: Optional[float] = None, norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
-        mode: str = "sum", sparse: bool = False, _weight: Optional[Tensor] = None, include_last_offset: bool = False, dtype=torch.quint8,
+        mode: str = "sum", sparse: bool = False, _weight: Optional[Tensor] = None, include_last_offset: bool = False, dtype: torch.dtype = torch.quint8,
     ) -> None:  # fmt: skip
         super().__init__(num_embeddings, embedding_dim, _weight=_weight, dtype=dtype)
         self.mode = mode
@@ -168,7 +169,7 @@ class EmbeddingBag(Embedding):
         return "QuantizedEmbeddingBag"
 
     @classmethod
-    def from_reference(cls, ref_embedding_bag):
+    def from_reference(cls, ref_embedding_bag: Module) -> Module:
         """The table for one that rounds its vectors."""
         given = ref_embedding_bag
         return cls(

@@ -7,6 +7,7 @@ from typing import List  # noqa: UP035
 import torchjit as torch
 from torchjit import Tensor, nn
 from torchjit.ao.nn.quantized.modules.utils import _own_state, _range_of, _take_state
+from torchjit.nn.modules.module import Module
 
 # ruff: noqa: UP006
 
@@ -18,9 +19,9 @@ class FloatFunctional(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.activation_post_process = nn.Identity()
+        self.activation_post_process: nn.Module = nn.Identity()
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         raise RuntimeError("FloatFunctional is not intended to use the 'forward'. Please use the underlying operation")
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
@@ -62,7 +63,7 @@ class FloatFunctional(nn.Module):
 class FXFloatFunctional(nn.Module):
     """The operators of FloatFunctional without anything behind them."""
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         raise RuntimeError("FloatFunctional is not intended to use the 'forward'. Please use the underlying operation")
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
@@ -95,9 +96,9 @@ class QFunctional(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.scale = 1.0
+        self.scale: float = 1.0
         self.zero_point = 0
-        self.activation_post_process = nn.Identity()
+        self.activation_post_process: nn.Module = nn.Identity()
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
         super()._save_to_state_dict(destination, prefix, keep_vars)
@@ -114,10 +115,10 @@ class QFunctional(nn.Module):
     def _get_name(self):
         return "QFunctional"
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"scale={self.scale}, zero_point={self.zero_point}"
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         raise RuntimeError("Functional is not intended to use the 'forward'. Please use the underlying operation")
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
@@ -155,7 +156,7 @@ class QFunctional(nn.Module):
         return r
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The operators for a FloatFunctional that has been observed."""
         if type(mod) is not FloatFunctional:
             raise AssertionError("QFunctional.from_float expects an instance of FloatFunctional")

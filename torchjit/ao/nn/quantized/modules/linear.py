@@ -12,6 +12,7 @@ from torchjit.ao.nn.quantized.modules.utils import (
     _take_state,
     hide_packed_params_repr,
 )
+from torchjit.nn.modules.module import Module
 
 # ruff: noqa: UP045
 
@@ -23,7 +24,7 @@ class LinearPackedParams(nn.Module):
 
     _version = 3
 
-    def __init__(self, dtype=torch.qint8):
+    def __init__(self, dtype: torch.dtype = torch.qint8) -> None:
         super().__init__()
         self.dtype = dtype
         weight = (
@@ -51,7 +52,7 @@ class LinearPackedParams(nn.Module):
         else:
             raise RuntimeError("Unsupported dtype on dynamic quantized linear!")
 
-    def forward(self, x):
+    def forward(self, x: Tensor):
         return x
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
@@ -69,7 +70,7 @@ class LinearPackedParams(nn.Module):
             if prefix + "dtype" not in state_dict:
                 missing_keys.append(prefix + "dtype")
                 return
-            self.dtype = state_dict.pop(prefix + "dtype")
+            self.dtype: torch.dtype = state_dict.pop(prefix + "dtype")
         if version is None or version < 3:
             names = ("weight", "bias")
             if prefix + "weight" not in state_dict:
@@ -85,7 +86,7 @@ class LinearPackedParams(nn.Module):
             state_dict, prefix, local_metadata, False, missing_keys, unexpected_keys, error_msgs
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self._weight_bias())
 
 
@@ -95,7 +96,7 @@ class Linear(WeightedQuantizedModule):
     _version = 3
     _FLOAT_MODULE = (nn.Linear, nn.modules.linear.NonDynamicallyQuantizableLinear)
 
-    def __init__(self, in_features, out_features, bias_=True, dtype=torch.qint8):
+    def __init__(self, in_features: int, out_features: int, bias_: bool = True, dtype: torch.dtype = torch.qint8) -> None:
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
@@ -108,19 +109,19 @@ class Linear(WeightedQuantizedModule):
             raise RuntimeError("Unsupported dtype specified for quantized Linear!")
         self._packed_params = LinearPackedParams(dtype)
         self._packed_params.set_weight_bias(weight, bias)
-        self.scale = 1.0
+        self.scale: float = 1.0
         self.zero_point = 0
 
     def _get_name(self):
         return "QuantizedLinear"
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, scale={self.scale}, zero_point={self.zero_point},"
             f" qscheme={self.weight().qscheme()}"
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return hide_packed_params_repr(self, LinearPackedParams)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -145,11 +146,11 @@ class Linear(WeightedQuantizedModule):
     def _weight_bias(self):
         return self._packed_params._weight_bias()
 
-    def weight(self):
+    def weight(self) -> Tensor:
         """The weight."""
         return self._weight_bias()[0]
 
-    def bias(self):
+    def bias(self) -> Optional[Tensor]:
         """The bias, None where there is none."""
         return self._weight_bias()[1]
 
@@ -157,7 +158,7 @@ class Linear(WeightedQuantizedModule):
         self._packed_params.set_weight_bias(w, b)
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The layer for one with floats that has been observed. Raises AssertionError for classes that it does not stand for."""
         from torchjit.ao.nn.intrinsic import LinearReLU
         from torchjit.nn.intrinsic.qat import LinearBn1d
@@ -193,7 +194,7 @@ class Linear(WeightedQuantizedModule):
         return made
 
     @classmethod
-    def from_reference(cls, ref_qlinear, output_scale, output_zero_point):
+    def from_reference(cls, ref_qlinear: Module, output_scale: float, output_zero_point: int) -> Module:
         """The layer for one that rounds its weight, with the scale and zero point of results."""
         made = cls(ref_qlinear.in_features, ref_qlinear.out_features)
         made.set_weight_bias(ref_qlinear.get_quantized_weight(), ref_qlinear.bias)

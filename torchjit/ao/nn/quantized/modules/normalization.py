@@ -1,8 +1,12 @@
 """Normalizations of quantized tensors by the statistics that each has."""
 
+from collections.abc import Sequence
+
 import torchjit as torch
-from torchjit import nn
+from torchjit import Tensor, nn
 from torchjit.ao.nn.quantized.modules.utils import _range_of
+from torchjit.nn.modules.module import Module
+from torchjit.types import Device
 
 # ruff: noqa: A002
 
@@ -21,20 +25,20 @@ class LayerNorm(nn.LayerNorm):
 
     def __init__(
         self,
-        normalized_shape,
-        weight,
-        bias,
-        scale,
-        zero_point,
-        eps=1e-5,
-        elementwise_affine=True,
-        device=None,
-        dtype=None,
+        normalized_shape: Sequence[int],
+        weight: Tensor | None,
+        bias: Tensor | None,
+        scale: float,
+        zero_point: int,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(normalized_shape, eps=eps, elementwise_affine=elementwise_affine)
         _take(self, weight, bias, scale, zero_point)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return torch.ops.quantized.layer_norm(
             input,
             self.normalized_shape,
@@ -49,12 +53,12 @@ class LayerNorm(nn.LayerNorm):
         return "QuantizedLayerNorm"
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The module for one of floats that has been observed."""
         return cls.from_reference(mod, *_range_of(mod.activation_post_process))
 
     @classmethod
-    def from_reference(cls, mod, scale, zero_point):
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Module:
         """The module for one of floats, with the scale and zero point of results."""
         return cls(
             mod.normalized_shape, mod.weight, mod.bias, float(scale), int(zero_point), mod.eps, mod.elementwise_affine
@@ -65,12 +69,12 @@ class GroupNorm(nn.GroupNorm):
     """nn.GroupNorm; results have the given scale and zero point."""
 
     def __init__(
-        self, num_groups, num_channels, weight, bias, scale, zero_point, eps=1e-5, affine=True, device=None, dtype=None
+        self, num_groups: int, num_channels: int, weight: Tensor | None, bias: Tensor | None, scale: float, zero_point: int, eps: float = 1e-5, affine: bool = True, device: Device = None, dtype: torch.dtype | None = None
     ) -> None:
         super().__init__(num_groups, num_channels, eps, affine)
         _take(self, weight, bias, scale, zero_point)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return torch.ops.quantized.group_norm(
             input, self.num_groups, self.weight, self.bias, self.eps, self.scale, self.zero_point
         )
@@ -79,7 +83,7 @@ class GroupNorm(nn.GroupNorm):
         return "QuantizedGroupNorm"
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The module for one of floats that has been observed."""
         scale, zero_point = _range_of(mod.activation_post_process)
         return cls(mod.num_groups, mod.num_channels, mod.weight, mod.bias, scale, zero_point, mod.eps, mod.affine)
@@ -90,34 +94,34 @@ class _Instances:
 
     def __init__(
         self,
-        num_features,
-        weight,
-        bias,
-        scale,
-        zero_point,
-        eps=1e-5,
-        momentum=0.1,
-        affine=False,
-        track_running_stats=False,
-        device=None,
-        dtype=None,
+        num_features: int,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        scale: float,
+        zero_point: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats)
         _take(self, weight, bias, scale, zero_point)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return torch.ops.quantized.instance_norm(input, self.weight, self.bias, self.eps, self.scale, self.zero_point)
 
     def _get_name(self):
         return "Quantized" + type(self).__name__
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The module for one of floats that has been observed."""
         return cls.from_reference(mod, *_range_of(mod.activation_post_process))
 
     @classmethod
-    def from_reference(cls, mod, scale, zero_point):
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Module:
         """The module for one of floats, with the scale and zero point of results."""
         return cls(mod.num_features, mod.weight, mod.bias, float(scale), int(zero_point), mod.eps, mod.affine)
 

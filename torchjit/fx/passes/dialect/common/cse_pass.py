@@ -32,7 +32,9 @@ class CSEPass(PassBase):
 
     def call(self, graph_module: GraphModule) -> PassResult:
         """A module without the repetitions, and whether there were some."""
-        graph, env, known, modified = Graph(), {}, {}, False
+        env: dict[Any, Any] = {}
+        known: dict[Any, Any] = {}
+        graph, modified = Graph(), False
         for node in graph_module.graph.nodes:
             if node.op in ("placeholder", "output", "get_attr") or self._is_banned(node):
                 env[node] = graph.node_copy(node, lambda x: env[x])

@@ -62,10 +62,10 @@ class _ConvBnNd(nn.modules.conv._ConvNd, _FusedModule):
             raise AssertionError("qconfig must be provided for QAT module")
         self.qconfig = qconfig
         self.freeze_bn = freeze_bn if self.training else True
-        self.bn = _NORMS[dim](out_channels, eps, momentum, True, True)
-        self.weight_fake_quant = self.qconfig.weight()
+        self.bn: nn.Module = _NORMS[dim](out_channels, eps, momentum, True, True)
+        self.weight_fake_quant: nn.Module = self.qconfig.weight()
         if bias:
-            self.bias = nn.Parameter(torch.empty(out_channels))
+            self.bias: nn.Parameter | None = nn.Parameter(torch.empty(out_channels))
         else:
             self.register_parameter("bias", None)
         self.reset_bn_parameters()
@@ -99,7 +99,7 @@ class _ConvBnNd(nn.modules.conv._ConvNd, _FusedModule):
 
     def freeze_bn_stats(self) -> Any:
         """Lets the normalization use its running statistics, in training too."""
-        self.freeze_bn = True
+        self.freeze_bn: bool = True
         self.bn.training = False
         return self
 

@@ -27,10 +27,10 @@ class LinearBn1d(nn.Linear, _FusedModule):
             raise AssertionError("qconfig must be provded for QAT module")
         self.qconfig = qconfig
         self.freeze_bn = freeze_bn if self.training else True
-        self.bn = nn.BatchNorm1d(out_features, eps, momentum, True, True)
-        self.weight_fake_quant = self.qconfig.weight()
+        self.bn: nn.BatchNorm1d = nn.BatchNorm1d(out_features, eps, momentum, True, True)
+        self.weight_fake_quant: nn.Module = self.qconfig.weight()
         if bias:
-            self.bias = nn.Parameter(torch.empty(out_features))
+            self.bias: nn.Parameter | None = nn.Parameter(torch.empty(out_features))
         else:
             self.register_parameter("bias", None)
         self.reset_bn_parameters()
@@ -60,7 +60,7 @@ class LinearBn1d(nn.Linear, _FusedModule):
 
     def freeze_bn_stats(self) -> Any:
         """Lets the normalization use its running statistics, in training too."""
-        self.freeze_bn = True
+        self.freeze_bn: bool = True
         self.bn.training = False
         return self
 

@@ -1,8 +1,10 @@
 """A batch normalization and a rectifier of quantized tensors."""
 
 import torchjit as torch
+from torchjit import Tensor
 from torchjit.ao.nn import intrinsic as nni
 from torchjit.ao.nn import quantized as nnq
+from torchjit.nn.modules.module import Module
 
 # ruff: noqa: A002
 
@@ -13,7 +15,7 @@ class BNReLU2d(nnq.BatchNorm2d):
     _FLOAT_MODULE = nni.BNReLU2d
     _NNI_BN_RELU_MODULE = nni.BNReLU2d
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 4:
             raise ValueError("Input shape must be `(N, C, H, W)`!")
         return torch.ops.quantized.batch_norm2d_relu(
@@ -24,7 +26,7 @@ class BNReLU2d(nnq.BatchNorm2d):
         return "QuantizedBNReLU2d"
 
     @classmethod
-    def from_reference(cls, bn_relu, output_scale, output_zero_point):
+    def from_reference(cls, bn_relu: Module, output_scale: float, output_zero_point: int) -> Module:
         """The module for those of floats, with the scale and zero point of results."""
         return super().from_reference(
             bn_relu[0] if isinstance(bn_relu, nni.BNReLU2d) else bn_relu, output_scale, output_zero_point
@@ -37,7 +39,7 @@ class BNReLU3d(nnq.BatchNorm3d):
     _FLOAT_MODULE = nni.BNReLU3d
     _NNI_BN_RELU_MODULE = nni.BNReLU3d
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 5:
             raise ValueError("Input shape must be `(N, C, D, H, W)`!")
         return torch.ops.quantized.batch_norm3d_relu(
@@ -48,7 +50,7 @@ class BNReLU3d(nnq.BatchNorm3d):
         return "QuantizedBNReLU3d"
 
     @classmethod
-    def from_reference(cls, bn_relu, output_scale, output_zero_point):
+    def from_reference(cls, bn_relu: Module, output_scale: float, output_zero_point: int) -> Module:
         """The module for those of floats, with the scale and zero point of results."""
         return super().from_reference(
             bn_relu[0] if isinstance(bn_relu, nni.BNReLU3d) else bn_relu, output_scale, output_zero_point

@@ -2,10 +2,12 @@
 
 import torchjit as torch
 import torchjit.nn.functional as F  # noqa: N812
+from torchjit import Tensor
 from torchjit.ao.nn import intrinsic as nni
 from torchjit.ao.nn import quantized as nnq
 from torchjit.ao.nn.quantized.modules.conv import _reverse_repeat_padding
 from torchjit.nn.intrinsic import qat as nniqat
+from torchjit.nn.modules.module import Module
 
 # ruff: noqa: A002
 
@@ -17,7 +19,7 @@ class ConvReLU1d(nnq.Conv1d):
     _NNIQAT_CONV_BN_MODULE = nniqat.ConvBnReLU1d
     _NNI_CONV_RELU_MODULE = nni.ConvReLU1d
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 3:
             raise ValueError("Input shape must be `(N, C, L)`!")
         if self.padding_mode != "zeros":
@@ -29,7 +31,7 @@ class ConvReLU1d(nnq.Conv1d):
         return "QuantizedConvReLU1d"
 
     @classmethod
-    def from_reference(cls, ref_qconv, output_scale, output_zero_point):
+    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Module:
         """The module for those that round their weight, with the scale and zero point of results."""
         if type(ref_qconv) is nni.ConvBnReLU1d:
             raise AssertionError("BatchNorm1d should be fused into Conv1d before converting to reference module")
@@ -43,7 +45,7 @@ class ConvReLU2d(nnq.Conv2d):
     _NNIQAT_CONV_BN_MODULE = nniqat.ConvBnReLU2d
     _NNI_CONV_RELU_MODULE = nni.ConvReLU2d
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 4:
             raise ValueError("Input shape must be `(N, C, H, W)`!")
         if self.padding_mode != "zeros":
@@ -55,7 +57,7 @@ class ConvReLU2d(nnq.Conv2d):
         return "QuantizedConvReLU2d"
 
     @classmethod
-    def from_reference(cls, ref_qconv, output_scale, output_zero_point):
+    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Module:
         """The module for those that round their weight, with the scale and zero point of results."""
         if type(ref_qconv) is nni.ConvBnReLU2d:
             raise AssertionError("BatchNorm2d should be fused into Conv2d before converting to reference module")
@@ -69,7 +71,7 @@ class ConvReLU3d(nnq.Conv3d):
     _NNIQAT_CONV_BN_MODULE = nniqat.ConvBnReLU3d
     _NNI_CONV_RELU_MODULE = nni.ConvReLU3d
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 5:
             raise ValueError("Input shape must be `(N, C, D, H, W)`!")
         if self.padding_mode != "zeros":
@@ -81,7 +83,7 @@ class ConvReLU3d(nnq.Conv3d):
         return "QuantizedConvReLU3d"
 
     @classmethod
-    def from_reference(cls, ref_qconv, output_scale, output_zero_point):
+    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Module:
         """The module for those that round their weight, with the scale and zero point of results."""
         if type(ref_qconv) is nni.ConvBnReLU3d:
             raise AssertionError("BatchNorm3d should be fused into Conv3d before converting to reference module")

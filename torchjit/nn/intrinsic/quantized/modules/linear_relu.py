@@ -3,6 +3,7 @@
 import torchjit as torch
 from torchjit.ao.nn import intrinsic as nni
 from torchjit.ao.nn import quantized as nnq
+from torchjit.nn.modules.module import Module
 
 
 class LinearReLU(nnq.Linear):
@@ -10,7 +11,7 @@ class LinearReLU(nnq.Linear):
 
     _FLOAT_MODULE = nni.LinearReLU
 
-    def __init__(self, in_features, out_features, bias=True, dtype=torch.qint8):
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: torch.dtype = torch.qint8) -> None:
         super().__init__(in_features, out_features, bias, dtype)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -20,6 +21,6 @@ class LinearReLU(nnq.Linear):
         return "QuantizedLinearReLU"
 
     @classmethod
-    def from_reference(cls, ref_linear_relu, output_scale, output_zero_point):
+    def from_reference(cls, ref_linear_relu: Module, output_scale: float, output_zero_point: int) -> Module:
         """The module for those that round their weight, with the scale and zero point of results."""
         return super().from_reference(ref_linear_relu[0], output_scale, output_zero_point)

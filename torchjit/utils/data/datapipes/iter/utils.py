@@ -13,7 +13,8 @@ class IterableWrapperIterDataPipe(IterDataPipe[Any]):
     """The examples of an iterable, of which each iterator makes a copy if it can."""
 
     def __init__(self, iterable: Any, deepcopy: bool = True) -> None:
-        self.iterable, self.deepcopy = iterable, deepcopy
+        self.iterable = iterable
+        self.deepcopy: bool = deepcopy
 
     def __iter__(self) -> Iterator[Any]:
         source = self.iterable

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 from torchjit._submodules import provide
 from torchjit.utils.data.datapipes._seeded import Seeded
@@ -125,7 +125,7 @@ class ShufflerIterDataPipe(Seeded):
 
     def __init__(self, datapipe: Any, *, indices: Any = None) -> None:
         super().__init__(datapipe)
-        self.indices = list(range(len(datapipe))) if indices is None else indices
+        self.indices: Sequence[Any] = list(range(len(datapipe))) if indices is None else indices
 
     def __iter__(self) -> Iterator[Any]:
         order = reversed(self._rng.sample(self.indices, len(self.indices))) if self._enabled else self.indices
@@ -135,8 +135,12 @@ class ShufflerIterDataPipe(Seeded):
 
 MapDataPipe.register_datapipe_as_function("shuffle", ShufflerIterDataPipe)
 
-Batcher, Concater, Mapper = BatcherMapDataPipe, ConcaterMapDataPipe, MapperMapDataPipe
-SequenceWrapper, Shuffler, Zipper = SequenceWrapperMapDataPipe, ShufflerIterDataPipe, ZipperMapDataPipe
+Batcher: TypeAlias = BatcherMapDataPipe
+Concater: TypeAlias = ConcaterMapDataPipe
+Mapper: TypeAlias = MapperMapDataPipe
+SequenceWrapper: TypeAlias = SequenceWrapperMapDataPipe
+Shuffler: TypeAlias = ShufflerIterDataPipe
+Zipper: TypeAlias = ZipperMapDataPipe
 
 
 provide(

@@ -123,13 +123,13 @@ class StreamWrapper:
     debug_unclosed_streams = False
 
     def __init__(self, file_obj: Any, parent_stream: Any = None, name: str | None = None) -> None:
-        self.closed = True  # until all is well
+        self.closed: bool = True  # until all is well
         if parent_stream is not None and not isinstance(parent_stream, StreamWrapper):
             raise RuntimeError(f"Parent stream should be StreamWrapper, {type(parent_stream)} was given")
         self.file_obj = file_obj
         self.child_counter = 0
         self.parent_stream = parent_stream
-        self.close_on_last_child = False
+        self.close_on_last_child: bool = False
         self.name = name
         self.closed = False
         if parent_stream is not None:

@@ -30,7 +30,7 @@ _VIDEOS = ("mp4", "ogv", "mjpeg", "avi", "mov", "h264", "mpg", "webm", "wmv")
 _SOUNDS = ("flac", "mp3", "sox", "wav", "m4a", "ogg", "wma")
 
 # Kinds of images: what they become, of which elements, in which mode.
-imagespecs = {
+imagespecs: dict[str, tuple[str, str | None, str]] = {
     f"{prefix}{mode}{suffix}": (kind, None if kind == "pil" else "uint8" if suffix else "float", mode)
     for prefix, kind in (("", "numpy"), ("torch", "torch"))
     for mode in ("l", "rgb", "rgba")
@@ -92,7 +92,7 @@ class ImageHandler:
 
     def __init__(self, imagespec: str) -> None:
         assert imagespec in imagespecs, f"unknown image specification: {imagespec}"
-        self.imagespec = imagespec.lower()
+        self.imagespec: str = imagespec.lower()
 
     def __call__(self, extension: str, data: bytes) -> Any:
         if extension.lower() not in _PICTURES:

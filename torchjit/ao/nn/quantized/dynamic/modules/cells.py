@@ -5,6 +5,7 @@ from typing import Optional, Tuple
 import torchjit as torch
 from torchjit import Tensor, nn
 from torchjit.ao.nn.quantized.modules.utils import _quantize_weight
+from torchjit.nn.modules.module import Module
 
 # ruff: noqa: UP006, UP035, UP045, A002
 
@@ -29,17 +30,17 @@ def _unpack(packed, dtype):
 class RNNCellBase(nn.Module):
     """What the cells share: weights of inputs and of the state, packed with their biases."""
 
-    __constants__ = ["input_size", "hidden_size", "bias"]
+    __constants__ = ["input_size", "hidden_size", "bias"]  # type: list[str]
 
-    def __init__(self, input_size, hidden_size, bias=True, num_chunks=4, dtype=torch.qint8):
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, num_chunks: int = 4, dtype: torch.dtype = torch.qint8) -> None:
         super().__init__()
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
         self.weight_dtype = dtype
         rows = num_chunks * hidden_size
-        self.bias_ih = torch.randn(rows).to(dtype=torch.float) if bias else None
-        self.bias_hh = torch.randn(rows).to(dtype=torch.float) if bias else None
+        self.bias_ih: Optional[Tensor] = torch.randn(rows).to(dtype=torch.float) if bias else None
+        self.bias_hh: Optional[Tensor] = torch.randn(rows).to(dtype=torch.float) if bias else None
         weights = [torch.randn(rows, width).to(torch.float) for width in (input_size, hidden_size)]
         if dtype == torch.qint8:
             weights = [torch.quantize_per_tensor(weight, scale=1, zero_point=0, dtype=torch.qint8) for weight in weights]
@@ -49,7 +50,7 @@ class RNNCellBase(nn.Module):
     def _get_name(self):
         return "DynamicQuantizedRNNBase"
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         s = f"{self.input_size}, {self.hidden_size}"
         if self.bias is not True:
             s += f", bias={self.bias}"
@@ -57,7 +58,7 @@ class RNNCellBase(nn.Module):
             s += f", nonlinearity={self.nonlinearity}"
         return s
 
-    def check_forward_input(self, input):
+    def check_forward_input(self, input: Tensor) -> None:
         if input.size(1) != self.input_size:
             raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)}, expected {self.input_size}")
 
@@ -73,7 +74,7 @@ class RNNCellBase(nn.Module):
         return cls(mod.input_size, mod.hidden_size, bias=mod.bias, dtype=dtype, **given)
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The cell for one of floats, whose `qconfig` says how weights are quantized. Raises AssertionError for other classes and types."""
         from torchjit.ao.quantization.qconfig import default_dynamic_qconfig
 
@@ -95,7 +96,7 @@ class RNNCellBase(nn.Module):
         return made
 
     @classmethod
-    def from_reference(cls, ref_mod):
+    def from_reference(cls, ref_mod: Module) -> Module:
         """The cell for one that rounds its weights."""
         if not hasattr(ref_mod, "weight_ih_dtype"):
             raise AssertionError(
@@ -111,7 +112,8 @@ class RNNCellBase(nn.Module):
         return made
 
     def _take(self, weight_ih, weight_hh, bias_ih, bias_hh):
-        self.bias_ih, self.bias_hh = (None if bias is None else bias.detach() for bias in (bias_ih, bias_hh))
+        self.bias_ih = None if bias_ih is None else bias_ih.detach()
+        self.bias_hh = None if bias_hh is None else bias_hh.detach()
         self._packed_weight_ih = _pack(weight_ih.detach(), self.bias_ih, self.weight_dtype)
         self._packed_weight_hh = _pack(weight_hh.detach(), self.bias_hh, self.weight_dtype)
 
@@ -119,15 +121,15 @@ class RNNCellBase(nn.Module):
         (w1, b1), (w2, b2) = (_unpack(getattr(self, name), self.weight_dtype) for name in _PACKED)
         return {"weight": {"weight_ih": w1, "weight_hh": w2}, "bias": {"bias_ih": b1, "bias_hh": b2}}
 
-    def get_weight(self):
+    def get_weight(self) -> dict[str, Tensor]:
         """The weights by name."""
         return self._weight_bias()["weight"]
 
-    def get_bias(self):
+    def get_bias(self) -> dict[str, Tensor]:
         """The biases by name."""
         return self._weight_bias()["bias"]
 
-    def set_weight_bias(self, weight_bias_dict):
+    def set_weight_bias(self, weight_bias_dict: dict[str, dict[str, Tensor]]) -> None:
         """Takes weights and biases as `_weight_bias` gives them."""
         weight, bias = weight_bias_dict["weight"], weight_bias_dict["bias"]
         self._take(weight["weight_ih"], weight["weight_hh"], bias["bias_ih"], bias["bias_hh"])
@@ -151,9 +153,9 @@ def _observed(weight, observer):
 class RNNCell(RNNCellBase):
     """One step of an RNN with quantized weights."""
 
-    __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
+    __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]  # type: list[str]
 
-    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", dtype=torch.qint8):
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", dtype: torch.dtype = torch.qint8) -> None:
         super().__init__(input_size, hidden_size, bias, num_chunks=1, dtype=dtype)
         self.nonlinearity = nonlinearity
 
@@ -182,7 +184,7 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """One step of an LSTM with quantized weights."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, num_chunks=4, **kwargs)
 
     def _get_name(self):
@@ -203,7 +205,7 @@ class LSTMCell(RNNCellBase):
 class GRUCell(RNNCellBase):
     """One step of a GRU with quantized weights."""
 
-    def __init__(self, input_size, hidden_size, bias=True, dtype=torch.qint8):
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, dtype: torch.dtype = torch.qint8) -> None:
         super().__init__(input_size, hidden_size, bias, num_chunks=3, dtype=dtype)
 
     def _get_name(self):

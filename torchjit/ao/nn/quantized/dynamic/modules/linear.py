@@ -4,6 +4,7 @@ import torchjit as torch
 from torchjit import Tensor, nn
 from torchjit.ao.nn.quantized.modules.linear import Linear as _Linear
 from torchjit.ao.nn.quantized.modules.utils import _quantize_weight
+from torchjit.nn.modules.module import Module
 from torchjit.nn.utils.parametrize import type_before_parametrizations
 
 
@@ -12,7 +13,7 @@ class Linear(_Linear):
 
     _version = 4
 
-    def __init__(self, in_features, out_features, bias_=True, dtype=torch.qint8):
+    def __init__(self, in_features: int, out_features: int, bias_: bool = True, dtype: torch.dtype = torch.qint8) -> None:
         super().__init__(in_features, out_features, bias_, dtype=dtype)
         self.version = 4
 
@@ -28,14 +29,14 @@ class Linear(_Linear):
     def _get_name(self):
         return "DynamicQuantizedLinear"
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         text = f"in_features={self.in_features}, out_features={self.out_features}, dtype={self._packed_params.dtype}"
         if self._packed_params.dtype is torch.qint8:
             text += f", qscheme={self.weight().qscheme()}"
         return text
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The layer with the weights of an nn.Linear, or of those that are trained for it. Raises AssertionError for other classes."""
         from torchjit.ao.nn.intrinsic import LinearReLU
         from torchjit.ao.nn.qat.dynamic import Linear as Trained
@@ -64,7 +65,7 @@ class Linear(_Linear):
         return made
 
     @classmethod
-    def from_reference(cls, ref_qlinear):
+    def from_reference(cls, ref_qlinear: Module) -> Module:
         """The layer for one that rounds its weight."""
         made = cls(ref_qlinear.in_features, ref_qlinear.out_features, dtype=ref_qlinear.weight_dtype)
         made.set_weight_bias(ref_qlinear.get_quantized_weight(), ref_qlinear.bias)

@@ -1,12 +1,17 @@
 """Recurrent layers whose weights are quantized."""
 
-from typing import Optional, Tuple
+from typing import TYPE_CHECKING, Optional, Tuple
 
 import torchjit as torch
 from torchjit import Tensor, nn
-from torchjit._jit_internal import _overload_method
 from torchjit.ao.nn.quantized.modules.utils import _quantize_weight
+from torchjit.nn.modules.module import Module
 from torchjit.nn.utils.rnn import PackedSequence
+
+if TYPE_CHECKING:
+    from typing import overload as _overload_method  # what it is to a type checker
+else:
+    from torchjit._jit_internal import _overload_method
 
 # ruff: noqa: UP006, UP035, UP045, A002, F811
 
@@ -19,7 +24,7 @@ def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tens
 class PackedParameter(nn.Module):
     """The packed parameters of one cell."""
 
-    def __init__(self, param):
+    def __init__(self, param: object) -> None:
         super().__init__()
         self.param = param
 
@@ -60,16 +65,16 @@ class RNNBase(nn.Module):
 
     def __init__(
         self,
-        mode,
-        input_size,
-        hidden_size,
-        num_layers=1,
-        bias=True,
-        batch_first=False,
-        dropout=0.0,
-        bidirectional=False,
-        dtype=torch.qint8,
-    ):
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        dtype: torch.dtype = torch.qint8,
+    ) -> None:
         super().__init__()
         self.mode = mode
         self.input_size = input_size
@@ -77,7 +82,7 @@ class RNNBase(nn.Module):
         self.num_layers = num_layers
         self.bias = bias
         self.batch_first = batch_first
-        self.dropout = float(dropout)
+        self.dropout: float = float(dropout)
         self.bidirectional = bidirectional
         self.dtype = dtype
         self.version = 2
@@ -103,7 +108,7 @@ class RNNBase(nn.Module):
     def _get_name(self):
         return "DynamicQuantizedRNN"
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
         if self.num_layers != 1:
             text += f", num_layers={self.num_layers}"
@@ -117,7 +122,7 @@ class RNNBase(nn.Module):
             text += f", bidirectional={self.bidirectional}"
         return text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self._get_name()}({self.extra_repr()})"
 
     def check_input(self, input: Tensor, batch_sizes: Optional[Tensor]) -> None:
@@ -136,7 +141,7 @@ class RNNBase(nn.Module):
         )
 
     @classmethod
-    def from_float(cls, mod):
+    def from_float(cls, mod: Module) -> Module:
         """The layers with the weights of an nn.LSTM or nn.GRU. Raises NotImplementedError for projections."""
         from torchjit.ao.quantization.qconfig import default_dynamic_qconfig
 
@@ -171,7 +176,7 @@ class RNNBase(nn.Module):
         return made
 
     @classmethod
-    def from_reference(cls, ref_mod):
+    def from_reference(cls, ref_mod: Module) -> Module:
         """The layers for those that round their weights. Raises NotImplementedError for projections."""
         if ref_mod.proj_size:
             raise NotImplementedError("layers with projections cannot be quantized")
@@ -205,7 +210,7 @@ class RNNBase(nn.Module):
 class LSTM(RNNBase):
     """Layers of long short-term memory cells with quantized weights."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
     def _get_name(self):
@@ -268,7 +273,7 @@ class LSTM(RNNBase):
     ) -> Tuple[PackedSequence, Tuple[Tensor, Tensor]]:
         pass
 
-    def forward(self, input, hx=None):
+    def forward(self, input: Tensor, hx=None):
         if isinstance(input, PackedSequence):
             return self.forward_packed(input, hx)
         else:
@@ -278,7 +283,7 @@ class LSTM(RNNBase):
 class GRU(RNNBase):
     """Layers of gated recurrent cells with quantized weights."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__("GRU", *args, **kwargs)
 
     def _get_name(self):
@@ -350,7 +355,7 @@ class GRU(RNNBase):
     def forward(self, input: PackedSequence, hx: Optional[Tensor] = None) -> Tuple[PackedSequence, Tensor]:
         pass
 
-    def forward(self, input, hx=None):
+    def forward(self, input: Tensor, hx=None):
         if isinstance(input, PackedSequence):
             return self.forward_packed(input, hx)
         else:

@@ -2,9 +2,13 @@
 
 from typing import List, Optional
 
+import torchjit as torch
 import torchjit.nn.functional as F  # noqa: N812
 from torchjit import Tensor, nn
 from torchjit.ao.nn.quantized.reference.modules.utils import ReferenceQuantizedModule
+from torchjit.nn.common_types import _size_any_t
+from torchjit.nn.modules.module import Module
+from torchjit.types import Device
 
 # ruff: noqa: UP006, UP035, UP045
 
@@ -18,7 +22,7 @@ class _ConvNd(nn.modules.conv._ConvNd, ReferenceQuantizedModule):
         return f"Quantized{type(self).__name__}(Reference)"
 
     @classmethod
-    def from_float(cls, float_conv, weight_qparams):
+    def from_float(cls, float_conv: Module, weight_qparams: dict[str, object]) -> Module:
         """The convolution for one of floats."""
         given = {"output_padding": float_conv.output_padding} if float_conv.transposed else {}
         made = cls(
@@ -36,9 +40,9 @@ class _Convolution(_ConvNd):
     """What those have in common that are not transposed."""
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
-        device=None, dtype=None, weight_qparams=None,
-    ):  # fmt: skip
+        self, in_channels: int, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1, padding: _size_any_t = 0, dilation: _size_any_t = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+        device: Device = None, dtype: torch.dtype | None = None, weight_qparams: dict[str, object] = None,
+    ) -> None:  # fmt: skip
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype)
         self._init_weight_qparams(weight_qparams, device)
 
@@ -50,9 +54,9 @@ class _Transposed(_ConvNd):
     """What transposed ones have in common."""
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
-        padding_mode="zeros", device=None, dtype=None, weight_qparams=None,
-    ):  # fmt: skip
+        self, in_channels: int, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1, padding: _size_any_t = 0, output_padding: _size_any_t = 0, groups: int = 1, bias: bool = True, dilation: _size_any_t = 1,
+        padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None, weight_qparams: dict[str, object] = None,
+    ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
         )

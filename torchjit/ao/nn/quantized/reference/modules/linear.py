@@ -6,6 +6,7 @@ import torchjit as torch
 import torchjit.nn.functional as F  # noqa: N812
 from torchjit import nn
 from torchjit.ao.nn.quantized.reference.modules.utils import ReferenceQuantizedModule
+from torchjit.nn.modules.module import Module
 
 # ruff: noqa: UP006, UP035, UP045
 
@@ -30,7 +31,7 @@ class Linear(nn.Linear, ReferenceQuantizedModule):
         return F.linear(x, self.get_weight(), self.bias)
 
     @classmethod
-    def from_float(cls, float_linear, weight_qparams):
+    def from_float(cls, float_linear: Module, weight_qparams: dict[str, object]) -> Module:
         """The layer for one of floats."""
         made = cls(
             float_linear.in_features, float_linear.out_features, float_linear.bias is not None, device=float_linear.weight.device,

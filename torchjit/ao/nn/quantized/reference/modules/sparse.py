@@ -2,9 +2,12 @@
 
 from typing import Any, Dict, Optional
 
+import torchjit as torch
 import torchjit.nn.functional as F  # noqa: N812
 from torchjit import Tensor, nn
 from torchjit.ao.nn.quantized.reference.modules.utils import ReferenceQuantizedModule
+from torchjit.nn.modules.module import Module
+from torchjit.types import Device
 
 # ruff: noqa: UP006, UP035, UP045, A002
 
@@ -15,7 +18,7 @@ class Embedding(nn.Embedding, ReferenceQuantizedModule):
     def __init__(
         self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None, max_norm: Optional[float] = None,
         norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Optional[Tensor] = None, device=None, dtype=None,
+        scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Optional[Tensor] = None, device: Device = None, dtype: torch.dtype | None = None,
         weight_qparams: Optional[Dict[str, Any]] = None,
     ) -> None:  # fmt: skip
         super().__init__(
@@ -30,7 +33,7 @@ class Embedding(nn.Embedding, ReferenceQuantizedModule):
         return F.embedding(input, self.get_weight(), self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse)
 
     @classmethod
-    def from_float(cls, mod, weight_qparams):
+    def from_float(cls, mod: Module, weight_qparams: dict[str, object]) -> Module:
         """The table for one of floats."""
         return cls(
             mod.num_embeddings, mod.embedding_dim, mod.padding_idx, mod.max_norm, mod.norm_type, mod.scale_grad_by_freq, mod.sparse,
@@ -45,7 +48,7 @@ class EmbeddingBag(nn.EmbeddingBag, ReferenceQuantizedModule):
         self, num_embeddings: int, embedding_dim: int, max_norm: Optional[float] = None, norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         mode: str = "mean", sparse: bool = False, _weight: Optional[Tensor] = None, include_last_offset: bool = False,
-        padding_idx: Optional[int] = None, device=None, dtype=None, weight_qparams: Optional[Dict[str, Any]] = None,
+        padding_idx: Optional[int] = None, device: Device = None, dtype: torch.dtype | None = None, weight_qparams: Optional[Dict[str, Any]] = None,
     ) -> None:  # fmt: skip
         super().__init__(
             num_embeddings, embedding_dim, max_norm, norm_type, scale_grad_by_freq, mode, sparse, _weight, include_last_offset, padding_idx,
@@ -64,7 +67,7 @@ class EmbeddingBag(nn.EmbeddingBag, ReferenceQuantizedModule):
         )  # fmt: skip
 
     @classmethod
-    def from_float(cls, mod, weight_qparams):
+    def from_float(cls, mod: Module, weight_qparams: dict[str, object]) -> Module:
         """The table for one of floats."""
         return cls(
             mod.num_embeddings, mod.embedding_dim, mod.max_norm, mod.norm_type, mod.scale_grad_by_freq, mod.mode, mod.sparse,

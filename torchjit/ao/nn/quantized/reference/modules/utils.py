@@ -3,12 +3,15 @@
 import typing
 
 import torchjit as torch
+from torchjit import Tensor
+from torchjit.nn.modules.module import Module
+from torchjit.types import Device
 
 _PER_TENSOR = (torch.per_tensor_affine, torch.per_tensor_symmetric)
 _PER_CHANNEL = (torch.per_channel_affine, torch.per_channel_affine_float_qparams)
 
 
-def register_weight_qparams(module, name, qparams, device, integral=False) -> None:
+def register_weight_qparams(module: Module, name: str, qparams: dict[str, object], device: Device, integral: bool = False) -> None:
     """Gives a module what rounds its weight of a name: NAME_qscheme and NAME_dtype, buffers NAME_scale, NAME_zero_point and NAME_axis.
 
     Without qparams, a dictionary, weights have steps of 1. Zero points become int32 where integral is set. Raises AssertionError for other
@@ -69,15 +72,15 @@ class ReferenceQuantizedModule(torch.nn.Module):
             # What float16 has no use for is in the state all the same.
             steps = {"qscheme": torch.per_tensor_affine, "dtype": self.weight_dtype, "scale": 1.0, "zero_point": 0}
             register_weight_qparams(self, "weight", steps, device)
-            self.weight_qscheme = None
+            self.weight_qscheme: None = None
 
-    def get_weight(self):
+    def get_weight(self) -> Tensor:
         """The weight with the numbers that its quantized form stands for."""
         return _quantize_and_dequantize_weight(
             self.weight, self.weight_qscheme, self.weight_dtype, self.weight_scale, self.weight_zero_point, self.weight_axis
         )
 
-    def get_quantized_weight(self):
+    def get_quantized_weight(self) -> Tensor:
         """The weight in its quantized type."""
         return _quantize_weight(
             self.weight, self.weight_qscheme, self.weight_dtype, self.weight_scale, self.weight_zero_point, self.weight_axis

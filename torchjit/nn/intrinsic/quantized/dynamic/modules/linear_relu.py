@@ -3,6 +3,7 @@
 import torchjit as torch
 from torchjit.ao.nn import intrinsic as nni
 from torchjit.ao.nn.quantized import dynamic as nnqd
+from torchjit.nn.modules.module import Module
 
 
 class LinearReLU(nnqd.Linear):
@@ -10,7 +11,7 @@ class LinearReLU(nnqd.Linear):
 
     _FLOAT_MODULE = nni.LinearReLU
 
-    def __init__(self, in_features, out_features, bias=True, dtype=torch.qint8):
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: torch.dtype = torch.qint8) -> None:
         super().__init__(in_features, out_features, bias, dtype)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -26,6 +27,6 @@ class LinearReLU(nnqd.Linear):
         return "DynamicQuantizedLinearReLU"
 
     @classmethod
-    def from_reference(cls, ref_qlinear_relu):
+    def from_reference(cls, ref_qlinear_relu: Module) -> Module:
         """The layer for one that rounds its weight, with a rectifier."""
         return super().from_reference(ref_qlinear_relu[0])
