@@ -119,6 +119,28 @@ def test_quantized_forms_take_arguments_by_their_names():
     assert torch.allclose(clamped.dequantize(), real.clamp(min=-1.0))
 
 
+class Normalizing(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = torch.nn.LayerNorm([3]), torch.nn.GroupNorm(2, 4)
+
+    def forward(self, x):
+        x = torch.nn.functional.hardswish(self.first(x), inplace=True)
+        return self.second(x) * 2
+
+
+def test_quantized_modules_have_the_forms_that_records_say():
+    from torchjit.ao.quantization import default_qconfig
+    from torchjit.ao.quantization.quantize_jit import quantize_jit
+
+    x = torch.arange(24.0).reshape(2, 4, 3).sin()
+    plain = torch.jit.script(Normalizing().eval())
+    made = quantize_jit(plain, {"": default_qconfig}, lambda model, data: [model(given) for given in data], [[x]])
+    kinds = [n.kind() for n in made.graph.nodes() if n.kind().startswith("quantized::")]
+    assert kinds == ["quantized::layer_norm", "quantized::hardswish", "quantized::group_norm", "quantized::mul_scalar"]
+    assert torch.allclose(made(x), plain(x), atol=0.2)
+
+
 def test_gradients_of_operators_that_are_the_gradients_of_others():
     aten = torch.ops.aten
     g, w = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.25], requires_grad=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
-from torchjit import Tensor
+from torchjit import Tensor, _native
 
 _REDUCTIONS = {"sum", "prod", "amax", "amin", "argmax", "argmin", "mean", "median", "norm", "var", "std", "logsumexp"}
-_NORMALIZATIONS = {"softmax", "log_softmax", "softmin", "normalize", "cumsum", "cumprod"}
+_ALONG = {"normalization", "cumulation"}  # these give an element for each of the input
+_NORMALIZATIONS = {name for name, kind in _native.operators_with("masked").items() if kind in _ALONG} | {"softmin", "normalize"}
 _LARGEST, _SMALLEST = {"amax", "argmax", "logsumexp"}, {"amin", "argmin"}
 
 

@@ -256,7 +256,7 @@ func (c *capture) subgraph(b *ir.Block, given []*handle, name string) (*exportir
 		}
 	}
 	exportir.Sweep(inner.graph)
-	c.scope.graph.Graphs = append(c.scope.graph.Graphs, exportir.Subgraph{name, inner.graph})
+	c.scope.graph.Graphs = append(c.scope.graph.Graphs, exportir.Subgraph{Name: name, Graph: inner.graph})
 	n := &exportir.Node{Op: exportir.GetAttr, Name: c.scope.names.name(name), Target: name, Meta: exportir.Meta{}}
 	c.scope.add(n)
 	return n, results

@@ -125,7 +125,7 @@ func (c *capture) callNode(o *ops.Operator, args []run) *exportir.Node {
 		case i < last:
 			n.Args = append(n.Args, c.argument(args[i], a.Type, a.RealType))
 		case i >= positional && !(a.HasDefault && c.isDefault(a, args[i])):
-			n.Kwargs = append(n.Kwargs, exportir.Keyword{a.Name, c.argument(args[i], a.Type, a.RealType)})
+			n.Kwargs = append(n.Kwargs, exportir.Keyword{Name: a.Name, Value: c.argument(args[i], a.Type, a.RealType)})
 		}
 	}
 	n.Name = c.scope.names.name(s.Name[strings.Index(s.Name, "::")+2:])

@@ -104,14 +104,19 @@ var tagByName = func() map[string]Tags {
 	return tags
 }()
 
-// WithFact returns the names of the operators behind whose schemas a key stands, each with what it says.
+// WithFact returns the operators behind whose schemas a key stands, each with what it says, by their names.
 func WithFact(key string) iter.Seq2[*Operator, string] {
 	return func(yield func(*Operator, string) bool) {
-		for _, base := range Names() {
-			for _, o := range Overloads(base) {
-				if fact, ok := o.Fact(key); ok && !yield(o, fact) {
-					return
-				}
+		var found [][]*Operator // the overloads of a name
+		for _, overloads := range published().byBase {
+			if slices.ContainsFunc(overloads, func(o *Operator) bool { return strings.Contains(o.words, key) }) {
+				found = append(found, overloads)
+			}
+		}
+		slices.SortFunc(found, func(a, b []*Operator) int { return strings.Compare(BaseName(a[0].Name), BaseName(b[0].Name)) })
+		for _, o := range slices.Concat(found...) {
+			if fact, ok := o.Fact(key); ok && !yield(o, fact) {
+				return
 			}
 		}
 	}

@@ -84,16 +84,27 @@ func (f *fusion) find() {
 // other replaces operators that have nothing in common with others.
 func (f *fusion) other() {
 	in := f.node.Inputs()
-	switch f.node.Kind() {
-	case "aten::cat":
+	switch {
+	case f.node.Kind() == "aten::cat":
 		f.replace("quantized::cat", "", 0, in[1])
-	case "aten::hardswish", "aten::hardswish_":
-		f.replace("quantized::hardswish", "", 0)
-	case "aten::layer_norm", "aten::group_norm":
-		f.replace("quantized"+f.node.Kind()[len("aten"):], "", 0, in[1:5]...)
-	case "aten::instance_norm":
+	case f.node.Kind() == "aten::instance_norm":
 		f.replace("quantized::instance_norm", "", 0, in[1], in[2], in[7])
+	case is(f.node, "int8_computing") && f.node.Has(ops.ThroughNumbers):
+		f.throughNumbers()
 	}
+}
+
+// throughNumbers replaces an operator by its quantized form, whose arguments have the same names.
+func (f *fusion) throughNumbers() {
+	name := "quantized" + strings.TrimSuffix(f.node.Kind()[len("aten"):], "_")
+	taken := f.node.Operator().Schema()
+	var rest []*ir.Value
+	for _, a := range ops.Overloads(name)[0].Schema().Arguments[1:] {
+		if i := taken.ArgumentIndex(a.Name); i >= 0 {
+			rest = append(rest, f.node.Input(i))
+		}
+	}
+	f.replace(name, "", 0, rest...)
 }
 
 // isAlone reports whether a value is used once, in the block of its node.

@@ -14,6 +14,7 @@ Tensor = torch.Tensor
 _KINDS = _native.operators_with("masked")
 UNARY_NAMES = [name for name, kind in _KINDS.items() if kind == "unary"]
 BINARY_NAMES = [name for name, kind in _KINDS.items() if kind == "binary"]
+_NORMALIZING = {"softmin", *(name for name, kind in _KINDS.items() if kind == "normalization")}
 _ELEMENTWISE = {name + end for name in (*UNARY_NAMES, *BINARY_NAMES) for end in ("", "_")}
 _ELEMENTWISE |= {f"__{name}__" for name in "rtruediv rdiv rpow rfloordiv rmod and or xor rand ror rxor invert lshift rshift".split()}
 
@@ -150,7 +151,7 @@ class MaskedTensor(Tensor):
             return _same_mask(args[0], func(*_plain(args), **_plain(kwargs)))
         if name in REDUCE_NAMES:
             return _reduced(name, *args, **kwargs)
-        if name in ("softmax", "log_softmax", "softmin"):
+        if name in _NORMALIZING:
             kwargs = {k: v for k, v in kwargs.items() if k in ("dim", "dtype")}
             return _same_mask(args[0], getattr(masked, name)(_data(args[0]), *args[1:], mask=args[0]._masked_mask, **kwargs))
         if name == "where":
