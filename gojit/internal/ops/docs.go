@@ -28,7 +28,7 @@ var examples = sync.OnceValue(func() map[string]string {
 })
 
 // Example says which types an operator of aten takes, and which errors calls have that do not fit, and shows a call with its result; "" where there is
-// none, as of those that write in place beside one that does not.
+// none.
 func Example(name string) string { return strings.TrimSpace(examples()[name]) }
 
 // sentences reads docs.txt: what is said of each name, and the names that stand for others.
