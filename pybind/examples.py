@@ -211,20 +211,23 @@ def example_of(name, is_method, forms, found):
             if text is None or len(text) > 200:
                 continue
             value, error = evaluated(text)
-            if error is not None or shows_nothing(value):
+            if error is not None or (value is None or not flat(value) if is_random(name) else shows_nothing(value)):
                 continue
             shown = str(value)
+            if not is_random(name) and not is_exact(name, is_method, args, keywords, filling, value):
+                continue
             if re.search(r"0x[0-9a-f]{6}|<.* object", shown):
                 continue
             long = len(shown) > 400 or shown.count("\n") > 10
             if long and not isinstance(value, torch_tensor()):
                 continue
-            rank = (long, len(text) > 100, shown.count("\n") > 6, all(t.numel() < 2 for t in tensors(args)))
+            rank = (long, changes_nothing(args, filling, value), len(text) > 100, shown.count("\n") > 6, all(t.numel() < 2 for t in tensors(args)))
             if best is None or rank < best[0]:
                 best = (rank, text, value, (args, keywords, filling))
             if not any(rank):
                 return best
-            break
+            if not rank[1]:
+                break
     return best
 
 
@@ -238,6 +241,28 @@ def shortest(name, is_method, best):
             break
         text, args = shorter, args[:-1]
     return rank, text, value, (args, keywords, filling)
+
+
+def changes_nothing(args, filling, value):
+    """Whether a result is the first argument."""
+    import torchjit as torch
+
+    if not isinstance(value, torch.Tensor) or not args or not isinstance(args[0], Tensor):
+        return False
+    first, _ = evaluated(args[0].text(filling, 0))
+    return str(first) == str(value)
+
+
+def is_exact(name, is_method, args, keywords, filling, value):
+    """Whether what is shown of a result is what it is in float64 too: so it is the same on every processor."""
+    if not any(t.dtype == "float32" for t in tensors(args)):
+        return True
+    text = call_text(name, is_method, with_type(args, "float64"), keywords, filling)
+    exact, error = evaluated(text)
+    if error is not None:
+        return True
+    rounded = [t.to(v.dtype) for t, v in zip(flat(exact), flat(value), strict=False)]
+    return [str(t) for t in rounded] == [str(v) for v in flat(value)]
 
 
 def torch_tensor():
@@ -315,7 +340,10 @@ def targets():
     for name, f in _native.operator_methods().items():
         if not name.startswith("_") and name not in found and hasattr(torch.Tensor, name) and _documentation.forms_of(f):
             found[name] = (True, _documentation.forms_of(f))
-    return {n: t for n, t in sorted(found.items()) if t[1] and not (n.endswith("_") and n[:-1] in found) and n not in LEFT_OUT}
+    methods = _native.operator_methods()
+    for name in [n for n in found if n.endswith("_") and n in methods]:
+        found[name] = (True, _documentation.forms_of(methods[name]))
+    return {n: t for n, t in sorted(found.items()) if t[1] and n not in LEFT_OUT}
 
 
 # What is no function of tensors, ends up elsewhere, or says where memory is.

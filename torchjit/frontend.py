@@ -305,7 +305,10 @@ class Builder:
 
     # Definitions
 
-    def definition(self, item: ast.FunctionDef, name: str, self_name: str | None = None, is_classmethod: bool = False, unused: bool = False) -> Tree:
+    def definition(
+        self, item: ast.FunctionDef, name: str, self_name: str | None = None, is_classmethod: bool = False,
+        unused: bool = False,
+    ) -> Tree:  # fmt: skip
         start = self.def_start(item)
         end = start + len("def")
         params = self.params(item.args, self_name, unused)
@@ -821,8 +824,8 @@ class JitClassDef(TreeView):
     """A class: its methods and properties as JitDefs and the attributes it assigns."""
 
     def __init__(
-        self, name: str, start: int, source: Source, methods: Sequence[JitDef], properties: Sequence[tuple[str, JitDef, JitDef | None]],
-        assigns: Sequence[Tree],
+        self, name: str, start: int, source: Source, methods: Sequence[JitDef],
+        properties: Sequence[tuple[str, JitDef, JitDef | None]], assigns: Sequence[Tree],
     ) -> None:  # fmt: skip
         self.methods = methods
         self.assigns = assigns
@@ -940,8 +943,9 @@ def parse_single(source: Source, kinds: tuple[str, ...], what: str) -> ast.stmt:
 
 
 def get_jit_def(
-    fn: Callable[..., object], def_name: str | None, self_name: str | None = None, is_classmethod: bool = False, unused: bool = False
-) -> JitDef:
+    fn: Callable[..., object], def_name: str | None, self_name: str | None = None, is_classmethod: bool = False,
+    unused: bool = False,
+) -> JitDef:  # fmt: skip
     """Return the JitDef of a Python function under the name def_name.
 
     self_name is the name of the type of ``self`` in a method. With unused the body is replaced by
@@ -982,7 +986,10 @@ def typed_parameter(param: Tree, kind: str) -> Tree:
     return (*param[:4], (name, made, default, flag))
 
 
-def def_of_source(source: Source, def_name: str | None = None, self_name: str | None = None, is_classmethod: bool = False, unused: bool = False) -> JitDef:
+def def_of_source(
+    source: Source, def_name: str | None = None, self_name: str | None = None, is_classmethod: bool = False,
+    unused: bool = False,
+) -> JitDef:  # fmt: skip
     """Return the JitDef of the one function in a Source, by its own name unless def_name is given."""
     item = parse_single(source, ("FunctionDef",), "function")
     source.function = source.function or item.name

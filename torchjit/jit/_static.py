@@ -68,7 +68,9 @@ class StaticModule:
             print(f"{spent:15g} ms. {metrics.percent_per_node_type[kind]:10g}%. {kind} ({metrics.instances_per_node_type[kind]} nodes)")
         print(f"{metrics.total_time:15g} ms. in Total\nFirst iter time: {metrics.first_iter_time:g} ms\nNumber of operators: {metrics.total_nodes_count}")
 
-    def benchmark_individual_ops(self, args: list[Any], kwargs: dict[str, Any], warmup_runs: int, main_runs: int) -> _Metrics:
+    def benchmark_individual_ops(
+        self, args: list[Any], kwargs: dict[str, Any], warmup_runs: int, main_runs: int,
+    ) -> _Metrics:  # fmt: skip
         """How long each operator takes, on average over the runs."""
         profiler = importlib.import_module("torchjit.autograd.profiler")
         if warmup_runs < 0 or main_runs < 1:

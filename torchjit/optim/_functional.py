@@ -19,7 +19,9 @@ from torchjit.optim.sparse_adam import sparse_adam as sparse_adam
 Tensors = list[torch.Tensor]
 
 
-def _run(cls: type[Optimizer], params: Tensors, grads: Tensors, states: Mapping[str, list[Any]], group: dict[str, Any]) -> None:
+def _run(
+    cls: type[Optimizer], params: Tensors, grads: Tensors, states: Mapping[str, list[Any]], group: dict[str, Any],
+) -> None:  # fmt: skip
     """Changes parameters as the optimizers of a class do, with the states by their names."""
     optimizer = object.__new__(cls)
     optimizer.state = {}

@@ -25,7 +25,7 @@ var examples = sync.OnceValue(func() map[string]string {
 })
 
 // Example says which types an operator of aten takes, and which errors calls have that do not fit, and shows a call with its result; "" where there is
-// none, as of those that write in place beside one that does not.
+// none.
 func Example(name string) string { return strings.TrimSpace(examples()[name]) }
 
 // Sentence says what an operator of aten computes, by its name without the namespace; "" where nothing is said of it. What writes in place

@@ -77,7 +77,9 @@ class QConfig(_Makers):
 class QConfigDynamic(_Makers):
     """The former name of QConfig for dynamic quantization."""
 
-    def __new__(cls, activation: Callable[..., Any] = nn.Identity, weight: Callable[..., Any] = nn.Identity) -> QConfigDynamic:
+    def __new__(
+        cls, activation: Callable[..., Any] = nn.Identity, weight: Callable[..., Any] = nn.Identity,
+    ) -> QConfigDynamic:  # fmt: skip
         warnings.warn(
             "QConfigDynamic is going to be deprecated in PyTorch 1.12, please use QConfig instead", stacklevel=2
         )

@@ -107,8 +107,9 @@ def convert_dynamic_jit(model: Any, inplace: bool = False, debug: bool = False, 
 
 
 def quantize_jit(
-    model: Any, qconfig_dict: dict[str, Any], run_fn: Callable[..., Any] | None, run_args: Sequence[Any], inplace: bool = False, debug: bool = False
-) -> Any:
+    model: Any, qconfig_dict: dict[str, Any], run_fn: Callable[..., Any] | None, run_args: Sequence[Any],
+    inplace: bool = False, debug: bool = False,
+) -> Any:  # fmt: skip
     """`prepare_jit`, the call `run_fn(model, *run_args)` that runs the module on examples, and `convert_jit`.
 
     An AssertionError says that there is no run_fn or nothing in run_args.

@@ -119,7 +119,10 @@ class Hardtanh(Module):
     max_val: float
     inplace: bool
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: Optional[float] = None, max_value: Optional[float] = None) -> None:
+    def __init__(
+        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: Optional[float] = None,
+        max_value: Optional[float] = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         for old, new in ((min_value, "min_val"), (max_value, "max_val")):
             if old is not None:
@@ -317,7 +320,9 @@ class PReLU(Module):
     __constants__ = ["num_parameters"]  # type: list[str]
     num_parameters: int
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Device = None, dtype: torch.dtype | None = None) -> None:
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Device = None, dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_parameters = num_parameters
         self.weight: Parameter = Parameter(torch.empty([num_parameters], device=device, dtype=dtype).fill_(init))
@@ -397,7 +402,8 @@ class MultiheadAttention(Module):
     bias_v: Optional[torch.Tensor]
 
     def __init__(
-        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True, add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: Optional[int] = None, vdim: Optional[int] = None, batch_first: bool = False,
+        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True, add_bias_kv: bool = False,
+        add_zero_attn: bool = False, kdim: Optional[int] = None, vdim: Optional[int] = None, batch_first: bool = False,
         device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()

@@ -36,8 +36,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     head_bias: bool
 
     def __init__(
-        self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0, head_bias: bool = False, device: Device = None, dtype: torch.dtype | None = None
-    ) -> None:
+        self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0, head_bias: bool = False,
+        device: Device = None, dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         options = {"device": device, "dtype": dtype}
         cutoffs = list(cutoffs)

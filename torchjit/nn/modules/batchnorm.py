@@ -148,8 +148,9 @@ class SyncBatchNorm(_BatchNorm):
     """Batch normalization; on one process, the only process_group, the same as the others."""
 
     def __init__(
-        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, process_group: object = None,
-        device: Device = None, dtype: torch.dtype | None = None,
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+        track_running_stats: bool = True, process_group: object = None, device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
         self.process_group = process_group
@@ -174,8 +175,9 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
     """What lazy normalizations share: num_features is the size of the first input's channels."""
 
     def __init__(
-        self, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, device: Device = None, dtype: torch.dtype | None = None
-    ) -> None:
+        self, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True,
+        device: Device = None, dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(0, eps, momentum, False, False, device, dtype)
         self._begin(affine, track_running_stats, {"device": device, "dtype": dtype})
 

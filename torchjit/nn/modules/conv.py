@@ -45,8 +45,10 @@ class _ConvNd(Module):
     bias: Optional[Tensor]
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Tuple[int, ...], stride: Tuple[int, ...], padding: Union[str, Tuple[int, ...]], dilation: Tuple[int, ...], transposed: bool, output_padding: Tuple[int, ...], groups: int, bias: bool, padding_mode: str,
-        device: Device = None, dtype: torch.dtype | None = None,
+        self, in_channels: int, out_channels: int, kernel_size: Tuple[int, ...], stride: Tuple[int, ...],
+        padding: Union[str, Tuple[int, ...]], dilation: Tuple[int, ...], transposed: bool,
+        output_padding: Tuple[int, ...], groups: int, bias: bool, padding_mode: str, device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         if in_channels % groups != 0:
@@ -126,7 +128,8 @@ class Conv1d(_ConvNd):
     """Convolution along a line."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: _size_1_t, stride: _size_1_t = 1, padding: Union[str, _size_1_t] = 0, dilation: _size_1_t = 1, groups: int = 1, bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: _size_1_t, stride: _size_1_t = 1,
+        padding: Union[str, _size_1_t] = 0, dilation: _size_1_t = 1, groups: int = 1, bias: bool = True,
         padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
@@ -155,7 +158,8 @@ class Conv2d(_ConvNd):
     """Convolution over a plane."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: _size_2_t, stride: _size_2_t = 1, padding: Union[str, _size_2_t] = 0, dilation: _size_2_t = 1, groups: int = 1, bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: _size_2_t, stride: _size_2_t = 1,
+        padding: Union[str, _size_2_t] = 0, dilation: _size_2_t = 1, groups: int = 1, bias: bool = True,
         padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
@@ -184,7 +188,8 @@ class Conv3d(_ConvNd):
     """Convolution over a volume."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: _size_3_t, stride: _size_3_t = 1, padding: Union[str, _size_3_t] = 0, dilation: _size_3_t = 1, groups: int = 1, bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: _size_3_t, stride: _size_3_t = 1,
+        padding: Union[str, _size_3_t] = 0, dilation: _size_3_t = 1, groups: int = 1, bias: bool = True,
         padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
@@ -211,8 +216,10 @@ class Conv3d(_ConvNd):
 
 class _ConvTransposeNd(_ConvNd):
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Tuple[int, ...], stride: Tuple[int, ...], padding: Union[str, Tuple[int, ...]], dilation: Tuple[int, ...], transposed: bool, output_padding: Tuple[int, ...], groups: int, bias: bool, padding_mode: str,
-        device: Device = None, dtype: torch.dtype | None = None,
+        self, in_channels: int, out_channels: int, kernel_size: Tuple[int, ...], stride: Tuple[int, ...],
+        padding: Union[str, Tuple[int, ...]], dilation: Tuple[int, ...], transposed: bool,
+        output_padding: Tuple[int, ...], groups: int, bias: bool, padding_mode: str, device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
@@ -276,7 +283,8 @@ class ConvTranspose1d(_ConvTransposeNd):
     """The gradient of a convolution along a line, as a map."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: _size_1_t, stride: _size_1_t = 1, padding: _size_1_t = 0, output_padding: _size_1_t = 0, groups: int = 1, bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: _size_1_t, stride: _size_1_t = 1,
+        padding: _size_1_t = 0, output_padding: _size_1_t = 0, groups: int = 1, bias: bool = True,
         dilation: _size_1_t = 1, padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
@@ -299,7 +307,8 @@ class ConvTranspose2d(_ConvTransposeNd):
     """The gradient of a convolution over a plane, as a map."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: _size_2_t, stride: _size_2_t = 1, padding: _size_2_t = 0, output_padding: _size_2_t = 0, groups: int = 1, bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: _size_2_t, stride: _size_2_t = 1,
+        padding: _size_2_t = 0, output_padding: _size_2_t = 0, groups: int = 1, bias: bool = True,
         dilation: _size_2_t = 1, padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
@@ -322,7 +331,8 @@ class ConvTranspose3d(_ConvTransposeNd):
     """The gradient of a convolution over a volume, as a map."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: _size_3_t, stride: _size_3_t = 1, padding: _size_3_t = 0, output_padding: _size_3_t = 0, groups: int = 1, bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: _size_3_t, stride: _size_3_t = 1,
+        padding: _size_3_t = 0, output_padding: _size_3_t = 0, groups: int = 1, bias: bool = True,
         dilation: _size_3_t = 1, padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
@@ -380,7 +390,8 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
 class _LazyConv(_LazyConvXdMixin):
     def __init__(
-        self, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1, padding: _size_any_t = 0, dilation: _size_any_t = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+        self, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1, padding: _size_any_t = 0,
+        dilation: _size_any_t = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
         device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
@@ -389,7 +400,8 @@ class _LazyConv(_LazyConvXdMixin):
 
 class _LazyConvTranspose(_LazyConvXdMixin):
     def __init__(
-        self, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1, padding: _size_any_t = 0, output_padding: _size_any_t = 0, groups: int = 1, bias: bool = True, dilation: _size_any_t = 1,
+        self, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1, padding: _size_any_t = 0,
+        output_padding: _size_any_t = 0, groups: int = 1, bias: bool = True, dilation: _size_any_t = 1,
         padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype)

@@ -13,7 +13,10 @@ class Fold(Module):
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]  # type: list[str]
 
-    def __init__(self, output_size: _size_any_t, kernel_size: _size_any_t, dilation: _size_any_t = 1, padding: _size_any_t = 0, stride: _size_any_t = 1) -> None:
+    def __init__(
+        self, output_size: _size_any_t, kernel_size: _size_any_t, dilation: _size_any_t = 1, padding: _size_any_t = 0,
+        stride: _size_any_t = 1,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.output_size = output_size
         self.kernel_size = kernel_size
@@ -33,7 +36,9 @@ class Unfold(Module):
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]  # type: list[str]
 
-    def __init__(self, kernel_size: _size_any_t, dilation: _size_any_t = 1, padding: _size_any_t = 0, stride: _size_any_t = 1) -> None:
+    def __init__(
+        self, kernel_size: _size_any_t, dilation: _size_any_t = 1, padding: _size_any_t = 0, stride: _size_any_t = 1,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.kernel_size = kernel_size
         self.dilation = dilation

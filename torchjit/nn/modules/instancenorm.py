@@ -82,8 +82,9 @@ class InstanceNorm3d(_InstanceNorm):
 
 class _LazyInstanceNorm(_LazyNormBase, _InstanceNorm):
     def __init__(
-        self, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, device: Device = None, dtype: torch.dtype | None = None
-    ) -> None:
+        self, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True,
+        device: Device = None, dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(eps, momentum, affine, track_running_stats, device, dtype)
 
     def _channels(self, input) -> int:

@@ -33,7 +33,10 @@ class Linear(Module):
     out_features: int
     weight: Tensor
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
@@ -71,8 +74,9 @@ class Bilinear(Module):
     weight: Tensor
 
     def __init__(
-        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None
-    ) -> None:
+        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.in1_features = in1_features
         self.in2_features = in2_features
@@ -105,7 +109,9 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     cls_to_become = Linear
 
-    def __init__(self, out_features: int, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None) -> None:
+    def __init__(
+        self, out_features: int, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(0, 0, False)
         self.weight: Tensor = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features

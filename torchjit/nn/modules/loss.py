@@ -14,7 +14,9 @@ from torchjit.nn.modules.module import Module
 class _Loss(Module):
     reduction: str
 
-    def __init__(self, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean") -> None:
+    def __init__(
+        self, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean",
+    ) -> None:  # fmt: skip
         super().__init__()
         if size_average is not None or reduce is not None:
             self.reduction = _reduction.legacy_get_string(size_average, reduce)
@@ -24,8 +26,9 @@ class _Loss(Module):
 
 class _WeightedLoss(_Loss):
     def __init__(
-        self, weight: Optional[Tensor] = None, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean"
-    ) -> None:
+        self, weight: Optional[Tensor] = None, size_average: Optional[bool] = None, reduce: Optional[bool] = None,
+        reduction: str = "mean",
+    ) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.weight: Optional[Tensor]
@@ -73,7 +76,10 @@ class NLLLoss(_WeightedLoss):
 class NLLLoss2d(NLLLoss):
     """An old name of NLLLoss."""
 
-    def __init__(self, weight: Optional[Tensor] = None, size_average: Optional[bool] = None, ignore_index: int = -100, reduce: Optional[bool] = None, reduction: str = "mean") -> None:
+    def __init__(
+        self, weight: Optional[Tensor] = None, size_average: Optional[bool] = None, ignore_index: int = -100,
+        reduce: Optional[bool] = None, reduction: str = "mean",
+    ) -> None:  # fmt: skip
         import warnings
 
         warnings.warn("NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement and see https://pytorch.org/docs/master/nn.html#torch.nn.NLLLoss for more details.", stacklevel=2)
@@ -129,7 +135,10 @@ class KLDivLoss(_Loss):
 
     __constants__ = ["reduction"]  # type: list[str]
 
-    def __init__(self, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean", log_target: bool = False) -> None:
+    def __init__(
+        self, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean",
+        log_target: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
@@ -145,8 +154,8 @@ class CrossEntropyLoss(_WeightedLoss):
     label_smoothing: float
 
     def __init__(
-        self, weight: Optional[Tensor] = None, size_average: Optional[bool] = None, ignore_index: int = -100, reduce: Optional[bool] = None, reduction: str = "mean",
-        label_smoothing: float = 0.0,
+        self, weight: Optional[Tensor] = None, size_average: Optional[bool] = None, ignore_index: int = -100,
+        reduce: Optional[bool] = None, reduction: str = "mean", label_smoothing: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
@@ -200,7 +209,10 @@ class SmoothL1Loss(_Loss):
 
     __constants__ = ["reduction"]  # type: list[str]
 
-    def __init__(self, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean", beta: float = 1.0) -> None:
+    def __init__(
+        self, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
@@ -283,7 +295,10 @@ class TripletMarginWithDistanceLoss(_Loss):
 
     __constants__ = ["margin", "swap", "reduction"]  # type: list[str]
 
-    def __init__(self, *, distance_function: Optional[Callable[[Tensor, Tensor], Tensor]] = None, margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> None:
+    def __init__(
+        self, *, distance_function: Optional[Callable[[Tensor, Tensor], Tensor]] = None, margin: float = 1.0,
+        swap: bool = False, reduction: str = "mean",
+    ) -> None:  # fmt: skip
         super().__init__(reduction=reduction)
         self.distance_function: Callable[[Tensor, Tensor], Tensor] = F.pairwise_distance if distance_function is None else distance_function
         self.margin = margin
@@ -307,7 +322,10 @@ class MarginRankingLoss(_Loss):
     __constants__ = ["margin", "reduction"]  # type: list[str]
     margin: float
 
-    def __init__(self, margin: float = 0.0, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean") -> None:
+    def __init__(
+        self, margin: float = 0.0, size_average: Optional[bool] = None, reduce: Optional[bool] = None,
+        reduction: str = "mean",
+    ) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
@@ -321,7 +339,10 @@ class HingeEmbeddingLoss(_Loss):
     __constants__ = ["margin", "reduction"]  # type: list[str]
     margin: float
 
-    def __init__(self, margin: float = 1.0, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean") -> None:
+    def __init__(
+        self, margin: float = 1.0, size_average: Optional[bool] = None, reduce: Optional[bool] = None,
+        reduction: str = "mean",
+    ) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
@@ -335,7 +356,10 @@ class CosineEmbeddingLoss(_Loss):
     __constants__ = ["margin", "reduction"]  # type: list[str]
     margin: float
 
-    def __init__(self, margin: float = 0.0, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean") -> None:
+    def __init__(
+        self, margin: float = 0.0, size_average: Optional[bool] = None, reduce: Optional[bool] = None,
+        reduction: str = "mean",
+    ) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 

@@ -24,8 +24,9 @@ class LayerNorm(Module):
     elementwise_affine: bool
 
     def __init__(
-        self, normalized_shape: Union[int, Sequence[int]], eps: float = 1e-5, elementwise_affine: bool = True, device: Device = None, dtype: torch.dtype | None = None
-    ) -> None:
+        self, normalized_shape: Union[int, Sequence[int]], eps: float = 1e-5, elementwise_affine: bool = True,
+        device: Device = None, dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         if isinstance(normalized_shape, numbers.Integral):
             normalized_shape = (normalized_shape,)
@@ -62,8 +63,9 @@ class GroupNorm(Module):
     affine: bool
 
     def __init__(
-        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Device = None, dtype: torch.dtype | None = None
-    ) -> None:
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         if num_channels % num_groups != 0:
             raise ValueError("num_channels must be divisible by num_groups")

@@ -18,8 +18,9 @@ class _MaxPoolNd(Module):
     ceil_mode: bool
 
     def __init__(
-        self, kernel_size: _size_any_t, stride: Optional[_size_any_t] = None, padding: _size_any_t = 0, dilation: _size_any_t = 1, return_indices: bool = False, ceil_mode: bool = False
-    ) -> None:
+        self, kernel_size: _size_any_t, stride: Optional[_size_any_t] = None, padding: _size_any_t = 0,
+        dilation: _size_any_t = 1, return_indices: bool = False, ceil_mode: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.kernel_size = kernel_size
         self.stride: _size_any_t = stride if (stride is not None) else kernel_size
@@ -85,8 +86,9 @@ class AvgPool1d(Module):
     count_include_pad: bool
 
     def __init__(
-        self, kernel_size: _size_1_t, stride: Optional[_size_1_t] = None, padding: _size_1_t = 0, ceil_mode: bool = False, count_include_pad: bool = True
-    ) -> None:
+        self, kernel_size: _size_1_t, stride: Optional[_size_1_t] = None, padding: _size_1_t = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.kernel_size: tuple[int, ...] = to_tuple(kernel_size, 1)
         self.stride: tuple[int, ...] = to_tuple(stride if stride is not None else kernel_size, 1)
@@ -162,7 +164,9 @@ class LPPool2d(Module):
     norm_type: float
     ceil_mode: bool
 
-    def __init__(self, norm_type: float, kernel_size: _size_2_t, stride: Optional[_size_2_t] = None, ceil_mode: bool = False) -> None:
+    def __init__(
+        self, norm_type: float, kernel_size: _size_2_t, stride: Optional[_size_2_t] = None, ceil_mode: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.norm_type = norm_type
         self.kernel_size = kernel_size
@@ -338,7 +342,11 @@ class FractionalMaxPool2d(Module):
 
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]  # type: list[str]
 
-    def __init__(self, kernel_size: _size_2_t, output_size: Optional[_size_2_t] = None, output_ratio: Optional[_ratio_2_t] = None, return_indices: bool = False, _random_samples: Optional[Tensor] = None) -> None:
+    def __init__(
+        self, kernel_size: _size_2_t, output_size: Optional[_size_2_t] = None,
+        output_ratio: Optional[_ratio_2_t] = None, return_indices: bool = False,
+        _random_samples: Optional[Tensor] = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.kernel_size: tuple[int, ...] = to_tuple(kernel_size, 2)
         self.return_indices = return_indices
@@ -362,7 +370,11 @@ class FractionalMaxPool3d(Module):
 
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]  # type: list[str]
 
-    def __init__(self, kernel_size: _size_3_t, output_size: Optional[_size_3_t] = None, output_ratio: Optional[_ratio_3_t] = None, return_indices: bool = False, _random_samples: Optional[Tensor] = None) -> None:
+    def __init__(
+        self, kernel_size: _size_3_t, output_size: Optional[_size_3_t] = None,
+        output_ratio: Optional[_ratio_3_t] = None, return_indices: bool = False,
+        _random_samples: Optional[Tensor] = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.kernel_size: tuple[int, ...] = to_tuple(kernel_size, 3)
         self.return_indices = return_indices
@@ -384,7 +396,9 @@ class LPPool1d(Module):
     norm_type: float
     ceil_mode: bool
 
-    def __init__(self, norm_type: float, kernel_size: _size_1_t, stride: Optional[_size_1_t] = None, ceil_mode: bool = False) -> None:
+    def __init__(
+        self, norm_type: float, kernel_size: _size_1_t, stride: Optional[_size_1_t] = None, ceil_mode: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.norm_type = norm_type
         self.kernel_size = kernel_size

@@ -50,8 +50,9 @@ class RNNBase(Module):
     proj_size: int
 
     def __init__(
-        self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
-        dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0, device: Device = None, dtype: torch.dtype | None = None,
+        self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
+        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
+        device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.mode = mode
@@ -523,7 +524,10 @@ class RNNCellBase(Module):
     weight_ih: Tensor
     weight_hh: Tensor
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Device = None, dtype: torch.dtype | None = None) -> None:
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         options = {"device": device, "dtype": dtype}
         self.input_size = input_size
@@ -560,8 +564,9 @@ class RNNCell(RNNCellBase):
     nonlinearity: str
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Device = None, dtype: torch.dtype | None = None
-    ) -> None:
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
@@ -589,7 +594,10 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """One step of an LSTM."""
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None) -> None:
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[Tensor, Tensor]:
@@ -611,7 +619,10 @@ class LSTMCell(RNNCellBase):
 class GRUCell(RNNCellBase):
     """One step of a GRU."""
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None) -> None:
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tensor:

@@ -129,7 +129,8 @@ class EmbeddingBag(Module):
     def __init__(
         self, num_embeddings: int, embedding_dim: int, max_norm: Optional[float] = None, norm_type: float = 2.0,
         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Optional[Tensor] = None,
-        include_last_offset: bool = False, padding_idx: Optional[int] = None, device: Device = None, dtype: torch.dtype | None = None,
+        include_last_offset: bool = False, padding_idx: Optional[int] = None, device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings = num_embeddings

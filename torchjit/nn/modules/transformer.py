@@ -79,7 +79,10 @@ class TransformerEncoder(Module):
 
     __constants__ = ["norm"]  # type: list[str]
 
-    def __init__(self, encoder_layer: Module, num_layers: int, norm: Optional[Module] = None, enable_nested_tensor: bool = True, mask_check: bool = True) -> None:
+    def __init__(
+        self, encoder_layer: Module, num_layers: int, norm: Optional[Module] = None, enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.layers: ModuleList = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers

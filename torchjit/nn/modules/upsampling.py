@@ -19,8 +19,10 @@ class Upsample(Module):
     align_corners: Optional[bool]
     recompute_scale_factor: Optional[bool]
 
-    def __init__(self, size: Optional[_size_any_t] = None, scale_factor: Optional[_ratio_any_t] = None, mode: str = "nearest", align_corners: Optional[bool] = None,
-                 recompute_scale_factor: Optional[bool] = None) -> None:  # fmt: skip
+    def __init__(
+        self, size: Optional[_size_any_t] = None, scale_factor: Optional[_ratio_any_t] = None, mode: str = "nearest",
+        align_corners: Optional[bool] = None, recompute_scale_factor: Optional[bool] = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.name = type(self).__name__
         self.size = size

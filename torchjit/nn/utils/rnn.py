@@ -30,7 +30,10 @@ PackedSequence_.__annotations__ = {
 class PackedSequence(PackedSequence_):
     """The steps of several sequences, longest first, one step after the other."""
 
-    def __new__(cls, data: Union[Tensor, Tuple[Tensor, Tensor]], batch_sizes: Optional[Tensor] = None, sorted_indices: Optional[Tensor] = None, unsorted_indices: Optional[Tensor] = None) -> "PackedSequence":
+    def __new__(
+        cls, data: Union[Tensor, Tuple[Tensor, Tensor]], batch_sizes: Optional[Tensor] = None,
+        sorted_indices: Optional[Tensor] = None, unsorted_indices: Optional[Tensor] = None,
+    ) -> "PackedSequence":  # fmt: skip
         return super().__new__(cls, *_packed_sequence_init_args(data, batch_sizes, sorted_indices, unsorted_indices))
 
     @property

@@ -44,7 +44,9 @@ class Quantize(nn.Module):
     scale: torch.Tensor
     zero_point: torch.Tensor
 
-    def __init__(self, scale: float, zero_point: int, dtype: torch.dtype, factory_kwargs: dict[str, object] | None = None) -> None:
+    def __init__(
+        self, scale: float, zero_point: int, dtype: torch.dtype, factory_kwargs: dict[str, object] | None = None,
+    ) -> None:  # fmt: skip
         made = torch.nn.factory_kwargs(factory_kwargs)
         super().__init__()
         self.register_buffer("scale", torch.tensor([scale], **made))

@@ -13,7 +13,10 @@ class _BatchNorm(nn.modules.batchnorm._BatchNorm):
 
     _NNI_BN_RELU_MODULE: object = None
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, device: Device = None, dtype: torch.dtype | None = None) -> None:
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, True, True)
         self.register_buffer("scale", torch.tensor(1.0))
         self.register_buffer("zero_point", torch.tensor(0))

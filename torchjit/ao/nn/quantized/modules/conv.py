@@ -178,7 +178,9 @@ class _ConvNd(WeightedQuantizedModule):
         return self.__deepcopy__({})
 
     @classmethod
-    def get_qconv(cls, mod: Module, activation_post_process: Optional[Module], weight_post_process: Optional[Module] = None) -> Module:
+    def get_qconv(
+        cls, mod: Module, activation_post_process: Optional[Module], weight_post_process: Optional[Module] = None,
+    ) -> Module:  # fmt: skip
         """The convolution with the weight of one with floats, and results by what was observed; None leaves results as floats."""
         weight = _observed_weight(mod, mod.qconfig.weight() if weight_post_process is None else weight_post_process)
         made = cls(
@@ -474,8 +476,9 @@ class ConvTranspose1d(_ConvTransposeNd):
     _FLOAT_MODULE = nn.ConvTranspose1d
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: _size_1_t, stride: _size_1_t = 1, padding: _size_1_t = 0, output_padding: _size_1_t = 0, groups: int = 1, bias: bool = True, dilation: _size_1_t = 1, padding_mode: str = "zeros",
-        device: Device = None, dtype: torch.dtype | None = None,
+        self, in_channels: int, out_channels: int, kernel_size: _size_1_t, stride: _size_1_t = 1,
+        padding: _size_1_t = 0, output_padding: _size_1_t = 0, groups: int = 1, bias: bool = True,
+        dilation: _size_1_t = 1, padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         self._init_transposed(
             in_channels, out_channels, _single(kernel_size), _single(stride), _single(padding), _single(output_padding), groups, bias,
@@ -505,8 +508,9 @@ class ConvTranspose2d(_ConvTransposeNd):
     _FLOAT_MODULE = nn.ConvTranspose2d
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: _size_2_t, stride: _size_2_t = 1, padding: _size_2_t = 0, output_padding: _size_2_t = 0, groups: int = 1, bias: bool = True, dilation: _size_2_t = 1, padding_mode: str = "zeros",
-        device: Device = None, dtype: torch.dtype | None = None,
+        self, in_channels: int, out_channels: int, kernel_size: _size_2_t, stride: _size_2_t = 1,
+        padding: _size_2_t = 0, output_padding: _size_2_t = 0, groups: int = 1, bias: bool = True,
+        dilation: _size_2_t = 1, padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         self._init_transposed(
             in_channels, out_channels, _pair(kernel_size), _pair(stride), _pair(padding), _pair(output_padding), groups, bias, _pair(dilation),
@@ -536,8 +540,9 @@ class ConvTranspose3d(_ConvTransposeNd):
     _FLOAT_MODULE = nn.ConvTranspose3d
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: _size_3_t, stride: _size_3_t = 1, padding: _size_3_t = 0, output_padding: _size_3_t = 0, groups: int = 1, bias: bool = True, dilation: _size_3_t = 1, padding_mode: str = "zeros",
-        device: Device = None, dtype: torch.dtype | None = None,
+        self, in_channels: int, out_channels: int, kernel_size: _size_3_t, stride: _size_3_t = 1,
+        padding: _size_3_t = 0, output_padding: _size_3_t = 0, groups: int = 1, bias: bool = True,
+        dilation: _size_3_t = 1, padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         self._init_transposed(
             in_channels, out_channels, _triple(kernel_size), _triple(stride), _triple(padding), _triple(output_padding), groups, bias,

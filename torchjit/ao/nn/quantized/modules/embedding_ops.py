@@ -82,9 +82,9 @@ class Embedding(nn.Module):
     _FLOAT_MODULE = nn.Embedding
 
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None, max_norm: Optional[float] = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Optional[Tensor] = None, dtype: torch.dtype = torch.quint8,
+        self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None,
+        max_norm: Optional[float] = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+        sparse: bool = False, _weight: Optional[Tensor] = None, dtype: torch.dtype = torch.quint8,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings = num_embeddings
@@ -147,8 +147,8 @@ class EmbeddingBag(Embedding):
 
     def __init__(
         self, num_embeddings: int, embedding_dim: int, max_norm: Optional[float] = None, norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: str = "sum", sparse: bool = False, _weight: Optional[Tensor] = None, include_last_offset: bool = False, dtype: torch.dtype = torch.quint8,
+        scale_grad_by_freq: bool = False, mode: str = "sum", sparse: bool = False, _weight: Optional[Tensor] = None,
+        include_last_offset: bool = False, dtype: torch.dtype = torch.quint8,
     ) -> None:  # fmt: skip
         super().__init__(num_embeddings, embedding_dim, _weight=_weight, dtype=dtype)
         self.mode = mode

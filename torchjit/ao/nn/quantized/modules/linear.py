@@ -96,7 +96,9 @@ class Linear(WeightedQuantizedModule):
     _version = 3
     _FLOAT_MODULE = (nn.Linear, nn.modules.linear.NonDynamicallyQuantizableLinear)
 
-    def __init__(self, in_features: int, out_features: int, bias_: bool = True, dtype: torch.dtype = torch.qint8) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, bias_: bool = True, dtype: torch.dtype = torch.qint8,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features

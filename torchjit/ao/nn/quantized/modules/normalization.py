@@ -69,8 +69,10 @@ class GroupNorm(nn.GroupNorm):
     """nn.GroupNorm; results have the given scale and zero point."""
 
     def __init__(
-        self, num_groups: int, num_channels: int, weight: Tensor | None, bias: Tensor | None, scale: float, zero_point: int, eps: float = 1e-5, affine: bool = True, device: Device = None, dtype: torch.dtype | None = None
-    ) -> None:
+        self, num_groups: int, num_channels: int, weight: Tensor | None, bias: Tensor | None, scale: float,
+        zero_point: int, eps: float = 1e-5, affine: bool = True, device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(num_groups, num_channels, eps, affine)
         _take(self, weight, bias, scale, zero_point)
 

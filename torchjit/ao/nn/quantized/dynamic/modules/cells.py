@@ -32,7 +32,10 @@ class RNNCellBase(nn.Module):
 
     __constants__ = ["input_size", "hidden_size", "bias"]  # type: list[str]
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, num_chunks: int = 4, dtype: torch.dtype = torch.qint8) -> None:
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, num_chunks: int = 4,
+        dtype: torch.dtype = torch.qint8,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.input_size = input_size
         self.hidden_size = hidden_size
@@ -155,7 +158,10 @@ class RNNCell(RNNCellBase):
 
     __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]  # type: list[str]
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", dtype: torch.dtype = torch.qint8) -> None:
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
+        dtype: torch.dtype = torch.qint8,
+    ) -> None:  # fmt: skip
         super().__init__(input_size, hidden_size, bias, num_chunks=1, dtype=dtype)
         self.nonlinearity = nonlinearity
 

@@ -13,7 +13,9 @@ class Linear(_Linear):
 
     _version = 4
 
-    def __init__(self, in_features: int, out_features: int, bias_: bool = True, dtype: torch.dtype = torch.qint8) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, bias_: bool = True, dtype: torch.dtype = torch.qint8,
+    ) -> None:  # fmt: skip
         super().__init__(in_features, out_features, bias_, dtype=dtype)
         self.version = 4
 

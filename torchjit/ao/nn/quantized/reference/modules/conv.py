@@ -40,8 +40,10 @@ class _Convolution(_ConvNd):
     """What those have in common that are not transposed."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1, padding: _size_any_t = 0, dilation: _size_any_t = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
-        device: Device = None, dtype: torch.dtype | None = None, weight_qparams: dict[str, object] = None,
+        self, in_channels: int, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1,
+        padding: _size_any_t = 0, dilation: _size_any_t = 1, groups: int = 1, bias: bool = True,
+        padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
+        weight_qparams: dict[str, object] = None,
     ) -> None:  # fmt: skip
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype)
         self._init_weight_qparams(weight_qparams, device)
@@ -54,8 +56,10 @@ class _Transposed(_ConvNd):
     """What transposed ones have in common."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1, padding: _size_any_t = 0, output_padding: _size_any_t = 0, groups: int = 1, bias: bool = True, dilation: _size_any_t = 1,
-        padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None, weight_qparams: dict[str, object] = None,
+        self, in_channels: int, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1,
+        padding: _size_any_t = 0, output_padding: _size_any_t = 0, groups: int = 1, bias: bool = True,
+        dilation: _size_any_t = 1, padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
+        weight_qparams: dict[str, object] = None,
     ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype

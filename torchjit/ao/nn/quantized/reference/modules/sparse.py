@@ -16,9 +16,9 @@ class Embedding(nn.Embedding, ReferenceQuantizedModule):
     """nn.Embedding with a table that is rounded in each call."""
 
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None, max_norm: Optional[float] = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Optional[Tensor] = None, device: Device = None, dtype: torch.dtype | None = None,
+        self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None,
+        max_norm: Optional[float] = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+        sparse: bool = False, _weight: Optional[Tensor] = None, device: Device = None, dtype: torch.dtype | None = None,
         weight_qparams: Optional[Dict[str, Any]] = None,
     ) -> None:  # fmt: skip
         super().__init__(
@@ -46,9 +46,9 @@ class EmbeddingBag(nn.EmbeddingBag, ReferenceQuantizedModule):
 
     def __init__(
         self, num_embeddings: int, embedding_dim: int, max_norm: Optional[float] = None, norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: str = "mean", sparse: bool = False, _weight: Optional[Tensor] = None, include_last_offset: bool = False,
-        padding_idx: Optional[int] = None, device: Device = None, dtype: torch.dtype | None = None, weight_qparams: Optional[Dict[str, Any]] = None,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Optional[Tensor] = None,
+        include_last_offset: bool = False, padding_idx: Optional[int] = None, device: Device = None,
+        dtype: torch.dtype | None = None, weight_qparams: Optional[Dict[str, Any]] = None,
     ) -> None:  # fmt: skip
         super().__init__(
             num_embeddings, embedding_dim, max_norm, norm_type, scale_grad_by_freq, mode, sparse, _weight, include_last_offset, padding_idx,

@@ -11,7 +11,9 @@ _PER_TENSOR = (torch.per_tensor_affine, torch.per_tensor_symmetric)
 _PER_CHANNEL = (torch.per_channel_affine, torch.per_channel_affine_float_qparams)
 
 
-def register_weight_qparams(module: Module, name: str, qparams: dict[str, object], device: Device, integral: bool = False) -> None:
+def register_weight_qparams(
+    module: Module, name: str, qparams: dict[str, object], device: Device, integral: bool = False,
+) -> None:  # fmt: skip
     """Gives a module what rounds its weight of a name: NAME_qscheme and NAME_dtype, buffers NAME_scale, NAME_zero_point and NAME_axis.
 
     Without qparams, a dictionary, weights have steps of 1. Zero points become int32 where integral is set. Raises AssertionError for other

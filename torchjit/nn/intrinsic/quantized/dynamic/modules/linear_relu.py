@@ -11,7 +11,9 @@ class LinearReLU(nnqd.Linear):
 
     _FLOAT_MODULE = nni.LinearReLU
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: torch.dtype = torch.qint8) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, dtype: torch.dtype = torch.qint8,
+    ) -> None:  # fmt: skip
         super().__init__(in_features, out_features, bias, dtype)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
