@@ -127,6 +127,7 @@ func emptyStrided(shape, strides []int, d tensor.DType) *tensor.Tensor {
 func Triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
 	name := map[bool]string{true: "triu", false: "tril"}[upper]
 	if t.Dim() < 2 && t.Numel() > 0 {
+		define.WrapDim(-2, t)
 		source.Check(t.Dim() >= 2, "%s: input tensor must have at least 2 dimensions", name)
 	}
 	out := source.Must(t.Clone(tensor.ContiguousFormat))
