@@ -90,7 +90,7 @@ func newParameter(a *schema.Argument) parameter {
 	case types.KindBool:
 		p.plain |= 1 << kindBool
 	}
-	if a.HasDefault && a.Default.IsNone() {
+	if a.HasDefault && (a.Default.IsNone() || a.ListSize == 1 && a.Default.Kind() == value.KindList) { // no dimensions are all of them
 		p.plain |= 1 << kindNone
 	}
 	_, isList := a.Type.(*types.List)
@@ -207,6 +207,9 @@ func (v *overload) take(c *call, i int, w *Word, loose bool) bool {
 		switch {
 		case k == kindNone:
 			c.values[i] = value.None
+			if p.ownDefault {
+				c.values[i] = p.NewDefault()
+			}
 			return true
 		case k == kindInt && p.base != types.KindFloat && p.base != types.KindComplex:
 			c.values[i] = value.Int(w.int())

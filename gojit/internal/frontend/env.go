@@ -255,6 +255,10 @@ func (e *Emitter) lookUp(name string, at source.Range, required bool) SugaredVal
 	if text := e.env.errorOf(name); text != "" {
 		fail(at, "\n%sand was used here", text)
 	}
-	failNoted([]string{e.undefinedNote(name)}, at, "undefined value %s", name)
+	if name == e.f.ShortName() && !e.f.IsMethod {
+		failNoted([]string{"a function cannot call itself: its name is set when it has been compiled; a method of a module can, where its result is annotated"}, at,
+			" function '%s' is called recursively. Recursive calls are not supported", name)
+	}
+	failNoted([]string{didYouMean(name, e.names())}, at, "undefined value %s", name)
 	return nil
 }

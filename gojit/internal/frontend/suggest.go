@@ -49,14 +49,6 @@ func torchNames() (names []string) {
 	return names
 }
 
-// undefinedNote says what may be meant by a name that nothing defines.
-func (e *Emitter) undefinedNote(name string) string {
-	if name == e.f.ShortName() {
-		return "a function cannot call itself: its name is set when it has been compiled; a method of a module can, where its result is annotated"
-	}
-	return didYouMean(name, e.names())
-}
-
 // attributeNotes says what may be meant by an attribute that a value of type t does not have.
 func attributeNotes(text string, t types.Type, name string) []string {
 	return []string{didYouMean(name, attributeNames(t)), inferredNote(text, t), optionalNote(text, t)}

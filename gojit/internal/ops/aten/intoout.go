@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -9,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -79,11 +81,29 @@ func runInto(c define.Call, o, functional *ops.Operator, direct define.DirectOut
 		storeParts(c.Tensors(outs), results[0].List().Items)
 		return
 	}
+	creates := !slices.ContainsFunc(c.Args[:outs], func(v value.Value) bool {
+		return v.IsTensor() || v.Kind() == value.KindList && v.List().Elem == types.Tensor
+	})
 	for i, r := range results {
-		elementwise.StoreOut(c.Tensor(outs+i), r.Tensor())
+		if creates {
+			storeCreated(c.Tensor(outs+i), r.Tensor(), o.Schema().ArgumentIndex("end") >= 0)
+		} else {
+			elementwise.StoreOut(c.Tensor(outs+i), r.Tensor())
+		}
 		define.Release(r.Tensor(), c.Args)
 		c.GiveOut(i)
 	}
+}
+
+// storeCreated puts what is made of no tensors into one of out=, which is given its shape, or, as a sequence, keeps a shape of as many elements.
+func storeCreated(dst, made *tensor.Tensor, sequence bool) {
+	elementwise.CheckCast(made.DType(), dst.DType())
+	if sequence && dst.Numel() == made.Numel() {
+		made = source.Must(made.Reshape(dst.Shape()...))
+	} else if !tensor.SameShape(dst.Shape(), made.Shape()) {
+		source.Throw(dst.Resize(made.Shape()))
+	}
+	source.Throw(tensor.Copy(dst, made))
 }
 
 // checkOutType fails where an operator wants out to have the type of its result, and it has another.

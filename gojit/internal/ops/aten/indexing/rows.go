@@ -190,6 +190,9 @@ func indexFirst(t, index *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 
 func take(t, at *tensor.Tensor) *tensor.Tensor {
 	source.Check(at.DType() == tensor.Int64, "take(): Expected a long tensor for index, but got %s", at.DType().CppName())
+	if t.Numel() == 0 && at.Numel() > 0 {
+		source.Raise(source.IndexError, "take(): tried to take from an empty tensor")
+	}
 	flat := elementwise.Contiguous(t)
 	if t.OnDevice() {
 		return source.Must(SelectAlong(source.Must(flat.View(-1)), 0, source.Must(at.Reshape(-1)), []int{at.Numel()}, func(v int64) {

@@ -119,6 +119,9 @@ func wholeMedian(t *tensor.Tensor, place chosenPlace) *tensor.Tensor {
 		if t.DType().IsFloating() {
 			return source.Must(tensor.Full(nil, tensor.Float(math.NaN()), t.DType()))
 		}
+		if t.DType() == tensor.Int32 {
+			return source.Must(tensor.Full(nil, tensor.Int(math.MinInt32), t.DType()))
+		}
 		return source.Must(tensor.Full(nil, tensor.Int(math.MinInt64), t.DType()))
 	}
 	refuseTruths("median_cpu", t)

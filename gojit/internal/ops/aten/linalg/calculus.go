@@ -143,6 +143,7 @@ func squeezeSquare(t *tensor.Tensor) (*tensor.Tensor, error) {
 }
 
 func correlation(x *tensor.Tensor) *tensor.Tensor {
+	source.Check(x.Dim() <= 2, "corrcoef(): expected input to have two or fewer dimensions but got an input with %d dimensions", x.Dim())
 	v := value.OfTensor(x)
 	c := covariance(define.Call{Args: []value.Value{v, value.Int(1), value.None, value.None}})
 	if c.Dim() == 0 {

@@ -102,13 +102,14 @@ func tensorDot(a, b *tensor.Tensor, da, db []int) *tensor.Tensor {
 		}
 	}
 	m := define.NumelOf(shape)
+	columns := len(shape)
 	for d, n := range b.Shape() {
 		if !used[1][d] {
 			freeB, shape = append(freeB, d), append(shape, n)
 		}
 	}
 	x := source.Must(source.Must(a.Permute(append(freeA, left...)...)).Reshape(m, k))
-	y := source.Must(source.Must(b.Permute(append(right, freeB...)...)).Reshape(k, -1))
+	y := source.Must(source.Must(b.Permute(append(right, freeB...)...)).Reshape(k, define.NumelOf(shape[columns:])))
 	return source.Must(Mm(x, y).Reshape(shape...))
 }
 

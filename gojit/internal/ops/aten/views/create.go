@@ -127,7 +127,7 @@ func emptyStrided(shape, strides []int, d tensor.DType) *tensor.Tensor {
 // Triangle copies a batch of matrices and clears the part above, or below, a diagonal.
 func Triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
 	name := map[bool]string{true: "triu", false: "tril"}[upper]
-	if t.Dim() < 2 {
+	if t.Dim() < 2 && t.Numel() > 0 {
 		define.WrapDim(-2, t)
 		source.Check(t.Dim() >= 2, "%s: input tensor must have at least 2 dimensions", name)
 	}
@@ -289,8 +289,12 @@ func raisedCosine(alpha, beta float64) func(float64) float64 {
 
 var CreateFamily = slices.Concat([]define.Definition{
 	define.Giving("vander", func(c define.Call) *tensor.Tensor {
-		source.Check(c.Tensor(0).Dim() == 1, "x must be a one-dimensional tensor.")
-		return vandermonde(c.Tensor(0), c.IntOr(1, c.Tensor(0).Numel()), c.Bool(2))
+		x := c.Tensor(0)
+		source.Check(x.Dim() == 1, "x must be a one-dimensional tensor.")
+		if x.DType() == tensor.Bool || x.DType().IsIntegral() {
+			x = elementwise.To(x, tensor.Int64)
+		}
+		return vandermonde(x, c.IntOr(1, x.Numel()), c.Bool(2))
 	}).OnZeros(),
 	define.Giving("linalg_vander", func(c define.Call) *tensor.Tensor {
 		x := elementwise.AtLeast(c.Tensor(0), 1)
