@@ -968,3 +968,29 @@ def test_parts_of_images_and_writes_to_them():
                 for one, other in zip(compiled(x), m(x), strict=True):
                     torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
             assert kind is Written or is_planned(compiled, x)
+
+
+@pytest.mark.parametrize("way", ["scripted", "frozen"])
+@pytest.mark.parametrize("activation", [nn.ReLU6, nn.SiLU, nn.ReLU])
+def test_large_images_are_expanded_by_rows(activation, way):
+    """What a depthwise convolution reads, and nothing else, is never there as a whole where it is larger than the caches; threads share the rows."""
+    expand = [nn.Conv2d(8, 96, 1, bias=False), nn.BatchNorm2d(96), activation()]
+    m = seeded(nn.Sequential(*expand, nn.Conv2d(96, 96, 3, 2, 1, groups=96), activation(), nn.Conv2d(96, 16, 1)))
+    with torch.no_grad():
+        compiled = torch.jit.script(m)
+        if way == "frozen":
+            compiled = torch.jit.optimize_for_inference(torch.jit.freeze(compiled))
+        threads = torch.get_num_threads()
+        try:
+            for batch, size, count in ((1, 64, 1), (1, 64, 1), (2, 80, 3), (1, 16, 1)):
+                torch.set_num_threads(count)
+                x = torch.randn(batch, 8, size, size)
+                torch.testing.assert_close(compiled(x), m(x), rtol=1e-4, atol=1e-5)
+                text = str(torch.jit.explain(compiled))
+                assert ("by rows" in text) == (size > 16), text
+            m[0].weight.mul_(2.0)
+            if way == "scripted":  # weights may change
+                x = torch.randn(1, 8, 64, 64)
+                torch.testing.assert_close(compiled(x), m(x), rtol=1e-4, atol=1e-5)
+        finally:
+            torch.set_num_threads(threads)

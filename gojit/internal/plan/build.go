@@ -15,7 +15,8 @@ type Plan struct {
 	facts   []fact
 	memory  layout
 	results []result
-	packing []int // steps whose weights a call brings, and which are packed before the first step runs
+	weights int         // how many steps, and parts of steps, have weights
+	packing []*convStep // those whose weights a call brings, and which are packed before the first step runs
 	room    framePool
 }
 
@@ -93,9 +94,14 @@ func (p *program) plan(in given, exact bool, cache *weightCache) (*Plan, error) 
 		made.steps = append(made.steps, s.step)
 	}
 	slices.Reverse(made.steps)
-	for i, s := range made.steps {
-		if c, ok := s.(*convStep); ok && c.weightsAreGiven(p) {
-			made.packing = append(made.packing, i)
+	made.joinExpansions()
+	for _, s := range made.steps {
+		for _, c := range convolutionsOf(s) {
+			c.slot = made.weights
+			made.weights++
+			if c.weightsAreGiven(p) {
+				made.packing = append(made.packing, c)
+			}
 		}
 	}
 	if err := made.findResults(b.last); err != nil {

@@ -40,6 +40,7 @@ type convStep struct {
 	row        func(row []float32) // epilogue for rows of filters that have a channel each; nil where there is none
 
 	weights *packedSet
+	slot    int          // of the weights of a run
 	place   atomic.Int32 // of those that the last run had
 }
 
@@ -260,12 +261,9 @@ func pairOf(v value.Value) [3]int {
 }
 
 func (s *convStep) run(x *frame) error {
-	p := x.packed[x.step]
-	if p == nil {
-		var err error
-		if p, err = s.packedFor(x); err != nil {
-			return err
-		}
+	p, err := s.weightsOf(x)
+	if err != nil {
+		return err
 	}
 	in, out := pixels(x.values[s.in]), pixels(x.values[s.out])
 	var like []float32

@@ -1,11 +1,12 @@
 // Package plan runs regions of convolutions, matrix products and the operators around them as one thing.
 //
-//	likely.go, ranks.go   a second body without branches for likely calls
-//	region.go   which nodes of a graph join into a region
+//	likely.go, forms.go        a second body without branches for likely calls
+//	layers.go                  layers that are one operator, as those that they consist of
+//	region.go                  which nodes of a graph join into a region
 //	program.go                 a region as operators over numbered values
 //	facts.go                   what the values are, from the sizes that a call brings
 //	build.go                   the steps of a plan
-//	conv.go, product.go, attention.go, rows.go, window.go, elementwise.go, recurrent.go, steps.go   kinds of steps
+//	conv.go, expanded.go, product.go, attention.go, rows.go, window.go, elementwise.go, recurrent.go, steps.go   kinds of steps
 //	weights.go                 packed weights
 //	memory.go                  where values lie in the arena of a call
 //	run.go, explain.go         calls

@@ -254,7 +254,7 @@ type frame struct {
 	values   []*tensor.Tensor // nil for what is no tensor
 	targeted []int            // values that are views of what a call brings, or of its results
 	step     int              // that runs
-	packed   []*packed        // the weights of steps, nil for those without and for those that come with a step
+	packed   []*packed        // the weights that were made of what the call brings, by slot
 	operands [tensor.MaxOperands]*tensor.Tensor
 	rowRoom  [6]launch.Row
 }
@@ -272,7 +272,7 @@ func (f *framePool) take(p *Plan) *frame {
 func (f *framePool) put(x *frame) { f.pool.Put(x) }
 
 func newFrame(p *Plan) *frame {
-	x := &frame{plan: p, values: make([]*tensor.Tensor, len(p.facts)), packed: make([]*packed, len(p.steps))}
+	x := &frame{plan: p, values: make([]*tensor.Tensor, len(p.facts)), packed: make([]*packed, p.weights)}
 	for v := range p.facts {
 		f := &p.facts[v]
 		if f.logical == nil || p.program.isGiven(v) || p.isResultInPlace(v) {
@@ -303,8 +303,8 @@ func (x *frame) run(m *autograd.Mode, in *given, out []value.Value, times *timin
 	defer x.end(&err)
 	x.given = in
 	copy(x.values, in.tensors)
-	for _, i := range p.packing { // where weights cannot be packed, no step runs
-		if x.packed[i], err = p.steps[i].(*convStep).packedFor(x); err != nil {
+	for _, s := range p.packing { // where weights cannot be packed, no step runs
+		if x.packed[s.slot], err = s.packedFor(x); err != nil {
 			return err
 		}
 	}

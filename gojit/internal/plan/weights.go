@@ -158,6 +158,14 @@ func (p *packed) isOf(sources *[6]*tensor.Tensor) bool {
 	return at == len(p.stamps)
 }
 
+// weightsOf returns the weights of a run.
+func (s *convStep) weightsOf(x *frame) (*packed, error) {
+	if p := x.packed[s.slot]; p != nil {
+		return p, nil
+	}
+	return s.packedFor(x)
+}
+
 // packedFor returns the weights for a run.
 func (s *convStep) packedFor(x *frame) (*packed, error) {
 	sources, set := s.sources(x), s.weights

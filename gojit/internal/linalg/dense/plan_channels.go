@@ -155,22 +155,23 @@ func (p *ChannelsPlan[T]) runRows(lo, hi int, in, out []T) {
 	var watch parallel.Watch
 	for i := lo; i < hi; i++ {
 		watch.Look()
-		p.runRow(i/len(p.rows), i%len(p.rows), in, out)
+		image := i / len(p.rows)
+		p.runRow(image, i%len(p.rows), unsafe.Pointer(&in[image*p.geometry.InChannels*volume(p.geometry.In)]), 0, out)
 	}
 }
 
-// runRow computes row y of the output of an image.
-func (p *ChannelsPlan[T]) runRow(image, y int, in, out []T) {
+// runRow computes row y of the output of an image, whose input begins with a row.
+func (p *ChannelsPlan[T]) runRow(image, y int, in unsafe.Pointer, begin int, out []T) {
 	g, row := &p.geometry, &p.rows[y]
 	lanes, size := lanesOf[T](p.isa), int(unsafe.Sizeof(p.start[0]))
 	args := tile.ChannelsArgs{Bias: unsafe.Pointer(&p.start[0]), Vectors: int64(g.InChannels / lanes), Mask: tile.TailMask(p.isa, g.InChannels%lanes*size/4)}
-	args.In = unsafe.Pointer(&in[image*g.InChannels*volume(g.In)])
+	args.In = in
 	if p.kind == tile.Convolved {
 		args.Weight = unsafe.Pointer(&p.weight[row.tap*g.InChannels])
 	}
 	for i, code := range row.codes {
 		x := cut(g.Out[2], len(row.codes), i)
-		args.Offset = int64((row.in*g.In[2] + x*g.Stride[2] - g.Padding[2]) * g.InChannels * size)
+		args.Offset = int64(((row.in-begin)*g.In[2] + x*g.Stride[2] - g.Padding[2]) * g.InChannels * size)
 		place := y*g.Out[2] + x
 		args.Out = unsafe.Pointer(&out[(image*volume(g.Out)+place)*g.InChannels])
 		if p.kind == tile.Averaged {
