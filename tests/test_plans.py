@@ -994,3 +994,24 @@ def test_large_images_are_expanded_by_rows(activation, way):
                 torch.testing.assert_close(compiled(x), m(x), rtol=1e-4, atol=1e-5)
         finally:
             torch.set_num_threads(threads)
+
+
+def test_integers_on_which_branches_hang():
+    """What follows from an attribute is looked at once, however often it is read: a chain of sums of itself had as many ways as there are paths."""
+    chain = "\n".join("    n = n + n" for _ in range(60))
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.n, self.kind = nn.Linear(4, 4), nn.Linear(4, 4), 3, 1
+
+    m = torch.jit.script(seeded(Layer()))
+    m.define(f"def forward(self, x):\n    n = self.n\n{chain}\n    y = self.b(self.a(x))\n    if self.kind == 1:\n        y = y + 1\n    return y, n")
+    with torch.no_grad():
+        x = torch.randn(2, 4)
+        for _ in range(2):
+            y, n = m(x)
+            assert n == 3 << 60
+            torch.testing.assert_close(y, m.b(m.a(x)) + 1)
+        m.kind = 2
+        torch.testing.assert_close(m(x)[0], m.b(m.a(x)))

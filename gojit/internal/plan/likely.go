@@ -272,7 +272,14 @@ func isAsked(v *ir.Value) bool {
 }
 
 // decides reports whether a branch, or what a layer consists of, hangs on a value and constants alone.
-func decides(v *ir.Value) bool {
+func decides(v *ir.Value) bool { return leadsToBranch(v, map[*ir.Value]bool{}) }
+
+// leadsToBranch is decides for values that were not asked about before.
+func leadsToBranch(v *ir.Value, asked map[*ir.Value]bool) bool {
+	if asked[v] {
+		return false
+	}
+	asked[v] = true
 	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
 		if u.User.Kind() == "prim::If" || u.User.Kind() == layerKind && v.Type().Kind() == types.KindBool {
 			return true
@@ -280,7 +287,7 @@ func decides(v *ir.Value) bool {
 		return isPure(u.User) && len(u.User.Outputs()) == 1 && isPlain(u.User.Output().Type()) && !slices.ContainsFunc(u.User.Inputs(), func(in *ir.Value) bool {
 			_, isConstant := in.Constant()
 			return in != v && !isConstant
-		}) && decides(u.User.Output())
+		}) && leadsToBranch(u.User.Output(), asked)
 	})
 }
 
