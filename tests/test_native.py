@@ -192,7 +192,7 @@ def test_results_do_not_depend_on_the_number_of_threads():
 def test_the_number_of_threads_is_positive():
     with pytest.raises(RuntimeError, match="set_num_threads expects a positive integer"):
         torch.set_num_threads(0)
-    with pytest.raises(TypeError, match="set_num_threads expects an int, but got str"):
+    with pytest.raises(RuntimeError, match="set_num_threads expects an int, but got str"):
         torch.set_num_threads("2")
 
 
