@@ -69,15 +69,18 @@ func (p *Plan[T]) cutStrips() {
 // addStrips adds strips of the places of some rows and columns, one of which is single.
 func (p *Plan[T]) addStrips(y, rows, x, columns int) {
 	g := &p.geometry
+	s := strip{outStep: g.OutChannels, steps: g.Stride[2] * g.InChannels}
+	if columns == 1 {
+		s.outStep, s.steps = g.Out[2]*g.OutChannels, g.Stride[1]*g.In[2]*g.InChannels
+	}
 	maximum := tile.MaxRows(p.isa, panelVectors)
+	if s.steps*int(unsafe.Sizeof(*new(T)))%nearSets == 0 {
+		maximum = min(maximum, nearWays)
+	}
 	n := rows * columns
 	parts := (n + maximum - 1) / maximum
 	if parts == 0 {
 		return
-	}
-	s := strip{outStep: g.OutChannels, steps: g.Stride[2] * g.InChannels}
-	if columns == 1 {
-		s.outStep, s.steps = g.Out[2]*g.OutChannels, g.Stride[1]*g.In[2]*g.InChannels
 	}
 	s.y0, s.y1 = valid(y, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1])
 	s.x0, s.x1 = valid(x, g.In[2], g.Kernel[2], g.Stride[2], g.Dilation[2], g.Padding[2])
@@ -95,6 +98,12 @@ func (p *Plan[T]) addStrips(y, rows, x, columns int) {
 const (
 	stripWork  = 1 << 20
 	stripBytes = 48 << 10
+)
+
+// Rows that are a multiple of so many bytes apart share a set of the first cache, which has places for so many of them.
+const (
+	nearSets = 4096
+	nearWays = 8
 )
 
 // addBlocks adds strips of so many blocks, each of a number of places, that begin where s does.
