@@ -772,6 +772,9 @@ func maskedFill(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 	if value.Tensor.SharesStorage(self) { // the number counts that is there before anything is written
 		value.Tensor = source.Must(value.Tensor.Clone(tensor.PreserveFormat))
 	}
+	if dst == nil && !(self.IsContiguous() && mask.IsContiguous()) { // it is contiguous, as the copy is that PyTorch fills
+		dst = define.EmptyBeside(self, source.Must(tensor.Broadcast(self.Shape(), mask.Shape())), self.DType())
+	}
 	return maskedFillByType[self.DType()].Run(dst, []Operand{OfTensor(self), OfTensor(mask), value})
 }
 
