@@ -901,7 +901,7 @@ var composed = []ops.Def{
 	{Name: "min", Into: Into(twoOperands(Minimum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
 		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("ge.Tensor")}}},
 	{Name: "clamp", Aliases: []string{"clip"}, Tags: ops.ThroughNumbers | ops.Elementwise, Overloads: []ops.Def{
-		{Into: Into(clampPlain), Tags: ops.Grouped, Grad: clampGrad},
+		{Into: Into(clampPlain), Tags: ops.Grouped, Grad: clampGrad, Node: "ClampBackward1"},
 		{Name: "Tensor", Into: Into(Clamp), Tags: ops.Grouped, Grad: clampTensorGrad},
 	}},
 	{Name: "clamp_min", Into: Into(twoOperands(ClampMin)), Tags: ops.Elementwise, Overloads: []ops.Def{
