@@ -409,3 +409,16 @@ def test_models_in_archives_and_folders(tmp_path):
     assert (tmp_path / "model.onnx").read_bytes() == plain.getvalue()
     with pytest.raises(RuntimeError, match="Unknown export type"):
         torch.onnx._export(model, x, io.BytesIO(), export_type="tar")
+
+
+def test_names_of_any_graph():
+    """_jit_pass_onnx_assign_scoped_names_for_node_and_value names nodes of aten operators and constants by modules, once, and lets others be."""
+    traced = torch.onnx._capture._traced(torch.nn.Sequential(torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Softplus())), (torch.ones(2),)).graph
+    for _ in range(2):
+        torch._C._jit_pass_onnx_assign_scoped_names_for_node_and_value(traced)
+        names = [node.s("onnx_name") for node in traced.nodes()]
+        assert names == ["/0/0.0/relu", "/0/0.1/Constant", "/0/0.1/Constant_1", "/0/0.1/softplus"]
+    assert next(traced.nodes()).output().debugName() == "/0/0.0/relu_output_0"
+    unscoped = torch._C.parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::relu(%x)\n  %z : Tensor = aten::neg(%y)\n  return (%z)")
+    torch._C._jit_pass_onnx_assign_scoped_names_for_node_and_value(unscoped)
+    assert [node.hasAttribute("onnx_name") for node in unscoped.nodes()] == [False, False]

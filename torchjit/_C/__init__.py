@@ -541,7 +541,8 @@ _ELSEWHERE = {
     )},
     **{name: ("torchjit.onnx._passes", name) for name in (
         "_jit_is_onnx_log_enabled", "_jit_onnx_create_full_scope_name", "_jit_onnx_list_model_parameters", "_jit_onnx_log", "_jit_pass_onnx",
-        "_jit_pass_onnx_assign_output_shape", "_jit_pass_onnx_cast_all_constant_to_floating", "_jit_pass_onnx_clear_scope_records",
+        "_jit_pass_onnx_assign_output_shape", "_jit_pass_onnx_assign_scoped_names_for_node_and_value",
+        "_jit_pass_onnx_cast_all_constant_to_floating", "_jit_pass_onnx_clear_scope_records",
         "_jit_pass_onnx_constant_fold", "_jit_pass_onnx_deduplicate_initializers", "_jit_pass_onnx_eliminate_unused_items",
         "_jit_pass_onnx_eval_peephole", "_jit_pass_onnx_function_substitution", "_jit_pass_onnx_graph_shape_type_inference", "_jit_pass_onnx_lint",
         "_jit_pass_onnx_node_shape_type_inference", "_jit_pass_onnx_peephole", "_jit_pass_onnx_preprocess",

@@ -249,12 +249,12 @@ def _leaf_results(results: Any) -> Any:
 
 
 def _scopes(model: Any) -> dict[Any, str]:
-    """The scopes of calls of modules: the class and the name."""
-    paths = {model: f"{_class_name(model)}::"}
+    """The scopes of calls of modules: the class and the name, before which that of the outer module stands where it is a number."""
+    names = {model: ""}
     for parent in model.modules():
         for name, child in parent.named_children():
-            paths.setdefault(child, f"{_class_name(child)}::{name}")
-    return paths
+            names.setdefault(child, f"{names[parent]}.{name}" if name.isdigit() and names[parent] else name)
+    return {module: f"{_class_name(module)}::{name}" for module, name in names.items()}
 
 
 def _class_name(module: Any) -> str:

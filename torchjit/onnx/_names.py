@@ -32,12 +32,15 @@ def _check_count(what: str, names: Any, values: list[Any]) -> None:
 
 
 def name_nodes(graph: Any) -> None:
-    """Gives nodes a name by their module and operator, and what they make one by the node: not what the graph returns."""
+    """Gives nodes without one a name by their module and operator, and what they make one by the node: not what the graph returns.
+
+    The scopes of modules say their class and name: "a.B::body". Other nodes stay as they are.
+    """
     outputs = set(graph.outputs())
     counts: dict[str, int] = {}
     for node in _functional.nodes_of(graph.block()):
         kind = node.kind()
-        if kind.startswith("prim::") or not node.scopeName():
+        if "::" not in node.scopeName() or node.hasAttribute("onnx_name"):
             continue
         name = f"{_path(node.scopeName())}/{kind.split('::')[1]}"
         count = counts[name] = counts.get(name, -1) + 1

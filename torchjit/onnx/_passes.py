@@ -12,7 +12,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _C
-from torchjit.onnx import _capture, _fold, _functional, _infer, _optimize, _text, _translate
+from torchjit.onnx import _capture, _fold, _functional, _infer, _names, _optimize, _text, _translate
 from torchjit.onnx._globals import GLOBALS
 from torchjit.onnx._type_utils import JitScalarType
 
@@ -374,6 +374,11 @@ def _jit_pass_onnx(graph: Any, operator_export_type: Any) -> Any:
     made = _translate.translate(_capture.Program(graph, {}, [], None), GLOBALS.export_onnx_opset_version)[0]
     _C._jit_pass_dce_allow_deleting_nodes_with_side_effects(made)
     return made
+
+
+def _jit_pass_onnx_assign_scoped_names_for_node_and_value(graph: Any) -> None:
+    """Names nodes and what they make by modules and operators."""
+    _names.name_nodes(graph)
 
 
 def _jit_pass_onnx_lint(graph: Any) -> None:

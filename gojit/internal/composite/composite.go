@@ -72,9 +72,11 @@ func define(found map[string]*ir.Function, file, text string) {
 	for _, tree := range trees {
 		def := syntax.AsDef(tree)
 		name := def.Name().Name()
-		found[name] = ir.NewLazyFunction(name, &defining, func(f *ir.Function) error {
+		f := ir.NewLazyFunction(name, &defining, func(f *ir.Function) error {
 			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{found}, Unit: unit})
 		})
+		f.IgnoresAutocast.Store(true) // it stands for operators that run one by one
+		found[name] = f
 	}
 }
 

@@ -230,7 +230,10 @@ def corrcoef(self):
     if c.dim() == 0:
         return c / c
     d = torch.sqrt(torch.diag(c.real))
-    return c / d.unsqueeze(1) / d.unsqueeze(0)
+    c = c / d.unsqueeze(1) / d.unsqueeze(0)
+    if torch.is_complex(c):
+        return torch.complex(torch.clamp(c.real, -1, 1), torch.clamp(c.imag, -1, 1))
+    return torch.clamp(c, -1, 1)
 
 def dist(self, other, p: number):
     return torch.norm(self - other, p)

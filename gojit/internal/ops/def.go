@@ -186,10 +186,12 @@ type OutType uint8
 
 // The types of out=.
 const (
-	AnyOut      OutType = iota // any that the result can be cast to
-	OutOfInput                 // that of the first argument
-	OutOfResult                // that of the result
-	OutInt64                   // Int64
+	AnyOut              OutType = iota // any that the result can be cast to
+	OutOfInput                         // that of the first argument
+	OutOfResult                        // that of the result
+	OutInt64                           // Int64
+	OutComputed                        // any: the operator computes in it, unless its dtype says otherwise
+	OutComputedFloating                // that, for a floating or complex type
 )
 
 // Emitter runs or emits an operator, named without its namespace. Derivatives and decompositions use operators only through it. It

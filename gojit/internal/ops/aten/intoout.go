@@ -112,7 +112,7 @@ func checkOutType(rule ops.OutType, c define.Call, result, out tensor.DType) {
 	case ops.OutOfInput:
 		in := c.Tensor(0).DType()
 		source.Check(in == out, "Expected the dtype for input and out to match, but got %s for input's dtype and %s for out's dtype.", in.CppName(), out.CppName())
-	case ops.OutOfResult:
+	case ops.OutOfResult, ops.OutComputed, ops.OutComputedFloating:
 		source.Check(result == out, "Expected out tensor to have dtype %s, but got %s instead", conv.LowerNames[result], conv.LowerNames[out])
 	case ops.OutInt64:
 		source.Check(out == tensor.Int64, "multinomial expects Long tensor out, got: %s", out.CppName())

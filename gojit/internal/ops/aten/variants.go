@@ -251,8 +251,11 @@ func outForm(d *define.Definition, name string) ops.Operator {
 		}
 		first := len(c.Args) - len(c.Out)
 		inputs := c.Args[:first]
-		if rule == ops.OutInt64 {
+		switch rule {
+		case ops.OutInt64:
 			checkOutType(rule, c, tensor.Int64, c.Tensor(first).DType())
+		case ops.OutComputed, ops.OutComputedFloating:
+			inputs = computedIn(rule, c.Tensor(first).DType(), inputs)
 		}
 		if isApart {
 			elementwise.CheckInside(c.Tensor(first))
@@ -289,6 +292,23 @@ func outForm(d *define.Definition, name string) ops.Operator {
 			}
 		}
 	})
+}
+
+// computedIn returns the arguments of an operator whose last one says in which type it computes, which is that of out= where it says nothing.
+func computedIn(rule ops.OutType, out tensor.DType, inputs []value.Value) []value.Value {
+	last := len(inputs) - 1
+	if !inputs[last].IsNone() {
+		return inputs
+	}
+	if rule == ops.OutComputedFloating {
+		if define.IsIntegral(inputs[0].Tensor().DType()) {
+			return inputs // refused by the operator
+		}
+		source.Check(!define.IsIntegral(out), "result type Float can't be cast to the desired output type %s", out.CppName())
+	}
+	computed := slices.Clone(inputs)
+	computed[last] = value.Int(int64(out))
+	return computed
 }
 
 // storeList writes a list of results into the tensors of the last argument.

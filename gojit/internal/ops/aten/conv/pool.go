@@ -345,8 +345,24 @@ func poolPlanes[T tensor.Element](p *Pooling, x, out *tensor.Tensor, f func(plan
 	})
 }
 
-// maxPool gives the largest element of each window and its index in the plane.
+// maxPool gives the largest element of each window and its index in the plane, laid out as the input.
 func maxPool(x *tensor.Tensor, p Pooling) (out, indices *tensor.Tensor) {
+	out, indices = maxPlanes(x, p)
+	if p.N == 2 && isChannelsLast(x) {
+		out, indices = asLast(out), asLast(indices)
+	}
+	return out, indices
+}
+
+// asLast is a copy of what is not needed besides, its channels last.
+func asLast(t *tensor.Tensor) *tensor.Tensor {
+	last := source.Must(t.Clone(tensor.ChannelsLast))
+	t.Release()
+	return last
+}
+
+// maxPlanes gives maxPool contiguous.
+func maxPlanes(x *tensor.Tensor, p Pooling) (out, indices *tensor.Tensor) {
 	elementwise.NoComplexOrder("max_pool")(x.DType())
 	if x.IsHollow() {
 		return define.EmptyBeside(x, p.shape(x), x.DType()), define.EmptyBeside(x, p.shape(x), tensor.Int64)

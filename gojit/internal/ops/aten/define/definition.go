@@ -169,8 +169,17 @@ func Giving(name string, f func(c Call) *tensor.Tensor) Definition {
 
 // Changing defines an overload by what it changes in a contiguous copy of its first argument.
 func Changing(name string, change func(c Call, self *tensor.Tensor)) Definition {
+	return changing(name, tensor.ContiguousFormat, change)
+}
+
+// ChangingAsItLies is Changing for operators whose result lies as their first argument does.
+func ChangingAsItLies(name string, change func(c Call, self *tensor.Tensor)) Definition {
+	return changing(name, tensor.PreserveFormat, change)
+}
+
+func changing(name string, format tensor.MemoryFormat, change func(c Call, self *tensor.Tensor)) Definition {
 	d := Giving(name, func(c Call) *tensor.Tensor {
-		t := source.Must(c.Tensor(0).Clone(tensor.ContiguousFormat))
+		t := source.Must(c.Tensor(0).Clone(format))
 		change(c, t)
 		return t
 	})

@@ -16,6 +16,7 @@ type Joining struct {
 	Dim     int
 	Shape   []int
 	Dtype   tensor.DType
+	Format  tensor.MemoryFormat
 }
 
 // JoiningOf fails where tensors cannot be joined.
@@ -31,7 +32,7 @@ func JoiningOf(ts []*tensor.Tensor, dim int) *Joining {
 		}
 	}
 	if len(kept) == 0 {
-		return &Joining{Shape: ts[0].Shape(), Dtype: r.DType()}
+		return &Joining{Shape: ts[0].Shape(), Dtype: r.DType(), Format: tensor.ContiguousFormat}
 	}
 	first := kept[0]
 	dim = define.WrapDim(dim, first)
@@ -44,13 +45,18 @@ func JoiningOf(ts []*tensor.Tensor, dim int) *Joining {
 		}
 		shape[dim] += t.Size(dim)
 	}
-	return &Joining{kept, dim, shape, r.DType()}
+	return &Joining{kept, dim, shape, r.DType(), commonFormat(kept)}
 }
 
-// IsLast reports whether the result is laid out with its channels last.
-func (j *Joining) IsLast() bool {
-	first := j.Tensors[0]
-	return first.Dim() == 4 && !first.IsContiguous() && allChannelsLast(j.Tensors)
+// commonFormat is the memory format that the strides of all tensors are taken for.
+func commonFormat(ts []*tensor.Tensor) tensor.MemoryFormat {
+	format := ts[0].SuggestedFormat()
+	for _, t := range ts[1:] {
+		if format == tensor.ContiguousFormat || t.SuggestedFormat() != format {
+			return tensor.ContiguousFormat
+		}
+	}
+	return format
 }
 
 // Concat joins tensors along a dimension. Vectors without elements are left out.
@@ -61,14 +67,10 @@ func (j *Joining) run() *tensor.Tensor {
 		return define.Empty(j.Shape, j.Dtype)
 	}
 	if define.IsMeta(j.Tensors[0]) {
-		return source.Must(tensor.EmptyMeta(j.Shape, j.Dtype))
+		return source.Must(tensor.EmptyMetaFormat(source.Must(tensor.EmptyMeta(j.Shape, j.Dtype)), j.Dtype, j.Format))
 	}
 	if j.Tensors[0].OnDevice() {
-		format := tensor.ContiguousFormat
-		if j.IsLast() {
-			format = tensor.ChannelsLast
-		}
-		out := source.Must(tensor.EmptyFormatOn(j.Tensors[0].Device(), source.Must(tensor.EmptyMeta(j.Shape, j.Dtype)), j.Dtype, format))
+		out := source.Must(tensor.EmptyFormatOn(j.Tensors[0].Device(), source.Must(tensor.EmptyMeta(j.Shape, j.Dtype)), j.Dtype, j.Format))
 		at := 0
 		for _, t := range j.Tensors {
 			CheckBeside(t, out.Device())
@@ -77,14 +79,20 @@ func (j *Joining) run() *tensor.Tensor {
 		}
 		return out
 	}
-	if j.IsLast() {
-		out := source.Must(tensor.EmptyChannelsLast(j.Shape, j.Dtype, tensor.ChannelsLast))
-		pixels := func(t *tensor.Tensor) *tensor.Tensor { return source.Must(t.Permute(0, 2, 3, 1)) } // as its elements lie
-		views := []*tensor.Tensor{pixels(out)}
+	if j.Format != tensor.ContiguousFormat {
+		out := source.Must(tensor.EmptyChannelsLast(j.Shape, j.Dtype, j.Format))
+		views := []*tensor.Tensor{source.Must(out.MoveDims([]int{1}, []int{-1}))} // as its elements lie
 		for _, t := range j.Tensors {
-			views = append(views, pixels(t))
+			views = append(views, source.Must(t.MoveDims([]int{1}, []int{-1})))
 		}
-		Join(views[0], views[1:], [...]int{0, 3, 1, 2}[j.Dim])
+		dim := j.Dim
+		switch {
+		case dim == 1:
+			dim = out.Dim() - 1
+		case dim > 1:
+			dim--
+		}
+		Join(views[0], views[1:], dim)
 		for _, v := range views {
 			v.Release()
 		}
@@ -160,21 +168,16 @@ func joinRows(out *tensor.Tensor, ts []*tensor.Tensor, dim int) (done bool) {
 	return true
 }
 
-func allChannelsLast(ts []*tensor.Tensor) bool {
-	for _, t := range ts {
-		if !t.IsContiguousFormat(tensor.ChannelsLast) {
-			return false
-		}
-	}
-	return true
-}
-
 // Stack returns tensors of one shape one behind the other along a new dimension.
 func Stack(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 	if out, ok := stackSmall(ts, dim); ok {
 		return out
 	}
 	j := StackOf(ts, dim)
+	if first := ts[0]; j.Dim < first.Dim() && first.SuggestedFormat() != tensor.ContiguousFormat {
+		j.Release() // they are joined along the dimension that the new one divides, so that they lie as images do
+		return source.Must(Concat(ts, j.Dim).Unflatten(j.Dim, []int{len(ts), first.Size(j.Dim)}))
+	}
 	out := j.run()
 	j.Release()
 	return out
@@ -219,7 +222,9 @@ func StackOf(ts []*tensor.Tensor, dim int) *Joining {
 			define.ShapeText(ts[0].Shape()), define.ShapeText(t.Shape()), i)
 		parts[i] = source.Must(t.Unsqueeze(dim))
 	}
-	return JoiningOf(parts, dim)
+	j := JoiningOf(parts, dim)
+	j.Format = tensor.ContiguousFormat
+	return j
 }
 
 // AtLeastAll returns tensors with n dimensions at least.

@@ -772,6 +772,9 @@ func maskedFill(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 	if value.Tensor.SharesStorage(self) { // the number counts that is there before anything is written
 		value.Tensor = source.Must(value.Tensor.Clone(tensor.PreserveFormat))
 	}
+	if dst == nil && !(self.IsContiguous() && mask.IsContiguous()) { // it is contiguous, as the copy is that PyTorch fills
+		dst = define.EmptyBeside(self, source.Must(tensor.Broadcast(self.Shape(), mask.Shape())), self.DType())
+	}
 	return maskedFillByType[self.DType()].Run(dst, []Operand{OfTensor(self), OfTensor(mask), value})
 }
 
@@ -898,7 +901,7 @@ var composed = []ops.Def{
 	{Name: "min", Into: Into(twoOperands(Minimum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
 		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("ge.Tensor")}}},
 	{Name: "clamp", Aliases: []string{"clip"}, Tags: ops.ThroughNumbers | ops.Elementwise, Overloads: []ops.Def{
-		{Into: Into(clampPlain), Tags: ops.Grouped, Grad: clampGrad},
+		{Into: Into(clampPlain), Tags: ops.Grouped, Grad: clampGrad, Node: "ClampBackward1"},
 		{Name: "Tensor", Into: Into(Clamp), Tags: ops.Grouped, Grad: clampTensorGrad},
 	}},
 	{Name: "clamp_min", Into: Into(twoOperands(ClampMin)), Tags: ops.Elementwise, Overloads: []ops.Def{

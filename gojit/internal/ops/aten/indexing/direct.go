@@ -48,7 +48,7 @@ func StackedOut(c define.Call, out *tensor.Tensor) bool {
 
 // into joins the tensors in out.
 func into(j *elementwise.Joining, out *tensor.Tensor, inputs []value.Value) bool {
-	if len(j.Tensors) == 0 || j.IsLast() || define.IsAway(j.Tensors[0]) || j.Dtype != out.DType() || !out.IsContiguous() ||
+	if len(j.Tensors) == 0 || j.Format != tensor.ContiguousFormat || define.IsAway(j.Tensors[0]) || j.Dtype != out.DType() || !out.IsContiguous() ||
 		!tensor.SameShape(out.Shape(), j.Shape) || !define.IsFresh(out, inputs) {
 		return false
 	}

@@ -639,8 +639,8 @@ var IndexFamily = []define.Definition{
 		elementwise.CheckInside(t)
 		indexInto("index_copy_", c, t, c.Tensor(3), Replace)
 	}),
-	define.Changing("index_fill.int_Scalar", indexFill),
-	define.Changing("index_fill.int_Tensor", indexFill),
+	define.ChangingAsItLies("index_fill.int_Scalar", indexFill),
+	define.ChangingAsItLies("index_fill.int_Tensor", indexFill),
 	define.Giving("gather", func(c define.Call) *tensor.Tensor { return Gather(c.Tensor(0), c.Int(1), c.Tensor(2)) }).With(ops.Def{Grad: define.Concrete(sparsely(3, gatherSparseGrad, gatherGrad)), Tags: ops.AsWritten, Out: ops.OutOfResult}).OutApart(),
 	define.Giving("take_along_dim", func(c define.Call) *tensor.Tensor {
 		t, at := c.Tensor(0), c.Tensor(1)

@@ -85,7 +85,7 @@ func batchNorm(x, weight, bias, runningMean, runningVar *tensor.Tensor, training
 		shift = elementwise.Add.On(shift, elementwise.To(bias, work))
 	}
 	n := x.Dim()
-	out = source.Must(tensor.EmptyFormat(x, x.DType(), tensor.PreserveFormat))
+	out = source.Must(tensor.EmptyFormat(x, x.DType(), x.SuggestedFormat()))
 	affine.RunTo(out, x, alongChannels(scale, n), alongChannels(shift, n))
 	if !training {
 		return out, define.Empty([]int{0}, work), define.Empty([]int{0}, work)
@@ -323,7 +323,9 @@ var NormFamily = []define.Definition{
 		norms := reduce.VectorNorm(x, p, dims, true, x.DType())
 		factor := elementwise.Div.Run(nil, []elementwise.Operand{elementwise.OfTensor(source.Must(tensor.Full(nil, tensor.Float(limit), x.DType()))), elementwise.OfTensor(elementwise.AddNumber(norms, 1e-7))})
 		large := elementwise.Gt.Run(nil, []elementwise.Operand{elementwise.OfTensor(norms), elementwise.OfScalar(tensor.Float(limit))})
-		return elementwise.Mul.On(x, elementwise.Choose(large, elementwise.OfTensor(factor), elementwise.OfScalar(tensor.Float(1))))
+		out := define.EmptyBeside(x, x.Shape(), x.DType())
+		elementwise.Mul.RunTo(out, x, elementwise.Choose(large, elementwise.OfTensor(factor), elementwise.OfScalar(tensor.Float(1))))
+		return out
 	}),
 	define.Operator("_batch_norm_impl_index", func(c define.Call) {
 		out, mean, invStd := batchNorm(c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2), c.OptionalTensor(3), c.OptionalTensor(4), c.Bool(5), c.Float(6), c.Float(7))

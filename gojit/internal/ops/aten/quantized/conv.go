@@ -176,20 +176,25 @@ func staticConv(name string, n int, rectified bool) define.Definition {
 	return define.Giving(name, func(c define.Call) *tensor.Tensor {
 		x, p := c.Tensor(0), packedConvIn(c, 1, max(n, 2))
 		source.Check(x.Dim() == n+2, "%s(): Expected activation tensor to have %d dimensions, but got %d", name, n+2, x.Dim())
-		if n == 1 {
-			x = asPlane(x)
-		}
-		var out *tensor.Tensor
-		if p.args.Transposed {
-			out = p.transposed(name, x, outputQuantizer(c, 2))
-		} else {
-			out = p.static(name, x, outputQuantizer(c, 2), rectified)
-		}
-		if n == 1 {
-			out = source.Must(out.SqueezeDim(2))
-		}
-		return out
+		return p.run(name, n, x, outputQuantizer(c, 2), rectified)
 	})
+}
+
+// run convolves a quantized image over n dimensions. One dimension is a plane of one row.
+func (p *PackedConv) run(name string, n int, x *tensor.Tensor, q *tensor.Quantizer, rectified bool) *tensor.Tensor {
+	if n == 1 {
+		x = asPlane(x)
+	}
+	var out *tensor.Tensor
+	if p.args.Transposed {
+		out = p.transposed(name, x, q)
+	} else {
+		out = p.static(name, x, q, rectified)
+	}
+	if n == 1 {
+		out = source.Must(out.SqueezeDim(2))
+	}
+	return out
 }
 
 // convGeometry defines the operators that tell how a packed convolution over n dimensions was made.
@@ -226,6 +231,9 @@ var quantizedConvFamily = slices.Concat([]define.Definition{
 	staticConv("quantized::conv1d", 1, false), staticConv("quantized::conv1d_relu", 1, true),
 	staticConv("quantized::conv2d.new", 2, false), staticConv("quantized::conv2d_relu.new", 2, true),
 	staticConv("quantized::conv3d.new", 3, false), staticConv("quantized::conv3d_relu.new", 3, true),
+	dynamicConv("quantized::conv1d_dynamic", 1), dynamicConv("quantized::conv2d_dynamic", 2), dynamicConv("quantized::conv3d_dynamic", 3),
+	dynamicConv("quantized::conv_transpose1d_dynamic", 1), dynamicConv("quantized::conv_transpose2d_dynamic", 2),
+	dynamicConv("quantized::conv_transpose3d_dynamic", 3),
 }, convGeometry("conv", 2), convGeometry("conv", 3), convGeometry("conv_transpose", 2), convGeometry("conv_transpose", 3))
 
 // transposed convolves a quantized image with a transposed convolution: in float64, where the sums are exact.
@@ -242,4 +250,15 @@ func (p *PackedConv) transposed(name string, x *tensor.Tensor, q *tensor.Quantiz
 		}
 	})
 	return elementwise.UnderQuantizer(integers, q)
+}
+
+// dynamicConv defines a convolution that takes floats, which are quantized on the way, and gives floats: as in PyTorch those that the quantizer of the input knows.
+func dynamicConv(name string, n int) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor {
+		x, p := c.Tensor(0), packedConvIn(c, 1, max(n, 2))
+		source.Check(x.DType() == tensor.Float32, "%s expects a float input, but got %s", name, x.DType().CppName())
+		source.Check(x.Dim() == n+2, "%s(): Expected activation tensor to have %d dimensions, but got %d", name, n+2, x.Dim())
+		q := dynamicQuantizer(x, c.Bool(2))
+		return elementwise.Dequantized(p.run(name, n, elementwise.Quantized(x, q, tensor.QUInt8), q, false))
+	})
 }

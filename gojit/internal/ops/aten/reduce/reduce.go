@@ -402,10 +402,10 @@ func normOfArgs(c define.Call, dims []int, keepdim bool, d tensor.DType) *tensor
 var ReduceFamily = slices.Concat([]define.Definition{
 	define.Giving("sum", func(c define.Call) *tensor.Tensor {
 		return Sum(c.Tensor(0), nil, false, c.DtypeOr(1, SumType(c.Tensor(0).DType())))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, sumOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Tags: ops.AsWritten | ops.InGroups | ops.Reduces}),
+	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, sumOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Out: ops.OutComputed, Tags: ops.AsWritten | ops.InGroups | ops.Reduces}),
 	define.Giving("sum.dim_IntList", func(c define.Call) *tensor.Tensor {
 		return Sum(c.Tensor(0), c.Ints(1), c.Bool(2), c.DtypeOr(3, SumType(c.Tensor(0).DType())))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, sumOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Tags: ops.AsWritten | ops.InGroups | ops.Reduces, Node: "SumBackward1"}),
+	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, sumOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutComputed, Tags: ops.AsWritten | ops.InGroups | ops.Reduces, Node: "SumBackward1"}),
 	define.Giving("sum_to_size", func(c define.Call) *tensor.Tensor { return sumToSize(c.Tensor(0), c.Ints(1)) }),
 	define.Giving("_grad_sum_to_size", func(c define.Call) *tensor.Tensor {
 		if c.IsNone(1) {
@@ -415,12 +415,12 @@ var ReduceFamily = slices.Concat([]define.Definition{
 	}),
 	define.Giving("mean", func(c define.Call) *tensor.Tensor {
 		return Mean(c.Tensor(0), nil, false, c.DtypeOr(1, c.Tensor(0).DType()))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, meanOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Out: ops.OutOfResult, Tags: ops.Grouped | ops.AsWritten}).Quantized(define.SameScale),
+	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, meanOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Out: ops.OutComputedFloating, Tags: ops.Grouped | ops.AsWritten}).Quantized(define.SameScale),
 	define.Giving("mean.dim", func(c define.Call) *tensor.Tensor {
 		result := c.DtypeOr(3, c.Tensor(0).DType())
 		source.Check(c.IsNone(3) || !define.IsIntegral(result), "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
 		return Mean(c.Tensor(0), c.Ints(1), c.Bool(2), result)
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, meanOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutOfResult, Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}).Quantized(define.SameScale),
+	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, meanOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutComputedFloating, Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}).Quantized(define.SameScale),
 	define.Giving("nansum", func(c define.Call) *tensor.Tensor {
 		return nanSum(c.Tensor(0), c.Ints(1), c.Bool(2), c.DtypeOr(3, SumType(c.Tensor(0).DType())))
 	}),
@@ -431,10 +431,10 @@ var ReduceFamily = slices.Concat([]define.Definition{
 	}),
 	define.Giving("prod", func(c define.Call) *tensor.Tensor {
 		return product(c.Tensor(0), nil, false, c.DtypeOr(1, SumType(c.Tensor(0).DType())))
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { productGrad(c, 0, true, false) })}),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { productGrad(c, 0, true, false) }), Out: ops.OutComputed}),
 	define.Giving("prod.dim_int", func(c define.Call) *tensor.Tensor {
 		return product(c.Tensor(0), c.Ints(1), c.Bool(2), c.DtypeOr(3, SumType(c.Tensor(0).DType())))
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { productGrad(c, c.Int(1), false, c.Bool(2)) }), Node: "ProdBackward1"}),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { productGrad(c, c.Int(1), false, c.Bool(2)) }), Out: ops.OutComputed, Node: "ProdBackward1"}),
 	define.Giving("max", func(c define.Call) *tensor.Tensor {
 		return Extreme("max", c.Tensor(0), nil, false, false)
 	}).With(ops.Def{Grad: define.Concrete(EvenlyOfAll), Reduce: kernel.ReduceMax, Node: "MaxBackward1"}).Quantized(define.SameScale),

@@ -292,13 +292,22 @@ func difference(c define.Call) *tensor.Tensor {
 	return t
 }
 
+// runningType is the type that running sums and products are computed in.
+func runningType(name string, c define.Call) tensor.DType {
+	d := c.DtypeOr(2, SumType(c.Tensor(0).DType()))
+	if d == tensor.Bool {
+		elementwise.NotImplemented(name+"_out_cpu", d)
+	}
+	return d
+}
+
 var ScanFamily = []define.Definition{
 	define.Giving("cumsum", func(c define.Call) *tensor.Tensor {
-		return SumScanner.Along(c.Tensor(0), c.Int(1), c.DtypeOr(2, SumType(c.Tensor(0).DType())))
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, cumulative(c, c.G(), c.Int(1))) }), Tags: ops.AsWritten}).OutIterated(),
+		return SumScanner.Along(c.Tensor(0), c.Int(1), runningType("cumsum", c))
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, cumulative(c, c.G(), c.Int(1))) }), Out: ops.OutComputed, Tags: ops.AsWritten}).OutIterated(),
 	define.Giving("cumprod", func(c define.Call) *tensor.Tensor {
-		return productScanner.Along(c.Tensor(0), c.Int(1), c.DtypeOr(2, SumType(c.Tensor(0).DType())))
-	}).OutIterated(),
+		return productScanner.Along(c.Tensor(0), c.Int(1), runningType("cumprod", c))
+	}).With(ops.Def{Out: ops.OutComputed}).OutIterated(),
 	define.SameAs("_logcumsumexp", "logcumsumexp"),
 	define.Giving("logcumsumexp", func(c define.Call) *tensor.Tensor {
 		source.Check(c.Tensor(0).DType().IsFloating(), "\"logcumsumexp_out_cpu\" not implemented for '%s'", c.Tensor(0).DType().CppName())

@@ -69,6 +69,10 @@ func ConstantPad(t *tensor.Tensor, amounts []int, fill tensor.Scalar) *tensor.Te
 		places = append(places, place{d, max(0, before)})
 	}
 	out := define.FullBeside(t, shape, fill, t.DType())
+	if format := t.SuggestedFormat(); format != tensor.ContiguousFormat {
+		out = source.Must(tensor.EmptyFormat(out, t.DType(), format))
+		tensor.Fill(out, fill)
+	}
 	dst := out
 	for _, p := range places {
 		dst = source.Must(dst.Slice(p.dim, p.start, p.start+src.Size(p.dim), 1))

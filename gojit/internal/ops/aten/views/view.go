@@ -266,7 +266,7 @@ func Roll(t *tensor.Tensor, shifts, dims []int) *tensor.Tensor {
 		head, tail := source.Must(t.Narrow(d, start, n-start)), source.Must(t.Narrow(d, 0, start))
 		t = elementwise.Concat([]*tensor.Tensor{head, tail}, d)
 	}
-	return elementwise.Contiguous(t)
+	return t
 }
 
 func rot90(t *tensor.Tensor, k int, dims []int) *tensor.Tensor {
@@ -414,7 +414,7 @@ func pixelShuffle(t *tensor.Tensor, factor int) *tensor.Tensor {
 		order = append(order, i)
 	}
 	v = source.Must(v.Permute(append(order, k, k+3, k+1, k+4, k+2)...))
-	return source.Must(source.Must(v.Clone(tensor.ContiguousFormat)).View(append(lead, channels/(factor*factor), h*factor, w*factor)...))
+	return shuffled(v, t, append(lead, channels/(factor*factor), h*factor, w*factor))
 }
 
 func pixelUnshuffle(t *tensor.Tensor, factor int) *tensor.Tensor {
@@ -433,7 +433,7 @@ func pixelUnshuffle(t *tensor.Tensor, factor int) *tensor.Tensor {
 		order = append(order, i)
 	}
 	v = source.Must(v.Permute(append(order, k, k+2, k+4, k+1, k+3)...))
-	return source.Must(source.Must(v.Clone(tensor.ContiguousFormat)).View(append(lead, channels*factor*factor, h/factor, w/factor)...))
+	return shuffled(v, t, append(lead, channels*factor*factor, h/factor, w/factor))
 }
 
 func channelShuffle(t *tensor.Tensor, groups int) *tensor.Tensor {
@@ -441,7 +441,18 @@ func channelShuffle(t *tensor.Tensor, groups int) *tensor.Tensor {
 	source.Check(groups > 0 && t.Size(1)%groups == 0, "Number of channels must be divisible by groups. Got %d channels and %d groups.", t.Size(1), groups)
 	shape := append([]int{t.Size(0), groups, t.Size(1) / groups}, t.Shape()[2:]...)
 	v := source.Must(source.Must(t.Reshape(shape...)).Transpose(1, 2))
-	return source.Must(source.Must(v.Clone(tensor.ContiguousFormat)).View(t.Shape()...))
+	return shuffled(v, t, t.Shape())
+}
+
+// shuffled is a copy of v with neighbouring dimensions joined to a shape, in the memory format that the strides of t are taken for.
+func shuffled(v, t *tensor.Tensor, shape []int) *tensor.Tensor {
+	format := t.SuggestedFormat()
+	if format == tensor.ContiguousFormat {
+		return source.Must(source.Must(v.Clone(format)).View(shape...))
+	}
+	out := source.Must(tensor.EmptyFormat(define.EmptyBeside(t, shape, t.DType()), t.DType(), format))
+	source.Throw(tensor.Copy(source.Must(out.View(v.Shape()...)), v))
+	return out
 }
 
 var ViewFamily = slices.Concat([]define.Definition{
