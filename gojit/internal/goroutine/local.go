@@ -35,6 +35,10 @@ func (o *Local[T]) Here() (v T) {
 	if o.IsEmpty() {
 		return v
 	}
+	return o.find()
+}
+
+func (o *Local[T]) find() T {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.by[ID()]

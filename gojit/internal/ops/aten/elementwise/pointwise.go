@@ -140,7 +140,11 @@ func realOnly(kernel string) func(tensor.DType) {
 }
 
 func noComplex(message string) func(tensor.DType) {
-	return func(d tensor.DType) { source.Check(!d.IsComplex(), "%s", message) }
+	return func(d tensor.DType) {
+		if d.IsComplex() {
+			source.Raise(source.RuntimeError, "%s", message)
+		}
+	}
 }
 
 // SigmoidOf is 1 / (1 + exp(-x)).

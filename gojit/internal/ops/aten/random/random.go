@@ -311,7 +311,9 @@ func multinomial(t *tensor.Tensor, n int, replacement bool, gen *rng.Generator) 
 // checkDeviations refuses standard deviations below zero.
 func checkDeviations(std elementwise.Operand) {
 	if std.Tensor == nil {
-		source.Check(!(std.Number.Float64() < 0), "normal expects std >= 0.0, but found std %v", std.Number)
+		if std.Number.Float64() < 0 {
+			source.Raise(source.RuntimeError, "normal expects std >= 0.0, but found std %v", std.Number)
+		}
 		return
 	}
 	if define.IsMeta(std.Tensor) || std.Tensor.Numel() == 0 {
@@ -407,7 +409,9 @@ var RandomFamily = slices.Concat([]define.Definition{
 		c.Give(1, c.Zeros(c.In(1)))
 	})}).OnZeros(),
 	drawing("normal.float_float", 4, 3, tensor.NoDType, func(c define.Call, gen *rng.Generator, o views.MakeLike) *tensor.Tensor {
-		source.Check(c.Float(1) >= 0, "normal expects std >= 0.0, but found std %v", c.Float(1))
+		if std := c.Float(1); !(std >= 0) {
+			source.Raise(source.RuntimeError, "normal expects std >= 0.0, but found std %v", std)
+		}
 		t := o.Empty(c.Ints(2))
 		if !define.IsMeta(t) {
 			DrawNormal(gen, t, c.Float(0), c.Float(1))

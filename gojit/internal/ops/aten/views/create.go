@@ -80,6 +80,17 @@ func fullType(c define.Call, i int, s tensor.Scalar) tensor.DType {
 	return c.DtypeOr(i, s.ResultDType())
 }
 
+// checkRange refuses types that have no order, and bounds that are no numbers.
+func checkRange(start, end tensor.Scalar, d tensor.DType) {
+	if d.IsComplex() {
+		source.Raise(source.RuntimeError, "\"arange_cpu\" not implemented for '%s'", d.CppName())
+	}
+	unbounded := func(x tensor.Scalar) bool { return math.IsNaN(x.Float64()) || math.IsInf(x.Float64(), 0) }
+	if unbounded(start) || unbounded(end) {
+		source.Raise(source.RuntimeError, "unsupported range: %v -> %v", start, end)
+	}
+}
+
 // arange makes start, start+step, ... below end.
 func arange(start, end, step tensor.Scalar, o MakeLike, given bool) *tensor.Tensor {
 	if !given {
@@ -91,9 +102,7 @@ func arange(start, end, step tensor.Scalar, o MakeLike, given bool) *tensor.Tens
 	if o.Dtype == tensor.Int64 {
 		start, end, step = tensor.Int(start.Int64()), tensor.Int(end.Int64()), tensor.Int(step.Int64())
 	}
-	source.Check(!o.Dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.Dtype.CppName())
-	unbounded := func(x tensor.Scalar) bool { return math.IsNaN(x.Float64()) || math.IsInf(x.Float64(), 0) }
-	source.Check(!unbounded(start) && !unbounded(end), "unsupported range: %v -> %v", start, end)
+	checkRange(start, end, o.Dtype)
 	source.Check(step.Float64() != 0 && !(o.Dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")
 	source.Check(step.Float64() > 0 && end.Float64() >= start.Float64() || step.Float64() < 0 && end.Float64() <= start.Float64(),
 		"upper bound and larger bound inconsistent with step sign")
@@ -384,9 +393,7 @@ func closedRange(c define.Call, step tensor.Scalar, o MakeLike) *tensor.Tensor {
 	define.Warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. " +
 		"Instead, use torch.arange, which produces values in [start, end).")
 	start, end := c.Scalar(0), c.Scalar(1)
-	source.Check(!o.Dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.Dtype.CppName())
-	unbounded := func(x tensor.Scalar) bool { return math.IsNaN(x.Float64()) || math.IsInf(x.Float64(), 0) }
-	source.Check(!unbounded(start) && !unbounded(end), "unsupported range: %v -> %v", start, end)
+	checkRange(start, end, o.Dtype)
 	source.Check(step.Float64() != 0 && !(o.Dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")
 	n := int(math.Floor((end.Float64()-start.Float64())/step.Float64())) + 1
 	source.Check(n > 0, "upper bound and larger bound inconsistent with step sign")
