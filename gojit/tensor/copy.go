@@ -264,39 +264,57 @@ func formatStrides(t *Tensor, format MemoryFormat) ([]int, error) {
 	case t.IsNonOverlappingAndDense():
 		return t.strides, nil
 	}
-	return permutedStrides(t), nil
+	return DenseStrides(t.shape, t), nil
 }
 
-// permutedStrides are the strides of a dense tensor whose dimensions have the order that the strides of t
-// have, as PyTorch lays out the clone of a tensor with gaps.
-func permutedStrides(t *Tensor) []int {
-	order := strideOrder(t)
-	strides := make([]int, len(t.shape))
-	step := 1
+// DenseStrides are the strides of a dense tensor of a shape whose dimensions have the order that the strides of tensors have which broadcast to it: of two
+// dimensions the first tensor decides that is not broadcast along one of them. So PyTorch lays out results, and the clone of a tensor with gaps.
+func DenseStrides(shape []int, ts ...*Tensor) []int {
+	order := make([]int, len(shape)) // from the dimension that varies fastest
+	for i := range order {
+		order[i] = len(shape) - 1 - i
+		at := i
+		for j := i - 1; j >= 0; j-- {
+			c := compareDims(order[j], order[at], shape, ts)
+			if c < 0 {
+				break
+			}
+			if c > 0 {
+				order[j], order[at] = order[at], order[j]
+				at = j
+			}
+		}
+	}
+	strides, step := make([]int, len(shape)), 1
 	for _, d := range order {
 		strides[d] = step
-		step *= t.shape[d]
+		step *= max(shape[d], 1)
 	}
 	return strides
 }
 
-// strideOrder returns the dimensions from the one with the smallest stride; broadcast dimensions keep their place.
-func strideOrder(t *Tensor) []int {
-	n := len(t.shape)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = n - 1 - i
-	}
-	for i := 1; i < n; i++ {
-		for j := i; j > 0; j-- {
-			a, b := t.strides[order[j-1]], t.strides[order[j]]
-			if a == 0 || b == 0 || a < b || a == b && t.shape[order[j-1]] <= t.shape[order[j]] {
-				break
-			}
-			order[j-1], order[j] = order[j], order[j-1]
+// compareDims is positive where dimension i varies slower than j in tensors that broadcast to a shape, negative where faster, 0 where no tensor tells.
+func compareDims(i, j int, shape []int, ts []*Tensor) int {
+	for _, t := range ts {
+		a, b := t.broadcastStride(i, shape), t.broadcastStride(j, shape)
+		switch {
+		case a == 0 || b == 0:
+		case a != b:
+			return a - b
+		case shape[i] > shape[j]:
+			return 1
 		}
 	}
-	return order
+	return 0
+}
+
+// broadcastStride is the stride of t along a dimension of the shape that it is broadcast to.
+func (t *Tensor) broadcastStride(dim int, shape []int) int {
+	i := dim - (len(shape) - len(t.shape))
+	if i < 0 || t.shape[i] == 1 && shape[dim] != 1 {
+		return 0
+	}
+	return t.strides[i]
 }
 
 // EmptyChannelsLast returns an uninitialized tensor whose channels vary fastest. It fails where the

@@ -258,10 +258,10 @@ func elementwiseResult(operands []Operand, d tensor.DType) *tensor.Tensor {
 			if t.IsContiguous() {
 				break
 			}
-			if len(operands) > 1 && isExpanded(t) {
-				return source.Must(tensor.EmptyStrided(shape, jointStrides(shape, operands), d))
+			if t.IsHollow() || t.IsNonOverlappingAndDense() {
+				return source.Must(tensor.EmptyFormat(t, d, tensor.PreserveFormat))
 			}
-			return source.Must(tensor.EmptyFormat(t, d, tensor.PreserveFormat))
+			return source.Must(tensor.EmptyStrided(shape, tensor.DenseStrides(shape, tensorsOf(operands)...), d))
 		}
 	}
 	for i := range operands {
@@ -272,64 +272,14 @@ func elementwiseResult(operands []Operand, d tensor.DType) *tensor.Tensor {
 	return define.Empty(shape, d)
 }
 
-func isExpanded(t *tensor.Tensor) bool {
-	for i, stride := range t.Strides() {
-		if stride == 0 && t.Size(i) > 1 {
-			return true
+// tensorsOf returns the tensors among operands.
+func tensorsOf(operands []Operand) (ts []*tensor.Tensor) {
+	for i := range operands {
+		if t := operands[i].Tensor; t != nil {
+			ts = append(ts, t)
 		}
 	}
-	return false
-}
-
-// jointStrides are those of a dense result whose dimensions have the order that the strides of the operands have: the first operand
-// decides that is not broadcast along the dimensions compared.
-func jointStrides(shape []int, operands []Operand) []int {
-	apart := func(i, j int) int { // positive where i varies slower than j, 0 where nothing is known
-		for _, o := range operands {
-			if o.Tensor == nil {
-				continue
-			}
-			a, b := broadcastStride(o.Tensor, shape, i), broadcastStride(o.Tensor, shape, j)
-			switch {
-			case a == 0 || b == 0:
-			case a != b:
-				return a - b
-			case shape[i] > shape[j]:
-				return 1
-			}
-		}
-		return 0
-	}
-	order := make([]int, len(shape)) // from the dimension that varies fastest
-	for i := range order {
-		order[i] = len(shape) - 1 - i
-		at := i
-		for j := i - 1; j >= 0; j-- {
-			c := apart(order[j], order[at])
-			if c < 0 {
-				break
-			}
-			if c > 0 {
-				order[j], order[at] = order[at], order[j]
-				at = j
-			}
-		}
-	}
-	strides, step := make([]int, len(shape)), 1
-	for _, d := range order {
-		strides[d] = step
-		step *= max(shape[d], 1)
-	}
-	return strides
-}
-
-// broadcastStride is the stride of t along a dimension of the shape that it is broadcast to.
-func broadcastStride(t *tensor.Tensor, shape []int, dim int) int {
-	i := dim - (len(shape) - t.Dim())
-	if i < 0 || t.Size(i) == 1 && shape[dim] != 1 {
-		return 0
-	}
-	return t.Strides()[i]
+	return ts
 }
 
 func haveHollow(operands []Operand) bool {
