@@ -824,7 +824,7 @@ def test_multihead_attention_is_one_plan(kind):
 
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("use_gelu", [False, True])
-def test_whole_layers_are_spelt(use_gelu, norm_first):
+def test_whole_layers_are_decomposed(use_gelu, norm_first):
     """Archives of PyTorch call a layer of a transformer as one operator; which activation it has hangs on an integer."""
 
     class Layer(nn.Module):
@@ -834,12 +834,16 @@ def test_whole_layers_are_spelt(use_gelu, norm_first):
             self.norm1, self.norm2, self.wide, self.narrow = nn.LayerNorm(32), nn.LayerNorm(32), nn.Linear(32, 48), nn.Linear(48, 32)
 
         def forward(self, x, mask: torch.Tensor | None = None):
+            return self.layer(x, mask) + self.wide(x).sum() * 0
+
+        @torch.jit.export
+        def layer(self, x, mask: torch.Tensor | None = None):
             a = self.a
             return torch._transformer_encoder_layer_fwd(
                 x, 32, self.heads, a.in_proj_weight, a.in_proj_bias, a.out_proj.weight, a.out_proj.bias, self.activation == 2, self.norm_first, 1e-5,
                 self.norm1.weight, self.norm1.bias, self.norm2.weight, self.norm2.bias, self.wide.weight, self.wide.bias,
                 self.narrow.weight, self.narrow.bias, mask, 1 if mask is not None else None,
-            ) + self.wide(x).sum() * 0  # fmt: skip
+            )  # fmt: skip
 
     m = seeded(Layer())
     with torch.no_grad():
@@ -855,6 +859,12 @@ def test_whole_layers_are_spelt(use_gelu, norm_first):
         torch.testing.assert_close(compiled(x, mask), m(x, mask), rtol=1e-5, atol=1e-5)
         m.activation = compiled.activation = 3 - m.activation
         torch.testing.assert_close(compiled(x), m(x), rtol=1e-5, atol=1e-5)
+        m.activation = compiled.activation = 3 - m.activation
+        with torch.cpu.amp.autocast():  # casts what the layer consists of, but not the layer
+            torch.testing.assert_close(compiled.layer(x), m.layer(x), rtol=1e-5, atol=1e-5)
+    for layer in (m.layer, compiled.layer):  # nor has it a derivative
+        with pytest.raises(RuntimeError, match="derivative for aten::_transformer_encoder_layer_fwd is not implemented"):
+            layer(x).sum().backward()
 
 
 @pytest.mark.parametrize("way", ["scripted", "traced", "frozen"])

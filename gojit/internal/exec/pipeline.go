@@ -94,7 +94,7 @@ var Pipeline = []Step{
 	{"likely", "a graph of convolutions and products gets a second body for calls like this one, of modules that are not in training, without the branches that hang on bools, missing arguments, numbers of dimensions and types of elements", "constants are folded; only code gains by it, and the general body is what is shown",
 		optimized, func(j *job) error { plan.SplitLikely(j.graph, j.args); return nil }},
 	{"layers", "a layer of a transformer that is one operator becomes those that it consists of", "the masks that it has not are known to be None; only code gains by it",
-		optimized | specialized, changing(plan.SpellLayers)},
+		optimized | specialized, changing(plan.DecomposeLayers)},
 	{"branches", "tuples that branches give and that are only taken apart go", "nodes own the tensors that they read one by one; only code gains by it",
 		optimized | specialized, changing(passes.SplitBranchTuples)},
 	{"operands", "what reads the result of an operator in place reads its operand", "one value has the tensor then, and memory goes back behind its last use; only code gains by it",

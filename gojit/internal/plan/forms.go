@@ -79,7 +79,7 @@ func (r *knownForms) assumptions() (all []assumption) {
 			all = append(all, assumption{input: i, what: hasRank, known: value.Int(int64(r.args[i].Tensor().Dim()))})
 		}
 		if r.dtypes[v] {
-			all = append(all, assumption{input: i, what: hasType, known: value.Int(int64(r.args[i].Tensor().DType()))})
+			all = append(all, assumption{input: i, what: hasDType, known: value.Int(int64(r.args[i].Tensor().DType()))})
 		}
 	}
 	return all
@@ -93,7 +93,7 @@ func (r *knownForms) fold() bool {
 	changed := false
 	r.found = map[*ir.Value]int{}
 	r.g.Block().Walk(func(n *ir.Node) {
-		changed = r.foldType(n) || changed
+		changed = r.foldDType(n) || changed
 		v := ranked(n)
 		if v == nil || !n.Output().HasUses() {
 			return
@@ -107,11 +107,9 @@ func (r *knownForms) fold() bool {
 	return changed
 }
 
-// foldType answers what a node asks of the type of the elements of a tensor, and reports whether it does.
-func (r *knownForms) foldType(n *ir.Node) bool {
-	switch n.Kind() {
-	case "prim::dtype", "aten::is_floating_point", "aten::is_complex":
-	default:
+// foldDType answers what a node asks of the type of the elements of a tensor, and reports whether it does.
+func (r *knownForms) foldDType(n *ir.Node) bool {
+	if _, asks := n.Fact("asks_dtype"); !asks {
 		return false
 	}
 	in, t := r.given(viewed(n.Input(0)))

@@ -5,53 +5,58 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
-	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
 // layerKind is the operator that is a whole layer of a transformer.
 const layerKind = "aten::_transformer_encoder_layer_fwd"
 
-// SpellLayers has a whole layer of a transformer, which archives of PyTorch call as one operator, be the operators that it consists of, for plans. Layers
-// with masks stay, and so do calls with nested tensors.
+// DecomposeLayers replaces a whole layer of a transformer, which archives of PyTorch call as one operator, by the operators that it consists of, for plans.
+// Layers with masks stay, and so do calls with nested tensors, and calls where gradients are recorded or an autocast is on: the operator has no derivative,
+// and is not cast.
 //
-//	%y = aten::_transformer_encoder_layer_fwd(%x, ...)   ->   %n = prim::is_nested(%x)
+//	%y = aten::_transformer_encoder_layer_fwd(%x, ...)   ->   %n = prim::is_nested(%x) ...
 //	                                                          %y = prim::If(%n)
 //	                                                            block0(): %u = aten::_transformer_encoder_layer_fwd(%x, ...) -> (%u)
 //	                                                            block1(): %qkv = aten::linear(%x, ...) ... -> (%v)
-func SpellLayers(g *ir.Graph) bool {
+func DecomposeLayers(g *ir.Graph) bool {
 	var layers []*ir.Node
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == layerKind && isSpellable(n) {
+		if n.Kind() == layerKind && isDecomposable(n) {
 			layers = append(layers, n)
 		}
 	})
 	for _, n := range layers {
-		spell(n)
+		decompose(n)
 	}
 	return len(layers) > 0
 }
 
-// isSpellable reports whether it is known what a layer consists of.
-func isSpellable(n *ir.Node) bool {
+// isDecomposable reports whether it is known what a layer consists of.
+func isDecomposable(n *ir.Node) bool {
+	if len(n.Inputs()) != 20 {
+		return false
+	}
 	_, known := n.Input(7).Constant()
 	_, knownOrder := n.Input(8).Constant()
-	return known && knownOrder && len(n.Inputs()) == 20 && n.Input(18).MustBeNone()
+	return known && knownOrder && n.Input(18).MustBeNone()
 }
 
-// spell is SpellLayers for a layer.
-func spell(n *ir.Node) {
+// decompose is DecomposeLayers for a layer.
+func decompose(n *ir.Node) {
 	isGelu, _ := n.Input(7).Constant()
 	isNormFirst, _ := n.Input(8).Constant()
-	parts := source.Must(ir.ParseWith(layerText(isGelu.Bool(), isNormFirst.Bool()), ir.ParseOptions{Renumber: true}))
+	layer := source.Must(ir.ParseWith(layerText(isGelu.Bool(), isNormFirst.Bool()), ir.ParseOptions{Renumber: true}))
 	g := n.Graph()
-	nested := g.Create("prim::is_nested", n.Inputs()[:1], 1).InsertBefore(n).Output().SetType(types.Bool)
-	choice := g.Create("prim::If", []*ir.Value{nested}, 1).InsertBefore(n).SetRange(n.Range)
-	whole, spelt := choice.AddBlock(), choice.AddBlock()
+	or := func(a *ir.Value, kind string) *ir.Value { return ask(n, "aten::__or__", a, ask(n, kind)) }
+	asOne := or(ask(n, "prim::is_nested", n.Input(0)), "aten::is_grad_enabled")
+	asOne = or(or(asOne, "aten::is_autocast_enabled"), "aten::is_autocast_cpu_enabled")
+	choice := g.Create("prim::If", []*ir.Value{asOne}, 1).InsertBefore(n).SetRange(n.Range)
+	whole, parts := choice.AddBlock(), choice.AddBlock()
 	n.Output().ReplaceAllUsesWith(choice.Output().CopyMetadata(n.Output()))
 	n.MoveBefore(whole.ReturnNode())
 	whole.AddOutput(n.Output())
-	old := g.SetInsertEnd(spelt)
-	spelt.AddOutput(g.InsertGraph(parts, n.Inputs())[0])
+	old := g.SetInsertEnd(parts)
+	parts.AddOutput(g.InsertGraph(layer, n.Inputs())[0])
 	g.SetInsertPoint(old)
 }
 

@@ -92,7 +92,7 @@ func isPlannable(g *ir.Graph) bool {
 // branches counts the branches and loops of a graph, and the layers of which it is not known what they consist of.
 func branches(g *ir.Graph) (count int) {
 	g.Block().Walk(func(n *ir.Node) {
-		if len(n.Blocks()) > 0 || n.Kind() == layerKind && !isSpellable(n) {
+		if len(n.Blocks()) > 0 || n.Kind() == layerKind && !isDecomposable(n) {
 			count++
 		}
 	})
@@ -114,7 +114,7 @@ const (
 	isNone                   // an optional value is None
 	isPresent                // it is not
 	hasRank                  // a tensor has as many dimensions as known says
-	hasType                  // its elements have the type that known says
+	hasDType                 // its elements have the type that known says
 )
 
 // of completes an assumption: a value of a type is like v in what branches hang on, its truth or whether it is None. ok is false for other types.
@@ -147,7 +147,7 @@ func (a *assumption) differs(g *ir.Graph, before *ir.Node) *ir.Value {
 		return ask(before, "aten::__is__", v, g.Constant(value.None, before.Range))
 	case hasRank:
 		return a.differsIn("aten::dim", v, before)
-	case hasType:
+	case hasDType:
 		return a.differsIn("prim::dtype", v, before)
 	}
 	switch {
