@@ -105,40 +105,30 @@ func contain(form *export.Form, values []value.Value) (value.Value, []value.Valu
 		}
 		return values[0], values[1:], nil
 	}
-	items, elems := make([]value.Value, len(form.Children)), make([]types.Type, len(form.Children))
+	items := make([]value.Value, len(form.Children))
 	for i, child := range form.Children {
 		var err error
 		if items[i], values, err = contain(child, values); err != nil {
 			return value.None, nil, err
 		}
-		elems[i] = value.TypeOf(items[i])
 	}
 	keys := form.Keys()
 	switch {
 	case form.Type == "list":
-		return value.OfList(value.NewList(common(elems), items...)), values, nil
+		return value.OfList(value.NewList(value.CommonType(items), items...)), values, nil
 	case form.Type == "dict" && len(keys) == len(items):
-		d := value.NewDict(types.Str, common(elems))
+		d := value.NewDict(types.Str, value.CommonType(items))
 		for i, key := range keys {
 			d.Set(value.Str(key), items[i])
 		}
 		return value.OfDict(d), values, nil
 	}
+	elems := make([]types.Type, len(items))
+	for i, item := range items {
+		elems[i] = value.TypeOf(item)
+	}
 	t := value.NewTuple(items...)
 	t.Type = types.NewTuple(elems...)
 	t.Type.Fields = keys
 	return value.OfTuple(t), values, nil
-}
-
-// common is the type that all types are, or Any.
-func common(all []types.Type) types.Type {
-	for _, t := range all {
-		if !types.Equal(t, all[0]) {
-			return types.Any
-		}
-	}
-	if len(all) == 0 {
-		return types.Tensor
-	}
-	return all[0]
 }

@@ -59,6 +59,20 @@ func TestExportedProgramsKeepState(t *testing.T) {
 	}
 }
 
+// reread returns a program as it is read from what is written of it.
+func reread(t *testing.T, e *gojit.Exported) *gojit.Exported {
+	t.Helper()
+	data, err := e.Write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := gojit.ReadExported(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
 // A program that is exported says which containers its arguments and results form; parameters that keep their defaults are no inputs.
 func TestExportDescribesContainers(t *testing.T) {
 	p, err := gojit.Compile("nested.py", `
@@ -86,14 +100,7 @@ def nested(x, d: Dict[str, Tensor], pair: Tuple[Tensor, List[Tensor]], n: int = 
 	if want := `{"type":"tuple","context":null,"children":[null,{"type":"dict","context":["s","t"],"children":[null,null]}]}`; e.Program.OutSpec != want {
 		t.Errorf("the results are described as\n%s\nnot as\n%s", e.Program.OutSpec, want)
 	}
-	data, err := e.Write()
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := gojit.ReadExported(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := reread(t, e)
 	s, err := again.Signature("forward")
 	if err != nil {
 		t.Fatal(err)
@@ -136,13 +143,7 @@ def nested(x, d: Dict[str, Tensor], pair: Tuple[Tensor, List[Tensor]], scale: fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := e.Write()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e, err = gojit.ReadExported(data); err != nil {
-		t.Fatal(err)
-	}
+	e = reread(t, e)
 	out, err := e.Call(context.Background(), "forward", append(args, gojit.WithContainers())...)
 	if err != nil {
 		t.Fatal(err)

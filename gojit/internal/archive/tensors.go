@@ -118,7 +118,7 @@ func (u *unpickler) compound(x any) (value.Value, error) {
 		if err != nil {
 			return value.None, err
 		}
-		return value.OfList(value.NewList(commonType(items), items...)), nil
+		return value.OfList(value.NewList(value.CommonType(items), items...)), nil
 	case *pickle.Dict:
 		return u.dict(x)
 	case *pickle.Call:
@@ -127,20 +127,6 @@ func (u *unpickler) compound(x any) (value.Value, error) {
 		return u.object(x)
 	}
 	return value.None, archiveError("A value of kind %T stands where it has no meaning", x)
-}
-
-// commonType is the type of a list's elements, Any where they differ.
-func commonType(items []value.Value) types.Type {
-	if len(items) == 0 {
-		return types.Tensor
-	}
-	t := value.TypeOf(items[0])
-	for _, item := range items[1:] {
-		if !types.Equal(value.TypeOf(item), t) {
-			return types.Any
-		}
-	}
-	return t
 }
 
 func (u *unpickler) dict(x *pickle.Dict) (value.Value, error) {
@@ -154,7 +140,7 @@ func (u *unpickler) dict(x *pickle.Dict) (value.Value, error) {
 	}
 	var key, elem types.Type = types.Str, types.Tensor
 	if len(keys) > 0 {
-		key, elem = commonType(keys), commonType(vals)
+		key, elem = value.CommonType(keys), value.CommonType(vals)
 	}
 	d := value.NewDict(key, elem)
 	for i, k := range keys {

@@ -22,7 +22,7 @@ func withThreads(t testing.TB, n int) {
 	t.Cleanup(func() { parallel.SetNumThreads(0) })
 }
 
-// partsOf returns the parts of a call of Parallel in order.
+// partsOf returns the parts of a call of For in order.
 func partsOf(n, grain int) [][2]int {
 	var mu sync.Mutex
 	var parts [][2]int
@@ -42,22 +42,22 @@ func TestParallelPartition(t *testing.T) {
 		withThreads(t, 1)
 		want := partsOf(c.n, c.grain)
 		if len(want) != c.parts {
-			t.Errorf("Parallel(%d, %d) has %d parts, want %d", c.n, c.grain, len(want), c.parts)
+			t.Errorf("For(%d, %d) has %d parts, want %d", c.n, c.grain, len(want), c.parts)
 		}
 		at, grain := 0, max(c.grain, 1)
 		for i, p := range want {
 			if p[0] != at || p[1] <= at || (p[1]-p[0])%grain != 0 && i != len(want)-1 {
-				t.Fatalf("Parallel(%d, %d): part %v after %d", c.n, c.grain, p, at)
+				t.Fatalf("For(%d, %d): part %v after %d", c.n, c.grain, p, at)
 			}
 			at = p[1]
 		}
 		if at != max(c.n, 0) {
-			t.Errorf("Parallel(%d, %d) ends at %d", c.n, c.grain, at)
+			t.Errorf("For(%d, %d) ends at %d", c.n, c.grain, at)
 		}
 		for _, threads := range []int{2, 3, 8} {
 			parallel.SetNumThreads(threads)
 			if got := partsOf(c.n, c.grain); !slices.Equal(got, want) {
-				t.Errorf("Parallel(%d, %d) with %d threads: %v, with one: %v", c.n, c.grain, threads, got, want)
+				t.Errorf("For(%d, %d) with %d threads: %v, with one: %v", c.n, c.grain, threads, got, want)
 			}
 		}
 	}

@@ -119,3 +119,17 @@ func Conforms(v Value, t types.Type) bool {
 	}
 	return types.IsSubtype(TypeOf(v), t)
 }
+
+// CommonType returns the type of the elements of a container: that of all values, Any where they differ, and Tensor where there are none.
+func CommonType(items []Value) types.Type {
+	if len(items) == 0 {
+		return types.Tensor
+	}
+	t := TypeOf(items[0])
+	for _, item := range items[1:] {
+		if !types.Equal(TypeOf(item), t) {
+			return types.Any
+		}
+	}
+	return t
+}

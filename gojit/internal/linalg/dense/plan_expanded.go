@@ -13,7 +13,6 @@ type Expanded struct {
 	channels *ChannelsPlan[float32]
 	blocks   []expandedBlock // of an image
 	products map[int]*Plan[float32]
-	rows     int // of the buffer
 }
 
 // expandedBlock is some rows of the result, and of what they are computed of.
@@ -40,6 +39,15 @@ func SuitsExpanded(product, depthwise *Convolution) bool {
 // rowsOfBuffer returns how many rows of a depthwise convolution's input a buffer has.
 func rowsOfBuffer(g *Convolution) int { return expandedBytes / (g.In[2] * g.InChannels * 4) }
 
+// rowsOfBlock returns for how many rows of a depthwise convolution's result a buffer has what they read.
+func rowsOfBlock(g *Convolution) int { return max(1, (rowsOfBuffer(g)-g.Kernel[1])/g.Stride[1]+1) }
+
+// expandedPartsOf returns into how many parts the work of a depthwise convolution behind a product is cut that may run at the same time.
+func expandedPartsOf(g *Convolution) int {
+	each := rowsOfBlock(g)
+	return min(expandedParts, g.Batch*((g.Out[1]+each-1)/each))
+}
+
 // NewExpanded joins the plans of a product, which is made for a geometry, and of a depthwise convolution that SuitsExpanded. ok is false where the
 // product runs in another way than by tiles.
 func NewExpanded(product Convolution, plan *Plan[float32], channels *ChannelsPlan[float32]) (_ *Expanded, ok bool) {
@@ -47,9 +55,8 @@ func NewExpanded(product Convolution, plan *Plan[float32], channels *ChannelsPla
 		return nil, false
 	}
 	g := &channels.geometry
-	e := &Expanded{product: product, channels: channels, rows: rowsOfBuffer(g), products: map[int]*Plan[float32]{}}
-	each := max(1, (e.rows-g.Kernel[1])/g.Stride[1]+1) // rows of the result for which a buffer has what they read
-	before := 0
+	e := &Expanded{product: product, channels: channels, products: map[int]*Plan[float32]{}}
+	before, each := 0, rowsOfBlock(g)
 	for y := 0; y < g.Out[1]; y += each {
 		b := expandedBlock{out0: y, out1: min(y+each, g.Out[1])}
 		b.in0 = min(max(0, b.out0*g.Stride[1]-g.Padding[1]), g.In[1])
@@ -70,25 +77,23 @@ func NewExpanded(product Convolution, plan *Plan[float32], channels *ChannelsPla
 	return e, true
 }
 
-// parts returns into how many parts the work is cut that may run at the same time.
-func (e *Expanded) parts() int { return min(expandedParts, e.product.Batch*len(e.blocks)) }
+// bufferOf returns the elements of the buffer of a part.
+func bufferOf(depthwise *Convolution) int {
+	return rowsOfBuffer(depthwise) * depthwise.In[2] * depthwise.InChannels
+}
 
 // RoomOf returns the elements that a run of a depthwise convolution behind a product needs.
-func RoomOf(depthwise *Convolution) int {
-	each := max(1, (rowsOfBuffer(depthwise)-depthwise.Kernel[1])/depthwise.Stride[1]+1)
-	blocks := (depthwise.Out[1] + each - 1) / each
-	return min(expandedParts, depthwise.Batch*blocks) * rowsOfBuffer(depthwise) * depthwise.In[2] * depthwise.InChannels
-}
+func RoomOf(depthwise *Convolution) int { return expandedPartsOf(depthwise) * bufferOf(depthwise) }
 
 // Run computes a batch of images, whose channels lie together. room has RoomOf elements.
 func (e *Expanded) Run(in, out, room []float32) {
 	n := e.product.Batch * len(e.blocks)
-	size := e.rows * e.product.Out[2] * e.product.OutChannels
+	size := bufferOf(&e.channels.geometry)
 	if parallel.NumThreads() == 1 {
 		e.some(0, n, in, out, room[:size])
 		return
 	}
-	parts := e.parts()
+	parts := expandedPartsOf(&e.channels.geometry)
 	parallel.For(parts, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			e.some(n*i/parts, n*(i+1)/parts, in, out, room[i*size:(i+1)*size])

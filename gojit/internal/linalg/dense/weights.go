@@ -85,15 +85,15 @@ type Then[T Number] struct {
 	Epilogue *Epilogue
 }
 
-// Pass is how products go through weights, one after another: from their end where the last one came there, so that they begin with what is in the
-// caches. Results do not depend on it.
-type Pass struct{ fromEnd bool }
+// Sweep is the direction in which a product goes through the panels of weights. Each product turns it, so that the next one begins with the panels that
+// are in the caches. Results do not depend on it.
+type Sweep struct{ backward bool }
 
 // Multiply computes C = A*W, or C += A*W where add, of m rows of A, which is not transposed, and
 // adds a bias to every row, nil for none. It panics where a matrix reaches outside its data.
-func (w *Weights[T]) Multiply(m int, a, c Matrix[T], add bool, bias []T, pass *Pass) {
-	w.multiply(m, a, c, add, bias, Then[T]{}, pass.fromEnd)
-	pass.fromEnd = !pass.fromEnd
+func (w *Weights[T]) Multiply(m int, a, c Matrix[T], add bool, bias []T, sweep *Sweep) {
+	w.multiply(m, a, c, add, bias, Then[T]{}, sweep.backward)
+	sweep.backward = !sweep.backward
 }
 
 // MultiplyThen computes C = A*W with a bias for every row, nil for none, and does more to the sums before they are stored.
@@ -101,7 +101,7 @@ func (w *Weights[T]) MultiplyThen(m int, a, c Matrix[T], bias []T, then Then[T])
 	w.multiply(m, a, c, false, bias, then, false)
 }
 
-func (w *Weights[T]) multiply(m int, a, c Matrix[T], add bool, bias []T, then Then[T], fromEnd bool) {
+func (w *Weights[T]) multiply(m int, a, c Matrix[T], add bool, bias []T, then Then[T], backward bool) {
 	p := Product[T]{M: m, N: w.N, K: w.K, A: a, B: w.matrix, C: c, Add: add, Bias: bias, Residual: then.Residual, Relu: then.Relu, Epilogue: then.Epilogue}
 	if w.packed == nil || then.Epilogue != nil && then.Epilogue.generated == nil {
 		p.Run()
@@ -129,16 +129,16 @@ func (w *Weights[T]) multiply(m int, a, c Matrix[T], add bool, bias []T, then Th
 	if parts := g.shares(panels); parts > 1 {
 		shared := g
 		parallel.For(parts, 1, func(lo, hi int) {
-			shared.packedPanels(maximum, vectors, panels, cut(panels, parts, lo), cut(panels, parts, hi), fromEnd)
+			shared.packedPanels(maximum, vectors, panels, cut(panels, parts, lo), cut(panels, parts, hi), backward)
 		})
 		return
 	}
-	g.packedPanels(maximum, vectors, panels, 0, panels, fromEnd)
+	g.packedPanels(maximum, vectors, panels, 0, panels, backward)
 }
 
 // packedPanels computes the panels from lo to hi of B, which is packed whole, with tiles of up to
 // maximum rows.
-func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int, fromEnd bool) {
+func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int, backward bool) {
 	tiles := cutRows(g.m, maximum)
 	args := tile.TileArgs{ARow: int64(g.lda * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
 	if g.epilogue != nil {
@@ -151,7 +151,7 @@ func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int, fromEnd bool) 
 	g.ends(&t, true, true)
 	for i := lo; i < hi; i++ {
 		j := i
-		if fromEnd {
+		if backward {
 			j = hi - 1 - (i - lo)
 		}
 		n0, n1 := cut(vectors, panels, j)*g.lanes, min(cut(vectors, panels, j+1)*g.lanes, g.n)

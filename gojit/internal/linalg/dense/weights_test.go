@@ -21,11 +21,11 @@ func checkWeights[T Float](t *testing.T, r *rand.Rand, rows, m, n, k int) {
 	if w.packed == nil && len(generatedSets()) > 0 {
 		t.Fatal("not packed")
 	}
-	var pass Pass
+	var sweep Sweep
 	before := append([]T(nil), p.C.Data...)
 	for range 2 { // from the beginning, and from the end
 		copy(p.C.Data, before)
-		w.Multiply(m, p.A, p.C, p.Add, p.Bias, &pass)
+		w.Multiply(m, p.A, p.C, p.Add, p.Bias, &sweep)
 		for i, v := range want.C.Data {
 			if p.C.Data[i] != v {
 				t.Fatalf("%dx%dx%d, packed for %d rows, transposed %v, add %v, bias %v: element %d is %v, want %v", m, n, k, rows, p.B.Transposed, p.Add, p.Bias != nil, i, p.C.Data[i], v)

@@ -149,10 +149,9 @@ const packedSteps = 8
 // pass is a run over the steps of a layer.
 type pass[T productElement] struct {
 	*layer
-	program         *launch.Program
-	weight, project dense.Weights[T]
-	// How the products of the steps go through them.
-	through, projected dense.Pass
+	program             *launch.Program
+	weight, project     dense.Weights[T]
+	sweep, projectSweep dense.Sweep // of the products of the steps through these
 
 	gates, apart  dense.Matrix[T] // of the input, or of both; of the state
 	bias          []T
@@ -267,16 +266,16 @@ func (p *pass[T]) step(first, n int) {
 	gates := p.gates
 	gates.Data = gates.Data[first*gates.Stride:]
 	if p.cell.apart {
-		p.weight.Multiply(n, p.state, p.apart, false, p.bias, &p.through)
+		p.weight.Multiply(n, p.state, p.apart, false, p.bias, &p.sweep)
 	} else {
-		p.weight.Multiply(n, p.state, gates, true, p.bias, &p.through)
+		p.weight.Multiply(n, p.state, gates, true, p.bias, &p.sweep)
 	}
 	for g := range p.cell.gates {
 		p.operands[p.inputs+g].Ptr = unsafe.Pointer(&gates.Data[g*p.size])
 	}
 	p.program.ParallelRows(n, p.size, p.operands[:p.count], nil)
 	if p.layer.project != nil {
-		p.project.Multiply(n, p.computed, p.state, false, nil, &p.projected)
+		p.project.Multiply(n, p.computed, p.state, false, nil, &p.projectSweep)
 	}
 }
 
