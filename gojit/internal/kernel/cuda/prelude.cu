@@ -26,10 +26,17 @@ typedef struct { double re, im; } c128;
 #define OWN(type, name, n) type name[n]
 #define MINE(name) name
 #define FIRST_TO_FAIL(failed) (atomicCAS((unsigned long long *)(failed), 0ull, 1ull) == 0)
-/* Combines an element in memory with another value, whatever others do at the same time. */
+/* Combines an element in memory with another value, whatever others do at the same time. ADDS says that it is added to. */
 #define UPDATE(at, x) update((at), (x))
 #define UPDATES \
+	template <class T, class C> DEVICE bool add(T *at, C x) { return false; } \
+	DEVICE bool add(float *at, float x) { atomicAdd(at, x); return true; } \
+	DEVICE bool add(double *at, double x) { atomicAdd(at, x); return true; } \
+	DEVICE bool add(i32 *at, i32 x) { atomicAdd(at, x); return true; } \
+	DEVICE bool add(i64 *at, i64 x) { atomicAdd((unsigned long long *)at, (unsigned long long)x); return true; } \
 	DEVICE void update(T0 *at, C0 x) { \
+		if (ADDS && add(at, x)) \
+			return; \
 		if (sizeof(T0) == 8) { \
 			unsigned long long *word = (unsigned long long *)at, seen, old = *word; \
 			do { \

@@ -54,6 +54,7 @@ func RoutineText(r *kernel.Routine) (string, error) {
 		computed := kernel.ComputeType(r.Types[0])
 		p.line("DEVICE C0 combine(C0 x, C0 y) { return %s; }", p.binary(r.Combine.Op(), computed, "x", "y"))
 		p.line("#define START %s", constant(computed, r.Combine.Identity(computed)))
+		p.line("#define ADDS %t", r.Combine == kernel.ReduceSum)
 	}
 	if len(r.Types) > 0 {
 		switch kernel.ComputeType(r.Types[0]) {

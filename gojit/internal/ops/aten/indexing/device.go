@@ -169,7 +169,12 @@ func (x *indexed) run(isTaken bool, how combine, outside func(which int, index i
 		x.runParts(how, outside)
 		return
 	}
-	r := kernel.Routine{Text: "index_moves", Entry: "put", Types: []tensor.DType{movedAs(values.DType())}, Walks: true, Checked: true, Threads: values.Numel()}
+	r := kernel.Routine{Text: "index_moves", Entry: "put", Walks: true, Checked: true}
+	elementSize := values.DType().Size()
+	if how == Replace || isTaken {
+		base, values = x.together()
+	}
+	r.Types, r.Threads = []tensor.DType{movedAs(values.DType())}, values.Numel()
 	first, second := base, values
 	switch {
 	case isTaken:
@@ -179,7 +184,7 @@ func (x *indexed) run(isTaken bool, how combine, outside func(which int, index i
 	}
 	numbers := make([]int64, 0, 2*len(x.sizes))
 	for k := range x.sizes {
-		numbers = append(numbers, int64(x.sizes[k]), int64(x.steps[k]*values.DType().Size()))
+		numbers = append(numbers, int64(x.sizes[k]), int64(x.steps[k]*elementSize))
 	}
 	err := elementwise.LaunchRoutine(r, append([]*tensor.Tensor{first, second}, x.indices...), numbers...)
 	var beyond *kernel.RoutineFailure
@@ -187,6 +192,61 @@ func (x *indexed) run(isTaken bool, how combine, outside func(which int, index i
 		outside(int(beyond.Which), beyond.Value)
 	}
 	source.Throw(err)
+}
+
+// together shows base and values with as many neighbours as one as move together: they lie side by side in both, and every index is for all of them.
+func (x *indexed) together() (base, values *tensor.Tensor) {
+	base, values = x.base, x.values
+	last := values.Dim() - 1
+	if last < 0 || base.Dim() != values.Dim() || base.DType() != values.DType() || base.Strides()[last] != 1 || values.Strides()[last] != 1 {
+		return base, values
+	}
+	for _, index := range x.indices {
+		if index.Dim() > 0 && index.Size(index.Dim()-1) != 1 && index.Strides()[index.Dim()-1] != 0 {
+			return base, values
+		}
+	}
+	size := values.DType().Size()
+	for _, wide := range []tensor.DType{tensor.Complex128, tensor.Int64, tensor.Int32} {
+		some := wide.Size() / size
+		if some < 2 || values.Size(last)%some != 0 || !x.moveBy(wide.Size()) {
+			continue
+		}
+		return asWider(base, wide, some), asWider(values, wide, some)
+	}
+	return base, values
+}
+
+// moveBy reports whether places are multiples of so many bytes, but for those along the last dimension.
+func (x *indexed) moveBy(bytes int) bool {
+	size := x.values.DType().Size()
+	for _, step := range x.steps {
+		if step*size%bytes != 0 {
+			return false
+		}
+	}
+	for _, t := range []*tensor.Tensor{x.base, x.values} {
+		if t.Address()%uint64(bytes) != 0 || t.Offset()*size%bytes != 0 {
+			return false
+		}
+		for _, stride := range t.Strides()[:t.Dim()-1] {
+			if stride*size%bytes != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// asWider shows a tensor with some neighbours along the last dimension as one element.
+func asWider(t *tensor.Tensor, wide tensor.DType, some int) *tensor.Tensor {
+	shape, strides := slices.Clone(t.Shape()), slices.Clone(t.Strides())
+	last := len(shape) - 1
+	shape[last] /= some
+	for d := range strides[:last] {
+		strides[d] /= some
+	}
+	return source.Must(tensor.FromStorage(t.Storage(), t.Offset()/some, shape, strides, wide))
 }
 
 // runParts combines complex numbers, which are added alone, as pairs of real ones.
