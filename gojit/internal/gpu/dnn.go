@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -143,6 +144,7 @@ type convolution struct {
 	input, result, weight, convolution uintptr  // descriptors
 	left, right, out                   uintptr  // those of them for what is computed
 	ways                               []dnnWay // the best first; none where cuDNN has none
+	math                               int32    // what the descriptor of the convolution says
 	alpha, beta                        uintptr
 	why                                error // why there are none
 }
@@ -240,25 +242,26 @@ func (l *convolutionLibrary) convolve(v *Device, c *kernel.Convolution) (done bo
 		}
 		l.made[key] = made
 	}
-	for len(made.ways) > 0 {
-		code, err := l.run(v, c, made)
-		if err != nil && !isOutOfMemory(err) {
-			return false, err
-		}
-		if code == 0 && err == nil {
+	for i := 0; i < len(made.ways); {
+		way := &made.ways[i]
+		code, err := l.run(v, c, made, way)
+		switch {
+		case code == 0 && err == nil:
 			v.counts.launches.Add(1)
 			return true, nil
+		case err != nil && !isOutOfMemory(err) || code == dnnExecutionFailed8 || code/1000 == dnnExecutionFailed/1000:
+			if err == nil {
+				err = l.dnn.check(l.dnn.results[c.Of].name, code)
+			}
+			return false, err
+		case err != nil: // another way may need less memory
+			made.why = err
+			i++
+		default:
+			made.why = l.dnn.check(l.dnn.results[c.Of].name, code)
+			v.logLibrary("%v: a convolution of %v is not computed by algorithm %d", made.why, key, way.algorithm)
+			made.ways = slices.Delete(made.ways, i, i+1)
 		}
-		name := l.dnn.results[c.Of].name
-		if code == dnnExecutionFailed8 || code/1000 == dnnExecutionFailed/1000 {
-			return false, l.dnn.check(name, code)
-		}
-		if err == nil {
-			err = l.dnn.check(name, code)
-		}
-		v.logLibrary("%v: a convolution of %v is not computed by algorithm %d", err, key, made.ways[0].algorithm)
-		made.ways = made.ways[1:]
-		made.why = err
 	}
 	v.logLibrary("cuDNN is not used for a convolution of %v: %v", key, made.why)
 	return false, nil
@@ -269,9 +272,14 @@ func isOutOfMemory(err error) bool {
 	return errors.As(err, &e) && e.Class == source.OutOfMemoryError
 }
 
-// run computes by the first of the ways.
-func (l *convolutionLibrary) run(v *Device, c *kernel.Convolution, made *convolution) (code int32, err error) {
-	way := &made.ways[0]
+// run computes in one of the ways.
+func (l *convolutionLibrary) run(v *Device, c *kernel.Convolution, made *convolution, way *dnnWay) (code int32, err error) {
+	if way.math != made.math {
+		if code := l.dnn.cudnnSetConvolutionMathType(made.convolution, way.math); code != 0 {
+			return code, nil
+		}
+		made.math = way.math
+	}
 	workspace, err := v.Allocate(int(way.bytes))
 	if err != nil {
 		return 0, err
@@ -382,7 +390,8 @@ func (l *convolutionLibrary) describeTensors(made *convolution, key *convolution
 	case kernel.ConvolutionOfWeight:
 		made.left, made.right, made.out = made.input, made.result, made.weight
 	}
-	return d.check("cudnnSetConvolutionMathType", d.cudnnSetConvolutionMathType(made.convolution, key.math()))
+	made.math = key.math()
+	return d.check("cudnnSetConvolutionMathType", d.cudnnSetConvolutionMathType(made.convolution, made.math))
 }
 
 func copyWords(to []int32, from []int) int {
@@ -414,12 +423,16 @@ func (l *convolutionLibrary) chooseWay(v *Device, c *kernel.Convolution, made *c
 			return err
 		}
 		workspace, err := v.Allocate(min(free/2, dnnMostWorkspaceBytes))
+		if isOutOfMemory(err) {
+			workspace, err = v.Allocate(0)
+		}
 		if err != nil {
 			return err
 		}
 		code := r.try.call(l.handle, made.left, uintptr(c.Left.Address()), made.right, uintptr(c.Right.Address()), made.convolution, made.out, uintptr(c.Out.Address()),
 			dnnWays, uintptr(unsafe.Pointer(&found)), uintptr(unsafe.Pointer(&ways)), uintptr(workspace.at), uintptr(workspace.bytes))
 		_ = workspace.Free()
+		_ = v.EmptyCache() // nobody else needs so much at once
 		if err := l.dnn.check("cudnnFindConvolutionAlgorithmEx", code); err != nil {
 			return err
 		}
@@ -428,9 +441,18 @@ func (l *convolutionLibrary) chooseWay(v *Device, c *kernel.Convolution, made *c
 	}
 	for i := range ways[:found] {
 		way := &ways[i]
-		if way.status != 0 || key.isDeterministic && way.determinism != 1 || key.math() == dnnExactMath && way.math != dnnExactMath && way.math != dnnDefaultMath {
+		if way.status != 0 || key.isDeterministic && way.determinism != 1 {
 			continue
 		}
+		if key.math() == dnnExactMath {
+			way.math = dnnExactMath
+		}
+		var bytes uint64
+		if l.dnn.cudnnSetConvolutionMathType(made.convolution, way.math) != 0 ||
+			r.workspace(l.handle, made.left, made.right, made.convolution, made.out, way.algorithm, &bytes) != 0 {
+			continue
+		}
+		made.math, way.bytes = way.math, max(way.bytes, bytes)
 		made.ways = append(made.ways, *way)
 	}
 	if len(made.ways) == 0 {

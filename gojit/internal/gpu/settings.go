@@ -10,14 +10,14 @@ type Setting uint8
 
 // What there is to choose.
 const (
-	TF32Products        Setting = iota // factors of float32 products may be rounded to TF32, 10 bits behind the point
-	TF32Convolutions                   // the same for convolutions
-	ReducedHalfSums                    // parts of sums of float16 products may be rounded to float16 before they are added
-	ReducedBFloat16Sums                // the same for bfloat16
-	Deterministic                      // convolutions give the same bits each time
-	DeterministicAlgorithms            // so does everything
-	Benchmark                          // convolutions are tried in several ways, and the fastest is kept
-	UseDNN                             // convolutions are cuDNN's
+	TF32Products            Setting = iota // factors of float32 products may be rounded to TF32, 10 bits behind the point
+	TF32Convolutions                       // the same for convolutions
+	ReducedHalfSums                        // parts of sums of float16 products may be rounded to float16 before they are added
+	ReducedBFloat16Sums                    // the same for bfloat16
+	Deterministic                          // convolutions give the same bits each time
+	DeterministicAlgorithms                // so does everything
+	Benchmark                              // convolutions are tried in several ways, and the fastest is kept
+	UseDNN                                 // convolutions are cuDNN's
 	settingCount
 )
 

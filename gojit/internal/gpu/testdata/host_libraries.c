@@ -1,6 +1,6 @@
-/* Libraries of the software device: functions of cuBLAS as plain loops. They refuse what those would refuse or would go wrong with: leading dimensions
-   that are too small, memory that is not the device's, results that lie over each other or over their factors, a handle without a stream or with too
-   little memory of its own, types and ways to compute that do not go together. */
+/* Libraries of the software device: functions of cuBLAS and cuDNN as plain loops. They refuse what those would refuse or would go wrong with: leading
+   dimensions that are too small, descriptors that do not fit each other, memory that is not the device's or is too small, results that lie over each other
+   or over their factors, a handle without a stream, types and ways to compute that do not go together. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,3 +197,241 @@ int cublasGemmEx(struct blas *h, int opa, int opb, int m, int n, int k, const vo
 	const void *beta, void *c, int tc, int ldc, int compute, int algorithm) {
 	return cublasGemmStridedBatchedEx(h, opa, opb, m, n, k, alpha, a, ta, lda, 0, b, tb, ldb, 0, beta, c, tc, ldc, 0, 1, compute, algorithm);
 }
+
+/* cuDNN: convolutions over two or three dimensions. */
+enum { dnn_bad_param = 2000, dnn_not_supported = 3000, dnn_execution_failed = 5000 };
+enum { dnn_float = 0, dnn_double = 1, dnn_half = 2, dnn_bfloat = 9 };
+enum { forward, of_input, of_weight };
+
+/* For tests: how many convolutions there were, what the last was computed with, and the status that the next is to have. */
+static long long convolutions;
+static int last_algorithm, last_math, next_convolution, lives;
+long long host_convolutions(void) { return convolutions; }
+int host_last_algorithm(void) { return last_algorithm; }
+int host_last_math(void) { return last_math; }
+void host_next_convolution(int status) { next_convolution = status; }
+int host_descriptors(void) { return lives; }
+
+struct dnn { int has_stream; };
+struct images { int type, dims, size[5], stride[5]; }; /* a filter has no strides of its own: those follow from its order */
+struct convolution { int dims, padding[3], stride[3], dilation[3], compute, groups, math; };
+struct way { int algorithm, status; float time; uint64_t bytes; int determinism, math, reserved[3]; };
+
+uint64_t cudnnGetVersion(void) { return 92801; }
+int cudnnCreate(struct dnn **made) { *made = calloc(1, sizeof **made); return 0; }
+int cudnnSetStream(struct dnn *d, void *stream) { d->has_stream = 1; return 0; }
+
+const char *cudnnGetErrorString(int status) {
+	switch (status) {
+	case 0: return "CUDNN_STATUS_SUCCESS";
+	case dnn_bad_param: return "CUDNN_STATUS_BAD_PARAM";
+	case dnn_not_supported: return "CUDNN_STATUS_NOT_SUPPORTED";
+	case 4004: return "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED";
+	case dnn_execution_failed: return "CUDNN_STATUS_EXECUTION_FAILED";
+	}
+	return "CUDNN_STATUS_UNKNOWN";
+}
+
+int cudnnCreateTensorDescriptor(struct images **made) { *made = calloc(1, sizeof **made); lives++; return 0; }
+int cudnnCreateFilterDescriptor(struct images **made) { return cudnnCreateTensorDescriptor(made); }
+int cudnnDestroyTensorDescriptor(struct images *t) { free(t); lives--; return 0; }
+int cudnnDestroyFilterDescriptor(struct images *t) { return cudnnDestroyTensorDescriptor(t); }
+int cudnnCreateConvolutionDescriptor(struct convolution **made) { *made = calloc(1, sizeof **made); (*made)->groups = 1; lives++; return 0; }
+int cudnnDestroyConvolutionDescriptor(struct convolution *c) { free(c); lives--; return 0; }
+
+int cudnnSetTensorNdDescriptor(struct images *t, int type, int dims, const int *sizes, const int *strides) {
+	if (dims < 4 || dims > 5 || type != dnn_float && type != dnn_double && type != dnn_half && type != dnn_bfloat)
+		return dnn_bad_param;
+	*t = (struct images){type, dims};
+	for (int i = 0; i < dims; i++) {
+		if (sizes[i] < 1 || strides[i] < 1)
+			return dnn_bad_param;
+		t->size[i] = sizes[i];
+		t->stride[i] = strides[i];
+	}
+	return 0;
+}
+
+int cudnnSetFilterNdDescriptor(struct images *t, int type, int format, int dims, const int *sizes) {
+	int strides[5], step = 1;
+	if (format != 0 && format != 1 || dims < 4 || dims > 5)
+		return dnn_bad_param;
+	if (format == 1) {
+		strides[1] = 1;
+		step = sizes[1];
+	}
+	for (int i = dims - 1; i >= 0; i--)
+		if (i != 1 || format == 0) {
+			strides[i] = step;
+			step *= sizes[i];
+		}
+	return cudnnSetTensorNdDescriptor(t, type, dims, sizes, strides);
+}
+
+int cudnnSetConvolutionNdDescriptor(struct convolution *c, int dims, const int *padding, const int *strides, const int *dilations, int mode, int compute) {
+	if (dims < 2 || dims > 3 || mode != 1)
+		return dnn_bad_param;
+	c->dims = dims;
+	c->compute = compute;
+	c->math = 0;
+	for (int i = 0; i < dims; i++) {
+		if (padding[i] < 0 || strides[i] < 1 || dilations[i] < 1)
+			return dnn_bad_param;
+		c->padding[i] = padding[i];
+		c->stride[i] = strides[i];
+		c->dilation[i] = dilations[i];
+	}
+	return 0;
+}
+
+int cudnnSetConvolutionGroupCount(struct convolution *c, int groups) { c->groups = groups; return groups < 1 ? dnn_bad_param : 0; }
+int cudnnSetConvolutionMathType(struct convolution *c, int math) { c->math = math; return math < 0 || math > 3 ? dnn_bad_param : 0; }
+
+/* Whether descriptors of input, weight and result fit each other. */
+static int fit(const struct images *x, const struct images *w, const struct images *y, const struct convolution *c) {
+	if (x->type != w->type || x->type != y->type || x->dims != c->dims + 2 || w->dims != x->dims || y->dims != x->dims || x->size[0] != y->size[0] ||
+		x->size[1] != w->size[1] * c->groups || y->size[1] != w->size[0] || w->size[0] % c->groups != 0 || c->compute != (x->type == dnn_double ? dnn_double : dnn_float))
+		return 0;
+	for (int i = 0; i < c->dims; i++) {
+		int span = x->size[i + 2] + 2 * c->padding[i] - c->dilation[i] * (w->size[i + 2] - 1) - 1;
+		if (span < 0 || y->size[i + 2] != span / c->stride[i] + 1)
+			return 0;
+	}
+	return 1;
+}
+
+static const struct images *input_of(int of, const void *left, const void *right, const void *out) { return of == of_input ? out : left; }
+static const struct images *weight_of(int of, const void *left, const void *right, const void *out) { return of == forward ? right : of == of_input ? left : out; }
+static const struct images *result_of(int of, const void *left, const void *right, const void *out) { return of == forward ? out : right; }
+static int all_fit(int of, const void *l, const void *r, const struct convolution *c, const void *o) { return fit(input_of(of, l, r, o), weight_of(of, l, r, o), result_of(of, l, r, o), c); }
+
+/* Two ways: a fast one that needs memory and whose gradients are not the same each time, and one that needs none. */
+enum { fast_bytes = 4096 };
+
+static int ways(int of, const void *l, const void *r, const struct convolution *c, const void *o, int most, int *found, struct way *made, int fast_first) {
+	if (!all_fit(of, l, r, c, o) || most < 3)
+		return dnn_bad_param;
+	struct way fast = {1, 0, 1, fast_bytes, of == forward, c->math}, plain = {0, 0, 2, 0, 1, c->math}, none = {5, dnn_not_supported, -1};
+	*found = 3;
+	made[0] = fast_first ? fast : plain;
+	made[1] = fast_first ? plain : fast;
+	made[2] = none;
+	return 0;
+}
+
+static int workspace_of(int of, const void *l, const void *r, const struct convolution *c, const void *o, int algorithm, uint64_t *bytes) {
+	*bytes = algorithm == 1 ? fast_bytes : 0;
+	return algorithm > 1 ? dnn_not_supported : all_fit(of, l, r, c, o) ? 0 : dnn_bad_param;
+}
+
+static int blas_type(int type) { return type == dnn_float ? type_float : type == dnn_double ? type_double : type == dnn_half ? type_half : type_bfloat; }
+
+static uint64_t bytes_of(const struct images *t) {
+	uint64_t elements = 1;
+	for (int i = 0; i < t->dims; i++)
+		elements += (uint64_t)(t->size[i] - 1) * t->stride[i];
+	return elements * size_of(blas_type(t->type));
+}
+
+/* A size, or a step, of one of three dimensions; the first is not there for two. */
+static int of_place(const struct images *t, const int *numbers, int i, int none) { return t->dims == 5 ? numbers[2 + i] : i == 0 ? none : numbers[1 + i]; }
+static int of_convolution(const struct convolution *c, const int *numbers, int i, int none) { return c->dims == 3 ? numbers[i] : i == 0 ? none : numbers[i - 1]; }
+
+static long long at_place(const struct images *t, int a, int b, const int *place) {
+	long long at = (long long)a * t->stride[0] + (long long)b * t->stride[1];
+	for (int i = 0; i < 3; i++)
+		at += (long long)place[i] * of_place(t, t->stride, i, 0);
+	return at;
+}
+
+/* Adds every product of an element of the input and one of the weight to what it belongs to: sums has elements of the tensor that is computed. */
+static void convolve(int of, const struct images *x, const double *in, const struct images *w, const double *weight, const struct images *y, const double *out,
+	const struct convolution *c, double *sums) {
+	int filters = w->size[0] / c->groups, o[3], k[3], i[3];
+	for (int n = 0; n < y->size[0]; n++)
+	for (int f = 0; f < y->size[1]; f++)
+	for (o[0] = 0; o[0] < of_place(y, y->size, 0, 1); o[0]++)
+	for (o[1] = 0; o[1] < of_place(y, y->size, 1, 1); o[1]++)
+	for (o[2] = 0; o[2] < of_place(y, y->size, 2, 1); o[2]++)
+	for (int ch = 0; ch < w->size[1]; ch++)
+	for (k[0] = 0; k[0] < of_place(w, w->size, 0, 1); k[0]++)
+	for (k[1] = 0; k[1] < of_place(w, w->size, 1, 1); k[1]++)
+	for (k[2] = 0; k[2] < of_place(w, w->size, 2, 1); k[2]++) {
+		int inside = 1;
+		for (int d = 0; d < 3; d++) {
+			i[d] = o[d] * of_convolution(c, c->stride, d, 1) - of_convolution(c, c->padding, d, 0) + k[d] * of_convolution(c, c->dilation, d, 1);
+			inside &= i[d] >= 0 && i[d] < of_place(x, x->size, d, 1);
+		}
+		if (!inside)
+			continue;
+		long long at_x = at_place(x, n, f / filters * w->size[1] + ch, i), at_w = at_place(w, f, ch, k), at_y = at_place(y, n, f, o);
+		if (of == forward)
+			sums[at_y] += in[at_x] * weight[at_w];
+		else if (of == of_input)
+			sums[at_x] += weight[at_w] * out[at_y];
+		else
+			sums[at_w] += in[at_x] * out[at_y];
+	}
+}
+
+static double *read_all(const struct images *t, const void *at) {
+	uint64_t n = bytes_of(t) / size_of(blas_type(t->type));
+	double *made = malloc(n * sizeof *made);
+	for (uint64_t i = 0; i < n; i++)
+		made[i] = load(at, blas_type(t->type), i).re;
+	return made;
+}
+
+static int is_there(const struct images *t, const void *at) { return (uint64_t)at % size_of(blas_type(t->type)) == 0 && host_is_allocated((uint64_t)at, bytes_of(t)); }
+
+static int run(int of, struct dnn *d, const void *alpha, const struct images *l, const void *left, const struct images *r, const void *right,
+	const struct convolution *c, int algorithm, void *workspace, uint64_t bytes, const void *beta, const struct images *o, void *out) {
+	uint64_t needed;
+	if (next_convolution != 0) {
+		int status = next_convolution;
+		next_convolution = 0;
+		return status;
+	}
+	if (!d->has_stream || (c->compute == dnn_double ? *(double *)alpha != 1 || *(double *)beta != 0 : *(float *)alpha != 1 || *(float *)beta != 0))
+		return dnn_bad_param;
+	int status = workspace_of(of, l, r, c, o, algorithm, &needed);
+	if (status != 0)
+		return status;
+	if (bytes < needed || needed > 0 && !host_is_allocated((uint64_t)workspace, bytes) || !is_there(l, left) || !is_there(r, right) || !is_there(o, out) ||
+		!lie_apart((uint64_t)out, bytes_of(o), (uint64_t)left, bytes_of(l)) || !lie_apart((uint64_t)out, bytes_of(o), (uint64_t)right, bytes_of(r)))
+		return dnn_bad_param;
+	if (needed > 0)
+		memset(workspace, 0xa5, needed);
+	double *a = read_all(l, left), *b = read_all(r, right), *sums = calloc(bytes_of(o) / size_of(blas_type(o->type)), sizeof *sums);
+	convolve(of, input_of(of, l, r, o), a, weight_of(of, l, r, o), of == forward ? b : a, result_of(of, l, r, o), b, c, sums);
+	for (uint64_t i = 0; i < bytes_of(o) / size_of(blas_type(o->type)); i++)
+		store(out, blas_type(o->type), i, (struct number){sums[i]});
+	free(a);
+	free(b);
+	free(sums);
+	convolutions++;
+	last_algorithm = algorithm;
+	last_math = c->math;
+	return 0;
+}
+
+#define RESULT(name, of) \
+	int cudnnGetConvolution##name##Algorithm_v7(struct dnn *d, const void *l, const void *r, const struct convolution *c, const void *o, int most, int *found, struct way *made) { \
+		return ways(of, l, r, c, o, most, found, made, 1); \
+	} \
+	int cudnnGetConvolution##name##WorkspaceSize(struct dnn *d, const void *l, const void *r, const struct convolution *c, const void *o, int algorithm, uint64_t *bytes) { \
+		return workspace_of(of, l, r, c, o, algorithm, bytes); \
+	} \
+	int cudnnFindConvolution##name##AlgorithmEx(struct dnn *d, const void *l, const void *left, const void *r, const void *right, const struct convolution *c, const void *o, \
+		void *out, int most, int *found, struct way *made, void *workspace, uint64_t bytes) { \
+		if (!is_there(l, left) || !is_there(r, right) || !is_there(o, out) || !host_is_allocated((uint64_t)workspace, bytes)) \
+			return dnn_bad_param; \
+		return ways(of, l, r, c, o, most, found, made, 0); \
+	} \
+	int cudnnConvolution##name(struct dnn *d, const void *alpha, const void *l, const void *left, const void *r, const void *right, const struct convolution *c, int algorithm, \
+		void *workspace, uint64_t bytes, const void *beta, const void *o, void *out) { \
+		return run(of, d, alpha, l, left, r, right, c, algorithm, workspace, bytes, beta, o, out); \
+	}
+RESULT(Forward, forward)
+RESULT(BackwardData, of_input)
+RESULT(BackwardFilter, of_weight)
