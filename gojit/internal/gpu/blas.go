@@ -15,6 +15,7 @@ import (
 // blas has the functions of cuBLAS that are used here.
 type blas struct {
 	file                       string
+	lt                         blasLt
 	cublasCreate_v2            func(handle *uintptr) int32
 	cublasDestroy_v2           func(handle uintptr) int32
 	cublasGetVersion_v2        func(handle uintptr, version *int32) int32
@@ -61,6 +62,9 @@ func openBLAS(f *finder) (*blas, error) {
 		return nil, err
 	}
 	b := &blas{file: l.name}
+	if err := b.lt.bind(l); err != nil { // cuBLAS is made of it
+		return nil, err
+	}
 	return b, bind(l, map[string]any{
 		"cublasCreate_v2": &b.cublasCreate_v2, "cublasDestroy_v2": &b.cublasDestroy_v2, "cublasGetVersion_v2": &b.cublasGetVersion_v2,
 		"cublasGetStatusName": &b.cublasGetStatusName, "cublasSetStream_v2": &b.cublasSetStream_v2, "cublasSetWorkspace_v2": &b.cublasSetWorkspace_v2,
@@ -92,6 +96,7 @@ type productLibrary struct {
 	stream    uintptr
 	workspace *Memory
 	mode      int32
+	sums      map[sumKey]*sum
 }
 
 // products returns cuBLAS for the device, nil where it is not used.
@@ -158,10 +163,15 @@ func (p *productLibrary) bind(v *Device) error {
 
 // factor is a matrix, or a batch of them, as cuBLAS reads it: by columns, so that a matrix by rows is its transposed.
 type factor struct {
-	at        uintptr
+	at uintptr
+	order
+}
+
+// order is how a matrix, or a batch of them, lies.
+type order struct {
 	operation int32
 	leading   int
-	step      int
+	step      int // from one matrix to the next
 }
 
 // made is a tensor that was made for one call, nil for none.
@@ -242,7 +252,11 @@ func (b *Backend) Multiply(m *kernel.Product) (done bool, err error) {
 		return false, err
 	}
 	defer madeRight.release()
+	size := productSize{d, batch, rows, columns, depth}
 	if m.Added != nil {
+		if done, err := p.multiplyAndAdd(v, m, size, &out, &left, &right); done || err != nil {
+			return done, err
+		}
 		if err := v.convert(m.Out, m.Added); err != nil {
 			return false, err
 		}
@@ -253,12 +267,12 @@ func (b *Backend) Multiply(m *kernel.Product) (done bool, err error) {
 	}
 	err = v.do(func() error {
 		var code int32
-		if code, err = p.multiply(v, d, batch, rows, columns, depth, &out, &left, &right, m.Added != nil); err != nil {
+		if code, err = p.multiply(v, size, &out, &left, &right, m.Added != nil); err != nil {
 			return err
 		}
 		if code == blasAllocFailed { // cuBLAS takes memory of its own, too
 			v.giveUpMemory()
-			if code, err = p.multiply(v, d, batch, rows, columns, depth, &out, &left, &right, m.Added != nil); err != nil {
+			if code, err = p.multiply(v, size, &out, &left, &right, m.Added != nil); err != nil {
 				return err
 			}
 		}
@@ -272,32 +286,48 @@ func (b *Backend) Multiply(m *kernel.Product) (done bool, err error) {
 	return done, err
 }
 
-// multiply calls cuBLAS. What it computes by columns is the transposed of the result: the right factor times the left one.
-func (p *productLibrary) multiply(v *Device, d tensor.DType, batch, rows, columns, depth int, out, left, right *factor, add bool) (code int32, err error) {
-	compute, mode, t := int32(blasCompute32), int32(blasDefaultMath), word(dataTypes[d])
-	alpha, beta := uintptr(unsafe.Pointer(&one32)), uintptr(unsafe.Pointer(&zero32))
+// productSize is what is multiplied: matrices of a type, rows by depth and depth by columns.
+type productSize struct {
+	d                           tensor.DType
+	batch, rows, columns, depth int
+}
+
+// computing returns what cuBLAS computes in, and whether parts of sums may be rounded to the type of the result.
+func (s *productSize) computing() (compute int32, isReduced bool) {
+	switch s.d {
+	case tensor.Float64, tensor.Complex128:
+		return blasCompute64, true
+	case tensor.Float16:
+		return blasCompute32, ReducedHalfSums.IsSet()
+	case tensor.BFloat16:
+		return blasCompute32, ReducedBFloat16Sums.IsSet()
+	}
+	if TF32Products.IsSet() {
+		return blasCompute32ByTF, true
+	}
+	return blasCompute32, true
+}
+
+// scales returns where the numbers are that products, and what is added to them, are multiplied by.
+func (s *productSize) scales(add bool) (alpha, beta uintptr) {
+	alpha, beta = uintptr(unsafe.Pointer(&one32)), uintptr(unsafe.Pointer(&zero32))
+	if s.d == tensor.Float64 || s.d == tensor.Complex128 {
+		alpha, beta = uintptr(unsafe.Pointer(&one)), uintptr(unsafe.Pointer(&zero))
+	}
 	if add {
 		beta = alpha
 	}
-	switch d {
-	case tensor.Float64, tensor.Complex128:
-		compute, alpha, beta = blasCompute64, uintptr(unsafe.Pointer(&one)), uintptr(unsafe.Pointer(&zero))
-		if add {
-			beta = alpha
-		}
-	case tensor.Float32, tensor.Complex64:
-		if TF32Products.IsSet() {
-			compute = blasCompute32ByTF
-		}
-	case tensor.Float16:
-		if !ReducedHalfSums.IsSet() {
-			mode = blasNoReducedSums
-		}
-	case tensor.BFloat16:
-		if !ReducedBFloat16Sums.IsSet() {
-			mode = blasNoReducedSums
-		}
+	return alpha, beta
+}
+
+// multiply calls cuBLAS. What it computes by columns is the transposed of the result: the right factor times the left one.
+func (p *productLibrary) multiply(v *Device, size productSize, out, left, right *factor, add bool) (code int32, err error) {
+	compute, isReduced := size.computing()
+	mode, t := int32(blasDefaultMath), word(dataTypes[size.d])
+	if !isReduced {
+		mode = blasNoReducedSums
 	}
+	alpha, beta := size.scales(add)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.bind(v); err != nil {
@@ -310,13 +340,13 @@ func (p *productLibrary) multiply(v *Device, d tensor.DType, batch, rows, column
 		p.mode = mode
 	}
 	v.counts.launches.Add(1)
-	if batch == 1 {
-		return p.blas.cublasGemmEx.call(p.handle, word(right.operation), word(left.operation), uintptr(columns), uintptr(rows), uintptr(depth), alpha,
+	if size.batch == 1 {
+		return p.blas.cublasGemmEx.call(p.handle, word(right.operation), word(left.operation), uintptr(size.columns), uintptr(size.rows), uintptr(size.depth), alpha,
 			right.at, t, uintptr(right.leading), left.at, t, uintptr(left.leading), beta, out.at, t, uintptr(out.leading), word(compute), word(blasDefault)), nil
 	}
-	return p.blas.cublasGemmStridedBatchedEx.call(p.handle, word(right.operation), word(left.operation), uintptr(columns), uintptr(rows), uintptr(depth), alpha,
+	return p.blas.cublasGemmStridedBatchedEx.call(p.handle, word(right.operation), word(left.operation), uintptr(size.columns), uintptr(size.rows), uintptr(size.depth), alpha,
 		right.at, t, uintptr(right.leading), uintptr(right.step), left.at, t, uintptr(left.leading), uintptr(left.step), beta,
-		out.at, t, uintptr(out.leading), uintptr(out.step), uintptr(batch), word(compute), word(blasDefault)), nil
+		out.at, t, uintptr(out.leading), uintptr(out.step), uintptr(size.batch), word(compute), word(blasDefault)), nil
 }
 
 // giveUpMemory gives what nobody uses back to the driver, for libraries that take memory of their own.

@@ -96,11 +96,17 @@ func TestProducts(t *testing.T) {
 				batch, m, k, n := size[0], size[1], size[2], size[3]
 				left, right := layouts[nameA](number, batch, m, k), layouts[nameB](number, batch, k, n)
 				var added *tensor.Tensor
-				switch rng.IntN(3) {
-				case 1:
+				switch rng.IntN(6) {
+				case 1: // a row
 					added = must(number(n).Expand(batch, m, n))
 				case 2:
 					added = number(batch, m, n)
+				case 3: // a column
+					added = must(number(m, 1).Expand(batch, m, n))
+				case 4: // a part of rows, the same for all
+					added = must(must(number(1, m, n+2).Slice(2, 1, n+1, 1)).Expand(batch, m, n))
+				case 5: // a row from the middle of a storage
+					added = must(must(number(n+1).Slice(0, 1, n+1, 1)).Expand(batch, m, n))
 				}
 				want := make([]complex128, batch*m*n)
 				a, c := elementsOf(t, left), elementsOf(t, right)
@@ -135,6 +141,55 @@ func TestProducts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSums has what is added to products be added by cuBLASLt at once, a row or a matrix.
+func TestSums(t *testing.T) {
+	v := testDevice(t)
+	if onGPU() {
+		t.Skip("of the software device alone")
+	}
+	b := &Backend{devices: func() ([]*Device, error) { return []*Device{v}, nil }}
+	sums, products, reductions := hostFunction[func() int64](t, "host_sums"), hostFunction[func() int64](t, "host_products"), hostFunction[func() int32](t, "host_last_reductions")
+	empty := func(d tensor.DType, shape ...int) *tensor.Tensor { return must(v.Empty(shape, d)) }
+	withSettings(t, map[Setting]bool{ReducedHalfSums: false})
+	for name, c := range map[string]struct {
+		d          tensor.DType
+		added      func(d tensor.DType) *tensor.Tensor
+		isSum      bool
+		launches   int
+		reductions int32
+	}{
+		"a row":               {tensor.Float32, func(d tensor.DType) *tensor.Tensor { return must(empty(d, 5).Expand(3, 5)) }, true, 1, ltAllReductions},
+		"a row of halves":     {tensor.Float16, func(d tensor.DType) *tensor.Tensor { return must(empty(d, 5).Expand(3, 5)) }, true, 1, ltAllReductions &^ ltReducedToResult},
+		"a matrix":            {tensor.Float64, func(d tensor.DType) *tensor.Tensor { return empty(d, 3, 5) }, true, 1, ltAllReductions},
+		"a row it refuses":    {tensor.Float64, func(d tensor.DType) *tensor.Tensor { return must(empty(d, 5).Expand(3, 5)) }, false, 2, 0},
+		"a column, copied":    {tensor.Float32, func(d tensor.DType) *tensor.Tensor { return must(empty(d, 3, 1).Expand(3, 5)) }, false, 2, 0},
+		"a matrix by columns": {tensor.Float32, func(d tensor.DType) *tensor.Tensor { return must(empty(d, 5, 3).Transpose(0, 1)) }, false, 2, 0},
+	} {
+		p := v.products()
+		p.mu.Lock()
+		p.forget() // they are described anew
+		p.mu.Unlock()
+		for range 2 {
+			wereSums, wereProducts, launched := sums(), products(), v.Counts().Launches
+			p := &kernel.Product{Out: empty(c.d, 3, 5), Left: empty(c.d, 3, 4), Right: empty(c.d, 4, 5), Added: c.added(c.d)}
+			if done, err := b.Multiply(p); !done || err != nil || products() != wereProducts+1 || (sums() != wereSums) != c.isSum || v.Counts().Launches-launched != c.launches {
+				t.Errorf("%s: %v, %v, %d products of which %d with a sum, %d launches", name, done, err, products()-wereProducts, sums()-wereSums, v.Counts().Launches-launched)
+			}
+		}
+		if got := reductions(); c.isSum && got != c.reductions {
+			t.Errorf("%s: reductions %d, want %d", name, got, c.reductions)
+		}
+	}
+	lives := hostFunction[func() int32](t, "host_lt_descriptors")
+	p := v.products()
+	p.mu.Lock()
+	p.forget()
+	p.mu.Unlock()
+	if n := lives(); n != 0 {
+		t.Errorf("%d descriptors were not given back", n)
 	}
 }
 

@@ -128,42 +128,23 @@ static int is_matrix(uint64_t at, int type, long long rows, long long columns, l
 
 static int lie_apart(uint64_t a, uint64_t bytes, uint64_t b, uint64_t others) { return a + bytes <= b || b + others <= a; }
 
-int cublasGemmStridedBatchedEx(struct blas *h, int opa, int opb, int m, int n, int k, const void *alpha, const void *a, int ta, int lda, long long sa,
-	const void *b, int tb, int ldb, long long sb, const void *beta, void *c, int tc, int ldc, long long sc, int batch, int compute, int algorithm) {
-	int wide = ta == type_double || ta == type_double_complex, complex = ta == type_complex || ta == type_double_complex, size = size_of(ta);
-	if (next_status != 0) {
-		int status = next_status;
-		next_status = 0;
-		return status;
-	}
-	if (!h->has_stream || h->bytes < 1 << 20)
-		return blas_not_initialized;
-	if (size == 0 || tb != ta || tc != ta || (wide ? compute != compute_64 : compute != compute_32 && compute != compute_32_by_tf32 || compute == compute_32_by_tf32 && ta != type_float && ta != type_complex))
-		return blas_not_supported;
-	if (m < 1 || n < 1 || k < 1 || batch < 1 || opa < 0 || opa > 1 || opb < 0 || opb > 1 || algorithm != -1)
-		return blas_invalid_value;
-	if (!is_matrix((uint64_t)a, ta, opa ? k : m, opa ? m : k, lda, sa, batch) || !is_matrix((uint64_t)b, tb, opb ? n : k, opb ? k : n, ldb, sb, batch) ||
-		!is_matrix((uint64_t)c, tc, m, n, ldc, sc, batch) || batch > 1 && sc < (long long)ldc * (n - 1) + m)
-		return blas_invalid_value;
-	uint64_t written = ((batch - 1) * sc + (long long)ldc * (n - 1) + m) * size;
-	if (!lie_apart((uint64_t)c, written, (uint64_t)a, ((batch - 1) * sa + (long long)lda * ((opa ? m : k) - 1) + (opa ? k : m)) * size) ||
-		!lie_apart((uint64_t)c, written, (uint64_t)b, ((batch - 1) * sb + (long long)ldb * ((opb ? k : n) - 1) + (opb ? n : k)) * size))
-		return blas_invalid_value;
-	struct number scale = wide ? load(alpha, type_double_complex, 0) : load(alpha, type_complex, 0), kept = wide ? load(beta, type_double_complex, 0) : load(beta, type_complex, 0);
-	if (scale.re != 1 || complex && scale.im != 0 || kept.re != 0 && kept.re != 1 || complex && kept.im != 0)
-		return blas_not_supported; /* nobody asks for it */
+/* Multiplies matrices by columns and adds what c and bias have: those of a batch. */
+static void multiply(int type, int compute, int opa, int opb, int m, int n, int k, const void *a, long long lda, long long sa, const void *b, long long ldb, long long sb,
+	const void *c, long long ldc, long long sc, const void *bias, void *d, long long ldd, long long sd, int batch) {
+	int wide = type == type_double || type == type_double_complex, complex = type == type_complex || type == type_double_complex, rounds = compute == compute_32_by_tf32;
 	struct number *x = malloc(sizeof *x * k), *y = malloc(sizeof *y * k * n);
 	for (int t = 0; t < batch; t++) {
 		for (int j = 0; j < n; j++)
 			for (int l = 0; l < k; l++) {
-				y[j * (long long)k + l] = load(b, tb, t * sb + (opb ? (long long)l * ldb + j : (long long)j * ldb + l));
-				if (compute == compute_32_by_tf32)
-					y[j * (long long)k + l] = (struct number){tf32_of_float(y[j * (long long)k + l].re), tf32_of_float(y[j * (long long)k + l].im)};
+				struct number *z = y + j * (long long)k + l;
+				*z = load(b, type, t * sb + (opb ? l * ldb + j : j * ldb + l));
+				if (rounds)
+					*z = (struct number){tf32_of_float(z->re), tf32_of_float(z->im)};
 			}
 		for (int i = 0; i < m; i++) {
 			for (int l = 0; l < k; l++) {
-				x[l] = load(a, ta, t * sa + (opa ? (long long)i * lda + l : (long long)l * lda + i));
-				if (compute == compute_32_by_tf32)
+				x[l] = load(a, type, t * sa + (opa ? i * lda + l : l * lda + i));
+				if (rounds)
 					x[l] = (struct number){tf32_of_float(x[l].re), tf32_of_float(x[l].im)};
 			}
 			for (int j = 0; j < n; j++) {
@@ -175,13 +156,10 @@ int cublasGemmStridedBatchedEx(struct blas *h, int opa, int opb, int m, int n, i
 					if (!wide)
 						sum.re = (float)sum.re, sum.im = (float)sum.im;
 				}
-				long long at = t * sc + (long long)j * ldc + i;
-				if (kept.re != 0) {
-					struct number before = load(c, tc, at);
-					sum.re += before.re;
-					sum.im += before.im;
-				}
-				store(c, tc, at, sum);
+				struct number more[2] = {c ? load(c, type, t * sc + j * ldc + i) : (struct number){0, 0}, bias ? load(bias, type, i) : (struct number){0, 0}};
+				sum.re += more[0].re + more[1].re;
+				sum.im += more[0].im + more[1].im;
+				store(d, type, t * sd + j * ldd + i, sum);
 			}
 		}
 	}
@@ -189,6 +167,50 @@ int cublasGemmStridedBatchedEx(struct blas *h, int opa, int opb, int m, int n, i
 	free(y);
 	products++;
 	last_compute = compute;
+}
+
+/* What is wrong with a product whatever function it is given to: a status. */
+static int refuse(int type, int compute, int opa, int opb, int m, int n, int k, const void *a, long long lda, long long sa, const void *b, long long ldb, long long sb,
+	void *d, long long ldd, long long sd, int batch) {
+	int wide = type == type_double || type == type_double_complex, size = size_of(type);
+	if (next_status != 0) {
+		int status = next_status;
+		next_status = 0;
+		return status;
+	}
+	if (size == 0 || (wide ? compute != compute_64 : compute != compute_32 && (compute != compute_32_by_tf32 || type != type_float && type != type_complex)))
+		return blas_not_supported;
+	if (m < 1 || n < 1 || k < 1 || batch < 1 || opa < 0 || opa > 1 || opb < 0 || opb > 1)
+		return blas_invalid_value;
+	if (!is_matrix((uint64_t)a, type, opa ? k : m, opa ? m : k, lda, sa, batch) || !is_matrix((uint64_t)b, type, opb ? n : k, opb ? k : n, ldb, sb, batch) ||
+		!is_matrix((uint64_t)d, type, m, n, ldd, sd, batch) || batch > 1 && sd < ldd * (n - 1) + m)
+		return blas_invalid_value;
+	uint64_t written = ((batch - 1) * sd + ldd * (n - 1) + m) * size;
+	if (!lie_apart((uint64_t)d, written, (uint64_t)a, ((batch - 1) * sa + lda * ((opa ? m : k) - 1) + (opa ? k : m)) * size) ||
+		!lie_apart((uint64_t)d, written, (uint64_t)b, ((batch - 1) * sb + ldb * ((opb ? k : n) - 1) + (opb ? n : k)) * size))
+		return blas_invalid_value;
+	return 0;
+}
+
+/* Whether a product is scaled by 1 and what is added to it by 0 or 1: nobody asks for more. */
+static int is_plain(int type, const void *alpha, const void *beta, int *adds) {
+	int wide = type == type_double || type == type_double_complex, complex = type == type_complex || type == type_double_complex;
+	int as = complex ? type : wide ? type_double : type_float;
+	struct number scale = load(alpha, as, 0), kept = load(beta, as, 0);
+	*adds = kept.re != 0;
+	return scale.re == 1 && scale.im == 0 && (kept.re == 0 || kept.re == 1) && kept.im == 0;
+}
+
+int cublasGemmStridedBatchedEx(struct blas *h, int opa, int opb, int m, int n, int k, const void *alpha, const void *a, int ta, int lda, long long sa,
+	const void *b, int tb, int ldb, long long sb, const void *beta, void *c, int tc, int ldc, long long sc, int batch, int compute, int algorithm) {
+	int adds, status = refuse(ta, compute, opa, opb, m, n, k, a, lda, sa, b, ldb, sb, c, ldc, sc, batch);
+	if (status != 0)
+		return status;
+	if (!h->has_stream || h->bytes < 1 << 20)
+		return blas_not_initialized;
+	if (tb != ta || tc != ta || algorithm != -1 || !is_plain(ta, alpha, beta, &adds))
+		return blas_not_supported;
+	multiply(ta, compute, opa, opb, m, n, k, a, lda, sa, b, ldb, sb, adds ? c : NULL, ldc, sc, NULL, c, ldc, sc, batch);
 	last_mode = h->mode;
 	return 0;
 }
@@ -196,6 +218,113 @@ int cublasGemmStridedBatchedEx(struct blas *h, int opa, int opb, int m, int n, i
 int cublasGemmEx(struct blas *h, int opa, int opb, int m, int n, int k, const void *alpha, const void *a, int ta, int lda, const void *b, int tb, int ldb,
 	const void *beta, void *c, int tc, int ldc, int compute, int algorithm) {
 	return cublasGemmStridedBatchedEx(h, opa, opb, m, n, k, alpha, a, ta, lda, 0, b, tb, ldb, 0, beta, c, tc, ldc, 0, 1, compute, algorithm);
+}
+
+/* cuBLASLt, which a handle of cuBLAS is one of, too: products that a matrix or a row is added to. */
+struct lt_product { int compute, scale, transposed[2], epilogue; const void *bias; };
+struct lt_layout { int type, batch; uint64_t rows, columns; long long ld, step; };
+struct lt_preference { uint64_t bytes; unsigned reductions, alignment[4]; };
+struct lt_way { uint64_t algorithm[8], bytes; int state; float waves; int reserved[4]; };
+
+static long long sums;
+static unsigned last_reductions;
+static int lt_lives;
+long long host_sums(void) { return sums; }
+int host_last_reductions(void) { return last_reductions; }
+int host_lt_descriptors(void) { return lt_lives; }
+
+int cublasLtMatmulDescCreate(struct lt_product **made, int compute, int scale) {
+	*made = calloc(1, sizeof **made);
+	**made = (struct lt_product){compute, scale, {0, 0}, 1};
+	lt_lives++;
+	return 0;
+}
+int cublasLtMatmulDescDestroy(struct lt_product *p) { free(p); lt_lives--; return 0; }
+
+int cublasLtMatmulDescSetAttribute(struct lt_product *p, int attribute, const void *value, uint64_t bytes) {
+	switch (attribute) {
+	case 3: case 4: p->transposed[attribute - 3] = *(const int *)value; return bytes == 4 ? 0 : blas_invalid_value;
+	case 7: p->epilogue = *(const int *)value; return bytes == 4 && (p->epilogue == 1 || p->epilogue == 4) ? 0 : blas_invalid_value;
+	case 8: p->bias = *(const void *const *)value; return bytes == 8 ? 0 : blas_invalid_value;
+	}
+	return blas_invalid_value;
+}
+
+int cublasLtMatrixLayoutCreate(struct lt_layout **made, int type, uint64_t rows, uint64_t columns, int64_t ld) {
+	if (rows < 1 || columns < 1 || ld < (int64_t)rows)
+		return blas_invalid_value;
+	*made = calloc(1, sizeof **made);
+	**made = (struct lt_layout){type, 1, rows, columns, ld, 0};
+	lt_lives++;
+	return 0;
+}
+int cublasLtMatrixLayoutDestroy(struct lt_layout *t) { free(t); lt_lives--; return 0; }
+
+int cublasLtMatrixLayoutSetAttribute(struct lt_layout *t, int attribute, const void *value, uint64_t bytes) {
+	switch (attribute) {
+	case 5: t->batch = *(const int *)value; return bytes == 4 && t->batch > 0 ? 0 : blas_invalid_value;
+	case 6: t->step = *(const int64_t *)value; return bytes == 8 ? 0 : blas_invalid_value;
+	}
+	return blas_invalid_value;
+}
+
+int cublasLtMatmulPreferenceCreate(struct lt_preference **made) {
+	*made = calloc(1, sizeof **made);
+	**made = (struct lt_preference){0, 7, {256, 256, 256, 256}};
+	lt_lives++;
+	return 0;
+}
+int cublasLtMatmulPreferenceDestroy(struct lt_preference *p) { free(p); lt_lives--; return 0; }
+
+int cublasLtMatmulPreferenceSetAttribute(struct lt_preference *p, int attribute, const void *value, uint64_t bytes) {
+	switch (attribute) {
+	case 1: p->bytes = *(const uint64_t *)value; return bytes == 8 ? 0 : blas_invalid_value;
+	case 3: p->reductions = *(const unsigned *)value; return bytes == 4 && p->reductions < 8 ? 0 : blas_invalid_value;
+	case 5: case 6: case 7: case 8: p->alignment[attribute - 5] = *(const unsigned *)value; return bytes == 4 ? 0 : blas_invalid_value;
+	}
+	return blas_invalid_value;
+}
+
+/* Whether the layouts are those of a product: m by k, k by n, m by n twice. */
+static int lt_fit(const struct lt_product *p, const struct lt_layout *a, const struct lt_layout *b, const struct lt_layout *c, const struct lt_layout *d) {
+	uint64_t m = p->transposed[0] ? a->columns : a->rows, k = p->transposed[0] ? a->rows : a->columns, n = p->transposed[1] ? b->rows : b->columns;
+	int scale = d->type == type_half || d->type == type_bfloat ? type_float : d->type;
+	return (p->transposed[1] ? b->columns : b->rows) == k && c->rows == m && c->columns == n && d->rows == m && d->columns == n && a->type == d->type && b->type == d->type &&
+		c->type == d->type && p->scale == scale && a->batch == d->batch && b->batch == d->batch && c->batch == d->batch;
+}
+
+int cublasLtMatmulAlgoGetHeuristic(struct blas *h, const struct lt_product *p, const struct lt_layout *a, const struct lt_layout *b, const struct lt_layout *c,
+	const struct lt_layout *d, const struct lt_preference *preference, int most, struct lt_way *made, int *found) {
+	*found = 0;
+	if (most < 1 || !lt_fit(p, a, b, c, d))
+		return blas_invalid_value;
+	if (p->epilogue == 4 && (d->type == type_double || d->type == type_complex || d->type == type_double_complex))
+		return blas_not_supported;
+	*made = (struct lt_way){{0x7777, preference->alignment[0], preference->alignment[1], preference->alignment[2], preference->alignment[3]}, preference->bytes / 2};
+	last_reductions = preference->reductions;
+	*found = 1;
+	return 0;
+}
+
+int cublasLtMatmul(struct blas *h, const struct lt_product *p, const void *alpha, const void *a, const struct lt_layout *la, const void *b, const struct lt_layout *lb,
+	const void *beta, const void *c, const struct lt_layout *lc, void *d, const struct lt_layout *ld, const uint64_t *algorithm, void *workspace, uint64_t bytes, void *stream) {
+	int adds, m = ld->rows, n = ld->columns, k = p->transposed[0] ? la->rows : la->columns, hasBias = p->epilogue == 4;
+	if (!lt_fit(p, la, lb, lc, ld) || algorithm[0] != 0x7777 || !host_is_allocated((uint64_t)workspace, bytes))
+		return blas_invalid_value;
+	const void *all[] = {a, b, c, d};
+	for (int i = 0; i < 4; i++)
+		if ((uint64_t)all[i] % algorithm[1 + i] != 0)
+			return blas_invalid_value; /* the way was chosen for addresses that are multiples of more */
+	int status = refuse(ld->type, p->compute, p->transposed[0], p->transposed[1], m, n, k, a, la->ld, la->step, b, lb->ld, lb->step, d, ld->ld, ld->step, ld->batch);
+	if (status != 0)
+		return status;
+	if (!is_plain(ld->type, alpha, beta, &adds) || adds && (!is_matrix((uint64_t)c, lc->type, m, n, lc->ld, lc->step, lc->batch)) ||
+		hasBias && !host_is_allocated((uint64_t)p->bias, (uint64_t)m * size_of(ld->type)))
+		return blas_invalid_value;
+	multiply(ld->type, p->compute, p->transposed[0], p->transposed[1], m, n, k, a, la->ld, la->step, b, lb->ld, lb->step, adds ? c : NULL, lc->ld, lc->step,
+		hasBias ? p->bias : NULL, d, ld->ld, ld->step, ld->batch);
+	sums++;
+	return 0;
 }
 
 /* cuDNN: convolutions over two or three dimensions. */
