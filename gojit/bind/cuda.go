@@ -31,6 +31,10 @@ var cudaFunctions = []function{
 	})},
 	{schema: "cuda_event_synchronize(any event) -> None", doc: "Waits until a device has come to a mark.", run: ofCUDAEvent(func(_ *call, e *gpu.Event) error { return e.Synchronize() })},
 	{schema: "cuda_event_elapsed(any event, any end) -> float", doc: "The milliseconds between two marks.", run: ofCUDAEvent(cudaEventElapsed)},
+	{schema: "cuda_package_folders(list folders) -> None", doc: "Says where packages of Python are: NVIDIA's have libraries.", run: func(c *call) error { gpu.SetPackageFolders(c.argStrings(0)); c.none(); return nil }},
+	{schema: "cuda_setting(str name) -> bool", doc: "What a program chose for CUDA's libraries.", run: ofCUDASetting(func(c *call, s gpu.Setting) { c.bool(s.IsSet()) })},
+	{schema: "cuda_set(str name, bool on) -> None", doc: "Chooses something for CUDA's libraries.", run: ofCUDASetting(func(c *call, s gpu.Setting) { s.Set(c.argBool(1)); c.none() })},
+	{schema: "cuda_dnn_version() -> int", doc: "The version of cuDNN, 0 where it is not used.", run: cudaDNNVersion},
 	{schema: "cuda_reset_peak(int device) -> None", doc: "Has the most that was used of a device count from now on.", run: ofCUDADevice(func(_ *call, v *gpu.Device) error { v.ResetPeak(); return nil })},
 }
 
@@ -124,6 +128,29 @@ func cudaMemoryInfo(c *call, v *gpu.Device) error {
 func cudaCounts(c *call, v *gpu.Device) error {
 	n := v.Counts()
 	c.ints(kindList, []int{n.Launches, n.Uploads, n.Downloads, n.Copies, n.Allocations})
+	return nil
+}
+
+// ofCUDASetting makes the run of a function whose first argument is the name of a setting.
+func ofCUDASetting(run func(c *call, s gpu.Setting)) func(c *call) error {
+	return func(c *call) error {
+		s, ok := gpu.SettingOf(c.argText(0))
+		if !ok {
+			return typeErrorf("CUDA's libraries have no setting %q", c.argString(0))
+		}
+		run(c, s)
+		return nil
+	}
+}
+
+func cudaDNNVersion(c *call) error {
+	version := 0
+	if all, err := gpu.Machine().Devices(); err == nil && len(all) > 0 {
+		if version, err = all[0].DNNVersion(); err != nil {
+			version = 0
+		}
+	}
+	c.int(version)
 	return nil
 }
 

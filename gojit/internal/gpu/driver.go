@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,6 +16,9 @@ type pointer uint64
 
 // driver has the functions of libcuda and libnvrtc that are used here.
 type driver struct {
+	blas                      func() (*blas, error) // cuBLAS and cuDNN, opened the first time
+	dnn                       func() (*dnn, error)
+	cuDriverGetVersion        func(version *int32) int32
 	cuInit                    func(flags uint32) int32
 	cuDeviceGetCount          func(count *int32) int32
 	cuDeviceGet               func(device *int32, ordinal int32) int32
@@ -57,44 +59,34 @@ type driver struct {
 	nvrtcDestroyProgram       func(program *uintptr) int32
 }
 
-// The libraries are looked for by these names, newest first.
-var (
-	driverNames   = []string{"libcuda.so.1", "libcuda.so"}
-	compilerNames = []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"}
-)
-
-// openDriver opens both libraries.
-func openDriver(driverNames, compilerNames []string) (*driver, error) {
-	cuda, err := openLibrary(driverNames...)
+// openDriver opens the driver and the compiler.
+func openDriver(f *finder) (*driver, error) {
+	cuda, err := f.open(wantedDriver)
 	if err != nil {
-		return nil, notFound("NVIDIA's driver", driverNames, err)
-	}
-	nvrtc, err := openLibrary(compilerNames...)
-	if err != nil {
-		return nil, notFound("CUDA's compiler NVRTC", compilerNames, err)
+		return nil, err
 	}
 	d := &driver{}
 	if err := d.bindDriver(cuda); err != nil {
 		return nil, err
 	}
-	if err := d.bindCompiler(nvrtc); err != nil {
+	if err := d.check("cuInit", d.cuInit(0)); err != nil {
 		return nil, err
 	}
-	return d, d.check("cuInit", d.cuInit(0))
-}
-
-// notFound says what was looked for and where.
-func notFound(what string, names []string, err error) error {
-	where := "where the system looks for libraries (LD_LIBRARY_PATH and the linker's cache)"
-	if os.Getenv(driverVariable) != "" {
-		where = "as the variable " + driverVariable + " says"
+	if err := d.check("cuDriverGetVersion", d.cuDriverGetVersion(&f.version)); err != nil {
+		return nil, err
 	}
-	return fmt.Errorf("%s was not found: looked for %s %s: %w", what, strings.Join(names, ", "), where, err)
+	nvrtc, err := f.open(wantedCompiler)
+	if err != nil {
+		return nil, err
+	}
+	d.blas = sync.OnceValues(func() (*blas, error) { return openBLAS(f) })
+	d.dnn = sync.OnceValues(func() (*dnn, error) { return openDNN(f) })
+	return d, d.bindCompiler(nvrtc)
 }
 
 func (d *driver) bindDriver(l *library) error {
 	return bind(l, map[string]any{
-		"cuInit": &d.cuInit, "cuDeviceGetCount": &d.cuDeviceGetCount, "cuDeviceGet": &d.cuDeviceGet, "cuDeviceGetName": &d.cuDeviceGetName,
+		"cuInit": &d.cuInit, "cuDriverGetVersion": &d.cuDriverGetVersion, "cuDeviceGetCount": &d.cuDeviceGetCount, "cuDeviceGet": &d.cuDeviceGet, "cuDeviceGetName": &d.cuDeviceGetName,
 		"cuDeviceGetAttribute": &d.cuDeviceGetAttribute, "cuDevicePrimaryCtxRetain": &d.cuDevicePrimaryCtxRetain, "cuCtxSetCurrent": &d.cuCtxSetCurrent,
 		"cuCtxSynchronize": &d.cuCtxSynchronize, "cuGetErrorString": &d.cuGetErrorString, "cuMemAlloc_v2": &d.cuMemAlloc_v2, "cuMemFree_v2": &d.cuMemFree_v2,
 		"cuMemGetInfo_v2": &d.cuMemGetInfo_v2, "cuMemcpyHtoD_v2": &d.cuMemcpyHtoD_v2, "cuMemcpyDtoH_v2": &d.cuMemcpyDtoH_v2, "cuMemcpyDtoD_v2": &d.cuMemcpyDtoD_v2,
@@ -161,6 +153,9 @@ type Device struct {
 	memory  allocator
 	counts  counters
 
+	product     productLibrary
+	convolution convolutionLibrary
+
 	kernels     programs[uint64, *Program] // by the kernel's hash
 	conversions programs[[2]tensor.DType, *Program]
 	fills       programs[tensor.DType, *Program]
@@ -177,7 +172,7 @@ const (
 
 // devices are those of the machine, opened the first time.
 var devices = sync.OnceValues(func() ([]*Device, error) {
-	d, err := openDriver(libraryNames())
+	d, err := openDriver(machineFinder())
 	if err != nil {
 		return nil, err
 	}
@@ -244,3 +239,6 @@ func (v *Device) Synchronize() error {
 
 // Units returns the number of multiprocessors.
 func (v *Device) Units() int { return int(v.units) }
+
+// stream returns the stream that the device is given work on: all of it is done in order.
+func (v *Device) stream() uintptr { return 0 }

@@ -49,7 +49,16 @@ static int is_allocated(uint64_t at, uint64_t bytes) {
 	return i >= 0 && at - blocks[i].at <= blocks[i].bytes && bytes <= blocks[i].bytes - (at - blocks[i].at);
 }
 
+/* Whether memory is the device's, for libraries. */
+int host_is_allocated(uint64_t at, uint64_t bytes) {
+	pthread_mutex_lock(&lock);
+	int is = is_allocated(at, bytes);
+	pthread_mutex_unlock(&lock);
+	return is;
+}
+
 int cuInit(unsigned flags) { return 0; }
+int cuDriverGetVersion(int *version) { *version = 13000; return 0; }
 int cuDeviceGetCount(int *found) { *found = 1; return 0; }
 int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
 int cuDeviceGetName(char *name, int length, int device) { snprintf(name, length, "software device"); return 0; }

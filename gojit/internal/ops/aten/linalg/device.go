@@ -88,23 +88,29 @@ func RunTiles(entry string, rows, columns, depth, batches int, tensors []*tensor
 	elementwise.Add.Run(out, []elementwise.Operand{elementwise.OfTensor(sum), elementwise.OfTensor(added)})
 }
 
-// sumOfProductsOnDevice is sumOfProducts on a device.
+// sumOfProductsOnDevice is sumOfProducts on a device: a library of the device multiplies where it has the type, else a routine.
 func sumOfProductsOnDevice(self, a, b *tensor.Tensor, shape []int) *tensor.Tensor {
 	n, d := a.Dim(), a.DType()
+	out := source.Must(tensor.EmptyOn(a.Device(), shape, d))
+	if out.Numel() == 0 {
+		return out
+	}
+	if self != nil {
+		self = source.Must(elementwise.To(self, d).Expand(shape...))
+	}
+	if elementwise.Multiply(&kernel.Product{Out: out, Left: a, Right: b, Added: self}) {
+		return out
+	}
 	if d.IsComplex() {
-		out := sumOfComplexProducts(a, b, shape)
+		out = sumOfComplexProducts(a, b, shape)
 		if self != nil {
 			out = elementwise.Add.Run(out, []elementwise.Operand{elementwise.OfTensor(out), elementwise.OfTensor(self)})
 		}
 		return out
 	}
-	out := source.Must(tensor.EmptyOn(a.Device(), shape, d))
-	if out.Numel() == 0 {
-		return out
-	}
 	tensors := []*tensor.Tensor{out, a, b}
 	if self != nil {
-		tensors = append(tensors, source.Must(elementwise.To(self, d).Expand(shape...)))
+		tensors = append(tensors, self)
 	}
 	var steps []int64
 	for _, t := range tensors {
