@@ -34,3 +34,18 @@ func (l *library) function(f any, name string) error {
 	purego.RegisterFunc(f, at)
 	return nil
 }
+
+// entry is a function of a library whose arguments are integers and pointers, called without reflection.
+type entry uintptr
+
+// entry looks one up.
+func (l *library) entry(name string) (entry, error) {
+	at, err := purego.Dlsym(l.handle, name)
+	return entry(at), err
+}
+
+// call returns the code of the function. What pointers among the arguments point to must not be on the stack, and be kept alive.
+func (e entry) call(arguments ...uintptr) int32 {
+	code, _, _ := purego.SyscallN(uintptr(e), arguments...)
+	return int32(code)
+}

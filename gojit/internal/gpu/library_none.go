@@ -12,3 +12,9 @@ func openLibrary(names ...string) (*library, error) {
 }
 
 func (l *library) function(f any, name string) error { return errors.ErrUnsupported }
+
+type entry uintptr
+
+func (l *library) entry(name string) (entry, error) { return 0, errors.ErrUnsupported }
+
+func (e entry) call(arguments ...uintptr) int32 { panic("CUDA is opened on Linux alone") }
