@@ -32,7 +32,11 @@ type dnn struct {
 	cudnnSetConvolutionGroupCount     func(descriptor uintptr, groups int32) int32
 	cudnnSetConvolutionMathType       func(descriptor uintptr, math int32) int32
 	cudnnDestroyConvolutionDescriptor func(descriptor uintptr) int32
-	results                           [3]dnnResult // by kernel.ConvolutionResult
+	cudnnCreateActivationDescriptor   func(made *uintptr) int32
+	cudnnSetActivationDescriptor      func(descriptor uintptr, mode, nans int32, limit float64) int32
+	// (handle, *alpha, input, *input, weight, *weight, convolution, algorithm, workspace, bytes, *beta, added, *added, bias, *bias, activation, result, *result)
+	cudnnConvolutionBiasActivationForward procedure
+	results                               [3]dnnResult // by kernel.ConvolutionResult
 }
 
 // dnnResult has the functions that compute one of the three tensors of a convolution of the two others: left, right and result, of which those
@@ -62,6 +66,8 @@ const (
 	dnnWays               = 16 // more than there are
 	dnnByChannels         = 0  // the order of a filter: channels, then places
 	dnnCrossCorrelation   = 1
+	dnnIdentity           = 5 // an activation
+	dnnAddsBias           = 1 // the algorithm of convolutions that adds a bias without an activation
 	dnnFloat              = 0 // types of elements
 	dnnDouble             = 1
 	dnnHalf               = 2
@@ -94,7 +100,8 @@ func openDNN(f *finder) (*dnn, error) {
 		"cudnnSetFilterNdDescriptor": &d.cudnnSetFilterNdDescriptor, "cudnnDestroyFilterDescriptor": &d.cudnnDestroyFilterDescriptor,
 		"cudnnCreateConvolutionDescriptor": &d.cudnnCreateConvolutionDescriptor, "cudnnSetConvolutionNdDescriptor": &d.cudnnSetConvolutionNdDescriptor,
 		"cudnnSetConvolutionGroupCount": &d.cudnnSetConvolutionGroupCount, "cudnnSetConvolutionMathType": &d.cudnnSetConvolutionMathType,
-		"cudnnDestroyConvolutionDescriptor": &d.cudnnDestroyConvolutionDescriptor,
+		"cudnnDestroyConvolutionDescriptor": &d.cudnnDestroyConvolutionDescriptor, "cudnnCreateActivationDescriptor": &d.cudnnCreateActivationDescriptor,
+		"cudnnSetActivationDescriptor": &d.cudnnSetActivationDescriptor, "cudnnConvolutionBiasActivationForward": &d.cudnnConvolutionBiasActivationForward,
 	}
 	for of, name := range map[kernel.ConvolutionResult]string{kernel.ConvolutionForward: "Forward", kernel.ConvolutionOfInput: "BackwardData", kernel.ConvolutionOfWeight: "BackwardFilter"} {
 		r := &d.results[of]
@@ -126,7 +133,8 @@ type convolutionLibrary struct {
 	why     error // why it is not used
 	mu      sync.Mutex
 	handle  uintptr
-	isBound bool // to a stream
+	none    uintptr // the descriptor of no activation
+	isBound bool    // to a stream
 	stream  uintptr
 	made    map[convolutionKey]*convolution
 }
@@ -142,6 +150,7 @@ type convolutionKey struct {
 // convolution is what cuDNN was told of a convolution, and how it is computed.
 type convolution struct {
 	input, result, weight, convolution uintptr  // descriptors
+	bias                               uintptr  // one; 0 where it cannot be added at once
 	left, right, out                   uintptr  // those of them for what is computed
 	ways                               []dnnWay // the best first; none where cuDNN has none
 	math                               int32    // what the descriptor of the convolution says
@@ -177,7 +186,13 @@ func (v *Device) beginConvolutions(c *convolutionLibrary) (err error) {
 			v.giveUpMemory()
 			code = c.dnn.cudnnCreate(&c.handle)
 		}
-		return c.dnn.check("cudnnCreate", code)
+		if err := c.dnn.check("cudnnCreate", code); err != nil {
+			return err
+		}
+		if err := c.dnn.check("cudnnCreateActivationDescriptor", c.dnn.cudnnCreateActivationDescriptor(&c.none)); err != nil {
+			return err
+		}
+		return c.dnn.check("cudnnSetActivationDescriptor", c.dnn.cudnnSetActivationDescriptor(c.none, dnnIdentity, 0, 0))
 	})
 }
 
@@ -285,6 +300,15 @@ func (l *convolutionLibrary) run(v *Device, c *kernel.Convolution, made *convolu
 		return 0, err
 	}
 	defer func() { _ = workspace.Free() }()
+	if c.Bias != nil && made.bias != 0 && way.algorithm == dnnAddsBias {
+		code := l.dnn.cudnnConvolutionBiasActivationForward.call(l.handle, made.alpha, made.left, uintptr(c.Left.Address()), made.right, uintptr(c.Right.Address()), made.convolution,
+			word(way.algorithm), uintptr(workspace.at), uintptr(way.bytes), made.beta, made.out, uintptr(c.Out.Address()), made.bias, uintptr(c.Bias.Address()), l.none, made.out, uintptr(c.Out.Address()))
+		if c.IsBiased = code == 0; c.IsBiased {
+			return 0, nil
+		}
+		l.dnn.cudnnDestroyTensorDescriptor(made.bias) // without it then, and if that fails, too, its error is told
+		made.bias = 0
+	}
 	for range 2 {
 		code = l.dnn.results[c.Of].run.call(l.handle, made.alpha, made.left, uintptr(c.Left.Address()), made.right, uintptr(c.Right.Address()), made.convolution,
 			word(way.algorithm), uintptr(workspace.at), uintptr(way.bytes), made.beta, made.out, uintptr(c.Out.Address()))
@@ -342,8 +366,8 @@ func dimsOf(s *kernel.ConvolutionShape) (first int) {
 // describeTensors makes the descriptors.
 func (l *convolutionLibrary) describeTensors(made *convolution, key *convolutionKey, compute int32) error {
 	d, s, first := l.dnn, &key.shape, dimsOf(&key.shape)
-	tensorOf := func(at *uintptr, channels int, places [3]int) error {
-		sizes, strides := [dnnMostDims]int32{int32(s.Batch), int32(channels)}, [dnnMostDims]int32{}
+	tensorOf := func(at *uintptr, batch, channels int, places [3]int) error {
+		sizes, strides := [dnnMostDims]int32{int32(batch), int32(channels)}, [dnnMostDims]int32{}
 		dims := 2 + copyWords(sizes[2:], places[first:])
 		step := int32(1)
 		for i := dims - 1; i >= 0; i-- {
@@ -355,11 +379,16 @@ func (l *convolutionLibrary) describeTensors(made *convolution, key *convolution
 		}
 		return d.check("cudnnSetTensorNdDescriptor", d.cudnnSetTensorNdDescriptor(*at, dnnTypes[key.dtype], int32(dims), &sizes[0], &strides[0]))
 	}
-	if err := tensorOf(&made.input, s.InChannels, s.In); err != nil {
+	if err := tensorOf(&made.input, s.Batch, s.InChannels, s.In); err != nil {
 		return err
 	}
-	if err := tensorOf(&made.result, s.OutChannels, s.Out); err != nil {
+	if err := tensorOf(&made.result, s.Batch, s.OutChannels, s.Out); err != nil {
 		return err
+	}
+	if key.of == kernel.ConvolutionForward {
+		if err := tensorOf(&made.bias, 1, s.OutChannels, [3]int{1, 1, 1}); err != nil {
+			return err
+		}
 	}
 	sizes := [dnnMostDims]int32{int32(s.OutChannels), int32(s.InChannels / s.Groups)}
 	dims := 2 + copyWords(sizes[2:], s.Kernel[first:])
@@ -471,7 +500,7 @@ func (l *convolutionLibrary) forget() {
 
 // destroy gives the descriptors back.
 func (l *convolutionLibrary) destroy(made *convolution) {
-	for _, t := range []uintptr{made.input, made.result} {
+	for _, t := range []uintptr{made.input, made.result, made.bias} {
 		if t != 0 {
 			l.dnn.cudnnDestroyTensorDescriptor(t)
 		}

@@ -119,7 +119,17 @@ func TestConvolutions(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(convolutionShapes)) {
 		for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {
 			for of := range kernel.ConvolutionResult(3) {
-				c, want, terms := convolutionOn(t, v, rng, convolutionShapes[name], of, d)
+				shape := convolutionShapes[name]
+				c, want, terms := convolutionOn(t, v, rng, shape, of, d)
+				var bias []complex128
+				if of == kernel.ConvolutionForward {
+					numbers := make([]float64, shape.OutChannels)
+					for i := range numbers {
+						numbers[i] = rng.Float64()*2 - 1
+					}
+					here := must(must(tensor.FromSlice(numbers, len(numbers))).To(d))
+					bias, c.Bias = elementsOf(t, here), must(v.Upload(here))
+				}
 				done, err := b.Convolve(c)
 				if err != nil || !done && !onGPU() {
 					t.Fatalf("%s, %s, %d: %v, %v", name, d, of, done, err)
@@ -127,6 +137,14 @@ func TestConvolutions(t *testing.T) {
 				if !done {
 					t.Logf("%s, %s, %d: cuDNN refuses it", name, d, of)
 					continue
+				}
+				if !onGPU() && c.IsBiased != (of == kernel.ConvolutionForward && d != tensor.Float64) { // the software device refuses it for them
+					t.Errorf("%s, %s, %d: biased %v", name, d, of, c.IsBiased)
+				}
+				if c.IsBiased {
+					for i := range want {
+						want[i] += real(bias[i/(len(want)/shape.Batch/shape.OutChannels)%shape.OutChannels])
+					}
 				}
 				for i, x := range elementsOf(t, must(v.Download(c.Out))) {
 					if !(math.Abs(real(x)-want[i]) <= tolerances[d]*float64(terms+2)) {

@@ -35,6 +35,8 @@ type Convolution struct {
 	Of          ConvolutionResult
 	Left, Right *tensor.Tensor // contiguous: input and weight; weight and result; input and result
 	Out         *tensor.Tensor // result; input; weight
+	Bias        *tensor.Tensor // an element to add to each channel of the result, contiguous; nil for none
+	IsBiased    bool           // whether that was done: set by who convolves
 }
 
 // ConvolutionResult says what of a convolution is computed of the two others.

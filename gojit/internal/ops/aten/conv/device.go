@@ -35,8 +35,12 @@ func convolveOnDevice(g dense.Convolution, transposed bool, in, weight, bias, ou
 	if transposed {
 		of, left, right = kernel.ConvolutionOfInput, tensors[1], tensors[2]
 	}
-	if elementwise.Convolve(&kernel.Convolution{Shape: kernel.ConvolutionShape(g), Of: of, Left: left, Right: right, Out: out}) {
-		if bias != nil {
+	c := &kernel.Convolution{Shape: kernel.ConvolutionShape(g), Of: of, Left: left, Right: right, Out: out}
+	if bias != nil {
+		c.Bias = tensors[3]
+	}
+	if elementwise.Convolve(c) {
+		if bias != nil && !c.IsBiased {
 			addToChannels(out, bias)
 		}
 		return
