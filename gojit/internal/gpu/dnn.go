@@ -65,6 +65,7 @@ type dnnWay struct {
 const (
 	dnnWays               = 16 // more than there are
 	dnnByChannels         = 0  // the order of a filter: channels, then places
+	dnnChannelsLast       = 1
 	dnnCrossCorrelation   = 1
 	dnnIdentity           = 5 // an activation
 	dnnAddsBias           = 1 // the algorithm of convolutions that adds a bias without an activation
@@ -141,10 +142,10 @@ type convolutionLibrary struct {
 
 // convolutionKey is what a convolution is kept by.
 type convolutionKey struct {
-	shape                            kernel.ConvolutionShape
-	of                               kernel.ConvolutionResult
-	dtype                            tensor.DType
-	tf32, isDeterministic, benchmark bool
+	shape                                          kernel.ConvolutionShape
+	of                                             kernel.ConvolutionResult
+	dtype                                          tensor.DType
+	tf32, isDeterministic, benchmark, channelsLast bool
 }
 
 // convolution is what cuDNN was told of a convolution, and how it is computed.
@@ -243,7 +244,7 @@ func (l *convolutionLibrary) convolve(v *Device, c *kernel.Convolution) (done bo
 		}
 		l.isBound, l.stream = true, stream
 	}
-	key := convolutionKey{c.Shape, c.Of, c.Out.DType(), TF32Convolutions.IsSet(), Deterministic.IsSet() || DeterministicAlgorithms.IsSet(), Benchmark.IsSet()}
+	key := convolutionKey{c.Shape, c.Of, c.Out.DType(), TF32Convolutions.IsSet(), Deterministic.IsSet() || DeterministicAlgorithms.IsSet(), Benchmark.IsSet(), c.ChannelsLast}
 	made := l.made[key]
 	if made == nil {
 		if len(l.made) >= mostPrograms {
@@ -366,13 +367,22 @@ func dimsOf(s *kernel.ConvolutionShape) (first int) {
 // describeTensors makes the descriptors.
 func (l *convolutionLibrary) describeTensors(made *convolution, key *convolutionKey, compute int32) error {
 	d, s, first := l.dnn, &key.shape, dimsOf(&key.shape)
+	format := int32(dnnByChannels)
+	if key.channelsLast {
+		format = dnnChannelsLast
+	}
 	tensorOf := func(at *uintptr, batch, channels int, places [3]int) error {
 		sizes, strides := [dnnMostDims]int32{int32(batch), int32(channels)}, [dnnMostDims]int32{}
 		dims := 2 + copyWords(sizes[2:], places[first:])
 		step := int32(1)
+		if key.channelsLast {
+			strides[1], step = 1, sizes[1]
+		}
 		for i := dims - 1; i >= 0; i-- {
-			strides[i] = step
-			step *= sizes[i]
+			if i != 1 || !key.channelsLast {
+				strides[i] = step
+				step *= sizes[i]
+			}
 		}
 		if err := d.check("cudnnCreateTensorDescriptor", d.cudnnCreateTensorDescriptor(at)); err != nil {
 			return err
@@ -395,7 +405,7 @@ func (l *convolutionLibrary) describeTensors(made *convolution, key *convolution
 	if err := d.check("cudnnCreateFilterDescriptor", d.cudnnCreateFilterDescriptor(&made.weight)); err != nil {
 		return err
 	}
-	if err := d.check("cudnnSetFilterNdDescriptor", d.cudnnSetFilterNdDescriptor(made.weight, dnnTypes[key.dtype], dnnByChannels, int32(dims), &sizes[0])); err != nil {
+	if err := d.check("cudnnSetFilterNdDescriptor", d.cudnnSetFilterNdDescriptor(made.weight, dnnTypes[key.dtype], format, int32(dims), &sizes[0])); err != nil {
 		return err
 	}
 	if err := d.check("cudnnCreateConvolutionDescriptor", d.cudnnCreateConvolutionDescriptor(&made.convolution)); err != nil {
