@@ -16,44 +16,47 @@ type pointer uint64
 
 // driver has the functions of libcuda and libnvrtc that are used here.
 type driver struct {
-	blas func() (*blas, error) // cuBLAS and cuDNN, opened the first time
-	dnn  func() (*dnn, error)
-
-	cuInit                   func(flags uint32) int32
-	cuDriverGetVersion       func(version *int32) int32
-	cuDeviceGetCount         func(count *int32) int32
-	cuDeviceGet              func(device *int32, ordinal int32) int32
-	cuDeviceGetName          func(name *byte, length int32, device int32) int32
-	cuDeviceGetAttribute     func(value *int32, attribute int32, device int32) int32
-	cuDevicePrimaryCtxRetain func(context *uintptr, device int32) int32
-	cuCtxSetCurrent          func(context uintptr) int32
-	cuCtxSynchronize         func() int32
-	cuGetErrorString         func(code int32, text **byte) int32
-	cuMemAlloc_v2            func(at *pointer, bytes uint64) int32
-	cuMemFree_v2             func(at pointer) int32
-	cuMemGetInfo_v2          func(free, total *uint64) int32
-	cuMemcpyHtoD_v2          func(to pointer, from unsafe.Pointer, bytes uint64) int32
-	cuMemcpyDtoH_v2          func(to unsafe.Pointer, from pointer, bytes uint64) int32
-	cuMemcpyDtoD_v2          func(to, from pointer, bytes uint64) int32
-	cuMemsetD8_v2            func(at pointer, value uint8, bytes uint64) int32
-	cuModuleLoadData         func(module *uintptr, image unsafe.Pointer) int32
-	cuModuleGetFunction      func(function *uintptr, module uintptr, name string) int32
-	cuModuleUnload           func(module uintptr) int32
-	cuEventCreate            func(event *uintptr, flags uint32) int32
-	cuEventRecord            func(event, stream uintptr) int32
-	cuEventQuery             func(event uintptr) int32
-	cuEventSynchronize       func(event uintptr) int32
-	cuEventElapsedTime       func(milliseconds *float32, from, to uintptr) int32
-	cuEventDestroy_v2        func(event uintptr) int32
-	cuLaunchKernel           func(function uintptr, gridX, gridY, gridZ, blockX, blockY, blockZ, shared uint32, stream uintptr, arguments, extra unsafe.Pointer) int32
-	nvrtcVersion             func(major, minor *int32) int32
-	nvrtcCreateProgram       func(program *uintptr, text, name string, headers int32, contents, names unsafe.Pointer) int32
-	nvrtcCompileProgram      func(program uintptr, count int32, options unsafe.Pointer) int32
-	nvrtcGetPTXSize          func(program uintptr, size *uint64) int32
-	nvrtcGetPTX              func(program uintptr, text unsafe.Pointer) int32
-	nvrtcGetProgramLogSize   func(program uintptr, size *uint64) int32
-	nvrtcGetProgramLog       func(program uintptr, text unsafe.Pointer) int32
-	nvrtcDestroyProgram      func(program *uintptr) int32
+	blas                      func() (*blas, error) // cuBLAS and cuDNN, opened the first time
+	dnn                       func() (*dnn, error)
+	cuDriverGetVersion        func(version *int32) int32
+	cuInit                    func(flags uint32) int32
+	cuDeviceGetCount          func(count *int32) int32
+	cuDeviceGet               func(device *int32, ordinal int32) int32
+	cuDeviceGetName           func(name *byte, length int32, device int32) int32
+	cuDeviceGetAttribute      func(value *int32, attribute int32, device int32) int32
+	cuDevicePrimaryCtxRetain  func(context *uintptr, device int32) int32
+	cuCtxSetCurrent           func(context uintptr) int32
+	cuCtxSynchronize          func() int32
+	cuGetErrorString          func(code int32, text **byte) int32
+	cuMemAlloc_v2             func(at *pointer, bytes uint64) int32
+	cuMemFree_v2              func(at pointer) int32
+	cuMemGetInfo_v2           func(free, total *uint64) int32
+	cuMemcpyHtoD_v2           func(to pointer, from unsafe.Pointer, bytes uint64) int32
+	cuMemcpyDtoH_v2           func(to unsafe.Pointer, from pointer, bytes uint64) int32
+	cuMemcpyDtoD_v2           func(to, from pointer, bytes uint64) int32
+	cuMemsetD8_v2             func(at pointer, value uint8, bytes uint64) int32
+	cuModuleLoadData          func(module *uintptr, image unsafe.Pointer) int32
+	cuModuleGetFunction       func(function *uintptr, module uintptr, name string) int32
+	cuModuleUnload            func(module uintptr) int32
+	cuEventCreate             func(event *uintptr, flags uint32) int32
+	cuEventRecord             func(event, stream uintptr) int32
+	cuEventQuery              func(event uintptr) int32
+	cuEventSynchronize        func(event uintptr) int32
+	cuEventElapsedTime        func(milliseconds *float32, from, to uintptr) int32
+	cuEventDestroy_v2         func(event uintptr) int32
+	cuLaunchKernel            func(function uintptr, gridX, gridY, gridZ, blockX, blockY, blockZ, shared uint32, stream uintptr, arguments, extra unsafe.Pointer) int32
+	nvrtcVersion              func(major, minor *int32) int32
+	nvrtcCreateProgram        func(program *uintptr, text, name string, headers int32, contents, names unsafe.Pointer) int32
+	nvrtcCompileProgram       func(program uintptr, count int32, options unsafe.Pointer) int32
+	nvrtcGetNumSupportedArchs func(count *int32) int32
+	nvrtcGetSupportedArchs    func(architectures unsafe.Pointer) int32
+	nvrtcGetPTXSize           func(program uintptr, size *uint64) int32
+	nvrtcGetPTX               func(program uintptr, text unsafe.Pointer) int32
+	nvrtcGetCUBINSize         func(program uintptr, size *uint64) int32
+	nvrtcGetCUBIN             func(program uintptr, image unsafe.Pointer) int32
+	nvrtcGetProgramLogSize    func(program uintptr, size *uint64) int32
+	nvrtcGetProgramLog        func(program uintptr, text unsafe.Pointer) int32
+	nvrtcDestroyProgram       func(program *uintptr) int32
 }
 
 // openDriver opens the driver and the compiler.
@@ -98,7 +101,9 @@ func (d *driver) bindCompiler(l *library) error {
 	return bind(l, map[string]any{
 		"nvrtcVersion": &d.nvrtcVersion, "nvrtcCreateProgram": &d.nvrtcCreateProgram, "nvrtcCompileProgram": &d.nvrtcCompileProgram, "nvrtcGetPTXSize": &d.nvrtcGetPTXSize,
 		"nvrtcGetPTX": &d.nvrtcGetPTX, "nvrtcGetProgramLogSize": &d.nvrtcGetProgramLogSize, "nvrtcGetProgramLog": &d.nvrtcGetProgramLog,
-		"nvrtcDestroyProgram": &d.nvrtcDestroyProgram,
+		"nvrtcDestroyProgram":       &d.nvrtcDestroyProgram,
+		"nvrtcGetNumSupportedArchs": &d.nvrtcGetNumSupportedArchs, "nvrtcGetSupportedArchs": &d.nvrtcGetSupportedArchs,
+		"nvrtcGetCUBINSize": &d.nvrtcGetCUBINSize, "nvrtcGetCUBIN": &d.nvrtcGetCUBIN,
 	})
 }
 

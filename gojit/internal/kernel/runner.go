@@ -64,6 +64,7 @@ type Routine struct {
 	Text    string         // the name of the text
 	Entry   string         // its entry point
 	Types   []tensor.DType // what the text calls T0, T1 and so on
+	Sizes   []int          // what the text calls SIZE0 and so on
 	Combine ReduceOp       // how the text combines values of the first of them
 	Walks   bool           // the tensors, broadcast, are walked element by element
 	Checked bool           // an element that is not as it must be fails
