@@ -324,15 +324,14 @@ func (l *convolutionLibrary) run(v *Device, c *kernel.Convolution, made *convolu
 // describe tells cuDNN of a convolution, and has it choose how to compute it.
 func (l *convolutionLibrary) describe(v *Device, c *kernel.Convolution, key *convolutionKey) (made *convolution, err error) {
 	made = &convolution{alpha: uintptr(unsafe.Pointer(&one32)), beta: uintptr(unsafe.Pointer(&zero32))}
-	compute := int32(dnnFloat)
 	if key.dtype == tensor.Float64 {
-		made.alpha, made.beta, compute = uintptr(unsafe.Pointer(&one)), uintptr(unsafe.Pointer(&zero)), dnnDouble
+		made.alpha, made.beta = uintptr(unsafe.Pointer(&one)), uintptr(unsafe.Pointer(&zero))
 	}
 	if !endsWhereItShould(&key.shape) {
 		made.why = errors.New("the result is larger than cuDNN makes it")
 		return made, nil
 	}
-	err = l.describeTensors(made, key, compute)
+	err = l.describeTensors(made, key)
 	if err == nil {
 		err = l.chooseWay(v, c, made, key)
 	}
@@ -365,7 +364,7 @@ func dimsOf(s *kernel.ConvolutionShape) (first int) {
 }
 
 // describeTensors makes the descriptors.
-func (l *convolutionLibrary) describeTensors(made *convolution, key *convolutionKey, compute int32) error {
+func (l *convolutionLibrary) describeTensors(made *convolution, key *convolutionKey) error {
 	d, s, first := l.dnn, &key.shape, dimsOf(&key.shape)
 	format := int32(dnnByChannels)
 	if key.channelsLast {
@@ -412,6 +411,10 @@ func (l *convolutionLibrary) describeTensors(made *convolution, key *convolution
 		return err
 	}
 	var padding, strides, dilations [3]int32
+	compute := int32(dnnFloat)
+	if key.dtype == tensor.Float64 {
+		compute = dnnDouble
+	}
 	n := copyWords(padding[:], s.Padding[first:])
 	copyWords(strides[:], s.Stride[first:])
 	copyWords(dilations[:], s.Dilation[first:])
