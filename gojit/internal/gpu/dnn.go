@@ -164,11 +164,7 @@ func (v *Device) convolutions() *convolutionLibrary {
 	c := &v.convolution
 	c.begun.Do(func() {
 		c.why = v.beginConvolutions(c)
-		if c.why != nil {
-			v.logLibrary("cuDNN is not used: %v", c.why)
-		} else {
-			v.logLibrary("cuDNN %d, %s", c.dnn.cudnnGetVersion(), c.dnn.file)
-		}
+		v.logLibrary("%s", c.text())
 	})
 	if c.why != nil {
 		return nil
