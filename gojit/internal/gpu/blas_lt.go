@@ -38,10 +38,9 @@ func (b *blasLt) bind(l *library) error {
 // blasLtWay is a way to multiply as cuBLASLt describes it.
 type blasLtWay struct {
 	algorithm [8]uint64
-	bytes     uint64 // of workspace
+	_         uint64 // bytes of workspace
 	state     int32
-	waves     float32
-	_         [4]int32
+	_         [5]int32
 }
 
 // Numbers of cuBLASLt.

@@ -53,8 +53,7 @@ type dnnResult struct {
 type dnnWay struct {
 	algorithm   int32
 	status      int32
-	time        float32
-	_           int32
+	_           [2]int32
 	bytes       uint64 // of workspace
 	determinism int32
 	math        int32
