@@ -186,6 +186,14 @@ func (s *Storage) NBytes() int {
 	return len(s.data)
 }
 
+// Address returns where the memory begins in that of its device, 0 for memory of the processor.
+func (s *Storage) Address() uint64 {
+	if s.foreign == nil {
+		return 0
+	}
+	return s.foreign.at
+}
+
 // Device returns where the memory is.
 func (s *Storage) Device() Device { return s.device }
 

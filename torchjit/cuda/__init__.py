@@ -135,15 +135,16 @@ def max_memory_reserved(device: Any = None) -> int:
 
 
 def memory_stats(device: Any = None) -> dict[str, Any]:
-    """What a device's memory is used for, in bytes, and what the device was given to do: kernels, copies, and allocations that the driver was asked for."""
+    """What a device's memory is used for, in bytes, and what the device was given to do: kernels, graphs of them, copies, and allocations that the
+    driver was asked for."""
     if not is_available():
         return {}
     number = _number(device)
     used, most, reserved, most_reserved = _native.cuda_memory(number)
-    launches, uploads, downloads, copies, allocations = _native.cuda_counts(number)
+    launches, graph_launches, uploads, downloads, copies, allocations = _native.cuda_counts(number)
     return {
         "allocated_bytes.all.current": used, "allocated_bytes.all.peak": most, "reserved_bytes.all.current": reserved, "reserved_bytes.all.peak": most_reserved,
-        "num_device_alloc": allocations, "launches": launches, "copies.host_to_device": uploads, "copies.device_to_host": downloads, "copies.device_to_device": copies,
+        "num_device_alloc": allocations, "launches": launches, "graph_launches": graph_launches, "copies.host_to_device": uploads, "copies.device_to_host": downloads, "copies.device_to_device": copies,
     }  # fmt: skip
 
 
@@ -229,141 +230,19 @@ class device:
             set_device(self._before)
 
 
-# Streams and events. A device does all that it is given in order, whatever stream it is given on: what a program may rely on of streams holds.
-
-
-class Event:
-    """A mark in what a device is given to do. Raises AssertionError where there is no device."""
-
-    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
-        _native.cuda_check()
-        if interprocess:
-            raise NotImplementedError("torch.cuda.Event: events of other processes are not implemented")
-        self._timed = enable_timing
-        self._mark: Any = None
-
-    def record(self, stream: Stream | None = None) -> None:
-        """Marks the end of what the device was given so far: that of the stream, or the current one."""
-        self._mark = _native.cuda_event((stream or current_stream()).device_index)
-
-    def query(self) -> bool:
-        """Whether the device has come to the mark, or there is none."""
-        return self._mark is None or _native.cuda_event_done(self._mark)
-
-    def synchronize(self) -> None:
-        """Waits until the device has come to the mark."""
-        if self._mark is not None:
-            _native.cuda_event_synchronize(self._mark)
-
-    def wait(self, stream: Stream | None = None) -> None:
-        """Has a stream wait for the mark, which it does in any case on one device; for another device the processor waits."""
-        if self._mark is not None:
-            self.synchronize()
-
-    def elapsed_time(self, end_event: Event) -> float:
-        """The milliseconds between two marks. Raises RuntimeError unless both are recorded and were made with enable_timing=True."""
-        if not self._timed or not end_event._timed:
-            raise RuntimeError("Both events must be created with argument 'enable_timing=True'.")
-        if self._mark is None or end_event._mark is None:
-            raise RuntimeError("Both events must be recorded before calculating elapsed time.")
-        end_event.synchronize()
-        return _native.cuda_event_elapsed(self._mark, end_event._mark)
-
-    def __repr__(self) -> str:
-        return "<torch.cuda.Event uninitialized>" if self._mark is None else "<torch.cuda.Event recorded>"
-
-
-class Stream:
-    """A queue of work of a device, which does the work of all its queues in the order in which it is given. Raises AssertionError where there is no device."""
-
-    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
-        self.device_index: int = _number(device)
-        self.priority = priority
-
-    @property
-    def device(self) -> Any:
-        from torchjit._types import device
-
-        return device("cuda", self.device_index)
-
-    def synchronize(self) -> None:
-        """Waits until the device has done what it was given."""
-        synchronize(self.device_index)
-
-    def query(self) -> bool:
-        """Whether the device has done what it was given."""
-        return self.record_event().query()
-
-    def record_event(self, event: Event | None = None) -> Event:
-        """A mark at the end of what the device was given so far."""
-        event = Event() if event is None else event
-        event.record(self)
-        return event
-
-    def wait_event(self, event: Event) -> None:
-        """Has what is given from now on be done behind the mark."""
-        event.wait(self)
-
-    def wait_stream(self, stream: Stream) -> None:
-        """Has what is given from now on be done behind the work of another stream."""
-        if stream.device_index != self.device_index:
-            stream.synchronize()
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or isinstance(other, Stream) and self._is_default and other._is_default and self.device_index == other.device_index
-
-    def __hash__(self) -> int:
-        return hash(("torch.cuda.Stream", self.device_index)) if self._is_default else id(self)
-
-    _is_default = False
-
-    def __repr__(self) -> str:
-        return f"<torch.cuda.Stream device=cuda:{self.device_index}>"
-
-
-_streams: dict[int, Stream] = {}
-
-
-def default_stream(device: Any = None) -> Stream:
-    """The stream that work is given on where nothing is said."""
-    made = Stream(device)
-    made._is_default = True
-    return made
-
-
-def current_stream(device: Any = None) -> Stream:
-    """The stream that work is given on."""
-    return _streams.get(_number(device)) or default_stream(device)
-
-
-def set_stream(stream: Stream | None) -> None:
-    """Changes which stream work is given on."""
-    if stream is not None:
-        _streams[stream.device_index] = stream
-        set_device(stream.device_index)
-
-
-class StreamContext:
-    """A context in which a stream is the current one, and its device the current one. None changes nothing."""
-
-    def __init__(self, stream: Stream | None) -> None:
-        self.stream = stream
-
-    def __enter__(self) -> Stream | None:
-        if self.stream is not None:
-            self._device, self._before = current_device(), current_stream(self.stream.device_index)
-            set_stream(self.stream)
-        return self.stream
-
-    def __exit__(self, *exception: Any) -> None:
-        if self.stream is not None:
-            set_stream(self._before)
-            set_device(self._device)
-
-
-def stream(stream: Stream | None) -> StreamContext:
-    """A context in which a stream is the current one."""
-    return StreamContext(stream)
+from torchjit.cuda.graphs import CUDAGraph as CUDAGraph  # noqa: E402
+from torchjit.cuda.graphs import graph as graph  # noqa: E402
+from torchjit.cuda.graphs import graph_pool_handle as graph_pool_handle  # noqa: E402
+from torchjit.cuda.graphs import is_current_stream_capturing as is_current_stream_capturing  # noqa: E402
+from torchjit.cuda.graphs import make_graphed_callables as make_graphed_callables  # noqa: E402
+from torchjit.cuda.streams import Event as Event  # noqa: E402
+from torchjit.cuda.streams import ExternalStream as ExternalStream  # noqa: E402
+from torchjit.cuda.streams import Stream as Stream  # noqa: E402
+from torchjit.cuda.streams import StreamContext as StreamContext  # noqa: E402
+from torchjit.cuda.streams import current_stream as current_stream  # noqa: E402
+from torchjit.cuda.streams import default_stream as default_stream  # noqa: E402
+from torchjit.cuda.streams import set_stream as set_stream  # noqa: E402
+from torchjit.cuda.streams import stream as stream  # noqa: E402
 
 
 class OutOfMemoryError(RuntimeError):

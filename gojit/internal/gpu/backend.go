@@ -99,21 +99,26 @@ func (b *Backend) Run(k *kernel.Kernel, operands []*tensor.Tensor, params []tens
 }
 
 // Copy stores the elements of src, broadcast and converted, into dst. The side that has fewer bytes converts.
-func (b *Backend) Copy(dst, src *tensor.Tensor) error {
+func (b *Backend) Copy(dst, src *tensor.Tensor) error { return b.copy(dst, src, true) }
+
+// CopyLater is Copy that does not wait where the processor's memory is pinned: the elements are there once the device has done it.
+func (b *Backend) CopyLater(dst, src *tensor.Tensor) error { return b.copy(dst, src, false) }
+
+func (b *Backend) copy(dst, src *tensor.Tensor, wait bool) error {
 	switch {
 	case !src.OnDevice():
-		return b.upload(dst, src)
+		return b.upload(dst, src, wait)
 	case !dst.OnDevice():
-		return b.download(dst, src)
+		return b.download(dst, src, wait)
 	case dst.Device() != src.Device(): // by way of the processor
 		here, err := tensor.Empty(src.Shape(), src.DType())
 		if err != nil {
 			return err
 		}
-		if err := b.download(here, src); err != nil {
+		if err := b.download(here, src, true); err != nil {
 			return err
 		}
-		return b.upload(dst, here)
+		return b.upload(dst, here, true)
 	}
 	v, err := b.Device(dst.Device())
 	if err != nil {
@@ -139,7 +144,7 @@ func (v *Device) contiguous(t *tensor.Tensor, d tensor.DType) (*tensor.Tensor, e
 }
 
 // upload copies from the processor.
-func (b *Backend) upload(dst, src *tensor.Tensor) error {
+func (b *Backend) upload(dst, src *tensor.Tensor, wait bool) error {
 	v, err := b.Device(dst.Device())
 	if err != nil {
 		return err
@@ -151,7 +156,7 @@ func (b *Backend) upload(dst, src *tensor.Tensor) error {
 		return err
 	}
 	if dst.IsContiguous() && tensor.SameShape(dst.Shape(), src.Shape()) {
-		return v.write(dst, src)
+		return v.write(dst, src, wait)
 	}
 	there, err := v.Upload(src)
 	if err != nil {
@@ -161,7 +166,7 @@ func (b *Backend) upload(dst, src *tensor.Tensor) error {
 }
 
 // download copies to the processor.
-func (b *Backend) download(dst, src *tensor.Tensor) error {
+func (b *Backend) download(dst, src *tensor.Tensor, wait bool) error {
 	v, err := b.Device(src.Device())
 	if err != nil {
 		return err
@@ -172,7 +177,7 @@ func (b *Backend) download(dst, src *tensor.Tensor) error {
 		}
 	}
 	if dst.IsContiguous() && dst.DType() == src.DType() && tensor.SameShape(dst.Shape(), src.Shape()) {
-		return v.read(dst, src)
+		return v.read(dst, src, wait)
 	}
 	here, err := v.Download(src)
 	if err != nil {

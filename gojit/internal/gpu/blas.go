@@ -132,7 +132,7 @@ func (v *Device) beginProducts(p *productLibrary) (err error) {
 
 // bind has the library compute on the device's stream with memory of the device's allocator. The lock is held, the context current.
 func (p *productLibrary) bind(v *Device) error {
-	stream := v.stream()
+	stream := v.Stream().handle
 	if p.isBound && p.stream == stream {
 		return nil
 	}

@@ -233,7 +233,7 @@ func (b *Backend) Convolve(c *kernel.Convolution) (done bool, err error) {
 func (l *convolutionLibrary) convolve(v *Device, c *kernel.Convolution) (done bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if stream := v.stream(); !l.isBound || l.stream != stream {
+	if stream := v.Stream().handle; !l.isBound || l.stream != stream {
 		if err := l.dnn.check("cudnnSetStream", l.dnn.cudnnSetStream(l.handle, stream)); err != nil {
 			return false, err
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// stream is a device's stream of random numbers: Philox, by a seed and how many numbers each thread has drawn. It begins anew when the default
+// generator is a device's stream of random numbers: Philox, by a seed and how many numbers each thread has drawn. It begins anew when the default
 // stream of the processor does, with its seed.
-type stream struct {
+type generator struct {
 	mu           sync.Mutex
 	begun        bool
 	restarts     uint64 // of the processor's stream, when this one began
@@ -18,7 +18,7 @@ type stream struct {
 }
 
 // follow has the stream begin anew where the processor's did. The lock is held.
-func (s *stream) follow() {
+func (s *generator) follow() {
 	if g := rng.Default(); !s.begun || s.restarts != g.Restarts() {
 		s.begun, s.restarts, s.seed, s.offset = true, g.Restarts(), g.InitialSeed(), 0
 	}
@@ -41,6 +41,9 @@ const numbersAtOnce = 4
 func (b *Backend) Draw(d tensor.Device, n int) (threads int, seed, offset uint64, err error) {
 	v, err := b.Device(d)
 	if err != nil {
+		return 0, 0, 0, err
+	}
+	if err := v.Stream().refuse("random numbers are drawn, which would be the same at each replay"); err != nil {
 		return 0, 0, 0, err
 	}
 	s := &v.random

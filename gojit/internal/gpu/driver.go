@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/goroutine"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -14,49 +15,66 @@ import (
 // pointer is an address in the memory of a device.
 type pointer uint64
 
-// driver has the functions of libcuda and libnvrtc that are used here.
+// driver has the functions of libcuda and libnvrtc that are used here. What is called for each kernel is a procedure, which costs less.
 type driver struct {
-	blas                      func() (*blas, error) // cuBLAS and cuDNN, opened the first time
-	dnn                       func() (*dnn, error)
-	cuDriverGetVersion        func(version *int32) int32
-	cuInit                    func(flags uint32) int32
-	cuDeviceGetCount          func(count *int32) int32
-	cuDeviceGet               func(device *int32, ordinal int32) int32
-	cuDeviceGetName           func(name *byte, length int32, device int32) int32
-	cuDeviceGetAttribute      func(value *int32, attribute int32, device int32) int32
-	cuDevicePrimaryCtxRetain  func(context *uintptr, device int32) int32
-	cuCtxSetCurrent           func(context uintptr) int32
-	cuCtxSynchronize          func() int32
-	cuGetErrorString          func(code int32, text **byte) int32
-	cuMemAlloc_v2             func(at *pointer, bytes uint64) int32
-	cuMemFree_v2              func(at pointer) int32
-	cuMemGetInfo_v2           func(free, total *uint64) int32
-	cuMemcpyHtoD_v2           func(to pointer, from unsafe.Pointer, bytes uint64) int32
-	cuMemcpyDtoH_v2           func(to unsafe.Pointer, from pointer, bytes uint64) int32
-	cuMemcpyDtoD_v2           func(to, from pointer, bytes uint64) int32
-	cuMemsetD8_v2             func(at pointer, value uint8, bytes uint64) int32
-	cuModuleLoadData          func(module *uintptr, image unsafe.Pointer) int32
-	cuModuleGetFunction       func(function *uintptr, module uintptr, name string) int32
-	cuModuleUnload            func(module uintptr) int32
-	cuEventCreate             func(event *uintptr, flags uint32) int32
-	cuEventRecord             func(event, stream uintptr) int32
-	cuEventQuery              func(event uintptr) int32
-	cuEventSynchronize        func(event uintptr) int32
-	cuEventElapsedTime        func(milliseconds *float32, from, to uintptr) int32
-	cuEventDestroy_v2         func(event uintptr) int32
-	cuLaunchKernel            func(function uintptr, gridX, gridY, gridZ, blockX, blockY, blockZ, shared uint32, stream uintptr, arguments, extra unsafe.Pointer) int32
-	nvrtcVersion              func(major, minor *int32) int32
-	nvrtcCreateProgram        func(program *uintptr, text, name string, headers int32, contents, names unsafe.Pointer) int32
-	nvrtcCompileProgram       func(program uintptr, count int32, options unsafe.Pointer) int32
-	nvrtcGetNumSupportedArchs func(count *int32) int32
-	nvrtcGetSupportedArchs    func(architectures unsafe.Pointer) int32
-	nvrtcGetPTXSize           func(program uintptr, size *uint64) int32
-	nvrtcGetPTX               func(program uintptr, text unsafe.Pointer) int32
-	nvrtcGetCUBINSize         func(program uintptr, size *uint64) int32
-	nvrtcGetCUBIN             func(program uintptr, image unsafe.Pointer) int32
-	nvrtcGetProgramLogSize    func(program uintptr, size *uint64) int32
-	nvrtcGetProgramLog        func(program uintptr, text unsafe.Pointer) int32
-	nvrtcDestroyProgram       func(program *uintptr) int32
+	blas                        func() (*blas, error) // cuBLAS and cuDNN, opened the first time
+	dnn                         func() (*dnn, error)
+	cuDriverGetVersion          func(version *int32) int32
+	cuMemcpyHtoD_v2             func(to pointer, from unsafe.Pointer, bytes uint64) int32
+	cuMemcpyDtoH_v2             func(to unsafe.Pointer, from pointer, bytes uint64) int32
+	cuMemcpyDtoD_v2             func(to, from pointer, bytes uint64) int32
+	cuMemsetD8_v2               func(at pointer, value uint8, bytes uint64) int32
+	nvrtcGetNumSupportedArchs   func(count *int32) int32
+	nvrtcGetSupportedArchs      func(architectures unsafe.Pointer) int32
+	nvrtcGetCUBINSize           func(program uintptr, size *uint64) int32
+	nvrtcGetCUBIN               func(program uintptr, image unsafe.Pointer) int32
+	cuInit                      func(flags uint32) int32
+	cuDeviceGetCount            func(count *int32) int32
+	cuDeviceGet                 func(device *int32, ordinal int32) int32
+	cuDeviceGetName             func(name *byte, length int32, device int32) int32
+	cuDeviceGetAttribute        func(value *int32, attribute int32, device int32) int32
+	cuDevicePrimaryCtxRetain    func(context *uintptr, device int32) int32
+	cuCtxSetCurrent             procedure // (context)
+	cuCtxSynchronize            func() int32
+	cuCtxGetStreamPriorityRange func(least, greatest *int32) int32
+	cuGetErrorString            func(code int32, text **byte) int32
+	cuMemAlloc_v2               func(at *pointer, bytes uint64) int32
+	cuMemFree_v2                func(at pointer) int32
+	cuMemGetInfo_v2             func(free, total *uint64) int32
+	cuMemHostAlloc              func(at *uintptr, bytes uint64, flags uint32) int32
+	cuMemFreeHost               func(at uintptr) int32
+	cuMemcpyHtoDAsync_v2        procedure // (to, from, bytes, stream)
+	cuMemcpyDtoHAsync_v2        procedure // (to, from, bytes, stream)
+	cuMemcpyDtoDAsync_v2        procedure // (to, from, bytes, stream)
+	cuMemsetD8Async             procedure // (at, value, bytes, stream)
+	cuModuleLoadData            func(module *uintptr, image unsafe.Pointer) int32
+	cuModuleGetFunction         func(function *uintptr, module uintptr, name string) int32
+	cuModuleUnload              func(module uintptr) int32
+	cuStreamCreateWithPriority  func(stream *uintptr, flags uint32, priority int32) int32
+	cuStreamSynchronize         procedure // (stream)
+	cuStreamQuery               procedure // (stream)
+	cuStreamWaitEvent           procedure // (stream, event, flags)
+	cuStreamBeginCapture_v2     func(stream uintptr, mode int32) int32
+	cuStreamEndCapture          func(stream uintptr, graph *uintptr) int32
+	cuGraphInstantiateWithFlags func(executable *uintptr, graph uintptr, flags uint64) int32
+	cuGraphLaunch               procedure // (executable, stream)
+	cuGraphExecDestroy          func(executable uintptr) int32
+	cuGraphDestroy              func(graph uintptr) int32
+	cuEventCreate               func(event *uintptr, flags uint32) int32
+	cuEventRecord               procedure // (event, stream)
+	cuEventQuery                procedure // (event)
+	cuEventSynchronize          func(event uintptr) int32
+	cuEventElapsedTime          func(milliseconds *float32, from, to uintptr) int32
+	cuEventDestroy_v2           func(event uintptr) int32
+	cuLaunchKernel              procedure // (function, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream, arguments, extra)
+	nvrtcVersion                func(major, minor *int32) int32
+	nvrtcCreateProgram          func(program *uintptr, text, name string, headers int32, contents, names unsafe.Pointer) int32
+	nvrtcCompileProgram         func(program uintptr, count int32, options unsafe.Pointer) int32
+	nvrtcGetPTXSize             func(program uintptr, size *uint64) int32
+	nvrtcGetPTX                 func(program uintptr, text unsafe.Pointer) int32
+	nvrtcGetProgramLogSize      func(program uintptr, size *uint64) int32
+	nvrtcGetProgramLog          func(program uintptr, text unsafe.Pointer) int32
+	nvrtcDestroyProgram         func(program *uintptr) int32
 }
 
 // openDriver opens the driver and the compiler.
@@ -88,10 +106,16 @@ func (d *driver) bindDriver(l *library) error {
 	return bind(l, map[string]any{
 		"cuInit": &d.cuInit, "cuDriverGetVersion": &d.cuDriverGetVersion, "cuDeviceGetCount": &d.cuDeviceGetCount, "cuDeviceGet": &d.cuDeviceGet, "cuDeviceGetName": &d.cuDeviceGetName,
 		"cuDeviceGetAttribute": &d.cuDeviceGetAttribute, "cuDevicePrimaryCtxRetain": &d.cuDevicePrimaryCtxRetain, "cuCtxSetCurrent": &d.cuCtxSetCurrent,
-		"cuCtxSynchronize": &d.cuCtxSynchronize, "cuGetErrorString": &d.cuGetErrorString, "cuMemAlloc_v2": &d.cuMemAlloc_v2, "cuMemFree_v2": &d.cuMemFree_v2,
-		"cuMemGetInfo_v2": &d.cuMemGetInfo_v2, "cuMemcpyHtoD_v2": &d.cuMemcpyHtoD_v2, "cuMemcpyDtoH_v2": &d.cuMemcpyDtoH_v2, "cuMemcpyDtoD_v2": &d.cuMemcpyDtoD_v2,
-		"cuMemsetD8_v2": &d.cuMemsetD8_v2, "cuModuleLoadData": &d.cuModuleLoadData, "cuModuleGetFunction": &d.cuModuleGetFunction,
-		"cuEventCreate": &d.cuEventCreate, "cuEventRecord": &d.cuEventRecord, "cuEventQuery": &d.cuEventQuery, "cuEventSynchronize": &d.cuEventSynchronize,
+		"cuCtxSynchronize": &d.cuCtxSynchronize, "cuCtxGetStreamPriorityRange": &d.cuCtxGetStreamPriorityRange, "cuGetErrorString": &d.cuGetErrorString,
+		"cuMemAlloc_v2": &d.cuMemAlloc_v2, "cuMemFree_v2": &d.cuMemFree_v2, "cuMemGetInfo_v2": &d.cuMemGetInfo_v2,
+		"cuMemHostAlloc": &d.cuMemHostAlloc, "cuMemFreeHost": &d.cuMemFreeHost,
+		"cuMemcpyHtoDAsync_v2": &d.cuMemcpyHtoDAsync_v2, "cuMemcpyDtoHAsync_v2": &d.cuMemcpyDtoHAsync_v2, "cuMemcpyDtoDAsync_v2": &d.cuMemcpyDtoDAsync_v2,
+		"cuMemsetD8Async": &d.cuMemsetD8Async, "cuModuleLoadData": &d.cuModuleLoadData, "cuModuleGetFunction": &d.cuModuleGetFunction,
+		"cuStreamCreateWithPriority": &d.cuStreamCreateWithPriority, "cuStreamSynchronize": &d.cuStreamSynchronize, "cuStreamQuery": &d.cuStreamQuery,
+		"cuStreamWaitEvent": &d.cuStreamWaitEvent, "cuStreamBeginCapture_v2": &d.cuStreamBeginCapture_v2, "cuStreamEndCapture": &d.cuStreamEndCapture,
+		"cuGraphInstantiateWithFlags": &d.cuGraphInstantiateWithFlags, "cuGraphLaunch": &d.cuGraphLaunch, "cuGraphExecDestroy": &d.cuGraphExecDestroy,
+		"cuGraphDestroy": &d.cuGraphDestroy,
+		"cuEventCreate":  &d.cuEventCreate, "cuEventRecord": &d.cuEventRecord, "cuEventQuery": &d.cuEventQuery, "cuEventSynchronize": &d.cuEventSynchronize,
 		"cuEventElapsedTime": &d.cuEventElapsedTime, "cuEventDestroy_v2": &d.cuEventDestroy_v2,
 		"cuModuleUnload": &d.cuModuleUnload, "cuLaunchKernel": &d.cuLaunchKernel,
 	})
@@ -126,7 +150,16 @@ func (d *driver) check(name string, code int32) error {
 	if d.cuGetErrorString(code, &at) == 0 && at != nil {
 		text = unsafe.String(at, textLength(at))
 	}
-	return source.Errorf(source.RuntimeError, source.Range{}, "CUDA error: %s (%s)", text, name)
+	lasting := ""
+	if isLasting(code) {
+		lasting = ". A kernel failed, perhaps an earlier one: a GPU does nothing more for the process after that, begin a new one"
+	}
+	return source.Errorf(source.RuntimeError, source.Range{}, "CUDA error: %s (%s)%s", text, name, lasting)
+}
+
+// isLasting reports whether a code says that the device's context is lost: faults of kernels, and of the hardware.
+func isLasting(code int32) bool {
+	return code == 214 || code == 700 || code == 702 || code == 710 || 714 <= code && code <= 719
 }
 
 // textLength returns how many bytes there are before the zero that ends a text of C.
@@ -149,12 +182,17 @@ type Device struct {
 	minor   int32
 	units   int32 // multiprocessors
 	threads int32 // that each of them runs at most
-	random  stream
+	random  generator
 	memory  allocator
 	counts  counters
 
 	product     productLibrary
 	convolution convolutionLibrary
+
+	home     *Stream                  // that work is given on where nothing is said
+	current  goroutine.Local[*Stream] // those that goroutines have said
+	streams  streamTable
+	captures captures
 
 	kernels     programs[uint64, *Program] // by the kernel's hash
 	conversions programs[[2]tensor.DType, *Program]
@@ -213,7 +251,12 @@ func (v *Device) open(ordinal int32) error {
 			return err
 		}
 	}
-	return d.check("cuDevicePrimaryCtxRetain", d.cuDevicePrimaryCtxRetain(&v.context, v.handle))
+	if err := d.check("cuDevicePrimaryCtxRetain", d.cuDevicePrimaryCtxRetain(&v.context, v.handle)); err != nil {
+		return err
+	}
+	var err error
+	v.home, err = v.newStream(0)
+	return err
 }
 
 // Name returns what NVIDIA calls the device.
@@ -226,19 +269,11 @@ func (v *Device) Capability() (major, minor int) { return int(v.major), int(v.mi
 func (v *Device) do(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := v.driver.check("cuCtxSetCurrent", v.driver.cuCtxSetCurrent(v.context)); err != nil {
+	if err := v.driver.check("cuCtxSetCurrent", v.driver.cuCtxSetCurrent.call(v.context)); err != nil {
 		return err
 	}
 	return f()
 }
 
-// Synchronize waits until the device has done what it was given.
-func (v *Device) Synchronize() error {
-	return v.do(func() error { return v.driver.check("cuCtxSynchronize", v.driver.cuCtxSynchronize()) })
-}
-
 // Units returns the number of multiprocessors.
 func (v *Device) Units() int { return int(v.units) }
-
-// stream returns the stream that the device is given work on: all of it is done in order.
-func (v *Device) stream() uintptr { return 0 }

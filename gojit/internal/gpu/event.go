@@ -2,38 +2,72 @@ package gpu
 
 import "runtime"
 
-// Event is a mark in what a device is given to do, which it does in order.
+// Event is a mark in the work of a stream.
 type Event struct {
-	device *Device
-	handle uintptr
+	device  *Device
+	handle  uintptr
+	capture *capture // that the mark is part of
 }
 
 // notReady is the driver's code for work that is not done yet.
 const notReady = 600
 
-// NewEvent marks the end of what the device was given to do so far.
-func (v *Device) NewEvent() (*Event, error) {
-	e := &Event{device: v}
-	err := v.do(func() error {
-		if err := v.driver.check("cuEventCreate", v.driver.cuEventCreate(&e.handle, 0)); err != nil {
-			return err
-		}
-		return v.driver.check("cuEventRecord", v.driver.cuEventRecord(e.handle, 0))
-	})
-	if err != nil {
+// Flags of events: who waits sleeps, and the time is not noted.
+const (
+	eventBlocking = 1
+	eventUntimed  = 2
+)
+
+// NewEvent marks the end of what a stream was given to do so far. Only marks that are timed tell milliseconds; who waits for a blocking one sleeps.
+func (s *Stream) NewEvent(timed, blocking bool) (*Event, error) {
+	v, flags := s.device, uint32(0)
+	if !timed {
+		flags |= eventUntimed
+	}
+	if blocking {
+		flags |= eventBlocking
+	}
+	e := &Event{device: v, capture: s.capture.Load()}
+	var err error
+	if e.handle, err = s.mark(flags); err != nil {
 		return nil, err
 	}
-	runtime.AddCleanup(e, func(handle uintptr) {
-		_ = v.do(func() error { return v.driver.check("cuEventDestroy", v.driver.cuEventDestroy_v2(handle)) })
-	}, e.handle)
+	runtime.AddCleanup(e, func(handle uintptr) { _ = v.destroyEvent(handle) }, e.handle)
 	return e, nil
 }
 
-// IsDone reports whether the device has come to the mark.
+// mark makes an event of the driver's and records it.
+func (s *Stream) mark(flags uint32) (handle uintptr, err error) {
+	d := s.device.driver
+	err = s.device.do(func() error {
+		if err := d.check("cuEventCreate", d.cuEventCreate(&handle, flags)); err != nil {
+			return err
+		}
+		return d.check("cuEventRecord", d.cuEventRecord.call(handle, s.handle))
+	})
+	return handle, err
+}
+
+func (v *Device) destroyEvent(handle uintptr) error {
+	return v.do(func() error { return v.driver.check("cuEventDestroy", v.driver.cuEventDestroy_v2(handle)) })
+}
+
+// refuse fails where the mark is part of a capture: nothing comes to it.
+func (e *Event) refuse() error {
+	if e.capture == nil {
+		return nil
+	}
+	return e.capture.refuse("operation not permitted on an event last recorded in a capturing stream", "an event is waited for or queried")
+}
+
+// IsDone reports whether the stream has come to the mark.
 func (e *Event) IsDone() (done bool, err error) {
+	if err := e.refuse(); err != nil {
+		return false, err
+	}
 	v := e.device
 	err = v.do(func() error {
-		code := v.driver.cuEventQuery(e.handle)
+		code := v.driver.cuEventQuery.call(e.handle)
 		if done = code == 0; code == notReady {
 			return nil
 		}
@@ -43,8 +77,11 @@ func (e *Event) IsDone() (done bool, err error) {
 	return done, err
 }
 
-// Synchronize waits until the device has come to the mark.
+// Synchronize waits until the stream has come to the mark.
 func (e *Event) Synchronize() error {
+	if err := e.refuse(); err != nil {
+		return err
+	}
 	v := e.device
 	err := v.do(func() error { return v.driver.check("cuEventSynchronize", v.driver.cuEventSynchronize(e.handle)) })
 	runtime.KeepAlive(e)
@@ -53,6 +90,11 @@ func (e *Event) Synchronize() error {
 
 // Until returns the milliseconds from this mark to another one.
 func (e *Event) Until(other *Event) (milliseconds float64, err error) {
+	for _, mark := range []*Event{e, other} {
+		if err := mark.refuse(); err != nil {
+			return 0, err
+		}
+	}
 	v, passed := e.device, float32(0)
 	err = v.do(func() error {
 		return v.driver.check("cuEventElapsedTime", v.driver.cuEventElapsedTime(&passed, e.handle, other.handle))

@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	hostFolder = folder
+	if !onGPU() {
+		os.Setenv(cacheVariable, "off") // the software device may have changed
+	}
 	code := m.Run()
 	os.RemoveAll(folder)
 	os.Exit(code)

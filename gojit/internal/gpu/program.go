@@ -39,8 +39,12 @@ func (v *Device) compileModule(text string, entries ...string) (*module, error) 
 		return nil, err
 	}
 	runtime.AddCleanup(m, func(handle uintptr) {
-		_ = v.Synchronize() // the device may still run it
-		_ = v.do(func() error { return v.driver.check("cuModuleUnload", v.driver.cuModuleUnload(handle)) })
+		v.captures.whenNoneIsOpen(func() {
+			_ = v.do(func() error {
+				_ = v.driver.cuCtxSynchronize() // the device may still run it
+				return v.driver.check("cuModuleUnload", v.driver.cuModuleUnload(handle))
+			})
+		})
 	}, m.handle)
 	return m, nil
 }
@@ -99,6 +103,9 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) error {
 	}
 	w.setNumbers(p, params)
 	if p.source.Divides {
+		if err := p.device.Stream().refuse("a division of integers looks for zeros"); err != nil {
+			return err
+		}
 		flag, err := p.device.Allocate(4)
 		if err != nil {
 			return err
@@ -114,14 +121,14 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) error {
 
 // launch gives the device what is to be done; its context is current.
 func (p *Program) launch(w *walk) error {
-	d := p.device.driver
+	v := p.device
 	if w.failed != 0 {
-		if err := d.check("cuMemsetD8", d.cuMemsetD8_v2(w.failed, 0, 4)); err != nil {
+		if err := v.clear(v.Stream(), w.failed, 4); err != nil {
 			return err
 		}
 	}
 	if len(p.entry) == 1 {
-		if err := p.device.launch(p.entry[0], p.device.blocksFor(w.threads()), w.argument(p.source)); err != nil {
+		if err := p.device.launch(p.module, p.entry[0], p.device.blocksFor(w.threads()), w.argument(p.source)); err != nil {
 			return err
 		}
 	} else if err := p.launchReduction(w); err != nil {
@@ -131,7 +138,7 @@ func (p *Program) launch(w *walk) error {
 		return nil
 	}
 	var failed int32
-	if err := d.check("cuMemcpyDtoH", d.cuMemcpyDtoH_v2(unsafe.Pointer(&failed), w.failed, 4)); err != nil {
+	if err := v.fetch(v.Stream(), unsafe.Pointer(&failed), w.failed, 4); err != nil {
 		return err
 	}
 	if failed != 0 {
@@ -153,11 +160,11 @@ func (p *Program) launchReduction(w *walk) error {
 			w.partial = append(w.partial, m.at)
 		}
 	}
-	if err := v.launch(p.entry[0], w.rowBlocks()*w.parts, w.argument(p.source)); err != nil || w.parts == 1 {
+	if err := v.launch(p.module, p.entry[0], w.rowBlocks()*w.parts, w.argument(p.source)); err != nil || w.parts == 1 {
 		return err
 	}
 	w.lanes, w.across = min(cuda.Width, powerFrom(w.parts)), false
-	return v.launch(p.entry[1], w.rowBlocks(), w.argument(p.source))
+	return v.launch(p.module, p.entry[1], w.rowBlocks(), w.argument(p.source))
 }
 
 // largestElement is the size in bytes of the largest result that a reduction has, a complex number.
@@ -174,11 +181,16 @@ func (v *Device) blocksFor(threads int64) int64 {
 	return min((threads+blockThreads-1)/blockThreads, int64(v.units)*blocksPerUnit)
 }
 
-// launch gives the device blocks of threads to run, whose argument is words; its context is current.
-func (v *Device) launch(entry uintptr, blocks int64, words []uint64) error {
-	arguments := []unsafe.Pointer{unsafe.Pointer(&words[0])}
+// launch gives the calling goroutine's stream blocks of threads of a module to run, whose argument is words; the device's context is current.
+func (v *Device) launch(m *module, entry uintptr, blocks int64, words []uint64) error {
+	s := v.Stream()
+	if c := s.capture.Load(); c != nil {
+		c.note(m)
+	}
+	arguments := &[1]unsafe.Pointer{unsafe.Pointer(&words[0])}
 	v.counts.launches.Add(1)
-	err := v.driver.check("cuLaunchKernel", v.driver.cuLaunchKernel(entry, uint32(blocks), 1, 1, blockThreads, 1, 1, 0, 0, unsafe.Pointer(&arguments[0]), nil))
+	code := v.driver.cuLaunchKernel.call(entry, uintptr(blocks), 1, 1, blockThreads, 1, 1, 0, s.handle, uintptr(unsafe.Pointer(arguments)), 0)
+	runtime.KeepAlive(arguments)
 	runtime.KeepAlive(words)
-	return err
+	return v.driver.check("cuLaunchKernel", code)
 }

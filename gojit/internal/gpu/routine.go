@@ -42,17 +42,18 @@ func (b *Backend) RunRoutine(r *kernel.Routine, tensors []*tensor.Tensor, number
 // runRoutine launches a routine, and looks for what it met where it is checked.
 func (v *Device) runRoutine(m *module, r *kernel.Routine, words []uint64) error {
 	var failed [3]int64
+	stream := v.Stream()
 	if r.Checked {
+		if err := stream.refuse("what indices are is looked at"); err != nil {
+			return err
+		}
 		flag, err := v.Allocate(len(failed) * 8)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = flag.Free() }()
 		words[2+cuda.MaxTensors] = uint64(flag.at)
-		err = v.do(func() error {
-			return v.driver.check("cuMemsetD8", v.driver.cuMemsetD8_v2(flag.at, 0, uint64(len(failed)*8)))
-		})
-		if err != nil {
+		if err := v.do(func() error { return v.clear(stream, flag.at, uint64(len(failed)*8)) }); err != nil {
 			return err
 		}
 	}
@@ -60,13 +61,13 @@ func (v *Device) runRoutine(m *module, r *kernel.Routine, words []uint64) error 
 	if blocks == 0 {
 		blocks = v.blocksFor(int64(r.Threads))
 	}
-	err := v.do(func() error { return v.launch(m.entry[0], blocks, words) })
+	err := v.do(func() error { return v.launch(m, m.entry[0], blocks, words) })
 	if err != nil || !r.Checked {
 		return err
 	}
 	err = v.do(func() error {
 		v.counts.downloads.Add(1)
-		return v.driver.check("cuMemcpyDtoH", v.driver.cuMemcpyDtoH_v2(unsafe.Pointer(&failed), pointer(words[2+cuda.MaxTensors]), uint64(len(failed)*8)))
+		return v.fetch(stream, unsafe.Pointer(&failed), pointer(words[2+cuda.MaxTensors]), uint64(len(failed)*8))
 	})
 	if err == nil && failed[0] != 0 {
 		err = &kernel.RoutineFailure{Which: failed[1], Value: failed[2]}

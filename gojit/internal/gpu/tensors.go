@@ -45,7 +45,7 @@ func (v *Device) Upload(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if err != nil || t.Numel() == 0 {
 		return made, err
 	}
-	return made, v.write(made, t)
+	return made, v.write(made, t, true)
 }
 
 // Download copies a contiguous tensor of the device to the processor.
@@ -57,43 +57,91 @@ func (v *Device) Download(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if err != nil || t.Numel() == 0 {
 		return made, err
 	}
-	return made, v.read(made, t)
+	return made, v.read(made, t, true)
 }
 
 // nbytes returns how many bytes the elements take.
 func nbytes(t *tensor.Tensor) uint64 { return uint64(t.Numel() * t.DType().Size()) }
 
-// write copies from the processor to the device. The tensors are contiguous and alike.
-func (v *Device) write(dst, src *tensor.Tensor) error {
+// write copies from the processor to the device, and waits until the elements are read unless their memory is pinned and nobody is to wait. The tensors
+// are contiguous and alike.
+func (v *Device) write(dst, src *tensor.Tensor, wait bool) error {
+	s := v.Stream()
+	pinned := v.pinnedAt(src)
+	if pinned == nil {
+		if err := s.refuse("elements are copied from memory of the processor that is not pinned"); err != nil {
+			return err
+		}
+	}
 	v.counts.uploads.Add(1)
 	err := v.do(func() error {
-		return v.driver.check("cuMemcpyHtoD", v.driver.cuMemcpyHtoD_v2(pointer(dst.Address()), src.DataPtr(), nbytes(src)))
+		code := v.driver.cuMemcpyHtoDAsync_v2.call(uintptr(dst.Address()), uintptr(src.DataPtr()), uintptr(nbytes(src)), s.handle)
+		if err := v.driver.check("cuMemcpyHtoDAsync", code); err != nil {
+			return err
+		}
+		if pinned == nil || wait && s.capture.Load() == nil {
+			return s.wait()
+		}
+		return pinned.usedBy(s)
 	})
 	runtime.KeepAlive(src)
 	runtime.KeepAlive(dst) // its memory goes back once nobody holds it
 	return err
 }
 
-// read copies from the device to the processor. The tensors are contiguous and alike.
-func (v *Device) read(dst, src *tensor.Tensor) error {
+// read copies from the device to the processor, and waits until the elements are there unless their memory is pinned and nobody is to wait. The tensors
+// are contiguous and alike.
+func (v *Device) read(dst, src *tensor.Tensor, wait bool) error {
+	s := v.Stream()
+	pinned := v.pinnedAt(dst)
+	if pinned == nil || wait {
+		if err := s.refuse("elements are copied to the processor"); err != nil {
+			return err
+		}
+	}
 	v.counts.downloads.Add(1)
 	err := v.do(func() error {
-		return v.driver.check("cuMemcpyDtoH", v.driver.cuMemcpyDtoH_v2(unsafe.Pointer(dst.DataPtr()), pointer(src.Address()), nbytes(src)))
+		if pinned == nil || wait {
+			return v.fetch(s, dst.DataPtr(), pointer(src.Address()), nbytes(src))
+		}
+		code := v.driver.cuMemcpyDtoHAsync_v2.call(uintptr(dst.DataPtr()), uintptr(src.Address()), uintptr(nbytes(src)), s.handle)
+		if err := v.driver.check("cuMemcpyDtoHAsync", code); err != nil {
+			return err
+		}
+		return pinned.usedBy(s)
 	})
 	runtime.KeepAlive(src)
 	runtime.KeepAlive(dst)
 	return err
 }
 
+// fetch copies to the processor behind the work of a stream, and waits for it. The device's context is current.
+func (v *Device) fetch(s *Stream, to unsafe.Pointer, from pointer, bytes uint64) error {
+	code := v.driver.cuMemcpyDtoHAsync_v2.call(uintptr(to), uintptr(from), uintptr(bytes), s.handle)
+	if err := v.driver.check("cuMemcpyDtoHAsync", code); err != nil {
+		return err
+	}
+	return s.wait()
+}
+
+// clear has a stream set bytes to zero. The device's context is current.
+func (v *Device) clear(s *Stream, at pointer, bytes uint64) error {
+	return v.driver.check("cuMemsetD8Async", v.driver.cuMemsetD8Async.call(uintptr(at), 0, uintptr(bytes), s.handle))
+}
+
 // move copies within the device. The tensors are contiguous and alike.
 func (v *Device) move(dst, src *tensor.Tensor) error {
-	v.counts.copies.Add(1)
-	err := v.do(func() error {
-		return v.driver.check("cuMemcpyDtoD", v.driver.cuMemcpyDtoD_v2(pointer(dst.Address()), pointer(src.Address()), nbytes(src)))
-	})
+	err := v.moveBytes(pointer(dst.Address()), pointer(src.Address()), nbytes(src))
 	runtime.KeepAlive(src)
 	runtime.KeepAlive(dst)
 	return err
+}
+
+func (v *Device) moveBytes(to, from pointer, bytes uint64) error {
+	v.counts.copies.Add(1)
+	return v.do(func() error {
+		return v.driver.check("cuMemcpyDtoDAsync", v.driver.cuMemcpyDtoDAsync_v2.call(uintptr(to), uintptr(from), uintptr(bytes), v.Stream().handle))
+	})
 }
 
 // convert stores the elements of src, broadcast and converted, into dst; both are the device's.
@@ -119,9 +167,7 @@ func (v *Device) convert(dst, src *tensor.Tensor) error {
 func (v *Device) fill(t *tensor.Tensor, s tensor.Scalar) error {
 	d := t.DType()
 	if re, im := kernel.NumberBits(kernel.ComputeType(d), s); re|im == 0 && t.IsContiguous() {
-		err := v.do(func() error {
-			return v.driver.check("cuMemsetD8", v.driver.cuMemsetD8_v2(pointer(t.Address()), 0, nbytes(t)))
-		})
+		err := v.do(func() error { return v.clear(v.Stream(), pointer(t.Address()), nbytes(t)) })
 		runtime.KeepAlive(t)
 		return err
 	}

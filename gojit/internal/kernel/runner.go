@@ -81,3 +81,24 @@ func (e *RoutineFailure) Error() string {
 
 // ErrNoDeviceForm is wrapped by the error of a kernel that a Runner has no form of.
 var ErrNoDeviceForm = source.Errorf(source.NotImplementedError, source.Range{}, "the kernel has no form for the device")
+
+// CaptureError says that the work of a device is captured, and that a capture cannot hold what was asked for.
+type CaptureError struct {
+	err   *source.Error
+	named bool
+}
+
+// NewCaptureError returns one.
+func NewCaptureError(format string, args ...any) *CaptureError {
+	return &CaptureError{err: source.Errorf(source.RuntimeError, source.Range{}, format, args...)}
+}
+
+func (e *CaptureError) Error() string { return e.err.Error() }
+func (e *CaptureError) Unwrap() error { return e.err }
+
+// Name says which operator asked for it. The first one counts.
+func (e *CaptureError) Name(operator string) {
+	if !e.named {
+		e.named, e.err.Text = true, e.err.Text+" (by '"+operator+"')"
+	}
+}

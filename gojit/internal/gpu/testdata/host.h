@@ -29,7 +29,9 @@ static long long host_first, host_step;
 
 #define FIRST host_first
 #define STEP host_step
-#define KERNEL(name) \
+#define KERNEL(name) KERNEL_OF(name)
+#define KERNEL_OF(name) \
+	const long name##_bytes = sizeof(Args); \
 	static void name##_body(const Args a); \
 	UNCHECKED void name(void **arguments, long long first, long long step) { \
 		host_first = first; \
