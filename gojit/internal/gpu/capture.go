@@ -258,7 +258,9 @@ func (g *Graph) Replay() error {
 		g.work.replayed[s] = struct{}{}
 	}
 	v.counts.graphLaunches.Add(1)
-	err := v.do(func() error { return v.driver.check("cuGraphLaunch", v.driver.cuGraphLaunch.call(g.work.executable, s.handle)) })
+	err := v.do(func() error {
+		return v.driver.check("cuGraphLaunch", v.driver.cuGraphLaunch.call(g.work.executable, s.handle))
+	})
 	runtime.KeepAlive(g)
 	return err
 }

@@ -190,10 +190,11 @@ type Device struct {
 	memory  allocator
 	counts  counters
 
-	home     *Stream                   // that work is given on where nothing is said
-	current  goroutine.Local[*Stream]  // those that goroutines have said
+	home     *Stream                  // that work is given on where nothing is said
+	current  goroutine.Local[*Stream] // those that goroutines have said
 	streams  streamTable
 	captures captures
+	lanes    lanes
 
 	kernels     programs[uint64, *Program] // by the kernel's hash
 	conversions programs[[2]tensor.DType, *Program]

@@ -201,4 +201,3 @@ func (v *Device) Synchronize() error {
 	}
 	return nil
 }
-
