@@ -7,7 +7,7 @@ require golang.org/x/tools v0.52.0
 require golang.org/x/sys v0.49.0
 
 require (
-	github.com/ebitengine/purego v0.10.2
+	github.com/ebitengine/purego v0.11.3
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/spf13/cobra v1.10.2

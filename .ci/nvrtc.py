@@ -44,7 +44,7 @@ def main(folder):
 
     def one(path, architecture):
         first, _, text = path.read_text().partition("\n")
-        code, log = compile(nvrtc, text, [re.sub(r"compute_\d+", architecture, o) for o in first.split()[1:]])
+        code, log = compile(nvrtc, text, [re.sub(r"(compute|sm)_\d+", architecture, o) for o in first.split()[1:]])
         if code or log:
             print(f"{path.name} for {architecture}: error {code}\n{log}")
         return bool(code or log)

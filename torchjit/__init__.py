@@ -58,6 +58,7 @@ def _reduce_function(f: Any) -> Any:
 
 
 _copyreg.pickle(_native.Function, _reduce_function)
+_native.cuda_package_folders([f for f in _sys.path if isinstance(f, str)])  # where libraries of CUDA may be, which are looked for when a device is
 _copyreg.pickle(_native.Method, _reduce_function)
 _documentation.install()
 torch = _sys.modules[__name__]  # torch.torch is torch

@@ -150,16 +150,17 @@ def set_default_tensor_type(t: Any) -> None:
     set_default_dtype(t.dtype)
 
 
-# Results never depend on the number of threads or on timing: all algorithms are deterministic.
+# Results never depend on the number of threads or on timing, but on CUDA devices: there convolutions are chosen that do not where it is asked for.
 _deterministic = {"mode": False, "warn_only": False}
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Kept for old programs: all algorithms here are deterministic."""
+    """Has convolutions on CUDA devices be deterministic. On the processor all algorithms are."""
     if not isinstance(mode, bool):
         given = type(mode).__name__
         raise TypeError(f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {given}")
     _deterministic.update(mode=mode, warn_only=bool(warn_only))
+    _native.cuda_set("deterministic_algorithms", mode)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -188,10 +189,11 @@ _precision = ["highest"]
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Kept for old programs: products of float32 are always computed in float32."""
+    """How exact products of float32 on CUDA devices are: for "highest" they are computed in float32, else their factors may be rounded to TF32."""
     if precision not in ("highest", "high", "medium"):
         raise RuntimeError(f"{precision} is not one of 'highest', 'high', or 'medium'")
     _precision[0] = precision
+    _native.cuda_set("tf32_products", precision != "highest")
 
 
 def get_float32_matmul_precision() -> str:

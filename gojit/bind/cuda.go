@@ -54,6 +54,10 @@ var cudaFunctions = []function{
 	{schema: "cuda_graph_end(any graph) -> int", doc: "Ends what cuda_graph_begin began: of how many kernels the graph is made.", run: ofCUDAGraph(cudaGraphEnd)},
 	{schema: "cuda_graph_replay(any graph) -> None", doc: "Has the current stream do a graph's work.", run: ofCUDAGraph(func(_ *call, g *gpu.Graph) error { return g.Replay() })},
 	{schema: "cuda_graph_reset(any graph) -> None", doc: "Takes its work from a graph.", run: ofCUDAGraph(func(_ *call, g *gpu.Graph) error { g.Reset(); return nil })},
+	{schema: "cuda_package_folders(list folders) -> None", doc: "Says where packages of Python are: NVIDIA's have libraries.", run: func(c *call) error { gpu.SetPackageFolders(c.argStrings(0)); c.none(); return nil }},
+	{schema: "cuda_setting(str name) -> bool", doc: "What a program chose for CUDA's libraries.", run: ofCUDASetting(func(c *call, s gpu.Setting) { c.bool(s.IsSet()) })},
+	{schema: "cuda_set(str name, bool on) -> None", doc: "Chooses something for CUDA's libraries.", run: ofCUDASetting(func(c *call, s gpu.Setting) { s.Set(c.argBool(1)); c.none() })},
+	{schema: "cuda_dnn_version() -> int", doc: "The version of cuDNN, 0 where it is not used.", run: cudaDNNVersion},
 	{schema: "cuda_reset_peak(int device) -> None", doc: "Has the most that was used of a device count from now on.", run: ofCUDADevice(func(_ *call, v *gpu.Device) error { v.ResetPeak(); return nil })},
 }
 
@@ -222,6 +226,29 @@ func cudaGraphEnd(c *call, g *gpu.Graph) error {
 		return err
 	}
 	c.int(g.Launches())
+	return nil
+}
+
+// ofCUDASetting makes the run of a function whose first argument is the name of a setting.
+func ofCUDASetting(run func(c *call, s gpu.Setting)) func(c *call) error {
+	return func(c *call) error {
+		s, ok := gpu.SettingOf(c.argText(0))
+		if !ok {
+			return typeErrorf("CUDA's libraries have no setting %q", c.argString(0))
+		}
+		run(c, s)
+		return nil
+	}
+}
+
+func cudaDNNVersion(c *call) error {
+	version := 0
+	if all, err := gpu.Machine().Devices(); err == nil && len(all) > 0 {
+		if version, err = all[0].DNNVersion(); err != nil {
+			version = 0
+		}
+	}
+	c.int(version)
 	return nil
 }
 

@@ -1,10 +1,12 @@
-"""torch.backends.cudnn: settings of cuDNN, which is not here."""
+"""torch.backends.cudnn: settings of cuDNN, which computes convolutions on CUDA devices where it is there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
+import torchjit
+from torchjit import _native
 from torchjit.backends import _settings
 
 enabled = True
@@ -16,18 +18,18 @@ flags: Callable[..., AbstractContextManager[None]]  # settings for a with block
 
 
 def is_available() -> bool:
-    """Whether cuDNN computes: never in this version."""
-    return False
+    """Whether cuDNN is there for a CUDA device."""
+    return version() is not None
 
 
 def version() -> int | None:
-    """The version of cuDNN: None, there is none."""
-    return None
+    """The version of cuDNN, 91002 for 9.10.2; None where there is none, or no device."""
+    return _native.cuda_dnn_version() or None
 
 
-def is_acceptable(tensor: object) -> bool:
-    """Whether cuDNN can take a tensor: it cannot."""
-    return False
+def is_acceptable(tensor: torchjit.Tensor) -> bool:
+    """Whether cuDNN can take a tensor."""
+    return enabled and tensor.is_cuda and tensor.dtype in (torchjit.float16, torchjit.float32, torchjit.float64, torchjit.bfloat16) and is_available()
 
 
 _settings.serve(__name__)

@@ -1,8 +1,6 @@
 package gpu
 
 import (
-	"os"
-	"strings"
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -186,16 +184,4 @@ func (b *Backend) download(dst, src *tensor.Tensor, wait bool) error {
 		return err
 	}
 	return tensor.Copy(dst, here)
-}
-
-// driverVariable names a library that takes the place of the driver and of CUDA's compiler: a driver elsewhere, or the software device of the tests.
-const driverVariable = "GOJIT_CUDA_DRIVER"
-
-// libraryNames returns where the driver and the compiler are looked for.
-func libraryNames() (driver, compiler []string) {
-	if name := os.Getenv(driverVariable); name != "" {
-		names := strings.Split(name, string(os.PathListSeparator))
-		return names, names
-	}
-	return driverNames, compilerNames
 }

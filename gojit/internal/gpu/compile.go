@@ -14,9 +14,37 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
-// options keep products and sums apart (each is rounded, as on the processor) and functions exact.
-func (v *Device) options() []string {
-	return []string{fmt.Sprintf("--gpu-architecture=compute_%d%d", v.major, v.minor), "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true", "--std=c++17"}
+// options keep products and sums apart (each is rounded, as on the processor) and functions exact. A device that the compiler knows gets its own
+// instructions, a newer one PTX of the newest architecture that the compiler knows, which the driver translates when the module is loaded.
+func (v *Device) options() (options []string, binary bool) {
+	own := v.major*10 + v.minor
+	newest := int32(0)
+	for _, architecture := range v.driver.architectures() {
+		if architecture <= own {
+			newest = max(newest, architecture)
+		}
+	}
+	if newest == 0 {
+		newest = own // the compiler says what it does not know
+	}
+	kind := "compute"
+	if binary = newest == own; binary {
+		kind = "sm"
+	}
+	return []string{fmt.Sprintf("--gpu-architecture=%s_%d", kind, newest), "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true", "--std=c++17"}, binary
+}
+
+// architectures are those that the compiler knows, 90 for a compute capability of 9.0.
+func (d *driver) architectures() []int32 {
+	var count int32
+	if d.nvrtcGetNumSupportedArchs(&count) != 0 || count <= 0 {
+		return nil
+	}
+	known := make([]int32, count)
+	if d.nvrtcGetSupportedArchs(unsafe.Pointer(&known[0])) != 0 {
+		return nil
+	}
+	return known
 }
 
 // cacheVariable names the folder that keeps compiled texts, "off" for none.
@@ -43,17 +71,18 @@ func cacheFolder() string {
 
 // image returns a text compiled for the device: what a folder keeps for the text, the options and the compiler's version, where it does.
 func (v *Device) image(text string) ([]byte, error) {
-	options, folder := v.options(), cacheFolder()
+	options, binary := v.options()
+	folder := cacheFolder()
 	var major, minor int32
 	if folder == "" || v.driver.nvrtcVersion(&major, &minor) != 0 {
-		return v.driver.compile(text, options)
+		return v.driver.compile(text, options, binary)
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d.%d\n%s\n%s", major, minor, strings.Join(options, "\n"), text))
-	path := filepath.Join(folder, hex.EncodeToString(sum[:])+".ptx")
+	path := filepath.Join(folder, hex.EncodeToString(sum[:])+".image")
 	if image, err := os.ReadFile(path); err == nil && len(image) > 0 {
 		return image, nil
 	}
-	image, err := v.driver.compile(text, options)
+	image, err := v.driver.compile(text, options, binary)
 	if err == nil {
 		keepFile(path, image)
 	}
@@ -70,8 +99,9 @@ func keepFile(path string, data []byte) {
 	}
 }
 
-// compile turns CUDA C into PTX, the driver's text of instructions. The error of a text that is not valid has the compiler's messages.
-func (d *driver) compile(text string, options []string) ([]byte, error) {
+// compile turns CUDA C into a device's instructions, or into PTX, the driver's text of instructions. The error of a text that is not valid has the
+// compiler's messages.
+func (d *driver) compile(text string, options []string, binary bool) ([]byte, error) {
 	var program uintptr
 	if code := d.nvrtcCreateProgram(&program, text, "kernel.cu", 0, nil, nil); code != 0 {
 		return nil, source.Errorf(source.RuntimeError, source.Range{}, "NVRTC error %d (nvrtcCreateProgram)", code)
@@ -85,15 +115,19 @@ func (d *driver) compile(text string, options []string) ([]byte, error) {
 	if code := d.nvrtcCompileProgram(program, int32(len(options)), unsafe.Pointer(unsafe.SliceData(pointers))); code != 0 {
 		return nil, source.Errorf(source.RuntimeError, source.Range{}, "NVRTC error %d: %s", code, d.log(program))
 	}
+	sizeOf, read, what := d.nvrtcGetPTXSize, d.nvrtcGetPTX, "nvrtcGetPTX"
+	if binary {
+		sizeOf, read, what = d.nvrtcGetCUBINSize, d.nvrtcGetCUBIN, "nvrtcGetCUBIN"
+	}
 	var size uint64
-	if code := d.nvrtcGetPTXSize(program, &size); code != 0 || size == 0 {
-		return nil, source.Errorf(source.RuntimeError, source.Range{}, "NVRTC error %d (nvrtcGetPTXSize)", code)
+	if code := sizeOf(program, &size); code != 0 || size == 0 {
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "NVRTC error %d (%sSize)", code, what)
 	}
-	ptx := make([]byte, size)
-	if code := d.nvrtcGetPTX(program, unsafe.Pointer(&ptx[0])); code != 0 {
-		return nil, source.Errorf(source.RuntimeError, source.Range{}, "NVRTC error %d (nvrtcGetPTX)", code)
+	image := make([]byte, size)
+	if code := read(program, unsafe.Pointer(&image[0])); code != 0 {
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "NVRTC error %d (%s)", code, what)
 	}
-	return ptx, nil
+	return image, nil
 }
 
 // log returns what the compiler said.

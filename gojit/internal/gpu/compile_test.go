@@ -11,7 +11,7 @@ import (
 
 // TestCompiler gives texts to CUDA's own compiler, where it is installed; a GPU is not needed for that.
 func TestCompiler(t *testing.T) {
-	l, err := openLibrary(compilerNames...)
+	l, err := (&finder{}).open(wantedCompiler)
 	if err != nil {
 		t.Skip("CUDA's compiler is not here: ", err)
 	}
@@ -38,8 +38,28 @@ func TestCompiler(t *testing.T) {
 			t.Logf("%v\n%s", err, k)
 			continue
 		}
-		if _, err := d.compile(s.Text, v.options()); err != nil {
+		options, binary := v.options()
+		if _, err := d.compile(s.Text, options, binary); err != nil {
 			t.Fatalf("%v\n%s\n%s", err, k, s.Body)
+		}
+	}
+}
+
+// TestArchitectures checks what texts are compiled for: a device's own instructions where the compiler knows it, else the newest PTX before it.
+func TestArchitectures(t *testing.T) {
+	if onGPU() {
+		t.Skip("the compiler's architectures are those of the software device")
+	}
+	d := testDevice(t).driver
+	for _, c := range []struct {
+		major, minor int32
+		want         string
+		binary       bool
+	}{{9, 0, "sm_90", true}, {7, 5, "sm_75", true}, {8, 6, "compute_75", false}, {12, 1, "compute_90", false}, {7, 0, "sm_70", true}} {
+		v := &Device{driver: d, major: c.major, minor: c.minor}
+		options, binary := v.options()
+		if options[0] != "--gpu-architecture="+c.want || binary != c.binary {
+			t.Errorf("%d.%d: %s, %t, want %s, %t", c.major, c.minor, options[0], binary, c.want, c.binary)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -16,15 +15,22 @@ import (
 // pointer is an address in the memory of a device.
 type pointer uint64
 
-// driver has the functions of libcuda and libnvrtc that are used here. What is called for each kernel is an entry, which costs less.
+// driver has the functions of libcuda and libnvrtc that are used here. What is called for each kernel is a procedure, which costs less.
 type driver struct {
+	blas                        func() (*blas, error) // cuBLAS and cuDNN, opened the first time
+	dnn                         func() (*dnn, error)
+	cuDriverGetVersion          func(version *int32) int32
+	nvrtcGetNumSupportedArchs   func(count *int32) int32
+	nvrtcGetSupportedArchs      func(architectures unsafe.Pointer) int32
+	nvrtcGetCUBINSize           func(program uintptr, size *uint64) int32
+	nvrtcGetCUBIN               func(program uintptr, image unsafe.Pointer) int32
 	cuInit                      func(flags uint32) int32
 	cuDeviceGetCount            func(count *int32) int32
 	cuDeviceGet                 func(device *int32, ordinal int32) int32
 	cuDeviceGetName             func(name *byte, length int32, device int32) int32
 	cuDeviceGetAttribute        func(value *int32, attribute int32, device int32) int32
 	cuDevicePrimaryCtxRetain    func(context *uintptr, device int32) int32
-	cuCtxSetCurrent             entry // (context)
+	cuCtxSetCurrent             procedure // (context)
 	cuCtxSynchronize            func() int32
 	cuCtxGetStreamPriorityRange func(least, greatest *int32) int32
 	cuGetErrorString            func(code int32, text **byte) int32
@@ -33,30 +39,30 @@ type driver struct {
 	cuMemGetInfo_v2             func(free, total *uint64) int32
 	cuMemHostAlloc              func(at *uintptr, bytes uint64, flags uint32) int32
 	cuMemFreeHost               func(at uintptr) int32
-	cuMemcpyHtoDAsync_v2        entry // (to, from, bytes, stream)
-	cuMemcpyDtoHAsync_v2        entry // (to, from, bytes, stream)
-	cuMemcpyDtoDAsync_v2        entry // (to, from, bytes, stream)
-	cuMemsetD8Async             entry // (at, value, bytes, stream)
+	cuMemcpyHtoDAsync_v2        procedure // (to, from, bytes, stream)
+	cuMemcpyDtoHAsync_v2        procedure // (to, from, bytes, stream)
+	cuMemcpyDtoDAsync_v2        procedure // (to, from, bytes, stream)
+	cuMemsetD8Async             procedure // (at, value, bytes, stream)
 	cuModuleLoadData            func(module *uintptr, image unsafe.Pointer) int32
 	cuModuleGetFunction         func(function *uintptr, module uintptr, name string) int32
 	cuModuleUnload              func(module uintptr) int32
 	cuStreamCreateWithPriority  func(stream *uintptr, flags uint32, priority int32) int32
-	cuStreamSynchronize         entry // (stream)
-	cuStreamQuery               entry // (stream)
-	cuStreamWaitEvent           entry // (stream, event, flags)
+	cuStreamSynchronize         procedure // (stream)
+	cuStreamQuery               procedure // (stream)
+	cuStreamWaitEvent           procedure // (stream, event, flags)
 	cuStreamBeginCapture_v2     func(stream uintptr, mode int32) int32
 	cuStreamEndCapture          func(stream uintptr, graph *uintptr) int32
 	cuGraphInstantiateWithFlags func(executable *uintptr, graph uintptr, flags uint64) int32
-	cuGraphLaunch               entry // (executable, stream)
+	cuGraphLaunch               procedure // (executable, stream)
 	cuGraphExecDestroy          func(executable uintptr) int32
 	cuGraphDestroy              func(graph uintptr) int32
 	cuEventCreate               func(event *uintptr, flags uint32) int32
-	cuEventRecord               entry // (event, stream)
-	cuEventQuery                entry // (event)
+	cuEventRecord               procedure // (event, stream)
+	cuEventQuery                procedure // (event)
 	cuEventSynchronize          func(event uintptr) int32
 	cuEventElapsedTime          func(milliseconds *float32, from, to uintptr) int32
 	cuEventDestroy_v2           func(event uintptr) int32
-	cuLaunchKernel              entry // (function, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream, arguments, extra)
+	cuLaunchKernel              procedure // (function, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream, arguments, extra)
 	nvrtcVersion                func(major, minor *int32) int32
 	nvrtcCreateProgram          func(program *uintptr, text, name string, headers int32, contents, names unsafe.Pointer) int32
 	nvrtcCompileProgram         func(program uintptr, count int32, options unsafe.Pointer) int32
@@ -67,44 +73,34 @@ type driver struct {
 	nvrtcDestroyProgram         func(program *uintptr) int32
 }
 
-// The libraries are looked for by these names, newest first.
-var (
-	driverNames   = []string{"libcuda.so.1", "libcuda.so"}
-	compilerNames = []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"}
-)
-
-// openDriver opens both libraries.
-func openDriver(driverNames, compilerNames []string) (*driver, error) {
-	cuda, err := openLibrary(driverNames...)
+// openDriver opens the driver and the compiler.
+func openDriver(f *finder) (*driver, error) {
+	cuda, err := f.open(wantedDriver)
 	if err != nil {
-		return nil, notFound("NVIDIA's driver", driverNames, err)
-	}
-	nvrtc, err := openLibrary(compilerNames...)
-	if err != nil {
-		return nil, notFound("CUDA's compiler NVRTC", compilerNames, err)
+		return nil, err
 	}
 	d := &driver{}
 	if err := d.bindDriver(cuda); err != nil {
 		return nil, err
 	}
-	if err := d.bindCompiler(nvrtc); err != nil {
+	if err := d.check("cuInit", d.cuInit(0)); err != nil {
 		return nil, err
 	}
-	return d, d.check("cuInit", d.cuInit(0))
-}
-
-// notFound says what was looked for and where.
-func notFound(what string, names []string, err error) error {
-	where := "where the system looks for libraries (LD_LIBRARY_PATH and the linker's cache)"
-	if os.Getenv(driverVariable) != "" {
-		where = "as the variable " + driverVariable + " says"
+	if err := d.check("cuDriverGetVersion", d.cuDriverGetVersion(&f.version)); err != nil {
+		return nil, err
 	}
-	return fmt.Errorf("%s was not found: looked for %s %s: %w", what, strings.Join(names, ", "), where, err)
+	nvrtc, err := f.open(wantedCompiler)
+	if err != nil {
+		return nil, err
+	}
+	d.blas = sync.OnceValues(func() (*blas, error) { return openBLAS(f) })
+	d.dnn = sync.OnceValues(func() (*dnn, error) { return openDNN(f) })
+	return d, d.bindCompiler(nvrtc)
 }
 
 func (d *driver) bindDriver(l *library) error {
 	return bind(l, map[string]any{
-		"cuInit": &d.cuInit, "cuDeviceGetCount": &d.cuDeviceGetCount, "cuDeviceGet": &d.cuDeviceGet, "cuDeviceGetName": &d.cuDeviceGetName,
+		"cuInit": &d.cuInit, "cuDriverGetVersion": &d.cuDriverGetVersion, "cuDeviceGetCount": &d.cuDeviceGetCount, "cuDeviceGet": &d.cuDeviceGet, "cuDeviceGetName": &d.cuDeviceGetName,
 		"cuDeviceGetAttribute": &d.cuDeviceGetAttribute, "cuDevicePrimaryCtxRetain": &d.cuDevicePrimaryCtxRetain, "cuCtxSetCurrent": &d.cuCtxSetCurrent,
 		"cuCtxSynchronize": &d.cuCtxSynchronize, "cuCtxGetStreamPriorityRange": &d.cuCtxGetStreamPriorityRange, "cuGetErrorString": &d.cuGetErrorString,
 		"cuMemAlloc_v2": &d.cuMemAlloc_v2, "cuMemFree_v2": &d.cuMemFree_v2, "cuMemGetInfo_v2": &d.cuMemGetInfo_v2,
@@ -125,19 +121,15 @@ func (d *driver) bindCompiler(l *library) error {
 	return bind(l, map[string]any{
 		"nvrtcVersion": &d.nvrtcVersion, "nvrtcCreateProgram": &d.nvrtcCreateProgram, "nvrtcCompileProgram": &d.nvrtcCompileProgram, "nvrtcGetPTXSize": &d.nvrtcGetPTXSize,
 		"nvrtcGetPTX": &d.nvrtcGetPTX, "nvrtcGetProgramLogSize": &d.nvrtcGetProgramLogSize, "nvrtcGetProgramLog": &d.nvrtcGetProgramLog,
-		"nvrtcDestroyProgram": &d.nvrtcDestroyProgram,
+		"nvrtcDestroyProgram":       &d.nvrtcDestroyProgram,
+		"nvrtcGetNumSupportedArchs": &d.nvrtcGetNumSupportedArchs, "nvrtcGetSupportedArchs": &d.nvrtcGetSupportedArchs,
+		"nvrtcGetCUBINSize": &d.nvrtcGetCUBINSize, "nvrtcGetCUBIN": &d.nvrtcGetCUBIN,
 	})
 }
 
 func bind(l *library, functions map[string]any) error {
 	for name, f := range functions {
-		var err error
-		if e, ok := f.(*entry); ok {
-			*e, err = l.entry(name)
-		} else {
-			err = l.function(f, name)
-		}
-		if err != nil {
+		if err := l.function(f, name); err != nil {
 			return fmt.Errorf("%s lacks %s: %w", l.name, name, err)
 		}
 	}
@@ -190,11 +182,13 @@ type Device struct {
 	memory  allocator
 	counts  counters
 
-	home     *Stream                  // that work is given on where nothing is said
-	current  goroutine.Local[*Stream] // those that goroutines have said
-	streams  streamTable
-	captures captures
-	lanes    lanes
+	home        *Stream                  // that work is given on where nothing is said
+	current     goroutine.Local[*Stream] // those that goroutines have said
+	streams     streamTable
+	captures    captures
+	lanes       lanes
+	product     productLibrary
+	convolution convolutionLibrary
 
 	kernels     programs[uint64, *Program] // by the kernel's hash
 	conversions programs[[2]tensor.DType, *Program]
@@ -212,7 +206,7 @@ const (
 
 // devices are those of the machine, opened the first time.
 var devices = sync.OnceValues(func() ([]*Device, error) {
-	d, err := openDriver(libraryNames())
+	d, err := openDriver(machineFinder())
 	if err != nil {
 		return nil, err
 	}
@@ -279,3 +273,6 @@ func (v *Device) do(f func() error) error {
 
 // Units returns the number of multiprocessors.
 func (v *Device) Units() int { return int(v.units) }
+
+// stream returns the handle of the stream that the calling goroutine gives work on.
+func (v *Device) stream() uintptr { return v.Stream().handle }

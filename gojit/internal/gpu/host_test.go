@@ -37,7 +37,7 @@ var host = sync.OnceValues(func() (*Device, error) {
 	}
 	os.Setenv("TMPDIR", hostFolder)
 	hostPath = path
-	d, err := openDriver([]string{path}, []string{path})
+	d, err := openDriver(&finder{only: []string{path}})
 	if err != nil {
 		return nil, err
 	}

@@ -10,42 +10,39 @@ type library struct {
 	name   string
 }
 
-// openLibrary opens the first of some libraries that is there. The error says what is the matter with the first.
-func openLibrary(names ...string) (*library, error) {
-	var first error
-	for _, name := range names {
-		handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
-		if err == nil {
-			return &library{handle, name}, nil
-		}
-		if first == nil {
-			first = err
-		}
+// openLibrary opens a library by the path of its file, or by its name where the system looks for libraries.
+func openLibrary(name string) (*library, error) {
+	handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return nil, err
 	}
-	return nil, first
+	return &library{handle, name}, nil
 }
 
-// function makes a Go function of one of the library.
+// lacks fails where the library has no function of a name.
+func (l *library) lacks(name string) error {
+	_, err := purego.Dlsym(l.handle, name)
+	return err
+}
+
+// function makes a Go function, or a procedure, of one of the library.
 func (l *library) function(f any, name string) error {
 	at, err := purego.Dlsym(l.handle, name)
 	if err != nil {
 		return err
 	}
-	purego.RegisterFunc(f, at)
+	if p, ok := f.(*procedure); ok {
+		*p = procedure(at)
+	} else {
+		purego.RegisterFunc(f, at)
+	}
 	return nil
 }
 
-// entry is a function of a library whose arguments are integers and pointers, called without reflection.
-type entry uintptr
-
-// entry looks one up.
-func (l *library) entry(name string) (entry, error) {
-	at, err := purego.Dlsym(l.handle, name)
-	return entry(at), err
-}
-
-// call returns the code of the function. What pointers among the arguments point to must not be on the stack, and be kept alive.
-func (e entry) call(arguments ...uintptr) int32 {
-	code, _, _ := purego.SyscallN(uintptr(e), arguments...)
+// call calls a procedure and returns the code that it does.
+//
+//go:uintptrescapes
+func (p procedure) call(words ...uintptr) int32 {
+	code, _, _ := purego.SyscallN(uintptr(p), words...)
 	return int32(code)
 }

@@ -65,7 +65,7 @@ func NewProgram(v *Device, k *kernel.Kernel) (*Program, error) {
 	}
 	entries := []string{"elements"}
 	if s.IsReduction() {
-		entries = []string{"lanes", "fold", "join", "rows"} // in the order in which they run; the last does it all for rows of one block
+		entries = []string{"reduce", "join"}
 	}
 	m, err := v.compileModule(s.Text, entries...)
 	if err != nil {
@@ -94,8 +94,12 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) error {
 		}
 	}
 	w, err := p.walk(tensors)
-	if err != nil || w.n == 0 && len(p.entry) == 1 || w.rows == 0 {
+	if err != nil {
 		return err
+	}
+	defer walks.Put(w)
+	if w.n == 0 && len(p.entry) == 1 || w.rows == 0 {
+		return nil
 	}
 	w.setNumbers(p, params)
 	if p.source.Divides {
@@ -124,7 +128,7 @@ func (p *Program) launch(w *walk) error {
 		}
 	}
 	if len(p.entry) == 1 {
-		if err := p.start(p.entry[0], w, w.n); err != nil {
+		if err := v.launch(p.module, p.entry[0], v.blocksFor(w.threads()), w.argument(p.source)); err != nil {
 			return err
 		}
 	} else if err := p.launchReduction(w); err != nil {
@@ -143,47 +147,34 @@ func (p *Program) launch(w *walk) error {
 	return nil
 }
 
-// partialBytes bounds the memory of the partial results of a reduction.
-const partialBytes = 1 << 28
-
-// launchReduction runs over rows of one block, or over as many rows at once as have room for their partial results.
+// launchReduction reduces rows, and joins the parts of rows that have several.
 func (p *Program) launchReduction(w *walk) error {
-	if w.blocks == 1 {
-		atOnce := int64(cuda.Width / p.source.Lanes)
-		return p.device.launch(p.module, p.entry[3], (w.rows+atOnce-1)/atOnce, w.words(p.source))
-	}
-	lanes := int64(p.source.Lanes)
-	row := w.blocks * lanes * 8
-	most := max(1, min(w.rows, partialBytes/row))
-	for range p.source.Reduces {
-		m, err := p.device.Allocate(int(most * row))
-		if err != nil {
-			return err
-		}
-		defer func() { _ = m.Free() }()
-		w.partial = append(w.partial, m.at)
-	}
-	for rows := w.rows; w.first < rows; w.first += most {
-		w.rows = min(most, rows-w.first)
-		for i, threads := range []int64{w.rows * w.blocks * lanes, w.rows * w.blocks, w.rows} {
-			if err := p.start(p.entry[i], w, threads); err != nil {
+	v := p.device
+	if w.parts > 1 {
+		for range p.source.Reduces {
+			m, err := v.Allocate(int(w.rows*w.parts) * largestElement)
+			if err != nil {
 				return err
 			}
+			defer func() { _ = m.Free() }()
+			w.partial = append(w.partial, m.at)
 		}
 	}
-	return nil
+	if err := v.launch(p.module, p.entry[0], w.rowBlocks()*w.parts, w.argument(p.source)); err != nil || w.parts == 1 {
+		return err
+	}
+	w.lanes, w.across = min(cuda.Width, powerFrom(w.parts)), false
+	return v.launch(p.module, p.entry[1], w.rowBlocks(), w.argument(p.source))
 }
+
+// largestElement is the size in bytes of the largest result that a reduction has, a complex number.
+const largestElement = 16
 
 // Threads in a block, and blocks for each multiprocessor: more threads than these take several elements each.
 const (
 	blockThreads  = cuda.Width
 	blocksPerUnit = 32
 )
-
-// start launches an entry point for a number of threads.
-func (p *Program) start(entry uintptr, w *walk, threads int64) error {
-	return p.device.launch(p.module, entry, p.device.blocksFor(threads), w.words(p.source))
-}
 
 // blocksFor returns how many blocks a number of threads is run by.
 func (v *Device) blocksFor(threads int64) int64 {
@@ -192,14 +183,20 @@ func (v *Device) blocksFor(threads int64) int64 {
 
 // launch gives the calling goroutine's stream blocks of threads of a module to run, whose argument is words; the device's context is current.
 func (v *Device) launch(m *module, entry uintptr, blocks int64, words []uint64) error {
-	s := v.Stream()
-	if c := s.capture.Load(); c != nil {
-		c.note(m)
-	}
+	s := v.noteLaunch(m)
 	arguments := &[1]unsafe.Pointer{unsafe.Pointer(&words[0])}
-	v.counts.launches.Add(1)
 	code := v.driver.cuLaunchKernel.call(entry, uintptr(blocks), 1, 1, blockThreads, 1, 1, 0, s.handle, uintptr(unsafe.Pointer(arguments)), 0)
 	runtime.KeepAlive(arguments)
 	runtime.KeepAlive(words)
 	return v.driver.check("cuLaunchKernel", code)
+}
+
+// noteLaunch says that the calling goroutine's stream, which it returns, is given a kernel of a module, nil for one of a library.
+func (v *Device) noteLaunch(m *module) *Stream {
+	s := v.Stream()
+	v.counts.launches.Add(1)
+	if c := s.capture.Load(); c != nil {
+		c.note(m)
+	}
+	return s
 }

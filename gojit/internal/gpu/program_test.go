@@ -3,6 +3,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"testing"
@@ -181,7 +182,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestReductions compares reductions along rows, of less than a set of lanes and of several blocks, with the bits of the evaluator.
+// TestReductions compares reductions along short rows, of less than a set of lanes and of several, with the bits of the evaluator.
 func TestReductions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Int16, tensor.Bool} {
@@ -191,7 +192,7 @@ func TestReductions(t *testing.T) {
 		b.Reduce(kernel.ReduceSum, v, d)
 		b.Reduce(kernel.ReduceMax, v, d)
 		b.Reduce(kernel.ReduceMin, b.Iota(tensor.Int64), tensor.Int64)
-		for _, n := range []int{0, 1, 50, 1000, kernel.ReduceBlock + 77} {
+		for _, n := range []int{0, 1, 50, 120} {
 			rows := 3
 			x := randomTensor(t, rng, d, rows, n)
 			agree(t, fmt.Sprint(d, n), b.Kernel(), []*tensor.Tensor{x}, [][]int{{rows, 1}, {rows, 1}, {rows, 1}}, true)
@@ -199,13 +200,83 @@ func TestReductions(t *testing.T) {
 	}
 	b := kernel.NewBuilder()
 	b.Reduce(kernel.ReduceSum, b.Input(tensor.Complex64, tensor.Complex64), tensor.Complex64)
-	agree(t, "complex", b.Kernel(), []*tensor.Tensor{randomTensor(t, rng, tensor.Complex64, 2, 777)}, [][]int{{2, 1}}, true)
+	agree(t, "complex", b.Kernel(), []*tensor.Tensor{randomTensor(t, rng, tensor.Complex64, 2, 120)}, [][]int{{2, 1}}, true)
 	b = kernel.NewBuilder()
 	v := b.Mul(b.Input(tensor.Float32, tensor.Float32), b.Input(tensor.Float32, tensor.Float32))
 	b.Output(v, tensor.Float32)
 	b.Reduce(kernel.ReduceProduct, v, tensor.Float32)
 	x, y := randomTensor(t, rng, tensor.Float32, 2, 5, 70), randomTensor(t, rng, tensor.Float32, 5, 1)
 	agree(t, "elements and a product", b.Kernel(), []*tensor.Tensor{x, y}, [][]int{{2, 5, 70}, {2, 5, 1}}, true)
+}
+
+// TestLongReductions compares sums of rows that have several threads and several parts, and of rows that lie beside each other, and the places of their
+// largest elements.
+func TestLongReductions(t *testing.T) {
+	v, rng := testDevice(t), rand.New(rand.NewPCG(17, 18))
+	b := kernel.NewBuilder()
+	x := b.Input(tensor.Float32, tensor.Float32)
+	b.Reduce(kernel.ReduceSum, x, tensor.Float32)
+	b.Reduce(kernel.ReduceMax, x, tensor.Float32)
+	p, err := NewProgram(v, b.Kernel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		rows, n int
+		across  bool
+	}{{1, 100000, false}, {3, 5000, false}, {5000, 300, false}, {3, 5000, true}, {40, 777, true}, {1000, 7, true}, {9, 1, true}} {
+		data := make([]float32, c.rows*c.n)
+		for i := range data {
+			data[i] = rng.Float32() - 0.25
+		}
+		shape := []int{c.rows, c.n}
+		if c.across {
+			shape = []int{c.n, c.rows}
+		}
+		x := must(v.Upload(must(tensor.FromSlice(data, shape...))))
+		if c.across {
+			x = must(x.Transpose(0, 1))
+		}
+		sums, most := must(v.Empty([]int{c.rows, 1}, tensor.Float32)), must(v.Empty([]int{c.rows, 1}, tensor.Float32))
+		if err := p.Run([]*tensor.Tensor{sums, most, x}, nil); err != nil {
+			t.Fatal(err)
+		}
+		gotSums, gotMost := tensor.Data[float32](must(v.Download(sums))), tensor.Data[float32](must(v.Download(most)))
+		for row := range c.rows {
+			sum, largest := 0.0, float32(-1)
+			for i := range c.n {
+				at := row*c.n + i
+				if c.across {
+					at = i*c.rows + row
+				}
+				sum += float64(data[at])
+				largest = max(largest, data[at])
+			}
+			if math.Abs(float64(gotSums[row])-sum) > 1e-5*float64(c.n) || gotMost[row] != largest {
+				t.Fatalf("%+v: row %d is %v, %v, want %v, %v", c, row, gotSums[row], gotMost[row], sum, largest)
+			}
+		}
+	}
+}
+
+// TestVectors compares elements that threads take several of, with those left over, in rows, and where they begin in between.
+func TestVectors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(19, 20))
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Uint8, tensor.Complex128} {
+		b := kernel.NewBuilder()
+		b.Output(b.Add(b.Input(d, kernel.ComputeType(d)), b.Input(d, kernel.ComputeType(d))), d)
+		k := b.Kernel()
+		x := randomTensor(t, rng, d, 6, 8)
+		behind := must(must(x.Reshape(-1)).Slice(0, 1, 48, 1))
+		for _, y := range []*tensor.Tensor{x, randomTensor(t, rng, d, 8), randomTensor(t, rng, d, 6, 1), randomTensor(t, rng, d, 1), must(x.Select(1, 3))} {
+			if y.Dim() == 1 && y.Numel() == 6 {
+				y = must(y.Unsqueeze(1))
+			}
+			agree(t, fmt.Sprint(d, y.Shape()), k, []*tensor.Tensor{x, y}, [][]int{{6, 8}}, true)
+		}
+		agree(t, fmt.Sprint(d, " behind"), k, []*tensor.Tensor{behind, behind}, [][]int{{47}}, true)
+		agree(t, fmt.Sprint(d, " 47"), k, []*tensor.Tensor{must(must(x.Reshape(-1)).Slice(0, 0, 47, 1)), randomTensor(t, rng, d, 47)}, [][]int{{47}}, true)
+	}
 }
 
 // TestDivisionByZero looks for the error of integers, and for the memory that is given back.

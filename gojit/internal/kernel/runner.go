@@ -14,9 +14,47 @@ type Runner interface {
 	Run(k *Kernel, operands []*tensor.Tensor, params []tensor.Scalar) error
 	// RunRoutine runs a routine over tensors of one device. Where it is checked and an element is not as it must be, the error is a *RoutineFailure.
 	RunRoutine(r *Routine, tensors []*tensor.Tensor, numbers []int64) error
+	// Multiply has a library of the device multiply matrices. done is false where there is none, or it has no form of these.
+	Multiply(p *Product) (done bool, err error)
+	// Convolve has a library of the device convolve, as Multiply.
+	Convolve(c *Convolution) (done bool, err error)
 	// Draw returns what a routine draws n random numbers of a device with: by how many threads, and the seed and place of the device's stream, which
 	// is moved on.
 	Draw(d tensor.Device, n int) (threads int, seed, offset uint64, err error)
+}
+
+// Product is a product of matrices, or of as many pairs of them as there are in a batch, on a device: tensors of two dimensions, or three.
+type Product struct {
+	Out         *tensor.Tensor // by rows, in memory of its own; what it holds is overwritten
+	Left, Right *tensor.Tensor
+	Added       *tensor.Tensor // what is added, which expands to the result; nil for nothing
+}
+
+// Convolution is a convolution on a device, or one of its gradients: that of its input, which is a transposed convolution, too, or that of its weight.
+type Convolution struct {
+	Shape       ConvolutionShape
+	Of          ConvolutionResult
+	Left, Right *tensor.Tensor // contiguous: input and weight; weight and result; input and result
+	Out         *tensor.Tensor // result; input; weight
+}
+
+// ConvolutionResult says what of a convolution is computed of the two others.
+type ConvolutionResult uint8
+
+// What there is to compute.
+const (
+	ConvolutionForward ConvolutionResult = iota
+	ConvolutionOfInput
+	ConvolutionOfWeight
+)
+
+// ConvolutionShape has the sizes of a convolution over three dimensions, of which those that are not there have size 1.
+type ConvolutionShape struct {
+	Batch, Groups           int
+	InChannels, OutChannels int // of all groups
+	In, Out, Kernel         [3]int
+	Stride, Dilation        [3]int
+	Padding                 [3]int // before; the output size tells what is read behind
 }
 
 // Routine is a program of a device that is no expression of elements: package kernel/cuda has its text.
@@ -24,6 +62,7 @@ type Routine struct {
 	Text    string         // the name of the text
 	Entry   string         // its entry point
 	Types   []tensor.DType // what the text calls T0, T1 and so on
+	Sizes   []int          // what the text calls SIZE0 and so on
 	Combine ReduceOp       // how the text combines values of the first of them
 	Walks   bool           // the tensors, broadcast, are walked element by element
 	Checked bool           // an element that is not as it must be fails

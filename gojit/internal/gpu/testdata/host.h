@@ -5,6 +5,9 @@
 
 #define __device__
 #define DEVICE static
+#define ALIGN(bytes) __attribute__((aligned(bytes)))
+#define UNROLL
+#define UNROLL_FOUR
 
 #define UNCHECKED __attribute__((no_sanitize("kernel-address")))
 

@@ -1,5 +1,5 @@
-/* A software device: a driver and a compiler with CUDA's functions, whose device is the processor. NVRTC is the compiler of the system, PTX a
-   shared library behind its length, and a kernel runs one thread, or one block, after another. The device's memory is its own: a kernel that reads or writes anything
+/* A software device: a driver and a compiler with CUDA's functions, whose device is the processor. NVRTC is the compiler of the system, PTX and a device's
+   instructions are a shared library behind its length, and a kernel runs one thread, or one block, after another. The device's memory is its own: a kernel that reads or writes anything
    but memory which was allocated, a copy beyond an allocation and one between two addresses of the processor fail, as freed memory does.
 
    Work of a stream is done when it is given, or, for tests, when somebody waits for it; that of a stream which is captured is put down, and done by each launch of the graph. */
@@ -56,7 +56,16 @@ static int is_allocated(uint64_t at, uint64_t bytes) {
 
 static int drain_all(void);
 
+/* Whether memory is the device's, for libraries. */
+int host_is_allocated(uint64_t at, uint64_t bytes) {
+	pthread_mutex_lock(&lock);
+	int is = is_allocated(at, bytes);
+	pthread_mutex_unlock(&lock);
+	return is;
+}
+
 int cuInit(unsigned flags) { return 0; }
+int cuDriverGetVersion(int *version) { *version = 13000; return 0; }
 int cuDeviceGetCount(int *found) { *found = 1; return 0; }
 int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
 int cuDeviceGetName(char *name, int length, int device) { snprintf(name, length, "software device"); return 0; }
@@ -589,6 +598,10 @@ int nvrtcCompileProgram(struct program *p, int options, const char **texts) {
 	return whole ? 0 : 1;
 }
 
+int nvrtcGetNumSupportedArchs(int *found) { *found = 2; return 0; }
+int nvrtcGetSupportedArchs(int *architectures) { architectures[0] = 75; architectures[1] = 90; return 0; }
+int nvrtcGetCUBINSize(struct program *p, uint64_t *size) { *size = p->size; return 0; }
+int nvrtcGetCUBIN(struct program *p, char *image) { memcpy(image, p->image, p->size); return 0; }
 int nvrtcGetPTXSize(struct program *p, uint64_t *size) { *size = p->size; return 0; }
 int nvrtcGetPTX(struct program *p, char *text) { memcpy(text, p->image, p->size); return 0; }
 int nvrtcGetProgramLogSize(struct program *p, uint64_t *size) { *size = strlen(p->log) + 1; return 0; }

@@ -12,6 +12,9 @@ typedef struct { double re, im; } c128;
 
 #ifndef KERNEL
 #define DEVICE __device__ inline /* NVRTC warns of static functions that nothing uses */
+#define ALIGN(bytes) __align__(bytes)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_FOUR _Pragma("unroll 4")
 #define KERNEL(name) extern "C" __global__ void name(const Args a)
 #define FIRST ((i64)blockIdx.x * blockDim.x + threadIdx.x)
 #define STEP ((i64)gridDim.x * blockDim.x)
@@ -23,10 +26,17 @@ typedef struct { double re, im; } c128;
 #define OWN(type, name, n) type name[n]
 #define MINE(name) name
 #define FIRST_TO_FAIL(failed) (atomicCAS((unsigned long long *)(failed), 0ull, 1ull) == 0)
-/* Combines an element in memory with another value, whatever others do at the same time. */
+/* Combines an element in memory with another value, whatever others do at the same time. ADDS says that it is added to. */
 #define UPDATE(at, x) update((at), (x))
 #define UPDATES \
+	template <class T, class C> DEVICE bool add(T *at, C x) { return false; } \
+	DEVICE bool add(float *at, float x) { atomicAdd(at, x); return true; } \
+	DEVICE bool add(double *at, double x) { atomicAdd(at, x); return true; } \
+	DEVICE bool add(i32 *at, i32 x) { atomicAdd(at, x); return true; } \
+	DEVICE bool add(i64 *at, i64 x) { atomicAdd((unsigned long long *)at, (unsigned long long)x); return true; } \
 	DEVICE void update(T0 *at, C0 x) { \
+		if (ADDS && add(at, x)) \
+			return; \
 		if (sizeof(T0) == 8) { \
 			unsigned long long *word = (unsigned long long *)at, seen, old = *word; \
 			do { \
@@ -47,6 +57,16 @@ typedef struct { double re, im; } c128;
 		} \
 	}
 #endif
+
+/* The place in the innermost dimension of what is left of a place, and what is left of it then; 32 bits are divided faster than 64. */
+DEVICE i64 place_in(i64 *left, i64 size) {
+	const i64 i = *left;
+	if ((u64)(i | size) >> 32 == 0)
+		*left = (i64)((u32)i / (u32)size);
+	else
+		*left = i / size;
+	return i - *left * size;
+}
 
 #define MIN(x, y) ((x) != (x) || (x) < (y) ? (x) : (y))
 #define MAX(x, y) ((x) != (x) || (x) > (y) ? (x) : (y))

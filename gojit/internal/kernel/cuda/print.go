@@ -19,8 +19,8 @@ var ErrUnsupported = fmt.Errorf("CUDA: %w", kernel.ErrNoDeviceForm)
 // MaxDims is how many dimensions a walk over operands has after those that lie end to end are joined.
 const MaxDims = 8
 
-// Source is a kernel as CUDA C. It has the entry point "elements" or, where outputs reduce, "lanes", "fold" and "join", which run one
-// after another.
+// Source is a kernel as CUDA C. It has the entry point "elements" or, where outputs reduce, "reduce" and "join": a block of threads reduces
+// parts of rows, and where a row has several parts they are joined afterwards.
 type Source struct {
 	Kernel *kernel.Kernel // expanded
 	Text   string         // of the whole file
@@ -29,8 +29,8 @@ type Source struct {
 	Operands int   // outputs and inputs
 	Numbers  int   // 64-bit words of the parameters
 	Reduces  []int // outputs that reduce
-	Lanes    int   // partial results of a block
-	Block    int   // elements of a run that one set of lanes takes
+	Lanes    int   // threads of a short row: as many as the processor has partial results, so that the bits are the same
+	Vector   int   // elements side by side that a thread of "elements" can take at once, 1 where it takes one after another
 	Divides  bool  // integers may be divided by zero
 	Ordered  bool  // elements are counted in the order of the shape
 }
@@ -41,7 +41,7 @@ func Print(k *kernel.Kernel) (*Source, error) {
 		return nil, err
 	}
 	expanded := expand.For(k, expand.Primitives{})
-	s := &Source{Kernel: expanded, Operands: len(expanded.Outputs) + len(expanded.Inputs), Block: k.ReduceBlock()}
+	s := &Source{Kernel: expanded, Operands: len(expanded.Outputs) + len(expanded.Inputs)}
 	p := &printer{source: s, kernel: expanded}
 	for i, o := range expanded.Outputs {
 		if o.Reduce != kernel.NoReduce {
@@ -152,7 +152,7 @@ func words(t tensor.DType) int {
 func (p *printer) arguments() {
 	s := p.source
 	p.open("typedef struct")
-	p.line("i64 n, first, rows, blocks, dims;")
+	p.line("i64 n, rows, parts, part, lanes, across, vectors, dims;")
 	p.line("i64 size[%d];", MaxDims)
 	p.line("i64 step[%d][%d];", s.Operands, MaxDims)
 	p.line("i64 run[%d];", s.Operands)
@@ -175,11 +175,7 @@ func (p *printer) arguments() {
 	p.line("at[k] = a->at[k];")
 	p.close()
 	p.open("for (int d = 0; d < a->dims; d++)")
-	p.line("i64 own = i;")
-	p.open("if (d + 1 < a->dims)")
-	p.line("own = i %% a->size[d];")
-	p.line("i /= a->size[d];")
-	p.close()
+	p.line("const i64 own = d + 1 < a->dims ? place_in(&i, a->size[d]) : i;")
 	p.open("for (int k = 0; k < %d; k++)", s.Operands)
 	p.line("at[k] += own * a->step[k][d];")
 	p.close()
@@ -188,14 +184,82 @@ func (p *printer) arguments() {
 	p.line("")
 }
 
-// elements writes the entry point of a kernel without reductions: a thread computes elements that lie STEP apart.
+// elements writes the entry point of a kernel without reductions: a thread computes elements that lie STEP apart, or vectors of them.
 func (p *printer) elements() {
+	s := p.source
+	s.Vector = p.vector()
+	if s.Vector > 1 {
+		for k := range s.Operands {
+			d := p.operand(k)
+			p.line("typedef struct ALIGN(%d) { %s element[%d]; } Vector%d;", s.Vector*d.Size(), typeName(d), s.Vector, k)
+		}
+		p.line("")
+	}
 	p.open("KERNEL(elements)")
-	p.open("for (i64 i = FIRST; i < a.n; i += STEP)")
-	p.line("char *at[%d];", p.source.Operands)
+	if s.Vector > 1 {
+		p.vectors()
+	}
+	p.open("for (i64 i = a.vectors * %d + FIRST; i < a.n; i += STEP)", s.Vector)
+	p.line("char *at[%d];", s.Operands)
 	p.line("place(&a, i, at);")
 	p.body("i", "at[%d]")
 	p.close()
+	p.close()
+}
+
+// operand returns the type in memory of an operand.
+func (p *printer) operand(k int) tensor.DType {
+	if outputs := p.kernel.Outputs; k < len(outputs) {
+		return outputs[k].DType
+	}
+	return p.kernel.Inputs[k-len(p.kernel.Outputs)]
+}
+
+// A vector has as many elements as 16 bytes hold of the largest, but not more than vectorElements; a thread of a long kernel takes one element, as it
+// has registers for no more.
+const (
+	vectorBytes, vectorElements = 16, 4
+	vectorInstructions          = 64
+)
+
+// vector returns how many elements a thread can take at once.
+func (p *printer) vector() int {
+	largest := 1
+	for k := range p.source.Operands {
+		largest = max(largest, p.operand(k).Size())
+	}
+	if len(p.kernel.Instrs) > vectorInstructions {
+		return 1
+	}
+	return max(1, min(vectorElements, vectorBytes/largest))
+}
+
+// vectors writes a loop over vectors: operands lie side by side, or have one element for a whole vector.
+func (p *printer) vectors() {
+	s := p.source
+	outputs := len(p.kernel.Outputs)
+	p.open("for (i64 t = FIRST; t < a.vectors; t += STEP)")
+	p.line("char *at[%d];", s.Operands)
+	p.line("place(&a, t * %d, at);", s.Vector)
+	for k := range s.Operands {
+		p.line("Vector%d x%d;", k, k)
+		if k < outputs {
+			continue
+		}
+		p.open("if (a.step[%d][0] != 0)", k)
+		p.line("x%d = *(const Vector%d *)at[%d];", k, k, k)
+		p.close()
+		p.open("else")
+		p.line("UNROLL for (int e = 0; e < %d; e++)", s.Vector)
+		p.line("\tx%d.element[e] = *(const %s *)at[%d];", k, typeName(p.operand(k)), k)
+		p.close()
+	}
+	p.open("UNROLL for (int e = 0; e < %d; e++)", s.Vector)
+	p.body(fmt.Sprintf("(t * %d + e)", s.Vector), "(x%d.element + e)")
+	p.close()
+	for k := range outputs {
+		p.line("*(Vector%d *)at[%d] = x%d;", k, k, k)
+	}
 	p.close()
 }
 
@@ -229,108 +293,91 @@ func (p *printer) body(index, at string) {
 	}
 }
 
-// reduction writes the entry points of a kernel that reduces. "lanes" has a thread for each lane of each block of each row and leaves
-// its partial results in memory, "fold" one for each block, which adds the upper half of the lanes to the lower until one is left,
-// "join" one for each row, which combines the blocks from the first to the last. "rows" does all that at once for rows of one block.
+// unrolledInstructions is how long a kernel may be whose loop over elements of a row is written out several times.
+const unrolledInstructions = 16
+
+// reduction writes the entry points of a kernel that reduces. A block of "reduce" computes a part of each of TOGETHER rows, and leaves its results in
+// memory where a row has several parts. "join" combines those.
 func (p *printer) reduction() {
 	s := p.source
-	p.rows()
-	p.open("KERNEL(lanes)")
-	p.open("for (i64 t = FIRST; t < a.rows * a.blocks * %d; t += STEP)", s.Lanes)
-	p.line("const i64 lane = t %% %d, block = t / %d %% a.blocks, end = (block + 1) * %d;", s.Lanes, s.Lanes, s.Block)
-	p.line("char *at[%d];", s.Operands)
-	p.line("place(&a, a.first + t / %d / a.blocks, at);", s.Lanes)
-	for r := range s.Reduces {
-		o, t := p.reduced(r)
-		p.line("%s r%d = %s;", typeName(t), r, constant(t, o.Reduce.Identity(t)))
-	}
-	p.open("for (i64 i = block * %d + lane; i < a.n && i < end; i += %d)", s.Block, s.Lanes)
-	p.accumulate("r")
-	for r := range s.Reduces {
-		_, t := p.reduced(r)
-		p.line("((%s *)a.partial[%d])[t] = r%d;", typeName(t), r, r)
-	}
-	p.close()
-	p.close()
+	p.line("#define WIDTH %d", Width)
+	p.line("#define TOGETHER (WIDTH / (int)a.lanes)")
+	p.block("reduce", "BLOCK / a.parts", func() {
+		p.line("const i64 begin = BLOCK %% a.parts * a.part, end = MIN(begin + a.part, a.n);")
+		p.line("char *at[%d];", s.Operands)
+		p.line("place(&a, row, at);")
+		if len(p.kernel.Instrs) <= unrolledInstructions {
+			p.line("UNROLL_FOUR") // so that several loads are under way
+		}
+		p.open("for (i64 i = begin + lane; i < end; i += a.lanes)")
+		p.body("i", "(at[%[1]d] + i * a.run[%[1]d])")
+		p.combine("own%d", "own%d", func(r int) string { return fmt.Sprintf("v%d", p.kernel.Outputs[s.Reduces[r]].Value) })
+		p.close()
+	}, func() {
+		p.open("if (a.parts > 1)")
+		for r := range s.Reduces {
+			p.line("%s[row * a.parts + BLOCK %% a.parts] = r%d[thread];", p.partial(r), r)
+		}
+		p.line("continue;")
+		p.close()
+	})
 	p.line("")
-	p.open("KERNEL(fold)")
-	p.open("for (i64 t = FIRST; t < a.rows * a.blocks; t += STEP)")
-	for r := range s.Reduces {
-		o, t := p.reduced(r)
-		p.line("%s *r%d = (%s *)a.partial[%d] + t * %d;", typeName(t), r, typeName(t), r, s.Lanes)
-		p.open("for (int n = %d; n > 0; n /= 2)", s.Lanes/2)
-		p.open("for (int j = 0; j < n; j++)")
-		p.line("r%d[j] = %s;", r, p.binary(o.Reduce.Op(), t, fmt.Sprintf("r%d[j]", r), fmt.Sprintf("r%d[j + n]", r)))
+	p.block("join", "BLOCK", func() {
+		p.open("for (i64 i = lane; i < a.parts; i += a.lanes)")
+		p.combine("own%d", "own%d", func(r int) string { return fmt.Sprintf("%s[row * a.parts + i]", p.partial(r)) })
 		p.close()
-		p.close()
-	}
-	p.close()
-	p.close()
-	p.line("")
-	p.open("KERNEL(join)")
-	p.open("for (i64 t = FIRST; t < a.rows; t += STEP)")
-	p.line("char *at[%d];", s.Operands)
-	p.line("place(&a, a.first + t, at);")
-	for r, i := range s.Reduces {
-		o, t := p.reduced(r)
-		p.line("const %s *r%d = (const %s *)a.partial[%d] + t * a.blocks * %d;", typeName(t), r, typeName(t), r, s.Lanes)
-		p.line("%s v%d = r%d[0];", typeName(t), r, r)
-		p.open("for (i64 block = 1; block < a.blocks; block++)")
-		p.line("v%d = %s;", r, p.binary(o.Reduce.Op(), t, fmt.Sprintf("v%d", r), fmt.Sprintf("r%d[block * %d]", r, s.Lanes)))
-		p.close()
-		p.store(o.DType, fmt.Sprintf("at[%d]", i), fmt.Sprintf("v%d", r), t)
-	}
-	p.close()
-	p.close()
+	}, func() {})
 }
 
-// accumulate writes the body of a loop over elements i of a run, which combines what they give with results of a name, and closes it.
-func (p *printer) accumulate(name string) {
-	p.body("i", "(at[%[1]d] + i * a.run[%[1]d])")
+// partial returns the memory of the results of parts.
+func (p *printer) partial(r int) string {
+	_, t := p.reduced(r)
+	return fmt.Sprintf("((%s *)a.partial[%d])", typeName(t), r)
+}
+
+// combine writes, for each output that reduces, how two values are combined.
+func (p *printer) combine(to, x string, y func(r int) string) {
 	for r := range p.source.Reduces {
 		o, t := p.reduced(r)
-		p.line("%s%d = %s;", name, r, p.binary(o.Reduce.Op(), t, fmt.Sprintf("%s%d", name, r), fmt.Sprintf("v%d", o.Value)))
+		p.line("%s = %s;", fmt.Sprintf(to, r), p.binary(o.Reduce.Op(), t, fmt.Sprintf(x, r), y(r)))
 	}
-	p.close()
 }
 
-// rows writes the entry point for rows of one block: as many of them as there are threads for are reduced together.
-func (p *printer) rows() {
+// block writes an entry point whose blocks reduce TOGETHER rows, of which first counts those of the block: a.lanes threads for each, which lie side by
+// side or, where a.across is set, as many apart as there are rows. accumulate writes what a lane does; the upper half of the lanes is combined with the
+// lower until one is left; keep writes what is done with results that are none of a row yet, which ends with "continue".
+func (p *printer) block(entry, first string, accumulate, keep func()) {
 	s := p.source
-	p.line("#define WIDTH %d", Width)
-	p.open("BLOCKS(rows)")
+	p.open("BLOCKS(%s)", entry)
 	for r := range s.Reduces {
 		_, t := p.reduced(r)
 		p.line("SHARED %s r%d[WIDTH];", typeName(t), r)
 	}
 	p.open("THREADS")
-	p.line("const i64 row = a.first + BLOCK * %d + thread / %d;", Width/s.Lanes, s.Lanes)
+	p.line("const int lane = a.across ? thread / TOGETHER : thread %% (int)a.lanes, own = a.across ? thread %% TOGETHER : thread / (int)a.lanes;")
+	p.line("const i64 row = %s * TOGETHER + own;", first)
 	for r := range s.Reduces {
 		o, t := p.reduced(r)
 		p.line("%s own%d = %s;", typeName(t), r, constant(t, o.Reduce.Identity(t)))
 	}
 	p.open("if (row < a.rows)")
-	p.line("char *at[%d];", s.Operands)
-	p.line("place(&a, row, at);")
-	p.open("for (i64 i = thread %% %d; i < a.n; i += %d)", s.Lanes, s.Lanes)
-	p.accumulate("own")
+	accumulate()
 	p.close()
 	for r := range s.Reduces {
-		p.line("r%d[thread] = own%d;", r, r)
+		p.line("r%d[lane * TOGETHER + own] = own%d;", r, r)
 	}
 	p.close()
-	p.line("for (int n = %d; n > 0; n /= 2)", s.Lanes/2)
+	p.line("for (int n = (int)a.lanes / 2; n > 0; n /= 2)")
 	p.indent++
-	p.open("THREADS if (thread %% %d < n)", s.Lanes)
-	for r := range s.Reduces {
-		o, t := p.reduced(r)
-		p.line("r%d[thread] = %s;", r, p.binary(o.Reduce.Op(), t, fmt.Sprintf("r%d[thread]", r), fmt.Sprintf("r%d[thread + n]", r)))
-	}
+	p.open("THREADS if (thread < n * TOGETHER)")
+	p.combine("r%d[thread]", "r%d[thread]", func(r int) string { return fmt.Sprintf("r%d[thread + n * TOGETHER]", r) })
 	p.close()
 	p.indent--
-	p.open("THREADS if (thread %% %d == 0 && a.first + BLOCK * %d + thread / %d < a.rows)", s.Lanes, Width/s.Lanes, s.Lanes)
+	p.open("THREADS if (thread < TOGETHER && %s * TOGETHER + thread < a.rows)", first)
+	p.line("const i64 row = %s * TOGETHER + thread;", first)
+	keep()
 	p.line("char *at[%d];", s.Operands)
-	p.line("place(&a, a.first + BLOCK * %d + thread / %d, at);", Width/s.Lanes, s.Lanes)
+	p.line("place(&a, row, at);")
 	for r, i := range s.Reduces {
 		o, t := p.reduced(r)
 		p.line("const %s v%d = r%d[thread];", typeName(t), r, r)
@@ -338,7 +385,6 @@ func (p *printer) rows() {
 	}
 	p.close()
 	p.close()
-	p.line("")
 }
 
 // reduced returns an output that reduces and the type of its value.

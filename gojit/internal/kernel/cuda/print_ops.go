@@ -198,6 +198,14 @@ func (p *printer) unary(in *kernel.Instr, t tensor.DType, x string) string {
 	if t.IsFloating() {
 		return p.unaryFloat(in.Op, t, x)
 	}
+	if t == tensor.Uint8 { // which is never less than zero, as NVRTC warns
+		switch in.Op {
+		case kernel.Abs:
+			return x
+		case kernel.Sign:
+			return cast(t, x+" != 0")
+		}
+	}
 	switch in.Op {
 	case kernel.Neg:
 		return cast(t, fmt.Sprintf("0 - (u64)%s", x))

@@ -22,7 +22,7 @@ const (
 )
 
 // RoutineText returns the text of a routine for its types: T0 is the first of them in memory, C0 what is computed with, load0 and store0 go from
-// one to the other, combine is the routine's way to combine two.
+// one to the other, combine is the routine's way to combine two. ENTRY_ and the name of the entry point is defined.
 func RoutineText(r *kernel.Routine) (string, error) {
 	var body strings.Builder
 	for at, c := range r.Text + "_" { // pool_means is what pool and pool_means have
@@ -37,7 +37,10 @@ func RoutineText(r *kernel.Routine) (string, error) {
 	}
 	p := &printer{}
 	p.line("typedef struct { i64 n, tensors; char *at[%d]; i64 *failed; i64 number[%d]; } Args;", MaxTensors, MaxNumbers)
-	p.line("#define WIDTH %d", Width)
+	p.line("#define WIDTH %d\n#define ENTRY_%s", Width, r.Entry)
+	for i, size := range r.Sizes {
+		p.line("#define SIZE%d %d", i, size)
+	}
 	for i, memory := range r.Types {
 		computed := kernel.ComputeType(memory)
 		p.line("typedef %s T%d;", typeName(memory), i)
@@ -54,6 +57,7 @@ func RoutineText(r *kernel.Routine) (string, error) {
 		computed := kernel.ComputeType(r.Types[0])
 		p.line("DEVICE C0 combine(C0 x, C0 y) { return %s; }", p.binary(r.Combine.Op(), computed, "x", "y"))
 		p.line("#define START %s", constant(computed, r.Combine.Identity(computed)))
+		p.line("#define ADDS %t", r.Combine == kernel.ReduceSum)
 	}
 	if len(r.Types) > 0 {
 		switch kernel.ComputeType(r.Types[0]) {
@@ -75,5 +79,5 @@ func RoutineText(r *kernel.Routine) (string, error) {
 
 // RoutineKey tells texts of routines apart.
 func RoutineKey(r *kernel.Routine) string {
-	return fmt.Sprint(r.Text, " ", r.Entry, " ", r.Types, " ", r.Combine)
+	return fmt.Sprint(r.Text, " ", r.Entry, " ", r.Types, " ", r.Sizes, " ", r.Combine)
 }

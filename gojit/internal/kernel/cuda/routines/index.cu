@@ -7,11 +7,7 @@ DEVICE void walk(const Args *a, i64 i, char **at) {
 	for (int k = 0; k < a->tensors; k++)
 		at[k] = a->at[k];
 	for (int d = 0; d < a->number[0]; d++) {
-		i64 own = i;
-		if (d + 1 < a->number[0]) {
-			own = i % size[d];
-			i /= size[d];
-		}
+		const i64 own = d + 1 < a->number[0] ? place_in(&i, size[d]) : i;
 		for (int k = 0; k < a->tensors; k++)
 			at[k] += own * step[k * DIMS + d];
 	}

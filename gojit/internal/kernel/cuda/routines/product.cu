@@ -1,143 +1,246 @@
-/* Products of matrices by tiles: a block of threads computes TILE by TILE elements of the result, each thread 4 by 4 of them, from DEPTH columns and
-   rows at a time, which the threads bring into shared memory together. Convolutions are products whose matrices are not written down: the other
-   entry points. Tensors: result, left, right and, where there are four, what is added. */
-#define TILE 64
+/* Products of matrices by tiles: a block of threads computes TILE by TILE elements of the result, each thread EDGE by EDGE of them in groups of GROUP
+   neighbours, from DEPTH columns and rows at a time, which the threads bring into shared memory together; those that follow are loaded meanwhile.
+   Convolutions are products whose matrices are not written down: the other entry points. Tensors: result, left, right and, where there are four,
+   what is added. T0 is read, T1 written; SIZE0 is EDGE. */
+#define EDGE SIZE0
+#define TILE (16 * EDGE)
 #define DEPTH 16
+#define GROUP (sizeof(C0) == 8 ? 2 : 4)
+#define AHEAD (DEPTH * TILE / WIDTH)
 #define N(i) a.number[i]
 #define ROWS N(0)
 #define COLUMNS N(1)
 #define ALL N(2)
+#define TALL N(3)
+#define WIDE N(4)
+#define PARTS N(5) /* of the sums, each of which has results of its own, N(6) elements behind those of the part before */
+#define NUMBERS 7
+#define PART (BLOCK % PARTS)
+
+typedef struct ALIGN(GROUP * sizeof(C0)) { C0 x[GROUP]; } Group;
+
+/* What is the same for all elements of a column of the right matrix. */
+typedef struct { i64 at; i32 z, y, x; } Line;
+
+/* Element e of a tile is that of a line and of a place in the sum. Threads that follow each other have places of a line, where those lie side by side, else
+   lines; then a thread has one line. */
+#define LINE_OF(e, by_place) ((by_place) ? (e) / DEPTH : (e) % TILE)
+#define PLACE_OF(e, by_place) ((by_place) ? (e) % DEPTH : (e) / TILE)
+
+#define LOAD_FROM(LEFT, RIGHT, from) \
+	UNROLL for (int e = 0; e < AHEAD; e++) { \
+		const i64 k = (from) + PLACE_OF(e * WIDTH + thread, left_by_place), i = row + LINE_OF(e * WIDTH + thread, left_by_place); \
+		MINE(ahead)[e] = i < ROWS && k < end ? LEFT(&a, batch, i, k) : (C0)0; \
+	} \
+	UNROLL for (int e = 0; e < AHEAD; e++) { \
+		const i64 k = (from) + PLACE_OF(e * WIDTH + thread, right_by_place), j = column + LINE_OF(e * WIDTH + thread, right_by_place); \
+		MINE(ahead)[AHEAD + e] = j < COLUMNS && k < end ? RIGHT(&a, batch, k, j, MINE(line)[0]) : (C0)0; \
+	}
 
 #define MULTIPLY(LEFT, RIGHT, STORE) \
-	SHARED C0 left[DEPTH][TILE + 1], right[DEPTH][TILE + 1]; \
-	OWN(C0, sum, 16); \
-	const i64 row = BLOCK % N(3) * TILE, column = BLOCK / N(3) % N(4) * TILE, batch = BLOCK / N(3) / N(4); \
-	THREADS for (int e = 0; e < 16; e++) \
-		MINE(sum)[e] = 0; \
-	for (i64 from = 0; from < ALL; from += DEPTH) { \
-		THREADS for (int e = thread; e < DEPTH * TILE; e += WIDTH) { \
-			const i64 i = row + e / DEPTH, k = from + e % DEPTH, j = column + e % TILE, l = from + e / TILE; \
-			left[e % DEPTH][e / DEPTH] = i < ROWS && k < ALL ? LEFT(&a, batch, i, k) : (C0)0; \
-			right[e / TILE][e % TILE] = j < COLUMNS && l < ALL ? RIGHT(&a, batch, l, j) : (C0)0; \
-		} \
-		THREADS for (int k = 0; k < DEPTH; k++) \
-			for (int e = 0; e < 16; e++) \
-				MINE(sum)[e] = MULTIPLY_ADD(left[k][thread / 16 * 4 + e / 4], right[k][thread % 16 * 4 + e % 4], MINE(sum)[e]); \
+	SHARED Group left[DEPTH][TILE / GROUP + 1], right[DEPTH][TILE / GROUP + 1]; \
+	OWN(C0, sum, EDGE * EDGE); \
+	OWN(C0, ahead, 2 * AHEAD); \
+	OWN(Line, line, 1); \
+	const i64 tile = BLOCK / PARTS, row = tile % TALL * TILE, column = tile / TALL % WIDE * TILE, batch = tile / TALL / WIDE; \
+	const i64 some = ((ALL + PARTS - 1) / PARTS + DEPTH - 1) / DEPTH * DEPTH, begin = PART * some, end = MIN(begin + some, ALL); \
+	const bool left_by_place = LEFT##_by_place(&a), right_by_place = RIGHT##_by_place(&a); \
+	THREADS { \
+		UNROLL for (int e = 0; e < EDGE * EDGE; e++) \
+			MINE(sum)[e] = 0; \
+		MINE(line)[0] = RIGHT##_line(&a, batch, column + thread % TILE); \
+		LOAD_FROM(LEFT, RIGHT, begin) \
 	} \
-	THREADS for (int e = 0; e < 16; e++) { \
-		const i64 i = row + thread / 16 * 4 + e / 4, j = column + thread % 16 * 4 + e % 4; \
+	for (i64 from = begin; from < end; from += DEPTH) { \
+		THREADS UNROLL for (int e = 0; e < AHEAD; e++) { \
+			const int at = e * WIDTH + thread; \
+			((C0 *)left[PLACE_OF(at, left_by_place)])[LINE_OF(at, left_by_place)] = MINE(ahead)[e]; \
+			((C0 *)right[PLACE_OF(at, right_by_place)])[LINE_OF(at, right_by_place)] = MINE(ahead)[AHEAD + e]; \
+		} \
+		THREADS { \
+			if (from + DEPTH < end) { \
+				LOAD_FROM(LEFT, RIGHT, from + DEPTH) \
+			} \
+			UNROLL for (int k = 0; k < DEPTH; k++) { \
+				Group x[EDGE / GROUP], y[EDGE / GROUP]; \
+				UNROLL for (int g = 0; g < EDGE / GROUP; g++) { \
+					x[g] = left[k][g * 16 + thread / 16]; \
+					y[g] = right[k][g * 16 + thread % 16]; \
+				} \
+				UNROLL for (int e = 0; e < EDGE * EDGE; e++) \
+					MINE(sum)[e] = MULTIPLY_ADD(x[e / EDGE / GROUP].x[e / EDGE % GROUP], y[e % EDGE / GROUP].x[e % EDGE % GROUP], MINE(sum)[e]); \
+			} \
+		} \
+	} \
+	THREADS UNROLL for (int e = 0; e < EDGE * EDGE; e++) { \
+		const int g = e / EDGE, h = e % EDGE; \
+		const i64 i = row + (g / GROUP * 16 + thread / 16) * GROUP + g % GROUP, j = column + (h / GROUP * 16 + thread % 16) * GROUP + h % GROUP; \
 		if (i < ROWS && j < COLUMNS) \
-			STORE(&a, batch, i, j, MINE(sum)[e]); \
+			STORE(&a, batch, i, j, MINE(sum)[e], (T1 *)a.at[0] + PART * N(6)); \
 	}
 
-#define AT(k) ((T0 *)a->at[k])
+#define AT(k) ((const T0 *)a->at[k])
 
-/* Matrices with steps: 5, 8, 11 and 14 on are those from one matrix, row and column to the next of the four tensors. */
-DEVICE i64 place_of(const Args *a, int k, i64 batch, i64 i, i64 j) {
-	const i64 *step = a->number + 5 + 3 * k;
-	return batch * step[0] + i * step[1] + j * step[2];
-}
+/* Matrices with steps: behind the numbers of all products those from one matrix, row and column to the next of the four tensors. */
+#define STEP_OF(k) (a->number + NUMBERS + 3 * (k))
+DEVICE i64 place_of(const Args *a, int k, i64 batch, i64 i, i64 j) { return batch * STEP_OF(k)[0] + i * STEP_OF(k)[1] + j * STEP_OF(k)[2]; }
 
+DEVICE bool left_of_by_place(const Args *a) { return STEP_OF(1)[2] == 1; }
 DEVICE C0 left_of(const Args *a, i64 batch, i64 i, i64 k) { return load0(AT(1) + place_of(a, 1, batch, i, k)); }
-DEVICE C0 right_of(const Args *a, i64 batch, i64 k, i64 j) { return load0(AT(2) + place_of(a, 2, batch, k, j)); }
 
-DEVICE void store_of(const Args *a, i64 batch, i64 i, i64 j, C0 x) {
+DEVICE bool right_of_by_place(const Args *a) { return STEP_OF(2)[1] == 1; }
+DEVICE Line right_of_line(const Args *a, i64 batch, i64 j) {
+	Line line = {0, 0, 0, 0};
+	return line;
+}
+DEVICE C0 right_of(const Args *a, i64 batch, i64 k, i64 j, Line line) { return load0(AT(2) + place_of(a, 2, batch, k, j)); }
+
+DEVICE void store_of(const Args *a, i64 batch, i64 i, i64 j, C0 x, T1 *result) {
 	if (a->tensors == 4)
 		x = x + load0(AT(3) + place_of(a, 3, batch, i, j));
-	store0(AT(0) + place_of(a, 0, batch, i, j), x);
+	store1(result + place_of(a, 0, batch, i, j), x);
 }
 
+#ifdef ENTRY_product
 BLOCKS(product) { MULTIPLY(left_of, right_of, store_of) }
+#endif
 
 /* Convolutions: channels of a group on both sides, groups, then for three dimensions sizes of the input, of the result, of the kernel, strides,
-   padding and dilations. */
-#define INPUTS a->number[5]
-#define OUTPUTS a->number[6]
-#define GROUPS a->number[7]
-#define IN (a->number + 8)
-#define OUT (a->number + 11)
-#define KERNEL_SIZE (a->number + 14)
-#define STRIDE (a->number + 17)
-#define PADDING (a->number + 20)
-#define DILATION (a->number + 23)
+   padding and dilations. What is summed over, places of a volume and taps of a kernel are
+   counted in 32 bits. */
+#define INPUTS a->number[NUMBERS]
+#define OUTPUTS a->number[NUMBERS + 1]
+#define GROUPS a->number[NUMBERS + 2]
+#define NUMBER(i) (i32)a->number[NUMBERS + 3 + (i)]
+#define IN(d) NUMBER(d)
+#define OUT(d) NUMBER(3 + (d))
+#define KERNEL_SIZE(d) NUMBER(6 + (d))
+#define STRIDE(d) NUMBER(9 + (d))
+#define PADDING(d) NUMBER(12 + (d))
+#define DILATION(d) NUMBER(15 + (d))
+#define VOLUME(of) ((i64)of(0) * of(1) * of(2))
 
-DEVICE i64 product_of(const i64 *n) { return n[0] * n[1] * n[2]; }
+/* The quotient and, in the dividend's place, the rest, of numbers that are not negative. */
+DEVICE i32 divided(i32 *x, i32 by) {
+	const u32 q = by == 1 ? (u32)*x : (u32)*x / (u32)by;
+	*x -= (i32)q * by;
+	return (i32)q;
+}
+
+/* Where a place of a volume of three sizes lies in each of its dimensions. */
+DEVICE Line places_of(i64 at, i32 place, i32 high, i32 wide) {
+	Line line = {at, 0, 0, place};
+	line.z = divided(&line.x, high * wide);
+	line.y = divided(&line.x, wide);
+	return line;
+}
 
 /* An element of a volume of inputs under a tap of the kernel at a place of the result. */
-DEVICE C0 under(const Args *a, const T0 *volume, i64 place, i64 tap) {
-	i64 at = 0, step = 1;
-	for (int d = 2; d >= 0; d--) {
-		const i64 i = place % OUT[d] * STRIDE[d] - PADDING[d] + tap % KERNEL_SIZE[d] * DILATION[d];
-		if (i < 0 || i >= IN[d])
-			return (C0)0;
-		at += i * step;
-		step *= IN[d];
-		place /= OUT[d];
-		tap /= KERNEL_SIZE[d];
-	}
-	return load0(volume + at);
+DEVICE C0 under(const Args *a, i64 volume, i32 z, i32 y, i32 x, i32 tap) {
+	const Line t = places_of(0, tap, KERNEL_SIZE(1), KERNEL_SIZE(2));
+	z = z * STRIDE(0) - PADDING(0) + t.z * DILATION(0);
+	y = y * STRIDE(1) - PADDING(1) + t.y * DILATION(1);
+	x = x * STRIDE(2) - PADDING(2) + t.x * DILATION(2);
+	if ((u32)z >= (u32)IN(0) || (u32)y >= (u32)IN(1) || (u32)x >= (u32)IN(2))
+		return (C0)0;
+	return load0(AT(2) + volume + ((i64)z * IN(1) + y) * IN(2) + x);
+}
+
+/* The place of a result that reads an input by a tap of the kernel, along one dimension; -1 where there is none. */
+DEVICE i32 reader(const Args *a, int d, i32 i, i32 tap) {
+	i32 rest = i + PADDING(d) - tap * DILATION(d);
+	if (rest < 0)
+		return -1;
+	const i32 o = divided(&rest, STRIDE(d));
+	return rest != 0 || o >= OUT(d) ? -1 : o;
 }
 
 /* An element of a volume of results that reads the input at a place by a tap of the kernel. */
-DEVICE C0 over(const Args *a, const T0 *volume, i64 place, i64 tap) {
-	i64 at = 0, step = 1;
-	for (int d = 2; d >= 0; d--) {
-		const i64 i = place % IN[d] + PADDING[d] - tap % KERNEL_SIZE[d] * DILATION[d], o = i / STRIDE[d];
-		if (i < 0 || i % STRIDE[d] != 0 || o >= OUT[d])
-			return (C0)0;
-		at += o * step;
-		step *= OUT[d];
-		place /= IN[d];
-		tap /= KERNEL_SIZE[d];
-	}
-	return load0(volume + at);
+DEVICE C0 over(const Args *a, i64 volume, Line line, i32 tap) {
+	const Line t = places_of(0, tap, KERNEL_SIZE(1), KERNEL_SIZE(2));
+	const i32 z = reader(a, 0, line.z, t.z), y = reader(a, 1, line.y, t.y), x = reader(a, 2, line.x, t.x);
+	if (z < 0 || y < 0 || x < 0)
+		return (C0)0;
+	return load0(AT(2) + volume + ((i64)z * OUT(1) + y) * OUT(2) + x);
 }
 
-DEVICE C0 kernel_row(const Args *a, i64 group, i64 i, i64 k) { return load0(AT(1) + (group * OUTPUTS + i) * INPUTS * product_of(KERNEL_SIZE) + k); }
+DEVICE bool kernel_row_by_place(const Args *a) { return true; }
+DEVICE C0 kernel_row(const Args *a, i64 group, i64 i, i64 k) { return load0(AT(1) + (group * OUTPUTS + i) * INPUTS * VOLUME(KERNEL_SIZE) + k); }
 
-DEVICE C0 input_column(const Args *a, i64 group, i64 k, i64 j) {
-	const i64 taps = product_of(KERNEL_SIZE), places = product_of(OUT);
-	return under(a, AT(2) + ((j / places * GROUPS + group) * INPUTS + k / taps) * product_of(IN), j % places, k % taps);
+DEVICE bool input_column_by_place(const Args *a) { return false; }
+DEVICE Line input_column_line(const Args *a, i64 group, i64 j) {
+	const i64 image = j / VOLUME(OUT);
+	return places_of((image * GROUPS + group) * INPUTS * VOLUME(IN), (i32)(j - image * VOLUME(OUT)), OUT(1), OUT(2));
+}
+DEVICE C0 input_column(const Args *a, i64 group, i64 k, i64 j, Line line) {
+	i32 tap = (i32)k;
+	const i32 channel = divided(&tap, (i32)VOLUME(KERNEL_SIZE));
+	return under(a, line.at + channel * VOLUME(IN), line.z, line.y, line.x, tap);
 }
 
 /* Stores an element of images with so many channels in a group and places in a channel. */
-DEVICE void store_image(const Args *a, i64 channels, i64 places, i64 group, i64 i, i64 j, C0 x) {
+DEVICE void store_image(const Args *a, i64 channels, i64 places, i64 group, i64 i, i64 j, C0 x, T1 *result) {
 	const i64 channel = group * channels + i;
 	if (a->tensors == 4)
 		x = x + load0(AT(3) + channel);
-	store0(AT(0) + (j / places * GROUPS * channels + channel) * places + j % places, x);
+	const i64 image = j / places;
+	store1(result + (image * GROUPS * channels + channel) * places + j - image * places, x);
 }
 
-DEVICE void store_result(const Args *a, i64 group, i64 i, i64 j, C0 x) { store_image(a, OUTPUTS, product_of(OUT), group, i, j, x); }
+DEVICE void store_result(const Args *a, i64 group, i64 i, i64 j, C0 x, T1 *result) { store_image(a, OUTPUTS, VOLUME(OUT), group, i, j, x, result); }
 
+#ifdef ENTRY_convolve
 BLOCKS(convolve) { MULTIPLY(kernel_row, input_column, store_result) }
+#endif
 
+DEVICE bool kernel_column_by_place(const Args *a) { return true; }
 DEVICE C0 kernel_column(const Args *a, i64 group, i64 i, i64 k) {
-	const i64 taps = product_of(KERNEL_SIZE);
-	return load0(AT(1) + ((group * OUTPUTS + k / taps) * INPUTS + i) * taps + k % taps);
+	i32 tap = (i32)k;
+	const i32 output = divided(&tap, (i32)VOLUME(KERNEL_SIZE));
+	return load0(AT(1) + ((group * OUTPUTS + output) * INPUTS + i) * VOLUME(KERNEL_SIZE) + tap);
 }
 
-DEVICE C0 result_column(const Args *a, i64 group, i64 k, i64 j) {
-	const i64 taps = product_of(KERNEL_SIZE), places = product_of(IN);
-	return over(a, AT(2) + ((j / places * GROUPS + group) * OUTPUTS + k / taps) * product_of(OUT), j % places, k % taps);
+DEVICE bool result_column_by_place(const Args *a) { return false; }
+DEVICE Line result_column_line(const Args *a, i64 group, i64 j) {
+	const i64 image = j / VOLUME(IN);
+	return places_of((image * GROUPS + group) * OUTPUTS * VOLUME(OUT), (i32)(j - image * VOLUME(IN)), IN(1), IN(2));
+}
+DEVICE C0 result_column(const Args *a, i64 group, i64 k, i64 j, Line line) {
+	i32 tap = (i32)k;
+	const i32 output = divided(&tap, (i32)VOLUME(KERNEL_SIZE));
+	return over(a, line.at + output * VOLUME(OUT), line, tap);
 }
 
-DEVICE void store_input(const Args *a, i64 group, i64 i, i64 j, C0 x) { store_image(a, INPUTS, product_of(IN), group, i, j, x); }
+DEVICE void store_input(const Args *a, i64 group, i64 i, i64 j, C0 x, T1 *result) { store_image(a, INPUTS, VOLUME(IN), group, i, j, x, result); }
 
+#ifdef ENTRY_transpose
 BLOCKS(transpose) { MULTIPLY(kernel_column, result_column, store_input) }
+#endif
 
+DEVICE bool result_row_by_place(const Args *a) { return true; }
 DEVICE C0 result_row(const Args *a, i64 group, i64 i, i64 k) {
-	const i64 places = product_of(OUT);
-	return load0(AT(1) + ((k / places * GROUPS + group) * OUTPUTS + i) * places + k % places);
+	i32 place = (i32)k;
+	const i32 places = (i32)VOLUME(OUT), image = divided(&place, places);
+	return load0(AT(1) + ((image * GROUPS + group) * OUTPUTS + i) * places + place);
 }
 
-DEVICE C0 input_tap(const Args *a, i64 group, i64 k, i64 j) {
-	const i64 taps = product_of(KERNEL_SIZE), places = product_of(OUT);
-	return under(a, AT(2) + ((k / places * GROUPS + group) * INPUTS + j / taps) * product_of(IN), k % places, j % taps);
+DEVICE bool input_tap_by_place(const Args *a) { return false; }
+DEVICE Line input_tap_line(const Args *a, i64 group, i64 j) {
+	i32 tap = (i32)j;
+	Line line = {0, 0, 0, 0};
+	line.at = (group * INPUTS + divided(&tap, (i32)VOLUME(KERNEL_SIZE))) * VOLUME(IN);
+	line.x = tap;
+	return line;
+}
+DEVICE C0 input_tap(const Args *a, i64 group, i64 k, i64 j, Line line) {
+	i32 place = (i32)k;
+	const i32 image = divided(&place, (i32)VOLUME(OUT));
+	const Line o = places_of(0, place, OUT(1), OUT(2));
+	return under(a, line.at + image * GROUPS * INPUTS * VOLUME(IN), o.z, o.y, o.x, line.x);
 }
 
-DEVICE void store_weight(const Args *a, i64 group, i64 i, i64 j, C0 x) {
-	store0(AT(0) + (group * OUTPUTS + i) * INPUTS * product_of(KERNEL_SIZE) + j, x);
-}
+DEVICE void store_weight(const Args *a, i64 group, i64 i, i64 j, C0 x, T1 *result) { store1(result + (group * OUTPUTS + i) * INPUTS * VOLUME(KERNEL_SIZE) + j, x); }
 
+#ifdef ENTRY_weights
 BLOCKS(weights) { MULTIPLY(result_row, input_tap, store_weight) }
+#endif

@@ -60,6 +60,34 @@ func LaunchRoutine(r kernel.Routine, tensors []*tensor.Tensor, numbers ...int64)
 	return runner.RunRoutine(&r, tensors, numbers)
 }
 
+// Multiply has a library of a device multiply matrices that are on it. It reports whether there is one that takes them.
+func Multiply(p *kernel.Product) bool {
+	runner := libraryOf(p.Out, p.Left, p.Right, p.Added)
+	done, err := runner.Multiply(p)
+	source.Throw(err)
+	return done
+}
+
+// Convolve has a library of a device convolve tensors that are on it. It reports whether there is one that does.
+func Convolve(c *kernel.Convolution) bool {
+	runner := libraryOf(c.Out, c.Left, c.Right, nil)
+	done, err := runner.Convolve(c)
+	source.Throw(err)
+	return done
+}
+
+// libraryOf returns what runs libraries on the device of a result, which is written. It refuses operands that are not there.
+func libraryOf(out, left, right, added *tensor.Tensor) kernel.Runner {
+	CheckBeside(left, out.Device())
+	CheckBeside(right, out.Device())
+	if added != nil {
+		CheckBeside(added, out.Device())
+	}
+	runner := source.Must(RunnerOf(out.Device()))
+	out.NoteDeviceWrite()
+	return runner
+}
+
 // OnDeviceOf copies a list of integers to the device of t.
 func OnDeviceOf(t *tensor.Tensor, list []int, shape ...int) *tensor.Tensor {
 	wide := make([]int64, len(list))

@@ -2,6 +2,7 @@ package indexing
 
 import (
 	"errors"
+	"math/bits"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -12,29 +13,91 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// Of the routine of sorting: the most elements of a row that a block of threads orders at once, and of longer rows the elements of a tile and the values
+// and bits of a digit.
+const (
+	sortedAtOnce = 2048
+	sortTile     = 2048
+	sortDigits   = 16
+	sortBits     = 4
+)
+
+// sortRoutine runs an entry point of the routine of sorting. number is that of the entry point; tensors are values and places afterwards and before, of
+// which the last are missing where places are counted.
+func (l *lines) sortRoutine(entry string, blocks, n, number int, descending, areCounted bool, tensors ...*tensor.Tensor) {
+	r := kernel.Routine{Text: "sort", Entry: entry, Types: []tensor.DType{l.t.DType()}, Blocks: blocks}
+	source.Throw(elementwise.LaunchRoutine(r, tensors, int64(n), int64(define.Btoi(descending)), int64(number), int64(define.Btoi(areCounted))))
+}
+
 // sortedOnDevice orders the lines of a tensor of a device: values and places, the dimension last.
 func (l *lines) sortedOnDevice(descending bool) (values, places *tensor.Tensor) {
-	values = l.t
 	if l.dims == 0 {
 		places = define.EmptyBeside(l.t, nil, tensor.Int64)
 		tensor.Fill(places, tensor.Int(0))
-		return source.Must(values.Clone(tensor.ContiguousFormat)), places
+		return source.Must(l.t.Clone(tensor.ContiguousFormat)), places
 	}
-	places = elementwise.Contiguous(source.Must(elementwise.OnDeviceOf(l.t, CountTo(l.n), l.n).Expand(l.t.Shape()...)))
-	var largest int64
-	if descending {
-		largest = 1
+	return l.sortedRows(l.t, nil, descending)
+}
+
+// sortedRows orders rows of values, which have these places; nil are those that count them.
+func (l *lines) sortedRows(values, places *tensor.Tensor, descending bool) (_, _ *tensor.Tensor) {
+	shape := values.Shape()
+	n := shape[len(shape)-1]
+	empty := func(d tensor.DType) *tensor.Tensor { return define.EmptyBeside(values, shape, d) }
+	if values.Numel() == 0 {
+		return empty(values.DType()), empty(tensor.Int64)
 	}
-	for width := 1; width < l.n; width *= 2 {
-		ordered, at := define.EmptyBeside(values, values.Shape(), values.DType()), define.EmptyBeside(values, values.Shape(), tensor.Int64)
-		r := kernel.Routine{Text: "sort", Entry: "merge", Types: []tensor.DType{values.DType()}, Threads: values.Numel()}
-		source.Throw(elementwise.LaunchRoutine(r, []*tensor.Tensor{ordered, at, values, places}, int64(l.n), int64(width), largest))
-		values, places = ordered, at
+	rows := values.Numel() / n
+	if n <= sortedAtOnce {
+		size := 1 << bits.Len(uint(n-1))
+		out, at := empty(values.DType()), empty(tensor.Int64)
+		tensors := []*tensor.Tensor{out, at, values}
+		if places != nil {
+			tensors = append(tensors, places)
+		}
+		l.sortRoutine("order", rows, n, size, descending, places == nil, tensors...)
+		return out, at
 	}
-	if values == l.t { // which is forgotten
-		values = source.Must(values.Clone(tensor.ContiguousFormat))
+	tiles := (n + sortTile - 1) / sortTile
+	counts := define.EmptyBeside(values, []int{rows, sortDigits * tiles}, tensor.Int32)
+	for low := 0; low < 8*values.DType().Size(); low += sortBits {
+		l.sortRoutine("count", rows*tiles, n, low, descending, places == nil, values, values, values, values, counts)
+		sums := reduce.RunningSums(counts)
+		out, at := empty(values.DType()), empty(tensor.Int64)
+		before := places
+		if before == nil {
+			before = at // which is not read
+		}
+		l.sortRoutine("move", rows*tiles, n, low, descending, places == nil, out, at, values, before, sums)
+		if values != l.t {
+			values.Release()
+			places.Release()
+		}
+		values, places = out, at
+		sums.Release()
 	}
 	return values, places
+}
+
+// Of rows that have no more elements than these, or of so many rows, the first are selected by a block of threads each.
+const (
+	selectedElements = 1 << 16
+	selectedRows     = 32
+)
+
+// firstOnDevice gives the first k of the lines in their order.
+func (l *lines) firstOnDevice(k int, descending bool) (values, places *tensor.Tensor) {
+	if l.dims == 0 || k == 0 || k > sortedAtOnce || l.n <= sortedAtOnce || l.n > selectedElements && l.count < selectedRows {
+		values, places = l.sortedOnDevice(descending)
+		if l.dims > 0 {
+			values, places = elementwise.Contiguous(source.Must(values.Slice(l.dims-1, 0, k, 1))), elementwise.Contiguous(source.Must(places.Slice(l.dims-1, 0, k, 1)))
+		}
+		return values, places
+	}
+	shape := append(slices.Clone(l.t.Shape()[:l.dims-1]), k)
+	out, at := define.EmptyBeside(l.t, shape, l.t.DType()), define.EmptyBeside(l.t, shape, tensor.Int64)
+	l.sortRoutine("select", l.count, l.n, k, descending, true, out, at, l.t)
+	return l.sortedRows(out, at, descending)
 }
 
 // searchOnDevice is searchSorted on a device, for tensors of one type.
@@ -106,7 +169,12 @@ func (x *indexed) run(isTaken bool, how combine, outside func(which int, index i
 		x.runParts(how, outside)
 		return
 	}
-	r := kernel.Routine{Text: "index_moves", Entry: "put", Types: []tensor.DType{movedAs(values.DType())}, Walks: true, Checked: true, Threads: values.Numel()}
+	r := kernel.Routine{Text: "index_moves", Entry: "put", Walks: true, Checked: true}
+	elementSize := values.DType().Size()
+	if how == Replace || isTaken {
+		base, values = x.together()
+	}
+	r.Types, r.Threads = []tensor.DType{movedAs(values.DType())}, values.Numel()
 	first, second := base, values
 	switch {
 	case isTaken:
@@ -116,7 +184,7 @@ func (x *indexed) run(isTaken bool, how combine, outside func(which int, index i
 	}
 	numbers := make([]int64, 0, 2*len(x.sizes))
 	for k := range x.sizes {
-		numbers = append(numbers, int64(x.sizes[k]), int64(x.steps[k]*values.DType().Size()))
+		numbers = append(numbers, int64(x.sizes[k]), int64(x.steps[k]*elementSize))
 	}
 	err := elementwise.LaunchRoutine(r, append([]*tensor.Tensor{first, second}, x.indices...), numbers...)
 	var beyond *kernel.RoutineFailure
@@ -124,6 +192,61 @@ func (x *indexed) run(isTaken bool, how combine, outside func(which int, index i
 		outside(int(beyond.Which), beyond.Value)
 	}
 	source.Throw(err)
+}
+
+// together shows base and values with as many neighbours as one as move together: they lie side by side in both, and every index is for all of them.
+func (x *indexed) together() (base, values *tensor.Tensor) {
+	base, values = x.base, x.values
+	last := values.Dim() - 1
+	if last < 0 || base.Dim() != values.Dim() || base.DType() != values.DType() || base.Strides()[last] != 1 || values.Strides()[last] != 1 {
+		return base, values
+	}
+	for _, index := range x.indices {
+		if index.Dim() > 0 && index.Size(index.Dim()-1) != 1 && index.Strides()[index.Dim()-1] != 0 {
+			return base, values
+		}
+	}
+	size := values.DType().Size()
+	for _, wide := range []tensor.DType{tensor.Complex128, tensor.Int64, tensor.Int32} {
+		some := wide.Size() / size
+		if some < 2 || values.Size(last)%some != 0 || !x.moveBy(wide.Size()) {
+			continue
+		}
+		return asWider(base, wide, some), asWider(values, wide, some)
+	}
+	return base, values
+}
+
+// moveBy reports whether places are multiples of so many bytes, but for those along the last dimension.
+func (x *indexed) moveBy(bytes int) bool {
+	size := x.values.DType().Size()
+	for _, step := range x.steps {
+		if step*size%bytes != 0 {
+			return false
+		}
+	}
+	for _, t := range []*tensor.Tensor{x.base, x.values} {
+		if t.Address()%uint64(bytes) != 0 || t.Offset()*size%bytes != 0 {
+			return false
+		}
+		for _, stride := range t.Strides()[:t.Dim()-1] {
+			if stride*size%bytes != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// asWider shows a tensor with some neighbours along the last dimension as one element.
+func asWider(t *tensor.Tensor, wide tensor.DType, some int) *tensor.Tensor {
+	shape, strides := slices.Clone(t.Shape()), slices.Clone(t.Strides())
+	last := len(shape) - 1
+	shape[last] /= some
+	for d := range strides[:last] {
+		strides[d] /= some
+	}
+	return source.Must(tensor.FromStorage(t.Storage(), t.Offset()/some, shape, strides, wide))
 }
 
 // runParts combines complex numbers, which are added alone, as pairs of real ones.

@@ -262,10 +262,7 @@ func TopK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.T
 	l := linesOf("topk_cpu", t, dim)
 	defer l.forget()
 	if t.OnDevice() {
-		values, order := l.sortedOnDevice(largest)
-		if l.dims > 0 {
-			values, order = elementwise.Contiguous(source.Must(values.Slice(l.dims-1, 0, k, 1))), elementwise.Contiguous(source.Must(order.Slice(l.dims-1, 0, k, 1)))
-		}
+		values, order := l.firstOnDevice(k, largest)
 		return l.back(values), l.back(order)
 	}
 	order := l.ordered(k, largest)

@@ -1,9 +1,14 @@
 package linalg
 
 import (
+	"math"
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -31,34 +36,81 @@ func sumOfComplexProducts(a, b *tensor.Tensor, shape []int) *tensor.Tensor {
 	return out
 }
 
-// productTile is how many rows and columns of a result a block of threads computes.
-const productTile = 64
+// A thread of a product computes productEdge by productEdge elements, or fewer where there is not work for productBlocks blocks of threads or an element takes
+// eight bytes; a block has productThreads by productThreads of them.
+const (
+	productEdge, smallEdge = 8, 4
+	productThreads         = 16
+	productBlocks          = 128
+	productPart            = 256 // what is summed at least by each of the parts that long sums are divided into
+)
 
-// RunTiles runs a routine of products whose result has rows and columns, for each of a number of batches, and sums over depth.
+// RunTiles runs a routine of products whose result, a contiguous tensor, has rows and columns, for each of a number of batches, and sums over depth: of a few
+// long sums several parts, which are added afterwards.
 func RunTiles(entry string, rows, columns, depth, batches int, tensors []*tensor.Tensor, numbers ...int64) {
-	tall, wide := (rows+productTile-1)/productTile, (columns+productTile-1)/productTile
-	r := kernel.Routine{Text: "product", Entry: entry, Types: []tensor.DType{tensors[0].DType()}, Blocks: tall * wide * batches}
-	numbers = append([]int64{int64(rows), int64(columns), int64(depth), int64(tall), int64(wide)}, numbers...)
-	source.Throw(elementwise.LaunchRoutine(r, tensors, numbers...))
+	source.Check(depth <= math.MaxInt32, "a product that sums over %d elements on a GPU: at most %d", depth, math.MaxInt32)
+	out := tensors[0]
+	computed := kernel.ComputeType(out.DType())
+	blocks := func(edge int) (tall, wide, all int) {
+		tile := edge * productThreads
+		tall, wide = (rows+tile-1)/tile, (columns+tile-1)/tile
+		return tall, wide, tall * wide * batches
+	}
+	edge := productEdge
+	tall, wide, all := blocks(edge)
+	if computed.Size() > 4 || all < productBlocks {
+		edge = smallEdge
+		tall, wide, all = blocks(edge)
+	}
+	parts := 1
+	if all < productBlocks {
+		parts = max(1, min(2*productBlocks/all, depth/productPart))
+	}
+	r := kernel.Routine{Text: "product", Entry: entry, Types: []tensor.DType{tensors[1].DType(), out.DType()}, Sizes: []int{edge}, Blocks: all * parts}
+	numbers = append([]int64{int64(rows), int64(columns), int64(depth), int64(tall), int64(wide), int64(parts), int64(out.Numel())}, numbers...)
+	if parts == 1 {
+		source.Throw(elementwise.LaunchRoutine(r, tensors, numbers...))
+		return
+	}
+	sums := define.EmptyBeside(out, []int{parts, out.Numel()}, computed)
+	defer sums.Release()
+	r.Types[1] = computed
+	source.Throw(elementwise.LaunchRoutine(r, []*tensor.Tensor{sums, tensors[1], tensors[2]}, numbers...))
+	sum := define.ShownAs(reduce.Sum(sums, []int{0}, false, computed), out.Shape()...)
+	if len(tensors) < 4 {
+		source.Throw(tensor.Copy(out, sum))
+		return
+	}
+	added := tensors[3]
+	if entry != "product" { // an element for each channel
+		added = source.Must(added.View(append([]int{-1}, slices.Repeat([]int{1}, out.Dim()-2)...)...))
+	}
+	elementwise.Add.Run(out, []elementwise.Operand{elementwise.OfTensor(sum), elementwise.OfTensor(added)})
 }
 
-// sumOfProductsOnDevice is sumOfProducts on a device.
+// sumOfProductsOnDevice is sumOfProducts on a device: a library of the device multiplies where it has the type, else a routine.
 func sumOfProductsOnDevice(self, a, b *tensor.Tensor, shape []int) *tensor.Tensor {
 	n, d := a.Dim(), a.DType()
+	out := source.Must(tensor.EmptyOn(a.Device(), shape, d))
+	if out.Numel() == 0 {
+		return out
+	}
+	if self != nil {
+		self = source.Must(elementwise.To(self, d).Expand(shape...))
+	}
+	if elementwise.Multiply(&kernel.Product{Out: out, Left: a, Right: b, Added: self}) {
+		return out
+	}
 	if d.IsComplex() {
-		out := sumOfComplexProducts(a, b, shape)
+		out = sumOfComplexProducts(a, b, shape)
 		if self != nil {
 			out = elementwise.Add.Run(out, []elementwise.Operand{elementwise.OfTensor(out), elementwise.OfTensor(self)})
 		}
 		return out
 	}
-	out := source.Must(tensor.EmptyOn(a.Device(), shape, d))
-	if out.Numel() == 0 {
-		return out
-	}
 	tensors := []*tensor.Tensor{out, a, b}
 	if self != nil {
-		tensors = append(tensors, source.Must(elementwise.To(self, d).Expand(shape...)))
+		tensors = append(tensors, self)
 	}
 	var steps []int64
 	for _, t := range tensors {

@@ -1,6 +1,8 @@
 package reduce
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
@@ -9,16 +11,84 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// runRows runs a program that reduces rows which are on a device.
+// runRows runs a program that reduces rows which are on a device: a contiguous tensor, or one whose last dimension is reduced.
 func runRows(p *launch.Program, r reduction, out *tensor.Tensor, singles []*tensor.Tensor) {
 	if r.outer == 0 {
 		return
 	}
-	operands := []*tensor.Tensor{source.Must(out.View(r.outer, 1)), source.Must(r.rows.View(r.outer, r.n))}
+	rows, lead := r.rows, []int{r.outer}
+	if rows.IsContiguous() {
+		rows = source.Must(rows.View(r.outer, r.n))
+	} else {
+		lead = rows.Shape()[:rows.Dim()-1]
+	}
+	single := append(slices.Clone(lead), 1)
+	operands := []*tensor.Tensor{source.Must(out.View(single...)), rows}
 	for _, s := range singles {
-		operands = append(operands, source.Must(s.View(r.outer, 1)))
+		operands = append(operands, source.Must(s.View(single...)))
 	}
 	elementwise.RunKernel(p, operands, nil)
+}
+
+// stridedRows shows a tensor of a device with the dimensions that are reduced as one behind the others. ok is false where they do not lie end to end.
+func stridedRows(t *tensor.Tensor, reduced []bool) (r reduction, ok bool) {
+	r = reduction{n: 1, outer: 1}
+	var strides []int
+	step, end := 1, 0 // of the row: from an element to the next, and from its last dimension's first to the next row's
+	for d := t.Dim() - 1; d >= 0; d-- {
+		size, stride := t.Size(d), t.Strides()[d]
+		if !reduced[d] {
+			r.outer *= size
+			r.shape, strides = append(r.shape, size), append(strides, stride)
+			continue
+		}
+		if size == 1 {
+			continue
+		}
+		if r.n == 1 {
+			step = stride
+		} else if stride != end {
+			return r, false
+		}
+		r.n *= size
+		end = stride * size
+	}
+	slices.Reverse(r.shape)
+	slices.Reverse(strides)
+	rows, err := t.AsStrided(append(slices.Clone(r.shape), r.n), append(strides, step), t.Offset())
+	r.rows = rows
+	return r, err == nil && t.Numel() > 0
+}
+
+// onDevice is Reduce on a device, without a copy: of the dimensions that are reduced, those that lie end to end are one, and of others the last go first.
+func (q *Reducer) onDevice(t *tensor.Tensor, reduced []bool, keepdim bool, computed, result tensor.DType) *tensor.Tensor {
+	if r, ok := stridedRows(t, reduced); ok {
+		return define.ShownAs(q.reduceRows(r, computed, result), reducedShape(t, reduced, keepdim)...)
+	}
+	last := slices.Clone(reduced)
+	for d, inner := t.Dim()-1, false; d >= 0; d-- {
+		if inner = inner || reduced[d]; inner && !reduced[d] {
+			clear(last[:d])
+			break
+		}
+	}
+	if slices.Equal(last, reduced) || q.numbered {
+		return nil
+	}
+	first := q.onDevice(t, last, true, computed, q.valueType(computed))
+	if first == nil {
+		return nil
+	}
+	rest := slices.Clone(reduced)
+	for d := range rest {
+		rest[d] = reduced[d] && !last[d]
+	}
+	defer first.Release()
+	out := plainReducer(q.Op).onDevice(first, rest, true, first.DType(), result)
+	if out == nil {
+		return nil
+	}
+	return define.ShownAs(out, reducedShape(t, reduced, keepdim)...)
 }
 
 // runAlong runs a routine of running results along a dimension of a contiguous tensor of a device.
@@ -26,6 +96,43 @@ func runAlong(entry string, how kernel.ReduceOp, dim int, out, t *tensor.Tensor,
 	n, step := t.Size(dim), define.NumelOf(t.Shape()[dim+1:])
 	r := kernel.Routine{Text: "scan", Entry: entry, Types: []tensor.DType{t.DType()}, Combine: how, Threads: t.Numel() / n}
 	source.Throw(elementwise.LaunchRoutine(r, append([]*tensor.Tensor{out, t}, more...), int64(n), int64(step)))
+}
+
+// Lines of more elements side by side than shortLine are scanned by blocks of threads, few long ones in parts of a multiple of scanTile elements.
+const (
+	shortLine = 64
+	scanTile  = 2048
+	scanParts = 1 << 11 // of all lines, about
+)
+
+// runLines runs the routine of running results over lines of n contiguous elements.
+func runLines(how kernel.ReduceOp, n int, out, t *tensor.Tensor) {
+	lines := t.Numel() / n
+	r := kernel.Routine{Text: "scan", Entry: "parts", Types: []tensor.DType{t.DType()}, Combine: how, Blocks: lines}
+	part := n
+	tensors := []*tensor.Tensor{out, t}
+	if tiles := (n + scanTile - 1) / scanTile; tiles > 2 && lines < scanParts/2 {
+		parts := min(tiles, scanParts/lines)
+		part = (tiles + parts - 1) / parts * scanTile
+		parts = (n + part - 1) / part
+		totals := define.EmptyBeside(t, []int{lines, parts}, t.DType())
+		r.Entry, r.Blocks = "totals", lines*parts
+		source.Throw(elementwise.LaunchRoutine(r, []*tensor.Tensor{totals, t}, int64(n), int64(part)))
+		before := define.EmptyBeside(t, []int{lines, parts}, t.DType())
+		defer totals.Release()
+		defer before.Release()
+		runLines(how, parts, before, totals)
+		r.Entry = "parts"
+		tensors = append(tensors, before)
+	}
+	source.Throw(elementwise.LaunchRoutine(r, tensors, int64(n), int64(part)))
+}
+
+// RunningSums is the sums of the elements of rows up to each, of a contiguous matrix of a device.
+func RunningSums(t *tensor.Tensor) *tensor.Tensor {
+	out := define.EmptyBeside(t, t.Shape(), t.DType())
+	runLines(kernel.ReduceSum, t.Size(1), out, t)
+	return out
 }
 
 // onDevice is along on a device.
@@ -46,7 +153,11 @@ func (s *scanner) onDevice(t *tensor.Tensor, dim int) *tensor.Tensor {
 	}
 	work := elementwise.Contiguous(t)
 	out := define.EmptyBeside(t, t.Shape(), t.DType())
-	runAlong("scan", how, dim, out, work)
+	if n := t.Size(dim); n > shortLine && define.NumelOf(t.Shape()[dim+1:]) == 1 {
+		runLines(how, n, out, work)
+	} else {
+		runAlong("scan", how, dim, out, work)
+	}
 	return out
 }
 

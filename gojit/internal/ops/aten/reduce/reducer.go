@@ -215,6 +215,11 @@ func (q *Reducer) Reduce(t *tensor.Tensor, dims []int, keepdim bool, computed, r
 		return q.reduceRows(reduction{rows: t, n: define.NumelOf(t.Shape()[from:]), outer: define.NumelOf(t.Shape()[:from]), shape: shape}, computed, result)
 	}
 	reduced := ReducedDims(t, dims)
+	if t.OnDevice() {
+		if out := q.onDevice(t, reduced, keepdim, computed, result); out != nil {
+			return out
+		}
+	}
 	if kept, trailing, ok := firstAndLast(t, reduced); ok { // the last ones first
 		held, n := q.valueType(computed), define.NumelOf(t.Shape()[trailing:])
 		first := q.reduceRows(reduction{rows: t, n: n, outer: t.Numel() / n, shape: t.Shape()[:trailing]}, computed, held)
