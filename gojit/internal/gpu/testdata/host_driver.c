@@ -25,7 +25,7 @@ typedef void (*kernel)(void **arguments, long long first, long long step);
 struct block { uint64_t at, bytes; };
 static struct block *blocks;
 static int count, room;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* work of libraries asks what is allocated */
 static uint64_t allocated, limit = 1 << 30;
 static int launches_until_failure;
 static long long launches;
@@ -194,7 +194,8 @@ int cuModuleUnload(void *module) {
 /* What a stream is given to do. */
 struct event;
 struct item {
-	enum { launch, copy, fill, record, await } kind;
+	enum { launch, copy, fill, record, await, library } kind;
+	int (*run)(const void *argument);
 	struct function *function;
 	unsigned blocks, threads;
 	void *argument;
@@ -263,6 +264,8 @@ static int run_item(const struct item *i) {
 			return invalid_value;
 		memset((void *)i->to, i->value, i->bytes);
 		return 0;
+	case library:
+		return i->run(i->argument);
 	case record:
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		i->event->milliseconds = now.tv_sec * 1e3 + now.tv_nsec * 1e-6;
@@ -385,7 +388,12 @@ int cuLaunchKernel(struct function *function, unsigned gx, unsigned gy, unsigned
 	void **arguments, void **extra) {
 	if (gx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024)
 		return invalid_value;
-	return give(s, (struct item){.kind = launch, .function = function, .blocks = gx, .threads = bx, .argument = copy_of(arguments[0], function->bytes)}, 1);
+	return give(s, (struct item){.kind = launch, .function = function, .blocks = gx, .threads = bx, .bytes = function->bytes, .argument = copy_of(arguments[0], function->bytes)}, 1);
+}
+
+/* Gives a stream work of a library, whose argument is kept until it is done. */
+int host_give(struct stream *s, int (*run)(const void *argument), const void *argument, uint64_t bytes) {
+	return give(s, (struct item){.kind = library, .run = run, .bytes = bytes, .argument = copy_of(argument, bytes)}, 1);
 }
 
 int cuCtxGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *greatest = -5; return 0; }
@@ -469,8 +477,8 @@ int cuGraphInstantiateWithFlags(struct graph **executable, struct graph *g, unsi
 	*executable = calloc(1, sizeof **executable);
 	for (int i = 0; i < g->list.count; i++) {
 		struct item item = g->list.items[i];
-		if (item.kind == launch)
-			item.argument = copy_of(item.argument, item.function->bytes);
+		if (item.argument != NULL)
+			item.argument = copy_of(item.argument, item.bytes);
 		append(&(*executable)->list, item);
 	}
 	return 0;
@@ -482,8 +490,8 @@ int cuGraphLaunch(struct graph *executable, struct stream *s) {
 		struct item item = executable->list.items[i];
 		if (item.kind == record || item.kind == await)
 			continue; /* the items are in the order in which they were given */
-		if (item.kind == launch)
-			item.argument = copy_of(item.argument, item.function->bytes);
+		if (item.argument != NULL)
+			item.argument = copy_of(item.argument, item.bytes);
 		code = give(s, item, 1);
 	}
 	return code;
