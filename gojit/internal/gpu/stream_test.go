@@ -337,7 +337,7 @@ func TestGraphKeepsPrograms(t *testing.T) {
 	if got := first(t, v, y); got != 6 {
 		t.Errorf("an element is %v", got)
 	}
-	runtime.KeepAlive(p)
+	runtime.KeepAlive([]any{p, x})
 }
 
 // TestReplayOfFreedMemory has a graph write memory that was given back to the driver.
