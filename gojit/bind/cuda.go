@@ -23,6 +23,14 @@ var cudaFunctions = []function{
 	{schema: "cuda_memory_info(int device) -> int[]", doc: "The bytes that a device has left, and those it has.", run: ofCUDADevice(cudaMemoryInfo)},
 	{schema: "cuda_counts(int device) -> int[]", doc: "How many kernels and graphs a device was given, copies from the processor, to it and within the device, and how often its driver was asked for memory.", run: ofCUDADevice(cudaCounts)},
 	{schema: "cuda_manual_seed(int device, int seed) -> None", doc: "Has a device's stream of random numbers begin anew.", run: ofCUDADevice(func(c *call, v *gpu.Device) error { v.Seed(uint64(c.argInt(1))); return nil })},
+	{schema: "cuda_rng_state(int device) -> int[]", doc: "The seed of a device's stream of random numbers, and how many numbers each thread has drawn.", run: ofCUDADevice(func(c *call, v *gpu.Device) error {
+		seed, offset := v.RandomState()
+		c.ints(kindList, []int{int(seed), int(offset)})
+		return nil
+	})},
+	{schema: "cuda_set_rng_state(int device, int seed, int offset) -> None", doc: "Has a device's stream of random numbers go on from a state.", run: ofCUDADevice(func(c *call, v *gpu.Device) error {
+		return v.SetRandomState(uint64(c.argInt(1)), uint64(c.argInt(2)))
+	})},
 	{schema: "cuda_stream(int device, int priority) -> int", doc: "A further stream of a device, as the driver's handle.", run: ofCUDADevice(cudaStream)},
 	{schema: "cuda_current_stream(int device) -> int", doc: "The stream that the calling thread gives work of a device on.", run: ofCUDADevice(func(c *call, v *gpu.Device) error { c.int(int(v.Stream().Handle())); return nil })},
 	{schema: "cuda_default_stream(int device) -> int", doc: "The stream that work of a device is given on where nothing is said.", run: ofCUDADevice(func(c *call, v *gpu.Device) error { c.int(int(v.DefaultStream().Handle())); return nil })},
