@@ -130,23 +130,19 @@ func (v *Device) beginProducts(p *productLibrary) (err error) {
 	})
 }
 
-// bind has the library compute on the device's stream with memory of the device's allocator. The lock is held, the context current.
+// bind has the library compute on the calling goroutine's stream with memory that is the stream's. The lock is held, the context current.
 func (p *productLibrary) bind(v *Device) error {
-	stream := v.Stream().handle
-	if p.isBound && p.stream == stream {
-		return nil
+	bytes := blasWorkspace
+	if v.major >= 9 {
+		bytes = blasWorkspaceFor90
 	}
-	if p.workspace == nil {
-		bytes := blasWorkspace
-		if v.major >= 9 {
-			bytes = blasWorkspaceFor90
-		}
-		m, err := v.Allocate(bytes)
-		if err != nil {
-			return err
-		}
-		p.workspace = m
+	s := v.Stream()
+	workspace, err := s.workspace(bytes)
+	if err != nil || p.isBound && p.stream == s.handle && p.workspace == workspace {
+		return err
 	}
+	stream := s.handle
+	p.workspace, p.isBound = workspace, false
 	if err := p.blas.check("cublasSetStream", p.blas.cublasSetStream_v2(p.handle, stream)); err != nil {
 		return err
 	}
@@ -335,7 +331,7 @@ func (p *productLibrary) multiply(v *Device, size productSize, out, left, right 
 		}
 		p.mode = mode
 	}
-	v.counts.launches.Add(1)
+	v.noteLaunch(nil)
 	if size.batch == 1 {
 		return p.blas.cublasGemmEx.call(p.handle, word(right.operation), word(left.operation), uintptr(size.columns), uintptr(size.rows), uintptr(size.depth), alpha,
 			right.at, t, uintptr(right.leading), left.at, t, uintptr(left.leading), beta, out.at, t, uintptr(out.leading), word(compute), word(blasDefault)), nil

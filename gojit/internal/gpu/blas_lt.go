@@ -141,7 +141,7 @@ func (p *productLibrary) multiplyAndAdd(v *Device, m *kernel.Product, size produ
 			return nil
 		}
 		done = true
-		v.counts.launches.Add(1)
+		v.noteLaunch(nil)
 		return p.blas.check("cublasLtMatmul", code)
 	})
 	runtime.KeepAlive(m)

@@ -20,10 +20,6 @@ type driver struct {
 	blas                        func() (*blas, error) // cuBLAS and cuDNN, opened the first time
 	dnn                         func() (*dnn, error)
 	cuDriverGetVersion          func(version *int32) int32
-	cuMemcpyHtoD_v2             func(to pointer, from unsafe.Pointer, bytes uint64) int32
-	cuMemcpyDtoH_v2             func(to unsafe.Pointer, from pointer, bytes uint64) int32
-	cuMemcpyDtoD_v2             func(to, from pointer, bytes uint64) int32
-	cuMemsetD8_v2               func(at pointer, value uint8, bytes uint64) int32
 	nvrtcGetNumSupportedArchs   func(count *int32) int32
 	nvrtcGetSupportedArchs      func(architectures unsafe.Pointer) int32
 	nvrtcGetCUBINSize           func(program uintptr, size *uint64) int32
@@ -186,13 +182,13 @@ type Device struct {
 	memory  allocator
 	counts  counters
 
+	home        *Stream                  // that work is given on where nothing is said
+	current     goroutine.Local[*Stream] // those that goroutines have said
+	streams     streamTable
+	captures    captures
+	lanes       lanes
 	product     productLibrary
 	convolution convolutionLibrary
-
-	home     *Stream                  // that work is given on where nothing is said
-	current  goroutine.Local[*Stream] // those that goroutines have said
-	streams  streamTable
-	captures captures
 
 	kernels     programs[uint64, *Program] // by the kernel's hash
 	conversions programs[[2]tensor.DType, *Program]
@@ -277,3 +273,6 @@ func (v *Device) do(f func() error) error {
 
 // Units returns the number of multiprocessors.
 func (v *Device) Units() int { return int(v.units) }
+
+// stream returns the handle of the stream that the calling goroutine gives work on.
+func (v *Device) stream() uintptr { return v.Stream().handle }

@@ -1,5 +1,5 @@
-/* A software device: a driver and a compiler with CUDA's functions, whose device is the processor. NVRTC is the compiler of the system, PTX and a
-   device's instructions are a shared library behind its length, and a kernel runs one thread, or one block, after another. The device's memory is its own: a kernel that reads or writes anything
+/* A software device: a driver and a compiler with CUDA's functions, whose device is the processor. NVRTC is the compiler of the system, PTX and a device's
+   instructions are a shared library behind its length, and a kernel runs one thread, or one block, after another. The device's memory is its own: a kernel that reads or writes anything
    but memory which was allocated, a copy beyond an allocation and one between two addresses of the processor fail, as freed memory does.
 
    Work of a stream is done when it is given, or, for tests, when somebody waits for it; that of a stream which is captured is put down, and done by each launch of the graph. */
@@ -25,7 +25,7 @@ typedef void (*kernel)(void **arguments, long long first, long long step);
 struct block { uint64_t at, bytes; };
 static struct block *blocks;
 static int count, room;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* work of libraries asks what is allocated */
 static uint64_t allocated, limit = 1 << 30;
 static int launches_until_failure;
 static long long launches;
@@ -54,6 +54,8 @@ static int is_allocated(uint64_t at, uint64_t bytes) {
 	return i >= 0 && at - blocks[i].at <= blocks[i].bytes && bytes <= blocks[i].bytes - (at - blocks[i].at);
 }
 
+static int drain_all(void);
+
 /* Whether memory is the device's, for libraries. */
 int host_is_allocated(uint64_t at, uint64_t bytes) {
 	pthread_mutex_lock(&lock);
@@ -61,7 +63,6 @@ int host_is_allocated(uint64_t at, uint64_t bytes) {
 	pthread_mutex_unlock(&lock);
 	return is;
 }
-static int drain_all(void);
 
 int cuInit(unsigned flags) { return 0; }
 int cuDriverGetVersion(int *version) { *version = 13000; return 0; }
@@ -197,7 +198,8 @@ int cuModuleUnload(void *module) {
 /* What a stream is given to do. */
 struct event;
 struct item {
-	enum { launch, copy, fill, record, await } kind;
+	enum { launch, copy, fill, record, await, library } kind;
+	int (*run)(const void *argument);
 	struct function *function;
 	unsigned blocks, threads;
 	void *argument;
@@ -267,6 +269,8 @@ static int run_item(const struct item *i) {
 			return invalid_value;
 		memset((void *)i->to, i->value, i->bytes);
 		return 0;
+	case library:
+		return i->run(i->argument);
 	case record:
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		i->event->milliseconds = now.tv_sec * 1e3 + now.tv_nsec * 1e-6;
@@ -389,7 +393,12 @@ int cuLaunchKernel(struct function *function, unsigned gx, unsigned gy, unsigned
 	void **arguments, void **extra) {
 	if (gx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024)
 		return invalid_value;
-	return give(s, (struct item){.kind = launch, .function = function, .blocks = gx, .threads = bx, .argument = copy_of(arguments[0], function->bytes)}, 1);
+	return give(s, (struct item){.kind = launch, .function = function, .blocks = gx, .threads = bx, .bytes = function->bytes, .argument = copy_of(arguments[0], function->bytes)}, 1);
+}
+
+/* Gives a stream work of a library, whose argument is kept until it is done. */
+int host_give(struct stream *s, int (*run)(const void *argument), const void *argument, uint64_t bytes) {
+	return give(s, (struct item){.kind = library, .run = run, .bytes = bytes, .argument = copy_of(argument, bytes)}, 1);
 }
 
 int cuCtxGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *greatest = -5; return 0; }
@@ -473,8 +482,8 @@ int cuGraphInstantiateWithFlags(struct graph **executable, struct graph *g, unsi
 	*executable = calloc(1, sizeof **executable);
 	for (int i = 0; i < g->list.count; i++) {
 		struct item item = g->list.items[i];
-		if (item.kind == launch)
-			item.argument = copy_of(item.argument, item.function->bytes);
+		if (item.argument != NULL)
+			item.argument = copy_of(item.argument, item.bytes);
 		append(&(*executable)->list, item);
 	}
 	return 0;
@@ -486,8 +495,8 @@ int cuGraphLaunch(struct graph *executable, struct stream *s) {
 		struct item item = executable->list.items[i];
 		if (item.kind == record || item.kind == await)
 			continue; /* the items are in the order in which they were given */
-		if (item.kind == launch)
-			item.argument = copy_of(item.argument, item.function->bytes);
+		if (item.argument != NULL)
+			item.argument = copy_of(item.argument, item.bytes);
 		code = give(s, item, 1);
 	}
 	return code;
