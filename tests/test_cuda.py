@@ -224,7 +224,7 @@ print(torch.randn(3, 0).cuda().shape, [tuple(r.shape) for r in g(torch.ones(0, 3
 
 
 # How many operators of attack/samples.txt have no form for the device, and which modules of benchmarks/compiled.py meet one: fewer is better, and more a failure.
-OPERATORS_WITHOUT_FORM = 64
+OPERATORS_WITHOUT_FORM = 47
 MODULES_WITHOUT_FORM = {"FractionalMaxPool2d", "EmbeddingBag"}
 CALLS_OF_PROGRAMS_WITHOUT_FORM = 4  # of tests/programs
 ASK_FOR_THE_DEVICE = {"dtypes_dev: entry 2, call 0", "shapes: entry 3, call 0", "tc_props: entry 0, call 0", "prints: entry 1, call 0", "prints: entry 1, call 1"}
@@ -244,6 +244,14 @@ def test_every_record(driver, backwards, monkeypatch):
     assert found["wrong"].keys() <= (PUT_IN_ONE_PLACE if ON_GPU or backwards else set()), found["wrong"]
     assert len(found["refused"]) <= OPERATORS_WITHOUT_FORM, found["refused"]
     assert len(found["agree"]) > 500
+
+
+@pytest.mark.parametrize("backwards", [False, pytest.param(True, marks=software)])
+def test_sizes(driver, backwards, monkeypatch):
+    """Kernels that divide work by its size agree at all of them, whichever thread comes first."""
+    if backwards:
+        monkeypatch.setenv("HOST_BACKWARDS", "1")
+    assert python([ROOT / "tests" / "cuda_sizes.py"], driver, GOJIT_CUDA_LIBRARIES="0").splitlines()[-1] == "agree"
 
 
 @libraries
