@@ -94,7 +94,7 @@ type productLibrary struct {
 	handle    uintptr
 	isBound   bool // to a stream and a workspace
 	stream    uintptr
-	workspace *Memory
+	workspace pointer
 	mode      int32
 	sums      map[sumKey]*sum
 }
@@ -130,30 +130,29 @@ func (v *Device) beginProducts(p *productLibrary) (err error) {
 	})
 }
 
-// bind has the library compute on the device's stream with memory of the device's allocator. The lock is held, the context current.
-func (p *productLibrary) bind(v *Device) error {
+// workspaceFor returns memory that cuBLAS computes in, on the calling goroutine's stream. It is given back when cuBLAS was called: what is given to the
+// stream later may use it.
+func (v *Device) workspaceFor() (*Memory, error) {
+	if v.major >= 9 {
+		return v.Allocate(blasWorkspaceFor90)
+	}
+	return v.Allocate(blasWorkspace)
+}
+
+// bind has the library compute on the calling goroutine's stream with a workspace. The lock is held, the context current.
+func (p *productLibrary) bind(v *Device, workspace *Memory) error {
 	stream := v.Stream().handle
-	if p.isBound && p.stream == stream {
+	if p.isBound && p.stream == stream && p.workspace == workspace.at {
 		return nil
 	}
-	if p.workspace == nil {
-		bytes := blasWorkspace
-		if v.major >= 9 {
-			bytes = blasWorkspaceFor90
-		}
-		m, err := v.Allocate(bytes)
-		if err != nil {
-			return err
-		}
-		p.workspace = m
-	}
+	p.isBound = false
 	if err := p.blas.check("cublasSetStream", p.blas.cublasSetStream_v2(p.handle, stream)); err != nil {
 		return err
 	}
-	if err := p.blas.check("cublasSetWorkspace", p.blas.cublasSetWorkspace_v2(p.handle, p.workspace.at, uint64(p.workspace.bytes))); err != nil { // a new stream forgets it
+	if err := p.blas.check("cublasSetWorkspace", p.blas.cublasSetWorkspace_v2(p.handle, workspace.at, uint64(workspace.bytes))); err != nil { // a new stream forgets it
 		return err
 	}
-	p.isBound, p.stream = true, stream
+	p.isBound, p.stream, p.workspace = true, stream, workspace.at
 	return nil
 }
 
@@ -326,7 +325,12 @@ func (p *productLibrary) multiply(v *Device, size productSize, out, left, right 
 	alpha, beta := size.scales(add)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.bind(v); err != nil {
+	workspace, err := v.workspaceFor()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = workspace.Free() }()
+	if err := p.bind(v, workspace); err != nil {
 		return 0, err
 	}
 	if mode != p.mode {
@@ -335,7 +339,7 @@ func (p *productLibrary) multiply(v *Device, size productSize, out, left, right 
 		}
 		p.mode = mode
 	}
-	v.counts.launches.Add(1)
+	v.countCall()
 	if size.batch == 1 {
 		return p.blas.cublasGemmEx.call(p.handle, word(right.operation), word(left.operation), uintptr(size.columns), uintptr(size.rows), uintptr(size.depth), alpha,
 			right.at, t, uintptr(right.leading), left.at, t, uintptr(left.leading), beta, out.at, t, uintptr(out.leading), word(compute), word(blasDefault)), nil

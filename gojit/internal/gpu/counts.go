@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // Counts says what a device was given to do.
 type Counts struct {
-	Launches                   int // of kernels, those that a graph is captured of among them
+	Launches                   int // of kernels and calls of libraries, those that a graph is captured of among them
 	GraphLaunches              int
 	Uploads, Downloads, Copies int // from the processor, to it, and within the device
 	Allocations                int // that the driver was asked for
@@ -16,4 +16,14 @@ type counters struct{ launches, graphLaunches, uploads, downloads, copies, alloc
 func (v *Device) Counts() Counts {
 	c := &v.counts
 	return Counts{int(c.launches.Load()), int(c.graphLaunches.Load()), int(c.uploads.Load()), int(c.downloads.Load()), int(c.copies.Load()), int(c.allocations.Load())}
+}
+
+// countCall counts a call of a library that has the calling goroutine's stream do something.
+func (v *Device) countCall() {
+	v.counts.launches.Add(1)
+	if c := v.Stream().capture.Load(); c != nil {
+		c.mu.Lock()
+		c.work.launches++
+		c.mu.Unlock()
+	}
 }

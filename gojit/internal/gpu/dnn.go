@@ -239,7 +239,7 @@ func (l *convolutionLibrary) convolve(v *Device, c *kernel.Convolution) (done bo
 		}
 		l.isBound, l.stream = true, stream
 	}
-	key := convolutionKey{c.Shape, c.Of, c.Out.DType(), TF32Convolutions.IsSet(), Deterministic.IsSet() || DeterministicAlgorithms.IsSet(), Benchmark.IsSet(), c.ChannelsLast}
+	key := convolutionKey{c.Shape, c.Of, c.Out.DType(), TF32Convolutions.IsSet(), Deterministic.IsSet() || DeterministicAlgorithms.IsSet(), Benchmark.IsSet() && !v.Stream().IsCapturing(), c.ChannelsLast}
 	made := l.made[key]
 	if made == nil {
 		if len(l.made) >= mostPrograms {
@@ -258,7 +258,7 @@ func (l *convolutionLibrary) convolve(v *Device, c *kernel.Convolution) (done bo
 		code, err := l.run(v, c, made, way)
 		switch {
 		case code == 0 && err == nil:
-			v.counts.launches.Add(1)
+			v.countCall()
 			return true, nil
 		case err != nil && !isOutOfMemory(err) || code == dnnExecutionFailed8 || code/1000 == dnnExecutionFailed/1000:
 			if err == nil {

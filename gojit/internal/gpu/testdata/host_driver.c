@@ -193,11 +193,12 @@ int cuModuleUnload(void *module) {
 /* What a stream is given to do. */
 struct event;
 struct item {
-	enum { launch, copy, fill, record, await } kind;
+	enum { launch, call, copy, fill, record, await } kind;
 	struct function *function;
+	int (*called)(const void *argument); /* of a library */
 	unsigned blocks, threads;
 	void *argument;
-	uint64_t to, from, bytes;
+	uint64_t to, from, bytes; /* to copy, or of the argument */
 	int to_device, from_device;
 	unsigned char value;
 	struct event *event;
@@ -252,6 +253,8 @@ static int run_item(const struct item *i) {
 	switch (i->kind) {
 	case launch:
 		return run_kernel(i);
+	case call:
+		return i->called(i->argument);
 	case copy:
 		if (is_allocated(i->to, i->bytes) != i->to_device || is_allocated(i->from, i->bytes) != i->from_device)
 			return invalid_value;
@@ -384,7 +387,12 @@ int cuLaunchKernel(struct function *function, unsigned gx, unsigned gy, unsigned
 	void **arguments, void **extra) {
 	if (gx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024)
 		return invalid_value;
-	return give(s, (struct item){.kind = launch, .function = function, .blocks = gx, .threads = bx, .argument = copy_of(arguments[0], function->bytes)}, 1);
+	return give(s, (struct item){.kind = launch, .function = function, .blocks = gx, .threads = bx, .argument = copy_of(arguments[0], function->bytes), .bytes = function->bytes}, 1);
+}
+
+/* Has a stream do what a library does, with a copy of its argument. */
+int host_give(void *stream, int (*called)(const void *argument), const void *argument, uint64_t bytes) {
+	return give(stream, (struct item){.kind = call, .called = called, .argument = copy_of(argument, bytes), .bytes = bytes}, 1);
 }
 
 int cuCtxGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *greatest = -5; return 0; }
@@ -468,8 +476,8 @@ int cuGraphInstantiateWithFlags(struct graph **executable, struct graph *g, unsi
 	*executable = calloc(1, sizeof **executable);
 	for (int i = 0; i < g->list.count; i++) {
 		struct item item = g->list.items[i];
-		if (item.kind == launch)
-			item.argument = copy_of(item.argument, item.function->bytes);
+		if (item.argument != NULL)
+			item.argument = copy_of(item.argument, item.bytes);
 		append(&(*executable)->list, item);
 	}
 	return 0;
@@ -481,8 +489,8 @@ int cuGraphLaunch(struct graph *executable, struct stream *s) {
 		struct item item = executable->list.items[i];
 		if (item.kind == record || item.kind == await)
 			continue; /* the items are in the order in which they were given */
-		if (item.kind == launch)
-			item.argument = copy_of(item.argument, item.function->bytes);
+		if (item.argument != NULL)
+			item.argument = copy_of(item.argument, item.bytes);
 		code = give(s, item, 1);
 	}
 	return code;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 int host_is_allocated(uint64_t at, uint64_t bytes);
+int host_give(void *stream, int (*called)(const void *argument), const void *argument, uint64_t bytes);
 
 enum { blas_not_initialized = 1, blas_invalid_value = 7, blas_execution_failed = 13, blas_not_supported = 15 };
 enum { type_float = 0, type_double = 1, type_half = 2, type_complex = 4, type_double_complex = 5, type_bfloat = 14 };
@@ -19,14 +20,14 @@ int host_last_compute(void) { return last_compute; }
 int host_last_mode(void) { return last_mode; }
 void host_next_status(int status) { next_status = status; }
 
-struct blas { int has_stream, mode; uint64_t workspace, bytes; };
+struct blas { void *stream; int mode; uint64_t workspace, bytes; };
 
 int cublasCreate_v2(struct blas **made) { *made = calloc(1, sizeof **made); return 0; }
 int cublasDestroy_v2(struct blas *b) { free(b); return 0; }
 int cublasGetVersion_v2(struct blas *b, int *version) { *version = 130000; return 0; }
 
 int cublasSetStream_v2(struct blas *b, void *stream) {
-	b->has_stream = 1;
+	b->stream = stream;
 	b->workspace = b->bytes = 0; /* as cuBLAS does */
 	return 0;
 }
@@ -128,9 +129,20 @@ static int is_matrix(uint64_t at, int type, long long rows, long long columns, l
 
 static int lie_apart(uint64_t a, uint64_t bytes, uint64_t b, uint64_t others) { return a + bytes <= b || b + others <= a; }
 
-/* Multiplies matrices by columns and adds what c and bias have: those of a batch. */
-static void multiply(int type, int compute, int opa, int opb, int m, int n, int k, const void *a, long long lda, long long sa, const void *b, long long ldb, long long sb,
-	const void *c, long long ldc, long long sc, const void *bias, void *d, long long ldd, long long sd, int batch) {
+/* A product of matrices by columns, to which what c and bias have is added: those of a batch. */
+struct product {
+	int type, compute, opa, opb, m, n, k, batch;
+	const void *a, *b, *c, *bias;
+	void *d;
+	long long lda, sa, ldb, sb, ldc, sc, ldd, sd;
+};
+
+static int multiply(const void *argument) {
+	const struct product *p = argument;
+	int type = p->type, compute = p->compute, opa = p->opa, opb = p->opb, m = p->m, n = p->n, k = p->k, batch = p->batch;
+	const void *a = p->a, *b = p->b, *c = p->c, *bias = p->bias;
+	void *d = p->d;
+	long long lda = p->lda, sa = p->sa, ldb = p->ldb, sb = p->sb, ldc = p->ldc, sc = p->sc, ldd = p->ldd, sd = p->sd;
 	int wide = type == type_double || type == type_double_complex, complex = type == type_complex || type == type_double_complex, rounds = compute == compute_32_by_tf32;
 	struct number *x = malloc(sizeof *x * k), *y = malloc(sizeof *y * k * n);
 	for (int t = 0; t < batch; t++) {
@@ -167,6 +179,7 @@ static void multiply(int type, int compute, int opa, int opb, int m, int n, int 
 	free(y);
 	products++;
 	last_compute = compute;
+	return 0;
 }
 
 /* What is wrong with a product whatever function it is given to: a status. */
@@ -206,13 +219,13 @@ int cublasGemmStridedBatchedEx(struct blas *h, int opa, int opb, int m, int n, i
 	int adds, status = refuse(ta, compute, opa, opb, m, n, k, a, lda, sa, b, ldb, sb, c, ldc, sc, batch);
 	if (status != 0)
 		return status;
-	if (!h->has_stream || h->bytes < 1 << 20)
+	if (h->bytes < 1 << 20)
 		return blas_not_initialized;
 	if (tb != ta || tc != ta || algorithm != -1 || !is_plain(ta, alpha, beta, &adds))
 		return blas_not_supported;
-	multiply(ta, compute, opa, opb, m, n, k, a, lda, sa, b, ldb, sb, adds ? c : NULL, ldc, sc, NULL, c, ldc, sc, batch);
+	struct product p = {ta, compute, opa, opb, m, n, k, batch, a, b, adds ? c : NULL, NULL, c, lda, sa, ldb, sb, ldc, sc, ldc, sc};
 	last_mode = h->mode;
-	return 0;
+	return host_give(h->stream, multiply, &p, sizeof p) ? blas_execution_failed : 0;
 }
 
 int cublasGemmEx(struct blas *h, int opa, int opb, int m, int n, int k, const void *alpha, const void *a, int ta, int lda, const void *b, int tb, int ldb,
@@ -321,10 +334,10 @@ int cublasLtMatmul(struct blas *h, const struct lt_product *p, const void *alpha
 	if (!is_plain(ld->type, alpha, beta, &adds) || adds && (!is_matrix((uint64_t)c, lc->type, m, n, lc->ld, lc->step, lc->batch)) ||
 		hasBias && !host_is_allocated((uint64_t)p->bias, (uint64_t)m * size_of(ld->type)))
 		return blas_invalid_value;
-	multiply(ld->type, p->compute, p->transposed[0], p->transposed[1], m, n, k, a, la->ld, la->step, b, lb->ld, lb->step, adds ? c : NULL, lc->ld, lc->step,
-		hasBias ? p->bias : NULL, d, ld->ld, ld->step, ld->batch);
+	struct product all_of_it = {ld->type, p->compute, p->transposed[0], p->transposed[1], m, n, k, ld->batch, a, b, adds ? c : NULL, hasBias ? p->bias : NULL, d,
+		la->ld, la->step, lb->ld, lb->step, lc->ld, lc->step, ld->ld, ld->step};
 	sums++;
-	return 0;
+	return host_give(stream, multiply, &all_of_it, sizeof all_of_it) ? blas_execution_failed : 0;
 }
 
 /* cuDNN: convolutions over two or three dimensions. */
@@ -342,14 +355,14 @@ int host_last_math(void) { return last_math; }
 void host_next_convolution(int status) { next_convolution = status; }
 int host_descriptors(void) { return lives; }
 
-struct dnn { int has_stream; };
+struct dnn { void *stream; };
 struct images { int type, dims, size[5], stride[5]; }; /* a filter has no strides of its own: those follow from its order */
 struct convolution { int dims, padding[3], stride[3], dilation[3], compute, groups, math; };
 struct way { int algorithm, status; float time; uint64_t bytes; int determinism, math, reserved[3]; };
 
 uint64_t cudnnGetVersion(void) { return 92801; }
 int cudnnCreate(struct dnn **made) { *made = calloc(1, sizeof **made); return 0; }
-int cudnnSetStream(struct dnn *d, void *stream) { d->has_stream = 1; return 0; }
+int cudnnSetStream(struct dnn *d, void *stream) { d->stream = stream; return 0; }
 
 const char *cudnnGetErrorString(int status) {
 	switch (status) {
@@ -514,6 +527,32 @@ static double *read_all(const struct images *t, const void *at) {
 
 static int is_there(const struct images *t, const void *at) { return (uint64_t)at % size_of(blas_type(t->type)) == 0 && host_is_allocated((uint64_t)at, bytes_of(t)); }
 
+struct convolving {
+	int of;
+	struct images l, r, o, added;
+	struct convolution c;
+	const void *left, *right, *bias;
+	void *out, *workspace;
+	uint64_t needed;
+};
+
+static int convolve_all(const void *argument) {
+	const struct convolving *w = argument;
+	const struct images *l = &w->l, *r = &w->r, *o = &w->o;
+	int of = w->of, type = blas_type(o->type);
+	if (w->needed > 0)
+		memset(w->workspace, 0xa5, w->needed);
+	double *a = read_all(l, w->left), *b = read_all(r, w->right), *sums = calloc(bytes_of(o) / size_of(type), sizeof *sums);
+	convolve(of, input_of(of, l, r, o), a, weight_of(of, l, r, o), of == forward ? b : a, result_of(of, l, r, o), b, &w->c, sums);
+	for (uint64_t i = 0; i < bytes_of(o) / size_of(type); i++)
+		store(w->out, type, i, (struct number){sums[i] + (w->bias ? load(w->bias, type, i / o->stride[1] % o->size[1]).re : 0)});
+	free(a);
+	free(b);
+	free(sums);
+	convolutions++;
+	return 0;
+}
+
 struct activation { int mode; };
 int cudnnCreateActivationDescriptor(struct activation **made) { *made = calloc(1, sizeof **made); return 0; }
 int cudnnSetActivationDescriptor(struct activation *a, int mode, int nans, double limit) { a->mode = mode; return 0; }
@@ -526,7 +565,7 @@ static int run(int of, struct dnn *d, const void *alpha, const struct images *l,
 		next_convolution = 0;
 		return status;
 	}
-	if (!d->has_stream || (c->compute == dnn_double ? *(double *)alpha != 1 || *(double *)beta != 0 : *(float *)alpha != 1 || *(float *)beta != 0))
+	if (c->compute == dnn_double ? *(double *)alpha != 1 || *(double *)beta != 0 : *(float *)alpha != 1 || *(float *)beta != 0)
 		return dnn_bad_param;
 	int status = workspace_of(of, l, r, c, o, algorithm, &needed);
 	if (status != 0)
@@ -534,19 +573,10 @@ static int run(int of, struct dnn *d, const void *alpha, const struct images *l,
 	if (bytes < needed || needed > 0 && !host_is_allocated((uint64_t)workspace, bytes) || !is_there(l, left) || !is_there(r, right) || !is_there(o, out) ||
 		!lie_apart((uint64_t)out, bytes_of(o), (uint64_t)left, bytes_of(l)) || !lie_apart((uint64_t)out, bytes_of(o), (uint64_t)right, bytes_of(r)))
 		return dnn_bad_param;
-	if (needed > 0)
-		memset(workspace, 0xa5, needed);
-	double *a = read_all(l, left), *b = read_all(r, right), *sums = calloc(bytes_of(o) / size_of(blas_type(o->type)), sizeof *sums);
-	convolve(of, input_of(of, l, r, o), a, weight_of(of, l, r, o), of == forward ? b : a, result_of(of, l, r, o), b, c, sums);
-	for (uint64_t i = 0; i < bytes_of(o) / size_of(blas_type(o->type)); i++)
-		store(out, blas_type(o->type), i, (struct number){sums[i] + (bias ? load(bias, blas_type(o->type), i / o->stride[1] % o->size[1]).re : 0)});
-	free(a);
-	free(b);
-	free(sums);
-	convolutions++;
+	struct convolving work = {of, *l, *r, *o, added ? *added : (struct images){0}, *c, left, right, bias, out, workspace, needed};
 	last_algorithm = algorithm;
 	last_math = c->math;
-	return 0;
+	return host_give(d->stream, convolve_all, &work, sizeof work) ? dnn_execution_failed : 0;
 }
 
 #define RESULT(name, of) \
