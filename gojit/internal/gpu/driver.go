@@ -20,10 +20,6 @@ type driver struct {
 	blas                        func() (*blas, error) // cuBLAS and cuDNN, opened the first time
 	dnn                         func() (*dnn, error)
 	cuDriverGetVersion          func(version *int32) int32
-	cuMemcpyHtoD_v2             func(to pointer, from unsafe.Pointer, bytes uint64) int32
-	cuMemcpyDtoH_v2             func(to unsafe.Pointer, from pointer, bytes uint64) int32
-	cuMemcpyDtoD_v2             func(to, from pointer, bytes uint64) int32
-	cuMemsetD8_v2               func(at pointer, value uint8, bytes uint64) int32
 	nvrtcGetNumSupportedArchs   func(count *int32) int32
 	nvrtcGetSupportedArchs      func(architectures unsafe.Pointer) int32
 	nvrtcGetCUBINSize           func(program uintptr, size *uint64) int32
