@@ -36,7 +36,7 @@ fuse passes/passlog
 passes
 passes/freeze passes/tensorexpr
 passes/parity
-plan
+plan replay
 quantization exec frontend/ssa frontend/upgrade
 frontend trace
 pyfile

@@ -14,11 +14,12 @@ def tensor(
     data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
     """A new tensor with a copy of the data: numbers, nested lists, an array or a tensor."""
-    if type(data) in _PLAIN and device is None and not requires_grad:
+    if type(data) in _PLAIN and device is None and not requires_grad and not pin_memory:
         plain = _native.tensor_from_plain(data, dtype)
         if plain is not None:
             return plain
-    return copied("torch.tensor", data, dtype, device, requires_grad)
+    made = copied("torch.tensor", data, dtype, device, requires_grad and not pin_memory)
+    return made.pin_memory().requires_grad_(requires_grad) if pin_memory else made
 
 
 def copied(name: str, data: Any, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:

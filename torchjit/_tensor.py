@@ -316,6 +316,10 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         """The elements on a CUDA device, the current one where none is given. Raises AssertionError where there is none, with a note of what was looked for."""
         return self.to(_cuda_device(device), non_blocking=non_blocking, memory_format=memory_format)
 
+    def record_stream(self, stream: Any) -> None:
+        """Says that a stream uses the tensor, other than the one it was made on: its memory is used again once that stream is done with what it was given until then."""
+        _native.cuda_record_stream(self, stream.cuda_stream)
+
     def xpu(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = preserve_format) -> Tensor:
         """Raises RuntimeError: this version runs on the CPU alone. So does ipu."""
         raise RuntimeError("PyTorch is not linked with support for xpu devices")

@@ -197,8 +197,8 @@ func (t *Tensor) onHost() (*Tensor, error) {
 	return t.ToDevice(Device{})
 }
 
-// copyAcross is Copy where a tensor is not the processor's.
-func copyAcross(dst, src *Tensor) error {
+// copyAcross is Copy where a tensor is not the processor's, or CopyLater.
+func copyAcross(dst, src *Tensor, later bool) error {
 	if dst.device.Type == Meta {
 		return nil
 	}
@@ -226,6 +226,9 @@ func copyAcross(dst, src *Tensor) error {
 	}
 	if dst.OnDevice() {
 		dst.NoteDeviceWrite()
+	}
+	if p, ok := b.(Pinner); ok && later {
+		return p.CopyLater(dst, src)
 	}
 	return b.Copy(dst, src)
 }

@@ -21,7 +21,7 @@ func Copy(dst, src *Tensor) error {
 		return source.Errorf(source.RuntimeError, source.Range{}, "copy_() between dense and sparse Tensors is not implemented! Found self type = %s and src type = %s", dst.typeName(), src.typeName())
 	}
 	if dst.device.Type|src.device.Type != CPU {
-		return copyAcross(dst, src)
+		return copyAcross(dst, src, false)
 	}
 	if !SameShape(dst.shape, src.shape) {
 		if shape, err := Broadcast(dst.shape, src.shape); err != nil || !SameShape(shape, dst.shape) {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
@@ -182,15 +184,47 @@ def manual_seed_all(seed: int) -> None:
         _native.cuda_manual_seed(i, int(seed))
 
 
+def get_rng_state(device: Any = "cuda") -> Any:
+    """The state of a device's stream of random numbers: 16 bytes, its seed and how many numbers each thread has drawn."""
+    from torchjit import frombuffer, uint8
+
+    state = _native.cuda_rng_state(_number(device))
+    return frombuffer(bytearray(struct.pack("=2q", *state)), dtype=uint8).clone()
+
+
+def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
+    """Has a device's stream of random numbers go on from a state that get_rng_state gave."""
+    data = bytes(new_state.tolist())
+    if len(data) != 16:
+        raise RuntimeError(f"RNG state is wrong size: expected 16 bytes, got {len(data)}")
+    _native.cuda_set_rng_state(_number(device), *struct.unpack("=2q", data))
+
+
 def get_rng_state_all() -> list[Any]:
-    """Raises NotImplementedError where there is a device: the states of its streams cannot be read."""
+    """The states of the streams of random numbers of all devices."""
     return [get_rng_state(i) for i in range(device_count())]
 
 
 def set_rng_state_all(new_states: Any) -> None:
-    """Raises NotImplementedError for a state: streams of devices cannot be set."""
+    """Has the streams of random numbers of all devices go on from states."""
     for i, state in enumerate(new_states):
         set_rng_state(state, i)
+
+
+def initial_seed() -> int:
+    """The seed of the current device's stream of random numbers."""
+    return _native.cuda_rng_state(-1)[0]
+
+
+def seed() -> None:
+    """Has the current device's stream of random numbers begin anew with a seed that nobody knows."""
+    if is_available():
+        manual_seed(secrets.randbits(63))
+
+
+def seed_all() -> None:
+    """Has the streams of all devices begin anew with one seed that nobody knows."""
+    manual_seed_all(secrets.randbits(63))
 
 
 def _refusing(name: str) -> Callable[..., NoReturn]:
@@ -203,10 +237,6 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-get_rng_state: Callable[..., NoReturn] = _refusing("get_rng_state")
-set_rng_state: Callable[..., NoReturn] = _refusing("set_rng_state")
-seed: Callable[..., NoReturn] = _refusing("seed")
-initial_seed: Callable[..., NoReturn] = _refusing("initial_seed")
 memory_summary: Callable[..., NoReturn] = _refusing("memory_summary")
 
 

@@ -28,8 +28,8 @@ def graph_pool_handle() -> Any:
 
 
 class CUDAGraph:
-    """Work of a device that was captured. replay() does it again, with the tensors that it was captured with: their memory is read and written, whatever it
-    holds then, and that of tensors made in the capture is kept as long as the graph. Raises AssertionError where there is no device.
+    """Work of a device that was captured. replay() does it again, at the places that it was captured with: memory is read and written there,
+    whatever it holds then, and that of tensors made in the capture is kept as long as the graph. Raises AssertionError where there is no device.
     """
 
     def __init__(self, keep_graph: bool = False) -> None:
@@ -123,4 +123,115 @@ class graph:
 def make_graphed_callables(
     callables: Any, sample_args: Any, num_warmup_iters: int = 3, allow_unused_input: bool = False, pool: Any = None
 ) -> Any:
-    raise NotImplementedError("torch.cuda.make_graphed_callables is not implemented")
+    """The callables, modules or functions of tensors, as ones that run as graphs, forward and backward, for arguments like the sample ones.
+
+    A tuple of callables, with a tuple of arguments for each, shares memory: they are to be called in their order, and backward in the opposite one. A
+    module is returned itself; in the other of training and evaluation it runs as before. Results are overwritten by the next call.
+    """
+    import torchjit as torch
+
+    several = isinstance(callables, tuple)
+    parts = tuple(_Graphed(f, args) for f, args in zip(callables if several else (callables,), sample_args if several else (sample_args,), strict=True))
+    pool = graph_pool_handle() if pool is None else pool
+    torch.cuda.synchronize()
+    with StreamContext(Stream()):
+        for part in parts:
+            for _ in range(num_warmup_iters):
+                part.gradients(part.run(), allow_unused_input)
+    torch.cuda.synchronize()
+    for part in parts:
+        part.capture_forward(pool)
+    for part in reversed(parts):
+        part.capture_backward(pool, allow_unused_input)
+    made = tuple(part.callable() for part in parts)
+    return made if several else made[0]
+
+
+class _Graphed:
+    """A callable, the tensors that its graphs read and write, and the graphs."""
+
+    def __init__(self, function: Any, args: Any) -> None:
+        import torchjit as torch
+
+        self.function = function
+        self.forward, self.backward = CUDAGraph(), CUDAGraph()
+        is_module = isinstance(function, torch.nn.Module)
+        if is_module and (function._backward_hooks or function._forward_hooks or function._forward_pre_hooks):
+            raise RuntimeError("Modules must not have hooks registered at the time they are passed. However, registering hooks after passing them is allowed.")
+        if is_module and any(b.requires_grad for b in function.buffers()):
+            raise RuntimeError("In any module passed to make_graphed_callables, only parameters may be trainable: all buffers must have requires_grad=False.")
+        if not all(isinstance(a, torch.Tensor) for a in args):
+            raise TypeError("In the beta API, sample_args for each callable must contain only Tensors. Other types are not allowed.")
+        self.args = tuple(args)
+        self.parameters = tuple(function.parameters()) if is_module else ()
+        self.inputs = self.args + self.parameters
+        self.wanted = tuple(t for t in self.inputs if t.requires_grad)
+
+    def run(self) -> tuple[Any, ...]:
+        """The results, as a tuple."""
+        results = self.function(*self.args)
+        self.is_tuple = isinstance(results, tuple)
+        return results if self.is_tuple else (results,)
+
+    def gradients(self, results: tuple[Any, ...], allow_unused: bool, given: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
+        """The gradients of what wants them, by those of the results, which hold anything where they are not given."""
+        import torchjit as torch
+
+        of = tuple(r for r in results if r.requires_grad)
+        if not of or not self.wanted:
+            return ()
+        given = tuple(torch.empty_like(r) for r in of) if given is None else given
+        return torch.autograd.grad(of, self.wanted, given, allow_unused=allow_unused)
+
+    def capture_forward(self, pool: Any) -> None:
+        with graph(self.forward, pool=pool):
+            self.results = self.run()
+
+    def capture_backward(self, pool: Any, allow_unused: bool) -> None:
+        import torchjit as torch
+
+        self.given = tuple(torch.empty_like(r) if r.requires_grad else None for r in self.results)
+        self.found: dict[int, Any] = {}
+        given = tuple(g for g in self.given if g is not None)
+        if not given or not self.wanted:
+            return
+        with graph(self.backward, pool=pool):
+            gradients = self.gradients(self.results, allow_unused, given)
+        self.found = {id(t): g for t, g in zip(self.wanted, gradients, strict=True)}
+
+    def callable(self) -> Any:
+        """What runs the graphs: the module, or a function."""
+        import torchjit as torch
+
+        function, part, results_are_tuple = self.function, self, self.is_tuple
+
+        class Replayed(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, *inputs: Any) -> Any:
+                for own, given in zip(part.args, inputs, strict=False):
+                    if own.data_ptr() != given.data_ptr():
+                        own.copy_(given)
+                part.forward.replay()
+                return tuple(r.detach() for r in part.results)
+
+            @staticmethod
+            def backward(ctx: Any, *gradients: Any) -> Any:
+                for own, given in zip(part.given, gradients, strict=True):
+                    if own is not None and given is not None and own.data_ptr() != given.data_ptr():
+                        own.copy_(given)
+                    elif own is not None and given is None:
+                        own.zero_()
+                if part.found:
+                    part.backward.replay()
+                found = (part.found.get(id(t)) for t in part.inputs)
+                return tuple(None if g is None else g.detach() for g in found)
+
+        def run(*args: Any) -> Any:
+            results = Replayed.apply(*args, *part.parameters)
+            return tuple(results) if results_are_tuple else results[0]
+
+        if not isinstance(function, torch.nn.Module):
+            return run
+        training, before = function.training, function.forward
+        function.forward = lambda *args: run(*args) if function.training == training else before(*args)
+        return function

@@ -39,6 +39,8 @@ type Explanation struct {
 	Drawing string `json:"drawing,omitempty"` // the graph as SVG; none of one that is too large
 	// Groups are the regions of the graph whose operators run together, in their order.
 	Groups []Group `json:"groups"`
+	// Replays tell which calls with tensors on a device are one launch, and why others are not.
+	Replays []string `json:"replays,omitempty"`
 	// Times are those of what ran in Calls calls, where calls were measured.
 	Times []Time `json:"times,omitempty"`
 	Calls int    `json:"calls,omitempty"`
@@ -77,6 +79,7 @@ func (e *Engine) Explain(f *ir.Function, args ...value.Value) (*Explanation, err
 	if fusing {
 		e.explain(x, p, p.Graph.Block())
 	}
+	x.Replays = p.replays.Report()
 	return x, nil
 }
 
@@ -162,6 +165,9 @@ func (x *Explanation) String() string {
 	if len(x.Groups) == 0 {
 		b.WriteString("no group of elementwise operators\n")
 	}
+	for _, line := range x.Replays {
+		b.WriteString(line + "\n")
+	}
 	if len(x.Times) > 0 {
 		fmt.Fprintf(&b, "microseconds of a call, the average of %d\n%10s %10s %7s\n", x.Calls, "self", "total", "count")
 		for _, t := range x.perCall() {
@@ -219,6 +225,9 @@ func (x *Explanation) Body() string {
 		for _, why := range g.Reasons {
 			fmt.Fprintf(&b, "<p>ran one by one: %s</p>\n", html.EscapeString(why))
 		}
+	}
+	for _, line := range x.Replays {
+		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(line))
 	}
 	if x.Drawing != "" {
 		b.WriteString("<h2>graph</h2>\n<div class=\"drawing\">" + x.Drawing + "</div>\n")

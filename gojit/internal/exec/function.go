@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/replay"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -32,6 +33,7 @@ type Plan struct {
 	Graph, Optimized *ir.Graph
 	notes            *notes // that its code fills, or nil
 	gradients        map[*ir.Node]*differentiableGraph
+	replays          *replay.Function // of calls on devices; nil where there are none
 	Facts
 }
 

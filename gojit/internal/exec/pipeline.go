@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/passlog"
 	"github.com/torchjit/torchjit/gojit/internal/plan"
+	"github.com/torchjit/torchjit/gojit/internal/replay"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -162,7 +163,13 @@ func (e *Engine) build(j *job) (*Plan, error) {
 		}
 		e.watch(j, s.Name)
 	}
-	return &Plan{Code: j.code, Graph: j.graph, Optimized: j.optimized, notes: j.notes, gradients: j.gradients, Facts: factsOf(j.function.Graph(), j.graph)}, nil
+	p := &Plan{Code: j.code, Graph: j.graph, Optimized: j.optimized, notes: j.notes, gradients: j.gradients, Facts: factsOf(j.function.Graph(), j.graph)}
+	if j.way == optimized && !p.Light {
+		if p.replays = replay.New(j.function.ShortName(), j.graph); p.replays != nil {
+			j.code.SetWhole(p.replays.Run)
+		}
+	}
+	return p, nil
 }
 
 func (e *Engine) watch(j *job, step string) {

@@ -94,7 +94,7 @@ type productLibrary struct {
 	handle    uintptr
 	isBound   bool // to a stream and a workspace
 	stream    uintptr
-	workspace pointer
+	workspace *Memory
 	mode      int32
 	sums      map[sumKey]*sum
 }
@@ -130,29 +130,26 @@ func (v *Device) beginProducts(p *productLibrary) (err error) {
 	})
 }
 
-// workspaceFor returns memory that cuBLAS computes in, on the calling goroutine's stream. It is given back when cuBLAS was called: what is given to the
-// stream later may use it.
-func (v *Device) workspaceFor() (*Memory, error) {
+// bind has the library compute on the calling goroutine's stream with memory that is the stream's. The lock is held, the context current.
+func (p *productLibrary) bind(v *Device) error {
+	bytes := blasWorkspace
 	if v.major >= 9 {
-		return v.Allocate(blasWorkspaceFor90)
+		bytes = blasWorkspaceFor90
 	}
-	return v.Allocate(blasWorkspace)
-}
-
-// bind has the library compute on the calling goroutine's stream with a workspace. The lock is held, the context current.
-func (p *productLibrary) bind(v *Device, workspace *Memory) error {
-	stream := v.Stream().handle
-	if p.isBound && p.stream == stream && p.workspace == workspace.at {
-		return nil
+	s := v.Stream()
+	workspace, err := s.workspace(bytes)
+	if err != nil || p.isBound && p.stream == s.handle && p.workspace == workspace {
+		return err
 	}
-	p.isBound = false
+	stream := s.handle
+	p.workspace, p.isBound = workspace, false
 	if err := p.blas.check("cublasSetStream", p.blas.cublasSetStream_v2(p.handle, stream)); err != nil {
 		return err
 	}
-	if err := p.blas.check("cublasSetWorkspace", p.blas.cublasSetWorkspace_v2(p.handle, workspace.at, uint64(workspace.bytes))); err != nil { // a new stream forgets it
+	if err := p.blas.check("cublasSetWorkspace", p.blas.cublasSetWorkspace_v2(p.handle, p.workspace.at, uint64(p.workspace.bytes))); err != nil { // a new stream forgets it
 		return err
 	}
-	p.isBound, p.stream, p.workspace = true, stream, workspace.at
+	p.isBound, p.stream = true, stream
 	return nil
 }
 
@@ -325,12 +322,7 @@ func (p *productLibrary) multiply(v *Device, size productSize, out, left, right 
 	alpha, beta := size.scales(add)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	workspace, err := v.workspaceFor()
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = workspace.Free() }()
-	if err := p.bind(v, workspace); err != nil {
+	if err := p.bind(v); err != nil {
 		return 0, err
 	}
 	if mode != p.mode {
@@ -339,7 +331,7 @@ func (p *productLibrary) multiply(v *Device, size productSize, out, left, right 
 		}
 		p.mode = mode
 	}
-	v.countCall()
+	v.noteLaunch(nil)
 	if size.batch == 1 {
 		return p.blas.cublasGemmEx.call(p.handle, word(right.operation), word(left.operation), uintptr(size.columns), uintptr(size.rows), uintptr(size.depth), alpha,
 			right.at, t, uintptr(right.leading), left.at, t, uintptr(left.leading), beta, out.at, t, uintptr(out.leading), word(compute), word(blasDefault)), nil

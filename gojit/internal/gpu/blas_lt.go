@@ -104,11 +104,9 @@ func (p *productLibrary) multiplyAndAdd(v *Device, m *kernel.Product, size produ
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	err = v.do(func() error {
-		workspace, err := v.workspaceFor()
-		if err != nil {
+		if err := p.bind(v); err != nil {
 			return err
 		}
-		defer func() { _ = workspace.Free() }()
 		made := p.sums[key]
 		if made == nil {
 			if len(p.sums) >= mostPrograms {
@@ -118,7 +116,7 @@ func (p *productLibrary) multiplyAndAdd(v *Device, m *kernel.Product, size produ
 				p.sums = map[sumKey]*sum{}
 			}
 			made = &sum{}
-			err := p.describe(made, &key, added.at, uint64(workspace.bytes))
+			err := p.describe(made, &key, added.at)
 			made.ok = err == nil
 			p.sums[key] = made
 			if err != nil {
@@ -137,13 +135,13 @@ func (p *productLibrary) multiplyAndAdd(v *Device, m *kernel.Product, size produ
 			}
 		}
 		code := p.blas.lt.cublasLtMatmul.call(p.handle, made.product, alpha, right.at, made.right, left.at, made.left, beta, c, made.added, out.at, made.out,
-			uintptr(unsafe.Pointer(&made.way.algorithm)), uintptr(workspace.at), uintptr(workspace.bytes), v.Stream().handle)
+			uintptr(unsafe.Pointer(&made.way.algorithm)), uintptr(p.workspace.at), uintptr(p.workspace.bytes), p.stream)
 		if code == blasNotSupported {
 			made.ok = false
 			return nil
 		}
 		done = true
-		v.countCall()
+		v.noteLaunch(nil)
 		return p.blas.check("cublasLtMatmul", code)
 	})
 	runtime.KeepAlive(m)
@@ -156,8 +154,8 @@ func setAttribute[T uint32 | int32 | int64 | uint64 | uintptr](set procedure, de
 }
 
 // describe tells cuBLASLt of products and has it choose how to compute them. The error says that it cannot.
-func (p *productLibrary) describe(made *sum, key *sumKey, bias uintptr, workspace uint64) error {
-	preference, err := p.blas.lt.describe(p.blas, made, key, bias, workspace)
+func (p *productLibrary) describe(made *sum, key *sumKey, bias uintptr) error {
+	preference, err := p.blas.lt.describe(p.blas, made, key, bias, uint64(p.workspace.bytes))
 	if preference != 0 {
 		defer p.blas.lt.cublasLtMatmulPreferenceDestroy(preference)
 	}

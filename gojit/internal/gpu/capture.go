@@ -87,6 +87,28 @@ type capture struct {
 
 	mu      sync.Mutex
 	streams []*Stream // those whose work it takes, nil once it is closed
+	scratch map[*Stream]*Memory
+}
+
+// workspace returns memory for libraries, which is the capture's: graphs of one stream may run on others.
+func (c *capture) workspace(s *Stream, bytes int) (*Memory, error) {
+	c.mu.Lock()
+	m := c.scratch[s]
+	c.mu.Unlock()
+	if m != nil && m.bytes >= bytes {
+		return m, nil
+	}
+	m, err := s.device.Allocate(bytes)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.scratch == nil {
+		c.scratch = map[*Stream]*Memory{}
+	}
+	c.scratch[s] = m
+	return m, nil
 }
 
 func (c *capture) isOpen() bool {
@@ -138,6 +160,9 @@ func (c *capture) close() (graph uintptr, err error) {
 		s.capture.Store(nil)
 	}
 	c.streams = nil
+	for _, m := range c.scratch {
+		_ = m.Free()
+	}
 	c.mu.Unlock()
 	err = v.do(func() error { return d.check("cuStreamEndCapture", d.cuStreamEndCapture(c.origin.handle, &graph)) })
 	v.captures.mu.Lock()
@@ -293,8 +318,9 @@ func (g *Graph) Launches() int { return g.work.launches }
 func (c *capture) note(m *module) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.work.launches++
-	c.work.modules[m] = struct{}{}
+	if c.work.launches++; m != nil {
+		c.work.modules[m] = struct{}{}
+	}
 }
 
 // free gives up the work. Memory of the pool is used again behind what was launched of it.

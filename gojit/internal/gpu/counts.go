@@ -17,13 +17,3 @@ func (v *Device) Counts() Counts {
 	c := &v.counts
 	return Counts{int(c.launches.Load()), int(c.graphLaunches.Load()), int(c.uploads.Load()), int(c.downloads.Load()), int(c.copies.Load()), int(c.allocations.Load())}
 }
-
-// countCall counts a call of a library that has the calling goroutine's stream do something.
-func (v *Device) countCall() {
-	v.counts.launches.Add(1)
-	if c := v.Stream().capture.Load(); c != nil {
-		c.mu.Lock()
-		c.work.launches++
-		c.mu.Unlock()
-	}
-}

@@ -258,7 +258,7 @@ func (l *convolutionLibrary) convolve(v *Device, c *kernel.Convolution) (done bo
 		code, err := l.run(v, c, made, way)
 		switch {
 		case code == 0 && err == nil:
-			v.countCall()
+			v.noteLaunch(nil)
 			return true, nil
 		case err != nil && !isOutOfMemory(err) || code == dnnExecutionFailed8 || code/1000 == dnnExecutionFailed/1000:
 			if err == nil {
@@ -455,6 +455,9 @@ func (l *convolutionLibrary) chooseWay(v *Device, c *kernel.Convolution, made *c
 	var ways [dnnWays]dnnWay
 	r := &l.dnn.results[key.of]
 	if key.benchmark {
+		if err := v.Stream().refuse("ways to convolve are tried, as torch.backends.cudnn.benchmark says: convolve once before"); err != nil {
+			return err
+		}
 		free, _, err := v.MemoryInfo()
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/cuda"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -31,6 +32,28 @@ func (v *Device) Seed(seed uint64) {
 	defer s.mu.Unlock()
 	s.follow()
 	s.seed, s.offset = seed, 0
+}
+
+// RandomState returns the seed of the device's stream of random numbers, and how many numbers each thread has drawn.
+func (v *Device) RandomState() (seed, offset uint64) {
+	s := &v.random
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.follow()
+	return s.seed, s.offset
+}
+
+// SetRandomState has the stream go on from a state. Threads draw four numbers at once: other offsets are refused.
+func (v *Device) SetRandomState(seed, offset uint64) error {
+	if offset%numbersAtOnce != 0 {
+		return source.Errorf(source.RuntimeError, source.Range{}, "offset must be a multiple of %d, not %d", numbersAtOnce, offset)
+	}
+	s := &v.random
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.follow()
+	s.seed, s.offset = seed, offset
+	return nil
 }
 
 // numbersAtOnce is how many numbers a thread draws at once.

@@ -182,13 +182,13 @@ type Device struct {
 	memory  allocator
 	counts  counters
 
+	home        *Stream                  // that work is given on where nothing is said
+	current     goroutine.Local[*Stream] // those that goroutines have said
+	streams     streamTable
+	captures    captures
+	lanes       lanes
 	product     productLibrary
 	convolution convolutionLibrary
-
-	home     *Stream                  // that work is given on where nothing is said
-	current  goroutine.Local[*Stream] // those that goroutines have said
-	streams  streamTable
-	captures captures
 
 	kernels     programs[uint64, *Program] // by the kernel's hash
 	conversions programs[[2]tensor.DType, *Program]
@@ -273,3 +273,6 @@ func (v *Device) do(f func() error) error {
 
 // Units returns the number of multiprocessors.
 func (v *Device) Units() int { return int(v.units) }
+
+// stream returns the handle of the stream that the calling goroutine gives work on.
+func (v *Device) stream() uintptr { return v.Stream().handle }

@@ -105,8 +105,17 @@ func (p *pinnedMemory) of(t *tensor.Tensor) *pinnedBlock {
 	return p.held[uintptr(t.Storage().Pointer())]
 }
 
-// IsPinned reports whether the memory of a tensor of the processor is pinned.
-func IsPinned(t *tensor.Tensor) bool { return !t.OnDevice() && pinned.of(t) != nil }
+// Pin implements tensor.Pinner with the current device's driver.
+func (b *Backend) Pin(nbytes int) (*tensor.Storage, error) {
+	v, err := b.Device(tensor.NewDevice(tensor.CUDA, -1))
+	if err != nil {
+		return nil, err
+	}
+	return v.Pin(nbytes)
+}
+
+// IsPinned implements tensor.Pinner.
+func (b *Backend) IsPinned(t *tensor.Tensor) bool { return pinned.of(t) != nil }
 
 // pinnedAt returns the block of pinned memory that a tensor of the processor lies in, nil where there is none.
 func (v *Device) pinnedAt(t *tensor.Tensor) *pinnedBlock { return pinned.of(t) }

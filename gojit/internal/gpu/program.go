@@ -128,7 +128,7 @@ func (p *Program) launch(w *walk) error {
 		}
 	}
 	if len(p.entry) == 1 {
-		if err := p.device.launch(p.module, p.entry[0], p.device.blocksFor(w.threads()), w.argument(p.source)); err != nil {
+		if err := v.launch(p.module, p.entry[0], v.blocksFor(w.threads()), w.argument(p.source)); err != nil {
 			return err
 		}
 	} else if err := p.launchReduction(w); err != nil {
@@ -183,14 +183,20 @@ func (v *Device) blocksFor(threads int64) int64 {
 
 // launch gives the calling goroutine's stream blocks of threads of a module to run, whose argument is words; the device's context is current.
 func (v *Device) launch(m *module, entry uintptr, blocks int64, words []uint64) error {
-	s := v.Stream()
-	if c := s.capture.Load(); c != nil {
-		c.note(m)
-	}
+	s := v.noteLaunch(m)
 	arguments := &[1]unsafe.Pointer{unsafe.Pointer(&words[0])}
-	v.counts.launches.Add(1)
 	code := v.driver.cuLaunchKernel.call(entry, uintptr(blocks), 1, 1, blockThreads, 1, 1, 0, s.handle, uintptr(unsafe.Pointer(arguments)), 0)
 	runtime.KeepAlive(arguments)
 	runtime.KeepAlive(words)
 	return v.driver.check("cuLaunchKernel", code)
+}
+
+// noteLaunch says that the calling goroutine's stream, which it returns, is given a kernel of a module, nil for one of a library.
+func (v *Device) noteLaunch(m *module) *Stream {
+	s := v.Stream()
+	v.counts.launches.Add(1)
+	if c := s.capture.Load(); c != nil {
+		c.note(m)
+	}
+	return s
 }

@@ -367,7 +367,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	t.Errorf("%d bytes are not given back", allocated()-before)
 }
 
-func must(x *tensor.Tensor, err error) *tensor.Tensor {
+func must[T any](x T, err error) T {
 	if err != nil {
 		panic(err)
 	}

@@ -13,6 +13,7 @@ type Stream struct {
 	handle   uintptr
 	priority int
 	memory   pool
+	scratch  atomic.Pointer[Memory]  // see workspace
 	capture  atomic.Pointer[capture] // that takes the stream's work, nil while the device does it
 }
 
@@ -132,6 +133,21 @@ func (s *Stream) Handle() uintptr { return s.handle }
 
 // Priority returns the stream's priority.
 func (s *Stream) Priority() int { return s.priority }
+
+// workspace returns memory that libraries use while they do the stream's work, which is the calling goroutine's. It stays the same.
+func (s *Stream) workspace(bytes int) (*Memory, error) {
+	if c := s.capture.Load(); c != nil {
+		return c.workspace(s, bytes)
+	}
+	if m := s.scratch.Load(); m != nil && m.bytes >= bytes {
+		return m, nil
+	}
+	m, err := s.device.Allocate(bytes)
+	if err == nil {
+		s.scratch.Store(m)
+	}
+	return m, err
+}
 
 // IsCapturing reports whether the stream's work becomes a graph.
 func (s *Stream) IsCapturing() bool { return s.capture.Load() != nil }

@@ -28,7 +28,14 @@ type Code struct {
 	numOutputs   int
 	numRegisters int
 	numArguments int // size of the argument area behind the registers
+	whole        Whole
 }
+
+// Whole does what a call of code from outside does, in a way of its own; run is the usual one. It reports whether it did: the call runs as usual where not.
+type Whole func(m *autograd.Mode, args, out []value.Value, run func(args, out []value.Value) error) (done bool)
+
+// SetWhole has calls from outside with tensors on devices ask w first. It is for code that has not run.
+func (c *Code) SetWhole(w Whole) { c.whole = w }
 
 // Name returns the name of the function that the code runs.
 func (c *Code) Name() string { return c.name }

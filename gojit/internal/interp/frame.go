@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 const (
@@ -140,7 +141,10 @@ func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args,
 	s.ctx, s.done, s.mode, s.direct = ctx, ctx.Done(), mode, mode.Direct()
 	s.budget, s.escaped = pollEvery, 0
 	lent := lend(args, nil)
-	err := s.call(c, args, out)
+	var err error
+	if c.whole == nil || !tensor.AwayInUse() || !c.whole(mode, args, out, func(args, out []value.Value) error { return s.callSilently(c, args, out) }) {
+		err = s.call(c, args, out)
+	}
 	if lent != 0 && err == nil && s.escaped == 0 {
 		takeBack(args, lent, out)
 	}
@@ -150,6 +154,17 @@ func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args,
 	}
 	if s.done != nil {
 		s.ctx, s.done = nil, nil
+	}
+	return err
+}
+
+var errWarned = source.Errorf(source.RuntimeError, source.Range{}, "a warning was given")
+
+// callSilently is call that fails where a warning is given, which is not given again in the run.
+func (s *stack) callSilently(c *Code, args, out []value.Value) error {
+	err := s.call(c, args, out)
+	if err == nil && s.warned != nil {
+		err = errWarned
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -101,4 +102,22 @@ func (e *CaptureError) Name(operator string) {
 	if !e.named {
 		e.named, e.err.Text = true, e.err.Text+" (by '"+operator+"')"
 	}
+}
+
+// Capturer is a Runner that puts down the work of a device, to be done again by one launch.
+type Capturer interface {
+	// Lane tells which queue of a device the calling goroutine gives work to; ok is false while that is captured.
+	Lane(d tensor.Device) (lane uintptr, ok bool)
+	// Capture puts down what f has the device do, rather than have it done, and tells of how many kernels that is. Work that was captured for one queue
+	// shares memory: it is done for a caller from Lock to Unlock. What cannot be put down fails in f, mostly with a CaptureError.
+	Capture(d tensor.Device, f func() error) (w Work, launches int, err error)
+}
+
+// Work is what a Capturer has put down.
+type Work interface {
+	sync.Locker
+	// Replay has the device do the work, at the addresses that it was captured with.
+	Replay() error
+	// Reset gives the work up.
+	Reset()
 }

@@ -90,7 +90,7 @@ class _BaseDataLoaderIter:
                 "pin memory device is set and pin_memory flag is not used then device pinned memory won't be used"
                 "please set pin_memory to true, if you need to use the device pin memory"
             )
-        self._pin_memory = False  # there is no device that would read it
+        self._pin_memory = loader.pin_memory and torch.cuda.is_available()
         self._pin_memory_device = loader.pin_memory_device or None
         self._timeout = loader.timeout
         self._collate_fn = loader.collate_fn
@@ -127,6 +127,8 @@ class _BaseDataLoaderIter:
     def __next__(self) -> Any:
         with torch.autograd.profiler.record_function(self._profile_name):
             data = self._next_data()
+            if self._pin_memory:
+                data = _utils.pin_memory.pin_memory(data, self._pin_memory_device)
             self._num_yielded += 1
             if self._IterableDataset_len_called is not None and self._num_yielded > self._IterableDataset_len_called:
                 self._warn_of_length()

@@ -1,5 +1,5 @@
-/* A software device: a driver and a compiler with CUDA's functions, whose device is the processor. NVRTC is the compiler of the system, PTX and a
-   device's instructions are a shared library behind its length, and a kernel runs one thread, or one block, after another. The device's memory is its own: a kernel that reads or writes anything
+/* A software device: a driver and a compiler with CUDA's functions, whose device is the processor. NVRTC is the compiler of the system, PTX and a device's
+   instructions are a shared library behind its length, and a kernel runs one thread, or one block, after another. The device's memory is its own: a kernel that reads or writes anything
    but memory which was allocated, a copy beyond an allocation and one between two addresses of the processor fail, as freed memory does.
 
    Work of a stream is done when it is given, or, for tests, when somebody waits for it; that of a stream which is captured is put down, and done by each launch of the graph. */
@@ -25,7 +25,7 @@ typedef void (*kernel)(void **arguments, long long first, long long step);
 struct block { uint64_t at, bytes; };
 static struct block *blocks;
 static int count, room;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* work of libraries asks what is allocated */
 static uint64_t allocated, limit = 1 << 30;
 static int launches_until_failure;
 static long long launches;
@@ -54,6 +54,8 @@ static int is_allocated(uint64_t at, uint64_t bytes) {
 	return i >= 0 && at - blocks[i].at <= blocks[i].bytes && bytes <= blocks[i].bytes - (at - blocks[i].at);
 }
 
+static int drain_all(void);
+
 /* Whether memory is the device's, for libraries. */
 int host_is_allocated(uint64_t at, uint64_t bytes) {
 	pthread_mutex_lock(&lock);
@@ -61,7 +63,6 @@ int host_is_allocated(uint64_t at, uint64_t bytes) {
 	pthread_mutex_unlock(&lock);
 	return is;
 }
-static int drain_all(void);
 
 int cuInit(unsigned flags) { return 0; }
 int cuDriverGetVersion(int *version) { *version = 13000; return 0; }
@@ -197,12 +198,12 @@ int cuModuleUnload(void *module) {
 /* What a stream is given to do. */
 struct event;
 struct item {
-	enum { launch, call, copy, fill, record, await } kind;
+	enum { launch, copy, fill, record, await, library } kind;
+	int (*run)(const void *argument);
 	struct function *function;
-	int (*called)(const void *argument); /* of a library */
 	unsigned blocks, threads;
 	void *argument;
-	uint64_t to, from, bytes; /* to copy, or of the argument */
+	uint64_t to, from, bytes;
 	int to_device, from_device;
 	unsigned char value;
 	struct event *event;
@@ -258,8 +259,6 @@ static int run_item(const struct item *i) {
 	switch (i->kind) {
 	case launch:
 		return run_kernel(i);
-	case call:
-		return i->called(i->argument);
 	case copy:
 		if (is_allocated(i->to, i->bytes) != i->to_device || is_allocated(i->from, i->bytes) != i->from_device)
 			return invalid_value;
@@ -270,6 +269,8 @@ static int run_item(const struct item *i) {
 			return invalid_value;
 		memset((void *)i->to, i->value, i->bytes);
 		return 0;
+	case library:
+		return i->run(i->argument);
 	case record:
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		i->event->milliseconds = now.tv_sec * 1e3 + now.tv_nsec * 1e-6;
@@ -392,12 +393,12 @@ int cuLaunchKernel(struct function *function, unsigned gx, unsigned gy, unsigned
 	void **arguments, void **extra) {
 	if (gx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024)
 		return invalid_value;
-	return give(s, (struct item){.kind = launch, .function = function, .blocks = gx, .threads = bx, .argument = copy_of(arguments[0], function->bytes), .bytes = function->bytes}, 1);
+	return give(s, (struct item){.kind = launch, .function = function, .blocks = gx, .threads = bx, .bytes = function->bytes, .argument = copy_of(arguments[0], function->bytes)}, 1);
 }
 
-/* Has a stream do what a library does, with a copy of its argument. */
-int host_give(void *stream, int (*called)(const void *argument), const void *argument, uint64_t bytes) {
-	return give(stream, (struct item){.kind = call, .called = called, .argument = copy_of(argument, bytes), .bytes = bytes}, 1);
+/* Gives a stream work of a library, whose argument is kept until it is done. */
+int host_give(struct stream *s, int (*run)(const void *argument), const void *argument, uint64_t bytes) {
+	return give(s, (struct item){.kind = library, .run = run, .bytes = bytes, .argument = copy_of(argument, bytes)}, 1);
 }
 
 int cuCtxGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *greatest = -5; return 0; }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 int host_is_allocated(uint64_t at, uint64_t bytes);
-int host_give(void *stream, int (*called)(const void *argument), const void *argument, uint64_t bytes);
+int host_give(void *stream, int (*run)(const void *argument), const void *argument, uint64_t bytes);
 
 enum { blas_not_initialized = 1, blas_invalid_value = 7, blas_execution_failed = 13, blas_not_supported = 15 };
 enum { type_float = 0, type_double = 1, type_half = 2, type_complex = 4, type_double_complex = 5, type_bfloat = 14 };
@@ -129,20 +129,30 @@ static int is_matrix(uint64_t at, int type, long long rows, long long columns, l
 
 static int lie_apart(uint64_t a, uint64_t bytes, uint64_t b, uint64_t others) { return a + bytes <= b || b + others <= a; }
 
-/* A product of matrices by columns, to which what c and bias have is added: those of a batch. */
+/* A product of matrices by columns, a batch of them, to which what c and bias have is added. */
 struct product {
-	int type, compute, opa, opb, m, n, k, batch;
-	const void *a, *b, *c, *bias;
-	void *d;
-	long long lda, sa, ldb, sb, ldc, sc, ldd, sd;
+	int type, compute, opa, opb, m, n, k;
+	const void *a; long long lda, sa;
+	const void *b; long long ldb, sb;
+	const void *c; long long ldc, sc;
+	const void *bias;
+	void *d; long long ldd, sd;
+	int batch;
 };
 
+static int are_there(const struct product *p) {
+	return is_matrix((uint64_t)p->a, p->type, p->opa ? p->k : p->m, p->opa ? p->m : p->k, p->lda, p->sa, p->batch) &&
+		is_matrix((uint64_t)p->b, p->type, p->opb ? p->n : p->k, p->opb ? p->k : p->n, p->ldb, p->sb, p->batch) && is_matrix((uint64_t)p->d, p->type, p->m, p->n, p->ldd, p->sd, p->batch);
+}
+
 static int multiply(const void *argument) {
-	const struct product *p = argument;
-	int type = p->type, compute = p->compute, opa = p->opa, opb = p->opb, m = p->m, n = p->n, k = p->k, batch = p->batch;
-	const void *a = p->a, *b = p->b, *c = p->c, *bias = p->bias;
-	void *d = p->d;
-	long long lda = p->lda, sa = p->sa, ldb = p->ldb, sb = p->sb, ldc = p->ldc, sc = p->sc, ldd = p->ldd, sd = p->sd;
+	struct product p = *(const struct product *)argument;
+	int type = p.type, compute = p.compute, opa = p.opa, opb = p.opb, m = p.m, n = p.n, k = p.k, batch = p.batch;
+	const void *a = p.a, *b = p.b, *c = p.c, *bias = p.bias;
+	void *d = p.d;
+	long long lda = p.lda, sa = p.sa, ldb = p.ldb, sb = p.sb, ldc = p.ldc, sc = p.sc, ldd = p.ldd, sd = p.sd;
+	if (!are_there(&p))
+		return 700;
 	int wide = type == type_double || type == type_double_complex, complex = type == type_complex || type == type_double_complex, rounds = compute == compute_32_by_tf32;
 	struct number *x = malloc(sizeof *x * k), *y = malloc(sizeof *y * k * n);
 	for (int t = 0; t < batch; t++) {
@@ -219,11 +229,11 @@ int cublasGemmStridedBatchedEx(struct blas *h, int opa, int opb, int m, int n, i
 	int adds, status = refuse(ta, compute, opa, opb, m, n, k, a, lda, sa, b, ldb, sb, c, ldc, sc, batch);
 	if (status != 0)
 		return status;
-	if (h->bytes < 1 << 20)
+	if (h->stream == NULL || h->bytes < 1 << 20)
 		return blas_not_initialized;
 	if (tb != ta || tc != ta || algorithm != -1 || !is_plain(ta, alpha, beta, &adds))
 		return blas_not_supported;
-	struct product p = {ta, compute, opa, opb, m, n, k, batch, a, b, adds ? c : NULL, NULL, c, lda, sa, ldb, sb, ldc, sc, ldc, sc};
+	struct product p = {ta, compute, opa, opb, m, n, k, a, lda, sa, b, ldb, sb, adds ? c : NULL, ldc, sc, NULL, c, ldc, sc, batch};
 	last_mode = h->mode;
 	return host_give(h->stream, multiply, &p, sizeof p) ? blas_execution_failed : 0;
 }
@@ -334,10 +344,10 @@ int cublasLtMatmul(struct blas *h, const struct lt_product *p, const void *alpha
 	if (!is_plain(ld->type, alpha, beta, &adds) || adds && (!is_matrix((uint64_t)c, lc->type, m, n, lc->ld, lc->step, lc->batch)) ||
 		hasBias && !host_is_allocated((uint64_t)p->bias, (uint64_t)m * size_of(ld->type)))
 		return blas_invalid_value;
-	struct product all_of_it = {ld->type, p->compute, p->transposed[0], p->transposed[1], m, n, k, ld->batch, a, b, adds ? c : NULL, hasBias ? p->bias : NULL, d,
-		la->ld, la->step, lb->ld, lb->step, lc->ld, lc->step, ld->ld, ld->step};
+	struct product x = {ld->type, p->compute, p->transposed[0], p->transposed[1], m, n, k, a, la->ld, la->step, b, lb->ld, lb->step, adds ? c : NULL, lc->ld, lc->step,
+		hasBias ? p->bias : NULL, d, ld->ld, ld->step, ld->batch};
 	sums++;
-	return host_give(stream, multiply, &all_of_it, sizeof all_of_it) ? blas_execution_failed : 0;
+	return host_give(stream, multiply, &x, sizeof x) ? blas_execution_failed : 0;
 }
 
 /* cuDNN: convolutions over two or three dimensions. */
@@ -527,35 +537,30 @@ static double *read_all(const struct images *t, const void *at) {
 
 static int is_there(const struct images *t, const void *at) { return (uint64_t)at % size_of(blas_type(t->type)) == 0 && host_is_allocated((uint64_t)at, bytes_of(t)); }
 
-struct convolving {
-	int of;
-	struct images l, r, o, added;
-	struct convolution c;
-	const void *left, *right, *bias;
-	void *out, *workspace;
-	uint64_t needed;
-};
-
-static int convolve_all(const void *argument) {
-	const struct convolving *w = argument;
-	const struct images *l = &w->l, *r = &w->r, *o = &w->o;
-	int of = w->of, type = blas_type(o->type);
-	if (w->needed > 0)
-		memset(w->workspace, 0xa5, w->needed);
-	double *a = read_all(l, w->left), *b = read_all(r, w->right), *sums = calloc(bytes_of(o) / size_of(type), sizeof *sums);
-	convolve(of, input_of(of, l, r, o), a, weight_of(of, l, r, o), of == forward ? b : a, result_of(of, l, r, o), b, &w->c, sums);
-	for (uint64_t i = 0; i < bytes_of(o) / size_of(type); i++)
-		store(w->out, type, i, (struct number){sums[i] + (w->bias ? load(w->bias, type, i / o->stride[1] % o->size[1]).re : 0)});
-	free(a);
-	free(b);
-	free(sums);
-	convolutions++;
-	return 0;
-}
-
 struct activation { int mode; };
 int cudnnCreateActivationDescriptor(struct activation **made) { *made = calloc(1, sizeof **made); return 0; }
 int cudnnSetActivationDescriptor(struct activation *a, int mode, int nans, double limit) { a->mode = mode; return 0; }
+
+/* A convolution that is computed: descriptors may be gone by then. */
+struct convolving { int of; struct images l, r, o; const void *left, *right; struct convolution c; void *workspace, *out; uint64_t needed; const void *bias; };
+
+static int compute(const void *argument) {
+	const struct convolving *v = argument;
+	const struct images *l = &v->l, *r = &v->r, *o = &v->o;
+	int of = v->of;
+	if (!is_there(l, v->left) || !is_there(r, v->right) || !is_there(o, v->out) || v->needed > 0 && !host_is_allocated((uint64_t)v->workspace, v->needed))
+		return 700;
+	if (v->needed > 0)
+		memset(v->workspace, 0xa5, v->needed);
+	double *a = read_all(l, v->left), *b = read_all(r, v->right), *sums = calloc(bytes_of(o) / size_of(blas_type(o->type)), sizeof *sums);
+	convolve(of, input_of(of, l, r, o), a, weight_of(of, l, r, o), of == forward ? b : a, result_of(of, l, r, o), b, &v->c, sums);
+	for (uint64_t i = 0; i < bytes_of(o) / size_of(blas_type(o->type)); i++)
+		store(v->out, blas_type(o->type), i, (struct number){sums[i] + (v->bias ? load(v->bias, blas_type(o->type), i / o->stride[1] % o->size[1]).re : 0)});
+	free(a);
+	free(b);
+	free(sums);
+	return 0;
+}
 
 static int run(int of, struct dnn *d, const void *alpha, const struct images *l, const void *left, const struct images *r, const void *right,
 	const struct convolution *c, int algorithm, void *workspace, uint64_t bytes, const void *beta, const struct images *o, void *out, const struct images *added, const void *bias) {
@@ -565,7 +570,7 @@ static int run(int of, struct dnn *d, const void *alpha, const struct images *l,
 		next_convolution = 0;
 		return status;
 	}
-	if (c->compute == dnn_double ? *(double *)alpha != 1 || *(double *)beta != 0 : *(float *)alpha != 1 || *(float *)beta != 0)
+	if (d->stream == NULL || (c->compute == dnn_double ? *(double *)alpha != 1 || *(double *)beta != 0 : *(float *)alpha != 1 || *(float *)beta != 0))
 		return dnn_bad_param;
 	int status = workspace_of(of, l, r, c, o, algorithm, &needed);
 	if (status != 0)
@@ -573,10 +578,13 @@ static int run(int of, struct dnn *d, const void *alpha, const struct images *l,
 	if (bytes < needed || needed > 0 && !host_is_allocated((uint64_t)workspace, bytes) || !is_there(l, left) || !is_there(r, right) || !is_there(o, out) ||
 		!lie_apart((uint64_t)out, bytes_of(o), (uint64_t)left, bytes_of(l)) || !lie_apart((uint64_t)out, bytes_of(o), (uint64_t)right, bytes_of(r)))
 		return dnn_bad_param;
-	struct convolving work = {of, *l, *r, *o, added ? *added : (struct images){0}, *c, left, right, bias, out, workspace, needed};
+	struct convolving v = {of, *l, *r, *o, left, right, *c, workspace, out, needed, bias};
+	if (host_give(d->stream, compute, &v, sizeof v) != 0)
+		return dnn_execution_failed;
+	convolutions++;
 	last_algorithm = algorithm;
 	last_math = c->math;
-	return host_give(d->stream, convolve_all, &work, sizeof work) ? dnn_execution_failed : 0;
+	return 0;
 }
 
 #define RESULT(name, of) \

@@ -1,4 +1,4 @@
-"""Moves batches to memory that devices read directly. There is no such device: loaders never do this."""
+"""Copies batches to pinned memory, which devices copy from while the processor goes on."""
 
 from __future__ import annotations
 

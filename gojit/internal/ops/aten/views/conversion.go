@@ -13,8 +13,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// convertTo gives a tensor in another type, on a device and in a memory format, itself where nothing changes.
-func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool, format tensor.MemoryFormat) *tensor.Tensor {
+// convertTo gives a tensor in another type, on a device and in a memory format, itself where nothing changes. later says that nobody waits for a device's copy.
+func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, later, copy bool, format tensor.MemoryFormat) *tensor.Tensor {
 	device = Found(device)
 	if device.Type == tensor.Meta && !define.IsMeta(t) {
 		return source.Must(tensor.EmptyMetaFormat(t, d, format))
@@ -23,7 +23,12 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool
 		source.Raise(source.NotImplementedError, "Cannot copy out of meta tensor; no data!")
 	}
 	if device != t.Device() && !define.IsMeta(t) {
-		t, copy = source.Must(t.ToDevice(device)), false
+		if later {
+			t = movedLater(t, d, device, format)
+		} else {
+			t = source.Must(t.ToDevice(device))
+		}
+		copy = false
 	}
 	same := format == tensor.PreserveFormat || t.SuggestedFormat() == format
 	if d == t.DType() && !copy && same {
@@ -36,6 +41,22 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool
 	out := source.Must(tensor.EmptyFormat(t, d, format))
 	elementwise.Assign(out, t)
 	return out
+}
+
+// movedLater copies a tensor to another device without waiting. What comes to the processor is in pinned memory, and nothing else may be done to it.
+func movedLater(t *tensor.Tensor, d tensor.DType, device tensor.Device, format tensor.MemoryFormat) *tensor.Tensor {
+	if device.Type == tensor.CPU && (d != t.DType() || format != tensor.PreserveFormat || !t.OnDevice() || t.DType().IsQuantized()) || t.DType().IsQuantized() {
+		return source.Must(t.ToDevice(device))
+	}
+	var made *tensor.Tensor
+	if device.Type == tensor.CPU {
+		like := source.Must(tensor.EmptyMetaFormat(t, t.DType(), tensor.PreserveFormat))
+		made = source.Must(tensor.EmptyPinned(t.Shape(), like.Strides(), t.DType()))
+	} else {
+		made = source.Must(tensor.EmptyFormatOn(device, t, t.DType(), tensor.PreserveFormat))
+	}
+	source.Throw(tensor.CopyLater(made, t))
+	return made
 }
 
 // Found returns the device that tensors are on which are asked for on d. It fails where they cannot be on it.
@@ -58,11 +79,16 @@ func Found(d tensor.Device) tensor.Device {
 type MakeLike struct {
 	Dtype  tensor.DType
 	device tensor.Device
+	pinned bool // in memory of the processor that stays where it is
 }
 
 // Options reads dtype, layout, device and pin_memory, which start at argument i.
 func Options(c define.Call, i int, dtype tensor.DType, device tensor.Device) MakeLike {
-	o := MakeLike{c.DtypeOr(i, dtype), c.DeviceOr(i+2, device)}
+	o := MakeLike{Dtype: c.DtypeOr(i, dtype), device: c.DeviceOr(i+2, device)}
+	if i+3 < len(c.Args) && c.Args[i+3].Kind() == value.KindBool && c.Args[i+3].Bool() {
+		source.Check(o.device.Type == tensor.CPU, "Only dense CPU tensors can be pinned, not one on the device %s", o.device)
+		o.pinned = true
+	}
 	source.Check(!wantsSparse(c, i), "the operator makes no tensors in the layout %s", LayoutOf(c, i, tensor.Strided))
 	o.device = Found(o.device)
 	return o
@@ -81,7 +107,11 @@ func (o MakeLike) Empty(shape []int) *tensor.Tensor {
 	if o.device.Type != tensor.CPU {
 		return source.Must(tensor.EmptyOn(o.device, shape, o.Dtype))
 	}
-	return define.Empty(shape, o.Dtype)
+	t := define.Empty(shape, o.Dtype)
+	if o.pinned {
+		return source.Must(tensor.EmptyPinned(shape, t.Strides(), o.Dtype))
+	}
+	return t
 }
 
 // full makes a tensor filled with a number.
@@ -100,7 +130,7 @@ func fromData(data value.Value, dtype tensor.DType, device tensor.Device) *tenso
 		if !dtype.Valid() {
 			dtype = t.DType()
 		}
-		return convertTo(t, dtype, device, true, tensor.PreserveFormat)
+		return convertTo(t, dtype, device, false, true, tensor.PreserveFormat)
 	}
 	shape := shapeOfData(data, nil)
 	if !dtype.Valid() {
@@ -205,9 +235,17 @@ func tensorOfData(c define.Call) *tensor.Tensor {
 	return t
 }
 
+// pinMemory gives a tensor in pinned memory. A device beside it must be one of CUDA.
+func pinMemory(c define.Call) *tensor.Tensor {
+	if d := c.DeviceOr(1, tensor.NewDevice(tensor.CUDA, -1)); d.Type != tensor.CUDA {
+		source.Raise(source.RuntimeError, "memory is pinned for CUDA devices, not for %s", d)
+	}
+	return source.Must(c.Tensor(0).PinMemory())
+}
+
 func asTensor(c define.Call) *tensor.Tensor {
 	if t := c.Args[0]; t.IsTensor() {
-		return convertTo(t.Tensor(), c.DtypeOr(1, t.Tensor().DType()), c.DeviceOr(2, t.Tensor().Device()), false, tensor.PreserveFormat)
+		return convertTo(t.Tensor(), c.DtypeOr(1, t.Tensor().DType()), c.DeviceOr(2, t.Tensor().Device()), false, false, tensor.PreserveFormat)
 	}
 	return fromData(c.Args[0], c.DtypeOr(1, tensor.NoDType), c.DeviceOr(2, tensor.Device{}))
 }
@@ -265,47 +303,49 @@ var ConversionFamily = append(casts(), []define.Definition{
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.IgnoresSelf}).OnZeros(),
 	define.Giving("to.device", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
-		return convertTo(t, c.DtypeOr(2, t.DType()), c.DeviceOr(1, t.Device()), c.Bool(4), c.FormatOr(5, tensor.PreserveFormat))
+		return convertTo(t, c.DtypeOr(2, t.DType()), c.DeviceOr(1, t.Device()), c.Bool(3), c.Bool(4), c.FormatOr(5, tensor.PreserveFormat))
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.InGroups}),
 	define.Giving("to.dtype", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
-		return convertTo(t, c.DtypeOr(1, t.DType()), t.Device(), c.Bool(3), c.FormatOr(4, tensor.PreserveFormat))
+		return convertTo(t, c.DtypeOr(1, t.DType()), t.Device(), false, c.Bool(3), c.FormatOr(4, tensor.PreserveFormat))
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.AsWritten | ops.InGroups, Node: "ToCopyBackward0"}),
 	define.Giving("to.dtype_layout", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
 		o := Options(c, 1, t.DType(), t.Device())
-		return convertTo(t, o.Dtype, o.device, c.Bool(6), c.FormatOr(7, tensor.PreserveFormat))
+		return convertTo(t, o.Dtype, o.device, c.Bool(5), c.Bool(6), c.FormatOr(7, tensor.PreserveFormat))
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.InGroups}),
 	define.Giving("to.other", func(c define.Call) *tensor.Tensor {
 		t, other := c.Tensor(0), c.Tensor(1)
-		return convertTo(t, other.DType(), other.Device(), c.Bool(3), c.FormatOr(4, tensor.PreserveFormat))
+		return convertTo(t, other.DType(), other.Device(), c.Bool(2), c.Bool(3), c.FormatOr(4, tensor.PreserveFormat))
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.ShapeOnly}),
 	define.Giving("to.prim_Device", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
-		return convertTo(t, c.DtypeOr(2, t.DType()), c.DeviceOr(1, t.Device()), c.Bool(4), tensor.PreserveFormat)
+		return convertTo(t, c.DtypeOr(2, t.DType()), c.DeviceOr(1, t.Device()), c.Bool(3), c.Bool(4), tensor.PreserveFormat)
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice}),
 	define.Giving("to.prim_dtype", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
-		return convertTo(t, c.DtypeOr(1, t.DType()), t.Device(), c.Bool(3), tensor.PreserveFormat)
+		return convertTo(t, c.DtypeOr(1, t.DType()), t.Device(), false, c.Bool(3), tensor.PreserveFormat)
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn}),
 	define.Giving("to.prim_other", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
-		return convertTo(t, t.DType(), t.Device(), c.Bool(2), tensor.PreserveFormat)
+		return convertTo(t, t.DType(), t.Device(), false, c.Bool(2), tensor.PreserveFormat)
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice}),
 	define.Giving("_to_copy", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
 		o := Options(c, 1, t.DType(), t.Device())
-		return convertTo(t, o.Dtype, o.device, true, c.FormatOr(6, tensor.PreserveFormat))
+		return convertTo(t, o.Dtype, o.device, c.Bool(5), true, c.FormatOr(6, tensor.PreserveFormat))
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice | ops.AsWritten, Node: "ToCopyBackward0"}),
 	define.Giving("type_as", func(c define.Call) *tensor.Tensor {
-		return convertTo(c.Tensor(0), c.Tensor(1).DType(), c.Tensor(1).Device(), false, tensor.PreserveFormat)
+		return convertTo(c.Tensor(0), c.Tensor(1).DType(), c.Tensor(1).Device(), false, false, tensor.PreserveFormat)
 	}).With(ops.Def{Grad: typeAsGrad, Tags: ops.MovesDevice | ops.Grouped | ops.AsWritten | ops.ShapeOnly | ops.InGroups}),
 	define.Giving("cpu", func(c define.Call) *tensor.Tensor {
-		return convertTo(c.Tensor(0), c.Tensor(0).DType(), tensor.Device{}, false, tensor.PreserveFormat)
+		return convertTo(c.Tensor(0), c.Tensor(0).DType(), tensor.Device{}, false, false, tensor.PreserveFormat)
 	}).With(ops.Def{Tags: ops.MovesDevice}),
 	define.Giving("cuda", func(c define.Call) *tensor.Tensor {
-		return convertTo(c.Tensor(0), c.Tensor(0).DType(), tensor.NewDevice(tensor.CUDA, -1), false, tensor.PreserveFormat)
+		return convertTo(c.Tensor(0), c.Tensor(0).DType(), tensor.NewDevice(tensor.CUDA, -1), false, false, tensor.PreserveFormat)
 	}).With(ops.Def{Tags: ops.MovesDevice}),
+	define.Giving("pin_memory", pinMemory).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice}),
+	define.Giving("_pin_memory", pinMemory).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice}),
 	define.Giving("tensor", tensorOfData).With(ops.Def{Tags: ops.MovesDevice}),
 	define.Giving("tensor.float", tensorOfData),
 	define.Giving("tensor.int", tensorOfData),
@@ -361,7 +401,11 @@ var ConversionFamily = append(casts(), []define.Definition{
 			elementwise.CheckShifted(c.Tensor(0), c.Args[1:2])
 		}
 		define.WarnOfReal(c.Tensor(1).DType(), c.Tensor(0).DType())
-		source.Throw(tensor.Copy(c.Tensor(0), c.Tensor(1)))
+		if c.Bool(2) {
+			source.Throw(tensor.CopyLater(c.Tensor(0), c.Tensor(1)))
+		} else {
+			source.Throw(tensor.Copy(c.Tensor(0), c.Tensor(1)))
+		}
 		c.GiveSelf()
 	}).With(ops.Def{Tags: ops.MovesDevice}),
 	define.Operator("copy_.Tensor", func(c define.Call) {

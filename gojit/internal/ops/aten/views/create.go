@@ -29,6 +29,8 @@ func Creating(name string, i int, f func(c define.Call, o MakeLike) *tensor.Tens
 // Placed returns t on the device of the options.
 func (o MakeLike) Placed(t *tensor.Tensor) *tensor.Tensor {
 	switch {
+	case o.pinned && t.Device().Type == tensor.CPU:
+		return source.Must(t.PinMemory())
 	case o.device == t.Device() || define.IsMeta(t):
 		return t
 	case o.device.Type == tensor.Meta:
@@ -57,7 +59,11 @@ func (o MakeLike) EmptyLike(c define.Call, i int, like *tensor.Tensor) *tensor.T
 	case o.device != like.Device():
 		return source.Must(tensor.EmptyFormatOn(o.device, like, o.Dtype, c.FormatOr(i, tensor.PreserveFormat)))
 	}
-	return source.Must(tensor.EmptyFormat(like, o.Dtype, c.FormatOr(i, tensor.PreserveFormat)))
+	t := source.Must(tensor.EmptyFormat(like, o.Dtype, c.FormatOr(i, tensor.PreserveFormat)))
+	if o.pinned {
+		return source.Must(tensor.EmptyPinned(t.Shape(), t.Strides(), o.Dtype))
+	}
+	return t
 }
 
 func filledLike(name string, f func(c define.Call) tensor.Scalar, i int) define.Definition {

@@ -137,7 +137,7 @@ var PropertyFamily = []define.Definition{
 	yes("prim::is_ort", never),
 	yes("prim::is_vulkan", never),
 	define.Giving("prim::data", func(c define.Call) *tensor.Tensor { return c.Tensor(0).Apart() }),
-	yes("is_distributed", never), yes("is_pinned", never),
+	yes("is_distributed", never), yes("is_pinned", (*tensor.Tensor).IsPinned),
 	Answering("sym_size", func(c define.Call) value.Value { return value.OfList(value.Ints(c.Tensor(0).Shape())) }),
 	Answering("sym_size.int", func(c define.Call) value.Value { return value.Int(int64(SizeAt(c.Tensor(0), c.Int(1)))) }),
 	number("sym_numel", (*tensor.Tensor).Numel),
