@@ -371,6 +371,9 @@ def test_libraries(driver):
 import ctypes, os
 host = ctypes.CDLL(os.environ["GOJIT_CUDA_DRIVER"])
 print(torch.backends.cudnn.is_available(), torch.backends.cudnn.version())
+from torchjit.utils import collect_env
+told = collect_env.get_env_info()
+print(told.is_cuda_available, told.nvidia_gpu_models, told.cudnn_version)
 x, image, filters = torch.ones(2, 2, device="cuda"), torch.ones(1, 1, 4, 4, device="cuda"), torch.ones(1, 1, 2, 2, device="cuda")
 print(torch.backends.cudnn.is_acceptable(x), torch.backends.cudnn.is_acceptable(x.long()), torch.backends.cudnn.is_acceptable(x.cpu()))
 def used(call):
@@ -402,10 +405,10 @@ if torch.backends.cudnn.is_available():
         print(host.host_last_algorithm())
 """
     assert run(program, driver).splitlines() == [
-        "True 92801", "True False False", "(1, 0) (0, 1) (0, 0)", "(0, 0)",
+        "True 92801", "True GPU 0: software device 92801", "True False False", "(1, 0) (0, 1) (0, 0)", "(0, 0)",
         "68 False", "77 high", "68 False", "0", "3", "1", "0",
     ]  # fmt: skip
-    assert run(program, driver, GOJIT_CUDA_LIBRARIES="0").splitlines() == ["False None", "False False False", "(0, 0) (0, 0) (0, 0)", "(0, 0)"]
+    assert run(program, driver, GOJIT_CUDA_LIBRARIES="0").splitlines() == ["False None", "True GPU 0: software device None", "False False False", "(0, 0) (0, 0) (0, 0)", "(0, 0)"]
 
 
 @software
