@@ -21,6 +21,8 @@ import compiled  # noqa: E402
 
 import torchjit as torch  # noqa: E402
 
+torch.backends.cudnn.allow_tf32 = False  # the processor computes in float32
+
 RANDOM = re.compile("Dropout|RReLU|FractionalMaxPool")  # each device draws numbers of its own
 SMALLER = {
     "images": lambda channels=64, size=8, batch=2: torch.randn(batch, channels, 8, 8), "rows": lambda width=256, count=3: torch.randn(min(count, 3), width),

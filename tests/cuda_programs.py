@@ -24,6 +24,7 @@ import conformance  # noqa: E402
 import program_ways  # noqa: E402
 
 torch = program_ways.torch
+torch.backends.cudnn.allow_tf32 = False  # the processor computes in float32
 MIXED = re.compile("Expected all tensors to be on the same device|should be either on cpu or on the same device")
 REFUSED = re.compile(r"Could not run '([\w:.]+)' with arguments from the 'CUDA' backend")
 

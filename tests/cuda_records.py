@@ -18,6 +18,8 @@ from attack import operators  # noqa: E402
 
 import torchjit as torch  # noqa: E402
 
+torch.backends.cudnn.allow_tf32 = False  # the processor computes in float32
+
 RANDOM = re.compile(
     r"(^|_)(rand|normal|uniform|bernoulli|multinomial|poisson|exponential|geometric|cauchy|log_normal|binomial|rrelu|dropout|gamma|dirichlet|seed|random)|"
     r"alpha_dropout|fractional"

@@ -16,6 +16,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "gojit" / "internal" / "gpu" / "testdata"
 ON_GPU = bool(os.environ.get("GOJIT_TEST_GPU"))
+libraries = pytest.mark.parametrize("used", ["", "0"], ids=["libraries", "own kernels"])  # GOJIT_CUDA_LIBRARIES
 software = pytest.mark.skipif(ON_GPU, reason="of the software device alone")
 
 
@@ -43,11 +44,11 @@ def python(arguments, driver, **variables):
     return done.stdout
 
 
-def run(program, driver):
+def run(program, driver, **variables):
     with tempfile.TemporaryDirectory() as folder:  # a file: functions are compiled from their source
         path = pathlib.Path(folder) / "program.py"
         path.write_text("import torchjit as torch\n" + program)
-        return python([path], driver)
+        return python([path], driver, **variables)
 
 
 def test_without_a_driver():
@@ -229,17 +230,26 @@ CALLS_OF_PROGRAMS_WITHOUT_FORM = 4  # of tests/programs
 ASK_FOR_THE_DEVICE = {"dtypes_dev: entry 2, call 0", "shapes: entry 3, call 0", "tc_props: entry 0, call 0", "prints: entry 1, call 0", "prints: entry 1, call 1"}
 
 
-def test_every_record(driver):
-    """Every operator agrees with the processor, or refuses with the error that names it and the device."""
+# Whose samples put several elements in one place, where any of them may stay.
+PUT_IN_ONE_PLACE = {"aten::max_unpool2d", "aten::max_unpool3d", "aten::put", "aten::scatter.src", "aten::scatter_.src"}
+
+
+@pytest.mark.parametrize("backwards", [False, pytest.param(True, marks=software)])
+def test_every_record(driver, backwards, monkeypatch):
+    """Every operator agrees with the processor, or refuses with the error that names it and the device; so it does where threads and blocks of kernels run
+    from the last to the first, but for what any order may decide."""
+    if backwards:
+        monkeypatch.setenv("HOST_BACKWARDS", "1")
     found = json.loads(python([ROOT / "tests" / "cuda_records.py"], driver).splitlines()[-1])
-    assert found["wrong"] == {}
+    assert found["wrong"].keys() <= (PUT_IN_ONE_PLACE if ON_GPU or backwards else set()), found["wrong"]
     assert len(found["refused"]) <= OPERATORS_WITHOUT_FORM, found["refused"]
     assert len(found["agree"]) > 500
 
 
-def test_modules(driver):
+@libraries
+def test_modules(driver, used):
     """Forward, backward and a step of an optimizer, eager and scripted."""
-    found = json.loads(python([ROOT / "tests" / "cuda_modules.py"], driver).splitlines()[-1])
+    found = json.loads(python([ROOT / "tests" / "cuda_modules.py"], driver, GOJIT_CUDA_LIBRARIES=used).splitlines()[-1])
     assert found["wrong"] == {}
     assert {name.removesuffix(", scripted") for name in found["refused"]} == MODULES_WITHOUT_FORM
     assert len(found["agree"]) > 250
@@ -261,15 +271,133 @@ LAUNCHES = {
 }  # fmt: skip
 
 
-def test_counts(driver):
-    """No more kernels than these, and nothing is copied. What is compiled becomes one launch, between copies of its argument and of its result."""
-    found = json.loads(python([ROOT / "tests" / "cuda_nets.py"], driver, GOJIT_CUDA_LIBRARIES="0").splitlines()[-1])
-    assert {name: counts["second"]["launches"] for name, counts in found.items()} == LAUNCHES
+@libraries
+def test_counts(driver, used):
+    """No more kernels, or calls of libraries, than these, and nothing is copied. What is compiled becomes one launch, between copies of its argument and of its result."""
+    found = json.loads(python([ROOT / "tests" / "cuda_nets.py"], driver, GOJIT_CUDA_LIBRARIES=used).splitlines()[-1])
+    if used == "0" or not ON_GPU:  # cuDNN itself chooses algorithms, and some add no bias
+        assert {name: counts["second"]["launches"] for name, counts in found.items()} == LAUNCHES
     assert all(counts["second"][what] == 0 for counts in found.values() for what in ("uploads", "downloads", "copies", "graphs"))
     assert all(counts["second"]["allocations"] <= 40 for counts in found.values()), found  # what the collector has not brought back yet
     for name, counts in found.items():
-        launches, graphs, copies = (LAUNCHES[name], 0, 0) if "eager" in name else (0, 1, 2)
+        launches, graphs, copies = (counts["second"]["launches"], 0, 0) if "eager" in name else (0, 1, 2)
         assert counts["fifth"] == {"launches": launches, "graphs": graphs, "uploads": 0, "downloads": 0, "copies": copies, "allocations": counts["fifth"]["allocations"]}
+
+
+@libraries
+def test_convolutions(driver, used):
+    """Values, gradients and how results lie are as on the processor: with groups, dilations and strides, transposed, channels last, of one to three dimensions."""
+    out = run(
+        """
+import torchjit.nn.functional as F
+torch.backends.cudnn.allow_tf32 = False
+torch.manual_seed(1)
+cases = [
+    ("conv1d", (2, 4, 9), (6, 2, 3), dict(stride=2, padding=1, groups=2)),
+    ("conv2d", (2, 4, 7, 6), (6, 4, 3, 2), dict(padding=(1, 0), dilation=(2, 1))),
+    ("conv2d", (2, 4, 5, 5), (4, 1, 3, 3), dict(padding=1, groups=4)),
+    ("conv2d", (1, 3, 4, 4), (5, 3, 1, 1), dict(stride=2)),
+    ("conv3d", (1, 2, 4, 5, 4), (3, 2, 2, 3, 2), dict(stride=(1, 2, 1))),
+    ("conv_transpose2d", (2, 4, 4, 3), (4, 3, 3, 2), dict(stride=2, padding=1, output_padding=1)),
+    ("conv_transpose2d", (1, 2, 3, 3), (2, 2, 2, 2), dict(dilation=3, output_padding=2)),
+    ("conv_transpose1d", (2, 4, 5), (4, 1, 3), dict(groups=4)),
+]
+for name, size, filters, options in cases:
+    for dtype in torch.float32, torch.float64, torch.float16, torch.bfloat16:
+        for last in (False, True):
+            if last and len(size) != 4:
+                continue
+            x, w = torch.randn(size), torch.randn(filters) / 4
+            b = torch.randn(filters[1] * options.get("groups", 1) if "transpose" in name else filters[0])
+            results = []
+            for device in "cpu", "cuda":
+                leaves = [t.detach().to(device, dtype).requires_grad_() for t in (x, w, b)]
+                given = leaves[0].contiguous(memory_format=torch.channels_last) if last else leaves[0]
+                y = getattr(F, name)(given, *leaves[1:], **options)
+                (y.float() * torch.arange(y.numel(), device=device).reshape(y.shape).sin()).sum().backward()
+                results.append([y, *(t.grad for t in leaves)])
+            for one, other in zip(*results):
+                assert one.stride() == other.stride(), (name, size, dtype, last, one.stride(), other.stride())
+                tolerance = {torch.float16: 0.02, torch.bfloat16: 0.15}.get(dtype, 1e-4)
+                torch.testing.assert_close(other.cpu(), one, rtol=tolerance, atol=tolerance)
+print("agree")
+""",
+        driver,
+        GOJIT_CUDA_LIBRARIES=used,
+    )
+    assert out == "agree\n"
+
+
+@libraries
+def test_products(driver, used):
+    """Products of all types, of matrices, vectors and batches, with what is added to them, agree with the processor."""
+    out = run(
+        """
+torch.manual_seed(1)
+for dtype in torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.complex64, torch.complex128, torch.int64:
+    def make(*size):
+        return torch.randint(-5, 5, size) if dtype == torch.int64 else torch.randn(size, dtype=dtype if dtype.is_complex else None).to(dtype)
+    a, b, c, v, row, left, right = make(3, 4), make(4, 5), make(3, 5), make(4), make(5), make(2, 3, 4), make(2, 4, 5)
+    calls = [
+        (torch.mm, a, b), (torch.mm, b.t(), a.t()), (torch.mv, a, v), (torch.matmul, v, b), (torch.matmul, left, b), (torch.matmul, a, right), (torch.bmm, left, right),
+        (torch.addmm, c, a, b), (torch.addmm, row, a, b), (torch.addmm, c[:, :1], a, b), (torch.baddbmm, c, left, right), (torch.mm, a[:, :0], b[:0]), (torch.mm, a[::2], b[:, ::2]),
+        (torch.matmul, left.transpose(1, 2), left), (torch.einsum, "bij,bjk->ik", left, right), (torch.nn.functional.linear, left, b.t(), row),
+    ]
+    for f, *given in calls:
+        want = f(*given)
+        got = f(*(t.cuda() if isinstance(t, torch.Tensor) else t for t in given))
+        assert got.device.type == "cuda" and got.dtype == want.dtype and got.stride() == want.stride(), (f, dtype)
+        torch.testing.assert_close(got.cpu(), want, rtol=0.02, atol=0.1 if dtype == torch.bfloat16 else 0.02 if dtype == torch.float16 else 1e-4)
+print("agree")
+""",
+        driver,
+        GOJIT_CUDA_LIBRARIES=used,
+    )
+    assert out == "agree\n"
+
+
+@software
+def test_libraries(driver):
+    """What is used of CUDA's libraries is told, and settings choose how they compute."""
+    program = """
+import ctypes, os
+host = ctypes.CDLL(os.environ["GOJIT_CUDA_DRIVER"])
+print(torch.backends.cudnn.is_available(), torch.backends.cudnn.version())
+x, image, filters = torch.ones(2, 2, device="cuda"), torch.ones(1, 1, 4, 4, device="cuda"), torch.ones(1, 1, 2, 2, device="cuda")
+print(torch.backends.cudnn.is_acceptable(x), torch.backends.cudnn.is_acceptable(x.long()), torch.backends.cudnn.is_acceptable(x.cpu()))
+def used(call):
+    before = host.host_products() + host.host_sums(), host.host_convolutions()
+    call()
+    return host.host_products() + host.host_sums() - before[0], host.host_convolutions() - before[1]
+def product():
+    used(lambda: x @ x)
+    return host.host_last_compute()
+def convolution():
+    used(lambda: torch.conv2d(image, filters))
+    return host.host_last_math()
+print(used(lambda: x @ x), used(lambda: torch.conv2d(image, filters)), used(lambda: x.long() @ x.long()))
+with torch.backends.cudnn.flags(enabled=False):
+    print(used(lambda: torch.conv2d(image, filters)))
+if torch.backends.cudnn.is_available():
+    print(product(), torch.backends.cuda.matmul.allow_tf32)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    print(product(), torch.get_float32_matmul_precision())
+    torch.set_float32_matmul_precision("highest")
+    print(product(), torch.backends.cuda.matmul.allow_tf32)
+    print(convolution())
+    torch.backends.cudnn.allow_tf32 = False
+    print(convolution())
+    image.requires_grad_()
+    for on in (False, True):
+        torch.use_deterministic_algorithms(on)
+        torch.conv2d(image, filters).sum().backward()
+        print(host.host_last_algorithm())
+"""
+    assert run(program, driver).splitlines() == [
+        "True 92801", "True False False", "(1, 0) (0, 1) (0, 0)", "(0, 0)",
+        "68 False", "77 high", "68 False", "0", "3", "1", "0",
+    ]  # fmt: skip
+    assert run(program, driver, GOJIT_CUDA_LIBRARIES="0").splitlines() == ["False None", "False False False", "(0, 0) (0, 0) (0, 0)", "(0, 0)"]
 
 
 @software

@@ -41,3 +41,22 @@ func CountsOf(d tensor.Device) (Counts, error) {
 	}
 	return v.Counts(), nil
 }
+
+// AllowTF32 says whether libraries may round float32 to TF32, which has 10 bits behind the point, for tensor cores: the factors of matrix products, and
+// what convolutions multiply. Else both are exact. As in PyTorch products are exact and convolutions are not unless a program says so.
+func AllowTF32(products, convolutions bool) {
+	gpu.TF32Products.Set(products)
+	gpu.TF32Convolutions.Set(convolutions)
+}
+
+// Libraries says which of CUDA's libraries a device uses: their versions and files, or why one is not used.
+type Libraries = gpu.Libraries
+
+// LibrariesOf opens the libraries that a device uses and says which they are.
+func LibrariesOf(d tensor.Device) (Libraries, error) {
+	v, err := gpu.Machine().Device(d)
+	if err != nil {
+		return Libraries{}, err
+	}
+	return v.Libraries(), nil
+}

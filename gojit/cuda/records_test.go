@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
+	cuda.AllowTF32(false, false) // as the processor computes
 	if os.Getenv("GOJIT_TEST_GPU") == "" {
 		if _, err := exec.LookPath("cc"); err != nil {
 			fmt.Println("there is no C compiler: the software device is not tested")

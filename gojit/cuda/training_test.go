@@ -2,10 +2,12 @@ package cuda_test
 
 import (
 	"math"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/cuda"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -96,5 +98,18 @@ func TestRefusals(t *testing.T) {
 		if err := new(autograd.Mode).Run(o, args, out); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s gives %v", name, err)
 		}
+	}
+}
+
+// TestLibraries asks what is used of CUDA's libraries: on the software device they are there.
+func TestLibraries(t *testing.T) {
+	l, err := cuda.LibrariesOf(device(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(l.BLAS)
+	t.Log(l.DNN)
+	if os.Getenv("GOJIT_TEST_GPU") == "" && (!strings.HasPrefix(l.BLAS, "cuBLAS 130000, ") || !strings.HasPrefix(l.DNN, "cuDNN 92801, ")) {
+		t.Errorf("%+v", l)
 	}
 }

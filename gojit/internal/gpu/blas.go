@@ -104,11 +104,7 @@ func (v *Device) products() *productLibrary {
 	p := &v.product
 	p.begun.Do(func() {
 		p.why = v.beginProducts(p)
-		if p.why != nil {
-			v.logLibrary("cuBLAS is not used: %v", p.why)
-		} else {
-			v.logLibrary("cuBLAS %d, %s", p.version, p.blas.file)
-		}
+		v.logLibrary("%s", p.text())
 	})
 	if p.why != nil {
 		return nil

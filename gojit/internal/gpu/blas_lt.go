@@ -3,7 +3,6 @@ package gpu
 import (
 	"math/bits"
 	"runtime"
-	"slices"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -39,10 +38,9 @@ func (b *blasLt) bind(l *library) error {
 // blasLtWay is a way to multiply as cuBLASLt describes it.
 type blasLtWay struct {
 	algorithm [8]uint64
-	bytes     uint64 // of workspace
+	_         uint64 // bytes of workspace
 	state     int32
-	waves     float32
-	_         [4]int32
+	_         [5]int32
 }
 
 // Numbers of cuBLASLt.
@@ -118,10 +116,11 @@ func (p *productLibrary) multiplyAndAdd(v *Device, m *kernel.Product, size produ
 				p.sums = map[sumKey]*sum{}
 			}
 			made = &sum{}
-			made.ok = p.describe(made, &key, added.at)
+			err := p.describe(made, &key, added.at)
+			made.ok = err == nil
 			p.sums[key] = made
-			if !made.ok {
-				v.logLibrary("cuBLASLt has no way to compute %v: what is added is copied to the result first", size)
+			if err != nil {
+				v.logLibrary("%v: what is added to %v is copied to the result first", err, size)
 			}
 		}
 		if !made.ok {
@@ -154,60 +153,77 @@ func setAttribute[T uint32 | int32 | int64 | uint64 | uintptr](set procedure, de
 	return set.call(descriptor, word(attribute), uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value))
 }
 
-// describe tells cuBLASLt of products and has it choose how to compute them. It reports whether it can.
-func (p *productLibrary) describe(made *sum, key *sumKey, bias uintptr) bool {
-	lt, s, d := &p.blas.lt, &key.size, dataTypes[key.size.d]
+// describe tells cuBLASLt of products and has it choose how to compute them. The error says that it cannot.
+func (p *productLibrary) describe(made *sum, key *sumKey, bias uintptr) error {
+	preference, err := p.blas.lt.describe(p.blas, made, key, bias, uint64(p.workspace.bytes))
+	if preference != 0 {
+		defer p.blas.lt.cublasLtMatmulPreferenceDestroy(preference)
+	}
+	if err != nil {
+		return err
+	}
+	var found int32
+	code := p.blas.lt.cublasLtMatmulAlgoGetHeuristic(p.handle, made.product, made.right, made.left, made.added, made.out, preference, 1, &made.way, &found)
+	if code == 0 && found == 0 {
+		code = blasNotSupported
+	}
+	return p.blas.check("cublasLtMatmulAlgoGetHeuristic", max(code, made.way.state))
+}
+
+// describe makes the descriptors of products, and of what a way to compute them may use.
+func (lt *blasLt) describe(b *blas, made *sum, key *sumKey, bias uintptr, workspace uint64) (preference uintptr, err error) {
+	s, d := &key.size, dataTypes[key.size.d]
 	scale := d
 	if s.d == tensor.Float16 || s.d == tensor.BFloat16 {
 		scale = dataTypes[tensor.Float32]
 	}
-	layout := func(at *uintptr, o order, rows, columns int) int32 { // by columns, so that rows and columns change places
+	check := func(name string, code int32) { // the first that fails is told
+		if err == nil {
+			err = b.check(name, code)
+		}
+	}
+	layout := func(at *uintptr, o order, rows, columns int) { // by columns, so that rows and columns change places
 		if o.operation == blasTransposed {
 			rows, columns = columns, rows
 		}
-		code := lt.cublasLtMatrixLayoutCreate(at, d, uint64(columns), uint64(rows), int64(o.leading))
-		if code == 0 && s.batch > 1 {
-			code = max(setAttribute(lt.cublasLtMatrixLayoutSetAttribute, *at, ltBatch, int32(s.batch)), setAttribute(lt.cublasLtMatrixLayoutSetAttribute, *at, ltStep, int64(o.step)))
+		check("cublasLtMatrixLayoutCreate", lt.cublasLtMatrixLayoutCreate(at, d, uint64(columns), uint64(rows), int64(o.leading)))
+		if err == nil && s.batch > 1 {
+			check("cublasLtMatrixLayoutSetAttribute", setAttribute(lt.cublasLtMatrixLayoutSetAttribute, *at, ltBatch, int32(s.batch)))
+			check("cublasLtMatrixLayoutSetAttribute", setAttribute(lt.cublasLtMatrixLayoutSetAttribute, *at, ltStep, int64(o.step)))
 		}
-		return code
 	}
 	added := key.added
 	if key.isRow {
 		added = key.out
 	}
-	codes := []int32{
-		lt.cublasLtMatmulDescCreate(&made.product, key.compute, scale), layout(&made.left, key.left, s.rows, s.depth), layout(&made.right, key.right, s.depth, s.columns),
-		layout(&made.added, added, s.rows, s.columns), layout(&made.out, key.out, s.rows, s.columns),
-	}
-	if slices.Max(codes) != 0 {
-		return false
+	check("cublasLtMatmulDescCreate", lt.cublasLtMatmulDescCreate(&made.product, key.compute, scale))
+	layout(&made.left, key.left, s.rows, s.depth)
+	layout(&made.right, key.right, s.depth, s.columns)
+	layout(&made.added, added, s.rows, s.columns)
+	layout(&made.out, key.out, s.rows, s.columns)
+	check("cublasLtMatmulPreferenceCreate", lt.cublasLtMatmulPreferenceCreate(&preference))
+	if err != nil {
+		return preference, err
 	}
 	set := func(attribute int32, value uint32) {
-		codes = append(codes, setAttribute(lt.cublasLtMatmulDescSetAttribute, made.product, attribute, value))
+		check("cublasLtMatmulDescSetAttribute", setAttribute(lt.cublasLtMatmulDescSetAttribute, made.product, attribute, value))
 	}
 	set(ltTransposeA, uint32(key.right.operation))
 	set(ltTransposeB, uint32(key.left.operation))
 	if key.isRow {
 		set(ltEpilogue, ltAddsBias)
-		codes = append(codes, setAttribute(lt.cublasLtMatmulDescSetAttribute, made.product, ltBias, bias))
+		check("cublasLtMatmulDescSetAttribute", setAttribute(lt.cublasLtMatmulDescSetAttribute, made.product, ltBias, bias))
 	}
-	var preference uintptr
-	if slices.Max(codes) != 0 || lt.cublasLtMatmulPreferenceCreate(&preference) != 0 {
-		return false
-	}
-	defer lt.cublasLtMatmulPreferenceDestroy(preference)
 	reductions := uint32(ltAllReductions)
 	if !key.isReduced {
 		reductions &^= ltReducedToResult
 	}
-	codes = append(codes, setAttribute(lt.cublasLtMatmulPreferenceSetAttribute, preference, ltWorkspaceBytes, uint64(p.workspace.bytes)),
-		setAttribute(lt.cublasLtMatmulPreferenceSetAttribute, preference, ltReductions, reductions))
+	check("cublasLtMatmulPreferenceSetAttribute", setAttribute(lt.cublasLtMatmulPreferenceSetAttribute, preference, ltWorkspaceBytes, workspace))
+	check("cublasLtMatmulPreferenceSetAttribute", setAttribute(lt.cublasLtMatmulPreferenceSetAttribute, preference, ltReductions, reductions))
 	for i := range int32(4) {
-		codes = append(codes, setAttribute(lt.cublasLtMatmulPreferenceSetAttribute, preference, ltAlignment+i, uint32(1)<<key.alignment[i]))
+		check("cublasLtMatmulPreferenceSetAttribute", setAttribute(lt.cublasLtMatmulPreferenceSetAttribute, preference, ltAlignment+i, uint32(1)<<key.alignment[i]))
 	}
-	var found int32
-	codes = append(codes, lt.cublasLtMatmulAlgoGetHeuristic(p.handle, made.product, made.right, made.left, made.added, made.out, preference, 1, &made.way, &found))
-	return slices.Max(codes) == 0 && found == 1 && made.way.state == 0
+	return preference, err
 }
 
 // forget gives up the descriptors that were made.

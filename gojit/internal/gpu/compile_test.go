@@ -11,7 +11,7 @@ import (
 
 // TestCompiler gives texts to CUDA's own compiler, where it is installed; a GPU is not needed for that.
 func TestCompiler(t *testing.T) {
-	l, err := (&finder{}).open(wantedCompiler)
+	l, err := machineFinder().open(wantedCompiler)
 	if err != nil {
 		t.Skip("CUDA's compiler is not here: ", err)
 	}

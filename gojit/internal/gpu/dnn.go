@@ -32,7 +32,11 @@ type dnn struct {
 	cudnnSetConvolutionGroupCount     func(descriptor uintptr, groups int32) int32
 	cudnnSetConvolutionMathType       func(descriptor uintptr, math int32) int32
 	cudnnDestroyConvolutionDescriptor func(descriptor uintptr) int32
-	results                           [3]dnnResult // by kernel.ConvolutionResult
+	cudnnCreateActivationDescriptor   func(made *uintptr) int32
+	cudnnSetActivationDescriptor      func(descriptor uintptr, mode, nans int32, limit float64) int32
+	// (handle, *alpha, input, *input, weight, *weight, convolution, algorithm, workspace, bytes, *beta, added, *added, bias, *bias, activation, result, *result)
+	cudnnConvolutionBiasActivationForward procedure
+	results                               [3]dnnResult // by kernel.ConvolutionResult
 }
 
 // dnnResult has the functions that compute one of the three tensors of a convolution of the two others: left, right and result, of which those
@@ -49,8 +53,7 @@ type dnnResult struct {
 type dnnWay struct {
 	algorithm   int32
 	status      int32
-	time        float32
-	_           int32
+	_           [2]int32
 	bytes       uint64 // of workspace
 	determinism int32
 	math        int32
@@ -61,7 +64,10 @@ type dnnWay struct {
 const (
 	dnnWays               = 16 // more than there are
 	dnnByChannels         = 0  // the order of a filter: channels, then places
+	dnnChannelsLast       = 1
 	dnnCrossCorrelation   = 1
+	dnnIdentity           = 5 // an activation
+	dnnAddsBias           = 1 // the algorithm of convolutions that adds a bias without an activation
 	dnnFloat              = 0 // types of elements
 	dnnDouble             = 1
 	dnnHalf               = 2
@@ -94,7 +100,8 @@ func openDNN(f *finder) (*dnn, error) {
 		"cudnnSetFilterNdDescriptor": &d.cudnnSetFilterNdDescriptor, "cudnnDestroyFilterDescriptor": &d.cudnnDestroyFilterDescriptor,
 		"cudnnCreateConvolutionDescriptor": &d.cudnnCreateConvolutionDescriptor, "cudnnSetConvolutionNdDescriptor": &d.cudnnSetConvolutionNdDescriptor,
 		"cudnnSetConvolutionGroupCount": &d.cudnnSetConvolutionGroupCount, "cudnnSetConvolutionMathType": &d.cudnnSetConvolutionMathType,
-		"cudnnDestroyConvolutionDescriptor": &d.cudnnDestroyConvolutionDescriptor,
+		"cudnnDestroyConvolutionDescriptor": &d.cudnnDestroyConvolutionDescriptor, "cudnnCreateActivationDescriptor": &d.cudnnCreateActivationDescriptor,
+		"cudnnSetActivationDescriptor": &d.cudnnSetActivationDescriptor, "cudnnConvolutionBiasActivationForward": &d.cudnnConvolutionBiasActivationForward,
 	}
 	for of, name := range map[kernel.ConvolutionResult]string{kernel.ConvolutionForward: "Forward", kernel.ConvolutionOfInput: "BackwardData", kernel.ConvolutionOfWeight: "BackwardFilter"} {
 		r := &d.results[of]
@@ -126,22 +133,24 @@ type convolutionLibrary struct {
 	why     error // why it is not used
 	mu      sync.Mutex
 	handle  uintptr
-	isBound bool // to a stream
+	none    uintptr // the descriptor of no activation
+	isBound bool    // to a stream
 	stream  uintptr
 	made    map[convolutionKey]*convolution
 }
 
 // convolutionKey is what a convolution is kept by.
 type convolutionKey struct {
-	shape                            kernel.ConvolutionShape
-	of                               kernel.ConvolutionResult
-	dtype                            tensor.DType
-	tf32, isDeterministic, benchmark bool
+	shape                                          kernel.ConvolutionShape
+	of                                             kernel.ConvolutionResult
+	dtype                                          tensor.DType
+	tf32, isDeterministic, benchmark, channelsLast bool
 }
 
 // convolution is what cuDNN was told of a convolution, and how it is computed.
 type convolution struct {
 	input, result, weight, convolution uintptr  // descriptors
+	bias                               uintptr  // one; 0 where it cannot be added at once
 	left, right, out                   uintptr  // those of them for what is computed
 	ways                               []dnnWay // the best first; none where cuDNN has none
 	math                               int32    // what the descriptor of the convolution says
@@ -154,11 +163,7 @@ func (v *Device) convolutions() *convolutionLibrary {
 	c := &v.convolution
 	c.begun.Do(func() {
 		c.why = v.beginConvolutions(c)
-		if c.why != nil {
-			v.logLibrary("cuDNN is not used: %v", c.why)
-		} else {
-			v.logLibrary("cuDNN %d, %s", c.dnn.cudnnGetVersion(), c.dnn.file)
-		}
+		v.logLibrary("%s", c.text())
 	})
 	if c.why != nil {
 		return nil
@@ -177,7 +182,13 @@ func (v *Device) beginConvolutions(c *convolutionLibrary) (err error) {
 			v.giveUpMemory()
 			code = c.dnn.cudnnCreate(&c.handle)
 		}
-		return c.dnn.check("cudnnCreate", code)
+		if err := c.dnn.check("cudnnCreate", code); err != nil {
+			return err
+		}
+		if err := c.dnn.check("cudnnCreateActivationDescriptor", c.dnn.cudnnCreateActivationDescriptor(&c.none)); err != nil {
+			return err
+		}
+		return c.dnn.check("cudnnSetActivationDescriptor", c.dnn.cudnnSetActivationDescriptor(c.none, dnnIdentity, 0, 0))
 	})
 }
 
@@ -222,13 +233,13 @@ func (b *Backend) Convolve(c *kernel.Convolution) (done bool, err error) {
 func (l *convolutionLibrary) convolve(v *Device, c *kernel.Convolution) (done bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if stream := v.stream(); !l.isBound || l.stream != stream {
+	if stream := v.Stream().handle; !l.isBound || l.stream != stream {
 		if err := l.dnn.check("cudnnSetStream", l.dnn.cudnnSetStream(l.handle, stream)); err != nil {
 			return false, err
 		}
 		l.isBound, l.stream = true, stream
 	}
-	key := convolutionKey{c.Shape, c.Of, c.Out.DType(), TF32Convolutions.IsSet(), Deterministic.IsSet() || DeterministicAlgorithms.IsSet(), Benchmark.IsSet()}
+	key := convolutionKey{c.Shape, c.Of, c.Out.DType(), TF32Convolutions.IsSet(), Deterministic.IsSet() || DeterministicAlgorithms.IsSet(), Benchmark.IsSet(), c.ChannelsLast}
 	made := l.made[key]
 	if made == nil {
 		if len(l.made) >= mostPrograms {
@@ -285,6 +296,15 @@ func (l *convolutionLibrary) run(v *Device, c *kernel.Convolution, made *convolu
 		return 0, err
 	}
 	defer func() { _ = workspace.Free() }()
+	if c.Bias != nil && made.bias != 0 && way.algorithm == dnnAddsBias {
+		code := l.dnn.cudnnConvolutionBiasActivationForward.call(l.handle, made.alpha, made.left, uintptr(c.Left.Address()), made.right, uintptr(c.Right.Address()), made.convolution,
+			word(way.algorithm), uintptr(workspace.at), uintptr(way.bytes), made.beta, made.out, uintptr(c.Out.Address()), made.bias, uintptr(c.Bias.Address()), l.none, made.out, uintptr(c.Out.Address()))
+		if c.IsBiased = code == 0; c.IsBiased {
+			return 0, nil
+		}
+		l.dnn.cudnnDestroyTensorDescriptor(made.bias) // without it then, and if that fails, too, its error is told
+		made.bias = 0
+	}
 	for range 2 {
 		code = l.dnn.results[c.Of].run.call(l.handle, made.alpha, made.left, uintptr(c.Left.Address()), made.right, uintptr(c.Right.Address()), made.convolution,
 			word(way.algorithm), uintptr(workspace.at), uintptr(way.bytes), made.beta, made.out, uintptr(c.Out.Address()))
@@ -299,15 +319,14 @@ func (l *convolutionLibrary) run(v *Device, c *kernel.Convolution, made *convolu
 // describe tells cuDNN of a convolution, and has it choose how to compute it.
 func (l *convolutionLibrary) describe(v *Device, c *kernel.Convolution, key *convolutionKey) (made *convolution, err error) {
 	made = &convolution{alpha: uintptr(unsafe.Pointer(&one32)), beta: uintptr(unsafe.Pointer(&zero32))}
-	compute := int32(dnnFloat)
 	if key.dtype == tensor.Float64 {
-		made.alpha, made.beta, compute = uintptr(unsafe.Pointer(&one)), uintptr(unsafe.Pointer(&zero)), dnnDouble
+		made.alpha, made.beta = uintptr(unsafe.Pointer(&one)), uintptr(unsafe.Pointer(&zero))
 	}
 	if !endsWhereItShould(&key.shape) {
 		made.why = errors.New("the result is larger than cuDNN makes it")
 		return made, nil
 	}
-	err = l.describeTensors(made, key, compute)
+	err = l.describeTensors(made, key)
 	if err == nil {
 		err = l.chooseWay(v, c, made, key)
 	}
@@ -340,39 +359,57 @@ func dimsOf(s *kernel.ConvolutionShape) (first int) {
 }
 
 // describeTensors makes the descriptors.
-func (l *convolutionLibrary) describeTensors(made *convolution, key *convolutionKey, compute int32) error {
+func (l *convolutionLibrary) describeTensors(made *convolution, key *convolutionKey) error {
 	d, s, first := l.dnn, &key.shape, dimsOf(&key.shape)
-	tensorOf := func(at *uintptr, channels int, places [3]int) error {
-		sizes, strides := [dnnMostDims]int32{int32(s.Batch), int32(channels)}, [dnnMostDims]int32{}
+	format := int32(dnnByChannels)
+	if key.channelsLast {
+		format = dnnChannelsLast
+	}
+	tensorOf := func(at *uintptr, batch, channels int, places [3]int) error {
+		sizes, strides := [dnnMostDims]int32{int32(batch), int32(channels)}, [dnnMostDims]int32{}
 		dims := 2 + copyWords(sizes[2:], places[first:])
 		step := int32(1)
+		if key.channelsLast {
+			strides[1], step = 1, sizes[1]
+		}
 		for i := dims - 1; i >= 0; i-- {
-			strides[i] = step
-			step *= sizes[i]
+			if i != 1 || !key.channelsLast {
+				strides[i] = step
+				step *= sizes[i]
+			}
 		}
 		if err := d.check("cudnnCreateTensorDescriptor", d.cudnnCreateTensorDescriptor(at)); err != nil {
 			return err
 		}
 		return d.check("cudnnSetTensorNdDescriptor", d.cudnnSetTensorNdDescriptor(*at, dnnTypes[key.dtype], int32(dims), &sizes[0], &strides[0]))
 	}
-	if err := tensorOf(&made.input, s.InChannels, s.In); err != nil {
+	if err := tensorOf(&made.input, s.Batch, s.InChannels, s.In); err != nil {
 		return err
 	}
-	if err := tensorOf(&made.result, s.OutChannels, s.Out); err != nil {
+	if err := tensorOf(&made.result, s.Batch, s.OutChannels, s.Out); err != nil {
 		return err
+	}
+	if key.of == kernel.ConvolutionForward {
+		if err := tensorOf(&made.bias, 1, s.OutChannels, [3]int{1, 1, 1}); err != nil {
+			return err
+		}
 	}
 	sizes := [dnnMostDims]int32{int32(s.OutChannels), int32(s.InChannels / s.Groups)}
 	dims := 2 + copyWords(sizes[2:], s.Kernel[first:])
 	if err := d.check("cudnnCreateFilterDescriptor", d.cudnnCreateFilterDescriptor(&made.weight)); err != nil {
 		return err
 	}
-	if err := d.check("cudnnSetFilterNdDescriptor", d.cudnnSetFilterNdDescriptor(made.weight, dnnTypes[key.dtype], dnnByChannels, int32(dims), &sizes[0])); err != nil {
+	if err := d.check("cudnnSetFilterNdDescriptor", d.cudnnSetFilterNdDescriptor(made.weight, dnnTypes[key.dtype], format, int32(dims), &sizes[0])); err != nil {
 		return err
 	}
 	if err := d.check("cudnnCreateConvolutionDescriptor", d.cudnnCreateConvolutionDescriptor(&made.convolution)); err != nil {
 		return err
 	}
 	var padding, strides, dilations [3]int32
+	compute := int32(dnnFloat)
+	if key.dtype == tensor.Float64 {
+		compute = dnnDouble
+	}
 	n := copyWords(padding[:], s.Padding[first:])
 	copyWords(strides[:], s.Stride[first:])
 	copyWords(dilations[:], s.Dilation[first:])
@@ -474,7 +511,7 @@ func (l *convolutionLibrary) forget() {
 
 // destroy gives the descriptors back.
 func (l *convolutionLibrary) destroy(made *convolution) {
-	for _, t := range []uintptr{made.input, made.result} {
+	for _, t := range []uintptr{made.input, made.result, made.bias} {
 		if t != 0 {
 			l.dnn.cudnnDestroyTensorDescriptor(t)
 		}

@@ -59,8 +59,8 @@ func eachProduct(s *kernel.ConvolutionShape, visit func(x, w, y int)) {
 	}
 }
 
-// convolutionOn makes a convolution of a shape on the device, with random elements, and what it is to give.
-func convolutionOn(t *testing.T, v *Device, rng *rand.Rand, s kernel.ConvolutionShape, of kernel.ConvolutionResult, d tensor.DType) (c *kernel.Convolution, want []float64, terms int) {
+// convolutionOn makes a convolution of a shape on the device, with random elements whose channels lie together where last is set, and what it is to give.
+func convolutionOn(t *testing.T, v *Device, rng *rand.Rand, s kernel.ConvolutionShape, of kernel.ConvolutionResult, d tensor.DType, last bool) (c *kernel.Convolution, want []float64, terms int) {
 	t.Helper()
 	sizes := [3][]int{{s.Batch, s.InChannels, s.In[0], s.In[1], s.In[2]}, {s.OutChannels, s.InChannels / s.Groups, s.Kernel[0], s.Kernel[1], s.Kernel[2]}, {s.Batch, s.OutChannels, s.Out[0], s.Out[1], s.Out[2]}}
 	var here, there [3]*tensor.Tensor
@@ -73,9 +73,12 @@ func convolutionOn(t *testing.T, v *Device, rng *rand.Rand, s kernel.Convolution
 		}
 		here[i] = must(must(tensor.FromSlice(numbers, shape...)).To(d))
 		there[i] = must(v.Upload(here[i]))
+		if last {
+			there[i] = must(must(v.Upload(must(here[i].Permute(0, 2, 3, 4, 1)))).Permute(0, 4, 1, 2, 3))
+		}
 		data[i] = elementsOf(t, here[i])
 	}
-	c = &kernel.Convolution{Shape: s, Of: of, Left: there[0], Right: there[1]}
+	c = &kernel.Convolution{Shape: s, Of: of, ChannelsLast: last, Left: there[0], Right: there[1]}
 	result := 2
 	switch of {
 	case kernel.ConvolutionOfInput:
@@ -84,6 +87,10 @@ func convolutionOn(t *testing.T, v *Device, rng *rand.Rand, s kernel.Convolution
 		c.Left, c.Right, result = there[0], there[2], 1
 	}
 	c.Out = must(v.Empty(sizes[result], d))
+	if last {
+		n := sizes[result]
+		c.Out = must(must(v.Empty([]int{n[0], n[2], n[3], n[4], n[1]}, d)).Permute(0, 4, 1, 2, 3))
+	}
 	want = make([]float64, len(data[result]))
 	eachProduct(&s, func(x, w, y int) {
 		switch terms++; of {
@@ -118,19 +125,38 @@ func TestConvolutions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	for _, name := range slices.Sorted(maps.Keys(convolutionShapes)) {
 		for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {
-			for of := range kernel.ConvolutionResult(3) {
-				c, want, terms := convolutionOn(t, v, rng, convolutionShapes[name], of, d)
+			for which := range 6 {
+				of, last := kernel.ConvolutionResult(which%3), which >= 3
+				shape := convolutionShapes[name]
+				c, want, terms := convolutionOn(t, v, rng, shape, of, d, last)
+				var bias []complex128
+				if of == kernel.ConvolutionForward {
+					numbers := make([]float64, shape.OutChannels)
+					for i := range numbers {
+						numbers[i] = rng.Float64()*2 - 1
+					}
+					here := must(must(tensor.FromSlice(numbers, len(numbers))).To(d))
+					bias, c.Bias = elementsOf(t, here), must(v.Upload(here))
+				}
 				done, err := b.Convolve(c)
 				if err != nil || !done && !onGPU() {
-					t.Fatalf("%s, %s, %d: %v, %v", name, d, of, done, err)
+					t.Fatalf("%s, %s, %d, channels last %v: %v, %v", name, d, of, last, done, err)
 				}
 				if !done {
-					t.Logf("%s, %s, %d: cuDNN refuses it", name, d, of)
+					t.Logf("%s, %s, %d, channels last %v: cuDNN refuses it", name, d, of, last)
 					continue
 				}
-				for i, x := range elementsOf(t, must(v.Download(c.Out))) {
+				if !onGPU() && c.IsBiased != (of == kernel.ConvolutionForward && d != tensor.Float64) { // the software device refuses it for them
+					t.Errorf("%s, %s, %d: biased %v", name, d, of, c.IsBiased)
+				}
+				if c.IsBiased {
+					for i := range want {
+						want[i] += real(bias[i/(len(want)/shape.Batch/shape.OutChannels)%shape.OutChannels])
+					}
+				}
+				for i, x := range elementsOf(t, must(v.Download(must(v.contiguous(c.Out, d))))) {
 					if !(math.Abs(real(x)-want[i]) <= tolerances[d]*float64(terms+2)) {
-						t.Fatalf("%s, %s, %d: element %d is %v, want %v", name, d, of, i, real(x), want[i])
+						t.Fatalf("%s, %s, %d, channels last %v: element %d is %v, want %v", name, d, of, last, i, real(x), want[i])
 					}
 				}
 			}
@@ -165,7 +191,7 @@ func TestConvolutionWays(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			withSettings(t, c.settings)
-			work, _, _ := convolutionOn(t, v, rng, shape, c.of, c.d)
+			work, _, _ := convolutionOn(t, v, rng, shape, c.of, c.d, false)
 			for range 2 { // the second is as the first was described
 				if done, err := b.Convolve(work); !done || err != nil || algorithm() != c.algorithm || mathOf() != c.math {
 					t.Errorf("%v, %v, by algorithm %d with %d", done, err, algorithm(), mathOf())
@@ -174,7 +200,7 @@ func TestConvolutionWays(t *testing.T) {
 		})
 	}
 	shape.InChannels, shape.OutChannels = 3, 5 // another one
-	c, _, _ := convolutionOn(t, v, rng, shape, kernel.ConvolutionForward, tensor.Float32)
+	c, _, _ := convolutionOn(t, v, rng, shape, kernel.ConvolutionForward, tensor.Float32, false)
 	for _, want := range []int32{1, 0, 0} { // the fast way is refused the second time, and not tried again
 		if done, err := b.Convolve(c); !done || err != nil || algorithm() != want {
 			t.Errorf("%v, %v, by algorithm %d, want %d", done, err, algorithm(), want)
@@ -189,7 +215,7 @@ func TestConvolutionWays(t *testing.T) {
 			t.Errorf("with every way refused: %v, %v", done, err)
 		}
 	}
-	c, _, _ = convolutionOn(t, v, rng, shape, kernel.ConvolutionOfInput, tensor.Float32)
+	c, _, _ = convolutionOn(t, v, rng, shape, kernel.ConvolutionOfInput, tensor.Float32, false)
 	next(dnnExecutionFailed)
 	if _, err := b.Convolve(c); err == nil || !strings.Contains(err.Error(), "cuDNN error: CUDNN_STATUS_EXECUTION_FAILED (cudnnConvolutionBackwardData)") {
 		t.Errorf("the error is %v", err)

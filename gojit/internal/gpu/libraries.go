@@ -168,3 +168,27 @@ func (f *finder) places(w *wanted) string {
 	}
 	return text.String()
 }
+
+// Libraries says which of CUDA's libraries a device uses: their versions and files, or why one is not used.
+type Libraries struct{ BLAS, DNN string }
+
+// Libraries opens the libraries and says which they are.
+func (v *Device) Libraries() (l Libraries) {
+	v.products()
+	v.convolutions()
+	return Libraries{BLAS: v.product.text(), DNN: v.convolution.text()}
+}
+
+func (p *productLibrary) text() string {
+	if p.why != nil {
+		return fmt.Sprintf("cuBLAS is not used: %v", p.why)
+	}
+	return fmt.Sprintf("cuBLAS %d, %s", p.version, p.blas.file)
+}
+
+func (c *convolutionLibrary) text() string {
+	if c.why != nil {
+		return fmt.Sprintf("cuDNN is not used: %v", c.why)
+	}
+	return fmt.Sprintf("cuDNN %d, %s", c.dnn.cudnnGetVersion(), c.dnn.file)
+}

@@ -1,11 +1,16 @@
 package gpu
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // makeLibrary makes a shared library that has one function.
@@ -65,5 +70,53 @@ func TestFinder(t *testing.T) {
 				t.Errorf("%+v: the error is %v, want %q", c.f, err, part)
 			}
 		}
+	}
+}
+
+// TestFunctions looks for all functions that are used in cuBLAS and cuDNN themselves, where they are installed, and describes products and convolutions to
+// them; a GPU is not needed for that.
+func TestFunctions(t *testing.T) {
+	b, err := openBLAS(machineFinder())
+	if err != nil {
+		t.Log(err)
+	} else if err := b.check("a function", blasNotSupported); !strings.Contains(err.Error(), "CUBLAS_STATUS_NOT_SUPPORTED (a function)") {
+		t.Error(err)
+	} else {
+		for _, d := range slices.Sorted(maps.Keys(tolerances)) {
+			for _, isRow := range []bool{false, true} {
+				key := sumKey{size: productSize{d, 2, 3, 5, 4}, isRow: isRow, out: order{0, 5, 15}, left: order{0, 4, 12}, right: order{1, 4, 0}, added: order{0, 7, 0}, alignment: [5]uint8{8, 4, 2, 8, 1}}
+				key.compute, key.isReduced = key.size.computing()
+				p := &productLibrary{blas: b, sums: map[sumKey]*sum{key: {}}}
+				if preference, err := b.lt.describe(b, p.sums[key], &key, 4096, 1<<20); err != nil {
+					t.Errorf("%s: %v", d, err)
+				} else {
+					b.lt.cublasLtMatmulPreferenceDestroy(preference)
+				}
+				p.forget()
+			}
+		}
+	}
+	d, err := openDNN(machineFinder())
+	if err != nil {
+		t.Log(err)
+	} else if err := d.check("a function", dnnExecutionFailed); d.cudnnGetVersion() < 8000 || !strings.Contains(err.Error(), "CUDNN_STATUS_EXECUTION_FAILED (a function)") {
+		t.Error(d.cudnnGetVersion(), err)
+	} else {
+		l := &convolutionLibrary{dnn: d}
+		for name, shape := range convolutionShapes {
+			for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {
+				for which := range 6 {
+					key := convolutionKey{shape: shape, of: kernel.ConvolutionResult(which % 3), dtype: d, channelsLast: which >= 3}
+					made := &convolution{}
+					if err := l.describeTensors(made, &key); err != nil {
+						t.Errorf("%s, %s: %v", name, d, err)
+					}
+					l.destroy(made)
+				}
+			}
+		}
+	}
+	if b == nil && d == nil {
+		t.Skip("neither is here")
 	}
 }

@@ -33,10 +33,13 @@ type Product struct {
 
 // Convolution is a convolution on a device, or one of its gradients: that of its input, which is a transposed convolution, too, or that of its weight.
 type Convolution struct {
-	Shape       ConvolutionShape
-	Of          ConvolutionResult
-	Left, Right *tensor.Tensor // contiguous: input and weight; weight and result; input and result
-	Out         *tensor.Tensor // result; input; weight
+	Shape        ConvolutionShape
+	Of           ConvolutionResult
+	Left, Right  *tensor.Tensor // input and weight; weight and result; input and result
+	Out          *tensor.Tensor // result; input; weight
+	ChannelsLast bool           // the channels of all three lie together, for two dimensions; else the places of a channel do
+	Bias         *tensor.Tensor // an element to add to each channel of the result, contiguous; nil for none
+	IsBiased     bool           // whether that was done: set by who convolves
 }
 
 // ConvolutionResult says what of a convolution is computed of the two others.

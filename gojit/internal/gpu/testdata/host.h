@@ -26,6 +26,7 @@ extern char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attri
 UNCHECKED void host_bounds(char **low, char **high) { *low = __ehdr_start; *high = _end; }
 
 static long long host_first, host_step;
+int host_backwards; /* whether threads run from the last to the first: results that differ depend on an order that a GPU has not */
 
 #define FIRST host_first
 #define STEP host_step
@@ -46,7 +47,7 @@ static long long host_first, host_step;
 	KERNEL(name)
 #define BLOCK host_first
 #define SHARED static
-#define THREADS for (int thread = 0; thread < WIDTH; thread++)
+#define THREADS for (int turn = 0, thread; turn < WIDTH && (thread = host_backwards ? WIDTH - 1 - turn : turn, 1); turn++)
 #define OWN(type, name, n) static type name[WIDTH][n]
 #define MINE(name) name[thread]
 

@@ -144,6 +144,9 @@ static int temporary(char *path, const char *suffix) {
 	return mkstemps(path, strlen(suffix));
 }
 
+/* Whether the variable HOST_BACKWARDS has threads, and blocks, run from the last to the first. */
+static int backwards(void) { return getenv("HOST_BACKWARDS") != NULL; }
+
 enum { header = 17 }; /* the length of the library that follows, in hexadecimal digits, and a line's end */
 
 int cuModuleLoadData(void **module, const char *image) {
@@ -157,6 +160,7 @@ int cuModuleLoadData(void **module, const char *image) {
 	if (*module == NULL)
 		return invalid_image;
 	*(void (**)(char *, unsigned long))dlsym(*module, "host_check") = check;
+	*(int *)dlsym(*module, "host_backwards") = backwards();
 	return 0;
 }
 
@@ -244,8 +248,9 @@ static int run_kernel(const struct item *i) {
 	if (setjmp(illegal))
 		return illegal_address;
 	void *arguments[] = {i->argument};
+	const int is_backwards = backwards();
 	for (long long t = 0; t < threads; t++)
-		i->function->run(arguments, t, threads);
+		i->function->run(arguments, is_backwards ? threads - 1 - t : t, threads);
 	return 0;
 }
 

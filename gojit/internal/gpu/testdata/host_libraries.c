@@ -356,7 +356,8 @@ enum { dnn_float = 0, dnn_double = 1, dnn_half = 2, dnn_bfloat = 9 };
 enum { forward, of_input, of_weight };
 
 /* For tests: how many convolutions there were, what the last was computed with, and the status that the next is to have. */
-static long long convolutions;
+static long long convolutions, biases;
+long long host_biases(void) { return biases; }
 static int last_algorithm, last_math, next_convolution, lives;
 long long host_convolutions(void) { return convolutions; }
 int host_last_algorithm(void) { return last_algorithm; }
@@ -537,7 +538,7 @@ static double *read_all(const struct images *t, const void *at) {
 static int is_there(const struct images *t, const void *at) { return (uint64_t)at % size_of(blas_type(t->type)) == 0 && host_is_allocated((uint64_t)at, bytes_of(t)); }
 
 /* A convolution that is computed: descriptors may be gone by then. */
-struct convolving { int of; struct images l, r, o; const void *left, *right; struct convolution c; void *workspace, *out; uint64_t needed; };
+struct convolving { int of; struct images l, r, o; const void *left, *right; struct convolution c; void *workspace, *out; uint64_t needed; const void *bias; };
 
 static int compute(const void *argument) {
 	const struct convolving *v = argument;
@@ -550,15 +551,19 @@ static int compute(const void *argument) {
 	double *a = read_all(l, v->left), *b = read_all(r, v->right), *sums = calloc(bytes_of(o) / size_of(blas_type(o->type)), sizeof *sums);
 	convolve(of, input_of(of, l, r, o), a, weight_of(of, l, r, o), of == forward ? b : a, result_of(of, l, r, o), b, &v->c, sums);
 	for (uint64_t i = 0; i < bytes_of(o) / size_of(blas_type(o->type)); i++)
-		store(v->out, blas_type(o->type), i, (struct number){sums[i]});
+		store(v->out, blas_type(o->type), i, (struct number){sums[i] + (v->bias ? load(v->bias, blas_type(o->type), i / o->stride[1] % o->size[1]).re : 0)});
 	free(a);
 	free(b);
 	free(sums);
 	return 0;
 }
 
+struct activation { int mode; };
+int cudnnCreateActivationDescriptor(struct activation **made) { *made = calloc(1, sizeof **made); return 0; }
+int cudnnSetActivationDescriptor(struct activation *a, int mode, int nans, double limit) { a->mode = mode; return 0; }
+
 static int run(int of, struct dnn *d, const void *alpha, const struct images *l, const void *left, const struct images *r, const void *right,
-	const struct convolution *c, int algorithm, void *workspace, uint64_t bytes, const void *beta, const struct images *o, void *out) {
+	const struct convolution *c, int algorithm, void *workspace, uint64_t bytes, const void *beta, const struct images *o, void *out, const struct images *added, const void *bias) {
 	uint64_t needed;
 	if (next_convolution != 0) {
 		int status = next_convolution;
@@ -573,7 +578,7 @@ static int run(int of, struct dnn *d, const void *alpha, const struct images *l,
 	if (bytes < needed || needed > 0 && !host_is_allocated((uint64_t)workspace, bytes) || !is_there(l, left) || !is_there(r, right) || !is_there(o, out) ||
 		!lie_apart((uint64_t)out, bytes_of(o), (uint64_t)left, bytes_of(l)) || !lie_apart((uint64_t)out, bytes_of(o), (uint64_t)right, bytes_of(r)))
 		return dnn_bad_param;
-	struct convolving v = {of, *l, *r, *o, left, right, *c, workspace, out, needed};
+	struct convolving v = {of, *l, *r, *o, left, right, *c, workspace, out, needed, bias};
 	if (host_give(d->stream, compute, &v, sizeof v) != 0)
 		return dnn_execution_failed;
 	convolutions++;
@@ -597,8 +602,22 @@ static int run(int of, struct dnn *d, const void *alpha, const struct images *l,
 	} \
 	int cudnnConvolution##name(struct dnn *d, const void *alpha, const void *l, const void *left, const void *r, const void *right, const struct convolution *c, int algorithm, \
 		void *workspace, uint64_t bytes, const void *beta, const void *o, void *out) { \
-		return run(of, d, alpha, l, left, r, right, c, algorithm, workspace, bytes, beta, o, out); \
+		return run(of, d, alpha, l, left, r, right, c, algorithm, workspace, bytes, beta, o, out, NULL, NULL); \
 	}
 RESULT(Forward, forward)
 RESULT(BackwardData, of_input)
 RESULT(BackwardFilter, of_weight)
+
+int cudnnConvolutionBiasActivationForward(struct dnn *d, const void *alpha, const struct images *x, const void *in, const struct images *w, const void *weight,
+	const struct convolution *c, int algorithm, void *workspace, uint64_t bytes, const void *beta, const struct images *z, const void *added,
+	const struct images *b, const void *bias, const struct activation *a, const struct images *y, void *out) {
+	if (a->mode != 5 || z != y || added != out || b->type != y->type || b->dims != y->dims || b->size[0] != 1 || b->size[1] != y->size[1] || !is_there(b, bias))
+		return dnn_bad_param;
+	for (int i = 2; i < b->dims; i++)
+		if (b->size[i] != 1)
+			return dnn_bad_param;
+	if (algorithm != 1 || y->type == dnn_double)
+		return dnn_not_supported;
+	biases++;
+	return run(forward, d, alpha, x, in, w, weight, c, algorithm, workspace, bytes, beta, y, out, b, bias);
+}

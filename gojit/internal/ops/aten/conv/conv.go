@@ -47,15 +47,13 @@ func Convolution(x, weight, bias *tensor.Tensor, a ConvArgs) *tensor.Tensor {
 		}
 		return out
 	}
-	channelsLast := x.Dim() == 4 && !x.IsContiguous() && x.IsContiguousFormat(tensor.ChannelsLast)
+	channelsLast := hasChannelsLast(x)
 	g, shape := a.Geometry(x, weight)
 	if x.IsHollow() {
 		return laidOut(define.EmptyBeside(x, shape, x.DType()), channelsLast, unbatched)
 	}
 	if x.OnDevice() {
-		out := define.EmptyBeside(x, shape, x.DType())
-		convolveOnDevice(g, a.Transposed, x, weight, bias, out)
-		return laidOut(out, channelsLast, unbatched)
+		return laidOut(convolveOnDevice(g, a.Transposed, x, weight, bias, shape, channelsLast), false, unbatched)
 	}
 	if channelsLast && x.DType() == work && !a.Transposed && g.SuitsLast() {
 		return convolveLast(g, x, weight, bias, shape)

@@ -67,11 +67,9 @@ func (d *convGradient) ofInput() *tensor.Tensor {
 	if d.g.IsHollow() || d.weight.IsHollow() {
 		return source.Must(tensor.EmptyHollow(d.input.Shape(), nil, d.g.DType(), nil))
 	}
-	channelsLast := d.g.Dim() == 4 && !d.g.IsContiguous() && d.g.IsContiguousFormat(tensor.ChannelsLast)
+	channelsLast := hasChannelsLast(d.g)
 	if d.g.OnDevice() {
-		out := define.EmptyBeside(d.g, d.input.Shape(), d.g.DType())
-		convolveOnDevice(d.geometry, !d.args.Transposed, d.g, d.weight, nil, out)
-		return laidOut(out, channelsLast, false)
+		return convolveOnDevice(d.geometry, !d.args.Transposed, d.g, d.weight, nil, d.input.Shape(), channelsLast)
 	}
 	work := linalg.ProductType(d.g.DType())
 	g, w, out := elementwise.AsWork(d.g, work), elementwise.AsWork(d.weight, work), define.Empty(d.input.Shape(), work)
@@ -101,9 +99,7 @@ func (d *convGradient) ofWeight() *tensor.Tensor {
 		return source.Must(tensor.EmptyHollow(d.weight.Shape(), nil, d.g.DType(), nil))
 	}
 	if in.OnDevice() {
-		result := define.EmptyBeside(in, d.weight.Shape(), d.g.DType())
-		weightGradientOnDevice(d.geometry, in, out, result)
-		return result
+		return weightGradientOnDevice(d.geometry, in, out, d.weight.Shape())
 	}
 	work := linalg.ProductType(d.g.DType())
 	x, g := elementwise.AsWork(in, work), elementwise.AsWork(out, work)

@@ -3,6 +3,7 @@ package conv
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -22,31 +23,71 @@ func convolutionNumbers(g *dense.Convolution) []int64 {
 
 func volumeOf(sizes [3]int) int { return sizes[0] * sizes[1] * sizes[2] }
 
-// convolveOnDevice is convolve on a device.
-func convolveOnDevice(g dense.Convolution, transposed bool, in, weight, bias, out *tensor.Tensor) {
-	if out.Numel() == 0 {
-		return
+// convolveOnDevice is convolve on a device: a library of the device convolves where it does, else a routine. The channels of the result lie together
+// where channelsLast is set.
+func convolveOnDevice(g dense.Convolution, transposed bool, in, weight, bias *tensor.Tensor, shape []int, channelsLast bool) *tensor.Tensor {
+	if define.NumelOf(shape) == 0 {
+		return laidOut(define.EmptyBeside(in, shape, in.DType()), channelsLast, false)
 	}
-	tensors := []*tensor.Tensor{out, elementwise.Contiguous(weight), elementwise.Contiguous(in)}
 	if bias != nil {
-		tensors = append(tensors, elementwise.Contiguous(bias))
+		bias = elementwise.Contiguous(bias)
 	}
-	of, left, right := kernel.ConvolutionForward, tensors[2], tensors[1]
+	c := &kernel.Convolution{Shape: kernel.ConvolutionShape(g), Bias: bias}
 	if transposed {
-		of, left, right = kernel.ConvolutionOfInput, tensors[1], tensors[2]
+		c.Of = kernel.ConvolutionOfInput
 	}
-	if elementwise.Convolve(&kernel.Convolution{Shape: kernel.ConvolutionShape(g), Of: of, Left: left, Right: right, Out: out}) {
-		if bias != nil {
-			addToChannels(out, bias)
+	for _, last := range []bool{true, false} {
+		if last && !channelsLast {
+			continue
 		}
-		return
+		c.ChannelsLast, c.Out = last, emptyImages(in, shape, last)
+		c.Left, c.Right = imagesAs(in, last), imagesAs(weight, last)
+		if transposed {
+			c.Left, c.Right = c.Right, c.Left
+		}
+		if elementwise.Convolve(c) {
+			if bias != nil && !c.IsBiased {
+				addToChannels(c.Out, bias)
+			}
+			return laidOut(c.Out, channelsLast && !last, false)
+		}
 	}
+	tensors := []*tensor.Tensor{c.Out, c.Right, c.Left}
 	ci, co, taps := g.InChannels/g.Groups, g.OutChannels/g.Groups, volumeOf(g.Kernel)
+	entry, rows, columns, depth := "convolve", co, g.Batch*volumeOf(g.Out), ci*taps
 	if transposed {
-		linalg.RunTiles("transpose", ci, g.Batch*volumeOf(g.In), co*taps, g.Groups, tensors, convolutionNumbers(&g)...)
-		return
+		tensors[1], tensors[2] = c.Left, c.Right
+		entry, rows, columns, depth = "transpose", ci, g.Batch*volumeOf(g.In), co*taps
 	}
-	linalg.RunTiles("convolve", co, g.Batch*volumeOf(g.Out), ci*taps, g.Groups, tensors, convolutionNumbers(&g)...)
+	if bias != nil {
+		tensors = append(tensors, bias)
+	}
+	linalg.RunTiles(entry, rows, columns, depth, g.Groups, tensors, convolutionNumbers(&g)...)
+	return laidOut(c.Out, channelsLast, false)
+}
+
+// hasChannelsLast reports whether the channels of images lie together.
+func hasChannelsLast(x *tensor.Tensor) bool {
+	return x.Dim() == 4 && !x.IsContiguous() && x.IsContiguousFormat(tensor.ChannelsLast)
+}
+
+// emptyImages makes images, or a filter, on the device of a tensor.
+func emptyImages(beside *tensor.Tensor, shape []int, channelsLast bool) *tensor.Tensor {
+	if !channelsLast {
+		return define.EmptyBeside(beside, shape, beside.DType())
+	}
+	return source.Must(define.EmptyBeside(beside, []int{shape[0], shape[2], shape[3], shape[1]}, beside.DType()).Permute(0, 3, 1, 2))
+}
+
+// imagesAs returns images, or a filter, whose channels lie together or do not: a copy where they are not so.
+func imagesAs(t *tensor.Tensor, channelsLast bool) *tensor.Tensor {
+	switch {
+	case !channelsLast:
+		return elementwise.Contiguous(t)
+	case t.IsContiguousFormat(tensor.ChannelsLast):
+		return t
+	}
+	return source.Must(t.Clone(tensor.ChannelsLast))
 }
 
 // addToChannels adds an element of a bias to each channel of a result.
@@ -59,15 +100,23 @@ func addToChannels(out, bias *tensor.Tensor) {
 	elementwise.Add.Run(out, []elementwise.Operand{elementwise.OfTensor(out), elementwise.OfTensor(source.Must(bias.Reshape(shape...)))})
 }
 
-// weightGradientOnDevice writes the gradient of a convolution's weight.
-func weightGradientOnDevice(g dense.Convolution, x, dy, out *tensor.Tensor) {
+// weightGradientOnDevice returns the gradient of a convolution's weight, which has a shape.
+func weightGradientOnDevice(g dense.Convolution, x, dy *tensor.Tensor, shape []int) *tensor.Tensor {
+	out := define.EmptyBeside(x, shape, x.DType())
 	if out.Numel() == 0 {
-		return
+		return out
 	}
-	x, dy = elementwise.Contiguous(x), elementwise.Contiguous(dy)
-	if g.Batch > 0 && elementwise.Convolve(&kernel.Convolution{Shape: kernel.ConvolutionShape(g), Of: kernel.ConvolutionOfWeight, Left: x, Right: dy, Out: out}) {
-		return
+	c := &kernel.Convolution{Shape: kernel.ConvolutionShape(g), Of: kernel.ConvolutionOfWeight}
+	if hasChannelsLast(x) && hasChannelsLast(dy) {
+		c.Left, c.Right, c.Out, c.ChannelsLast = x, dy, emptyImages(x, shape, true), true
+		if elementwise.Convolve(c) {
+			return source.Must(c.Out.Clone(tensor.ContiguousFormat))
+		}
 	}
-	ci, co := g.InChannels/g.Groups, g.OutChannels/g.Groups
-	linalg.RunTiles("weights", co, ci*volumeOf(g.Kernel), g.Batch*volumeOf(g.Out), g.Groups, []*tensor.Tensor{out, dy, x}, convolutionNumbers(&g)...)
+	c.Left, c.Right, c.Out, c.ChannelsLast = elementwise.Contiguous(x), elementwise.Contiguous(dy), out, false
+	if !elementwise.Convolve(c) {
+		ci, co := g.InChannels/g.Groups, g.OutChannels/g.Groups
+		linalg.RunTiles("weights", co, ci*volumeOf(g.Kernel), g.Batch*volumeOf(g.Out), g.Groups, []*tensor.Tensor{out, c.Right, c.Left}, convolutionNumbers(&g)...)
+	}
+	return out
 }

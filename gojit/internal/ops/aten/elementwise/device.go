@@ -70,7 +70,7 @@ func Multiply(p *kernel.Product) bool {
 
 // Convolve has a library of a device convolve tensors that are on it. It reports whether there is one that does.
 func Convolve(c *kernel.Convolution) bool {
-	runner := libraryOf(c.Out, c.Left, c.Right, nil)
+	runner := libraryOf(c.Out, c.Left, c.Right, c.Bias)
 	done, err := runner.Convolve(c)
 	source.Throw(err)
 	return done
