@@ -10,7 +10,7 @@ import copyreg as _copyreg
 import sys as _sys
 from typing import Any
 
-from torchjit import _documentation, _native, _operator_names
+from torchjit import _absent, _documentation, _native, _operator_names
 from torchjit import _host as _host
 from torchjit._asarray import asarray
 from torchjit._creation import as_tensor, from_dlpack, from_numpy, tensor
@@ -60,6 +60,7 @@ def _reduce_function(f: Any) -> Any:
 _copyreg.pickle(_native.Function, _reduce_function)
 _copyreg.pickle(_native.Method, _reduce_function)
 _documentation.install()
+_absent.install()
 torch = _sys.modules[__name__]  # torch.torch is torch
 globals().update(dtypes)
 globals().update(qschemes)
