@@ -136,7 +136,7 @@ _ELSEWHERE["lobpcg"] = "torchjit._lobpcg"
 _ELSEWHERE.update({name: "torchjit._lowrank" for name in ("svd_lowrank", "pca_lowrank")})
 _ELSEWHERE.update({name: "torchjit.functional" for name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive")})
 _SUBMODULES = (
-    "__future__", "_linalg_utils", "_subclasses", "monitor", "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
+    "__future__", "_linalg_utils", "_subclasses", "monitor", "nested", "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
     "ops", "quasirandom", "optim", "overrides", "package", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "sparse", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
     "utils", "version", "__config__", "_jit_internal", "_C", "_decomp", "_export", "_higher_order_ops", "_ops", "_sources", "_VF", "_lowrank", "_prims", "_prims_common", "_refs", "_six", "_tensor_str",
 )  # fmt: skip

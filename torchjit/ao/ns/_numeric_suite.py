@@ -49,11 +49,8 @@ def compare_weights(float_dict: dict[str, Any], quantized_dict: dict[str, Any]) 
         if parts[-1] == "param" and parts[-3] == "_all_weight_values":  # of dynamic LSTMs
             layer, match_at = parts[-2], ".".join(parts[:-3])
             prefix = match_at + "." if match_at else ""
-            inputs, hidden = value.__getstate__()[0][4][0].__getstate__()[0][0], value.__getstate__()[0][4][1].__getstate__()[0][0]
-            for kind, weight in (("ih", inputs), ("hh", hidden)):
-                found[f"{prefix}weight_{kind}_l{layer}"] = {
-                    "float": float_dict[f"{prefix}weight_{kind}_l{layer}"], "quantized": weight,
-                }  # fmt: skip
+            hidden = value.__getstate__()[0][4][1].__getstate__()[0][0]
+            found[key] = {"float": float_dict[f"{prefix}weight_hh_l{layer}"], "quantized": hidden}
     return found
 
 
