@@ -6,12 +6,12 @@ from typing import Any
 
 from torchjit.testing._internal.opinfo import definitions as _definitions
 from torchjit.testing._internal.opinfo.core import *  # noqa: F403
+from torchjit.testing._internal.opinfo.core import XS as XS
 from torchjit.testing._internal.opinfo.core import ForeachFuncInfo
 from torchjit.testing._internal.opinfo.core import L as L
 from torchjit.testing._internal.opinfo.core import M as M
 from torchjit.testing._internal.opinfo.core import S as S
 from torchjit.testing._internal.opinfo.core import SampleInput as SampleInput
-from torchjit.testing._internal.opinfo.core import XS as XS
 from torchjit.testing._internal.opinfo.definitions.elementwise import binary_ufuncs as binary_ufuncs
 from torchjit.testing._internal.opinfo.definitions.elementwise import unary_ufuncs as unary_ufuncs
 from torchjit.testing._internal.opinfo.definitions.fft import spectral_funcs as spectral_funcs

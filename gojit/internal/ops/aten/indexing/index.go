@@ -232,7 +232,7 @@ func index(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
 		return indexOnDevice(t, indices)
 	}
 	out := indexInOrder(t, indices)
-	if !t.IsContiguous() || slices.ContainsFunc(indices, func(i *tensor.Tensor) bool { return i != nil && !i.IsContiguous() }) {
+	if out.Dim() > 1 && (!t.IsContiguous() || slices.ContainsFunc(indices, func(i *tensor.Tensor) bool { return i != nil && !i.IsContiguous() })) {
 		return laidOutLike(out, t, indices)
 	}
 	return out
@@ -240,6 +240,12 @@ func index(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
 
 // laidOutLike returns what an index has chosen, with dimensions in the order that they have in the tensor and in the indices.
 func laidOutLike(out, t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
+	indices = slices.Clone(indices)
+	for i, index := range indices {
+		if index != nil && index.DType() == tensor.Uint8 { // of which the caller has warned
+			indices[i] = elementwise.To(index, tensor.Bool)
+		}
+	}
 	s := chosenDimsOf(t, indices)
 	chosen := broadcastShape(s.given)
 	behind, middle := len(s.afterShape), len(chosen)

@@ -7,7 +7,17 @@ from typing import Any
 
 import torchjit as torch
 from torchjit.testing._internal.opinfo.core import BinaryUfuncInfo, OpInfo, SampleInput, UnaryUfuncInfo
-from torchjit.testing._internal.opinfo.definitions._table import ALL, BOOL, FLOAT, FLOAT_COMPLEX, INT, NUMBER, NUMBER_COMPLEX, REAL, op
+from torchjit.testing._internal.opinfo.definitions._table import (
+    ALL,
+    BOOL,
+    FLOAT,
+    FLOAT_COMPLEX,
+    INT,
+    NUMBER,
+    NUMBER_COMPLEX,
+    REAL,
+    op,
+)
 
 _ALIASES = {
     "abs": ["absolute"], "acos": ["arccos"], "acosh": ["arccosh"], "asin": ["arcsin"], "asinh": ["arcsinh"], "atan": ["arctan"], "atanh": ["arctanh"],

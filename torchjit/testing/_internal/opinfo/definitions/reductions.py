@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from torchjit.testing._internal.opinfo.core import ReductionOpInfo, SampleInput
-from torchjit.testing._internal.opinfo.definitions._table import ALL, FLOAT, FLOAT_COMPLEX, NUMBER, NUMBER_COMPLEX, REAL, op
+from torchjit.testing._internal.opinfo.definitions._table import (
+    ALL,
+    FLOAT,
+    FLOAT_COMPLEX,
+    NUMBER,
+    NUMBER_COMPLEX,
+    REAL,
+    op,
+)
 
 _AD: dict[str, Any] = {"supports_forward_ad": True}
 _NONE: dict[str, Any] = {"supports_autograd": False}
