@@ -73,4 +73,4 @@ class Finder:
 def install() -> None:
     """Puts the finder behind all others."""
     if Finder not in sys.meta_path:
-        sys.meta_path.append(Finder)  # type: ignore[arg-type]
+        sys.meta_path.append(Finder)

@@ -39,7 +39,8 @@ def _as_pytorch(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
     if name in _OF_NUMBERS:
         name = name.replace(".Scalar", ".Tensor")
         if len(args) == 3:
-            args, kwargs = args[:2], {**kwargs, "alpha": args[2]}
+            first, second, alpha = args
+            args, kwargs = (first, second), {**kwargs, "alpha": alpha}
     if name == "aten::slice.Tensor" and len(args) == 3:
         args = (*args, sys.maxsize)
     if name in _FACTORIES and "device" not in kwargs:

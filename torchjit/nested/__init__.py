@@ -29,7 +29,7 @@ class NestedTensor(Tensor):
         return True
 
     @property
-    def shape(self) -> NoReturn:  # type: ignore[override]
+    def shape(self) -> NoReturn:
         _refuse_metadata("sizes")
 
     @property
@@ -46,7 +46,7 @@ class NestedTensor(Tensor):
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         with torch.no_grad():
-            parts = _parts(self) if not self.requires_grad else [part.requires_grad_() for part in _parts(self.detach())]
+            parts = _parts(self) if not self.requires_grad else [part.requires_grad_() for part in _parts(_nested(_memory(self).detach(), self._sizes))]
         shown = ",\n".join("  " + repr(part).replace("\n", "\n  ") for part in parts)
         end = ", requires_grad=True" if self.requires_grad and self.is_leaf else ""
         return f"nested_tensor([\n{shown}\n]{end})"
@@ -127,7 +127,9 @@ def nested_tensor(
     """
     parts = [t.detach() for t in _checked(tensor_list)]
     dtype = dtype or (parts[0].dtype if parts else None)
-    return as_nested_tensor(parts, dtype=dtype, device=device).detach().requires_grad_(requires_grad)
+    made = as_nested_tensor(parts, dtype=dtype, device=device)
+    made.requires_grad_(requires_grad)
+    return made
 
 
 def as_nested_tensor(tensor_list: list[Tensor], dtype: Any = None, device: Any = None) -> NestedTensor:

@@ -207,7 +207,7 @@ def prepare_model_outputs(
 ) -> None:
     """Puts loggers behind the layers of both models."""
     wanted = get_default_compare_output_module_list() if allow_list is None else allow_list
-    config = torch.ao.quantization.QConfig(activation=logger_cls, weight=None)
+    config = torch.ao.quantization.QConfig(activation=logger_cls, weight=None)  # type: ignore[arg-type]
     for module, further in ((float_module, None), (q_module, NON_LEAF_MODULE_TO_ADD_OBSERVER_ALLOW_LIST)):
         module.qconfig = config
         prepare(module, inplace=True, allow_list=wanted, observer_non_leaf_module_list=further, prepare_custom_config_dict={})

@@ -434,7 +434,8 @@ class Partitioner:
             if found[1] is None:
                 break
             best = found[0]
-            combine_two_partitions(*found[1], self.partitions)
+            first, second = found[1]
+            combine_two_partitions(first, second, self.partitions)
         self._give_devices()
 
     def kl_based_partition(self, transfer_rate_bytes_per_sec: float, node_to_latency_mapping: dict[Node, NodeLatency]) -> None:

@@ -35,7 +35,7 @@ def test_only_eval_fn(model: Any, calib_data: Iterable[Any]) -> None:
 def test_only_train_fn(model: Any, train_data: Iterable[Any], loss_fn: Any = nn.CrossEntropyLoss()) -> Any:  # noqa: B008
     """Trains a model by Adam for ten rounds; gives the loss, the number of right answers and that of all."""
     optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
-    train_loss, correct, total = 0.0, 0, 0
+    train_loss, correct, total = 0.0, 0.0, 0
     for _ in range(10):
         model.train()
         for data, target in train_data:
@@ -46,7 +46,7 @@ def test_only_train_fn(model: Any, train_data: Iterable[Any], loss_fn: Any = nn.
             optimizer.step()
             train_loss += loss.item()
             total += target.size(0)
-            correct += torch.max(output, 1)[1].eq(target).sum().item()
+            correct += float(torch.max(output, 1)[1].eq(target).sum())
     return train_loss, correct, total
 
 
@@ -255,7 +255,7 @@ class QuantizationTestCase(TestCase):
 
     def checkDynamicQuantizedLinearRelu(self, mod: Any, dtype: Any) -> None:
         """The same with a rectifier."""
-        self.assertEqual(type(mod), torch.ao.nn.intrinsic.quantized.dynamic.LinearReLU)
+        self.assertEqual(type(mod), torch.nn.intrinsic.quantized.dynamic.LinearReLU)
         self.assertEqual(mod._packed_params.dtype, dtype)
 
     def checkLinear(self, mod: Any) -> None:
@@ -341,7 +341,9 @@ class QuantizationTestCase(TestCase):
 
     def checkGraphModuleNodes(self, graph_module: Any, expected_node: Any = None, expected_node_occurrence: Any = None, expected_node_list: Any = None) -> None:
         """Fails unless a graph has a node, nodes so many times, or nodes in an order, which are given as NodeSpecs."""
-        modules, seen, order = dict(graph_module.named_modules(remove_duplicate=False)), {}, []
+        modules = dict(graph_module.named_modules(remove_duplicate=False))
+        seen: dict[NodeSpec, int] = {}
+        order: list[NodeSpec] = []
         for node in graph_module.graph.nodes:
             if node.op not in ("call_function", "call_method", "call_module"):
                 continue

@@ -30,7 +30,7 @@ class LoggingTensor(torch.Tensor):
 
     elem: Any
     __slots__ = ["elem"]
-    context = contextlib.nullcontext
+    context: Any = contextlib.nullcontext
 
     @staticmethod
     def __new__(cls: Any, elem: Any, *args: Any, **kwargs: Any) -> Any:
@@ -41,7 +41,7 @@ class LoggingTensor(torch.Tensor):
         made.elem = elem.detach() if made.requires_grad else elem
         return made
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return f"LoggingTensor({self.elem}{', requires_grad=True' if self.requires_grad else ''})"
 
     @classmethod
@@ -101,7 +101,8 @@ class LoggingTensorHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Adds a line for a call or for an input."""
-        args, kwargs, results = record.args[:3]  # type: ignore[index]
+        given: Any = record.args
+        args, kwargs, results = given
         shown = ", ".join([*map(self._fmt, args), *(f"{key}={self._fmt(value)}" for key, value in kwargs.items())])
         names = ", ".join(map(self._fmt, results)) if isinstance(results, (tuple, list)) else self._fmt(results)
         self.log_list.append(f"{names} = {record.msg}({shown})")

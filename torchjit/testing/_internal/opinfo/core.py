@@ -341,7 +341,7 @@ class UnaryUfuncInfo(OpInfo):
         super().__init__(name, sample_inputs_func=sample_inputs_func or sample_inputs_elementwise_unary, **kwargs)
         self.domain, self.handles_complex_extremal_values, self.handles_large_floats = domain, handles_complex_extremal_values, handles_large_floats
         self.supports_complex_to_float, self.reference_numerics_filter = supports_complex_to_float, reference_numerics_filter
-        self.sample_kwargs = sample_kwargs or (lambda device, dtype, input: ({}, {}))
+        self.sample_kwargs: Any = sample_kwargs or (lambda device, dtype, input: ({}, {}))
 
 
 class BinaryUfuncInfo(OpInfo):
@@ -374,7 +374,7 @@ class ReductionOpInfo(OpInfo):
         self.identity, self.nan_policy, self.supports_multiple_dims = identity, nan_policy, supports_multiple_dims
         self.promotes_int_to_float, self.promotes_int_to_int64 = promotes_int_to_float, promotes_int_to_int64
         self.result_dtype, self.complex_to_real = result_dtype, complex_to_real
-        self.generate_args_kwargs = generate_args_kwargs or (lambda t, dim=None, keepdim=False: iter([((), {})]))
+        self.generate_args_kwargs: Any = generate_args_kwargs or (lambda t, dim=None, keepdim=False: iter([((), {})]))
 
 
 class SpectralFuncType(enum.Enum):

@@ -101,7 +101,7 @@ def _with_numbers(info: Any, device: Any, dtype: Any, requires_grad: bool, **kwa
         yield SampleInput(m(*shape, **info.lhs_make_tensor_kwargs), number)
 
 
-binary_ufuncs: list[BinaryUfuncInfo] = [
+binary_ufuncs: list[Any] = [
     _binary("add", ALL, supports_two_python_scalars=True), _binary("mul", ALL, supports_two_python_scalars=True),
     _binary("sub", NUMBER_COMPLEX, supports_two_python_scalars=True), _binary("true_divide", ALL, promotes_int_to_float=True, **_NONZERO),
     _binary("div", ALL, variant_test_name="no_rounding_mode", promotes_int_to_float=True, assert_autodiffed=True, **_NONZERO),

@@ -34,6 +34,13 @@ def _typed(m: Any, *args: Any, **kwargs: Any) -> SampleInput:
     return _s(*args, dtype=m.dtype, device=m.device, **kwargs)
 
 
+def _scatter_reduce(how: str) -> Any:
+    def sample(m: Any) -> SampleInput:
+        return _s(m(5, 5), 0, m.index(5, 3, 5), m(3, 5), how)
+
+    return op("scatter_reduce", NUMBER, sample, variant_test_name=how, supports_forward_ad=how in ("sum", "mean"))
+
+
 op_db: list[Any] = [
     op("reshape", ALL, lambda m: _s(m(5, 5, 5), (25, 5)), lambda m: _s(m(4), (2, 2)), lambda m: _s(m(), ()), **_VIEW), op("reshape_as", ALL, lambda m: _s(m(4, 3), m.plain(2, 6)), op=_method("reshape_as"), **_VIEW),
     op("view", ALL, lambda m: _s(m(5, 5, 5), (25, 5)), lambda m: _s(m(4), (-1,)), op=_method("view"), **_VIEW), op("view_as", ALL, lambda m: _s(m(4, 3), m.plain(2, 6)), op=_method("view_as"), **_VIEW),
@@ -75,7 +82,7 @@ op_db: list[Any] = [
     op("index_put", ALL, lambda m: _s(m(5, 5), (m.distinct(5, 3),), m(3, 5)), lambda m: _s(m(5, 5), (m.index(5, 3),), m(3, 5), accumulate=True), supports_out=False, **_AD),
     op("put", ALL, lambda m: _s(m(5, 5), m.distinct(25, 3), m(3)), supports_out=False, **_AD), op("scatter", ALL, lambda m: _s(m(5, 5), 0, m.distinct(5, 5).unsqueeze(0), m(1, 5)), lambda m: _s(m(5, 5), 0, m.index(5, 2, 5), 1), **_AD),
     op("scatter_add", ALL, lambda m: _s(m(5, 5), 0, m.index(5, 3, 5), m(3, 5)), **_AD),
-    *(op("scatter_reduce", NUMBER, lambda m, how=how: _s(m(5, 5), 0, m.index(5, 3, 5), m(3, 5), how), variant_test_name=how, supports_forward_ad=how in ("sum", "mean")) for how in ("sum", "prod", "mean", "amin", "amax")),
+    *map(_scatter_reduce, ("sum", "prod", "mean", "amin", "amax")),
     op("__getitem__", ALL, lambda m: _s(m(5, 5), 2), lambda m: _s(m(5, 5), (slice(1, 3), None)), lambda m: _s(m(5, 5), (m.index(5, 3), ...)), lambda m: _s(m(5, 5), m.mask(5)), op=torch.Tensor.__getitem__, **_VIEW),
     op("nonzero", ALL, lambda m: _s(m(5, 5)), lambda m: _s(m(5, 5), as_tuple=True), supports_out=False, method_variant=None, **_NONE), op("argwhere", ALL, lambda m: _s(m(5, 5)), supports_out=False, **_NONE),
     op("triu_indices", (torch.int32, torch.int64), lambda m: _s(3, 4, dtype=m.dtype), supports_out=False, supports_autograd=False, is_factory_function=True),
