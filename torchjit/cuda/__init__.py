@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from torchjit import _native
+from torchjit._submodules import provide as _provide
 from torchjit.cuda import amp as amp
 from torchjit.cuda import jiterator as jiterator
 
@@ -402,6 +403,10 @@ class CudaError(RuntimeError):
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("comm", "nvtx"):
+        import importlib
+
+        return importlib.import_module("torchjit.cuda." + name)
     if name in _OF_DEVICES:
         return _refusing(name)
     if name in _TYPES:
@@ -409,3 +414,18 @@ def __getattr__(name: str) -> Any:
 
         return device_tensor_type(name)
     raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")
+
+
+memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
+_MODULES = {
+    "memory": (
+        "caching_allocator_alloc caching_allocator_delete empty_cache list_gpu_processes max_memory_allocated max_memory_cached max_memory_reserved mem_get_info "
+        "memory_allocated memory_cached memory_reserved memory_snapshot memory_stats memory_stats_as_nested_dict memory_summary "
+        "reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached reset_peak_memory_stats set_per_process_memory_fraction"
+    ),
+    "random": "get_rng_state get_rng_state_all initial_seed manual_seed manual_seed_all seed seed_all set_rng_state set_rng_state_all",
+    "streams": "Event ExternalStream Stream",
+    "graphs": "CUDAGraph graph_pool_handle is_current_stream_capturing make_graphed_callables",
+    "sparse": " ".join(sorted(kind for kind in _TYPES if kind != "BoolTensor")),
+}
+_provide(__name__, _MODULES)

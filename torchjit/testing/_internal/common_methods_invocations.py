@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchjit.testing._dtypes import *  # noqa: F403
+from torchjit.testing._internal._conditions import *  # noqa: F403
+from torchjit.testing._internal.common_utils import GRADCHECK_NONDET_TOL as GRADCHECK_NONDET_TOL
 from torchjit.testing._internal.opinfo import definitions as _definitions
 from torchjit.testing._internal.opinfo.core import *  # noqa: F403
 from torchjit.testing._internal.opinfo.core import XS as XS

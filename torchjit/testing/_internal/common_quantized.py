@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import torchjit as torch
+from torchjit.testing._internal._conditions import *  # noqa: F403
 
 supported_qengines = [name for name in torch.backends.quantized.supported_engines if name != "none"]
 
