@@ -197,8 +197,8 @@ def total(x, w):
     return torch.tanh(x * w + 1).mean(-1)
 
 def launches(call):
-    call()
-    call()
+    for _ in range(3):  # the third tries whether one launch does it
+        call()
     before = torch.cuda.memory_stats()["launches"]
     call()
     return torch.cuda.memory_stats()["launches"] - before
@@ -224,7 +224,7 @@ print(torch.randn(3, 0).cuda().shape, [tuple(r.shape) for r in g(torch.ones(0, 3
 
 
 # How many operators of attack/samples.txt have no form for the device, and which modules of benchmarks/compiled.py meet one: fewer is better, and more a failure.
-OPERATORS_WITHOUT_FORM = 64
+OPERATORS_WITHOUT_FORM = 47
 MODULES_WITHOUT_FORM = {"FractionalMaxPool2d", "EmbeddingBag"}
 CALLS_OF_PROGRAMS_WITHOUT_FORM = 4  # of tests/programs
 ASK_FOR_THE_DEVICE = {"dtypes_dev: entry 2, call 0", "shapes: entry 3, call 0", "tc_props: entry 0, call 0", "prints: entry 1, call 0", "prints: entry 1, call 1"}
@@ -244,6 +244,14 @@ def test_every_record(driver, backwards, monkeypatch):
     assert found["wrong"].keys() <= (PUT_IN_ONE_PLACE if ON_GPU or backwards else set()), found["wrong"]
     assert len(found["refused"]) <= OPERATORS_WITHOUT_FORM, found["refused"]
     assert len(found["agree"]) > 500
+
+
+@pytest.mark.parametrize("backwards", [False, pytest.param(True, marks=software)])
+def test_sizes(driver, backwards, monkeypatch):
+    """Kernels that divide work by its size agree at all of them, whichever thread comes first."""
+    if backwards:
+        monkeypatch.setenv("HOST_BACKWARDS", "1")
+    assert python([ROOT / "tests" / "cuda_sizes.py"], driver, GOJIT_CUDA_LIBRARIES="0").splitlines()[-1] == "agree"
 
 
 @libraries
@@ -363,6 +371,9 @@ def test_libraries(driver):
 import ctypes, os
 host = ctypes.CDLL(os.environ["GOJIT_CUDA_DRIVER"])
 print(torch.backends.cudnn.is_available(), torch.backends.cudnn.version())
+from torchjit.utils import collect_env
+told = collect_env.get_env_info()
+print(told.is_cuda_available, told.nvidia_gpu_models, told.cudnn_version)
 x, image, filters = torch.ones(2, 2, device="cuda"), torch.ones(1, 1, 4, 4, device="cuda"), torch.ones(1, 1, 2, 2, device="cuda")
 print(torch.backends.cudnn.is_acceptable(x), torch.backends.cudnn.is_acceptable(x.long()), torch.backends.cudnn.is_acceptable(x.cpu()))
 def used(call):
@@ -394,10 +405,10 @@ if torch.backends.cudnn.is_available():
         print(host.host_last_algorithm())
 """
     assert run(program, driver).splitlines() == [
-        "True 92801", "True False False", "(1, 0) (0, 1) (0, 0)", "(0, 0)",
+        "True 92801", "True GPU 0: software device 92801", "True False False", "(1, 0) (0, 1) (0, 0)", "(0, 0)",
         "68 False", "77 high", "68 False", "0", "3", "1", "0",
     ]  # fmt: skip
-    assert run(program, driver, GOJIT_CUDA_LIBRARIES="0").splitlines() == ["False None", "False False False", "(0, 0) (0, 0) (0, 0)", "(0, 0)"]
+    assert run(program, driver, GOJIT_CUDA_LIBRARIES="0").splitlines() == ["False None", "True GPU 0: software device None", "False False False", "(0, 0) (0, 0) (0, 0)", "(0, 0)"]
 
 
 @software

@@ -50,10 +50,6 @@ var cudaFunctions = []function{
 	})},
 	{schema: "cuda_event_synchronize(any event) -> None", doc: "Waits until a stream has come to a mark.", run: ofCUDAEvent(func(_ *call, e *gpu.Event) error { return e.Synchronize() })},
 	{schema: "cuda_event_elapsed(any event, any end) -> float", doc: "The milliseconds between two marks.", run: ofCUDAEvent(cudaEventElapsed)},
-	{schema: "cuda_package_folders(list folders) -> None", doc: "Says where packages of Python are: NVIDIA's have libraries.", run: func(c *call) error { gpu.SetPackageFolders(c.argStrings(0)); c.none(); return nil }},
-	{schema: "cuda_setting(str name) -> bool", doc: "What a program chose for CUDA's libraries.", run: ofCUDASetting(func(c *call, s gpu.Setting) { c.bool(s.IsSet()) })},
-	{schema: "cuda_set(str name, bool on) -> None", doc: "Chooses something for CUDA's libraries.", run: ofCUDASetting(func(c *call, s gpu.Setting) { s.Set(c.argBool(1)); c.none() })},
-	{schema: "cuda_dnn_version() -> int", doc: "The version of cuDNN, 0 where it is not used.", run: cudaDNNVersion},
 	{schema: "cuda_graph(int device) -> any", doc: "A graph of a device's work, without any.", run: ofCUDADevice(func(c *call, v *gpu.Device) error {
 		c.handle(handleCapsule, &value.Capsule{Kind: "CUDA graph", Content: v.NewGraph()})
 		return nil
@@ -66,6 +62,10 @@ var cudaFunctions = []function{
 	{schema: "cuda_graph_end(any graph) -> int", doc: "Ends what cuda_graph_begin began: of how many kernels the graph is made.", run: ofCUDAGraph(cudaGraphEnd)},
 	{schema: "cuda_graph_replay(any graph) -> None", doc: "Has the current stream do a graph's work.", run: ofCUDAGraph(func(_ *call, g *gpu.Graph) error { return g.Replay() })},
 	{schema: "cuda_graph_reset(any graph) -> None", doc: "Takes its work from a graph.", run: ofCUDAGraph(func(_ *call, g *gpu.Graph) error { g.Reset(); return nil })},
+	{schema: "cuda_package_folders(list folders) -> None", doc: "Says where packages of Python are: NVIDIA's have libraries.", run: func(c *call) error { gpu.SetPackageFolders(c.argStrings(0)); c.none(); return nil }},
+	{schema: "cuda_setting(str name) -> bool", doc: "What a program chose for CUDA's libraries.", run: ofCUDASetting(func(c *call, s gpu.Setting) { c.bool(s.IsSet()) })},
+	{schema: "cuda_set(str name, bool on) -> None", doc: "Chooses something for CUDA's libraries.", run: ofCUDASetting(func(c *call, s gpu.Setting) { s.Set(c.argBool(1)); c.none() })},
+	{schema: "cuda_dnn_version() -> int", doc: "The version of cuDNN, 0 where it is not used.", run: cudaDNNVersion},
 	{schema: "cuda_reset_peak(int device) -> None", doc: "Has the most that was used of a device count from now on.", run: ofCUDADevice(func(_ *call, v *gpu.Device) error { v.ResetPeak(); return nil })},
 }
 

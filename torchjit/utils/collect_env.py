@@ -100,6 +100,11 @@ def get_pip_packages(run_lambda: Any = run) -> tuple[str, str]:
     return f"pip{sys.version_info.major}", "\n".join(sorted(found))
 
 
+def get_gpu_info(run_lambda: Any = run) -> str | None:
+    """The CUDA devices, a line for each, None where there are none."""
+    return "\n".join(f"GPU {i}: {torch.cuda.get_device_name(i)}" for i in range(torch.cuda.device_count())) or None
+
+
 def get_env_info() -> SystemEnv:
     """What is known of this machine."""
     pip_version, pip_packages = get_pip_packages()
@@ -108,8 +113,8 @@ def get_env_info() -> SystemEnv:
         torch_version=torch.__version__, is_debug_build=str(getattr(torch.version, "debug", False)), cuda_compiled_version="None",
         gcc_version=_version("gcc", r"gcc (.*)"), clang_version=_version("clang", r"clang version (.*)"),
         cmake_version=_version("cmake", r"cmake (.*)"), os=get_os(), libc_version=get_libc_version(),
-        python_version=f"{sys.version} ({bits}-bit runtime)".replace("\n", ""), python_platform=get_python_platform(), is_cuda_available=str(False),
-        cuda_runtime_version=None, cuda_module_loading="N/A", nvidia_driver_version=None, nvidia_gpu_models=None, cudnn_version=None,
+        python_version=f"{sys.version} ({bits}-bit runtime)".replace("\n", ""), python_platform=get_python_platform(), is_cuda_available=str(torch.cuda.is_available()),
+        cuda_runtime_version=None, cuda_module_loading="N/A", nvidia_driver_version=None, nvidia_gpu_models=get_gpu_info(), cudnn_version=torch.backends.cudnn.version(),
         pip_version=pip_version, pip_packages=pip_packages, conda_packages=None, hip_compiled_version="N/A", hip_runtime_version="N/A",
         miopen_runtime_version="N/A", caching_allocator_config="", is_xnnpack_available=str(False),
     )  # fmt: skip

@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // Counts says what a device was given to do.
 type Counts struct {
-	Launches                   int // of kernels, those that a graph is captured of among them
+	Launches                   int // of kernels and calls of libraries, those that a graph is captured of among them
 	GraphLaunches              int
 	Uploads, Downloads, Copies int // from the processor, to it, and within the device
 	Allocations                int // that the driver was asked for

@@ -239,7 +239,7 @@ func (l *convolutionLibrary) convolve(v *Device, c *kernel.Convolution) (done bo
 		}
 		l.isBound, l.stream = true, stream
 	}
-	key := convolutionKey{c.Shape, c.Of, c.Out.DType(), TF32Convolutions.IsSet(), Deterministic.IsSet() || DeterministicAlgorithms.IsSet(), Benchmark.IsSet(), c.ChannelsLast}
+	key := convolutionKey{c.Shape, c.Of, c.Out.DType(), TF32Convolutions.IsSet(), Deterministic.IsSet() || DeterministicAlgorithms.IsSet(), Benchmark.IsSet() && !v.Stream().IsCapturing(), c.ChannelsLast}
 	made := l.made[key]
 	if made == nil {
 		if len(l.made) >= mostPrograms {

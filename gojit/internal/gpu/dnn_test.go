@@ -248,3 +248,80 @@ func TestConvolutionWays(t *testing.T) {
 		t.Errorf("%d descriptors were not given back", n)
 	}
 }
+
+// TestLibrariesOnStreams has libraries compute behind the work of the stream that the goroutine gives work on, and become part of graphs.
+func TestLibrariesOnStreams(t *testing.T) {
+	v := testDevice(t)
+	if v.products() == nil || v.convolutions() == nil {
+		t.Skip("the libraries are not here")
+	}
+	b := &Backend{devices: func() ([]*Device, error) { return []*Device{v}, nil }}
+	if !onGPU() {
+		setDeferred := hostFunction[func(int32)](t, "host_defer")
+		setDeferred(1)
+		t.Cleanup(func() { setDeferred(0) })
+	}
+	withSettings(t, map[Setting]bool{TF32Convolutions: false})
+	other, err := v.NewStream(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { v.SetStream(v.DefaultStream()) })
+	for name, s := range map[string]*Stream{"default": v.DefaultStream(), "other": other} {
+		v.SetStream(s)
+		number := func(x float64, shape ...int) *tensor.Tensor {
+			made := must(v.Empty(shape, tensor.Float32))
+			if err := v.fill(made, tensor.Float(x)); err != nil {
+				t.Fatal(err)
+			}
+			return made
+		}
+		x, y, row, image, filter := number(2, 3, 3), number(3, 3, 3), number(1, 3), number(2, 1, 1, 2, 2), number(5, 1, 1, 1, 1)
+		out, sum, result := number(0, 3, 3), number(0, 3, 3), number(0, 1, 1, 2, 2)
+		compute := func() {
+			t.Helper()
+			for _, p := range []*kernel.Product{{Out: out, Left: x, Right: y}, {Out: sum, Left: x, Right: y, Added: must(row.Expand(3, 3))}} {
+				if done, err := b.Multiply(p); !done || err != nil {
+					t.Fatal(name, done, err)
+				}
+			}
+			c := &kernel.Convolution{Shape: shapeOf(1, 1, 1, 1, [3]int{1, 2, 2}, ones3, ones3, [3]int{}, ones3), Left: image, Right: filter, Out: result}
+			if done, err := b.Convolve(c); !done || err != nil {
+				t.Fatal(name, done, err)
+			}
+		}
+		expect := func(when string, a, b, c float64) {
+			t.Helper()
+			for i, want := range []float64{a, b, c} {
+				got := elementsOf(t, must(v.Download([]*tensor.Tensor{out, sum, result}[i])))
+				if real(got[0]) != want {
+					t.Errorf("%s, %s: result %d is %v, want %v", name, when, i, got[0], want)
+				}
+			}
+		}
+		compute()
+		expect("at once", 18, 19, 10)
+		g := v.NewGraph()
+		if err := g.Begin(nil); err != nil {
+			t.Fatal(err)
+		}
+		compute()
+		if err := g.End(); err != nil {
+			t.Fatal(err)
+		}
+		if n := g.Launches(); n != 3 && !onGPU() { // where cuBLASLt refuses a sum it is two
+			t.Errorf("%s: the graph has %d calls", name, n)
+		}
+		for _, to := range []*tensor.Tensor{x, image} {
+			if err := v.fill(to, tensor.Float(4)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expect("captured", 18, 19, 10)
+		if err := g.Replay(); err != nil {
+			t.Fatal(err)
+		}
+		expect("replayed", 36, 37, 20)
+		g.Reset()
+	}
+}

@@ -59,3 +59,5 @@ UNCHECKED static int __float_as_int(float f) { int i; memcpy(&i, &f, 4); return 
 UNCHECKED static float __int_as_float(int i) { float f; memcpy(&f, &i, 4); return f; }
 UNCHECKED static long long __double_as_longlong(double f) { long long i; memcpy(&i, &f, 8); return i; }
 UNCHECKED static double __longlong_as_double(long long i) { double f; memcpy(&f, &i, 8); return f; }
+UNCHECKED static void sincospi(double x, double *sine, double *cosine) { *sine = sin(x * M_PI); *cosine = cos(x * M_PI); }
+UNCHECKED static void sincospif(float x, float *sine, float *cosine) { *sine = (float)sin(x * M_PI); *cosine = (float)cos(x * M_PI); }

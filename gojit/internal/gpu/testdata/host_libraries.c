@@ -537,6 +537,10 @@ static double *read_all(const struct images *t, const void *at) {
 
 static int is_there(const struct images *t, const void *at) { return (uint64_t)at % size_of(blas_type(t->type)) == 0 && host_is_allocated((uint64_t)at, bytes_of(t)); }
 
+struct activation { int mode; };
+int cudnnCreateActivationDescriptor(struct activation **made) { *made = calloc(1, sizeof **made); return 0; }
+int cudnnSetActivationDescriptor(struct activation *a, int mode, int nans, double limit) { a->mode = mode; return 0; }
+
 /* A convolution that is computed: descriptors may be gone by then. */
 struct convolving { int of; struct images l, r, o; const void *left, *right; struct convolution c; void *workspace, *out; uint64_t needed; const void *bias; };
 
@@ -557,10 +561,6 @@ static int compute(const void *argument) {
 	free(sums);
 	return 0;
 }
-
-struct activation { int mode; };
-int cudnnCreateActivationDescriptor(struct activation **made) { *made = calloc(1, sizeof **made); return 0; }
-int cudnnSetActivationDescriptor(struct activation *a, int mode, int nans, double limit) { a->mode = mode; return 0; }
 
 static int run(int of, struct dnn *d, const void *alpha, const struct images *l, const void *left, const struct images *r, const void *right,
 	const struct convolution *c, int algorithm, void *workspace, uint64_t bytes, const void *beta, const struct images *o, void *out, const struct images *added, const void *bias) {

@@ -63,10 +63,10 @@ func RoutineText(r *kernel.Routine) (string, error) {
 		switch kernel.ComputeType(r.Types[0]) {
 		case tensor.Float32:
 			p.line("#define MULTIPLY_ADD(x, y, z) fmaf(x, y, z)")
-			p.line("#define EXP(x) expf(x)\n#define LOG(x) logf(x)\n#define SQRT(x) sqrtf(x)")
+			p.line("#define EXP(x) expf(x)\n#define LOG(x) logf(x)\n#define SQRT(x) sqrtf(x)\n#define ROOT(turns, sine, cosine) sincospif(turns, sine, cosine)")
 		case tensor.Float64:
 			p.line("#define MULTIPLY_ADD(x, y, z) fma(x, y, z)")
-			p.line("#define EXP(x) exp(x)\n#define LOG(x) log(x)\n#define SQRT(x) sqrt(x)")
+			p.line("#define EXP(x) exp(x)\n#define LOG(x) log(x)\n#define SQRT(x) sqrt(x)\n#define ROOT(turns, sine, cosine) sincospi(turns, sine, cosine)")
 		default:
 			p.line("#define MULTIPLY_ADD(x, y, z) (C0)((x) * (y) + (z))")
 		}

@@ -128,3 +128,65 @@ func sumOfProductsOnDevice(self, a, b *tensor.Tensor, shape []int) *tensor.Tenso
 	RunTiles("product", shape[n-2], shape[n-1], a.Size(n-1), batches, tensors, steps...)
 	return out
 }
+
+// What the routine of Fourier transforms finds in a row.
+const (
+	rowOfComplex = iota
+	rowOfReal
+	halfOfSpectrum
+)
+
+// fourierRadixes are the radixes of passes, tried one after the other; what is left of a length then has prime factors, which are radixes too.
+var fourierRadixes = []int{8, 4, 2, 3, 5, 7}
+
+// radixesOf returns radixes whose product is n.
+func radixesOf(n int) (radixes []int) {
+	for _, r := range fourierRadixes {
+		for n%r == 0 {
+			radixes, n = append(radixes, r), n/r
+		}
+	}
+	for r := 11; n > 1; r += 2 {
+		if r*r > n {
+			r = n
+		}
+		for n%r == 0 {
+			radixes, n = append(radixes, r), n/r
+		}
+	}
+	if len(radixes) == 0 {
+		return []int{1}
+	}
+	return radixes
+}
+
+// onDevice transforms rows of n elements, or of half a spectrum of so many, on a device: a pass for each of the factors of n.
+func (f spectral) onDevice(from, out *tensor.Tensor, n int, half bool) {
+	if out.Numel() == 0 {
+		return
+	}
+	last := out.Dim() - 1
+	rows := define.NumelOf(out.Shape()[:last])
+	work := out.DType().ToComplex()
+	kind := rowOfComplex
+	switch {
+	case half:
+		kind = halfOfSpectrum
+	case !from.DType().IsComplex():
+		kind = rowOfReal
+	}
+	radixes, before := radixesOf(n), 1
+	for i, radix := range radixes {
+		to, keep, scale := out, out.Size(last), f.scale(n)
+		if i < len(radixes)-1 {
+			to, keep, scale = define.EmptyBeside(out, []int{rows, n}, work), n, 1
+		}
+		r := kernel.Routine{Text: "fourier", Entry: "pass", Types: []tensor.DType{work.ToReal()}, Threads: rows * n}
+		source.Throw(elementwise.LaunchRoutine(r, []*tensor.Tensor{to, from}, int64(n), int64(radix), int64(before), int64(define.Btoi(f.backwards)),
+			int64(kind), int64(from.Size(from.Dim()-1)), int64(keep), int64(define.Btoi(!to.DType().IsComplex())), int64(math.Float64bits(scale))))
+		if i > 0 {
+			from.Release()
+		}
+		from, kind, before = to, rowOfComplex, before*radix
+	}
+}

@@ -56,7 +56,11 @@ func (f spectral) rows(t *tensor.Tensor, dim, n, keep int, d tensor.DType, half 
 	from := elementwise.Contiguous(source.Must(t.Transpose(dim, -1)))
 	shape := slices.Clone(from.Shape())
 	shape[len(shape)-1] = keep
-	out := define.Empty(shape, d)
+	out := define.EmptyBeside(t, shape, d)
+	if t.OnDevice() {
+		f.onDevice(from, out, n, half)
+		return source.Must(out.Transpose(dim, -1))
+	}
 	switch d.ToReal() {
 	case tensor.Float32:
 		transformRows[float32](f, from, out, n, half)
