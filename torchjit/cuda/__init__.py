@@ -290,13 +290,6 @@ _OF_DEVICES = frozenset((
 _TYPES = frozenset(kind + "Tensor" for kind in ("BFloat16", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"))
 
 
-def seed_all() -> None:
-    """Seeds the generators of all devices with a random number: the one generator of this library."""
-    from torchjit import random
-
-    random.seed()
-
-
 class device_of(device):  # noqa: N801
     """A context whose current device is that of a tensor; it changes nothing for tensors on the CPU."""
 
