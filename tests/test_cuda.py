@@ -339,7 +339,7 @@ for dtype in torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.
         return torch.randint(-5, 5, size) if dtype == torch.int64 else torch.randn(size, dtype=dtype if dtype.is_complex else None).to(dtype)
     a, b, c, v, row, left, right = make(3, 4), make(4, 5), make(3, 5), make(4), make(5), make(2, 3, 4), make(2, 4, 5)
     calls = [
-        (torch.mm, a, b), (torch.mm, b.t(), a.t()), (torch.mv, a, v), (torch.matmul, v, b), (torch.matmul, left, b), (torch.matmul, a, right), (torch.bmm, left, right),
+        (torch.mm, a, b), (torch.mm, b.t(), a.t()), (torch.mv, a, v), (torch.dot, v, v), (torch.vdot, v, a[0]), (torch.matmul, v, b), (torch.matmul, left, b), (torch.matmul, a, right), (torch.bmm, left, right),
         (torch.addmm, c, a, b), (torch.addmm, row, a, b), (torch.addmm, c[:, :1], a, b), (torch.baddbmm, c, left, right), (torch.mm, a[:, :0], b[:0]), (torch.mm, a[::2], b[:, ::2]),
         (torch.matmul, left.transpose(1, 2), left), (torch.einsum, "bij,bjk->ik", left, right), (torch.nn.functional.linear, left, b.t(), row),
     ]
