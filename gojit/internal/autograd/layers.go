@@ -3,6 +3,7 @@ package autograd
 import (
 	"math/bits"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -72,7 +73,16 @@ func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
 	if s := m.active(); s != 0 {
 		return m.next(s, op, args, out)
 	}
-	return op.Run(args, out)
+	return runNamed(op, args, out)
+}
+
+// runNamed runs the operator itself. An error that a device's capture cannot hold it names it.
+func runNamed(op *ops.Operator, args, out []value.Value) error {
+	err := op.Run(args, out)
+	if err != nil {
+		kernel.NameCaptured(err, op.Name)
+	}
+	return err
 }
 
 // Direct reports whether operators run without any layer until the mode changes: nothing is recorded, cast or seen, whatever the arguments.
@@ -87,7 +97,7 @@ func (m *Mode) DirectOverPlain() bool {
 // next takes an operator to the first of some layers, and to the operator itself behind the last.
 func (m *Mode) next(s layerSet, op *ops.Operator, args, out []value.Value) error {
 	if s == 0 {
-		return op.Run(args, out)
+		return runNamed(op, args, out)
 	}
 	return callLayers[bits.TrailingZeros8(uint8(s))].run(m, s&(s-1), op, args, out)
 }

@@ -273,6 +273,3 @@ func (v *Device) do(f func() error) error {
 
 // Units returns the number of multiprocessors.
 func (v *Device) Units() int { return int(v.units) }
-
-// stream returns the handle of the stream that the calling goroutine gives work on.
-func (v *Device) stream() uintptr { return v.Stream().handle }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -97,9 +98,10 @@ func NewCaptureError(format string, args ...any) *CaptureError {
 func (e *CaptureError) Error() string { return e.err.Error() }
 func (e *CaptureError) Unwrap() error { return e.err }
 
-// Name says which operator asked for it. The first one counts.
-func (e *CaptureError) Name(operator string) {
-	if !e.named {
+// NameCaptured says which operator asked for what an error says that a capture cannot hold; it does nothing to other errors. The first one counts.
+func NameCaptured(err error, operator string) {
+	var e *CaptureError
+	if errors.As(err, &e) && !e.named {
 		e.named, e.err.Text = true, e.err.Text+" (by '"+operator+"')"
 	}
 }

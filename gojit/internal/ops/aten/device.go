@@ -59,10 +59,7 @@ func runOnDevice(name string, record *ops.Def, body func(c define.Call), device 
 			placeOn(device, args, out)
 		}
 	case !isHost:
-		var refused *kernel.CaptureError
-		if errors.As(err, &refused) {
-			refused.Name(name)
-		}
+		kernel.NameCaptured(err, name)
 		source.Throw(err)
 	case deviceWrites(args) != writes:
 		source.Raise(source.NotImplementedError, "'%s' has no form for the device %s, and found out when it had written an argument", name, device)

@@ -30,18 +30,20 @@
 BLOCKS(softmax) { EXPONENTIALS(EXP(ELEMENT(i) - most[0]) / sum[0]) }
 BLOCKS(log_softmax) { EXPONENTIALS(ELEMENT(i) - most[0] - LOG(sum[0])) }
 
-/* Leaves the sum of the elements in sum[0], and that of the squares of their distances from their mean in square[0]. */
-#define SUMS(OF) \
+/* Leaves the sum of count elements in sum[0], and that of the squares of their distances from their mean in square[0]. */
+#define SUMS(OF, count) \
 	SHARED C1 sum[WIDTH], square[WIDTH]; \
 	THREADS { \
 		sum[thread] = 0; \
-		EACH sum[thread] += OF(i); \
+		for (i64 i = thread; i < count; i += WIDTH) \
+			sum[thread] += OF(i); \
 	} \
 	FOLD(sum, ADDED) \
 	THREADS { \
-		const C1 mean = sum[0] / (C1)N; \
+		const C1 mean = sum[0] / (C1)(count); \
 		square[thread] = 0; \
-		EACH square[thread] += (OF(i) - mean) * (OF(i) - mean); \
+		for (i64 i = thread; i < count; i += WIDTH) \
+			square[thread] += (OF(i) - mean) * (OF(i) - mean); \
 	} \
 	FOLD(square, ADDED)
 
@@ -49,7 +51,7 @@ BLOCKS(log_softmax) { EXPONENTIALS(ELEMENT(i) - most[0] - LOG(sum[0])) }
    whether there are factors, whether summands, and the bits of what is added to variances. */
 #define OF_ROW(i) load0(AT(1, const T0, BLOCK * N + (i)))
 BLOCKS(normalize) {
-	SUMS(OF_ROW)
+	SUMS(OF_ROW, N)
 	THREADS {
 		const C1 mean = sum[0] / (C1)N, scale = 1 / SQRT(square[0] / (C1)N + (C1)__longlong_as_double(a.number[3]));
 		EACH {
@@ -67,14 +69,37 @@ BLOCKS(normalize) {
 	}
 }
 
-/* Means and variances of channels, the second of three dimensions. Tensors: means, variances, source; numbers: elements of a channel, channels, and
-   elements of a channel side by side. */
-#define OF_CHANNEL(i) load0(AT(2, const T0, ((i) / a.number[2] * a.number[1] + BLOCK) * a.number[2] + (i) % a.number[2]))
+/* Means of parts of channels, the second of three dimensions, and the sums of the squares of the distances from them. Tensors: means, sums, source; numbers:
+   elements of a channel, channels, elements of a channel side by side, and elements of a part. */
+#define PARTS ((N + a.number[3] - 1) / a.number[3])
+#define FROM (BLOCK % PARTS * a.number[3])
+DEVICE C1 element_of(const Args *a, i64 channel, i64 i) {
+	i64 image = i;
+	const i64 own = place_in(&image, a->number[2]);
+	return load0((const T0 *)a->at[2] + (image * a->number[1] + channel) * a->number[2] + own);
+}
+#define OF_PART(i) element_of(&a, BLOCK / PARTS, FROM + (i))
 BLOCKS(moments) {
-	SUMS(OF_CHANNEL)
+	const i64 count = MIN(a.number[3], N - FROM);
+	SUMS(OF_PART, count)
 	THREADS if (thread == 0) {
-		store1(AT(0, T1, BLOCK), sum[0] / (C1)N);
-		store1(AT(1, T1, BLOCK), square[0] / (C1)N);
+		store1(AT(0, T1, BLOCK), sum[0] / (C1)count);
+		store1(AT(1, T1, BLOCK), square[0]);
+	}
+}
+
+/* Means and variances of channels from those of their parts. Tensors: means, variances, means and sums of parts. */
+KERNEL(joined) {
+	for (i64 c = FIRST; c < a.n; c += STEP) {
+		C1 mean = 0, square = 0;
+		for (i64 part = 0; part < PARTS; part++) {
+			const C1 before = (C1)(part * a.number[3]), count = (C1)MIN(a.number[3], N - part * a.number[3]);
+			const C1 distance = load1(AT(2, const T1, c * PARTS + part)) - mean;
+			mean = mean + distance * (count / (before + count));
+			square = square + load1(AT(3, const T1, c * PARTS + part)) + distance * distance * (before * (count / (before + count)));
+		}
+		store1(AT(0, T1, c), mean);
+		store1(AT(1, T1, c), square / (C1)N);
 	}
 }
 
@@ -82,7 +107,10 @@ BLOCKS(moments) {
    factors, whether summands, the bits of what is added to variances, channels, and elements of a channel side by side. */
 KERNEL(channels) {
 	for (i64 i = FIRST; i < a.n; i += STEP) {
-		const i64 c = i / a.number[4] % a.number[3];
+		i64 row = i, image;
+		place_in(&row, a.number[4]);
+		image = row;
+		const i64 c = place_in(&image, a.number[3]);
 		C1 scale = 1 / SQRT(load1(AT(3, const T1, c)) + (C1)__longlong_as_double(a.number[2]));
 		if (a.number[0])
 			scale = scale * load1(AT(4, const T1, c));

@@ -31,12 +31,25 @@ func normalizeOnDevice(x *tensor.Tensor, n int, weight, bias, out, mean, invStd 
 	source.Throw(elementwise.LaunchRoutine(r, append([]*tensor.Tensor{out, elementwise.Contiguous(x), mean, invStd}, rest...), int64(n), has[0], has[1], int64(math.Float64bits(eps))))
 }
 
+// Channels are divided into parts of at least so many elements, or of more where there would be more than so many parts.
+const momentPart, momentBlocks = 4096, 2048
+
 // batchStatisticsOnDevice is batchStatistics on a device.
 func batchStatisticsOnDevice(x *tensor.Tensor) (mean, variance *tensor.Tensor) {
 	channels, inner := x.Size(1), define.NumelOf(x.Shape()[2:])
 	work := kernel.ComputeType(x.DType())
 	mean, variance = define.EmptyBeside(x, []int{channels}, work), define.EmptyBeside(x, []int{channels}, work)
-	source.Throw(elementwise.LaunchRoutine(reduce.RowRoutine("moments", x, channels), []*tensor.Tensor{mean, variance, elementwise.Contiguous(x)}, int64(x.Numel()/channels), int64(channels), int64(inner)))
+	n := x.Numel() / channels
+	part := max(momentPart, (n*channels+momentBlocks-1)/momentBlocks)
+	parts := (n + part - 1) / part
+	numbers := []int64{int64(n), int64(channels), int64(inner), int64(part)}
+	means, sums := define.EmptyBeside(x, []int{channels, parts}, work), define.EmptyBeside(x, []int{channels, parts}, work)
+	defer means.Release()
+	defer sums.Release()
+	source.Throw(elementwise.LaunchRoutine(reduce.RowRoutine("moments", x, channels*parts), []*tensor.Tensor{means, sums, elementwise.Contiguous(x)}, numbers...))
+	r := reduce.RowRoutine("joined", x, 0)
+	r.Threads = channels
+	source.Throw(elementwise.LaunchRoutine(r, []*tensor.Tensor{mean, variance, means, sums}, numbers...))
 	return mean, variance
 }
 

@@ -1,0 +1,150 @@
+"""Operators on the device cuda at sizes at which their kernels divide the work in different ways, compared with the processor.
+
+    GOJIT_CUDA_DRIVER=... python tests/cuda_sizes.py
+
+The last line is "agree".
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import torchjit as torch  # noqa: E402
+import torchjit.nn.functional as F  # noqa: E402
+
+NARROW = (torch.float16, torch.bfloat16)
+
+
+def same(here, there, tolerance=1e-4):
+    there = there.cpu()
+    assert here.shape == there.shape and here.dtype == there.dtype, (here.shape, there.shape, here.dtype, there.dtype)
+    wide = torch.complex128 if here.is_complex() else torch.float64
+    a, b = here.to(wide), there.to(wide)
+    assert torch.allclose(a, b, rtol=tolerance, atol=tolerance * max(1, a.abs().nan_to_num().max().item() if a.numel() else 1), equal_nan=True), (a - b).abs().max()
+
+
+def numbers(shape, dtype, with_specials=True):
+    x = (torch.randn(shape) * 20).to(dtype)
+    if with_specials and dtype.is_floating_point and shape[-1] > 50:
+        for i, v in enumerate((float("nan"), -0.0, 0.0, float("inf"), -float("inf"))):
+            x[..., 3 + 4 * i] = v
+    return x
+
+
+def sorting():
+    """Rows that a block of threads sorts, longer ones, and the first of rows: stable, in the processor's order."""
+    for dtype in (torch.float32, torch.int64, torch.bfloat16, torch.uint8, torch.bool, torch.float64):
+        for shape in ((5,), (3, 100), (1, 2049), (2, 5000)):
+            x = numbers(shape, dtype)
+            for largest in (False, True):
+                values, places = torch.sort(x, stable=True, descending=largest)
+                v, p = torch.sort(x.cuda(), stable=True, descending=largest)
+                assert torch.equal(places, p.cpu()), (dtype, shape, largest)
+                same(values, v)
+                k = min(10, shape[-1])
+                v, p = x.cuda().topk(k, largest=largest)
+                same(x.topk(k, largest=largest)[0], v)
+                same(x.gather(-1, p.cpu()), v)
+
+
+def running():
+    """Sums up to each element, of short and of long lines, of one line and of columns."""
+    for dtype in (torch.float32, torch.float64, torch.int32, torch.float16):
+        for shape in ((5,), (3, 100), (1, 9000), (4, 7000)):
+            x = numbers(shape, dtype, False)
+            same(x.cumsum(-1), x.cuda().cumsum(-1), 0.02 if dtype in NARROW else 1e-4)
+    x = torch.randint(-5, 5, (2, 50000))
+    assert torch.equal(x.cumsum(1), x.cuda().cumsum(1).cpu())
+    assert torch.equal(x.t().cumsum(0), x.t().cuda().cumsum(0).cpu())
+
+
+def reductions():
+    """Dimensions that lie end to end and others, in the order of memory and not."""
+    x = torch.randn(3, 40, 5, 70)
+    y = x.cuda()
+    for dims in ((0,), (0, 2), (1, 3), (0, 2, 3), (1,), (0, 1, 2, 3), (3,)):
+        for f in (torch.sum, torch.mean, torch.amax):
+            same(f(x, dims), f(y, dims))
+            same(f(x.transpose(1, 3), dims, keepdim=True), f(y.transpose(1, 3), dims, keepdim=True))
+
+
+def indices():
+    """Rows that are moved by several elements at once, and those that cannot be; sums at indices."""
+    for dtype in (torch.float32, torch.bfloat16, torch.int8, torch.float64, torch.complex64):
+        for width in (8, 6, 7, 16):
+            x, at = numbers((10, width), dtype), torch.tensor([3, -1, 0, 9, 3])
+            y, there = x.cuda(), at.cuda()
+            assert torch.equal(x[at], y[there].cpu()) and torch.equal(x[1:, 1:][at % 9], y[1:, 1:][there % 9].cpu())
+            assert torch.equal(x.t()[at % 6], y.t()[there % 6].cpu()) and torch.equal(x[at, at % 6], y[there, there % 6].cpu())
+            assert torch.equal(F.embedding(at % 10, x), F.embedding(there % 10, y).cpu())
+            a, b, rows = x.clone(), y.clone(), torch.tensor([1, 2, 5])
+            a[rows], b[rows.cuda()] = x[:3], y[:3]
+            assert torch.equal(a, b.cpu())
+            same(a.index_add(0, at % 10, x[:5]), b.index_add(0, there % 10, y[:5]), 0.02 if dtype in NARROW else 1e-4)
+
+
+def products():
+    """Sums in one part and in several, of matrices whose rows or columns lie side by side, and convolutions with their gradients."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.int32):
+        tolerance = 0.03 if dtype in NARROW else 1e-4
+        for m, k, n in ((5, 7, 3), (70, 33, 65), (2, 1100, 3), (130, 20, 129)):
+            x, y = numbers((m, k), dtype, False), numbers((k, n), dtype, False)
+            same(x @ y, x.cuda() @ y.cuda(), tolerance)
+            same(x @ y, x.t().contiguous().cuda().t() @ y.t().contiguous().cuda().t(), tolerance)
+    x, w = torch.randn(8, 3, 40, 40, requires_grad=True), torch.randn(4, 3, 3, 3, requires_grad=True)
+    b, g = torch.randn(4), torch.randn(8, 4, 40, 40)
+    X, W = x.detach().cuda().requires_grad_(), w.detach().cuda().requires_grad_()
+    y, Y = F.conv2d(x, w, b, padding=1), F.conv2d(X, W, b.cuda(), padding=1)
+    y.backward(g)
+    Y.backward(g.cuda())
+    same(y, Y)
+    same(x.grad, X.grad)
+    same(w.grad, W.grad)
+
+
+def transforms():
+    """Fourier transforms of lengths of several factors, of prime ones and of one."""
+    for dtype in (torch.float32, torch.float64):
+        for n in (1, 2, 12, 13, 64, 121):
+            x = torch.randn(3, n, dtype=dtype)
+            z = torch.complex(x, torch.randn(3, n, dtype=dtype))
+            for norm in ("backward", "ortho"):
+                for f in (torch.fft.fft, torch.fft.ifft, torch.fft.rfft, torch.fft.ihfft):
+                    same(f(x, norm=norm), f(x.cuda(), norm=norm))
+                for f in (torch.fft.fft, torch.fft.ifft):
+                    same(f(z, norm=norm), f(z.cuda(), norm=norm))
+                for size in (n, n + 1):
+                    same(torch.fft.irfft(z, n=size, norm=norm), torch.fft.irfft(z.cuda(), n=size, norm=norm))
+    x, window = torch.randn(2, 400), torch.hann_window(64)
+    a = torch.stft(x, 64, 16, window=window, return_complex=True)
+    b = torch.stft(x.cuda(), 64, 16, window=window.cuda(), return_complex=True)
+    same(a, b)
+    same(torch.istft(a, 64, 16, window=window), torch.istft(b, 64, 16, window=window.cuda()))
+    c, d = x.requires_grad_(), x.detach().cuda().requires_grad_()
+    torch.fft.rfft(c).abs().sum().backward()
+    torch.fft.rfft(d).abs().sum().backward()
+    same(c.grad, d.grad)
+
+
+def normalizations():
+    """Channels of one part and of several, far from zero."""
+    for shape in ((4, 3, 5, 6), (2, 7), (8, 2, 60, 30)):
+        x = (torch.randn(shape) * 3 + 50).double()
+        mean, variance = torch.zeros(shape[1]).double(), torch.ones(shape[1]).double()
+        means, variances = mean.cuda(), variance.cuda()
+        same(F.batch_norm(x, mean, variance, training=True), F.batch_norm(x.cuda(), means, variances, training=True), 1e-9)
+        same(mean, means, 1e-9)
+        same(variance, variances, 1e-9)
+
+
+def main():
+    torch.manual_seed(0)
+    torch.backends.cudnn.allow_tf32 = False
+    for part in (sorting, running, reductions, indices, products, transforms, normalizations):
+        part()
+    print("agree")
+
+
+if __name__ == "__main__":
+    main()
