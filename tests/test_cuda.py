@@ -364,6 +364,30 @@ print("agree")
     assert out == "agree\n"
 
 
+def test_gradients_go_back_to_their_device(driver):
+    """A gradient is on the device of what it belongs to, where tensors were copied in between."""
+    out = run(
+        """
+x, c = torch.arange(3.0, requires_grad=True), torch.arange(3.0, device="cuda", requires_grad=True)
+@torch.jit.script
+def scripted(x):
+    return x.to("cuda")
+for there in (lambda: x.cuda(), lambda: x.to("cuda", torch.float64), lambda: x.to("cuda").cpu().cuda(), lambda: torch.ones(3, device="cuda") * x[1], lambda: torch.zeros(3, device="cuda").copy_(x), lambda: scripted(x)):
+    x.grad = None
+    y = there()
+    (y * y).sum().backward()
+    print(y.device, x.grad)
+(c.cpu() * 2).sum().backward()
+print(c.grad, *torch.autograd.grad((x.cuda() ** 3).sum(), x, create_graph=True))
+""",
+        driver,
+    )
+    assert out.splitlines() == [
+        "cuda:0 tensor([0., 2., 4.])", "cuda:0 tensor([0., 2., 4.])", "cuda:0 tensor([0., 2., 4.])", "cuda:0 tensor([0., 6., 0.])", "cuda:0 tensor([0., 2., 4.])", "cuda:0 tensor([0., 2., 4.])",
+        "tensor([2., 2., 2.], device='cuda:0') tensor([ 0.,  3., 12.], grad_fn=<ToCopyBackward0>)",
+    ]  # fmt: skip
+
+
 @software
 def test_libraries(driver):
     """What is used of CUDA's libraries is told, and settings choose how they compute."""
