@@ -347,7 +347,7 @@ for dtype in torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.
         return torch.randint(-5, 5, size) if dtype == torch.int64 else torch.randn(size, dtype=dtype if dtype.is_complex else None).to(dtype)
     a, b, c, v, row, left, right = make(3, 4), make(4, 5), make(3, 5), make(4), make(5), make(2, 3, 4), make(2, 4, 5)
     calls = [
-        (torch.mm, a, b), (torch.mm, b.t(), a.t()), (torch.mv, a, v), (torch.matmul, v, b), (torch.matmul, left, b), (torch.matmul, a, right), (torch.bmm, left, right),
+        (torch.mm, a, b), (torch.mm, b.t(), a.t()), (torch.mv, a, v), (torch.dot, v, v), (torch.vdot, v, a[0]), (torch.matmul, v, b), (torch.matmul, left, b), (torch.matmul, a, right), (torch.bmm, left, right),
         (torch.addmm, c, a, b), (torch.addmm, row, a, b), (torch.addmm, c[:, :1], a, b), (torch.baddbmm, c, left, right), (torch.mm, a[:, :0], b[:0]), (torch.mm, a[::2], b[:, ::2]),
         (torch.matmul, left.transpose(1, 2), left), (torch.einsum, "bij,bjk->ik", left, right), (torch.nn.functional.linear, left, b.t(), row),
     ]
@@ -362,6 +362,30 @@ print("agree")
         GOJIT_CUDA_LIBRARIES=used,
     )
     assert out == "agree\n"
+
+
+def test_gradients_go_back_to_their_device(driver):
+    """A gradient is on the device of what it belongs to, where tensors were copied in between."""
+    out = run(
+        """
+x, c = torch.arange(3.0, requires_grad=True), torch.arange(3.0, device="cuda", requires_grad=True)
+@torch.jit.script
+def scripted(x):
+    return x.to("cuda")
+for there in (lambda: x.cuda(), lambda: x.to("cuda", torch.float64), lambda: x.to("cuda").cpu().cuda(), lambda: torch.ones(3, device="cuda") * x[1], lambda: torch.zeros(3, device="cuda").copy_(x), lambda: scripted(x)):
+    x.grad = None
+    y = there()
+    (y * y).sum().backward()
+    print(y.device, x.grad)
+(c.cpu() * 2).sum().backward()
+print(c.grad, *torch.autograd.grad((x.cuda() ** 3).sum(), x, create_graph=True))
+""",
+        driver,
+    )
+    assert out.splitlines() == [
+        "cuda:0 tensor([0., 2., 4.])", "cuda:0 tensor([0., 2., 4.])", "cuda:0 tensor([0., 2., 4.])", "cuda:0 tensor([0., 6., 0.])", "cuda:0 tensor([0., 2., 4.])", "cuda:0 tensor([0., 2., 4.])",
+        "tensor([2., 2., 2.], device='cuda:0') tensor([ 0.,  3., 12.], grad_fn=<ToCopyBackward0>)",
+    ]  # fmt: skip
 
 
 @software

@@ -346,7 +346,7 @@ func (c *gradient) Records() bool {
 // Unrecorded implements ops.Concrete.
 func (c *gradient) Unrecorded() Emitter { return unrecorded() }
 
-// fit sums g over what was broadcast and gives it the type of the input.
+// fit sums g over what was broadcast and gives it the type of the input, on its device.
 func (c *gradient) fit(g *tensor.Tensor, in *input) *tensor.Tensor {
 	if g != nil && !tensor.SameShape(g.Shape(), in.shape) {
 		if e, ok := c.Emitter.(SketchEmitter); ok {
@@ -360,6 +360,9 @@ func (c *gradient) fit(g *tensor.Tensor, in *input) *tensor.Tensor {
 			g = c.do("real", g)
 		}
 		g = c.do("to.dtype", g, in.dtype)
+	}
+	if g != nil && in.isPlaced && g.Device() != in.device && !g.IsHollow() {
+		g = c.do("_to_copy", g, in.dtype, nil, value.OfDevice(in.device))
 	}
 	return g
 }

@@ -81,6 +81,8 @@ type input struct {
 	edge              edge
 	shape             []int
 	dtype             tensor.DType
+	isPlaced          bool // on the device; else nobody knows where it is, and it is where its gradient is
+	device            tensor.Device
 }
 
 // edge leads to the node that made a tensor; the zero edge leads nowhere.
@@ -377,7 +379,7 @@ func (n *Node) letGo() {
 }
 
 func newInput(t *tensor.Tensor, argument, element int) input {
-	return input{argument: argument, element: element, version: t.Version(), edge: edgeOf(t), shape: slices.Clone(t.Shape()), dtype: t.DType()}
+	return input{argument: argument, element: element, version: t.Version(), edge: edgeOf(t), shape: slices.Clone(t.Shape()), dtype: t.DType(), isPlaced: !t.IsHollow(), device: t.Device()}
 }
 
 // attach makes the node the history of its results, and reports whether any of them has one.

@@ -230,7 +230,11 @@ func (b *Backend) Multiply(m *kernel.Product) (done bool, err error) {
 	if n == 3 {
 		batch = m.Out.Size(0)
 	}
-	if max(batch, rows, columns, depth) > math.MaxInt32 || min(batch, rows, columns, depth) == 0 {
+	if min(batch, rows, columns, depth) == 0 {
+		return false, nil
+	}
+	if max(batch, rows, columns, depth) > math.MaxInt32 {
+		v.logLibrary("cuBLAS is not used for %d products of %d by %d by %d: at most %d are numbered", batch, rows, depth, columns, math.MaxInt32)
 		return false, nil
 	}
 	out, _ := factorOf(m.Out)

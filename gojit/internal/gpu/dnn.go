@@ -214,7 +214,11 @@ func (b *Backend) Convolve(c *kernel.Convolution) (done bool, err error) {
 	if _, ok := dnnTypes[d]; !ok || c.Left.DType() != d || c.Right.DType() != d || !UseDNN.IsSet() {
 		return false, nil
 	}
-	if max(c.Left.Numel(), c.Right.Numel(), c.Out.Numel()) > math.MaxInt32 || min(c.Left.Numel(), c.Right.Numel(), c.Out.Numel()) == 0 {
+	if min(c.Left.Numel(), c.Right.Numel(), c.Out.Numel()) == 0 {
+		return false, nil
+	}
+	if n := max(c.Left.Numel(), c.Right.Numel(), c.Out.Numel()); n > math.MaxInt32 {
+		v.logLibrary("cuDNN is not used for a convolution of %v: a tensor has %d elements, at most %d are numbered", c.Shape, n, math.MaxInt32)
 		return false, nil
 	}
 	l := v.convolutions()

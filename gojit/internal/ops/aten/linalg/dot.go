@@ -16,10 +16,11 @@ func dot(a, b *tensor.Tensor) *tensor.Tensor {
 	source.Check(a.DType() == b.DType(), "dot : expected both vectors to have same dtype, but found %s and %s", a.DType().CppName(), b.DType().CppName())
 	source.Check(a.Numel() == b.Numel(), "inconsistent tensor size, expected tensor [%d] and src [%d] to have the same number of elements, but got %d and %d elements respectively", a.Numel(), b.Numel(), a.Numel(), b.Numel())
 	source.Check(a.DType() != tensor.Bool, "\"dot\" not implemented for 'Bool'")
-	if isWhole(a.DType()) && a.IsContiguous() && b.IsContiguous() && a.Numel() > 0 {
+	switch {
+	case a.OnDevice(): // a product, as others
+	case isWhole(a.DType()) && a.IsContiguous() && b.IsContiguous() && a.Numel() > 0:
 		return dotsOfIntegers(a, b, nil)
-	}
-	if a.DType() == tensor.Complex64 || a.DType() == tensor.Complex128 {
+	case a.DType() == tensor.Complex64 || a.DType() == tensor.Complex128:
 		return complexDot(elementwise.Contiguous(a), elementwise.Contiguous(b))
 	}
 	return source.Must(Products(source.Must(a.Unsqueeze(0)), source.Must(b.Unsqueeze(1))).Reshape())
