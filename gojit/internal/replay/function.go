@@ -244,6 +244,8 @@ func (f *Function) Report() (lines []string) {
 	defer f.mu.Unlock()
 	for _, k := range f.kinds {
 		switch {
+		case k.lost.Load():
+			lines = append(lines, fmt.Sprintf("calls with %s are not one launch: the device has no memory left for it", k))
 		case k.work != nil:
 			lines = append(lines, fmt.Sprintf("calls with %s are one launch of %d kernels", k, k.launches))
 		case k.refused != "":
