@@ -10,7 +10,7 @@ import copyreg as _copyreg
 import sys as _sys
 from typing import Any
 
-from torchjit import _documentation, _native, _operator_names
+from torchjit import _absent, _documentation, _native, _operator_names
 from torchjit import _host as _host
 from torchjit._asarray import asarray
 from torchjit._creation import as_tensor, from_dlpack, from_numpy, tensor
@@ -61,6 +61,7 @@ _copyreg.pickle(_native.Function, _reduce_function)
 _native.cuda_package_folders([f for f in _sys.path if isinstance(f, str)])  # where libraries of CUDA may be, which are looked for when a device is
 _copyreg.pickle(_native.Method, _reduce_function)
 _documentation.install()
+_absent.install()
 torch = _sys.modules[__name__]  # torch.torch is torch
 globals().update(dtypes)
 globals().update(qschemes)
@@ -105,6 +106,15 @@ _ELSEWHERE.update(
         )
     }
 )  # fmt: skip
+_ELSEWHERE.update(
+    {
+        name: "torchjit._C"
+        for name in (
+            "import_ir_module_from_buffer", "init_num_threads", "merge_type_from_type_comment", "parse_type_comment", "read_vitals", "set_vital",
+            "unify_type_list", "vitals_enabled",
+        )
+    }
+)  # fmt: skip
 _ELSEWHERE["cond"] = "torchjit._higher_order_ops"
 _ELSEWHERE["SymInt"] = "torchjit.export._symbolic"
 _ELSEWHERE.update(
@@ -127,7 +137,7 @@ _ELSEWHERE["lobpcg"] = "torchjit._lobpcg"
 _ELSEWHERE.update({name: "torchjit._lowrank" for name in ("svd_lowrank", "pca_lowrank")})
 _ELSEWHERE.update({name: "torchjit.functional" for name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive")})
 _SUBMODULES = (
-    "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
+    "__future__", "_linalg_utils", "_subclasses", "monitor", "nested", "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
     "ops", "quasirandom", "optim", "overrides", "package", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "sparse", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
     "utils", "version", "__config__", "_jit_internal", "_C", "_decomp", "_export", "_higher_order_ops", "_ops", "_sources", "_VF", "_lowrank", "_prims", "_prims_common", "_refs", "_six", "_tensor_str",
 )  # fmt: skip

@@ -12,6 +12,8 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from torchjit import _absent
+
 
 def _ours(name: str) -> str | None:
     """The module of this package that stands for another's: torch.x, or functorch.x."""
@@ -32,7 +34,8 @@ class _TorchNames(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         except ModuleNotFoundError as e:
             if e.name != ours:
                 raise
-            raise ModuleNotFoundError(f"No module named '{fullname}': torchjit, which stands for torch here, does not have it", name=fullname) from None
+            why = _absent.reason(ours.partition(".")[2]) or "torchjit, which stands for torch here, does not have it"
+            raise ModuleNotFoundError(f"No module named '{fullname}': {why}", name=fullname) from None
         # A package that imports modules of its own by their full names has made the other name already: the import system would take the
         # module's spec for this one then, and load the package again.
         sys.modules.pop(fullname, None)

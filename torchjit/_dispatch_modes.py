@@ -38,6 +38,9 @@ def _as_pytorch(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
     """The overload and the arguments that PyTorch's Python functions give modes for an operator."""
     if name in _OF_NUMBERS:
         name = name.replace(".Scalar", ".Tensor")
+        if len(args) == 3:
+            first, second, alpha = args
+            args, kwargs = (first, second), {**kwargs, "alpha": alpha}
     if name == "aten::slice.Tensor" and len(args) == 3:
         args = (*args, sys.maxsize)
     if name in _FACTORIES and "device" not in kwargs:

@@ -382,3 +382,54 @@ def _tracer_set_get_unique_name_fn(func: Callable[[Any], str]) -> None:
 def functions() -> dict[str, Any]:
     """The functions by name."""
     return {name: f for name, f in globals().items() if callable(f) and name.startswith("_") and name not in ("_native", "_emit_hooks", "_IVALUE_KINDS")}
+
+
+def unify_type_list(types: list[Any]) -> Any:
+    """The type of all values of some types: the one that they are, or that all are subtypes of, or that may be None.
+
+    Raises RuntimeError where there is none.
+    """
+    import torchjit
+
+    if not types:
+        raise RuntimeError("Cannot get unified type from empty list")
+    unified, nothing = types[0], torchjit._C.NoneType.get()
+    for i, kind in enumerate(types[1:], 1):
+        if kind.isSubtypeOf(unified):
+            continue
+        if unified.isSubtypeOf(kind):
+            unified = kind
+        elif kind == nothing or unified == nothing:
+            unified = torchjit._C.OptionalType(unified if kind == nothing else kind)
+        else:
+            before = ", ".join(map(str, types[:i]))
+            raise RuntimeError(f"Could not unify type list since element {i} of type {kind} did not match the types before it ({before})")
+    return unified
+
+
+# Facts about a run that programs note, where the environment says TORCH_VITAL.
+_vitals: dict[tuple[str, str], str] = {}
+
+
+def vitals_enabled() -> bool:
+    """Whether the environment has TORCH_VITAL."""
+    import os
+
+    return bool(os.environ.get("TORCH_VITAL"))
+
+
+def set_vital(vital: str, attr: str, value: str) -> bool:
+    """Notes a fact; False where none are noted."""
+    if vitals_enabled():
+        _vitals[vital, attr] = value
+        return True
+    return False
+
+
+def read_vitals() -> str:
+    """The facts, a line each."""
+    return "".join(f"[TORCH_VITAL] {vital}.{attr}\t\t {value}\n" for (vital, attr), value in _vitals.items()) if vitals_enabled() else ""
+
+
+def init_num_threads() -> None:
+    """Nothing: threads are started when there is work for them."""

@@ -351,6 +351,15 @@ class PackedParameters(_native.Handle):
     def __deepcopy__(self, memo: Any) -> PackedParameters:
         return self
 
+    def __getstate__(self) -> Any:
+        """What the parameters are made of, in a tuple."""
+        return (_native.packed_state(self),)
+
+    def __reduce__(self) -> Any:
+        from torchjit import _packed_pickles
+
+        return _packed_pickles.of_archive, (_packed_pickles.archive_of(self),)
+
     def __repr__(self) -> str:
         return f"<torch.ScriptObject object of {self._type()} at {hex(id(self))}>"
 

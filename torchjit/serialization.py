@@ -653,3 +653,81 @@ def _load_legacy(file: Any, put: _Placing, trusted: bool, encoding: str, told: C
         storage._bytes.copy_(_storage(storage.dtype, content, count, f"storage {key}", sys.byteorder != "little")._bytes)
         told(len(content))
     return result
+
+
+# Where storages are: what a file says of one, and what the reader does with that, by priority.
+
+
+def _cpu_tag(storage: Any) -> str | None:
+    return "cpu" if storage.device.type == "cpu" else None
+
+
+def _cpu_restore(storage: Any, location: str) -> Any:
+    return storage if location == "cpu" else None
+
+
+def _device_tag(storage: Any) -> str | None:
+    return str(storage.device) if storage.device.type == "cuda" else None
+
+
+def _device_restore(storage: Any, location: str) -> Any:
+    return _moved(storage, location) if location.startswith("cuda") else None
+
+
+_package_registry: list[tuple[int, Callable[[Any], str | None], Callable[[Any, str], Any]]] = [
+    (10, _cpu_tag, _cpu_restore), (20, _device_tag, _device_restore),
+]  # fmt: skip
+
+
+def register_package(priority: int, tagger: Callable[[Any], str | None], deserializer: Callable[[Any, str], Any]) -> None:
+    """Has location_tag and default_restore_location ask functions of a kind of storages, those of low priority first.
+
+    tagger gives the tag of a storage of its kind, None for others; deserializer moves a storage to where a tag of its kind says.
+    """
+    _package_registry.append((priority, tagger, deserializer))
+    _package_registry.sort(key=lambda row: row[0])
+
+
+def location_tag(storage: Any) -> str:
+    """The tag of where a storage is: "cpu"."""
+    for _, tagger, _ in _package_registry:
+        tag = tagger(storage)
+        if tag:
+            return tag
+    raise RuntimeError("don't know how to determine data location of " + torch_typename(storage))
+
+
+def default_restore_location(storage: Any, location: str) -> Any:
+    """A storage that was read, where a tag says that it was."""
+    for _, _, restore in _package_registry:
+        found = restore(storage, location)
+        if found is not None:
+            return found
+    raise RuntimeError(f"don't know how to restore data location of {torch_typename(storage)} (tagged with {location})")
+
+
+def torch_typename(obj: Any) -> str:
+    """The name of the class of an object, with torch for this library."""
+    return f"{type(obj).__module__}.{type(obj).__qualname__}".replace("torchjit", "torch", 1)
+
+
+def normalize_storage_type(storage_type: Any) -> Any:
+    """The class of storages torch.NAME of a class with its name."""
+    import torchjit
+
+    return getattr(torchjit, storage_type.__name__)
+
+
+def check_module_version_greater_or_equal(module: Any, req_version_tuple: tuple[Any, ...], error_if_malformed: bool = True) -> bool:
+    """Whether the version of a module is at least one; a version that cannot be read is an error, or warned of and good enough."""
+    try:
+        found = tuple(kind(part) for kind, part in zip((type(wanted) for wanted in req_version_tuple), module.__version__.split(".")))
+        return found >= req_version_tuple
+    except Exception as e:
+        message = (
+            f"'{module.__name__}' module version string is malformed '{module.__version__}' and cannot be compared with tuple {req_version_tuple}"
+        )
+        if error_if_malformed:
+            raise RuntimeError(message) from e
+        warnings.warn(message + ", but continuing assuming that requirement is met", stacklevel=2)
+        return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import importlib
 import mmap
 import os
@@ -251,7 +252,7 @@ class _TensorType(type):
     _dtype: dtype
 
     def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, Tensor) and x.dtype is cls._dtype and x.layout is strided
+        return isinstance(x, Tensor) and x.dtype is cls._dtype and x.layout is strided and not x.is_cuda
 
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:
         torch: Any = importlib.import_module("torchjit")
@@ -269,6 +270,26 @@ class _TensorType(type):
 
     def __str__(cls) -> str:
         return f"torch.{cls.__name__}"
+
+
+class _DeviceTensorType(_TensorType):
+    """The type of torch.cuda.FloatTensor and its like: tensors of one element type on CUDA devices."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, Tensor) and x.dtype is cls._dtype and x.layout is strided and x.is_cuda
+
+    def __call__(cls, *args: Any, device: Any = None) -> Tensor:
+        _native.cuda_check()
+        return super().__call__(*args).cuda(device)
+
+    def __str__(cls) -> str:
+        return f"torch.cuda.{cls.__name__}"
+
+
+@functools.cache
+def device_tensor_type(name: str) -> Any:
+    """The class torch.cuda.NAME of a class torch.NAME."""
+    return _DeviceTensorType(name, (), {"_dtype": globals()[name]._dtype, "__module__": "torch.cuda"})
 
 
 for _name, _prefix in _NAMES.items():

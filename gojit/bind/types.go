@@ -3,6 +3,7 @@ package bind
 import (
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/archive"
 	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
@@ -22,6 +23,7 @@ var typeFunctions = []function{
 	{schema: "num_threads() -> int", run: numThreads},
 	{schema: "set_num_threads(int n) -> None", run: setNumThreads},
 	{schema: "packed_class(any packed) -> str", run: packedClass},
+	{schema: "packed_state(any packed) -> any", run: packedState},
 	{schema: "set_executor(bool enabled, int profiled_runs, bool inlining) -> None", run: func(c *call) error {
 		engine.Change(func(s *exec.Settings) {
 			s.Profiling, s.ProfiledRuns, s.Inlining = c.argBool(0), c.argInt(1), c.argBool(2)
@@ -192,6 +194,19 @@ func dropRandomStream(c *call) error {
 	rng.DropStream()
 	c.none()
 	return nil
+}
+
+// packedState replies what packed parameters are made of again, as archives hold it.
+func packedState(c *call) error {
+	p, ok := c.arg(0).content().(*value.Capsule)
+	if !ok {
+		return typeErrorf("expected packed parameters, not a %s", c.arg(0).kindName())
+	}
+	state, ok := archive.StateOf(p)
+	if !ok {
+		return typeErrorf("%s has no state", p.Kind)
+	}
+	return c.resultOf(state, nil, false)
 }
 
 // packedClass replies the name of the class of packed parameters.

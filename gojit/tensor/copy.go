@@ -259,12 +259,24 @@ func formatStrides(t *Tensor, format MemoryFormat) ([]int, error) {
 	switch {
 	case format == ChannelsLast || format == ChannelsLast3D:
 		return channelsLastStrides(t.shape, format)
-	case format != PreserveFormat || t.numel == 0 || t.IsContiguous():
+	case format != PreserveFormat || t.numel == 0 || t.hasUsualStrides():
 		return nil, nil
 	case t.IsNonOverlappingAndDense():
 		return t.strides, nil
 	}
 	return DenseStrides(t.shape, t), nil
+}
+
+// hasUsualStrides reports whether the strides are those of a new tensor of the shape: a contiguous one may have others where it has one element.
+func (t *Tensor) hasUsualStrides() bool {
+	step := 1
+	for i := len(t.shape) - 1; i >= 0; i-- {
+		if t.strides[i] != step {
+			return false
+		}
+		step *= t.shape[i]
+	}
+	return true
 }
 
 // DenseStrides are the strides of a dense tensor of a shape whose dimensions have the order that the strides of tensors have which broadcast to it: of two

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from torchjit import _native
+from torchjit._submodules import provide as _provide
 from torchjit.cuda import amp as amp
 from torchjit.cuda import jiterator as jiterator
 
@@ -277,3 +278,56 @@ from torchjit.cuda.streams import stream as stream  # noqa: E402
 
 class OutOfMemoryError(RuntimeError):
     """A device has no memory left."""
+
+
+# What asks for CUDA's own streams, graphs, pools and counters: where there is no device it says so, as in PyTorch.
+_OF_DEVICES = frozenset((
+    "CUDAGraph", "ExternalStream", "caching_allocator_alloc", "caching_allocator_delete", "can_device_access_peer", "cudart", "current_blas_handle",
+    "get_sync_debug_mode", "graph_pool_handle", "is_current_stream_capturing", "list_gpu_processes", "make_graphed_callables",
+    "memory_snapshot", "memory_stats_as_nested_dict", "memory_usage", "reset_accumulated_memory_stats", "reset_max_memory_allocated",
+    "reset_max_memory_cached", "set_per_process_memory_fraction", "set_sync_debug_mode", "utilization",
+))  # fmt: skip
+_TYPES = frozenset(kind + "Tensor" for kind in ("BFloat16", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"))
+
+
+class device_of(device):  # noqa: N801
+    """A context whose current device is that of a tensor; it changes nothing for tensors on the CPU."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj.get_device() if obj.is_cuda else -1)
+
+
+class CudaError(RuntimeError):
+    """What a call of CUDA's runtime fails with."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"CUDA error {code}")
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("comm", "nvtx"):
+        import importlib
+
+        return importlib.import_module("torchjit.cuda." + name)
+    if name in _OF_DEVICES:
+        return _refusing(name)
+    if name in _TYPES:
+        from torchjit.storage import device_tensor_type
+
+        return device_tensor_type(name)
+    raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")
+
+
+memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
+_MODULES = {
+    "memory": (
+        "caching_allocator_alloc caching_allocator_delete empty_cache list_gpu_processes max_memory_allocated max_memory_cached max_memory_reserved mem_get_info "
+        "memory_allocated memory_cached memory_reserved memory_snapshot memory_stats memory_stats_as_nested_dict memory_summary "
+        "reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached reset_peak_memory_stats set_per_process_memory_fraction"
+    ),
+    "random": "get_rng_state get_rng_state_all initial_seed manual_seed manual_seed_all seed seed_all set_rng_state set_rng_state_all",
+    "streams": "Event ExternalStream Stream",
+    "graphs": "CUDAGraph graph_pool_handle is_current_stream_capturing make_graphed_callables",
+    "sparse": " ".join(sorted(kind for kind in _TYPES if kind != "BoolTensor")),
+}
+_provide(__name__, _MODULES)

@@ -16,6 +16,15 @@ def format_time(time_us: float | None = None, time_ms: float | None = None, time
     return f"{us / 1e3:.3f}ms" if us >= 1e3 else f"{us:.3f}us"
 
 
+class BenchmarkConfig:
+    """How a benchmark runs: how many threads call, how many of them warm up, how often, and where a profile goes."""
+
+    def __init__(self) -> None:
+        self.num_calling_threads = self.num_worker_threads = self.num_warmup_iters = 1
+        self.num_iters = 100
+        self.profiler_output_path = ""
+
+
 class ExecutionStats:
     """What a benchmark has measured: num_iters calls by num_threads threads in total_time_seconds."""
 

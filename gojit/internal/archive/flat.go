@@ -382,7 +382,7 @@ func (f *flatWriter) object(o *value.Object) (flatbuffer.Ref, error) {
 }
 
 func (f *flatWriter) capsule(c *value.Capsule) (flatbuffer.Ref, error) {
-	content, ok := stateOf(c)
+	content, ok := StateOf(c)
 	if !ok {
 		return nil, archiveError("Cannot serialize a value of the class %s", c.Kind)
 	}

@@ -242,8 +242,8 @@ func (p *pickler) state(o *value.Object, getState *ir.Function) (value.Value, er
 	return p.call(parallel.InterruptContext(), getState, value.OfObject(o))
 }
 
-// stateOf returns what an object of the library's own classes is made of again.
-func stateOf(c *value.Capsule) (value.Value, bool) {
+// StateOf returns what an object of the library's own classes is made of again.
+func StateOf(c *value.Capsule) (value.Value, bool) {
 	if s, has := c.Content.(interface{ State() value.Value }); has {
 		return s.State(), true
 	}
@@ -252,7 +252,7 @@ func stateOf(c *value.Capsule) (value.Value, bool) {
 }
 
 func (p *pickler) capsule(c *value.Capsule) error {
-	state, ok := stateOf(c)
+	state, ok := StateOf(c)
 	if !ok {
 		return archiveError("Cannot serialize a value of the class %s", c.Kind)
 	}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 from collections import OrderedDict
 from typing import Any, Callable, ClassVar, Iterator, Mapping
@@ -512,9 +513,18 @@ class Module:
     def _apply(self, fn: Callable[[Tensor], Tensor]) -> Any:
         for child in self.children():
             child._apply(fn)
-        for p in self._parameters.values():
-            if p is not None:
+        future = sys.modules.get("torchjit.__future__")
+        overwrite = future is not None and future.get_overwrite_module_params_on_conversion()
+        for name, p in list(self._parameters.items()):
+            if p is None:
+                continue
+            grad = p.grad
+            if overwrite:
+                p = self._parameters[name] = Parameter(fn(p.detach()), p.requires_grad)
+            else:
                 p.data = fn(p.data)
+            if grad is not None:
+                p.grad = fn(grad.detach()).requires_grad_(grad.requires_grad)
         for name, b in list(self._buffers.items()):
             if b is not None:
                 self._buffers[name] = fn(b)

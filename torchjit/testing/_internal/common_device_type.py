@@ -16,11 +16,11 @@ import torchjit as torch
 from torchjit.testing._internal._conditions import NATIVE_DEVICES as NATIVE_DEVICES
 from torchjit.testing._internal._conditions import TEST_MKL
 from torchjit.testing._internal._parametrize import (
+    _copy,
     _Made,
     _TestParametrizer,
     compose_parametrize_fns,
     dtype_name,
-    with_arguments,
 )
 from torchjit.testing._internal.common_utils import TestCase
 
@@ -280,7 +280,7 @@ class ops(_TestParametrizer):  # noqa: N801
             for dtype in self._dtypes(op, device_cls.device_type):
                 if self.allowed_dtypes is not None and dtype is not None and dtype not in self.allowed_dtypes:
                     continue
-                made = with_arguments(test, {})
+                made = _copy(test)
                 for decorator in op.get_decorators(generic_cls.__name__, test.__name__, device_cls.device_type, dtype):
                     made = decorator(made)
                 yield made, op.formatted_name, {"op": op, **({} if dtype is None else {"dtype": dtype})}

@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -29,12 +30,34 @@ func outsOf(functional []ops.Operator, directs map[string]define.DirectOut) []op
 		overloads := ops.Overloads(base)
 		for _, o := range overloads {
 			of, ok := functionalOf(o.Name)
-			if ok && !runs[o.Name] && runs[of] {
+			if !ok || runs[o.Name] {
+				continue
+			}
+			if of = taking(o, of, overloads); runs[of] {
 				all = append(all, entry(o.Name, false, func(c define.Call) { runInto(c, o, ops.Find(of), directs[of]) }))
 			}
 		}
 	}
 	return all
+}
+
+// taking returns the overload that takes all arguments of one with out=: the one of its name, or else another of the operator, as arange.start_step for
+// arange.start_out(start, end, step).
+func taking(o *ops.Operator, name string, overloads []*ops.Operator) string {
+	takes := func(functional *ops.Operator) bool {
+		return functional != nil && !slices.ContainsFunc(o.Schema().Arguments, func(a schema.Argument) bool {
+			return !a.IsOut() && functional.Schema().ArgumentIndex(a.Name) < 0
+		})
+	}
+	if takes(ops.Find(name)) {
+		return name
+	}
+	for _, other := range overloads {
+		if _, writes := functionalOf(other.Name); !writes && takes(other) {
+			return other.Name
+		}
+	}
+	return name
 }
 
 // functionalOf returns the name of the functional overload of one with out=: name.X of name.X_out.

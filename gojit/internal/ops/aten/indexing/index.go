@@ -231,6 +231,43 @@ func index(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
 	if t.OnDevice() {
 		return indexOnDevice(t, indices)
 	}
+	out := indexInOrder(t, indices)
+	if out.Dim() > 1 && (!t.IsContiguous() || slices.ContainsFunc(indices, func(i *tensor.Tensor) bool { return i != nil && !i.IsContiguous() })) {
+		return laidOutLike(out, t, indices)
+	}
+	return out
+}
+
+// laidOutLike returns what an index has chosen, with dimensions in the order that they have in the tensor and in the indices.
+func laidOutLike(out, t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
+	indices = slices.Clone(indices)
+	for i, index := range indices {
+		if index != nil && index.DType() == tensor.Uint8 { // of which the caller has warned
+			indices[i] = elementwise.To(index, tensor.Bool)
+		}
+	}
+	s := chosenDimsOf(t, indices)
+	chosen := broadcastShape(s.given)
+	behind, middle := len(s.afterShape), len(chosen)
+	none := make([]int, max(len(s.beforeShape), behind, middle))
+	operands := []*tensor.Tensor{source.Must(t.AsStrided(out.Shape(), slices.Concat(s.beforeStrides, none[:middle], s.afterStrides), t.Offset()))}
+	ones := slices.Repeat([]int{1}, len(none))
+	for _, i := range s.given {
+		shape, strides := slices.Concat(ones[:len(s.beforeShape)+middle-i.Dim()], i.Shape(), ones[:behind]), slices.Concat(make([]int, len(s.beforeShape)+middle-i.Dim()), i.Strides(), none[:behind])
+		operands = append(operands, source.Must(i.AsStrided(shape, strides, i.Offset())))
+	}
+	strides := tensor.DenseStrides(out.Shape(), operands...)
+	if slices.Equal(strides, out.Strides()) {
+		return out
+	}
+	placed := source.Must(tensor.EmptyStrided(out.Shape(), strides, out.DType()))
+	source.Throw(tensor.Copy(placed, out))
+	out.Release()
+	return placed
+}
+
+// indexInOrder is index with a contiguous result.
+func indexInOrder(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
 	if only := onlyIndex(indices); only != nil {
 		if out, ok := chosen(t, only); ok {
 			if only.DType() == tensor.Uint8 {

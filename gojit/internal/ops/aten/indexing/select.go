@@ -141,11 +141,74 @@ func wholeMedian(t *tensor.Tensor, place chosenPlace) *tensor.Tensor {
 	return out
 }
 
+// kthValue gives the k-th of each row in order, NaNs last. Of equal elements it gives the one that PyTorch's selection ends with.
 func kthValue(t *tensor.Tensor, k, dim int, keepdim bool) (values, indices *tensor.Tensor) {
-	return pick("kthvalue", "kthvalue_cpu", t, dim, keepdim, func(numbers, nans int) int {
-		source.Check(k >= 1 && k <= numbers+nans, "kthvalue(): selected number k out of range for dimension %d", define.WrapDim(dim, t))
-		return k - 1
+	refuseTruths("kthvalue_cpu", t)
+	l := linesOf("kthvalue_cpu", t, dim)
+	defer l.forget()
+	noEmptyLines("kthvalue", &l)
+	source.Check(k >= 1 && k <= l.n, "kthvalue(): selected number k out of range for dimension %d", define.WrapDim(dim, t))
+	index := l.like(1, tensor.Int64)
+	at := tensor.Data[int64](index)
+	l.each(4*l.n, func(lo, hi int) {
+		room, both := words(2 * l.n)
+		defer room.Release()
+		keys, places := both[:l.n], both[l.n:]
+		for i := lo; i < hi; i++ {
+			keysOf(keys, l.row(i), l.t.DType(), false)
+			for j := range places {
+				places[j] = uint64(j)
+			}
+			selectInPlace(keys, places, k-1)
+			at[i] = int64(places[k-1])
+		}
 	})
+	return l.one(index, keepdim)
+}
+
+// selectInPlace moves keys, and places with them, until that at k is the one that stands there in order: the selection by partitions around the median
+// of three of Numerical Recipes.
+func selectInPlace(keys, places []uint64, k int) {
+	swap := func(i, j int) {
+		keys[i], keys[j] = keys[j], keys[i]
+		places[i], places[j] = places[j], places[i]
+	}
+	for lo, hi := 0, len(keys)-1; lo < hi; {
+		if hi == lo+1 {
+			if keys[lo] > keys[hi] {
+				swap(lo, hi)
+			}
+			return
+		}
+		swap((lo+hi)>>1, lo+1)
+		if keys[lo+1] > keys[hi] {
+			swap(lo+1, hi)
+		}
+		if keys[lo] > keys[hi] {
+			swap(lo, hi)
+		}
+		if keys[lo+1] > keys[lo] {
+			swap(lo+1, lo)
+		}
+		i, j, pivot := lo+1, hi, keys[lo]
+		for {
+			for i++; keys[i] < pivot; i++ {
+			}
+			for j--; keys[j] > pivot; j-- {
+			}
+			if j < i {
+				break
+			}
+			swap(i, j)
+		}
+		swap(lo, j)
+		if j <= k {
+			lo = i
+		}
+		if j >= k {
+			hi = j - 1
+		}
+	}
 }
 
 // mode gives the commonest element of each row, the smallest of several, and its last index. NaNs are all different.

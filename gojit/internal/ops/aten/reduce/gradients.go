@@ -73,7 +73,7 @@ func varianceOver(g define.Grad, dy define.Ref, dims, correction, keep any) defi
 // deviationOver is the derivative of a standard deviation: none where that is zero.
 func deviationOver(g define.Grad, dims, correction, keep any) define.Ref {
 	y := g.Out(0)
-	dy := g.Do("masked_fill.Scalar", g.Div(g.Grad(0), g.Scale(y, 2)), g.Do("eq.Scalar", y, 0.0), 0.0)
+	dy := g.Div(g.Grad(0), g.Do("masked_fill.Scalar", g.Scale(y, 2), g.Do("eq.Scalar", y, 0.0), math.Inf(1)))
 	return varianceOver(g, dy, dims, correction, keep)
 }
 
@@ -131,7 +131,7 @@ func normGrad(c define.Gradient, p float64, dims []int, keep bool) {
 	case p == 1:
 		c.Give(0, c.Mul(g, c.Do("sgn", x)))
 	case p == 2:
-		c.Give(0, c.Do("masked_fill.Scalar", c.Mul(x, c.Div(g, y)), zero, 0.0))
+		c.Give(0, c.Mul(x, c.Div(g, c.Do("masked_fill.Scalar", y, zero, math.Inf(1)))))
 	case math.IsInf(p, 0):
 		largest := c.Do("to.dtype", c.Do("eq.Tensor", c.Do("abs", x), y), y.DType())
 		c.Give(0, c.Mul(c.Mul(c.Do("sgn", x), largest), c.Div(g, countOf(c, largest, dims))))

@@ -125,6 +125,27 @@ class RNNBase(nn.Module):
     def __repr__(self) -> str:
         return f"{self._get_name()}({self.extra_repr()})"
 
+    @torch.jit.unused
+    def _cells(self, which: int) -> dict:
+        """The weights (0) or biases (1) of the cells, by the names that layers of floats give them."""
+        found, name = {}, ("weight", "bias")[which]
+        count = 2 if self.bidirectional else 1
+        for i, cell in enumerate(self._all_weight_values):
+            layer, end = i // count, "_reverse" if i % count else ""
+            for kind, packed in zip(("ih", "hh"), cell.param.__getstate__()[0][4]):
+                found[f"{name}_{kind}_l{layer}{end}"] = packed.__getstate__()[0][which]
+        return found
+
+    @torch.jit.unused
+    def get_weight(self) -> dict:
+        """The quantized weights: weight_ih_l0, weight_hh_l0, ..."""
+        return self._cells(0)
+
+    @torch.jit.unused
+    def get_bias(self) -> dict:
+        """The biases: bias_ih_l0, bias_hh_l0, ..."""
+        return self._cells(1)
+
     def check_input(self, input: Tensor, batch_sizes: Optional[Tensor]) -> None:
         expected_input_dim = 2 if batch_sizes is not None else 3
         if input.dim() != expected_input_dim:

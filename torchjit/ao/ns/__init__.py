@@ -1,0 +1,1 @@
+"""torch.ao.ns: comparisons of quantized models with the models that they were."""

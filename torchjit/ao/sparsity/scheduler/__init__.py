@@ -1,0 +1,1 @@
+"""How sparsity changes with epochs."""

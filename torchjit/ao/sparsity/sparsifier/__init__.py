@@ -1,0 +1,1 @@
+"""How masks are chosen."""

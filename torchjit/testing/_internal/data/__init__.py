@@ -1,0 +1,1 @@
+"""Modules that tests load by their files."""

@@ -1,0 +1,1 @@
+"""What works on logs of the compiler."""
