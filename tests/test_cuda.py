@@ -452,7 +452,10 @@ first, last, other = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enab
 with torch.cuda.stream(other):
     assert torch.cuda.current_stream() == other != torch.cuda.default_stream()
     seen = []
-    threading.Thread(target=lambda: seen.append(torch.cuda.current_stream())).start()
+    for _ in range(8):  # a thread may begin as what one was that has ended
+        thread = threading.Thread(target=lambda: (seen.append(torch.cuda.current_stream()), torch.cuda.set_stream(other)))
+        thread.start()
+        thread.join()
     first.record()
     x = torch.ones(3, device="cuda") + 1
     last.record()
@@ -460,7 +463,7 @@ torch.cuda.current_stream().wait_stream(other)
 torch.cuda.current_stream().wait_event(last)
 other.synchronize()
 print(torch.cuda.current_stream() == torch.cuda.default_stream(), other.query(), last.query(), first.elapsed_time(last) >= 0, x.sum().item(), other.device)
-print(seen == [torch.cuda.default_stream()], len({torch.cuda.Stream() for _ in range(40)}))
+print(set(seen) == {torch.cuda.default_stream()}, len({torch.cuda.Stream() for _ in range(40)}))
 low, high = torch.cuda.Stream.priority_range()
 print(torch.cuda.Stream(priority=high).priority == high < low == 0 == other.priority, torch.cuda.ExternalStream(other.cuda_stream) == other)
 x.record_stream(torch.cuda.default_stream())
