@@ -780,10 +780,14 @@ with torch.no_grad():
     print(calls(s, a)[1], s.norm.num_batches_tracked.item())
     s.eval()
     print(calls(s, a)[1], close([s(a)], [m(a)]))
+    torch.backends.cuda.matmul.allow_tf32 = True  # other settings are another kind of calls
+    print(calls(s, a)[1])
+    torch.backends.cuda.matmul.allow_tf32 = False
+    print(calls(s, a)[1])
 """,
         driver,
     )
-    assert out.splitlines() == ["3 True", "True 5", "3 True", "0 5", "5 True"]
+    assert out.splitlines() == ["3 True", "True 5", "3 True", "0 5", "5 True", "3", "5"]
 
 
 def test_what_is_not_replayed(driver):

@@ -43,3 +43,13 @@ func (s Setting) Set(on bool) { settings[s].Store(on) }
 
 // IsSet returns a setting.
 func (s Setting) IsSet() bool { return settings[s].Load() }
+
+// Settings implements kernel.Capturer: a bit for each setting.
+func (b *Backend) Settings() (bits uint64) {
+	for s := range settingCount {
+		if s.IsSet() {
+			bits |= 1 << s
+		}
+	}
+	return bits
+}

@@ -110,6 +110,8 @@ func NameCaptured(err error, operator string) {
 type Capturer interface {
 	// Lane tells which queue of a device the calling goroutine gives work to; ok is false while that is captured.
 	Lane(d tensor.Device) (lane uintptr, ok bool)
+	// Settings tells what programs chose that work depends on: where it is another number, other work may be put down.
+	Settings() uint64
 	// Capture puts down what f has the device do, rather than have it done, and tells of how many kernels that is. Work that was captured for one queue
 	// shares memory: it is done for a caller from Lock to Unlock. What cannot be put down fails in f, mostly with a CaptureError.
 	Capture(d tensor.Device, f func() error) (w Work, launches int, err error)

@@ -86,7 +86,7 @@ func (f *Function) Run(m *autograd.Mode, args, out []value.Value, run func(args,
 		f.note("they are within a capture")
 		return false, nil
 	}
-	c.lane = lane
+	c.lane, c.settings, c.dtype = lane, capturer.Settings(), tensor.DefaultDType()
 	k, isNew := f.kindOf(&c)
 	if k == nil {
 		return false, nil

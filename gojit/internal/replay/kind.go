@@ -19,6 +19,8 @@ type call struct {
 	attributes []value.Value // that the graph reads
 	device     tensor.Device // of all tensors
 	lane       uintptr       // that its work goes to
+	settings   uint64        // of the device's libraries
+	dtype      tensor.DType  // that floats have where none is given
 }
 
 // look reads the attributes. It returns why the call cannot be replayed, "" where it may be: its tensors are on one device, and nothing but results is wanted
@@ -105,6 +107,8 @@ type kind struct {
 	owner      *Function
 	device     tensor.Device
 	lane       uintptr
+	settings   uint64
+	dtype      tensor.DType
 	gradients  bool // are recorded where a tensor asks for them
 	inference  bool
 	arguments  []form
@@ -133,7 +137,7 @@ type form struct {
 }
 
 func newKind(c *call) *kind {
-	k := &kind{device: c.device, lane: c.lane, gradients: c.mode.GradEnabled(), inference: c.mode.Inference(), calls: 1}
+	k := &kind{device: c.device, lane: c.lane, settings: c.settings, dtype: c.dtype, gradients: c.mode.GradEnabled(), inference: c.mode.Inference(), calls: 1}
 	for _, a := range c.args {
 		k.arguments = append(k.arguments, formOf(a, false))
 	}
@@ -173,7 +177,7 @@ func formsOf(vs []value.Value, fixed bool) []form {
 
 // matches reports whether a call is of the kind.
 func (k *kind) matches(c *call) bool {
-	if k.device != c.device || k.lane != c.lane || k.gradients != c.mode.GradEnabled() || k.inference != c.mode.Inference() {
+	if k.device != c.device || k.lane != c.lane || k.settings != c.settings || k.dtype != c.dtype || k.gradients != c.mode.GradEnabled() || k.inference != c.mode.Inference() {
 		return false
 	}
 	for i, v := range c.args {
