@@ -476,7 +476,10 @@ first, last, other = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enab
 with torch.cuda.stream(other):
     assert torch.cuda.current_stream() == other != torch.cuda.default_stream()
     seen = []
-    threading.Thread(target=lambda: seen.append(torch.cuda.current_stream())).start()
+    for _ in range(8):  # a thread may begin as what one was that has ended
+        thread = threading.Thread(target=lambda: (seen.append(torch.cuda.current_stream()), torch.cuda.set_stream(other)))
+        thread.start()
+        thread.join()
     first.record()
     x = torch.ones(3, device="cuda") + 1
     last.record()
@@ -484,7 +487,7 @@ torch.cuda.current_stream().wait_stream(other)
 torch.cuda.current_stream().wait_event(last)
 other.synchronize()
 print(torch.cuda.current_stream() == torch.cuda.default_stream(), other.query(), last.query(), first.elapsed_time(last) >= 0, x.sum().item(), other.device)
-print(seen == [torch.cuda.default_stream()], len({torch.cuda.Stream() for _ in range(40)}))
+print(set(seen) == {torch.cuda.default_stream()}, len({torch.cuda.Stream() for _ in range(40)}))
 low, high = torch.cuda.Stream.priority_range()
 print(torch.cuda.Stream(priority=high).priority == high < low == 0 == other.priority, torch.cuda.ExternalStream(other.cuda_stream) == other)
 x.record_stream(torch.cuda.default_stream())
@@ -892,6 +895,37 @@ print(str(torch.jit.explain(drops)).strip().splitlines()[-2:])
     ]
     assert lines[9].endswith("and its tensors would be 2 copies")
     assert lines[-1] == str(["calls with float32 (4, 4) are one launch of 8 kernels", kind + refused + "random numbers are drawn, which would be the same at each replay (by 'aten::dropout')"])
+
+
+@software
+def test_replays_give_memory_up(driver):
+    """Where the device has no memory left, what was captured goes, and calls run as before."""
+    out = run(
+        REPLAYS
+        + """
+import ctypes, os
+host = ctypes.CDLL(os.environ["GOJIT_CUDA_DRIVER"])
+
+@torch.jit.script
+def wide(x):
+    for _ in range(8):
+        x = torch.softmax(x, -1)
+    return x.sum()
+
+x = torch.randn(1000, 1000).cuda()
+want = wide(x).item()
+print(calls(wide, x)[1])
+torch.cuda.synchronize()
+host.host_set_limit(ctypes.c_longlong(host.host_allocated() + (5 << 20)))
+y = torch.empty(6 << 20, dtype=torch.uint8, device="cuda")
+host.host_set_limit(ctypes.c_longlong(1 << 30))
+results, n = calls(wide, x)
+print(n, all(r.item() == want for r in results))
+print(str(torch.jit.explain(wide)).strip().splitlines()[-1])
+""",
+        driver,
+    )
+    assert out.splitlines() == ["4", "0 True", "calls with float32 (1000, 1000) are not one launch: the device has no memory left for it"]
 
 
 def test_replays_switched_off(driver):

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/gpu"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -28,6 +29,7 @@ func threadOf(number int64) *thread {
 		return threads[number]
 	}
 	number = ^number
+	gpu.ForgetStreams()
 	for len(threads) <= int(number) {
 		threads = append(threads, nil)
 	}

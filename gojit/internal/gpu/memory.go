@@ -102,6 +102,7 @@ func (v *Device) Allocate(bytes int) (*Memory, error) {
 		case 1:
 			v.EmptyCache()
 		case 2: // tensors that nobody holds have not been collected
+			v.lanes.giveUp()
 			tensor.CollectAll()
 			v.EmptyCache()
 		}

@@ -1,7 +1,11 @@
 package gpu
 
 import (
+	"maps"
+	"runtime"
+	"slices"
 	"sync"
+	"weak"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -19,6 +23,22 @@ type lanes struct {
 	mu     sync.Mutex // held during a capture
 	stream *Stream
 	of     map[*Stream]*lane
+
+	worksMu sync.Mutex
+	works   map[weak.Pointer[captured]]struct{} // that have a graph
+}
+
+// giveUp takes their memory from all works but those that are being done: the device has no other left.
+func (l *lanes) giveUp() {
+	l.worksMu.Lock()
+	works := slices.Collect(maps.Keys(l.works))
+	l.worksMu.Unlock()
+	for _, w := range works {
+		if c := w.Value(); c != nil && c.shared.mu.TryLock() {
+			c.Reset()
+			c.shared.mu.Unlock()
+		}
+	}
 }
 
 // Lane implements kernel.Capturer.
@@ -71,11 +91,31 @@ func (b *Backend) Capture(d tensor.Device, f func() error) (w kernel.Work, launc
 		return nil, 0, err
 	}
 	ended = true
-	return &captured{shared, g}, g.Launches(), nil
+	c := &captured{l, shared, g}
+	l.add(c)
+	return c, g.Launches(), nil
+}
+
+func (l *lanes) add(c *captured) {
+	l.worksMu.Lock()
+	defer l.worksMu.Unlock()
+	if l.works == nil {
+		l.works = map[weak.Pointer[captured]]struct{}{}
+	}
+	w := weak.Make(c)
+	l.works[w] = struct{}{}
+	runtime.AddCleanup(c, l.remove, w)
+}
+
+func (l *lanes) remove(w weak.Pointer[captured]) {
+	l.worksMu.Lock()
+	defer l.worksMu.Unlock()
+	delete(l.works, w)
 }
 
 // captured is a kernel.Work.
 type captured struct {
+	all    *lanes
 	shared *lane
 	graph  *Graph
 }
@@ -83,4 +123,8 @@ type captured struct {
 func (c *captured) Lock()         { c.shared.mu.Lock() }
 func (c *captured) Unlock()       { c.shared.mu.Unlock() }
 func (c *captured) Replay() error { return c.graph.Replay() }
-func (c *captured) Reset()        { c.graph.Reset() }
+
+func (c *captured) Reset() {
+	c.all.remove(weak.Make(c))
+	c.graph.Reset()
+}

@@ -124,8 +124,21 @@ func (v *Device) DefaultStream() *Stream { return v.home }
 func (v *Device) SetStream(s *Stream) {
 	if s == v.home {
 		s = nil
+	} else {
+		chosen.Store(v, nil)
 	}
 	v.current.Put(goroutine.ID(), s)
+}
+
+// chosen are the devices that goroutines have chosen streams of.
+var chosen sync.Map
+
+// ForgetStreams has the calling goroutine give work on default streams: it runs for another thread than before, which has chosen none.
+func ForgetStreams() {
+	chosen.Range(func(v, _ any) bool {
+		v.(*Device).current.Put(goroutine.ID(), nil)
+		return true
+	})
 }
 
 // Handle returns what the driver and CUDA's libraries know the stream by.

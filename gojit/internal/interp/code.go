@@ -32,7 +32,8 @@ type Code struct {
 }
 
 // Whole does what a call of code from outside does, in a way of its own; run is the usual one. It reports whether it did: the call runs as usual where not.
-type Whole func(m *autograd.Mode, args, out []value.Value, run func(args, out []value.Value) error) (done bool)
+// It fails where somebody interrupts run.
+type Whole func(m *autograd.Mode, args, out []value.Value, run func(args, out []value.Value) error) (done bool, err error)
 
 // SetWhole has calls from outside with tensors on devices ask w first. It is for code that has not run.
 func (c *Code) SetWhole(w Whole) { c.whole = w }

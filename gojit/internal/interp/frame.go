@@ -141,8 +141,12 @@ func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args,
 	s.ctx, s.done, s.mode, s.direct = ctx, ctx.Done(), mode, mode.Direct()
 	s.budget, s.escaped = pollEvery, 0
 	lent := lend(args, nil)
+	var done bool
 	var err error
-	if c.whole == nil || !tensor.AwayInUse() || !c.whole(mode, args, out, func(args, out []value.Value) error { return s.callSilently(c, args, out) }) {
+	if c.whole != nil && tensor.AwayInUse() {
+		done, err = c.whole(mode, args, out, func(args, out []value.Value) error { return s.callSilently(c, args, out) })
+	}
+	if !done && err == nil {
 		err = s.call(c, args, out)
 	}
 	if lent != 0 && err == nil && s.escaped == 0 {

@@ -120,7 +120,7 @@ type Capturer interface {
 // Work is what a Capturer has put down.
 type Work interface {
 	sync.Locker
-	// Replay has the device do the work, at the addresses that it was captured with.
+	// Replay has the device do the work, at the addresses that it was captured with. It fails once the memory of the work was given up, as others had none.
 	Replay() error
 	// Reset gives the work up.
 	Reset()

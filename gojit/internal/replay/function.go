@@ -13,6 +13,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -61,9 +62,10 @@ func (f *Function) tell(what, why string) {
 }
 
 // Run runs the code by one launch, or has run do so for the first calls of a kind. done is false where the call is to run as any.
-func (f *Function) Run(m *autograd.Mode, args, out []value.Value, run func(args, out []value.Value) error) (done bool) {
+// It fails where somebody interrupts it.
+func (f *Function) Run(m *autograd.Mode, args, out []value.Value, run func(args, out []value.Value) error) (done bool, err error) {
 	if !slices.ContainsFunc(args, isOnDevice) {
-		return false
+		return false, nil
 	}
 	f.once.Do(func() {
 		if f.refused = f.read(f.graph); f.refused != "" {
@@ -71,34 +73,34 @@ func (f *Function) Run(m *autograd.Mode, args, out []value.Value, run func(args,
 		}
 	})
 	if f.refused != "" {
-		return false
+		return false, nil
 	}
 	var room [64]value.Value
 	c := call{mode: m, args: args, attributes: room[:0]}
 	if why := f.look(&c); why != "" {
 		f.note(why)
-		return false
+		return false, nil
 	}
 	capturer, lane, ok := capturerOf(c.device)
 	if !ok {
 		f.note("they are within a capture")
-		return false
+		return false, nil
 	}
 	c.lane, c.settings, c.dtype = lane, capturer.Settings(), tensor.DefaultDType()
 	k, isNew := f.kindOf(&c)
 	if k == nil {
-		return false
+		return false, nil
 	}
 	if isNew {
 		k.results = make([]result, len(out))
-		why := f.capture(capturer, k, &c, run)
+		why, err := f.capture(capturer, k, &c, run)
 		if k.finish(why); why != "" {
 			f.tell("calls with "+k.String()+" are not", why)
-			return false
+			return false, err
 		}
 		f.tell("calls with "+k.String()+" are", fmt.Sprintf("%d kernels", k.launches))
 	}
-	return k.replay(&c, out)
+	return k.replay(&c, out), nil
 }
 
 // isOnDevice reports whether a value is a tensor on a device, or a list with one.
@@ -180,12 +182,12 @@ func (k *kind) finish(why string) {
 	}
 }
 
-// capture puts down the work of a call. It returns why that cannot be, "" where it is done.
-func (f *Function) capture(capturer kernel.Capturer, k *kind, c *call, run func(args, out []value.Value) error) (why string) {
+// capture puts down the work of a call. It returns why that cannot be, "" where it is done. It fails where somebody interrupts it.
+func (f *Function) capture(capturer kernel.Capturer, k *kind, c *call, run func(args, out []value.Value) error) (why string, err error) {
 	args := slices.Clone(c.args)
 	for i, a := range args {
 		if args[i], why = k.buffered(a); why != "" {
-			return why
+			return why, nil
 		}
 	}
 	watched := append(slices.Clone(k.inputs), f.constants...)
@@ -196,19 +198,22 @@ func (f *Function) capture(capturer kernel.Capturer, k *kind, c *call, run func(
 	}
 	writes := writesOf(watched)
 	results := make([]value.Value, len(k.results))
-	drawn, err := rng.Default().State(), error(nil)
+	drawn := rng.Default().State()
 	if k.work, k.launches, err = capturer.Capture(c.device, func() error { return run(args, results) }); err != nil {
 		if !bytes.Equal(drawn, rng.Default().State()) { // the call draws the same numbers when it runs as any
 			_ = rng.Default().SetState(drawn)
 		}
 		var refused *kernel.CaptureError
 		if errors.As(err, &refused) {
-			return refused.Error()
+			return refused.Error(), nil
 		}
-		return "a run fails: " + err.Error()
+		if why = "a run fails: " + err.Error(); source.ClassOf(err) != source.KeyboardInterrupt {
+			err = nil // it fails again when it runs as any
+		}
+		return why, err
 	}
 	if writesOf(watched) != writes {
-		return "an argument, an attribute or a constant is written"
+		return "an argument, an attribute or a constant is written", nil
 	}
 	seen := map[*tensor.Storage]bool{}
 	for _, t := range watched {
@@ -216,13 +221,13 @@ func (f *Function) capture(capturer kernel.Capturer, k *kind, c *call, run func(
 	}
 	for i, r := range results {
 		if k.results[i], why = k.gives(r, seen); why != "" {
-			return why
+			return why, nil
 		}
 	}
 	if copies := len(k.inputs) + len(k.outputs); k.launches <= 2*copies {
-		return fmt.Sprintf("it is %d kernels, and its tensors would be %d copies", k.launches, copies)
+		return fmt.Sprintf("it is %d kernels, and its tensors would be %d copies", k.launches, copies), nil
 	}
-	return ""
+	return "", nil
 }
 
 func writesOf(tensors []*tensor.Tensor) (n uint64) {
@@ -244,6 +249,8 @@ func (f *Function) Report() (lines []string) {
 	defer f.mu.Unlock()
 	for _, k := range f.kinds {
 		switch {
+		case k.lost.Load():
+			lines = append(lines, fmt.Sprintf("calls with %s are not one launch: the device has no memory left for it", k))
 		case k.work != nil:
 			lines = append(lines, fmt.Sprintf("calls with %s are one launch of %d kernels", k, k.launches))
 		case k.refused != "":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -117,6 +118,7 @@ type kind struct {
 	busy     bool // one is captured
 	refused  string
 	work     kernel.Work
+	lost     atomic.Bool // the device has given the work up
 	launches int
 	inputs   []*tensor.Tensor // that the work reads, in the order of the tensors among the arguments
 	outputs  []output

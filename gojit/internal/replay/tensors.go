@@ -121,10 +121,13 @@ func (k *kind) givesAll(vs []value.Value, seen map[*tensor.Storage]bool) (all []
 	return all, ""
 }
 
-// replay does the work for a call. done is false where the device fails, which the call then meets when it runs as any.
+// replay does the work for a call. done is false where the device fails, which the call then meets when it runs as any, or has given the work up.
 func (k *kind) replay(c *call, out []value.Value) (done bool) {
 	k.work.Lock()
 	defer k.work.Unlock()
+	if k.lost.Load() {
+		return false
+	}
 	into, err := k.inputs, error(nil)
 	for _, a := range c.args {
 		if into, err = fill(into, a); err != nil {
@@ -132,6 +135,8 @@ func (k *kind) replay(c *call, out []value.Value) (done bool) {
 		}
 	}
 	if k.work.Replay() != nil {
+		k.lost.Store(true)
+		k.inputs, k.outputs = nil, nil
 		return false
 	}
 	for i := range out {
