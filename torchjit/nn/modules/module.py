@@ -6,7 +6,7 @@ import functools
 import sys
 import threading
 from collections import OrderedDict
-from typing import Any, Callable, ClassVar, Dict, Iterator, Mapping, TypeVar
+from typing import Any, Callable, ClassVar, Iterator, Mapping
 
 from torchjit import _advice, _native
 from torchjit._pytorch_tensors import data_of
@@ -66,7 +66,6 @@ class Module:
     """
 
     dump_patches: ClassVar[bool] = False
-    T_destination: ClassVar[Any] = TypeVar("T_destination", bound=Dict[str, Any])
     training: bool
     _is_full_backward_hook: bool | None
     _version = 1
