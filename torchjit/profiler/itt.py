@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -18,7 +18,9 @@ def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
     raise RuntimeError("ITT functions not installed. Are you sure you have a ITT build?")
 
 
-mark = range_pop = range_push = _refuse
+mark: Callable[..., NoReturn] = _refuse
+range_pop: Callable[..., NoReturn] = _refuse
+range_push: Callable[..., NoReturn] = _refuse
 
 
 @contextmanager

@@ -27,12 +27,12 @@ def _of(name: str) -> Callable[[BackendConfig], dict[Any, Any]]:
     return table
 
 
-get_fuser_method_mapping = _of("fuser_method")
-get_fusion_pattern_to_extra_inputs_getter = _of("_extra_inputs_getter")
-get_fusion_pattern_to_root_node_getter = _of("_root_node_getter")
-get_module_to_qat_module = _of("qat_module")
-get_pattern_to_dtype_configs = _of("dtype_configs")
-get_pattern_to_input_type_to_index = _of("_input_type_to_index")
+get_fuser_method_mapping: Callable[[BackendConfig], dict[Any, Any]] = _of("fuser_method")
+get_fusion_pattern_to_extra_inputs_getter: Callable[[BackendConfig], dict[Any, Any]] = _of("_extra_inputs_getter")
+get_fusion_pattern_to_root_node_getter: Callable[[BackendConfig], dict[Any, Any]] = _of("_root_node_getter")
+get_module_to_qat_module: Callable[[BackendConfig], dict[Any, Any]] = _of("qat_module")
+get_pattern_to_dtype_configs: Callable[[BackendConfig], dict[Any, Any]] = _of("dtype_configs")
+get_pattern_to_input_type_to_index: Callable[[BackendConfig], dict[Any, Any]] = _of("_input_type_to_index")
 
 
 def get_qat_module_classes(backend_config: BackendConfig) -> tuple[Any, ...]:

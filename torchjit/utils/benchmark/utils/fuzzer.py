@@ -49,7 +49,8 @@ class FuzzedParameter:
     """
 
     def __init__(self, name: str, minval: Any = None, maxval: Any = None, distribution: Any = None, strict: bool = False) -> None:
-        self._name, self._minval, self._maxval, self.strict = name, minval, maxval, strict
+        self._name, self._minval, self._maxval = name, minval, maxval
+        self.strict: bool = strict
         self._distribution = self._check_distribution(distribution)
 
     @property
