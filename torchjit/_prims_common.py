@@ -291,3 +291,307 @@ def dtype_or_default(dtype: Any) -> Any:
 def device_or_default(device: Any) -> Any:
     """The device, or the CPU for None."""
     return device if device is not None else torch.device("cpu")
+
+
+# Layouts.
+
+_LAST = {torch.channels_last: (4, (1, 3, 2, 0)), torch.channels_last_3d: (5, (1, 4, 3, 2, 0))}
+
+
+def validate_memory_format(memory_format: Any) -> None:
+    """Raises RuntimeError for what is no memory format."""
+    known = (torch.contiguous_format, torch.preserve_format, torch.channels_last, torch.channels_last_3d)
+    check(memory_format in known, lambda: f"Received unknown memory format {memory_format}!")
+
+
+def is_contiguous(a: Any) -> bool:
+    """Whether the elements lie in order and without gaps."""
+    return a.is_contiguous()
+
+
+def is_contiguous_for_memory_format(a: Any, *, memory_format: Any) -> bool:
+    """Whether the elements lie in the order of a memory format. Raises RuntimeError for preserve_format."""
+    validate_memory_format(memory_format)
+    if memory_format == torch.preserve_format:
+        raise RuntimeError(f"is_contiguous received unsupported memory format {memory_format}")
+    return a.is_contiguous(memory_format=memory_format)
+
+
+def is_channels_last_contiguous_2d(a: Any) -> bool:
+    """Whether images have their channels last."""
+    return a.ndim == 4 and a.is_contiguous(memory_format=torch.channels_last)
+
+
+def is_channels_last_contiguous_3d(a: Any) -> bool:
+    """Whether volumes have their channels last."""
+    return a.ndim == 5 and a.is_contiguous(memory_format=torch.channels_last_3d)
+
+
+def is_channels_last_contiguous(a: Any) -> bool:
+    """Whether images or volumes have their channels last."""
+    return is_channels_last_contiguous_2d(a) or is_channels_last_contiguous_3d(a)
+
+
+def is_non_overlapping_and_dense(a: Any) -> bool:
+    """Whether the elements lie without gaps, in any order."""
+    expected = 1
+    for length, stride in sorted(((n, s) for n, s in zip(a.shape, a.stride()) if n != 1), key=lambda pair: pair[1]):
+        if length == 0:
+            return True
+        if stride != expected:
+            return False
+        expected *= length
+    return True
+
+
+def are_strides_like_channels_last(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether strides grow as those of images or volumes with channels last do."""
+    order = {4: (1, 3, 2, 0), 5: (1, 4, 3, 2, 0)}.get(len(shape))
+    if order is None or strides[1] == 0:
+        return False
+    least = 0
+    for d in order:
+        if shape[d] == 0 or strides[d] < least or d == 0 and least == strides[1]:
+            return False
+        least = strides[d] * max(shape[d], 1)
+    return True
+
+
+def suggest_memory_format(x: Any) -> Any:
+    """The memory format that a result of the tensor should have."""
+    if x.layout == torch.strided and are_strides_like_channels_last(x.shape, x.stride()):
+        return torch.channels_last if x.ndim == 4 else torch.channels_last_3d
+    return torch.contiguous_format
+
+
+def _last_strides(shape: Sequence[int], format: Any) -> tuple[int, ...]:
+    rank, order = _LAST[format]
+    check(len(shape) == rank, lambda: f"Only tensors of rank {rank} can use the {str(format).split('.')[-1]} memory format")
+    strides, step = [0] * rank, 1
+    for d in order:
+        strides[d] = step
+        step *= max(shape[d], 1)
+    return tuple(strides)
+
+
+def make_channels_last_2d_strides_for(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides of images with channels last."""
+    return _last_strides(shape, torch.channels_last)
+
+
+def make_channels_last_3d_strides_for(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides of volumes with channels last."""
+    return _last_strides(shape, torch.channels_last_3d)
+
+
+def make_channels_last_strides_for(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides of images or volumes with channels last."""
+    ndim = len(shape)
+    check(ndim in (4, 5), lambda: f"no channels last format strides exist in {ndim} dimensions")
+    return make_channels_last_2d_strides_for(shape) if ndim == 4 else make_channels_last_3d_strides_for(shape)
+
+
+def compute_elementwise_output_strides(*tensors: Any) -> tuple[int, ...]:
+    """The strides of what an operator of elements gives for tensors of one size. Raises ValueError without tensors, RuntimeError for other sizes."""
+    if not tensors:
+        raise ValueError("Can't compute elementwise output strides for zero tensors!")
+    check_same_shape(*tensors, allow_cpu_scalar_tensors=True)
+    found = [t for t in tensors if isinstance(t, torch.Tensor) and not is_cpu_scalar_tensor(t)]
+    if not found:
+        return ()
+    rank = found[0].ndim
+    order = list(reversed(range(rank)))  # from the dimension that varies fastest
+
+    def slower(i: int, j: int) -> int:
+        for t in found:
+            first, second = t.stride(i), t.stride(j)
+            if first == 0 or second == 0:
+                continue
+            if first != second:
+                return 1 if first > second else -1
+            if t.shape[i] > t.shape[j]:
+                return 1
+        return 0
+
+    for i in range(1, rank):
+        at = i
+        for j in reversed(range(i)):
+            compared = slower(order[j], order[at])
+            if compared > 0:
+                order[j], order[at] = order[at], order[j]
+                at = j
+            elif compared < 0:
+                break
+    strides, step = [0] * rank, 1
+    for d in order:
+        strides[d] = step
+        step *= max(found[0].shape[d], 1)
+    return tuple(strides)
+
+
+# Checks.
+
+
+def check(b: bool, s: Any, exc_type: type[Exception] = RuntimeError) -> None:
+    """Raises an exception with the text that a function gives, unless something holds."""
+    if not b:
+        raise exc_type(s())
+
+
+def same_shape(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether two sizes are equal."""
+    return tuple(a) == tuple(b)
+
+
+def check_same_device(*args: Any, allow_cpu_scalar_tensors: bool) -> None:
+    """Raises RuntimeError where tensors are on several devices; numbers on the CPU may be allowed."""
+    found = [t for t in args if isinstance(t, torch.Tensor) and not (allow_cpu_scalar_tensors and is_cpu_scalar_tensor(t))]
+    for t in found[1:]:
+        check(t.device == found[0].device, lambda t=t: f"Tensor on device {t.device} is not on the expected device {found[0].device}!")
+
+
+def check_same_dtype(*args: Any) -> None:
+    """Raises RuntimeError where tensors have several element types."""
+    found = [t for t in args if isinstance(t, torch.Tensor)]
+    for t in found[1:]:
+        check(t.dtype == found[0].dtype, lambda t=t: f"Tensor with dtype {t.dtype} is not the expected dtype of {found[0].dtype}!")
+
+
+def check_same_shape(*args: Any, allow_cpu_scalar_tensors: bool) -> None:
+    """Raises RuntimeError where tensors have several sizes; numbers on the CPU may be allowed."""
+    found = [t for t in args if isinstance(t, torch.Tensor) and not (allow_cpu_scalar_tensors and is_cpu_scalar_tensor(t))]
+    for t in found[1:]:
+        check(t.shape == found[0].shape, lambda t=t: f"Shape {t.shape} is not the expected shape {found[0].shape}!")
+
+
+def compare_tensor_meta(a: Any, b: Any, check_strides: bool = False) -> None:
+    """Raises AssertionError where tensors differ in size, element type or device; with check_strides RuntimeError for other strides."""
+    if not same_shape(a.shape, b.shape):
+        raise AssertionError(f"Shapes {a.shape} and {b.shape} are not equal!")
+    if a.dtype != b.dtype:
+        raise AssertionError(f"Dtypes {a.dtype} and {b.dtype} are not equal!")
+    if a.device != b.device:
+        raise AssertionError(f"Devices {a.device} and {b.device} are not equal!")
+    if check_strides and a.stride() != b.stride():
+        raise RuntimeError(f"Stride mismatch! Strides are {a.stride()} and {b.stride()}!")
+
+
+def validate_dim_length(length: int) -> None:
+    """Raises AssertionError for a negative length."""
+    assert length >= 0
+
+
+def validate_shape(shape: Sequence[int]) -> None:
+    """Raises AssertionError for negative lengths."""
+    for length in shape:
+        validate_dim_length(length)
+
+
+def validate_strides(strides: Sequence[int]) -> None:
+    """Raises AssertionError for negative strides."""
+    for stride in strides:
+        assert stride >= 0
+
+
+def validate_idx(rank: int, idx: int) -> None:
+    """Raises AssertionError for what is no dimension; one without dimensions has the dimension 0."""
+    assert 0 <= idx < rank or idx == 0
+
+
+def validate_dimension_indices(rank: int, indices: Sequence[int]) -> None:
+    """validate_idx of several."""
+    for idx in indices:
+        validate_idx(rank, idx)
+
+
+def validate_exclusive_idx(rank: int, ex_idx: int) -> None:
+    """Raises AssertionError for what is no end of a range of dimensions."""
+    assert 0 < ex_idx <= rank
+
+
+def validate_no_repeating_dims(dims: Sequence[int]) -> None:
+    """Raises RuntimeError where a dimension is there twice."""
+    check(len(dims) == len(set(dims)), lambda: "duplicate value in the list of dims")
+
+
+def check_fp_or_complex(dtype: Any, fn_name: str, allow_low_precision_dtypes: bool = True) -> None:
+    """Raises RuntimeError for integers and, unless they are allowed, for types of half precision."""
+    check(is_float_dtype(dtype) or is_complex_dtype(dtype), lambda: f"{fn_name}: Expected a floating point or complex tensor as input. Got {dtype}")
+    check(allow_low_precision_dtypes or not is_low_precision_dtype(dtype), lambda: f"{fn_name}: Half precision dtypes not supported. Got {dtype}")
+
+
+def check_is_matrix(A: Any, f_name: str, arg_name: str = "A") -> None:
+    """Raises RuntimeError for fewer than two dimensions."""
+    check(len(A.shape) >= 2, lambda: f"{f_name}: The input tensor {arg_name} must have at least 2 dimensions.")
+
+
+def check_layout(layout: Any) -> None:
+    """Raises NotImplementedError for sparse layouts."""
+    check(layout == torch.strided, lambda: f"PrimTorch doesn't support layout={layout}", NotImplementedError)
+
+
+def check_pin_memory(pin_memory: bool) -> None:
+    """Raises NotImplementedError for pinned memory."""
+    check(not pin_memory, lambda: "PrimTorch does not support pinned memory", NotImplementedError)
+
+
+def check_in_bounds_for_storage(a: Any, shape: Sequence[int], strides: Sequence[int], storage_offset: int) -> None:
+    """Raises ValueError where a view would reach beyond a storage."""
+    required = 0 if any(length == 0 for length in shape) else 1 + sum((n - 1) * step for n, step in zip(shape, strides))
+    if required and a.size() - storage_offset < required:
+        raise ValueError(
+            f"Can't view a storage of size {a.size()} with an offset of {storage_offset}, shape of {tuple(shape)}, and strides of {tuple(strides)}, "
+            f"which requires a storage of size {required}"
+        )
+
+
+# Values.
+
+
+def canonicalize_device(device: Any) -> Any:
+    """A device of its name."""
+    return torch.device(device)
+
+
+def layout_or_default(layout: Any) -> Any:
+    """A layout, torch.strided for None."""
+    return torch.strided if layout is None else layout
+
+
+def dtype_to_type_ctor(dtype: Any) -> Any:
+    """What makes the numbers of Python that an element type has."""
+    return dtype_to_type(dtype)
+
+
+def prod(xs: Sequence[Any]) -> Any:
+    """The product of numbers."""
+    return math.prod(xs)
+
+
+def mask_tensor(mask: Any, t: Any) -> Any:
+    """The elements where a mask is true, and zeros."""
+    return torch.where(mask, t, torch.zeros((), dtype=t.dtype))
+
+
+def set_correction(unbiased: bool | None = None, correction: int | None = None) -> int:
+    """What is taken from the number of elements. Raises RuntimeError where both say it, ValueError where it is negative."""
+    if correction is not None and unbiased is not None:
+        raise RuntimeError("cannot specify both correction and unbiased arguments")
+    found = correction if correction is not None else 0 if unbiased is False else 1
+    if found < 0:
+        raise ValueError("correction argument should be non-negative")
+    return found
+
+
+def reduction_dtypes(arg: Any, output_dtype_kind: REDUCTION_OUTPUT_TYPE_KIND, dtype: Any = None) -> tuple[Any, Any]:
+    """The type that a reduction computes with, and that of its result, None where that is the same."""
+    given = dtype if dtype is not None else arg.dtype
+    kinds = REDUCTION_OUTPUT_TYPE_KIND
+    computed = get_computation_dtype(given)
+    if output_dtype_kind is kinds.KEEP_PROMOTED_TYPE:
+        return computed, None
+    if output_dtype_kind is kinds.ALWAYS_BOOL:
+        return computed, torch.bool
+    if output_dtype_kind is kinds.COMPLEX_TO_FLOAT and is_complex_dtype(given):
+        return computed, corresponding_real_dtype(given)
+    return computed, given

@@ -40,7 +40,9 @@ class Event:
         for key, value in data.items():
             if not isinstance(value, (str, float, int, bool)):
                 raise TypeError(f"the data of an event are texts, numbers and bools, but found {type(value).__name__} for '{key}'")
-        self.name, self.timestamp, self.data = name, timestamp, dict(data)
+        self.name: str = name
+        self.timestamp: datetime.datetime = timestamp
+        self.data: dict[str, Any] = dict(data)
 
 
 class EventHandlerHandle:

@@ -7,8 +7,8 @@ from torchjit.ao import nn as nn
 from torchjit.ao import quantization as quantization
 
 if _TYPE_CHECKING:
+    import torchjit.ao.sparsity as sparsity
     from torchjit.ao import ns as ns
-    from torchjit.ao import sparsity as sparsity
 else:
 
     def __getattr__(name: str) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -13,7 +13,11 @@ def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
     raise RuntimeError("NVTX functions not installed. Are you sure you have a CUDA build?")
 
 
-mark = range_end = range_pop = range_push = range_start = _refuse
+mark: Callable[..., NoReturn] = _refuse
+range_end: Callable[..., NoReturn] = _refuse
+range_pop: Callable[..., NoReturn] = _refuse
+range_push: Callable[..., NoReturn] = _refuse
+range_start: Callable[..., NoReturn] = _refuse
 
 
 @contextmanager

@@ -11,7 +11,7 @@ class StorageWeakRef:
     def __init__(self, storage: Any) -> None:
         import weakref
 
-        self.cdata = storage._cdata
+        self.cdata: Any = storage._cdata
         self._alive = weakref.ref(storage)
 
     def expired(self) -> bool:

@@ -10,7 +10,8 @@ class FileBaton:
     """A lock that one process holds while its file exists."""
 
     def __init__(self, lock_file_path: str, wait_seconds: float = 0.1) -> None:
-        self.lock_file_path, self.wait_seconds = lock_file_path, wait_seconds
+        self.lock_file_path: str = lock_file_path
+        self.wait_seconds: float = wait_seconds
         self.fd: int | None = None
 
     def try_acquire(self) -> bool:

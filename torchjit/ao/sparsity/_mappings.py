@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 
@@ -9,4 +10,5 @@ def _refuse() -> NoReturn:
     raise NotImplementedError("torchjit has no quantized layers with sparse weights: quantize the model with the masks in its weights (squash_mask)")
 
 
-get_static_sparse_quantized_mapping = get_dynamic_sparse_quantized_mapping = _refuse
+get_static_sparse_quantized_mapping: Callable[[], NoReturn] = _refuse
+get_dynamic_sparse_quantized_mapping: Callable[[], NoReturn] = _refuse

@@ -32,8 +32,11 @@ class DAGNode:
     def __init__(
         self, submodule_node: Node, input_nodes: list[Node], output_nodes: list[Node], logical_device_ids: list[int], size_bytes: int
     ) -> None:
-        self.submodule_node, self.input_nodes, self.output_nodes = submodule_node, input_nodes, output_nodes
-        self.logical_device_ids, self.size_bytes = logical_device_ids, size_bytes
+        self.submodule_node: Node = submodule_node
+        self.input_nodes: list[Node] = input_nodes
+        self.output_nodes: list[Node] = output_nodes
+        self.logical_device_ids: list[int] = logical_device_ids
+        self.size_bytes: int = size_bytes
 
     def __str__(self) -> str:
         return str(self.submodule_node)
@@ -181,6 +184,8 @@ class Partitioner:
         self.partitions: list[Partition] = []
         self.node_to_partition: dict[Node, int] = {}
         self.devices: list[Device] = []
+        self.graph_module: Any = None
+        self.torch_module: Any = None
 
     def partition_graph(self, fx_module: GraphModule, torch_module: Module, partitioner_config: PartitionerConfig) -> PartitionResult:
         """Divides a graph whose nodes have size_bytes, as get_size_of_all_nodes sets it.

@@ -27,11 +27,11 @@ class Partition:
 
     def __init__(self, partition_id: int) -> None:
         self.nodes: set[Node] = set()
-        self.partition_id = partition_id
+        self.partition_id: int = partition_id
         self.parents: set[Partition] = set()
         self.children: set[Partition] = set()
-        self.bfs_level = -1
-        self.used_mem_bytes = 0
+        self.bfs_level: int = -1
+        self.used_mem_bytes: int = 0
         self.logical_device_ids: list[int] = []
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 
@@ -14,9 +15,9 @@ def _refusing(name: str) -> Any:
     return refuse
 
 
-broadcast = _refusing("broadcast")
-broadcast_coalesced = _refusing("broadcast_coalesced")
-gather = _refusing("gather")
-reduce_add = _refusing("reduce_add")
-reduce_add_coalesced = _refusing("reduce_add_coalesced")
-scatter = _refusing("scatter")
+broadcast: Callable[..., NoReturn] = _refusing("broadcast")
+broadcast_coalesced: Callable[..., NoReturn] = _refusing("broadcast_coalesced")
+gather: Callable[..., NoReturn] = _refusing("gather")
+reduce_add: Callable[..., NoReturn] = _refusing("reduce_add")
+reduce_add_coalesced: Callable[..., NoReturn] = _refusing("reduce_add_coalesced")
+scatter: Callable[..., NoReturn] = _refusing("scatter")

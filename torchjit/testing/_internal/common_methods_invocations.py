@@ -25,8 +25,7 @@ op_db: list[Any] = [
     *_definitions.elementwise.op_db, *_definitions.reductions.op_db, *_definitions.shapes.op_db, *_definitions.nn.op_db, *_definitions.op_db,
 ]  # fmt: skip
 
-# This library's functions are written in Go: there are no other definitions in Python to hold them to.
-python_ref_db: list[Any] = []
+python_ref_db: list[Any] = list(_definitions.python_ref_db)
 ops_and_refs = op_db + python_ref_db
 binary_ufuncs_and_refs = binary_ufuncs
 

@@ -9,6 +9,10 @@ from torchjit.utils.benchmark.utils.common import trim_sigfig as trim_sigfig
 from torchjit.utils.benchmark.utils.common import unit_to_english as unit_to_english
 from torchjit.utils.benchmark.utils.compare import Colorize as Colorize
 from torchjit.utils.benchmark.utils.compare import Compare as Compare
+from torchjit.utils.benchmark.utils.fuzzer import FuzzedParameter as FuzzedParameter
+from torchjit.utils.benchmark.utils.fuzzer import FuzzedTensor as FuzzedTensor
+from torchjit.utils.benchmark.utils.fuzzer import Fuzzer as Fuzzer
+from torchjit.utils.benchmark.utils.fuzzer import ParameterAlias as ParameterAlias
 from torchjit.utils.benchmark.utils.timer import Language as Language
 from torchjit.utils.benchmark.utils.timer import Timer as Timer
 from torchjit.utils.benchmark.utils.timer import timer as timer

@@ -15,11 +15,11 @@ class BaseScheduler:
     def __init__(self, sparsifier: Any, last_epoch: int = -1, verbose: bool = False) -> None:
         if not isinstance(sparsifier, BaseSparsifier):
             raise TypeError(f"{type(sparsifier).__name__} is not an instance of torch.ao.sparsity.BaseSparsifier")
-        self.sparsifier = sparsifier
-        self.base_sl = [group["sparsity_level"] for group in sparsifier.groups]
-        self.last_epoch = last_epoch
+        self.sparsifier: Any = sparsifier
+        self.base_sl: list[float] = [group["sparsity_level"] for group in sparsifier.groups]
+        self.last_epoch: int = last_epoch
         self._step_count = 0
-        self.verbose = verbose
+        self.verbose: bool = verbose
         self._get_sl_called_within_step = False
         self._last_sl: list[float] = []
         self.step()

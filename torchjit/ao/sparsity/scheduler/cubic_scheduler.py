@@ -18,9 +18,11 @@ class CubicSL(BaseScheduler):
         verbose: bool = False,
     ) -> None:  # fmt: skip
         self.sparsifier = sparsifier
-        self.init_sl, self.init_t = self._make_sure_a_list(init_sl), self._make_sure_a_list(init_t)
-        self.delta_t, self.total_t = self._make_sure_a_list(delta_t), self._make_sure_a_list(total_t)
-        self.initially_zero = self._make_sure_a_list(initially_zero)
+        self.init_sl: list[Any] = self._make_sure_a_list(init_sl)
+        self.init_t: list[Any] = self._make_sure_a_list(init_t)
+        self.delta_t: list[Any] = self._make_sure_a_list(delta_t)
+        self.total_t: list[Any] = self._make_sure_a_list(total_t)
+        self.initially_zero: list[Any] = self._make_sure_a_list(initially_zero)
         super().__init__(sparsifier, last_epoch, verbose)
 
     @staticmethod

@@ -18,7 +18,7 @@ class LambdaSL(BaseScheduler):
         several = isinstance(sl_lambda, (list, tuple))
         if several and len(sl_lambda) != len(sparsifier.groups):
             raise ValueError(f"Expected {len(sparsifier.groups)} lr_lambdas, but got {len(sl_lambda)}")
-        self.sl_lambdas = list(sl_lambda) if several else [sl_lambda] * len(sparsifier.groups)
+        self.sl_lambdas: list[Any] = list(sl_lambda) if several else [sl_lambda] * len(sparsifier.groups)
         super().__init__(sparsifier, last_epoch, verbose)
 
     def get_sl(self) -> list[float]:

@@ -1,0 +1,1 @@
+"""Arguments for operators: for one tensor, and for two that broadcast."""
