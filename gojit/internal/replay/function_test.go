@@ -26,6 +26,7 @@ func (d *device) Allocate(_ tensor.Device, nbytes int) (uint64, func(), error) {
 func (d *device) Copy(dst, src *tensor.Tensor) error       { return nil }
 func (d *device) Fill(*tensor.Tensor, tensor.Scalar) error { return nil }
 func (d *device) Lane(tensor.Device) (uintptr, bool)       { return 1, true }
+func (d *device) Settings() uint64                         { return 0 }
 func (d *device) Capture(_ tensor.Device, f func() error) (kernel.Work, int, error) {
 	if err := f(); err != nil {
 		return nil, 0, err
