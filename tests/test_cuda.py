@@ -1006,3 +1006,106 @@ for saved in file, away:
         driver,
     )
     assert out.splitlines() == ["cpu True", "cpu True", "cuda:0 True", "cuda:0 True", "cpu True", "cuda:0 True"]
+
+
+def test_autocast(driver):
+    """Which type operators on a device give under an autocast of it, eager, in recurrent layers, scripted and traced; those on the processor have their own."""
+    out = run(
+        """
+import warnings
+F, nn = torch.nn.functional, torch.nn
+warnings.simplefilter("ignore")  # a check of a trace compares in float16
+torch.manual_seed(0)
+m = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 4)).cuda()
+x, y = torch.randn(5, 8).cuda(), torch.randint(0, 4, (5,)).cuda()
+def kinds(*tensors):
+    print(*(str(t.dtype)[6:] for t in tensors))
+with torch.autocast("cuda"):
+    a = x @ x.t()
+    kinds(a, m(x), F.conv1d(x[None], torch.ones(2, 5, 3).cuda()), nn.LSTM(8, 8).cuda()(x)[0], nn.GRUCell(8, 8).cuda()(x), nn.MultiheadAttention(8, 2).cuda()(x, x, x)[0], torch.einsum("ij,kj->ik", x, x))
+    kinds(a.exp(), a.sum(), a.cumsum(0), a.softmax(-1), a.softmax(-1, dtype=torch.float64), F.layer_norm(a, (5,)), F.cross_entropy(m(x), y), F.mse_loss(a, a), a.pow(2), x.double() @ x.double().t())
+    kinds(a + 1, a.relu(), torch.cat([a, x], 1), torch.cat([a, a]), torch.dot(a[0], x[0, :5]))
+    print(torch.is_autocast_enabled(), torch.is_autocast_cpu_enabled())
+    kinds(x.cpu() @ x.cpu().t())
+    with torch.autocast("cpu"):
+        kinds(x.cpu() @ x.cpu().t(), x @ x.t())
+    with torch.autocast("cuda", enabled=False):
+        kinds(x @ x.t())
+    try:
+        F.binary_cross_entropy(torch.sigmoid(a), torch.ones_like(a))
+    except RuntimeError as e:
+        print(str(e)[:41])
+with torch.cuda.amp.autocast(dtype=torch.bfloat16):
+    kinds(x @ x.t())
+    print(torch.get_autocast_gpu_dtype())
+s = torch.jit.script(m)
+with torch.autocast("cuda"):
+    kinds(s(x), torch.jit.trace(m, x)(x))
+kinds(s(x), x @ x.t())
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    @torch.cuda.amp.custom_fwd(cast_inputs=torch.float32)
+    def forward(ctx, t):
+        kinds(t, t @ t.t())
+        return t * 2
+    @staticmethod
+    @torch.cuda.amp.custom_bwd
+    def backward(ctx, g):
+        print(torch.is_autocast_enabled())
+        return g * 2
+with torch.autocast("cuda"):
+    h = (x @ x.t()).requires_grad_()
+    Scaled.apply(h).sum().backward()
+kinds(h.grad)
+""",
+        driver,
+    )
+    assert out.splitlines() == [
+        "float16 float16 float16 float16 float16 float16 float16",
+        "float32 float32 float32 float32 float64 float32 float32 float32 float32 float64",
+        "float16 float16 float32 float16 float32",
+        "True False", "float32", "bfloat16 float16", "float32", "binary_cross_entropy is unsafe to autocas", "bfloat16", "torch.bfloat16",
+        "float16 float16", "float32 float32", "float32 float32", "False", "float16",
+    ]  # fmt: skip
+
+
+def test_gradients_are_scaled(driver):
+    """Losses are scaled and gradients unscaled; a step with an infinite gradient is left out, and the factor changes by what steps meet."""
+    out = run(
+        """
+torch.manual_seed(0)
+m = torch.nn.Linear(4, 3).cuda()
+x, y = torch.randn(6, 4).cuda(), torch.randn(6, 3).cuda()
+optimizer = torch.optim.SGD(m.parameters(), 0.1)
+scaler = torch.cuda.amp.GradScaler(growth_interval=2)
+def loss():
+    return torch.nn.functional.mse_loss(m(x), y)
+want = torch.autograd.grad(loss(), m.weight)[0]
+for i in range(5):
+    optimizer.zero_grad()
+    scaler.scale(loss()).backward()
+    if i == 0:
+        scaler.unscale_(optimizer)
+        print(torch.allclose(m.weight.grad, want))
+        try:
+            scaler.unscale_(optimizer)
+        except RuntimeError as e:
+            print(e)
+    if i == 1:
+        m.weight.grad[0, 0] = float("inf")
+    before = m.weight.clone()
+    scaler.step(optimizer)
+    scaler.update()
+    print(torch.equal(before, m.weight), scaler.get_scale(), scaler.state_dict()["_growth_tracker"])
+other = torch.cuda.amp.GradScaler()
+other.load_state_dict(scaler.state_dict())
+print(other.state_dict() == scaler.state_dict(), [float(s) for s in other.scale([x.sum() * 0 + 1, x.sum() * 0 + 2])])
+""",
+        driver,
+    )
+    assert out.splitlines() == [
+        "True", "unscale_() has already been called on this optimizer since the last update().",
+        "False 65536.0 1", "True 32768.0 0", "False 32768.0 1", "False 65536.0 0", "False 65536.0 1",
+        "True [65536.0, 131072.0]",
+    ]  # fmt: skip

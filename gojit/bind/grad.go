@@ -11,12 +11,21 @@ import (
 var gradFunctions = []function{
 	{schema: "grad_enabled() -> bool", run: gradEnabled},
 	{schema: "set_grad_enabled(bool on) -> None", run: setGradEnabled},
-	{schema: "begin_casting(bool enabled, int dtype) -> None", run: beginCasting},
+	{schema: "begin_casting(bool cuda, bool enabled, int dtype) -> None", doc: "Begins an autocast of operators on CUDA devices, or on the CPU.", run: beginCasting},
 	{schema: "end_casting() -> None", run: endCasting},
-	{schema: "set_casting(bool enabled) -> None", run: func(c *call) error { c.thread.mode.SetCasting(c.argBool(0)); c.none(); return nil }},
+	{schema: "set_casting(bool cuda, bool enabled) -> None", run: func(c *call) error { c.thread.mode.SetCasting(castKind(c), c.argBool(1)); c.none(); return nil }},
+	{schema: "set_cast_type(bool cuda, int dtype) -> None", run: func(c *call) error {
+		c.thread.mode.SetCastType(castKind(c), tensor.DType(c.argInt(1)))
+		c.none()
+		return nil
+	}},
+	{schema: "cast_type(bool cuda) -> int", doc: "The smaller type of autocasts.", run: func(c *call) error {
+		d, _ := c.thread.mode.Casting(castKind(c))
+		return c.value(value.Int(int64(d)))
+	}},
 	{schema: "set_cast_cache(bool enabled) -> None", run: func(c *call) error { c.thread.mode.SetCastCache(c.argBool(0)); c.none(); return nil }},
 	{schema: "set_compiler_casts(bool enabled) -> None", run: setting(func(s *exec.Settings, on bool) { s.CompilerCasts = on })},
-	{schema: "casting() -> any", doc: "The type that operators cast to, None where they do not.", run: castingOf},
+	{schema: "casting(bool cuda) -> any", doc: "The type that operators cast to, None where they do not.", run: castingOf},
 	{schema: "forget_casts() -> None", run: forgetCasts},
 	{schema: "inference_mode() -> bool", run: inferenceMode},
 	{schema: "set_inference_mode(bool on) -> None", run: setInferenceMode},
@@ -50,8 +59,16 @@ func setGradEnabled(c *call) error {
 	return nil
 }
 
+// castKind returns the kind of devices that the first argument tells.
+func castKind(c *call) autograd.CastKind {
+	if c.argBool(0) {
+		return autograd.CastCUDA
+	}
+	return autograd.CastCPU
+}
+
 func beginCasting(c *call) error {
-	c.thread.mode.BeginCasting(c.argBool(0), tensor.DType(c.argInt(1)))
+	c.thread.mode.BeginCasting(castKind(c), c.argBool(1), tensor.DType(c.argInt(2)))
 	c.none()
 	return nil
 }
@@ -63,7 +80,7 @@ func endCasting(c *call) error {
 }
 
 func castingOf(c *call) error {
-	d, enabled := c.thread.mode.Casting()
+	d, enabled := c.thread.mode.Casting(castKind(c))
 	if !enabled {
 		c.none()
 		return nil

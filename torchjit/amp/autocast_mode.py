@@ -15,9 +15,9 @@ from torchjit._types import dtype, dtypes
 class autocast:
     """A context, or a decorator, in which operators that gain from it compute in a smaller type, and others in float32.
 
-    On "cpu" the smaller type is bfloat16; another one warns, and fails when the context is entered. For "cuda" it is disabled, with a warning, as
-    it is in PyTorch without a device. Compiled programs can use it, not as a decorator. Raises RuntimeError for other
-    devices. Which operators cast is what PyTorch 1.13 does on the CPU.
+    On "cpu" the smaller type is bfloat16; another one warns, and fails when the context is entered. On "cuda" it is float16, or the one that is given; without a
+    device it is disabled, with a warning. Compiled programs can use it, not as a decorator. Raises RuntimeError for other
+    devices. Which operators cast is what PyTorch 1.13 does on each.
     """
 
     def __init__(
@@ -37,10 +37,10 @@ class autocast:
         self.device = device_type
         self.fast_dtype = dtype if dtype is not None else _smaller(device_type)
         self._cache_enabled = cache_enabled is not False
-        if enabled and device_type == "cuda":
+        if enabled and device_type == "cuda" and not _native.cuda_device_count():
             warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling", stacklevel=2)
             enabled = False
-        if enabled and self.fast_dtype is not dtypes["bfloat16"]:
+        if enabled and device_type == "cpu" and self.fast_dtype is not dtypes["bfloat16"]:
             warnings.warn(
                 "In CPU autocast, but the target dtype is not supported. Disabling autocast.\n"
                 "CPU Autocast only supports dtype of torch.bfloat16 currently.",
@@ -52,10 +52,9 @@ class autocast:
     def __enter__(self):
         if torch.jit.is_scripting():
             return self
-        if self.device == "cpu":
-            if self.fast_dtype is not dtypes["bfloat16"]:
-                raise RuntimeError("Currently, AutocastCPU only support Bfloat16 as the autocast_cpu_dtype")
-            _native.begin_casting(self._enabled, self.fast_dtype.code)
+        if self.device == "cpu" and self.fast_dtype is not dtypes["bfloat16"]:
+            raise RuntimeError("Currently, AutocastCPU only support Bfloat16 as the autocast_cpu_dtype")
+        _native.begin_casting(self.device == "cuda", self._enabled, self.fast_dtype.code)
         self._outer_cache = is_autocast_cache_enabled()
         set_autocast_cache_enabled(self._cache_enabled)
         autocast_increment_nesting()
@@ -64,8 +63,7 @@ class autocast:
     def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any):
         if torch.jit.is_scripting():
             return
-        if self.device == "cpu":
-            _native.end_casting()
+        _native.end_casting()
         autocast_decrement_nesting()
         set_autocast_cache_enabled(self._outer_cache)
 
@@ -86,31 +84,59 @@ def _decorated(context: autocast, func: Any) -> Any:
 
 
 def _smaller(device_type: str) -> Any:
-    return dtypes["bfloat16" if device_type == "cpu" else "float16"]
+    return get_autocast_cpu_dtype() if device_type == "cpu" else get_autocast_gpu_dtype()
 
 
 class CudaAutocast(autocast):
-    """torch.cuda.amp.autocast: disabled, with a warning."""
+    """torch.cuda.amp.autocast: an autocast of operators on CUDA devices, disabled with a warning where there is none."""
 
     def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
 
+def _cast(value: Any, to: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.to(to) if value.is_floating_point() and value.is_cuda and value.dtype is not torch.float64 else value
+    if isinstance(value, dict):
+        return {_cast(k, to): _cast(v, to) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_cast(v, to) for v in value)
+    return value
+
+
 def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
-    """Marks the forward of an autograd.Function for mixed precision, which changes nothing here."""
-    return fwd if fwd is not None else lambda f: f
+    """Marks the forward of an autograd.Function for mixed precision: where an autocast of CUDA devices is enabled, its tensors there are cast to cast_inputs and it runs
+    without the autocast, or as it is where no type is given. custom_bwd has the backward run as the forward did."""
+    if fwd is None:
+        return functools.partial(custom_fwd, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        ctx._fwd_used_autocast = is_autocast_enabled() and cast_inputs is None
+        if cast_inputs is None or not is_autocast_enabled():
+            return fwd(ctx, *args, **kwargs)
+        with autocast("cuda", enabled=False):
+            return fwd(ctx, *_cast(args, cast_inputs), **_cast(kwargs, cast_inputs))
+
+    return forward
 
 
 def custom_bwd(bwd: Any) -> Any:
-    """Marks the backward of an autograd.Function for mixed precision, which changes nothing here."""
-    return bwd
+    """Marks the backward of an autograd.Function for mixed precision: it runs under an autocast where the forward, marked by custom_fwd, did."""
+
+    @functools.wraps(bwd)
+    def backward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        if not torch.cuda.is_available():
+            return bwd(ctx, *args, **kwargs)
+        with autocast("cuda", enabled=ctx._fwd_used_autocast):
+            return bwd(ctx, *args, **kwargs)
+
+    return backward
 
 
 class _State(threading.local):
-    """What a thread has set that no operator on the CPU looks at."""
+    """What a thread has set."""
 
-    gpu = False
-    gpu_dtype: Any = None
     cached = True
     nesting = 0
 
@@ -131,23 +157,23 @@ def _checked_type(d: Any) -> Any:
 
 
 def is_autocast_enabled() -> bool:
-    """Whether operators on CUDA devices would cast."""
-    return _state.gpu
+    """Whether operators on CUDA devices cast."""
+    return _native.casting(True) is not None
 
 
 def set_autocast_enabled(enabled: bool) -> None:
-    """Says whether operators on CUDA devices would cast."""
-    _state.gpu = _checked(enabled)
+    """Has operators on CUDA devices cast, or not, until the autocast ends that this is called in."""
+    _native.set_casting(True, _checked(enabled))
 
 
 def is_autocast_cpu_enabled() -> bool:
     """Whether operators on the CPU cast."""
-    return _native.casting() is not None
+    return _native.casting(False) is not None
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
     """Has operators on the CPU cast, or not, until the autocast ends that this is called in."""
-    _native.set_casting(_checked(enabled))
+    _native.set_casting(False, _checked(enabled))
 
 
 def is_autocast_cache_enabled() -> bool:
@@ -173,13 +199,14 @@ def set_autocast_cpu_dtype(dtype: Any) -> None:
 
 
 def get_autocast_gpu_dtype() -> Any:
-    """The type that operators on CUDA devices would cast to."""
-    return _state.gpu_dtype or dtypes["float16"]
+    """The type that operators on CUDA devices cast to."""
+    code = _native.cast_type(True)
+    return next(d for d in dtypes.values() if d.code == code)
 
 
 def set_autocast_gpu_dtype(dtype: Any) -> None:
-    """Says to which type operators on CUDA devices would cast."""
-    _state.gpu_dtype = _checked_type(dtype)
+    """Says to which type operators on CUDA devices cast."""
+    _native.set_cast_type(True, _checked_type(dtype).code)
 
 
 def autocast_increment_nesting() -> int:

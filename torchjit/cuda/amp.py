@@ -1,4 +1,4 @@
-"""torch.cuda.amp: mixed precision on CUDA devices, of which there are none. Programs that ask for it run in full precision."""
+"""torch.cuda.amp: mixed precision on CUDA devices. Where there is none, programs that ask for it run in full precision, with a warning."""
 
 from __future__ import annotations
 

@@ -2,35 +2,62 @@ package autograd
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// casting is one nesting of autocast: while it is enabled, operators that gain from a smaller type get their tensors in
+// casting is one nesting of autocast: where it is enabled for a kind of devices, operators there that gain from a smaller type get their tensors in
 // it, those that lose get float32, and those that join tensors the widest of what they get.
 type casting struct {
-	outer   *casting
+	outer *casting
+	kinds [castKinds]castState
+	cache *castCache
+}
+
+// CastKind is a kind of devices, for which autocasts are enabled.
+type CastKind uint8
+
+// The kinds of devices.
+const (
+	CastCPU CastKind = iota
+	CastCUDA
+	castKinds
+)
+
+// castState is what an autocast says of a kind of devices.
+type castState struct {
 	enabled bool
 	lower   tensor.DType
-	cache   *castCache
 }
+
+// uncast is what there is where there is no autocast.
+var uncast = [castKinds]castState{CastCPU: {lower: tensor.BFloat16}, CastCUDA: {lower: tensor.Float16}}
 
 // castCache has parameters in the smaller type until the outermost autocast ends.
 type castCache struct {
 	mu   sync.Mutex
-	cast map[*tensor.Tensor]*tensor.Tensor
+	cast map[castKey]*tensor.Tensor
 }
 
-// BeginCasting begins an autocast to a smaller type, or one that is not enabled.
-func (m *Mode) BeginCasting(enabled bool, lower tensor.DType) {
-	cache := &castCache{cast: map[*tensor.Tensor]*tensor.Tensor{}}
+// castKey is a parameter in a type.
+type castKey struct {
+	t  *tensor.Tensor
+	to tensor.DType
+}
+
+// BeginCasting begins an autocast of a kind of devices to a smaller type, or one that is not enabled. Other kinds stay as they are.
+func (m *Mode) BeginCasting(kind CastKind, enabled bool, lower tensor.DType) {
+	c := &casting{outer: m.casting, kinds: uncast, cache: &castCache{cast: map[castKey]*tensor.Tensor{}}}
 	if m.casting != nil {
-		cache = m.casting.cache
+		c.kinds, c.cache = m.casting.kinds, m.casting.cache
 	}
-	m.casting = &casting{outer: m.casting, enabled: enabled, lower: lower, cache: cache}
+	c.kinds[kind] = castState{enabled, lower}
+	m.casting = c
 }
 
 // EndCasting ends the innermost autocast; it does nothing where there is none.
@@ -40,28 +67,56 @@ func (m *Mode) EndCasting() {
 	}
 }
 
-// SetCasting switches casting by operators on or off until the innermost autocast ends, or for good where there is none.
-func (m *Mode) SetCasting(enabled bool) {
+// SetCasting switches casting by operators on a kind of devices on or off until the innermost autocast ends, or for good where there is none.
+func (m *Mode) SetCasting(kind CastKind, enabled bool) {
+	lower, _ := m.Casting(kind)
+	m.setCasting(kind, castState{enabled, lower})
+}
+
+// SetCastType is SetCasting of the smaller type.
+func (m *Mode) SetCastType(kind CastKind, lower tensor.DType) {
+	_, enabled := m.Casting(kind)
+	m.setCasting(kind, castState{enabled, lower})
+}
+
+func (m *Mode) setCasting(kind CastKind, to castState) {
 	if m.casting == nil {
-		if enabled {
-			m.BeginCasting(true, tensor.BFloat16)
+		if to != uncast[kind] {
+			m.BeginCasting(kind, to.enabled, to.lower)
 		}
 		return
 	}
 	changed := *m.casting // others may have the mode's state as it was
-	changed.enabled = enabled
+	changed.kinds[kind] = to
 	m.casting = &changed
 }
 
 // SetCastCache has parameters in the smaller type kept until the outermost autocast ends, or made anew each time.
 func (m *Mode) SetCastCache(on bool) { m.uncached = !on }
 
-// Casting reports whether operators cast their tensors, and to which type.
-func (m *Mode) Casting() (lower tensor.DType, enabled bool) {
-	if m.casting == nil || !m.casting.enabled {
-		return tensor.BFloat16, false
+// Casting reports whether operators on a kind of devices cast their tensors, and to which type.
+func (m *Mode) Casting(kind CastKind) (lower tensor.DType, enabled bool) {
+	state := uncast[kind]
+	if m.casting != nil {
+		state = m.casting.kinds[kind]
 	}
-	return m.casting.lower, true
+	return state.lower, state.enabled
+}
+
+// IsCasting reports whether operators cast their tensors, on devices of any kind.
+func (m *Mode) IsCasting() bool {
+	return m.casting != nil && (m.casting.kinds[CastCPU].enabled || m.casting.kinds[CastCUDA].enabled)
+}
+
+// castKindOf returns the kind of devices that an operator's tensors are on: one on a device decides.
+func castKindOf(args []value.Value) (kind CastKind) {
+	eachTensor(args, func(t *tensor.Tensor) bool {
+		if t.Device().Type == tensor.CUDA {
+			kind = CastCUDA
+		}
+		return kind == CastCPU
+	})
+	return kind
 }
 
 // ForgetCasts drops the parameters that are kept in the smaller type.
@@ -77,35 +132,53 @@ func (m *Mode) ForgetCasts() {
 type castPolicy uint8
 
 const (
-	castNothing castPolicy = iota
-	castLower              // the smaller type
-	castFloat              // float32
-	castWidest             // float32 where a tensor has it, else the smaller type
-	castPairs              // the smaller type where there are several tensors, whose products are taken
-	castInside             // what it is made of is cast, such as the products of a recurrent layer
+	castNothing     castPolicy = iota
+	castLower                  // the smaller type
+	castFloat                  // float32
+	castWidest                 // float32 where a tensor has it, else the smaller type
+	castPairs                  // the smaller type where there are several tensors, whose products are taken
+	castInside                 // what it is made of is cast, such as the products of a recurrent layer
+	castAccumulated            // what it is given, and a result of float32 where no type is asked for
+	castRefused                // an error: the operator fails with small numbers
 )
 
 // castWords are the words for policies behind schemas.
-var castWords = [...]string{castLower: "lower", castFloat: "float", castWidest: "widest", castPairs: "pairs", castInside: "inside"}
+var castWords = [...]string{
+	castLower: "lower", castFloat: "float", castWidest: "widest", castPairs: "pairs", castInside: "inside", castAccumulated: "accumulated", castRefused: "refused",
+}
 
-// castPolicyOf returns the policy of PyTorch 1.13 on the CPU.
-func castPolicyOf(op *ops.Operator) castPolicy {
-	word, _ := op.Fact("cast")
+// castFacts are the facts that have an operator's policy, by the kind of devices.
+var castFacts = [castKinds]string{CastCPU: "cast", CastCUDA: "device_cast"}
+
+// castPolicyOf returns the policy of PyTorch 1.13 on a kind of devices.
+func castPolicyOf(kind CastKind, op *ops.Operator) castPolicy {
+	word, _ := op.Fact(castFacts[kind])
 	return castPolicy(max(slices.Index(castWords[:], word), 0))
 }
 
 // runCast gives an operator its tensors as an enabled autocast has them. The operator itself, and what it is made of, does not cast again, unless the
 // operator is to be cast inside.
 func runCast(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error {
-	policy := castPolicyOf(op)
+	kind := castKindOf(args)
+	state := m.casting.kinds[kind]
+	if !state.enabled {
+		return m.next(rest, op, args, out)
+	}
+	policy := castPolicyOf(kind, op)
 	if policy == castInside && !m.isExpanding(op) {
 		return m.next(rest|1<<expand, op, args, out)
 	}
 	c := m.casting
 	m.casting = nil
 	defer func() { m.casting = c }()
-	if to := c.target(policy, args); to.Valid() {
-		cast, err := c.cast(m, args, to)
+	switch policy {
+	case castRefused:
+		return source.Errorf(source.RuntimeError, source.Range{}, "%s is unsafe to autocast: its logarithms overflow in a smaller type; use the one that takes logits, or call it with autocast(enabled=False) and float32", strings.TrimPrefix(op.Schema().Name, "aten::"))
+	case castAccumulated:
+		args = accumulated(op, args)
+	}
+	if to := state.target(policy, args); to.Valid() {
+		cast, err := c.cast(m, state, args, to)
 		if err != nil {
 			return err
 		}
@@ -114,14 +187,32 @@ func runCast(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) 
 	return m.Run(op, args, out)
 }
 
+// accumulated returns arguments that ask for a result of float32 where the first tensor has a smaller type and no type is asked for.
+func accumulated(op *ops.Operator, args []value.Value) []value.Value {
+	at := op.Schema().ArgumentIndex("dtype")
+	if at < 0 || !args[at].IsNone() || !args[0].IsTensor() || !isCastable(args[0].Tensor()) || args[0].Tensor().DType() == tensor.Float32 {
+		return args
+	}
+	args = slices.Clone(args)
+	args[at] = value.Int(int64(tensor.Float32))
+	return args
+}
+
 // CastBy returns the arguments of an operator as an enabled autocast has them, each tensor that is not of its type converted by
 // convert, the last first. A trace records what convert does, and nothing of casts inside of composite operators.
 func (m *Mode) CastBy(op *ops.Operator, args []value.Value, convert func(v value.Value, to tensor.DType) (value.Value, error)) ([]value.Value, error) {
-	policy := castPolicyOf(op)
-	if !m.IsCasting() || policy == castPairs || policy == castInside {
+	if !m.IsCasting() {
 		return args, nil
 	}
-	to := m.casting.target(policy, args)
+	kind := castKindOf(args)
+	state, policy := m.casting.kinds[kind], castPolicyOf(kind, op)
+	if !state.enabled || policy == castPairs || policy == castInside {
+		return args, nil
+	}
+	if policy == castAccumulated {
+		return accumulated(op, args), nil
+	}
+	to := state.target(policy, args)
 	if !to.Valid() {
 		return args, nil
 	}
@@ -144,7 +235,7 @@ func (m *Mode) CastBy(op *ops.Operator, args []value.Value, convert func(v value
 }
 
 // target returns the type that tensors are cast to.
-func (c *casting) target(p castPolicy, args []value.Value) tensor.DType {
+func (c castState) target(p castPolicy, args []value.Value) tensor.DType {
 	switch p {
 	case castLower:
 		return c.lower
@@ -173,17 +264,17 @@ func (c *casting) target(p castPolicy, args []value.Value) tensor.DType {
 func isCastable(t *tensor.Tensor) bool { return t.DType().IsFloating() && t.DType() != tensor.Float64 }
 
 // cast returns the arguments with their tensors, and lists of tensors, in another type.
-func (c *casting) cast(m *Mode, args []value.Value, to tensor.DType) ([]value.Value, error) {
+func (c *casting) cast(m *Mode, state castState, args []value.Value, to tensor.DType) ([]value.Value, error) {
 	made := make([]value.Value, len(args))
 	for i, v := range args {
 		made[i] = v
 		var err error
 		switch v.Kind() {
 		case value.KindTensor:
-			made[i], err = c.castTensor(m, v, to)
+			made[i], err = c.castTensor(m, state, v, to)
 		case value.KindList:
 			if items := v.List().Items; len(items) > 0 && items[0].IsTensor() {
-				if items, err = c.cast(m, items, to); err == nil {
+				if items, err = c.cast(m, state, items, to); err == nil {
 					made[i] = value.OfList(value.NewList(v.List().Elem, items...))
 				}
 			}
@@ -195,16 +286,16 @@ func (c *casting) cast(m *Mode, args []value.Value, to tensor.DType) ([]value.Va
 	return made, nil
 }
 
-func (c *casting) castTensor(m *Mode, v value.Value, to tensor.DType) (value.Value, error) {
+func (c *casting) castTensor(m *Mode, state castState, v value.Value, to tensor.DType) (value.Value, error) {
 	t := v.Tensor()
 	if !isCastable(t) || t.DType() == to {
 		return v, nil
 	}
-	kept := !m.uncached && to == c.lower && t.DType() == tensor.Float32 && t.RequiresGrad() && t.IsLeaf() && t.Base() == nil
+	kept := !m.uncached && to == state.lower && t.DType() == tensor.Float32 && t.RequiresGrad() && t.IsLeaf() && t.Base() == nil
 	if kept {
 		c.cache.mu.Lock()
 		defer c.cache.mu.Unlock()
-		if known := c.cache.cast[t]; known != nil {
+		if known := c.cache.cast[castKey{t, to}]; known != nil {
 			return value.OfTensor(known), nil
 		}
 	}
@@ -215,7 +306,7 @@ func (c *casting) castTensor(m *Mode, v value.Value, to tensor.DType) (value.Val
 	}
 	if kept {
 		t.Retain()
-		c.cache.cast[t] = out[0].Tensor()
+		c.cache.cast[castKey{t, to}] = out[0].Tensor()
 	}
 	return out[0], nil
 }

@@ -43,7 +43,7 @@ func precisionOf(word string) Precision { return Precision(max(slices.Index(prec
 // Casts reports whether an autocast may cast what an operator reads although all of it is of one type.
 func Casts(op *ops.Operator) bool {
 	p := CompiledPrecision(op.Schema().Name)
-	return p != AnyPrecision && p != PromotedPrecision || castPolicyOf(op) == castLower || castPolicyOf(op) == castFloat
+	return p != AnyPrecision && p != PromotedPrecision || castPolicyOf(CastCPU, op) == castLower || castPolicyOf(CastCPU, op) == castFloat
 }
 
 // TakesCast reports whether an autocast casts an argument of an operator: a tensor, also one that need not be given, such as a bias.
@@ -65,16 +65,30 @@ func MayBeFloat32(t types.Type) bool {
 
 // compiledCast is CompiledOperationOf for an operator that is not modal.
 func compiledCast(op *ops.Operator, takes []types.Type, mayBeFloat32 bool, casts func() bool) Operation {
-	precision := CompiledPrecision(op.Schema().Name)
-	if precision == AnyPrecision || precision == PromotedPrecision && !mayBeFloat32 {
+	precisions := [castKinds]Precision{CastCPU: CompiledPrecision(op.Schema().Name), CastCUDA: CompiledPrecision(op.Schema().Name)}
+	if p, ok := CompiledPrecisionOnCUDA(op.Schema().Name); ok {
+		precisions[CastCUDA] = p
+	}
+	counts := false
+	for kind, p := range precisions {
+		if p == PromotedPrecision && !mayBeFloat32 {
+			precisions[kind] = AnyPrecision
+		}
+		counts = counts || precisions[kind] != AnyPrecision
+	}
+	if !counts {
 		return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
 	}
 	dtype := op.Schema().ArgumentIndex("dtype")
 	return func(m *Mode, args, out []value.Value) error {
-		if m.casting != nil && m.casting.enabled && casts() && (precision != AccumulatedPrecision || dtype >= 0 && args[dtype].IsNone()) {
-			var err error
-			if args, err = m.castCompiled(takes, precision, args); err != nil {
-				return err
+		if m.IsCasting() && casts() {
+			kind := castKindOf(args)
+			precision := precisions[kind]
+			if m.casting.kinds[kind].enabled && precision != AnyPrecision && (precision != AccumulatedPrecision || dtype >= 0 && args[dtype].IsNone()) {
+				var err error
+				if args, err = m.castCompiled(kind, takes, precision, args); err != nil {
+					return err
+				}
 			}
 		}
 		return m.Run(op, args, out)
@@ -82,13 +96,13 @@ func compiledCast(op *ops.Operator, takes []types.Type, mayBeFloat32 bool, casts
 }
 
 // castCompiled returns the arguments of an operator with its tensors cast: those that are tensors by their static types.
-func (m *Mode) castCompiled(takes []types.Type, precision Precision, args []value.Value) ([]value.Value, error) {
-	c := m.casting
+func (m *Mode) castCompiled(kind CastKind, takes []types.Type, precision Precision, args []value.Value) ([]value.Value, error) {
+	c, state := m.casting, m.casting.kinds[kind]
 	m.casting = nil
 	defer func() { m.casting = c }()
 	to := tensor.Float32
 	if precision == ReducedPrecision {
-		to = c.lower
+		to = state.lower
 	}
 	cast := slices.Clone(args)
 	for i, v := range cast {
@@ -99,7 +113,7 @@ func (m *Mode) castCompiled(takes []types.Type, precision Precision, args []valu
 			continue // only float32 becomes smaller
 		}
 		var err error
-		if cast[i], err = c.castTensor(m, v, to); err != nil {
+		if cast[i], err = c.castTensor(m, state, v, to); err != nil {
 			return nil, err
 		}
 	}

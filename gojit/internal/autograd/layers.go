@@ -53,7 +53,7 @@ func (s *layerSet) add(l callLayer, wanted bool) {
 
 // active returns the layers that may have to do with an operator, whatever its arguments.
 func (m *Mode) active() (s layerSet) {
-	s.add(autocast, m.casting != nil && m.casting.enabled)
+	s.add(autocast, m.IsCasting())
 	s.add(inference, m.inference)
 	if !tensor.Tracked() {
 		return s
@@ -104,7 +104,7 @@ func (m *Mode) next(s layerSet, op *ops.Operator, args, out []value.Value) error
 
 // runExpanded runs a composite operator as what it is made of where an autocast, a mode or a class of the host is to see that.
 func runExpanded(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error {
-	if m.IsCasting() && castPolicyOf(op) == castInside {
+	if kind := castKindOf(args); m.IsCasting() && m.casting.kinds[kind].enabled && castPolicyOf(kind, op) == castInside {
 		if known, err := m.takeApart(op, args, out); known {
 			return err
 		}

@@ -67,7 +67,7 @@ func TestDirectCallsMeetNoLayer(t *testing.T) {
 	if !m.Direct() {
 		t.Error("a mode that records nothing is not direct")
 	}
-	m.BeginCasting(true, tensor.BFloat16)
+	m.BeginCasting(CastCPU, true, tensor.BFloat16)
 	if m.Direct() {
 		t.Error("a mode that casts is direct")
 	}

@@ -61,9 +61,6 @@ func (m *Mode) Groups(t *tensor.Tensor) (recorded, ok bool) {
 	return ok, ok
 }
 
-// IsCasting reports whether operators cast their tensors.
-func (m *Mode) IsCasting() bool { return m.casting != nil && m.casting.enabled }
-
 type modeKey struct{}
 
 // WithMode returns a context in which programs start in a copy of the mode.

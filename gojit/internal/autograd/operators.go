@@ -54,7 +54,12 @@ var modeOperators = []struct {
 	{"aten::_no_grad_zero_", aside("aten::zero_")},
 	{"aten::_no_grad_embedding_renorm_", aside("aten::embedding_renorm_")},
 	{"aten::is_autocast_cpu_enabled", func(m *Mode, args, out []value.Value) error {
-		_, enabled := m.Casting()
+		_, enabled := m.Casting(CastCPU)
+		out[0] = value.Bool(enabled)
+		return nil
+	}},
+	{"aten::is_autocast_enabled", func(m *Mode, args, out []value.Value) error {
+		_, enabled := m.Casting(CastCUDA)
 		out[0] = value.Bool(enabled)
 		return nil
 	}},

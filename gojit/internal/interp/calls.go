@@ -186,17 +186,27 @@ func isAutocast(object value.Value) bool {
 	return false
 }
 
-// beginCasting begins the autocast that the attributes of an object describe. One for a device that is not there, or one that the settings of the
-// compiler do not let count, leaves what is cast on the CPU as it is.
+// beginCasting begins the autocast that the attributes of an object describe. One that the settings of the compiler do not let count leaves what is cast as
+// it is.
 func (s *stack) beginCasting(o *value.Object, options *Options) {
-	d, on := s.mode.Casting()
+	kind := autograd.CastCPU
 	device, _ := o.Attr("device")
-	if device.Kind() == value.KindString && device.Str() == "cpu" && options.castsAsCompiled() {
+	if device.Kind() == value.KindString && device.Str() == "cuda" {
+		kind = autograd.CastCUDA
+	}
+	d, on := s.mode.Casting(kind)
+	if options.castsAsCompiled() {
 		enabled, _ := o.Attr("_enabled")
 		lower, _ := o.Attr("fast_dtype")
-		on = enabled.Kind() == value.KindBool && enabled.Bool() && lower.IsInt() && tensor.DType(lower.Int()) == tensor.BFloat16
+		on = enabled.Kind() == value.KindBool && enabled.Bool() && lower.IsInt()
+		switch {
+		case on && kind == autograd.CastCPU:
+			on = tensor.DType(lower.Int()) == tensor.BFloat16
+		case on:
+			d = tensor.DType(lower.Int())
+		}
 	}
-	s.mode.BeginCasting(on, d)
+	s.mode.BeginCasting(kind, on, d)
 	s.direct = s.mode.Direct()
 }
 

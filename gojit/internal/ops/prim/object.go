@@ -92,7 +92,6 @@ var Objects = join(
 	one("aten::is_scripting", constant(value.Bool(true))),
 	one("aten::has_torch_function", constant(value.Bool(false))),
 	one("aten::_get_tracing_state", constant(value.Bool(false))),
-	one("aten::is_autocast_enabled", constant(value.Bool(false))),
 	one("aten::_nnpack_available", constant(value.Bool(false))),
 	one("aten::cudnn_is_acceptable", constant(value.Bool(false))),
 	one("aten::is_vulkan_available", constant(value.Bool(false))),
