@@ -1,12 +1,11 @@
-"""Runs the calls of tests/programs on the device cuda, arguments and modules copied there, and compares them with the processor's.
+"""Runs the calls of tests/programs on the device cuda, arguments and modules copied there, and those of the archives that PyTorch saved, loaded there, and compares them with the processor's.
 
     GOJIT_CUDA_DRIVER=... python tests/cuda_programs.py [NAME ...]
 
-The last line is JSON: how many calls agree, those that meet an operator without a form for the device, those whose program makes tensors of the processor
+The last line is JSON, for both: how many calls agree, those that meet an operator without a form for the device, those whose program makes tensors of the processor
 itself and mixes them with the arguments, and what is wrong about others.
 """
 
-import collections
 import copy
 import json
 import pathlib
@@ -79,40 +78,72 @@ class Away:
         return moved(result, "cpu")
 
 
+class Found:
+    """What became of calls."""
+
+    def __init__(self):
+        self.agree, self.refused, self.mixed, self.wrong = 0, {}, [], {}
+
+    def call(self, where, namespace, entry, case, arrays, here, there):
+        """Compares a call of what here() gives with that of what there() gives."""
+        try:
+            expected = program_ways.run(namespace, here(), entry, copy.deepcopy(case), arrays)
+        except Exception:
+            return  # other tests tell of these
+        actual = program_ways.run(namespace, Away(there()), entry, copy.deepcopy(case), arrays)
+        raised = actual[0].get("raises", {}).get("message", "")
+        if "raises" not in expected[0] and (found := REFUSED.search(raised)):
+            self.refused[where] = found[1]
+        elif "raises" not in expected[0] and MIXED.search(raised):
+            self.mixed.append(where)
+        elif why := program_ways.difference(expected, actual, "traced"):
+            self.wrong[where] = why
+        else:
+            self.agree += 1
+
+    def program(self, name, folder):
+        meta, arrays = conformance.read_meta(folder, "script", name)
+        namespace = conformance.load_program(f"script/{name}.py", name)
+        source = pathlib.Path(f"script/{name}.py").read_text()
+        for number, entry in enumerate(meta["entries"]):
+            if entry["kind"] not in ("function", "module") or any(word in source for word in program_ways.RANDOM):
+                continue
+
+            def compiled(entry=entry):
+                return conformance.compile_entry(torch, namespace, entry, arrays)
+
+            for i, case in enumerate(entry.get("cases", [])):
+                self.call(f"{name}: entry {number}, call {i}", namespace, entry, case, arrays, compiled, compiled)
+
+    def archive(self, name, folder):
+        """Loads an archive to the device and to the processor."""
+        meta, arrays = conformance.read_meta(folder, "pt", name)
+        for number, entry in enumerate(meta["entries"]):
+
+            def loaded(where, entry=entry):
+                return torch.jit.load(entry["path"], map_location=where)
+
+            for i, case in enumerate(entry.get("cases", [])):
+                self.call(f"{name}: entry {number}, call {i}", {}, entry, case, arrays, lambda: loaded("cpu"), lambda: loaded("cuda"))
+
+
 def run(names=()):
+    """Programs and archives of some names, or all."""
     warnings.simplefilter("ignore")
-    counts, refused, mixed, wrong = collections.Counter(), {}, [], {}
+    programs, archives = Found(), Found()
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(HERE / "data" / "corpus.tar.xz") as tar:
             tar.extractall(folder, filter="data")
         for source in (HERE / "programs").glob("*.py"):
             shutil.copy(source, pathlib.Path(folder) / "script")
-        for name in names or sorted(p.stem for p in (HERE / "programs").glob("*.py")):
-            program_ways.os.chdir(folder)
-            meta, arrays = conformance.read_meta(folder, "script", name)
-            namespace = conformance.load_program(f"script/{name}.py", name)
-            source = pathlib.Path(f"script/{name}.py").read_text()
-            for number, entry in enumerate(meta["entries"]):
-                if entry["kind"] not in ("function", "module") or any(word in source for word in program_ways.RANDOM):
-                    continue
-                for i, case in enumerate(entry.get("cases", [])):
-                    where = f"{name}: entry {number}, call {i}"
-                    try:
-                        expected = program_ways.run(namespace, conformance.compile_entry(torch, namespace, entry, arrays), entry, copy.deepcopy(case), arrays)
-                    except Exception:
-                        continue  # the test of programs tells of these
-                    actual = program_ways.run(namespace, Away(conformance.compile_entry(torch, namespace, entry, arrays)), entry, copy.deepcopy(case), arrays)
-                    raised = actual[0].get("raises", {}).get("message", "")
-                    if "raises" not in expected[0] and (found := REFUSED.search(raised)):
-                        refused[where] = found[1]
-                    elif "raises" not in expected[0] and MIXED.search(raised):
-                        mixed.append(where)
-                    elif why := program_ways.difference(expected, actual, "traced"):
-                        wrong[where] = why
-                    else:
-                        counts["agree"] += 1
+        kinds = (programs.program, sorted((HERE / "programs").glob("*.py"))), (archives.archive, sorted((pathlib.Path(folder) / "pt").glob("*.json")))
+        for compare, paths in kinds:
+            for path in paths:
+                if not names or path.stem in names:
+                    program_ways.os.chdir(folder)
+                    compare(path.stem, folder)
         program_ways.os.chdir("/")
-    return {"agree": counts["agree"], "refused": refused, "mixed": mixed, "wrong": wrong}
+    return {"programs": vars(programs), "archives": vars(archives)}
 
 
 if __name__ == "__main__":

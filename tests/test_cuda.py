@@ -264,11 +264,15 @@ def test_modules(driver, used):
 
 
 def test_programs(driver):
-    """The calls of tests/programs, but for those whose programs mix in tensors that they make on the processor."""
+    """The calls of tests/programs, and of the archives that PyTorch saved, but for those whose programs mix in tensors that they make on the processor."""
     found = json.loads(python([ROOT / "tests" / "cuda_programs.py"], driver).splitlines()[-1])
-    assert found["wrong"].keys() <= ASK_FOR_THE_DEVICE, found["wrong"]
-    assert len(found["refused"]) <= CALLS_OF_PROGRAMS_WITHOUT_FORM, found["refused"]
-    assert found["agree"] > 500 and len(found["mixed"]) < 25
+    programs, archives = found["programs"], found["archives"]
+    assert programs["wrong"].keys() <= ASK_FOR_THE_DEVICE, programs["wrong"]
+    assert len(programs["refused"]) <= CALLS_OF_PROGRAMS_WITHOUT_FORM, programs["refused"]
+    assert programs["agree"] > 500 and len(programs["mixed"]) < 25
+    assert archives["wrong"] == {}
+    assert set(archives["refused"].values()) <= {"quantized::linear_dynamic", "aten::_nested_tensor_from_mask_left_aligned"}, archives["refused"]
+    assert archives["agree"] > 30 and len(archives["mixed"]) < 5
 
 
 # How many kernels a forward is: a kernel for each convolution and product, and one for each chain of elementwise operators between them where it is
