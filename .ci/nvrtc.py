@@ -1,4 +1,5 @@
-"""Compiles texts of kernels with NVRTC for GPUs of several generations: `python .ci/nvrtc.py FOLDER`. An error or a warning is a failure.
+"""Compiles texts of kernels with NVRTC for GPUs of several generations: `python .ci/nvrtc.py FOLDER`. An error or a warning is a failure, and so are elements and
+reductions whose threads have no registers for all values, so that some are spilled to memory.
 
 NVRTC is that of the package nvidia-cuda-nvrtc, which needs no GPU. The first line of a text has the options that it is compiled with.
 """
@@ -38,16 +39,25 @@ def compile(nvrtc, text, options):
     return code, log.value.decode().strip()
 
 
+# What the assembler tells of each entry point.
+ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers", re.S)
+TOLD = re.compile(r"^ptxas (info\b|\s*\.).*", re.M)
+WITHOUT_SPILLS = {"elements", "reduce", "join"}
+
+
 def main(folder):
     nvrtc = compiler()
     texts = sorted(pathlib.Path(folder).glob("*.cu"))
 
     def one(path, architecture):
         first, _, text = path.read_text().partition("\n")
-        code, log = compile(nvrtc, text, [re.sub(r"(compute|sm)_\d+", architecture, o) for o in first.split()[1:]])
-        if code or log:
-            print(f"{path.name} for {architecture}: error {code}\n{log}")
-        return bool(code or log)
+        code, log = compile(nvrtc, text, [re.sub(r"(compute|sm)_\d+", architecture, o) for o in first.split()[1:]] + ["--ptxas-options=-v"])
+        entries = ENTRY.findall(log)
+        spilled = [f"{name} spills {spills} bytes" for name, spills, _ in entries if name in WITHOUT_SPILLS and int(spills)]
+        told = "\n".join([*spilled, TOLD.sub("", log).strip()]).strip()
+        if code or told or not entries:
+            print(f"{path.name} for {architecture}: error {code}\n{told or log}")
+        return bool(code or told or not entries)
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         failed = sum(pool.map(one, *zip(*((path, architecture) for path in texts for architecture in ARCHITECTURES), strict=True)))
