@@ -127,6 +127,50 @@ def transforms():
     same(c.grad, d.grad)
 
 
+def solvers():
+    """Factors, inverses and solutions of matrices of real and complex numbers, in batches and alone, with their gradients and errors."""
+    linalg = torch.linalg
+
+    def both(f, *given, tolerance=1e-6):
+        here, there = f(*given), f(*(t.cuda() for t in given))
+        for a, b in zip(here, there, strict=True) if isinstance(here, tuple) else [(here, there)]:
+            same(a, b, tolerance)
+
+    for dtype in (torch.float64, torch.complex128):
+        for shape in ((4, 4), (2, 3, 3), (0, 2, 2)):
+            a, b = torch.randn(shape, dtype=dtype), torch.randn(shape[:-1] + (2,), dtype=dtype)
+            p = a @ a.mH + torch.eye(shape[-1], dtype=dtype)
+            for f in (linalg.det, linalg.slogdet, linalg.inv, linalg.lu_factor, linalg.qr, lambda x: torch.matrix_power(x, -2)):
+                both(f, a)
+            both(linalg.solve, a, b)
+            both(lambda x, y: linalg.solve(x, y.mT, left=False), a, b)
+            both(lambda x, y: linalg.solve_triangular(x.tril(), y.mT, upper=False, left=False, unitriangular=True), a, b)
+            for upper in (False, True):
+                both(lambda x, upper=upper: linalg.cholesky(x, upper=upper), p)
+            both(lambda x, y: torch.cholesky_solve(y, linalg.cholesky(x)), p, b)
+            both(lambda x: torch.cholesky_inverse(linalg.cholesky(x)), p)
+        for shape in ((5, 3), (3, 5)):
+            for mode in ("reduced", "complete", "r"):
+                both(lambda x, mode=mode: linalg.qr(x, mode=mode), torch.randn(shape, dtype=dtype))
+            both(linalg.lu_factor, torch.randn(shape, dtype=dtype))
+    singular = torch.zeros(2, 2, 2)
+    singular[0] = torch.eye(2)
+    for f in (linalg.inv, linalg.cholesky, lambda x: linalg.solve(x, x), linalg.lu_factor):
+        said = []
+        for t in (singular, singular.cuda()):
+            try:
+                f(t)
+            except RuntimeError as e:
+                said.append((type(e), str(e)))
+        assert len(said) == 2 and said[0] == said[1], said
+    for f in (lambda x: linalg.inv(x).sum(), linalg.det, lambda x: linalg.qr(x)[1].sum(), lambda x: linalg.cholesky(x @ x.mT + torch.eye(4, device=x.device).double()).sum()):
+        x = torch.randn(4, 4, dtype=torch.float64, requires_grad=True)
+        y = x.detach().cuda().requires_grad_()
+        f(x).backward()
+        f(y).backward()
+        same(x.grad, y.grad, 1e-6)
+
+
 def normalizations():
     """Channels of one part and of several, far from zero."""
     for shape in ((4, 3, 5, 6), (2, 7), (8, 2, 60, 30)):
@@ -141,7 +185,7 @@ def normalizations():
 def main():
     torch.manual_seed(0)
     torch.backends.cudnn.allow_tf32 = False
-    for part in (sorting, running, reductions, indices, products, transforms, normalizations):
+    for part in (sorting, running, reductions, indices, products, transforms, solvers, normalizations):
         part()
     print("agree")
 

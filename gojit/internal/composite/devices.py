@@ -345,3 +345,339 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy: Optional[Tensor], grad_cy: Opti
     if has_bias:
         d_bias = d_gates.sum([0])
     return d_gates, d_memory * keep, d_bias
+
+
+# ---- linear algebra: a column of a factor at a time, for all matrices of a batch ----
+
+def _own_lead(a: List[int], b: List[int]):
+    # The sizes of batches of two such together.
+    n = max(len(a), len(b))
+    lead: List[int] = []
+    for i in range(n):
+        x, y = 1, 1
+        if i >= n - len(a):
+            x = a[i - n + len(a)]
+        if i >= n - len(b):
+            y = b[i - n + len(b)]
+        if x == 1:
+            x = y
+        lead.append(x)
+    return lead
+
+
+def _own_factors(self):
+    # The LU factors of matrices as one, by partial pivoting; the row that each row comes from; the rows that were exchanged, counted from one; and the first zero of U's
+    # diagonal, counted from one, zero where there is none.
+    m, n = self.size(-2), self.size(-1)
+    k = min(m, n)
+    lead = self.shape[:self.dim() - 2]
+    lu = self.clone(memory_format=0)
+    rows = torch.arange(m, device=self.device).expand(lead + [m]).clone(memory_format=0)
+    pivots = torch.zeros(lead + [k], dtype=torch.int32, device=self.device)
+    info = torch.zeros(lead, dtype=torch.int32, device=self.device)
+    if self.numel() == 0:
+        return lu, rows, pivots, info
+    for j in range(k):
+        column = lu.select(-1, j).narrow(-1, j, m - j)
+        if self.is_complex():
+            at = torch.argmax(torch.real(column).abs() + torch.imag(column).abs(), -1, True) + j
+        else:
+            at = torch.argmax(column.abs(), -1, True) + j
+        pivots.select(-1, j).copy_(at.squeeze(-1) + 1)
+        here = rows.narrow(-1, j, 1).clone()
+        there = rows.gather(-1, at)
+        rows.scatter_(-1, at, here)
+        rows.narrow(-1, j, 1).copy_(there)
+        wide = at.unsqueeze(-1).expand(lead + [1, n])
+        row = lu.narrow(-2, j, 1).clone()
+        top = lu.gather(-2, wide)
+        lu.scatter_(-2, wide, row)
+        lu.narrow(-2, j, 1).copy_(top)
+        pivot = top.narrow(-1, j, 1)
+        zero = pivot == 0
+        info = torch.where((info == 0) & zero.squeeze(-1).squeeze(-1), torch.full_like(info, j + 1), info)
+        if j + 1 < m:
+            below = lu.narrow(-2, j + 1, m - j - 1).narrow(-1, j, 1)
+            below.copy_(torch.where(zero, below, below / torch.where(zero, torch.ones_like(pivot), pivot)))
+            if j + 1 < n:
+                lu.narrow(-2, j + 1, m - j - 1).narrow(-1, j + 1, n - j - 1).sub_(below * top.narrow(-1, j + 1, n - j - 1))
+    return lu, rows, pivots, info
+
+
+def _own_parity(pivots):
+    # One for an even number of exchanges, else minus one.
+    places = torch.arange(1, pivots.size(-1) + 1, device=pivots.device)
+    return 1 - 2 * ((pivots != places).sum([-1]) % 2)
+
+
+def _own_product(diagonal):
+    # The products along the last dimension.
+    if not diagonal.is_complex():
+        return torch.prod(diagonal, -1)
+    product = torch.ones(diagonal.shape[:diagonal.dim() - 1], dtype=diagonal.dtype, device=diagonal.device)
+    for i in range(diagonal.size(-1)):
+        product = product * diagonal.select(-1, i)
+    return product
+
+
+def _own_triangular(self, b, upper: bool, unit: bool):
+    # The solutions x of self x = b; only a triangle of self is read.
+    n = self.size(-1)
+    lead = _own_lead(self.shape[:self.dim() - 2], b.shape[:b.dim() - 2])
+    a = self.expand(lead + [n, n])
+    x = b.expand(lead + [n, b.size(-1)]).clone(memory_format=0)
+    for step in range(n):
+        i = step
+        first = 0
+        if upper:
+            i = n - 1 - step
+            first = i + 1
+        row = a.narrow(-2, i, 1)
+        own = x.narrow(-2, i, 1)
+        if step > 0:
+            own.sub_(torch.matmul(row.narrow(-1, first, step), x.narrow(-2, first, step)))
+        if not unit:
+            own.div_(row.narrow(-1, i, 1))
+    return x
+
+
+def _own_solution(lu, rows, b):
+    # The solutions of systems of equations of whose matrices the factors are given.
+    lead = _own_lead(lu.shape[:lu.dim() - 2], b.shape[:b.dim() - 2])
+    shape = lead + [b.size(-2), b.size(-1)]
+    moved = b.expand(shape).gather(-2, rows.expand(lead + [b.size(-2)]).unsqueeze(-1).expand(shape))
+    return _own_triangular(lu, _own_triangular(lu, moved, False, True), True, False)
+
+
+def _own_identity(self):
+    n = self.size(-1)
+    return torch.eye(n, dtype=self.dtype, device=self.device).expand(self.shape)
+
+
+def linalg_lu_factor_ex(A, pivot: bool, check_errors: bool):
+    lu, rows, pivots, info = _own_factors(A)
+    if check_errors:
+        torch._linalg_check_errors(info, "torch.linalg.lu_factor_ex", is_matrix=A.dim() == 2)
+    return lu, pivots, info
+
+
+def linalg_lu_factor(A, pivot: bool):
+    lu, rows, pivots, info = _own_factors(A)
+    torch._linalg_check_errors(info, "torch.linalg.lu_factor", is_matrix=A.dim() == 2)
+    return lu, pivots
+
+
+def _lu_with_info(self, pivot: bool, check_errors: bool):
+    lu, rows, pivots, info = _own_factors(self)
+    if check_errors:
+        torch._linalg_check_errors(info, "lu", is_matrix=self.dim() == 2)
+    return lu, pivots, info
+
+
+def linalg_det(A):
+    lu, rows, pivots, info = _own_factors(A)
+    return _own_product(torch.diagonal(lu, 0, -2, -1)) * _own_parity(pivots)
+
+
+def det(self):
+    return torch.linalg_det(self)
+
+
+def logdet(self):
+    return torch.log(torch.linalg_det(self))
+
+
+def linalg_slogdet(A):
+    lu, rows, pivots, info = _own_factors(A)
+    diagonal = torch.diagonal(lu, 0, -2, -1)
+    return _own_product(torch.sgn(diagonal)) * _own_parity(pivots), torch.log(diagonal.abs()).sum([-1])
+
+
+def linalg_inv_ex(A, check_errors: bool):
+    lu, rows, pivots, info = _own_factors(A)
+    if check_errors:
+        torch._linalg_check_errors(info, "linalg.inv_ex", is_matrix=A.dim() == 2)
+    return _own_solution(lu, rows, _own_identity(A)), info
+
+
+def linalg_inv(A):
+    lu, rows, pivots, info = _own_factors(A)
+    torch._linalg_check_errors(info, "linalg.inv", is_matrix=A.dim() == 2)
+    return _own_solution(lu, rows, _own_identity(A))
+
+
+def inverse(self):
+    return torch.linalg_inv(self)
+
+
+def _own_solved(A, B, left: bool):
+    vector = B.dim() == 1 or (A.dim() - 1 == B.dim() and B.shape == A.shape[:A.dim() - 1])
+    b = B
+    if vector:
+        b = B.unsqueeze(-1)
+    a = A
+    if not left:
+        a = A.transpose(-2, -1)
+        b = b.transpose(-2, -1)
+    lu, rows, pivots, info = _own_factors(a)
+    x = _own_solution(lu, rows, b)
+    if not left:
+        x = x.transpose(-2, -1)
+    if vector:
+        x = x.squeeze(-1)
+    return x, info
+
+
+def linalg_solve(A, B, left: bool):
+    x, info = _own_solved(A, B, left)
+    torch._linalg_check_errors(info, "linalg.solve", is_matrix=A.dim() == 2)
+    return x
+
+
+def linalg_solve_ex(A, B, left: bool, check_errors: bool):
+    x, info = _own_solved(A, B, left)
+    if check_errors:
+        torch._linalg_check_errors(info, "linalg.solve_ex", is_matrix=A.dim() == 2)
+    return x, info
+
+
+def linalg_solve_triangular(self, B, upper: bool, left: bool, unitriangular: bool):
+    if left:
+        return _own_triangular(self, B, upper, unitriangular)
+    return _own_triangular(self.transpose(-2, -1), B.transpose(-2, -1), not upper, unitriangular).transpose(-2, -1)
+
+
+def triangular_solve(self, A, upper: bool, transpose: bool, unitriangular: bool):
+    lead = _own_lead(self.shape[:self.dim() - 2], A.shape[:A.dim() - 2])
+    a = A.expand(lead + [A.size(-2), A.size(-1)]).clone(memory_format=0)
+    if transpose:
+        return _own_triangular(a.transpose(-2, -1), self, not upper, unitriangular), a
+    return _own_triangular(a, self, upper, unitriangular), a
+
+
+def linalg_tensorinv(self, ind: int):
+    n = 1
+    for i in range(ind):
+        n *= self.size(i)
+    return torch.linalg_inv(self.reshape([n, n])).reshape(self.shape[ind:] + self.shape[:ind])
+
+
+def linalg_matrix_power(self, n: int):
+    if n < 0:
+        return torch.linalg_matrix_power(torch.linalg_inv(self), -n)
+    result = _own_identity(self).clone(memory_format=0)
+    square = self
+    while n > 0:
+        if n % 2 == 1:
+            result = torch.matmul(result, square)
+        square = torch.matmul(square, square)
+        n = n // 2
+    return result
+
+
+def matrix_power(self, n: int):
+    return torch.linalg_matrix_power(self, n)
+
+
+def _own_cholesky(self):
+    # The lower factors, and the first leading minor that is not positive-definite, zero where all are.
+    n = self.size(-1)
+    lead = self.shape[:self.dim() - 2]
+    rest = self.clone(memory_format=0)
+    lower = torch.zeros_like(rest)
+    info = torch.zeros(lead, dtype=torch.int32, device=self.device)
+    if self.numel() == 0:
+        return lower, info
+    for j in range(n):
+        pivot = rest.narrow(-2, 0, 1).narrow(-1, 0, 1)
+        size = pivot
+        if self.is_complex():
+            size = torch.real(pivot)
+        bad = torch.logical_not(size > 0)
+        info = torch.where((info == 0) & bad.squeeze(-1).squeeze(-1), torch.full_like(info, j + 1), info)
+        column = rest.narrow(-1, 0, 1) / torch.sqrt(torch.where(bad, torch.ones_like(size), size))
+        given = self.narrow(-2, j, n - j).narrow(-1, j, 1)  # which stays where there is no factor
+        lower.narrow(-2, j, n - j).narrow(-1, j, 1).copy_(torch.where((info != 0).unsqueeze(-1).unsqueeze(-1), given, column))
+        below = column.narrow(-2, 1, n - j - 1)
+        rest = rest.narrow(-2, 1, n - j - 1).narrow(-1, 1, n - j - 1) - below * below.transpose(-2, -1).conj()
+    return lower, info
+
+
+def _own_reflected(l, upper: bool):
+    if upper:
+        return l.transpose(-2, -1).conj().resolve_conj()
+    return l
+
+
+def linalg_cholesky_ex(self, upper: bool, check_errors: bool):
+    a = self
+    if upper:
+        a = self.transpose(-2, -1).conj()
+    l, info = _own_cholesky(a)
+    if check_errors:
+        torch._linalg_check_errors(info, "linalg.cholesky_ex", is_matrix=self.dim() == 2)
+    return _own_reflected(l, upper), info
+
+
+def linalg_cholesky(self, upper: bool):
+    a = self
+    if upper:
+        a = self.transpose(-2, -1).conj()
+    l, info = _own_cholesky(a)
+    torch._linalg_check_errors(info, "linalg.cholesky", is_matrix=self.dim() == 2)
+    return _own_reflected(l, upper)
+
+
+def cholesky(self, upper: bool):
+    return torch.linalg_cholesky(self, upper=upper)
+
+
+def cholesky_solve(self, input2, upper: bool):
+    l = _own_reflected(input2, upper)
+    return _own_triangular(l.transpose(-2, -1).conj(), _own_triangular(l, self, False, False), True, False)
+
+
+def cholesky_inverse(self, upper: bool):
+    return torch.cholesky_solve(_own_identity(self), self, upper)
+
+
+def linalg_qr(A, mode: str):
+    # Householder's reflections, which leave the columns of R with their lengths, of the sign that the first element has not.
+    m, n = A.size(-2), A.size(-1)
+    k = min(m, n)
+    lead = A.shape[:A.dim() - 2]
+    r = A.clone(memory_format=0)
+    normals = torch.zeros(lead + [m, k], dtype=A.dtype, device=A.device)
+    factors = torch.zeros(lead + [1, k], dtype=A.dtype, device=A.device)
+    for j in range(k):
+        x = r.narrow(-2, j, m - j).narrow(-1, j, 1)
+        first = x.narrow(-2, 0, 1)
+        others = x.narrow(-2, 1, m - j - 1).abs().square().sum([-2], True)
+        sign = first
+        plain = others == 0
+        if A.is_complex():
+            sign = torch.real(first)
+            plain = plain & (torch.imag(first) == 0)
+        length = torch.sqrt(others + first.abs().square())
+        to = torch.where(sign >= 0, -length, length)
+        apart = torch.where(plain, torch.ones_like(first), first - to)
+        normal = torch.where(plain, torch.zeros_like(x), x / apart)
+        normal.narrow(-2, 0, 1).fill_(1)
+        factor = torch.where(plain, torch.zeros_like(first), (to - first) / torch.where(plain, torch.ones_like(to), to))
+        rest = r.narrow(-2, j, m - j)
+        rest.sub_(normal * torch.matmul(normal.transpose(-2, -1).conj(), rest) * factor.conj())
+        normals.narrow(-2, j, m - j).narrow(-1, j, 1).copy_(normal)
+        factors.narrow(-1, j, 1).copy_(factor)
+    columns = k
+    if mode == "complete":
+        columns = m
+    upper = r.narrow(-2, 0, columns).triu()
+    if mode == "r":
+        return torch.zeros([0], dtype=A.dtype, device=A.device), upper
+    q = torch.eye(m, columns, dtype=A.dtype, device=A.device).expand(lead + [m, columns]).clone(memory_format=0)
+    for step in range(k):
+        j = k - 1 - step
+        normal = normals.narrow(-2, j, m - j).narrow(-1, j, 1)
+        rest = q.narrow(-2, j, m - j)
+        rest.sub_(normal * torch.matmul(normal.transpose(-2, -1).conj(), rest) * factors.narrow(-1, j, 1))
+    return q, upper

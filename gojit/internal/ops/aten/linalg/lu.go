@@ -1,9 +1,13 @@
 package linalg
 
 import (
+	"strings"
+
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func withPivoting(name string, pivot bool) {
@@ -33,10 +37,26 @@ var LuFamily = []define.Definition{
 		}
 		c.Give(f.packed, f.pivots(), f.infos())
 	}).ByColumns(0)),
+	define.Operator("_linalg_check_errors", func(c define.Call) {
+		info := source.Must(elementwise.To(c.Tensor(0), tensor.Int32).ToDevice(tensor.Device{}))
+		checkFactored(c.Str(1), c.Tensor(0).Shape(), tensor.Data[int32](elementwise.Contiguous(info)))
+	}),
 	define.Operator("linalg_lu", func(c define.Call) {
 		withPivoting("linalg.lu", c.Bool(1))
 		f := factorizeLU("linalg.lu", c.Tensor(0))
 		p, l, u := f.parts()
 		c.Give(p, l, u)
 	}).With(ops.Def{Grad: define.Concrete(luGrad), WithoutGrad: []int{0}, Tags: ops.AsWritten}),
+}
+
+// checkFactored fails as the operator name does where the info of a matrix says that it was not factorized.
+func checkFactored(name string, shape []int, info []int32) {
+	switch {
+	case strings.Contains(name, "cholesky"):
+		mustBePositive(name, shape, info)
+	case strings.Contains(name, "inv") || strings.Contains(name, "solve"):
+		mustSolve(name, shape, info)
+	default:
+		(&luFactors{info: info, shape: shape}).mustBeRegular(name)
+	}
 }
