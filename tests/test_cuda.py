@@ -18,6 +18,7 @@ SOURCE = ROOT / "gojit" / "internal" / "gpu" / "testdata"
 ON_GPU = bool(os.environ.get("GOJIT_TEST_GPU"))
 libraries = pytest.mark.parametrize("used", ["", "0"], ids=["libraries", "own kernels"])  # GOJIT_CUDA_LIBRARIES
 software = pytest.mark.skipif(ON_GPU, reason="of the software device alone")
+pytestmark = pytest.mark.skipif(bool(os.environ.get("GOJIT_CHECK")), reason="the programs of these tests run without GOJIT_CHECK, where other tests run with it")
 
 
 @pytest.fixture(scope="module")
