@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 _PROCESSES = "torchjit works in one process (torch.distributed.is_available() is False)"
-_CUDA = "torchjit has no CUDA streams, graphs or libraries in Python"
+_CUDA = "torch.cuda has what torchjit has of CUDA: it copies within one process, and writes no marks for NVIDIA's profilers"
 _CPP = "torchjit has no C++ in it that an extension could be built against; operators are made in Python with torch.library"
 _REASONS = {
     "distributed": _PROCESSES,
