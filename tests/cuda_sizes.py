@@ -163,6 +163,17 @@ def solvers():
             except RuntimeError as e:
                 said.append((type(e), str(e)))
         assert len(said) == 2 and said[0] == said[1], said
+    wide, small, whole, row = torch.ones(2, 3), torch.ones(2, 2).half(), torch.ones(2, 2).long(), torch.ones(2)
+    for f in (linalg.inv, linalg.det, linalg.slogdet, linalg.cholesky, linalg.lu_factor, linalg.qr, lambda x: linalg.solve(torch.eye(3, device=x.device), x), lambda x: torch.matrix_power(x, -1), linalg.tensorinv):
+        for t in (wide, small, whole, row):  # what the processor refuses, with its words
+            said = []
+            for given in (t, t.cuda()):
+                try:
+                    f(given)
+                    said.append("no error")
+                except (RuntimeError, IndexError) as e:
+                    said.append((type(e), str(e)))
+            assert said[0] == said[1], (f, t.shape, t.dtype, said)
     for f in (lambda x: linalg.inv(x).sum(), linalg.det, lambda x: linalg.qr(x)[1].sum(), lambda x: linalg.cholesky(x @ x.mT + torch.eye(4, device=x.device).double()).sum()):
         x = torch.randn(4, 4, dtype=torch.float64, requires_grad=True)
         y = x.detach().cuda().requires_grad_()

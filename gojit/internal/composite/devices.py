@@ -555,30 +555,6 @@ def triangular_solve(self, A, upper: bool, transpose: bool, unitriangular: bool)
     return _own_triangular(a, self, upper, unitriangular), a
 
 
-def linalg_tensorinv(self, ind: int):
-    n = 1
-    for i in range(ind):
-        n *= self.size(i)
-    return torch.linalg_inv(self.reshape([n, n])).reshape(self.shape[ind:] + self.shape[:ind])
-
-
-def linalg_matrix_power(self, n: int):
-    if n < 0:
-        return torch.linalg_matrix_power(torch.linalg_inv(self), -n)
-    result = _own_identity(self).clone(memory_format=0)
-    square = self
-    while n > 0:
-        if n % 2 == 1:
-            result = torch.matmul(result, square)
-        square = torch.matmul(square, square)
-        n = n // 2
-    return result
-
-
-def matrix_power(self, n: int):
-    return torch.linalg_matrix_power(self, n)
-
-
 def _own_cholesky(self):
     # The lower factors, and the first leading minor that is not positive-definite, zero where all are.
     n = self.size(-1)

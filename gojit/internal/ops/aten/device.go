@@ -44,10 +44,6 @@ func runOnDevice(name string, record *ops.Def, body func(c define.Call), device 
 		checkSameDevice(device, args)
 	}
 	op := ops.Find(name)
-	if op != nil && op.PartsOnDevices != nil {
-		source.Throw(op.PartsOnDevices(args, out))
-		return
-	}
 	writes := deviceWrites(args)
 	err := tryBody(body, args, out)
 	var refused *tensor.HostAccessError
@@ -72,11 +68,14 @@ func runOnDevice(name string, record *ops.Def, body func(c define.Call), device 
 	}
 }
 
-// runAsOthers runs an operator as what it is made of, or one that writes as the one that does not. ok is false where it is known as neither.
+// runAsOthers runs an operator as what it is made of, there or on devices, or one that writes as the one that does not. ok is false where it is known as neither.
 func runAsOthers(op *ops.Operator, args, out []value.Value) (ok bool) {
 	switch {
 	case op == nil || isNestedDeeply():
 		return false
+	case op.PartsOnDevices != nil:
+		source.Throw(op.PartsOnDevices(args, out))
+		return true
 	case op.Parts != nil:
 		source.Throw(op.Parts(args, out))
 		return true

@@ -8,7 +8,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten/views"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -31,10 +30,12 @@ func atLeastMatrices(name string, ts ...*tensor.Tensor) {
 func matrixPower(a *tensor.Tensor, n int) *tensor.Tensor {
 	squareMatrices("linalg.matrix_power", a)
 	if n < 0 {
-		a, n = inverse(a), -n
+		a, n = define.Apply("linalg_inv", a), -n
 	}
 	size := a.Size(a.Dim() - 1)
-	result := source.Must(views.Eye(size, size, views.MakeLike{Dtype: a.DType()}).Expand(a.Shape()...))
+	identity := define.ZerosBeside(a, []int{size, size}, a.DType())
+	tensor.Fill(source.Must(identity.Diagonal(0, 0, 1)), tensor.Int(1))
+	result := source.Must(identity.Expand(a.Shape()...))
 	for ; n > 0; n >>= 1 {
 		if n&1 != 0 {
 			result = Matmul(result, a)

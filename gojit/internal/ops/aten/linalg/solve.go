@@ -119,7 +119,7 @@ func tensorInverse(a *tensor.Tensor, ind int) *tensor.Tensor {
 	rows, columns := a.Shape()[:ind], a.Shape()[ind:]
 	n := define.NumelOf(rows)
 	source.Check(n == define.NumelOf(columns), "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got %d != %d", define.NumelOf(columns), n)
-	return source.Must(inverse(source.Must(a.Reshape(n, n))).Reshape(slices.Concat(columns, rows)...))
+	return source.Must(define.Apply("linalg_inv", source.Must(a.Reshape(n, n))).Reshape(slices.Concat(columns, rows)...))
 }
 
 func tensorSolve(a, b *tensor.Tensor, dims []int) *tensor.Tensor {
@@ -134,7 +134,7 @@ func tensorSolve(a, b *tensor.Tensor, dims []int) *tensor.Tensor {
 	shape := a.Shape()[b.Dim():]
 	n := define.NumelOf(shape)
 	source.Check(n == b.Numel(), "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got %d != %d", n, b.Numel())
-	return source.Must(solve(source.Must(a.Reshape(n, n)), source.Must(b.Reshape(-1)), true).Reshape(shape...))
+	return source.Must(define.Apply("linalg_solve", source.Must(a.Reshape(n, n)), source.Must(b.Reshape(-1)), true).Reshape(shape...))
 }
 
 // rankArgs defines a form of matrix_rank by reading its tolerances.
