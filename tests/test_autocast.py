@@ -1,5 +1,10 @@
 """Autocast around and in compiled functions, and what torch says and sets of it."""
 
+import os
+import pathlib
+import subprocess
+import sys
+
 import pytest
 
 import torchjit as torch
@@ -228,3 +233,25 @@ def test_recurrent_layers_are_cast_inside(layer, of_float32, of_bfloat16):
     with torch.autocast("cpu"):
         module(torch.nn.functional.linear(x, torch.eye(3)))[0].float().sum().backward()
     assert all(parameter.grad.dtype == F for parameter in module.parameters())
+
+
+def test_compiled_for_a_device_that_is_not_there(tmp_path):
+    """An autocast of CUDA devices in compiled code is disabled where there is none, as in Python: what runs under it is compiled code as ever."""
+    path = tmp_path / "program.py"
+    path.write_text(
+        """
+import torchjit as torch
+
+@torch.jit.script
+def f(x):
+    with torch.autocast("cuda"):
+        y, enabled = x @ x, torch.is_autocast_enabled()
+    return y, enabled
+
+y, enabled = f(torch.ones(2, 2))
+print(y.dtype, enabled)
+"""
+    )
+    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(torch.__file__).parent.parent), "GOJIT_CUDA_DRIVER": "/nowhere/libcuda.so"}
+    done = subprocess.run([sys.executable, path], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "torch.float32 False\n"

@@ -204,6 +204,8 @@ func (s *stack) beginCasting(o *value.Object, options *Options) {
 			on = tensor.DType(lower.Int()) == tensor.BFloat16
 		case on:
 			d = tensor.DType(lower.Int())
+			_, err := tensor.FindDevice(tensor.NewDevice(tensor.CUDA, -1))
+			on = err == nil // where there is none it is disabled, as in Python
 		}
 	}
 	s.mode.BeginCasting(kind, on, d)
