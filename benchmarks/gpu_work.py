@@ -6,13 +6,12 @@ It answers each line of its input, the name of a row, with a line of JSON: the n
 last is waited for, or what it says where it refuses the row. An empty line asks for the names.
 """
 
-import importlib
 import json
-import math
 import sys
 import time
 
-torch = importlib.import_module(sys.argv[1])
+from nets_work import ResNet18, ViTBlock, mlp, torch
+
 nn, F = torch.nn, torch.nn.functional
 ROWS = {}
 
@@ -115,59 +114,15 @@ def ways(name, make, shape):
         return lambda: module(x)
 
 
-def conv(inputs, outputs, kernel, stride=1):
-    return nn.Sequential(nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(outputs))
-
-
-class Basic(nn.Module):
-    def __init__(self, inputs, outputs, stride):
-        super().__init__()
-        self.first, self.second = conv(inputs, outputs, 3, stride), conv(outputs, outputs, 3)
-        self.beside = conv(inputs, outputs, 1, stride) if stride != 1 or inputs != outputs else nn.Identity()
-
-    def forward(self, x):
-        return torch.relu(self.second(torch.relu(self.first(x))) + self.beside(x))
-
-
-def resnet():
-    blocks, inputs = [], 64
-    for outputs in (64, 128, 256, 512):
-        blocks += [Basic(inputs, outputs, 2 if outputs > 64 else 1), Basic(outputs, outputs, 1)]
-        inputs = outputs
-    return nn.Sequential(conv(3, 64, 7, 2), nn.ReLU(), nn.MaxPool2d(3, 2, 1), *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
-
-
-class Layer(nn.Module):
-    """A layer of a transformer by its parts."""
-
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads, self.size = heads, width // heads
-        self.into, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
-
-    def forward(self, x):
-        b, n, w = x.shape
-        q, k, v = self.into(self.first(x)).view(b, n, 3, self.heads, self.size).permute(2, 0, 3, 1, 4).unbind(0)
-        weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(self.size), -1)
-        x = x + self.out((weights @ v).transpose(1, 2).reshape(b, n, w))
-        return x + self.down(F.gelu(self.up(self.second(x))))
-
-
 def transformer():
-    return nn.Sequential(*[Layer(512, 8) for _ in range(6)])
+    return nn.Sequential(*[ViTBlock(512, 8) for _ in range(6)])
 
 
-def perceptron():
-    return nn.Sequential(nn.Linear(784, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10))
-
-
-ways("ResNet-18, batch 1", resnet, (1, 3, 224, 224))
-ways("ResNet-18, batch 32", resnet, (32, 3, 224, 224))
+ways("ResNet-18, batch 1", ResNet18, (1, 3, 224, 224))
+ways("ResNet-18, batch 32", ResNet18, (32, 3, 224, 224))
 ways("transformer, 1 x 128", transformer, (1, 128, 512))
 ways("transformer, 32 x 128", transformer, (32, 128, 512))
-ways("perceptron, batch 64", perceptron, (64, 784))
+ways("perceptron, batch 64", mlp, (64, 784))
 
 
 def training(name, make, shape, classes):
@@ -184,8 +139,8 @@ def training(name, make, shape, classes):
         return run
 
 
-training("ResNet-18, batch 32", resnet, (32, 3, 224, 224), 1000)
-training("perceptron, batch 64", perceptron, (64, 784), 10)
+training("ResNet-18, batch 32", ResNet18, (32, 3, 224, 224), 1000)
+training("perceptron, batch 64", mlp, (64, 784), 10)
 
 # A turn has as many calls as take this many seconds; so many turns.
 TURN, TURNS = 0.02, 5

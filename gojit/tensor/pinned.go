@@ -14,13 +14,12 @@ type Pinner interface {
 
 // pinner returns what has pinned memory.
 func pinner() (Pinner, error) {
-	device := NewDevice(CUDA, -1)
-	b, err := BackendOf(device)
+	device, err := FindDevice(NewDevice(CUDA, -1))
 	if err == nil {
-		_, err = b.Find(device)
-	}
-	if p, ok := b.(Pinner); ok && err == nil {
-		return p, nil
+		b, _ := BackendOf(device) // that has found it
+		if p, ok := b.(Pinner); ok {
+			return p, nil
+		}
 	}
 	refused := source.Errorf(source.RuntimeError, source.Range{}, "Pinned memory requires CUDA.")
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
-	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -74,21 +73,13 @@ func openBLAS(f *finder) (*blas, error) {
 
 // check turns a code that a function of cuBLAS returned into an error.
 func (b *blas) check(name string, code int32) error {
-	if code == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("error %d", code)
-	if at := b.cublasGetStatusName(code); at != nil {
-		text = unsafe.String(at, textLength(at))
-	}
-	return source.Errorf(source.RuntimeError, source.Range{}, "cuBLAS error: %s (%s)", text, name)
+	return libraryError("cuBLAS", name, code, b.cublasGetStatusName)
 }
 
-// productLibrary is cuBLAS for one device. The lock guards all but what begin writes; a handle is used by one thread at a time.
+// productLibrary is cuBLAS for one device. The lock guards all but what the beginning writes; a handle is used by one thread at a time.
 type productLibrary struct {
-	begun     sync.Once
+	beginning
 	blas      *blas
-	why       error // why it is not used
 	version   int32
 	mu        sync.Mutex
 	handle    uintptr
@@ -102,11 +93,7 @@ type productLibrary struct {
 // products returns cuBLAS for the device, nil where it is not used.
 func (v *Device) products() *productLibrary {
 	p := &v.product
-	p.begun.Do(func() {
-		p.why = v.beginProducts(p)
-		v.logLibrary("%s", p.text())
-	})
-	if p.why != nil {
+	if !p.done(v, func() error { return v.beginProducts(p) }, p.text) {
 		return nil
 	}
 	return p

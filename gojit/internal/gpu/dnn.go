@@ -116,21 +116,13 @@ func openDNN(f *finder) (*dnn, error) {
 
 // check turns a code that a function of cuDNN returned into an error.
 func (d *dnn) check(name string, code int32) error {
-	if code == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("error %d", code)
-	if at := d.cudnnGetErrorString(code); at != nil {
-		text = unsafe.String(at, textLength(at))
-	}
-	return source.Errorf(source.RuntimeError, source.Range{}, "cuDNN error: %s (%s)", text, name)
+	return libraryError("cuDNN", name, code, d.cudnnGetErrorString)
 }
 
-// convolutionLibrary is cuDNN for one device. The lock guards all but what begin writes; a handle is used by one thread at a time.
+// convolutionLibrary is cuDNN for one device. The lock guards all but what the beginning writes; a handle is used by one thread at a time.
 type convolutionLibrary struct {
-	begun   sync.Once
+	beginning
 	dnn     *dnn
-	why     error // why it is not used
 	mu      sync.Mutex
 	handle  uintptr
 	none    uintptr // the descriptor of no activation
@@ -161,11 +153,7 @@ type convolution struct {
 // convolutions returns cuDNN for the device, nil where it is not used.
 func (v *Device) convolutions() *convolutionLibrary {
 	c := &v.convolution
-	c.begun.Do(func() {
-		c.why = v.beginConvolutions(c)
-		v.logLibrary("%s", c.text())
-	})
-	if c.why != nil {
+	if !c.done(v, func() error { return v.beginConvolutions(c) }, c.text) {
 		return nil
 	}
 	return c

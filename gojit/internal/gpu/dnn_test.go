@@ -239,14 +239,8 @@ func TestConvolutionWays(t *testing.T) {
 	if done, err := b.Convolve(c); done || err != nil {
 		t.Errorf("switched off: %v, %v", done, err)
 	}
-	lives := hostFunction[func() int32](t, "host_descriptors")
 	l := v.convolutions()
-	l.mu.Lock()
-	l.forget()
-	l.mu.Unlock()
-	if n := lives(); n != 0 {
-		t.Errorf("%d descriptors were not given back", n)
-	}
+	givesBack(t, "host_descriptors", &l.mu, l.forget)
 }
 
 // TestLibrariesOnStreams has libraries compute behind the work of the stream that the goroutine gives work on, and become part of graphs.

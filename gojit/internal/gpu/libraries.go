@@ -7,7 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // wanted is a shared library that is opened at run time.
@@ -32,6 +36,33 @@ var (
 
 // procedure is a function of a library that is called often: by words, without the reflection that other functions are called by. It returns a code.
 type procedure uintptr
+
+// libraryError is the error of a code that a function of a library returned, nil for success. text is what the library says of the code, or nil.
+func libraryError(library, function string, code int32, text func(code int32) *byte) error {
+	if code == 0 {
+		return nil
+	}
+	said := fmt.Sprintf("error %d", code)
+	if at := text(code); at != nil {
+		said = unsafe.String(at, textLength(at))
+	}
+	return source.Errorf(source.RuntimeError, source.Range{}, "%s error: %s (%s)", library, said, function)
+}
+
+// beginning is the first use of a library by a device.
+type beginning struct {
+	once sync.Once
+	why  error // why it is not used
+}
+
+// done reports whether the library is used. The first time begin makes it ready, and text says which it is.
+func (b *beginning) done(v *Device, begin func() error, text func() string) bool {
+	b.once.Do(func() {
+		b.why = begin()
+		v.logLibrary("%s", text())
+	})
+	return b.why == nil
+}
 
 // word is an integer as procedures take it.
 func word(n int32) uintptr { return uintptr(uint32(n)) }

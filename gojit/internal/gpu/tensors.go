@@ -23,16 +23,7 @@ func (v *Device) Empty(shape []int, dtype tensor.DType) (*tensor.Tensor, error) 
 		return nil, err
 	}
 	storage := tensor.DeviceStorage(uint64(m.at), m.bytes, v.Place(), func() { _ = m.Free() })
-	return tensor.FromStorage(storage, 0, shape, contiguousStrides(shape), dtype)
-}
-
-func contiguousStrides(shape []int) []int {
-	strides, step := make([]int, len(shape)), 1
-	for d := len(shape) - 1; d >= 0; d-- {
-		strides[d] = step
-		step *= max(shape[d], 1)
-	}
-	return strides
+	return tensor.FromStorage(storage, 0, shape, tensor.DenseStrides(shape), dtype)
 }
 
 // Upload copies a tensor of the processor to the device, contiguous.

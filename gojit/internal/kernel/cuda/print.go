@@ -148,7 +148,7 @@ func words(t tensor.DType) int {
 	return 1
 }
 
-// arguments writes the type of the one argument of all entry points; Program.arguments fills it in.
+// arguments writes the type of the one argument of all entry points; walk.argument fills it in.
 func (p *printer) arguments() {
 	s := p.source
 	p.open("typedef struct")

@@ -1,15 +1,12 @@
 package dense
 
-import "github.com/torchjit/torchjit/gojit/internal/parallel"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+)
 
 // Convolution is the geometry of a convolution over up to three dimensions; lower ones have size 1 in front.
-type Convolution struct {
-	Batch, Groups           int
-	InChannels, OutChannels int // of all groups
-	In, Out, Kernel         [3]int
-	Stride, Dilation        [3]int
-	Padding                 [3]int // before; the output size tells what is read behind
-}
+type Convolution kernel.ConvolutionShape
 
 func volume(s [3]int) int { return s[0] * s[1] * s[2] }
 

@@ -107,10 +107,9 @@ KERNEL(joined) {
    factors, whether summands, the bits of what is added to variances, channels, and elements of a channel side by side. */
 KERNEL(channels) {
 	for (i64 i = FIRST; i < a.n; i += STEP) {
-		i64 row = i, image;
+		i64 row = i;
 		place_in(&row, a.number[4]);
-		image = row;
-		const i64 c = place_in(&image, a.number[3]);
+		const i64 c = place_in(&row, a.number[3]);
 		C1 scale = 1 / SQRT(load1(AT(3, const T1, c)) + (C1)__longlong_as_double(a.number[2]));
 		if (a.number[0])
 			scale = scale * load1(AT(4, const T1, c));

@@ -1,6 +1,8 @@
 package conv
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
@@ -29,8 +31,8 @@ func convolveOnDevice(g dense.Convolution, transposed bool, in, weight, bias *te
 	if define.NumelOf(shape) == 0 {
 		return laidOut(define.EmptyBeside(in, shape, in.DType()), channelsLast, false)
 	}
-	if bias != nil {
-		bias = elementwise.Contiguous(bias)
+	if bias != nil { // an element for each channel
+		bias = source.Must(elementwise.Contiguous(bias).View(append([]int{-1}, slices.Repeat([]int{1}, len(shape)-2)...)...))
 	}
 	c := &kernel.Convolution{Shape: kernel.ConvolutionShape(g), Bias: bias}
 	if transposed {
@@ -47,7 +49,7 @@ func convolveOnDevice(g dense.Convolution, transposed bool, in, weight, bias *te
 		}
 		if elementwise.Convolve(c) {
 			if bias != nil && !c.IsBiased {
-				addToChannels(c.Out, bias)
+				elementwise.Add.Run(c.Out, []elementwise.Operand{elementwise.OfTensor(c.Out), elementwise.OfTensor(bias)})
 			}
 			return laidOut(c.Out, channelsLast && !last, false)
 		}
@@ -88,16 +90,6 @@ func imagesAs(t *tensor.Tensor, channelsLast bool) *tensor.Tensor {
 		return t
 	}
 	return source.Must(t.Clone(tensor.ChannelsLast))
-}
-
-// addToChannels adds an element of a bias to each channel of a result.
-func addToChannels(out, bias *tensor.Tensor) {
-	shape := make([]int, out.Dim())
-	for i := range shape {
-		shape[i] = 1
-	}
-	shape[1] = bias.Numel()
-	elementwise.Add.Run(out, []elementwise.Operand{elementwise.OfTensor(out), elementwise.OfTensor(source.Must(bias.Reshape(shape...)))})
 }
 
 // weightGradientOnDevice returns the gradient of a convolution's weight, which has a shape.

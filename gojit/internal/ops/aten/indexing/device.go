@@ -209,44 +209,26 @@ func (x *indexed) together() (base, values *tensor.Tensor) {
 	size := values.DType().Size()
 	for _, wide := range []tensor.DType{tensor.Complex128, tensor.Int64, tensor.Int32} {
 		some := wide.Size() / size
-		if some < 2 || values.Size(last)%some != 0 || !x.moveBy(wide.Size()) {
+		if some < 2 || !x.moveBy(wide.Size()) {
 			continue
 		}
-		return asWider(base, wide, some), asWider(values, wide, some)
+		wideBase, err := base.ViewDType(wide)
+		wideValues, and := values.ViewDType(wide)
+		if err == nil && and == nil {
+			return wideBase, wideValues
+		}
 	}
 	return base, values
 }
 
-// moveBy reports whether places are multiples of so many bytes, but for those along the last dimension.
+// moveBy reports whether tensors begin, and indices lead, to multiples of so many bytes.
 func (x *indexed) moveBy(bytes int) bool {
-	size := x.values.DType().Size()
 	for _, step := range x.steps {
-		if step*size%bytes != 0 {
+		if step*x.values.DType().Size()%bytes != 0 {
 			return false
 		}
 	}
-	for _, t := range []*tensor.Tensor{x.base, x.values} {
-		if t.Address()%uint64(bytes) != 0 || t.Offset()*size%bytes != 0 {
-			return false
-		}
-		for _, stride := range t.Strides()[:t.Dim()-1] {
-			if stride*size%bytes != 0 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// asWider shows a tensor with some neighbours along the last dimension as one element.
-func asWider(t *tensor.Tensor, wide tensor.DType, some int) *tensor.Tensor {
-	shape, strides := slices.Clone(t.Shape()), slices.Clone(t.Strides())
-	last := len(shape) - 1
-	shape[last] /= some
-	for d := range strides[:last] {
-		strides[d] /= some
-	}
-	return source.Must(tensor.FromStorage(t.Storage(), t.Offset()/some, shape, strides, wide))
+	return x.base.Address()%uint64(bytes) == 0 && x.values.Address()%uint64(bytes) == 0
 }
 
 // runParts combines complex numbers, which are added alone, as pairs of real ones.

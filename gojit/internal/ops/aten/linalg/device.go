@@ -2,7 +2,6 @@ package linalg
 
 import (
 	"math"
-	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
@@ -46,7 +45,7 @@ const (
 )
 
 // RunTiles runs a routine of products whose result, a contiguous tensor, has rows and columns, for each of a number of batches, and sums over depth: of a few
-// long sums several parts, which are added afterwards.
+// long sums several parts, which are added afterwards. A fourth tensor is added; it broadcasts to the result.
 func RunTiles(entry string, rows, columns, depth, batches int, tensors []*tensor.Tensor, numbers ...int64) {
 	source.Check(depth <= math.MaxInt32, "a product that sums over %d elements on a GPU: at most %d", depth, math.MaxInt32)
 	out := tensors[0]
@@ -81,11 +80,7 @@ func RunTiles(entry string, rows, columns, depth, batches int, tensors []*tensor
 		source.Throw(tensor.Copy(out, sum))
 		return
 	}
-	added := tensors[3]
-	if entry != "product" { // an element for each channel
-		added = source.Must(added.View(append([]int{-1}, slices.Repeat([]int{1}, out.Dim()-2)...)...))
-	}
-	elementwise.Add.Run(out, []elementwise.Operand{elementwise.OfTensor(sum), elementwise.OfTensor(added)})
+	elementwise.Add.Run(out, []elementwise.Operand{elementwise.OfTensor(sum), elementwise.OfTensor(tensors[3])})
 }
 
 // sumOfProductsOnDevice is sumOfProducts on a device: a library of the device multiplies where it has the type, else a routine.
