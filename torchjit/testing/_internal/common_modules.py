@@ -20,6 +20,7 @@ from torchjit.testing._internal._parametrize import _copy, _Made, _TestParametri
 from torchjit.testing._internal.common_nn import criterion_tests, module_tests, new_module_tests
 from torchjit.testing._internal.common_utils import GRADCHECK_NONDET_TOL
 from torchjit.testing._internal.opinfo.core import DecorateInfo as DecorateInfo
+from torchjit.testing._internal.opinfo.core import active_decorators
 
 MODULE_NAMESPACES = [torch.nn.modules, torch.ao.nn.qat.modules, torch.ao.nn.quantizable.modules, torch.ao.nn.quantized.modules]
 # Classes that no test can make alone.
@@ -81,13 +82,7 @@ class ModuleInfo:
 
     def get_decorators(self, test_class: str, test_name: str, device: str, dtype: Any) -> list[Any]:
         """The decorators of a test."""
-        found: list[Any] = []
-        for decorator in self.decorators:
-            if not isinstance(decorator, DecorateInfo):
-                found.append(decorator)
-            elif decorator.is_active(test_class, test_name, device, dtype):
-                found.extend(decorator.decorators)
-        return found
+        return active_decorators(self.decorators, test_class, test_name, device, dtype)
 
     @property
     def name(self) -> str:

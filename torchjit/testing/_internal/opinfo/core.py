@@ -52,6 +52,17 @@ class DecorateInfo:
         return self.active_if and all(own is None or own == other for own, other in wanted) and (self.dtypes is None or dtype in self.dtypes)
 
 
+def active_decorators(decorators: Iterable[Any], test_class: str, test_name: str, device: str, dtype: Any) -> list[Any]:
+    """The decorators of a test: those that count for all, and those of a DecorateInfo that is for it."""
+    found: list[Any] = []
+    for decorator in decorators:
+        if not isinstance(decorator, DecorateInfo):
+            found.append(decorator)
+        elif decorator.is_active(test_class, test_name, device, dtype):
+            found.extend(decorator.decorators)
+    return found
+
+
 class SampleInput:
     """Arguments of a call of an operator: input (a tensor, or a list of them), and what follows."""
 
@@ -307,13 +318,7 @@ class OpInfo:
 
     def get_decorators(self, test_class: str, test_name: str, device: str, dtype: Any) -> list[Any]:
         """The decorators of a test."""
-        found: list[Any] = []
-        for decorator in self.decorators:
-            if not isinstance(decorator, DecorateInfo):
-                found.append(decorator)
-            elif decorator.is_active(test_class, test_name, device, dtype):
-                found.extend(decorator.decorators)
-        return found
+        return active_decorators(self.decorators, test_class, test_name, device, dtype)
 
     def supported_dtypes(self, device_type: str) -> set[Any]:
         """The element types on devices of a type."""
