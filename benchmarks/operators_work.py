@@ -130,4 +130,5 @@ def main():
         print(json.dumps(nanoseconds(*calls[line[:-1]]) if line != "\n" else list(calls)), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
