@@ -166,7 +166,6 @@ func compareGradient(t *testing.T, o *ops.Operator, args []value.Value, i int) {
 const keyed = `
 internal/archive/sparse.go 1 parts of sparse tensors in archives
 internal/interp/lower.go 1 each entry is the node's instruction
-internal/kernel/kernel.go 1 instructions of kernels
 `
 
 // TestTablesByOperatorNames: three or more operators are named together in records alone, not in composite literals, in the words of a string

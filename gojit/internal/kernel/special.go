@@ -2,6 +2,14 @@ package kernel
 
 import "math"
 
+var specials = map[Op]function{
+	Erf:     {"erf", math.Erf, nil},
+	Erfc:    {"erfc", math.Erfc, nil},
+	Erfinv:  {"erfinv", math.Erfinv, nil},
+	Lgamma:  {"lgamma", logAbsGamma, nil},
+	Digamma: {"digamma", digamma, nil},
+}
+
 // GammaFar is from where on log(gamma(z)) is a series in 1/z.
 const GammaFar = 3
 
@@ -17,8 +25,8 @@ var (
 		1091.7262678140646, 75.57574898225785, 1.3510132742609502}
 )
 
-// DigammaFloat64 is the derivative of the logarithm of the gamma function.
-func DigammaFloat64(x float64) float64 {
+// digamma is the derivative of the logarithm of the gamma function.
+func digamma(x float64) float64 {
 	if x == 0 {
 		return math.Copysign(math.Inf(1), -x)
 	}
@@ -42,9 +50,9 @@ func DigammaFloat64(x float64) float64 {
 	return result + math.Log(x) - 0.5/x - tail
 }
 
-// LgammaFloat64 is what lgammaDouble expands to; package math's is off by up to twenty units in the last place near 1.2. It is infinite for minus
+// logAbsGamma is what lgammaDouble expands to; package math's is off by up to twenty units in the last place near 1.2. It is infinite for minus
 // infinity, as that is the limit of its poles.
-func LgammaFloat64(x float64) float64 {
+func logAbsGamma(x float64) float64 {
 	a := math.Abs(x)
 	switch nearest := math.RoundToEven(a); {
 	case a < 0.5:

@@ -2,7 +2,16 @@ package kernel
 
 import "math"
 
-// The inverse functions are Kahan's: products of the roots of 1-z and 1+z, in which nothing cancels, and real inverse functions of these.
+var inverses = map[Op]function{
+	Asin:  {"asin", math.Asin, complexAsin},
+	Acos:  {"acos", math.Acos, complexAcos},
+	Atan:  {"atan", math.Atan, turnedAt(complexAtanh)},
+	Asinh: {"asinh", math.Asinh, turnedAt(complexAsin)},
+	Acosh: {"acosh", math.Acosh, complexAcosh},
+	Atanh: {"atanh", math.Atanh, complexAtanh},
+}
+
+// The inverse functions of complex numbers are Kahan's: products of the roots of 1-z and 1+z, in which nothing cancels, and real inverse functions of these.
 
 // roots returns those of 1-z and 1+z.
 func roots(z complex128) (a, b complex128) {
