@@ -3,7 +3,7 @@ package linalg
 import (
 	"slices"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
@@ -128,7 +128,7 @@ const (
 
 // runProduct writes products of matrices to out, added to self or to what out holds.
 func runProduct[T interface {
-	dense.Number
+	gemm.Number
 	tensor.Element
 }](self *tensor.Tensor, added addend, a, b, out *tensor.Tensor) {
 	if out.Numel() == 0 {
@@ -138,10 +138,10 @@ func runProduct[T interface {
 	left, right := Compact(a), Compact(b)
 	defer define.ForgetMade(a, left)
 	defer define.ForgetMade(b, right)
-	p := dense.Product[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1)}
+	p := gemm.Product[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1)}
 	p.StepA = SetMatrix(&p.A, left)
 	p.StepB = SetMatrix(&p.B, right)
-	p.C = dense.Matrix[T]{Data: tensor.Data[T](out), Stride: p.N}
+	p.C = gemm.Matrix[T]{Data: tensor.Data[T](out), Stride: p.N}
 	if n == 3 {
 		p.Batch, p.StepC = a.Size(0), p.M*p.N
 	}
@@ -157,7 +157,7 @@ func runProduct[T interface {
 }
 
 // runHalfProduct is runProduct for 16-bit floats; out has float32.
-func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *tensor.Tensor) {
+func runHalfProduct[T gemm.Half](self *tensor.Tensor, added addend, a, b, out *tensor.Tensor) {
 	if out.Numel() == 0 {
 		return
 	}
@@ -165,10 +165,10 @@ func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *
 	left, right := Compact(a), Compact(b)
 	defer define.ForgetMade(a, left)
 	defer define.ForgetMade(b, right)
-	p := dense.HalfProduct[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1), Add: added == alreadyThere}
+	p := gemm.HalfProduct[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1), Add: added == alreadyThere}
 	p.StepA = SetMatrix(&p.A, left)
 	p.StepB = SetMatrix(&p.B, right)
-	p.C = dense.Matrix[float32]{Data: tensor.Data[float32](out), Stride: p.N}
+	p.C = gemm.Matrix[float32]{Data: tensor.Data[float32](out), Stride: p.N}
 	if n == 3 {
 		p.Batch, p.StepC = a.Size(0), p.M*p.N
 	}
@@ -198,9 +198,9 @@ func isDense(rows, columns, rowStride, columnStride int) (byRows, byColumns bool
 
 // SetMatrix describes a compact matrix, or a batch of them and the step between them, to package dense.
 func SetMatrix[T interface {
-	dense.Number | dense.Half
+	gemm.Number | gemm.Half
 	tensor.Element
-}](m *dense.Matrix[T], t *tensor.Tensor) (step int) {
+}](m *gemm.Matrix[T], t *tensor.Tensor) (step int) {
 	n := t.Dim()
 	s := t.Strides()
 	if byRows, _ := isDense(t.Size(n-2), t.Size(n-1), s[n-2], s[n-1]); byRows {
