@@ -114,7 +114,7 @@ func (w *wideWriter[T]) fill(c0, c1, t0, t1 int) {
 		from := unsafe.Pointer(&w.wide.in[w.first*w.wide.imageStep+c*w.wide.channelStep])
 		for at := t0; at < t1; at += gemm.PanelVectors * w.Lanes {
 			to := unsafe.Add(w.packed, ((c-c0)*(t1-t0)+at-t0)*w.Size)
-			w.patches.Fill(&w.Writer, to, from, at, min(at+gemm.PanelVectors*w.Lanes, t1), 0, w.count, w.row)
+			w.patches.Fill(w.Filling(), to, from, at, min(at+gemm.PanelVectors*w.Lanes, t1), 0, w.count, w.row)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (w *wideWriter[T]) fill(c0, c1, t0, t1 int) {
 func (w *wideWriter[T]) multiply(c0, c1, t0, t1 int) {
 	p, panelColumns := w.wide, gemm.PanelVectors*w.Lanes
 	w.fill(c0, c1, t0, t1)
-	maximum := tile.MaxRows(w.Isa, gemm.PanelVectors)
+	maximum := tile.MaxRows(w.ISA, gemm.PanelVectors)
 	rowTiles := (w.rows + maximum - 1) / maximum
 	w.Args.K, w.Args.ARow, w.Args.CRow = int64((c1-c0)*(t1-t0)), int64(w.row), int64(p.filters*w.Size)
 	w.Args.B = w.B
@@ -151,10 +151,10 @@ func (w *wideWriter[T]) transpose(row, n int, to []T, stride int) {
 	filters := w.wide.filters
 	sums := w.sums[row*filters:][:n*filters]
 	whole := n / w.Lanes * w.Lanes
-	args := tile.CopyArgs{FromRow: int64(filters * w.Size), ToRow: int64(stride * w.Size), Count: int64(filters), Mask: tile.TailMask(w.Isa, filters%w.Lanes*w.Size/4)}
+	args := tile.CopyArgs{FromRow: int64(filters * w.Size), ToRow: int64(stride * w.Size), Count: int64(filters), Mask: tile.TailMask(w.ISA, filters%w.Lanes*w.Size/4)}
 	for r := 0; r < whole; r += w.Lanes {
 		args.From, args.To = unsafe.Pointer(&sums[r*filters]), unsafe.Pointer(&to[r])
-		tile.Transposition{ISA: w.Isa, Double: w.Double, Rows: uint8(w.Lanes)}.Code().Call(unsafe.Pointer(&args))
+		tile.Transposition{ISA: w.ISA, Double: w.Double, Rows: uint8(w.Lanes)}.Code().Call(unsafe.Pointer(&args))
 	}
 	for r := whole; r < n; r++ {
 		for o, v := range sums[r*filters:][:filters] {

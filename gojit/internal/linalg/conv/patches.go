@@ -42,35 +42,35 @@ func (p *patches) runsOf(n0, n1 int, runs []run) []run {
 
 // Fill packs columns n0 to n1 of the rows, row bytes apart, that belong to channels c0 to c1 of an
 // image at from.
-func (p *patches) Fill(w *gemm.Writer, panel, from unsafe.Pointer, n0, n1, c0, c1, row int) {
+func (p *patches) Fill(by gemm.Filling, panel, from unsafe.Pointer, n0, n1, c0, c1, row int) {
 	var space [2][16]run
 	runs := [2][]run{space[0][:0], space[1][:0]}
-	segments, vectors := 1, (n1-n0+w.Lanes-1)/w.Lanes
+	segments, vectors := 1, (n1-n0+by.Lanes-1)/by.Lanes
 	for v := range vectors {
-		first := n0 + v*w.Lanes
-		runs[v] = p.runsOf(first, min(first+w.Lanes, n1), runs[v])
+		first := n0 + v*by.Lanes
+		runs[v] = p.runsOf(first, min(first+by.Lanes, n1), runs[v])
 		segments = max(segments, len(runs[v]))
 	}
 	step := p.geometry.Stride[2]
-	from = unsafe.Add(from, c0*p.plane*w.Size)
+	from = unsafe.Add(from, c0*p.plane*by.Size)
 	if segments > tile.MaxSegments || step > 2 {
-		p.fillByElement(w, panel, from, runs[:vectors], c1-c0, row)
+		p.fillByElement(by, panel, from, runs[:vectors], c1-c0, row)
 		return
 	}
-	kernel := tile.Patches{ISA: w.Isa, Double: w.Double, Vectors: uint8(vectors), Segments: uint8(segments), Step: uint8(step),
+	kernel := tile.Patches{ISA: by.ISA, Double: by.Double, Vectors: uint8(vectors), Segments: uint8(segments), Step: uint8(step),
 		Taps: int32(p.geometry.Kernel[2]), Dilation: int32(p.geometry.Dilation[2]), Row: int32(row)}
-	args := tile.PatchesArgs{From: from, To: panel, Table: p.tabulate(w, &kernel, from, runs[:vectors]), Rows: int64(p.geometry.Kernel[0] * p.geometry.Kernel[1]),
+	args := tile.PatchesArgs{From: from, To: panel, Table: p.tabulate(by, &kernel, from, runs[:vectors]), Rows: int64(p.geometry.Kernel[0] * p.geometry.Kernel[1]),
 		Channels: int64(c1 - c0), ToChannel: int64(p.taps * row)}
 	kernel.Code().Call(unsafe.Pointer(&args))
 }
 
 // tabulate writes the table of a kernel. Behind it lie zeros, which rows in the padding read.
-func (p *patches) tabulate(w *gemm.Writer, kernel *tile.Patches, from unsafe.Pointer, runs [][]run) unsafe.Pointer {
+func (p *patches) tabulate(by gemm.Filling, kernel *tile.Patches, from unsafe.Pointer, runs [][]run) unsafe.Pointer {
 	g := &p.geometry
-	segments, step, mask := int(kernel.Segments), int(kernel.Step), tile.MaskBytes(w.Isa)
+	segments, step, mask := int(kernel.Segments), int(kernel.Step), tile.MaskBytes(by.ISA)
 	entries := len(runs) * (kernel.MasksBytes() + 16*segments*g.Kernel[0]*g.Kernel[1])
-	blank := (w.Lanes*step + g.Kernel[2]*g.Dilation[2] + w.Lanes) * w.Size
-	table := gemm.Grow(&w.Memory.Table, entries+blank)
+	blank := (by.Lanes*step + g.Kernel[2]*g.Dilation[2] + by.Lanes) * by.Size
+	table := gemm.Grow(by.Table, entries+blank)
 	zeros := unsafe.Add(table, entries)
 	clear(unsafe.Slice((*byte)(zeros), blank))
 	absent := int64(uintptr(zeros)) - int64(uintptr(from))
@@ -84,11 +84,11 @@ func (p *patches) tabulate(w *gemm.Writer, kernel *tile.Patches, from unsafe.Poi
 			for s := range segments {
 				lanes := uint64(0)
 				if s < len(runs[v]) {
-					lanes = p.reach(&runs[v][s], tap, reads, w.Size/4)
+					lanes = p.reach(&runs[v][s], tap, reads, by.Size/4)
 				}
 				for range step {
-					tile.PutMask(w.Isa, to, uint32(lanes))
-					to, lanes = unsafe.Add(to, mask), lanes>>(w.Lanes*w.Size/4)
+					tile.PutMask(by.ISA, to, uint32(lanes))
+					to, lanes = unsafe.Add(to, mask), lanes>>(by.Lanes*by.Size/4)
 				}
 			}
 		}
@@ -98,7 +98,7 @@ func (p *patches) tabulate(w *gemm.Writer, kernel *tile.Patches, from unsafe.Poi
 					where := [2]int64{absent, 0}
 					if s < len(runs[v]) {
 						if at, ok := p.rowAt(&runs[v][s], kz, ky); ok {
-							where = [2]int64{int64(at * w.Size), int64(p.plane * w.Size)}
+							where = [2]int64{int64(at * by.Size), int64(p.plane * by.Size)}
 						}
 					}
 					*(*[2]int64)(to) = where
@@ -150,11 +150,11 @@ func (p *patches) reach(r *run, tap, reads, words int) (lanes uint64) {
 }
 
 // fillByElement packs where steps or rows of the output are such that vectors do not help.
-func (p *patches) fillByElement(w *gemm.Writer, panel, from unsafe.Pointer, runs [][]run, channels, row int) {
-	if w.Double {
-		fillPatches[float64](p, w.Lanes, panel, from, runs, channels, row/8)
+func (p *patches) fillByElement(by gemm.Filling, panel, from unsafe.Pointer, runs [][]run, channels, row int) {
+	if by.Double {
+		fillPatches[float64](p, by.Lanes, panel, from, runs, channels, row/8)
 	} else {
-		fillPatches[float32](p, w.Lanes, panel, from, runs, channels, row/4)
+		fillPatches[float32](p, by.Lanes, panel, from, runs, channels, row/4)
 	}
 }
 

@@ -86,10 +86,10 @@ func weightGradientDots[T gemm.Float](isa asm.ISA, g Convolution, in, out, weigh
 				for t0 := 0; t0 < outSize; t0 += wideTaps {
 					t1 := min(t0+wideTaps, outSize)
 					for at := t0; at < t1; at += gemm.PanelVectors * w.Lanes {
-						p.Fill(&w, unsafe.Add(packed, (at-t0)*size), from, at, min(at+gemm.PanelVectors*w.Lanes, t1), 0, (end-first)*channels, row)
+						p.Fill(w.Filling(), unsafe.Add(packed, (at-t0)*size), from, at, min(at+gemm.PanelVectors*w.Lanes, t1), 0, (end-first)*channels, row)
 					}
 					for group := first; group < end; group++ {
-						d := gemm.Tiled{Isa: m.Isa, Double: m.Double, Size: m.Size, Lanes: m.Lanes, LogLanes: m.LogLanes, Single: true}
+						d := gemm.Tiled{ISA: m.ISA, Double: m.Double, Size: m.Size, Lanes: m.Lanes, LogLanes: m.LogLanes, Single: true}
 						d.M, d.N, d.K, d.Lda, d.Ldb, d.Ldc = filters, rows, t1-t0, outSize, row/size, rows
 						d.ColumnsB, d.Add = true, image > 0 || t0 > 0
 						d.A, d.B = unsafe.Pointer(&out[(image*g.OutChannels+group*filters)*outSize+t0]), unsafe.Add(packed, (group-first)*rows*row)

@@ -73,7 +73,7 @@ func parts[R Float, T Number](x []T) []R {
 }
 
 // realBlocks makes the matrix of blocks of the k by n matrix b, with the same orientation.
-func realBlocks[R Float](k, n int, b []R, stride int, transposed bool, memory *buffer) Matrix[R] {
+func realBlocks[R Float](k, n int, b []R, stride int, transposed bool, memory *Buffer) Matrix[R] {
 	rows, columns := k, n
 	if transposed {
 		rows, columns = n, k

@@ -11,7 +11,7 @@ import (
 // runDots multiplies with a transposed B whose rows are summed along the lanes.
 func (g *Tiled) runDots() {
 	columns := tile.DotsGroup(g.Double)
-	if g.M <= 2 && g.N > columns && (g.M == 1 || g.Isa == asm.AVX512) {
+	if g.M <= 2 && g.N > columns && (g.M == 1 || g.ISA == asm.AVX512) {
 		columns *= 2
 	}
 	groups := (g.N + columns - 1) / columns
@@ -36,10 +36,10 @@ func dotsRows(isa asm.ISA) int {
 // dots computes groups of columns from lo to hi.
 func (g *Tiled) dots(columns, lo, hi int) {
 	var scratch [4 * 8]float64
-	maximum := dotsRows(g.Isa)
+	maximum := dotsRows(g.ISA)
 	tiles := (g.M + maximum - 1) / maximum
-	args := tile.DotsArgs{ARow: int64(g.Lda * g.Size), K: int64(g.K), Mask: tile.TailMask(g.Isa, g.K%g.Lanes*g.Size/4)}
-	d := tile.Dots{ISA: g.Isa, Double: g.Double, Pairs: g.pairs, Half: g.half, Groups: uint8(columns / tile.DotsGroup(g.Double))}
+	args := tile.DotsArgs{ARow: int64(g.Lda * g.Size), K: int64(g.K), Mask: tile.TailMask(g.ISA, g.K%g.Lanes*g.Size/4)}
+	d := tile.Dots{ISA: g.ISA, Double: g.Double, Pairs: g.pairs, Half: g.half, Groups: uint8(columns / tile.DotsGroup(g.Double))}
 	whole := d // of columns that are computed once
 	plain := !g.relu && g.BiasKind != tile.RowBias && g.residual == nil
 	whole.Add, whole.Bias = plain && g.Add, plain && g.BiasKind == tile.ColumnBias

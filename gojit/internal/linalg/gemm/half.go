@@ -107,7 +107,7 @@ func (p *HalfProduct[T]) paired(isa asm.ISA) {
 // pairRows returns a batch of n vectors of k elements, the rows of m or its columns, as vectors of
 // pairs: where they lie if they can be read so, else copied and completed with zeros. The step
 // between vectors is in pairs, that between matrices in bytes.
-func pairRows[T Half](room *buffer, m Matrix[T], rows bool, n, k, batch, step int) (at unsafe.Pointer, stride, stepBytes int) {
+func pairRows[T Half](room *Buffer, m Matrix[T], rows bool, n, k, batch, step int) (at unsafe.Pointer, stride, stepBytes int) {
 	if rows && k%2 == 0 && (m.Stride%2 == 0 || n == 1) {
 		return unsafe.Pointer(unsafe.SliceData(m.Data)), m.Stride / 2, 2 * step
 	}
@@ -134,8 +134,8 @@ func pairRows[T Half](room *buffer, m Matrix[T], rows bool, n, k, batch, step in
 // pairPanel packs the columns of B from n0 on, and the pairs of its rows from k0 to k1.
 func (w *Writer) pairPanel(to, b unsafe.Pointer, n0, columns, k0, k1 int) {
 	rest := columns % w.Lanes
-	c := tile.Pairing{ISA: w.Isa, Vectors: uint8((columns + w.Lanes - 1) / w.Lanes), Tail: rest != 0}
-	args := tile.CopyArgs{From: unsafe.Add(b, 2*(2*k0*w.Ldb+n0)), To: to, Mask: tile.TailMask(w.Isa, rest), FromRow: int64(2 * w.Ldb),
+	c := tile.Pairing{ISA: w.ISA, Vectors: uint8((columns + w.Lanes - 1) / w.Lanes), Tail: rest != 0}
+	args := tile.CopyArgs{From: unsafe.Add(b, 2*(2*k0*w.Ldb+n0)), To: to, Mask: tile.TailMask(w.ISA, rest), FromRow: int64(2 * w.Ldb),
 		ToRow: int64(int(c.Vectors) * w.Lanes * 4), Count: int64(k1 - k0)}
 	if single := w.odd && k1 == w.K; single {
 		args.Count--

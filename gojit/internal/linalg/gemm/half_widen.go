@@ -43,7 +43,7 @@ func (p *HalfProduct[T]) runWidened(isa asm.ISA) {
 
 // widenBatch converts a batch of matrices into room. It returns where they are, the elements between
 // rows, which are whole vectors, and the bytes between matrices.
-func widenBatch[T Half](isa asm.ISA, room *buffer, m Matrix[T], rows, columns, batch, step int) (at unsafe.Pointer, stride, stepBytes int) {
+func widenBatch[T Half](isa asm.ISA, room *Buffer, m Matrix[T], rows, columns, batch, step int) (at unsafe.Pointer, stride, stepBytes int) {
 	if m.Transposed {
 		rows, columns = columns, rows
 	}
@@ -90,12 +90,12 @@ func widenRows(isa asm.ISA, half tile.Half, to unsafe.Pointer, toStride int, fro
 func (w *Writer) widenPanel(to, b unsafe.Pointer, n0, columns, k0, k1 int) {
 	vectors := (columns + w.Lanes - 1) / w.Lanes
 	if !w.ColumnsB {
-		widenRows(w.Isa, w.half, to, vectors*w.Lanes, unsafe.Add(b, 2*(k0*w.Ldb+n0)), w.Ldb, k1-k0, columns)
+		widenRows(w.ISA, w.half, to, vectors*w.Lanes, unsafe.Add(b, 2*(k0*w.Ldb+n0)), w.Ldb, k1-k0, columns)
 		return
 	}
 	wide := *w.Tiled
 	wide.Ldb = (k1-k0+w.Lanes-1)/w.Lanes*w.Lanes + w.Lanes // rows do not collide in a set of the cache
 	at := Grow(&w.Memory.Scratch, columns*wide.Ldb*4)
-	widenRows(w.Isa, w.half, at, wide.Ldb, unsafe.Add(b, 2*(n0*w.Ldb+k0)), w.Ldb, columns, k1-k0)
+	widenRows(w.ISA, w.half, at, wide.Ldb, unsafe.Add(b, 2*(n0*w.Ldb+k0)), w.Ldb, columns, k1-k0)
 	wide.TransposePanel(to, at, 0, columns, 0, k1-k0, vectors)
 }

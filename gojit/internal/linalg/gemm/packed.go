@@ -27,7 +27,7 @@ type packing struct {
 }
 
 func (g *Tiled) packing() packing {
-	maximum := tile.MaxRows(g.Isa, PanelVectors)
+	maximum := tile.MaxRows(g.ISA, PanelVectors)
 	p := packing{Tiled: g, panelColumns: PanelVectors * g.Lanes}
 	p.perImage = (g.N + p.panelColumns - 1) / p.panelColumns
 	p.panels = p.perImage * max(g.Images, 1)
@@ -95,10 +95,10 @@ func (p *sharedPacking) share() {
 }
 
 // Buffers are the memory that one thread packs into.
-type Buffers struct{ A, B, Table, Scratch buffer }
+type Buffers struct{ A, B, Table, Scratch Buffer }
 
-// buffer is memory for one purpose: a little that is kept, and what is taken for a while.
-type buffer struct{ kept, taken []byte }
+// Buffer is memory for one purpose: a little that is kept, and what is taken for a while.
+type Buffer struct{ kept, taken []byte }
 
 // keptBytes is how large the memory is that a buffer keeps. Larger memory is there for all that need some.
 const keptBytes = 16 << 10
@@ -116,7 +116,7 @@ func (m *Buffers) Recycle() {
 }
 
 // shrink gives back what was taken.
-func (b *buffer) shrink() {
+func (b *Buffer) shrink() {
 	if b.taken != nil {
 		tensor.GiveBytes(b.taken)
 		b.taken = nil
@@ -124,7 +124,7 @@ func (b *buffer) shrink() {
 }
 
 // Grow returns n bytes on a cache line, in place of what it returned before; the address behind them is in the same allocation.
-func Grow(b *buffer, n int) unsafe.Pointer {
+func Grow(b *Buffer, n int) unsafe.Pointer {
 	n += 128
 	memory := &b.kept
 	if n > keptBytes {
@@ -140,7 +140,7 @@ func Grow(b *buffer, n int) unsafe.Pointer {
 }
 
 // Elements returns n elements on a cache line.
-func Elements[T Float](b *buffer, n int) []T {
+func Elements[T Float](b *Buffer, n int) []T {
 	return unsafe.Slice((*T)(Grow(b, n*int(unsafe.Sizeof(*new(T))))), n)
 }
 
@@ -156,7 +156,7 @@ func (p *packing) part(j0, j1, i0, i1 int) {
 	}
 	w := Writer{packing: p, Memory: memory, B: Grow(&memory.B, kept)}
 	if p.packA {
-		rows := p.blockTiles * tile.MaxRows(p.Isa, PanelVectors) * p.rowA
+		rows := p.blockTiles * tile.MaxRows(p.ISA, PanelVectors) * p.rowA
 		if p.ColumnsA {
 			rows = p.blockTiles * p.depth * p.rowA
 		}
@@ -236,11 +236,16 @@ func (w *Writer) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, step in
 // rows lie far apart.
 const fetchTiles = 4
 
+// Filling returns what columns are packed by. It goes by value: what is passed to Columns by reference would be on the heap.
+func (w *Writer) Filling() Filling {
+	return Filling{w.ISA, w.Double, w.Lanes, w.Size, &w.Memory.Table}
+}
+
 // fillPanel packs the columns of a panel, unless that is what the first tile is to do: then it reports false.
 func (w *Writer) fillPanel(t *tile.Tile, to, b unsafe.Pointer, at, columns, k0, k1 int) bool {
 	switch {
 	case w.Columns != nil:
-		w.Columns.Fill(w, to, b, at, at+columns, k0/w.unit, k1/w.unit, int(t.Vectors)*w.Lanes*w.Size)
+		w.Columns.Fill(w.Filling(), to, b, at, at+columns, k0/w.unit, k1/w.unit, int(t.Vectors)*w.Lanes*w.Size)
 	case w.half != tile.NoHalf:
 		w.widenPanel(to, b, at, columns, k0, k1)
 	case w.ColumnsB:
@@ -299,8 +304,8 @@ func (w *Writer) fillA(i0, i1, k0, k1 int) {
 	args := tile.CopyArgs{FromRow: int64(w.Lda * w.Size), ToRow: int64(w.rowA), Count: int64(k1 - k0)}
 	for i := i0; i < i1; i++ {
 		r0, r1 := w.tiles.row(i), w.tiles.row(i+1)
-		c := tile.Copying{ISA: w.Isa, Vectors: uint8((r1 - r0 + w.Lanes - 1) / w.Lanes), Tail: (r1-r0)%w.Lanes != 0}
-		args.Mask = tile.TailMask(w.Isa, (r1-r0)%w.Lanes*w.Size/4)
+		c := tile.Copying{ISA: w.ISA, Vectors: uint8((r1 - r0 + w.Lanes - 1) / w.Lanes), Tail: (r1-r0)%w.Lanes != 0}
+		args.Mask = tile.TailMask(w.ISA, (r1-r0)%w.Lanes*w.Size/4)
 		args.From, args.To = w.elementA(r0, k0), unsafe.Add(w.a, (i-i0)*(k1-k0)*w.rowA)
 		c.Code().Call(unsafe.Pointer(&args))
 	}
@@ -315,10 +320,10 @@ func (w *Writer) transposeB(panel, b unsafe.Pointer, n0, n1, k0, vectors int) {
 func (g *Tiled) TransposePanel(to, b unsafe.Pointer, n0, n1, k0, k1, vectors int) {
 	bytes := g.Lanes * g.Size
 	args := tile.CopyArgs{FromRow: int64(g.Ldb * g.Size), ToRow: int64(vectors * bytes), Count: int64(k1 - k0),
-		Mask: tile.TailMask(g.Isa, (k1-k0)%g.Lanes*g.Size/4)}
+		Mask: tile.TailMask(g.ISA, (k1-k0)%g.Lanes*g.Size/4)}
 	for v := range vectors {
 		first := n0 + v*g.Lanes
 		args.From, args.To = g.at(b, first*g.Ldb+k0), unsafe.Add(to, v*bytes)
-		tile.Transposition{ISA: g.Isa, Double: g.Double, Rows: uint8(min(g.Lanes, n1-first))}.Code().Call(unsafe.Pointer(&args))
+		tile.Transposition{ISA: g.ISA, Double: g.Double, Rows: uint8(min(g.Lanes, n1-first))}.Code().Call(unsafe.Pointer(&args))
 	}
 }

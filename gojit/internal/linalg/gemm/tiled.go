@@ -17,7 +17,7 @@ import (
 // transposition. Tiles lie on a grid that follows from the sizes alone, so the result does not
 // depend on how many threads share it out.
 type Tiled struct {
-	Isa                 asm.ISA
+	ISA                 asm.ISA
 	Double              bool
 	pairs               bool      // elements are pairs of bfloat16; where B is not transposed, ldb counts its single elements
 	half                tile.Half // what B holds
@@ -38,10 +38,18 @@ type Tiled struct {
 	Single              bool    // runs on one of several threads
 }
 
+// Filling is what panels are packed by: the instructions, the type of elements, and memory for a table.
+type Filling struct {
+	ISA         asm.ISA
+	Double      bool
+	Lanes, Size int
+	Table       *Buffer
+}
+
 // Columns packs panels of a matrix that is never made as a whole: what a convolution reads from an image.
 type Columns interface {
 	// Fill packs columns n0 to n1 of the rows, row bytes apart, that belong to units c0 to c1 of the matrix at from.
-	Fill(w *Writer, panel, from unsafe.Pointer, n0, n1, c0, c1, row int)
+	Fill(by Filling, panel, from unsafe.Pointer, n0, n1, c0, c1, row int)
 	// Unit is how many rows are packed together: the taps of a channel.
 	Unit() int
 }
@@ -64,7 +72,7 @@ const (
 // NewTiled returns a product of elements of so many bytes that has no matrices yet.
 func NewTiled(isa asm.ISA, size int) Tiled {
 	lanes := isa.Width().Bytes() / size
-	return Tiled{Isa: isa, Double: size == 8, Size: size, Lanes: lanes, LogLanes: uint8(bits.TrailingZeros(uint(lanes)))}
+	return Tiled{ISA: isa, Double: size == 8, Size: size, Lanes: lanes, LogLanes: uint8(bits.TrailingZeros(uint(lanes)))}
 }
 
 // sizeB returns the bytes of an element of B.
@@ -128,9 +136,9 @@ func (g *Tiled) Run() {
 		g.runDots()
 	case g.pairs || g.half != tile.NoHalf:
 		g.RunPacked()
-	case !g.ColumnsB && g.epilogue == nil && g.M <= tile.MaxRows(g.Isa, PanelVectors) && g.N <= PanelVectors*g.Lanes && g.K <= 256:
+	case !g.ColumnsB && g.epilogue == nil && g.M <= tile.MaxRows(g.ISA, PanelVectors) && g.N <= PanelVectors*g.Lanes && g.K <= 256:
 		g.runTile()
-	case !g.ColumnsB && (2*g.M <= 3*tile.MaxRows(g.Isa, PanelVectors) || g.N*g.K*g.Size <= inPlaceBytes): // to read B twice in tiles that are not full takes less than to pack it
+	case !g.ColumnsB && (2*g.M <= 3*tile.MaxRows(g.ISA, PanelVectors) || g.N*g.K*g.Size <= inPlaceBytes): // to read B twice in tiles that are not full takes less than to pack it
 		g.runInPlace()
 	default:
 		g.RunPacked()
@@ -152,7 +160,7 @@ func (g *Tiled) at(base unsafe.Pointer, i int) unsafe.Pointer { return unsafe.Ad
 
 // Tile is a tile of the product without what follows from its place.
 func (g *Tiled) Tile() tile.Tile {
-	return tile.Tile{ISA: g.Isa, Double: g.Double, Pairs: g.pairs, Columns: g.ColumnsA}
+	return tile.Tile{ISA: g.ISA, Double: g.Double, Pairs: g.pairs, Columns: g.ColumnsA}
 }
 
 // Tail sets what follows from the columns of a panel: its vectors and the mask of the last one.
@@ -161,7 +169,7 @@ func (g *Tiled) Tail(t *tile.Tile, args *tile.TileArgs, columns int) {
 	rest := columns & (g.Lanes - 1)
 	t.Tail = rest != 0
 	if t.Tail {
-		args.Mask = tile.TailMask(g.Isa, rest*g.Size/4)
+		args.Mask = tile.TailMask(g.ISA, rest*g.Size/4)
 	}
 }
 
@@ -237,11 +245,11 @@ func (g *Tiled) runTile() {
 
 // runInPlace multiplies with B where it lies.
 func (g *Tiled) runInPlace() {
-	maximum := tile.MaxRows(g.Isa, PanelVectors)
+	maximum := tile.MaxRows(g.ISA, PanelVectors)
 	vectors := (g.N + g.Lanes - 1) / g.Lanes
 	wide := PanelVectors
 	if g.M <= maximum {
-		wide = min(wideVectors(g.Isa, g.M), vectors)
+		wide = min(wideVectors(g.ISA, g.M), vectors)
 	}
 	panels := (vectors + wide - 1) / wide
 	if parts := g.shares(panels); parts > 1 {
@@ -256,7 +264,7 @@ func (g *Tiled) runInPlace() {
 
 // panelsInPlace computes the panels from lo to hi.
 func (g *Tiled) panelsInPlace(vectors, panels, lo, hi int) {
-	tiles := CutRows(g.M, tile.MaxRows(g.Isa, PanelVectors))
+	tiles := CutRows(g.M, tile.MaxRows(g.ISA, PanelVectors))
 	large := g.N*g.K*g.Size > 4*inPlaceBytes
 	blocks := 1
 	if large {

@@ -69,8 +69,8 @@ func (g *Tiled) packPanel(to, b unsafe.Pointer, n0, n1, vectors int) {
 		return
 	}
 	rest := (n1 - n0) % g.Lanes
-	c := tile.Copying{ISA: g.Isa, Vectors: uint8(vectors), Tail: rest != 0}
-	args := tile.CopyArgs{From: g.at(b, n0), To: to, Mask: tile.TailMask(g.Isa, rest*g.Size/4), FromRow: int64(g.Ldb * g.Size),
+	c := tile.Copying{ISA: g.ISA, Vectors: uint8(vectors), Tail: rest != 0}
+	args := tile.CopyArgs{From: g.at(b, n0), To: to, Mask: tile.TailMask(g.ISA, rest*g.Size/4), FromRow: int64(g.Ldb * g.Size),
 		ToRow: int64(vectors * g.Lanes * g.Size), Count: int64(g.K)}
 	c.Code().Call(unsafe.Pointer(&args))
 }
