@@ -425,11 +425,11 @@ func moved[T float32 | float64](x, out *tensor.Tensor, move func(from, to []T)) 
 
 var ConvFamily = []define.Definition{
 	define.Decomposed("_slow_conv2d_forward", composeSlowConv).With(ops.Def{Grad: slowConvGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	convNd("conv1d", 1).With(ops.Def{Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
-	convNd("conv2d", 2).With(ops.Def{Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
-	convNd("conv3d", 3).With(ops.Def{Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
+	convNd("conv1d", 1).With(ops.Def{Parts: convParts(1), Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
+	convNd("conv2d", 2).With(ops.Def{Parts: convParts(2), Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
+	convNd("conv3d", 3).With(ops.Def{Parts: convParts(3), Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
 	convSame("conv1d", 1), convSame("conv2d", 2), convSame("conv3d", 3),
-	convTranspose("conv_transpose1d", 1).With(ops.Def{Reads: ops.ReadsOperands, Grad: transposedConvGrad}), convTranspose("conv_transpose2d.input", 2).With(ops.Def{Reads: ops.ReadsOperands, Grad: transposedConvGrad}), convTranspose("conv_transpose3d.input", 3).With(ops.Def{Reads: ops.ReadsOperands, Grad: transposedConvGrad}),
+	convTranspose("conv_transpose1d", 1).With(ops.Def{Parts: transposedConvParts(1), Reads: ops.ReadsOperands, Grad: transposedConvGrad}), convTranspose("conv_transpose2d.input", 2).With(ops.Def{Parts: transposedConvParts(2), Reads: ops.ReadsOperands, Grad: transposedConvGrad}), convTranspose("conv_transpose3d.input", 3).With(ops.Def{Parts: transposedConvParts(3), Reads: ops.ReadsOperands, Grad: transposedConvGrad}),
 	define.Giving("_convolution", generalConv).With(ops.Def{Reads: ops.ReadsOperands, Grad: generalConvGrad}),
 	define.Giving("_convolution.deprecated", generalConv).With(ops.Def{Reads: ops.ReadsOperands, Grad: generalConvGrad}),
 	define.Giving("convolution", generalConv).With(ops.Def{Reads: ops.ReadsOperands, Grad: generalConvGrad}),
@@ -459,6 +459,32 @@ var ConvFurther = []ops.Def{
 	{Name: "conv1d.padding", Decomp: composeSame("conv1d")},
 	{Name: "conv2d.padding", Decomp: composeSame("conv2d")},
 	{Name: "conv3d.padding", Decomp: composeSame("conv3d")},
+}
+
+// convParts is a convolution of n dimensions as the general one.
+func convParts(n int) ops.Decomposition {
+	return define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return oneImage(x, a[0].Tensor(), n, func(in define.Tensors) define.Tensors {
+			return x.Do("convolution", in, a[1], a[2], define.NumbersOfValue(a[3], n), define.NumbersOfValue(a[4], n), define.NumbersOfValue(a[5], n), false, make([]int, n), a[6])
+		})
+	})
+}
+
+// transposedConvParts is a transposed convolution of n dimensions as the general one.
+func transposedConvParts(n int) ops.Decomposition {
+	return define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return oneImage(x, a[0].Tensor(), n, func(in define.Tensors) define.Tensors {
+			return x.Do("convolution", in, a[1], a[2], define.NumbersOfValue(a[3], n), define.NumbersOfValue(a[4], n), define.NumbersOfValue(a[7], n), true, define.NumbersOfValue(a[5], n), a[6])
+		})
+	})
+}
+
+// oneImage has an image without a batch be one of a batch of one.
+func oneImage(x define.Composer, t define.Tensors, n int, f func(in define.Tensors) define.Tensors) define.Tensors {
+	if t.Dim() != n+1 {
+		return f(t)
+	}
+	return x.Do("squeeze.dim", f(x.Do("unsqueeze", t, 0)), 0)
 }
 
 // convSame pads by the convolution itself; what is uneven is padded behind the input first.

@@ -17,6 +17,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -875,7 +876,12 @@ var PoolFamily = slices.Concat(
 // PoolFurther are the records of operators of pooling that are implemented elsewhere.
 var PoolFurther = []ops.Def{
 	{Name: "adaptive_avg_pool1d", Grad: adaptiveRowsGrad, Tags: ops.Grouped},
-	{Name: "adaptive_avg_pool2d", Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool2d_backward"), Tags: ops.Grouped},
+	{Name: "adaptive_avg_pool2d", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		if size := define.NumbersOfValue(a[1], 2); size[0] == 1 && size[1] == 1 {
+			return x.Do("mean.dim", a[0], []int{-1, -2}, true)
+		}
+		return x.Do("_adaptive_avg_pool2d", a[0], a[1])
+	}), Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool2d_backward"), Tags: ops.Grouped},
 	{Name: "adaptive_avg_pool3d", Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool3d_backward"), Tags: ops.Grouped},
 	{Name: "adaptive_max_pool1d", Grad: pooledRows},
 	{Name: "adaptive_max_pool2d", Grad: pooledMaximum("adaptive_max_pool2d_backward")},

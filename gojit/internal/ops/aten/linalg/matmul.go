@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -409,8 +410,12 @@ var MatmulFamily = []define.Definition{
 	define.Giving("bmm", func(c define.Call) *tensor.Tensor { return Bmm(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}).OutOverlapping(),
 	define.Operator("mm.out", ProductInto(Mm)),
 	define.Operator("bmm.out", ProductInto(Bmm)).OutOverlapping(),
-	define.Giving("mv", func(c define.Call) *tensor.Tensor { return mv(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: mvGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	define.Giving("dot", func(c define.Call) *tensor.Tensor { return dot(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: dotGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	define.Giving("mv", func(c define.Call) *tensor.Tensor { return mv(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("sum.dim_IntList", x.Do("mul.Tensor", a[0], a[1]), []int{1})
+	}), Reads: ops.ReadsOperands, Grad: mvGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	define.Giving("dot", func(c define.Call) *tensor.Tensor { return dot(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("sum", x.Do("mul.Tensor", a[0], a[1]))
+	}), Reads: ops.ReadsOperands, Grad: dotGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	define.Giving("vdot", func(c define.Call) *tensor.Tensor { return dot(elementwise.Conjugate(c.Tensor(0)), c.Tensor(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
 		c.Give(0, c.Mul(c.Conj(c.G()), c.In(1)))
 		c.Give(1, c.Mul(c.G(), c.In(0)))
@@ -450,7 +455,9 @@ var MatmulFamily = []define.Definition{
 		p := Bmm(c.Tensor(1), c.Tensor(2))
 		return scaledSum(c.Tensor(0), reduce.Sum(p, []int{0}, false, p.DType()), c.Scalar(3), c.Scalar(4))
 	}),
-	define.Giving("outer", func(c define.Call) *tensor.Tensor { return outer(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Aliases: []string{"ger"}, Grad: define.Concrete(func(c define.Gradient) {
+	define.Giving("outer", func(c define.Call) *tensor.Tensor { return outer(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("mul.Tensor", x.Do("reshape", a[0], define.SizesOf(x.Size(a[0].Tensor(), 0), value.Int(1))), a[1])
+	}), Aliases: []string{"ger"}, Grad: define.Concrete(func(c define.Gradient) {
 		c.Give(0, c.Matmul(c.G(), c.In(1)))
 		c.Give(1, c.Matmul(c.In(0), c.G()))
 	})}).OutApart(),

@@ -5,7 +5,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
-	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -23,22 +22,17 @@ func checkMultiHead(q, k, v *tensor.Tensor, embed, n int, qkvWeight, qkvBias *te
 	source.Check(embed%n == 0, "`embed_dim` must divide evenly by `num_heads`")
 }
 
-// sizesOf is a list of sizes, which may be symbols.
-func sizesOf(sizes ...value.Value) value.Value {
-	return value.OfList(value.NewList(types.Int, sizes...))
-}
-
 // multiHead is attention of several heads with packed projections: of weights and biases for queries, keys and values, and of those of the result.
 // A mask is true where it may not attend.
 func multiHead(x define.Composer, q, k, v define.Tensors, heads value.Value, weights []value.Value, mask value.Value) (out, attention define.Tensors) {
 	ofHeads := func(rows define.Tensors) define.Tensors {
-		split := x.Do("view", rows, sizesOf(x.Size(rows, 0), x.Size(rows, 1), heads, value.Int(-1)))
+		split := x.Do("view", rows, define.SizesOf(x.Size(rows, 0), x.Size(rows, 1), heads, value.Int(-1)))
 		return x.Do("transpose.int", split, 1, 2)
 	}
 	var parts [3]define.Tensors
 	if q == k && k == v { // one product for all
 		rows := x.Do("linear", q, weights[0], weights[1])
-		split := x.Do("view", rows, sizesOf(x.Size(rows, 0), x.Size(rows, 1), value.Int(3), heads, value.Int(-1)))
+		split := x.Do("view", rows, define.SizesOf(x.Size(rows, 0), x.Size(rows, 1), value.Int(3), heads, value.Int(-1)))
 		for i := range parts {
 			parts[i] = x.Do("transpose.int", x.Do("select.int", split, 2, i), 1, 2)
 		}
@@ -54,7 +48,7 @@ func multiHead(x define.Composer, q, k, v define.Tensors, heads value.Value, wei
 	}
 	attended := ops.DoAll(x.Emitter, "_scaled_dot_product_attention", parts[0], parts[1], parts[2], mask, 0.0, true, false)
 	inTime := x.Do("transpose.int", attended[0].Tensor(), 1, 2)
-	rows := x.Do("reshape", inTime, sizesOf(x.Size(q, 0), x.Size(q, 1), value.Int(-1)))
+	rows := x.Do("reshape", inTime, define.SizesOf(x.Size(q, 0), x.Size(q, 1), value.Int(-1)))
 	return x.Do("linear", rows, weights[2], weights[3]), attended[1].Tensor()
 }
 
@@ -90,7 +84,7 @@ func nativeMultiHead(c define.Call) {
 func EncoderLayer(e ops.Emitter, a []value.Value) []value.Value {
 	x, src := define.Composer{Emitter: e}, a[0].Tensor()
 	norm := func(t define.Tensors, i int) define.Tensors {
-		return x.Do("layer_norm", t, sizesOf(a[1]), a[i], a[i+1], a[9], true)
+		return x.Do("layer_norm", t, define.SizesOf(a[1]), a[i], a[i+1], a[9], true)
 	}
 	attend := func(t define.Tensors) define.Tensors {
 		y, _ := multiHead(x, t, t, t, a[2], a[3:7], a[18])
