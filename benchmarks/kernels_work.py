@@ -137,9 +137,9 @@ def kernel_time(name, n):
     return int(run_go("run", "./gojit/cmd/gojit", "kernel", f"benchmarks/{name}", str(n))[-1].split()[-2])
 
 
-def dense_benchmark(name, *options, runs=4, **variables):
-    """The nanoseconds of the benchmarks of package dense that have a name, the best of some runs of each, which take turns."""
-    lines = run_go("test", "./gojit/internal/linalg/dense", "-run", "^$", "-bench", name, "-count", str(runs), *options, **variables)
+def go_benchmark(package, name, *options, runs=4, **variables):
+    """The nanoseconds of the benchmarks of a package of linalg that have a name, the best of some runs of each, which take turns."""
+    lines = run_go("test", f"./gojit/internal/linalg/{package}", "-run", "^$", "-bench", name, "-count", str(runs), *options, **variables)
     found = {}
     for words in map(str.split, lines):
         if words and words[0].startswith("Benchmark"):
@@ -242,7 +242,7 @@ def narrow_products(rows):
         return
     lines = run_go("test", "./gojit/internal/kernel/amd64", "-run", "^$", "-bench", "Peak/avx2", "-benchtime", "10ms", "-count", "5")
     peak = max(float(words[-2]) for words in map(str.split, lines) if words and words[0].startswith("Benchmark"))  # GFLOPS
-    found = dense_benchmark("Product/^(" + "|".join(wanted) + ")$/false", "-benchtime", "10ms", GOJIT_TARGET="avx2")
+    found = go_benchmark("gemm", "Product/^(" + "|".join(wanted) + ")$/false", "-benchtime", "10ms", GOJIT_TARGET="avx2")
     for name in wanted:
         ns = min(time for benchmark, time in found if f"/{name}/" in benchmark)
         rows.found.append({"group": "gemm avx2", "name": name[2:], "ns": ns, "alone": 2 * names[name] ** 3 / peak, "against": "peak"})
@@ -315,12 +315,12 @@ def convolutions(rows):
 
 
 def convolution_plans(layers):
-    """The nanoseconds of convolutions on plans of package dense, whose weights are packed beforehand."""
+    """The nanoseconds of convolutions on plans of package conv, whose weights are packed beforehand."""
     if not layers:
         return {}
     texts = {",".join(map(str, layer)): layer for layer in layers}
     found = {}
-    for name, ns in dense_benchmark("Plans", "-benchtime", "40ms", GOJIT_LAYERS=" ".join(texts)):
+    for name, ns in go_benchmark("conv", "Plans", "-benchtime", "40ms", GOJIT_LAYERS=" ".join(texts)):
         _, text, way = name.split("/")
         found.setdefault(texts[text], {})["plan, " + way.rsplit("-", 1)[0]] = ns
     return found
@@ -385,8 +385,8 @@ def resnet_ways():
 
 
 def plan_times():
-    """The nanoseconds of ResNet-18 on plans of package dense, with one thread and with two."""
-    return [ns for _, ns in dense_benchmark("ResNet18/winograd", "-benchtime", "2x", runs=30)]
+    """The nanoseconds of ResNet-18 on plans of package conv, with one thread and with two."""
+    return [ns for _, ns in go_benchmark("conv", "ResNet18/winograd", "-benchtime", "2x", runs=30)]
 
 
 def networks(rows):

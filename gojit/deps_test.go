@@ -17,8 +17,9 @@ npy types syntax kernel archive/safefile archive/flatbuffer
 kernel/expand kernel/function kernel/amd64/asm archive/safetensors
 kernel/cuda kernel/amd64 kernel/amd64/asm/asmtest
 kernel/amd64/tile kernel/amd64/routine
-kernel/launch linalg/dense gpu gpu/gputest
-linalg/lapack linalg/fft value
+kernel/launch linalg/gemm linalg/linalgtest gpu gpu/gputest
+linalg/conv linalg/lapack linalg/fft value
+linalg/integer
 schema
 ops
 ops/aten/define

@@ -164,9 +164,8 @@ func compareGradient(t *testing.T, o *ops.Operator, args []value.Value, i int) {
 
 // keyed are the places that list operators by name outside of records, by file, each with its reason. They only get fewer.
 const keyed = `
-internal/archive/sparse.go 1 parts of sparse tensors in archives
+internal/ir/verifykind.go 1 kinds of nodes that are no operators
 internal/interp/lower.go 1 each entry is the node's instruction
-internal/kernel/kernel.go 1 instructions of kernels
 `
 
 // TestTablesByOperatorNames: three or more operators are named together in records alone, not in composite literals, in the words of a string

@@ -4,8 +4,11 @@ import gc
 import pickle
 import weakref
 
+import pytest
+
 import torchjit as torch
 from torchjit import _native
+from torchjit.utils._python_dispatch import TorchDispatchMode
 from torchjit.utils._pytree import tree_map
 
 alive = 0
@@ -105,3 +108,40 @@ def test_pickles_keep_attributes():
 def test_classes_run_operators_in_inference_mode():
     with torch.inference_mode():
         assert (Counted(torch.ones(3)) + 1).elem.tolist() == [2, 2, 2]
+
+
+# What a mode sees of composite operators, as PyTorch 1.13 shows it: what their records say they are made of.
+SEEN = {
+    "relu6": (lambda x: torch.ops.aten.relu6(x), "hardtanh.default"),
+    "log_sigmoid": (lambda x: torch.nn.functional.logsigmoid(x), "log_sigmoid_forward.default"),
+    "outer": (lambda x: torch.outer(x[0], x[1]), "select.int select.int _reshape_alias.default mul.Tensor"),
+    "item": (lambda x: x[0, 0].item(), "select.int select.int _local_scalar_dense.default"),
+    "narrow": (lambda x: x.narrow(1, 0, 2), "slice.Tensor"),
+    "softmax": (lambda x: x.softmax(0), "_softmax.default"),
+    "std": (lambda x: x.std(), "std.correction"),
+    "var": (lambda x: x.var(1), "var.correction"),
+    "square": (lambda x: x.square(), "pow.Tensor_Scalar"),
+    "max": (lambda x: torch.max(x, x), "maximum.default"),
+    "expand_as": (lambda x: x.expand_as(x), "expand.default"),
+    "movedim": (lambda x: x.movedim(0, 1), "permute.default"),
+    "swapaxes": (lambda x: x.swapaxes(0, 1), "transpose.int"),
+    "flatten": (lambda x: x.flatten(), "_reshape_alias.default"),
+    "conv1d": (lambda x: torch.nn.functional.conv1d(x, torch.ones(2, 3, 2)), "ones.default unsqueeze.default convolution.default squeeze.dim"),
+    "pool": (lambda x: torch.nn.functional.adaptive_avg_pool2d(x[None], 1), "unsqueeze.default mean.dim"),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_modes_see_what_composite_operators_are_made_of(name):
+    f, names = SEEN[name]
+    seen = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+            seen.append(str(operator).removeprefix("aten."))
+            return operator(*args, **(kwargs or {}))
+
+    x = torch.ones(3, 4)
+    with Mode():
+        f(x)
+    assert seen == names.split()

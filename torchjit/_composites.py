@@ -1,6 +1,7 @@
-"""What composite operators are made of, for modes that see operators below autograd and for the decompositions of exported programs.
+"""What composite operators are made of whose parts hang on sizes as numbers or on how elements lie, for modes that see operators below autograd and for
+the decompositions of exported programs. The records of the library have those of all others.
 
-Others are made of operators by their records or definitions in the library, which their gradients need as well. An exported program has other operators in the places of the parts too: `parts_from` says which.
+An exported program has other operators in the places of the parts too: `parts_from` says which.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class _Operators:
 aten: Any = _Operators()
 
 _definitions: dict[str, Callable[..., Any]] = {}
+
 
 def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a composite operator in a tuple, None where this module does not know what it is made of."""
@@ -227,128 +229,15 @@ def _view_strides(old: list[Any], strides: list[Any], new: list[Any], contiguous
     return made
 
 
-@_defines("reshape_as")
-def _reshape_as(x: Any, other: Any) -> Any:
-    return aten.reshape.default(x, _shape(other))
-
-
-@_defines("flatten.using_ints")
-def _flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    shape = _shape(x)
-    if not shape:
-        return aten.reshape.default(x, [1])
-    start, end = start_dim % len(shape), end_dim % len(shape)
-    if start == end:
-        return x
-    return aten.reshape.default(x, [*shape[:start], _product(shape[start : end + 1]), *shape[end + 1 :]])
-
-
-@_defines("ravel")
-def _ravel(x: Any) -> Any:
-    return aten.reshape.default(_contiguous(x), [-1])
-
-
 @_defines("contiguous")
 def _contiguous(x: Any, memory_format: Any = torch.contiguous_format) -> Any:
     return x if x.is_contiguous(memory_format=memory_format) else aten.clone.default(x, memory_format=memory_format)
-
-
-@_defines("expand_as")
-def _expand_as(x: Any, other: Any) -> Any:
-    return aten.expand.default(x, _shape(other))
-
-
-@_defines("view_as")
-def _view_as(x: Any, other: Any) -> Any:
-    return aten.view.default(x, _shape(other))
-
-
-@_defines("broadcast_to")
-def _broadcast_to(x: Any, size: Any) -> Any:
-    return aten.expand.default(x, list(size))
-
-
-@_defines("narrow")
-def _narrow(x: Any, dim: int, start: int, length: int) -> Any:
-    return aten.slice.Tensor(x, dim, start, start + length)
 
 
 @_defines("chunk")
 def _chunk(x: Any, chunks: int, dim: int = 0) -> Any:
     size = x.size(dim)
     return aten.split.Tensor(x, max(1, -(-size // chunks)), dim) if isinstance(size, int) else NotImplemented
-
-
-@_defines("numpy_T")
-def _numpy_t(x: Any) -> Any:
-    return aten.permute.default(x, list(reversed(range(x.dim()))))
-
-
-@_defines("swapaxes", "swapdims")
-def _swap(x: Any, a: int, b: int) -> Any:
-    return aten.transpose.int(x, a, b)
-
-
-@_defines("movedim.intlist", "movedim.int")
-def _movedim(x: Any, source: Any, destination: Any) -> Any:
-    sources = [d % x.dim() for d in ([source] if isinstance(source, int) else source)]
-    targets = [d % x.dim() for d in ([destination] if isinstance(destination, int) else destination)]
-    rest = iter(d for d in range(x.dim()) if d not in sources)
-    order = [sources[targets.index(d)] if d in targets else next(rest) for d in range(x.dim())]
-    return aten.permute.default(x, order)
-
-
-# ---- layers ----
-
-
-def _many(n: Any, dims: int) -> list[int]:
-    given = [n] if isinstance(n, int) else list(n)
-    return given * dims if len(given) == 1 else given
-
-
-def _convolution(dims: int) -> Callable[..., Any]:
-    def run(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
-        single = x.dim() == dims + 1
-        given = aten.unsqueeze.default(x, 0) if single else x
-        places = _many(stride, dims), _many(padding, dims), _many(dilation, dims)
-        made = aten.convolution.default(given, weight, bias, *places, False, [0] * dims, groups)
-        return aten.squeeze.dim(made, 0) if single else made
-
-    return run
-
-
-def _transposed(dims: int) -> Callable[..., Any]:
-    def run(
-        x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1
-    ) -> Any:  # fmt: skip
-        single = x.dim() == dims + 1
-        given = aten.unsqueeze.default(x, 0) if single else x
-        places = _many(stride, dims), _many(padding, dims), _many(dilation, dims)
-        made = aten.convolution.default(given, weight, bias, *places, True, _many(output_padding, dims), groups)
-        return aten.squeeze.dim(made, 0) if single else made
-
-    return run
-
-
-for _dims, _back in ((1, "conv_transpose1d"), (2, "conv_transpose2d.input"), (3, "conv_transpose3d.input")):
-    _definitions[f"aten::conv{_dims}d"] = _convolution(_dims)
-    _definitions["aten::" + _back] = _transposed(_dims)
-
-
-@_defines("softmax.int")
-def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
-    return aten._softmax.default(x if dtype is None else _to_dtype(x, dtype), dim, False)
-
-
-@_defines("log_softmax.int")
-def _log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
-    return aten._log_softmax.default(x if dtype is None else _to_dtype(x, dtype), dim, False)
-
-
-@_defines("adaptive_avg_pool2d")
-def _adaptive_avg_pool2d(x: Any, output_size: Any) -> Any:
-    size = _many(output_size, 2)
-    return aten.mean.dim(x, [-1, -2], True) if size == [1, 1] else aten._adaptive_avg_pool2d.default(x, size)
 
 
 # ---- numbers ----
@@ -377,43 +266,3 @@ def _to_other(x: Any, other: Any, non_blocking: bool = False, copy: bool = False
         return x
     layout = {} if memory_format is None else {"memory_format": memory_format}
     return aten._to_copy.default(x, dtype=other.dtype, layout=other.layout, device=other.device, **layout)
-
-
-@_defines("square")
-def _square(x: Any) -> Any:
-    return aten.pow.Tensor_Scalar(x, 2)
-
-
-@_defines("std")
-def _std(x: Any, unbiased: bool = True) -> Any:
-    return aten.std.correction(x, None, correction=int(unbiased))
-
-
-@_defines("var")
-def _var(x: Any, unbiased: bool = True) -> Any:
-    return aten.var.correction(x, None, correction=int(unbiased))
-
-
-@_defines("std.dim")
-def _std_dim(x: Any, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
-    return aten.std.correction(x, dim, correction=int(unbiased), keepdim=keepdim)
-
-
-@_defines("var.dim")
-def _var_dim(x: Any, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
-    return aten.var.correction(x, dim, correction=int(unbiased), keepdim=keepdim)
-
-
-@_defines("item")
-def _item(x: Any) -> Any:
-    return aten._local_scalar_dense.default(x)
-
-
-@_defines("max.other")
-def _max_other(x: Any, other: Any) -> Any:
-    return aten.maximum.default(x, other)
-
-
-@_defines("min.other")
-def _min_other(x: Any, other: Any) -> Any:
-    return aten.minimum.default(x, other)

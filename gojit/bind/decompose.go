@@ -21,7 +21,7 @@ func decomposedOperators(c *call) error {
 	var names []string
 	for _, base := range ops.Names() {
 		for _, o := range ops.Overloads(base) {
-			if anySizes && o.IsFunctional() && o.Has(ops.AnySizes) || !anySizes && autograd.Kind(o) == "c" {
+			if anySizes && (o.IsFunctional() && o.Has(ops.AnySizes) || o.Def().Parts != nil && !o.Schema().IsMutable()) || !anySizes && autograd.Kind(o) == "c" {
 				names = append(names, o.Name)
 			}
 		}
@@ -37,7 +37,12 @@ func decompose(c *call) (err error) {
 		return err
 	}
 	defer source.Catch(&err)
-	results := ops.Find(c.argString(0)).Def().Decomp(pythonParts{}, args)
+	d := ops.Find(c.argString(0)).Def()
+	parts := d.Parts
+	if parts == nil {
+		parts = d.Decomp
+	}
+	results := parts(pythonParts{}, args)
 	if len(results) == 1 {
 		return c.writer.value(results[0])
 	}

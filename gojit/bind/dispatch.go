@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -190,7 +191,13 @@ func finishWrites(op *ops.Operator, args, out []value.Value, versions []int) {
 }
 
 func (pythonDispatcher) Expand(m *autograd.Mode, op *ops.Operator, args, out []value.Value) (known bool, err error) {
-	err = inMode(m, func() error {
+	err = inMode(m, func() (err error) {
+		if parts := op.Def().Parts; parts != nil && op.IsFunctional() {
+			defer source.Catch(&err)
+			known = true
+			copy(out, parts(pythonParts{}, args))
+			return nil
+		}
 		return callOperator("expand", op, args, func(w *Word) error {
 			if known = w.kind() != kindNone; !known {
 				return nil

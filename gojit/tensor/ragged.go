@@ -18,3 +18,10 @@ func (t *Tensor) WithLengths(lengths []int) *Tensor {
 	v.lengths = &lengths
 	return v
 }
+
+// Padded returns the tensor that a ragged one is a view of.
+func (t *Tensor) Padded() *Tensor {
+	v := t.Alias()
+	v.lengths = nil
+	return v
+}

@@ -32,6 +32,14 @@ func (p *pickler) sparse(t *tensor.Tensor) error {
 	return nil
 }
 
+// maker is the operator that makes a sparse tensor of a layout, and how many parts it takes: the first arguments.
+func maker(layout int64) (name string, parts int) {
+	if layout == int64(tensor.SparseCOO) {
+		return "aten::sparse_coo_tensor.indices_size", 2
+	}
+	return "aten::sparse_csr_tensor.crow_col_value_size", 3
+}
+
 // sparse reads what the pickler's writes. It fails where the indices do not fit the size.
 func (u *unpickler) sparse(args []any) (value.Value, error) {
 	layout, ok := args[0].(int64)
@@ -46,10 +54,7 @@ func (u *unpickler) sparse(args []any) (value.Value, error) {
 	if !ok {
 		return value.None, archiveError("A sparse tensor does not say whether it requires a gradient")
 	}
-	name, n := "aten::sparse_coo_tensor.indices_size", 2
-	if layout == int64(tensor.SparseCSR) {
-		name, n = "aten::sparse_csr_tensor.crow_col_value_size", 3
-	}
+	name, n := maker(layout)
 	if len(args) < 3+n {
 		return value.None, archiveError("A sparse tensor has %d parts, expected %d", len(args)-3, n)
 	}
@@ -82,13 +87,12 @@ func (u *unpickler) sparse(args []any) (value.Value, error) {
 
 // sparse describes the parts of a sparse tensor.
 func (in *inspector) sparse(args []any, path string, depth int) {
-	names := []string{"indices", "values"}
-	if layout, _ := args[0].(int64); layout != int64(tensor.SparseCOO) {
-		names = []string{"crow_indices", "col_indices", "values"}
-	}
+	layout, _ := args[0].(int64)
+	name, n := maker(layout)
+	parts := ops.Find(name).Schema().Arguments[:n]
 	for i, x := range args[3:] {
-		if c, ok := x.(*pickle.Call); ok && i < len(names) {
-			in.call(c, path+"."+names[i], depth+1)
+		if c, ok := x.(*pickle.Call); ok && i < n {
+			in.call(c, path+"."+parts[i].Name, depth+1)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package frontend
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -69,7 +68,7 @@ func (m *moduleValue) lookUp(e *Emitter, at source.Range, name string) SugaredVa
 	if names := m.host.Overloads(name); names != nil {
 		return newMethod(m.self, names...)
 	}
-	if s := m.containerMethod(e, name); s != nil {
+	if s := m.containerMethod(name); s != nil {
 		return s
 	}
 	if class.FindMethod(name) == nil && class.FindProperty(name) == nil {
@@ -207,22 +206,43 @@ func (m *moduleValue) entries(e *Emitter, at source.Range) (names []*ir.Value, i
 
 // containerMethod returns keys, values or items of a dictionary of modules, or one of the methods
 // that list what is in a module.
-func (m *moduleValue) containerMethod(e *Emitter, name string) SugaredValue {
+func (m *moduleValue) containerMethod(name string) SugaredValue {
 	isDict := m.host.Container() == "dict" || m.host.Container() == "parameter_dict"
-	switch {
-	case isDict && slices.Contains([]string{"keys", "values", "items"}, name):
-		return &containerMethod{NotFirstClass("method"), m, name}
-	case m.class().FindMethod(name) == nil && slices.Contains([]string{"children", "named_children", "modules", "named_modules", "named_buffers"}, name):
-		return &containerMethod{NotFirstClass("method"), m, name}
+	c := &containerMethod{NotFirstClass: NotFirstClass("method"), name: name, lists: m.entries}
+	within := func(e *Emitter, at source.Range) ([]*ir.Value, []SugaredValue) { return m.within(e, at, name, "") }
+	exists := m.class().FindMethod(name) == nil
+	switch name {
+	case "keys":
+		c.keys, exists = true, isDict
+	case "values":
+		c.items, exists = true, isDict
+	case "items":
+		c.keys, c.items, exists = true, true, isDict
+	case "children":
+		c.items = true
+	case "named_children":
+		c.keys, c.items = true, true
+	case "modules":
+		c.items, c.lists = true, within
+	case "named_modules":
+		c.keys, c.items, c.lists = true, true, within
+	case "named_buffers":
+		c.keys, c.items, c.lists = true, true, m.buffers
+	default:
+		return nil
 	}
-	return nil
+	if !exists {
+		return nil
+	}
+	return c
 }
 
 // containerMethod is a method of a container that is carried out while the program is compiled.
 type containerMethod struct {
 	NotFirstClass
-	module *moduleValue
-	name   string
+	name        string
+	keys, items bool // what it gives of each entry
+	lists       func(e *Emitter, at source.Range) (names []*ir.Value, items []SugaredValue)
 }
 
 // Call implements SugaredValue.
@@ -230,14 +250,14 @@ func (c *containerMethod) Call(e *Emitter, at source.Range, args, kwargs []ir.Ar
 	if len(args)+len(kwargs) > 0 {
 		fail(at, "%s method does not accept any arguments", c.name)
 	}
-	names, items := c.listed(e, at)
+	names, items := c.lists(e, at)
 	out := &TupleValue{}
 	for i, name := range names {
 		key := simple{name}
-		switch c.name {
-		case "keys":
+		switch {
+		case !c.items:
 			out.Items = append(out.Items, key)
-		case "values", "children", "modules":
+		case !c.keys:
 			out.Items = append(out.Items, items[i])
 		default:
 			out.Items = append(out.Items, &TupleValue{Items: []SugaredValue{key, items[i]}})
@@ -246,21 +266,15 @@ func (c *containerMethod) Call(e *Emitter, at source.Range, args, kwargs []ir.Ar
 	return out
 }
 
-// listed returns the names and values that the method lists.
-func (c *containerMethod) listed(e *Emitter, at source.Range) (names []*ir.Value, items []SugaredValue) {
-	switch c.name {
-	case "modules", "named_modules":
-		return c.module.within(e, at, c.name, "")
-	case "named_buffers":
-		for _, a := range c.module.class().Attributes {
-			if a.IsBuffer {
-				names = append(names, e.g.Constant(value.Str(a.Name), source.Range{}))
-				items = append(items, c.module.attribute(e, a.Name))
-			}
+// buffers returns the buffers of a module and their names.
+func (m *moduleValue) buffers(e *Emitter, _ source.Range) (names []*ir.Value, items []SugaredValue) {
+	for _, a := range m.class().Attributes {
+		if a.IsBuffer {
+			names = append(names, e.g.Constant(value.Str(a.Name), source.Range{}))
+			items = append(items, m.attribute(e, a.Name))
 		}
-		return names, items
 	}
-	return c.module.entries(e, at)
+	return names, items
 }
 
 // within returns a module with the name path, then all that are in it.

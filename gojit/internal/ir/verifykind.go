@@ -19,37 +19,49 @@ func VerifyKinds(g *Graph) error {
 	return failure
 }
 
-// shape is how many inputs and outputs the nodes of a kind have; -1 is any number.
-type shape struct{ inputs, outputs, blocks int }
-
-var kindShapes = map[string]shape{
-	"prim::Constant":                  {0, 1, 0},
-	"prim::If":                        {1, -1, 2},
-	"prim::Loop":                      {-1, -1, 1},
-	"prim::ListConstruct":             {-1, 1, 0},
-	"prim::TupleConstruct":            {-1, 1, 0},
-	"prim::DictConstruct":             {-1, 1, 0},
-	"prim::TupleUnpack":               {1, -1, 0},
-	"prim::ListUnpack":                {1, -1, 0},
-	"prim::TupleIndex":                {2, 1, 0},
-	"prim::TupleSlice":                {1, 1, 0},
-	"prim::GetAttr":                   {1, 1, 0},
-	"prim::SetAttr":                   {2, 0, 0},
-	"prim::isinstance":                {1, 1, 0},
-	"prim::unchecked_cast":            {1, 1, 0},
-	"prim::unchecked_unwrap_optional": {1, 1, 0},
-	"aten::_unwrap_optional":          {1, 1, 0},
-	"aten::wait":                      {1, 1, 0},
-	"prim::NumToTensor":               {1, 1, 0},
-	"prim::CreateObject":              {0, 1, 0},
-	"prim::Uninitialized":             {0, 1, 0},
-	"prim::EmptyListLiteral":          {0, 1, 0},
-	"prim::EnumName":                  {1, 1, 0},
-	"prim::EnumValue":                 {1, 1, 0},
+// kindFacts are of a kind of nodes that are no operators: how many inputs, outputs and blocks such a node has, -1 is any number, and whether it does
+// nothing but what its results and its blocks tell.
+type kindFacts struct {
+	inputs, outputs, blocks int
+	plain                   bool
 }
 
+var kinds = map[string]kindFacts{
+	"prim::Constant":                  {0, 1, 0, false},
+	"prim::If":                        {1, -1, 2, true},
+	"prim::Loop":                      {-1, -1, 1, true},
+	"prim::ListConstruct":             {-1, 1, 0, true},
+	"prim::TupleConstruct":            {-1, 1, 0, true},
+	"prim::DictConstruct":             {-1, 1, 0, true},
+	"prim::TupleUnpack":               {1, -1, 0, true},
+	"prim::ListUnpack":                {1, -1, 0, true},
+	"prim::TupleIndex":                {2, 1, 0, true},
+	"prim::TupleSlice":                {1, 1, 0, false},
+	"prim::GetAttr":                   {1, 1, 0, false},
+	"prim::SetAttr":                   {2, 0, 0, false},
+	"prim::isinstance":                {1, 1, 0, true},
+	"prim::unchecked_cast":            {1, 1, 0, true},
+	"prim::unchecked_unwrap_optional": {1, 1, 0, true},
+	"aten::_unwrap_optional":          {1, 1, 0, false},
+	"aten::wait":                      {1, 1, 0, false},
+	"prim::NumToTensor":               {1, 1, 0, false},
+	"prim::CreateObject":              {0, 1, 0, false},
+	"prim::Uninitialized":             {0, 1, 0, true},
+	"prim::EmptyListLiteral":          {0, 1, 0, false},
+	"prim::EnumName":                  {1, 1, 0, false},
+	"prim::EnumValue":                 {1, 1, 0, false},
+	"prim::RaiseException":            {-1, -1, -1, true},
+	"prim::IfThenElse":                {-1, -1, -1, true},
+	"prim::Param":                     {-1, -1, -1, true},
+	"prim::Return":                    {-1, -1, -1, true},
+	"aten::warn":                      {-1, -1, -1, true}, // a run that warns fails
+}
+
+// IsPlain reports whether nodes of a kind are no operators and do nothing but what their results and their blocks tell.
+func IsPlain(kind string) bool { return kinds[kind].plain }
+
 func verifyKind(n *Node) error {
-	s, ok := kindShapes[n.kind]
+	s, ok := kinds[n.kind]
 	if !ok {
 		return nil
 	}

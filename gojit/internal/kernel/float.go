@@ -56,51 +56,6 @@ func mantissa(a float64) float64 {
 	return fraction
 }
 
-// logDenormal makes a logarithm right for denormals, of which package math takes no notice on some
-// machines. unit is the logarithm of two.
-func logDenormal(f func(float64) float64, unit float64) func(float64) float64 {
-	return func(v float64) float64 {
-		if v > 0 && v < 0x1p-1022 {
-			return f(v*0x1p54) - 54*unit
-		}
-		return f(v)
-	}
-}
-
-// PowFloat64 is right for denormals too.
-func PowFloat64(a, b float64) float64 {
-	if m := math.Abs(a); m > 0 && m < 0x1p-1022 && math.Abs(b) < 1<<10 {
-		return math.Pow(a*0x1p54, b) * math.Pow(2, -54*b)
-	}
-	return math.Pow(a, b)
-}
-
-// exp, sinh and cosh do not overflow or vanish before their results do, as those of package math may.
-func exp(v float64) float64 {
-	switch {
-	case v > 709:
-		return math.Exp(v-1) * math.E
-	case v < -740: // on arm64 the smallest results are missing
-		return math.Ldexp(math.Exp(v+64*math.Ln2), -64)
-	}
-	return math.Exp(v)
-}
-
-func sinh(v float64) float64 {
-	if math.Abs(v) < 700 {
-		return math.Sinh(v)
-	}
-	return math.Copysign(cosh(v), v)
-}
-
-func cosh(v float64) float64 {
-	if math.Abs(v) < 700 {
-		return math.Cosh(v)
-	}
-	e := math.Exp(math.Abs(v) / 2)
-	return e / 2 * e
-}
-
 // fillIota stores first, first+1, ... in a tile of Int32 or Int64.
 func fillIota[T int32 | int64](z []T, first int) {
 	for i := range z {

@@ -117,11 +117,23 @@ const (
 	NumOps
 )
 
-var OpNames = [NumOps]string{"load", "param", "const", "iota", "neg", "abs", "sign", "not", "floor", "ceil", "round", "trunc",
-	"sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-	"asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "isnan", "conj", "real", "imag", "angle", "bits", "exponent", "mantissa", "lookup",
-	"add", "sub", "mul", "div", "floordiv", "rem", "mod", "min", "max", "pow", "atan2", "copysign", "nextafter", "scale", "gcd",
-	"and", "or", "xor", "shl", "shr", "complex", "eq", "ne", "lt", "le", "gt", "ge", "fma", "select", "convert"}
+// OpNames are the names of the operations.
+var OpNames = func() [NumOps]string {
+	names := [NumOps]string{
+		Load: "load", Param: "param", Const: "const", Iota: "iota", Neg: "neg", Abs: "abs", Sign: "sign", Not: "not", Floor: "floor",
+		Ceil: "ceil", Round: "round", Trunc: "trunc", IsNaN: "isnan", Conj: "conj", Real: "real", Imag: "imag", Angle: "angle", Bits: "bits",
+		Exponent: "exponent", Mantissa: "mantissa", Lookup: "lookup", Add: "add", Sub: "sub", Mul: "mul", Div: "div", FloorDiv: "floordiv",
+		Rem: "rem", Mod: "mod", Min: "min", Max: "max", Pow: "pow", Atan2: "atan2", CopySign: "copysign", NextAfter: "nextafter", Scale: "scale",
+		Gcd: "gcd", And: "and", Or: "or", Xor: "xor", Shl: "shl", Shr: "shr", MakeComplex: "complex", Eq: "eq", Ne: "ne", Lt: "lt", Le: "le",
+		Gt: "gt", Ge: "ge", Fma: "fma", Select: "select", Convert: "convert",
+	}
+	for op := range functions {
+		if f := functions[op]; f.name != "" {
+			names[op] = f.name
+		}
+	}
+	return names
+}()
 
 // String returns the name of the operation.
 func (op Op) String() string { return OpNames[op] }

@@ -341,22 +341,14 @@ func wide2[T Float](f func(a, b float64) float64) tileLoop {
 	return binary(func(a, b T) T { return T(f(float64(a), float64(b))) })
 }
 
-var log = logDenormal(math.Log, math.Ln2)
-
-var FloatFunctions = map[Op]func(float64) float64{
-	Floor: math.Floor, Ceil: math.Ceil, Round: math.RoundToEven, Trunc: math.Trunc,
-	Exp: exp, Expm1: math.Expm1, Log: log, Log2: math.Log2, Log10: logDenormal(math.Log10, math.Ln2/math.Ln10), Log1p: math.Log1p,
-	Sin: math.Sin, Cos: math.Cos, Tan: math.Tan, Asin: math.Asin, Acos: math.Acos, Atan: math.Atan,
-	Sinh: sinh, Cosh: cosh, Tanh: math.Tanh, Asinh: math.Asinh, Acosh: math.Acosh, Atanh: math.Atanh,
-	Erf: math.Erf, Erfc: math.Erfc, Erfinv: math.Erfinv, Digamma: DigammaFloat64,
-	Lgamma: LgammaFloat64,
-}
-
 func floatLoops[T Float](t *loopTable, dtype tensor.DType) {
 	numberLoops[T](t, dtype)
-	for op, f := range FloatFunctions {
-		t[op][dtype] = wide[T](f)
+	for op := range functions {
+		if f := functions[op].real; f != nil {
+			t[op][dtype] = wide[T](f)
+		}
 	}
+	t[Floor][dtype], t[Ceil][dtype], t[Round][dtype], t[Trunc][dtype] = wide[T](math.Floor), wide[T](math.Ceil), wide[T](math.RoundToEven), wide[T](math.Trunc)
 	t[Sqrt][dtype] = func(d, a, _, _ unsafe.Pointer, n int) {
 		z, x, _ := slices3[T, T](d, a, a, n)
 		for i := range z {

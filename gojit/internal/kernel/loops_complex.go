@@ -7,18 +7,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-var complexFunctions = map[Op]func(complex128) complex128{
-	Sqrt: complexSqrt, Log: complexLog(FloatFunctions[Log], 1), Log10: complexLog(FloatFunctions[Log10], 1/math.Ln10), Log2: complexLog(math.Log2, 1/math.Ln2),
-	Log1p: func(c complex128) complex128 { return cmplx.Log(1 + c) },
-	Expm1: func(c complex128) complex128 { return cmplx.Exp(c) - 1 },
-	Sin:   turnedAt(complexSinh), Cos: complexCos, Tan: turnedAt(complexTanh), Asin: complexAsin, Acos: complexAcos, Atan: turnedAt(complexAtanh),
-	Sinh: complexSinh, Cosh: complexCosh, Tanh: complexTanh, Asinh: turnedAt(complexAsin), Acosh: complexAcosh, Atanh: complexAtanh,
-	Conj: cmplx.Conj,
-}
-
-// Complex returns a function of complex numbers.
-func Complex(op Op) func(complex128) complex128 { return complexFunctions[op] }
-
 // isComplexNaN reports whether a part of c is NaN, whatever the other one is.
 func isComplexNaN(c complex128) bool { return math.IsNaN(real(c)) || math.IsNaN(imag(c)) }
 
@@ -60,9 +48,12 @@ func complexQuotient[R Float](a, b, c, d R, least, most float64) (re, im R) {
 
 func complexLoops[C complexNumber, R Float](t *loopTable, dtype tensor.DType, re, im func(C) R, join func(re, im R) C) {
 	arithmeticLoops[C](t, dtype)
-	for op, f := range complexFunctions {
-		t[op][dtype] = unary(func(c C) C { return C(f(complex128(c))) })
+	for op := range functions {
+		if f := functions[op].complex; f != nil {
+			t[op][dtype] = unary(func(c C) C { return C(f(complex128(c))) })
+		}
 	}
+	t[Conj][dtype] = unary(func(c C) C { return C(cmplx.Conj(complex128(c))) })
 	least, most := 0x1p-1022, 0x1p1022
 	if dtype == tensor.Complex64 {
 		least, most = 0x1p-126, 0x1p126

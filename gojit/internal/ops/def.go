@@ -50,6 +50,9 @@ type Def struct {
 	Out OutType
 	// Decomp runs the operator as others; it is for operators without Grad.
 	Decomp Decomposition
+	// Parts are what an operator with a gradient of its own is made of, where that is to be seen: in exported programs, and for a composite operator by modes
+	// below autograd. It knows sizes by Sizer alone and passes on numbers that it does not ask for.
+	Parts Decomposition
 	// Saving names the operator that a graph runs instead where gradients are wanted: it gives the same, and what Grad reads besides.
 	Saving string
 	// Node is what PyTorch calls the node of the tape where that does not follow from the name.
@@ -269,6 +272,9 @@ func (d *Def) with(o *Def) Def {
 	}
 	if o.Decomp != nil {
 		w.Decomp = o.Decomp
+	}
+	if o.Parts != nil {
+		w.Parts = o.Parts
 	}
 	if o.Reduce != kernel.NoReduce {
 		w.Reduce = o.Reduce

@@ -7,7 +7,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/nn"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -243,19 +243,19 @@ func (s *attentionStep) some(x *frame, room unsafe.Pointer, lo, hi int) {
 	left, right, values, out := x.floats(s.scores.left.value), x.floats(s.scores.right.value), x.floats(s.sums.right.value), x.floats(s.sums.out)
 	rows, columns := s.scores.left.rows, s.scores.right.cols
 	each := (rows + s.tile - 1) / s.tile
-	scores := dense.Matrix[float32]{Data: unsafe.Slice((*float32)(room), s.tile*columns), Stride: columns}
+	scores := gemm.Matrix[float32]{Data: unsafe.Slice((*float32)(room), s.tile*columns), Stride: columns}
 	for i := lo; i < hi; i++ {
 		at, sums := s.scores.starts(i/each), s.sums.starts(i/each)
 		first := i % each * s.tile
 		n := min(s.tile, rows-first)
-		p := dense.Product[float32]{M: n, N: columns, K: s.scores.left.cols, A: s.scores.left.row(left, at[0], first), B: s.scores.right.matrix(right, at[1]), C: scores}
+		p := gemm.Product[float32]{M: n, N: columns, K: s.scores.left.cols, A: s.scores.left.row(left, at[0], first), B: s.scores.right.matrix(right, at[1]), C: scores}
 		p.Run()
 		row := launch.Row{Ptr: room, Step: columns * 4}
 		if s.before != nil {
 			s.scale(x, row, i/each, first, n)
 		}
 		s.distribution.Run(row, row, n, columns)
-		p = dense.Product[float32]{M: n, N: s.sums.right.cols, K: columns, A: scores, B: s.sums.right.matrix(values, sums[1]), C: s.sums.result.row(out, sums[2], first)}
+		p = gemm.Product[float32]{M: n, N: s.sums.right.cols, K: columns, A: scores, B: s.sums.right.matrix(values, sums[1]), C: s.sums.result.row(out, sums[2], first)}
 		p.Run()
 	}
 }
@@ -278,7 +278,7 @@ func (s *attentionStep) scale(x *frame, row launch.Row, batch, first, n int) {
 }
 
 // row returns the matrix from a row on.
-func (m *matrices) row(data []float32, at, first int) dense.Matrix[float32] {
+func (m *matrices) row(data []float32, at, first int) gemm.Matrix[float32] {
 	if m.transposed {
 		return m.matrix(data, at+first)
 	}

@@ -10,7 +10,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -21,7 +22,7 @@ import (
 type convStep struct {
 	name       string
 	exact      bool
-	geometry   dense.Convolution
+	geometry   conv.Convolution
 	in         int
 	weight     int
 	isProduct  bool
@@ -36,7 +37,7 @@ type convStep struct {
 	out        int
 	relu       bool // after is relu, or the sum with like and relu, or the sum
 	residual   bool
-	epilogue   *dense.Epilogue     // of everything else
+	epilogue   *gemm.Epilogue      // of everything else
 	row        func(row []float32) // epilogue for rows of filters that have a channel each; nil where there is none
 
 	weights *packedSet
@@ -65,8 +66,8 @@ func (s *convStep) overwrites() []int {
 }
 
 // options says what its plan does beside the convolution.
-func (s *convStep) options() dense.PlanOptions {
-	return dense.PlanOptions{Relu: s.relu, Residual: s.residual, Epilogue: s.epilogue, Exact: s.exact}
+func (s *convStep) options() conv.PlanOptions {
+	return conv.PlanOptions{Relu: s.relu, Residual: s.residual, Epilogue: s.epilogue, Exact: s.exact}
 }
 
 func (s *convStep) text() string {
@@ -149,12 +150,12 @@ func (s *convStep) chooseEpilogue(other int) bool {
 }
 
 // makeEpilogue makes one kernel of the bias and the operators behind; nil where they cannot be one.
-func (s *convStep) makeEpilogue(other int) *dense.Epilogue {
+func (s *convStep) makeEpilogue(other int) *gemm.Epilogue {
 	k, err := s.kernel(true, other)
 	if err != nil {
 		return nil
 	}
-	e, err := dense.NewEpilogue(k, tensor.Float32)
+	e, err := gemm.NewEpilogue(k, tensor.Float32)
 	if err != nil {
 		return nil
 	}
@@ -224,7 +225,7 @@ func (s *convStep) kernel(addsBias bool, other int) (*kernel.Kernel, error) {
 func (s *convStep) read(n *node, in, weight *tensor.Tensor) bool {
 	g := &s.geometry
 	one := [3]int{1, 1, 1}
-	*g = dense.Convolution{Stride: one, Dilation: one, Kernel: one, In: one, Out: one, Groups: 1}
+	*g = conv.Convolution{Stride: one, Dilation: one, Kernel: one, In: one, Out: one, Groups: 1}
 	two := func(i int) [3]int { return pairOf(n.args[i]) }
 	g.Stride, g.Padding, g.Dilation = two(3), two(4), two(5)
 	g.Padding[0] = 0
@@ -289,8 +290,8 @@ func (s *convStep) run(x *frame) error {
 func (s *convStep) multiplyFew(p *packed, in, like, out []float32) {
 	g := &s.geometry
 	rows := g.Batch * g.In[1] * g.In[2]
-	a, c := dense.Matrix[float32]{Data: in, Stride: g.InChannels}, dense.Matrix[float32]{Data: out, Stride: g.OutChannels}
-	p.few.MultiplyThen(rows, a, c, p.bias, dense.Then[float32]{Residual: like, Relu: s.relu, Epilogue: s.epilogue})
+	a, c := gemm.Matrix[float32]{Data: in, Stride: g.InChannels}, gemm.Matrix[float32]{Data: out, Stride: g.OutChannels}
+	p.few.MultiplyThen(rows, a, c, p.bias, gemm.Then[float32]{Residual: like, Relu: s.relu, Epilogue: s.epilogue})
 }
 
 // pixels returns the elements of a value that has no gaps.

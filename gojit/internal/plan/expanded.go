@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
 )
 
 // expandedStep is a convolution of one pixel, and a depthwise one of its result, which is larger than the caches: some rows of it at a time are there.
@@ -17,7 +17,7 @@ type expandedStep struct {
 // joinedWeights are what two convolutions run by together.
 type joinedWeights struct {
 	first, second *packed
-	plan          *dense.Expanded
+	plan          *conv.Expanded
 }
 
 // joinExpansions makes one step of two where the first gives a large image to a depthwise convolution alone.
@@ -42,7 +42,7 @@ func (p *Plan) isExpansion(i int, first, second *convStep) bool {
 			return false
 		}
 	}
-	return dense.SuitsExpanded(&first.geometry, &second.geometry)
+	return conv.SuitsExpanded(&first.geometry, &second.geometry)
 }
 
 // convolutionsOf returns the convolutions of a step.
@@ -65,7 +65,7 @@ func (s *expandedStep) reads() []int {
 func (s *expandedStep) text() string { return s.first.text() + ", by rows " + s.second.text() }
 
 // bytes returns what the rows take.
-func (s *expandedStep) bytes() int { return 4 * dense.RoomOf(&s.second.geometry) }
+func (s *expandedStep) bytes() int { return 4 * conv.RoomOf(&s.second.geometry) }
 
 func (s *expandedStep) run(x *frame) error {
 	first, err := s.first.weightsOf(x)
@@ -78,7 +78,7 @@ func (s *expandedStep) run(x *frame) error {
 	}
 	both := s.joined.Load()
 	if both == nil || both.first != first || both.second != second {
-		plan, ok := dense.NewExpanded(s.first.geometry, first.plan, second.channels)
+		plan, ok := conv.NewExpanded(s.first.geometry, first.plan, second.channels)
 		if !ok {
 			return unplanned("a convolution of one pixel runs in another way than by tiles")
 		}

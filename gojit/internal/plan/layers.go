@@ -1,10 +1,12 @@
 package plan
 
 import (
-	"fmt"
-
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/nn"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // layerKind is the operator that is a whole layer of a transformer.
@@ -43,9 +45,6 @@ func isDecomposable(n *ir.Node) bool {
 
 // decompose is DecomposeLayers for a layer.
 func decompose(n *ir.Node) {
-	isGelu, _ := n.Input(7).Constant()
-	isNormFirst, _ := n.Input(8).Constant()
-	layer := source.Must(ir.ParseWith(layerText(isGelu.Bool(), isNormFirst.Bool()), ir.ParseOptions{Renumber: true}))
 	g := n.Graph()
 	or := func(a *ir.Value, kind string) *ir.Value { return ask(n, "aten::__or__", a, ask(n, kind)) }
 	asOne := or(ask(n, "prim::is_nested", n.Input(0)), "aten::is_grad_enabled")
@@ -56,66 +55,79 @@ func decompose(n *ir.Node) {
 	n.MoveBefore(whole.ReturnNode())
 	whole.AddOutput(n.Output())
 	old := g.SetInsertEnd(parts)
-	parts.AddOutput(g.InsertGraph(layer, n.Inputs())[0])
+	e := &nodes{graph: g, of: map[*tensor.Tensor]*ir.Value{}}
+	args := make([]value.Value, len(n.Inputs()))
+	for i, in := range n.Inputs() {
+		if v, ok := in.Constant(); ok && !v.IsTensor() {
+			args[i] = v
+		} else {
+			args[i] = e.handle(in)
+		}
+	}
+	args[18] = value.None
+	parts.AddOutput(e.valueOf(nn.EncoderLayer(e, args)[0]))
 	g.SetInsertPoint(old)
 }
 
-// layerText is the graph of a layer in evaluation, over the arguments of the operator. Attention comes first, then two linear layers; each is added to what
-// it reads, and a normalization stands behind the sum, or before.
-func layerText(isGelu, isNormFirst bool) string {
-	activation := "aten::relu(%h)"
-	if isGelu {
-		activation = "aten::gelu(%h, %exact)"
+// nodes adds the operators that another one is made of to a graph. A tensor stands for each value that is not known, and nothing else is known of it.
+type nodes struct {
+	graph *ir.Graph
+	of    map[*tensor.Tensor]*ir.Value
+}
+
+// handle returns what stands for a value.
+func (e *nodes) handle(v *ir.Value) value.Value {
+	t := source.Must(tensor.Empty([]int{0}, tensor.Float32))
+	e.of[t] = v
+	return value.OfTensor(t)
+}
+
+// valueOf returns the value that a handle, a list with handles or a number is in the graph.
+func (e *nodes) valueOf(v value.Value) *ir.Value {
+	switch {
+	case v.IsTensor():
+		return e.of[v.Tensor()]
+	case v.Kind() == value.KindList:
+		list := v.List()
+		items := make([]*ir.Value, len(list.Items))
+		for i, item := range list.Items {
+			items[i] = e.valueOf(item)
+		}
+		return e.graph.InsertNode(e.graph.CreateList(list.Elem, items)).Output()
 	}
-	norm := func(out, in, weight string) string {
-		return fmt.Sprintf("  %%%s : Tensor = aten::layer_norm(%%%s, %%width, %%norm_weight_%s, %%norm_bias_%[3]s, %%eps, %%yes)\n", out, in, weight)
+	return e.graph.Constant(v, source.Range{})
+}
+
+// Emit implements ops.Emitter.
+func (e *nodes) Emit(name string, args ...value.Value) []value.Value {
+	inputs := make([]ir.Argument, len(args))
+	for i, a := range args {
+		inputs[i] = ir.Arg(e.valueOf(a))
 	}
-	first, attended, second, result := "", norm("a", "sum", "1"), "", norm("y", "last", "2")
-	read, fed, returned := "src", "a", "y"
-	if isNormFirst {
-		first, attended, second, result = norm("n", "src", "1"), "", norm("m", "sum", "2"), ""
-		read, fed, returned = "n", "m", "last"
+	made := source.Must(e.graph.Insert(ops.BaseName("aten::"+name), inputs...)).Node()
+	if made.Kind() != "prim::TupleConstruct" {
+		return e.handles(made.Outputs())
 	}
-	residual := fed
-	if isNormFirst {
-		residual = "sum"
+	results := e.handles(made.Inputs())
+	made.Destroy()
+	return results
+}
+
+func (e *nodes) handles(vs []*ir.Value) []value.Value {
+	out := make([]value.Value, len(vs))
+	for i, v := range vs {
+		out[i] = e.handle(v)
 	}
-	return `graph(%src : Tensor, %embed_dim : int, %num_heads : int, %qkv_weight : Tensor, %qkv_bias : Tensor, %weight : Tensor, %bias : Tensor,
-  %use_gelu : bool, %norm_first : bool, %eps : float, %norm_weight_1 : Tensor, %norm_bias_1 : Tensor, %norm_weight_2 : Tensor, %norm_bias_2 : Tensor,
-  %weight_1 : Tensor, %bias_1 : Tensor, %weight_2 : Tensor, %bias_2 : Tensor, %mask : Tensor?, %mask_type : int?):
-  %zero : int = prim::Constant[value=0]()
-  %one : int = prim::Constant[value=1]()
-  %two : int = prim::Constant[value=2]()
-  %three : int = prim::Constant[value=3]()
-  %end : int = prim::Constant[value=-1]()
-  %no : bool = prim::Constant[value=0]()
-  %yes : bool = prim::Constant[value=1]()
-  %none : NoneType = prim::Constant()
-  %never : float = prim::Constant[value=0.]()
-  %exact : str = prim::Constant[value="none"]()
-  %width : int[] = prim::ListConstruct(%embed_dim)
-  %batch : int = aten::size(%src, %zero)
-  %time : int = aten::size(%src, %one)
-  %head : int = aten::floordiv(%embed_dim, %num_heads)
-  %heads : int[] = prim::ListConstruct(%batch, %time, %num_heads, %head)
-  %rows : int[] = prim::ListConstruct(%batch, %time, %embed_dim)
-` + first + `  %qkv : Tensor = aten::linear(%` + read + `, %qkv_weight, %qkv_bias)
-  %parts : Tensor[] = aten::chunk(%qkv, %three, %end)
-  %q0 : Tensor, %k0 : Tensor, %v0 : Tensor = prim::ListUnpack(%parts)
-  %q1 : Tensor = aten::view(%q0, %heads)
-  %k1 : Tensor = aten::view(%k0, %heads)
-  %v1 : Tensor = aten::view(%v0, %heads)
-  %q : Tensor = aten::transpose(%q1, %one, %two)
-  %k : Tensor = aten::transpose(%k1, %one, %two)
-  %v : Tensor = aten::transpose(%v1, %one, %two)
-  %of_heads : Tensor, %weights : Tensor = aten::_scaled_dot_product_attention(%q, %k, %v, %none, %never, %no, %no)
-  %in_time : Tensor = aten::transpose(%of_heads, %one, %two)
-  %joined : Tensor = aten::reshape(%in_time, %rows)
-  %attention : Tensor = aten::linear(%joined, %weight, %bias)
-  %sum : Tensor = aten::add(%src, %attention, %one)
-` + attended + second + `  %h : Tensor = aten::linear(%` + fed + `, %weight_1, %bias_1)
-  %active : Tensor = ` + activation + `
-  %fed : Tensor = aten::linear(%active, %weight_2, %bias_2)
-  %last : Tensor = aten::add(%` + residual + `, %fed, %one)
-` + result + `  return (%` + returned + `)`
+	return out
+}
+
+// Size implements ops.Sizer.
+func (e *nodes) Size(t *tensor.Tensor, dim int) value.Value {
+	return e.handle(source.Must(e.graph.Insert("aten::size", ir.Arg(e.of[t]), ir.Arg(e.graph.Constant(value.Int(int64(dim)), source.Range{})))))
+}
+
+// FixedSize implements ops.Sizer. No size is known here.
+func (e *nodes) FixedSize(t *tensor.Tensor, dim int) int {
+	source.Raise(source.NotImplementedError, "size %d of %%%s is not known", dim, e.of[t].Name())
+	return 0
 }

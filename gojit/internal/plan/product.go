@@ -3,7 +3,8 @@ package plan
 import (
 	"slices"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -34,7 +35,7 @@ func (b *builder) linear(i int) bool {
 	one := [3]int{1, 1, 1}
 	places := [3]int{1, 1, rows}
 	s := &convStep{name: "linear", isProduct: true, transposed: transposed, exact: true, in: b.asContiguous(in), weight: weight, bias: bias, like: -1, out: n.out,
-		norm: [4]int{-1, -1, -1, -1}, geometry: dense.Convolution{Batch: 1, InChannels: channels, OutChannels: filters, In: places, Out: places,
+		norm: [4]int{-1, -1, -1, -1}, geometry: conv.Convolution{Batch: 1, InChannels: channels, OutChannels: filters, In: places, Out: places,
 			Kernel: one, Stride: one, Dilation: one, Groups: 1}}
 	b.finish(s, i)
 	return true
@@ -86,8 +87,8 @@ func (b *builder) asMatrices(v int) (matrices, bool) {
 }
 
 // matrix returns one of the matrices, which begins an element behind the first of the value.
-func (m *matrices) matrix(data []float32, at int) dense.Matrix[float32] {
-	return dense.Matrix[float32]{Data: data[at:], Stride: m.stride, Transposed: m.transposed}
+func (m *matrices) matrix(data []float32, at int) gemm.Matrix[float32] {
+	return gemm.Matrix[float32]{Data: data[at:], Stride: m.stride, Transposed: m.transposed}
 }
 
 // multiplyStep is a batch of products of matrices.
@@ -265,9 +266,9 @@ func (s *multiplyStep) evenly() (steps [3]int, ok bool) {
 	return steps, true
 }
 
-func (s *multiplyStep) product(left, right, out []float32, i int) dense.Product[float32] {
+func (s *multiplyStep) product(left, right, out []float32, i int) gemm.Product[float32] {
 	at := s.starts(i)
-	return dense.Product[float32]{M: s.left.rows, N: s.right.cols, K: s.left.cols, A: s.left.matrix(left, at[0]), B: s.right.matrix(right, at[1]), C: s.result.matrix(out, at[2])}
+	return gemm.Product[float32]{M: s.left.rows, N: s.right.cols, K: s.left.cols, A: s.left.matrix(left, at[0]), B: s.right.matrix(right, at[1]), C: s.result.matrix(out, at[2])}
 }
 
 // isNumberOp returns the number that an operator multiplies its first argument with, or divides it by; ok is false where it does neither.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/nn"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -139,15 +139,15 @@ func (s *recurrentStep) run(x *frame) error {
 }
 
 // packed is nn.PackedWeights: matrices that others may write unseen are packed for the call alone.
-func (s *recurrentStep) packed(weight *tensor.Tensor, rows int) *dense.Weights[float32] {
-	pack := func() *dense.Weights[float32] {
+func (s *recurrentStep) packed(weight *tensor.Tensor, rows int) *gemm.Weights[float32] {
+	pack := func() *gemm.Weights[float32] {
 		whole, err := weight.Contiguous()
 		if err != nil {
 			panic(err)
 		}
 		k, n := weight.Size(1), weight.Size(0)
-		m := dense.Matrix[float32]{Data: tensor.Data[float32](whole), Stride: k, Transposed: true}
-		w := dense.PackWeights(m, k, n, rows, dense.AlignedRoom(k, n))
+		m := gemm.Matrix[float32]{Data: tensor.Data[float32](whole), Stride: k, Transposed: true}
+		w := gemm.PackWeights(m, k, n, rows, gemm.AlignedRoom(k, n))
 		return &w
 	}
 	of, ok := stampOf(weight)

@@ -7,7 +7,8 @@ import (
 	"unsafe"
 	"weak"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -53,11 +54,11 @@ const mostPacked = mostPlanned
 
 // packed is a convolution for one geometry with its weights in the order in which tiles read them.
 type packed struct {
-	geometry dense.Convolution
-	plan     *dense.Plan[float32]
-	channels *dense.ChannelsPlan[float32] // of one filter for each channel
-	few      *dense.Weights[float32]      // of a product with few rows
-	bias     []float32                    // beside few
+	geometry conv.Convolution
+	plan     *conv.Plan[float32]
+	channels *conv.ChannelsPlan[float32] // of one filter for each channel
+	few      *gemm.Weights[float32]      // of a product with few rows
+	bias     []float32                   // beside few
 	stamps   []stamp
 	shared   *sharedMatrix // what plan or few have of a product's weights
 
@@ -84,8 +85,8 @@ type matrixKey struct {
 // sharedMatrix is a packed matrix of weights.
 type sharedMatrix struct {
 	storage *tensor.Storage // that it was made of
-	plan    *dense.Plan[float32]
-	few     *dense.Weights[float32]
+	plan    *conv.Plan[float32]
+	few     *gemm.Weights[float32]
 }
 
 // of returns the packed matrix for a key, which is made where there is none.
@@ -243,7 +244,7 @@ func (s *convStep) definitionFor(x *frame, p *packed) (*packed, error) {
 }
 
 // pack makes the weights for the geometry of the step.
-func (s *convStep) pack(sources [6]*tensor.Tensor, options dense.PlanOptions) (*packed, error) {
+func (s *convStep) pack(sources [6]*tensor.Tensor, options conv.PlanOptions) (*packed, error) {
 	g := s.geometry
 	p := &packed{geometry: g}
 	for i, t := range sources {
@@ -288,19 +289,19 @@ func (s *convStep) pack(sources [6]*tensor.Tensor, options dense.PlanOptions) (*
 	if g.Groups == g.InChannels && g.InChannels == g.OutChannels && g.Groups > 1 && s.like < 0 && g.PoolsLast() {
 		switch {
 		case s.row != nil:
-			p.channels = dense.NewDepthwisePlanThen(g, weight, bias, s.row)
+			p.channels = conv.NewDepthwisePlanThen(g, weight, bias, s.row)
 			return p, nil
 		case s.epilogue == nil:
-			p.channels = dense.NewDepthwisePlan(g, weight, bias, s.relu)
+			p.channels = conv.NewDepthwisePlan(g, weight, bias, s.relu)
 			return p, nil
 		}
 	}
-	p.plan = dense.NewPlan(g, weight, bias, options)
+	p.plan = conv.NewPlan(g, weight, bias, options)
 	return p, nil
 }
 
 // packMatrix packs the weights of a product, or takes them from another region.
-func (s *convStep) packMatrix(p *packed, weight, bias []float32, options dense.PlanOptions) {
+func (s *convStep) packMatrix(p *packed, weight, bias []float32, options conv.PlanOptions) {
 	g, of := s.geometry, p.stamps[0]
 	key := matrixKey{uintptr(unsafe.Pointer(of.storage)), uintptr(of.at), of.strides, of.numel, of.writes, g.InChannels, g.OutChannels, 0}
 	if s.isFew() {
@@ -308,11 +309,11 @@ func (s *convStep) packMatrix(p *packed, weight, bias []float32, options dense.P
 	}
 	p.shared = s.weights.all.of(key, of.storage, func(m *sharedMatrix) {
 		if !s.isFew() {
-			m.plan = dense.NewPlan(g, weight, nil, dense.PlanOptions{Exact: true})
+			m.plan = conv.NewPlan(g, weight, nil, conv.PlanOptions{Exact: true})
 			return
 		}
-		w := dense.PackWeights(dense.Matrix[float32]{Data: weight, Stride: g.InChannels, Transposed: true}, g.InChannels, g.OutChannels, fewRows,
-			dense.AlignedRoom(g.InChannels, g.OutChannels))
+		w := gemm.PackWeights(gemm.Matrix[float32]{Data: weight, Stride: g.InChannels, Transposed: true}, g.InChannels, g.OutChannels, fewRows,
+			gemm.AlignedRoom(g.InChannels, g.OutChannels))
 		m.few = &w
 	})
 	if !s.isFew() {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -25,9 +25,9 @@ func (b *builder) window(i int) bool {
 		}
 		s := &poolStep{in: b.asImage(in), out: n.out, name: n.op.BaseName()[len("aten::"):]}
 		if s.name == "max_pool2d" {
-			s.plan = dense.NewMaxPoolPlan[float32](g)
+			s.plan = conv.NewMaxPoolPlan[float32](g)
 		} else {
-			s.plan = dense.NewAveragePoolPlan(g, divisorsOf(n, &g))
+			s.plan = conv.NewAveragePoolPlan(g, divisorsOf(n, &g))
 		}
 		b.place(i, s)
 		return true
@@ -50,9 +50,9 @@ func (b *builder) window(i int) bool {
 }
 
 // poolGeometry returns the windows of a pooling; ok is false where they are not all whole, or reach behind the padding.
-func poolGeometry(n *node, in []int, out *tensor.Tensor) (g dense.Convolution, ok bool) {
+func poolGeometry(n *node, in []int, out *tensor.Tensor) (g conv.Convolution, ok bool) {
 	one := [3]int{1, 1, 1}
-	g = dense.Convolution{Batch: in[0], InChannels: in[1], OutChannels: in[1], Groups: in[1], In: [3]int{1, in[2], in[3]}, Kernel: pairOf(n.args[1]),
+	g = conv.Convolution{Batch: in[0], InChannels: in[1], OutChannels: in[1], Groups: in[1], In: [3]int{1, in[2], in[3]}, Kernel: pairOf(n.args[1]),
 		Stride: pairOf(n.args[1]), Padding: pairOf(n.args[3]), Dilation: one, Out: [3]int{1, out.Size(2), out.Size(3)}}
 	if strides, _ := intsOf(n.args[2]); len(strides) > 0 {
 		g.Stride = pairOf(n.args[2])
@@ -73,7 +73,7 @@ func poolGeometry(n *node, in []int, out *tensor.Tensor) (g dense.Convolution, o
 }
 
 // divisorsOf returns by what the sums of avg_pool2d are divided.
-func divisorsOf(n *node, g *dense.Convolution) []float32 {
+func divisorsOf(n *node, g *conv.Convolution) []float32 {
 	countsPadding := n.args[5].Bool()
 	inside := func(o, d int) int {
 		from := o*g.Stride[d] - g.Padding[d]
@@ -95,7 +95,7 @@ func divisorsOf(n *node, g *dense.Convolution) []float32 {
 type poolStep struct {
 	in, out int
 	name    string
-	plan    *dense.ChannelsPlan[float32]
+	plan    *conv.ChannelsPlan[float32]
 }
 
 func (s *poolStep) gives() int   { return s.out }

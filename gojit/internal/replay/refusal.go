@@ -37,13 +37,6 @@ func (f *Function) read(g *ir.Graph) (why string) {
 	return why
 }
 
-// plainKinds are nodes without an operator that do nothing but what their results tell.
-var plainKinds = []string{
-	"prim::If", "prim::Loop", "prim::ListConstruct", "prim::TupleConstruct", "prim::TupleUnpack", "prim::TupleIndex", "prim::ListUnpack",
-	"prim::Uninitialized", "prim::unchecked_cast", "prim::unchecked_unwrap_optional", "prim::RaiseException", "prim::IfThenElse", "prim::Param", "prim::Return",
-	"prim::DictConstruct", "prim::isinstance", "aten::warn", interp.GroupKind, // a run that warns fails
-}
-
 func (f *Function) readNode(n *ir.Node, at map[*ir.Value]int, db *alias.Db) (why string) {
 	switch kind := n.Kind(); {
 	case kind == "prim::Constant":
@@ -65,7 +58,7 @@ func (f *Function) readNode(n *ir.Node, at map[*ir.Value]int, db *alias.Db) (why
 		at[n.Output()] = len(f.attributes)
 		f.attributes = append(f.attributes, attribute{of, slot})
 		return ""
-	case slices.Contains(plainKinds, kind):
+	case ir.IsPlain(kind), kind == interp.GroupKind:
 		return ""
 	}
 	o := n.Operator()

@@ -1,13 +1,16 @@
 package expand
 
 import (
+	"math"
+
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Complex numbers are pairs of real ones in an expanded kernel: there, only inputs, parameters and what is stored are complex,
 // and Real and Imag take the parts of the first two. A product is four products and two sums, a quotient is scaled by a power of two, so
-// that neither overflows nor vanishes on the way; both have the evaluator's bits. Abs, Exp and Sign are written in real functions.
+// that neither overflows nor vanishes on the way; both have the evaluator's bits. Abs, Exp and Sign are written in real functions, other functions in those of
+// their parts: complex64 computes them in float64, where nothing overflows on the way and the digits that differences lose are to spare.
 
 // parts are those of a complex value.
 type parts struct{ re, im kernel.Value }
@@ -207,4 +210,35 @@ func (e *expander) complexOutput(o kernel.Output, t tensor.DType, v kernel.Value
 		o.Value = e.join(e.convertParts(t, o.DType, v, p))
 	}
 	return o
+}
+
+// complexFunction writes a function in real ones; ok is false where that is not done.
+func (e *expander) complexFunction(op kernel.Op, x, y parts) (made parts, ok bool) {
+	f := expansions[op].complex
+	if f == nil && op != kernel.Pow {
+		return parts{}, false
+	}
+	t := e.Type(x.re)
+	x = e.converted(x, tensor.Float64)
+	e.t = tensor.Float64
+	if op == kernel.Pow {
+		made = e.complexPower(x, e.converted(y, tensor.Float64))
+	} else {
+		made = f(e, x)
+	}
+	return e.converted(made, t), true
+}
+
+// infinite tells whether a number is infinite, finite whether it is neither that nor NaN.
+func (e *expander) infinite(x kernel.Value) kernel.Value {
+	return e.Binary(kernel.Eq, e.Unary(kernel.Abs, x), e.number(math.Inf(1)))
+}
+
+func (e *expander) finite(x kernel.Value) kernel.Value {
+	return e.Binary(kernel.Lt, e.Unary(kernel.Abs, x), e.number(math.Inf(1)))
+}
+
+// distance is the magnitude of a number, infinite where a part is infinite and the other NaN.
+func (e *expander) distance(z parts) kernel.Value {
+	return e.Select(e.Binary(kernel.Or, e.infinite(z.re), e.infinite(z.im)), e.number(math.Inf(1)), e.magnitude(z))
 }

@@ -1,7 +1,6 @@
 package expand
 
 import (
-	"maps"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
@@ -103,7 +102,10 @@ func TestComplexFunctionsOfParts(t *testing.T) {
 	for i, z := range in {
 		double[i] = complex128(z) * (1 + 0x1p-40)
 	}
-	for _, op := range slices.Sorted(maps.Keys(complexExpansions)) {
+	for op := range kernel.NumOps {
+		if expansions[op].complex == nil {
+			continue
+		}
 		k, wide := unaryKernel(op, tensor.Complex64), unaryKernel(op, tensor.Complex128)
 		for _, target := range targets {
 			want := run[complex64](t, k, vector(t, in))

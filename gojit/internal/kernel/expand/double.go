@@ -7,6 +7,14 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// divisions are powers and what is left of divisions.
+var divisions = map[kernel.Op]expansion{
+	kernel.Pow:      {(*expander).pow, 1, 1.25, nil},
+	kernel.Rem:      {(*expander).rem, 1, 1, nil},
+	kernel.Mod:      {(*expander).mod, 1, 1, nil},
+	kernel.FloorDiv: {(*expander).floorDiv, 1, 1, nil},
+}
+
 // Functions that serve float32 alone compute in float64: no care is needed for rounding there, and 2**277, the largest
 // quotient of two float32, is an ordinary number.
 

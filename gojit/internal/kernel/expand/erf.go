@@ -7,6 +7,13 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// errorFunctions are the error function, what it leaves of one, and its inverse.
+var errorFunctions = map[kernel.Op]expansion{
+	kernel.Erf:    {unaryExpansion((*expander).erf), 2.5, 2.5, nil},
+	kernel.Erfc:   {byType(wideUnary((*expander).erfc), unaryExpansion((*expander).erfcOfDouble)), 1, 5, nil},
+	kernel.Erfinv: {byType(wideUnary((*expander).erfinv), unaryExpansion((*expander).erfinvDouble)), 1, 3, nil},
+}
+
 // erfPieces are the coefficients of erf((n+t)/erfSteps) in powers of t, |t| <= 1/2, for each n: errors
 // below 2.3e-8 of the result. From the end of the last piece on, float32 cannot tell erf from 1.
 var erfPieces = [...]kernel.Table{

@@ -6,6 +6,12 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 )
 
+// exponentials are powers of e less one or not.
+var exponentials = map[kernel.Op]expansion{
+	kernel.Exp:   {unaryExpansion((*expander).exp), 1, 1, nil},
+	kernel.Expm1: {unaryExpansion((*expander).expm1), 2, 2, nil},
+}
+
 // ln2 in parts, of which each holds the digits that the earlier ones lack.
 var (
 	ln2Single = []float64{0.6931471824645996, -1.9046542121259336e-09}
@@ -76,76 +82,4 @@ func (e *expander) expm1(x kernel.Value) kernel.Value {
 // expm1Reduced is expm1(r) for |r| <= ln2/2.
 func (e *expander) expm1Reduced(r kernel.Value) kernel.Value {
 	return e.Fma(e.Mul(r, e.polynomial(r, e.table(expm1Single, expm1Double)...)), r, r)
-}
-
-// tanh is E/(E+1) with E = expm1(2*|x|)/2. The reduction works on |x| in steps of ln2/2: E is
-// 2**n*h + (2**n - 1)/2 with h = expm1(2*r)/2 = r + r*r*p(r). An error in r from the missing second
-// part of ln2 shrinks as x grows.
-func (e *expander) tanh(x kernel.Value) kernel.Value {
-	a := e.Binary(kernel.Min, e.number(e.pick(9.1, 19.1)), e.Unary(kernel.Abs, x))
-	n, shifted := e.nearest(a, 2*math.Log2E)
-	r := e.reduce(a, n, e.ln2(1)[0]/2)
-	var c []float64 // of expm1 with 2*r for r, halved: exact
-	for i, v := range e.table(expm1Single, expm1Double) {
-		c = append(c, math.Ldexp(v, i+1))
-	}
-	h := e.Fma(e.Mul(r, e.polynomial(r, c...)), r, r)
-	power := e.power(1, n, shifted)
-	half := e.Fma(power, h, e.fmaNumber(power, 0.5, e.number(-0.5)))
-	one := e.number(1)
-	q := e.Div(half, e.Add(half, one))
-	// What is lost by rounding the sum weighs where the quotient is small. 3/8 loses nothing.
-	small := e.Binary(kernel.Min, e.number(3.0/8), half)
-	lost := e.Sub(e.Sub(e.Add(small, one), one), small)
-	q = e.Fma(q, lost, q)
-	return e.copySign(q, x)
-}
-
-// sinh(r) = r + r**3*p(r*r) and cosh(r) = 1 + r*r*p(r*r) on |r| <= 0.56, relative errors below 3e-9
-// and 3e-18.
-var (
-	sinhSingle = []float64{0.16666669, 0.008332977, 0.00020022066}
-	coshSingle = []float64{1, 0.5000001, 0.041664142, 0.0014034469}
-	sinhDouble = []float64{0.16666666666666666, 0.00833333333333387, 0.0001984126984023802, 2.7557320136223766e-06, 2.5051701058812762e-08,
-		1.6148407036984507e-10}
-	coshDouble = []float64{1, 0.4999999999999999, 0.04166666666667336, 0.0013888888887453093, 2.48015886585742e-05, 2.755669673191704e-07,
-		2.1013292596307385e-09}
-)
-
-// sinh is 2*(a*sinh(r) + b*cosh(r)), where a and b are the sum and the difference of 2**(n-2) and
-// 2**(-n-2); the half does not overflow before the result does.
-func (e *expander) sinh(x kernel.Value) kernel.Value {
-	a, b, s, c := e.hyperbolic(x)
-	half := e.Fma(a, s, e.Mul(b, c))
-	return e.copySign(e.Add(half, half), x)
-}
-
-// cosh is 2*(a*cosh(r) + b*sinh(r)).
-func (e *expander) cosh(x kernel.Value) kernel.Value {
-	a, b, s, c := e.hyperbolic(x)
-	half := e.Fma(a, c, e.Mul(b, s))
-	return e.Add(half, half)
-}
-
-// inversePower is 2**(-n-2), which may be denormal; up is 2**(n-2).
-func (e *expander) inversePower(up, n kernel.Value) kernel.Value {
-	if e.target.Scale {
-		return e.Scale(e.number(0.25), e.Neg(n))
-	}
-	return e.Div(e.number(1.0/16), up)
-}
-
-// hyperbolic rounds x/ln2 - 0.2: a small remainder below zero keeps sinh from cancelling.
-func (e *expander) hyperbolic(x kernel.Value) (a, b, s, c kernel.Value) {
-	x = e.Binary(kernel.Min, e.number(e.pick(89.6, 710.6)), e.Unary(kernel.Abs, x))
-	shift := e.number(e.roundingShift())
-	shifted := e.Add(e.fmaNumber(x, math.Log2E, e.number(-0.2)), shift)
-	n := e.Sub(shifted, shift)
-	r := e.reduce(x, n, e.ln2(2)...)
-	up := e.power(0.25, n, shifted)
-	down := e.inversePower(up, n)
-	square := e.Mul(r, r)
-	s = e.oddPolynomial(r, e.table(sinhSingle, sinhDouble))
-	c = e.polynomial(square, e.table(coshSingle, coshDouble)...)
-	return e.Add(up, down), e.Sub(up, down), s, c
 }

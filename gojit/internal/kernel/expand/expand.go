@@ -142,7 +142,8 @@ func ErrorBound(op kernel.Op, t tensor.DType) (ulps float64, ok bool) {
 // expansion says how a function is written in primitives and how far it may be off.
 type expansion struct {
 	expand         func(e *expander, x, y kernel.Value) kernel.Value
-	ulps32, ulps64 float64 // 0: not expanded for the type
+	ulps32, ulps64 float64                          // 0: not expanded for the type
+	complex        func(e *expander, z parts) parts // of a complex number in real ones, computed in float64; nil: not expanded
 }
 
 func (x *expansion) bound(t tensor.DType) float64 {
@@ -155,40 +156,23 @@ func (x *expansion) bound(t tensor.DType) float64 {
 	return 0
 }
 
-// expansions holds every expansion with its bounds. The tests read it.
-var expansions = [kernel.NumOps]expansion{
-	kernel.Sign:      {unaryExpansion((*expander).sign), 1, 1},
-	kernel.Angle:     {unaryExpansion((*expander).angle), 1, 1},
-	kernel.IsNaN:     {unaryExpansion((*expander).isNaN), 1, 1},
-	kernel.Exp:       {unaryExpansion((*expander).exp), 1, 1},
-	kernel.Expm1:     {unaryExpansion((*expander).expm1), 2, 2},
-	kernel.Log:       {unaryExpansion((*expander).log), 1.5, 1.5},
-	kernel.Log2:      {unaryExpansion((*expander).log2), 2.25, 2},
-	kernel.Log10:     {unaryExpansion((*expander).log10), 2, 2},
-	kernel.Log1p:     {unaryExpansion((*expander).log1p), 1.5, 2},
-	kernel.Sin:       {unaryExpansion((*expander).sin), 2, 2},
-	kernel.Cos:       {unaryExpansion((*expander).cos), 2, 2},
-	kernel.Tan:       {unaryExpansion((*expander).tan), 3.25, 2.75},
-	kernel.Sinh:      {unaryExpansion((*expander).sinh), 2.75, 2.75},
-	kernel.Cosh:      {unaryExpansion((*expander).cosh), 2.75, 2.75},
-	kernel.Tanh:      {unaryExpansion((*expander).tanh), 2.25, 2},
-	kernel.Asin:      {unaryExpansion((*expander).asin), 2.5, 2.5},
-	kernel.Acos:      {unaryExpansion((*expander).acos), 2, 2},
-	kernel.Atan:      {unaryExpansion((*expander).atan), 2.5, 2.5},
-	kernel.Asinh:     {wideUnary((*expander).asinh), 1, 2.5},
-	kernel.Acosh:     {wideUnary((*expander).acosh), 1, 2.5},
-	kernel.Atanh:     {wideUnary((*expander).atanh), 1, 2.5},
-	kernel.Atan2:     {(*expander).atan2, 2.5, 2.5},
-	kernel.Pow:       {(*expander).pow, 1, 1.25},
-	kernel.Rem:       {(*expander).rem, 1, 1},
-	kernel.Mod:       {(*expander).mod, 1, 1},
-	kernel.FloorDiv:  {(*expander).floorDiv, 1, 1},
-	kernel.NextAfter: {(*expander).nextAfter, 1, 1},
-	kernel.Erf:       {unaryExpansion((*expander).erf), 2.5, 2.5},
-	kernel.Erfc:      {byType(wideUnary((*expander).erfc), unaryExpansion((*expander).erfcOfDouble)), 1, 5},
-	kernel.Erfinv:    {byType(wideUnary((*expander).erfinv), unaryExpansion((*expander).erfinvDouble)), 1, 3},
-	kernel.Lgamma:    {byType(wideUnary((*expander).lgamma), unaryExpansion((*expander).lgammaDouble)), 2, 5},
-	kernel.Digamma:   {byType(wideUnary((*expander).digamma), unaryExpansion((*expander).digammaDouble)), 2, 16},
+// expansions holds every expansion with its bounds, family by family. It is filled by init because expansions of complex numbers call those of their parts through it.
+var expansions [kernel.NumOps]expansion
+
+func init() {
+	for _, family := range []map[kernel.Op]expansion{ofBits, exponentials, hyperbolics, circulars, inverses, logarithms, divisions, errorFunctions, gammaFunctions} {
+		for op, x := range family {
+			expansions[op] = x
+		}
+	}
+}
+
+// ofBits are those that look at a number, or count its bits.
+var ofBits = map[kernel.Op]expansion{
+	kernel.Sign:      {unaryExpansion((*expander).sign), 1, 1, nil},
+	kernel.Angle:     {unaryExpansion((*expander).angle), 1, 1, nil},
+	kernel.IsNaN:     {unaryExpansion((*expander).isNaN), 1, 1, nil},
+	kernel.NextAfter: {(*expander).nextAfter, 1, 1, nil},
 }
 
 // newExpander makes room for as many instructions as some functions take.

@@ -6,6 +6,12 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 )
 
+// gammaFunctions are the logarithm of the gamma function and the derivative of that.
+var gammaFunctions = map[kernel.Op]expansion{
+	kernel.Lgamma:  {byType(wideUnary((*expander).lgamma), unaryExpansion((*expander).lgammaDouble)), 2, 5, nil},
+	kernel.Digamma: {byType(wideUnary((*expander).digamma), unaryExpansion((*expander).digammaDouble)), 2, 16, nil},
+}
+
 const (
 	// From gammaShift on Stirling's series is as good as float64; smaller numbers are multiplied up to it.
 	gammaShift = 8

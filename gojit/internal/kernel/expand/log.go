@@ -7,6 +7,15 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// logarithms are these and what is made of them for complex numbers: roots and powers.
+var logarithms = map[kernel.Op]expansion{
+	kernel.Log:   {unaryExpansion((*expander).log), 1.5, 1.5, func(e *expander, z parts) parts { return e.complexLog(kernel.Log, z, 1) }},
+	kernel.Log2:  {unaryExpansion((*expander).log2), 2.25, 2, func(e *expander, z parts) parts { return e.complexLog(kernel.Log2, z, 1/math.Ln2) }},
+	kernel.Log10: {unaryExpansion((*expander).log10), 2, 2, func(e *expander, z parts) parts { return e.complexLog(kernel.Log10, z, 1/math.Ln10) }},
+	kernel.Log1p: {unaryExpansion((*expander).log1p), 1.5, 2, nil},
+	kernel.Sqrt:  {complex: (*expander).complexSqrt},
+}
+
 // log1p(f) = f + f*f*p(f) on [-1/4, 1/2], relative errors 2.9e-8 and 1.1e-17.
 var (
 	logSingle = []float64{-0.5000006, 0.33333555, -0.24993521, 0.19976799, -0.16820805, 0.14986016, -0.120872445, 0.054350026}
@@ -150,4 +159,57 @@ func (e *expander) logSelect(x, y kernel.Value) kernel.Value {
 	y = e.Select(e.Binary(kernel.Lt, x, infinity), y, x)
 	pole := e.Select(e.Binary(kernel.Eq, x, zero), e.Neg(infinity), e.number(math.NaN()))
 	return e.Select(e.Binary(kernel.Gt, x, zero), y, pole)
+}
+
+// complexLog is the logarithm of the magnitude and the angle times a factor. Near the unit circle it is half the logarithm of one and
+// what the square of the magnitude is above it.
+func (e *expander) complexLog(op kernel.Op, z parts, factor float64) parts {
+	angle := e.function(kernel.Atan2, z.im, z.re)
+	if factor != 1 {
+		angle = e.Mul(angle, e.number(factor))
+	}
+	m, one := e.distance(z), e.number(1)
+	near := e.Binary(kernel.And, e.Binary(kernel.Gt, m, e.number(0.7)), e.Binary(kernel.Lt, m, e.number(1.4)))
+	x, y := e.Unary(kernel.Abs, z.re), e.Unary(kernel.Abs, z.im)
+	a, b := e.Binary(kernel.Max, x, y), e.Binary(kernel.Min, x, y)
+	above := e.Fma(e.Sub(a, one), e.Add(a, one), e.Mul(b, b))
+	close := e.Mul(e.function(kernel.Log1p, above, above), e.number(0.5*factor))
+	return parts{e.Select(near, close, e.function(op, m, m)), angle}
+}
+
+// complexSqrt takes the root t of half the sum of the magnitude and |x|, scaled to at most four, as one part, and y/(2*t) as the other.
+func (e *expander) complexSqrt(z parts) parts {
+	zero, infinity := e.number(0), e.number(math.Inf(1))
+	power, inverse := e.powerBelow(z.re, z.im)
+	a, b := e.Unary(kernel.Abs, e.Mul(z.re, inverse)), e.Mul(z.im, inverse)
+	half := e.number(0.5)
+	m := e.Unary(kernel.Sqrt, e.Fma(a, a, e.Mul(b, b)))
+	m = e.Select(e.infinite(z.re), infinity, m)
+	// The power is 4**k or 2 * 4**k; the root of the second is not exact, and so the factor of two stays inside.
+	root := e.Unary(kernel.Sqrt, power)
+	large := e.Mul(e.Unary(kernel.Sqrt, e.Mul(e.Add(m, a), half)), root)
+	small := e.Div(e.Mul(z.im, half), large)
+	none := e.Binary(kernel.Eq, large, zero)
+	small = e.Select(none, z.im, small)
+	left := e.Binary(kernel.Lt, z.re, zero)
+	re := e.Select(left, e.Unary(kernel.Abs, small), large)
+	sign := e.Select(e.Binary(kernel.Eq, z.im, z.im), z.im, zero) // a NaN has none
+	im := e.Select(left, e.copySign(large, sign), small)
+	far := e.infinite(z.im)
+	return parts{e.Select(far, infinity, re), e.Select(far, z.im, im)}
+}
+
+// complexPower is exp(y * log(x)).
+func (e *expander) complexPower(x, y parts) parts {
+	l := e.complexLog(kernel.Log, x, 1)
+	re := e.Sub(e.Mul(y.re, l.re), e.Mul(y.im, l.im))
+	im := e.Add(e.Mul(y.re, l.im), e.Mul(y.im, l.re))
+	m, zero := e.function(kernel.Exp, re, re), e.number(0)
+	none := e.Binary(kernel.And, e.Binary(kernel.Eq, m, zero), e.Unary(kernel.Not, e.finite(im))) // a number that vanishes has any angle
+	far := e.Binary(kernel.And, e.infinite(m), e.Unary(kernel.Not, e.finite(im)))
+	made := parts{e.Mul(m, e.function(kernel.Cos, im, im)), e.Mul(m, e.function(kernel.Sin, im, im))}
+	made = parts{e.Select(none, zero, made.re), e.Select(none, zero, made.im)}
+	made.re = e.Select(far, e.number(math.Inf(1)), made.re)
+	flat := e.Binary(kernel.Eq, im, zero)
+	return parts{made.re, e.Select(flat, im, made.im)}
 }

@@ -7,6 +7,13 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// circulars are the circular functions.
+var circulars = map[kernel.Op]expansion{
+	kernel.Sin: {unaryExpansion((*expander).sin), 2, 2, turned((*expander).complexSinh)},
+	kernel.Cos: {unaryExpansion((*expander).cos), 2, 2, (*expander).complexCos},
+	kernel.Tan: {unaryExpansion((*expander).tan), 3.25, 2.75, turned((*expander).complexTanh)},
+}
+
 // pi in parts, of which each holds the digits that the earlier ones lack. All are positive: zero times
 // them, taken from minus zero, must be minus zero. The product of the first one of float64 with a whole number of half
 // turns, taken from the angle, is exact in one Fma.
@@ -120,4 +127,18 @@ func (e *expander) mustBeSmall(x kernel.Value, limit float64) {
 		x = e.Mul(x, e.number(SmallLimit/limit))
 	}
 	e.sizes = append(e.sizes, e.Convert(x, tensor.Float32))
+}
+
+// turned is -i*f(i*z) of an odd function f.
+func turned(f func(e *expander, z parts) parts) func(e *expander, z parts) parts {
+	return func(e *expander, z parts) parts {
+		s := f(e, parts{z.im, z.re})
+		return parts{s.im, s.re}
+	}
+}
+
+// complexCos is cosh(i*z).
+func (e *expander) complexCos(z parts) parts {
+	c := e.complexCosh(parts{z.im, z.re})
+	return parts{c.re, e.Neg(c.im)}
 }

@@ -106,9 +106,6 @@ func Apply(op kernel.Op, t tensor.DType, operands *[2]uint64) {
 	kernel.Loops[op][t](first, first, second, second, 1)
 }
 
-// RealFunction returns what a function of one float64, such as Exp, gives.
-func RealFunction(op kernel.Op) func(float64) float64 { return kernel.FloatFunctions[op] }
-
 // Power is a**b, right for denormals too.
 func Power(a, b float64) float64 { return kernel.PowFloat64(a, b) }
 

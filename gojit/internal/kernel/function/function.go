@@ -96,9 +96,8 @@ var functionOps = func() (table [kernel.NumOps][tensor.NumDTypes]bool) {
 
 // calledOps has the operations of functions that machine code leaves to Go, by the types of their first operands.
 var calledOps = func() (table [kernel.NumOps][tensor.NumDTypes]bool) {
-	for _, op := range []kernel.Op{kernel.Exp, kernel.Expm1, kernel.Log, kernel.Log2, kernel.Log10, kernel.Log1p, kernel.Sin, kernel.Cos, kernel.Tan, kernel.Asin, kernel.Acos, kernel.Atan, kernel.Sinh, kernel.Cosh, kernel.Tanh, kernel.Asinh, kernel.Acosh, kernel.Atanh, kernel.Erf, kernel.Erfc, kernel.Lgamma,
-		kernel.Pow, kernel.Atan2, kernel.CopySign, kernel.Rem, kernel.Mod} {
-		table[op][tensor.Float64] = true
+	for _, op := range append(kernel.Functions(), kernel.Pow, kernel.Atan2, kernel.CopySign, kernel.Rem, kernel.Mod) {
+		table[op][tensor.Float64] = op != kernel.Sqrt // which is an instruction
 	}
 	table[kernel.Pow][tensor.Int64], table[kernel.Gcd][tensor.Int64] = true, true
 	return table

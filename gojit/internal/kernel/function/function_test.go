@@ -101,7 +101,7 @@ func TestFunctionErrors(t *testing.T) {
 		{"b0 %0 : bool\n branch %0 b1 b2\nb1\n %1 : bool = not %0\n jump b2\nb2\n %2 : bool = not %1\n return", "b2 uses %1, which is not made before it"},
 		{"b0\n %0 : bool = not %1\n %1 : bool = not %0\n return", "which is not made before it"},
 		{"b0 %0 : int64\n jump b1\nb1 %1 : int64\n return", "which takes"},
-		{"b0 %0 : float64\n %1 : float64 = digamma %0\n return", "functions have no digamma of float64"},
+		{"b0 %0 : float64\n %1 : float64 = sign %0\n return", "functions have no sign of float64"},
 		{"b0 %0 : float64\n %1 : float64 = add %0 %7\n return", "%7, which does not exist"},
 		{"b0 %0 : float64 %1 : int64\n %2 : float64 = add %0 %1\n return", "operands of types"},
 		{"b0\n trap x", "expected a number"},

@@ -2,7 +2,7 @@
 // definite matrices (Cholesky), reflections (QR), and the eigenvalues and singular values that follow from them.
 //
 // Matrices are row-major, rows stride elements apart. Large ones are worked on in blocks, whose products are package
-// dense's; what is left are rows of length n, which are products too. So the time goes into generated tiles, for all four types.
+// gemm's; what is left are rows of length n, which are products too. So the time goes into generated tiles, for all four types.
 //
 // Invariant: a result does not depend on the number of threads. The package knows no tensors.
 package lapack
@@ -10,12 +10,12 @@ package lapack
 import (
 	"math"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 )
 
 // Scalar is what the factorizations are defined for.
 type Scalar interface {
-	dense.Float | complex64 | complex128
+	gemm.Float | complex64 | complex128
 }
 
 // conj returns the conjugate.
@@ -55,7 +55,7 @@ func largest[T Scalar](x []T) int {
 	return 0
 }
 
-func largestBy[T Scalar, R dense.Float](x []T, size func(T) R) (best int) {
+func largestBy[T Scalar, R gemm.Float](x []T, size func(T) R) (best int) {
 	most := size(x[0])
 	for i, v := range x {
 		if s := size(v); s > most {
@@ -83,7 +83,7 @@ func dotConjugate[T Scalar](x, y []T) T {
 		}
 		return sum
 	}
-	return dense.Dot(y, x)
+	return gemm.Dot(y, x)
 }
 
 // realPart returns the real part.
@@ -129,19 +129,19 @@ func number[T Scalar](x complex128) T {
 }
 
 // addProduct adds a (m by k) times b (k by n) to c.
-func addProduct[T Scalar](m, n, k int, a, b dense.Matrix[T], c []T, stride int) {
-	p := dense.Product[T]{M: m, N: n, K: k, A: a, B: b, C: dense.Matrix[T]{Data: c, Stride: stride}, Add: true}
+func addProduct[T Scalar](m, n, k int, a, b gemm.Matrix[T], c []T, stride int) {
+	p := gemm.Product[T]{M: m, N: n, K: k, A: a, B: b, C: gemm.Matrix[T]{Data: c, Stride: stride}, Add: true}
 	p.Run()
 }
 
 // rows returns a matrix of rows stride elements apart.
-func rows[T Scalar](data []T, stride int) dense.Matrix[T] {
-	return dense.Matrix[T]{Data: data, Stride: stride}
+func rows[T Scalar](data []T, stride int) gemm.Matrix[T] {
+	return gemm.Matrix[T]{Data: data, Stride: stride}
 }
 
 // columns returns a matrix whose columns are stride elements apart.
-func columns[T Scalar](data []T, stride int) dense.Matrix[T] {
-	return dense.Matrix[T]{Data: data, Stride: stride, Transposed: true}
+func columns[T Scalar](data []T, stride int) gemm.Matrix[T] {
+	return gemm.Matrix[T]{Data: data, Stride: stride, Transposed: true}
 }
 
 // negate writes to to the negated elements of from.

@@ -3,7 +3,7 @@ package lapack
 import (
 	"math"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 )
 
 // Reflections are an orthogonal or unitary matrix Q of m rows as a product of reflections I - tau v v', which are applied in blocks:
@@ -165,7 +165,7 @@ func times[T Scalar](m, n int, a []T, stride int, x []T) []T {
 	y := make([]T, m)
 	if m*n <= smallProduct {
 		for i := range y {
-			y[i] = dense.Dot(x[:n], a[i*stride:])
+			y[i] = gemm.Dot(x[:n], a[i*stride:])
 		}
 		return y
 	}

@@ -5,24 +5,15 @@ import (
 	"math/cmplx"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // Math holds the functions of Python's math and cmath modules.
 var Math = join(
-	analytic(kernel.Acos, kernel.Complex(kernel.Acos)), analytic(kernel.Acosh, kernel.Complex(kernel.Acosh)),
-	analytic(kernel.Asin, kernel.Complex(kernel.Asin)), analytic(kernel.Asinh, kernel.Complex(kernel.Asinh)),
-	analytic(kernel.Atan, kernel.Complex(kernel.Atan)), analytic(kernel.Atanh, kernel.Complex(kernel.Atanh)),
-	analytic(kernel.Cos, kernel.Complex(kernel.Cos)), analytic(kernel.Cosh, kernel.Complex(kernel.Cosh)),
-	analytic(kernel.Sin, kernel.Complex(kernel.Sin)), analytic(kernel.Sinh, kernel.Complex(kernel.Sinh)),
-	analytic(kernel.Tan, kernel.Complex(kernel.Tan)), analytic(kernel.Tanh, kernel.Complex(kernel.Tanh)),
-	analytic(kernel.Exp, cmplx.Exp), analytic(kernel.Log, kernel.Complex(kernel.Log)),
-	analytic(kernel.Log10, kernel.Complex(kernel.Log10)),
-	analytic(kernel.Expm1, nil), analytic(kernel.Log1p, nil),
-	analytic(kernel.Erf, nil), analytic(kernel.Erfc, nil), analytic(kernel.Lgamma, nil),
-	realFunction("sqrt", math.Sqrt, kernel.Complex(kernel.Sqrt)),
+	analytic(kernel.Acos, kernel.Acosh, kernel.Asin, kernel.Asinh, kernel.Atan, kernel.Atanh, kernel.Cos, kernel.Cosh, kernel.Sin, kernel.Sinh, kernel.Tan, kernel.Tanh,
+		kernel.Exp, kernel.Log, kernel.Log10, kernel.Sqrt),
+	ofReal(kernel.Expm1, kernel.Log1p, kernel.Erf, kernel.Erfc, kernel.Lgamma),
 	realFunction("gamma", math.Gamma, nil),
 	realFunction("fabs", math.Abs, nil),
 	realFunction("degrees", func(x float64) float64 { return x * (180 / math.Pi) }, nil),
@@ -73,9 +64,20 @@ var Math = join(
 	}),
 )
 
-// analytic makes the overloads of a function that kernels have, by its name there.
-func analytic(op kernel.Op, c func(complex128) complex128) []ops.Operator {
-	return realFunction(op.String(), function.RealFunction(op), c)
+// analytic makes the overloads of functions of real and complex numbers that kernels have, by their names there.
+func analytic(functions ...kernel.Op) (all []ops.Operator) {
+	for _, op := range functions {
+		all = append(all, realFunction(op.String(), kernel.RealFunction(op), kernel.ComplexFunction(op))...)
+	}
+	return all
+}
+
+// ofReal makes the overloads of functions that are defined here for real numbers alone.
+func ofReal(functions ...kernel.Op) (all []ops.Operator) {
+	for _, op := range functions {
+		all = append(all, realFunction(op.String(), kernel.RealFunction(op), nil)...)
+	}
+	return all
 }
 
 // realFunction makes the overloads of a function for ints, floats and Scalars, and for complex numbers
@@ -128,7 +130,7 @@ func toInteger(f func(float64) float64) ops.Operation {
 	}
 }
 
-var logOf = function.RealFunction(kernel.Log)
+var logOf = kernel.RealFunction(kernel.Log)
 
 // atan2 has the sign of its first operand also where the quotient vanishes.
 func atan2(a, b float64) float64 { return math.Copysign(math.Atan2(a, b), a) }

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
@@ -83,7 +84,7 @@ func laidOut(out *tensor.Tensor, channelsLast, unbatched bool) *tensor.Tensor {
 }
 
 // convolveLast convolves images whose channels lie together, and so do those of the result.
-func convolveLast(g dense.Convolution, x, weight, bias *tensor.Tensor, shape []int) *tensor.Tensor {
+func convolveLast(g conv.Convolution, x, weight, bias *tensor.Tensor, shape []int) *tensor.Tensor {
 	pixels := func(t *tensor.Tensor) *tensor.Tensor { return source.Must(t.Permute(0, 2, 3, 1)) }
 	weightLast := !weight.IsContiguous() && weight.IsContiguousFormat(tensor.ChannelsLast)
 	if weightLast {
@@ -104,14 +105,14 @@ func convolveLast(g dense.Convolution, x, weight, bias *tensor.Tensor, shape []i
 }
 
 func convolveLastOf[T interface {
-	dense.Float
+	gemm.Float
 	tensor.Element
-}](g dense.Convolution, in, weight, bias, out *tensor.Tensor, weightLast bool) {
+}](g conv.Convolution, in, weight, bias, out *tensor.Tensor, weightLast bool) {
 	var added []T
 	if bias != nil {
 		added = tensor.Data[T](bias)
 	}
-	dense.ConvolveLast(g, tensor.Data[T](in), tensor.Data[T](weight), added, tensor.Data[T](out), weightLast)
+	conv.ConvolveLast(g, tensor.Data[T](in), tensor.Data[T](weight), added, tensor.Data[T](out), weightLast)
 }
 
 // integerConvolution is convolution of integers, which wrap around.
@@ -142,9 +143,9 @@ func complexConvolution(x, weight, bias *tensor.Tensor, a ConvArgs) *tensor.Tens
 }
 
 func convolve[T interface {
-	dense.Float
+	gemm.Float
 	tensor.Element
-}](g dense.Convolution, transposed bool, in, weight, bias, out *tensor.Tensor) {
+}](g conv.Convolution, transposed bool, in, weight, bias, out *tensor.Tensor) {
 	if out.Numel() == 0 {
 		return
 	}
@@ -153,10 +154,10 @@ func convolve[T interface {
 		added = tensor.Data[T](bias)
 	}
 	if transposed {
-		dense.Transpose(g, tensor.Data[T](in), tensor.Data[T](weight), added, tensor.Data[T](out))
+		conv.Transpose(g, tensor.Data[T](in), tensor.Data[T](weight), added, tensor.Data[T](out))
 		return
 	}
-	dense.Convolve(g, tensor.Data[T](in), tensor.Data[T](weight), added, tensor.Data[T](out))
+	conv.Convolve(g, tensor.Data[T](in), tensor.Data[T](weight), added, tensor.Data[T](out))
 }
 
 func (a *ConvArgs) check(x, weight, bias *tensor.Tensor) {
@@ -248,9 +249,9 @@ func timesText(sizes []int) string {
 
 // Geometry describes the convolution to package dense, and gives the shape of the result. A
 // transposed one is described by the convolution it is the transpose of.
-func (a *ConvArgs) Geometry(x, weight *tensor.Tensor) (dense.Convolution, []int) {
+func (a *ConvArgs) Geometry(x, weight *tensor.Tensor) (conv.Convolution, []int) {
 	one := [3]int{1, 1, 1}
-	g := dense.Convolution{Batch: x.Size(0), Groups: a.Groups, Stride: one, Dilation: one, In: one, Out: one, Kernel: one}
+	g := conv.Convolution{Batch: x.Size(0), Groups: a.Groups, Stride: one, Dilation: one, In: one, Out: one, Kernel: one}
 	lead := 3 - a.N
 	shape := []int{x.Size(0), weight.Size(0)}
 	g.InChannels, g.OutChannels = x.Size(1), weight.Size(0)
@@ -345,9 +346,9 @@ func generalConv(c define.Call) *tensor.Tensor {
 }
 
 // patches describes the sliding windows of im2col and col2im over images of one channel.
-func patches(images int, in [2]int, c define.Call, at int) dense.Convolution {
+func patches(images int, in [2]int, c define.Call, at int) conv.Convolution {
 	kernel, dilation, padding, stride := c.IntsOf(at, 2, "kernel_size"), c.IntsOf(at+1, 2, "dilation"), c.IntsOf(at+2, 2, "padding"), c.IntsOf(at+3, 2, "stride")
-	g := dense.Convolution{Batch: images, Groups: 1, InChannels: 1, In: [3]int{1, in[0], in[1]}, Out: [3]int{1, 1, 1},
+	g := conv.Convolution{Batch: images, Groups: 1, InChannels: 1, In: [3]int{1, in[0], in[1]}, Out: [3]int{1, 1, 1},
 		Kernel: [3]int{1, kernel[0], kernel[1]}, Stride: [3]int{1, stride[0], stride[1]}, Dilation: [3]int{1, dilation[0], dilation[1]}, Padding: [3]int{0, padding[0], padding[1]}}
 	checkPair("kernel size", "kernel", kernel)
 	checkPair("dilation", "dilation", dilation)
@@ -375,9 +376,9 @@ func im2col(c define.Call, x *tensor.Tensor) *tensor.Tensor {
 	shape := []int{x.Size(0), x.Size(1) * g.Kernel[1] * g.Kernel[2], g.Out[1] * g.Out[2]}
 	var out *tensor.Tensor
 	if x.DType() == tensor.Float64 {
-		out = moved(x, define.Empty(shape, tensor.Float64), func(in, columns []float64) { dense.Unfold(g, in, columns) })
+		out = moved(x, define.Empty(shape, tensor.Float64), func(in, columns []float64) { conv.Unfold(g, in, columns) })
 	} else {
-		out = moved(x, define.Empty(shape, tensor.Float32), func(in, columns []float32) { dense.Unfold(g, in, columns) })
+		out = moved(x, define.Empty(shape, tensor.Float32), func(in, columns []float32) { conv.Unfold(g, in, columns) })
 	}
 	if !batched {
 		out = source.Must(out.Select(0, 0))
@@ -402,9 +403,9 @@ func col2im(c define.Call, x *tensor.Tensor) *tensor.Tensor {
 	shape := []int{x.Size(0), channels, size[0], size[1]}
 	var out *tensor.Tensor
 	if x.DType() == tensor.Float64 {
-		out = moved(x, define.Zeros(shape, tensor.Float64), func(columns, in []float64) { dense.Fold(g, columns, in) })
+		out = moved(x, define.Zeros(shape, tensor.Float64), func(columns, in []float64) { conv.Fold(g, columns, in) })
 	} else {
-		out = moved(x, define.Zeros(shape, tensor.Float32), func(columns, in []float32) { dense.Fold(g, columns, in) })
+		out = moved(x, define.Zeros(shape, tensor.Float32), func(columns, in []float32) { conv.Fold(g, columns, in) })
 	}
 	if !batched {
 		out = source.Must(out.Select(0, 0))
@@ -424,11 +425,11 @@ func moved[T float32 | float64](x, out *tensor.Tensor, move func(from, to []T)) 
 
 var ConvFamily = []define.Definition{
 	define.Decomposed("_slow_conv2d_forward", composeSlowConv).With(ops.Def{Grad: slowConvGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	convNd("conv1d", 1).With(ops.Def{Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
-	convNd("conv2d", 2).With(ops.Def{Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
-	convNd("conv3d", 3).With(ops.Def{Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
+	convNd("conv1d", 1).With(ops.Def{Parts: convParts(1), Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
+	convNd("conv2d", 2).With(ops.Def{Parts: convParts(2), Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
+	convNd("conv3d", 3).With(ops.Def{Parts: convParts(3), Reads: ops.ReadsOperands, Grad: convGrad, Tags: ops.SavesOperand}),
 	convSame("conv1d", 1), convSame("conv2d", 2), convSame("conv3d", 3),
-	convTranspose("conv_transpose1d", 1).With(ops.Def{Reads: ops.ReadsOperands, Grad: transposedConvGrad}), convTranspose("conv_transpose2d.input", 2).With(ops.Def{Reads: ops.ReadsOperands, Grad: transposedConvGrad}), convTranspose("conv_transpose3d.input", 3).With(ops.Def{Reads: ops.ReadsOperands, Grad: transposedConvGrad}),
+	convTranspose("conv_transpose1d", 1).With(ops.Def{Parts: transposedConvParts(1), Reads: ops.ReadsOperands, Grad: transposedConvGrad}), convTranspose("conv_transpose2d.input", 2).With(ops.Def{Parts: transposedConvParts(2), Reads: ops.ReadsOperands, Grad: transposedConvGrad}), convTranspose("conv_transpose3d.input", 3).With(ops.Def{Parts: transposedConvParts(3), Reads: ops.ReadsOperands, Grad: transposedConvGrad}),
 	define.Giving("_convolution", generalConv).With(ops.Def{Reads: ops.ReadsOperands, Grad: generalConvGrad}),
 	define.Giving("_convolution.deprecated", generalConv).With(ops.Def{Reads: ops.ReadsOperands, Grad: generalConvGrad}),
 	define.Giving("convolution", generalConv).With(ops.Def{Reads: ops.ReadsOperands, Grad: generalConvGrad}),
@@ -458,6 +459,32 @@ var ConvFurther = []ops.Def{
 	{Name: "conv1d.padding", Decomp: composeSame("conv1d")},
 	{Name: "conv2d.padding", Decomp: composeSame("conv2d")},
 	{Name: "conv3d.padding", Decomp: composeSame("conv3d")},
+}
+
+// convParts is a convolution of n dimensions as the general one.
+func convParts(n int) ops.Decomposition {
+	return define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return oneImage(x, a[0].Tensor(), n, func(in define.Tensors) define.Tensors {
+			return x.Do("convolution", in, a[1], a[2], define.NumbersOfValue(a[3], n), define.NumbersOfValue(a[4], n), define.NumbersOfValue(a[5], n), false, make([]int, n), a[6])
+		})
+	})
+}
+
+// transposedConvParts is a transposed convolution of n dimensions as the general one.
+func transposedConvParts(n int) ops.Decomposition {
+	return define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return oneImage(x, a[0].Tensor(), n, func(in define.Tensors) define.Tensors {
+			return x.Do("convolution", in, a[1], a[2], define.NumbersOfValue(a[3], n), define.NumbersOfValue(a[4], n), define.NumbersOfValue(a[7], n), true, define.NumbersOfValue(a[5], n), a[6])
+		})
+	})
+}
+
+// oneImage has an image without a batch be one of a batch of one.
+func oneImage(x define.Composer, t define.Tensors, n int, f func(in define.Tensors) define.Tensors) define.Tensors {
+	if t.Dim() != n+1 {
+		return f(t)
+	}
+	return x.Do("squeeze.dim", f(x.Do("unsqueeze", t, 0)), 0)
 }
 
 // convSame pads by the convolution itself; what is uneven is padded behind the input first.

@@ -1,7 +1,7 @@
 package conv
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
@@ -15,7 +15,7 @@ import (
 // convGradient is the gradient of a convolution: args and geometry are those of the convolution, g is the gradient of its result.
 type convGradient struct {
 	args             ConvArgs
-	geometry         dense.Convolution
+	geometry         conv.Convolution
 	g, input, weight *tensor.Tensor
 }
 
@@ -107,9 +107,9 @@ func (d *convGradient) ofWeight() *tensor.Tensor {
 	defer define.ForgetMade(out, g)
 	result := define.Empty(d.weight.Shape(), work)
 	if work == tensor.Float32 {
-		dense.WeightGradient(d.geometry, tensor.Data[float32](x), tensor.Data[float32](g), tensor.Data[float32](result))
+		conv.WeightGradient(d.geometry, tensor.Data[float32](x), tensor.Data[float32](g), tensor.Data[float32](result))
 	} else {
-		dense.WeightGradient(d.geometry, tensor.Data[float64](x), tensor.Data[float64](g), tensor.Data[float64](result))
+		conv.WeightGradient(d.geometry, tensor.Data[float64](x), tensor.Data[float64](g), tensor.Data[float64](result))
 	}
 	return elementwise.To(result, d.g.DType())
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
@@ -13,7 +13,7 @@ import (
 )
 
 // convolutionNumbers are the numbers that routines of convolutions take.
-func convolutionNumbers(g *dense.Convolution) []int64 {
+func convolutionNumbers(g *conv.Convolution) []int64 {
 	numbers := []int64{int64(g.InChannels / g.Groups), int64(g.OutChannels / g.Groups), int64(g.Groups)}
 	for _, sizes := range [][3]int{g.In, g.Out, g.Kernel, g.Stride, g.Padding, g.Dilation} {
 		for _, n := range sizes {
@@ -27,7 +27,7 @@ func volumeOf(sizes [3]int) int { return sizes[0] * sizes[1] * sizes[2] }
 
 // convolveOnDevice is convolve on a device: a library of the device convolves where it does, else a routine. The channels of the result lie together
 // where channelsLast is set.
-func convolveOnDevice(g dense.Convolution, transposed bool, in, weight, bias *tensor.Tensor, shape []int, channelsLast bool) *tensor.Tensor {
+func convolveOnDevice(g conv.Convolution, transposed bool, in, weight, bias *tensor.Tensor, shape []int, channelsLast bool) *tensor.Tensor {
 	if define.NumelOf(shape) == 0 {
 		return laidOut(define.EmptyBeside(in, shape, in.DType()), channelsLast, false)
 	}
@@ -93,7 +93,7 @@ func imagesAs(t *tensor.Tensor, channelsLast bool) *tensor.Tensor {
 }
 
 // weightGradientOnDevice returns the gradient of a convolution's weight, which has a shape.
-func weightGradientOnDevice(g dense.Convolution, x, dy *tensor.Tensor, shape []int) *tensor.Tensor {
+func weightGradientOnDevice(g conv.Convolution, x, dy *tensor.Tensor, shape []int) *tensor.Tensor {
 	out := define.EmptyBeside(x, shape, x.DType())
 	if out.Numel() == 0 {
 		return out

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
@@ -16,6 +17,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -231,13 +233,13 @@ func adaptive(name string, c define.Call, n int) Pooling {
 }
 
 // geometry describes the windows to package dense, which pools with generated kernels where it reports true.
-func (p *Pooling) geometry(x *tensor.Tensor) (dense.Convolution, bool) {
+func (p *Pooling) geometry(x *tensor.Tensor) (conv.Convolution, bool) {
 	if p.Kernel == nil || p.N > 2 {
-		return dense.Convolution{}, false
+		return conv.Convolution{}, false
 	}
 	one := [3]int{1, 1, 1}
 	planes := define.NumelOf(x.Shape()[:x.Dim()-p.N])
-	g := dense.Convolution{Batch: 1, Groups: planes, InChannels: planes, OutChannels: planes, In: one, Out: one, Kernel: one, Stride: one, Dilation: one}
+	g := conv.Convolution{Batch: 1, Groups: planes, InChannels: planes, OutChannels: planes, In: one, Out: one, Kernel: one, Stride: one, Dilation: one}
 	for d := range p.N {
 		at := 3 - p.N + d
 		g.In[at], g.Out[at], g.Kernel[at] = x.Size(x.Dim()-p.N+d), len(p.Windows[d]), p.Kernel[d]
@@ -493,17 +495,17 @@ func PooledMaxima(x *tensor.Tensor, p Pooling) *tensor.Tensor {
 		return laidOut(define.EmptyBeside(x, p.shape(x), x.DType()), isLast, false)
 	case isLast:
 		if work == tensor.Float32 {
-			return poolLast(dense.NewMaxPoolPlan[float32](last), last, x)
+			return poolLast(conv.NewMaxPoolPlan[float32](last), last, x)
 		}
-		return poolLast(dense.NewMaxPoolPlan[float64](last), last, x)
+		return poolLast(conv.NewMaxPoolPlan[float64](last), last, x)
 	}
 	in := elementwise.AsWork(x, work)
 	defer define.ForgetMade(x, in)
 	out := define.Empty(p.shape(x), work)
 	if work == tensor.Float32 {
-		dense.MaxPool(g, tensor.Data[float32](in), tensor.Data[float32](out))
+		conv.MaxPool(g, tensor.Data[float32](in), tensor.Data[float32](out))
 	} else {
-		dense.MaxPool(g, tensor.Data[float64](in), tensor.Data[float64](out))
+		conv.MaxPool(g, tensor.Data[float64](in), tensor.Data[float64](out))
 	}
 	return elementwise.OwnTo(out, x.DType())
 }
@@ -531,9 +533,9 @@ func AveragePool(x *tensor.Tensor, p Pooling, includePad bool, override int) *te
 		return laidOut(define.EmptyBeside(x, p.shape(x), x.DType()), isLast, false)
 	case isLast:
 		if work == tensor.Float32 {
-			return poolLast(dense.NewAveragePoolPlan(last, divisors[float32](&p, includePad, override)), last, x)
+			return poolLast(conv.NewAveragePoolPlan(last, divisors[float32](&p, includePad, override)), last, x)
 		}
-		return poolLast(dense.NewAveragePoolPlan(last, divisors[float64](&p, includePad, override)), last, x)
+		return poolLast(conv.NewAveragePoolPlan(last, divisors[float64](&p, includePad, override)), last, x)
 	}
 	in := elementwise.AsWork(x, work)
 	defer define.ForgetMade(x, in)
@@ -556,7 +558,7 @@ func averageIntegers(x *tensor.Tensor, p *Pooling, by []float64) *tensor.Tensor 
 }
 
 func averagePlanes[T interface {
-	dense.Float
+	gemm.Float
 	tensor.Element
 }](p *Pooling, in, out *tensor.Tensor, includePad bool, override int) {
 	room := define.Empty([]int{p.outputs()}, out.DType())
@@ -564,7 +566,7 @@ func averagePlanes[T interface {
 	by := tensor.Data[T](room)
 	divisorsInto(by, p, includePad, override)
 	if g, ok := p.geometry(in); ok {
-		dense.AveragePool(g, tensor.Data[T](in), by, tensor.Data[T](out))
+		conv.AveragePool(g, tensor.Data[T](in), by, tensor.Data[T](out))
 		return
 	}
 	v := p.volume(in)
@@ -602,7 +604,7 @@ func sumPlane[S int64 | float64, T int64 | float32 | float64](v *volume, plane [
 
 // lastGeometry describes the windows over images whose channels lie together, where there is generated code
 // for them.
-func (p *Pooling) lastGeometry(x *tensor.Tensor, work tensor.DType) (dense.Convolution, bool) {
+func (p *Pooling) lastGeometry(x *tensor.Tensor, work tensor.DType) (conv.Convolution, bool) {
 	g, ok := p.geometry(x)
 	if !ok || p.N != 2 || !isChannelsLast(x) || x.DType() != work {
 		return g, false
@@ -614,23 +616,23 @@ func (p *Pooling) lastGeometry(x *tensor.Tensor, work tensor.DType) (dense.Convo
 
 // poolLast runs a plan over images whose channels lie together, and so do those of the result.
 func poolLast[T interface {
-	dense.Float
+	gemm.Float
 	tensor.Element
-}](plan *dense.ChannelsPlan[T], g dense.Convolution, x *tensor.Tensor) *tensor.Tensor {
+}](plan *conv.ChannelsPlan[T], g conv.Convolution, x *tensor.Tensor) *tensor.Tensor {
 	out := define.Empty([]int{g.Batch, g.Out[1], g.Out[2], g.OutChannels}, x.DType())
 	plan.Run(tensor.Data[T](source.Must(x.Permute(0, 2, 3, 1))), tensor.Data[T](out))
 	return source.Must(out.Permute(0, 3, 1, 2))
 }
 
 // divisors returns what the sum of each window of a plane is divided by.
-func divisors[T dense.Float](p *Pooling, includePad bool, override int) []T {
+func divisors[T gemm.Float](p *Pooling, includePad bool, override int) []T {
 	by := make([]T, p.outputs())
 	divisorsInto(by, p, includePad, override)
 	return by
 }
 
 // divisorsInto writes them, as many as a plane has outputs.
-func divisorsInto[T dense.Float](by []T, p *Pooling, includePad bool, override int) {
+func divisorsInto[T gemm.Float](by []T, p *Pooling, includePad bool, override int) {
 	if len(by) == 0 {
 		return
 	}
@@ -874,7 +876,12 @@ var PoolFamily = slices.Concat(
 // PoolFurther are the records of operators of pooling that are implemented elsewhere.
 var PoolFurther = []ops.Def{
 	{Name: "adaptive_avg_pool1d", Grad: adaptiveRowsGrad, Tags: ops.Grouped},
-	{Name: "adaptive_avg_pool2d", Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool2d_backward"), Tags: ops.Grouped},
+	{Name: "adaptive_avg_pool2d", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		if size := define.NumbersOfValue(a[1], 2); size[0] == 1 && size[1] == 1 {
+			return x.Do("mean.dim", a[0], []int{-1, -2}, true)
+		}
+		return x.Do("_adaptive_avg_pool2d", a[0], a[1])
+	}), Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool2d_backward"), Tags: ops.Grouped},
 	{Name: "adaptive_avg_pool3d", Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool3d_backward"), Tags: ops.Grouped},
 	{Name: "adaptive_max_pool1d", Grad: pooledRows},
 	{Name: "adaptive_max_pool2d", Grad: pooledMaximum("adaptive_max_pool2d_backward")},

@@ -4,7 +4,8 @@ import (
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/integer"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -12,13 +13,13 @@ import (
 )
 
 // byteGeometry describes the windows of a pooling over images of bytes; ok is false where they are not alike.
-func (p *Pooling) byteGeometry(x *tensor.Tensor) (g dense.Convolution, ok bool) {
+func (p *Pooling) byteGeometry(x *tensor.Tensor) (g conv.Convolution, ok bool) {
 	if p.Kernel == nil || x.DType() != tensor.QUInt8 || !elementwise.IsSmall(x) || x.Dim() != p.N+2 {
 		return g, false
 	}
 	one := [3]int{1, 1, 1}
 	channels := x.Size(1)
-	g = dense.Convolution{Batch: x.Size(0), Groups: channels, InChannels: channels, OutChannels: channels, In: one, Out: one, Kernel: one, Stride: one, Dilation: one}
+	g = conv.Convolution{Batch: x.Size(0), Groups: channels, InChannels: channels, OutChannels: channels, In: one, Out: one, Kernel: one, Stride: one, Dilation: one}
 	for d := range p.N {
 		at := 3 - p.N + d
 		g.In[at], g.Out[at], g.Kernel[at] = x.Size(2+d), len(p.Windows[d]), p.Kernel[d]
@@ -29,18 +30,18 @@ func (p *Pooling) byteGeometry(x *tensor.Tensor) (g dense.Convolution, ok bool) 
 
 // bytePool says what a pooling of bytes does: the largest, or the mean of so many.
 type bytePool struct {
-	geometry dense.Convolution
+	geometry conv.Convolution
 	planes   bool
 	divisor  int   // 0: the largest
 	zero     uint8 // zero point, for means
 	centered bool  // means are rounded before the zero point is added
 }
 
-func (p *bytePool) plan() *dense.BytePlan {
+func (p *bytePool) plan() *integer.BytePlan {
 	if p.divisor == 0 {
-		return dense.NewByteMaxPool(p.geometry, p.planes)
+		return integer.NewByteMaxPool(p.geometry, p.planes)
 	}
-	options := dense.ByteOptions{Zero: p.zero, Planes: p.planes, Scale: make([]float32, p.geometry.OutChannels)}
+	options := integer.ByteOptions{Zero: p.zero, Planes: p.planes, Scale: make([]float32, p.geometry.OutChannels)}
 	for i := range options.Scale {
 		options.Scale[i] = 1 / float32(p.divisor)
 	}
@@ -48,7 +49,7 @@ func (p *bytePool) plan() *dense.BytePlan {
 	if p.centered {
 		options.Limits = tile.NewByteLimits(0, 255, 0, int(p.zero))
 	}
-	return dense.NewByteSums(p.geometry, options)
+	return integer.NewByteSums(p.geometry, options)
 }
 
 // bytePools keeps the plan of an operator's last pooling.
@@ -57,10 +58,10 @@ type bytePools struct{ last atomic.Pointer[madePool] }
 // madePool is a pooling with its plan.
 type madePool struct {
 	bytePool
-	made *dense.BytePlan
+	made *integer.BytePlan
 }
 
-func (k *bytePools) of(p bytePool) *dense.BytePlan {
+func (k *bytePools) of(p bytePool) *integer.BytePlan {
 	if last := k.last.Load(); last != nil && last.bytePool == p {
 		return last.made
 	}

@@ -3,6 +3,7 @@ package define
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -93,6 +94,47 @@ func (x Composer) Product(a, b value.Value) value.Value {
 		return value.OfTensor(x.Do("mul.Scalar", a, b))
 	}
 	return value.OfTensor(x.Do("mul.Tensor", a, b))
+}
+
+// Sum adds sizes and numbers.
+func (x Composer) Sum(a, b value.Value) value.Value {
+	switch {
+	case a.IsInt() && b.IsInt():
+		return value.Int(a.Int() + b.Int())
+	case a.IsInt():
+		a, b = b, a
+	}
+	if b.IsInt() {
+		return value.OfTensor(x.Do("add.Scalar", a, b))
+	}
+	return value.OfTensor(x.Do("add.Tensor", a, b))
+}
+
+// Sizes are all sizes of a tensor.
+func (x Composer) Sizes(t Tensors) value.Value {
+	sizes := make([]value.Value, t.Dim())
+	for d := range sizes {
+		sizes[d] = x.Size(t, d)
+	}
+	return SizesOf(sizes...)
+}
+
+// SizesOf is a list of sizes, which may be symbols.
+func SizesOf(sizes ...value.Value) value.Value {
+	return value.OfList(value.NewList(types.Int, sizes...))
+}
+
+// Number makes a tensor of one number with the type and on the device of another one.
+func (x Composer) Number(like Tensors, v any) Tensors {
+	return x.Do("scalar_tensor", v, like.DType(), nil, value.OfDevice(like.Device()))
+}
+
+// TimesNumber is a product with a number that is one in most calls. Numbers take the places of tensors, as they do in ATen's core.
+func (x Composer) TimesNumber(t Tensors, number value.Value) Tensors {
+	if (number.IsInt() || number.IsFloat()) && NumberOfValue(number) == 1 {
+		return t
+	}
+	return x.Do("mul.Tensor", t, number)
 }
 
 // Along shows a vector of channels so that it broadcasts over dimension 1 of n.

@@ -272,6 +272,7 @@ var elementary = []ops.Def{
 	{Name: "frac", Scalar: func(b Builder, x ...Element) Element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) },
 		Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Grad(0)) }, Tags: ops.Grouped},
 	{Name: "square", Promote: ops.NumberType, Scalar: func(b Builder, x ...Element) Element { return b.Mul(x[0], x[0]) },
+		Parts: define.Composing(squareParts),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Scale(g.Mul(dy, x), 2) })},
 	{Name: "_conj_physical", Scalar: UnaryOp(kernel.Conj), Tags: ops.AsWritten, Grad: ConjugateGrad},
 	{Name: "abs", Aliases: []string{"absolute"}, Promote: ops.RealResult, CheckInPlace: checking(checkRealAbs), Scalar: UnaryOp(kernel.Abs),
@@ -875,8 +876,8 @@ var composed = []ops.Def{
 			{Name: "Scalar", Reads: ops.ReadsNothing, Grad: define.PassedOn},
 		}},
 	{Name: "rsub", Into: Into(withAlpha(Sub, subScaled, true)), Tags: ops.Elementwise | ops.Broadcasts, Overloads: []ops.Def{
-		{Name: "Tensor", Tags: ops.Symbolic, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Neg(g.ScaledBy(g.Grad(0), 2))); g.Give(1, g.Grad(0)) }},
-		{Name: "Scalar", Tags: ops.Grouped, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Neg(g.ScaledBy(g.Grad(0), 2))) }},
+		{Name: "Tensor", Parts: rsubParts, Tags: ops.Symbolic, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Neg(g.ScaledBy(g.Grad(0), 2))); g.Give(1, g.Grad(0)) }},
+		{Name: "Scalar", Parts: rsubParts, Tags: ops.Grouped, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Neg(g.ScaledBy(g.Grad(0), 2))) }},
 	}},
 	{Name: "div", Aliases: []string{"divide"}, Into: Into(divMode), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts, Overloads: []ops.Def{
 		{Name: "Tensor_mode", Grad: func(g define.Grad) { // a rounded quotient is constant
@@ -901,9 +902,9 @@ var composed = []ops.Def{
 	}},
 	{Name: "float_power", Into: Into(floatPower), CheckInPlace: checking(checkPowerBase), Overloads: []ops.Def{{Name: "Tensor_Tensor"}, {Name: "Tensor_Scalar"}, {Name: "Scalar"}}},
 	{Name: "max", Into: Into(twoOperands(Maximum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
-		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("le.Tensor")}}},
+		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("le.Tensor"), Parts: define.Emitting("maximum")}}},
 	{Name: "min", Into: Into(twoOperands(Minimum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
-		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("ge.Tensor")}}},
+		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("ge.Tensor"), Parts: define.Emitting("minimum")}}},
 	{Name: "clamp", Aliases: []string{"clip"}, Tags: ops.ThroughNumbers | ops.Elementwise, Overloads: []ops.Def{
 		{Into: Into(clampPlain), Tags: ops.Grouped, Grad: clampGrad, Node: "ClampBackward1"},
 		{Name: "Tensor", Into: Into(Clamp), Tags: ops.Grouped, Grad: clampTensorGrad},
@@ -916,13 +917,13 @@ var composed = []ops.Def{
 		{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Where(g.Do("le.Scalar", x, g.Arg(1)), dy) })},
 		{Name: "Tensor"},
 	}},
-	{Name: "addcmul", Into: Into(threeTensors(addProducts)), Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Grad: func(g define.Grad) {
+	{Name: "addcmul", Parts: addingParts("mul.Tensor"), Into: Into(threeTensors(addProducts)), Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Grad: func(g define.Grad) {
 		g.Give(0, g.Grad(0))
 		scaled := g.Do("mul.Scalar", g.Grad(0), g.Arg(3))
 		g.Give(1, g.Mul(scaled, g.In(2)))
 		g.Give(2, g.Mul(scaled, g.In(1)))
 	}},
-	{Name: "addcdiv", Into: Into(threeTensors(addQuotients)), Tags: ops.Elementwise | ops.IgnoresSelf | ops.Broadcasts, Grad: func(g define.Grad) {
+	{Name: "addcdiv", Parts: addingParts("div.Tensor"), Into: Into(threeTensors(addQuotients)), Tags: ops.Elementwise | ops.IgnoresSelf | ops.Broadcasts, Grad: func(g define.Grad) {
 		g.Give(0, g.Grad(0))
 		scaled := g.Div(g.Do("mul.Scalar", g.Grad(0), g.Arg(3)), g.In(2))
 		g.Give(1, scaled)
@@ -942,11 +943,11 @@ var composed = []ops.Def{
 	}},
 	{Name: "logit", Aliases: []string{"special_logit"}, Into: Into(logitOf), Tags: ops.Elementwise,
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Do("logit_backward", dy, x, g.Arg(1)) })},
-	{Name: "nan_to_num", Into: Into(nanToNumOf), Tags: ops.Elementwise,
+	{Name: "nan_to_num", Parts: define.Composing(nanToNumParts), Into: Into(nanToNumOf), Tags: ops.Elementwise,
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Where(g.Do("isfinite", x), dy) })},
 	{Name: "round", Into: Into(roundOf), Overloads: []ops.Def{{Name: "decimals", Aliases: []string{"special_round"}, Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf}}},
 	{Name: "masked_fill", Into: Into(maskedFill), Tags: ops.IgnoresSelf, Overloads: []ops.Def{
-		{Name: "Scalar", Reads: ops.ReadsNothing.And(1), Grad: func(g define.Grad) { g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0))) }},
+		{Name: "Scalar", Parts: define.Composing(maskedFillParts), Reads: ops.ReadsNothing.And(1), Grad: func(g define.Grad) { g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0))) }},
 		{Name: "Tensor", Node: "MaskedFillBackward1", Grad: func(g define.Grad) {
 			g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0)))
 			g.Give(2, g.Where(g.In(1), g.Grad(0)))

@@ -3,12 +3,13 @@ package linalg
 import (
 	"slices"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -128,7 +129,7 @@ const (
 
 // runProduct writes products of matrices to out, added to self or to what out holds.
 func runProduct[T interface {
-	dense.Number
+	gemm.Number
 	tensor.Element
 }](self *tensor.Tensor, added addend, a, b, out *tensor.Tensor) {
 	if out.Numel() == 0 {
@@ -138,10 +139,10 @@ func runProduct[T interface {
 	left, right := Compact(a), Compact(b)
 	defer define.ForgetMade(a, left)
 	defer define.ForgetMade(b, right)
-	p := dense.Product[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1)}
+	p := gemm.Product[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1)}
 	p.StepA = SetMatrix(&p.A, left)
 	p.StepB = SetMatrix(&p.B, right)
-	p.C = dense.Matrix[T]{Data: tensor.Data[T](out), Stride: p.N}
+	p.C = gemm.Matrix[T]{Data: tensor.Data[T](out), Stride: p.N}
 	if n == 3 {
 		p.Batch, p.StepC = a.Size(0), p.M*p.N
 	}
@@ -157,7 +158,7 @@ func runProduct[T interface {
 }
 
 // runHalfProduct is runProduct for 16-bit floats; out has float32.
-func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *tensor.Tensor) {
+func runHalfProduct[T gemm.Half](self *tensor.Tensor, added addend, a, b, out *tensor.Tensor) {
 	if out.Numel() == 0 {
 		return
 	}
@@ -165,10 +166,10 @@ func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *
 	left, right := Compact(a), Compact(b)
 	defer define.ForgetMade(a, left)
 	defer define.ForgetMade(b, right)
-	p := dense.HalfProduct[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1), Add: added == alreadyThere}
+	p := gemm.HalfProduct[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1), Add: added == alreadyThere}
 	p.StepA = SetMatrix(&p.A, left)
 	p.StepB = SetMatrix(&p.B, right)
-	p.C = dense.Matrix[float32]{Data: tensor.Data[float32](out), Stride: p.N}
+	p.C = gemm.Matrix[float32]{Data: tensor.Data[float32](out), Stride: p.N}
 	if n == 3 {
 		p.Batch, p.StepC = a.Size(0), p.M*p.N
 	}
@@ -198,9 +199,9 @@ func isDense(rows, columns, rowStride, columnStride int) (byRows, byColumns bool
 
 // SetMatrix describes a compact matrix, or a batch of them and the step between them, to package dense.
 func SetMatrix[T interface {
-	dense.Number | dense.Half
+	gemm.Number | gemm.Half
 	tensor.Element
-}](m *dense.Matrix[T], t *tensor.Tensor) (step int) {
+}](m *gemm.Matrix[T], t *tensor.Tensor) (step int) {
 	n := t.Dim()
 	s := t.Strides()
 	if byRows, _ := isDense(t.Size(n-2), t.Size(n-1), s[n-2], s[n-1]); byRows {
@@ -409,8 +410,12 @@ var MatmulFamily = []define.Definition{
 	define.Giving("bmm", func(c define.Call) *tensor.Tensor { return Bmm(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}).OutOverlapping(),
 	define.Operator("mm.out", ProductInto(Mm)),
 	define.Operator("bmm.out", ProductInto(Bmm)).OutOverlapping(),
-	define.Giving("mv", func(c define.Call) *tensor.Tensor { return mv(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: mvGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	define.Giving("dot", func(c define.Call) *tensor.Tensor { return dot(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: dotGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	define.Giving("mv", func(c define.Call) *tensor.Tensor { return mv(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("sum.dim_IntList", x.Do("mul.Tensor", a[0], a[1]), []int{1})
+	}), Reads: ops.ReadsOperands, Grad: mvGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	define.Giving("dot", func(c define.Call) *tensor.Tensor { return dot(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("sum", x.Do("mul.Tensor", a[0], a[1]))
+	}), Reads: ops.ReadsOperands, Grad: dotGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	define.Giving("vdot", func(c define.Call) *tensor.Tensor { return dot(elementwise.Conjugate(c.Tensor(0)), c.Tensor(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
 		c.Give(0, c.Mul(c.Conj(c.G()), c.In(1)))
 		c.Give(1, c.Mul(c.G(), c.In(0)))
@@ -450,7 +455,9 @@ var MatmulFamily = []define.Definition{
 		p := Bmm(c.Tensor(1), c.Tensor(2))
 		return scaledSum(c.Tensor(0), reduce.Sum(p, []int{0}, false, p.DType()), c.Scalar(3), c.Scalar(4))
 	}),
-	define.Giving("outer", func(c define.Call) *tensor.Tensor { return outer(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Aliases: []string{"ger"}, Grad: define.Concrete(func(c define.Gradient) {
+	define.Giving("outer", func(c define.Call) *tensor.Tensor { return outer(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("mul.Tensor", x.Do("reshape", a[0], define.SizesOf(x.Size(a[0].Tensor(), 0), value.Int(1))), a[1])
+	}), Aliases: []string{"ger"}, Grad: define.Concrete(func(c define.Gradient) {
 		c.Give(0, c.Matmul(c.G(), c.In(1)))
 		c.Give(1, c.Matmul(c.In(0), c.G()))
 	})}).OutApart(),

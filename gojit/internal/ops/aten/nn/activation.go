@@ -15,9 +15,21 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// softplusParts is log(1 + exp(beta*x)) / beta where beta*x is at most a threshold, and x where it is above.
+func softplusParts(x define.Composer, t define.Tensors, beta, threshold float64) define.Tensors {
+	scaled := x.TimesNumber(t, value.Float(beta))
+	soft := x.Do("log1p", x.Do("exp", scaled))
+	if beta != 1 {
+		soft = x.Do("div.Tensor", soft, beta)
+	}
+	return x.Do("where.self", x.Do("gt.Scalar", scaled, threshold), t, soft)
+}
+
 // activations are the records of activations of one tensor and numbers that follow it.
 var activations = []ops.Def{
-	{Name: "relu6", Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "relu6", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("hardtanh", a[0], 0, 6)
+	}), Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return limit(b, x[0], b.Number(x[0], 0), b.Number(x[0], 6))
 	},
 		Tags:  ops.Grouped | ops.Activation,
@@ -35,7 +47,11 @@ var activations = []ops.Def{
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Do("leaky_relu_backward", dy, x, g.Number(1), false)
 	})},
-	{Name: "elu", Quantized: define.SameScale, Numbers: 3, Refuses: elementwise.NoIntegers("elu"), Tags: ops.ThroughNumbers | ops.Activation,
+	{Name: "elu", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		t := a[0].Tensor()
+		below := x.Do("mul.Tensor", x.Do("expm1", x.TimesNumber(t, a[3])), define.NumberOfValue(a[1])*define.NumberOfValue(a[2]))
+		return x.Do("where.self", x.Do("gt.Scalar", t, 0), x.TimesNumber(t, a[2]), below)
+	}), Quantized: define.SameScale, Numbers: 3, Refuses: elementwise.NoIntegers("elu"), Tags: ops.ThroughNumbers | ops.Activation,
 		Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 			return elu(b, x[0], b.Mul(x[1], x[2]), x[2], x[3])
 		},
@@ -54,7 +70,9 @@ var activations = []ops.Def{
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Do("elu_backward", dy, g.Number(1), 1.0, g.DivNumbers(1.0, g.Number(1)), false, x)
 	})},
-	{Name: "silu", Refuses: elementwise.NoIntegers("silu"), Tags: ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "silu", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("mul.Tensor", a[0], x.Do("sigmoid", a[0]))
+	}), Refuses: elementwise.NoIntegers("silu"), Tags: ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		one := b.Number(x[0], 1)
 		return b.Div(x[0], b.Add(one, b.Exp(b.Neg(x[0]))))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
@@ -64,21 +82,29 @@ var activations = []ops.Def{
 		s := g.Do("sigmoid", x)
 		return g.Mul(dy, g.Mul(s, g.Shift(g.Mul(x, g.Shift(g.Neg(s), 1)), 1)))
 	})},
-	{Name: "mish", Refuses: elementwise.NoIntegers("mish"), Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "mish", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("mul.Tensor", a[0], x.Do("tanh", softplusParts(x, a[0].Tensor(), 1, 20)))
+	}), Refuses: elementwise.NoIntegers("mish"), Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Mul(x[0], b.Unary(kernel.Tanh, b.Unary(kernel.Log1p, b.Exp(x[0]))))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		t := g.Do("tanh", g.Do("softplus", x))
 		return g.Mul(dy, g.Plus(t, g.Mul(g.Mul(x, g.Do("sigmoid", x)), g.OneMinusSquare(t))))
 	})},
-	{Name: "hardswish", Refuses: elementwise.NoIntegers("hardswish"), Tags: ops.ThroughNumbers | ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "hardswish", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("div.Tensor", x.Do("mul.Tensor", a[0], x.Do("clamp", x.Do("add.Tensor", a[0], 3), 0, 6)), 6)
+	}), Refuses: elementwise.NoIntegers("hardswish"), Tags: ops.ThroughNumbers | ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Div(b.Mul(x[0], aboveMinusThree(b, x[0])), b.Number(x[0], 6))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Do("hardswish_backward", dy, x) })},
-	{Name: "hardsigmoid", Quantized: define.UnitScale, Refuses: elementwise.NoIntegers("hardsigmoid"), Tags: ops.Grouped | ops.Activation,
+	{Name: "hardsigmoid", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("div.Tensor", x.Do("clamp", x.Do("add.Tensor", a[0], 3), 0, 6), 6)
+	}), Quantized: define.UnitScale, Refuses: elementwise.NoIntegers("hardsigmoid"), Tags: ops.Grouped | ops.Activation,
 		Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 			return b.Div(aboveMinusThree(b, x[0]), b.Number(x[0], 6))
 		},
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Do("hardsigmoid_backward", dy, x) })},
-	{Name: "softplus", Numbers: 2, Refuses: elementwise.NoIntegers("softplus"), Tags: ops.Grouped, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "softplus", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return softplusParts(x, a[0].Tensor(), define.NumberOfValue(a[1]), define.NumberOfValue(a[2]))
+	}), Numbers: 2, Refuses: elementwise.NoIntegers("softplus"), Tags: ops.Grouped, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		scaled := b.Mul(x[0], x[1])
 		return b.Select(b.Binary(kernel.Gt, scaled, x[2]), x[0], b.Div(b.Unary(kernel.Log1p, b.Exp(scaled)), x[1]))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
@@ -92,11 +118,13 @@ var activations = []ops.Def{
 		inside := b.Binary(kernel.And, b.Binary(kernel.Ge, x[0], b.Neg(x[1])), b.Binary(kernel.Le, x[0], x[1]))
 		return b.Select(inside, b.Number(x[0], 0), x[0])
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Do("hardshrink_backward", dy, x, g.Arg(1)) })},
-	{Name: "log_sigmoid", Refuses: elementwise.NoIntegers("log_sigmoid"), Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "log_sigmoid", Parts: define.FirstOf("log_sigmoid_forward"), Refuses: elementwise.NoIntegers("log_sigmoid"), Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		low := b.Binary(kernel.Min, x[0], b.Number(x[0], 0))
 		return b.Sub(low, b.Unary(kernel.Log1p, b.Exp(b.Neg(b.Unary(kernel.Abs, x[0])))))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("sigmoid", g.Neg(x))) })},
-	{Name: "threshold", Numbers: 2, Tags: ops.ThroughNumbers | ops.Grouped, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "threshold", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("where.self", x.Do("le.Scalar", a[0], a[1]), x.Number(a[0].Tensor(), a[2]), a[0])
+	}), Numbers: 2, Tags: ops.ThroughNumbers | ops.Grouped, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Select(b.Binary(kernel.Le, x[0], x[1]), x[2], x[0])
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return define.OverGradient(g, "threshold_backward", dy, x, g.Arg(1))
@@ -163,7 +191,12 @@ var ActivationFamily = slices.Concat(activationDefinitions(), elementwise.FromRe
 	define.Giving("rrelu", func(c define.Call) *tensor.Tensor { return randomLeaky(c, c.Generator(4)) }).With(ops.Def{Tags: ops.Activation}),
 	define.Operator("log_sigmoid_forward", func(c define.Call) {
 		c.Give(logSigmoid.On(c.Tensor(0)), define.Empty([]int{0}, c.Tensor(0).DType()))
-	}),
+	}).With(ops.Def{Parts: func(e ops.Emitter, a []value.Value) []value.Value {
+		x, t := define.Composer{Emitter: e}, a[0].Tensor()
+		small := x.Do("minimum", x.Number(t, 0), t)
+		result := x.Do("sub.Tensor", small, x.Do("log1p", x.Do("exp", x.Do("neg", x.Do("abs", t)))))
+		return []value.Value{value.OfTensor(result), value.OfTensor(x.Do("new_zeros", t, []int{0}))}
+	}}),
 	define.Giving("prelu", preluOf).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
 		x, w := c.In(0), c.In(1)
 		shape := make([]int, x.Dim())

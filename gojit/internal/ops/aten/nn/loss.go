@@ -578,7 +578,9 @@ func distance(a, b *tensor.Tensor, p, eps float64, keepdim bool) *tensor.Tensor 
 }
 
 var LossFamily = []define.Definition{
-	pairLoss("mse_loss", squareError).With(ops.Def{Grad: define.Concrete(squareErrorGrad)}),
+	pairLoss("mse_loss", squareError).With(ops.Def{Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Reduce(x.Do("pow.Tensor_Scalar", x.Do("sub.Tensor", a[0], a[1]), 2), a[2])
+	}), Grad: define.Concrete(squareErrorGrad)}),
 	define.Giving("mse_loss_backward", func(c define.Call) *tensor.Tensor {
 		factor := 2.0
 		if reduction(c, 3) == reduceMean {

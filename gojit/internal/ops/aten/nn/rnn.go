@@ -3,7 +3,7 @@ package nn
 import (
 	"slices"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
@@ -26,7 +26,7 @@ type recurrent struct {
 }
 
 // PackedWeights gives the transposition of a matrix packed for products with a number of rows, which whoever brings it keeps for later calls.
-type PackedWeights func(weight *tensor.Tensor, rows int) *dense.Weights[float32]
+type PackedWeights func(weight *tensor.Tensor, rows int) *gemm.Weights[float32]
 
 // RunRecurrent runs aten::lstm.input or aten::gru.input, without an autocast or the tape, with weights that others pack. out has a place for each result.
 func RunRecurrent(name string, args, out []value.Value, packed PackedWeights) (err error) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
@@ -139,7 +139,7 @@ func (l *layer) run(i int, sizes []int, out *tensor.Tensor, column int, backward
 
 // productElement is what products are computed with.
 type productElement interface {
-	dense.Number
+	gemm.Number
 	tensor.Element
 }
 
@@ -150,13 +150,13 @@ const packedSteps = 8
 type pass[T productElement] struct {
 	*layer
 	program             *launch.Program
-	weight, project     dense.Weights[T]
-	sweep, projectSweep dense.Sweep // of the products of the steps through these
+	weight, project     gemm.Weights[T]
+	sweep, projectSweep gemm.Sweep // of the products of the steps through these
 
-	gates, apart  dense.Matrix[T] // of the input, or of both; of the state
+	gates, apart  gemm.Matrix[T] // of the input, or of both; of the state
 	bias          []T
-	state, memory dense.Matrix[T]
-	computed      dense.Matrix[T] // what the cell computes: the state, or what is projected to it
+	state, memory gemm.Matrix[T]
+	computed      gemm.Matrix[T] // what the cell computes: the state, or what is projected to it
 	operands      [8]launch.Row
 	count         int // of them
 	inputs        int // the first of them that is an input
@@ -174,7 +174,7 @@ func runLayer[T productElement](l *layer, i int, sizes []int, out *tensor.Tensor
 	}
 	p := pass[T]{layer: l, program: l.cell.step.Program(l.gates.DType(), l.gates.DType())}
 	var rooms [2]*tensor.Tensor
-	if w, ok := any(&p.weight).(*dense.Weights[float32]); ok && l.packed != nil {
+	if w, ok := any(&p.weight).(*gemm.Weights[float32]); ok && l.packed != nil {
 		*w = *l.packed(l.weight, batch)
 	} else {
 		p.weight, rooms[0] = weightsOf[T](l.weight, batch, len(sizes))
@@ -186,9 +186,9 @@ func runLayer[T productElement](l *layer, i int, sizes []int, out *tensor.Tensor
 		p.bias = tensor.Data[T](elementwise.Contiguous(l.bias))
 	}
 	p.bind(i, batch)
-	var results dense.Matrix[T]
+	var results gemm.Matrix[T]
 	if out != nil {
-		results = dense.Matrix[T]{Data: tensor.Data[T](out)[column:], Stride: out.Size(1)}
+		results = gemm.Matrix[T]{Data: tensor.Data[T](out)[column:], Stride: out.Size(1)}
 	}
 	first, end := 0, total
 	for t := range sizes {
@@ -211,29 +211,29 @@ func runLayer[T productElement](l *layer, i int, sizes []int, out *tensor.Tensor
 }
 
 // weightsOf prepares the transposed weight for steps of a batch, in memory that is returned too.
-func weightsOf[T productElement](weight *tensor.Tensor, batch, steps int) (dense.Weights[T], *tensor.Tensor) {
-	var m dense.Matrix[T]
+func weightsOf[T productElement](weight *tensor.Tensor, batch, steps int) (gemm.Weights[T], *tensor.Tensor) {
+	var m gemm.Matrix[T]
 	linalg.SetMatrix(&m, linalg.Compact(source.Must(weight.T())))
 	k, n := weight.Size(1), weight.Size(0)
 	if steps < packedSteps {
-		return dense.PackWeights(m, k, n, batch, nil), nil
+		return gemm.PackWeights(m, k, n, batch, nil), nil
 	}
-	room := define.Empty([]int{dense.PackedSize[T](k, n)}, weight.DType())
-	return dense.PackWeights(m, k, n, batch, tensor.Data[T](room)), room
+	room := define.Empty([]int{gemm.PackedSize[T](k, n)}, weight.DType())
+	return gemm.PackWeights(m, k, n, batch, tensor.Data[T](room)), room
 }
 
 // bind lays out the operands of the cell's kernel, those of the gates for row 0.
 func (p *pass[T]) bind(i, batch int) {
 	l, columns := p.layer, p.cell.gates*p.size
-	p.gates = dense.Matrix[T]{Data: tensor.Data[T](l.gates), Stride: columns}
-	stateOf := func(k int) dense.Matrix[T] {
+	p.gates = gemm.Matrix[T]{Data: tensor.Data[T](l.gates), Stride: columns}
+	stateOf := func(k int) gemm.Matrix[T] {
 		n := l.states[k].Size(l.states[k].Dim() - 1)
-		return dense.Matrix[T]{Data: tensor.Data[T](l.states[k])[i*batch*n:], Stride: n}
+		return gemm.Matrix[T]{Data: tensor.Data[T](l.states[k])[i*batch*n:], Stride: n}
 	}
 	p.state = stateOf(0)
 	p.computed = p.state
 	if l.project != nil {
-		p.computed = dense.Matrix[T]{Data: make([]T, batch*p.size), Stride: p.size}
+		p.computed = gemm.Matrix[T]{Data: make([]T, batch*p.size), Stride: p.size}
 	}
 	if p.cell.memory {
 		p.memory = stateOf(1)
@@ -245,7 +245,7 @@ func (p *pass[T]) bind(i, batch int) {
 		p.operand(p.gates, g*p.size)
 	}
 	if p.cell.apart {
-		p.apart = dense.Matrix[T]{Data: make([]T, batch*columns), Stride: columns}
+		p.apart = gemm.Matrix[T]{Data: make([]T, batch*columns), Stride: columns}
 		for g := range p.cell.gates {
 			p.operand(p.apart, g*p.size)
 		}
@@ -256,7 +256,7 @@ func (p *pass[T]) bind(i, batch int) {
 	}
 }
 
-func (p *pass[T]) operand(m dense.Matrix[T], column int) {
+func (p *pass[T]) operand(m gemm.Matrix[T], column int) {
 	p.operands[p.count] = launch.Row{Ptr: unsafe.Pointer(&m.Data[column]), Step: m.Stride * int(unsafe.Sizeof(*new(T)))}
 	p.count++
 }
@@ -280,7 +280,7 @@ func (p *pass[T]) step(first, n int) {
 }
 
 // copyRows copies n rows to those of dst from row first on, where dst has data.
-func copyRows[T productElement](dst dense.Matrix[T], first int, src dense.Matrix[T], n, columns int) {
+func copyRows[T productElement](dst gemm.Matrix[T], first int, src gemm.Matrix[T], n, columns int) {
 	if dst.Data == nil {
 		return
 	}

@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/integer"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -16,19 +17,19 @@ import (
 type byteProduct struct {
 	weight, bias *tensor.Tensor
 	once         sync.Once
-	packed       *dense.ByteWeights
+	packed       *integer.ByteWeights
 	last         atomic.Pointer[bytePlan]
 }
 
 // bytePlan is a plan with what it was made for.
 type bytePlan struct {
 	byteRequest
-	plan *dense.BytePlan
+	plan *integer.BytePlan
 }
 
 // byteRequest says what a product is to do. Two requests that are equal have the same plan.
 type byteRequest struct {
-	geometry  dense.Convolution
+	geometry  conv.Convolution
 	planes    bool
 	scale     float64 // of the input
 	zero      uint8
@@ -39,7 +40,7 @@ type byteRequest struct {
 }
 
 // planFor returns the plan of a request.
-func (p *byteProduct) planFor(r byteRequest) *dense.BytePlan {
+func (p *byteProduct) planFor(r byteRequest) *integer.BytePlan {
 	if made := p.last.Load(); made != nil && made.byteRequest == r {
 		return made.plan
 	}
@@ -52,23 +53,23 @@ func (p *byteProduct) planFor(r byteRequest) *dense.BytePlan {
 				zeros = append(zeros, int(z))
 			}
 		}
-		p.packed = dense.PackBytes(r.geometry, tensor.Data[int8](elementwise.Contiguous(p.weight)), zeros)
+		p.packed = integer.PackBytes(r.geometry, tensor.Data[int8](elementwise.Contiguous(p.weight)), zeros)
 	})
 	q := &tensor.Quantizer{Scale: r.outScale, ZeroPoint: int64(r.outZero)}
 	requantize := elementwise.NewRequantization(&tensor.Quantizer{Scale: r.scale}, elementwise.QuantizerOf(p.weight), p.bias, q, tensor.QUInt8, r.rectified)
-	options := dense.ByteOptions{Zero: r.zero, Planes: r.planes, Scale: requantize.PerChannel(r.geometry.OutChannels), Bias: requantize.Bias}
+	options := integer.ByteOptions{Zero: r.zero, Planes: r.planes, Scale: requantize.PerChannel(r.geometry.OutChannels), Bias: requantize.Bias}
 	if !r.real {
 		options.Limits = tile.NewByteLimits(int(requantize.Low), int(requantize.High), int(r.outZero), 0)
 	}
-	made := &bytePlan{r, dense.NewBytePlan(r.geometry, p.packed, options)}
+	made := &bytePlan{r, integer.NewBytePlan(r.geometry, p.packed, options)}
 	p.last.Store(made)
 	return made.plan
 }
 
 // rowGeometry is that of the product of rows with a matrix.
-func rowGeometry(rows, k, n int) dense.Convolution {
+func rowGeometry(rows, k, n int) conv.Convolution {
 	one := [3]int{1, 1, 1}
-	return dense.Convolution{Batch: rows, Groups: 1, InChannels: k, OutChannels: n, In: one, Out: one, Kernel: one, Stride: one, Dilation: one}
+	return conv.Convolution{Batch: rows, Groups: 1, InChannels: k, OutChannels: n, In: one, Out: one, Kernel: one, Stride: one, Dilation: one}
 }
 
 // checkActivation refuses inputs of static products that are not quantized per tensor to quint8.
@@ -80,7 +81,7 @@ func checkActivation(name string, x *tensor.Tensor) *tensor.Quantizer {
 }
 
 // staticRequest describes a product of quantized tensors that gives one.
-func staticRequest(g dense.Convolution, x, out *tensor.Quantizer, rectified bool) byteRequest {
+func staticRequest(g conv.Convolution, x, out *tensor.Quantizer, rectified bool) byteRequest {
 	elementwise.CheckZeroPoint(x, tensor.QUInt8)
 	elementwise.CheckZeroPoint(out, tensor.QUInt8)
 	return byteRequest{geometry: g, scale: x.Scale, zero: uint8(x.ZeroPoint), outScale: out.Scale, outZero: uint8(out.ZeroPoint), rectified: rectified}

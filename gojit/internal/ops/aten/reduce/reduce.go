@@ -383,10 +383,27 @@ func spreads(name string, root, both bool) []define.Definition {
 		}
 		return d
 	}
+	corrected := func(d ops.Def, args func(a []value.Value) (dims any, unbiased bool, keepdim any)) ops.Def {
+		if !both {
+			d.Parts = define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+				dims, whether, keepdim := args(a)
+				return x.Do(name+".correction", a[0], dims, unbiased[whether], keepdim)
+			})
+		}
+		return d
+	}
+	ofAll := corrected(facts(spreadOfAll), func(a []value.Value) (any, bool, any) { return nil, a[1].Bool(), false })
+	ofDims := corrected(facts(spreadOfDims), func(a []value.Value) (any, bool, any) { return a[1], a[2].Bool(), a[3] })
+	ofCorrection := facts(spreadOfCorrection)
+	if root && !both {
+		ofCorrection.Parts = define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+			return x.Do("sqrt", x.Do("var.correction", a[0], a[1], a[2], a[3]))
+		})
+	}
 	return []define.Definition{
-		define.Operator(name, func(c define.Call) { give(c, nil, unbiased[c.Bool(1)], false) }).With(facts(spreadOfAll)),
-		define.Operator(name+".dim", func(c define.Call) { give(c, c.Ints(1), unbiased[c.Bool(2)], c.Bool(3)) }).With(facts(spreadOfDims)),
-		define.Operator(name+".correction", func(c define.Call) { give(c, c.Ints(1), c.IntOr(2, 1), c.Bool(3)) }).With(facts(spreadOfCorrection)),
+		define.Operator(name, func(c define.Call) { give(c, nil, unbiased[c.Bool(1)], false) }).With(ofAll),
+		define.Operator(name+".dim", func(c define.Call) { give(c, c.Ints(1), unbiased[c.Bool(2)], c.Bool(3)) }).With(ofDims),
+		define.Operator(name+".correction", func(c define.Call) { give(c, c.Ints(1), c.IntOr(2, 1), c.Bool(3)) }).With(ofCorrection),
 	}
 }
 
@@ -473,7 +490,9 @@ var ReduceFamily = slices.Concat([]define.Definition{
 		return Sum(elementwise.Pow.Run(nil, []elementwise.Operand{elementwise.OfTensor(size), elementwise.OfScalar(c.Scalar(1))}), dims, c.Bool(3), FloatOrDefault(size.DType()))
 	}).OfSchema("aten::linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor").
 		With(ops.Def{Sample: "(x, 3)", Doc: "The sum of the powers of the absolute values."}),
-	define.Giving("all", func(c define.Call) *tensor.Tensor { return Truth(c.Tensor(0), nil, false, true) }),
+	define.Giving("all", func(c define.Call) *tensor.Tensor { return Truth(c.Tensor(0), nil, false, true) }).With(ops.Def{Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		return x.Do("logical_not", x.Do("any", x.Do("logical_not", a[0])))
+	})}),
 	define.Giving("all.dim", func(c define.Call) *tensor.Tensor { return Truth(c.Tensor(0), c.Ints(1), c.Bool(2), true) }),
 	define.Giving("any", func(c define.Call) *tensor.Tensor { return Truth(c.Tensor(0), nil, false, false) }),
 	define.Giving("any.dim", func(c define.Call) *tensor.Tensor { return Truth(c.Tensor(0), c.Ints(1), c.Bool(2), false) }),

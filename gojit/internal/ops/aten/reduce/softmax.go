@@ -12,6 +12,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -22,10 +23,21 @@ func CastTo(c define.Call, i int) *tensor.Tensor {
 
 // SoftmaxFamily are the exponentials of rows over their sums, and the logarithms of these.
 var SoftmaxFamily = []define.Definition{
-	define.Giving("softmax.int", func(c define.Call) *tensor.Tensor { return Softmax(CastTo(c, 2), c.Int(1)) }).With(ops.Def{Aliases: []string{"special_softmax"}, Reads: ops.ReadsResult, Grad: softmaxGrad, Tags: ops.ThroughNumbers | ops.Grouped | ops.InGroups | ops.Reduces, Node: "SoftmaxBackward0"}),
-	define.Giving("log_softmax.int", func(c define.Call) *tensor.Tensor { return LogSoftmax(CastTo(c, 2), c.Int(1)) }).With(ops.Def{Aliases: []string{"special_log_softmax"}, Reads: ops.ReadsResult, Grad: logSoftmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "LogSoftmaxBackward0"}),
+	define.Giving("softmax.int", func(c define.Call) *tensor.Tensor { return Softmax(CastTo(c, 2), c.Int(1)) }).With(ops.Def{Parts: ofRows("_softmax"), Aliases: []string{"special_softmax"}, Reads: ops.ReadsResult, Grad: softmaxGrad, Tags: ops.ThroughNumbers | ops.Grouped | ops.InGroups | ops.Reduces, Node: "SoftmaxBackward0"}),
+	define.Giving("log_softmax.int", func(c define.Call) *tensor.Tensor { return LogSoftmax(CastTo(c, 2), c.Int(1)) }).With(ops.Def{Parts: ofRows("_log_softmax"), Aliases: []string{"special_log_softmax"}, Reads: ops.ReadsResult, Grad: logSoftmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces, Node: "LogSoftmaxBackward0"}),
 	define.Giving("_softmax", func(c define.Call) *tensor.Tensor { return Softmax(c.Tensor(0), c.Int(1)) }).With(ops.Def{Reads: ops.ReadsResult, Grad: softmaxGrad}).OutOverlapping(),
 	define.Giving("_log_softmax", func(c define.Call) *tensor.Tensor { return LogSoftmax(c.Tensor(0), c.Int(1)) }).With(ops.Def{Reads: ops.ReadsResult, Grad: logSoftmaxGrad}).OutOverlapping(),
+}
+
+// ofRows is an operator of rows, in a type that may be asked for, as the one of ATen's core.
+func ofRows(name string) ops.Decomposition {
+	return define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		t := a[0].Tensor()
+		if !a[2].IsNone() && tensor.DType(a[2].Int()) != t.DType() {
+			t = x.Do("_to_copy", t, a[2])
+		}
+		return x.Do(name, t, a[1], false)
+	})
 }
 
 // softmaxGrad is the derivative of softmax.

@@ -362,7 +362,7 @@ var ConversionFamily = append(casts(), []define.Definition{
 	}),
 	define.Giving("prim::NumToTensor.Scalar", func(c define.Call) *tensor.Tensor { return NumToTensor(c.Scalar(0)) }),
 	define.Giving("prim::NumToTensor.bool", func(c define.Call) *tensor.Tensor { return NumToTensor(c.Scalar(0)) }),
-	Answering("item", func(c define.Call) value.Value { return value.OfScalar(item(c)) }).OnZeros(),
+	Answering("item", func(c define.Call) value.Value { return value.OfScalar(item(c)) }).With(ops.Def{Parts: define.Emitting("_local_scalar_dense")}).OnZeros(),
 	Answering("_local_scalar_dense", func(c define.Call) value.Value { return value.OfScalar(item(c)) }).OnZeros(),
 	Answering("Int.Tensor", func(c define.Call) value.Value { return value.Int(whole(item(c))) }).OnZeros(),
 	Answering("Float.Tensor", func(c define.Call) value.Value { return value.Float(realPart(item(c), "double").Float64()) }).OnZeros(),

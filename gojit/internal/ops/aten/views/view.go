@@ -464,25 +464,25 @@ var ViewFamily = slices.Concat([]define.Definition{
 	viewing("_reshape_alias", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.AsStrided(c.Ints(1), c.Ints(2), t.Offset())
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten}),
-	viewing("view_as", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.Tensor(1).Shape()...) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
+	viewing("view_as", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.Tensor(1).Shape()...) }).With(ops.Def{Parts: likeOther("view"), Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
 	viewing("reshape", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.Ints(1)...) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten, Node: "ReshapeAliasBackward0"}),
 	viewing("reshape_as", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.Reshape(c.Tensor(1).Shape()...)
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
-	viewing("ravel", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten}),
-	viewing("flatten.using_ints", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.Int(1), c.Int(2)) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten, Node: "ReshapeAliasBackward0"}),
+	}).With(ops.Def{Parts: likeOther("reshape"), Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
+	viewing("ravel", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }).With(ops.Def{Parts: define.Composing(ravelParts), Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten}),
+	viewing("flatten.using_ints", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.Int(1), c.Int(2)) }).With(ops.Def{Parts: define.Composing(flattenParts), Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten, Node: "ReshapeAliasBackward0"}),
 	viewing("unflatten.int", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		indexing.NoScalar(c.Int(1), t)
 		return t.Unflatten(c.Int(1), c.Ints(2))
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten}),
-	viewing("transpose.int", transposeView).With(ops.Def{Aliases: []string{"swapaxes", "swapdims"}, Reads: ops.ReadsNothing, Grad: transposedGrad, Tags: ops.Symbolic | ops.AsWritten}),
-	viewing("t", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Do("t", g.Grad(0))) }, Tags: ops.Grouped | ops.AsWritten}),
+	viewing("transpose.int", transposeView).With(ops.Def{Parts: define.Composing(transposedParts), Aliases: []string{"swapaxes", "swapdims"}, Reads: ops.ReadsNothing, Grad: transposedGrad, Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("t", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }).With(ops.Def{Parts: define.Composing(turnedParts), Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Do("t", g.Grad(0))) }, Tags: ops.Grouped | ops.AsWritten}),
 	viewing("permute", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.Ints(1)...) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: permuteGrad, Tags: ops.Grouped | ops.AsWritten}),
-	viewing("movedim.intlist", moveDims).With(ops.Def{Aliases: []string{"moveaxis.intlist"}, Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("movedim.intlist", c.G(), c.Arg(2), c.Arg(1))) }), Tags: ops.AsWritten}),
-	viewing("movedim.int", moveDims).With(ops.Def{Aliases: []string{"moveaxis.int"}, Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("movedim.int", c.G(), c.Arg(2), c.Arg(1))) }), Tags: ops.AsWritten}),
+	viewing("movedim.intlist", moveDims).With(ops.Def{Parts: define.Composing(moveDimsParts), Aliases: []string{"moveaxis.intlist"}, Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("movedim.intlist", c.G(), c.Arg(2), c.Arg(1))) }), Tags: ops.AsWritten}),
+	viewing("movedim.int", moveDims).With(ops.Def{Parts: define.Composing(moveDimsParts), Aliases: []string{"moveaxis.int"}, Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("movedim.int", c.G(), c.Arg(2), c.Arg(1))) }), Tags: ops.AsWritten}),
 	viewing("expand", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.Ints(1)...) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.SumTo(c.G(), c.Shape(0))) }), Tags: ops.AsWritten}),
-	viewing("expand_as", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.Tensor(1).Shape()...) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.Broadcasts | ops.Symbolic | ops.AsWritten | ops.ShapeOnly}),
-	viewing("broadcast_to", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.Ints(1)...) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.SumTo(c.G(), c.Shape(0))) }), Tags: ops.AsWritten}),
+	viewing("expand_as", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.Tensor(1).Shape()...) }).With(ops.Def{Parts: likeOther("expand"), Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.Broadcasts | ops.Symbolic | ops.AsWritten | ops.ShapeOnly}),
+	viewing("broadcast_to", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.Ints(1)...) }).With(ops.Def{Parts: define.Emitting("expand"), Reads: ops.ReadsNothing, Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.SumTo(c.G(), c.Shape(0))) }), Tags: ops.AsWritten}),
 	viewing("squeeze", squeezeView).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten}),
 	viewing("squeeze.dim", squeezeView).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten, Node: "SqueezeBackward1"}),
 	viewing("unsqueeze", unsqueezeView).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten | ops.InGroups}),
@@ -501,7 +501,7 @@ var ViewFamily = slices.Concat([]define.Definition{
 	}), Tags: ops.AsWritten}),
 	viewing("narrow", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.Narrow(c.Int(1), c.Int(2), c.Int(3))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.Concrete(func(c define.Gradient) {
+	}).With(ops.Def{Parts: define.Composing(narrowParts), Reads: ops.ReadsNothing, Grad: define.Concrete(func(c define.Gradient) {
 		start := define.Wrap(c.Int(2), c.Shape(0)[define.Wrap(c.Int(1), len(c.Shape(0)))])
 		c.Give(0, c.Do("slice_backward", c.G(), c.Shape(0), c.Int(1), start, start+c.Int(3), 1))
 	}), Tags: ops.AsWritten}),
@@ -537,7 +537,7 @@ var ViewFamily = slices.Concat([]define.Definition{
 	viewing("mH.a", adjoint).With(ops.Def{Grad: define.Concrete(elementwise.AdjointGrad), Tags: ops.AsWritten}),
 	viewing("matrix_H", adjointMatrix).With(ops.Def{Grad: define.Concrete(elementwise.AdjointGrad), Tags: ops.AsWritten}),
 	viewing("matrix_H.a", adjointMatrix).With(ops.Def{Grad: define.Concrete(elementwise.AdjointGrad), Tags: ops.AsWritten}),
-	viewing("numpy_T", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("numpy_T", c.G())) }), Tags: ops.AsWritten}),
+	viewing("numpy_T", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }).With(ops.Def{Parts: define.Composing(reversedParts), Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("numpy_T", c.G())) }), Tags: ops.AsWritten}),
 	viewing("numpy_T.a", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }),
 	define.Giving("conj", func(c define.Call) *tensor.Tensor { return elementwise.Conjugate(c.Tensor(0)) }).With(ops.Def{Grad: elementwise.ConjugateGrad, Tags: ops.AsWritten}),
 	define.Giving("conj_physical", func(c define.Call) *tensor.Tensor { return elementwise.Conjugate(c.Tensor(0)) }).With(ops.Def{Grad: elementwise.ConjugateGrad, Tags: ops.AsWritten}),
