@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -207,7 +208,7 @@ func (a *answer) addElements(name string, t *tensor.Tensor) error {
 	if t.DType().Size() < 8 {
 		bits = 32
 	}
-	data := append(a.head, '[')
+	data := append(slices.Grow(a.head, 12*t.Numel()), '[')
 	for i := range t.Numel() {
 		if i > 0 {
 			data = append(data, ',')

@@ -1,0 +1,224 @@
+package serve
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// takeLists returns the JSON of a request with null in place of the lists of numbers that its inputs have as data, and these lists by the places of
+// their inputs. encoding/json would read each number three times before anybody reads it as one. What is not understood stays where it is, for
+// encoding/json to judge: the rest and the lists are JSON where the whole text is.
+func takeLists(text []byte) (rest []byte, taken [][]byte) {
+	var depth, input, copied int
+	var inside, seen bool // inside the list of inputs; whether there was one
+	for at := 0; at < len(text); {
+		c := text[at]
+		at++
+		switch c {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			inside = inside && depth > 2
+			depth--
+		case ',':
+			if inside && depth == 2 {
+				input++
+			}
+		case '"':
+			begin := at
+			at = behindText(text, at)
+			if at < 0 {
+				return text, nil
+			}
+			name := text[begin : at-1]
+			value := behindSpace(text, at)
+			if value == len(text) || text[value] != ':' {
+				continue
+			}
+			at = behindSpace(text, value+1)
+			switch {
+			case at == len(text) || text[at] != '[':
+			case depth == 1 && string(name) == "inputs":
+				if seen {
+					return text, nil
+				}
+				inside, seen = true, true
+			case inside && depth == 3 && string(name) == "data":
+				end := behindNumbers(text, at)
+				if end < 0 {
+					continue
+				}
+				rest = append(append(rest, text[copied:at]...), "null"...)
+				for len(taken) <= input {
+					taken = append(taken, nil)
+				}
+				taken[input] = text[at:end]
+				at, copied = end, end
+			}
+		}
+	}
+	if taken == nil {
+		return text, nil
+	}
+	return append(rest, text[copied:]...), taken
+}
+
+func behindSpace(text []byte, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r') {
+		at++
+	}
+	return at
+}
+
+// behindText returns the place behind the quote that ends a text which begins at a place, -1 where there is none.
+func behindText(text []byte, at int) int {
+	for ; at < len(text); at++ {
+		switch text[at] {
+		case '"':
+			return at + 1
+		case '\\':
+			at++
+		}
+	}
+	return -1
+}
+
+// behindNumbers returns the place behind the list at a place, -1 where it has texts or objects, or no end.
+func behindNumbers(text []byte, at int) int {
+	depth := 0
+	for ; at < len(text); at++ {
+		switch text[at] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		case '"', '{', '}':
+			return -1
+		}
+	}
+	return -1
+}
+
+// behindWord returns the place where what begins at a place ends: at a space, a comma or a bracket.
+func behindWord(text []byte, at int) int {
+	for at++; at < len(text); at++ {
+		switch text[at] {
+		case '[', ']', ',', ' ', '\n', '\t', '\r':
+			return at
+		}
+	}
+	return at
+}
+
+// isNumber reports whether a word is a number of JSON, which is less than what Go reads as one.
+func isNumber(word []byte) bool {
+	digits := func() bool {
+		n := len(word)
+		for len(word) > 0 && '0' <= word[0] && word[0] <= '9' {
+			word = word[1:]
+		}
+		return len(word) < n
+	}
+	if len(word) > 0 && word[0] == '-' {
+		word = word[1:]
+	}
+	if len(word) > 0 && word[0] == '0' {
+		word = word[1:]
+	} else if !digits() {
+		return false
+	}
+	if len(word) > 0 && word[0] == '.' {
+		if word = word[1:]; !digits() {
+			return false
+		}
+	}
+	if len(word) > 0 && (word[0] == 'e' || word[0] == 'E') {
+		if word = word[1:]; len(word) > 0 && (word[0] == '+' || word[0] == '-') {
+			word = word[1:]
+		}
+		if !digits() {
+			return false
+		}
+	}
+	return len(word) == 0
+}
+
+// readElements reads a number, or lists of numbers, of JSON into a tensor.
+func readElements(t *tensor.Tensor, count int, text []byte) error {
+	numbers := make([]tensor.Scalar, 0, count)
+	depth, wanted, open := 0, true, false // whether a value must follow; whether a list has just begun
+	for at := behindSpace(text, 0); at < len(text); at = behindSpace(text, at) {
+		switch c := text[at]; {
+		case c == '[' && wanted:
+			depth++
+			open = true
+			at++
+		case c == ']' && depth > 0 && (open || !wanted):
+			depth--
+			wanted, open = false, false
+			at++
+		case c == ',' && depth > 0 && !wanted:
+			wanted = true
+			at++
+		case c == '[' || c == ']' || c == ',' || !wanted:
+			return fmt.Errorf("the list of elements is no JSON: found %q behind %d numbers", c, len(numbers))
+		default:
+			end := behindWord(text, at)
+			number, err := readNumber(t.DType(), text[at:end])
+			if err != nil {
+				return fmt.Errorf("element %d: %w", len(numbers), err)
+			}
+			if len(numbers) == count {
+				return fmt.Errorf("more than %d elements for the shape %v", count, t.Shape())
+			}
+			numbers = append(numbers, number)
+			wanted, open = false, false
+			at = end
+		}
+	}
+	if depth > 0 || wanted {
+		return fmt.Errorf("the list of elements is no JSON: it ends behind %d numbers", len(numbers))
+	}
+	if len(numbers) != count {
+		return fmt.Errorf("%d elements for the shape %v, which has %d", len(numbers), t.Shape(), count)
+	}
+	tensor.StoreAll(t, numbers)
+	return nil
+}
+
+// readNumber reads a number, or a truth, that the element type holds.
+func readNumber(dtype tensor.DType, word []byte) (tensor.Scalar, error) {
+	if dtype == tensor.Bool {
+		switch string(word) {
+		case "true", "1":
+			return tensor.Boolean(true), nil
+		case "false", "0":
+			return tensor.Boolean(false), nil
+		}
+		return tensor.Scalar{}, fmt.Errorf("found %.40q, expected true or false", word)
+	}
+	if dtype.IsFloating() {
+		f, err := strconv.ParseFloat(string(word), 64)
+		if err != nil || !isNumber(word) {
+			return tensor.Scalar{}, fmt.Errorf("found %.40q, expected a number", word)
+		}
+		return tensor.Float(f), nil
+	}
+	bits := 8 * dtype.Size()
+	if dtype == tensor.Uint8 {
+		u, err := strconv.ParseUint(string(word), 10, 8)
+		if err != nil || !isNumber(word) {
+			return tensor.Scalar{}, fmt.Errorf("found %.40q, expected a number from 0 to 255", word)
+		}
+		return tensor.Int(int64(u)), nil
+	}
+	i, err := strconv.ParseInt(string(word), 10, bits)
+	if err != nil || !isNumber(word) {
+		return tensor.Scalar{}, fmt.Errorf("found %.40q, expected a whole number of %d bits", word, bits)
+	}
+	return tensor.Int(i), nil
+}
