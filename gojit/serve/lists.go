@@ -114,37 +114,82 @@ func behindWord(text []byte, at int) int {
 	return at
 }
 
-// isNumber reports whether a word is a number of JSON, which is less than what Go reads as one.
-func isNumber(word []byte) bool {
-	digits := func() bool {
-		n := len(word)
-		for len(word) > 0 && '0' <= word[0] && word[0] <= '9' {
-			word = word[1:]
+// number is a word that was read as a number of JSON, which is less than what Go reads as one: its digits as a whole number, and the power of ten that
+// this is multiplied with.
+type number struct {
+	negative bool
+	digits   uint64
+	many     bool // there are more digits than the whole number holds
+	power    int
+}
+
+// read reads digits, and returns what follows.
+func (n *number) read(word []byte) []byte {
+	for i, c := range word {
+		if c < '0' || c > '9' {
+			return word[i:]
 		}
-		return len(word) < n
+		n.many = n.many || n.digits >= 1e18
+		n.digits = n.digits*10 + uint64(c-'0')
 	}
+	return nil
+}
+
+// numberOf reads a number. It reports false where the word is none.
+func numberOf(word []byte) (n number, ok bool) {
 	if len(word) > 0 && word[0] == '-' {
-		word = word[1:]
+		n.negative, word = true, word[1:]
 	}
-	if len(word) > 0 && word[0] == '0' {
-		word = word[1:]
-	} else if !digits() {
-		return false
+	rest := n.read(word)
+	if len(rest) == len(word) || word[0] == '0' && len(word)-len(rest) > 1 {
+		return n, false
 	}
-	if len(word) > 0 && word[0] == '.' {
-		if word = word[1:]; !digits() {
-			return false
+	if len(rest) > 0 && rest[0] == '.' {
+		fraction := rest[1:]
+		rest = n.read(fraction)
+		n.power = len(rest) - len(fraction)
+		if n.power == 0 {
+			return n, false
 		}
 	}
-	if len(word) > 0 && (word[0] == 'e' || word[0] == 'E') {
-		if word = word[1:]; len(word) > 0 && (word[0] == '+' || word[0] == '-') {
-			word = word[1:]
+	if len(rest) > 0 && (rest[0] == 'e' || rest[0] == 'E') {
+		var e number
+		exponent := rest[1:]
+		if len(exponent) > 0 && (exponent[0] == '+' || exponent[0] == '-') {
+			e.negative, exponent = exponent[0] == '-', exponent[1:]
 		}
-		if !digits() {
-			return false
+		if rest = e.read(exponent); len(rest) == len(exponent) {
+			return n, false
+		}
+		if e.many || e.digits > 1000 {
+			n.many = true
+		} else if e.negative {
+			n.power -= int(e.digits)
+		} else {
+			n.power += int(e.digits)
 		}
 	}
-	return len(word) == 0
+	return n, len(rest) == 0
+}
+
+// powers are the powers of ten that float64 holds.
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// float64 returns the number where one product or quotient of what float64 holds gives it, which is rounded once.
+func (n number) float64() (f float64, ok bool) {
+	if n.many || n.digits >= 1<<53 || n.power <= -len(powers) || n.power >= len(powers) {
+		return 0, false
+	}
+	f = float64(n.digits)
+	if n.power < 0 {
+		f /= powers[-n.power]
+	} else {
+		f *= powers[n.power]
+	}
+	if n.negative {
+		f = -f
+	}
+	return f, true
 }
 
 // readElements reads a number, or lists of numbers, of JSON into a tensor.
@@ -201,9 +246,16 @@ func readNumber(dtype tensor.DType, word []byte) (tensor.Scalar, error) {
 		}
 		return tensor.Scalar{}, fmt.Errorf("found %.40q, expected true or false", word)
 	}
+	n, ok := numberOf(word)
 	if dtype.IsFloating() {
-		f, err := strconv.ParseFloat(string(word), 64)
-		if err != nil || !isNumber(word) {
+		f, quick := n.float64()
+		if !quick {
+			var err error
+			if f, err = strconv.ParseFloat(string(word), 64); err != nil {
+				ok = false
+			}
+		}
+		if !ok {
 			return tensor.Scalar{}, fmt.Errorf("found %.40q, expected a number", word)
 		}
 		return tensor.Float(f), nil
@@ -211,13 +263,13 @@ func readNumber(dtype tensor.DType, word []byte) (tensor.Scalar, error) {
 	bits := 8 * dtype.Size()
 	if dtype == tensor.Uint8 {
 		u, err := strconv.ParseUint(string(word), 10, 8)
-		if err != nil || !isNumber(word) {
+		if err != nil || !ok {
 			return tensor.Scalar{}, fmt.Errorf("found %.40q, expected a number from 0 to 255", word)
 		}
 		return tensor.Int(int64(u)), nil
 	}
 	i, err := strconv.ParseInt(string(word), 10, bits)
-	if err != nil || !isNumber(word) {
+	if err != nil || !ok {
 		return tensor.Scalar{}, fmt.Errorf("found %.40q, expected a whole number of %d bits", word, bits)
 	}
 	return tensor.Int(i), nil
