@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 )
 
 // The exit statuses.
@@ -89,7 +89,7 @@ func Run(ctx context.Context, args []string, streams Streams, further ...Verb) i
 	}
 	if err != nil && err.Error() != "" {
 		fmt.Fprintln(s.Err, "gojit:", strings.TrimRight(err.Error(), "\n"))
-		for _, note := range gojit.AdviceOf(err) {
+		for _, note := range errs.AdviceOf(err) {
 			fmt.Fprintln(s.Err, note)
 		}
 	}
@@ -110,8 +110,8 @@ func longOptions(args []string) []string {
 
 func (s *Session) statusOf(err error) int {
 	var usage usageError
-	var file *gojit.FileError
-	var call *gojit.CallError
+	var file *errs.FileError
+	var call *errs.CallError
 	var outcome failed
 	switch {
 	case err == nil:
