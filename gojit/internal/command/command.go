@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/errs"
 )
 
@@ -38,8 +39,12 @@ type Session struct {
 	Streams
 	JSON    bool // reports are JSON
 	started bool // the command line has been understood
+	onnx    ONNXWriter
 	out     *sink
 }
+
+// ONNXWriter writes the module of a file as ONNX: what forward does with arguments, which have names, as has its result.
+type ONNXWriter func(module string, arguments []gojit.Value, inputs, outputs []string, file string) error
 
 // Verb makes a command of a session.
 type Verb func(s *Session) *cobra.Command
@@ -76,9 +81,9 @@ func (s *sink) flush() error {
 	return s.err
 }
 
-// Run runs the command line with further verbs and returns the exit status.
-func Run(ctx context.Context, args []string, streams Streams, further ...Verb) int {
-	s := &Session{Streams: streams, out: &sink{Writer: bufio.NewWriter(streams.Out)}}
+// Run runs the command line with further verbs and returns the exit status. onnx is nil where nothing writes that.
+func Run(ctx context.Context, args []string, streams Streams, onnx ONNXWriter, further ...Verb) int {
+	s := &Session{Streams: streams, onnx: onnx, out: &sink{Writer: bufio.NewWriter(streams.Out)}}
 	s.Out = s.out
 	root := s.root(further)
 	root.SetArgs(longOptions(args))
