@@ -17,7 +17,7 @@ GROUPS = {
 
 def names():
     """The names that examples have."""
-    return {"torch": torch, "nn": nn, "F": F}
+    return {"__name__": "__main__", "torch": torch, "nn": nn, "F": F}
 
 
 def lines_of(text):
@@ -127,17 +127,18 @@ def facts(text):
         return ""
     takes, refuses = of_types(call)
     said = f"Takes {joined(takes)}" if takes else "Takes nothing"
-    errors = []
+    errors = {}
     if call.alone:
         outcomes = {dim: call.outcome(reshaped(dim)) for dim in range(7)}
         dims = [dim for dim, error in outcomes.items() if not error]
         if any(outcomes.values()):
             numbers = f"{dims[0]} or more" if dims == list(range(dims[0], 7)) else joined(dims, "or")
             said += f", of {numbers} dimension{'s' if dims != [1] else ''}"
-            errors.append(f"{joined(sorted({e for e in outcomes.values() if e}), 'or')} for other numbers of dimensions")
+            errors["other numbers of dimensions"] = joined(sorted({e for e in outcomes.values() if e}), "or")
         else:
             said += ", of any shape"
         if refuses:
-            errors.append(f"{joined(sorted(refuses), 'or')} for other types")
-    raises = f" Raises {joined(errors)}." if errors else ""
+            errors["other types"] = joined(sorted(refuses), "or")
+    raised = [f"{error} for {joined([what for what in errors if errors[what] == error])}" for error in dict.fromkeys(errors.values())]
+    raises = f" Raises {joined(raised)}." if errors else ""
     return f"{said}. {gradients_of(call)}{raises}".replace("  ", " ")

@@ -85,7 +85,12 @@ class no_grad(_DecoratorContextManager):
 
 
 class enable_grad(_DecoratorContextManager):
-    """Operations are recorded."""
+    """Operations are recorded.
+
+    >>> with torch.no_grad(), torch.enable_grad():
+    ...     print(torch.is_grad_enabled())
+    True
+    """
 
     def __init__(self) -> None:
         self.prev = False
@@ -117,7 +122,12 @@ class set_grad_enabled(_DecoratorContextManager):
 
 
 class inference_mode(_DecoratorContextManager):
-    """Operations are not recorded, and the tensors that they make are never recorded later (they are inference tensors)."""
+    """Operations are not recorded, and the tensors that they make are never recorded later (they are inference tensors).
+
+    >>> with torch.inference_mode():
+    ...     print(torch.ones(1).is_inference())
+    True
+    """
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode

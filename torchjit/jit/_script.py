@@ -45,6 +45,11 @@ def last_executed_optimized_graph() -> Any:
 
     Calls are inlined, constants folded, equal nodes merged and small loops unrolled. Groups of elementwise operators, which run as
     one kernel each, are shown as their operators unless the profiling executor groups them; torch.jit.explain shows the groups.
+
+    >>> f = torch.jit.script(nn.ReLU())
+    >>> _ = f(torch.rand(3))
+    >>> "aten::relu" in str(torch.jit.last_executed_optimized_graph())
+    True
     """
     return _C._last_executed_optimized_graph()
 
@@ -86,6 +91,14 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
     A function gives a ScriptFunction; a module a ScriptModule that shares its parameters; a class
     is returned as it is and can be used in compiled functions. optimize changes nothing. Parameters without annotation have the
     types that they have when the object is called with example_inputs: a list of tuples, or such lists by callable.
+
+    >>> @torch.jit.script
+    ... def positive(x, count: int):
+    ...     for _ in range(count):
+    ...         x = x.relu()
+    ...     return x
+    >>> positive(torch.tensor([-1.0, 2.0]), 2)
+    tensor([0., 2.])
     """
     from torchjit.jit._module import ScriptModule
     from torchjit.nn import Module
@@ -289,7 +302,12 @@ def script_class(cls: type, frame: Any = None) -> str:
 
 
 class CompilationUnit:
-    """Functions that are compiled from source text."""
+    """Functions that are compiled from source text.
+
+    >>> unit = torch.jit.CompilationUnit("def twice(x): return 2 * x")
+    >>> unit.twice(torch.ones(2))
+    tensor([2., 2.])
+    """
 
     def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
         self._functions: dict[str, Any] = {}

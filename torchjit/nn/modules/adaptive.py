@@ -27,6 +27,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     in_features is the size of the last dimension of the input, n_classes the number of classes, cutoffs their ends: labels
     below the first cutoff are in the head. The width of a tail is in_features divided by a power of div_value.
     Raises ValueError for cutoffs that do not grow, or are not between 1 and n_classes - 1.
+
+    >>> m = nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[5, 10])
+    >>> out = m(torch.rand(4, 8), torch.tensor([0, 6, 12, 19]))
+    >>> out.output.shape, out.loss.shape
+    (torch.Size([4]), torch.Size([]))
     """
 
     in_features: int

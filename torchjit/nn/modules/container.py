@@ -38,7 +38,12 @@ class Container(Module):
 
 
 class Sequential(Module):
-    """Calls its modules one after the other, each with the result of the one before."""
+    """Calls its modules one after the other, each with the result of the one before.
+
+    >>> m = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 2))
+    >>> m(torch.rand(4, 3)).shape
+    torch.Size([4, 2])
+    """
 
     _modules: dict[str, Module]  # type: ignore[assignment]
 
@@ -140,7 +145,14 @@ class Sequential(Module):
 
 
 class ModuleList(Module):
-    """A list of modules."""
+    """A list of modules.
+
+    >>> layers = nn.ModuleList(nn.Linear(3, 3) for _ in range(2))
+    >>> len(layers), layers[0]
+    (2, Linear(in_features=3, out_features=3, bias=True))
+    >>> sum(p.numel() for p in layers.parameters())
+    24
+    """
 
     _modules: dict[str, Module]  # type: ignore[assignment]
 
@@ -197,7 +209,12 @@ class ModuleList(Module):
 
 
 class ModuleDict(Module):
-    """A dictionary of modules."""
+    """A dictionary of modules.
+
+    >>> layers = nn.ModuleDict({"in": nn.Linear(3, 5), "act": nn.ReLU()})
+    >>> list(layers), layers["act"]
+    (['in', 'act'], ReLU())
+    """
 
     _modules: dict[str, Module]  # type: ignore[assignment]
 
@@ -249,7 +266,12 @@ class ModuleDict(Module):
 
 
 class ParameterList(Module):
-    """A list of parameters."""
+    """A list of parameters.
+
+    >>> weights = nn.ParameterList([torch.ones(2), torch.zeros(3)])
+    >>> [p.numel() for p in weights], weights[0].requires_grad
+    ([2, 3], True)
+    """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -303,7 +325,13 @@ def _line(key: Any, item: Any, type_name: str) -> str:
 
 
 class ParameterDict(Module):
-    """A dictionary of parameters."""
+    """A dictionary of parameters.
+
+    >>> weights = nn.ParameterDict({"scale": torch.ones(2)})
+    >>> weights["scale"]
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
+    """
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()
