@@ -18,6 +18,11 @@ class autocast:
     On "cpu" the smaller type is bfloat16; another one warns, and fails when the context is entered. On "cuda" it is float16, or the one that is given; without a
     device it is disabled, with a warning. Compiled programs can use it, not as a decorator. Raises RuntimeError for other
     devices. Which operators cast is what PyTorch 1.13 does on each.
+
+    >>> with torch.autocast("cpu", dtype=torch.bfloat16):
+    ...     y = nn.Linear(3, 2)(torch.ones(1, 3))
+    >>> y.dtype
+    torch.bfloat16
     """
 
     def __init__(

@@ -14,7 +14,11 @@ from torchjit import _native
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are recorded."""
+    """Whether operations are recorded.
+
+    >>> torch.is_grad_enabled()
+    True
+    """
     return _native.grad_enabled()
 
 
@@ -71,7 +75,13 @@ class _DecoratorContextManager:
 
 
 class no_grad(_DecoratorContextManager):
-    """Operations are not recorded."""
+    """Operations are not recorded.
+
+    >>> with torch.no_grad():
+    ...     y = torch.ones(1, requires_grad=True) * 2
+    >>> y.requires_grad
+    False
+    """
 
     def __init__(self) -> None:
         self.prev = False
@@ -104,7 +114,12 @@ class enable_grad(_DecoratorContextManager):
 
 
 class set_grad_enabled(_DecoratorContextManager):
-    """Operations are recorded or not, from here on or in a with statement."""
+    """Operations are recorded or not, from here on or in a with statement.
+
+    >>> with torch.set_grad_enabled(False):
+    ...     print(torch.is_grad_enabled())
+    False
+    """
 
     def __init__(self, mode: bool) -> None:
         self.prev = _native.grad_enabled()

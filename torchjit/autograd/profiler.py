@@ -109,7 +109,13 @@ def _pop() -> None:
 
 
 class record_function:  # noqa: N801
-    """A context, or a decorator, that gives a part of a program a name, in compiled functions and traces too."""
+    """A context, or a decorator, that gives a part of a program a name, in compiled functions and traces too.
+
+    >>> with torch.profiler.profile() as p, torch.profiler.record_function("mine"):
+    ...     y = torch.ones(3).relu()
+    >>> any(e.key == "mine" for e in p.key_averages())
+    True
+    """
 
     def __init__(self, name: str, args: Optional[str] = None):
         self.name: str = name
