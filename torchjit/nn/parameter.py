@@ -111,7 +111,7 @@ class UninitializedTensorMixin:
 
         wanted = dtype if dtype is not None else self.data.dtype
         self.data = empty(list(shape), device=device, dtype=wanted)
-        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+        self.__class__ = self.cls_to_become
 
     @property
     def shape(self) -> Any:

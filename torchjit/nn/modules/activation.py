@@ -616,7 +616,7 @@ class MultiheadAttention(Module):
         device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         self.embed_dim = embed_dim
         self.kdim: int = kdim if kdim is not None else embed_dim
         self.vdim: int = vdim if vdim is not None else embed_dim

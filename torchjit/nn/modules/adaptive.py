@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import torchjit as torch
 from torchjit import Tensor
@@ -45,7 +45,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         cutoffs = list(cutoffs)
         if (
             cutoffs != sorted(cutoffs)

@@ -1,6 +1,6 @@
 """Batch normalization."""
 
-from typing import Optional
+from typing import Any, Optional
 
 import torchjit as torch
 from torchjit import Tensor
@@ -39,7 +39,7 @@ class _NormBase(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         if self.affine:
             self.weight: Parameter = Parameter(torch.empty([num_features], **options))
             self.bias: Parameter = Parameter(torch.empty([num_features], **options))

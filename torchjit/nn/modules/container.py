@@ -45,7 +45,7 @@ class Sequential(Module):
     torch.Size([4, 2])
     """
 
-    _modules: dict[str, Module]  # type: ignore[assignment]
+    _modules: dict[str, Module]
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
@@ -154,7 +154,7 @@ class ModuleList(Module):
     24
     """
 
-    _modules: dict[str, Module]  # type: ignore[assignment]
+    _modules: dict[str, Module]
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -216,7 +216,7 @@ class ModuleDict(Module):
     (['in', 'act'], ReLU())
     """
 
-    _modules: dict[str, Module]  # type: ignore[assignment]
+    _modules: dict[str, Module]
 
     def __init__(self, modules: Any = None) -> None:
         super().__init__()

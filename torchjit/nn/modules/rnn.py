@@ -3,7 +3,7 @@
 import math
 import numbers
 import warnings
-from typing import TYPE_CHECKING, List, Optional, Tuple
+from typing import Any, List, Optional, TYPE_CHECKING, Tuple
 
 import torchjit as torch
 from torchjit import Tensor
@@ -200,7 +200,7 @@ class RNN(RNNBase):
     (torch.Size([7, 2, 5]), torch.Size([2, 2, 5]))
     """
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         self.nonlinearity = kwargs.pop("nonlinearity", "tanh")
@@ -333,7 +333,7 @@ class LSTM(RNNBase):
     (torch.Size([2, 7, 10]), torch.Size([2, 2, 5]), torch.Size([2, 2, 5]))
     """
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
     def get_expected_cell_size(self, input: Tensor, batch_sizes: Optional[Tensor]) -> Tuple[int, int, int]:
@@ -467,7 +467,7 @@ class GRU(RNNBase):
     (torch.Size([7, 2, 5]), torch.Size([1, 2, 5]))
     """
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         super().__init__("GRU", *args, **kwargs)
@@ -571,7 +571,7 @@ class RNNCellBase(Module):
         dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias

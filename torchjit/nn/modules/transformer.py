@@ -50,7 +50,7 @@ class TransformerEncoderLayer(Module):
         norm_first: bool = False, device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         self.self_attn: MultiheadAttention = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
         self.linear1: Linear = Linear(d_model, dim_feedforward, **options)
         self.dropout: Dropout = Dropout(dropout)
@@ -134,7 +134,7 @@ class TransformerDecoderLayer(Module):
         norm_first: bool = False, device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         self.self_attn: MultiheadAttention = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
         self.multihead_attn: MultiheadAttention = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
         self.linear1: Linear = Linear(d_model, dim_feedforward, **options)
@@ -237,7 +237,7 @@ class Transformer(Module):
         device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         sizes = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
         if custom_encoder is not None:
             self.encoder = custom_encoder

@@ -1,6 +1,6 @@
 """Resizing, and moving channels to planes."""
 
-from typing import Optional
+from typing import Any, Optional
 
 from torchjit import Tensor
 from torchjit.nn import functional as F
@@ -35,9 +35,9 @@ class Upsample(Module):
         self.name = type(self).__name__
         self.size = size
         if isinstance(scale_factor, tuple):
-            self.scale_factor = tuple(float(factor) for factor in scale_factor)
+            self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
         else:
-            self.scale_factor: tuple[float, ...] = float(scale_factor) if scale_factor else None
+            self.scale_factor = float(scale_factor) if scale_factor else None
         self.mode = mode
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor

@@ -1,7 +1,7 @@
 """Sequences of different lengths in one batch."""
 
 from collections.abc import Callable, Iterable
-from typing import List, NamedTuple, Optional, Tuple, TypeVar, Union
+from typing import Any, List, NamedTuple, Optional, Tuple, TypeVar, Union
 
 import torchjit as torch
 from torchjit import Tensor
@@ -45,12 +45,12 @@ class PackedSequence(PackedSequence_):
         """Whether the steps are in pinned memory."""
         return self.data.is_pinned()
 
-    def to(self, *args: object, **kwargs: object) -> "PackedSequence":
+    def to(self, *args: Any, **kwargs: Any) -> "PackedSequence":
         """The steps as Tensor.to gives them; itself where that changes nothing."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
 
-    def cuda(self, *args: object, **kwargs: object) -> "PackedSequence":
+    def cuda(self, *args: Any, **kwargs: Any) -> "PackedSequence":
         """Raises AssertionError: there is no GPU."""
         return self.to(*args, device="cuda", **kwargs)
 
