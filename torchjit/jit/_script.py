@@ -62,6 +62,31 @@ def _get_debug_state(self: Any) -> Any:
     return _executor_state.state_of(self)
 
 
+class _Signature:
+    """What inspect.signature and help say of a compiled function or method: the signature of the function it was made of, else that of its schema."""
+
+    def __get__(self, f: Any, owner: type) -> inspect.Signature:
+        if f is None:
+            raise AttributeError("__signature__")
+        made_of = getattr(f, "_torchdynamo_inline", None)
+        if made_of is not None:
+            return inspect.signature(made_of)
+        schema = f.schema
+        parameters = [
+            inspect.Parameter(
+                a.name,
+                inspect.Parameter.KEYWORD_ONLY if a.kwarg_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=a.default_value if a.has_default_value() else inspect.Parameter.empty,
+                annotation=a.type.annotation_str,
+            )
+            for a in schema.arguments
+            if a.name != "self"
+        ]
+        results = [r.type.annotation_str for r in schema.returns]
+        return inspect.Signature(parameters, return_annotation=results[0] if len(results) == 1 else f"Tuple[{', '.join(results)}]")
+
+
+ScriptFunction.__signature__ = ScriptMethod.__signature__ = _Signature()  # type: ignore[attr-defined]
 ScriptFunction.get_debug_state = _get_debug_state  # type: ignore[attr-defined]
 ScriptMethod.get_debug_state = _get_debug_state  # type: ignore[attr-defined]
 ScriptFunction.graph_for = _graph_for  # type: ignore[attr-defined]
