@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 
@@ -87,6 +88,11 @@ func behindText(text []byte, at int) int {
 
 // behindNumbers returns the place behind the list at a place, -1 where it has texts or objects, or no end.
 func behindNumbers(text []byte, at int) int {
+	if end := bytes.IndexByte(text[at:], ']') + 1; end > 0 { // a list without lists is most often all
+		if list := text[at : at+end]; bytes.LastIndexByte(list, '[') == 0 && bytes.IndexByte(list, '"') < 0 && bytes.IndexByte(list, '{') < 0 && bytes.IndexByte(list, '}') < 0 {
+			return at + end
+		}
+	}
 	depth := 0
 	for ; at < len(text); at++ {
 		switch text[at] {
@@ -123,53 +129,67 @@ type number struct {
 	power    int
 }
 
-// read reads digits, and returns what follows.
-func (n *number) read(word []byte) []byte {
-	for i, c := range word {
-		if c < '0' || c > '9' {
-			return word[i:]
-		}
-		n.many = n.many || n.digits >= 1e18
-		n.digits = n.digits*10 + uint64(c-'0')
-	}
-	return nil
+// add adds a digit.
+func (n *number) add(c byte) {
+	n.many = n.many || n.digits >= 1e18
+	n.digits = n.digits*10 + uint64(c-'0')
 }
 
-// numberOf reads a number. It reports false where the word is none.
-func numberOf(word []byte) (n number, ok bool) {
-	if len(word) > 0 && word[0] == '-' {
-		n.negative, word = true, word[1:]
+// numberAt reads the number that a text begins with. It returns how long that is, 0 where the text begins with none.
+func numberAt(text []byte) (n number, length int) {
+	at := 0
+	if at < len(text) && text[at] == '-' {
+		n.negative = true
+		at++
 	}
-	rest := n.read(word)
-	if len(rest) == len(word) || word[0] == '0' && len(word)-len(rest) > 1 {
-		return n, false
+	begin := at
+	for ; at < len(text) && text[at]-'0' < 10; at++ {
+		n.add(text[at])
 	}
-	if len(rest) > 0 && rest[0] == '.' {
-		fraction := rest[1:]
-		rest = n.read(fraction)
-		n.power = len(rest) - len(fraction)
-		if n.power == 0 {
-			return n, false
+	if at == begin || text[begin] == '0' && at-begin > 1 {
+		return n, 0
+	}
+	if at < len(text) && text[at] == '.' {
+		at++
+		point := at
+		for ; at < len(text) && text[at]-'0' < 10; at++ {
+			n.add(text[at])
+		}
+		if n.power = point - at; n.power == 0 {
+			return n, 0
 		}
 	}
-	if len(rest) > 0 && (rest[0] == 'e' || rest[0] == 'E') {
-		var e number
-		exponent := rest[1:]
-		if len(exponent) > 0 && (exponent[0] == '+' || exponent[0] == '-') {
-			e.negative, exponent = exponent[0] == '-', exponent[1:]
+	if at < len(text) && (text[at] == 'e' || text[at] == 'E') {
+		var exponent int
+		if exponent, at = exponentAt(text, at+1); at == 0 {
+			return n, 0
 		}
-		if rest = e.read(exponent); len(rest) == len(exponent) {
-			return n, false
-		}
-		if e.many || e.digits > 1000 {
-			n.many = true
-		} else if e.negative {
-			n.power -= int(e.digits)
-		} else {
-			n.power += int(e.digits)
-		}
+		n.power += exponent
 	}
-	return n, len(rest) == 0
+	return n, at
+}
+
+// largestExponent stands for all exponents above it: numbers that have one are read by strconv.
+const largestExponent = 1 << 20
+
+// exponentAt reads an exponent at a place. It returns the place behind it, 0 where there is none.
+func exponentAt(text []byte, at int) (exponent, end int) {
+	negative := false
+	if at < len(text) && (text[at] == '+' || text[at] == '-') {
+		negative = text[at] == '-'
+		at++
+	}
+	begin := at
+	for ; at < len(text) && text[at]-'0' < 10; at++ {
+		exponent = min(exponent*10+int(text[at]-'0'), largestExponent)
+	}
+	if at == begin {
+		return 0, 0
+	}
+	if negative {
+		exponent = -exponent
+	}
+	return exponent, at
 }
 
 // powers are the powers of ten that float64 holds.
@@ -194,8 +214,14 @@ func (n number) float64() (f float64, ok bool) {
 
 // readElements reads a number, or lists of numbers, of JSON into a tensor.
 func readElements(t *tensor.Tensor, count int, text []byte) error {
-	numbers := make([]tensor.Scalar, 0, count)
-	depth, wanted, open := 0, true, false // whether a value must follow; whether a list has just begun
+	var floats []float32 // the elements, where they are these
+	var numbers []tensor.Scalar
+	if t.DType() == tensor.Float32 {
+		floats = tensor.Data[float32](t)
+	} else {
+		numbers = make([]tensor.Scalar, count)
+	}
+	n, depth, wanted, open := 0, 0, true, false // whether a value must follow; whether a list has just begun
 	for at := behindSpace(text, 0); at < len(text); at = behindSpace(text, at) {
 		switch c := text[at]; {
 		case c == '[' && wanted:
@@ -210,29 +236,54 @@ func readElements(t *tensor.Tensor, count int, text []byte) error {
 			wanted = true
 			at++
 		case c == '[' || c == ']' || c == ',' || !wanted:
-			return fmt.Errorf("the list of elements is no JSON: found %q behind %d numbers", c, len(numbers))
+			return fmt.Errorf("the list of elements is no JSON: found %q behind %d numbers", c, n)
+		case n == count:
+			return fmt.Errorf("more than %d elements for the shape %v", count, t.Shape())
 		default:
-			end := behindWord(text, at)
-			number, err := readNumber(t.DType(), text[at:end])
-			if err != nil {
-				return fmt.Errorf("element %d: %w", len(numbers), err)
+			f, end := 0.0, 0
+			if floats != nil {
+				f, end = floatAt(text, at)
 			}
-			if len(numbers) == count {
-				return fmt.Errorf("more than %d elements for the shape %v", count, t.Shape())
+			if end == 0 {
+				end = behindWord(text, at)
+				number, err := readNumber(t.DType(), text[at:end])
+				if err != nil {
+					return fmt.Errorf("element %d: %w", n, err)
+				}
+				if floats == nil {
+					numbers[n] = number
+				}
+				f = number.Float64()
 			}
-			numbers = append(numbers, number)
+			if floats != nil {
+				floats[n] = float32(f)
+			}
 			wanted, open = false, false
+			n++
 			at = end
 		}
 	}
 	if depth > 0 || wanted {
-		return fmt.Errorf("the list of elements is no JSON: it ends behind %d numbers", len(numbers))
+		return fmt.Errorf("the list of elements is no JSON: it ends behind %d numbers", n)
 	}
-	if len(numbers) != count {
-		return fmt.Errorf("%d elements for the shape %v, which has %d", len(numbers), t.Shape(), count)
+	if n != count {
+		return fmt.Errorf("%d elements for the shape %v, which has %d", n, t.Shape(), count)
 	}
-	tensor.StoreAll(t, numbers)
+	if floats == nil {
+		tensor.StoreAll(t, numbers)
+	}
 	return nil
+}
+
+// floatAt reads the number at a place. It returns the place behind it, 0 where that is no number or none that is rounded once.
+func floatAt(text []byte, at int) (f float64, end int) {
+	n, length := numberAt(text[at:])
+	f, quick := n.float64()
+	end = at + length
+	if length == 0 || !quick || end < len(text) && behindWord(text, end-1) != end {
+		return 0, 0
+	}
+	return f, end
 }
 
 // readNumber reads a number, or a truth, that the element type holds.
@@ -246,7 +297,8 @@ func readNumber(dtype tensor.DType, word []byte) (tensor.Scalar, error) {
 		}
 		return tensor.Scalar{}, fmt.Errorf("found %.40q, expected true or false", word)
 	}
-	n, ok := numberOf(word)
+	n, length := numberAt(word)
+	ok := length > 0 && length == len(word)
 	if dtype.IsFloating() {
 		f, quick := n.float64()
 		if !quick {
