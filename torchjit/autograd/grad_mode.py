@@ -84,7 +84,7 @@ class no_grad(_DecoratorContextManager):
     """
 
     def __init__(self) -> None:
-        self.prev = False
+        self.prev: bool = False
 
     def __enter__(self) -> None:
         self.prev = torch.is_grad_enabled()
@@ -103,7 +103,7 @@ class enable_grad(_DecoratorContextManager):
     """
 
     def __init__(self) -> None:
-        self.prev = False
+        self.prev: bool = False
 
     def __enter__(self) -> None:
         self.prev = torch.is_grad_enabled()
@@ -122,8 +122,8 @@ class set_grad_enabled(_DecoratorContextManager):
     """
 
     def __init__(self, mode: bool) -> None:
-        self.prev = _native.grad_enabled()
-        self.mode = bool(mode)
+        self.prev: bool = _native.grad_enabled()
+        self.mode: bool = bool(mode)
         _native.set_grad_enabled(self.mode)
 
     def __enter__(self) -> None:
@@ -143,6 +143,8 @@ class inference_mode(_DecoratorContextManager):
     ...     print(torch.ones(1).is_inference())
     True
     """
+
+    prev: tuple[bool, bool]
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode

@@ -78,7 +78,7 @@ class UnflattenedModule(InterpreterModule):
 
     def __init__(self, export_module: Any, flat_args_adapter: FlatArgsAdapter | None = None) -> None:
         super().__init__(ExportedGraph())
-        self.module_call_graph = export_module.module_call_graph
+        self.module_call_graph: Any = export_module.module_call_graph
         self._program, self._adapter = export_module, flat_args_adapter
         object.__setattr__(self, "_checks", Inputs(export_module))
         root = holder(export_module)

@@ -505,8 +505,8 @@ class RecursiveScriptModule(ScriptModule):
     (True, 'Linear')
     """
 
-    forward = _CompiledForward()
-    __call__ = _native.module_call(
+    forward: Any = _CompiledForward()
+    __call__: Any = _native.module_call(
         Module.__call__, (_hooks.global_forward_pre, _hooks.global_forward, _hooks.global_backward), _advice.note_module
     )
 

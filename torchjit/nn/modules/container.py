@@ -7,7 +7,7 @@ import warnings
 from collections import OrderedDict
 from collections import abc as container_abcs
 from itertools import islice
-from typing import Any, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 from torchjit._jit_internal import copy_to_script_wrapper as _copy_to_script_wrapper
 from torchjit._tensor import Tensor
@@ -138,10 +138,16 @@ class Sequential(Module):
         self._number(self._times(other))
         return self
 
-    def forward(self, input):
-        for module in self:
-            input = module(input)
-        return input
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Any) -> Any: ...
+
+    else:
+
+        def forward(self, input):
+            for module in self:
+                input = module(input)
+            return input
 
 
 class ModuleList(Module):

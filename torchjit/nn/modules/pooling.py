@@ -1,6 +1,6 @@
 """Pooling."""
 
-from typing import List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 import torchjit as torch
 from torchjit import Tensor
@@ -44,16 +44,22 @@ class MaxPool1d(_MaxPoolNd):
     tensor([[[3., 5.]]])
     """
 
-    def forward(self, input: Tensor):
-        return F.max_pool1d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.max_pool1d(
+                input,
+                self.kernel_size,
+                self.stride,
+                self.padding,
+                self.dilation,
+                ceil_mode=self.ceil_mode,
+                return_indices=self.return_indices,
+            )
 
 
 class MaxPool2d(_MaxPoolNd):
@@ -67,16 +73,22 @@ class MaxPool2d(_MaxPoolNd):
     torch.Size([1, 3, 4, 4])
     """
 
-    def forward(self, input: Tensor):
-        return F.max_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.max_pool2d(
+                input,
+                self.kernel_size,
+                self.stride,
+                self.padding,
+                self.dilation,
+                ceil_mode=self.ceil_mode,
+                return_indices=self.return_indices,
+            )
 
 
 class MaxPool3d(_MaxPoolNd):
@@ -90,16 +102,22 @@ class MaxPool3d(_MaxPoolNd):
     torch.Size([1, 3, 2, 2, 2])
     """
 
-    def forward(self, input: Tensor):
-        return F.max_pool3d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.max_pool3d(
+                input,
+                self.kernel_size,
+                self.stride,
+                self.padding,
+                self.dilation,
+                ceil_mode=self.ceil_mode,
+                return_indices=self.return_indices,
+            )
 
 
 class AvgPool1d(Module):
@@ -262,8 +280,14 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     tensor([[[3., 5.]]])
     """
 
-    def forward(self, input: Tensor):
-        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
@@ -277,12 +301,18 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     torch.Size([1, 3, 1, 1])
     """
 
-    def forward(self, input: Tensor):
-        if torch.jit.is_scripting():
-            if hasattr(self, "_open_size"):
-                size = [n if n >= 0 else input.size(i - 2) for i, n in enumerate(self._open_size)]
-                return F.adaptive_max_pool2d(input, size, self.return_indices)
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            if torch.jit.is_scripting():
+                if hasattr(self, "_open_size"):
+                    size = [n if n >= 0 else input.size(i - 2) for i, n in enumerate(self._open_size)]
+                    return F.adaptive_max_pool2d(input, size, self.return_indices)
+            return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
 class _AdaptiveAvgPoolNd(Module):
@@ -435,12 +465,18 @@ class AdaptiveMaxPool3d(Module):
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
 
-    def forward(self, input: Tensor):
-        if torch.jit.is_scripting():
-            if hasattr(self, "_open_size"):
-                size = [n if n >= 0 else input.size(i - 3) for i, n in enumerate(self._open_size)]
-                return F.adaptive_max_pool3d(input, size, self.return_indices)
-        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            if torch.jit.is_scripting():
+                if hasattr(self, "_open_size"):
+                    size = [n if n >= 0 else input.size(i - 3) for i, n in enumerate(self._open_size)]
+                    return F.adaptive_max_pool3d(input, size, self.return_indices)
+            return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
 def _check_fraction(name, output_size, output_ratio) -> None:
@@ -481,10 +517,16 @@ class FractionalMaxPool2d(Module):
         self.output_ratio: tuple[float, ...] | None = to_tuple(output_ratio, 2) if output_ratio is not None else None
         _check_fraction("FractionalMaxPool2d", self.output_size, self.output_ratio)
 
-    def forward(self, input: Tensor):
-        return F.fractional_max_pool2d(
-            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
-        )
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.fractional_max_pool2d(
+                input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
+            )
 
 
 class FractionalMaxPool3d(Module):
@@ -516,10 +558,16 @@ class FractionalMaxPool3d(Module):
         self.output_ratio: tuple[float, ...] | None = to_tuple(output_ratio, 3) if output_ratio is not None else None
         _check_fraction("FractionalMaxPool3d", self.output_size, self.output_ratio)
 
-    def forward(self, input: Tensor):
-        return F.fractional_max_pool3d(
-            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
-        )
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.fractional_max_pool3d(
+                input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
+            )
 
 
 class LPPool1d(Module):
