@@ -181,7 +181,7 @@ Exit status: 0 done; 1 the model failed, or what was asked for turned out not to
 func (s *Session) root(further []Verb) *cobra.Command {
 	root := &cobra.Command{
 		Use: "gojit", Short: "Run and look at models that PyTorch saved", Long: longOverview,
-		SilenceErrors: true, SilenceUsage: true, Args: cobra.NoArgs,
+		SilenceErrors: true, SilenceUsage: true, Args: knownVerb, SuggestionsMinimumDistance: 2,
 		PersistentPreRun: func(*cobra.Command, []string) { s.started = true },
 		RunE:             func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -197,10 +197,36 @@ func (s *Session) root(further []Verb) *cobra.Command {
 		runVerb, benchVerb, diffVerb, infoVerb, verifyVerb, graphVerb, codeVerb, explainVerb, optVerb, exportVerb, compileVerb,
 		doctorVerb, versionVerb, operatorsVerb, kernelVerb, cudaVerb,
 	}, further...) {
-		root.AddCommand(verb(s))
+		root.AddCommand(withUse(verb(s)))
 	}
 	refuseUnknown(root)
 	return root
+}
+
+// knownVerb refuses words that are no verbs, and says which is like them.
+func knownVerb(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	like := "`gojit help` lists the commands"
+	if suggested := root.SuggestionsFor(args[0]); len(suggested) > 0 {
+		like = "did you mean " + strings.Join(suggested, " or ") + "?"
+	}
+	return Usagef("unknown command %q for %q: %s", args[0], root.Name(), like)
+}
+
+// withUse has a verb say what it takes where it is given something else.
+func withUse(verb *cobra.Command) *cobra.Command {
+	if allowed := verb.Args; allowed != nil {
+		verb.Args = func(c *cobra.Command, args []string) error {
+			if allowed(c, args) == nil {
+				return nil
+			}
+			return Usagef("%s: found %d arguments, expected gojit %s (see gojit help %s)", c.Name(), len(args), c.Use, c.Name())
+		}
+	}
+	verb.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return Usagef("%s: %w (gojit help %s lists the options)", c.Name(), err, c.Name()) })
+	return verb
 }
 
 // refuseUnknown has help and completion refuse what they do not know, which cobra answers with the help.

@@ -1,6 +1,6 @@
 """Convolutions whose weights, inputs and results are quantized."""
 
-from typing import Any, List, Optional, Tuple
+from typing import List, Optional, Tuple
 
 import torchjit as torch
 import torchjit.nn.functional as F  # noqa: N812
@@ -122,7 +122,7 @@ class _ConvNd(WeightedQuantizedModule):
         _own_state(self, destination, prefix)
 
     @torch.jit.export
-    def __getstate__(self) -> Any:
+    def __getstate__(self):
         (w, b) = self._weight_bias()
         return (
             self.in_channels,
@@ -152,7 +152,7 @@ class _ConvNd(WeightedQuantizedModule):
         )
 
     @torch.jit.export
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state):
         self.in_channels = state[0]
         self.out_channels = state[1]
         self.kernel_size = state[2]
@@ -166,7 +166,7 @@ class _ConvNd(WeightedQuantizedModule):
         self.set_weight_bias(state[10], state[11])
         self.scale = state[12]
         self.zero_point = state[13]
-        self.training: bool = state[14]
+        self.training = state[14]
 
     def __deepcopy__(self, memo: dict[int, object]) -> "_ConvNd":
         made = type(self).__new__(type(self))
