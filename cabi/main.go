@@ -21,6 +21,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -31,7 +32,7 @@ func attempt(e *C.tj_error, body func() error) C.int {
 	err := func() (err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				err = &gojit.InternalError{Panic: p, Stack: debug.Stack()}
+				err = &errs.InternalError{Panic: p, Stack: debug.Stack()}
 			}
 		}()
 		return body()
@@ -39,14 +40,14 @@ func attempt(e *C.tj_error, body func() error) C.int {
 	if err == nil {
 		return C.TJ_OK
 	}
-	fault := C.int(gojit.FaultOf(err))
+	fault := C.int(errs.FaultOf(err))
 	if e == nil {
 		return fault
 	}
 	e.fault, e.line, e.column = C.int32_t(fault), 0, 0
 	store(&e.message, C.CString(err.Error()))
 	store(&e.file, nil)
-	if file, line, column, ok := gojit.PlaceOf(err); ok {
+	if file, line, column, ok := errs.PlaceOf(err); ok {
 		store(&e.file, C.CString(file))
 		e.line, e.column = C.int32_t(line), C.int32_t(column)
 	}

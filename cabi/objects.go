@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -67,7 +68,7 @@ func release(number uint64) {
 }
 
 func callError(format string, args ...any) error {
-	return &gojit.CallError{Err: fmt.Errorf(format, args...)}
+	return &errs.CallError{Err: fmt.Errorf(format, args...)}
 }
 
 // program is compiled functions as a model.

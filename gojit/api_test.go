@@ -10,7 +10,7 @@ import (
 // The API of the public packages is what testdata/api has. A change of it is one for those who use it: UPDATE_GOLDEN=1 writes the files, whose
 // differences belong into the changelog.
 func TestAPI(t *testing.T) {
-	for _, name := range []string{"gojit", "gojit/tensor", "gojit/npy", "gojit/serve"} {
+	for _, name := range []string{"gojit", "gojit/tensor", "gojit/errs", "gojit/npy", "gojit/serve"} {
 		got, err := exec.Command("go", "doc", "-all", module+"/"+name).Output()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -107,7 +108,7 @@ func mismatch(place string, v value.Value, expected string) error {
 	if v.IsTensor() {
 		found = fmt.Sprintf("a tensor of type %s and shape %s", v.Tensor().DType(), tensor.FormatShape(v.Tensor().Shape()))
 	}
-	return &CallError{Err: source.Errorf(source.TypeError, source.Range{}, "%s is %s, not %s", place, found, expected)}
+	return &errs.CallError{Err: source.Errorf(source.TypeError, source.Range{}, "%s is %s, not %s", place, found, expected)}
 }
 
 func assignNumber(to reflect.Value, v value.Value, place string) error {

@@ -63,6 +63,26 @@ func (e *Engine) callBound(ctx context.Context, f *ir.Function, bound []value.Va
 	return out, err
 }
 
+// Arguments returns the values that a call of a method with these arguments passes, in the order of its parameters; see Call.
+func (m *Module) Arguments(method string, args ...any) (values []value.Value, err error) {
+	defer guard(&err)
+	f, err := m.Method(method)
+	if err != nil {
+		return nil, err
+	}
+	return m.bind(f, args)
+}
+
+// bind returns the arguments of a call of a method, without the module.
+func (m *Module) bind(f *ir.Function, args []any) ([]value.Value, error) {
+	self := value.OfObject(m.Object)
+	c := &binding{function: f, bound: []value.Value{self}, values: []value.Value{self}}
+	if err := c.bind(args); err != nil {
+		return nil, err
+	}
+	return c.values[1:], nil
+}
+
 // binding gives the parameters of a function what a call passes.
 type binding struct {
 	function *ir.Function

@@ -12,7 +12,7 @@ const module = "github.com/torchjit/torchjit"
 const layers = `
 source golden decimal archive/pickle archive/checksum quasirandom mistake goroutine
 parallel rng
-tensor filecheck
+tensor filecheck errs
 npy types syntax kernel archive/safefile archive/flatbuffer
 kernel/expand kernel/function kernel/amd64/asm archive/safetensors
 kernel/cuda kernel/amd64 kernel/amd64/asm/asmtest
@@ -56,7 +56,7 @@ func pathOf(name string) string {
 	switch name {
 	case "gojit":
 		return module + "/gojit"
-	case "tensor", "npy", "serve", "bind", "cuda", "cmd/gojit":
+	case "tensor", "errs", "npy", "serve", "bind", "cuda", "cmd/gojit":
 		return module + "/gojit/" + name
 	}
 	return module + "/gojit/internal/" + name

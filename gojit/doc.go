@@ -13,8 +13,8 @@
 // what a Go type does not hold; Outputs names the parts of a result; MarshalJSON writes it as JSON; package npy has NumPy's files. A call ends soon
 // after its context. Nothing is recorded for differentiation unless WithGradients asks for it.
 //
-// FaultOf says whose an error is: the program's (*Error, with the lines that led to it), the caller's (*CallError, *FileError), or this library's
-// (*InternalError). A panic of the library is an error too.
+// Package errs says whose an error is: the program's (*errs.Error, with the lines that led to it), the caller's (*errs.CallError, *errs.FileError), or
+// this library's (*errs.InternalError). A panic of the library is an error too.
 //
 // RegisterOperator and RegisterOperation add operators; CompileWith asks the caller what names of a program stand for; NewLexer, ParseGraph and
 // FunctionOfGraph work on words and graphs.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -57,7 +58,7 @@ func ExampleCompile() {
 // Errors of the compiler show the place and what to do.
 func ExampleCompile_error() {
 	_, err := gojit.Compile("wrong.py", "def f(x: int):\n    return x.shape\n")
-	fmt.Println(gojit.FaultOf(err))
+	fmt.Println(errs.FaultOf(err))
 	// Output: program
 }
 
@@ -137,8 +138,8 @@ def total(weights: Dict[str, float], pairs: List[Tuple[str, int]]) -> float:
 func ExampleCallError() {
 	p := compiled("def f(n: int):\n    return n\n")
 	_, err := p.Call(ctx, "f", "three")
-	var call *gojit.CallError
-	fmt.Println(errors.As(err, &call), call.Argument, gojit.FaultOf(err))
+	var call *errs.CallError
+	fmt.Println(errors.As(err, &call), call.Argument, errs.FaultOf(err))
 	fmt.Println(err)
 	// Output:
 	// true n caller
@@ -149,9 +150,9 @@ func ExampleCallError() {
 func ExampleFaultOf() {
 	p := compiled("def f(n: int):\n    if n < 0:\n        raise ValueError('negative')\n    return n\n")
 	_, err := p.Call(ctx, "f", -1)
-	fmt.Println(gojit.FaultOf(err))
+	fmt.Println(errs.FaultOf(err))
 	_, err = p.Call(ctx, "g")
-	fmt.Println(gojit.FaultOf(err))
+	fmt.Println(errs.FaultOf(err))
 	// Output:
 	// program
 	// caller
@@ -330,8 +331,8 @@ func ExampleInspect() {
 
 func ExampleFileError() {
 	_, err := gojit.LoadBytes([]byte("junk"))
-	var file *gojit.FileError
-	fmt.Println(errors.As(err, &file), gojit.FaultOf(err))
+	var file *errs.FileError
+	fmt.Println(errors.As(err, &file), errs.FaultOf(err))
 	// Output: true caller
 }
 

@@ -210,13 +210,12 @@ func (m *Module) Export(args ...any) (e *Exported, err error) {
 	if err != nil {
 		return nil, err
 	}
-	self := value.OfObject(m.Object)
-	c := &binding{function: f, bound: []value.Value{self}, values: []value.Value{self}}
-	if err := c.bind(args); err != nil {
+	values, err := m.bind(f, args)
+	if err != nil {
 		return nil, err
 	}
 	tensors := map[string]*tensor.Tensor{}
-	o := &export.Options{Script: &export.Script{Self: m.Object, Arguments: c.values[1:]}}
+	o := &export.Options{Script: &export.Script{Self: m.Object, Arguments: values}}
 	state := stateOf(m.Object, "")
 	for _, kind := range []string{exportir.Parameter, exportir.Buffer} {
 		letter := map[string]string{exportir.Parameter: "p_", exportir.Buffer: "b_"}[kind]
@@ -228,7 +227,7 @@ func (m *Module) Export(args ...any) (e *Exported, err error) {
 			}
 		}
 	}
-	arguments, leaves := argumentsOf(f, c.values, args)
+	arguments, leaves := argumentsOf(f, values, args)
 	for _, leaf := range leaves {
 		o.Inputs = append(o.Inputs, export.Input{Spec: exportir.InputSpec{Kind: exportir.UserInput, Name: leaf.Name}, Value: leaf.Value})
 	}
@@ -244,14 +243,14 @@ func (m *Module) Export(args ...any) (e *Exported, err error) {
 	return exportedOf(&exportir.Archive{Program: p, Tensors: tensors}, nil)
 }
 
-// argumentsOf describes the arguments of a call whose parameters have values, and lists the tensors and numbers in them: those that are given by their
+// argumentsOf describes the arguments of a call whose parameters behind self have values, and lists the tensors and numbers in them: those that are given by their
 // places, then those by their names in the order in which they are given. A parameter that keeps its default is no input of the program.
 func argumentsOf(f *ir.Function, values []value.Value, args []any) (*export.Arguments, []export.Leaf) {
 	described := &export.Arguments{}
 	var all []export.Leaf
 	add := func(i int) *export.Form {
 		name := f.Schema.Arguments[i].Name
-		leaves, form := export.Leaves(name, values[i])
+		leaves, form := export.Leaves(name, values[i-1])
 		described.Names, all = append(described.Names, name), append(all, leaves...)
 		return form
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/export"
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -168,7 +169,7 @@ def nested(x, d: Dict[str, Tensor], pair: Tuple[Tensor, List[Tensor]], scale: fl
 		{[]any{one, args[1], args[2]}, "missing a value for the argument 'scale'"},
 	} {
 		_, err := e.Call(context.Background(), "forward", append(c.args, gojit.WithContainers())...)
-		if gojit.FaultOf(err) != gojit.CallerFault || !strings.Contains(err.Error(), c.says) {
+		if errs.FaultOf(err) != errs.CallerFault || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("the error is %v, not one with %q", err, c.says)
 		}
 	}
@@ -184,7 +185,7 @@ func TestExportOfArgumentsThatDoNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]any{{[]float32{1}}, {[]float32{1}, gojit.Keyword{Name: "z", Value: 1}}, {[]float32{1}, []float32{1}, []float32{1}}} {
-		if _, err := m.Export(args...); gojit.FaultOf(err) != gojit.CallerFault {
+		if _, err := m.Export(args...); errs.FaultOf(err) != errs.CallerFault {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -55,7 +56,7 @@ func writeJSON(b *bytes.Buffer, v value.Value) error {
 	case value.KindEnum:
 		b.WriteString(strconv.Quote(v.Enum().Name()))
 	default:
-		return &CallError{Err: source.Errorf(source.TypeError, source.Range{}, "a value of type %s has no form in JSON", value.TypeOf(v).Annotation(nil))}
+		return &errs.CallError{Err: source.Errorf(source.TypeError, source.Range{}, "a value of type %s has no form in JSON", value.TypeOf(v).Annotation(nil))}
 	}
 	return nil
 }
@@ -138,7 +139,7 @@ func writeTensor(b *bytes.Buffer, t *tensor.Tensor) error {
 		return err
 	}
 	if t.Device().Type == tensor.Meta || t.IsSparse() {
-		return &CallError{Err: source.Errorf(source.TypeError, source.Range{}, "a tensor without elements in rows has no form in JSON")}
+		return &errs.CallError{Err: source.Errorf(source.TypeError, source.Range{}, "a tensor without elements in rows has no form in JSON")}
 	}
 	fmt.Fprintf(b, `{"dtype":%q,"shape":`, t.DType())
 	if err := writeRow(b, t.Dim(), func(i int) error { b.WriteString(strconv.Itoa(t.Size(i))); return nil }); err != nil {

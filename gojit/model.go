@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/archive"
 	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
@@ -25,10 +26,10 @@ var _, _ Model = (*Module)(nil), (*Exported)(nil)
 func Open(path string, o LoadOptions) (Model, error) {
 	data, err := readModel(path, o.Progress)
 	if err != nil {
-		return nil, &FileError{Path: path, Err: err}
+		return nil, &errs.FileError{Path: path, Err: err}
 	}
 	m, err := OpenBytes(data, o)
-	if e, ok := err.(*FileError); ok {
+	if e, ok := err.(*errs.FileError); ok {
 		e.Path = path
 	}
 	return m, err

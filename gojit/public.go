@@ -16,8 +16,6 @@ type (
 	Value = value.Value
 	// Function is a compiled function.
 	Function = ir.Function
-	// Error is what goes wrong in a program or its compilation: its class, its message and its place.
-	Error = source.Error
 	// LoadOptions says what of an archive is read and what is refused.
 	LoadOptions = archive.Options
 	// LiteOptions says what an archive for the lite interpreter has besides.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -55,7 +56,7 @@ def f(x: Optional[Tensor] = None, i: int = 1, f: float = 1.0, b: bool = True, s:
 		"is given the argument 'i' twice":                        {gojit.Keyword{Name: "i", Value: 1}, gojit.Keyword{Name: "i", Value: 2}},
 		"takes 8 positional arguments, 9 are given":              {nil, 1, 1.0, true, "", []float64{}, []any{1, "a"}, map[string]int{}, 1},
 	} {
-		if _, err := p.Call(ctx, "f", args...); err == nil || !strings.Contains(err.Error(), want) || gojit.FaultOf(err) != gojit.CallerFault {
+		if _, err := p.Call(ctx, "f", args...); err == nil || !strings.Contains(err.Error(), want) || errs.FaultOf(err) != errs.CallerFault {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -93,7 +94,7 @@ func TestAsRefuses(t *testing.T) {
 	parts := gojit.Outputs(out)
 	check := func(name string, err error, want string) {
 		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), want) || gojit.FaultOf(err) != gojit.CallerFault {
+		if err == nil || !strings.Contains(err.Error(), want) || errs.FaultOf(err) != errs.CallerFault {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
@@ -161,15 +162,15 @@ func TestNoTapeUnlessAsked(t *testing.T) {
 // Errors of compilation and of running programs have a place.
 func TestPlaces(t *testing.T) {
 	_, err := gojit.Compile("wrong.py", "def f(x: int):\n    return x.nothing_of_that_name\n")
-	if file, line, column, ok := gojit.PlaceOf(err); file != "wrong.py" || line != 2 || column != 11 || !ok {
+	if file, line, column, ok := errs.PlaceOf(err); file != "wrong.py" || line != 2 || column != 11 || !ok {
 		t.Errorf("compiling: %s:%d:%d %v", file, line, column, ok)
 	}
 	p := compiled("def g(x):\n    return torch.mm(x, x)\n\ndef f(x):\n    return g(x)\n")
 	_, err = p.Call(ctx, "f", []float32{1})
-	if file, line, column, ok := gojit.PlaceOf(err); file != "example.py" || line != 2 || column != 11 || !ok {
+	if file, line, column, ok := errs.PlaceOf(err); file != "example.py" || line != 2 || column != 11 || !ok {
 		t.Errorf("running: %s:%d:%d %v", file, line, column, ok)
 	}
-	if _, _, _, ok := gojit.PlaceOf(nil); ok {
+	if _, _, _, ok := errs.PlaceOf(nil); ok {
 		t.Error("no error has a place")
 	}
 }

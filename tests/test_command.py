@@ -8,6 +8,7 @@ import tarfile
 
 import conformance
 import numpy as np
+import onnx_model
 import pytest
 
 MODEL = "tests/data/digits_cnn.pt"
@@ -175,3 +176,22 @@ def test_python_loads_what_the_command_exports_by_names(tmp_path):
     assert done.returncode == 0, done.stderr
     x = torch.tensor([1.0, 2.0])
     torch.testing.assert_close(torch.export.load(tmp_path / "f.pt2").module()(x, scale=3.0), f(x, 3.0))
+
+
+def test_onnx_is_what_the_exporter_writes(tmp_path):
+    """Inputs and the output have the names that the model gives them."""
+    import torchjit as torch
+
+    np.save(tmp_path / "x.npy", np.zeros((2, 1, 12, 12), np.float32))
+    done = run("export", MODEL, "x=" + str(tmp_path / "x.npy"), "-o", tmp_path / "digits.onnx")
+    assert done.returncode == 0, done.stderr
+    graph = onnx_model.model((tmp_path / "digits.onnx").read_bytes())
+    assert ([name for name, *_ in graph.inputs], [name for name, *_ in graph.outputs]) == (["x"], ["output"])
+    torch.onnx.export(torch.jit.load(MODEL), torch.zeros(2, 1, 12, 12), tmp_path / "want.onnx", input_names=["x"], output_names=["output"])
+    assert (tmp_path / "digits.onnx").read_bytes() == (tmp_path / "want.onnx").read_bytes()
+
+    failed = run("export", MODEL, "3x3", "-o", tmp_path / "none.onnx")
+    assert failed.returncode == 1 and "none.onnx cannot be written: RuntimeError" in failed.stderr and "size: [3, 3]" in failed.stderr
+    assert not (tmp_path / "none.onnx").exists()
+    assert run("export", MODEL, "1x1x12x12", "y=1", "-o", tmp_path / "none.onnx").returncode == 2
+    assert run("export", MODEL, "1x1x12x12", "-o", tmp_path / "nowhere" / "none.onnx").returncode == 1

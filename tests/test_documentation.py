@@ -112,3 +112,19 @@ def test_examples_are_shown():
     shown = [name for name, f in public() if not name.endswith("_") and "\n>>> torch." in f.__doc__]
     assert len(shown) > 550
     assert all("\n>>> " in getattr(torch.Tensor, name).__doc__ for name in ("add", "view", "random_", "index_fill"))
+
+
+def scaled(x, k: float = 2.0, *, n: int):
+    """x times k, and n."""
+    return x * k + n
+
+
+def test_compiled_functions_have_the_signature_of_what_they_were_made_of():
+    compiled = torch.jit.script(scaled)
+    assert inspect.signature(compiled) == inspect.signature(scaled)
+    assert compiled.__doc__ == scaled.__doc__
+    unit = torch.jit.CompilationUnit("def pair(x, k: float = 2.0) -> Tuple[Tensor, int]:\n    return x, 1\n")
+    assert str(inspect.signature(unit.pair)) == "(x: 'Tensor', k: 'float' = 2.0) -> 'Tuple[Tensor, int]'"
+    traced = torch.jit.trace(lambda a, b: a + b, (torch.ones(1), torch.ones(1)))
+    assert str(inspect.signature(traced)) == "(a: 'Tensor', b: 'Tensor') -> 'Tensor'"
+    assert str(inspect.signature(torch.jit.script(torch.nn.ReLU()).forward)) == "(input: 'Tensor') -> 'Tensor'"

@@ -105,3 +105,11 @@ def test_arguments_in_the_order_of_old_programs():
     assert any("\n\taddmm(Number beta, Tensor input, Number alpha, Tensor mat1, Tensor mat2, *, Tensor out)\n" in str(w.message) for w in told)
     with pytest.raises(TypeError, match="add"):
         torch.add(2, m, m)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int16, torch.bool])
+def test_places_of_bags_are_integers(dtype):
+    weight, whole = torch.ones(4, 2), torch.tensor([0, 1])
+    for indices, offsets in ((whole.to(dtype), whole), (whole, whole.to(dtype))):
+        with pytest.raises(RuntimeError, match=r"argument #1 'indices' to have one of the following scalar types: Long, Int; .*arguments for embedding_bag\)"):
+            torch.nn.functional.embedding_bag(indices, weight, offsets)

@@ -62,7 +62,7 @@ def codes(path):
 
 INTRODUCTION = """# Errors
 
-What people see below the message of a common mistake has a code, which is explained here: in Python as a note of the exception, from Go by `gojit.AdviceOf(err)` and `gojit.CodeOf(err)`, and from the command `gojit`. Messages
+What people see below the message of a common mistake has a code, which is explained here: in Python as a note of the exception, from Go by `errs.AdviceOf(err)` and `errs.CodeOf(err)`, and from the command `gojit`. Messages
 themselves are PyTorch's where PyTorch has the error. This page is made of `gojit/internal/mistake/mistakes.txt` and `tests/messages` by `UPDATE_GOLDEN=1 python -m pytest tests/test_messages.py`.
 """
 

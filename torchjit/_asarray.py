@@ -15,6 +15,9 @@ def asarray(obj: Any, *, dtype: dtype | None = None, device: Any = None, copy: b
 
     A buffer is read as elements of dtype, or of the default type. With copy the memory is a new one; where copy is False and
     no memory can be shared, ValueError is raised.
+
+    >>> torch.asarray([1, 2], dtype=torch.float32)
+    tensor([1., 2.])
     """
     if _native.is_tracing():
         return _traced("torch.as_tensor", obj, dtype, requires_grad)

@@ -13,7 +13,12 @@ from torchjit._types import dtype
 def tensor(
     data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
-    """A new tensor with a copy of the data: numbers, nested lists, an array or a tensor."""
+    """A new tensor with a copy of the data: numbers, nested lists, an array or a tensor.
+
+    >>> torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    tensor([[1., 2.],
+            [3., 4.]], requires_grad=True)
+    """
     if type(data) in _PLAIN and device is None and not requires_grad and not pin_memory:
         plain = _native.tensor_from_plain(data, dtype)
         if plain is not None:
@@ -80,7 +85,12 @@ def _traced(name: str, data: Any, dtype: dtype | None, requires_grad: bool = Fal
 
 
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:
-    """The data as a tensor, without a copy where that is possible."""
+    """The data as a tensor, without a copy where that is possible.
+
+    >>> x = torch.ones(2)
+    >>> torch.as_tensor(x) is x, torch.as_tensor([1, 2])
+    (True, tensor([1, 2]))
+    """
     if _native.is_tracing():
         return _traced("torch.as_tensor", data, dtype)
     made = _from(data, dtype)
@@ -88,7 +98,15 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tens
 
 
 def from_numpy(array: Any) -> Tensor:
-    """A tensor over the memory of a NumPy array."""
+    """A tensor over the memory of a NumPy array.
+
+    >>> import numpy
+    >>> array = numpy.zeros(2)
+    >>> x = torch.from_numpy(array)
+    >>> array[0] = 5
+    >>> x
+    tensor([5., 0.], dtype=torch.float64)
+    """
     if type(array).__name__ != "ndarray":
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     if _native.is_tracing():
@@ -114,7 +132,13 @@ _warned: set[str] = set()
 
 
 def from_dlpack(ext_tensor: Any) -> Tensor:
-    """A tensor over the memory of another library's tensor, or of a DLPack capsule."""
+    """A tensor over the memory of another library's tensor, or of a DLPack capsule.
+
+    >>> x = torch.ones(2)
+    >>> y = torch.from_dlpack(x)
+    >>> y.data_ptr() == x.data_ptr()
+    True
+    """
     capsule = ext_tensor.__dlpack__() if hasattr(ext_tensor, "__dlpack__") else ext_tensor
     return _native.tensor_from_dlpack(capsule)
 

@@ -36,6 +36,10 @@ def einsum(*args: Any) -> Tensor:
 
     The arguments are an equation and tensors, one by one or as one sequence; or each tensor with the list of its indices, numbers from 0 to 51
     and Ellipsis, and behind them the indices of the result. Raises RuntimeError where the equation does not fit their shapes.
+
+    >>> torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(3, 2))
+    tensor([[3., 3.],
+            [3., 3.]])
     """
     if len(args) < 2:
         raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list")
@@ -64,14 +68,24 @@ def _subscripts(indices: Any) -> str:
 
 
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
-    """The indices of the elements that are not zero: a row for each, or with as_tuple a vector for each dimension."""
+    """The indices of the elements that are not zero: a row for each, or with as_tuple a vector for each dimension.
+
+    >>> torch.nonzero(torch.tensor([0, 2, 0, 3]))
+    tensor([[1],
+            [3]])
+    """
     if as_tuple:
         return _operator("nonzero_numpy")(input)
     return _operator("nonzero")(input) if out is None else _operator("nonzero")(input, out=out)
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Views of the tensors, all of the shape that they broadcast to."""
+    """Views of the tensors, all of the shape that they broadcast to.
+
+    >>> a, b = torch.broadcast_tensors(torch.ones(3, 1), torch.ones(2))
+    >>> a.shape, b.shape
+    (torch.Size([3, 2]), torch.Size([3, 2]))
+    """
     if _native.has_torch_function_variadic(*_tensors(tensors)):
         return _overridden(broadcast_tensors, _tensors(tensors), *tensors)
     return tuple(_operator("broadcast_tensors")(_tensors(tensors)))
@@ -81,6 +95,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """For 1-d tensors of n, m, … elements: tensors of shape (n, m, …), each with one of them along its dimension.
 
     With indexing="xy" the first two dimensions change places.
+
+    >>> rows, columns = torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4, 5]), indexing="ij")
+    >>> rows.shape, columns[0]
+    (torch.Size([2, 3]), tensor([3, 4, 5]))
     """
     if _native.has_torch_function_variadic(*_tensors(tensors)):
         return _overridden(meshgrid, _tensors(tensors), *tensors, indexing=indexing)
@@ -96,42 +114,70 @@ def _atleast(name: str, tensors: tuple[Any, ...]) -> Any:
 
 
 def atleast_1d(*tensors: Any) -> Any:
-    """The tensors with at least one dimension: one tensor, or a tuple where several are given."""
+    """The tensors with at least one dimension: one tensor, or a tuple where several are given.
+
+    >>> torch.atleast_1d(torch.tensor(1.0))
+    tensor([1.])
+    """
     if _native.has_torch_function_variadic(*tensors):
         return _overridden(atleast_1d, tensors, *tensors)
     return _atleast("atleast_1d", tensors)
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """The tensors with at least two dimensions: one tensor, or a tuple where several are given."""
+    """The tensors with at least two dimensions: one tensor, or a tuple where several are given.
+
+    >>> torch.atleast_2d(torch.tensor([1.0, 2.0]))
+    tensor([[1., 2.]])
+    """
     if _native.has_torch_function_variadic(*tensors):
         return _overridden(atleast_2d, tensors, *tensors)
     return _atleast("atleast_2d", tensors)
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """The tensors with at least three dimensions: one tensor, or a tuple where several are given."""
+    """The tensors with at least three dimensions: one tensor, or a tuple where several are given.
+
+    >>> torch.atleast_3d(torch.tensor([1.0, 2.0])).shape
+    torch.Size([1, 2, 1])
+    """
     if _native.has_torch_function_variadic(*tensors):
         return _overridden(atleast_3d, tensors, *tensors)
     return _atleast("atleast_3d", tensors)
 
 
 def cartesian_prod(*tensors: Any) -> Tensor:
-    """All combinations of elements of 1-d tensors, one in a row."""
+    """All combinations of elements of 1-d tensors, one in a row.
+
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor([[1, 3],
+            [1, 4],
+            [2, 3],
+            [2, 4]])
+    """
     if _native.has_torch_function_variadic(*tensors):
         return _overridden(cartesian_prod, tensors, *tensors)
     return _operator("cartesian_prod")(_tensors(tensors))
 
 
 def block_diag(*tensors: Any) -> Tensor:
-    """The matrix with the tensors, which have at most two dimensions, on its diagonal."""
+    """The matrix with the tensors, which have at most two dimensions, on its diagonal.
+
+    >>> torch.block_diag(torch.ones(1, 2), torch.tensor([[5.0]]))
+    tensor([[1., 1., 0.],
+            [0., 0., 5.]])
+    """
     if _native.has_torch_function_variadic(*tensors):
         return _overridden(block_diag, tensors, *tensors)
     return _operator("block_diag")(_tensors(tensors))
 
 
 def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
-    """The product of the matrices, in the order that needs the fewest multiplications."""
+    """The product of the matrices, in the order that needs the fewest multiplications.
+
+    >>> torch.chain_matmul(torch.ones(2, 3), torch.ones(3, 4), torch.ones(4, 1)).shape
+    torch.Size([2, 1])
+    """
     if _native.has_torch_function_variadic(*matrices):
         return _overridden(chain_matmul, matrices, *matrices, **({} if out is None else {"out": out}))
     return _operator("chain_matmul")(_tensors(matrices)) if out is None else _operator("chain_matmul")(_tensors(matrices), out=out)
@@ -199,7 +245,11 @@ def _traced_norm(input: Tensor, p: Any, dim: Any, keepdim: bool, dtype: Any) -> 
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
-    """The shape that tensors of the shapes broadcast to. Raises RuntimeError where they do not."""
+    """The shape that tensors of the shapes broadcast to. Raises RuntimeError where they do not.
+
+    >>> torch.broadcast_shapes((3, 1), (2,))
+    torch.Size([3, 2])
+    """
     wanted: list[int] = []
     for shape in shapes:
         sizes = [shape] if isinstance(shape, int) else list(shape)

@@ -410,3 +410,14 @@ def part(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def size(x: Any, dim: int, fixed: bool) -> Any:
     """A size of a tensor, which may be a symbol; an integer where it is to be one for the program."""
     return int(x.size(dim)) if fixed else x.size(dim)
+
+
+def write_onnx(module: str, arguments: list[Any], inputs: list[str], outputs: list[str], file: str) -> str:
+    """Writes the module of a file as ONNX; what went wrong, "" where nothing did."""
+    from torchjit import jit, onnx
+
+    try:
+        onnx.export(jit.load(module), tuple(arguments), file, input_names=inputs, output_names=outputs)
+    except Exception as e:
+        return f"{type(e).__name__}: {e}"
+    return ""

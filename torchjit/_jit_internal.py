@@ -31,13 +31,33 @@ def _mark(fn: Any, modifier: str) -> None:
 
 
 def export(fn: F) -> F:
-    """Compiles the method though nothing calls it."""
+    """Compiles the method though nothing calls it.
+
+    >>> class Two(nn.Module):
+    ...     def forward(self, x):
+    ...         return x
+    ...     @torch.jit.export
+    ...     def twice(self, x):
+    ...         return 2 * x
+    >>> torch.jit.script(Two()).twice(torch.ones(2))
+    tensor([2., 2.])
+    """
     _mark(fn, FunctionModifiers.EXPORT)
     return fn
 
 
 def unused(fn: Any) -> Any:
-    """Replaces the function, when it is compiled, by one that raises."""
+    """Replaces the function, when it is compiled, by one that raises.
+
+    >>> class Choice(nn.Module):
+    ...     @torch.jit.unused
+    ...     def only_in_python(self, x):
+    ...         return [i for i in x if i > 0]
+    ...     def forward(self, x):
+    ...         return x
+    >>> torch.jit.script(Choice())(torch.ones(2))
+    tensor([1., 1.])
+    """
     if isinstance(fn, property):
         for part in (fn.fget, fn.fset):
             if part is not None:
@@ -48,7 +68,18 @@ def unused(fn: Any) -> Any:
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """Leaves the function to Python: a compiled program calls it there."""
+    """Leaves the function to Python: a compiled program calls it there.
+
+    >>> class Noisy(nn.Module):
+    ...     @torch.jit.ignore
+    ...     def note(self, n: int) -> None:
+    ...         self.seen = n
+    ...     def forward(self, x):
+    ...         self.note(x.numel())
+    ...         return x
+    >>> torch.jit.script(Noisy())(torch.ones(2))
+    tensor([1., 1.])
+    """
     if callable(drop):
         _mark(drop, FunctionModifiers.IGNORE)
         return drop
@@ -114,14 +145,28 @@ Final = typing.Final
 
 
 class Attribute(typing.NamedTuple):
-    """A module attribute with its type: self.x = torch.jit.Attribute({}, Dict[str, int])."""
+    """A module attribute with its type: self.x = torch.jit.Attribute({}, Dict[str, int]).
+
+    >>> torch.jit.Attribute(0.5, float).value
+    0.5
+    """
 
     value: Any
     type: Any
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
-    """The value, which compiled programs take to have the type."""
+    """The value, which compiled programs take to have the type.
+
+    >>> from typing import Dict
+    >>> @torch.jit.script
+    ... def f():
+    ...     names = torch.jit.annotate(Dict[str, int], {})
+    ...     names["a"] = 1
+    ...     return names
+    >>> f()
+    {'a': 1}
+    """
     return the_value
 
 
@@ -132,12 +177,24 @@ def _unwrap_optional(x: Any) -> Any:
 
 
 def is_scripting() -> bool:
-    """False; in compiled programs, True."""
+    """False; in compiled programs, True.
+
+    >>> def f(x):
+    ...     if torch.jit.is_scripting():
+    ...         return x + 1
+    ...     return x
+    >>> f(torch.zeros(1)), torch.jit.script(f)(torch.zeros(1))
+    (tensor([0.]), tensor([1.]))
+    """
     return False
 
 
 def is_tracing() -> bool:
-    """Whether a trace is being recorded. In compiled programs, False."""
+    """Whether a trace is being recorded. In compiled programs, False.
+
+    >>> torch.jit.is_tracing()
+    False
+    """
     if is_scripting():
         return False
     return _is_recording()
@@ -153,7 +210,17 @@ def _is_recording() -> bool:
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Whether obj is of a type such as List[int], as compiled programs tell. Warns of empty containers, which are of any."""
+    """Whether obj is of a type such as List[int], as compiled programs tell. Warns of empty containers, which are of any.
+
+    >>> from typing import Any, List
+    >>> @torch.jit.script
+    ... def f(x: Any) -> int:
+    ...     if torch.jit.isinstance(x, List[int]):
+    ...         return len(x)
+    ...     return 0
+    >>> f([1, 2]), f("text")
+    (2, 0)
+    """
     from torchjit.jit._callables import check_empty_containers
 
     check_empty_containers(obj)
@@ -203,7 +270,13 @@ def refuse_unparametrized(target: Any) -> None:
 
 
 def interface(cls: type) -> type:
-    """Makes a class an interface: the methods that an object must have."""
+    """Makes a class an interface: the methods that an object must have.
+
+    >>> @torch.jit.interface
+    ... class Layer(nn.Module):
+    ...     def forward(self, x: torch.Tensor) -> torch.Tensor:
+    ...         pass
+    """
     import inspect
 
     from torchjit.jit import _resolve
@@ -311,7 +384,14 @@ def overloaded_methods(cls: type) -> dict[str, list[Any]]:
 
 
 def script_if_tracing(fn: F) -> F:
-    """Compiles the function when it is first called in a trace."""
+    """Compiles the function when it is first called in a trace.
+
+    >>> @torch.jit.script_if_tracing
+    ... def first(x):
+    ...     return x[0] if x.dim() > 0 else x
+    >>> torch.jit.trace(lambda x: first(x), torch.rand(2))(torch.tensor([4.0, 5.0]))
+    tensor(4.)
+    """
     import functools
 
     @functools.wraps(fn)

@@ -27,34 +27,70 @@ default_generator: Generator = _native.default_generator()
 
 
 def manual_seed(seed: int) -> Generator:
-    """Restarts the default stream of random numbers."""
+    """Restarts the default stream of random numbers.
+
+    >>> g = torch.manual_seed(0)
+    >>> torch.rand(2)
+    tensor([0.4963, 0.7682])
+    """
     return default_generator.manual_seed(seed)
 
 
 def seed() -> int:
+    """Restarts the default stream of random numbers at a seed that differs from run to run, and returns that.
+
+    >>> isinstance(torch.seed(), int)
+    True
+    """
     return default_generator.seed()
 
 
 def initial_seed() -> int:
+    """The seed of the default stream of random numbers.
+
+    >>> _ = torch.manual_seed(7)
+    >>> torch.initial_seed()
+    7
+    """
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """The state of the default stream: a tensor of 5056 bytes."""
+    """The state of the default stream: a tensor of 5056 bytes.
+
+    >>> state = torch.get_rng_state()
+    >>> a = torch.rand(2)
+    >>> torch.set_rng_state(state)
+    >>> torch.equal(a, torch.rand(2))
+    True
+    """
     return default_generator.get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Continues the default stream from a state that get_rng_state gave."""
+    """Continues the default stream from a state that get_rng_state gave.
+
+    >>> state = torch.get_rng_state()
+    >>> torch.set_rng_state(state)
+    """
     default_generator.set_state(new_state)
 
 
 def is_tensor(obj: Any) -> bool:
+    """Whether an object is a tensor.
+
+    >>> torch.is_tensor(torch.ones(1)), torch.is_tensor([1.0])
+    (True, False)
+    """
     return isinstance(obj, Tensor)
 
 
 def is_storage(obj: Any) -> bool:
-    """Whether an object is memory of tensors, typed or not."""
+    """Whether an object is memory of tensors, typed or not.
+
+    >>> torch.is_storage(torch.ones(1).storage())
+    True
+    """
     storage = sys.modules.get("torchjit.storage")
     return storage is not None and isinstance(obj, storage.TypedStorage)
 
@@ -66,18 +102,38 @@ def _asked(name: str, input: Any) -> Any:
 
 
 def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements of a tensor are floating-point numbers, complex ones not among them.
+
+    >>> torch.is_floating_point(torch.ones(1)), torch.is_floating_point(torch.tensor([1]))
+    (True, False)
+    """
     return _asked("is_floating_point", input)
 
 
 def is_complex(input: Tensor) -> bool:
+    """Whether the elements of a tensor are complex numbers.
+
+    >>> torch.is_complex(torch.ones(1, dtype=torch.complex64))
+    True
+    """
     return _asked("is_complex", input)
 
 
 def numel(input: Tensor) -> int:
+    """The number of elements of a tensor.
+
+    >>> torch.numel(torch.zeros(2, 3))
+    6
+    """
     return _asked("numel", input)
 
 
 def get_default_dtype() -> dtype:
+    """The type that numbers with a point have in new tensors.
+
+    >>> torch.get_default_dtype()
+    torch.float32
+    """
     return _native.default_dtype()
 
 
@@ -90,18 +146,34 @@ def _check_types(function: str, **types: Any) -> None:
 
 
 def set_default_dtype(d: dtype) -> None:
+    """Sets the type that numbers with a point have in new tensors. Raises TypeError for types that are not floating-point.
+
+    >>> torch.set_default_dtype(torch.float64)
+    >>> torch.tensor([1.5]).dtype
+    torch.float64
+    >>> torch.set_default_dtype(torch.float32)
+    """
     if not isinstance(d, dtype):
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     _native.set_default_dtype(d)
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest type that holds elements of both types.
+
+    >>> torch.promote_types(torch.int64, torch.float32)
+    torch.float32
+    """
     _check_types("promote_types", type1=type1, type2=type2)
     return _native.promote_types(type1, type2)
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
-    """The type of the result of arithmetic with two tensors or numbers."""
+    """The type of the result of arithmetic with two tensors or numbers.
+
+    >>> torch.result_type(torch.tensor([1, 2]), 1.5)
+    torch.float32
+    """
     found = _native.operator("aten::result_type")(tensor1, tensor2)
     return _dtype_of_code[found] if isinstance(found, int) else found  # what __torch_function__ of an argument gave
 
@@ -110,17 +182,29 @@ _dtype_of_code = {d.code: d for d in dtypes.values()}
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether elements of one type may become those of another: not complex numbers real, nor floating-point ones integers, nor what is no bool a bool.
+
+    >>> torch.can_cast(torch.float64, torch.float32), torch.can_cast(torch.float32, torch.int64)
+    (True, False)
+    """
     _check_types("can_cast", from_=from_, to=to)
     return _native.can_cast(from_, to)
 
 
 def get_num_threads() -> int:
-    """How many threads one operation may use."""
+    """How many threads one operation may use.
+
+    >>> torch.get_num_threads() >= 1
+    True
+    """
     return _native.num_threads()
 
 
 def set_num_threads(n: int) -> None:
-    """Changes how many threads one operation may use. Results do not depend on it."""
+    """Changes how many threads one operation may use. Results do not depend on it.
+
+    >>> torch.set_num_threads(torch.get_num_threads())
+    """
     if not isinstance(n, int):
         raise RuntimeError(f"set_num_threads expects an int, but got {type(n).__name__}")
     _native.set_num_threads(n)
@@ -140,7 +224,10 @@ def set_num_interop_threads(n: int) -> None:
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Sets the default type of elements by a class such as torch.DoubleTensor, or its name."""
+    """Sets the default type of elements by a class such as torch.DoubleTensor, or its name.
+
+    >>> torch.set_default_tensor_type(torch.FloatTensor)
+    """
     if isinstance(t, str):
         from torchjit import storage
 
@@ -155,7 +242,13 @@ _deterministic = {"mode": False, "warn_only": False}
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Has convolutions on CUDA devices be deterministic. On the processor all algorithms are."""
+    """Has convolutions on CUDA devices be deterministic. On the processor all algorithms are.
+
+    >>> torch.use_deterministic_algorithms(True)
+    >>> torch.are_deterministic_algorithms_enabled()
+    True
+    >>> torch.use_deterministic_algorithms(False)
+    """
     if not isinstance(mode, bool):
         given = type(mode).__name__
         raise TypeError(f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {given}")
@@ -169,6 +262,11 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether algorithms that are not deterministic only warn.
+
+    >>> torch.is_deterministic_algorithms_warn_only_enabled()
+    False
+    """
     return _deterministic["warn_only"]
 
 
@@ -182,6 +280,11 @@ def set_deterministic_debug_mode(debug_mode: Any) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2: whether algorithms must be deterministic, with a warning or an error where they are not.
+
+    >>> torch.get_deterministic_debug_mode()
+    0
+    """
     return 0 if not _deterministic["mode"] else 1 if _deterministic["warn_only"] else 2
 
 
@@ -197,6 +300,11 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
+    """How products of float32 compute on CUDA devices: "highest", "high" or "medium".
+
+    >>> torch.get_float32_matmul_precision()
+    'highest'
+    """
     return _precision[0]
 
 
@@ -223,16 +331,29 @@ _warn_always = [False]
 
 
 def set_warn_always(b: bool) -> None:
+    """Has warnings repeated that are otherwise given once.
+
+    >>> torch.set_warn_always(False)
+    """
     _warn_always[0] = bool(b)
     _native.set_warn_always(bool(b))
 
 
 def is_warn_always_enabled() -> bool:
+    """Whether warnings are repeated that are otherwise given once.
+
+    >>> torch.is_warn_always_enabled()
+    False
+    """
     return _warn_always[0]
 
 
 def typename(o: Any) -> str:
-    """The name of an object's type, with its module unless that is builtins."""
+    """The name of an object's type, with its module unless that is builtins.
+
+    >>> torch.typename(torch.ones(1)), torch.typename(1)
+    ('torch.FloatTensor', 'int')
+    """
     if isinstance(o, Tensor):
         return o.type()
     if isinstance(o, _native.Function):
@@ -243,7 +364,11 @@ def typename(o: Any) -> str:
 
 
 def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
-    """A tensor of one dimension that shows the memory of a buffer, from a byte on."""
+    """A tensor of one dimension that shows the memory of a buffer, from a byte on.
+
+    >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
+    tensor([1, 2], dtype=torch.int16)
+    """
     view = memoryview(buffer).cast("B")
     if view.nbytes == 0:
         raise ValueError("both buffer length (0) and count (-1) must not be 0")

@@ -42,6 +42,10 @@ def sparse_coo_tensor(
     indices has a row for each sparse dimension and a column for each value, values is a tensor of shape (nnz, *dense sizes). Without a size
     the smallest one is taken. A place that occurs twice has the sum of its values; see Tensor.coalesce. Raises RuntimeError where the indices do
     not fit the size, or the values.
+
+    >>> torch.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3)).to_dense()
+    tensor([[0., 0., 3.],
+            [4., 0., 0.]])
     """
     if len(args) == 1 and indices is None and values is None and size is None and not isinstance(args[0], Tensor) and _is_size(args[0]):
         size, args = args[0], ()
@@ -94,6 +98,10 @@ def sparse_csr_tensor(
 
     crow_indices (rows + 1) and col_indices (nnz) are int32 or int64. Leading dimensions of all parts are those of a stack of matrices. Raises
     RuntimeError where the indices do not fit each other or the size.
+
+    >>> torch.sparse_csr_tensor([0, 1, 2], [2, 0], [3.0, 4.0], (2, 3)).to_dense()
+    tensor([[0., 0., 3.],
+            [4., 0., 0.]])
     """
     return _compressed("sparse_csr_tensor", crow_indices, col_indices, values, size, dtype, None, device, requires_grad)
 

@@ -39,6 +39,10 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     """An n-dimensional array of elements of one type.
 
     The operators that are methods in PyTorch are methods: `x.relu()` calls aten::relu.
+
+    >>> x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> x.shape, x.dtype, (x @ x).sum()
+    (torch.Size([2, 2]), torch.float32, tensor(54.))
     """
 
     def __new__(cls, *args: Any, device: Any = None) -> Tensor:

@@ -205,7 +205,11 @@ for _name in ("contiguous_format", "preserve_format", "channels_last", "channels
 
 
 class Size(_native.SizeBase):
-    """A tensor's shape."""
+    """A tensor's shape.
+
+    >>> torch.Size([2, 3]).numel()
+    6
+    """
 
     __slots__ = ()
 
@@ -220,7 +224,12 @@ class Size(_native.SizeBase):
 
 
 class Generator(_native.Handle):
-    """A stream of random numbers."""
+    """A stream of random numbers.
+
+    >>> g = torch.Generator().manual_seed(3)
+    >>> torch.rand(2, generator=g).shape, g.initial_seed()
+    (torch.Size([2]), 3)
+    """
 
     def __new__(cls, device: Any = "cpu") -> Generator:
         if device != "cpu":
@@ -277,7 +286,11 @@ def _type_of_limits(name: str, type: Any) -> dtype:
 
 
 class iinfo:
-    """The limits of an integer type."""
+    """The limits of an integer type.
+
+    >>> torch.iinfo(torch.int8).min, torch.iinfo(torch.int8).max
+    (-128, 127)
+    """
 
     def __init__(self, type: dtype) -> None:
         type = _type_of_limits("iinfo", type)
@@ -298,7 +311,11 @@ _REAL_PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "fl
 
 
 class finfo:
-    """The limits of a floating-point type."""
+    """The limits of a floating-point type.
+
+    >>> torch.finfo(torch.float32).eps, torch.finfo(torch.float16).max
+    (1.1920928955078125e-07, 65504.0)
+    """
 
     def __init__(self, type: dtype | None = None) -> None:
         type = _native.default_dtype() if type is None else _type_of_limits("finfo", type)

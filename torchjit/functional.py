@@ -28,6 +28,9 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
 
     compute_mode says whether distances with p=2 come from a product of matrices: "use_mm_for_euclid_dist", which is fast and loses
     digits, "donot_use_mm_for_euclid_dist", or, for more than 25 rows, "use_mm_for_euclid_dist_if_necessary". ValueError for others.
+
+    >>> torch.cdist(torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0]]))
+    tensor([[5.]])
     """
     if has_torch_function_variadic(x1, x2):
         return handle_torch_function(cdist, (x1, x2), x1, x2, p=p, compute_mode=compute_mode)
@@ -71,6 +74,11 @@ def _return_counts(input, sorted=True, return_inverse=False, return_counts=False
 
 def _return_output(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     # type: (Tensor, bool, bool, bool, Optional[int]) -> Tensor
+    """The elements, or the parts along dim, each once, sorted; with the places and counts that are asked for.
+
+    >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(unique, (input,), input, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
     output, _, _ = _unique_impl(input, sorted, return_inverse, return_counts, dim)
@@ -123,6 +131,11 @@ def _consecutive_return_counts(input, return_inverse=False, return_counts=False,
 
 def _consecutive_return_output(input, return_inverse=False, return_counts=False, dim=None):
     # type: (Tensor, bool, bool, Optional[int]) -> Tensor
+    """The elements, or the parts along dim, without repetitions of the one before; with the places and counts that are asked for.
+
+    >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 2, 1]), return_counts=True)
+    (tensor([1, 2, 1]), tensor([2, 2, 1]))
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(unique_consecutive, (input,), input, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
     output, _, _ = _unique_consecutive_impl(input, return_inverse, return_counts, dim)
@@ -223,6 +236,9 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
 
     p is the order of the vector norm, "fro" for the root of the sum of squares or "nuc" for the sum of
     the singular values of matrices. Raises RuntimeError for another string and for a tensor of integers.
+
+    >>> torch.norm(torch.tensor([3.0, 4.0]))
+    tensor(5.)
     """
     if has_torch_function_unary(input):
         return handle_torch_function(norm, (input,), input, p=p, dim=dim, keepdim=keepdim, out=out, dtype=dtype)
@@ -310,6 +326,9 @@ def tensordot(a, b, dims=2, out=None):
     """The sum of products over dimensions of a and b.
 
     dims is the number of last dimensions of a and first ones of b, or the dimensions of a and of b.
+
+    >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
+    torch.Size([2, 5])
     """
     if has_torch_function_variadic(a, b):
         return handle_torch_function(tensordot, (a, b), a, b, dims=dims, out=out)
@@ -355,7 +374,11 @@ def stft(
     onesided: Optional[bool] = None,
     return_complex: Optional[bool] = None,
 ) -> Tensor:
-    """The Fourier transforms of windows of a signal: frequencies, then windows. With center, windows reach over both ends."""
+    """The Fourier transforms of windows of a signal: frequencies, then windows. With center, windows reach over both ends.
+
+    >>> torch.stft(torch.ones(64), n_fft=16, return_complex=True).shape
+    torch.Size([9, 17])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(stft, (input,), input, n_fft, hop_length=hop_length, win_length=win_length, window=window, center=center, pad_mode=pad_mode, normalized=normalized, onesided=onesided, return_complex=return_complex)
     if center:

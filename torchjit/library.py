@@ -52,6 +52,12 @@ class Library:
     """Adds operators to a namespace ("DEF" or "FRAGMENT"), or implementations to operators that are there ("IMPL").
 
     dispatch_key: for which tensors the implementations are, where impl does not say.
+
+    >>> lib = torch.library.Library("documented", "DEF")
+    >>> _ = lib.define("twice(Tensor x) -> Tensor")
+    >>> _ = lib.impl("twice", lambda x: 2 * x, "CPU")
+    >>> torch.ops.documented.twice(torch.ones(1))
+    tensor([2.])
     """
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:

@@ -16,7 +16,14 @@ from torchjit._settings import set_rng_state as set_rng_state
 
 @contextlib.contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, _caller: str = "fork_rng", _devices_kw: str = "devices") -> Iterator[None]:
-    """What is drawn inside leaves no trace outside: the state is put back at the end."""
+    """What is drawn inside leaves no trace outside: the state is put back at the end.
+
+    >>> state = torch.get_rng_state()
+    >>> with torch.random.fork_rng():
+    ...     _ = torch.rand(5)
+    >>> torch.equal(state, torch.get_rng_state())
+    True
+    """
     if not enabled:
         yield
         return

@@ -150,6 +150,12 @@ def save(
 
     Tensors that share memory still do after loading. Writing to a path replaces the file only when all is written: whoever reads it, in other
     threads too, finds the old file or the new one. Raises RuntimeError where a path cannot be written.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save({"weight": torch.ones(2)}, file)
+    >>> torch.load(io.BytesIO(file.getvalue()))
+    {'weight': tensor([1., 1.])}
     """
     if not _use_new_zipfile_serialization:
         raise NotImplementedError("the format from before PyTorch 1.6 is read, but not written")
@@ -503,6 +509,12 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
     weights_only, which is the default, a file gives tensors, plain Python data and modules of
     torch.nn, whatever is in it, and what else it names is refused: see docs/security.md. weights_only=False imports and calls whatever the file names:
     use it only for files that you trust. Raises UnpicklingError or RuntimeError for what is damaged or refused, EOFError for an empty file.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save(nn.Linear(3, 2).state_dict(), file)
+    >>> list(torch.load(io.BytesIO(file.getvalue())))
+    ['weight', 'bias']
     """
     encoding = pickle_load_args.get("encoding", "utf-8")
     if isinstance(f, (str, os.PathLike)):

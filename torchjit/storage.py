@@ -13,6 +13,7 @@ from torchjit import _native
 from torchjit._advice import advised
 from torchjit._tensor import Tensor
 from torchjit._types import dtype, dtypes, strided
+from torchjit._types import dtype as _dtype
 
 # The names of element types in the names of classes.
 _NAMES = {
@@ -28,7 +29,7 @@ class TypedStorage:
     def __init__(self, data: Any = None, *, dtype: dtype | None = None, _bytes: Any = None) -> None:
         torch: Any = importlib.import_module("torchjit")
 
-        self.dtype: torch.dtype = dtype or getattr(type(self), "_dtype", None) or torch.get_default_dtype()
+        self.dtype: _dtype = dtype or getattr(type(self), "_dtype", None) or torch.get_default_dtype()
         if _bytes is None:
             made = torch.zeros(data, dtype=self.dtype) if isinstance(data, builtins.int) else torch.tensor([] if data is None else list(data), dtype=self.dtype)
             _bytes = _native.tensor_storage(made)

@@ -44,6 +44,7 @@ type outcome struct {
 	good, bad, wrong, refused int
 	times                     []time.Duration
 	first                     string // what was wrong first
+	right                     []byte // the last answer that was read and found right
 }
 
 func main() {
@@ -66,7 +67,11 @@ func loadAll() (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	want, err := answerTo(http.DefaultClient, body, head)
+	first, err := answerTo(http.DefaultClient, body, head)
+	if err != nil {
+		return outcome{}, err
+	}
+	want, err := first.outputs()
 	if err != nil {
 		return outcome{}, err
 	}
@@ -122,33 +127,47 @@ func post(client *http.Client, body []byte, head int) (*http.Response, error) {
 	return client.Do(r)
 }
 
-// answerTo returns the outputs that a good request gets.
-func answerTo(client *http.Client, body []byte, head int) ([]float64, error) {
+// answer is the body of an answer, and how many bytes of it are JSON.
+type answer struct {
+	text []byte
+	head int
+}
+
+// answerTo returns what a good request gets.
+func answerTo(client *http.Client, body []byte, head int) (answer, error) {
 	resp, err := post(client, body, head)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %d: %s", resp.StatusCode, text)
+		return answer{}, fmt.Errorf("status %d: %s", resp.StatusCode, text)
 	}
 	if n, err := strconv.Atoi(resp.Header.Get(jsonLength)); err == nil && n <= len(text) {
+		return answer{text, n}, nil
+	}
+	return answer{text, len(text)}, nil
+}
+
+// outputs returns the numbers of all outputs of an answer.
+func (a answer) outputs() ([]float64, error) {
+	if text, n := a.text, a.head; n < len(text) {
 		numbers := make([]float32, (len(text)-n)/4)
 		_, err := binary.Decode(text[n:], binary.LittleEndian, numbers)
 		return wide(numbers), err
 	}
-	var a struct {
+	var in struct {
 		Outputs []struct{ Data []float64 }
 	}
-	if err := json.Unmarshal(text, &a); err != nil {
+	if err := json.Unmarshal(a.text, &in); err != nil {
 		return nil, err
 	}
 	var numbers []float64
-	for _, o := range a.Outputs {
+	for _, o := range in.Outputs {
 		numbers = append(numbers, o.Data...)
 	}
 	return numbers, nil
@@ -172,12 +191,30 @@ func (o *outcome) load(body []byte, head int, want []float64, end time.Time) {
 			continue
 		}
 		got, err := answerTo(client, body, head)
-		if err == nil && !slices.EqualFunc(got, want, near) {
-			err = fmt.Errorf("another answer than before: %v, then %v", want, got)
+		took := time.Since(begin)
+		if err == nil {
+			err = o.check(got, want)
 		}
 		o.note(err, &o.good)
-		o.times = append(o.times, time.Since(begin))
+		o.times = append(o.times, took)
 	}
+}
+
+// check compares an answer with what the first one gave. One that has the bytes of an answer that was right is not read again, which takes longer than the
+// server does for it.
+func (o *outcome) check(a answer, want []float64) error {
+	if bytes.Equal(a.text, o.right) {
+		return nil
+	}
+	got, err := a.outputs()
+	if err != nil {
+		return err
+	}
+	if !slices.EqualFunc(got, want, near) {
+		return fmt.Errorf("another answer than before: %v, then %v", want, got)
+	}
+	o.right = a.text
+	return nil
 }
 
 // near allows for another order of sums in batches of other sizes.

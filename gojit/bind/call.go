@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -110,7 +110,7 @@ func (c *call) fail(err error) {
 		text = "\n" + text // PyTorch's errors of compilation begin with an empty line
 	}
 	c.string(text)
-	for _, note := range gojit.AdviceOf(err) {
+	for _, note := range errs.AdviceOf(err) {
 		c.string(note)
 	}
 }

@@ -96,12 +96,16 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, l *loaded) (*req
 		head, elements = body[:n], body[n:]
 	}
 	var m message
-	if err := json.Unmarshal(head, &m); err != nil {
+	rest, lists := takeLists(head)
+	if err := json.Unmarshal(rest, &m); err != nil {
 		return nil, badRequest("the request is no JSON of the protocol: %w", err)
 	}
 	q := &request{id: m.ID, binary: m.Parameters.BinaryOutput, timeout: timeoutOf(m.Parameters.Timeout)}
 	for i := range m.Inputs {
 		in := &m.Inputs[i]
+		if i < len(lists) && lists[i] != nil {
+			in.Data = lists[i]
+		}
 		var v any
 		switch size := in.Parameters.BinarySize; {
 		case size == nil && in.Data == nil:
@@ -280,69 +284,6 @@ func elementTypeOf(dataType string) (tensor.DType, error) {
 		return 0, fmt.Errorf("the datatype is %q: expected BOOL, UINT8, INT8, INT16, INT32, INT64, FP16, BF16, FP32, FP64 or BYTES", dataType)
 	}
 	return dtype, nil
-}
-
-// readElements reads numbers from lists of JSON into a tensor.
-func readElements(t *tensor.Tensor, count int, data json.RawMessage) error {
-	numbers := make([]tensor.Scalar, 0, count)
-	for rest := []byte(data); len(rest) > 0; {
-		c := rest[0]
-		if c == '[' || c == ']' || c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r' {
-			rest = rest[1:]
-			continue
-		}
-		end := bytes.IndexAny(rest, "[], \n\t\r")
-		if end < 0 {
-			end = len(rest)
-		}
-		number, err := readNumber(t.DType(), string(rest[:end]))
-		if err != nil {
-			return fmt.Errorf("element %d: %w", len(numbers), err)
-		}
-		if len(numbers) == count {
-			return fmt.Errorf("more than %d elements for the shape %v", count, t.Shape())
-		}
-		numbers = append(numbers, number)
-		rest = rest[end:]
-	}
-	if len(numbers) != count {
-		return fmt.Errorf("%d elements for the shape %v, which has %d", len(numbers), t.Shape(), count)
-	}
-	tensor.StoreAll(t, numbers)
-	return nil
-}
-
-// readNumber reads a number, or a truth, that the element type holds.
-func readNumber(dtype tensor.DType, text string) (tensor.Scalar, error) {
-	if dtype == tensor.Bool {
-		switch text {
-		case "true", "1":
-			return tensor.Boolean(true), nil
-		case "false", "0":
-			return tensor.Boolean(false), nil
-		}
-		return tensor.Scalar{}, fmt.Errorf("found %.40q, expected true or false", text)
-	}
-	if dtype.IsFloating() {
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return tensor.Scalar{}, fmt.Errorf("found %.40q, expected a number", text)
-		}
-		return tensor.Float(f), nil
-	}
-	bits := 8 * dtype.Size()
-	if dtype == tensor.Uint8 {
-		u, err := strconv.ParseUint(text, 10, 8)
-		if err != nil {
-			return tensor.Scalar{}, fmt.Errorf("found %.40q, expected a number from 0 to 255", text)
-		}
-		return tensor.Int(int64(u)), nil
-	}
-	i, err := strconv.ParseInt(text, 10, bits)
-	if err != nil {
-		return tensor.Scalar{}, fmt.Errorf("found %.40q, expected a whole number of %d bits", text, bits)
-	}
-	return tensor.Int(i), nil
 }
 
 // fromBinary makes a tensor, or texts, of elements as they lie in memory; each text has its length before it, in four bytes.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -207,7 +208,10 @@ func (a *answer) addElements(name string, t *tensor.Tensor) error {
 	if t.DType().Size() < 8 {
 		bits = 32
 	}
-	data := append(a.head, '[')
+	data := append(slices.Grow(a.head, 12*t.Numel()), '[')
+	if t.DType() == tensor.Float32 {
+		return a.addFloats(name, data, tensor.Data[float32](t))
+	}
 	for i := range t.Numel() {
 		if i > 0 {
 			data = append(data, ',')
@@ -220,13 +224,33 @@ func (a *answer) addElements(name string, t *tensor.Tensor) error {
 		default:
 			f := s.Float64()
 			if math.IsNaN(f) || math.IsInf(f, 0) {
-				return problemf(http.StatusUnprocessableEntity, "the output %q has the element %g, which JSON cannot hold: ask for binary data", name, f)
+				return notInJSON(name, f)
 			}
 			data = strconv.AppendFloat(data, f, 'g', -1, bits)
 		}
 	}
 	a.head = append(data, ']')
 	return nil
+}
+
+// addFloats adds the elements of an output to the list that data begins.
+func (a *answer) addFloats(name string, data []byte, elements []float32) error {
+	for i, x := range elements {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		f := float64(x)
+		if f-f != 0 {
+			return notInJSON(name, f)
+		}
+		data = strconv.AppendFloat(data, f, 'g', -1, 32)
+	}
+	a.head = append(data, ']')
+	return nil
+}
+
+func notInJSON(name string, f float64) error {
+	return problemf(http.StatusUnprocessableEntity, "the output %q has the element %g, which JSON cannot hold: ask for binary data", name, f)
 }
 
 // write writes the answer.

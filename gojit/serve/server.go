@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 )
 
 // Config is what a server is made with. Zero values stand for the defaults.
@@ -100,7 +101,7 @@ func New(config Config) (*Server, error) {
 }
 
 func configError(format string, args ...any) error {
-	return &gojit.CallError{Function: "serve.New", Err: fmt.Errorf("serve: "+format, args...)}
+	return &errs.CallError{Function: "serve.New", Err: fmt.Errorf("serve: "+format, args...)}
 }
 
 // Close ends the workers. Requests that wait are answered with 503.
@@ -203,10 +204,10 @@ func statusOf(err error) int {
 	case errors.Is(err, context.Canceled):
 		return statusClientGone
 	}
-	switch gojit.FaultOf(err) {
-	case gojit.CallerFault:
+	switch errs.FaultOf(err) {
+	case errs.CallerFault:
 		return http.StatusBadRequest
-	case gojit.InternalFault:
+	case errs.InternalFault:
 		return http.StatusInternalServerError
 	}
 	return http.StatusUnprocessableEntity

@@ -18,6 +18,11 @@ class autocast:
     On "cpu" the smaller type is bfloat16; another one warns, and fails when the context is entered. On "cuda" it is float16, or the one that is given; without a
     device it is disabled, with a warning. Compiled programs can use it, not as a decorator. Raises RuntimeError for other
     devices. Which operators cast is what PyTorch 1.13 does on each.
+
+    >>> with torch.autocast("cpu", dtype=torch.bfloat16):
+    ...     y = nn.Linear(3, 2)(torch.ones(1, 3))
+    >>> y.dtype
+    torch.bfloat16
     """
 
     def __init__(
@@ -29,8 +34,8 @@ class autocast:
     ):
         if torch.jit.is_scripting():
             self._enabled = enabled
-            self.device = device_type
-            self.fast_dtype = dtype if dtype is not None else torch.float16 if device_type == "cuda" else torch.bfloat16
+            self.device: str = device_type
+            self.fast_dtype: torch.dtype = dtype if dtype is not None else torch.float16 if device_type == "cuda" else torch.bfloat16
             return
         if device_type not in ("cuda", "cpu"):
             raise RuntimeError("User specified autocast device_type must be 'cuda' or 'cpu'")
@@ -49,7 +54,7 @@ class autocast:
             enabled = False
         self._enabled = enabled
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         if torch.jit.is_scripting():
             return self
         if self.device == "cpu" and self.fast_dtype is not dtypes["bfloat16"]:
@@ -60,14 +65,14 @@ class autocast:
         autocast_increment_nesting()
         return self
 
-    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any):
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
         if torch.jit.is_scripting():
             return
         _native.end_casting()
         autocast_decrement_nesting()
         set_autocast_cache_enabled(self._outer_cache)
 
-    def __call__(self, func):
+    def __call__(self, func: Any) -> Any:
         if torch.jit.is_scripting():
             return func
         return _decorated(self, func)

@@ -28,7 +28,13 @@ def backward(
     grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
-    """Adds the gradients of tensors to those of the leaves that they were computed from, or to those of inputs."""
+    """Adds the gradients of tensors to those of the leaves that they were computed from, or to those of inputs.
+
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> torch.autograd.backward((w * w).sum())
+    >>> w.grad
+    tensor([2., 4.])
+    """
     if grad_variables is not None:
         warnings.warn("'grad_variables' is deprecated. Use 'grad_tensors' instead.", stacklevel=2)
         if grad_tensors is not None:
@@ -85,7 +91,12 @@ def grad(
     allow_unused: bool = False,
     is_grads_batched: bool = False,
 ) -> tuple[Any, ...]:
-    """The gradients of outputs with respect to inputs."""
+    """The gradients of outputs with respect to inputs.
+
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> torch.autograd.grad((w * w).sum(), w)
+    (tensor([2., 4.]),)
+    """
     outputs, inputs = _sequence(outputs), _sequence(inputs)
     if is_grads_batched:
         return _batched(outputs, inputs, _sequence(grad_outputs), create_graph, allow_unused)

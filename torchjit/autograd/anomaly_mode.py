@@ -12,6 +12,10 @@ class detect_anomaly:  # noqa: N801
     """A context in which a derivative that gives NaN fails (with check_nan), and what fails is reported.
 
     The report is a warning with the traceback of the operation whose derivative failed, where that ran in such a context too.
+
+    >>> with torch.autograd.detect_anomaly(check_nan=False):
+    ...     print(torch.is_anomaly_enabled())
+    True
     """
 
     def __init__(self, check_nan: bool = True) -> None:
@@ -31,7 +35,12 @@ class detect_anomaly:  # noqa: N801
 
 
 class set_detect_anomaly:  # noqa: N801
-    """Begins or ends looking for anomalies; also a context manager, which puts back what was set before. See detect_anomaly."""
+    """Begins or ends looking for anomalies; also a context manager, which puts back what was set before. See detect_anomaly.
+
+    >>> with torch.autograd.set_detect_anomaly(False):
+    ...     print(torch.is_anomaly_enabled())
+    False
+    """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.prev: bool = _native.detects_anomaly()

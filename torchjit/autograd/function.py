@@ -162,6 +162,20 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     forward(ctx, *args) computes, and leaves what backward needs by ctx.save_for_backward; backward(ctx, *grads)
     returns a gradient, or None, for each argument of forward.
+
+    >>> class Square(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 2 * x * grad
+    >>> w = torch.tensor([3.0], requires_grad=True)
+    >>> Square.apply(w).backward()
+    >>> w.grad
+    tensor([6.])
     """
 
     _backward_cls: type

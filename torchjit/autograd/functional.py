@@ -100,7 +100,11 @@ def _first_derivatives(result: Any, leaves: tuple[Any, ...], strict: bool, missi
 
 
 def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
-    """The results of func and the product of v with its Jacobian at inputs; v may be left out for one number."""
+    """The results of func and the product of v with its Jacobian at inputs; v may be left out for one number.
+
+    >>> torch.autograd.functional.vjp(lambda x: x * x, torch.tensor([1.0, 2.0]), torch.tensor([1.0, 1.0]))
+    (tensor([1., 4.]), tensor([2., 4.]))
+    """
     with torch.enable_grad():
         is_tuple, given = _tuple(inputs, "inputs", "vjp")
         leaves = _leaves(given, create_graph)
@@ -113,7 +117,11 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 
 def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
-    """The results of func and the product of its Jacobian at inputs with v; v may be left out for one number."""
+    """The results of func and the product of its Jacobian at inputs with v; v may be left out for one number.
+
+    >>> torch.autograd.functional.jvp(lambda x: x * x, torch.tensor([1.0, 2.0]), torch.tensor([1.0, 1.0]))
+    (tensor([1., 4.]), tensor([2., 4.]))
+    """
     with torch.enable_grad():
         _, given = _tuple(inputs, "inputs", "jvp")
         leaves = _leaves(given, create_graph)
@@ -148,6 +156,10 @@ def jacobian(
     A tensor of the shape of the result followed by that of the input; tuples of them where func takes or
     returns tuples: of the results outside, of the inputs inside. The strategy is "reverse-mode" or, with vectorize,
     "forward-mode", which suits functions with more results than inputs.
+
+    >>> torch.autograd.functional.jacobian(lambda x: x * x, torch.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
@@ -226,7 +238,12 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The second derivatives of a function with one number as result, as jacobian gives first ones."""
+    """The second derivatives of a function with one number as result, as jacobian gives first ones.
+
+    >>> torch.autograd.functional.hessian(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
     is_tuple, given = _tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
@@ -253,12 +270,20 @@ def _scalar(func: Callable[..., Any], leaves: Any, where: str, strict: bool) -> 
 
 
 def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
-    """The result of func and the product of v with its Hessian at inputs."""
+    """The result of func and the product of v with its Hessian at inputs.
+
+    >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0]))
+    (tensor(9.), tensor([6., 0.]))
+    """
     return _second_product(func, inputs, v, create_graph, strict, "vhp")
 
 
 def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
-    """The result of func and the product of its Hessian, which is symmetric, with v."""
+    """The result of func and the product of its Hessian, which is symmetric, with v.
+
+    >>> torch.autograd.functional.hvp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0]))
+    (tensor(9.), tensor([6., 0.]))
+    """
     return _second_product(func, inputs, v, create_graph, strict, "hvp")
 
 

@@ -14,7 +14,11 @@ from torchjit import _native
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are recorded."""
+    """Whether operations are recorded.
+
+    >>> torch.is_grad_enabled()
+    True
+    """
     return _native.grad_enabled()
 
 
@@ -71,10 +75,16 @@ class _DecoratorContextManager:
 
 
 class no_grad(_DecoratorContextManager):
-    """Operations are not recorded."""
+    """Operations are not recorded.
+
+    >>> with torch.no_grad():
+    ...     y = torch.ones(1, requires_grad=True) * 2
+    >>> y.requires_grad
+    False
+    """
 
     def __init__(self) -> None:
-        self.prev = False
+        self.prev: bool = False
 
     def __enter__(self) -> None:
         self.prev = torch.is_grad_enabled()
@@ -85,10 +95,15 @@ class no_grad(_DecoratorContextManager):
 
 
 class enable_grad(_DecoratorContextManager):
-    """Operations are recorded."""
+    """Operations are recorded.
+
+    >>> with torch.no_grad(), torch.enable_grad():
+    ...     print(torch.is_grad_enabled())
+    True
+    """
 
     def __init__(self) -> None:
-        self.prev = False
+        self.prev: bool = False
 
     def __enter__(self) -> None:
         self.prev = torch.is_grad_enabled()
@@ -99,11 +114,16 @@ class enable_grad(_DecoratorContextManager):
 
 
 class set_grad_enabled(_DecoratorContextManager):
-    """Operations are recorded or not, from here on or in a with statement."""
+    """Operations are recorded or not, from here on or in a with statement.
+
+    >>> with torch.set_grad_enabled(False):
+    ...     print(torch.is_grad_enabled())
+    False
+    """
 
     def __init__(self, mode: bool) -> None:
-        self.prev = _native.grad_enabled()
-        self.mode = bool(mode)
+        self.prev: bool = _native.grad_enabled()
+        self.mode: bool = bool(mode)
         _native.set_grad_enabled(self.mode)
 
     def __enter__(self) -> None:
@@ -117,7 +137,14 @@ class set_grad_enabled(_DecoratorContextManager):
 
 
 class inference_mode(_DecoratorContextManager):
-    """Operations are not recorded, and the tensors that they make are never recorded later (they are inference tensors)."""
+    """Operations are not recorded, and the tensors that they make are never recorded later (they are inference tensors).
+
+    >>> with torch.inference_mode():
+    ...     print(torch.ones(1).is_inference())
+    True
+    """
+
+    prev: tuple[bool, bool]
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode

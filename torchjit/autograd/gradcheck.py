@@ -38,6 +38,10 @@ def gradcheck(
     their own; the gradient by a complex input is the derivative by its real part plus i times that by its imaginary part. The
     fast mode checks everything too. A sparse input, for which check_sparse_nnz must be set, is changed where it has values. Raises
     GradcheckError, or returns False where raise_exception is off.
+
+    >>> w = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradcheck(torch.sin, w)
+    True
     """
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     _check_inputs(inputs)
@@ -241,7 +245,12 @@ def gradgradcheck(
     check_rev_over_rev: bool = True,
     fast_mode: bool = False,
 ) -> bool:
-    """Whether the second derivatives of func agree with differences of its first ones. See gradcheck."""
+    """Whether the second derivatives of func agree with differences of its first ones. See gradcheck.
+
+    >>> w = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradgradcheck(torch.sin, w)
+    True
+    """
     torch: Any = importlib.import_module("torchjit")
 
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)

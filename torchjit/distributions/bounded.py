@@ -19,6 +19,10 @@ class ContinuousBernoulli(_Binary, ExponentialFamily):
     """Numbers between 0 and 1 with a density proportional to probs**x * (1 - probs)**(1 - x).
 
     Around 0.5, between lims, the formulas are Taylor series.
+
+    >>> from torchjit.distributions import ContinuousBernoulli
+    >>> ContinuousBernoulli(torch.tensor([0.3])).mean
+    tensor([0.4302])
     """
 
     support: constraints.Constraint = constraints.unit_interval
@@ -100,7 +104,12 @@ class ContinuousBernoulli(_Binary, ExponentialFamily):
 
 
 class FisherSnedecor(_Univariate):
-    """The distribution of the ratio of two chi-squared ones, each by its degrees of freedom df1 and df2."""
+    """The distribution of the ratio of two chi-squared ones, each by its degrees of freedom df1 and df2.
+
+    >>> from torchjit.distributions import FisherSnedecor
+    >>> FisherSnedecor(torch.tensor([2.0]), torch.tensor([4.0])).mean
+    tensor([2.])
+    """
 
     df1: torch.Tensor
     df2: torch.Tensor
@@ -140,7 +149,12 @@ class FisherSnedecor(_Univariate):
 
 
 class Kumaraswamy(TransformedDistribution):
-    """Numbers between 0 and 1 with the distribution function 1 - (1 - x**concentration1)**concentration0."""
+    """Numbers between 0 and 1 with the distribution function 1 - (1 - x**concentration1)**concentration0.
+
+    >>> from torchjit.distributions import Kumaraswamy
+    >>> Kumaraswamy(torch.tensor([1.0]), torch.tensor([2.0])).mean
+    tensor([0.3333])
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support: constraints.Constraint = constraints.unit_interval
@@ -182,7 +196,12 @@ class Kumaraswamy(TransformedDistribution):
 
 
 class LogisticNormal(TransformedDistribution):
-    """Points of a simplex: normal ones of a dimension less, by stick breaking."""
+    """Points of a simplex: normal ones of a dimension less, by stick breaking.
+
+    >>> from torchjit.distributions import LogisticNormal
+    >>> LogisticNormal(torch.zeros(2), torch.ones(2)).sample().sum()
+    tensor(1.)
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {"loc": constraints.real, "scale": constraints.positive}
     support: constraints.Constraint = constraints.simplex
@@ -253,7 +272,12 @@ class ExpRelaxedCategorical(Distribution):
 
 
 class RelaxedOneHotCategorical(TransformedDistribution):
-    """Points of a simplex that go to the choices of a OneHotCategorical as the temperature goes to 0, with gradients."""
+    """Points of a simplex that go to the choices of a OneHotCategorical as the temperature goes to 0, with gradients.
+
+    >>> from torchjit.distributions import RelaxedOneHotCategorical
+    >>> RelaxedOneHotCategorical(torch.tensor([0.5]), torch.tensor([0.25, 0.75])).rsample().sum()
+    tensor(1.)
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support: constraints.Constraint = constraints.simplex
@@ -277,7 +301,12 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
 
 class NegativeBinomial(Distribution):
-    """The number of successes of probability probs before total_count failures."""
+    """The number of successes of probability probs before total_count failures.
+
+    >>> from torchjit.distributions import NegativeBinomial
+    >>> NegativeBinomial(3, torch.tensor([0.5])).mean
+    tensor([3.])
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0), "logits": constraints.real}
     support: constraints.Constraint = constraints.nonnegative_integer
@@ -332,7 +361,12 @@ class NegativeBinomial(Distribution):
 
 
 class VonMises(_Univariate):
-    """Angles around loc."""
+    """Angles around loc.
+
+    >>> from torchjit.distributions import VonMises
+    >>> VonMises(torch.tensor([1.0]), torch.tensor([2.0])).mean
+    tensor([1.])
+    """
 
     concentration: torch.Tensor
     loc: torch.Tensor

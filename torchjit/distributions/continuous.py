@@ -53,7 +53,12 @@ class _LocationScale(_Univariate):
 
 
 class Normal(_LocationScale, ExponentialFamily):
-    """The normal distribution with mean loc and standard deviation scale."""
+    """The normal distribution with mean loc and standard deviation scale.
+
+    >>> from torchjit.distributions import Normal
+    >>> Normal(torch.tensor([0.0]), torch.tensor([1.0])).log_prob(torch.tensor([0.0]))
+    tensor([-0.9189])
+    """
 
     @property
     def stddev(self) -> Any:
@@ -88,7 +93,12 @@ class Normal(_LocationScale, ExponentialFamily):
 
 
 class Uniform(_Univariate):
-    """The uniform distribution from low up to high."""
+    """The uniform distribution from low up to high.
+
+    >>> from torchjit.distributions import Uniform
+    >>> Uniform(torch.tensor([0.0]), torch.tensor([4.0])).mean
+    tensor([2.])
+    """
 
     high: torch.Tensor
     low: torch.Tensor
@@ -138,7 +148,12 @@ class Uniform(_Univariate):
 
 
 class Laplace(_LocationScale):
-    """The double exponential distribution around loc."""
+    """The double exponential distribution around loc.
+
+    >>> from torchjit.distributions import Laplace
+    >>> Laplace(torch.tensor([0.0]), torch.tensor([1.0])).cdf(torch.tensor([0.0]))
+    tensor([0.5000])
+    """
 
     @property
     def variance(self) -> Any:
@@ -167,7 +182,12 @@ class Laplace(_LocationScale):
 
 
 class Cauchy(_LocationScale):
-    """The Cauchy distribution around loc."""
+    """The Cauchy distribution around loc.
+
+    >>> from torchjit.distributions import Cauchy
+    >>> Cauchy(torch.tensor([0.0]), torch.tensor([1.0])).log_prob(torch.tensor([0.0]))
+    tensor([-1.1447])
+    """
 
     @property
     def mean(self) -> Any:
@@ -196,7 +216,12 @@ class Cauchy(_LocationScale):
 
 
 class Exponential(_Univariate, ExponentialFamily):
-    """The exponential distribution with mean 1/rate."""
+    """The exponential distribution with mean 1/rate.
+
+    >>> from torchjit.distributions import Exponential
+    >>> Exponential(torch.tensor([2.0])).cdf(torch.tensor([1.0]))
+    tensor([0.8647])
+    """
 
     rate: torch.Tensor
     arg_constraints: dict[str, constraints.Constraint] = {"rate": constraints.positive}
@@ -240,7 +265,12 @@ class Exponential(_Univariate, ExponentialFamily):
 
 
 class Gamma(_Univariate, ExponentialFamily):
-    """The gamma distribution with mean concentration/rate."""
+    """The gamma distribution with mean concentration/rate.
+
+    >>> from torchjit.distributions import Gamma
+    >>> Gamma(torch.tensor([2.0]), torch.tensor([4.0])).variance
+    tensor([0.1250])
+    """
 
     concentration: torch.Tensor
     rate: torch.Tensor
@@ -284,7 +314,12 @@ class Gamma(_Univariate, ExponentialFamily):
 
 
 class Chi2(Gamma):
-    """The chi-squared distribution with df degrees of freedom."""
+    """The chi-squared distribution with df degrees of freedom.
+
+    >>> from torchjit.distributions import Chi2
+    >>> Chi2(torch.tensor([3.0])).mean
+    tensor([3.])
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {"df": constraints.positive}
 
@@ -300,7 +335,12 @@ class Chi2(Gamma):
 
 
 class StudentT(_Univariate):
-    """Student's distribution with df degrees of freedom."""
+    """Student's distribution with df degrees of freedom.
+
+    >>> from torchjit.distributions import StudentT
+    >>> StudentT(torch.tensor([3.0])).variance
+    tensor([3.])
+    """
 
     df: torch.Tensor
     loc: torch.Tensor
@@ -343,7 +383,12 @@ class StudentT(_Univariate):
 
 
 class Gumbel(_LocationScale):
-    """The Gumbel distribution of extremes."""
+    """The Gumbel distribution of extremes.
+
+    >>> from torchjit.distributions import Gumbel
+    >>> Gumbel(torch.tensor([0.0]), torch.tensor([1.0])).mean
+    tensor([0.5772])
+    """
 
     @property
     def mean(self) -> Any:
@@ -379,7 +424,12 @@ class Gumbel(_LocationScale):
 
 
 class Beta(_Univariate, ExponentialFamily):
-    """The beta distribution with mean concentration1 / (concentration1 + concentration0)."""
+    """The beta distribution with mean concentration1 / (concentration1 + concentration0).
+
+    >>> from torchjit.distributions import Beta
+    >>> Beta(torch.tensor([2.0]), torch.tensor([3.0])).mean
+    tensor([0.4000])
+    """
 
     concentration0: torch.Tensor
     concentration1: torch.Tensor

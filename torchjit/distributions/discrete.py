@@ -51,7 +51,12 @@ class _Binary(Distribution):
 
 
 class Bernoulli(_Binary, ExponentialFamily):
-    """1 with probability probs, else 0."""
+    """1 with probability probs, else 0.
+
+    >>> from torchjit.distributions import Bernoulli
+    >>> Bernoulli(torch.tensor([0.3])).log_prob(torch.tensor([1.0]))
+    tensor([-1.2040])
+    """
 
     support: constraints.Constraint = constraints.boolean
     has_enumerate_support: bool = True
@@ -95,7 +100,12 @@ class Bernoulli(_Binary, ExponentialFamily):
 
 
 class Geometric(_Binary):
-    """The number of failures before the first success."""
+    """The number of failures before the first success.
+
+    >>> from torchjit.distributions import Geometric
+    >>> Geometric(torch.tensor([0.25])).mean
+    tensor([3.])
+    """
 
     support: constraints.Constraint = constraints.nonnegative_integer
 
@@ -136,7 +146,12 @@ class Geometric(_Binary):
 
 
 class Binomial(_Binary):
-    """The number of successes in total_count trials."""
+    """The number of successes in total_count trials.
+
+    >>> from torchjit.distributions import Binomial
+    >>> Binomial(4, torch.tensor([0.5])).log_prob(torch.tensor([2.0]))
+    tensor([-0.9808])
+    """
 
     has_enumerate_support: bool = True
 
@@ -204,7 +219,12 @@ class Binomial(_Binary):
 
 
 class Poisson(ExponentialFamily):
-    """Counts with mean rate."""
+    """Counts with mean rate.
+
+    >>> from torchjit.distributions import Poisson
+    >>> Poisson(torch.tensor([2.0])).log_prob(torch.tensor([2.0]))
+    tensor([-1.3069])
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {"rate": constraints.nonnegative}
     support: constraints.Constraint = constraints.nonnegative_integer
@@ -237,7 +257,12 @@ class Poisson(ExponentialFamily):
 
 
 class Categorical(Distribution):
-    """Numbers from 0 on, with probabilities along the last dimension: probs up to a factor, or logits, their logarithms up to a term."""
+    """Numbers from 0 on, with probabilities along the last dimension: probs up to a factor, or logits, their logarithms up to a term.
+
+    >>> from torchjit.distributions import Categorical
+    >>> Categorical(torch.tensor([0.25, 0.75])).entropy()
+    tensor(0.5623)
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support: bool = True
@@ -345,7 +370,12 @@ class _OfCategorical(Distribution):
 
 
 class OneHotCategorical(_OfCategorical):
-    """Categorical, with values of which one element is 1 and the others are 0."""
+    """Categorical, with values of which one element is 1 and the others are 0.
+
+    >>> from torchjit.distributions import OneHotCategorical
+    >>> OneHotCategorical(torch.tensor([0.25, 0.75])).mean
+    tensor([0.2500, 0.7500])
+    """
 
     support: constraints.Constraint = constraints.one_hot
     has_enumerate_support: bool = True
@@ -380,7 +410,12 @@ class OneHotCategorical(_OfCategorical):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical with gradients: those of the probabilities."""
+    """OneHotCategorical with gradients: those of the probabilities.
+
+    >>> from torchjit.distributions import OneHotCategoricalStraightThrough
+    >>> OneHotCategoricalStraightThrough(torch.tensor([0.25, 0.75])).rsample().sum()
+    tensor(1.)
+    """
 
     has_rsample: bool = True
 
@@ -390,7 +425,12 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Multinomial(_OfCategorical):
-    """How often each choice is drawn in total_count draws."""
+    """How often each choice is drawn in total_count draws.
+
+    >>> from torchjit.distributions import Multinomial
+    >>> Multinomial(3, torch.tensor([0.5, 0.5])).mean
+    tensor([1.5000, 1.5000])
+    """
 
     def __init__(self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         if not isinstance(total_count, int):

@@ -57,6 +57,10 @@ class Distribution:
 
     `arg_constraints` and `support` tell what parameters and values may be; parameters are checked when the distribution is
     made and values when log_prob is asked for, unless validate_args is False. Raises ValueError where they are not.
+
+    >>> from torchjit.distributions import Distribution, Normal
+    >>> isinstance(Normal(torch.zeros(1), torch.ones(1)), Distribution), Normal(torch.zeros(2), torch.ones(2)).batch_shape
+    (True, torch.Size([2]))
     """
 
     has_rsample: bool = False
@@ -220,7 +224,12 @@ class Distribution:
 
 
 class Independent(Distribution):
-    """A distribution whose last batch dimensions belong to the values: their log_probs are added up."""
+    """A distribution whose last batch dimensions belong to the values: their log_probs are added up.
+
+    >>> from torchjit.distributions import Independent, Normal
+    >>> Independent(Normal(torch.zeros(3), torch.ones(3)), 1).log_prob(torch.zeros(3))
+    tensor(-2.7568)
+    """
 
     arg_constraints: dict[str, Any] = {}
 

@@ -14,6 +14,10 @@ class ExponentialFamily(Distribution):
     """A distribution with the density exp(<t(x), natural parameters> - F(natural parameters) + k(x)).
 
     A subclass that has `_natural_params`, `_log_normalizer` (F) and `_mean_carrier_measure` (the mean of k) gets its entropy from them.
+
+    >>> from torchjit.distributions import ExponentialFamily, Normal
+    >>> isinstance(Normal(torch.zeros(1), torch.ones(1)), ExponentialFamily)
+    True
     """
 
     @property

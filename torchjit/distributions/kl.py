@@ -30,7 +30,12 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
 
 
 def kl_divergence(p: Any, q: Any) -> Any:
-    """KL(p || q), of the batch shape of both. Raises NotImplementedError for pairs of types that are not known."""
+    """KL(p || q), of the batch shape of both. Raises NotImplementedError for pairs of types that are not known.
+
+    >>> from torchjit.distributions import Normal, kl_divergence
+    >>> kl_divergence(Normal(torch.zeros(1), torch.ones(1)), Normal(torch.ones(1), torch.ones(1)))
+    tensor([0.5000])
+    """
     best = None
     for (left, right), f in _known.items():
         if isinstance(p, left) and isinstance(q, right):

@@ -39,7 +39,13 @@ def _batch_lowrank_mahalanobis(W: Any, D: Any, x: Any, capacitance_tril: Any) ->
 
 
 class LowRankMultivariateNormal(Distribution):
-    """The normal distribution of vectors with covariance cov_factor @ cov_factor.T + diag(cov_diag)."""
+    """The normal distribution of vectors with covariance cov_factor @ cov_factor.T + diag(cov_diag).
+
+    >>> from torchjit.distributions import LowRankMultivariateNormal
+    >>> LowRankMultivariateNormal(torch.zeros(2), torch.ones(2, 1), torch.ones(2)).covariance_matrix
+    tensor([[2., 1.],
+            [1., 2.]])
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {
         "loc": constraints.real_vector, "cov_factor": constraints.independent(constraints.real, 2),
@@ -132,7 +138,12 @@ class LowRankMultivariateNormal(Distribution):
 
 
 class LKJCholesky(Distribution):
-    """Cholesky factors of correlation matrices, by the onion method of Lewandowski, Kurowicka and Joe."""
+    """Cholesky factors of correlation matrices, by the onion method of Lewandowski, Kurowicka and Joe.
+
+    >>> from torchjit.distributions import LKJCholesky
+    >>> LKJCholesky(3, 1.0).sample().shape
+    torch.Size([3, 3])
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {"concentration": constraints.positive}
     support: constraints.Constraint = constraints.corr_cholesky
@@ -171,7 +182,13 @@ class LKJCholesky(Distribution):
 
 
 class Wishart(ExponentialFamily):
-    """Symmetric positive definite matrices: sums of df outer products of normal vectors, where df is a whole number."""
+    """Symmetric positive definite matrices: sums of df outer products of normal vectors, where df is a whole number.
+
+    >>> from torchjit.distributions import Wishart
+    >>> Wishart(torch.tensor(3.0), torch.eye(2)).mean
+    tensor([[3., 0.],
+            [0., 3.]])
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {
         "covariance_matrix": constraints.positive_definite, "precision_matrix": constraints.positive_definite,

@@ -12,7 +12,12 @@ from torchjit.distributions.exp_family import ExponentialFamily
 
 
 class Dirichlet(ExponentialFamily):
-    """Probabilities, with mean concentration / its sum."""
+    """Probabilities, with mean concentration / its sum.
+
+    >>> from torchjit.distributions import Dirichlet
+    >>> Dirichlet(torch.tensor([1.0, 3.0])).mean
+    tensor([0.2500, 0.7500])
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {"concentration": constraints.positive_vector}
     support: constraints.Constraint = constraints.simplex
@@ -59,7 +64,12 @@ class Dirichlet(ExponentialFamily):
 
 
 class MultivariateNormal(Distribution):
-    """The normal distribution of vectors, by its covariance matrix, the inverse of that, or its Cholesky factor scale_tril."""
+    """The normal distribution of vectors, by its covariance matrix, the inverse of that, or its Cholesky factor scale_tril.
+
+    >>> from torchjit.distributions import MultivariateNormal
+    >>> MultivariateNormal(torch.zeros(2), torch.eye(2)).log_prob(torch.zeros(2))
+    tensor(-1.8379)
+    """
 
     arg_constraints: dict[str, constraints.Constraint] = {
         "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite, "precision_matrix": constraints.positive_definite,

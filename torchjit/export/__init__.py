@@ -38,6 +38,10 @@ def export(
 
     Raises TypeError for what is no module, UserError for arguments and sizes that cannot be what they are said to be, and
     RuntimeError, with the place in the program, for what cannot be exported.
+
+    >>> program = torch.export.export(nn.Linear(3, 2), (torch.rand(4, 3),))
+    >>> program.module()(torch.rand(4, 3)).shape
+    torch.Size([4, 2])
     """
     if not isinstance(mod, torch.nn.Module):
         raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")

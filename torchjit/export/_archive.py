@@ -25,6 +25,13 @@ def save(
 
     opset_version and pickle_protocol have no effect. A file is replaced when its successor is whole. extra_files are further contents, by
     names. Raises TypeError for what is no exported program, and SpecViolationError where its graph is not what Export IR allows.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.export.save(torch.export.export(nn.Linear(3, 2), (torch.rand(4, 3),)), file)
+    >>> _ = file.seek(0)
+    >>> torch.export.load(file).module()(torch.rand(4, 3)).shape
+    torch.Size([4, 2])
     """
     if not isinstance(ep, ExportedProgram):
         raise TypeError(f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead.")
@@ -49,6 +56,13 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
     """The program that save wrote. Nothing in the file is run. extra_files gets the further contents, by their names.
 
     Raises FileNotFoundError where there is no such file, RuntimeError and ValueError where it is damaged, or holds what is no program.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.export.save(torch.export.export(nn.ReLU(), (torch.rand(2),)), file)
+    >>> _ = file.seek(0)
+    >>> torch.export.load(file).module()(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
     """
     if isinstance(f, (str, os.PathLike)):
         os.stat(f)  # a FileNotFoundError where there is none

@@ -30,7 +30,13 @@ class CustomDecompTable(dict[Any, Any]):
 
 
 def default_decompositions() -> CustomDecompTable:
-    """What run_decompositions puts in the place of operators that are made of others. It may be changed."""
+    """What run_decompositions puts in the place of operators that are made of others. It may be changed.
+
+    >>> program = torch.export.export(nn.Linear(3, 2), (torch.rand(4, 3),))
+    >>> program = program.run_decompositions(torch.export.default_decompositions())
+    >>> any("addmm" in str(node.target) for node in program.graph.nodes)
+    True
+    """
     return CustomDecompTable()
 
 

@@ -41,6 +41,11 @@ class Dim:
 
     `2*dim`, `dim + 1` and `dim - 1` are sizes that follow from it. Dim.AUTO lets the export decide, Dim.DYNAMIC asks for a dynamic size and
     Dim.STATIC for one that is that of the example. Raises AssertionError for an empty range and for what is no name.
+
+    >>> batch = torch.export.Dim("batch")
+    >>> program = torch.export.export(nn.Linear(3, 2), (torch.rand(4, 3),), dynamic_shapes=({0: batch},))
+    >>> program.module()(torch.rand(7, 3)).shape
+    torch.Size([7, 2])
     """
 
     AUTO = _DimHint("AUTO")
@@ -126,5 +131,10 @@ class _DerivedDim(Dim):
 
 
 def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:
-    """A Dim for each name, all of one range."""
+    """A Dim for each name, all of one range.
+
+    >>> height, width = torch.export.dims("height", "width", min=2)
+    >>> height.__name__, width.__name__
+    ('height', 'width')
+    """
     return tuple(Dim(name, min=min, max=max) for name in names)

@@ -15,7 +15,14 @@ __all__ = ["AdditionalInputs", "Constraint", "Dim", "ShapesCollection", "dims", 
 
 
 class ShapesCollection:
-    """What is said of the sizes of tensors, by the tensors themselves: `shapes[x] = (dim, 4)`."""
+    """What is said of the sizes of tensors, by the tensors themselves: `shapes[x] = (dim, 4)`.
+
+    >>> x = torch.rand(4, 3)
+    >>> shapes = torch.export.ShapesCollection()
+    >>> shapes[x] = {0: torch.export.Dim("batch")}
+    >>> torch.export.export(nn.Linear(3, 2), (x,), dynamic_shapes=shapes).module()(torch.rand(9, 3)).shape
+    torch.Size([9, 2])
+    """
 
     def __init__(self) -> None:
         self._shapes: dict[int, Any] = {}

@@ -49,6 +49,10 @@ class ExportedProgram:
 
     The graph takes parameters, buffers and constants as its first inputs and gives new values of buffers as its first
     outputs; graph_signature says which is which. A program is called by what module() returns.
+
+    >>> program = torch.export.export(nn.Linear(3, 2), (torch.rand(4, 3),))
+    >>> isinstance(program, torch.export.ExportedProgram), list(program.state_dict)
+    (True, ['weight', 'bias'])
     """
 
     def __init__(

@@ -143,6 +143,10 @@ class ExportGraphSignature:
 
     Parameters, buffers and constants are inputs of the graph; new values of buffers and of the user's inputs are
     outputs, before those that the user gets.
+
+    >>> program = torch.export.export(nn.Linear(3, 2), (torch.rand(4, 3),))
+    >>> list(program.graph_signature.parameters)
+    ['weight', 'bias']
     """
 
     input_specs: list[InputSpec]

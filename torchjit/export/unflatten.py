@@ -78,7 +78,7 @@ class UnflattenedModule(InterpreterModule):
 
     def __init__(self, export_module: Any, flat_args_adapter: FlatArgsAdapter | None = None) -> None:
         super().__init__(ExportedGraph())
-        self.module_call_graph = export_module.module_call_graph
+        self.module_call_graph: Any = export_module.module_call_graph
         self._program, self._adapter = export_module, flat_args_adapter
         object.__setattr__(self, "_checks", Inputs(export_module))
         root = holder(export_module)
@@ -282,5 +282,9 @@ def unflatten(module: Any, flat_args_adapter: FlatArgsAdapter | None = None) -> 
 
     The modules may be replaced by others that take and give the same tensors, or the same containers where
     `export(..., preserve_module_call_signature=...)` named them. flat_args_adapter makes inputs of other containers fit.
+
+    >>> program = torch.export.export(nn.Sequential(nn.Linear(3, 2), nn.ReLU()), (torch.rand(4, 3),))
+    >>> torch.export.unflatten(program)(torch.rand(4, 3)).shape
+    torch.Size([4, 2])
     """
     return UnflattenedModule(module, flat_args_adapter)

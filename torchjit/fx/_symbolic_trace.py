@@ -79,7 +79,15 @@ PH = PHBase()
 
 @compatibility(is_backward_compatible=True)
 class Tracer(TracerBase):
-    """Records functions and modules as graphs. Subclasses decide, by overriding methods, what is recorded as what."""
+    """Records functions and modules as graphs. Subclasses decide, by overriding methods, what is recorded as what.
+
+    >>> class KeepsAll(torch.fx.Tracer):
+    ...     def is_leaf_module(self, m, name):
+    ...         return True
+    >>> graph = KeepsAll().trace(nn.Sequential(nn.ReLU()))
+    >>> [node.op for node in graph.nodes]
+    ['placeholder', 'call_module', 'output']
+    """
 
     @compatibility(is_backward_compatible=True)
     def __init__(
@@ -440,7 +448,12 @@ def wrap(fn_or_name: str | Callable[..., Any]) -> Any:
 def symbolic_trace(
     root: torch.nn.Module | Callable[..., Any], concrete_args: dict[str, Any] | tuple[Any, ...] | None = None
 ) -> GraphModule:
-    """Records a module or function as a GraphModule. concrete_args has values for arguments that are none in the graph."""
+    """Records a module or function as a GraphModule. concrete_args has values for arguments that are none in the graph.
+
+    >>> traced = torch.fx.symbolic_trace(nn.Sequential(nn.Linear(3, 2), nn.ReLU()))
+    >>> [node.op for node in traced.graph.nodes]
+    ['placeholder', 'call_module', 'call_module', 'output']
+    """
     tracer = Tracer()
     graph = tracer.trace(root, concrete_args)
     name = root.__class__.__name__ if isinstance(root, torch.nn.Module) else root.__name__

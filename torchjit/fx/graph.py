@@ -92,7 +92,14 @@ def _attribute_exists(module: Any, qualified_name: str) -> bool:
 
 @compatibility(is_backward_compatible=True)
 class Graph:
-    """What FX works on: a list of Nodes that together are one Python function."""
+    """What FX works on: a list of Nodes that together are one Python function.
+
+    >>> graph = torch.fx.Graph()
+    >>> x = graph.placeholder("x")
+    >>> _ = graph.output(graph.call_function(torch.relu, (x,)))
+    >>> torch.fx.GraphModule(nn.Module(), graph)(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     @compatibility(is_backward_compatible=True)
     def __init__(

@@ -149,7 +149,12 @@ class _WrappedCall:
 
 @compatibility(is_backward_compatible=True)
 class GraphModule(Module):
-    """A module whose forward is generated from its graph: assigning graph, or recompile after changing it, makes it anew."""
+    """A module whose forward is generated from its graph: assigning graph, or recompile after changing it, makes it anew.
+
+    >>> traced = torch.fx.symbolic_trace(nn.ReLU())
+    >>> isinstance(traced, torch.fx.GraphModule), traced(torch.tensor([-1.0, 2.0]))
+    (True, tensor([0., 2.]))
+    """
 
     def __new__(cls: type[GraphModule], *args: Any, **kwargs: Any) -> GraphModule:
         # Every object has a class of its own, since its forward is the class's.

@@ -21,7 +21,12 @@ __all__ = ["Interpreter", "Transformer"]
 
 @compatibility(is_backward_compatible=True)
 class Interpreter:
-    """Runs a GraphModule one node after the other. A method for each kind of node can be overridden."""
+    """Runs a GraphModule one node after the other. A method for each kind of node can be overridden.
+
+    >>> traced = torch.fx.symbolic_trace(nn.ReLU())
+    >>> torch.fx.Interpreter(traced).run(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     @compatibility(is_backward_compatible=True)
     def __init__(self, module: Any, garbage_collect_values: bool = True, graph: Graph | None = None) -> None:
@@ -155,7 +160,12 @@ class Interpreter:
 
 @compatibility(is_backward_compatible=True)
 class Transformer(Interpreter):
-    """Runs a GraphModule with proxies, so that overridden methods say what another graph has."""
+    """Runs a GraphModule with proxies, so that overridden methods say what another graph has.
+
+    >>> traced = torch.fx.symbolic_trace(nn.ReLU())
+    >>> torch.fx.Transformer(traced).transform()(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     @compatibility(is_backward_compatible=True)
     def __init__(self, module: GraphModule) -> None:

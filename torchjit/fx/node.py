@@ -101,6 +101,10 @@ class Node:
 
     op is placeholder (an argument), get_attr, call_function, call_method, call_module or output; target what is read or
     called; args and kwargs hold values and other nodes. A node knows its users; assigning args or kwargs keeps them right.
+
+    >>> traced = torch.fx.symbolic_trace(nn.ReLU())
+    >>> [node.name for node in traced.graph.nodes if isinstance(node, torch.fx.Node)]
+    ['input_1', 'relu', 'output']
     """
 
     # What passes leave on nodes.
@@ -343,7 +347,13 @@ def _is_namedtuple(a: tuple[Any, ...]) -> bool:
 
 @compatibility(is_backward_compatible=True)
 def map_arg(a: Argument, fn: Callable[[Node], Argument]) -> Argument:
-    """a with fn(node) in the place of every node, in containers too."""
+    """a with fn(node) in the place of every node, in containers too.
+
+    >>> traced = torch.fx.symbolic_trace(lambda x: x + 1)
+    >>> add = next(node for node in traced.graph.nodes if node.op == "call_function")
+    >>> torch.fx.map_arg(add.args, lambda node: node.name)
+    ('x', 1)
+    """
     assert callable(fn), "torch.fx.map_arg(a, fn): fn must be a callable"
     return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
 

@@ -176,7 +176,13 @@ def _instruction(frame: FrameType) -> tuple[dis.Instruction, dis.Instruction]:
 
 @compatibility(is_backward_compatible=True)
 class Proxy:
-    """Stands for the value of a node: operators, methods, attributes and functions of torch on it add nodes."""
+    """Stands for the value of a node: operators, methods, attributes and functions of torch on it add nodes.
+
+    >>> seen = []
+    >>> traced = torch.fx.symbolic_trace(lambda x: seen.append(isinstance(x, torch.fx.Proxy)) or x + 1)
+    >>> seen
+    [True]
+    """
 
     @compatibility(is_backward_compatible=True)
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:

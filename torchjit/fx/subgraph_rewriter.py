@@ -57,7 +57,13 @@ def replace_pattern(
     gm: GraphModule, pattern: Callable[..., Any] | GraphModule, replacement: Callable[..., Any] | GraphModule
 ) -> list[Match]:
     """Replaces what pattern does, wherever gm does it, by what replacement does. Both are functions or modules that can be
-    traced, with equally many parameters and results. gm is changed; the places are returned."""
+    traced, with equally many parameters and results. gm is changed; the places are returned.
+
+    >>> traced = torch.fx.symbolic_trace(lambda x: torch.relu(x) + 1)
+    >>> _ = torch.fx.replace_pattern(traced, lambda x: torch.relu(x), lambda x: torch.neg(x))
+    >>> traced(torch.ones(1))
+    tensor([0.])
+    """
     graph = gm.graph
     pattern_graph = symbolic_trace(pattern).graph
     replacement_graph = symbolic_trace(replacement).graph

@@ -90,7 +90,15 @@ class ScriptWarning(Warning):
 
 
 class strict_fusion:  # noqa: N801
-    """A context in a program whose operators are expected to be fused. Outside of programs it does nothing."""
+    """A context in a program whose operators are expected to be fused. Outside of programs it does nothing.
+
+    >>> @torch.jit.script
+    ... def f(x):
+    ...     with torch.jit.strict_fusion():
+    ...         return x.relu() + 1
+    >>> f(torch.ones(1))
+    tensor([2.])
+    """
 
     def __init__(self) -> None:
         pass
@@ -110,7 +118,11 @@ def set_module(obj: Any, mod: str) -> None:
 
 
 def export_opnames(m: Any) -> list[str]:
-    """The names of the operators that the bytecode of a compiled module's methods calls, with their overloads, sorted."""
+    """The names of the operators that the bytecode of a compiled module's methods calls, with their overloads, sorted.
+
+    >>> torch.jit.export_opnames(torch.jit.script(nn.ReLU()))
+    ['aten::relu', 'aten::relu_']
+    """
     return sorted(_native.bytecode_operators(m._c))
 
 

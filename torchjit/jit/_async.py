@@ -13,7 +13,12 @@ _FUTURE_HANDLE = 7
 
 
 class Future:
-    """The result of a call that may still run. `Future[T]` is its type in annotations."""
+    """The result of a call that may still run. `Future[T]` is its type in annotations.
+
+    >>> future = torch.jit.fork(torch.neg, torch.ones(1))
+    >>> isinstance(future, torch.jit.Future), future.wait()
+    (True, tensor([-1.]))
+    """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is Future:
@@ -97,7 +102,15 @@ _ForkedFuture.__name__ = _ForkedFuture.__qualname__ = "Future"
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A future of func(*args, **kwargs). In a compiled program, one of a trace too, the call runs beside its caller."""
+    """A future of func(*args, **kwargs). In a compiled program, one of a trace too, the call runs beside its caller.
+
+    >>> @torch.jit.script
+    ... def f(x):
+    ...     later = torch.jit.fork(torch.neg, x)
+    ...     return x + 1, torch.jit.wait(later)
+    >>> f(torch.ones(1))
+    (tensor([2.]), tensor([-1.]))
+    """
     if _native.is_tracing() and _native.trace_begin_fork():
         try:
             return _native.trace_end_fork(func(*args, **kwargs))
@@ -112,7 +125,11 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def wait(future: Any) -> Any:
-    """The result of a future, once it is there. Raises TypeError for what is none."""
+    """The result of a future, once it is there. Raises TypeError for what is none.
+
+    >>> torch.jit.wait(torch.jit.fork(torch.neg, torch.ones(1)))
+    tensor([-1.])
+    """
     if not isinstance(future, Future):
         raise TypeError(
             "wait(): incompatible function arguments. The following argument types are supported:\n    1. (arg0: torch._C.Future) -> object\n\n"

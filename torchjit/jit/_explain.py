@@ -94,6 +94,13 @@ def explain(obj: Any, *args: Any, **kwargs: Any) -> Explanation:
 
         print(torch.jit.explain(model))
         torch.jit.explain(model, x).save("model.html")
+
+    >>> @torch.jit.script
+    ... def f(x):
+    ...     return x.relu() + 1
+    >>> explanation = torch.jit.explain(f, torch.rand(3))
+    >>> "aten::relu" in str(explanation), "<svg" in explanation._repr_html_()
+    (True, True)
     """
     found = getattr(obj, "forward", obj)
     if not hasattr(found, "_explain"):

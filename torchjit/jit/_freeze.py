@@ -17,6 +17,10 @@ def freeze(mod: ScriptModule, preserved_attrs: list[str] | None = None, optimize
 
     preserved_attrs names attributes that stay, and methods that stay beside forward. With optimize_numerics, operators
     behind convolutions are folded into their weights, which may change the last digits of results.
+
+    >>> m = torch.jit.freeze(torch.jit.script(nn.Linear(3, 2).eval()))
+    >>> list(m.parameters()), m(torch.rand(1, 3)).shape
+    ([], torch.Size([1, 2]))
     """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(
@@ -35,7 +39,13 @@ def freeze(mod: ScriptModule, preserved_attrs: list[str] | None = None, optimize
 def run_frozen_optimizations(
     mod: Any, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
 ) -> None:
-    """Optimizes the graphs of a frozen module as freeze does: dropouts go, and convolutions take in what follows them."""
+    """Optimizes the graphs of a frozen module as freeze does: dropouts go, and convolutions take in what follows them.
+
+    >>> m = torch.jit.freeze(torch.jit.script(nn.Linear(3, 2).eval()), optimize_numerics=False)
+    >>> torch.jit.run_frozen_optimizations(m)
+    >>> m(torch.rand(1, 3)).shape
+    torch.Size([1, 2])
+    """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(f"run_frozen_optimizations expects a frozen ScriptModule, not a {type(mod).__name__}")
     if mod._c._has_method("forward"):
@@ -45,7 +55,12 @@ def run_frozen_optimizations(
 
 
 def optimize_for_inference(mod: ScriptModule, other_methods: list[str] | None = None) -> ScriptModule:
-    """The module frozen, unless it is so already, and made ready for fast calls."""
+    """The module frozen, unless it is so already, and made ready for fast calls.
+
+    >>> m = torch.jit.optimize_for_inference(torch.jit.script(nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2)).eval()))
+    >>> m(torch.rand(1, 1, 3, 3)).shape
+    torch.Size([1, 2, 3, 3])
+    """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(
             "optimize_for_inference expects a ScriptModule as input. "

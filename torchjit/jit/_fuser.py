@@ -13,7 +13,12 @@ _c: Any = _C
 
 @contextlib.contextmanager
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """A context in which the executor is told whether to optimize. It optimizes the same way here."""
+    """A context in which the executor is told whether to optimize. It optimizes the same way here.
+
+    >>> with torch.jit.optimized_execution(False):
+    ...     print(torch.jit.script(nn.ReLU())(torch.tensor([-1.0, 2.0])))
+    tensor([0., 2.])
+    """
     stored = _c._get_graph_executor_optimize()
     _c._set_graph_executor_optimize(should_optimize)
     try:
@@ -34,7 +39,12 @@ _SWITCHES = ("_jit_set_profiling_executor", "_jit_set_profiling_mode")
 
 @contextlib.contextmanager
 def fuser(name: str) -> Iterator[None]:
-    """A context in which PyTorch would use one of its fusers: "fuser0", "fuser1", "fuser2", "fuser3" or "none"."""
+    """A context in which PyTorch would use one of its fusers: "fuser0", "fuser1", "fuser2", "fuser3" or "none".
+
+    >>> with torch.jit.fuser("fuser1"):
+    ...     print(torch.jit.script(nn.ReLU())(torch.tensor([-1.0, 2.0])))
+    tensor([0., 2.])
+    """
     if name not in _FUSERS:
         raise Exception(f"unrecognized fuser option (name: {name})")
     cpu, gpu, texpr, profiling, nvfuser, llga = _FUSERS[name]
@@ -58,7 +68,12 @@ def fuser(name: str) -> Iterator[None]:
 
 
 def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """How often the profiling executor makes groups for the sizes that calls have met, and for any; returns the former strategy."""
+    """How often the profiling executor makes groups for the sizes that calls have met, and for any; returns the former strategy.
+
+    >>> before = torch.jit.set_fusion_strategy([("STATIC", 2), ("DYNAMIC", 2)])
+    >>> torch.jit.set_fusion_strategy(before)
+    [('STATIC', 2), ('DYNAMIC', 2)]
+    """
     for kind, depth in strategy:
         if kind not in ("STATIC", "DYNAMIC"):
             raise RuntimeError(f"FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: {kind}")
@@ -73,7 +88,11 @@ def enable_onednn_fusion(enabled: bool) -> None:
 
 
 def onednn_fusion_enabled() -> bool:
-    """What enable_onednn_fusion has set."""
+    """What enable_onednn_fusion has set.
+
+    >>> torch.jit.onednn_fusion_enabled()
+    False
+    """
     return _c._jit_llga_enabled()
 
 

@@ -341,6 +341,16 @@ class ScriptModule(Module, metaclass=ScriptMeta):
 
     Subclasses may be written directly: methods that are marked with @script_method are compiled
     when an instance has been made.
+
+    >>> class Scale(torch.jit.ScriptModule):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.k = nn.Parameter(torch.full((1,), 3.0))
+    ...     @torch.jit.script_method
+    ...     def forward(self, x):
+    ...         return self.k * x
+    >>> Scale()(torch.ones(1))
+    tensor([3.], grad_fn=<MulBackward0>)
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -475,15 +485,28 @@ class ScriptModule(Module, metaclass=ScriptMeta):
 
 
 def script_method(fn: Any) -> Any:
-    """Marks a method of a ScriptModule subclass as compiled."""
+    """Marks a method of a ScriptModule subclass as compiled.
+
+    >>> class Scale(torch.jit.ScriptModule):
+    ...     @torch.jit.script_method
+    ...     def forward(self, x):
+    ...         return 3 * x
+    >>> Scale()(torch.ones(1))
+    tensor([3.])
+    """
     return make_stub(fn, fn.__name__) if _state._enabled else fn
 
 
 class RecursiveScriptModule(ScriptModule):
-    """A compiled module. Parameters, buffers and attributes live in the library."""
+    """A compiled module. Parameters, buffers and attributes live in the library.
 
-    forward = _CompiledForward()
-    __call__ = _native.module_call(
+    >>> m = torch.jit.script(nn.Linear(3, 2))
+    >>> isinstance(m, torch.jit.RecursiveScriptModule), m.original_name
+    (True, 'Linear')
+    """
+
+    forward: Any = _CompiledForward()
+    __call__: Any = _native.module_call(
         Module.__call__, (_hooks.global_forward_pre, _hooks.global_forward, _hooks.global_backward), _advice.note_module
     )
 
@@ -766,7 +789,12 @@ class TracedModule(RecursiveScriptModule):
 
 
 class TopLevelTracedModule(TracedModule):
-    """A traced module."""
+    """A traced module.
+
+    >>> m = torch.jit.trace(nn.Linear(3, 2), torch.rand(1, 3))
+    >>> isinstance(m, torch.jit.TopLevelTracedModule), m.original_name
+    (True, 'Linear')
+    """
 
 
 _native.register_handle_class(_MODULE_HANDLE, _CModule)

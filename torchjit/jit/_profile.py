@@ -201,6 +201,14 @@ class line_profile:  # noqa: N801
             model(x)
         print(lines)
         slowest = max(lines.lines(), key=lambda line: line.nanoseconds)
+
+    >>> @torch.jit.script
+    ... def f(x):
+    ...     return x.relu()
+    >>> with torch.jit.line_profile() as profile:
+    ...     _ = f(torch.rand(3))
+    >>> "x.relu()" in str(profile)
+    True
     """
 
     def __init__(self) -> None:

@@ -45,6 +45,11 @@ def last_executed_optimized_graph() -> Any:
 
     Calls are inlined, constants folded, equal nodes merged and small loops unrolled. Groups of elementwise operators, which run as
     one kernel each, are shown as their operators unless the profiling executor groups them; torch.jit.explain shows the groups.
+
+    >>> f = torch.jit.script(nn.ReLU())
+    >>> _ = f(torch.rand(3))
+    >>> "aten::relu" in str(torch.jit.last_executed_optimized_graph())
+    True
     """
     return _C._last_executed_optimized_graph()
 
@@ -57,6 +62,31 @@ def _get_debug_state(self: Any) -> Any:
     return _executor_state.state_of(self)
 
 
+class _Signature:
+    """What inspect.signature and help say of a compiled function or method: the signature of the function it was made of, else that of its schema."""
+
+    def __get__(self, f: Any, owner: type) -> inspect.Signature:
+        if f is None:
+            raise AttributeError("__signature__")
+        made_of = getattr(f, "_torchdynamo_inline", None)
+        if made_of is not None:
+            return inspect.signature(made_of)
+        schema = f.schema
+        parameters = [
+            inspect.Parameter(
+                a.name,
+                inspect.Parameter.KEYWORD_ONLY if a.kwarg_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=a.default_value if a.has_default_value() else inspect.Parameter.empty,
+                annotation=a.type.annotation_str,
+            )
+            for a in schema.arguments
+            if a.name != "self"
+        ]
+        results = [r.type.annotation_str for r in schema.returns]
+        return inspect.Signature(parameters, return_annotation=results[0] if len(results) == 1 else f"Tuple[{', '.join(results)}]")
+
+
+ScriptFunction.__signature__ = ScriptMethod.__signature__ = _Signature()  # type: ignore[attr-defined]
 ScriptFunction.get_debug_state = _get_debug_state  # type: ignore[attr-defined]
 ScriptMethod.get_debug_state = _get_debug_state  # type: ignore[attr-defined]
 ScriptFunction.graph_for = _graph_for  # type: ignore[attr-defined]
@@ -86,6 +116,14 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
     A function gives a ScriptFunction; a module a ScriptModule that shares its parameters; a class
     is returned as it is and can be used in compiled functions. optimize changes nothing. Parameters without annotation have the
     types that they have when the object is called with example_inputs: a list of tuples, or such lists by callable.
+
+    >>> @torch.jit.script
+    ... def positive(x, count: int):
+    ...     for _ in range(count):
+    ...         x = x.relu()
+    ...     return x
+    >>> positive(torch.tensor([-1.0, 2.0]), 2)
+    tensor([0., 2.])
     """
     from torchjit.jit._module import ScriptModule
     from torchjit.nn import Module
@@ -289,7 +327,12 @@ def script_class(cls: type, frame: Any = None) -> str:
 
 
 class CompilationUnit:
-    """Functions that are compiled from source text."""
+    """Functions that are compiled from source text.
+
+    >>> unit = torch.jit.CompilationUnit("def twice(x): return 2 * x")
+    >>> unit.twice(torch.ones(2))
+    tensor([2., 2.])
+    """
 
     def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
         self._functions: dict[str, Any] = {}

@@ -18,6 +18,13 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None, *, progress
     A compiled function becomes a module whose method forward it is. A file of that name is replaced when all is
     written to the disk, and stays as it is where that fails. Where f is a path, progress is called with the number of
     bytes written and of all bytes every few million bytes; what it raises ends the writing.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.jit.save(torch.jit.script(nn.Linear(3, 2)), file)
+    >>> _ = file.seek(0)
+    >>> torch.jit.load(file)(torch.rand(1, 3)).shape
+    torch.Size([1, 2])
     """
     if isinstance(f, (str, os.PathLike)):
         if not hasattr(m, "save"):
@@ -132,12 +139,13 @@ def load(
     what happens to it later changes nothing. Tensors are made on the device that map_location names, for None where they were when they were saved. The values of _extra_files are replaced by what the
     file has under their names. Raises ValueError for a path that is no file, RuntimeError for what is no archive.
 
-    Example::
-
-        >>> model = torch.jit.load("model.pt")
-        >>> stranger = torch.jit.load("downloaded.pt", refuse_code=True)  # runs no code of the file, or fails
-        >>> found = {"labels.txt": ""}
-        >>> stranger = torch.jit.load(io.BytesIO(received), _extra_files=found, refuse_code=True)
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.jit.save(torch.jit.script(nn.Linear(3, 2)), file, _extra_files={"labels.txt": "cat dog"})
+    >>> found = {"labels.txt": ""}
+    >>> model = torch.jit.load(io.BytesIO(file.getvalue()), _extra_files=found, refuse_code=True)
+    >>> model(torch.rand(1, 3)).shape, found["labels.txt"]
+    (torch.Size([1, 2]), b'cat dog')
     """
     from torchjit.jit._module import RecursiveScriptModule
 

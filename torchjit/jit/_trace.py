@@ -94,6 +94,10 @@ def trace(
     that depend on the example.
 
     With _force_outplace what writes a tensor is recorded as what makes a new one; writes to views of it are lost then.
+
+    >>> f = torch.jit.trace(lambda x: x * 2 + 1, torch.rand(3))
+    >>> f(torch.tensor([1.0, 2.0]))
+    tensor([3., 5.])
     """
     from torchjit.jit._module import ScriptModule
     from torchjit.nn import Module
@@ -161,6 +165,10 @@ def trace_module(
 
     inputs has the example inputs of each method by its name, and so has each of check_inputs. The parameters and
     buffers are shared with mod. The forward of each submodule becomes a method of the submodule. See trace.
+
+    >>> m = torch.jit.trace_module(nn.Linear(3, 2), {"forward": torch.rand(1, 3)})
+    >>> m(torch.rand(4, 3)).shape
+    torch.Size([4, 2])
     """
     from torchjit.jit import _recursive
     from torchjit.jit._module import TopLevelTracedModule

@@ -2,6 +2,8 @@
 # ruff: noqa
 """torch.nn: modules, parameters, functions of neural networks."""
 
+from typing import Any
+
 from torchjit.nn.parameter import Buffer as Buffer
 from torchjit.nn.parameter import Parameter as Parameter
 from torchjit.nn.parameter import UninitializedBuffer as UninitializedBuffer

@@ -83,7 +83,15 @@ def max_pool1d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tuple[Tensor, Tensor]:
-    """Maxima over windows of a line, and where they stand."""
+    """Maxima over windows of a line, and where they stand.
+
+    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
+    >>> F.max_pool1d_with_indices(x, 2)[1]
+    tensor([[[1, 3]]])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(max_pool1d_with_indices, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
@@ -100,6 +108,15 @@ def _max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
+    """Maxima over windows of a line; with return_indices, where they stand too.
+
+    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
+    >>> F.max_pool1d(x, 2)
+    tensor([[[3., 5.]]])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(max_pool1d, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
@@ -122,7 +139,15 @@ def max_pool2d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tuple[Tensor, Tensor]:
-    """Maxima over windows of a plane, and where they stand."""
+    """Maxima over windows of a plane, and where they stand.
+
+    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> F.max_pool2d_with_indices(x, 2)[1].shape
+    torch.Size([1, 3, 4, 4])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(max_pool2d_with_indices, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
@@ -139,6 +164,15 @@ def _max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
+    """Maxima over windows of a plane; with return_indices, where they stand too.
+
+    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> F.max_pool2d(x, 2).shape
+    torch.Size([1, 3, 4, 4])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(max_pool2d, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
@@ -160,7 +194,15 @@ def fractional_max_pool2d_with_indices(
     return_indices: bool = False,
     _random_samples: Optional[Tensor] = None,
 ) -> Tuple[Tensor, Tensor]:
-    """Maxima over windows that begin at random places, and where they stand. The size of the output is given, or its ratio to the input's."""
+    """Maxima over windows that begin at random places, and where they stand. The size of the output is given, or its ratio to the input's.
+
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> F.fractional_max_pool2d_with_indices(x, 2, output_size=5)[1].shape
+    torch.Size([1, 3, 5, 5])
+    """
     if has_torch_function_variadic(input, _random_samples):
         return handle_torch_function(fractional_max_pool2d_with_indices, (input, _random_samples), input, kernel_size, output_size=output_size, output_ratio=output_ratio, return_indices=return_indices, _random_samples=_random_samples)
     if output_size is None and output_ratio is None:
@@ -186,6 +228,15 @@ def _fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Optional[Tensor] = None,
 ) -> Tensor:
+    """Maxima over windows that begin at random places; with return_indices, where they stand too. The size of the output is given, or its ratio to the input's.
+
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> F.fractional_max_pool2d(x, 2, output_size=5).shape
+    torch.Size([1, 3, 5, 5])
+    """
     if has_torch_function_variadic(input, _random_samples):
         return handle_torch_function(fractional_max_pool2d, (input, _random_samples), input, kernel_size, output_size=output_size, output_ratio=output_ratio, return_indices=return_indices, _random_samples=_random_samples)
     return fractional_max_pool2d_with_indices(
@@ -207,7 +258,15 @@ def fractional_max_pool3d_with_indices(
     return_indices: bool = False,
     _random_samples: Optional[Tensor] = None,
 ) -> Tuple[Tensor, Tensor]:
-    """Maxima over windows that begin at random places, and where they stand. The size of the output is given, or its ratio to the input's."""
+    """Maxima over windows that begin at random places, and where they stand. The size of the output is given, or its ratio to the input's.
+
+    Takes floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(1, 3, 8, 8, 8)
+    >>> F.fractional_max_pool3d_with_indices(x, 2, output_size=5)[1].shape
+    torch.Size([1, 3, 5, 5, 5])
+    """
     if has_torch_function_variadic(input, _random_samples):
         return handle_torch_function(fractional_max_pool3d_with_indices, (input, _random_samples), input, kernel_size, output_size=output_size, output_ratio=output_ratio, return_indices=return_indices, _random_samples=_random_samples)
     if output_size is None and output_ratio is None:
@@ -233,6 +292,15 @@ def _fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Optional[Tensor] = None,
 ) -> Tensor:
+    """Maxima over windows that begin at random places; with return_indices, where they stand too. The size of the output is given, or its ratio to the input's.
+
+    Takes floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(1, 3, 8, 8, 8)
+    >>> F.fractional_max_pool3d(x, 2, output_size=5).shape
+    torch.Size([1, 3, 5, 5, 5])
+    """
     if has_torch_function_variadic(input, _random_samples):
         return handle_torch_function(fractional_max_pool3d, (input, _random_samples), input, kernel_size, output_size=output_size, output_ratio=output_ratio, return_indices=return_indices, _random_samples=_random_samples)
     return fractional_max_pool3d_with_indices(
@@ -255,7 +323,15 @@ def max_pool3d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tuple[Tensor, Tensor]:
-    """Maxima over windows of a volume, and where they stand."""
+    """Maxima over windows of a volume, and where they stand.
+
+    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 4, 4, 4)
+    >>> F.max_pool3d_with_indices(x, 2)[1].shape
+    torch.Size([1, 3, 2, 2, 2])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(max_pool3d_with_indices, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
@@ -272,6 +348,15 @@ def _max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
+    """Maxima over windows of a volume; with return_indices, where they stand too.
+
+    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 4, 4, 4)
+    >>> F.max_pool3d(x, 2).shape
+    torch.Size([1, 3, 2, 2, 2])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(max_pool3d, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
@@ -286,7 +371,15 @@ max_pool3d = boolean_dispatch(
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
-    """Means over as many windows of a plane as output_size says."""
+    """Means over as many windows of a plane as output_size says.
+
+    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> F.adaptive_avg_pool2d(x, 1).shape
+    torch.Size([1, 3, 1, 1])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(adaptive_avg_pool2d, (input,), input, output_size)
     _output_size = _list_with_default(output_size, input.size())
@@ -294,7 +387,15 @@ def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> T
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
-    """Means over as many windows of a volume as output_size says."""
+    """Means over as many windows of a volume as output_size says.
+
+    Takes floats, halves and complex numbers, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 4, 4, 4)
+    >>> F.adaptive_avg_pool3d(x, 1).shape
+    torch.Size([1, 3, 1, 1, 1])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(adaptive_avg_pool3d, (input,), input, output_size)
     _output_size = _list_with_default(output_size, input.size())
@@ -304,13 +405,30 @@ def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> T
 def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False
 ) -> Tuple[Tensor, Tensor]:
-    """Maxima over as many windows as output_size says, and where they stand."""
+    """Maxima over as many windows as output_size says, and where they stand.
+
+    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
+    >>> F.adaptive_max_pool1d_with_indices(x, 2)[1]
+    tensor([[[1, 3]]])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(adaptive_max_pool1d_with_indices, (input,), input, output_size, return_indices=return_indices)
     return torch.adaptive_max_pool1d(input, output_size)
 
 
 def _adaptive_max_pool1d(input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False) -> Tensor:
+    """Maxima over as many windows as output_size says; with return_indices, where they stand too.
+
+    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
+    >>> F.adaptive_max_pool1d(x, 2)
+    tensor([[[3., 5.]]])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(adaptive_max_pool1d, (input,), input, output_size, return_indices=return_indices)
     return adaptive_max_pool1d_with_indices(input, output_size)[0]
@@ -325,7 +443,15 @@ adaptive_max_pool1d = boolean_dispatch(
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False
 ) -> Tuple[Tensor, Tensor]:
-    """Maxima over as many windows of a plane as output_size says, and where they stand."""
+    """Maxima over as many windows of a plane as output_size says, and where they stand.
+
+    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> F.adaptive_max_pool2d_with_indices(x, 1)[1].shape
+    torch.Size([1, 3, 1, 1])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(adaptive_max_pool2d_with_indices, (input,), input, output_size, return_indices=return_indices)
     output_size = _list_with_default(output_size, input.size())
@@ -333,6 +459,15 @@ def adaptive_max_pool2d_with_indices(
 
 
 def _adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False) -> Tensor:
+    """Maxima over as many windows of a plane as output_size says; with return_indices, where they stand too.
+
+    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> F.adaptive_max_pool2d(x, 1).shape
+    torch.Size([1, 3, 1, 1])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(adaptive_max_pool2d, (input,), input, output_size, return_indices=return_indices)
     return adaptive_max_pool2d_with_indices(input, output_size)[0]
@@ -347,7 +482,15 @@ adaptive_max_pool2d = boolean_dispatch(
 def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False
 ) -> Tuple[Tensor, Tensor]:
-    """Maxima over as many windows of a volume as asked for, and where they stand."""
+    """Maxima over as many windows of a volume as asked for, and where they stand.
+
+    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 4, 4, 4)
+    >>> F.adaptive_max_pool3d_with_indices(x, 1)[1].shape
+    torch.Size([1, 3, 1, 1, 1])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(adaptive_max_pool3d_with_indices, (input,), input, output_size, return_indices=return_indices)
     output_size = _list_with_default(output_size, input.size())
@@ -355,6 +498,15 @@ def adaptive_max_pool3d_with_indices(
 
 
 def _adaptive_max_pool3d(input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False) -> Tensor:
+    """Maxima over as many windows of a volume as asked for; with return_indices, where they stand too.
+
+    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 4, 4, 4)
+    >>> F.adaptive_max_pool3d(x, 1).shape
+    torch.Size([1, 3, 1, 1, 1])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(adaptive_max_pool3d, (input,), input, output_size, return_indices=return_indices)
     return adaptive_max_pool3d_with_indices(input, output_size)[0]
@@ -405,7 +557,12 @@ def max_unpool1d(
     padding: BroadcastingList1[int] = 0,
     output_size: Optional[BroadcastingList1[int]] = None,
 ) -> Tensor:
-    """Puts maxima back where max_pool1d found them; the rest is zero."""
+    """Puts maxima back where max_pool1d found them; the rest is zero.
+
+    >>> pooled, places = F.max_pool1d(torch.tensor([[[1.0, 3.0, 5.0, 2.0]]]), 2, return_indices=True)
+    >>> F.max_unpool1d(pooled, places, 2)
+    tensor([[[0., 3., 5., 0.]]])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(max_unpool1d, (input,), input, indices, kernel_size, stride=stride, padding=padding, output_size=output_size)
     kernel_size = _single(kernel_size)
@@ -427,7 +584,12 @@ def max_unpool2d(
     padding: BroadcastingList2[int] = 0,
     output_size: Optional[BroadcastingList2[int]] = None,
 ) -> Tensor:
-    """Puts maxima back where max_pool2d found them; the rest is zero."""
+    """Puts maxima back where max_pool2d found them; the rest is zero.
+
+    >>> pooled, places = F.max_pool2d(torch.rand(1, 3, 8, 8), 2, return_indices=True)
+    >>> F.max_unpool2d(pooled, places, 2).shape
+    torch.Size([1, 3, 8, 8])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(max_unpool2d, (input,), input, indices, kernel_size, stride=stride, padding=padding, output_size=output_size)
     kernel_size = _pair(kernel_size)
@@ -448,7 +610,12 @@ def max_unpool3d(
     padding: BroadcastingList3[int] = 0,
     output_size: Optional[BroadcastingList3[int]] = None,
 ) -> Tensor:
-    """Puts maxima back where max_pool3d found them; the rest is zero."""
+    """Puts maxima back where max_pool3d found them; the rest is zero.
+
+    >>> pooled, places = F.max_pool3d(torch.rand(1, 3, 4, 4, 4), 2, return_indices=True)
+    >>> F.max_unpool3d(pooled, places, 2).shape
+    torch.Size([1, 3, 4, 4, 4])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(max_unpool3d, (input,), input, indices, kernel_size, stride=stride, padding=padding, output_size=output_size)
     kernel_size = _triple(kernel_size)
@@ -468,7 +635,15 @@ def lp_pool1d(
     stride: Optional[BroadcastingList1[int]] = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """Power means over windows of a line."""
+    """Power means over windows of a line.
+
+    Takes bools, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of dimensions and
+    other types.
+
+    >>> x = torch.tensor([[[3.0, 4.0, 6.0, 8.0]]])
+    >>> F.lp_pool1d(x, 2, 2)
+    tensor([[[ 5., 10.]]])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(lp_pool1d, (input,), input, norm_type, kernel_size, stride=stride, ceil_mode=ceil_mode)
     if stride is not None:
@@ -485,7 +660,15 @@ def lp_pool2d(
     stride: Optional[BroadcastingList2[int]] = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """Power means over windows of a plane."""
+    """Power means over windows of a plane.
+
+    Takes bools, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> F.lp_pool2d(x, 2, 2).shape
+    torch.Size([1, 3, 4, 4])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(lp_pool2d, (input,), input, norm_type, kernel_size, stride=stride, ceil_mode=ceil_mode)
     kw, kh = _pair(kernel_size)
@@ -500,7 +683,14 @@ def lp_pool2d(
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Sets elements to zero with probability p while training."""
+    """Sets elements to zero with probability p while training.
+
+    Takes bools, integers, floats, halves and complex numbers, of any shape. Gradients flow to the input.
+
+    >>> x = torch.ones(3)
+    >>> F.dropout(x, 0.5, training=False)
+    tensor([1., 1., 1.])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(dropout, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
@@ -509,7 +699,14 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout that keeps mean and variance of SELU networks."""
+    """Dropout that keeps mean and variance of SELU networks.
+
+    Takes bools, integers, floats, halves and complex numbers, of any shape. Gradients flow to the input.
+
+    >>> x = torch.ones(3)
+    >>> F.alpha_dropout(x, 0.5, training=False)
+    tensor([1., 1., 1.])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(alpha_dropout, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
@@ -518,7 +715,15 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Sets whole channels of lines to zero with probability p while training."""
+    """Sets whole channels of lines to zero with probability p while training.
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other
+    numbers of dimensions.
+
+    >>> x = torch.ones(2, 3, 4)
+    >>> F.dropout1d(x).shape
+    torch.Size([2, 3, 4])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(dropout1d, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
@@ -536,7 +741,15 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Sets whole channels of planes to zero with probability p while training."""
+    """Sets whole channels of planes to zero with probability p while training.
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 or more dimensions. Gradients flow to the input. Raises RuntimeError for
+    other numbers of dimensions.
+
+    >>> x = torch.ones(2, 3, 4, 4)
+    >>> F.dropout2d(x).shape
+    torch.Size([2, 3, 4, 4])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(dropout2d, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
@@ -564,7 +777,15 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Sets whole channels of volumes to zero with probability p while training."""
+    """Sets whole channels of volumes to zero with probability p while training.
+
+    Takes bools, integers, floats, halves and complex numbers, of 1 or more dimensions. Gradients flow to the input. Raises RuntimeError for
+    other numbers of dimensions.
+
+    >>> x = torch.ones(2, 3, 4, 4, 4)
+    >>> F.dropout3d(x).shape
+    torch.Size([2, 3, 4, 4, 4])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(dropout3d, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
@@ -579,7 +800,15 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Alpha dropout of whole channels."""
+    """Alpha dropout of whole channels.
+
+    Takes floats, halves and complex numbers, of 2 or more dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.ones(2, 3, 4)
+    >>> F.feature_alpha_dropout(x, training=True).shape
+    torch.Size([2, 3, 4])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(feature_alpha_dropout, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
@@ -593,7 +822,14 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 
 
 def _threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """The element where it is above the threshold, else value."""
+    """The element where it is above the threshold, else value.
+
+    Takes bools, integers, floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.threshold(x, 0.6, 20.0)
+    tensor([20., 20.,  2.])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(_threshold, (input,), input, threshold, value, inplace=inplace)
     if inplace:
@@ -607,7 +843,14 @@ threshold = _threshold
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The larger of zero and the element."""
+    """The larger of zero and the element.
+
+    Takes integers, floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.relu(x)
+    tensor([0.0000, 0.5000, 2.0000])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(relu, (input,), input, inplace=inplace)
     if inplace:
@@ -618,7 +861,15 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """One half of the input times the sigmoid of the other half."""
+    """One half of the input times the sigmoid of the other half.
+
+    Takes floats and halves, of 1 or more dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of dimensions and other
+    types.
+
+    >>> x = torch.tensor([[1.0, 2.0, 0.0, -1.0]])
+    >>> F.glu(x)
+    tensor([[0.5000, 0.5379]])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(glu, (input,), input, dim=dim)
     if input.dim() == 0:
@@ -627,7 +878,14 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """The element cut to an interval."""
+    """The element cut to an interval.
+
+    Takes bools, integers, floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.hardtanh(x)
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(hardtanh, (input,), input, min_val=min_val, max_val=max_val, inplace=inplace)
     if inplace:
@@ -638,7 +896,14 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """The element cut to 0 ... 6."""
+    """The element cut to 0 ... 6.
+
+    Takes bools, integers, floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.relu6(x)
+    tensor([0.0000, 0.5000, 2.0000])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(relu6, (input,), input, inplace=inplace)
     if inplace:
@@ -649,7 +914,14 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Exponential linear unit."""
+    """Exponential linear unit.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.elu(x)
+    tensor([-0.6321,  0.5000,  2.0000])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(elu, (input,), input, alpha=alpha, inplace=inplace)
     if inplace:
@@ -660,7 +932,14 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Scaled exponential linear unit."""
+    """Scaled exponential linear unit.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.selu(x)
+    tensor([-1.1113,  0.5254,  2.1014])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(selu, (input,), input, inplace=inplace)
     if inplace:
@@ -671,7 +950,14 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Continuously differentiable exponential linear unit."""
+    """Continuously differentiable exponential linear unit.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.celu(x)
+    tensor([-0.6321,  0.5000,  2.0000])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(celu, (input,), input, alpha=alpha, inplace=inplace)
     if inplace:
@@ -682,7 +968,14 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """The element, or a fraction of it where it is negative."""
+    """The element, or a fraction of it where it is negative.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.leaky_relu(x)
+    tensor([-0.0100,  0.5000,  2.0000])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(leaky_relu, (input,), input, negative_slope=negative_slope, inplace=inplace)
     if inplace:
@@ -695,7 +988,14 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Leaky relu with a random slope while training."""
+    """Leaky relu with a random slope while training.
+
+    Takes bools, integers, floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.rrelu(x)
+    tensor([-0.2292,  0.5000,  2.0000])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(rrelu, (input,), input, lower=lower, upper=upper, training=training, inplace=inplace)
     if inplace:
@@ -706,33 +1006,68 @@ def rrelu(
 
 
 def tanhshrink(input):
-    """The element less its tanh."""
+    """The element less its tanh.
+
+    Takes integers, floats, halves and complex numbers, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.tanhshrink(x)
+    tensor([-0.2384,  0.0379,  1.0360])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(tanhshrink, (input,), input)
     return input - input.tanh()
 
 
 def softsign(input):
-    """The element over one plus its absolute value."""
+    """The element over one plus its absolute value.
+
+    Takes bools, integers, floats, halves and complex numbers, of any shape. Gradients flow to the input.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.softsign(x)
+    tensor([-0.5000,  0.3333,  0.6667])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(softsign, (input,), input)
     return input / (input.abs() + 1)
 
 
 def tanh(input):
-    """Hyperbolic tangent."""
+    """Hyperbolic tangent.
+
+    Takes bools, integers, floats, halves and complex numbers, of any shape. Gradients flow to the input.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.tanh(x)
+    tensor([-0.7616,  0.4621,  0.9640])
+    """
     warnings.warn("nn.functional.tanh is deprecated. Use torch.tanh instead.")  # noqa: B028
     return input.tanh()
 
 
 def sigmoid(input):
-    """Logistic function."""
+    """Logistic function.
+
+    Takes bools, integers, floats, halves and complex numbers, of any shape. Gradients flow to the input.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.sigmoid(x)
+    tensor([0.2689, 0.6225, 0.8808])
+    """
     warnings.warn("nn.functional.sigmoid is deprecated. Use torch.sigmoid instead.")  # noqa: B028
     return input.sigmoid()
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """Piecewise linear sigmoid."""
+    """Piecewise linear sigmoid.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.hardsigmoid(x)
+    tensor([0.3333, 0.5833, 0.8333])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(hardsigmoid, (input,), input, inplace=inplace)
     if inplace:
@@ -741,7 +1076,14 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """The element times its piecewise linear sigmoid."""
+    """The element times its piecewise linear sigmoid.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.hardswish(x)
+    tensor([-0.3333,  0.2917,  1.6667])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(hardswish, (input,), input, inplace=inplace)
     if inplace:
@@ -750,7 +1092,14 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The element times its sigmoid."""
+    """The element times its sigmoid.
+
+    Takes floats, halves and complex numbers, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.silu(x)
+    tensor([-0.2689,  0.3112,  1.7616])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(silu, (input,), input, inplace=inplace)
     if inplace:
@@ -759,7 +1108,14 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """The element times the tanh of its softplus."""
+    """The element times the tanh of its softplus.
+
+    Takes floats, halves and complex numbers, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> F.mish(x)
+    tensor([-0.3034,  0.3752,  1.9440])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(mish, (input,), input, inplace=inplace)
     if inplace:
@@ -782,7 +1138,14 @@ def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
 
 
 def softmin(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Optional[int] = None) -> Tensor:
-    """Softmax of the negated input."""
+    """Softmax of the negated input.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([[1.0, 2.0, 0.5]])
+    >>> F.softmin(x, dim=-1)
+    tensor([[0.3315, 0.1220, 0.5465]])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(softmin, (input,), input, dim=dim, _stacklevel=_stacklevel, dtype=dtype)
     if dim is None:
@@ -795,7 +1158,14 @@ def softmin(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtyp
 
 
 def softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Optional[int] = None) -> Tensor:
-    """Exponentials that sum to one along a dimension."""
+    """Exponentials that sum to one along a dimension.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([[1.0, 2.0, 0.5]])
+    >>> F.softmax(x, dim=-1)
+    tensor([[0.2312, 0.6285, 0.1402]])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(softmax, (input,), input, dim=dim, _stacklevel=_stacklevel, dtype=dtype)
     if dim is None:
@@ -808,7 +1178,14 @@ def softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtyp
 
 
 def log_softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Optional[int] = None) -> Tensor:
-    """Logarithm of softmax."""
+    """Logarithm of softmax.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([[1.0, 2.0, 0.5]])
+    >>> F.log_softmax(x, dim=-1)
+    tensor([[-1.4644, -0.4644, -1.9644]])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(log_softmax, (input,), input, dim=dim, _stacklevel=_stacklevel, dtype=dtype)
     if dim is None:
@@ -821,7 +1198,14 @@ def log_softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, 
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
-    """A random sample that is nearly one-hot; with hard it is one-hot."""
+    """A random sample that is nearly one-hot; with hard it is one-hot.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([[1.0, 2.0, 0.5]])
+    >>> F.gumbel_softmax(x, hard=True).sum()
+    tensor(1.)
+    """
     if has_torch_function_unary(logits):
         return handle_torch_function(gumbel_softmax, (logits,), logits, tau=tau, hard=hard, eps=eps, dim=dim)
     gumbels = -torch.empty_like(logits, memory_format=torch.contiguous_format).exponential_().log()
@@ -848,7 +1232,14 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """The rows of weight that input names."""
+    """The rows of weight that input names.
+
+    Takes integers. No gradients flow to it.
+
+    >>> x = torch.tensor([[1, 2], [4, 9]])
+    >>> F.embedding(x, torch.rand(10, 3)).shape
+    torch.Size([2, 2, 3])
+    """
     if has_torch_function_variadic(input, weight):
         return handle_torch_function(embedding, (input, weight), input, weight, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
     if padding_idx is not None:
@@ -878,7 +1269,15 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: Optional[int] = None,
 ) -> Tensor:
-    """Sums, means or maxima of the rows of weight that each bag of input names."""
+    """Sums, means or maxima of the rows of weight that each bag of input names.
+
+    Takes integers. No gradients flow to it.
+
+    >>> x = torch.tensor([[1, 2], [4, 9]])
+    >>> F.embedding_bag(x, torch.ones(10, 3), mode="sum")
+    tensor([[2., 2., 2.],
+            [2., 2., 2.]])
+    """
     if has_torch_function_variadic(input, weight, offsets, per_sample_weights):
         return handle_torch_function(embedding_bag, (input, weight, offsets, per_sample_weights), input, weight, offsets=offsets, max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, mode=mode, sparse=sparse, per_sample_weights=per_sample_weights, include_last_offset=include_last_offset, padding_idx=padding_idx)
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
@@ -958,7 +1357,16 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalizes each channel over the batch, or by running statistics."""
+    """Normalizes each channel over the batch, or by running statistics.
+
+    Takes floats, halves and complex numbers, of 2, 4, 5 or 6 dimensions. Gradients flow to the input. Raises IndexError or ValueError for other
+    numbers of dimensions and RuntimeError for other types.
+
+    >>> x = torch.tensor([[1.0], [3.0]])
+    >>> F.batch_norm(x, None, None, training=True)
+    tensor([[-1.0000],
+            [ 1.0000]])
+    """
     if has_torch_function_variadic(input, running_mean, running_var, weight, bias):
         return handle_torch_function(batch_norm, (input, running_mean, running_var, weight, bias), input, running_mean, running_var, weight=weight, bias=bias, training=training, momentum=momentum, eps=eps)
     if training:
@@ -986,7 +1394,15 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalizes each channel of each sample."""
+    """Normalizes each channel of each sample.
+
+    Takes floats, halves and complex numbers, of 3 or more dimensions. Gradients flow to the input. Raises ValueError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.tensor([[[1.0, 3.0]]])
+    >>> F.instance_norm(x)
+    tensor([[[-1.0000,  1.0000]]])
+    """
     if has_torch_function_variadic(input, running_mean, running_var, weight, bias):
         return handle_torch_function(instance_norm, (input, running_mean, running_var, weight, bias), input, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias, use_input_stats=use_input_stats, momentum=momentum, eps=eps)
     if use_input_stats:
@@ -1003,7 +1419,15 @@ def layer_norm(
     bias: Optional[Tensor] = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalizes over the last dimensions."""
+    """Normalizes over the last dimensions.
+
+    Takes floats and halves, of 1 or more dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of dimensions and other
+    types.
+
+    >>> x = torch.tensor([[1.0, 2.0, 3.0, 4.0]])
+    >>> F.layer_norm(x, [4])
+    tensor([[-1.3416, -0.4472,  0.4472,  1.3416]])
+    """
     if has_torch_function_variadic(input, weight, bias):
         return handle_torch_function(layer_norm, (input, weight, bias), input, normalized_shape, weight=weight, bias=bias, eps=eps)
     return torch.layer_norm(input, normalized_shape, weight, bias, eps, torch.backends.cudnn.enabled)
@@ -1012,7 +1436,15 @@ def layer_norm(
 def group_norm(
     input: Tensor, num_groups: int, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5
 ) -> Tensor:
-    """Normalizes groups of channels of each sample."""
+    """Normalizes groups of channels of each sample.
+
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(2, 4, 5)
+    >>> F.group_norm(x, 2).shape
+    torch.Size([2, 4, 5])
+    """
     if has_torch_function_variadic(input, weight, bias):
         return handle_torch_function(group_norm, (input, weight, bias), input, num_groups, weight=weight, bias=bias, eps=eps)
     _verify_batch_size([input.size(0) * input.size(1) // num_groups, num_groups] + list(input.size()[2:]))  # noqa: RUF005
@@ -1020,7 +1452,15 @@ def group_norm(
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """Normalizes over neighbouring channels."""
+    """Normalizes over neighbouring channels.
+
+    Takes floats and halves, of 3 or more dimensions. Gradients flow to the input. Raises ValueError for other numbers of dimensions and
+    RuntimeError for other types.
+
+    >>> x = torch.rand(2, 4, 5)
+    >>> F.local_response_norm(x, 2).shape
+    torch.Size([2, 4, 5])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(local_response_norm, (input,), input, size, alpha=alpha, beta=beta, k=k)
     dim = input.dim()
@@ -1045,7 +1485,15 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Optional[Tensor] = None) -> Tensor:
-    """The input over its norm along a dimension."""
+    """The input over its norm along a dimension.
+
+    Takes floats, halves and complex numbers, of 2 or more dimensions. Gradients flow to the input. Raises IndexError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.tensor([[3.0, 4.0]])
+    >>> F.normalize(x)
+    tensor([[0.6000, 0.8000]])
+    """
     if has_torch_function_variadic(input, out):
         return handle_torch_function(normalize, (input, out), input, p=p, dim=dim, eps=eps, out=out)
     if out is None:
@@ -1068,7 +1516,14 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Connectionist temporal classification loss."""
+    """Connectionist temporal classification loss.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.full((4, 1, 3), -1.0986)
+    >>> F.ctc_loss(x, torch.tensor([[1, 2]]), torch.tensor([4]), torch.tensor([2]))
+    tensor(0.8432)
+    """
     if has_torch_function_variadic(log_probs, targets, input_lengths, target_lengths):
         return handle_torch_function(ctc_loss, (log_probs, targets, input_lengths, target_lengths), log_probs, targets, input_lengths, target_lengths, blank=blank, reduction=reduction, zero_infinity=zero_infinity)
     return torch.ctc_loss(
@@ -1085,7 +1540,14 @@ def nll_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Negative log likelihood."""
+    """Negative log likelihood.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.log_softmax(torch.tensor([[2.0, 0.5, 0.1]]), 1)
+    >>> F.nll_loss(x, torch.tensor([0]))
+    tensor(0.3168)
+    """
     if has_torch_function_variadic(input, target, weight):
         return handle_torch_function(nll_loss, (input, target, weight), input, target, weight=weight, size_average=size_average, ignore_index=ignore_index, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
@@ -1103,7 +1565,14 @@ def poisson_nll_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Negative log likelihood of Poisson counts."""
+    """Negative log likelihood of Poisson counts.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([0.0, 1.0])
+    >>> F.poisson_nll_loss(x, torch.tensor([1.0, 2.0]))
+    tensor(0.8591)
+    """
     if has_torch_function_variadic(input, target):
         return handle_torch_function(poisson_nll_loss, (input, target), input, target, log_input=log_input, full=full, size_average=size_average, eps=eps, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
@@ -1118,7 +1587,14 @@ def poisson_nll_loss(
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
-    """Negative log likelihood of a normal distribution."""
+    """Negative log likelihood of a normal distribution.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([0.0, 1.0])
+    >>> F.gaussian_nll_loss(x, torch.tensor([1.0, 2.0]), torch.ones(2))
+    tensor(0.5000)
+    """
     if has_torch_function_variadic(input, target, var):
         return handle_torch_function(gaussian_nll_loss, (input, target, var), input, target, var, full=full, eps=eps, reduction=reduction)
     if var.size() != input.size():
@@ -1154,7 +1630,14 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """Kullback-Leibler divergence."""
+    """Kullback-Leibler divergence.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.log(torch.tensor([[0.5, 0.5]]))
+    >>> F.kl_div(x, torch.tensor([[0.9, 0.1]]), reduction="batchmean")
+    tensor(0.3681)
+    """
     if has_torch_function_variadic(input, target):
         return handle_torch_function(kl_div, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction, log_target=log_target)
     if size_average is not None or reduce is not None:
@@ -1186,7 +1669,14 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Cross entropy of class scores."""
+    """Cross entropy of class scores.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[2.0, 0.5, 0.1], [0.1, 3.0, 0.2]])
+    >>> F.cross_entropy(x, torch.tensor([0, 1]), label_smoothing=0.1)
+    tensor(0.3649)
+    """
     if has_torch_function_variadic(input, target, weight):
         return handle_torch_function(cross_entropy, (input, target, weight), input, target, weight=weight, size_average=size_average, ignore_index=ignore_index, reduce=reduce, reduction=reduction, label_smoothing=label_smoothing)
     if size_average is not None or reduce is not None:
@@ -1204,7 +1694,14 @@ def binary_cross_entropy(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Cross entropy of probabilities of two classes."""
+    """Cross entropy of probabilities of two classes.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([0.9, 0.2])
+    >>> F.binary_cross_entropy(x, torch.tensor([1.0, 0.0]))
+    tensor(0.1643)
+    """
     if has_torch_function_variadic(input, target, weight):
         return handle_torch_function(binary_cross_entropy, (input, target, weight), input, target, weight=weight, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
@@ -1234,7 +1731,14 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Optional[Tensor] = None,
 ) -> Tensor:
-    """Cross entropy of scores of two classes."""
+    """Cross entropy of scores of two classes.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([2.0, -1.0])
+    >>> F.binary_cross_entropy_with_logits(x, torch.tensor([1.0, 0.0]))
+    tensor(0.2201)
+    """
     if has_torch_function_variadic(input, target, weight, pos_weight):
         return handle_torch_function(binary_cross_entropy_with_logits, (input, target, weight, pos_weight), input, target, weight=weight, size_average=size_average, reduce=reduce, reduction=reduction, pos_weight=pos_weight)
     if size_average is not None or reduce is not None:
@@ -1254,7 +1758,14 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """Squares of small differences, absolute values of large ones."""
+    """Squares of small differences, absolute values of large ones.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([1.0, 5.0])
+    >>> F.smooth_l1_loss(x, torch.tensor([1.5, 2.0]))
+    tensor(1.3125)
+    """
     if has_torch_function_variadic(input, target):
         return handle_torch_function(smooth_l1_loss, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction, beta=beta)
     if not (target.size() == input.size()):
@@ -1271,7 +1782,14 @@ def smooth_l1_loss(
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """Squares of differences below delta, lines above."""
+    """Squares of differences below delta, lines above.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([1.0, 5.0])
+    >>> F.huber_loss(x, torch.tensor([1.5, 2.0]), delta=2.0)
+    tensor(2.0625)
+    """
     if has_torch_function_variadic(input, target):
         return handle_torch_function(huber_loss, (input, target), input, target, reduction=reduction, delta=delta)
     if not (target.size() == input.size()):
@@ -1292,7 +1810,14 @@ def l1_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Absolute differences."""
+    """Absolute differences.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([1.0, 2.0])
+    >>> F.l1_loss(x, torch.tensor([1.5, 2.0]))
+    tensor(0.2500)
+    """
     if has_torch_function_variadic(input, target):
         return handle_torch_function(l1_loss, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction)
     if not (target.size() == input.size()):
@@ -1315,7 +1840,14 @@ def mse_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Squared differences."""
+    """Squared differences.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([1.0, 2.0])
+    >>> F.mse_loss(x, torch.tensor([1.5, 2.0]))
+    tensor(0.1250)
+    """
     if has_torch_function_variadic(input, target):
         return handle_torch_function(mse_loss, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction)
     if not (target.size() == input.size()):
@@ -1340,7 +1872,14 @@ def margin_ranking_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """How far two scores are from being in order by a margin."""
+    """How far two scores are from being in order by a margin.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([0.5, 0.2])
+    >>> F.margin_ranking_loss(x, torch.tensor([0.4, 0.4]), torch.tensor([1.0, 1.0]), margin=0.1)
+    tensor(0.1500)
+    """
     if has_torch_function_variadic(input1, input2, target):
         return handle_torch_function(margin_ranking_loss, (input1, input2, target), input1, input2, target, margin=margin, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
@@ -1363,7 +1902,14 @@ def hinge_embedding_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The distance of similar pairs, what dissimilar ones lack to a margin."""
+    """The distance of similar pairs, what dissimilar ones lack to a margin.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([0.5, 0.2])
+    >>> F.hinge_embedding_loss(x, torch.tensor([1.0, -1.0]))
+    tensor(0.6500)
+    """
     if has_torch_function_variadic(input, target):
         return handle_torch_function(hinge_embedding_loss, (input, target), input, target, margin=margin, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
@@ -1380,7 +1926,14 @@ def multilabel_margin_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Hinge loss of several labels."""
+    """Hinge loss of several labels.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[0.1, 0.2, 0.4, 0.8]])
+    >>> F.multilabel_margin_loss(x, torch.tensor([[3, 0, -1, 1]]))
+    tensor(0.8500)
+    """
     if has_torch_function_variadic(input, target):
         return handle_torch_function(multilabel_margin_loss, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
@@ -1400,7 +1953,14 @@ def multi_margin_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """How far other classes come near the right one."""
+    """How far other classes come near the right one.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[0.1, 0.2, 0.8]])
+    >>> F.multi_margin_loss(x, torch.tensor([2]))
+    tensor(0.2333)
+    """
     if has_torch_function_variadic(input, target, weight):
         return handle_torch_function(multi_margin_loss, (input, target, weight), input, target, p=p, margin=margin, weight=weight, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
@@ -1423,7 +1983,14 @@ def multilabel_soft_margin_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Cross entropy of independent labels, the mean over the classes."""
+    """Cross entropy of independent labels, the mean over the classes.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[2.0, -1.0]])
+    >>> F.multilabel_soft_margin_loss(x, torch.tensor([[1.0, 0.0]]))
+    tensor(0.2201)
+    """
     if has_torch_function_variadic(input, target, weight):
         return handle_torch_function(multilabel_soft_margin_loss, (input, target, weight), input, target, weight=weight, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
@@ -1453,7 +2020,14 @@ def soft_margin_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Logistic loss of labels 1 and -1."""
+    """Logistic loss of labels 1 and -1.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([2.0, -1.0])
+    >>> F.soft_margin_loss(x, torch.tensor([1.0, -1.0]))
+    tensor(0.2201)
+    """
     if has_torch_function_variadic(input, target):
         return handle_torch_function(soft_margin_loss, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
@@ -1472,7 +2046,14 @@ def cosine_embedding_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Cosine distance of similar pairs, cosine of dissimilar ones."""
+    """Cosine distance of similar pairs, cosine of dissimilar ones.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[1.0, 0.0]])
+    >>> F.cosine_embedding_loss(x, torch.tensor([[1.0, 1.0]]), torch.tensor([1]))
+    tensor(0.2929)
+    """
     if has_torch_function_variadic(input1, input2, target):
         return handle_torch_function(cosine_embedding_loss, (input1, input2, target), input1, input2, target, margin=margin, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
@@ -1494,7 +2075,14 @@ def triplet_margin_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """What the distance to a negative lacks to that to a positive plus a margin."""
+    """What the distance to a negative lacks to that to a positive plus a margin.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[0.0, 0.0]])
+    >>> F.triplet_margin_loss(x, torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.5]]))
+    tensor(0.5000)
+    """
     if has_torch_function_variadic(anchor, positive, negative):
         return handle_torch_function(triplet_margin_loss, (anchor, positive, negative), anchor, positive, negative, margin=margin, p=p, eps=eps, swap=swap, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
@@ -1576,7 +2164,15 @@ def interpolate(
     recompute_scale_factor: Optional[bool] = None,
     antialias: bool = False,
 ) -> Tensor:
-    """The input resized to a size or by factors."""
+    """The input resized to a size or by factors.
+
+    Takes floats and halves, of 3 dimensions. Gradients flow to the input. Raises NotImplementedError for other numbers of dimensions and
+    RuntimeError for other types.
+
+    >>> x = torch.tensor([[[1.0, 2.0]]])
+    >>> F.interpolate(x, scale_factor=2, mode="linear", align_corners=True)
+    tensor([[[1.0000, 1.3333, 1.6667, 2.0000]]])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(interpolate, (input,), input, size=size, scale_factor=scale_factor, mode=mode, align_corners=align_corners, recompute_scale_factor=recompute_scale_factor, antialias=antialias)
     if mode in ("nearest", "area", "nearest-exact"):
@@ -1679,7 +2275,15 @@ def fold(
     padding: BroadcastingList2[int] = 0,
     stride: BroadcastingList2[int] = 1,
 ) -> Tensor:
-    """Sums columns of windows into planes."""
+    """Sums columns of windows into planes.
+
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 12, 4)
+    >>> F.fold(x, (4, 4), 2, stride=2).shape
+    torch.Size([1, 3, 4, 4])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(fold, (input,), input, output_size, kernel_size, dilation=dilation, padding=padding, stride=stride)
     return torch.col2im(input, output_size, kernel_size, dilation, padding, stride)
@@ -1692,7 +2296,15 @@ def unfold(
     padding: BroadcastingList2[int] = 0,
     stride: BroadcastingList2[int] = 1,
 ) -> Tensor:
-    """The windows of planes as columns."""
+    """The windows of planes as columns.
+
+    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 4, 4)
+    >>> F.unfold(x, 2, stride=2).shape
+    torch.Size([1, 12, 4])
+    """
     if has_torch_function_unary(input):
         return handle_torch_function(unfold, (input,), input, kernel_size, dilation=dilation, padding=padding, stride=stride)
     return torch.im2col(input, kernel_size, dilation, padding, stride)
@@ -1712,6 +2324,12 @@ def grid_sample(
     """Reads input (N, C, H, W) at the places in grid (N, h, w, 2), from -1 to 1 across the image.
 
     Gives (N, C, h, w); with one dimension more each for volumes.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> F.grid_sample(x, torch.zeros(1, 1, 1, 2), align_corners=True)
+    tensor([[[[2.5000]]]])
     """
     if has_torch_function_variadic(input, grid):
         return handle_torch_function(grid_sample, (input, grid), input, grid, mode=mode, padding_mode=padding_mode, align_corners=align_corners)
@@ -1747,7 +2365,15 @@ def grid_sample(
 
 
 def affine_grid(theta: Tensor, size: List[int], align_corners: Optional[bool] = None) -> Tensor:
-    """The grid for grid_sample of the affine maps theta (N, 2, 3) for images of a size (N, C, H, W)."""
+    """The grid for grid_sample of the affine maps theta (N, 2, 3) for images of a size (N, C, H, W).
+
+    Takes floats and halves, of 3 dimensions. Gradients flow to the input. Raises ValueError for other numbers of dimensions and other types.
+
+    >>> x = torch.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    >>> F.affine_grid(x, [1, 1, 2, 2], align_corners=True)[0, 0]
+    tensor([[-1., -1.],
+            [ 1., -1.]])
+    """
     if has_torch_function_unary(theta):
         return handle_torch_function(affine_grid, (theta,), theta, size, align_corners=align_corners)
     if align_corners is None:
@@ -1780,7 +2406,14 @@ def affine_grid(theta: Tensor, size: List[int], align_corners: Optional[bool] = 
 def triplet_margin_with_distance_loss(
     anchor, positive, negative, *, distance_function=None, margin: float = 1.0, swap: bool = False, reduction: str = "mean"
 ):
-    """How much farther than margin the negative is than the positive, by a distance of the caller's."""
+    """How much farther than margin the negative is than the positive, by a distance of the caller's.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[0.0, 0.0]])
+    >>> F.triplet_margin_with_distance_loss(x, torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.5]]))
+    tensor(0.5000)
+    """
     if has_torch_function_variadic(anchor, positive, negative):
         return handle_torch_function(triplet_margin_with_distance_loss, (anchor, positive, negative), anchor, positive, negative, distance_function=distance_function, margin=margin, swap=swap, reduction=reduction)
     distance = pairwise_distance if distance_function is None else distance_function
@@ -1824,7 +2457,15 @@ def upsample_nearest(input: Tensor, size: Optional[List[int]] = None, scale_fact
 
 
 def upsample_nearest(input, size=None, scale_factor=None):
-    """interpolate(..., mode="nearest")."""
+    """interpolate(..., mode="nearest").
+
+    Takes bools, integers, floats, halves and complex numbers, of 3, 4 or 5 dimensions. Gradients flow to the input. Raises NotImplementedError
+    for other numbers of dimensions.
+
+    >>> x = torch.rand(1, 3, 2, 2)
+    >>> F.interpolate(x, scale_factor=2).shape
+    torch.Size([1, 3, 4, 4])
+    """
     warnings.warn("nn.functional.upsample_nearest is deprecated. Use nn.functional.interpolate instead.")  # noqa: B028
     return interpolate(input, size, scale_factor, mode="nearest")
 
@@ -1932,7 +2573,15 @@ def multi_head_attention_forward(
     static_v: Optional[Tensor] = None,
     average_attn_weights: bool = True,
 ) -> Tuple[Tensor, Optional[Tensor]]:
-    """Attention of several heads over projected inputs, sequence first."""
+    """Attention of several heads over projected inputs, sequence first.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.rand(5, 2, 8)
+    >>> out, _ = F.multi_head_attention_forward(x, x, x, 8, 2, torch.rand(24, 8), None, None, None, False, 0.0, torch.eye(8), None)
+    >>> out.shape
+    torch.Size([5, 2, 8])
+    """
     if has_torch_function_variadic(query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias):
         return handle_torch_function(multi_head_attention_forward, (query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias), query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=training, key_padding_mask=key_padding_mask, need_weights=need_weights, attn_mask=attn_mask, use_separate_proj_weight=use_separate_proj_weight, q_proj_weight=q_proj_weight, k_proj_weight=k_proj_weight, v_proj_weight=v_proj_weight, static_k=static_k, static_v=static_v, average_attn_weights=average_attn_weights)
     is_batched = _check_attention_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)

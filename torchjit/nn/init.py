@@ -14,7 +14,11 @@ from torchjit.overrides import handle_torch_function, has_torch_function_unary
 
 
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
-    """The factor by which a nonlinearity asks for larger weights."""
+    """The factor by which a nonlinearity asks for larger weights.
+
+    >>> nn.init.calculate_gain("leaky_relu", 0.2)
+    1.3867504905630728
+    """
     if nonlinearity in (
         "linear",
         "sigmoid",
@@ -85,19 +89,40 @@ def _no_grad_zero_(tensor: Tensor) -> Tensor:
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+    """Fills a tensor with numbers between a and b.
+
+    Nothing is recorded for gradients.
+
+    >>> w = torch.empty(100)
+    >>> nn.init.uniform_(w, -1.0, 1.0).abs().max() <= 1
+    tensor(True)
+    """
     if has_torch_function_unary(tensor):
         return handle_torch_function(uniform_, (tensor,), tensor=tensor, a=a, b=b)
     return _no_grad_uniform_(tensor, a, b)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+    """Fills a tensor with normal numbers of a mean and a deviation.
+
+    Nothing is recorded for gradients.
+
+    >>> w = torch.empty(2, 3)
+    >>> nn.init.normal_(w, mean=0.0, std=0.1).shape
+    torch.Size([2, 3])
+    """
     if has_torch_function_unary(tensor):
         return handle_torch_function(normal_, (tensor,), tensor=tensor, mean=mean, std=std)
     return _no_grad_normal_(tensor, mean, std)
 
 
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0) -> Tensor:
-    """Normal numbers cut to [a, b], by inverting the cumulative distribution."""
+    """Normal numbers cut to [a, b], by inverting the cumulative distribution.
+
+    >>> w = nn.init.trunc_normal_(torch.empty(100), std=1.0, a=-2.0, b=2.0)
+    >>> w.abs().max() <= 2
+    tensor(True)
+    """
 
     def below(x: float) -> float:
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
@@ -116,20 +141,53 @@ def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float 
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Fills a tensor with one number.
+
+    Nothing is recorded for gradients.
+
+    >>> w = torch.empty(2)
+    >>> nn.init.constant_(w, 0.5)
+    tensor([0.5000, 0.5000])
+    """
     if has_torch_function_unary(tensor):
         return handle_torch_function(constant_, (tensor,), tensor=tensor, val=val)
     return _no_grad_fill_(tensor, val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
+    """Fills a tensor with ones.
+
+    Nothing is recorded for gradients.
+
+    >>> w = torch.empty(2)
+    >>> nn.init.ones_(w)
+    tensor([1., 1.])
+    """
     return _no_grad_fill_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
+    """Fills a tensor with zeros.
+
+    Nothing is recorded for gradients.
+
+    >>> w = torch.empty(2)
+    >>> nn.init.zeros_(w)
+    tensor([0., 0.])
+    """
     return _no_grad_zero_(tensor)
 
 
 def eye_(tensor: Tensor) -> Tensor:
+    """Fills a matrix with the identity.
+
+    Raises ValueError for tensors of other than two dimensions. Nothing is recorded for gradients.
+
+    >>> w = torch.empty(2, 2)
+    >>> nn.init.eye_(w)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
@@ -140,12 +198,28 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Fills a tensor with numbers of a symmetric interval, whose width keeps variances forth and back through linear layers (Glorot and Bengio).
+
+    Raises ValueError for tensors of less than two dimensions, whose fans are not known. Nothing is recorded for gradients.
+
+    >>> w = torch.empty(64, 64)
+    >>> nn.init.xavier_uniform_(w).abs().max() <= (6 / 128) ** 0.5
+    tensor(True)
+    """
     fan_in, fan_out = _fans(tensor)
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / (fan_in + fan_out))
     return uniform_(tensor, -bound, bound)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Fills a tensor with normal numbers, whose deviation keeps variances forth and back through linear layers (Glorot and Bengio).
+
+    Raises ValueError for tensors of less than two dimensions, whose fans are not known. Nothing is recorded for gradients.
+
+    >>> w = torch.empty(64, 64)
+    >>> nn.init.xavier_normal_(w, gain=nn.init.calculate_gain("tanh")).shape
+    torch.Size([64, 64])
+    """
     fan_in, fan_out = _fans(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / (fan_in + fan_out)))
 
@@ -158,6 +232,14 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
+    """Fills a tensor with numbers of a symmetric interval, whose width keeps variances through layers with a nonlinearity (He and others).
+
+    Raises ValueError for tensors of less than two dimensions, whose fans are not known. Nothing is recorded for gradients.
+
+    >>> w = torch.empty(64, 64)
+    >>> nn.init.kaiming_uniform_(w).abs().max() <= 0.3062
+    tensor(True)
+    """
     if has_torch_function_unary(tensor):
         return handle_torch_function(kaiming_uniform_, (tensor,), tensor=tensor, a=a, mode=mode, nonlinearity=nonlinearity)
     if 0 in tensor.shape:
@@ -168,6 +250,15 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonline
 
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
+    """Fills a tensor with normal numbers, whose deviation keeps variances through layers with a nonlinearity (He and others): gain over the root of fan_in
+
+    or fan_out.
+    Raises ValueError for tensors of less than two dimensions, whose fans are not known. Nothing is recorded for gradients.
+
+    >>> w = torch.empty(64, 64)
+    >>> nn.init.kaiming_normal_(w, nonlinearity="relu").shape
+    torch.Size([64, 64])
+    """
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
@@ -175,7 +266,12 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinea
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
-    """Rows, or columns, that are orthogonal."""
+    """Rows, or columns, that are orthogonal.
+
+    >>> w = nn.init.orthogonal_(torch.empty(3, 3))
+    >>> torch.allclose(w @ w.T, torch.eye(3), atol=1e-5)
+    True
+    """
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     rows = tensor.shape[0]
@@ -192,7 +288,13 @@ def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """A convolution that passes on its input."""
+    """A convolution that passes on its input.
+
+    >>> w = torch.empty(2, 2, 3)
+    >>> nn.init.dirac_(w)[0]
+    tensor([[0., 1., 0.],
+            [0., 0., 0.]])
+    """
     if tensor.dim() not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.shape[0] % groups:
@@ -208,7 +310,12 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
-    """Normal numbers, of which a part of every column is zero."""
+    """Normal numbers, of which a part of every column is zero.
+
+    >>> w = nn.init.sparse_(torch.empty(10, 4), sparsity=0.3)
+    >>> (w == 0).sum(0)
+    tensor([3, 3, 3, 3])
+    """
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape

@@ -23,6 +23,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that becomes a parameter of the module it is assigned to.
 
     One of a class with __torch_dispatch__ stays of that class.
+
+    >>> nn.Parameter(torch.ones(2))
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
     """
 
     __torch_function__: Any = _disabled_torch_function_impl
@@ -57,7 +61,13 @@ def _of_dispatching(data: Any, requires_grad: bool) -> Any:
 
 
 class Buffer(Tensor):
-    """A tensor that becomes a buffer of the module it is assigned to; persistent: it is in the module's state_dict."""
+    """A tensor that becomes a buffer of the module it is assigned to; persistent: it is in the module's state_dict.
+
+    >>> m = nn.Module()
+    >>> m.mean = nn.Buffer(torch.zeros(2))
+    >>> list(m.state_dict())
+    ['mean']
+    """
 
     __torch_function__: Any = _disabled_torch_function_impl
     persistent: bool
@@ -101,7 +111,7 @@ class UninitializedTensorMixin:
 
         wanted = dtype if dtype is not None else self.data.dtype
         self.data = empty(list(shape), device=device, dtype=wanted)
-        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+        self.__class__ = self.cls_to_become
 
     @property
     def shape(self) -> Any:
@@ -134,7 +144,13 @@ def _rebuild_uninitialized(cls: Any, requires_grad: bool, dtype: Any) -> Any:
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
-    """A parameter whose shape is not known yet. materialize makes it a Parameter."""
+    """A parameter whose shape is not known yet. materialize makes it a Parameter.
+
+    >>> p = nn.UninitializedParameter()
+    >>> p.materialize((2, 3))
+    >>> p.shape
+    torch.Size([2, 3])
+    """
 
     cls_to_become = Parameter
 
@@ -145,7 +161,13 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
-    """A buffer whose shape is not known yet. materialize makes it a Tensor."""
+    """A buffer whose shape is not known yet. materialize makes it a Tensor.
+
+    >>> b = nn.UninitializedBuffer()
+    >>> b.materialize((2, 3))
+    >>> b.shape
+    torch.Size([2, 3])
+    """
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Any:
         from torchjit import empty

@@ -37,7 +37,11 @@ __all__ = [
 
 
 def is_in_onnx_export() -> bool:
-    """Whether a model is being exported."""
+    """Whether a model is being exported.
+
+    >>> torch.onnx.is_in_onnx_export()
+    False
+    """
     return GLOBALS.in_onnx_export
 
 
@@ -131,6 +135,12 @@ def export(
 
     Raises UnsupportedOperatorError where an operator has no form at the opset version, SymbolicValueError where one has none for its
     arguments, ValueError for unknown versions and for export_modules_as_functions, which is not implemented.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.onnx.export(nn.Linear(3, 2), torch.rand(1, 3), file, input_names=["x"], dynamic_axes={"x": {0: "batch"}})
+    >>> len(file.getvalue()) > 100
+    True
     """
     _export(
         model,
@@ -366,7 +376,11 @@ def export_to_pretty_string(
     do_constant_folding: bool = True,
     dynamic_axes: Any = None,
 ) -> str:
-    """A description of the model that export would write, as text."""
+    """A description of the model that export would write, as text.
+
+    >>> "Relu" in torch.onnx.export_to_pretty_string(nn.ReLU(), (torch.rand(2),))
+    True
+    """
     axes = _checked_axes(dynamic_axes or {}, input_names, output_names)
     with _options(model, training, verbose, operator_export_type, opset_version, do_constant_folding):
         graph, params, _ = _model_to_graph(

@@ -11,7 +11,15 @@ from torchjit.optim.optimizer import Optimizer, are_numbers, check_betas, decaye
 
 
 class Adam(Optimizer):
-    """Adaptive moments (Kingma and Ba); weight_decay is added to the gradient."""
+    """Adaptive moments (Kingma and Ba); weight_decay is added to the gradient.
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.Adam([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([ 0.9000, -1.9000])
+    """
 
     takes_sparse = False
     refusal_of_sparse: str | None = "Adam does not support sparse gradients, please consider SparseAdam instead"
@@ -81,7 +89,15 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight_decay shrinks the parameters themselves (Loshchilov and Hutter)."""
+    """Adam whose weight_decay shrinks the parameters themselves (Loshchilov and Hutter).
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.AdamW([w], lr=0.1, weight_decay=0.01)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([ 0.8990, -1.8980])
+    """
 
     refusal_of_sparse: str | None = None
 
@@ -111,7 +127,15 @@ class AdamW(Adam):
 
 
 class NAdam(Optimizer):
-    """Adam with Nesterov's momentum (Dozat)."""
+    """Adam with Nesterov's momentum (Dozat).
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.NAdam([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([ 0.8950, -1.8950])
+    """
 
     takes_sparse = False
     tensor_counts: tuple[str, ...] = ("step", "mu_product")
@@ -155,7 +179,15 @@ class NAdam(Optimizer):
 
 
 class RAdam(Optimizer):
-    """Adam that waits until the variance of its steps is known (Liu and others)."""
+    """Adam that waits until the variance of its steps is known (Liu and others).
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.RAdam([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([ 0.8000, -1.6000])
+    """
 
     takes_sparse = False
     tensor_counts: tuple[str, ...] = ("step",)

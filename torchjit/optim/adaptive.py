@@ -13,7 +13,15 @@ def _filled(p: Any, x: float) -> Any:
 
 
 class RMSprop(Optimizer):
-    """Gradients divided by the root of the running mean of their squares (Hinton)."""
+    """Gradients divided by the root of the running mean of their squares (Hinton).
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.RMSprop([w], lr=0.01)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([ 0.9000, -1.9000])
+    """
 
     takes_sparse = False
     by_parts = True
@@ -67,7 +75,15 @@ class RMSprop(Optimizer):
 
 
 class Adagrad(Optimizer):
-    """Gradients divided by the root of the sum of their squares (Duchi and others)."""
+    """Gradients divided by the root of the sum of their squares (Duchi and others).
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.Adagrad([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([ 0.9000, -1.9000])
+    """
 
     by_parts = True
     tensor_counts: tuple[str, ...] = ("step",)
@@ -120,7 +136,15 @@ class Adagrad(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """Steps in the units of the parameters, by running means of squares of gradients and steps (Zeiler)."""
+    """Steps in the units of the parameters, by running means of squares of gradients and steps (Zeiler).
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.Adadelta([w])
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([ 0.9968, -1.9968])
+    """
 
     takes_sparse = False
     by_parts = True
@@ -157,7 +181,15 @@ class Adadelta(Optimizer):
 
 
 class Adamax(Optimizer):
-    """Adam with the largest gradient in place of the root mean square (Kingma and Ba)."""
+    """Adam with the largest gradient in place of the root mean square (Kingma and Ba).
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.Adamax([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([ 0.9000, -1.9000])
+    """
 
     takes_sparse = False
     by_parts = True
@@ -194,7 +226,15 @@ class Adamax(Optimizer):
 
 
 class Rprop(Optimizer):
-    """Steps by the signs of gradients, longer while these stay the same (Riedmiller and Braun)."""
+    """Steps by the signs of gradients, longer while these stay the same (Riedmiller and Braun).
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.Rprop([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([ 0.9000, -1.9000])
+    """
 
     takes_sparse = False
     by_parts = True

@@ -14,6 +14,17 @@ class LBFGS(Optimizer):
 
     One group of parameters; step takes a closure that computes the loss and the gradients and is called many
     times. line_search_fn: None, or "strong_wolfe".
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.LBFGS([w], lr=0.5)
+    >>> def closure():
+    ...     optimizer.zero_grad()
+    ...     loss = (w * w).sum()
+    ...     loss.backward()
+    ...     return loss
+    >>> loss = optimizer.step(closure)
+    >>> w.detach().abs().max() < 1e-3
+    tensor(True)
     """
 
     def __init__(

@@ -133,7 +133,18 @@ def _per_group(value: Any, optimizer: Any, what: str) -> list[Any]:
 
 
 class LambdaLR(_LRScheduler):
-    """The initial rate times a function of the epoch."""
+    """The initial rate times a function of the epoch.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.9**epoch)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.9, 0.81, 0.729]
+    """
 
     def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1, verbose: bool = False) -> None:
         self.lr_lambdas: list[Callable[[int], float]] = _per_group(lr_lambda, optimizer, "lr_lambdas")
@@ -157,7 +168,18 @@ class LambdaLR(_LRScheduler):
 
 
 class MultiplicativeLR(LambdaLR):
-    """The last rate times a function of the epoch."""
+    """The last rate times a function of the epoch.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.5, 0.25, 0.125]
+    """
 
     def get_lr(self) -> list[float]:
         if self.last_epoch <= 0:
@@ -166,7 +188,18 @@ class MultiplicativeLR(LambdaLR):
 
 
 class StepLR(_LRScheduler):
-    """The rate times gamma every step_size epochs."""
+    """The rate times gamma every step_size epochs.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.1)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 1.0, 0.1, 0.1]
+    """
 
     def __init__(self, optimizer: Any, step_size: int, gamma: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
         self.step_size: int = step_size
@@ -183,7 +216,18 @@ class StepLR(_LRScheduler):
 
 
 class MultiStepLR(_LRScheduler):
-    """The rate times gamma at each milestone."""
+    """The rate times gamma at each milestone.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.1)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.1, 0.1, 0.01]
+    """
 
     def __init__(self, optimizer: Any, milestones: Any, gamma: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
         self.milestones: Counter[int] = Counter(milestones)
@@ -201,7 +245,18 @@ class MultiStepLR(_LRScheduler):
 
 
 class ConstantLR(_LRScheduler):
-    """The rate times factor until total_iters epochs have passed."""
+    """The rate times factor until total_iters epochs have passed.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [0.5, 0.5, 1.0, 1.0]
+    """
 
     def __init__(self, optimizer: Any, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1, verbose: bool = False) -> None:
         if factor > 1.0 or factor < 0:
@@ -222,7 +277,18 @@ class ConstantLR(_LRScheduler):
 
 
 class LinearLR(_LRScheduler):
-    """The rate times a factor that goes from start_factor to end_factor in total_iters epochs."""
+    """The rate times a factor that goes from start_factor to end_factor in total_iters epochs.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.25, total_iters=3)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [0.25, 0.5, 0.75, 1.0]
+    """
 
     def __init__(
         self,
@@ -257,7 +323,18 @@ class LinearLR(_LRScheduler):
 
 
 class ExponentialLR(_LRScheduler):
-    """The rate times gamma every epoch."""
+    """The rate times gamma every epoch.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.5, 0.25, 0.125]
+    """
 
     def __init__(self, optimizer: Any, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
         self.gamma = gamma
@@ -271,7 +348,18 @@ class ExponentialLR(_LRScheduler):
 
 
 class PolynomialLR(_LRScheduler):
-    """The rate falls to zero in total_iters epochs, as a power of what is left."""
+    """The rate falls to zero in total_iters epochs, as a power of what is left.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.75, 0.5, 0.25]
+    """
 
     def __init__(self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1, verbose: bool = False) -> None:
         self.total_iters: int = total_iters
@@ -290,7 +378,18 @@ class PolynomialLR(_LRScheduler):
 
 
 class CosineAnnealingLR(_LRScheduler):
-    """The rate goes to eta_min and back as a cosine whose half period is T_max."""
+    """The rate goes to eta_min and back as a cosine whose half period is T_max.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.8536, 0.5, 0.1464]
+    """
 
     def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0, last_epoch: int = -1, verbose: bool = False) -> None:
         self.T_max: int = T_max
@@ -316,7 +415,18 @@ class CosineAnnealingLR(_LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(_LRScheduler):
-    """The rate falls as a cosine to eta_min in T_0 epochs and starts again, each time T_mult times as long."""
+    """The rate falls as a cosine to eta_min in T_0 epochs and starts again, each time T_mult times as long.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.5, 1.0, 0.5]
+    """
 
     def __init__(
         self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0, last_epoch: int = -1, verbose: bool = False
@@ -373,7 +483,18 @@ class CosineAnnealingWarmRestarts(_LRScheduler):
 
 
 class CyclicLR(_LRScheduler):
-    """The rate goes up and down between base_lr and max_lr; momentum the other way round."""
+    """The rate goes up and down between base_lr and max_lr; momentum the other way round.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0, momentum=0.9)
+    >>> scheduler = torch.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.1, max_lr=0.5, step_size_up=2)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [0.1, 0.3, 0.5, 0.3]
+    """
 
     def __init__(
         self,
@@ -442,7 +563,18 @@ class CyclicLR(_LRScheduler):
 
 
 class OneCycleLR(_LRScheduler):
-    """One rise from max_lr / div_factor to max_lr and one fall to far below, over the whole training (Smith)."""
+    """One rise from max_lr / div_factor to max_lr and one fall to far below, over the whole training (Smith).
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0, momentum=0.9)
+    >>> scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=4)
+    >>> rates = []
+    >>> for _ in range(3):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [0.04, 0.8117, 0.2831]
+    """
 
     def __init__(
         self,
@@ -557,7 +689,19 @@ class _SeveralSchedulers(_LRScheduler):
 
 
 class SequentialLR(_SeveralSchedulers):
-    """One scheduler after the other, from milestone to milestone."""
+    """One scheduler after the other, from milestone to milestone.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> lr = torch.optim.lr_scheduler
+    >>> scheduler = lr.SequentialLR(optimizer, [lr.ConstantLR(optimizer, 0.1, total_iters=2), lr.ExponentialLR(optimizer, 0.5)], milestones=[2])
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [0.1, 0.1, 1.0, 0.5]
+    """
 
     def __init__(self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1, verbose: bool = False) -> None:
         for i, scheduler in enumerate(schedulers):
@@ -587,7 +731,16 @@ class SequentialLR(_SeveralSchedulers):
 
 
 class ChainedScheduler(_SeveralSchedulers):
-    """Several schedulers that all step at once."""
+    """Several schedulers that all step at once.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> lr = torch.optim.lr_scheduler
+    >>> scheduler = lr.ChainedScheduler([lr.ExponentialLR(optimizer, 0.5), lr.ConstantLR(optimizer, 0.1, total_iters=2)])
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> round(optimizer.param_groups[0]["lr"], 4)
+    0.05
+    """
 
     def __init__(self, schedulers: list[Any]) -> None:
         for i, scheduler in enumerate(schedulers):
@@ -604,7 +757,15 @@ class ChainedScheduler(_SeveralSchedulers):
 
 
 class ReduceLROnPlateau:
-    """The rate times factor when a measure has not become better for patience epochs."""
+    """The rate times factor when a measure has not become better for patience epochs.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.1, patience=1)
+    >>> for loss in [1.0, 1.0, 1.0, 1.0]:
+    ...     scheduler.step(loss)
+    >>> optimizer.param_groups[0]["lr"]
+    0.1
+    """
 
     def __init__(
         self,

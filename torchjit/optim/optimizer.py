@@ -56,6 +56,11 @@ class Optimizer:
 
     params: tensors, or dictionaries with "params" and options that differ from the defaults. Parameters of PyTorch itself are changed where they lie,
     by the gradients that PyTorch gave them; the groups hold tensors over their memory.
+
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.SGD([{"params": [w], "lr": 0.1}], lr=1.0)
+    >>> isinstance(optimizer, torch.optim.Optimizer), optimizer.param_groups[0]["lr"]
+    (True, 0.1)
     """
 
     takes_sparse = True

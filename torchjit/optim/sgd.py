@@ -10,7 +10,15 @@ from torchjit.optim.optimizer import Optimizer, are_numbers, decayed, nonnegativ
 
 
 class SGD(Optimizer):
-    """p -= lr * grad, where momentum keeps a running sum of gradients."""
+    """p -= lr * grad, where momentum keeps a running sum of gradients.
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.SGD([w], lr=0.1, momentum=0.9)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([ 0.8000, -1.6000])
+    """
 
     def __init__(
         self,
@@ -50,7 +58,15 @@ class SGD(Optimizer):
 
 
 class ASGD(Optimizer):
-    """Descent whose steps become shorter, with the average of the parameters in state["ax"] (Polyak and Juditsky)."""
+    """Descent whose steps become shorter, with the average of the parameters in state["ax"] (Polyak and Juditsky).
+
+    >>> w = torch.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = torch.optim.ASGD([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([ 0.8000, -1.6000])
+    """
 
     takes_sparse = False
     tensor_counts: tuple[str, ...] = ("step", "eta", "mu")

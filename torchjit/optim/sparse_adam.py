@@ -13,6 +13,15 @@ class SparseAdam(Optimizer):
     """Adam that changes running means and parameters only where a sparse gradient has values.
 
     Raises ValueError for sparse parameters, and its step RuntimeError for a dense gradient.
+
+    >>> w = torch.ones(3, 2, requires_grad=True)
+    >>> optimizer = torch.optim.SparseAdam([w], lr=0.1)
+    >>> F.embedding(torch.tensor([1]), w, sparse=True).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([[1.0000, 1.0000],
+            [0.9000, 0.9000],
+            [1.0000, 1.0000]])
     """
 
     def __init__(

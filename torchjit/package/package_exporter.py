@@ -93,6 +93,13 @@ class PackageExporter:
     f is a path or a binary file; importer, or several in order, is where modules and the names of objects are looked up. Used as a
     context manager it is closed at the end; after an exception nothing is written to a path. Closing raises PackagingError where
     a module matches no pattern, is denied or has no source, EmptyMatchError where a pattern that must not be empty is.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> with torch.package.PackageExporter(file) as exporter:
+    ...     exporter.save_pickle("model", "weights.pkl", {"w": torch.ones(2)})
+    >>> torch.package.PackageImporter(io.BytesIO(file.getvalue())).load_pickle("model", "weights.pkl")
+    {'w': tensor([1., 1.])}
     """
 
     def __init__(self, f: str | os.PathLike[str] | BinaryIO, importer: Importer | Sequence[Importer] = sys_importer) -> None:

@@ -86,6 +86,13 @@ class PackageImporter(Importer):
 
     file_or_buffer is a path, that of a folder into which a package was unpacked, or a binary file. Raises ImportError where the package
     needs a module from outside for which module_allowed(name) is False.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> with torch.package.PackageExporter(file) as exporter:
+    ...     exporter.save_text("model", "labels.txt", "cat dog")
+    >>> torch.package.PackageImporter(io.BytesIO(file.getvalue())).load_text("model", "labels.txt")
+    'cat dog'
     """
 
     def __init__(self, file_or_buffer: str | os.PathLike[str] | BinaryIO | Any, module_allowed: Callable[[str], bool] = lambda name: True) -> None:

@@ -30,12 +30,21 @@ class ProfilerAction(enum.Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be measured here: the CPU."""
+    """What can be measured here: the CPU.
+
+    >>> torch.profiler.ProfilerActivity.CPU in torch.profiler.supported_activities()
+    True
+    """
     return {ProfilerActivity.CPU}
 
 
 def schedule(*, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0) -> Callable[[int], ProfilerAction]:
-    """The action of each step: after skip_first steps, cycles of wait, warmup and active steps, repeat times (0: always)."""
+    """The action of each step: after skip_first steps, cycles of wait, warmup and active steps, repeat times (0: always).
+
+    >>> steps = torch.profiler.schedule(wait=1, warmup=1, active=2)
+    >>> [steps(i).name for i in range(4)]
+    ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE']
+    """
     if min(wait, warmup, repeat, skip_first) < 0 or active <= 0:
         raise AssertionError("Invalid profiler schedule arguments")
     cycle = wait + warmup + active
@@ -71,6 +80,11 @@ class profile:  # noqa: N801
 
     `on_trace_ready(self)` is called at the end of each part that was recorded. Shapes, stacks, memory and GPUs are not recorded.
     Raises AssertionError where no activity is given.
+
+    >>> with torch.profiler.profile() as p:
+    ...     y = torch.ones(3).relu()
+    >>> any(e.key == "aten::relu" for e in p.key_averages())
+    True
     """
 
     def __init__(

@@ -475,6 +475,8 @@ def assert_close(
 
     Without rtol and atol they follow from the element types. Tensors must agree in shape and, unless switched off,
     in device, dtype and layout. Sequences and mappings are compared element by element.
+
+    >>> torch.testing.assert_close(torch.tensor([1.0]), torch.tensor([1.0 + 1e-7]))
     """
     assert_equal(
         actual, expected, pair_types=(NonePair, BooleanPair, NumberPair, TensorLikePair), allow_subclasses=allow_subclasses, rtol=rtol, atol=atol,

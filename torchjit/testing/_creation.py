@@ -37,6 +37,9 @@ def make_tensor(
 
     noncontiguous leaves gaps in memory where there is more than one element; exclude_zero replaces zeros. Raises ValueError for bounds in
     the wrong order and for integers that require a gradient, TypeError for other element types.
+
+    >>> torch.testing.make_tensor((2, 3), dtype=torch.float32, device="cpu", low=0, high=1).shape
+    torch.Size([2, 3])
     """
     import torchjit as torch
 

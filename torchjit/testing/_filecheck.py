@@ -14,9 +14,10 @@ _count: Any = _C._filecheck_count
 class FileCheck:
     """Checks that texts occur in a text in an order.
 
-    >>> FileCheck().check("aten::mul").check_not("aten::add").check_next("return").run(graph)
-
     Each method adds a check and returns the object; `run` fails with the first one that does not hold.
+
+    >>> graph = torch.jit.script(nn.ReLU()).inlined_graph
+    >>> torch.testing.FileCheck().check("aten::relu").check_not("aten::add").check("return").run(graph)
     """
 
     def __init__(self) -> None:

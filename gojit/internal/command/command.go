@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 )
 
 // The exit statuses.
@@ -38,8 +39,12 @@ type Session struct {
 	Streams
 	JSON    bool // reports are JSON
 	started bool // the command line has been understood
+	onnx    ONNXWriter
 	out     *sink
 }
+
+// ONNXWriter writes the module of a file as ONNX: what forward does with arguments, which have names, as has its result.
+type ONNXWriter func(module string, arguments []gojit.Value, inputs, outputs []string, file string) error
 
 // Verb makes a command of a session.
 type Verb func(s *Session) *cobra.Command
@@ -76,9 +81,9 @@ func (s *sink) flush() error {
 	return s.err
 }
 
-// Run runs the command line with further verbs and returns the exit status.
-func Run(ctx context.Context, args []string, streams Streams, further ...Verb) int {
-	s := &Session{Streams: streams, out: &sink{Writer: bufio.NewWriter(streams.Out)}}
+// Run runs the command line with further verbs and returns the exit status. onnx is nil where nothing writes that.
+func Run(ctx context.Context, args []string, streams Streams, onnx ONNXWriter, further ...Verb) int {
+	s := &Session{Streams: streams, onnx: onnx, out: &sink{Writer: bufio.NewWriter(streams.Out)}}
 	s.Out = s.out
 	root := s.root(further)
 	root.SetArgs(longOptions(args))
@@ -89,7 +94,7 @@ func Run(ctx context.Context, args []string, streams Streams, further ...Verb) i
 	}
 	if err != nil && err.Error() != "" {
 		fmt.Fprintln(s.Err, "gojit:", strings.TrimRight(err.Error(), "\n"))
-		for _, note := range gojit.AdviceOf(err) {
+		for _, note := range errs.AdviceOf(err) {
 			fmt.Fprintln(s.Err, note)
 		}
 	}
@@ -110,8 +115,8 @@ func longOptions(args []string) []string {
 
 func (s *Session) statusOf(err error) int {
 	var usage usageError
-	var file *gojit.FileError
-	var call *gojit.CallError
+	var file *errs.FileError
+	var call *errs.CallError
 	var outcome failed
 	switch {
 	case err == nil:
@@ -176,7 +181,7 @@ Exit status: 0 done; 1 the model failed, or what was asked for turned out not to
 func (s *Session) root(further []Verb) *cobra.Command {
 	root := &cobra.Command{
 		Use: "gojit", Short: "Run and look at models that PyTorch saved", Long: longOverview,
-		SilenceErrors: true, SilenceUsage: true, Args: cobra.NoArgs,
+		SilenceErrors: true, SilenceUsage: true, Args: knownVerb, SuggestionsMinimumDistance: 2,
 		PersistentPreRun: func(*cobra.Command, []string) { s.started = true },
 		RunE:             func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -192,10 +197,36 @@ func (s *Session) root(further []Verb) *cobra.Command {
 		runVerb, benchVerb, diffVerb, infoVerb, verifyVerb, graphVerb, codeVerb, explainVerb, optVerb, exportVerb, compileVerb,
 		doctorVerb, versionVerb, operatorsVerb, kernelVerb, cudaVerb,
 	}, further...) {
-		root.AddCommand(verb(s))
+		root.AddCommand(withUse(verb(s)))
 	}
 	refuseUnknown(root)
 	return root
+}
+
+// knownVerb refuses words that are no verbs, and says which is like them.
+func knownVerb(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	like := "`gojit help` lists the commands"
+	if suggested := root.SuggestionsFor(args[0]); len(suggested) > 0 {
+		like = "did you mean " + strings.Join(suggested, " or ") + "?"
+	}
+	return Usagef("unknown command %q for %q: %s", args[0], root.Name(), like)
+}
+
+// withUse has a verb say what it takes where it is given something else.
+func withUse(verb *cobra.Command) *cobra.Command {
+	if allowed := verb.Args; allowed != nil {
+		verb.Args = func(c *cobra.Command, args []string) error {
+			if allowed(c, args) == nil {
+				return nil
+			}
+			return Usagef("%s: found %d arguments, expected gojit %s (see gojit help %s)", c.Name(), len(args), c.Use, c.Name())
+		}
+	}
+	verb.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return Usagef("%s: %w (gojit help %s lists the options)", c.Name(), err, c.Name()) })
+	return verb
 }
 
 // refuseUnknown has help and completion refuse what they do not know, which cobra answers with the help.

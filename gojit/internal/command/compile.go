@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 )
 
@@ -51,7 +52,7 @@ func (s *Session) compile(file string, names []string, output string) error {
 		return usageError{err}
 	}
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
-		return &gojit.FileError{Path: file, Err: fmt.Errorf("%s: found bytes that are no text in UTF-8, expected a file of Python", file)}
+		return &errs.FileError{Path: file, Err: fmt.Errorf("%s: found bytes that are no text in UTF-8, expected a file of Python", file)}
 	}
 	p, err := gojit.CompileFile(file, string(text))
 	if err != nil {

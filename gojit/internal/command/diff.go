@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/npy"
@@ -113,7 +114,7 @@ func (s *Session) readResult(path string) ([]gojit.Output, error) {
 		return nil, err
 	}
 	fail := func(err error) ([]gojit.Output, error) {
-		return nil, &gojit.FileError{Path: path, Err: fmt.Errorf("%s: %w", path, err)}
+		return nil, &errs.FileError{Path: path, Err: fmt.Errorf("%s: %w", path, err)}
 	}
 	var parts []gojit.Output
 	switch {

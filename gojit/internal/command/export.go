@@ -12,9 +12,9 @@ import (
 func exportVerb(s *Session) *cobra.Command {
 	c, output := &call{}, ""
 	verb := &cobra.Command{
-		Use: "export MODEL [INPUT...] -o FILE", Short: "Write a model in another form: .pt2, .ptl, .pt", GroupID: GroupRun, Args: cobra.MinimumNArgs(1),
+		Use: "export MODEL [INPUT...] -o FILE", Short: "Write a model in another form: .pt2, .ptl, .pt, .onnx", GroupID: GroupRun, Args: cobra.MinimumNArgs(1),
 		Long: "Writes a TorchScript module in the form that the name of the file says: .pt2 an exported program (torch.export), made of forward for inputs of these sizes; " +
-			".ptl for the lite interpreter, with bytecode; .pt an archive as torch.jit.save writes it. ONNX is written by Python: torchjit.onnx.export.",
+			".ptl for the lite interpreter, with bytecode; .pt an archive as torch.jit.save writes it; .onnx ONNX, where torchjit's Python package brings the command.",
 		Example: "  gojit export model.pt randn:1x3x32x32 -o model.pt2",
 		RunE:    func(_ *cobra.Command, args []string) error { return s.export(c, args, output) },
 	}
@@ -27,12 +27,14 @@ func (s *Session) export(c *call, args []string, output string) error {
 	form := filepath.Ext(output)
 	switch form {
 	case "":
-		return Usagef("export: expected -o FILE, a name that ends in .pt2, .ptl or .pt")
+		return Usagef("export: expected -o FILE, a name that ends in .pt2, .ptl, .pt or .onnx")
 	case ".pt2", ".ptl", ".pt":
 	case ".onnx":
-		return Usagef("-o %s: ONNX is written by Python: torchjit.onnx.export(model, inputs, file)", output)
+		if s.onnx == nil {
+			return Usagef("-o %s: this program has no Python, which writes ONNX: expected .pt2, .ptl or .pt, or the command that `pip install torchjit` brings (python -m torchjit export)", output)
+		}
 	default:
-		return Usagef("-o %s: the end of the name says the form: expected .pt2, .ptl or .pt", output)
+		return Usagef("-o %s: the end of the name says the form: expected .pt2, .ptl, .pt or .onnx", output)
 	}
 	model, inputs, err := c.open(s, args)
 	if err != nil {
@@ -43,6 +45,8 @@ func (s *Session) export(c *call, args []string, output string) error {
 		return Usagef("%s is an exported program already", args[0])
 	}
 	switch form {
+	case ".onnx":
+		return s.exportONNX(m, args[0], inputs, output)
 	case ".ptl":
 		err = m.SaveLite(output, nil, gojit.LiteOptions{})
 	case ".pt":
@@ -55,6 +59,30 @@ func (s *Session) export(c *call, args []string, output string) error {
 		err = e.Save(output)
 	}
 	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", output, err)
+	}
+	return nil
+}
+
+func (s *Session) exportONNX(m *gojit.Module, file string, inputs []any, output string) error {
+	arguments, err := m.Arguments("forward", inputs...)
+	if err != nil {
+		return err
+	}
+	signature, err := m.Signature("forward")
+	if err != nil {
+		return err
+	}
+	var names, outputs []string
+	for i, v := range arguments {
+		if v.IsTensor() {
+			names = append(names, signature.Parameters[i].Name)
+		}
+	}
+	if signature.Result == "Tensor" {
+		outputs = signature.Outputs
+	}
+	if err := s.onnx(file, arguments, names, outputs, output); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", output, err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -187,7 +188,7 @@ func (s *Session) verify(file string) error {
 	if err := s.print(verification{r}); err != nil || len(r.Problems) == 0 {
 		return err
 	}
-	return &gojit.FileError{Path: file, Err: errors.New(plural(file, len(r.Problems)))}
+	return &errs.FileError{Path: file, Err: errors.New(plural(file, len(r.Problems)))}
 }
 
 func plural(file string, problems int) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/npy"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -217,7 +218,7 @@ func parseShape(text string) ([]int, error) {
 // readData reads a file by what it begins with.
 func readData(signature gojit.Signature, name string, data []byte, isOne bool) ([]gojit.Keyword, error) {
 	fail := func(err error) ([]gojit.Keyword, error) {
-		return nil, &gojit.FileError{Path: name, Err: fmt.Errorf("%s: %w", name, err)}
+		return nil, &errs.FileError{Path: name, Err: fmt.Errorf("%s: %w", name, err)}
 	}
 	switch {
 	case npy.IsNPY(data):

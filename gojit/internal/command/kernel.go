@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
@@ -69,7 +69,7 @@ func readKernel(path string) (*kernel.Kernel, error) {
 	}
 	k, err := kernel.Parse(string(text))
 	if err != nil {
-		return nil, &gojit.FileError{Path: path, Err: named(path, err)}
+		return nil, &errs.FileError{Path: path, Err: named(path, err)}
 	}
 	return k, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/draw"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -40,7 +41,7 @@ func (s *Session) openProgram(args []string) (*program, error) {
 	case strings.HasSuffix(file, ".ir"):
 		g, err := ir.Parse(string(data))
 		if err != nil {
-			return nil, &gojit.FileError{Path: file, Err: named(file, err)}
+			return nil, &errs.FileError{Path: file, Err: named(file, err)}
 		}
 		return &program{graph: g}, nil
 	}

@@ -76,7 +76,12 @@ class FakeQuantizeBase(ABC, Module):
 
 
 class FakeQuantize(FakeQuantizeBase):
-    """Rounds to the steps of the scale that its observer has chosen from what went by."""
+    """Rounds to the steps of the scale that its observer has chosen from what went by.
+
+    >>> fake = torch.quantization.FakeQuantize(quant_min=0, quant_max=255)
+    >>> fake(torch.tensor([0.0, 0.5, 1.0])).shape
+    torch.Size([3])
+    """
 
     scale: torch.Tensor
     zero_point: torch.Tensor

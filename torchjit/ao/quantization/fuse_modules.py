@@ -66,7 +66,12 @@ def fuse_modules(
     fuser_func: Any = fuse_known_modules,
     fuse_custom_config_dict: Any = None,
 ) -> Any:
-    """A copy of a model in eval mode in which the modules of each list of names are one, and nn.Identity stands for the others."""
+    """A copy of a model in eval mode in which the modules of each list of names are one, and nn.Identity stands for the others.
+
+    >>> m = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2), nn.ReLU()).eval()
+    >>> [type(layer).__name__ for layer in torch.quantization.fuse_modules(m, [["0", "1", "2"]])]
+    ['ConvReLU2d', 'Identity', 'Identity']
+    """
     return _fuse_modules(model, modules_to_fuse, False, inplace, fuser_func, fuse_custom_config_dict)
 
 

@@ -171,7 +171,13 @@ _ObserverBase = UniformQuantizationObserverBase
 
 
 class MinMaxObserver(UniformQuantizationObserverBase):
-    """Observes the smallest and the largest element so far."""
+    """Observes the smallest and the largest element so far.
+
+    >>> o = torch.quantization.MinMaxObserver(dtype=torch.quint8)
+    >>> _ = o(torch.tensor([-1.0, 3.0]))
+    >>> o.calculate_qparams()
+    (tensor([0.0157]), tensor([64], dtype=torch.int32))
+    """
 
     def __init__(
         self, dtype: Any = torch.quint8, qscheme: Any = torch.per_tensor_affine, reduce_range: bool = False, quant_min: Any = None, quant_max: Any = None,
@@ -214,7 +220,13 @@ class MinMaxObserver(UniformQuantizationObserverBase):
 
 
 class MovingAverageMinMaxObserver(MinMaxObserver):
-    """Observes averages of the smallest and of the largest element, the latest with the weight `averaging_constant`."""
+    """Observes averages of the smallest and of the largest element, the latest with the weight `averaging_constant`.
+
+    >>> o = torch.quantization.MovingAverageMinMaxObserver(averaging_constant=0.5)
+    >>> _ = o(torch.tensor([0.0, 1.0])), o(torch.tensor([0.0, 3.0]))
+    >>> o.max_val
+    tensor(2.)
+    """
 
     def __init__(
         self, averaging_constant: float = 0.01, dtype: Any = torch.quint8, qscheme: Any = torch.per_tensor_affine, reduce_range: bool = False,
@@ -249,7 +261,13 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
 
 
 class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
-    """Observes the smallest and the largest element of each channel, which are the indices of the dimension `ch_axis`."""
+    """Observes the smallest and the largest element of each channel, which are the indices of the dimension `ch_axis`.
+
+    >>> o = torch.quantization.PerChannelMinMaxObserver(ch_axis=0)
+    >>> _ = o(torch.tensor([[-1.0, 3.0], [0.0, 5.0]]))
+    >>> o.max_val
+    tensor([3., 5.])
+    """
 
     def __init__(
         self, ch_axis: int = 0, dtype: Any = torch.quint8, qscheme: Any = torch.per_channel_affine, reduce_range: bool = False, quant_min: Any = None,

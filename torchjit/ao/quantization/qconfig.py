@@ -63,7 +63,12 @@ class _Makers(NamedTuple):
 
 
 class QConfig(_Makers):
-    """Makers of the observers of activations and of weights. Raises ValueError for observers, which each module needs its own of."""
+    """Makers of the observers of activations and of weights. Raises ValueError for observers, which each module needs its own of.
+
+    >>> q = torch.quantization.QConfig(activation=torch.quantization.MinMaxObserver, weight=torch.quantization.MinMaxObserver.with_args(dtype=torch.qint8))
+    >>> q.weight().dtype
+    torch.qint8
+    """
 
     def __new__(cls, activation: Callable[..., Any], weight: Callable[..., Any]) -> QConfig:
         if isinstance(activation, nn.Module) or isinstance(weight, nn.Module):

@@ -181,7 +181,15 @@ def prepare(
     observer_non_leaf_module_list: Any = None,
     prepare_custom_config_dict: Any = None,
 ) -> Any:
-    """A copy of a model with observers, by the `qconfig` that it and its submodules have; run it on typical input before `convert`."""
+    """A copy of a model with observers, by the `qconfig` that it and its submodules have; run it on typical input before `convert`.
+
+    >>> m = nn.Sequential(torch.quantization.QuantStub(), nn.Linear(3, 2), torch.quantization.DeQuantStub()).eval()
+    >>> m.qconfig = torch.quantization.get_default_qconfig("fbgemm")
+    >>> prepared = torch.quantization.prepare(m)
+    >>> _ = prepared(torch.rand(8, 3))
+    >>> torch.quantization.convert(prepared)(torch.rand(1, 3)).shape
+    torch.Size([1, 2])
+    """
     custom = get_default_custom_config_dict() if prepare_custom_config_dict is None else prepare_custom_config_dict
     if not inplace:
         model = copy.deepcopy(model)
@@ -262,6 +270,10 @@ def quantize_dynamic(
 
     qconfig_spec is a set of classes or of names of submodules, or a dictionary from those to configurations; None for the classes
     that the element type is for. Raises ValueError and RuntimeError for other element types.
+
+    >>> m = torch.quantization.quantize_dynamic(nn.Sequential(nn.Linear(3, 2)), {nn.Linear})
+    >>> type(m[0]).__name__, m(torch.rand(1, 3)).shape
+    ('Linear', torch.Size([1, 2]))
     """
     qconfigs = _dynamic_qconfigs(qconfig_spec, dtype)
     if not inplace:
@@ -273,7 +285,13 @@ def quantize_dynamic(
 
 
 def prepare_qat(model: Any, mapping: Any = None, inplace: bool = False) -> Any:
-    """A copy of a model in training whose weights and activations are rounded as quantization will round them."""
+    """A copy of a model in training whose weights and activations are rounded as quantization will round them.
+
+    >>> m = nn.Sequential(nn.Linear(3, 2)).train()
+    >>> m.qconfig = torch.quantization.get_default_qat_qconfig("fbgemm")
+    >>> torch.quantization.prepare_qat(m)(torch.rand(8, 3)).shape
+    torch.Size([8, 2])
+    """
     if not model.training:
         raise AssertionError("prepare_qat only works on models in training mode")
     if mapping is None:
@@ -301,7 +319,15 @@ def convert(
     module: Any, mapping: Any = None, inplace: bool = False, remove_qconfig: bool = True, is_reference: bool = False,
     convert_custom_config_dict: Any = None,
 ) -> Any:  # fmt: skip
-    """A copy of a model with the submodules of the classes in the mapping replaced by quantized ones, by what was observed."""
+    """A copy of a model with the submodules of the classes in the mapping replaced by quantized ones, by what was observed.
+
+    >>> m = nn.Sequential(torch.quantization.QuantStub(), nn.Linear(3, 2), torch.quantization.DeQuantStub()).eval()
+    >>> m.qconfig = torch.quantization.default_qconfig
+    >>> prepared = torch.quantization.prepare(m)
+    >>> _ = prepared(torch.rand(8, 3))
+    >>> type(torch.quantization.convert(prepared)[1]).__name__
+    'Linear'
+    """
     if not inplace:
         module = copy.deepcopy(module)
     with _progress.of_parts("quantizing", _bytes_of(module.parameters())) as done:

@@ -8,7 +8,11 @@ from torchjit import Tensor, nn
 
 
 class QuantStub(nn.Module):
-    """Where quantized computation begins. It gives what it is given until it is converted."""
+    """Where quantized computation begins. It gives what it is given until it is converted.
+
+    >>> torch.quantization.QuantStub()(torch.ones(1))
+    tensor([1.])
+    """
 
     def __init__(self, qconfig: Any = None) -> None:
         super().__init__()
@@ -20,14 +24,23 @@ class QuantStub(nn.Module):
 
 
 class DeQuantStub(QuantStub):
-    """Where quantized computation ends. It gives what it is given until it is converted."""
+    """Where quantized computation ends. It gives what it is given until it is converted.
+
+    >>> torch.quantization.DeQuantStub()(torch.ones(1))
+    tensor([1.])
+    """
 
     def forward(self, x: Tensor) -> Tensor:
         return x
 
 
 class QuantWrapper(nn.Module):
-    """A module between a QuantStub and a DeQuantStub."""
+    """A module between a QuantStub and a DeQuantStub.
+
+    >>> m = torch.quantization.QuantWrapper(nn.Linear(3, 2))
+    >>> [name for name, _ in m.named_children()]
+    ['quant', 'dequant', 'module']
+    """
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()

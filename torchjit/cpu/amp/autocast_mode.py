@@ -18,17 +18,17 @@ class autocast(autocast_mode.autocast):
             return
         super().__init__("cpu", dtype, enabled, cache_enabled)
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         if torch.jit.is_scripting():
             return self
         return super().__enter__()
 
-    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any):
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
         if torch.jit.is_scripting():
             return
-        return super().__exit__(exc_type, exc_val, exc_tb)
+        super().__exit__(exc_type, exc_val, exc_tb)
 
-    def __call__(self, func):
+    def __call__(self, func: Any) -> Any:
         if torch.jit.is_scripting():
             return func
         return super().__call__(func)

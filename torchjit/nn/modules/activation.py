@@ -28,49 +28,98 @@ class _InPlace(Module):
 
 
 class ReLU(_InPlace):
-    """The larger of zero and the element."""
+    """The larger of zero and the element.
+
+    Takes integers, floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.ReLU()(x)
+    tensor([0.0000, 0.5000, 2.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(input, inplace=self.inplace)
 
 
 class SELU(_InPlace):
-    """Scaled exponential linear unit."""
+    """Scaled exponential linear unit.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.SELU()(x)
+    tensor([-1.1113,  0.5254,  2.1014])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.selu(input, self.inplace)
 
 
 class SiLU(_InPlace):
-    """The element times its sigmoid."""
+    """The element times its sigmoid.
+
+    Takes floats, halves and complex numbers, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.SiLU()(x)
+    tensor([-0.2689,  0.3112,  1.7616])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.silu(input, inplace=self.inplace)
 
 
 class Mish(_InPlace):
-    """The element times the tanh of its softplus."""
+    """The element times the tanh of its softplus.
+
+    Takes floats, halves and complex numbers, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Mish()(x)
+    tensor([-0.3034,  0.3752,  1.9440])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.mish(input, inplace=self.inplace)
 
 
 class Hardswish(_InPlace):
-    """The element times its piecewise linear sigmoid."""
+    """The element times its piecewise linear sigmoid.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Hardswish()(x)
+    tensor([-0.3333,  0.2917,  1.6667])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardswish(input, self.inplace)
 
 
 class Hardsigmoid(_InPlace):
-    """Piecewise linear sigmoid."""
+    """Piecewise linear sigmoid.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Hardsigmoid()(x)
+    tensor([0.3333, 0.5833, 0.8333])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
 
 
 class Threshold(Module):
-    """The element where it is above a threshold, else a value."""
+    """The element where it is above a threshold, else a value.
+
+    Takes bools, integers, floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Threshold(0.6, 20.0)(x)
+    tensor([20., 20.,  2.])
+    """
 
     __constants__ = ["threshold", "value", "inplace"]  # type: list[str]
     threshold: float
@@ -91,7 +140,14 @@ class Threshold(Module):
 
 
 class RReLU(Module):
-    """Leaky relu with a random slope while training."""
+    """Leaky relu with a random slope while training.
+
+    Takes bools, integers, floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.RReLU().eval()(x)
+    tensor([-0.2292,  0.5000,  2.0000])
+    """
 
     __constants__ = ["lower", "upper", "inplace"]  # type: list[str]
     lower: float
@@ -112,7 +168,14 @@ class RReLU(Module):
 
 
 class Hardtanh(Module):
-    """The element cut to an interval."""
+    """The element cut to an interval.
+
+    Takes bools, integers, floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Hardtanh()(x)
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
 
     __constants__ = ["min_val", "max_val", "inplace"]  # type: list[str]
     min_val: float
@@ -140,7 +203,14 @@ class Hardtanh(Module):
 
 
 class ReLU6(Hardtanh):
-    """The element cut to 0 ... 6."""
+    """The element cut to 0 ... 6.
+
+    Takes bools, integers, floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.ReLU6()(x)
+    tensor([0.0000, 0.5000, 2.0000])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -150,21 +220,42 @@ class ReLU6(Hardtanh):
 
 
 class Sigmoid(Module):
-    """Logistic function."""
+    """Logistic function.
+
+    Takes bools, integers, floats, halves and complex numbers, of any shape. Gradients flow to the input.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Sigmoid()(x)
+    tensor([0.2689, 0.6225, 0.8808])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return torch.sigmoid(input)
 
 
 class Tanh(Module):
-    """Hyperbolic tangent."""
+    """Hyperbolic tangent.
+
+    Takes bools, integers, floats, halves and complex numbers, of any shape. Gradients flow to the input.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Tanh()(x)
+    tensor([-0.7616,  0.4621,  0.9640])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return torch.tanh(input)
 
 
 class ELU(Module):
-    """Exponential linear unit."""
+    """Exponential linear unit.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.ELU()(x)
+    tensor([-0.6321,  0.5000,  2.0000])
+    """
 
     __constants__ = ["alpha", "inplace"]  # type: list[str]
     alpha: float
@@ -183,7 +274,14 @@ class ELU(Module):
 
 
 class CELU(Module):
-    """Continuously differentiable exponential linear unit."""
+    """Continuously differentiable exponential linear unit.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.CELU()(x)
+    tensor([-0.6321,  0.5000,  2.0000])
+    """
 
     __constants__ = ["alpha", "inplace"]  # type: list[str]
     alpha: float
@@ -202,7 +300,15 @@ class CELU(Module):
 
 
 class GLU(Module):
-    """One half of the input times the sigmoid of the other."""
+    """One half of the input times the sigmoid of the other.
+
+    Takes floats and halves, of 1 or more dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of dimensions and other
+    types.
+
+    >>> x = torch.tensor([[1.0, 2.0, 0.0, -1.0]])
+    >>> nn.GLU()(x)
+    tensor([[0.5000, 0.5379]])
+    """
 
     __constants__ = ["dim"]  # type: list[str]
     dim: int
@@ -219,7 +325,14 @@ class GLU(Module):
 
 
 class GELU(Module):
-    """The element times the normal distribution function of it."""
+    """The element times the normal distribution function of it.
+
+    Takes bools, integers, floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.GELU()(x)
+    tensor([-0.1587,  0.3457,  1.9545])
+    """
 
     __constants__ = ["approximate"]  # type: list[str]
     approximate: str
@@ -236,7 +349,14 @@ class GELU(Module):
 
 
 class Hardshrink(Module):
-    """The element where it is outside an interval, else zero."""
+    """The element where it is outside an interval, else zero.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Hardshrink()(x)
+    tensor([-1.,  0.,  2.])
+    """
 
     __constants__ = ["lambd"]  # type: list[str]
     lambd: float
@@ -253,7 +373,14 @@ class Hardshrink(Module):
 
 
 class Softshrink(Module):
-    """The element moved towards zero."""
+    """The element moved towards zero.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Softshrink()(x)
+    tensor([-0.5000,  0.0000,  1.5000])
+    """
 
     __constants__ = ["lambd"]  # type: list[str]
     lambd: float
@@ -270,7 +397,14 @@ class Softshrink(Module):
 
 
 class LeakyReLU(Module):
-    """The element, or a fraction of it where it is negative."""
+    """The element, or a fraction of it where it is negative.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.LeakyReLU()(x)
+    tensor([-0.0100,  0.5000,  2.0000])
+    """
 
     __constants__ = ["inplace", "negative_slope"]  # type: list[str]
     inplace: bool
@@ -289,14 +423,28 @@ class LeakyReLU(Module):
 
 
 class LogSigmoid(Module):
-    """Logarithm of the logistic function."""
+    """Logarithm of the logistic function.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.LogSigmoid()(x)
+    tensor([-1.3133, -0.4741, -0.1269])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.logsigmoid(input)
 
 
 class Softplus(Module):
-    """A smooth relu."""
+    """A smooth relu.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Softplus()(x)
+    tensor([0.3133, 0.9741, 2.1269])
+    """
 
     __constants__ = ["beta", "threshold"]  # type: list[str]
     beta: int
@@ -315,7 +463,15 @@ class Softplus(Module):
 
 
 class PReLU(Module):
-    """Leaky relu with a learned slope."""
+    """Leaky relu with a learned slope.
+
+    Takes floats and halves, of any shape. Gradients flow to the input and the parameters. Raises RuntimeError for other types.
+
+    >>> m = nn.PReLU()
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> m(x)
+    tensor([-0.2500,  0.5000,  2.0000], grad_fn=<PreluBackward0>)
+    """
 
     __constants__ = ["num_parameters"]  # type: list[str]
     num_parameters: int
@@ -335,14 +491,28 @@ class PReLU(Module):
 
 
 class Softsign(Module):
-    """The element over one plus its absolute value."""
+    """The element over one plus its absolute value.
+
+    Takes bools, integers, floats, halves and complex numbers, of any shape. Gradients flow to the input.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Softsign()(x)
+    tensor([-0.5000,  0.3333,  0.6667])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softsign(input)
 
 
 class Tanhshrink(Module):
-    """The element less its tanh."""
+    """The element less its tanh.
+
+    Takes integers, floats, halves and complex numbers, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Tanhshrink()(x)
+    tensor([-0.2384,  0.0379,  1.0360])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.tanhshrink(input)
@@ -366,28 +536,57 @@ class _SoftmaxOf(Module):
 
 
 class Softmin(_SoftmaxOf):
-    """Softmax of the negated input."""
+    """Softmax of the negated input.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([[1.0, 2.0, 0.5]])
+    >>> nn.Softmin(dim=-1)(x)
+    tensor([[0.3315, 0.1220, 0.5465]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmin(input, self.dim, _stacklevel=5)
 
 
 class Softmax(_SoftmaxOf):
-    """Exponentials that sum to one along a dimension."""
+    """Exponentials that sum to one along a dimension.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([[1.0, 2.0, 0.5]])
+    >>> nn.Softmax(dim=-1)(x)
+    tensor([[0.2312, 0.6285, 0.1402]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self.dim, _stacklevel=5)
 
 
 class LogSoftmax(_SoftmaxOf):
-    """Logarithm of softmax."""
+    """Logarithm of softmax.
+
+    Takes floats and halves, of any shape. Gradients flow to the input. Raises RuntimeError for other types.
+
+    >>> x = torch.tensor([[1.0, 2.0, 0.5]])
+    >>> nn.LogSoftmax(dim=-1)(x)
+    tensor([[-1.4644, -0.4644, -1.9644]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim, _stacklevel=5)
 
 
 class Softmax2d(Module):
-    """Softmax over the channels of planes."""
+    """Softmax over the channels of planes.
+
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises AssertionError for other numbers of dimensions and
+    RuntimeError for other types.
+
+    >>> x = torch.zeros(1, 4, 2, 2)
+    >>> nn.Softmax2d()(x)[0, :, 0, 0]
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         assert input.dim() == 4 or input.dim() == 3, "Softmax2d requires a 3D or 4D tensor as input"
@@ -395,7 +594,17 @@ class Softmax2d(Module):
 
 
 class MultiheadAttention(Module):
-    """Attention of several heads over projected queries, keys and values."""
+    """Attention of several heads over projected queries, keys and values.
+
+    Takes floats and halves, of 2 or 3 dimensions. Gradients flow to the input and the parameters. Raises AssertionError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> m = nn.MultiheadAttention(8, num_heads=2, batch_first=True)
+    >>> x = torch.rand(2, 5, 8)
+    >>> out, weights = m(x, x, x)
+    >>> out.shape, weights.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 5, 5]))
+    """
 
     __constants__ = ["batch_first"]  # type: list[str]
     bias_k: Optional[torch.Tensor]
@@ -407,7 +616,7 @@ class MultiheadAttention(Module):
         device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         self.embed_dim = embed_dim
         self.kdim: int = kdim if kdim is not None else embed_dim
         self.vdim: int = vdim if vdim is not None else embed_dim

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import torchjit as torch
 from torchjit import Tensor
@@ -27,6 +27,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     in_features is the size of the last dimension of the input, n_classes the number of classes, cutoffs their ends: labels
     below the first cutoff are in the head. The width of a tail is in_features divided by a power of div_value.
     Raises ValueError for cutoffs that do not grow, or are not between 1 and n_classes - 1.
+
+    >>> m = nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[5, 10])
+    >>> out = m(torch.rand(4, 8), torch.tensor([0, 6, 12, 19]))
+    >>> out.output.shape, out.loss.shape
+    (torch.Size([4]), torch.Size([]))
     """
 
     in_features: int
@@ -40,7 +45,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         cutoffs = list(cutoffs)
         if (
             cutoffs != sorted(cutoffs)

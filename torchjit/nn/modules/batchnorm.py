@@ -1,6 +1,6 @@
 """Batch normalization."""
 
-from typing import Optional
+from typing import Any, Optional
 
 import torchjit as torch
 from torchjit import Tensor
@@ -39,7 +39,7 @@ class _NormBase(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         if self.affine:
             self.weight: Parameter = Parameter(torch.empty([num_features], **options))
             self.bias: Parameter = Parameter(torch.empty([num_features], **options))
@@ -121,7 +121,16 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalization of 2D or 3D input."""
+    """Batch normalization of 2D or 3D input.
+
+    Takes floats, halves and complex numbers, of 2 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError or ValueError
+    for other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.BatchNorm1d(3)
+    >>> x = torch.rand(4, 3)
+    >>> m(x).mean(0).abs() < 1e-5
+    tensor([True, True, True])
+    """
 
     def _check_input_dim(self, input):
         if input.dim() != 2 and input.dim() != 3:
@@ -129,7 +138,16 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalization of planes."""
+    """Batch normalization of planes.
+
+    Takes floats, halves and complex numbers, of 4 dimensions. Gradients flow to the input and the parameters. Raises ValueError for other
+    numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.BatchNorm2d(3)
+    >>> x = torch.rand(2, 3, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     def _check_input_dim(self, input):
         if input.dim() != 4:
@@ -137,7 +155,16 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalization of volumes."""
+    """Batch normalization of volumes.
+
+    Takes floats, halves and complex numbers, of 5 dimensions. Gradients flow to the input and the parameters. Raises ValueError for other
+    numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.BatchNorm3d(3)
+    >>> x = torch.rand(2, 3, 4, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4, 4, 4])
+    """
 
     def _check_input_dim(self, input):
         if input.dim() != 5:
@@ -145,7 +172,12 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization; on one process, the only process_group, the same as the others."""
+    """Batch normalization; on one process, the only process_group, the same as the others.
+
+    >>> m = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm2d(3)))
+    >>> m[0]
+    SyncBatchNorm(3, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)
+    """
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
@@ -213,21 +245,48 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
 
 
 class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm1d that learns num_features from its first input."""
+    """A BatchNorm1d that learns num_features from its first input.
+
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input and the parameters. Raises IndexError or
+    ValueError for other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.LazyBatchNorm1d()
+    >>> x = torch.rand(4, 3)
+    >>> m(x).shape
+    torch.Size([4, 3])
+    """
 
     cls_to_become = BatchNorm1d
     _check_input_dim = BatchNorm1d._check_input_dim
 
 
 class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm2d that learns num_features from its first input."""
+    """A BatchNorm2d that learns num_features from its first input.
+
+    Takes floats, halves and complex numbers, of 4 dimensions. Gradients flow to the input and the parameters. Raises IndexError or ValueError
+    for other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.LazyBatchNorm2d()
+    >>> x = torch.rand(2, 3, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     cls_to_become = BatchNorm2d
     _check_input_dim = BatchNorm2d._check_input_dim
 
 
 class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm3d that learns num_features from its first input."""
+    """A BatchNorm3d that learns num_features from its first input.
+
+    Takes floats, halves and complex numbers, of 5 dimensions. Gradients flow to the input and the parameters. Raises IndexError or ValueError
+    for other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.LazyBatchNorm3d()
+    >>> x = torch.rand(2, 3, 4, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4, 4, 4])
+    """
 
     cls_to_become = BatchNorm3d
     _check_input_dim = BatchNorm3d._check_input_dim

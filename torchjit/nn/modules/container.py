@@ -7,7 +7,7 @@ import warnings
 from collections import OrderedDict
 from collections import abc as container_abcs
 from itertools import islice
-from typing import Any, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 from torchjit._jit_internal import copy_to_script_wrapper as _copy_to_script_wrapper
 from torchjit._tensor import Tensor
@@ -38,9 +38,14 @@ class Container(Module):
 
 
 class Sequential(Module):
-    """Calls its modules one after the other, each with the result of the one before."""
+    """Calls its modules one after the other, each with the result of the one before.
 
-    _modules: dict[str, Module]  # type: ignore[assignment]
+    >>> m = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 2))
+    >>> m(torch.rand(4, 3)).shape
+    torch.Size([4, 2])
+    """
+
+    _modules: dict[str, Module]
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
@@ -133,16 +138,29 @@ class Sequential(Module):
         self._number(self._times(other))
         return self
 
-    def forward(self, input):
-        for module in self:
-            input = module(input)
-        return input
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Any) -> Any: ...
+
+    else:
+
+        def forward(self, input):
+            for module in self:
+                input = module(input)
+            return input
 
 
 class ModuleList(Module):
-    """A list of modules."""
+    """A list of modules.
 
-    _modules: dict[str, Module]  # type: ignore[assignment]
+    >>> layers = nn.ModuleList(nn.Linear(3, 3) for _ in range(2))
+    >>> len(layers), layers[0]
+    (2, Linear(in_features=3, out_features=3, bias=True))
+    >>> sum(p.numel() for p in layers.parameters())
+    24
+    """
+
+    _modules: dict[str, Module]
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -197,9 +215,14 @@ class ModuleList(Module):
 
 
 class ModuleDict(Module):
-    """A dictionary of modules."""
+    """A dictionary of modules.
 
-    _modules: dict[str, Module]  # type: ignore[assignment]
+    >>> layers = nn.ModuleDict({"in": nn.Linear(3, 5), "act": nn.ReLU()})
+    >>> list(layers), layers["act"]
+    (['in', 'act'], ReLU())
+    """
+
+    _modules: dict[str, Module]
 
     def __init__(self, modules: Any = None) -> None:
         super().__init__()
@@ -249,7 +272,12 @@ class ModuleDict(Module):
 
 
 class ParameterList(Module):
-    """A list of parameters."""
+    """A list of parameters.
+
+    >>> weights = nn.ParameterList([torch.ones(2), torch.zeros(3)])
+    >>> [p.numel() for p in weights], weights[0].requires_grad
+    ([2, 3], True)
+    """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -303,7 +331,13 @@ def _line(key: Any, item: Any, type_name: str) -> str:
 
 
 class ParameterDict(Module):
-    """A dictionary of parameters."""
+    """A dictionary of parameters.
+
+    >>> weights = nn.ParameterDict({"scale": torch.ones(2)})
+    >>> weights["scale"]
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
+    """
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()

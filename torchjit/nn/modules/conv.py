@@ -125,7 +125,16 @@ def _plain(x, n):
 
 
 class Conv1d(_ConvNd):
-    """Convolution along a line."""
+    """Convolution along a line.
+
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.Conv1d(3, 8, 3, padding=1)
+    >>> x = torch.rand(2, 3, 10)
+    >>> m(x).shape
+    torch.Size([2, 8, 10])
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: _size_1_t, stride: _size_1_t = 1,
@@ -155,7 +164,16 @@ class Conv1d(_ConvNd):
 
 
 class Conv2d(_ConvNd):
-    """Convolution over a plane."""
+    """Convolution over a plane.
+
+    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.Conv2d(3, 8, 3, stride=2)
+    >>> x = torch.rand(2, 3, 9, 9)
+    >>> m(x).shape
+    torch.Size([2, 8, 4, 4])
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: _size_2_t, stride: _size_2_t = 1,
@@ -185,7 +203,16 @@ class Conv2d(_ConvNd):
 
 
 class Conv3d(_ConvNd):
-    """Convolution over a volume."""
+    """Convolution over a volume.
+
+    Takes floats, halves and complex numbers, of 4 or 5 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.Conv3d(3, 8, 3)
+    >>> x = torch.rand(2, 3, 5, 5, 5)
+    >>> m(x).shape
+    torch.Size([2, 8, 3, 3, 3])
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: _size_3_t, stride: _size_3_t = 1,
@@ -280,7 +307,16 @@ def to_single(x: List[int]) -> List[int]:
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """The gradient of a convolution along a line, as a map."""
+    """The gradient of a convolution along a line, as a map.
+
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.ConvTranspose1d(3, 8, 3, stride=2)
+    >>> x = torch.rand(2, 3, 4)
+    >>> m(x).shape
+    torch.Size([2, 8, 9])
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: _size_1_t, stride: _size_1_t = 1,
@@ -304,7 +340,16 @@ class ConvTranspose1d(_ConvTransposeNd):
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """The gradient of a convolution over a plane, as a map."""
+    """The gradient of a convolution over a plane, as a map.
+
+    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.ConvTranspose2d(3, 8, 3, stride=2)
+    >>> x = torch.rand(2, 3, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 8, 9, 9])
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: _size_2_t, stride: _size_2_t = 1,
@@ -328,7 +373,16 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """The gradient of a convolution over a volume, as a map."""
+    """The gradient of a convolution over a volume, as a map.
+
+    Takes floats, halves and complex numbers, of 4 or 5 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.ConvTranspose3d(3, 8, 3)
+    >>> x = torch.rand(2, 3, 2, 2, 2)
+    >>> m(x).shape
+    torch.Size([2, 8, 4, 4, 4])
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: _size_3_t, stride: _size_3_t = 1,
@@ -409,42 +463,96 @@ class _LazyConvTranspose(_LazyConvXdMixin):
 
 
 class LazyConv1d(_LazyConv, Conv1d):
-    """A Conv1d that learns in_channels from its first input."""
+    """A Conv1d that learns in_channels from its first input.
+
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.LazyConv1d(8, 3)
+    >>> x = torch.rand(2, 3, 10)
+    >>> m(x).shape
+    torch.Size([2, 8, 8])
+    """
 
     cls_to_become = Conv1d
     _spatial = 1
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """A Conv2d that learns in_channels from its first input."""
+    """A Conv2d that learns in_channels from its first input.
+
+    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.LazyConv2d(8, 3)
+    >>> x = torch.rand(2, 3, 9, 9)
+    >>> m(x).shape
+    torch.Size([2, 8, 7, 7])
+    """
 
     cls_to_become = Conv2d
     _spatial = 2
 
 
 class LazyConv3d(_LazyConv, Conv3d):
-    """A Conv3d that learns in_channels from its first input."""
+    """A Conv3d that learns in_channels from its first input.
+
+    Takes floats, halves and complex numbers, of 4 or 5 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.LazyConv3d(8, 3)
+    >>> x = torch.rand(2, 3, 5, 5, 5)
+    >>> m(x).shape
+    torch.Size([2, 8, 3, 3, 3])
+    """
 
     cls_to_become = Conv3d
     _spatial = 3
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
-    """A ConvTranspose1d that learns in_channels from its first input."""
+    """A ConvTranspose1d that learns in_channels from its first input.
+
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.LazyConvTranspose1d(8, 3)
+    >>> x = torch.rand(2, 3, 4)
+    >>> m(x).shape
+    torch.Size([2, 8, 6])
+    """
 
     cls_to_become = ConvTranspose1d
     _spatial = 1
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
-    """A ConvTranspose2d that learns in_channels from its first input."""
+    """A ConvTranspose2d that learns in_channels from its first input.
+
+    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.LazyConvTranspose2d(8, 3)
+    >>> x = torch.rand(2, 3, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 8, 6, 6])
+    """
 
     cls_to_become = ConvTranspose2d
     _spatial = 2
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
-    """A ConvTranspose3d that learns in_channels from its first input."""
+    """A ConvTranspose3d that learns in_channels from its first input.
+
+    Takes floats, halves and complex numbers, of 4 or 5 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.LazyConvTranspose3d(8, 3)
+    >>> x = torch.rand(2, 3, 2, 2, 2)
+    >>> m(x).shape
+    torch.Size([2, 8, 4, 4, 4])
+    """
 
     cls_to_become = ConvTranspose3d
     _spatial = 3

@@ -6,7 +6,14 @@ from torchjit.nn.modules.module import Module
 
 
 class PairwiseDistance(Module):
-    """The norm of the difference of two vectors."""
+    """The norm of the difference of two vectors.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[0.0, 0.0]])
+    >>> nn.PairwiseDistance(p=2)(x, torch.tensor([[3.0, 4.0]]))
+    tensor([5.0000])
+    """
 
     __constants__ = ["norm", "eps", "keepdim"]  # type: list[str]
     norm: float
@@ -24,7 +31,14 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between two vectors."""
+    """The cosine of the angle between two vectors.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
+    >>> nn.CosineSimilarity(dim=1)(x, torch.tensor([[2.0, 0.0], [1.0, -1.0]]))
+    tensor([1., 0.])
+    """
 
     __constants__ = ["dim", "eps"]  # type: list[str]
     dim: int

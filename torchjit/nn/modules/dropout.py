@@ -24,42 +24,94 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """Sets single elements to zero."""
+    """Sets single elements to zero.
+
+    Takes bools, integers, floats, halves and complex numbers, of any shape. Gradients flow to the input.
+
+    >>> m = nn.Dropout(0.5).eval()
+    >>> x = torch.ones(3)
+    >>> m(x)
+    tensor([1., 1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutNd):
-    """Sets channels of lines to zero."""
+    """Sets channels of lines to zero.
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other
+    numbers of dimensions.
+
+    >>> m = nn.Dropout1d(0.5)
+    >>> x = torch.ones(2, 3, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
-    """Sets channels of planes to zero."""
+    """Sets channels of planes to zero.
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 or more dimensions. Gradients flow to the input. Raises RuntimeError for
+    other numbers of dimensions.
+
+    >>> m = nn.Dropout2d(0.5)
+    >>> x = torch.ones(2, 3, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
-    """Sets channels of volumes to zero."""
+    """Sets channels of volumes to zero.
+
+    Takes bools, integers, floats, halves and complex numbers, of 1 or more dimensions. Gradients flow to the input. Raises RuntimeError for
+    other numbers of dimensions.
+
+    >>> m = nn.Dropout3d(0.5)
+    >>> x = torch.ones(2, 3, 4, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4, 4, 4])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout for SELU networks."""
+    """Dropout for SELU networks.
+
+    Takes bools, integers, floats, halves and complex numbers, of any shape. Gradients flow to the input.
+
+    >>> m = nn.AlphaDropout(0.5).eval()
+    >>> x = torch.ones(3)
+    >>> m(x)
+    tensor([1., 1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.alpha_dropout(input, self.p, self.training)
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """Dropout of channels for SELU networks."""
+    """Dropout of channels for SELU networks.
+
+    Takes floats, halves and complex numbers, of 2 or more dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> m = nn.FeatureAlphaDropout(0.5)
+    >>> x = torch.ones(2, 3, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.feature_alpha_dropout(input, self.p, self.training)

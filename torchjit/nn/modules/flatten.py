@@ -9,7 +9,15 @@ from torchjit.nn.modules.module import Module
 
 
 class Flatten(Module):
-    """Makes one dimension of several."""
+    """Makes one dimension of several.
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 or more dimensions. Gradients flow to the input. Raises IndexError for other
+    numbers of dimensions.
+
+    >>> x = torch.rand(2, 3, 4)
+    >>> nn.Flatten()(x).shape
+    torch.Size([2, 12])
+    """
 
     __constants__ = ["start_dim", "end_dim"]  # type: list[str]
     start_dim: int
@@ -28,7 +36,15 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Makes several dimensions of one."""
+    """Makes several dimensions of one.
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError
+    for other numbers of dimensions.
+
+    >>> x = torch.rand(2, 12)
+    >>> nn.Unflatten(1, (3, 4))(x).shape
+    torch.Size([2, 3, 4])
+    """
 
     __constants__ = ["dim", "unflattened_size"]  # type: list[str]
 

@@ -9,7 +9,16 @@ from torchjit.nn.modules.module import Module
 
 
 class Fold(Module):
-    """Sums columns of windows into planes."""
+    """Sums columns of windows into planes.
+
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> m = nn.Fold((4, 4), kernel_size=2, stride=2)
+    >>> x = torch.rand(1, 12, 4)
+    >>> m(x).shape
+    torch.Size([1, 3, 4, 4])
+    """
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]  # type: list[str]
 
@@ -32,7 +41,16 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """The windows of planes as columns."""
+    """The windows of planes as columns.
+
+    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> m = nn.Unfold(kernel_size=2, stride=2)
+    >>> x = torch.rand(1, 3, 4, 4)
+    >>> m(x).shape
+    torch.Size([1, 12, 4])
+    """
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]  # type: list[str]
 

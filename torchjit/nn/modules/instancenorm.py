@@ -48,7 +48,16 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalization of lines."""
+    """Instance normalization of lines.
+
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input. Raises ValueError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> m = nn.InstanceNorm1d(3)
+    >>> x = torch.rand(2, 3, 8)
+    >>> m(x).shape
+    torch.Size([2, 3, 8])
+    """
 
     def _get_no_batch_dim(self):
         return 2
@@ -59,7 +68,16 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalization of planes."""
+    """Instance normalization of planes.
+
+    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input. Raises ValueError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> m = nn.InstanceNorm2d(3)
+    >>> x = torch.rand(2, 3, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     def _get_no_batch_dim(self):
         return 3
@@ -70,7 +88,16 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalization of volumes."""
+    """Instance normalization of volumes.
+
+    Takes floats, halves and complex numbers, of 4 or 5 dimensions. Gradients flow to the input. Raises ValueError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> m = nn.InstanceNorm3d(3)
+    >>> x = torch.rand(2, 3, 4, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4, 4, 4])
+    """
 
     def _get_no_batch_dim(self):
         return 4
@@ -92,21 +119,48 @@ class _LazyInstanceNorm(_LazyNormBase, _InstanceNorm):
 
 
 class LazyInstanceNorm1d(_LazyInstanceNorm):
-    """An InstanceNorm1d that learns num_features from its first input."""
+    """An InstanceNorm1d that learns num_features from its first input.
+
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input and the parameters. Raises IndexError or
+    ValueError for other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.LazyInstanceNorm1d()
+    >>> x = torch.rand(2, 3, 8)
+    >>> m(x).shape
+    torch.Size([2, 3, 8])
+    """
 
     cls_to_become = InstanceNorm1d
     _get_no_batch_dim, _check_input_dim = InstanceNorm1d._get_no_batch_dim, InstanceNorm1d._check_input_dim
 
 
 class LazyInstanceNorm2d(_LazyInstanceNorm):
-    """An InstanceNorm2d that learns num_features from its first input."""
+    """An InstanceNorm2d that learns num_features from its first input.
+
+    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input and the parameters. Raises IndexError or
+    ValueError for other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.LazyInstanceNorm2d()
+    >>> x = torch.rand(2, 3, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     cls_to_become = InstanceNorm2d
     _get_no_batch_dim, _check_input_dim = InstanceNorm2d._get_no_batch_dim, InstanceNorm2d._check_input_dim
 
 
 class LazyInstanceNorm3d(_LazyInstanceNorm):
-    """An InstanceNorm3d that learns num_features from its first input."""
+    """An InstanceNorm3d that learns num_features from its first input.
+
+    Takes floats, halves and complex numbers, of 4 or 5 dimensions. Gradients flow to the input and the parameters. Raises IndexError or
+    ValueError for other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.LazyInstanceNorm3d()
+    >>> x = torch.rand(2, 3, 4, 4, 4)
+    >>> m(x).shape
+    torch.Size([2, 3, 4, 4, 4])
+    """
 
     cls_to_become = InstanceNorm3d
     _get_no_batch_dim, _check_input_dim = InstanceNorm3d._get_no_batch_dim, InstanceNorm3d._check_input_dim

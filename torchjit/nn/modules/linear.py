@@ -16,7 +16,14 @@ from torchjit.types import Device
 
 
 class Identity(Module):
-    """Passes its input on; takes any arguments."""
+    """Passes its input on; takes any arguments.
+
+    Takes bools, integers, floats, halves and complex numbers, of any shape. Gradients flow to the input.
+
+    >>> x = torch.tensor([-1.0, 0.5, 2.0])
+    >>> nn.Identity()(x)
+    tensor([-1.0000,  0.5000,  2.0000])
+    """
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__()
@@ -26,7 +33,16 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """input times the transposed weight, plus bias."""
+    """input times the transposed weight, plus bias.
+
+    Takes floats, halves and complex numbers, of 1 or more dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.Linear(3, 5)
+    >>> x = torch.rand(2, 3)
+    >>> m(x).shape
+    torch.Size([2, 5])
+    """
 
     __constants__ = ["in_features", "out_features"]  # type: list[str]
     in_features: int
@@ -65,7 +81,15 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """A map that is linear in each of two inputs."""
+    """A map that is linear in each of two inputs.
+
+    Takes floats and halves. Gradients flow to the input and the parameters.
+
+    >>> m = nn.Bilinear(3, 4, 5)
+    >>> x = torch.rand(2, 3)
+    >>> m(x, torch.rand(2, 4)).shape
+    torch.Size([2, 5])
+    """
 
     __constants__ = ["in1_features", "in2_features", "out_features"]  # type: list[str]
     in1_features: int
@@ -105,7 +129,16 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear that learns in_features from its first input, the size of whose last dimension it is."""
+    """A Linear that learns in_features from its first input, the size of whose last dimension it is.
+
+    Takes floats, halves and complex numbers, of 1 or more dimensions. Gradients flow to the input and the parameters. Raises IndexError for
+    other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.LazyLinear(5)
+    >>> x = torch.rand(2, 3)
+    >>> m(x).shape
+    torch.Size([2, 5])
+    """
 
     cls_to_become = Linear
 

@@ -35,7 +35,14 @@ class _WeightedLoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """Absolute differences."""
+    """Absolute differences.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([1.0, 2.0])
+    >>> nn.L1Loss()(x, torch.tensor([1.5, 2.0]))
+    tensor(0.2500)
+    """
 
     __constants__ = ["reduction"]  # type: list[str]
 
@@ -44,7 +51,14 @@ class L1Loss(_Loss):
 
 
 class MSELoss(_Loss):
-    """Squared differences."""
+    """Squared differences.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([1.0, 2.0])
+    >>> nn.MSELoss()(x, torch.tensor([1.5, 2.0]))
+    tensor(0.1250)
+    """
 
     __constants__ = ["reduction"]  # type: list[str]
 
@@ -53,7 +67,14 @@ class MSELoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """Negative log likelihood."""
+    """Negative log likelihood.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.log_softmax(torch.tensor([[2.0, 0.5, 0.1]]), 1)
+    >>> nn.NLLLoss()(x, torch.tensor([0]))
+    tensor(0.3168)
+    """
 
     __constants__ = ["ignore_index", "reduction"]  # type: list[str]
     ignore_index: int
@@ -74,7 +95,14 @@ class NLLLoss(_WeightedLoss):
 
 
 class NLLLoss2d(NLLLoss):
-    """An old name of NLLLoss."""
+    """An old name of NLLLoss.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.log_softmax(torch.rand(1, 3, 2, 2), 1)
+    >>> nn.NLLLoss2d()(x, torch.zeros(1, 2, 2, dtype=torch.int64)).shape
+    torch.Size([])
+    """
 
     def __init__(
         self, weight: Optional[Tensor] = None, size_average: Optional[bool] = None, ignore_index: int = -100,
@@ -87,7 +115,14 @@ class NLLLoss2d(NLLLoss):
 
 
 class PoissonNLLLoss(_Loss):
-    """Negative log likelihood of Poisson counts."""
+    """Negative log likelihood of Poisson counts.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([0.0, 1.0])
+    >>> nn.PoissonNLLLoss()(x, torch.tensor([1.0, 2.0]))
+    tensor(0.8591)
+    """
 
     __constants__ = ["log_input", "full", "eps", "reduction"]  # type: list[str]
     log_input: bool
@@ -115,7 +150,14 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """Negative log likelihood of a normal distribution."""
+    """Negative log likelihood of a normal distribution.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([0.0, 1.0])
+    >>> nn.GaussianNLLLoss()(x, torch.tensor([1.0, 2.0]), torch.ones(2))
+    tensor(0.5000)
+    """
 
     __constants__ = ["full", "eps", "reduction"]  # type: list[str]
     full: bool
@@ -131,7 +173,14 @@ class GaussianNLLLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """Kullback-Leibler divergence."""
+    """Kullback-Leibler divergence.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.log(torch.tensor([[0.5, 0.5]]))
+    >>> nn.KLDivLoss(reduction="batchmean")(x, torch.tensor([[0.9, 0.1]]))
+    tensor(0.3681)
+    """
 
     __constants__ = ["reduction"]  # type: list[str]
 
@@ -147,7 +196,14 @@ class KLDivLoss(_Loss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """Cross entropy of class scores."""
+    """Cross entropy of class scores.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[2.0, 0.5, 0.1], [0.1, 3.0, 0.2]])
+    >>> nn.CrossEntropyLoss()(x, torch.tensor([0, 1]))
+    tensor(0.2132)
+    """
 
     __constants__ = ["ignore_index", "reduction", "label_smoothing"]  # type: list[str]
     ignore_index: int
@@ -173,7 +229,14 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class BCELoss(_WeightedLoss):
-    """Cross entropy of probabilities of two classes."""
+    """Cross entropy of probabilities of two classes.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([0.9, 0.2])
+    >>> nn.BCELoss()(x, torch.tensor([1.0, 0.0]))
+    tensor(0.1643)
+    """
 
     __constants__ = ["reduction"]  # type: list[str]
 
@@ -182,7 +245,14 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Cross entropy of scores of two classes."""
+    """Cross entropy of scores of two classes.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([2.0, -1.0])
+    >>> nn.BCEWithLogitsLoss()(x, torch.tensor([1.0, 0.0]))
+    tensor(0.2201)
+    """
 
     def __init__(
         self,
@@ -205,7 +275,14 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Squares of small differences, absolute values of large ones."""
+    """Squares of small differences, absolute values of large ones.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([1.0, 5.0])
+    >>> nn.SmoothL1Loss()(x, torch.tensor([1.5, 2.0]))
+    tensor(1.3125)
+    """
 
     __constants__ = ["reduction"]  # type: list[str]
 
@@ -221,7 +298,14 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Squares of differences below delta, lines above."""
+    """Squares of differences below delta, lines above.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([1.0, 5.0])
+    >>> nn.HuberLoss(delta=2.0)(x, torch.tensor([1.5, 2.0]))
+    tensor(2.0625)
+    """
 
     __constants__ = ["reduction", "delta"]  # type: list[str]
 
@@ -234,7 +318,14 @@ class HuberLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """Logistic loss of labels 1 and -1."""
+    """Logistic loss of labels 1 and -1.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([2.0, -1.0])
+    >>> nn.SoftMarginLoss()(x, torch.tensor([1.0, -1.0]))
+    tensor(0.2201)
+    """
 
     __constants__ = ["reduction"]  # type: list[str]
 
@@ -243,7 +334,14 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """How far other classes come near any of the right ones."""
+    """How far other classes come near any of the right ones.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[0.1, 0.2, 0.4, 0.8]])
+    >>> nn.MultiLabelMarginLoss()(x, torch.tensor([[3, 0, -1, 1]]))
+    tensor(0.8500)
+    """
 
     __constants__ = ["reduction"]  # type: list[str]
 
@@ -252,7 +350,14 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """Cross entropy of independent labels."""
+    """Cross entropy of independent labels.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[2.0, -1.0]])
+    >>> nn.MultiLabelSoftMarginLoss()(x, torch.tensor([[1.0, 0.0]]))
+    tensor(0.2201)
+    """
 
     __constants__ = ["reduction"]  # type: list[str]
 
@@ -261,7 +366,14 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """How far other classes come near the right one."""
+    """How far other classes come near the right one.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[0.1, 0.2, 0.8]])
+    >>> nn.MultiMarginLoss()(x, torch.tensor([2]))
+    tensor(0.2333)
+    """
 
     __constants__ = ["p", "margin", "reduction"]  # type: list[str]
     margin: float
@@ -291,7 +403,14 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """How much farther than margin the negative is than the positive, by a distance of the caller's."""
+    """How much farther than margin the negative is than the positive, by a distance of the caller's.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[0.0, 0.0]])
+    >>> nn.TripletMarginWithDistanceLoss()(x, torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.5]]))
+    tensor(0.5000)
+    """
 
     __constants__ = ["margin", "swap", "reduction"]  # type: list[str]
 
@@ -317,7 +436,14 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """How far two scores are from being in order."""
+    """How far two scores are from being in order.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([0.5, 0.2])
+    >>> nn.MarginRankingLoss(margin=0.1)(x, torch.tensor([0.4, 0.4]), torch.tensor([1.0, 1.0]))
+    tensor(0.1500)
+    """
 
     __constants__ = ["margin", "reduction"]  # type: list[str]
     margin: float
@@ -334,7 +460,14 @@ class MarginRankingLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """The distance of similar pairs, what dissimilar ones lack to a margin."""
+    """The distance of similar pairs, what dissimilar ones lack to a margin.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([0.5, 0.2])
+    >>> nn.HingeEmbeddingLoss()(x, torch.tensor([1.0, -1.0]))
+    tensor(0.6500)
+    """
 
     __constants__ = ["margin", "reduction"]  # type: list[str]
     margin: float
@@ -351,7 +484,14 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """Cosine distance of similar pairs, cosine of dissimilar ones."""
+    """Cosine distance of similar pairs, cosine of dissimilar ones.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[1.0, 0.0]])
+    >>> nn.CosineEmbeddingLoss()(x, torch.tensor([[1.0, 1.0]]), torch.tensor([1]))
+    tensor(0.2929)
+    """
 
     __constants__ = ["margin", "reduction"]  # type: list[str]
     margin: float
@@ -368,7 +508,14 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class TripletMarginLoss(_Loss):
-    """What the distance to a negative lacks to that to a positive plus a margin."""
+    """What the distance to a negative lacks to that to a positive plus a margin.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.tensor([[0.0, 0.0]])
+    >>> nn.TripletMarginLoss()(x, torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.5]]))
+    tensor(0.5000)
+    """
 
     __constants__ = ["margin", "p", "eps", "swap", "reduction"]  # type: list[str]
     margin: float
@@ -406,7 +553,14 @@ class TripletMarginLoss(_Loss):
 
 
 class CTCLoss(_Loss):
-    """Connectionist temporal classification loss."""
+    """Connectionist temporal classification loss.
+
+    Takes floats and halves. Gradients flow to the input.
+
+    >>> x = torch.full((4, 1, 3), -1.0986)
+    >>> nn.CTCLoss()(x, torch.tensor([[1, 2]]), torch.tensor([4]), torch.tensor([2]))
+    tensor(0.8432)
+    """
 
     __constants__ = ["blank", "reduction"]  # type: list[str]
     blank: int

@@ -63,6 +63,12 @@ class Module:
 
     Parameters, buffers and modules that are assigned as attributes are registered under their
     names, show in state_dict and are found by the iterators.
+
+    >>> class Double(nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> Double()(torch.tensor([1.0, 2.0]))
+    tensor([2., 4.])
     """
 
     dump_patches: ClassVar[bool] = False

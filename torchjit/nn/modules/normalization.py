@@ -16,7 +16,17 @@ from torchjit.types import Device
 
 
 class LayerNorm(Module):
-    """Normalizes over the last dimensions."""
+    """Normalizes over the last dimensions.
+
+    Takes floats and halves, of 1 or more dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> m = nn.LayerNorm(4)
+    >>> x = torch.tensor([[1.0, 2.0, 3.0, 4.0]])
+    >>> m(x)
+    tensor([[-1.3416, -0.4472,  0.4472,  1.3416]],
+           grad_fn=<NativeLayerNormBackward0>)
+    """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]  # type: list[str]
     normalized_shape: Tuple[int, ...]
@@ -54,7 +64,16 @@ class LayerNorm(Module):
 
 
 class GroupNorm(Module):
-    """Normalizes groups of channels of each sample."""
+    """Normalizes groups of channels of each sample.
+
+    Takes floats and halves, of 3 dimensions. Gradients flow to the input and the parameters. Raises IndexError or RuntimeError for other
+    numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.GroupNorm(2, 4)
+    >>> x = torch.rand(2, 4, 5)
+    >>> m(x).shape
+    torch.Size([2, 4, 5])
+    """
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]  # type: list[str]
     num_groups: int
@@ -94,7 +113,16 @@ class GroupNorm(Module):
 
 
 class LocalResponseNorm(Module):
-    """Normalizes over neighbouring channels."""
+    """Normalizes over neighbouring channels.
+
+    Takes floats and halves, of 3 or more dimensions. Gradients flow to the input. Raises ValueError for other numbers of dimensions and
+    RuntimeError for other types.
+
+    >>> m = nn.LocalResponseNorm(2)
+    >>> x = torch.rand(2, 4, 5)
+    >>> m(x).shape
+    torch.Size([2, 4, 5])
+    """
 
     __constants__ = ["size", "alpha", "beta", "k"]  # type: list[str]
     size: int
@@ -117,7 +145,16 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(Module):
-    """Local response normalization over size channels of images (N x C x H x W)."""
+    """Local response normalization over size channels of images (N x C x H x W).
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 or more dimensions. Gradients flow to the input. Raises IndexError for other
+    numbers of dimensions.
+
+    >>> m = nn.CrossMapLRN2d(2)
+    >>> x = torch.rand(2, 4, 5, 5)
+    >>> m(x).shape
+    torch.Size([2, 4, 5, 5])
+    """
 
     size: int
     alpha: float

@@ -59,70 +59,155 @@ class _ReplicationPadNd(Module):
 
 
 class ConstantPad1d(_ConstantPadNd):
-    """Puts a value around 1 dimensions."""
+    """Puts a value around 1 dimensions.
+
+    Takes bools, integers, floats, halves and complex numbers, of 1 or more dimensions. Gradients flow to the input. Raises RuntimeError for
+    other numbers of dimensions.
+
+    >>> x = torch.tensor([[1.0, 2.0, 3.0]])
+    >>> nn.ConstantPad1d((1, 2), 9.0)(x)
+    tensor([[9., 1., 2., 3., 9., 9.]])
+    """
 
     def __init__(self, padding: _size_2_t, value: float) -> None:
         super().__init__(to_tuple(padding, 2), value)
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """Puts a value around 2 dimensions."""
+    """Puts a value around 2 dimensions.
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 or more dimensions. Gradients flow to the input. Raises RuntimeError for
+    other numbers of dimensions.
+
+    >>> x = torch.ones(1, 2, 2)
+    >>> nn.ConstantPad2d(1, 9.0)(x)
+    tensor([[[9., 9., 9., 9.],
+             [9., 1., 1., 9.],
+             [9., 1., 1., 9.],
+             [9., 9., 9., 9.]]])
+    """
 
     def __init__(self, padding: _size_4_t, value: float) -> None:
         super().__init__(to_tuple(padding, 4), value)
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """Puts a value around 3 dimensions."""
+    """Puts a value around 3 dimensions.
+
+    Takes bools, integers, floats, halves and complex numbers, of 3 or more dimensions. Gradients flow to the input. Raises RuntimeError for
+    other numbers of dimensions.
+
+    >>> x = torch.ones(1, 2, 2, 2)
+    >>> nn.ConstantPad3d(1, 9.0)(x).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     def __init__(self, padding: _size_6_t, value: float) -> None:
         super().__init__(to_tuple(padding, 6), value)
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """Continues 1 dimensions beyond their ends."""
+    """Continues 1 dimensions beyond their ends.
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input. Raises NotImplementedError or
+    RuntimeError for other numbers of dimensions.
+
+    >>> x = torch.tensor([[1.0, 2.0, 3.0]])
+    >>> nn.ReflectionPad1d(2)(x)
+    tensor([[3., 2., 1., 2., 3., 2., 1.]])
+    """
 
     def __init__(self, padding: _size_2_t) -> None:
         super().__init__(to_tuple(padding, 2))
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """Continues 2 dimensions beyond their ends."""
+    """Continues 2 dimensions beyond their ends.
+
+    Takes bools, integers, floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input. Raises NotImplementedError or
+    RuntimeError for other numbers of dimensions.
+
+    >>> x = torch.rand(1, 4, 4)
+    >>> nn.ReflectionPad2d(2)(x).shape
+    torch.Size([1, 8, 8])
+    """
 
     def __init__(self, padding: _size_4_t) -> None:
         super().__init__(to_tuple(padding, 4))
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """Continues 3 dimensions beyond their ends."""
+    """Continues 3 dimensions beyond their ends.
+
+    Takes bools, integers, floats, halves and complex numbers, of 4 or 5 dimensions. Gradients flow to the input. Raises NotImplementedError or
+    RuntimeError for other numbers of dimensions.
+
+    >>> x = torch.rand(1, 4, 4, 4)
+    >>> nn.ReflectionPad3d(2)(x).shape
+    torch.Size([1, 8, 8, 8])
+    """
 
     def __init__(self, padding: _size_6_t) -> None:
         super().__init__(to_tuple(padding, 6))
 
 
 class ReplicationPad1d(_ReplicationPadNd):
-    """Continues 1 dimensions beyond their ends."""
+    """Continues 1 dimensions beyond their ends.
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input. Raises NotImplementedError or
+    RuntimeError for other numbers of dimensions.
+
+    >>> x = torch.tensor([[1.0, 2.0, 3.0]])
+    >>> nn.ReplicationPad1d(2)(x)
+    tensor([[1., 1., 1., 2., 3., 3., 3.]])
+    """
 
     def __init__(self, padding: _size_2_t) -> None:
         super().__init__(to_tuple(padding, 2))
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """Continues 2 dimensions beyond their ends."""
+    """Continues 2 dimensions beyond their ends.
+
+    Takes bools, integers, floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input. Raises NotImplementedError or
+    RuntimeError for other numbers of dimensions.
+
+    >>> x = torch.rand(1, 4, 4)
+    >>> nn.ReplicationPad2d(2)(x).shape
+    torch.Size([1, 8, 8])
+    """
 
     def __init__(self, padding: _size_4_t) -> None:
         super().__init__(to_tuple(padding, 4))
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """Continues 3 dimensions beyond their ends."""
+    """Continues 3 dimensions beyond their ends.
+
+    Takes bools, integers, floats, halves and complex numbers, of 4 or 5 dimensions. Gradients flow to the input. Raises NotImplementedError or
+    RuntimeError for other numbers of dimensions.
+
+    >>> x = torch.rand(1, 4, 4, 4)
+    >>> nn.ReplicationPad3d(2)(x).shape
+    torch.Size([1, 8, 8, 8])
+    """
 
     def __init__(self, padding: _size_6_t) -> None:
         super().__init__(to_tuple(padding, 6))
 
 
 class ZeroPad2d(_ConstantPadNd):
-    """Puts zeros around planes."""
+    """Puts zeros around planes.
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 or more dimensions. Gradients flow to the input. Raises RuntimeError for
+    other numbers of dimensions.
+
+    >>> x = torch.ones(1, 2, 2)
+    >>> nn.ZeroPad2d((1, 0, 0, 1))(x)
+    tensor([[[0., 1., 1.],
+             [0., 1., 1.],
+             [0., 0., 0.]]])
+    """
 
     def __init__(self, padding: _size_4_t) -> None:
         super().__init__(to_tuple(padding, 4), 0.0)

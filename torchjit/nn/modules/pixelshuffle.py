@@ -8,7 +8,15 @@ from torchjit.nn.modules.module import Module
 
 
 class PixelShuffle(Module):
-    """Makes larger planes of more channels."""
+    """Makes larger planes of more channels.
+
+    Takes bools, integers, floats, halves and complex numbers, of 3 or more dimensions. Gradients flow to the input. Raises RuntimeError for
+    other numbers of dimensions.
+
+    >>> x = torch.rand(1, 8, 2, 2)
+    >>> nn.PixelShuffle(2)(x).shape
+    torch.Size([1, 2, 4, 4])
+    """
 
     __constants__ = ["upscale_factor"]  # type: list[str]
     upscale_factor: int
@@ -25,7 +33,15 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """Makes more channels of larger planes."""
+    """Makes more channels of larger planes.
+
+    Takes bools, integers, floats, halves and complex numbers, of 3 or more dimensions. Gradients flow to the input. Raises RuntimeError for
+    other numbers of dimensions.
+
+    >>> x = torch.rand(1, 2, 4, 4)
+    >>> nn.PixelUnshuffle(2)(x).shape
+    torch.Size([1, 8, 2, 2])
+    """
 
     __constants__ = ["downscale_factor"]  # type: list[str]
     downscale_factor: int
@@ -42,7 +58,15 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """Deals out channels in groups."""
+    """Deals out channels in groups.
+
+    Takes bools, integers, floats, halves and complex numbers, of 4 dimensions. Gradients flow to the input. Raises RuntimeError for other
+    numbers of dimensions.
+
+    >>> x = torch.arange(4.0).view(1, 4, 1, 1)
+    >>> nn.ChannelShuffle(2)(x).flatten()
+    tensor([0., 2., 1., 3.])
+    """
 
     __constants__ = ["groups"]  # type: list[str]
     groups: int

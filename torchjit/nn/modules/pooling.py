@@ -1,6 +1,6 @@
 """Pooling."""
 
-from typing import List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 import torchjit as torch
 from torchjit import Tensor
@@ -34,52 +34,102 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """Maxima over windows of lines."""
+    """Maxima over windows of lines.
 
-    def forward(self, input: Tensor):
-        return F.max_pool1d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
+    >>> nn.MaxPool1d(2)(x)
+    tensor([[[3., 5.]]])
+    """
+
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.max_pool1d(
+                input,
+                self.kernel_size,
+                self.stride,
+                self.padding,
+                self.dilation,
+                ceil_mode=self.ceil_mode,
+                return_indices=self.return_indices,
+            )
 
 
 class MaxPool2d(_MaxPoolNd):
-    """Maxima over windows of planes."""
+    """Maxima over windows of planes.
 
-    def forward(self, input: Tensor):
-        return F.max_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> nn.MaxPool2d(2)(x).shape
+    torch.Size([1, 3, 4, 4])
+    """
+
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.max_pool2d(
+                input,
+                self.kernel_size,
+                self.stride,
+                self.padding,
+                self.dilation,
+                ceil_mode=self.ceil_mode,
+                return_indices=self.return_indices,
+            )
 
 
 class MaxPool3d(_MaxPoolNd):
-    """Maxima over windows of volumes."""
+    """Maxima over windows of volumes.
 
-    def forward(self, input: Tensor):
-        return F.max_pool3d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 4, 4, 4)
+    >>> nn.MaxPool3d(2)(x).shape
+    torch.Size([1, 3, 2, 2, 2])
+    """
+
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.max_pool3d(
+                input,
+                self.kernel_size,
+                self.stride,
+                self.padding,
+                self.dilation,
+                ceil_mode=self.ceil_mode,
+                return_indices=self.return_indices,
+            )
 
 
 class AvgPool1d(Module):
-    """Means over windows of lines."""
+    """Means over windows of lines.
+
+    Takes floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of dimensions and other
+    types.
+
+    >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
+    >>> nn.AvgPool1d(2)(x)
+    tensor([[[2.0000, 3.5000]]])
+    """
 
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]  # type: list[str]
     ceil_mode: bool
@@ -104,7 +154,15 @@ class AvgPool1d(Module):
 
 
 class AvgPool2d(Module):
-    """Means over windows of planes."""
+    """Means over windows of planes.
+
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> nn.AvgPool2d(2)(x).shape
+    torch.Size([1, 3, 4, 4])
+    """
 
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"]  # type: list[str]
     ceil_mode: bool
@@ -143,7 +201,15 @@ class AvgPool2d(Module):
 
 
 class AvgPool3d(AvgPool2d):
-    """Means over windows of volumes."""
+    """Means over windows of volumes.
+
+    Takes floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of dimensions and other
+    types.
+
+    >>> x = torch.rand(1, 3, 4, 4, 4)
+    >>> nn.AvgPool3d(2)(x).shape
+    torch.Size([1, 3, 2, 2, 2])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool3d(
@@ -158,7 +224,15 @@ class AvgPool3d(AvgPool2d):
 
 
 class LPPool2d(Module):
-    """Power means over windows of planes."""
+    """Power means over windows of planes.
+
+    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other
+    numbers of dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> nn.LPPool2d(2, 2)(x).shape
+    torch.Size([1, 3, 4, 4])
+    """
 
     __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]  # type: list[str]
     norm_type: float
@@ -196,21 +270,49 @@ class _AdaptiveMaxPoolNd(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Maxima over a number of windows of lines."""
+    """Maxima over a number of windows of lines.
 
-    def forward(self, input: Tensor):
-        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
+    >>> nn.AdaptiveMaxPool1d(2)(x)
+    tensor([[[3., 5.]]])
+    """
+
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Maxima over a number of windows of planes."""
+    """Maxima over a number of windows of planes.
 
-    def forward(self, input: Tensor):
-        if torch.jit.is_scripting():
-            if hasattr(self, "_open_size"):
-                size = [n if n >= 0 else input.size(i - 2) for i, n in enumerate(self._open_size)]
-                return F.adaptive_max_pool2d(input, size, self.return_indices)
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> nn.AdaptiveMaxPool2d(1)(x).shape
+    torch.Size([1, 3, 1, 1])
+    """
+
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            if torch.jit.is_scripting():
+                if hasattr(self, "_open_size"):
+                    size = [n if n >= 0 else input.size(i - 2) for i, n in enumerate(self._open_size)]
+                    return F.adaptive_max_pool2d(input, size, self.return_indices)
+            return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
 class _AdaptiveAvgPoolNd(Module):
@@ -227,14 +329,30 @@ class _AdaptiveAvgPoolNd(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Means over a number of windows of lines."""
+    """Means over a number of windows of lines.
+
+    Takes floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of dimensions and other
+    types.
+
+    >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
+    >>> nn.AdaptiveAvgPool1d(2)(x)
+    tensor([[[2.0000, 3.5000]]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool1d(input, self.output_size)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Means over a number of windows of planes."""
+    """Means over a number of windows of planes.
+
+    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> nn.AdaptiveAvgPool2d(1)(x).shape
+    torch.Size([1, 3, 1, 1])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         if torch.jit.is_scripting():
@@ -245,7 +363,15 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Means over a number of windows of volumes."""
+    """Means over a number of windows of volumes.
+
+    Takes floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError or ValueError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(1, 3, 4, 4, 4)
+    >>> nn.AdaptiveAvgPool3d((1, 2, None))(x).shape
+    torch.Size([1, 3, 1, 2, 4])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         if torch.jit.is_scripting():
@@ -268,7 +394,12 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Puts maxima back where MaxPool1d found them."""
+    """Puts maxima back where MaxPool1d found them.
+
+    >>> pooled, places = nn.MaxPool1d(2, return_indices=True)(torch.tensor([[[1.0, 3.0, 5.0, 2.0]]]))
+    >>> nn.MaxUnpool1d(2)(pooled, places)
+    tensor([[[0., 3., 5., 0.]]])
+    """
 
     def __init__(self, kernel_size: _size_1_t, stride: Optional[_size_1_t] = None, padding: _size_1_t = 0) -> None:
         super().__init__()
@@ -279,7 +410,12 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Puts maxima back where MaxPool2d found them."""
+    """Puts maxima back where MaxPool2d found them.
+
+    >>> pooled, places = nn.MaxPool2d(2, return_indices=True)(torch.rand(1, 3, 8, 8))
+    >>> nn.MaxUnpool2d(2)(pooled, places).shape
+    torch.Size([1, 3, 8, 8])
+    """
 
     def __init__(self, kernel_size: _size_2_t, stride: Optional[_size_2_t] = None, padding: _size_2_t = 0) -> None:
         super().__init__()
@@ -290,7 +426,12 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Puts maxima back where MaxPool3d found them."""
+    """Puts maxima back where MaxPool3d found them.
+
+    >>> pooled, places = nn.MaxPool3d(2, return_indices=True)(torch.rand(1, 3, 4, 4, 4))
+    >>> nn.MaxUnpool3d(2)(pooled, places).shape
+    torch.Size([1, 3, 4, 4, 4])
+    """
 
     def __init__(self, kernel_size: _size_3_t, stride: Optional[_size_3_t] = None, padding: _size_3_t = 0) -> None:
         super().__init__()
@@ -301,7 +442,15 @@ class MaxUnpool3d(_MaxUnpoolNd):
 
 
 class AdaptiveMaxPool3d(Module):
-    """Maxima over as many windows of a volume as asked for."""
+    """Maxima over as many windows of a volume as asked for.
+
+    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError or ValueError for other
+    numbers of dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(1, 3, 4, 4, 4)
+    >>> nn.AdaptiveMaxPool3d((1, 2, None))(x).shape
+    torch.Size([1, 3, 1, 2, 4])
+    """
 
     __constants__ = ["output_size", "return_indices"]  # type: list[str]
     return_indices: bool
@@ -316,12 +465,18 @@ class AdaptiveMaxPool3d(Module):
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
 
-    def forward(self, input: Tensor):
-        if torch.jit.is_scripting():
-            if hasattr(self, "_open_size"):
-                size = [n if n >= 0 else input.size(i - 3) for i, n in enumerate(self._open_size)]
-                return F.adaptive_max_pool3d(input, size, self.return_indices)
-        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            if torch.jit.is_scripting():
+                if hasattr(self, "_open_size"):
+                    size = [n if n >= 0 else input.size(i - 3) for i, n in enumerate(self._open_size)]
+                    return F.adaptive_max_pool3d(input, size, self.return_indices)
+            return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
 def _check_fraction(name, output_size, output_ratio) -> None:
@@ -338,6 +493,13 @@ class FractionalMaxPool2d(Module):
 
     The size of the output is given, or output_ratio, its ratio to the input's, between 0 and 1. Raises ValueError for neither, for both, and for
     other ratios.
+
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(1, 3, 8, 8)
+    >>> nn.FractionalMaxPool2d(2, output_size=5)(x).shape
+    torch.Size([1, 3, 5, 5])
     """
 
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]  # type: list[str]
@@ -355,10 +517,16 @@ class FractionalMaxPool2d(Module):
         self.output_ratio: tuple[float, ...] | None = to_tuple(output_ratio, 2) if output_ratio is not None else None
         _check_fraction("FractionalMaxPool2d", self.output_size, self.output_ratio)
 
-    def forward(self, input: Tensor):
-        return F.fractional_max_pool2d(
-            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
-        )
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.fractional_max_pool2d(
+                input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
+            )
 
 
 class FractionalMaxPool3d(Module):
@@ -366,6 +534,13 @@ class FractionalMaxPool3d(Module):
 
     The size of the output is given, or output_ratio, its ratio to the input's, between 0 and 1. Raises ValueError for neither, for both, and for
     other ratios.
+
+    Takes floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> x = torch.rand(1, 3, 8, 8, 8)
+    >>> nn.FractionalMaxPool3d(2, output_size=5)(x).shape
+    torch.Size([1, 3, 5, 5, 5])
     """
 
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]  # type: list[str]
@@ -383,14 +558,28 @@ class FractionalMaxPool3d(Module):
         self.output_ratio: tuple[float, ...] | None = to_tuple(output_ratio, 3) if output_ratio is not None else None
         _check_fraction("FractionalMaxPool3d", self.output_size, self.output_ratio)
 
-    def forward(self, input: Tensor):
-        return F.fractional_max_pool3d(
-            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
-        )
+    if TYPE_CHECKING:  # what a call gives, compiled code sees itself
+
+        def forward(self, input: Tensor) -> Any: ...
+
+    else:
+
+        def forward(self, input: Tensor):
+            return F.fractional_max_pool3d(
+                input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
+            )
 
 
 class LPPool1d(Module):
-    """Power means over windows of lines."""
+    """Power means over windows of lines.
+
+    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.tensor([[[3.0, 4.0, 6.0, 8.0]]])
+    >>> nn.LPPool1d(2, 2)(x)
+    tensor([[[ 5., 10.]]])
+    """
 
     __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]  # type: list[str]
     norm_type: float

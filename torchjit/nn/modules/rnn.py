@@ -3,7 +3,7 @@
 import math
 import numbers
 import warnings
-from typing import TYPE_CHECKING, List, Optional, Tuple
+from typing import Any, List, Optional, TYPE_CHECKING, Tuple
 
 import torchjit as torch
 from torchjit import Tensor
@@ -26,6 +26,12 @@ def _apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Ten
 
 
 class RNNBase(Module):
+    """What RNN, LSTM and GRU have in common: weights by layer and direction, packed sequences, checks of arguments.
+
+    >>> m = nn.LSTM(3, 5)
+    >>> isinstance(m, nn.RNNBase), m.hidden_size
+    (True, 5)
+    """
     __constants__ = [
         "mode",
         "input_size",
@@ -182,9 +188,19 @@ class RNNBase(Module):
 
 
 class RNN(RNNBase):
-    """Layers of cells with a tanh or relu."""
+    """Layers of cells with a tanh or relu.
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input and the parameters. Raises IndexError or
+    RuntimeError for other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.RNN(3, 5, num_layers=2)
+    >>> x = torch.rand(7, 2, 3)
+    >>> out, h = m(x)
+    >>> out.shape, h.shape
+    (torch.Size([7, 2, 5]), torch.Size([2, 2, 5]))
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         self.nonlinearity = kwargs.pop("nonlinearity", "tanh")
@@ -305,9 +321,19 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Layers of long short-term memory cells."""
+    """Layers of long short-term memory cells.
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input and the parameters. Raises RuntimeError for
+    other numbers of dimensions and other types.
+
+    >>> m = nn.LSTM(3, 5, batch_first=True, bidirectional=True)
+    >>> x = torch.rand(2, 7, 3)
+    >>> out, (h, c) = m(x)
+    >>> out.shape, h.shape, c.shape
+    (torch.Size([2, 7, 10]), torch.Size([2, 2, 5]), torch.Size([2, 2, 5]))
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
     def get_expected_cell_size(self, input: Tensor, batch_sizes: Optional[Tensor]) -> Tuple[int, int, int]:
@@ -429,9 +455,19 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """Layers of gated recurrent units."""
+    """Layers of gated recurrent units.
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    Takes floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input and the parameters. Raises IndexError or
+    RuntimeError for other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.GRU(3, 5)
+    >>> x = torch.rand(7, 2, 3)
+    >>> out, h = m(x)
+    >>> out.shape, h.shape
+    (torch.Size([7, 2, 5]), torch.Size([1, 2, 5]))
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         super().__init__("GRU", *args, **kwargs)
@@ -517,6 +553,12 @@ class GRU(RNNBase):
 
 
 class RNNCellBase(Module):
+    """What RNNCell, LSTMCell and GRUCell have in common: two weights, two biases.
+
+    >>> m = nn.GRUCell(3, 5)
+    >>> isinstance(m, nn.RNNCellBase), m.hidden_size
+    (True, 5)
+    """
     __constants__ = ["input_size", "hidden_size", "bias"]  # type: list[str]
     input_size: int
     hidden_size: int
@@ -529,7 +571,7 @@ class RNNCellBase(Module):
         dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
@@ -558,7 +600,16 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """One step of an RNN."""
+    """One step of an RNN.
+
+    Takes floats, halves and complex numbers, of 1 or 2 dimensions. Gradients flow to the input and the parameters. Raises AssertionError for
+    other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.RNNCell(3, 5)
+    >>> x = torch.rand(2, 3)
+    >>> m(x).shape
+    torch.Size([2, 5])
+    """
 
     __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]  # type: list[str]
     nonlinearity: str
@@ -592,7 +643,17 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM."""
+    """One step of an LSTM.
+
+    Takes floats, halves and complex numbers, of 1 or 2 dimensions. Gradients flow to the input and the parameters. Raises AssertionError for
+    other numbers of dimensions and RuntimeError for other types.
+
+    >>> m = nn.LSTMCell(3, 5)
+    >>> x = torch.rand(2, 3)
+    >>> h, c = m(x)
+    >>> h.shape, c.shape
+    (torch.Size([2, 5]), torch.Size([2, 5]))
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None,
@@ -617,7 +678,15 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of a GRU."""
+    """One step of a GRU.
+
+    Takes floats and halves. Gradients flow to the input and the parameters.
+
+    >>> m = nn.GRUCell(3, 5)
+    >>> x = torch.rand(2, 3)
+    >>> m(x, torch.zeros(2, 5)).shape
+    torch.Size([2, 5])
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None,

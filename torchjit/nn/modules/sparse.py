@@ -14,7 +14,15 @@ from torchjit.types import Device
 
 
 class Embedding(Module):
-    """A table of vectors; the input names the rows."""
+    """A table of vectors; the input names the rows.
+
+    Takes integers, of any shape. Gradients flow to the parameters. Raises RuntimeError for other types.
+
+    >>> m = nn.Embedding(10, 3)
+    >>> x = torch.tensor([[1, 2], [4, 9]])
+    >>> m(x).shape
+    torch.Size([2, 2, 3])
+    """
 
     __constants__ = [
         "num_embeddings",
@@ -109,7 +117,16 @@ class Embedding(Module):
 
 
 class EmbeddingBag(Module):
-    """Sums, means or maxima of rows of a table."""
+    """Sums, means or maxima of rows of a table.
+
+    Takes integers, of 2 dimensions. Gradients flow to the parameters. Raises ValueError for other numbers of dimensions and RuntimeError for
+    other types.
+
+    >>> m = nn.EmbeddingBag(10, 3, mode="sum")
+    >>> x = torch.tensor([[1, 2], [4, 9]])
+    >>> m(x).shape
+    torch.Size([2, 3])
+    """
 
     __constants__: list[str] = [
         "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse", "include_last_offset",

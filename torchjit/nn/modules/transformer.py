@@ -31,7 +31,16 @@ def _get_activation_fn(activation: str) -> Callable[[Tensor], Tensor]:
 
 
 class TransformerEncoderLayer(Module):
-    """Self-attention and two linear maps, each with a residual and a norm."""
+    """Self-attention and two linear maps, each with a residual and a norm.
+
+    Takes floats and halves, of 2 or 3 dimensions. Gradients flow to the input and the parameters. Raises AssertionError for other numbers of
+    dimensions and RuntimeError for other types.
+
+    >>> m = nn.TransformerEncoderLayer(8, nhead=2, dim_feedforward=16, batch_first=True)
+    >>> x = torch.rand(2, 5, 8)
+    >>> m(x).shape
+    torch.Size([2, 5, 8])
+    """
 
     __constants__ = ["norm_first"]  # type: list[str]
 
@@ -41,7 +50,7 @@ class TransformerEncoderLayer(Module):
         norm_first: bool = False, device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         self.self_attn: MultiheadAttention = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
         self.linear1: Linear = Linear(d_model, dim_feedforward, **options)
         self.dropout: Dropout = Dropout(dropout)
@@ -75,7 +84,12 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerEncoder(Module):
-    """Several encoder layers one after the other."""
+    """Several encoder layers one after the other.
+
+    >>> m = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, batch_first=True), num_layers=2)
+    >>> m(torch.rand(2, 5, 8)).shape
+    torch.Size([2, 5, 8])
+    """
 
     __constants__ = ["norm"]  # type: list[str]
 
@@ -102,7 +116,15 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoderLayer(Module):
-    """Self-attention, attention to a memory and two linear maps."""
+    """Self-attention, attention to a memory and two linear maps.
+
+    Takes floats and halves. Gradients flow to the input and the parameters.
+
+    >>> m = nn.TransformerDecoderLayer(8, nhead=2, dim_feedforward=16, batch_first=True)
+    >>> x = torch.rand(2, 3, 8)
+    >>> m(x, torch.rand(2, 5, 8)).shape
+    torch.Size([2, 3, 8])
+    """
 
     __constants__ = ["norm_first"]  # type: list[str]
 
@@ -112,7 +134,7 @@ class TransformerDecoderLayer(Module):
         norm_first: bool = False, device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         self.self_attn: MultiheadAttention = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
         self.multihead_attn: MultiheadAttention = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
         self.linear1: Linear = Linear(d_model, dim_feedforward, **options)
@@ -165,7 +187,12 @@ class TransformerDecoderLayer(Module):
 
 
 class TransformerDecoder(Module):
-    """Several decoder layers one after the other."""
+    """Several decoder layers one after the other.
+
+    >>> m = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, batch_first=True), num_layers=2)
+    >>> m(torch.rand(2, 3, 8), torch.rand(2, 5, 8)).shape
+    torch.Size([2, 3, 8])
+    """
 
     __constants__ = ["norm"]  # type: list[str]
 
@@ -196,7 +223,12 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder and a decoder, as in "Attention is all you need"."""
+    """An encoder and a decoder, as in "Attention is all you need".
+
+    >>> m = nn.Transformer(8, nhead=2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
+    >>> m(torch.rand(5, 2, 8), torch.rand(3, 2, 8)).shape
+    torch.Size([3, 2, 8])
+    """
 
     def __init__(
         self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6, dim_feedforward: int = 2048,
@@ -205,7 +237,7 @@ class Transformer(Module):
         device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        options = {"device": device, "dtype": dtype}
+        options: Any = {"device": device, "dtype": dtype}
         sizes = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
         if custom_encoder is not None:
             self.encoder = custom_encoder

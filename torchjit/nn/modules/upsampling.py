@@ -1,6 +1,6 @@
 """Resizing, and moving channels to planes."""
 
-from typing import Optional
+from typing import Any, Optional
 
 from torchjit import Tensor
 from torchjit.nn import functional as F
@@ -11,7 +11,15 @@ from torchjit.nn.modules.module import Module
 
 
 class Upsample(Module):
-    """Resizes to a size or by a factor."""
+    """Resizes to a size or by a factor.
+
+    Takes bools, integers, floats, halves and complex numbers, of 3, 4 or 5 dimensions. Gradients flow to the input. Raises NotImplementedError
+    for other numbers of dimensions.
+
+    >>> x = torch.tensor([[[1.0, 2.0]]])
+    >>> nn.Upsample(scale_factor=2, mode="nearest")(x)
+    tensor([[[1., 1., 2., 2.]]])
+    """
 
     __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]  # type: list[str]
     name: str
@@ -27,9 +35,9 @@ class Upsample(Module):
         self.name = type(self).__name__
         self.size = size
         if isinstance(scale_factor, tuple):
-            self.scale_factor = tuple(float(factor) for factor in scale_factor)
+            self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
         else:
-            self.scale_factor: tuple[float, ...] = float(scale_factor) if scale_factor else None
+            self.scale_factor = float(scale_factor) if scale_factor else None
         self.mode = mode
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
@@ -50,14 +58,30 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Resizes planes by repeating elements."""
+    """Resizes planes by repeating elements.
+
+    Takes bools, integers, floats, halves and complex numbers, of 3, 4 or 5 dimensions. Gradients flow to the input. Raises NotImplementedError
+    for other numbers of dimensions.
+
+    >>> x = torch.rand(1, 3, 2, 2)
+    >>> nn.UpsamplingNearest2d(scale_factor=2)(x).shape
+    torch.Size([1, 3, 4, 4])
+    """
 
     def __init__(self, size: Optional[_size_2_t] = None, scale_factor: Optional[_ratio_2_t] = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Resizes planes by linear interpolation."""
+    """Resizes planes by linear interpolation.
+
+    Takes floats and halves, of 4 dimensions. Gradients flow to the input. Raises ValueError for other numbers of dimensions and RuntimeError
+    for other types.
+
+    >>> x = torch.rand(1, 3, 2, 2)
+    >>> nn.UpsamplingBilinear2d(size=(5, 5))(x).shape
+    torch.Size([1, 3, 5, 5])
+    """
 
     def __init__(self, size: Optional[_size_2_t] = None, scale_factor: Optional[_ratio_2_t] = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

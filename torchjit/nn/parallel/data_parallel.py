@@ -13,7 +13,12 @@ __all__ = ["DataParallel", "data_parallel"]
 
 
 class DataParallel(Module):
-    """Calls its module. PyTorch splits the batch between GPUs; here there is the CPU alone."""
+    """Calls its module. PyTorch splits the batch between GPUs; here there is the CPU alone.
+
+    >>> m = nn.DataParallel(nn.Linear(3, 5))
+    >>> m(torch.rand(2, 3)).shape
+    torch.Size([2, 5])
+    """
 
     def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
         super().__init__()

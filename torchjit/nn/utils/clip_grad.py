@@ -14,7 +14,15 @@ def _gradients(parameters: Any) -> list[Tensor]:
 
 
 def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Tensor:
-    """Scales the gradients, as one vector, to a norm of at most max_norm. Returns what the norm was."""
+    """Scales the gradients, as one vector, to a norm of at most max_norm. Returns what the norm was.
+
+    >>> w = torch.zeros(2, requires_grad=True)
+    >>> (w * torch.tensor([3.0, 4.0])).sum().backward()
+    >>> nn.utils.clip_grad_norm_([w], max_norm=1.0)
+    tensor(5.)
+    >>> w.grad
+    tensor([0.6000, 0.8000])
+    """
     grads = _gradients(parameters)
     max_norm, norm_type = float(max_norm), float(norm_type)
     if not grads:
@@ -43,7 +51,14 @@ def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0, err
 
 
 def clip_grad_value_(parameters: Any, clip_value: float) -> None:
-    """Limits every element of the gradients to clip_value on both sides."""
+    """Limits every element of the gradients to clip_value on both sides.
+
+    >>> w = torch.zeros(2, requires_grad=True)
+    >>> (w * torch.tensor([3.0, -4.0])).sum().backward()
+    >>> nn.utils.clip_grad_value_([w], 3.5)
+    >>> w.grad
+    tensor([ 3.0000, -3.5000])
+    """
     with torch.no_grad():
         for g in _gradients(parameters):
             g.clamp_(min=-float(clip_value), max=float(clip_value))

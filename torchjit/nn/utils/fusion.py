@@ -10,7 +10,13 @@ from torchjit.nn.parameter import Parameter
 
 
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
-    """A convolution that computes what conv and then bn compute in eval mode."""
+    """A convolution that computes what conv and then bn compute in eval mode.
+
+    >>> conv, bn = nn.Conv2d(2, 3, 1).eval(), nn.BatchNorm2d(3).eval()
+    >>> x = torch.rand(1, 2, 4, 4)
+    >>> torch.allclose(nn.utils.fusion.fuse_conv_bn_eval(conv, bn)(x), bn(conv(x)), atol=1e-6)
+    True
+    """
     if conv.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     fused = copy.deepcopy(conv)
@@ -36,7 +42,13 @@ def fuse_conv_bn_weights(conv_w: Any, conv_b: Any, bn_rm: Any, bn_rv: Any, bn_ep
 
 
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
-    """A linear layer that computes what linear and then bn compute in eval mode."""
+    """A linear layer that computes what linear and then bn compute in eval mode.
+
+    >>> linear, bn = nn.Linear(2, 3).eval(), nn.BatchNorm1d(3).eval()
+    >>> x = torch.rand(1, 2)
+    >>> torch.allclose(nn.utils.fusion.fuse_linear_bn_eval(linear, bn)(x), bn(linear(x)), atol=1e-6)
+    True
+    """
     if linear.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     fused = copy.deepcopy(linear)

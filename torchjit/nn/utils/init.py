@@ -10,7 +10,11 @@ import torchjit as torch
 
 
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """module_cls(*args, **kwargs) without what it draws: the random stream is where it was, the parameters are not meant to be used."""
+    """module_cls(*args, **kwargs) without what it draws: the random stream is where it was, the parameters are not meant to be used.
+
+    >>> nn.utils.skip_init(nn.Linear, 3, 2).weight.shape
+    torch.Size([2, 3])
+    """
     if not issubclass(module_cls, torch.nn.Module):
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:

@@ -223,7 +223,7 @@ def _copied(self: Any, memo: dict[int, Any]) -> Any:
 def _parametrized(name: str) -> property:
     """The property of a parametrized tensor. Compiled modules have it too; reading it there raises RuntimeError, as in PyTorch."""
 
-    def read(self) -> torch.Tensor:  # type: ignore[no-untyped-def]
+    def read(self) -> torch.Tensor:
         if torch.jit.is_scripting():
             raise RuntimeError("Parametrization is not working with scripting.")
         if not _caching:
@@ -235,7 +235,7 @@ def _parametrized(name: str) -> property:
             _cache[key] = self.parametrizations[name]()
         return _cache[key]
 
-    def write(self, value: torch.Tensor) -> None:  # type: ignore[no-untyped-def]
+    def write(self, value: torch.Tensor) -> None:
         if torch.jit.is_scripting():
             raise RuntimeError("Parametrization is not working with scripting.")
         self.parametrizations[name].right_inverse(value)

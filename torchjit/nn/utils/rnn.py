@@ -1,7 +1,7 @@
 """Sequences of different lengths in one batch."""
 
 from collections.abc import Callable, Iterable
-from typing import List, NamedTuple, Optional, Tuple, TypeVar, Union
+from typing import Any, List, NamedTuple, Optional, Tuple, TypeVar, Union
 
 import torchjit as torch
 from torchjit import Tensor
@@ -45,12 +45,12 @@ class PackedSequence(PackedSequence_):
         """Whether the steps are in pinned memory."""
         return self.data.is_pinned()
 
-    def to(self, *args: object, **kwargs: object) -> "PackedSequence":
+    def to(self, *args: Any, **kwargs: Any) -> "PackedSequence":
         """The steps as Tensor.to gives them; itself where that changes nothing."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
 
-    def cuda(self, *args: object, **kwargs: object) -> "PackedSequence":
+    def cuda(self, *args: Any, **kwargs: Any) -> "PackedSequence":
         """Raises AssertionError: there is no GPU."""
         return self.to(*args, device="cuda", **kwargs)
 
@@ -120,7 +120,11 @@ def invert_permutation(permutation: Optional[Tensor]) -> Optional[Tensor]:
 def pack_padded_sequence(
     input: Tensor, lengths: Tensor, batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
-    """Packs padded sequences of the given lengths."""
+    """Packs padded sequences of the given lengths.
+
+    >>> nn.utils.rnn.pack_padded_sequence(torch.tensor([[1, 2], [3, 0]]), [2, 1], batch_first=True).data
+    tensor([1, 3, 2])
+    """
     lengths = torch.as_tensor(lengths, dtype=torch.int64)
     if enforce_sorted:
         sorted_indices = None
@@ -134,7 +138,13 @@ def pack_padded_sequence(
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: Optional[int] = None
 ) -> Tuple[Tensor, Tensor]:
-    """Unpacks into padded sequences and their lengths."""
+    """Unpacks into padded sequences and their lengths.
+
+    >>> packed = nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])])
+    >>> nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+    (tensor([[1, 2, 3],
+            [4, 0, 0]]), tensor([3, 1]))
+    """
     max_seq_length = sequence.batch_sizes.size(0)
     if total_length is not None:
         if total_length < max_seq_length:
@@ -163,14 +173,23 @@ def _listed(sequences: List[Tensor]) -> List[Tensor]:
 
 
 def pad_sequence(sequences: List[Tensor], batch_first: bool = False, padding_value: float = 0.0) -> Tensor:
-    """Stacks sequences, the shorter ones padded; a tensor is the sequence of its parts."""
+    """Stacks sequences, the shorter ones padded; a tensor is the sequence of its parts.
+
+    >>> nn.utils.rnn.pad_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])], batch_first=True)
+    tensor([[1, 2, 3],
+            [4, 0, 0]])
+    """
     if not torch.jit.is_scripting() and not isinstance(sequences, (list, tuple)):
         sequences = _listed(sequences)
     return torch.pad_sequence(sequences, batch_first, padding_value)
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> List[Tensor]:
-    """The sequences of a padded batch (L x B, or B x L with batch_first), cut to their lengths."""
+    """The sequences of a padded batch (L x B, or B x L with batch_first), cut to their lengths.
+
+    >>> nn.utils.rnn.unpad_sequence(torch.tensor([[1, 2], [3, 0]]), torch.tensor([2, 1]), batch_first=True)
+    [tensor([1, 2]), tensor([3])]
+    """
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
     unpadded = []
@@ -180,12 +199,21 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
 
 
 def pack_sequence(sequences: List[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Packs sequences of different lengths (L x *). With enforce_sorted they must come longest first."""
+    """Packs sequences of different lengths (L x *). With enforce_sorted they must come longest first.
+
+    >>> nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])]).batch_sizes
+    tensor([2, 1, 1])
+    """
     lengths = torch.as_tensor([v.size(0) for v in sequences])
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> List[Tensor]:
-    """The sequences that pack_sequence packed."""
+    """The sequences that pack_sequence packed.
+
+    >>> packed = nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])])
+    >>> nn.utils.rnn.unpack_sequence(packed)
+    [tensor([1, 2, 3]), tensor([4])]
+    """
     padded_sequences, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded_sequences, lengths, batch_first=True)

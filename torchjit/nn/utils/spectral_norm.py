@@ -94,7 +94,12 @@ class SpectralNormLoadStateDictPreHook:
 
 
 def spectral_norm(module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None) -> Any:
-    """Replaces a weight by name_orig divided by the estimate of its largest singular value."""
+    """Replaces a weight by name_orig divided by the estimate of its largest singular value.
+
+    >>> m = nn.utils.spectral_norm(nn.Linear(3, 2))
+    >>> sorted(name for name, _ in m.named_parameters())
+    ['bias', 'weight_orig']
+    """
     from torchjit import nn
 
     refuse_second(module, SpectralNorm, name, "spectral_norm")
@@ -120,7 +125,12 @@ def spectral_norm(module: Any, name: str = "weight", n_power_iterations: int = 1
 
 
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
-    """Makes the weight one parameter again."""
+    """Makes the weight one parameter again.
+
+    >>> m = nn.utils.remove_spectral_norm(nn.utils.spectral_norm(nn.Linear(3, 2)))
+    >>> sorted(name for name, _ in m.named_parameters())
+    ['bias', 'weight']
+    """
     take_out(module, SpectralNorm, name, "spectral_norm")
     for hooks, kind in (
         (module._state_dict_hooks, SpectralNormStateDictHook),

@@ -30,7 +30,12 @@ class WeightNorm:
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
-    """Replaces a weight by name_g, its norm over all dimensions but dim, and name_v, its direction."""
+    """Replaces a weight by name_g, its norm over all dimensions but dim, and name_v, its direction.
+
+    >>> m = nn.utils.weight_norm(nn.Linear(3, 2))
+    >>> sorted(name for name, _ in m.named_parameters())
+    ['bias', 'weight_g', 'weight_v']
+    """
     refuse_second(module, WeightNorm, name, "weight_norm")
     fn = WeightNorm(name, dim)
     weight = getattr(module, name)
@@ -43,5 +48,10 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
-    """Makes the weight one parameter again."""
+    """Makes the weight one parameter again.
+
+    >>> m = nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(3, 2)))
+    >>> sorted(name for name, _ in m.named_parameters())
+    ['bias', 'weight']
+    """
     return take_out(module, WeightNorm, name, "weight_norm")

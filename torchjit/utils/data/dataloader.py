@@ -55,6 +55,10 @@ class DataLoader(Generic[T_co]):
     stream of random tensors of its own; Python's and NumPy's generators are those of the process. multiprocessing_context="spawn" (or
     "forkserver") makes them processes, for examples that are made by Python code. Exceptions of workers are raised with their traceback as text.
     Raises ValueError for arguments that exclude each other.
+
+    >>> data = torch.utils.data.TensorDataset(torch.arange(5))
+    >>> [batch.tolist() for (batch,) in torch.utils.data.DataLoader(data, batch_size=2)]
+    [[0, 1], [2, 3], [4]]
     """
 
     dataset: Any

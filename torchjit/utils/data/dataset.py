@@ -15,7 +15,16 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Dataset(Generic[T_co]):
-    """Examples by index: subclasses write __getitem__, and __len__ where the number is known."""
+    """Examples by index: subclasses write __getitem__, and __len__ where the number is known.
+
+    >>> class Squares(torch.utils.data.Dataset):
+    ...     def __len__(self):
+    ...         return 4
+    ...     def __getitem__(self, i):
+    ...         return i * i
+    >>> list(torch.utils.data.DataLoader(Squares(), batch_size=2))
+    [tensor([0, 1]), tensor([4, 9])]
+    """
 
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError
@@ -25,7 +34,14 @@ class Dataset(Generic[T_co]):
 
 
 class IterableDataset(Dataset[T_co]):
-    """Examples one after the other: subclasses write __iter__."""
+    """Examples one after the other: subclasses write __iter__.
+
+    >>> class Numbers(torch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(4))
+    >>> list(torch.utils.data.DataLoader(Numbers(), batch_size=3))
+    [tensor([0, 1, 2]), tensor([3])]
+    """
 
     def __iter__(self) -> Iterator[T_co]:
         raise NotImplementedError
@@ -35,7 +51,12 @@ class IterableDataset(Dataset[T_co]):
 
 
 class TensorDataset(Dataset[Any]):
-    """The rows of tensors of equal first size, as tuples."""
+    """The rows of tensors of equal first size, as tuples.
+
+    >>> data = torch.utils.data.TensorDataset(torch.tensor([[1.0], [2.0]]), torch.tensor([0, 1]))
+    >>> len(data), data[1]
+    (2, (tensor([2.]), tensor(1)))
+    """
 
     def __init__(self, *tensors: Any) -> None:
         if any(t.size(0) != tensors[0].size(0) for t in tensors):
@@ -50,7 +71,12 @@ class TensorDataset(Dataset[Any]):
 
 
 class ConcatDataset(Dataset[T_co]):
-    """Datasets one behind the other."""
+    """Datasets one behind the other.
+
+    >>> data = torch.utils.data.ConcatDataset([[1, 2], [3]])
+    >>> len(data), data[2]
+    (3, 3)
+    """
 
     def __init__(self, datasets: Any) -> None:
         self.datasets: list[Dataset[Any]] = list(datasets)
@@ -84,7 +110,14 @@ class ConcatDataset(Dataset[T_co]):
 
 
 class ChainDataset(IterableDataset[Any]):
-    """Iterable datasets one after the other."""
+    """Iterable datasets one after the other.
+
+    >>> class Numbers(torch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(2))
+    >>> list(torch.utils.data.ChainDataset([Numbers(), Numbers()]))
+    [0, 1, 0, 1]
+    """
 
     def __init__(self, datasets: Any) -> None:
         self.datasets = datasets
@@ -102,7 +135,11 @@ class ChainDataset(IterableDataset[Any]):
 
 
 class Subset(Dataset[T_co]):
-    """Some examples of a dataset."""
+    """Some examples of a dataset.
+
+    >>> list(torch.utils.data.Subset(["a", "b", "c"], [0, 2]))
+    ['a', 'c']
+    """
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         self.dataset = dataset
@@ -118,7 +155,12 @@ class Subset(Dataset[T_co]):
 
 
 def random_split(dataset: Any, lengths: Sequence[Any], generator: Any = None) -> list[Subset[Any]]:
-    """Splits a dataset at random into parts of the given sizes, or shares that add up to one."""
+    """Splits a dataset at random into parts of the given sizes, or shares that add up to one.
+
+    >>> first, second = torch.utils.data.random_split(range(10), [7, 3], generator=torch.Generator().manual_seed(0))
+    >>> len(first), len(second)
+    (7, 3)
+    """
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         sizes = []
         for i, share in enumerate(lengths):

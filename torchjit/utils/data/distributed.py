@@ -17,6 +17,9 @@ class DistributedSampler(Sampler[T_co]):
     The order is shuffled by seed + epoch (set_epoch), or the dataset's. Indices are repeated from the beginning of the order until each process
     has as many, or, with drop_last, the last ones are left out. Raises RuntimeError where num_replicas or rank is not given, because there is no
     group of processes to ask, and ValueError for a rank outside of [0, num_replicas - 1].
+
+    >>> list(torch.utils.data.DistributedSampler([5, 6, 7, 8], num_replicas=2, rank=1, shuffle=False))
+    [1, 3]
     """
 
     def __init__(

@@ -20,7 +20,18 @@ def _drawing(generator: Any) -> Any:
 
 
 class Sampler(Generic[T_co]):
-    """Gives the indices of examples in some order."""
+    """Gives the indices of examples in some order.
+
+    >>> class Backwards(torch.utils.data.Sampler):
+    ...     def __init__(self, data):
+    ...         self.data = data
+    ...     def __iter__(self):
+    ...         return iter(range(len(self.data) - 1, -1, -1))
+    ...     def __len__(self):
+    ...         return len(self.data)
+    >>> list(torch.utils.data.DataLoader([5, 6, 7], sampler=Backwards([5, 6, 7]), batch_size=3))
+    [tensor([7, 6, 5])]
+    """
 
     def __init__(self, data_source: Any) -> None:
         pass
@@ -30,7 +41,11 @@ class Sampler(Generic[T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """All examples in their order."""
+    """All examples in their order.
+
+    >>> list(torch.utils.data.SequentialSampler([5, 6, 7]))
+    [0, 1, 2]
+    """
 
     def __init__(self, data_source: Any) -> None:
         self.data_source = data_source
@@ -43,7 +58,11 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """Examples in random order, each once, or with replacement."""
+    """Examples in random order, each once, or with replacement.
+
+    >>> sorted(torch.utils.data.RandomSampler([5, 6, 7], generator=torch.Generator().manual_seed(0)))
+    [0, 1, 2]
+    """
 
     def __init__(self, data_source: Any, replacement: bool = False, num_samples: int | None = None, generator: Any = None) -> None:
         self.data_source = data_source
@@ -76,7 +95,11 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """Given indices in random order."""
+    """Given indices in random order.
+
+    >>> sorted(torch.utils.data.SubsetRandomSampler([0, 4]))
+    [0, 4]
+    """
 
     def __init__(self, indices: Sequence[int], generator: Any = None) -> None:
         self.indices: Sequence[int] = indices
@@ -92,7 +115,11 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """Indices drawn by weights."""
+    """Indices drawn by weights.
+
+    >>> list(torch.utils.data.WeightedRandomSampler([0.0, 1.0], num_samples=3))
+    [1, 1, 1]
+    """
 
     def __init__(self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None) -> None:
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
@@ -115,7 +142,11 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[Any]):
-    """Lists of batch_size indices of another sampler."""
+    """Lists of batch_size indices of another sampler.
+
+    >>> list(torch.utils.data.BatchSampler(range(5), batch_size=2, drop_last=False))
+    [[0, 1], [2, 3], [4]]
+    """
 
     def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:

@@ -60,7 +60,12 @@ _TASKSPEC_FIELDS = tuple(TaskSpec.__dataclass_fields__)
 
 @dataclass(init=True, repr=False)
 class Measurement:
-    """The times that runs of a statement took, in seconds: raw_times, each of number_per_run runs."""
+    """The times that runs of a statement took, in seconds: raw_times, each of number_per_run runs.
+
+    >>> m = torch.utils.benchmark.Timer("x.relu()", globals={"x": torch.ones(3)}).timeit(10)
+    >>> isinstance(m, torch.utils.benchmark.Measurement), m.number_per_run
+    (True, 10)
+    """
 
     number_per_run: int
     raw_times: list[float]

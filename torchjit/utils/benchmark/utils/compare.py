@@ -24,7 +24,13 @@ class Colorize(enum.Enum):
 
 
 class Compare:
-    """Measurements as tables: one for each label, with a row for each sub-label and a column for each description."""
+    """Measurements as tables: one for each label, with a row for each sub-label and a column for each description.
+
+    >>> timers = [torch.utils.benchmark.Timer(s, globals={"x": torch.ones(3)}, label="ops") for s in ("x.relu()", "x.neg()")]
+    >>> table = torch.utils.benchmark.Compare([timer.timeit(10) for timer in timers])
+    >>> "ops" in str(table)
+    True
+    """
 
     def __init__(self, results: list[common.Measurement]) -> None:
         self._results: list[common.Measurement] = []

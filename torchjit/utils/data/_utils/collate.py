@@ -16,7 +16,11 @@ FunctionMap = dict[Any, Callable[..., Any]] | None
 
 
 def default_convert(data: Any) -> Any:
-    """Arrays become tensors, within containers too; the rest stays."""
+    """Arrays become tensors, within containers too; the rest stays.
+
+    >>> torch.utils.data.default_convert({"x": [1.0, "text"]})
+    {'x': [1.0, 'text']}
+    """
     if isinstance(data, torch.Tensor):
         return data
     if type(data).__module__ == "numpy" and hasattr(data, "dtype"):
@@ -123,5 +127,10 @@ default_collate_fn_map: dict[Any, Callable[..., Any]] = {
 
 
 def default_collate(batch: Any) -> Any:
-    """One batch of a list of examples: tensors, arrays and numbers are stacked, strings listed, containers batched item by item."""
+    """One batch of a list of examples: tensors, arrays and numbers are stacked, strings listed, containers batched item by item.
+
+    >>> torch.utils.data.default_collate([{"x": 1, "y": torch.ones(2)}, {"x": 2, "y": torch.zeros(2)}])
+    {'x': tensor([1, 2]), 'y': tensor([[1., 1.],
+            [0., 0.]])}
+    """
     return collate(batch, collate_fn_map=default_collate_fn_map)

@@ -56,7 +56,11 @@ class WorkerInfo:
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """The worker that runs the caller, None outside of workers."""
+    """The worker that runs the caller, None outside of workers.
+
+    >>> torch.utils.data.get_worker_info() is None
+    True
+    """
     return getattr(_of_thread, "info", _worker_info)
 
 

@@ -155,6 +155,9 @@ class IterDataPipe(_Functions, IterableDataset[T_co]):
     """Examples one after the other, made from those of other pipes. Classes define __iter__; `functional_datapipe` gives them a name as functions.
 
     A pipe has one valid iterator: making another one ends the former, whose next example is a RuntimeError then. reset is called before each.
+
+    >>> list(torch.utils.data.datapipes.iter.IterableWrapper(range(4)).map(lambda i: i * i).batch(2))
+    [[0, 1], [4, 9]]
     """
 
     functions: dict[str, Callable[..., Any]] = {}
@@ -175,7 +178,12 @@ class IterDataPipe(_Functions, IterableDataset[T_co]):
 
 
 class MapDataPipe(_Functions, Dataset[T_co]):
-    """Examples by key, made from those of other pipes. Classes define __getitem__ and __len__."""
+    """Examples by key, made from those of other pipes. Classes define __getitem__ and __len__.
+
+    >>> pipe = torch.utils.data.datapipes.map.SequenceWrapper([1, 2]).map(lambda i: i * i)
+    >>> pipe[1], len(pipe)
+    (4, 2)
+    """
 
     functions: dict[str, Callable[..., Any]] = {}
 
@@ -197,7 +205,17 @@ class DataChunk(list[Any]):
 
 
 class functional_datapipe:
-    """A decorator that adds a class of data pipes as a function of its kind: source.name(...). Raises Exception where the name is taken."""
+    """A decorator that adds a class of data pipes as a function of its kind: source.name(...). Raises Exception where the name is taken.
+
+    >>> @torch.utils.data.functional_datapipe("doubled")
+    ... class Doubled(torch.utils.data.IterDataPipe):
+    ...     def __init__(self, source):
+    ...         self.source = source
+    ...     def __iter__(self):
+    ...         return (2 * i for i in self.source)
+    >>> list(torch.utils.data.datapipes.iter.IterableWrapper([1, 2]).doubled())
+    [2, 4]
+    """
 
     def __init__(self, name: str, enable_df_api_tracing: bool = False) -> None:
         self.name = name

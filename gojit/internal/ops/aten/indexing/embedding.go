@@ -12,11 +12,16 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// checkPlaces fails where a tensor of places of rows, which an operator takes, has other elements than integers.
+func checkPlaces(places *tensor.Tensor, operator string) {
+	source.Check(places.DType() == tensor.Int64 || places.DType() == tensor.Int32,
+		"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.%s instead (while checking arguments for %s)", places.DType().TensorClass(), operator)
+}
+
 // embedding looks up rows of a table.
 func embedding(weight, indices *tensor.Tensor) *tensor.Tensor {
 	source.Check(weight.Dim() == 2, "'weight' must be 2-D")
-	source.Check(indices.DType() == tensor.Int64 || indices.DType() == tensor.Int32,
-		"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.%s instead (while checking arguments for embedding)", indices.DType().TensorClass())
+	checkPlaces(indices, "embedding")
 	if weight.OnDevice() {
 		rows := SelectAlong(weight, 0, source.Must(indices.Reshape(-1)), []int{indices.Numel(), weight.Size(1)}, func(int64) {
 			source.Raise(source.IndexError, "index out of range in self")
@@ -52,6 +57,8 @@ const (
 func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *tensor.Tensor, includeLast bool, padding int) (out, offset2bag, bagSize, maxIndices *tensor.Tensor) {
 	source.Check(weight.Dim() == 2, "'weight' must be 2-D")
 	source.Check(indices.Dim() == 1 || indices.Dim() == 2, "input has to be a 1D or 2D Tensor, but got Tensor of dimension %d", indices.Dim())
+	checkPlaces(indices, "embedding_bag")
+	checkPlaces(offsets, "embedding_bag")
 	starts := elementwise.IntegersOf(offsets)
 	if indices.Dim() == 2 {
 		starts = nil

@@ -99,7 +99,7 @@ class _ConvBnNd(nn.modules.conv._ConvNd, _FusedModule):
 
     def freeze_bn_stats(self) -> Any:
         """Lets the normalization use its running statistics, in training too."""
-        self.freeze_bn: bool = True
+        self.freeze_bn = True
         self.bn.training = False
         return self
 

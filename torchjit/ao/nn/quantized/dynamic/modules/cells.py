@@ -1,6 +1,6 @@
 """Recurrent cells whose weights are quantized."""
 
-from typing import Optional, Tuple
+from typing import Any, Optional, Tuple
 
 import torchjit as torch
 from torchjit import Tensor, nn
@@ -190,7 +190,7 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """One step of an LSTM with quantized weights."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, num_chunks=4, **kwargs)
 
     def _get_name(self):

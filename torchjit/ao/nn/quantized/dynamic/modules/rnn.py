@@ -1,6 +1,6 @@
 """Recurrent layers whose weights are quantized."""
 
-from typing import TYPE_CHECKING, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Optional, Tuple
 
 import torchjit as torch
 from torchjit import Tensor, nn
@@ -231,7 +231,7 @@ class RNNBase(nn.Module):
 class LSTM(RNNBase):
     """Layers of long short-term memory cells with quantized weights."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
     def _get_name(self):
@@ -304,7 +304,7 @@ class LSTM(RNNBase):
 class GRU(RNNBase):
     """Layers of gated recurrent cells with quantized weights."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("GRU", *args, **kwargs)
 
     def _get_name(self):
