@@ -393,6 +393,30 @@ def test_groups_are_shown_where_they_run(setting, printed, tmp_path):
     assert child(f"import runpy; runpy.run_path({str(file)!r})")[0] == printed
 
 
+@pytest.mark.parametrize(
+    ("strategy", "guards"),
+    [
+        ([("STATIC", 1), ("DYNAMIC", 1)], ["prim::TypeCheck", "prim::TensorExprDynamicGuard"]),
+        ([("STATIC", 2)], ["prim::TypeCheck", "prim::TypeCheck"]),
+        ([("DYNAMIC", 1)], ["prim::TensorExprDynamicGuard"]),
+    ],
+)
+def test_specializations_are_limited(grouping, strategy, guards):
+    """JIT overview, "Dynamic Shapes Options": so many graphs are for sizes or for any sizes, in the order of the strategy, each the fallback of the one before."""
+    former = _C._jit_set_fusion_strategy(strategy)
+    try:
+        f = torch.jit.CompilationUnit("def f(x, y):\n    return torch.sigmoid(x) * y + 1\n").f
+        for size in (3, 4, 5, 6):
+            for _ in range(3):
+                assert torch.allclose(f(torch.zeros(size), torch.ones(size)), torch.full((size,), 1.5))
+        graph = torch.jit.last_executed_optimized_graph()
+    finally:
+        _C._jit_set_fusion_strategy(former)
+    for _ in guards:
+        _C._jit_pass_inline(graph)
+    assert re.findall(r"prim::Type\w+|prim::TensorExprDynamicGuard", str(graph)) == guards
+
+
 def test_libraries_for_pytorch_are_refused():
     """IR document (2018), "Operator registration": what was compiled against PyTorch cannot be loaded, which an error says."""
     with pytest.raises(OSError, match="cannot load libraries that were compiled against PyTorch. Operators can be defined with torch.library"):

@@ -92,13 +92,6 @@ def _smaller(device_type: str) -> Any:
     return get_autocast_cpu_dtype() if device_type == "cpu" else get_autocast_gpu_dtype()
 
 
-class CudaAutocast(autocast):
-    """torch.cuda.amp.autocast: an autocast of operators on CUDA devices, disabled with a warning where there is none."""
-
-    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
-        super().__init__("cuda", dtype, enabled, cache_enabled)
-
-
 def _cast(value: Any, to: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return value.to(to) if value.is_floating_point() and value.is_cuda and value.dtype is not torch.float64 else value

@@ -215,13 +215,13 @@ func noteFloat32(g *ir.Graph) {
 }
 
 func unroll(g *ir.Graph) {
-	if passes.UnrollLoops(g) {
+	if passes.UnrollShortLoops(g, false) {
 		passes.RemoveListMutation(g)
 	}
 }
 
 func unrollConstant(g *ir.Graph) {
-	if passes.UnrollConstantLoops(g) {
+	if passes.UnrollShortLoops(g, true) {
 		passes.RemoveListMutation(g)
 	}
 }

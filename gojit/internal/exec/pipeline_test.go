@@ -353,7 +353,7 @@ func TestTwinsHaveOneText(t *testing.T) {
 			t.Fatal(err)
 		}
 		passes.Peephole(g)
-		passes.UnrollLoops(g)
+		passes.UnrollShortLoops(g, false)
 		twin := g.Twin()
 		if err := ir.Verify(twin); err != nil {
 			t.Error(err)

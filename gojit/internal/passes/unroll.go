@@ -8,21 +8,34 @@ import (
 )
 
 const (
-	unrollFactor       = 8  // bodies in a row of a loop whose length is not known
-	maxUnrolledBody    = 32 // nodes of a body that is repeated
-	maxUnrolledRepeats = 8  // of a loop whose length is known
+	unrollFactor = 8  // bodies in a row of a loop whose length is not known
+	smallBody    = 32 // what a body at most has that is repeated
+	manyRounds   = 64 // a loop of fewer, whose number is known, becomes its bodies in a row
+	fewRounds    = 9  // the same where a program is to run, which copies of large loops would not make faster
 )
 
-// UnrollConstantLoops replaces for-loops of a few rounds, whose number is a constant, by their
+// unrolling says which loops are unrolled.
+type unrolling struct {
+	g            *ir.Graph
+	constantOnly bool // those alone whose number of rounds is a constant
+	short        bool // those alone of a few rounds, whose bodies have no loops
+}
+
+// UnrollConstantLoops replaces for-loops of less than 64 rounds, whose number is a constant, by their
 // bodies in a row. It reports whether it changed anything.
-func UnrollConstantLoops(g *ir.Graph) bool { return unrollBlock(g, g.Block(), true) }
+func UnrollConstantLoops(g *ir.Graph) bool { return unrolling{g, true, false}.block(g.Block()) }
 
 // UnrollLoops is UnrollConstantLoops that also makes each round of other for-loops of small bodies
 // eight of before, with a loop for what remains.
-func UnrollLoops(g *ir.Graph) bool { return unrollBlock(g, g.Block(), false) }
+func UnrollLoops(g *ir.Graph) bool { return unrolling{g, false, false}.block(g.Block()) }
 
-// unrollBlock unrolls the loops in a block of g. What nobody needs afterwards goes, which may be the block itself.
-func unrollBlock(g *ir.Graph, b *ir.Block, constantOnly bool) bool {
+// UnrollShortLoops is UnrollConstantLoops, or UnrollLoops, for small loops of at most eight rounds in which there are no other loops.
+func UnrollShortLoops(g *ir.Graph, constantOnly bool) bool {
+	return unrolling{g, constantOnly, true}.block(g.Block())
+}
+
+// block unrolls the loops in a block. What nobody needs afterwards goes, which may be the block itself.
+func (u unrolling) block(b *ir.Block) bool {
 	changed := false
 	isThere := func(n *ir.Node) bool { return n.Graph() != nil }
 	for _, n := range b.Nodes() {
@@ -31,15 +44,15 @@ func unrollBlock(g *ir.Graph, b *ir.Block, constantOnly bool) bool {
 		}
 		for _, inner := range n.Blocks() {
 			if isThere(n) {
-				changed = unrollBlock(g, inner, constantOnly) || changed
+				changed = u.block(inner) || changed
 			}
 		}
 		if isThere(n) && n.Kind() == "prim::Loop" && isForLoop(n) && !isEndless(n) {
-			changed = unroll(n, constantOnly) || changed
+			changed = u.unroll(n) || changed
 		}
 	}
 	if changed {
-		DCE(g)
+		DCE(u.g)
 	}
 	return changed
 }
@@ -51,129 +64,149 @@ func isForLoop(n *ir.Node) bool {
 	return ok && ok2 && start.Bool() && again.Bool()
 }
 
-func unroll(n *ir.Node, constantOnly bool) bool {
-	body := n.Blocks()[0]
-	if !isSmall(body) {
+func (u unrolling) unroll(n *ir.Node) bool {
+	trips, known := n.Input(0).Constant()
+	known = known && trips.Int() < manyRounds && (!u.short || trips.Int() < fewRounds)
+	switch {
+	case !known && u.constantOnly, u.short && hasLoops(n.Blocks()[0]):
+		return false
+	case (u.short || !u.constantOnly) && !isSmall(n.Blocks()[0]):
 		return false
 	}
-	if trips, ok := n.Input(0).Constant(); ok && trips.Int() <= maxUnrolledRepeats {
-		repeatLoop(n, int(trips.Int()))
-		return true
+	if n.Blocks()[0].Inputs()[0].HasUses() {
+		countRounds(n)
 	}
-	if constantOnly {
-		return false
+	if known {
+		repeatBody(n, int(trips.Int()))
+		inlineBody(n)
+	} else {
+		unrollUnknown(n)
 	}
-	unrollUnknown(n)
 	return true
 }
 
-// isSmall reports whether a body has few enough nodes to be repeated, and none that is a loop.
-func isSmall(b *ir.Block) bool {
-	count, loops := 0, false
-	b.Walk(func(n *ir.Node) {
-		count++
-		loops = loops || n.Kind() == "prim::Loop"
-	})
-	return count <= maxUnrolledBody && !loops
+// isSmall reports whether a body has few enough nodes to be repeated.
+func isSmall(b *ir.Block) bool { return sizeOf(b) <= smallBody }
+
+func hasLoops(b *ir.Block) (has bool) {
+	b.Walk(func(n *ir.Node) { has = has || n.Kind() == "prim::Loop" })
+	return has
 }
 
-// unroller repeats the body of a loop, which counts its rounds itself.
-type unroller struct {
-	g    *ir.Graph
-	body *ir.Block
-}
-
-func (u *unroller) number(n int64) *ir.Value { return u.g.Constant(value.Int(n), source.Range{}) }
-
-func (u *unroller) calculate(kind string, a, b *ir.Value) *ir.Value {
-	return u.g.InsertNode(u.g.Create(kind, []*ir.Value{a, b}, 1)).Output().SetType(types.Int)
-}
-
-// rounds inserts copies of the body for rounds from counter on. It returns the counter behind them
-// and what they carry on.
-func (u *unroller) rounds(times int, counter *ir.Value, carried []*ir.Value) (*ir.Value, []*ir.Value) {
-	for range times {
-		carried = u.round(counter, carried)
-		counter = u.calculate("aten::add", counter, u.number(1))
+// sizeOf counts the nodes of a block and of those in it that are executed, with the one that ends each.
+func sizeOf(b *ir.Block) int {
+	size := 1
+	for n := b.First(); n != nil && size <= smallBody; n = n.Next() {
+		if !n.Is("prim::Constant", "prim::profile", "prim::profile_ivalue") {
+			size++
+		}
+		for _, inner := range n.Blocks() {
+			size += sizeOf(inner)
+		}
 	}
-	return counter, carried
+	return size
 }
 
-// round inserts a copy of the body and returns what it carries on.
-func (u *unroller) round(counter *ir.Value, carried []*ir.Value) []*ir.Value {
-	env := map[*ir.Value]*ir.Value{u.body.Inputs()[0]: counter}
-	for i, in := range u.body.Inputs()[1:] {
-		env[in] = carried[i]
+// calculate inserts an operation on integers.
+func calculate(g *ir.Graph, kind string, a, b ir.Argument) *ir.Value {
+	v, err := g.Insert(kind, a, b)
+	if err != nil {
+		panic(err) // there are such operators
+	}
+	return v
+}
+
+// countRounds makes a loop carry the number of its rounds first, which its body reads in place of its own counter.
+func countRounds(n *ir.Node) {
+	g, body := n.Graph(), n.Blocks()[0]
+	old := g.SetInsertPoint(n)
+	defer g.SetInsertPoint(old)
+	n.InsertInput(2, g.Constant(value.Int(0), source.Range{}))
+	n.InsertOutput(0).SetType(types.Int)
+	counter := body.InsertInput(1).SetType(types.Int)
+	body.Inputs()[0].ReplaceAllUsesWith(counter)
+	g.SetInsertEnd(body)
+	body.InsertOutput(1, calculate(g, "aten::add", ir.Arg(counter), number(1)))
+}
+
+// repeatBody replaces the body of a loop by copies of it in a row.
+func repeatBody(n *ir.Node, times int) {
+	g, body, row := n.Graph(), n.Blocks()[0], n.AddBlock()
+	for _, in := range body.Inputs() {
+		row.AddInput("").CopyMetadata(in)
+	}
+	old := g.SetInsertEnd(row)
+	defer g.SetInsertPoint(old)
+	again, carried := body.Outputs()[0], row.Inputs()[1:]
+	for range times {
+		again, carried = insertBody(g, body, carried)
+	}
+	row.AddOutput(again)
+	for _, v := range carried {
+		row.AddOutput(v)
+	}
+	n.EraseBlock(0)
+	d := newDCE(g)
+	d.markOutputs(row)
+	d.markEffects(row)
+	d.sweep(row)
+}
+
+// insertBody inserts a copy of a body of a loop, and returns whether another round follows, and what it carries on.
+func insertBody(g *ir.Graph, body *ir.Block, carried []*ir.Value) (again *ir.Value, next []*ir.Value) {
+	copies := map[*ir.Value]*ir.Value{}
+	for i, in := range body.Inputs()[1:] {
+		copies[in] = carried[i]
 	}
 	lookup := func(v *ir.Value) *ir.Value {
-		if mapped, ok := env[v]; ok {
+		if mapped, ok := copies[v]; ok {
 			return mapped
 		}
 		return v
 	}
-	for m := u.body.First(); m != nil; m = m.Next() {
-		c := u.g.InsertNode(u.g.Clone(m, lookup))
+	for m := body.First(); m != nil; m = m.Next() {
+		c := g.InsertNode(g.Clone(m, lookup))
 		for i, out := range m.Outputs() {
-			env[out] = c.Outputs()[i]
+			copies[out] = c.Outputs()[i]
 		}
 	}
-	next := make([]*ir.Value, len(carried))
-	for i, out := range u.body.Outputs()[1:] {
+	outputs := body.Outputs()
+	next = make([]*ir.Value, len(outputs)-1)
+	for i, out := range outputs[1:] {
 		next[i] = lookup(out)
 	}
-	return next
+	return lookup(outputs[0]), next
 }
 
-// repeatLoop replaces a loop by copies of its body.
-func repeatLoop(n *ir.Node, times int) {
-	u := &unroller{n.Graph(), n.Blocks()[0]}
-	old := u.g.SetInsertPoint(n)
-	_, carried := u.rounds(times, u.number(0), n.Inputs()[2:])
-	u.g.SetInsertPoint(old)
-	replaceLoop(n, carried)
-}
-
-func replaceLoop(n *ir.Node, results []*ir.Value) {
+// inlineBody replaces a loop by one round of it.
+func inlineBody(n *ir.Node) {
+	g := n.Graph()
+	old := g.SetInsertPoint(n)
+	defer g.SetInsertPoint(old)
+	_, results := insertBody(g, n.Blocks()[0], n.Inputs()[2:])
 	for i, out := range n.Outputs() {
 		out.ReplaceAllUsesWith(results[i])
 	}
+	g.SetInsertPoint(old)
 	n.Destroy()
 }
 
-// unrollUnknown makes a loop of trips/8 rounds of eight bodies, and one of the trips that remain.
+// unrollUnknown makes of a loop one of trips/8 rounds of eight bodies, and puts one of the trips that remain behind it.
 func unrollUnknown(n *ir.Node) {
-	u := &unroller{n.Graph(), n.Blocks()[0]}
-	old := u.g.SetInsertPoint(n)
-	defer u.g.SetInsertPoint(old)
-	start := append([]*ir.Value{u.number(0)}, n.Inputs()[2:]...)
-	rounds := u.calculate("aten::__round_to_zero_floordiv", n.Input(0), u.number(unrollFactor))
-	rest := u.calculate("aten::sub", n.Input(0), u.calculate("aten::mul", rounds, u.number(unrollFactor)))
-	fast := u.loop(n, rounds, start, unrollFactor)
-	slow := u.loop(n, rest, fast.Outputs(), 1)
-	replaceLoop(n, slow.Outputs()[1:])
+	g := n.Graph()
+	old := g.SetInsertPoint(n)
+	defer g.SetInsertPoint(old)
+	rest := g.Clone(n, func(v *ir.Value) *ir.Value { return v }).InsertAfter(n)
+	for i, out := range n.Outputs() {
+		out.ReplaceAllUsesWith(rest.Outputs()[i])
+		rest.ReplaceInput(i+2, out)
+	}
+	repeatBody(n, unrollFactor)
+	trips := n.Input(0)
+	rounds := calculate(g, "aten::__round_to_zero_floordiv", ir.Arg(trips), number(unrollFactor))
+	n.ReplaceInput(0, rounds)
+	covered := calculate(g, "aten::mul", ir.Arg(rounds), number(unrollFactor))
+	rest.ReplaceInput(0, calculate(g, "aten::sub", ir.Arg(trips), ir.Arg(covered)))
 }
 
-// loop inserts a for-loop like n of so many trips, whose body is the body several times. It carries
-// the number of rounds first.
-func (u *unroller) loop(n *ir.Node, trips *ir.Value, start []*ir.Value, times int) *ir.Node {
-	loop := u.g.InsertNode(u.g.Create("prim::Loop", append([]*ir.Value{trips, n.Input(1)}, start...), 0)).SetRange(n.Range)
-	b := loop.AddBlock()
-	b.AddInput("").SetType(types.Int)
-	var carried []*ir.Value
-	for _, v := range start {
-		loop.AddOutput().SetType(v.Type())
-		carried = append(carried, b.AddInput("").SetType(v.Type()))
-	}
-	for i, out := range n.Outputs() {
-		loop.Outputs()[i+1].SetType(out.Type())
-		carried[i+1].SetType(out.Type())
-	}
-	old := u.g.SetInsertEnd(b)
-	counter, next := u.rounds(times, carried[0], carried[1:])
-	u.g.SetInsertPoint(old)
-	b.AddOutput(n.Input(1))
-	for _, v := range append([]*ir.Value{counter}, next...) {
-		b.AddOutput(v)
-	}
-	return loop
-}
+func number(n int64) ir.Argument { return ir.ConstArg(value.Int(n)) }

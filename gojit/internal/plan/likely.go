@@ -34,7 +34,7 @@ func SplitLikely(g *ir.Graph, args []value.Value) bool {
 	forms := inputForms(likely, args)
 	for forms.fold() {
 		simplify(likely)
-		if passes.UnrollConstantLoops(likely) { // over as many sizes as there are dimensions
+		if passes.UnrollShortLoops(likely, true) { // over as many sizes as there are dimensions
 			simplify(likely)
 		}
 	}

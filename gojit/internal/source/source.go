@@ -33,19 +33,22 @@ func NewText(name, body string, firstLine int) *Text {
 	return t
 }
 
+// blanks are what a line may be indented by.
+const blanks = " \t"
+
 // NewIndentedText returns a Text over body without the indentation that its lines have in common.
 func NewIndentedText(name, body string) *Text {
 	common := -1
 	lines := strings.SplitAfter(body, "\n")
 	for _, line := range lines {
-		if rest := strings.TrimLeft(line, " "); strings.TrimSpace(rest) != "" {
+		if rest := strings.TrimLeft(line, blanks); strings.TrimSpace(rest) != "" {
 			if n := len(line) - len(rest); common < 0 || n < common {
 				common = n
 			}
 		}
 	}
 	for i, line := range lines {
-		lines[i] = line[min(max(common, 0), len(line)-len(strings.TrimLeft(line, " "))):]
+		lines[i] = line[min(max(common, 0), len(line)-len(strings.TrimLeft(line, blanks))):]
 	}
 	t := NewText(name, strings.Join(lines, ""), 1)
 	t.Indent = max(common, 0)

@@ -174,7 +174,7 @@ func (p *parser) unary(prec uint8) Expr {
 	case op.is("~"):
 		p.advance()
 		return NewUnaryOp(KindInvert, op.rangeIn(p.text), p.unary(precUnary)).Tree
-	case op.is("+"):
+	case op.is("+") && !p.inText:
 		p.fail(source.NotSupportedError, p.here(), "unsupported unary operator: UAdd")
 	case op.is("await"):
 		p.unsupportedExpr("Await")
@@ -219,7 +219,7 @@ func (p *parser) call(callee Expr) Expr {
 	var attributes []Attribute
 	for !p.atWord(")") {
 		switch {
-		case p.atWord("**"):
+		case p.atWord("**") && !p.inText:
 			p.advance()
 			p.fail(source.NotSupportedError, p.here(), "keyword-arg expansion is not supported")
 		case p.at(tokenIdent) && p.lookahead().is("="):
@@ -392,7 +392,11 @@ func (p *parser) generator(open *token) (target, iter Expr) {
 	p.expectWord("for")
 	target = p.targetList()
 	p.expectWord("in")
-	iter = p.binary(precOr)
+	if p.inText {
+		iter = p.expr()
+	} else {
+		iter = p.binary(precOr)
+	}
 	if p.atWord("if") {
 		p.fail(source.NotSupportedError, p.span(open.start, open.start), "Comprehension ifs are not supported yet")
 	}
@@ -407,14 +411,14 @@ func (p *parser) dictLiteral() Expr {
 	at := p.span(open.start, open.start+1)
 	var keys, values []Expr
 	for !p.atWord("}") {
-		if p.atWord("**") {
+		if !p.inText && p.atWord("**") {
 			p.fail(source.NotSupportedError, at, "Dict expansion (e.g. `{**dict}`) is not supported")
 		}
 		key := p.starredOrExpr()
-		if p.atWord(",") || p.atWord("}") {
+		if !p.inText && (p.atWord(",") || p.atWord("}")) {
 			p.fail(UnsupportedNode, at, "Set aren't supported")
 		}
-		if p.atWord("for") {
+		if !p.inText && p.atWord("for") {
 			p.fail(UnsupportedNode, at, "SetComp aren't supported")
 		}
 		p.expectWord(":")
@@ -436,7 +440,7 @@ func (p *parser) dictLiteral() Expr {
 // stringLiteral reads adjacent string tokens as one string, or as a call of format where one of
 // them is formatted.
 func (p *parser) stringLiteral() Expr {
-	start := p.cur().start
+	start, end := p.cur().start, p.cur().end
 	var pieces strings.Builder
 	var values []Expr
 	formatted := false
@@ -454,6 +458,9 @@ func (p *parser) stringLiteral() Expr {
 		}
 	}
 	text := pieces.String()
+	if !formatted && p.inText {
+		return NewStringLiteral(p.span(start, end), text).Tree
+	}
 	if !formatted {
 		return NewStringLiteral(p.span(start, start+utf8.RuneCountInString(text)+1), text).Tree
 	}

@@ -1,8 +1,6 @@
 package syntax
 
 import (
-	"errors"
-
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -14,7 +12,8 @@ type parser struct {
 	byteEscapes bool // escapes in strings stand for bytes, as in archives
 	inClass     bool // the statements being read stand directly in a class
 	inFunction  bool
-	decorated   int // decorators of the definition being read
+	inText      bool // the text is a program's, which is read as PyTorch's reader of texts does
+	decorated   int  // decorators of the definition being read
 	depth       int
 
 	keepsDecorators bool
@@ -60,25 +59,10 @@ func ParseArchive(text *source.Text) ([]*Tree, error) {
 	return trees, ofText(err)
 }
 
-// ParseProgram is ParseDefinitions for a program that is given as text.
-func ParseProgram(text *source.Text) ([]Def, error) {
-	defs, err := ParseDefinitions(text)
-	return defs, ofText(err)
-}
-
-// ofText gives an error the class that it has in PyTorch's reader of texts: only files of Python, which its front end reads, have what is not supported.
-func ofText(err error) error {
-	var e *source.Error
-	if errors.As(err, &e) && e.Class == source.NotSupportedError {
-		e.Class = source.RuntimeError
-	}
-	return err
-}
-
 func parseFile(text *source.Text, byteEscapes bool) ([]*Tree, error) {
 	tokens, comments, err := scan(text)
 	if err != nil {
-		return nil, err
+		return nil, firstOf(err, &parser{Lexer: Lexer{text: text, tokens: tokens}, comments: comments, byteEscapes: byteEscapes})
 	}
 	middle := 0
 	if len(tokens) >= worthHalving {
@@ -204,7 +188,20 @@ func (p *parser) expectWord(word string) *token {
 }
 
 func (p *parser) expected(what string) {
-	p.fail(source.RuntimeError, p.here(), "expected %s but found '%s' here", what, p.cur().describe())
+	p.fail(source.RuntimeError, p.here(), "expected %s but found '%s' here", what, p.described())
+}
+
+// described names the current token in a message. A line whose next one is deeper ends with the indent, and the last one, where nothing ends it, with the
+// end of the text.
+func (p *parser) described() string {
+	t := p.cur()
+	switch {
+	case t.kind == tokenNewline && p.lookahead().kind == tokenIndent:
+		return "indent"
+	case t.kind == tokenNewline && t.start == t.end:
+		return "eof"
+	}
+	return t.describe()
 }
 
 // span returns the range [start, end) clipped to the text.

@@ -16,6 +16,7 @@ type scanner struct {
 	pos      int
 	indents  []int
 	brackets []byte // open brackets, innermost last
+	mismatch error  // the first bracket that closes no other, or that nothing closes
 	tokens   []token
 	comments []comment
 }
@@ -23,11 +24,16 @@ type scanner struct {
 // comment is a "#" remark, from the "#" to the end of its line.
 type comment struct{ start, end int }
 
-// scan returns the tokens of a whole text, ended by tokenEOF, and its comments.
+// scan returns the tokens of a whole text, ended by tokenEOF, and its comments. Where it fails, the tokens are those that come before the mistake, or,
+// if it is one of brackets, all.
 func scan(text *source.Text) ([]token, []comment, error) {
 	l := &scanner{text: text, body: text.Body, indents: []int{0}, tokens: *tokenRoom.Get().(*[]token)}
 	err := l.run()
-	return l.tokens, l.comments, err
+	if err != nil {
+		l.emit(tokenEOF, l.pos, l.pos)
+		return l.tokens, l.comments, err
+	}
+	return l.tokens, l.comments, l.mismatch
 }
 
 // scanExpr returns the tokens of an expression that stands between two offsets of a text.
@@ -49,8 +55,8 @@ func (l *scanner) run() error {
 			return err
 		}
 	}
-	if n := len(l.brackets); n > 0 {
-		return l.fail(l.pos, l.pos, "expected %c but found 'eof' here", closing(l.brackets[n-1]))
+	if n := len(l.brackets); n > 0 && l.mismatch == nil {
+		l.mismatch = l.fail(l.pos, l.pos, "expected %c but found 'eof' here", closing(l.brackets[n-1]))
 	}
 	end := len(l.body)
 	if n := len(l.tokens); n > 0 && l.tokens[n-1].kind != tokenNewline {
@@ -105,7 +111,7 @@ func (l *scanner) indentation() error {
 		l.emit(tokenDedent, pos, pos)
 	}
 	if column != l.indents[len(l.indents)-1] {
-		return l.fail(pos, pos+1, "invalid indent level %d", column)
+		return l.fail(pos, pos, "invalid indent level %d", column)
 	}
 	return nil
 }
@@ -176,35 +182,48 @@ func (l *scanner) scanToken(c byte) error {
 		return nil
 	}
 	if isDigit(c) || c == '.' && start+1 < len(l.body) && isDigit(l.body[start+1]) {
-		return l.scanNumber()
+		l.scanNumber()
+		return nil
 	}
 	for _, op := range operatorsFrom[c] {
 		if strings.HasPrefix(l.body[start:], op.text) {
 			l.pos += len(op.text)
 			l.tokens = append(l.tokens, token{tokenOperator, op.between, op.text, start, l.pos})
-			return l.trackBracket(c, start)
+			l.trackBracket(c, start)
+			return nil
 		}
 	}
 	_, n := utf8.DecodeRuneInString(l.body[start:])
-	return l.fail(start, start+n, "expected a valid token but found ' ' here")
+	found := " "
+	if c == '`' {
+		found = "`"
+	}
+	return l.fail(start, start+n, "expected a valid token but found '%s' here", found)
 }
 
 // trackBracket keeps the stack of open brackets; newlines count only when it is empty.
-func (l *scanner) trackBracket(c byte, at int) error {
+func (l *scanner) trackBracket(c byte, at int) {
 	switch c {
 	case '(', '[', '{':
 		l.brackets = append(l.brackets, c)
 	case ')', ']', '}':
 		n := len(l.brackets)
 		if n == 0 {
-			return l.fail(at, at+1, "expected ident but found '%c' here", c)
+			l.mismatched(at, "expected ident but found '%c' here", c)
+			return
 		}
 		if want := closing(l.brackets[n-1]); want != c {
-			return l.fail(at, at+1, "expected %c but found '%c' here", want, c)
+			l.mismatched(at, "expected %c but found '%c' here", want, c)
 		}
 		l.brackets = l.brackets[:n-1]
 	}
-	return nil
+}
+
+// mismatched keeps the first mistake of brackets.
+func (l *scanner) mismatched(at int, format string, args ...any) {
+	if l.mismatch == nil {
+		l.mismatch = l.fail(at, at+1, format, args...)
+	}
 }
 
 func closing(open byte) byte {
@@ -247,23 +266,23 @@ func (l *scanner) scanString(start, quote int) error {
 		case l.body[pos] == '\\':
 			pos++
 		case l.body[pos] == '\n' && len(delim) == 1:
-			return l.unterminated(start, pos)
+			return l.unterminated(start)
 		}
 	}
-	return l.unterminated(start, len(l.body))
+	return l.unterminated(start)
 }
 
-// unterminated says that the string that begins at start is not closed before end.
-func (l *scanner) unterminated(start, end int) error {
-	r := source.Range{Text: l.text, Start: start, End: end}
+// unterminated says that the string that begins at start is not closed.
+func (l *scanner) unterminated(start int) error {
+	r := source.Range{Text: l.text, Start: start, End: start + 1}
 	return source.Errorf(source.RuntimeError, r, "expected a valid token but found ' ' here").WithNote(source.Range{}, "the string is not closed")
 }
 
 // scanNumber emits a number token: decimal, 0x, 0o, 0b, with a fraction, an exponent, j and
-// underscores between digits.
-func (l *scanner) scanNumber() error {
+// underscores between digits. Letters behind it are the next token, as in "1if x else y".
+func (l *scanner) scanNumber() {
 	start, s := l.pos, l.body
-	if s[start] == '0' && start+1 < len(s) && strings.IndexByte("xXoObB", s[start+1]) >= 0 {
+	if s[start] == '0' && start+2 < len(s) && strings.IndexByte("xXoObB", s[start+1]) >= 0 && (isHexDigit(s[start+2]) || s[start+2] == '_') {
 		l.pos += 2
 		l.digits(isHexDigit)
 	} else {
@@ -277,20 +296,13 @@ func (l *scanner) scanNumber() error {
 			l.pos++
 		}
 	}
-	if l.pos < len(s) && isIdentStart(s[l.pos:]) && !keywordFollows(s[l.pos:]) {
-		return l.fail(start, l.pos+1, "invalid number here")
-	}
 	l.emit(tokenNumber, start, l.pos)
-	return nil
 }
-
-// keywordFollows accepts "1if x else y", which Python reads as a number and a keyword.
-func keywordFollows(s string) bool { return keywords[s[:identLen(s)]] }
 
 func (l *scanner) at(c byte) bool { return l.pos < len(l.body) && l.body[l.pos] == c }
 
 func (l *scanner) digits(is func(byte) bool) {
-	for l.pos < len(l.body) && (is(l.body[l.pos]) || l.body[l.pos] == '_') {
+	for l.pos < len(l.body) && (is(l.body[l.pos]) || l.body[l.pos] == '_' && l.pos+1 < len(l.body) && is(l.body[l.pos+1])) {
 		l.pos++
 	}
 }

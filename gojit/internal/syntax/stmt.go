@@ -22,7 +22,12 @@ func (p *parser) statement() []Stmt {
 		return p.simpleLine()
 	}
 	switch t.text {
-	case "@", "def", "class":
+	case "@", "class":
+		if p.inText {
+			break
+		}
+		return []Stmt{p.definition()}
+	case "def":
 		return []Stmt{p.definition()}
 	case "if":
 		return []Stmt{p.ifStmt()}
@@ -92,12 +97,19 @@ func (p *parser) decorators() {
 }
 
 // block reads ":" and the statements that belong to it.
-func (p *parser) block() []Stmt {
+func (p *parser) block() []Stmt { return p.bodyOf("indent") }
+
+// bodyOf is block where begins is what messages say that the statements begin with.
+func (p *parser) bodyOf(begins string) []Stmt {
 	p.expectWord(":")
-	if !p.next(tokenNewline) {
+	if !p.at(tokenNewline) {
 		return p.simpleLine()
 	}
-	p.expect(tokenIndent, "indent")
+	if p.lookahead().kind != tokenIndent {
+		p.expected(begins)
+	}
+	p.advance()
+	p.advance()
 	var stmts []Stmt
 	for !p.next(tokenDedent) {
 		if p.at(tokenEOF) {
@@ -120,7 +132,7 @@ func (p *parser) def() Def {
 		result = p.expr()
 	}
 	p.inClass, p.inFunction = false, true
-	body := p.block()
+	body := p.bodyOf("ident")
 	p.inClass, p.inFunction = wasClass, wasFunction
 	d := NewDef(r, NewIdent(r, name.text), NewDecl(r, params, result), body)
 	return p.withTypeComments(d, isMethod)
@@ -144,7 +156,7 @@ func (p *parser) params() []Param {
 	kwargOnly := false
 	for !p.atWord(")") {
 		switch {
-		case p.atWord("**"), p.atWord("*") && !p.lookahead().is(","):
+		case !p.inText && (p.atWord("**") || p.atWord("*") && !p.lookahead().is(",")):
 			p.advance()
 			p.fail(source.NotSupportedError, p.here(), variadicParameters)
 		case p.nextWord("*"):
@@ -170,6 +182,9 @@ func (p *parser) param(kwargOnly bool) Param {
 	}
 	if p.nextWord("=") {
 		def = p.expr()
+		if p.inText && typ == nil {
+			p.fail(source.RuntimeError, p.span(r.Start, def.Range.End), "Keyword arguments with defaults need to be type-hinted (TorchScript C++ frontend)")
+		}
 	}
 	return NewParam(r, NewIdent(r, name.text), typ, def, kwargOnly)
 }
@@ -202,13 +217,16 @@ func (p *parser) ifStmt() Stmt {
 	cond := p.expr()
 	body := p.block()
 	var orelse []Stmt
+	missing := r // where the statements are that there are not
 	if p.atWord("elif") {
 		orelse = []Stmt{p.ifStmt()}
 	} else if p.nextWord("else") {
 		orelse = p.block()
+	} else if p.inText {
+		missing = p.here()
 	}
 	r.End = r.Start + len("if")
-	return NewIf(r, cond, body, orelse).Tree
+	return newTree(KindIf, r.Extend(missing), cond, newList(r, body), newList(missing, orelse))
 }
 
 func (p *parser) whileStmt() Stmt {
@@ -238,7 +256,7 @@ func (p *parser) forStmt() Stmt {
 
 func (p *parser) withStmt() Stmt {
 	r := p.advance().rangeIn(p.text)
-	parens := p.atWord("(") && p.tokens[p.matching()+1].is(":")
+	parens := !p.inText && p.atWord("(") && p.tokens[p.matching()+1].is(":")
 	if parens {
 		p.advance()
 	}
@@ -259,6 +277,9 @@ func (p *parser) withItem() WithItem {
 	target := p.expr()
 	var name Expr
 	if p.nextWord("as") {
+		if p.inText && !p.at(tokenIdent) {
+			p.expected("ident")
+		}
 		name = p.targetItem()
 		if name.Kind != KindVar {
 			p.fail(source.NotSupportedError, name.Range, "'as' expression in with statement must be a variable")
@@ -267,11 +288,13 @@ func (p *parser) withItem() WithItem {
 	return NewWithItem(target.Range, target, name)
 }
 
-// matching returns the index of the token that closes the bracket at the current token; the lexer
-// has made sure that there is one.
+// matching returns the index of the token that closes the bracket at the current token, or of the last but one if none does.
 func (p *parser) matching() int {
-	depth := 0
+	depth, last := 0, len(p.tokens)-2
 	for i := p.pos; ; i++ {
+		if i >= last {
+			return last
+		}
 		switch t := p.tokens[i]; {
 		case t.is("("), t.is("["), t.is("{"):
 			depth++
@@ -324,8 +347,13 @@ func (p *parser) simpleStmt() Stmt {
 	case "del":
 		return p.delete()
 	case "import", "from":
-		return p.importStmt()
+		if !p.inText {
+			return p.importStmt()
+		}
 	case "global":
+		if p.inText {
+			p.global()
+		}
 		p.unsupported("global variables")
 	case "nonlocal":
 		p.unsupported("nonlocal variables")
@@ -339,7 +367,7 @@ func (p *parser) endsStmt() bool {
 
 func (p *parser) raise() Stmt {
 	r := p.advance().rangeIn(p.text)
-	if p.endsStmt() {
+	if p.endsStmt() && !p.inText {
 		p.fail(source.NotSupportedError, r, "raise without an exception is not supported")
 	}
 	value := p.expr()
@@ -361,11 +389,29 @@ func (p *parser) assert() Stmt {
 
 func (p *parser) delete() Stmt {
 	r := p.advance().rangeIn(p.text)
-	targets := []Expr{p.targetItem()}
+	targets := []Expr{p.deleted()}
 	for p.nextWord(",") && !p.endsStmt() {
-		targets = append(targets, p.targetItem())
+		targets = append(targets, p.deleted())
 	}
 	return NewDelete(r, targets).Tree
+}
+
+// deleted reads an expression behind del. The compiler tells which of a text's it can delete.
+func (p *parser) deleted() Expr {
+	if p.inText {
+		return p.binary(precBitOr)
+	}
+	return p.targetItem()
+}
+
+// global reports a statement about global variables, which a text may have and the compiler does not know.
+func (p *parser) global() {
+	start := p.advance().start
+	end := p.expect(tokenIdent, "ident").end
+	for p.nextWord(",") {
+		end = p.expect(tokenIdent, "ident").end
+	}
+	p.fail(source.RuntimeError, p.span(start, end), "Unrecognized statement kind global")
 }
 
 // importStmt reads an import as the text of its line; only files have them.
@@ -420,6 +466,8 @@ func (p *parser) annotatedAssign(lhs Expr) Stmt {
 	var rhs Expr
 	if p.nextWord("=") {
 		rhs = p.exprList()
+	} else if p.inText {
+		p.fail(source.RuntimeError, p.span(lhs.Range.Start, typ.Range.End), "For an assignment, expected an expression on the right-hand side")
 	} else if !p.inClass {
 		p.fail(UnsupportedNode, p.firstByte(lhs), "annotated assignments without assigned value aren't supported")
 	}

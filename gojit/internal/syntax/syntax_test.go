@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -215,5 +216,47 @@ func TestLongFiles(t *testing.T) {
 		if _, err := ParseFile(source.NewText("bad.py", bad, 1)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("def + f%d(", where)) {
 			t.Errorf("the error about f%d: %v", where, err)
 		}
+	}
+}
+
+// TestMistakesInTexts reads texts with one mistake each. The first one counts, be it one of the tokens, of brackets or of the statements.
+func TestMistakesInTexts(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"def f(x)\n  return x\n", "expected : but found 'indent' here"},
+		{"def f(x):\nreturn x\n", "expected ident but found 'newline' here"},
+		{"def f(x):\n  if x:\n  return x\n", "expected indent but found 'newline' here"},
+		{"def f", "expected ( but found 'eof' here"},
+		{"def f(x:\n  return x\n", "expected ident but found 'return' here"},
+		{"def f(x):\n  return (x]\n", "expected ) but found ']' here"},
+		{"def f(x):\n  return x)\n", "expected newline but found ')' here"},
+		{"def f(x):\n  return (1 2\n  'a\n", "expected ) but found 'number' here"},
+		{"def f(x):\n  return (1,\n  'a\n", "expected a valid token but found ' ' here"},
+		{"def f(x):\n  return lambda y: y\n", "expected newline but found 'ident' here"},
+		{"def f(x):\n  x //= 2\n", "expected ident but found '=' here"},
+		{"def f(x):\n  return 1 ** // 2\n", "expected ident but found 'floordiv' here"},
+		{"def f(x):\n  return 1__0\n", "expected newline but found 'ident' here"},
+		{"def f(x):\n  global y, z\n", "Unrecognized statement kind global"},
+		{"def f(*x):\n  return x\n", "expected ) but found 'ident' here"},
+		{"def f(x=1):\n  return x\n", "Keyword arguments with defaults need to be type-hinted (TorchScript C++ frontend)"},
+		{"@g\ndef f(x):\n  return x\n", "expected def but found '@' here"},
+		{"def f(x):\n  return x\nx = 1\n", "expected def but found 'ident' here"},
+		{"def f(x):\n  pass\ndef f(x):\n  pass\n", "method 'f' already defined."},
+	} {
+		_, err := ParseProgram(source.NewIndentedText("<string>", c.text))
+		var e *source.Error
+		if !errors.As(err, &e) || e.Text != c.want || e.Class != source.RuntimeError {
+			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+// TestNamesInTexts reads words of Python that are names in texts, and an indentation by tabs.
+func TestNamesInTexts(t *testing.T) {
+	defs, err := ParseProgram(source.NewIndentedText("<string>", "\tdef f(lambda):\n\t\ttry = lambda + 1\n\t\treturn try\n"))
+	if err != nil || len(defs) != 1 {
+		t.Fatalf("%d definitions, %v", len(defs), err)
+	}
+	if name := defs[0].Decl().Params()[0].Ident().Name(); name != "lambda" {
+		t.Errorf("the parameter is %q", name)
 	}
 }

@@ -96,10 +96,15 @@ var operatorsFrom = func() (from [256][]operator) {
 
 func (t *token) is(word string) bool { return t.kind >= tokenKeyword && t.text == word }
 
+// operatorNames are what messages call operators that are not called by their spelling.
+var operatorNames = map[string]string{
+	"->": "arrow", "**": "pow operator", "//": "floordiv", "<=": "le", ">=": "ge", "==": "eq", "!=": "ne", "...": "dots",
+}
+
 // describe names the token in a message.
 func (t *token) describe() string {
-	if t.text == "->" {
-		return "arrow"
+	if name := operatorNames[t.text]; name != "" && t.kind == tokenOperator {
+		return name
 	}
 	return t.kindName()
 }

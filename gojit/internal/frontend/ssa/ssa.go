@@ -118,10 +118,14 @@ func (c *controlFlow) loopNode(n *ir.Node) {
 		}
 		load := c.g.CreateLoad(name, outer).InsertBefore(n)
 		n.AddInput(load.Output())
-		in := body.AddInput(name).SetType(outer)
+		carried := types.Unify(outer, inner.names[name], false, nil) // a loop may run no round
+		if carried == nil {
+			carried = outer
+		}
+		in := body.AddInput(name).SetType(carried)
 		c.g.CreateStore(name, in).InsertAfter(body.ParamNode())
 		c.addBlockOutput(body, name, inner.names[name])
-		c.addNodeOutput(n, name, outer)
+		c.addNodeOutput(n, name, carried)
 	}
 }
 

@@ -151,16 +151,16 @@ def f(x):
     f(x) += 2  # ERROR "unexpected expression on left-hand side of augmented assignment"
 
 
-def f(x)  # ERROR "expected : but found 'newline' here"
+def f(x)  # ERROR "expected : but found 'indent' here"
     pass
 
 
 def f(x):
-    return x +  # ERROR "expected ident but found 'newline' here"
+    return x +  # ERROR "expected ident but found '(newline|eof)' here"
 
 
-def f(x):
-pass  # ERROR "expected indent but found 'pass' here"
+def f(x):  # ERROR "expected ident but found 'newline' here"
+pass
 
 
 def f(x):
@@ -178,7 +178,7 @@ def f(x):
 
 
 def f(x):
-    return x)  # ERROR "expected ident but found '\\)' here"
+    return x)  # ERROR "expected newline but found '\\)' here"
 
 
 def f(x):
@@ -194,15 +194,15 @@ def f(x):
 
 
 def f(x):
-    return 0x  # ERROR "invalid number"
+    return 0x  # ERROR "expected newline but found 'ident' here"
 
 
 def f(x):
-    return 1_  # ERROR "invalid number"
+    return 1_  # ERROR "expected newline but found 'ident' here"
 
 
 def f(x):
-    return 3abc  # ERROR "invalid number"
+    return 3abc  # ERROR "expected newline but found 'ident' here"
 
 
 def f(x):

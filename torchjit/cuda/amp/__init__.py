@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from torchjit.amp.autocast_mode import CudaAutocast as autocast
-from torchjit.amp.autocast_mode import custom_bwd, custom_fwd
-from torchjit.amp.grad_scaler import GradScaler
+from torchjit.cuda.amp.autocast_mode import autocast, custom_bwd, custom_fwd
+from torchjit.cuda.amp.grad_scaler import GradScaler
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
