@@ -40,3 +40,27 @@ def test_quantiles_of_rows(n, how):
 def test_the_way_between_is_looked_at_first():
     with pytest.raises(RuntimeError, match="quantile\\(\\) interpolation must be one of linear"):
         torch.quantile(torch.zeros(0), 0.5, interpolation="between")
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("nans", [0.0, 0.3, 0.9])
+def test_topk_is_the_front_of_a_stable_sort(largest, nans):
+    """Equal elements come in the order of their places, NaNs count as greater than numbers."""
+    torch.manual_seed(1)
+    x = torch.randint(0, 6, (300, 40)).float()
+    x[torch.rand(300, 40) < nans] = math.nan
+    values, places = x.topk(7, largest=largest)
+    ordered, order = x.sort(descending=largest, stable=True)
+    assert places.tolist() == order[:, :7].tolist()
+    assert torch.equal(torch.nan_to_num(values), torch.nan_to_num(ordered[:, :7].contiguous()))
+
+
+def test_long_permutations_are_made_in_half_the_memory():
+    """What PyTorch 1.13.1 answers on both sides of the border."""
+    sums = []
+    for n in (65535, 65536, 100000):
+        torch.manual_seed(3)
+        x = torch.randperm(n)
+        assert torch.equal(x.sort()[0], torch.arange(n))
+        sums.append((x[:3].tolist(), int((x * torch.arange(n)).sum())))
+    assert sums == [([42091, 10959, 19676], 70347297485024), ([5994, 6324, 38799], 70398082721231), ([58986, 64086, 32569], 249813540157243)]

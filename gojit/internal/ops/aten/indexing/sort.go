@@ -178,15 +178,20 @@ func firstOfRows[T plainNumber](l *lines, at []int64, k int, descending bool) {
 func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending bool) {
 	k := len(order)
 	kept = kept[:k]
-	before := func(a, b T) bool {
-		if descending {
-			a, b = b, a
-		}
-		return a < b || a == a && b != b
-	}
 	insert := func(at int, v T, place int) {
-		for ; at > 0 && before(v, kept[at-1]); at-- {
-			kept[at], order[at] = kept[at-1], order[at-1]
+		switch {
+		case v != v: // greater than any number
+			for ; at > 0 && descending && kept[at-1] == kept[at-1]; at-- {
+				kept[at], order[at] = kept[at-1], order[at-1]
+			}
+		case descending:
+			for ; at > 0 && v > kept[at-1]; at-- {
+				kept[at], order[at] = kept[at-1], order[at-1]
+			}
+		default:
+			for ; at > 0 && !(v >= kept[at-1]); at-- {
+				kept[at], order[at] = kept[at-1], order[at-1]
+			}
 		}
 		kept[at], order[at] = v, int64(place)
 	}
@@ -200,31 +205,21 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 		part := row[start:min(start+define.LookEvery, len(row))]
 		for j := 0; j < len(part); j++ {
 			// A later element that equals the last one kept does not replace it.
-			if j += passed(part[j:], kept[k-1], descending); j < len(part) && before(part[j], kept[k-1]) {
+			bound := kept[k-1]
+			if descending {
+				for j < len(part) && part[j] <= bound {
+					j++
+				}
+			} else {
+				for j < len(part) && part[j] >= bound {
+					j++
+				}
+			}
+			if j < len(part) && (descending && bound == bound || !descending && part[j] == part[j]) { // of NaNs and numbers
 				insert(k-1, part[j], start+j)
 			}
 		}
 	}
-}
-
-// passed counts the elements at the front that are certainly not before a bound. It is a function of its own, so that all it counts with is in registers.
-//
-//go:noinline
-func passed[T plainNumber](row []T, bound T, descending bool) int {
-	if descending {
-		for j, v := range row {
-			if !(v <= bound) {
-				return j
-			}
-		}
-		return len(row)
-	}
-	for j, v := range row {
-		if !(v >= bound) {
-			return j
-		}
-	}
-	return len(row)
 }
 
 // SortAlong is sort, which is stable.

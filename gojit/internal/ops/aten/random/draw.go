@@ -305,11 +305,38 @@ func isLess[T float32 | float64](a, b T) uint8 {
 // DrawPermutation fills a contiguous int64 vector with the integers from 0 in random order.
 func DrawPermutation(gen *rng.Generator, t *tensor.Tensor) {
 	order := tensor.Data[int64](t)
+	if len(order) < narrowOrder || len(order) > math.MaxInt32 {
+		inOrder(order)
+		shuffle(gen, order)
+		return
+	}
+	half := define.Empty([]int{len(order)}, tensor.Int32)
+	narrow := tensor.Data[int32](half)
+	inOrder(narrow)
+	shuffle(gen, narrow)
 	for lo := 0; lo < len(order); lo += define.LookEvery {
-		for i := range order[lo:define.BlockEnd(lo, len(order))] {
-			order[lo+i] = int64(lo + i)
+		parallel.Look()
+		for i, v := range narrow[lo:define.BlockEnd(lo, len(order))] {
+			order[lo+i] = int64(v)
 		}
 	}
+	half.Release()
+}
+
+// narrowOrder is from how many elements on a permutation is made in half the memory, as exchanges all over it wait for memory.
+const narrowOrder = 1 << 16
+
+// inOrder fills a vector with the integers from 0.
+func inOrder[T int32 | int64](order []T) {
+	for lo := 0; lo < len(order); lo += define.LookEvery {
+		for i := range order[lo:define.BlockEnd(lo, len(order))] {
+			order[lo+i] = T(lo + i)
+		}
+	}
+}
+
+// shuffle brings a vector into random order, by a word for each element but the last.
+func shuffle[T int32 | int64](gen *rng.Generator, order []T) {
 	gen.Draw(func(stream rng.Draws) {
 		var words [512]uint32
 		for from := 0; from < len(order)-1; from += len(words) {
@@ -326,7 +353,7 @@ func DrawPermutation(gen *rng.Generator, t *tensor.Tensor) {
 // exchange exchanges each of the first elements with one from its place on, which a word tells.
 //
 //go:noinline
-func exchange(order []int64, words []uint32) {
+func exchange[T int32 | int64](order []T, words []uint32) {
 	for i, w := range words {
 		j := i + int(w%uint32(len(order)-i))
 		order[i], order[j] = order[j], order[i]
