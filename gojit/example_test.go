@@ -134,30 +134,6 @@ def total(weights: Dict[str, float], pairs: List[Tuple[str, int]]) -> float:
 	// Output: 8 <nil>
 }
 
-// An argument that does not fit is the caller's mistake; nothing has run.
-func ExampleCallError() {
-	p := compiled("def f(n: int):\n    return n\n")
-	_, err := p.Call(ctx, "f", "three")
-	var call *errs.CallError
-	fmt.Println(errors.As(err, &call), call.Argument, errs.FaultOf(err))
-	fmt.Println(err)
-	// Output:
-	// true n caller
-	// f expects a value of type int for the argument 'n': found a Go value of type string: f(int n) -> int
-}
-
-// What the program raises is the program's mistake, with the lines that led to it.
-func ExampleFaultOf() {
-	p := compiled("def f(n: int):\n    if n < 0:\n        raise ValueError('negative')\n    return n\n")
-	_, err := p.Call(ctx, "f", -1)
-	fmt.Println(errs.FaultOf(err))
-	_, err = p.Call(ctx, "g")
-	fmt.Println(errs.FaultOf(err))
-	// Output:
-	// program
-	// caller
-}
-
 func ExampleAs() {
 	p := compiled("def f(x):\n    return {'sum': float(x.sum()), 'max': float(x.max())}\n")
 	out, err := p.Call(ctx, "f", []float32{1, 5, 2})
@@ -327,13 +303,6 @@ func ExampleInspect() {
 	report, err := gojit.Inspect("../tests/data/digits_cnn.pt")
 	fmt.Println(report.Module, len(report.Problems), err)
 	// Output: __torch__.models_shared.DigitNet 0 <nil>
-}
-
-func ExampleFileError() {
-	_, err := gojit.LoadBytes([]byte("junk"))
-	var file *errs.FileError
-	fmt.Println(errors.As(err, &file), errs.FaultOf(err))
-	// Output: true caller
 }
 
 func ExampleExplainFunction() {

@@ -89,6 +89,27 @@ def tensors(value):
     return [t for v in value for t in tensors(v)] if isinstance(value, (list, tuple)) else []
 
 
+def chosen():
+    """Arguments of operators for which others are not found: several tensors whose sizes belong together."""
+    def of(*shape):
+        return Tensor("float32", shape)
+
+    def places(n, top):
+        return Tensor("int64", (n,), top)
+
+    row, square, batch = of(2), of(2, 2), of(1, 2, 2)
+    found = {
+        "addbmm": [square, batch, batch], "baddbmm": [batch, batch, batch], "addmv": [row, square, row], "addr": [square, row, row], "as_strided_scatter": [of(3), row, [2], [1]],
+        "broadcast_to": [of(3), [2, 3]], "expand_copy": [of(3), [2, 3]], "clip": [of(3), 0.75, 1.5], "kl_div": [of(3), of(3)], "logit": [of(3), 0.1], "special_logit": [of(3), 0.1],
+        "linalg_tensorinv": [square, 1], "linalg_tensorsolve": [square, row], "orgqr": [square, row], "reflection_pad2d": [batch, [1, 0, 0, 1]], "reflection_pad3d": [of(1, 2, 2, 2), [1, 0, 0, 0, 0, 0]],
+        "replication_pad2d": [batch, [1, 0, 0, 1]], "replication_pad3d": [of(1, 1, 2, 2), [1, 0, 0, 0, 0, 0]], "scatter_reduce": [of(3), 0, places(3, 2), of(3), "sum"],
+        "index_reduce": [of(3), 0, places(2, 1), row, "prod"], "select_copy": [square, 0, 1], "embedding_bag": [of(4, 2), places(3, 3), places(2, 1)],
+        "conv_transpose3d": [of(1, 1, 1, 1, 2), of(1, 1, 1, 1, 2)], "adaptive_max_pool3d": [of(1, 1, 2, 2), [1, 1, 1]], "max_pool3d_with_indices": [of(1, 1, 2, 2), [1, 2, 2]],
+        "symeig": [square, True],
+    }  # fmt: skip
+    return {name + end: [(arguments, {})] for name, arguments in found.items() for end in ("", "_")}
+
+
 def samples():
     """The arguments of the samples, by the operator's name."""
     class Other:
@@ -351,9 +372,9 @@ LEFT_OUT = {"data_ptr", "save", "warn", "device", "manual_seed", "from_file", "r
 
 
 def make():
-    found, parts, without = samples(), [HEAD], []
+    found, own, parts, without = samples(), chosen(), [HEAD], []
     for name, (is_method, forms) in targets().items():
-        best = example_of(name, is_method, forms, found)
+        best = example_of(name, is_method, forms, found) or example_of(name, is_method, forms, own)
         if best is None:
             without.append(name)
             continue

@@ -253,7 +253,9 @@ def _as_tuple(inputs: Any) -> tuple[Any, ...]:
 
 
 def _argument_names(func: Callable[..., Any]) -> list[str]:
-    """The names of a function's parameters; none where it has others than plain ones."""
+    """The names of a function's parameters; none where it has others than plain ones, and of compiled functions, as in PyTorch."""
+    if isinstance(func, (_native.ScriptFunction, _native.ScriptMethod)):
+        return []
     try:
         parameters = list(inspect.signature(func).parameters.values())
     except (TypeError, ValueError):

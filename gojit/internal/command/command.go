@@ -225,7 +225,9 @@ func withUse(verb *cobra.Command) *cobra.Command {
 			return Usagef("%s: found %d arguments, expected gojit %s (see gojit help %s)", c.Name(), len(args), c.Use, c.Name())
 		}
 	}
-	verb.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return Usagef("%s: %w (gojit help %s lists the options)", c.Name(), err, c.Name()) })
+	verb.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return Usagef("%s: %w (gojit help %s lists the options)", c.Name(), err, c.Name())
+	})
 	return verb
 }
 
