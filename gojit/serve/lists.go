@@ -120,96 +120,38 @@ func behindWord(text []byte, at int) int {
 	return at
 }
 
-// number is a word that was read as a number of JSON, which is less than what Go reads as one: its digits as a whole number, and the power of ten that
-// this is multiplied with.
-type number struct {
-	negative bool
-	digits   uint64
-	many     bool // there are more digits than the whole number holds
-	power    int
-}
-
-// add adds a digit.
-func (n *number) add(c byte) {
-	n.many = n.many || n.digits >= 1e18
-	n.digits = n.digits*10 + uint64(c-'0')
-}
-
-// numberAt reads the number that a text begins with. It returns how long that is, 0 where the text begins with none.
-func numberAt(text []byte) (n number, length int) {
-	at := 0
+// behindNumber returns the place behind the number of JSON at a place, which is less than what Go reads as one; -1 where there is none.
+func behindNumber(text []byte, at int) int {
 	if at < len(text) && text[at] == '-' {
-		n.negative = true
 		at++
 	}
-	begin := at
-	for ; at < len(text) && text[at]-'0' < 10; at++ {
-		n.add(text[at])
+	end := behindDigits(text, at)
+	if end == at || text[at] == '0' && end > at+1 {
+		return -1
 	}
-	if at == begin || text[begin] == '0' && at-begin > 1 {
-		return n, 0
-	}
-	if at < len(text) && text[at] == '.' {
-		at++
-		point := at
-		for ; at < len(text) && text[at]-'0' < 10; at++ {
-			n.add(text[at])
+	if at = end; at < len(text) && text[at] == '.' {
+		if end = behindDigits(text, at+1); end == at+1 {
+			return -1
 		}
-		if n.power = point - at; n.power == 0 {
-			return n, 0
-		}
+		at = end
 	}
 	if at < len(text) && (text[at] == 'e' || text[at] == 'E') {
-		var exponent int
-		if exponent, at = exponentAt(text, at+1); at == 0 {
-			return n, 0
+		if at++; at < len(text) && (text[at] == '+' || text[at] == '-') {
+			at++
 		}
-		n.power += exponent
+		if end = behindDigits(text, at); end == at {
+			return -1
+		}
+		at = end
 	}
-	return n, at
+	return at
 }
 
-// largestExponent stands for all exponents above it: numbers that have one are read by strconv.
-const largestExponent = 1 << 20
-
-// exponentAt reads an exponent at a place. It returns the place behind it, 0 where there is none.
-func exponentAt(text []byte, at int) (exponent, end int) {
-	negative := false
-	if at < len(text) && (text[at] == '+' || text[at] == '-') {
-		negative = text[at] == '-'
+func behindDigits(text []byte, at int) int {
+	for at < len(text) && text[at]-'0' < 10 {
 		at++
 	}
-	begin := at
-	for ; at < len(text) && text[at]-'0' < 10; at++ {
-		exponent = min(exponent*10+int(text[at]-'0'), largestExponent)
-	}
-	if at == begin {
-		return 0, 0
-	}
-	if negative {
-		exponent = -exponent
-	}
-	return exponent, at
-}
-
-// powers are the powers of ten that float64 holds.
-var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
-
-// float64 returns the number where one product or quotient of what float64 holds gives it, which is rounded once.
-func (n number) float64() (f float64, ok bool) {
-	if n.many || n.digits >= 1<<53 || n.power <= -len(powers) || n.power >= len(powers) {
-		return 0, false
-	}
-	f = float64(n.digits)
-	if n.power < 0 {
-		f /= powers[-n.power]
-	} else {
-		f *= powers[n.power]
-	}
-	if n.negative {
-		f = -f
-	}
-	return f, true
+	return at
 }
 
 // readElements reads a number, or lists of numbers, of JSON into a tensor.
@@ -240,23 +182,15 @@ func readElements(t *tensor.Tensor, count int, text []byte) error {
 		case n == count:
 			return fmt.Errorf("more than %d elements for the shape %v", count, t.Shape())
 		default:
-			f, end := 0.0, 0
-			if floats != nil {
-				f, end = floatAt(text, at)
-			}
-			if end == 0 {
-				end = behindWord(text, at)
-				number, err := readNumber(t.DType(), text[at:end])
-				if err != nil {
-					return fmt.Errorf("element %d: %w", n, err)
-				}
-				if floats == nil {
-					numbers[n] = number
-				}
-				f = number.Float64()
+			end := behindWord(text, at)
+			number, err := readNumber(t.DType(), text[at:end])
+			if err != nil {
+				return fmt.Errorf("element %d: %w", n, err)
 			}
 			if floats != nil {
-				floats[n] = float32(f)
+				floats[n] = float32(number.Float64())
+			} else {
+				numbers[n] = number
 			}
 			wanted, open = false, false
 			n++
@@ -275,17 +209,6 @@ func readElements(t *tensor.Tensor, count int, text []byte) error {
 	return nil
 }
 
-// floatAt reads the number at a place. It returns the place behind it, 0 where that is no number or none that is rounded once.
-func floatAt(text []byte, at int) (f float64, end int) {
-	n, length := numberAt(text[at:])
-	f, quick := n.float64()
-	end = at + length
-	if length == 0 || !quick || end < len(text) && behindWord(text, end-1) != end {
-		return 0, 0
-	}
-	return f, end
-}
-
 // readNumber reads a number, or a truth, that the element type holds.
 func readNumber(dtype tensor.DType, word []byte) (tensor.Scalar, error) {
 	if dtype == tensor.Bool {
@@ -297,17 +220,10 @@ func readNumber(dtype tensor.DType, word []byte) (tensor.Scalar, error) {
 		}
 		return tensor.Scalar{}, fmt.Errorf("found %.40q, expected true or false", word)
 	}
-	n, length := numberAt(word)
-	ok := length > 0 && length == len(word)
+	ok := behindNumber(word, 0) == len(word)
 	if dtype.IsFloating() {
-		f, quick := n.float64()
-		if !quick {
-			var err error
-			if f, err = strconv.ParseFloat(string(word), 64); err != nil {
-				ok = false
-			}
-		}
-		if !ok {
+		f, err := strconv.ParseFloat(string(word), 64)
+		if err != nil || !ok {
 			return tensor.Scalar{}, fmt.Errorf("found %.40q, expected a number", word)
 		}
 		return tensor.Float(f), nil

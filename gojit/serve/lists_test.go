@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -39,4 +41,43 @@ func TestNumbersAreThoseOfStrconv(t *testing.T) {
 			t.Errorf("%q was read as %v", word, got.Float64())
 		}
 	}
+}
+
+// A request whose lists were taken out says what it said with them in their places.
+func FuzzTakeLists(f *testing.F) {
+	for _, text := range []string{
+		`{"inputs":[{"name":"x","data":[1,2,3]}]}`,
+		`{"inputs":[{"data":[[1,2],[3,4]],"name":"a"},{"name":"b"},{"data": [ ] }],"id":"7"}`,
+		`{"id":"data","inputs":[{"name":"\"data\":[1]","shape":[3],"data":[true,false]},{"data":["a"]}]}`,
+		`{"outputs":[{"data":[1]}],"inputs":[{"parameters":{"data":[1]},"data":[1],"data":[2]}]}`,
+		`{"inputs":[{"data":[1}]}`, `{"inputs":[{"data":[1,]}]}`, `{"inputs":[{"data":[1]]}`, `{"inputs":[[{"data":[1]}]]}`, `{"inputs":[],"inputs":[{"data":[1]}]}`, `[`, `{"inputs":[{"data":[`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		rest, lists := takeLists(bytes.Clone(text))
+		var want, got message
+		wantErr, gotErr := json.Unmarshal(text, &want), json.Unmarshal(rest, &got)
+		if (wantErr == nil) != (gotErr == nil) {
+			for _, list := range lists {
+				if list != nil && !json.Valid(list) {
+					return // what reads its elements refuses it
+				}
+			}
+			t.Fatalf("%q: %v with the lists, %v without", text, wantErr, gotErr)
+		}
+		if wantErr != nil {
+			return
+		}
+		for i := range got.Inputs {
+			if i < len(lists) && lists[i] != nil {
+				got.Inputs[i].Data = lists[i]
+			}
+		}
+		w, _ := json.Marshal(want)
+		g, _ := json.Marshal(got)
+		if !bytes.Equal(w, g) {
+			t.Fatalf("%q: %s with the lists, %s without", text, w, g)
+		}
+	})
 }
