@@ -274,7 +274,7 @@ func (e *Engine) CompileWith(name, text string, resolve Resolver) (*Program, err
 		return nil, err
 	}
 	p := &Program{Unit: ir.NewUnit(), engine: e}
-	finisher := frontend.NewFinisher()
+	finisher := frontend.NewBackgroundFinisher()
 	for _, def := range defs {
 		p.Unit.AddFunction(ir.NewLazyFunction(qualify(def.Name().Name()), &p.defining, func(f *ir.Function) error {
 			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{p.Unit, resolve}, Unit: p.Unit, FromText: true, Finisher: finisher})

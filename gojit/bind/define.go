@@ -102,13 +102,13 @@ func (f *overridden) run(args, out []value.Value) error {
 // pythonOperation calls a Python function as an operator of a schema.
 func pythonOperation(s *schema.FunctionSchema, target *object) ops.Operation {
 	return func(args, out []value.Value) error {
-		defer aside()()
+		defer pauseTrace()()
 		return callPython(target, args, func(w *Word) error { return readResults(s, w, out) })
 	}
 }
 
-// aside leaves the trace that the thread records, in which the operator is one call, until the function that it returns is called.
-func aside() func() {
+// pauseTrace leaves the trace that the thread records, in which the operator is one call, until the function that it returns is called.
+func pauseTrace() func() {
 	defer holdGIL()()
 	t := thisThread()
 	r := t.recorder

@@ -104,7 +104,7 @@ func init() { autograd.SetClassDispatcher(pythonDispatcher{}) }
 
 // setUndispatched has the operators of this thread seen by no mode and no class, or ends that. It replies what was before.
 func setUndispatched(c *call) error {
-	c.bool(c.thread.mode.SetUndispatched(c.argBool(0)))
+	c.bool(c.thread.mode.SetBypass(c.argBool(0)))
 	return nil
 }
 

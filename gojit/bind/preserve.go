@@ -45,9 +45,9 @@ func (c *call) sizes(i int) (found []int) {
 	return found
 }
 
-// keeper is the library's reference to the Python object of a tensor that only the library holds: its class has made it, so it is to be
+// pythonOwner is the library's reference to the Python object of a tensor that only the library holds: its class has made it, so it is to be
 // the same object when Python sees the tensor again.
-type keeper struct {
+type pythonOwner struct {
 	object *object
 	kept   bool
 }
@@ -61,7 +61,7 @@ func Preserve(i int64, self unsafe.Pointer) bool {
 		return false
 	}
 	embedder.Retain(self)
-	k := &keeper{object: &object{pointer: self}, kept: s.kept}
+	k := &pythonOwner{object: &object{pointer: self}, kept: s.kept}
 	k.object.cleanup = runtime.AddCleanup(k.object, func(p unsafe.Pointer) { discard(func() { embedder.Abandon(p) }) }, self)
 	t.SetKeeper(k)
 	t.SetPyObject(0)
@@ -73,7 +73,7 @@ func Preserve(i int64, self unsafe.Pointer) bool {
 
 // revived writes the Python object that a tensor has kept, if any, and gives it back to Python.
 func (w *writer) revived(t *tensor.Tensor) bool {
-	k, ok := t.Keeper().(*keeper)
+	k, ok := t.Keeper().(*pythonOwner)
 	if !ok {
 		return false
 	}

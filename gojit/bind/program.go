@@ -351,7 +351,7 @@ func compileSource(c *call) error {
 	}
 	resolver := newScope(c.argObject(1))
 	local := unitScope{resolver, map[string]*ir.Function{}}
-	finisher := frontend.NewFinisher()
+	finisher := frontend.NewBackgroundFinisher()
 	var compiled []*ir.Function
 	for _, def := range defs {
 		f := ir.NewLazyFunction(def.Name().Name(), nil, func(f *ir.Function) error {

@@ -63,7 +63,7 @@ func MayBeFloat32(t types.Type) bool {
 	return !ok || info.DType == "" || info.DType == tensor.Float32.String()
 }
 
-// compiledCast is CompiledOperationOf for an operator that is not modal.
+// compiledCast is CompiledOperationOf for an operator that does not read the mode.
 func compiledCast(op *ops.Operator, takes []types.Type, mayBeFloat32 bool, casts func() bool) Operation {
 	precisions := [castKinds]Precision{CastCPU: CompiledPrecision(op.Schema().Name), CastCUDA: CompiledPrecision(op.Schema().Name)}
 	if p, ok := CompiledPrecisionOnCUDA(op.Schema().Name); ok {

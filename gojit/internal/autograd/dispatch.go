@@ -25,7 +25,7 @@ func (m *Mode) SetDispatcher(d Dispatcher) {
 }
 
 // Dispatches reports whether something other than themselves runs the operators of the mode.
-func (m *Mode) Dispatches() bool { return m.dispatcher != nil && !m.undispatched }
+func (m *Mode) Dispatches() bool { return m.dispatcher != nil && !m.bypass }
 
 // classes runs operators on tensors whose classes say what becomes of them.
 var classes Dispatcher
@@ -33,22 +33,22 @@ var classes Dispatcher
 // SetClassDispatcher has d run operators on tensors that dispatch.
 func SetClassDispatcher(d Dispatcher) { classes = d }
 
-// SetUndispatched says whether the mode runs every operator itself, and returns what was before: without a dispatcher, and tensors whose
+// SetBypass says whether the mode runs every operator itself, and returns what was before: without a dispatcher, and tensors whose
 // classes run operators count as any other.
-func (m *Mode) SetUndispatched(on bool) (before bool) {
-	before, m.undispatched = m.undispatched, on
+func (m *Mode) SetBypass(on bool) (before bool) {
+	before, m.bypass = m.bypass, on
 	return before
 }
 
 // SetBelow says whether autograd is to leave operators alone, whatever GradEnabled says, and returns what was before.
 func (m *Mode) SetBelow(on bool) (before bool) {
-	before, m.below = m.below, on
+	before, m.belowAutograd = m.belowAutograd, on
 	return before
 }
 
 // hasDispatching reports whether the class of an argument runs operators.
 func (m *Mode) hasDispatching(args []value.Value) (found bool) {
-	if m.undispatched || classes == nil || !tensor.ForeignInUse() {
+	if m.bypass || classes == nil || !tensor.ForeignInUse() {
 		return false
 	}
 	eachTensor(args, func(t *tensor.Tensor) bool { found = t.Dispatches(); return !found })
@@ -58,7 +58,7 @@ func (m *Mode) hasDispatching(args []value.Value) (found bool) {
 // dispatcherOf returns what runs an operator in the mode, nil for the operator itself.
 func (m *Mode) dispatcherOf(args []value.Value) Dispatcher {
 	switch {
-	case m.undispatched:
+	case m.bypass:
 		return nil
 	case m.dispatcher != nil:
 		return m.dispatcher
@@ -71,7 +71,7 @@ func (m *Mode) dispatcherOf(args []value.Value) Dispatcher {
 // BelowAutograd returns a copy of the mode in which nothing is recorded and nothing dispatched.
 func (m *Mode) BelowAutograd() *Mode {
 	below := *m
-	below.below, below.primal, below.dispatcher, below.casting = true, true, nil, nil
+	below.belowAutograd, below.noTangent, below.dispatcher, below.casting = true, true, nil, nil
 	return &below
 }
 
@@ -91,7 +91,7 @@ func (m *Mode) compute(op *ops.Operator, args, out []value.Value) error {
 // noteViews says of results whose class has made them that they are views of the first argument, where the operator gives views.
 func noteViews(op *ops.Operator, args, out []value.Value) {
 	p := planOf(op)
-	if !p.views || p.passes || p.writes || len(args) == 0 || !args[0].IsTensor() {
+	if !p.views || p.notDifferentiable || p.writes || len(args) == 0 || !args[0].IsTensor() {
 		return
 	}
 	eachTensor(out, func(t *tensor.Tensor) bool {

@@ -38,7 +38,7 @@ func (e *emitter) giveUp(results []value.Value) {
 }
 
 // unrecorded is an emitter that records nothing.
-func unrecorded() *emitter { return &emitter{mode: &Mode{off: true, primal: true}} }
+func unrecorded() *emitter { return &emitter{mode: &Mode{off: true, noTangent: true}} }
 
 // Emit implements Emitter; name has no namespace, defaults are filled in.
 func (e *emitter) Emit(name string, args ...value.Value) []value.Value {
@@ -349,7 +349,7 @@ func (c *gradient) Unrecorded() Emitter { return unrecorded() }
 // fit sums g over what was broadcast and gives it the type of the input, on its device.
 func (c *gradient) fit(g *tensor.Tensor, in *input) *tensor.Tensor {
 	if g != nil && !tensor.SameShape(g.Shape(), in.shape) {
-		if e, ok := c.Emitter.(SketchEmitter); ok {
+		if e, ok := c.Emitter.(BackwardEmitter); ok {
 			g = e.SumTo(g, c.node.args[in.argument].Tensor())
 		} else {
 			g = c.SumTo(g, in.shape)

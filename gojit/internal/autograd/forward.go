@@ -86,22 +86,22 @@ func (m *Mode) MakeDual(t, v *tensor.Tensor) (dual *tensor.Tensor, err error) {
 // Primal returns a view of t without its tangent.
 func (m *Mode) Primal(t *tensor.Tensor) (primal *tensor.Tensor, err error) {
 	defer source.Catch(&err)
-	primal = do(&emitter{mode: m.primalOnly()}, "alias", t)
+	primal = do(&emitter{mode: m.withoutTangents()}, "alias", t)
 	primal.SetBase(nil) // views have the tangents of their base
 	return primal, nil
 }
 
-// primalOnly is the mode without tangents.
-func (m *Mode) primalOnly() *Mode {
+// withoutTangents is the mode without tangents.
+func (m *Mode) withoutTangents() *Mode {
 	p := *m
-	p.primal = true
+	p.noTangent = true
 	return &p
 }
 
 // runForward runs an operator while a level is open: what stands below it computes without tangents.
 func runForward(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) (err error) {
 	if !anyDual(args) {
-		err := m.primalOnly().next(rest, op, args, out)
+		err := m.withoutTangents().next(rest, op, args, out)
 		if err == nil {
 			rememberViews(args, out)
 		}
@@ -110,8 +110,8 @@ func runForward(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Valu
 	defer source.Catch(&err)
 	p := planOf(op)
 	switch {
-	case p.passes:
-		return m.primalOnly().next(rest, op, args, out)
+	case p.notDifferentiable:
+		return m.withoutTangents().next(rest, op, args, out)
 	case p.hasOut:
 		raise(source.NotImplementedError, "Trying to use forward AD with %s that does not support it because it is an out= function", strings.ReplaceAll(strings.TrimPrefix(op.Name, "aten::"), ".", "_"))
 	case p.decompose != nil && p.writes:
@@ -121,7 +121,7 @@ func runForward(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Valu
 		return nil
 	}
 	d := newDual(m, op, p, args)
-	if err := m.primalOnly().next(rest, op, args, out); err != nil {
+	if err := m.withoutTangents().next(rest, op, args, out); err != nil {
 		return err
 	}
 	d.finish(out)
@@ -188,7 +188,7 @@ func newDual(m *Mode, op *ops.Operator, p *plan, args []value.Value) *dual {
 		d.node.args[0] = value.OfTensor(old)
 		d.node.inputs[0].version = old.Version()
 		if d.tangents[0] != nil {
-			d.tangents[0] = do(&emitter{mode: m.primalOnly()}, "clone", d.tangents[0])
+			d.tangents[0] = do(&emitter{mode: m.withoutTangents()}, "clone", d.tangents[0])
 		}
 	}
 	return d
@@ -247,7 +247,7 @@ func (d *dual) finishView(results []*tensor.Tensor) bool {
 	op, args := ops.Find(d.node.op), append([]value.Value(nil), d.args...)
 	args[0] = value.OfTensor(inLayout(root, Tangent(root)))
 	out := make([]value.Value, len(op.Schema().Returns))
-	succeed(d.mode.primalOnly().Run(op, args, out))
+	succeed(d.mode.withoutTangents().Run(op, args, out))
 	i := 0
 	eachTensor(out, func(t *tensor.Tensor) bool {
 		SetTangent(results[i], t)
@@ -289,7 +289,7 @@ func (d *dual) move(results []*tensor.Tensor) []*tensor.Tensor {
 		return seeds
 	}
 	n.conjugates = d.plan.conjugates && n.isComplexNode()
-	inner := &Mode{primal: true}
+	inner := &Mode{noTangent: true}
 	c := &gradient{Emitter: &emitter{mode: inner}, node: n, grads: append([]*tensor.Tensor(nil), seeds...)}
 	c.run()
 	return d.transpose(inner, c.given, seeds)
@@ -342,7 +342,7 @@ func (d *dual) transpose(inner *Mode, given [][]*tensor.Tensor, seeds []*tensor.
 
 // write gives a tensor that was written its new tangent, in the memory of the old one: it may be seen by views.
 func (d *dual) write(t, v *tensor.Tensor) {
-	e := &emitter{mode: d.mode.primalOnly()}
+	e := &emitter{mode: d.mode.withoutTangents()}
 	old := Tangent(t)
 	if old == nil && t.Base() != nil {
 		root := t.Base()
@@ -369,7 +369,7 @@ func inLayout(t, v *tensor.Tensor) *tensor.Tensor {
 	for d := range t.Dim() {
 		if t.Size(d) > 1 && t.Strides()[d] != v.Strides()[d] {
 			made := must(zerosLike(t))
-			v = do(&emitter{mode: &Mode{primal: true}}, "copy_", made, v)
+			v = do(&emitter{mode: &Mode{noTangent: true}}, "copy_", made, v)
 			SetTangent(t, v)
 			return v
 		}
@@ -380,7 +380,7 @@ func inLayout(t, v *tensor.Tensor) *tensor.Tensor {
 // tangentOfView returns the part of a root's tangent that a view of it shows.
 func tangentOfView(root, t *tensor.Tensor) *tensor.Tensor {
 	v := inLayout(root, Tangent(root))
-	part := do(&emitter{mode: &Mode{primal: true}}, "as_strided", v, t.Shape(), t.Strides(), t.Offset()-root.Offset()+v.Offset())
+	part := do(&emitter{mode: &Mode{noTangent: true}}, "as_strided", v, t.Shape(), t.Strides(), t.Offset()-root.Offset()+v.Offset())
 	SetTangent(t, part)
 	return part
 }

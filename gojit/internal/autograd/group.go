@@ -15,10 +15,10 @@ import (
 type Group struct {
 	inputs  int
 	steps   []sketchStep // args without tensors
-	needs   []bool       // of values, as in the Sketch
+	needs   []bool       // of values, as in the BackwardPlan
 	dtypes  []tensor.DType
 	shapes  []valueShape
-	likes   []*tensor.Tensor // what stood for the values in the Sketch
+	likes   []*tensor.Tensor // what stood for the values in the BackwardPlan
 	outputs []bool           // of values: results of the group
 	Levels  []*Level
 }
@@ -48,7 +48,7 @@ const MostOuts = 64
 
 // Group finds out how the steps are recorded whose results with some numbers are given to others. grad makes what stands for the
 // gradient of a value.
-func (s *Sketch) Group(outputs []int, grad func(like *tensor.Tensor) (*tensor.Tensor, error)) (*Group, error) {
+func (s *BackwardPlan) Group(outputs []int, grad func(like *tensor.Tensor) (*tensor.Tensor, error)) (*Group, error) {
 	g := &Group{inputs: s.inputs, needs: s.needs, likes: s.values, outputs: make([]bool, len(s.values))}
 	for _, v := range outputs {
 		g.outputs[v] = true
@@ -93,7 +93,7 @@ func (s *Sketch) Group(outputs []int, grad func(like *tensor.Tensor) (*tensor.Te
 }
 
 // levels numbers the nodes by values: each value's is behind those of the results that it is computed from; -1 where it has none.
-func (s *Sketch) levels(outputs []bool) []int {
+func (s *BackwardPlan) levels(outputs []bool) []int {
 	level := make([]int, len(s.values))
 	for v := range level {
 		level[v] = -1
@@ -148,7 +148,7 @@ func (g *Group) bound(at *Level, l int, level []int) {
 }
 
 // explore finds out what the derivatives of a level's steps read.
-func (s *Sketch) explore(at *Level, grad func(like *tensor.Tensor) (*tensor.Tensor, error)) error {
+func (s *BackwardPlan) explore(at *Level, grad func(like *tensor.Tensor) (*tensor.Tensor, error)) error {
 	grads := make([]*tensor.Tensor, len(s.values))
 	for _, v := range at.Outs {
 		g, err := grad(s.values[v])
@@ -171,7 +171,7 @@ func (g *Group) Refs(step int) []int { return g.steps[step].refs }
 // IsOutput reports whether a value is a result of the group.
 func (g *Group) IsOutput(v int) bool { return g.outputs[v] }
 
-// Like returns what stood for a value in the Sketch.
+// Like returns what stood for a value in the BackwardPlan.
 func (g *Group) Like(v int) *tensor.Tensor { return g.likes[v] }
 
 // IsSmall reports whether a value has not the shape that all inputs broadcast to.

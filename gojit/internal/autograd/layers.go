@@ -61,9 +61,9 @@ func (m *Mode) active() (s layerSet) {
 	hosted := m.dispatcher != nil || tensor.ForeignInUse()
 	s.add(profile, profiling.Load() != nil)
 	s.add(expand, hosted)
-	s.add(forward, !m.primal && InForward())
+	s.add(forward, !m.noTangent && InForward())
 	s.add(inference, tensor.InferenceInUse())
-	s.add(tape, !m.off && !m.below)
+	s.add(tape, !m.off && !m.belowAutograd)
 	s.add(dispatch, hosted)
 	return s
 }
@@ -86,12 +86,12 @@ func runNamed(op *ops.Operator, args, out []value.Value) error {
 }
 
 // Direct reports whether operators run without any layer until the mode changes: nothing is recorded, cast or seen, whatever the arguments.
-func (m *Mode) Direct() bool { return m.active() == 0 && (m.off || m.below) }
+func (m *Mode) Direct() bool { return m.active() == 0 && (m.off || m.belowAutograd) }
 
 // DirectOverPlain is Direct for operators over tensors that are of no class of the host and not of inference.
 func (m *Mode) DirectOverPlain() bool {
 	const ofTensors = layerSet(1<<expand | 1<<inference | 1<<dispatch) // what a mode alone does not ask for
-	return m.active()&^ofTensors == 0 && m.dispatcher == nil && !m.inference && (m.off || m.below)
+	return m.active()&^ofTensors == 0 && m.dispatcher == nil && !m.inference && (m.off || m.belowAutograd)
 }
 
 // next takes an operator to the first of some layers, and to the operator itself behind the last.
@@ -144,7 +144,7 @@ func runRecorded(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Val
 	if anyRequiresGrad(args) {
 		return record(m, op, args, out)
 	}
-	if len(args) > 0 && isUnrecordedView(args[0]) && planOf(op).writes && !planOf(op).passes {
+	if len(args) > 0 && isUnrecordedView(args[0]) && planOf(op).writes && !planOf(op).notDifferentiable {
 		return errUnrecordedView
 	}
 	return m.next(rest, op, args, out)

@@ -13,15 +13,15 @@ import (
 // one run of the interpreter with what it calls); a forked call starts with a copy. The zero Mode records.
 type Mode struct {
 	off, inference bool
-	primal         bool // tangents are not computed
+	noTangent      bool // tangents are not computed
 	saving         []*SavedHooks
 	thread         int
 	casting        *casting // the innermost autocast
 	uncached       bool     // casts of parameters are not kept
 	differentiated *Node    // whose derivative runs, while anomalies are looked for
 	dispatcher     Dispatcher
-	below          bool       // autograd has had the operators that run: nothing is recorded, though GradEnabled may say so
-	undispatched   bool       // tensors whose classes run operators count as any other
+	belowAutograd  bool       // autograd has had the operators that run: nothing is recorded, though GradEnabled may say so
+	bypass         bool       // tensors whose classes run operators count as any other
 	expanding      *expansion // the composite operators whose bodies run, from the innermost on
 }
 
@@ -39,25 +39,25 @@ func (m *Mode) SetInference(on bool) { m.inference = on }
 
 // SetForward switches the computing of tangents on or off and returns what was before.
 func (m *Mode) SetForward(on bool) (before bool) {
-	before = !m.primal
-	m.primal = !on
+	before = !m.noTangent
+	m.noTangent = !on
 	return before
 }
 
 // records reports whether operators on tensors that require gradients are recorded.
-func (m *Mode) records() bool { return !m.off && !m.below && !m.inference }
+func (m *Mode) records() bool { return !m.off && !m.belowAutograd && !m.inference }
 
 // OnlyComputes reports whether operators on t do nothing in the mode besides computing their results.
 func (m *Mode) OnlyComputes(t *tensor.Tensor) bool {
-	return !m.inference && m.dispatcher == nil && !t.Dispatches() && (m.off || m.below || !t.RequiresGrad()) && (m.primal || !InForward())
+	return !m.inference && m.dispatcher == nil && !t.Dispatches() && (m.off || m.belowAutograd || !t.RequiresGrad()) && (m.noTangent || !InForward())
 }
 
 // Groups reports whether an operator on t among others may run at once with them, and whether that is recorded.
 func (m *Mode) Groups(t *tensor.Tensor) (recorded, ok bool) {
-	if m.OnlyComputes(t) || m.inference && m.dispatcher == nil && !t.Dispatches() && (m.primal || !InForward()) {
+	if m.OnlyComputes(t) || m.inference && m.dispatcher == nil && !t.Dispatches() && (m.noTangent || !InForward()) {
 		return false, true
 	}
-	ok = t.RequiresGrad() && m.records() && m.dispatcher == nil && !t.Dispatches() && (m.primal || !InForward()) && m.SavedHooks() == nil && anomaly.Load() == nil
+	ok = t.RequiresGrad() && m.records() && m.dispatcher == nil && !t.Dispatches() && (m.noTangent || !InForward()) && m.SavedHooks() == nil && anomaly.Load() == nil
 	return ok, ok
 }
 
@@ -79,19 +79,19 @@ type Operation func(m *Mode, args, out []value.Value) error
 
 // OperationOf returns how an operator that has an implementation runs in a mode.
 func OperationOf(op *ops.Operator) Operation {
-	if run := modal[op.Name]; run != nil {
+	if run := readsMode[op.Name]; run != nil {
 		return run
 	}
 	return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
 }
 
 // ReadsMode reports whether an operator reads or changes the mode itself.
-func ReadsMode(op *ops.Operator) bool { return modal[op.Name] != nil }
+func ReadsMode(op *ops.Operator) bool { return readsMode[op.Name] != nil }
 
 // CompiledOperationOf is OperationOf for compiled code, where an autocast casts by rules of its own while casts says so: takes are the static types of
 // what the operator reads, and mayBeFloat32 says whether MayBeFloat32 is so of any.
 func CompiledOperationOf(op *ops.Operator, takes []types.Type, mayBeFloat32 bool, casts func() bool) Operation {
-	if run := modal[op.Name]; run != nil {
+	if run := readsMode[op.Name]; run != nil {
 		return run
 	}
 	return compiledCast(op, takes, mayBeFloat32, casts)
@@ -113,7 +113,7 @@ func checkInference(m *Mode, op *ops.Operator, args []value.Value) error {
 	if p.writes && args[0].IsTensor() && args[0].Tensor().IsInference() {
 		return errorf("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
 	}
-	if m.records() && !p.passes && p.saves && anyRequiresGrad(args) {
+	if m.records() && !p.notDifferentiable && p.savesOperand && anyRequiresGrad(args) {
 		return errSavedInference
 	}
 	return nil

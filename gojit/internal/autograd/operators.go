@@ -17,8 +17,8 @@ var Operators = func() []ops.Operator {
 	return all
 }()
 
-// modal are the operators that read or change the mode themselves, by their names.
-var modal = func() map[string]Operation {
+// readsMode are the operators that read or change the mode themselves, by their names.
+var readsMode = func() map[string]Operation {
 	all := make(map[string]Operation, len(modeOperators))
 	for _, o := range modeOperators {
 		all[o.name] = o.run
@@ -48,11 +48,11 @@ var modeOperators = []struct {
 		out[0] = value.Bool(RetainsGrad(args[0].Tensor()))
 		return nil
 	}},
-	{"aten::_no_grad_fill_", aside("aten::fill_.Scalar")},
-	{"aten::_no_grad_normal_", aside("aten::normal_", value.None)},
-	{"aten::_no_grad_uniform_", aside("aten::uniform_", value.None)},
-	{"aten::_no_grad_zero_", aside("aten::zero_")},
-	{"aten::_no_grad_embedding_renorm_", aside("aten::embedding_renorm_")},
+	{"aten::_no_grad_fill_", withoutGrad("aten::fill_.Scalar")},
+	{"aten::_no_grad_normal_", withoutGrad("aten::normal_", value.None)},
+	{"aten::_no_grad_uniform_", withoutGrad("aten::uniform_", value.None)},
+	{"aten::_no_grad_zero_", withoutGrad("aten::zero_")},
+	{"aten::_no_grad_embedding_renorm_", withoutGrad("aten::embedding_renorm_")},
 	{"aten::is_autocast_cpu_enabled", func(m *Mode, args, out []value.Value) error {
 		_, enabled := m.Casting(CastCPU)
 		out[0] = value.Bool(enabled)
@@ -83,8 +83,8 @@ var modeOperators = []struct {
 	}},
 }
 
-// aside is an operator that runs another one, with further arguments, without recording it: it writes leaves too.
-func aside(name string, further ...value.Value) Operation {
+// withoutGrad is an operator that runs another one, with further arguments, without recording it: it writes leaves too.
+func withoutGrad(name string, further ...value.Value) Operation {
 	return func(m *Mode, args, out []value.Value) error {
 		defer func(off bool) { m.off = off }(m.off)
 		m.off = true

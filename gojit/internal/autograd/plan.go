@@ -13,14 +13,14 @@ import (
 
 // plan is how an operator is recorded.
 type plan struct {
-	passes    bool // it is not recorded
-	writes    bool // its first argument
-	likened   bool // only its first argument has a gradient
-	saves     bool // the gradient of one argument needs another
-	blind     bool // the derivative does without the elements of the first argument
-	blindFor0 bool // so does that of the first argument, but not that of the second
-	hasOut    bool
-	views     bool // a result is a view of an argument, as its schema says
+	notDifferentiable bool // it is not recorded
+	writes            bool // its first argument
+	shapeOnly         bool // only its first argument has a gradient
+	savesOperand      bool // the gradient of one argument needs another
+	ignoresSelf       bool // the derivative does without the elements of the first argument
+	selfIgnoresSelf   bool // so does that of the first argument, but not that of the second
+	hasOut            bool
+	views             bool // a result is a view of an argument, as its schema says
 	// withoutGrad are the positions of results without gradients, and ofIntegers says that none has one.
 	withoutGrad []int
 	ofIntegers  bool
@@ -33,9 +33,9 @@ type plan struct {
 
 var plans sync.Map // of *plan by *ops.Operator
 
-// isBlind reports whether a node that writes its first argument needs no copy of it.
-func (p *plan) isBlind(args []value.Value) bool {
-	return p.backward != nil && !args[0].Tensor().Dispatches() && (p.blind || p.blindFor0 && !anyRequiresGrad(args[1:]))
+// needsNoCopy reports whether a node that writes its first argument needs no copy of it.
+func (p *plan) needsNoCopy(args []value.Value) bool {
+	return p.backward != nil && !args[0].Tensor().Dispatches() && (p.ignoresSelf || p.selfIgnoresSelf && !anyRequiresGrad(args[1:]))
 }
 
 func planOf(op *ops.Operator) *plan {
@@ -44,7 +44,7 @@ func planOf(op *ops.Operator) *plan {
 	}
 	s := op.Schema()
 	d := op.Def()
-	p := &plan{likened: d.Has(ops.ShapeOnly)}
+	p := &plan{shapeOnly: d.Has(ops.ShapeOnly)}
 	takes, gives := false, false
 	for i := range s.Arguments {
 		a := &s.Arguments[i]
@@ -56,16 +56,16 @@ func planOf(op *ops.Operator) *plan {
 		gives = gives || mentionsTensor(s.Returns[i].Type)
 		p.views = p.views || s.Returns[i].Alias != nil
 	}
-	p.passes = !takes || !gives || op.Has(ops.NotDifferentiable)
+	p.notDifferentiable = !takes || !gives || op.Has(ops.NotDifferentiable)
 	if d.Grad != nil {
 		p.backward, p.reads = func(c *gradient) { d.Grad(ops.Gradient{Engine: c}) }, d.Reads
 	}
 	if p.decompose = d.Decomp; p.decompose == nil {
 		p.decompose = decompositions[functionalName(op)]
 	}
-	p.saves = d.Has(ops.SavesOperand)
+	p.savesOperand = d.Has(ops.SavesOperand)
 	p.withoutGrad, p.ofIntegers = d.WithoutGrad, strings.HasPrefix(op.Name, "quantized::")
-	p.blind, p.blindFor0 = d.Has(ops.IgnoresSelf), d.Has(ops.SelfIgnoresSelf)
+	p.ignoresSelf, p.selfIgnoresSelf = d.Has(ops.IgnoresSelf), d.Has(ops.SelfIgnoresSelf)
 	p.conjugates = !d.Has(ops.AsWritten)
 	if p.backward != nil {
 		p.decompose = nil
@@ -102,14 +102,14 @@ func functionalName(op *ops.Operator) string {
 
 // Modal reports whether the mode matters to an operator: the others need not go through OperationOf.
 func Modal(op *ops.Operator) bool {
-	return modal[op.Name] != nil || !planOf(op).passes || slices.ContainsFunc(op.Schema().Returns, func(r schema.Argument) bool { return mentionsTensor(r.Type) })
+	return readsMode[op.Name] != nil || !planOf(op).notDifferentiable || slices.ContainsFunc(op.Schema().Returns, func(r schema.Argument) bool { return mentionsTensor(r.Type) })
 }
 
 // Kind tells how the gradient of an operator is found: "d" by a derivative of its own, "c" from what it is
 // made of, "" not at all.
 func Kind(op *ops.Operator) string {
 	switch p := planOf(op); {
-	case p.passes:
+	case p.notDifferentiable:
 		return ""
 	case p.backward != nil:
 		return "d"

@@ -240,7 +240,7 @@ func anyRequiresGrad(args []value.Value) bool {
 func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	p := planOf(op)
 	switch {
-	case p.passes || p.likened && !anyRequiresGrad(args[:1]):
+	case p.notDifferentiable || p.shapeOnly && !anyRequiresGrad(args[:1]):
 		return m.compute(op, args, out)
 	case p.hasOut:
 		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
@@ -268,7 +268,7 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 			base = edgeOf(b)
 		}
 		defer source.Catch(&err)
-		if p.isBlind(args) {
+		if p.needsNoCopy(args) {
 			n.args[0] = value.OfTensor(must(tensor.EmptyMeta(written.Shape(), written.DType())))
 		} else {
 			n.args[0] = value.OfTensor(copyOf(written, edgeOf(written)))

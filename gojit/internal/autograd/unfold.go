@@ -106,7 +106,7 @@ func (u *unfolding) tensor(v int, read, recorded bool) *tensor.Tensor {
 	if e := u.edge(v); e.node != nil {
 		t = t.Detach()
 		t.SetHistory(&history{edge: e})
-		_ = t.SetRequiresGrad(true) // as in the Sketch
+		_ = t.SetRequiresGrad(true) // as in the BackwardPlan
 	}
 	return t
 }

@@ -42,7 +42,7 @@ func copyOf(t *tensor.Tensor, made edge) *tensor.Tensor {
 	old := must(t.Clone(tensor.PreserveFormat))
 	old.SetHistory(&history{edge: made})
 	if v := Tangent(t); v != nil {
-		SetTangent(old, do(&emitter{mode: &Mode{primal: true}}, "clone", v))
+		SetTangent(old, do(&emitter{mode: &Mode{noTangent: true}}, "clone", v))
 	}
 	if made.node != nil {
 		_ = old.SetRequiresGrad(true) // the type is that of a tensor that does

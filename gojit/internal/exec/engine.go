@@ -93,9 +93,9 @@ func New(o Options) *Engine {
 }
 
 // attempt makes the operation of a region: the plan of one of images, or the kernel of one of elementwise nodes.
-func (e *Engine) attempt(n *ir.Node) interp.Attempt {
+func (e *Engine) attempt(n *ir.Node) interp.FastPath {
 	if !plan.IsRegion(n) {
-		return e.fuser.Attempt(n)
+		return e.fuser.FastPath(n)
 	}
 	r := plan.NewRegion(n, &e.weights, func(why string) { e.fuser.Tell(n, why) })
 	if r == nil {

@@ -158,7 +158,7 @@ func functionOf(name string, g *ir.Graph) *ir.Function {
 }
 
 // attempt makes the operation of a differentiable graph, and the graph whose operators are recorded one by one where that cannot do it.
-func (j *job) attempt(n *ir.Node) (*ir.Graph, interp.Attempt) {
+func (j *job) attempt(n *ir.Node) (*ir.Graph, interp.FastPath) {
 	d := j.gradients[n]
 	if d == nil {
 		return n.GraphAttr("Subgraph"), nil

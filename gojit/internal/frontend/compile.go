@@ -62,7 +62,7 @@ type Options struct {
 	Version int
 
 	// Finisher, where it is set, gives the function its graph later.
-	Finisher *Finisher
+	Finisher *BackgroundFinisher
 
 	// operatorsOnly says that the function is itself an overload of an operator: its body calls
 	// the operators that are not written in the language.
@@ -103,7 +103,7 @@ func (e *Emitter) finish() (err error) {
 	passes.NormalizeOps(e.g)
 	cleanUp(e.g)
 	if e.o.Finisher != nil {
-		e.o.Finisher.giveBack(e.g.GiveBack())
+		e.o.Finisher.recycle(e.g.Recycle())
 	}
 	e.f.SetGraph(e.g)
 	return nil

@@ -2,12 +2,12 @@ package frontend
 
 import "github.com/torchjit/torchjit/gojit/internal/ir"
 
-// Finisher makes the graphs of functions on another goroutine, in the order in which they were emitted, while
+// BackgroundFinisher makes the graphs of functions on another goroutine, in the order in which they were emitted, while
 // others are emitted. Until Define returns, the functions that were compiled with it have a schema and no graph.
-type Finisher struct {
+type BackgroundFinisher struct {
 	queue  chan func() error
 	done   chan outcome
-	spares chan *ir.Spare
+	spares chan *ir.NodePool
 }
 
 type outcome struct {
@@ -18,9 +18,9 @@ type outcome struct {
 // ahead is how many functions may be emitted that are not finished. Each has memory that the next could be made of.
 const ahead = 4
 
-// NewFinisher returns one that runs until Define is called.
-func NewFinisher() *Finisher {
-	f := &Finisher{queue: make(chan func() error, ahead), done: make(chan outcome, 1), spares: make(chan *ir.Spare, ahead+2)}
+// NewBackgroundFinisher returns one that runs until Define is called.
+func NewBackgroundFinisher() *BackgroundFinisher {
+	f := &BackgroundFinisher{queue: make(chan func() error, ahead), done: make(chan outcome, 1), spares: make(chan *ir.NodePool, ahead+2)}
 	go func() {
 		var o outcome
 		defer func() {
@@ -39,7 +39,7 @@ func NewFinisher() *Finisher {
 }
 
 // spare returns memory that a finished graph did not keep, nil without a finisher.
-func (f *Finisher) spare() *ir.Spare {
+func (f *BackgroundFinisher) spare() *ir.NodePool {
 	if f == nil {
 		return nil
 	}
@@ -47,22 +47,22 @@ func (f *Finisher) spare() *ir.Spare {
 	case s := <-f.spares:
 		return s
 	default:
-		return &ir.Spare{}
+		return &ir.NodePool{}
 	}
 }
 
-func (f *Finisher) giveBack(s *ir.Spare) {
+func (f *BackgroundFinisher) recycle(s *ir.NodePool) {
 	select {
 	case f.spares <- s:
 	default: // there is enough
 	}
 }
 
-func (f *Finisher) add(finish func() error) { f.queue <- finish }
+func (f *BackgroundFinisher) add(finish func() error) { f.queue <- finish }
 
 // Define defines functions whose options have f, in order, and returns when their graphs are made. It fails with
 // the first error of a definition; then the rest stays undefined. Nothing can be compiled with f afterwards.
-func (f *Finisher) Define(functions []*ir.Function) (err error) {
+func (f *BackgroundFinisher) Define(functions []*ir.Function) (err error) {
 	for _, function := range functions {
 		if err = function.EnsureDefined(); err != nil {
 			break

@@ -16,7 +16,7 @@ type recorded struct {
 	*runner
 	key     recordedKey
 	group   *autograd.Group
-	stages  *elementwise.Stages
+	stages  *elementwise.Schedule
 	values  int
 	output  []int           // which values the group gives
 	memory  []int           // values that are in memory after a run, besides the inputs
@@ -144,7 +144,7 @@ func (d *recorded) plan(forward *elementwise.Fused, tensors []*tensor.Tensor, nu
 		known[i] = true
 	}
 	var err error
-	d.stages, err = forward.Stages(d.memory, known)
+	d.stages, err = forward.Schedule(d.memory, known)
 	if err == nil && d.reducer != nil {
 		d.planSum(forward)
 	}

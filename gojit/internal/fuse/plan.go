@@ -29,8 +29,8 @@ type Fuser struct {
 // SetEnabled says whether regions run as kernels. They do until it is called.
 func (f *Fuser) SetEnabled(on bool) { f.disabled.Store(!on) }
 
-// Attempt makes the operation that runs a region as one kernel.
-func (f *Fuser) Attempt(n *ir.Node) interp.Attempt {
+// FastPath makes the operation that runs a region as one kernel.
+func (f *Fuser) FastPath(n *ir.Node) interp.FastPath {
 	r := &runner{fuser: f, node: n}
 	for _, v := range n.Inputs() {
 		r.tensors = append(r.tensors, v.Type().Kind() == types.KindTensor)

@@ -25,7 +25,7 @@ type program struct {
 type variant struct {
 	present uint64
 	err     error // why there are none
-	stages  *elementwise.Stages
+	stages  *elementwise.Schedule
 	values  int
 	saved   []int // places of Saved, -1 for what is not needed
 	grads   []int // places of the outs' gradients, -1 for those that are not given
@@ -139,7 +139,7 @@ func (p *program) make(present uint64) (*variant, error) {
 		}
 		v.wanted = append(v.wanted, at)
 	}
-	v.stages, err = f.Stages(wanted, known)
+	v.stages, err = f.Schedule(wanted, known)
 	return v, err
 }
 

@@ -123,10 +123,10 @@ type Options struct {
 	Runners map[string]Runner
 	// Group makes the operation that tries to do the work of a GroupKind node at once; nil where its nodes
 	// run one by one.
-	Group func(*ir.Node) Attempt
+	Group func(*ir.Node) FastPath
 	// Differentiable makes the operation that tries to run a differentiable graph and puts one node on the tape, and returns the graph that runs
 	// where that reports false; a nil operation never does. Without Differentiable its Subgraph runs.
-	Differentiable func(*ir.Node) (*ir.Graph, Attempt)
+	Differentiable func(*ir.Node) (*ir.Graph, FastPath)
 	// Native makes loops that compute with numbers alone machine code where the processor allows.
 	Native bool
 	// Forks makes code fail that writes a tensor, container or object which a forked call can see

@@ -16,13 +16,13 @@ const GroupKind = "prim::TensorExprGroup"
 // PlannedAttr is the attribute of groups whose nodes run by a plan (package plan), not as one kernel.
 const PlannedAttr = "region"
 
-// Attempt does the work of a group's nodes, from the group's inputs to its outputs, or reports that they have to run
+// FastPath does the work of a group's nodes, from the group's inputs to its outputs, or reports that they have to run
 // one by one; then it has done nothing. It keeps neither slice.
-type Attempt func(m *autograd.Mode, args, out []value.Value) bool
+type FastPath func(m *autograd.Mode, args, out []value.Value) bool
 
 // groupSite is what an opGroup does besides trying.
 type groupSite struct {
-	attempt Attempt
+	attempt FastPath
 	outputs []int32 // registers
 	dying   []bool  // inputs that nothing uses behind the group
 }

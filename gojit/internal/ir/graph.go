@@ -26,7 +26,7 @@ type Graph struct {
 	scope       string              // of new nodes
 
 	slabs slabs
-	spare *Spare
+	spare *NodePool
 
 	matching []*Value // room for the inputs of the schema that is tried
 }

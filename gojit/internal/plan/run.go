@@ -68,9 +68,9 @@ func NewRegion(n *ir.Node, weights *Weights, tell func(why string)) *Region {
 	return r
 }
 
-var _ interp.Attempt = (*Region)(nil).Run
+var _ interp.FastPath = (*Region)(nil).Run
 
-// Run is an interp.Attempt.
+// Run is an interp.FastPath.
 func (r *Region) Run(m *autograd.Mode, args, out []value.Value) bool {
 	in := r.rooms.Get().(*given)
 	defer r.recycle(in)

@@ -42,7 +42,7 @@ func (p *patches) runsOf(n0, n1 int, runs []run) []run {
 
 // Fill packs columns n0 to n1 of the rows, row bytes apart, that belong to channels c0 to c1 of an
 // image at from.
-func (p *patches) Fill(by gemm.Filling, panel, from unsafe.Pointer, n0, n1, c0, c1, row int) {
+func (p *patches) Fill(by *gemm.Filling, panel, from unsafe.Pointer, n0, n1, c0, c1, row int) {
 	var space [2][16]run
 	runs := [2][]run{space[0][:0], space[1][:0]}
 	segments, vectors := 1, (n1-n0+by.Lanes-1)/by.Lanes
@@ -65,7 +65,7 @@ func (p *patches) Fill(by gemm.Filling, panel, from unsafe.Pointer, n0, n1, c0, 
 }
 
 // tabulate writes the table of a kernel. Behind it lie zeros, which rows in the padding read.
-func (p *patches) tabulate(by gemm.Filling, kernel *tile.Patches, from unsafe.Pointer, runs [][]run) unsafe.Pointer {
+func (p *patches) tabulate(by *gemm.Filling, kernel *tile.Patches, from unsafe.Pointer, runs [][]run) unsafe.Pointer {
 	g := &p.geometry
 	segments, step, mask := int(kernel.Segments), int(kernel.Step), tile.MaskBytes(by.ISA)
 	entries := len(runs) * (kernel.MasksBytes() + 16*segments*g.Kernel[0]*g.Kernel[1])
@@ -150,7 +150,7 @@ func (p *patches) reach(r *run, tap, reads, words int) (lanes uint64) {
 }
 
 // fillByElement packs where steps or rows of the output are such that vectors do not help.
-func (p *patches) fillByElement(by gemm.Filling, panel, from unsafe.Pointer, runs [][]run, channels, row int) {
+func (p *patches) fillByElement(by *gemm.Filling, panel, from unsafe.Pointer, runs [][]run, channels, row int) {
 	if by.Double {
 		fillPatches[float64](p, by.Lanes, panel, from, runs, channels, row/8)
 	} else {

@@ -95,7 +95,10 @@ func (p *sharedPacking) share() {
 }
 
 // Buffers are the memory that one thread packs into.
-type Buffers struct{ A, B, Table, Scratch Buffer }
+type Buffers struct {
+	A, B, Table, Scratch Buffer
+	filling              Filling
+}
 
 // Buffer is memory for one purpose: a little that is kept, and what is taken for a while.
 type Buffer struct{ kept, taken []byte }
@@ -236,9 +239,14 @@ func (w *Writer) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, step in
 // rows lie far apart.
 const fetchTiles = 4
 
-// Filling returns what columns are packed by. It goes by value: what is passed to Columns by reference would be on the heap.
-func (w *Writer) Filling() Filling {
-	return Filling{w.ISA, w.Double, w.Lanes, w.Size, &w.Memory.Table}
+// Filling returns what columns are packed by. It lies in the buffers: what is passed to Columns by reference is on the heap.
+func (w *Writer) Filling() *Filling {
+	f := &w.Memory.filling
+	if f.Table == nil {
+		f.Table = &w.Memory.Table
+	}
+	f.ISA, f.Double, f.Lanes, f.Size = w.ISA, w.Double, w.Lanes, w.Size
+	return f
 }
 
 // fillPanel packs the columns of a panel, unless that is what the first tile is to do: then it reports false.

@@ -49,7 +49,7 @@ type Filling struct {
 // Columns packs panels of a matrix that is never made as a whole: what a convolution reads from an image.
 type Columns interface {
 	// Fill packs columns n0 to n1 of the rows, row bytes apart, that belong to units c0 to c1 of the matrix at from.
-	Fill(by Filling, panel, from unsafe.Pointer, n0, n1, c0, c1, row int)
+	Fill(by *Filling, panel, from unsafe.Pointer, n0, n1, c0, c1, row int)
 	// Unit is how many rows are packed together: the taps of a channel.
 	Unit() int
 }

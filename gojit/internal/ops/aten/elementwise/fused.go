@@ -74,7 +74,7 @@ func (r *Recorder) Fuse(inputs int, results []*tensor.Tensor, numbers []tensor.S
 	return f, err
 }
 
-// Steps is Fuse for those who choose later what is computed of what: see Stages.
+// Steps is Fuse for those who choose later what is computed of what: see Schedule.
 func (r *Recorder) Steps(inputs int, numbers []tensor.Scalar, other *Recorder, others []tensor.Scalar) (*Fused, error) {
 	if len(r.steps) != len(other.steps) || inputs+len(r.steps) != len(r.known) {
 		return nil, ErrNotFused

@@ -3,14 +3,14 @@ package ir
 import "testing"
 
 func TestSpareMakesTheNextGraph(t *testing.T) {
-	g := NewGraphFrom(&Spare{})
+	g := NewGraphFrom(&NodePool{})
 	in := g.AddInput("x")
 	dead := g.InsertNode(g.Create("aten::neg", []*Value{in}, 1))
 	kept := g.InsertNode(g.Create("aten::abs", []*Value{in}, 1))
 	g.AddOutput(kept.Output())
 	dead.Destroy()
 
-	h := NewGraphFrom(g.GiveBack())
+	h := NewGraphFrom(g.Recycle())
 	y := h.AddInput("y")
 	n := h.InsertNode(h.Create("aten::sin", []*Value{y}, 1))
 	h.AddOutput(n.Output())

@@ -58,8 +58,8 @@ func (f *Fused) smallKind(s *fusedStep) shapeKind {
 	return kind
 }
 
-// Stages compute some values of a Fused from others: kernels, each of which gives results of one shape, and sums, in order.
-type Stages struct {
+// Schedule compute some values of a Fused from others: kernels, each of which gives results of one shape, and sums, in order.
+type Schedule struct {
 	f    *Fused
 	work []stage
 	made []int // values that are neither known nor wanted
@@ -87,8 +87,8 @@ func (s *Shapes) of(kind shapeKind) []int {
 	return s.Small
 }
 
-// Stages plans how wanted values are computed from known ones. It fails where they cannot be.
-func (f *Fused) Stages(wanted []int, known []bool) (*Stages, error) {
+// Schedule plans how wanted values are computed from known ones. It fails where they cannot be.
+func (f *Fused) Schedule(wanted []int, known []bool) (*Schedule, error) {
 	n := len(f.kinds)
 	p := &planner{f: f, known: slices.Clone(known), rank: make([]int, n), needed: make([]bool, n), stored: make([]bool, n)}
 	for _, v := range wanted {
@@ -98,7 +98,7 @@ func (f *Fused) Stages(wanted []int, known []bool) (*Stages, error) {
 		p.stored[v] = !known[v]
 	}
 	p.store()
-	s := &Stages{f: f}
+	s := &Schedule{f: f}
 	for rank := 0; rank <= p.last; rank++ {
 		for kind := wholeShape; kind <= smallShape+shapeKind(len(f.Inputs)); kind++ {
 			if !p.kernels(s, rank, kind) {
@@ -128,7 +128,7 @@ func (f *Fused) Stages(wanted []int, known []bool) (*Stages, error) {
 // Values returns how many values there are.
 func (f *Fused) Values() int { return len(f.kinds) }
 
-// planner is the state of one Stages.
+// planner is the state of one Schedule.
 type planner struct {
 	f      *Fused
 	known  []bool // values that are in memory
@@ -221,7 +221,7 @@ func (p *planner) together(v, u int) bool {
 }
 
 // kernels plans those of one time and kind of shape: each stores as many values as it can.
-func (p *planner) kernels(s *Stages, rank int, kind shapeKind) bool {
+func (p *planner) kernels(s *Schedule, rank int, kind shapeKind) bool {
 	var group []int
 	for v := len(p.f.Inputs); v <= len(p.f.kinds); v++ {
 		end := v == len(p.f.kinds)
@@ -317,7 +317,7 @@ func costOf(in kernel.Instr) int {
 
 // Run computes the wanted values from the known ones: values holds those by number, and gets the others. It reports false, and leaves
 // room in the places of the others, where a kernel's operands do not lie alike.
-func (s *Stages) Run(values []*tensor.Tensor, shapes *Shapes, numbers []tensor.Scalar) (ok bool, err error) {
+func (s *Schedule) Run(values []*tensor.Tensor, shapes *Shapes, numbers []tensor.Scalar) (ok bool, err error) {
 	for i := range s.work {
 		w := &s.work[i]
 		if w.kernel == nil {

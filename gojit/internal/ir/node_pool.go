@@ -1,8 +1,8 @@
 package ir
 
-// Spare is memory for the nodes and values of graphs that are made one after the other. More than half of the nodes
+// NodePool is memory for the nodes and values of graphs that are made one after the other. More than half of the nodes
 // of a function are loads and stores, which are gone when its graph is finished; the next graph is made of them.
-type Spare struct {
+type NodePool struct {
 	slabs  slabs // what is left of the last graph's
 	nodes  []*Node
 	values []*Value
@@ -12,8 +12,8 @@ type Spare struct {
 	deadValues []*Value
 }
 
-// NewGraphFrom is NewGraph of a graph that takes memory from s, nil for none, until GiveBack.
-func NewGraphFrom(s *Spare) *Graph {
+// NewGraphFrom is NewGraph of a graph that takes memory from s, nil for none, until Recycle.
+func NewGraphFrom(s *NodePool) *Graph {
 	g := &Graph{names: make(map[string]*nameSet, 16), spare: s}
 	if s != nil {
 		g.slabs, s.slabs = s.slabs, slabs{}
@@ -23,9 +23,9 @@ func NewGraphFrom(s *Spare) *Graph {
 	return g
 }
 
-// GiveBack ends the use of the memory that the graph was made from and returns it, with that of the nodes and values
+// Recycle ends the use of the memory that the graph was made from and returns it, with that of the nodes and values
 // that have been destroyed meanwhile. Nothing may refer to those any more.
-func (g *Graph) GiveBack() *Spare {
+func (g *Graph) Recycle() *NodePool {
 	s := g.spare
 	g.spare = nil
 	s.slabs, g.slabs = g.slabs, slabs{}
@@ -45,14 +45,14 @@ func (g *Graph) GiveBack() *Spare {
 	return s
 }
 
-func (s *Spare) node() *Node {
+func (s *NodePool) node() *Node {
 	if s == nil {
 		return nil
 	}
 	return pop(&s.nodes)
 }
 
-func (s *Spare) value() *Value {
+func (s *NodePool) value() *Value {
 	if s == nil {
 		return nil
 	}
@@ -70,13 +70,13 @@ func pop[T any](from *[]*T) *T {
 	return x
 }
 
-func (s *Spare) destroyed(n *Node) {
+func (s *NodePool) destroyed(n *Node) {
 	if s != nil {
 		s.deadNodes = append(s.deadNodes, n)
 	}
 }
 
-func (s *Spare) erased(v *Value) {
+func (s *NodePool) erased(v *Value) {
 	if s != nil {
 		s.deadValues = append(s.deadValues, v)
 	}

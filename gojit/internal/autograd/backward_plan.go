@@ -9,21 +9,21 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// Sketch is a tape of operators of one result each that run on tensors without elements. From it a Group is made, which says how the
+// BackwardPlan is a tape of operators of one result each that run on tensors without elements. From it a Group is made, which says how the
 // operators are recorded where they run at once, and the gradients of the Group's parts are derived on it, by the derivatives that
 // the operators have on the tape.
 //
 // Values are numbered: the inputs first, then the results of the steps.
-type Sketch struct {
-	emitter SketchEmitter
+type BackwardPlan struct {
+	emitter BackwardEmitter
 	inputs  int
 	values  []*tensor.Tensor
 	needs   []bool // of values: they require gradients
 	steps   []sketchStep
 }
 
-// SketchEmitter runs the operators of derivatives on the tensors of a Sketch.
-type SketchEmitter interface {
+// BackwardEmitter runs the operators of derivatives on the tensors of a BackwardPlan.
+type BackwardEmitter interface {
 	Emitter
 	// SumTo gives what stands for the sum of g to the shape of like, which was broadcast.
 	SumTo(g, like *tensor.Tensor) *tensor.Tensor
@@ -40,14 +40,14 @@ type sketchStep struct {
 	recorded bool
 }
 
-// NewSketch begins a tape over inputs, of which some require gradients.
-func NewSketch(e SketchEmitter, inputs []*tensor.Tensor, needs []bool) *Sketch {
-	return &Sketch{emitter: e, inputs: len(inputs), values: slices.Clone(inputs), needs: slices.Clone(needs)}
+// NewBackwardPlan begins a tape over inputs, of which some require gradients.
+func NewBackwardPlan(e BackwardEmitter, inputs []*tensor.Tensor, needs []bool) *BackwardPlan {
+	return &BackwardPlan{emitter: e, inputs: len(inputs), values: slices.Clone(inputs), needs: slices.Clone(needs)}
 }
 
 // Add records an operator that has run; numbers says which of the numbers of a call the arguments are, -1 for others. It fails where the
 // operator's node is none that computes the gradients of the arguments from that of the result.
-func (s *Sketch) Add(op *ops.Operator, args []value.Value, numbers []int, out *tensor.Tensor) error {
+func (s *BackwardPlan) Add(op *ops.Operator, args []value.Value, numbers []int, out *tensor.Tensor) error {
 	p := planOf(op)
 	step := sketchStep{op: op, backward: p.backward, args: slices.Clone(args), numbers: numbers}
 	for _, v := range args {
@@ -58,8 +58,8 @@ func (s *Sketch) Add(op *ops.Operator, args []value.Value, numbers []int, out *t
 		step.refs = append(step.refs, ref)
 		step.recorded = step.recorded || ref >= 0 && s.needs[ref]
 	}
-	step.recorded = step.recorded && !p.passes
-	if step.recorded && (p.backward == nil || p.writes || p.hasOut || p.likened || slices.Contains(s.values, out)) {
+	step.recorded = step.recorded && !p.notDifferentiable
+	if step.recorded && (p.backward == nil || p.writes || p.hasOut || p.shapeOnly || slices.Contains(s.values, out)) {
 		return source.Errorf(source.RuntimeError, source.Range{}, "the gradient of %s is not computed in a kernel", op.Name)
 	}
 	if step.recorded {
@@ -72,7 +72,7 @@ func (s *Sketch) Add(op *ops.Operator, args []value.Value, numbers []int, out *t
 }
 
 // node is what would have been recorded for a step.
-func (s *Sketch) node(i int) *Node {
+func (s *BackwardPlan) node(i int) *Node {
 	step := &s.steps[i]
 	out := s.values[s.inputs+i]
 	n := &Node{name: step.name, op: step.op.Name, backward: step.backward, args: step.args}
@@ -92,7 +92,7 @@ func (s *Sketch) node(i int) *Node {
 
 // Gradients derives the gradients of values from those of others, by number, through some steps. read is called with the values whose
 // elements the derivative of a step reads.
-func (s *Sketch) Gradients(steps []int, grads []*tensor.Tensor, read func(step, value int)) (err error) {
+func (s *BackwardPlan) Gradients(steps []int, grads []*tensor.Tensor, read func(step, value int)) (err error) {
 	defer source.Catch(&err)
 	for _, i := range slices.Backward(steps) {
 		g := grads[s.inputs+i]

@@ -13,7 +13,7 @@ import (
 // sketch is the nodes of a group run on tensors without elements.
 type sketch struct {
 	rec     *elementwise.Recorder
-	tape    *autograd.Sketch
+	tape    *autograd.BackwardPlan
 	values  []*tensor.Tensor // the inputs, then the results of the nodes
 	grads   []*tensor.Tensor // further inputs of the recording
 	numbers []tensor.Scalar
@@ -52,7 +52,7 @@ func (d *recorded) sketch(tensors []*tensor.Tensor, numbers []tensor.Scalar, giv
 		}
 		s.grads = append(s.grads, g)
 	}
-	s.tape = autograd.NewSketch(emitter{s.rec}, s.values, needs)
+	s.tape = autograd.NewBackwardPlan(emitter{s.rec}, s.values, needs)
 	return s, d.sketchNodes(s)
 }
 
@@ -114,7 +114,7 @@ func (e emitter) Emit(name string, args ...value.Value) []value.Value {
 	return out[:]
 }
 
-// SumTo implements autograd.SketchEmitter.
+// SumTo implements autograd.BackwardEmitter.
 func (e emitter) SumTo(g, like *tensor.Tensor) *tensor.Tensor {
 	return source.Must(e.rec.Sum(g, like))
 }
