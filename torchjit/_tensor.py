@@ -355,7 +355,7 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
                 "Using len to get tensor shape might cause the trace to be incorrect. Recommended usage would be "
                 "tensor.shape[0]. Passing a tensor of different shape might lead to errors or silently give incorrect results."
             )
-            return self.shape[0]
+            return self.shape[0].__index__()
         return _native.tensor_length(self)
 
     def __bool__(self) -> bool:
@@ -371,9 +371,10 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         return complex(_native.tensor_number(self, "complex"))
 
     def __index__(self) -> int:
-        if self.numel() != 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        x = _native.tensor_number(self, "index")
+        try:
+            x = _native.tensor_number(self, "index")
+        except ValueError:  # of more elements
+            x = None
         if not isinstance(x, int):
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(x)

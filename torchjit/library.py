@@ -19,6 +19,7 @@ from typing import Any
 from torchjit import _native
 
 _reserved = ("prim",)
+_own = frozenset(("aten", "quantized", "_quantized", "prims", "sparse", "mkldnn", "prepacked"))
 
 # The libraries of the kind DEF that there are, by namespace.
 _defining: weakref.WeakValueDictionary[str, Library] = weakref.WeakValueDictionary()
@@ -66,6 +67,11 @@ class Library:
         if ns in _reserved:
             raise ValueError(ns + " is a reserved namespace. Please try creating a library with another name.")
         if kind == "DEF":
+            if ns in _own:
+                raise RuntimeError(
+                    f"Only a single TORCH_LIBRARY can be used to register the namespace {ns}: its operators are those of torchjit, to which a library of "
+                    "the kind FRAGMENT adds some, and one of the kind IMPL implementations."
+                )
             if ns in _defining:
                 raise RuntimeError(
                     f"Only a single TORCH_LIBRARY can be used to register the namespace {ns}: there is a library of the kind DEF for it, to which "

@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // schemaMembers are the properties of schemas and the look-ups of operators' schemas.
@@ -29,7 +30,7 @@ var schemaMembers = []function{
 		}
 		return &a.ListSize
 	})},
-	{schema: "Argument.default_value(Argument self) -> any", doc: "The default, None where there is none.", property: true, run: bind(func(a *schema.Argument) value.Value { return a.Default })},
+	{schema: "Argument.default_value(Argument self) -> any", doc: "The default, None where there is none.", property: true, run: bind(defaultOf)},
 	{schema: "Argument.has_default_value(Argument self) -> bool", doc: "Whether there is a default.", run: bind(func(a *schema.Argument) bool { return a.HasDefault })},
 	{schema: "Argument.kwarg_only(Argument self) -> bool", doc: "Whether the argument is given by name only.", property: true, run: bind(func(a *schema.Argument) bool { return a.KwargOnly })},
 	{schema: "Argument.is_out(Argument self) -> bool", doc: "Whether the function writes its result into the argument.", property: true, run: bind((*schema.Argument).IsOut)},
@@ -105,3 +106,13 @@ func overloadNames(name string) ([]string, error) {
 
 // lastPart returns what stands behind the last dot of a qualified name.
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+// defaultOf returns the default of an argument; that of a device is written as a text.
+func defaultOf(a *schema.Argument) value.Value {
+	if a.Default.Kind() == value.KindString && a.Type.Kind() == types.KindDevice {
+		if d, err := tensor.ParseDevice(a.Default.Str()); err == nil {
+			return value.OfDevice(d)
+		}
+	}
+	return a.Default
+}

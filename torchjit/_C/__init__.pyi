@@ -1181,8 +1181,8 @@ def _jit_pass_fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
 def _jit_pass_fold_prepacking_ops(module: Any) -> None:
     """Runs the packing of constant weights; the methods read the results as attributes."""
 
-def _jit_pass_functional_to_inplace_activation(graph: Graph) -> None:
-    """Makes activations write their input where it is new memory that nothing else uses."""
+def _jit_pass_functional_to_inplace_activation(graph: Graph) -> bool:
+    """Makes activations write their input where it is new memory that nothing else uses; returns whether anything changed."""
 
 def _jit_pass_fuse_add_relu(graph: Graph) -> None:
     """Replaces aten::relu of sums by aten::_add_relu."""
@@ -1202,8 +1202,8 @@ def _jit_pass_inline_fork_wait(graph: Graph) -> None:
 def _jit_pass_inline_functional_graphs(graph: Graph) -> None:
     """Puts the nodes of functional graphs in their places."""
 
-def _jit_pass_inplace_to_functional_activation(graph: Graph) -> None:
-    """Replaces activations that write new memory of the graph by those that make some; tensors that others see are left."""
+def _jit_pass_inplace_to_functional_activation(graph: Graph) -> bool:
+    """Replaces activations that write new memory of the graph by those that make some; tensors that others see are left. Returns whether anything changed."""
 
 def _jit_pass_insert_quant_dequant(module: Any, method_name: builtins.str, inplace: bool, debug: bool, quant_type_int: int = 1) -> Any:
     """A copy of a module in which observers are replaced by roundings to integers and back."""

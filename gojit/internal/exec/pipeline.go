@@ -79,7 +79,7 @@ var Pipeline = []Step{
 	{"repeat", "small loops of a known number of rounds become these", "other loops stay while their tensors are noted, and are unrolled behind that",
 		profiled, graphStep(unrollConstant)},
 	{"fold", "peephole, constants (of tensors and containers too, where no mode decides them) and equal, until nothing changes", "unrolled rounds have constant numbers",
-		optimized | profiled, graphStep(fold)},
+		optimized | profiled, (*job).fold},
 	{"select", "branches without nodes become prim::IfThenElse", "folding empties branches",
 		optimized | profiled, changing(passes.SelectBranches)},
 	{"sweep", "nodes that nothing reads go", "the graph is shown from here on",
@@ -224,6 +224,15 @@ func unrollConstant(g *ir.Graph) {
 	if passes.UnrollShortLoops(g, true) {
 		passes.RemoveListMutation(g)
 	}
+}
+
+// fold folds. What is noted, and shown, has the constants that folding made at its start, as those of the program.
+func (j *job) fold() error {
+	fold(j.graph)
+	if j.way == profiled {
+		passes.ConstantPooling(j.graph)
+	}
+	return nil
 }
 
 func fold(g *ir.Graph) {

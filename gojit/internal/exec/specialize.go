@@ -22,6 +22,7 @@ func (j *job) specialize() error {
 		fold(j.graph)
 		passes.DCE(j.graph)
 	}
+	passes.ConstantPooling(j.graph)
 	general := j.graph.Copy()
 	removeNoteNodes(general)
 	met, needed := j.removeNotes()
@@ -33,6 +34,7 @@ func (j *job) specialize() error {
 		j.differentiated(differentiate(j.graph, met, j.settings.Inlining))
 	case j.settings.Grouping:
 		j.group(j.graph, met)
+		passes.ConstantPooling(j.graph)
 	}
 	j.engine.callFallbacks(j.graph, j.depth-1)
 	return j.checkStrict()

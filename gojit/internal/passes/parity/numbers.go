@@ -23,10 +23,8 @@ func EraseNumberTypes(g *ir.Graph) {
 			n.Destroy()
 			return
 		}
+		numbersToTensors(n.Inputs()) // also parameters of blocks, unless nothing uses them
 		numbersToTensors(n.Outputs())
-		for _, b := range n.Blocks() {
-			numbersToTensors(b.Inputs())
-		}
 	})
 }
 
