@@ -41,7 +41,7 @@ def run(module, program, title, folder, names=None):
     made.__dict__.update(torch=torch, nn=torch.nn, F=torch.nn.functional, **(names or {}))
     torch.manual_seed(0)
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+    with contextlib.redirect_stdout(printed), contextlib.chdir("."), warnings.catch_warnings():  # a program may change the folder
         warnings.simplefilter("ignore")
         try:
             exec(compile(program, str(path), "exec"), made.__dict__)
