@@ -3,6 +3,7 @@
 import inspect
 import io
 import json
+import math
 import types
 
 import pytest
@@ -394,3 +395,45 @@ def test_each_record_for_any_sizes_is_tested():
 
     # a program keeps item, whose part is for modes
     assert sorted([*FOR_ANY_SIZES, "aten::item"]) == sorted(_native.decomposed_operators(True))
+
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * int(torch.equal(x, torch.ones(3))),
+        lambda x: x * int(torch.allclose(x, torch.ones(3))),
+        lambda x: x * int(torch.is_nonzero(x.sum() > 3)),
+        lambda x: x * int(torch.ops.aten.Bool.Tensor(x.sum() > 3)),
+        lambda x: x * torch.ops.aten.Int.Tensor(x.sum()),
+        lambda x: x * int(x.sum().item()),
+        lambda x: x * float(x.sum().item()),
+        lambda x: x * math.floor(x.sum().item()),
+        lambda x: x * math.sqrt(x.sum().item()),
+        lambda x: x * 2 if x.sum().item() > 4 else x,
+        lambda x: x * (x.sum().item() == 3.0),
+        lambda x: x * x.sum().item().to(torch.int64),
+        lambda x: x * len(f"{x.sum().item()}"),
+    ],
+)
+def test_what_elements_tell_is_no_constant(f):
+    """An exported program would give the numbers of its example for all inputs."""
+    with pytest.raises(torch.export.UserError, match="elements of a tensor"):
+        torch.export.export(module(f), (torch.ones(3),))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * torch.ops.aten.item(x.sum().long()),
+        lambda x: x * torch.ops.aten.item.default(x.sum()),
+        lambda x: x * torch.ops.aten._local_scalar_dense.default(x.sum().long()),
+        lambda x: torch.add(x, x, alpha=x.sum().item()),
+        lambda x: (x * x.sum().item()).reshape(-1)[: x.shape[0] - 1],
+    ],
+)
+def test_numbers_of_elements_are_items(f):
+    program = torch.export.export(module(f), (torch.ones(3),))
+    assert torch.ops.aten.item.default in [node.target for node in program.graph.nodes]
+    x = torch.tensor([2.0, 3.0, 4.0])
+    assert torch.equal(program.module()(x), f(x))

@@ -230,3 +230,18 @@ def test_tensors_and_parameters_made_of_tensors_are_followed():
     assert "aten::detach(%x)" in str(traced.graph) and torch.equal(traced(y), y + y)
     with pytest.warns(torch.jit.TracerWarning, match="torch.Tensor results are registered as constants"):
         torch.jit.trace(lambda x: torch.Tensor([1.0, 2.0, 3.0]) + x, x)
+
+
+@pytest.mark.parametrize(
+    "f, kind",
+    [
+        (lambda x: x * int(torch.equal(x, torch.ones(3))), "boolean"),
+        (lambda x: x * int(torch.allclose(x, torch.ones(3))), "boolean"),
+        (lambda x: x * int(torch.is_nonzero(x.sum())), "boolean"),
+        (lambda x: x * torch.ops.aten.item(x.sum()), "number"),
+    ],
+)
+def test_numbers_that_operators_make_of_elements_are_warned_of(f, kind):
+    """The trace holds them as constants, of which PyTorch says nothing."""
+    with pytest.warns(torch.jit.TracerWarning, match=f"Converting a tensor to a Python {kind}"):
+        torch.jit.trace(f, (torch.ones(3),), check_trace=False)

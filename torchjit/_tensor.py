@@ -393,7 +393,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
 
     def __format__(self, spec: str) -> str:
         if self.dim() == 0:
-            return format(self.item(), spec)
+            number = self.item()
+            return format(float(number) if isinstance(number, Tensor) else number, spec)  # an export has a tensor for it, and refuses the text
         return object.__format__(self, spec)
 
     def __iter__(self) -> Iterator[Tensor]:

@@ -335,6 +335,11 @@ func (v *overload) run(c *call) error {
 		return err
 	}
 	if c.thread.recorder != nil {
+		if done, err := c.thread.numberTraced(v.op, args, out); err != nil {
+			return err
+		} else if done {
+			return c.keptValue(out[0])
+		}
 		if err := c.thread.record(v.op, args, out, v.givenNumbers(c)...); err != nil {
 			return err
 		}

@@ -128,6 +128,39 @@ func (h *thread) warnTraced(t *tensor.Tensor, what string) error {
 	return host.invoke("trace_warn", 1, func(w *writer) { w.string(what) }, nil)
 }
 
+// numberTraced is asked of each operator in a trace whether it makes a number of the elements of tensors, which the program takes for a constant: a trace
+// warns. An exact one has a tensor in place of the number that one element is, which it puts among the results, and notes that the program depends on
+// other elements; then the operator is done.
+func (h *thread) numberTraced(op *ops.Operator, args, out []value.Value) (done bool, err error) {
+	if len(out) != 1 || !ops.DependsOnElements(op.BaseName()) {
+		return false, nil
+	}
+	kind := "number"
+	switch out[0].Kind() {
+	case value.KindBool:
+		kind = "boolean"
+	case value.KindInt, value.KindFloat, value.KindComplex:
+	default:
+		return false, nil
+	}
+	for _, arg := range args {
+		if !arg.IsTensor() {
+			continue
+		}
+		t := arg.Tensor()
+		if h.recorder.Exact && op.Schema().Returns[0].Type.Kind() == types.KindNumber {
+			if element := h.recorder.Element(t); element != nil {
+				out[0] = value.OfTensor(element)
+				return true, nil
+			}
+		}
+		if err := h.warnTraced(t, "Converting a tensor to a Python "+kind); err != nil || !h.recorder.Exact {
+			return false, err
+		}
+	}
+	return h.recorder.Exact, nil
+}
+
 // record adds a call of an operator to the trace that is being recorded, if there is one.
 func (h *thread) record(op *ops.Operator, args, out []value.Value, given ...trace.Given) error {
 	if h.recorder == nil {

@@ -367,8 +367,15 @@ func holds(v value.Value, is func(*tensor.Tensor) bool) bool {
 func (c *capture) compute(n *ir.Node, o *ops.Operator, args []run) {
 	outs := c.perform(o, args)
 	for i, v := range n.Outputs() {
+		if len(c.floats) > 0 && !isFloating(outs[i][0]) && slices.ContainsFunc(n.Inputs(), c.comesOfFloat) {
+			c.fail(source.RuntimeError, dependsOnElements+" Use torch.cond or torch.where for a decision")
+		}
 		c.env[v] = outs[i]
 	}
+}
+
+func isFloating(v value.Value) bool {
+	return v.IsFloat() || v.IsTensor() && v.Tensor().DType().IsFloating() || v.Kind() == value.KindList
 }
 
 // inspect asks tensors for what is no tensor: sizes, element types.

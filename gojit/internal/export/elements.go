@@ -1,6 +1,8 @@
 package export
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -67,6 +69,27 @@ func (c *capture) elementFloat(of run) run {
 	c.scope.add(n)
 	c.floats[out[0].Float()] = n
 	return out
+}
+
+// comesOfFloat reports whether a number was computed from a float that a tensor holds. What stands for such a float tells nothing of it but which it is.
+func (c *capture) comesOfFloat(v *ir.Value) bool {
+	seen := map[*ir.Value]bool{}
+	var comes func(v *ir.Value) bool
+	comes = func(v *ir.Value) bool {
+		if seen[v] || v.Node().Kind() == "prim::Param" {
+			return false
+		}
+		seen[v] = true
+		is, known := c.env[v]
+		switch {
+		case known && is[0].IsFloat() && c.floats[is[0].Float()] != nil:
+			return true
+		case known && is[0].IsTensor() && c.scope.handles[is[0].Tensor()] != nil:
+			return false // a tensor of the program
+		}
+		return slices.ContainsFunc(v.Node().Inputs(), comes)
+	}
+	return comes(v)
 }
 
 // unbacked makes a symbol of a number that no size of an input tells.

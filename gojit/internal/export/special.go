@@ -170,7 +170,11 @@ const dependsOnElements = "The program makes a Python value of the elements of a
 // settled fails unless a value that numbers from elements tell is the same for all numbers in their ranges.
 func (c *capture) settled(n *ir.Node, is run) {
 	first := number(is[0])
-	for _, at := range c.extremes() {
+	points := c.extremes()
+	if len(points) == 0 {
+		points = []map[string]int{{}} // floats have no ranges: no value of them can be evaluated
+	}
+	for _, at := range points {
 		if found, ok := c.evaluate(n.Input(0), at, 0); !ok || !value.EqualConstants(number(found), first) {
 			what := ""
 			if rel, ok := c.relationOf(n.Input(0)); ok {
