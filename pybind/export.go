@@ -89,11 +89,12 @@ func TJPreserve(slot C.int64_t, self unsafe.Pointer) C.int {
 	return 0
 }
 
-// TJLend describes the memory of a slot's tensor. It returns 1 where the tensor cannot be lent.
+// TJLend describes the memory of a slot's tensor to a thread, which is told of to a trace that it records; -1 for none. It returns 1 where the tensor
+// cannot be lent.
 //
 //export TJLend
-func TJLend(slot C.int64_t, array *C.tj_array, reply *C.tj_reply) C.int {
-	return C.int(bind.Lend(int64(slot), (*bind.Array)(unsafe.Pointer(array)), replyOf(reply)))
+func TJLend(slot, number C.int64_t, array *C.tj_array, reply *C.tj_reply) C.int {
+	return C.int(bind.Lend(int64(slot), int64(number), (*bind.Array)(unsafe.Pointer(array)), replyOf(reply)))
 }
 
 // TJReturn ends what TJLend began.

@@ -6,6 +6,7 @@ import json
 import math
 import types
 
+import numpy
 import pytest
 
 import torchjit as torch
@@ -414,6 +415,11 @@ def test_each_record_for_any_sizes_is_tested():
         lambda x: x * (x.sum().item() == 3.0),
         lambda x: x * x.sum().item().to(torch.int64),
         lambda x: x * len(f"{x.sum().item()}"),
+        lambda x: torch.from_numpy(x.numpy()) * 2,
+        lambda x: torch.from_numpy(numpy.asarray(x)) * 2,
+        lambda x: torch.from_dlpack(x) * 2,
+        lambda x: torch.tensor([x.sum(), 2.0]),
+        lambda x: x * x.storage()[0],
     ],
 )
 def test_what_elements_tell_is_no_constant(f):

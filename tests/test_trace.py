@@ -3,6 +3,7 @@
 import threading
 import warnings
 
+import numpy
 import pytest
 
 import torchjit as torch
@@ -239,9 +240,13 @@ def test_tensors_and_parameters_made_of_tensors_are_followed():
         (lambda x: x * int(torch.allclose(x, torch.ones(3))), "boolean"),
         (lambda x: x * int(torch.is_nonzero(x.sum())), "boolean"),
         (lambda x: x * torch.ops.aten.item(x.sum()), "number"),
+        (lambda x: x * float(f"{x.sum()}"), "number"),
+        (lambda x: x * (3.0 in x), "boolean"),
+        (lambda x: x * float(numpy.asarray(x)[0]), "NumPy array"),
+        (lambda x: x + torch.from_dlpack(x), "DLPack capsule"),
     ],
 )
-def test_numbers_that_operators_make_of_elements_are_warned_of(f, kind):
-    """The trace holds them as constants, of which PyTorch says nothing."""
-    with pytest.warns(torch.jit.TracerWarning, match=f"Converting a tensor to a Python {kind}"):
+def test_what_a_trace_takes_for_a_constant_is_warned_of(f, kind):
+    """Of operators that make numbers of elements and of DLPack PyTorch says nothing."""
+    with pytest.warns(torch.jit.TracerWarning, match=f"Converting a tensor to a (Python )?{kind}"):
         torch.jit.trace(f, (torch.ones(3),), check_trace=False)

@@ -78,10 +78,21 @@ def _traced(name: str, data: Any, dtype: dtype | None, requires_grad: bool = Fal
         made = data if as_tensor else data.detach()
         made = made.to(data.device, dtype or data.dtype, copy=not as_tensor)
         return made if as_tensor else made.detach()
+    if _native.export_active():
+        _observe(data)
     made = _native.trace_constant(_from(data, dtype), not as_tensor)
     if requires_grad:
         _require_grad(made)
     return made
+
+
+def _observe(data: Any) -> None:
+    """Notes that a constant is made of the elements of the tensors in nested lists."""
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            _observe(item)
+    elif isinstance(data, Tensor):
+        _native.trace_observe(data, "Converting a tensor to an element of another")
 
 
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:

@@ -219,19 +219,20 @@ def compiled_module(obj: Any) -> Any:
 # traced does not see their frames.
 _UNSEEN = tuple(__file__.replace("_host.py", name) for name in ("_host.py", "_tensor.py", "_creation.py", "jit/_trace.py", "jit/_logging.py", "autograd/function.py", "_ops.py"))
 
-# Methods in them that are functions of Python in PyTorch too. A trace finds no variables in them, and what they
-# warn of is nothing that the program did.
-_SEEN = {"__format__", "__contains__", "__reversed__", "__rtruediv__", "__rfloordiv__", "__rpow__", "__rmod__", "__rmatmul__", "norm", "unique"}
+# Methods in them that are functions of Python in PyTorch too, in which a trace finds no variables. What those of the first set warn of is nothing that
+# the program did; the others make numbers and truths of its tensors.
+_QUIET = {"__reversed__", "__rtruediv__", "__rfloordiv__", "__rpow__", "__rmod__", "__rmatmul__", "norm", "unique"}
+_SEEN = _QUIET | {"__format__", "__contains__"}
 
 
-def _frames(depth: int = 2) -> Any:
-    """The frames of the program that is being traced, innermost first, and whether a method hides its variables. The frames from
+def _frames(depth: int = 2, hiding: set[str] = _SEEN) -> Any:
+    """The frames of the program that is being traced, innermost first, and whether a method hides its variables or warnings. The frames from
     that of depth on, seen from here, may belong to it.
     """
     frame = sys._getframe(depth)
     hidden = False
     while frame is not None and frame.f_code.co_filename in _UNSEEN:
-        hidden = hidden or frame.f_code.co_name in _SEEN
+        hidden = hidden or frame.f_code.co_name in hiding
         frame = frame.f_back  # type: ignore[assignment]
     return frame, hidden
 
@@ -298,7 +299,7 @@ def trace_warn_text(text: str) -> None:
 
     from torchjit.jit._trace import TracerWarning
 
-    frame, hidden = _frames()
+    frame, hidden = _frames(hiding=_QUIET)
     if frame is None or hidden or _native.export_active():
         return
     warnings.warn_explicit(

@@ -100,7 +100,9 @@ def _from_dlpack(capsule: Any) -> Any:
 
 def _to_dlpack(t: Any) -> Any:
     """A DLPack capsule of a tensor."""
-    return _native.to_dlpack(t)
+    from torchjit.utils.dlpack import to_dlpack
+
+    return to_dlpack(t)
 
 
 def _get_warnAlways() -> bool:

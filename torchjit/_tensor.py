@@ -555,8 +555,6 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     def numpy(self, *, force: builtins.bool = False) -> Any:
         import numpy
 
-        if _native.is_tracing():
-            _host.trace_warn("Converting a tensor to a NumPy array")
         if _native.tensor_dispatches(self):
             raise RuntimeError(".numpy() is not supported for tensor subclasses.")
         if _native.tensor_layout(self):
@@ -585,7 +583,9 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     def __dlpack__(self, stream: Any = None, **options: Any) -> Any:
         if self.requires_grad:
             raise RuntimeError("Can't export tensors that require gradient, use tensor.detach()")
-        return _native.to_dlpack(self)
+        from torchjit.utils.dlpack import to_dlpack
+
+        return to_dlpack(self)
 
     def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]:
         return (1, 0)
@@ -614,6 +614,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     def __reduce_ex__(self, protocol: Any) -> Any:
         from torchjit._creation import _rebuild
 
+        if _native.is_tracing():
+            _native.trace_observe(self, "Saving a tensor")
         if _native.tensor_wraps(self):
             return _dispatch_classes.rebuild_wrapper_subclass, (
                 type(self), self.dtype, tuple(self.shape), self.stride(), self.storage_offset(), None, self.device, self.requires_grad,
@@ -635,6 +637,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         """The memory that the tensor shows. See torch.storage."""
         from torchjit.storage import storage_of
 
+        if _native.export_active():
+            _native.trace_observe(self, "Reading the memory of a tensor")
         if _native.tensor_wraps(self):
             raise NotImplementedError("python bindings to nullptr storage (e.g., from torch.Tensor._make_wrapper_subclass) are currently unsafe and thus disabled: the tensor has no memory")
         return storage_of(self)

@@ -18,6 +18,7 @@ import (
 // traceFunctions record what Python does as a graph.
 var traceFunctions = []function{
 	{schema: "is_tracing() -> bool", run: isTracing},
+	{schema: "trace_observe(Tensor self, str what) -> None", run: func(c *call) error { return c.thread.warnTraced(c.argTensor(0), c.argString(1)) }},
 	{schema: "trace_begin(any module, list names, any inputs, bool outplace) -> any", run: traceBegin},
 	{schema: "trace_end(str name, any result, any module, str method) -> any", run: traceEnd},
 	{schema: "trace_abort() -> None", run: traceAbort},
