@@ -145,3 +145,29 @@ def test_modes_see_what_composite_operators_are_made_of(name):
     with Mode():
         f(x)
     assert seen == names.split()
+
+
+@pytest.mark.parametrize(
+    "f, name",
+    [
+        (lambda x, n: x[:n], "slice.Tensor"),
+        (lambda x, n: x.narrow(0, 0, n), "slice.Tensor"),
+        (lambda x, n: x.select(0, n), "select.int"),
+        (lambda x, n: torch.arange(n), "arange.default"),
+        (lambda x, n: torch.full((2,), n), "full.default"),
+        (lambda x, n: torch.add(x, x, alpha=n), "add.Tensor"),
+    ],
+)
+def test_modes_see_tensors_become_numbers(f, name):
+    """What PyTorch 1.13.1's modes see; make_fx, which is one, refuses such programs."""
+    seen = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+            seen.append(str(operator).removeprefix("aten."))
+            return operator(*args, **(kwargs or {}))
+
+    x, n = torch.ones(4, 4), torch.tensor(2)
+    with Mode():
+        f(x, n)
+    assert seen == ["_local_scalar_dense.default", name]

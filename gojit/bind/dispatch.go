@@ -60,12 +60,16 @@ func elementIn(m *autograd.Mode, t *tensor.Tensor) (value.Value, error) {
 	return out[0], err
 }
 
-// itemOf returns the only element of a tensor, as its class has it.
+// itemOf returns the only element of a tensor, as its class or the mode of the thread has it.
 func itemOf(t *tensor.Tensor) (tensor.Scalar, error) {
-	if !t.Dispatches() || t.Numel() != 1 {
+	if t.Numel() != 1 {
 		return t.Item()
 	}
-	v, err := elementIn(thisThread().mode, t)
+	mode := thisThread().mode
+	if !t.Dispatches() && !mode.Dispatches() {
+		return t.Item()
+	}
+	v, err := elementIn(mode, t)
 	if err != nil {
 		return tensor.Scalar{}, err
 	}
