@@ -62,10 +62,10 @@ func elementIn(m *autograd.Mode, t *tensor.Tensor) (value.Value, error) {
 
 // itemOf returns the only element of a tensor, as its class or the mode of the thread has it.
 func itemOf(t *tensor.Tensor) (tensor.Scalar, error) {
-	if t.Numel() != 1 {
+	if t.Numel() != 1 || dispatchModes == 0 && !t.Dispatches() {
 		return t.Item()
 	}
-	mode := thisThread().mode
+	mode := thisThread().mode // which takes a call to find
 	if !t.Dispatches() && !mode.Dispatches() {
 		return t.Item()
 	}
