@@ -76,20 +76,31 @@ var (
 
 // asText returns the tokens that PyTorch's reader of texts finds where Python finds the given ones.
 func asText(tokens []token) []token {
-	for i := 0; i < len(tokens); i++ {
-		t := tokens[i]
-		switch {
+	split := 0
+	for i := range tokens {
+		switch t := &tokens[i]; {
 		case t.kind == tokenKeyword && namesInTexts[t.text]:
-			tokens[i].kind, tokens[i].between = tokenIdent, infix{}
-		case t.kind == tokenOperator && splitInTexts[t.text]:
-			n := len(t.text) - 1
-			first, second := t, t
-			first.text, first.end, first.between = t.text[:n], t.start+n, infixes[t.text[:n]]
-			second.text, second.start = t.text[n:], t.start+n
-			tokens[i] = first
-			tokens = append(tokens[:i+1], append([]token{second}, tokens[i+1:]...)...)
-			i++
+			t.kind, t.between = tokenIdent, infix{}
+		case isSplitInTexts(t):
+			split++
 		}
 	}
-	return tokens
+	if split == 0 {
+		return tokens
+	}
+	apart := make([]token, 0, len(tokens)+split)
+	for i := range tokens {
+		first := tokens[i]
+		if !isSplitInTexts(&first) {
+			apart = append(apart, first)
+			continue
+		}
+		second, n := first, len(first.text)-1
+		first.text, first.end, first.between = first.text[:n], first.start+n, infixes[first.text[:n]]
+		second.text, second.start = second.text[n:], second.start+n
+		apart = append(apart, first, second)
+	}
+	return apart
 }
+
+func isSplitInTexts(t *token) bool { return t.kind == tokenOperator && splitInTexts[t.text] }
