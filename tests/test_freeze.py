@@ -340,3 +340,18 @@ def test_errors_of_frozen_modules_show_the_calls():
     frozen = torch.jit.freeze(torch.jit.script(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()).eval()))
     with pytest.raises(RuntimeError, match=r"(?s)input = module\(input\).*F\.linear\(input, self\.weight, self\.bias\).*cannot be multiplied"):
         frozen(torch.ones(4, 4))
+
+
+def test_nested_loops_stay_loops():
+    """Sixty rounds of sixty of sixty, each put behind the other, would be more than the memory holds."""
+
+    class M(nn.Module):
+        def forward(self, x):
+            for _ in range(60):
+                for _ in range(60):
+                    for _ in range(60):
+                        x = x + 1
+            return x
+
+    frozen = torch.jit.freeze(torch.jit.script(M().eval()))
+    assert str(frozen.graph).count("prim::Loop") == 3

@@ -490,7 +490,7 @@ func simplifyFrozen(g *ir.Graph) {
 	passes.Peephole(g)
 	passes.ConstantPropagation(g)
 	passes.ConstantPooling(g)
-	passes.UnrollConstantLoops(g)
+	passes.UnrollShortLoops(g, true)
 	for changed := true; changed; {
 		changed = passes.CSE(g)
 		changed = passes.Peephole(g) || changed
