@@ -190,13 +190,12 @@ func tensorVersion(c *call) error {
 }
 
 func tensorItem(c *call) error {
-	if r := c.thread.recorder; r != nil && r.Exact {
-		if element := r.Element(c.argTensor(0)); element != nil {
-			return c.keptValue(value.OfTensor(element))
-		}
-	}
-	if err := c.thread.warnTraced(c.argTensor(0), "Converting a tensor to a Python number"); err != nil {
+	element, err := c.thread.elementTraced(c.argTensor(0))
+	switch {
+	case err != nil:
 		return err
+	case element != nil:
+		return c.keptValue(value.OfTensor(element))
 	}
 	return writeItem(c)
 }

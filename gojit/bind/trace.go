@@ -129,6 +129,17 @@ func (h *thread) warnTraced(t *tensor.Tensor, what string) error {
 	return host.invoke("trace_warn", 1, func(w *writer) { w.string(what) }, nil)
 }
 
+// elementTraced is told that the program makes a number of a tensor's only element. In an exact trace it returns the tensor that stands for the number; else
+// it warns, as it does of what no tensor can stand for.
+func (h *thread) elementTraced(t *tensor.Tensor) (*tensor.Tensor, error) {
+	if h.recorder != nil && h.recorder.Exact {
+		if element := h.recorder.Element(t); element != nil {
+			return element, nil
+		}
+	}
+	return nil, h.warnTraced(t, "Converting a tensor to a Python number")
+}
+
 // numberTraced is asked of each operator in a trace whether it makes a number of the elements of tensors, which the program takes for a constant: a trace
 // warns. An exact one has a tensor in place of the number that one element is, which it puts among the results, and notes that the program depends on
 // other elements; then the operator is done.
@@ -148,14 +159,17 @@ func (h *thread) numberTraced(op *ops.Operator, args, out []value.Value) (done b
 		if !arg.IsTensor() {
 			continue
 		}
-		t := arg.Tensor()
-		if h.recorder.Exact && op.Schema().Returns[0].Type.Kind() == types.KindNumber {
-			if element := h.recorder.Element(t); element != nil {
-				out[0] = value.OfTensor(element)
-				return true, nil
-			}
+		var element *tensor.Tensor
+		if op.Schema().Returns[0].Type.Kind() == types.KindNumber {
+			element, err = h.elementTraced(arg.Tensor())
+		} else {
+			err = h.warnTraced(arg.Tensor(), "Converting a tensor to a Python "+kind)
 		}
-		if err := h.warnTraced(t, "Converting a tensor to a Python "+kind); err != nil || !h.recorder.Exact {
+		if element != nil {
+			out[0] = value.OfTensor(element)
+			return true, nil
+		}
+		if err != nil || !h.recorder.Exact {
 			return false, err
 		}
 	}

@@ -288,7 +288,7 @@ func (c *capture) isUnbacked(v *ir.Value, depth int) bool {
 	if depth > maxExpression || n.Kind() == "prim::Param" {
 		return false
 	}
-	if is, ok := c.env[v]; ok && is[0].IsFloat() && c.floats[is[0].Float()] != nil {
+	if is, ok := c.env[v]; ok && c.isElement(is) {
 		return true
 	}
 	if is, ok := c.env[v]; ok && is[0].IsInt() {

@@ -374,6 +374,7 @@ func (c *capture) compute(n *ir.Node, o *ops.Operator, args []run) {
 	}
 }
 
+// isFloating reports whether a value is a float, a tensor of floats, or a list, which is asked of what it holds where that is taken out.
 func isFloating(v value.Value) bool {
 	return v.IsFloat() || v.IsTensor() && v.Tensor().DType().IsFloating() || v.Kind() == value.KindList
 }

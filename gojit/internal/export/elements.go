@@ -71,6 +71,9 @@ func (c *capture) elementFloat(of run) run {
 	return out
 }
 
+// isElement reports whether a number stands for a float that a tensor holds.
+func (c *capture) isElement(is run) bool { return is[0].IsFloat() && c.floats[is[0].Float()] != nil }
+
 // comesOfFloat reports whether a number was computed from a float that a tensor holds. What stands for such a float tells nothing of it but which it is.
 func (c *capture) comesOfFloat(v *ir.Value) bool {
 	seen := map[*ir.Value]bool{}
@@ -82,7 +85,7 @@ func (c *capture) comesOfFloat(v *ir.Value) bool {
 		seen[v] = true
 		is, known := c.env[v]
 		switch {
-		case known && is[0].IsFloat() && c.floats[is[0].Float()] != nil:
+		case known && c.isElement(is):
 			return true
 		case known && is[0].IsTensor() && c.scope.handles[is[0].Tensor()] != nil:
 			return false // a tensor of the program
