@@ -89,12 +89,12 @@ func TJPreserve(slot C.int64_t, self unsafe.Pointer) C.int {
 	return 0
 }
 
-// TJLend describes the memory of a slot's tensor to a thread, which is told of to a trace that it records; -1 for none. It returns 1 where the tensor
-// cannot be lent.
+// TJLend describes the memory of a slot's tensor to a thread, for a capsule of DLPack or else a buffer of Python. It returns 1 where the tensor cannot be
+// lent.
 //
 //export TJLend
-func TJLend(slot, number C.int64_t, array *C.tj_array, reply *C.tj_reply) C.int {
-	return C.int(bind.Lend(int64(slot), int64(number), (*bind.Array)(unsafe.Pointer(array)), replyOf(reply)))
+func TJLend(slot, number C.int64_t, capsule C.int, array *C.tj_array, reply *C.tj_reply) C.int {
+	return C.int(bind.Lend(int64(slot), int64(number), capsule != 0, (*bind.Array)(unsafe.Pointer(array)), replyOf(reply)))
 }
 
 // TJReturn ends what TJLend began.

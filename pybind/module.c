@@ -240,7 +240,7 @@ static PyObject *native_to_dlpack(PyObject *module, PyObject *tensor) {
     if (!PyObject_TypeCheck(tensor, tj_tensor_type)) return PyErr_Format(PyExc_TypeError, "to_dlpack expects a Tensor");
     lent_tensor *lent = calloc(1, sizeof *lent);
     if (!lent) return PyErr_NoMemory();
-    if (TJLend(((HandleObject *)tensor)->slot, -1, &lent->array, &reply)) {
+    if (TJLend(((HandleObject *)tensor)->slot, tj_thread_number(), 1, &lent->array, &reply)) {
         free(lent);
         return tj_raise(&reply);
     }

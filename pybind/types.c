@@ -64,7 +64,7 @@ static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
         PyErr_NoMemory();
         return -1;
     }
-    if (TJLend(((HandleObject *)self)->slot, tj_thread_number(), a, &reply)) {
+    if (TJLend(((HandleObject *)self)->slot, tj_thread_number(), 0, a, &reply)) {
         free(a);
         tj_raise(&reply);
         return -1;

@@ -100,9 +100,7 @@ def _from_dlpack(capsule: Any) -> Any:
 
 def _to_dlpack(t: Any) -> Any:
     """A DLPack capsule of a tensor."""
-    from torchjit.utils.dlpack import to_dlpack
-
-    return to_dlpack(t)
+    return _native.to_dlpack(t)
 
 
 def _get_warnAlways() -> bool:

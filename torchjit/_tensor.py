@@ -583,9 +583,7 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     def __dlpack__(self, stream: Any = None, **options: Any) -> Any:
         if self.requires_grad:
             raise RuntimeError("Can't export tensors that require gradient, use tensor.detach()")
-        from torchjit.utils.dlpack import to_dlpack
-
-        return to_dlpack(self)
+        return _native.to_dlpack(self)
 
     def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]:
         return (1, 0)

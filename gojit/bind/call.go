@@ -208,16 +208,17 @@ func SetDispatches(slot int64, on bool) {
 	slots[slot].content.(*tensor.Tensor).SetDispatches(on)
 }
 
-// Lend describes the memory of a slot's tensor to a thread, of which the trace that it records is told; -1 for none. It returns 1 where the tensor cannot
-// be lent.
-func Lend(slot, number int64, array *Array, reply *Reply) (status int32) {
+// Lend describes the memory of a slot's tensor to a thread, for a capsule of DLPack or else a buffer, and tells the trace that the thread records of
+// that. It returns 1 where the tensor cannot be lent.
+func Lend(slot, number int64, capsule bool, array *Array, reply *Reply) (status int32) {
 	c := newCall(nil, 0, 0, reply)
 	defer c.end(&status)
 	w := Word{tag: int64(kindHandle), bits: uint64(slot)}
-	var err error
-	if number >= 0 {
-		err = threadOf(number).warnTraced(w.tensor(), "Converting a tensor to a NumPy array")
+	what := "Converting a tensor to a NumPy array"
+	if capsule {
+		what = "Converting a tensor to a DLPack capsule"
 	}
+	err := threadOf(number).warnTraced(w.tensor(), what)
 	if err == nil {
 		err = lend(w.tensor(), array)
 	}
