@@ -2,7 +2,7 @@
 
 import numbers
 from collections.abc import Sequence
-from typing import Tuple, Union
+from typing import Any, Tuple, Union
 
 import torchjit as torch
 from torchjit import Tensor
@@ -38,9 +38,8 @@ class LayerNorm(Module):
         device: Device = None, dtype: torch.dtype | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        if isinstance(normalized_shape, numbers.Integral):
-            normalized_shape = (normalized_shape,)
-        self.normalized_shape = tuple(normalized_shape)
+        sizes: Any = (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else normalized_shape
+        self.normalized_shape = tuple(sizes)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         if self.elementwise_affine:
