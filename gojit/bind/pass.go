@@ -41,7 +41,7 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_remove_mutation(Graph graph) -> bool", doc: "Replaces writes to memory of the graph by operators that make new memory; returns whether anything changed.", run: pass(passes.RemoveMutation)},
 	{schema: "_C._jit_pass_remove_inplace_ops(Graph graph) -> None", doc: "Replaces operators that write a tensor by those that make a new one, whoever sees the memory.", run: pass(quiet(passes.RemoveInplaceOps))},
 	{schema: "_C._jit_pass_remove_expands(Graph graph) -> None", doc: "Removes expansions that operators imply.", run: pass(quiet(passes.RemoveExpands))},
-	{schema: "_C._jit_pass_decompose_ops(Graph graph) -> None", doc: "Replaces addmm by mm and add.", run: pass(quiet(passes.DecomposeOps))},
+	{schema: "_C._jit_pass_decompose_ops(Graph graph) -> None", doc: "Replaces addmm by mm and add.", run: pass(quiet(parity.DecomposeOps))},
 	{schema: "_C._jit_pass_erase_number_types(Graph graph) -> None", doc: "Makes numbers tensors without dimensions.", run: pass(parity.EraseNumberTypes)},
 	{schema: "_C._jit_pass_erase_shape_information(Graph graph) -> None", doc: "Makes tensor types ones that say nothing of shapes.", run: pass(passes.EraseShapeInformation)},
 	{schema: "_C._jit_pass_canonicalize(Graph graph, bool keep_unique_names=True) -> Graph", doc: "A copy whose values are numbered in order, with or without names.", run: bind(canonicalize)},
@@ -177,9 +177,9 @@ func peephole(g *ir.Graph, disableShapes bool) (bool, error) {
 		return false, err
 	}
 	if disableShapes {
-		return passes.PeepholeWithoutShapes(g), nil
+		return parity.Peephole(g, passes.PeepholeWithoutShapes), nil
 	}
-	return passes.Peephole(g), nil
+	return parity.Peephole(g, passes.Peephole), nil
 }
 
 func listIdioms(g *ir.Graph, refine bool) (bool, error) {
@@ -236,9 +236,8 @@ func inlineCalls(g *ir.Graph) {
 // canonicalizeForFuser is what PyTorch does to graphs before it fuses.
 func canonicalizeForFuser(g *ir.Graph) {
 	passes.CanonicalizeOutputs(g)
-	if passes.ConstantChunks(g) {
-		passes.DCE(g)
-	}
+	passes.ConstantChunks(g)
+	passes.DCE(g)
 }
 
 func groupDifferentiable(g *ir.Graph, threshold int) error {
