@@ -64,6 +64,7 @@ def _jit_pass_fuse_tensorexprs(graph: Any) -> None:
     else:
         c._jit_pass_erase_shape_information(graph)
         c._jit_pass_cse(graph)
+        c._jit_pass_dce(graph)
 
 
 class MobileOptimizerType(Enum):

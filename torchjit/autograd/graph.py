@@ -31,7 +31,7 @@ class Node(_native.Handle):
 
     def name(self) -> str:
         name = _native.grad_node_name(self)
-        return f"torch::autograd::{name}" if name in ("AccumulateGrad", "CopySlices") else name
+        return f"torch::autograd::{name}" if name in ("AccumulateGrad", "CopyBackwards", "CopySlices") else name
 
     @property
     def next_functions(self) -> tuple[Any, ...]:

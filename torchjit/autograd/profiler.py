@@ -120,7 +120,8 @@ class record_function:  # noqa: N801
     def __init__(self, name: str, args: Optional[str] = None):
         self.name: str = name
         self.args: Optional[str] = args
-        self.handle: Optional[torch.Tensor] = torch.jit.annotate(Optional[torch.Tensor], None)
+        self.run_callbacks_on_exit: bool = True
+        self.handle: torch.Tensor = torch.zeros(1)
 
     def __enter__(self) -> record_function:
         if torch.jit.is_scripting() or torch.jit.is_tracing():
@@ -130,9 +131,8 @@ class record_function:  # noqa: N801
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        handle = self.handle
-        if handle is not None:
-            torch.ops.profiler._record_function_exit(handle)
+        if torch.jit.is_scripting() or torch.jit.is_tracing():
+            torch.ops.profiler._record_function_exit(self.handle)
         else:
             _pop()
 

@@ -49,9 +49,12 @@ def _op(node: Any) -> str:
 def _jit_pass_onnx_remove_print(graph: Any) -> None:
     """Removes what prints."""
     for node in _nodes(graph):
-        if node.kind() == "prim::Print":
+        if node.kind() in ("prim::Print", "aten::warn"):
+            read = list(node.inputs())
             node.destroy()
-    _C._jit_pass_dce(graph)
+            for value in read:
+                if not value.uses() and value.node().kind() == "prim::Constant":
+                    value.node().destroy()
 
 
 def _jit_pass_onnx_preprocess(graph: Any) -> None:
@@ -74,7 +77,6 @@ def _jit_pass_onnx_preprocess(graph: Any) -> None:
         else:
             continue
         node.destroy()
-    _C._jit_pass_dce(graph)
 
 
 def _jit_pass_onnx_peephole(graph: Any, opset_version: int, fixed_batch_size: bool = False) -> None:

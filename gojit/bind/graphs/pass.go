@@ -44,7 +44,7 @@ var passMembers = []abi.Function{
 	{Schema: "_C._jit_pass_remove_mutation(Graph graph) -> bool", Doc: "Replaces writes to memory of the graph by operators that make new memory; returns whether anything changed.", Run: Pass(passes.RemoveMutation)},
 	{Schema: "_C._jit_pass_remove_inplace_ops(Graph graph) -> None", Doc: "Replaces operators that write a tensor by those that make a new one, whoever sees the memory.", Run: Pass(Quiet(passes.RemoveInplaceOps))},
 	{Schema: "_C._jit_pass_remove_expands(Graph graph) -> None", Doc: "Removes expansions that operators imply.", Run: Pass(Quiet(passes.RemoveExpands))},
-	{Schema: "_C._jit_pass_decompose_ops(Graph graph) -> None", Doc: "Replaces addmm by mm and add.", Run: Pass(Quiet(passes.DecomposeOps))},
+	{Schema: "_C._jit_pass_decompose_ops(Graph graph) -> None", Doc: "Replaces addmm by mm and add.", Run: Pass(Quiet(parity.DecomposeOps))},
 	{Schema: "_C._jit_pass_erase_number_types(Graph graph) -> None", Doc: "Makes numbers tensors without dimensions.", Run: Pass(parity.EraseNumberTypes)},
 	{Schema: "_C._jit_pass_erase_shape_information(Graph graph) -> None", Doc: "Makes tensor types ones that say nothing of shapes.", Run: Pass(passes.EraseShapeInformation)},
 	{Schema: "_C._jit_pass_canonicalize(Graph graph, bool keep_unique_names=True) -> Graph", Doc: "A copy whose values are numbered in order, with or without names.", Run: abi.Bind(canonicalize)},
@@ -180,9 +180,9 @@ func peephole(g *ir.Graph, disableShapes bool) (bool, error) {
 		return false, err
 	}
 	if disableShapes {
-		return passes.PeepholeWithoutShapes(g), nil
+		return parity.Peephole(g, passes.PeepholeWithoutShapes), nil
 	}
-	return passes.Peephole(g), nil
+	return parity.Peephole(g, passes.Peephole), nil
 }
 
 func listIdioms(g *ir.Graph, refine bool) (bool, error) {
@@ -239,9 +239,8 @@ func inlineCalls(g *ir.Graph) {
 // canonicalizeForFuser is what PyTorch does to graphs before it fuses.
 func canonicalizeForFuser(g *ir.Graph) {
 	passes.CanonicalizeOutputs(g)
-	if passes.ConstantChunks(g) {
-		passes.DCE(g)
-	}
+	passes.ConstantChunks(g)
+	passes.DCE(g)
 }
 
 func groupDifferentiable(g *ir.Graph, threshold int) error {

@@ -63,7 +63,7 @@ func (s *BackwardPlan) Add(op *ops.Operator, args []value.Value, numbers []int, 
 		return source.Errorf(source.RuntimeError, source.Range{}, "the gradient of %s is not computed in a kernel", op.Name)
 	}
 	if step.recorded {
-		step.name = nodeName(op, args)
+		step.name = p.nodeName(args)
 	}
 	s.steps = append(s.steps, step)
 	s.values = append(s.values, out)

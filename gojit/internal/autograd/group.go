@@ -265,7 +265,7 @@ func (g *Group) RecordSum(nodes []*GroupNode, v int, op *ops.Operator, args []va
 		if at < 0 {
 			continue
 		}
-		n := &Node{op: op.Name, args: args, outputs: []geometry{geometryOf(out)}, sequence: sequence.Add(1), name: nodeName(op, args)}
+		n := &Node{op: op.Name, args: args, outputs: []geometry{geometryOf(out)}, sequence: sequence.Add(1), name: planOf(op).nodeName(args)}
 		n.inputs = []input{{argument: 0, element: -1, edge: edge{&from.Node, at}, shape: from.shapeOf(v), dtype: g.dtypes[v]}}
 		n.backward = func(c *gradient) {
 			shape := c.node.inputs[0].shape

@@ -2,33 +2,65 @@ package autograd
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// nodeName returns what PyTorch calls the node of an operator.
-func nodeName(op *ops.Operator, args []value.Value) string {
+// nodeName returns what PyTorch calls the node of a call of the operator.
+func (p *plan) nodeName(args []value.Value) string {
+	if p.nodeOf != nil {
+		return p.nodeOf(args)
+	}
+	return p.node
+}
+
+// nameNodes says what the nodes of an operator are called: node, or nodeOf where it depends on the arguments.
+func (p *plan) nameNodes(op *ops.Operator) {
 	name := functionalName(op)
-	switch name {
-	case "_sparse_mm":
-		if args[0].Tensor().IsSparse() && args[1].Tensor().IsSparse() {
-			return "SparseSparseMatmulBackward0"
+	base, _, _ := strings.Cut(name, ".")
+	p.node = camelCase(base) + "Backward0"
+	for _, o := range []*ops.Operator{ops.Find("aten::" + name), op} {
+		if o == nil {
+			continue
 		}
-	case "linear", "matmul":
-		return productName(name, args)
+		if n, ok := o.Fact("node"); ok {
+			p.node = n
+		}
 	}
 	if n := op.Def().Node; n != "" {
-		return n
+		p.node = n
 	}
-	base, _, _ := strings.Cut(name, ".")
-	var b strings.Builder
-	for _, part := range strings.Split(base, "_") {
-		if part != "" {
-			b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	switch name {
+	case "_sparse_mm":
+		plain := p.node
+		p.nodeOf = func(args []value.Value) string {
+			if args[0].Tensor().IsSparse() && args[1].Tensor().IsSparse() {
+				return "SparseSparseMatmulBackward0"
+			}
+			return plain
 		}
+	case "linear", "matmul":
+		p.nodeOf = func(args []value.Value) string { return productName(name, args) }
 	}
-	return b.String() + "Backward0"
+}
+
+// camelCase writes upsample_nearest2d as UpsampleNearest2D.
+func camelCase(name string) string {
+	var b strings.Builder
+	start := true
+	for _, c := range name {
+		switch {
+		case c == '_':
+		case start:
+			b.WriteRune(unicode.ToUpper(c))
+		default:
+			b.WriteRune(c)
+		}
+		start = c == '_' || unicode.IsDigit(c)
+	}
+	return b.String()
 }
 
 // productName names a product by the kernel that PyTorch uses for it.
@@ -46,7 +78,7 @@ func productName(name string, args []value.Value) string {
 	case a == 2 && b == 2:
 		return "MmBackward0"
 	case a == 1 && b == 2:
-		return "SqueezeBackward4"
+		return "SqueezeBackward3"
 	}
 	return "UnsafeViewBackward0"
 }

@@ -29,6 +29,8 @@ type plan struct {
 	decompose   ops.Decomposition
 	// conjugates says that complex gradients are conjugated before and after backward.
 	conjugates bool
+	node       string                          // what its nodes are called
+	nodeOf     func(args []value.Value) string // the same, where that depends on the arguments
 }
 
 var plans sync.Map // of *plan by *ops.Operator
@@ -76,6 +78,7 @@ func planOf(op *ops.Operator) *plan {
 			return as(e, args)
 		}
 	}
+	p.nameNodes(op)
 	plans.Store(op, p)
 	return p
 }

@@ -280,7 +280,7 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		return err
 	}
 	n.sequence = sequence.Add(1)
-	n.name = nodeName(op, args)
+	n.name = p.nodeName(args)
 	if written != nil {
 		n.holdResults(out)
 		n.outputs = []geometry{geometryOf(written)}

@@ -2,7 +2,6 @@ package passes
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
 // PartsKind gives the parts of a tensor along a dimension, one output each.
@@ -30,7 +29,7 @@ func ConstantChunks(g *ir.Graph) bool {
 		parts := g.Create(PartsKind, []*ir.Value{n.Input(0)}, len(unpack.Outputs())).SetRange(n.Range).InsertBefore(n)
 		parts.SetAttr("chunks", count.Int()).SetAttr("dim", dim.Int())
 		for i, out := range unpack.Outputs() {
-			out.ReplaceAllUsesWith(parts.Outputs()[i].CopyMetadata(out).SetType(types.Tensor))
+			out.ReplaceAllUsesWith(parts.Outputs()[i])
 		}
 		unpack.Destroy()
 		n.Destroy()

@@ -223,6 +223,9 @@ func RemoveInplaceOps(g *ir.Graph) bool {
 			return
 		}
 		if made := FunctionalNode(n); made != nil {
+			if made != n.Input(0).Node() {
+				made.Output().CopyMetadata(n.Output())
+			}
 			functionalize(n, made)
 			changed = true
 		}

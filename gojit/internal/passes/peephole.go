@@ -29,7 +29,8 @@ func peephole(g *ir.Graph, shapes bool) bool {
 	p.changed = listIdioms(g, p.db)
 	g.Block().Walk(func(n *ir.Node) {
 		moved, none := constantsRight(n), noneOutputs(n)
-		p.changed = p.changed || moved || none || definiteOutputs(n)
+		definite, condition := definiteOutputs(n), conditionOutputs(n)
+		p.changed = p.changed || moved || none || definite || condition
 		if replacement := p.replacement(n); replacement != nil && replacement != n.Output() {
 			n.Output().ReplaceAllUsesWith(replacement)
 			p.changed = true
@@ -124,8 +125,6 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 		}
 	case "aten::_grad_sum_to_size":
 		return p.sumToSize(n)
-	case "prim::If":
-		return ifIsCondition(n)
 	case "prim::IfThenElse":
 		if c, known := n.Input(0).Constant(); known && c.IsBool() {
 			return chosen(n, c.Bool())
@@ -171,9 +170,6 @@ func (p *peepholes) constant(n *ir.Node, v value.Value) *ir.Value {
 func (p *peepholes) identity(n *ir.Node) *ir.Value {
 	a, b := n.Input(0).Type(), n.Input(1).Type()
 	is := n.Kind() == "aten::__is__"
-	if a.Kind() == types.KindNone && b.Kind() == types.KindNone {
-		return p.constant(n, value.Bool(is))
-	}
 	if a.Kind() == types.KindNone {
 		a, b = b, a
 	}
@@ -355,16 +351,24 @@ func ConstantInts(vs []*ir.Value) ([]int64, bool) {
 	return out, true
 }
 
-// ifIsCondition returns the condition of an If that gives True and False for it.
-func ifIsCondition(n *ir.Node) *ir.Value {
-	for i, want := range []bool{true, false} {
-		b := n.Blocks()[i]
-		c, ok := b.Outputs()[0].Constant()
-		if !ok || c.Kind() != value.KindBool || c.Bool() != want || b.First() != nil {
-			return nil
+// conditionOutputs replaces the outputs of an If that are True in the first branch and False in the second by its condition.
+func conditionOutputs(n *ir.Node) bool {
+	if n.Kind() != "prim::If" {
+		return false
+	}
+	changed := false
+	for i, out := range n.Outputs() {
+		if out.HasUses() && isConstantBool(n.Blocks()[0].Outputs()[i], true) && isConstantBool(n.Blocks()[1].Outputs()[i], false) {
+			out.ReplaceAllUsesWith(n.Input(0))
+			changed = true
 		}
 	}
-	return n.Input(0)
+	return changed
+}
+
+func isConstantBool(v *ir.Value, want bool) bool {
+	c, ok := v.Constant()
+	return ok && c.IsBool() && c.Bool() == want
 }
 
 // dim knows the dimensions of what a convolution gives, also behind a normalization.

@@ -70,9 +70,7 @@ func foldAfterConvolutions(g *ir.Graph, fold func(*convolution, *ir.Node) bool) 
 			changed = true
 		}
 	})
-	if changed {
-		passes.DCE(g)
-	}
+	passes.DCE(g)
 	return changed
 }
 

@@ -7,9 +7,34 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
+
+// Peephole is a peephole pass as PyTorch shows it: outputs that can only be None are changes each time, after which dead
+// code goes.
+func Peephole(g *ir.Graph, pass func(g *ir.Graph) bool) bool {
+	changed := pass(g)
+	g.Block().Walk(func(n *ir.Node) {
+		isNone := func(v *ir.Value) bool { return v.Type().Kind() == types.KindNone }
+		changed = changed || n.Kind() != "prim::Constant" && slices.ContainsFunc(n.Outputs(), isNone)
+	})
+	if changed {
+		passes.DCE(g)
+	}
+	return changed
+}
+
+// DecomposeOps is passes.DecomposeOps that completes shapes and constants where it changed anything.
+func DecomposeOps(g *ir.Graph) bool {
+	if !passes.DecomposeOps(g) {
+		return false
+	}
+	CompleteShapes(g, true)
+	passes.ConstantPropagation(g)
+	return true
+}
 
 // CompleteShapes is PropagateShapes that says of results what PyTorch's complete shape analysis says: of some operators, and of all that is
 // computed from their results, the number of dimensions alone; of others whether gradients are required, as of their first argument. Of

@@ -36,7 +36,7 @@ func numbersToTensors(vs []*ir.Value) {
 	for _, v := range vs {
 		if dtype, ok := numberDTypes[v.Type().Kind()]; ok {
 			if dtype == "" {
-				v.SetType(types.Tensor)
+				v.SetType(&types.TensorInfo{Device: "cpu"})
 			} else {
 				v.SetType(numberType(dtype))
 			}
@@ -69,7 +69,6 @@ func constantToTensor(g *ir.Graph, n *ir.Node) {
 	old := g.SetInsertPoint(n)
 	defer g.SetInsertPoint(old)
 	made := g.Constant(value.OfTensor(tensor.FromScalar(s, dtype)), source.Range{})
-	made.SetType(numberType(dtype.String()))
-	n.Output().ReplaceAllUsesWith(made)
+	n.Output().ReplaceAllUsesWith(made.CopyMetadata(n.Output())) // as everywhere, its uses make its type that of a tensor
 	n.Destroy()
 }

@@ -28,7 +28,7 @@ var All = []Pass{
 	{"cse", passes.CSE},
 	{"dce", passes.DCE},
 	{"dce-without-effects", passes.DCEWithoutEffects},
-	{"decompose-ops", passes.DecomposeOps},
+	{"decompose-ops", DecomposeOps},
 	{"erase-number-types", changes(EraseNumberTypes)},
 	{"erase-shape-information", changes(passes.EraseShapeInformation)},
 	{"fold-frozen-conv-add-or-sub", freeze.FoldFrozenConvAddOrSub},

@@ -48,6 +48,7 @@ func FuseExprs(g *ir.Graph, o Exprs) bool {
 	f := &tensorExprs{options: o, graph: g, memory: alias.Analyze(g, alias.Options{})}
 	f.block(g.Block())
 	if len(f.groups) == 0 {
+		passes.DCE(g)
 		return false
 	}
 	if f.dissolveSmall() {
