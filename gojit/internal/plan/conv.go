@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
-	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -37,8 +36,8 @@ type convStep struct {
 	out        int
 	relu       bool // after is relu, or the sum with like and relu, or the sum
 	residual   bool
-	epilogue   *gemm.Epilogue      // of everything else
-	row        func(row []float32) // epilogue for rows of filters that have a channel each; nil where there is none
+	epilogue   *gemm.Epilogue // of everything else
+	ofChannel  *gemm.Epilogue // epilogue behind the bias, for filters that have a channel each; nil where there is none
 
 	weights *packedSet
 	slot    int          // of the weights of a run
@@ -142,16 +141,16 @@ func (s *convStep) chooseEpilogue(other int) bool {
 		return true
 	}
 	s.relu, s.residual = false, false
-	s.epilogue = s.makeEpilogue(other)
-	if other < 0 {
-		s.row = s.makeRow()
+	s.epilogue = s.makeEpilogue(true, other)
+	if g := &s.geometry; other < 0 && g.Groups == g.InChannels && g.Groups == g.OutChannels && g.Groups > 1 {
+		s.ofChannel = s.makeEpilogue(false, other)
 	}
 	return s.epilogue != nil
 }
 
-// makeEpilogue makes one kernel of the bias and the operators behind; nil where they cannot be one.
-func (s *convStep) makeEpilogue(other int) *gemm.Epilogue {
-	k, err := s.kernel(true, other)
+// makeEpilogue makes one kernel of the operators behind, and of the bias where that is still to be added; nil where they cannot be one.
+func (s *convStep) makeEpilogue(addsBias bool, other int) *gemm.Epilogue {
+	k, err := s.kernel(addsBias, other)
 	if err != nil {
 		return nil
 	}
@@ -160,24 +159,6 @@ func (s *convStep) makeEpilogue(other int) *gemm.Epilogue {
 		return nil
 	}
 	return e
-}
-
-// makeRow makes a program of the operators behind, for rows of the result; nil where they cannot be one kernel.
-func (s *convStep) makeRow() func(row []float32) {
-	k, err := s.kernel(false, -1)
-	if err != nil {
-		return nil
-	}
-	p, err := launch.ProgramOf(k)
-	if err != nil {
-		return nil
-	}
-	return func(row []float32) {
-		var rows [2]launch.Row
-		rows[0].Ptr = unsafe.Pointer(&row[0])
-		rows[1] = rows[0]
-		p.Rows(1, len(row), rows[:], nil)
-	}
 }
 
 // kernel returns what is done to an element of the result: the sum with the bias, a row that all places share, where that is still to be

@@ -34,7 +34,7 @@ func (p *Plan) joinExpansions() {
 // isExpansion reports whether step i and the next one can be one.
 func (p *Plan) isExpansion(i int, first, second *convStep) bool {
 	v := first.out
-	if second.in != v || p.program.isOutput(v) || first.isProduct || first.like >= 0 || second.like >= 0 || second.row == nil && second.epilogue != nil {
+	if second.in != v || p.program.isOutput(v) || first.isProduct || first.like >= 0 || second.like >= 0 || second.ofChannel == nil && second.epilogue != nil {
 		return false
 	}
 	for _, s := range p.steps[i+2:] {

@@ -288,8 +288,8 @@ func (s *convStep) pack(sources [6]*tensor.Tensor, options conv.PlanOptions) (*p
 	}
 	if g.Groups == g.InChannels && g.InChannels == g.OutChannels && g.Groups > 1 && s.like < 0 && g.PoolsLast() {
 		switch {
-		case s.row != nil:
-			p.channels = conv.NewDepthwisePlanThen(g, weight, bias, s.row)
+		case s.ofChannel != nil:
+			p.channels = conv.NewDepthwisePlanThen(g, weight, bias, s.ofChannel)
 			return p, nil
 		case s.epilogue == nil:
 			p.channels = conv.NewDepthwisePlan(g, weight, bias, s.relu)

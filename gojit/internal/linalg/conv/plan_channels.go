@@ -17,12 +17,16 @@ type ChannelsPlan[T gemm.Float] struct {
 	kind     tile.DepthwiseKind
 	relu     bool
 	isa      asm.ISA
-	weight   []T           // tap by channel
-	divisors []T           // of the places, for averages
-	start    []T           // for each channel, what its sums begin with
-	rows     []channelRow  // of the output
-	after    func(row []T) // done with each row of the output when it is computed; nil: nothing
+	weight   []T            // tap by channel
+	divisors []T            // of the places, for averages
+	start    []T            // for each channel, what its sums begin with
+	rows     []channelRow   // of the output
+	block    int            // vectors of channels whose places a tile reads at once
+	epilogue *gemm.Epilogue // of one input, done with each sum; nil: nothing
 }
+
+// nearLine is the size of a line of the caches.
+const nearLine = 64
 
 // farBytes is the size of all images from which they are fetched ahead: they come from memory then, and
 // not from a cache, where the processor finds them in time by itself.
@@ -37,8 +41,12 @@ type channelRow struct {
 
 // NewDepthwisePlan makes a plan of a convolution whose groups are the channels, one filter for each.
 func NewDepthwisePlan[T gemm.Float](g Convolution, weight, bias []T, relu bool) *ChannelsPlan[T] {
+	return newDepthwisePlan(g, weight, bias, relu, nil)
+}
+
+func newDepthwisePlan[T gemm.Float](g Convolution, weight, bias []T, relu bool, epilogue *gemm.Epilogue) *ChannelsPlan[T] {
 	taps := Volume(g.Kernel)
-	p := &ChannelsPlan[T]{geometry: g, kind: tile.Convolved, relu: relu, weight: make([]T, taps*g.InChannels), start: make([]T, g.InChannels)}
+	p := &ChannelsPlan[T]{geometry: g, kind: tile.Convolved, relu: relu, epilogue: epilogue, weight: make([]T, taps*g.InChannels), start: make([]T, g.InChannels)}
 	copy(p.start, bias)
 	for c := range g.InChannels {
 		for t := range taps {
@@ -48,12 +56,12 @@ func NewDepthwisePlan[T gemm.Float](g Convolution, weight, bias []T, relu bool) 
 	return p.cut()
 }
 
-// NewDepthwisePlanThen is NewDepthwisePlan, with something that is done in place to each row of the output while it is near. Goroutines
-// may do that at once.
-func NewDepthwisePlanThen[T gemm.Float](g Convolution, weight, bias []T, after func(row []T)) *ChannelsPlan[T] {
-	p := NewDepthwisePlan(g, weight, bias, false)
-	p.after = after
-	return p
+// NewDepthwisePlanThen is NewDepthwisePlan, with an epilogue of one input, the sum with the bias. It panics where that has others.
+func NewDepthwisePlanThen[T gemm.Float](g Convolution, weight, bias []T, epilogue *gemm.Epilogue) *ChannelsPlan[T] {
+	if epilogue.Inputs != 1 {
+		panic("conv: an epilogue of channels reads the sum alone")
+	}
+	return newDepthwisePlan(g, weight, bias, false, epilogue)
 }
 
 // NewMaxPoolPlan makes a plan of a maximum, which is NaN where an input is.
@@ -69,6 +77,9 @@ func NewMaxPoolPlan[T gemm.Float](g Convolution) *ChannelsPlan[T] {
 func NewAveragePoolPlan[T gemm.Float](g Convolution, divisors []T) *ChannelsPlan[T] {
 	return (&ChannelsPlan[T]{geometry: g, kind: tile.Averaged, divisors: append([]T(nil), divisors[:Volume(g.Out)]...), start: make([]T, g.InChannels)}).cut()
 }
+
+// nearBytes is what a tile reads at most that the next one, a row below, finds in the cache of the first level.
+const nearBytes = 20 << 10
 
 // channelProducts bounds what one kernel does for a vector of channels.
 const channelProducts = 4096
@@ -93,6 +104,9 @@ func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 	k := tile.Channels{Kind: p.kind, ISA: p.isa, Double: size == 8, Relu: p.relu, Tail: g.InChannels%lanesOf[T](p.isa) != 0, Step: int32(g.Stride[2]),
 		KernelX: int32(g.Kernel[2]), DilationY: int32(g.Dilation[1]), DilationX: int32(g.Dilation[2]), Width: int32(g.In[2]),
 		Pixel: int32(g.InChannels * size), Row: int32(g.In[2] * g.InChannels * size), OutPixel: int32(g.InChannels * size)}
+	if p.epilogue != nil {
+		k.Epilogue = p.epilogue.Tile
+	}
 	maximum := tile.ChannelsPlaces(p.isa)
 	parts := (g.Out[2] + maximum - 1) / maximum
 	far := g.Batch*g.InChannels*Volume(g.In)*size > farBytes
@@ -106,26 +120,19 @@ func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 			x := gemm.Cut(g.Out[2], parts, i)
 			k.Places = int32(gemm.Cut(g.Out[2], parts, i+1) - x)
 			k.First = int32(x*g.Stride[2] - g.Padding[2])
-			if far {
-				p.fetchAhead(&k, x, i == parts-1)
+			if far { // the next tile is the one of the row below
+				k.AheadRows = min(k.KernelY, int32(g.Stride[1]))
+				k.Ahead = int32(g.Stride[1]) * k.Row
 			}
 			codes = append(codes, k.Code())
 		}
 		known[k.KernelY] = codes
 		p.rows[y] = channelRow{codes, y*g.Stride[1] - g.Padding[1] + lo*g.Dilation[1], min(lo, g.Kernel[1]-1) * g.Kernel[2]}
 	}
+	places := min((maximum-1)*g.Stride[2]+(g.Kernel[2]-1)*g.Dilation[2]+1, g.In[2]) * g.Kernel[1]
+	line := max(1, nearLine/p.isa.Width().Bytes()) // vectors that a line of the cache has
+	p.block = max(1, nearBytes/(places*line*p.isa.Width().Bytes())) * line
 	return p
-}
-
-// fetchAhead makes the kernel of the tile that begins in a column fetch the next one, of the same row or of the
-// one below.
-func (p *ChannelsPlan[T]) fetchAhead(k *tile.Channels, column int, last bool) {
-	step := int32(p.geometry.Stride[2])
-	k.AheadRows = min(k.KernelY, int32(p.geometry.Stride[1]))
-	k.Ahead = k.Places * step * k.Pixel
-	if last {
-		k.Ahead = int32(p.geometry.Stride[1])*k.Row - int32(column)*step*k.Pixel
-	}
 }
 
 // Run computes a batch of images.
@@ -153,35 +160,62 @@ func (p *ChannelsPlan[T]) share(n, grain int, in, out []T) {
 
 // runRows computes the rows from lo to hi of all outputs together.
 func (p *ChannelsPlan[T]) runRows(lo, hi int, in, out []T) {
-	var watch parallel.Watch
-	for i := lo; i < hi; i++ {
-		watch.Look()
-		image := i / len(p.rows)
-		p.runRow(image, i%len(p.rows), unsafe.Pointer(&in[image*p.geometry.InChannels*Volume(p.geometry.In)]), 0, out)
+	for lo < hi {
+		image, y := lo/len(p.rows), lo%len(p.rows)
+		n := min(hi-lo, len(p.rows)-y)
+		p.runImage(image, y, y+n, unsafe.Pointer(&in[image*p.geometry.InChannels*Volume(p.geometry.In)]), 0, out)
+		lo += n
 	}
 }
 
-// runRow computes row y of the output of an image, whose input begins with a row.
-func (p *ChannelsPlan[T]) runRow(image, y int, in unsafe.Pointer, begin int, out []T) {
-	g, row := &p.geometry, &p.rows[y]
+// runImage computes the rows from y0 to y1 of the output of an image, whose input begins with a row. Tiles that read the same follow each other: those
+// of a column, for some vectors of channels at a time.
+func (p *ChannelsPlan[T]) runImage(image, y0, y1 int, in unsafe.Pointer, begin int, out []T) {
+	g := &p.geometry
 	lanes, size := lanesOf[T](p.isa), int(unsafe.Sizeof(p.start[0]))
-	args := tile.ChannelsArgs{Bias: unsafe.Pointer(&p.start[0]), Vectors: int64(g.InChannels / lanes), Mask: tile.TailMask(p.isa, g.InChannels%lanes*size/4)}
-	args.In = in
-	if p.kind == tile.Convolved {
-		args.Weight = unsafe.Pointer(&p.weight[row.tap*g.InChannels])
+	args := tile.ChannelsArgs{Mask: tile.TailMask(p.isa, g.InChannels%lanes*size/4)}
+	if p.epilogue != nil {
+		memory := gemm.TakeBuffers()
+		defer memory.Recycle()
+		args.Scratch = gemm.Grow(&memory.Scratch, tile.EpilogueScratch)
 	}
-	for i, code := range row.codes {
-		x := gemm.Cut(g.Out[2], len(row.codes), i)
-		args.Offset = int64(((row.in-begin)*g.In[2] + x*g.Stride[2] - g.Padding[2]) * g.InChannels * size)
-		place := y*g.Out[2] + x
-		args.Out = unsafe.Pointer(&out[(image*Volume(g.Out)+place)*g.InChannels])
-		if p.kind == tile.Averaged {
+	whole := g.InChannels / lanes
+	var watch parallel.Watch
+	for v := 0; v == 0 || v < whole; v += p.block {
+		watch.Look()
+		channel := v * lanes
+		args.In = unsafe.Add(in, channel*size)
+		args.Bias = unsafe.Pointer(&p.start[channel])
+		args.Vectors = int64(min(p.block, whole-v))
+		args.Last = 0
+		if v+p.block >= whole {
+			args.Last = 1
+		}
+		for part := range len(p.rows[y0].codes) {
+			p.runColumn(&args, image, y0, y1, part, begin, channel, out)
+		}
+	}
+	if p.epilogue != nil && p.epilogue.Tile == nil {
+		sums := out[(image*Volume(g.Out)+y0*g.Out[2])*g.InChannels:]
+		gemm.ApplyEpilogue(p.epilogue, sums, (y1-y0)*g.Out[2], g.InChannels, g.InChannels, nil, nil)
+	}
+}
+
+// runColumn computes the tiles of some rows one below the other, from a channel on.
+func (p *ChannelsPlan[T]) runColumn(args *tile.ChannelsArgs, image, y0, y1, part, begin, channel int, out []T) {
+	g, size := &p.geometry, int(unsafe.Sizeof(p.start[0]))
+	x := gemm.Cut(g.Out[2], len(p.rows[y0].codes), part)
+	for y := y0; y < y1; y++ {
+		row, place := &p.rows[y], y*g.Out[2]+x
+		switch p.kind {
+		case tile.Convolved:
+			args.Weight = unsafe.Pointer(&p.weight[row.tap*g.InChannels+channel])
+		case tile.Averaged:
 			args.Weight = unsafe.Pointer(&p.divisors[place])
 		}
-		code.Call(unsafe.Pointer(&args))
-	}
-	if p.after != nil {
-		p.after(out[(image*Volume(g.Out)+y*g.Out[2])*g.InChannels:][:g.Out[2]*g.InChannels])
+		args.Offset = int64(((row.in-begin)*g.In[2] + x*g.Stride[2] - g.Padding[2]) * g.InChannels * size)
+		args.Out = unsafe.Pointer(&out[(image*Volume(g.Out)+place)*g.InChannels+channel])
+		row.codes[part].Call(unsafe.Pointer(args))
 	}
 }
 
@@ -219,7 +253,7 @@ func (p *ChannelsPlan[T]) runPortable(in, out []T) {
 			out[at*g.InChannels+c] = sum
 		}
 	}
-	if p.after != nil {
-		p.after(out[:g.Batch*g.InChannels*Volume(g.Out)])
+	if p.epilogue != nil {
+		gemm.ApplyEpilogue(p.epilogue, out, g.Batch*Volume(g.Out), g.InChannels, g.InChannels, nil, nil)
 	}
 }

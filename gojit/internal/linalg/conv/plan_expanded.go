@@ -121,8 +121,6 @@ func (e *Expanded) some(lo, hi int, in, out, buffer []float32) {
 			from := at*image + (b.in0+kept)*width*e.product.InChannels
 			e.products[rows].Run(in[from:][:rows*width*e.product.InChannels], nil, buffer[kept*row:])
 		}
-		for y := b.out0; y < b.out1; y++ {
-			e.channels.runRow(at, y, unsafe.Pointer(unsafe.SliceData(buffer)), b.in0, out)
-		}
+		e.channels.runImage(at, b.out0, b.out1, unsafe.Pointer(unsafe.SliceData(buffer)), b.in0, out)
 	}
 }

@@ -3,12 +3,18 @@ package conv
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/linalgtest"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // turn moves the channels of images behind the pixels, or back.
@@ -169,6 +175,9 @@ func TestPlansOfChannelsAgreeWithPortable(t *testing.T) {
 	for range 80 {
 		g := perChannel(r, randomConvolution(r))
 		g.InChannels = 1 + r.IntN(40)
+		if r.IntN(8) == 0 {
+			g.InChannels += 500 // in blocks
+		}
 		g.OutChannels, g.Groups = g.InChannels, g.InChannels
 		divisors := make([]float32, Volume(g.Out))
 		for i := range divisors {
@@ -179,5 +188,48 @@ func TestPlansOfChannelsAgreeWithPortable(t *testing.T) {
 		checkChannels(t, r, g, NewMaxPoolPlan[float64](g))
 		checkChannels(t, r, g, NewMaxPoolPlan[float32](g))
 		checkChannels(t, r, g, NewAveragePoolPlan(g, divisors))
+	}
+}
+
+// TestEpiloguesOfChannelsAreThoseOfRows compares depthwise convolutions with an epilogue with the kernel applied to the results without, bit by bit.
+func TestEpiloguesOfChannelsAreThoseOfRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(49, 50))
+	for name, f := range map[string]func(b *kernel.Builder, x kernel.Value) kernel.Value{
+		"clamp": func(b *kernel.Builder, x kernel.Value) kernel.Value {
+			return b.Binary(kernel.Min, b.Binary(kernel.Max, x, b.Number(x, 0)), b.Number(x, 6))
+		},
+		"silu": func(b *kernel.Builder, x kernel.Value) kernel.Value {
+			return b.Div(x, b.Add(b.Exp(b.Neg(x)), b.Number(x, 1)))
+		},
+		"gelu": func(b *kernel.Builder, x kernel.Value) kernel.Value {
+			return b.Mul(b.Mul(x, b.Number(x, 0.5)), b.Add(b.Unary(kernel.Erf, b.Mul(x, b.Number(x, 0.7071067811865476))), b.Number(x, 1)))
+		},
+	} {
+		b := kernel.NewBuilder()
+		b.Output(f(b, b.Input(tensor.Float32, tensor.Float32)), tensor.Float32)
+		epilogue, err := gemm.NewEpilogue(expand.For(b.Kernel(), amd64.PrimitivesOf(asm.Target())), tensor.Float32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			g := perChannel(r, randomConvolution(r))
+			g.InChannels = 1 + r.IntN(600)
+			g.OutChannels, g.Groups = g.InChannels, g.InChannels
+			random := func(n int) []float32 {
+				x := make([]float32, n)
+				for i := range x {
+					x[i] = 8 * (r.Float32() - 0.5)
+				}
+				return x
+			}
+			in, weight, bias := random(g.Batch*g.InChannels*Volume(g.In)), random(g.InChannels*Volume(g.Kernel)), random(g.InChannels)
+			got, want := make([]float32, g.Batch*g.InChannels*Volume(g.Out)), make([]float32, g.Batch*g.InChannels*Volume(g.Out))
+			NewDepthwisePlanThen(g, weight, bias, epilogue).Run(in, got)
+			NewDepthwisePlan(g, weight, bias, false).Run(in, want)
+			gemm.ApplyEpilogue(epilogue, want, len(want)/g.InChannels, g.InChannels, g.InChannels, nil, nil)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s, %+v: differs", name, g)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package tile
 import (
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 )
 
@@ -23,7 +24,8 @@ type Channels struct {
 	First, Width     int32 // column of the input that tap 0 of place 0 reads; columns there are
 	Pixel, Row       int32 // bytes from one pixel, and from one row, to the next of the input
 	OutPixel         int32
-	Ahead, AheadRows int32 // the last AheadRows rows are fetched into the cache so many bytes ahead
+	Ahead, AheadRows int32     // the last AheadRows rows are fetched into the cache so many bytes ahead
+	Epilogue         *Epilogue // of one input, in place of Relu, or nil
 }
 
 // ChannelsPlaces returns how many places one kernel computes at most.
@@ -41,8 +43,10 @@ type ChannelsArgs struct {
 	Weight  unsafe.Pointer // tap by channel, from the first row of the filter inside; or the divisors of the places
 	Bias    unsafe.Pointer // for each channel, what the sums begin with
 	Mask    unsafe.Pointer
-	Vectors int64 // whole vectors of channels
-	Offset  int64 // bytes from In to tap 0 of place 0, which may be in the padding
+	Vectors int64          // whole vectors of channels
+	Last    int64          // not 0: the partial vector is to be computed, too
+	Offset  int64          // bytes from In to tap 0 of place 0, which may be in the padding
+	Scratch unsafe.Pointer // with an epilogue: EpilogueScratch bytes, aligned to 64
 }
 
 const (
@@ -50,13 +54,20 @@ const (
 	channelsOut
 	channelsWeight
 	channelsBias
-	channelsMask
+	channelsTail
 	channelsVectors
+	channelsLast
 	channelsOffset
+	channelsScratch
 )
 
 // Code returns the kernel's code, made once.
-func (c Channels) Code() *asm.Code { return channels.Get(c, c.ISA) }
+func (c Channels) Code() *asm.Code {
+	if c.Epilogue != nil {
+		return c.Epilogue.channels.Get(c, c.ISA)
+	}
+	return channels.Get(c, c.ISA)
+}
 
 var channels Kernels[Channels]
 
@@ -65,31 +76,60 @@ type channelsWriter struct {
 	tileWriter
 	k              Channels
 	input, scratch asm.Reg
+	weights, held  asm.Reg // first and number of the registers that hold weights of a row of the filter
 	divide         asm.Op
+	epilogue       *amd64.Generator
+	waiting        int // sums that wait in memory while the epilogue is applied to the others
 }
 
+// Registers of a kernel; epilogues use none of them.
 const (
-	channelsSource = asm.RAX
-	channelsTarget = asm.RCX
-	channelsFilter = asm.RBX
-	channelsStart  = asm.RSI
-	channelsCount  = asm.RDX
+	channelsSource = asm.R8
+	channelsTarget = asm.R9
+	channelsFilter = asm.R10
+	channelsStart  = asm.R11
+	channelsCount  = asm.R12
+	channelsMask   = epilogueMask
 )
 
 // Encode appends the kernel's code.
 func (c Channels) Encode(a *asm.Assembler) {
-	w := &channelsWriter{tileWriter: tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: c.ISA, Double: c.Double, Tail: c.Tail}, width: c.ISA.Width(), bytes: int32(c.ISA.Width().Bytes()),
+	w := &channelsWriter{tileWriter: tileWriter{Assembler: a, mask: channelsMask, tile: Tile{ISA: c.ISA, Double: c.Double, Tail: c.Tail}, width: c.ISA.Width(), bytes: int32(c.ISA.Width().Bytes()),
 		element: 4, multiplyAdd: asm.FMADD231PS, add: asm.ADDPS, splat: asm.BROADCASTSS, maximum: asm.MAXPS}, k: c, divide: asm.DIVPS}
 	if c.Double {
 		w.element, w.multiplyAdd, w.add, w.splat, w.maximum, w.divide = 8, asm.FMADD231PD, asm.ADDPD, asm.BROADCASTSD, asm.MAXPD, asm.DIVPD
 	}
 	w.input, w.scratch = asm.Reg(c.Places), asm.Reg(c.Places)+1
+	w.weights = w.scratch + 1
+	if c.Kind == Convolved {
+		w.held = min(asm.Reg(c.KernelX), w.lastRegister()-w.weights)
+	}
+	if c.Epilogue != nil {
+		var err error
+		if w.epilogue, w.waiting, err = c.Epilogue.fit(c.ISA, int(c.Places)); err != nil {
+			panic(err) // NewEpilogue has tried more sums
+		}
+		w.epilogue.Asm, w.Assembler = *a, &w.epilogue.Asm
+		w.enterEpilogue()
+	}
+	w.encode()
+	if c.Epilogue != nil {
+		w.Align(64)
+		w.Bind(w.epilogue.Pool)
+		w.Code = append(w.Code, w.epilogue.PoolData...)
+		*a = w.epilogue.Asm
+	}
+}
+
+// encode appends the loop over the vectors of channels.
+func (w *channelsWriter) encode() {
+	a, c := w.Assembler, &w.k
 	a.Load(channelsSource, asm.At(asm.RDI, channelsIn))
 	a.AddMem(channelsSource, asm.At(asm.RDI, channelsOffset))
 	a.Load(channelsTarget, asm.At(asm.RDI, channelsOut))
 	a.Load(channelsFilter, asm.At(asm.RDI, channelsWeight))
 	a.Load(channelsStart, asm.At(asm.RDI, channelsBias))
-	w.loadTailMask(channelsMask)
+	w.loadTailMask(channelsTail)
 	a.Load(channelsCount, asm.At(asm.RDI, channelsVectors))
 	done := a.NewLabel()
 	a.CmpImm(channelsCount, 0)
@@ -106,7 +146,12 @@ func (c Channels) Encode(a *asm.Assembler) {
 	a.JumpIf(asm.NotEqual, loop)
 	a.Bind(done)
 	if c.Tail {
+		end := a.NewLabel()
+		a.Load(channelsCount, asm.At(asm.RDI, channelsLast))
+		a.CmpImm(channelsCount, 0)
+		a.JumpIf(asm.Equal, end)
 		w.vector(true)
+		a.Bind(end)
 	}
 	a.ZeroUpper()
 	a.Ret()
@@ -119,11 +164,18 @@ func (w *channelsWriter) vector(tail bool) {
 		w.loadVector(asm.Reg(p), asm.At(channelsStart, 0), tail)
 	}
 	for ky := range w.k.KernelY {
+		for kx := range w.held {
+			w.loadVector(w.weights+kx, w.weight(ky, int32(kx)), tail)
+		}
 		for x := range (w.k.Places-1)*w.k.Step + (w.k.KernelX-1)*w.k.DilationX + 1 {
 			if w.k.First+x >= 0 && w.k.First+x < w.k.Width {
 				w.pixel(ky, x, tail)
 			}
 		}
+	}
+	if w.epilogue != nil {
+		w.applyEpilogue(tail)
+		return
 	}
 	for p := range w.k.Places {
 		sum := asm.Reg(p)
@@ -136,6 +188,53 @@ func (w *channelsWriter) vector(tail bool) {
 			w.V(w.maximum, w.width, sum, w.input, asm.R(sum))
 		}
 		w.storeVector(sum, asm.At(channelsTarget, p*w.k.OutPixel), tail)
+	}
+}
+
+// weight returns where the weights of a tap are.
+func (w *channelsWriter) weight(ky, kx int32) asm.Mem {
+	return asm.At(channelsFilter, (ky*w.k.KernelX+kx)*w.k.OutPixel)
+}
+
+// enterEpilogue loads the addresses that the epilogue needs, and makes its constants.
+func (w *channelsWriter) enterEpilogue() {
+	g := w.epilogue
+	w.Load(amd64.ScratchReg, asm.At(asm.RDI, channelsScratch))
+	g.Pool = w.NewLabel()
+	w.LeaLabel(amd64.PoolReg, g.Pool)
+	if w.k.ISA != asm.AVX512 {
+		g.ExpandUniforms(func(*amd64.Uniform) bool { return true })
+	}
+}
+
+// applyEpilogue applies the epilogue to the sums and stores them.
+func (w *channelsWriter) applyEpilogue(tail bool) {
+	g, kept := w.epilogue, int(w.k.Places)-w.waiting
+	wait := func(p int) asm.Mem { return asm.At(amd64.ScratchReg, int32(g.Scratch+p-kept)*w.bytes) }
+	for p := kept; p < int(w.k.Places); p++ {
+		w.V(asm.MOVUPSstore, w.width, asm.Reg(p), 0, asm.M(wait(p)))
+	}
+	for i, r := range g.Fixed {
+		if r >= 0 {
+			g.Instruction(g.ReadUniform(asm.Reg(r), i), 0, amd64.AllLanes)
+		}
+	}
+	for p := range int(w.k.Places) {
+		sum := asm.Reg(p)
+		if p >= kept { // into the register of a sum that is stored
+			sum = asm.Reg(p - kept)
+			w.V(asm.MOVUPS, w.width, sum, 0, asm.M(wait(p)))
+		}
+		for _, m := range g.Body {
+			switch m.Kind {
+			case amd64.StoreOut:
+				w.storeVector(m.V, asm.At(channelsTarget, int32(p)*w.k.OutPixel), tail)
+			case amd64.LoadInput:
+				w.V(asm.MOVAPS, w.width, m.D, 0, asm.R(sum))
+			default:
+				g.Instruction(m, 0, amd64.AllLanes)
+			}
+		}
 	}
 }
 
@@ -159,11 +258,14 @@ func (w *channelsWriter) pixel(ky, x int32, tail bool) {
 		sum := asm.Reg(p)
 		switch w.k.Kind {
 		case Convolved:
-			weight := asm.At(channelsFilter, (ky*w.k.KernelX+reach/w.k.DilationX)*w.k.OutPixel)
-			if tail {
+			kx := reach / w.k.DilationX
+			switch weight := w.weight(ky, kx); {
+			case kx < int32(w.held):
+				w.V(w.multiplyAdd, w.width, sum, w.input, asm.R(w.weights+asm.Reg(kx)))
+			case tail:
 				w.loadVector(w.scratch, weight, true)
 				w.V(w.multiplyAdd, w.width, sum, w.input, asm.R(w.scratch))
-			} else {
+			default:
 				w.V(w.multiplyAdd, w.width, sum, w.input, asm.M(weight))
 			}
 		case Averaged:

@@ -14,10 +14,11 @@ import (
 // Epilogue is a kernel that tiles apply to their sums before they store them: of input 0, the sum,
 // input 1, TileArgs.Bias with one element for every column, and input 2, TileArgs.Residual, which
 // lies as C does. Its code is written once for each accumulator. It keeps the code of the tiles that
-// apply it.
+// apply it. Kernels of Channels apply one of a single input in the same way.
 type Epilogue struct {
-	kernel *kernel.Kernel
-	tiles  Kernels[Tile]
+	kernel   *kernel.Kernel
+	tiles    Kernels[Tile]
+	channels Kernels[Channels]
 }
 
 // EpilogueInputs is how many inputs an epilogue has at most.
