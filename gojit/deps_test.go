@@ -11,7 +11,7 @@ const module = "github.com/torchjit/torchjit"
 // layers is the policy: a package imports only packages of lines above its own. Packages but those that are public lie under internal.
 const layers = `
 source golden decimal archive/pickle archive/checksum quasirandom mistake goroutine
-parallel rng
+parallel rng memory
 tensor filecheck errs
 npy types syntax kernel archive/safefile archive/flatbuffer
 kernel/expand kernel/function kernel/amd64/asm archive/safetensors

@@ -37,7 +37,20 @@ func Layout() tensor.Fields { return abi.Layout() }
 // Call calls the callable of a slot with words of arguments. It returns 1 where that failed. One that replies nothing
 // replies None.
 func Call(slot int64, args *Word, positional, keywords, number int64, reply *Reply) (status int32) {
-	return abi.CallSlot(slot, args, positional, keywords, number, reply)
+	c := abi.NewCall(args, positional, keywords, reply)
+	defer c.End(&status)
+	c.Thread = abi.ThreadOf(number)
+	abi.ReleaseWaiting()
+	if abi.HasGarbage() {
+		abi.Sweep()
+	}
+	if err := abi.CallableAt(slot).Call(c); err != nil {
+		c.Fail(err)
+		status = 1
+	} else if c.IsEmpty() {
+		c.None() // the room of the reply is not clear
+	}
+	return status
 }
 
 // Function returns the callable number of a registered function, 0 where there is none of that name.

@@ -1,6 +1,10 @@
 package tensor
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/memory"
+)
 
 // Arena is a block of memory that tensors view and that is there between Open and Close only: what a sequence of operators needs beside its
 // arguments and results. Blocks come from the cache that storages use. The zero Arena is closed.
@@ -11,12 +15,12 @@ func (a *Arena) Open(n int) error {
 	if err := CheckRoom(n); err != nil || n == 0 {
 		return err
 	}
-	if n > memoryLimit() {
-		return outOfMemory(n)
+	if n > memory.Limit() {
+		return memory.OutOfMemory(n)
 	}
-	block, _ := blocks.take(n)
+	block, _ := memory.Take(n)
 	if block == nil {
-		return outOfMemory(n)
+		return memory.OutOfMemory(n)
 	}
 	a.storage.data = block[:n]
 	return nil
@@ -25,7 +29,7 @@ func (a *Arena) Open(n int) error {
 // Close gives the memory back. Nobody may use it any more.
 func (a *Arena) Close() {
 	if a.storage.data != nil {
-		blocks.put(a.storage.data)
+		memory.Give(a.storage.data)
 		a.storage.data = nil
 	}
 }

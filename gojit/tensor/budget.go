@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/torchjit/torchjit/gojit/internal/goroutine"
+	"github.com/torchjit/torchjit/gojit/internal/memory"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -55,10 +56,8 @@ const budgetedFrom = 64 << 10
 
 // CheckRoom fails where the calling goroutine has a budget with less than so many bytes left, or the process hardly any addresses.
 func CheckRoom(bytes int) error {
-	if addresses.state.Load() != addressesUnlimited {
-		if err := addresses.check(bytes); err != nil {
-			return err
-		}
+	if err := memory.CheckAddresses(bytes); err != nil {
+		return err
 	}
 	if bytes < budgetedFrom || budgets.IsEmpty() {
 		return nil
@@ -68,6 +67,14 @@ func CheckRoom(bytes int) error {
 	}
 	budgets.Each(func(b *Budget) { b.others.Add(int64(bytes)) })
 	return nil
+}
+
+// CheckHeapRoom is CheckRoom for what is made on Go's heap, lists and strings.
+func CheckHeapRoom(bytes int) error {
+	if err := CheckRoom(bytes); err != nil {
+		return err
+	}
+	return memory.CheckMappable(bytes)
 }
 
 // check fails where less than so many bytes are left, or have been before.

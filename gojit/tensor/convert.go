@@ -1,6 +1,10 @@
 package tensor
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/memory"
+)
 
 // Converter copies n elements and changes their type. Steps are in bytes.
 type Converter func(dst unsafe.Pointer, dstStep int, src unsafe.Pointer, srcStep int, n int)
@@ -104,7 +108,7 @@ func move[T any](dst unsafe.Pointer, dstStep int, src unsafe.Pointer, srcStep in
 		default:
 			done := 0
 			if srcStep == 2*size {
-				done = firstsOfPairs(dst, src, size, n)
+				done = memory.FirstsOfPairs(dst, src, size, n)
 			}
 			gatherApart(d[done:], unsafe.Add(src, done*srcStep), srcStep)
 		}

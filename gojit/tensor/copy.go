@@ -3,6 +3,7 @@ package tensor
 import (
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/memory"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
@@ -203,7 +204,7 @@ func fillDense(start unsafe.Pointer, size, n, whole int, element *[2]uint64, f C
 		return
 	}
 	if word, ok := wordOf(size, element); ok {
-		words := storeWords(start, n*size/8, word, whole*size >= farBytes)
+		words := memory.StoreWords(start, n*size/8, word, whole*size >= farBytes)
 		if n -= 8 * words / size; n > 0 {
 			start = unsafe.Add(start, 8*words)
 		}

@@ -2,16 +2,16 @@ package tensor
 
 import (
 	"runtime"
-	"slices"
 	"testing"
 	"time"
-	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/memory"
 )
 
 // TestGuardedMemoryGoesWithItsStorage: what Detach gives keeps guarded memory when the tensor that it came from, which had a history, is collected.
 func TestGuardedMemoryGoesWithItsStorage(t *testing.T) {
-	defer func(before bool) { guarding = before }(guarding)
-	guarding = true
+	defer func(before bool) { memory.Guarding = before }(memory.Guarding)
+	memory.Guarding = true
 	detached := func() *Tensor {
 		x, err := Zeros([]int{100}, Float32)
 		if err != nil {
@@ -20,14 +20,13 @@ func TestGuardedMemoryGoesWithItsStorage(t *testing.T) {
 		x.separate() // as where it gets a history
 		return x.Detach()
 	}()
-	b, ok := guardedAt.Load(unsafe.Pointer(unsafe.SliceData(detached.storage.data)))
-	if !ok {
+	data := detached.storage.data
+	if guarded, _ := memory.GuardOf(data); !guarded {
 		t.Fatal("the memory is not guarded")
 	}
 	isRetired := func() bool {
-		retired.Lock()
-		defer retired.Unlock()
-		return slices.ContainsFunc(retired.blocks, func(r retiredBlock) bool { return r.block == b })
+		_, retires := memory.GuardOf(data)
+		return retires
 	}
 	for range 20 {
 		CollectAll()

@@ -4,17 +4,19 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/torchjit/torchjit/gojit/internal/memory"
 )
 
 // What was given back, and what may hold anything, is poisoned: small and large tensors, arenas and working memory, fresh or used before.
 func TestPoison(t *testing.T) {
-	if guarding {
+	if memory.Guarding {
 		t.Skip("guarded memory is not used again")
 	}
-	before := poisoning
-	poisoning = true
-	defer func() { poisoning = before }()
-	isPoison := func(b byte) bool { return b == poisonByte }
+	before := memory.Poisoning
+	memory.Poisoning = true
+	defer func() { memory.Poisoning = before }()
+	isPoison := func(b byte) bool { return b == memory.PoisonByte }
 	for _, n := range []int{4, 1000, 100_000} {
 		for range 3 {
 			x, err := Empty([]int{n}, Float32)

@@ -205,3 +205,6 @@ func QuantizedOf(integers *Tensor, q *Quantizer) (*Tensor, error) {
 	t.dtype, t.quantizer = d, q
 	return t, nil
 }
+
+// SetQuantizer says how the integers of a quantized tensor are read.
+func (t *Tensor) SetQuantizer(q *Quantizer) { t.quantizer = q }

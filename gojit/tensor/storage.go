@@ -1,20 +1,20 @@
 package tensor
 
 import (
-	"math/bits"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/memory"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // Alignment is the alignment in bytes of every allocated storage of at least that size.
 const Alignment = 64
+
+var _ = [1]struct{}{}[Alignment-memory.Alignment] // they are the same
 
 // Storage is the memory that tensors view. Several tensors may share one.
 //
@@ -75,8 +75,8 @@ func ForeignStorage(memory []byte, release func()) *Storage {
 
 // allocate gives the storage nbytes bytes.
 func (s *Storage) allocate(nbytes int, cleared bool) error {
-	if nbytes < 0 || nbytes > memoryLimit() {
-		return outOfMemory(nbytes)
+	if nbytes < 0 || nbytes > memory.Limit() {
+		return memory.OutOfMemory(nbytes)
 	}
 	if err := CheckRoom(nbytes); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 		s.data = nil
 		return nil
 	}
-	if guarding {
-		if data := s.guard(nbytes); data != nil {
+	if memory.Guarding {
+		if data := memory.Guard(s, nbytes); data != nil {
 			s.data, s.cached = data, false
 			if cleared {
 				clear(s.data)
@@ -94,13 +94,13 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 			return nil
 		}
 	}
-	block, isClear := blocks.take(nbytes)
+	block, isClear := memory.Take(nbytes)
 	if block == nil {
-		return outOfMemory(nbytes)
+		return memory.OutOfMemory(nbytes)
 	}
 	if cleared && !isClear {
 		if err := clearBlock(block[:nbytes]); err != nil {
-			blocks.put(block)
+			memory.Give(block)
 			return err
 		}
 	}
@@ -130,13 +130,8 @@ func interrupted() (err error) {
 	return nil
 }
 
-func outOfMemory(nbytes int) error {
-	return source.Errorf(source.RuntimeError, source.Range{},
-		"[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate %d bytes. Error code 12 (Cannot allocate memory)", nbytes)
-}
-
 // MemoryLimit returns the bytes that the process may have: those of the machine, or of the container that it runs in.
-func MemoryLimit() int { return memoryLimit() }
+func MemoryLimit() int { return memory.Limit() }
 
 // Lend says that code outside the library gets the address of the memory, until Return. From then on the storage keeps its size.
 func (s *Storage) Lend() {
@@ -147,24 +142,6 @@ func (s *Storage) Lend() {
 
 // Return ends what Lend began.
 func (s *Storage) Return() { s.leave() }
-
-// alignedBytes returns n cleared bytes on the Go heap. Size classes that are multiples of 64 are
-// aligned to 64; the offset covers an allocator that does otherwise.
-func alignedBytes(n int) []byte {
-	if n == 0 {
-		return nil
-	}
-	if n < Alignment {
-		return make([]byte, n)
-	}
-	b := make([]byte, (n+Alignment-1)&^(Alignment-1))
-	if off := int(uintptr(unsafe.Pointer(&b[0])) % Alignment); off != 0 {
-		b = make([]byte, n+Alignment)
-		off = int(-uintptr(unsafe.Pointer(&b[0])) % Alignment)
-		return b[off : off+n : off+n]
-	}
-	return b[:n:n]
-}
 
 // Bytes returns the memory. It raises a HostAccessError where that is a device's.
 func (s *Storage) Bytes() []byte {
@@ -240,214 +217,13 @@ func (s *Storage) free() {
 	case s.foreign != nil:
 		s.foreign.free()
 	case s.cached:
-		blocks.put(s.data)
-	case guarding:
-		unguard(s.data)
+		memory.Give(s.data)
+	case memory.Guarding:
+		memory.Unguard(s.data)
 	default: // it lies beside its tensor
-		poison(s.data)
+		memory.Poison(s.data)
 	}
 	s.data, s.cached = nil, false
-}
-
-// largeFrom is the size from which fresh blocks are not cleared, and from which a block is worth waiting
-// for another goroutine to leave the cache.
-const largeFrom = 32 << 10
-
-// hugeFrom is the size from which the system is asked to map fresh blocks with huge pages.
-const hugeFrom = 4 << 20
-
-// cacheLimit bounds the bytes that wait in the block cache.
-const cacheLimit = 512 << 20
-
-// blockCache keeps released blocks by size class. A class is a power of two or one of the three
-// quarter steps above it, from 1<<finelyBits on one of seven eighths, so at most a fifth of a block is unused, of a large one a ninth.
-// A block that nobody takes between two collections is left to the second.
-type blockCache struct {
-	count atomic.Int32 // of all blocks
-	mu    sync.Mutex
-	free  *blockLists
-	old   *blockLists // put before the last collection
-	bytes int         // in free
-	watch bool        // a sentinel waits for the next collection
-	aged  time.Time   // when blocks became old
-}
-
-type blockLists [4*finelyBits + 8*(64-finelyBits)][][]byte
-
-// finelyBits is the exponent of the size from which classes are eighths of powers of two.
-const finelyBits = 20
-
-var blocks blockCache
-
-// classOf returns the class of a size and the size of the class's blocks.
-func classOf(n int) (class, size int) {
-	n = max(n, 8)
-	exponent := bits.Len(uint(n-1)) - 1 // 2^exponent < n <= 2^(exponent+1)
-	first, steps := 4*exponent, 2       // the steps are 2^steps to a power of two
-	if exponent >= finelyBits {
-		first, steps = 4*finelyBits+8*(exponent-finelyBits), 3
-	}
-	step := 1 << (exponent - steps)
-	count := (n - (1 << exponent) + step - 1) / step
-	return first + count - 1, 1<<exponent + count*step
-}
-
-// lock begins a change of the lists for a block of a size; it fails where the block is not worth waiting.
-func (c *blockCache) lock(size int) bool {
-	if size >= largeFrom {
-		c.mu.Lock()
-		return true
-	}
-	return c.mu.TryLock()
-}
-
-// take returns a block of at least n bytes and reports whether it is clear.
-func (c *blockCache) take(n int) (block []byte, isClear bool) {
-	class, size := classOf(n)
-	if c.count.Load() > 0 && c.lock(size) {
-		if block = c.free.pop(class); block != nil {
-			c.bytes -= size
-		} else {
-			block = c.old.pop(class)
-		}
-		if block != nil {
-			c.count.Add(-1)
-		}
-		c.mu.Unlock()
-		if block != nil {
-			return block, false
-		}
-	}
-	if size < largeFrom {
-		block = alignedBytes(size)
-		poison(block)
-		return block, !poisoning
-	}
-	if size < probedFrom || isMappable(size) {
-		return uncleared(size), false
-	}
-	if block = c.takeLarger(class); block == nil {
-		// Finalizers give back what is no longer used.
-		for range 10 {
-			CollectAll()
-			if block = c.takeLarger(class); block != nil {
-				break
-			}
-		}
-	}
-	return block, false
-}
-
-// CollectAll runs the collector and waits for the finalizers of what it found, for a second where the machine is busy.
-func CollectAll() {
-	done, found := make(chan struct{}), &struct{ self *byte }{}
-	runtime.SetFinalizer(found, func(*struct{ self *byte }) { close(done) })
-	runtime.GC()
-	select {
-	case <-done:
-	case <-time.After(time.Second):
-	}
-	time.Sleep(time.Millisecond)
-}
-
-// takeLarger returns a block of a class or the next larger one there is, nil where the cache has none.
-func (c *blockCache) takeLarger(class int) []byte {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for ; class < len(blockLists{}); class++ {
-		block := c.free.pop(class)
-		if block != nil {
-			c.bytes -= len(block)
-		} else {
-			block = c.old.pop(class)
-		}
-		if block != nil {
-			c.count.Add(-1)
-			return block
-		}
-	}
-	return nil
-}
-
-// pop removes a block of a class, nil where there is none.
-func (lists *blockLists) pop(class int) []byte {
-	if lists == nil || len(lists[class]) == 0 {
-		return nil
-	}
-	list := lists[class]
-	b := list[len(list)-1]
-	list[len(list)-1] = nil
-	lists[class] = list[:len(list)-1]
-	return b
-}
-
-// len returns the number of blocks.
-func (lists *blockLists) len() (n int) {
-	if lists != nil {
-		for i := range lists {
-			n += len(lists[i])
-		}
-	}
-	return n
-}
-
-// put keeps a block for the next take of its class, or leaves it to the collector.
-func (c *blockCache) put(b []byte) {
-	poison(b)
-	class, size := classOf(len(b))
-	if cap(b) < size || !c.lock(size) {
-		return
-	}
-	if c.bytes+size <= cacheLimit || size >= probedFrom && isAddressSpaceLimited() {
-		if c.free == nil {
-			c.free = &blockLists{}
-		}
-		c.free[class] = append(c.free[class], b[:size])
-		c.bytes += size
-		c.count.Add(1)
-		c.watchCollection()
-	}
-	c.mu.Unlock()
-}
-
-// watchCollection arranges for collected to run after the next collection. The lock is held.
-func (c *blockCache) watchCollection() {
-	if c.watch {
-		return
-	}
-	c.watch = true
-	sentinel := new([16]*byte) // has pointers, so it is an object of its own
-	runtime.AddCleanup(sentinel, (*blockCache).collected, c)
-}
-
-// leastAge is how long a block waits at least, however many collections there are, unless addresses are short.
-const leastAge = time.Second
-
-// collected has the blocks age where the collection comes long enough after the last one that had them age.
-func (c *blockCache) collected() {
-	now := time.Now()
-	c.mu.Lock()
-	isDue := now.Sub(c.aged) >= leastAge || addresses.state.Load() == addressesShort
-	if c.watch = false; isDue {
-		c.aged = now
-	} else {
-		c.watchCollection()
-	}
-	c.mu.Unlock()
-	if isDue {
-		c.age()
-	}
-}
-
-// age drops the blocks that are old; those that are free become old.
-func (c *blockCache) age() {
-	c.mu.Lock()
-	c.count.Add(-int32(c.old.len()))
-	c.old, c.free, c.bytes = c.free, nil, 0
-	if c.old != nil {
-		c.watchCollection()
-	}
-	c.mu.Unlock()
 }
 
 // LargeBytes returns n bytes for working memory, which may hold anything. It throws where there is no room for them.
@@ -462,75 +238,27 @@ func TryLargeBytes(n int) ([]byte, error) {
 	if err := CheckRoom(n); err != nil {
 		return nil, err
 	}
-	switch {
-	case n < largeFrom:
-		block := make([]byte, n)
-		poison(block)
-		return block, nil
-	case n > memoryLimit():
-		return nil, outOfMemory(n)
-	case n < probedFrom || !isAddressSpaceLimited() && isMappable(n):
-		return uncleared(n), nil
-	}
-	block, _ := blocks.take(n) // of a size that the cache keeps
-	if block == nil {
-		return nil, outOfMemory(n)
-	}
-	return block[:n:n], nil
-}
-
-// probedFrom is the size from which a fresh block is asked of the system before it is asked of Go's heap, which ends the process
-// where the system refuses.
-const probedFrom = 8 << 20
-
-// uncleared returns n bytes of heap memory that the allocator has not cleared. A strings.Builder is
-// the one thing in the standard library that allocates so; nobody else holds its string.
-func uncleared(n int) []byte {
-	var b strings.Builder
-	b.Grow(n + Alignment)
-	b.WriteByte(0)
-	start := unsafe.Pointer(unsafe.StringData(b.String()))
-	off := int(-uintptr(start) % Alignment)
-	block := unsafe.Slice((*byte)(unsafe.Add(start, off)), n)
-	if n >= probedFrom && isAddressSpaceLimited() {
-		keepFromHeap((*byte)(start), off, n)
-	}
-	if n >= hugeFrom {
-		adviseHuge(block)
-	}
-	poison(block)
-	return block
-}
-
-// keepFromHeap sees to it that a block which the collector finds unused is put into the cache again: Go's heap would keep its addresses, but
-// not say whether they are enough for the next large block.
-func keepFromHeap(start *byte, off, n int) {
-	runtime.SetFinalizer(start, func(start *byte) {
-		keepFromHeap(start, off, n)
-		blocks.put(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(start), off)), n))
-	})
+	return memory.Large(n)
 }
 
 // TakeBytes returns n bytes of working memory, which may hold anything, from what is kept for reuse. It throws where there is no room for them.
 func TakeBytes(n int) []byte {
 	source.Throw(CheckRoom(n))
 	var block []byte
-	if n <= memoryLimit() {
-		block, _ = blocks.take(n)
+	if n <= memory.Limit() {
+		block, _ = memory.Take(n)
 	}
 	if block == nil {
-		source.Throw(outOfMemory(n))
+		source.Throw(memory.OutOfMemory(n))
 	}
 	return block[:n]
 }
 
 // GiveBytes gives back what TakeBytes returned. Nobody may use it any more.
-func GiveBytes(b []byte) { blocks.put(b) }
+func GiveBytes(b []byte) { memory.Give(b) }
 
 // EmptyCache drops the blocks kept for reuse.
-func EmptyCache() {
-	blocks.mu.Lock()
-	blocks.free, blocks.old, blocks.bytes = nil, nil, 0
-	blocks.count.Store(0)
-	blocks.mu.Unlock()
-}
+func EmptyCache() { memory.Empty() }
+
+// CollectAll runs the collector and waits for the finalizers of what it found, for a second where the machine is busy.
+func CollectAll() { memory.CollectAll() }

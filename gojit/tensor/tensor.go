@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/memory"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -79,8 +80,8 @@ func (t *Tensor) separate() {
 		t.storage = &apart.storage
 	} else {
 		t.storage = &Storage{data: s.data, cached: s.cached, foreign: s.foreign, device: s.device}
-		if guarding {
-			t.storage.keepGuarded()
+		if memory.Guarding {
+			memory.KeepGuarded(t.storage, t.storage.data)
 		}
 	}
 	t.storage.refs.Store(1)
@@ -130,7 +131,7 @@ func allocate(numel, nbytes int, dtype DType, cleared bool) (*Tensor, error) {
 		o = &ownTensor{}
 	}
 	t, s := &o.tensor, &o.storage
-	if nbytes > smallBytes || guarding && nbytes > 0 {
+	if nbytes > smallBytes || memory.Guarding && nbytes > 0 {
 		if err := s.allocate(nbytes, cleared); err != nil {
 			return nil, err
 		}
@@ -138,7 +139,7 @@ func allocate(numel, nbytes int, dtype DType, cleared bool) (*Tensor, error) {
 		s.data = unsafe.Slice((*byte)(unsafe.Pointer(&o.data)), nbytes)
 		switch {
 		case !cleared:
-			poison(s.data)
+			memory.Poison(s.data)
 		case reused:
 			o.data = [smallBytes / 8]uint64{}
 		}
@@ -396,7 +397,7 @@ func (t *Tensor) Release() {
 	t.holders.state.Store(ownerGone)
 	isLast := t.storage.leave()
 	switch isOwn := t.isOwn(); {
-	case guarding: // addresses are not used again
+	case memory.Guarding: // addresses are not used again
 	case isOwn && isLast:
 		o := (*ownTensor)(unsafe.Pointer(t))
 		o.tensor, o.storage = Tensor{}, Storage{}
@@ -417,7 +418,7 @@ func (t *Tensor) ReleaseMemory() {
 }
 
 // worthBorrowing is the number of bytes from which Borrow is worth its own memory.
-var worthBorrowing = largeFrom
+var worthBorrowing = memory.LargeFrom
 
 // BorrowFrom sets how many bytes are worth borrowing and returns what it was before: tests borrow everything.
 func BorrowFrom(bytes int) (before int) {

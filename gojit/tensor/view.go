@@ -3,6 +3,7 @@ package tensor
 import (
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/memory"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
@@ -504,7 +505,7 @@ func (t *Tensor) Chunk(n, dim int) ([]*Tensor, error) {
 		size++
 	}
 	if size == 0 {
-		if n > memoryLimit()/int(unsafe.Sizeof(Tensor{})) {
+		if n > memory.Limit()/int(unsafe.Sizeof(Tensor{})) {
 			return nil, runtimeError("chunk: %d pieces do not fit the memory", n)
 		}
 		return t.SplitSizes(make([]int, n), dim)
@@ -524,7 +525,7 @@ func (t *Tensor) TensorSplit(n, dim int) ([]*Tensor, error) {
 	if n <= 0 {
 		return nil, runtimeError("number of sections must be larger than 0, got %d", n)
 	}
-	if n > memoryLimit()/int(unsafe.Sizeof(Tensor{})) {
+	if n > memory.Limit()/int(unsafe.Sizeof(Tensor{})) {
 		return nil, runtimeError("tensor_split: %d sections do not fit the memory", n)
 	}
 	size, longer := t.shape[dim]/n, t.shape[dim]%n

@@ -39,7 +39,8 @@ type Call struct {
 // idleCalls are calls that can be reused.
 var idleCalls *Call
 
-func newCall(args *Word, positional, keywords int64, reply *Reply) *Call {
+// NewCall returns a call with words of arguments whose reply goes to reply. End ends it.
+func NewCall(args *Word, positional, keywords int64, reply *Reply) *Call {
 	c := idleCalls
 	if c == nil {
 		c = &Call{Memory: interp.NewMemory()}
@@ -93,8 +94,8 @@ func (c *Call) KeywordPairs(yield func(name, arg *Word) bool) {
 	}
 }
 
-// fail makes err the reply.
-func (c *Call) fail(err error) {
+// Fail makes err the reply.
+func (c *Call) Fail(err error) {
 	c.reset()
 	var raised *pythonError
 	if errors.As(err, &raised) {
@@ -113,38 +114,19 @@ func (c *Call) fail(err error) {
 	}
 }
 
-// end finishes a call: a panic becomes an error, the GIL is taken back, the reply is completed.
-func (c *Call) end(status *int32) {
+// End finishes a call: a panic becomes an error, the GIL is taken back, the reply is completed.
+func (c *Call) End(status *int32) {
 	if p := recover(); p != nil {
 		c.acquireGIL()
 		err := source.Thrown(p)
 		if err == nil {
 			err = panicError(p)
 		}
-		c.fail(err)
+		c.Fail(err)
 		*status = 1
 	}
 	c.finish()
 	c.recycle()
-}
-
-// CallSlot calls the callable of a slot with words of arguments. It returns 1 where that failed. One that replies nothing
-// replies None.
-func CallSlot(slot int64, args *Word, positional, keywords, number int64, reply *Reply) (status int32) {
-	c := newCall(args, positional, keywords, reply)
-	defer c.end(&status)
-	c.Thread = threadOf(number)
-	releaseWaiting()
-	if garbage.waiting.Load() {
-		sweep()
-	}
-	if err := callables[slot].Call(c); err != nil {
-		c.fail(err)
-		status = 1
-	} else if len(c.words) == 0 {
-		c.None() // the room of the reply is not clear
-	}
-	return status
 }
 
 // FunctionSlot returns the callable number of a registered function, 0 where there is none of that name.
@@ -182,9 +164,6 @@ func ReleaseCallable(slot int64) { releaseCallable(slot) }
 // Release ends the life of a handle's Python object.
 func Release(slot int64) { releaseSlot(slot) }
 
-// ReleaseWaiting ends the lives of the tensors that wait for it.
-func ReleaseWaiting() { releaseWaiting() }
-
 // Alias returns the slot of a new tensor that shares the memory of a slot's tensor, 0 where that is none.
 func Alias(slot int64) int64 {
 	w := Word{tag: int64(KindHandle), Bits: uint64(slot)}
@@ -203,19 +182,19 @@ func SetDispatches(slot int64, on bool) {
 // Lend describes the memory of a slot's tensor to a thread, for a capsule of DLPack or else a buffer, and tells the trace that the thread records of
 // that. It returns 1 where the tensor cannot be lent.
 func Lend(slot, number int64, capsule bool, array *Array, reply *Reply) (status int32) {
-	c := newCall(nil, 0, 0, reply)
-	defer c.end(&status)
+	c := NewCall(nil, 0, 0, reply)
+	defer c.End(&status)
 	w := Word{tag: int64(KindHandle), Bits: uint64(slot)}
 	what := "Converting a tensor to a NumPy array"
 	if capsule {
 		what = "Converting a tensor to a DLPack capsule"
 	}
-	err := threadOf(number).WarnTraced(w.Tensor(), what)
+	err := ThreadOf(number).WarnTraced(w.Tensor(), what)
 	if err == nil {
 		err = lend(w.Tensor(), array)
 	}
 	if err != nil {
-		c.fail(err)
+		c.Fail(err)
 		status = 1
 	}
 	return status

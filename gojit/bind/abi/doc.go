@@ -6,5 +6,5 @@
 // calls; Embedder, what the library asks of the program.
 //
 // Invariant: the slot tables, the reading of arguments and the writing of replies are touched only by the thread that holds the
-// program's lock. Work that takes more than a few microseconds runs in Call.WithoutGIL. No panic leaves CallSlot and Lend.
+// program's lock. Work that takes more than a few microseconds runs in Call.WithoutGIL. No panic leaves what Call.End ends.
 package abi

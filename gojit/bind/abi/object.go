@@ -32,8 +32,11 @@ func Discard(give func()) {
 	garbage.waiting.Store(true)
 }
 
-// sweep gives back what Go no longer uses. The caller holds the GIL.
-func sweep() {
+// HasGarbage reports whether there is something to give back.
+func HasGarbage() bool { return garbage.waiting.Load() }
+
+// Sweep gives back what Go no longer uses. The caller holds the GIL.
+func Sweep() {
 	garbage.Lock()
 	give := garbage.give
 	garbage.give = nil

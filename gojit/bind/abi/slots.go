@@ -104,8 +104,8 @@ func releaseSlot(i int64) {
 	freeSlots = append(freeSlots, i)
 }
 
-// releaseWaiting ends the lives of the small tensors whose Python objects have gone since the last call.
-func releaseWaiting() {
+// ReleaseWaiting ends the lives of the small tensors whose Python objects have gone since the last call.
+func ReleaseWaiting() {
 	for waiting.Count > 0 {
 		waiting.Count--
 		releaseSlot(waiting.Slots[waiting.Count])
@@ -115,7 +115,7 @@ func releaseWaiting() {
 // tensorSlot returns the slot of t, which it makes where t has none.
 func tensorSlot(t *tensor.Tensor) int64 {
 	if t.PyObject() != 0 {
-		releaseWaiting() // t may be among them
+		ReleaseWaiting() // t may be among them
 	}
 	if n := t.PyObject(); n != 0 {
 		return int64(n)
@@ -251,6 +251,9 @@ var (
 	callables     = make([]Callable, 1, 1024)
 	freeCallables []int64
 )
+
+// CallableAt returns the callable of a slot.
+func CallableAt(slot int64) Callable { return callables[slot] }
 
 func newCallable(f Callable) int64 {
 	if n := len(freeCallables); n > 0 {

@@ -22,9 +22,9 @@ type Thread struct {
 // threads are those that have called, by the numbers that the shim gave them. The GIL guards the slice.
 var threads []*Thread
 
-// threadOf returns the thread of a number; ^number stands for a thread that has just got it, perhaps from one that
+// ThreadOf returns the thread of a number; ^number stands for a thread that has just got it, perhaps from one that
 // has ended.
-func threadOf(number int64) *Thread {
+func ThreadOf(number int64) *Thread {
 	if number >= 0 {
 		return threads[number]
 	}
@@ -39,7 +39,7 @@ func threadOf(number int64) *Thread {
 }
 
 // ThisThread returns the thread that runs, for code that no call led to. The GIL is held.
-func ThisThread() *Thread { return threadOf(Attached.Thread()) }
+func ThisThread() *Thread { return ThreadOf(Attached.Thread()) }
 
 // InMode has Python see a mode as that of the thread while work runs. The mode may come from another thread.
 func InMode(m *autograd.Mode, work func() error) error {

@@ -164,6 +164,9 @@ func newWriter(reply *Reply) Writer {
 	return Writer{unsafe.Slice((*Word)(reply.Words.Pointer()), int(reply.Cap))[:0], reply, false}
 }
 
+// IsEmpty reports whether nothing has been written.
+func (w *Writer) IsEmpty() bool { return len(w.words) == 0 }
+
 // finish tells the reply how many words there are.
 func (w *Writer) finish() { w.reply.Len = int64(len(w.words)) }
 

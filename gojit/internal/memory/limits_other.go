@@ -1,12 +1,12 @@
 //go:build !linux
 
-package tensor
+package memory
 
-// memoryLimit returns the bytes a single allocation may ask for.
-func memoryLimit() int { return 1 << 40 }
+// Limit returns the bytes a single allocation may ask for.
+func Limit() int { return 1 << 40 }
 
-// isMappable reports whether the system would give the process n more bytes of addresses, which is not known here.
-func isMappable(n int) bool { return true }
+// IsMappable reports whether the system would give the process n more bytes of addresses, which is not known here.
+func IsMappable(n int) bool { return true }
 
 // isAddressSpaceLimited reports whether the process may have only so many bytes of addresses, which is not known here.
 func isAddressSpaceLimited() bool { return false }

@@ -1,4 +1,4 @@
-package tensor
+package memory
 
 import (
 	"os"
@@ -11,22 +11,22 @@ func checks(name string) bool {
 	return slices.Contains(strings.Split(os.Getenv("GOJIT_CHECK"), ","), name)
 }
 
-// poisoning says that memory which was given back, and memory that may hold anything, holds poison (GOJIT_CHECK=memory): who reads it has NaNs, negative
+// Poisoning says that memory which was given back, and memory that may hold anything, holds Poison (GOJIT_CHECK=memory): who reads it has NaNs, negative
 // integers or truths that are neither. Unlike guarded memory it is used again as it is without a check.
-var poisoning = checks("memory")
+var Poisoning = checks("memory")
 
-// poisonByte makes every float a NaN.
-const poisonByte = 0xFF
+// PoisonByte makes every float a NaN.
+const PoisonByte = 0xFF
 
-// poison fills memory whose elements nobody may ask for.
-func poison(memory []byte) {
-	if poisoning && len(memory) > 0 {
+// Poison fills memory whose elements nobody may ask for.
+func Poison(memory []byte) {
+	if Poisoning && len(memory) > 0 {
 		fillWithPoison(memory)
 	}
 }
 
 func fillWithPoison(memory []byte) {
-	memory[0] = poisonByte
+	memory[0] = PoisonByte
 	for n := 1; n < len(memory); n *= 2 {
 		copy(memory[n:], memory[:n])
 	}

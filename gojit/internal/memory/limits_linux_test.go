@@ -1,4 +1,4 @@
-package tensor
+package memory
 
 import (
 	"math"

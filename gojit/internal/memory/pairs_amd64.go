@@ -1,4 +1,4 @@
-package tensor
+package memory
 
 import (
 	"unsafe"
@@ -16,9 +16,9 @@ func firstsOfPairs32(dst, src *uint32, n int)
 //go:noescape
 func firstsOfPairs64(dst, src *uint64, n int)
 
-// firstsOfPairs writes every second element from src on at the start of n and returns how many. It reads no
+// FirstsOfPairs writes every second element from src on at the start of n and returns how many. It reads no
 // element behind the last of them.
-func firstsOfPairs(dst, src unsafe.Pointer, size, n int) int {
+func FirstsOfPairs(dst, src unsafe.Pointer, size, n int) int {
 	if !cpu.X86.HasAVX2 || n <= 16 {
 		return 0
 	}

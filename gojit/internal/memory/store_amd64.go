@@ -1,4 +1,4 @@
-package tensor
+package memory
 
 import (
 	"unsafe"
@@ -29,9 +29,9 @@ func storeAVX2(to unsafe.Pointer, n int, word uint64)
 //go:noescape
 func storeAVX512(to unsafe.Pointer, n int, word uint64)
 
-// storeWords writes copies of a word at the start of n and returns how many. far is whether all that is written is more than
+// StoreWords writes copies of a word at the start of n and returns how many. far is whether all that is written is more than
 // the nearer caches hold.
-func storeWords(to unsafe.Pointer, n int, word uint64, far bool) int {
+func StoreWords(to unsafe.Pointer, n int, word uint64, far bool) int {
 	switch {
 	case far && repeatsStores:
 		repeatStores(to, n, word)

@@ -1,7 +1,8 @@
-package tensor
+package memory
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -9,16 +10,16 @@ import (
 	"unsafe"
 )
 
-// guarding says that every storage gets memory of its own between two pages that nobody may touch (GOJIT_CHECK=guard): code that reads or
-// writes outside a storage, or after it has been given back, ends the process there.
-var guarding = checks("guard")
+// Guarding says that every block is memory of its own between two pages that nobody may touch (GOJIT_CHECK=guard): code that reads or
+// writes outside of a block, or after it has been given back, ends the process there.
+var Guarding = checks("guard")
 
 // guardedBlock is memory between two forbidden pages. Blocks end at the second one and begin behind the first one in turn.
 type guardedBlock struct {
 	data  []byte
 	whole []byte // with the forbidden pages
 	freed atomic.Bool
-	owned atomic.Int32 // storages that have had it and that the collector has not found unused
+	owned atomic.Int32 // owners that have had it and that the collector has not found unused
 }
 
 // quarantine keeps the addresses of blocks that were given back from being used again at once; nobody may touch them.
@@ -77,32 +78,43 @@ func freeRetired() {
 // guardedAt are the blocks that have not been freed, by the addresses of their memory.
 var guardedAt sync.Map
 
-// guard returns memory for s between forbidden pages, nil where there is no more room for such. The collector gives it back with s.
-func (s *Storage) guard(n int) []byte {
+// Guard returns memory for its owner between forbidden pages, nil where there is no more room for such. The collector gives it back with the owner.
+func Guard[T any](owner *T, n int) []byte {
 	b := newGuardedBlock(n)
 	if b == nil {
 		return nil
 	}
 	guardedAt.Store(unsafe.Pointer(unsafe.SliceData(b.data)), b)
-	b.giveTo(s)
+	giveTo(b, owner)
 	return b.data
 }
 
-// giveTo makes s a storage that has the block.
-func (b *guardedBlock) giveTo(s *Storage) {
+// giveTo makes an owner of the block.
+func giveTo[T any](b *guardedBlock, owner *T) {
 	b.owned.Add(1)
-	runtime.AddCleanup(s, (*guardedBlock).retire, b)
+	runtime.AddCleanup(owner, (*guardedBlock).retire, b)
 }
 
-// keepGuarded has s, which got the memory of another storage, keep it.
-func (s *Storage) keepGuarded() {
-	if b, ok := guardedAt.Load(unsafe.Pointer(unsafe.SliceData(s.data))); ok {
-		b.(*guardedBlock).giveTo(s)
+// KeepGuarded has an owner that got the memory of another one keep it.
+func KeepGuarded[T any](owner *T, data []byte) {
+	if b, ok := guardedAt.Load(unsafe.Pointer(unsafe.SliceData(data))); ok {
+		giveTo(b.(*guardedBlock), owner)
 	}
 }
 
-// unguard frees the guarded block that data is in, if it is in one.
-func unguard(data []byte) {
+// GuardOf reports whether data is guarded, and whether it waits to be forbidden because nobody has it.
+func GuardOf(data []byte) (guarded, retires bool) {
+	b, ok := guardedAt.Load(unsafe.Pointer(unsafe.SliceData(data)))
+	if !ok {
+		return false, false
+	}
+	retired.Lock()
+	defer retired.Unlock()
+	return true, slices.ContainsFunc(retired.blocks, func(r retiredBlock) bool { return r.block == b })
+}
+
+// Unguard frees the guarded block that data is in, if it is in one.
+func Unguard(data []byte) {
 	if b, ok := guardedAt.Load(unsafe.Pointer(unsafe.SliceData(data))); ok {
 		b.(*guardedBlock).free()
 	}

@@ -1,4 +1,4 @@
-package tensor
+package memory
 
 import (
 	"math"
@@ -12,9 +12,9 @@ import (
 	"unsafe"
 )
 
-// memoryLimit returns the bytes a single allocation may ask for: memory and swap of the machine, the limit of the
+// Limit returns the bytes a single allocation may ask for: memory and swap of the machine, the limit of the
 // control group that the process is in, or GOMEMLIMIT.
-var memoryLimit = sync.OnceValue(func() int {
+var Limit = sync.OnceValue(func() int {
 	limit := 1 << 46
 	var info syscall.Sysinfo_t
 	if syscall.Sysinfo(&info) == nil {
@@ -54,9 +54,9 @@ func groupLimit(groups, mounted string) int {
 	return limit
 }
 
-// isMappable reports whether the system would give the process n more bytes of addresses: RLIMIT_AS and the kernel's accounting allow it.
+// IsMappable reports whether the system would give the process n more bytes of addresses: RLIMIT_AS and the kernel's accounting allow it.
 // The margin is for what Go asks for around a block, and for threads: where that is refused, the process ends.
-func isMappable(n int) bool {
+func IsMappable(n int) bool {
 	const margin = 256 << 20
 	p, _, errno := syscall.Syscall6(syscall.SYS_MMAP, 0, uintptr(n+margin), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE, ^uintptr(0), 0)
 	if errno != 0 {

@@ -1,4 +1,4 @@
-package tensor
+package memory
 
 import (
 	"runtime"
@@ -29,6 +29,22 @@ const objectBytes = 512
 
 var addresses addressLimit
 
+// CheckAddresses fails where the process has hardly any addresses left, for so many more bytes.
+func CheckAddresses(bytes int) error {
+	if addresses.state.Load() == addressesUnlimited {
+		return nil
+	}
+	return addresses.check(bytes)
+}
+
+// CheckMappable fails where addresses are few and so large a block gets none.
+func CheckMappable(bytes int) error {
+	if bytes >= ProbedFrom && addresses.state.Load() != addressesUnlimited && !IsMappable(bytes) {
+		return OutOfMemory(bytes)
+	}
+	return nil
+}
+
 // check fails where the heap can hardly grow, after a collection.
 func (a *addressLimit) check(bytes int) error {
 	switch a.state.Load() {
@@ -49,7 +65,7 @@ func (a *addressLimit) check(bytes int) error {
 		a.look()
 	}
 	if a.state.Load() == addressesShort {
-		return outOfMemory(bytes)
+		return OutOfMemory(bytes)
 	}
 	return nil
 }
@@ -89,15 +105,4 @@ func heapAddresses() (unused, mapped int) {
 	samples := [3]metrics.Sample{{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/total:bytes"}}
 	metrics.Read(samples[:])
 	return int(samples[0].Value.Uint64() + samples[1].Value.Uint64()), int(samples[2].Value.Uint64())
-}
-
-// CheckHeapRoom is CheckRoom for what is made on Go's heap, lists and strings.
-func CheckHeapRoom(bytes int) error {
-	if err := CheckRoom(bytes); err != nil {
-		return err
-	}
-	if bytes >= probedFrom && addresses.state.Load() != addressesUnlimited && !isMappable(bytes) {
-		return outOfMemory(bytes)
-	}
-	return nil
 }
