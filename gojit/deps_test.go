@@ -47,12 +47,20 @@ autodiff archive shapes export/symbolic
 export/exportir
 export
 gojit
-command serve
+command serve bind/abi
+bind/operators bind/tensors
+bind/scripts
+bind/graphs
+bind/modules
+bind/tracing
 bind cabi cmd/gojit cuda
 `
 
 // pathOf returns the import path of a name in layers.
 func pathOf(name string) string {
+	if strings.HasPrefix(name, "bind/") {
+		return module + "/gojit/" + name
+	}
 	switch name {
 	case "gojit":
 		return module + "/gojit"

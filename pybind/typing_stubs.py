@@ -1,6 +1,6 @@
 """Makes the stubs of the package's names that are found when they are first used: torchjit itself, Tensor's operators, linalg, fft, special, return_types.
 
-pybind/stub.py writes them. Operators have the forms that the library gives them (gojit/bind/signature.go); other names are those of the modules that define them.
+pybind/stub.py writes them. Operators have the forms that the library gives them (gojit/bind/operators/signature.go); other names are those of the modules that define them.
 """
 
 import ast

@@ -7,7 +7,7 @@ from typing import Any
 
 from torchjit import _native
 
-# Class numbers of tokens and handles; pybind/word.go and pybind/slots.go have the same numbers.
+# Class numbers of tokens and handles; gojit/bind/abi/word.go and gojit/bind/abi/slots.go have the same numbers.
 _DTYPE, _DEVICE, _LAYOUT, _MEMORY_FORMAT = range(4)
 _GENERATOR_HANDLE, _PACKED_HANDLE = 2, 19
 

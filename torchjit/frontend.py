@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     # What stands at a line and a column; a part that stands in another source is a TreeView.
     Placed: TypeAlias = ast.stmt | ast.expr | ast.arg | ast.keyword
@@ -174,7 +174,7 @@ class UnsupportedNodeError(NotSupportedError):
 
     __module__ = "torchjit.jit.frontend"
 
-    def __init__(self, source: Source, node: ast.AST, reason: str = "") -> None:
+    def __init__(self, source: Source, node: Any, reason: str = "") -> None:
         kind = type(node).__name__
         what, token = UNSUPPORTED_NODES.get(kind, (kind, " "))
         start = source.offset(node.lineno, node.col_offset)
@@ -386,7 +386,7 @@ class Builder:
     def AnnAssign(self, item: ast.AnnAssign) -> Tree:
         if item.value is None:
             raise UnsupportedNodeError(self.source, item, "without assigned value")
-        target = self.build(item.target)
+        target: Any = self.build(item.target)
         if target[0] == "." and target[4][0][0] == "variable" and target[4][0][4][0][3] == "self":
             if self.source.function != "__init__":
                 raise ValueError(
@@ -505,6 +505,7 @@ class Builder:
         where = self.source.range(start, start + 1)
         pieces = []
         values = []
+        value: Any  # ast.Constant or ast.FormattedValue
         for value in item.values:
             if type(value).__name__ == "Constant":
                 pieces.append(value.value)
@@ -541,7 +542,7 @@ class Builder:
 
     def Subscript(self, item: ast.Subscript) -> Tree:
         value = self.build(item.value)
-        index = item.slice
+        index: Any = item.slice
         if type(index).__name__ == "Tuple":
             if index.elts:
                 items = [self.subscript_item(value, e) for e in index.elts]
@@ -552,7 +553,7 @@ class Builder:
             items = [self.subscript_item(value, index)]
         return node("subscript", value[1], max(i[2] for i in items) + 1, value, group(items))
 
-    def subscript_item(self, value: Tree, item: ast.AST) -> Tree:
+    def subscript_item(self, value: Tree, item: Any) -> Tree:
         if type(item).__name__ != "Slice":
             return self.build(item)
         parts = [None if p is None else self.build(p) for p in (item.lower, item.upper, item.step)]
@@ -573,7 +574,7 @@ class Builder:
         if any(key is None for key in item.keys):
             where = self.source.range(start, start + 1)
             raise NotSupportedError(where, "Dict expansion (e.g. `{**dict}`) is not supported")
-        keys = group([self.build(k) for k in item.keys])
+        keys = group([self.build(k) for k in item.keys if k is not None])
         return node("dict-literal", start, start + 1, keys, group([self.build(v) for v in item.values]))
 
     def ListComp(self, item: ast.ListComp) -> Tree:
@@ -631,7 +632,7 @@ class Builder:
 
     def Compare(self, item: ast.Compare) -> Tree:
         left = self.build(item.left)
-        chain = None
+        chain: Any = None
         for operator, comparator in zip(item.ops, item.comparators):
             right = self.build(comparator)
             name = type(operator).__name__
@@ -656,7 +657,7 @@ def is_torch_jit_ignore_context_manager(stmt: ast.With) -> bool:
     return isinstance(call, ast.Call) and ast.unparse(call.func) == "torch.jit._IgnoreContextManager"
 
 
-def ignored_call(stmt: ast.With, filename: str) -> ast.stmt:
+def ignored_call(stmt: ast.With, filename: str | None) -> ast.stmt:
     """Return the statement that calls Python where a with statement of torch.jit._IgnoreContextManager stands.
 
     The body becomes an ignored function of torch.jit.frontend, whose parameters and results the keywords name:
@@ -665,17 +666,20 @@ def ignored_call(stmt: ast.With, filename: str) -> ast.stmt:
     import ast
     import re
 
-    inputs, outputs = [], []
-    for keyword in stmt.items[0].context_expr.keywords:
+    inputs: list[tuple[str, str]] = []
+    outputs: list[tuple[str, str]] = []
+    context: Any = stmt.items[0].context_expr
+    for keyword in context.keywords:
         direction, _, annotation = ast.literal_eval(keyword.value).partition(":")
         (inputs if direction == "inp" else outputs).append((keyword.arg, annotation))
-    name = "func_ignore_" + re.sub(r"\W", "_", filename) + f"_{stmt.lineno}"
+    name = "func_ignore_" + re.sub(r"\W", "_", str(filename)) + f"_{stmt.lineno}"
     names = [n for n, _ in outputs]
     kinds = [a for _, a in outputs]
     result = f"Tuple[{', '.join(kinds)}]" if len(kinds) > 1 else kinds[0] if kinds else "None"
     parameters = ", ".join(f"{n}: {a}" for n, a in inputs)
     made = ast.parse(f"def {name}({parameters}) -> {result}:\n  return {', '.join(names)}")
-    made.body[0].body[:0] = stmt.body
+    definition: Any = made.body[0]
+    definition.body[:0] = stmt.body
     define_ignored(made, name, filename)
     call = f"torch.jit.frontend.{name}({', '.join(n for n, _ in inputs)})"
     (statement,) = ast.parse(f"{', '.join(names)} = {call}" if names else call).body
@@ -684,7 +688,7 @@ def ignored_call(stmt: ast.With, filename: str) -> ast.stmt:
     return statement
 
 
-def define_ignored(definition: ast.Module, name: str, filename: str) -> None:
+def define_ignored(definition: ast.Module, name: str, filename: str | None) -> None:
     """Make the function of a definition an ignored one of torch.jit.frontend."""
     import ast
     import typing
@@ -692,7 +696,7 @@ def define_ignored(definition: ast.Module, name: str, filename: str) -> None:
     import torchjit
 
     namespace = {**vars(typing), "torch": torchjit}
-    exec(compile(ast.fix_missing_locations(definition), filename, "exec"), namespace)
+    exec(compile(ast.fix_missing_locations(definition), filename or "<unknown>", "exec"), namespace)
     setattr(torchjit.jit.frontend, name, torchjit.jit.ignore(namespace[name]))
 
 
@@ -733,8 +737,7 @@ class Encoder:
             self.add(tree.tree, tree.source)
             return
         kind, start, end, text, children = tree
-        text = 0 if text is None else self.string(text) + 1
-        self.nodes.extend((self.string(kind), source, start, end, text, len(children)))
+        self.nodes.extend((self.string(kind), source, start, end, 0 if text is None else self.string(text) + 1, len(children)))
         for child in children:
             self._add(child, source)
 
@@ -786,7 +789,7 @@ class TreeView:
         """Return the kind of a tree and what is printed behind it: trees and texts."""
         kind, _, _, text, parts = tree.tree if isinstance(tree, TreeView) else tree
         if kind == "aug_assign":
-            return kind, [parts[0], (self.PRINTED.get(text, text), 0, 0, None, ()), parts[1]]
+            return kind, [parts[0], (self.PRINTED.get(str(text), text), 0, 0, None, ()), parts[1]]
         if kind == "class":
             name, base, methods, properties, assigns = parts
             return kind, [name, base, methods, option(properties), option(assigns)]
@@ -842,7 +845,7 @@ class JitClassDef(TreeView):
         return encoder.finish(True)
 
 
-def read_source(obj: object, function: str = "") -> Source:
+def read_source(obj: Any, function: str = "") -> Source:
     """Return the Source of a function or class.
 
     Raises OSError where Python cannot find the text.
@@ -863,7 +866,7 @@ def read_source(obj: object, function: str = "") -> Source:
     return source_of_lines(lines, filename or inspect.getfile(obj), max(first_line, 1), function)
 
 
-def _lines_of_function(obj: object, filename: str):
+def _lines_of_function(obj: object, filename: str | None):
     """Return the lines of a function and the number of the first one, None where only the tokens can tell.
 
     They end before the next line that is not indented further than the first one and closes no bracket. Whether
@@ -913,7 +916,9 @@ def _lines_of_class(cls: type):
 
     for function in vars(cls).values():
         code = getattr(inspect.unwrap(function) if callable(function) else getattr(function, "fget", None), "__code__", None)
-        lines = linecache.getlines(code.co_filename) if code is not None else []
+        if code is None:
+            continue
+        lines = linecache.getlines(code.co_filename)
         for found in ast.walk(ast.parse("".join(lines))):
             if isinstance(found, ast.ClassDef) and found.name == cls.__name__ and found.lineno <= code.co_firstlineno <= found.end_lineno:
                 start = min([found.lineno, *(decorator.lineno for decorator in found.decorator_list)])
@@ -932,11 +937,11 @@ def source_of_lines(lines: Sequence[str], filename: str, first_line: int, functi
     return Source("".join(cut), filename, first_line, len(prefix), function)
 
 
-def parse_single(source: Source, kinds: tuple[str, ...], what: str) -> ast.stmt:
+def parse_single(source: Source, kinds: tuple[str, ...], what: str) -> Any:
     """Return the one statement of a source, which must be of the ast classes named."""
     import ast
 
-    module = ast.parse(source.text, filename=source.filename)
+    module = ast.parse(source.text, filename=source.filename or "<unknown>")
     if len(module.body) != 1 or type(module.body[0]).__name__ not in kinds:
         raise _advised(RuntimeError(f"Expected a single top-level {what}: {source.filename}:{source.first_line}"))
     return module.body[0]
@@ -961,7 +966,7 @@ def get_jit_def(
 recorded_types: list[None] = [None]
 
 
-def with_types(definition: Tree, kinds: Mapping[str, str]) -> Tree:
+def with_types(definition: Any, kinds: Mapping[str, str]) -> Tree:
     """Return a definition whose parameters without annotation have the types that texts name."""
     name, decl, body = definition[4]
     params, result = decl[4]
@@ -969,7 +974,7 @@ def with_types(definition: Tree, kinds: Mapping[str, str]) -> Tree:
     return (*definition[:4], (name, (*decl[:4], ((*params[:4], typed), result)), body))
 
 
-def typed_parameter(param: Tree, kind: str) -> Tree:
+def typed_parameter(param: Any, kind: str | None) -> Tree:
     """Return a parameter with the type that a text names, where it has none."""
     import ast
 
@@ -1047,7 +1052,7 @@ def get_jit_class_def(cls: type, self_name: str | None) -> JitClassDef:
     }
     methods.update(dataclass_methods(cls, item, self_name))
     return JitClassDef(
-        self_name,
+        self_name or cls.__name__,
         builder.start(item),
         source,
         [methods[name] for name in sorted(methods)],
@@ -1070,7 +1075,7 @@ def is_written(fn: Callable[..., object]) -> bool:
     return code.co_filename != "<string>" and fn.__module__ != "dataclasses" and fn.__name__ != "__annotate__"
 
 
-def method_def(cls: type, name: str, member: object, self_name: str | None) -> JitDef:
+def method_def(cls: type, name: str, member: Callable[..., object], self_name: str | None) -> JitDef:
     is_classmethod = isinstance(cls.__dict__[name], classmethod)
     return get_jit_def(member, name, self_name=self_name, is_classmethod=is_classmethod, unused=is_unused(member))
 

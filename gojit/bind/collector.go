@@ -46,6 +46,8 @@ func tuneCollector() {
 	p.watch()
 }
 
+func init() { tuneCollector() }
+
 // percentFor returns the growth in percent from so many bytes that are in use.
 func percentFor(live, slack uint64) int {
 	const least = 4 << 20 // Go takes smaller heaps for this size

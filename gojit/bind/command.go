@@ -8,24 +8,25 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/bind/abi"
 	"github.com/torchjit/torchjit/gojit/internal/command"
 )
 
 // commandFunctions are the command line: `python -m torchjit` is the command gojit.
-var commandFunctions = []function{
-	{schema: "command(list arguments) -> int", doc: "Runs a command line of gojit with the process's own streams and returns the exit status.", run: runCommand},
-	{schema: "version() -> str", doc: "The version of torchjit.", run: func(c *call) error { c.string(gojit.Version); return nil }},
+var commandFunctions = []abi.Function{
+	{Schema: "command(list arguments) -> int", Doc: "Runs a command line of gojit with the process's own streams and returns the exit status.", Run: runCommand},
+	{Schema: "version() -> str", Doc: "The version of torchjit.", Run: func(c *abi.Call) error { c.String(gojit.Version); return nil }},
 }
 
-func runCommand(c *call) error {
-	args := c.argStrings(0)
+func runCommand(c *abi.Call) error {
+	args := c.ArgStrings(0)
 	status := 0
-	err := c.withoutGIL(func() error {
+	err := c.WithoutGIL(func() error {
 		status = command.Run(context.Background(), args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, writeONNX,
 			command.Elsewhere("serve", "go install github.com/torchjit/torchjit/gojit/cmd/gojit@latest has it"))
 		return nil
 	})
-	c.int(status)
+	c.Int(status)
 	return err
 }
 
@@ -33,20 +34,20 @@ func runCommand(c *call) error {
 func writeONNX(module string, arguments []gojit.Value, inputs, outputs []string, file string) error {
 	var said string
 	var unfit error
-	err := host.invoke("write_onnx", 5, func(w *writer) {
-		w.string(module)
-		w.open(kindList, len(arguments))
+	err := abi.Host.Invoke("write_onnx", 5, func(w *abi.Writer) {
+		w.String(module)
+		w.Open(abi.KindList, len(arguments))
 		for _, v := range arguments {
-			if err := w.value(v); err != nil {
+			if err := w.Value(v); err != nil {
 				unfit = err
-				w.none()
+				w.None()
 			}
 		}
-		w.strings(inputs)
-		w.strings(outputs)
-		w.string(file)
-	}, func(reply *Word) error {
-		said = strings.Clone(reply.text())
+		w.Strings(inputs)
+		w.Strings(outputs)
+		w.String(file)
+	}, func(reply *abi.Word) error {
+		said = strings.Clone(reply.Text())
 		return nil
 	})
 	if err == nil && said != "" {

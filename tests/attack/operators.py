@@ -478,9 +478,15 @@ def differ(a, b, close: bool) -> str | None:
             tolerance = {torch.float64: 1e-6, torch.complex128: 1e-6, torch.float32: 2e-3, torch.complex64: 2e-3}.get(x.dtype, 0.06)
             if not torch.allclose(x, y, rtol=tolerance, atol=tolerance, equal_nan=True):
                 return f"result {i} is {x.flatten()[:4].tolist()} and {y.flatten()[:4].tolist()}"
-        elif not torch.equal(x.reshape(-1).clone().view(torch.uint8), y.reshape(-1).clone().view(torch.uint8)):
+        elif not torch.equal(bits(x), bits(y)):
             return f"result {i} is {x.flatten()[:4].tolist()} and {y.flatten()[:4].tolist()}"
     return None
+
+
+
+def bits(x) -> torch.Tensor:
+    """The bytes of a tensor's elements. A tensor of one element may be contiguous with any stride, which view(dtype) refuses."""
+    return torch.empty(x.numel(), dtype=x.dtype).copy_(x.reshape(-1)).view(torch.uint8)
 
 
 def internal(e) -> str | None:
@@ -571,7 +577,7 @@ class Part:
             return wrong
         if not writes:
             for now, before in memory:
-                if now.numel() == before.numel() and not torch.equal(now.view(torch.uint8), before.view(torch.uint8)):
+                if now.numel() == before.numel() and not torch.equal(bits(now), bits(before)):
                     return "changed memory: an argument that is not written"
         name = schema.name.split("::")[1]
         undecided = UNDECIDED.search(name) or writes and "'overlapping'" in text  # what is written twice holds either value

@@ -13,7 +13,7 @@ from typing import Any
 
 from torchjit import _executor_settings, _graph_results, _native, _other_names, _quantization_passes, _upgraders
 
-# The numbers of the handle classes (see pybind/slots.go); _C.type_classes tells those of types.
+# The numbers of the handle classes (see gojit/bind/abi/slots.go); _C.type_classes tells those of types.
 _HANDLE_CLASSES = {
     "Graph": 3, "Node": 9, "Value": 10, "Block": 11, "Use": 12, "FunctionSchema": 13, "Argument": 14, "_AliasInfo": 15,
     "AliasDb": 16, "ScriptList": 17, "ScriptDict": 18, "TracingState": 20,

@@ -1433,6 +1433,22 @@ def layer_norm(
     return torch.layer_norm(input, normalized_shape, weight, bias, eps, torch.backends.cudnn.enabled)
 
 
+def rms_norm(
+    input: Tensor, normalized_shape: List[int], weight: Optional[Tensor] = None, eps: Optional[float] = None,
+) -> Tensor:  # fmt: skip
+    """Divides by the root of the mean of the squares over the last dimensions.
+
+    Takes floats and halves, of 1 or more dimensions. eps is added to the mean of the squares: by default the distance of 1 to the next number
+    of the type. Gradients flow to input and weight. Raises RuntimeError for other numbers of dimensions and other types. From PyTorch 2.
+
+    >>> F.rms_norm(torch.tensor([[1.0, 7.0]]), [2])
+    tensor([[0.2000, 1.4000]])
+    """
+    if has_torch_function_variadic(input, weight):
+        return handle_torch_function(rms_norm, (input, weight), input, normalized_shape, weight=weight, eps=eps)
+    return torch.rms_norm(input, normalized_shape, weight, eps)
+
+
 def group_norm(
     input: Tensor, num_groups: int, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5
 ) -> Tensor:
@@ -2500,6 +2516,7 @@ def upsample_bilinear(input, size=None, scale_factor=None):
 
 
 _scaled_dot_product_attention = torch._scaled_dot_product_attention
+scaled_dot_product_attention = _native.operator("aten::scaled_dot_product_attention")
 
 
 def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Optional[Tensor] = None) -> List[Tensor]:

@@ -43,7 +43,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         _native.tensor_set_requires_grad(made, requires_grad)
         return made
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + super().__repr__()
 
 
@@ -143,7 +143,7 @@ def _rebuild_uninitialized(cls: Any, requires_grad: bool, dtype: Any) -> Any:
     return cls(requires_grad=requires_grad, dtype=dtype)
 
 
-class UninitializedParameter(UninitializedTensorMixin, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[metaclass, misc]
     """A parameter whose shape is not known yet. materialize makes it a Parameter.
 
     >>> p = nn.UninitializedParameter()
@@ -160,7 +160,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return Parameter.__new__(cls, empty([0], device=device, dtype=dtype), requires_grad)
 
 
-class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[misc]
     """A buffer whose shape is not known yet. materialize makes it a Tensor.
 
     >>> b = nn.UninitializedBuffer()

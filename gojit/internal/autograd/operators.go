@@ -2,6 +2,7 @@ package autograd
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -21,13 +22,14 @@ var Operators = func() []ops.Operator {
 var readsMode = func() map[string]Operation {
 	all := make(map[string]Operation, len(modeOperators))
 	for _, o := range modeOperators {
-		all[o.name] = o.run
+		name, _, _ := strings.Cut(o.name, "(")
+		all[name] = o.run
 	}
 	return all
 }()
 
 var modeOperators = []struct {
-	name string
+	name string // or the schema of one that is not in the table of schemas
 	run  Operation
 }{
 	{"aten::is_grad_enabled", func(m *Mode, args, out []value.Value) error {
@@ -61,6 +63,16 @@ var modeOperators = []struct {
 	{"aten::is_autocast_enabled", func(m *Mode, args, out []value.Value) error {
 		_, enabled := m.Casting(CastCUDA)
 		out[0] = value.Bool(enabled)
+		return nil
+	}},
+	{"aten::get_autocast_dtype(str device_type) -> ScalarType # asks_mode", func(m *Mode, args, out []value.Value) error {
+		kinds := map[string]CastKind{"cpu": CastCPU, "cuda": CastCUDA}
+		kind, ok := kinds[args[0].Str()]
+		if !ok {
+			return errorf("autocast knows the types of devices cpu and cuda, but got %q", args[0].Str())
+		}
+		lower, _ := m.Casting(kind)
+		out[0] = value.Int(int64(lower))
 		return nil
 	}},
 	{"profiler::_record_function_enter", beginNamed},

@@ -75,15 +75,20 @@ func load() *table {
 		line, after, _ := strings.Cut(rest, "\n")
 		rest = after
 		o := &all[i]
-		if at := strings.IndexByte(line, '#'); at >= 0 {
-			line, o.words = line[:at-1], line[at+2:]
-			o.words, o.sentence, _ = strings.Cut(o.words, "| ")
-			o.tags = tagsOf(o.words)
-		}
-		o.text, o.Name = line, keyOfSchemaText(line)
+		o.describe(line)
 		t.insert(o)
 	}
 	return t
+}
+
+// describe takes the schema from a line of the table, and what stands behind it.
+func (o *Operator) describe(line string) {
+	if at := strings.IndexByte(line, '#'); at >= 0 {
+		line, o.words = line[:at-1], line[at+2:]
+		o.words, o.sentence, _ = strings.Cut(o.words, "| ")
+		o.tags = tagsOf(o.words)
+	}
+	o.text, o.Name = line, keyOfSchemaText(line)
 }
 
 // tagsOf reads the tags behind a schema.
@@ -203,10 +208,10 @@ func (t *table) register(o *Operator) error {
 	if key == o.Name {
 		return source.Errorf(source.RuntimeError, source.Range{}, "There is no schema for the operator %s", key)
 	}
-	if _, err := schema.Parse(o.Name); err != nil {
+	o.describe(o.Name)
+	if _, err := schema.Parse(o.text); err != nil {
 		return err
 	}
-	o.text, o.Name = o.Name, key
 	t.insert(o)
 	return nil
 }

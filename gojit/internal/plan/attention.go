@@ -99,7 +99,11 @@ func (b *builder) attend(i int) bool {
 	if mask >= 0 && !b.takeMask(s, mask, shape) || mask < 0 && !n.args[3].IsNone() {
 		return false
 	}
-	if !s.complete(n.out, 1/math.Sqrt(float64(s.scores.left.cols)), true) {
+	factor := 1 / math.Sqrt(float64(s.scores.left.cols))
+	if len(n.args) == 8 && n.args[6].IsFloat() { // of aten::scaled_dot_product_attention
+		factor = n.args[6].Float()
+	}
+	if !s.complete(n.out, factor, true) {
 		return false
 	}
 	b.place(i, s)

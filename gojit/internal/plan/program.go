@@ -67,6 +67,10 @@ func kindOf(n *ir.Node) kind {
 	case "aten::_scaled_dot_product_attention": // neither the weights are read nor drawn from
 		dropout, known := constant(n.Input(4))
 		ok = known && dropout.IsFloat() && dropout.Float() == 0 && isFalse(n.Input(6)) && !n.Outputs()[1].HasUses()
+	case "aten::scaled_dot_product_attention": // nothing is masked, drawn from or shared by heads; rows without keys, which masks make, are zeros
+		dropout, known := constant(n.Input(4))
+		mask, isFixed := constant(n.Input(3))
+		ok = known && dropout.IsFloat() && dropout.Float() == 0 && isFixed && mask.IsNone() && isFalse(n.Input(5)) && isFalse(n.Input(7)) && areKnown(n, 6)
 	case "aten::mean":
 		dims, known := ints(n.Input(1))
 		ok = known && len(dims) == 2 && (dims[0]+4)%4 == 2 && (dims[1]+4)%4 == 3

@@ -138,6 +138,7 @@ from torchjit.nn.modules.container import ParameterList as ParameterList
 from torchjit.nn.modules.pixelshuffle import PixelShuffle as PixelShuffle
 from torchjit.nn.modules.pixelshuffle import PixelUnshuffle as PixelUnshuffle
 from torchjit.nn.modules.loss import PoissonNLLLoss as PoissonNLLLoss
+from torchjit.nn.modules.normalization import RMSNorm as RMSNorm
 from torchjit.nn.modules.rnn import RNN as RNN
 from torchjit.nn.modules.rnn import RNNBase as RNNBase
 from torchjit.nn.modules.rnn import RNNCell as RNNCell

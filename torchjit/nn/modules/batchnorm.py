@@ -217,8 +217,8 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         self.affine = affine
         self.track_running_stats = track_running_stats
         if affine:
-            self.weight: Tensor = UninitializedParameter(**options)
-            self.bias: Tensor = UninitializedParameter(**options)
+            self.weight: Tensor = UninitializedParameter(**options)  # type: ignore[assignment]
+            self.bias: Tensor = UninitializedParameter(**options)  # type: ignore[assignment]
         if track_running_stats:
             self.running_mean: Tensor = UninitializedBuffer(**options)
             self.running_var: Tensor = UninitializedBuffer(**options)
@@ -233,11 +233,11 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
             return
         self.num_features: int = input.shape[self._channels(input)]
         if self.affine:
-            self.weight.materialize((self.num_features,))
-            self.bias.materialize((self.num_features,))
+            self.weight.materialize((self.num_features,))  # type: ignore[attr-defined]
+            self.bias.materialize((self.num_features,))  # type: ignore[attr-defined]
         if self.track_running_stats:
-            self.running_mean.materialize((self.num_features,))
-            self.running_var.materialize((self.num_features,))
+            self.running_mean.materialize((self.num_features,))  # type: ignore[attr-defined]
+            self.running_var.materialize((self.num_features,))  # type: ignore[attr-defined]
         self.reset_parameters()
 
     def _channels(self, input) -> int:

@@ -271,7 +271,7 @@ class _ConvTransposeNd(_ConvNd):
         num_spatial_dims: int, dilation: Optional[List[int]] = None,
     ) -> List[int]:  # fmt: skip
         if output_size is None:
-            ret = to_single(self.output_padding)
+            ret = to_single(self.output_padding)  # type: ignore[arg-type]
         else:
             has_batch_dim = input.dim() == num_spatial_dims + 2
             num_non_spatial_dims = 2 if has_batch_dim else 1
@@ -332,7 +332,7 @@ class ConvTranspose1d(_ConvTransposeNd):
         assert isinstance(self.padding, tuple)
         num_spatial_dims = 1
         output_padding = self._output_padding(
-            input, output_size, self.stride, self.padding, self.kernel_size, num_spatial_dims, self.dilation
+            input, output_size, self.stride, self.padding, self.kernel_size, num_spatial_dims, self.dilation  # type: ignore[arg-type]
         )
         return F.conv_transpose1d(
             input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation
@@ -365,7 +365,7 @@ class ConvTranspose2d(_ConvTransposeNd):
         assert isinstance(self.padding, tuple)
         num_spatial_dims = 2
         output_padding = self._output_padding(
-            input, output_size, self.stride, self.padding, self.kernel_size, num_spatial_dims, self.dilation
+            input, output_size, self.stride, self.padding, self.kernel_size, num_spatial_dims, self.dilation  # type: ignore[arg-type]
         )
         return F.conv_transpose2d(
             input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation
@@ -398,7 +398,7 @@ class ConvTranspose3d(_ConvTransposeNd):
         assert isinstance(self.padding, tuple)
         num_spatial_dims = 3
         output_padding = self._output_padding(
-            input, output_size, self.stride, self.padding, self.kernel_size, num_spatial_dims, self.dilation
+            input, output_size, self.stride, self.padding, self.kernel_size, num_spatial_dims, self.dilation  # type: ignore[arg-type]
         )
         return F.conv_transpose3d(
             input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation
@@ -418,18 +418,18 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
     def reset_parameters(self) -> None:
         if not self.has_uninitialized_params() and self.in_channels != 0:
-            super().reset_parameters()
+            super().reset_parameters()  # type: ignore[misc]
 
     def initialize_parameters(self, input: Tensor) -> None:
         if not self.has_uninitialized_params():
             return
         self.in_channels: int = self._get_in_channels(input)
-        if self.in_channels % self.groups != 0:
+        if self.in_channels % self.groups != 0:  # type: ignore[attr-defined]
             raise ValueError("in_channels must be divisible by groups")
-        first, second = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)
-        self.weight.materialize((first, second // self.groups, *self.kernel_size))
+        first, second = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)  # type: ignore[attr-defined]
+        self.weight.materialize((first, second // self.groups, *self.kernel_size))  # type: ignore[attr-defined]
         if self.bias is not None:
-            self.bias.materialize((self.out_channels,))
+            self.bias.materialize((self.out_channels,))  # type: ignore[attr-defined]
         self.reset_parameters()
 
     def _get_in_channels(self, input: Tensor) -> int:

@@ -149,7 +149,7 @@ class LazyLinear(LazyModuleMixin, Linear):
         self.weight: Tensor = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features
         if bias:
-            self.bias: Tensor = UninitializedParameter(device=device, dtype=dtype)
+            self.bias: Tensor = UninitializedParameter(device=device, dtype=dtype)  # type: ignore[assignment]
 
     def reset_parameters(self) -> None:
         if not self.has_uninitialized_params() and self.in_features != 0:
@@ -159,7 +159,7 @@ class LazyLinear(LazyModuleMixin, Linear):
         if self.has_uninitialized_params():
             with no_grad():
                 self.in_features: int = input.shape[-1]
-                self.weight.materialize((self.out_features, self.in_features))
+                self.weight.materialize((self.out_features, self.in_features))  # type: ignore[attr-defined]
                 if self.bias is not None:
-                    self.bias.materialize((self.out_features,))
+                    self.bias.materialize((self.out_features,))  # type: ignore[attr-defined]
                 self.reset_parameters()

@@ -2,7 +2,7 @@
 
 import numbers
 from collections.abc import Sequence
-from typing import Tuple, Union
+from typing import Any, Optional, Tuple, Union
 
 import torchjit as torch
 from torchjit import Tensor
@@ -35,29 +35,74 @@ class LayerNorm(Module):
 
     def __init__(
         self, normalized_shape: Union[int, Sequence[int]], eps: float = 1e-5, elementwise_affine: bool = True,
-        device: Device = None, dtype: torch.dtype | None = None,
+        device: Device = None, dtype: torch.dtype | None = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
-        if isinstance(normalized_shape, numbers.Integral):
-            normalized_shape = (normalized_shape,)
-        self.normalized_shape = tuple(normalized_shape)
+        sizes: Any = (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else normalized_shape
+        self.normalized_shape = tuple(sizes)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         if self.elementwise_affine:
             self.weight: Parameter = Parameter(torch.empty(list(self.normalized_shape), device=device, dtype=dtype))
-            self.bias: Parameter = Parameter(torch.empty(list(self.normalized_shape), device=device, dtype=dtype))
         else:
             self.register_parameter("weight", None)
+        if self.elementwise_affine and bias:
+            self.bias: Parameter = Parameter(torch.empty(list(self.normalized_shape), device=device, dtype=dtype))
+        else:
             self.register_parameter("bias", None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         if self.elementwise_affine:
             init.ones_(self.weight)
-            init.zeros_(self.bias)
+            if self.bias is not None:
+                init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class RMSNorm(Module):
+    """Divides by the root of the mean of the squares over the last dimensions.
+
+    Takes floats and halves, of 1 or more dimensions. eps is added to the mean of the squares: by default the distance of 1 to the next number
+    of the type. Gradients flow to the input and the parameter. Raises RuntimeError for other numbers of dimensions and other types. From
+    PyTorch 2.
+
+    >>> m = nn.RMSNorm(2)
+    >>> m(torch.tensor([[1.0, 7.0]]))
+    tensor([[0.2000, 1.4000]], grad_fn=<MulBackward0>)
+    """
+
+    __constants__ = ["normalized_shape", "eps", "elementwise_affine"]  # type: list[str]
+    normalized_shape: Tuple[int, ...]
+    eps: Optional[float]
+    elementwise_affine: bool
+
+    def __init__(
+        self, normalized_shape: Union[int, Sequence[int]], eps: Optional[float] = None, elementwise_affine: bool = True,
+        device: Device = None, dtype: torch.dtype | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        sizes: Any = (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else normalized_shape
+        self.normalized_shape = tuple(sizes)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        if self.elementwise_affine:
+            self.weight: Parameter = Parameter(torch.empty(list(self.normalized_shape), device=device, dtype=dtype))
+        else:
+            self.register_parameter("weight", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        if self.elementwise_affine:
+            init.ones_(self.weight)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

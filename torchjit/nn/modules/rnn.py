@@ -212,7 +212,7 @@ class RNN(RNNBase):
             raise ValueError(f"Unknown nonlinearity '{self.nonlinearity}'")
         nonlinearity = self.__dict__.pop("nonlinearity")
         super().__init__(mode, *args, **kwargs)
-        self.nonlinearity: str = nonlinearity
+        self.nonlinearity: str = nonlinearity  # type: ignore[no-redef]
 
     @_overload_method
     def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
@@ -222,7 +222,7 @@ class RNN(RNNBase):
     def forward(self, input: PackedSequence, hx: Optional[Tensor] = None) -> Tuple[PackedSequence, Tensor]:
         pass
 
-    def forward(self, input: Tensor, hx=None):
+    def forward(self, input: Tensor, hx=None):  # type: ignore[misc]
         orig_input = input
         if isinstance(orig_input, PackedSequence):
             input, batch_sizes, sorted_indices, unsorted_indices = input
@@ -345,7 +345,7 @@ class LSTM(RNNBase):
         expected_hidden_size = (self.num_layers * num_directions, mini_batch, self.hidden_size)
         return expected_hidden_size
 
-    def check_forward_args(self, input: Tensor, hidden: Tuple[Tensor, Tensor], batch_sizes: Optional[Tensor]) -> None:
+    def check_forward_args(self, input: Tensor, hidden: Tuple[Tensor, Tensor], batch_sizes: Optional[Tensor]) -> None:  # type: ignore[override]
         self.check_input(input, batch_sizes)
         self.check_hidden_size(
             hidden[0], self.get_expected_hidden_size(input, batch_sizes), "Expected hidden[0] size {}, got {}"
@@ -354,7 +354,7 @@ class LSTM(RNNBase):
             hidden[1], self.get_expected_cell_size(input, batch_sizes), "Expected hidden[1] size {}, got {}"
         )
 
-    def permute_hidden(self, hx: Tuple[Tensor, Tensor], permutation: Optional[Tensor]) -> Tuple[Tensor, Tensor]:
+    def permute_hidden(self, hx: Tuple[Tensor, Tensor], permutation: Optional[Tensor]) -> Tuple[Tensor, Tensor]:  # type: ignore[override]
         if permutation is None:
             return hx
         return _apply_permutation(hx[0], permutation), _apply_permutation(hx[1], permutation)
@@ -371,7 +371,7 @@ class LSTM(RNNBase):
     ) -> Tuple[PackedSequence, Tuple[Tensor, Tensor]]:
         pass
 
-    def forward(self, input: Tensor, hx=None):
+    def forward(self, input: Tensor, hx=None):  # type: ignore[misc]
         orig_input = input
         batch_sizes = None
         if isinstance(orig_input, PackedSequence):
@@ -480,7 +480,7 @@ class GRU(RNNBase):
     def forward(self, input: PackedSequence, hx: Optional[Tensor] = None) -> Tuple[PackedSequence, Tensor]:
         pass
 
-    def forward(self, input: Tensor, hx=None):
+    def forward(self, input: Tensor, hx=None):  # type: ignore[misc]
         orig_input = input
         if isinstance(orig_input, PackedSequence):
             input, batch_sizes, sorted_indices, unsorted_indices = input

@@ -243,12 +243,12 @@ class Transformer(Module):
             self.encoder = custom_encoder
         else:
             layer = TransformerEncoderLayer(*sizes, **options)
-            self.encoder: TransformerEncoder = TransformerEncoder(layer, num_encoder_layers, LayerNorm(d_model, eps=layer_norm_eps, **options))
+            self.encoder: TransformerEncoder = TransformerEncoder(layer, num_encoder_layers, LayerNorm(d_model, eps=layer_norm_eps, **options))  # type: ignore[no-redef]
         if custom_decoder is not None:
             self.decoder = custom_decoder
         else:
-            layer = TransformerDecoderLayer(*sizes, **options)
-            self.decoder: TransformerDecoder = TransformerDecoder(layer, num_decoder_layers, LayerNorm(d_model, eps=layer_norm_eps, **options))
+            layer = TransformerDecoderLayer(*sizes, **options)  # type: ignore[assignment]
+            self.decoder: TransformerDecoder = TransformerDecoder(layer, num_decoder_layers, LayerNorm(d_model, eps=layer_norm_eps, **options))  # type: ignore[no-redef]
         self._reset_parameters()
         self.d_model = d_model
         self.nhead = nhead

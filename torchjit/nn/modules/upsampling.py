@@ -45,7 +45,7 @@ class Upsample(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.interpolate(
             input,
-            self.size,
+            self.size,  # type: ignore[arg-type]
             self.scale_factor,
             self.mode,
             self.align_corners,

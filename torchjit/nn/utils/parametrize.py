@@ -215,7 +215,7 @@ def _no_state(self: Any) -> Any:
 
 
 def _copied(self: Any, memo: dict[int, Any]) -> Any:
-    made = memo[id(self)] = type(self).__new__(type(self))
+    made = memo[id(self)] = type(self).__new__(type(self))  # type: ignore[call-overload]
     made.__dict__ = copy.deepcopy(self.__dict__, memo)
     return made
 

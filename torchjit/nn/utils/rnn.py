@@ -34,7 +34,7 @@ class PackedSequence(PackedSequence_):
         cls, data: Union[Tensor, Tuple[Tensor, Tensor]], batch_sizes: Optional[Tensor] = None,
         sorted_indices: Optional[Tensor] = None, unsorted_indices: Optional[Tensor] = None,
     ) -> "PackedSequence":  # fmt: skip
-        return super().__new__(cls, *_packed_sequence_init_args(data, batch_sizes, sorted_indices, unsorted_indices))
+        return super().__new__(cls, *_packed_sequence_init_args(data, batch_sizes, sorted_indices, unsorted_indices))  # type: ignore[arg-type]
 
     @property
     def is_cuda(self) -> bool:

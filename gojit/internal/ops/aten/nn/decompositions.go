@@ -236,6 +236,65 @@ func composeAttention(e ops.Emitter, a []value.Value) []value.Value {
 	return []value.Value{value.OfTensor(x.Do("matmul", weights, a[2])), value.OfTensor(weights)}
 }
 
+// composeScaledAttention gives rows that may attend to nothing zeros, and heads of queries to heads of keys in groups where that is asked for.
+func composeScaledAttention(x define.Composer, a []value.Value) define.Tensors {
+	q, k, v := a[0].Tensor(), a[1].Tensor(), a[2].Tensor()
+	mask, causal := a[3], a[5].Bool()
+	checkScaledAttention(q, k, v, mask, causal)
+	key, weighed := define.Tensors(k), define.Tensors(v)
+	if a[7].Bool() {
+		key, weighed = repeatHeads(x, q, k), repeatHeads(x, q, v)
+	}
+	factor := 1 / math.Sqrt(float64(q.Size(q.Dim()-1)))
+	if !a[6].IsNone() {
+		factor = define.NumberOfValue(a[6])
+	}
+	scores := x.Do("matmul", x.Do("mul.Scalar", q, factor), x.Do("transpose.int", key, -2, -1))
+	if causal {
+		mask = value.OfTensor(x.Do("tril", define.FullBeside(q, []int{q.Size(q.Dim() - 2), k.Size(k.Dim() - 2)}, tensor.Int(1), tensor.Bool)))
+	}
+	if mask.IsNone() {
+		return x.Do("matmul", dropped(x, x.Do("softmax.int", scores, -1), a[4]), weighed)
+	}
+	if mask.Tensor().DType() == tensor.Bool {
+		scores = x.Do("masked_fill.Scalar", scores, x.Do("logical_not", mask), math.Inf(-1))
+	} else {
+		scores = x.Do("add.Tensor", scores, mask)
+	}
+	nothing := x.Do("all.dim", x.Do("eq.Scalar", x.Do("detach", scores), math.Inf(-1)), -1, true)
+	weights := x.Do("masked_fill.Scalar", x.Do("softmax.int", x.Do("masked_fill.Scalar", scores, nothing, 0.0), -1), nothing, 0.0)
+	return x.Do("matmul", dropped(x, weights, a[4]), weighed)
+}
+
+func dropped(x define.Composer, weights define.Tensors, p value.Value) define.Tensors {
+	if p := define.NumberOfValue(p); p > 0 {
+		return x.Do("dropout", weights, p, true)
+	}
+	return weights
+}
+
+// repeatHeads gives t, keys or values, as many heads as the queries have.
+func repeatHeads(x define.Composer, q, t *tensor.Tensor) define.Tensors {
+	source.Check(q.Dim() >= 3 && t.Dim() >= 3, "Expected query, key, and value to all be  at least 3 dimensional with enable_gqa, but got query.dim: %d and %d", q.Dim(), t.Dim())
+	heads, wanted := t.Size(t.Dim()-3), q.Size(q.Dim()-3)
+	if heads == wanted {
+		return t
+	}
+	source.Check(heads > 0 && wanted%heads == 0, "Number of heads in key and value must divide the number of heads in query")
+	return x.Do("repeat_interleave.self_int", t, wanted/heads, -3)
+}
+
+func checkScaledAttention(q, k, v *tensor.Tensor, mask value.Value, causal bool) {
+	source.Check(q.Dim() >= 2 && k.Dim() >= 2 && v.Dim() >= 2, "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: %d key.dim: %d and value.dim: %d instead.", q.Dim(), k.Dim(), v.Dim())
+	source.Check(q.DType() == k.DType() && q.DType() == v.DType(), "Expected query, key, and value to have the same dtype, but got query.dtype: %s key.dtype: %s and value.dtype: %s instead.", q.DType().CType(), k.DType().CType(), v.DType().CType())
+	if mask.IsNone() {
+		return
+	}
+	source.Check(!causal, "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+	t := mask.Tensor().DType()
+	source.Check(t == tensor.Bool || t == tensor.Float32 || t == q.DType(), "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: %s and  query.dtype: %s instead.", t.CType(), q.DType().CType())
+}
+
 func composeCosine(x define.Composer, a []value.Value) define.Tensors {
 	dims := []int{int(a[2].Int())}
 	both := ops.DoAll(x.Emitter, "broadcast_tensors", []define.Tensors{a[0].Tensor(), a[1].Tensor()})[0].List().Items

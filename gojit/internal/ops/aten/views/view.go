@@ -664,6 +664,9 @@ var ViewFamily = slices.Concat([]define.Definition{
 	Answering("_infer_size", func(c define.Call) value.Value {
 		return value.OfList(value.Ints(source.Must(tensor.Broadcast(c.Ints(0), c.Ints(1)))))
 	}),
+	Answering("broadcast_shapes", func(c define.Call) value.Value {
+		return value.OfList(value.Ints(source.Must(tensor.Broadcast(c.Ints(0), c.Ints(1)))))
+	}).OfSchema("aten::broadcast_shapes(int[] a, int[] b) -> int[]").With(ops.Def{Doc: "The shape to which two shapes broadcast."}),
 	define.Giving("native_channel_shuffle", func(c define.Call) *tensor.Tensor { return channelShuffle(c.Tensor(0), c.Int(1)) }).With(ops.Def{Decomp: define.Emitting("channel_shuffle")}),
 	define.Giving("data", func(c define.Call) *tensor.Tensor { return c.Tensor(0).Apart() }),
 	define.Operator("set_data", func(c define.Call) { c.Tensor(0).Set(c.Tensor(1)) }),

@@ -155,6 +155,17 @@ func smooth(support float64, filter func(x float64) float64) scheme {
 func triangleFilter(x float64) float64 { return max(0, 1-x) }
 func cubicFilter(x float64) float64    { return cubic(x, -0.5) }
 
+// lanczosFilter is the sinc below three times as wide a one.
+func lanczosFilter(x float64) float64 {
+	switch {
+	case x == 0:
+		return 1
+	case x >= 3:
+		return 0
+	}
+	return 3 * math.Sin(math.Pi*x) * math.Sin(math.Pi*x/3) / (math.Pi * math.Pi * x * x)
+}
+
 // scaledSizes returns the output sizes for an input of a shape, given directly or by factors, and the factors.
 func scaledSizes(c define.Call, shape []int, sizes, factors, n int) ([]int, []float64) {
 	source.Check(c.IsNone(sizes) != c.IsNone(factors), "Must specify exactly one of output_size and scale_factors")
@@ -229,6 +240,24 @@ func (r resampler) definitions() []define.Definition {
 	}
 	if strings.HasPrefix(r.name, "upsample_nearest") || r.name == "upsample_bilinear2d" {
 		all[0].Form, all[1].Form = define.SameScale, define.SameScale
+	}
+	return all
+}
+
+// lanczos are operators of PyTorch 2, which its interpolate names in every archive.
+func lanczos() []define.Definition {
+	const name = "_upsample_lanczos2d_aa"
+	all := resampler{name, 2, true, whatever(smooth(3, lanczosFilter)), "compute_indices_weights_aa"}.definitions()
+	for i, of := range []struct {
+		arguments string
+		grad      define.Derivative
+	}{
+		{".vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors)", resampledGrad(name + "_backward.vec")},
+		{"(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None)", resampledGrad(name + "_backward")},
+		{"_backward.vec(Tensor grad_output, SymInt[]? output_size, SymInt[] input_size, bool align_corners, float[]? scale_factors)", resampledAgain(name + ".vec")},
+		{"_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None)", resampledAgain(name)},
+	} {
+		all[i] = all[i].OfSchema("aten::" + name + of.arguments + " -> Tensor").With(ops.Def{Grad: define.Concrete(of.grad)})
 	}
 	return all
 }
@@ -316,6 +345,7 @@ var ResampleFamily = slices.Concat(
 	resampler{"upsample_bicubic2d", 2, true, cubicTaps, "compute_indices_weights_cubic"}.definitions(),
 	resampler{"_upsample_bilinear2d_aa", 2, true, whatever(smooth(1, triangleFilter)), "compute_indices_weights_aa"}.definitions(),
 	resampler{"_upsample_bicubic2d_aa", 2, true, whatever(smooth(2, cubicFilter)), "compute_indices_weights_aa"}.definitions(),
+	lanczos(),
 	[]define.Definition{
 		define.Giving("__interpolate", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
 		define.Giving("__interpolate.scale_list", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),

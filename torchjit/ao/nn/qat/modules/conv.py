@@ -45,7 +45,7 @@ class _ConvNd(nn.modules.conv._ConvNd):
         qconfig = mod.qconfig
         if issubclass(type(mod), _FusedModule):
             mod = mod[0]
-        made = cls(
+        made = cls(  # type: ignore[call-arg]
             mod.in_channels, mod.out_channels, mod.kernel_size, stride=mod.stride, padding=mod.padding, dilation=mod.dilation, groups=mod.groups,
             bias=mod.bias is not None, padding_mode=mod.padding_mode, qconfig=qconfig,
         )  # fmt: skip

@@ -36,7 +36,7 @@ class MultiheadAttention(nn.MultiheadAttention):
         self.linear_Q: nn.Linear = nn.Linear(self.embed_dim, self.embed_dim, bias=bias, **where)
         self.linear_K: nn.Linear = nn.Linear(self.kdim, self.embed_dim, bias=bias, **where)
         self.linear_V: nn.Linear = nn.Linear(self.vdim, self.embed_dim, bias=bias, **where)
-        self.out_proj: nn.Linear = nn.Linear(self.embed_dim, self.embed_dim, bias=bias, **where)
+        self.out_proj: nn.Linear = nn.Linear(self.embed_dim, self.embed_dim, bias=bias, **where)  # type: ignore[assignment]
         self.q_scaling_product: nn.Module = torch.ao.nn.quantized.FloatFunctional()
         stubs = torch.ao.quantization
         self.quant_attn_output: nn.Module = stubs.QuantStub()

@@ -152,7 +152,7 @@ class LSTM(nn.Module):
     Gives the outputs (steps, batch, hidden * directions) and the state, two tensors (layers * directions, batch, hidden).
     """
 
-    _FLOAT_MODULE = nn.LSTM
+    _FLOAT_MODULE: Any = nn.LSTM
 
     def __init__(
         self,

@@ -141,7 +141,7 @@ class Softmax(nn.Softmax):
     def forward(self, input: Tensor) -> Tensor:
         dim = self.dim
         if dim is None:
-            dim = nn.functional._get_softmax_dim("softmax", input.dim(), 3)
+            dim = nn.functional._get_softmax_dim("softmax", input.dim(), 3)  # type: ignore[attr-defined]
         return torch.ops.quantized.softmax(input, dim, self.scale, self.zero_point)
 
     def _get_name(self):

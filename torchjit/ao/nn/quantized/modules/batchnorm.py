@@ -1,5 +1,7 @@
 """Batch normalization of quantized tensors."""
 
+from typing import Any
+
 import torchjit as torch
 from torchjit import Tensor, nn
 from torchjit.nn.modules.module import Module
@@ -22,7 +24,7 @@ class _BatchNorm(nn.modules.batchnorm._BatchNorm):
         self.register_buffer("zero_point", torch.tensor(0))
 
     @classmethod
-    def from_float(cls, mod: Module) -> Module:
+    def from_float(cls, mod: Any) -> Module:
         """The normalization for one of floats that has been observed."""
         activation = mod.activation_post_process
         if type(mod) is cls._NNI_BN_RELU_MODULE:

@@ -1,6 +1,6 @@
 """Convolutions whose weights, inputs and results are quantized."""
 
-from typing import List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import torchjit as torch
 import torchjit.nn.functional as F  # noqa: N812
@@ -37,18 +37,18 @@ def _reverse_repeat_padding(padding: List[int]) -> List[int]:
 class _ConvNd(WeightedQuantizedModule):
     """What convolutions over any number of dimensions share."""
 
-    _FLOAT_MODULE: object = None
-    _NNIQAT_CONV_BN_MODULE: object = None
-    _NNI_CONV_RELU_MODULE: object = None
+    _FLOAT_MODULE: Any = None
+    _NNIQAT_CONV_BN_MODULE: Any = None
+    _NNI_CONV_RELU_MODULE: Any = None
 
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
         kernel_size: Tuple[int, ...],
-        stride: Tuple[int, ...] = 1,
-        padding: Tuple[int, ...] = 0,
-        dilation: Tuple[int, ...] = 1,
+        stride: Tuple[int, ...] = 1,  # type: ignore[assignment]
+        padding: Tuple[int, ...] = 0,  # type: ignore[assignment]
+        dilation: Tuple[int, ...] = 1,  # type: ignore[assignment]
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
@@ -200,7 +200,7 @@ class _ConvNd(WeightedQuantizedModule):
         return made
 
     @classmethod
-    def from_float(cls, mod: Module) -> Module:
+    def from_float(cls, mod: Any) -> Module:
         """The convolution for one with floats that has been observed. Raises AssertionError for classes that it does not stand for."""
         if hasattr(mod, "weight_fake_quant"):
             _fold_norm(cls._NNIQAT_CONV_BN_MODULE, mod)
@@ -242,7 +242,7 @@ def _fold_norm(wanted, mod):
 class Conv1d(_ConvNd):
     """A convolution over one dimension on quantized tensors."""
 
-    _FLOAT_MODULE = nn.Conv1d
+    _FLOAT_MODULE: Any = nn.Conv1d
 
     def __init__(
         self,
@@ -293,7 +293,7 @@ class Conv1d(_ConvNd):
         if len(input.shape) != 3:
             raise ValueError("Input shape must be `(N, C, L)`!")
         if self.padding_mode != "zeros":
-            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding[:1])
+            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding[:1])  # type: ignore[arg-type]
             input = F.pad(input, _reversed_padding_repeated_twice, mode=self.padding_mode)
         return torch.ops.quantized.conv1d(input, self._packed_params, self.scale, self.zero_point)
 
@@ -301,7 +301,7 @@ class Conv1d(_ConvNd):
 class Conv2d(_ConvNd):
     """A convolution over two dimensions on quantized tensors."""
 
-    _FLOAT_MODULE = nn.Conv2d
+    _FLOAT_MODULE: Any = nn.Conv2d
 
     def __init__(
         self,
@@ -351,7 +351,7 @@ class Conv2d(_ConvNd):
         if len(input.shape) != 4:
             raise ValueError("Input shape must be `(N, C, H, W)`!")
         if self.padding_mode != "zeros":
-            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding)
+            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding)  # type: ignore[arg-type]
             input = F.pad(input, _reversed_padding_repeated_twice, mode=self.padding_mode)
         return torch.ops.quantized.conv2d(input, self._packed_params, self.scale, self.zero_point)
 
@@ -359,7 +359,7 @@ class Conv2d(_ConvNd):
 class Conv3d(_ConvNd):
     """A convolution over three dimensions on quantized tensors."""
 
-    _FLOAT_MODULE = nn.Conv3d
+    _FLOAT_MODULE: Any = nn.Conv3d
 
     def __init__(
         self,
@@ -402,7 +402,7 @@ class Conv3d(_ConvNd):
         if len(input.shape) != 5:
             raise ValueError("Input shape must be `(N, C, D, H, W)`!")
         if self.padding_mode != "zeros":
-            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding)
+            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding)  # type: ignore[arg-type]
             input = F.pad(input, _reversed_padding_repeated_twice, mode=self.padding_mode)
         return torch.ops.quantized.conv3d(input, self._packed_params, self.scale, self.zero_point)
 
@@ -440,7 +440,7 @@ class _ConvTransposeNd(_ConvNd):
         )
 
     @classmethod
-    def from_float(cls, mod: Module) -> Module:
+    def from_float(cls, mod: Any) -> Module:
         """The convolution for one with floats that has been observed. Raises AssertionError for classes that it does not stand for."""
         if type(mod) is not cls._FLOAT_MODULE:
             raise AssertionError(f" nnq.{cls.__name__}.from_float only works for {cls._FLOAT_MODULE.__name__}")

@@ -1,6 +1,6 @@
 """Tables of vectors that are quantized, each vector with a scale and zero point of its own."""
 
-from typing import Optional
+from typing import Any, Optional
 
 import torchjit as torch
 from torchjit import Tensor, nn
@@ -79,7 +79,7 @@ class Embedding(nn.Module):
     """A table of quantized vectors: indices of 1 or 2 dimensions give vectors of floats."""
 
     _version = 1
-    _FLOAT_MODULE = nn.Embedding
+    _FLOAT_MODULE: Any = nn.Embedding
 
     def __init__(
         self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None,

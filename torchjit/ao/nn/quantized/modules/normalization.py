@@ -1,6 +1,7 @@
 """Normalizations of quantized tensors by the statistics that each has."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torchjit as torch
 from torchjit import Tensor, nn
@@ -108,11 +109,12 @@ class _Instances:
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats)
+        normalization: Any = super()  # nn.InstanceNorm1d, 2d or 3d, which comes after this class
+        normalization.__init__(num_features, eps, momentum, affine, track_running_stats)
         _take(self, weight, bias, scale, zero_point)
 
     def forward(self, input: Tensor) -> Tensor:
-        return torch.ops.quantized.instance_norm(input, self.weight, self.bias, self.eps, self.scale, self.zero_point)
+        return torch.ops.quantized.instance_norm(input, self.weight, self.bias, self.eps, self.scale, self.zero_point)  # type: ignore[attr-defined]
 
     def _get_name(self):
         return "Quantized" + type(self).__name__
@@ -123,7 +125,7 @@ class _Instances:
         return cls.from_reference(mod, *_range_of(mod.activation_post_process))
 
     @classmethod
-    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Module:
+    def from_reference(cls: Any, mod: Module, scale: float, zero_point: int) -> Module:
         """The module for one of floats, with the scale and zero point of results."""
         return cls(mod.num_features, mod.weight, mod.bias, float(scale), int(zero_point), mod.eps, mod.affine)
 

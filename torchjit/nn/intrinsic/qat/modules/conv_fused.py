@@ -207,7 +207,7 @@ class _Rectified:
 class ConvBn1d(_ConvBnNd, nn.Conv1d):
     """A convolution over one dimension with a rounded weight, and its normalization."""
 
-    _FLOAT_MODULE = nni.ConvBn1d
+    _FLOAT_MODULE: Any = nni.ConvBn1d
     _FLOAT_CONV_MODULE = nn.Conv1d
     _FLOAT_BN_MODULE = nn.BatchNorm1d
 
@@ -242,7 +242,7 @@ class ConvReLU1d(_Rectified, nnqat.Conv1d, _FusedModule):
 class ConvBn2d(_ConvBnNd, nn.Conv2d):
     """A convolution over two dimensions with a rounded weight, and its normalization."""
 
-    _FLOAT_MODULE = nni.ConvBn2d
+    _FLOAT_MODULE: Any = nni.ConvBn2d
     _FLOAT_CONV_MODULE = nn.Conv2d
     _FLOAT_BN_MODULE = nn.BatchNorm2d
 
@@ -277,7 +277,7 @@ class ConvReLU2d(_Rectified, nnqat.Conv2d, _FusedModule):
 class ConvBn3d(_ConvBnNd, nn.Conv3d):
     """A convolution over three dimensions with a rounded weight, and its normalization."""
 
-    _FLOAT_MODULE = nni.ConvBn3d
+    _FLOAT_MODULE: Any = nni.ConvBn3d
     _FLOAT_CONV_MODULE = nn.Conv3d
     _FLOAT_BN_MODULE = nn.BatchNorm3d
 

@@ -30,7 +30,7 @@ class LinearBn1d(nn.Linear, _FusedModule):
         self.bn: nn.BatchNorm1d = nn.BatchNorm1d(out_features, eps, momentum, True, True)
         self.weight_fake_quant: nn.Module = self.qconfig.weight()
         if bias:
-            self.bias: nn.Parameter | None = nn.Parameter(torch.empty(out_features))
+            self.bias: nn.Parameter | None = nn.Parameter(torch.empty(out_features))  # type: ignore[assignment]
         else:
             self.register_parameter("bias", None)
         self.reset_bn_parameters()

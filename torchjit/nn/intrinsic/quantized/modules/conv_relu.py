@@ -1,5 +1,7 @@
 """A convolution and a rectifier of quantized tensors."""
 
+from typing import Any
+
 import torchjit as torch
 import torchjit.nn.functional as F  # noqa: N812
 from torchjit import Tensor
@@ -23,7 +25,7 @@ class ConvReLU1d(nnq.Conv1d):
         if len(input.shape) != 3:
             raise ValueError("Input shape must be `(N, C, L)`!")
         if self.padding_mode != "zeros":
-            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding[:1])
+            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding[:1])  # type: ignore[arg-type]
             input = F.pad(input, _reversed_padding_repeated_twice, mode=self.padding_mode)
         return torch.ops.quantized.conv1d_relu(input, self._packed_params, self.scale, self.zero_point)
 
@@ -31,7 +33,7 @@ class ConvReLU1d(nnq.Conv1d):
         return "QuantizedConvReLU1d"
 
     @classmethod
-    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Module:
+    def from_reference(cls, ref_qconv: Any, output_scale: float, output_zero_point: int) -> Module:
         """The module for those that round their weight, with the scale and zero point of results."""
         if type(ref_qconv) is nni.ConvBnReLU1d:
             raise AssertionError("BatchNorm1d should be fused into Conv1d before converting to reference module")
@@ -49,7 +51,7 @@ class ConvReLU2d(nnq.Conv2d):
         if len(input.shape) != 4:
             raise ValueError("Input shape must be `(N, C, H, W)`!")
         if self.padding_mode != "zeros":
-            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding)
+            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding)  # type: ignore[arg-type]
             input = F.pad(input, _reversed_padding_repeated_twice, mode=self.padding_mode)
         return torch.ops.quantized.conv2d_relu(input, self._packed_params, self.scale, self.zero_point)
 
@@ -57,7 +59,7 @@ class ConvReLU2d(nnq.Conv2d):
         return "QuantizedConvReLU2d"
 
     @classmethod
-    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Module:
+    def from_reference(cls, ref_qconv: Any, output_scale: float, output_zero_point: int) -> Module:
         """The module for those that round their weight, with the scale and zero point of results."""
         if type(ref_qconv) is nni.ConvBnReLU2d:
             raise AssertionError("BatchNorm2d should be fused into Conv2d before converting to reference module")
@@ -75,7 +77,7 @@ class ConvReLU3d(nnq.Conv3d):
         if len(input.shape) != 5:
             raise ValueError("Input shape must be `(N, C, D, H, W)`!")
         if self.padding_mode != "zeros":
-            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding)
+            _reversed_padding_repeated_twice = _reverse_repeat_padding(self.padding)  # type: ignore[arg-type]
             input = F.pad(input, _reversed_padding_repeated_twice, mode=self.padding_mode)
         return torch.ops.quantized.conv3d_relu(input, self._packed_params, self.scale, self.zero_point)
 
@@ -83,7 +85,7 @@ class ConvReLU3d(nnq.Conv3d):
         return "QuantizedConvReLU3d"
 
     @classmethod
-    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Module:
+    def from_reference(cls, ref_qconv: Any, output_scale: float, output_zero_point: int) -> Module:
         """The module for those that round their weight, with the scale and zero point of results."""
         if type(ref_qconv) is nni.ConvBnReLU3d:
             raise AssertionError("BatchNorm3d should be fused into Conv3d before converting to reference module")

@@ -1,5 +1,7 @@
 """A linear layer and a rectifier of quantized tensors."""
 
+from typing import Any
+
 import torchjit as torch
 from torchjit.ao.nn import intrinsic as nni
 from torchjit.ao.nn import quantized as nnq
@@ -23,6 +25,6 @@ class LinearReLU(nnq.Linear):
         return "QuantizedLinearReLU"
 
     @classmethod
-    def from_reference(cls, ref_linear_relu: Module, output_scale: float, output_zero_point: int) -> Module:
+    def from_reference(cls, ref_linear_relu: Any, output_scale: float, output_zero_point: int) -> Module:
         """The module for those that round their weight, with the scale and zero point of results."""
         return super().from_reference(ref_linear_relu[0], output_scale, output_zero_point)

@@ -191,7 +191,7 @@ class LSTMCell(RNNCellBase):
     """One step of an LSTM with quantized weights."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, num_chunks=4, **kwargs)
+        super().__init__(*args, num_chunks=4, **kwargs)  # type: ignore[misc]
 
     def _get_name(self):
         return "DynamicQuantizedLSTMCell"

@@ -26,7 +26,7 @@ class Conv1d(_conv.Conv1d):
         if len(input.shape) != 3:
             raise ValueError("Input shape must be `(N, C, L)`!")
         if self.padding_mode != "zeros":
-            input = F.pad(input, _conv._reverse_repeat_padding(self.padding[:1]), mode=self.padding_mode)
+            input = F.pad(input, _conv._reverse_repeat_padding(self.padding[:1]), mode=self.padding_mode)  # type: ignore[arg-type]
         return torch.ops.quantized.conv1d_dynamic(input, self._packed_params, reduce_range)
 
 
@@ -43,7 +43,7 @@ class Conv2d(_conv.Conv2d):
         if len(input.shape) != 4:
             raise ValueError("Input shape must be `(N, C, H, W)`!")
         if self.padding_mode != "zeros":
-            input = F.pad(input, _conv._reverse_repeat_padding(self.padding), mode=self.padding_mode)
+            input = F.pad(input, _conv._reverse_repeat_padding(self.padding), mode=self.padding_mode)  # type: ignore[arg-type]
         return torch.ops.quantized.conv2d_dynamic(input, self._packed_params, reduce_range)
 
 
@@ -60,7 +60,7 @@ class Conv3d(_conv.Conv3d):
         if len(input.shape) != 5:
             raise ValueError("Input shape must be `(N, C, D, H, W)`!")
         if self.padding_mode != "zeros":
-            input = F.pad(input, _conv._reverse_repeat_padding(self.padding), mode=self.padding_mode)
+            input = F.pad(input, _conv._reverse_repeat_padding(self.padding), mode=self.padding_mode)  # type: ignore[arg-type]
         return torch.ops.quantized.conv3d_dynamic(input, self._packed_params, reduce_range)
 
 

@@ -67,7 +67,7 @@ class Linear(_Linear):
         return made
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Module) -> Module:
+    def from_reference(cls, ref_qlinear: Module) -> Module:  # type: ignore[override]
         """The layer for one that rounds its weight."""
         made = cls(ref_qlinear.in_features, ref_qlinear.out_features, dtype=ref_qlinear.weight_dtype)
         made.set_weight_bias(ref_qlinear.get_quantized_weight(), ref_qlinear.bias)

@@ -102,7 +102,7 @@ class RNNBase(nn.Module):
                     torch.randn(gates),
                     torch.randn(gates),
                 ]
-                cells.append(PackedParameter(_packed_cell(*parts, dtype, default_weight_observer)))
+                cells.append(PackedParameter(_packed_cell(*parts, dtype, default_weight_observer)))  # type: ignore[call-arg]
         self._all_weight_values = nn.ModuleList(cells)
 
     def _get_name(self):
@@ -192,7 +192,7 @@ class RNNBase(nn.Module):
                     biases = [getattr(mod, f"bias_{part}_l{layer}{suffix}").detach() for part in ("ih", "hh")]
                 else:
                     biases = [torch.zeros(w.size(0)) for w in weights]
-                cells.append(PackedParameter(_packed_cell(*weights, *biases, dtype, make)))
+                cells.append(PackedParameter(_packed_cell(*weights, *biases, dtype, make)))  # type: ignore[call-arg]
         made._all_weight_values = nn.ModuleList(cells)
         return made
 
@@ -223,7 +223,7 @@ class RNNBase(nn.Module):
                     biases = [parameters[f"bias_{part}_l{layer}{suffix}"].detach() for part in ("ih", "hh")]
                 else:
                     biases = [torch.zeros(w.size(0)) for w in weights]
-                cells.append(PackedParameter(_packed_cell(*weights, *biases, dtype)))
+                cells.append(PackedParameter(_packed_cell(*weights, *biases, dtype)))  # type: ignore[call-arg]
         made._all_weight_values = nn.ModuleList(cells)
         return made
 
@@ -294,7 +294,7 @@ class LSTM(RNNBase):
     ) -> Tuple[PackedSequence, Tuple[Tensor, Tensor]]:
         pass
 
-    def forward(self, input: Tensor, hx=None):
+    def forward(self, input: Tensor, hx=None):  # type: ignore[misc]
         if isinstance(input, PackedSequence):
             return self.forward_packed(input, hx)
         else:
@@ -376,7 +376,7 @@ class GRU(RNNBase):
     def forward(self, input: PackedSequence, hx: Optional[Tensor] = None) -> Tuple[PackedSequence, Tensor]:
         pass
 
-    def forward(self, input: Tensor, hx=None):
+    def forward(self, input: Tensor, hx=None):  # type: ignore[misc]
         if isinstance(input, PackedSequence):
             return self.forward_packed(input, hx)
         else:

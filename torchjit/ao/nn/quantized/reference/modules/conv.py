@@ -1,6 +1,6 @@
 """Convolutions that round their weights."""
 
-from typing import List, Optional
+from typing import Any, List, Optional
 
 import torchjit as torch
 import torchjit.nn.functional as F  # noqa: N812
@@ -22,7 +22,7 @@ class _ConvNd(nn.modules.conv._ConvNd, ReferenceQuantizedModule):
         return f"Quantized{type(self).__name__}(Reference)"
 
     @classmethod
-    def from_float(cls, float_conv: Module, weight_qparams: dict[str, object]) -> Module:
+    def from_float(cls: Any, float_conv: Module, weight_qparams: dict[str, object]) -> Module:
         """The convolution for one of floats."""
         given = {"output_padding": float_conv.output_padding} if float_conv.transposed else {}
         made = cls(
@@ -43,9 +43,10 @@ class _Convolution(_ConvNd):
         self, in_channels: int, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1,
         padding: _size_any_t = 0, dilation: _size_any_t = 1, groups: int = 1, bias: bool = True,
         padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
-        weight_qparams: dict[str, object] = None,
+        weight_qparams: dict[str, object] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype)
+        convolution: Any = super()  # nn.Conv1d, 2d or 3d, which comes after this class
+        convolution.__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype)
         self._init_weight_qparams(weight_qparams, device)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -59,9 +60,10 @@ class _Transposed(_ConvNd):
         self, in_channels: int, out_channels: int, kernel_size: _size_any_t, stride: _size_any_t = 1,
         padding: _size_any_t = 0, output_padding: _size_any_t = 0, groups: int = 1, bias: bool = True,
         dilation: _size_any_t = 1, padding_mode: str = "zeros", device: Device = None, dtype: torch.dtype | None = None,
-        weight_qparams: dict[str, object] = None,
+        weight_qparams: dict[str, object] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(
+        convolution: Any = super()  # nn.ConvTranspose1d, 2d or 3d, which comes after this class
+        convolution.__init__(
             in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
         )
         self._init_weight_qparams(weight_qparams, device)
@@ -83,21 +85,21 @@ class ConvTranspose1d(_Transposed, nn.ConvTranspose1d):
     """nn.ConvTranspose1d with a weight that is rounded in each call."""
 
     def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
-        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 1, self.dilation)
-        return F.conv_transpose1d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
+        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 1, self.dilation)  # type: ignore[arg-type]
+        return F.conv_transpose1d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)  # type: ignore[arg-type]
 
 
 class ConvTranspose2d(_Transposed, nn.ConvTranspose2d):
     """nn.ConvTranspose2d with a weight that is rounded in each call."""
 
     def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
-        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 2, self.dilation)
-        return F.conv_transpose2d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
+        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 2, self.dilation)  # type: ignore[arg-type]
+        return F.conv_transpose2d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)  # type: ignore[arg-type]
 
 
 class ConvTranspose3d(_Transposed, nn.ConvTranspose3d):
     """nn.ConvTranspose3d with a weight that is rounded in each call."""
 
     def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
-        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 3, self.dilation)
-        return F.conv_transpose3d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
+        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 3, self.dilation)  # type: ignore[arg-type]
+        return F.conv_transpose3d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)  # type: ignore[arg-type]

@@ -4,7 +4,6 @@ import typing
 
 import torchjit as torch
 from torchjit import Tensor
-from torchjit.nn.modules.module import Module
 from torchjit.types import Device
 
 _PER_TENSOR = (torch.per_tensor_affine, torch.per_tensor_symmetric)
@@ -12,7 +11,7 @@ _PER_CHANNEL = (torch.per_channel_affine, torch.per_channel_affine_float_qparams
 
 
 def register_weight_qparams(
-    module: Module, name: str, qparams: dict[str, object], device: Device, integral: bool = False,
+    module: typing.Any, name: str, qparams: dict[str, typing.Any] | None, device: Device, integral: bool = False,
 ) -> None:  # fmt: skip
     """Gives a module what rounds its weight of a name: NAME_qscheme and NAME_dtype, buffers NAME_scale, NAME_zero_point and NAME_axis.
 
@@ -79,13 +78,13 @@ class ReferenceQuantizedModule(torch.nn.Module):
     def get_weight(self) -> Tensor:
         """The weight with the numbers that its quantized form stands for."""
         return _quantize_and_dequantize_weight(
-            self.weight, self.weight_qscheme, self.weight_dtype, self.weight_scale, self.weight_zero_point, self.weight_axis
+            self.weight, self.weight_qscheme, self.weight_dtype, self.weight_scale, self.weight_zero_point, self.weight_axis  # type: ignore[arg-type]
         )
 
     def get_quantized_weight(self) -> Tensor:
         """The weight in its quantized type."""
         return _quantize_weight(
-            self.weight, self.weight_qscheme, self.weight_dtype, self.weight_scale, self.weight_zero_point, self.weight_axis
+            self.weight, self.weight_qscheme, self.weight_dtype, self.weight_scale, self.weight_zero_point, self.weight_axis  # type: ignore[arg-type]
         )
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):

@@ -1,5 +1,7 @@
 """A linear layer with a quantized weight and a rectifier."""
 
+from typing import Any
+
 import torchjit as torch
 from torchjit.ao.nn import intrinsic as nni
 from torchjit.ao.nn.quantized import dynamic as nnqd
@@ -29,6 +31,6 @@ class LinearReLU(nnqd.Linear):
         return "DynamicQuantizedLinearReLU"
 
     @classmethod
-    def from_reference(cls, ref_qlinear_relu: Module) -> Module:
+    def from_reference(cls, ref_qlinear_relu: Any) -> Module:  # type: ignore[override]
         """The layer for one that rounds its weight, with a rectifier."""
         return super().from_reference(ref_qlinear_relu[0])
