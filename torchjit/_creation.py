@@ -7,7 +7,7 @@ from typing import Any
 
 from torchjit import _host, _native, _settings
 from torchjit._tensor import Tensor, _plain
-from torchjit._types import dtype, dtypes
+from torchjit._types import Size, dtype, dtypes
 
 
 def tensor(
@@ -101,7 +101,7 @@ def _lifted(array: Any) -> Tensor:
 
 def _warn_of_elements(data: Any, number: type) -> None:
     """Warns of each tensor in nested lists that its element becomes a constant of a type of numbers."""
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, (list, tuple)) and not isinstance(data, Size):
         for item in data:
             _warn_of_elements(item, number)
     elif isinstance(data, Tensor) and data.dim() == 0 and not data.is_complex():
