@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchjit import _native
-from torchjit._creation import _from, _require_grad, _traced, from_dlpack
+from torchjit._creation import _from, _require_grad, _traced, from_dlpack, warn_of_constant
 from torchjit._tensor import _TENSOR_CLASSES, Tensor
 from torchjit._types import dtype
 
@@ -20,6 +20,7 @@ def asarray(obj: Any, *, dtype: dtype | None = None, device: Any = None, copy: b
     tensor([1., 2.])
     """
     if _native.is_tracing():
+        warn_of_constant("torch.as_tensor")
         return _traced("torch.as_tensor", obj, dtype, requires_grad)
     shown = _shown(obj, dtype)
     if shown is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from torchjit import _host, _native, _settings
 from torchjit._tensor import Tensor, _plain
-from torchjit._types import dtype
+from torchjit._types import Size, dtype, dtypes
 
 
 def tensor(
@@ -29,6 +29,8 @@ def tensor(
 
 def copied(name: str, data: Any, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new tensor with a copy of the data, for a function of that name that the program called."""
+    if _native.is_tracing():
+        warn_of_constant(name)
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.clone().detach() or "
@@ -72,18 +74,38 @@ def warn_of_constant(name: str) -> None:
 
 def _traced(name: str, data: Any, dtype: dtype | None, requires_grad: bool = False) -> Tensor:
     """A tensor of data in a trace: a constant."""
-    warn_of_constant(name)
     as_tensor = name == "torch.as_tensor"
+    if type(data).__name__ == "ndarray":
+        data = _lifted(data)
+    elif isinstance(data, Tensor) and not as_tensor:
+        data = data.detach()
     if isinstance(data, Tensor):
-        made = data if as_tensor else data.detach()
-        made = made.to(data.device, dtype or data.dtype, copy=not as_tensor)
+        made = data.to(data.device, dtype or data.dtype, copy=not as_tensor)
         return made if as_tensor else made.detach()
     if _native.export_active():
         _observe(data)
-    made = _native.trace_constant(_from(data, dtype), not as_tensor)
+    made = _from(data, dtype)
+    if not _native.export_active():
+        _warn_of_elements(data, bool if made.dtype is dtypes["bool"] else float if made.is_floating_point() else int)
+    made = _native.trace_constant(made, not as_tensor)
     if requires_grad:
         _require_grad(made)
     return made
+
+
+def _lifted(array: Any) -> Tensor:
+    """A tensor over the memory of a NumPy array, in a trace."""
+    lifted: Tensor = _native.operator("aten::lift_fresh")(_native.tensor_from_buffer(array))
+    return lifted
+
+
+def _warn_of_elements(data: Any, number: type) -> None:
+    """Warns of each tensor in nested lists that its element becomes a constant of a type of numbers."""
+    if isinstance(data, (list, tuple)) and not isinstance(data, Size):
+        for item in data:
+            _warn_of_elements(item, number)
+    elif isinstance(data, Tensor) and data.dim() == 0 and not data.is_complex():
+        number(data)
 
 
 def _observe(data: Any) -> None:
@@ -103,6 +125,7 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tens
     (True, tensor([1, 2]))
     """
     if _native.is_tracing():
+        warn_of_constant("torch.as_tensor")
         return _traced("torch.as_tensor", data, dtype)
     made = _from(data, dtype)
     return made if device is None else made.to(device)
@@ -121,7 +144,8 @@ def from_numpy(array: Any) -> Tensor:
     if type(array).__name__ != "ndarray":
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     if _native.is_tracing():
-        return _traced("torch.from_numpy", array, None)
+        warn_of_constant("torch.from_numpy")
+        return _lifted(array)
     if not array.flags.writeable:
         warn_of_reading("NumPy array", "This means writing to this tensor will result in undefined behavior. You may want to copy the array")
     return _native.tensor_from_buffer(array)

@@ -307,6 +307,8 @@ def qualified_name(obj: Any, mangle: bool = True) -> str:
     if name == "<lambda>":
         name = "_lambda"
     module = getattr(obj, "__module__", None)
+    if module is None and not hasattr(obj, "__name__"):
+        raise RuntimeError("Could not get name of python class object")
     if module is None:
         raise RuntimeError(f"Could not get qualified name for class '{name}': __module__ can't be None.")
     if module == "torchjit" or module.startswith("torchjit."):

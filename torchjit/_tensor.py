@@ -56,7 +56,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
                 made._is_traced_as(_native.operator("aten::alias")(args[0]))
             return made
         if len(args) == 1 and not isinstance(args[0], (int, Size)):
-            return _native.tensor_from_data(_plain(args[0]), _native.default_dtype())
+            made = _native.tensor_from_data(_plain(args[0]), _native.default_dtype())
+            return _native.trace_constant(made, False) if _native.is_tracing() else made
         size = args[0] if len(args) == 1 and isinstance(args[0], Size) else args or (0,)
         return Tensor.empty_of(list(size))
 

@@ -377,9 +377,10 @@ def _class_annotations(cls: type) -> dict[str, Any]:
 class _Describer:
     """Finds out what of a module a compiled module has."""
 
-    def __init__(self, module: Any, traced: bool = False) -> None:
+    def __init__(self, module: Any, traced: bool = False, exported: bool = False) -> None:
         self.module = module
         self.traced = traced  # methods are traced, not compiled
+        self.exported = exported  # so they are, but for exported ones, which are compiled
         self.type = ConcreteType(type(module))
         self.annotations = {} if traced else _class_annotations(type(module))
         self.values: dict[str, Any] = {}
@@ -460,7 +461,10 @@ class _Describer:
             compiled = _compiled_module(item, interface_methods(annotation))
             self.type.attributes[name] = (_resolve.interface_name(annotation), "module")
         else:
-            compiled = create_traced_module(item) if self.traced else _compiled_submodule(item)
+            if self.exported:
+                compiled = _exported_module(item)
+            else:
+                compiled = create_traced_module(item) if self.traced else _compiled_submodule(item)
             self.type.attributes[name] = (_native.module_class_name(compiled._c), "module")
             if compiled._concrete_type is None:
                 self.type.loaded[name] = compiled._c
@@ -612,13 +616,20 @@ def create_script_module_impl(nn_module: Any, concrete_type: ConcreteType, stubs
     return _instance(describer, concrete_type, stubs_fn)
 
 
-def _compiled_module(module: Any, stubs_fn: StubsOf, share_types: bool = True, texts: Sequence[tuple[str, Scope]] = ()) -> Any:
+def _exported_module(module: Any) -> Any:
+    """The compiled form of a module with the exported methods of it and of its submodules, whose classes no other modules share."""
+    return _compiled_module(module, make_stubs_from_exported_methods, share_types=False, exported=True)
+
+
+def _compiled_module(
+    module: Any, stubs_fn: StubsOf, share_types: bool = True, texts: Sequence[tuple[str, Scope]] = (), exported: bool = False
+) -> Any:
     from torchjit.jit._module import ScriptModule
 
     if isinstance(module, ScriptModule) and module._is_compiled():
         return module
     check_module_initialized(module)
-    describer = _Describer(module)
+    describer = _Describer(module, exported=exported)
     concrete = describer.describe()
     concrete.is_poisoned = not share_types
     return _instance(describer, concrete_type_store.find_or_add(concrete), stubs_fn, texts)
@@ -674,7 +685,7 @@ def create_traced_module(module: Any, wrapper: Any = None) -> Any:
     if module._backward_hooks:
         raise ValueError(f"Modules that have backward hooks assigned can't be compiled: {module}")
     if make_stubs_from_exported_methods(module):
-        return _compiled_module(module, make_stubs_from_exported_methods, share_types=False)
+        return _exported_module(module)
     describer = _Describer(module, traced=True)
     concrete = describer.describe_traced()
     concrete.is_poisoned = True

@@ -69,6 +69,8 @@ func productName(name string, args []value.Value) string {
 	switch {
 	case name == "linear" && a == 2 && !args[2].IsNone():
 		return "AddmmBackward0"
+	case name == "linear" && a == 1 && !args[2].IsNone():
+		return "AddBackward0"
 	case name == "linear" && a > 2:
 		return "ViewBackward0"
 	case a == 1 && b == 1:

@@ -94,7 +94,7 @@ func Parse(text string) ([]Check, error) {
 // Run fails with the first check that does not hold for text.
 func Run(checks []Check, text string) error {
 	if len(checks) == 0 {
-		return fmt.Errorf("No checks have been added to this instance of Filecheck! Check for bad input.")
+		return fmt.Errorf("No checks have been added to this instance ofFilecheck! Check for bad input.")
 	}
 	r := &run{text: source.NewText("", text, 1), body: text}
 	last := span{}
@@ -256,7 +256,7 @@ func (r *run) highlighted(c *Check, from int) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("Expected to find %s highlighted but it is not.\n%sFrom %s\n", quoted(c.Text), r.show(span{from, from}), c.label())
+	return fmt.Errorf("Expected to find %shighlighted but it is not.\n%sFrom %s\n", quoted(c.Text), r.show(span{from, from}), c.label())
 }
 
 // isMarked reports whether a line has a run of ~ that begins at a column and has a length.

@@ -83,7 +83,16 @@ func (c *cse) block(b *ir.Block, outer *scope) bool {
 
 func (c *cse) eligible(n *ir.Node) bool {
 	return len(n.Blocks()) == 0 && n.Kind() != "prim::PythonOp" && !n.HasSideEffects() && !n.IsNondeterministic() &&
-		!c.db.Writes(n) && !c.db.HasNodeWriters(n) && len(n.Outputs()) > 0
+		!c.db.Writes(n) && !c.isWritten(n) && len(n.Outputs()) > 0
+}
+
+// isWritten reports whether what n reads or gives is written. An attribute is read from its object alone, whatever writes what is in
+// other attributes.
+func (c *cse) isWritten(n *ir.Node) bool {
+	if n.Kind() != "prim::GetAttr" {
+		return c.db.HasNodeWriters(n)
+	}
+	return c.db.HasWriters(n.Input(0)) || c.db.HasWriters(n.Output())
 }
 
 // cseKey is equal for nodes that may be the same.
@@ -115,6 +124,9 @@ func (c *cse) same(n, other *ir.Node) bool {
 
 // mayBeOne reports whether nobody can tell whether two values share memory.
 func (c *cse) mayBeOne(a, b *ir.Value) bool {
+	if a.Node().Kind() == "prim::GetAttr" && a.Type().Kind() == types.KindClass {
+		return true // it is one object already
+	}
 	return c.db.MayShare(a, b) || c.db.MayBeOne(a, b) && !c.mayBeKept(a) && !c.mayBeKept(b)
 }
 

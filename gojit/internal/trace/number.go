@@ -202,7 +202,7 @@ func convolution(r *Recorder, o *ops.Operator, args, out []value.Value) bool {
 			full(at("output_padding", value.None), 0), groups, value.Bool(false), value.Bool(false), value.Bool(true), value.Bool(true)}
 	}
 	err := r.record(target, recorded, result, nil)
-	if v := r.values[result[0].Tensor()]; err == nil && v != nil {
+	if v := r.values[result[0].Tensor()]; err == nil && v != nil && !byMode {
 		v.SetType(withGrad(v.Type(), false)) // the gradient is recorded outside of aten::_convolution
 	}
 	if err == nil && !batched {

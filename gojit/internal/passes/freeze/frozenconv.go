@@ -36,7 +36,7 @@ func OptimizeFrozenGraph(g *ir.Graph, numerics bool) bool {
 		again = FoldFrozenConvMulOrDiv(g) || again
 		changed = changed || again
 	}
-	return passes.DCE(g) || changed
+	return changed
 }
 
 // convolution is a convolution with constant weights whose result has one use.
