@@ -119,7 +119,7 @@ var AttentionFamily = []define.Definition{
 	}),
 	define.Decomposed("scaled_dot_product_attention", define.Composing(composeScaledAttention)).
 		OfSchema("aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor # plan=attending").
-		With(ops.Def{Decomp: define.Composing(composeScaledAttention), Sample: "(x.view(1, 2, 3), x.view(1, 2, 3), x.view(1, 2, 3))", Doc: "Values weighed by the softmax of the scaled products of queries and keys."}),
+		With(ops.Def{Decomp: define.Composing(composeScaledAttention), Tags: ops.AnySizes, Sample: "(x.view(1, 2, 3), x.view(1, 2, 3), x.view(1, 2, 3))", Doc: "Values weighed by the softmax of the scaled products of queries and keys."}),
 	define.Operator("_native_multi_head_attention", nativeMultiHead),
 	define.Giving("_transformer_encoder_layer_fwd", encoderLayer),
 	define.Giving("_nested_tensor_from_mask", raggedFromMask),

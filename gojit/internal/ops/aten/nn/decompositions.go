@@ -245,13 +245,14 @@ func composeScaledAttention(x define.Composer, a []value.Value) define.Tensors {
 	if a[7].Bool() {
 		key, weighed = repeatHeads(x, q, k), repeatHeads(x, q, v)
 	}
-	factor := 1 / math.Sqrt(float64(q.Size(q.Dim()-1)))
+	factor := 1 / math.Sqrt(float64(x.FixedSize(q, q.Dim()-1)))
 	if !a[6].IsNone() {
 		factor = define.NumberOfValue(a[6])
 	}
 	scores := x.Do("matmul", x.Do("mul.Scalar", q, factor), x.Do("transpose.int", key, -2, -1))
 	if causal {
-		mask = value.OfTensor(x.Do("tril", define.FullBeside(q, []int{q.Size(q.Dim() - 2), k.Size(k.Dim() - 2)}, tensor.Int(1), tensor.Bool)))
+		pairs := define.SizesOf(x.Size(q, q.Dim()-2), x.Size(k, k.Dim()-2))
+		mask = value.OfTensor(x.Do("tril", x.Do("new_ones", q, pairs, tensor.Bool)))
 	}
 	if mask.IsNone() {
 		return x.Do("matmul", dropped(x, x.Do("softmax.int", scores, -1), a[4]), weighed)
@@ -276,12 +277,14 @@ func dropped(x define.Composer, weights define.Tensors, p value.Value) define.Te
 // repeatHeads gives t, keys or values, as many heads as the queries have.
 func repeatHeads(x define.Composer, q, t *tensor.Tensor) define.Tensors {
 	source.Check(q.Dim() >= 3 && t.Dim() >= 3, "Expected query, key, and value to all be  at least 3 dimensional with enable_gqa, but got query.dim: %d and %d", q.Dim(), t.Dim())
-	heads, wanted := t.Size(t.Dim()-3), q.Size(q.Dim()-3)
+	heads, wanted := x.FixedSize(t, t.Dim()-3), x.FixedSize(q, q.Dim()-3)
 	if heads == wanted {
 		return t
 	}
 	source.Check(heads > 0 && wanted%heads == 0, "Number of heads in key and value must divide the number of heads in query")
-	return x.Do("repeat_interleave.self_int", t, wanted/heads, -3)
+	sizes := slices.Repeat([]int{-1}, t.Dim()+1)
+	sizes[t.Dim()-2] = wanted / heads
+	return x.Do("flatten.using_ints", x.Do("expand", x.Do("unsqueeze", t, -3), sizes, false), -4, -3)
 }
 
 func checkScaledAttention(q, k, v *tensor.Tensor, mask value.Value, causal bool) {
