@@ -216,3 +216,18 @@ def test_nodes_of_losses():
 def test_linear_with_a_vector_as_weight():
     x, w = torch.randn(2, 3, dtype=torch.float64, requires_grad=True), torch.randn(3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(torch.nn.functional.linear, (x, w))
+
+
+def test_a_gradient_that_is_given_twice():
+    """A node gives the gradient it got to one input and another one to an input of the same tensor, where the first waits already."""
+    for function in (lambda a, b: torch.rsub(a, b), torch.jit.script(tanh_of_one)):
+        answers = []
+        for b in (None, torch.ones(2, 3, requires_grad=True)):
+            x = torch.ones(2, 3, requires_grad=True)
+            torch.nn.functional.linear(x + function(x, x if b is None else b), torch.ones(3, 3)).sum().backward()
+            answers.append(x.grad if b is None else x.grad + b.grad)
+        assert torch.equal(*answers)
+
+
+def tanh_of_one(a, b):
+    return torch.tanh(a) * 0.5 + b

@@ -251,7 +251,12 @@ func (p *pass) visit(n *Node) {
 		span.End()
 		n.checkNaN(c.given)
 	})
-	for i, g := range p.runNodeHooks(n, false, c.inputGradients(), grads) {
+	given := p.runNodeHooks(n, false, c.inputGradients(), grads)
+	for _, g := range given { // one of them may wait where another goes to
+		p.room.enter(g)
+	}
+	for i, g := range given {
+		p.room.leave(g)
 		if g != nil && n.inputs[i].edge.node != nil {
 			p.send(n.inputs[i].edge, g)
 		}
