@@ -65,7 +65,7 @@ var modeOperators = []struct {
 		out[0] = value.Bool(enabled)
 		return nil
 	}},
-	{"aten::get_autocast_dtype(str device_type) -> ScalarType # asks_mode", func(m *Mode, args, out []value.Value) error {
+	{"aten::get_autocast_dtype(str device_type) -> ScalarType # asks_mode | The number of the element type to which an autocast on a kind of devices casts.", func(m *Mode, args, out []value.Value) error {
 		kinds := map[string]CastKind{"cpu": CastCPU, "cuda": CastCUDA}
 		kind, ok := kinds[args[0].Str()]
 		if !ok {
