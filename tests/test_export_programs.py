@@ -357,6 +357,9 @@ FOR_ANY_SIZES = {
     "aten::reshape_as": lambda x: x.transpose(1, 2).reshape_as(x),
     "aten::rsub.Scalar": lambda x: torch.rsub(x, 3) + torch.rsub(x, 2.5, alpha=3),
     "aten::rsub.Tensor": lambda x: torch.rsub(x, x) + torch.rsub(x, x, alpha=2),
+    "aten::scaled_dot_product_attention": lambda x: F.scaled_dot_product_attention(x, x, x) + F.scaled_dot_product_attention(
+        x.transpose(0, 1), x.transpose(0, 1), x.transpose(0, 1), is_causal=True, scale=0.2
+    ).transpose(0, 1) + F.scaled_dot_product_attention(x, x[:, :2], x[:, :2], x[:, :, :2] > 0),
     "aten::silu": lambda x: F.silu(x),
     "aten::softmax.int": lambda x: x.softmax(0) + x.softmax(1, torch.float64),
     "aten::softplus": lambda x: F.softplus(x) + F.softplus(x, 2, 10),
