@@ -1,5 +1,7 @@
 """Gradients from Python: eager, scripted, and by torch.autograd."""
 
+import random
+
 import pytest
 
 import torchjit as torch
@@ -218,16 +220,46 @@ def test_linear_with_a_vector_as_weight():
     assert torch.autograd.gradcheck(torch.nn.functional.linear, (x, w))
 
 
-def test_a_gradient_that_is_given_twice():
-    """A node gives the gradient it got to one input and another one to an input of the same tensor, where the first waits already."""
-    for function in (lambda a, b: torch.rsub(a, b), torch.jit.script(tanh_of_one)):
-        answers = []
-        for b in (None, torch.ones(2, 3, requires_grad=True)):
+def test_a_gradient_that_is_given_on():
+    """A node gives a new gradient to its first input, where the one that it got waits already, and then that one to the second."""
+    for function in (torch.rsub, torch.jit.script(tanh_of_one)):
+        for same in (False, True):
             x = torch.ones(2, 3, requires_grad=True)
-            torch.nn.functional.linear(x + function(x, x if b is None else b), torch.ones(3, 3)).sum().backward()
-            answers.append(x.grad if b is None else x.grad + b.grad)
-        assert torch.equal(*answers)
+            b = x if same else torch.ones(2, 3, requires_grad=True)
+            y = torch.nn.functional.linear(x + function(x, b), torch.ones(3, 3)).sum()
+            recorded = torch.autograd.grad(y, [x, b], create_graph=True)
+            y.backward()
+            assert torch.allclose(x.grad, recorded[0]) and torch.allclose(b.grad, recorded[1]) and b.grad.ne(0).all()
 
 
 def tanh_of_one(a, b):
     return torch.tanh(a) * 0.5 + b
+
+
+OPERATORS = """a + b; a - b; torch.rsub(a, b); torch.rsub(a, b, alpha=2); a * b; torch.tanh(a) * 0.5 + b; torch.lerp(a, b, 0.3); torch.addcmul(a, b, c, value=0.5);
+torch.maximum(a, b); torch.where(a > b, a, b); torch.stack([a, b, a]).sum(0); torch.cat([a, b]).narrow(0, 1, 3); a.t().contiguous().t(); a.view(-1).view(3, 3);
+(a @ b) * 0.2; a.expand(2, 3, 3).sum(0) * 0.5; a.unbind(0)[1].expand(3, 3); a.index_select(0, torch.tensor([0, 0, 2])); a.sum(0, keepdim=True) + b; a.clone().mul_(b);
+torch.addmm(a, b, c, beta=0.5, alpha=0.2); torch.clamp(a, -1, 1); a.clone().add_(b); a.flip(0); a.diagonal().expand(3, 3); torch.softmax(a, 1); a.detach() + b; a.mean() + b;
+a.masked_fill(b > 0, 0.5); torch.cumsum(a, 0); -a; a.T; torch.outer(a[0], b[1]); a.clone().copy_(b); torch.cat([a[:1], b[1:]]); a.reshape(9).split(3)[1] + b"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gradients_of_random_programs(seed):
+    """backward() uses the memory of its gradients again, a recorded one does not: they agree, whatever tensor stands for two arguments."""
+    choose = random.Random(seed)
+    operators = [o.strip() for o in OPERATORS.split(";")]
+    w = torch.tensor([[0.5, -1, 2], [1, 1.5, -0.25], [2, 0.1, -1]])
+    for _ in range(100):
+        x, y = (torch.linspace(-1, 2, 9).view(3, 3).roll(k).requires_grad_() for k in (1, 4))
+        values, program = [x, y], []
+        for _ in range(choose.randint(2, 7)):
+            names = {n: choose.choice([*range(len(values))[-3:], 0]) for n in "abc"}
+            program.append((choose.choice(operators), names))
+            values.append(eval(program[-1][0], {"torch": torch, **{n: values[i] for n, i in names.items()}}))
+        total = (torch.nn.functional.linear(values[-1] + choose.choice(values), w) * w).sum()
+        if not total.requires_grad:
+            continue
+        kept = torch.autograd.grad(total, (x, y), create_graph=True, allow_unused=True)
+        total.backward()
+        for leaf, g in zip((x, y), kept):
+            assert (leaf.grad is None) == (g is None) and (g is None or torch.allclose(leaf.grad, g, rtol=1e-4, atol=1e-5)), program
