@@ -20,17 +20,8 @@ func (p *plan) nodeName(args []value.Value) string {
 func (p *plan) nameNodes(op *ops.Operator) {
 	name := functionalName(op)
 	base, _, _ := strings.Cut(name, ".")
-	p.node = camelCase(base) + "Backward0"
-	for _, o := range []*ops.Operator{ops.Find("aten::" + name), op} {
-		if o == nil {
-			continue
-		}
-		if n, ok := o.Fact("node"); ok {
-			p.node = n
-		}
-	}
-	if n := op.Def().Node; n != "" {
-		p.node = n
+	if p.node = op.Node(); p.node == "" {
+		p.node = camelCase(base) + "Backward0"
 	}
 	switch name {
 	case "_sparse_mm":

@@ -66,10 +66,13 @@ var modeOperators = []struct {
 		return nil
 	}},
 	{"aten::get_autocast_dtype(str device_type) -> ScalarType # asks_mode | The number of the element type to which an autocast on a kind of devices casts.", func(m *Mode, args, out []value.Value) error {
-		kinds := map[string]CastKind{"cpu": CastCPU, "cuda": CastCUDA}
-		kind, ok := kinds[args[0].Str()]
-		if !ok {
-			return errorf("autocast knows the types of devices cpu and cuda, but got %q", args[0].Str())
+		kind := CastCPU
+		switch device := args[0].Str(); device {
+		case "cpu":
+		case "cuda":
+			kind = CastCUDA
+		default:
+			return errorf("autocast knows the types of devices cpu and cuda, but got %q", device)
 		}
 		lower, _ := m.Casting(kind)
 		out[0] = value.Int(int64(lower))

@@ -52,7 +52,7 @@ func describeOverload(w io.Writer, o *ops.Operator) {
 	case "c":
 		line("gradient", "that of what it is made of")
 	}
-	line("node", d.Node)
+	line("node", o.Node())
 	line("sample", d.Sample)
 	if name, ok := strings.CutPrefix(o.BaseName(), "aten::"); ok {
 		line("computes", ops.Sentence(name))

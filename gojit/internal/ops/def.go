@@ -55,8 +55,6 @@ type Def struct {
 	Parts Decomposition
 	// Saving names the operator that a graph runs instead where gradients are wanted: it gives the same, and what Grad reads besides.
 	Saving string
-	// Node is what PyTorch calls the node of the tape where that does not follow from the name.
-	Node string
 	// Doc says what the operator computes, where its schema is not in the table, which says it of others.
 	Doc string
 	// Sample has arguments for the tests of all records, as a Python expression of a tuple.
@@ -282,7 +280,7 @@ func (d *Def) with(o *Def) Def {
 	for _, text := range []struct {
 		to   *string
 		from string
-	}{{&w.Saving, o.Saving}, {&w.Node, o.Node}, {&w.Doc, o.Doc}, {&w.Sample, o.Sample}} {
+	}{{&w.Saving, o.Saving}, {&w.Doc, o.Doc}, {&w.Sample, o.Sample}} {
 		if text.from != "" {
 			*text.to = text.from
 		}

@@ -132,6 +132,18 @@ func (o *Operator) Fact(key string) (fact string, ok bool) {
 	return "", false
 }
 
+// Node is what PyTorch calls the node of the tape, "" where that follows from the name: a fact of the operator, or of the one that does not write.
+func (o *Operator) Node() string {
+	node, ok := o.Fact("node")
+	if ok || o.Record == nil {
+		return node
+	}
+	if functional := Find("aten::" + o.Record.Name); functional != nil {
+		node, _ = functional.Fact("node")
+	}
+	return node
+}
+
 // FactOf is Fact of the first overload of a name without overload.
 func FactOf(base, key string) (fact string, ok bool) {
 	if overloads := Overloads(base); len(overloads) > 0 {

@@ -100,8 +100,8 @@ func (b *builder) attend(i int) bool {
 		return false
 	}
 	factor := 1 / math.Sqrt(float64(s.scores.left.cols))
-	if len(n.args) == 8 && n.args[6].IsFloat() { // of aten::scaled_dot_product_attention
-		factor = n.args[6].Float()
+	if i := n.op.Schema().ArgumentIndex("scale"); i >= 0 && n.args[i].IsFloat() {
+		factor = n.args[i].Float()
 	}
 	if !s.complete(n.out, factor, true) {
 		return false

@@ -889,7 +889,7 @@ var PoolFurther = []ops.Def{
 	{Name: "max_pool1d", Decomp: define.FirstOf("max_pool1d_with_indices"), Tags: ops.AnySizes},
 	{Name: "max_pool1d_with_indices", Grad: pooledRows},
 	{Name: "max_pool2d", Decomp: define.FirstOf("max_pool2d_with_indices"), Saving: "max_pool2d_with_indices", Tags: ops.Grouped | ops.AnySizes},
-	{Name: "max_pool2d_with_indices", Reads: ops.ReadsNothing.AndResult(1), Grad: pooledMaximum("max_pool2d_with_indices_backward", 1, 2, 3, 4, 5), Tags: ops.Grouped, Node: "MaxPool2DWithIndicesBackward0"},
+	{Name: "max_pool2d_with_indices", Reads: ops.ReadsNothing.AndResult(1), Grad: pooledMaximum("max_pool2d_with_indices_backward", 1, 2, 3, 4, 5), Tags: ops.Grouped},
 	{Name: "max_pool3d", Decomp: define.FirstOf("max_pool3d_with_indices"), Tags: ops.AnySizes},
-	{Name: "max_pool3d_with_indices", Grad: pooledMaximum("max_pool3d_with_indices_backward", 1, 2, 3, 4, 5), Node: "MaxPool3DWithIndicesBackward0"},
+	{Name: "max_pool3d_with_indices", Grad: pooledMaximum("max_pool3d_with_indices_backward", 1, 2, 3, 4, 5)},
 }

@@ -894,9 +894,9 @@ var composed = []ops.Def{
 		}},
 	}},
 	{Name: "pow", Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts, Overloads: []ops.Def{
-		{Name: "Tensor_Tensor", Node: "PowBackward1", Into: Into(twoOperands(Pow)), Tags: ops.SavesOperand, Grad: powGrad},
+		{Name: "Tensor_Tensor", Into: Into(twoOperands(Pow)), Tags: ops.SavesOperand, Grad: powGrad},
 		{Name: "Tensor_Scalar", Into: Into(powScalar), Reads: ops.ReadsSelf, Grad: define.OfSelf(powScalarGrad)},
-		{Name: "Scalar", Node: "PowBackward2", Into: Into(scalarPow), Grad: func(g define.Grad) {
+		{Name: "Scalar", Into: Into(scalarPow), Grad: func(g define.Grad) {
 			g.Give(1, g.Do("mul.Scalar", g.Mul(g.Grad(0), g.Out(0)), g.LogNumber(g.Number(0))))
 		}},
 	}},
@@ -906,7 +906,7 @@ var composed = []ops.Def{
 	{Name: "min", Into: Into(twoOperands(Minimum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
 		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("ge.Tensor"), Parts: define.Emitting("minimum")}}},
 	{Name: "clamp", Aliases: []string{"clip"}, Tags: ops.ThroughNumbers | ops.Elementwise, Overloads: []ops.Def{
-		{Into: Into(clampPlain), Tags: ops.Grouped, Grad: clampGrad, Node: "ClampBackward1"},
+		{Into: Into(clampPlain), Tags: ops.Grouped, Grad: clampGrad},
 		{Name: "Tensor", Into: Into(Clamp), Tags: ops.Grouped, Grad: clampTensorGrad},
 	}},
 	{Name: "clamp_min", Into: Into(twoOperands(ClampMin)), Tags: ops.Elementwise, Overloads: []ops.Def{
@@ -948,7 +948,7 @@ var composed = []ops.Def{
 	{Name: "round", Into: Into(roundOf), Overloads: []ops.Def{{Name: "decimals", Aliases: []string{"special_round"}, Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf}}},
 	{Name: "masked_fill", Into: Into(maskedFill), Tags: ops.IgnoresSelf, Overloads: []ops.Def{
 		{Name: "Scalar", Parts: define.Composing(maskedFillParts), Reads: ops.ReadsNothing.And(1), Grad: func(g define.Grad) { g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0))) }},
-		{Name: "Tensor", Node: "MaskedFillBackward1", Grad: func(g define.Grad) {
+		{Name: "Tensor", Grad: func(g define.Grad) {
 			g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0)))
 			g.Give(2, g.Where(g.In(1), g.Grad(0)))
 		}},

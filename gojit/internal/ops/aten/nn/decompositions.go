@@ -222,17 +222,10 @@ func composeAttention(e ops.Emitter, a []value.Value) []value.Value {
 	if a[6].Bool() {
 		mask = value.OfTensor(x.Do("tril", define.FullBeside(q, []int{q.Size(q.Dim() - 2), k.Size(k.Dim() - 2)}, tensor.Int(1), tensor.Bool)))
 	}
-	switch {
-	case mask.IsNone():
-	case mask.Tensor().DType() == tensor.Bool:
-		scores = x.Do("masked_fill.Scalar", scores, x.Do("logical_not", mask), math.Inf(-1))
-	default:
-		scores = x.Do("add.Tensor", scores, mask)
+	if !mask.IsNone() {
+		scores = masked(x, scores, mask)
 	}
-	weights := x.Do("softmax.int", scores, -1)
-	if p := define.NumberOfValue(a[4]); p > 0 {
-		weights = x.Do("dropout", weights, p, true)
-	}
+	weights := dropped(x, x.Do("softmax.int", scores, -1), a[4])
 	return []value.Value{value.OfTensor(x.Do("matmul", weights, a[2])), value.OfTensor(weights)}
 }
 
@@ -257,16 +250,21 @@ func composeScaledAttention(x define.Composer, a []value.Value) define.Tensors {
 	if mask.IsNone() {
 		return x.Do("matmul", dropped(x, x.Do("softmax.int", scores, -1), a[4]), weighed)
 	}
-	if mask.Tensor().DType() == tensor.Bool {
-		scores = x.Do("masked_fill.Scalar", scores, x.Do("logical_not", mask), math.Inf(-1))
-	} else {
-		scores = x.Do("add.Tensor", scores, mask)
-	}
+	scores = masked(x, scores, mask)
 	nothing := x.Do("all.dim", x.Do("eq.Scalar", x.Do("detach", scores), math.Inf(-1)), -1, true)
 	weights := x.Do("masked_fill.Scalar", x.Do("softmax.int", x.Do("masked_fill.Scalar", scores, nothing, 0.0), -1), nothing, 0.0)
 	return x.Do("matmul", dropped(x, weights, a[4]), weighed)
 }
 
+// masked gives scores without those that a mask of bools lacks, or with what one of numbers adds.
+func masked(x define.Composer, scores define.Tensors, mask value.Value) define.Tensors {
+	if mask.Tensor().DType() == tensor.Bool { // true: may attend
+		return x.Do("masked_fill.Scalar", scores, x.Do("logical_not", mask), math.Inf(-1))
+	}
+	return x.Do("add.Tensor", scores, mask)
+}
+
+// dropped gives weights of which some are dropped, each with probability p.
 func dropped(x define.Composer, weights define.Tensors, p value.Value) define.Tensors {
 	if p := define.NumberOfValue(p); p > 0 {
 		return x.Do("dropout", weights, p, true)

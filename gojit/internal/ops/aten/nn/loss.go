@@ -605,10 +605,10 @@ var LossFamily = []define.Definition{
 	}).With(ops.Def{Decomp: define.FirstOf("nll_loss_forward"), Saving: "nll_loss_forward", Tags: ops.Grouped | ops.AnySizes}).Checked(checkClassWeights),
 	define.Operator("nll_loss_forward", func(c define.Call) {
 		c.Give(define.Pair(nllLoss(c.Tensor(0), c.Tensor(1), c.OptionalTensor(2), reduction(c, 3), c.Int(4), false))...)
-	}).With(ops.Def{Reads: ops.ReadsSelf.And(1).And(2).AndResult(1), Grad: nllGradBy("nll_loss_backward"), Tags: ops.Symbolic, Node: "NllLossBackward0"}).Checked(checkClassWeights),
+	}).With(ops.Def{Reads: ops.ReadsSelf.And(1).And(2).AndResult(1), Grad: nllGradBy("nll_loss_backward"), Tags: ops.Symbolic}).Checked(checkClassWeights),
 	define.Operator("nll_loss2d_forward", func(c define.Call) {
 		c.Give(define.Pair(nllImages(c.Tensor(0), c.Tensor(1), c.OptionalTensor(2), reduction(c, 3), c.Int(4), false))...)
-	}).With(ops.Def{Grad: nllGradBy("nll_loss2d_backward"), Node: "NllLoss2DBackward0"}).Checked(checkClassWeights),
+	}).With(ops.Def{Grad: nllGradBy("nll_loss2d_backward")}).Checked(checkClassWeights),
 	define.Decomposed("nll_loss_backward", define.Composing(nllBackward)).With(ops.Def{Decomp: define.Composing(nllBackward)}),
 	define.Decomposed("nll_loss2d_backward", define.Composing(nllBackward)).With(ops.Def{Decomp: define.Composing(nllBackward)}),
 	define.Giving("nll_loss_nd", func(c define.Call) *tensor.Tensor {

@@ -422,7 +422,7 @@ var ReduceFamily = slices.Concat([]define.Definition{
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, sumOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Out: ops.OutComputed, Tags: ops.AsWritten | ops.InGroups | ops.Reduces}),
 	define.Giving("sum.dim_IntList", func(c define.Call) *tensor.Tensor {
 		return Sum(c.Tensor(0), c.Ints(1), c.Bool(2), c.DtypeOr(3, SumType(c.Tensor(0).DType())))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, sumOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutComputed, Tags: ops.AsWritten | ops.InGroups | ops.Reduces, Node: "SumBackward1"}),
+	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, sumOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutComputed, Tags: ops.AsWritten | ops.InGroups | ops.Reduces}),
 	define.Giving("sum_to_size", func(c define.Call) *tensor.Tensor { return sumToSize(c.Tensor(0), c.Ints(1)) }),
 	define.Giving("_grad_sum_to_size", func(c define.Call) *tensor.Tensor {
 		if c.IsNone(1) {
@@ -437,7 +437,7 @@ var ReduceFamily = slices.Concat([]define.Definition{
 		result := c.DtypeOr(3, c.Tensor(0).DType())
 		source.Check(c.IsNone(3) || !define.IsIntegral(result), "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
 		return Mean(c.Tensor(0), c.Ints(1), c.Bool(2), result)
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, meanOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutComputedFloating, Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}).Quantized(define.SameScale),
+	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, meanOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutComputedFloating, Tags: ops.Grouped | ops.AsWritten}).Quantized(define.SameScale),
 	define.Giving("nansum", func(c define.Call) *tensor.Tensor {
 		return nanSum(c.Tensor(0), c.Ints(1), c.Bool(2), c.DtypeOr(3, SumType(c.Tensor(0).DType())))
 	}),
@@ -451,13 +451,13 @@ var ReduceFamily = slices.Concat([]define.Definition{
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { productGrad(c, 0, true, false) }), Out: ops.OutComputed}),
 	define.Giving("prod.dim_int", func(c define.Call) *tensor.Tensor {
 		return product(c.Tensor(0), c.Ints(1), c.Bool(2), c.DtypeOr(3, SumType(c.Tensor(0).DType())))
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { productGrad(c, c.Int(1), false, c.Bool(2)) }), Out: ops.OutComputed, Node: "ProdBackward1"}),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { productGrad(c, c.Int(1), false, c.Bool(2)) }), Out: ops.OutComputed}),
 	define.Giving("max", func(c define.Call) *tensor.Tensor {
 		return Extreme("max", c.Tensor(0), nil, false, false)
-	}).With(ops.Def{Grad: define.Concrete(EvenlyOfAll), Reduce: kernel.ReduceMax, Node: "MaxBackward1"}).Quantized(define.SameScale),
+	}).With(ops.Def{Grad: define.Concrete(EvenlyOfAll), Reduce: kernel.ReduceMax}).Quantized(define.SameScale),
 	define.Giving("min", func(c define.Call) *tensor.Tensor {
 		return Extreme("min", c.Tensor(0), nil, false, true)
-	}).With(ops.Def{Grad: define.Concrete(EvenlyOfAll), Reduce: kernel.ReduceMin, Node: "MinBackward1"}).Quantized(define.SameScale),
+	}).With(ops.Def{Grad: define.Concrete(EvenlyOfAll), Reduce: kernel.ReduceMin}).Quantized(define.SameScale),
 	define.Operator("max.dim", extremeDim("max", false)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), c.Bool(2)) })}),
 	define.Operator("min.dim", extremeDim("min", true)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), c.Bool(2)) })}),
 	define.Giving("amax", func(c define.Call) *tensor.Tensor {
@@ -505,7 +505,7 @@ var ReduceFamily = slices.Concat([]define.Definition{
 	define.Giving("norm.Scalar", func(c define.Call) *tensor.Tensor { return normOfArgs(c, nil, false, c.Tensor(0).DType()) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { normGrad(c, order(c, 1), nil, false) }), Tags: ops.AsWritten}),
 	define.Giving("norm.ScalarOpt_dim", func(c define.Call) *tensor.Tensor {
 		return normOfArgs(c, c.Ints(2), c.Bool(3), c.Tensor(0).DType())
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { normGrad(c, order(c, 1), c.Ints(2), c.Bool(3)) }), Tags: ops.AsWritten, Node: "NormBackward1"}),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { normGrad(c, order(c, 1), c.Ints(2), c.Bool(3)) }), Tags: ops.AsWritten}),
 	define.Giving("norm.ScalarOpt_dim_dtype", func(c define.Call) *tensor.Tensor {
 		return normOfArgs(c, c.Ints(2), c.Bool(3), c.DtypeOr(4, c.Tensor(0).DType()))
 	}),

@@ -17,10 +17,10 @@ import (
 var SparseFamily = slices.Concat([]define.Definition{
 	define.Giving("sparse_coo_tensor.indices", func(c define.Call) *tensor.Tensor {
 		return newCOO(long(c.Tensor(0)), valuesAs(c, 1, 2), nil)
-	}).With(ops.Def{Grad: define.Concrete(placedValues), Node: "SparseCooTensorWithDimsAndTensorsBackward0"}),
+	}).With(ops.Def{Grad: define.Concrete(placedValues)}),
 	define.Giving("sparse_coo_tensor.indices_size", func(c define.Call) *tensor.Tensor {
 		return newCOO(long(c.Tensor(0)), valuesAs(c, 1, 3), shape(c, 2))
-	}).With(ops.Def{Grad: define.Concrete(placedValues), Node: "SparseCooTensorWithDimsAndTensorsBackward0"}),
+	}).With(ops.Def{Grad: define.Concrete(placedValues)}),
 	define.Giving("sparse_coo_tensor.size", func(c define.Call) *tensor.Tensor {
 		views.RefuseMeta(c, 1)
 		d := c.DtypeOr(1, tensor.DefaultDType())
@@ -34,7 +34,7 @@ var SparseFamily = slices.Concat([]define.Definition{
 		}
 		checkCOO(c.Tensor(0), values, shape(c, 2))
 		return views.Coo(shape(c, 2), c.Tensor(0), values, false)
-	}).With(ops.Def{Grad: define.Concrete(placedValues), Node: "SparseCooTensorWithDimsAndTensorsBackward0"}),
+	}).With(ops.Def{Grad: define.Concrete(placedValues)}),
 	define.Giving("_sparse_coo_tensor_with_dims", func(c define.Call) *tensor.Tensor {
 		source.Check(c.Int(0)+c.Int(1) == len(c.Ints(2)), "number of dimensions must be sparse_dim (%d) + dense_dim (%d), but got %d", c.Int(0), c.Int(1), len(c.Ints(2)))
 		checkSparseDims(c)
@@ -45,12 +45,12 @@ var SparseFamily = slices.Concat([]define.Definition{
 		checkSparseDims(c)
 		checkCOO(c.Tensor(3), c.Tensor(4), shape(c, 2))
 		return views.Coo(shape(c, 2), c.Tensor(3), c.Tensor(4), false)
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(4, atPlacesOf(c, c.G(), c.Out(0))) }), Node: "SparseCooTensorWithDimsAndTensorsBackward0"}),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(4, atPlacesOf(c, c.G(), c.Out(0))) })}),
 	define.Operator("_validate_sparse_coo_tensor_args", func(c define.Call) {
 		_ = newCOO(c.Tensor(0), c.Tensor(1), shape(c, 2))
 	}),
 	define.Giving("to_sparse", func(c define.Call) *tensor.Tensor { return toSparse(c.Tensor(0), c.Tensor(0).Dim()) }).With(ops.Def{Grad: define.Concrete(fromDense)}),
-	define.Giving("to_sparse.sparse_dim", func(c define.Call) *tensor.Tensor { return toSparse(c.Tensor(0), c.Int(1)) }).With(ops.Def{Grad: define.Concrete(fromDense), Node: "ToSparseBackward1"}),
+	define.Giving("to_sparse.sparse_dim", func(c define.Call) *tensor.Tensor { return toSparse(c.Tensor(0), c.Int(1)) }).With(ops.Def{Grad: define.Concrete(fromDense)}),
 	define.Giving("to_sparse_csr", func(c define.Call) *tensor.Tensor { return toCompressed(c.Tensor(0), tensor.SparseCSR, nil) }).With(ops.Def{Grad: define.Concrete(fromDense)}),
 	define.Giving("to_sparse_csc", func(c define.Call) *tensor.Tensor { return toCompressed(c.Tensor(0), tensor.SparseCSC, nil) }).With(ops.Def{Grad: define.Concrete(fromDense)}),
 	define.Giving("to_sparse_bsr", func(c define.Call) *tensor.Tensor { return toCompressed(c.Tensor(0), tensor.SparseBSR, c.Ints(1)) }).With(ops.Def{Grad: define.Concrete(fromDense)}),
@@ -59,7 +59,7 @@ var SparseFamily = slices.Concat([]define.Definition{
 		return elementwise.To(c.Tensor(0), c.DtypeOr(1, c.Tensor(0).DType()))
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("to_dense_backward", c.G(), c.In(0))) })}),
 	define.Giving("to_dense_backward", func(c define.Call) *tensor.Tensor { return c.Tensor(0) }),
-	define.Giving("_sparse_mm", func(c define.Call) *tensor.Tensor { return define.Apply("mm", c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { sparseFactors(c, 0, 1, c.G()) }), Node: "SparseAddmmBackward0"}),
+	define.Giving("_sparse_mm", func(c define.Call) *tensor.Tensor { return define.Apply("mm", c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { sparseFactors(c, 0, 1, c.G()) })}),
 	define.Giving("_sparse_addmm", func(c define.Call) *tensor.Tensor {
 		return define.Apply("addmm", c.Tensor(0), c.Tensor(1), c.Tensor(2), c.Args[3], c.Args[4])
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {

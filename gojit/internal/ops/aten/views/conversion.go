@@ -308,7 +308,7 @@ var ConversionFamily = append(casts(), []define.Definition{
 	define.Giving("to.dtype", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
 		return convertTo(t, c.DtypeOr(1, t.DType()), t.Device(), false, c.Bool(3), c.FormatOr(4, tensor.PreserveFormat))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.AsWritten | ops.InGroups, Node: "ToCopyBackward0"}),
+	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.AsWritten | ops.InGroups}),
 	define.Giving("to.dtype_layout", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
 		o := Options(c, 1, t.DType(), t.Device())
@@ -334,7 +334,7 @@ var ConversionFamily = append(casts(), []define.Definition{
 		t := c.Tensor(0)
 		o := Options(c, 1, t.DType(), t.Device())
 		return convertTo(t, o.Dtype, o.device, c.Bool(5), true, c.FormatOr(6, tensor.PreserveFormat))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice | ops.AsWritten, Node: "ToCopyBackward0"}),
+	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice | ops.AsWritten}),
 	define.Giving("type_as", func(c define.Call) *tensor.Tensor {
 		return convertTo(c.Tensor(0), c.Tensor(1).DType(), c.Tensor(1).Device(), false, false, tensor.PreserveFormat)
 	}).With(ops.Def{Grad: typeAsGrad, Tags: ops.MovesDevice | ops.Grouped | ops.AsWritten | ops.ShapeOnly | ops.InGroups}),
@@ -395,7 +395,7 @@ var ConversionFamily = append(casts(), []define.Definition{
 			return t
 		}
 		return source.Must(t.Clone(format))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.Grouped | ops.AsWritten, Node: "CloneBackward0"}),
+	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.Grouped | ops.AsWritten}),
 	define.Operator("copy_", func(c define.Call) {
 		if c.Tensor(1).Dim() > 0 { // else it fills
 			elementwise.CheckShifted(c.Tensor(0), c.Args[1:2])
@@ -418,7 +418,7 @@ var ConversionFamily = append(casts(), []define.Definition{
 		t := source.Must(c.Tensor(0).Clone(tensor.PreserveFormat))
 		source.Throw(tensor.Copy(t, c.Tensor(1)))
 		return t
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Zeros(c.G())); c.Give(1, c.G()) }), Tags: ops.IgnoresSelf | ops.AsWritten | ops.MovesDevice, Node: "CopyBackwards"}),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Zeros(c.G())); c.Give(1, c.G()) }), Tags: ops.IgnoresSelf | ops.AsWritten | ops.MovesDevice}),
 	define.Operator("fill_.Scalar", fillSelf),
 	define.Operator("fill_.Tensor", func(c define.Call) {
 		source.Check(c.Tensor(1).Dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", c.Tensor(1).Dim())

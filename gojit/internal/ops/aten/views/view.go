@@ -455,6 +455,11 @@ func shuffled(v, t *tensor.Tensor, shape []int) *tensor.Tensor {
 	return out
 }
 
+// broadcastShape gives the shape to which two shapes broadcast.
+func broadcastShape(c define.Call) value.Value {
+	return value.OfList(value.Ints(source.Must(tensor.Broadcast(c.Ints(0), c.Ints(1)))))
+}
+
 var ViewFamily = slices.Concat([]define.Definition{
 	viewing("view", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.Ints(1)...) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("view.dtype", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) {
@@ -465,12 +470,12 @@ var ViewFamily = slices.Concat([]define.Definition{
 		return t.AsStrided(c.Ints(1), c.Ints(2), t.Offset())
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten}),
 	viewing("view_as", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.Tensor(1).Shape()...) }).With(ops.Def{Parts: likeOther("view"), Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
-	viewing("reshape", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.Ints(1)...) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten, Node: "ReshapeAliasBackward0"}),
+	viewing("reshape", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.Ints(1)...) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("reshape_as", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.Reshape(c.Tensor(1).Shape()...)
 	}).With(ops.Def{Parts: likeOther("reshape"), Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
 	viewing("ravel", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }).With(ops.Def{Parts: define.Composing(ravelParts), Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten}),
-	viewing("flatten.using_ints", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.Int(1), c.Int(2)) }).With(ops.Def{Parts: define.Composing(flattenParts), Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten, Node: "ReshapeAliasBackward0"}),
+	viewing("flatten.using_ints", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.Int(1), c.Int(2)) }).With(ops.Def{Parts: define.Composing(flattenParts), Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.AsWritten}),
 	viewing("unflatten.int", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		indexing.NoScalar(c.Int(1), t)
 		return t.Unflatten(c.Int(1), c.Ints(2))
@@ -484,7 +489,7 @@ var ViewFamily = slices.Concat([]define.Definition{
 	viewing("expand_as", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.Tensor(1).Shape()...) }).With(ops.Def{Parts: likeOther("expand"), Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.Broadcasts | ops.Symbolic | ops.AsWritten | ops.ShapeOnly}),
 	viewing("broadcast_to", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.Ints(1)...) }).With(ops.Def{Parts: define.Emitting("expand"), Reads: ops.ReadsNothing, Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.SumTo(c.G(), c.Shape(0))) }), Tags: ops.AsWritten}),
 	viewing("squeeze", squeezeView).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten}),
-	viewing("squeeze.dim", squeezeView).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten, Node: "SqueezeBackward1"}),
+	viewing("squeeze.dim", squeezeView).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten}),
 	viewing("unsqueeze", unsqueezeView).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten | ops.InGroups}),
 	viewing("select.int", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.Int(1), c.Int(2)) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.Concrete(func(c define.Gradient) {
 		c.Give(0, c.Do("select_backward", c.G(), c.Shape(0), c.Int(1), c.Int(2)))
@@ -564,9 +569,9 @@ var ViewFamily = slices.Concat([]define.Definition{
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten}),
 	parting("split.sizes", splitSizes).With(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten}),
 	parting("split", splitSizes).With(ops.Def{Decomp: define.Emitting("split_with_sizes")}),
-	parting("split_with_sizes", splitSizes).With(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten, Node: "SplitWithSizesBackward0"}),
+	parting("split_with_sizes", splitSizes).With(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten}),
 	parting("unsafe_split_with_sizes", func(c define.Call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(splitSizes(c, t)) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten}),
-	parting("chunk", func(c define.Call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.Int(1), c.Int(2)) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten, Node: "SplitBackward0"}),
+	parting("chunk", func(c define.Call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.Int(1), c.Int(2)) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten}),
 	parting("unsafe_chunk", func(c define.Call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
 		return apart(t.Chunk(c.Int(1), c.Int(2)))
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: joined, Tags: ops.AsWritten}),
@@ -661,12 +666,8 @@ var ViewFamily = slices.Concat([]define.Definition{
 		}
 		return t
 	}),
-	Answering("_infer_size", func(c define.Call) value.Value {
-		return value.OfList(value.Ints(source.Must(tensor.Broadcast(c.Ints(0), c.Ints(1)))))
-	}),
-	Answering("broadcast_shapes", func(c define.Call) value.Value {
-		return value.OfList(value.Ints(source.Must(tensor.Broadcast(c.Ints(0), c.Ints(1)))))
-	}).OfSchema("aten::broadcast_shapes(int[] a, int[] b) -> int[]").With(ops.Def{Doc: "The shape to which two shapes broadcast."}),
+	Answering("_infer_size", broadcastShape),
+	Answering("broadcast_shapes", broadcastShape).OfSchema("aten::broadcast_shapes(int[] a, int[] b) -> int[]").With(ops.Def{Doc: "The shape to which two shapes broadcast."}),
 	define.Giving("native_channel_shuffle", func(c define.Call) *tensor.Tensor { return channelShuffle(c.Tensor(0), c.Int(1)) }).With(ops.Def{Decomp: define.Emitting("channel_shuffle")}),
 	define.Giving("data", func(c define.Call) *tensor.Tensor { return c.Tensor(0).Apart() }),
 	define.Operator("set_data", func(c define.Call) { c.Tensor(0).Set(c.Tensor(1)) }),
