@@ -36,6 +36,7 @@ from torchjit import nn
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 SLOW = 10.0  # seconds that a small file may take
 GROWTH = 600 << 20  # bytes that the process may grow by in a case
+RACE = 3000  # cases of which one is a race of threads, which takes as long as 500 others
 
 
 # ---- good files ----
@@ -397,17 +398,18 @@ REFUSES["legacy"] = REFUSES["pickle"] = REFUSES["save"]
 REFUSES["lite"] = REFUSES["flat"] = REFUSES["jit"]
 
 
-def use(x: Any, left: list[int], depth: int = 0) -> None:
-    """Prints, computes and saves what a file gave."""
+def use(x: Any, left: list[int], depth: int = 0, saved: bool = False) -> None:
+    """Prints, computes and saves what a file gave; `saved` tells that it was saved as a part of something."""
     left[0] -= 1
     if left[0] < 0 or depth > 20:
         return
     if isinstance(x, torch.Tensor):
         repr(x)
         if x.numel() < 1 << 22:
-            for f in (lambda: x + 1, lambda: x.clone(), lambda: x.sum(), lambda: x.dequantize() if x.is_quantized else x.to_dense(), lambda: torch.save(x, io.BytesIO())):
-                with contextlib.suppress(Exception):
-                    check_text(f)
+            for f in (lambda: x + 1, lambda: x.clone(), lambda: x.sum(), lambda: x.dequantize() if x.is_quantized else x.to_dense()):
+                check_text(f)
+            if not saved:
+                is_saved(x)
         return
     if isinstance(x, torch.jit.ScriptModule):
         check_text(lambda: [x.code, str(x.graph), x.save_to_buffer(), x(torch.ones(2, 4))])
@@ -419,16 +421,16 @@ def use(x: Any, left: list[int], depth: int = 0) -> None:
         check_text(lambda: repr(x))
         if not is_large(x):  # a module computes with the sizes that it has
             check_text(lambda: x(torch.ones(2, 2)))
-        check_text(lambda: torch.save(x, io.BytesIO()))
+        saved = saved or is_saved(x)
         x = list(vars(x).values())
     elif depth == 0:
         check_text(lambda: repr(x))
-        check_text(lambda: torch.save(x, io.BytesIO()))
+        saved = is_saved(x)
     if isinstance(x, dict):
         x = [*x.keys(), *x.values()]
     if isinstance(x, (list, tuple, set, frozenset)):
         for item in list(x)[:100]:
-            use(item, left, depth + 1)
+            use(item, left, depth + 1, saved)
 
 
 def is_large(x: nn.Module) -> bool:
@@ -442,13 +444,19 @@ class InternalError(Exception):
     pass
 
 
-def check_text(call: Callable[[], Any]) -> None:
-    """Calls, and lets errors pass that are no faults of the library."""
+def check_text(call: Callable[[], Any]) -> bool:
+    """Calls, and lets errors pass that are no faults of the library. It reports whether there was none."""
     try:
         call()
     except Exception as e:
         if "internal error" in str(e):
             raise InternalError(str(e)) from e
+        return False
+    return True
+
+
+def is_saved(x: Any) -> bool:
+    return check_text(lambda: torch.save(x, io.BytesIO()))
 
 
 LARGEST = 1 << 16  # size of a module that is called
@@ -479,9 +487,12 @@ class Canary:
             return  # modules of the library that are imported late
         self.seen.append(f"{event} {str(args)[:100]}")
 
-    def classes(self) -> list[int]:
-        """What tells one state of the classes from another: the attributes that they have, by identity."""
-        return [hash((*map(id, vars(c).values()), *vars(c))) for c in WATCHED]
+    def know_classes(self) -> None:
+        """Notes the attributes that the classes have."""
+        self.known = [(c, dict(vars(c))) for c in WATCHED]
+
+    def are_classes_changed(self) -> bool:
+        return any(vars(c) != attributes for c, attributes in self.known)
 
     @contextlib.contextmanager
     def watch(self, code: bool) -> Any:
@@ -495,8 +506,13 @@ class Canary:
 
 
 def resident() -> int:
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+    return int(os.pread(statm(os.getpid()), 100, 0).split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@functools.lru_cache
+def statm(process: int) -> int:
+    """The open file that tells how much memory a process has."""
+    return os.open(f"/proc/{process}/statm", os.O_RDONLY)
 
 
 class Part:
@@ -509,7 +525,7 @@ class Part:
         for format, files in self.files.items():  # the good ones load, and import what is imported late
             for data in files:
                 use(LOAD[format](data), [1000])
-        self.before = self.canary.classes()
+        self.canary.know_classes()
 
     def make(self, i: int) -> tuple[str, bytes, str]:
         """The format, the file, and how it was made."""
@@ -523,13 +539,13 @@ class Part:
         return format, data, f"file {number}: {text}"
 
     def describe(self, i: int) -> str:
-        if i % 1000 == 999:
+        if i % RACE == RACE - 1:
             return f"race({self.folder!r}, 10)"
         format, data, text = self.make(i)
         return f"{format}, {len(data)} bytes, {text}; python -m tests.attack.files {self.seed} {i} PATH writes it"
 
     def run(self, i: int) -> str | None:
-        if i % 1000 == 999:
+        if i % RACE == RACE - 1:
             return race(self.folder, 10)
         format, data, _ = self.make(i)
         start, memory, found = time.monotonic(), resident(), None
@@ -545,7 +561,7 @@ class Part:
                 return f"wrong error: {format}: {type(e).__name__}: {e}"
         if self.canary.seen:
             return f"{format}: the file did: {self.canary.seen[0]}"
-        if self.canary.classes() != self.before:
+        if self.canary.are_classes_changed():
             return f"{format}: the file changed a class"
         if time.monotonic() - start > SLOW:
             return f"{format}: loading took {time.monotonic() - start:.1f} s"
