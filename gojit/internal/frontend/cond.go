@@ -92,7 +92,7 @@ func (e *Emitter) emitCond(expr syntax.Expr) condition {
 	case "aten::is_scripting":
 		yes := true
 		c.static = &yes
-	case "aten::is_notscripting", "aten::has_torch_function":
+	case "aten::has_torch_function":
 		no := false
 		c.static = &no
 	case "prim::Constant":
