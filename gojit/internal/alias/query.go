@@ -83,6 +83,29 @@ func (db *Db) WritesTo(n *ir.Node, vs []*ir.Value) bool {
 	return slices.ContainsFunc(vs, func(v *ir.Value) bool { return db.overlap(db.contents(v), writes) })
 }
 
+// Memory is that of some values, and what comes from outside the graph.
+type Memory struct {
+	db        *Db
+	locations set
+}
+
+// NewMemory returns the memory that comes from outside.
+func (db *Db) NewMemory() *Memory {
+	m := &Memory{db: db}
+	m.locations.union(db.wild)
+	return m
+}
+
+// Add adds the memory of v, without that of what is in it.
+func (m *Memory) Add(v *ir.Value) {
+	if Tracked(v.Type()) {
+		m.locations.union(m.db.locations(v))
+	}
+}
+
+// IsWrittenBy reports whether a node itself may write the memory.
+func (m *Memory) IsWrittenBy(n *ir.Node) bool { return m.db.overlap(m.db.writesOf(n), m.locations) }
+
 // WritesWildcard reports whether n, or a node in its blocks, may write memory from outside the graph.
 func (db *Db) WritesWildcard(n *ir.Node) bool { return db.allWrites(n).intersects(db.wild) }
 

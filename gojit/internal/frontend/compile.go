@@ -134,8 +134,8 @@ func cleanUp(g *ir.Graph) {
 	}
 	ssa.EraseListLiterals(g.Block())
 	passes.LowerSimpleTuples(g)
-	passes.ConstantPropagationImmutableTypes(g)
-	passes.RemoveDeadWrites(g)
+	passes.PropagateImmutable(g)
+	passes.DCEWithWrites(g)
 	passes.ConstantPooling(g)
 	passes.CanonicalizeOutputs(g)
 	passes.AnnotateWarnings(g)

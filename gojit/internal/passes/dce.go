@@ -2,47 +2,112 @@ package passes
 
 import (
 	"math"
+	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 )
 
 // DCE removes the nodes whose outputs nobody needs and that do nothing besides computing them, and
 // the outputs of prim::If and prim::Loop that nobody needs. A node that writes one of its inputs
-// is kept.
+// is kept, and so is a loop that computes what it carries from what it carried.
 //
 //	%b = aten::neg(%a)   -- removed where %b has no uses
-func DCE(g *ir.Graph) bool {
-	d := newDCE(g)
+func DCE(g *ir.Graph) bool { return newDCE(g, nil).run() }
+
+// DCEWithWrites is DCE that also removes nodes which write memory that nothing needs. Only a graph that is whole tells which that is.
+//
+//	%l = prim::ListConstruct()
+//	%m = aten::append(%l, %x)   -- removed, and %l with it, where nothing else uses %l or %m
+//
+//	%y = aten::zeros(...)
+//	%v = aten::select(%y, %zero, %zero)
+//	%w = aten::copy_(%v, %x, %no)   -- removed, and %v and %y with it
+func DCEWithWrites(g *ir.Graph) bool {
+	writes := false
+	g.Block().Walk(func(n *ir.Node) { writes = writes || isWriter(n) })
+	if !writes {
+		return DCE(g)
+	}
+	return newDCE(g, alias.Analyze(g, alias.Options{})).run()
+}
+
+// DCEWithoutEffects is DCE that also removes nodes whose only purpose is an effect: printing,
+// writing and raising.
+func DCEWithoutEffects(g *ir.Graph) bool {
+	d := newDCE(g, nil)
 	d.markOutputs(g.Block())
-	d.markEffects(g.Block())
+	d.markLoops(g.Block())
 	return d.sweep(g.Block())
 }
 
 type dce struct {
+	g       *ir.Graph
 	live    ir.Marks
-	carried map[*ir.Value]bool // parameters of loop bodies that are needed
-	chosen  map[*ir.Value]bool // outputs of ifs that are needed
+	needed  map[*ir.Value]bool // outputs of ifs and loops
+	writers []*ir.Node         // whose only effect is that they write, and which are not known to be needed
+	aliases *alias.Db          // nil: all writers are needed
+	memory  *alias.Memory      // of values that are needed
 }
 
-func newDCE(g *ir.Graph) *dce {
-	return &dce{live: g.NewMarks(), carried: map[*ir.Value]bool{}, chosen: map[*ir.Value]bool{}}
+func newDCE(g *ir.Graph, aliases *alias.Db) *dce {
+	d := &dce{g: g, live: g.NewMarks(), needed: map[*ir.Value]bool{}, aliases: aliases}
+	if aliases != nil {
+		d.memory = aliases.NewMemory()
+	}
+	return d
+}
+
+func (d *dce) run() bool {
+	d.markOutputs(d.g.Block())
+	d.markLoops(d.g.Block())
+	d.markEffects(d.g.Block())
+	d.markWriters()
+	return d.sweep(d.g.Block())
+}
+
+// markLoops marks what loops are kept for, whoever needs their outputs: what decides whether they go on, and what computes the next value of what they
+// carry and read.
+func (d *dce) markLoops(b *ir.Block) {
+	for n := b.First(); n != nil; n = n.Next() {
+		for _, inner := range n.Blocks() {
+			if n.Kind() == "prim::Loop" {
+				for i, out := range inner.Outputs() {
+					if i == 0 || inner.Inputs()[i].HasUses() {
+						d.markValue(out)
+					}
+				}
+			}
+			d.markLoops(inner)
+		}
+	}
 }
 
 // markEffects marks the nodes that must run whoever needs their outputs.
 func (d *dce) markEffects(b *ir.Block) {
 	for n := b.First(); n != nil; n = n.Next() {
-		if hasEffects(n) {
+		switch {
+		case isWriter(n) && d.aliases != nil:
+			d.writers = append(d.writers, n)
+		case hasEffects(n) || n.Kind() == "prim::Loop" && isEndless(n):
 			d.mark(n)
-		}
-		if n.Kind() == "prim::Loop" {
-			// What decides whether a loop goes on is kept, and so is a loop that computes it.
-			d.markValue(n.Blocks()[0].Outputs()[0])
-			if isEndless(n) {
-				d.mark(n)
-			}
 		}
 		for _, inner := range n.Blocks() {
 			d.markEffects(inner)
+		}
+	}
+}
+
+// markWriters marks the nodes that write memory of what is needed, until there are no more.
+func (d *dce) markWriters() {
+	for count := -1; count != len(d.writers); {
+		count = len(d.writers)
+		for i := count - 1; i >= 0; i-- {
+			if n := d.writers[i]; d.live.Has(n) || d.memory.IsWrittenBy(n) {
+				d.mark(n)
+				d.writers = slices.Delete(d.writers, i, i+1)
+			}
 		}
 	}
 }
@@ -57,13 +122,16 @@ func isEndless(loop *ir.Node) bool {
 	return ok && again.Bool()
 }
 
-func hasEffects(n *ir.Node) bool {
-	if n.HasSideEffects() {
+// isWriter reports whether a node does nothing but compute its outputs and write some of its inputs.
+func isWriter(n *ir.Node) bool {
+	if n.Kind() == "aten::Delete" {
 		return true
 	}
 	o := n.Operator()
-	return o != nil && o.Schema().IsMutable() || n.Is("aten::Delete", "prim::fork", "prim::forkClosure")
+	return o != nil && !o.HasSideEffects() && (o.Schema().IsMutable() || o.Has(ops.WritesStatistics))
 }
+
+func hasEffects(n *ir.Node) bool { return n.HasSideEffects() || isWriter(n) || n.Is("prim::fork", "prim::forkClosure") }
 
 // mark marks a node, the nodes that it is nested in and those that define its inputs.
 func (d *dce) mark(n *ir.Node) {
@@ -76,15 +144,11 @@ func (d *dce) mark(n *ir.Node) {
 	if n.Block() != nil && n.Block().Owner() != nil {
 		d.mark(n.Block().Owner())
 	}
-	switch n.Kind() {
-	case "prim::If":
-	case "prim::Loop":
-		// The condition is needed to run the loop at all.
-		d.markValue(n.Blocks()[0].Outputs()[0])
-	default:
-		for _, b := range n.Blocks() {
-			d.markOutputs(b)
-		}
+	if n.Is("prim::If", "prim::Loop") {
+		return
+	}
+	for _, b := range n.Blocks() {
+		d.markOutputs(b)
 	}
 }
 
@@ -96,45 +160,24 @@ func (d *dce) markOutputs(b *ir.Block) {
 
 // markValue marks what computes v.
 func (d *dce) markValue(v *ir.Value) {
+	if d.memory != nil {
+		d.memory.Add(v)
+	}
 	n := v.Node()
 	switch n.Kind() {
-	case "prim::Param":
-		owner := n.Block().Owner()
-		if owner == nil {
+	case "prim::Param": // a loop is kept for what it computes
+	case "prim::If", "prim::Loop":
+		if d.needed[v] {
 			return
 		}
-		if owner.Kind() == "prim::Loop" && v.Offset() > 0 {
-			d.markCarried(owner, v.Offset()-1)
-		}
-		return
-	case "prim::If":
-		if d.chosen[v] {
-			return
-		}
-		d.chosen[v] = true
+		d.needed[v] = true
 		d.mark(n)
 		for _, b := range n.Blocks() {
-			d.markValue(b.Outputs()[v.Offset()])
+			d.markValue(b.Outputs()[len(b.Outputs())-len(n.Outputs())+v.Offset()])
 		}
-		return
-	case "prim::Loop":
+	default:
 		d.mark(n)
-		d.markCarried(n, v.Offset())
-		return
 	}
-	d.mark(n)
-}
-
-// markCarried marks what computes the i-th carried value of a loop.
-func (d *dce) markCarried(loop *ir.Node, i int) {
-	key := loop.Blocks()[0].Inputs()[i+1]
-	if d.carried[key] {
-		return
-	}
-	d.carried[key] = true
-	d.mark(loop)
-	d.markValue(loop.Inputs()[i+2])
-	d.markValue(loop.Blocks()[0].Outputs()[i+1])
 }
 
 func (d *dce) sweep(b *ir.Block) bool {

@@ -124,6 +124,20 @@ func ownsWritten(db *alias.Db, n *ir.Node) bool {
 	return db.CouldMoveBefore(maker, n)
 }
 
+// isFreshHere reports whether a value is one that its node has made, over memory of its own.
+func isFreshHere(v *ir.Value) bool {
+	n := v.Node()
+	if n.Is("prim::ListConstruct", "prim::DictConstruct", "prim::CreateObject") {
+		return true
+	}
+	o := n.Operator()
+	if o == nil || n.HasSideEffects() || o.Schema().IsMutable() || v.Offset() >= len(o.Schema().Returns) || o.Has(ops.GivesArgument) {
+		return false
+	}
+	r := &o.Schema().Returns[v.Offset()]
+	return r.Alias == nil && !types.HasVars(r.Type) && r.Type.Kind() != types.KindAny // of any type is what comes out of a container
+}
+
 // freshInBranches reports whether both branches of an If make new memory for an output that nothing else in them uses.
 func freshInBranches(v *ir.Value) bool {
 	for _, b := range v.Node().Blocks() {
@@ -323,12 +337,4 @@ func forgetNames(g *ir.Graph) {
 			forgetNames(inner)
 		}
 	}
-}
-
-// DCEWithoutEffects is DCE that also removes nodes whose only purpose is an effect: printing,
-// writing and raising.
-func DCEWithoutEffects(g *ir.Graph) bool {
-	d := newDCE(g)
-	d.markOutputs(g.Block())
-	return d.sweep(g.Block())
 }

@@ -146,8 +146,9 @@ func repeatBody(n *ir.Node, times int) {
 		row.AddOutput(v)
 	}
 	n.EraseBlock(0)
-	d := newDCE(g)
+	d := newDCE(g, nil)
 	d.markOutputs(row)
+	d.markLoops(row)
 	d.markEffects(row)
 	d.sweep(row)
 }
