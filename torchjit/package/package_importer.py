@@ -9,13 +9,13 @@ import inspect
 import io
 import linecache
 import os
-import pathlib
 import types
 import weakref
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from torchjit import _native
+from torchjit.package._directory_reader import DirectoryReader
 from torchjit.package._mangling import PackageMangler, demangle
 from torchjit.package._pickling import PackageUnpickler
 from torchjit.package.file_structure_representation import Directory, _create_directory_from_file_list
@@ -39,22 +39,6 @@ def _file_of(obj: Any) -> str:
 
 
 setattr(inspect, "getfile", _file_of)  # noqa: B010 - typeshed says more of what it takes
-
-
-class _Folder:
-    """The records of a package that was unpacked into a folder."""
-
-    def __init__(self, path: str) -> None:
-        self._path = pathlib.Path(path)
-
-    def get_record(self, name: str) -> bytes:
-        return (self._path / name).read_bytes()
-
-    def has_record(self, name: str) -> bool:
-        return (self._path / name).is_file()
-
-    def get_all_records(self) -> list[str]:
-        return [p.relative_to(self._path).as_posix() for p in sorted(self._path.rglob("*")) if p.is_file()]
 
 
 class _PackageResourceReader:
@@ -101,7 +85,7 @@ class PackageImporter(Importer):
         self.filename: str = "<binary>"
         if isinstance(file_or_buffer, (str, os.PathLike)):
             self.filename = os.fspath(file_or_buffer)
-            self._reader: Any = _Folder(self.filename) if os.path.isdir(self.filename) else PyTorchFileReader(self.filename)
+            self._reader: Any = DirectoryReader(self.filename) if os.path.isdir(self.filename) else PyTorchFileReader(self.filename)
         elif hasattr(file_or_buffer, "get_record"):
             self._reader = file_or_buffer
         else:
