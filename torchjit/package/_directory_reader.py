@@ -28,7 +28,6 @@ class DirectoryReader:
         return pathlib.Path(self.directory, path).is_file()
 
     def get_all_records(self) -> list[str]:
-        """The paths of the files, but of those in folders whose names begin with a dot."""
+        """The paths of the files."""
         folder = pathlib.Path(self.directory)
-        paths = (p.relative_to(folder) for p in sorted(folder.rglob("*")) if p.is_file())
-        return [p.as_posix() for p in paths if not any(part.startswith(".") for part in p.parts)]
+        return [p.relative_to(folder).as_posix() for p in sorted(folder.rglob("*")) if p.is_file()]
