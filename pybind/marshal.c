@@ -168,10 +168,19 @@ static int write_dict(tj_writer *w, PyObject *o, int depth) {
     return 0;
 }
 
+/* Writes a bound of a slice: objects that stand for an index are the index. */
+static int write_bound(tj_writer *w, PyObject *o, int depth) {
+    if (o == Py_None || PyLong_CheckExact(o) || !PyIndex_Check(o) || PyObject_TypeCheck(o, tj_handle_type)) return write_deep(w, o, depth);
+    PyObject *index = PyNumber_Index(o);
+    int rc = index ? write_long(w, index) : -1;
+    Py_XDECREF(index);
+    return rc;
+}
+
 static int write_slice(tj_writer *w, PyObject *o, int depth) {
     PySliceObject *s = (PySliceObject *)o;
     if (put_int(w, TJ_SLICE, 0)) return -1;
-    return write_deep(w, s->start, depth) || write_deep(w, s->stop, depth) || write_deep(w, s->step, depth) ? -1 : 0;
+    return write_bound(w, s->start, depth) || write_bound(w, s->stop, depth) || write_bound(w, s->step, depth) ? -1 : 0;
 }
 
 static int is_enum(PyObject *o) {
@@ -254,7 +263,7 @@ static int write_other(tj_writer *w, PyObject *o, int depth) {
     if (PyComplex_Check(o)) return write_complex(w, o);
     if (PyBytes_Check(o))
         return put_pointer(w, TJ_BYTES | (int64_t)PyBytes_GET_SIZE(o) << 8, PyBytes_AS_STRING(o));
-    if (is_enum(o)) return put_pointer(w, TJ_OBJECT, o);
+    if (is_enum(o) && !(w->numbers && PyLong_Check(o))) return put_pointer(w, TJ_OBJECT, o);
     if (PyFloat_Check(o)) return put_float(w, TJ_FLOAT | numpy_type(o) << 8, PyFloat_AS_DOUBLE(o));
     if (PyLong_Check(o)) return write_long(w, o);
     if (PyUnicode_Check(o)) return tj_write_name(w, o);

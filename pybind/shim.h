@@ -14,6 +14,7 @@ typedef struct {
     int64_t len, cap;
     int owned;
     int foreign; /* an object that the library has no form for was written */
+    int numbers; /* members of an enum that are integers are nothing else */
 } tj_writer;
 
 /* The Python object of a Go value: a slot number and nothing else. */
@@ -39,6 +40,7 @@ typedef struct {
     PyObject *dict;
     PyObject *weakrefs;
     int overridable; /* which tj_foreign arguments may take a call over */
+    int numbers; /* an operator or another function of tensors: takes no enums, so that members that are integers are nothing else */
 } FunctionObject;
 
 /* What an argument may be that the call of an operator looks at twice: an object that the library has no form for, a tensor

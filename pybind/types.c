@@ -194,7 +194,7 @@ static PyObject *refuse_number(PyObject *self, PyObject *number) {
 static PyObject *call_function(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), nkw = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
     tj_word sent[TJ_STACK_WORDS], received[TJ_STACK_WORDS];
-    tj_writer w = {sent, 0, TJ_STACK_WORDS, 0};
+    tj_writer w = {sent, 0, TJ_STACK_WORDS, .numbers = ((FunctionObject *)self)->numbers};
     tj_reply reply = {received, 0, TJ_STACK_WORDS, 0};
     if (tj_forked) return tj_raise_forked();
     if (nargs && Py_TYPE(self) == tj_method_type && ((FunctionObject *)self)->overridable & TJ_SUBCLASS && (PyLong_Check(args[0]) || PyFloat_Check(args[0]) || PyComplex_Check(args[0])))
@@ -244,6 +244,8 @@ PyObject *tj_new_function(PyTypeObject *type, int64_t slot, PyObject *name, int 
     f->vectorcall = function_vectorcall;
     f->slot = slot;
     f->overridable = overridable;
+    int scripted = type == tj_script_function_type || type == tj_script_method_type;
+    f->numbers = !scripted && (overridable & TJ_SUBCLASS || name && !strncmp(PyUnicode_AsUTF8(name), "tensor_", 7));
     f->name = Py_XNewRef(name);
     f->dict = f->weakrefs = NULL;
     PyObject_GC_Track(f);

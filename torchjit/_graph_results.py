@@ -132,6 +132,9 @@ def members() -> dict[str, Any]:
     found["_jit_pass_insert_prepacked_ops"] = _on_graph_or_module(
         "_C._insert_prepacked_ops", "Replaces linear layers and convolutions by the packing of their weights and the application of these."
     )
+    found["_jit_pass_insert_prepack_unpack"] = _on_graph_or_module(
+        "_C._insert_prepack_unpack", "Packs the rounded weights of layers, which then use what is unpacked."
+    )
     found["_jit_pass_swap_functional_linear"] = _on_graph_or_module(
         "_C._swap_functional_linear", "Replaces calls of functions called linear by aten::linear."
     )

@@ -147,9 +147,11 @@ def attributes(obj: Any, names: list[str]) -> list[Any] | None:
         return None
 
 
-def index_sequence(part: Any) -> list[Any]:
-    """What a part of an index holds that is no list but a sequence all the same. Raises IndexError for other objects."""
+def index_part(part: Any) -> Any:
+    """What an object in an index means: the elements of a sequence that is no list, the number that it stands for. Raises IndexError for others."""
     if not hasattr(part, "__getitem__") or not hasattr(part, "__len__"):
+        if hasattr(type(part), "__index__"):
+            return operator.index(part)
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
             f"(got {type(part).__name__})"

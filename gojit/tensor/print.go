@@ -429,7 +429,10 @@ func chooseCppFormat(t *Tensor) cppFormat {
 			if !any {
 				low, high, any = a, a, true
 			}
-			low, high = min(low, a), max(high, a)
+			low = min(low, a)
+			if v > high { // signed, as in PyTorch: a negative number behind the first does not widen the columns
+				high = a
+			}
 		}
 	}
 	lowExp, highExp := decimalExponent(low), decimalExponent(high)

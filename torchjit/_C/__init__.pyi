@@ -1088,6 +1088,9 @@ def _infer_type(value: Any) -> tuple[Any, ...]:
 def _insert_observers(module: Any, method_name: builtins.str, names: list[Any] | tuple[Any, ...], observers: list[Any] | tuple[Any, ...], unset: list[Any] | tuple[Any, ...], inplace: bool, quant_type: int) -> Any:
     """A copy of a module with observers; each of the names has two of them, one for activations and one for weights, and those that are unset none."""
 
+def _insert_prepack_unpack(graph: Graph) -> None:
+    """Packs the rounded weights of layers, which then use what is unpacked."""
+
 def _insert_prepacked_ops(graph: Graph) -> None:
     """Replaces linear layers and convolutions by the packing of their weights and the application of these."""
 

@@ -54,7 +54,7 @@ class autocast:
             enabled = False
         self._enabled = enabled
 
-    def __enter__(self) -> Any:
+    def __enter__(self):
         if torch.jit.is_scripting():
             return self
         if self.device == "cpu" and self.fast_dtype is not dtypes["bfloat16"]:

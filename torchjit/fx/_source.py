@@ -11,6 +11,8 @@ from typing import Any
 from torchjit.fx._codegen import _is_from_torch
 from torchjit.fx._names import _custom_builtins
 from torchjit.fx.node import _find_module_of_method
+from torchjit.package._mangling import is_mangled
+from torchjit.package.importer import Importer
 
 
 class _EvalCacheLoader:
@@ -56,13 +58,16 @@ def _forward_from_src(src: str, globals: dict[str, Any]) -> Callable[..., Any]:
     return forward
 
 
-def _import_statement(name: str, obj: Any) -> str:
-    """A statement that binds name to obj. Raises where obj is not what an importable name means."""
+def _import_statement(name: str, obj: Any, importer: Importer) -> str:
+    """A statement that binds name to obj, which the importer finds if it is from a package. Raises where obj is not what its name means."""
     if name in _custom_builtins:
         return _custom_builtins[name].import_str
     if _is_from_torch(obj) and getattr(obj, "__name__", None) is None:
         return f"from torch import {name}"
     module, attribute = _find_module_of_method(obj), obj.__name__
+    if is_mangled(module):
+        module, attribute = importer.get_name(obj)
+        return f"from {module} import {attribute} as {name}"
     found = sys.modules.get(obj.__module__) if getattr(obj, "__module__", None) else None
     if found is not None and getattr(found, attribute, None) is not obj:
         import pickle
@@ -71,6 +76,6 @@ def _import_statement(name: str, obj: Any) -> str:
     return f"from {module} import {attribute} as {name}"
 
 
-def _format_import_block(globals: dict[str, Any]) -> str:
+def _format_import_block(globals: dict[str, Any], importer: Importer) -> str:
     """The statements that give generated code its globals."""
-    return "\n".join(dict.fromkeys(_import_statement(name, obj) for name, obj in globals.items()))
+    return "\n".join(dict.fromkeys(_import_statement(name, obj, importer) for name, obj in globals.items()))

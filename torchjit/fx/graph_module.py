@@ -25,6 +25,7 @@ from torchjit.fx._source import (  # noqa: F401
 )  # fmt: skip
 from torchjit.fx.graph import Graph
 from torchjit.nn import Module
+from torchjit.package.importer import sys_importer
 
 __all__ = ["reduce_graph_module", "GraphModule"]
 
@@ -223,7 +224,7 @@ class GraphModule(Module):
         folder.mkdir(exist_ok=True)
         torch.save(self.state_dict(), folder / "state_dict.pt")
         code = self._graph.python_code(root_module="self")
-        lines = [f"\nimport {torch.__package__} as torch", _format_import_block(code.globals), ""]
+        lines = [f"\nimport {torch.__package__} as torch", _format_import_block(code.globals, sys_importer), ""]
         lines += [f"from {torch.__package__}.nn import *", f"class {module_name}(torch.nn.Module):", "    def __init__(self):"]
         lines += ["        super().__init__()"]
         apart = []
@@ -333,13 +334,13 @@ class GraphModule(Module):
     def __reduce__(self) -> Any:
         body = self.__dict__.copy()
         python_code = self.recompile()
-        import_block = _format_import_block(python_code.globals)
+        import_block = _format_import_block(python_code.globals, sys_importer)
         del body["_graph"]
         return reduce_graph_module, (body, import_block)
 
     def __reduce_package__(self, exporter: Any) -> Any:
         body = self.__dict__.copy()
-        imports = _format_import_block(self.recompile().globals)
+        imports = _format_import_block(self.recompile().globals, exporter.importer)
         body["_graphmodule_cls_name"] = self.__class__.__name__
         del body["_graph"]
         name = f"fx-generated._{exporter.get_unique_id()}"

@@ -13,6 +13,16 @@ import torchjit
 from torchjit._archive import Archive, ReplacedFile, add_record
 
 
+def empty_over(name: str, data: bytes, numel: int, dtype: Any) -> Any:
+    """A tensor without elements over a storage of numel elements, the content of a record. Raises RuntimeError where it has fewer."""
+    size = torchjit.empty(0, dtype=dtype).element_size()
+    if len(data) < numel * size:
+        raise RuntimeError(f"the record {name} has {len(data)} bytes, but {numel} elements of {dtype} take {numel * size}")
+    if numel == 0:
+        return torchjit.empty(0, dtype=dtype)
+    return torchjit.frombuffer(bytearray(data[: numel * size]), dtype=dtype)[:0]
+
+
 class PyTorchFileReader:
     """Reads the records of an archive, a path or a binary file. Raises RuntimeError where it is none."""
 
@@ -33,13 +43,7 @@ class PyTorchFileReader:
 
     def get_storage_from_record(self, name: str, numel: int, dtype: Any) -> Any:
         """A tensor without elements over a storage of numel elements that are in a record. Raises RuntimeError where there are fewer."""
-        data = self.get_record(name)
-        size = torchjit.empty(0, dtype=dtype).element_size()
-        if len(data) < numel * size:
-            raise RuntimeError(f"the record {name} has {len(data)} bytes, but {numel} elements of {dtype} take {numel * size}")
-        if numel == 0:
-            return torchjit.empty(0, dtype=dtype)
-        return torchjit.frombuffer(bytearray(data[: numel * size]), dtype=dtype)[:0]
+        return empty_over(name, self.get_record(name), numel, dtype)
 
 
 class PyTorchFileWriter:

@@ -32,12 +32,12 @@ ScriptMethod = _native.ScriptMethod
 
 
 def _graph_for(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """The optimized graph of a call. The profiling executor has one for all calls after the first ones, which is shown without a call."""
+    """A copy of the optimized graph of a call. The profiling executor has one for all calls after the first ones, which is shown without a call."""
     graph = self._specialized_graph() if _native.profiles() else None
-    if graph is not None:
-        return graph
-    self(*args, **kwargs)
-    return last_executed_optimized_graph()
+    if graph is None:
+        self(*args, **kwargs)
+        graph = last_executed_optimized_graph()
+    return graph.copy()
 
 
 def last_executed_optimized_graph() -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import types
 from typing import Any
 
 from torchjit import serialization
+from torchjit.package.importer import ObjMismatchError, ObjNotFoundError, sys_importer
 from torchjit.storage import TypedStorage
 
 
@@ -27,7 +29,10 @@ class PackagePickler(serialization._Pickler):
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         """A class or function by the name that the exporter's importer finds it by."""
-        module, name = self.exporter.importer.get_name(obj, name)
+        try:
+            module, name = self.exporter.importer.get_name(obj, name)
+        except (ObjNotFoundError, ObjMismatchError) as e:
+            raise pickle.PicklingError(f"Can't pickle {obj}: {self._reason(obj, e)}") from None
         if module.split(".")[0] == "torchjit":
             module = "torch" + module[len("torchjit") :]
         parent, _, last = name.rpartition(".")
@@ -40,6 +45,20 @@ class PackagePickler(serialization._Pickler):
         self.modules[module] = None
         self.write(b"c" + module.encode() + b"\n" + name.encode() + b"\n")
         self.memoize(obj)
+
+    def _reason(self, obj: Any, error: Exception) -> str:
+        """Why an object has no name: in Python's words where no package is asked."""
+        if self.exporter.importer is not sys_importer:
+            return str(error)
+        name = getattr(obj, "__qualname__", None) or obj.__name__
+        module = sys_importer.whichmodule(obj, name)
+        if isinstance(error, ObjMismatchError):
+            return f"it's not the same object as {module}.{name}"
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            return f"import of module {module!r} failed"
+        return f"attribute lookup {name} on {module} failed"
 
     dispatch[types.FunctionType] = save_global  # type: ignore[assignment]
 

@@ -20,6 +20,8 @@ class _Imports(ast.NodeVisitor):
         base = node.module or ""
         if node.level:
             above = self.package.split(".")
+            if node.level > len(above):
+                raise ValueError("attempted relative import beyond top-level package")
             parent = ".".join(above[: len(above) - node.level + 1])
             base = f"{parent}.{base}" if base else parent
         for alias in node.names:
@@ -41,7 +43,8 @@ class _Imports(ast.NodeVisitor):
 def find_files_source_depends_on(src: str, package: str) -> list[tuple[str, str | None]]:
     """What a program imports: modules, and names from them, which may be modules too, in order.
 
-    package is the one that relative imports are seen from. Raises SyntaxError where the text is no program.
+    package is the one that relative imports are seen from. Raises SyntaxError where the text is no program, ValueError where a
+    relative import leaves the outermost package.
     """
     visitor = _Imports(package)
     visitor.visit(ast.parse(src))

@@ -60,7 +60,7 @@ class Importer(ABC):
         theirs = self.whichmodule(found, name)
         raise ObjMismatchError(
             f"\n\nThe object provided is from '{module_name}', which is coming from {origin(module_name)}."
-            f"\nHowever, when we import '{plain}', it's coming from {origin(theirs)}."
+            f"\nHowever, when we import '{theirs}', it's coming from {origin(theirs)}."
             f"\nTo fix this, make sure this 'PackageExporter's importer lists the importer for {origin(module_name)} before {self._shown(theirs)}."
         )
 

@@ -281,7 +281,7 @@ class PackageExporter:
         return "".join(linecache.getlines(file, module.__dict__)) or (pathlib.Path(file).read_text() if os.path.exists(file) else None)
 
     def _get_dependencies(self, src: str, module_name: str, is_package: bool) -> list[str]:
-        """The modules that a source imports: a name from a package counts as a module where it is one."""
+        """The modules that a source imports, of those that the importer finds: a name from a package counts as a module where it is one."""
         package = module_name if is_package else module_name.rpartition(".")[0]
         try:
             imports = find_files_source_depends_on(src, package)
@@ -293,7 +293,10 @@ class PackageExporter:
             if not module:
                 continue
             inner = f"{module}.{name}"
-            found[inner if name is not None and not self._can_implicitly_extern(module) and self._module_exists(inner) else module] = None
+            if name is not None and self._module_exists(inner):
+                found[inner] = None
+            elif self._module_exists(module):
+                found[module] = None
         return list(found)
 
     def _module_exists(self, module_name: str) -> bool:
@@ -342,7 +345,7 @@ class PackageExporter:
         return f"{package.replace('.', '/')}/{resource}"
 
     def _write(self, filename: str, content: bytes) -> None:
-        assert filename not in self._written, f"Tried to write file '{filename}', but it already exists in this archive."
+        assert filename not in self._written, f"Tried to write file '{filename}', but it already exists in this archive. Please file a bug."
         check_not_mangled(filename)
         add_record(self._zip, f"{self._name}/{filename}", content)
         self._written.add(filename)

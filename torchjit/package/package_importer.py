@@ -9,13 +9,13 @@ import inspect
 import io
 import linecache
 import os
-import pathlib
 import types
 import weakref
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from torchjit import _native
+from torchjit.package._directory_reader import DirectoryReader
 from torchjit.package._mangling import PackageMangler, demangle
 from torchjit.package._pickling import PackageUnpickler
 from torchjit.package.file_structure_representation import Directory, _create_directory_from_file_list
@@ -41,23 +41,7 @@ def _file_of(obj: Any) -> str:
 setattr(inspect, "getfile", _file_of)  # noqa: B010 - typeshed says more of what it takes
 
 
-class _Folder:
-    """The records of a package that was unpacked into a folder."""
-
-    def __init__(self, path: str) -> None:
-        self._path = pathlib.Path(path)
-
-    def get_record(self, name: str) -> bytes:
-        return (self._path / name).read_bytes()
-
-    def has_record(self, name: str) -> bool:
-        return (self._path / name).is_file()
-
-    def get_all_records(self) -> list[str]:
-        return [p.relative_to(self._path).as_posix() for p in sorted(self._path.rglob("*")) if p.is_file()]
-
-
-class _Resources:
+class _PackageResourceReader:
     """The files beside a module, for importlib.resources."""
 
     def __init__(self, importer: PackageImporter, fullname: str) -> None:
@@ -101,7 +85,7 @@ class PackageImporter(Importer):
         self.filename: str = "<binary>"
         if isinstance(file_or_buffer, (str, os.PathLike)):
             self.filename = os.fspath(file_or_buffer)
-            self._reader: Any = _Folder(self.filename) if os.path.isdir(self.filename) else PyTorchFileReader(self.filename)
+            self._reader: Any = DirectoryReader(self.filename) if os.path.isdir(self.filename) else PyTorchFileReader(self.filename)
         elif hasattr(file_or_buffer, "get_record"):
             self._reader = file_or_buffer
         else:
@@ -118,8 +102,8 @@ class PackageImporter(Importer):
         self._sources: dict[str, str] = {}  # records by module
         self._packages: set[str] = set()
         for record in self._records:
-            if record.endswith(".py") and not record.startswith(".data/"):
-                self._add_module(record)
+            if not record.startswith(".data/"):
+                self._add_record(record)
         self.patched_builtins = dict(vars(builtins), __import__=self.__import__)
 
     def _read_extern(self) -> list[str]:
@@ -129,12 +113,12 @@ class PackageImporter(Importer):
         except UnicodeDecodeError as e:
             raise RuntimeError(f"the record .data/extern_modules of the package is damaged: {e}") from e
 
-    def _add_module(self, record: str) -> None:
-        parts = record[: -len(".py")].split("/")
-        if parts[-1] == "__init__":
-            parts.pop()
-            self._packages.add(".".join(parts))
-        self._sources[".".join(parts)] = record
+    def _add_record(self, record: str) -> None:
+        """Notes the module that a record is, and the packages that its folders are."""
+        parts = record.removesuffix(".py").split("/")
+        if record.endswith(".py"):
+            is_package = parts[-1] == "__init__"
+            self._sources[".".join(parts[:-1] if is_package else parts)] = record
         for i in range(1, len(parts)):
             self._packages.add(".".join(parts[:i]))
 
@@ -150,13 +134,18 @@ class PackageImporter(Importer):
         name = self._mangler.demangle(name)
         if name in self.modules:
             return self.modules[name]
-        if self._is_external(name):
-            return import_environment(name)
         parent, _, last = name.rpartition(".")
+        if self._is_external(name):
+            module = import_environment(name)
+            if parent in self._packages:
+                setattr(self.import_module(parent), last, module)
+            return module
         above = self.import_module(parent) if parent else None
         if name in self.modules:  # the parent has imported it
             return self.modules[name]
         if name not in self._sources and name not in self._packages:
+            if above is not None and not hasattr(above, "__path__"):
+                raise ModuleNotFoundError(f"No module named {name!r}; {parent!r} is not a package", name=name)
             raise ModuleNotFoundError(
                 f'No module named "{name}" in self-contained archive "{self.filename}" and the module is also not in the list of allowed '
                 f"external modules: {self.extern_modules or ['']}",
@@ -165,11 +154,16 @@ class PackageImporter(Importer):
         return self._load(name, above, last)
 
     def _is_external(self, name: str) -> bool:
-        """Whether a module is extern, or in one that is, and not in the archive."""
+        """Whether a module is extern, in one that is, or has one in it, and is not in the archive.
+
+        This library under its own name is: what its native code imports comes through the __import__ of the program that calls it.
+        """
         if name in self._sources:
             return False
         parts = name.split(".")
-        return any(".".join(parts[:i]) in self.extern_modules for i in range(1, len(parts) + 1)) or name == "builtins"
+        if parts[0] in ("builtins", "torchjit") or any(".".join(parts[:i]) in self.extern_modules for i in range(1, len(parts) + 1)):
+            return True
+        return name not in self._packages and any(extern.startswith(name + ".") for extern in self.extern_modules)
 
     def _load(self, name: str, above: types.ModuleType | None, last: str) -> types.ModuleType:
         """Makes a module and runs its source. above is the package that has it, as its attribute last: from the start, for those that import each other."""
@@ -178,7 +172,7 @@ class PackageImporter(Importer):
         module = importlib.util.module_from_spec(spec)
         file = self._mangler.mangle(name.replace(".", "/") + ("/__init__.py" if is_package else ".py"))
         module.__name__ = self._mangler.mangle(name)
-        module.__file__ = file
+        module.__file__ = file if name in self._sources else None
         vars(module)["__cached__"] = None
         vars(module).update(__builtins__=self.patched_builtins, __torch_package__=True)
         self.modules[name] = _modules_of_packages[module.__name__] = module
@@ -228,7 +222,7 @@ class PackageImporter(Importer):
 
     def get_resource_reader(self, fullname: str) -> Any:
         """Reads the files beside a module for importlib.resources; None for modules that are no packages."""
-        return _Resources(self, fullname) if demangle(fullname) in self._packages else None
+        return _PackageResourceReader(self, fullname) if demangle(fullname) in self._packages else None
 
     # Files and objects.
 

@@ -151,6 +151,8 @@ func (w *Word) KindName() string {
 		return contentName(w.Content())
 	case KindToken:
 		return [...]string{"torch.dtype", "torch.device", "torch.layout", "torch.memory_format"}[w.Count()]
+	case KindObject:
+		return Describe(w).TypeName
 	}
 	return kindNames[w.Kind()]
 }

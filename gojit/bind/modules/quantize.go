@@ -17,6 +17,7 @@ var quantizationMembers = []abi.Function{
 	{Schema: "_C._insert_observers(Module module, str method_name, list names, list observers, list unset, bool inplace, int quant_type) -> Module", Doc: "A copy of a module with observers; each of the names has two of them, one for activations and one for weights, and those that are unset none.", Run: abi.Bind(insertObservers)},
 	{Schema: "_C._jit_pass_insert_quant_dequant(Module module, str method_name, bool inplace, bool debug, int quant_type_int=1) -> Module", Doc: "A copy of a module in which observers are replaced by roundings to integers and back.", Run: abi.Bind(insertQuantDequant)},
 	{Schema: "_C._jit_pass_quant_finalize(Module module, int quant_type_int=1, list? preserved_attrs=None) -> Module", Doc: "A frozen copy of a module whose operators between roundings compute with integers.", Run: abi.Bind(finalizeQuantized)},
+	{Schema: "_C._insert_prepack_unpack(Graph graph) -> None", Doc: "Packs the rounded weights of layers, which then use what is unpacked.", Run: graphs.Pass(quantization.InsertPacking)},
 	{Schema: "_C._jit_pass_quant_fusion(Graph graph) -> None", Doc: "Replaces operators between roundings by those that compute with integers.", Run: graphs.Pass(fuseQuantized)},
 }
 

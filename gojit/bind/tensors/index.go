@@ -217,7 +217,7 @@ func (in *indexer) part(w *abi.Word, rest int) error {
 		if t, err := borrowedTensor(w.Object()); err == nil {
 			return in.tensorPart(w, t)
 		}
-		return abi.Host.Invoke("index_sequence", 1, func(out *abi.Writer) { out.Object(w.Object()) }, in.sequencePart)
+		return abi.Host.Invoke("index_part", 1, func(out *abi.Writer) { out.Object(w.Object()) }, func(meant *abi.Word) error { return in.part(meant, rest) })
 	case abi.KindString, abi.KindBytes:
 		return abi.TypeErrorf("new(): invalid data type '%s'", w.KindName())
 	}

@@ -120,6 +120,9 @@ func (p *pass) seedOf(t, g *tensor.Tensor, i int) *tensor.Tensor {
 		if t.Numel() != 1 {
 			fail("grad can be implicitly created only for scalar outputs")
 		}
+		if p.emitter.mode.Dispatches() {
+			return do(p.emitter, "ones_like", t, nil, nil, nil, nil, int(tensor.PreserveFormat))
+		}
 		if t.Dispatches() || t.IsSparse() || t.OnDevice() {
 			return do(p.emitter, "ones_like", t)
 		}
@@ -326,7 +329,7 @@ func (c *gradient) run() {
 // is dense, else contiguous.
 func (p *pass) keep(h *history, g, like *tensor.Tensor) {
 	likeDense := like != nil && like.IsNonOverlappingAndDense()
-	byOperators := p.options.CreateGraph || Tangent(g) != nil || g.Device().Type == tensor.Meta
+	byOperators := p.options.CreateGraph || Tangent(g) != nil || g.Device().Type == tensor.Meta || p.emitter.mode.Dispatches()
 	switch {
 	case h.grad != nil && h.grad.IsSparse() && !g.IsSparse():
 		h.setGrad(do(p.emitter, "add.Tensor", g, h.grad))

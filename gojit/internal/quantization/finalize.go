@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -28,7 +29,7 @@ func Finalize(module *value.Object, preserved []string, o Options) (*value.Objec
 	if err != nil {
 		return nil, err
 	}
-	insertPacking(f.Graph())
+	InsertPacking(f.Graph())
 	Fuse(f.Graph(), o.Mode)
 	frozen, err := freeze.Freeze(module, freeze.FreezeOptions{Preserved: preserved, Mangle: o.Mangle})
 	if err != nil {
@@ -49,8 +50,8 @@ var packed = []struct{ operator, prefix, parameters, pack string }{
 		", %stride, %padding, %output_padding, %dilation, %groups"},
 }
 
-// insertPacking packs the rounded weights of layers, which then use what is unpacked.
-func insertPacking(g *ir.Graph) {
+// InsertPacking packs the rounded weights of layers, which then use what is unpacked.
+func InsertPacking(g *ir.Graph) {
 	for _, p := range packed {
 		rewrite(g, fmt.Sprintf(`graph(%%x, %%w, %%b%s):
   %%d = aten::dequantize(%%w)
@@ -71,8 +72,8 @@ func insertPacking(g *ir.Graph) {
   %r = aten::linear(%x, %u, %c)
   return (%r)`)
 	g.Block().Walk(func(n *ir.Node) {
-		if o := n.Operator(); o != nil && (isPacking(n) || n.Kind() == "quantized::linear_prepack_fp16") {
-			n.Output().SetType(o.Schema().Returns[0].Type)
+		if isPacking(n) || n.Kind() == "quantized::linear_prepack_fp16" {
+			n.Output().SetType(ops.Find(n.Kind()).Schema().Returns[0].Type)
 		}
 	})
 }

@@ -18,7 +18,7 @@ class autocast(autocast_mode.autocast):
             return
         super().__init__("cpu", dtype, enabled, cache_enabled)
 
-    def __enter__(self) -> Any:
+    def __enter__(self):
         if torch.jit.is_scripting():
             return self
         return super().__enter__()

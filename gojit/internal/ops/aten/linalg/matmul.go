@@ -406,8 +406,8 @@ var MatmulFamily = []define.Definition{
 		}
 		return sum
 	}),
-	define.Giving("mm", func(c define.Call) *tensor.Tensor { return Mm(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}),
-	define.Giving("bmm", func(c define.Call) *tensor.Tensor { return Bmm(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}).OutOverlapping(),
+	define.Giving("mm", func(c define.Call) *tensor.Tensor { return Mm(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: mmGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	define.Giving("bmm", func(c define.Call) *tensor.Tensor { return Bmm(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: bmmGrad, Tags: ops.Grouped | ops.SavesOperand}).OutOverlapping(),
 	define.Operator("mm.out", ProductInto(Mm)),
 	define.Operator("bmm.out", ProductInto(Bmm)).OutOverlapping(),
 	define.Giving("mv", func(c define.Call) *tensor.Tensor { return mv(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
@@ -434,7 +434,7 @@ var MatmulFamily = []define.Definition{
 			return sumOfProducts(self, a, b)
 		}
 		return scaledSum(c.Tensor(0), Mm(a, b), c.Scalar(3), c.Scalar(4))
-	}).With(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g define.Grad, dy define.Ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.Broadcasts | ops.Grouped | ops.SavesOperand}),
+	}).With(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g define.Grad, dy define.Ref) { gradsOfMatrices(g, 1, 2, dy) }), Tags: ops.Broadcasts | ops.Grouped | ops.SavesOperand}),
 	define.Giving("addmv", func(c define.Call) *tensor.Tensor {
 		return scaledSum(c.Tensor(0), mv(c.Tensor(1), c.Tensor(2)), c.Scalar(3), c.Scalar(4))
 	}).With(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g define.Grad, dy define.Ref) {
@@ -449,7 +449,7 @@ var MatmulFamily = []define.Definition{
 	})}),
 	define.Giving("baddbmm", func(c define.Call) *tensor.Tensor {
 		return scaledSum(c.Tensor(0), Bmm(c.Tensor(1), c.Tensor(2)), c.Scalar(3), c.Scalar(4))
-	}).With(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g define.Grad, dy define.Ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.SavesOperand}),
+	}).With(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g define.Grad, dy define.Ref) { gradsOfBatches(g, 1, 2, dy) }), Tags: ops.SavesOperand}),
 	define.Giving("addbmm", func(c define.Call) *tensor.Tensor {
 		sameAddedTypes(c.Tensor(0), c.Tensor(1), c.Tensor(2))
 		p := Bmm(c.Tensor(1), c.Tensor(2))

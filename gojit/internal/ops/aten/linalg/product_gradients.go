@@ -9,19 +9,33 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-func productGrad(g define.Grad) { gradsOfProduct(g, 0, 1, g.Grad(0)) }
+// mmGrad is the derivative of the product of two matrices.
+func mmGrad(g define.Grad) { gradsOfMatrices(g, 0, 1, g.Grad(0)) }
+
+// bmmGrad is the derivative of the products of two batches of matrices.
+func bmmGrad(g define.Grad) { gradsOfBatches(g, 0, 1, g.Grad(0)) }
 
 func transposedMatrix(g define.Grad, a define.Ref) define.Ref {
 	return g.Do("transpose.int", a, -2, -1)
 }
 
-// gradsOfProduct gives the gradients of two matrices from that of their product.
-func gradsOfProduct(g define.Grad, a, b int, dy define.Ref) {
+// gradsOfMatrices gives the gradients of two matrices from that of their product.
+func gradsOfMatrices(g define.Grad, a, b int, dy define.Ref) {
+	gradsOfProduct(g, a, b, dy, "mm", func(m define.Ref) define.Ref { return g.Do("t", m) })
+}
+
+// gradsOfBatches is gradsOfMatrices for each two matrices of two batches.
+func gradsOfBatches(g define.Grad, a, b int, dy define.Ref) {
+	gradsOfProduct(g, a, b, dy, "bmm", func(m define.Ref) define.Ref { return g.Do("transpose.int", m, 1, 2) })
+}
+
+// gradsOfProduct gives the gradients of two factors from that of their product.
+func gradsOfProduct(g define.Grad, a, b int, dy define.Ref, product string, turned func(define.Ref) define.Ref) {
 	if g.Needs(a) {
-		g.Give(a, g.Do("matmul", dy, transposedMatrix(g, g.In(b))))
+		g.Give(a, g.Do(product, dy, turned(g.In(b))))
 	}
 	if g.Needs(b) {
-		g.Give(b, g.Do("matmul", transposedMatrix(g, g.In(a)), dy))
+		g.Give(b, g.Do(product, turned(g.In(a)), dy))
 	}
 }
 
