@@ -60,7 +60,7 @@ func wayOf[T gemm.Float](g *Convolution, options *PlanOptions) way {
 		return byPortable
 	case options.ByDefinition:
 		return byTiles
-	case !options.Exact && options.Epilogue == nil && g.suitsWinograd(lanesOf[T](isa)):
+	case !options.Exact && options.Epilogue == nil && suitsWinograd[T](g, lanesOf[T](isa)):
 		return byWinograd
 	case suitsPairs[T](g, fewestOfPlanned):
 		return byPairs

@@ -102,14 +102,14 @@ var patchKernels Kernels[Patch]
 
 // patchWriter encodes one kernel.
 type patchWriter struct {
-	winogradWriter
+	planeWriter
 	k    Patch
 	free []asm.Reg
 }
 
 // Encode appends the kernel's code.
 func (k Patch) Encode(a *asm.Assembler) {
-	w := &patchWriter{winogradWriter: winogradWriter{Assembler: a}, k: k}
+	w := &patchWriter{planeWriter: newPlaneWriter(a, asm.AVX512), k: k}
 	for r := range asm.Reg(patchFreeRegs) {
 		w.free = append(w.free, r)
 	}
