@@ -204,7 +204,7 @@ func (r *winogradRun[T]) multiply(lo, hi int) {
 			args.B = unsafe.Pointer(&r.weight[(e*g.OutChannels+first)*g.InChannels])
 			args.A = unsafe.Add(r.v, e*r.inStep)
 			args.C = unsafe.Add(r.m, e*r.outStep+first*size)
-			tiles.Walk(&t, &args, 0, tiles.Count, g.InChannels*size, 0)
+			tiles.WalkPanel(&t, &args, g.InChannels*size)
 		}
 	}
 }

@@ -408,7 +408,7 @@ func (r *pairsRun) convolve(lo, hi int) {
 		args := tile.TileArgs{ARow: int64(g.InChannels * 4), CRow: int64(width * 4), K: int64(g.InChannels)}
 		for e := range pairFactors {
 			args.A, args.B, args.C = unsafe.Add(r.inputs, e*r.group.patches*g.InChannels*4), unsafe.Add(weights, e*g.InChannels*width*4), unsafe.Add(products, e*r.group.patches*width*4)
-			tiles.Walk(&t, &args, 0, tiles.Count, g.InChannels*4, 0)
+			tiles.WalkPanel(&t, &args, g.InChannels*4)
 		}
 		r.transformOutputs(panel, width, products, memory)
 	}
