@@ -74,6 +74,16 @@ func TestPairsTouchNothingOutside(t *testing.T) {
 	}
 }
 
+// TestWinogradTouchesNothingOutside runs plans over buffers between guard pages.
+func TestWinogradTouchesNothingOutside(t *testing.T) {
+	r := rand.New(rand.NewPCG(89, 90))
+	for i, g := range winogradGeometries(t, r) {
+		front := i%2 == 0
+		in, residual := linalgtest.Guarded(t, linalgtest.Whole[float32](r, g.Batch*g.InChannels*Volume(g.In)), front), linalgtest.Guarded(t, linalgtest.Whole[float32](r, g.Batch*g.OutChannels*Volume(g.Out)), front)
+		NewPlan(g, linalgtest.Whole[float32](r, g.OutChannels*g.InChannels*9), nil, PlanOptions{Residual: true}).Run(in, residual, linalgtest.Guarded(t, make([]float32, len(residual)), front))
+	}
+}
+
 // FuzzConvolution compares the ways through a convolution for sizes that the fuzzer picks.
 func FuzzConvolution(f *testing.F) {
 	f.Add(uint64(1), uint64(2))

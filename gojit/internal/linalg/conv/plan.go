@@ -60,7 +60,7 @@ func wayOf[T gemm.Float](g *Convolution, options *PlanOptions) way {
 		return byPortable
 	case options.ByDefinition:
 		return byTiles
-	case !options.Exact && options.Epilogue == nil && g.suitsWinograd(lanesOf[T](isa)):
+	case !options.Exact && options.Epilogue == nil && suitsWinograd[T](g, lanesOf[T](isa)):
 		return byWinograd
 	case suitsPairs[T](g, fewestOfPlanned):
 		return byPairs
@@ -275,6 +275,9 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
 	if p.readsWeightsOnce() {
 		for j := j0; j < j1; j++ {
 			watch.Look()
+			if j+1 < j1 {
+				w.fetchPanel((j+1)/panels, (j+1)%panels)
+			}
 			for s := s0; s < s1; s++ {
 				w.strip(s, j/panels, j%panels)
 			}

@@ -123,6 +123,16 @@ type stripWriter[T gemm.Float] struct {
 	filters           int
 	scratch           unsafe.Pointer // of epilogues
 	streams           bool           // the output goes past the caches, which do not hold it
+	fetch, fetched    uintptr        // weights from here to there are to be fetched by the next tiles
+}
+
+// fetchPanel has the next tiles fetch the weights of a panel, while they multiply with those of another one.
+func (w *stripWriter[T]) fetchPanel(group, panel int) {
+	g, lanes, size := &w.geometry, lanesOf[T](w.isa), int(unsafe.Sizeof(w.in[0]))
+	whole := (w.filters + lanes - 1) / lanes * lanes
+	taps := Volume(g.Kernel) * g.InChannels / g.Groups
+	w.fetch = uintptr(unsafe.Pointer(&w.weight[(group*whole+panel*gemm.PanelVectors*lanes)*taps]))
+	w.fetched = w.fetch + uintptr(taps*PanelWidth(w.filters, panel, lanes)*size)
 }
 
 // strip computes a strip of the output for one panel of the out channels of a group.
@@ -165,7 +175,13 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 		w.finish(&t)
 		t.Stream = w.streams && uintptr(args.C)%amd64.StreamAlignment == 0 && args.CRow%amd64.StreamAlignment == 0
 		t.FetchC = !t.Stream && w.fetches(run*(s.y1-s.y0))
+		if t.Fetch = w.fetch < w.fetched && t.Epilogue == nil; t.Fetch {
+			args.Fetch, args.FetchStep = w.fetch, int64(width*size)
+		}
 		taps(s.y0)
+		if t.Fetch {
+			w.fetch = args.Fetch
+		}
 		return
 	}
 	args.K, args.Runs = int64(channels), int64(s.x1-s.x0)

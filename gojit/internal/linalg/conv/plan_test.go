@@ -108,16 +108,33 @@ func TestPlansStream(t *testing.T) {
 	}
 }
 
+// winogradGeometries are convolutions that the algorithm F(4x4, 3x3) computes.
+func winogradGeometries(t *testing.T, r *rand.Rand) (found []Convolution) {
+	if asm.Target() < asm.AVX2 {
+		t.Skip("no AVX2")
+	}
+	for lanes := lanesOf[float32](asm.Target()); len(found) < 30; {
+		g := pairsGeometry(1+r.IntN(3), lanes*(1+r.IntN(5)), lanes*(1+r.IntN(6)), 4+r.IntN(21), 4+r.IntN(21), r.IntN(2), r.IntN(2))
+		if suitsWinograd[float32](&g, lanes) {
+			found = append(found, g)
+		}
+	}
+	return found
+}
+
 func TestWinogradIsNearTheConvolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
-	one := [3]int{1, 1, 1}
-	for range 30 {
-		g := Convolution{Batch: 1 + r.IntN(3), Groups: 1, InChannels: 16 * (1 + r.IntN(4)), OutChannels: 16 * (1 + r.IntN(5)), In: [3]int{1, 13 + r.IntN(12), 13 + r.IntN(12)},
-			Kernel: [3]int{1, 3, 3}, Stride: one, Dilation: one, Padding: [3]int{0, r.IntN(2), r.IntN(2)}}
-		g.Out = [3]int{1, g.In[1] + 2*g.Padding[1] - 2, g.In[2] + 2*g.Padding[2] - 2}
+	for _, g := range winogradGeometries(t, r) {
 		options := randomOptions(r)
 		options.Exact = false
+		if found := wayOf[float32](&g, &options); found != byWinograd {
+			t.Fatalf("%+v %+v: way %d", g, options, found)
+		}
 		checkPlan[float32](t, r, g, options, 2e-5)
+	}
+	small, doubles := pairsGeometry(1, 512, 512, 7, 7, 1, 1), pairsGeometry(1, 64, 64, 56, 56, 1, 1)
+	if wayOf[float32](&small, &PlanOptions{}) == byWinograd || wayOf[float64](&doubles, &PlanOptions{}) == byWinograd {
+		t.Error("Winograd for few patches, or for float64")
 	}
 }
 

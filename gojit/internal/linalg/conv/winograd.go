@@ -13,16 +13,17 @@ import (
 // are transformed, their 36 elements multiplied with those of the transformed weights, a matrix
 // product over the channels for each, and the products transformed to 4 by 4 outputs.
 type winograd[T gemm.Float] struct {
-	geometry     Convolution
-	options      PlanOptions
-	isa          asm.ISA
-	weight       []T // 36 matrices in panels
-	bias         []T
-	down, across int // patches of an image
-	groups       int // of patches whose products are computed together
-	group        int // the most patches of one
-	input        []patchKernel
-	output       []patchKernel
+	geometry        Convolution
+	options         PlanOptions
+	isa             asm.ISA
+	weight          []T // 36 matrices in panels
+	bias            []T
+	down, across    int // patches of an image
+	groups          int // of patches whose products are computed together
+	group           int // the most patches of one
+	inStep, outStep int // bytes from one of the 36 matrices of transformed inputs, and of products, to the next
+	input           []patchKernel
+	output          []patchKernel
 }
 
 // patchKernel transforms the patch at one place of an image.
@@ -33,12 +34,18 @@ type patchKernel struct {
 
 const transformed = 36
 
-// suitsWinograd reports whether the algorithm applies and has enough patches to pay for its larger weights.
-func (g *Convolution) suitsWinograd(lanes int) bool {
+// savedPerLane is how many products for each channel and filter, and lane of a vector, the algorithm is to save: its weights are four times as large, and
+// where they come from memory, three bytes a cycle, that takes as long as these products.
+const savedPerLane = 72
+
+// suitsWinograd reports whether the algorithm applies, and saves more than its larger weights cost.
+func suitsWinograd[T gemm.Float](g *Convolution, lanes int) bool {
 	three, one := [3]int{1, 3, 3}, [3]int{1, 1, 1}
-	patches := g.Batch * ((g.Out[1] + 3) / 4) * ((g.Out[2] + 3) / 4)
-	return asm.Target() == asm.AVX512 && lanes == 16 && g.Kernel == three && g.Stride == one && g.Dilation == one && g.Groups == 1 &&
-		g.Padding[1] <= 1 && g.Padding[2] <= 1 && g.InChannels%lanes == 0 && g.OutChannels%lanes == 0 && patches >= 14 && g.Out[1] >= 4 && g.Out[2] >= 4
+	if unsafe.Sizeof(*new(T)) != 4 || g.Kernel != three || g.Stride != one || g.Dilation != one || g.Groups != 1 || g.Padding[1] > 1 || g.Padding[2] > 1 ||
+		g.InChannels%lanes != 0 || g.OutChannels%lanes != 0 {
+		return false
+	}
+	return g.Batch*(9*Volume(g.Out)-transformed*((g.Out[1]+3)/4)*((g.Out[2]+3)/4)) >= savedPerLane*lanes
 }
 
 func newWinograd[T gemm.Float](isa asm.ISA, g Convolution, weight, bias []T, options PlanOptions) *winograd[T] {
@@ -58,8 +65,9 @@ func cutWinograd[T gemm.Float](isa asm.ISA, g Convolution, transformedWeight, bi
 	total, rows := g.Batch*p.down*p.across, tile.MaxRows(isa, gemm.PanelVectors)
 	p.groups = winogradGroups(total, max(memory/(transformed*(g.InChannels+g.OutChannels)*size), 2*rows)/rows*rows)
 	p.group = (total + p.groups - 1) / p.groups
-	in := tile.Winograd{Row: int32(g.In[2] * g.InChannels * size), Pixel: int32(g.InChannels * size), Plane: int32(p.group * g.InChannels * size)}
-	out := tile.Winograd{Output: true, Row: int32(g.Out[2] * g.OutChannels * size), Pixel: int32(g.OutChannels * size), Plane: int32(p.group * g.OutChannels * size),
+	p.inStep, p.outStep = matrixStep(p.group*g.InChannels*size), matrixStep(p.group*g.OutChannels*size)
+	in := tile.Winograd{ISA: isa, Row: int32(g.In[2] * g.InChannels * size), Pixel: int32(g.InChannels * size), Plane: int32(p.inStep)}
+	out := tile.Winograd{ISA: isa, Output: true, Row: int32(g.Out[2] * g.OutChannels * size), Pixel: int32(g.OutChannels * size), Plane: int32(p.outStep),
 		Relu: options.Relu, Residual: options.Residual}
 	for ty := range p.down {
 		for tx := range p.across {
@@ -73,6 +81,10 @@ func cutWinograd[T gemm.Float](isa asm.ISA, g Convolution, transformedWeight, bi
 	}
 	return p
 }
+
+// matrixStep returns the bytes from one matrix to the next of those that a patch has elements of: an odd number of cache lines, so that these elements
+// lie in different sets of a cache.
+func matrixStep(bytes int) int { return (bytes+63)/64*64 | 64 }
 
 // winogradGroups returns the groups of at most so many patches into which all are cut: where there are several, a number that
 // two or four threads share out evenly.
@@ -139,9 +151,9 @@ func (p *winograd[T]) runGroups(in, residual, out []T, lo, hi int, shared bool) 
 	g := &p.geometry
 	memory := gemm.TakeBuffers()
 	defer memory.Recycle()
-	size, total := int(unsafe.Sizeof(in[0])), g.Batch*p.down*p.across
+	total := g.Batch * p.down * p.across
 	r := winogradRun[T]{winograd: p, in: in, residual: residual, out: out,
-		v: gemm.Grow(&memory.A, transformed*p.group*g.InChannels*size), m: gemm.Grow(&memory.B, transformed*p.group*g.OutChannels*size)}
+		v: gemm.Grow(&memory.A, transformed*p.inStep), m: gemm.Grow(&memory.B, transformed*p.outStep)}
 	var watch parallel.Watch
 	for i := lo; i < hi; i++ {
 		watch.Look()
@@ -190,9 +202,9 @@ func (r *winogradRun[T]) multiply(lo, hi int) {
 		for first := 0; first < g.OutChannels; first += panelColumns {
 			t := tile.Tile{ISA: r.isa, Double: size == 8, Vectors: uint8(PanelWidth(g.OutChannels, first/panelColumns, lanes) / lanes), Prefetch: true, Walk: true}
 			args.B = unsafe.Pointer(&r.weight[(e*g.OutChannels+first)*g.InChannels])
-			args.A = unsafe.Add(r.v, e*r.group*g.InChannels*size)
-			args.C = unsafe.Add(r.m, (e*r.group*g.OutChannels+first)*size)
-			tiles.Walk(&t, &args, 0, tiles.Count, g.InChannels*size, 0)
+			args.A = unsafe.Add(r.v, e*r.inStep)
+			args.C = unsafe.Add(r.m, e*r.outStep+first*size)
+			tiles.WalkPanel(&t, &args, g.InChannels*size)
 		}
 	}
 }

@@ -20,9 +20,12 @@ import (
 // order of all sums, follow from the sizes alone.
 type pairs struct {
 	geometry     Convolution
-	down, across int // patches of an image
-	images, rows int // of a group: images, and rows of patches of each
-	perImage     int // groups of an image, where one has several
+	isa          asm.ISA
+	lanes, width int   // of a vector, and the filters of a panel
+	vector       int64 // bytes
+	down, across int   // patches of an image
+	images, rows int   // of a group: images, and rows of patches of each
+	perImage     int   // groups of an image, where one has several
 	groups       int
 	panels       int // of filters
 
@@ -68,9 +71,7 @@ type pairGroup struct {
 }
 
 const (
-	pairFactors = 16 // of a patch
-	pairLanes   = 16
-	pairWidth   = gemm.PanelVectors * pairLanes
+	pairFactors = 16        // of a patch
 	pairNear    = 384 << 10 // bytes of the factors of a group's inputs, or more where weights are read for each
 	pairFar     = 8 << 20
 )
@@ -85,8 +86,9 @@ const (
 func suitsPairs[T gemm.Float](g *Convolution, fewest int) bool {
 	three, one := [3]int{1, 3, 3}, [3]int{1, 1, 1}
 	flat := g.In[0] == 1 && g.Out[0] == 1 && g.Padding[0] == 0
-	if unsafe.Sizeof(*new(T)) != 4 || asm.Target() != asm.AVX512 || !flat || g.Kernel != three || g.Stride != one || g.Dilation != one || g.Groups != 1 ||
-		g.Padding[1] > 2 || g.Padding[2] > 2 || g.InChannels%pairLanes != 0 || g.OutChannels%pairLanes != 0 || g.InChannels < 32 || g.OutChannels < 32 {
+	lanes := lanesOf[float32](asm.Target())
+	if unsafe.Sizeof(*new(T)) != 4 || asm.Target() < asm.AVX2 || !flat || g.Kernel != three || g.Stride != one || g.Dilation != one || g.Groups != 1 ||
+		g.Padding[1] > 2 || g.Padding[2] > 2 || g.InChannels%lanes != 0 || g.OutChannels%lanes != 0 || g.InChannels < 32 || g.OutChannels < 32 {
 		return false
 	}
 	patches := ((g.Out[1] + 1) / 2) * ((g.Out[2] + 1) / 2)
@@ -95,7 +97,10 @@ func suitsPairs[T gemm.Float](g *Convolution, fewest int) bool {
 
 // newPairs cuts the output of a convolution into groups.
 func newPairs(g Convolution) *pairs {
-	p := &pairs{geometry: g, down: (g.Out[1] + 1) / 2, across: (g.Out[2] + 1) / 2, perImage: 1, panels: (g.OutChannels + pairWidth - 1) / pairWidth}
+	isa := asm.Target()
+	p := &pairs{geometry: g, isa: isa, lanes: lanesOf[float32](isa), down: (g.Out[1] + 1) / 2, across: (g.Out[2] + 1) / 2, perImage: 1}
+	p.width, p.vector = gemm.PanelVectors*p.lanes, int64(4*p.lanes)
+	p.panels = (g.OutChannels + p.width - 1) / p.width
 	weights := pairFactors * g.InChannels * g.OutChannels * 4
 	most := max(1, min(max(pairNear, weights/2), pairFar)/(pairFactors*g.InChannels*4))
 	if image := p.down * p.across; image <= most {
@@ -116,7 +121,7 @@ func newPairs(g Convolution) *pairs {
 func convolvePairs[T gemm.Float](g Convolution, in, weight, bias, out []T, last bool, order tapOrder) bool {
 	p := newPairs(g)
 	p.weight, p.last, p.order = asFloat32(weight), last, order
-	p.bias = make([]float32, p.panels*pairWidth)
+	p.bias = make([]float32, p.panels*p.width)
 	copy(p.bias, asFloat32(bias))
 	memory := gemm.TakeBuffers()
 	defer memory.Recycle()
@@ -141,7 +146,7 @@ func planPairs(g Convolution, weight, bias []float32, options PlanOptions) *pair
 func (p *pairs) planned(g Convolution, bias []float32, options PlanOptions) *pairs {
 	r := newPairs(g)
 	r.last, r.factors, r.options, r.added = true, p.factors, options, bias
-	r.bias = make([]float32, r.panels*pairWidth)
+	r.bias = make([]float32, r.panels*r.width)
 	if options.Epilogue == nil {
 		copy(r.bias, bias)
 	}
@@ -215,38 +220,38 @@ func (r *pairsRun) takeRoom(memory *gemm.Buffers) {
 
 // panelAt returns where the factors of a panel are kept, all 16 matrices of it.
 func (p *pairs) panelAt(panel int) unsafe.Pointer {
-	return unsafe.Add(p.factors, panel*pairWidth*pairFactors*p.geometry.InChannels*4)
+	return unsafe.Add(p.factors, panel*p.width*pairFactors*p.geometry.InChannels*4)
 }
 
 // transformWeights writes the factors of a panel: matrices of channels by its filters.
 func (p *pairs) transformWeights(panel int, to unsafe.Pointer, memory *gemm.Buffers) {
 	g := &p.geometry
-	channels, first, width := g.InChannels, panel*pairWidth, PanelWidth(g.OutChannels, panel, pairLanes)
-	taps := gemm.Grow(&memory.Table, channels*9*64)
-	code := tile.Transposition{ISA: asm.AVX512, Rows: pairLanes}.Code()
-	args := tile.PatchArgs{From: taps, FromRow: 3 * 64, FromColumn: 64, FromBy: 9 * 64, ToColumn: int64(channels * width * 4), ToBy: int64(width * 4), Vectors: int64(channels)}
+	channels, first, width := g.InChannels, panel*p.width, PanelWidth(g.OutChannels, panel, p.lanes)
+	taps := gemm.Grow(&memory.Table, channels*9*int(p.vector))
+	code := tile.Transposition{ISA: p.isa, Rows: uint8(p.lanes)}.Code()
+	args := tile.PatchArgs{From: taps, FromRow: 3 * p.vector, FromColumn: p.vector, FromBy: 9 * p.vector, ToColumn: int64(channels * width * 4), ToBy: int64(width * 4), Vectors: int64(channels)}
 	p.finish(&args)
 	switch p.order {
 	case turnedTaps:
-		args.Offset, args.FromRow, args.FromColumn = 8*64, -args.FromRow, -args.FromColumn
+		args.Offset, args.FromRow, args.FromColumn = 8*p.vector, -args.FromRow, -args.FromColumn
 	case channelsLast:
-		args.FromRow, args.FromColumn, args.FromBy = int64(3*channels*64), int64(channels*64), 64
+		args.FromRow, args.FromColumn, args.FromBy = 3*int64(channels)*p.vector, int64(channels)*p.vector, p.vector
 	}
-	for v := 0; v < width; v += pairLanes {
-		copying := tile.CopyArgs{To: taps, ToRow: 64}
+	for v := 0; v < width; v += p.lanes {
+		copying := tile.CopyArgs{To: taps, ToRow: p.vector}
 		if p.order == turnedTaps {
-			copying.FromRow, copying.Count, copying.Mask = 9*4, 9, tile.TailMask(asm.AVX512, 9)
+			copying.FromRow, copying.Count, copying.Mask = 9*4, 9, tile.TailMask(p.isa, 9%p.lanes)
 			for c := range channels {
-				copying.From, copying.To = unsafe.Pointer(&p.weight[(c*g.OutChannels+first+v)*9]), unsafe.Add(taps, c*9*64)
+				copying.From, copying.To = unsafe.Pointer(&p.weight[(c*g.OutChannels+first+v)*9]), unsafe.Add(taps, c*9*int(p.vector))
 				code.Call(unsafe.Pointer(&copying))
 			}
 		} else {
 			copying.From, copying.FromRow, copying.Count = unsafe.Pointer(&p.weight[(first+v)*channels*9]), int64(channels*9*4), int64(channels*9)
-			copying.Mask = tile.TailMask(asm.AVX512, channels*9%pairLanes)
+			copying.Mask = tile.TailMask(p.isa, channels*9%p.lanes)
 			code.Call(unsafe.Pointer(&copying))
 		}
 		args.To = unsafe.Add(to, v*4)
-		tile.Patch{Kind: tile.FilterPatch}.Code().Call(unsafe.Pointer(&args))
+		tile.Patch{ISA: p.isa, Kind: tile.FilterPatch}.Code().Call(unsafe.Pointer(&args))
 	}
 }
 
@@ -261,10 +266,10 @@ func (p *pairs) finish(args *tile.PatchArgs) {
 }
 
 // checking has a vector at an address tell what is not finite.
-func checking(args *tile.PatchArgs, at unsafe.Pointer) *[pairLanes]float32 {
+func (p *pairs) checking(args *tile.PatchArgs, at unsafe.Pointer) []float32 {
 	args.Check = at
-	check := (*[pairLanes]float32)(at)
-	clear(check[:])
+	check := unsafe.Slice((*float32)(at), p.lanes)
+	clear(check)
 	return check
 }
 
@@ -285,17 +290,17 @@ func (r *pairsRun) outRows() int { return min(2*r.group.rows, r.geometry.Out[1]-
 // eachBlock does something with blocks of channels of the images of the group, each of some pixels.
 func (r *pairsRun) eachBlock(channels, pixels int, f func(lo, hi int)) {
 	if pixels > 0 {
-		parallel.For(r.group.images*channels/pairLanes, 1+gemm.ParallelWork/(16*pixels), f)
+		parallel.For(r.group.images*channels/r.lanes, 1+gemm.ParallelWork/(16*pixels), f)
 	}
 }
 
 // layTogether copies rows of blocks from lo to hi so that the channels of an image lie together.
 func (r *pairsRun) layTogether(lo, hi int, data []float32, channels, height, width, y, rows int) {
-	blocks := channels / pairLanes
-	code := tile.Transposition{ISA: asm.AVX512, Rows: pairLanes}.Code()
-	args := tile.CopyArgs{FromRow: int64(height * width * 4), ToRow: int64(channels * 4), Count: int64(rows * width), Mask: tile.TailMask(asm.AVX512, rows*width%pairLanes)}
+	blocks := channels / r.lanes
+	code := tile.Transposition{ISA: r.isa, Rows: uint8(r.lanes)}.Code()
+	args := tile.CopyArgs{FromRow: int64(height * width * 4), ToRow: int64(channels * 4), Count: int64(rows * width), Mask: tile.TailMask(r.isa, rows*width%r.lanes)}
 	for i := lo; i < hi; i++ {
-		image, c := i/blocks, i%blocks*pairLanes
+		image, c := i/blocks, i%blocks*r.lanes
 		args.From = unsafe.Pointer(&data[(((r.group.image+image)*channels+c)*height+y)*width])
 		args.To = unsafe.Add(r.laid, (image*rows*width*channels+c)*4)
 		code.Call(unsafe.Pointer(&args))
@@ -332,10 +337,10 @@ func (r *pairsRun) eachRow(channels int, f func(lo, hi int)) {
 func (r *pairsRun) transformInputs(lo, hi int) {
 	g := &r.geometry
 	pixel := g.InChannels * 4
-	args := tile.PatchArgs{FromRow: int64(g.In[2] * pixel), FromColumn: int64(pixel), FromBy: 64,
-		ToColumn: int64(r.group.patches * pixel), ToBy: 64, Vectors: int64(g.InChannels / pairLanes)}
+	args := tile.PatchArgs{FromRow: int64(g.In[2] * pixel), FromColumn: int64(pixel), FromBy: r.vector,
+		ToColumn: int64(r.group.patches * pixel), ToBy: r.vector, Vectors: int64(g.InChannels / r.lanes)}
 	r.finish(&args)
-	k := tile.Patch{Kind: tile.InputPatch}
+	k := tile.Patch{ISA: r.isa, Kind: tile.InputPatch}
 	for i := lo; i < hi; i++ {
 		args.From = unsafe.Add(r.group.pixels, i/r.group.rows*r.group.height*g.In[2]*pixel)
 		y := 2*(r.group.row+i%r.group.rows) - g.Padding[1]
@@ -363,9 +368,10 @@ func within(from, n, size int) (lo, hi uint8) {
 func (r *pairsRun) transformGradients(lo, hi int) {
 	g := &r.geometry
 	pixel := g.OutChannels * 4
-	args := tile.PatchArgs{FromRow: int64(g.Out[2] * pixel), FromColumn: int64(pixel), FromBy: 64, ToColumn: int64(r.group.patches * pixel), ToBy: 64, Vectors: int64(g.OutChannels / pairLanes)}
+	args := tile.PatchArgs{FromRow: int64(g.Out[2] * pixel), FromColumn: int64(pixel), FromBy: r.vector,
+		ToColumn: int64(r.group.patches * pixel), ToBy: r.vector, Vectors: int64(g.OutChannels / r.lanes)}
 	r.finish(&args)
-	k := tile.Patch{Kind: tile.OutputGradientPatch}
+	k := tile.Patch{ISA: r.isa, Kind: tile.OutputGradientPatch}
 	for i := lo; i < hi; i++ {
 		image, row := i/r.group.rows, i%r.group.rows
 		_, k.Y1 = within(2*(r.group.row+row), 2, g.Out[1])
@@ -388,7 +394,7 @@ func (r *pairsRun) convolve(lo, hi int) {
 	memory := gemm.TakeBuffers()
 	defer memory.Recycle()
 	for panel := lo; panel < hi; panel++ {
-		width := PanelWidth(g.OutChannels, panel, pairLanes)
+		width := PanelWidth(g.OutChannels, panel, r.lanes)
 		var weights unsafe.Pointer
 		if r.factors != nil {
 			weights = r.panelAt(panel)
@@ -397,12 +403,12 @@ func (r *pairsRun) convolve(lo, hi int) {
 			r.transformWeights(panel, weights, memory)
 		}
 		products := gemm.Grow(&memory.A, pairFactors*r.group.patches*width*4)
-		t := tile.Tile{ISA: asm.AVX512, Vectors: uint8(width / pairLanes), Prefetch: true, Walk: true}
-		tiles := gemm.CutRows(r.group.patches, tile.MaxRows(asm.AVX512, gemm.PanelVectors))
+		t := tile.Tile{ISA: r.isa, Vectors: uint8(width / r.lanes), Prefetch: true, Walk: true}
+		tiles := gemm.CutRows(r.group.patches, tile.MaxRows(r.isa, gemm.PanelVectors))
 		args := tile.TileArgs{ARow: int64(g.InChannels * 4), CRow: int64(width * 4), K: int64(g.InChannels)}
 		for e := range pairFactors {
 			args.A, args.B, args.C = unsafe.Add(r.inputs, e*r.group.patches*g.InChannels*4), unsafe.Add(weights, e*g.InChannels*width*4), unsafe.Add(products, e*r.group.patches*width*4)
-			tiles.Walk(&t, &args, 0, tiles.Count, g.InChannels*4, 0)
+			tiles.WalkPanel(&t, &args, g.InChannels*4)
 		}
 		r.transformOutputs(panel, width, products, memory)
 	}
@@ -411,15 +417,15 @@ func (r *pairsRun) convolve(lo, hi int) {
 // transformOutputs makes the outputs of a panel, with their channels together, and moves them to where they belong where they do not lie so.
 func (r *pairsRun) transformOutputs(panel, width int, products unsafe.Pointer, memory *gemm.Buffers) {
 	g := &r.geometry
-	rows, first := r.outRows(), panel*pairWidth
+	rows, first := r.outRows(), panel*r.width
 	n := rows * g.Out[2]
-	args := tile.PatchArgs{FromColumn: int64(r.group.patches * width * 4), FromBy: 64, ToBy: 64, Vectors: int64(width / pairLanes), Bias: unsafe.Pointer(&r.bias[first])}
-	var check *[pairLanes]float32
+	args := tile.PatchArgs{FromColumn: int64(r.group.patches * width * 4), FromBy: r.vector, ToBy: r.vector, Vectors: int64(width / r.lanes), Bias: unsafe.Pointer(&r.bias[first])}
+	var check []float32
 	if r.last {
-		check = checking(&args, gemm.Grow(&memory.B, 64))
+		check = r.checking(&args, gemm.Grow(&memory.B, 64))
 	} else {
 		laid := unsafe.Add(gemm.Grow(&memory.B, 64+r.group.images*n*width*4), 64)
-		check = checking(&args, unsafe.Add(laid, -64))
+		check = r.checking(&args, unsafe.Add(laid, -64))
 		args.To = laid
 	}
 	r.finish(&args)
@@ -435,7 +441,7 @@ func (r *pairsRun) transformOutputs(panel, width int, products unsafe.Pointer, m
 		}
 		r.transformImage(args, image, rows, width*4, width*4, products)
 		to := r.out[((r.group.image+image)*g.OutChannels+first)*Volume(g.Out)+2*r.group.row*g.Out[2]:]
-		layApart(args.To, to, n, width, Volume(g.Out))
+		r.layApart(args.To, to, n, width, Volume(g.Out))
 		args.To = unsafe.Add(args.To, n*width*4)
 	}
 	r.look(check)
@@ -445,7 +451,7 @@ func (r *pairsRun) transformOutputs(panel, width int, products unsafe.Pointer, m
 func (r *pairsRun) transformImage(args tile.PatchArgs, image, rows, product, pixel int, products unsafe.Pointer) {
 	g := &r.geometry
 	args.ToRow, args.ToColumn = int64(g.Out[2]*pixel), int64(pixel)
-	k := tile.Patch{Kind: tile.OutputPatch, Relu: r.options.Relu && r.options.Epilogue == nil, Residual: args.Residual != nil}
+	k := tile.Patch{ISA: r.isa, Kind: tile.OutputPatch, Relu: r.options.Relu && r.options.Epilogue == nil, Residual: args.Residual != nil}
 	to, like := args.To, args.Residual
 	args.From = unsafe.Add(products, image*r.group.rows*r.across*product)
 	for row := range r.group.rows {
@@ -480,7 +486,7 @@ func (r *pairsRun) applyEpilogue() {
 }
 
 // look notices what is not finite.
-func (r *pairsRun) look(check *[pairLanes]float32) {
+func (r *pairsRun) look(check []float32) {
 	for _, v := range check {
 		if v != 0 {
 			r.hasNotFinites.Store(true)
@@ -489,8 +495,8 @@ func (r *pairsRun) look(check *[pairLanes]float32) {
 }
 
 // layApart copies n pixels of some channels to planes, the first elements of which are size apart.
-func layApart(from unsafe.Pointer, to []float32, n, channels, size int) {
-	if n < pairLanes {
+func (p *pairs) layApart(from unsafe.Pointer, to []float32, n, channels, size int) {
+	if n < p.lanes {
 		pixels := unsafe.Slice((*float32)(from), n*channels)
 		for i := range n {
 			for c := range channels {
@@ -499,10 +505,10 @@ func layApart(from unsafe.Pointer, to []float32, n, channels, size int) {
 		}
 		return
 	}
-	code := tile.Transposition{ISA: asm.AVX512, Rows: pairLanes}.Code()
-	args := tile.CopyArgs{FromRow: int64(channels * 4), ToRow: int64(size * 4), Count: int64(channels), Mask: tile.TailMask(asm.AVX512, 0)}
-	for i := 0; i < n; i += pairLanes {
-		i := min(i, n-pairLanes) // the last pixels may be copied twice
+	code := tile.Transposition{ISA: p.isa, Rows: uint8(p.lanes)}.Code()
+	args := tile.CopyArgs{FromRow: int64(channels * 4), ToRow: int64(size * 4), Count: int64(channels), Mask: tile.TailMask(p.isa, 0)}
+	for i := 0; i < n; i += p.lanes {
+		i := min(i, n-p.lanes) // the last pixels may be copied twice
 		args.From, args.To = unsafe.Add(from, i*channels*4), unsafe.Pointer(&to[i])
 		code.Call(unsafe.Pointer(&args))
 	}
@@ -514,7 +520,7 @@ func (r *pairsRun) correlate(lo, hi int) {
 	memory := gemm.TakeBuffers()
 	defer memory.Recycle()
 	for panel := lo; panel < hi; panel++ {
-		width := PanelWidth(g.OutChannels, panel, pairLanes)
+		width := PanelWidth(g.OutChannels, panel, r.lanes)
 		var sums unsafe.Pointer
 		if r.factors != nil {
 			sums = r.panelAt(panel)
@@ -522,11 +528,11 @@ func (r *pairsRun) correlate(lo, hi int) {
 			sums = gemm.Grow(&memory.Scratch, pairFactors*g.InChannels*width*4)
 		}
 		for e := range pairFactors {
-			m := gemm.NewTiled(asm.AVX512, 4)
+			m := gemm.NewTiled(r.isa, 4)
 			m.M, m.N, m.K, m.Lda, m.Ldb, m.Ldc = g.InChannels, width, r.group.patches, g.InChannels, g.OutChannels, width
 			m.ColumnsA, m.Single, m.Add = true, true, r.group.image > 0 || r.group.row > 0
 			m.A = unsafe.Add(r.inputs, e*r.group.patches*g.InChannels*4)
-			m.B = unsafe.Add(r.gradients, (e*r.group.patches*g.OutChannels+panel*pairWidth)*4)
+			m.B = unsafe.Add(r.gradients, (e*r.group.patches*g.OutChannels+panel*r.width)*4)
 			m.C = unsafe.Add(sums, e*g.InChannels*width*4)
 			m.Normalize()
 			m.Run()
@@ -541,14 +547,14 @@ func (r *pairsRun) correlate(lo, hi int) {
 func (r *pairsRun) weightGradient(panel, width int, sums unsafe.Pointer, memory *gemm.Buffers) {
 	g := &r.geometry
 	channels := g.InChannels
-	taps := unsafe.Add(gemm.Grow(&memory.Table, 64+channels*9*64), 64)
-	args := tile.PatchArgs{FromColumn: int64(channels * width * 4), FromBy: int64(width * 4), To: taps, ToRow: 3 * 64, ToColumn: 64, ToBy: 9 * 64, Vectors: int64(channels)}
+	taps := unsafe.Add(gemm.Grow(&memory.Table, 64+channels*9*int(r.vector)), 64)
+	args := tile.PatchArgs{FromColumn: int64(channels * width * 4), FromBy: int64(width * 4), To: taps, ToRow: 3 * r.vector, ToColumn: r.vector, ToBy: 9 * r.vector, Vectors: int64(channels)}
 	r.finish(&args)
-	check := checking(&args, unsafe.Add(taps, -64))
-	for v := 0; v < width; v += pairLanes {
+	check := r.checking(&args, unsafe.Add(taps, -64))
+	for v := 0; v < width; v += r.lanes {
 		args.From = unsafe.Add(sums, v*4)
-		tile.Patch{Kind: tile.FilterGradientPatch}.Code().Call(unsafe.Pointer(&args))
-		layApart(taps, r.gradient[(panel*pairWidth+v)*channels*9:], channels*9, pairLanes, channels*9)
+		tile.Patch{ISA: r.isa, Kind: tile.FilterGradientPatch}.Code().Call(unsafe.Pointer(&args))
+		r.layApart(taps, r.gradient[(panel*r.width+v)*channels*9:], channels*9, r.lanes, channels*9)
 	}
 	r.look(check)
 }

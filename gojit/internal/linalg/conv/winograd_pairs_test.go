@@ -22,16 +22,16 @@ func pairsGeometry(batch, channels, filters, height, width, down, across int) Co
 // outputs of fewer pixels than a vector has lanes.
 func pairsGeometries(r *rand.Rand) []Convolution {
 	found := []Convolution{pairsGeometry(7, 32, 32, 3, 7, 1, 1), pairsGeometry(1, 32, 48, 50, 27, 1, 1), pairsGeometry(3, 64, 32, 25, 2, 1, 2), pairsGeometry(1, 112, 80, 14, 15, 0, 1)}
-	for range 9 {
-		found = append(found, pairsGeometry(1+r.IntN(5), 16*(2+r.IntN(2)), 16*(2+r.IntN(3)), 7+r.IntN(14), 7+r.IntN(14), r.IntN(3), r.IntN(3)))
+	for lanes := lanesOf[float32](asm.Target()); len(found) < 16; {
+		found = append(found, pairsGeometry(1+r.IntN(5), 32+lanes*r.IntN(3), 32+lanes*r.IntN(5), 7+r.IntN(14), 7+r.IntN(14), r.IntN(3), r.IntN(3)))
 	}
 	return slices.DeleteFunc(found, func(g Convolution) bool { return !suitsPairs[float32](&g, fewestPatches) })
 }
 
 // onPairs skips a test where the processor has not what the algorithm needs.
 func onPairs(t *testing.T) []Convolution {
-	if asm.Target() != asm.AVX512 {
-		t.Skip("no AVX-512")
+	if asm.Target() < asm.AVX2 {
+		t.Skip("no AVX2")
 	}
 	found := pairsGeometries(rand.New(rand.NewPCG(71, 72)))
 	if len(found) < 8 {
@@ -198,7 +198,7 @@ func TestPairsAreAsExactAsTiles(t *testing.T) {
 			}
 			return math.Sqrt(sum)
 		}
-		tiles := deviation(func(out []float32) { convolveTiled(asm.AVX512, g, in, weight, nil, out) })
+		tiles := deviation(func(out []float32) { convolveTiled(asm.Target(), g, in, weight, nil, out) })
 		pairs := deviation(func(out []float32) { convolvePairs(g, in, weight, nil, out, false, tapsLast) })
 		if pairs > 2*tiles {
 			t.Errorf("%+v: an error of %g, that of tiles is %g", g, pairs, tiles)
@@ -240,7 +240,7 @@ func TestPairsLeaveInfinitiesWhereTheyAre(t *testing.T) {
 		Transpose(g, out, weight, nil, got)
 		compare("gradient of the input", got, want)
 		want, got = make([]float32, len(weight)), make([]float32, len(weight))
-		weightGradientWide(asm.AVX512, g, in, out, want) // which multiplies with the padding, too
+		weightGradientWide(asm.Target(), g, in, out, want) // which multiplies with the padding, too
 		WeightGradient(g, in, out, got)
 		compare("gradient of the weights", got, want)
 	}

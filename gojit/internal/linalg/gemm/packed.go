@@ -235,10 +235,6 @@ func (w *Writer) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, step in
 	}
 }
 
-// fetchTiles is how many tiles, while they multiply with a panel that was packed just now, fetch the next one, whose
-// rows lie far apart.
-const fetchTiles = 4
-
 // Filling returns what columns are packed by. It lies in the buffers: what is passed to Columns by reference is on the heap.
 func (w *Writer) Filling() *Filling {
 	f := &w.Memory.filling

@@ -55,15 +55,38 @@ func (t *rowTiles) Walk(k *tile.Tile, args *tile.TileArgs, i, end, aRow, aTile i
 			return
 		}
 		watch.Look()
-		args.A, args.C = unsafe.Add(args.A, args.ABlock), unsafe.Add(args.C, args.CBlock)
-		if k.KeepA {
-			args.PackA = unsafe.Add(args.PackA, args.PackABlock)
-		}
-		if k.Residual || k.Epilogue != nil {
-			args.Residual = unsafe.Add(args.Residual, args.CBlock)
-		}
-		if k.Bias == tile.RowBias {
-			args.Bias = unsafe.Add(args.Bias, rows*k.ElementSize())
-		}
+		t.advance(k, args)
+	}
+}
+
+// advance goes from the last block of a call to the next one.
+func (t *rowTiles) advance(k *tile.Tile, args *tile.TileArgs) {
+	args.A, args.C = unsafe.Add(args.A, args.ABlock), unsafe.Add(args.C, args.CBlock)
+	if k.KeepA {
+		args.PackA = unsafe.Add(args.PackA, args.PackABlock)
+	}
+	if k.Residual || k.Epilogue != nil {
+		args.Residual = unsafe.Add(args.Residual, args.CBlock)
+	}
+	if k.Bias == tile.RowBias {
+		args.Bias = unsafe.Add(args.Bias, int(k.Rows)*k.ElementSize())
+	}
+}
+
+// fetchTiles is how many tiles, while they multiply with a panel, fetch the next one.
+const fetchTiles = 4
+
+// WalkPanel computes all tiles of a panel of packed B, each of them k but for its rows, whose rows of A are aRow bytes apart. The first ones fetch what follows
+// the panel, which is the next one: weights that come from memory come while another panel is multiplied with.
+func (t *rowTiles) WalkPanel(k *tile.Tile, args *tile.TileArgs, aRow int) {
+	args.FetchStep = int64(int(k.Vectors) * k.Lanes() * k.ElementSize())
+	args.Fetch = uintptr(args.B) + uintptr(args.K*args.FetchStep)
+	k.Fetch = true
+	n := min(fetchTiles, t.Count)
+	t.Walk(k, args, 0, n, aRow, 0)
+	k.Fetch = false
+	if n < t.Count {
+		t.advance(k, args)
+		t.Walk(k, args, n, t.Count, aRow, 0)
 	}
 }

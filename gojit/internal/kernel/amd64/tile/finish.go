@@ -108,6 +108,9 @@ func (w *tileWriter) leave() {
 		w.Jump(w.start)
 		w.Bind(done)
 	}
+	if w.tile.Fetch {
+		w.Store(asm.At(tileArgs, argFetch), tileNext)
+	}
 	if w.tile.Stream {
 		w.StoreFence()
 	}

@@ -76,7 +76,8 @@ type TileArgs struct {
 	PackABlock             int64 // what PackA goes on by
 
 	// With Fetch, a row of B's size is fetched from there for every four steps of the sums or, where a tile is small, for every
-	// eight, the next one FetchStep further, from block to block. The rows may end anywhere.
+	// eight, the next one FetchStep further, from block to block. The rows may end anywhere; without an epilogue Fetch is left behind the
+	// last one.
 	Fetch     uintptr
 	FetchStep int64
 }

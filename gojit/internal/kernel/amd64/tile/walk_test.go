@@ -109,6 +109,11 @@ func checkWalk[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 			t.Fatalf("%+v %d runs of %d, %d blocks: element %d of C is %v, want %v", tile, runs, k, blocks, i, c[i], want[i])
 		}
 	}
+	w := tileWriter{tile: tile}
+	w.plan()
+	if fetched := int(args.Fetch-uintptr(at(b))) / (ldb * size); tile.Fetch && fetched != blocks*runs*(k/w.unroll) {
+		t.Fatalf("%+v %d runs of %d, %d blocks: %d rows are fetched", tile, runs, k, blocks, fetched)
+	}
 	for i := range blocks * rows {
 		for p := range k {
 			if tile.KeepA && packA[packed(i, p)] != a[elementA(i, 0, p)] {

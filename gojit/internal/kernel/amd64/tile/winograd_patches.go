@@ -1,6 +1,7 @@
 package tile
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
@@ -19,26 +20,21 @@ const (
 	FilterGradientPatch                  // 4 by 4 products: 3 by 3 gradients of weights
 )
 
-// sides are the rows of what a kind reads and of what it gives.
-func (k PatchKind) sides() (from, to int) {
-	switch k {
-	case InputPatch:
-		return 4, 4
-	case FilterPatch:
-		return 3, 4
-	case OutputPatch:
-		return 4, 2
-	case OutputGradientPatch:
-		return 2, 4
-	}
-	return 4, 3
+// patchMatrices are the matrices L of the kinds. What they hold is 1, 1/2 or 0, or their negative.
+var patchMatrices = [...][][]float32{
+	InputPatch:          {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
+	FilterPatch:         {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}},
+	OutputPatch:         {{1, 1, 1, 0}, {0, 1, -1, -1}},
+	OutputGradientPatch: {{1, 0}, {1, 1}, {1, -1}, {0, -1}},
+	FilterGradientPatch: {{1, .5, .5, 0}, {0, .5, -.5, 0}, {0, .5, .5, 1}},
 }
 
-// Patch describes a kernel that transforms a patch, vector after vector of what lies together. It is for float32 and AVX-512.
+// Patch describes a kernel that transforms a patch, vector after vector of what lies together. It is for float32.
 //
 // Of what it reads there are rows [Y0, Y1) and columns [X0, X1), the others being zeros; of outputs it writes rows [0, Y1)
 // and columns [0, X1).
 type Patch struct {
+	ISA            asm.ISA
 	Kind           PatchKind
 	Y0, Y1, X0, X1 uint8
 	Residual, Relu bool // of outputs: what else is added to them, and then the larger of the sum and 0
@@ -73,21 +69,21 @@ const (
 )
 
 const (
-	patchSource   = asm.RAX
-	patchTarget   = asm.RCX
-	patchColumn   = asm.RDX // from one column of the source to the next
-	patchColumn3  = asm.RBX
-	patchRow      = asm.RSI // from one row of the target to the next
-	patchRow3     = asm.R8
-	patchAt       = asm.R9
-	patchCount    = asm.R10
-	patchBiases   = asm.R11
-	patchLike     = asm.R13
-	patchLikeAt   = asm.R15
-	patchHalf     = asm.Reg(31)
-	patchZero     = asm.Reg(30)
-	patchBad      = asm.Reg(29)
-	patchFreeRegs = 29
+	patchSource    = asm.RAX
+	patchTarget    = asm.RCX
+	patchColumn    = asm.RDX // from one column of the source to the next
+	patchColumn3   = asm.RBX
+	patchNext      = asm.RSI // from one column of the target to the next
+	patchNext3     = asm.R8
+	patchSourceRow = asm.R9
+	patchTargetRow = asm.R12
+	patchCount     = asm.R10
+	patchBiases    = asm.R11
+	patchLike      = asm.R13
+	patchLikeRow   = asm.R15
+	patchHalf      = asm.Reg(15)
+	patchZero      = asm.Reg(14)
+	patchBad       = asm.Reg(13)
 )
 
 var half = float32(0.5)
@@ -96,43 +92,47 @@ var half = float32(0.5)
 func (k Patch) checks() bool { return k.Kind == OutputPatch || k.Kind == FilterGradientPatch }
 
 // Code returns the kernel's code, made once.
-func (k Patch) Code() *asm.Code { return patchKernels.Get(k, asm.AVX512) }
+func (k Patch) Code() *asm.Code { return patchKernels.Get(k, k.ISA) }
 
 var patchKernels Kernels[Patch]
 
 // patchWriter encodes one kernel.
 type patchWriter struct {
-	winogradWriter
-	k    Patch
-	free []asm.Reg
+	planeWriter
+	k      Patch
+	matrix [][]float32
+	free   []asm.Reg
 }
 
 // Encode appends the kernel's code.
 func (k Patch) Encode(a *asm.Assembler) {
-	w := &patchWriter{winogradWriter: winogradWriter{Assembler: a}, k: k}
-	for r := range asm.Reg(patchFreeRegs) {
-		w.free = append(w.free, r)
-	}
-	a.MoveImm(patchCount, int64(uintptr(unsafe.Pointer(&half))))
-	a.V(asm.BROADCASTSS, asm.W512, patchHalf, 0, asm.M(asm.At(patchCount, 0)))
-	w.clear(patchZero)
+	w := &patchWriter{planeWriter: newPlaneWriter(a, k.ISA), k: k, matrix: patchMatrices[k.Kind], free: []asm.Reg{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}
 	arg := func(r asm.Reg, at int32) { a.Load(r, asm.At(asm.RDI, at)) }
+	w.clear(patchZero)
+	if k.Kind == FilterPatch || k.Kind == FilterGradientPatch {
+		a.MoveImm(patchCount, int64(uintptr(unsafe.Pointer(&half))))
+		a.V(asm.BROADCASTSS, w.width, patchHalf, 0, asm.M(asm.At(patchCount, 0)))
+	} else {
+		w.free = append(w.free, patchHalf)
+	}
+	if k.checks() {
+		arg(patchCount, patchCheck)
+		w.load(patchBad, asm.At(patchCount, 0))
+	} else {
+		w.free = append(w.free, patchBad)
+	}
 	arg(patchSource, patchFrom)
 	a.AddMem(patchSource, asm.At(asm.RDI, patchOffset))
 	arg(patchTarget, patchTo)
 	arg(patchColumn, patchFromColumn)
 	a.Lea(patchColumn3, asm.Indexed(patchColumn, patchColumn, 2, 0))
-	arg(patchRow, patchToRow)
-	a.Lea(patchRow3, asm.Indexed(patchRow, patchRow, 2, 0))
+	arg(patchNext, patchToColumn)
+	a.Lea(patchNext3, asm.Indexed(patchNext, patchNext, 2, 0))
 	if k.Kind == OutputPatch {
 		arg(patchBiases, patchBias)
 	}
 	if k.Residual {
 		arg(patchLike, patchResidual)
-	}
-	if k.checks() {
-		arg(patchCount, patchCheck)
-		w.load(patchBad, asm.At(patchCount, 0))
 	}
 	arg(patchCount, patchVectors)
 	loop := a.Here()
@@ -142,7 +142,7 @@ func (k Patch) Encode(a *asm.Assembler) {
 	if k.Residual {
 		a.AddMem(patchLike, asm.At(asm.RDI, patchToBy))
 	}
-	a.AddImm(patchBiases, 64)
+	a.AddImm(patchBiases, w.bytes)
 	a.Dec(patchCount)
 	a.JumpIf(asm.NotEqual, loop)
 	if k.checks() {
@@ -153,38 +153,108 @@ func (k Patch) Encode(a *asm.Assembler) {
 	a.Ret()
 }
 
-// patch transforms rows as they are read, and columns as they are written.
+// patch multiplies each row as it is read, and makes the rows of the result as soon as all is there that they are made of: so
+// they fit into 16 registers.
 func (w *patchWriter) patch() {
-	from, to := w.k.Kind.sides()
-	columns := make([][]asm.Reg, to)
-	w.Move(patchAt, patchSource)
-	for y := range from {
-		if y > 0 {
-			w.AddMem(patchAt, asm.At(asm.RDI, patchFromRow))
-		}
-		var row []asm.Reg
-		for x := range from {
-			row = append(row, w.read(y, x))
-		}
-		for x, r := range w.transform(row) {
-			columns[x] = append(columns[x], r)
-		}
-	}
-	w.Move(patchAt, patchTarget)
+	side := len(w.matrix[0])
+	columns := make([][]asm.Reg, len(w.matrix)) // of the multiplied rows
+	made := 0
+	w.Move(patchSourceRow, patchSource)
+	w.Move(patchTargetRow, patchTarget)
 	if w.k.Residual {
-		w.Move(patchLikeAt, patchLike)
+		w.Move(patchLikeRow, patchLike)
 	}
-	for x, column := range columns {
-		if x > 0 {
-			w.AddMem(patchAt, asm.At(asm.RDI, patchToColumn))
-			if w.k.Residual {
-				w.AddMem(patchLikeAt, asm.At(asm.RDI, patchToColumn))
+	for y := range side {
+		if y > 0 {
+			w.AddMem(patchSourceRow, asm.At(asm.RDI, patchFromRow))
+		}
+		row := make([]asm.Reg, side)
+		for x := range row {
+			row[x] = w.read(y, x)
+		}
+		for i := range w.matrix {
+			columns[i] = append(columns[i], w.combine(i, row))
+			w.release(i, row)
+		}
+		for ; made < len(w.matrix) && lastOf(w.matrix[made]) <= y; made++ {
+			if made > 0 {
+				w.AddMem(patchTargetRow, asm.At(asm.RDI, patchToRow))
+			}
+			if made > 0 && w.k.Residual {
+				w.AddMem(patchLikeRow, asm.At(asm.RDI, patchToRow))
+			}
+			for x, column := range columns {
+				if w.k.Kind != OutputPatch || made < int(w.k.Y1) && x < int(w.k.X1) {
+					r := w.combine(made, column)
+					w.write(x, r)
+					w.free = append(w.free, r)
+				}
+				w.release(made, column)
 			}
 		}
-		for y, r := range w.transform(column) {
-			if w.k.Kind != OutputPatch || y < int(w.k.Y1) && x < int(w.k.X1) {
-				w.write(y, r)
-			}
+	}
+}
+
+// lastOf returns the last element of a row of a matrix that is not zero.
+func lastOf(row []float32) int {
+	last := len(row) - 1
+	for row[last] == 0 {
+		last--
+	}
+	return last
+}
+
+// combine multiplies row i of the matrix with some registers.
+func (w *patchWriter) combine(i int, x []asm.Reg) asm.Reg {
+	var added, taken, whole []asm.Reg // of the terms with the smallest factor, and those that have 1 beside halves
+	halved := slices.ContainsFunc(w.matrix[i], func(f float32) bool { return f*f == .25 })
+	for j, f := range w.matrix[i] {
+		switch {
+		case halved && f == 1:
+			whole = append(whole, x[j])
+		case f > 0:
+			added = append(added, x[j])
+		case f < 0:
+			taken = append(taken, x[j])
+		}
+	}
+	to := w.take()
+	switch {
+	case len(added) == 0:
+		w.less(to, patchZero, taken[0])
+		taken = taken[1:]
+	case len(added) > 1:
+		w.sum(to, added[0], added[1])
+		for _, r := range added[2:] {
+			w.sum(to, to, r)
+		}
+	case len(taken) > 0:
+		w.less(to, added[0], taken[0])
+		taken = taken[1:]
+	default:
+		w.copy(to, added[0])
+	}
+	for _, r := range taken {
+		w.less(to, to, r)
+	}
+	switch {
+	case len(whole) > 0:
+		w.scaled(to, patchHalf, whole[0])
+	case halved:
+		w.V(asm.MULPS, w.width, to, to, asm.R(patchHalf))
+	}
+	return to
+}
+
+// release frees the registers that no row of the matrix behind row i takes.
+func (w *patchWriter) release(i int, x []asm.Reg) {
+	isTaken := func(row, j int) bool { return w.matrix[row][j] != 0 }
+	for j, r := range x {
+		last := len(w.matrix) - 1
+		for !isTaken(last, j) {
+			last--
+		}
+		if last == i {
 			w.free = append(w.free, r)
 		}
 	}
@@ -207,25 +277,25 @@ func (w *patchWriter) read(y, x int) asm.Reg {
 	if (w.k.Kind == InputPatch || w.k.Kind == OutputGradientPatch) && !inside {
 		w.clear(r)
 	} else {
-		w.load(r, step(patchAt, patchColumn, patchColumn3, x))
+		w.load(r, step(patchSourceRow, patchColumn, patchColumn3, x))
 	}
 	return r
 }
 
-func (w *patchWriter) write(y int, r asm.Reg) {
+func (w *patchWriter) write(x int, r asm.Reg) {
 	if w.k.checks() {
 		w.plus(patchBad, r, patchZero)
 	}
 	if w.k.Kind == OutputPatch {
-		w.V(asm.ADDPS, asm.W512, r, r, asm.M(asm.At(patchBiases, 0)))
+		w.V(asm.ADDPS, w.width, r, r, asm.M(asm.At(patchBiases, 0)))
 	}
 	if w.k.Residual {
-		w.V(asm.ADDPS, asm.W512, r, r, asm.M(step(patchLikeAt, patchRow, patchRow3, y)))
+		w.V(asm.ADDPS, w.width, r, r, asm.M(step(patchLikeRow, patchNext, patchNext3, x)))
 	}
 	if w.k.Relu { // the second operand is what a NaN gives
-		w.V(asm.MAXPS, asm.W512, r, patchZero, asm.R(r))
+		w.V(asm.MAXPS, w.width, r, patchZero, asm.R(r))
 	}
-	w.save(r, step(patchAt, patchRow, patchRow3, y))
+	w.save(r, step(patchTargetRow, patchNext, patchNext3, x))
 }
 
 func (w *patchWriter) take() asm.Reg {
@@ -233,49 +303,3 @@ func (w *patchWriter) take() asm.Reg {
 	w.free = w.free[:len(w.free)-1]
 	return r
 }
-
-// transform multiplies registers with the matrix of the kind, and frees them.
-func (w *patchWriter) transform(x []asm.Reg) []asm.Reg {
-	_, n := w.k.Kind.sides()
-	to := make([]asm.Reg, n)
-	for i := range to {
-		to[i] = w.take()
-	}
-	switch w.k.Kind {
-	case InputPatch:
-		w.less(to[0], x[0], x[2])
-		w.sum(to[1], x[1], x[2])
-		w.less(to[2], x[2], x[1])
-		w.less(to[3], x[1], x[3])
-	case FilterPatch:
-		w.copy(to[0], x[0])
-		w.copy(to[3], x[2])
-		w.sum(x[0], x[0], x[2])
-		w.sum(to[1], x[0], x[1])
-		w.less(to[2], x[0], x[1])
-		w.times(to[1], patchHalf)
-		w.times(to[2], patchHalf)
-	case OutputPatch:
-		w.sum(to[0], x[1], x[2])
-		w.sum(to[0], to[0], x[0])
-		w.less(to[1], x[1], x[2])
-		w.less(to[1], to[1], x[3])
-	case OutputGradientPatch:
-		w.copy(to[0], x[0])
-		w.sum(to[1], x[0], x[1])
-		w.less(to[2], x[0], x[1])
-		w.less(to[3], patchZero, x[1])
-	case FilterGradientPatch:
-		w.less(to[1], x[1], x[2])
-		w.times(to[1], patchHalf)
-		w.sum(x[1], x[1], x[2])
-		w.copy(to[0], x[0])
-		w.plus(to[0], x[1], patchHalf)
-		w.copy(to[2], x[3])
-		w.plus(to[2], x[1], patchHalf)
-	}
-	w.free = append(w.free, x...)
-	return to
-}
-
-func (w *patchWriter) times(r, by asm.Reg) { w.V(asm.MULPS, asm.W512, r, r, asm.R(by)) }
