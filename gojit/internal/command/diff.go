@@ -53,7 +53,7 @@ type comparison struct {
 func diffVerb(s *Session) *cobra.Command {
 	c, d := &call{}, &comparison{}
 	verb := &cobra.Command{
-		Use: "diff MODEL [INPUT...] --want FILE | --against MODEL", Short: "Compare results with recorded ones, or with another model's", GroupID: GroupRun, Args: cobra.MinimumNArgs(1),
+		Use: "diff MODEL [INPUT...] --want FILE | --against MODEL", Short: "Compare results with recorded ones, or with another model's", GroupID: groupRun, Args: cobra.MinimumNArgs(1),
 		Long: "Calls a method and compares the parts of its result with the arrays of a file, or with what another model gives for the same inputs. " +
 			"The status is 1 where they differ. Two numbers are the same where |a - b| <= atol + rtol * |b|, and where both are NaN.",
 		Example: "  gojit diff model.pt --input x.npy --want y.npz --rtol 1e-4",
@@ -69,7 +69,7 @@ func diffVerb(s *Session) *cobra.Command {
 
 func (s *Session) diff(ctx context.Context, c *call, d *comparison, args []string) error {
 	if (d.want == "") == (d.against == "") {
-		return Usagef("expected --want FILE or --against MODEL, and not both")
+		return usagef("expected --want FILE or --against MODEL, and not both")
 	}
 	model, inputs, err := c.open(s, args)
 	if err != nil {

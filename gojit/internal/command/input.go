@@ -120,7 +120,7 @@ func (c *call) convert(t *tensor.Tensor) (*tensor.Tensor, error) {
 	}
 	dtype, ok := tensor.ParseDType(c.dtype)
 	if !ok || !dtype.IsFloating() {
-		return nil, Usagef("--dtype %s: expected a type of floating-point numbers, such as float32", c.dtype)
+		return nil, usagef("--dtype %s: expected a type of floating-point numbers, such as float32", c.dtype)
 	}
 	return t.To(dtype)
 }
@@ -145,7 +145,7 @@ func readInput(s *Session, signature gojit.Signature, text string, isOne bool) (
 		return readData(signature, text, data, isOne)
 	}
 	if !json.Valid([]byte(text)) {
-		return nil, Usagef("the input %q is neither a file (.npy, .npz, .json), nor a shape such as 2x3, nor JSON", text)
+		return nil, usagef("the input %q is neither a file (.npy, .npz, .json), nor a shape such as 2x3, nor JSON", text)
 	}
 	return []gojit.Keyword{{Value: json.RawMessage(text)}}, nil
 }
@@ -208,7 +208,7 @@ func parseShape(text string) ([]int, error) {
 	for _, part := range strings.Split(text, "x") {
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 0 {
-			return nil, Usagef("%q is no shape: expected sizes joined by x, as in 2x3", text)
+			return nil, usagef("%q is no shape: expected sizes joined by x, as in 2x3", text)
 		}
 		shape = append(shape, n)
 	}
@@ -233,7 +233,7 @@ func readData(signature gojit.Signature, name string, data []byte, isOne bool) (
 			return fail(err)
 		}
 		if isOne && len(arrays) != 1 {
-			return nil, Usagef("%s has %d arrays: expected one for one parameter", name, len(arrays))
+			return nil, usagef("%s has %d arrays: expected one for one parameter", name, len(arrays))
 		}
 		return keywordsOf(signature, arrays, isOne)
 	}
