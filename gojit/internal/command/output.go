@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
@@ -13,23 +12,13 @@ import (
 	"github.com/torchjit/torchjit/gojit/npy"
 )
 
-// show prints a value as Python does.
-func show(v gojit.Value) string {
-	return value.Repr(v, func(b *strings.Builder, v value.Value) bool {
-		if v.IsTensor() {
-			b.WriteString(v.Tensor().String())
-		}
-		return v.IsTensor()
-	})
-}
-
 // result is the report of a run.
 type result struct {
 	value gojit.Value
 	JSON  json.RawMessage
 }
 
-func (r *result) text(w io.Writer) { fmt.Fprintln(w, show(r.value)) }
+func (r *result) text(w io.Writer) { fmt.Fprintln(w, r.value) }
 
 // MarshalJSON implements json.Marshaler.
 func (r *result) MarshalJSON() ([]byte, error) {
