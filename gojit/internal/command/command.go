@@ -189,7 +189,7 @@ func (s *Session) root() *cobra.Command {
 		runVerb, benchVerb, diffVerb, serveVerb, infoVerb, verifyVerb, graphVerb, codeVerb, explainVerb, optVerb, exportVerb, compileVerb,
 		doctorVerb, versionVerb, operatorsVerb, kernelVerb, cudaVerb,
 	} {
-		root.AddCommand(withUse(verb(s)))
+		root.AddCommand(withCompletion(withUse(verb(s))))
 	}
 	refuseUnknown(root)
 	return root
