@@ -174,9 +174,13 @@ func (s *Session) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "gojit", Short: "Run and look at models that PyTorch saved", Long: longOverview,
 		SilenceErrors: true, SilenceUsage: true, Args: knownVerb, SuggestionsMinimumDistance: 2,
+		Version:          gojit.Version,
 		PersistentPreRun: func(*cobra.Command, []string) { s.started = true },
 		RunE:             func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	var version strings.Builder
+	versionNow().text(&version)
+	root.SetVersionTemplate(version.String())
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)

@@ -165,11 +165,15 @@ func (v *versionInfo) text(w io.Writer) {
 	fmt.Fprintf(w, "torchjit %s (%s, %s)\n", v.Version, v.Go, v.System)
 }
 
+func versionNow() *versionInfo {
+	return &versionInfo{gojit.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+}
+
 func versionVerb(s *Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", GroupID: groupInside, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return s.print(&versionInfo{gojit.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
+			return s.print(versionNow())
 		},
 	}
 }

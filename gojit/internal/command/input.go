@@ -53,6 +53,9 @@ func (c *call) flags(cmd *cobra.Command) {
 
 // open loads the model and reads its inputs.
 func (c *call) open(s *Session, args []string) (gojit.Model, []any, error) {
+	if c.threads < 0 {
+		return nil, nil, usagef("--threads %d: expected no less than 0", c.threads)
+	}
 	c.file = args[0]
 	model, err := s.openModel(c.file)
 	if err != nil {
@@ -237,8 +240,13 @@ func readData(signature gojit.Signature, name string, data []byte, isOne bool) (
 		}
 		return keywordsOf(signature, arrays, isOne)
 	}
-	if !json.Valid(data) {
-		return fail(errors.New("the data is none of npy, npz and JSON"))
+	var text json.RawMessage
+	if err := json.Unmarshal(data, &text); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			err = fmt.Errorf("at byte %d: %w", syntax.Offset, err)
+		}
+		return fail(fmt.Errorf("the data is none of npy, npz and JSON (as JSON, %w)", err))
 	}
 	var items map[string]json.RawMessage
 	if trimmed := bytes.TrimSpace(data); !isOne && trimmed[0] == '{' && json.Unmarshal(data, &items) == nil && items["dtype"] == nil {

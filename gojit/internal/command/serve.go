@@ -57,8 +57,11 @@ func serveVerb(s *Session) *cobra.Command {
 }
 
 func (v *service) run(ctx context.Context, s *Session, args []string) error {
-	if v.common.MaxBatch < 1 || v.common.MaxQueue < 1 || v.common.Workers < 0 || v.config.MaxBody < 1 || v.config.Timeout <= 0 {
-		return usagef("serve: --max-batch, --max-queue, --max-body and --timeout are more than 0, --workers no less")
+	if v.common.MaxBatch < 1 || v.common.MaxQueue < 1 || v.config.MaxBody < 1 || v.config.Timeout <= 0 {
+		return usagef("--max-batch, --max-queue, --max-body, --timeout: expected more than 0")
+	}
+	if v.common.Workers < 0 || v.common.Threads < 0 || v.common.BatchDelay < 0 || v.watch < 0 || v.grace < 0 {
+		return usagef("--workers, --threads, --batch-delay, --watch, --grace: expected no less than 0")
 	}
 	models, err := v.models(args)
 	if err != nil {
