@@ -44,7 +44,7 @@ func serveVerb(s *Session) *cobra.Command {
 	f.StringVar(&v.address, "address", "127.0.0.1:8000", "where to listen")
 	f.StringVarP(&v.common.Method, "method", "m", "forward", "the method that requests call")
 	f.IntVar(&v.common.MaxBatch, "max-batch", 1, "rows of requests that one call may have; more than 1 only for models whose rows do not depend on each other")
-	f.DurationVar(&v.common.BatchDelay, "batch-delay", time.Millisecond, "how long a request waits for others to make a batch with")
+	f.DurationVar(&v.common.BatchDelay, "batch-delay", time.Millisecond, "how long a request waits for others to make a batch with (0: a batch is of those that wait already)")
 	f.IntVar(&v.common.MaxQueue, "max-queue", 256, "requests that may wait for a model; others are answered with 429")
 	f.IntVar(&v.common.Workers, "workers", 0, "calls of a model that run at a time (0: 1 with batches, else as many as there are processors)")
 	f.IntVar(&v.common.Threads, "threads", 0, "threads of each call (0: as many as there are processors)")
@@ -62,6 +62,9 @@ func (v *service) run(ctx context.Context, s *Session, args []string) error {
 	}
 	if v.common.Workers < 0 || v.common.Threads < 0 || v.common.BatchDelay < 0 || v.watch < 0 || v.grace < 0 {
 		return usagef("--workers, --threads, --batch-delay, --watch, --grace: expected no less than 0")
+	}
+	if v.common.BatchDelay == 0 {
+		v.common.BatchDelay = -1 // 0 is the default there
 	}
 	models, err := v.models(args)
 	if err != nil {
