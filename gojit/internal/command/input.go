@@ -2,21 +2,24 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/errs"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/npy"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -116,6 +119,10 @@ func isParameter(s gojit.Signature, name string) bool {
 	return slices.ContainsFunc(s.Parameters, func(p gojit.Parameter) bool { return p.Name == name })
 }
 
+func isIdentifier(name string) bool {
+	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name)
+}
+
 // convert gives a tensor of floating-point numbers the type that was asked for.
 func (c *call) convert(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if c.dtype == "" || !t.DType().IsFloating() {
@@ -148,6 +155,9 @@ func readInput(s *Session, signature gojit.Signature, text string, isOne bool) (
 		return readData(signature, text, data, isOne)
 	}
 	if !json.Valid([]byte(text)) {
+		if name, _, ok := strings.Cut(text, "="); ok && isIdentifier(name) {
+			return nil, usagef("the input %q is for the parameter %q, which there is not: the method takes %s", text, name, signature)
+		}
 		return nil, usagef("the input %q is neither a file (.npy, .npz, .json), nor a shape such as 2x3, nor JSON", text)
 	}
 	return []gojit.Keyword{{Value: json.RawMessage(text)}}, nil
@@ -162,11 +172,7 @@ func made(text string) (*tensor.Tensor, error) {
 			return nil, nil
 		}
 	}
-	p, err := makers()
-	if err != nil {
-		return nil, err
-	}
-	if p.Function(kind) == nil {
+	if !slices.Contains(makers, kind) {
 		return nil, nil
 	}
 	shape, err := parseShape(sizes)
@@ -176,46 +182,33 @@ func made(text string) (*tensor.Tensor, error) {
 		}
 		return nil, nil
 	}
-	out, err := p.Call(context.Background(), kind, shape)
-	if err != nil {
-		return nil, err
+	// By the operator itself, whose random numbers are those that torch.manual_seed gives.
+	gojit.LinkOperators()
+	args, out := make([]value.Value, 5), make([]value.Value, 1)
+	args[0] = shape
+	if err := (&autograd.Mode{}).Run(ops.Find("aten::"+kind), args, out); err != nil {
+		return nil, usagef("the input %s cannot be made: %w", text, err)
 	}
-	return gojit.As[*tensor.Tensor](out)
+	return out[0].Tensor(), nil
 }
 
-const makersText = `
-def ones(size: List[int]):
-    return torch.ones(size)
+// makers are the operators that make tensors of a shape.
+var makers = []string{"ones", "zeros", "rand", "randn"}
 
-def zeros(size: List[int]):
-    return torch.zeros(size)
-
-def rand(size: List[int]):
-    return torch.rand(size)
-
-def randn(size: List[int]):
-    return torch.randn(size)
-`
-
-// makers are the functions that make tensors of a shape: random ones are those that torch.manual_seed gives.
-var makers = sync.OnceValues(func() (*gojit.Program, error) {
-	return gojit.Compile("inputs", makersText)
-})
-
-// parseShape reads "2x3"; "" is the shape of a number.
-func parseShape(text string) ([]int, error) {
-	shape := []int{}
+// parseShape reads "2x3" as a list of sizes; "" is the shape of a number.
+func parseShape(text string) (value.Value, error) {
+	shape := value.NewList(types.Int)
 	if text == "" {
-		return shape, nil
+		return value.OfList(shape), nil
 	}
 	for _, part := range strings.Split(text, "x") {
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 0 {
-			return nil, usagef("%q is no shape: expected sizes joined by x, as in 2x3", text)
+			return value.None, usagef("%q is no shape: expected sizes joined by x, as in 2x3", text)
 		}
-		shape = append(shape, n)
+		shape.Items = append(shape.Items, value.Int(int64(n)))
 	}
-	return shape, nil
+	return value.OfList(shape), nil
 }
 
 // readData reads a file by what it begins with.
