@@ -47,7 +47,8 @@ autodiff archive shapes export/symbolic
 export/exportir
 export
 gojit
-command serve bind/abi
+serve bind/abi
+command
 bind/operators bind/tensors
 bind/scripts
 bind/graphs

@@ -2,6 +2,7 @@ package gojit_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -172,5 +173,68 @@ func TestPlaces(t *testing.T) {
 	}
 	if _, _, _, ok := errs.PlaceOf(nil); ok {
 		t.Error("no error has a place")
+	}
+}
+
+// Values print as Python's repr shows them.
+func TestValuesAsText(t *testing.T) {
+	p, err := gojit.CompileFile("text.py", `
+from enum import Enum
+from typing import Any, Dict, List, NamedTuple, Optional
+
+class Point(NamedTuple):
+    x: Tensor
+    y: int = 2
+
+class Color(Enum):
+    RED = 1
+
+class Counter:
+    def __init__(self):
+        self.n = 1
+
+def numbers():
+    return (True, 3, 3.0, 1e16, 1e-5, 0.1, float("inf"), 2j, complex(1.5, -2.0), None)
+
+def texts():
+    return ["a'b", 'a"b\'', "tab\t\n\\ \x01 \u00e9"]
+
+def containers(x):
+    empty: List[int] = []
+    none: Dict[str, int] = {}
+    return (empty, none, (1,), {"a": [1.5, 2.0], "b": []}, [x, x + 1])
+
+def kinds(x):
+    return (Point(x), Color.RED, x.device)
+
+def own():
+    return Counter()
+
+def within(l: List[Any]):
+    l.append(l)
+    return l
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := []float32{1}
+	for name, want := range map[string]string{
+		"numbers":    "(True, 3, 3.0, 1e+16, 1e-05, 0.1, inf, 2j, (1.5-2j), None)",
+		"texts":      `["a'b", 'a"b\'', 'tab\t\n\\ \x01 é']`,
+		"containers": "([], {}, (1,), {'a': [1.5, 2.0], 'b': []}, [tensor([1.]), tensor([2.])])",
+		"kinds":      "(Point(x=tensor([1.]), y=2), <Color.RED: 1>, device(type='cpu'))",
+		"own":        "<__torch__.Counter object>",
+		"within":     "[1, ...]",
+	} {
+		var args []any
+		switch name {
+		case "containers", "kinds":
+			args = []any{x}
+		case "within":
+			args = []any{[]any{1}}
+		}
+		if out, err := p.Call(t.Context(), name, args...); err != nil || fmt.Sprint(out) != want {
+			t.Errorf("%s: found %v, %v; want %s", name, out, err, want)
+		}
 	}
 }

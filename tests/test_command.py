@@ -1,10 +1,14 @@
 """`python -m torchjit` is the command gojit: data in and out as NumPy has them, the same exit statuses."""
 
+import http.client
 import json
 import pathlib
+import re
+import signal
 import subprocess
 import sys
 import tarfile
+from contextlib import closing
 
 import conformance
 import numpy as np
@@ -127,14 +131,38 @@ def test_archives_of_the_corpus(archives, tmp_path, name):
 def test_statuses():
     assert run("run", MODEL).returncode == 2
     assert run("nothing").returncode == 2
-    served = run("serve", MODEL, "--max-batch", "2")
-    assert served.returncode == 2 and "go install" in served.stderr
+    assert run("serve", MODEL, "--max-batch", "0").returncode == 2
     assert run("run", MODEL, "3x3").returncode == 1
-    assert run("info", __file__).returncode == 3
+    assert run("info", __file__).returncode == run("serve", __file__).returncode == 3
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_serves_until_it_is_told_to_stop(stop):
+    """A request that has come is answered, and the status is 0."""
+    recorded = np.load("tests/data/digits_cnn.npz")
+    x = {"name": "x", "shape": recorded["in0"].shape, "datatype": "FP32", "data": recorded["in0"].reshape(-1).tolist()}
+    command = [sys.executable, "-m", "torchjit", "serve", f"digits={MODEL}", "--address", "127.0.0.1:0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        address = next(found[1] for line in server.stderr if (found := re.search(r"msg=serving address=(\S+)", line)))
+        with closing(http.client.HTTPConnection(address, timeout=30)) as asked, closing(http.client.HTTPConnection(address, timeout=30)) as metrics:
+            body, text = json.dumps({"inputs": [x]}).encode(), ""
+            asked.request("POST", "/v2/models/digits/infer", body[:100], {"Content-Length": str(len(body))})
+            while 'gojit_requests_running{model="digits"} 1' not in text:
+                metrics.request("GET", "/metrics")
+                text = metrics.getresponse().read().decode()
+            server.send_signal(stop)
+            assert next(line for line in server.stderr if "msg=stopping" in line)
+            asked.send(body[100:])
+            answer = json.loads(asked.getresponse().read())
+        assert server.wait(60) == 0
+    found = np.array(answer["outputs"][0]["data"]).reshape(recorded["out0"].shape)
+    np.testing.assert_allclose(found, recorded["out0"], rtol=1e-4, atol=1e-5)
 
 
 def test_doctor_and_version():
-    assert all(check["ok"] for check in json.loads(run("doctor", "--json").stdout)["checks"])
+    found = json.loads(run("doctor", "--json").stdout)
+    assert all(check["ok"] for check in found["checks"])
+    assert "not used" not in found["gpu"]
     assert json.loads(run("version", "--json").stdout)["version"]
 
 

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/bind/abi"
 	"github.com/torchjit/torchjit/gojit/internal/command"
+	"github.com/torchjit/torchjit/gojit/internal/gpu"
 )
 
 // commandFunctions are the command line: `python -m torchjit` is the command gojit.
@@ -22,12 +24,23 @@ func runCommand(c *abi.Call) error {
 	args := c.ArgStrings(0)
 	status := 0
 	err := c.WithoutGIL(func() error {
-		status = command.Run(context.Background(), args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, writeONNX,
-			command.Elsewhere("serve", "go install github.com/torchjit/torchjit/gojit/cmd/gojit@latest has it"))
+		status = command.Run(context.Background(), args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, command.Host{WriteONNX: writeONNX, Devices: describeDevices})
 		return nil
 	})
 	c.Int(status)
 	return err
+}
+
+// describeDevices names the GPUs with the libraries that compute there.
+func describeDevices() ([]string, error) {
+	all, err := gpu.Machine().Devices()
+	names := make([]string, len(all))
+	for i, d := range all {
+		major, minor := d.Capability()
+		libraries := d.Libraries()
+		names[i] = fmt.Sprintf("%s, compute capability %d.%d; %s; %s", d.Name(), major, minor, libraries.BLAS, libraries.DNN)
+	}
+	return names, err
 }
 
 // writeONNX has Python write a module as ONNX: the exporter is Python's.

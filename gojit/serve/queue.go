@@ -90,20 +90,36 @@ func (q *queue) gather(first *job) (batch []*job, next *job) {
 	timer := time.NewTimer(q.model.config.BatchDelay)
 	defer timer.Stop()
 	for rows < q.model.config.MaxBatch {
-		select {
-		case j := <-q.waiting:
-			if !first.fits(j) || rows+j.rows() > q.model.config.MaxBatch {
-				return batch, j
-			}
-			batch = append(batch, j)
-			rows += j.rows()
-		case <-timer.C:
-			return batch, nil
-		case <-q.stopped:
-			return batch, nil
+		j := q.another(timer.C)
+		if j == nil {
+			break
 		}
+		if !first.fits(j) || rows+j.rows() > q.model.config.MaxBatch {
+			return batch, j
+		}
+		batch = append(batch, j)
+		rows += j.rows()
 	}
 	return batch, nil
+}
+
+// another returns a job that waits or comes before the time is over, nil where there is none.
+func (q *queue) another(over <-chan time.Time) *job {
+	select {
+	case j := <-q.waiting:
+		return j
+	default:
+	}
+	if q.model.config.BatchDelay < 0 {
+		return nil
+	}
+	select {
+	case j := <-q.waiting:
+		return j
+	case <-over:
+	case <-q.stopped:
+	}
+	return nil
 }
 
 // rows returns the size of the first dimension that all inputs have, 0 where they do not have one in common.

@@ -312,6 +312,26 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+// Without a delay a batch is of the requests that came while another one ran.
+func TestBatchesOfWhatWaits(t *testing.T) {
+	model := modelOf(t, "def f(x):\n    for i in range(50000):\n        x = x + 0\n    return x\n")
+	_, url := start(t, serve.Config{Models: []serve.ModelConfig{{Name: "f", Model: model, MaxBatch: 16, BatchDelay: -1}}})
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			status, answer := post(t, url+"/v2/models/f/infer", fmt.Sprintf(`{"inputs": [{"name": "x", "datatype": "INT64", "shape": [1], "data": [%d]}]}`, i))
+			if status != 200 || !strings.Contains(answer, fmt.Sprintf(`"data":[%d]`, i)) {
+				t.Errorf("request %d: %d %s", i, status, answer)
+			}
+		})
+	}
+	all.Wait()
+	_, metrics := get(t, url+"/metrics")
+	if strings.Contains(metrics, `gojit_batch_requests_count{model="f"} 16`) || !strings.Contains(metrics, `gojit_batch_requests_sum{model="f"} 16`) {
+		t.Errorf("each request had a call of its own:\n%s", metrics)
+	}
+}
+
 // A model whose results are not rows is right all the same.
 func TestBatchesOfWhatIsNotRows(t *testing.T) {
 	_, url := start(t, serve.Config{Models: []serve.ModelConfig{{Name: "sum", Model: modelOf(t, "def f(x):\n    return x.sum()\n"), MaxBatch: 8, BatchDelay: 50 * time.Millisecond}}})
@@ -405,9 +425,14 @@ func TestBadConfigurations(t *testing.T) {
 		{[]serve.ModelConfig{{Name: "a", Model: model}, {Name: "a", Model: model}}, "two models"},
 		{[]serve.ModelConfig{{Name: "a", Path: "missing.pt"}}, "missing.pt"},
 		{[]serve.ModelConfig{{Name: "a", Model: model, Method: "backward"}}, "no method"},
+		{[]serve.ModelConfig{{Name: "a", Model: model, MaxQueue: -1}}, "MaxQueue -1"},
+		{[]serve.ModelConfig{{Name: "a", Model: model, Workers: -1}}, "Workers -1"},
 	} {
 		if _, err := serve.New(serve.Config{Models: c.models}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
+	}
+	if _, err := serve.New(serve.Config{Timeout: -1}); err == nil || !strings.Contains(err.Error(), "no less than 0") {
+		t.Errorf("got %v for a negative time", err)
 	}
 }

@@ -43,7 +43,7 @@ type ModelConfig struct {
 	// MaxBatch is how many rows of requests one call may have: 1 is one request at a time, the default. Above that the first dimension of all
 	// inputs and outputs must stand for rows that do not depend on each other.
 	MaxBatch int
-	// BatchDelay is how long a request waits for others to make a batch with; 1 ms.
+	// BatchDelay is how long a request waits for others to make a batch with; 1 ms. Less than 0: a batch is of those that wait already.
 	BatchDelay time.Duration
 	// MaxQueue is how many requests may wait; 256.
 	MaxQueue int
@@ -78,6 +78,9 @@ func New(config Config) (*Server, error) {
 	if config.Registry == nil {
 		config.Registry = prometheus.NewRegistry()
 	}
+	if config.MaxBody < 0 || config.Timeout < 0 {
+		return nil, configError("MaxBody is %d and Timeout %v: expected no less than 0", config.MaxBody, config.Timeout)
+	}
 	s := &Server{config: config, models: map[string]*model{}, mux: http.NewServeMux()}
 	s.metrics = newMetrics(config.Registry, s)
 	for _, c := range config.Models {
@@ -88,6 +91,10 @@ func New(config Config) (*Server, error) {
 		if s.models[c.Name] != nil {
 			s.Close()
 			return nil, configError("two models have the name %q", c.Name)
+		}
+		if c.MaxBatch < 0 || c.MaxQueue < 0 || c.Workers < 0 || c.Threads < 0 {
+			s.Close()
+			return nil, configError("the model %q has MaxBatch %d, MaxQueue %d, Workers %d, Threads %d: expected no less than 0", c.Name, c.MaxBatch, c.MaxQueue, c.Workers, c.Threads)
 		}
 		m, err := newModel(c, s)
 		if err != nil {

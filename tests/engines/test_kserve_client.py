@@ -1,9 +1,10 @@
-"""A client of the KServe v2 protocol that others wrote, tritonclient, talks to `gojit serve` as to any server of the protocol."""
+"""A client of the KServe v2 protocol that others wrote, tritonclient, talks to `gojit serve` and `python -m torchjit serve` as to any server of the protocol."""
 
 import pathlib
 import re
 import signal
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -16,12 +17,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RECORDED = np.load(ROOT / "tests/data/digits_cnn.npz")
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory):
-    program = tmp_path_factory.mktemp("bin") / "gojit"
-    subprocess.run(["go", "build", "-o", program, "./gojit/cmd/gojit"], cwd=ROOT, check=True, timeout=600)
-    command = [program, "serve", f"digits={ROOT}/tests/data/digits_cnn.pt", "--address", "127.0.0.1:0", "--max-batch", "64"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+@pytest.fixture(scope="module", params=["gojit", "python -m torchjit"])
+def client(request, tmp_path_factory):
+    if request.param == "gojit":
+        program = [tmp_path_factory.mktemp("bin") / "gojit"]
+        subprocess.run(["go", "build", "-o", *program, "./gojit/cmd/gojit"], cwd=ROOT, check=True, timeout=600)
+    else:
+        program = [sys.executable, "-m", "torchjit"]
+    command = [*program, "serve", f"digits={ROOT}/tests/data/digits_cnn.pt", "--address", "127.0.0.1:0", "--max-batch", "64"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as server:
         address = next(found[1] for line in server.stderr if (found := re.search(r"msg=serving address=(\S+)", line)))
         with http.InferenceServerClient(address, concurrency=8) as connected:
             yield connected

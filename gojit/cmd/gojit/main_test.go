@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 // Each verb has its cases in some file of testdata/script.
 func TestEveryVerbHasItsCases(t *testing.T) {
 	var listed, scripts strings.Builder
-	command.Run(t.Context(), []string{"__complete", ""}, command.Streams{Out: &listed, Err: io.Discard}, nil, serveVerb)
+	command.Run(t.Context(), []string{"__complete", ""}, command.Streams{Out: &listed, Err: io.Discard}, command.Host{})
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func (b *benchmark) text(w io.Writer) {
 func benchVerb(s *Session) *cobra.Command {
 	c, b := &call{}, &bench{}
 	verb := &cobra.Command{
-		Use: "bench MODEL [INPUT...]", Short: "Time calls: percentiles, calls per second, memory", GroupID: GroupRun, Args: cobra.MinimumNArgs(1),
+		Use: "bench MODEL [INPUT...]", Short: "Time calls: percentiles, calls per second, memory", GroupID: groupRun, Args: cobra.MinimumNArgs(1),
 		Long:    "Calls a method again and again with the same inputs and prints how long that takes. The first call, which compiles, is not among the others.",
 		Example: "  gojit bench model.pt randn:1x3x224x224 --threads 1 --seconds 5",
 		RunE:    func(cmd *cobra.Command, args []string) error { return s.bench(cmd.Context(), c, b, args) },
@@ -72,7 +72,7 @@ type bench struct {
 
 func (s *Session) bench(ctx context.Context, c *call, b *bench, args []string) error {
 	if b.callers < 1 || b.calls < 0 || b.warm < 0 || !(b.seconds > 0) {
-		return Usagef("--callers, --seconds: expected more than 0; --calls, --warm: expected no less than 0")
+		return usagef("--callers, --seconds: expected more than 0; --calls, --warm: expected no less than 0")
 	}
 	model, inputs, err := c.open(s, args)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package command is the command gojit: what `gojit` and `python -m torchjit` do.
 //
-// Run takes the arguments and returns the exit status. Every verb makes a report, which is printed as text or, with --json, as one JSON value. A
-// verb that needs a heavy library (serve) is given to Run by the program that has it.
+// Run takes the arguments and returns the exit status. Every verb makes a report, which is printed as text or, with --json, as one JSON value. An
+// interrupt ends the process, as nothing here listens, but for serve, which ends what it has begun first.
 package command
 
 import (
@@ -39,21 +39,23 @@ type Session struct {
 	Streams
 	JSON    bool // reports are JSON
 	started bool // the command line has been understood
-	onnx    ONNXWriter
+	host    Host
 	out     *sink
 }
 
-// ONNXWriter writes the module of a file as ONNX: what forward does with arguments, which have names, as has its result.
-type ONNXWriter func(module string, arguments []gojit.Value, inputs, outputs []string, file string) error
-
-// Verb makes a command of a session.
-type Verb func(s *Session) *cobra.Command
+// Host is what the program around the command brings, which the static program does not have.
+type Host struct {
+	// WriteONNX writes the module of a file as ONNX: what forward does with arguments, which have names, as has its result.
+	WriteONNX func(module string, arguments []gojit.Value, inputs, outputs []string, file string) error
+	// Devices describes the GPUs that tensors can be on. The error says why there are none.
+	Devices func() ([]string, error)
+}
 
 // usageError is an error of the command line.
 type usageError struct{ error }
 
-// Usagef returns an error of the command line, for which the status is 2.
-func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+// usagef returns an error of the command line, for which the status is 2.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // failed is an outcome that is no error of its own, such as a difference: the report has said it.
 type failed struct{ status int }
@@ -81,11 +83,11 @@ func (s *sink) flush() error {
 	return s.err
 }
 
-// Run runs the command line with further verbs and returns the exit status. onnx is nil where nothing writes that.
-func Run(ctx context.Context, args []string, streams Streams, onnx ONNXWriter, further ...Verb) int {
-	s := &Session{Streams: streams, onnx: onnx, out: &sink{Writer: bufio.NewWriter(streams.Out)}}
+// Run runs the command line and returns the exit status.
+func Run(ctx context.Context, args []string, streams Streams, host Host) int {
+	s := &Session{Streams: streams, host: host, out: &sink{Writer: bufio.NewWriter(streams.Out)}}
 	s.Out = s.out
-	root := s.root(further)
+	root := s.root()
 	root.SetArgs(longOptions(args))
 	err := root.ExecuteContext(ctx)
 	status := s.statusOf(err)
@@ -131,16 +133,6 @@ func (s *Session) statusOf(err error) int {
 	return StatusFailed
 }
 
-// Elsewhere is a verb that this program does not have: calls of it say where it is.
-func Elsewhere(name, where string) Verb {
-	return func(*Session) *cobra.Command {
-		return &cobra.Command{
-			Use: name, Hidden: true, DisableFlagParsing: true,
-			RunE: func(*cobra.Command, []string) error { return Usagef("%s is not part of this program: %s", name, where) },
-		}
-	}
-}
-
 // A report is what a verb has found.
 type report interface {
 	// text prints the report for people.
@@ -170,7 +162,7 @@ func (t plainText) text(w io.Writer) { io.WriteString(w, t.Text) }
 
 // The groups of verbs in the help.
 const (
-	GroupRun     = "run"
+	groupRun     = "run"
 	groupLook    = "look"
 	groupInside  = "inside"
 	longOverview = `gojit runs and looks at models that PyTorch saved: TorchScript archives (torch.jit.save) and exported programs (torch.export.save).
@@ -178,26 +170,30 @@ const (
 Exit status: 0 done; 1 the model failed, or what was asked for turned out not to be so; 2 the command line is wrong; 3 a file is damaged.`
 )
 
-func (s *Session) root(further []Verb) *cobra.Command {
+func (s *Session) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "gojit", Short: "Run and look at models that PyTorch saved", Long: longOverview,
 		SilenceErrors: true, SilenceUsage: true, Args: knownVerb, SuggestionsMinimumDistance: 2,
+		Version:          gojit.Version,
 		PersistentPreRun: func(*cobra.Command, []string) { s.started = true },
 		RunE:             func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	var version strings.Builder
+	versionNow().text(&version)
+	root.SetVersionTemplate(version.String())
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	root.PersistentFlags().BoolVar(&s.JSON, "json", false, "print one JSON value instead of text")
-	root.AddGroup(&cobra.Group{ID: GroupRun, Title: "Run a model:"}, &cobra.Group{ID: groupLook, Title: "Look at a model:"},
+	root.AddGroup(&cobra.Group{ID: groupRun, Title: "Run a model:"}, &cobra.Group{ID: groupLook, Title: "Look at a model:"},
 		&cobra.Group{ID: groupInside, Title: "Look at torchjit:"})
 	root.SetHelpCommandGroupID(groupInside)
 	root.SetCompletionCommandGroupID(groupInside)
-	for _, verb := range append([]Verb{
-		runVerb, benchVerb, diffVerb, infoVerb, verifyVerb, graphVerb, codeVerb, explainVerb, optVerb, exportVerb, compileVerb,
+	for _, verb := range []func(*Session) *cobra.Command{
+		runVerb, benchVerb, diffVerb, serveVerb, infoVerb, verifyVerb, graphVerb, codeVerb, explainVerb, optVerb, exportVerb, compileVerb,
 		doctorVerb, versionVerb, operatorsVerb, kernelVerb, cudaVerb,
-	}, further...) {
-		root.AddCommand(withUse(verb(s)))
+	} {
+		root.AddCommand(withCompletion(withUse(verb(s))))
 	}
 	refuseUnknown(root)
 	return root
@@ -212,7 +208,7 @@ func knownVerb(root *cobra.Command, args []string) error {
 	if suggested := root.SuggestionsFor(args[0]); len(suggested) > 0 {
 		like = "did you mean " + strings.Join(suggested, " or ") + "?"
 	}
-	return Usagef("unknown command %q for %q: %s", args[0], root.Name(), like)
+	return usagef("unknown command %q for %q: %s", args[0], root.Name(), like)
 }
 
 // withUse has a verb say what it takes where it is given something else.
@@ -222,11 +218,11 @@ func withUse(verb *cobra.Command) *cobra.Command {
 			if allowed(c, args) == nil {
 				return nil
 			}
-			return Usagef("%s: found %d arguments, expected gojit %s (see gojit help %s)", c.Name(), len(args), c.Use, c.Name())
+			return usagef("%s: found %d arguments, expected gojit %s (see gojit help %s)", c.Name(), len(args), c.Use, c.Name())
 		}
 	}
 	verb.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return Usagef("%s: %w (gojit help %s lists the options)", c.Name(), err, c.Name())
+		return usagef("%s: %w (gojit help %s lists the options)", c.Name(), err, c.Name())
 	})
 	return verb
 }
@@ -241,7 +237,7 @@ func refuseUnknown(root *cobra.Command) {
 			show := verb.Run
 			verb.Run, verb.RunE = nil, func(help *cobra.Command, args []string) error {
 				if found, _, err := root.Find(args); err != nil || found == root && len(args) > 0 {
-					return Usagef("help: there is no verb %s", strings.Join(args, " "))
+					return usagef("help: there is no verb %s", strings.Join(args, " "))
 				}
 				show(help, args)
 				return nil

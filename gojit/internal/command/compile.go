@@ -105,14 +105,14 @@ func chosen(p *gojit.Program, file string, names []string) ([]*ir.Function, erro
 				return nil, fmt.Errorf("%s:%d: %s: %s", file, s.Line, name, s.Reason)
 			}
 		}
-		return nil, Usagef("%s has no function %s", file, name)
+		return nil, usagef("%s has no function %s", file, name)
 	}
 	return found, nil
 }
 
 func (s *Session) saveFunction(functions []*ir.Function, output string) error {
 	if len(functions) != 1 {
-		return Usagef("-o %s: expected one function, found %d: name it", output, len(functions))
+		return usagef("-o %s: expected one function, found %d: name it", output, len(functions))
 	}
 	m, err := gojit.ModuleOf(functions[0])
 	if err != nil {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/npy"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -53,7 +55,7 @@ type comparison struct {
 func diffVerb(s *Session) *cobra.Command {
 	c, d := &call{}, &comparison{}
 	verb := &cobra.Command{
-		Use: "diff MODEL [INPUT...] --want FILE | --against MODEL", Short: "Compare results with recorded ones, or with another model's", GroupID: GroupRun, Args: cobra.MinimumNArgs(1),
+		Use: "diff MODEL [INPUT...] --want FILE | --against MODEL", Short: "Compare results with recorded ones, or with another model's", GroupID: groupRun, Args: cobra.MinimumNArgs(1),
 		Long: "Calls a method and compares the parts of its result with the arrays of a file, or with what another model gives for the same inputs. " +
 			"The status is 1 where they differ. Two numbers are the same where |a - b| <= atol + rtol * |b|, and where both are NaN.",
 		Example: "  gojit diff model.pt --input x.npy --want y.npz --rtol 1e-4",
@@ -69,7 +71,7 @@ func diffVerb(s *Session) *cobra.Command {
 
 func (s *Session) diff(ctx context.Context, c *call, d *comparison, args []string) error {
 	if (d.want == "") == (d.against == "") {
-		return Usagef("expected --want FILE or --against MODEL, and not both")
+		return usagef("expected --want FILE or --against MODEL, and not both")
 	}
 	model, inputs, err := c.open(s, args)
 	if err != nil {
@@ -134,18 +136,49 @@ func (s *Session) readResult(path string) ([]gojit.Output, error) {
 		}
 		return parts, nil
 	}
-	var items map[string]json.RawMessage
-	if err := json.Unmarshal(data, &items); err != nil {
+	var items map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	if err := decoder.Decode(&items); err != nil {
 		return fail(err)
 	}
 	for name, item := range items {
-		v, err := gojit.ValueOf(item)
+		v, err := recorded(item)
 		if err != nil {
 			return fail(fmt.Errorf("%s: %w", name, err))
 		}
 		parts = append(parts, gojit.Output{Name: name, Value: v})
 	}
 	return parts, nil
+}
+
+// recorded returns a value of JSON. A list may have stood for a tuple, whose items have types of their own, and so may those of a dictionary.
+func recorded(x any) (gojit.Value, error) {
+	switch x := x.(type) {
+	case []any:
+		items := make([]gojit.Value, len(x))
+		for i, item := range x {
+			var err error
+			if items[i], err = recorded(item); err != nil {
+				return value.None, fmt.Errorf("element %d: %w", i, err)
+			}
+		}
+		return value.OfTuple(value.NewTuple(items...)), nil
+	case map[string]any:
+		if _, isTensor := x["dtype"]; isTensor {
+			return gojit.ValueOf(x)
+		}
+		d := value.NewDict(types.Str, types.Any)
+		for key, item := range x {
+			v, err := recorded(item)
+			if err != nil {
+				return value.None, fmt.Errorf("%s: %w", key, err)
+			}
+			d.Set(value.Str(key), v)
+		}
+		return value.OfDict(d), nil
+	}
+	return gojit.ValueOf(x)
 }
 
 // compare compares parts of the same names; those without a name that both have are compared in order.
@@ -175,32 +208,143 @@ func (d *comparison) compare(got, want []gojit.Output) (*differences, error) {
 
 func (d *comparison) part(g gojit.Output, want gojit.Value) (*difference, error) {
 	p := &difference{Name: g.Name, Same: true}
-	if !g.Value.IsTensor() || !want.IsTensor() {
-		p.Elements = 1
-		if a, b := show(g.Value), show(want); a != b {
-			p.Same, p.Differ, p.First = false, 1, fmt.Sprintf("%s, wanted %s", a, b)
-		}
-		return p, nil
+	return p, d.values(p, "", g.Value, want)
+}
+
+// values compares two values at a place of a part. Containers are the same where their items are: a file of JSON has lists for tuples.
+func (d *comparison) values(p *difference, place string, got, want gojit.Value) error {
+	if got.IsTensor() && want.IsTensor() {
+		return d.tensors(p, place, got.Tensor(), want.Tensor())
 	}
-	a, b := g.Value.Tensor(), want.Tensor()
+	if x, ok := numberOf(got); ok {
+		if y, ok := numberOf(want); ok {
+			p.Elements++
+			if d.element(p, x, y) {
+				p.differs(1, "%s%g, wanted %g", at(place), x, y)
+			}
+			return nil
+		}
+	}
+	keys, items, ok := itemsOf(got)
+	wantedKeys, wanted, alike := itemsOf(want)
+	if !ok || !alike || len(items) != len(wanted) {
+		p.Elements++
+		if a, b := textOf(got), textOf(want); a != b {
+			p.differs(1, "%s%s, wanted %s", at(place), a, b)
+		}
+		return nil
+	}
+	others := map[string]gojit.Value{}
+	for i, key := range wantedKeys {
+		others[key] = wanted[i]
+	}
+	for i, key := range keys {
+		other, ok := others[key]
+		if !ok {
+			p.Elements++
+			p.differs(1, "%s%s is not among what is wanted", at(place), key)
+			continue
+		}
+		if err := d.values(p, place+"["+key+"]", items[i], other); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differs notes elements that differ, and of the first of them what is said.
+func (p *difference) differs(elements int, format string, args ...any) {
+	if p.Same {
+		p.Same, p.First = false, fmt.Sprintf(format, args...)
+	}
+	p.Differ += elements
+}
+
+// at begins what is said of a place within a part.
+func at(place string) string {
+	if place == "" {
+		return ""
+	}
+	return place + ": "
+}
+
+// numberOf returns a number, which is one of the words of JSON where it is not finite.
+func numberOf(v gojit.Value) (float64, bool) {
+	switch v.Kind() {
+	case value.KindInt:
+		return float64(v.Int()), true
+	case value.KindFloat:
+		return v.Float(), true
+	case value.KindString:
+		f, ok := map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}[v.Str()]
+		return f, ok
+	}
+	return 0, false
+}
+
+// textOf returns what stands for a value in a file of JSON, where that is a text.
+func textOf(v gojit.Value) string {
+	switch v.Kind() {
+	case value.KindEnum:
+		v = value.Str(v.Enum().Name())
+	case value.KindDevice:
+		v = value.Str(v.Device().String())
+	}
+	return v.String()
+}
+
+// itemsOf returns the items of a container, with their places or keys as text. A complex number is its two parts, as in JSON.
+func itemsOf(v gojit.Value) (keys []string, items []gojit.Value, ok bool) {
+	switch v.Kind() {
+	case value.KindList:
+		items = v.List().Items
+	case value.KindTuple:
+		items = v.Tuple().Items
+	case value.KindComplex:
+		items = []gojit.Value{value.Float(real(v.Complex())), value.Float(imag(v.Complex()))}
+	case value.KindDict:
+		for k, item := range v.Dict().All {
+			keys, items = append(keys, keyText(k)), append(items, item)
+		}
+		return keys, items, true
+	default:
+		return nil, nil, false
+	}
+	for i := range items {
+		keys = append(keys, fmt.Sprint(i))
+	}
+	return keys, items, true
+}
+
+// keyText returns a key as files of JSON have it.
+func keyText(k gojit.Value) string {
+	if k.Kind() == value.KindString {
+		return k.Str()
+	}
+	return value.Repr(k, nil)
+}
+
+func (d *comparison) tensors(p *difference, place string, a, b *tensor.Tensor) error {
 	if !tensor.SameShape(a.Shape(), b.Shape()) {
-		p.Same, p.Elements, p.Differ = false, a.Numel(), a.Numel()
-		p.First = fmt.Sprintf("shape %s, wanted %s", tensor.FormatShape(a.Shape()), tensor.FormatShape(b.Shape()))
-		return p, nil
+		p.Elements += a.Numel()
+		p.differs(a.Numel(), "%sshape %s, wanted %s", at(place), tensor.FormatShape(a.Shape()), tensor.FormatShape(b.Shape()))
+		return nil
 	}
 	x, err := numbers(a)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	y, err := numbers(b)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p.Elements = len(x)
+	p.Elements += len(x)
 	for i := range x {
-		d.element(p, i, x[i], y[i])
+		if d.element(p, x[i], y[i]) {
+			p.differs(1, "%selement %d is %g, wanted %g", at(place), i, x[i], y[i])
+		}
 	}
-	return p, nil
+	return nil
 }
 
 // numbers returns the elements of a tensor; complex ones as their parts.
@@ -220,10 +364,11 @@ func numbers(t *tensor.Tensor) ([]float64, error) {
 	return parts, err
 }
 
-func (d *comparison) element(p *difference, i int, x, y float64) {
+// element compares two numbers and reports whether they differ by more than what is allowed.
+func (d *comparison) element(p *difference, x, y float64) bool {
 	gap := math.Abs(x - y)
 	if x == y || math.IsNaN(x) && math.IsNaN(y) {
-		return
+		return false
 	}
 	if !math.IsNaN(gap) && !math.IsInf(gap, 0) {
 		p.Absolute = max(p.Absolute, gap)
@@ -231,11 +376,5 @@ func (d *comparison) element(p *difference, i int, x, y float64) {
 			p.Relative = max(p.Relative, gap/math.Abs(y))
 		}
 	}
-	if gap <= d.absolute+d.relative*math.Abs(y) {
-		return
-	}
-	if p.Same {
-		p.Same, p.First = false, fmt.Sprintf("element %d is %g, wanted %g", i, x, y)
-	}
-	p.Differ++
+	return !(gap <= d.absolute+d.relative*math.Abs(y))
 }

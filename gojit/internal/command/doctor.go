@@ -60,7 +60,7 @@ func doctorVerb(s *Session) *cobra.Command {
 		Use: "doctor", Short: "Say what this machine offers, and try what torchjit needs", GroupID: groupInside, Args: cobra.NoArgs,
 		Long: "Says what the processor and the system offer, and tries what torchjit needs of them. The status is 1 where something does not work.",
 		RunE: func(*cobra.Command, []string) error {
-			r := examine()
+			r := examine(s.host.Devices)
 			if err := s.print(r); err != nil {
 				return err
 			}
@@ -74,16 +74,13 @@ func doctorVerb(s *Session) *cobra.Command {
 	}
 }
 
-func examine() *health {
+func examine(devices func() ([]string, error)) *health {
 	r := &health{
 		Version: gojit.Version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU(), Threads: parallel.NumThreads(),
-		Kernels: "portable Go", GPU: "none", Memory: "none", Settings: []string{},
+		Kernels: "portable Go", GPU: gpuOf(devices), Memory: "none", Settings: []string{},
 	}
 	if runtime.GOARCH == "amd64" {
 		r.Kernels = fmt.Sprint(asm.Target())
-	}
-	if driver, err := os.ReadFile("/proc/driver/nvidia/version"); err == nil {
-		r.GPU = strings.SplitN(string(driver), "\n", 2)[0] + ": tensors are on the processor, see docs/architecture.md"
 	}
 	if limit := debug.SetMemoryLimit(-1); limit < 1<<62 {
 		r.Memory = fmt.Sprintf("%d bytes (GOMEMLIMIT)", limit)
@@ -96,6 +93,21 @@ func examine() *health {
 	r.try("a program compiles and runs", tryProgram)
 	r.try("operators use several threads", tryThreads)
 	return r
+}
+
+// gpuOf says which GPUs tensors can be on, and why on none.
+func gpuOf(devices func() ([]string, error)) string {
+	if devices == nil {
+		return "not used by this program: tensors are on one in programs that import gojit/cuda, and in Python"
+	}
+	names, err := devices()
+	switch {
+	case err != nil:
+		return "none: " + err.Error()
+	case len(names) == 0:
+		return "none: the driver knows of none"
+	}
+	return strings.Join(names, " | ")
 }
 
 func (r *health) try(name string, check func() (string, error)) {
@@ -153,11 +165,15 @@ func (v *versionInfo) text(w io.Writer) {
 	fmt.Fprintf(w, "torchjit %s (%s, %s)\n", v.Version, v.Go, v.System)
 }
 
+func versionNow() *versionInfo {
+	return &versionInfo{gojit.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+}
+
 func versionVerb(s *Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", GroupID: groupInside, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return s.print(&versionInfo{gojit.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
+			return s.print(versionNow())
 		},
 	}
 }

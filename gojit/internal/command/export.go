@@ -12,7 +12,7 @@ import (
 func exportVerb(s *Session) *cobra.Command {
 	c, output := &call{}, ""
 	verb := &cobra.Command{
-		Use: "export MODEL [INPUT...] -o FILE", Short: "Write a model in another form: .pt2, .ptl, .pt, .onnx", GroupID: GroupRun, Args: cobra.MinimumNArgs(1),
+		Use: "export MODEL [INPUT...] -o FILE", Short: "Write a model in another form: .pt2, .ptl, .pt, .onnx", GroupID: groupRun, Args: cobra.MinimumNArgs(1),
 		Long: "Writes a TorchScript module in the form that the name of the file says: .pt2 an exported program (torch.export), made of forward for inputs of these sizes; " +
 			".ptl for the lite interpreter, with bytecode; .pt an archive as torch.jit.save writes it; .onnx ONNX, where torchjit's Python package brings the command.",
 		Example: "  gojit export model.pt randn:1x3x32x32 -o model.pt2",
@@ -27,14 +27,14 @@ func (s *Session) export(c *call, args []string, output string) error {
 	form := filepath.Ext(output)
 	switch form {
 	case "":
-		return Usagef("export: expected -o FILE, a name that ends in .pt2, .ptl, .pt or .onnx")
+		return usagef("export: expected -o FILE, a name that ends in .pt2, .ptl, .pt or .onnx")
 	case ".pt2", ".ptl", ".pt":
 	case ".onnx":
-		if s.onnx == nil {
-			return Usagef("-o %s: this program has no Python, which writes ONNX: expected .pt2, .ptl or .pt, or the command that `pip install torchjit` brings (python -m torchjit export)", output)
+		if s.host.WriteONNX == nil {
+			return usagef("-o %s: this program has no Python, which writes ONNX: expected .pt2, .ptl or .pt, or the command that `pip install torchjit` brings (python -m torchjit export)", output)
 		}
 	default:
-		return Usagef("-o %s: the end of the name says the form: expected .pt2, .ptl, .pt or .onnx", output)
+		return usagef("-o %s: the end of the name says the form: expected .pt2, .ptl, .pt or .onnx", output)
 	}
 	model, inputs, err := c.open(s, args)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Session) export(c *call, args []string, output string) error {
 	}
 	m, ok := model.(*gojit.Module)
 	if !ok {
-		return Usagef("%s is an exported program already", args[0])
+		return usagef("%s is an exported program already", args[0])
 	}
 	switch form {
 	case ".onnx":
@@ -82,7 +82,7 @@ func (s *Session) exportONNX(m *gojit.Module, file string, inputs []any, output 
 	if signature.Result == "Tensor" {
 		outputs = signature.Outputs
 	}
-	if err := s.onnx(file, arguments, names, outputs, output); err != nil {
+	if err := s.host.WriteONNX(file, arguments, names, outputs, output); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", output, err)
 	}
 	return nil

@@ -2,21 +2,24 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/errs"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/npy"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -53,6 +56,9 @@ func (c *call) flags(cmd *cobra.Command) {
 
 // open loads the model and reads its inputs.
 func (c *call) open(s *Session, args []string) (gojit.Model, []any, error) {
+	if c.threads < 0 {
+		return nil, nil, usagef("--threads %d: expected no less than 0", c.threads)
+	}
 	c.file = args[0]
 	model, err := s.openModel(c.file)
 	if err != nil {
@@ -113,6 +119,10 @@ func isParameter(s gojit.Signature, name string) bool {
 	return slices.ContainsFunc(s.Parameters, func(p gojit.Parameter) bool { return p.Name == name })
 }
 
+func isIdentifier(name string) bool {
+	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name)
+}
+
 // convert gives a tensor of floating-point numbers the type that was asked for.
 func (c *call) convert(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if c.dtype == "" || !t.DType().IsFloating() {
@@ -120,7 +130,7 @@ func (c *call) convert(t *tensor.Tensor) (*tensor.Tensor, error) {
 	}
 	dtype, ok := tensor.ParseDType(c.dtype)
 	if !ok || !dtype.IsFloating() {
-		return nil, Usagef("--dtype %s: expected a type of floating-point numbers, such as float32", c.dtype)
+		return nil, usagef("--dtype %s: expected a type of floating-point numbers, such as float32", c.dtype)
 	}
 	return t.To(dtype)
 }
@@ -145,7 +155,10 @@ func readInput(s *Session, signature gojit.Signature, text string, isOne bool) (
 		return readData(signature, text, data, isOne)
 	}
 	if !json.Valid([]byte(text)) {
-		return nil, Usagef("the input %q is neither a file (.npy, .npz, .json), nor a shape such as 2x3, nor JSON", text)
+		if name, _, ok := strings.Cut(text, "="); ok && isIdentifier(name) {
+			return nil, usagef("the input %q is for the parameter %q, which there is not: the method takes %s", text, name, signature)
+		}
+		return nil, usagef("the input %q is neither a file (.npy, .npz, .json), nor a shape such as 2x3, nor JSON", text)
 	}
 	return []gojit.Keyword{{Value: json.RawMessage(text)}}, nil
 }
@@ -159,11 +172,7 @@ func made(text string) (*tensor.Tensor, error) {
 			return nil, nil
 		}
 	}
-	p, err := makers()
-	if err != nil {
-		return nil, err
-	}
-	if p.Function(kind) == nil {
+	if !slices.Contains(makers, kind) {
 		return nil, nil
 	}
 	shape, err := parseShape(sizes)
@@ -173,46 +182,33 @@ func made(text string) (*tensor.Tensor, error) {
 		}
 		return nil, nil
 	}
-	out, err := p.Call(context.Background(), kind, shape)
-	if err != nil {
-		return nil, err
+	// By the operator itself, whose random numbers are those that torch.manual_seed gives.
+	gojit.LinkOperators()
+	args, out := make([]value.Value, 5), make([]value.Value, 1)
+	args[0] = shape
+	if err := (&autograd.Mode{}).Run(ops.Find("aten::"+kind), args, out); err != nil {
+		return nil, usagef("the input %s cannot be made: %w", text, err)
 	}
-	return gojit.As[*tensor.Tensor](out)
+	return out[0].Tensor(), nil
 }
 
-const makersText = `
-def ones(size: List[int]):
-    return torch.ones(size)
+// makers are the operators that make tensors of a shape.
+var makers = []string{"ones", "zeros", "rand", "randn"}
 
-def zeros(size: List[int]):
-    return torch.zeros(size)
-
-def rand(size: List[int]):
-    return torch.rand(size)
-
-def randn(size: List[int]):
-    return torch.randn(size)
-`
-
-// makers are the functions that make tensors of a shape: random ones are those that torch.manual_seed gives.
-var makers = sync.OnceValues(func() (*gojit.Program, error) {
-	return gojit.Compile("inputs", makersText)
-})
-
-// parseShape reads "2x3"; "" is the shape of a number.
-func parseShape(text string) ([]int, error) {
-	shape := []int{}
+// parseShape reads "2x3" as a list of sizes; "" is the shape of a number.
+func parseShape(text string) (value.Value, error) {
+	shape := value.NewList(types.Int)
 	if text == "" {
-		return shape, nil
+		return value.OfList(shape), nil
 	}
 	for _, part := range strings.Split(text, "x") {
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 0 {
-			return nil, Usagef("%q is no shape: expected sizes joined by x, as in 2x3", text)
+			return value.None, usagef("%q is no shape: expected sizes joined by x, as in 2x3", text)
 		}
-		shape = append(shape, n)
+		shape.Items = append(shape.Items, value.Int(int64(n)))
 	}
-	return shape, nil
+	return value.OfList(shape), nil
 }
 
 // readData reads a file by what it begins with.
@@ -233,12 +229,17 @@ func readData(signature gojit.Signature, name string, data []byte, isOne bool) (
 			return fail(err)
 		}
 		if isOne && len(arrays) != 1 {
-			return nil, Usagef("%s has %d arrays: expected one for one parameter", name, len(arrays))
+			return nil, usagef("%s has %d arrays: expected one for one parameter", name, len(arrays))
 		}
 		return keywordsOf(signature, arrays, isOne)
 	}
-	if !json.Valid(data) {
-		return fail(errors.New("the data is none of npy, npz and JSON"))
+	var text json.RawMessage
+	if err := json.Unmarshal(data, &text); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			err = fmt.Errorf("at byte %d: %w", syntax.Offset, err)
+		}
+		return fail(fmt.Errorf("the data is none of npy, npz and JSON (as JSON, %w)", err))
 	}
 	var items map[string]json.RawMessage
 	if trimmed := bytes.TrimSpace(data); !isOne && trimmed[0] == '{' && json.Unmarshal(data, &items) == nil && items["dtype"] == nil {

@@ -45,7 +45,7 @@ func measureKernel(w io.Writer, args []string) error {
 	n := 1 << 20
 	if len(args) > 1 {
 		if n, err = strconv.Atoi(args[1]); err != nil || n < 1 {
-			return Usagef("%q is not a number of elements", args[1])
+			return usagef("%q is not a number of elements", args[1])
 		}
 	}
 	begin := time.Now()

@@ -83,7 +83,7 @@ func functionOfFile(file, text, name string) (*program, error) {
 			return nil, s.Err
 		}
 	}
-	return nil, Usagef("%s: which function? It has %s", file, strings.Join(names, ", "))
+	return nil, usagef("%s: which function? It has %s", file, strings.Join(names, ", "))
 }
 
 func graphVerb(s *Session) *cobra.Command {
@@ -99,7 +99,7 @@ func graphVerb(s *Session) *cobra.Command {
 				return err
 			}
 			if output != "" && optimized {
-				return Usagef("--optimized has no drawing: see gojit explain -o FILE.html")
+				return usagef("--optimized has no drawing: see gojit explain -o FILE.html")
 			}
 			if p.exported != nil {
 				if output != "" {
@@ -142,7 +142,7 @@ func (s *Session) writeDrawing(path string, d *draw.Drawing) error {
 	case ".dot":
 		text = d.DOT()
 	default:
-		return Usagef("-o %s: the end of the name says the form: expected .svg or .dot", path)
+		return usagef("-o %s: the end of the name says the form: expected .svg or .dot", path)
 	}
 	return s.writeFile(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
 }
@@ -157,7 +157,7 @@ func codeVerb(s *Session) *cobra.Command {
 				return err
 			}
 			if p.function == nil {
-				return Usagef("%s has a graph and no source text: see gojit graph", args[0])
+				return usagef("%s has a graph and no source text: see gojit graph", args[0])
 			}
 			text, _ := code.PrintFunction(p.function)
 			return s.print(plainText{text})
@@ -191,7 +191,7 @@ func (s *Session) explain(ctx context.Context, c *call, args []string, output st
 	}
 	m, ok := model.(*gojit.Module)
 	if !ok {
-		return Usagef("%s is an exported program, whose graph runs as it is: see gojit graph", args[0])
+		return usagef("%s is an exported program, whose graph runs as it is: see gojit graph", args[0])
 	}
 	if len(args)+len(c.inputs) == 1 {
 		inputs = nil // the options of a call
@@ -204,7 +204,7 @@ func (s *Session) explain(ctx context.Context, c *call, args []string, output st
 		return s.print(explained{x})
 	}
 	if filepath.Ext(output) != ".html" {
-		return Usagef("-o %s: the end of the name says the form: expected .html", output)
+		return usagef("-o %s: the end of the name says the form: expected .html", output)
 	}
 	return s.writeFile(output, func(w io.Writer) error { _, err := io.WriteString(w, x.HTML()); return err })
 }

@@ -49,7 +49,7 @@ func optVerb(s *Session) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if len(names) > 0 || output != "" {
-					return Usagef("opt: expected a model, or a file with a graph")
+					return usagef("opt: expected a model, or a file with a graph")
 				}
 				return s.print(plainText{passNames()})
 			}
@@ -72,23 +72,23 @@ func passNames() string {
 func (s *Session) opt(names, args []string, output string) error {
 	for _, name := range names {
 		if parity.Find(name) == nil {
-			return Usagef("there is no pass %q; gojit opt lists them", name)
+			return usagef("there is no pass %q; gojit opt lists them", name)
 		}
 	}
 	if output != "" && filepath.Ext(output) != ".html" {
-		return Usagef("-o %s: the end of the name says the form: expected .html", output)
+		return usagef("-o %s: the end of the name says the form: expected .html", output)
 	}
 	p, err := s.openProgram(args)
 	if err != nil {
 		return err
 	}
 	if p.graph == nil {
-		return Usagef("%s is an exported program: passes run over graphs of TorchScript", args[0])
+		return usagef("%s is an exported program: passes run over graphs of TorchScript", args[0])
 	}
 	page := &passPage{}
 	if len(names) == 0 && output != "" {
 		if p.function == nil {
-			return Usagef("%s is the text of a graph, which no call runs: name the passes with --passes", args[0])
+			return usagef("%s is the text of a graph, which no call runs: name the passes with --passes", args[0])
 		}
 		if err := page.run(p.function); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
@@ -13,23 +12,13 @@ import (
 	"github.com/torchjit/torchjit/gojit/npy"
 )
 
-// show prints a value as Python does.
-func show(v gojit.Value) string {
-	return value.Repr(v, func(b *strings.Builder, v value.Value) bool {
-		if v.IsTensor() {
-			b.WriteString(v.Tensor().String())
-		}
-		return v.IsTensor()
-	})
-}
-
 // result is the report of a run.
 type result struct {
 	value gojit.Value
 	JSON  json.RawMessage
 }
 
-func (r *result) text(w io.Writer) { fmt.Fprintln(w, show(r.value)) }
+func (r *result) text(w io.Writer) { fmt.Fprintln(w, r.value) }
 
 // MarshalJSON implements json.Marshaler.
 func (r *result) MarshalJSON() ([]byte, error) {
@@ -49,14 +38,14 @@ func (s *Session) write(r *result, path string) error {
 	switch form := filepath.Ext(path); form {
 	case ".npy":
 		if !r.value.IsTensor() {
-			return Usagef("-o %s: the result is %s, and an .npy holds one tensor: write an .npz or .json", path, value.TypeOf(r.value).Annotation(nil))
+			return usagef("-o %s: the result is %s, and an .npy holds one tensor: write an .npz or .json", path, value.TypeOf(r.value).Annotation(nil))
 		}
 		return s.writeFile(path, func(w io.Writer) error { return npy.Write(w, r.value.Tensor()) })
 	case ".npz":
 		var arrays []npy.Array
 		for _, o := range gojit.Outputs(r.value) {
 			if !o.Value.IsTensor() {
-				return Usagef("-o %s: %s is %s, and an .npz holds tensors: write a .json", path, o.Name, value.TypeOf(o.Value).Annotation(nil))
+				return usagef("-o %s: %s is %s, and an .npz holds tensors: write a .json", path, o.Name, value.TypeOf(o.Value).Annotation(nil))
 			}
 			arrays = append(arrays, npy.Array{Name: o.Name, Tensor: o.Value.Tensor()})
 		}
@@ -68,7 +57,7 @@ func (s *Session) write(r *result, path string) error {
 		}
 		return s.writeFile(path, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
 	default:
-		return Usagef("-o %s: the end of the name says the form: expected .npy, .npz or .json", path)
+		return usagef("-o %s: the end of the name says the form: expected .npy, .npz or .json", path)
 	}
 }
 

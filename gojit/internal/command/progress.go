@@ -11,6 +11,9 @@ import (
 
 // openModel opens a model. A terminal shows how far the reading of a large file is.
 func (s *Session) openModel(path string) (gojit.Model, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, usagef("%s is a directory", path)
+	}
 	return gojit.Open(path, gojit.LoadOptions{Progress: s.progress(path)})
 }
 
@@ -19,6 +22,8 @@ func (s *Session) readFile(path string) (data []byte, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
+	case info.IsDir():
+		err = fmt.Errorf("%s is a directory", path)
 	case info.Mode().IsRegular():
 		data, err = safefile.ReadFile(path, s.progress(path))
 	default: // a pipe

@@ -26,7 +26,7 @@ func describeOperator(w io.Writer, name string) error {
 		fmt.Fprintln(w, text)
 	}
 	if !found {
-		return Usagef("there is no operator %s", name)
+		return usagef("there is no operator %s", name)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 func runVerb(s *Session) *cobra.Command {
 	c, output := &call{}, ""
 	verb := &cobra.Command{
-		Use: "run MODEL [INPUT...]", Short: "Call a method and print or write what it gives", GroupID: GroupRun, Args: cobra.MinimumNArgs(1),
+		Use: "run MODEL [INPUT...]", Short: "Call a method and print or write what it gives", GroupID: groupRun, Args: cobra.MinimumNArgs(1),
 		Long: "Calls a method of a model and prints the result as Python does, or writes it to a file: the parts of a result have the names that `gojit info` lists.",
 		Example: `  gojit run model.pt 1x3x224x224
   gojit run model.pt --input x.npy -o y.npz

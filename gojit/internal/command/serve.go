@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -8,15 +8,16 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/internal/command"
 	"github.com/torchjit/torchjit/gojit/serve"
 )
 
@@ -30,10 +31,10 @@ type service struct {
 	refuseCode bool
 }
 
-func serveVerb(s *command.Session) *cobra.Command {
+func serveVerb(s *Session) *cobra.Command {
 	v := &service{}
 	verb := &cobra.Command{
-		Use: "serve MODEL|NAME=MODEL|FOLDER...", Short: "Serve models over HTTP by the KServe v2 protocol", GroupID: command.GroupRun, Args: cobra.MinimumNArgs(1),
+		Use: "serve MODEL|NAME=MODEL|FOLDER...", Short: "Serve models over HTTP by the KServe v2 protocol", GroupID: groupRun, Args: cobra.MinimumNArgs(1),
 		Long: "Serves models over HTTP by the KServe v2 inference protocol, in JSON and with binary tensors. A model has the name of its file without its end; a folder serves all its .pt and .pt2 files. " +
 			"An interrupt or SIGTERM ends it: it says that it is not ready, answers what has come, and stops. Metrics for Prometheus are at /metrics. See docs/serving.md.",
 		Example: "  gojit serve digits=model.pt --max-batch 32 --threads 1",
@@ -43,7 +44,7 @@ func serveVerb(s *command.Session) *cobra.Command {
 	f.StringVar(&v.address, "address", "127.0.0.1:8000", "where to listen")
 	f.StringVarP(&v.common.Method, "method", "m", "forward", "the method that requests call")
 	f.IntVar(&v.common.MaxBatch, "max-batch", 1, "rows of requests that one call may have; more than 1 only for models whose rows do not depend on each other")
-	f.DurationVar(&v.common.BatchDelay, "batch-delay", time.Millisecond, "how long a request waits for others to make a batch with")
+	f.DurationVar(&v.common.BatchDelay, "batch-delay", time.Millisecond, "how long a request waits for others to make a batch with (0: a batch is of those that wait already)")
 	f.IntVar(&v.common.MaxQueue, "max-queue", 256, "requests that may wait for a model; others are answered with 429")
 	f.IntVar(&v.common.Workers, "workers", 0, "calls of a model that run at a time (0: 1 with batches, else as many as there are processors)")
 	f.IntVar(&v.common.Threads, "threads", 0, "threads of each call (0: as many as there are processors)")
@@ -55,9 +56,15 @@ func serveVerb(s *command.Session) *cobra.Command {
 	return verb
 }
 
-func (v *service) run(ctx context.Context, s *command.Session, args []string) error {
-	if v.common.MaxBatch < 1 || v.common.MaxQueue < 1 || v.common.Workers < 0 || v.config.MaxBody < 1 || v.config.Timeout <= 0 {
-		return command.Usagef("serve: --max-batch, --max-queue, --max-body and --timeout are more than 0, --workers no less")
+func (v *service) run(ctx context.Context, s *Session, args []string) error {
+	if v.common.MaxBatch < 1 || v.common.MaxQueue < 1 || v.config.MaxBody < 1 || v.config.Timeout <= 0 {
+		return usagef("--max-batch, --max-queue, --max-body, --timeout: expected more than 0")
+	}
+	if v.common.Workers < 0 || v.common.Threads < 0 || v.common.BatchDelay < 0 || v.watch < 0 || v.grace < 0 {
+		return usagef("--workers, --threads, --batch-delay, --watch, --grace: expected no less than 0")
+	}
+	if v.common.BatchDelay == 0 {
+		v.common.BatchDelay = -1 // 0 is the default there
 	}
 	models, err := v.models(args)
 	if err != nil {
@@ -71,8 +78,11 @@ func (v *service) run(ctx context.Context, s *command.Session, args []string) er
 	defer server.Close()
 	listener, err := net.Listen("tcp", v.address)
 	if err != nil {
-		return command.Usagef("--address %s: %w", v.address, err)
+		return usagef("--address %s: %w", v.address, err)
 	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second one ends the process
+	defer stop()
 	v.config.Log.Info("serving", "address", listener.Addr().String())
 	return v.serve(ctx, server, listener)
 }
@@ -118,7 +128,7 @@ func (v *service) models(args []string) ([]serve.ModelConfig, error) {
 		}
 		info, err := os.Stat(arg)
 		if err != nil {
-			return nil, command.Usagef("%w", err)
+			return nil, usagef("%w", err)
 		}
 		if !info.IsDir() {
 			add(stem(arg), arg)
@@ -140,12 +150,12 @@ func modelsIn(folder string) ([]string, error) {
 	for _, end := range []string{"*.pt", "*.pt2"} {
 		paths, err := filepath.Glob(filepath.Join(folder, end))
 		if err != nil {
-			return nil, command.Usagef("%s: %w", folder, err)
+			return nil, usagef("%s: %w", folder, err)
 		}
 		found = append(found, paths...)
 	}
 	if len(found) == 0 {
-		return nil, command.Usagef("%s has no .pt and no .pt2", folder)
+		return nil, usagef("%s has no .pt and no .pt2", folder)
 	}
 	slices.Sort(found)
 	return found, nil
