@@ -134,8 +134,7 @@ func cleanUp(g *ir.Graph) {
 	}
 	ssa.EraseListLiterals(g.Block())
 	passes.LowerSimpleTuples(g)
-	passes.PropagateImmutable(g)
-	passes.DCEWithWrites(g)
+	passes.ConstantPropagationImmutableTypes(g)
 	passes.ConstantPooling(g)
 	passes.CanonicalizeOutputs(g)
 	passes.AnnotateWarnings(g)

@@ -21,17 +21,11 @@ import (
 //
 //	%x : int = aten::add(%2, %3)   -- becomes prim::Constant[value=5]()
 func ConstantPropagationImmutableTypes(g *ir.Graph) bool {
-	changed := PropagateImmutable(g)
-	if changed {
-		DCE(g)
-	}
-	return changed
-}
-
-// PropagateImmutable is ConstantPropagationImmutableTypes, and leaves what is not needed any more.
-func PropagateImmutable(g *ir.Graph) bool {
 	p := &constantPropagation{g: g}
 	p.block(g.Block())
+	if p.changed {
+		DCEWithWrites(g)
+	}
 	return p.changed
 }
 

@@ -12,7 +12,7 @@ import (
 //	%x, %y = prim::TupleUnpack(%t)      -- uses of %x become uses of %a
 func LowerSimpleTuples(g *ir.Graph) {
 	lowerTuples(g.Block())
-	DCE(g)
+	DCEWithWrites(g)
 }
 
 // SplitBranchTuples has branches give the elements of tuples that are only taken apart behind them, and reports whether it changed something.

@@ -16,7 +16,7 @@ func TestUnrollWithinWhatIsDead(t *testing.T) {
     block0(%i : int, %a : Tensor):
       %b : Tensor = prim::Loop(%two, %on, %a)
         block0(%j : int, %c : Tensor):
-          %d : Tensor = aten::add(%c, %one, %one)
+          %d : Tensor = aten::add(%x, %one, %one)
           -> (%on, %d)
       -> (%on, %b)
   %more : Tensor = prim::Loop(%two, %on, %x)
