@@ -96,10 +96,10 @@ func (db *Db) NewMemory() *Memory {
 	return m
 }
 
-// Add adds the memory of v, without that of what is in it.
+// Add adds the memory of v and of what is in it.
 func (m *Memory) Add(v *ir.Value) {
 	if Tracked(v.Type()) {
-		m.locations.union(m.db.locations(v))
+		m.locations.union(m.db.contents(v))
 	}
 }
 

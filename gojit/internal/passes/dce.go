@@ -2,7 +2,6 @@ package passes
 
 import (
 	"math"
-	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -37,22 +36,22 @@ func DCEWithWrites(g *ir.Graph) bool {
 // writing and raising.
 func DCEWithoutEffects(g *ir.Graph) bool {
 	d := newDCE(g, nil)
-	d.markOutputs(g.Block())
-	d.markLoops(g.Block())
-	return d.sweep(g.Block())
+	d.dropEffects = true
+	return d.run()
 }
 
+// dce goes through a graph from its end to its beginning, so that the users of a value are known before what computes it.
 type dce struct {
-	g       *ir.Graph
-	live    ir.Marks
-	needed  map[*ir.Value]bool // outputs of ifs and loops
-	writers []*ir.Node         // whose only effect is that they write, and which are not known to be needed
-	aliases *alias.Db          // nil: all writers are needed
-	memory  *alias.Memory      // of values that are needed
+	g           *ir.Graph
+	live        ir.Marks           // nodes that are needed
+	needed      map[*ir.Value]bool // values that are
+	memory      *alias.Memory      // of needed values; nil: all that is written is needed
+	dropEffects bool
+	marked      int // nodes and values
 }
 
 func newDCE(g *ir.Graph, aliases *alias.Db) *dce {
-	d := &dce{g: g, live: g.NewMarks(), needed: map[*ir.Value]bool{}, aliases: aliases}
+	d := &dce{g: g, live: g.NewMarks(), needed: map[*ir.Value]bool{}}
 	if aliases != nil {
 		d.memory = aliases.NewMemory()
 	}
@@ -60,54 +59,89 @@ func newDCE(g *ir.Graph, aliases *alias.Db) *dce {
 }
 
 func (d *dce) run() bool {
-	d.markOutputs(d.g.Block())
-	d.markLoops(d.g.Block())
-	d.markEffects(d.g.Block())
-	d.markWriters()
+	d.needAll(d.g.Block().Outputs())
+	d.block(d.g.Block())
 	return d.sweep(d.g.Block())
 }
 
-// markLoops marks what loops are kept for, whoever needs their outputs: what decides whether they go on, and what computes the next value of what they
-// carry and read.
-func (d *dce) markLoops(b *ir.Block) {
-	for n := b.First(); n != nil; n = n.Next() {
-		for _, inner := range n.Blocks() {
-			if n.Kind() == "prim::Loop" {
-				for i, out := range inner.Outputs() {
-					if i == 0 || inner.Inputs()[i].HasUses() {
-						d.markValue(out)
-					}
-				}
-			}
-			d.markLoops(inner)
-		}
-	}
-}
-
-// markEffects marks the nodes that must run whoever needs their outputs.
-func (d *dce) markEffects(b *ir.Block) {
-	for n := b.First(); n != nil; n = n.Next() {
-		switch {
-		case isWriter(n) && d.aliases != nil:
-			d.writers = append(d.writers, n)
-		case hasEffects(n) || n.Kind() == "prim::Loop" && isEndless(n):
+// block marks what is needed in a block, whose needed outputs are known. It reports whether any node of it is.
+func (d *dce) block(b *ir.Block) (any bool) {
+	for n := b.Last(); n != nil; n = n.Prev() {
+		if d.blocks(n) || d.isNeeded(n) {
 			d.mark(n)
 		}
-		for _, inner := range n.Blocks() {
-			d.markEffects(inner)
+		any = any || d.live.Has(n)
+	}
+	return any
+}
+
+// blocks marks what is needed in the blocks of a node, and reports whether any node of them is.
+func (d *dce) blocks(n *ir.Node) (any bool) {
+	switch n.Kind() {
+	case "prim::Loop":
+		body := n.Blocks()[0]
+		for before := -1; before != d.marked; { // what one round needs, the round before computes
+			before = d.marked
+			for i, out := range body.Outputs() {
+				// Whether the loop goes on, and what a round computes from what the last one has computed, are needed whoever needs the outputs.
+				if i == 0 || d.needed[n.Outputs()[i-1]] || body.Inputs()[i].HasUses() {
+					d.need(out)
+				}
+			}
+			any = d.block(body)
 		}
+	case "prim::If":
+		for _, b := range n.Blocks() {
+			for i, out := range b.Outputs() {
+				if d.needed[n.Outputs()[i]] {
+					d.need(out)
+				}
+			}
+			any = d.block(b) || any
+		}
+	default:
+		for _, b := range n.Blocks() {
+			d.needAll(b.Outputs())
+			any = d.block(b) || any
+		}
+	}
+	return any
+}
+
+func (d *dce) isNeeded(n *ir.Node) bool {
+	for _, out := range n.Outputs() {
+		if d.needed[out] {
+			return true
+		}
+	}
+	if d.dropEffects {
+		return false
+	}
+	if isWriter(n) && d.memory != nil {
+		return d.memory.IsWrittenBy(n)
+	}
+	return hasEffects(n) || n.Kind() == "prim::Loop" && isEndless(n)
+}
+
+func (d *dce) mark(n *ir.Node) {
+	if d.live.Add(n) {
+		d.marked++
+		d.needAll(n.Inputs())
 	}
 }
 
-// markWriters marks the nodes that write memory of what is needed, until there are no more.
-func (d *dce) markWriters() {
-	for count := -1; count != len(d.writers); {
-		count = len(d.writers)
-		for i := count - 1; i >= 0; i-- {
-			if n := d.writers[i]; d.live.Has(n) || d.memory.IsWrittenBy(n) {
-				d.mark(n)
-				d.writers = slices.Delete(d.writers, i, i+1)
-			}
+func (d *dce) needAll(vs []*ir.Value) {
+	for _, v := range vs {
+		d.need(v)
+	}
+}
+
+func (d *dce) need(v *ir.Value) {
+	if !d.needed[v] {
+		d.needed[v] = true
+		d.marked++
+		if d.memory != nil {
+			d.memory.Add(v)
 		}
 	}
 }
@@ -131,53 +165,8 @@ func isWriter(n *ir.Node) bool {
 	return o != nil && !o.HasSideEffects() && (o.Schema().IsMutable() || o.Has(ops.WritesStatistics))
 }
 
-func hasEffects(n *ir.Node) bool { return n.HasSideEffects() || isWriter(n) || n.Is("prim::fork", "prim::forkClosure") }
-
-// mark marks a node, the nodes that it is nested in and those that define its inputs.
-func (d *dce) mark(n *ir.Node) {
-	if !d.live.Add(n) {
-		return
-	}
-	for _, in := range n.Inputs() {
-		d.markValue(in)
-	}
-	if n.Block() != nil && n.Block().Owner() != nil {
-		d.mark(n.Block().Owner())
-	}
-	if n.Is("prim::If", "prim::Loop") {
-		return
-	}
-	for _, b := range n.Blocks() {
-		d.markOutputs(b)
-	}
-}
-
-func (d *dce) markOutputs(b *ir.Block) {
-	for _, out := range b.Outputs() {
-		d.markValue(out)
-	}
-}
-
-// markValue marks what computes v.
-func (d *dce) markValue(v *ir.Value) {
-	if d.memory != nil {
-		d.memory.Add(v)
-	}
-	n := v.Node()
-	switch n.Kind() {
-	case "prim::Param": // a loop is kept for what it computes
-	case "prim::If", "prim::Loop":
-		if d.needed[v] {
-			return
-		}
-		d.needed[v] = true
-		d.mark(n)
-		for _, b := range n.Blocks() {
-			d.markValue(b.Outputs()[len(b.Outputs())-len(n.Outputs())+v.Offset()])
-		}
-	default:
-		d.mark(n)
-	}
+func hasEffects(n *ir.Node) bool {
+	return n.HasSideEffects() || isWriter(n) || n.Is("prim::fork", "prim::forkClosure")
 }
 
 func (d *dce) sweep(b *ir.Block) bool {

@@ -147,9 +147,8 @@ func repeatBody(n *ir.Node, times int) {
 	}
 	n.EraseBlock(0)
 	d := newDCE(g, nil)
-	d.markOutputs(row)
-	d.markLoops(row)
-	d.markEffects(row)
+	d.needAll(row.Outputs())
+	d.block(row)
 	d.sweep(row)
 }
 

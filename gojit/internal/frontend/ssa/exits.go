@@ -393,7 +393,7 @@ func addWithOutputs(with *ir.Node, body *ir.Block) {
 				continue
 			}
 			body.AddOutput(v)
-			out := with.AddOutput().SetType(v.Type())
+			out := with.AddTransientOutput().SetType(v.Type())
 			for _, use := range outside {
 				use.User.ReplaceInput(use.Index, out)
 			}
