@@ -41,7 +41,7 @@ func (m *Module) Explain(ctx context.Context, method string, inputs ...any) (x *
 		return nil, err
 	}
 	defer func() { _ = e.TimeSteps(f, false) }() // it fails where it fails above
-	if err := autograd.BeginProfile(); err != nil {
+	if err := autograd.BeginProfile(false); err != nil {
 		return nil, err
 	}
 	for range explainedCalls {

@@ -30,8 +30,7 @@ class Node(_native.Handle):
     """
 
     def name(self) -> str:
-        name = _native.grad_node_name(self)
-        return f"torch::autograd::{name}" if name in ("AccumulateGrad", "CopyBackwards", "CopySlices") else name
+        return _native.grad_node_full_name(self)
 
     @property
     def next_functions(self) -> tuple[Any, ...]:

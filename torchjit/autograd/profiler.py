@@ -34,7 +34,8 @@ class profile:  # noqa: N801
     (`conv2d+relu`), for loops that are machine code (`native loop`), and in a backward for the nodes of the graph of gradients. An event's time is that
     between its beginning and its end; what is not in events within it is its self time: of a call (`nn.Module: Linear`, `forward`) the conversion of
     arguments and results, Python's own time and the interpreter's. So the self times of all events of a thread add up to the time between the beginnings
-    and ends of the outermost ones. What GPUs do, shapes, stacks and memory are not recorded.
+    and ends of the outermost ones. record_shapes: events of operators
+    have the shapes of their arguments. What GPUs do, stacks and memory are not recorded.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class profile:  # noqa: N801
         profile_memory: bool = False, with_stack: bool = False, with_modules: bool = False, use_kineto: bool = False, use_cpu: bool = True,
     ) -> None:
         self.enabled = enabled
+        self.record_shapes = record_shapes
         self.function_events: EventList | None = None
         self.entered = False
 
@@ -51,7 +53,7 @@ class profile:  # noqa: N801
         if self.entered:
             raise RuntimeError("Profiler context manager is not reentrant")
         self.entered = True
-        _native.profiler_begin()
+        _native.profiler_begin(self.record_shapes)
         Module.__call__ = _timed_call  # type: ignore[method-assign]
         _native.profiler_begin_calls()
         return self
@@ -61,11 +63,12 @@ class profile:  # noqa: N801
             return
         calls = _native.profiler_end_calls()
         Module.__call__ = _call  # type: ignore[method-assign]
-        found = _native.profiler_end() + [(_call_name(called), thread, start, end) for called, thread, start, end in calls]
+        found = _native.profiler_end() + [(_call_name(called), thread, start, end, []) for called, thread, start, end in calls]
         found.sort(key=lambda event: (event[2], -event[3]))
-        began = min((start for _, _, start, _ in found), default=0)
+        began = min((start for _, _, start, *_ in found), default=0)
         self.function_events = EventList(
-            FunctionEvent(i, name, thread, (start - began) / 1000, (end - began) / 1000) for i, (name, thread, start, end) in enumerate(found)
+            FunctionEvent(i, name, thread, (start - began) / 1000, (end - began) / 1000, shapes)
+            for i, (name, thread, start, end, shapes) in enumerate(found)
         ).nest()
 
     def _events(self) -> EventList:

@@ -66,7 +66,7 @@ class _Texts:
 class FunctionEvent(_Texts):
     """One run of an operator or of a part of the program that was given a name."""
 
-    def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float) -> None:
+    def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float, input_shapes: list[list[int]] | None = None) -> None:
         self.id: int = id
         self.name: str = name
         self.thread: int = thread
@@ -74,6 +74,9 @@ class FunctionEvent(_Texts):
         self.cpu_children: list[FunctionEvent] = []
         self.cpu_parent: FunctionEvent | None = None
         self.count = 1
+        self.input_shapes: list[list[int]] = input_shapes or []
+        self.kernels: list[Any] = []  # of GPUs, which are not recorded, nor is the stack
+        self.stack: list[str] = []
 
     @property
     def key(self) -> str:
@@ -94,6 +97,9 @@ class FunctionEvent(_Texts):
     cuda_time: float = 0
     cuda_time_total: float = 0
     self_cuda_time_total: float = 0
+    scope = device_index = 0
+    node_id = -1
+    is_async = is_remote = is_legacy = False
 
     def __repr__(self) -> str:
         return f"<FunctionEvent id={self.id} name={self.name} cpu_time={_time(self.cpu_time)} thread={self.thread}>"
@@ -108,6 +114,7 @@ class FunctionEventAvg(_Texts):
 
     def __init__(self, key: str | None = None) -> None:
         self.key: str | None = key
+        self.input_shapes: list[list[int]] | None = None
         self.count: int = 0
         self.cpu_time_total: float = 0.0
         self.self_cpu_time_total: float = 0.0
@@ -161,10 +168,12 @@ class EventList(list[Any]):
         return sum(event.self_cpu_time_total for event in self)
 
     def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0) -> EventList:
-        """The averages of the events of each name."""
-        found: dict[str, FunctionEventAvg] = {}
+        """The averages of the events of each name; group_by_input_shapes: of each name and the same shapes of arguments."""
+        found: dict[tuple[str, str], FunctionEventAvg] = {}
         for event in self:
-            found.setdefault(event.key, FunctionEventAvg(event.key)).add(event)
+            average = found.setdefault((event.key, str(event.input_shapes) if group_by_input_shapes else ""), FunctionEventAvg(event.key))
+            average.input_shapes = event.input_shapes if group_by_input_shapes else average.input_shapes
+            average.add(event)
         return EventList(found.values())
 
     def total_average(self) -> FunctionEventAvg:
@@ -183,13 +192,16 @@ class EventList(list[Any]):
         if sort_by is not None:
             events.sort(key=lambda e: getattr(e, sort_by), reverse=True)
         whole = self.self_cpu_time_total
-        rows = [("Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls")]
+        shapes = any(e.input_shapes for e in self)
+        rows = [("Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls") + ("Input Shapes",) * shapes]
         for e in events[:row_limit]:
             own, total = e.self_cpu_time_total, e.cpu_time_total
             name = str(e.key)
             if len(name) > max_name_column_width:
                 name = name[: max_name_column_width - 3] + "..."
             rows.append((name, _share(own, whole), _time(own), _share(total, whole), _time(total), _time(e.cpu_time), str(e.count)))
+            if shapes:
+                rows[-1] += (str(e.input_shapes)[:max_shapes_column_width],)
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         rule = "  ".join("-" * w for w in widths)
         lines = [row[0].rjust(widths[0]) + "  " + "  ".join(x.rjust(w) for x, w in zip(row[1:], widths[1:])) for row in rows]

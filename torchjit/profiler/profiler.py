@@ -96,6 +96,7 @@ class profile:  # noqa: N801
         assert self.activities, "No valid profiler activities found"
         self.schedule = schedule
         self.on_trace_ready = on_trace_ready
+        self.record_shapes = record_shapes
         self.step_num = 0
         self.current_action: ProfilerAction = schedule(0) if schedule else ProfilerAction.RECORD_AND_SAVE
         self.profiler: _profiler.profile | None = None
@@ -127,7 +128,7 @@ class profile:  # noqa: N801
 
     def _go_on(self) -> None:
         if self.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE) and not self._recording:
-            self.profiler = _profiler.profile()
+            self.profiler = _profiler.profile(record_shapes=self.record_shapes)
             self.profiler.__enter__()
             self._recording = True
 

@@ -309,7 +309,7 @@ func addNode(b *ir.Block, kind string, inputs []*ir.Value) (*ir.Node, error) {
 }
 
 func parseIR(text string, tensorConstants bool) (*ir.Graph, error) {
-	return ir.ParseWith(text, ir.ParseOptions{TensorConstants: tensorConstants, Renumber: true, Named: namedType})
+	return ir.ParseWith(text, ir.ParseOptions{TensorConstants: tensorConstants, Renumber: true, Named: namedType, Places: true})
 }
 
 // namedType returns the type of a qualified name in the text of a graph, nil where there is none.

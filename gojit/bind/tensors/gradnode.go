@@ -11,7 +11,8 @@ import (
 
 // gradNodeFunctions are about the nodes that made tensors, and about what they save.
 var gradNodeFunctions = []abi.Function{
-	{Schema: "grad_node_name(Handle node) -> str", Run: gradNodeName},
+	{Schema: "grad_node_name(Handle node) -> str", Run: gradNodeName((*autograd.Node).Name)},
+	{Schema: "grad_node_full_name(Handle node) -> str", Run: gradNodeName((*autograd.Node).FullName)},
 	{Schema: "grad_node_next(Handle node) -> tuple", Run: gradNodeNext},
 	{Schema: "grad_node_variable(Handle node) -> any", Run: gradNodeVariable},
 	{Schema: "grad_node_output(Handle node, int index, Tensor output) -> Tensor", Run: gradNodeOutput},
@@ -44,12 +45,14 @@ func argGradNode(c *abi.Call, i int) (*autograd.Node, error) {
 	return n, nil
 }
 
-func gradNodeName(c *abi.Call) error {
-	n, err := argGradNode(c, 0)
-	if err == nil {
-		c.String(n.Name())
+func gradNodeName(name func(*autograd.Node) string) func(*abi.Call) error {
+	return func(c *abi.Call) error {
+		n, err := argGradNode(c, 0)
+		if err == nil {
+			c.String(name(n))
+		}
+		return err
 	}
-	return err
 }
 
 // gradNodeNext replies pairs of the node that a gradient goes to, or None, and the number of its output.

@@ -7,7 +7,7 @@ import (
 
 // profilerFunctions collect the times of operators.
 var profilerFunctions = []abi.Function{
-	{Schema: "profiler_begin() -> None", Run: profilerBegin},
+	{Schema: "profiler_begin(bool record_shapes=False) -> None", Run: profilerBegin},
 	{Schema: "profiler_end() -> list", Run: profilerEnd},
 	{Schema: "profiler_push(str name) -> None", Run: profilerPush},
 	{Schema: "profiler_pop() -> None", Run: profilerPop},
@@ -15,19 +15,26 @@ var profilerFunctions = []abi.Function{
 
 func profilerBegin(c *abi.Call) error {
 	c.None()
-	return autograd.BeginProfile()
+	return autograd.BeginProfile(c.ArgBool(0))
 }
 
-// profilerEnd replies tuples of name, thread, start and end in nanoseconds of the monotonic clock.
+// profilerEnd replies tuples of name, thread, start and end in nanoseconds of the monotonic clock, and the shapes of the arguments.
 func profilerEnd(c *abi.Call) error {
 	events := autograd.EndProfile()
 	c.Open(abi.KindList, len(events))
 	for _, e := range events {
-		c.Open(abi.KindTuple, 4)
+		c.Open(abi.KindTuple, 5)
 		c.String(e.Name)
 		c.Int(e.Thread)
 		c.Int64(e.Start)
 		c.Int64(e.End)
+		c.Open(abi.KindList, len(e.Shapes))
+		for _, shape := range e.Shapes {
+			c.Open(abi.KindList, len(shape))
+			for _, size := range shape {
+				c.Int(size)
+			}
+		}
 	}
 	return nil
 }

@@ -212,7 +212,7 @@ func (p *pass) sum(before, g *tensor.Tensor) *tensor.Tensor {
 // visit differentiates a node whose gradients have all arrived.
 func (p *pass) visit(n *Node) {
 	if IsProfiling() {
-		span := p.emitter.mode.BeginEvent("autograd::engine::evaluate_function: " + n.name)
+		span := p.emitter.mode.BeginEvent("autograd::engine::evaluate_function: " + n.FullName())
 		defer span.End()
 	}
 	p.multiplyBefore(n)
@@ -233,7 +233,9 @@ func (p *pass) visit(n *Node) {
 	grads = p.runNodeHooks(n, true, nil, grads)
 	if n.leaf != nil {
 		if p.captures == nil {
+			span := p.emitter.mode.BeginEvent(n.FullName())
 			p.keep(historyOf(n.leaf), grads[0], n.leaf)
+			span.End()
 			p.runNodeHooks(n, false, []*tensor.Tensor{}, grads)
 		}
 		return
@@ -249,7 +251,7 @@ func (p *pass) visit(n *Node) {
 	}
 	c := &gradient{Emitter: p.emitter, node: n, grads: grads, owns: p.isOwn, defers: p.deferProduct}
 	p.watch(n, func() {
-		span := p.emitter.mode.BeginEvent(n.name)
+		span := p.emitter.mode.BeginEvent(n.FullName())
 		c.run()
 		span.End()
 		n.checkNaN(c.given)

@@ -72,7 +72,7 @@ func TestDirectCallsMeetNoLayer(t *testing.T) {
 		t.Error("a mode that casts is direct")
 	}
 	m.EndCasting()
-	if err := BeginProfile(); err != nil {
+	if err := BeginProfile(false); err != nil {
 		t.Fatal(err)
 	}
 	defer EndProfile()

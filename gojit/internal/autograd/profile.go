@@ -1,6 +1,7 @@
 package autograd
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	_ "unsafe" // for the name of nanotime
@@ -13,16 +14,18 @@ import (
 // Event is a run of an operator, of what stands for several, or of a part of a program that was given a name.
 type Event struct {
 	Name       string
-	Thread     int   // a number of the thread
-	Start, End int64 // nanoseconds of the system's monotonic clock, by which the program around the library can add events of its own
+	Thread     int     // a number of the thread
+	Start, End int64   // nanoseconds of the system's monotonic clock, by which the program around the library can add events of its own
+	Shapes     [][]int // of an operator's arguments, empty for those that are no tensors; nil where they are not recorded
 }
 
 // Profile collects events, of all threads.
 type Profile struct {
-	lock sync.Mutex
-	all  []Event
-	open map[int64]Span // events that programs have begun, by the numbers that they have for them
-	last int64          // of these numbers
+	lock   sync.Mutex
+	shapes bool // events of operators have the shapes of their arguments
+	all    []Event
+	open   map[int64]Span // events that programs have begun, by the numbers that they have for them
+	last   int64          // of these numbers
 }
 
 // Span is an event that has begun. That of a time without profile does nothing.
@@ -38,10 +41,10 @@ var profiling atomic.Pointer[Profile]
 //go:linkname nanotime runtime.nanotime
 func nanotime() int64
 
-// BeginProfile begins to collect events. It fails where that goes on already.
-func BeginProfile() error {
+// BeginProfile begins to collect events, with the shapes of operators' arguments or without. It fails where that goes on already.
+func BeginProfile(shapes bool) error {
 	tensor.Track()
-	if !profiling.CompareAndSwap(nil, &Profile{}) {
+	if !profiling.CompareAndSwap(nil, &Profile{shapes: shapes}) {
 		return errorf("profiler is already enabled on this thread")
 	}
 	return nil
@@ -140,5 +143,18 @@ func endNamed(_ *Mode, args, _ []value.Value) error {
 func runProfiled(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error {
 	span := m.BeginEvent(op.BaseName())
 	defer span.End()
+	if span.profile != nil && span.profile.shapes {
+		span.event.Shapes = shapesOf(args)
+	}
 	return m.next(rest, op, args, out)
+}
+
+func shapesOf(args []value.Value) [][]int {
+	shapes := make([][]int, len(args))
+	for i, v := range args {
+		if v.IsTensor() {
+			shapes[i] = slices.Clone(v.Tensor().Shape())
+		}
+	}
+	return shapes
 }

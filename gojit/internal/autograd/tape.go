@@ -124,6 +124,19 @@ var sequence atomic.Uint64
 // Name returns the node's name, such as "AddBackward0".
 func (n *Node) Name() string { return n.name }
 
+// FullName is Name, with PyTorch's namespace for nodes that are no derivatives of operators.
+func (n *Node) FullName() string {
+	switch n.name {
+	case "AccumulateGrad":
+		return "torch::autograd::AccumulateGrad"
+	case "CopyBackwards":
+		return "torch::autograd::CopyBackwards"
+	case "CopySlices":
+		return "torch::autograd::CopySlices"
+	}
+	return n.name
+}
+
 // NodeOf returns the node that made t, nil for a leaf.
 func NodeOf(t *tensor.Tensor) *Node {
 	if !t.RequiresGrad() || t.IsLeaf() {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -24,11 +25,16 @@ type ParseOptions struct {
 	Renumber bool
 	// TensorConstants gives tensor constants whose elements the text does not show zeros.
 	TensorConstants bool
+	// Places gives nodes the places of their kinds in the text, as source ranges.
+	Places bool
 }
 
 // ParseWith is Parse with options.
 func ParseWith(text string, options ParseOptions) (*Graph, error) {
 	p := &graphParser{Parser: types.Parser{Src: text}, options: options, values: map[string]*Value{}, classes: map[string]types.Type{}}
+	if options.Places {
+		p.text = source.NewText("", text, 1)
+	}
 	p.Named = func(name string) (types.Type, bool) {
 		if options.Named != nil {
 			if t := options.Named(name); t != nil {
@@ -50,8 +56,9 @@ type graphParser struct {
 	options   ParseOptions
 	values    map[string]*Value
 	classes   map[string]types.Type
-	nodes     []*Node // in the order of the text
-	subgraphs int     // how many were read
+	text      *source.Text // that nodes point at, nil for none
+	nodes     []*Node      // in the order of the text
+	subgraphs int          // how many were read
 }
 
 // space skips blanks and comments.
@@ -257,7 +264,11 @@ func (p *graphParser) node(g *Graph, b *Block) error {
 		return err
 	}
 	p.space()
+	start := p.Pos
 	namespace := p.Ident(false)
+	if p.text != nil {
+		n.SetRange(source.Range{Text: p.text, Start: start, End: p.Pos})
+	}
 	if err := p.Expect("::"); err != nil {
 		return err
 	}
