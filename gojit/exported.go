@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/export"
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
@@ -199,7 +200,7 @@ func (e *Exported) finish(args, items []value.Value) ([]value.Value, error) {
 func write(to, from value.Value) error {
 	m := &autograd.Mode{}
 	m.SetGradEnabled(false)
-	return m.Run(ops.Find("aten::copy_"), []value.Value{to, from, value.Bool(false)}, make([]value.Value, 1))
+	return m.Run(ops.Find(aten.Copy_), []value.Value{to, from, value.Bool(false)}, make([]value.Value, 1))
 }
 
 // Export captures the method forward of a module as a program for tensors of the sizes of the arguments, which are given as to Call.

@@ -183,12 +183,12 @@ func TestTablesByOperatorNames(t *testing.T) {
 		}
 		allowed[f[0]] = n
 	}
-	names := operatorWords(t)
+	names, kinds := operatorWords(t), kindConstants(t)
 	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
 			return err
 		}
-		if places := tablesIn(t, path, names); len(places) != allowed[filepath.ToSlash(path)] {
+		if places := tablesIn(t, path, names, kinds); len(places) != allowed[filepath.ToSlash(path)] {
 			t.Errorf("%s has %d tables by names of operators, at %s, and may have %d: what is known of an operator belongs into its record", path, len(places), strings.Join(places, ", "), allowed[filepath.ToSlash(path)])
 		}
 		return nil
@@ -214,8 +214,77 @@ func operatorWords(t *testing.T) map[string]bool {
 	return names
 }
 
-// tablesIn returns the lines of a file at which it lists operators.
-func tablesIn(t *testing.T, path string, names map[string]bool) (places []string) {
+// kindConstants are the kinds of nodes by the constants that name them: "aten.Add".
+func kindConstants(t *testing.T) map[string]string {
+	constants := map[string]string{}
+	for _, space := range []string{"prim", "aten", "quantized"} {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("internal", "kinds", space, space+".go"), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.ValueSpec); ok {
+				kind, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+				if err != nil || !strings.HasPrefix(kind, space+"::") {
+					t.Errorf("%s.%s is %q", space, spec.Names[0], kind)
+				}
+				constants[space+"."+spec.Names[0].Name] = kind
+			}
+			return true
+		})
+	}
+	return constants
+}
+
+// TestKindsAreNamed: outside of records a kind of a node is a constant, so that one with a slip of the pen does not compile. Each constant is of an
+// operator that there is, or of a kind that the compiler makes, and is used.
+func TestKindsAreNamed(t *testing.T) {
+	constants, used := kindConstants(t), map[string]bool{}
+	isKind := func(text string) bool {
+		space, name, _ := strings.Cut(text, "::")
+		return space == "prim" && (token.IsIdentifier(name) || token.IsKeyword(name)) || (space == "aten" || space == "quantized") && len(ops.Overloads(text)) > 0
+	}
+	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		slashed := filepath.ToSlash(path)
+		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasPrefix(slashed, "internal/kinds/") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		free := strings.HasSuffix(path, "_test.go") || strings.HasPrefix(slashed, "internal/ops/")
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok {
+					used[x.Name+"."+n.Sel.Name] = true
+				}
+			case *ast.BasicLit:
+				if text, err := strconv.Unquote(n.Value); err == nil && !free && isKind(text) {
+					t.Errorf("%s quotes the kind %s: it is a constant of internal/kinds", files.Position(n.Pos()), text)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for constant, kind := range constants {
+		if !used[constant] {
+			t.Errorf("%s (%s) is used nowhere", constant, kind)
+		}
+		if !isKind(kind) {
+			t.Errorf("%s: there is no operator %s", constant, kind)
+		}
+	}
+}
+
+// tablesIn returns the lines of a file at which it lists operators, in quotes or by the constants of kinds.
+func tablesIn(t *testing.T, path string, names map[string]bool, kinds map[string]string) (places []string) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, path, nil, 0)
 	if err != nil {
@@ -226,10 +295,14 @@ func tablesIn(t *testing.T, path string, names map[string]bool) (places []string
 			if kv, ok := e.(*ast.KeyValueExpr); ok {
 				e = kv.Key
 			}
-			if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.STRING {
-				s, _ := strconv.Unquote(l.Value)
-				base, _, _ := strings.Cut(s, ".")
-				if names[base] {
+			switch e := e.(type) {
+			case *ast.SelectorExpr:
+				if x, ok := e.X.(*ast.Ident); ok && names[kinds[x.Name+"."+e.Sel.Name]] {
+					n++
+				}
+			case *ast.BasicLit:
+				s, _ := strconv.Unquote(e.Value)
+				if base, _, _ := strings.Cut(s, "."); e.Kind == token.STRING && names[base] {
 					n++
 				}
 			}

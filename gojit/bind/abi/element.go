@@ -2,6 +2,7 @@ package abi
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -18,7 +19,7 @@ func (c *Call) Element(t *tensor.Tensor) (value.Value, error) {
 
 func elementIn(m *autograd.Mode, t *tensor.Tensor) (value.Value, error) {
 	var out [1]value.Value
-	err := m.Run(ops.Find("aten::_local_scalar_dense"), []value.Value{value.OfTensor(t)}, out[:])
+	err := m.Run(ops.Find(aten.LocalScalarDense), []value.Value{value.OfTensor(t)}, out[:])
 	return out[0], err
 }
 

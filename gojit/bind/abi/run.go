@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -32,21 +33,21 @@ type NamedOperator struct {
 
 // The operators that indices, copies and conversions are.
 var (
-	OpAlias           = &NamedOperator{name: "aten::alias"}
-	OpCopyInPlace     = &NamedOperator{name: "aten::copy_"}
-	OpDetach          = &NamedOperator{name: "aten::detach"}
-	OpExpand          = &NamedOperator{name: "aten::expand"}
+	OpAlias           = &NamedOperator{name: aten.Alias}
+	OpCopyInPlace     = &NamedOperator{name: aten.Copy_}
+	OpDetach          = &NamedOperator{name: aten.Detach}
+	OpExpand          = &NamedOperator{name: aten.Expand}
 	OpFillTensor      = &NamedOperator{name: "aten::fill_.Tensor"}
-	OpIndexPutInPlace = &NamedOperator{name: "aten::index_put_"}
+	OpIndexPutInPlace = &NamedOperator{name: aten.IndexPut_}
 	OpIndexTensor     = &NamedOperator{name: "aten::index.Tensor"}
-	OpLiftFreshCopy   = &NamedOperator{name: "aten::lift_fresh_copy"}
+	OpLiftFreshCopy   = &NamedOperator{name: aten.LiftFreshCopy}
 	OpSelectInt       = &NamedOperator{name: "aten::select.int"}
 	OpSliceTensor     = &NamedOperator{name: "aten::slice.Tensor"}
 	OpToDevice        = &NamedOperator{name: "aten::to.device"}
 	OpToDtype         = &NamedOperator{name: "aten::to.dtype"}
 	OpToDtypeLayout   = &NamedOperator{name: "aten::to.dtype_layout"}
-	OpUnsqueeze       = &NamedOperator{name: "aten::unsqueeze"}
-	OpView            = &NamedOperator{name: "aten::view"}
+	OpUnsqueeze       = &NamedOperator{name: aten.Unsqueeze}
+	OpView            = &NamedOperator{name: aten.View}
 )
 
 func (n *NamedOperator) find() {

@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/bind/abi"
 	"github.com/torchjit/torchjit/gojit/internal/draw"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -127,7 +128,7 @@ func permuteInputs(g *ir.Graph, order []int) error {
 const maxOutputs = 1 << 16
 
 func createFusionGroup(g *ir.Graph) *ir.Node {
-	return g.Create("prim::FusionGroup", nil, 0).SetAttr("Subgraph", ir.NewGraph())
+	return g.Create(prim.FusionGroup, nil, 0).SetAttr("Subgraph", ir.NewGraph())
 }
 
 func createNode(g *ir.Graph, kind string, inputs *abi.Word, outputs int) (*ir.Node, error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/bind/abi"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 )
@@ -195,7 +196,7 @@ func eraseOutput(n *ir.Node, i int) error {
 
 func firstUser(v *ir.Value) string {
 	user := v.Uses()[0].User
-	if user.Kind() == "prim::Return" {
+	if user.Kind() == prim.Return {
 		return "the results"
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(user.String()), "\n")
@@ -339,7 +340,7 @@ func copyMetadata(n, other *ir.Node) *ir.Node {
 }
 
 func pythonName(n *ir.Node) (string, error) {
-	if n.Kind() != "prim::PythonOp" {
+	if n.Kind() != prim.PythonOp {
 		return "", abi.RuntimeErrorf("expected a prim::PythonOp but found a %s", n.Kind())
 	}
 	return n.StringAttr("name"), nil

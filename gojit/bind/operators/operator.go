@@ -7,6 +7,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/bind/abi"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 )
 
@@ -45,7 +46,7 @@ func (f *Function) all() []*overload {
 		gojit.LinkOperators()
 		made := ops.Overloads(f.Name)
 		for _, takesTensors := range []bool{true, false} {
-			if !takesTensors && !f.programs && len(f.overloads) > 0 && f.Name != "aten::result_type" {
+			if !takesTensors && !f.programs && len(f.overloads) > 0 && f.Name != aten.ResultType {
 				break
 			}
 			for _, o := range made {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/bind/abi"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -225,7 +226,7 @@ func (f *Function) resultType(v *overload) string {
 		if l, ok := returns[0].Type.(*types.List); ok && l.Elem.Kind() == types.KindTensor {
 			return "tuple[Tensor, ...]"
 		}
-		if f.Name == "aten::result_type" || f.Name == "aten::promote_types" {
+		if f.Name == aten.ResultType || f.Name == aten.PromoteTypes {
 			return "dtype"
 		}
 		return annotation(returns[0].Type, -1)

@@ -5,6 +5,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/bind/abi"
 	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 )
 
 // Facade loads, saves and runs programs; engine takes their graphs to code and has what Python sets.
@@ -15,7 +16,7 @@ var (
 
 func newFacade() *gojit.Engine {
 	o := gojit.FromEnvironment()
-	o.Runners = map[string]interp.Runner{"prim::PythonOp": pythonOp}
+	o.Runners = map[string]interp.Runner{prim.PythonOp: pythonOp}
 	return gojit.New(o)
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -160,16 +162,16 @@ func callableAnswer(w []*abi.Word) (frontend.SugaredValue, error) {
 
 // specialForms are the special names of _resolve and what the compiler calls them.
 var specialForms = map[string]string{
-	"annotate": "prim::annotate", "jit_isinstance": "prim::isinstance", "fork": "prim::fork", "isinstance": "prim::isinstance",
+	"annotate": prim.Annotate, "jit_isinstance": prim.Isinstance, "fork": prim.Fork, "isinstance": prim.Isinstance,
 }
 
 func specialAnswer(w []*abi.Word) (frontend.SugaredValue, error) {
 	name := w[0].Text()
 	switch name {
 	case "wait":
-		return frontend.NewBuiltin("aten::wait"), nil
+		return frontend.NewBuiltin(aten.Wait), nil
 	case "is_scripting":
-		return frontend.NewBuiltin("aten::is_scripting"), nil
+		return frontend.NewBuiltin(aten.IsScripting), nil
 	}
 	if form := specialForms[name]; form != "" {
 		return frontend.NewSpecialForm(form), nil

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -195,49 +197,49 @@ func (db *Db) block(b *ir.Block) {
 
 func (db *Db) node(n *ir.Node) {
 	switch n.Kind() {
-	case "prim::If":
+	case prim.If:
 		db.branches(n)
-	case "prim::Loop":
+	case prim.Loop:
 		db.loop(n)
-	case "prim::Constant": // its tensors may be in other constants, too
+	case prim.Constant: // its tensors may be in other constants, too
 		for _, out := range n.Outputs() {
 			db.fresh(out)
 		}
-	case "prim::Uninitialized", "prim::CreateObject", "prim::AutogradZero", "prim::Print",
-		"prim::RaiseException", "prim::isinstance", "prim::EmptyListLiteral", "prim::BroadcastSizes", "prim::MMBatchSide":
+	case prim.Uninitialized, prim.CreateObject, prim.AutogradZero, prim.Print,
+		prim.RaiseException, prim.Isinstance, prim.EmptyListLiteral, prim.BroadcastSizes, prim.MMBatchSide:
 		for _, out := range n.Outputs() {
 			db.element(out)
 		}
-	case "prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct":
+	case prim.ListConstruct, prim.TupleConstruct, prim.DictConstruct:
 		for _, in := range n.Inputs() {
 			db.contain(n.Output(), in)
 		}
 		db.element(n.Output())
-	case "prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlice", "prim::ListUnpack":
+	case prim.TupleUnpack, prim.TupleIndex, prim.TupleSlice, prim.ListUnpack:
 		for _, out := range n.Outputs() {
 			db.extract(out, n.Input(0))
 		}
-		if n.Kind() == "prim::TupleSlice" {
+		if n.Kind() == prim.TupleSlice {
 			db.extract(n.Output(), n.Input(0))
 		}
-	case "prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional", "prim::profile", "prim::profile_ivalue":
+	case prim.UncheckedCast, prim.UncheckedUnwrapOptional, aten.UnwrapOptional, prim.Profile, prim.ProfileIvalue:
 		if len(n.Outputs()) > 0 {
 			db.point(n.Output(), n.Input(0))
 		}
-	case "prim::ConstantChunk", "prim::TypeCheck", "prim::RequiresGradCheck", "prim::TensorExprDynamicGuard":
+	case prim.ConstantChunk, prim.TypeCheck, prim.RequiresGradCheck, prim.TensorExprDynamicGuard:
 		db.shown(n)
-	case "prim::TensorExprGroup":
+	case prim.TensorExprGroup:
 		if n.GraphAttr("Subgraph") == nil {
 			db.operator(n)
 			break
 		}
 		db.shown(n) // a group writes nothing, but views may be in it
-	case "prim::GetAttr":
+	case prim.GetAttr:
 		db.attribute(n)
-	case "prim::SetAttr":
+	case prim.SetAttr:
 		db.write(n, n.Input(0))
 		db.setWildcard(n.Input(1))
-	case "aten::wait":
+	case aten.Wait:
 		db.setWildcard(n.Output())
 		db.extract(n.Output(), n.Input(0))
 		db.conflicts = append(db.conflicts, n)
@@ -265,7 +267,7 @@ func (db *Db) shown(n *ir.Node) {
 // for training is known to be off.
 func (db *Db) runningStatistics(n *ir.Node) {
 	const mean, variance, training = 3, 4, 5
-	if len(n.Inputs()) <= training || db.options.Frozen && n.Is("aten::batch_norm") {
+	if len(n.Inputs()) <= training || db.options.Frozen && n.Is(aten.BatchNorm) {
 		return // what is frozen no longer trains
 	}
 	if flag, ok := n.Input(training).Constant(); ok && flag.IsBool() && !flag.Bool() {
@@ -341,12 +343,12 @@ func (db *Db) call(n *ir.Node) bool {
 // callee returns the function that n calls, nil where it is not known, and its arguments.
 func callee(n *ir.Node) (*ir.Function, []*ir.Value) {
 	switch n.Kind() {
-	case "prim::CallFunction":
+	case prim.CallFunction:
 		if t, ok := n.Input(0).Type().(*types.Function); ok {
 			f, _ := t.Target.(*ir.Function)
 			return f, n.Inputs()[1:]
 		}
-	case "prim::CallMethod":
+	case prim.CallMethod:
 		if c, ok := n.Input(0).Type().(*types.Class); ok {
 			f, _ := c.FindMethod(n.StringAttr("name")).(*ir.Function)
 			return f, n.Inputs()
@@ -362,7 +364,7 @@ func (db *Db) operator(n *ir.Node) {
 		return
 	}
 	o := n.Operator()
-	if o == nil || o.Alias == ops.AliasConservative || n.Is("prim::CallFunction", "prim::CallMethod", "prim::fork", "prim::PythonOp") {
+	if o == nil || o.Alias == ops.AliasConservative || n.Is(prim.CallFunction, prim.CallMethod, prim.Fork, prim.PythonOp) {
 		db.conservative(n)
 		return
 	}
@@ -488,7 +490,7 @@ func (db *Db) conservative(n *ir.Node) {
 			db.setWildcard(out)
 		}
 	}
-	if !n.Is("prim::fork") || len(n.Blocks()) > 0 {
+	if !n.Is(prim.Fork) || len(n.Blocks()) > 0 {
 		db.conflicts = append(db.conflicts, n)
 	}
 }

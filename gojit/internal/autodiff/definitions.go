@@ -5,6 +5,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/composite"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -56,7 +58,7 @@ func inlineDefinitions(g *ir.Graph) {
 // noComplex has nodes that ask for complex numbers say that there are none.
 func noComplex(g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == "aten::is_complex" {
+		if n.Kind() == aten.IsComplex {
 			old := g.SetInsertPoint(n)
 			n.Output().ReplaceAllUsesWith(g.Constant(value.Bool(false), n.Range))
 			g.SetInsertPoint(old)
@@ -71,14 +73,14 @@ func noComplex(g *ir.Graph) {
 func chooseZeros(g *ir.Graph) {
 	var choices []*ir.Node
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == "aten::where" && len(n.Inputs()) == 3 {
+		if n.Kind() == aten.Where && len(n.Inputs()) == 3 {
 			choices = append(choices, n)
 		}
 	})
 	for _, n := range choices {
 		for i, other := range []int{2, 1} { // the zeros are the second choice or the first
 			zeros := n.Input(other).Node()
-			if zeros.Kind() != "aten::zeros_like" || zeros.Input(0) != n.Input(1+i) {
+			if zeros.Kind() != aten.ZerosLike || zeros.Input(0) != n.Input(1+i) {
 				continue
 			}
 			old := g.SetInsertPoint(n)
@@ -95,7 +97,7 @@ func isElementwise(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
 		o := n.Operator()
 		switch {
-		case n.Is("prim::Constant", "prim::If", "aten::is_complex", "aten::conj"):
+		case n.Is(prim.Constant, prim.If, aten.IsComplex, aten.Conj):
 		case o == nil || !o.Def().IsElementwise() && !o.Def().Has(ops.InGroups):
 			return false
 		}

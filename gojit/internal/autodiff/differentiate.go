@@ -10,6 +10,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -23,9 +25,9 @@ type Gradient = exec.Gradient
 // Kinds of nodes in the graphs of gradients. A gradient that is zero everywhere is undefined, and undefined gradients make others
 // undefined.
 const (
-	gradOfKind = "prim::GradOf"       // has a block that computes gradients from its inputs, unless all of these are undefined
-	addKind    = "prim::AutogradAdd"  // adds gradients
-	zeroKind   = "prim::AutogradZero" // an undefined gradient
+	gradOfKind = prim.GradOf       // has a block that computes gradients from its inputs, unless all of these are undefined
+	addKind    = prim.AutogradAdd  // adds gradients
+	zeroKind   = prim.AutogradZero // an undefined gradient
 )
 
 // Differentiate differentiates a graph without control flow. It fails where the gradient of an operator's output is needed that has no
@@ -145,10 +147,10 @@ func (d *differentiation) parts(n *ir.Node) error {
 	along, _ := dim.(int64)
 	grad := d.df.InsertNode(d.df.Create(gradOfKind, given, 1).SetAttr("name", n.Kind()))
 	d.df.SetInsertEnd(grad.AddBlock())
-	list := d.df.InsertNode(d.df.Create("prim::ListConstruct", given, 1))
+	list := d.df.InsertNode(d.df.Create(prim.ListConstruct, given, 1))
 	list.Output().SetType(types.NewList(types.Tensor))
 	at := d.df.Constant(value.Int(along), n.Range)
-	joined := d.df.InsertNode(d.df.Create("aten::cat", []*ir.Value{list.Output(), at}, 1))
+	joined := d.df.InsertNode(d.df.Create(aten.Cat, []*ir.Value{list.Output(), at}, 1))
 	grad.Blocks()[0].AddOutput(joined.Output().SetType(types.Tensor))
 	d.df.SetInsertEnd(d.df.Block())
 	d.accumulate(n.Input(0), grad.Output())
@@ -198,7 +200,7 @@ func refineNumbers(b *ir.Block) {
 // lookup returns what stands in df for a value of f: a constant like it, or a parameter.
 func (d *differentiation) lookup(v *ir.Value) *ir.Value {
 	if d.inner[v] == nil {
-		if v.Node().Kind() == "prim::Constant" {
+		if v.Node().Kind() == prim.Constant {
 			d.inner[v] = d.df.Block().Prepend(d.df.Clone(v.Node(), nil)).Output()
 		} else {
 			d.inner[v] = d.df.AddInput("").SetType(v.Type())
@@ -215,7 +217,7 @@ func (d *differentiation) size(v *ir.Value) (*ir.Value, error) {
 	known := d.sizes[v]
 	if known == nil {
 		var err error
-		known, err = d.insert("aten::size", v)
+		known, err = d.insert(aten.Size, v)
 		d.sizes[v] = known
 		return known, err
 	}
@@ -235,7 +237,7 @@ func (d *differentiation) change(v *ir.Value, n *ir.Node) (*ir.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.insert("aten::_size_if_not_equal", before, after)
+	return d.insert(aten.SizeIfNotEqual, before, after)
 }
 
 // insert puts an operator into f behind the node that is being differentiated.

@@ -2,6 +2,8 @@ package autodiff
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -37,7 +39,7 @@ func choose(n *ir.Node, condition string, of ...*ir.Value) (choice *ir.Node, yes
 	g := n.Graph()
 	test := g.Create(condition, of, 1).InsertBefore(n)
 	test.Output().SetType(types.Bool)
-	choice = g.Create("prim::If", []*ir.Value{test.Output()}, len(n.Outputs())).InsertBefore(n)
+	choice = g.Create(prim.If, []*ir.Value{test.Output()}, len(n.Outputs())).InsertBefore(n)
 	return choice, choice.AddBlock(), choice.AddBlock()
 }
 
@@ -50,7 +52,7 @@ func become(n, other *ir.Node) {
 }
 
 func lowerGradOf(n *ir.Node) {
-	choice, yes, no := choose(n, "prim::AutogradAnyNonZero", n.Inputs()...)
+	choice, yes, no := choose(n, prim.AutogradAnyNonZero, n.Inputs()...)
 	body := n.Blocks()[0]
 	for _, m := range body.Nodes() {
 		m.MoveBefore(yes.ReturnNode())
@@ -67,16 +69,16 @@ func lowerGradOf(n *ir.Node) {
 func lowerAdd(n *ir.Node) {
 	g := n.Graph()
 	a, b := n.Input(0), n.Input(1)
-	choice, yes, no := choose(n, "prim::AutogradAllNonZero", a, b)
-	one := no.Append(g.Create("prim::AutogradAnyNonZero", []*ir.Value{a}, 1))
+	choice, yes, no := choose(n, prim.AutogradAllNonZero, a, b)
+	one := no.Append(g.Create(prim.AutogradAnyNonZero, []*ir.Value{a}, 1))
 	one.Output().SetType(types.Bool)
-	either := no.Append(g.Create("prim::If", []*ir.Value{one.Output()}, 1))
+	either := no.Append(g.Create(prim.If, []*ir.Value{one.Output()}, 1))
 	either.AddBlock().AddOutput(a)
 	either.AddBlock().AddOutput(b)
 	no.AddOutput(either.Output())
 	old := g.SetInsertEnd(yes)
 	defer g.SetInsertPoint(old)
-	if sum, err := g.Insert("aten::add", ir.Arg(a), ir.Arg(b)); err == nil {
+	if sum, err := g.Insert(aten.Add, ir.Arg(a), ir.Arg(b)); err == nil {
 		yes.AddOutput(sum)
 	}
 	become(n, choice)
@@ -99,7 +101,7 @@ func RemoveZeros(g *ir.Graph) bool {
 		case isZero(n.Input(1)):
 		case isGiven(is) && isGiven(n.Input(1)):
 			old := g.SetInsertPoint(n)
-			sum, err := g.Insert("aten::add", ir.Arg(is), ir.Arg(n.Input(1)))
+			sum, err := g.Insert(aten.Add, ir.Arg(is), ir.Arg(n.Input(1)))
 			g.SetInsertPoint(old)
 			if err != nil {
 				return

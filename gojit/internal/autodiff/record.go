@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -74,7 +76,7 @@ func (e *engine) In(argument int) ops.Ref {
 func (e *engine) some(argument int) *ir.Value {
 	v := e.lookup(e.n.Input(argument))
 	if optional, ok := v.Type().(*types.Optional); ok && e.asked[argument] {
-		return e.df.InsertNode(e.df.Create("prim::unchecked_unwrap_optional", []*ir.Value{v}, 1)).Output().SetType(optional.Elem)
+		return e.df.InsertNode(e.df.Create(prim.UncheckedUnwrapOptional, []*ir.Value{v}, 1)).Output().SetType(optional.Elem)
 	}
 	return v
 }
@@ -119,7 +121,7 @@ func (e *engine) IsNone(i int) any {
 		return false
 	}
 	e.asked[i] = true
-	return e.insertOperator("aten::__is__", e.lookup(v), value.None)
+	return e.insertOperator(aten.Is, e.lookup(v), value.None)
 }
 
 // Sizes implements ops.Engine. The graph of the operator gives them out; those of what may be None are known here.
@@ -152,12 +154,12 @@ func (e *engine) Give(argument int, g ops.Ref) {
 		return
 	}
 	if i := e.n.Operator().Schema().ArgumentIndex("dtype"); i >= 0 && !e.n.Input(i).MustBeNone() {
-		v = e.insertOperator("aten::type_as", v, e.lookup(e.n.Input(argument)))
+		v = e.insertOperator(aten.TypeAs, v, e.lookup(e.n.Input(argument)))
 	}
 	if e.broadcasts() {
 		size := source.Must(e.change(e.n.Input(argument), e.n))
 		size.SetName(e.n.Operator().Schema().Arguments[argument].Name + "_size")
-		v = e.insertOperator("aten::_grad_sum_to_size", v, e.lookup(size))
+		v = e.insertOperator(aten.GradSumToSize, v, e.lookup(size))
 	}
 	e.given[argument] = v
 }
@@ -236,7 +238,7 @@ func argumentsOf(args []any) []ir.Argument {
 
 // If implements ops.Engine. A branch without a tensor gives an undefined one.
 func (e *engine) If(condition any, then, otherwise func() any) any {
-	choice := e.df.InsertNode(e.df.Create("prim::If", []*ir.Value{condition.(*ir.Value)}, 1))
+	choice := e.df.InsertNode(e.df.Create(prim.If, []*ir.Value{condition.(*ir.Value)}, 1))
 	for _, branch := range []func() any{then, otherwise} {
 		old := e.df.SetInsertEnd(choice.AddBlock())
 		var given *ir.Value

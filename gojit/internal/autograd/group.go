@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -273,7 +274,7 @@ func (g *Group) RecordSum(nodes []*GroupNode, v int, op *ops.Operator, args []va
 			if !keep && len(shape) > 0 {
 				spread = c.do("reshape", spread, ops.KeptSizes(shape, dims))
 			}
-			if op.BaseName() == "aten::mean" {
+			if op.BaseName() == aten.Mean {
 				spread = c.do("div.Scalar", spread, ops.ReducedCount(shape, dims))
 			}
 			c.Give(0, c.do("expand", spread, shape))

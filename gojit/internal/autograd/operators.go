@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -32,35 +34,35 @@ var modeOperators = []struct {
 	name string // or the schema of one that is not in the table of schemas
 	run  Operation
 }{
-	{"aten::is_grad_enabled", func(m *Mode, args, out []value.Value) error {
+	{aten.IsGradEnabled, func(m *Mode, args, out []value.Value) error {
 		out[0] = value.Bool(m.GradEnabled())
 		return nil
 	}},
-	{"aten::set_grad_enabled", func(m *Mode, args, out []value.Value) error {
+	{aten.SetGradEnabled, func(m *Mode, args, out []value.Value) error {
 		m.SetGradEnabled(args[0].Bool())
 		return nil
 	}},
-	{"prim::grad", func(_ *Mode, args, out []value.Value) error {
+	{prim.Grad, func(_ *Mode, args, out []value.Value) error {
 		if g := Grad(args[0].Tensor()); g != nil {
 			out[0] = value.OfTensor(g)
 		}
 		return nil
 	}},
-	{"aten::retains_grad", func(_ *Mode, args, out []value.Value) error {
+	{aten.RetainsGrad, func(_ *Mode, args, out []value.Value) error {
 		out[0] = value.Bool(RetainsGrad(args[0].Tensor()))
 		return nil
 	}},
-	{"aten::_no_grad_fill_", withoutGrad("aten::fill_.Scalar")},
-	{"aten::_no_grad_normal_", withoutGrad("aten::normal_", value.None)},
-	{"aten::_no_grad_uniform_", withoutGrad("aten::uniform_", value.None)},
-	{"aten::_no_grad_zero_", withoutGrad("aten::zero_")},
-	{"aten::_no_grad_embedding_renorm_", withoutGrad("aten::embedding_renorm_")},
-	{"aten::is_autocast_cpu_enabled", func(m *Mode, args, out []value.Value) error {
+	{aten.NoGradFill_, withoutGrad("aten::fill_.Scalar")},
+	{aten.NoGradNormal_, withoutGrad(aten.Normal_, value.None)},
+	{aten.NoGradUniform_, withoutGrad(aten.Uniform_, value.None)},
+	{aten.NoGradZero_, withoutGrad(aten.Zero_)},
+	{aten.NoGradEmbeddingRenorm_, withoutGrad(aten.EmbeddingRenorm_)},
+	{aten.IsAutocastCpuEnabled, func(m *Mode, args, out []value.Value) error {
 		_, enabled := m.Casting(CastCPU)
 		out[0] = value.Bool(enabled)
 		return nil
 	}},
-	{"aten::is_autocast_enabled", func(m *Mode, args, out []value.Value) error {
+	{aten.IsAutocastEnabled, func(m *Mode, args, out []value.Value) error {
 		_, enabled := m.Casting(CastCUDA)
 		out[0] = value.Bool(enabled)
 		return nil
@@ -80,13 +82,13 @@ var modeOperators = []struct {
 	}},
 	{"profiler::_record_function_enter", beginNamed},
 	{"profiler::_record_function_exit", endNamed},
-	{"aten::backward", func(m *Mode, args, out []value.Value) error {
+	{aten.Backward, func(m *Mode, args, out []value.Value) error {
 		return m.Backward([]*tensor.Tensor{args[0].Tensor()}, tensorsOf(args[1]), optionsOf(args[2], args[3]))
 	}},
 	{"aten::backward.TensorList", func(m *Mode, args, out []value.Value) error {
 		return m.Backward(tensorsOf(args[0]), tensorsOf(args[1]), optionsOf(args[2], args[3]))
 	}},
-	{"aten::grad", func(m *Mode, args, out []value.Value) error {
+	{aten.Grad, func(m *Mode, args, out []value.Value) error {
 		o := optionsOf(args[3], args[4])
 		o.AllowUnused = args[5].Bool()
 		grads, err := m.Gradients(tensorsOf(args[0]), tensorsOf(args[1]), tensorsOf(args[2]), o)

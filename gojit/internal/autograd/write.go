@@ -3,6 +3,7 @@ package autograd
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -104,7 +105,7 @@ func (n *Node) rebase(t *tensor.Tensor, old edge) {
 func refresh(t *tensor.Tensor) {
 	root := t.Base()
 	v := ops.PlacementIn(root, t)
-	n := &Node{name: "AsStridedBackward0", op: "aten::as_strided", outputs: []geometry{geometryOf(t)}}
+	n := &Node{name: "AsStridedBackward0", op: aten.AsStrided, outputs: []geometry{geometryOf(t)}}
 	n.inputs = []input{{argument: 0, element: -1, edge: edgeOf(root), shape: slices.Clone(root.Shape()), dtype: root.DType()}}
 	n.backward = func(c *gradient) { c.Give(0, v.Scatter(c, c.g())) }
 	n.sequence = sequence.Add(1)

@@ -2,6 +2,7 @@ package composite
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -62,7 +63,7 @@ func adjoint(m *autograd.Mode, o *ops.Operator, results int, args, out []value.V
 	for i, g := range grads {
 		if g == nil {
 			zeros := []value.Value{value.OfTensor(leaves[i]), value.None, value.None, value.None, value.None, value.None}
-			if err := ops.Find("aten::zeros_like").Run(zeros, out[i:i+1]); err != nil {
+			if err := ops.Find(aten.ZerosLike).Run(zeros, out[i:i+1]); err != nil {
 				return err
 			}
 			continue

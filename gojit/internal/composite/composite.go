@@ -17,6 +17,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -224,7 +225,7 @@ func (r resolver) ResolveValue(name string, _ source.Range) (frontend.SugaredVal
 	case "math":
 		return frontend.NewNamespace("aten"), nil
 	case "annotate":
-		return frontend.NewSpecialForm("prim::annotate"), nil
+		return frontend.NewSpecialForm(prim.Annotate), nil
 	case "RuntimeError":
 		return frontend.NewException("builtins." + name), nil
 	}

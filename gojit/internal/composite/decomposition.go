@@ -7,6 +7,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
@@ -27,7 +28,7 @@ var registered = sync.OnceValue(func() *decompositions {
 	if err != nil {
 		panic(fmt.Sprintf("composite: %v", err))
 	}
-	for name, tree := range map[string]*syntax.Tree{"aten::var.correction": trees[0], "aten::var": trees[1]} {
+	for name, tree := range map[string]*syntax.Tree{"aten::var.correction": trees[0], aten.Var: trees[1]} {
 		def := syntax.AsDef(tree)
 		f := ir.NewFunction(def.Name().Name(), nil, nil)
 		if err := frontend.Compile(f, def, frontend.Options{Resolver: resolver{nil}, Unit: ir.NewUnit()}); err != nil {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -101,7 +102,7 @@ func (b *builder) arguments(n *Node, inputs []*ir.Value, declared []schema.Argum
 // textOf returns what stands for the result of a node in the boxes that use it: a constant, an attribute of the module, a list of such.
 func (b *builder) textOf(n *ir.Node) (string, bool) {
 	switch n.Kind() {
-	case "prim::Constant":
+	case prim.Constant:
 		if c, ok := n.Output().Constant(); ok {
 			if c.IsTensor() {
 				return "constant " + n.Output().Type().String(), true
@@ -110,11 +111,11 @@ func (b *builder) textOf(n *ir.Node) (string, bool) {
 		}
 		_, isFunction := n.Output().Type().(*types.Function) // calls have its name
 		return "", isFunction || n.Output().MustBeNone()
-	case "prim::GetAttr":
+	case prim.GetAttr:
 		if base, ok := b.texts[n.Input(0)]; ok {
 			return base + "." + n.StringAttr("name"), true
 		}
-	case "prim::ListConstruct", "prim::TupleConstruct":
+	case prim.ListConstruct, prim.TupleConstruct:
 		items := make([]string, len(n.Inputs()))
 		for i, v := range n.Inputs() {
 			text, ok := b.texts[v]
@@ -123,7 +124,7 @@ func (b *builder) textOf(n *ir.Node) (string, bool) {
 			}
 			items[i] = text
 		}
-		if n.Kind() == "prim::TupleConstruct" {
+		if n.Kind() == prim.TupleConstruct {
 			return "(" + strings.Join(items, ", ") + ")", true
 		}
 		return "[" + strings.Join(items, ", ") + "]", true
@@ -134,17 +135,17 @@ func (b *builder) textOf(n *ir.Node) (string, bool) {
 // title is the operator of a node without its namespace where that is PyTorch's usual one.
 func title(n *ir.Node) string {
 	switch n.Kind() {
-	case "prim::CallFunction":
+	case prim.CallFunction:
 		if t, ok := n.Input(0).Type().(*types.Function); ok {
 			return shortName(t.Name) + "()"
 		}
-	case "prim::CallMethod":
+	case prim.CallMethod:
 		return "." + n.StringAttr("name") + "()"
-	case "prim::GetAttr":
+	case prim.GetAttr:
 		return "." + n.StringAttr("name")
-	case "prim::SetAttr":
+	case prim.SetAttr:
 		return "." + n.StringAttr("name") + " ="
-	case "prim::TensorExprGroup":
+	case prim.TensorExprGroup:
 		if _, planned := n.Attr("region"); planned {
 			return "plan"
 		}
@@ -160,11 +161,11 @@ func shortName(qualified string) string { return qualified[strings.LastIndexByte
 
 func kindOf(n *ir.Node) Kind {
 	switch n.Kind() {
-	case "prim::If", "prim::Loop", "prim::With":
+	case prim.If, prim.Loop, prim.With:
 		return Control
-	case "prim::TensorExprGroup":
+	case prim.TensorExprGroup:
 		return Fused
-	case "prim::CallFunction", "prim::CallMethod", "prim::fork":
+	case prim.CallFunction, prim.CallMethod, prim.Fork:
 		return Call
 	}
 	return Plain
@@ -172,9 +173,9 @@ func kindOf(n *ir.Node) Kind {
 
 func blockTitle(n *ir.Node, i int) string {
 	switch {
-	case n.Kind() == "prim::If":
+	case n.Kind() == prim.If:
 		return []string{"then", "else"}[i]
-	case n.Kind() == "prim::Loop":
+	case n.Kind() == prim.Loop:
 		return "body"
 	case len(n.Blocks()) > 1:
 		return "block " + strconv.Itoa(i)

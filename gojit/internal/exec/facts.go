@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -54,9 +56,9 @@ func mayKeep(g *ir.Graph) bool {
 func blockKeeps(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
 		switch n.Kind() {
-		case "prim::fork", "prim::PythonOp", "prim::CallMethod", "prim::CallFunction", "prim::SetAttr":
+		case prim.Fork, prim.PythonOp, prim.CallMethod, prim.CallFunction, prim.SetAttr:
 			return true
-		case "prim::Constant":
+		case prim.Constant:
 			if v, ok := n.Output().Constant(); ok && v.Kind() >= value.KindTensor {
 				return true
 			}
@@ -76,7 +78,7 @@ func isBrief(b *ir.Block, limit int) bool {
 	for n := b.First(); n != nil; n = n.Next() {
 		count++
 		switch n.Kind() {
-		case "prim::Loop", "prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "aten::wait", "prim::fork":
+		case prim.Loop, prim.CallFunction, prim.CallMethod, prim.PythonOp, aten.Wait, prim.Fork:
 			return false
 		}
 		for _, inner := range n.Blocks() {

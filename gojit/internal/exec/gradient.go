@@ -9,6 +9,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/tensorexpr"
@@ -415,7 +417,7 @@ func (d *differentiableGraph) recording() (*interp.Code, error) {
 }
 
 // aliasOperator gives a tensor that is its argument with a node of its own.
-func aliasOperator() *ops.Operator { return ops.Find("aten::alias") }
+func aliasOperator() *ops.Operator { return ops.Find(aten.Alias) }
 
 // learnMissing notes which gradients and sizes a call of a gradient's graph got none of.
 func (p *notes) learnMissing(args []value.Value) {
@@ -455,11 +457,11 @@ func (j *job) guardGradients(general *ir.Graph) {
 	old := g.SetInsertPoint(orReturn(g.Block().First(), g.Block()))
 	defer g.SetInsertPoint(old)
 	ok := f.condition(g)
-	choice := g.InsertNode(g.Create("prim::If", []*ir.Value{ok}, 1))
+	choice := g.InsertNode(g.Create(prim.If, []*ir.Value{ok}, 1))
 	choice.Output().SetType(result.Type())
 	yes, no := choice.AddBlock(), choice.AddBlock()
 	for _, n := range nodes {
-		if n.Kind() == "prim::Constant" {
+		if n.Kind() == prim.Constant {
 			n.MoveBefore(g.Block().First())
 		} else {
 			n.MoveBefore(yes.ReturnNode())
@@ -495,17 +497,17 @@ func (f *folding) condition(g *ir.Graph) *ir.Value {
 			if none == nil {
 				none = g.Constant(value.None, source.Range{})
 			}
-			kind := "aten::__isnot__"
+			kind := aten.Isnot
 			if f.missing[i] {
-				kind = "aten::__is__"
+				kind = aten.Is
 			}
 			conditions = append(conditions, ask(kind, in, none))
 		}
 	}
-	conditions = append(conditions, ask("prim::AutogradAllNonZero", given...), ask("prim::AutogradAllZero", absent...))
-	list := g.InsertNode(g.Create("prim::ListConstruct", conditions, 1))
+	conditions = append(conditions, ask(prim.AutogradAllNonZero, given...), ask(prim.AutogradAllZero, absent...))
+	list := g.InsertNode(g.Create(prim.ListConstruct, conditions, 1))
 	list.Output().SetType(types.NewList(types.Bool))
-	return ask("aten::all", list.Output())
+	return ask(aten.All, list.Output())
 }
 
 // fold removes from a graph what is decided by what is known.
@@ -523,13 +525,13 @@ func (f *folding) fold(g *ir.Graph) {
 func (f *folding) block(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
 		switch n.Kind() {
-		case "prim::AutogradZero":
+		case prim.AutogradZero:
 			f.absent[n.Output()] = true
-		case "aten::_grad_sum_to_size":
+		case aten.GradSumToSize:
 			if f.absent[n.Input(1)] || n.Input(1).MustBeNone() {
 				n.Output().ReplaceAllUsesWith(n.Input(0))
 			}
-		case "prim::If":
+		case prim.If:
 			taken, known := f.outcome(n.Input(0).Node())
 			if !known {
 				continue
@@ -558,11 +560,11 @@ func (f *folding) outcome(n *ir.Node) (answer, known bool) {
 		some, all = some || !f.absent[v], all && !f.absent[v]
 	}
 	switch n.Kind() {
-	case "prim::AutogradAnyNonZero":
+	case prim.AutogradAnyNonZero:
 		return some, true
-	case "prim::AutogradAllNonZero":
+	case prim.AutogradAllNonZero:
 		return all, true
-	case "prim::AutogradAllZero":
+	case prim.AutogradAllZero:
 		return !some, true
 	}
 	return false, false

@@ -2,13 +2,14 @@ package exec
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/tensorexpr"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
 // guardKind is the kind of a node that gives its inputs on, and whether they require gradients as its types say.
-const guardKind = "prim::RequiresGradCheck"
+const guardKind = prim.RequiresGradCheck
 
 // differentiate groups what is differentiable and depends on tensors that required gradients, and guards the groups.
 func differentiate(g *ir.Graph, met map[*ir.Value]*types.TensorInfo, inlining bool) (guarded []*ir.Node) {
@@ -89,7 +90,7 @@ func guard(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 		passed[v] = check.Outputs()[i].SetType(met[v])
 	}
 	ok := check.Outputs()[len(tensors)].SetType(types.Bool)
-	choice := g.Create("prim::If", []*ir.Value{ok}, len(n.Outputs())).InsertBefore(n)
+	choice := g.Create(prim.If, []*ir.Value{ok}, len(n.Outputs())).InsertBefore(n)
 	yes, no := choice.AddBlock(), choice.AddBlock()
 	for i, out := range n.Outputs() {
 		out.ReplaceAllUsesWith(choice.Outputs()[i].CopyMetadata(out))

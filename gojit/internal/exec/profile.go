@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -12,7 +13,7 @@ import (
 )
 
 // profileKind is the kind of a node that notes what its input is, and gives it on.
-const profileKind = "prim::profile"
+const profileKind = prim.Profile
 
 // profiles are the plans of a function in the way of PyTorch's profiling executor: its first calls note the tensors that they meet, the later ones
 // run a graph made for these, with a guard that leads back to the general form. Nothing needs them to be fast; they are for programs that look at
@@ -98,7 +99,7 @@ func instrument(g *ir.Graph, b *ir.Block) {
 			continue
 		}
 		for i, v := range n.Inputs() {
-			if isNoted(n) || isNoted(v.Node()) && !n.Is("prim::TupleUnpack") {
+			if isNoted(n) || isNoted(v.Node()) && !n.Is(prim.TupleUnpack) {
 				note(g, v, n, i)
 			}
 		}
@@ -114,7 +115,7 @@ func instrument(g *ir.Graph, b *ir.Block) {
 // isNoted reports whether the tensors of a node are worth knowing.
 func isNoted(n *ir.Node) bool {
 	switch n.Kind() {
-	case "prim::ListConstruct", passes.PartsKind, "prim::dtype", "prim::device", "prim::is_cuda":
+	case prim.ListConstruct, passes.PartsKind, prim.Dtype, prim.Device, prim.IsCuda:
 		return true
 	}
 	o := n.Operator()

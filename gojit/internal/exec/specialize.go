@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/tensorexpr"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -149,7 +150,7 @@ func fallbackOf(n *ir.Node) *ir.Function {
 		elems[i] = v.Type()
 	}
 	result := types.NewTuple(elems...)
-	tuple := g.Create("prim::TupleConstruct", outs, 1).InsertBefore(g.Block().ReturnNode())
+	tuple := g.Create(prim.TupleConstruct, outs, 1).InsertBefore(g.Block().ReturnNode())
 	g.AddOutput(tuple.Output().SetType(result))
 	s := &schema.FunctionSchema{Name: "fallback_function", Returns: []schema.Argument{{Type: result}}}
 	for _, in := range g.Inputs() {
@@ -163,9 +164,9 @@ func callFallback(n *ir.Node, f *ir.Function) []*ir.Value {
 	g := n.Graph()
 	old := g.SetInsertPoint(n)
 	defer g.SetInsertPoint(old)
-	constant := g.InsertNode(g.Create("prim::Constant", nil, 1).SetAttr("name", f.Name).SetAttr("fallback", value.Int(1)))
+	constant := g.InsertNode(g.Create(prim.Constant, nil, 1).SetAttr("name", f.Name).SetAttr("fallback", value.Int(1)))
 	constant.Output().SetType(&types.Function{Name: f.Name, Target: f})
-	call := g.InsertNode(g.Create("prim::CallFunction", append([]*ir.Value{constant.Output()}, n.Inputs()...), 1))
+	call := g.InsertNode(g.Create(prim.CallFunction, append([]*ir.Value{constant.Output()}, n.Inputs()...), 1))
 	call.Output().SetType(f.Schema.Returns[0].Type)
 	return g.InsertNode(g.CreateTupleUnpack(call.Output())).Outputs()
 }
@@ -174,7 +175,7 @@ func callFallback(n *ir.Node, f *ir.Function) []*ir.Value {
 func (e *Engine) InlineFallbacks(g *ir.Graph) {
 	var calls []*ir.Node
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == "prim::CallFunction" {
+		if n.Kind() == prim.CallFunction {
 			calls = append(calls, n)
 		}
 	})

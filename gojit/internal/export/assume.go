@@ -9,6 +9,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -215,8 +217,8 @@ func (c *capture) relationOf(v *ir.Value) (relation, bool) {
 // signOf returns the sign of the operator of numbers that a node is, "" where expressions of sizes have none.
 func signOf(n *ir.Node) string {
 	kind := n.Kind()
-	if kind == "aten::floor_divide" {
-		kind = "aten::floordiv"
+	if kind == aten.FloorDivide {
+		kind = aten.Floordiv
 	}
 	if o := symbolic.OperationOf(func(o *symbolic.Operation) bool { return o.Operator == kind }); o != nil {
 		return o.Sign
@@ -234,10 +236,10 @@ func (c *capture) sizeOf(v *ir.Value, depth int) (symbolic.Size, bool) {
 	if depth > symbolic.MaxDepth {
 		return symbolic.Size{}, false
 	}
-	if n.Kind() == "prim::NumToTensor" {
+	if n.Kind() == prim.NumToTensor {
 		return c.sizeOf(n.Input(0), depth+1)
 	}
-	if n.Is("aten::add", "aten::sub") && len(n.Inputs()) == 3 || signOf(n) != "" && n.Kind() != "aten::add" && len(n.Inputs()) == 2 {
+	if n.Is(aten.Add, aten.Sub) && len(n.Inputs()) == 3 || signOf(n) != "" && n.Kind() != aten.Add && len(n.Inputs()) == 2 {
 		return c.expressionOf(n, depth)
 	}
 	is, ok := c.env[v]
@@ -264,14 +266,14 @@ func (c *capture) expressionOf(n *ir.Node, depth int) (symbolic.Size, bool) {
 	switch {
 	case !ok:
 		return symbolic.Size{}, false
-	case n.Kind() == "aten::sub":
+	case n.Kind() == aten.Sub:
 		if b = multiply(symbolic.Constant(-1), b); !b.IsConstant() {
 			return symbolic.Size{Op: "+", Args: []symbolic.Size{a, b}}, true
 		}
 		return symbolic.Plus(a, b.Const), true
-	case n.Kind() == "aten::mul":
+	case n.Kind() == aten.Mul:
 		return multiply(a, b), true
-	case n.Kind() != "aten::add":
+	case n.Kind() != aten.Add:
 		return symbolic.Size{Op: signOf(n), Args: []symbolic.Size{a, b}}, true
 	case a.IsConstant():
 		a, b = b, a
@@ -285,7 +287,7 @@ func (c *capture) expressionOf(n *ir.Node, depth int) (symbolic.Size, bool) {
 // isUnbacked reports whether a number comes from elements of tensors.
 func (c *capture) isUnbacked(v *ir.Value, depth int) bool {
 	n := v.Node()
-	if depth > maxExpression || n.Kind() == "prim::Param" {
+	if depth > maxExpression || n.Kind() == prim.Param {
 		return false
 	}
 	if is, ok := c.env[v]; ok && c.isElement(is) {
@@ -307,7 +309,7 @@ func (c *capture) isUnbacked(v *ir.Value, depth int) bool {
 }
 
 // assertScalar is the operator of assertions of exported programs.
-const assertScalar = "aten::_assert_scalar"
+const assertScalar = aten.AssertScalar
 
 func runAssertScalar(args, _ []value.Value) error {
 	holds := args[0].Bits() != 0
@@ -323,12 +325,12 @@ func runAssertScalar(args, _ []value.Value) error {
 // assert adds an assertion: a condition whose other side raises.
 func (l *lowerer) assert(n *exportir.Node) {
 	truth := l.value(n, n.Args[0], types.Any)
-	branch := l.g.InsertNode(l.g.Create("prim::If", []*ir.Value{truth}, 0))
+	branch := l.g.InsertNode(l.g.Create(prim.If, []*ir.Value{truth}, 0))
 	after := l.g.InsertPoint()
 	branch.AddBlock()
 	l.g.SetInsertEnd(branch.AddBlock())
 	message := l.g.Constant(value.Str(n.Args[1].Text), source.Range{})
 	none := l.g.Constant(value.None, source.Range{})
-	l.g.InsertNode(l.g.Create("prim::RaiseException", []*ir.Value{message, none}, 0))
+	l.g.InsertNode(l.g.Create(prim.RaiseException, []*ir.Value{message, none}, 0))
 	l.g.SetInsertPoint(after)
 }

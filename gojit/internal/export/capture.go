@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -237,7 +238,7 @@ func (c *capture) capture(n *ir.Node) {
 		return
 	}
 	o := operatorOf(n)
-	if o == nil || strings.HasPrefix(n.Kind(), "prim::Call") || o.Schema().IsVararg || o.Schema().IsVarret {
+	if o == nil || strings.HasPrefix(n.Kind(), prim.Call) || o.Schema().IsVararg || o.Schema().IsVarret {
 		c.fail(source.RuntimeError, "%s cannot be exported", n.Kind())
 	}
 	args := make([]run, len(n.Inputs()))
@@ -385,7 +386,7 @@ func (c *capture) inspect(n *ir.Node, o *ops.Operator, args []run) {
 		c.element(n, o, args)
 		return
 	}
-	if o.BaseName() == "prim::device" {
+	if o.BaseName() == prim.Device {
 		c.env[n.Output()] = c.all(value.OfDevice(c.scope.handles[args[0][0].Tensor()].device))
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -155,12 +156,12 @@ func (c *capture) collect(b *ir.Block, used *operands) {
 
 // collectAttribute adds the tensor of a module that a node reads.
 func (c *capture) collectAttribute(n *ir.Node, used *operands) {
-	if n.Kind() != "prim::GetAttr" {
+	if n.Kind() != prim.GetAttr {
 		return
 	}
 	var path []string
 	v := n.Output()
-	for v.Node().Kind() == "prim::GetAttr" {
+	for v.Node().Kind() == prim.GetAttr {
 		path = append(path, v.Node().StringAttr("name"))
 		v = v.Node().Input(0)
 	}

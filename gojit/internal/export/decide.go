@@ -9,6 +9,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -184,10 +186,10 @@ func (c *capture) evaluate(v *ir.Value, at map[string]int, depth int) (is value.
 		return constant, true
 	}
 	n := v.Node()
-	if depth > maxExpression || len(n.Blocks()) > 0 || n.Kind() == "prim::Param" {
+	if depth > maxExpression || len(n.Blocks()) > 0 || n.Kind() == prim.Param {
 		return value.None, false
 	}
-	if (n.AsksSize() || n.Kind() == "aten::len") && c.env[n.Input(0)] != nil && c.env[n.Input(0)][0].IsTensor() {
+	if (n.AsksSize() || n.Kind() == aten.Len) && c.env[n.Input(0)] != nil && c.env[n.Input(0)][0].IsTensor() {
 		return c.evaluateSize(n, at)
 	}
 	if is, ok := c.env[v]; ok && is[0].IsInt() && c.isUnbacked(v, 0) {
@@ -199,7 +201,7 @@ func (c *capture) evaluate(v *ir.Value, at map[string]int, depth int) (is value.
 			return value.None, false
 		}
 	}
-	if n.Kind() == "prim::NumToTensor" {
+	if n.Kind() == prim.NumToTensor {
 		switch args[0].Kind() {
 		case value.KindInt:
 			return value.OfTensor(tensor.FromScalar(tensor.Int(args[0].Int()), tensor.Int64)), true
@@ -247,9 +249,9 @@ func (c *capture) evaluateSize(n *ir.Node, at map[string]int) (value.Value, bool
 		return found, err == nil
 	}
 	switch n.Kind() {
-	case "aten::dim":
+	case aten.Dim:
 		return intValue(len(described.Sizes)), true
-	case "aten::numel":
+	case aten.Numel:
 		product := 1
 		for d := range described.Sizes {
 			one, ok := size(d)
@@ -267,7 +269,7 @@ func (c *capture) evaluateSize(n *ir.Node, at map[string]int) (value.Value, bool
 			return value.None, false
 		}
 		d = int(constant.Int())
-	} else if n.Kind() == "aten::size" {
+	} else if n.Kind() == aten.Size {
 		return value.None, false
 	}
 	found, ok := size(d)

@@ -6,6 +6,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -15,8 +17,8 @@ import (
 // predicate captures an operator on a truth value that depends on elements.
 func (c *capture) predicate(n *ir.Node) {
 	h := c.predicates[n.Input(0)]
-	if n.Kind() == "aten::__not__" && h != nil {
-		c.predicates[n.Output()] = c.emit(ops.Find("aten::logical_not"), []run{tensors(h.metas)}).handles[0]
+	if n.Kind() == aten.Not && h != nil {
+		c.predicates[n.Output()] = c.emit(ops.Find(aten.LogicalNot), []run{tensors(h.metas)}).handles[0]
 		return
 	}
 	c.fail(source.RuntimeError, "%s of a value that depends on the elements of a tensor cannot be exported", n.Kind())
@@ -49,7 +51,7 @@ func (c *capture) elementSymbol(of run) run {
 		out[r] = intValue(p[r])
 	}
 	size := c.unbacked(p)
-	n := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name("item"), Target: "aten::item", Args: []exportir.Argument{exportir.Ref(c.read(c.handleOf(of)).Name)}, Meta: c.place()}
+	n := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name("item"), Target: aten.Item, Args: []exportir.Argument{exportir.Ref(c.read(c.handleOf(of)).Name)}, Meta: c.place()}
 	n.Meta.Val = &exportir.Value{Kind: exportir.IntValue, Int: &size}
 	c.scope.add(n)
 	c.scope.numbers[size.Key()] = exportir.Ref(n.Name)
@@ -63,7 +65,7 @@ func (c *capture) elementFloat(of run) run {
 	for r := range out {
 		out[r] = value.Float(0.37 * float64(1000003+64*len(c.floats)+r))
 	}
-	n := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name("item"), Target: "aten::item", Meta: c.place()}
+	n := &exportir.Node{Op: exportir.CallFunction, Name: c.scope.names.name("item"), Target: aten.Item, Meta: c.place()}
 	n.Args = []exportir.Argument{exportir.Ref(c.read(c.handleOf(of)).Name)}
 	n.Meta.Val = &exportir.Value{Kind: exportir.FloatValue}
 	c.scope.add(n)
@@ -79,7 +81,7 @@ func (c *capture) comesOfFloat(v *ir.Value) bool {
 	seen := map[*ir.Value]bool{}
 	var comes func(v *ir.Value) bool
 	comes = func(v *ir.Value) bool {
-		if seen[v] || v.Node().Kind() == "prim::Param" {
+		if seen[v] || v.Node().Kind() == prim.Param {
 			return false
 		}
 		seen[v] = true

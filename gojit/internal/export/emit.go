@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -59,7 +60,7 @@ func (c *capture) emitNode(n *ir.Node, o *ops.Operator, args []run) {
 func (c *capture) detach(made *emission) {
 	for i, out := range made.outs {
 		if out[0].IsTensor() && out[0].Tensor().DType().IsFloating() {
-			made.outs[i] = c.emit(ops.Find("aten::detach"), []run{out}).outs[0]
+			made.outs[i] = c.emit(ops.Find(aten.Detach), []run{out}).outs[0]
 		}
 	}
 }

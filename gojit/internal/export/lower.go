@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -109,9 +110,9 @@ func (l *lowerer) value(n *exportir.Node, a exportir.Argument, t types.Type) *ir
 			l.fail(n, "uses %s, which gives several values", a.Text)
 		}
 		if k := t.Kind(); k == types.KindNumber && v.Type().Kind() == types.KindTensor {
-			v = l.insert("aten::ScalarImplicit", types.Number, v)
+			v = l.insert(aten.ScalarImplicit, types.Number, v)
 		} else if k == types.KindInt && v.Type().Kind() == types.KindTensor {
-			v = l.insert("aten::Int", types.Int, v)
+			v = l.insert(aten.Int, types.Int, v)
 		}
 		return v
 	case exportir.ListArgument, exportir.TupleArgument:
@@ -151,12 +152,12 @@ func (l *lowerer) insert(kind string, t types.Type, inputs ...*ir.Value) *ir.Val
 
 // call adds the call of an operator.
 func (l *lowerer) call(n *exportir.Node) {
-	if n.Target == "aten::item" && n.Meta.Val.Kind == exportir.FloatValue {
-		l.values[n.Name] = l.insert("aten::Float", types.Float, l.value(n, n.Args[0], types.Tensor))
+	if n.Target == aten.Item && n.Meta.Val.Kind == exportir.FloatValue {
+		l.values[n.Name] = l.insert(aten.Float, types.Float, l.value(n, n.Args[0], types.Tensor))
 		return
 	}
-	if n.Target == "aten::item" && n.Meta.Val.Kind == exportir.IntValue {
-		l.values[n.Name] = l.insert("aten::Int", types.Int, l.value(n, n.Args[0], types.Tensor))
+	if n.Target == aten.Item && n.Meta.Val.Kind == exportir.IntValue {
+		l.values[n.Name] = l.insert(aten.Int, types.Int, l.value(n, n.Args[0], types.Tensor))
 		return
 	}
 	o := ops.Find(n.Target)
@@ -175,8 +176,8 @@ func (l *lowerer) call(n *exportir.Node) {
 		}
 	}
 	name := s.Name
-	if name == "aten::sym_size" {
-		name = "aten::size"
+	if name == aten.SymSize {
+		name = aten.Size
 	}
 	made := l.g.InsertNode(l.g.Create(name, given, len(s.Returns)))
 	for i := range s.Returns {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -43,10 +45,10 @@ func (l *lowerer) operands(n *exportir.Node, a exportir.Argument) []*ir.Value {
 func (l *lowerer) cond(n *exportir.Node) {
 	truth := l.value(n, n.Args[0], types.Any)
 	if truth.Type().Kind() == types.KindTensor {
-		truth = l.insert("aten::Bool", types.Bool, truth)
+		truth = l.insert(aten.Bool, types.Bool, truth)
 	}
 	given := l.operands(n, n.Args[3])
-	branch := l.g.InsertNode(l.g.Create("prim::If", []*ir.Value{truth}, 0))
+	branch := l.g.InsertNode(l.g.Create(prim.If, []*ir.Value{truth}, 0))
 	after := l.g.InsertPoint()
 	count := 0
 	for _, a := range n.Args[1:3] {
@@ -92,13 +94,13 @@ func (l *lowerer) scan(n *exportir.Node) {
 // turn, the rest is stacked.
 func (l *lowerer) over(body *exportir.Graph, carried, over, others []*ir.Value) []*ir.Value {
 	zero := l.g.Constant(value.Int(0), source.Range{})
-	count := l.insert("aten::size", types.Int, over[0], zero)
+	count := l.insert(aten.Size, types.Int, over[0], zero)
 	var lists []*ir.Value
 	for range len(body.Outputs()) - len(carried) {
 		lists = append(lists, l.g.InsertNode(l.g.CreateList(types.Tensor, nil)).Output())
 	}
 	always := l.g.Constant(value.Bool(true), source.Range{})
-	loop := l.g.InsertNode(l.g.Create("prim::Loop", append([]*ir.Value{count, always}, carried...), 0))
+	loop := l.g.InsertNode(l.g.Create(prim.Loop, append([]*ir.Value{count, always}, carried...), 0))
 	after := l.g.InsertPoint()
 	b := loop.AddBlock()
 	turn := b.AddInput("").SetType(types.Int)
@@ -108,18 +110,18 @@ func (l *lowerer) over(body *exportir.Graph, carried, over, others []*ir.Value) 
 	}
 	l.g.SetInsertEnd(b)
 	for _, x := range over {
-		given = append(given, l.insert("aten::select", types.Tensor, x, zero, turn))
+		given = append(given, l.insert(aten.Select, types.Tensor, x, zero, turn))
 	}
 	results := l.within(body, append(given, others...))
 	for i, v := range results[len(carried):] {
-		l.insert("aten::append", types.NewList(types.Tensor), lists[i], v)
+		l.insert(aten.Append, types.NewList(types.Tensor), lists[i], v)
 	}
 	b.AddOutput(l.g.Constant(value.Bool(true), source.Range{}))
 	l.carry(loop, b, results[:len(carried)])
 	l.g.SetInsertPoint(after)
 	outs := slices.Clone(loop.Outputs())
 	for _, list := range lists {
-		outs = append(outs, l.insert("aten::stack", types.Tensor, list, zero))
+		outs = append(outs, l.insert(aten.Stack, types.Tensor, list, zero))
 	}
 	return outs
 }
@@ -137,10 +139,10 @@ func (l *lowerer) whileLoop(n *exportir.Node) {
 	test, body := l.inner(n.Args[0]), l.inner(n.Args[1])
 	carried, others := l.operands(n, n.Args[2]), l.operands(n, n.Args[3])
 	truth := func(of []*ir.Value) *ir.Value {
-		return l.insert("aten::Bool", types.Bool, l.within(test, append(slices.Clone(of), others...))[0])
+		return l.insert(aten.Bool, types.Bool, l.within(test, append(slices.Clone(of), others...))[0])
 	}
 	most := l.g.Constant(value.Int(math.MaxInt64), source.Range{})
-	loop := l.g.InsertNode(l.g.Create("prim::Loop", append([]*ir.Value{most, truth(carried)}, carried...), 0))
+	loop := l.g.InsertNode(l.g.Create(prim.Loop, append([]*ir.Value{most, truth(carried)}, carried...), 0))
 	after := l.g.InsertPoint()
 	b := loop.AddBlock()
 	b.AddInput("").SetType(types.Int)

@@ -1,6 +1,9 @@
 package export
 
-import "github.com/torchjit/torchjit/gojit/internal/ops"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+)
 
 // Operators are those that programs need and that the table of schemas does not have. Package composite says what they are made of.
 var Operators = []ops.Operator{
@@ -10,4 +13,4 @@ var Operators = []ops.Operator{
 }
 
 // functionalBatchNorm is native_batch_norm with new statistics as further results.
-const functionalBatchNorm = "aten::_native_batch_norm_legit_functional"
+const functionalBatchNorm = aten.NativeBatchNormLegitFunctional

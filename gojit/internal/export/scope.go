@@ -3,6 +3,7 @@ package export
 import (
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
@@ -109,7 +110,7 @@ func (c *capture) scatter(h, to *handle) *handle {
 	case how == "permutation":
 		return c.emit(s.operator, []run{tensors(to.metas), c.inversePermutation(s.args[1])}).handles[0]
 	case how == "item":
-		return c.emit(ops.Find("aten::select_scatter"), append(into, s.args[1], c.all(intValue(s.item)))).handles[0]
+		return c.emit(ops.Find(aten.SelectScatter), append(into, s.args[1], c.all(intValue(s.item)))).handles[0]
 	case how == "part":
 		return c.scatterPart(h, into)
 	default:
@@ -128,10 +129,10 @@ func (c *capture) reshape(from, like *handle) *handle {
 	for r := range sizes {
 		sizes[r] = intsValue(like.metas[r].Shape())
 	}
-	name := "aten::view"
+	name := aten.View
 	for _, m := range from.metas {
 		if !m.IsContiguous() {
-			name = "aten::reshape"
+			name = aten.Reshape
 		}
 	}
 	return c.emit(ops.Find(name), []run{tensors(from.metas), sizes}).handles[0]
@@ -153,7 +154,7 @@ func (c *capture) scatterPart(h *handle, into []run) *handle {
 		}
 		dim[r], start[r], end[r] = intValue(d), intValue(from), intValue(from+part.Size(d))
 	}
-	return c.emit(ops.Find("aten::slice_scatter"), append(into, dim, start, end, c.all(intValue(1)))).handles[0]
+	return c.emit(ops.Find(aten.SliceScatter), append(into, dim, start, end, c.all(intValue(1)))).handles[0]
 }
 
 func (c *capture) inversePermutation(dims run) run {
@@ -211,7 +212,7 @@ func (c *capture) writes(n nodeOutputs, o *ops.Operator, args []run) bool {
 	for k, i := range written {
 		target, from := c.handleOf(args[i]), made.handles[k]
 		if detached {
-			from = c.emit(ops.Find("aten::detach"), []run{tensors(from.metas)}).handles[0]
+			from = c.emit(ops.Find(aten.Detach), []run{tensors(from.metas)}).handles[0]
 		}
 		c.write(target, c.castLike(from, target))
 	}
@@ -224,7 +225,7 @@ func (c *capture) writes(n nodeOutputs, o *ops.Operator, args []run) bool {
 // castLike converts a new tensor to the element type of the one that it is written to.
 func (c *capture) castLike(from, like *handle) *handle {
 	if from.metas[0].DType() != like.metas[0].DType() {
-		o := ops.Find("aten::_to_copy")
+		o := ops.Find(aten.ToCopy)
 		args := []run{tensors(from.metas)}
 		for i := 1; i < len(o.Schema().Arguments); i++ {
 			args = append(args, c.all(o.Schema().Arguments[i].Default))
@@ -234,7 +235,7 @@ func (c *capture) castLike(from, like *handle) *handle {
 	}
 	for r := range from.metas {
 		if !tensor.SameShape(from.metas[r].Shape(), like.metas[r].Shape()) {
-			o := ops.Find("aten::expand")
+			o := ops.Find(aten.Expand)
 			sizes := make(run, c.runs)
 			for k := range sizes {
 				sizes[k] = intsValue(like.metas[k].Shape())
@@ -328,7 +329,7 @@ func (c *capture) hiddenWrites(n nodeOutputs, o *ops.Operator, args []run) bool 
 	if o.BaseName() == functionalBatchNorm || mean < 0 || training < 0 || !args[mean][0].IsTensor() || !args[training][0].Bool() {
 		return false
 	}
-	if o.BaseName() != "aten::batch_norm" && o.BaseName() != "aten::native_batch_norm" {
+	if o.BaseName() != aten.BatchNorm && o.BaseName() != aten.NativeBatchNorm {
 		c.fail(source.RuntimeError, "%s writes to its statistics and cannot be exported: use track_running_stats=False, or eval()", s.QualifiedName())
 	}
 	f := ops.Find(functionalBatchNorm)

@@ -2,6 +2,8 @@ package export
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -14,16 +16,16 @@ var specials map[string]func(*capture, *ir.Node)
 
 func init() {
 	specials = map[string]func(*capture, *ir.Node){
-		"prim::Constant": func(*capture, *ir.Node) {}, // known looks it up
-		"prim::ListConstruct": func(c *capture, n *ir.Node) {
+		prim.Constant: func(*capture, *ir.Node) {}, // known looks it up
+		prim.ListConstruct: func(c *capture, n *ir.Node) {
 			elem := n.Output().Type().(*types.List).Elem
 			c.build(n, func(items []value.Value) value.Value { return value.OfList(value.NewList(elem, items...)) })
 		},
-		"prim::TupleConstruct": func(c *capture, n *ir.Node) {
+		prim.TupleConstruct: func(c *capture, n *ir.Node) {
 			t, _ := n.Output().Type().(*types.Tuple)
 			c.build(n, func(items []value.Value) value.Value { return value.OfTuple(&value.Tuple{Type: t, Items: items}) })
 		},
-		"prim::DictConstruct": func(c *capture, n *ir.Node) {
+		prim.DictConstruct: func(c *capture, n *ir.Node) {
 			t := n.Output().Type().(*types.Dict)
 			c.build(n, func(items []value.Value) value.Value {
 				d := value.NewDict(t.Key, t.Value)
@@ -33,28 +35,28 @@ func init() {
 				return value.OfDict(d)
 			})
 		},
-		"prim::TupleUnpack": func(c *capture, n *ir.Node) {
+		prim.TupleUnpack: func(c *capture, n *ir.Node) {
 			c.unpack(n, func(v value.Value) []value.Value { return v.Tuple().Items })
 		},
-		"prim::ListUnpack":                func(c *capture, n *ir.Node) { c.unpack(n, func(v value.Value) []value.Value { return v.List().Items }) },
-		"prim::TupleIndex":                (*capture).tupleIndex,
-		"prim::Uninitialized":             func(c *capture, n *ir.Node) { c.env[n.Output()] = c.all(value.Uninitialized) },
-		"prim::unchecked_cast":            (*capture).same,
-		"prim::unchecked_unwrap_optional": (*capture).same,
-		"aten::_unwrap_optional":          (*capture).same,
-		"prim::NumToTensor":               (*capture).numberToTensor,
-		"prim::RaiseException":            (*capture).raise,
-		"prim::If":                        (*capture).branch,
-		"prim::Loop":                      (*capture).loop,
-		trace.Map:                         (*capture).mapOver,
-		trace.While:                       (*capture).whileLoop,
-		trace.Scan:                        (*capture).scan,
-		"prim::GetAttr":                   (*capture).getAttr,
-		"prim::SetAttr":                   (*capture).setAttr,
-		trace.Guard:                       (*capture).guard,
-		trace.Check:                       (*capture).check,
-		"prim::Print":                     func(*capture, *ir.Node) {},
-		"aten::warn":                      func(*capture, *ir.Node) {},
+		prim.ListUnpack:              func(c *capture, n *ir.Node) { c.unpack(n, func(v value.Value) []value.Value { return v.List().Items }) },
+		prim.TupleIndex:              (*capture).tupleIndex,
+		prim.Uninitialized:           func(c *capture, n *ir.Node) { c.env[n.Output()] = c.all(value.Uninitialized) },
+		prim.UncheckedCast:           (*capture).same,
+		prim.UncheckedUnwrapOptional: (*capture).same,
+		aten.UnwrapOptional:          (*capture).same,
+		prim.NumToTensor:             (*capture).numberToTensor,
+		prim.RaiseException:          (*capture).raise,
+		prim.If:                      (*capture).branch,
+		prim.Loop:                    (*capture).loop,
+		trace.Map:                    (*capture).mapOver,
+		trace.While:                  (*capture).whileLoop,
+		trace.Scan:                   (*capture).scan,
+		prim.GetAttr:                 (*capture).getAttr,
+		prim.SetAttr:                 (*capture).setAttr,
+		trace.Guard:                  (*capture).guard,
+		trace.Check:                  (*capture).check,
+		prim.Print:                   func(*capture, *ir.Node) {},
+		aten.Warn:                    func(*capture, *ir.Node) {},
 	}
 }
 

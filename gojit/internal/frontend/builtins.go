@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 )
@@ -198,7 +199,7 @@ func (n *namespace) Attr(_ *Emitter, _ source.Range, name string) SugaredValue {
 
 // specialNames are the attributes of torch that are no operators.
 var specialNames = map[string]SugaredValue{
-	"annotate":       NewSpecialForm("prim::annotate"),
-	"unchecked_cast": NewSpecialForm("prim::unchecked_cast"),
-	"fork":           NewSpecialForm("prim::fork"),
+	"annotate":       NewSpecialForm(prim.Annotate),
+	"unchecked_cast": NewSpecialForm(prim.UncheckedCast),
+	"fork":           NewSpecialForm(prim.Fork),
 }

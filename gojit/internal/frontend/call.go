@@ -5,6 +5,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/frontend/ssa"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -57,7 +59,7 @@ func (e *Emitter) callBuiltin(at source.Range, name string, args, kwargs []ir.Ar
 // int, so view(dtype) would take the calls of view(size).
 func callableOverloads(name string) []*ops.Operator {
 	overloads := ops.Overloads(name)
-	if name != "aten::view" {
+	if name != aten.View {
 		return overloads
 	}
 	var kept []*ops.Operator
@@ -139,9 +141,9 @@ func (e *Emitter) checkInputs(call syntax.Apply, n int) {
 
 func (e *Emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Type) SugaredValue {
 	switch form {
-	case "prim::annotate":
+	case prim.Annotate:
 		return simple{e.emitAnnotate(call)}
-	case "prim::unchecked_cast":
+	case prim.UncheckedCast:
 		e.checkInputs(call, 2)
 		t := e.typeOf(call.Inputs()[0])
 		v := e.emitExpr(call.Inputs()[1], t)
@@ -149,21 +151,21 @@ func (e *Emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Typ
 			return simple{v}
 		}
 		return simple{e.g.InsertNode(e.g.CreateUncheckedCast(v, t)).Output()}
-	case "prim::Uninitialized":
+	case prim.Uninitialized:
 		e.checkInputs(call, 1)
 		n := e.g.InsertNode(e.g.CreateUninitialized(e.typeOf(call.Inputs()[0]))).SetRange(call.Range)
 		return simple{n.Output()}
-	case "prim::GetAttr":
+	case prim.GetAttr:
 		return e.emitGetAttr(call)
-	case "prim::HasAttr":
+	case prim.HasAttr:
 		e.checkInputs(call, 2)
 		return simple{e.emitHasAttr(call.Inputs()[0], call.Inputs()[1]).value}
-	case "prim::isinstance":
+	case prim.Isinstance:
 		e.checkInputs(call, 2)
 		return simple{e.emitIsInstance(call.Inputs()[0], call.Inputs()[1]).value}
-	case "prim::CreateObject":
+	case prim.CreateObject:
 		return e.emitCreateObject(call)
-	case "prim::TupleConstruct":
+	case prim.TupleConstruct:
 		e.checkInputs(call, 1)
 		s := e.emitSugared(call.Inputs()[0], 1, nil)
 		if v, ok := s.(simple); ok && v.v.Type().Kind() != types.KindClass {
@@ -174,16 +176,16 @@ func (e *Emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Typ
 			fail(call.Range, "%s cannot be used as a tuple", s.Kind())
 		}
 		return simple{(&TupleValue{Items: items.AsTuple(e, call.Range, -1)}).AsValue(e, call.Range)}
-	case "prim::range":
+	case prim.Range:
 		if len(call.Attributes()) > 0 {
 			fail(call.Range, "range takes no keyword arguments")
 		}
 		return e.newRange(call.Range, e.values(call.Inputs(), true), -1)
-	case "prim::slice":
+	case prim.Slice:
 		return e.emitSliceObject(call)
-	case "prim::enumerate":
+	case prim.Enumerate:
 		return e.emitEnumerate(call)
-	case "prim::zip":
+	case prim.Zip:
 		if len(call.Inputs()) == 0 {
 			fail(call.Range, "zip expected at least 1 arguments, got 0")
 		}
@@ -197,11 +199,11 @@ func (e *Emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Typ
 			tree.add(call.Range, e.emitSugared(x, 1, nil).Iter(e, call.Range))
 		}
 		return tree
-	case "prim::list":
+	case prim.List:
 		return e.emitListCall(call, hint)
-	case "prim::dict":
+	case prim.Dict:
 		return e.emitDictCall(call, hint)
-	case "prim::fork":
+	case prim.Fork:
 		return e.emitFork(call)
 	}
 	fail(call.Range, "unknown special form: %s", form)
@@ -269,7 +271,7 @@ func (e *Emitter) isNewOf(callee syntax.Expr, class *classValue) bool {
 }
 
 func (e *Emitter) createObject(t *types.Class, at source.Range) *ir.Value {
-	n := e.g.InsertNode(e.g.Create("prim::CreateObject", nil, 1)).SetRange(at)
+	n := e.g.InsertNode(e.g.Create(prim.CreateObject, nil, 1)).SetRange(at)
 	return n.Output().SetType(t)
 }
 
@@ -327,7 +329,7 @@ func (e *Emitter) emitListCall(call syntax.Apply, hint types.Type) SugaredValue 
 	iterable := e.emitSugared(call.Inputs()[0], 1, nil)
 	if v := asSimple(iterable); v != nil {
 		if k := v.Type().Kind(); k == types.KindList || k == types.KindString {
-			return simple{e.Insert(call.Range, "aten::list", v)}
+			return simple{e.Insert(call.Range, aten.List, v)}
 		}
 	}
 	iterName, elemName := e.temporary("$_iter"), e.temporary("$_elem")
@@ -372,7 +374,7 @@ func (e *Emitter) emitDictCall(call syntax.Apply, hint types.Type) SugaredValue 
 	out := e.dictFrom(call.Range, iterable, hint)
 	for _, a := range kwargs {
 		k := e.g.Constant(value.Str(a.Name().Name()), a.Range)
-		e.Insert(a.Range, "aten::_set_item", out, k, e.emitExpr(a.Value(), nil))
+		e.Insert(a.Range, aten.SetItem, out, k, e.emitExpr(a.Value(), nil))
 	}
 	return simple{out}
 }
@@ -405,7 +407,7 @@ func (e *Emitter) mustKeep() bool { return e.probes >= maxNested || e.probed > m
 // numbered and named as it does. Where mustKeep says so the result must be kept and used, because to
 // emit every expression twice takes exponential time.
 func (e *Emitter) probe(x syntax.Expr, hint types.Type) (s SugaredValue, keep func()) {
-	n := e.g.InsertNode(e.g.Create("prim::DiscardedScope", nil, 0))
+	n := e.g.InsertNode(e.g.Create(prim.DiscardedScope, nil, 0))
 	b := n.AddBlock()
 	e.pushFrame(b)
 	old := e.g.SetInsertEnd(b)
@@ -424,7 +426,7 @@ func (e *Emitter) probe(x syntax.Expr, hint types.Type) (s SugaredValue, keep fu
 // dictFrom copies a dictionary, or makes one of an iterable's pairs.
 func (e *Emitter) dictFrom(at source.Range, iterable SugaredValue, hint types.Type) *ir.Value {
 	if v := asSimple(iterable); v != nil && v.Type().Kind() == types.KindDict {
-		return e.Insert(at, "aten::dict", v)
+		return e.Insert(at, aten.Dict, v)
 	}
 	iterName, keyName, valueName := e.temporary("$_iter"), e.temporary("$_key"), e.temporary("$_value")
 	e.env.setSugared(at, iterName, iterable, nil)
@@ -446,7 +448,7 @@ func (e *Emitter) emitFork(call syntax.Apply) SugaredValue {
 	for _, a := range call.Attributes() {
 		kwargs = append(kwargs, ir.ArgAt(e.emitExpr(a.Value(), nil), a.Range).Named(a.Name().Name()))
 	}
-	closure := e.g.InsertNode(e.g.Create("prim::Closure", nil, 1)).SetRange(call.Range)
+	closure := e.g.InsertNode(e.g.Create(prim.Closure, nil, 1)).SetRange(call.Range)
 	b := closure.AddBlock()
 	e.pushFrame(b)
 	old := e.g.SetInsertEnd(b)
@@ -454,7 +456,7 @@ func (e *Emitter) emitFork(call syntax.Apply) SugaredValue {
 	b.AddOutput(out)
 	e.g.SetInsertPoint(old)
 	e.popFrame()
-	n := e.g.InsertNode(e.g.Create("prim::forkClosure", []*ir.Value{closure.Output()}, 1)).SetRange(call.Range)
+	n := e.g.InsertNode(e.g.Create(prim.ForkClosure, []*ir.Value{closure.Output()}, 1)).SetRange(call.Range)
 	if e.comprehensions > 0 {
 		n.SetAttr("InComprehension", int64(1))
 	}
@@ -519,7 +521,7 @@ func (c *castValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument
 		switch v.Type().Kind() {
 		case types.KindList, types.KindDict, types.KindString:
 			if c.t.Kind() == types.KindBool {
-				return simple{e.Insert(at, "aten::gt", e.Insert(at, "aten::len", v), zero)}
+				return simple{e.Insert(at, aten.Gt, e.Insert(at, aten.Len, v), zero)}
 			}
 		}
 	}
@@ -545,7 +547,7 @@ func (t *tensorCast) Call(e *Emitter, at source.Range, args, kwargs []ir.Argumen
 		fail(at, "a conversion takes no arguments")
 	}
 	dtype := e.g.Constant(value.Int(t.dtype), at)
-	return simple{e.insertArgs(at, "aten::to", nil, ir.ArgAt(t.self, at).Named("self"), ir.ArgAt(dtype, at).Named("dtype"))}
+	return simple{e.insertArgs(at, aten.To, nil, ir.ArgAt(t.self, at).Named("self"), ir.ArgAt(dtype, at).Named("dtype"))}
 }
 
 // printValue is print.
@@ -555,7 +557,7 @@ func (p *printValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argumen
 	if len(kwargs) > 0 {
 		fail(at, "print doesn't accept any keyword arguments")
 	}
-	n := e.g.Create("prim::Print", nil, 0).SetRange(at)
+	n := e.g.Create(prim.Print, nil, 0).SetRange(at)
 	for _, a := range args {
 		n.AddInput(a.Value(e.g))
 	}
@@ -587,9 +589,9 @@ func (x *exceptionValue) Call(e *Emitter, at source.Range, args, _ []ir.Argument
 		for _, a := range args {
 			text := a.Value(e.g)
 			if text.Type().Kind() != types.KindString {
-				text = e.Insert(at, "aten::str", text)
+				text = e.Insert(at, aten.Str, text)
 			}
-			message = e.Insert(at, "aten::add", message, text)
+			message = e.Insert(at, aten.Add, message, text)
 		}
 		return &exceptionMessage{"exception message", message, nil}
 	}
@@ -621,7 +623,7 @@ func NewFunctionValue(overloads ...*ir.Function) *FunctionValue {
 }
 
 func (e *Emitter) functionConstant(f *ir.Function) *ir.Value {
-	n := e.g.InsertNode(e.g.Create("prim::Constant", nil, 1)).SetAttr("name", f.ShortName())
+	n := e.g.InsertNode(e.g.Create(prim.Constant, nil, 1)).SetAttr("name", f.ShortName())
 	return n.Output().SetType(&types.Function{Name: f.ShortName(), Target: f})
 }
 
@@ -635,7 +637,7 @@ func (f *FunctionValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argu
 	i, match, err := ir.MatchSchemas(e.g, at, schemas, args, kwargs, nil)
 	check(err)
 	inputs := append([]*ir.Value{e.functionConstant(f.Overloads[i])}, match.Inputs...)
-	n := e.g.InsertNode(e.g.Create("prim::CallFunction", inputs, 1)).SetRange(at)
+	n := e.g.InsertNode(e.g.Create(prim.CallFunction, inputs, 1)).SetRange(at)
 	return simple{n.Output().SetType(match.Returns[0])}
 }
 
@@ -752,7 +754,7 @@ func (m *methodValue) Call(e *Emitter, at source.Range, args, kwargs []ir.Argume
 	}
 	i, match, err := ir.MatchSchemas(e.g, at, schemas, all, kwargs, nil)
 	check(err)
-	n := e.g.InsertNode(e.g.Create("prim::CallMethod", match.Inputs, 1)).SetAttr("name", m.names[i]).SetRange(at)
+	n := e.g.InsertNode(e.g.Create(prim.CallMethod, match.Inputs, 1)).SetAttr("name", m.names[i]).SetRange(at)
 	return simple{n.Output().SetType(match.Returns[0])}
 }
 
@@ -788,7 +790,7 @@ func (c *classValue) Attr(e *Emitter, at source.Range, name string) SugaredValue
 	if name != "__new__" {
 		fail(at, "Tried to lookup unknown attribute on class %s", c.t.Annotation(nil))
 	}
-	return NewSpecialForm("prim::CreateObject")
+	return NewSpecialForm(prim.CreateObject)
 }
 
 func lastAtom(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
@@ -860,22 +862,22 @@ func (c *enumClass) Iter(e *Emitter, at source.Range) SugaredValue {
 // builtinNames are the names that every program knows besides operators.
 var builtinNames = map[string]SugaredValue{
 	"print":          &printValue{"print"},
-	"tuple":          NewSpecialForm("prim::TupleConstruct"),
-	"float":          &castValue{NewBuiltin("aten::Float"), types.Float},
-	"complex":        &castValue{NewBuiltin("aten::Complex"), types.Complex},
-	"int":            &castValue{NewBuiltin("aten::Int"), types.Int},
-	"bool":           &castValue{NewBuiltin("aten::Bool"), types.Bool},
-	"str":            &castValue{NewBuiltin("aten::str"), types.Str},
-	"getattr":        NewSpecialForm("prim::GetAttr"),
-	"hasattr":        NewSpecialForm("prim::HasAttr"),
-	"isinstance":     NewSpecialForm("prim::isinstance"),
-	"list":           NewSpecialForm("prim::list"),
-	"dict":           NewSpecialForm("prim::dict"),
-	"range":          NewSpecialForm("prim::range"),
-	"zip":            NewSpecialForm("prim::zip"),
-	"enumerate":      NewSpecialForm("prim::enumerate"),
-	"slice":          NewSpecialForm("prim::slice"),
-	"_to_tensor":     &castValue{NewBuiltin("prim::NumToTensor"), types.Tensor},
+	"tuple":          NewSpecialForm(prim.TupleConstruct),
+	"float":          &castValue{NewBuiltin(aten.Float), types.Float},
+	"complex":        &castValue{NewBuiltin(aten.Complex), types.Complex},
+	"int":            &castValue{NewBuiltin(aten.Int), types.Int},
+	"bool":           &castValue{NewBuiltin(aten.Bool), types.Bool},
+	"str":            &castValue{NewBuiltin(aten.Str), types.Str},
+	"getattr":        NewSpecialForm(prim.GetAttr),
+	"hasattr":        NewSpecialForm(prim.HasAttr),
+	"isinstance":     NewSpecialForm(prim.Isinstance),
+	"list":           NewSpecialForm(prim.List),
+	"dict":           NewSpecialForm(prim.Dict),
+	"range":          NewSpecialForm(prim.Range),
+	"zip":            NewSpecialForm(prim.Zip),
+	"enumerate":      NewSpecialForm(prim.Enumerate),
+	"slice":          NewSpecialForm(prim.Slice),
+	"_to_tensor":     &castValue{NewBuiltin(prim.NumToTensor), types.Tensor},
 	"AssertionError": &exceptionValue{"Python exception", "AssertionError", ""},
 }
 

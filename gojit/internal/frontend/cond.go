@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
@@ -71,7 +73,7 @@ func (e *Emitter) emitCond(expr syntax.Expr) condition {
 		return e.emitShortCircuit(b.Range, b.LHS(), b.RHS(), expr.Kind == syntax.KindOr)
 	case syntax.KindNot:
 		v := e.emitCond(syntax.AsUnaryOp(expr).Operand())
-		result := e.Insert(expr.Range, "aten::__not__", v.value)
+		result := e.Insert(expr.Range, aten.Not, v.value)
 		c := condition{value: result, refine: v.refine.not()}
 		if v.static != nil {
 			outcome := !*v.static
@@ -89,13 +91,13 @@ func (e *Emitter) emitCond(expr syntax.Expr) condition {
 	out := e.emitToBool(expr.Range, e.emitExpr(expr, nil))
 	c := condition{value: out}
 	switch out.Node().Kind() {
-	case "aten::is_scripting":
+	case aten.IsScripting:
 		yes := true
 		c.static = &yes
-	case "aten::has_torch_function":
+	case aten.HasTorchFunction:
 		no := false
 		c.static = &no
-	case "prim::Constant":
+	case prim.Constant:
 		if v, ok := out.Constant(); ok {
 			outcome := v.Bool()
 			c.static = &outcome
@@ -120,7 +122,7 @@ func (e *Emitter) emitConditionCall(call syntax.Apply) (condition, bool) {
 		return condition{}, false
 	}
 	callee, _ := e.probe(call.Callee(), nil)
-	if form, ok := callee.(*SpecialForm); ok && form.Name == "prim::isinstance" {
+	if form, ok := callee.(*SpecialForm); ok && form.Name == prim.Isinstance {
 		e.checkInputs(call, 2)
 		return e.emitIsInstance(call.Inputs()[0], call.Inputs()[1]), true
 	}
@@ -165,9 +167,9 @@ func (e *Emitter) emitIs(expr syntax.Expr) condition {
 	if l == alwaysNone && r == neverNone || l == neverNone && r == alwaysNone {
 		return e.staticCondition(expr.Range, !is, refinements{})
 	}
-	kind := "aten::__is__"
+	kind := aten.Is
 	if !is {
-		kind = "aten::__isnot__"
+		kind = aten.Isnot
 	}
 	return condition{value: e.Insert(expr.Range, kind, lhs, rhs), refine: noneRefinements(b, lhs, rhs, is)}
 }
@@ -224,7 +226,7 @@ func (e *Emitter) emitShortCircuit(at source.Range, first, second syntax.Expr, i
 
 // emitIfExpr emits a prim::If with one result.
 func (e *Emitter) emitIfExpr(at source.Range, c condition, yes, no func() *ir.Value) *ir.Value {
-	n := e.g.InsertNode(e.g.Create("prim::If", []*ir.Value{c.value}, 0)).SetRange(at)
+	n := e.g.InsertNode(e.g.Create(prim.If, []*ir.Value{c.value}, 0)).SetRange(at)
 	branch := func(r []refinement, emit func() *ir.Value) *ir.Value {
 		b := n.AddBlock()
 		e.pushFrame(b)
@@ -281,7 +283,7 @@ func (e *Emitter) emitIfElse(at source.Range, c condition, yes, no []syntax.Stmt
 		}
 		return
 	}
-	n := e.g.InsertNode(e.g.Create("prim::If", []*ir.Value{c.value}, 0)).SetRange(at)
+	n := e.g.InsertNode(e.g.Create(prim.If, []*ir.Value{c.value}, 0)).SetRange(at)
 	yesBlock, noBlock := n.AddBlock(), n.AddBlock()
 	yesEnv := e.emitBranch(at, yesBlock, yes, c.refine.yes)
 	noEnv := e.emitBranch(at, noBlock, no, c.refine.no)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -44,16 +46,16 @@ func (e *Emitter) emitSugared(expr syntax.Expr, binders int, hint types.Type) Su
 
 // binary names, for each operator, its builtin and the method that classes define for it.
 var binary = map[syntax.Kind]struct{ builtin, method string }{
-	syntax.KindAdd: {"aten::add", "__add__"}, syntax.KindSub: {"aten::sub", "__sub__"},
-	syntax.KindMul: {"aten::mul", "__mul__"}, syntax.KindDiv: {"aten::div", "__truediv__"},
-	syntax.KindFloorDiv: {"aten::floordiv", "__floordiv__"}, syntax.KindMod: {"aten::remainder", "__mod__"},
-	syntax.KindMatMul: {"aten::matmul", "__matmul__"}, syntax.KindPow: {"aten::pow", "__pow__"},
-	syntax.KindLShift: {"aten::__lshift__", "__lshift__"}, syntax.KindRShift: {"aten::__rshift__", "__rshift__"},
-	syntax.KindBitAnd: {"aten::__and__", "__and__"}, syntax.KindBitOr: {"aten::__or__", "__or__"},
-	syntax.KindBitXor: {"aten::__xor__", "__xor__"}, syntax.KindEq: {"aten::eq", "__eq__"},
-	syntax.KindNe: {"aten::ne", "__ne__"}, syntax.KindLt: {"aten::lt", "__lt__"},
-	syntax.KindLe: {"aten::le", "__le__"}, syntax.KindGt: {"aten::gt", "__gt__"},
-	syntax.KindGe: {"aten::ge", "__ge__"}, syntax.KindIn: {"aten::__contains__", "__contains__"},
+	syntax.KindAdd: {aten.Add, "__add__"}, syntax.KindSub: {aten.Sub, "__sub__"},
+	syntax.KindMul: {aten.Mul, "__mul__"}, syntax.KindDiv: {aten.Div, "__truediv__"},
+	syntax.KindFloorDiv: {aten.Floordiv, "__floordiv__"}, syntax.KindMod: {aten.Remainder, "__mod__"},
+	syntax.KindMatMul: {aten.Matmul, "__matmul__"}, syntax.KindPow: {aten.Pow, "__pow__"},
+	syntax.KindLShift: {aten.Lshift, "__lshift__"}, syntax.KindRShift: {aten.Rshift, "__rshift__"},
+	syntax.KindBitAnd: {aten.And, "__and__"}, syntax.KindBitOr: {aten.Or, "__or__"},
+	syntax.KindBitXor: {aten.Xor, "__xor__"}, syntax.KindEq: {aten.Eq, "__eq__"},
+	syntax.KindNe: {aten.Ne, "__ne__"}, syntax.KindLt: {aten.Lt, "__lt__"},
+	syntax.KindLe: {aten.Le, "__le__"}, syntax.KindGt: {aten.Gt, "__gt__"},
+	syntax.KindGe: {aten.Ge, "__ge__"}, syntax.KindIn: {aten.Contains, "__contains__"},
 }
 
 func (e *Emitter) emitSimple(expr syntax.Expr, hint types.Type) *ir.Value {
@@ -67,9 +69,9 @@ func (e *Emitter) emitSimple(expr syntax.Expr, hint types.Type) *ir.Value {
 		if x := syntax.AsUnaryOp(expr).Operand(); e.o.FromText && x.Kind == syntax.KindConst {
 			return e.emitConst(syntax.NewConst(x.Range, "-"+syntax.AsConst(x).Text))
 		}
-		return e.emitUnary(expr, "__neg__", "aten::neg")
+		return e.emitUnary(expr, "__neg__", aten.Neg)
 	case syntax.KindInvert:
-		return e.emitUnary(expr, "__invert__", "aten::bitwise_not")
+		return e.emitUnary(expr, "__invert__", aten.BitwiseNot)
 	case syntax.KindStarred:
 		fail(expr.Range, "Unexpected starred expansion. File a bug report")
 	case syntax.KindConst:
@@ -118,7 +120,7 @@ func (e *Emitter) emitBinary(expr syntax.Expr, builtin, method string) *ir.Value
 	if expr.Kind == syntax.KindIn {
 		args[0], args[1] = args[1], args[0]
 	}
-	if builtin == "aten::add" && args[0].Type().Kind() == types.KindTuple && args[1].Type().Kind() == types.KindTuple {
+	if builtin == aten.Add && args[0].Type().Kind() == types.KindTuple && args[1].Type().Kind() == types.KindTuple {
 		items := append([]*ir.Value{}, e.g.UnpackTuple(args[0].Value(e.g))...)
 		items = append(items, e.g.UnpackTuple(args[1].Value(e.g))...)
 		return e.g.InsertNode(e.g.CreateTuple(items, nil)).Output()
@@ -140,7 +142,7 @@ func (e *Emitter) emitFormat(at source.Range, b syntax.BinOp, left *ir.Value) *i
 	for _, a := range e.operands(b, left) {
 		inputs = append(inputs, a.Value(e.g))
 	}
-	n := e.g.Create("aten::percentFormat", inputs, 1).SetRange(at)
+	n := e.g.Create(aten.PercentFormat, inputs, 1).SetRange(at)
 	n.Output().SetType(types.Str)
 	return e.g.InsertNode(n).Output()
 }
@@ -269,7 +271,7 @@ func hintMember(hint types.Type, kind types.Kind) types.Type {
 func (e *Emitter) emitListLiteral(l syntax.ListLiteral, hint types.Type) *ir.Value {
 	vs := e.values(l.Inputs(), true)
 	if len(vs) == 0 && hint == nil {
-		n := e.g.InsertNode(e.g.Create("prim::EmptyListLiteral", nil, 1))
+		n := e.g.InsertNode(e.g.Create(prim.EmptyListLiteral, nil, 1))
 		return n.Output().SetType(types.NewList(types.Tensor))
 	}
 	var elem types.Type
@@ -420,7 +422,7 @@ func elemHint(d *types.Dict) types.Type {
 
 // emitComprehension emits the loop of a comprehension in a scope of its own.
 func (e *Emitter) emitComprehension(at source.Range, target, iter syntax.Expr, body func()) {
-	n := e.g.InsertNode(e.g.Create("prim::ComprehensionScope", nil, 0)).SetRange(at)
+	n := e.g.InsertNode(e.g.Create(prim.ComprehensionScope, nil, 0)).SetRange(at)
 	b := n.AddBlock()
 	e.pushFrame(b)
 	old := e.g.SetInsertEnd(b)
@@ -461,7 +463,7 @@ func (e *Emitter) emitListComp(c syntax.ListComp, hint types.Type) *ir.Value {
 			failNoted([]string{mixedNote("List", unified)}, c.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(list.Type()), types.Repr(unified))
 		}
 		self := ir.ArgAt(list, c.Range)
-		e.callBuiltin(c.Range, "aten::append", []ir.Argument{ir.ArgAt(item, c.Range)}, nil, &self)
+		e.callBuiltin(c.Range, aten.Append, []ir.Argument{ir.ArgAt(item, c.Range)}, nil, &self)
 	})
 	return list
 }
@@ -498,7 +500,7 @@ func (e *Emitter) emitDictComp(c syntax.DictComp, hint types.Type) *ir.Value {
 		if want != nil && !types.IsSubtype(v.Type(), want.Value) {
 			fail(c.Range, "Dict type annotation `%s` did not match the type of an actual value type `%s`", types.Repr(want), types.Repr(v.Type()))
 		}
-		e.insertArgs(c.Range, "aten::_set_item", []ir.Argument{ir.Arg(dict), ir.Arg(k), ir.Arg(v)})
+		e.insertArgs(c.Range, aten.SetItem, []ir.Argument{ir.Arg(dict), ir.Arg(k), ir.Arg(v)})
 	})
 	return dict
 }

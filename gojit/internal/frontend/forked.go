@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -36,7 +37,7 @@ type closureValue struct {
 
 // emitClosure emits a function as a prim::Closure, whose block has the parameters.
 func (e *Emitter) emitClosure(def syntax.Def) SugaredValue {
-	n := e.g.InsertNode(e.g.Create("prim::Closure", nil, 1))
+	n := e.g.InsertNode(e.g.Create(prim.Closure, nil, 1))
 	n.Output().SetType(types.None)
 	b := n.AddBlock()
 	inner := &Emitter{f: e.f, g: e.g, resolver: e.resolver, o: e.o, env: e.env, exits: e.exits, jumps: e.jumps, ints: e.ints, floats: e.floats, complexes: e.complexes}

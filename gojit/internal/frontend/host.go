@@ -2,6 +2,8 @@ package frontend
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
@@ -245,14 +247,14 @@ func (c *typedConstructor) Call(e *Emitter, at source.Range, args, kwargs []ir.A
 	}
 	switch {
 	case len(args) == 0:
-		return simple{e.insertArgs(at, "aten::tensor", []ir.Argument{ir.Arg(e.g.InsertNode(e.g.CreateList(types.Int, nil)).Output())}, kwargs...)}
+		return simple{e.insertArgs(at, aten.Tensor, []ir.Argument{ir.Arg(e.g.InsertNode(e.g.CreateList(types.Int, nil)).Output())}, kwargs...)}
 	case isSize:
 		list := e.g.InsertNode(e.g.CreateList(types.Int, sizes)).Output()
-		return simple{e.insertArgs(at, "aten::empty", []ir.Argument{ir.Arg(list)}, kwargs...)}
+		return simple{e.insertArgs(at, aten.Empty, []ir.Argument{ir.Arg(list)}, kwargs...)}
 	case len(args) > 1:
 		fail(at, "Legacy Tensor Constructor only supports sizes that are integers, or data:\nGot multiple positional arguments that were not all integers")
 	}
-	return simple{e.insertArgs(at, "aten::tensor", args, kwargs...)}
+	return simple{e.insertArgs(at, aten.Tensor, args, kwargs...)}
 }
 
 // dispatch is one of two functions, chosen by a bool argument that the program fixes.
@@ -322,7 +324,7 @@ func (f *hostFunction) Call(e *Emitter, at source.Range, args, kwargs []ir.Argum
 	if f.self != nil {
 		inputs = append([]*ir.Value{f.self}, inputs...)
 	}
-	n := e.g.Create("prim::PythonOp", inputs, 1).SetRange(at).SetAttr("name", f.schema.Name).SetAttr("target", f.target)
+	n := e.g.Create(prim.PythonOp, inputs, 1).SetRange(at).SetAttr("name", f.schema.Name).SetAttr("target", f.target)
 	return simple{e.g.InsertNode(n).Output().SetType(match.Returns[0])}
 }
 
@@ -348,6 +350,6 @@ func (f *unusedFunction) Call(e *Emitter, at source.Range, args, kwargs []ir.Arg
 	match, err := ir.MatchSchema(e.g, at, f.schema, args, kwargs, nil)
 	check(err)
 	text := e.g.Constant(value.Str("This Python function is annotated to be ignored and cannot be run"), source.Range{})
-	e.Insert(at, "prim::RaiseException", text)
+	e.Insert(at, prim.RaiseException, text)
 	return simple{e.g.InsertNode(e.g.CreateUninitialized(match.Returns[0])).Output()}
 }

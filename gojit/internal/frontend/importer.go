@@ -8,6 +8,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/frontend/upgrade"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -391,10 +392,10 @@ func (im *Importer) ResolveValue(name string, _ source.Range) (SugaredValue, err
 
 // importedNames are the names that printed source uses and programs do not.
 var importedNames = map[string]SugaredValue{
-	"annotate":       NewSpecialForm("prim::annotate"),
-	"unchecked_cast": NewSpecialForm("prim::unchecked_cast"),
-	"uninitialized":  NewSpecialForm("prim::Uninitialized"),
-	"fork":           NewSpecialForm("prim::fork"),
+	"annotate":       NewSpecialForm(prim.Annotate),
+	"unchecked_cast": NewSpecialForm(prim.UncheckedCast),
+	"uninitialized":  NewSpecialForm(prim.Uninitialized),
+	"fork":           NewSpecialForm(prim.Fork),
 }
 
 // literal is a constant that becomes a node where it is used.

@@ -2,6 +2,8 @@ package frontend
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -159,7 +161,7 @@ func (e *Emitter) emitBoundsSlice(at source.Range, v, dim *ir.Value, s *sliceVal
 			args = append(args, ir.Arg(b))
 		}
 	}
-	return e.insertArgs(at, "aten::slice", args, ir.ArgAt(step, at).Named("step"))
+	return e.insertArgs(at, aten.Slice, args, ir.ArgAt(step, at).Named("step"))
 }
 
 func (e *Emitter) emitTupleSlice(at source.Range, tuple, start, end, step *ir.Value) *ir.Value {
@@ -210,7 +212,7 @@ func (e *Emitter) emitMultiDim(at source.Range, v *ir.Value, subscripts []syntax
 		return sliced
 	}
 	list := e.g.InsertNode(e.g.CreateList(types.NewOptional(types.Tensor), indices)).Output()
-	return e.Insert(at, "aten::index", sliced, list)
+	return e.Insert(at, aten.Index, sliced, list)
 }
 
 // subscript is one index of a tensor with the dimension that it applies to.
@@ -249,9 +251,9 @@ func (e *Emitter) emitIntAndSliceIndexing(at source.Range, v *ir.Value, exprs []
 		case s.index == nil:
 			v = e.emitSlice(at, v, dim(), syntax.AsSliceExpr(s.expr))
 		case s.index.Type().Kind() == types.KindNone:
-			v = e.Insert(at, "aten::unsqueeze", v, dim())
+			v = e.Insert(at, aten.Unsqueeze, v, dim())
 		case s.index.Type().Kind() == types.KindInt:
-			v = e.Insert(at, "aten::select", v, dim(), s.index)
+			v = e.Insert(at, aten.Select, v, dim(), s.index)
 		default:
 			for len(tensors) <= s.dim {
 				tensors = append(tensors, nil)
@@ -291,7 +293,7 @@ func (e *Emitter) emitIndex(at source.Range, s *subscript, expr syntax.Expr, dim
 	}
 	index := sugared.AsValue(e, expr.Range)
 	if index.Type().Kind() == types.KindList {
-		index = e.insertArgs(source.Range{}, "aten::tensor", []ir.Argument{ir.Arg(index)}, ir.ConstArg(value.Int(4)).Named("dtype"))
+		index = e.insertArgs(source.Range{}, aten.Tensor, []ir.Argument{ir.Arg(index)}, ir.ConstArg(value.Int(4)).Named("dtype"))
 	}
 	s.index = index
 	switch {
@@ -321,11 +323,11 @@ func (e *Emitter) emitSubscriptAssign(at source.Range, lhs syntax.Subscript, rhs
 		sliced, indices := e.emitIntAndSliceIndexing(lhs.Range, base, lhs.Subscripts())
 		x := e.scalarToTensor(rhs, sliced)
 		if len(indices) == 0 {
-			e.Insert(at, "aten::copy_", sliced, x)
+			e.Insert(at, aten.Copy_, sliced, x)
 			return
 		}
 		list := e.g.InsertNode(e.g.CreateList(types.NewOptional(types.Tensor), indices)).Output()
-		e.Insert(at, "aten::index_put_", sliced, list, x)
+		e.Insert(at, aten.IndexPut_, sliced, list, x)
 		return
 	}
 	subscripts := lhs.Subscripts()
@@ -336,16 +338,16 @@ func (e *Emitter) emitSubscriptAssign(at source.Range, lhs syntax.Subscript, rhs
 		fail(lhs.Range, "%s does not support subscripted assignment", types.Repr(base.Type()))
 	}
 	args := []ir.Argument{ir.ArgAt(base, lhs.Value().Range), ir.ArgAt(e.emitExpr(subscripts[0], nil), lhs.Range), rhs}
-	newMagic("__setitem__", "aten::_set_item").Call(e, at, args, nil, 0)
+	newMagic("__setitem__", aten.SetItem).Call(e, at, args, nil, 0)
 }
 
 // scalarToTensor makes a number a tensor of the type and on the device of like.
 func (e *Emitter) scalarToTensor(x ir.Argument, like *ir.Value) *ir.Value {
 	switch x.Type().Kind() {
 	case types.KindNumber, types.KindInt, types.KindBool, types.KindFloat, types.KindComplex:
-		dtype := e.Insert(source.Range{}, "prim::dtype", like)
-		device := e.Insert(source.Range{}, "prim::device", like)
-		return e.insertArgs(source.Range{}, "aten::tensor", []ir.Argument{x}, ir.Arg(dtype).Named("dtype"), ir.Arg(device).Named("device"))
+		dtype := e.Insert(source.Range{}, prim.Dtype, like)
+		device := e.Insert(source.Range{}, prim.Device, like)
+		return e.insertArgs(source.Range{}, aten.Tensor, []ir.Argument{x}, ir.Arg(dtype).Named("dtype"), ir.Arg(device).Named("device"))
 	}
 	return x.Value(e.g)
 }
@@ -363,11 +365,11 @@ func (t *tensorItem) Call(e *Emitter, at source.Range, args, kwargs []ir.Argumen
 	}
 	index := args[0].Value(e.g)
 	if index.Type().Kind() == types.KindInt {
-		return simple{e.Insert(at, "aten::select", t.self, e.g.Constant(value.Int(0), at), index)}
+		return simple{e.Insert(at, aten.Select, t.self, e.g.Constant(value.Int(0), at), index)}
 	}
 	if !types.IsSubtype(index.Type(), types.NewOptional(types.Tensor)) {
 		fail(at, "Expected a list element that subtypes 'Optional[Tensor]' but got an element of type '%s'", types.Repr(index.Type()))
 	}
 	list := e.g.InsertNode(e.g.CreateList(types.NewOptional(types.Tensor), []*ir.Value{index})).Output()
-	return simple{e.Insert(at, "aten::index", t.self, list)}
+	return simple{e.Insert(at, aten.Index, t.self, list)}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -40,7 +42,7 @@ func (e *Emitter) emitLoop(at source.Range, body func(), iterable SugaredValue, 
 	} else {
 		trips = e.intConstant(math.MaxInt64, at)
 	}
-	n := e.g.InsertNode(e.g.Create("prim::Loop", nil, 0)).SetRange(at)
+	n := e.g.InsertNode(e.g.Create(prim.Loop, nil, 0)).SetRange(at)
 	bodyBlock, condBlock := n.AddBlock(), n.AddBlock()
 	e.pushFrame(condBlock)
 	var again *ir.Value
@@ -138,14 +140,14 @@ func (r *rangeValue) Len(e *Emitter, at source.Range) *ir.Value {
 	if r.onlyEnd {
 		return r.end
 	}
-	return e.Insert(at, "aten::__range_length", r.start, r.end, r.step)
+	return e.Insert(at, aten.RangeLength, r.start, r.end, r.step)
 }
 
 func (r *rangeValue) GetItem(e *Emitter, at source.Range, index *ir.Value, _ types.Type) SugaredValue {
 	if r.onlyEnd {
 		return simple{index}
 	}
-	return simple{e.Insert(at, "aten::__derive_index", index, r.start, r.step)}
+	return simple{e.Insert(at, aten.DeriveIndex, index, r.start, r.step)}
 }
 
 // iterableTree is zip(...) and enumerate(...): several iterables run through side by side.
@@ -201,7 +203,7 @@ func (t *iterableTree) Len(e *Emitter, at source.Range) *ir.Value {
 		lengths = append(lengths, leaf.Len(e, at))
 	}
 	list := e.g.InsertNode(e.g.CreateList(types.Int, lengths)).Output()
-	return e.Insert(at, "prim::min", list)
+	return e.Insert(at, prim.Min, list)
 }
 
 func (t *iterableTree) GetItem(e *Emitter, at source.Range, index *ir.Value, _ types.Type) SugaredValue {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -310,7 +311,7 @@ func (m *moduleValue) chosen(e *Emitter, at source.Range, index *ir.Value, t typ
 			fail(at, "Attribute %s is not of annotated type %s: %s", a.Name, t.Annotation(nil), why)
 		}
 	}
-	return simple{e.Insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(t)}
+	return simple{e.Insert(source.Range{}, prim.ModuleContainerIndex, m.self, index).SetType(t)}
 }
 
 func (m *moduleValue) elements(e *Emitter, at source.Range) *TupleValue {

@@ -2,14 +2,15 @@ package frontend
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/quantized"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
 // nativeMethods has the operators that methods of native classes are, by the name of the class.
 var nativeMethods = map[string]map[string]string{
-	types.NativePrefix + "quantized.LinearPackedParamsBase":    {"unpack": "quantized::linear_unpack"},
-	types.NativePrefix + "quantized.EmbeddingPackedParamsBase": {"unpack": "quantized::embedding_bag_unpack"},
+	types.NativePrefix + "quantized.LinearPackedParamsBase":    {"unpack": quantized.LinearUnpack},
+	types.NativePrefix + "quantized.EmbeddingPackedParamsBase": {"unpack": quantized.EmbeddingBagUnpack},
 	types.NativePrefix + "quantized.Conv2dPackedParamsBase":    convMethods("quantized::conv2d_"),
 	types.NativePrefix + "quantized.Conv3dPackedParamsBase":    convMethods("quantized::conv3d_"),
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
@@ -43,9 +45,9 @@ func (e *Emitter) emitStatement(s syntax.Stmt) {
 	case syntax.KindReturn:
 		e.emitReturn(syntax.AsReturn(s))
 	case syntax.KindContinue:
-		e.emitJump(s, "prim::ContinueStmt", "Continue")
+		e.emitJump(s, prim.ContinueStmt, "Continue")
 	case syntax.KindBreak:
-		e.emitJump(s, "prim::BreakStmt", "Break")
+		e.emitJump(s, prim.BreakStmt, "Break")
 	case syntax.KindPass:
 	case syntax.KindDef:
 		e.emitInner(syntax.AsDef(s))
@@ -85,7 +87,7 @@ func (e *Emitter) emitReturn(s syntax.Return) {
 	if want.Kind() == types.KindAny && actual.Type().Kind() != types.KindAny {
 		actual = e.g.InsertNode(e.g.CreateUncheckedCast(actual, want)).Output()
 	}
-	e.g.InsertNode(e.g.Create("prim::ReturnStmt", []*ir.Value{actual}, 0))
+	e.g.InsertNode(e.g.Create(prim.ReturnStmt, []*ir.Value{actual}, 0))
 	e.exits[e.env.block] = true
 }
 
@@ -112,12 +114,12 @@ func (e *Emitter) emitRaise(s syntax.Raise) {
 		fail(s.Range, "exceptions must derive from BaseException")
 	}
 	if message.Type().Kind() != types.KindString {
-		message = e.Insert(source.Range{}, "aten::str", message)
+		message = e.Insert(source.Range{}, aten.Str, message)
 	}
 	if class != nil {
-		e.Insert(s.Range, "prim::RaiseException", message, class)
+		e.Insert(s.Range, prim.RaiseException, message, class)
 	} else {
-		e.Insert(s.Range, "prim::RaiseException", message)
+		e.Insert(s.Range, prim.RaiseException, message)
 	}
 	e.exits[e.env.block] = true
 }
@@ -275,9 +277,9 @@ func (e *Emitter) assignAll(targets []syntax.Expr, outputs []SugaredValue, at so
 
 // augmented names the operators of augmented assignments to tensors and lists.
 var augmented = map[syntax.Kind]string{
-	syntax.KindAdd: "aten::add_", syntax.KindSub: "aten::sub_", syntax.KindMul: "aten::mul_", syntax.KindDiv: "aten::div_", syntax.KindMod: "aten::fmod_",
-	syntax.KindBitOr: "aten::bitwise_or", syntax.KindBitAnd: "aten::bitwise_and", syntax.KindBitXor: "aten::bitwise_xor",
-	syntax.KindLShift: "aten::__lshift__", syntax.KindRShift: "aten::__rshift__", syntax.KindPow: "aten::pow",
+	syntax.KindAdd: aten.Add_, syntax.KindSub: aten.Sub_, syntax.KindMul: aten.Mul_, syntax.KindDiv: aten.Div_, syntax.KindMod: aten.Fmod_,
+	syntax.KindBitOr: aten.BitwiseOr, syntax.KindBitAnd: aten.BitwiseAnd, syntax.KindBitXor: aten.BitwiseXor,
+	syntax.KindLShift: aten.Lshift, syntax.KindRShift: aten.Rshift, syntax.KindPow: aten.Pow,
 }
 
 func augmentedOp(s syntax.AugAssign, t types.Type) string {
@@ -285,7 +287,7 @@ func augmentedOp(s syntax.AugAssign, t types.Type) string {
 	case types.IsSubtype(t, types.Tensor) || t.Kind() == types.KindList:
 		return augmented[s.Op()]
 	case s.Op() == syntax.KindMod: // of Python it would be a remainder
-		return "aten::fmod"
+		return aten.Fmod
 	}
 	return binary[s.Op()].builtin
 }
@@ -341,9 +343,9 @@ func (e *Emitter) emitAugSubscript(s syntax.AugAssign) {
 		return
 	}
 	list := e.g.InsertNode(e.g.CreateList(types.NewOptional(types.Tensor), indices)).Output()
-	old := ir.Arg(e.Insert(s.Range, "aten::index", sliced, list))
+	old := ir.Arg(e.Insert(s.Range, aten.Index, sliced, list))
 	result := e.callBuiltin(s.Range, op, []ir.Argument{rhs}, nil, &old)
-	e.Insert(s.Range, "aten::index_put_", sliced, list, result)
+	e.Insert(s.Range, aten.IndexPut_, sliced, list, result)
 }
 
 func (e *Emitter) emitAugElement(s syntax.AugAssign, lhs syntax.Subscript, container *ir.Value) {
@@ -361,9 +363,9 @@ func (e *Emitter) emitAugElement(s syntax.AugAssign, lhs syntax.Subscript, conta
 	}
 	index := e.emitExpr(lhs.Subscripts()[0], nil)
 	rhs := e.emitExpr(s.RHS(), nil)
-	old := e.Insert(s.Range, "aten::__getitem__", container, index)
+	old := e.Insert(s.Range, aten.Getitem, container, index)
 	result := e.Insert(s.Range, augmentedOp(s, elem), old, rhs)
-	e.Insert(s.Range, "aten::_set_item", container, index, result)
+	e.Insert(s.Range, aten.SetItem, container, index, result)
 }
 
 func (e *Emitter) emitDelete(target syntax.Expr) {
@@ -392,7 +394,7 @@ func (e *Emitter) emitDelete(target syntax.Expr) {
 		if k := x.Type().Kind(); k != types.KindList && k != types.KindDict {
 			fail(target.Range, "del statements are only supported for deleting list and dict items and variables")
 		}
-		e.g.InsertNode(e.g.Create("aten::Delete", []*ir.Value{x, index}, 0)).SetRange(target.Range)
+		e.g.InsertNode(e.g.Create(aten.Delete, []*ir.Value{x, index}, 0)).SetRange(target.Range)
 	default:
 		fail(target.Range, "del statements are only supported for deleting list and dict items and variables")
 	}
@@ -403,7 +405,7 @@ func (e *Emitter) emitWith(s syntax.With) {
 	for _, item := range s.Items() {
 		expr := item.Target()
 		object := e.emitExpr(expr, nil)
-		n := e.g.InsertNode(e.g.Create("prim::Enter", []*ir.Value{object}, 1))
+		n := e.g.InsertNode(e.g.Create(prim.Enter, []*ir.Value{object}, 1))
 		entered = append(entered, object)
 		class, ok := object.Type().(*types.Class)
 		if !ok {
@@ -421,7 +423,7 @@ func (e *Emitter) emitWith(s syntax.With) {
 	}
 	e.emitStatements(s.Body())
 	for i := len(entered) - 1; i >= 0; i-- {
-		e.g.InsertNode(e.g.Create("prim::Exit", []*ir.Value{entered[i]}, 1))
+		e.g.InsertNode(e.g.Create(prim.Exit, []*ir.Value{entered[i]}, 1))
 	}
 }
 

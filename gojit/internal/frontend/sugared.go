@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -160,10 +162,10 @@ func (s simple) lookUp(e *Emitter, at source.Range, name string) SugaredValue {
 	case *types.Enum:
 		switch name {
 		case "name":
-			n := e.g.InsertNode(e.g.Create("prim::EnumName", []*ir.Value{s.v}, 1))
+			n := e.g.InsertNode(e.g.Create(prim.EnumName, []*ir.Value{s.v}, 1))
 			return simple{n.Output().SetType(types.Str)}
 		case "value":
-			n := e.g.InsertNode(e.g.Create("prim::EnumValue", []*ir.Value{s.v}, 1))
+			n := e.g.InsertNode(e.g.Create(prim.EnumValue, []*ir.Value{s.v}, 1))
 			return simple{n.Output().SetType(t.Value)}
 		}
 	}
@@ -174,7 +176,7 @@ func (s simple) lookUp(e *Emitter, at source.Range, name string) SugaredValue {
 		return &tensorItem{"tensor item", s.v}
 	}
 	if name == "type" && s.v.Type().Kind() == types.KindTensor {
-		return newBuiltinMethod("aten::to", s.v, at)
+		return newBuiltinMethod(aten.To, s.v, at)
 	}
 	if property := e.propertyOf(s.v.Type().Kind(), name); property != "" {
 		return simple{e.Insert(source.Range{}, property, s.v)}
@@ -321,7 +323,7 @@ func (s simple) Iter(e *Emitter, at source.Range) SugaredValue {
 	case types.KindList, types.KindString, types.KindTensor:
 		return s
 	case types.KindDict:
-		return simple{e.Insert(at, "aten::keys", s.v)}
+		return simple{e.Insert(at, aten.Keys, s.v)}
 	case types.KindTuple:
 		return &TupleValue{Items: s.AsTuple(e, at, -1)}
 	}
@@ -332,7 +334,7 @@ func (s simple) Iter(e *Emitter, at source.Range) SugaredValue {
 func (s simple) Len(e *Emitter, at source.Range) *ir.Value {
 	switch s.v.Type().Kind() {
 	case types.KindList, types.KindString, types.KindTensor:
-		return e.Insert(at, "aten::len", s.v)
+		return e.Insert(at, aten.Len, s.v)
 	}
 	fail(at, "'%s' object is not iterable", types.Repr(s.v.Type()))
 	return nil
@@ -342,12 +344,12 @@ func (s simple) GetItem(e *Emitter, at source.Range, index *ir.Value, hint types
 	t := s.v.Type()
 	switch {
 	case t.Kind() == types.KindList, t.Kind() == types.KindString, t.Kind() == types.KindDict:
-		return simple{e.Insert(at, "aten::__getitem__", s.v, index)}
+		return simple{e.Insert(at, aten.Getitem, s.v, index)}
 	case types.IsSubtype(t, types.Tensor):
-		return simple{e.insertArgs(at, "aten::select", []ir.Argument{ir.Arg(s.v), ir.ConstArg(value.Int(0)), ir.Arg(index)})}
+		return simple{e.insertArgs(at, aten.Select, []ir.Argument{ir.Arg(s.v), ir.ConstArg(value.Int(0)), ir.Arg(index)})}
 	case t.Kind() == types.KindClass:
 		if t.(*types.Class).IsModule && hint != nil {
-			v := e.Insert(at, "prim::ModuleContainerIndex", s.v, index)
+			v := e.Insert(at, prim.ModuleContainerIndex, s.v, index)
 			return simple{v.SetType(hint)}
 		}
 		return s.Attr(e, at, "__getitem__").Call(e, at, []ir.Argument{ir.Arg(index)}, nil, 1)

@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -38,7 +39,7 @@ func (e *Emitter) emitToList(call syntax.Apply, l *toList, hint types.Type) Suga
 	if !ok {
 		fail(call.Range, "%s is not one of the supported element types for tolist: int, float, complex, bool", types.Repr(elem))
 	}
-	n := e.g.Create("prim::tolist", []*ir.Value{l.tensor}, 1)
+	n := e.g.Create(prim.Tolist, []*ir.Value{l.tensor}, 1)
 	n.AddInput(e.g.Constant(value.Int(dims), source.Range{}))
 	n.AddInput(e.g.Constant(value.Int(code), source.Range{}))
 	return simple{e.g.InsertNode(n).Output().SetType(hint)}

@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
@@ -76,7 +77,7 @@ type reducer struct {
 func newReducer(r *runner, n *ir.Node) *reducer {
 	d := &reducer{runner: r, op: n.Operator(), operate: autograd.OperationOf(n.Operator())}
 	r.reducer = d
-	d.how.By, d.how.Mean = d.op.Def().Reduce, d.op.BaseName() == "aten::mean"
+	d.how.By, d.how.Mean = d.op.Def().Reduce, d.op.BaseName() == aten.Mean
 	for i, a := range n.Operator().Schema().Arguments[1:] {
 		c, _ := constant(n.Input(i + 1))
 		d.args = append(d.args, c)

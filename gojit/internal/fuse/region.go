@@ -16,6 +16,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -32,7 +34,7 @@ func Fusible(n *ir.Node) bool {
 		case types.KindTensor:
 		case types.KindInt, types.KindFloat:
 			// Some exponents and bases have operators of their own.
-			if _, known := v.Constant(); !known && o.BaseName() == "aten::pow" {
+			if _, known := v.Constant(); !known && o.BaseName() == aten.Pow {
 				return false
 			}
 		default:
@@ -176,7 +178,7 @@ func (f *fusion) block(b *ir.Block) {
 	for n := b.First(); n != nil; {
 		next := n.Next()
 		switch {
-		case n.Kind() == "prim::Constant":
+		case n.Kind() == prim.Constant:
 		case n.Kind() == interp.GroupKind:
 			if body := n.GraphAttr("Subgraph"); body != nil { // a group that a program has asked for
 				f.changed = Fuse(body) || f.changed
@@ -204,7 +206,7 @@ func (f *fusion) block(b *ir.Block) {
 
 // IsBarrier reports whether n may write something, or do what can be seen from outside.
 func IsBarrier(n *ir.Node) bool {
-	if n.HasSideEffects() || n.Is("prim::CallFunction", "prim::CallMethod", "prim::fork", "prim::forkClosure", "aten::wait", "prim::SetAttr", "aten::Delete") {
+	if n.HasSideEffects() || n.Is(prim.CallFunction, prim.CallMethod, prim.Fork, prim.ForkClosure, aten.Wait, prim.SetAttr, aten.Delete) {
 		return true
 	}
 	o := n.Operator()
@@ -371,7 +373,7 @@ func constant(v *ir.Value) (value.Value, bool) {
 	if c, ok := v.Constant(); ok {
 		return c, true
 	}
-	if v.Node().Kind() != "prim::ListConstruct" || len(v.Uses()) != 1 {
+	if v.Node().Kind() != prim.ListConstruct || len(v.Uses()) != 1 {
 		return value.None, false
 	}
 	var ints []int
@@ -394,7 +396,7 @@ func (f *fusion) reduce(n *ir.Node) bool {
 		return false
 	}
 	for i, in := range n.Inputs() {
-		if list := in.Node(); list.Kind() == "prim::ListConstruct" {
+		if list := in.Node(); list.Kind() == prim.ListConstruct {
 			ints, _ := constant(in)
 			old := f.g.SetInsertPoint(n)
 			n.ReplaceInput(i, f.g.Constant(ints, list.Range))

@@ -2,6 +2,7 @@ package fuse
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -122,7 +123,7 @@ func (d *reducer) run(m *autograd.Mode, args, out []value.Value) bool {
 
 // sums reports whether the reduction is a sum or a mean, whose gradient needs no elements.
 func (d *reducer) sums() bool {
-	return d.op.BaseName() == "aten::sum" || d.op.BaseName() == "aten::mean"
+	return d.op.BaseName() == aten.Sum || d.op.BaseName() == aten.Mean
 }
 
 // given are the arguments of the reduction of t.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -160,6 +161,6 @@ func (l *lowering) checkedWrites(n *ir.Node, o *ops.Operator) {
 // checkedObject emits a check of the object whose attribute is set.
 func (l *lowering) checkedObject(object *ir.Value) {
 	if l.options.Forks != nil && object.Type().Kind() == types.KindClass {
-		l.emit(opCheckWrites, l.site(&site{name: "prim::SetAttr", inputs: []input{{l.reg(object), false}}}), 0, 0)
+		l.emit(opCheckWrites, l.site(&site{name: prim.SetAttr, inputs: []input{{l.reg(object), false}}}), 0, 0)
 	}
 }

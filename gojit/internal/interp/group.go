@@ -5,13 +5,14 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // GroupKind is the kind of a node that holds, in its only block, nodes whose work may be done at once. Its inputs
 // are the values from outside that they use, constants aside; what the block returns are its outputs, new tensors
 // that nobody else has.
-const GroupKind = "prim::TensorExprGroup"
+const GroupKind = prim.TensorExprGroup
 
 // PlannedAttr is the attribute of groups whose nodes run by a plan (package plan), not as one kernel.
 const PlannedAttr = "region"

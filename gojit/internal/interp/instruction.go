@@ -3,6 +3,8 @@ package interp
 import (
 	"fmt"
 	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 )
 
 // Instruction is one step. What A, B and C mean is in the table of opcodes.
@@ -255,7 +257,7 @@ var opcodes = [numOpcodes]struct {
 	opGeFloatInt:  {"gefloatint", "wrr", "aten::ge.float_int", "A = B >= C"},
 	opDivInt:      {"divint", "wrr", "aten::div.int", "A = B / C as a floating-point number"},
 
-	opNot:         {"not", "wr-", "aten::__not__", "A = not B"},
+	opNot:         {"not", "wr-", aten.Not, "A = not B"},
 	opAndBool:     {"andbool", "wrr", "aten::__and__.bool", "A = B and C"},
 	opOrBool:      {"orbool", "wrr", "aten::__or__.bool", "A = B or C"},
 	opXorBool:     {"xorbool", "wrr", "aten::__xor__.bool", "A = B != C"},

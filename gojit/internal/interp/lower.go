@@ -6,6 +6,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -109,7 +111,7 @@ func (l *lowering) reg(v *ir.Value) int32 {
 	if r, ok := l.registers.of[v]; ok {
 		return r
 	}
-	if v.Node().Kind() != "prim::Constant" {
+	if v.Node().Kind() != prim.Constant {
 		panic(fmt.Sprintf("interp: %%%s has no register", v.Name()))
 	}
 	r := l.registers.constant(constantOf(v))
@@ -125,7 +127,7 @@ func constantOf(v *ir.Value) value.Value {
 	return c
 }
 
-func isConstant(v *ir.Value) bool { return v.Node().Kind() == "prim::Constant" }
+func isConstant(v *ir.Value) bool { return v.Node().Kind() == prim.Constant }
 
 // hint returns the register in which v had better be, or -1.
 func (l *lowering) hint(v *ir.Value) int32 {
@@ -159,7 +161,7 @@ func deaths(b *ir.Block, outer []*ir.Value) (last map[*ir.Node][]*ir.Value, unus
 		add(v, nil)
 	}
 	for n := b.First(); n != nil; n = n.Next() {
-		if n.Kind() == "prim::Constant" {
+		if n.Kind() == prim.Constant {
 			continue
 		}
 		for _, v := range n.Outputs() {
@@ -185,7 +187,7 @@ func (l *lowering) block(b *ir.Block, dying []*ir.Value) error {
 		l.drop(v)
 	}
 	for n := b.First(); n != nil; n = n.Next() {
-		if n.Kind() == "prim::Constant" {
+		if n.Kind() == prim.Constant {
 			continue
 		}
 		l.at, l.calls = n.Range, n.Calls
@@ -227,9 +229,9 @@ func (l *lowering) drop(v *ir.Value) {
 func (l *lowering) node(n *ir.Node, dead []*ir.Value) error {
 	l.code.steps = append(l.code.steps, n.Kind())
 	switch n.Kind() {
-	case "prim::If":
+	case prim.If:
 		return l.branch(n, dead)
-	case "prim::Loop":
+	case prim.Loop:
 		if l.native(n, dead) {
 			l.code.steps = append(l.code.steps, kindsIn(n)...)
 			return nil
@@ -252,7 +254,7 @@ func kindsIn(n *ir.Node) []string {
 	var kinds []string
 	for _, b := range n.Blocks() {
 		b.Walk(func(inner *ir.Node) {
-			if inner.Kind() != "prim::Constant" {
+			if inner.Kind() != prim.Constant {
 				kinds = append(kinds, inner.Kind())
 			}
 		})
@@ -266,39 +268,39 @@ var nodeLowerings map[string]func(*lowering, *ir.Node, []*ir.Value) error
 
 func init() {
 	nodeLowerings = map[string]func(*lowering, *ir.Node, []*ir.Value) error{
-		"prim::TupleConstruct":            (*lowering).tuple,
-		"prim::TupleUnpack":               (*lowering).tupleUnpack,
-		"prim::TupleIndex":                (*lowering).tupleIndex,
-		"prim::TupleSlice":                (*lowering).tupleSlice,
-		"prim::ListConstruct":             (*lowering).list,
-		"prim::ListUnpack":                (*lowering).listUnpack,
-		"prim::DictConstruct":             (*lowering).dict,
-		"prim::GetAttr":                   (*lowering).getAttr,
-		"prim::SetAttr":                   (*lowering).setAttr,
-		"prim::CreateObject":              (*lowering).createObject,
-		"prim::CallFunction":              (*lowering).callFunction,
-		"prim::DifferentiableGraph":       (*lowering).differentiable,
-		"prim::FunctionalGraph":           (*lowering).subgraph,
-		"prim::FallbackGraph":             (*lowering).subgraph,
-		"prim::TypeCheck":                 (*lowering).typeCheck,
-		"prim::TensorExprDynamicGuard":    (*lowering).anySizeGuard,
-		"prim::RequiresGradCheck":         (*lowering).gradientCheck,
-		"prim::ConstantChunk":             (*lowering).parts,
-		"prim::MMBatchSide":               (*lowering).productsOfSide,
-		"prim::CallMethod":                (*lowering).callMethod,
-		"prim::isinstance":                (*lowering).isInstance,
-		"prim::unchecked_cast":            (*lowering).cast,
-		"prim::unchecked_unwrap_optional": (*lowering).cast,
-		"aten::_unwrap_optional":          (*lowering).unwrap,
-		"prim::RaiseException":            (*lowering).raise,
-		"prim::Uninitialized":             (*lowering).uninitialized,
-		"prim::Closure":                   (*lowering).uninitialized,
-		"prim::Enter":                     (*lowering).enter,
-		"prim::Exit":                      (*lowering).exit,
-		"prim::fork":                      (*lowering).fork,
-		"aten::warn":                      (*lowering).warn,
-		"aten::sort":                      (*lowering).sort,
-		"aten::sorted":                    (*lowering).sort,
+		prim.TupleConstruct:          (*lowering).tuple,
+		prim.TupleUnpack:             (*lowering).tupleUnpack,
+		prim.TupleIndex:              (*lowering).tupleIndex,
+		prim.TupleSlice:              (*lowering).tupleSlice,
+		prim.ListConstruct:           (*lowering).list,
+		prim.ListUnpack:              (*lowering).listUnpack,
+		prim.DictConstruct:           (*lowering).dict,
+		prim.GetAttr:                 (*lowering).getAttr,
+		prim.SetAttr:                 (*lowering).setAttr,
+		prim.CreateObject:            (*lowering).createObject,
+		prim.CallFunction:            (*lowering).callFunction,
+		prim.DifferentiableGraph:     (*lowering).differentiable,
+		prim.FunctionalGraph:         (*lowering).subgraph,
+		prim.FallbackGraph:           (*lowering).subgraph,
+		prim.TypeCheck:               (*lowering).typeCheck,
+		prim.TensorExprDynamicGuard:  (*lowering).anySizeGuard,
+		prim.RequiresGradCheck:       (*lowering).gradientCheck,
+		prim.ConstantChunk:           (*lowering).parts,
+		prim.MMBatchSide:             (*lowering).productsOfSide,
+		prim.CallMethod:              (*lowering).callMethod,
+		prim.Isinstance:              (*lowering).isInstance,
+		prim.UncheckedCast:           (*lowering).cast,
+		prim.UncheckedUnwrapOptional: (*lowering).cast,
+		aten.UnwrapOptional:          (*lowering).unwrap,
+		prim.RaiseException:          (*lowering).raise,
+		prim.Uninitialized:           (*lowering).uninitialized,
+		prim.Closure:                 (*lowering).uninitialized,
+		prim.Enter:                   (*lowering).enter,
+		prim.Exit:                    (*lowering).exit,
+		prim.Fork:                    (*lowering).fork,
+		aten.Warn:                    (*lowering).warn,
+		aten.Sort:                    (*lowering).sort,
+		aten.Sorted:                  (*lowering).sort,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/routine"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -62,21 +63,21 @@ func (l *lowering) native(n *ir.Node, dead []*ir.Value) bool {
 
 // isNumeric reports whether a node, and all that it holds, computes with numbers only.
 func (w *Options) isNumeric(n *ir.Node) bool {
-	if n.Kind() == "prim::Constant" { // its uses decide
+	if n.Kind() == prim.Constant { // its uses decide
 		return true
 	}
-	if n.Kind() == "prim::RaiseException" {
+	if n.Kind() == prim.RaiseException {
 		return !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return !isConstant(v) })
 	}
 	if !areNumbers(n.Outputs()) || !areNumbers(n.Inputs()) {
 		return false
 	}
 	switch n.Kind() {
-	case "prim::Uninitialized":
+	case prim.Uninitialized:
 		return true
-	case "prim::If":
+	case prim.If:
 		return !ends(n) && w.areNumeric(n.Blocks())
-	case "prim::Loop":
+	case prim.Loop:
 		counted, conditional := loopKind(n)
 		return (counted || conditional) && !endsIn(n.Blocks()[0]) && w.areNumeric(n.Blocks())
 	}
@@ -94,7 +95,7 @@ func (w *Options) isNumeric(n *ir.Node) bool {
 // endsIn reports whether control does not come to the end of a block.
 func endsIn(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
-		if n.Kind() == "prim::RaiseException" || n.Kind() == "prim::If" && ends(n) {
+		if n.Kind() == prim.RaiseException || n.Kind() == prim.If && ends(n) {
 			return true
 		}
 	}
@@ -225,12 +226,12 @@ func (t *translation) bind(vs []*ir.Value, block, first int) {
 func (t *translation) nodes(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
 		switch n.Kind() {
-		case "prim::Constant":
-		case "prim::If":
+		case prim.Constant:
+		case prim.If:
 			t.branch(n)
-		case "prim::Loop":
+		case prim.Loop:
 			t.loop(n)
-		case "prim::RaiseException":
+		case prim.RaiseException:
 			var args []value.Value
 			for _, v := range n.Inputs() {
 				args = append(args, constantOf(v))
@@ -238,7 +239,7 @@ func (t *translation) nodes(b *ir.Block) bool {
 			t.Trap(int32(len(t.raises)))
 			t.raises = append(t.raises, raising{args: args, place: n.Range})
 			return false
-		case "prim::Uninitialized":
+		case prim.Uninitialized:
 			t.of[n.Output()] = t.Const(numberTypes[classOf(n.Output().Type())], tensor.Int(0))
 		default:
 			name := n.Operator().Name
@@ -256,7 +257,7 @@ func (t *translation) nodes(b *ir.Block) bool {
 // isEmpty reports whether a block has nothing but constants.
 func isEmpty(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
-		if n.Kind() != "prim::Constant" {
+		if n.Kind() != prim.Constant {
 			return false
 		}
 	}

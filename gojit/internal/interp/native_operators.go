@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/function"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -65,7 +66,7 @@ var numericOperators = sync.OnceValue(func() map[string]numericOperator {
 			return t.Binary(op, args[0], t.Binary(kernel.And, args[1], t.Const(tensor.Int64, tensor.Int(63))))
 		}}
 	}
-	m["aten::__not__"] = numericOperator{operands: "b", make: unary(kernel.Not)}
+	m[aten.Not] = numericOperator{operands: "b", make: unary(kernel.Not)}
 	m["aten::neg.int"], m["aten::neg.float"] = numericOperator{operands: "i", make: unary(kernel.Neg)}, numericOperator{operands: "f", make: unary(kernel.Neg)}
 	m["prim::abs.int"], m["prim::abs.float"] = numericOperator{operands: "i", make: unary(kernel.Abs)}, numericOperator{operands: "f", make: unary(kernel.Abs)}
 	m["prim::min.int"], m["prim::max.int"] = numericOperator{operands: "ii", make: binary(kernel.Min)}, numericOperator{operands: "ii", make: binary(kernel.Max)}
@@ -97,11 +98,11 @@ var numericOperators = sync.OnceValue(func() map[string]numericOperator {
 	m["aten::Float.Scalar"] = m["aten::Float.int"] // of all numbers
 	m["aten::Float.bool"], m["aten::Int.bool"] = numericOperator{operands: "b", make: to(tensor.Float64)}, numericOperator{operands: "b", make: to(tensor.Int64)}
 	m["aten::Bool.int"], m["aten::Bool.float"] = numericOperator{operands: "i", make: to(tensor.Bool)}, numericOperator{operands: "f", make: to(tensor.Bool)}
-	m["aten::div"] = numericOperator{operands: "if", make: floats(binary(kernel.Div))}
-	m["aten::__derive_index"] = numericOperator{operands: "iii", make: func(t *translation, args []kernel.Value) kernel.Value {
+	m[aten.Div] = numericOperator{operands: "if", make: floats(binary(kernel.Div))}
+	m[aten.DeriveIndex] = numericOperator{operands: "iii", make: func(t *translation, args []kernel.Value) kernel.Value {
 		return t.Binary(kernel.Add, args[1], t.Binary(kernel.Mul, args[0], args[2]))
 	}}
-	m["aten::__range_length"] = numericOperator{operands: "ii+", make: rangeLength, fits: func(n *ir.Node) bool {
+	m[aten.RangeLength] = numericOperator{operands: "ii+", make: rangeLength, fits: func(n *ir.Node) bool {
 		step, ok := n.Input(2).Constant()
 		lo, known := n.Input(0).Constant()
 		return ok && step.IsInt() && (step.Int() == 1 || step.Int() > 1 && known && lo.IsInt() && lo.Int() >= 0)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -210,7 +212,7 @@ func groupName(n *ir.Node) string {
 func fusedName(b *ir.Block) string {
 	name := "fused"
 	b.Walk(func(n *ir.Node) {
-		if _, base, _ := strings.Cut(n.Kind(), "::"); !n.Is("prim::Constant", "prim::ListConstruct", GroupKind) {
+		if _, base, _ := strings.Cut(n.Kind(), "::"); !n.Is(prim.Constant, prim.ListConstruct, GroupKind) {
 			name += "_" + base
 		}
 	})
@@ -292,7 +294,7 @@ func (l *lowering) productsOfSide(n *ir.Node, dead []*ir.Value) error {
 	if !ok || side < 0 || side > 1 || len(n.Inputs()) != len(n.Outputs())+1 {
 		return source.Errorf(source.RuntimeError, n.Range, "prim::MMBatchSide needs a factor, one more for each output, and the attribute side, 0 or 1")
 	}
-	operate := autograd.OperationOf(ops.Find("aten::mm"))
+	operate := autograd.OperationOf(ops.Find(aten.Mm))
 	run := func(m *autograd.Mode, args, out []value.Value) error {
 		for i, other := range args[1:] {
 			factors := []value.Value{args[0], other}
@@ -318,7 +320,7 @@ func (l *lowering) parts(n *ir.Node, dead []*ir.Value) error {
 	if !okChunks || !okDim || !isCount || !isDim || len(n.Inputs()) != 1 {
 		return source.Errorf(source.RuntimeError, n.Range, "prim::ConstantChunk needs a tensor and the attributes chunks and dim")
 	}
-	operate := autograd.OperationOf(ops.Find("aten::chunk"))
+	operate := autograd.OperationOf(ops.Find(aten.Chunk))
 	run := func(m *autograd.Mode, args, out []value.Value) error {
 		var list [1]value.Value
 		if err := operate(m, []value.Value{args[0], value.Int(count), value.Int(along)}, list[:]); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -93,7 +94,7 @@ func areTakenApart(vs []*ir.Value) bool {
 // isUnpackedHere reports whether the only use of v is a prim::TupleUnpack in the block that makes v, which runs as often.
 func isUnpackedHere(v *ir.Value) bool {
 	uses := v.Uses()
-	return len(uses) == 1 && uses[0].User.Is("prim::TupleUnpack") && uses[0].User.Block() == v.Node().Block()
+	return len(uses) == 1 && uses[0].User.Is(prim.TupleUnpack) && uses[0].User.Block() == v.Node().Block()
 }
 
 // tensorOperator returns the operator of package aten that runs n, nil where something else does.
@@ -151,12 +152,12 @@ func writesContainer(s *schema.FunctionSchema) bool {
 // isTakenApart reports whether the only use of a list of tensors is the prim::ListUnpack right behind what makes it.
 func isTakenApart(v *ir.Value) bool {
 	uses := v.Uses()
-	return len(uses) == 1 && uses[0].User.Is("prim::ListUnpack") && following(v.Node()) == uses[0].User
+	return len(uses) == 1 && uses[0].User.Is(prim.ListUnpack) && following(v.Node()) == uses[0].User
 }
 
 // following returns the node behind n that does something else than to make a constant or a list.
 func following(n *ir.Node) *ir.Node {
-	for n = n.Next(); n != nil && n.Is("prim::Constant", "prim::ListConstruct"); n = n.Next() {
+	for n = n.Next(); n != nil && n.Is(prim.Constant, prim.ListConstruct); n = n.Next() {
 	}
 	return n
 }
@@ -171,9 +172,9 @@ func isHandedOn(v *ir.Value) bool {
 	user, block := uses[0].User, v.Node().Block()
 	if user.Block() == block {
 		switch {
-		case user.Is("prim::TupleUnpack"):
+		case user.Is(prim.TupleUnpack):
 			return true
-		case user.Is("prim::TupleConstruct"):
+		case user.Is(prim.TupleConstruct):
 			return isHandedOn(user.Output())
 		}
 	}
@@ -181,7 +182,7 @@ func isHandedOn(v *ir.Value) bool {
 	if user != user.Block().ReturnNode() || user.Block() != block && (owner == nil || owner.Block() != block) {
 		return false
 	}
-	return owner == nil || owner.Is("prim::If") && isHandedOn(owner.Outputs()[uses[0].Index])
+	return owner == nil || owner.Is(prim.If) && isHandedOn(owner.Outputs()[uses[0].Index])
 }
 
 // isGathered reports whether a list is made for the operator behind it alone, which reads it.

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -77,7 +78,7 @@ func (n *Node) TypesAttr(name string) []types.Type {
 // Constant returns the value of v where v is the output of a prim::Constant that holds one. A
 // function used as a value is none.
 func (v *Value) Constant() (c value.Value, ok bool) {
-	if v.node.kind != "prim::Constant" {
+	if v.node.kind != prim.Constant {
 		return value.None, false
 	}
 	if v.typ.Kind() == types.KindNone {

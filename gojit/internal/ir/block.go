@@ -1,5 +1,9 @@
 package ir
 
+import (
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
+)
+
 // Block is a list of nodes with parameters and results. Its parameters are the outputs of a
 // hidden first node and its results the inputs of a hidden last one, so that both are values and
 // uses like others.
@@ -12,7 +16,7 @@ type Block struct {
 
 func (g *Graph) newBlock(owner *Node) *Block {
 	b := &Block{graph: g, owner: owner}
-	b.param, b.ret = g.newNode("prim::Param"), g.newNode("prim::Return")
+	b.param, b.ret = g.newNode(prim.Param), g.newNode(prim.Return)
 	b.param.block, b.ret.block = b, b
 	b.param.position, b.ret.position = minPosition, maxPosition
 	b.param.next, b.ret.prev = b.ret, b.param

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -394,7 +396,7 @@ func ConvertTo(g *Graph, at source.Range, t types.Type, v *Value, allow bool) *V
 			return ConvertTo(g, at, o.Elem, v, allow)
 		}
 	}
-	if l, ok := t.(*types.List); ok && v.node.kind == "prim::EmptyListLiteral" {
+	if l, ok := t.(*types.List); ok && v.node.kind == prim.EmptyListLiteral {
 		v = g.InsertNode(g.CreateList(l.Elem, nil)).Output()
 	}
 	if tuple, ok := v.typ.(*types.Tuple); ok {
@@ -430,25 +432,25 @@ func convertScalar(g *Graph, at source.Range, t types.Type, v *Value) *Value {
 	case types.IsSubtype(v.typ, types.Tensor):
 		switch to {
 		case types.KindFloat:
-			return insert("aten::FloatImplicit")
+			return insert(aten.FloatImplicit)
 		case types.KindComplex:
-			return insert("aten::ComplexImplicit")
+			return insert(aten.ComplexImplicit)
 		case types.KindInt:
-			return insert("aten::IntImplicit")
+			return insert(aten.IntImplicit)
 		case types.KindNumber:
-			return insert("aten::ScalarImplicit")
+			return insert(aten.ScalarImplicit)
 		}
 	case from == types.KindNumber:
 		switch to {
 		case types.KindFloat:
-			return insert("aten::Float")
+			return insert(aten.Float)
 		case types.KindComplex:
-			return insert("aten::Complex")
+			return insert(aten.Complex)
 		case types.KindInt:
-			return insert("aten::Int")
+			return insert(aten.Int)
 		}
 	case from == types.KindString && to == types.KindDevice:
-		return insert("aten::device")
+		return insert(aten.Device)
 	}
 	return v
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -407,7 +408,7 @@ func (n *Node) Has(tags ops.Tags) bool { return n.Operator().Has(tags) }
 
 func findOverload(n *Node) *ops.Operator {
 	switch n.kind { // most nodes are these, which have no schema
-	case "prim::Constant", "prim::If", "prim::Loop", "prim::Load", "prim::ListConstruct", "prim::TupleConstruct", "prim::GetAttr":
+	case prim.Constant, prim.If, prim.Loop, prim.Load, prim.ListConstruct, prim.TupleConstruct, prim.GetAttr:
 		return nil
 	}
 	for _, o := range ops.Overloads(n.kind) {
@@ -458,9 +459,9 @@ func (n *Node) AsksSize() bool {
 // inputs.
 func (n *Node) HasSideEffects() bool {
 	switch n.kind {
-	case "prim::Print", "prim::RaiseException", "prim::SetAttr", "prim::Enter", "prim::Exit", "prim::CallFunction", "prim::CallMethod", "prim::PythonOp",
-		"prim::rpc_async", "prim::rpc_sync", "prim::BailoutTemplate", "prim::IgnoredPythonOp", "prim::LoopContinuation",
-		"prim::BreakStmt", "prim::ContinueStmt", "prim::ReturnStmt", "prim::Store":
+	case prim.Print, prim.RaiseException, prim.SetAttr, prim.Enter, prim.Exit, prim.CallFunction, prim.CallMethod, prim.PythonOp,
+		prim.RpcAsync, prim.RpcSync, prim.BailoutTemplate, prim.IgnoredPythonOp, prim.LoopContinuation,
+		prim.BreakStmt, prim.ContinueStmt, prim.ReturnStmt, prim.Store:
 		return true
 	}
 	o := n.Operator()

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -353,9 +354,9 @@ func (p *graphParser) attributes(n *Node) error {
 		var v any
 		var err error
 		switch {
-		case n.kind == "prim::Constant" && name == "value" && len(n.outputs) == 1:
+		case n.kind == prim.Constant && name == "value" && len(n.outputs) == 1:
 			v, err = p.constant(n.outputs[0].typ)
-		case n.kind == "prim::Constant" && name == "name":
+		case n.kind == prim.Constant && name == "name":
 			v, err = p.quoted()
 			if s, ok := v.(string); ok && err == nil {
 				n.outputs[0].SetType(&types.Function{Name: s})

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -29,7 +30,7 @@ func NewPattern(g *Graph) (p *Pattern, ok bool) {
 		}
 	}
 	anchor := g.Outputs()[0].node
-	return &Pattern{graph: g, anchor: anchor}, anchor.kind != "prim::Param"
+	return &Pattern{graph: g, anchor: anchor}, anchor.kind != prim.Param
 }
 
 // occurrence is a place where a pattern is found.
@@ -81,21 +82,21 @@ func (o *occurrence) value(pattern, v *Value) bool {
 	if known, ok := o.values[pattern]; ok {
 		return known == v
 	}
-	if pattern.node.kind == "prim::Param" {
+	if pattern.node.kind == prim.Param {
 		o.values[pattern] = v
 		return true
 	}
-	return v.node.kind != "prim::Param" && v.offset == pattern.offset && o.node(pattern.node, v.node)
+	return v.node.kind != prim.Param && v.offset == pattern.offset && o.node(pattern.node, v.node)
 }
 
 // isClosed reports whether nothing besides the occurrence uses what its inner nodes define, and
 // all of them are in one block. Constants may be used by others, unless the pattern says not.
 func (o *occurrence) isClosed(p *Pattern, anchor *Node) bool {
 	for n := range o.nodes {
-		if n.kind == "prim::Constant" && !p.OwnConstants || n == anchor {
+		if n.kind == prim.Constant && !p.OwnConstants || n == anchor {
 			continue
 		}
-		if n.block != anchor.block && n.kind != "prim::Constant" {
+		if n.block != anchor.block && n.kind != prim.Constant {
 			return false
 		}
 		for _, out := range n.outputs {
@@ -119,7 +120,7 @@ func sameAttributes(pattern, n *Node) bool {
 			return false
 		}
 	}
-	return n.kind != "prim::Constant" || types.Equal(pattern.outputs[0].typ, n.outputs[0].typ)
+	return n.kind != prim.Constant || types.Equal(pattern.outputs[0].typ, n.outputs[0].typ)
 }
 
 func sameAttribute(a, b any) bool {
@@ -176,7 +177,7 @@ func (p *Pattern) replace(o *occurrence, n *Node, replacement *Graph) {
 	}
 	g.SetInsertPoint(old)
 	result := o.values[p.graph.Outputs()[0]]
-	if len(results[0].node.outputs) > 0 && results[0].node.kind != "prim::Param" {
+	if len(results[0].node.outputs) > 0 && results[0].node.kind != prim.Param {
 		results[0].SetType(result.typ)
 	}
 	result.ReplaceAllUsesWith(results[0])

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/decimal"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -140,7 +141,7 @@ func (p *printer) node(n *Node, level int) {
 		p.definition(out)
 	}
 	p.b.WriteString(" = ")
-	if n.kind == "prim::PythonOp" {
+	if n.kind == prim.PythonOp {
 		name, _ := n.Attr("name")
 		fmt.Fprintf(&p.b, "^%v[%s](", name, strings.Join(pythonAttributes(n), ", "))
 		if constants, ok := n.Attr("constants"); ok {

@@ -3,6 +3,8 @@ package ir
 import (
 	"fmt"
 
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -27,34 +29,34 @@ type kindFacts struct {
 }
 
 var kinds = map[string]kindFacts{
-	"prim::Constant":                  {0, 1, 0, false},
-	"prim::If":                        {1, -1, 2, true},
-	"prim::Loop":                      {-1, -1, 1, true},
-	"prim::ListConstruct":             {-1, 1, 0, true},
-	"prim::TupleConstruct":            {-1, 1, 0, true},
-	"prim::DictConstruct":             {-1, 1, 0, true},
-	"prim::TupleUnpack":               {1, -1, 0, true},
-	"prim::ListUnpack":                {1, -1, 0, true},
-	"prim::TupleIndex":                {2, 1, 0, true},
-	"prim::TupleSlice":                {1, 1, 0, false},
-	"prim::GetAttr":                   {1, 1, 0, false},
-	"prim::SetAttr":                   {2, 0, 0, false},
-	"prim::isinstance":                {1, 1, 0, true},
-	"prim::unchecked_cast":            {1, 1, 0, true},
-	"prim::unchecked_unwrap_optional": {1, 1, 0, true},
-	"aten::_unwrap_optional":          {1, 1, 0, false},
-	"aten::wait":                      {1, 1, 0, false},
-	"prim::NumToTensor":               {1, 1, 0, false},
-	"prim::CreateObject":              {0, 1, 0, false},
-	"prim::Uninitialized":             {0, 1, 0, true},
-	"prim::EmptyListLiteral":          {0, 1, 0, false},
-	"prim::EnumName":                  {1, 1, 0, false},
-	"prim::EnumValue":                 {1, 1, 0, false},
-	"prim::RaiseException":            {-1, -1, -1, true},
-	"prim::IfThenElse":                {-1, -1, -1, true},
-	"prim::Param":                     {-1, -1, -1, true},
-	"prim::Return":                    {-1, -1, -1, true},
-	"aten::warn":                      {-1, -1, -1, true}, // a run that warns fails
+	prim.Constant:                {0, 1, 0, false},
+	prim.If:                      {1, -1, 2, true},
+	prim.Loop:                    {-1, -1, 1, true},
+	prim.ListConstruct:           {-1, 1, 0, true},
+	prim.TupleConstruct:          {-1, 1, 0, true},
+	prim.DictConstruct:           {-1, 1, 0, true},
+	prim.TupleUnpack:             {1, -1, 0, true},
+	prim.ListUnpack:              {1, -1, 0, true},
+	prim.TupleIndex:              {2, 1, 0, true},
+	prim.TupleSlice:              {1, 1, 0, false},
+	prim.GetAttr:                 {1, 1, 0, false},
+	prim.SetAttr:                 {2, 0, 0, false},
+	prim.Isinstance:              {1, 1, 0, true},
+	prim.UncheckedCast:           {1, 1, 0, true},
+	prim.UncheckedUnwrapOptional: {1, 1, 0, true},
+	aten.UnwrapOptional:          {1, 1, 0, false},
+	aten.Wait:                    {1, 1, 0, false},
+	prim.NumToTensor:             {1, 1, 0, false},
+	prim.CreateObject:            {0, 1, 0, false},
+	prim.Uninitialized:           {0, 1, 0, true},
+	prim.EmptyListLiteral:        {0, 1, 0, false},
+	prim.EnumName:                {1, 1, 0, false},
+	prim.EnumValue:               {1, 1, 0, false},
+	prim.RaiseException:          {-1, -1, -1, true},
+	prim.IfThenElse:              {-1, -1, -1, true},
+	prim.Param:                   {-1, -1, -1, true},
+	prim.Return:                  {-1, -1, -1, true},
+	aten.Warn:                    {-1, -1, -1, true}, // a run that warns fails
 }
 
 // IsPlain reports whether nodes of a kind are no operators and do nothing but what their results and their blocks tell.
@@ -74,26 +76,26 @@ func verifyKind(n *Node) error {
 		}
 	}
 	switch n.kind {
-	case "prim::If":
+	case prim.If:
 		return verifyIf(n)
-	case "prim::Loop":
+	case prim.Loop:
 		return verifyLoop(n)
-	case "prim::ListConstruct", "prim::EmptyListLiteral":
+	case prim.ListConstruct, prim.EmptyListLiteral:
 		return expectType(n, n.outputs[0], types.KindList)
-	case "prim::ListUnpack":
+	case prim.ListUnpack:
 		return expectType(n, n.inputs[0], types.KindList)
-	case "prim::TupleConstruct":
+	case prim.TupleConstruct:
 		return verifyTuple(n, n.outputs[0], len(n.inputs))
-	case "prim::TupleUnpack":
+	case prim.TupleUnpack:
 		return verifyTuple(n, n.inputs[0], len(n.outputs))
-	case "prim::TupleIndex", "prim::TupleSlice":
+	case prim.TupleIndex, prim.TupleSlice:
 		return verifyTuple(n, n.inputs[0], -1)
-	case "prim::DictConstruct":
+	case prim.DictConstruct:
 		if len(n.inputs)%2 != 0 {
 			return fmt.Errorf("%s has a key without a value", n.kind)
 		}
 		return expectType(n, n.outputs[0], types.KindDict)
-	case "prim::GetAttr", "prim::SetAttr":
+	case prim.GetAttr, prim.SetAttr:
 		return verifyAttribute(n)
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
@@ -16,9 +18,9 @@ func CanonicalizeOutputs(g *ir.Graph) { canonicalizeOutputs(g.Block()) }
 func canonicalizeOutputs(b *ir.Block) {
 	for n := b.Last(); n != nil; n = n.Prev() {
 		switch n.Kind() {
-		case "prim::Loop":
+		case prim.Loop:
 			permuteLoop(n, useOrder(n.Outputs()))
-		case "prim::If":
+		case prim.If:
 			order := useOrder(n.Outputs())
 			if sort.IntsAreSorted(order) { // as they are
 				break
@@ -93,14 +95,14 @@ func NormalizeOps(g *ir.Graph) {
 		switch kind := ops.CanonicalName(n.Kind()); {
 		case kind != n.Kind():
 			rename(n, kind)
-		case n.Kind() == "aten::rsub" && len(n.Inputs()) == 3 && n.Input(1).Type().Kind() == types.KindTensor:
+		case n.Kind() == aten.Rsub && len(n.Inputs()) == 3 && n.Input(1).Type().Kind() == types.KindTensor:
 			n.PermuteInputs([]int{1, 0, 2})
-			rename(n, "aten::sub")
-		case n.Is("aten::__is__", "aten::__isnot__") && isBool(n.Input(0)) && isBool(n.Input(1)):
-			if n.Kind() == "aten::__is__" {
-				rename(n, "aten::eq")
+			rename(n, aten.Sub)
+		case n.Is(aten.Is, aten.Isnot) && isBool(n.Input(0)) && isBool(n.Input(1)):
+			if n.Kind() == aten.Is {
+				rename(n, aten.Eq)
 			} else {
-				rename(n, "aten::ne")
+				rename(n, aten.Ne)
 			}
 		}
 	})
@@ -121,7 +123,7 @@ func rename(n *ir.Node, kind string) {
 // AnnotateWarnings numbers the calls of aten::warn, so that each place warns once.
 func AnnotateWarnings(g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == "aten::warn" {
+		if n.Kind() == aten.Warn {
 			if _, ok := n.Attr("warn_id"); !ok {
 				n.SetAttr("warn_id", nextWarning.Add(1)-1)
 			}

@@ -2,10 +2,12 @@ package passes
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 )
 
 // PartsKind gives the parts of a tensor along a dimension, one output each.
-const PartsKind = "prim::ConstantChunk"
+const PartsKind = prim.ConstantChunk
 
 // ConstantChunks makes one node of a chunk with known arguments whose list is only taken apart. It reports whether there was one.
 //
@@ -14,7 +16,7 @@ const PartsKind = "prim::ConstantChunk"
 func ConstantChunks(g *ir.Graph) bool {
 	var chunks []*ir.Node
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == "aten::chunk" && len(n.Inputs()) == 3 && len(n.Output().Uses()) == 1 {
+		if n.Kind() == aten.Chunk && len(n.Inputs()) == 3 && len(n.Output().Uses()) == 1 {
 			chunks = append(chunks, n)
 		}
 	})
@@ -23,7 +25,7 @@ func ConstantChunks(g *ir.Graph) bool {
 		unpack := n.Output().Uses()[0].User
 		count, known := n.Input(1).Constant()
 		dim, isKnown := n.Input(2).Constant()
-		if !known || !isKnown || unpack.Kind() != "prim::ListUnpack" || unpack.Block() != n.Block() || int64(len(unpack.Outputs())) != count.Int() {
+		if !known || !isKnown || unpack.Kind() != prim.ListUnpack || unpack.Block() != n.Block() || int64(len(unpack.Outputs())) != count.Int() {
 			continue
 		}
 		parts := g.Create(PartsKind, []*ir.Value{n.Input(0)}, len(unpack.Outputs())).SetRange(n.Range).InsertBefore(n)

@@ -8,6 +8,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -87,14 +89,14 @@ func (p *constantPropagation) blocks(n *ir.Node) {
 func (p *constantPropagation) node(n *ir.Node) {
 	constant := constantInputs(n)
 	switch {
-	case n.Kind() == "prim::If":
+	case n.Kind() == prim.If:
 		if constant {
 			p.inlineIf(n)
 			return
 		}
 		p.blocks(n)
 		p.removeExtraIfOutputs(n)
-	case n.Kind() == "prim::Loop":
+	case n.Kind() == prim.Loop:
 		if loopNeverRuns(n) {
 			for i, out := range n.Outputs() {
 				out.ReplaceAllUsesWith(n.Input(i + 2))
@@ -114,7 +116,7 @@ func (p *constantPropagation) node(n *ir.Node) {
 
 func constantInputs(n *ir.Node) bool {
 	for _, in := range n.Inputs() {
-		if in.Node().Kind() != "prim::Constant" {
+		if in.Node().Kind() != prim.Constant {
 			return false
 		}
 	}
@@ -133,7 +135,7 @@ func loopNeverRuns(n *ir.Node) bool {
 // over them are found by it.
 func IsPropagated(n *ir.Node) bool {
 	switch n.Kind() {
-	case "prim::If", "prim::Loop", "prim::Closure", "prim::Constant", "prim::awaitable", "prim::Enter", "prim::Exit": // they are no operators
+	case prim.If, prim.Loop, prim.Closure, prim.Constant, prim.Awaitable, prim.Enter, prim.Exit: // they are no operators
 		return false
 	}
 	_, left := ops.FactOf(n.Kind(), "unpropagated")
@@ -149,8 +151,8 @@ func (p *constantPropagation) supported(n *ir.Node) bool {
 
 // isElement reports whether a node gives what is in a container: as a constant that is seen where the container is.
 func isElement(n *ir.Node) bool {
-	if n.Kind() != "aten::__getitem__" {
-		return n.Is("prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack")
+	if n.Kind() != aten.Getitem {
+		return n.Is(prim.TupleIndex, prim.TupleUnpack, prim.ListUnpack)
 	}
 	k := n.Input(0).Type().Kind()
 	return k == types.KindList || k == types.KindDict
@@ -179,13 +181,13 @@ func RunConstantNode(n *ir.Node) (out []value.Value, ok bool) {
 		}
 	}
 	switch n.Kind() {
-	case "prim::ListConstruct", "prim::DictConstruct":
+	case prim.ListConstruct, prim.DictConstruct:
 		v, ok := EvaluateConstant(n.Output())
 		return []value.Value{v}, ok
-	case "prim::TupleConstruct":
+	case prim.TupleConstruct:
 		t := n.Output().Type().(*types.Tuple)
 		return []value.Value{value.OfTuple(&value.Tuple{Type: t, Items: args})}, true
-	case "prim::TupleIndex":
+	case prim.TupleIndex:
 		items, i := args[0].Tuple().Items, int(args[1].Int())
 		if i < 0 {
 			i += len(items)
@@ -194,23 +196,23 @@ func RunConstantNode(n *ir.Node) (out []value.Value, ok bool) {
 			return nil, false
 		}
 		return []value.Value{items[i]}, true
-	case "prim::TupleUnpack":
+	case prim.TupleUnpack:
 		return args[0].Tuple().Items, true
-	case "prim::ListUnpack":
+	case prim.ListUnpack:
 		items := args[0].List().Items
 		return items, len(items) == len(n.Outputs())
-	case "prim::unchecked_cast":
+	case prim.UncheckedCast:
 		return args, true
-	case "prim::isinstance":
+	case prim.Isinstance:
 		for _, t := range n.TypesAttr("types") {
 			if value.Conforms(args[0], t) {
 				return []value.Value{value.Bool(true)}, true
 			}
 		}
 		return []value.Value{value.Bool(false)}, true
-	case "prim::EnumName":
+	case prim.EnumName:
 		return []value.Value{value.Str(args[0].Enum().Name())}, true
-	case "prim::EnumValue":
+	case prim.EnumValue:
 		return []value.Value{args[0].Enum().Value()}, true
 	}
 	o := n.Operator()
@@ -257,18 +259,18 @@ func EvaluateConstant(v *ir.Value) (c value.Value, ok bool) {
 		}
 	}
 	switch n.Kind() {
-	case "prim::ListConstruct", "prim::EmptyListLiteral":
+	case prim.ListConstruct, prim.EmptyListLiteral:
 		return value.OfList(value.NewList(v.Type().(*types.List).Elem, args...)), true
-	case "prim::TupleConstruct":
+	case prim.TupleConstruct:
 		return value.OfTuple(&value.Tuple{Type: v.Type().(*types.Tuple), Items: args}), true
-	case "prim::DictConstruct":
+	case prim.DictConstruct:
 		t := v.Type().(*types.Dict)
 		d := value.NewDict(t.Key, t.Value)
 		for i := 0; i+1 < len(args); i += 2 {
 			d.Set(args[i], args[i+1])
 		}
 		return value.OfDict(d), true
-	case "prim::unchecked_cast":
+	case prim.UncheckedCast:
 		return args[0], true
 	}
 	o := n.Operator()
@@ -387,7 +389,7 @@ func (p *constantPropagation) removeExtraLoopOutputs(n *ir.Node) {
 
 // sameConstant reports whether two nodes are constants of one type and value.
 func sameConstant(a, b *ir.Node) bool {
-	if a.Kind() != "prim::Constant" || b.Kind() != "prim::Constant" {
+	if a.Kind() != prim.Constant || b.Kind() != prim.Constant {
 		return false
 	}
 	return types.Equal(a.Output().Type(), b.Output().Type()) && equalAttributes(a, b)
@@ -446,7 +448,7 @@ func poolConstants(g *ir.Graph, b *ir.Block, known map[constantKey][]*ir.Node) {
 			for _, inner := range n.Blocks() {
 				poolConstants(g, inner, known)
 			}
-		} else if n.Kind() == "prim::Constant" {
+		} else if n.Kind() == prim.Constant {
 			poolConstant(g, n, known)
 		}
 		n = next

@@ -7,6 +7,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -35,7 +37,7 @@ type scope struct {
 
 // changesMode reports whether operators behind n may be recorded or cast where those before it were not.
 func changesMode(n *ir.Node) bool {
-	return n.Is("prim::Enter", "prim::Exit", "aten::set_grad_enabled")
+	return n.Is(prim.Enter, prim.Exit, aten.SetGradEnabled)
 }
 
 func (s *scope) find(key string, fits func(*ir.Node) bool) *ir.Node {
@@ -62,7 +64,7 @@ func (c *cse) block(b *ir.Block, outer *scope) bool {
 		}
 		if c.eligible(n) {
 			key := cseKey(n)
-			if n.Kind() != "prim::Constant" {
+			if n.Kind() != prim.Constant {
 				key += fmt.Sprintf(" in mode %d", c.mode)
 			}
 			same := s.find(key, func(other *ir.Node) bool { return c.same(n, other) })
@@ -82,14 +84,14 @@ func (c *cse) block(b *ir.Block, outer *scope) bool {
 }
 
 func (c *cse) eligible(n *ir.Node) bool {
-	return len(n.Blocks()) == 0 && n.Kind() != "prim::PythonOp" && !n.HasSideEffects() && !n.IsNondeterministic() &&
+	return len(n.Blocks()) == 0 && n.Kind() != prim.PythonOp && !n.HasSideEffects() && !n.IsNondeterministic() &&
 		!c.db.Writes(n) && !c.isWritten(n) && len(n.Outputs()) > 0
 }
 
 // isWritten reports whether what n reads or gives is written. An attribute is read from its object alone, whatever writes what is in
 // other attributes.
 func (c *cse) isWritten(n *ir.Node) bool {
-	if n.Kind() != "prim::GetAttr" {
+	if n.Kind() != prim.GetAttr {
 		return c.db.HasNodeWriters(n)
 	}
 	return c.db.HasWriters(n.Input(0)) || c.db.HasWriters(n.Output())
@@ -102,7 +104,7 @@ func cseKey(n *ir.Node) string {
 	for _, in := range n.Inputs() {
 		fmt.Fprintf(&b, " %d", in.ID())
 	}
-	if n.Kind() == "prim::Constant" { // there are many, and no inputs tell them apart
+	if n.Kind() == prim.Constant { // there are many, and no inputs tell them apart
 		if c, ok := n.Output().Constant(); ok && c.Kind() < value.KindTensor {
 			fmt.Fprintf(&b, " %d %s", c.Kind(), value.Repr(c, nil))
 		}
@@ -124,7 +126,7 @@ func (c *cse) same(n, other *ir.Node) bool {
 
 // mayBeOne reports whether nobody can tell whether two values share memory.
 func (c *cse) mayBeOne(a, b *ir.Value) bool {
-	if a.Node().Kind() == "prim::GetAttr" && a.Type().Kind() == types.KindClass {
+	if a.Node().Kind() == prim.GetAttr && a.Type().Kind() == types.KindClass {
 		return true // it is one object already
 	}
 	return c.db.MayShare(a, b) || c.db.MayBeOne(a, b) && !c.mayBeKept(a) && !c.mayBeKept(b)
@@ -134,6 +136,6 @@ func (c *cse) mayBeOne(a, b *ir.Value) bool {
 func (c *cse) mayBeKept(v *ir.Value) bool {
 	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
 		holds := func(out *ir.Value) bool { return alias.Tracked(out.Type()) && out.Type().Kind() != types.KindTensor }
-		return c.db.WritesWildcard(u.User) || u.User.Kind() == "prim::Return" || slices.ContainsFunc(u.User.Outputs(), holds)
+		return c.db.WritesWildcard(u.User) || u.User.Kind() == prim.Return || slices.ContainsFunc(u.User.Outputs(), holds)
 	})
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 )
 
@@ -78,7 +80,7 @@ func (d *dce) block(b *ir.Block) (any bool) {
 // blocks marks what is needed in the blocks of a node, and reports whether any node of them is.
 func (d *dce) blocks(n *ir.Node) (any bool) {
 	switch n.Kind() {
-	case "prim::Loop":
+	case prim.Loop:
 		body := n.Blocks()[0]
 		for before := -1; before != d.marked; { // what one round needs, the round before computes
 			before = d.marked
@@ -90,7 +92,7 @@ func (d *dce) blocks(n *ir.Node) (any bool) {
 			}
 			any = d.block(body)
 		}
-	case "prim::If":
+	case prim.If:
 		for _, b := range n.Blocks() {
 			for i, out := range b.Outputs() {
 				if d.needed[n.Outputs()[i]] {
@@ -120,7 +122,7 @@ func (d *dce) isNeeded(n *ir.Node) bool {
 	if isWriter(n) && d.memory != nil {
 		return d.memory.IsWrittenBy(n)
 	}
-	return hasEffects(n) || n.Kind() == "prim::Loop" && isEndless(n)
+	return hasEffects(n) || n.Kind() == prim.Loop && isEndless(n)
 }
 
 func (d *dce) mark(n *ir.Node) {
@@ -158,7 +160,7 @@ func isEndless(loop *ir.Node) bool {
 
 // isWriter reports whether a node does nothing but compute its outputs and write some of its inputs.
 func isWriter(n *ir.Node) bool {
-	if n.Kind() == "aten::Delete" {
+	if n.Kind() == aten.Delete {
 		return true
 	}
 	o := n.Operator()
@@ -166,7 +168,7 @@ func isWriter(n *ir.Node) bool {
 }
 
 func hasEffects(n *ir.Node) bool {
-	return n.HasSideEffects() || isWriter(n) || n.Is("prim::fork", "prim::forkClosure")
+	return n.HasSideEffects() || isWriter(n) || n.Is(prim.Fork, prim.ForkClosure)
 }
 
 func (d *dce) sweep(b *ir.Block) bool {
@@ -198,14 +200,14 @@ func HasUses(n *ir.Node) bool {
 func removeDeadOutputs(n *ir.Node) bool {
 	changed := false
 	switch n.Kind() {
-	case "prim::If":
+	case prim.If:
 		for i := len(n.Outputs()) - 1; i >= 0; i-- {
 			if !n.Outputs()[i].HasUses() {
 				eraseIfOutput(n, i)
 				changed = true
 			}
 		}
-	case "prim::Loop":
+	case prim.Loop:
 		body := n.Blocks()[0]
 		for i := len(n.Outputs()) - 1; i >= 0; i-- {
 			if !n.Outputs()[i].HasUses() && !body.Inputs()[i+1].HasUses() {

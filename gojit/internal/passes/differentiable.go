@@ -6,11 +6,12 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 )
 
 // DifferentiableKind is the kind of a node whose Subgraph is differentiated as a whole.
-const DifferentiableKind = "prim::DifferentiableGraph"
+const DifferentiableKind = prim.DifferentiableGraph
 
 // CreateDifferentiableGraphs groups differentiable operators that follow each other, at least threshold of them, and
 // returns the nodes of the groups. Nothing with an effect that can be seen stands between the nodes of a group. Inputs of a group are
@@ -282,7 +283,7 @@ func (s *slicer) enclose(group *ir.Node) *ir.Node {
 			slices.Reverse(given)
 		}
 		for _, v := range given {
-			if own[v] || env[v] != nil || v.Node().Kind() == "prim::Constant" {
+			if own[v] || env[v] != nil || v.Node().Kind() == prim.Constant {
 				continue
 			}
 			env[v] = body.AddInput("").CopyMetadata(v)

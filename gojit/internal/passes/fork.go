@@ -2,6 +2,7 @@ package passes
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -30,12 +31,12 @@ func LiftForks(g *ir.Graph) {
 	// The numbers of values are those that PyTorch gives: before the first fork two go to tuples of what each call captures, and one in a
 	// comprehension.
 	for range tuples {
-		g.Create("prim::TupleConstruct", nil, 1).Destroy()
+		g.Create(prim.TupleConstruct, nil, 1).Destroy()
 	}
 	liftForks(g.Block())
 }
 
-const forkClosure = "prim::forkClosure"
+const forkClosure = prim.ForkClosure
 
 // liftForks lifts the forked calls of a block, and before each those within it.
 func liftForks(b *ir.Block) {
@@ -45,7 +46,7 @@ func liftForks(b *ir.Block) {
 			liftFork(n)
 			continue
 		}
-		if n.Kind() == "prim::Closure" {
+		if n.Kind() == prim.Closure {
 			continue // its fork comes after it
 		}
 		for _, inner := range n.Blocks() {
@@ -57,7 +58,7 @@ func liftForks(b *ir.Block) {
 func liftFork(n *ir.Node) {
 	closure := n.Input(0).Node()
 	l := newLifting(closure.Blocks()[0])
-	fork := n.Graph().Create("prim::fork", l.captured, 1).SetRange(n.Range).SetAttr("Subgraph", l.graph)
+	fork := n.Graph().Create(prim.Fork, l.captured, 1).SetRange(n.Range).SetAttr("Subgraph", l.graph)
 	fork.InsertBefore(n)
 	fork.Output().CopyMetadata(n.Output())
 	n.Output().ReplaceAllUsesWith(fork.Output())
@@ -70,7 +71,7 @@ func liftFork(n *ir.Node) {
 func LiftClosures(g *ir.Graph) {
 	var closures []*ir.Node
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == "prim::Closure" && len(n.Blocks()) > 0 {
+		if n.Kind() == prim.Closure && len(n.Blocks()) > 0 {
 			closures = append(closures, n)
 		}
 	})
@@ -111,7 +112,7 @@ func newLifting(b *ir.Block) *lifting {
 	// And here one goes to that tuple as a parameter.
 	l.graph.AddInput("")
 	l.graph.Block().EraseInput(0)
-	l.holder = l.graph.Block().Append(l.graph.Create("prim::TupleUnpack", nil, 0))
+	l.holder = l.graph.Block().Append(l.graph.Create(prim.TupleUnpack, nil, 0))
 	l.copy(b)
 	for i, v := range l.captured {
 		in := l.graph.AddInput("")
@@ -126,7 +127,7 @@ func newLifting(b *ir.Block) *lifting {
 func newClosureLifting(b *ir.Block) *lifting {
 	l := &lifting{graph: ir.NewGraph(), env: map[*ir.Value]*ir.Value{}}
 	context := l.graph.AddInput("context")
-	l.holder = l.graph.Block().Append(l.graph.Create("prim::TupleUnpack", []*ir.Value{context}, 0))
+	l.holder = l.graph.Block().Append(l.graph.Create(prim.TupleUnpack, []*ir.Value{context}, 0))
 	for _, in := range b.Inputs() {
 		l.env[in] = l.graph.AddInput("").CopyMetadata(in)
 	}

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -21,13 +22,13 @@ func inlineBlock(b *ir.Block) {
 	for n := b.First(); n != nil; {
 		next := n.Next()
 		switch n.Kind() {
-		case "prim::CallFunction":
+		case prim.CallFunction:
 			if f, ok := n.Input(0).Type().(*types.Function); ok {
 				if target, ok := f.Target.(*ir.Function); ok && isCompiled(target) {
 					replaceCall(n, target, n.Inputs()[1:])
 				}
 			}
-		case "prim::CallMethod":
+		case prim.CallMethod:
 			if c, ok := n.Input(0).Type().(*types.Class); ok {
 				if target, ok := c.FindMethod(n.StringAttr("name")).(*ir.Function); ok && isCompiled(target) {
 					replaceCall(n, target, n.Inputs())
@@ -74,11 +75,11 @@ func replaceCall(n *ir.Node, callee *ir.Function, args []*ir.Value) {
 // inlinedCall describes the call n of callee.
 func inlinedCall(n *ir.Node, callee *ir.Function) *ir.InlinedCall {
 	call := &ir.InlinedCall{Callee: callee.ShortName(), Range: n.Range, Outer: n.Calls}
-	if n.Is("prim::CallMethod") {
+	if n.Is(prim.CallMethod) {
 		self := n.Input(0)
 		call.Receiver, _ = self.Type().(*types.Class)
 		switch {
-		case self.Node().Is("prim::GetAttr"):
+		case self.Node().Is(prim.GetAttr):
 			call.Instance = attributePath(self.Node())
 		case self.Node() == n.Graph().Block().ParamNode() && self.Offset() == 0:
 			call.Instance = "SELF"
@@ -90,7 +91,7 @@ func inlinedCall(n *ir.Node, callee *ir.Function) *ir.InlinedCall {
 // attributePath joins the attributes by which the function that reads one gets there.
 func attributePath(n *ir.Node) string {
 	path := n.StringAttr("name")
-	for owner := n.Input(0).Node(); owner.Is("prim::GetAttr") && owner.Calls == n.Calls; owner = owner.Input(0).Node() {
+	for owner := n.Input(0).Node(); owner.Is(prim.GetAttr) && owner.Calls == n.Calls; owner = owner.Input(0).Node() {
 		path = owner.StringAttr("name") + "." + path
 	}
 	return path

@@ -2,6 +2,7 @@ package passes
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -25,7 +26,7 @@ func ConstantInt(v *ir.Value) (int64, bool) {
 //
 //	%y = aten::mul(2, %x)   -- becomes aten::mul(%x, 2)
 func constantsRight(n *ir.Node) bool {
-	if !isIntegerOperation(n, "aten::add", "aten::mul") {
+	if !isIntegerOperation(n, aten.Add, aten.Mul) {
 		return false
 	}
 	_, first := ConstantInt(n.Input(0))
@@ -42,11 +43,11 @@ func constantsRight(n *ir.Node) bool {
 //	%y = aten::add(%x, 1)
 //	%z = aten::sub(%y, 3)   -- aten::sub(%x, 2)
 func (p *peepholes) chain(n *ir.Node) *ir.Value {
-	if !isIntegerOperation(n, "aten::add", "aten::sub") {
+	if !isIntegerOperation(n, aten.Add, aten.Sub) {
 		return nil
 	}
 	inner := n.Input(0).Node()
-	if !isIntegerOperation(inner, "aten::add", "aten::sub") {
+	if !isIntegerOperation(inner, aten.Add, aten.Sub) {
 		return nil
 	}
 	a, ok := ConstantInt(inner.Input(1))
@@ -54,18 +55,18 @@ func (p *peepholes) chain(n *ir.Node) *ir.Value {
 	if !ok || !ok2 {
 		return nil
 	}
-	if inner.Kind() == "aten::sub" {
+	if inner.Kind() == aten.Sub {
 		a = -a
 	}
-	if n.Kind() == "aten::sub" {
+	if n.Kind() == aten.Sub {
 		b = -b
 	}
-	kind, sum := "aten::add", a+b
+	kind, sum := aten.Add, a+b
 	if sum == 0 {
 		return inner.Input(0)
 	}
 	if sum < 0 {
-		kind, sum = "aten::sub", -sum
+		kind, sum = aten.Sub, -sum
 	}
 	c := p.constant(n, value.Int(sum))
 	made := p.g.Create(kind, []*ir.Value{inner.Input(0), c}, 1).SetRange(n.Range).InsertBefore(n)
@@ -82,7 +83,7 @@ func integerIdentity(n *ir.Node, neutral float64) *ir.Value {
 		return nil
 	}
 	switch {
-	case isNumber(a, neutral) && n.Is("aten::add", "aten::mul"):
+	case isNumber(a, neutral) && n.Is(aten.Add, aten.Mul):
 		return b
 	case isNumber(b, neutral):
 		return a

@@ -3,6 +3,8 @@ package passes
 import (
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -28,7 +30,7 @@ func listIdioms(g *ir.Graph, db *alias.Db) bool {
 // elementsOf returns what a list that never changes was made of.
 func elementsOf(db *alias.Db, v *ir.Value) (elements []*ir.Value, ok bool) {
 	n := v.Node()
-	if n.Kind() != "prim::ListConstruct" || db.HasWriters(v) {
+	if n.Kind() != prim.ListConstruct || db.HasWriters(v) {
 		return nil, false
 	}
 	return n.Inputs(), true
@@ -77,10 +79,10 @@ func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 	old := g.SetInsertPoint(n)
 	defer g.SetInsertPoint(old)
 	switch n.Kind() {
-	case "aten::len":
+	case aten.Len:
 		n.Output().ReplaceAllUsesWith(g.Constant(value.Int(int64(len(elements))), source.Range{}))
 		return true
-	case "aten::__getitem__":
+	case aten.Getitem:
 		index, ok := ConstantInts(n.Inputs()[1:])
 		if !ok {
 			return false
@@ -94,7 +96,7 @@ func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 		}
 		n.Output().ReplaceAllUsesWith(elements[i])
 		return true
-	case "aten::slice":
+	case aten.Slice:
 		part, ok := constantSlice(n, elements)
 		if !ok {
 			return false
@@ -102,7 +104,7 @@ func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 		made := g.CreateList(n.Output().Type().(*types.List).Elem, part)
 		n.Output().ReplaceAllUsesWith(g.InsertNode(made).Output())
 		return true
-	case "prim::ListUnpack":
+	case prim.ListUnpack:
 		if len(n.Outputs()) != len(elements) {
 			return false
 		}
@@ -110,7 +112,7 @@ func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 			out.ReplaceAllUsesWith(elements[i])
 		}
 		return true
-	case "aten::add":
+	case aten.Add:
 		more, ok := elementsOf(db, n.Input(1))
 		if !ok || db.HasWriters(n.Output()) || len(elements)+len(more) > longestJoined {
 			return false

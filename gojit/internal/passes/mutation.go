@@ -6,6 +6,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -31,7 +33,7 @@ func RemoveTensorMutation(g *ir.Graph) bool {
 // constructed in the graph.
 func RemoveListMutation(g *ir.Graph) bool {
 	return RemoveMutationOf(g, func(n *ir.Node) *ir.Node {
-		if n.Input(0).Node().Kind() != "prim::ListConstruct" {
+		if n.Input(0).Node().Kind() != prim.ListConstruct {
 			return nil
 		}
 		list := n.Input(0).Node()
@@ -49,10 +51,10 @@ func RemoveListMutation(g *ir.Graph) bool {
 
 // itemsAfter returns the elements of a list behind a node that changes it at a constant index.
 func itemsAfter(n *ir.Node, items []*ir.Value) (changed []*ir.Value, ok bool) {
-	if n.Kind() == "aten::append" {
+	if n.Kind() == aten.Append {
 		return append(items, n.Input(1)), true
 	}
-	if !n.Is("aten::_set_item", "aten::insert") || len(n.Inputs()) != 3 {
+	if !n.Is(aten.SetItem, aten.Insert) || len(n.Inputs()) != 3 {
 		return nil, false
 	}
 	index, ok := ConstantInts(n.Inputs()[1:2])
@@ -63,7 +65,7 @@ func itemsAfter(n *ir.Node, items []*ir.Value) (changed []*ir.Value, ok bool) {
 	if i < 0 {
 		i += len(items)
 	}
-	if n.Kind() == "aten::insert" {
+	if n.Kind() == aten.Insert {
 		return slices.Insert(items, max(0, min(i, len(items))), n.Input(2)), true
 	}
 	if i < 0 || i >= len(items) {
@@ -109,10 +111,10 @@ func writers(g *ir.Graph, db *alias.Db) []*ir.Node {
 func ownsWritten(db *alias.Db, n *ir.Node) bool {
 	v := n.Input(0)
 	maker := v.Node()
-	if maker.Block() != n.Block() || maker.Is("prim::Param", "prim::Constant", "prim::Loop", "prim::GetAttr") {
+	if maker.Block() != n.Block() || maker.Is(prim.Param, prim.Constant, prim.Loop, prim.GetAttr) {
 		return false
 	}
-	if maker.Kind() == "prim::If" {
+	if maker.Kind() == prim.If {
 		return freshInBranches(v) && db.CouldMoveBefore(maker, n)
 	}
 	if len(maker.Blocks()) > 0 {
@@ -127,7 +129,7 @@ func ownsWritten(db *alias.Db, n *ir.Node) bool {
 // isFreshHere reports whether a value is one that its node has made, over memory of its own.
 func isFreshHere(v *ir.Value) bool {
 	n := v.Node()
-	if n.Is("prim::ListConstruct", "prim::DictConstruct", "prim::CreateObject") {
+	if n.Is(prim.ListConstruct, prim.DictConstruct, prim.CreateObject) {
 		return true
 	}
 	o := n.Operator()
@@ -142,7 +144,7 @@ func isFreshHere(v *ir.Value) bool {
 func freshInBranches(v *ir.Value) bool {
 	for _, b := range v.Node().Blocks() {
 		made := b.Outputs()[v.Offset()]
-		if made.Node().Block() != b || made.Node().Is("prim::Param", "prim::Constant") || !isFreshHere(made) || len(made.Uses()) != 1 {
+		if made.Node().Block() != b || made.Node().Is(prim.Param, prim.Constant) || !isFreshHere(made) || len(made.Uses()) != 1 {
 			return false
 		}
 	}
@@ -167,21 +169,21 @@ func FunctionalNode(n *ir.Node) *ir.Node {
 		return nil
 	}
 	switch {
-	case n.Is("aten::zero_"):
+	case n.Is(aten.Zero_):
 		g := n.Graph()
-		zeros := g.Create("aten::zeros_like", n.Inputs(), 1).SetRange(n.Range) // before what it reads: PyTorch numbers values so
-		for range 5 {                                                          // dtype, layout, device, pin_memory, memory_format
+		zeros := g.Create(aten.ZerosLike, n.Inputs(), 1).SetRange(n.Range) // before what it reads: PyTorch numbers values so
+		for range 5 {                                                      // dtype, layout, device, pin_memory, memory_format
 			zeros.AddInput(g.CreateNone().InsertBefore(n).Output())
 		}
 		return zeros
-	case n.Is("aten::fill_") && n.Input(1).Type().Kind() != types.KindTensor:
-		return createWith(n, "aten::full_like", n.Inputs(), "prim::dtype", "", "", "", "")
-	case n.Is("aten::normal_"):
+	case n.Is(aten.Fill_) && n.Input(1).Type().Kind() != types.KindTensor:
+		return createWith(n, aten.FullLike, n.Inputs(), prim.Dtype, "", "", "", "")
+	case n.Is(aten.Normal_):
 		if n.Input(3).Type().Kind() != types.KindNone {
 			return nil // of a generator
 		}
-		inputs := []*ir.Value{n.Input(1), n.Input(2), createWith(n, "aten::size", n.Inputs()[:1]).InsertBefore(n).Output().SetType(types.NewList(types.Int))}
-		return createWith(n, "aten::normal", inputs, "", "prim::dtype", "prim::layout", "prim::device", "aten::is_pinned")
+		inputs := []*ir.Value{n.Input(1), n.Input(2), createWith(n, aten.Size, n.Inputs()[:1]).InsertBefore(n).Output().SetType(types.NewList(types.Int))}
+		return createWith(n, aten.Normal, inputs, "", prim.Dtype, prim.Layout, prim.Device, aten.IsPinned)
 	}
 	made := n.Graph().Create(strings.TrimSuffix(kind, "_"), n.Inputs(), 1).SetRange(n.Range)
 	if o := made.Operator(); o == nil || o.Schema().IsMutable() || o.Run == nil && n.Operator().Run != nil {
@@ -203,7 +205,7 @@ func createWith(n *ir.Node, kind string, inputs []*ir.Value, further ...string) 
 			continue
 		}
 		of := []*ir.Value{n.Input(0)}
-		if fact == "aten::is_pinned" {
+		if fact == aten.IsPinned {
 			of = append(of, none()) // of any device
 		}
 		asked := g.Create(fact, of, 1).SetRange(n.Range).InsertBefore(n)
@@ -251,14 +253,14 @@ func RemoveInplaceOps(g *ir.Graph) bool {
 func DecomposeOps(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() != "aten::addmm" || len(n.Inputs()) != 5 || !isNumber(n.Input(3), 1) || !isNumber(n.Input(4), 1) {
+		if n.Kind() != aten.Addmm || len(n.Inputs()) != 5 || !isNumber(n.Input(3), 1) || !isNumber(n.Input(4), 1) {
 			return
 		}
 		old := g.SetInsertPoint(n)
 		defer g.SetInsertPoint(old)
 		one := g.Constant(value.Int(1), n.Range)
-		product := g.InsertNode(g.Create("aten::mm", n.Inputs()[1:3], 1)).SetRange(n.Range).Output()
-		sum := g.InsertNode(g.Create("aten::add", []*ir.Value{n.Input(0), product, one}, 1)).SetRange(n.Range).Output()
+		product := g.InsertNode(g.Create(aten.Mm, n.Inputs()[1:3], 1)).SetRange(n.Range).Output()
+		sum := g.InsertNode(g.Create(aten.Add, []*ir.Value{n.Input(0), product, one}, 1)).SetRange(n.Range).Output()
 		n.Output().ReplaceAllUsesWith(sum)
 		n.Destroy()
 		changed = true
@@ -273,7 +275,7 @@ func DecomposeOps(g *ir.Graph) bool {
 func RemoveExpands(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() != "aten::expand" || len(n.Inputs()) != 3 {
+		if n.Kind() != aten.Expand || len(n.Inputs()) != 3 {
 			return
 		}
 		if implicit, ok := n.Input(2).Constant(); ok && implicit.Bool() {
@@ -291,11 +293,11 @@ func InlineForkWait(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
 		body := n.GraphAttr("Subgraph")
-		if n.Kind() != "prim::fork" || body == nil {
+		if n.Kind() != prim.Fork || body == nil {
 			return
 		}
 		for _, u := range n.Output().Uses() {
-			if u.User.Kind() != "aten::wait" {
+			if u.User.Kind() != aten.Wait {
 				return // the future is used for more than its result
 			}
 		}

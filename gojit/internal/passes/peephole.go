@@ -5,6 +5,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -44,7 +46,7 @@ func peephole(g *ir.Graph, shapes bool) bool {
 
 // noneOutputs makes what can only be None a constant, such as an attribute of a module.
 func noneOutputs(n *ir.Node) bool {
-	if n.Is("prim::Constant") {
+	if n.Is(prim.Constant) {
 		return false
 	}
 	changed := false
@@ -62,7 +64,7 @@ func noneOutputs(n *ir.Node) bool {
 
 // definiteOutputs gives an output of an If that may be None, and is not in either branch, the type without None.
 func definiteOutputs(n *ir.Node) bool {
-	if n.Kind() != "prim::If" {
+	if n.Kind() != prim.If {
 		return false
 	}
 	changed := false
@@ -93,43 +95,43 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 		return nil
 	}
 	switch n.Kind() {
-	case "aten::__is__", "aten::__isnot__":
+	case aten.Is, aten.Isnot:
 		return p.identity(n)
-	case "prim::unchecked_unwrap_optional", "aten::_unwrap_optional":
+	case prim.UncheckedUnwrapOptional, aten.UnwrapOptional:
 		if t := n.Input(0).Type(); t.Kind() != types.KindOptional && t.Kind() != types.KindNone && t.Kind() != types.KindUnion {
 			return n.Input(0)
 		}
-	case "prim::unchecked_cast":
+	case prim.UncheckedCast:
 		if types.Equal(n.Input(0).Type(), n.Output().Type()) {
 			return n.Input(0)
 		}
-	case "aten::Int":
+	case aten.Int:
 		if types.Equal(n.Input(0).Type(), n.Output().Type()) {
 			return n.Input(0)
 		}
-	case "aten::eq", "aten::ne":
+	case aten.Eq, aten.Ne:
 		return p.sameValue(n)
-	case "aten::__getitem__":
+	case aten.Getitem:
 		return p.dictItem(n)
-	case "aten::len":
+	case aten.Len:
 		return p.length(n)
-	case "aten::transpose":
+	case aten.Transpose:
 		return p.twice(n)
-	case "aten::t": // a view of the same memory in the same way, whatever is written
-		if made := n.Input(0).Node(); made.Kind() == "aten::t" {
+	case aten.T: // a view of the same memory in the same way, whatever is written
+		if made := n.Input(0).Node(); made.Kind() == aten.T {
 			return made.Input(0)
 		}
-	case "aten::floordiv":
+	case aten.Floordiv:
 		if n.Input(0).Type().Kind() == types.KindInt && n.Input(1).Type().Kind() == types.KindInt && isNumber(n.Input(1), 1) {
 			return n.Input(0)
 		}
-	case "aten::_grad_sum_to_size":
+	case aten.GradSumToSize:
 		return p.sumToSize(n)
-	case "prim::IfThenElse":
+	case prim.IfThenElse:
 		if c, known := n.Input(0).Constant(); known && c.IsBool() {
 			return chosen(n, c.Bool())
 		}
-	case "aten::dim":
+	case aten.Dim:
 		return p.dim(n)
 	}
 	switch o := n.Operator(); {
@@ -137,8 +139,8 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 		return p.arithmetic(n, 0)
 	case o.Has(ops.NeutralOne):
 		return p.arithmetic(n, 1)
-	case o.Has(ops.ToNumber) && n.Kind() != "aten::Bool":
-		if made := n.Input(0).Node(); made.Kind() == "prim::NumToTensor" && types.Equal(made.Input(0).Type(), n.Output().Type()) {
+	case o.Has(ops.ToNumber) && n.Kind() != aten.Bool:
+		if made := n.Input(0).Node(); made.Kind() == prim.NumToTensor && types.Equal(made.Input(0).Type(), n.Output().Type()) {
 			return made.Input(0)
 		}
 	}
@@ -169,7 +171,7 @@ func (p *peepholes) constant(n *ir.Node, v value.Value) *ir.Value {
 // identity decides a comparison with None by the types.
 func (p *peepholes) identity(n *ir.Node) *ir.Value {
 	a, b := n.Input(0).Type(), n.Input(1).Type()
-	is := n.Kind() == "aten::__is__"
+	is := n.Kind() == aten.Is
 	if a.Kind() == types.KindNone {
 		a, b = b, a
 	}
@@ -190,7 +192,7 @@ func (p *peepholes) sameValue(n *ir.Node) *ir.Value {
 	}
 	switch t.Kind() {
 	case types.KindInt, types.KindBool, types.KindString:
-		return p.constant(n, value.Bool(n.Kind() == "aten::eq"))
+		return p.constant(n, value.Bool(n.Kind() == aten.Eq))
 	}
 	return nil
 }
@@ -198,7 +200,7 @@ func (p *peepholes) sameValue(n *ir.Node) *ir.Value {
 // entriesOf returns the constant keys and the values of a dictionary that never changes.
 func (p *peepholes) entriesOf(v *ir.Value) (keys []value.Value, items []*ir.Value, ok bool) {
 	n := v.Node()
-	if n.Kind() != "prim::DictConstruct" || p.db.HasWriters(v) {
+	if n.Kind() != prim.DictConstruct || p.db.HasWriters(v) {
 		return nil, nil, false
 	}
 	for i := 0; i+1 < len(n.Inputs()); i += 2 {
@@ -241,7 +243,7 @@ func (p *peepholes) length(n *ir.Node) *ir.Value {
 		return p.constant(n, value.Int(int64(len(keys))))
 	}
 	made := n.Input(0).Node()
-	if !p.shapes || made.Kind() != "aten::size" || len(made.Inputs()) != 1 || p.db.HasWriters(made.Input(0)) || p.db.HasWriters(n.Input(0)) {
+	if !p.shapes || made.Kind() != aten.Size || len(made.Inputs()) != 1 || p.db.HasWriters(made.Input(0)) || p.db.HasWriters(n.Input(0)) {
 		return nil
 	}
 	t, ok := made.Input(0).Type().(*types.TensorInfo)
@@ -287,11 +289,11 @@ func (p *peepholes) keepsType(n *ir.Node, x *ir.Value) bool {
 	case "float16", "bfloat16", "float32", "float64", "complex64", "complex128":
 		return true
 	case "":
-		return producesFloat(x.Node(), 0) || n.Kind() != "aten::div" && n.Input(1).Type().Kind() == types.KindInt
+		return producesFloat(x.Node(), 0) || n.Kind() != aten.Div && n.Input(1).Type().Kind() == types.KindInt
 	case "bool":
 		return false
 	}
-	return n.Kind() != "aten::div" && n.Input(1).Type().Kind() == types.KindInt
+	return n.Kind() != aten.Div && n.Input(1).Type().Kind() == types.KindInt
 }
 
 // maxDepth is how far back the origin of a tensor is followed.
@@ -328,7 +330,7 @@ func isNumber(v *ir.Value, want float64) bool {
 // twice removes a transposition that undoes one.
 func (p *peepholes) twice(n *ir.Node) *ir.Value {
 	first := n.Input(0).Node()
-	if first.Kind() != "aten::transpose" || len(first.Inputs()) != 3 || len(n.Inputs()) != 3 {
+	if first.Kind() != aten.Transpose || len(first.Inputs()) != 3 || len(n.Inputs()) != 3 {
 		return nil
 	}
 	a, ok := ConstantInts(n.Inputs()[1:])
@@ -353,7 +355,7 @@ func ConstantInts(vs []*ir.Value) ([]int64, bool) {
 
 // conditionOutputs replaces the outputs of an If that are True in the first branch and False in the second by its condition.
 func conditionOutputs(n *ir.Node) bool {
-	if n.Kind() != "prim::If" {
+	if n.Kind() != prim.If {
 		return false
 	}
 	changed := false
@@ -374,7 +376,7 @@ func isConstantBool(v *ir.Value, want bool) bool {
 // dim knows the dimensions of what a convolution gives, also behind a normalization.
 func (p *peepholes) dim(n *ir.Node) *ir.Value {
 	from := n.Input(0)
-	for from.Node().Kind() == "aten::batch_norm" {
+	for from.Node().Kind() == aten.BatchNorm {
 		from = from.Node().Input(0)
 	}
 	if dims, ok := ConvolutionDims(from.Node()); ok && !p.db.HasWriters(n.Input(0)) {
@@ -391,7 +393,7 @@ func (p *peepholes) sumToSize(n *ir.Node) *ir.Value {
 	if n.Input(1).MustBeNone() {
 		return n.Input(0)
 	}
-	if first := n.Input(0).Node(); first.Kind() == "aten::_grad_sum_to_size" {
+	if first := n.Input(0).Node(); first.Kind() == aten.GradSumToSize {
 		n.ReplaceInput(0, first.Input(0))
 		p.changed = true
 	}
@@ -417,7 +419,7 @@ func (p *peepholes) shape(n *ir.Node) *ir.Value {
 		return nil
 	}
 	t, ok := n.Input(0).Type().(*types.TensorInfo)
-	if !ok || p.db.HasWriters(n.Input(0)) && n.Kind() != "aten::expand" {
+	if !ok || p.db.HasWriters(n.Input(0)) && n.Kind() != aten.Expand {
 		return nil
 	}
 	known := t.Sizes != nil
@@ -425,21 +427,21 @@ func (p *peepholes) shape(n *ir.Node) *ir.Value {
 		known = known && s >= 0
 	}
 	switch n.Kind() {
-	case "aten::dim":
+	case aten.Dim:
 		if t.Sizes != nil {
 			return p.constant(n, value.Int(int64(len(t.Sizes))))
 		}
 		if t.Dims != nil {
 			return p.constant(n, value.Int(int64(*t.Dims)))
 		}
-	case "aten::size":
+	case aten.Size:
 		if known && len(n.Inputs()) == 1 && !p.db.HasWriters(n.Output()) && !p.db.Escapes(n.Output()) {
 			return p.constant(n, value.OfList(value.Ints(t.Sizes)))
 		}
 		if i, ok := sizeIndex(n, t); ok {
 			return p.constant(n, value.Int(int64(t.Sizes[i])))
 		}
-	case "aten::numel":
+	case aten.Numel:
 		if known {
 			total := int64(1)
 			for _, s := range t.Sizes {
@@ -447,11 +449,11 @@ func (p *peepholes) shape(n *ir.Node) *ir.Value {
 			}
 			return p.constant(n, value.Int(total))
 		}
-	case "aten::expand":
+	case aten.Expand:
 		if c, ok := n.Input(1).Constant(); ok && known && equalSizes(c, t.Sizes) {
 			return n.Input(0)
 		}
-	case "aten::type_as":
+	case aten.TypeAs:
 		if other, ok := n.Input(1).Type().(*types.TensorInfo); ok && t.DType != "" && t.DType == other.DType && t.Device == other.Device &&
 			t.Device != "" && !p.db.HasWriters(n.Output()) {
 			return n.Input(0)
@@ -463,23 +465,23 @@ func (p *peepholes) shape(n *ir.Node) *ir.Value {
 // element answers what a tensor's type tells of its elements and where they are.
 func (p *peepholes) element(n *ir.Node, t *types.TensorInfo) *ir.Value {
 	switch n.Kind() {
-	case "prim::dtype":
+	case prim.Dtype:
 		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
 			return p.constant(n, value.Int(int64(d)))
 		}
-	case "prim::device":
+	case prim.Device:
 		if d, err := tensor.ParseDevice(t.Device); err == nil && t.Device != "" {
 			return p.constant(n, value.OfDevice(d))
 		}
-	case "aten::is_complex":
+	case aten.IsComplex:
 		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
 			return p.constant(n, value.Bool(d.IsComplex()))
 		}
-	case "aten::is_floating_point":
+	case aten.IsFloatingPoint:
 		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
 			return p.constant(n, value.Bool(d.IsFloating()))
 		}
-	case "prim::is_cuda":
+	case prim.IsCuda:
 		if t.Device != "" {
 			return p.constant(n, value.Bool(len(t.Device) >= 4 && t.Device[:4] == "cuda"))
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 )
 
 // A node with the attribute Subgraph stands for the nodes of that graph, whose parameters are its inputs and whose results
@@ -29,7 +30,7 @@ func MergeIntoSubgraph(memory *alias.Db, n, group *ir.Node) {
 	for _, v := range outsideOf(n) {
 		switch {
 		case inner[v] != nil:
-		case v.Node().Kind() == "prim::Constant":
+		case v.Node().Kind() == prim.Constant:
 			inner[v] = body.InsertNode(body.Clone(v.Node(), nil)).Output()
 		default:
 			group.AddInput(v)

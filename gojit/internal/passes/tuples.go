@@ -2,6 +2,7 @@ package passes
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -23,7 +24,7 @@ func LowerSimpleTuples(g *ir.Graph) {
 func SplitBranchTuples(g *ir.Graph) (changed bool) {
 	var branches []*ir.Node // outer ones come first: what an inner one gives to them is taken apart then
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Is("prim::If") {
+		if n.Is(prim.If) {
 			branches = append(branches, n)
 		}
 	})
@@ -46,7 +47,7 @@ func isOnlyUnpacked(v *ir.Value) bool {
 		return false
 	}
 	for _, use := range v.Uses() {
-		if !use.User.Is("prim::TupleUnpack") {
+		if !use.User.Is(prim.TupleUnpack) {
 			return false
 		}
 	}
@@ -87,14 +88,14 @@ func lowerTuples(b *ir.Block) {
 }
 
 func lowerTuple(n *ir.Node) {
-	if !n.Is("prim::TupleUnpack", "prim::TupleIndex") {
+	if !n.Is(prim.TupleUnpack, prim.TupleIndex) {
 		return
 	}
 	made := n.Input(0).Node()
-	if made.Kind() != "prim::TupleConstruct" {
+	if made.Kind() != prim.TupleConstruct {
 		return
 	}
-	if n.Kind() == "prim::TupleUnpack" {
+	if n.Kind() == prim.TupleUnpack {
 		for i, out := range n.Outputs() {
 			out.ReplaceAllUsesWith(made.Input(i))
 		}

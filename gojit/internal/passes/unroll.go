@@ -2,6 +2,8 @@ package passes
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -47,7 +49,7 @@ func (u unrolling) block(b *ir.Block) bool {
 				changed = u.block(inner) || changed
 			}
 		}
-		if isThere(n) && n.Kind() == "prim::Loop" && isForLoop(n) && !isEndless(n) {
+		if isThere(n) && n.Kind() == prim.Loop && isForLoop(n) && !isEndless(n) {
 			changed = u.unroll(n) || changed
 		}
 	}
@@ -89,7 +91,7 @@ func (u unrolling) unroll(n *ir.Node) bool {
 func isSmall(b *ir.Block) bool { return sizeOf(b) <= smallBody }
 
 func hasLoops(b *ir.Block) (has bool) {
-	b.Walk(func(n *ir.Node) { has = has || n.Kind() == "prim::Loop" })
+	b.Walk(func(n *ir.Node) { has = has || n.Kind() == prim.Loop })
 	return has
 }
 
@@ -97,7 +99,7 @@ func hasLoops(b *ir.Block) (has bool) {
 func sizeOf(b *ir.Block) int {
 	size := 1
 	for n := b.First(); n != nil && size <= smallBody; n = n.Next() {
-		if !n.Is("prim::Constant", "prim::profile", "prim::profile_ivalue") {
+		if !n.Is(prim.Constant, prim.Profile, prim.ProfileIvalue) {
 			size++
 		}
 		for _, inner := range n.Blocks() {
@@ -126,7 +128,7 @@ func countRounds(n *ir.Node) {
 	counter := body.InsertInput(1).SetType(types.Int)
 	body.Inputs()[0].ReplaceAllUsesWith(counter)
 	g.SetInsertEnd(body)
-	body.InsertOutput(1, calculate(g, "aten::add", ir.Arg(counter), number(1)))
+	body.InsertOutput(1, calculate(g, aten.Add, ir.Arg(counter), number(1)))
 }
 
 // repeatBody replaces the body of a loop by copies of it in a row.
@@ -203,10 +205,10 @@ func unrollUnknown(n *ir.Node) {
 	}
 	repeatBody(n, unrollFactor)
 	trips := n.Input(0)
-	rounds := calculate(g, "aten::__round_to_zero_floordiv", ir.Arg(trips), number(unrollFactor))
+	rounds := calculate(g, aten.RoundToZeroFloordiv, ir.Arg(trips), number(unrollFactor))
 	n.ReplaceInput(0, rounds)
-	covered := calculate(g, "aten::mul", ir.Arg(rounds), number(unrollFactor))
-	rest.ReplaceInput(0, calculate(g, "aten::sub", ir.Arg(trips), ir.Arg(covered)))
+	covered := calculate(g, aten.Mul, ir.Arg(rounds), number(unrollFactor))
+	rest.ReplaceInput(0, calculate(g, aten.Sub, ir.Arg(trips), ir.Arg(covered)))
 }
 
 func number(n int64) ir.Argument { return ir.ConstArg(value.Int(n)) }

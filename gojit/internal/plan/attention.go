@@ -7,6 +7,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/nn"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
@@ -36,7 +37,7 @@ func (b *builder) attention(i int) bool {
 	n := &b.nodes[i]
 	s := &attentionStep{mask: -1, scores: multiplyStep{bias: -1}, sums: multiplyStep{bias: -1}}
 	switch n.op.BaseName() {
-	case "aten::matmul", "aten::bmm":
+	case aten.Matmul, aten.Bmm:
 	default:
 		return false
 	}

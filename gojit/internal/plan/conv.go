@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -134,7 +135,7 @@ func (s *convStep) chooseEpilogue(other int) bool {
 	if first := rest[0]; other >= 0 && first.op.Name == "aten::add.Tensor" && first.refs[0] != first.refs[1] && first.args[2].IsInt() && first.args[2].Int() == 1 {
 		s.residual, rest = true, rest[1:]
 	}
-	if len(rest) > 0 && rest[0].op.Name == "aten::relu" {
+	if len(rest) > 0 && rest[0].op.Name == aten.Relu {
 		s.relu, rest = true, rest[1:]
 	}
 	if len(rest) == 0 && s.residual == (other >= 0) {
@@ -211,7 +212,7 @@ func (s *convStep) read(n *node, in, weight *tensor.Tensor) bool {
 	g.Stride, g.Padding, g.Dilation = two(3), two(4), two(5)
 	g.Padding[0] = 0
 	groups := 6
-	if n.op.BaseName() == "aten::_convolution" {
+	if n.op.BaseName() == aten.Convolution {
 		groups = 8
 	}
 	g.Groups = int(n.args[groups].Int())

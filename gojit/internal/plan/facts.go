@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -131,7 +133,7 @@ func (b *builder) inferNode(i int) error {
 	switch {
 	case n.kind == recurrence:
 		return b.inferRecurrent(n)
-	case n.at.Kind() == "prim::ListConstruct":
+	case n.at.Kind() == prim.ListConstruct:
 		if !isKnown {
 			out.list = slices.Clone(n.refs)
 			if slices.Contains(out.list, -1) {
@@ -143,7 +145,7 @@ func (b *builder) inferNode(i int) error {
 		made.Items = append(made.Items, n.args...)
 		out.isNumber, out.number = true, value.OfList(made)
 		return nil
-	case n.at.Kind() == "prim::ListUnpack":
+	case n.at.Kind() == prim.ListUnpack:
 		return b.unpack(i, isKnown)
 	case isKnown && hasNumber:
 		return b.runNumbers(n, n.args)
@@ -404,5 +406,5 @@ func (b *builder) inferParts(n *node) error {
 }
 
 func isDropout(n *node) bool {
-	return n.op.Name == "aten::dropout" || n.op.Name == "aten::feature_dropout"
+	return n.op.Name == aten.Dropout || n.op.Name == aten.FeatureDropout
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -14,9 +16,9 @@ import (
 // ranked returns the tensor whose number of dimensions a node gives, nil for other nodes.
 func ranked(n *ir.Node) *ir.Value {
 	switch n.Kind() {
-	case "aten::dim":
+	case aten.Dim:
 		return n.Input(0)
-	case "aten::len":
+	case aten.Len:
 		return sized(n.Input(0))
 	}
 	return nil
@@ -24,7 +26,7 @@ func ranked(n *ir.Node) *ir.Value {
 
 // sized returns the tensor whose sizes are in a list as long as that lives, nil for other lists.
 func sized(list *ir.Value) *ir.Value {
-	if n := list.Node(); n.Kind() == "aten::size" && len(n.Inputs()) == 1 && isNeverWritten(list) {
+	if n := list.Node(); n.Kind() == aten.Size && len(n.Inputs()) == 1 && isNeverWritten(list) {
 		return n.Input(0)
 	}
 	return nil
@@ -62,7 +64,7 @@ func inputForms(g *ir.Graph, args []value.Value) *knownForms {
 
 // given returns the input that v is, or is once it is known not to be None, and its tensor; nil for what is no input.
 func (r *knownForms) given(v *ir.Value) (*ir.Value, *tensor.Tensor) {
-	if v.Node().Kind() == "prim::unchecked_cast" {
+	if v.Node().Kind() == prim.UncheckedCast {
 		v = v.Node().Input(0)
 	}
 	i := slices.Index(r.g.Inputs(), v)
@@ -164,10 +166,10 @@ func (r *knownForms) of(v *ir.Value) int {
 // listedSizes returns the list of sizes that a view is made for, nil for other tensors.
 func listedSizes(v *ir.Value) *ir.Node {
 	n := v.Node()
-	if n.Kind() != "aten::view" && n.Kind() != "aten::reshape" || len(n.Inputs()) != 2 {
+	if n.Kind() != aten.View && n.Kind() != aten.Reshape || len(n.Inputs()) != 2 {
 		return nil
 	}
-	if list := n.Input(1).Node(); list.Kind() == "prim::ListConstruct" && isNeverWritten(n.Input(1)) {
+	if list := n.Input(1).Node(); list.Kind() == prim.ListConstruct && isNeverWritten(n.Input(1)) {
 		return list
 	}
 	return nil
@@ -197,7 +199,7 @@ func follows(v *ir.Value) []*ir.Value {
 	case attending:
 		return n.Inputs()[:1]
 	case convolution, normalization, windowed:
-		if n.Kind() != "aten::mean" {
+		if n.Kind() != aten.Mean {
 			return n.Inputs()[:1]
 		}
 	case pointwise:
@@ -206,7 +208,7 @@ func follows(v *ir.Value) []*ir.Value {
 		}
 		return slices.DeleteFunc(slices.Clone(n.Inputs()), func(in *ir.Value) bool { return !isTensor(in) })
 	case joined:
-		if list := n.Input(0).Node(); list.Kind() == "prim::ListConstruct" {
+		if list := n.Input(0).Node(); list.Kind() == prim.ListConstruct {
 			return list.Inputs()
 		}
 	default:
@@ -246,11 +248,11 @@ func rankAnswer(n *ir.Node) (value.Value, bool) {
 		return value.None, false
 	}
 	switch n.Kind() {
-	case "prim::min": // of a list of lengths
+	case prim.Min: // of a list of lengths
 		return leastOf(n.Input(0).Node())
-	case "aten::len":
+	case aten.Len:
 		slice := n.Input(0).Node()
-		if slice.Kind() != "aten::slice" || len(slice.Inputs()) != 4 {
+		if slice.Kind() != aten.Slice || len(slice.Inputs()) != 4 {
 			return value.None, false
 		}
 		start, known := slice.Input(1).Constant()
@@ -292,7 +294,7 @@ func comparisonAnswer(n *ir.Node) (value.Value, bool) {
 
 // leastOf returns the least of a list of constants that is made for that alone.
 func leastOf(list *ir.Node) (value.Value, bool) {
-	if list.Kind() != "prim::ListConstruct" || len(list.Inputs()) == 0 || len(list.Output().Uses()) != 1 {
+	if list.Kind() != prim.ListConstruct || len(list.Inputs()) == 0 || len(list.Output().Uses()) != 1 {
 		return value.None, false
 	}
 	var least value.Value
@@ -329,7 +331,7 @@ func leastRank(v *ir.Value) int {
 		case normalization, pointwise:
 			v = n.Input(0)
 		case windowed:
-			if n.Kind() == "aten::mean" {
+			if n.Kind() == aten.Mean {
 				return 0
 			}
 			v = n.Input(0)

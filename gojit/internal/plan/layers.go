@@ -2,6 +2,8 @@ package plan
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/nn"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -10,7 +12,7 @@ import (
 )
 
 // layerKind is the operator that is a whole layer of a transformer.
-const layerKind = "aten::_transformer_encoder_layer_fwd"
+const layerKind = aten.TransformerEncoderLayerFwd
 
 // DecomposeLayers replaces a whole layer of a transformer, which archives of PyTorch call as one operator, by the operators that it consists of, for plans.
 // Layers with masks stay, and so do calls with nested tensors, and calls where gradients are recorded or an autocast is on: the operator has no derivative,
@@ -46,10 +48,10 @@ func isDecomposable(n *ir.Node) bool {
 // decompose is DecomposeLayers for a layer.
 func decompose(n *ir.Node) {
 	g := n.Graph()
-	or := func(a *ir.Value, kind string) *ir.Value { return ask(n, "aten::__or__", a, ask(n, kind)) }
-	asOne := or(ask(n, "prim::is_nested", n.Input(0)), "aten::is_grad_enabled")
-	asOne = or(or(asOne, "aten::is_autocast_enabled"), "aten::is_autocast_cpu_enabled")
-	choice := g.Create("prim::If", []*ir.Value{asOne}, 1).InsertBefore(n).SetRange(n.Range)
+	or := func(a *ir.Value, kind string) *ir.Value { return ask(n, aten.Or, a, ask(n, kind)) }
+	asOne := or(ask(n, prim.IsNested, n.Input(0)), aten.IsGradEnabled)
+	asOne = or(or(asOne, aten.IsAutocastEnabled), aten.IsAutocastCpuEnabled)
+	choice := g.Create(prim.If, []*ir.Value{asOne}, 1).InsertBefore(n).SetRange(n.Range)
 	whole, parts := choice.AddBlock(), choice.AddBlock()
 	n.Output().ReplaceAllUsesWith(choice.Output().CopyMetadata(n.Output()))
 	n.MoveBefore(whole.ReturnNode())
@@ -105,7 +107,7 @@ func (e *nodes) Emit(name string, args ...value.Value) []value.Value {
 		inputs[i] = ir.Arg(e.valueOf(a))
 	}
 	made := source.Must(e.graph.Insert(ops.BaseName("aten::"+name), inputs...)).Node()
-	if made.Kind() != "prim::TupleConstruct" {
+	if made.Kind() != prim.TupleConstruct {
 		return e.handles(made.Outputs())
 	}
 	results := e.handles(made.Inputs())
@@ -123,7 +125,7 @@ func (e *nodes) handles(vs []*ir.Value) []value.Value {
 
 // Size implements ops.Sizer.
 func (e *nodes) Size(t *tensor.Tensor, dim int) value.Value {
-	return e.handle(source.Must(e.graph.Insert("aten::size", ir.Arg(e.of[t]), ir.Arg(e.graph.Constant(value.Int(int64(dim)), source.Range{})))))
+	return e.handle(source.Must(e.graph.Insert(aten.Size, ir.Arg(e.of[t]), ir.Arg(e.graph.Constant(value.Int(int64(dim)), source.Range{})))))
 }
 
 // FixedSize implements ops.Sizer. No size is known here.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -50,11 +52,11 @@ func SplitLikely(g *ir.Graph, args []value.Value) bool {
 	for _, a := range held {
 		differs := a.differs(g, first)
 		if other != nil {
-			differs = g.Create("aten::__or__", []*ir.Value{other, differs}, 1).InsertBefore(first).Output().SetType(types.Bool)
+			differs = g.Create(aten.Or, []*ir.Value{other, differs}, 1).InsertBefore(first).Output().SetType(types.Bool)
 		}
 		other = differs
 	}
-	branch := g.Create("prim::If", []*ir.Value{other}, 0).InsertBefore(g.Block().ReturnNode())
+	branch := g.Create(prim.If, []*ir.Value{other}, 0).InsertBefore(g.Block().ReturnNode())
 	whole, short := branch.AddBlock(), branch.AddBlock()
 	for _, n := range general {
 		n.MoveBefore(whole.ReturnNode())
@@ -76,9 +78,9 @@ func isPlannable(g *ir.Graph) bool {
 	products, known := 0, true
 	g.Block().Walk(func(n *ir.Node) {
 		switch n.Kind() {
-		case "prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork", "aten::wait":
+		case prim.CallFunction, prim.CallMethod, prim.PythonOp, prim.Fork, aten.Wait:
 			known = false
-		case "aten::conv2d", "aten::_convolution": // planned or not once the arguments are constants
+		case aten.Conv2d, aten.Convolution: // planned or not once the arguments are constants
 			products++
 		case layerKind:
 			products += fewestProducts
@@ -142,19 +144,19 @@ func (a *assumption) differs(g *ir.Graph, before *ir.Node) *ir.Value {
 	}
 	switch a.what {
 	case isNone:
-		return ask(before, "aten::__isnot__", v, g.Constant(value.None, before.Range))
+		return ask(before, aten.Isnot, v, g.Constant(value.None, before.Range))
 	case isPresent:
-		return ask(before, "aten::__is__", v, g.Constant(value.None, before.Range))
+		return ask(before, aten.Is, v, g.Constant(value.None, before.Range))
 	case hasRank:
-		return a.differsIn("aten::dim", v, before)
+		return a.differsIn(aten.Dim, v, before)
 	case hasDType:
-		return a.differsIn("prim::dtype", v, before)
+		return a.differsIn(prim.Dtype, v, before)
 	}
 	switch {
 	case a.known.IsInt():
-		return ask(before, "aten::ne", v, g.Constant(a.known, before.Range))
+		return ask(before, aten.Ne, v, g.Constant(a.known, before.Range))
 	case a.known.Bool():
-		return ask(before, "aten::__not__", v)
+		return ask(before, aten.Not, v)
 	}
 	return v
 }
@@ -169,17 +171,17 @@ func (a *assumption) differsIn(kind string, v *ir.Value, before *ir.Node) *ir.Va
 	g := before.Graph()
 	compare := func(v *ir.Value, before *ir.Node) *ir.Value {
 		number := g.Create(kind, []*ir.Value{v}, 1).InsertBefore(before).Output().SetType(types.Int)
-		return ask(before, "aten::ne", number, g.Constant(a.known, before.Range))
+		return ask(before, aten.Ne, number, g.Constant(a.known, before.Range))
 	}
 	if isTensor(v) {
 		return compare(v, before)
 	}
-	missing := ask(before, "aten::__is__", v, g.Constant(value.None, before.Range))
+	missing := ask(before, aten.Is, v, g.Constant(value.None, before.Range))
 	always := g.Constant(value.Bool(true), before.Range)
-	choice := g.Create("prim::If", []*ir.Value{missing}, 1).InsertBefore(before)
+	choice := g.Create(prim.If, []*ir.Value{missing}, 1).InsertBefore(before)
 	none, some := choice.AddBlock(), choice.AddBlock()
 	none.AddOutput(always)
-	cast := g.Create("prim::unchecked_cast", []*ir.Value{v}, 1).InsertBefore(some.ReturnNode())
+	cast := g.Create(prim.UncheckedCast, []*ir.Value{v}, 1).InsertBefore(some.ReturnNode())
 	cast.Output().SetType(types.Tensor)
 	old := g.SetInsertEnd(some)
 	some.AddOutput(compare(cast.Output(), some.ReturnNode()))
@@ -202,9 +204,9 @@ func assume(g *ir.Graph, args []value.Value) (held []assumption, ok bool) {
 	written, reads := map[string]bool{}, []*ir.Node{}
 	g.Block().Walk(func(n *ir.Node) {
 		switch n.Kind() {
-		case "prim::SetAttr":
+		case prim.SetAttr:
 			written[n.StringAttr("name")] = true
-		case "prim::GetAttr":
+		case prim.GetAttr:
 			reads = append(reads, n)
 		}
 	})
@@ -267,7 +269,7 @@ func isAsked(v *ir.Value) bool {
 		return decides(v)
 	}
 	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
-		return u.User.Operator() == nil || u.User.Kind() == "prim::unchecked_cast" || u.User.Kind() == layerKind || !slices.ContainsFunc(u.User.Outputs(), isTensor)
+		return u.User.Operator() == nil || u.User.Kind() == prim.UncheckedCast || u.User.Kind() == layerKind || !slices.ContainsFunc(u.User.Outputs(), isTensor)
 	})
 }
 
@@ -281,7 +283,7 @@ func leadsToBranch(v *ir.Value, asked map[*ir.Value]bool) bool {
 	}
 	asked[v] = true
 	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
-		if u.User.Kind() == "prim::If" || u.User.Kind() == layerKind && v.Type().Kind() == types.KindBool {
+		if u.User.Kind() == prim.If || u.User.Kind() == layerKind && v.Type().Kind() == types.KindBool {
 			return true
 		}
 		return isPure(u.User) && len(u.User.Outputs()) == 1 && isPlain(u.User.Output().Type()) && !slices.ContainsFunc(u.User.Inputs(), func(in *ir.Value) bool {
@@ -302,7 +304,7 @@ func (a *assumption) replace(g *ir.Graph, v *ir.Value, from *ir.Node) {
 		v.ReplaceAllUsesWith(g.Constant(value.None, from.Range))
 	case isPresent:
 		t := v.Type().(*types.Optional).Elem
-		cast := g.Create("prim::unchecked_cast", nil, 1).InsertBefore(from)
+		cast := g.Create(prim.UncheckedCast, nil, 1).InsertBefore(from)
 		cast.Output().SetType(t)
 		v.ReplaceAllUsesWith(cast.Output())
 		cast.AddInput(v)
@@ -311,7 +313,7 @@ func (a *assumption) replace(g *ir.Graph, v *ir.Value, from *ir.Node) {
 
 // pathOf returns the names of the attributes that lead from the graph's first argument to a value.
 func pathOf(g *ir.Graph, v *ir.Value) (names []string, ok bool) {
-	for v.Node().Kind() == "prim::GetAttr" {
+	for v.Node().Kind() == prim.GetAttr {
 		names = append(names, v.Node().StringAttr("name"))
 		v = v.Node().Input(0)
 	}

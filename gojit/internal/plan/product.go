@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -13,9 +14,9 @@ func (b *builder) linear(i int) bool {
 	n := &b.nodes[i]
 	in, weight, bias, transposed := n.refs[0], n.refs[1], -1, false
 	switch n.op.BaseName() {
-	case "aten::linear":
+	case aten.Linear:
 		bias = n.refs[2]
-	case "aten::matmul", "aten::mm":
+	case aten.Matmul, aten.Mm:
 		transposed = true
 	default:
 		return false
@@ -106,7 +107,7 @@ func (b *builder) multiply(i int) bool {
 	n := &b.nodes[i]
 	s := &multiplyStep{name: "matmul", out: n.out, bias: -1}
 	switch arguments := n.op.Schema().Arguments; {
-	case n.op.BaseName() == "aten::linear":
+	case n.op.BaseName() == aten.Linear:
 		if !b.plainLinear(s, n) {
 			return false
 		}
@@ -285,9 +286,9 @@ func isNumberOp(n *node) (factor float64, ok bool) {
 		return 0, false
 	}
 	switch n.op.BaseName() {
-	case "aten::mul":
+	case aten.Mul:
 		return factor, len(n.args) == 2
-	case "aten::div":
+	case aten.Div:
 		return 1 / factor, len(n.args) == 2 && factor != 0
 	}
 	return 0, false

@@ -7,6 +7,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -57,21 +59,21 @@ func kindOf(n *ir.Node) kind {
 	}
 	k := kinds[fact]
 	switch o.BaseName() {
-	case "aten::conv2d":
+	case aten.Conv2d:
 		ok = areKnown(n, 3, 4, 5, 6)
-	case "aten::_convolution":
+	case aten.Convolution:
 		dims, known := ints(n.Input(3))
 		ok = known && len(dims) == 2 && isFalse(n.Input(6)) && areKnown(n, 4, 5, 8)
-	case "aten::batch_norm":
+	case aten.BatchNorm:
 		ok = isFalse(n.Input(5))
-	case "aten::_scaled_dot_product_attention": // neither the weights are read nor drawn from
+	case aten.PrivateScaledDotProductAttention: // neither the weights are read nor drawn from
 		dropout, known := constant(n.Input(4))
 		ok = known && dropout.IsFloat() && dropout.Float() == 0 && isFalse(n.Input(6)) && !n.Outputs()[1].HasUses()
-	case "aten::scaled_dot_product_attention": // nothing is masked, drawn from or shared by heads; rows without keys, which masks make, are zeros
+	case aten.ScaledDotProductAttention: // nothing is masked, drawn from or shared by heads; rows without keys, which masks make, are zeros
 		dropout, known := constant(n.Input(4))
 		mask, isFixed := constant(n.Input(3))
 		ok = known && dropout.IsFloat() && dropout.Float() == 0 && isFixed && mask.IsNone() && isFalse(n.Input(5)) && isFalse(n.Input(7)) && areKnown(n, 6)
-	case "aten::mean":
+	case aten.Mean:
 		dims, known := ints(n.Input(1))
 		ok = known && len(dims) == 2 && (dims[0]+4)%4 == 2 && (dims[1]+4)%4 == 3
 	}
@@ -124,7 +126,7 @@ func constant(v *ir.Value) (value.Value, bool) {
 	}
 	n := v.Node()
 	l, isList := v.Type().(*types.List)
-	if n.Kind() != "prim::ListConstruct" || !isList || l.Elem.Kind() != types.KindInt || len(v.Uses()) == 0 {
+	if n.Kind() != prim.ListConstruct || !isList || l.Elem.Kind() != types.KindInt || len(v.Uses()) == 0 {
 		return value.None, false
 	}
 	made := value.NewList(l.Elem)
@@ -253,7 +255,7 @@ func (p *program) addAll(body *ir.Block, current map[*ir.Value]int) bool {
 // add adds a node of the block.
 func (p *program) add(m *ir.Node, current map[*ir.Value]int) bool {
 	added := node{at: m, kind: kindOf(m), args: make([]value.Value, len(m.Inputs())), refs: make([]int, len(m.Inputs())), out: p.values}
-	if o := m.Operator(); o != nil && m.Kind() != "prim::ListConstruct" && m.Kind() != "prim::ListUnpack" {
+	if o := m.Operator(); o != nil && m.Kind() != prim.ListConstruct && m.Kind() != prim.ListUnpack {
 		if added.op = functional(o); added.op == nil {
 			return false
 		}

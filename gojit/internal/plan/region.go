@@ -6,6 +6,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -55,7 +57,7 @@ func (f *finder) block(b *ir.Block) {
 	for n := b.First(); n != nil; {
 		next := n.Next()
 		switch {
-		case n.Kind() == "prim::Constant":
+		case n.Kind() == prim.Constant:
 		case n.Kind() == interp.GroupKind:
 			f.close(n)
 		case f.isLight(n):
@@ -88,14 +90,14 @@ func (f *finder) reads(n *ir.Node) bool {
 
 // isCheck reports whether n raises or chooses between numbers, does nothing else, and reads nothing that the open region makes: it may run before that.
 func (f *finder) isCheck(n *ir.Node) bool {
-	if n.Kind() != "prim::If" || slices.ContainsFunc(n.Outputs(), func(v *ir.Value) bool { return !isPlain(v.Type()) }) || f.reads(n) {
+	if n.Kind() != prim.If || slices.ContainsFunc(n.Outputs(), func(v *ir.Value) bool { return !isPlain(v.Type()) }) || f.reads(n) {
 		return false
 	}
 	only := true
 	for _, b := range n.Blocks() {
 		b.Walk(func(inner *ir.Node) {
 			switch inner.Kind() {
-			case "prim::RaiseException", "prim::Constant", "prim::If", "prim::TupleConstruct", "prim::ListConstruct", "prim::unchecked_cast":
+			case prim.RaiseException, prim.Constant, prim.If, prim.TupleConstruct, prim.ListConstruct, prim.UncheckedCast:
 			default:
 				only = only && isPure(inner)
 			}
@@ -111,9 +113,9 @@ func (f *finder) isLight(n *ir.Node) bool {
 		return false
 	}
 	switch n.Kind() {
-	case "prim::ListConstruct":
+	case prim.ListConstruct:
 		return isNeverWritten(n.Output())
-	case "prim::ListUnpack":
+	case prim.ListUnpack:
 		return true
 	}
 	return isView(n) || isParts(n) || n.AsksSize() || isPure(n) && !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return !f.isNumber(v) })
@@ -123,7 +125,7 @@ func (f *finder) isLight(n *ir.Node) bool {
 func (f *finder) isNumber(v *ir.Value) bool {
 	if f.lightly[v] {
 		n := v.Node()
-		return !isView(n) && !isListOfTensors(v) && !(n.Kind() == "prim::ListUnpack" && isTensor(v))
+		return !isView(n) && !isListOfTensors(v) && !(n.Kind() == prim.ListUnpack && isTensor(v))
 	}
 	return f.isSteady(v)
 }
@@ -151,7 +153,7 @@ func isParts(n *ir.Node) bool {
 		return false
 	}
 	fact, _ := o.Fact("plan")
-	return fact == "parts" && !slices.ContainsFunc(n.Output().Uses(), func(u ir.Use) bool { return u.User.Kind() != "prim::ListUnpack" })
+	return fact == "parts" && !slices.ContainsFunc(n.Output().Uses(), func(u ir.Use) bool { return u.User.Kind() != prim.ListUnpack })
 }
 
 func isListOfTensors(v *ir.Value) bool {
@@ -173,13 +175,13 @@ func (f *finder) isSteady(v *ir.Value) bool {
 	switch _, isConstant := v.Constant(); {
 	case isConstant:
 		is = true
-	case n.Kind() == "prim::GetAttr":
+	case n.Kind() == prim.GetAttr:
 		is = isPlain(v.Type())
 	case n.AsksSize():
 		is = true
-	case n.Kind() == "prim::ListConstruct":
+	case n.Kind() == prim.ListConstruct:
 		is = isNeverWritten(v) && all()
-	case n.Kind() == "prim::ListUnpack", n.Kind() == "prim::NumToTensor":
+	case n.Kind() == prim.ListUnpack, n.Kind() == prim.NumToTensor:
 		is = all()
 	case len(n.Inputs()) > 0 && isPure(n):
 		is = all()
@@ -203,10 +205,10 @@ func (f *finder) knowsArguments(n *ir.Node) bool {
 		if _, known := constant(v); known || isTensor(v) || isOptionalTensor(v) || f.lightly[v] {
 			continue
 		}
-		if f.isSteady(v) && (isPlain(v.Type()) || v.Node().Kind() == "prim::ListConstruct") {
+		if f.isSteady(v) && (isPlain(v.Type()) || v.Node().Kind() == prim.ListConstruct) {
 			continue
 		}
-		if isListOfTensors(v) && (v.Node().Kind() == "prim::ListConstruct" && isNeverWritten(v) || kindOf(n) == recurrence && v.Node().Kind() == "prim::GetAttr") {
+		if isListOfTensors(v) && (v.Node().Kind() == prim.ListConstruct && isNeverWritten(v) || kindOf(n) == recurrence && v.Node().Kind() == prim.GetAttr) {
 			continue
 		}
 		return false
@@ -244,16 +246,16 @@ func (f *finder) joins(n *ir.Node) bool {
 
 // readsWeight reports whether a product has a matrix that is the same in all calls, or a product with a bias, as layers have it.
 func readsWeight(n *ir.Node) bool {
-	return n.Kind() == "aten::linear" || slices.ContainsFunc(n.Inputs(), isWeight)
+	return n.Kind() == aten.Linear || slices.ContainsFunc(n.Inputs(), isWeight)
 }
 
 // isWeight reports whether a value is likely to be the same tensor in all calls, or the same part of it.
 func isWeight(v *ir.Value) bool {
 	n := v.Node()
-	if _, isConstant := v.Constant(); isTensor(v) && (isConstant || n.Kind() == "prim::GetAttr") {
+	if _, isConstant := v.Constant(); isTensor(v) && (isConstant || n.Kind() == prim.GetAttr) {
 		return true
 	}
-	if n.Kind() == "prim::ListUnpack" {
+	if n.Kind() == prim.ListUnpack {
 		n = n.Input(0).Node()
 	}
 	return isPart(n) && isWeight(n.Input(0))
@@ -276,7 +278,7 @@ func isPart(n *ir.Node) bool {
 // isViewedBefore reports whether there is, where n stands, a view of a value, or a list that has it.
 func isViewedBefore(v *ir.Value, n *ir.Node) bool {
 	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
-		return (u.User.Kind() == "prim::ListConstruct" || isView(u.User) || isParts(u.User)) && u.User.Block() == n.Block() && u.User.IsBefore(n)
+		return (u.User.Kind() == prim.ListConstruct || isView(u.User) || isParts(u.User)) && u.User.Block() == n.Block() && u.User.IsBefore(n)
 	})
 }
 
@@ -303,7 +305,7 @@ func (f *finder) add(n *ir.Node) {
 // copied returns what v is inside of the region: lists, and what is light, are made there, before a node.
 func (f *finder) copied(v *ir.Value, before *ir.Node) *ir.Value {
 	n := v.Node()
-	if _, isConstant := constant(v); isConstant || !f.lightly[v] && n.Kind() != "prim::ListConstruct" {
+	if _, isConstant := constant(v); isConstant || !f.lightly[v] && n.Kind() != prim.ListConstruct {
 		return v
 	}
 	c := f.inside[n]

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -18,7 +19,7 @@ func (b *builder) window(i int) bool {
 	}
 	shape, out := b.facts[in].logical.Shape(), b.facts[n.out].logical
 	switch n.op.BaseName() {
-	case "aten::max_pool2d", "aten::avg_pool2d":
+	case aten.MaxPool2d, aten.AvgPool2d:
 		g, ok := poolGeometry(n, shape, out)
 		if !ok || !b.facts[n.out].isImage || !g.PoolsLast() {
 			return false
@@ -31,14 +32,14 @@ func (b *builder) window(i int) bool {
 		}
 		b.place(i, s)
 		return true
-	case "aten::mean":
+	case aten.Mean:
 		if !n.args[3].IsNone() {
 			return false
 		}
 		return b.average(i, in, n.out)
-	case "aten::adaptive_avg_pool2d":
+	case aten.AdaptiveAvgPool2d:
 		return out.Dim() == 4 && out.Size(2) == 1 && out.Size(3) == 1 && b.average(i, in, n.out)
-	case "aten::upsample_nearest2d":
+	case aten.UpsampleNearest2d:
 		down, across := out.Size(2)/shape[2], out.Size(3)/shape[3]
 		if !b.facts[n.out].isImage || down*shape[2] != out.Size(2) || across*shape[3] != out.Size(3) || !scalesBy(n, down, across) {
 			return false
@@ -58,7 +59,7 @@ func poolGeometry(n *node, in []int, out *tensor.Tensor) (g conv.Convolution, ok
 		g.Stride = pairOf(n.args[2])
 	}
 	g.Padding[0] = 0
-	if n.op.BaseName() == "aten::max_pool2d" {
+	if n.op.BaseName() == aten.MaxPool2d {
 		g.Dilation = pairOf(n.args[4])
 	} else if !n.args[6].IsNone() {
 		return g, false

@@ -7,6 +7,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -164,7 +166,7 @@ var constants = map[string]value.Value{
 
 // special are the names that are no operators.
 var special = map[string]frontend.SugaredValue{
-	"torch.jit.annotate": frontend.NewSpecialForm("prim::annotate"), "torch.jit.fork": frontend.NewSpecialForm("prim::fork"),
-	"torch.jit.isinstance": frontend.NewSpecialForm("prim::isinstance"), "torch.jit.wait": frontend.NewBuiltin("aten::wait"),
-	"torch.jit.is_scripting": frontend.NewBuiltin("aten::is_scripting"), "torch.device": frontend.NewBuiltin("aten::device"),
+	"torch.jit.annotate": frontend.NewSpecialForm(prim.Annotate), "torch.jit.fork": frontend.NewSpecialForm(prim.Fork),
+	"torch.jit.isinstance": frontend.NewSpecialForm(prim.Isinstance), "torch.jit.wait": frontend.NewBuiltin(aten.Wait),
+	"torch.jit.is_scripting": frontend.NewBuiltin(aten.IsScripting), "torch.device": frontend.NewBuiltin(aten.Device),
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/quantized"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
@@ -40,13 +42,13 @@ func Finalize(module *value.Object, preserved []string, o Options) (*value.Objec
 
 // packed are the operators of packed weights, with the parameters of their packing beside weight and bias.
 var packed = []struct{ operator, prefix, parameters, pack string }{
-	{"aten::linear", "quantized::linear", "", ""},
-	{"aten::conv1d", "quantized::conv1d", ", %stride, %padding, %dilation, %groups", ", %stride, %padding, %dilation, %groups"},
-	{"aten::conv2d", "quantized::conv2d", ", %stride, %padding, %dilation, %groups", ", %stride, %padding, %dilation, %groups"},
-	{"aten::conv3d", "quantized::conv3d", ", %stride, %padding, %dilation, %groups", ", %stride, %padding, %dilation, %groups"},
-	{"aten::conv_transpose1d", "quantized::conv_transpose1d", ", %stride, %padding, %output_padding, %groups, %dilation",
+	{aten.Linear, quantized.Linear, "", ""},
+	{aten.Conv1d, quantized.Conv1d, ", %stride, %padding, %dilation, %groups", ", %stride, %padding, %dilation, %groups"},
+	{aten.Conv2d, quantized.Conv2d, ", %stride, %padding, %dilation, %groups", ", %stride, %padding, %dilation, %groups"},
+	{aten.Conv3d, quantized.Conv3d, ", %stride, %padding, %dilation, %groups", ", %stride, %padding, %dilation, %groups"},
+	{aten.ConvTranspose1d, quantized.ConvTranspose1d, ", %stride, %padding, %output_padding, %groups, %dilation",
 		", %stride, %padding, %output_padding, %dilation, %groups"},
-	{"aten::conv_transpose2d", "quantized::conv_transpose2d", ", %stride, %padding, %output_padding, %groups, %dilation",
+	{aten.ConvTranspose2d, quantized.ConvTranspose2d, ", %stride, %padding, %output_padding, %groups, %dilation",
 		", %stride, %padding, %output_padding, %dilation, %groups"},
 }
 
@@ -72,7 +74,7 @@ func InsertPacking(g *ir.Graph) {
   %r = aten::linear(%x, %u, %c)
   return (%r)`)
 	g.Block().Walk(func(n *ir.Node) {
-		if isPacking(n) || n.Kind() == "quantized::linear_prepack_fp16" {
+		if isPacking(n) || n.Kind() == quantized.LinearPrepackFp16 {
 			n.Output().SetType(ops.Find(n.Kind()).Schema().Returns[0].Type)
 		}
 	})

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/quantized"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -17,9 +20,9 @@ func Fuse(g *ir.Graph, mode Mode) {
 	var roundings []*ir.Node
 	for _, n := range passes.NodesOf(g) {
 		switch {
-		case mode == Dynamic && n.Kind() == "aten::linear":
+		case mode == Dynamic && n.Kind() == aten.Linear:
 			fuseDynamic(n)
-		case n.Kind() == "aten::quantize_per_tensor":
+		case n.Kind() == aten.QuantizePerTensor:
 			roundings = append(roundings, n)
 		}
 	}
@@ -40,7 +43,7 @@ func rank(quant *ir.Node) int {
 	if !isLate || binary.has(n) && !isScalar(n.Input(1)) {
 		return 0
 	}
-	if u := quant.Output().Uses(); binary.has(n) && len(u) == 1 && u[0].User.Is("aten::relu", "aten::relu_") {
+	if u := quant.Output().Uses(); binary.has(n) && len(u) == 1 && u[0].User.Is(aten.Relu, aten.Relu_) {
 		return 2*at + 2
 	}
 	return 2*at + 1
@@ -56,7 +59,7 @@ type fusion struct {
 // find replaces the operator and the rounding by one operator where there is one.
 func (f *fusion) find() {
 	v := f.quant.Input(0)
-	if n := v.Node(); n.Is("aten::relu", "aten::relu_") && isAlone(v) {
+	if n := v.Node(); n.Is(aten.Relu, aten.Relu_) && isAlone(v) {
 		f.relu = n
 		v = n.Input(0)
 	}
@@ -69,12 +72,12 @@ func (f *fusion) find() {
 		f.layer()
 	case binary.has(f.node):
 		f.binary()
-	case f.node.Kind() == "aten::batch_norm":
-		f.replace("quantized::batch_norm", "quantized::batch_norm_relu", 0, in[1], in[2], in[3], in[4], in[7])
+	case f.node.Kind() == aten.BatchNorm:
+		f.replace(quantized.BatchNorm, quantized.BatchNormRelu, 0, in[1], in[2], in[3], in[4], in[7])
 	case f.relu != nil:
 	case f.keepsParameters():
 		f.general()
-	case f.node.Is("aten::elu", "aten::elu_"):
+	case f.node.Is(aten.Elu, aten.Elu_):
 		f.withParametersFirst()
 	default:
 		f.other()
@@ -85,10 +88,10 @@ func (f *fusion) find() {
 func (f *fusion) other() {
 	in := f.node.Inputs()
 	switch {
-	case f.node.Kind() == "aten::cat":
-		f.replace("quantized::cat", "", 0, in[1])
-	case f.node.Kind() == "aten::instance_norm":
-		f.replace("quantized::instance_norm", "", 0, in[1], in[2], in[7])
+	case f.node.Kind() == aten.Cat:
+		f.replace(quantized.Cat, "", 0, in[1])
+	case f.node.Kind() == aten.InstanceNorm:
+		f.replace(quantized.InstanceNorm, "", 0, in[1], in[2], in[7])
 	case is(f.node, "int8_computing") && f.node.Has(ops.ThroughNumbers):
 		f.throughNumbers()
 	}
@@ -124,7 +127,7 @@ func layerOf(kind string) string {
 
 // integersOf returns what a dequantized value is made of, nil for others.
 func integersOf(v *ir.Value) *ir.Value {
-	if v.Node().Kind() != "aten::dequantize" {
+	if v.Node().Kind() != aten.Dequantize {
 		return nil
 	}
 	return v.Node().Input(0)
@@ -133,7 +136,7 @@ func integersOf(v *ir.Value) *ir.Value {
 // packedOf returns the packed weight that the inputs of a layer are unpacked from, nil where they are not.
 func packedOf(n *ir.Node, unpack string) *ir.Value {
 	w := n.Input(1)
-	if unpack != "quantized::linear_unpack_fp16" {
+	if unpack != quantized.LinearUnpackFp16 {
 		if w = integersOf(w); w == nil {
 			return nil
 		}
@@ -151,7 +154,7 @@ func (f *fusion) layer() {
 		return
 	}
 	withRelu := name + "_relu"
-	if f.node.Is("aten::conv_transpose1d", "aten::conv_transpose2d") {
+	if f.node.Is(aten.ConvTranspose1d, aten.ConvTranspose2d) {
 		withRelu = ""
 	}
 	f.replace(name, withRelu, 0, p)
@@ -201,7 +204,7 @@ func (f *fusion) put(kind string, inputs []*ir.Value) *ir.Node {
 func (f *fusion) lastOf(needed []*ir.Value) *ir.Node {
 	var last *ir.Node
 	for _, v := range needed {
-		if n := v.Node(); n.Block() == f.quant.Block() && n.Kind() != "prim::Param" && (last == nil || last.IsBefore(n)) {
+		if n := v.Node(); n.Block() == f.quant.Block() && n.Kind() != prim.Param && (last == nil || last.IsBefore(n)) {
 			last = n
 		}
 	}
@@ -214,7 +217,7 @@ func (f *fusion) lastOf(needed []*ir.Value) *ir.Node {
 // mayMove reports whether nothing behind a node and before the rounding may write what is needed.
 func (f *fusion) mayMove(from *ir.Node, needed []*ir.Value) bool {
 	for _, v := range needed {
-		if v.Type().Kind() == types.KindList && v.Node().Kind() != "prim::Constant" {
+		if v.Type().Kind() == types.KindList && v.Node().Kind() != prim.Constant {
 			return false
 		}
 	}
@@ -235,9 +238,9 @@ func writesOne(n *ir.Node, vs []*ir.Value) bool {
 
 // binary replaces a sum or a product.
 func (f *fusion) binary() {
-	name := "quantized::mul"
-	if f.node.Is("aten::add", "aten::add_") {
-		name = "quantized::add"
+	name := quantized.Mul
+	if f.node.Is(aten.Add, aten.Add_) {
+		name = quantized.Add
 		if alpha, ok := f.node.Input(2).Constant(); !ok || !isOne(alpha) {
 			return
 		}
@@ -251,7 +254,7 @@ func (f *fusion) binary() {
 		return
 	}
 	made := f.put(name+"_scalar", []*ir.Value{x, f.node.Input(1)})
-	if u := made.Output().Uses(); len(u) == 1 && u[0].User.Is("aten::relu", "aten::relu_") && u[0].User.Block() == made.Block() {
+	if u := made.Output().Uses(); len(u) == 1 && u[0].User.Is(aten.Relu, aten.Relu_) && u[0].User.Block() == made.Block() {
 		relu := f.g.Create(name+"_scalar_relu", made.Inputs(), 1).InsertAfter(made)
 		u[0].User.Output().ReplaceAllUsesWith(relu.Output())
 		u[0].User.Destroy()
@@ -270,7 +273,7 @@ func (f *fusion) withParametersFirst() {
 		return
 	}
 	inputs := append([]*ir.Value{x}, f.quant.Inputs()[1:3]...)
-	f.put("quantized::elu", append(inputs, f.node.Inputs()[1:]...))
+	f.put(quantized.Elu, append(inputs, f.node.Inputs()[1:]...))
 }
 
 // keepsParameters reports whether the rounding is with the parameters of the first input, or those that the operator always has.
@@ -292,7 +295,7 @@ func (f *fusion) keepsParameters() bool {
 
 // roundsLike reports whether a rounding is with the scale, zero point and type of a value.
 func roundsLike(quant *ir.Node, x *ir.Value) bool {
-	for i, kind := range []string{"aten::q_scale", "aten::q_zero_point", "prim::dtype"} {
+	for i, kind := range []string{aten.QScale, aten.QZeroPoint, prim.Dtype} {
 		if n := quant.Input(i + 1).Node(); n.Kind() != kind || n.Input(0) != x {
 			return false
 		}
@@ -316,15 +319,15 @@ func (f *fusion) general() {
 
 // limitOf returns the number that roundLimit has rounded.
 func limitOf(v, x *ir.Value) *ir.Value {
-	if v.Node().Kind() != "aten::item" {
+	if v.Node().Kind() != aten.Item {
 		return nil
 	}
 	q := integersOf(v.Node().Input(0))
-	if q == nil || q.Node().Kind() != "aten::quantize_per_tensor" || !roundsLike(q.Node(), x) {
+	if q == nil || q.Node().Kind() != aten.QuantizePerTensor || !roundsLike(q.Node(), x) {
 		return nil
 	}
 	number := q.Node().Input(0).Node()
-	if number.Kind() != "aten::scalar_tensor" {
+	if number.Kind() != aten.ScalarTensor {
 		return nil
 	}
 	return number.Input(0)
@@ -337,15 +340,15 @@ func limitOf(v, x *ir.Value) *ir.Value {
 //	%d = aten::dequantize(%q)                           ->
 //	%y = aten::linear(%d, %w, %b)
 func fuseDynamic(n *ir.Node) {
-	kind, inputs := "quantized::linear_dynamic_fp16", []*ir.Value(nil)
-	if p := packedOf(n, "quantized::linear_unpack_fp16"); p != nil {
+	kind, inputs := quantized.LinearDynamicFp16, []*ir.Value(nil)
+	if p := packedOf(n, quantized.LinearUnpackFp16); p != nil {
 		inputs = []*ir.Value{n.Input(0), p}
-	} else if p := packedOf(n, "quantized::linear_unpack"); p != nil {
+	} else if p := packedOf(n, quantized.LinearUnpack); p != nil {
 		quant, choose := chosen(n.Input(0).Node())
 		if choose == nil {
 			return
 		}
-		kind, inputs = "quantized::linear_dynamic", []*ir.Value{quant.Input(0), p, choose.Input(1)}
+		kind, inputs = quantized.LinearDynamic, []*ir.Value{quant.Input(0), p, choose.Input(1)}
 	} else {
 		return
 	}

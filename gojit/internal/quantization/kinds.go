@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
@@ -35,7 +37,7 @@ func listed(words, name string) bool { return strings.Contains(" "+words+" ", " 
 
 // functionOf returns the last part of the name of the function that a node calls.
 func functionOf(n *ir.Node) (name string, ok bool) {
-	if n.Kind() != "prim::CallFunction" {
+	if n.Kind() != prim.CallFunction {
 		return "", false
 	}
 	t, ok := n.Input(0).Type().(*types.Function)
@@ -143,13 +145,13 @@ func general(n *ir.Node) bool {
 func passedThrough(v *ir.Value) []*ir.Value {
 	n := v.Node()
 	switch {
-	case n.Kind() == "prim::CallFunction":
+	case n.Kind() == prim.CallFunction:
 		if general(n) {
 			return n.Inputs()[1:2]
 		}
-	case general(n), n.Kind() == "aten::sort" && v.Offset() == 0:
+	case general(n), n.Kind() == aten.Sort && v.Offset() == 0:
 		return n.Inputs()[:1]
-	case n.Kind() == "prim::If" && len(n.Outputs()) == 1:
+	case n.Kind() == prim.If && len(n.Outputs()) == 1:
 		var found []*ir.Value
 		for _, b := range n.Blocks() {
 			if !raises(b) {
@@ -157,11 +159,11 @@ func passedThrough(v *ir.Value) []*ir.Value {
 			}
 		}
 		return found
-	case n.Is("prim::ListUnpack", "prim::TupleUnpack"):
+	case n.Is(prim.ListUnpack, prim.TupleUnpack):
 		if isTensor(v) {
 			return n.Inputs()[:1]
 		}
-	case n.Kind() == "prim::TupleConstruct":
+	case n.Kind() == prim.TupleConstruct:
 		var found []*ir.Value
 		for _, in := range n.Inputs() {
 			if isTensor(in) {
@@ -169,7 +171,7 @@ func passedThrough(v *ir.Value) []*ir.Value {
 			}
 		}
 		return found
-	case n.Kind() == "prim::ListConstruct" && isTensors(v), n.Kind() == "aten::append":
+	case n.Kind() == prim.ListConstruct && isTensors(v), n.Kind() == aten.Append:
 		return n.Inputs()
 	}
 	return nil
@@ -178,10 +180,10 @@ func passedThrough(v *ir.Value) []*ir.Value {
 // raises reports whether a block always ends in an exception.
 func raises(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
-		if n.Kind() == "prim::RaiseException" {
+		if n.Kind() == prim.RaiseException {
 			return true
 		}
-		if n.Kind() == "prim::If" && raises(n.Blocks()[0]) && raises(n.Blocks()[1]) {
+		if n.Kind() == prim.If && raises(n.Blocks()[0]) && raises(n.Blocks()[1]) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -97,7 +98,7 @@ func copyOrigin(g *ir.Graph, v *ir.Value, made map[*ir.Value]*ir.Value) error {
 		return nil
 	}
 	n := v.Node()
-	if n.Kind() == "prim::Param" || len(n.Blocks()) > 0 {
+	if n.Kind() == prim.Param || len(n.Blocks()) > 0 {
 		return failf("the weight %%%s is made of more than the attributes of the module", v.Name())
 	}
 	for _, in := range n.Inputs() {

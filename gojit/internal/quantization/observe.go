@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -205,7 +206,7 @@ func (ob *observation) noteCalls(self *value.Object, g *ir.Graph) {
 			connect(n.Outputs(), f.Graph().Outputs())
 			connect(n.Inputs()[1:], f.Graph().Inputs())
 			ob.noteCalls(self, f.Graph())
-		} else if n.Kind() == "prim::If" {
+		} else if n.Kind() == prim.If {
 			for _, b := range n.Blocks() {
 				connect(n.Outputs(), b.Outputs())
 			}
@@ -277,12 +278,12 @@ func (ob *observation) addObserver(v *ir.Value, self, observer *value.Object) er
 	}
 	g := v.Node().Graph()
 	after := v.Node()
-	if after.Kind() == "prim::Param" {
+	if after.Kind() == prim.Param {
 		after = after.Block().ParamNode()
 	}
 	get := g.CreateGetAttr(g.Inputs()[0], name).InsertAfter(after)
 	get.Output().SetName(name)
-	call := g.Create("prim::CallMethod", []*ir.Value{get.Output(), v}, 1).SetAttr("name", "forward").InsertAfter(get)
+	call := g.Create(prim.CallMethod, []*ir.Value{get.Output(), v}, 1).SetAttr("name", "forward").InsertAfter(get)
 	for _, u := range slices.Clone(v.Uses()) {
 		if u.User != call {
 			u.User.ReplaceInput(u.Index, call.Output())

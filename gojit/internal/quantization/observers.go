@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -113,13 +115,13 @@ func (ob *observation) visit(n *ir.Node, self *value.Object, outside valueSet, p
 	var err error
 	if c, ok := invoked(self, n); ok {
 		err = ob.visitCall(n, c, 0, outside, p, false)
-	} else if n.Kind() == "prim::CallMethod" {
+	} else if n.Kind() == prim.CallMethod {
 		return nil
 	} else if f := calledFunction(n); f != nil {
 		err = ob.visitCall(n, invocation{self, f}, 1, outside, p, true)
-	} else if n.Kind() == "prim::If" {
+	} else if n.Kind() == prim.If {
 		err = ob.visitBranches(n, self, outside, p, inFunction)
-	} else if n.Kind() == "prim::Loop" {
+	} else if n.Kind() == prim.Loop {
 		err = source.WarnOnce("prim::Loop is not yet supported in quantization, please make sure nothing needs to be quantized in the loop")
 	}
 	if err != nil {
@@ -269,11 +271,11 @@ func isRelu(self *value.Object, n *ir.Node) bool {
 	if c, ok := invoked(self, n); ok {
 		return freeze.IsLibraryClass(c.module.Class, "activation", "ReLU")
 	}
-	return n.Is("aten::relu", "aten::relu_")
+	return n.Is(aten.Relu, aten.Relu_)
 }
 
 func reluInput(n *ir.Node) *ir.Value {
-	if n.Is("aten::relu", "aten::relu_") {
+	if n.Is(aten.Relu, aten.Relu_) {
 		return n.Input(0)
 	}
 	return n.Input(1)
@@ -293,5 +295,5 @@ func isLayer(self *value.Object, n *ir.Node) bool {
 			}
 		}
 	}
-	return n.Kind() == "aten::linear" || is(n, "int8_binary")
+	return n.Kind() == aten.Linear || is(n, "int8_binary")
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -53,20 +55,20 @@ func chooseParametersPerUse(g *ir.Graph) {
 
 // insertChosen inserts the rounding of a value by its own range and returns its result. name begins the names.
 func insertChosen(g *ir.Graph, v, reduced, dtype *ir.Value, name string) *ir.Value {
-	choose := g.InsertNode(g.Create("aten::_choose_qparams_per_tensor", []*ir.Value{v, reduced}, 2))
+	choose := g.InsertNode(g.Create(aten.ChooseQparamsPerTensor, []*ir.Value{v, reduced}, 2))
 	scale := choose.Outputs()[0].SetType(types.Float).SetName(name + ".scale")
 	zero := choose.Outputs()[1].SetType(types.Int).SetName(name + ".zero_point")
-	quant := g.InsertNode(g.Create("aten::quantize_per_tensor", []*ir.Value{v, scale, zero, dtype}, 1))
+	quant := g.InsertNode(g.Create(aten.QuantizePerTensor, []*ir.Value{v, scale, zero, dtype}, 1))
 	return quant.Output().SetName(name + ".quant")
 }
 
 // chosen returns the nodes before an aten::dequantize that round its input by the range of each call; nil for other nodes.
 func chosen(n *ir.Node) (quant, choose *ir.Node) {
-	if n.Kind() != "aten::dequantize" || n.Input(0).Node().Kind() != "aten::quantize_per_tensor" {
+	if n.Kind() != aten.Dequantize || n.Input(0).Node().Kind() != aten.QuantizePerTensor {
 		return nil, nil
 	}
 	quant = n.Input(0).Node()
-	if choose = quant.Input(1).Node(); choose.Kind() != "aten::_choose_qparams_per_tensor" {
+	if choose = quant.Input(1).Node(); choose.Kind() != aten.ChooseQparamsPerTensor {
 		return nil, nil
 	}
 	return quant, choose
@@ -89,14 +91,14 @@ func removeRedundantRounding(g *ir.Graph) {
 }
 
 func isQuantize(n *ir.Node) bool {
-	return n.Is("aten::quantize_per_tensor", "aten::quantize_per_channel")
+	return n.Is(aten.QuantizePerTensor, aten.QuantizePerChannel)
 }
 
 // quantizeInBranches rounds in both branches what was rounded behind a prim::If, so that what each of them computes can do so with
 // integers.
 func quantizeInBranches(g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
-		if !isQuantize(n) || n.Input(0).Node().Kind() != "prim::If" || len(n.Input(0).Node().Outputs()) != 1 {
+		if !isQuantize(n) || n.Input(0).Node().Kind() != prim.If || len(n.Input(0).Node().Outputs()) != 1 {
 			return
 		}
 		branch := n.Input(0).Node()
@@ -120,7 +122,7 @@ func quantizeInBranches(g *ir.Graph) {
 // dequantizePerUse gives each use of a dequantized tensor a dequantization of its own, right before it.
 func dequantizePerUse(g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() != "aten::dequantize" || len(n.Output().Uses()) < 2 {
+		if n.Kind() != aten.Dequantize || len(n.Output().Uses()) < 2 {
 			return
 		}
 		dequantizeBeforeUses(g, n.Input(0), n.Output())
@@ -132,7 +134,7 @@ func dequantizePerUse(g *ir.Graph) {
 func dequantizeBeforeUses(g *ir.Graph, quantized, v *ir.Value) {
 	uses := slices.Clone(v.Uses())
 	for i, u := range uses {
-		if u.User.Kind() == "aten::dequantize" && quantized == v {
+		if u.User.Kind() == aten.Dequantize && quantized == v {
 			continue
 		}
 		old := g.SetInsertPoint(u.User)
@@ -149,7 +151,7 @@ func limitsPerUse(g *ir.Graph) {
 		}
 		for i := 1; i < 3; i++ {
 			v := n.Input(i)
-			if v.Node().Kind() != "prim::Constant" || len(v.Uses()) < 2 {
+			if v.Node().Kind() != prim.Constant || len(v.Uses()) < 2 {
 				continue
 			}
 			for _, u := range slices.Clone(v.Uses()) {
@@ -168,7 +170,7 @@ func propagateIn(b *ir.Block, debug bool) error {
 		if n.IsDestroyed() {
 			continue
 		}
-		if n.Kind() == "prim::If" {
+		if n.Kind() == prim.If {
 			for _, inner := range n.Blocks() {
 				if err := propagateIn(inner, debug); err != nil {
 					return err
@@ -179,7 +181,7 @@ func propagateIn(b *ir.Block, debug bool) error {
 			}
 		}
 		switch {
-		case n.Kind() == "prim::CallFunction":
+		case n.Kind() == prim.CallFunction:
 		case keepsScale(n), fixedParameters(n) != nil:
 			quantizeLike(n)
 			if withScalar(n) && debug {
@@ -203,7 +205,7 @@ const quint8Number = 13
 // areDequantized reports whether all of some values are made by aten::dequantize.
 func areDequantized(vs []*ir.Value) bool {
 	for _, v := range vs {
-		if v.Node().Kind() != "aten::dequantize" {
+		if v.Node().Kind() != aten.Dequantize {
 			return false
 		}
 	}
@@ -280,7 +282,7 @@ func insertRounding(v, from *ir.Value, parameters []value.Value, behind *ir.Node
 		for _, q := range []struct {
 			kind, name string
 			t          types.Type
-		}{{"aten::q_scale", ".q_scale", types.Float}, {"aten::q_zero_point", ".q_zero_point", types.Int}, {"prim::dtype", ".dtype", types.Int}} {
+		}{{aten.QScale, ".q_scale", types.Float}, {aten.QZeroPoint, ".q_zero_point", types.Int}, {prim.Dtype, ".dtype", types.Int}} {
 			out := g.InsertNode(g.Create(q.kind, []*ir.Value{from}, 1)).Output().SetType(q.t)
 			inputs = append(inputs, out.SetName(from.Name()+q.name))
 		}
@@ -289,7 +291,7 @@ func insertRounding(v, from *ir.Value, parameters []value.Value, behind *ir.Node
 		name := []string{".scale", ".zero_point", ".scalar_type"}[i]
 		inputs = append(inputs, g.Constant(p, source.Range{}).SetName(from.Name()+name))
 	}
-	quantized := g.InsertNode(g.Create("aten::quantize_per_tensor", inputs, 1)).Output().SetName(v.Name() + ".quant")
+	quantized := g.InsertNode(g.Create(aten.QuantizePerTensor, inputs, 1)).Output().SetName(v.Name() + ".quant")
 	for i, u := range uses {
 		g.SetInsertPoint(u.User)
 		u.User.ReplaceInput(u.Index, insertDequantize(g, quantized, v, quantized.Name(), i))
@@ -299,17 +301,17 @@ func insertRounding(v, from *ir.Value, parameters []value.Value, behind *ir.Node
 // roundLimit has a node that limits elements take a limit that is rounded as its input is.
 func roundLimit(n *ir.Node, i int, from *ir.Value) {
 	limit := n.Input(i)
-	if limit.Node().Kind() != "prim::Constant" || limit.MustBeNone() {
+	if limit.Node().Kind() != prim.Constant || limit.MustBeNone() {
 		return
 	}
 	g := n.Graph()
 	old := g.SetInsertPoint(limit.Node().Next())
 	defer g.SetInsertPoint(old)
 	dtype, none := g.Constant(value.Int(float32Number), source.Range{}), g.Constant(value.None, source.Range{})
-	number := g.InsertNode(g.Create("aten::scalar_tensor", []*ir.Value{limit, dtype, none, none, none}, 1)).Output()
+	number := g.InsertNode(g.Create(aten.ScalarTensor, []*ir.Value{limit, dtype, none, none, none}, 1)).Output()
 	number.SetName(limit.Name() + ".tensor")
 	g.SetInsertPoint(n)
-	item := g.InsertNode(g.Create("aten::item", []*ir.Value{number}, 1))
+	item := g.InsertNode(g.Create(aten.Item, []*ir.Value{number}, 1))
 	behind := from.Node()
 	if behind.IsBefore(number.Node()) {
 		behind = number.Node()
@@ -327,7 +329,7 @@ var informing = kinds{fact: "int8_informing"}
 // removeRedundantDequantize has operators that ask for no element take tensors of integers.
 func removeRedundantDequantize(g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == "aten::dequantize" && len(n.Output().Uses()) == 1 && informing.has(n.Output().Uses()[0].User) {
+		if n.Kind() == aten.Dequantize && len(n.Output().Uses()) == 1 && informing.has(n.Output().Uses()[0].User) {
 			n.Output().ReplaceAllUsesWith(n.Input(0))
 			n.Destroy()
 		}

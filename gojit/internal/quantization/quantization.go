@@ -8,6 +8,7 @@ package quantization
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -62,7 +63,7 @@ type invocation struct {
 
 // invoked returns what a prim::CallMethod in a method of self calls; ok is false for other nodes, and where no module is called.
 func invoked(self *value.Object, n *ir.Node) (c invocation, ok bool) {
-	if n.Kind() != "prim::CallMethod" {
+	if n.Kind() != prim.CallMethod {
 		return c, false
 	}
 	m := freeze.ModuleAt(n.Graph(), self, n.Input(0))
@@ -89,7 +90,7 @@ func invocations(self *value.Object, g *ir.Graph) []invocation {
 
 // calledFunction returns the function of the program that a node calls where it is none of those that kinds.go knows; nil for other nodes.
 func calledFunction(n *ir.Node) *ir.Function {
-	if n.Kind() != "prim::CallFunction" || computing.has(n) || general(n) {
+	if n.Kind() != prim.CallFunction || computing.has(n) || general(n) {
 		return nil
 	}
 	if t, ok := n.Input(0).Type().(*types.Function); ok {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -69,7 +71,7 @@ type learned struct {
 
 // observerName returns the attribute whose forward a node calls where that is an observer.
 func observerName(n *ir.Node) (string, bool) {
-	if n.Kind() != "prim::CallMethod" || n.StringAttr("name") != "forward" || n.Input(0).Node().Kind() != "prim::GetAttr" {
+	if n.Kind() != prim.CallMethod || n.StringAttr("name") != "forward" || n.Input(0).Node().Kind() != prim.GetAttr {
 		return "", false
 	}
 	name := n.Input(0).Node().StringAttr("name")
@@ -219,7 +221,7 @@ func (q *quantizer) insert(m *value.Object, o *observed, found []learned) {
 		if !isWeight(o.original) {
 			return
 		}
-		n := g.InsertNode(g.Create("aten::_saturate_weight_to_fp16", []*ir.Value{o.original}, 1))
+		n := g.InsertNode(g.Create(aten.SaturateWeightToFp16, []*ir.Value{o.original}, 1))
 		replaceBehind(o.original, n.Output())
 		return
 	case len(found) == 0:
@@ -242,9 +244,9 @@ func (q *quantizer) insert(m *value.Object, o *observed, found []learned) {
 		replaceBehind(o.original, insertDequantize(g, quantized, o.original, name, 0))
 		return
 	}
-	kind, name := "aten::quantize_per_tensor", o.original.Name()
+	kind, name := aten.QuantizePerTensor, o.original.Name()
 	if len(found) == 4 {
-		kind = "aten::quantize_per_channel"
+		kind = aten.QuantizePerChannel
 	}
 	quantized = g.InsertNode(g.Create(kind, inputs, 1)).Output().SetName(name + ".quant")
 	rounded := insertDequantize(g, quantized, o.original, name, 0)
@@ -253,7 +255,7 @@ func (q *quantizer) insert(m *value.Object, o *observed, found []learned) {
 
 // insertDequantize inserts an aten::dequantize of a value with the type of the one that it stands for.
 func insertDequantize(g *ir.Graph, quantized, original *ir.Value, name string, id int) *ir.Value {
-	out := g.InsertNode(g.Create("aten::dequantize", []*ir.Value{quantized}, 1)).Output()
+	out := g.InsertNode(g.Create(aten.Dequantize, []*ir.Value{quantized}, 1)).Output()
 	return out.SetType(original.Type()).SetName(fmt.Sprintf("%s.dequant.%d", name, id))
 }
 

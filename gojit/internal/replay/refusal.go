@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -39,12 +40,12 @@ func (f *Function) read(g *ir.Graph) (why string) {
 
 func (f *Function) readNode(n *ir.Node, at map[*ir.Value]int, db *alias.Db) (why string) {
 	switch kind := n.Kind(); {
-	case kind == "prim::Constant":
+	case kind == prim.Constant:
 		if v, ok := n.Output().Constant(); ok {
 			return f.readConstant(v)
 		}
 		return ""
-	case kind == "prim::GetAttr":
+	case kind == prim.GetAttr:
 		of, known := at[n.Input(0)]
 		class, ok := n.Input(0).Type().(*types.Class)
 		if !known || !ok {

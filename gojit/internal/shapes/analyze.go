@@ -5,6 +5,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -58,10 +60,10 @@ func (a *analysis) block(b *ir.Block) error {
 			}
 		}
 		switch n.Kind() {
-		case "prim::Constant":
-		case "prim::If":
+		case prim.Constant:
+		case prim.If:
 			joinBranches(n)
-		case "prim::TupleConstruct":
+		case prim.TupleConstruct:
 			retypeTuple(n)
 		default:
 			if err := a.node(n); err != nil {
@@ -129,7 +131,7 @@ func (a *analysis) node(n *ir.Node) error {
 	s.memory = alias.Analyze(s.graph, alias.Options{})
 	results := s.graph.Outputs()
 	if len(results) == 1 && results[0].Type().Kind() == types.KindTuple {
-		if results[0].Node().Kind() != "prim::TupleConstruct" {
+		if results[0].Node().Kind() != prim.TupleConstruct {
 			return nil
 		}
 		results = results[0].Node().Inputs()
@@ -149,7 +151,7 @@ func (a *analysis) node(n *ir.Node) error {
 // alwaysRaises reports whether a graph raises an exception whatever it is given.
 func alwaysRaises(g *ir.Graph) bool {
 	for n := g.Block().First(); n != nil; n = n.Next() {
-		if n.Kind() == "prim::RaiseException" {
+		if n.Kind() == prim.RaiseException {
 			return true
 		}
 	}
@@ -234,7 +236,7 @@ func (s *substitution) number(n int) *ir.Value {
 // list is a list that is made in the graph and never written: of the sizes of tensors, or of numbers.
 func (s *substitution) list(v *ir.Value, t *types.List) *ir.Value {
 	n := v.Node()
-	if n.Kind() != "prim::ListConstruct" || s.memory.HasWriters(v) {
+	if n.Kind() != prim.ListConstruct || s.memory.HasWriters(v) {
 		return nil
 	}
 	elem := t.Elem
@@ -258,14 +260,14 @@ func (s *substitution) list(v *ir.Value, t *types.List) *ir.Value {
 // size is the size of a tensor that an int is, as far as the tensor's type tells, or a sum or product of such.
 func (s *substitution) size(v *ir.Value) *ir.Value {
 	n := v.Node()
-	if n.Is("aten::mul", "aten::add") && len(n.Inputs()) == 2 {
+	if n.Is(aten.Mul, aten.Add) && len(n.Inputs()) == 2 {
 		a, b := s.known(n.Input(0)), s.known(n.Input(1))
 		if a == nil || b == nil {
 			return nil
 		}
 		return s.graph.InsertNode(s.graph.Create(n.Kind(), []*ir.Value{a, b}, 1)).Output().SetType(types.Int)
 	}
-	if n.Kind() != "aten::size" || len(n.Inputs()) != 2 {
+	if n.Kind() != aten.Size || len(n.Inputs()) != 2 {
 		return nil
 	}
 	t, ok := n.Input(0).Type().(*types.TensorInfo)
@@ -293,7 +295,7 @@ func (s *substitution) sizes(list *ir.Value) ([]int, bool) {
 		return sizes, true
 	}
 	n := list.Node()
-	if n.Kind() != "prim::ListConstruct" || s.memory.HasWriters(list) {
+	if n.Kind() != prim.ListConstruct || s.memory.HasWriters(list) {
 		return nil, false
 	}
 	sizes := make([]int, len(n.Inputs()))

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/parity"
@@ -92,14 +94,14 @@ func (c *computation) sizesOf(t types.Type, from *ir.Value) *ir.Value {
 func (c *computation) constant(v value.Value) *ir.Value { return c.graph.Constant(v, source.Range{}) }
 
 func (c *computation) item(list *ir.Value, i int) *ir.Value {
-	n := c.graph.InsertNode(c.graph.Create("aten::__getitem__", []*ir.Value{list, c.constant(value.Int(int64(i)))}, 1))
+	n := c.graph.InsertNode(c.graph.Create(aten.Getitem, []*ir.Value{list, c.constant(value.Int(int64(i)))}, 1))
 	return n.Output().SetType(types.Int)
 }
 
 // node computes what a node gives, as far as that is known.
 func (c *computation) node(n *ir.Node) error {
 	switch {
-	case n.Kind() == "prim::Constant":
+	case n.Kind() == prim.Constant:
 		return nil
 	case n.AsksSize() && c.shapeOf(n.Input(0)) != nil:
 		c.question(n)
@@ -140,13 +142,13 @@ func (c *computation) node(n *ir.Node) error {
 func (c *computation) question(n *ir.Node) {
 	shape := c.shapeOf(n.Input(0))
 	switch {
-	case n.Kind() == "aten::dim":
-		c.numbers[n.Output()] = c.insert("aten::len", types.Int, shape)
-	case n.Kind() == "aten::size" && len(n.Inputs()) == 1:
+	case n.Kind() == aten.Dim:
+		c.numbers[n.Output()] = c.insert(aten.Len, types.Int, shape)
+	case n.Kind() == aten.Size && len(n.Inputs()) == 1:
 		c.numbers[n.Output()] = shape
-	case n.Kind() == "aten::size":
+	case n.Kind() == aten.Size:
 		if at := c.argument(n.Input(1)); at != nil {
-			c.numbers[n.Output()] = c.insert("aten::__getitem__", types.Int, shape, at)
+			c.numbers[n.Output()] = c.insert(aten.Getitem, types.Int, shape, at)
 		}
 	}
 }
@@ -157,10 +159,10 @@ func (c *computation) insert(kind string, t types.Type, in ...*ir.Value) *ir.Val
 
 // clone computes numbers and lists as the graph does.
 func (c *computation) clone(n *ir.Node) {
-	if n.HasSideEffects() || n.IsNondeterministic() || !n.Is("prim::ListConstruct", "prim::NumToTensor") && n.Operator() == nil {
+	if n.HasSideEffects() || n.IsNondeterministic() || !n.Is(prim.ListConstruct, prim.NumToTensor) && n.Operator() == nil {
 		return
 	}
-	if n.Kind() == "prim::ListConstruct" && n.Output().Type().(*types.List).Elem.Kind() == types.KindTensor {
+	if n.Kind() == prim.ListConstruct && n.Output().Type().(*types.List).Elem.Kind() == types.KindTensor {
 		c.listOfShapes(n)
 		return
 	}
@@ -209,7 +211,7 @@ func (c *computation) argument(v *ir.Value) *ir.Value {
 	if t, ok := v.Type().(*types.Optional); ok && t.Elem.Kind() == types.KindTensor && !v.MustBeNone() {
 		return c.shapeOf(v)
 	}
-	if c.numbers[v] == nil && v.Node().Kind() == "prim::Constant" {
+	if c.numbers[v] == nil && v.Node().Kind() == prim.Constant {
 		c.numbers[v] = c.graph.InsertNode(c.graph.Clone(v.Node(), nil)).Output()
 	}
 	return c.numbers[v]
@@ -262,7 +264,7 @@ func (c *computation) items(v, list *ir.Value) []*ir.Value {
 	switch {
 	case !ok:
 		return nil
-	case list.Node().Kind() == "prim::ListConstruct":
+	case list.Node().Kind() == prim.ListConstruct:
 		return list.Node().Inputs()
 	case t.Sizes == nil:
 		return nil
@@ -333,7 +335,7 @@ func simplify(g *ir.Graph, isSize func(v *ir.Value) bool) {
 func takeFromConstants(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if !n.Is("aten::__getitem__") || !isList(n.Output().Type()) || !n.Output().HasUses() {
+		if !n.Is(aten.Getitem) || !isList(n.Output().Type()) || !n.Output().HasUses() {
 			return
 		}
 		lists, ok := n.Input(0).Constant()
@@ -385,7 +387,7 @@ func isCount(v *ir.Value, isSize func(v *ir.Value) bool) bool {
 		return c.Kind() == value.KindInt && c.Int() >= 0
 	}
 	n := v.Node()
-	return isSize(v) || n.Is("aten::mul", "aten::add") && len(n.Inputs()) == 2 && isCount(n.Input(0), isSize) && isCount(n.Input(1), isSize)
+	return isSize(v) || n.Is(aten.Mul, aten.Add) && len(n.Inputs()) == 2 && isCount(n.Input(0), isSize) && isCount(n.Input(1), isSize)
 }
 
 // answerComparisons replaces comparisons by what they give.

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -43,21 +44,21 @@ func lstmCell(r *Recorder, _ *ops.Operator, args, out []value.Value) bool {
 	s := &steps{r: r}
 	r.grad = out[0].Tensor().RequiresGrad()
 	defer func() { r.grad = false }()
-	gates := s.run("aten::linear", nil, state[0], args[3], args[5])
-	input := s.run("aten::linear", nil, args[0], args[2], args[4])
+	gates := s.run(aten.Linear, nil, state[0], args[3], args[5])
+	input := s.run(aten.Linear, nil, args[0], args[2], args[4])
 	sum := s.run("aten::add_.Tensor", nil, gates[0], input[0], value.Int(1))
 	p := s.chunks(sum[0], 4)
 	if s.failed {
 		return false
 	}
-	in := s.run("aten::sigmoid_", nil, p[0])
-	forget := s.run("aten::sigmoid_", nil, p[1])
-	cell := s.run("aten::tanh_", nil, p[2])
-	output := s.run("aten::sigmoid_", nil, p[3])
+	in := s.run(aten.Sigmoid_, nil, p[0])
+	forget := s.run(aten.Sigmoid_, nil, p[1])
+	cell := s.run(aten.Tanh_, nil, p[2])
+	output := s.run(aten.Sigmoid_, nil, p[3])
 	kept := s.run("aten::mul.Tensor", nil, forget[0], state[1])
 	added := s.run("aten::mul.Tensor", nil, in[0], cell[0])
 	next := s.run("aten::add_.Tensor", out[1].Tensor(), kept[0], added[0], value.Int(1))
-	active := s.run("aten::tanh", nil, next[0])
+	active := s.run(aten.Tanh, nil, next[0])
 	s.run("aten::mul.Tensor", out[0].Tensor(), output[0], active[0])
 	return !s.failed
 }
@@ -67,15 +68,15 @@ func gruCell(r *Recorder, _ *ops.Operator, args, out []value.Value) bool {
 	s := &steps{r: r}
 	r.grad = out[0].Tensor().RequiresGrad()
 	defer func() { r.grad = false }()
-	x := s.chunks(s.run("aten::linear", nil, args[0], args[2], args[4])[0], 3)
-	h := s.chunks(s.run("aten::linear", nil, args[1], args[3], args[5])[0], 3)
+	x := s.chunks(s.run(aten.Linear, nil, args[0], args[2], args[4])[0], 3)
+	h := s.chunks(s.run(aten.Linear, nil, args[1], args[3], args[5])[0], 3)
 	if s.failed {
 		return false
 	}
-	reset := s.run("aten::sigmoid_", nil, s.run("aten::add_.Tensor", nil, h[0], x[0], value.Int(1))[0])
-	update := s.run("aten::sigmoid_", nil, s.run("aten::add_.Tensor", nil, h[1], x[1], value.Int(1))[0])
+	reset := s.run(aten.Sigmoid_, nil, s.run("aten::add_.Tensor", nil, h[0], x[0], value.Int(1))[0])
+	update := s.run(aten.Sigmoid_, nil, s.run("aten::add_.Tensor", nil, h[1], x[1], value.Int(1))[0])
 	kept := s.run("aten::mul_.Tensor", nil, h[2], reset[0])
-	next := s.run("aten::tanh_", nil, s.run("aten::add.Tensor", nil, x[2], kept[0], value.Int(1))[0])
+	next := s.run(aten.Tanh_, nil, s.run("aten::add.Tensor", nil, x[2], kept[0], value.Int(1))[0])
 	gap := s.run("aten::sub.Tensor", nil, args[1], next[0], value.Int(1))
 	step := s.run("aten::mul_.Tensor", nil, gap[0], update[0])
 	s.run("aten::add_.Tensor", out[0].Tensor(), step[0], next[0], value.Int(1))
@@ -84,7 +85,7 @@ func gruCell(r *Recorder, _ *ops.Operator, args, out []value.Value) bool {
 
 // chunks splits gates along dimension 1.
 func (s *steps) chunks(gates value.Value, n int) []value.Value {
-	parts := s.run("aten::unsafe_chunk", nil, gates, value.Int(int64(n)), value.Int(1))
+	parts := s.run(aten.UnsafeChunk, nil, gates, value.Int(int64(n)), value.Int(1))
 	if s.failed {
 		return nil
 	}
@@ -96,12 +97,12 @@ func rnnCell(r *Recorder, o *ops.Operator, args, out []value.Value) bool {
 	s := &steps{r: r}
 	r.grad = out[0].Tensor().RequiresGrad()
 	defer func() { r.grad = false }()
-	h := s.run("aten::linear", nil, args[1], args[3], args[5])
-	x := s.run("aten::linear", nil, args[0], args[2], args[4])
+	h := s.run(aten.Linear, nil, args[1], args[3], args[5])
+	x := s.run(aten.Linear, nil, args[0], args[2], args[4])
 	sum := s.run("aten::add_.Tensor", nil, h[0], x[0], value.Int(1))
-	activation := "aten::relu"
-	if o.BaseName() == "aten::rnn_tanh_cell" {
-		activation = "aten::tanh"
+	activation := aten.Relu
+	if o.BaseName() == aten.RnnTanhCell {
+		activation = aten.Tanh
 	}
 	s.run(activation, out[0].Tensor(), sum[0])
 	return !s.failed

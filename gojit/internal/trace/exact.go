@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -97,8 +99,8 @@ func (r *Recorder) BeginIf(predicate *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	truth := r.g.InsertNode(r.g.Create("aten::Bool", []*ir.Value{in}, 1).SetRange(place)).Output().SetType(types.Bool)
-	n := r.g.InsertNode(r.g.Create("prim::If", []*ir.Value{truth}, 0).SetRange(place).SetAttr(Operator, int64(1)))
+	truth := r.g.InsertNode(r.g.Create(aten.Bool, []*ir.Value{in}, 1).SetRange(place)).Output().SetType(types.Bool)
+	n := r.g.InsertNode(r.g.Create(prim.If, []*ir.Value{truth}, 0).SetRange(place).SetAttr(Operator, int64(1)))
 	r.g.SetInsertEnd(n.AddBlock())
 	return nil
 }
@@ -191,7 +193,7 @@ func (r *Recorder) beginBlock(n *ir.Node, like []*tensor.Tensor) ([]*tensor.Tens
 // returned; else the node ends, and those that it has for the results of the node.
 func (r *Recorder) EndBlock(results []*tensor.Tensor, further bool) (out []*tensor.Tensor, err error) {
 	b := r.g.InsertPoint().Block()
-	if b.Owner() == nil || !slices.Contains([]string{Map, While, Scan, "prim::If"}, b.Owner().Kind()) {
+	if b.Owner() == nil || !slices.Contains([]string{Map, While, Scan, prim.If}, b.Owner().Kind()) {
 		return nil, source.Errorf(source.RuntimeError, source.Range{}, "no control flow is being recorded")
 	}
 	for _, t := range results {
@@ -248,9 +250,9 @@ func (r *Recorder) Element(t *tensor.Tensor) *tensor.Tensor {
 		return nil
 	}
 	r.FixedSizes = false // the sizes of what follows may be this number
-	kind := "aten::Int"
+	kind := aten.Int
 	if t.DType().IsFloating() {
-		kind = "aten::Float"
+		kind = aten.Float
 	}
 	n := r.g.InsertNode(r.g.Create(kind, []*ir.Value{v}, 1).SetRange(r.place()))
 	if t.DType().IsFloating() {

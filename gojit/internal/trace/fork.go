@@ -2,6 +2,7 @@ package trace
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -137,7 +138,7 @@ func (r *Recorder) forkBody(n *ir.Node, graphs map[*ir.Node]*ir.Graph) {
 
 // callFork makes the node of a forked call a prim::fork.
 func callFork(n *ir.Node, body *ir.Graph) {
-	fork := n.Graph().Create("prim::fork", n.Inputs(), 1).SetRange(n.Range).SetAttr("Subgraph", body).InsertBefore(n)
+	fork := n.Graph().Create(prim.Fork, n.Inputs(), 1).SetRange(n.Range).SetAttr("Subgraph", body).InsertBefore(n)
 	fork.Output().SetType(n.Output().Type())
 	n.Output().ReplaceAllUsesWith(fork.Output())
 	n.Destroy()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -61,7 +62,7 @@ func (r *Recorder) EndFunction(f HostFunction, results []*tensor.Tensor) error {
 	}
 	body := functionBody(region)
 	r.leaveFork()
-	n := r.g.Create("prim::PythonOp", inputs, 1).SetRange(region.Range).SetAttr("name", f.Name).SetAttr("target", f.Target)
+	n := r.g.Create(prim.PythonOp, inputs, 1).SetRange(region.Range).SetAttr("name", f.Name).SetAttr("target", f.Target)
 	n.SetAttr("cconv", f.Convention).SetAttr("constants", f.Constants).SetAttr("inplace", inPlace).SetAttr("module", f.Module)
 	if body != nil {
 		n.SetAttr("Subgraph", body)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -122,7 +123,7 @@ func (r *Recorder) bindDict(in *ir.Value, d *value.Dict) (value.Value, error) {
 	in.SetType(types.NewDict(types.Unshaped(d.Key), t))
 	bound := value.NewDict(d.Key, d.Elem)
 	for key, item := range d.All {
-		read := r.g.InsertNode(r.g.Create("aten::__getitem__", []*ir.Value{in, r.g.Constant(key, source.Range{})}, 1)).Output()
+		read := r.g.InsertNode(r.g.Create(aten.Getitem, []*ir.Value{in, r.g.Constant(key, source.Range{})}, 1)).Output()
 		own, err := r.bind(read, item, false)
 		if err != nil {
 			return value.None, err

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -15,9 +17,9 @@ import (
 // The kinds of nodes that stand in a graph while it is being recorded: a module's forward as a block,
 // and an attribute of a module by its path. The attribute "scope" has the path.
 const (
-	tracedForward = "prim::TracedModuleForward"
-	tracedAttr    = "prim::TracedAttr"
-	tracedFork    = "prim::TracedFork" // a forked call, as a block
+	tracedForward = prim.TracedModuleForward
+	tracedAttr    = prim.TracedAttr
+	tracedFork    = prim.TracedFork // a forked call, as a block
 )
 
 // isRegion reports whether n is a part of a program that becomes a graph of its own: the forward of a module or a forked call.
@@ -65,7 +67,7 @@ func (r *Recorder) viewAgain(t *tensor.Tensor) {
 	for _, n := range t.Shape() {
 		shape.Items = append(shape.Items, value.Int(int64(n)))
 	}
-	if o := ops.Find("aten::view"); o != nil {
+	if o := ops.Find(aten.View); o != nil {
 		_ = r.record(o, []value.Value{value.OfTensor(t), value.OfList(shape)}, []value.Value{value.OfTensor(t.Detach())}, nil)
 	}
 }
@@ -260,7 +262,7 @@ func returnTuples(b *ir.Block) {
 		g := n.Graph()
 		switch {
 		case len(inner.Outputs()) > 1:
-			tuple := inner.Append(g.Create("prim::TupleConstruct", inner.Outputs(), 1))
+			tuple := inner.Append(g.Create(prim.TupleConstruct, inner.Outputs(), 1))
 			tuple.Output().SetType(types.NewTuple(typesOf(inner.Outputs())...))
 			for len(inner.Outputs()) > 0 {
 				inner.EraseOutput(0)
@@ -365,7 +367,7 @@ func (r *Recorder) callMethod(n *ir.Node, graphs map[*ir.Node]*ir.Graph) {
 	f.IsMethod = true
 	class.AddMethod(name, f)
 	r.made = append(r.made, f)
-	call := n.Graph().Create("prim::CallMethod", n.Inputs(), 1).SetAttr("name", name).InsertBefore(n)
+	call := n.Graph().Create(prim.CallMethod, n.Inputs(), 1).SetAttr("name", name).InsertBefore(n)
 	call.Output().SetType(f.Schema.Returns[0].Type)
 	n.Output().ReplaceAllUsesWith(call.Output())
 	n.Destroy()

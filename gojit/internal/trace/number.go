@@ -2,6 +2,8 @@ package trace
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -28,8 +30,8 @@ var numberOperators = map[types.Kind]struct {
 	name string
 	t    types.Type
 }{
-	types.KindInt: {"aten::Int", types.Int}, types.KindSymInt: {"aten::Int", types.Int},
-	types.KindFloat: {"aten::Float", types.Float}, types.KindNumber: {"aten::ScalarImplicit", types.Number},
+	types.KindInt: {aten.Int, types.Int}, types.KindSymInt: {aten.Int, types.Int},
+	types.KindFloat: {aten.Float, types.Float}, types.KindNumber: {aten.ScalarImplicit, types.Number},
 }
 
 // stash adds the conversions of tensors to numbers, each behind what made its tensor.
@@ -62,7 +64,7 @@ func (r *Recorder) Size(t *tensor.Tensor, dim int) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	d := r.g.Constant(value.Int(int64(dim)), place)
-	n := r.g.InsertNode(r.g.Create("aten::size", []*ir.Value{in, d}, 1).SetRange(place))
+	n := r.g.InsertNode(r.g.Create(aten.Size, []*ir.Value{in, d}, 1).SetRange(place))
 	if dim < 0 {
 		dim += t.Dim()
 	}
@@ -76,7 +78,7 @@ func (r *Recorder) Numel(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := r.g.InsertNode(r.g.Create("aten::numel", []*ir.Value{in}, 1).SetRange(place))
+	n := r.g.InsertNode(r.g.Create(aten.Numel, []*ir.Value{in}, 1).SetRange(place))
 	return r.numberTensor(n.Output(), t.Numel()), nil
 }
 
@@ -84,7 +86,7 @@ func (r *Recorder) numberTensor(number *ir.Value, n int) *tensor.Tensor {
 	number.SetType(types.Int)
 	t := tensor.FromScalar(tensor.Int(int64(n)), tensor.Int64)
 	dims := 0
-	made := r.g.InsertNode(r.g.Create("prim::NumToTensor", []*ir.Value{number}, 1)).Output()
+	made := r.g.InsertNode(r.g.Create(prim.NumToTensor, []*ir.Value{number}, 1)).Output()
 	made.SetType(&types.TensorInfo{DType: tensor.Int64.String(), Device: t.Device().String(), Dims: &dims, Sizes: []int{}})
 	r.values[t] = made
 	return t
@@ -94,7 +96,7 @@ func (r *Recorder) numberTensor(number *ir.Value, n int) *tensor.Tensor {
 func (r *Recorder) floatTensor(number *ir.Value, x float64) *tensor.Tensor {
 	number.SetType(types.Float)
 	t := tensor.FromScalar(tensor.Float(x), tensor.Float64)
-	made := r.g.InsertNode(r.g.Create("prim::NumToTensor", []*ir.Value{number}, 1)).Output()
+	made := r.g.InsertNode(r.g.Create(prim.NumToTensor, []*ir.Value{number}, 1)).Output()
 	r.values[t] = made.SetType(TypeOf(t))
 	return t
 }
@@ -107,7 +109,7 @@ func completed(o *ops.Operator, args []value.Value) []value.Value {
 	s := o.Schema()
 	device, pin := s.ArgumentIndex("device"), s.ArgumentIndex("pin_memory")
 	layout, dtype := s.ArgumentIndex("layout"), s.ArgumentIndex("dtype")
-	if device < 0 || pin < 0 || layout < 0 || dtype < 0 || o.BaseName() == "aten::to" {
+	if device < 0 || pin < 0 || layout < 0 || dtype < 0 || o.BaseName() == aten.To {
 		return args
 	}
 	out := append([]value.Value{}, args...)
@@ -135,7 +137,7 @@ var decomposed = map[string]func(r *Recorder, o *ops.Operator, args, out []value
 
 // conjugate records nothing where the conjugate of real numbers is asked for: that is the tensor itself.
 func conjugate(r *Recorder, _ *ops.Operator, args, out []value.Value) bool {
-	target := ops.Find("aten::_conj")
+	target := ops.Find(aten.LazyConj)
 	if target == nil || args[0].Tensor() == out[0].Tensor() {
 		return target != nil
 	}
@@ -144,7 +146,7 @@ func conjugate(r *Recorder, _ *ops.Operator, args, out []value.Value) bool {
 
 // convolution records a convolution as aten::_convolution; an input without a batch gets one of size 1.
 func convolution(r *Recorder, o *ops.Operator, args, out []value.Value) bool {
-	target := ops.Find("aten::_convolution")
+	target := ops.Find(aten.Convolution)
 	s := o.Schema()
 	at := func(name string, otherwise value.Value) value.Value {
 		if i := s.ArgumentIndex(name); i >= 0 && i < len(args) {
@@ -155,7 +157,7 @@ func convolution(r *Recorder, o *ops.Operator, args, out []value.Value) bool {
 	padding := at("padding", value.None)
 	byMode := padding.Kind() == value.KindString
 	if byMode {
-		target = ops.Find("aten::_convolution_mode")
+		target = ops.Find(aten.ConvolutionMode)
 	}
 	if target == nil {
 		return false
@@ -184,7 +186,7 @@ func convolution(r *Recorder, o *ops.Operator, args, out []value.Value) bool {
 		if err != nil {
 			return false
 		}
-		r.view("aten::unsqueeze", x, unsqueezed)
+		r.view(aten.Unsqueeze, x, unsqueezed)
 		x = value.OfTensor(unsqueezed)
 	}
 	result := out

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -97,8 +99,8 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 		args = completed(o, args)
 	}
 	name := o.BaseName()
-	if name == "aten::split" && args[1].Kind() == value.KindList {
-		name = "aten::split_with_sizes"
+	if name == aten.Split && args[1].Kind() == value.KindList {
+		name = aten.SplitWithSizes
 	}
 	written := r.Outplace && isReplaced(o)
 	if written && strings.HasSuffix(name, "_") && args[0].IsTensor() {
@@ -106,16 +108,16 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 			if err := r.warnShared(name, n); err != nil {
 				return err
 			}
-			written = name != "aten::copy_"
+			written = name != aten.Copy_
 		}
 	}
-	if written || name == "aten::detach_" && !r.Exact {
+	if written || name == aten.Detach_ && !r.Exact {
 		name = strings.TrimSuffix(name, "_")
 	}
-	if written && name == "aten::copy" { // the source in the shape of what is written
+	if written && name == aten.Copy { // the source in the shape of what is written
 		return r.recordCopy(args, out, place)
 	}
-	if written && name == "aten::zero" {
+	if written && name == aten.Zero {
 		return r.recordZeros(args[0].Tensor(), out, place)
 	}
 	n := r.g.Create(name, nil, 0).SetRange(place)
@@ -137,7 +139,7 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 		n.AddInput(in)
 	}
 	r.g.InsertNode(n)
-	if r.Exact && (ops.DependsOnElements(o.BaseName()) || o.BaseName() == "aten::index" && hasMask(args[1])) {
+	if r.Exact && (ops.DependsOnElements(o.BaseName()) || o.BaseName() == aten.Index && hasMask(args[1])) {
 		r.FixedSizes = false // the sizes of what follows are not known
 	}
 	for i := range o.Schema().Returns {
@@ -184,7 +186,7 @@ func (r *Recorder) recordCopy(args, out []value.Value, place source.Range) error
 	if err != nil {
 		return err
 	}
-	n := r.g.InsertNode(r.g.Create("aten::expand_as", []*ir.Value{from, like}, 1).SetRange(place))
+	n := r.g.InsertNode(r.g.Create(aten.ExpandAs, []*ir.Value{from, like}, 1).SetRange(place))
 	r.setValue(out[0], n.Output())
 	return nil
 }
@@ -199,7 +201,7 @@ func (r *Recorder) recordZeros(t *tensor.Tensor, out []value.Value, place source
 	for _, c := range []value.Value{value.None, value.Int(int64(t.Layout())), value.OfDevice(t.Device()), value.Bool(false), value.Int(int64(tensor.PreserveFormat))} {
 		inputs = append(inputs, r.g.Constant(c, place))
 	}
-	n := r.g.Create("aten::zeros_like", inputs, 1).SetRange(place)
+	n := r.g.Create(aten.ZerosLike, inputs, 1).SetRange(place)
 	r.setValue(out[0], r.g.InsertNode(n).Output())
 	return nil
 }
@@ -232,7 +234,7 @@ func isReplaced(o *ops.Operator) bool {
 
 // argumentPlace is the place of constant arguments: how copies by assignment are made has none.
 func argumentPlace(o *ops.Operator, i int, place source.Range) source.Range {
-	if o.BaseName() == "aten::copy_" && i > 1 {
+	if o.BaseName() == aten.Copy_ && i > 1 {
 		return source.Range{}
 	}
 	return place
@@ -410,7 +412,7 @@ func (r *Recorder) setValue(x value.Value, v *ir.Value) {
 			return
 		}
 		for key, item := range x.Dict().All {
-			read := r.g.Create("aten::__getitem__", []*ir.Value{v, r.g.Constant(key, source.Range{})}, 1)
+			read := r.g.Create(aten.Getitem, []*ir.Value{v, r.g.Constant(key, source.Range{})}, 1)
 			r.setValue(item, r.g.InsertNode(read).Output().SetType(t.Value))
 		}
 	}
@@ -458,7 +460,7 @@ func (r *Recorder) Wait(f *value.Future, result value.Value) error {
 	if !r.sees(future) {
 		return source.Errorf(source.RuntimeError, source.Range{}, "Tried to trace Future or Object that the tracer was not aware of.")
 	}
-	n := r.g.Create("aten::wait", []*ir.Value{future}, 1)
+	n := r.g.Create(aten.Wait, []*ir.Value{future}, 1)
 	r.g.InsertNode(n)
 	r.opaque = true
 	r.setValue(result, n.Output().SetType(future.Type().(*types.Future).Elem))
@@ -480,14 +482,14 @@ func (r *Recorder) Call(f *ir.Function, args []value.Value, out value.Value) err
 	}
 	place := r.place()
 	inputs := make([]*ir.Value, 0, len(args)+1)
-	kind := "prim::CallMethod"
+	kind := prim.CallMethod
 	given, err := r.valuesOf(args, place)
 	if err != nil {
 		return err
 	}
 	if !f.IsMethod {
-		kind = "prim::CallFunction"
-		constant := r.g.InsertNode(r.g.Create("prim::Constant", nil, 1)).SetAttr("name", f.ShortName())
+		kind = prim.CallFunction
+		constant := r.g.InsertNode(r.g.Create(prim.Constant, nil, 1)).SetAttr("name", f.ShortName())
 		inputs = append(inputs, constant.Output().SetType(&types.Function{Name: f.ShortName(), Target: f}))
 	}
 	n := r.g.InsertNode(r.g.Create(kind, append(inputs, given...), 1))

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 )
@@ -40,5 +41,5 @@ func isUnseen(v *ir.Value) bool {
 		return false
 	}
 	n := v.Node()
-	return n.Kind() == "prim::NumToTensor" || n.Has(ops.SizeArithmetic) || isWrite(n) && isUnseen(n.Input(0))
+	return n.Kind() == prim.NumToTensor || n.Has(ops.SizeArithmetic) || isWrite(n) && isUnseen(n.Input(0))
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/archive/code"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -154,7 +156,7 @@ func (a *assembler) block(b *ir.Block) error {
 	a.store(b.Inputs())
 	for n := b.First(); n != nil; n = n.Next() {
 		switch {
-		case n.Is("prim::Constant"):
+		case n.Is(prim.Constant):
 			a.define(n)
 		case !a.inline[n]:
 			if err := a.node(n); err != nil {
@@ -232,9 +234,9 @@ func (a *assembler) node(n *ir.Node) error {
 	a.at = n
 	defer func() { a.at = outer }()
 	switch n.Kind() {
-	case "prim::If":
+	case prim.If:
 		return a.branch(n)
-	case "prim::Loop":
+	case prim.Loop:
 		return a.loop(n)
 	case dropKind:
 		return a.drop(n)
@@ -304,7 +306,7 @@ func (a *assembler) plain(n *ir.Node) error {
 }
 
 func isDictIndex(n *ir.Node) bool {
-	return n.Is("aten::__getitem__") && n.Input(0).Type().Kind() == types.KindDict
+	return n.Is(aten.Getitem) && n.Input(0).Type().Kind() == types.KindDict
 }
 
 // promoted emits an operator that is an instruction of its own from version 8 on.
@@ -312,7 +314,7 @@ func (a *assembler) promoted(n *ir.Node) error {
 	switch {
 	case isDictIndex(n):
 		a.emit("DICT_INDEX", 0, 0)
-	case n.Is("aten::format"):
+	case n.Is(aten.Format):
 		a.emit("FORMAT", len(n.Inputs()), 0)
 	default:
 		name, _ := ops.FactOf(n.Kind(), "instruction")

@@ -4,9 +4,10 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 )
 
-const dropKind = "prim::Drop"
+const dropKind = prim.Drop
 
 // insertDrops adds a prim::Drop for every value at the place from which on nothing uses it: behind the node that defines it where nothing
 // does, and behind a node with blocks where the last use lies in these.
@@ -35,7 +36,7 @@ func dropUnused(b *ir.Block) {
 }
 
 func unusedOf(vs []*ir.Value) []*ir.Value {
-	return slices.DeleteFunc(slices.Clone(vs), func(v *ir.Value) bool { return v.HasUses() || v.Node().Is("prim::Constant") })
+	return slices.DeleteFunc(slices.Clone(vs), func(v *ir.Value) bool { return v.HasUses() || v.Node().Is(prim.Constant) })
 }
 
 // dropper walks a graph from its end, so that the first use it meets is the last.
@@ -74,7 +75,7 @@ func (d *dropper) drop(v *ir.Value, n *ir.Node) {
 		drop = v.Node().Graph().Create(dropKind, nil, 0).InsertAfter(n)
 		d.behind[n] = drop
 	}
-	if !v.Node().Is("prim::Constant") && !slices.Contains(drop.Inputs(), v) {
+	if !v.Node().Is(prim.Constant) && !slices.Contains(drop.Inputs(), v) {
 		drop.AddInput(v)
 	}
 }
@@ -125,7 +126,7 @@ func (t treeOrder) node(n *ir.Node) *ir.Node {
 
 // beforeConstants returns the node before n that is no constant, nil where there is none.
 func beforeConstants(n *ir.Node) *ir.Node {
-	for n = n.Prev(); n != nil && n.Is("prim::Constant"); n = n.Prev() {
+	for n = n.Prev(); n != nil && n.Is(prim.Constant); n = n.Prev() {
 	}
 	return n
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -16,21 +18,21 @@ var assembled map[string]func(a *assembler, n *ir.Node) error
 
 func init() {
 	assembled = map[string]func(a *assembler, n *ir.Node) error{
-		"prim::GetAttr":        func(a *assembler, n *ir.Node) error { return a.attribute("GET_ATTR", n) },
-		"prim::SetAttr":        func(a *assembler, n *ir.Node) error { return a.attribute("SET_ATTR", n) },
-		"prim::ListUnpack":     func(a *assembler, n *ir.Node) error { return a.counted("LIST_UNPACK", len(n.Outputs())) },
-		"prim::ListConstruct":  func(a *assembler, n *ir.Node) error { return a.typed("LIST_CONSTRUCT", n, len(n.Inputs())) },
-		"prim::DictConstruct":  func(a *assembler, n *ir.Node) error { return a.typed("DICT_CONSTRUCT", n, len(n.Inputs())) },
-		"prim::CreateObject":   func(a *assembler, n *ir.Node) error { return a.typed("CREATE_OBJECT", n, 0) },
-		"prim::fork":           func(a *assembler, _ *ir.Node) error { return a.counted("FORK", 0) },
-		"aten::wait":           func(a *assembler, _ *ir.Node) error { return a.counted("WAIT", 0) },
-		"prim::Enter":          func(a *assembler, _ *ir.Node) error { return a.counted("ENTER", 0) },
-		"prim::Exit":           func(a *assembler, _ *ir.Node) error { return a.counted("EXIT", 0) },
-		"prim::TupleConstruct": (*assembler).tuple,
-		"prim::TupleSlice":     (*assembler).tupleSlice,
-		"prim::isinstance":     (*assembler).isInstance,
-		"prim::CallMethod":     (*assembler).interfaceMethod,
-		"aten::warn":           (*assembler).warn,
+		prim.GetAttr:        func(a *assembler, n *ir.Node) error { return a.attribute("GET_ATTR", n) },
+		prim.SetAttr:        func(a *assembler, n *ir.Node) error { return a.attribute("SET_ATTR", n) },
+		prim.ListUnpack:     func(a *assembler, n *ir.Node) error { return a.counted("LIST_UNPACK", len(n.Outputs())) },
+		prim.ListConstruct:  func(a *assembler, n *ir.Node) error { return a.typed("LIST_CONSTRUCT", n, len(n.Inputs())) },
+		prim.DictConstruct:  func(a *assembler, n *ir.Node) error { return a.typed("DICT_CONSTRUCT", n, len(n.Inputs())) },
+		prim.CreateObject:   func(a *assembler, n *ir.Node) error { return a.typed("CREATE_OBJECT", n, 0) },
+		prim.Fork:           func(a *assembler, _ *ir.Node) error { return a.counted("FORK", 0) },
+		aten.Wait:           func(a *assembler, _ *ir.Node) error { return a.counted("WAIT", 0) },
+		prim.Enter:          func(a *assembler, _ *ir.Node) error { return a.counted("ENTER", 0) },
+		prim.Exit:           func(a *assembler, _ *ir.Node) error { return a.counted("EXIT", 0) },
+		prim.TupleConstruct: (*assembler).tuple,
+		prim.TupleSlice:     (*assembler).tupleSlice,
+		prim.Isinstance:     (*assembler).isInstance,
+		prim.CallMethod:     (*assembler).interfaceMethod,
+		aten.Warn:           (*assembler).warn,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -176,9 +177,9 @@ func exportable(b *ir.Block) (err error) {
 	b.Walk(func(n *ir.Node) {
 		switch {
 		case err != nil:
-		case n.Kind() == "prim::PythonOp":
+		case n.Kind() == prim.PythonOp:
 			err = source.Errorf(source.RuntimeError, n.Range, "Could not export Python function call '%s'. Remove calls to Python functions before export. Did you forget to add @script or @script_method annotation? If this is a nn.ModuleList, add it to __constants__", n.StringAttr("name"))
-		case n.Kind() == "prim::fork":
+		case n.Kind() == prim.Fork:
 			err = exportable(n.GraphAttr("Subgraph").Block())
 		}
 	})

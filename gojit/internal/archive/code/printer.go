@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -191,7 +193,7 @@ func (p *Printer) collectConstants(b *ir.Block, out *[]*ir.Node) {
 	visit := func(n *ir.Node) {
 		for _, in := range n.Inputs() {
 			c := in.Node()
-			if c.Kind() != "prim::Constant" {
+			if c.Kind() != prim.Constant {
 				continue
 			}
 			if _, seen := p.constant[c]; !seen {
@@ -233,7 +235,7 @@ func (p *Printer) scanNode(n *ir.Node) {
 
 func (p *Printer) scanValue(point *ir.Node, v *ir.Value) *ir.Node {
 	n := v.Node()
-	if n.Kind() == "prim::Constant" {
+	if n.Kind() == prim.Constant {
 		p.inlined[n] = true
 		return point
 	}
@@ -249,7 +251,7 @@ func (p *Printer) scanValue(point *ir.Node, v *ir.Value) *ir.Node {
 }
 
 func previousNonConstant(n *ir.Node) *ir.Node {
-	for n = n.Prev(); n != nil && n.Kind() == "prim::Constant"; n = n.Prev() {
+	for n = n.Prev(); n != nil && n.Kind() == prim.Constant; n = n.Prev() {
 	}
 	return n
 }
@@ -261,15 +263,15 @@ func canInline(v *ir.Value) bool {
 	}
 	user := v.Uses()[0].User
 	switch {
-	case v.HasName() && user.Kind() != "prim::Return":
+	case v.HasName() && user.Kind() != prim.Return:
 		return false // it was written as a variable
 	case len(n.Blocks()) > 0:
 		return false
-	case user.Kind() == "prim::Loop" && v.Uses()[0].Index >= 2:
+	case user.Kind() == prim.Loop && v.Uses()[0].Index >= 2:
 		return false // what a loop carries is read at another time than its condition
-	case user.Kind() == "prim::fork":
+	case user.Kind() == prim.Fork:
 		return false
-	case n.Kind() == "prim::isinstance":
+	case n.Kind() == prim.Isinstance:
 		return false // it would refine once more
 	}
 	return true
@@ -280,7 +282,7 @@ func (p *Printer) block(b *ir.Block, hasMore bool) {
 		p.line("pass")
 	}
 	for n := b.First(); n != nil; n = n.Next() {
-		if n.Kind() != "prim::Constant" {
+		if n.Kind() != prim.Constant {
 			p.node(n)
 		}
 	}
@@ -297,7 +299,7 @@ func (p *Printer) splitLongInlines(inputs []*ir.Value) {
 	var last *ir.Node
 	isInput := map[*ir.Node]bool{}
 	for _, v := range inputs {
-		if p.inlined[v.Node()] && v.Node().Kind() != "prim::Constant" {
+		if p.inlined[v.Node()] && v.Node().Kind() != prim.Constant {
 			isInput[v.Node()] = true
 			if p.isLong(p.use(v)) {
 				last = v.Node()
@@ -345,24 +347,24 @@ func (p *Printer) node(n *ir.Node) {
 	}
 	p.splitLongInlines(n.Inputs())
 	switch n.Kind() {
-	case "prim::Return":
+	case prim.Return:
 		if len(n.Inputs()) > 0 {
 			p.line("return %s", p.useAll(n.Inputs()))
 		}
-	case "prim::Loop":
+	case prim.Loop:
 		p.loop(n)
-	case "prim::If":
+	case prim.If:
 		p.ifNode(n)
-	case "prim::TupleUnpack", "prim::ListUnpack":
+	case prim.TupleUnpack, prim.ListUnpack:
 		p.assignNames(n.Outputs())
 		if len(n.Outputs()) > 0 {
 			p.line("%s, = %s", p.useAll(n.Outputs()), p.use(n.Input(0)))
 		}
-	case "prim::SetAttr":
+	case prim.SetAttr:
 		p.line("%s.%s = %s", p.use(n.Input(0)), n.StringAttr("name"), p.use(n.Input(1)))
-	case "prim::fork":
+	case prim.Fork:
 		p.fork(n)
-	case "prim::Enter":
+	case prim.Enter:
 		as := ""
 		if out := n.Output(); out.HasUses() {
 			p.exprs[out] = p.nameFor(out)
@@ -370,12 +372,12 @@ func (p *Printer) node(n *ir.Node) {
 		}
 		p.line("with %s%s:", p.use(n.Input(0)), as)
 		p.level++
-	case "prim::Exit":
-		if n.Prev() != nil && n.Prev().Kind() == "prim::Enter" {
+	case prim.Exit:
+		if n.Prev() != nil && n.Prev().Kind() == prim.Enter {
 			p.line("pass")
 		}
 		p.level--
-	case "prim::ModuleContainerIndex":
+	case prim.ModuleContainerIndex:
 		p.assignNames(n.Outputs())
 		p.line("%s : %s = %s[%s]", p.use(n.Output()), p.annotation(n.Output().Type()), p.use(n.Input(0)), p.use(n.Input(1)))
 	default:
@@ -386,12 +388,12 @@ func (p *Printer) node(n *ir.Node) {
 // plain prints a node that is an expression, or keeps it for where it is used.
 func (p *Printer) plain(n *ir.Node) {
 	text := p.Places.mark(n.Range.Program(), p.expression(n))
-	if !p.inlined[n] || n.Kind() == "prim::Constant" && p.isLong(text) {
+	if !p.inlined[n] || n.Kind() == prim.Constant && p.isLong(text) {
 		p.define(n, text)
 		return
 	}
 	p.exprs[n.Output()] = text
-	if n.Kind() != "prim::Constant" {
+	if n.Kind() != prim.Constant {
 		p.pending = append(p.pending, n)
 	}
 }
@@ -533,15 +535,15 @@ func (p *Printer) expression(n *ir.Node) string {
 		return name + "(" + p.useAll(n.Inputs()) + ")"
 	}
 	switch n.Kind() {
-	case "prim::Constant":
+	case prim.Constant:
 		return p.constantNode(n)
-	case "aten::__getitem__":
+	case aten.Getitem:
 		base := p.use(n.Input(0))
 		if !isIdentifier(p.Places.plain(base)) {
 			base = "(" + base + ")"
 		}
 		return base + "[" + p.use(n.Input(1)) + "]"
-	case "prim::TupleConstruct":
+	case prim.TupleConstruct:
 		name, end := "", ")"
 		if t := n.Output().Type().(*types.Tuple); t.Name != "" {
 			name = p.annotation(t)
@@ -550,44 +552,44 @@ func (p *Printer) expression(n *ir.Node) string {
 			end = ",)"
 		}
 		return name + "(" + p.useAll(n.Inputs()) + end
-	case "prim::TupleIndex":
+	case prim.TupleIndex:
 		return "(" + p.use(n.Input(0)) + ")[" + p.use(n.Input(1)) + "]"
-	case "prim::ListConstruct":
+	case prim.ListConstruct:
 		return p.annotateUnless(len(n.Inputs()) > 0 && elementsTellType(n.Output().Type().(*types.List).Elem), n, "["+p.useAll(n.Inputs())+"]")
-	case "prim::DictConstruct":
+	case prim.DictConstruct:
 		var pairs []string
 		for i := 0; i+1 < len(n.Inputs()); i += 2 {
 			pairs = append(pairs, p.use(n.Input(i))+": "+p.use(n.Input(i+1)))
 		}
 		return p.annotateUnless(len(pairs) > 0 && elementsTellType(n.Output().Type().(*types.Dict).Value), n, "{"+strings.Join(pairs, ", ")+"}")
-	case "prim::CreateObject":
+	case prim.CreateObject:
 		name := p.annotation(n.Output().Type())
 		return name + ".__new__(" + name + ")"
-	case "prim::GetAttr":
+	case prim.GetAttr:
 		field := n.StringAttr("name")
 		if isIdentifier(field) {
 			return p.use(n.Input(0)) + "." + field
 		}
 		return "getattr(" + p.use(n.Input(0)) + ", " + value.Quote(field) + ")"
-	case "prim::CallFunction":
+	case prim.CallFunction:
 		return p.call(p.use(n.Input(0)), n.Inputs()[1:])
-	case "prim::CallMethod":
+	case prim.CallMethod:
 		return p.call("("+p.use(n.Input(0))+")."+n.StringAttr("name"), n.Inputs()[1:])
-	case "prim::PythonOp":
+	case prim.PythonOp:
 		return "^" + n.StringAttr("name") + "()(" + p.useAll(n.Inputs()) + ")"
-	case "prim::unchecked_cast", "prim::unchecked_unwrap_optional":
+	case prim.UncheckedCast, prim.UncheckedUnwrapOptional:
 		return "unchecked_cast(" + p.annotation(n.Output().Type()) + ", " + p.use(n.Input(0)) + ")"
-	case "prim::Uninitialized":
+	case prim.Uninitialized:
 		return "uninitialized(" + p.annotation(n.Output().Type()) + ")"
-	case "prim::isinstance":
+	case prim.Isinstance:
 		return "isinstance(" + p.use(n.Input(0)) + ", " + p.typeList(n.TypesAttr("types")) + ")"
-	case "prim::tolist":
+	case prim.Tolist:
 		return "annotate(" + p.annotation(n.Output().Type()) + ", " + p.use(n.Input(0)) + ".tolist())"
-	case "prim::EnumValue":
+	case prim.EnumValue:
 		return "(" + p.use(n.Input(0)) + ").value"
-	case "prim::EnumName":
+	case prim.EnumName:
 		return "(" + p.use(n.Input(0)) + ").name"
-	case "aten::_unwrap_optional":
+	case aten.UnwrapOptional:
 		if n.Input(0).MustBeNone() {
 			return "torch._unwrap_optional(annotate(" + p.annotation(types.NewOptional(n.Output().Type())) + ", " + p.use(n.Input(0)) + "))"
 		}
@@ -654,9 +656,9 @@ func (p *Printer) typeList(ts []types.Type) string {
 
 func operatorName(kind string) string {
 	switch kind {
-	case "aten::backward":
+	case aten.Backward:
 		return "torch.autograd.backward"
-	case "aten::grad":
+	case aten.Grad:
 		return "torch.autograd.grad"
 	}
 	ns, name, _ := strings.Cut(kind, "::")

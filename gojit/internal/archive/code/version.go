@@ -1,6 +1,10 @@
 package code
 
-import "github.com/torchjit/torchjit/gojit/internal/ir"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
+)
 
 // MinimalVersion is that of archives whose operators mean what they have meant since PyTorch 1.4.
 const MinimalVersion = 3
@@ -26,14 +30,14 @@ var Upgrades = []Upgrade{
 	{"aten::div_.Scalar_mode", 4, "div__Scalar_mode_0_3", "aten::div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)"},
 	{"aten::div_.Tensor", 4, "div__Tensor_0_3", "aten::div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"},
 	{"aten::div_.Tensor_mode", 4, "div__Tensor_mode_0_3", "aten::div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)"},
-	{"aten::full", 5, "full_0_4", "aten::full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"},
+	{aten.Full, 5, "full_0_4", "aten::full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"},
 	{"aten::full.names", 5, "full_names_0_4", "aten::full.names(int[] size, Scalar fill_value, *, Dimname[]? names, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"},
 	{"aten::full.out", 5, "full_out_0_4", "aten::full.out(int[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)"},
-	{"aten::gelu", 10, "gelu_0_9", "aten::gelu(Tensor self) -> Tensor"},
+	{aten.Gelu, 10, "gelu_0_9", "aten::gelu(Tensor self) -> Tensor"},
 	{"aten::gelu.out", 10, "gelu_out_0_9", "aten::gelu.out(Tensor self, *, Tensor(a!) out) -> Tensor"},
-	{"aten::linspace", 8, "linspace_0_7", "aten::linspace(Scalar start, Scalar end, int? steps=None, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"},
+	{aten.Linspace, 8, "linspace_0_7", "aten::linspace(Scalar start, Scalar end, int? steps=None, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"},
 	{"aten::linspace.out", 8, "linspace_out_0_7", "aten::linspace.out(Scalar start, Scalar end, int? steps=None, *, Tensor(a!) out) -> Tensor(a!)"},
-	{"aten::logspace", 9, "logspace_0_8", "aten::logspace(Scalar start, Scalar end, int? steps=None, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"},
+	{aten.Logspace, 9, "logspace_0_8", "aten::logspace(Scalar start, Scalar end, int? steps=None, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"},
 	{"aten::logspace.out", 9, "logspace_out_0_8", "aten::logspace.out(Scalar start, Scalar end, int? steps=None, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)"},
 }
 
@@ -49,7 +53,7 @@ var operatorVersions = func() map[string]int {
 func versionOf(b *ir.Block) int {
 	version := MinimalVersion
 	b.Walk(func(n *ir.Node) {
-		if n.Kind() == "prim::fork" {
+		if n.Kind() == prim.Fork {
 			version = max(version, versionOf(n.GraphAttr("Subgraph").Block()))
 		}
 		if o := n.Operator(); o != nil {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -18,7 +20,7 @@ func canonicalizeBlock(b *ir.Block) {
 		for _, inner := range n.Blocks() {
 			canonicalizeBlock(inner)
 		}
-		if n.Kind() == "prim::Loop" && hasTripsAndCondition(n) {
+		if n.Kind() == prim.Loop && hasTripsAndCondition(n) {
 			canonicalizeLoop(n)
 		}
 	}
@@ -49,10 +51,10 @@ func canonicalizeLoop(n *ir.Node) {
 	zero := g.Constant(value.Int(0), nowhere)
 	one := g.Constant(value.Int(1), nowhere)
 	trips := n.Input(0)
-	cond := must(g.Insert("aten::gt", ir.Arg(trips), ir.Arg(zero)))
+	cond := must(g.Insert(aten.Gt, ir.Arg(trips), ir.Arg(zero)))
 	n.ReplaceInput(0, g.Constant(value.Int(math.MaxInt64), nowhere))
 	if !isConstantTrue(n.Input(1)) {
-		cond = must(g.Insert("aten::__and__", ir.Arg(cond), ir.Arg(n.Input(1))))
+		cond = must(g.Insert(aten.And, ir.Arg(cond), ir.Arg(n.Input(1))))
 	}
 	n.ReplaceInput(1, cond)
 	n.AddOutput().SetType(types.Int)
@@ -60,10 +62,10 @@ func canonicalizeLoop(n *ir.Node) {
 	n.AddInput(zero)
 	trip := body.AddInput("").SetType(types.Int)
 	body.Inputs()[0].SetName("").ReplaceAllUsesWith(trip)
-	next := must(g.Insert("aten::add", ir.Arg(trip), ir.Arg(one)))
+	next := must(g.Insert(aten.Add, ir.Arg(trip), ir.Arg(one)))
 	body.AddOutput(next)
-	more := must(g.Insert("aten::lt", ir.Arg(next), ir.Arg(trips)))
-	again := must(g.Insert("aten::__and__", ir.Arg(more), ir.Arg(body.Outputs()[0])))
+	more := must(g.Insert(aten.Lt, ir.Arg(next), ir.Arg(trips)))
+	again := must(g.Insert(aten.And, ir.Arg(more), ir.Arg(body.Outputs()[0])))
 	body.ReplaceOutput(0, again)
 	g.SetInsertPoint(old)
 }

@@ -2,6 +2,7 @@ package ssa
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -12,8 +13,8 @@ import (
 // leaves with become outputs.
 func transformExits(g *ir.Graph) {
 	wrapEnterExit(g.Block())
-	newExitTransformer(g, "prim::LoopContinuation").block(g.Block())
-	newExitTransformer(g, "prim::ReturnStmt").block(g.Block())
+	newExitTransformer(g, prim.LoopContinuation).block(g.Block())
+	newExitTransformer(g, prim.ReturnStmt).block(g.Block())
 	unwrapEnterExit(g.Block()) // before ifs are copied: whether control has left is computed in the body of a prim::With and used behind it
 	inlineConsecutiveIfs(g.Block())
 }
@@ -91,31 +92,31 @@ func (t *exitTransformer) block(b *ir.Block) exit {
 	outer := t.target
 	owner := b.Owner()
 	switch {
-	case t.kind == "prim::LoopContinuation":
-		if owner != nil && owner.Kind() == "prim::Loop" {
+	case t.kind == prim.LoopContinuation:
+		if owner != nil && owner.Kind() == prim.Loop {
 			t.target = b
 		}
-	case owner == nil || owner.Is("prim::Closure"):
+	case owner == nil || owner.Is(prim.Closure):
 		t.target = b
 	}
 	x := t.wont()
 	for n := b.First(); n != nil; {
 		next := n.Next()
 		switch n.Kind() {
-		case "prim::RaiseException":
+		case prim.RaiseException:
 			x = exit{has: t.throws}
-		case "prim::ReturnStmt", "prim::LoopContinuation":
+		case prim.ReturnStmt, prim.LoopContinuation:
 			if n.Kind() == t.kind {
 				x = exit{t.always, append([]*ir.Value{}, n.Inputs()...)}
 				n.Destroy()
 			}
-		case "prim::If":
+		case prim.If:
 			x = t.ifNode(n)
-		case "prim::With":
+		case prim.With:
 			x = t.withNode(n)
-		case "prim::Closure":
+		case prim.Closure:
 			t.block(n.Blocks()[0])
-		case "prim::Loop":
+		case prim.Loop:
 			x = t.loopNode(n)
 		}
 		status := t.status(x)
@@ -134,7 +135,7 @@ func (t *exitTransformer) block(b *ir.Block) exit {
 	if t.target == b {
 		switch t.status(x) {
 		case exitsMaybe:
-			n := t.g.Create("prim::If", nil, 0).InsertBefore(b.ReturnNode())
+			n := t.g.Create(prim.If, nil, 0).InsertBefore(b.ReturnNode())
 			n.AddBlock()
 			n.AddBlock()
 			n.AddInput(x.has)
@@ -183,7 +184,7 @@ func (t *exitTransformer) loopNode(n *ir.Node) exit {
 	if s := t.status(x); s == exitsNever || s == exitsByException {
 		return t.wont()
 	}
-	again := t.g.Create("prim::If", nil, 0).InsertBefore(body.ReturnNode())
+	again := t.g.Create(prim.If, nil, 0).InsertBefore(body.ReturnNode())
 	again.AddInput(x.has)
 	again.AddBlock().AddOutput(t.never)
 	again.AddBlock().AddOutput(body.Outputs()[0])
@@ -277,7 +278,7 @@ func (t *exitTransformer) addIfOutputs(n *ir.Node, yes, no []*ir.Value) {
 // guard moves the nodes from n to the end of the block into the else branch of an if on whether
 // control has left.
 func (t *exitTransformer) guard(b *ir.Block, x exit, n *ir.Node) exit {
-	guard := t.g.Create("prim::If", nil, 0).InsertBefore(n)
+	guard := t.g.Create(prim.If, nil, 0).InsertBefore(n)
 	guard.AddInput(x.has)
 	left, stayed := guard.AddBlock(), guard.AddBlock()
 	for n != nil {
@@ -311,7 +312,7 @@ func inlineConsecutiveIfs(b *ir.Block) {
 
 func joinIfs(first *ir.Node) bool {
 	second := first.Next()
-	if second == nil || first.Kind() != "prim::If" || second.Kind() != "prim::If" {
+	if second == nil || first.Kind() != prim.If || second.Kind() != prim.If {
 		return false
 	}
 	cond := second.Input(0)
@@ -357,14 +358,14 @@ func wrapEnterExit(b *ir.Block) {
 		for _, inner := range n.Blocks() {
 			wrapEnterExit(inner)
 		}
-		if n.Kind() != "prim::Enter" {
+		if n.Kind() != prim.Enter {
 			continue
 		}
 		end := matchingExit(n)
 		if end == nil {
 			continue
 		}
-		with := b.Graph().Create("prim::With", nil, 0).InsertAfter(n)
+		with := b.Graph().Create(prim.With, nil, 0).InsertAfter(n)
 		body, tail := with.AddBlock(), with.AddBlock()
 		for m := with.Next(); m != end; {
 			next := m.Next()
@@ -417,9 +418,9 @@ func matchingExit(enter *ir.Node) *ir.Node {
 	depth := 0
 	for n := enter.Next(); n != nil; n = n.Next() {
 		switch n.Kind() {
-		case "prim::Enter":
+		case prim.Enter:
 			depth++
-		case "prim::Exit":
+		case prim.Exit:
 			if depth == 0 {
 				return n
 			}
@@ -436,7 +437,7 @@ func unwrapEnterExit(b *ir.Block) {
 			unwrapEnterExit(inner)
 		}
 		next := n.Next()
-		if n.Kind() == "prim::With" {
+		if n.Kind() == prim.With {
 			body := n.Blocks()[0]
 			for i, out := range n.Outputs() {
 				out.ReplaceAllUsesWith(body.Outputs()[i])

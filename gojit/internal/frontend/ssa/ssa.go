@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -56,15 +57,15 @@ func (c *controlFlow) block(b *ir.Block) *scope[types.Type] {
 	c.scope = c.scope.push()
 	for n := b.First(); n != nil; n = n.Next() {
 		switch n.Kind() {
-		case "prim::If":
+		case prim.If:
 			c.ifNode(n)
-		case "prim::Loop":
+		case prim.Loop:
 			c.loopNode(n)
-		case "prim::Closure", "prim::ComprehensionScope", "prim::DiscardedScope":
+		case prim.Closure, prim.ComprehensionScope, prim.DiscardedScope:
 			for _, inner := range n.Blocks() {
 				c.block(inner)
 			}
-		case "prim::Store":
+		case prim.Store:
 			c.scope.set(n.StringAttr("name"), storedType(n))
 		}
 	}
@@ -165,20 +166,20 @@ func (c *continuations) block(b *ir.Block) {
 	for n := b.First(); n != nil; {
 		next := n.Next()
 		switch n.Kind() {
-		case "prim::If":
+		case prim.If:
 			c.block(n.Blocks()[0])
 			c.block(n.Blocks()[1])
-		case "prim::ComprehensionScope", "prim::DiscardedScope":
+		case prim.ComprehensionScope, prim.DiscardedScope:
 			c.block(n.Blocks()[0])
-		case "prim::Closure":
+		case prim.Closure:
 			(&continuations{g: c.g}).run(n.Blocks()[0])
-		case "prim::Loop":
+		case prim.Loop:
 			outer := c.loop
 			c.loop = n
 			c.block(n.Blocks()[0])
 			c.loop = outer
-		case "prim::ContinueStmt":
-			jump := c.g.Create("prim::LoopContinuation", nil, 0).InsertAfter(n)
+		case prim.ContinueStmt:
+			jump := c.g.Create(prim.LoopContinuation, nil, 0).InsertAfter(n)
 			header := jump.AddBlock()
 			header.CloneFrom(c.loop.Blocks()[1], sameValue)
 			MoveNodesBefore(n, header)
@@ -186,8 +187,8 @@ func (c *continuations) block(b *ir.Block) {
 			jump.EraseBlock(0)
 			c.addCarried(jump)
 			n.Destroy()
-		case "prim::BreakStmt":
-			jump := c.g.Create("prim::LoopContinuation", nil, 0).InsertAfter(n)
+		case prim.BreakStmt:
+			jump := c.g.Create(prim.LoopContinuation, nil, 0).InsertAfter(n)
 			jump.AddInput(c.never)
 			c.addCarried(jump)
 			n.Destroy()
@@ -218,7 +219,7 @@ func inlineLoopConditions(b *ir.Block) {
 		for _, inner := range n.Blocks() {
 			inlineLoopConditions(inner)
 		}
-		if n.Kind() != "prim::Loop" {
+		if n.Kind() != prim.Loop {
 			continue
 		}
 		body, cond := n.Blocks()[0], n.Blocks()[1]
@@ -244,17 +245,17 @@ func (x *eraser) block(b *ir.Block) {
 	for n := b.First(); n != nil; {
 		next := n.Next()
 		switch n.Kind() {
-		case "prim::Store":
+		case prim.Store:
 			x.scope.set(n.StringAttr("name"), n.Input(0))
 			n.Destroy()
-		case "prim::Load":
+		case prim.Load:
 			v, ok := x.scope.find(n.StringAttr("name"))
 			if !ok {
 				panic("no store reaches the load of " + n.StringAttr("name"))
 			}
 			n.Output().ReplaceAllUsesWith(v)
 			n.Destroy()
-		case "prim::ComprehensionScope":
+		case prim.ComprehensionScope:
 			x.block(n.Blocks()[0])
 			MoveNodesBefore(n, n.Blocks()[0])
 			n.Destroy()
@@ -272,7 +273,7 @@ func (x *eraser) block(b *ir.Block) {
 func EraseDiscarded(b *ir.Block) {
 	for n := b.First(); n != nil; {
 		next := n.Next()
-		if n.Kind() == "prim::DiscardedScope" {
+		if n.Kind() == prim.DiscardedScope {
 			n.Destroy()
 		} else {
 			for _, inner := range n.Blocks() {
@@ -286,7 +287,7 @@ func EraseDiscarded(b *ir.Block) {
 // EraseListLiterals replaces the empty list literals that nothing gave a type by lists of tensors.
 func EraseListLiterals(b *ir.Block) {
 	b.Walk(func(n *ir.Node) {
-		if n.Kind() != "prim::EmptyListLiteral" {
+		if n.Kind() != prim.EmptyListLiteral {
 			return
 		}
 		if n.Output().HasUses() {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -58,7 +60,7 @@ func upgradeFull(n *ir.Node) {
 		return
 	}
 	g := n.Graph()
-	fill := g.InsertNode(g.Create("aten::Float", []*ir.Value{n.Input(1)}, 1).SetRange(n.Range)).Output()
+	fill := g.InsertNode(g.Create(aten.Float, []*ir.Value{n.Input(1)}, 1).SetRange(n.Range)).Output()
 	n.ReplaceInput(1, fill.SetType(types.Float))
 }
 
@@ -75,21 +77,21 @@ func upgradeDivision(n *ir.Node) {
 	test := func(kind string, t types.Type, in ...*ir.Value) *ir.Value {
 		return g.InsertNode(g.Create(kind, in, 1).SetRange(n.Range)).Output().SetType(t)
 	}
-	isFloat := test("aten::is_floating_point", types.Bool, self)
+	isFloat := test(aten.IsFloatingPoint, types.Bool, self)
 	switch other.Type().Kind() {
 	case types.KindFloat, types.KindComplex:
 		return
 	case types.KindTensor:
-		isFloat = test("aten::__or__", types.Bool, isFloat, test("aten::is_floating_point", types.Bool, other))
+		isFloat = test(aten.Or, types.Bool, isFloat, test(aten.IsFloatingPoint, types.Bool, other))
 	case types.KindNumber:
 		number := g.InsertNode(g.CreateIsInstance(other, []types.Type{types.Float}).SetRange(n.Range)).Output()
-		isFloat = test("aten::__or__", types.Bool, isFloat, number)
+		isFloat = test(aten.Or, types.Bool, isFloat, number)
 	}
 	out := n.Inputs()[2:]
 	for _, o := range out {
-		isFloat = test("aten::__or__", types.Bool, isFloat, test("aten::is_floating_point", types.Bool, o))
+		isFloat = test(aten.Or, types.Bool, isFloat, test(aten.IsFloatingPoint, types.Bool, o))
 	}
-	branch := g.InsertNode(g.Create("prim::If", []*ir.Value{isFloat}, 1).SetRange(n.Range))
+	branch := g.InsertNode(g.Create(prim.If, []*ir.Value{isFloat}, 1).SetRange(n.Range))
 	for i := range 2 {
 		b := branch.AddBlock()
 		outer := g.SetInsertEnd(b)

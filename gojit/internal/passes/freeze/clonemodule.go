@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -239,7 +240,7 @@ func (c *ClonedModule) retype(g *ir.Graph, from, class *types.Class) {
 
 // ownerClass returns the class of the module that a node reads an attribute of.
 func ownerClass(n *ir.Node) (*types.Class, bool) {
-	if n.Kind() != "prim::GetAttr" {
+	if n.Kind() != prim.GetAttr {
 		return nil, false
 	}
 	holder, ok := n.Input(0).Type().(*types.Class)

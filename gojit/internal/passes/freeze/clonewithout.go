@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -20,10 +21,10 @@ func (l Left) check(class *types.Class) error {
 		if err := m.EnsureDefined(); err != nil {
 			return err
 		}
-		if used := usedOf(m.Graph(), "prim::CallMethod", l.Methods); used != "" {
+		if used := usedOf(m.Graph(), prim.CallMethod, l.Methods); used != "" {
 			return source.Errorf(source.RuntimeError, source.Range{}, "Preserved method '%s' references ignored method(s) '%s'. This is not permitted.", name, used)
 		}
-		if used := usedOf(m.Graph(), "prim::GetAttr", l.Attributes); used != "" {
+		if used := usedOf(m.Graph(), prim.GetAttr, l.Attributes); used != "" {
 			return source.Errorf(source.RuntimeError, source.Range{}, "Preserved method '%s' references ignored attribute(s) '%s'. This is not permitted.", name, used)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -49,7 +51,7 @@ type convFolder struct {
 // collect notes the calls of modules in a method of an object.
 func (f *convFolder) collect(self *value.Object, g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() != "prim::CallMethod" || n.StringAttr("name") != "forward" {
+		if n.Kind() != prim.CallMethod || n.StringAttr("name") != "forward" {
 			return
 		}
 		norm := ModuleAt(g, self, n.Input(0))
@@ -58,7 +60,7 @@ func (f *convFolder) collect(self *value.Object, g *ir.Graph) {
 		}
 		f.calls[norm]++
 		call := n.Input(1).Node()
-		if call.Kind() != "prim::CallMethod" || call.StringAttr("name") != "forward" || len(call.Output().Uses()) != 1 || call.Block() != n.Block() {
+		if call.Kind() != prim.CallMethod || call.StringAttr("name") != "forward" || len(call.Output().Uses()) != 1 || call.Block() != n.Block() {
 			return
 		}
 		conv := ModuleAt(g, self, call.Input(0))
@@ -85,7 +87,7 @@ func ModuleAt(g *ir.Graph, self *value.Object, v *ir.Value) *value.Object {
 	if v == g.Inputs()[0] {
 		return self
 	}
-	if n := v.Node(); n.Kind() == "prim::GetAttr" {
+	if n := v.Node(); n.Kind() == prim.GetAttr {
 		if o := ModuleAt(g, self, n.Input(0)); o != nil {
 			if a, ok := o.Attr(n.StringAttr("name")); ok && a.Kind() == value.KindObject && a.Object().Class.IsModule {
 				return a.Object()
@@ -161,7 +163,7 @@ func foldedWeights(conv, norm *value.Object) (weight, bias *tensor.Tensor, ok bo
 		return nil, nil, false
 	}
 	k, channels := calculator{}, weight.Shape()[0]
-	scale := k.run("aten::rsqrt", value.OfTensor(k.sum(variance, epsilon)))
+	scale := k.run(aten.Rsqrt, value.OfTensor(k.sum(variance, epsilon)))
 	if factor := read(norm, "weight"); factor != nil {
 		scale = k.binary("aten::mul.Tensor", scale, factor)
 	}
@@ -183,7 +185,7 @@ func tracedEpsilon(norm *value.Object) (epsilon value.Value, known bool) {
 		return epsilon, false
 	}
 	m.Graph().Block().Walk(func(n *ir.Node) {
-		if n.Kind() == "aten::batch_norm" && !known {
+		if n.Kind() == aten.BatchNorm && !known {
 			epsilon, known = n.Input(7).Constant()
 		}
 	})
@@ -200,7 +202,7 @@ func readBias(conv *value.Object) {
 		}
 		g := m.Graph()
 		g.Block().Walk(func(n *ir.Node) {
-			if dims, _ := passes.ConvolutionDims(n); (dims > 3 || n.Is("aten::_convolution")) && n.Input(2).MustBeNone() {
+			if dims, _ := passes.ConvolutionDims(n); (dims > 3 || n.Is(aten.Convolution)) && n.Input(2).MustBeNone() {
 				get := g.CreateGetAttr(g.Inputs()[0], "bias").InsertBefore(n)
 				n.ReplaceInput(2, get.Output().SetType(types.Tensor).SetName("bias"))
 			}
@@ -219,7 +221,7 @@ func setFolded(conv *value.Object, weight, bias *tensor.Tensor) {
 		for _, name := range conv.Class.MethodNames() {
 			m := conv.Class.FindMethod(name).(*ir.Function)
 			m.Graph().Block().Walk(func(n *ir.Node) {
-				if n.Kind() == "prim::GetAttr" && n.Input(0) == m.Graph().Inputs()[0] && n.StringAttr("name") == "bias" {
+				if n.Kind() == prim.GetAttr && n.Input(0) == m.Graph().Inputs()[0] && n.StringAttr("name") == "bias" {
 					n.Output().SetType(optional)
 				}
 			})
@@ -236,7 +238,7 @@ func removeCall(p convPair) {
 	self := p.normCall.Input(0).Node()
 	p.normCall.Output().ReplaceAllUsesWith(p.call.Output())
 	p.normCall.Destroy()
-	for self.Kind() == "prim::GetAttr" && len(self.Output().Uses()) == 0 {
+	for self.Kind() == prim.GetAttr && len(self.Output().Uses()) == 0 {
 		holder := self.Input(0).Node()
 		self.Destroy()
 		self = holder

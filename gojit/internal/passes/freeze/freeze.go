@@ -8,6 +8,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -204,7 +206,7 @@ func (f *freezer) prepare(g *ir.Graph) (err error) {
 // removeDetach has what uses a detached attribute use the attribute: nothing of a frozen module is trained. Gradients of inputs
 // still end where they are detached.
 func removeDetach(n *ir.Node) {
-	if n.Kind() == "aten::detach" && n.Input(0).Node().Is("prim::GetAttr", "prim::Constant") {
+	if n.Kind() == aten.Detach && n.Input(0).Node().Is(prim.GetAttr, prim.Constant) {
 		n.Output().ReplaceAllUsesWith(n.Input(0))
 		n.Destroy()
 	}
@@ -250,7 +252,7 @@ func (f *freezer) dropUnusedInputs(g *ir.Graph) {
 // resolve returns the module that a value is, and its path from the root; nil where it is not known.
 func (f *freezer) resolve(v *ir.Value) (*value.Object, string) {
 	n := v.Node()
-	if n.Kind() == "prim::Param" && n.Block().Owner() == nil {
+	if n.Kind() == prim.Param && n.Block().Owner() == nil {
 		if fork := f.forks[n.Graph()]; fork != nil {
 			return f.resolve(fork.Input(v.Offset()))
 		}
@@ -258,7 +260,7 @@ func (f *freezer) resolve(v *ir.Value) (*value.Object, string) {
 			return o, "self"
 		}
 	}
-	if n.Kind() != "prim::GetAttr" {
+	if n.Kind() != prim.GetAttr {
 		return nil, ""
 	}
 	o, path := f.resolve(n.Input(0))
@@ -279,7 +281,7 @@ func (f *freezer) inlineInterfaces(g *ir.Graph) {
 	for again := true; again; {
 		again = false
 		g.Block().Walk(func(n *ir.Node) {
-			if n.Kind() != "prim::GetAttr" || n.Output().Type().Kind() != types.KindInterface {
+			if n.Kind() != prim.GetAttr || n.Output().Type().Kind() != types.KindInterface {
 				return
 			}
 			if o, _ := f.resolve(n.Output()); o != nil {
@@ -317,11 +319,11 @@ func (f *freezer) findWrites() {
 		db := alias.Analyze(g, alias.Options{Frozen: true})
 		g.Block().Walk(func(n *ir.Node) {
 			switch n.Kind() {
-			case "prim::SetAttr":
+			case prim.SetAttr:
 				if o, _ := f.resolve(n.Input(0)); o != nil {
 					f.keep(n.Input(0), o, n.StringAttr("name"))
 				}
-			case "prim::GetAttr":
+			case prim.GetAttr:
 				o, _ := f.resolve(n.Input(0))
 				if o != nil && f.mustStay(db, o, n) {
 					f.keep(n.Input(0), o, n.StringAttr("name"))
@@ -334,7 +336,7 @@ func (f *freezer) findWrites() {
 // findUses notes the attributes that a simplified graph still gets or sets.
 func (f *freezer) findUses(g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
-		if !n.Is("prim::GetAttr", "prim::SetAttr") {
+		if !n.Is(prim.GetAttr, prim.SetAttr) {
 			return
 		}
 		o, _ := f.resolve(n.Input(0))
@@ -343,7 +345,7 @@ func (f *freezer) findUses(g *ir.Graph) {
 		}
 		name := n.StringAttr("name")
 		v, _ := o.Attr(name)
-		if n.Kind() == "prim::GetAttr" && v.Kind() == value.KindObject && v.Object().Class.IsModule && !usedAsValue(n.Output()) {
+		if n.Kind() == prim.GetAttr && v.Kind() == value.KindObject && v.Object().Class.IsModule && !usedAsValue(n.Output()) {
 			return // what is used of the module is noted
 		}
 		f.keep(n.Input(0), o, name)
@@ -394,7 +396,7 @@ func usedAsValue(v *ir.Value) bool {
 		if inner := u.User.GraphAttr("Subgraph"); inner != nil {
 			return usedAsValue(inner.Inputs()[u.Index])
 		}
-		return !u.User.Is("prim::GetAttr", "prim::SetAttr")
+		return !u.User.Is(prim.GetAttr, prim.SetAttr)
 	})
 }
 
@@ -405,12 +407,12 @@ func (f *freezer) keep(holder *ir.Value, o *value.Object, name string) {
 	}
 	f.kept[Slot{o, name}] = true
 	for n := holder.Node(); ; {
-		if fork := f.forks[n.Graph()]; fork != nil && n.Kind() == "prim::Param" {
+		if fork := f.forks[n.Graph()]; fork != nil && n.Kind() == prim.Param {
 			holder = fork.Input(holder.Offset())
 			n = holder.Node()
 			continue
 		}
-		if n.Kind() != "prim::GetAttr" {
+		if n.Kind() != prim.GetAttr {
 			return
 		}
 		if outer, _ := f.resolve(n.Input(0)); outer != nil {
@@ -430,7 +432,7 @@ func (f *freezer) propagate(g *ir.Graph) {
 		defer g.SetInsertPoint(old)
 	}
 	for _, n := range passes.NodesOf(g) {
-		if n.Kind() != "prim::GetAttr" {
+		if n.Kind() != prim.GetAttr {
 			continue
 		}
 		o, path := f.resolve(n.Input(0))

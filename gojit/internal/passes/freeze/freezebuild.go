@@ -2,6 +2,7 @@ package freeze
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -104,7 +105,7 @@ func (f *freezer) retypeUses(g *ir.Graph, objects map[*ir.Value]*value.Object) {
 			f.retypeUses(inner, given)
 			return
 		}
-		if n.Kind() != "prim::GetAttr" {
+		if n.Kind() != prim.GetAttr {
 			return
 		}
 		o := objects[n.Input(0)]

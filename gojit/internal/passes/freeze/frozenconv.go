@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -94,7 +95,7 @@ func constantConvolution(n *ir.Node) *convolution {
 
 // isPlainConvolution reports whether a node is a convolution as traces have it, and not a transposed one.
 func isPlainConvolution(n *ir.Node) bool {
-	if n.Kind() != "aten::_convolution" {
+	if n.Kind() != aten.Convolution {
 		return false
 	}
 	transposed, ok := n.Input(6).Constant()
@@ -133,7 +134,7 @@ func (c *calculator) binary(operator string, a, b *tensor.Tensor) *tensor.Tensor
 		return nil
 	}
 	args := []value.Value{value.OfTensor(a), value.OfTensor(b)}
-	if strings.HasPrefix(operator, "aten::add") || strings.HasPrefix(operator, "aten::sub") {
+	if strings.HasPrefix(operator, aten.Add) || strings.HasPrefix(operator, aten.Sub) {
 		args = append(args, value.Int(1))
 	}
 	return c.run(operator, args...)
@@ -150,13 +151,13 @@ func (c *calculator) perChannel(t *tensor.Tensor, channels, dims int) *tensor.Te
 		shape[i] = 1
 	}
 	shape[0] = channels
-	return c.run("aten::reshape", value.OfTensor(t), value.OfList(value.Ints(shape)))
+	return c.run(aten.Reshape, value.OfTensor(t), value.OfList(value.Ints(shape)))
 }
 
 // zeros returns a zero for each channel of the weights of a convolution, of the type and on the device of the weights.
 func (c *calculator) zeros(weight *tensor.Tensor) *tensor.Tensor {
 	shape := value.OfList(value.Ints([]int{weight.Size(0)}))
-	return c.run("aten::new_zeros", value.OfTensor(weight), shape, value.None, value.None, value.None, value.None)
+	return c.run(aten.NewZeros, value.OfTensor(weight), shape, value.None, value.None, value.None, value.None)
 }
 
 // replace gives the convolution other constants, called as before with a suffix.
@@ -178,7 +179,7 @@ func (c *convolution) replace(weight, bias *tensor.Tensor, weightName, biasName 
 }
 
 func foldBatchNorm(c *convolution, n *ir.Node) bool {
-	if n.Kind() != "aten::batch_norm" {
+	if n.Kind() != aten.BatchNorm {
 		return false
 	}
 	if training, ok := n.Input(5).Constant(); !ok || training.Bool() {
@@ -190,7 +191,7 @@ func foldBatchNorm(c *convolution, n *ir.Node) bool {
 		return false
 	}
 	var k calculator
-	scale := k.run("aten::rsqrt", value.OfTensor(k.sum(variance, epsilon)))
+	scale := k.run(aten.Rsqrt, value.OfTensor(k.sum(variance, epsilon)))
 	switch weight := constantTensor(n.Input(1)); {
 	case weight != nil:
 		scale = k.binary("aten::mul.Tensor", scale, weight)
@@ -253,12 +254,12 @@ func (c *convolution) channelOperand(k *calculator, n *ir.Node) *tensor.Tensor {
 				return nil
 			}
 		}
-		channels := k.run("aten::reshape", value.OfTensor(k.zeros(c.weight)), value.OfList(value.Ints(c.channelShape())))
+		channels := k.run(aten.Reshape, value.OfTensor(k.zeros(c.weight)), value.OfList(value.Ints(c.channelShape())))
 		full := k.binary("aten::add.Tensor", channels, t)
 		if full == nil || full.DType() != c.weight.DType() {
 			return nil
 		}
-		return k.run("aten::reshape", value.OfTensor(full), value.OfList(value.Ints([]int{c.channels()})))
+		return k.run(aten.Reshape, value.OfTensor(full), value.OfList(value.Ints([]int{c.channels()})))
 	}
 	return nil
 }
@@ -274,7 +275,7 @@ func (c *convolution) channelShape() []int {
 }
 
 func foldAddition(c *convolution, n *ir.Node) bool {
-	if !n.Is("aten::add", "aten::sub") || len(n.Inputs()) != 3 {
+	if !n.Is(aten.Add, aten.Sub) || len(n.Inputs()) != 3 {
 		return false
 	}
 	alpha, ok := n.Input(2).Constant()
@@ -301,7 +302,7 @@ func foldAddition(c *convolution, n *ir.Node) bool {
 }
 
 func foldFactor(c *convolution, n *ir.Node) bool {
-	if !n.Is("aten::mul", "aten::div") || len(n.Inputs()) != 2 {
+	if !n.Is(aten.Mul, aten.Div) || len(n.Inputs()) != 2 {
 		return false
 	}
 	var k calculator

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -56,7 +58,7 @@ func FuseLinear(g *ir.Graph) bool {
 func TransposeFrozenLinear(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() != "aten::linear" || len(n.Inputs()) != 3 {
+		if n.Kind() != aten.Linear || len(n.Inputs()) != 3 {
 			return
 		}
 		weight := constantTensor(n.Input(1))
@@ -64,9 +66,9 @@ func TransposeFrozenLinear(g *ir.Graph) bool {
 			return
 		}
 		var k calculator
-		transposed := k.run("aten::t", value.OfTensor(weight))
+		transposed := k.run(aten.T, value.OfTensor(weight))
 		if transposed != nil {
-			transposed = k.run("aten::contiguous", value.OfTensor(transposed), value.Int(0))
+			transposed = k.run(aten.Contiguous, value.OfTensor(transposed), value.Int(0))
 		}
 		if transposed == nil {
 			return
@@ -74,10 +76,10 @@ func TransposeFrozenLinear(g *ir.Graph) bool {
 		old := g.SetInsertPoint(n)
 		defer g.SetInsertPoint(old)
 		w := g.Constant(value.OfTensor(transposed), source.Range{})
-		result := g.InsertNode(g.Create("aten::matmul", []*ir.Value{n.Input(0), w}, 1)).SetRange(n.Range).Output()
+		result := g.InsertNode(g.Create(aten.Matmul, []*ir.Value{n.Input(0), w}, 1)).SetRange(n.Range).Output()
 		if !n.Input(2).MustBeNone() {
 			one := g.Constant(value.Int(1), source.Range{})
-			result = g.InsertNode(g.Create("aten::add", []*ir.Value{result, n.Input(2), one}, 1)).SetRange(n.Range).Output()
+			result = g.InsertNode(g.Create(aten.Add, []*ir.Value{result, n.Input(2), one}, 1)).SetRange(n.Range).Output()
 		}
 		n.Output().ReplaceAllUsesWith(result)
 		n.Destroy()
@@ -90,14 +92,14 @@ func TransposeFrozenLinear(g *ir.Graph) bool {
 func SwapFunctionalLinear(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() != "prim::CallFunction" || len(n.Inputs()) != 4 {
+		if n.Kind() != prim.CallFunction || len(n.Inputs()) != 4 {
 			return
 		}
 		t, ok := n.Input(0).Type().(*types.Function)
 		if !ok || t.Name != "linear" && !strings.HasSuffix(t.Name, ".linear") {
 			return
 		}
-		made := g.Create("aten::linear", n.Inputs()[1:], 1).SetRange(n.Range).InsertBefore(n)
+		made := g.Create(aten.Linear, n.Inputs()[1:], 1).SetRange(n.Range).InsertBefore(n)
 		n.Output().ReplaceAllUsesWith(made.Output().CopyMetadata(n.Output()))
 		n.Destroy()
 		changed = true
@@ -112,7 +114,7 @@ func SwapFunctionalLinear(g *ir.Graph) bool {
 func ReplicateDequantize(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() != "aten::dequantize" || len(n.Output().Uses()) < 2 {
+		if n.Kind() != aten.Dequantize || len(n.Output().Uses()) < 2 {
 			return
 		}
 		for _, u := range slices.Clone(n.Output().Uses()) {

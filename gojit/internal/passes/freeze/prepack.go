@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -14,10 +15,10 @@ import (
 // prepackedLayers are layers with how the operators prepacked::* are called for them: the parameters of both, those of the
 // packing, and the name of the operators.
 var prepackedLayers = []struct{ operator, parameters, packed, prefix string }{
-	{"aten::linear", "%input, %weight, %bias", "%weight, %bias", "linear_clamp"},
-	{"aten::conv2d", "%input, %weight, %bias, %stride : int[], %padding : int[], %dilation : int[], %groups : int",
+	{aten.Linear, "%input, %weight, %bias", "%weight, %bias", "linear_clamp"},
+	{aten.Conv2d, "%input, %weight, %bias, %stride : int[], %padding : int[], %dilation : int[], %groups : int",
 		"%weight, %bias, %stride, %padding, %dilation, %groups", "conv2d_clamp"},
-	{"aten::conv_transpose2d", "%input, %weight, %bias, %stride : int[], %padding : int[], %output_padding : int[], %groups : int, %dilation : int[]",
+	{aten.ConvTranspose2d, "%input, %weight, %bias, %stride : int[], %padding : int[], %output_padding : int[], %groups : int, %dilation : int[]",
 		"%weight, %bias, %stride, %padding, %output_padding, %dilation, %groups", "conv2d_transpose_clamp"},
 }
 
@@ -67,7 +68,7 @@ func typePrepacked(g *ir.Graph) {
 func PlainConvolutions(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() != "aten::_convolution" {
+		if n.Kind() != aten.Convolution {
 			return
 		}
 		stride, ok := n.Input(3).Constant()
@@ -135,9 +136,9 @@ func FuseClampWithPrepacked(g *ir.Graph) bool {
 // limits returns the limits that n puts on a tensor: low is nil for zero, high for none.
 func limits(n *ir.Node) (low, high *ir.Value, ok bool) {
 	switch n.Kind() {
-	case "aten::relu", "aten::relu_":
+	case aten.Relu, aten.Relu_:
 		return nil, nil, true
-	case "aten::hardtanh", "aten::hardtanh_":
+	case aten.Hardtanh, aten.Hardtanh_:
 		_, lowKnown := n.Input(1).Constant()
 		_, highKnown := n.Input(2).Constant()
 		return n.Input(1), n.Input(2), lowKnown && highKnown

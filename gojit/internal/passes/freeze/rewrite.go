@@ -2,6 +2,8 @@ package freeze
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
@@ -22,7 +24,7 @@ func rewriteAll(g *ir.Graph, pairs [][2]string) bool {
 
 // addReluPattern is a sum, in place where its suffix is "_", and relu of it. The result is in place as the sum is.
 func addReluPattern(sum, relu string) [2]string {
-	add, relu, fused := "aten::add"+sum, "aten::relu"+relu, "aten::_add_relu"+sum
+	add, relu, fused := aten.Add+sum, aten.Relu+relu, aten.AddRelu+sum
 	return [2]string{`graph(%x, %y, %alpha):
   %s = ` + add + `(%x, %y, %alpha)
   %r = ` + relu + `(%s)
@@ -66,7 +68,7 @@ func Conv1dToConv2d(g *ir.Graph) bool {
 func RefineTupleTypes(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == "prim::TupleConstruct" {
+		if n.Kind() == prim.TupleConstruct {
 			before := n.Output().Type().String()
 			RefineTuple(n)
 			changed = changed || n.Output().Type().String() != before

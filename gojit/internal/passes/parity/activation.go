@@ -3,6 +3,7 @@ package parity
 import (
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -52,7 +53,7 @@ func mayWriteInput(db *alias.Db, n *ir.Node) bool {
 	}
 	in := n.Input(0)
 	maker := in.Node()
-	if len(in.Uses()) != 1 || len(maker.Blocks()) > 0 || maker.Is("prim::Param", "prim::Constant") || maker.HasSideEffects() {
+	if len(in.Uses()) != 1 || len(maker.Blocks()) > 0 || maker.Is(prim.Param, prim.Constant) || maker.HasSideEffects() {
 		return false
 	}
 	return !db.MayContainAlias(maker.Inputs(), []*ir.Value{in})

@@ -6,6 +6,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -61,11 +63,11 @@ func (p *autocast) block(b *ir.Block) error {
 
 func (p *autocast) node(n *ir.Node) error {
 	switch {
-	case n.Kind() == "prim::Enter" && isAutocast(n.Input(0).Type()):
+	case n.Kind() == prim.Enter && isAutocast(n.Input(0).Type()):
 		found, err := p.enter(n)
 		p.nested = append(p.nested, found)
 		return err
-	case n.Kind() == "prim::Exit" && len(p.nested) > 0 && p.current().object == n.Input(0):
+	case n.Kind() == prim.Exit && len(p.nested) > 0 && p.current().object == n.Input(0):
 		p.nested = p.nested[:len(p.nested)-1]
 	case p.current().cpu || p.current().cuda:
 		p.cast(n)
@@ -85,7 +87,7 @@ func (p *autocast) enter(n *ir.Node) (casts, error) {
 	found.object = n.Input(0)
 	attributes := map[string]value.Value{}
 	for _, u := range found.object.Uses() {
-		if u.User.Kind() == "prim::SetAttr" && u.Index == 0 {
+		if u.User.Kind() == prim.SetAttr && u.Index == 0 {
 			if c, ok := u.User.Input(1).Constant(); ok {
 				attributes[u.User.StringAttr("name")] = c
 			}
@@ -124,12 +126,12 @@ func (p *autocast) cast(n *ir.Node) {
 	if on, ok := autograd.CompiledPrecisionOnCUDA(n.Kind()); ok && c.cuda {
 		precision, c.cpu = on, false
 	}
-	kind := "aten::_autocast_to_full_precision"
+	kind := aten.AutocastToFullPrecision
 	switch precision {
 	case autograd.AnyPrecision:
 		return
 	case autograd.ReducedPrecision:
-		kind = "aten::_autocast_to_reduced_precision"
+		kind = aten.AutocastToReducedPrecision
 	case autograd.PromotedPrecision:
 		if !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return autograd.MayBeFloat32(v.Type()) }) {
 			return
@@ -156,7 +158,7 @@ func (p *autocast) insert(kind string, v *ir.Value, n *ir.Node, c casts) *ir.Val
 	old := p.g.SetInsertPoint(n)
 	defer p.g.SetInsertPoint(old)
 	inputs := []*ir.Value{v, p.g.Constant(value.Bool(c.cuda), source.Range{}), p.g.Constant(value.Bool(c.cpu), source.Range{})}
-	if kind == "aten::_autocast_to_reduced_precision" {
+	if kind == aten.AutocastToReducedPrecision {
 		inputs = append(inputs, p.g.Constant(value.Int(int64(c.onCUDA)), source.Range{}), p.g.Constant(value.Int(int64(c.onCPU)), source.Range{}))
 	}
 	p.changed = true

@@ -6,6 +6,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -18,7 +20,7 @@ func Peephole(g *ir.Graph, pass func(g *ir.Graph) bool) bool {
 	changed := pass(g)
 	g.Block().Walk(func(n *ir.Node) {
 		isNone := func(v *ir.Value) bool { return v.Type().Kind() == types.KindNone }
-		changed = changed || n.Kind() != "prim::Constant" && slices.ContainsFunc(n.Outputs(), isNone)
+		changed = changed || n.Kind() != prim.Constant && slices.ContainsFunc(n.Outputs(), isNone)
 	})
 	if changed {
 		passes.DCE(g)
@@ -103,17 +105,17 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 	if (n.Has(ops.RankAlone) || len(n.Outputs()) > 1 && strings.HasPrefix(n.Kind(), "aten::")) && len(told.Sizes) > 0 {
 		p.detail.vague[v] = true
 	}
-	if n.Has(ops.SameGradient|ops.SameGradientOfNumber) || p.detail.ranks && n.Is("aten::mm") {
+	if n.Has(ops.SameGradient|ops.SameGradientOfNumber) || p.detail.ranks && n.Is(aten.Mm) {
 		if first, ok := n.Input(0).Type().(*types.TensorInfo); ok {
 			told.RequiresGrad = first.RequiresGrad
 		}
 	}
-	if n.Is("aten::cat") && n.Input(0).Node().Is("prim::ListConstruct") && len(n.Input(0).Node().Inputs()) > 0 {
+	if n.Is(aten.Cat) && n.Input(0).Node().Is(prim.ListConstruct) && len(n.Input(0).Node().Inputs()) > 0 {
 		if first, ok := n.Input(0).Node().Input(0).Type().(*types.TensorInfo); ok {
 			told.RequiresGrad = first.RequiresGrad
 		}
 	}
-	if n.Is("aten::detach", "aten::nonzero") {
+	if n.Is(aten.Detach, aten.Nonzero) {
 		off := false
 		told.RequiresGrad = &off
 	}
@@ -135,14 +137,14 @@ func (p *shapes) describePartly(n *ir.Node) {
 
 // describeUnknown tells of operators whose results have sizes that follow from elements how many dimensions there are.
 func (p *shapes) describeUnknown(n *ir.Node) {
-	ranks := map[string]int{"aten::masked_select": 1, "aten::nonzero": 2}
+	ranks := map[string]int{aten.MaskedSelect: 1, aten.Nonzero: 2}
 	dims, ok := ranks[n.Kind()]
 	first, isTensor := n.Input(0).Type().(*types.TensorInfo)
 	if !ok || !isTensor || first.DType == "" {
 		return
 	}
 	t := &types.TensorInfo{DType: first.DType, Device: first.Device, Dims: &dims}
-	if n.Is("aten::nonzero") {
+	if n.Is(aten.Nonzero) {
 		t.DType = "int64"
 	}
 	n.Output().SetType(p.describe(n.Output(), t))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -50,7 +51,7 @@ func (d *useDeduper) find(g *ir.Graph) error {
 		blocks = blocks[:len(blocks)-1]
 		for n := b.First(); n != nil; n = n.Next() {
 			blocks = append(blocks, n.Blocks()...)
-			if n.Kind() != "prim::CallMethod" {
+			if n.Kind() != prim.CallMethod {
 				continue
 			}
 			path := attributePath(n.Input(0), g.Inputs()[0])
@@ -74,7 +75,7 @@ func (d *useDeduper) find(g *ir.Graph) error {
 func attributePath(v, self *ir.Value) []string {
 	var path []string
 	for ; v != self; v = v.Node().Input(0) {
-		if v.Node().Kind() != "prim::GetAttr" {
+		if v.Node().Kind() != prim.GetAttr {
 			return nil
 		}
 		path = append(path, v.Node().StringAttr("name"))

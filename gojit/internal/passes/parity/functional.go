@@ -5,11 +5,12 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 )
 
 // FunctionalKind is the kind of a node whose Subgraph writes nothing and whose results nothing writes.
-const FunctionalKind = "prim::FunctionalGraph"
+const FunctionalKind = prim.FunctionalGraph
 
 // leastFunctional is how many nodes make a functional graph.
 const leastFunctional = 6
@@ -62,7 +63,7 @@ func InlineFunctionalGraphs(g *ir.Graph) bool {
 // countNodes counts the nodes of a block and of the blocks in it that are no constants.
 func countNodes(b *ir.Block) (count int) {
 	b.Walk(func(n *ir.Node) {
-		if n.Kind() != "prim::Constant" {
+		if n.Kind() != prim.Constant {
 			count++
 		}
 	})
@@ -100,7 +101,7 @@ func (f *functionalGroups) group(b *ir.Block) {
 		at := n
 		n = n.Prev()
 		switch {
-		case at == group || at.Kind() == "prim::Constant":
+		case at == group || at.Kind() == prim.Constant:
 		case !f.functional[at]:
 			for _, inner := range at.Blocks() {
 				f.group(inner)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -41,7 +42,7 @@ type graphLowering struct {
 func (l *graphLowering) collect(module *ir.Value, object *value.Object) error {
 	for _, u := range slices.Backward(slices.Clone(module.Uses())) {
 		n := u.User
-		if n.Kind() != "prim::GetAttr" {
+		if n.Kind() != prim.GetAttr {
 			return source.Errorf(source.RuntimeError, n.Range, "temporary: the only valid use of a module is looking up an attribute but found %s", n.Kind())
 		}
 		l.reads = append(l.reads, n)

@@ -2,6 +2,7 @@ package parity
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -61,7 +62,7 @@ func (l *tupleLowering) results(b *ir.Block) {
 
 // elements returns the elements of a tuple: what it was made of, or what a node before at unpacks.
 func (l *tupleLowering) elements(v *ir.Value, at *ir.Node) []*ir.Value {
-	if n := v.Node(); n.Kind() == "prim::TupleConstruct" {
+	if n := v.Node(); n.Kind() == prim.TupleConstruct {
 		return append([]*ir.Value{}, n.Inputs()...)
 	}
 	if c, ok := v.Constant(); ok && c.Kind() == value.KindTuple {
@@ -86,15 +87,15 @@ func (l *tupleLowering) block(b *ir.Block) {
 
 func (l *tupleLowering) node(n *ir.Node) {
 	switch n.Kind() {
-	case "prim::If":
+	case prim.If:
 		l.branches(n)
-	case "prim::Loop":
+	case prim.Loop:
 		l.loop(n)
-	case "prim::TupleUnpack":
+	case prim.TupleUnpack:
 		for i, v := range l.made(n) {
 			n.Outputs()[i].ReplaceAllUsesWith(v)
 		}
-	case "prim::TupleIndex":
+	case prim.TupleIndex:
 		if index, ok := passes.ConstantInts(n.Inputs()[1:]); ok {
 			if items := l.made(n); items != nil {
 				i := int(index[0])
@@ -106,7 +107,7 @@ func (l *tupleLowering) node(n *ir.Node) {
 				}
 			}
 		}
-	case "prim::TupleSlice":
+	case prim.TupleSlice:
 		l.slice(n)
 	default:
 		for _, b := range n.Blocks() {
@@ -118,7 +119,7 @@ func (l *tupleLowering) node(n *ir.Node) {
 // made returns the elements of a node's first input where they are at hand.
 func (l *tupleLowering) made(n *ir.Node) []*ir.Value {
 	in := n.Input(0)
-	if c, ok := in.Constant(); in.Node().Kind() != "prim::TupleConstruct" && (!ok || c.Kind() != value.KindTuple) {
+	if c, ok := in.Constant(); in.Node().Kind() != prim.TupleConstruct && (!ok || c.Kind() != value.KindTuple) {
 		return nil
 	}
 	return l.elements(in, n)

@@ -2,6 +2,7 @@ package parity
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -15,10 +16,10 @@ func EraseNumberTypes(g *ir.Graph) {
 	numbersToTensors(g.Inputs())
 	g.Block().Walk(func(n *ir.Node) {
 		switch {
-		case n.Kind() == "prim::Constant":
+		case n.Kind() == prim.Constant:
 			constantToTensor(g, n)
 			return
-		case n.Kind() == "prim::NumToTensor", n.Has(ops.ToNumber):
+		case n.Kind() == prim.NumToTensor, n.Has(ops.ToNumber):
 			n.Output().ReplaceAllUsesWith(n.Input(0))
 			n.Destroy()
 			return

@@ -5,6 +5,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -19,7 +21,7 @@ import (
 func FuseAddmm(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() != "aten::add" || len(n.Inputs()) != 3 || !n.Output().HasUses() {
+		if n.Kind() != aten.Add || len(n.Inputs()) != 3 || !n.Output().HasUses() {
 			return
 		}
 		if alpha, ok := passes.ConstantInt(n.Input(2)); !ok || alpha != 1 {
@@ -27,7 +29,7 @@ func FuseAddmm(g *ir.Graph) bool {
 		}
 		for i := range 2 {
 			product, matrix := n.Input(i).Node(), n.Input(1-i)
-			if product.Kind() == "aten::mm" && addsToProduct(n.Input(i), matrix) {
+			if product.Kind() == aten.Mm && addsToProduct(n.Input(i), matrix) {
 				replaceByAddmm(g, n, product, matrix)
 				changed = true
 				return
@@ -56,7 +58,7 @@ func replaceByAddmm(g *ir.Graph, sum, product *ir.Node, matrix *ir.Value) {
 	old := g.SetInsertPoint(sum)
 	defer g.SetInsertPoint(old)
 	one := g.Constant(value.Int(1), source.Range{})
-	n := g.InsertNode(g.Create("aten::addmm", []*ir.Value{matrix, product.Input(0), product.Input(1), one, one}, 1))
+	n := g.InsertNode(g.Create(aten.Addmm, []*ir.Value{matrix, product.Input(0), product.Input(1), one, one}, 1))
 	n.Output().CopyMetadata(sum.Output())
 	n.Output().SetName("")
 	sum.Output().ReplaceAllUsesWith(n.Output())
@@ -75,7 +77,7 @@ const leastProducts = 4
 //	%q = aten::mm(%a, %c) ...          ->   %p, %q, ... = prim::MMBatchSide[side=0](%a, %b, %c, ...)
 func BatchMM(g *ir.Graph) bool {
 	products := false
-	g.Block().Walk(func(n *ir.Node) { products = products || n.Kind() == "aten::mm" })
+	g.Block().Walk(func(n *ir.Node) { products = products || n.Kind() == aten.Mm })
 	if !products {
 		return false
 	}
@@ -103,7 +105,7 @@ func batchProducts(g *ir.Graph, b *ir.Block, memory *alias.Db) bool {
 				inputs = append(inputs, p.Input(side))
 			}
 		}
-		reduce := g.Create("prim::MMTreeReduce", inputs, 1).InsertBefore(n)
+		reduce := g.Create(prim.MMTreeReduce, inputs, 1).InsertBefore(n)
 		reduce.Output().SetType(n.Output().Type())
 		n.Output().ReplaceAllUsesWith(reduce.Output())
 		changed = true
@@ -112,7 +114,7 @@ func batchProducts(g *ir.Graph, b *ir.Block, memory *alias.Db) bool {
 }
 
 // BatchSideKind is the kind of a node that gives the products of its first input with each of the others.
-const BatchSideKind = "prim::MMBatchSide"
+const BatchSideKind = prim.MMBatchSide
 
 // leastOfSide is how many products with a common factor become one node.
 const leastOfSide = 8
@@ -125,7 +127,7 @@ func batchSides(g *ir.Graph, b *ir.Block) bool {
 		for _, inner := range n.Blocks() {
 			changed = batchSides(g, inner) || changed
 		}
-		if n.Kind() != "aten::mm" || len(n.Inputs()) != 2 {
+		if n.Kind() != aten.Mm || len(n.Inputs()) != 2 {
 			continue
 		}
 		for side, v := range n.Inputs() {
@@ -145,7 +147,7 @@ func batchSides(g *ir.Graph, b *ir.Block) bool {
 // productsOf returns the products of a block whose factor on a side is v and whose other one is not, in order.
 func productsOf(v *ir.Value, side int, b *ir.Block) (products []*ir.Node) {
 	for _, u := range v.Uses() {
-		if n := u.User; n.Kind() == "aten::mm" && n.Block() == b && u.Index == side && len(n.Inputs()) == 2 && n.Input(1-side) != v {
+		if n := u.User; n.Kind() == aten.Mm && n.Block() == b && u.Index == side && len(n.Inputs()) == 2 && n.Input(1-side) != v {
 			products = append(products, n)
 		}
 	}
@@ -191,9 +193,9 @@ func batchSide(g *ir.Graph, v *ir.Value, side int, b *ir.Block) *ir.Node {
 // sumOfProducts returns the products that n adds up, nil where it adds anything else or another node sees a part.
 func sumOfProducts(n *ir.Node) []*ir.Node {
 	switch {
-	case n.Kind() == "aten::mm" && len(n.Inputs()) == 2:
+	case n.Kind() == aten.Mm && len(n.Inputs()) == 2:
 		return []*ir.Node{n}
-	case n.Kind() != "aten::add" || len(n.Inputs()) != 3:
+	case n.Kind() != aten.Add || len(n.Inputs()) != 3:
 		return nil
 	}
 	if alpha, ok := passes.ConstantInt(n.Input(2)); !ok || alpha != 1 {

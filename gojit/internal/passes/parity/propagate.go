@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -73,11 +75,11 @@ func (p *propagation) said(v *ir.Value) string {
 func (p *propagation) block(b *ir.Block) {
 	for n := b.First(); n != nil; n = n.Next() {
 		switch n.Kind() {
-		case "prim::If":
+		case prim.If:
 			p.branches(n)
-		case "prim::Loop":
+		case prim.Loop:
 			p.loop(n)
-		case "prim::Constant":
+		case prim.Constant:
 		default:
 			p.node(n)
 		}
@@ -193,7 +195,7 @@ func standIn(v *ir.Value) (value.Value, bool) {
 		ones, err := tensor.Full(slices.Repeat([]int{1}, dims), tensor.Int(1), d)
 		return value.OfTensor(ones), err == nil
 	case *types.List:
-		if n := v.Node(); n.Kind() == "prim::ListConstruct" {
+		if n := v.Node(); n.Kind() == prim.ListConstruct {
 			items := make([]value.Value, len(n.Inputs()))
 			for i, item := range n.Inputs() {
 				var ok bool
@@ -219,9 +221,9 @@ func standIn(v *ir.Value) (value.Value, bool) {
 func deviceOf(n *ir.Node) []string {
 	device := ""
 	switch n.Kind() {
-	case "aten::cpu":
+	case aten.Cpu:
 		device = "cpu"
-	case "aten::cuda":
+	case aten.Cuda:
 		device = "cuda"
 	default:
 		o := n.Operator()

@@ -5,6 +5,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -43,7 +45,7 @@ func RefineListLengths(g *ir.Graph) bool {
 
 func refineListLengths(g *ir.Graph, db *alias.Db) bool {
 	r := &refinement{g: g, replace: replaceLengths, subject: func(v *ir.Value) *ir.Value {
-		if n := v.Node(); n.Is("aten::len") && n.Input(0).Type().Kind() == types.KindList && !db.HasWriters(n.Input(0)) {
+		if n := v.Node(); n.Is(aten.Len) && n.Input(0).Type().Kind() == types.KindList && !db.HasWriters(n.Input(0)) {
 			return n.Input(0)
 		}
 		return nil
@@ -67,7 +69,7 @@ type refinement struct {
 
 func (r *refinement) block(b *ir.Block) {
 	for n := b.First(); n != nil; n = n.Next() {
-		if n.Kind() != "prim::If" {
+		if n.Kind() != prim.If {
 			for _, inner := range n.Blocks() {
 				r.block(inner)
 			}
@@ -92,7 +94,7 @@ func (r *refinement) block(b *ir.Block) {
 func (r *refinement) factsOf(condition *ir.Value, outcome bool) []fact {
 	n := condition.Node()
 	switch {
-	case n.Is("aten::eq") && outcome || n.Is("aten::ne") && !outcome:
+	case n.Is(aten.Eq) && outcome || n.Is(aten.Ne) && !outcome:
 		for i := range n.Inputs() {
 			if is, ok := passes.ConstantInt(n.Input(i)); ok {
 				if subject := r.subject(n.Input(1 - i)); subject != nil {
@@ -100,11 +102,11 @@ func (r *refinement) factsOf(condition *ir.Value, outcome bool) []fact {
 				}
 			}
 		}
-	case n.Is("aten::__not__"):
+	case n.Is(aten.Not):
 		return r.factsOf(n.Input(0), !outcome)
-	case n.Is("aten::__and__") && outcome || n.Is("aten::__or__") && !outcome:
+	case n.Is(aten.And) && outcome || n.Is(aten.Or) && !outcome:
 		return append(r.factsOf(n.Input(0), outcome), r.factsOf(n.Input(1), outcome)...)
-	case n.Is("prim::If"): // "a and b", "a or b": where one branch gives the other outcome it was not taken
+	case n.Is(prim.If): // "a and b", "a or b": where one branch gives the other outcome it was not taken
 		for i, branch := range n.Blocks() {
 			given := n.Blocks()[1-i].Outputs()[condition.Offset()]
 			if is, ok := truthIn(n, 1-i, given); ok && is != outcome {
@@ -127,12 +129,12 @@ func truthIn(n *ir.Node, branch int, v *ir.Value) (is, ok bool) {
 	return c.Bool(), true
 }
 
-func isConstant(v *ir.Value) bool { return v.Node().Kind() == "prim::Constant" }
+func isConstant(v *ir.Value) bool { return v.Node().Kind() == prim.Constant }
 
 // raises reports whether a block ends with an exception.
 func raises(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
-		if n.Kind() == "prim::RaiseException" {
+		if n.Kind() == prim.RaiseException {
 			return true
 		}
 	}
@@ -192,7 +194,7 @@ func replaceInteger(r *refinement, f fact, at *ir.Node, where func(*ir.Node) boo
 // replaceLengths makes the uses of a list's lengths uses of the constant.
 func replaceLengths(r *refinement, f fact, _ *ir.Node, where func(*ir.Node) bool) {
 	for _, u := range f.value.Uses() {
-		if u.User.Is("aten::len") && passes.HasUses(u.User) && where(u.User) {
+		if u.User.Is(aten.Len) && passes.HasUses(u.User) && where(u.User) {
 			u.User.Output().ReplaceAllUsesWith(r.constant(f.is, u.User))
 			r.changed = true
 		}

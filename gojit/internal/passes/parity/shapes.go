@@ -6,6 +6,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/passes/freeze"
@@ -89,11 +91,11 @@ func (p *shapes) standFor(v *ir.Value, t *types.TensorInfo) {
 func (p *shapes) block(b *ir.Block) {
 	for n := b.First(); n != nil; n = n.Next() {
 		switch n.Kind() {
-		case "prim::If":
+		case prim.If:
 			p.branches(n)
-		case "prim::Loop":
+		case prim.Loop:
 			p.loop(n)
-		case "prim::TupleConstruct":
+		case prim.TupleConstruct:
 			p.run(n)
 			freeze.RefineTuple(n)
 		default:
@@ -150,11 +152,11 @@ func drawsLikeInput(n *ir.Node) bool {
 // them only with masks.
 func (p *shapes) dependsOnElements(n *ir.Node) bool {
 	switch {
-	case ops.DependsOnElements(n.Kind()), n.Is("aten::one_hot", "aten::repeat_interleave"):
+	case ops.DependsOnElements(n.Kind()), n.Is(aten.OneHot, aten.RepeatInterleave):
 		return true
-	case n.Is("aten::where"):
+	case n.Is(aten.Where):
 		return len(n.Inputs()) == 1
-	case n.Is("aten::index"):
+	case n.Is(aten.Index):
 		indices, ok := p.value(n.Input(1))
 		return !ok || slices.ContainsFunc(indices.List().Items, func(v value.Value) bool {
 			return v.IsTensor() && (v.Tensor().DType() == tensor.Bool || v.Tensor().DType() == tensor.Uint8)
@@ -223,16 +225,16 @@ func withoutElements(v value.Value) value.Value {
 // results runs a node that makes a container or applies an operator.
 func (p *shapes) results(n *ir.Node, args []value.Value) ([]value.Value, bool) {
 	switch n.Kind() {
-	case "prim::ListConstruct":
+	case prim.ListConstruct:
 		return []value.Value{value.OfList(value.NewList(n.Output().Type().(*types.List).Elem, args...))}, true
-	case "prim::TupleConstruct":
+	case prim.TupleConstruct:
 		return []value.Value{value.OfTuple(&value.Tuple{Type: n.Output().Type().(*types.Tuple), Items: args})}, true
-	case "prim::TupleUnpack":
+	case prim.TupleUnpack:
 		return args[0].Tuple().Items, true
-	case "prim::ListUnpack":
+	case prim.ListUnpack:
 		items := args[0].List().Items
 		return items, len(items) == len(n.Outputs())
-	case "prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional":
+	case prim.UncheckedCast, prim.UncheckedUnwrapOptional, aten.UnwrapOptional:
 		return args, true
 	}
 	o := n.Operator()
@@ -333,7 +335,7 @@ func (p *shapes) forget(b *ir.Block) {
 	}
 	drop(b.Inputs())
 	b.Walk(func(n *ir.Node) {
-		if n.Kind() != "prim::Constant" {
+		if n.Kind() != prim.Constant {
 			drop(n.Outputs())
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -65,7 +66,7 @@ func propagateSymbols(g *ir.Graph) (ok bool) {
 		copies[trial] = valuesOf(c.Block())
 	}
 	for i, v := range valuesOf(g.Block()) {
-		if v.Type().Kind() == types.KindTensor && v.Node().Kind() != "prim::Constant" && !slices.Contains(g.Inputs(), v) {
+		if v.Type().Kind() == types.KindTensor && v.Node().Kind() != prim.Constant && !slices.Contains(g.Inputs(), v) {
 			var tried [trials]*types.TensorInfo
 			for trial := range trials {
 				tried[trial], _ = copies[trial][i].Type().(*types.TensorInfo)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -13,7 +15,7 @@ import (
 
 // AnySizeGuardKind tells whether tensors are of element types, numbers of dimensions and layouts as its attributes say. Sizes that are one symbol are
 // equal, and neither 0 nor 1.
-const AnySizeGuardKind = "prim::TensorExprDynamicGuard"
+const AnySizeGuardKind = prim.TensorExprDynamicGuard
 
 // symbolicSizes are the sizes of a group's tensors as symbols.
 type symbolicSizes struct {
@@ -89,7 +91,7 @@ func (s *symbolicSizes) give(group *ir.Node) {
 // hangsOnRankAlone reports whether the nodes of a body do the same for all sizes: no parts of one or products.
 func hangsOnRankAlone(body *ir.Graph) bool {
 	for n := body.Block().First(); n != nil; n = n.Next() {
-		if n.Kind() == passes.PartsKind || n.Kind() == "aten::matmul" {
+		if n.Kind() == passes.PartsKind || n.Kind() == aten.Matmul {
 			return false
 		}
 	}
@@ -111,7 +113,7 @@ func setSymbols(body *ir.Graph, symbols map[int]int) {
 	}
 	for n := body.Block().First(); n != nil; n = n.Next() {
 		for _, v := range n.Outputs() {
-			if n.Kind() != "prim::Constant" && !slices.Contains(body.Outputs(), v) {
+			if n.Kind() != prim.Constant && !slices.Contains(body.Outputs(), v) {
 				set(v, true)
 			}
 		}
@@ -131,15 +133,15 @@ func (s sizeAt) value(group *ir.Node) *ir.Value {
 	defer g.SetInsertPoint(old)
 	var sizes *ir.Value
 	for n := group.Prev(); n != nil && sizes == nil; n = n.Prev() {
-		if n.Kind() == "aten::size" && n.Input(0) == s.of {
+		if n.Kind() == aten.Size && n.Input(0) == s.of {
 			sizes = n.Output()
 		}
 	}
 	if sizes == nil {
-		sizes = g.InsertNode(g.Create("aten::size", []*ir.Value{s.of}, 1)).Output().SetType(types.NewList(types.Int))
+		sizes = g.InsertNode(g.Create(aten.Size, []*ir.Value{s.of}, 1)).Output().SetType(types.NewList(types.Int))
 	}
 	at := g.Constant(value.Int(int64(s.dim)), group.Range)
-	return g.InsertNode(g.Create("aten::__getitem__", []*ir.Value{sizes, at}, 1)).Output().SetType(types.Int)
+	return g.InsertNode(g.Create(aten.Getitem, []*ir.Value{sizes, at}, 1)).Output().SetType(types.Int)
 }
 
 // symbolic is a type with symbols for sizes: 1 stays 1, and a size without a symbol is not known.

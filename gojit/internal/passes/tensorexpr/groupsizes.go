@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
@@ -55,7 +57,7 @@ func (f *tensorExprs) giveNoSizes(group *ir.Node) {
 
 // onlySizesRead reports whether what reads a value, if anything does, asks for its size.
 func onlySizesRead(v *ir.Value) bool {
-	return v.HasUses() && !slices.ContainsFunc(v.Uses(), func(u ir.Use) bool { return u.User.Kind() != "aten::size" || len(u.User.Inputs()) != 1 })
+	return v.HasUses() && !slices.ContainsFunc(v.Uses(), func(u ir.Use) bool { return u.User.Kind() != aten.Size || len(u.User.Inputs()) != 1 })
 }
 
 // groupSizes are the sizes of the values in a group's body, as values outside of the group.
@@ -66,7 +68,7 @@ type groupSizes struct {
 
 // size adds a node that gives the size of a value outside.
 func (s *groupSizes) size(v *ir.Value) *ir.Value {
-	return s.add("aten::size", []*ir.Value{v})
+	return s.add(aten.Size, []*ir.Value{v})
 }
 
 func (s *groupSizes) add(kind string, inputs []*ir.Value) *ir.Value {
@@ -97,6 +99,6 @@ func (s *groupSizes) node(n *ir.Node) {
 	case 1:
 		s.of[n.Output()] = sizes[0]
 	default:
-		s.of[n.Output()] = s.add("prim::BroadcastSizes", sizes)
+		s.of[n.Output()] = s.add(prim.BroadcastSizes, sizes)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -17,9 +19,9 @@ import (
 // The kinds of nodes around a group of elementwise nodes that stands for tensors of certain types.
 const (
 	// typeCheckKind gives its inputs on, and whether they are of the types that the attribute says.
-	typeCheckKind = "prim::TypeCheck"
+	typeCheckKind = prim.TypeCheck
 	// FallbackKind has a Subgraph that runs where they are not.
-	FallbackKind = "prim::FallbackGraph"
+	FallbackKind = prim.FallbackGraph
 )
 
 // Exprs says which groups of nodes FuseExprs makes.
@@ -84,7 +86,7 @@ func (f *tensorExprs) dissolveSmall() bool {
 // workOf counts the nodes of a group's body, without those that only come in with others: constants and lists.
 func workOf(body *ir.Graph) (count int) {
 	body.Block().Walk(func(n *ir.Node) {
-		if !n.Is("prim::ListConstruct", "prim::Constant") {
+		if !n.Is(prim.ListConstruct, prim.Constant) {
 			count++
 		}
 	})
@@ -94,7 +96,7 @@ func workOf(body *ir.Graph) (count int) {
 // computes reports whether a node makes elements: lists, parts and other views do not.
 func computes(n *ir.Node) bool {
 	o := n.Operator()
-	return o != nil && !n.Is(passes.PartsKind, "prim::ListConstruct", "prim::Constant") && !isShown(n, o)
+	return o != nil && !n.Is(passes.PartsKind, prim.ListConstruct, prim.Constant) && !isShown(n, o)
 }
 
 // isShown reports whether a node gives elements of its first input as they are.
@@ -184,7 +186,7 @@ func (f *tensorExprs) absorb(n, into *ir.Node) {
 		moved = append(moved, m)
 	}
 	for _, m := range slices.Backward(moved) {
-		if m.Kind() != "prim::Constant" {
+		if m.Kind() != prim.Constant {
 			passes.MergeIntoSubgraph(f.memory, m, into)
 		}
 	}
@@ -217,7 +219,7 @@ func listsOf(n *ir.Node) (lists []*ir.Node) {
 
 // isList reports whether a node makes a list of tensors.
 func isList(n *ir.Node) bool {
-	if n.Kind() != "prim::ListConstruct" {
+	if n.Kind() != prim.ListConstruct {
 		return false
 	}
 	l, ok := n.Output().Type().(*types.List)
@@ -258,7 +260,7 @@ func (f *tensorExprs) joins(n *ir.Node) bool {
 		return false
 	case fuse.Fusible(n) || o.Def().IsElementwise() && isTyped(n.Inputs()):
 		return isTyped(n.Inputs()) && isTyped(used(n.Outputs()))
-	case o.BaseName() == "aten::matmul" && !(isMatrix(n.Input(0)) && isMatrix(n.Input(1))):
+	case o.BaseName() == aten.Matmul && !(isMatrix(n.Input(0)) && isMatrix(n.Input(1))):
 		return false
 	case !o.Def().Has(ops.InGroups) || o.Def().Has(ops.Reduces) && !f.options.Reductions:
 		return false
@@ -294,7 +296,7 @@ func (f *tensorExprs) isKnown(n *ir.Node, v *ir.Value) bool {
 func isTyped(vs []*ir.Value) bool {
 	return !slices.ContainsFunc(vs, func(v *ir.Value) bool {
 		t, ok := v.Type().(*types.TensorInfo)
-		if ok && v.Node().Kind() == "prim::Constant" {
+		if ok && v.Node().Kind() == prim.Constant {
 			c, _ := v.Constant()
 			return !c.IsTensor() || !hasGroupedType(value.CompleteType(c.Tensor()).(*types.TensorInfo))
 		}
@@ -320,7 +322,7 @@ func EraseOuterShapes(g *ir.Graph) bool {
 	changed := false
 	erase := func(vs []*ir.Value) {
 		for _, v := range vs {
-			if t, ok := v.Type().(*types.TensorInfo); ok && v.Node().Kind() != "prim::Constant" && t.String() != types.Tensor.String() {
+			if t, ok := v.Type().(*types.TensorInfo); ok && v.Node().Kind() != prim.Constant && t.String() != types.Tensor.String() {
 				v.SetType(types.Tensor)
 				changed = true
 			}
@@ -353,7 +355,7 @@ func (f *tensorExprs) guardTypes(group *ir.Node) {
 	} else {
 		ok = checkTypes(group)
 	}
-	choice := g.Create("prim::If", []*ir.Value{ok}, len(group.Outputs())).InsertBefore(group)
+	choice := g.Create(prim.If, []*ir.Value{ok}, len(group.Outputs())).InsertBefore(group)
 	yes, no := choice.AddBlock(), choice.AddBlock()
 	fallback := no.Append(g.Create(FallbackKind, inputs, len(group.Outputs())).SetAttr("Subgraph", other))
 	for i, out := range group.Outputs() {
@@ -408,7 +410,7 @@ func checkTypes(group *ir.Node) (ok *ir.Value) {
 func eraseInner(g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
 		for _, v := range n.Outputs() {
-			if v.Type().Kind() == types.KindTensor && n.Kind() != "prim::Constant" {
+			if v.Type().Kind() == types.KindTensor && n.Kind() != prim.Constant {
 				v.SetType(types.Tensor)
 			}
 		}
