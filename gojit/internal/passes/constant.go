@@ -37,7 +37,7 @@ func ConstantPropagation(g *ir.Graph) bool {
 	p := &constantPropagation{g: g, memory: alias.Analyze(g, alias.Options{})}
 	p.block(g.Block())
 	if p.changed {
-		DCE(g)
+		DCEWithWrites(g)
 	}
 	return p.changed
 }
@@ -48,7 +48,7 @@ func ConstantPropagationInAnyMode(g *ir.Graph) bool {
 	p := &constantPropagation{g: g, memory: alias.Analyze(g, alias.Options{}), anyMode: true}
 	p.block(g.Block())
 	if p.changed {
-		DCE(g)
+		DCEWithWrites(g)
 	}
 	return p.changed
 }
@@ -59,7 +59,7 @@ func ConstantPropagationWithResults(g *ir.Graph) bool {
 	p := &constantPropagation{g: g, memory: alias.Analyze(g, alias.Options{}), results: true}
 	p.block(g.Block())
 	if p.changed {
-		DCE(g)
+		DCEWithWrites(g)
 	}
 	return p.changed
 }

@@ -445,7 +445,7 @@ func (p *Printer) loop(n *ir.Node) {
 	for i, out := range n.Outputs() {
 		annotation := ""
 		in := n.Input(i + 2)
-		if !types.Equal(out.Type(), in.Type()) || in.MustBeNone() && out.Type() != types.None {
+		if k := out.Type().Kind(); k == types.KindOptional || k == types.KindUnion || !types.Equal(out.Type(), in.Type()) {
 			annotation = ": " + p.annotation(out.Type())
 		}
 		p.line("%s%s = %s", p.use(out), annotation, p.use(in))
