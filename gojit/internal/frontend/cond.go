@@ -335,7 +335,7 @@ func (e *Emitter) assignedByIf(at source.Range, yes, no *environment) []string {
 }
 
 // mergeVariable gives a variable that the branches of an if assign its type behind the if. What it is in a branch that leaves is read by nobody; where
-// the branch ends by break or continue and the type is that of the other branch it stands there all the same, as in PyTorch, whose numbers of names depend on it.
+// the branch ends by break or continue and the types have one in common it stands there all the same, as in PyTorch, whose numbers of names depend on it.
 func (e *Emitter) mergeVariable(at source.Range, name string, yes, no *environment) {
 	read := func(env *environment) *ir.Value {
 		if e.exits[env.block] && !e.jumps[env.block] {
@@ -354,7 +354,16 @@ func (e *Emitter) mergeVariable(at source.Range, name string, yes, no *environme
 		return nil
 	}
 	t, f := read(yes), read(no)
-	if t != nil && f != nil && !types.Equal(t.Type(), f.Type()) {
+	toUnion := false
+	if outer := e.env.find(name); outer != nil {
+		if x := asSimple(outer); x != nil {
+			switch x.Type().Kind() {
+			case types.KindUnion, types.KindOptional, types.KindNumber:
+				toUnion = true
+			}
+		}
+	}
+	if t != nil && f != nil && types.Unify(t.Type(), f.Type(), toUnion, nil) == nil {
 		if e.exits[yes.block] {
 			t = nil
 		}
@@ -369,15 +378,6 @@ func (e *Emitter) mergeVariable(at source.Range, name string, yes, no *environme
 		t = e.storeUninitialized(name, yes.block, f.Type())
 	case f == nil:
 		f = e.storeUninitialized(name, no.block, t.Type())
-	}
-	toUnion := false
-	if outer := e.env.find(name); outer != nil {
-		if x := asSimple(outer); x != nil {
-			switch x.Type().Kind() {
-			case types.KindUnion, types.KindOptional, types.KindNumber:
-				toUnion = true
-			}
-		}
 	}
 	unified := types.Unify(t.Type(), f.Type(), toUnion, nil)
 	if unified == nil {
