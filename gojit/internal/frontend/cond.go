@@ -354,20 +354,12 @@ func (e *Emitter) mergeVariable(at source.Range, name string, yes, no *environme
 		return nil
 	}
 	t, f := read(yes), read(no)
-	toUnion := false
-	if outer := e.env.find(name); outer != nil {
-		if x := asSimple(outer); x != nil {
-			switch x.Type().Kind() {
-			case types.KindUnion, types.KindOptional, types.KindNumber:
-				toUnion = true
-			}
-		}
-	}
-	if t != nil && f != nil && types.Unify(t.Type(), f.Type(), toUnion, nil) == nil {
-		if e.exits[yes.block] {
+	var unified types.Type
+	if t != nil && f != nil {
+		if unified = e.unifyBranches(name, t, f); unified == nil && e.exits[yes.block] {
 			t = nil
 		}
-		if e.exits[no.block] {
+		if unified == nil && e.exits[no.block] {
 			f = nil
 		}
 	}
@@ -376,10 +368,11 @@ func (e *Emitter) mergeVariable(at source.Range, name string, yes, no *environme
 		return
 	case t == nil:
 		t = e.storeUninitialized(name, yes.block, f.Type())
+		unified = e.unifyBranches(name, t, f)
 	case f == nil:
 		f = e.storeUninitialized(name, no.block, t.Type())
+		unified = e.unifyBranches(name, t, f)
 	}
-	unified := types.Unify(t.Type(), f.Type(), toUnion, nil)
 	if unified == nil {
 		text := fmt.Sprintf("Type mismatch: %s is set to type %s in the true branch and type %s in the false branch", name, types.Repr(t.Type()), types.Repr(f.Type()))
 		if yes.findInParent(name) != nil || no.findInParent(name) != nil {
@@ -390,6 +383,20 @@ func (e *Emitter) mergeVariable(at source.Range, name string, yes, no *environme
 	}
 	e.env.store(name, unified)
 	delete(e.env.removed, name)
+}
+
+// unifyBranches returns the type that a variable has behind an if whose branches leave t and f in it, nil where there is none.
+func (e *Emitter) unifyBranches(name string, t, f *ir.Value) types.Type {
+	toUnion := false
+	if outer := e.env.find(name); outer != nil {
+		if x := asSimple(outer); x != nil {
+			switch x.Type().Kind() {
+			case types.KindUnion, types.KindOptional, types.KindNumber:
+				toUnion = true
+			}
+		}
+	}
+	return types.Unify(t.Type(), f.Type(), toUnion, nil)
 }
 
 func (e *Emitter) storeUninitialized(name string, b *ir.Block, t types.Type) *ir.Value {
