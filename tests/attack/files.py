@@ -14,6 +14,7 @@ import copyreg
 import functools
 import io
 import json
+import operator
 import os
 import pathlib
 import pickle
@@ -456,6 +457,7 @@ def check_text(call: Callable[[], Any]) -> bool:
 
 
 def is_saved(x: Any) -> bool:
+    """Saves x, and reports whether that went well."""
     return check_text(lambda: torch.save(x, io.BytesIO()))
 
 
@@ -489,10 +491,11 @@ class Canary:
 
     def know_classes(self) -> None:
         """Notes the attributes that the classes have."""
-        self.known = [(c, dict(vars(c))) for c in WATCHED]
+        self.known = [(c, [*vars(c)], [*vars(c).values()]) for c in WATCHED]
 
     def are_classes_changed(self) -> bool:
-        return any(vars(c) != attributes for c, attributes in self.known)
+        """Whether a class has other names, or other objects by them, even equal ones."""
+        return any([*vars(c)] != names or not all(map(operator.is_, vars(c).values(), objects)) for c, names, objects in self.known)
 
     @contextlib.contextmanager
     def watch(self, code: bool) -> Any:
