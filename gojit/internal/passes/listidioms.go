@@ -39,31 +39,26 @@ func elementsOf(db *alias.Db, v *ir.Value) (elements []*ir.Value, ok bool) {
 // longestJoined bounds the lists that are written out element by element: each of a few sums in a row doubles one.
 const longestJoined = 256
 
-// constantSlice returns the elements that a slice with constant bounds chooses.
+// constantSlice returns the elements that a slice with constant bounds chooses: those at the places that it takes from the list of all places.
 func constantSlice(n *ir.Node, elements []*ir.Value) (part []*ir.Value, ok bool) {
-	if len(n.Inputs()) != 4 {
-		return nil, false
+	places := make([]int, len(elements))
+	for i := range places {
+		places[i] = i
 	}
-	bounds := [3]int{0, len(elements), 1}
-	for i, v := range n.Inputs()[1:] {
+	args := []value.Value{value.OfList(value.Ints(places))}
+	for _, v := range n.Inputs()[1:] {
 		c, ok := v.Constant()
-		switch {
-		case !ok || !c.IsNone() && !c.IsInt():
+		if !ok {
 			return nil, false
-		case c.IsInt():
-			bounds[i] = int(max(min(c.Int(), int64(len(elements))), -int64(len(elements))))
-			if i == 2 {
-				bounds[i] = int(c.Int())
-			} else if bounds[i] < 0 {
-				bounds[i] += len(elements)
-			}
 		}
+		args = append(args, c)
 	}
-	if bounds[2] < 1 {
+	chosen, ok := RunOperator(n.Operator(), args, 1)
+	if !ok {
 		return nil, false
 	}
-	for i := bounds[0]; i < bounds[1]; i += bounds[2] {
-		part = append(part, elements[i])
+	for _, i := range chosen[0].List().Items {
+		part = append(part, elements[i.Int()])
 	}
 	return part, true
 }
