@@ -96,8 +96,7 @@ func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 		if !ok {
 			return false
 		}
-		made := g.CreateList(n.Output().Type().(*types.List).Elem, part)
-		n.Output().ReplaceAllUsesWith(g.InsertNode(made).Output())
+		replaceByList(g, db, n, part)
 		return true
 	case prim.ListUnpack:
 		if len(n.Outputs()) != len(elements) {
@@ -112,9 +111,15 @@ func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 		if !ok || db.HasWriters(n.Output()) || len(elements)+len(more) > longestJoined {
 			return false
 		}
-		joined := g.CreateList(n.Output().Type().(*types.List).Elem, append(append([]*ir.Value{}, elements...), more...))
-		n.Output().ReplaceAllUsesWith(g.InsertNode(joined).Output())
+		replaceByList(g, db, n, append(append([]*ir.Value{}, elements...), more...))
 		return true
 	}
 	return false
+}
+
+// replaceByList has a list of the elements stand for the list that a node gives.
+func replaceByList(g *ir.Graph, db *alias.Db, n *ir.Node, elements []*ir.Value) {
+	made := g.InsertNode(g.CreateList(n.Output().Type().(*types.List).Elem, elements)).Output()
+	db.Forget(n.Output(), made)
+	n.Output().ReplaceAllUsesWith(made)
 }
