@@ -201,7 +201,7 @@ func (f *Function) Call(c *abi.Call) error {
 		}
 		for _, v := range f.all() {
 			if v.op.Run != nil && v.matches(c, loose) {
-				return v.run(c)
+				return f.run(v, c)
 			}
 		}
 		if loose || f.programs {
@@ -211,10 +211,20 @@ func (f *Function) Call(c *abi.Call) error {
 			if err != nil {
 				return err
 			}
-			return v.run(c)
+			return f.run(v, c)
 		}
 	}
 	return f.mismatch(c)
+}
+
+// run runs an overload, one that takes a number as PyTorch's functions for Python do: as one that takes a tensor.
+func (f *Function) run(v *overload, c *abi.Call) error {
+	if v.strict || f.programs {
+		return v.run(c)
+	}
+	before := c.Thread.Mode.SetWrapsNumbers(true)
+	defer c.Thread.Mode.SetWrapsNumbers(before)
+	return v.run(c)
 }
 
 // hasOut reports whether there is a keyword out that is not None.

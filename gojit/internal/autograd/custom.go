@@ -110,15 +110,5 @@ func (n *Node) Output(i int, t *tensor.Tensor) *tensor.Tensor {
 	return out
 }
 
-// Next returns the nodes that the gradients of n's inputs go to, with the number of the output there;
-// nil for an input without a gradient.
-func (n *Node) Next() (nodes []*Node, outputs []int) {
-	for i := range n.inputs {
-		e := n.inputs[i].edge
-		nodes, outputs = append(nodes, e.node), append(outputs, e.index)
-	}
-	return nodes, outputs
-}
-
 // Leaf returns the tensor whose gradient the node adds up, nil for other nodes.
 func (n *Node) Leaf() *tensor.Tensor { return n.leaf }

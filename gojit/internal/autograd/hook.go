@@ -57,7 +57,7 @@ func (n *Node) hasHooks() bool {
 }
 
 // runNodeHooks calls the hooks before or after the derivative. It returns what changed is then.
-func (p *pass) runNodeHooks(n *Node, before bool, inputs, outputs []*tensor.Tensor) []*tensor.Tensor {
+func (p *pass) runNodeHooks(n *Node, before bool, inputs, outputs []*tensor.Tensor) (result []*tensor.Tensor) {
 	changed := inputs
 	if before {
 		changed = outputs
@@ -69,6 +69,10 @@ func (p *pass) runNodeHooks(n *Node, before bool, inputs, outputs []*tensor.Tens
 	}
 	all := n.hooks.node
 	hookLock.Unlock()
+	if !before {
+		changed = n.shown(inputs)
+		defer func() { result = n.hidden(changed, inputs) }()
+	}
 	for _, h := range all {
 		if h.before != before {
 			continue

@@ -23,6 +23,15 @@ type Mode struct {
 	belowAutograd  bool       // autograd has had the operators that run: nothing is recorded, though GradEnabled may say so
 	bypass         bool       // tensors whose classes run operators count as any other
 	expanding      *expansion // the composite operators whose bodies run, from the innermost on
+	wrapsNumbers   bool       // nodes of operators that take numbers are called as where those are tensors
+}
+
+// SetWrapsNumbers says whether operators that take numbers are recorded as where these are tensors, as Python's calls of them are in PyTorch. It
+// returns what was before.
+func (m *Mode) SetWrapsNumbers(on bool) (before bool) {
+	before = m.wrapsNumbers
+	m.wrapsNumbers = on
+	return before
 }
 
 // GradEnabled reports whether operations are to be recorded for differentiation.

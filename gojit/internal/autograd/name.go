@@ -16,7 +16,8 @@ func (p *plan) nodeName(args []value.Value) string {
 	return p.node
 }
 
-// nameNodes says what the nodes of an operator are called: node, or nodeOf where it depends on the arguments.
+// nameNodes says what the nodes of an operator are called: node, nodeOf where it depends on the arguments, or wrapped where Python's arithmetic
+// has given a number.
 func (p *plan) nameNodes(op *ops.Operator) {
 	name := functionalName(op)
 	base, _, _ := strings.Cut(name, ".")
@@ -34,6 +35,11 @@ func (p *plan) nameNodes(op *ops.Operator) {
 		}
 	case "linear", "matmul":
 		p.nodeOf = func(args []value.Value) string { return productName(name, args) }
+	}
+	if op.Has(ops.WrapsNumbers) && strings.HasPrefix(op.Schema().Overload, "Scalar") {
+		p.wrapped = p.node
+		last := len(p.node) - 1
+		p.node = p.node[:last] + string(p.node[last]+1) // PyTorch counts the overload for numbers behind that for tensors
 	}
 }
 

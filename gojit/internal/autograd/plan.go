@@ -30,6 +30,7 @@ type plan struct {
 	// conjugates says that complex gradients are conjugated before and after backward.
 	conjugates bool
 	node       string                          // what its nodes are called
+	wrapped    string                          // the same, where a number has become a tensor
 	nodeOf     func(args []value.Value) string // the same, where that depends on the arguments
 }
 

@@ -293,7 +293,9 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		return err
 	}
 	n.sequence = sequence.Add(1)
-	n.name = p.nodeName(args)
+	if n.name = p.nodeName(args); m.wrapsNumbers && p.wrapped != "" {
+		n.name = p.wrapped
+	}
 	if written != nil {
 		n.holdResults(out)
 		n.outputs = []geometry{geometryOf(written)}

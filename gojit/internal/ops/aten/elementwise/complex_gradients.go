@@ -96,3 +96,6 @@ func angleGrad(c define.Gradient) {
 	slope := c.Div(Rotate(c, x), c.Square(c.Do("abs", x)))
 	c.Give(0, c.Mul(c.G(), c.Do("masked_fill.Scalar", slope, c.Do("eq.Scalar", x, 0.0), 0.0)))
 }
+
+// absoluteGrad is the derivative of the absolute value.
+var absoluteGrad = define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("sgn", x)) })

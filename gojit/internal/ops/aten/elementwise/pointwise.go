@@ -276,7 +276,7 @@ var elementary = []ops.Def{
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Scale(g.Mul(dy, x), 2) })},
 	{Name: "_conj_physical", Scalar: UnaryOp(kernel.Conj), Tags: ops.AsWritten, Grad: ConjugateGrad},
 	{Name: "abs", Aliases: []string{"absolute"}, Promote: ops.RealResult, CheckInPlace: checking(checkRealAbs), Scalar: UnaryOp(kernel.Abs),
-		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("sgn", x)) }), Tags: ops.Grouped | ops.AsWritten},
+		Reads: ops.ReadsSelf, Grad: absoluteGrad, Tags: ops.Grouped | ops.AsWritten},
 	{Name: "angle", Promote: ops.RealOfFloat, Scalar: UnaryOp(kernel.Angle), Tags: ops.AsWritten, Grad: define.Concrete(angleGrad)},
 	{Name: "isnan", Promote: ops.BoolResult, Scalar: UnaryOp(kernel.IsNaN), Tags: ops.NotDifferentiable},
 	{Name: "isinf", Promote: ops.BoolResult, Scalar: func(b Builder, x ...Element) Element {
@@ -959,7 +959,7 @@ var PointwiseFamily = slices.Concat(FromRecords(elementary), FromRecords(compose
 	define.Operator("frexp.Tensor", func(c define.Call) { c.Give(define.Pair(frexp(c.Tensor(0)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
 		c.Give(0, c.Div(c.G(), c.Do("exp2", c.Do("to.dtype", c.Out(1), c.G().DType()))))
 	})}),
-	define.Giving("prim::abs", func(c define.Call) *tensor.Tensor { return Absolute.On(c.Tensor(0)) }),
+	define.Giving("prim::abs", func(c define.Call) *tensor.Tensor { return Absolute.On(c.Tensor(0)) }).With(ops.Def{Reads: ops.ReadsSelf, Grad: absoluteGrad, Tags: ops.AsWritten}),
 	define.Operator("positive", func(c define.Call) { c.Give(c.Tensor(0)) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn}),
 	define.Giving("where.self", func(c define.Call) *tensor.Tensor { return Choose(c.Tensor(0), OperandOf(c, 1), OperandOf(c, 2)) }).With(ops.Def{Reads: ops.ReadsSelf, Grad: func(g define.Grad) {
 		g.Give(1, g.Where(g.In(0), g.Grad(0)))
