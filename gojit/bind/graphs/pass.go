@@ -240,7 +240,7 @@ func inlineCalls(g *ir.Graph) {
 func canonicalizeForFuser(g *ir.Graph) {
 	passes.CanonicalizeOutputs(g)
 	passes.ConstantChunks(g)
-	passes.DCE(g)
+	passes.DCEWithWrites(g)
 }
 
 func groupDifferentiable(g *ir.Graph, threshold int) error {

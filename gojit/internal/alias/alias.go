@@ -30,6 +30,7 @@ type Db struct {
 	writes    map[*ir.Node][]*element
 	inner     map[*ir.Node][]*element // writes into what an element contains
 	extracts  []extraction
+	escaped   []*element // what something from outside the graph may keep
 	conflicts []*ir.Node // nodes that may write every wildcard
 	written   set        // all locations that anything writes
 	anything  set        // wildcards of types that stand for all
@@ -131,6 +132,13 @@ func standsForAll(t types.Type) bool {
 func (db *Db) setWildcard(v *ir.Value) {
 	if e := db.element(v); e != nil {
 		e.addPointer(db.wildcard(v.Type()))
+	}
+}
+
+// escape says that v, and so all that it may be or be a view of, may be kept outside the graph.
+func (db *Db) escape(v *ir.Value) {
+	if e := db.element(v); e != nil {
+		db.escaped = append(db.escaped, e)
 	}
 }
 
@@ -238,7 +246,7 @@ func (db *Db) node(n *ir.Node) {
 		db.attribute(n)
 	case prim.SetAttr:
 		db.write(n, n.Input(0))
-		db.setWildcard(n.Input(1))
+		db.escape(n.Input(1))
 	case aten.Wait:
 		db.setWildcard(n.Output())
 		db.extract(n.Output(), n.Input(0))
@@ -392,7 +400,7 @@ func (db *Db) operator(n *ir.Node) {
 			}
 		}
 		if contains(a.After, "*") {
-			db.setWildcard(in)
+			db.escape(in)
 		}
 	}
 	for i, out := range n.Outputs() {
@@ -475,7 +483,7 @@ func (db *Db) conservative(n *ir.Node) {
 		if e := db.element(in); e != nil {
 			db.writes[n] = append(db.writes[n], e)
 			db.inner[n] = append(db.inner[n], e)
-			db.setWildcard(in)
+			db.escape(in)
 		}
 	}
 	for _, out := range n.Outputs() {
@@ -487,7 +495,7 @@ func (db *Db) conservative(n *ir.Node) {
 		}
 		db.block(b)
 		for _, out := range b.Outputs() {
-			db.setWildcard(out)
+			db.escape(out)
 		}
 	}
 	if !n.Is(prim.Fork) || len(n.Blocks()) > 0 {
@@ -506,6 +514,9 @@ func (db *Db) close() {
 					changed = x.out.addPointer(inner) || changed
 				}
 			})
+		}
+		for _, e := range db.escaped {
+			changed = db.keepOutside(e) || changed
 		}
 		wild := closure(db.all, pointers, func(e *element, s *set) {
 			if e.wildcard != "" {
@@ -551,6 +562,23 @@ func (db *Db) close() {
 	if len(db.conflicts) > 0 {
 		db.written.union(db.wild)
 	}
+}
+
+// keepOutside makes all that e may be, is a view of or has in it what may be outside. It reports whether that is new.
+func (db *Db) keepOutside(e *element) (changed bool) {
+	seen := map[*element]bool{}
+	stack := []*element{e}
+	for len(stack) > 0 {
+		x := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if x.wildcard != "" || seen[x] {
+			continue
+		}
+		seen[x] = true
+		changed = x.addPointer(db.wildcard(x.typ)) || changed
+		stack = append(append(stack, x.pointsTo.to...), x.contains.to...)
+	}
+	return changed
 }
 
 // hasAttributes reports whether a value of type t may be an object, which refers to memory that is

@@ -56,6 +56,18 @@ func TestAnalysis(t *testing.T) {
   %e : Tensor = aten::__getitem__(%l, %i)
   %w : Tensor = aten::relu_(%e)
   return (%l)`, "e=a e!b +a -b l~a l^b -l"},
+		{"what views that are kept show is kept", `graph(%x : Tensor, %l : Tensor[], %ll : Tensor[][], %i : int):
+  %a : Tensor = aten::relu(%x)
+  %v : Tensor = aten::t(%a)
+  %k : Tensor[] = aten::append(%l, %v)
+  %b : Tensor = aten::relu(%x)
+  %w : Tensor = aten::t(%b)
+  %p : Tensor[] = prim::ListConstruct(%w)
+  %q : Tensor[][] = aten::append(%ll, %p)
+  %c : Tensor = aten::relu(%x)
+  %e : Tensor = aten::__getitem__(%l, %i)
+  %f : Tensor = aten::relu_(%e)
+  return (%k)`, "a=b a=e a=x +a +b -c c!a"},
 		{"what is appended", `graph(%x : Tensor):
   %a : Tensor = aten::relu(%x)
   %b : Tensor = aten::relu(%x)

@@ -143,7 +143,7 @@ func (db *Db) Forget(other, v *ir.Value) {
 
 // escapes reports whether v may be seen outside the graph: it comes from there or is returned.
 func (db *Db) escapes(v *ir.Value) bool {
-	return db.contents(v).intersects(db.wild) || db.MayContainAlias([]*ir.Value{v}, db.graph.Outputs())
+	return db.contents(v).intersects(db.wild) || db.Returned(v)
 }
 
 // Escapes reports whether v, or something in it, may be seen outside the graph.
@@ -158,9 +158,7 @@ func (db *Db) MayShare(a, b *ir.Value) bool {
 	return !db.HasContentWriters(a) && !db.HasContentWriters(b) && !(db.Escapes(a) && db.Escapes(b))
 }
 
-// MayBeOne reports whether a and b may become one value where nothing from outside keeps them: nothing writes either, and not both are returned or
-// shared with what is.
-func (db *Db) MayBeOne(a, b *ir.Value) bool {
-	returned := func(v *ir.Value) bool { return db.MayContainAlias([]*ir.Value{v}, db.graph.Outputs()) }
-	return !db.HasContentWriters(a) && !db.HasContentWriters(b) && !(returned(a) && returned(b))
+// Returned reports whether v, or something in it, may be in what the graph returns.
+func (db *Db) Returned(v *ir.Value) bool {
+	return db.MayContainAlias([]*ir.Value{v}, db.graph.Outputs())
 }

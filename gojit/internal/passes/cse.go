@@ -88,13 +88,31 @@ func (c *cse) eligible(n *ir.Node) bool {
 		!c.db.Writes(n) && !c.isWritten(n) && len(n.Outputs()) > 0
 }
 
-// isWritten reports whether what n reads or gives is written. An attribute is read from its object alone, whatever writes what is in
-// other attributes.
+// isWritten reports whether what n reads or gives is written. An attribute is read from its object alone, and containers whose elements an
+// operator does not look at are read without them, whatever writes what is in other attributes or in the elements.
 func (c *cse) isWritten(n *ir.Node) bool {
-	if n.Kind() != prim.GetAttr {
-		return c.db.HasNodeWriters(n)
+	if n.Kind() == prim.GetAttr {
+		return c.db.HasWriters(n.Input(0)) || c.db.HasWriters(n.Output())
 	}
-	return c.db.HasWriters(n.Input(0)) || c.db.HasWriters(n.Output())
+	for i, in := range n.Inputs() {
+		if c.db.HasWriters(in) || !leavesElements(n, i) && c.db.HasContentWriters(in) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Outputs(), c.db.HasWriters)
+}
+
+// leavesElements reports whether a node does not look at what is in its input i: it makes a container or takes one apart, or is an operator of
+// containers of any type, which may only order elements.
+func leavesElements(n *ir.Node, i int) bool {
+	switch n.Kind() {
+	case prim.ListConstruct, prim.TupleConstruct, prim.DictConstruct, prim.TupleUnpack, prim.TupleIndex, prim.ListUnpack:
+		return true
+	case aten.Sorted:
+		return false
+	}
+	o := n.Operator()
+	return o != nil && i < len(o.Schema().Arguments) && types.HasVars(o.Schema().Arguments[i].Type)
 }
 
 // cseKey is equal for nodes that may be the same.
@@ -124,18 +142,42 @@ func (c *cse) same(n, other *ir.Node) bool {
 	return true
 }
 
-// mayBeOne reports whether nobody can tell whether two values share memory.
+// mayBeOne reports whether nobody can tell whether two values share memory: nothing writes them, and not both are seen outside the graph.
 func (c *cse) mayBeOne(a, b *ir.Value) bool {
 	if a.Node().Kind() == prim.GetAttr && a.Type().Kind() == types.KindClass {
 		return true // it is one object already
 	}
-	return c.db.MayShare(a, b) || c.db.MayBeOne(a, b) && !c.mayBeKept(a) && !c.mayBeKept(b)
+	if c.db.HasWriters(a) || c.db.HasWriters(b) || c.db.Returned(a) && c.db.Returned(b) {
+		return false
+	}
+	return !c.isOutside(a) || !c.isOutside(b)
 }
 
-// mayBeKept reports whether something from outside may get a value: by a write, or by a container or a block's result that has it.
-func (c *cse) mayBeKept(v *ir.Value) bool {
+// isOutside reports whether something from outside may have a value.
+func (c *cse) isOutside(v *ir.Value) bool {
+	return c.db.IsWildcard(v) && c.mayBeKept(v, map[*ir.Value]bool{})
+}
+
+// mayBeKept reports whether something from outside may get a value, which may have come from there: by a write, or by a container or a block's
+// result that has it. A view of a tensor is another value.
+func (c *cse) mayBeKept(v *ir.Value, seen map[*ir.Value]bool) bool {
+	if seen[v] {
+		return false
+	}
+	seen[v] = true
 	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
-		holds := func(out *ir.Value) bool { return alias.Tracked(out.Type()) && out.Type().Kind() != types.KindTensor }
-		return c.db.WritesWildcard(u.User) || u.User.Kind() == prim.Return || slices.ContainsFunc(u.User.Outputs(), holds)
+		if c.db.WritesWildcard(u.User) || u.User.Kind() == prim.Return {
+			return true
+		}
+		return slices.ContainsFunc(u.User.Outputs(), func(out *ir.Value) bool {
+			view := v.Type().Kind() == types.KindTensor && out.Type().Kind() == types.KindTensor && !isCast(u.User)
+			has := alias.Tracked(out.Type()) && !view && c.db.MayContainAlias([]*ir.Value{out}, []*ir.Value{v})
+			return has && c.mayBeKept(out, seen)
+		})
 	})
+}
+
+// isCast reports whether a node gives its input as a value of another type.
+func isCast(n *ir.Node) bool {
+	return n.Is(prim.UncheckedCast, prim.UncheckedUnwrapOptional, aten.UnwrapOptional)
 }

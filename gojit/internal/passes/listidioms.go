@@ -39,31 +39,26 @@ func elementsOf(db *alias.Db, v *ir.Value) (elements []*ir.Value, ok bool) {
 // longestJoined bounds the lists that are written out element by element: each of a few sums in a row doubles one.
 const longestJoined = 256
 
-// constantSlice returns the elements that a slice with constant bounds chooses.
+// constantSlice returns the elements that a slice with constant bounds chooses: those at the places that it takes from the list of all places.
 func constantSlice(n *ir.Node, elements []*ir.Value) (part []*ir.Value, ok bool) {
-	if len(n.Inputs()) != 4 {
-		return nil, false
+	places := make([]int, len(elements))
+	for i := range places {
+		places[i] = i
 	}
-	bounds := [3]int{0, len(elements), 1}
-	for i, v := range n.Inputs()[1:] {
+	args := []value.Value{value.OfList(value.Ints(places))}
+	for _, v := range n.Inputs()[1:] {
 		c, ok := v.Constant()
-		switch {
-		case !ok || !c.IsNone() && !c.IsInt():
+		if !ok {
 			return nil, false
-		case c.IsInt():
-			bounds[i] = int(max(min(c.Int(), int64(len(elements))), -int64(len(elements))))
-			if i == 2 {
-				bounds[i] = int(c.Int())
-			} else if bounds[i] < 0 {
-				bounds[i] += len(elements)
-			}
 		}
+		args = append(args, c)
 	}
-	if bounds[2] < 1 {
+	chosen, ok := RunOperator(n.Operator(), args, 1)
+	if !ok {
 		return nil, false
 	}
-	for i := bounds[0]; i < bounds[1]; i += bounds[2] {
-		part = append(part, elements[i])
+	for _, i := range chosen[0].List().Items {
+		part = append(part, elements[i.Int()])
 	}
 	return part, true
 }
@@ -101,8 +96,7 @@ func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 		if !ok {
 			return false
 		}
-		made := g.CreateList(n.Output().Type().(*types.List).Elem, part)
-		n.Output().ReplaceAllUsesWith(g.InsertNode(made).Output())
+		replaceByList(g, db, n, part)
 		return true
 	case prim.ListUnpack:
 		if len(n.Outputs()) != len(elements) {
@@ -117,9 +111,15 @@ func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 		if !ok || db.HasWriters(n.Output()) || len(elements)+len(more) > longestJoined {
 			return false
 		}
-		joined := g.CreateList(n.Output().Type().(*types.List).Elem, append(append([]*ir.Value{}, elements...), more...))
-		n.Output().ReplaceAllUsesWith(g.InsertNode(joined).Output())
+		replaceByList(g, db, n, append(append([]*ir.Value{}, elements...), more...))
 		return true
 	}
 	return false
+}
+
+// replaceByList has a list of the elements stand for the list that a node gives.
+func replaceByList(g *ir.Graph, db *alias.Db, n *ir.Node, elements []*ir.Value) {
+	made := g.InsertNode(g.CreateList(n.Output().Type().(*types.List).Elem, elements)).Output()
+	db.Forget(n.Output(), made)
+	n.Output().ReplaceAllUsesWith(made)
 }

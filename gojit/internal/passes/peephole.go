@@ -28,16 +28,16 @@ func PeepholeWithoutShapes(g *ir.Graph) bool { return peephole(g, false) }
 
 func peephole(g *ir.Graph, shapes bool) bool {
 	p := &peepholes{g: g, db: alias.Analyze(g, alias.Options{}), shapes: shapes}
-	p.changed = listIdioms(g, p.db)
 	g.Block().Walk(func(n *ir.Node) {
 		moved, none := constantsRight(n), noneOutputs(n)
-		definite, condition := definiteOutputs(n), conditionOutputs(n)
+		definite, condition := refineOutputs(n), conditionOutputs(n)
 		p.changed = p.changed || moved || none || definite || condition
 		if replacement := p.replacement(n); replacement != nil && replacement != n.Output() {
 			n.Output().ReplaceAllUsesWith(replacement)
 			p.changed = true
 		}
 	})
+	p.changed = listIdioms(g, p.db) || p.changed
 	if p.changed {
 		DCE(g)
 	}
@@ -62,24 +62,35 @@ func noneOutputs(n *ir.Node) bool {
 	return changed
 }
 
-// definiteOutputs gives an output of an If that may be None, and is not in either branch, the type without None.
-func definiteOutputs(n *ir.Node) bool {
+// refineOutputs gives an output of an If that may be None, and that neither branch makes of what may be, the type that both branches share.
+//
+//	%o : Tensor? = prim::If(%c)   -- becomes %o : Tensor, where both branches give a Tensor
+func refineOutputs(n *ir.Node) bool {
 	if n.Kind() != prim.If {
 		return false
 	}
 	changed := false
 	for i, out := range n.Outputs() {
-		o, ok := out.Type().(*types.Optional)
-		if !ok {
+		yes, no := n.Blocks()[0].Outputs()[i].Type(), n.Blocks()[1].Outputs()[i].Type()
+		if out.Type().Kind() != types.KindOptional || yes.Kind() == types.KindOptional || no.Kind() == types.KindOptional {
 			continue
 		}
-		yes, no := n.Blocks()[0].Outputs()[i].Type(), n.Blocks()[1].Outputs()[i].Type()
-		if types.IsSubtype(yes, o.Elem) && types.IsSubtype(no, o.Elem) {
-			out.SetType(o.Elem)
+		if t := sharedType(yes, no); t != nil && !types.Equal(t, out.Type()) {
+			out.SetType(t)
 			changed = true
 		}
 	}
 	return changed
+}
+
+// sharedType is types.Unify without unions, which knows of two tensors what both types say.
+func sharedType(a, b types.Type) types.Type {
+	x, ok := a.(*types.TensorInfo)
+	y, ok2 := b.(*types.TensorInfo)
+	if ok && ok2 {
+		return x.Common(y)
+	}
+	return types.Unify(a, b, false, nil)
 }
 
 type peepholes struct {
@@ -181,7 +192,7 @@ func (p *peepholes) identity(n *ir.Node) *ir.Value {
 	return p.constant(n, value.Bool(!is))
 }
 
-// sameValue decides a comparison of an int or a list of ints with itself.
+// sameValue decides a comparison of an int or a bool, or of a list of them, with itself.
 func (p *peepholes) sameValue(n *ir.Node) *ir.Value {
 	if len(n.Inputs()) != 2 || n.Input(0) != n.Input(1) {
 		return nil
@@ -191,7 +202,7 @@ func (p *peepholes) sameValue(n *ir.Node) *ir.Value {
 		t = list.Elem
 	}
 	switch t.Kind() {
-	case types.KindInt, types.KindBool, types.KindString:
+	case types.KindInt, types.KindBool:
 		return p.constant(n, value.Bool(n.Kind() == aten.Eq))
 	}
 	return nil
