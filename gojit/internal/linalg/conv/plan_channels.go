@@ -104,7 +104,7 @@ func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 	k := tile.Channels{Kind: p.kind, ISA: p.isa, Double: size == 8, Relu: p.relu, Tail: g.InChannels%lanesOf[T](p.isa) != 0, Step: int32(g.Stride[2]),
 		KernelX: int32(g.Kernel[2]), DilationY: int32(g.Dilation[1]), DilationX: int32(g.Dilation[2]), Width: int32(g.In[2]),
 		Pixel: int32(g.InChannels * size), Row: int32(g.In[2] * g.InChannels * size), OutPixel: int32(g.InChannels * size)}
-	if p.epilogue != nil {
+	if p.epilogue != nil && p.epilogue.Pass == nil {
 		k.Epilogue = p.epilogue.Tile
 	}
 	maximum := tile.ChannelsPlaces(p.isa)
@@ -216,7 +216,24 @@ func (p *ChannelsPlan[T]) runColumn(args *tile.ChannelsArgs, image, y0, y1, part
 		args.Offset = int64(((row.in-begin)*g.In[2] + x*g.Stride[2] - g.Padding[2]) * g.InChannels * size)
 		args.Out = unsafe.Pointer(&out[(image*Volume(g.Out)+place)*g.InChannels+channel])
 		row.codes[part].Call(unsafe.Pointer(args))
+		if p.epilogue != nil && p.epilogue.Pass != nil {
+			p.applyPass(args, gemm.Cut(g.Out[2], len(row.codes), part+1)-x)
+		}
 	}
+}
+
+// applyPass applies the pass to what a kernel has written, some places.
+func (p *ChannelsPlan[T]) applyPass(args *tile.ChannelsArgs, places int) {
+	channels, size := p.geometry.InChannels, int(unsafe.Sizeof(p.start[0]))
+	lanes := lanesOf[T](p.isa)
+	rows, columns := places, int(args.Vectors)*lanes
+	if args.Last != 0 {
+		columns += channels % lanes
+	}
+	if columns == channels {
+		rows, columns = 1, places*channels
+	}
+	p.epilogue.Pass.Run(args.Out, args.Out, args.Scratch, rows, columns, channels*size)
 }
 
 // runPortable computes the plan by its definition.

@@ -1,0 +1,82 @@
+package conv
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/gemm"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/linalgtest"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// siluEpilogue is x / (1 + exp(-x)) of so many inputs: the sum, the bias that is added first, and what the quotient is added to.
+func siluEpilogue[T gemm.Float](inputs int) *gemm.Epilogue {
+	d := tensor.DTypeOf[T]()
+	b := kernel.NewBuilder()
+	x := b.Input(d, d)
+	if inputs > 1 {
+		x = b.Add(x, b.Input(d, d))
+	}
+	y := b.Div(x, b.Add(b.Number(x, 1), b.Exp(b.Neg(x))))
+	if inputs > 2 {
+		y = b.Add(y, b.Input(d, d))
+	}
+	b.Output(y, d)
+	e, err := gemm.NewEpilogue(b.Kernel(), d)
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
+// TestPassesAgreeWithTiles compares epilogues that are applied to whole strips of sums with the same ones applied by tiles: bit by bit, by one thread and by
+// several.
+func TestPassesAgreeWithTiles(t *testing.T) {
+	if asm.Target() < asm.AVX2 {
+		t.Skip("no tiles")
+	}
+	r := rand.New(rand.NewPCG(7, 9))
+	for range 40 {
+		comparePass[float32](t, r)
+		comparePass[float64](t, r)
+	}
+}
+
+func comparePass[T gemm.Float](t *testing.T, r *rand.Rand) {
+	g := randomConvolution(r)
+	g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
+	inputs := 1 + r.IntN(3)
+	if inputs == 1 {
+		g = perChannel(r, g)
+		g.OutChannels = g.Groups
+	}
+	by := siluEpilogue[T](inputs)
+	if by.Pass == nil {
+		t.Fatal("a long epilogue has no pass")
+	}
+	without := *by
+	without.Pass = nil
+	in, weight := linalgtest.Whole[T](r, g.Batch*g.InChannels*Volume(g.In)), linalgtest.Whole[T](r, g.OutChannels*(g.InChannels/g.Groups)*Volume(g.Kernel))
+	bias, like := linalgtest.Whole[T](r, g.OutChannels), linalgtest.Whole[T](r, g.Batch*g.OutChannels*Volume(g.Out))
+	run := func(e *gemm.Epilogue) []T {
+		out := linalgtest.Whole[T](r, len(like))
+		if inputs == 1 {
+			NewDepthwisePlanThen(g, weight, bias, e).Run(in, out)
+		} else {
+			NewPlan(g, weight, bias, PlanOptions{Epilogue: e}).Run(in, like, out)
+		}
+		return out
+	}
+	want := run(&without)
+	for _, threads := range []int{1, 3} {
+		parallel.SetNumThreads(threads)
+		if got := run(by); !slices.Equal(got, want) {
+			t.Errorf("%T %+v: a pass behind %d inputs with %d threads differs from tiles", in, g, inputs, threads)
+		}
+	}
+	parallel.SetNumThreads(0)
+}
