@@ -41,19 +41,25 @@ func TestPassesAgreeWithTiles(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(7, 9))
 	for range 40 {
-		comparePass[float32](t, r)
-		comparePass[float64](t, r)
+		g := randomConvolution(r)
+		g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
+		inputs := 1 + r.IntN(3)
+		if inputs == 1 {
+			g = perChannel(r, g)
+			g.OutChannels = g.Groups
+		}
+		comparePass[float32](t, r, g, inputs)
+		comparePass[float64](t, r, g, inputs)
+	}
+	for _, g := range []Convolution{square(150, 7, 1101, 1, 1, 0), square(70, 6, 333, 3, 1, 1)} { // weights that are read once
+		g.Batch = 2
+		comparePass[float32](t, r, g, 2)
+		comparePass[float64](t, r, g, 3)
 	}
 }
 
-func comparePass[T gemm.Float](t *testing.T, r *rand.Rand) {
-	g := randomConvolution(r)
-	g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
-	inputs := 1 + r.IntN(3)
-	if inputs == 1 {
-		g = perChannel(r, g)
-		g.OutChannels = g.Groups
-	}
+func comparePass[T gemm.Float](t *testing.T, r *rand.Rand, g Convolution, inputs int) {
+	t.Helper()
 	by := siluEpilogue[T](inputs)
 	if by.Pass == nil {
 		t.Fatal("a long epilogue has no pass")

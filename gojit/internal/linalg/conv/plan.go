@@ -270,7 +270,7 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
 		memory := gemm.TakeBuffers()
 		defer memory.Recycle()
 		w.scratch = gemm.Grow(&memory.Scratch, tile.EpilogueScratch)
-		w.pass = p.pass()
+		w.pass = p.options.Epilogue.Pass
 	}
 	var watch parallel.Watch
 	if p.readsWeightsOnce() {
@@ -282,6 +282,11 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
 			for s := s0; s < s1; s++ {
 				w.strip(s, j/panels, j%panels)
 			}
+			if past := j + 1; w.pass != nil && (past == j1 || (past-j0)%passPanels == 0) {
+				for s := s0; s < s1; s++ {
+					w.applyPass(s, j0+(j-j0)/passPanels*passPanels, past)
+				}
+			}
 		}
 		return
 	}
@@ -291,18 +296,13 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
 			w.strip(s, j/panels, j%panels)
 		}
 		if w.pass != nil {
-			w.applyPass(s)
+			w.applyPass(s, j0, j1)
 		}
 	}
 }
 
-// pass returns what is done to each strip of sums, with their bias, in place of the epilogue; nil where tiles apply that.
-func (p *Plan[T]) pass() *gemm.Pass {
-	if p.options.Epilogue == nil || p.readsWeightsOnce() {
-		return nil
-	}
-	return p.options.Epilogue.Pass
-}
+// passPanels is for how many panels a pass comes at a time where the weights are read once: so much of each place that the start of a row costs little.
+const passPanels = 4
 
 // work returns the multiplications of a run.
 func (p *Plan[T]) work() int {

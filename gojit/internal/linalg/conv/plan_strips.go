@@ -111,7 +111,7 @@ func (p *Plan[T]) addBlocks(s strip, places, blocks int) {
 	var zero T
 	taps := max(1, (s.y1-s.y0)*(s.x1-s.x0)) * p.geometry.InChannels
 	limit := max(1, min(gemm.StripWork/(places*taps*gemm.PanelVectors*lanesOf[T](p.isa)), stripBytes/(places*s.steps*int(unsafe.Sizeof(zero)))))
-	if p.pass() != nil {
+	if e := p.options.Epilogue; e != nil && e.Pass != nil && !p.readsWeightsOnce() {
 		limit = max(1, min(limit, passBytes/(places*p.geometry.OutChannels*int(unsafe.Sizeof(zero)))))
 	}
 	s.places = places
@@ -227,11 +227,12 @@ func (w *stripWriter[T]) finish(t *tile.Tile) {
 	}
 }
 
-// applyPass applies the pass to all out channels of a strip.
-func (w *stripWriter[T]) applyPass(index int) {
+// applyPass applies the pass to the panels from j0 to j1 of a strip.
+func (w *stripWriter[T]) applyPass(index, j0, j1 int) {
 	g, s, size := &w.geometry, &w.strips[index%len(w.strips)], int(unsafe.Sizeof(w.in[0]))
-	to := index/len(w.strips)*g.OutChannels*Volume(g.Out) + s.out
-	rows, columns := s.blocks*s.places, g.OutChannels
+	first := w.columnOf(j0)
+	to := index/len(w.strips)*g.OutChannels*Volume(g.Out) + s.out + first
+	rows, columns := s.blocks*s.places, w.columnOf(j1)-first
 	if s.outStep == columns {
 		rows, columns = 1, rows*columns
 	}
@@ -241,6 +242,12 @@ func (w *stripWriter[T]) applyPass(index int) {
 		residual = unsafe.Pointer(&w.residual[to])
 	}
 	w.pass.Run(sums, residual, w.scratch, rows, columns, s.outStep*size)
+}
+
+// columnOf returns the out channel that a panel, of those of all groups, begins with.
+func (w *stripWriter[T]) columnOf(panel int) int {
+	panels := w.panels()
+	return panel/panels*w.filters + panel%panels*gemm.PanelVectors*lanesOf[T](w.isa)
 }
 
 // blank writes places that read the padding only.
