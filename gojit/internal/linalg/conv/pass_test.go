@@ -58,6 +58,38 @@ func TestPassesAgreeWithTiles(t *testing.T) {
 	}
 }
 
+// TestLimitsAgreeWithOtherEpilogues compares sums between two numbers, which tiles bring there as relu does, with those of a kernel that takes the numbers
+// in the other order, and is generated.
+func TestLimitsAgreeWithOtherEpilogues(t *testing.T) {
+	if asm.Target() < asm.AVX2 {
+		t.Skip("no tiles")
+	}
+	r := rand.New(rand.NewPCG(8, 9))
+	limited := func(inputs int, first, second kernel.Op, a, b float64) *gemm.Epilogue {
+		k := kernel.NewBuilder()
+		x := k.Input(tensor.Float32, tensor.Float32)
+		for range inputs - 1 {
+			x = k.Add(x, k.Input(tensor.Float32, tensor.Float32))
+		}
+		k.Output(k.Binary(second, k.Binary(first, x, k.Number(x, a)), k.Number(x, b)), tensor.Float32)
+		e, err := gemm.NewEpilogue(k.Kernel(), tensor.Float32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	for range 40 {
+		g := randomConvolution(r)
+		g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
+		inputs := 1 + r.IntN(3)
+		if inputs == 1 {
+			g = perChannel(r, g)
+			g.OutChannels = g.Groups
+		}
+		compareEpilogues[float32](t, r, g, inputs, limited(inputs, kernel.Max, kernel.Min, -3, 6), limited(inputs, kernel.Min, kernel.Max, 6, -3))
+	}
+}
+
 func comparePass[T gemm.Float](t *testing.T, r *rand.Rand, g Convolution, inputs int) {
 	t.Helper()
 	by := siluEpilogue[T](inputs)
@@ -66,6 +98,12 @@ func comparePass[T gemm.Float](t *testing.T, r *rand.Rand, g Convolution, inputs
 	}
 	without := *by
 	without.Pass = nil
+	compareEpilogues[T](t, r, g, inputs, by, &without)
+}
+
+// compareEpilogues compares the results of a convolution with two epilogues of so many inputs, bit by bit, by one thread and by several.
+func compareEpilogues[T gemm.Float](t *testing.T, r *rand.Rand, g Convolution, inputs int, one, other *gemm.Epilogue) {
+	t.Helper()
 	in, weight := linalgtest.Whole[T](r, g.Batch*g.InChannels*Volume(g.In)), linalgtest.Whole[T](r, g.OutChannels*(g.InChannels/g.Groups)*Volume(g.Kernel))
 	bias, like := linalgtest.Whole[T](r, g.OutChannels), linalgtest.Whole[T](r, g.Batch*g.OutChannels*Volume(g.Out))
 	run := func(e *gemm.Epilogue) []T {
@@ -77,11 +115,11 @@ func comparePass[T gemm.Float](t *testing.T, r *rand.Rand, g Convolution, inputs
 		}
 		return out
 	}
-	want := run(&without)
+	want := run(other)
 	for _, threads := range []int{1, 3} {
 		parallel.SetNumThreads(threads)
-		if got := run(by); !slices.Equal(got, want) {
-			t.Errorf("%T %+v: a pass behind %d inputs with %d threads differs from tiles", in, g, inputs, threads)
+		if got := run(one); !slices.Equal(got, want) {
+			t.Errorf("%T %+v: an epilogue of %d inputs with %d threads differs from the other", in, g, inputs, threads)
 		}
 	}
 	parallel.SetNumThreads(0)
