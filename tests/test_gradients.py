@@ -36,7 +36,7 @@ linalg.multi_dot([x, m, v[:3]]) | cross(r(2, 3), r(2, 3)) | linalg.cross(x, y) |
 det(m) | logdet(m) | slogdet(m)[1] | inverse(m) | linalg.inv(m) | linalg.solve(m, v[:3]) | linalg.solve(m, r(3, 2)) | linalg.solve(m, x, left=False)
 linalg.solve(r(2, 3, 3) + 3 * torch.eye(3, dtype=torch.float64), r(2, 3, 2)) | linalg.cholesky(m @ m.mT) | linalg.cholesky(m @ m.mT, upper=True)
 cholesky_inverse(torch.linalg.cholesky(m @ m.mT)) | cholesky_solve(r(3, 2), torch.linalg.cholesky(m @ m.mT)) | linalg.qr(m) | linalg.qr(r(4, 3))
-linalg.svdvals(x) | linalg.eigh(s + s.mT)[0] | linalg.eigvalsh(s + s.mT) | linalg.pinv(x) | linalg.pinv(r(4, 2)) | matrix_exp(m) | triangular_solve(r(3, 2), m)[0]
+linalg.svdvals(x) | linalg.eigh(s + s.mT)[0] | linalg.eigvalsh(s + s.mT) | linalg.pinv(x) | linalg.pinv(r(4, 2)) | matrix_exp(m) | linalg.solve_triangular(m, r(3, 2), upper=True)
 linalg.solve_triangular(m, r(3, 2), upper=True) | linalg.matrix_norm(m) | linalg.matrix_norm(m, 2) | linalg.matrix_norm(m, 1) | linalg.matrix_norm(m, -1) | linalg.matrix_norm(m, "nuc")
 linalg.norm(m) | linalg.norm(x, 3, 1) | linalg.norm(m, "fro") | linalg.tensorinv(r(2, 3, 6) , 2) | linalg.tensorsolve(r(2, 3, 6), x)
 cdist(x, r(4, 3)) | cdist(x, r(4, 3), 1.0) | cdist(x, r(4, 3), 3.0) | pdist(r(4, 3)) | pairwise_distance(x, y)
@@ -153,3 +153,71 @@ def test_batch_norm_of_rows_as_of_one_long_sample(samples, training):
         found.append((a.grad, w.grad, b.grad))
     for by_rows, at_once in zip(*found, strict=True):
         assert torch.allclose(by_rows, at_once, rtol=1e-5, atol=1e-5)
+
+
+def value_of(call):
+    function, tensors = evaluate(call)
+    found = function(*tensors)
+    return found[0] if isinstance(found, tuple) else found
+
+
+REFUSED = """
+linalg.norm(r(2, 3, 1), 1) | linalg.norm(r(2, 3, 1), "fro") | linalg.matrix_norm(x, 3) | linalg.matrix_norm(x, 2, (0, -1, 1)) | nuclear_norm(r(2, 3, 4))
+quantile(x, c.abs().clamp(0, 1)) | quantile(x, 0.5, 3) | vander(x) | linalg.vander(v, N=1) | corrcoef(r(2, 3, 1)) | cov(r(2, 2, 2)) | diff(x, append=v)
+cartesian_prod(v, v.float()) | combinations(x, 2) | pdist(v) | pdist(x, -1.0) | cdist(x, r(2, 1)) | cdist(x + 0j, y + 0j) | renorm(x, 2, 3, 1.0) | cumprod(v, 2)
+slice_scatter(x, v[:1], 0, 0, 1) | select_scatter(x, v, 0, 0) | diagonal_scatter(x, v[:1]) | cholesky_inverse(x) | linalg.householder_product(x, m)
+ormqr(m, r(3, 17), m) | ormqr(m, c[0], v[:3]) | masked_scatter(x, x > 2, y.float()) | masked_scatter(x, x < 2, v[:1]) | put(x, c[0].int(), v[:3])
+linalg.cross(x, r(2, 2, 3)) | linalg.matrix_power(m.bfloat16(), 3) | stft(r(2, 20), 2, 4, 8, return_complex=True) | fft.ihfftn(x[:0], [8], [0], "sum")
+nn.functional.rrelu(x, 3.0, 0.1) | addbmm(x, r(1, 2, 3), r(1, 3, 3).float())
+"""
+
+
+@pytest.mark.parametrize("call", [c.strip() for line in REFUSED.strip().splitlines() for c in line.split(" | ")])
+def test_arguments_are_refused_whether_gradients_are_recorded_or_not(call):
+    with torch.no_grad(), pytest.raises((RuntimeError, IndexError)) as plain:
+        value_of(call)
+    with pytest.raises((RuntimeError, IndexError)) as recorded:
+        value_of(call)
+    assert str(recorded.value).splitlines()[0] == str(plain.value).splitlines()[0]
+
+
+VALUES = """
+norm_except_dim(r(4, 3, 2), 2, -2) | svd(r(3, 0), some=False, compute_uv=False)[0] | fft.fftn(x, dim=[]) | ops.aten.log_sigmoid_forward(x)[1]
+nn.utils.rnn.pad_sequence([v, x[0].float()]) | masked_scatter(r(1, 3), x > 0, y) | nn.utils.rnn.pad_sequence([v[:2].float(), x[0]])
+"""
+
+
+@pytest.mark.parametrize("call", [c.strip() for line in VALUES.strip().splitlines() for c in line.split(" | ")])
+def test_results_are_the_same_whether_gradients_are_recorded_or_not(call):
+    with torch.no_grad():
+        plain = value_of(call)
+    recorded = value_of(call)
+    assert plain.dtype == recorded.dtype and plain.shape == recorded.shape
+    assert torch.allclose(plain, recorded.detach())
+
+
+@pytest.mark.parametrize(
+    "call, name",
+    [
+        ("cumprod(x, 1)", "Cumprod"),
+        ("renorm(x, 2, 0, 0.5)", "Renorm"),
+        ("cholesky_inverse(m)", "CholeskyInverse"),
+        ("select_scatter(x, v[:3], 0, 1)", "SelectScatter"),
+        ("index_copy(x, 0, torch.tensor([1]), y[:1])", "IndexCopy"),
+        ("masked_scatter(x, x > 0, y)", "MaskedScatter"),
+        ("dist(x, y)", "Dist"),
+        ("fmax(x, y)", "Fmax"),
+    ],
+)
+def test_an_operator_with_an_implementation_is_one_node(call, name):
+    y = value_of(call)
+    assert type(y.grad_fn).__name__ == f"{name}Backward0"
+
+
+def test_one_tensor_for_two_arguments_gets_both_gradients():
+    x = torch.tensor([3.0, -1.0], requires_grad=True)
+    (g,) = torch.autograd.grad(torch.dist(x, x * 2).sum(), x, create_graph=True)
+    assert torch.allclose(g, x / torch.norm(x))
+    assert torch.allclose(torch.autograd.grad(g.sum(), x)[0], torch.tensor([4.0, 12.0]) / 10**1.5)
+    y = torch.fmax(x, x)
+    assert torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.ones(2))

@@ -547,7 +547,7 @@ class Part:
             text = re.sub("'large'|'special'", "'normal'", text).replace("1e300", "30").replace("1e18", "18").replace("2**6", "2**")
         if "one_hot" in schema.name or "repeat_interleave" in schema.name:  # the size of its result is that of its numbers
             text = re.sub(r"'large'|'special'", "'normal'", text).replace(str(2**30), "100")
-        check = r.choice(["once", "once", "again", "threads", "plain", "gradient", "use"])
+        check = r.choice(["once", "once", "again", "threads", "plain", "gradient", "use", "unrecorded"])
         return schema, operator, text, check, writes
 
     def describe(self, i: int) -> str:
@@ -595,6 +595,13 @@ class Part:
             other, other_failure, *_ = outcome(operator, text, self.scope)
             if other_failure is None and (wrong := differ(result, other, True)):
                 return f"wrong result: other strides, other values, {wrong}"
+        elif check == "unrecorded" and failure is None and "'requires'" in text and not undecided:
+            with torch.no_grad():
+                other, other_failure, *_ = outcome(operator, text, self.scope)
+            if other_failure is not None:
+                return f"wrong result: fails only where nothing records gradients ({other_failure})"
+            if not re.search("'special'|'large'|'tiny'|float16", text) and (wrong := differ(result, other, True)):
+                return f"wrong result: another where nothing records gradients, {wrong}"
         elif check == "gradient" and failure is None:
             return self.gradient(result, args, keywords)
         elif check == "use" and failure is None:

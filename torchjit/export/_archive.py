@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections import OrderedDict
@@ -9,7 +10,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _native, _progress
-from torchjit.export import _program
+from torchjit.export import _program, _pytorch_archive
 from torchjit.export._calls import read_call, write_call
 from torchjit.export._containers import read_spec, write_spec
 from torchjit.export._trace import Captured
@@ -53,7 +54,7 @@ def save(
 
 
 def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_version: Any = None) -> ExportedProgram:
-    """The program that save wrote. Nothing in the file is run. extra_files gets the further contents, by their names.
+    """The program that save wrote, or torch.export.save of PyTorch 2. Nothing in the file is run. extra_files gets the further contents, by their names.
 
     Raises FileNotFoundError where there is no such file, RuntimeError and ValueError where it is damaged, or holds what is no program.
 
@@ -64,16 +65,27 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
     >>> torch.export.load(file).module()(torch.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
+    example: Any = None
     if isinstance(f, (str, os.PathLike)):
         os.stat(f)  # a FileNotFoundError where there is none
+    else:
+        f = io.BytesIO(f.read())
+    if _pytorch_archive.is_archive(f):
+        text, tensors, files, example = _reading(_pytorch_archive.read, f)
+    elif isinstance(f, (str, os.PathLike)):
         with _progress.of_bytes(f"loading {os.fspath(f)}") as told:
             text, tensors, files = _native.export_load(os.fspath(f), told)
     else:
-        text, tensors, files = _native.export_read(f.read())
+        text, tensors, files = _native.export_read(f.getvalue())
     if extra_files is not None:
         extra_files.update({name: content.decode() for name, content in files.items()})
+    return _reading(_program_of_file, text, tensors, example)
+
+
+def _reading(read: Any, *args: Any) -> Any:
+    """read of what a file holds, whose errors say that the file is damaged."""
     try:
-        return _program_of_file(text, tensors)
+        return read(*args)
     except RecursionError as e:
         raise ValueError("the program of the file is nested too deep") from e
     except (ValueError, RuntimeError, MemoryError):
@@ -82,7 +94,7 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
         raise ValueError(f"the program of the file is damaged: {type(e).__name__}: {e}") from e
 
 
-def _program_of_file(text: str, tensors: dict[str, Any]) -> ExportedProgram:
+def _program_of_file(text: str, tensors: dict[str, Any], example: Any) -> ExportedProgram:
     form = _program.parse(text)
     _program.check_names(form["graph"])
     captured = Captured(text, {}, {}, read_spec(json.loads(form["in_spec"])), read_spec(json.loads(form["out_spec"])))
@@ -102,7 +114,7 @@ def _program_of_file(text: str, tensors: dict[str, Any]) -> ExportedProgram:
             t = torch.nn.Parameter(t, requires_grad=_wants_gradient(form, spec.arg.name))
         kept = spec.kind == InputKind.PARAMETER or spec.kind == InputKind.BUFFER and spec.persistent
         (state if kept else constants)[spec.target] = t
-    return program_of(captured, state, constants, _example_inputs(form, captured.in_spec, tensors), of_file=True)
+    return program_of(captured, state, constants, example or _example_inputs(form, captured.in_spec, tensors), of_file=True)
 
 
 _EXAMPLE = "example_inputs/"

@@ -203,6 +203,7 @@ def run(program: ExportedProgram, table: dict[Any, Callable[..., Any]] | None) -
 
     if program.example_inputs is None:
         raise RuntimeError("This program has been loaded without the inputs that it was captured with: run_decompositions has to come before save.")
+    _program.check(program._text())  # one of PyTorch may write to its arguments
     table = default_decompositions() if table is None else table
     args, kwargs = program.example_inputs
     module = _Flat(program, table)

@@ -105,7 +105,7 @@ func (c *Call) Fail(err error) {
 	c.String(string(source.ClassOf(err)))
 	text := err.Error()
 	var placed *source.Error
-	if errors.As(err, &placed) && placed.Range.IsValid() {
+	if errors.As(err, &placed) && placed.Range.IsValid() && !placed.Lexical {
 		text = "\n" + text // PyTorch's errors of compilation begin with an empty line
 	}
 	c.String(text)

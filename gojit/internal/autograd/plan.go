@@ -27,6 +27,9 @@ type plan struct {
 	backward    derivative
 	reads       ops.Slots // by backward
 	decompose   ops.Decomposition
+	// whole says that the operator is recorded as one node though it has only a decomposition, through which its derivative goes.
+	whole      bool
+	functional string // the name without its namespace of the overload that computes the same without writing
 	// conjugates says that complex gradients are conjugated before and after backward.
 	conjugates bool
 	node       string                          // what its nodes are called
@@ -64,19 +67,27 @@ func planOf(op *ops.Operator) *plan {
 		p.backward, p.reads = func(c *gradient) { d.Grad(ops.Gradient{Engine: c}) }, d.Reads
 	}
 	if p.decompose = d.Decomp; p.decompose == nil {
-		p.decompose = decompositions[functionalName(op)]
+		p.functional = functionalName(op)
+		given := decompositions[p.functional]
+		p.decompose, p.whole = given.as, given.whole
 	}
 	p.savesOperand = d.Has(ops.SavesOperand)
 	p.withoutGrad, p.ofIntegers = d.WithoutGrad, strings.HasPrefix(op.Name, "quantized::")
 	p.ignoresSelf, p.selfIgnoresSelf = d.Has(ops.IgnoresSelf), d.Has(ops.SelfIgnoresSelf)
 	p.conjugates = !d.Has(ops.AsWritten)
 	if p.backward != nil {
-		p.decompose = nil
+		p.decompose, p.whole = nil, false
 	}
 	if as := p.decompose; as != nil && op.Check != nil {
 		p.decompose = func(e Emitter, args []value.Value) []value.Value {
 			succeed(op.Check(args))
 			return as(e, args)
+		}
+	}
+	if p.whole {
+		p.conjugates, p.reads = false, ops.ReadsNothing
+		for i := range s.Arguments {
+			p.reads = p.reads.And(i)
 		}
 	}
 	p.nameNodes(op)

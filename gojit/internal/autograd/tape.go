@@ -259,7 +259,7 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
 	case p.decompose != nil && p.writes:
 		return writeDecomposed(m, p, args, out)
-	case p.decompose != nil:
+	case p.decompose != nil && !p.whole:
 		defer source.Catch(&err)
 		e := m.tracking()
 		copy(out, p.decompose(e, args))
@@ -291,6 +291,9 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	if err := m.compute(op, args, out); err != nil {
 		n.letGo()
 		return err
+	}
+	if p.whole {
+		n.backward = through(p.decompose, out)
 	}
 	n.sequence = sequence.Add(1)
 	if n.name = p.nodeName(args); m.wrapsNumbers && p.wrapped != "" {

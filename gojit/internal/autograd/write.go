@@ -34,6 +34,10 @@ func writeDecomposed(m *Mode, p *plan, args, out []value.Value) (err error) {
 	}
 	given := slices.Clone(args)
 	given[0] = value.OfTensor(copyOf(args[0].Tensor(), edgeOf(args[0].Tensor())))
+	if p.whole {
+		do(e, "copy_", args[0], e.Emit(p.functional, given...)[0])
+		return nil
+	}
 	do(e, "copy_", args[0], p.decompose(e, given)[0])
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -121,8 +123,8 @@ func link(name string) {
 
 // linkRun is link of an operator that runs so under a mode.
 func linkRun(key string, run func(m *autograd.Mode, args, out []value.Value) error) {
-	autograd.Decompose(key, run)
 	o := ops.Find("aten::" + key)
+	autograd.Decompose(key, run, o != nil && runsWhole(o))
 	if o == nil {
 		return
 	}
@@ -140,6 +142,32 @@ func linkRun(key string, run func(m *autograd.Mode, args, out []value.Value) err
 			}
 		}
 	}
+}
+
+// runsWhole reports whether an operator with a definition runs itself where it is recorded: where it has an implementation, and a node of its own in
+// PyTorch, draws no random numbers, and gives no views. Definitions that call the operator itself have done so already.
+func runsWhole(o *ops.Operator) bool {
+	if o.Run == nil || o.Has(ops.Composite) || o.Has(ops.Random) || o.Has(ops.WritesStatistics) || callsItself(o) {
+		return false
+	}
+	return !slices.ContainsFunc(o.Schema().Returns, func(r schema.Argument) bool { return r.Alias != nil })
+}
+
+// callsItself reports whether the definition of an operator calls the operator.
+func callsItself(o *ops.Operator) bool {
+	name := strings.TrimPrefix(o.Name, "aten::")
+	base, _, _ := strings.Cut(name, ".")
+	for _, file := range fileNames {
+		_, body, found := strings.Cut(textOf(file), "\ndef "+strings.ReplaceAll(name, ".", "__")+"(")
+		if !found {
+			continue
+		}
+		body, _, _ = strings.Cut(body, "\n\n")
+		if strings.Contains(body, "torch."+base+"(") {
+			return true
+		}
+	}
+	return false
 }
 
 // operatorName turns clamp__Tensor into clamp.Tensor.

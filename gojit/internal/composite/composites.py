@@ -66,7 +66,7 @@ def special_xlog1py__self_scalar(self: number, other):
     return torch.special_xlog1py(torch.full_like(other.detach(), self), other)
 
 def log_sigmoid_forward(self):
-    return torch.log_sigmoid(self), torch.zeros([0], device=self.device)
+    return torch.log_sigmoid(self), torch.zeros([0], dtype=self.dtype, device=self.device)
 
 def clamp_min__Tensor(self, min):
     return torch.where(self < min, min.to(self.dtype), self)
@@ -439,6 +439,7 @@ def pad_sequence(sequences: List[Tensor], batch_first: bool, padding_value: floa
         longest = max(longest, s.size(0))
     padded: List[Tensor] = []
     for s in sequences:
+        s = s.to(sequences[0].dtype)
         padded.append(torch.constant_pad_nd(s, [0, 0] * (s.dim() - 1) + [0, longest - s.size(0)], padding_value))
     return torch.stack(padded, 0 if batch_first else 1)
 
@@ -467,14 +468,12 @@ def index_fill__int_Tensor(self, dim: int, index, value):
     return self.masked_fill(mask, value)
 
 def masked_scatter(self, mask, source):
-    if mask.dim() > self.dim() or mask.size() != self.size():
-        both = torch.broadcast_tensors([mask, self])
-        if both[1].size() != self.size():
-            return torch.masked_scatter(both[1], both[0], source)
-    full = mask.expand_as(self)
+    full, kept = torch.broadcast_tensors([mask.to(torch.bool), self])
+    if source.numel() == 0:
+        return kept.clone()
     position = torch.cumsum(full.reshape(-1).to(torch.int64), 0) - 1
-    picked = source.reshape(-1)[torch.clamp(position, min=0, max=source.numel() - 1)].reshape(self.shape)
-    return torch.where(full, picked, self)
+    picked = source.reshape(-1)[torch.clamp(position, min=0, max=source.numel() - 1)].reshape(kept.shape)
+    return torch.where(full, picked, kept)
 
 def put(self, index, source, accumulate: bool):
     flat = self.reshape(-1)
@@ -640,7 +639,10 @@ def linalg_solve_triangular(self, B, upper: bool, left: bool, unitriangular: boo
     return torch.linalg_solve(a, B, left=left)
 
 def svd(self, some: bool, compute_uv: bool):
-    u, s, vh = torch.linalg_svd(self, not some)
+    u, s, vh = torch.linalg_svd(self, compute_uv and not some)
+    if not compute_uv:
+        u = torch.zeros(self.shape[:-1] + [self.size(-2)], dtype=self.dtype, device=self.device)
+        vh = torch.zeros(self.shape[:-2] + [self.size(-1), self.size(-1)], dtype=self.dtype, device=self.device)
     return u, s, torch.adjoint(vh)
 
 def linalg_svdvals(A, driver: Optional[str]):
@@ -726,7 +728,7 @@ def _own_distances(difference, p: float):
         return torch.sum(torch.abs(torch.sgn(difference)), -1)
     if p == 1.0:
         return torch.sum(torch.abs(difference), -1)
-    if p > 1e300:
+    if abs(p) > 1e300:
         return torch.amax(torch.abs(difference), [-1])
     powers = torch.sum(torch.pow(torch.abs(difference), p), -1)
     zero = powers == 0
@@ -945,7 +947,7 @@ def ctc_loss__Tensor(log_probs, targets, input_lengths, target_lengths, blank: i
 def _own_opposite(norm: Optional[str]) -> str:
     if norm is None or norm == "backward":
         return "forward"
-    return "ortho" if norm == "ortho" else "backward"
+    return "backward" if norm == "forward" else norm
 
 def _own_dims(x, s: Optional[List[int]], dim: Optional[List[int]]) -> List[int]:
     if dim is not None:
@@ -963,14 +965,21 @@ def fft_hfft(self, n: Optional[int], dim: int, norm: Optional[str]):
 def fft_ihfft(self, n: Optional[int], dim: int, norm: Optional[str]):
     return torch.conj(torch.fft_rfft(self, n, dim, _own_opposite(norm)))
 
+def _own_complex(x):
+    return x if x.is_complex() else torch.complex(x, torch.zeros_like(x))
+
 def fft_fftn(self, s: Optional[List[int]], dim: Optional[List[int]], norm: Optional[str]):
     x = self
+    if len(_own_dims(self, s, dim)) == 0:
+        return _own_complex(x)
     for i, d in enumerate(_own_dims(self, s, dim)):
         x = torch.fft_fft(x, _own_size(s, i), d, norm)
     return x
 
 def fft_ifftn(self, s: Optional[List[int]], dim: Optional[List[int]], norm: Optional[str]):
     x = self
+    if len(_own_dims(self, s, dim)) == 0:
+        return _own_complex(x)
     for i, d in enumerate(_own_dims(self, s, dim)):
         x = torch.fft_ifft(x, _own_size(s, i), d, norm)
     return x

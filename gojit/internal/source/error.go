@@ -55,6 +55,8 @@ type Error struct {
 	Running Range
 	// Module is the submodule of a program in which it failed, with its class: "layers.2 (Linear)".
 	Module string
+	// Lexical says that it is about the tokens of a text: its message begins without the empty line of others that have a place.
+	Lexical bool
 	// Advice is what people are told besides, below the text.
 	Advice []string
 }
@@ -70,6 +72,13 @@ func (e *Error) Place() Range {
 // Errorf returns an error of a class at a range.
 func Errorf(class Class, r Range, format string, args ...any) *Error {
 	return &Error{Class: class, Range: r, Text: fmt.Sprintf(format, args...)}
+}
+
+// Misread returns a RuntimeError about the tokens of a text.
+func Misread(r Range, format string, args ...any) *Error {
+	e := Errorf(RuntimeError, r, format, args...)
+	e.Lexical = true
+	return e
 }
 
 // WithNote adds a remark and returns the error.

@@ -50,7 +50,7 @@ func (l *Lexer) NextIf(kind string) bool {
 // Expect is Next for a token of a kind. It fails on others.
 func (l *Lexer) Expect(kind string) (Token, error) {
 	if found := l.cur().kindName(); found != kind {
-		return Token{}, source.Errorf(source.RuntimeError, l.here(), "expected %s but found '%s' here", kind, found)
+		return Token{}, source.Misread(l.here(), "expected %s but found '%s' here", kind, found)
 	}
 	return l.Next(), nil
 }

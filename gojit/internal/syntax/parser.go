@@ -39,9 +39,9 @@ func ParseDefinitions(text *source.Text) ([]Def, error) {
 		case KindDef:
 			defs[i] = AsDef(t)
 		case KindClassDef:
-			return nil, source.Errorf(source.RuntimeError, t.Range, "expected def but found 'class' here")
+			return nil, source.Misread(t.Range, "expected def but found 'class' here")
 		default:
-			return nil, source.Errorf(source.RuntimeError, t.Range, "expected def but found a statement here")
+			return nil, source.Misread(t.Range, "expected def but found a statement here")
 		}
 		name := defs[i].Name().Name()
 		if known[name] {
@@ -166,11 +166,14 @@ func parse(text *source.Text, byteEscapes bool, read func(*parser)) (err error) 
 
 // fail leaves the parser with an error.
 func (p *parser) fail(class source.Class, r source.Range, format string, args ...any) {
-	e := source.Errorf(class, r, format, args...)
+	panic(withHint(source.Errorf(class, r, format, args...)))
+}
+
+func withHint(e *source.Error) *source.Error {
 	if hint := hintFor(e.Text); hint != "" {
 		e.WithNote(source.Range{}, "%s", hint)
 	}
-	panic(e)
+	return e
 }
 
 func (p *parser) expect(kind tokenKind, what string) *token {
@@ -188,7 +191,16 @@ func (p *parser) expectWord(word string) *token {
 }
 
 func (p *parser) expected(what string) {
-	p.fail(source.RuntimeError, p.here(), "expected %s but found '%s' here", what, p.described())
+	panic(withHint(source.Misread(p.place(), "expected %s but found '%s' here", what, p.described())))
+}
+
+// place is where the current token is in a message. The end of a line is where the next one begins.
+func (p *parser) place() source.Range {
+	if t := p.cur(); t.kind == tokenNewline && t.start < t.end {
+		next := p.lookahead()
+		return p.span(next.start, next.start)
+	}
+	return p.here()
 }
 
 // described names the current token in a message. A line whose next one is deeper ends with the indent, and the last one, where nothing ends it, with the

@@ -75,7 +75,7 @@ func (l *scanner) emit(kind tokenKind, start, end int) {
 
 func (l *scanner) fail(start, end int, format string, args ...any) error {
 	r := source.Range{Text: l.text, Start: start, End: end}
-	return source.Errorf(source.RuntimeError, r, format, args...)
+	return source.Misread(r, format, args...)
 }
 
 // indentation reads the white space that a line starts with, and emits indent and dedent tokens
@@ -275,7 +275,7 @@ func (l *scanner) scanString(start, quote int) error {
 // unterminated says that the string that begins at start is not closed.
 func (l *scanner) unterminated(start int) error {
 	r := source.Range{Text: l.text, Start: start, End: start + 1}
-	return source.Errorf(source.RuntimeError, r, "expected a valid token but found ' ' here").WithNote(source.Range{}, "the string is not closed")
+	return source.Misread(r, "expected a valid token but found ' ' here").WithNote(source.Range{}, "the string is not closed")
 }
 
 // scanNumber emits a number token: decimal, 0x, 0o, 0b, with a fraction, an exponent, j and

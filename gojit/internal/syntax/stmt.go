@@ -16,7 +16,7 @@ func (p *parser) statement() []Stmt {
 	defer p.leave()
 	t := p.cur()
 	if t.kind == tokenIndent {
-		p.fail(source.RuntimeError, p.here(), "unexpected indent")
+		p.expected("newline")
 	}
 	if t.kind != tokenKeyword && !t.is("@") {
 		return p.simpleLine()

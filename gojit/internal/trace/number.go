@@ -104,8 +104,8 @@ func (r *Recorder) floatTensor(number *ir.Value, x float64) *tensor.Tensor {
 // Knows reports whether a tensor is a value of the graph, not a constant of the program.
 func (r *Recorder) Knows(t *tensor.Tensor) bool { return r.values[t] != nil }
 
-// completed returns the arguments with what Python's functions fill in for options that are not given.
-func completed(o *ops.Operator, args []value.Value) []value.Value {
+// completed returns the arguments with what Python's functions fill in for options that are not given: where a tensor is given, what the result is.
+func completed(o *ops.Operator, args, given []value.Value) []value.Value {
 	s := o.Schema()
 	device, pin := s.ArgumentIndex("device"), s.ArgumentIndex("pin_memory")
 	layout, dtype := s.ArgumentIndex("layout"), s.ArgumentIndex("dtype")
@@ -120,10 +120,10 @@ func completed(o *ops.Operator, args []value.Value) []value.Value {
 	}
 	fill(pin, value.Bool(false))
 	if args[0].IsTensor() {
-		t := args[0].Tensor()
+		t := given[0].Tensor()
 		fill(dtype, value.Int(int64(t.DType())))
-		fill(layout, value.Int(0))
-		fill(device, value.OfDevice(t.Device()))
+		fill(layout, value.Int(int64(t.Layout())))
+		fill(device, value.OfDevice(t.ShownDevice()))
 		return out
 	}
 	fill(device, value.OfDevice(tensor.NewDevice(tensor.CPU, -1)))

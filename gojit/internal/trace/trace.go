@@ -96,7 +96,7 @@ func (r *Recorder) Record(o *ops.Operator, args, out []value.Value, given ...Giv
 func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Given) error {
 	place := r.place()
 	if !r.Exact || len(args) > 0 && !args[0].IsTensor() {
-		args = completed(o, args)
+		args = completed(o, args, out)
 	}
 	name := o.BaseName()
 	if name == aten.Split && args[1].Kind() == value.KindList {

@@ -46,9 +46,9 @@ func (p *Parser) Errorf(format string, args ...any) error {
 func (p *Parser) Expected(wanted string) error {
 	kind, at := p.token()
 	if kind == "" {
-		return source.Errorf(source.RuntimeError, at, "expected a valid token but found '%s' here", p.Src[at.Start:at.End])
+		return source.Misread(at, "expected a valid token but found '%s' here", p.Src[at.Start:at.End])
 	}
-	return source.Errorf(source.RuntimeError, at, "expected %s but found '%s' here", wanted, kind)
+	return source.Misread(at, "expected %s but found '%s' here", wanted, kind)
 }
 
 // keywords are the names that are tokens of their own in programs, and in the texts that this parser reads.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // exponentials are powers of e less one or not.
@@ -37,12 +38,18 @@ func (e *expander) ln2(parts int) []float64 {
 
 // exp is 2**n * exp(r) with r = x - n*ln2. Beyond the bounds of the clamp the result is 0 or infinite.
 func (e *expander) exp(x kernel.Value) kernel.Value {
-	low, high, sign := e.pick(-105, -746), e.pick(89, 710), 1.0
+	reduced, n, shifted := e.reducedExp(x, e.pick(-105, -746), e.pick(89, 710))
+	return e.scale(reduced, n, shifted)
+}
+
+// reducedExp returns exp(r), n, and n plus roundingShift, for x clamped to [low, high].
+func (e *expander) reducedExp(x kernel.Value, low, high float64) (reduced, n, shifted kernel.Value) {
+	sign := 1.0
 	if in := &e.K.Instrs[x]; in.Op == kernel.Neg { // exp(-y) has -y and -r in place of x and r
 		x, low, high, sign = in.Args[0], -high, -low, -1
 	}
 	x = e.clamp(x, low, high)
-	n, shifted := e.nearest(x, sign*math.Log2E)
+	n, shifted = e.nearest(x, sign*math.Log2E)
 	r := x
 	for _, part := range e.ln2(2) {
 		r = e.fmaNumber(n, -sign*part, r)
@@ -54,7 +61,38 @@ func (e *expander) exp(x kernel.Value) kernel.Value {
 		}
 		c = append(c, v)
 	}
-	return e.scale(e.polynomial(r, c...), n, shifted)
+	return e.polynomial(r, c...), n, shifted
+}
+
+// logisticOf returns y where an instruction is a quotient by 1 + exp(y), of numbers whose exponential is expanded.
+func logisticOf(k *kernel.Kernel, in *kernel.Instr) (y kernel.Value, ok bool) {
+	if in.Op != kernel.Div || expansions[kernel.Exp].bound(in.Type) == 0 {
+		return 0, false
+	}
+	sum := &k.Instrs[in.Args[1]]
+	if sum.Op != kernel.Add {
+		return 0, false
+	}
+	one, power := &k.Instrs[sum.Args[0]], &k.Instrs[sum.Args[1]]
+	if one.Op != kernel.Const {
+		one, power = power, one
+	}
+	if bits, _ := kernel.NumberBits(in.Type, tensor.Float(1)); power.Op != kernel.Exp || one.Op != kernel.Const || one.Imm != bits {
+		return 0, false
+	}
+	return power.Args[0], true
+}
+
+// logistic is a / (1 + exp(y)), of halves: those of exp(y) are never denormal, and infinite only where the quotient by exp(y) is less than the smallest
+// normal number. So the power of two is one multiplication, where exp takes two.
+func (e *expander) logistic(a, y kernel.Value) kernel.Value {
+	reduced, n, shifted := e.reducedExp(y, e.pick(-80, -700), e.pick(89.5, 710.5))
+	half := e.number(0.5)
+	numerator := half
+	if a != e.number(1) {
+		numerator = e.Mul(a, half)
+	}
+	return e.Div(numerator, e.Add(half, e.Mul(reduced, e.power(0.5, n, shifted))))
 }
 
 // exp2 is 2**n * exp(r*ln2) with r = x - n, which is exact.

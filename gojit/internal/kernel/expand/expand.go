@@ -81,6 +81,11 @@ func (e *expander) expand(k *kernel.Kernel) {
 		for j := range operands {
 			in.Args[j] = values[in.Args[j]]
 		}
+		if y, ok := logisticOf(k, &k.Instrs[i]); ok {
+			e.t = in.Type
+			values[i] = e.logistic(in.Args[0], values[y])
+			continue
+		}
 		if operands > 0 && expansions[in.Op].bound(k.TypeOf(k.Instrs[i].Args[0])) > 0 {
 			e.t = e.Type(in.Args[0])
 			values[i] = expansions[in.Op].expand(e, in.Args[0], in.Args[1])

@@ -119,6 +119,45 @@ func TestExpansions32(t *testing.T) {
 	}
 }
 
+// logistic makes 1 / (1 + exp(-x)).
+func logistic(b *kernel.Builder, x kernel.Value) kernel.Value {
+	one := b.Number(x, 1)
+	return b.Div(one, b.Add(b.Exp(b.Neg(x)), one))
+}
+
+// TestLogistic has quotients by 1 + exp(-x): of 1, and of x, where each is more exact than its parts are.
+func TestLogistic(t *testing.T) {
+	in := samples32(200000)
+	exact := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+	for _, target := range targets {
+		b := kernel.NewBuilder()
+		b.Output(logistic(b, b.Input(tensor.Float32, tensor.Float32)), tensor.Float32)
+		k := For(b.Kernel(), target)
+		got := run[float32](t, k, vector(t, in))
+		for i, x := range in {
+			want := exact(float64(x))
+			if x < -89.06 { // where exp(-x) is infinite, and the result less than the smallest normal number
+				want = 0
+			}
+			if off := ulpsApart(got[i], want, spacing32); off > 2.5 {
+				t.Fatalf("%v: 1/(1+exp(%v)) = %v, want %v", target, -x, got[i], want)
+			}
+		}
+		b = kernel.NewBuilder()
+		x := b.Input(tensor.Float32, tensor.Float32)
+		b.Output(b.Div(x, b.Add(b.Number(x, 1), b.Exp(b.Neg(x)))), tensor.Float32)
+		for i, y := range run[float32](t, For(b.Kernel(), target), vector(t, in)) {
+			want := float64(in[i]) * exact(float64(in[i]))
+			if in[i] < -89.06 && in[i] > float32(math.Inf(-1)) {
+				want = math.Copysign(0, -1)
+			}
+			if off := ulpsApart(y, want, spacing32); off > 3 {
+				t.Fatalf("%v: %v/(1+exp) = %v, want %v", target, in[i], y, want)
+			}
+		}
+	}
+}
+
 // TestExpandKeepsTheRest has a function without an expansion, and two outputs of which one is reduced.
 func TestExpandKeepsTheRest(t *testing.T) {
 	b := kernel.NewBuilder()
@@ -147,34 +186,36 @@ func TestExpandExp(t *testing.T) {
 	b.Output(b.Div(one, b.Add(one, b.Exp(b.Neg(x)))), tensor.Float32)
 	want := `%0 : float32 = load in0 : float32
 %1 : float32 = const 1
-%2 : float32 = const -89
-%3 : float32 = const 105
-%4 : float32 = min %3 %0
-%5 : float32 = max %2 %4
-%6 : float32 = const 1.2582912e+07
-%7 : float32 = const -1.442695
-%8 : float32 = fma %5 %7 %6
-%9 : float32 = sub %8 %6
-%10 : float32 = const 0.6931472
-%11 : float32 = fma %9 %10 %5
-%12 : float32 = const -1.9046542e-09
-%13 : float32 = fma %9 %12 %11
-%14 : float32 = const 0.001383666
-%15 : float32 = const -0.008369138
-%16 : float32 = fma %14 %13 %15
-%17 : float32 = const 0.041668106
-%18 : float32 = fma %16 %13 %17
-%19 : float32 = const -0.16666517
-%20 : float32 = fma %18 %13 %19
-%21 : float32 = const 0.49999994
-%22 : float32 = fma %20 %13 %21
-%23 : float32 = const -1
-%24 : float32 = fma %22 %13 %23
-%25 : float32 = fma %24 %13 %1
-%26 : float32 = scale %25 %9
-%27 : float32 = add %1 %26
-%28 : float32 = div %1 %27
-out0 : float32 = %28
+%2 : float32 = const 1.2582912e+07
+%3 : float32 = const -1.442695
+%4 : float32 = const 0.6931472
+%5 : float32 = const -1.9046542e-09
+%6 : float32 = const 0.001383666
+%7 : float32 = const -0.008369138
+%8 : float32 = const 0.041668106
+%9 : float32 = const -0.16666517
+%10 : float32 = const 0.49999994
+%11 : float32 = const -1
+%12 : float32 = const -89.5
+%13 : float32 = const 80
+%14 : float32 = min %13 %0
+%15 : float32 = max %12 %14
+%16 : float32 = fma %15 %3 %2
+%17 : float32 = sub %16 %2
+%18 : float32 = fma %17 %4 %15
+%19 : float32 = fma %17 %5 %18
+%20 : float32 = fma %6 %19 %7
+%21 : float32 = fma %20 %19 %8
+%22 : float32 = fma %21 %19 %9
+%23 : float32 = fma %22 %19 %10
+%24 : float32 = fma %23 %19 %11
+%25 : float32 = fma %24 %19 %1
+%26 : float32 = const 0.5
+%27 : float32 = scale %26 %17
+%28 : float32 = mul %25 %27
+%29 : float32 = add %26 %28
+%30 : float32 = div %26 %29
+out0 : float32 = %30
 `
 	if got := Expand(b.Kernel()).String(); got != want {
 		t.Errorf("got\n%s", got)

@@ -139,7 +139,7 @@ func (p *Plan[T]) Sharing(g Convolution, bias []T, options PlanOptions) *Plan[T]
 // MayOverwriteResidual reports whether a Plan of float32, of a geometry and options, reads each element of the residual before it writes anything to the
 // same element of the output, and does not fail: the two may be one then.
 func (g *Convolution) MayOverwriteResidual(options PlanOptions) bool {
-	if g.Groups != 1 || g.Dilation[2] != 1 || options.Epilogue != nil && !options.Epilogue.Generated() { // sums are stored before the last is added
+	if g.Groups != 1 || g.Dilation[2] != 1 || options.Epilogue != nil && (!options.Epilogue.Generated() || options.Epilogue.Pass != nil) { // sums are stored before the last is added, or a pass reads it
 		return false
 	}
 	found := wayOf[float32](g, &options)
@@ -270,6 +270,7 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
 		memory := gemm.TakeBuffers()
 		defer memory.Recycle()
 		w.scratch = gemm.Grow(&memory.Scratch, tile.EpilogueScratch)
+		w.pass = p.options.Epilogue.Pass
 	}
 	var watch parallel.Watch
 	if p.readsWeightsOnce() {
@@ -281,6 +282,11 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
 			for s := s0; s < s1; s++ {
 				w.strip(s, j/panels, j%panels)
 			}
+			if past := j + 1; w.pass != nil && (past == j1 || (past-j0)%passPanels == 0) {
+				for s := s0; s < s1; s++ {
+					w.applyPass(s, j0+(j-j0)/passPanels*passPanels, past)
+				}
+			}
 		}
 		return
 	}
@@ -289,8 +295,14 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
 		for j := j0; j < j1; j++ {
 			w.strip(s, j/panels, j%panels)
 		}
+		if w.pass != nil {
+			w.applyPass(s, j0, j1)
+		}
 	}
 }
+
+// passPanels is for how many panels a pass comes at a time where the weights are read once: so much of each place that the start of a row costs little.
+const passPanels = 4
 
 // work returns the multiplications of a run.
 func (p *Plan[T]) work() int {

@@ -104,7 +104,7 @@ func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 	k := tile.Channels{Kind: p.kind, ISA: p.isa, Double: size == 8, Relu: p.relu, Tail: g.InChannels%lanesOf[T](p.isa) != 0, Step: int32(g.Stride[2]),
 		KernelX: int32(g.Kernel[2]), DilationY: int32(g.Dilation[1]), DilationX: int32(g.Dilation[2]), Width: int32(g.In[2]),
 		Pixel: int32(g.InChannels * size), Row: int32(g.In[2] * g.InChannels * size), OutPixel: int32(g.InChannels * size)}
-	if p.epilogue != nil {
+	if p.epilogue != nil && p.epilogue.Pass == nil {
 		k.Epilogue = p.epilogue.Tile
 	}
 	maximum := tile.ChannelsPlaces(p.isa)
@@ -163,14 +163,15 @@ func (p *ChannelsPlan[T]) runRows(lo, hi int, in, out []T) {
 	for lo < hi {
 		image, y := lo/len(p.rows), lo%len(p.rows)
 		n := min(hi-lo, len(p.rows)-y)
-		p.runImage(image, y, y+n, unsafe.Pointer(&in[image*p.geometry.InChannels*Volume(p.geometry.In)]), 0, out)
+		from, to := image*p.geometry.InChannels*Volume(p.geometry.In), image*p.geometry.InChannels*Volume(p.geometry.Out)
+		p.runImage(y, y+n, unsafe.Pointer(&in[from]), 0, out[to:], 0)
 		lo += n
 	}
 }
 
-// runImage computes the rows from y0 to y1 of the output of an image, whose input begins with a row. Tiles that read the same follow each other: those
+// runImage computes the rows from y0 to y1 of the output of an image, whose input and output begin with rows. Tiles that read the same follow each other: those
 // of a column, for some vectors of channels at a time.
-func (p *ChannelsPlan[T]) runImage(image, y0, y1 int, in unsafe.Pointer, begin int, out []T) {
+func (p *ChannelsPlan[T]) runImage(y0, y1 int, in unsafe.Pointer, begin int, out []T, outBegin int) {
 	g := &p.geometry
 	lanes, size := lanesOf[T](p.isa), int(unsafe.Sizeof(p.start[0]))
 	args := tile.ChannelsArgs{Mask: tile.TailMask(p.isa, g.InChannels%lanes*size/4)}
@@ -192,31 +193,48 @@ func (p *ChannelsPlan[T]) runImage(image, y0, y1 int, in unsafe.Pointer, begin i
 			args.Last = 1
 		}
 		for part := range len(p.rows[y0].codes) {
-			p.runColumn(&args, image, y0, y1, part, begin, channel, out)
+			p.runColumn(&args, y0, y1, part, begin, outBegin, channel, out)
 		}
 	}
 	if p.epilogue != nil && p.epilogue.Tile == nil {
-		sums := out[(image*Volume(g.Out)+y0*g.Out[2])*g.InChannels:]
+		sums := out[(y0-outBegin)*g.Out[2]*g.InChannels:]
 		gemm.ApplyEpilogue(p.epilogue, sums, (y1-y0)*g.Out[2], g.InChannels, g.InChannels, nil, nil)
 	}
 }
 
 // runColumn computes the tiles of some rows one below the other, from a channel on.
-func (p *ChannelsPlan[T]) runColumn(args *tile.ChannelsArgs, image, y0, y1, part, begin, channel int, out []T) {
+func (p *ChannelsPlan[T]) runColumn(args *tile.ChannelsArgs, y0, y1, part, begin, outBegin, channel int, out []T) {
 	g, size := &p.geometry, int(unsafe.Sizeof(p.start[0]))
 	x := gemm.Cut(g.Out[2], len(p.rows[y0].codes), part)
 	for y := y0; y < y1; y++ {
-		row, place := &p.rows[y], y*g.Out[2]+x
+		row := &p.rows[y]
 		switch p.kind {
 		case tile.Convolved:
 			args.Weight = unsafe.Pointer(&p.weight[row.tap*g.InChannels+channel])
 		case tile.Averaged:
-			args.Weight = unsafe.Pointer(&p.divisors[place])
+			args.Weight = unsafe.Pointer(&p.divisors[y*g.Out[2]+x])
 		}
 		args.Offset = int64(((row.in-begin)*g.In[2] + x*g.Stride[2] - g.Padding[2]) * g.InChannels * size)
-		args.Out = unsafe.Pointer(&out[(image*Volume(g.Out)+place)*g.InChannels+channel])
+		args.Out = unsafe.Pointer(&out[((y-outBegin)*g.Out[2]+x)*g.InChannels+channel])
 		row.codes[part].Call(unsafe.Pointer(args))
+		if p.epilogue != nil && p.epilogue.Pass != nil {
+			p.applyPass(args, gemm.Cut(g.Out[2], len(row.codes), part+1)-x)
+		}
 	}
+}
+
+// applyPass applies the pass to what a kernel has written, some places.
+func (p *ChannelsPlan[T]) applyPass(args *tile.ChannelsArgs, places int) {
+	channels, size := p.geometry.InChannels, int(unsafe.Sizeof(p.start[0]))
+	lanes := lanesOf[T](p.isa)
+	rows, columns := places, int(args.Vectors)*lanes
+	if args.Last != 0 {
+		columns += channels % lanes
+	}
+	if columns == channels {
+		rows, columns = 1, places*channels
+	}
+	p.epilogue.Pass.Run(args.Out, args.Out, args.Scratch, rows, columns, channels*size)
 }
 
 // runPortable computes the plan by its definition.

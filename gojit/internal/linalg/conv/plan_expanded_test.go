@@ -9,16 +9,19 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
-// TestExpandedIsBoth compares a product and a depthwise convolution behind, some rows at a time, with the two one after the other, bit by bit.
-func TestExpandedIsBoth(t *testing.T) {
+// TestExpandedIsAll compares a product, a depthwise convolution behind and another product, some rows at a time, with these one after the other.
+func TestExpandedIsAll(t *testing.T) {
 	if len(linalgtest.Sets()) == 0 {
 		t.Skip("no code is generated here")
 	}
 	defer parallel.SetNumThreads(0)
 	one := [3]int{1, 1, 1}
 	r := rand.New(rand.NewPCG(5, 6))
-	for _, c := range []struct{ batch, in, channels, height, width, kernel, stride, padding int }{
-		{1, 16, 96, 112, 112, 3, 2, 1}, {2, 24, 144, 56, 56, 3, 1, 1}, {1, 8, 70, 61, 53, 5, 2, 2}, {1, 3, 64, 40, 90, 3, 3, 0}, {1, 5, 200, 50, 30, 1, 2, 0},
+	for _, c := range []struct {
+		batch, in, channels, height, width, kernel, stride, padding int
+		narrows                                                     bool
+	}{
+		{1, 16, 96, 112, 112, 3, 2, 1, true}, {2, 24, 144, 56, 56, 3, 1, 1, true}, {1, 8, 70, 61, 53, 5, 2, 2, false}, {1, 3, 64, 40, 90, 3, 3, 0, false}, {1, 5, 200, 50, 30, 1, 2, 0, false},
 	} {
 		product := Convolution{Batch: c.batch, InChannels: c.in, OutChannels: c.channels, Groups: 1, In: [3]int{1, c.height, c.width}, Out: [3]int{1, c.height, c.width}, Kernel: one, Stride: one, Dilation: one}
 		size := func(n int) int { return (n+2*c.padding-c.kernel)/c.stride + 1 }
@@ -33,21 +36,48 @@ func TestExpandedIsBoth(t *testing.T) {
 		in, middle, want := linalgtest.Whole[float32](r, c.batch*c.in*Volume(product.In)), make([]float32, c.batch*c.channels*Volume(product.Out)), make([]float32, c.batch*c.channels*Volume(depthwise.Out))
 		first.Run(in, nil, middle)
 		second.Run(middle, want)
-		both, ok := NewExpanded(product, first, second)
-		if !ok {
-			t.Fatalf("%v does not run by tiles", c)
+		shape := ExpandedShape{First: &product, Depthwise: &depthwise}
+		check := func(what string, shape ExpandedShape, last *Plan[float32], in, residual, want []float32) {
+			t.Helper()
+			before := first
+			if shape.First == nil {
+				before = nil
+			}
+			joined, ok := NewExpanded(shape, before, second, last)
+			if !ok {
+				t.Fatalf("%v does not run by tiles", c)
+			}
+			for _, threads := range []int{1, 3} {
+				parallel.SetNumThreads(threads)
+				found, room := make([]float32, len(want)), make([]float32, shape.Room())
+				for i := range room {
+					room[i] = -7
+				}
+				joined.Run(in, residual, found, room)
+				if !slices.Equal(found, want) {
+					t.Errorf("%s: %v with %d threads differs from one after the other", what, c, threads)
+				}
+			}
 		}
-		room := make([]float32, RoomOf(&depthwise))
-		for _, threads := range []int{1, 3} {
-			parallel.SetNumThreads(threads)
-			found := make([]float32, len(want))
-			for i := range room {
-				room[i] = -7
+		check("expanded", shape, nil, in, nil, want)
+		narrow := Convolution{Batch: c.batch, InChannels: c.channels, OutChannels: 20, Groups: 1, In: depthwise.Out, Out: depthwise.Out, Kernel: one, Stride: one, Dilation: one}
+		if !SuitsNarrowed(&depthwise, &narrow) {
+			if c.narrows {
+				t.Errorf("%v does not suit what is narrowed", c)
 			}
-			both.Run(in, found, room)
-			if !slices.Equal(found, want) {
-				t.Errorf("%v with %d threads differs from one after the other", c, threads)
+			continue
+		}
+		for _, adds := range []bool{false, true} {
+			last := NewPlan(narrow, linalgtest.Whole[float32](r, c.channels*20), linalgtest.Whole[float32](r, 20), PlanOptions{Residual: adds})
+			size := c.batch * 20 * Volume(narrow.Out)
+			result, residual := make([]float32, size), []float32(nil)
+			if adds {
+				residual = linalgtest.Whole[float32](r, size)
 			}
+			last.Run(want, residual, result)
+			shape.Last = &narrow
+			check("expanded and narrowed", shape, last, in, residual, result)
+			check("narrowed", ExpandedShape{Depthwise: &depthwise, Last: &narrow}, last, middle, residual, result)
 		}
 	}
 }

@@ -97,6 +97,9 @@ func (p *Plan[T]) addStrips(y, rows, x, columns int) {
 // stripBytes limits what one call of a kernel reads of the input, which is read again for the next out channels.
 const stripBytes = 48 << 10
 
+// passBytes limits what a pass reads behind the tiles.
+const passBytes = 48 << 10
+
 // Rows that are a multiple of so many bytes apart share a set of the first cache, which has places for so many of them.
 const (
 	nearSets = 4096
@@ -108,6 +111,9 @@ func (p *Plan[T]) addBlocks(s strip, places, blocks int) {
 	var zero T
 	taps := max(1, (s.y1-s.y0)*(s.x1-s.x0)) * p.geometry.InChannels
 	limit := max(1, min(gemm.StripWork/(places*taps*gemm.PanelVectors*lanesOf[T](p.isa)), stripBytes/(places*s.steps*int(unsafe.Sizeof(zero)))))
+	if e := p.options.Epilogue; e != nil && e.Pass != nil && !p.readsWeightsOnce() {
+		limit = max(1, min(limit, passBytes/(places*p.geometry.OutChannels*int(unsafe.Sizeof(zero)))))
+	}
 	s.places = places
 	for ; blocks > 0; blocks -= s.blocks {
 		s.blocks = min(blocks, limit)
@@ -122,6 +128,7 @@ type stripWriter[T gemm.Float] struct {
 	in, residual, out []T
 	filters           int
 	scratch           unsafe.Pointer // of epilogues
+	pass              *gemm.Pass     // of whole strips, in place of the epilogue; nil: none
 	streams           bool           // the output goes past the caches, which do not hold it
 	fetch, fetched    uintptr        // weights from here to there are to be fetched by the next tiles
 }
@@ -173,7 +180,7 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 		args.K, args.Runs = int64(run), int64(s.y1-s.y0)
 		args.ANext, args.BNext = int64((row-run)*size), int64((g.Kernel[2]*channels-run)*width*size)
 		w.finish(&t)
-		t.Stream = w.streams && uintptr(args.C)%amd64.StreamAlignment == 0 && args.CRow%amd64.StreamAlignment == 0
+		t.Stream = w.streams && w.pass == nil && uintptr(args.C)%amd64.StreamAlignment == 0 && args.CRow%amd64.StreamAlignment == 0
 		t.FetchC = !t.Stream && w.fetches(run*(s.y1-s.y0))
 		if t.Fetch = w.fetch < w.fetched && t.Epilogue == nil; t.Fetch {
 			args.Fetch, args.FetchStep = w.fetch, int64(width*size)
@@ -211,11 +218,36 @@ func (w *stripWriter[T]) fetches(products int) bool {
 // finish sets what the last tile of a place does with the sums.
 func (w *stripWriter[T]) finish(t *tile.Tile) {
 	switch e := w.options.Epilogue; {
+	case w.pass != nil:
+		t.Bias = tile.ColumnBias
 	case e == nil:
 		t.Bias, t.Residual, t.Relu = tile.ColumnBias, w.options.Residual, w.options.Relu
 	case e.Tile != nil:
 		t.Epilogue = e.Tile
 	}
+}
+
+// applyPass applies the pass to the panels from j0 to j1 of a strip.
+func (w *stripWriter[T]) applyPass(index, j0, j1 int) {
+	g, s, size := &w.geometry, &w.strips[index%len(w.strips)], int(unsafe.Sizeof(w.in[0]))
+	first := w.columnOf(j0)
+	to := index/len(w.strips)*g.OutChannels*Volume(g.Out) + s.out + first
+	rows, columns := s.blocks*s.places, w.columnOf(j1)-first
+	if s.outStep == columns {
+		rows, columns = 1, rows*columns
+	}
+	sums := unsafe.Pointer(&w.out[to])
+	residual := sums
+	if len(w.residual) > 0 {
+		residual = unsafe.Pointer(&w.residual[to])
+	}
+	w.pass.Run(sums, residual, w.scratch, rows, columns, s.outStep*size)
+}
+
+// columnOf returns the out channel that a panel, of those of all groups, begins with.
+func (w *stripWriter[T]) columnOf(panel int) int {
+	panels := w.panels()
+	return panel/panels*w.filters + panel%panels*gemm.PanelVectors*lanesOf[T](w.isa)
 }
 
 // blank writes places that read the padding only.
@@ -224,6 +256,10 @@ func (w *stripWriter[T]) blank(s *strip, to, columns int) {
 	for i := range s.blocks * s.places {
 		at := to + i*s.outStep
 		channel := at % w.geometry.OutChannels
+		if w.pass != nil {
+			copy(w.out[at:][:columns], w.bias[channel:])
+			continue
+		}
 		if e != nil {
 			clear(w.out[at:][:columns])
 			if e.Tile != nil { // else all of the result is still to come

@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -18,6 +19,7 @@ type Epilogue struct {
 	program *kernel.Program
 	Inputs  int
 	Tile    *tile.Epilogue // nil where tiles cannot apply it
+	Pass    *Pass          // what is faster where sums lie in a near cache, nil: nothing is
 }
 
 // NewEpilogue makes an epilogue of a kernel for results of type t, float32 or float64. It fails where
@@ -39,6 +41,7 @@ func NewEpilogue(k *kernel.Kernel, t tensor.DType) (*Epilogue, error) {
 	switch {
 	case err == nil:
 		e.Tile = generated
+		e.Pass = newPass(k)
 	case !amd64.IsUnsupported(err):
 		return nil, err
 	}
@@ -47,6 +50,91 @@ func NewEpilogue(k *kernel.Kernel, t tensor.DType) (*Epilogue, error) {
 
 // Generated reports whether tiles apply the epilogue; else it is a pass of its own over the result.
 func (e *Epilogue) Generated() bool { return e.Tile != nil }
+
+// Pass is what is left of an epilogue for sums to which the bias is added, as a loop over them. A tile that applies a long epilogue waits for the
+// last of its results before it begins with the next sums; a loop does so once.
+type Pass struct {
+	function *amd64.Function
+	inputs   int
+}
+
+// passInstructions is how many instructions an epilogue has at least that tiles leave to a Pass.
+const passInstructions = 16
+
+// newPass returns the pass of an epilogue; nil where that is short or begins with something else than the sum with the bias.
+func newPass(k *kernel.Kernel) *Pass {
+	isa := asm.Target()
+	if k = behindBias(k); k == nil {
+		return nil
+	}
+	expanded := expand.For(k, amd64.PrimitivesOf(isa))
+	count := 0
+	for i := range expanded.Instrs {
+		if expanded.Instrs[i].Op.Operands() > 0 {
+			count++
+		}
+	}
+	if count < passInstructions {
+		return nil
+	}
+	f, err := amd64.Compile(expanded, 0, isa)
+	if err != nil || f.Scratch > tile.EpilogueScratch {
+		return nil
+	}
+	return &Pass{function: f, inputs: len(k.Inputs)}
+}
+
+// behindBias returns the kernel of the sum of the first two inputs, in place of them; nil where they are used otherwise.
+func behindBias(k *kernel.Kernel) *kernel.Kernel {
+	if len(k.Inputs) == 1 {
+		return k
+	}
+	isPart := func(v kernel.Value) bool { return k.Instrs[v].Op == kernel.Load && k.Instrs[v].Imm < 2 }
+	b, values, sums := kernel.NewBuilder(), make([]kernel.Value, len(k.Instrs)), 0
+	sum := b.Input(k.Inputs[0], k.Inputs[0])
+	for i, in := range k.Instrs {
+		switch {
+		case isPart(kernel.Value(i)):
+			continue
+		case in.Op == kernel.Load:
+			values[i] = b.Input(k.Inputs[in.Imm], in.Type)
+			continue
+		}
+		parts := 0
+		for j := range in.Op.Operands() {
+			if isPart(in.Args[j]) {
+				parts++
+			}
+			in.Args[j] = values[in.Args[j]]
+		}
+		switch {
+		case parts == 0:
+			values[i] = b.Emit(in)
+		case in.Op == kernel.Add && parts == 2 && k.Instrs[i].Args[0] != k.Instrs[i].Args[1]:
+			values[i] = sum
+			sums++
+		default:
+			return nil
+		}
+	}
+	if sums != 1 || isPart(k.Outputs[0].Value) {
+		return nil
+	}
+	b.Output(values[k.Outputs[0].Value], k.Outputs[0].DType)
+	return b.Kernel()
+}
+
+// Run applies the pass to rows of sums, stride bytes apart. residual, which lies as they do, is read where the epilogue has three
+// inputs; scratch has tile.EpilogueScratch bytes, aligned to 64.
+func (p *Pass) Run(sums, residual, scratch unsafe.Pointer, rows, columns, stride int) {
+	args := amd64.Args{Count: int64(columns), Rows: int64(rows), Scratch: scratch}
+	args.Ptr[0], args.Skip[0] = sums, int64(stride)
+	args.Ptr[1], args.Skip[1] = sums, int64(stride)
+	if p.inputs > 1 {
+		args.Ptr[2], args.Skip[2] = residual, int64(stride)
+	}
+	p.function.Code.Call(unsafe.Pointer(&args))
+}
 
 // matrix is the view of rows that a pass of its own works on.
 func matrix[T Float](data []T, rows, columns, stride int) *tensor.Tensor {

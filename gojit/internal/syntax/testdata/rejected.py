@@ -170,7 +170,7 @@ def f(x):
 
 def f(x):
     pass
-      pass  # ERROR "unexpected indent"
+      pass  # ERROR "expected newline but found 'indent' here"
 
 
 def f(x):

@@ -79,6 +79,7 @@ type channelsWriter struct {
 	weights, held  asm.Reg // first and number of the registers that hold weights of a row of the filter
 	divide         asm.Op
 	epilogue       *amd64.Generator
+	limits         *limits
 	waiting        int // sums that wait in memory while the epilogue is applied to the others
 }
 
@@ -95,14 +96,24 @@ const (
 // Encode appends the kernel's code.
 func (c Channels) Encode(a *asm.Assembler) {
 	w := &channelsWriter{tileWriter: tileWriter{Assembler: a, mask: channelsMask, tile: Tile{ISA: c.ISA, Double: c.Double, Tail: c.Tail}, width: c.ISA.Width(), bytes: int32(c.ISA.Width().Bytes()),
-		element: 4, multiplyAdd: asm.FMADD231PS, add: asm.ADDPS, splat: asm.BROADCASTSS, maximum: asm.MAXPS}, k: c, divide: asm.DIVPS}
+		element: 4, multiplyAdd: asm.FMADD231PS, add: asm.ADDPS, splat: asm.BROADCASTSS, maximum: asm.MAXPS, minimum: asm.MINPS}, k: c, divide: asm.DIVPS}
 	if c.Double {
-		w.element, w.multiplyAdd, w.add, w.splat, w.maximum, w.divide = 8, asm.FMADD231PD, asm.ADDPD, asm.BROADCASTSD, asm.MAXPD, asm.DIVPD
+		w.element, w.multiplyAdd, w.add, w.splat, w.maximum, w.minimum, w.divide = 8, asm.FMADD231PD, asm.ADDPD, asm.BROADCASTSD, asm.MAXPD, asm.MINPD, asm.DIVPD
 	}
 	w.input, w.scratch = asm.Reg(c.Places), asm.Reg(c.Places)+1
 	w.weights = w.scratch + 1
 	if c.Kind == Convolved {
 		w.held = min(asm.Reg(c.KernelX), w.lastRegister()-w.weights)
+	}
+	if c.Epilogue != nil && c.Epilogue.limits != nil {
+		w.limits = c.Epilogue.limits
+		pool := w.NewLabel()
+		w.LeaLabel(amd64.PoolReg, pool)
+		w.encode()
+		w.Align(8)
+		w.Bind(pool)
+		w.Code = w.limits.appendPool(w.Code, c.Double)
+		return
 	}
 	if c.Epilogue != nil {
 		var err error
@@ -177,8 +188,16 @@ func (w *channelsWriter) vector(tail bool) {
 		w.applyEpilogue(tail)
 		return
 	}
+	if w.limits != nil {
+		w.V(w.splat, w.width, w.input, 0, asm.M(asm.At(amd64.PoolReg, 0)))
+		w.V(w.splat, w.width, w.scratch, 0, asm.M(asm.At(amd64.PoolReg, w.element)))
+	}
 	for p := range w.k.Places {
 		sum := asm.Reg(p)
+		if w.limits != nil { // the second operand is what a NaN gives
+			w.V(w.maximum, w.width, sum, w.input, asm.R(sum))
+			w.V(w.minimum, w.width, sum, w.scratch, asm.R(sum))
+		}
 		if w.k.Kind == Averaged {
 			w.V(w.splat, w.width, w.input, 0, asm.M(asm.At(channelsFilter, p*w.element)))
 			w.V(w.divide, w.width, sum, sum, asm.R(w.input))

@@ -1,7 +1,9 @@
 package tile
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -17,6 +19,7 @@ import (
 // apply it. Kernels of Channels apply one of a single input in the same way.
 type Epilogue struct {
 	kernel   *kernel.Kernel
+	limits   *limits // of the sum, where that is all that the kernel does; it is not generated then, but written as relu is
 	tiles    Kernels[Tile]
 	channels Kernels[Channels]
 }
@@ -41,7 +44,7 @@ func NewEpilogue(k *kernel.Kernel, t tensor.DType, isa asm.ISA) (*Epilogue, erro
 	if !plain {
 		return nil, fmt.Errorf("%w (%s): epilogue of other types, parameters or outputs", amd64.ErrUnsupported, isa)
 	}
-	e := &Epilogue{kernel: expand.For(k, amd64.PrimitivesOf(isa))}
+	e := &Epilogue{kernel: expand.For(k, amd64.PrimitivesOf(isa)), limits: limitsOf(k)}
 	lanes := isa.Width().Bytes() / t.Size()
 	for vectors := 1; vectors <= 2; vectors++ { // the fullest tiles there are
 		g, _, err := e.fit(isa, MaxRows(isa, vectors)*vectors)
@@ -53,6 +56,67 @@ func NewEpilogue(k *kernel.Kernel, t tensor.DType, isa asm.ISA) (*Epilogue, erro
 		}
 	}
 	return e, nil
+}
+
+// limits are what is done to a sum: the bias is added where inputs are two or three, then the residual where they are three; then it is brought
+// between two numbers. NaN stays.
+type limits struct {
+	inputs    int
+	low, high uint64 // bits
+}
+
+// limitsOf returns what a kernel does where that is no more than limits.
+func limitsOf(k *kernel.Kernel) *limits {
+	l := &limits{inputs: len(k.Inputs)}
+	x, ok := k.Outputs[0].Value, true
+	if x, l.high, ok = besideConst(k, x, kernel.Min); !ok {
+		return nil
+	}
+	if x, l.low, ok = besideConst(k, x, kernel.Max); !ok {
+		return nil
+	}
+	for i := l.inputs - 1; i > 0; i-- {
+		sum := &k.Instrs[x]
+		if sum.Op != kernel.Add || !isInput(k, sum.Args[1], i) {
+			return nil
+		}
+		x = sum.Args[0]
+	}
+	if !isInput(k, x, 0) {
+		return nil
+	}
+	return l
+}
+
+// isInput reports whether a value is that of an input as it lies.
+func isInput(k *kernel.Kernel, v kernel.Value, i int) bool {
+	in := &k.Instrs[v]
+	return in.Op == kernel.Load && in.Imm == uint64(i) && in.Type == k.Inputs[i]
+}
+
+// besideConst returns the operand beside a constant that is a number, and that one's bits, where a value is the result of the operation.
+func besideConst(k *kernel.Kernel, v kernel.Value, op kernel.Op) (x kernel.Value, bits uint64, ok bool) {
+	in := &k.Instrs[v]
+	if in.Op != op {
+		return 0, 0, false
+	}
+	x, c := in.Args[0], &k.Instrs[in.Args[1]]
+	if c.Op != kernel.Const {
+		x, c = in.Args[1], &k.Instrs[x]
+	}
+	number := math.Float64frombits(c.Imm)
+	if in.Type == tensor.Float32 {
+		number = float64(math.Float32frombits(uint32(c.Imm)))
+	}
+	return x, c.Imm, c.Op == kernel.Const && !math.IsNaN(number)
+}
+
+// appendPool appends the limits, low first, of float64 or of float32.
+func (l *limits) appendPool(code []byte, double bool) []byte {
+	if double {
+		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(code, l.low), l.high)
+	}
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(code, uint32(l.low)), uint32(l.high))
 }
 
 // fit assigns the registers that so many sums leave free. Where those do not do, some of the last

@@ -29,6 +29,10 @@ var epilogues = map[string]func(b *kernel.Builder, sum, row, like kernel.Value) 
 		one := b.Number(x, 1)
 		return b.Mul(gelu, b.Div(one, b.Add(one, b.Exp(b.Neg(like)))))
 	},
+	"limits": func(b *kernel.Builder, sum, row, like kernel.Value) kernel.Value {
+		x := b.Add(b.Add(sum, row), like)
+		return b.Binary(kernel.Min, b.Binary(kernel.Max, x, b.Number(x, -0.5)), b.Number(x, 1.5))
+	},
 	"select": func(b *kernel.Builder, sum, row, like kernel.Value) kernel.Value {
 		return b.Select(b.Binary(kernel.Lt, sum, row), b.Mul(sum, b.Number(sum, 0.01)), like)
 	},

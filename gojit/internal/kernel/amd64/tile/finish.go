@@ -1,6 +1,9 @@
 package tile
 
-import "github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
+)
 
 // Registers of the finish of a tile, beside tileC: those of the sums' loop are free.
 const (
@@ -19,8 +22,23 @@ func (w *tileWriter) combine() {
 	}
 }
 
-// finish adds what the tile says to the sums, row by row, and stores them.
-func (w *tileWriter) finish() {
+// finishLimited adds what limits say to the sums and brings them between these.
+func (w *tileWriter) finishLimited(l *limits) {
+	w.tile.Residual = l.inputs > 2
+	if l.inputs > 1 {
+		w.tile.Bias = ColumnBias
+	}
+	pool := w.NewLabel()
+	w.LeaLabel(amd64.PoolReg, pool)
+	w.finish(l)
+	w.leave()
+	w.Align(8)
+	w.Bind(pool)
+	w.Code = l.appendPool(w.Code, w.tile.Double)
+}
+
+// finish adds what the tile says to the sums, row by row, and stores them, between limits where there are some.
+func (w *tileWriter) finish(l *limits) {
 	t := &w.tile
 	const row, bias, residual = finishRow, finishBias, finishResidual
 	free := asm.Reg(w.rows * w.vectors)
@@ -33,7 +51,11 @@ func (w *tileWriter) finish() {
 	if t.Residual {
 		w.Load(residual, asm.At(tileArgs, argResidual))
 	}
-	if t.Relu {
+	switch {
+	case l != nil: // without a bias of rows
+		w.V(w.splat, w.width, zero, 0, asm.M(asm.At(amd64.PoolReg, 0)))
+		w.V(w.splat, w.width, rowBias, 0, asm.M(asm.At(amd64.PoolReg, w.element)))
+	case t.Relu:
 		w.clear(zero)
 	}
 	for r := range w.rows {
@@ -41,7 +63,7 @@ func (w *tileWriter) finish() {
 			w.V(w.splat, w.width, rowBias, 0, asm.M(asm.At(bias, int32(r)*w.element)))
 		}
 		for j := range w.vectors {
-			w.finishVector(w.accumulator(0, r, j), j, scratch, rowBias, zero)
+			w.finishVector(w.accumulator(0, r, j), j, scratch, rowBias, zero, l != nil)
 		}
 		if r+1 < w.rows {
 			w.Add(tileC, row)
@@ -52,8 +74,8 @@ func (w *tileWriter) finish() {
 	}
 }
 
-// finishVector adds what there is to vector j of a row and stores it.
-func (w *tileWriter) finishVector(sum asm.Reg, j int, scratch, rowBias, zero asm.Reg) {
+// finishVector adds what there is to vector j of a row and stores it. Where it is limited, the limits are in place of zero and of the bias of rows.
+func (w *tileWriter) finishVector(sum asm.Reg, j int, scratch, rowBias, zero asm.Reg, limited bool) {
 	t, at := &w.tile, int32(j)*w.bytes
 	if t.Add {
 		w.addVector(sum, scratch, asm.At(tileC, at), w.isTail(j))
@@ -67,8 +89,11 @@ func (w *tileWriter) finishVector(sum asm.Reg, j int, scratch, rowBias, zero asm
 	if t.Residual {
 		w.addVector(sum, scratch, asm.At(finishResidual, at), w.isTail(j))
 	}
-	if t.Relu { // the second operand is what a NaN gives
+	if t.Relu || limited { // the second operand is what a NaN gives
 		w.V(w.maximum, w.width, sum, zero, asm.R(sum))
+	}
+	if limited {
+		w.V(w.minimum, w.width, sum, rowBias, asm.R(sum))
 	}
 	w.storeVector(sum, asm.At(tileC, at), w.isTail(j))
 }

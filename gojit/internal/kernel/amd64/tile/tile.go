@@ -167,7 +167,8 @@ type tileWriter struct {
 	firstB, countB   int  // registers for B
 	firstA, countA   int  // registers for elements of A
 	multiplyAdd, add asm.Op
-	splat, maximum   asm.Op
+	splat            asm.Op
+	maximum, minimum asm.Op
 	mask             asm.Reg // with AVX2 the address of the mask of the last vector
 	start            asm.Label
 }
@@ -203,10 +204,10 @@ func (w *tileWriter) plan() int {
 // Encode appends the kernel's code.
 func (t Tile) Encode(a *asm.Assembler) {
 	w := &tileWriter{Assembler: a, tile: t, width: t.ISA.Width(), bytes: int32(t.ISA.Width().Bytes()), element: 4, mask: tileMask}
-	w.multiplyAdd, w.add, w.splat, w.maximum = asm.FMADD231PS, asm.ADDPS, asm.BROADCASTSS, asm.MAXPS
+	w.multiplyAdd, w.add, w.splat, w.maximum, w.minimum = asm.FMADD231PS, asm.ADDPS, asm.BROADCASTSS, asm.MAXPS, asm.MINPS
 	if t.Double {
 		w.element = 8
-		w.multiplyAdd, w.add, w.splat, w.maximum = asm.FMADD231PD, asm.ADDPD, asm.BROADCASTSD, asm.MAXPD
+		w.multiplyAdd, w.add, w.splat, w.maximum, w.minimum = asm.FMADD231PD, asm.ADDPD, asm.BROADCASTSD, asm.MAXPD, asm.MINPD
 	}
 	if t.Pairs {
 		w.multiplyAdd = asm.DPBF16PS
@@ -219,12 +220,15 @@ func (t Tile) Encode(a *asm.Assembler) {
 	w.enter()
 	w.reduce()
 	w.combine()
-	if t.Epilogue != nil {
-		w.finishWith(t.Epilogue)
-		return
+	switch e := t.Epilogue; {
+	case e == nil:
+		w.finish(nil)
+		w.leave()
+	case e.limits != nil:
+		w.finishLimited(e.limits)
+	default:
+		w.finishWith(e)
 	}
-	w.finish()
-	w.leave()
 }
 
 func (w *tileWriter) accumulator(set, row, vector int) asm.Reg {

@@ -257,11 +257,6 @@ var quantileInterpolations = []string{"linear", "lower", "higher", "midpoint", "
 
 // quantile interpolates between the sorted elements of each row.
 func quantile(t, q *tensor.Tensor, dim []int, keepdim bool, interpolation string) *tensor.Tensor {
-	source.Check(slices.Contains(quantileInterpolations, interpolation), "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", interpolation)
-	source.Check(t.Numel() > 0, "quantile() input tensor must be non-empty")
-	source.Check(q.Dim() <= 1, "quantile() q must be a scalar or 1D tensor")
-	source.Check(t.DType() == tensor.Float32 || t.DType() == tensor.Float64, "quantile() input tensor must be either float or double dtype")
-	source.Check(q.DType() == t.DType(), "quantile() q tensor must be same dtype as the input tensor")
 	at, shape := 0, slices.Repeat([]int{1}, t.Dim())
 	if len(dim) == 0 {
 		t = source.Must(t.Reshape(-1))
@@ -428,8 +423,24 @@ func between[T float32 | float64](a, b, weight T) T {
 }
 
 // quantileScalar is quantile for one number.
+// checkQuantile fails for what has no quantiles.
+func checkQuantile(c define.Call) {
+	t, interpolation := c.Tensor(0), c.Str(4)
+	source.Check(slices.Contains(quantileInterpolations, interpolation), "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", interpolation)
+	source.Check(t.Numel() > 0, "quantile() input tensor must be non-empty")
+	if c.Args[1].IsTensor() {
+		source.Check(c.Tensor(1).Dim() <= 1, "quantile() q must be a scalar or 1D tensor")
+	} else {
+		source.Check(c.Float(1) >= 0 && c.Float(1) <= 1, "quantile() q must be in the range [0, 1] but got %v", c.Float(1))
+	}
+	source.Check(t.DType() == tensor.Float32 || t.DType() == tensor.Float64, "quantile() input tensor must be either float or double dtype")
+	source.Check(!c.Args[1].IsTensor() || c.Tensor(1).DType() == t.DType(), "quantile() q tensor must be same dtype as the input tensor")
+	if dim := c.OneDim(2); len(dim) > 0 {
+		define.WrapDim(dim[0], t)
+	}
+}
+
 func quantileScalar(c define.Call) *tensor.Tensor {
-	source.Check(c.Float(1) >= 0 && c.Float(1) <= 1, "quantile() q must be in the range [0, 1] but got %v", c.Float(1))
 	return quantile(c.Tensor(0), tensor.FromScalar(tensor.Float(c.Float(1)), c.Tensor(0).DType()), c.OneDim(2), c.Bool(3), c.Str(4))
 }
 
@@ -446,6 +457,6 @@ var SelectFamily = []define.Definition{
 	define.Operator("mode", func(c define.Call) { c.Give(define.Pair(mode(c.Tensor(0), c.Int(1), c.Bool(2)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { reduce.ChosenGrad(c, c.Int(1), c.Bool(2)) })}),
 	define.Giving("quantile", func(c define.Call) *tensor.Tensor {
 		return quantile(c.Tensor(0), c.Tensor(1), c.OneDim(2), c.Bool(3), c.Str(4))
-	}),
-	define.Giving("quantile.scalar", quantileScalar),
+	}).Checked(checkQuantile),
+	define.Giving("quantile.scalar", quantileScalar).Checked(checkQuantile),
 }

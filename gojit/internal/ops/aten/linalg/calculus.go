@@ -76,11 +76,31 @@ func runningAlong(t *tensor.Tensor, dim int) *tensor.Tensor {
 	return reduce.SumScanner.Along(t, dim, reduce.SumType(t.DType()))
 }
 
-// covariance gives the covariances of the rows of a matrix of observations, with weights.
-func covariance(c define.Call) *tensor.Tensor {
+// checkCovariance fails where covariance would.
+func checkCovariance(c define.Call) {
 	x := c.Tensor(0)
 	source.Check(x.Dim() <= 2, "cov(): expected input to have two or fewer dimensions but got an input with %d dimensions", x.Dim())
 	source.Check(x.DType() != tensor.Bool, "cov(): bool dtype is not supported for input")
+	n := 1
+	if x.Dim() > 0 {
+		n = x.Size(x.Dim() - 1)
+	}
+	check := func(name, kind string, w *tensor.Tensor, is func(tensor.DType) bool) {
+		if w == nil {
+			return
+		}
+		source.Check(w.Dim() <= 1, "cov(): expected %s to have one or fewer dimensions but got %s with %d dimensions", name, name, w.Dim())
+		source.Check(is(w.DType()), "cov(): expected %s to have %s dtype but got %s with %s dtype", name, kind, name, w.DType().CppName())
+		source.Check(w.Numel() == n, "cov(): expected %s to have the same numel as there are observations in the input but got %d != %d", name, w.Numel(), n)
+		source.Check(n == 0 || reduce.Extreme("min", w, nil, false, true).At().Float64() >= 0, "cov(): %s cannot be negative", name)
+	}
+	check("fweights", "integral", c.OptionalTensor(2), tensor.DType.IsIntegral)
+	check("aweights", "floating point", c.OptionalTensor(3), tensor.DType.IsFloating)
+}
+
+// covariance gives the covariances of the rows of a matrix of observations, with weights.
+func covariance(c define.Call) *tensor.Tensor {
+	x := c.Tensor(0)
 	rows := elementwise.To(x, reduce.FloatOrDefault(x.DType()))
 	if a := c.OptionalTensor(3); a != nil {
 		rows = elementwise.To(rows, tensor.Promote(rows.DType(), a.DType()))
@@ -89,25 +109,13 @@ func covariance(c define.Call) *tensor.Tensor {
 		rows = source.Must(rows.Reshape(1, -1))
 	}
 	n := rows.Size(1)
-	checkWeights := func(name string, w *tensor.Tensor) {
-		source.Check(w.Dim() <= 1, "cov(): expected %s to have one or fewer dimensions but got %s with %d dimensions", name, name, w.Dim())
-		if name == "fweights" {
-			source.Check(w.DType().IsIntegral(), "cov(): expected fweights to have integral dtype but got fweights with %s dtype", w.DType().CppName())
-		} else {
-			source.Check(w.DType().IsFloating(), "cov(): expected aweights to have floating point dtype but got aweights with %s dtype", w.DType().CppName())
-		}
-		source.Check(w.Numel() == n, "cov(): expected %s to have the same numel as there are observations in the input but got %d != %d", name, w.Numel(), n)
-		source.Check(n == 0 || reduce.Extreme("min", w, nil, false, true).At().Float64() >= 0, "cov(): %s cannot be negative", name)
-	}
 	var weights *tensor.Tensor
 	if f := c.OptionalTensor(2); f != nil {
-		checkWeights("fweights", f)
 		weights = elementwise.To(f, tensor.Float64)
 	}
 	total := float64(n)
 	norm := total - float64(c.Int(1))
 	if a := c.OptionalTensor(3); a != nil {
-		checkWeights("aweights", a)
 		frequencies := weights
 		weights = elementwise.To(a, tensor.Float64)
 		if frequencies != nil {
@@ -143,7 +151,6 @@ func squeezeSquare(t *tensor.Tensor) (*tensor.Tensor, error) {
 }
 
 func correlation(x *tensor.Tensor) *tensor.Tensor {
-	source.Check(x.Dim() <= 2, "corrcoef(): expected input to have two or fewer dimensions but got an input with %d dimensions", x.Dim())
 	v := value.OfTensor(x)
 	c := covariance(define.Call{Args: []value.Value{v, value.Int(1), value.None, value.None}})
 	if c.Dim() == 0 {
@@ -252,8 +259,10 @@ func oneSpacing(c define.Call, n int) ([]float64, []*tensor.Tensor) {
 var CalculusFamily = slices.Concat(
 	trapz(), trapezoid("trapezoid", true, totalAlong), trapezoid("cumulative_trapezoid", false, runningAlong),
 	[]define.Definition{
-		define.Giving("cov", covariance),
-		define.Giving("corrcoef", func(c define.Call) *tensor.Tensor { return correlation(c.Tensor(0)) }),
+		define.Giving("cov", covariance).Checked(checkCovariance),
+		define.Giving("corrcoef", func(c define.Call) *tensor.Tensor { return correlation(c.Tensor(0)) }).Checked(func(c define.Call) {
+			source.Check(c.Tensor(0).Dim() <= 2, "corrcoef(): expected input to have two or fewer dimensions but got an input with %d dimensions", c.Tensor(0).Dim())
+		}),
 		gradientOf("gradient.scalarint", 2, oneSpacing).With(ops.Def{Grad: define.Concrete(reduce.DifferencesGrad(1, 2))}),
 		gradientOf("gradient.scalararray", 2, oneSpacing).With(ops.Def{Grad: define.Concrete(reduce.DifferencesGrad(1, 2))}),
 		gradientOf("gradient.array", 1, func(_ define.Call, n int) ([]float64, []*tensor.Tensor) { return slices.Repeat([]float64{1}, n), nil }).With(ops.Def{Grad: define.Concrete(reduce.DifferencesGrad(-1, 1))}),

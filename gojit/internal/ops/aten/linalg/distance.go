@@ -16,9 +16,7 @@ import (
 
 // PairDistances gives the p-norm distance of each row of a from each row of b.
 func PairDistances(a, b *tensor.Tensor, p float64) *tensor.Tensor {
-	source.Check(a.Dim() >= 2, "cdist only supports at least 2D tensors, X1 got: %dD", a.Dim())
-	source.Check(b.Dim() >= 2, "cdist only supports at least 2D tensors, X2 got: %dD", b.Dim())
-	source.Check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "X1 and X2 must have the same number of columns. X1: %d X2: %d", a.Size(a.Dim()-1), b.Size(b.Dim()-1))
+	checkRows(a, b)
 	batch := source.Must(tensor.Broadcast(a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]))
 	shape := append(slices.Clone(batch), a.Size(a.Dim()-2), b.Size(b.Dim()-2))
 	if define.Room(1, append(shape, a.Size(a.Dim()-1))...) <= mostDifferences {
@@ -74,7 +72,6 @@ func distancesInto(out, a, b *tensor.Tensor, p float64) {
 
 // pairwiseWithin gives the distances between all pairs of rows.
 func pairwiseWithin(x *tensor.Tensor, p float64) *tensor.Tensor {
-	source.Check(x.Dim() == 2, "pdist only supports 2D tensors, got: %dD", x.Dim())
 	n := x.Size(0)
 	out := define.Empty([]int{max(0, n*(n-1)/2)}, distanceType(x, x, p))
 	block := max(1, mostDifferences/max(1, n*x.Size(1)))
@@ -89,6 +86,13 @@ func pairwiseWithin(x *tensor.Tensor, p float64) *tensor.Tensor {
 		part.Release()
 	}
 	return out
+}
+
+// checkRows fails where a and b are not rows of as many coordinates.
+func checkRows(a, b *tensor.Tensor) {
+	source.Check(a.Dim() >= 2, "cdist only supports at least 2D tensors, X1 got: %dD", a.Dim())
+	source.Check(b.Dim() >= 2, "cdist only supports at least 2D tensors, X2 got: %dD", b.Dim())
+	source.Check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "X1 and X2 must have the same number of columns. X1: %d X2: %d", a.Size(a.Dim()-1), b.Size(b.Dim()-1))
 }
 
 // Cdist is PairDistances, by a product of matrices where p is 2 and there are many rows, or mode is 1, and not 2.

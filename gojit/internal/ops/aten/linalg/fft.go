@@ -307,6 +307,21 @@ func frequencies(c define.Call, o views.MakeLike, half bool) *tensor.Tensor {
 	return elementwise.To(t, o.Dtype)
 }
 
+// checkShortTime fails where shortTime would. A signal that frames are centered in is padded at both ends.
+func checkShortTime(c define.Call, centered bool) {
+	x, n := c.Tensor(0), c.Int(1)
+	hop, width, window := c.IntOr(2, n/4), c.IntOr(3, n), c.OptionalTensor(4)
+	source.Check(x.Dim() == 1 || x.Dim() == 2, "stft(%s): expected a 1D or 2D tensor", define.ShapeText(x.Shape()))
+	length := x.Size(x.Dim() - 1)
+	if centered {
+		length += n / 2 * 2
+	}
+	source.Check(n > 0 && n <= length, "stft: expected 0 < n_fft <= %d, but got n_fft=%d", length, n)
+	source.Check(hop > 0, "stft: expected hop_length > 0, but got hop_length=%d", hop)
+	source.Check(width > 0 && width <= n, "stft: expected 0 < win_length <= n_fft, but got win_length=%d", width)
+	source.Check(window == nil || window.Dim() == 1 && window.Size(0) == width, "stft: expected a 1D window tensor of size equal to win_length=%d, but got window with size %s", width, define.OptionalShape(window))
+}
+
 // shortTime transforms windows of a signal.
 func shortTime(c define.Call, centerAt, normalizedAt int) *tensor.Tensor {
 	x, n := c.Tensor(0), c.Int(1)
@@ -314,7 +329,6 @@ func shortTime(c define.Call, centerAt, normalizedAt int) *tensor.Tensor {
 		define.WarnOnce("stft will soon require the return_complex parameter be given for real inputs, and will further require that return_complex=True in a future PyTorch release.")
 	}
 	hop, width := c.IntOr(2, n/4), c.IntOr(3, n)
-	source.Check(x.Dim() == 1 || x.Dim() == 2, "stft(%s): expected a 1D or 2D tensor", define.ShapeText(x.Shape()))
 	batched := x.Dim() == 2
 	if !batched {
 		x = source.Must(x.Unsqueeze(0))
@@ -322,11 +336,7 @@ func shortTime(c define.Call, centerAt, normalizedAt int) *tensor.Tensor {
 	if centerAt >= 0 && c.Bool(centerAt) {
 		x = source.Must(views.Pad(source.Must(x.Unsqueeze(1)), []int{n / 2, n / 2}, c.Str(centerAt+1), tensor.Int(0)).Select(1, 0))
 	}
-	source.Check(n > 0 && n <= x.Size(1), "stft: expected 0 < n_fft <= %d, but got n_fft=%d", x.Size(1), n)
-	source.Check(hop > 0, "stft: expected hop_length > 0, but got hop_length=%d", hop)
-	source.Check(width > 0 && width <= n, "stft: expected 0 < win_length <= n_fft, but got win_length=%d", width)
 	window := c.OptionalTensor(4)
-	source.Check(window == nil || window.Dim() == 1 && window.Size(0) == width, "stft: expected a 1D window tensor of size equal to win_length=%d, but got window with size %s", width, define.OptionalShape(window))
 	frames := source.Must(x.Unfold(1, n, hop))
 	if window != nil || width < n {
 		if window == nil {
@@ -391,6 +401,6 @@ var FftFamily = []define.Definition{
 	define.Giving("fft_ifftshift", shiftSpectrum(true)),
 	views.Creating("fft_fftfreq", 2, func(c define.Call, o views.MakeLike) *tensor.Tensor { return frequencies(c, o, false) }),
 	views.Creating("fft_rfftfreq", 2, func(c define.Call, o views.MakeLike) *tensor.Tensor { return frequencies(c, o, true) }),
-	define.Giving("stft", func(c define.Call) *tensor.Tensor { return shortTime(c, -1, 5) }),
-	define.Giving("stft.center", func(c define.Call) *tensor.Tensor { return shortTime(c, 5, 7) }),
+	define.Giving("stft", func(c define.Call) *tensor.Tensor { return shortTime(c, -1, 5) }).Checked(func(c define.Call) { checkShortTime(c, false) }),
+	define.Giving("stft.center", func(c define.Call) *tensor.Tensor { return shortTime(c, 5, 7) }).Checked(func(c define.Call) { checkShortTime(c, c.Bool(5)) }),
 }

@@ -28,7 +28,6 @@ func atLeastMatrices(name string, ts ...*tensor.Tensor) {
 
 // matrixPower multiplies a matrix with itself.
 func matrixPower(a *tensor.Tensor, n int) *tensor.Tensor {
-	squareMatrices("linalg.matrix_power", a)
 	if n < 0 {
 		a, n = define.Apply("linalg_inv", a), -n
 	}
@@ -47,7 +46,6 @@ func matrixPower(a *tensor.Tensor, n int) *tensor.Tensor {
 
 // matrixNorm gives a norm of each matrix in two dimensions.
 func matrixNorm(a *tensor.Tensor, ord string, p float64, dims []int, keepdim bool, d tensor.DType) *tensor.Tensor {
-	source.Check(len(dims) == 2, "linalg.matrix_norm: dim must be a 2-tuple. Got %s", define.ShapeText(dims))
 	a = elementwise.To(a, d)
 	rows, columns := define.WrapDim(dims[0], a), define.WrapDim(dims[1], a)
 	if ord == "fro" {
@@ -66,7 +64,6 @@ func matrixNorm(a *tensor.Tensor, ord string, p float64, dims []int, keepdim boo
 		}
 		return out
 	}
-	source.Check(ord == "nuc" || magnitude == 2, "linalg.matrix_norm: Order %v not supported.", p)
 	moved := source.Must(a.MoveDims([]int{rows, columns}, []int{-2, -1}))
 	singular := singularValues(moved)
 	var out *tensor.Tensor
@@ -81,6 +78,50 @@ func matrixNorm(a *tensor.Tensor, ord string, p float64, dims []int, keepdim boo
 	return out
 }
 
+// checkMatrixNorm fails for dimensions and orders of norms that matrices have none of.
+func checkMatrixNorm(a *tensor.Tensor, ord string, p float64, dims []int) {
+	source.Check(a.Dim() >= 2, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+	source.Check(len(dims) == 2, "linalg.matrix_norm: dim must be a 2-tuple. Got %s", define.ShapeText(dims))
+	define.WrapDim(dims[0], a)
+	define.WrapDim(dims[1], a)
+	if ord != "" {
+		source.Check(ord == "fro" || ord == "nuc", "linalg.matrix_norm: Order %s not supported.", ord)
+		return
+	}
+	magnitude := math.Abs(p)
+	source.Check(magnitude == 1 || magnitude == 2 || math.IsInf(magnitude, 0), "linalg.matrix_norm: Order %v not supported.", p)
+}
+
+// checkNorm fails where linalgNorm would.
+func checkNorm(c define.Call, ord string, p *float64) {
+	a, dims := c.Tensor(0), c.Ints(2)
+	if ord == "" && p == nil {
+		return
+	}
+	matrix := len(dims) == 2 || len(dims) == 0 && (a.Dim() == 2 || ord != "" && a.Dim() < 2)
+	source.Check(matrix || ord == "" && (len(dims) > 0 || a.Dim() == 1), "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got %dD.", a.Dim())
+	if !matrix {
+		return
+	}
+	if len(dims) == 0 {
+		dims = []int{0, 1}
+	}
+	order := 0.0
+	if p != nil {
+		order = *p
+	}
+	checkMatrixNorm(a, ord, order, dims)
+}
+
+// orderOf is an order of a norm that is a number, nil for None.
+func orderOf(c define.Call) *float64 {
+	if c.IsNone(1) {
+		return nil
+	}
+	p := c.Scalar(1).Float64()
+	return &p
+}
+
 // linalgNorm chooses between vector and matrix norms.
 func linalgNorm(c define.Call, ord string, p *float64) *tensor.Tensor {
 	a, dims, keepdim := c.Tensor(0), c.Ints(2), c.Bool(3)
@@ -89,9 +130,7 @@ func linalgNorm(c define.Call, ord string, p *float64) *tensor.Tensor {
 		return reduce.VectorNorm(a, 2, dims, keepdim, d)
 	}
 	matrix := len(dims) == 2 || len(dims) == 0 && a.Dim() == 2
-	source.Check(ord == "" || matrix, "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got %dD.", a.Dim())
 	if !matrix {
-		source.Check(len(dims) > 0 || a.Dim() == 1, "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got %dD.", a.Dim())
 		return reduce.VectorNorm(a, *p, dims, keepdim, d)
 	}
 	if len(dims) == 0 {
@@ -130,27 +169,26 @@ var LinalgFamily = []define.Definition{
 		}
 		c.Give(solveTriangular(a, b, upper, true, c.Bool(4)), source.Must(c.Tensor(1).Clone(tensor.ContiguousFormat)))
 	}).ByColumns(0, 1)),
-	define.Giving("linalg_matrix_power", func(c define.Call) *tensor.Tensor { return matrixPower(c.Tensor(0), c.Int(1)) }).With(ops.Def{Aliases: []string{"matrix_power"}}),
-	define.Giving("linalg_norm", func(c define.Call) *tensor.Tensor {
-		if c.IsNone(1) {
-			return linalgNorm(c, "", nil)
-		}
-		p := c.Scalar(1).Float64()
-		return linalgNorm(c, "", &p)
-	}),
-	define.Giving("linalg_norm.ord_str", func(c define.Call) *tensor.Tensor { return linalgNorm(c, c.Str(1), nil) }),
+	define.Giving("linalg_matrix_power", func(c define.Call) *tensor.Tensor { return matrixPower(c.Tensor(0), c.Int(1)) }).With(ops.Def{Aliases: []string{"matrix_power"}}).
+		Checked(func(c define.Call) { squareMatrices("linalg.matrix_power", c.Tensor(0)) }),
+	define.Giving("linalg_norm", func(c define.Call) *tensor.Tensor { return linalgNorm(c, "", orderOf(c)) }).
+		Checked(func(c define.Call) { checkNorm(c, "", orderOf(c)) }),
+	define.Giving("linalg_norm.ord_str", func(c define.Call) *tensor.Tensor { return linalgNorm(c, c.Str(1), nil) }).
+		Checked(func(c define.Call) { checkNorm(c, c.Str(1), nil) }),
 	define.Giving("linalg_matrix_norm", func(c define.Call) *tensor.Tensor {
 		return matrixNorm(c.Tensor(0), "", c.Scalar(1).Float64(), c.Ints(2), c.Bool(3), c.DtypeOr(4, c.Tensor(0).DType()))
-	}),
+	}).Checked(func(c define.Call) { checkMatrixNorm(c.Tensor(0), "", c.Scalar(1).Float64(), c.Ints(2)) }),
 	define.Giving("linalg_matrix_norm.str_ord", func(c define.Call) *tensor.Tensor {
 		return matrixNorm(c.Tensor(0), c.Str(1), 0, c.Ints(2), c.Bool(3), c.DtypeOr(4, c.Tensor(0).DType()))
-	}),
+	}).Checked(func(c define.Call) { checkMatrixNorm(c.Tensor(0), c.Str(1), 0, c.Ints(2)) }),
 	define.Giving("nuclear_norm", func(c define.Call) *tensor.Tensor {
 		return matrixNorm(c.Tensor(0), "nuc", 0, []int{0, 1}, c.Bool(1), c.Tensor(0).DType())
+	}).Checked(func(c define.Call) {
+		source.Check(c.Tensor(0).Dim() == 2, "Expected a tensor with 2 dimensions, but got a tensor with %d dimensions instead.", c.Tensor(0).Dim())
 	}),
 	define.Giving("nuclear_norm.dim", func(c define.Call) *tensor.Tensor {
 		return matrixNorm(c.Tensor(0), "nuc", 0, c.Ints(1), c.Bool(2), c.Tensor(0).DType())
-	}),
+	}).Checked(func(c define.Call) { checkMatrixNorm(c.Tensor(0), "nuc", 0, c.Ints(1)) }),
 	define.Operator("linalg_svd", func(c define.Call) {
 		u, s, vh := svd(c.Tensor(0), c.Bool(1))
 		c.Give(u, s, vh)

@@ -188,7 +188,9 @@ var rectifyInto = elementwise.QuantizedInto(elementwise.OnCentered, func(c defin
 })
 
 var ActivationFamily = slices.Concat(activationDefinitions(), elementwise.FromRecords(chosenActivations), elementwise.FromRecords(activationGradients), elementwise.FromRecords(eluGradient), []define.Definition{
-	define.Giving("rrelu", func(c define.Call) *tensor.Tensor { return randomLeaky(c, c.Generator(4)) }).With(ops.Def{Tags: ops.Activation}),
+	define.Giving("rrelu", func(c define.Call) *tensor.Tensor { return randomLeaky(c, c.Generator(4)) }).With(ops.Def{Tags: ops.Activation}).Checked(func(c define.Call) {
+		source.Check(c.Scalar(1).Float64() <= c.Scalar(2).Float64(), "Lower bound should be less than or equal to the upper bound")
+	}),
 	define.Operator("log_sigmoid_forward", func(c define.Call) {
 		c.Give(logSigmoid.On(c.Tensor(0)), define.Empty([]int{0}, c.Tensor(0).DType()))
 	}).With(ops.Def{Parts: func(e ops.Emitter, a []value.Value) []value.Value {
@@ -286,9 +288,6 @@ func gluBackward(x define.Composer, a []value.Value) define.Tensors {
 // randomLeaky multiplies negative elements by random slopes in training and their mean otherwise.
 func randomLeaky(c define.Call, gen *rng.Generator) *tensor.Tensor {
 	x, low, high := c.Tensor(0), c.Scalar(1).Float64(), c.Scalar(2).Float64()
-	if low > high {
-		source.Raise(source.RuntimeError, "Lower bound should be less than or equal to the upper bound")
-	}
 	if !c.Bool(3) {
 		above, scaled := elementwise.Gt.WithNumber(x, 0), elementwise.ScaleBy(x, (low+high)/2)
 		defer above.Release()

@@ -357,6 +357,7 @@ func normExcept(v *tensor.Tensor, p float64, dim int) *tensor.Tensor {
 	if dim == -1 {
 		return reduce.VectorNorm(v, p, nil, false, v.DType())
 	}
+	dim = define.WrapDim(dim, v)
 	var dims []int
 	for d := range v.Dim() {
 		if d != dim {

@@ -259,10 +259,26 @@ func runningLogSum(dst, src []float64) {
 }
 
 // difference gives the n-th differences along a dimension.
+// checkDifference fails where difference would.
+func checkDifference(c define.Call) {
+	t := c.Tensor(0)
+	source.Check(t.Dim() >= 1, "diff expects input to be at least one-dimensional")
+	source.Check(c.Int(1) >= 0, "order must be non-negative but got %d", c.Int(1))
+	dim := define.WrapDim(c.Int(2), t)
+	for _, more := range []*tensor.Tensor{c.OptionalTensor(3), c.OptionalTensor(4)} {
+		if more == nil {
+			continue
+		}
+		source.Check(more.Dim() == t.Dim(), "diff expects prepend or append to be the same dimension as input")
+		for d := range t.Dim() {
+			source.Check(d == dim || more.Size(d) == t.Size(d), "diff expects the shape of tensor to prepend or append to match that of input except along the differencing dimension; "+
+				"input.size(%d) = %d, but got tensor.size(%d) = %d", d, t.Size(d), d, more.Size(d))
+		}
+	}
+}
+
 func difference(c define.Call) *tensor.Tensor {
 	t, n := c.Tensor(0), c.Int(1)
-	source.Check(t.Dim() >= 1, "diff expects input to be at least one-dimensional")
-	source.Check(n >= 0, "order must be non-negative but got %d", n)
 	dim := define.WrapDim(c.Int(2), t)
 	if n == 0 {
 		return source.Must(t.Clone(tensor.PreserveFormat))
@@ -316,7 +332,7 @@ var ScanFamily = []define.Definition{
 		g := c.G()
 		c.Give(0, c.Sub(logCumulative(c, g), logCumulative(c, c.Neg(g))))
 	})}).OutIterated(),
-	define.Giving("diff", difference),
+	define.Giving("diff", difference).Checked(checkDifference),
 }
 
 // mapRows calls f for rows of n elements, several at once.

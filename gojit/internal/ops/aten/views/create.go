@@ -305,20 +305,28 @@ func raisedCosine(alpha, beta float64) func(float64) float64 {
 var CreateFamily = slices.Concat([]define.Definition{
 	define.Giving("vander", func(c define.Call) *tensor.Tensor {
 		x := c.Tensor(0)
-		source.Check(x.Dim() == 1, "x must be a one-dimensional tensor.")
 		if x.DType() == tensor.Bool || x.DType().IsIntegral() {
 			x = elementwise.To(x, tensor.Int64)
 		}
 		return vandermonde(x, c.IntOr(1, x.Numel()), c.Bool(2))
-	}).OnZeros(),
+	}).OnZeros().Checked(func(c define.Call) {
+		source.Check(c.Tensor(0).Dim() == 1, "x must be a one-dimensional tensor.")
+	}),
 	define.Giving("linalg_vander", func(c define.Call) *tensor.Tensor {
 		x := elementwise.AtLeast(c.Tensor(0), 1)
-		source.Check(x.DType() != tensor.Bool, "linalg.vander supports floating point, complex, and integer tensors, but got Bool")
 		if x.DType().IsIntegral() {
 			x = elementwise.To(x, tensor.Int64)
 		}
 		return vandermonde(x, c.IntOr(1, x.Size(x.Dim()-1)), true)
-	}).OnZeros(),
+	}).OnZeros().Checked(func(c define.Call) {
+		x := c.Tensor(0)
+		source.Check(x.DType() != tensor.Bool, "linalg.vander supports floating point, complex, and integer tensors, but got Bool")
+		size := 1
+		if x.Dim() > 0 {
+			size = x.Size(x.Dim() - 1)
+		}
+		source.Check(c.IntOr(1, size) > 1, "N must be greater than 1.")
+	}),
 	Creating("zeros", 1, func(c define.Call, o MakeLike) *tensor.Tensor { return o.full(c.Ints(0), tensor.Int(0)) }).Direct(func(c define.Call, out *tensor.Tensor) bool { return indexing.FilledOut(c, out, tensor.Int(0)) }),
 	Creating("ones", 1, func(c define.Call, o MakeLike) *tensor.Tensor { return o.full(c.Ints(0), tensor.Int(1)) }).Direct(func(c define.Call, out *tensor.Tensor) bool { return indexing.FilledOut(c, out, tensor.Int(1)) }),
 	define.Giving("full", func(c define.Call) *tensor.Tensor {

@@ -21,13 +21,12 @@ func cat(c define.Call) *tensor.Tensor {
 }
 
 var JoinFamily = []define.Definition{
-	define.Giving("combinations", combinations),
+	define.Giving("combinations", combinations).Checked(func(c define.Call) {
+		source.Check(c.Tensor(0).Dim() == 1, "Expect a 1D vector, but got shape %s", define.ShapeText(c.Tensor(0).Shape()))
+		source.Check(c.Int(1) >= 0, "Expect a non-negative number, but got %d", c.Int(1))
+	}),
 	define.Giving("cartesian_prod", func(c define.Call) *tensor.Tensor {
 		ts := c.Tensors(0)
-		source.Check(len(ts) > 0, "cartesian_prod: expected a non-empty list of Tensors")
-		for _, t := range ts {
-			source.Check(t.Dim() == 1, "Expect a 1D vector, but got shape %s", define.ShapeText(t.Shape()))
-		}
 		if len(ts) == 1 {
 			return ts[0]
 		}
@@ -36,6 +35,13 @@ var JoinFamily = []define.Definition{
 			grids[i] = source.Must(grids[i].Reshape(-1))
 		}
 		return elementwise.Stack(grids, 1)
+	}).Checked(func(c define.Call) {
+		ts := c.Tensors(0)
+		source.Check(len(ts) > 0, "cartesian_prod: expected a non-empty list of Tensors")
+		for _, t := range ts {
+			source.Check(t.Dim() == 1, "Expect a 1D vector, but got shape %s", define.ShapeText(t.Shape()))
+			source.Check(t.DType() == ts[0].DType(), "meshgrid expects all tensors to have the same dtype")
+		}
 	}),
 	define.Giving("pad_sequence", elementwise.PadSequences),
 	define.Giving("cat", cat).With(ops.Def{Aliases: []string{"concat", "concatenate"}, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.GiveParts(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten | ops.InGroups}).Direct(indexing.JoinedOut).OutApart(),
@@ -68,8 +74,6 @@ var JoinFamily = []define.Definition{
 
 func combinations(c define.Call) *tensor.Tensor {
 	t, r := c.Tensor(0), c.Int(1)
-	source.Check(t.Dim() == 1, "Expect a 1D vector, but got shape %s", define.ShapeText(t.Shape()))
-	source.Check(r >= 0, "Expect a non-negative number, but got %d", r)
 	if r == 0 {
 		return define.Empty([]int{0}, t.DType())
 	}

@@ -1,0 +1,103 @@
+"""Exported programs that PyTorch 2.15 saved. tests/data/torch2.pt2 has dynamic sizes, writes, branches, several results, constants, and its answers."""
+
+import io
+import json
+import pathlib
+import random
+import zipfile
+
+import pytest
+
+import torchjit as torch
+from torchjit.utils import _pytree as pytree
+
+ARCHIVE = pathlib.Path(__file__).parent / "data" / "torch2.pt2"
+
+
+@pytest.fixture
+def content():
+    return ARCHIVE.read_bytes()
+
+
+def changed(content, **records):
+    """The archive with other records: each a function of what the record holds."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w") as new:
+        for name in old.namelist():
+            change = records.get(name.rpartition("/")[2].partition(".")[0], lambda x: x)
+            new.writestr(name, change(old.read(name)))
+    file.seek(0)
+    return file
+
+
+def test_a_program_gives_the_answers_of_pytorch():
+    files = {}
+    program = torch.export.load(ARCHIVE, extra_files=files)
+    assert {str(s): (r.lower, r.upper) for s, r in program.range_constraints.items()} == {"s77": (2, 64)}
+    (x,), given = program.example_inputs
+    module = program.module()
+    for image, answer in zip((x, -torch.ones(3, 1, 4, 4)), json.loads(files["answers"]), strict=True):
+        result = module(image, **given)
+        assert list(result) == ["out", "parts", "none", "sizes"]
+        for found, expected in zip(pytree.tree_leaves(result), answer, strict=True):
+            if isinstance(found, torch.Tensor):
+                assert torch.allclose(found, torch.tensor(expected, dtype=found.dtype), atol=1e-5)
+            else:
+                assert found == expected
+    assert module.calls.item() == 2  # the program writes its buffer
+    assert [n for n, _ in module.named_parameters()] == ["conv.weight", "conv.bias", "norm.weight", "norm.bias", "line.weight", "line.bias"]
+    assert "shift" not in program.state_dict and "%cond" in str(program.graph)
+    with pytest.raises(RuntimeError, match="to be <= 64, but got 65"):
+        module(torch.ones(65, 1, 4, 4), **given)
+    with pytest.raises(RuntimeError, match="to have dtype torch.float32"):
+        module(x.double(), **given)
+
+
+def test_programs_that_write_are_neither_decomposed_nor_saved():
+    program = torch.export.load(ARCHIVE)
+    for refused in (program.run_decompositions, lambda: torch.export.save(program, io.BytesIO())):
+        with pytest.raises(torch.export._errors.SpecViolationError, match="add_.Tensor' is not functional"):
+            refused()
+
+
+def test_objects_with_read_are_read(content):
+    assert torch.export.load(io.BytesIO(content)).module()(torch.ones(2, 1, 4, 4), scale=3.0)["sizes"][1] == 4
+
+
+@pytest.mark.parametrize(
+    "record, change, text",
+    [
+        ("model", lambda x: x.replace(b"aten.relu.default", b"aten.nothing.default"), "the program calls torch.ops.aten.nothing.default, which there is not here"),
+        ("model", lambda x: x.replace(b"torch.ops.aten.relu.default", b"builtins.eval"), "the program calls builtins.eval, which there is not here"),
+        ("model", lambda x: x.replace(b'"p_conv_weight"', b'"p = 1; import os"'), "does not have the name of a variable"),
+        ("model", lambda x: x.replace(b'"dtype": 7', b'"dtype": 29'), "element type with the number 29"),
+        ("model", lambda x: x[:-100], "Unterminated string"),
+        ("byteorder", lambda x: b"big", "little-endian"),
+        ("weight_0", lambda x: x[:8], "out of bounds|storage"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(content, record, change, text):
+    with pytest.raises((ValueError, RuntimeError), match=text):
+        torch.export.load(changed(content, **{record: change}))
+
+
+def test_compressed_records_are_refused(content):
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+    file.seek(0)
+    with pytest.raises(ValueError, match="is compressed"):
+        torch.export.load(file)
+
+
+def test_damaged_archives_are_refused(content):
+    dice = random.Random(0)
+    for _ in range(60):
+        broken = bytearray(content)
+        for _ in range(dice.randrange(1, 4)):
+            broken[dice.randrange(len(broken))] = dice.randrange(256)
+        try:
+            torch.export.load(io.BytesIO(broken[: dice.choice([len(broken), dice.randrange(len(broken))])]))
+        except (ValueError, RuntimeError):
+            pass
