@@ -131,7 +131,7 @@ _ELSEWHERE["set_printoptions"] = "torchjit._tensor_str"
 _ELSEWHERE["install_as_torch"] = "torchjit._alias"
 _ELSEWHERE["to_dlpack"] = "torchjit.utils.dlpack"
 _ELSEWHERE.update({name: "torchjit._removed" for name in ("eig", "lstsq", "matrix_rank", "solve")})
-_ELSEWHERE.update({name: "torchjit._types" for name in ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")})
+_ELSEWHERE.update({name: "torchjit._types" for name in ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "_mkldnn")})
 _ELSEWHERE.update({f"sparse_{kind}_tensor": "torchjit._sparse" for kind in ("coo", "compressed", "csr", "csc", "bsr", "bsc")})
 _ELSEWHERE["lobpcg"] = "torchjit._lobpcg"
 _ELSEWHERE.update({name: "torchjit._lowrank" for name in ("svd_lowrank", "pca_lowrank")})

@@ -41,7 +41,6 @@ _REASONS = {
     "onnx._internal.diagnostics": "the exporter tells of what it refuses by exceptions: it writes no SARIF",
     "masked.maskedtensor": "MaskedTensor is one class here: torch.masked",
     "_namedtensor_internals": "torchjit has no named tensors",
-    "utils.mkldnn": "torchjit packs weights by itself: there is no layout of oneDNN",
     "_meta_registrations": "shapes on the device meta come from the operators themselves",
     "_torch_docs": "documentation is made of the records of operators: help(torch.softmax)",
     "_tensor_docs": "documentation is made of the records of operators: help(torch.Tensor.softmax)",

@@ -22,9 +22,23 @@ def tensor(
     if type(data) in _PLAIN and device is None and not requires_grad and not pin_memory:
         plain = _native.tensor_from_plain(data, dtype)
         if plain is not None:
-            return plain
+            return lifted(plain) if recorders else plain
     made = copied("torch.tensor", data, dtype, device, requires_grad and not pin_memory)
-    return made.pin_memory().requires_grad_(requires_grad) if pin_memory else made
+    if pin_memory:
+        return made.pin_memory().requires_grad_(requires_grad)
+    return lifted(made) if recorders and not requires_grad else made
+
+
+recorders: list[Any] = []  # modes that record which tensors a program makes of Python's data, of all threads
+
+
+def lifted(made: Tensor) -> Tensor:
+    """A tensor that was made of Python's data, for a mode that records: the copy of a constant, which the program may write."""
+    from torchjit import ops
+    from torchjit._dispatch_modes import mode_stack
+
+    modes = mode_stack()
+    return ops.aten.lift_fresh_copy.default(made) if modes and modes[-1] in recorders else made
 
 
 def copied(name: str, data: Any, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -128,6 +142,8 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tens
         warn_of_constant("torch.as_tensor")
         return _traced("torch.as_tensor", data, dtype)
     made = _from(data, dtype)
+    if recorders and not isinstance(data, Tensor):
+        made = lifted(made)
     return made if device is None else made.to(device)
 
 

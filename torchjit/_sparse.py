@@ -141,6 +141,8 @@ def parts_of(t: Tensor) -> tuple[layout, tuple[Any, ...]]:
     t = t.detach()
     if t.layout is sparse_coo:
         return t.layout, (t._indices(), t._values(), t.shape)
+    if t.is_mkldnn:
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
     if t.layout in (sparse_csr, _LAYOUTS[5]):
         return t.layout, (t.crow_indices(), t.col_indices(), t.values(), t.shape)
     return t.layout, (t.ccol_indices(), t.row_indices(), t.values(), t.shape)

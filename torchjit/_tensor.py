@@ -171,7 +171,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         storage_offset = _native.tensor_offset
         data_ptr = _native.tensor_data_ptr
         is_cuda = property(lambda self: self.device.type == "cuda", doc="Whether the elements are in the memory of a CUDA device.")
-        is_mkldnn = is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = property(lambda self: False)
+        is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = property(lambda self: False)
+        is_mkldnn = property(lambda self: _native.tensor_layout(self) == 3, doc="Whether the layout is torch._mkldnn.")
         is_sparse = property(lambda self: _native.tensor_layout(self) == 1, doc="Whether the layout is torch.sparse_coo.")
         is_sparse_csr = property(lambda self: _native.tensor_layout(self) == 2, doc="Whether the layout is torch.sparse_csr.")
         names = property(lambda self: (None,) * self.dim(), doc="The names of the dimensions, which have none in this version.")
@@ -804,7 +805,7 @@ _TENSOR_CLASSES = {
     "bool": "BoolTensor", "complex64": "ComplexFloatTensor", "complex128": "ComplexDoubleTensor",
 }  # fmt: skip
 _LAYOUT_NAMES = {
-    "strided": "Strided", "sparse_coo": "Sparse", "sparse_csr": "SparseCsr", "sparse_csc": "SparseCsc", "sparse_bsr": "SparseBsr", "sparse_bsc": "SparseBsc",
+    "strided": "Strided", "sparse_coo": "Sparse", "sparse_csr": "SparseCsr", "sparse_csc": "SparseCsc", "sparse_bsr": "SparseBsr", "sparse_bsc": "SparseBsc", "_mkldnn": "Mkldnn",
 }  # fmt: skip
 _CONVERSIONS = {
     "uint8": "byte", "int8": "char", "int16": "short", "int32": "int", "int64": "long", "float16": "half", "float32": "float", "float64": "double",

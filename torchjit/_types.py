@@ -192,10 +192,11 @@ def _layout(name: str, code: int) -> layout:
 strided: layout = _layout("strided", 0)
 sparse_coo: layout = _layout("sparse_coo", 1)
 sparse_csr: layout = _layout("sparse_csr", 2)
+_mkldnn: layout = _layout("_mkldnn", 3)
 sparse_csc: layout = _layout("sparse_csc", 4)
 sparse_bsr: layout = _layout("sparse_bsr", 5)
 sparse_bsc: layout = _layout("sparse_bsc", 6)
-_LAYOUTS = {kind.code: kind for kind in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc)}
+_LAYOUTS = {kind.code: kind for kind in (strided, sparse_coo, sparse_csr, _mkldnn, sparse_csc, sparse_bsr, sparse_bsc)}
 contiguous_format: memory_format = memory_format(_MEMORY_FORMAT, 0)
 preserve_format: memory_format = memory_format(_MEMORY_FORMAT, 1)
 channels_last: memory_format = memory_format(_MEMORY_FORMAT, 2)

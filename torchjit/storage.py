@@ -243,7 +243,7 @@ class UntypedStorage(TypedStorage):
 def storage_of(t: Tensor) -> TypedStorage:
     """The memory that t shows. Raises NotImplementedError for sparse tensors, which show none."""
     if t.layout is not strided:
-        raise NotImplementedError(f"Cannot access storage of {'SparseTensorImpl' if t.is_sparse else 'SparseCsrTensorImpl'}")
+        raise NotImplementedError(f"Cannot access storage of {'SparseTensorImpl' if t.is_sparse else 'OpaqueTensorImpl' if t.is_mkldnn else 'SparseCsrTensorImpl'}")
     return TypedStorage(dtype=t.dtype, _bytes=_native.tensor_storage(t))
 
 

@@ -51,6 +51,10 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 	var body string
 	var suffixes []string
 	isDefault := t.dtype == DefaultDType() || t.dtype == Int64 || t.dtype == Bool || t.dtype == DefaultDType().ToComplex()
+	opaque := t.Layout() == MKLDNN
+	if opaque {
+		t, device = t.Sparse().Values, t.ShownDevice()
+	}
 	if device.Type != CPU {
 		suffixes = append(suffixes, "device='"+device.String()+"'")
 	}
@@ -96,6 +100,9 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 			suffixes = append(suffixes, "dtype=torch."+t.dtype.String())
 		}
 		body = o.tensorText(t, len(prefix))
+	}
+	if opaque {
+		suffixes = append(suffixes, "layout=torch._mkldnn")
 	}
 	if gradFn != "" {
 		suffixes = append(suffixes, "grad_fn=<"+gradFn+">")
@@ -359,6 +366,11 @@ func (p *printer) vector(t *Tensor, indent int) string {
 // CppString returns the form that C++ streams and print in a compiled program give: rows of
 // numbers and a line with type and sizes. Complex elements show their real part.
 func (t *Tensor) CppString() string {
+	if t.Layout() == MKLDNN {
+		s := t.Sparse().Values.CppString()
+		at := strings.LastIndex(s, "[ ")
+		return s[:at] + "[ Mkldnn" + s[at+len("[ "):]
+	}
 	if t.IsSparse() {
 		return "[ Sparse" + map[bool]string{true: "Csr"}[t.Layout().Compressed()] + "CPU" + strings.TrimSuffix(t.dtype.TensorClass(), "Tensor") + "Type{" + strings.Trim(FormatShape(t.shape), "[]") + "} ]"
 	}

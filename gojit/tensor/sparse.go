@@ -17,13 +17,14 @@ const (
 	Strided   Layout = 0
 	SparseCOO Layout = 1
 	SparseCSR Layout = 2
+	MKLDNN    Layout = 3 // opaque: a tensor in it has the elements of another one, which only some operators know
 	SparseCSC Layout = 4
 	SparseBSR Layout = 5
 	SparseBSC Layout = 6
 )
 
 var layoutNames = map[Layout]string{
-	Strided: "strided", SparseCOO: "sparse_coo", SparseCSR: "sparse_csr", SparseCSC: "sparse_csc", SparseBSR: "sparse_bsr", SparseBSC: "sparse_bsc",
+	Strided: "strided", SparseCOO: "sparse_coo", SparseCSR: "sparse_csr", MKLDNN: "_mkldnn", SparseCSC: "sparse_csc", SparseBSR: "sparse_bsr", SparseBSC: "sparse_bsc",
 }
 
 // String returns the name without the module.
@@ -33,7 +34,7 @@ func (l Layout) String() string { return layoutNames[l] }
 func (l Layout) Valid() bool { return layoutNames[l] != "" }
 
 // Compressed reports whether l is one of those that compress the indices of rows or columns.
-func (l Layout) Compressed() bool { return l >= SparseCSR }
+func (l Layout) Compressed() bool { return l >= SparseCSR && l != MKLDNN }
 
 // ByRows reports whether a compressed layout compresses the indices of rows.
 func (l Layout) ByRows() bool { return l == SparseCSR || l == SparseBSR }
@@ -48,7 +49,7 @@ type Sparse struct {
 	// column, begin.
 	Indices *Tensor
 	Plain   *Tensor // the columns, or rows, of the values in a compressed layout
-	Values  *Tensor
+	Values  *Tensor // for MKLDNN, all elements
 	// Coalesced says of SparseCOO that no place occurs twice, and that the places are in order.
 	Coalesced bool
 }
@@ -161,7 +162,10 @@ func (t *Tensor) ToSparseCopy(dtype DType) (*Tensor, error) { return t.convertSp
 
 // typeName is what Tensor.type() gives in Python.
 func (t *Tensor) typeName() string {
-	if t.IsSparse() {
+	switch {
+	case t.Layout() == MKLDNN:
+		return "torch._mkldnn." + t.dtype.TensorClass()
+	case t.IsSparse():
 		return "torch.sparse." + t.dtype.TensorClass()
 	}
 	return "torch." + t.dtype.TensorClass()

@@ -648,6 +648,8 @@ def _instance(describer: _Describer, concrete: ConcreteType, stubs_fn: StubsOf, 
                 _native.define_module_method(compiled._c, text, scope)
             stubs = for_compiler(stubs_fn(module))
             hooks, pre_hooks = get_hook_stubs(module)
+            if (hooks or pre_hooks) and all(name != "forward" for name, *_ in stubs):
+                raise RuntimeError(f"Couldn't find method: 'forward' on class: '{concrete.name} (of Python compilation unit at: 0)'")
             _native.compile_module_methods(concrete.name, stubs, get_property_stubs(module), for_compiler(hooks), for_compiler(pre_hooks))
             _define_container_methods(module, concrete, compiled._c)
         except BaseException:

@@ -136,13 +136,14 @@ def _is_inherited_library_property(cls: type, name: str) -> bool:
 def get_hook_stubs(nn_module: Any) -> tuple[list[ScriptMethodStub], list[ScriptMethodStub]]:
     """The forward hooks and pre-hooks of a module. Raises RuntimeError where two of them have one name."""
     functions: dict[str, Any] = {}
-    for hook in (*nn_module._forward_hooks.values(), *nn_module._forward_pre_hooks.values()):
-        name = getattr(hook, "__name__", "hook")
-        if functions.setdefault(name, hook) != hook:
-            raise RuntimeError(
-                f"Hook '{name}' on {type(nn_module).__name__} has at least two different python definitions. "
-                "Please use unique names for all hooks."
-            )
-    hooks = [make_stub(h, getattr(h, "__name__", "hook")) for h in nn_module._forward_hooks.values()]
+    for kind, hooks in (("Hook", nn_module._forward_hooks), ("Pre-hook", nn_module._forward_pre_hooks)):
+        for hook in hooks.values():
+            name = getattr(hook, "__name__", "hook")
+            if functions.setdefault(name, hook) != hook:
+                raise RuntimeError(
+                    f"{kind} '{name}' on {type(nn_module).__name__} has at least two different python definitions. "
+                    "Please use unique names for all hooks."
+                )
+    found = [make_stub(h, getattr(h, "__name__", "hook")) for h in nn_module._forward_hooks.values()]
     pre_hooks = [make_stub(h, getattr(h, "__name__", "hook")) for h in nn_module._forward_pre_hooks.values()]
-    return hooks, pre_hooks
+    return found, pre_hooks

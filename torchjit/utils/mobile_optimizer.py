@@ -52,12 +52,20 @@ def optimize_for_mobile(
 
 def _jit_pass_optimize_for_mobile(module: Any, optimization_blocklist: Iterable[Any], preserved_methods: list[str]) -> Any:
     """torch._C._jit_pass_optimize_for_mobile: optimize_for_mobile of handles."""
+    if not isinstance(optimization_blocklist, (set, frozenset)) or not all(isinstance(step, MobileOptimizerType) for step in optimization_blocklist):
+        raise TypeError(
+            "_jit_pass_optimize_for_mobile(): incompatible function arguments. The following argument types are supported:\n"
+            "    1. (arg0: torch::jit::Module, arg1: Set[torch::jit::MobileOptimizerType], arg2: List[str]) -> torch::jit::Module\n\n"
+            f"Invoked with: {module!r}, {optimization_blocklist!r}, {preserved_methods!r}"
+        )
     left_out = set(optimization_blocklist)
     whole = copy.deepcopy(torch.jit._module.RecursiveScriptModule._wrap(module)).eval()
     methods = [name for name in dict.fromkeys(["forward", *preserved_methods]) if whole._c._has_method(name)]
     frozen = _C._freeze_module(whole._c, preserved_methods)
     graphs = [frozen._get_method(name).graph for name in methods]
     for graph in graphs:
+        _C._jit_pass_transform_conv1d_to_conv2d(graph)
+        _C._jit_pass_constant_propagation(graph)
         if MobileOptimizerType.CONV_BN_FUSION not in left_out:
             _C._jit_pass_fold_frozen_conv_bn(graph)
         if MobileOptimizerType.INSERT_FOLD_PREPACK_OPS not in left_out:

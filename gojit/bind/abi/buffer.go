@@ -51,6 +51,9 @@ func lend(t *tensor.Tensor, array *Array) error {
 	if format == nil {
 		return TypeErrorf("Got unsupported ScalarType %s", t.DType().CppName())
 	}
+	if t.Layout() == tensor.MKLDNN {
+		return TypeErrorf("can't convert Mkldnn layout tensor to numpy. Use Tensor.dense() first.")
+	}
 	if t.IsSparse() {
 		return RuntimeErrorf("a tensor in the layout %s has no memory to lend. Use Tensor.to_dense() first.", t.Layout())
 	}

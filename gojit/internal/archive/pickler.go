@@ -291,6 +291,9 @@ func (p *pickler) quantizer(q *tensor.Quantizer) error {
 }
 
 func (p *pickler) tensor(t *tensor.Tensor) error {
+	if t.Layout() == tensor.MKLDNN {
+		return archiveError("Cannot access data pointer of Tensor that doesn't have storage")
+	}
 	if t.IsSparse() {
 		return p.sparse(t)
 	}

@@ -66,7 +66,7 @@ func equalParts(a, b *tensor.Sparse) bool {
 	if a.Layout != b.Layout || a.Coalesced != b.Coalesced || a.Plain != nil && !equalTensors(a.Plain, b.Plain) {
 		return false
 	}
-	return equalTensors(a.Indices, b.Indices) && equalTensors(a.Values, b.Values)
+	return (a.Indices == nil || equalTensors(a.Indices, b.Indices)) && equalTensors(a.Values, b.Values)
 }
 
 func equalQuantizers(a, b *tensor.Quantizer) bool {

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torchjit as torch
+from torchjit import _creation
 from torchjit._subclasses.fake_tensor import FakeTensorMode
 from torchjit.fx import PH, Tracer
 from torchjit.fx.graph import Graph
@@ -27,6 +28,7 @@ class PythonKeyTracer(Tracer):
         super().__init__(autowrap_modules=())
         self.proxies: dict[int, Any] = {}  # of tensors, by id
         self.known: list[Any] = []  # the tensors, which keep their ids
+        self.constants: set[int] = set()  # of those numbers that the program computes of Python's data alone
 
     def call_module(self, m: Any, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return forward(*args, **kwargs)
@@ -74,6 +76,14 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self.tracer: PythonKeyTracer = tracer
         self.decomposition_table = decomposition_table or {}
 
+    def __enter__(self) -> Any:
+        _creation.recorders.append(self)
+        return super().__enter__()
+
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
+        _creation.recorders.remove(self)
+
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = kwargs or {}
         if func in self.decomposition_table:
@@ -83,16 +93,23 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
                 return made
         tracer = self.tracer
         if func is torch.ops.aten._local_scalar_dense.default and tracer.proxy_of(args[0]) is not args[0]:
+            if id(args[0]) in tracer.constants:
+                return func(*args)
             raise RuntimeError(
                 "It appears that you're trying to get value out of a tracing tensor - erroring out! "
                 "It's likely that this is caused by data-dependent control flow or similar."
             )
-        given = pytree.tree_map(tracer.proxy_of, args), pytree.tree_map(tracer.proxy_of, kwargs)
+        proxies = pytree.tree_map(tracer.proxy_of, args), pytree.tree_map(tracer.proxy_of, kwargs)
         name = func.overloadpacket.__name__
-        proxy = tracer.create_proxy("call_function", func, *given, name=tracer.graph._target_to_str(name))
+        proxy = tracer.create_proxy("call_function", func, *proxies, name=tracer.graph._target_to_str(name))
         made = func(*args, **kwargs)
         with no_modes():
             tracer.track_results(made, proxy)
+        given = [x for x in pytree.tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
+        if func is torch.ops.aten.lift_fresh_copy.default or given and all(id(x) in tracer.constants for x in given):
+            tracer.constants.update(id(x) for x in pytree.tree_leaves(made) if isinstance(x, torch.Tensor) and x.numel() <= 1)
+        elif name.endswith("_") or "out" in kwargs:
+            tracer.constants.difference_update(map(id, given))
         return made
 
 

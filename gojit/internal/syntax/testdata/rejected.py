@@ -151,16 +151,16 @@ def f(x):
     f(x) += 2  # ERROR "unexpected expression on left-hand side of augmented assignment"
 
 
-def f(x)  # ERROR "expected : but found 'indent' here"
-    pass
+def f(x)
+    pass  # ERROR "expected : but found 'indent' here"
 
 
 def f(x):
     return x +  # ERROR "expected ident but found '(newline|eof)' here"
 
 
-def f(x):  # ERROR "expected ident but found 'newline' here"
-pass
+def f(x):
+pass  # ERROR "expected ident but found 'newline' here"
 
 
 def f(x):

@@ -267,6 +267,9 @@ var sparseParts = []ops.Def{
 	{Name: "prim::is_sparse", Sparse: answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value {
 		return value.Bool(s.Layout == tensor.SparseCOO)
 	})},
+	{Name: "prim::is_mkldnn", Sparse: answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value {
+		return value.Bool(s.Layout == tensor.MKLDNN)
+	})},
 	{Name: "prim::is_sparse_csr", Sparse: answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value {
 		return value.Bool(s.Layout == tensor.SparseCSR)
 	})},

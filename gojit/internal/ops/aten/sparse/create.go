@@ -69,7 +69,7 @@ var SparseFamily = slices.Concat([]define.Definition{
 		sparseFactors(c, 1, 2, c.Do("mul.Scalar", c.G(), define.Plain(c.Number(4))))
 	})}),
 	define.Operator("coalesce", func(define.Call) { define.RefuseBackend("aten::is_coalesced", "CPU") }).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn}),
-}, compressedFamily)
+}, compressedFamily, mkldnnFamily)
 
 // checkSparseDims checks the numbers of dimensions that the first two arguments are.
 func checkSparseDims(c define.Call) {

@@ -88,7 +88,9 @@ func firstSparse(args []value.Value) (found *tensor.Tensor) {
 
 // RunSparse runs an operator with a sparse tensor among its arguments. body is what it does with others.
 func RunSparse(name string, body func(c define.Call), c define.Call) {
-	if form := sparseForms()[name]; form != nil {
+	if opaque := opaqueAmong(c.Args); opaque && !ops.Find(name).Has(ops.AnyLayout) {
+		runOpaque(name, body, c)
+	} else if form := sparseForms()[name]; form != nil {
 		if slices.ContainsFunc(c.Args, func(v value.Value) bool { return v.IsTensor() && define.IsMeta(v.Tensor()) && !v.Tensor().IsSparse() }) {
 			define.RefuseBackend(name, "SparseMeta")
 		}

@@ -68,6 +68,9 @@ func LayoutOf(c define.Call, i int, none tensor.Layout) tensor.Layout {
 // ZerosLayout makes a sparse tensor without values.
 func ZerosLayout(shape []int, layout tensor.Layout, sparseDim int, d tensor.DType, block []int) *tensor.Tensor {
 	_ = source.Must(tensor.SparseNumel(shape))
+	if layout == tensor.MKLDNN {
+		return Opaque(define.Zeros(shape, d))
+	}
 	if layout == tensor.SparseCOO {
 		return EmptyCOO(shape, sparseDim, d)
 	}
@@ -104,4 +107,10 @@ func sparseOfOptions(c define.Call, name string, i int) *tensor.Tensor {
 		define.RefuseBackend(define.Key(name), "SparseCPU")
 	}
 	return ZerosLayout(shape, layout, len(shape), d, nil)
+}
+
+// Opaque returns a tensor in the layout _mkldnn with the elements of t.
+func Opaque(t *tensor.Tensor) *tensor.Tensor {
+	source.Check(t.DType() == tensor.Float32 || t.DType() == tensor.BFloat16, "dense_to_mkldnn expects float or bfloat16 tensor input")
+	return source.Must(tensor.NewSparse(t.Shape(), tensor.Sparse{Layout: tensor.MKLDNN, Values: t}))
 }
