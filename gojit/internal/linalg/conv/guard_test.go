@@ -66,7 +66,7 @@ func TestPairsTouchNothingOutside(t *testing.T) {
 			convolvePairs(g, in, weight, bias, out, true, order)
 		}
 		residual := linalgtest.Guarded(t, linalgtest.Whole[float32](r, len(out)), front)
-		for _, options := range []PlanOptions{{Residual: true, Relu: true, Exact: true}, {Epilogue: exactConvEpilogue[float32]()}} {
+		for _, options := range []PlanOptions{{Residual: true, Relu: true, Exact: true}, {Epilogue: siluEpilogue[float32](3), Exact: true}, {Epilogue: siluEpilogue[float32](3)}} {
 			NewPlan(g, weight, bias, options).Run(in, residual, out)
 		}
 		weightGradientPairs(g, in, out, weight)

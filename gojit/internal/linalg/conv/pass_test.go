@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
@@ -87,6 +88,41 @@ func TestLimitsAgreeWithOtherEpilogues(t *testing.T) {
 			g.OutChannels = g.Groups
 		}
 		compareEpilogues[float32](t, r, g, inputs, limited(inputs, kernel.Max, kernel.Min, -3, 6), limited(inputs, kernel.Min, kernel.Max, 6, -3))
+	}
+}
+
+// TestEpiloguesBehindFewerProducts has epilogues, long and short ones, behind the algorithms for 3 by 3: they are applied to the sums with their bias.
+func TestEpiloguesBehindFewerProducts(t *testing.T) {
+	if asm.Target() < asm.AVX2 {
+		t.Skip("no tiles")
+	}
+	r := rand.New(rand.NewPCG(11, 9))
+	g := square(32, 24, 64, 3, 1, 1)
+	g.Batch = 2
+	in, weight, bias := linalgtest.Whole[float32](r, g.Batch*32*24*24), linalgtest.Whole[float32](r, 32*64*9), linalgtest.Whole[float32](r, 64)
+	like := linalgtest.Whole[float32](r, g.Batch*64*24*24)
+	for exact, wanted := range map[bool]way{true: byPairs, false: byWinograd} {
+		for inputs := 1; inputs <= 3; inputs++ {
+			e := siluEpilogue[float32](inputs)
+			options := PlanOptions{Exact: exact, Epilogue: e}
+			want, got := make([]float32, len(like)), make([]float32, len(like))
+			plain := bias
+			if inputs == 1 { // the epilogue reads no bias
+				plain = nil
+			}
+			NewPlan(g, weight, plain, PlanOptions{Exact: exact}).Run(in, nil, want)
+			e.Pass.RunAll(unsafe.Pointer(&want[0]), unsafe.Pointer(&like[0]), len(want), 4)
+			if found := wayOf[float32](&g, &options); found != wanted || g.MayOverwriteResidual(options) {
+				t.Fatalf("way %d, or the residual may be overwritten", found)
+			}
+			for _, threads := range []int{1, 3} {
+				parallel.SetNumThreads(threads)
+				if NewPlan(g, weight, bias, options).Run(in, like, got); !slices.Equal(got, want) {
+					t.Errorf("exact %t, %d inputs, %d threads: an epilogue differs from its pass", exact, inputs, threads)
+				}
+			}
+			parallel.SetNumThreads(0)
+		}
 	}
 }
 

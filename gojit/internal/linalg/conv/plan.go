@@ -55,12 +55,15 @@ const (
 
 // wayOf returns how a plan computes a convolution.
 func wayOf[T gemm.Float](g *Convolution, options *PlanOptions) way {
+	passes := options.Epilogue == nil || options.Epilogue.Pass != nil
 	switch isa := asm.Target(); {
 	case isa < asm.AVX2 || Volume(g.Kernel)*g.InChannels == 0:
 		return byPortable
 	case options.ByDefinition:
 		return byTiles
-	case !options.Exact && options.Epilogue == nil && suitsWinograd[T](g, lanesOf[T](isa)):
+	case !passes: // the epilogue is that of tiles
+		return byTiles
+	case !options.Exact && suitsWinograd[T](g, lanesOf[T](isa)):
 		return byWinograd
 	case suitsPairs[T](g, fewestOfPlanned):
 		return byPairs
@@ -139,10 +142,13 @@ func (p *Plan[T]) Sharing(g Convolution, bias []T, options PlanOptions) *Plan[T]
 // MayOverwriteResidual reports whether a Plan of float32, of a geometry and options, reads each element of the residual before it writes anything to the
 // same element of the output, and does not fail: the two may be one then.
 func (g *Convolution) MayOverwriteResidual(options PlanOptions) bool {
-	if g.Groups != 1 || g.Dilation[2] != 1 || options.Epilogue != nil && (!options.Epilogue.Generated() || options.Epilogue.Pass != nil) { // sums are stored before the last is added, or a pass reads it
+	if g.Groups != 1 || g.Dilation[2] != 1 { // sums are stored before the last is added
 		return false
 	}
 	found := wayOf[float32](g, &options)
+	if e := options.Epilogue; e != nil { // a pass comes when all sums are stored
+		return found == byTiles && e.Generated() && e.LongPass() == nil
+	}
 	return found == byTiles || found == byWinograd
 }
 
@@ -154,7 +160,7 @@ func planOf[T gemm.Float](g Convolution, bias []T, options PlanOptions) *Plan[T]
 	}
 	p := &Plan[T]{geometry: g, options: options, isa: asm.Target()}
 	p.bias = append(p.bias, bias...)
-	if bias == nil {
+	if bias == nil || options.Epilogue != nil && options.Epilogue.Inputs == 1 {
 		p.bias = make([]T, g.OutChannels)
 	}
 	return p
@@ -207,6 +213,10 @@ func (p *Plan[T]) Run(in, residual, out []T) bool {
 		p.runPortable(in, residual, out)
 	case p.winograd != nil:
 		p.winograd.run(in, residual, out)
+		if e := p.options.Epilogue; e != nil {
+			like := unsafe.Pointer(unsafe.SliceData(residual))
+			e.Pass.RunAll(unsafe.Pointer(&out[0]), like, g.Batch*g.OutChannels*Volume(g.Out), int(unsafe.Sizeof(out[0])))
+		}
 	case p.pairs != nil:
 		memory := gemm.TakeBuffers()
 		defer memory.Recycle()
@@ -270,7 +280,7 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
 		memory := gemm.TakeBuffers()
 		defer memory.Recycle()
 		w.scratch = gemm.Grow(&memory.Scratch, tile.EpilogueScratch)
-		w.pass = p.options.Epilogue.Pass
+		w.pass = p.options.Epilogue.LongPass()
 	}
 	var watch parallel.Watch
 	if p.readsWeightsOnce() {

@@ -104,7 +104,7 @@ func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 	k := tile.Channels{Kind: p.kind, ISA: p.isa, Double: size == 8, Relu: p.relu, Tail: g.InChannels%lanesOf[T](p.isa) != 0, Step: int32(g.Stride[2]),
 		KernelX: int32(g.Kernel[2]), DilationY: int32(g.Dilation[1]), DilationX: int32(g.Dilation[2]), Width: int32(g.In[2]),
 		Pixel: int32(g.InChannels * size), Row: int32(g.In[2] * g.InChannels * size), OutPixel: int32(g.InChannels * size)}
-	if p.epilogue != nil && p.epilogue.Pass == nil {
+	if p.epilogue != nil && p.epilogue.LongPass() == nil {
 		k.Epilogue = p.epilogue.Tile
 	}
 	maximum := tile.ChannelsPlaces(p.isa)
@@ -217,7 +217,7 @@ func (p *ChannelsPlan[T]) runColumn(args *tile.ChannelsArgs, y0, y1, part, begin
 		args.Offset = int64(((row.in-begin)*g.In[2] + x*g.Stride[2] - g.Padding[2]) * g.InChannels * size)
 		args.Out = unsafe.Pointer(&out[((y-outBegin)*g.Out[2]+x)*g.InChannels+channel])
 		row.codes[part].Call(unsafe.Pointer(args))
-		if p.epilogue != nil && p.epilogue.Pass != nil {
+		if p.epilogue.LongPass() != nil {
 			p.applyPass(args, gemm.Cut(g.Out[2], len(row.codes), part+1)-x)
 		}
 	}

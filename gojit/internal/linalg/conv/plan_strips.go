@@ -111,7 +111,7 @@ func (p *Plan[T]) addBlocks(s strip, places, blocks int) {
 	var zero T
 	taps := max(1, (s.y1-s.y0)*(s.x1-s.x0)) * p.geometry.InChannels
 	limit := max(1, min(gemm.StripWork/(places*taps*gemm.PanelVectors*lanesOf[T](p.isa)), stripBytes/(places*s.steps*int(unsafe.Sizeof(zero)))))
-	if e := p.options.Epilogue; e != nil && e.Pass != nil && !p.readsWeightsOnce() {
+	if p.options.Epilogue.LongPass() != nil && !p.readsWeightsOnce() {
 		limit = max(1, min(limit, passBytes/(places*p.geometry.OutChannels*int(unsafe.Sizeof(zero)))))
 	}
 	s.places = places

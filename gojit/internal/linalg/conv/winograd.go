@@ -68,7 +68,7 @@ func cutWinograd[T gemm.Float](isa asm.ISA, g Convolution, transformedWeight, bi
 	p.inStep, p.outStep = matrixStep(p.group*g.InChannels*size), matrixStep(p.group*g.OutChannels*size)
 	in := tile.Winograd{ISA: isa, Row: int32(g.In[2] * g.InChannels * size), Pixel: int32(g.InChannels * size), Plane: int32(p.inStep)}
 	out := tile.Winograd{ISA: isa, Output: true, Row: int32(g.Out[2] * g.OutChannels * size), Pixel: int32(g.OutChannels * size), Plane: int32(p.outStep),
-		Relu: options.Relu, Residual: options.Residual}
+		Relu: options.Relu && options.Epilogue == nil, Residual: options.Residual && options.Epilogue == nil}
 	for ty := range p.down {
 		for tx := range p.across {
 			y, x := 4*ty-g.Padding[1], 4*tx-g.Padding[2]
@@ -218,7 +218,7 @@ func (r *winogradRun[T]) transformOutputs(lo, hi int) {
 		image, patch := (r.first+i)/len(r.output), &r.output[(r.first+i)%len(r.output)]
 		to := image*g.OutChannels*Volume(g.Out) + patch.out
 		args.From, args.To = unsafe.Add(r.m, i*g.OutChannels*size), unsafe.Pointer(&r.out[to])
-		if r.options.Residual {
+		if r.options.Residual && r.options.Epilogue == nil {
 			args.Residual = unsafe.Pointer(&r.residual[to])
 		}
 		patch.code.Call(unsafe.Pointer(&args))

@@ -33,9 +33,8 @@ type pairs struct {
 	weight  []float32
 	order   tapOrder
 	factors unsafe.Pointer // panel by panel: those of the weights, or sums that the gradients of weights are made of
-	bias    []float32      // of all panels, with zeros behind; zeros where an epilogue adds its own
-	options PlanOptions    // of a plan
-	added   []float32      // the bias of an epilogue
+	bias    []float32      // of all panels, with zeros behind
+	options PlanOptions    // of a plan; an epilogue has a pass
 }
 
 // tapOrder is how weights lie.
@@ -145,11 +144,9 @@ func planPairs(g Convolution, weight, bias []float32, options PlanOptions) *pair
 // planned returns pairs of a plan with the transformed weights of p.
 func (p *pairs) planned(g Convolution, bias []float32, options PlanOptions) *pairs {
 	r := newPairs(g)
-	r.last, r.factors, r.options, r.added = true, p.factors, options, bias
+	r.last, r.factors, r.options = true, p.factors, options
 	r.bias = make([]float32, r.panels*r.width)
-	if options.Epilogue == nil {
-		copy(r.bias, bias)
-	}
+	copy(r.bias, bias)
 	return r
 }
 
@@ -478,11 +475,11 @@ func (r *pairsRun) applyEpilogue() {
 	g := &r.geometry
 	n := r.group.images * r.outRows() * g.Out[2]
 	from := (r.group.image*Volume(g.Out) + 2*r.group.row*g.Out[2]) * g.OutChannels
-	e, like := r.options.Epilogue, []float32(nil)
-	if e.Inputs > 2 {
-		like = r.residual[from:][:n*g.OutChannels]
+	like := unsafe.Pointer(unsafe.SliceData(r.residual))
+	if r.options.Epilogue.Inputs > 2 {
+		like = unsafe.Pointer(&r.residual[from])
 	}
-	gemm.ApplyEpilogue(e, r.out[from:][:n*g.OutChannels], n, g.OutChannels, g.OutChannels, r.added, like)
+	r.options.Epilogue.Pass.RunAll(unsafe.Pointer(&r.out[from]), like, n*g.OutChannels, 4)
 }
 
 // look notices what is not finite.

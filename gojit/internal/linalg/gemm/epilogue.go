@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/expand"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -19,7 +20,7 @@ type Epilogue struct {
 	program *kernel.Program
 	Inputs  int
 	Tile    *tile.Epilogue // nil where tiles cannot apply it
-	Pass    *Pass          // what is faster where sums lie in a near cache, nil: nothing is
+	Pass    *Pass          // what is left of it behind the bias, nil where the bias is used otherwise
 }
 
 // NewEpilogue makes an epilogue of a kernel for results of type t, float32 or float64. It fails where
@@ -51,17 +52,26 @@ func NewEpilogue(k *kernel.Kernel, t tensor.DType) (*Epilogue, error) {
 // Generated reports whether tiles apply the epilogue; else it is a pass of its own over the result.
 func (e *Epilogue) Generated() bool { return e.Tile != nil }
 
-// Pass is what is left of an epilogue for sums to which the bias is added, as a loop over them. A tile that applies a long epilogue waits for the
-// last of its results before it begins with the next sums; a loop does so once.
+// Pass is what is left of an epilogue for sums to which the bias is added, as a loop over them.
 type Pass struct {
 	function *amd64.Function
 	inputs   int
+	isLong   bool
 }
 
-// passInstructions is how many instructions an epilogue has at least that tiles leave to a Pass.
+// LongPass returns the pass that is to be used in place of the epilogue where sums lie in a near cache, or nil: a tile that applies a long epilogue waits
+// for the last of its results before it begins with the next sums, a loop does so once.
+func (e *Epilogue) LongPass() *Pass {
+	if e == nil || e.Pass == nil || !e.Pass.isLong {
+		return nil
+	}
+	return e.Pass
+}
+
+// passInstructions is how many instructions an epilogue has at least that tiles leave to a pass.
 const passInstructions = 16
 
-// newPass returns the pass of an epilogue; nil where that is short or begins with something else than the sum with the bias.
+// newPass returns the pass of an epilogue; nil where that begins with something else than the sum with the bias.
 func newPass(k *kernel.Kernel) *Pass {
 	isa := asm.Target()
 	if k = behindBias(k); k == nil {
@@ -74,14 +84,11 @@ func newPass(k *kernel.Kernel) *Pass {
 			count++
 		}
 	}
-	if count < passInstructions {
-		return nil
-	}
 	f, err := amd64.Compile(expanded, 0, isa)
 	if err != nil || f.Scratch > tile.EpilogueScratch {
 		return nil
 	}
-	return &Pass{function: f, inputs: len(k.Inputs)}
+	return &Pass{function: f, inputs: len(k.Inputs), isLong: count >= passInstructions}
 }
 
 // behindBias returns the kernel of the sum of the first two inputs, in place of them; nil where they are used otherwise.
@@ -134,6 +141,36 @@ func (p *Pass) Run(sums, residual, scratch unsafe.Pointer, rows, columns, stride
 		args.Ptr[2], args.Skip[2] = residual, int64(stride)
 	}
 	p.function.Code.Call(unsafe.Pointer(&args))
+}
+
+// passChunk is how many sums one call of a pass goes over where all follow each other.
+const passChunk = 32 << 10
+
+// RunAll applies the pass to n sums of size bytes each, which follow each other, by several threads where they are many.
+func (p *Pass) RunAll(sums, residual unsafe.Pointer, n, size int) {
+	if n <= passChunk || parallel.NumThreads() == 1 {
+		p.runPart(sums, residual, 0, n, size)
+		return
+	}
+	parallel.For(n, passChunk, func(lo, hi int) { p.runPart(sums, residual, lo, hi, size) })
+}
+
+// runPart applies the pass to the sums from lo to hi.
+func (p *Pass) runPart(sums, residual unsafe.Pointer, lo, hi, size int) {
+	memory := TakeBuffers()
+	defer memory.Recycle()
+	scratch := Grow(&memory.Scratch, tile.EpilogueScratch)
+	var watch parallel.Watch
+	for lo < hi {
+		watch.Look()
+		n := min(passChunk, hi-lo)
+		like := residual
+		if p.inputs > 1 {
+			like = unsafe.Add(residual, lo*size)
+		}
+		p.Run(unsafe.Add(sums, lo*size), like, scratch, 1, n, 0)
+		lo += n
+	}
 }
 
 // matrix is the view of rows that a pass of its own works on.
