@@ -181,7 +181,8 @@ class _Program:
 
     def node(self, graph: dict[str, Any], node: dict[str, Any], graphs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The nodes of a call: one, and others for the parts of what it gives."""
-        target, before = _target(node["target"]), []
+        target = _target(node["target"])
+        before: list[dict[str, Any]] = []
         if target in _CHECKS:
             return []
         args, kwargs = [], []
