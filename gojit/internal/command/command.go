@@ -174,13 +174,19 @@ func (s *Session) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "gojit", Short: "Run and look at models that PyTorch saved", Long: longOverview,
 		SilenceErrors: true, SilenceUsage: true, Args: knownVerb, SuggestionsMinimumDistance: 2,
-		Version:          gojit.Version,
 		PersistentPreRun: func(*cobra.Command, []string) { s.started = true },
-		RunE:             func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	var version strings.Builder
-	versionNow().text(&version)
-	root.SetVersionTemplate(version.String())
+	// cobra's own flag prints a template, and the package of templates has the linker keep every exported method: a tenth of the program
+	version := root.Flags().BoolP("version", "v", false, "version for gojit")
+	root.RunE = func(c *cobra.Command, _ []string) error {
+		if !*version {
+			return c.Help()
+		}
+		var text strings.Builder
+		versionNow().text(&text)
+		_, err := io.WriteString(s.Out, text.String())
+		return err
+	}
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)

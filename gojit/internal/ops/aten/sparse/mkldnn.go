@@ -3,6 +3,7 @@ package sparse
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
@@ -16,59 +17,50 @@ import (
 // A tensor in the layout _mkldnn is opaque: in PyTorch its elements lie as oneDNN wants them, and only what oneDNN computes can be done with it. Here it
 // has the elements of another tensor. The operators that know it run as ever, on these.
 
-// opaqueRule says how an operator takes tensors in the layout _mkldnn.
-type opaqueRule uint8
-
+// How an operator takes tensors in the layout _mkldnn, as the fact "mkldnn" of its schema says; others do not take them.
 const (
-	opaqueAll   opaqueRule = iota + 1 // all tensors must be in it, and the results are
-	opaqueFirst                       // the results are in the layout of the first tensor, whatever the others are in
-	opaqueInput                       // the first tensor must be in it, and the results are
-	opaqueMoved                       // opaqueAll, with results that do not share elements with the first tensor
+	opaqueAll   = "all"   // all tensors must be in it, and the results are
+	opaqueMoved = "moved" // so they must, and the results do not share elements with the first tensor
+	opaqueInput = "input" // the first tensor must be in it, and the results are
+	opaqueFirst = "first" // the results are in the layout of the first tensor, whatever the others are in
 )
 
-// opaqueRules are the operators that know tensors in the layout _mkldnn, by their names without namespaces.
-var opaqueRules = map[string]opaqueRule{
-	"relu": opaqueAll, "relu_": opaqueAll, "sigmoid": opaqueAll, "sigmoid_": opaqueAll, "tanh": opaqueAll, "tanh_": opaqueAll, "gelu": opaqueAll,
-	"hardswish": opaqueAll, "prelu": opaqueAll,
-	"softmax.int": opaqueAll, "_softmax": opaqueAll, "add.Tensor": opaqueAll, "add_.Tensor": opaqueAll, "mul.Tensor": opaqueAll, "mul_.Tensor": opaqueAll,
-	"mul.Scalar": opaqueAll, "mul_.Scalar": opaqueAll, "zero_": opaqueAll, "clone": opaqueAll, "copy_": opaqueAll,
-	"max_pool2d": opaqueAll, "max_pool3d": opaqueAll, "avg_pool2d": opaqueAll, "avg_pool3d": opaqueAll, "adaptive_avg_pool2d": opaqueAll,
-	"_adaptive_avg_pool2d": opaqueAll,
-	"reshape":              opaqueMoved, "flatten.using_ints": opaqueMoved, "transpose.int": opaqueMoved,
-	"conv1d": opaqueFirst, "conv2d": opaqueFirst, "conv3d": opaqueFirst, "convolution": opaqueFirst, "_convolution": opaqueFirst,
-	"conv1d.padding": opaqueFirst, "conv2d.padding": opaqueFirst, "conv3d.padding": opaqueFirst, "linear": opaqueInput, "batch_norm": opaqueInput,
-	"native_batch_norm": opaqueInput, "dropout": opaqueFirst, "feature_dropout": opaqueFirst,
-	"threshold_backward": opaqueAll, "sigmoid_backward": opaqueAll, "tanh_backward": opaqueAll, "gelu_backward": opaqueAll, "_softmax_backward_data": opaqueAll,
-	"convolution_backward": opaqueFirst,
+// opaqueRecords are the operators that do with such a tensor what they do with no other.
+var opaqueRecords = []ops.Def{
+	{Name: "to_dense", Sparse: sparseGiving(func(c define.Call) *tensor.Tensor {
+		return source.Must(elementwise.To(elements(c.Tensor(0)), c.DtypeOr(1, c.Tensor(0).DType())).Clone(tensor.ContiguousFormat))
+	})},
+	{Name: "to_dense_backward", Sparse: sparseGiving(func(c define.Call) *tensor.Tensor { return opaqueLike(c.Tensor(1), c.Tensor(0)) })},
+	{Name: "to_mkldnn_backward", Sparse: sparseGiving(func(c define.Call) *tensor.Tensor {
+		return elementwise.To(elements(c.Tensor(0)), c.Tensor(1).DType())
+	})},
+	{Name: "to.dtype", Sparse: sparseGiving(func(c define.Call) *tensor.Tensor {
+		return opaqueTo(c.Tensor(0), c.DtypeOr(1, c.Tensor(0).DType()), c.Bool(3))
+	})},
+	{Name: "to.prim_dtype", Sparse: sparseGiving(func(c define.Call) *tensor.Tensor {
+		return opaqueTo(c.Tensor(0), c.DtypeOr(1, c.Tensor(0).DType()), c.Bool(3))
+	})},
+	{Name: "to.dtype_layout", Sparse: sparseGiving(func(c define.Call) *tensor.Tensor {
+		return opaqueTo(c.Tensor(0), c.DtypeOr(1, c.Tensor(0).DType()), c.Bool(6))
+	})},
+	{Name: "contiguous", Sparse: sparseGiving(func(c define.Call) *tensor.Tensor { return c.Tensor(0) })},
+	{Name: "cpu", Sparse: sparseGiving(func(c define.Call) *tensor.Tensor { return c.Tensor(0) })},
+	{Name: "view", Sparse: sparseRunning(func(define.Call) {
+		source.Check(false, "Currently Mkldnn tensor does not support view. Change to use reshape instead")
+	})},
+	{Name: "empty_like", Sparse: sparseGiving(func(c define.Call) *tensor.Tensor {
+		return views.Opaque(define.Zeros(c.Tensor(0).Shape(), c.Tensor(0).DType()))
+	})},
 }
 
-// opaqueForms are the operators that do with such a tensor what they do with no other.
-var opaqueForms = map[string]sparseForm{
-	"to_dense": sparseGiving(func(c define.Call) *tensor.Tensor {
-		return source.Must(elementwise.To(elements(c.Tensor(0)), c.DtypeOr(1, c.Tensor(0).DType())).Clone(tensor.ContiguousFormat))
-	}),
-	"to_dense_backward": sparseGiving(func(c define.Call) *tensor.Tensor { return opaqueLike(c.Tensor(1), c.Tensor(0)) }),
-	"to_mkldnn_backward": sparseGiving(func(c define.Call) *tensor.Tensor {
-		return elementwise.To(elements(c.Tensor(0)), c.Tensor(1).DType())
-	}),
-	"to.dtype": sparseGiving(func(c define.Call) *tensor.Tensor {
-		return opaqueTo(c.Tensor(0), c.DtypeOr(1, c.Tensor(0).DType()), c.Bool(3))
-	}),
-	"to.prim_dtype": sparseGiving(func(c define.Call) *tensor.Tensor {
-		return opaqueTo(c.Tensor(0), c.DtypeOr(1, c.Tensor(0).DType()), c.Bool(3))
-	}),
-	"to.dtype_layout": sparseGiving(func(c define.Call) *tensor.Tensor {
-		return opaqueTo(c.Tensor(0), c.DtypeOr(1, c.Tensor(0).DType()), c.Bool(6))
-	}),
-	"contiguous": sparseGiving(func(c define.Call) *tensor.Tensor { return c.Tensor(0) }),
-	"cpu":        sparseGiving(func(c define.Call) *tensor.Tensor { return c.Tensor(0) }),
-	"view": sparseRunning(func(define.Call) {
-		source.Check(false, "Currently Mkldnn tensor does not support view. Change to use reshape instead")
-	}),
-	"empty_like": sparseGiving(func(c define.Call) *tensor.Tensor {
-		return views.Opaque(define.Zeros(c.Tensor(0).Shape(), c.Tensor(0).DType()))
-	}),
-}
+// opaqueForms are those of opaqueRecords by name.
+var opaqueForms = sync.OnceValue(func() map[string]sparseForm {
+	all := map[string]sparseForm{}
+	for i := range opaqueRecords {
+		all[opaqueRecords[i].Name] = opaqueRecords[i].Sparse
+	}
+	return all
+})
 
 // mkldnnFamily are the operators that make such tensors, and those that are for them alone.
 var mkldnnFamily = []define.Definition{
@@ -145,7 +137,7 @@ func opaqueAmong(args []value.Value) bool {
 // runOpaque runs an operator with a tensor in the layout _mkldnn among its arguments.
 func runOpaque(name string, body func(c define.Call), c define.Call) {
 	unqualified := define.Unqualified(name)
-	if form := opaqueForms[unqualified]; form != nil {
+	if form := opaqueForms()[unqualified]; form != nil {
 		form(c.Args, c.Out)
 		return
 	}
@@ -153,9 +145,10 @@ func runOpaque(name string, body func(c define.Call), c define.Call) {
 		form(c.Args, c.Out)
 		return
 	}
-	rule := opaqueRules[unqualified]
-	if rule == 0 {
-		if op := ops.Find(name); op != nil && op.Def().Scalar != nil {
+	op := ops.Find(name)
+	rule, ok := op.Fact("mkldnn")
+	if !ok {
+		if op.Def().Scalar != nil {
 			source.Check(false, "unsupported tensor layout: Mkldnn")
 		}
 		define.RefuseBackend(name, "MkldnnCPU")
@@ -182,7 +175,7 @@ func runOpaque(name string, body func(c define.Call), c define.Call) {
 		}
 		t := v.Tensor()
 		switch {
-		case t == elements(first) && strings.HasSuffix(ops.Find(name).BaseName(), "_"):
+		case t == elements(first) && strings.HasSuffix(op.BaseName(), "_"):
 			c.Out[i] = c.Args[0]
 			continue
 		case rule == opaqueMoved || t == elements(first):
