@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/random"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
@@ -35,7 +36,7 @@ func longCalls() map[string][]any {
 		"upsample_linear1d": {line, ints(elements), false}, "upsample_nearest1d": {line, ints(elements)}, "upsample_bicubic2d": {image, ints(1024, 1024), false},
 		"nonzero": {flat}, "argwhere": {flat}, "masked_select": {flat, elementwise.To(flat, tensor.Bool)}, "index_select": {flat, 0, indices}, "gather": {flat, 0, indices},
 		"scatter.src": {flat, 0, indices, flat}, "scatter_add": {flat, 0, indices, flat}, "index_add": {flat, 0, indices, flat}, "take": {flat, indices},
-		"masked_scatter": {flat, elementwise.To(flat, tensor.Bool), flat}, "one_hot": {elementwise.To(define.Apply("zeros_like", indices), tensor.Int64), 2},
+		"index_put.hacked_twin": {flat, []*tensor.Tensor{indices}, flat}, "masked_scatter": {flat, elementwise.To(flat, tensor.Bool), flat}, "one_hot": {elementwise.To(define.Apply("zeros_like", indices), tensor.Int64), 2},
 		"coalesce": {twice}, "to_sparse": {flat}, "to_dense": {sparse}, "_sparse_sum": {twice},
 		"unbind.int": {flat, 0}, "split.Tensor": {flat, 1}, "repeat": {flat, ints(4)}, "tile": {flat, ints(4)}, "flip": {row, ints(1)},
 		"sort": {row}, "topk": {row, 5}, "kthvalue": {row, 5}, "median": {row}, "mode": {row}, "_unique": {flat}, "unique_consecutive": {flat}, "histc": {flat}, "bincount": {indices},
@@ -102,5 +103,23 @@ func TestLongOperatorsEndAtAnInterrupt(t *testing.T) {
 				t.Errorf("ends with %v, after %d looks of %d", err, looks, limit)
 			}
 		})
+	}
+}
+
+// Elements that go to many places of one row are written with looks between them, too.
+func TestWritesToOneRowLookForInterrupts(t *testing.T) {
+	places := make([]int, elements)
+	for i := range places {
+		places[i] = elements - 1 - i
+	}
+	to, from, looks := drawnUniform(elements), drawnUniform(elements), 0
+	parallel.SetInterrupt(func() error { looks++; return nil }, 0)
+	defer parallel.SetInterrupt(nil, 0)
+	indexing.MoveTo(to, from, indexing.OneOffset, places)
+	if looks < looksExpected {
+		t.Errorf("looks %d times", looks)
+	}
+	if got, want := to.At(0).Float64(), from.At(elements-1).Float64(); got != want {
+		t.Errorf("the first element is %v, want %v", got, want)
 	}
 }

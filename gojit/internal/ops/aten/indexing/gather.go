@@ -233,6 +233,9 @@ func MoveTo(t, values *tensor.Tensor, outer, inner []int) {
 		func() { scatterAt[[2]uint64](t, values, outer, inner) })
 }
 
+// mostBetweenLooks is how many elements are written between two looks for an interrupt at most.
+const mostBetweenLooks = 1 << 15
+
 func scatterAt[W Word](t, values *tensor.Tensor, outer, inner []int) {
 	src := unsafe.Slice((*W)(values.DataPtr()), values.Numel())
 	dst := t.DataPtr()
@@ -247,10 +250,14 @@ func scatterAt[W Word](t, values *tensor.Tensor, outer, inner []int) {
 		return
 	}
 	for _, base := range outer {
-		watch.Did(len(inner))
-		for _, off := range inner {
-			*(*W)(unsafe.Add(dst, (base+off)*size)) = src[k]
-			k++
+		for rest := inner; len(rest) > 0; {
+			part := rest[:min(len(rest), mostBetweenLooks)]
+			rest = rest[len(part):]
+			watch.Did(len(part))
+			for _, off := range part {
+				*(*W)(unsafe.Add(dst, (base+off)*size)) = src[k]
+				k++
+			}
 		}
 	}
 }
@@ -334,11 +341,15 @@ func combineAt[T any](t *tensor.Tensor, values unsafe.Pointer, outer, inner []in
 	k := 0
 	var watch parallel.Watch
 	for _, base := range outer {
-		watch.Did(len(inner))
-		for _, off := range inner {
-			p := (*T)(unsafe.Add(dst, (base+off)*size))
-			*p = f(*p, src[k])
-			k++
+		for rest := inner; len(rest) > 0; {
+			part := rest[:min(len(rest), mostBetweenLooks)]
+			rest = rest[len(part):]
+			watch.Did(len(part))
+			for _, off := range part {
+				p := (*T)(unsafe.Add(dst, (base+off)*size))
+				*p = f(*p, src[k])
+				k++
+			}
 		}
 	}
 }
@@ -361,10 +372,14 @@ func addAt[T plainNumber](t *tensor.Tensor, values unsafe.Pointer, outer, inner 
 	k := 0
 	var watch parallel.Watch
 	for _, base := range outer {
-		watch.Did(len(inner))
-		for _, off := range inner {
-			*(*T)(unsafe.Add(dst, (base+off)*size)) += src[k]
-			k++
+		for rest := inner; len(rest) > 0; {
+			part := rest[:min(len(rest), mostBetweenLooks)]
+			rest = rest[len(part):]
+			watch.Did(len(part))
+			for _, off := range part {
+				*(*T)(unsafe.Add(dst, (base+off)*size)) += src[k]
+				k++
+			}
 		}
 	}
 }
