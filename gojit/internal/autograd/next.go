@@ -2,7 +2,6 @@ package autograd
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -64,17 +63,21 @@ func (n *Node) edgesOf(argument int, all bool, places []int) []int {
 	return places
 }
 
-// hasGradient reports whether PyTorch's node of an operator has a place for the gradient of an argument. Which have one, its schemas do not say.
+// hasGradient reports whether PyTorch's node of an operator has a place for the gradient of an argument. Which have one, its schemas do not say: the names
+// of arguments tell it, and the facts "place" and "without_place" of an operator name an argument that has one, or none, against its name.
 func hasGradient(op *ops.Operator, a *schema.Argument) bool {
 	if !mentionsTensor(a.Type) {
 		return false
 	}
-	base := strings.TrimPrefix(op.BaseName(), "aten::")
+	if without, _ := op.Fact("without_place"); without == a.Name {
+		return false
+	}
+	if place, _ := op.Fact("place"); place == a.Name {
+		return true
+	}
 	switch a.Name {
 	case "index", "indices", "mask", "condition", "offsets", "lengths", "running_mean", "running_var":
 		return false
-	case "target": // classes in nll_loss, multi_margin_loss and multilabel_margin_loss
-		return !strings.HasPrefix(base, "nll_loss") && !strings.HasPrefix(base, "multi")
 	}
 	if a.Type.Kind() != types.KindOptional {
 		return true
@@ -82,8 +85,6 @@ func hasGradient(op *ops.Operator, a *schema.Argument) bool {
 	switch a.Name {
 	case "bias", "min", "max", "per_sample_weights":
 		return true
-	case "weight":
-		return strings.HasSuffix(base, "_norm")
 	}
 	return false
 }
