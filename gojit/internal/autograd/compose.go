@@ -19,21 +19,21 @@ func composed(results func() int, run Operation) ops.Decomposition {
 }
 
 // Decompose has an operator, named without its namespace, recorded as what run records, where it has neither a derivative nor a
-// decomposition of its own. Whole says that the operator runs itself where it is recorded, as one node, and that what run does is gone
-// through by the derivative alone. It is called before anything is recorded.
-func Decompose(name string, run Operation, whole bool) {
+// decomposition of its own. whole says whether the operator runs itself where it is recorded, as one node, and what run does is gone
+// through by the derivative alone; it is asked when the operator is first recorded. Decompose is called before anything is.
+func Decompose(name string, run Operation, whole func() bool) {
 	results := sync.OnceValue(func() int { return len(ops.Find("aten::" + name).Schema().Returns) })
-	decompositions[name] = given{composed(results, run), whole}
+	decompositions[name] = definition{composed(results, run), whole}
 }
 
-// given is a decomposition that another package gives.
-type given struct {
+// definition is a decomposition that another package gives.
+type definition struct {
 	as    ops.Decomposition
-	whole bool
+	whole func() bool
 }
 
 // decompositions are those that other packages give, by names without the namespace.
-var decompositions = map[string]given{}
+var decompositions = map[string]definition{}
 
 // through is the derivative of an operator, which gave out, by what it is made of: that runs on the saved arguments, recorded, and the gradients of
 // the results go back through it.

@@ -68,15 +68,16 @@ func planOf(op *ops.Operator) *plan {
 	}
 	if p.decompose = d.Decomp; p.decompose == nil {
 		p.functional = functionalName(op)
-		given := decompositions[p.functional]
-		p.decompose, p.whole = given.as, given.whole
+		if given, ok := decompositions[p.functional]; ok && p.backward == nil {
+			p.decompose, p.whole = given.as, given.whole()
+		}
 	}
 	p.savesOperand = d.Has(ops.SavesOperand)
 	p.withoutGrad, p.ofIntegers = d.WithoutGrad, strings.HasPrefix(op.Name, "quantized::")
 	p.ignoresSelf, p.selfIgnoresSelf = d.Has(ops.IgnoresSelf), d.Has(ops.SelfIgnoresSelf)
 	p.conjugates = !d.Has(ops.AsWritten)
 	if p.backward != nil {
-		p.decompose, p.whole = nil, false
+		p.decompose = nil
 	}
 	if as := p.decompose; as != nil && op.Check != nil {
 		p.decompose = func(e Emitter, args []value.Value) []value.Value {

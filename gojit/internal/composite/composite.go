@@ -1,6 +1,7 @@
 // Package composite differentiates operators that are made of others: it holds what they are made of, in
-// the language itself (composites.py), and gives it to autograd, which runs it in place of the operator
-// where a gradient is asked for. Without gradients the operator's own implementation runs, if it has one.
+// the language itself (composites.py), and gives it to autograd, which runs it where a gradient is asked for: in
+// place of the operator, or, where that runs itself (runsWhole), in the backward pass. Without gradients the operator's
+// own implementation runs, if it has one.
 //
 // A definition has the name of the operator, with its overload behind two underscores, and takes the
 // operator's arguments by position. It is compiled when it is first needed.
@@ -124,7 +125,8 @@ func link(name string) {
 // linkRun is link of an operator that runs so under a mode.
 func linkRun(key string, run func(m *autograd.Mode, args, out []value.Value) error) {
 	o := ops.Find("aten::" + key)
-	autograd.Decompose(key, run, o != nil && runsWhole(o))
+	own := o != nil && o.Run != nil
+	autograd.Decompose(key, run, func() bool { return own && runsWhole(o) })
 	if o == nil {
 		return
 	}
@@ -144,10 +146,10 @@ func linkRun(key string, run func(m *autograd.Mode, args, out []value.Value) err
 	}
 }
 
-// runsWhole reports whether an operator with a definition runs itself where it is recorded: where it has an implementation, and a node of its own in
+// runsWhole reports whether an operator with a definition and an implementation runs itself where it is recorded: where it has a node of its own in
 // PyTorch, draws no random numbers, and gives no views. Definitions that call the operator itself have done so already.
 func runsWhole(o *ops.Operator) bool {
-	if o.Run == nil || o.Has(ops.Composite) || o.Has(ops.Random) || o.Has(ops.WritesStatistics) || callsItself(o) {
+	if o.Has(ops.Composite) || o.Has(ops.Random) || o.Has(ops.WritesStatistics) || callsItself(o) {
 		return false
 	}
 	return !slices.ContainsFunc(o.Schema().Returns, func(r schema.Argument) bool { return r.Alias != nil })
