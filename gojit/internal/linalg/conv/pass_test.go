@@ -34,6 +34,17 @@ func siluEpilogue[T gemm.Float](inputs int) *gemm.Epilogue {
 	return e
 }
 
+// randomOfPass returns a convolution of images, and how many inputs an epilogue of it has: one where it is depthwise.
+func randomOfPass(r *rand.Rand) (g Convolution, inputs int) {
+	g = randomConvolution(r)
+	g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
+	if inputs = 1 + r.IntN(3); inputs == 1 {
+		g = perChannel(r, g)
+		g.OutChannels = g.Groups
+	}
+	return g, inputs
+}
+
 // TestPassesAgreeWithTiles compares epilogues that are applied to whole strips of sums with the same ones applied by tiles: bit by bit, by one thread and by
 // several.
 func TestPassesAgreeWithTiles(t *testing.T) {
@@ -42,13 +53,7 @@ func TestPassesAgreeWithTiles(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(7, 9))
 	for range 40 {
-		g := randomConvolution(r)
-		g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
-		inputs := 1 + r.IntN(3)
-		if inputs == 1 {
-			g = perChannel(r, g)
-			g.OutChannels = g.Groups
-		}
+		g, inputs := randomOfPass(r)
 		comparePass[float32](t, r, g, inputs)
 		comparePass[float64](t, r, g, inputs)
 	}
@@ -80,13 +85,7 @@ func TestLimitsAgreeWithOtherEpilogues(t *testing.T) {
 		return e
 	}
 	for range 40 {
-		g := randomConvolution(r)
-		g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
-		inputs := 1 + r.IntN(3)
-		if inputs == 1 {
-			g = perChannel(r, g)
-			g.OutChannels = g.Groups
-		}
+		g, inputs := randomOfPass(r)
 		compareEpilogues[float32](t, r, g, inputs, limited(inputs, kernel.Max, kernel.Min, -3, 6), limited(inputs, kernel.Min, kernel.Max, 6, -3))
 	}
 }

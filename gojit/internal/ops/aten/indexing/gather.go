@@ -233,9 +233,6 @@ func MoveTo(t, values *tensor.Tensor, outer, inner []int) {
 		func() { scatterAt[[2]uint64](t, values, outer, inner) })
 }
 
-// mostBetweenLooks is how many elements are written between two looks for an interrupt at most.
-const mostBetweenLooks = 1 << 15
-
 func scatterAt[W Word](t, values *tensor.Tensor, outer, inner []int) {
 	src := unsafe.Slice((*W)(values.DataPtr()), values.Numel())
 	dst := t.DataPtr()
@@ -250,11 +247,9 @@ func scatterAt[W Word](t, values *tensor.Tensor, outer, inner []int) {
 		return
 	}
 	for _, base := range outer {
-		for rest := inner; len(rest) > 0; {
-			part := rest[:min(len(rest), mostBetweenLooks)]
-			rest = rest[len(part):]
-			watch.Did(len(part))
-			for _, off := range part {
+		watch.Did(len(inner))
+		for lo, hi := range parallel.Stretches(len(inner)) {
+			for _, off := range inner[lo:hi] {
 				*(*W)(unsafe.Add(dst, (base+off)*size)) = src[k]
 				k++
 			}
@@ -341,11 +336,9 @@ func combineAt[T any](t *tensor.Tensor, values unsafe.Pointer, outer, inner []in
 	k := 0
 	var watch parallel.Watch
 	for _, base := range outer {
-		for rest := inner; len(rest) > 0; {
-			part := rest[:min(len(rest), mostBetweenLooks)]
-			rest = rest[len(part):]
-			watch.Did(len(part))
-			for _, off := range part {
+		watch.Did(len(inner))
+		for lo, hi := range parallel.Stretches(len(inner)) {
+			for _, off := range inner[lo:hi] {
 				p := (*T)(unsafe.Add(dst, (base+off)*size))
 				*p = f(*p, src[k])
 				k++
@@ -372,11 +365,9 @@ func addAt[T plainNumber](t *tensor.Tensor, values unsafe.Pointer, outer, inner 
 	k := 0
 	var watch parallel.Watch
 	for _, base := range outer {
-		for rest := inner; len(rest) > 0; {
-			part := rest[:min(len(rest), mostBetweenLooks)]
-			rest = rest[len(part):]
-			watch.Did(len(part))
-			for _, off := range part {
+		watch.Did(len(inner))
+		for lo, hi := range parallel.Stretches(len(inner)) {
+			for _, off := range inner[lo:hi] {
 				*(*T)(unsafe.Add(dst, (base+off)*size)) += src[k]
 				k++
 			}

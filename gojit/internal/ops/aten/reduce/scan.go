@@ -258,7 +258,6 @@ func runningLogSum(dst, src []float64) {
 	}
 }
 
-// difference gives the n-th differences along a dimension.
 // checkDifference fails where difference would.
 func checkDifference(c define.Call) {
 	t := c.Tensor(0)
@@ -277,6 +276,7 @@ func checkDifference(c define.Call) {
 	}
 }
 
+// difference gives the n-th differences along a dimension.
 func difference(c define.Call) *tensor.Tensor {
 	t, n := c.Tensor(0), c.Int(1)
 	dim := define.WrapDim(c.Int(2), t)
