@@ -30,10 +30,10 @@ func (a *allocator) instruction(in *instruction) {
 	case endSide:
 		a.leaveSide(in)
 		return
-	case StoreOut:
+	case StoreOut, keepPartial:
 		m.V = a.reg(in.args[0])
 		a.finish(in)
-	case LoadInput, index:
+	case LoadInput, index, readPartial:
 		m.D = a.bind(in.d, none)
 		a.finish(in)
 	case checkNone:

@@ -245,12 +245,14 @@ func (l *Lowerer) comparison(c kernel.Value) (a, b operand, op asm.Op, predicate
 func (l *Lowerer) prune() {
 	used := make([]bool, l.next)
 	for _, acc := range l.accs {
-		used[acc.reg] = true
+		if acc.reg != none {
+			used[acc.reg] = true
+		}
 	}
 	at := len(l.code)
 	for i := len(l.code) - 1; i >= 0; i-- {
 		in := &l.code[i]
-		if in.kind != StoreOut && in.kind != skipSide && in.kind != checkNone && !used[in.d] {
+		if in.kind != StoreOut && in.kind != keepPartial && in.kind != skipSide && in.kind != checkNone && !used[in.d] {
 			continue
 		}
 		for _, o := range in.args {

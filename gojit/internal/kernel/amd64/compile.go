@@ -157,7 +157,7 @@ type Generator struct {
 	Pool     asm.Label
 	PoolData []byte
 	masks    int32       // end of the ones of the mask table in the pool
-	accReg   [][]asm.Reg // of each accumulator and round
+	accReg   [][]asm.Reg // of each accumulator in registers, and round
 	skips    []asm.Label // ends of the sides that are being emitted
 }
 
@@ -219,13 +219,24 @@ func tensorLanes(t tensor.DType) int {
 	return kernel.ReduceLanes(t)
 }
 
-// accumulatorRegisters returns how many registers reductions occupy.
-func (l *Lowerer) accumulatorRegisters() int {
-	n := 0
+// accumulatorVectors returns how many registers, and how many vectors of scratch memory, reductions occupy.
+func (l *Lowerer) accumulatorVectors() (inRegisters, inMemory int) {
 	for _, acc := range l.accs {
-		n += l.rounds(acc)
+		if acc.reg == none {
+			inMemory += l.rounds(acc)
+		} else {
+			inRegisters += l.rounds(acc)
+		}
 	}
-	return n
+	return inRegisters, inMemory
+}
+
+// mostAccumulators is how many registers reductions occupy at most: the others are for what is reduced.
+func (l *Lowerer) mostAccumulators() int {
+	if l.ISA == asm.AVX512 {
+		return 24
+	}
+	return 8
 }
 
 // chooseUnroll picks how many vectors a round of the loop takes: as many as a reduction has
@@ -252,11 +263,10 @@ func (g *Generator) chooseUnroll() {
 	}
 	for _, acc := range g.accs {
 		var regs []asm.Reg
-		for range g.rounds(acc) {
-			regs = append(regs, r)
-			r--
-			if r > 200 {
-				g.Fail("%d reductions at once", len(g.accs))
+		if acc.reg != none {
+			for range g.rounds(acc) {
+				regs = append(regs, r)
+				r--
 			}
 		}
 		g.accReg = append(g.accReg, regs)
@@ -289,8 +299,11 @@ func (g *Generator) LayOutPool() {
 			}
 		}
 	}
-	if g.ISA == asm.AVX2 && g.masksTail() {
-		ones := 256 // as many bytes as the accumulators of a reduction, from whose end masks of several rounds count
+	if g.ISA == asm.AVX2 && (g.masksTail() || len(g.accs) > 0) {
+		ones := g.Unroll * g.Lanes * 4 // masks of the elements of a whole round count from their end
+		if g.mixed {
+			ones *= 2
+		}
 		if g.hasPairs() {
 			ones *= 2
 		}

@@ -324,3 +324,58 @@ func TestSpilling(t *testing.T) {
 		agree(t, "spilling of "+d.String(), b.Kernel(), false, true)
 	}
 }
+
+// Integers of 64 bits become the floats that are nearest to them, and floats lose their fractions; what is out of range, and NaN, is the smallest
+// integer on every target.
+func TestConversionsOfLongs(t *testing.T) {
+	var longs []int64
+	for _, shift := range []int{0, 23, 24, 31, 32, 52, 53, 54, 62, 63} {
+		for _, near := range []int64{0, 1, 2, 1 << 10, 1<<10 + 1, 1 << 38, 1<<38 + 1, 1<<39 - 1} {
+			longs = append(longs, 1<<shift+near, 1<<shift-near, -(1<<shift + near), near-1<<shift)
+		}
+	}
+	integers, _ := tensor.FromSlice(longs, len(longs))
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
+		floats, _ := tensor.FromSlice(append([]float64{0.5, -0.5, 1.99, math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -9.3e18, 1 << 63, -1 << 63}, scaled(longs)...), 10+len(longs))
+		floats, _ = floats.To(d)
+		for _, x := range []*tensor.Tensor{integers, floats} {
+			to := d
+			if x == floats {
+				to = tensor.Int64
+			}
+			b := kernel.NewBuilder()
+			b.Output(b.Convert(b.Input(x.DType(), x.DType()), to), to)
+			for _, isa := range targets(t) {
+				f, err := Compile(b.Kernel(), 0, isa)
+				if err != nil {
+					t.Fatalf("%s to %s: %v", x.DType(), to, err)
+				}
+				out, _ := tensor.Empty(x.Shape(), to)
+				runFunction(f, b.Kernel(), []*tensor.Tensor{out, x}, 0, nil, x.Numel())
+				for i := range x.Numel() {
+					if got, want := out.At(i), x.At(i); to == tensor.Int64 && got.Int64() != truncated(want.Float64()) ||
+						to == tensor.Float32 && got.Float64() != float64(float32(want.Int64())) || to == tensor.Float64 && got.Float64() != float64(want.Int64()) {
+						t.Errorf("%s %v to %s on %s is %v", x.DType(), want, to, isa, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// scaled returns integers with a fraction that most of them have.
+func scaled(longs []int64) []float64 {
+	floats := make([]float64, len(longs))
+	for i, n := range longs {
+		floats[i] = float64(n) * 1.25
+	}
+	return floats
+}
+
+// truncated is the integer of a float towards zero, and the smallest one where there is none.
+func truncated(f float64) int64 {
+	if !(f >= -1<<63 && f < 1<<63) {
+		return math.MinInt64
+	}
+	return int64(f)
+}

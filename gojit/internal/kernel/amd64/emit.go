@@ -116,10 +116,30 @@ func (g *Generator) startRow() {
 	}
 	g.readFixed(g.isSingle)
 	for i, acc := range g.accs {
+		identity := func(r asm.Reg) { g.Instruction(g.ReadUniform(r, int(^acc.identity)), 0, AllLanes) }
 		for _, r := range g.accReg[i] {
-			g.Instruction(g.ReadUniform(r, int(^acc.identity)), 0, AllLanes)
+			identity(r)
+		}
+		if acc.reg == none {
+			identity(0)
+			for u := range g.rounds(acc) {
+				g.keepPartial(acc, u, 0)
+			}
 		}
 	}
+}
+
+// partial returns where the partial result of vector u of a round lies.
+func (g *Generator) partial(acc accumulator, u int) asm.Operand {
+	return asm.M(asm.At(ScratchReg, int32((g.Expanded()+acc.place+u%g.rounds(acc))*g.ISA.Width().Bytes())))
+}
+
+func (g *Generator) readPartial(acc accumulator, u int, d asm.Reg) {
+	g.Asm.V(asm.MOVUPS, acc.w, d, 0, g.partial(acc, u))
+}
+
+func (g *Generator) keepPartial(acc accumulator, u int, r asm.Reg) {
+	g.Asm.V(asm.MOVUPSstore, acc.w, r, 0, g.partial(acc, u))
 }
 
 // nextSingles reads the numbers of the next row. Their addresses are not kept: a pointer behind the last one would name another
@@ -225,6 +245,10 @@ func (g *Generator) Instruction(m machine, u int, mode tailMode) {
 		g.load(&m, u, mode)
 	case StoreOut:
 		g.write(&m, u, mode)
+	case readPartial:
+		g.readPartial(g.accs[m.Index-1], u, m.D)
+	case keepPartial:
+		g.keepPartial(g.accs[m.Index-1], u, m.V)
 	case compareTo:
 		a.VImm(m.op, m.w, testMask, m.V, m.s, m.imm)
 		a.V(pair(m.op == asm.CMPPD || m.op == asm.PCMPQ, asm.PMOVM2D, asm.PMOVM2Q), m.w, m.D, 0, asm.R(testMask))
@@ -318,9 +342,14 @@ func (g *Generator) load(m *machine, u int, mode tailMode) {
 		a.V(m.op, m.w, m.D, 0, asm.M(at))
 	case mode == masked && g.ISA == asm.AVX512:
 		a.VMask(m.op, m.w, m.D, 0, asm.M(at), tailMask, true)
-	case mode == masked:
+	case mode == masked && m.size >= 4:
 		g.loadMask(m.w, m.size)
 		a.V(pair(m.size == 8, asm.MASKMOVPS, asm.MASKMOVPD), m.w, m.D, maskReg, asm.M(at))
+	case mode == masked:
+		a.V(asm.XORPS, asm.W128, maskReg, maskReg, asm.R(maskReg))
+		a.V(asm.MOVUPSstore, asm.W128, maskReg, 0, asm.M(asm.At(argsReg, offLanes)))
+		g.moveTail(m.size, func(i int32) asm.Mem { return asm.At(argsReg, offLanes+i) }, func(i int32) asm.Mem { return behind(at, i) })
+		a.V(m.op, m.w, m.D, 0, asm.M(asm.At(argsReg, offLanes)))
 	case m.size >= 4:
 		a.V(pair(m.size == 8, asm.MOVSS, asm.MOVSD), asm.W128, m.D, 0, asm.M(at))
 	default:
@@ -332,6 +361,31 @@ func (g *Generator) load(m *machine, u int, mode tailMode) {
 		a.MoveToVector(m.D, tempReg, 4)
 		a.V(m.op, asm.W128, m.D, 0, asm.R(m.D))
 	}
+}
+
+// behind returns the memory some bytes farther.
+func behind(m asm.Mem, bytes int32) asm.Mem {
+	m.Disp += bytes
+	return m
+}
+
+// moveTail copies the elements that are left, at most a vector of lanes, of fewer than 4 bytes: there are no masks for such.
+func (g *Generator) moveTail(size uint8, to, from func(bytes int32) asm.Mem) {
+	a := &g.Asm
+	end := a.NewLabel()
+	for i := range g.Lanes {
+		a.CmpImm(countReg, int32(i))
+		a.JumpIf(asm.LessEqual, end)
+		at := int32(i) * int32(size)
+		if size == 1 {
+			a.LoadByte(tempReg, from(at))
+			a.StoreByte(to(at), tempReg)
+		} else {
+			a.LoadShort(tempReg, from(at))
+			a.StoreShort(to(at), tempReg)
+		}
+	}
+	a.Bind(end)
 }
 
 func (g *Generator) write(m *machine, u int, mode tailMode) {
@@ -347,9 +401,12 @@ func (g *Generator) write(m *machine, u int, mode tailMode) {
 		a.VImm(m.op, m.w, m.V, 0, asm.M(at), m.imm)
 	case mode == masked && g.ISA == asm.AVX512:
 		a.VMaskImm(m.op, m.w, m.V, 0, asm.M(at), tailMask, false, m.imm)
-	case mode == masked:
+	case mode == masked && m.size >= 4:
 		g.loadMask(m.w, m.size)
 		a.V(pair(m.size == 8, asm.MASKMOVPSstore, asm.MASKMOVPDstore), m.w, m.V, maskReg, asm.M(at))
+	case mode == masked:
+		a.VImm(m.op, m.w, m.V, 0, asm.M(asm.At(argsReg, offLanes)), m.imm)
+		g.moveTail(m.size, func(i int32) asm.Mem { return behind(at, i) }, func(i int32) asm.Mem { return asm.At(argsReg, offLanes+i) })
 	case m.size >= 4:
 		a.V(pair(m.size == 8, asm.MOVSSstore, asm.MOVSDstore), asm.W128, m.V, 0, asm.M(at))
 	default:
@@ -384,7 +441,11 @@ func (g *Generator) epilogue() {
 func (g *Generator) storeResults() {
 	for i, acc := range g.accs {
 		o, regs := g.Kernel.Outputs[acc.output], g.accReg[i]
-		for half := len(regs) / 2; half > 0; half /= 2 {
+		if acc.reg == none {
+			regs = []asm.Reg{0, 1}
+			g.foldPartials(acc, o, regs[0], regs[1])
+		}
+		for half := len(g.accReg[i]) / 2; half > 0; half /= 2 {
 			for r := range half {
 				g.join(acc, o, regs[r], regs[r+half])
 			}
@@ -395,6 +456,18 @@ func (g *Generator) storeResults() {
 			store = asm.MOVSDstore
 		}
 		g.Asm.V(store, asm.W128, regs[0], 0, asm.M(asm.At(g.regOf[acc.output], 0)))
+	}
+}
+
+// foldPartials combines the vectors of an accumulator in memory, the upper half with the lower until one is left, in r. The register t is free.
+func (g *Generator) foldPartials(acc accumulator, o kernel.Output, r, t asm.Reg) {
+	for half := g.rounds(acc) / 2; half > 0; half /= 2 {
+		for u := half - 1; u >= 0; u-- { // the first one stays in r
+			g.readPartial(acc, u, r)
+			g.readPartial(acc, u+half, t)
+			g.join(acc, o, r, t)
+			g.keepPartial(acc, u, r)
+		}
 	}
 }
 
@@ -420,7 +493,7 @@ func (g *Generator) foldLanes(acc accumulator, o kernel.Output, r, t asm.Reg) {
 	}
 }
 
-// join emits d = d combined with s, when the loop is over and other registers are free.
+// join emits d = d combined with s, when the loop is over and registers below the accumulators' are free.
 func (g *Generator) join(acc accumulator, o kernel.Output, d, s asm.Reg) {
 	a, t := &g.Asm, g.Kernel.TypeOf(o.Value)
 	wide := acc.wide
@@ -441,7 +514,34 @@ func (g *Generator) join(acc accumulator, o kernel.Output, d, s asm.Reg) {
 		a.V(pair(wide, asm.ORPS, asm.ORPD), acc.w, d, d, asm.R(maskReg))
 		return
 	}
+	if wide && !t.IsFloating() && t != tensor.Bool && g.ISA != asm.AVX512 && o.Reduce != kernel.ReduceSum {
+		g.joinLongs(acc, o.Reduce, d, s)
+		return
+	}
 	a.V(g.joinOp(o, wide), acc.w, d, d, asm.R(s))
+}
+
+// joinLongs is join of integers of 64 bits where no instruction does it.
+func (g *Generator) joinLongs(acc accumulator, op kernel.ReduceOp, d, s asm.Reg) {
+	a, w := &g.Asm, acc.w
+	if op == kernel.ReduceProduct { // as Lowerer.multiply
+		const free asm.Reg = 2
+		a.VImm(asm.PSRLQ, w, maskReg, 0, asm.R(d), 32)
+		a.V(asm.PMULUDQ, w, maskReg, maskReg, asm.R(s))
+		a.VImm(asm.PSRLQ, w, free, 0, asm.R(s), 32)
+		a.V(asm.PMULUDQ, w, free, free, asm.R(d))
+		a.V(asm.PADDQ, w, maskReg, maskReg, asm.R(free))
+		a.VImm(asm.PSLLQ, w, maskReg, 0, asm.R(maskReg), 32)
+		a.V(asm.PMULUDQ, w, d, d, asm.R(s))
+		a.V(asm.PADDQ, w, d, d, asm.R(maskReg))
+		return
+	}
+	if op == kernel.ReduceMax {
+		a.V(asm.PCMPGTQ, w, maskReg, s, asm.R(d))
+	} else {
+		a.V(asm.PCMPGTQ, w, maskReg, d, asm.R(s))
+	}
+	a.VImm(asm.BLENDVPD, w, d, d, asm.R(s), uint8(maskReg))
 }
 
 // joinOp returns the instruction of a reduction that needs just one.
@@ -457,8 +557,6 @@ func (g *Generator) joinOp(o kernel.Output, wide bool) asm.Op {
 			return asm.ORPS
 		}
 		return asm.ANDPS
-	case wide && g.ISA != asm.AVX512 && o.Reduce != kernel.ReduceSum:
-		g.Fail("%s of int64", o.Reduce)
 	}
 	switch o.Reduce {
 	case kernel.ReduceSum:

@@ -62,7 +62,8 @@ func newAllocator(l *Lowerer) *allocator { return NewAllocatorIn(l, uint32(1<<l.
 
 // NewAllocatorIn returns an allocator of some of the registers.
 func NewAllocatorIn(l *Lowerer, registers uint32) *allocator {
-	a := &allocator{l: l, free: registers, Scratch: l.Expanded()}
+	inRegisters, inMemory := l.accumulatorVectors()
+	a := &allocator{l: l, free: registers, Scratch: l.Expanded() + inMemory}
 	if l.ISA != asm.AVX512 {
 		a.free &^= 1 << maskReg
 	}
@@ -74,13 +75,7 @@ func NewAllocatorIn(l *Lowerer, registers uint32) *allocator {
 		places[i] = -1
 	}
 	a.where, a.spilled, a.last = places[:l.next], places[l.next:], make([]int32, l.next)
-	for i, acc := range l.accs {
-		a.where[acc.reg] = int16(firstAccumulator) + int16(i)
-	}
-	for range l.accumulatorRegisters() {
-		if a.free == 0 {
-			l.Fail("%d reductions at once", len(l.accs))
-		}
+	for range inRegisters {
 		a.free &^= 1 << (bits.Len32(a.free) - 1)
 	}
 	for i := range l.code {
@@ -94,8 +89,10 @@ func NewAllocatorIn(l *Lowerer, registers uint32) *allocator {
 			}
 		}
 	}
-	for _, acc := range l.accs {
-		a.last[acc.reg] = math.MaxInt32
+	for i, acc := range l.accs {
+		if acc.reg != none {
+			a.where[acc.reg], a.last[acc.reg] = int16(firstAccumulator)+int16(i), math.MaxInt32
+		}
 	}
 	a.hoist()
 	return a

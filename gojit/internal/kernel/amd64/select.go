@@ -47,6 +47,8 @@ const (
 	checkNone               // Args.Failed is set where a lane of a mask is
 	divideLanes             // d = args[0] / args[1] of 64 bits
 	endSide                 // d = args[0], or anything where the code before it was skipped
+	readPartial             // d = the partial result of accumulator `index`-1, which lies in scratch memory
+	keepPartial             // that result = args[0]
 )
 
 // instruction works on virtual registers. Each virtual register is written once, but accumulators,
@@ -92,9 +94,10 @@ type Lowerer struct {
 // rowNumber is where an input's number is among the arguments. Its size is zero where later rows have no other.
 type rowNumber struct{ slot, size int }
 
-// accumulator is the partial result of an output that reduces.
+// accumulator is the partial result of an output that reduces, in a register that lasts through the loop or in scratch memory.
 type accumulator struct {
-	reg      operand
+	reg      operand // none where it is in memory
+	place    int     // in memory, among the vectors of all that are
 	identity operand
 	w        asm.Width
 	wide     bool // lanes have 64 bits

@@ -111,10 +111,10 @@ func (l *Lowerer) toFloat32(x operand, t tensor.DType) operand {
 	case tensor.Float64:
 		return l.one(asm.CVTPD2PS, l.width(true), x)
 	case tensor.Int64:
-		if l.ISA != asm.AVX512 {
-			l.Fail("%s to float32", t)
+		if l.ISA == asm.AVX512 {
+			return l.one(asm.CVTQQ2PS, l.width(true), x)
 		}
-		return l.one(asm.CVTQQ2PS, l.width(true), x)
+		return l.one(asm.CVTPD2PS, l.width(true), l.longToDouble(l.oddLong(x)))
 	}
 	return l.one(asm.CVTDQ2PS, l.width(false), x)
 }
@@ -124,10 +124,10 @@ func (l *Lowerer) toFloat64(x operand, t tensor.DType) operand {
 	case tensor.Float32:
 		return l.one(asm.CVTPS2PD, l.width(true), x)
 	case tensor.Int64:
-		if l.ISA != asm.AVX512 {
-			l.Fail("%s to float64", t)
+		if l.ISA == asm.AVX512 {
+			return l.one(asm.CVTQQ2PD, l.width(true), x)
 		}
-		return l.one(asm.CVTQQ2PD, l.width(true), x)
+		return l.longToDouble(x)
 	}
 	return l.one(asm.CVTDQ2PD, l.width(true), x)
 }
@@ -135,13 +135,15 @@ func (l *Lowerer) toFloat64(x operand, t tensor.DType) operand {
 func (l *Lowerer) toInt64(x operand, t tensor.DType) operand {
 	switch t {
 	case tensor.Float32, tensor.Float64:
-		if l.ISA != asm.AVX512 {
-			l.Fail("%s to int64", t)
-		}
-		if t == tensor.Float32 {
+		switch {
+		case l.ISA == asm.AVX512 && t == tensor.Float32:
 			return l.one(asm.CVTTPS2QQ, l.width(true), x)
+		case l.ISA == asm.AVX512:
+			return l.one(asm.CVTTPD2QQ, l.width(true), x)
+		case t == tensor.Float32:
+			x = l.toFloat64(x, t)
 		}
-		return l.one(asm.CVTTPD2QQ, l.width(true), x)
+		return l.doubleToLong(x)
 	}
 	return l.one(asm.PMOVSXDQ, l.width(true), x)
 }
@@ -276,7 +278,7 @@ func (l *Lowerer) roundBFloat16(x operand) operand {
 	return l.choose(false, l.compareFloats(false, cmpUnordered, x, x), nan, sum)
 }
 
-// accumulate combines the elements of an output that reduces in a register that lasts through the loop.
+// accumulate combines the elements of an output that reduces, in registers that last through the loop as long as there are some.
 func (l *Lowerer) accumulate(output int, o kernel.Output) {
 	t := l.Kernel.TypeOf(o.Value)
 	wide := l.isWide(o.Value)
@@ -284,10 +286,22 @@ func (l *Lowerer) accumulate(output int, o kernel.Output) {
 	if l.ISA == asm.Baseline {
 		l.Fail("a reduction")
 	}
-	acc := accumulator{reg: l.fresh(), identity: l.identity(o.Reduce, t, wide), w: l.width(wide), wide: wide, output: output}
+	acc := accumulator{reg: none, identity: l.identity(o.Reduce, t, wide), w: l.width(wide), wide: wide, output: output}
+	inRegisters, inMemory := l.accumulatorVectors()
+	if inRegisters+l.rounds(acc) <= l.mostAccumulators() {
+		acc.reg = l.fresh()
+	} else {
+		acc.place = inMemory
+	}
 	l.accs = append(l.accs, acc)
+	index := int16(len(l.accs))
 	// The value passes through a register of its own, in which a tail replaces what lies behind the end.
-	x = l.emit(instruction{kind: move, op: asm.MOVAPS, w: acc.w, d: none, index: int16(len(l.accs)), args: [4]operand{x, none, none, none}})
+	x = l.emit(instruction{kind: move, op: asm.MOVAPS, w: acc.w, d: none, index: index, args: [4]operand{x, none, none, none}})
+	if acc.reg == none {
+		held := l.emit(instruction{kind: readPartial, w: acc.w, d: none, index: index, args: [4]operand{none, none, none, none}})
+		l.code = append(l.code, instruction{kind: keepPartial, w: acc.w, d: none, index: index, args: [4]operand{l.combine(o.Reduce, t, wide, held, x), none, none, none}})
+		return
+	}
 	result := l.combine(o.Reduce, t, wide, acc.reg, x)
 	last := &l.code[len(l.code)-1]
 	if last.d == result && last.kind == plain && !last.tied {

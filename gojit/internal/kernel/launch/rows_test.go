@@ -268,3 +268,28 @@ func tensorOf(t *testing.T, d tensor.DType, numbers []float64, shape []int) *ten
 	}
 	return x
 }
+
+// TestTwoReductions compares two reductions at once, whose partial results lie in memory where there are not enough registers, with the
+// evaluator, of elements of all sizes: short ones take tails without masks of memory.
+func TestTwoReductions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 3))
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int64, tensor.Int8, tensor.Uint8, tensor.Int16, tensor.BFloat16, tensor.Bool} {
+		for _, ops := range [][2]kernel.ReduceOp{{kernel.ReduceMax, kernel.ReduceSum}, {kernel.ReduceProduct, kernel.ReduceMin}} {
+			computed := kernel.ComputeType(d)
+			b := kernel.NewBuilder()
+			x, y, z := b.Input(d, computed), b.Input(d, computed), b.Input(computed, computed)
+			b.Reduce(ops[0], b.Select(b.Binary(kernel.Eq, x, z), x, y), computed)
+			b.Reduce(ops[1], x, computed)
+			p, err := NewProgram(b.Kernel())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asm.Target() >= asm.AVX2 && !p.IsCompiled() {
+				t.Errorf("reductions of %s are not compiled", d)
+			}
+			for range 12 {
+				compareRows(t, rng, p, d, 1+rng.IntN(5), rng.IntN(200))
+			}
+		}
+	}
+}

@@ -121,6 +121,7 @@ const (
 	PSRAQ
 	PSLLVD
 	PSLLVQ
+	PSRLVQ
 	PSRAVD
 	PSRAVQ
 	BLENDVPS
@@ -281,6 +282,7 @@ var Ops = [numOps]opInfo{
 	PSRAQ:             {name: "psraq", opmap: m0F, prefix: p66, code: 0x72, Form: Vmi, Mem: Full64, w: w1, sets: evex, ext: 4},
 	PSLLVD:            {name: "psllvd", opmap: m38, prefix: p66, code: 0x47, Form: rvm, Mem: Full32, w: w0, sets: vex | evex},
 	PSLLVQ:            {name: "psllvq", opmap: m38, prefix: p66, code: 0x47, Form: rvm, Mem: Full64, w: w1, sets: vex | evex},
+	PSRLVQ:            {name: "psrlvq", opmap: m38, prefix: p66, code: 0x45, Form: rvm, Mem: Full64, w: w1, sets: vex | evex},
 	PSRAVD:            {name: "psravd", opmap: m38, prefix: p66, code: 0x46, Form: rvm, Mem: Full32, w: w0, sets: vex | evex},
 	PSRAVQ:            {name: "psravq", opmap: m38, prefix: p66, code: 0x46, Form: rvm, Mem: Full64, w: w1, sets: evex},
 	BLENDVPS:          {name: "blendvps", opmap: m3A, prefix: p66, code: 0x4a, Form: rvmr, Mem: FullMem, w: w0, sets: vex},
