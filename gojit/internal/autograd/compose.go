@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -19,17 +20,26 @@ func composed(results func() int, run Operation) ops.Decomposition {
 }
 
 // Decompose has an operator, named without its namespace, recorded as what run records, where it has neither a derivative nor a
-// decomposition of its own. whole says whether the operator runs itself where it is recorded, as one node, and what run does is gone
-// through by the derivative alone; it is asked when the operator is first recorded. Decompose is called before anything is.
-func Decompose(name string, run Operation, whole func() bool) {
+// decomposition of its own. calls says whether run calls the operator itself, which then has no node of its own; it is asked when
+// the operator is first recorded. Decompose is called before anything is.
+func Decompose(name string, run Operation, calls func() bool) {
 	results := sync.OnceValue(func() int { return len(ops.Find("aten::" + name).Schema().Returns) })
-	decompositions[name] = definition{composed(results, run), whole}
+	decompositions[name] = definition{composed(results, run), calls}
 }
 
 // definition is a decomposition that another package gives.
 type definition struct {
 	as    ops.Decomposition
-	whole func() bool
+	calls func() bool
+}
+
+// runsWhole reports whether an operator with a decomposition runs itself where it is recorded, as one node, and the decomposition is gone through by
+// the derivative alone: where it has a node of its own in PyTorch, draws no random numbers, and gives no views.
+func runsWhole(o *ops.Operator) bool {
+	if o == nil || o.Run == nil || o.Has(ops.Composite) || o.Has(ops.Random) || o.Has(ops.WritesStatistics) {
+		return false
+	}
+	return !slices.ContainsFunc(o.Schema().Returns, func(r schema.Argument) bool { return r.Alias != nil })
 }
 
 // decompositions are those that other packages give, by names without the namespace.

@@ -66,19 +66,20 @@ func planOf(op *ops.Operator) *plan {
 	if d.Grad != nil {
 		p.backward, p.reads = func(c *gradient) { d.Grad(ops.Gradient{Engine: c}) }, d.Reads
 	}
-	if p.decompose = d.Decomp; p.decompose == nil {
-		p.functional = functionalName(op)
-		if given, ok := decompositions[p.functional]; ok && p.backward == nil {
-			p.decompose, p.whole = given.as, given.whole()
+	p.functional = functionalName(op)
+	if p.backward == nil {
+		callsItself := false
+		if p.decompose = d.Decomp; p.decompose == nil {
+			if given, ok := decompositions[p.functional]; ok {
+				p.decompose, callsItself = given.as, given.calls()
+			}
 		}
+		p.whole = p.decompose != nil && !callsItself && runsWhole(ops.Find("aten::"+p.functional))
 	}
 	p.savesOperand = d.Has(ops.SavesOperand)
 	p.withoutGrad, p.ofIntegers = d.WithoutGrad, strings.HasPrefix(op.Name, "quantized::")
 	p.ignoresSelf, p.selfIgnoresSelf = d.Has(ops.IgnoresSelf), d.Has(ops.SelfIgnoresSelf)
 	p.conjugates = !d.Has(ops.AsWritten)
-	if p.backward != nil {
-		p.decompose = nil
-	}
 	if as := p.decompose; as != nil && op.Check != nil {
 		p.decompose = func(e Emitter, args []value.Value) []value.Value {
 			succeed(op.Check(args))

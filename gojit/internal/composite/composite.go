@@ -11,7 +11,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -22,7 +21,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
-	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -126,7 +124,7 @@ func link(name string) {
 func linkRun(key string, run func(m *autograd.Mode, args, out []value.Value) error) {
 	o := ops.Find("aten::" + key)
 	own := o != nil && o.Run != nil
-	autograd.Decompose(key, run, func() bool { return own && runsWhole(o) })
+	autograd.Decompose(key, run, func() bool { return !own || callsItself(o) })
 	if o == nil {
 		return
 	}
@@ -144,15 +142,6 @@ func linkRun(key string, run func(m *autograd.Mode, args, out []value.Value) err
 			}
 		}
 	}
-}
-
-// runsWhole reports whether an operator with a definition and an implementation runs itself where it is recorded: where it has a node of its own in
-// PyTorch, draws no random numbers, and gives no views. Definitions that call the operator itself have done so already.
-func runsWhole(o *ops.Operator) bool {
-	if o.Has(ops.Composite) || o.Has(ops.Random) || o.Has(ops.WritesStatistics) || callsItself(o) {
-		return false
-	}
-	return !slices.ContainsFunc(o.Schema().Returns, func(r schema.Argument) bool { return r.Alias != nil })
 }
 
 // callsItself reports whether the definition of an operator calls the operator.
