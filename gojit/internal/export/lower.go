@@ -15,10 +15,10 @@ import (
 )
 
 // Function makes a function of a program, to be run: its parameters are the placeholders, and it returns a tuple of all outputs. It
-// fails on programs that Check refuses.
+// fails on programs that CheckWriting refuses.
 func Function(p *exportir.Program, name string) (f *ir.Function, err error) {
 	defer source.Catch(&err)
-	if err := p.Check(); err != nil {
+	if err := p.CheckWriting(); err != nil {
 		return nil, err
 	}
 	g := ir.NewGraph()
