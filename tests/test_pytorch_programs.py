@@ -1,5 +1,6 @@
 """Exported programs that PyTorch 2.15 saved. tests/data/torch2.pt2 has dynamic sizes, writes, branches, several results, constants, and its answers."""
 
+import collections
 import io
 import json
 import pathlib
@@ -54,6 +55,23 @@ def test_a_program_gives_the_answers_of_pytorch():
         module(torch.ones(65, 1, 4, 4), **given)
     with pytest.raises(RuntimeError, match="to have dtype torch.float32"):
         module(x.double(), **given)
+
+
+Pair = collections.namedtuple("Pair", "first second")
+
+
+# A training program with a part without gradients, and a decomposed one: squeezes of several dimensions, norms without statistics, named tuples, roots of sizes, items.
+@pytest.mark.parametrize("name", ["torch2_parts.pt2", "torch2_decomposed.pt2"])
+def test_parts_and_decomposed_programs_give_the_answers_of_pytorch(name):
+    files = {}
+    program = torch.export.load(ARCHIVE.with_name(name), extra_files=files)
+    first = (Pair(torch.arange(12.0).view(3, 4) - 5, torch.arange(12.0).view(3, 4)), torch.tensor(2))
+    second = (Pair(torch.ones(2, 4), torch.arange(8.0).view(2, 4)), torch.tensor(1))
+    for given, answer in zip((first, second), json.loads(files["answers"]), strict=True):
+        result = program.module()(*given)
+        assert type(result) is Pair
+        for found, expected in zip(pytree.tree_leaves(result), answer, strict=True):
+            assert torch.allclose(found.double(), torch.tensor(expected, dtype=torch.float64), atol=1e-5)
 
 
 def test_programs_that_write_are_neither_decomposed_nor_saved():

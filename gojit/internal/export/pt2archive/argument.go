@@ -25,7 +25,11 @@ var lists = map[string]string{
 func (s *scope) argument(u union) exportir.Argument {
 	switch u.kind {
 	case "as_tensor", "as_name":
-		return exportir.Ref(valueName(u))
+		name := valueName(u)
+		if other, ok := s.renamed[name]; ok {
+			return other
+		}
+		return exportir.Ref(name)
 	case "as_sym_int", "as_sym_bool", "as_sym_float", "as_optional_tensor": // a value of the graph, or a constant
 		return s.argument(read[union](u))
 	case "as_graph":
@@ -55,6 +59,12 @@ func itemsOf(u union, kind string) []union {
 
 // graphArgument reads a graph that a control flow operator runs, which a node names.
 func (s *scope) graphArgument(g graphArgument) exportir.Argument {
+	s.to.Graphs = append(s.to.Graphs, exportir.Subgraph{Name: g.Name, Graph: s.subgraph(g)})
+	s.add(&exportir.Node{Op: exportir.GetAttr, Name: g.Name, Target: g.Name})
+	return exportir.Ref(g.Name)
+}
+
+func (s *scope) subgraph(g graphArgument) *exportir.Graph {
 	if g.Graph == nil {
 		source.Throw(exportir.Violation("the graph %q is missing", g.Name))
 	}
@@ -62,9 +72,7 @@ func (s *scope) graphArgument(g graphArgument) exportir.Argument {
 	for i, in := range g.Graph.Inputs {
 		names[i] = valueName(in)
 	}
-	s.to.Graphs = append(s.to.Graphs, exportir.Subgraph{Name: g.Name, Graph: s.graph(g.Graph, names, s.depth+1)})
-	s.add(&exportir.Node{Op: exportir.GetAttr, Name: g.Name, Target: g.Name})
-	return exportir.Ref(g.Name)
+	return s.graph(g.Graph, names, s.depth+1)
 }
 
 // valueName is the name of the value of the graph that an argument is, "" where it is a constant.

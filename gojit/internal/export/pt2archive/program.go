@@ -1,21 +1,25 @@
 package pt2archive
 
 import (
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
 // reader makes a program of Export IR of one that an archive has.
 type reader struct {
-	module  *graphModule
-	ranges  map[string]interval
-	hints   map[string]int    // what symbols were when the program was captured, as far as the archive says it
-	symbols map[string]bool   // that sizes have
-	modules map[string]string // the classes of the modules that calls came through, by their paths
+	module   *graphModule
+	ranges   map[string]interval
+	hints    map[string]int    // what symbols were when the program was captured, as far as the archive says it
+	symbols  map[string]bool   // that sizes have
+	modules  map[string]string // the classes of the modules that calls came through, by their paths
+	detached bool              // a part of the program without gradients is being read
 }
 
 // programOf makes a program of Export IR. It fails on what there is no form of here.
@@ -39,6 +43,11 @@ func programOf(from *exportedProgram) (p *exportir.Program, err error) {
 		names[i] = in.Name
 	}
 	p.Graph = r.graph(m.Graph, names, 0)
+	for i, out := range p.Graph.Outputs() { // values of parts that became those of the whole graph are called otherwise
+		if out.Kind == exportir.NodeArgument && i < len(p.Signature.Outputs) {
+			p.Signature.Outputs[i].Name = out.Text
+		}
+	}
 	p.Symbols = r.symbolsOf()
 	m.describeContainers(p)
 	return p, p.CheckWriting()
@@ -137,7 +146,7 @@ func (r *reader) graph(from *graph, names []string, depth int) *exportir.Graph {
 	if depth > exportir.MaxNesting {
 		source.Throw(exportir.Violation("graphs are nested more than %d deep", exportir.MaxNesting))
 	}
-	s := &scope{reader: r, from: from, to: &exportir.Graph{}, depth: depth}
+	s := &scope{reader: r, from: from, to: &exportir.Graph{}, renamed: map[string]exportir.Argument{}, depth: depth}
 	for _, name := range names {
 		s.add(&exportir.Node{Op: exportir.Placeholder, Name: name, Target: name, Meta: exportir.Meta{Val: s.meaning(name)}})
 	}
@@ -157,9 +166,10 @@ func (r *reader) graph(from *graph, names []string, depth int) *exportir.Graph {
 // scope reads one graph.
 type scope struct {
 	*reader
-	from  *graph
-	to    *exportir.Graph
-	depth int
+	from    *graph
+	to      *exportir.Graph
+	renamed map[string]exportir.Argument // values of from that are called otherwise in to
+	depth   int
 }
 
 func (s *scope) add(n *exportir.Node) { s.to.Nodes = append(s.to.Nodes, n) }
@@ -171,8 +181,11 @@ func (s *scope) node(n *node) {
 			source.Throw(exportir.Violation("%s of the program: %s", n.Name, err))
 		}
 	}()
-	target := targetOf(n.Target)
-	if !checks[target] {
+	if translate := translationOf(n.Target); translate != nil {
+		translate(s, n)
+		return
+	}
+	if target := targetOf(n.Target); !checks[target] {
 		s.call(n, target)
 	}
 }
@@ -180,14 +193,47 @@ func (s *scope) node(n *node) {
 // call adds a call, and nodes for the parts of what it gives.
 func (s *scope) call(n *node, target string) {
 	call := &exportir.Node{Op: exportir.CallFunction, Target: target, Meta: s.place(n.Metadata)}
-	for _, given := range n.Inputs {
-		a := s.argument(given.Argument)
-		if given.Kind == byName {
-			call.Kwargs = append(call.Kwargs, exportir.Keyword{Name: given.Name, Value: a})
+	s.giveArguments(call, n.Inputs)
+	s.addCall(call, n)
+}
+
+// giveArguments gives a call its arguments. One that may be None, and that PyTorch 2 need not be given, is None.
+func (s *scope) giveArguments(call *exportir.Node, given []namedArgument) {
+	o := ops.Find(call.Target)
+	names := map[string]bool{}
+	for _, g := range given {
+		names[g.Name] = true
+		a := fitting(s.argument(g.Argument), o, g.Name)
+		if g.Kind == byName {
+			call.Kwargs = append(call.Kwargs, exportir.Keyword{Name: g.Name, Value: a})
 		} else {
 			call.Args = append(call.Args, a)
 		}
 	}
+	if o == nil {
+		return
+	}
+	for _, a := range o.Schema().Arguments[min(len(call.Args), len(o.Schema().Arguments)):] {
+		if _, optional := a.Type.(*types.Optional); optional && !a.HasDefault && !names[a.Name] {
+			call.Kwargs = append(call.Kwargs, exportir.Keyword{Name: a.Name, Value: exportir.None})
+		}
+	}
+}
+
+// fitting is an argument as an operator takes it: integers that PyTorch 2 lets be floats, such as corrections of variances, are integers.
+func fitting(a exportir.Argument, o *ops.Operator, name string) exportir.Argument {
+	if o == nil || a.Kind != exportir.FloatArgument || a.Float != math.Trunc(a.Float) {
+		return a
+	}
+	i := o.Schema().ArgumentIndex(name)
+	if i < 0 || !types.Equal(o.Schema().Arguments[i].Type, types.NewOptional(types.Int)) {
+		return a
+	}
+	return exportir.OfInt(int64(a.Float))
+}
+
+// addCall adds a call that has its arguments, and nodes for the parts of what it gives.
+func (s *scope) addCall(call *exportir.Node, n *node) {
 	parts := partsOf(n.Outputs)
 	if len(parts) == 1 && len(n.Outputs) == 1 && n.Outputs[0].kind != tensorsKind && valueName(parts[0]) != "" && (n.SingleReturn == nil || *n.SingleReturn) {
 		call.Name = valueName(parts[0])
@@ -196,7 +242,7 @@ func (s *scope) call(n *node, target string) {
 		return
 	}
 	if call.Name = n.Name; call.Name == "" { // archives before the version that names calls
-		call.Name = s.freeName(target)
+		call.Name = s.freeName(call.Target)
 	}
 	s.add(call)
 	whole := &exportir.Value{Kind: exportir.ListValue}

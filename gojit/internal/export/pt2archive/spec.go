@@ -71,8 +71,10 @@ func (m *graphModule) form(spec *treeSpec, depth int) *exportir.Form {
 	for i := range spec.Children {
 		f.Children = append(f.Children, m.form(&spec.Children[i], depth+1))
 	}
-	if f.Context = context(spec.Context); f.Type == "namedtuple" {
-		m.nameFields(f)
+	if f.Type == "namedtuple" {
+		m.nameFields(f, spec.Context)
+	} else {
+		f.Context = context(spec.Context)
 	}
 	return f
 }
@@ -93,9 +95,10 @@ func context(content json.RawMessage) (c any) {
 }
 
 // nameFields completes the description of a named tuple, whose context is the name of its class. An archive need not have the names of its fields.
-func (m *graphModule) nameFields(f *exportir.Form) {
-	class, _ := f.Context.(string)
-	f.Name, f.Context, f.Fields = class[strings.LastIndexByte(class, '.')+1:], nil, m.NamedTuples[class].Fields
+func (m *graphModule) nameFields(f *exportir.Form, context json.RawMessage) {
+	var class string
+	_ = json.Unmarshal(context, &class) // no text names no class
+	f.Name, f.Fields = class[strings.LastIndexByte(class, '.')+1:], m.NamedTuples[class].Fields
 	for i := 0; m.NamedTuples[class].Fields == nil && i < len(f.Children); i++ {
 		f.Fields = append(f.Fields, fmt.Sprintf("field_%d", i))
 	}
