@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -25,10 +26,7 @@ func wantsContainers(args []any) bool {
 
 // takeContainers has a binding take the arguments of the captured module instead of what is in them.
 func (e *Exported) takeContainers(c *binding) error {
-	var spec struct {
-		export.Form
-		Names []string `json:"names"`
-	}
+	var spec exportir.CallForm
 	if err := json.Unmarshal([]byte(e.Program.InSpec), &spec); err != nil || len(spec.Children) != 2 || spec.Children[0] == nil || spec.Children[1] == nil {
 		return callErrorf(source.ValueError, "forward", "", "the program does not say which containers its arguments form")
 	}
@@ -53,7 +51,7 @@ func (e *Exported) takeContainers(c *binding) error {
 
 // containerType is the type of an argument in a form, whose tensors and numbers are the first ones of leaves; it returns the others. Every container is a
 // tuple, whose fields are the keys of a dictionary: so the order of what is in it is that of the program.
-func containerType(form *export.Form, leaves []schema.Argument) (types.Type, []schema.Argument, error) {
+func containerType(form *exportir.Form, leaves []schema.Argument) (types.Type, []schema.Argument, error) {
 	if form == nil {
 		if len(leaves) == 0 {
 			return nil, nil, callErrorf(source.ValueError, "forward", "", "the program describes more arguments than it has")
@@ -86,7 +84,7 @@ func (c *binding) spread() {
 
 // inContainers puts the outputs of a run into the containers that the captured module gave.
 func (e *Exported) inContainers(outputs []value.Value) (value.Value, error) {
-	var form *export.Form
+	var form *exportir.Form
 	if err := json.Unmarshal([]byte(e.Program.OutSpec), &form); err != nil {
 		return value.None, callErrorf(source.ValueError, "forward", "", "the program does not say which containers its results form")
 	}
@@ -98,7 +96,7 @@ func (e *Exported) inContainers(outputs []value.Value) (value.Value, error) {
 }
 
 // contain makes the containers of a form of the first ones of the values, and returns the others.
-func contain(form *export.Form, values []value.Value) (value.Value, []value.Value, error) {
+func contain(form *exportir.Form, values []value.Value) (value.Value, []value.Value, error) {
 	if form == nil {
 		if len(values) == 0 {
 			return value.None, nil, callErrorf(source.ValueError, "forward", "", "the program describes more outputs than it gives")

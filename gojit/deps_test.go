@@ -45,6 +45,7 @@ composite archive/code
 archive/bytecode
 autodiff archive shapes export/symbolic
 export/exportir
+export/pt2archive
 export
 gojit
 serve bind/abi

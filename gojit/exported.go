@@ -2,7 +2,6 @@ package gojit
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 
@@ -20,25 +19,25 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// Exported is a program that torch.export captured, with its tensors.
+// Exported is a program that torch.export captured, of this library or of PyTorch 2, with its tensors.
 type Exported struct {
 	*exportir.Archive
 	function *ir.Function
 	writing  sync.Mutex // held by calls of a program that writes buffers
 }
 
-// LoadExported loads a program that torch.export.save wrote.
+// LoadExported loads a program that torch.export.save wrote, of this library or of PyTorch 2.
 func LoadExported(path string) (e *Exported, err error) {
 	LinkOperators()
 	defer fileError(path, &err)
-	return exportedOf(exportir.Load(path, nil))
+	return exportedOf(export.LoadArchive(path, nil))
 }
 
 // ReadExported is LoadExported of an archive in memory, which must stay as it is while the program is in use.
 func ReadExported(data []byte) (e *Exported, err error) {
 	LinkOperators()
 	defer fileError("", &err)
-	return exportedOf(exportir.Read(data))
+	return exportedOf(export.ReadArchive(data))
 }
 
 func exportedOf(a *exportir.Archive, err error) (*Exported, error) {
@@ -106,7 +105,7 @@ func (e *Exported) Call(ctx context.Context, method string, args ...any) (out va
 	if contained {
 		c.spread()
 	}
-	if e.writes() {
+	if e.Program.Writes() {
 		e.writing.Lock()
 		defer e.writing.Unlock()
 	}
@@ -142,13 +141,6 @@ func (e *Exported) userFunction(s Signature) *ir.Function {
 		}
 	}
 	return ir.NewFunction("forward", &user, nil)
-}
-
-// writes reports whether the program writes buffers or inputs.
-func (e *Exported) writes() bool {
-	return slices.ContainsFunc(e.Program.Signature.Outputs, func(out exportir.OutputSpec) bool {
-		return out.Kind == exportir.BufferMutation || out.Kind == exportir.UserInputMutation
-	})
 }
 
 // Run runs the program on the user's inputs: the tensors and numbers in the containers that the captured module took, one by one. It writes the
@@ -249,7 +241,7 @@ func (m *Module) Export(args ...any) (e *Exported, err error) {
 func argumentsOf(f *ir.Function, values []value.Value, args []any) (*export.Arguments, []export.Leaf) {
 	described := &export.Arguments{}
 	var all []export.Leaf
-	add := func(i int) *export.Form {
+	add := func(i int) *exportir.Form {
 		name := f.Schema.Arguments[i].Name
 		leaves, form := export.Leaves(name, values[i-1])
 		described.Names, all = append(described.Names, name), append(all, leaves...)

@@ -7,7 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/errs"
 	"github.com/torchjit/torchjit/gojit/internal/archive"
 	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
-	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/export"
 )
 
 // Model is what can be called: a *Module, or an *Exported program.
@@ -63,5 +63,5 @@ func OpenBytes(data []byte, o LoadOptions) (m Model, err error) {
 // IsExported reports whether a file in memory holds an exported program.
 func IsExported(data []byte) bool {
 	a, err := archive.OpenArchive(data)
-	return err == nil && a.Has(exportir.ProgramRecord)
+	return err == nil && export.IsArchive(a)
 }

@@ -97,7 +97,7 @@ def good_files() -> dict[str, list[bytes]]:
         "jit": [written(lambda f: torch.jit.save(program, f)), written(lambda f: torch.jit.save(torch.jit.trace(nn.Conv2d(1, 2, 3), torch.ones(1, 1, 4, 4)), f))],
         "lite": [program._save_to_buffer_for_lite_interpreter(), program._save_to_buffer_for_lite_interpreter(_save_mobile_debug_info=True)],
         "flat": [written(functools.partial(torch.jit.save_jit_module_to_flatbuffer, m, _extra_files={"notes": "text"})) for m in (program, torch.jit.script(nn.LSTM(2, 3)))],
-        "pt2": [written(lambda f: torch.export.save(exported, f, extra_files={"notes": "text"}))],
+        "pt2": [written(lambda f: torch.export.save(exported, f, extra_files={"notes": "text"})), (DATA / "torch2.pt2").read_bytes()],
         "safetensors": [torch.safetensors.save({"a": torch.ones(2, 3), "b": torch.zeros(3, dtype=torch.int64), "c": torch.empty(0, 2)}, {"k": "v"})],
         "package": [written(package)],
     }  # fmt: skip

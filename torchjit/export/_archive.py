@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections import OrderedDict
@@ -10,12 +9,13 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _native, _progress
-from torchjit.export import _program, _pytorch_archive
+from torchjit.export import _program
 from torchjit.export._calls import read_call, write_call
 from torchjit.export._containers import read_spec, write_spec
+from torchjit.export._symbolic import size_of
 from torchjit.export._trace import Captured
 from torchjit.export.exported_program import ExportedProgram, program_of
-from torchjit.export.graph_signature import ConstantArgument, InputKind
+from torchjit.export.graph_signature import ConstantArgument, InputKind, SymIntArgument
 from torchjit.utils import _pytree as pytree
 
 
@@ -65,27 +65,16 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
     >>> torch.export.load(file).module()(torch.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
-    example: Any = None
     if isinstance(f, (str, os.PathLike)):
         os.stat(f)  # a FileNotFoundError where there is none
-    else:
-        f = io.BytesIO(f.read())
-    if _pytorch_archive.is_archive(f):
-        text, tensors, files, example = _reading(_pytorch_archive.read, f)
-    elif isinstance(f, (str, os.PathLike)):
         with _progress.of_bytes(f"loading {os.fspath(f)}") as told:
             text, tensors, files = _native.export_load(os.fspath(f), told)
     else:
-        text, tensors, files = _native.export_read(f.getvalue())
+        text, tensors, files = _native.export_read(f.read())
     if extra_files is not None:
         extra_files.update({name: content.decode() for name, content in files.items()})
-    return _reading(_program_of_file, text, tensors, example)
-
-
-def _reading(read: Any, *args: Any) -> Any:
-    """read of what a file holds, whose errors say that the file is damaged."""
     try:
-        return read(*args)
+        return _program_of_file(text, tensors)
     except RecursionError as e:
         raise ValueError("the program of the file is nested too deep") from e
     except (ValueError, RuntimeError, MemoryError):
@@ -94,7 +83,7 @@ def _reading(read: Any, *args: Any) -> Any:
         raise ValueError(f"the program of the file is damaged: {type(e).__name__}: {e}") from e
 
 
-def _program_of_file(text: str, tensors: dict[str, Any], example: Any) -> ExportedProgram:
+def _program_of_file(text: str, tensors: dict[str, Any]) -> ExportedProgram:
     form = _program.parse(text)
     _program.check_names(form["graph"])
     captured = Captured(text, {}, {}, read_spec(json.loads(form["in_spec"])), read_spec(json.loads(form["out_spec"])))
@@ -114,7 +103,7 @@ def _program_of_file(text: str, tensors: dict[str, Any], example: Any) -> Export
             t = torch.nn.Parameter(t, requires_grad=_wants_gradient(form, spec.arg.name))
         kept = spec.kind == InputKind.PARAMETER or spec.kind == InputKind.BUFFER and spec.persistent
         (state if kept else constants)[spec.target] = t
-    return program_of(captured, state, constants, example or _example_inputs(form, captured.in_spec, tensors), of_file=True)
+    return program_of(captured, state, constants, _example_inputs(form, captured.in_spec, tensors), of_file=True)
 
 
 _EXAMPLE = "example_inputs/"
@@ -132,11 +121,14 @@ def _examples(ep: ExportedProgram) -> dict[str, Any]:
 
 def _example_inputs(form: dict[str, Any], in_spec: Any, tensors: dict[str, Any]) -> Any:
     """The arguments that a program was captured with; None where the archive does not have them all."""
-    leaves = []
+    leaves: list[Any] = []
+    hints = {s["name"]: s["hint"] for s in form["symbols"] or ()}
     for spec in _program.read_signature(form).input_specs:
         if spec.kind == InputKind.USER_INPUT:
             if isinstance(spec.arg, ConstantArgument):
                 leaves.append(spec.arg.value)
+            elif isinstance(spec.arg, SymIntArgument):
+                leaves.append(int(size_of(_val(form, spec.arg.name)["int"], hints)))
             elif _EXAMPLE + spec.arg.name in tensors:
                 leaves.append(tensors[_EXAMPLE + spec.arg.name])
             else:
@@ -145,5 +137,10 @@ def _example_inputs(form: dict[str, Any], in_spec: Any, tensors: dict[str, Any])
 
 
 def _wants_gradient(form: dict[str, Any], name: str) -> bool:
+    return bool(_val(form, name).get("grad", False))
+
+
+def _val(form: dict[str, Any], name: str) -> dict[str, Any]:
+    """What a node gives, as its metadata says it."""
     node = next(n for n in form["graph"]["nodes"] if n["name"] == name)
-    return bool(((node.get("meta") or {}).get("val") or {}).get("grad", False))
+    return (node.get("meta") or {}).get("val") or {}

@@ -153,14 +153,12 @@ class Reader:
 
     def value(self, form: dict[str, Any] | None) -> Any:
         """What a node gives, as its metadata says it."""
-        if form is None or form["kind"] == "none":
+        if form is None or form["kind"] in ("none", "bool", "float"):
             return None
         if form["kind"] == "list":
             return tuple(self.value(v) for v in form.get("items") or ())
         if form["kind"] == "int":
-            return size_of(form["int"], self.hints)
-        if form["kind"] in ("bool", "float"):
-            return None
+            return size_of(form["int"], self.hints) if "int" in form else None
         sizes = [size_of(s, self.hints) for s in form.get("sizes") or ()]
         strides = form.get("strides")
         strides = None if strides is None and sizes else [size_of(s, self.hints) for s in strides or ()]
@@ -352,7 +350,7 @@ def read_signature(program: dict[str, Any]) -> signatures.ExportGraphSignature:
     values = {n["name"]: (n.get("meta") or {}).get("val") for n in program["graph"]["nodes"]}
     inputs = []
     for spec in program["signature"]["inputs"] or []:
-        arg: Any = signatures.TensorArgument(spec["name"])
+        arg: Any = signatures.SymIntArgument(spec["name"]) if _is_size(values.get(spec["name"])) else signatures.TensorArgument(spec["name"])
         if spec.get("constant") is not None:
             arg = signatures.ConstantArgument(spec["name"], read_argument(spec["constant"]))
         kind = signatures.InputKind[spec["kind"]]
@@ -364,12 +362,17 @@ def read_signature(program: dict[str, Any]) -> signatures.ExportGraphSignature:
     for spec, item in zip(program["signature"]["outputs"] or [], items, strict=True):
         if not spec["name"]:
             arg = signatures.ConstantArgument("", read_argument(item))
-        elif (values.get(spec["name"]) or {}).get("kind") == "int":
+        elif _is_size(values.get(spec["name"])):
             arg = signatures.SymIntArgument(spec["name"])
         else:
             arg = signatures.TensorArgument(spec["name"])
         outputs.append(signatures.OutputSpec(signatures.OutputKind[spec["kind"]], arg, spec.get("target")))
     return signatures.ExportGraphSignature(inputs, outputs)
+
+
+def _is_size(val: dict[str, Any] | None) -> bool:
+    """Whether metadata says of a value that it is an integer of which an expression is known."""
+    return val is not None and val["kind"] == "int" and "int" in val
 
 
 def write_signature(signature: signatures.ExportGraphSignature) -> dict[str, Any]:

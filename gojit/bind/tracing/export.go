@@ -211,9 +211,12 @@ func argProgram(c *abi.Call, i int) (*exportir.Program, error) {
 }
 
 func exportCheck(c *abi.Call) error {
-	_, err := argProgram(c, 0)
+	p, err := argProgram(c, 0)
+	if err != nil {
+		return err
+	}
 	c.None()
-	return err
+	return p.Check()
 }
 
 func exportActive(c *abi.Call) error {
@@ -338,12 +341,12 @@ func exportBytes(c *abi.Call) error {
 
 func exportLoad(c *abi.Call) error {
 	path, progress := c.ArgString(0), modules.ArgProgress(c, 1)
-	return archive(c, func() (*exportir.Archive, error) { return exportir.Load(path, progress) })
+	return archive(c, func() (*exportir.Archive, error) { return export.LoadArchive(path, progress) })
 }
 
 func exportRead(c *abi.Call) error {
 	data := []byte(c.ArgText(0))
-	return archive(c, func() (*exportir.Archive, error) { return exportir.Read(data) })
+	return archive(c, func() (*exportir.Archive, error) { return export.ReadArchive(data) })
 }
 
 // archive reads an archive without the GIL and replies the program, the tensors and the extra files.

@@ -336,6 +336,11 @@ func (u *unpickler) strided(args []any) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Strided(s, dtype, int(offset), shape, strides)
+}
+
+// Strided makes a tensor over a storage that was read. It fails where the tensor reaches beyond the storage.
+func Strided(s *tensor.Storage, dtype tensor.DType, offset int, shape, strides []int) (*tensor.Tensor, error) {
 	if len(shape) != len(strides) {
 		return nil, archiveError("A tensor has %d sizes and %d strides", len(shape), len(strides))
 	}
@@ -343,24 +348,24 @@ func (u *unpickler) strided(args []any) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	// No number is larger than the storage has elements, or a tensor of one element has: sums of them do not overflow.
-	held := int64(s.NBytes() / dtype.Size())
-	end, empty := int64(1), slices.Contains(shape, 0)
+	held := s.NBytes() / dtype.Size()
+	end, empty := 1, slices.Contains(shape, 0)
 	for i, n := range shape {
-		stride := int64(strides[i])
-		if stride > maxStride || !empty && n > 1 && stride > 0 && (stride > held || int64(n-1) > held/stride) {
+		stride := strides[i]
+		if stride < 0 || stride > maxStride || !empty && n > 1 && stride > 0 && (stride > held || n-1 > held/stride) {
 			return nil, archiveError("A tensor of shape %v and strides %v reaches beyond its storage, which has %d elements", shape, strides, held)
 		}
 		if !empty {
-			end += int64(n-1) * stride
+			end += (n - 1) * stride
 		}
 	}
 	if empty {
 		end = 0
 	}
-	if offset > held || end > held-offset {
+	if offset < 0 || offset > held || end > held-offset {
 		return nil, archiveError("A tensor of shape %v reaches from element %d to element %d of a storage that has %d", shape, offset, end+offset, held)
 	}
-	return tensor.FromStorage(s, int(offset), shape, strides, dtype)
+	return tensor.FromStorage(s, offset, shape, strides, dtype)
 }
 
 // storage returns the storage of a persistent reference; tensors that refer to one storage share
@@ -407,14 +412,7 @@ func (u *unpickler) storage(x any) (*tensor.Storage, tensor.DType, error) {
 	if int64(len(b))/int64(dtype.Size()) < numel {
 		return nil, 0, archiveError("The record %q has %d bytes, too few for %d elements of type %s", u.folder+"/"+key, len(b), numel, dtype)
 	}
-	b = b[:int(numel)*dtype.Size()]
-	switch {
-	case u.a.swapped:
-		b = swapBytes(b, dtype)
-	case uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(dtype.Size()) != 0:
-		b = slices.Clone(b)
-	}
-	s := tensor.ForeignStorage(b, nil)
+	s := u.a.storageOf(b[:int(numel)*dtype.Size()], dtype)
 	if place.Type != tensor.CPU {
 		if s, err = storageOn(s, place); err != nil {
 			return nil, 0, err
@@ -422,6 +420,26 @@ func (u *unpickler) storage(x any) (*tensor.Storage, tensor.DType, error) {
 	}
 	u.storages[key] = s
 	return s, dtype, nil
+}
+
+// Storage returns the elements of a record that has nothing else. Elements that cannot stay as they are, for their place or the order of their bytes,
+// are copied.
+func (a *Archive) Storage(record string, dtype tensor.DType) (*tensor.Storage, error) {
+	b, err := a.Read(record)
+	if err != nil {
+		return nil, err
+	}
+	return a.storageOf(b[:len(b)/dtype.Size()*dtype.Size()], dtype), nil
+}
+
+func (a *Archive) storageOf(b []byte, dtype tensor.DType) *tensor.Storage {
+	switch {
+	case a.swapped:
+		b = swapBytes(b, dtype)
+	case uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(dtype.Size()) != 0:
+		b = slices.Clone(b)
+	}
+	return tensor.ForeignStorage(b, nil)
 }
 
 // place returns the device for a storage that was at a location when it was saved.

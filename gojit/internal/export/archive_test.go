@@ -73,7 +73,7 @@ func TestArchives(t *testing.T) {
 	if err := a.Save(file); err != nil {
 		t.Fatal(err)
 	}
-	b, err := exportir.Load(file, nil)
+	b, err := export.LoadArchive(file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(whole[:len(whole)/2])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := exportir.Read(data)
+		a, err := export.ReadArchive(data)
 		if err != nil {
 			return
 		}

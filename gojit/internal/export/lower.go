@@ -15,17 +15,17 @@ import (
 )
 
 // Function makes a function of a program, to be run: its parameters are the placeholders, and it returns a tuple of all outputs. It
-// fails on programs that Check refuses.
+// fails on programs that CheckWriting refuses.
 func Function(p *exportir.Program, name string) (f *ir.Function, err error) {
 	defer source.Catch(&err)
-	if err := p.Check(); err != nil {
+	if err := p.CheckWriting(); err != nil {
 		return nil, err
 	}
 	g := ir.NewGraph()
 	l := &lowerer{g: g, values: map[string]*ir.Value{}, lists: map[string][]*ir.Value{}}
 	s := &schema.FunctionSchema{Name: name[strings.LastIndexByte(name, '.')+1:]}
 	for i, n := range p.Graph.Placeholders() {
-		t := types.Type(types.Tensor)
+		t := typeOf(n.Meta.Val)
 		if c := p.Signature.Inputs[i].Constant; c != nil {
 			v, err := c.Value()
 			if err != nil {
@@ -44,6 +44,19 @@ func Function(p *exportir.Program, name string) (f *ir.Function, err error) {
 		return nil, err
 	}
 	return ir.NewFunction(name, s, g), nil
+}
+
+// typeOf is the type of an input by what metadata says of it.
+func typeOf(v *exportir.Value) types.Type {
+	switch v.Kind {
+	case exportir.IntValue:
+		return types.Int
+	case exportir.FloatValue:
+		return types.Float
+	case exportir.BoolValue:
+		return types.Bool
+	}
+	return types.Tensor
 }
 
 // maxNodes bounds the nodes of a function: graphs that use others several times can be larger than their text.
@@ -152,12 +165,9 @@ func (l *lowerer) insert(kind string, t types.Type, inputs ...*ir.Value) *ir.Val
 
 // call adds the call of an operator.
 func (l *lowerer) call(n *exportir.Node) {
-	if n.Target == aten.Item && n.Meta.Val.Kind == exportir.FloatValue {
-		l.values[n.Name] = l.insert(aten.Float, types.Float, l.value(n, n.Args[0], types.Tensor))
-		return
-	}
-	if n.Target == aten.Item && n.Meta.Val.Kind == exportir.IntValue {
-		l.values[n.Name] = l.insert(aten.Int, types.Int, l.value(n, n.Args[0], types.Tensor))
+	if t := typeOf(n.Meta.Val); t != types.Tensor && (n.Target == aten.Item || n.Target == aten.LocalScalarDense) {
+		kind := map[types.Type]string{types.Int: aten.Int, types.Float: aten.Float, types.Bool: aten.Bool}[t]
+		l.values[n.Name] = l.insert(kind, t, l.value(n, n.Args[0], types.Tensor))
 		return
 	}
 	o := ops.Find(n.Target)

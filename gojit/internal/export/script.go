@@ -72,7 +72,7 @@ func (c *capture) setAttr(n *ir.Node) {
 }
 
 // flatten lists the tensors and constants in a result, and describes the containers.
-func (c *capture) flatten(is run) (items []run, form *Form) {
+func (c *capture) flatten(is run) (items []run, form *exportir.Form) {
 	switch is[0].Kind() {
 	case value.KindTuple:
 		return c.flattenItems("tuple", is, func(v value.Value) []value.Value { return v.Tuple().Items })
@@ -96,8 +96,8 @@ func (c *capture) flatten(is run) (items []run, form *Form) {
 	return []run{is}, nil
 }
 
-func (c *capture) flattenItems(kind string, is run, of func(value.Value) []value.Value) (items []run, form *Form) {
-	form = &Form{Type: kind, Children: []*Form{}}
+func (c *capture) flattenItems(kind string, is run, of func(value.Value) []value.Value) (items []run, form *exportir.Form) {
+	form = &exportir.Form{Type: kind, Children: []*exportir.Form{}}
 	for i := range of(is[0]) {
 		item := make(run, c.runs)
 		for r := range item {

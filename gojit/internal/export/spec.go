@@ -4,29 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
-
-// Form describes the containers of inputs or outputs, as InSpec and OutSpec have it in JSON; nil is a tensor or a number.
-type Form struct {
-	Type     string   `json:"type"`
-	Context  any      `json:"context"` // the keys of a dict
-	Children []*Form  `json:"children"`
-	Fields   []string `json:"fields,omitempty"` // of a named tuple
-}
-
-// Keys are the keys of a dictionary as texts, or the fields of a named tuple; of other containers there are none.
-func (f *Form) Keys() []string {
-	keys, _ := f.Context.([]any)
-	if f.Type != "dict" || len(keys) != len(f.Children) {
-		return f.Fields
-	}
-	texts := make([]string, len(keys))
-	for i, key := range keys {
-		texts[i] = fmt.Sprint(key)
-	}
-	return texts
-}
 
 // Leaf is a tensor or a number in containers.
 type Leaf struct {
@@ -35,8 +15,8 @@ type Leaf struct {
 }
 
 // Leaves lists what is in the containers of an argument, with names, and describes the containers.
-func Leaves(name string, v value.Value) ([]Leaf, *Form) {
-	form := &Form{Children: []*Form{}}
+func Leaves(name string, v value.Value) ([]Leaf, *exportir.Form) {
+	form := &exportir.Form{Children: []*exportir.Form{}}
 	var leaves []Leaf
 	add := func(key string, item value.Value) {
 		inner, child := Leaves(name+"_"+key, item)
@@ -84,18 +64,16 @@ func keyOf(key value.Value) any {
 // Arguments describes the arguments of a call: those that are given by their places, and those by their names, each as a list of forms.
 type Arguments struct {
 	Names    []string // of all, those by their places first
-	Places   []*Form
-	Keywords []*Form
+	Places   []*exportir.Form
+	Keywords []*exportir.Form
 }
 
 // InSpec is the text of the arguments for Program.InSpec.
 func (a *Arguments) InSpec() (string, error) {
 	keys := append([]string{}, a.Names[len(a.Places):]...)
-	places, keywords := &Form{Type: "tuple", Children: append([]*Form{}, a.Places...)}, &Form{Type: "dict", Context: keys, Children: append([]*Form{}, a.Keywords...)}
-	text, err := json.Marshal(struct {
-		Form
-		Names []string       `json:"names"`
-		Calls map[string]any `json:"calls"`
-	}{Form{Type: "tuple", Children: []*Form{places, keywords}}, append([]string{}, a.Names...), map[string]any{}})
+	places, keywords := &exportir.Form{Type: "tuple", Children: append([]*exportir.Form{}, a.Places...)}, &exportir.Form{Type: "dict", Context: keys, Children: append([]*exportir.Form{}, a.Keywords...)}
+	text, err := json.Marshal(exportir.CallForm{
+		Form: exportir.Form{Type: "tuple", Children: []*exportir.Form{places, keywords}}, Names: append([]string{}, a.Names...), Calls: map[string]json.RawMessage{},
+	})
 	return string(text), err
 }

@@ -44,8 +44,15 @@ type Argument struct {
 // Ref returns the argument that is a node.
 func Ref(name string) Argument { return Argument{Kind: NodeArgument, Text: name} }
 
-// OfInt returns the argument that is an integer; OfList and OfTuple those that hold others.
+// OfInt returns the argument that is an integer, OfBool that of a truth value; OfList and OfTuple those that hold others.
 func OfInt(i int64) Argument { return Argument{Kind: IntArgument, Int: i} }
+
+func OfBool(b bool) Argument {
+	if b {
+		return Argument{Kind: BoolArgument, Int: 1}
+	}
+	return Argument{Kind: BoolArgument}
+}
 
 func OfList(items []Argument) Argument { return Argument{Kind: ListArgument, Items: items} }
 
@@ -109,9 +116,7 @@ func (a *Argument) read(kind ArgumentKind, content json.RawMessage) error {
 	case BoolArgument:
 		var b bool
 		err := json.Unmarshal(content, &b)
-		if b {
-			a.Int = 1
-		}
+		*a = OfBool(b)
 		return err
 	case IntArgument:
 		return json.Unmarshal(content, &a.Int)

@@ -1,6 +1,7 @@
 package exportir
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
@@ -10,8 +11,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// maxNesting bounds how deep graphs are nested in each other.
-const maxNesting = 32
+// MaxNesting bounds how deep graphs are nested in each other, and containers.
+const MaxNesting = 32
 
 // maxDimensions bounds the dimensions of tensors.
 const maxDimensions = 64
@@ -19,21 +20,32 @@ const maxDimensions = 64
 // Check fails where the program is not what Export IR allows: placeholders come first and one output last, nodes use nodes before them,
 // calls are of functional operators with the arguments of their schemas, get_attr names graphs, metadata is there, and the
 // signature agrees with the graph.
-func (p *Program) Check() error {
+func (p *Program) Check() error { return p.check(rules{}) }
+
+// CheckWriting is Check of a program whose calls may write to their arguments, as they do in what PyTorch captures for training.
+func (p *Program) CheckWriting() error { return p.check(rules{writes: true}) }
+
+// rules are what a check goes by.
+type rules struct {
+	symbols map[string]bool
+	writes  bool // calls may write to their arguments
+}
+
+func (p *Program) check(r rules) error {
 	if p.Graph == nil {
 		return Violation("the program has no graph")
 	}
-	symbols := map[string]bool{}
+	r.symbols = map[string]bool{}
 	for _, s := range p.Symbols {
-		if !symbolic.ValidName(s.Name) || symbols[s.Name] {
+		if !symbolic.ValidName(s.Name) || r.symbols[s.Name] {
 			return Violation("%q is no name for one more symbol", s.Name)
 		}
 		if s.Upper >= 0 && s.Lower > s.Upper {
 			return Violation("the range of %s, from %d to %d, is empty", s.Name, s.Lower, s.Upper)
 		}
-		symbols[s.Name] = true
+		r.symbols[s.Name] = true
 	}
-	if err := p.Graph.check(symbols, 0); err != nil {
+	if err := p.Graph.check(&r, 0); err != nil {
 		return err
 	}
 	return p.checkSignature()
@@ -109,9 +121,9 @@ func (g *Graph) Outputs() []Argument {
 	return []Argument{a}
 }
 
-func (g *Graph) check(symbols map[string]bool, depth int) error {
-	if depth > maxNesting {
-		return Violation("graphs are nested more than %d deep", maxNesting)
+func (g *Graph) check(r *rules, depth int) error {
+	if depth > MaxNesting {
+		return Violation("graphs are nested more than %d deep", MaxNesting)
 	}
 	if len(g.Nodes) == 0 {
 		return Violation("a graph has no nodes: it has one output at least")
@@ -120,15 +132,18 @@ func (g *Graph) check(symbols map[string]bool, depth int) error {
 		if g.Graphs[i].Graph == nil || !symbolic.ValidName(g.Graphs[i].Name) {
 			return Violation("the graph %q is none", g.Graphs[i].Name)
 		}
-		if err := g.Graphs[i].Graph.check(symbols, depth+1); err != nil {
+		if err := g.Graphs[i].Graph.check(r, depth+1); err != nil {
 			return err
 		}
 	}
 	before := map[string]*Node{}
 	calls := false
 	for i, n := range g.Nodes {
-		if n == nil || !symbolic.ValidName(n.Name) || before[n.Name] != nil {
-			return Violation("node %d has no name of its own", i)
+		if n == nil {
+			return Violation("node %d is none", i)
+		}
+		if !symbolic.ValidName(n.Name) || before[n.Name] != nil {
+			return Violation("node %d has no name of its own: %.80q", i, n.Name)
 		}
 		if (n.Op == Output) != (i == len(g.Nodes)-1) {
 			return Violation("a graph has one output node, at its end; %s is node %d of %d", n.Name, i+1, len(g.Nodes))
@@ -137,7 +152,7 @@ func (g *Graph) check(symbols map[string]bool, depth int) error {
 			return Violation("placeholders come before all other nodes; %s does not", n.Name)
 		}
 		calls = calls || n.Op != Placeholder
-		if err := g.checkNode(n, before, symbols); err != nil {
+		if err := g.checkNode(n, before, r); err != nil {
 			return err
 		}
 		before[n.Name] = n
@@ -145,7 +160,7 @@ func (g *Graph) check(symbols map[string]bool, depth int) error {
 	return nil
 }
 
-func (g *Graph) checkNode(n *Node, before map[string]*Node, symbols map[string]bool) error {
+func (g *Graph) checkNode(n *Node, before map[string]*Node, r *rules) error {
 	for name := range n.uses() {
 		used := before[name]
 		if used == nil {
@@ -156,7 +171,7 @@ func (g *Graph) checkNode(n *Node, before map[string]*Node, symbols map[string]b
 		}
 	}
 	if n.Meta.Val != nil {
-		if err := n.Meta.Val.check(n.Name, symbols, 0); err != nil {
+		if err := n.Meta.Val.check(n.Name, r.symbols, 0); err != nil {
 			return err
 		}
 	}
@@ -179,7 +194,7 @@ func (g *Graph) checkNode(n *Node, before map[string]*Node, symbols map[string]b
 		}
 		return nil
 	case CallFunction:
-		if err := g.checkCall(n); err != nil {
+		if err := g.checkCall(n, r); err != nil {
 			return err
 		}
 	default:
@@ -192,8 +207,8 @@ func (g *Graph) checkNode(n *Node, before map[string]*Node, symbols map[string]b
 }
 
 func (v *Value) check(name string, symbols map[string]bool, depth int) error {
-	if depth > maxNesting {
-		return Violation("the metadata of %s is nested more than %d deep", name, maxNesting)
+	if depth > MaxNesting {
+		return Violation("the metadata of %s is nested more than %d deep", name, MaxNesting)
 	}
 	sizes := append(append([]symbolic.Size(nil), v.Sizes...), v.Strides...)
 	if v.Int != nil {
@@ -243,7 +258,7 @@ func (v *Value) checkTensor(name string) error {
 	return nil
 }
 
-func (g *Graph) checkCall(n *Node) error {
+func (g *Graph) checkCall(n *Node, r *rules) error {
 	namespace, name, _ := strings.Cut(n.Target, "::")
 	switch namespace {
 	case "operator":
@@ -259,7 +274,7 @@ func (g *Graph) checkCall(n *Node) error {
 		return Violation("%s calls %s: Operator is not registered", n.Name, TargetText(n))
 	}
 	s := o.Schema()
-	if s.IsMutable() {
+	if s.IsMutable() && !r.writes {
 		return Violation("operator '%s' is not functional: it writes to its arguments", TargetText(n))
 	}
 	if len(n.Args) > s.NumPositional() {
@@ -331,6 +346,32 @@ func (g *Graph) checkControl(n *Node, name string) error {
 // HasEffect reports whether an operator does something besides computing its results. What it tells a profiler does not count.
 func HasEffect(o *ops.Operator) bool {
 	return o != nil && o.HasSideEffects() && !strings.HasPrefix(o.Name, "profiler::")
+}
+
+// Writes reports whether a run of the program writes to its inputs: buffers, or what the user gives.
+func (p *Program) Writes() bool {
+	mutation := func(out OutputSpec) bool { return out.Kind == BufferMutation || out.Kind == UserInputMutation }
+	return slices.ContainsFunc(p.Signature.Outputs, mutation) || p.Graph.writes()
+}
+
+// writes reports whether calls of the graph, or of graphs in it, write to their arguments.
+func (g *Graph) writes() bool {
+	inner := func(s Subgraph) bool { return s.Graph.writes() }
+	return slices.ContainsFunc(g.Nodes, (*Node).writes) || slices.ContainsFunc(g.Graphs, inner)
+}
+
+// writes reports whether a call writes to its arguments: its schema says so, or it is a normalization that keeps statistics.
+func (n *Node) writes() bool {
+	o := ops.Find(n.Target)
+	if n.Op != CallFunction || o == nil {
+		return false
+	}
+	s := o.Schema()
+	training := s.ArgumentIndex("training")
+	if s.IsMutable() || training < 0 || s.ArgumentIndex("running_mean") < 0 {
+		return s.IsMutable()
+	}
+	return training < len(n.Args) && n.Args[training].Int != 0
 }
 
 // Sweep removes the nodes that nothing uses and that have no effect, and graphs that no node names.

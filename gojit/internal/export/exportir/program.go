@@ -139,13 +139,13 @@ type OutputSpec struct {
 	Target string `json:"target,omitempty"` // of a mutation: what gets the value
 }
 
-// Parse reads a program from JSON. It fails where Check does.
+// Parse reads a program from JSON. It fails where CheckWriting does.
 func Parse(text []byte) (*Program, error) {
 	p := &Program{}
 	if err := json.Unmarshal(text, p); err != nil {
 		return nil, Violation("the program cannot be read: %s", err)
 	}
-	return p, p.Check()
+	return p, p.CheckWriting()
 }
 
 // Node returns the node of a name, nil where there is none.

@@ -10,13 +10,9 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// Read reads an archive, which must stay as it is while the tensors are in use. It is data alone: nothing in it is run. It fails where it is damaged,
-// where the program is not what Check allows, and where tensors are missing or are not what the program says of them.
-func Read(data []byte) (*Archive, error) {
-	z, err := archive.OpenArchive(data)
-	if err != nil {
-		return nil, err
-	}
+// Read reads an archive, which is data alone: nothing in it is run. It fails where it is damaged, where the program is not what Check allows, and where
+// tensors are missing or are not what the program says of them.
+func Read(z *archive.Archive) (*Archive, error) {
 	text, err := z.Read(ProgramRecord)
 	if err != nil {
 		return nil, err
@@ -40,7 +36,7 @@ func Read(data []byte) (*Archive, error) {
 		return nil, err
 	}
 	a := &Archive{Program: c.Program, Tensors: map[string]*tensor.Tensor{}, Extra: map[string][]byte{}}
-	if err := a.place(stored.Tensors, c.Same); err != nil {
+	if err := a.Place(stored.Tensors, c.Same); err != nil {
 		return nil, err
 	}
 	for _, name := range z.Names() {
@@ -57,8 +53,9 @@ func unreadable(form string, args ...any) error {
 	return source.Errorf(source.RuntimeError, source.Range{}, form, args...)
 }
 
-// place gives each input that needs one its tensor.
-func (a *Archive) place(stored map[string]*tensor.Tensor, same map[string]string) error {
+// Place gives each input that needs one its tensor of those that an archive has, by their names; same says which are others. It fails where one is
+// missing, or is not what the program says of it.
+func (a *Archive) Place(stored map[string]*tensor.Tensor, same map[string]string) error {
 	inputs := a.Program.Graph.Placeholders()
 	for i, in := range a.Program.Signature.Inputs {
 		if in.Target == "" {

@@ -105,12 +105,3 @@ func (a *Archive) SaveReporting(file string, progress archive.Progress) error {
 	}
 	return archive.SaveRecords(file, records, progress)
 }
-
-// Load reads an archive from a file. progress may be nil.
-func Load(file string, progress archive.Progress) (*Archive, error) {
-	data, err := archive.ReadFile(file, progress)
-	if err != nil {
-		return nil, err
-	}
-	return Read(data)
-}
