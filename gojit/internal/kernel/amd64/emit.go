@@ -441,7 +441,33 @@ func (g *Generator) join(acc accumulator, o kernel.Output, d, s asm.Reg) {
 		a.V(pair(wide, asm.ORPS, asm.ORPD), acc.w, d, d, asm.R(maskReg))
 		return
 	}
+	if wide && g.ISA != asm.AVX512 && t != tensor.Bool && !t.IsFloating() && o.Reduce != kernel.ReduceSum {
+		g.joinLong(acc.w, o.Reduce, d, s)
+		return
+	}
 	a.V(g.joinOp(o, wide), acc.w, d, d, asm.R(s))
+}
+
+// joinLong is join for products and extremes of int64, which AVX2 has no instruction for. It changes s.
+func (g *Generator) joinLong(w asm.Width, op kernel.ReduceOp, d, s asm.Reg) {
+	a := &g.Asm
+	switch op {
+	case kernel.ReduceMax:
+		a.V(asm.PCMPGTQ, w, maskReg, d, asm.R(s))
+		a.VImm(asm.BLENDVPD, w, d, s, asm.R(d), uint8(maskReg))
+	case kernel.ReduceMin:
+		a.V(asm.PCMPGTQ, w, maskReg, d, asm.R(s))
+		a.VImm(asm.BLENDVPD, w, d, d, asm.R(s), uint8(maskReg))
+	default: // low*low + (low*high << 32) + (high*low << 32)
+		a.VImm(asm.PSHUFD, w, maskReg, 0, asm.R(s), 0xb1)
+		a.V(asm.PMULLD, w, maskReg, maskReg, asm.R(d))
+		a.V(asm.PMULUDQ, w, d, d, asm.R(s))
+		a.VImm(asm.PSLLQ, w, s, 0, asm.R(maskReg), 32)
+		a.V(asm.PADDQ, w, d, d, asm.R(s))
+		a.VImm(asm.PSRLQ, w, s, 0, asm.R(maskReg), 32)
+		a.VImm(asm.PSLLQ, w, s, 0, asm.R(s), 32)
+		a.V(asm.PADDQ, w, d, d, asm.R(s))
+	}
 }
 
 // joinOp returns the instruction of a reduction that needs just one.
@@ -457,8 +483,6 @@ func (g *Generator) joinOp(o kernel.Output, wide bool) asm.Op {
 			return asm.ORPS
 		}
 		return asm.ANDPS
-	case wide && g.ISA != asm.AVX512 && o.Reduce != kernel.ReduceSum:
-		g.Fail("%s of int64", o.Reduce)
 	}
 	switch o.Reduce {
 	case kernel.ReduceSum:
