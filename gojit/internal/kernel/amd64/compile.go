@@ -39,6 +39,7 @@ type Args struct {
 	Failed uint64
 	lanes  [10]uint64 // of dividends and divisors, and two registers
 	rest   int64      // elements of a row behind those that come before whole vectors; 0 before and after
+	tail   [16]byte   // small elements that do not fill a vector, as one
 }
 
 // StartRows is called before each call with several rows.
@@ -60,6 +61,7 @@ var (
 	offSingle     = int32(unsafe.Offsetof(Args{}.Single))
 	offSingleSkip = int32(unsafe.Offsetof(Args{}.SingleSkip))
 	offSingleAt   = int32(unsafe.Offsetof(Args{}.singleAt))
+	offTail       = int32(unsafe.Offsetof(Args{}.tail))
 )
 
 // LaneBits returns the bits of a number of a type, which kernel.NumberBits gives, as a lane of a vector

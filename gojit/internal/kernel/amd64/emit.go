@@ -65,10 +65,11 @@ func (l *Lowerer) fold(i int, op asm.Op) (asm.Operand, bool) {
 	return asm.Operand{}, false
 }
 
-// masksTail reports whether the elements that do not fill a vector are read and written under a mask.
+// masksTail reports whether the elements that do not fill a vector are handled together: read and written under a mask, or where they
+// are smaller than those that masks are for, one after another. The lanes of a reduction are always together.
 func (g *Generator) masksTail() bool {
-	if g.ISA != asm.AVX2 {
-		return g.ISA == asm.AVX512
+	if g.ISA != asm.AVX2 || len(g.accs) > 0 {
+		return g.ISA != asm.Baseline
 	}
 	for i := range g.code {
 		if in := &g.code[i]; (in.kind == LoadInput || in.kind == StoreOut) && in.size < 4 {
@@ -318,6 +319,16 @@ func (g *Generator) load(m *machine, u int, mode tailMode) {
 		a.V(m.op, m.w, m.D, 0, asm.M(at))
 	case mode == masked && g.ISA == asm.AVX512:
 		a.VMask(m.op, m.w, m.D, 0, asm.M(at), tailMask, true)
+	case mode == masked && m.size < 4:
+		some, end := a.NewLabel(), a.NewLabel()
+		a.CmpImm(countReg, int32(g.Lanes))
+		a.JumpIf(asm.Less, some)
+		a.V(m.op, m.w, m.D, 0, asm.M(at))
+		a.Jump(end)
+		a.Bind(some)
+		g.gatherTail(m, at)
+		a.V(m.op, m.w, m.D, 0, asm.M(asm.At(argsReg, offTail)))
+		a.Bind(end)
 	case mode == masked:
 		g.loadMask(m.w, m.size)
 		a.V(pair(m.size == 8, asm.MASKMOVPS, asm.MASKMOVPD), m.w, m.D, maskReg, asm.M(at))
@@ -334,6 +345,37 @@ func (g *Generator) load(m *machine, u int, mode tailMode) {
 	}
 }
 
+// gatherTail brings the elements that are left among the arguments, zeros behind them.
+func (g *Generator) gatherTail(m *machine, at asm.Mem) {
+	a := &g.Asm
+	a.Xor(tempReg, tempReg)
+	a.Store(asm.At(argsReg, offTail), tempReg)
+	a.Store(asm.At(argsReg, offTail+8), tempReg)
+	g.eachOfTail(m, at, asm.At(argsReg, offTail))
+}
+
+// eachOfTail copies the elements that are left, at most a vector of them.
+func (g *Generator) eachOfTail(m *machine, from, to asm.Mem) {
+	a := &g.Asm
+	done := a.NewLabel()
+	for i := range int32(g.Lanes) {
+		if i > 0 { // there is one
+			a.CmpImm(countReg, i)
+			a.JumpIf(asm.LessEqual, done)
+		}
+		if m.size == 1 {
+			a.LoadByte(tempReg, from)
+			a.StoreByte(to, tempReg)
+		} else {
+			a.LoadShort(tempReg, from)
+			a.StoreShort(to, tempReg)
+		}
+		from.Disp += int32(m.size)
+		to.Disp += int32(m.size)
+	}
+	a.Bind(done)
+}
+
 func (g *Generator) write(m *machine, u int, mode tailMode) {
 	if m.half != whole {
 		g.movePairs(m, u, mode)
@@ -347,6 +389,9 @@ func (g *Generator) write(m *machine, u int, mode tailMode) {
 		a.VImm(m.op, m.w, m.V, 0, asm.M(at), m.imm)
 	case mode == masked && g.ISA == asm.AVX512:
 		a.VMaskImm(m.op, m.w, m.V, 0, asm.M(at), tailMask, false, m.imm)
+	case mode == masked && m.size < 4:
+		a.VImm(m.op, m.w, m.V, 0, asm.M(asm.At(argsReg, offTail)), m.imm)
+		g.eachOfTail(m, asm.At(argsReg, offTail), at)
 	case mode == masked:
 		g.loadMask(m.w, m.size)
 		a.V(pair(m.size == 8, asm.MASKMOVPSstore, asm.MASKMOVPDstore), m.w, m.V, maskReg, asm.M(at))

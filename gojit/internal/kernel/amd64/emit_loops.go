@@ -108,9 +108,6 @@ func (g *Generator) loop(vectors int) {
 
 // maskedRounds emits the last round of a reduction, in which each vector goes to its accumulator.
 func (g *Generator) maskedRounds(done asm.Label) {
-	if !g.masksTail() {
-		g.Fail("a reduction of elements smaller than 4 bytes")
-	}
 	for u := range g.Unroll {
 		if u > 0 {
 			g.Asm.SubImm(countReg, int32(g.Lanes))

@@ -188,6 +188,39 @@ func reference(op kernel.ReduceOp, x *tensor.Tensor, row, n int) float64 {
 	return r
 }
 
+// Rows of elements for which AVX2 has no masks, and combinations of int64 for which it has no instruction, are reduced by machine code
+// where there is some, and have the evaluator's bits.
+func TestReductionsOfSmallElements(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, d := range []tensor.DType{tensor.Bool, tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Float16, tensor.BFloat16, tensor.Int64} {
+		for _, op := range []kernel.ReduceOp{kernel.ReduceSum, kernel.ReduceProduct, kernel.ReduceMin, kernel.ReduceMax} {
+			computed := kernel.ComputeType(d)
+			b := kernel.NewBuilder()
+			b.Reduce(op, b.Input(d, computed), computed)
+			p, err := NewProgram(b.Kernel())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asm.Target() >= asm.AVX2 && !p.IsCompiled() {
+				t.Errorf("%s of %s is evaluated", op, d)
+			}
+			for n := 1; n < 80; n++ {
+				const rows = 3
+				x := random(rng, d, rows, n)
+				got, _ := tensor.Zeros([]int{rows}, computed)
+				want, _ := tensor.Zeros([]int{rows}, computed)
+				p.Rows(rows, n, []Row{{Ptr: got.DataPtr(), Step: computed.Size()}, RowOf(x, n)}, nil)
+				p.evaluateRows(rows, n, []Row{{Ptr: want.DataPtr(), Step: computed.Size()}, RowOf(x, n)}, nil)
+				for row := range rows {
+					if got, want := got.At(row), want.At(row); got != want {
+						t.Fatalf("%s of %d %s: %v, want %v", op, n, d, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // A NaN anywhere in a row is its minimum and maximum.
 func TestReductionsKeepNaN(t *testing.T) {
 	for _, op := range []kernel.ReduceOp{kernel.ReduceMin, kernel.ReduceMax} {
