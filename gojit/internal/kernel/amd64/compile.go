@@ -206,10 +206,14 @@ func (g *Generator) assignPointers(uniform uint32) {
 	}
 }
 
-// rounds returns how many accumulators a reduction has side by side.
+// rounds returns how many accumulators a reduction has side by side. Truth values need no more than what hides latency where registers
+// are few.
 func (l *Lowerer) rounds(acc accumulator) int {
-	bytes := tensorLanes(l.Kernel.TypeOf(l.Kernel.Outputs[acc.output].Value))
-	return max(1, bytes/l.Lanes)
+	t := l.Kernel.TypeOf(l.Kernel.Outputs[acc.output].Value)
+	if t == tensor.Bool && l.ISA == asm.AVX2 {
+		return 2
+	}
+	return max(1, tensorLanes(t)/l.Lanes)
 }
 
 // tensorLanes returns the partial results that a reduction over a type keeps. Those of Bool do not

@@ -112,7 +112,7 @@ func (l *Lowerer) toFloat32(x operand, t tensor.DType) operand {
 		return l.one(asm.CVTPD2PS, l.width(true), x)
 	case tensor.Int64:
 		if l.ISA != asm.AVX512 {
-			l.Fail("%s to float32", t)
+			return l.one(asm.CVTPD2PS, l.width(true), l.longToDouble(l.oddBeyondDouble(x)))
 		}
 		return l.one(asm.CVTQQ2PS, l.width(true), x)
 	}
@@ -125,11 +125,38 @@ func (l *Lowerer) toFloat64(x operand, t tensor.DType) operand {
 		return l.one(asm.CVTPS2PD, l.width(true), x)
 	case tensor.Int64:
 		if l.ISA != asm.AVX512 {
-			l.Fail("%s to float64", t)
+			return l.longToDouble(x)
 		}
 		return l.one(asm.CVTQQ2PD, l.width(true), x)
 	}
 	return l.one(asm.CVTDQ2PD, l.width(true), x)
+}
+
+// longToDouble is CVTQQ2PD by numbers that are exact: both halves are put into the fractions of powers of two, whose sum is rounded once.
+func (l *Lowerer) longToDouble(x operand) operand {
+	if l.ISA != asm.AVX2 {
+		l.Fail("int64 to float64")
+	}
+	const low, high = uint64(1075) << 52, uint64(1107) << 52 // 2^52, and 2^84 whose last bit is 2^32
+	w := l.width(true)
+	lower := l.or(true, l.and(true, x, l.number(math.MaxUint32, true)), l.number(low, true))
+	upper := l.xor(true, l.oneImm(asm.PSRLQ, w, x, 32), l.number(high|1<<31, true)) // the sign counts upwards
+	powers := l.number(math.Float64bits(1<<84+1<<63+1<<52), true)
+	return l.two(asm.ADDPD, w, l.two(asm.SUBPD, w, upper, powers), lower)
+}
+
+// oddBeyondDouble gives integers that a float64 does not hold one that it holds, and that is rounded to a float32 as they are: the bits that
+// do not fit leave the last one set.
+func (l *Lowerer) oddBeyondDouble(x operand) operand {
+	const lost, bound = 1<<11 - 1, 1 << 53
+	w := l.width(true)
+	if l.ISA != asm.AVX2 {
+		l.Fail("int64 to float32")
+	}
+	carried := l.two(asm.PADDQ, w, l.and(true, x, l.number(lost, true)), l.number(lost, true))
+	odd := l.and(true, l.or(true, carried, x), l.number(^uint64(lost), true))
+	large := l.or(true, l.two(asm.PCMPGTQ, w, x, l.number(bound, true)), l.two(asm.PCMPGTQ, w, l.number(^uint64(bound)+1, true), x))
+	return l.choose(true, large, odd, x)
 }
 
 func (l *Lowerer) toInt64(x operand, t tensor.DType) operand {

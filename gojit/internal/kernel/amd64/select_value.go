@@ -504,10 +504,10 @@ func (l *Lowerer) shift(in *kernel.Instr, x, y operand) operand {
 		return l.two(asm.PSUBQ, w, l.xor(true, shifted, sign), sign)
 	}
 	switch {
-	case l.ISA == asm.Baseline || bits < 32 || wide && !left && l.ISA != asm.AVX512:
+	case l.ISA == asm.Baseline || wide && !left && l.ISA != asm.AVX512:
 		l.Fail("%s of %s by a variable", in.Op, in.Type)
 	case left:
-		return l.two(pair(wide, asm.PSLLVD, asm.PSLLVQ), w, x, y)
+		return l.wrap(in.Type, l.two(pair(wide, asm.PSLLVD, asm.PSLLVQ), w, x, y))
 	}
 	return l.two(pair(wide, asm.PSRAVD, asm.PSRAVQ), w, x, y)
 }

@@ -523,3 +523,37 @@ func TestLargeOutputsStream(t *testing.T) {
 		}
 	}
 }
+
+// Integers that a float64 or a float32 does not hold are rounded once, as the evaluator does.
+func TestLongIntegersAreRoundedOnce(t *testing.T) {
+	var numbers []int64
+	for _, bit := range []int{0, 23, 24, 25, 31, 32, 52, 53, 54, 55, 62} {
+		for _, add := range []int64{-1025, -1024, -3, -1, 0, 1, 3, 1024, 1025, 1 << 29, 1<<29 + 1, 1<<29 - 1} {
+			numbers = append(numbers, 1<<bit+add, -(1<<bit + add), 1<<bit|1<<(max(bit, 24)-24)|add&0xff)
+		}
+	}
+	numbers = append(numbers, math.MinInt64, math.MaxInt64, math.MaxInt64-1023, math.MinInt64+1025)
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
+		b := kernel.NewBuilder()
+		b.Output(b.Convert(b.Input(tensor.Int64, tensor.Int64), d), d)
+		p, err := NewProgram(b.Kernel())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asm.Target() >= asm.AVX2 && !p.IsCompiled() {
+			t.Errorf("int64 to %s is evaluated", d)
+		}
+		out, _ := tensor.Empty([]int{len(numbers)}, d)
+		in, _ := tensor.FromSlice(numbers, len(numbers))
+		p.Run([]*tensor.Tensor{out, in}, nil)
+		for i, n := range numbers {
+			want := float64(n)
+			if d == tensor.Float32 {
+				want = float64(float32(n))
+			}
+			if got := out.At(i).Float64(); got != want {
+				t.Errorf("%d is %v as %s, want %v", n, got, d, want)
+			}
+		}
+	}
+}
