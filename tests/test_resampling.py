@@ -69,3 +69,27 @@ def test_integers_are_not_interpolated():
     with pytest.raises(RuntimeError, match="compute_indices_weights_aa. not implemented for 'Long'"):
         F.interpolate(x.long(), size=(4, 4), mode="bilinear", antialias=True)
     assert F.interpolate(x, size=(6, 6)).dtype == torch.int16
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("size", [9001, 20000])
+def test_long_lines_are_made_by_stretches(mode, size):
+    x = torch.randn(2, 1, 10000, dtype=torch.float64)
+    together, there = F.interpolate(x, size=size, mode=mode), torch.arange(size, dtype=torch.float64)
+    if mode == "nearest":
+        assert torch.equal(together, x[..., (there.float() * (10000 / size)).floor().long()])
+        return
+    at = ((there + 0.5) * (10000 / size) - 0.5).clamp(min=0)
+    low = at.long().clamp(max=9999)
+    assert torch.allclose(together, x[..., low] * (1 - (at - low)) + x[..., (low + 1).clamp(max=9999)] * (at - low))
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear"])
+def test_channels_last_is_resampled_as_it_lies(mode):
+    x = torch.randn(2, 3, 7, 5, dtype=torch.float64, requires_grad=True)
+    y = x.detach().contiguous(memory_format=torch.channels_last).requires_grad_()
+    for size in [(3, 4), (11, 13)]:
+        a, b = F.interpolate(x, size=size, mode=mode), F.interpolate(y, size=size, mode=mode)
+        g = torch.randn(a.shape, dtype=torch.float64)
+        (ga,), (gb,) = torch.autograd.grad(a, x, g), torch.autograd.grad(b, y, g.contiguous(memory_format=torch.channels_last))
+        assert torch.allclose(a, b) and torch.allclose(ga, gb)

@@ -39,6 +39,7 @@ type Args struct {
 	Failed uint64
 	lanes  [10]uint64 // of dividends and divisors, and two registers
 	rest   int64      // elements of a row behind those that come before whole vectors; 0 before and after
+	tail   [16]byte   // small elements that do not fill a vector, as one
 }
 
 // StartRows is called before each call with several rows.
@@ -60,6 +61,7 @@ var (
 	offSingle     = int32(unsafe.Offsetof(Args{}.Single))
 	offSingleSkip = int32(unsafe.Offsetof(Args{}.SingleSkip))
 	offSingleAt   = int32(unsafe.Offsetof(Args{}.singleAt))
+	offTail       = int32(unsafe.Offsetof(Args{}.tail))
 )
 
 // LaneBits returns the bits of a number of a type, which kernel.NumberBits gives, as a lane of a vector
@@ -204,10 +206,14 @@ func (g *Generator) assignPointers(uniform uint32) {
 	}
 }
 
-// rounds returns how many accumulators a reduction has side by side.
+// rounds returns how many accumulators a reduction has side by side. Truth values need no more than what hides latency where registers
+// are few.
 func (l *Lowerer) rounds(acc accumulator) int {
-	bytes := tensorLanes(l.Kernel.TypeOf(l.Kernel.Outputs[acc.output].Value))
-	return max(1, bytes/l.Lanes)
+	t := l.Kernel.TypeOf(l.Kernel.Outputs[acc.output].Value)
+	if t == tensor.Bool && l.ISA == asm.AVX2 {
+		return 2
+	}
+	return max(1, tensorLanes(t)/l.Lanes)
 }
 
 // tensorLanes returns the partial results that a reduction over a type keeps. Those of Bool do not
@@ -299,7 +305,7 @@ func (g *Generator) LayOutPool() {
 			}
 		}
 	}
-	if g.ISA == asm.AVX2 && (g.masksTail() || len(g.accs) > 0) {
+	if g.ISA == asm.AVX2 && g.masksTail() {
 		ones := g.Unroll * g.Lanes * 4 // masks of the elements of a whole round count from their end
 		if g.mixed {
 			ones *= 2

@@ -65,10 +65,11 @@ func (l *Lowerer) fold(i int, op asm.Op) (asm.Operand, bool) {
 	return asm.Operand{}, false
 }
 
-// masksTail reports whether the elements that do not fill a vector are read and written under a mask.
+// masksTail reports whether the elements that do not fill a vector are handled together: read and written under a mask, or where they
+// are smaller than those that masks are for, one after another. The lanes of a reduction are always together.
 func (g *Generator) masksTail() bool {
-	if g.ISA != asm.AVX2 {
-		return g.ISA == asm.AVX512
+	if g.ISA != asm.AVX2 || len(g.accs) > 0 {
+		return g.ISA != asm.Baseline
 	}
 	for i := range g.code {
 		if in := &g.code[i]; (in.kind == LoadInput || in.kind == StoreOut) && in.size < 4 {
@@ -342,14 +343,19 @@ func (g *Generator) load(m *machine, u int, mode tailMode) {
 		a.V(m.op, m.w, m.D, 0, asm.M(at))
 	case mode == masked && g.ISA == asm.AVX512:
 		a.VMask(m.op, m.w, m.D, 0, asm.M(at), tailMask, true)
-	case mode == masked && m.size >= 4:
+	case mode == masked && m.size < 4:
+		some, end := a.NewLabel(), a.NewLabel()
+		a.CmpImm(countReg, int32(g.Lanes))
+		a.JumpIf(asm.Less, some)
+		a.V(m.op, m.w, m.D, 0, asm.M(at))
+		a.Jump(end)
+		a.Bind(some)
+		g.gatherTail(m, at)
+		a.V(m.op, m.w, m.D, 0, asm.M(asm.At(argsReg, offTail)))
+		a.Bind(end)
+	case mode == masked:
 		g.loadMask(m.w, m.size)
 		a.V(pair(m.size == 8, asm.MASKMOVPS, asm.MASKMOVPD), m.w, m.D, maskReg, asm.M(at))
-	case mode == masked:
-		a.V(asm.XORPS, asm.W128, maskReg, maskReg, asm.R(maskReg))
-		a.V(asm.MOVUPSstore, asm.W128, maskReg, 0, asm.M(asm.At(argsReg, offLanes)))
-		g.moveTail(m.size, func(i int32) asm.Mem { return asm.At(argsReg, offLanes+i) }, func(i int32) asm.Mem { return behind(at, i) })
-		a.V(m.op, m.w, m.D, 0, asm.M(asm.At(argsReg, offLanes)))
 	case m.size >= 4:
 		a.V(pair(m.size == 8, asm.MOVSS, asm.MOVSD), asm.W128, m.D, 0, asm.M(at))
 	default:
@@ -363,29 +369,35 @@ func (g *Generator) load(m *machine, u int, mode tailMode) {
 	}
 }
 
-// behind returns the memory some bytes farther.
-func behind(m asm.Mem, bytes int32) asm.Mem {
-	m.Disp += bytes
-	return m
+// gatherTail brings the elements that are left among the arguments, zeros behind them.
+func (g *Generator) gatherTail(m *machine, at asm.Mem) {
+	a := &g.Asm
+	a.Xor(tempReg, tempReg)
+	a.Store(asm.At(argsReg, offTail), tempReg)
+	a.Store(asm.At(argsReg, offTail+8), tempReg)
+	g.eachOfTail(m, at, asm.At(argsReg, offTail))
 }
 
-// moveTail copies the elements that are left, at most a vector of lanes, of fewer than 4 bytes: there are no masks for such.
-func (g *Generator) moveTail(size uint8, to, from func(bytes int32) asm.Mem) {
+// eachOfTail copies the elements that are left, at most a vector of them.
+func (g *Generator) eachOfTail(m *machine, from, to asm.Mem) {
 	a := &g.Asm
-	end := a.NewLabel()
-	for i := range g.Lanes {
-		a.CmpImm(countReg, int32(i))
-		a.JumpIf(asm.LessEqual, end)
-		at := int32(i) * int32(size)
-		if size == 1 {
-			a.LoadByte(tempReg, from(at))
-			a.StoreByte(to(at), tempReg)
-		} else {
-			a.LoadShort(tempReg, from(at))
-			a.StoreShort(to(at), tempReg)
+	done := a.NewLabel()
+	for i := range int32(g.Lanes) {
+		if i > 0 { // there is one
+			a.CmpImm(countReg, i)
+			a.JumpIf(asm.LessEqual, done)
 		}
+		if m.size == 1 {
+			a.LoadByte(tempReg, from)
+			a.StoreByte(to, tempReg)
+		} else {
+			a.LoadShort(tempReg, from)
+			a.StoreShort(to, tempReg)
+		}
+		from.Disp += int32(m.size)
+		to.Disp += int32(m.size)
 	}
-	a.Bind(end)
+	a.Bind(done)
 }
 
 func (g *Generator) write(m *machine, u int, mode tailMode) {
@@ -401,12 +413,12 @@ func (g *Generator) write(m *machine, u int, mode tailMode) {
 		a.VImm(m.op, m.w, m.V, 0, asm.M(at), m.imm)
 	case mode == masked && g.ISA == asm.AVX512:
 		a.VMaskImm(m.op, m.w, m.V, 0, asm.M(at), tailMask, false, m.imm)
-	case mode == masked && m.size >= 4:
+	case mode == masked && m.size < 4:
+		a.VImm(m.op, m.w, m.V, 0, asm.M(asm.At(argsReg, offTail)), m.imm)
+		g.eachOfTail(m, asm.At(argsReg, offTail), at)
+	case mode == masked:
 		g.loadMask(m.w, m.size)
 		a.V(pair(m.size == 8, asm.MASKMOVPSstore, asm.MASKMOVPDstore), m.w, m.V, maskReg, asm.M(at))
-	case mode == masked:
-		a.VImm(m.op, m.w, m.V, 0, asm.M(asm.At(argsReg, offLanes)), m.imm)
-		g.moveTail(m.size, func(i int32) asm.Mem { return behind(at, i) }, func(i int32) asm.Mem { return asm.At(argsReg, offLanes+i) })
 	case m.size >= 4:
 		a.V(pair(m.size == 8, asm.MOVSSstore, asm.MOVSDstore), asm.W128, m.V, 0, asm.M(at))
 	default:
@@ -514,34 +526,33 @@ func (g *Generator) join(acc accumulator, o kernel.Output, d, s asm.Reg) {
 		a.V(pair(wide, asm.ORPS, asm.ORPD), acc.w, d, d, asm.R(maskReg))
 		return
 	}
-	if wide && !t.IsFloating() && t != tensor.Bool && g.ISA != asm.AVX512 && o.Reduce != kernel.ReduceSum {
-		g.joinLongs(acc, o.Reduce, d, s)
+	if wide && g.ISA != asm.AVX512 && t != tensor.Bool && !t.IsFloating() && o.Reduce != kernel.ReduceSum {
+		g.joinLong(acc.w, o.Reduce, d, s)
 		return
 	}
 	a.V(g.joinOp(o, wide), acc.w, d, d, asm.R(s))
 }
 
-// joinLongs is join of integers of 64 bits where no instruction does it.
-func (g *Generator) joinLongs(acc accumulator, op kernel.ReduceOp, d, s asm.Reg) {
-	a, w := &g.Asm, acc.w
-	if op == kernel.ReduceProduct { // as Lowerer.multiply
-		const free asm.Reg = 2
-		a.VImm(asm.PSRLQ, w, maskReg, 0, asm.R(d), 32)
-		a.V(asm.PMULUDQ, w, maskReg, maskReg, asm.R(s))
-		a.VImm(asm.PSRLQ, w, free, 0, asm.R(s), 32)
-		a.V(asm.PMULUDQ, w, free, free, asm.R(d))
-		a.V(asm.PADDQ, w, maskReg, maskReg, asm.R(free))
-		a.VImm(asm.PSLLQ, w, maskReg, 0, asm.R(maskReg), 32)
-		a.V(asm.PMULUDQ, w, d, d, asm.R(s))
-		a.V(asm.PADDQ, w, d, d, asm.R(maskReg))
-		return
-	}
-	if op == kernel.ReduceMax {
-		a.V(asm.PCMPGTQ, w, maskReg, s, asm.R(d))
-	} else {
+// joinLong is join for products and extremes of int64, which AVX2 has no instruction for. It changes s.
+func (g *Generator) joinLong(w asm.Width, op kernel.ReduceOp, d, s asm.Reg) {
+	a := &g.Asm
+	switch op {
+	case kernel.ReduceMax:
 		a.V(asm.PCMPGTQ, w, maskReg, d, asm.R(s))
+		a.VImm(asm.BLENDVPD, w, d, s, asm.R(d), uint8(maskReg))
+	case kernel.ReduceMin:
+		a.V(asm.PCMPGTQ, w, maskReg, d, asm.R(s))
+		a.VImm(asm.BLENDVPD, w, d, d, asm.R(s), uint8(maskReg))
+	default: // low*low + (low*high << 32) + (high*low << 32)
+		a.VImm(asm.PSHUFD, w, maskReg, 0, asm.R(s), 0xb1)
+		a.V(asm.PMULLD, w, maskReg, maskReg, asm.R(d))
+		a.V(asm.PMULUDQ, w, d, d, asm.R(s))
+		a.VImm(asm.PSLLQ, w, s, 0, asm.R(maskReg), 32)
+		a.V(asm.PADDQ, w, d, d, asm.R(s))
+		a.VImm(asm.PSRLQ, w, s, 0, asm.R(maskReg), 32)
+		a.VImm(asm.PSLLQ, w, s, 0, asm.R(s), 32)
+		a.V(asm.PADDQ, w, d, d, asm.R(s))
 	}
-	a.VImm(asm.BLENDVPD, w, d, d, asm.R(s), uint8(maskReg))
 }
 
 // joinOp returns the instruction of a reduction that needs just one.

@@ -188,6 +188,39 @@ func reference(op kernel.ReduceOp, x *tensor.Tensor, row, n int) float64 {
 	return r
 }
 
+// Rows of elements for which AVX2 has no masks, and combinations of int64 for which it has no instruction, are reduced by machine code
+// where there is some, and have the evaluator's bits.
+func TestReductionsOfSmallElements(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, d := range []tensor.DType{tensor.Bool, tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Float16, tensor.BFloat16, tensor.Int64} {
+		for _, op := range []kernel.ReduceOp{kernel.ReduceSum, kernel.ReduceProduct, kernel.ReduceMin, kernel.ReduceMax} {
+			computed := kernel.ComputeType(d)
+			b := kernel.NewBuilder()
+			b.Reduce(op, b.Input(d, computed), computed)
+			p, err := NewProgram(b.Kernel())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asm.Target() >= asm.AVX2 && !p.IsCompiled() {
+				t.Errorf("%s of %s is evaluated", op, d)
+			}
+			for n := 1; n < 80; n++ {
+				const rows = 3
+				x := random(rng, d, rows, n)
+				got, _ := tensor.Zeros([]int{rows}, computed)
+				want, _ := tensor.Zeros([]int{rows}, computed)
+				p.Rows(rows, n, []Row{{Ptr: got.DataPtr(), Step: computed.Size()}, RowOf(x, n)}, nil)
+				p.evaluateRows(rows, n, []Row{{Ptr: want.DataPtr(), Step: computed.Size()}, RowOf(x, n)}, nil)
+				for row := range rows {
+					if got, want := got.At(row), want.At(row); got != want {
+						t.Fatalf("%s of %d %s: %v, want %v", op, n, d, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // A NaN anywhere in a row is its minimum and maximum.
 func TestReductionsKeepNaN(t *testing.T) {
 	for _, op := range []kernel.ReduceOp{kernel.ReduceMin, kernel.ReduceMax} {
@@ -487,6 +520,40 @@ func TestLargeOutputsStream(t *testing.T) {
 		}
 		if Compiles() && p.function(0) != nil && p.function(0).streaming.Load() == nil {
 			t.Errorf("%s: nothing was streamed", d)
+		}
+	}
+}
+
+// Integers that a float64 or a float32 does not hold are rounded once, as the evaluator does.
+func TestLongIntegersAreRoundedOnce(t *testing.T) {
+	var numbers []int64
+	for _, bit := range []int{0, 23, 24, 25, 31, 32, 52, 53, 54, 55, 62} {
+		for _, add := range []int64{-1025, -1024, -3, -1, 0, 1, 3, 1024, 1025, 1 << 29, 1<<29 + 1, 1<<29 - 1} {
+			numbers = append(numbers, 1<<bit+add, -(1<<bit + add), 1<<bit|1<<(max(bit, 24)-24)|add&0xff)
+		}
+	}
+	numbers = append(numbers, math.MinInt64, math.MaxInt64, math.MaxInt64-1023, math.MinInt64+1025)
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
+		b := kernel.NewBuilder()
+		b.Output(b.Convert(b.Input(tensor.Int64, tensor.Int64), d), d)
+		p, err := NewProgram(b.Kernel())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asm.Target() >= asm.AVX2 && !p.IsCompiled() {
+			t.Errorf("int64 to %s is evaluated", d)
+		}
+		out, _ := tensor.Empty([]int{len(numbers)}, d)
+		in, _ := tensor.FromSlice(numbers, len(numbers))
+		p.Run([]*tensor.Tensor{out, in}, nil)
+		for i, n := range numbers {
+			want := float64(n)
+			if d == tensor.Float32 {
+				want = float64(float32(n))
+			}
+			if got := out.At(i).Float64(); got != want {
+				t.Errorf("%d is %v as %s, want %v", n, got, d, want)
+			}
 		}
 	}
 }

@@ -350,7 +350,7 @@ func poolPlanes[T tensor.Element](p *Pooling, x, out *tensor.Tensor, f func(plan
 // maxPool gives the largest element of each window and its index in the plane, laid out as the input.
 func maxPool(x *tensor.Tensor, p Pooling) (out, indices *tensor.Tensor) {
 	out, indices = maxPlanes(x, p)
-	if p.N == 2 && isChannelsLast(x) {
+	if p.N == 2 && IsChannelsLast(x) {
 		out, indices = asLast(out), asLast(indices)
 	}
 	return out, indices
@@ -606,7 +606,7 @@ func sumPlane[S int64 | float64, T int64 | float32 | float64](v *volume, plane [
 // for them.
 func (p *Pooling) lastGeometry(x *tensor.Tensor, work tensor.DType) (conv.Convolution, bool) {
 	g, ok := p.geometry(x)
-	if !ok || p.N != 2 || !isChannelsLast(x) || x.DType() != work {
+	if !ok || p.N != 2 || !IsChannelsLast(x) || x.DType() != work {
 		return g, false
 	}
 	g.Batch = x.Size(0)
@@ -693,13 +693,14 @@ func maxPoolNd(name string, n int) []define.Definition {
 
 // KeepFormat lays out a result as its input where that has its channels last.
 func KeepFormat(out, like *tensor.Tensor) *tensor.Tensor {
-	if isChannelsLast(like) && !isChannelsLast(out) {
+	if IsChannelsLast(like) && !IsChannelsLast(out) {
 		return source.Must(out.Clone(tensor.ChannelsLast))
 	}
 	return out
 }
 
-func isChannelsLast(t *tensor.Tensor) bool {
+// IsChannelsLast reports whether the channels of images are the last in memory.
+func IsChannelsLast(t *tensor.Tensor) bool {
 	return t.Dim() == 4 && !t.IsContiguous() && t.IsContiguousFormat(tensor.ChannelsLast)
 }
 

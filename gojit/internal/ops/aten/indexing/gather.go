@@ -63,6 +63,9 @@ func PickAlong(out, t *tensor.Tensor, order [][]int) {
 // extended lists the sums of offsets with those of a dimension's indices, which are the faster. All its indices are meant where order is nil.
 func extended(offsets, order []int, size, stride int) []int {
 	if order != nil {
+		if len(offsets) == 1 && offsets[0] == 0 && stride == 1 {
+			return order
+		}
 		size = len(order)
 	}
 	next := make([]int, 0, len(offsets)*size)

@@ -53,6 +53,27 @@ func arrange(t *tensor.Tensor, dims []int, keepdim bool, acc tensor.DType) reduc
 	return r
 }
 
+// alone shows t in the shape of a reduction each of whose rows has one element; nil where they have others or t is elsewhere.
+func alone(t *tensor.Tensor, dims []int, keepdim bool) *tensor.Tensor {
+	if t.OnDevice() || t.IsHollow() {
+		return nil
+	}
+	reduced := ReducedDims(t, dims)
+	for d, n := range t.Shape() {
+		if reduced[d] && n != 1 {
+			return nil
+		}
+	}
+	return source.Must(t.Reshape(reducedShape(t, reduced, keepdim)...))
+}
+
+// copied is a copy of t, contiguous.
+func copied(t *tensor.Tensor) *tensor.Tensor {
+	out := define.Empty(t.Shape(), t.DType())
+	source.Throw(tensor.Copy(out, t))
+	return out
+}
+
 // ReducedDims returns for each dimension of t whether it is among dims; all are where there are none.
 func ReducedDims(t *tensor.Tensor, dims []int) []bool {
 	source.Check(t.Dim() <= 64, "only tensors with up to 64 dims are supported")
@@ -165,6 +186,9 @@ type Ordered interface{ int64 | float32 | float64 }
 func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool) (values, indices *tensor.Tensor) {
 	elementwise.OrderedOnly(name, t.DType())
 	noEmptyRows(name, t, dims)
+	if one := alone(t, dims, keepdim); one != nil {
+		return copied(one), define.Zeros(one.Shape(), tensor.Int64)
+	}
 	g := group(t, dims, keepdim)
 	computed := orderedAs(t.DType())
 	if g.byColumns || t.OnDevice() {
@@ -180,6 +204,9 @@ func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool)
 func Extreme(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool) *tensor.Tensor {
 	elementwise.OrderedOnly(name, t.DType())
 	noEmptyRows(name, t, dims)
+	if one := alone(t, dims, keepdim); one != nil {
+		return copied(one)
+	}
 	return extremeReducer(smallest).Reduce(t, dims, keepdim, orderedAs(t.DType()), t.DType())
 }
 
@@ -203,6 +230,15 @@ func Truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
 	result := tensor.Bool
 	if t.DType() == tensor.Uint8 {
 		result = tensor.Uint8
+	}
+	if one := alone(t, dims, keepdim); one != nil {
+		return elementwise.To(elementwise.Ne.WithNumber(one, 0), result)
+	}
+	if t.DType().Size() == 8 && !t.DType().IsComplex() { // lanes of truth values would be twice as many as those of elements
+		if every {
+			return elementwise.To(elementwise.Not.On(zeroReducer.Reduce(t, dims, keepdim, t.DType(), tensor.Bool)), result)
+		}
+		return elementwise.To(nonzeroReducer.Reduce(t, dims, keepdim, t.DType(), tensor.Bool), result)
 	}
 	q := maxReducer
 	if every {

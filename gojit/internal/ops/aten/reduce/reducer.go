@@ -48,6 +48,10 @@ var (
 	nonzeroReducer  = &Reducer{Op: kernel.ReduceSum, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Convert(b.Binary(kernel.Ne, x[0], b.Number(x[0], 0)), b.Type(x[0]))
 	}}
+	// zeroReducer counts what is zero.
+	zeroReducer = &Reducer{Op: kernel.ReduceSum, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		return b.Convert(b.Binary(kernel.Eq, x[0], b.Number(x[0], 0)), b.Type(x[0]))
+	}}
 	// exponentialReducer adds exponentials of what exceeds a number of the row.
 	exponentialReducer = &Reducer{Op: kernel.ReduceSum, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Exp(b.Sub(x[0], x[1]))

@@ -10,20 +10,21 @@ import (
 )
 
 // mixOnDevice makes each element along a dimension of some, on a device: the first tap of all, then the second, and so on.
-func mixOnDevice(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
-	most, plain := 1, true
-	for _, own := range taps {
-		most = max(most, len(own))
-		plain = plain && len(own) == 1 && own[0].weight == 1
+func mixOnDevice(x *tensor.Tensor, dim int, t *taps) *tensor.Tensor {
+	most, plain, n := 1, true, t.len()
+	for i := range n {
+		own := t.of(i)
+		most = max(most, own.hi-own.lo)
+		plain = plain && own.hi-own.lo == 1 && t.weights[own.lo] == 1
 	}
 	shape, across := slices.Clone(x.Shape()), slices.Repeat([]int{1}, x.Dim())
-	shape[dim], across[dim] = len(taps), len(taps)
+	shape[dim], across[dim] = n, n
 	var sum *tensor.Tensor
 	for k := range most {
-		places, weights := make([]int, len(taps)), make([]float64, len(taps))
-		for i, own := range taps {
-			if k < len(own) {
-				places[i], weights[i] = own[k].index, own[k].weight
+		places, weights := make([]int, n), make([]float64, n)
+		for i := range n {
+			if own := t.of(i); own.lo+k < own.hi {
+				places[i], weights[i] = t.inputs[own.lo+k], t.weights[own.lo+k]
 			}
 		}
 		part := indexing.SelectAlong(x, dim, elementwise.OnDeviceOf(x, places, len(places)), shape, func(int64) {})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -16,32 +17,9 @@ func gridSampleVolume(c define.Call) *tensor.Tensor {
 	source.Check(x.Size(0) == grid.Size(0), "grid_sampler(): expected grid and input to have same batch size, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
 	source.Check(mode != gridBicubic, "grid_sampler(): bicubic interpolation only supports 4D input")
 	n, channels, depth, h, w := x.Size(0), x.Size(1), x.Size(2), x.Size(3), x.Size(4)
-	count := grid.Size(1) * grid.Size(2) * grid.Size(3)
-	src := tensor.Data[float64](elementwise.Contiguous(elementwise.To(x, tensor.Float64)))
-	at := tensor.Data[float64](elementwise.Contiguous(elementwise.To(grid, tensor.Float64)))
-	out := define.Zeros([]int{n, channels, grid.Size(1), grid.Size(2), grid.Size(3)}, tensor.Float64)
-	dst := tensor.Data[float64](out)
-	for b := range n {
-		for p := range count {
-			place := at[(b*count+p)*3:]
-			xs := gridTaps(place[0], w, mode, border, corners)
-			ys := gridTaps(place[1], h, mode, border, corners)
-			zs := gridTaps(place[2], depth, mode, border, corners)
-			for ch := range channels {
-				volume := src[(b*channels+ch)*depth*h*w:][:depth*h*w]
-				s := 0.0
-				for _, tz := range zs {
-					for _, ty := range ys {
-						for _, tx := range xs {
-							s += tz.weight * ty.weight * tx.weight * volume[(tz.index*h+ty.index)*w+tx.index]
-						}
-					}
-				}
-				dst[(b*channels+ch)*count+p] = s
-			}
-		}
-	}
-	return elementwise.To(out, x.DType())
+	out := define.Empty([]int{n, channels, grid.Size(1), grid.Size(2), grid.Size(3)}, x.DType())
+	sampled(out, x, grid, gridding{mode: mode, border: border, corners: corners, channels: channels, sizes: [3]int{depth, h, w}, first: 0})
+	return out
 }
 
 // gridSample reads an image at the places that a grid of coordinates in [-1, 1] names.
@@ -51,29 +29,73 @@ func gridSample(c define.Call) *tensor.Tensor {
 	source.Check(x.Dim() == 4 && grid.Dim() == 4, "grid_sampler(): expected 4D input and grid with a last dimension of size 2, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
 	source.Check(x.Size(0) == grid.Size(0), "grid_sampler(): expected grid and input to have same batch size, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
 	n, channels, h, w := x.Size(0), x.Size(1), x.Size(2), x.Size(3)
-	oh, ow := grid.Size(1), grid.Size(2)
-	src := tensor.Data[float64](elementwise.Contiguous(elementwise.To(x, tensor.Float64)))
-	at := tensor.Data[float64](elementwise.Contiguous(elementwise.To(grid, tensor.Float64)))
-	out := define.Zeros([]int{n, channels, oh, ow}, tensor.Float64)
-	dst := tensor.Data[float64](out)
-	for b := range n {
-		for p := range oh * ow {
-			gx, gy := at[(b*oh*ow+p)*2], at[(b*oh*ow+p)*2+1]
-			xs := gridTaps(gx, w, mode, border, corners)
-			ys := gridTaps(gy, h, mode, border, corners)
-			for ch := range channels {
-				plane := src[(b*channels+ch)*h*w:][:h*w]
-				s := 0.0
-				for _, ty := range ys {
-					for _, tx := range xs {
-						s += ty.weight * tx.weight * plane[ty.index*w+tx.index]
+	out := define.Empty([]int{n, channels, grid.Size(1), grid.Size(2)}, x.DType())
+	sampled(out, x, grid, gridding{mode: mode, border: border, corners: corners, channels: channels, sizes: [3]int{1, h, w}, first: 1})
+	return out
+}
+
+// gridding is the way to read images or volumes at places: sizes are those of depth, height and width, of which the first one counts.
+type gridding struct {
+	mode, border int
+	corners      bool
+	channels     int
+	sizes        [3]int
+	first        int
+}
+
+// sampled fills out with x at the places of a grid.
+func sampled(out, x, grid *tensor.Tensor, g gridding) {
+	if x.DType() == tensor.Float32 {
+		sampledAs[float32](out, x, grid, g)
+	} else {
+		sampledAs[float64](out, x, grid, g)
+	}
+}
+
+func sampledAs[T float32 | float64](out, x, grid *tensor.Tensor, g gridding) {
+	d := tensor.DTypeOf[T]()
+	made := out
+	if out.DType() != d {
+		made = define.Empty(out.Shape(), d)
+	}
+	src, at := tensor.Data[T](elementwise.Contiguous(elementwise.To(x, d))), tensor.Data[T](elementwise.Contiguous(elementwise.To(grid, d)))
+	dst, image := tensor.Data[T](made), g.sizes[0]*g.sizes[1]*g.sizes[2]
+	places, parts := define.NumelOf(grid.Shape()[1:grid.Dim()-1]), 3-g.first
+	parallel.For(x.Size(0)*places, define.RowGrain/(16*(g.channels+4))+1, func(lo, hi int) {
+		var along [3]gridTaps
+		along[0].put(0, 1, 1)
+		var watch parallel.Watch
+		for k := lo; k < hi; k++ {
+			watch.Did(16 * (g.channels + 1))
+			for d := g.first; d < 3; d++ {
+				along[d].at(float64(at[k*parts+2-d]), g.sizes[d], &g)
+			}
+			b, p := k/places, k%places
+			var index [64]int
+			var weight [64]float64
+			n := 0
+			for _, z := range along[0].listed() {
+				for _, y := range along[1].listed() {
+					row, wy := (z.index*g.sizes[1]+y.index)*g.sizes[2], z.weight*y.weight
+					for _, x := range along[2].listed() {
+						index[n], weight[n] = row+x.index, wy*x.weight
+						n++
 					}
 				}
-				dst[(b*channels+ch)*oh*ow+p] = s
+			}
+			for c := range g.channels {
+				plane, s := src[(b*g.channels+c)*image:][:image], 0.0
+				for i, from := range index[:n] {
+					s += weight[i] * float64(plane[from])
+				}
+				dst[(b*g.channels+c)*places+p] = T(s)
 			}
 		}
+	})
+	if made != out {
+		source.Throw(tensor.Copy(out, made))
+		made.Release()
 	}
-	return elementwise.To(out, x.DType())
 }
 
 // Modes of gridSample.
@@ -87,42 +109,59 @@ const (
 	gridReflect = 2
 )
 
-// gridTaps returns the inputs within bounds for one coordinate.
-func gridTaps(v float64, n, mode, border int, corners bool) []tap {
+// gridTaps are the inputs within bounds for one coordinate.
+type gridTaps struct {
+	taps [4]gridTap
+	n    int
+}
+
+type gridTap struct {
+	index  int
+	weight float64
+}
+
+func (t *gridTaps) listed() []gridTap { return t.taps[:t.n] }
+
+// put adds input i of n, where there is one.
+func (t *gridTaps) put(i int, w float64, n int) {
+	if i >= 0 && i < n {
+		t.taps[t.n] = gridTap{i, w}
+		t.n++
+	}
+}
+
+// at lists the inputs for the coordinate v among n places.
+func (t *gridTaps) at(v float64, n int, g *gridding) {
+	t.n = 0
 	place := ((v+1)*float64(n) - 1) / 2
-	if corners {
+	if g.corners {
 		place = (v + 1) / 2 * float64(n-1)
 	}
-	fix := func(p float64) float64 {
-		switch border {
-		case gridBorder:
-			return min(max(p, 0), float64(n-1))
-		case gridReflect:
-			return min(max(reflect(p, n, corners), 0), float64(n-1))
-		}
-		return p
-	}
-	var taps []tap
-	put := func(i int, w float64) {
-		if i >= 0 && i < n {
-			taps = append(taps, tap{i, w})
-		}
-	}
-	switch mode {
+	switch g.mode {
 	case gridNearest:
-		put(int(math.RoundToEven(fix(place))), 1)
+		t.put(int(math.RoundToEven(g.fix(place, n))), 1, n)
 	case gridBicubic:
 		base := math.Floor(place)
 		for j := -1.0; j <= 2; j++ {
-			put(int(fix(base+j)), cubic(math.Abs(place-base-j), -0.75))
+			t.put(int(g.fix(base+j, n)), cubic(math.Abs(place-base-j), -0.75), n)
 		}
 	default:
-		place = fix(place)
+		place = g.fix(place, n)
 		low := math.Floor(place)
-		put(int(low), low+1-place)
-		put(int(low)+1, place-low)
+		t.put(int(low), low+1-place, n)
+		t.put(int(low)+1, place-low, n)
 	}
-	return taps
+}
+
+// fix moves a place into the borders, where it is not to be outside.
+func (g *gridding) fix(p float64, n int) float64 {
+	switch g.border {
+	case gridBorder:
+		return min(max(p, 0), float64(n-1))
+	case gridReflect:
+		return min(max(reflect(p, n, g.corners), 0), float64(n-1))
+	}
+	return p
 }
 
 // reflect folds a coordinate back between the borders.

@@ -15,20 +15,15 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// tap is one input that an output is made of along a dimension.
-type tap struct {
-	index  int
-	weight float64
-}
-
 // scheme is a way to resample.
 type scheme struct {
 	taps       resizing
+	single     bool // each output is one of the inputs
 	contiguous bool // whatever the layout of the input
 }
 
-// resizing tells for each output along one dimension which inputs it is made of.
-type resizing func(in, out int, scale float64) [][]tap
+// resizing appends the outputs from lo to hi along one dimension.
+type resizing func(t *taps, lo, hi, in int, scale float64)
 
 // pixelScale returns the inputs per output. given is the factor the caller asked for, 0 for none.
 func pixelScale(in, out int, given float64, alignCorners bool) float64 {
@@ -43,48 +38,33 @@ func pixelScale(in, out int, given float64, alignCorners bool) float64 {
 	return float64(in) / float64(out)
 }
 
-// tapsWork is what the taps of one output are as elements of a loop.
-const tapsWork = 16
-
-// tapsEach makes lists of n taps for some outputs.
-func tapsEach(outputs, n int) [][]tap {
-	taps, all := define.Table[[]tap](outputs), define.Table[tap](define.Room(1, n, outputs))
-	for i := range taps {
-		taps[i] = all[i*n : (i+1)*n : (i+1)*n]
-	}
-	return taps
-}
-
 func nearest(exact bool) scheme {
-	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := tapsEach(out, 1)
-		s := float32(scale)
-		var watch parallel.Watch
-		for i := range taps {
-			watch.Did(tapsWork)
-			at := float32(i)
-			if exact {
-				at += 0.5
-			}
-			taps[i][0] = tap{max(min(int(math.Floor(float64(at*s))), in-1), 0), 1}
+	return scheme{taps: func(t *taps, lo, hi, in int, scale float64) {
+		s, shift := float32(scale), float32(0)
+		if exact {
+			shift = 0.5
 		}
-		return taps
-	}}
+		inputs, weights := t.fixed(lo, hi, 1)
+		for i := range inputs {
+			inputs[i], weights[i] = max(min(int((float32(lo+i)+shift)*s), in-1), 0), 1 // what is rounded to zero is not below it
+		}
+	}, single: true}
 }
 
 func linearTaps(alignCorners bool) scheme {
-	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := tapsEach(out, 2)
-		var watch parallel.Watch
-		for i := range taps {
-			watch.Did(tapsWork)
-			at := max(sourceIndex(i, scale, alignCorners), 0)
+	return scheme{taps: func(t *taps, lo, hi, in int, scale float64) {
+		inputs, weights := t.fixed(lo, hi, 2)
+		pairs, shares := grouped[[2]int](inputs, hi-lo), grouped[[2]float64](weights, hi-lo)
+		for i := range pairs {
+			at := sourceIndex(lo+i, scale, alignCorners)
+			if at < 0 {
+				at = 0
+			}
 			low := min(int(at), in-1)
-			high := min(low+1, in-1)
 			f := at - float64(low)
-			taps[i][0], taps[i][1] = tap{low, 1 - f}, tap{high, f}
+			pairs[i][0], pairs[i][1] = low, min(low+1, in-1)
+			shares[i][0], shares[i][1] = 1-f, f
 		}
-		return taps
 	}}
 }
 
@@ -96,20 +76,15 @@ func sourceIndex(i int, scale float64, alignCorners bool) float64 {
 }
 
 func cubicTaps(alignCorners bool) scheme {
-	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := tapsEach(out, 4)
-		var watch parallel.Watch
-		for i := range taps {
-			watch.Did(tapsWork)
-			at := sourceIndex(i, scale, alignCorners)
+	return scheme{taps: func(t *taps, lo, hi, in int, scale float64) {
+		inputs, weights := t.fixed(lo, hi, 4)
+		for i := range hi - lo {
+			at := sourceIndex(lo+i, scale, alignCorners)
 			base := int(math.Floor(at))
-			for k := range taps[i] {
-				j := k - 1
-				w := cubic(math.Abs(at-float64(base+j)), -0.75)
-				taps[i][k] = tap{min(max(base+j, 0), in-1), w}
+			for j := range 4 {
+				inputs[4*i+j], weights[4*i+j] = min(max(base-1+j, 0), in-1), cubic(math.Abs(at-float64(base-1+j)), -0.75)
 			}
 		}
-		return taps
 	}, contiguous: true}
 }
 
@@ -126,29 +101,28 @@ func cubic(x, a float64) float64 {
 
 // smooth makes antialiasing taps of a filter with a support.
 func smooth(support float64, filter func(x float64) float64) scheme {
-	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := define.Table[[]tap](out)
+	return scheme{taps: func(t *taps, lo, hi, in int, scale float64) {
 		reach, squeeze := support, 1.0
 		if scale >= 1 {
 			reach, squeeze = support*scale, 1/scale
 		}
-		define.Room(16, out, int(min(float64(in), 2*reach+1)))
+		define.Room(16, hi-lo, int(min(float64(in), 2*reach+1)))
 		var watch parallel.Watch
-		for i := range taps {
-			watch.Did(tapsWork)
+		for i := lo; i < hi; i++ {
 			center := scale * (float64(i) + 0.5)
 			low, high := max(int(center-reach+0.5), 0), min(int(center+reach+0.5), in)
-			total := 0.0
+			watch.Did(max(0, high-low))
+			from, total := len(t.weights), 0.0
 			for j := low; j < high; j++ {
 				w := filter(math.Abs((float64(j) - center + 0.5) * squeeze))
-				taps[i] = append(taps[i], tap{j, w})
+				t.add(j, w)
 				total += w
 			}
-			for j := range taps[i] {
-				taps[i][j].weight /= total
+			for j := range t.weights[from:] {
+				t.weights[from+j] /= total
 			}
+			t.end()
 		}
-		return taps
 	}, contiguous: support > 1}
 }
 

@@ -21,30 +21,32 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 	source.Check(x.Dim() == n+2, "Expected a %dD tensor as input, but got a %dD tensor", n+2, x.Dim())
 	checkResized(x.Shape()[2:], sizes)
 	define.Room(x.DType().Size(), slices.Concat(x.Shape()[:2], sizes)...)
-	taps, order := make([][][]tap, n), make([][]int, n+2)
-	single := true
+	axes := make([]axis, n)
 	for i, out := range sizes {
-		in := x.Size(i + 2)
-		taps[i] = how.taps(in, out, pixelScale(in, out, factorOf(scales, i), alignCorners))
-		order[i+2] = singleTaps(taps[i])
-		single = single && order[i+2] != nil
+		axes[i] = newAxis(how, x.Size(i+2), out, factorOf(scales, i), alignCorners)
 	}
-	if single && !x.OnDevice() {
-		out := define.EmptyBeside(x, slices.Concat(x.Shape()[:2], sizes), x.DType())
-		if !x.IsHollow() {
-			indexing.PickAlong(out, x, order)
+	laid := how.layoutOf(x)
+	given := laid.of(x)
+	if how.single && !x.OnDevice() {
+		shape, order := slices.Clone(given.Shape()), make([][]int, n+2)
+		for i := range axes {
+			shape[laid.dim(i)], order[laid.dim(i)] = axes[i].out, axes[i].picks()
 		}
-		return how.inFormatOf(out, x)
+		out := define.EmptyBeside(x, shape, x.DType())
+		if !x.IsHollow() {
+			indexing.PickAlong(out, given, order)
+		}
+		return laid.back(out)
 	}
 	d := tensor.Float64 // whole numbers are exact in it
 	if x.DType().IsFloating() {
 		d = reduce.Accumulator(x.DType())
 	}
-	w := mixed{elementwise.To(x, d), x}
+	w := mixed{elementwise.To(given, d), given}
 	for i := n - 1; i >= 0; i-- {
-		w.mix(i+2, taps[i])
+		w.mix(laid.dim(i), &axes[i])
 	}
-	return how.inFormatOf(elementwise.To(w.work, x.DType()), x)
+	return laid.back(elementwise.To(w.work, x.DType()))
 }
 
 // checkResized asks for sizes with elements.
@@ -55,20 +57,45 @@ func checkResized(in, out []int) {
 
 // resampleGradient gives the gradient of an input of resample from that of its output: each dimension is made by the transposed taps.
 func resampleGradient(g *tensor.Tensor, shape []int, scales []float64, alignCorners bool, how scheme) *tensor.Tensor {
-	w := mixed{elementwise.To(g, reduce.Accumulator(g.DType())), g}
+	laid := how.layoutOf(g)
+	given := laid.of(g)
+	w := mixed{elementwise.To(given, reduce.Accumulator(g.DType())), given}
 	for i, in := range shape[2:] {
-		out := g.Size(i + 2)
-		w.mix(i+2, transposed(how.taps(in, out, pixelScale(in, out, factorOf(scales, i), alignCorners)), in))
+		a := newAxis(how, in, g.Size(i+2), factorOf(scales, i), alignCorners)
+		a.back = true
+		w.mix(laid.dim(i), &a)
 	}
-	return how.inFormatOf(elementwise.To(w.work, g.DType()), g)
+	return laid.back(elementwise.To(w.work, g.DType()))
 }
 
-// inFormatOf lays out a result as its input, but for schemes that give contiguous results.
-func (s *scheme) inFormatOf(out, like *tensor.Tensor) *tensor.Tensor {
-	if s.contiguous {
-		return out
+// layout is the order of dimensions in which a tensor is resampled, and so its result laid out.
+type layout struct{ channelsLast bool }
+
+// layoutOf returns that of x where its channels are the last in memory, but for schemes that give contiguous results.
+func (s *scheme) layoutOf(x *tensor.Tensor) layout {
+	return layout{!s.contiguous && conv.IsChannelsLast(x)}
+}
+
+// dim is where the resized dimension i is.
+func (l layout) dim(i int) int {
+	if l.channelsLast {
+		return i + 1
 	}
-	return conv.KeepFormat(out, like)
+	return i + 2
+}
+
+func (l layout) of(x *tensor.Tensor) *tensor.Tensor {
+	if l.channelsLast {
+		return source.Must(x.Permute(0, 2, 3, 1))
+	}
+	return x
+}
+
+func (l layout) back(x *tensor.Tensor) *tensor.Tensor {
+	if l.channelsLast {
+		return source.Must(x.Permute(0, 3, 1, 2))
+	}
+	return x
 }
 
 // factorOf returns the factor that the caller gave for a dimension, 0 for none.
@@ -79,38 +106,26 @@ func factorOf(scales []float64, d int) float64 {
 	return 0
 }
 
-// transposed returns, for each of n inputs, the outputs that it is a part of.
-func transposed(taps [][]tap, n int) [][]tap {
-	inputs := make([][]tap, n)
-	var watch parallel.Watch
-	for out, list := range taps {
-		watch.Did(tapsWork)
-		for _, t := range list {
-			inputs[t.index] = append(inputs[t.index], tap{out, t.weight})
-		}
-	}
-	return inputs
-}
-
 // mixed is a tensor on the way from given, which is not released, to a result.
 type mixed struct{ work, given *tensor.Tensor }
 
 // mix makes each element along a dimension of some.
-func (m *mixed) mix(dim int, taps [][]tap) {
+func (m *mixed) mix(dim int, a *axis) {
 	if m.work.OnDevice() {
-		m.work = mixOnDevice(m.work, dim, taps)
+		m.work = mixOnDevice(m.work, dim, a.all())
 		return
 	}
-	next := mixAlong(m.work, dim, taps)
+	next := mixAlong(m.work, dim, a)
 	if m.work != m.given {
 		m.work.Release()
 	}
 	m.work = next
 }
 
-// mixture tells what the outputs along a dimension are made of.
+// mixture tells what a stretch of the outputs along a dimension is made of.
 type mixture struct {
-	outputs int
+	outputs int // along the dimension
+	many    int // in the stretch
 	runs    []mixRun
 	empty   []int // outputs made of nothing
 	weights *tensor.Tensor
@@ -124,33 +139,29 @@ type mixRun struct {
 	weights            int // where those of the first input are, count for each input
 }
 
-// mixtureOf finds runs among outputs that are period apart.
-func mixtureOf(taps [][]tap, period int, d tensor.DType) *mixture {
-	m := &mixture{outputs: len(taps)}
-	var weights []float64
+// mixtureOf finds runs among the outputs of a stretch that are period apart.
+func mixtureOf(t *taps, outputs, period int, d tensor.DType) *mixture {
+	m := &mixture{outputs: outputs, many: t.len()}
+	weights := make([]float64, 0, len(t.weights))
 	var watch parallel.Watch
-	for phase := range min(period, len(taps)) {
-		for i := phase; i < len(taps); {
-			r := mixRun{first: i, step: period, count: 1, weights: len(weights)}
-			for _, t := range taps[i] {
-				r.from = append(r.from, t.index)
-			}
-			watch.Did(tapsWork)
-			for next := i + period; next < len(taps) && r.goesOn(taps[next]); next += period {
-				watch.Did(1)
+	for phase := range min(period, t.len()) {
+		for i := phase; i < t.len(); {
+			own := t.of(i)
+			r := mixRun{first: t.first + i, step: period, count: 1, from: t.inputs[own.lo:own.hi], weights: len(weights)}
+			for next := i + period; next < t.len() && r.goesOn(t.inputsOf(next)); next += period {
 				r.count++
 			}
+			watch.Did(r.count * (len(r.from) + 1))
 			for k := range r.from {
-				watch.Did(r.count)
 				for j := range r.count {
-					weights = append(weights, taps[i+j*period][k].weight)
+					weights = append(weights, t.weights[t.of(i+j*period).lo+k])
 				}
 			}
 			if len(r.from) > 0 {
 				m.runs = append(m.runs, r)
 			} else {
 				for j := range r.count {
-					m.empty = append(m.empty, i+j*period)
+					m.empty = append(m.empty, t.first+i+j*period)
 				}
 			}
 			i += r.count * period
@@ -160,32 +171,20 @@ func mixtureOf(taps [][]tap, period int, d tensor.DType) *mixture {
 	return m
 }
 
-// goesOn reports whether an output made of list belongs to the run.
-func (r *mixRun) goesOn(list []tap) bool {
-	if len(list) != len(r.from) {
+// goesOn reports whether an output made of inputs belongs to the run.
+func (r *mixRun) goesOn(inputs []int) bool {
+	if len(inputs) != len(r.from) {
 		return false
 	}
-	if r.count == 1 && len(list) > 0 {
-		r.advance = list[0].index - r.from[0]
+	if r.count == 1 && len(inputs) > 0 {
+		r.advance = inputs[0] - r.from[0]
 	}
-	for k, t := range list {
-		if t.index != r.from[k]+r.count*r.advance {
+	for k, input := range inputs {
+		if input != r.from[k]+r.count*r.advance {
 			return false
 		}
 	}
 	return true
-}
-
-// singleTaps returns the input of each output where that is all it is made of, else nil.
-func singleTaps(taps [][]tap) []int {
-	index := make([]int, len(taps))
-	for i, list := range taps {
-		if len(list) != 1 || list[0].weight != 1 {
-			return nil
-		}
-		index[i] = list[0].index
-	}
-	return index
 }
 
 // Kernels of a row: one or two rows, each times a number, and what was there before in those that add.
@@ -205,13 +204,13 @@ func mixRows(b elementwise.Builder, in, computed tensor.DType) elementwise.Eleme
 	return b.Add(b.Mul(x, b.Input(computed, computed)), b.Mul(y, b.Input(computed, computed)))
 }
 
-// turnedRows is the number of rows from which their elements are mixed as rows of the transposed matrix.
-const turnedRows = 32
+// stretch is how many outputs along a dimension are made at a time: their taps are no large table.
+const stretch = 1 << 12
 
 // mixAlong makes the elements along a dimension of x.
-func mixAlong(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
+func mixAlong(x *tensor.Tensor, dim int, a *axis) *tensor.Tensor {
 	shape := slices.Clone(x.Shape())
-	shape[dim] = len(taps)
+	shape[dim] = a.made()
 	if x.IsHollow() {
 		return define.EmptyBeside(x, shape, x.DType())
 	}
@@ -219,43 +218,27 @@ func mixAlong(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
 	x = elementwise.Contiguous(given)
 	defer define.ForgetMade(given, x)
 	out := define.Empty(shape, x.DType())
-	if index := singleTaps(taps); index != nil {
-		order := make([][]int, len(shape))
-		order[dim] = index
-		indexing.PickAlong(out, x, order)
+	outer, in, inner := define.NumelOf(shape[:dim]), x.Size(dim), define.NumelOf(shape[dim+1:])
+	if inner == 1 {
+		if x.DType() == tensor.Float64 {
+			mixLines[float64](out, x, a, outer)
+		} else {
+			mixLines[float32](out, x, a, outer)
+		}
 		return out
 	}
-	in := x.Size(dim)
-	m := mixtureOf(taps, max(1, len(taps)/in), x.DType())
-	outer, inner := define.NumelOf(shape[:dim]), define.NumelOf(shape[dim+1:])
-	if inner == 1 && outer >= turnedRows {
-		rows, turned := define.Empty([]int{len(taps), outer}, x.DType()), define.Empty([]int{in, outer}, x.DType())
-		transpose(turned, x, outer, in)
-		m.mix(rows, turned, 1, in, outer)
-		transpose(out, rows, len(taps), outer)
-		rows.Release()
-		turned.Release()
-	} else {
-		m.mix(out, x, outer, in, inner)
+	period := max(1, a.made()/in)
+	for t := range a.stretches(stretch / period * period) {
+		mixtureOf(t, a.made(), period, x.DType()).mix(out, x, outer, in, inner)
 	}
 	return out
-}
-
-// transpose copies x, which has rows of columns elements, to out with the elements of a column together.
-func transpose(out, x *tensor.Tensor, rows, columns int) {
-	from, to := source.Must(x.View(rows, columns)), source.Must(out.View(columns, rows))
-	turned := source.Must(from.T())
-	source.Throw(tensor.Copy(to, turned))
-	turned.Release()
-	from.Release()
-	to.Release()
 }
 
 // mix makes rows of n elements; outer blocks of rows lie behind each other.
 func (m *mixture) mix(out, x *tensor.Tensor, outer, in, n int) {
 	size, parts := x.DType().Size(), parallel.NumChunks(n, reduce.ColumnsAtOnce)
 	scaled, mixed, added := scaledRow.Program(x.DType(), x.DType()), mixedRow.Program(x.DType(), x.DType()), addedRow.Program(x.DType(), x.DType())
-	parallel.For(outer*parts, define.RowGrain/(m.outputs*min(n, reduce.ColumnsAtOnce))+1, func(lo, hi int) {
+	parallel.For(outer*parts, define.RowGrain/(m.many*min(n, reduce.ColumnsAtOnce))+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			block, from := i/parts, i%parts*reduce.ColumnsAtOnce
 			w := mixing{m, scaled, mixed, added, unsafe.Add(out.DataPtr(), (block*m.outputs*n+from)*size), unsafe.Add(x.DataPtr(), (block*in*n+from)*size),
