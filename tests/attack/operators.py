@@ -492,6 +492,8 @@ def bits(x) -> torch.Tensor:
 def internal(e) -> str | None:
     """What is wrong about an exception: that it speaks of a mistake of the library."""
     text = str(e)
+    if text.startswith("kernel: "):
+        return f"an error about the library's own code: {text.splitlines()[0]}"
     if "internal error" not in text:
         return None
     lines = text.splitlines()

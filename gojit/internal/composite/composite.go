@@ -133,6 +133,7 @@ func linkRun(key string, run func(m *autograd.Mode, args, out []value.Value) err
 		m.SetGradEnabled(false)
 		return run(m, args, out)
 	}
+	o.CallsItself = sync.OnceValue(func() bool { return callsItself(o) })
 	if o.Run == nil {
 		o.Run = o.Parts
 		variants := aten.Variants(key, o.Run)

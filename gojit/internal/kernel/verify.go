@@ -6,6 +6,18 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// TypeError says that a kernel computes with a type that no kernel, or one of its operations, is defined for.
+type TypeError struct {
+	DType tensor.DType
+	text  string
+}
+
+func (e *TypeError) Error() string { return e.text }
+
+func typeError(d tensor.DType, format string, args ...any) error {
+	return &TypeError{d, fmt.Sprintf(format, args...)}
+}
+
 // Verify checks the invariant of kernels: operands come before their use and have the types the
 // operation needs, the result has the type that follows, every input is loaded and every parameter
 // read by just one instruction, and every instruction can be evaluated.
@@ -62,7 +74,7 @@ func (k *Kernel) verifyOutput(i int) error {
 		return fmt.Errorf("kernel: out%d has no type", i)
 	}
 	if t := k.TypeOf(o.Value); int(o.Reduce) >= len(reduceNames) || o.Reduce != NoReduce && Loops[o.Reduce.Op()][t] == nil {
-		return fmt.Errorf("kernel: out%d reduces values of type %s in a way that is not defined", i, t)
+		return typeError(t, "kernel: out%d reduces values of type %s in a way that is not defined", i, t)
 	}
 	return nil
 }
@@ -74,7 +86,7 @@ func (k *Kernel) verifyInstr(i int) error {
 		return fmt.Errorf("kernel: %%%d has no operation", i)
 	}
 	if !computable(in.Type) {
-		return fmt.Errorf("kernel: %%%d computes with %s", i, in.Type)
+		return typeError(in.Type, "kernel: %%%d computes with %s", i, in.Type)
 	}
 	for j := range in.Op.Operands() {
 		if a := in.Args[j]; a < 0 || int(a) >= i {
@@ -124,6 +136,12 @@ func ConstFits(t tensor.DType, re, im uint64) bool {
 // VerifyTypes checks what an instruction that makes value v does with the types of its operands.
 func VerifyTypes(v Value, in *Instr, typeOf func(Value) tensor.DType, tables int) error {
 	first, op := typeOf(in.Args[0]), in.Op
+	odd := in.Type // the complex one where types are mixed
+	for j := range op.Operands() {
+		if t := typeOf(in.Args[j]); t.IsComplex() {
+			odd = t
+		}
+	}
 	same := func(from int) bool {
 		for j := from; j < op.Operands(); j++ {
 			if typeOf(in.Args[j]) != in.Type {
@@ -138,17 +156,17 @@ func VerifyTypes(v Value, in *Instr, typeOf func(Value) tensor.DType, tables int
 	case op == Lookup:
 		return nil
 	case op == Select && (first != tensor.Bool || !same(1)):
-		return fmt.Errorf("kernel: %%%d selects with the wrong types", v)
+		return typeError(odd, "kernel: %%%d selects with the wrong types", v)
 	case op == Fma && !same(0):
-		return fmt.Errorf("kernel: %%%d multiplies and adds with the wrong types", v)
+		return typeError(odd, "kernel: %%%d multiplies and adds with the wrong types", v)
 	case op.Operands() == 2 && first != typeOf(in.Args[1]):
-		return fmt.Errorf("kernel: %%%d has operands of types %s and %s", v, first, typeOf(in.Args[1]))
+		return typeError(odd, "kernel: %%%d has operands of types %s and %s", v, first, typeOf(in.Args[1]))
 	case op == Select || op == Convert:
 		return nil
 	case Loops[op][first] == nil:
 		return fmt.Errorf("\"%s\" is not implemented for '%s'", op, first.CppName())
 	case ResultType(op, first) != in.Type:
-		return fmt.Errorf("kernel: %%%d makes %s of %s", v, in.Type, first)
+		return typeError(odd, "kernel: %%%d makes %s of %s", v, in.Type, first)
 	}
 	return nil
 }

@@ -42,6 +42,8 @@ type Operator struct {
 	// Parts runs the operator as others, that it is made of, nil where it is made of none; PartsOnDevices, where a device has no form of the
 	// operator but forms of these.
 	Parts, PartsOnDevices Operation
+	// CallsItself reports whether Parts calls the operator itself, with other arguments; it is set where Parts is.
+	CallsItself func() bool
 	// Alias says what calls do to the memory of their arguments.
 	Alias AliasKind
 

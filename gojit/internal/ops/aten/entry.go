@@ -1,10 +1,14 @@
 package aten
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/sparse"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -21,6 +25,7 @@ func entryOf(text string, record *ops.Def, takesMeta bool, body func(c define.Ca
 	name, _, _ := strings.Cut(text, "(")
 	l := &loan{name: name}
 	return ops.Operator{Name: text, Record: record, Run: func(args, out []value.Value) (err error) {
+		defer nameTypes(name, args, &err)
 		defer source.Catch(&err)
 		if (!takesMeta || tensor.AwayInUse()) && hasAway(args) {
 			if sparse.HasSparse(args) {
@@ -46,6 +51,19 @@ func entryOf(text string, record *ops.Def, takesMeta bool, body func(c define.Ca
 		settle(args, out)
 		return nil
 	}}
+}
+
+// nameTypes has an error about the types of a kernel speak of the operator that made the kernel.
+func nameTypes(name string, args []value.Value, err *error) {
+	var found *kernel.TypeError
+	if *err == nil || !errors.As(*err, &found) {
+		return
+	}
+	defer source.Catch(err)
+	if slices.ContainsFunc(args, func(v value.Value) bool { return v.IsTensor() && v.Tensor().DType().IsQuantized() }) {
+		define.RefuseBackend(name, "QuantizedCPU")
+	}
+	elementwise.NotImplemented(strings.TrimPrefix(name, "aten::"), found.DType)
 }
 
 // settle says of results over fresh memory that they alone use it, and are no views of what the operator has forgotten. The

@@ -3,6 +3,7 @@ package nn
 import (
 	"math"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -554,6 +555,9 @@ func pairLoss(name string, p *elementwise.Operator) define.Definition {
 func limitedLoss(name, limit string, p *elementwise.Operator) define.Definition {
 	return define.Giving(name, func(c define.Call) *tensor.Tensor {
 		l := c.Float(3)
+		if d := tensor.Promote(c.Tensor(0).DType(), c.Tensor(1).DType()); !d.IsFloating() {
+			elementwise.NotImplemented(strings.TrimSuffix(name, "_loss")+"_cpu", d)
+		}
 		if name == "smooth_l1_loss" {
 			source.Check(l >= 0, "smooth_l1_loss does not support negative values for beta.")
 			if l == 0 {

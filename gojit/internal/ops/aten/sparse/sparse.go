@@ -95,8 +95,10 @@ func RunSparse(name string, body func(c define.Call), c define.Call) {
 			define.RefuseBackend(name, "SparseMeta")
 		}
 		form(c.Args, c.Out)
-	} else if ops.Find(name).Has(ops.AnyLayout) {
+	} else if o := ops.Find(name); o.Has(ops.AnyLayout) {
 		body(c)
+	} else if o.Has(ops.Composite) && o.Parts != nil && !o.CallsItself() {
+		source.Throw(o.Parts(c.Args, c.Out)) // what it is made of may know the layout
 	} else {
 		refuseSparse(name, firstSparse(c.Args))
 	}
