@@ -1,4 +1,4 @@
-"""The rows that operators.py compares: about 450 operators over one element type, eager, one thread. It runs under
+"""The rows that operators.py compares: about 470 operators over one element type, eager, one thread. It runs under
 PyTorch and under torchjit alike:
 
     python operators_work.py MODULE DTYPE
@@ -54,6 +54,11 @@ F.interpolate(a[None, None], scale_factor=2)|F.interpolate(a[None, None], scale_
 torch.cdist(a[:200], b[:200])|torch.quantile(a[0], 0.3)|torch.equal(a, e)|torch.allclose(a, e)|torch.isclose(a, b)|a.tolist()
 torch.fft.fft(a)|F.conv1d(a[None], w)|torch.linalg.inv(a[:200, :200])|a.diff()|F.prelu(a, b[0, :1])|F.glu(a)|e.copy_(a)|torch.max(a, b)
 torch.std_mean(a, 1)|torch.var_mean(a, 0)|torch.cross(a[:, :3], b[:, :3])|torch.kron(a[:30, :30], b[:30, :30])|torch.vander(a[0], 10)"""
+# Over x: a vector, l: the same as one line of one image, w: a filter, i: as many indices, h: its elements as rows, t: rows of five.
+LINES = """F.interpolate(l, scale_factor=2)|F.interpolate(l, scale_factor=1.37, mode='linear')|F.interpolate(l, scale_factor=0.6, mode='linear')
+F.conv1d(l, w)|F.max_pool1d(l, 2)|F.avg_pool1d(l, 3, 1)|x.index_add(0, i, x)|x.index_copy(0, i, x)|x.index_fill(0, i, 0)
+x.scatter_reduce(0, i, x, 'amax')|torch.unique_consecutive(x)|torch.gradient(x)|torch.all(h, 1)|torch.amax(h, 1)|torch.argmax(h, 1)
+torch.sum(t, 1)|torch.amax(t, 1)|torch.argmax(t, 1)|torch.softmax(t, 1)|F.grid_sample(a, g, align_corners=False)"""
 # Over a: 2 by 2, i: two indices.
 CALLS = """a.reshape(4)|a.view(4)|a.t()|a[0]|a[:, 1]|a[i]|a.__setitem__(0, 1)|a @ a|torch.cat([a, a])|torch.stack([a, a])|a.unsqueeze(0)
 a.permute(1, 0)|a[0, 0].item()|torch.tensor([1.0, 2.0])|torch.empty(2, 2)|torch.zeros_like(a)|torch.softmax(a, 1)|F.linear(a, a, a[0])
@@ -93,6 +98,11 @@ def rows():
             yield f"matrix: {e}", e, names
     for e in expressions(MATRICES):
         yield f"matrix: {e}", e, names
+    x = sample(LARGE // 5)
+    names = {"x": x, "l": x[None, None], "w": sample(1, 1, 31), "i": torch.randint(0, len(x), (len(x),)), "h": x[:, None], "t": x.view(-1, 5)}
+    names.update(a=sample(4, 16, 64, 64), g=(torch.rand(4, 64, 64, 2) * 2 - 1).to(DTYPE))
+    for e in expressions(LINES):
+        yield f"line: {e}", e, names
     names = {"a": sample(2, 2), "i": torch.tensor([0, 1]), "linear": torch.nn.Linear(2, 2).to(DTYPE) if DTYPE.is_floating_point else None}
     for e in expressions(CALLS):
         yield f"call: {e}", e, names

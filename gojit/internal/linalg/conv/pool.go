@@ -36,16 +36,19 @@ func pool[T gemm.Float](isa asm.ISA, kind tile.DepthwiseKind, g Convolution, in,
 	d := depthwiseOf(isa, &g, size)
 	d.Kind = kind
 	tiles := depthwiseTiles(d, &g)
-	parallel.For(g.Batch*g.InChannels, 1+gemm.ParallelFlops/4/(outSize*Volume(g.Kernel)), func(lo, hi int) {
+	pieces := g.pieces()
+	each := len(tiles) / pieces
+	parallel.For(g.Batch*g.InChannels*pieces, 1+gemm.ParallelFlops/4/(outSize/pieces*Volume(g.Kernel)), func(lo, hi int) {
 		args := tile.DepthwiseArgs{Bias: unsafe.Pointer(&start[0])}
-		for i := lo; i < hi; i++ {
+		for k := lo; k < hi; k++ {
+			i, first := k/pieces, k%pieces*each
 			args.In = unsafe.Pointer(&in[i*inSize])
-			for _, t := range tiles {
+			for _, t := range tiles[first : first+each] {
 				if kind == tile.Averaged {
-					args.Weight = unsafe.Pointer(&divisors[t.row*g.Out[2]])
+					args.Weight = unsafe.Pointer(&divisors[t.out])
 				}
-				args.Out = unsafe.Pointer(&out[i*outSize+t.row*g.Out[2]])
-				args.Offset = int64(t.inputFrom * g.In[2] * size)
+				args.Out = unsafe.Pointer(&out[i*outSize+t.out])
+				args.Offset = int64(t.in * size)
 				t.code.Call(unsafe.Pointer(&args))
 			}
 		}

@@ -839,11 +839,15 @@ func maxUnpool(c define.Call) *tensor.Tensor {
 	out := define.Zeros(append(slices.Clone(x.Shape()[:x.Dim()-n]), size...), x.DType())
 	plane, room := define.NumelOf(x.Shape()[x.Dim()-n:]), define.NumelOf(size)
 	offsets := make([]int, x.Numel())
-	var watch parallel.Watch
-	for i, v := range tensor.Data[int64](elementwise.Contiguous(at)) {
-		watch.Did(1)
-		source.Check(v >= 0 && int(v) < room, "Found an invalid max index: %d (output volumes are of size %s)", v, timesText(size))
-		offsets[i] = i/plane*room + int(v)
+	places := tensor.Data[int64](elementwise.Contiguous(at))
+	for lo, hi := range parallel.Stretches(len(places)) {
+		for i := lo; i < hi; i++ {
+			v := places[i]
+			if v < 0 || int(v) >= room {
+				source.Raise(source.RuntimeError, "Found an invalid max index: %d (output volumes are of size %s)", v, timesText(size))
+			}
+			offsets[i] = i/plane*room + int(v)
+		}
 	}
 	if len(offsets) > 0 {
 		indexing.MoveTo(out, elementwise.Contiguous(x), offsets, indexing.OneOffset)

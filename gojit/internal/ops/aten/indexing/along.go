@@ -163,10 +163,7 @@ func ScatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 		a.accumulate(t, flat, how)
 		return
 	}
-	BySize(t.DType().Size(),
-		func() { scatterAlong[uint8](t, flat, &a) }, func() { scatterAlong[uint16](t, flat, &a) },
-		func() { scatterAlong[uint32](t, flat, &a) }, func() { scatterAlong[uint64](t, flat, &a) },
-		func() { scatterAlong[[2]uint64](t, flat, &a) })
+	a.scatter(t, flat)
 }
 
 // scatterAlong goes through the elements in order: of several for one place the last one stays.
@@ -292,22 +289,87 @@ func orRow(dst unsafe.Pointer, index []int64, src []uint8, step, stride, limit i
 	return -1
 }
 
+// combineAlong is accumulate for numbers.
+func combineAlong[T plainNumber](t, values *tensor.Tensor, a *along, how combine) {
+	if how == AddTo {
+		addAlong[T](t, values, a)
+		return
+	}
+	storeRows(t, values, a, func(dst unsafe.Pointer, index []int64, src []T, step, stride, limit int) int {
+		return combineRow(dst, index, src, step, stride, limit, how)
+	})
+}
+
+// combineRow is addRow for other combinations.
+//
+//go:noinline
+func combineRow[T plainNumber](dst unsafe.Pointer, index []int64, src []T, step, stride, limit int, how combine) int {
+	src = src[:len(index)]
+	step, stride = step*int(unsafe.Sizeof(*new(T))), stride*int(unsafe.Sizeof(*new(T)))
+	off := 0
+	for j, v := range index {
+		if uint64(v) >= uint64(limit) {
+			return j
+		}
+		p := (*T)(unsafe.Add(dst, off+int(v)*stride))
+		switch how {
+		case multiply:
+			*p *= src[j]
+		case greatest:
+			*p = max(*p, src[j])
+		default:
+			*p = min(*p, src[j])
+		}
+		off += step
+	}
+	return -1
+}
+
+// putLine combines values, contiguous, with the elements of the vector t at places, which are checked.
+func putLine(t, values *tensor.Tensor, places []int64, how combine) {
+	a := along{index: places, n: len(places), rows: OneOffset, limit: t.Size(0), stride: t.Strides()[0]}
+	if how != Replace {
+		a.accumulate(t, values, how)
+		return
+	}
+	a.scatter(t, values)
+}
+
+// scatter puts values, contiguous, in the place of the named elements.
+func (a *along) scatter(t, values *tensor.Tensor) {
+	BySize(t.DType().Size(),
+		func() { scatterAlong[uint8](t, values, a) }, func() { scatterAlong[uint16](t, values, a) },
+		func() { scatterAlong[uint32](t, values, a) }, func() { scatterAlong[uint64](t, values, a) },
+		func() { scatterAlong[[2]uint64](t, values, a) })
+}
+
 // accumulate combines values with the named elements in order.
 func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
+	switch t.DType() {
+	case tensor.Float32:
+		combineAlong[float32](t, values, a, how)
+		return
+	case tensor.Float64:
+		combineAlong[float64](t, values, a, how)
+		return
+	case tensor.Int64:
+		combineAlong[int64](t, values, a, how)
+		return
+	case tensor.Int32:
+		combineAlong[int32](t, values, a, how)
+		return
+	case tensor.Int16:
+		combineAlong[int16](t, values, a, how)
+		return
+	case tensor.Int8:
+		combineAlong[int8](t, values, a, how)
+		return
+	case tensor.Uint8:
+		combineAlong[uint8](t, values, a, how)
+		return
+	}
 	if how == AddTo {
 		switch t.DType() {
-		case tensor.Float32:
-			addAlong[float32](t, values, a)
-			return
-		case tensor.Float64:
-			addAlong[float64](t, values, a)
-			return
-		case tensor.Int64:
-			addAlong[int64](t, values, a)
-			return
-		case tensor.Int32:
-			addAlong[int32](t, values, a)
-			return
 		case tensor.Complex64:
 			addAlong[complex64](t, values, a)
 			return

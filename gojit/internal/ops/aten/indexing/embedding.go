@@ -88,7 +88,9 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 		source.Check(starts[0] == 0, "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got %d", starts[0])
 		source.Check(starts[len(starts)-1] <= len(list), "offsets[-1] can not be greater than input's length %d but got offsets[-1] of %d", len(list), starts[len(starts)-1])
 		for b, start := range starts {
-			source.Check(start >= 0 && start <= len(list), "embedding_bag: expected offsets between 0 and input's length %d, but got offsets[%d] of %d", len(list), b, start)
+			if start < 0 || start > len(list) {
+				source.Raise(source.RuntimeError, "embedding_bag: expected offsets between 0 and input's length %d, but got offsets[%d] of %d", len(list), b, start)
+			}
 		}
 	}
 	width := weight.Size(1)

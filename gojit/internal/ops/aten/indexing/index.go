@@ -509,12 +509,39 @@ func indexInto(name string, c define.Call, t, src *tensor.Tensor, how combine) {
 		})
 		return
 	}
+	if t.Dim() == 1 && src.Numel() == len(list) {
+		putLine(t, elementwise.Contiguous(src), int64sOf(list), how)
+		return
+	}
 	outer, inner := spreadOffsets(t, dim, list)
 	source.Check(len(outer)*len(inner) == src.Numel(), "%s(): source and destination must have the same slice shapes. Destination slice shape: %s at dimension %d and source slice shape: %s at dimension 0.", name, define.ShapeText(t.Shape()), dim, define.ShapeText(src.Shape()))
 	if how == Replace {
 		MoveTo(t, elementwise.Contiguous(src), outer, inner)
 	} else {
 		accumulateTo(t, elementwise.Contiguous(src).DataPtr(), outer, inner, how)
+	}
+}
+
+// int64sOf shows a list as one of integers of 64 bits, which they are.
+func int64sOf(list []int) []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
+}
+
+// fillLine gives the elements of the vector t at places, which are checked, a number.
+func fillLine(t *tensor.Tensor, number tensor.Scalar, places []int) {
+	one := source.Must(tensor.Full([]int{1}, number, t.DType()))
+	defer one.Release()
+	BySize(t.DType().Size(),
+		func() { fillWords[uint8](t, one, places) }, func() { fillWords[uint16](t, one, places) }, func() { fillWords[uint32](t, one, places) },
+		func() { fillWords[uint64](t, one, places) }, func() { fillWords[[2]uint64](t, one, places) })
+}
+
+func fillWords[W Word](t, one *tensor.Tensor, places []int) {
+	v, step, dst := *(*W)(one.DataPtr()), t.Strides()[0]*int(unsafe.Sizeof(*new(W))), t.DataPtr()
+	for lo, hi := range parallel.Stretches(len(places)) {
+		for _, at := range places[lo:hi] {
+			*(*W)(unsafe.Add(dst, at*step)) = v
+		}
 	}
 }
 
@@ -540,7 +567,12 @@ func indexFill(c define.Call, t *tensor.Tensor) {
 		})
 		return
 	}
-	outer, inner := spreadOffsets(t, dim, indexList("index_fill_", c.Tensor(2), dim, n))
+	list := indexList("index_fill_", c.Tensor(2), dim, n)
+	if t.Dim() == 1 {
+		fillLine(t, v.Number, list)
+		return
+	}
+	outer, inner := spreadOffsets(t, dim, list)
 	if len(outer)*len(inner) > 0 {
 		MoveTo(t, source.Must(tensor.Full([]int{len(outer) * len(inner)}, v.Number, t.DType())), outer, inner)
 	}

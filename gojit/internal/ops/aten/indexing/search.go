@@ -192,10 +192,11 @@ func bincount(t, weights *tensor.Tensor, least int) *tensor.Tensor {
 	list := tensor.Data[int64](elementwise.Contiguous(elementwise.To(t, tensor.Int64)))
 	source.Check(weights.Dim() == 1 && weights.Numel() == len(list), "weights should be 1-d and have the same length as input")
 	n := int64(least)
-	for _, v := range list {
-		source.Check(v >= 0, "bincount only supports 1-d non-negative integral inputs.")
-		source.Check(v < math.MaxInt64, "maximum value of input overflowed, it should be < %d but got %d", int64(math.MaxInt64), v)
-		n = max(n, v+1)
+	if len(list) > 0 {
+		largest := slices.Max(list)
+		source.Check(slices.Min(list) >= 0, "bincount only supports 1-d non-negative integral inputs.")
+		source.Check(largest < math.MaxInt64, "maximum value of input overflowed, it should be < %d but got %d", int64(math.MaxInt64), largest)
+		n = max(n, largest+1)
 	}
 	if weights.DType() == tensor.Float32 {
 		return sumsOfWeights[float32](list, elementwise.Contiguous(weights), int(n))

@@ -163,10 +163,7 @@ func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts 
 	room, keys := words(rows.Numel())
 	defer room.Release()
 	keysOf(keys, rows.DataPtr(), d, false)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := firstOffsets(n)
 	if !consecutive {
 		compared := 0
 		slices.SortStableFunc(order, func(a, b int) int {
@@ -177,6 +174,9 @@ func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts 
 		})
 	}
 	nan, hasNaN := nanKey(d)
+	if width == 1 && consecutive {
+		return uniqueNeighbours(rows, keys, nan, hasNaN)
+	}
 	inverse = define.Empty([]int{n}, tensor.Int64)
 	inv := tensor.Data[int64](inverse)
 	var first []int
@@ -197,6 +197,30 @@ func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts 
 		MoveFrom(values, rows, first, firstOffsets(width))
 	}
 	return values, inverse, source.Must(tensor.FromSlice(count, len(count)))
+}
+
+// uniqueNeighbours is uniqueRows for neighbours among elements.
+func uniqueNeighbours(elements *tensor.Tensor, keys []uint64, nan uint64, hasNaN bool) (values, inverse, counts *tensor.Tensor) {
+	inverse = define.Empty([]int{len(keys)}, tensor.Int64)
+	inv, starts := tensor.Data[int64](inverse), make([]int, 0, 16)
+	for lo, hi := range parallel.Stretches(len(keys)) {
+		for i := lo; i < hi; i++ {
+			if key := keys[i]; i == 0 || key != keys[i-1] || hasNaN && key == nan {
+				starts = append(starts, i)
+			}
+			inv[i] = int64(len(starts) - 1)
+		}
+	}
+	values, counts = define.Empty([]int{len(starts)}, elements.DType()), define.Empty([]int{len(starts)}, tensor.Int64)
+	if len(starts) > 0 {
+		MoveFrom(values, elements, OneOffset, starts)
+		count := tensor.Data[int64](counts)
+		for k, start := range starts[1:] {
+			count[k] = int64(start - starts[k])
+		}
+		count[len(count)-1] = int64(len(keys) - starts[len(starts)-1])
+	}
+	return values, inverse, counts
 }
 
 // firstOffsets lists 0 to n-1.

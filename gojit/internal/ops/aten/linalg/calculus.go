@@ -195,11 +195,10 @@ func differenceSlopes(t *tensor.Tensor, dims []int, spacing []float64, coordinat
 
 func gradientAlong(t *tensor.Tensor, dim int, at []float64, order int) *tensor.Tensor {
 	n := len(at)
-	part := func(i int) *tensor.Tensor { return source.Must(t.Select(dim, i)) }
 	combine := func(terms ...any) *tensor.Tensor {
 		var s *tensor.Tensor
 		for i := 0; i < len(terms); i += 2 {
-			p := elementwise.ScaleBy(part(terms[i].(int)), terms[i+1].(float64))
+			p := elementwise.ScaleBy(source.Must(t.Narrow(dim, terms[i].(int), 1)), terms[i+1].(float64))
 			if s == nil {
 				s = p
 			} else {
@@ -208,21 +207,57 @@ func gradientAlong(t *tensor.Tensor, dim int, at []float64, order int) *tensor.T
 		}
 		return s
 	}
-	parts := make([]*tensor.Tensor, n)
-	for i := 1; i+1 < n; i++ {
-		a, b := at[i]-at[i-1], at[i+1]-at[i]
-		parts[i] = combine(i-1, -b/(a*(a+b)), i, (b-a)/(a*b), i+1, a/(b*(a+b)))
-	}
+	var first, last *tensor.Tensor
 	if order == 1 {
-		parts[0] = combine(0, -1/(at[1]-at[0]), 1, 1/(at[1]-at[0]))
-		parts[n-1] = combine(n-2, -1/(at[n-1]-at[n-2]), n-1, 1/(at[n-1]-at[n-2]))
+		first = combine(0, -1/(at[1]-at[0]), 1, 1/(at[1]-at[0]))
+		last = combine(n-2, -1/(at[n-1]-at[n-2]), n-1, 1/(at[n-1]-at[n-2]))
 	} else {
 		a, b := at[1]-at[0], at[2]-at[1]
-		parts[0] = combine(0, -(2*a+b)/(a*(a+b)), 1, (a+b)/(a*b), 2, -a/(b*(a+b)))
+		first = combine(0, -(2*a+b)/(a*(a+b)), 1, (a+b)/(a*b), 2, -a/(b*(a+b)))
 		a, b = at[n-2]-at[n-3], at[n-1]-at[n-2]
-		parts[n-1] = combine(n-3, b/(a*(a+b)), n-2, -(a+b)/(a*b), n-1, (a+2*b)/(b*(a+b)))
+		last = combine(n-3, b/(a*(a+b)), n-2, -(a+b)/(a*b), n-1, (a+2*b)/(b*(a+b)))
 	}
-	return elementwise.Stack(parts, dim)
+	parts := []*tensor.Tensor{first, last}
+	if n > 2 {
+		parts = []*tensor.Tensor{first, slopesWithin(t, dim, at), last}
+	}
+	out := define.EmptyBeside(t, t.Shape(), t.DType())
+	begin := 0
+	for _, part := range parts {
+		source.Throw(tensor.Copy(source.Must(out.Narrow(dim, begin, part.Size(dim))), part))
+		begin += part.Size(dim)
+	}
+	return out
+}
+
+// slopesWithin estimates the derivatives at all places but the first and the last.
+func slopesWithin(t *tensor.Tensor, dim int, at []float64) *tensor.Tensor {
+	n := len(at) - 2
+	factors := [3][]float64{make([]float64, n), make([]float64, n), make([]float64, n)}
+	for i := range n {
+		a, b := at[i+1]-at[i], at[i+2]-at[i+1]
+		factors[0][i], factors[1][i], factors[2][i] = -b/(a*(a+b)), (b-a)/(a*b), a/(b*(a+b))
+	}
+	across := slices.Repeat([]int{1}, t.Dim())
+	across[dim] = n
+	work := reduce.Accumulator(t.DType()) // what a number is multiplied in
+	if t.DType().IsComplex() {
+		work = t.DType()
+	}
+	var sum *tensor.Tensor
+	for k := range factors {
+		factor := elementwise.To(source.Must(tensor.FromSlice(factors[k], across...)), work.ToReal())
+		if t.OnDevice() {
+			factor = source.Must(factor.ToDevice(t.Device()))
+		}
+		term := elementwise.To(elementwise.Mul.On(elementwise.To(source.Must(t.Narrow(dim, k, n)), work), factor), t.DType())
+		if sum == nil {
+			sum = term
+		} else {
+			sum = elementwise.Add.On(sum, term)
+		}
+	}
+	return sum
 }
 
 // gradientOf defines an overload: dimensions come from argument dimAt, spacings from 1 where given.

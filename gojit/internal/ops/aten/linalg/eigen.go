@@ -37,7 +37,9 @@ func eigenGeneral(name string, a *tensor.Tensor, wantVectors bool) (values, vect
 func eigenOfReal(name string, a *tensor.Tensor, n int, values, vectors []complex128) {
 	data := tensor.Data[float64](writable(a, tensor.Float64))
 	for _, v := range data {
-		source.Check(v-v == 0, "torch.%s: input tensor should not contain infs or NaNs.", name)
+		if v-v != 0 {
+			source.Raise(source.RuntimeError, "torch.%s: input tensor should not contain infs or NaNs.", name)
+		}
 	}
 	for ; len(values) > 0; values, data = values[n:], data[n*n:] {
 		var part []complex128
@@ -53,7 +55,9 @@ func eigenOfReal(name string, a *tensor.Tensor, n int, values, vectors []complex
 func eigenOfComplex(name string, a *tensor.Tensor, n int, values, vectors []complex128) {
 	data := tensor.Data[complex128](writable(a, tensor.Complex128))
 	for _, v := range data {
-		source.Check(!cmplx.IsNaN(v) && !cmplx.IsInf(v), "torch.%s: input tensor should not contain infs or NaNs.", name)
+		if cmplx.IsNaN(v) || cmplx.IsInf(v) {
+			source.Raise(source.RuntimeError, "torch.%s: input tensor should not contain infs or NaNs.", name)
+		}
 	}
 	for ; len(values) > 0; values, data = values[n:], data[n*n:] {
 		t, q := data[:n*n], []complex128(nil)

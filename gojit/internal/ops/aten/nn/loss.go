@@ -467,7 +467,9 @@ func ctcLoss(logs, targets *tensor.Tensor, inputLengths, targetLengths []int, bl
 	data := tensor.Data[float64](elementwise.Contiguous(elementwise.To(logs, tensor.Float64)))
 	flat := elementwise.IntegersOf(source.Must(targets.Reshape(-1)))
 	for _, l := range flat {
-		source.Check(l >= 0 && l < classes, "ctc_loss: targets must lie in [0, %d), but got %d", classes, l)
+		if l < 0 || l >= classes {
+			source.Raise(source.RuntimeError, "ctc_loss: targets must lie in [0, %d), but got %d", classes, l)
+		}
 	}
 	out := define.Empty([]int{batch}, tensor.Float64)
 	start := 0

@@ -78,15 +78,21 @@ func checkCompressedIndices(begin, plain []int, rows, columns, nnz int, l tensor
 		source.Check(b[0] == 0, "`%s[..., 0] == 0` is not satisfied.", compressedName)
 		source.Check(b[rows] == nnz, "`%s[..., -1] == nnz` is not satisfied.", compressedName)
 		for i := range rows {
-			source.Check(b[i+1] >= b[i] && b[i+1]-b[i] <= columns, "`0 <= %s[..., 1:] - %s[..., :-1] <= %s` is not satisfied.", compressedName, compressedName, short[columnName])
+			if b[i+1] < b[i] || b[i+1]-b[i] > columns {
+				source.Raise(source.RuntimeError, "`0 <= %s[..., 1:] - %s[..., :-1] <= %s` is not satisfied.", compressedName, compressedName, short[columnName])
+			}
 		}
 		for _, x := range p {
-			source.Check(x >= 0 && x < columns, "`0 <= %s < %s` is not satisfied.", plainName, short[columnName])
+			if x < 0 || x >= columns {
+				source.Raise(source.RuntimeError, "`0 <= %s < %s` is not satisfied.", plainName, short[columnName])
+			}
 		}
 		for i := range rows {
 			for j := b[i] + 1; j < b[i+1]; j++ {
-				source.Check(p[j-1] < p[j], "`%s[..., %s[..., i - 1]:%s[..., i]] for all i = 1, ..., %s are sorted and distinct along the last dimension values` is not satisfied.",
-					plainName, compressedName, compressedName, short[rowName])
+				if p[j-1] >= p[j] {
+					source.Raise(source.RuntimeError, "`%s[..., %s[..., i - 1]:%s[..., i]] for all i = 1, ..., %s are sorted and distinct along the last dimension values` is not satisfied.",
+						plainName, compressedName, compressedName, short[rowName])
+				}
 			}
 		}
 	}

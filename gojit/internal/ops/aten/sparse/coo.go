@@ -99,7 +99,9 @@ func placeKeys(indices *tensor.Tensor, shape []int) []int {
 		for lo, hi := range parallel.Stretches(n) {
 			for j := lo; j < hi; j++ {
 				i := row[j]
-				source.Check(i >= 0 && int(i) < size, "size is inconsistent with indices: for dim %d, size is %d but found index %d", d, size, i)
+				if i < 0 || int(i) >= size {
+					source.Raise(source.RuntimeError, "size is inconsistent with indices: for dim %d, size is %d but found index %d", d, size, i)
+				}
 				keys[j] = keys[j]*size + int(i)
 			}
 		}

@@ -80,9 +80,35 @@ func timesDense(t, dense *tensor.Tensor) *tensor.Tensor {
 	}
 	source.Check(t.DType() == dense.DType(), "addmm: expected same dtype, but got %s and %s", t.DType().CppName(), dense.DType().CppName())
 	s := t.Sparse()
+	if !dense.OnDevice() && !dense.IsHollow() {
+		switch dense.DType() {
+		case tensor.Float32:
+			return addTerms[float32](s, t.Size(0), dense)
+		case tensor.Float64:
+			return addTerms[float64](s, t.Size(0), dense)
+		}
+	}
 	rows, columns := cooRows(t)
 	terms := define.Apply("mul.Tensor", define.Apply("index_select", dense, 0, int64s(columns)), source.Must(s.Values.Reshape(-1, 1)))
 	return sumInto(t.Size(0), rows, terms)
+}
+
+// addTerms adds, for each element of a matrix of n rows, that times a row of the other one to the row where it is.
+func addTerms[T float32 | float64](s *tensor.Sparse, n int, dense *tensor.Tensor) *tensor.Tensor {
+	width := dense.Size(1)
+	out := define.Zeros([]int{n, width}, dense.DType())
+	places, values := tensor.Data[int64](elementwise.Contiguous(s.Indices)), tensor.Data[T](elementwise.Contiguous(s.Values))
+	from, to := tensor.Data[T](elementwise.Contiguous(dense)), tensor.Data[T](out)
+	rows, columns := places[:len(values)], places[len(values):]
+	var watch parallel.Watch
+	for i, v := range values {
+		watch.Did(width)
+		row, x := to[int(rows[i])*width:][:width], from[int(columns[i])*width:][:width]
+		for j := range row {
+			row[j] += v * x[j]
+		}
+	}
+	return out
 }
 
 // cooRows returns the rows and the columns of the places of a matrix.

@@ -190,7 +190,7 @@ func overPools(groups [][]int, f func(rows []*tensor.Tensor) *tensor.Tensor, val
 		for i, v := range values {
 			rows[i] = define.Apply("index_select", v, 0, places)
 		}
-		out = define.Apply("index_copy", out, 0, places, f(rows))
+		define.Apply("index_copy_", out, 0, places, f(rows))
 	}
 	return out
 }

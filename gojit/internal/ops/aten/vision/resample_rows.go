@@ -192,17 +192,20 @@ var (
 	scaledRow = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		b.Output(b.Mul(b.Input(in, computed), b.Input(computed, computed)), in)
 	}}
-	mixedRow = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) { b.Output(mixRows(b, in, computed), in) }}
+	mixedRow = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) { b.Output(mixedRows(b, in, computed), in) }}
 	addedRow = &reduce.RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		total := b.Input(in, computed)
-		b.Output(b.Add(total, mixRows(b, in, computed)), in)
+		b.Output(b.Add(total, mixedRows(b, in, computed)), in)
 	}}
 )
 
-func mixRows(b elementwise.Builder, in, computed tensor.DType) elementwise.Element {
+func mixedRows(b elementwise.Builder, in, computed tensor.DType) elementwise.Element {
 	x, y := b.Input(in, computed), b.Input(in, computed)
 	return b.Add(b.Mul(x, b.Input(computed, computed)), b.Mul(y, b.Input(computed, computed)))
 }
+
+// turnedRows is the number of lines from which those whose elements go on evenly are mixed as rows of the transposed matrix.
+const turnedRows = 32
 
 // stretch is how many outputs along a dimension are made at a time: their taps are no large table.
 const stretch = 1 << 12
@@ -219,7 +222,8 @@ func mixAlong(x *tensor.Tensor, dim int, a *axis) *tensor.Tensor {
 	defer define.ForgetMade(given, x)
 	out := define.Empty(shape, x.DType())
 	outer, in, inner := define.NumelOf(shape[:dim]), x.Size(dim), define.NumelOf(shape[dim+1:])
-	if inner == 1 {
+	evenly := a.made()%in == 0 || in%a.made() == 0
+	if inner == 1 && (outer < turnedRows || !evenly) {
 		if x.DType() == tensor.Float64 {
 			mixLines[float64](out, x, a, outer)
 		} else {
@@ -227,11 +231,35 @@ func mixAlong(x *tensor.Tensor, dim int, a *axis) *tensor.Tensor {
 		}
 		return out
 	}
+	if inner == 1 {
+		rows, turned := define.Empty([]int{a.made(), outer}, x.DType()), define.Empty([]int{in, outer}, x.DType())
+		transpose(turned, x, outer, in)
+		mixRows(rows, turned, a, 1, in, outer)
+		transpose(out, rows, a.made(), outer)
+		rows.Release()
+		turned.Release()
+		return out
+	}
+	mixRows(out, x, a, outer, in, inner)
+	return out
+}
+
+// transpose copies x, which has rows of columns elements, to out with the elements of a column together.
+func transpose(out, x *tensor.Tensor, rows, columns int) {
+	from, to := source.Must(x.View(rows, columns)), source.Must(out.View(columns, rows))
+	turned := source.Must(from.T())
+	source.Throw(tensor.Copy(to, turned))
+	turned.Release()
+	from.Release()
+	to.Release()
+}
+
+// mixRows makes rows of inner elements.
+func mixRows(out, x *tensor.Tensor, a *axis, outer, in, inner int) {
 	period := max(1, a.made()/in)
 	for t := range a.stretches(stretch / period * period) {
 		mixtureOf(t, a.made(), period, x.DType()).mix(out, x, outer, in, inner)
 	}
-	return out
 }
 
 // mix makes rows of n elements; outer blocks of rows lie behind each other.
