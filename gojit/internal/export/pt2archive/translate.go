@@ -69,15 +69,9 @@ func (s *scope) squeeze(n *node) {
 	s.addCall(&step, n)
 }
 
-// normWithoutStatistics is a batch norm without statistics of its own.
+// normWithoutStatistics is a batch norm without statistics of its own: these are None.
 func (s *scope) normWithoutStatistics(n *node) {
-	call := &exportir.Node{Op: exportir.CallFunction, Target: aten.NativeBatchNorm, Meta: s.place(n.Metadata)}
-	s.giveArguments(call, n.Inputs)
-	if len(call.Args) != 6 {
-		source.Throw(exportir.Violation("it has %d arguments, not 6", len(call.Args)))
-	}
-	call.Args = slices.Insert(call.Args, 3, exportir.None, exportir.None)
-	s.addCall(call, n)
+	s.call(n, aten.NativeBatchNorm)
 }
 
 // floatOfSize is a size as a float: divided by one.
