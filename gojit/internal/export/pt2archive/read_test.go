@@ -185,3 +185,18 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatPyTorchCannotReadIsNotWritten(t *testing.T) {
+	for from, want := range map[string]string{
+		`"getitem_3": {"dtype"`: "sub, a call of torch.ops.aten.sub.Tensor: PyTorch 2.15 needs to know what getitem_3 is",
+		`"relu": {"dtype"`:      "PyTorch 2.15 needs to know what relu is",
+	} {
+		a, err := export.ReadArchive(changed(t, saved(t, "torch2.pt2"), from, `"other": {"dtype"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := export.WriteForPyTorch(a); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", from, err)
+		}
+	}
+}

@@ -329,6 +329,9 @@ func (s *scopeWriter) outputs(n *exportir.Node, sch *schema.FunctionSchema, made
 		parts = append(parts, valueText(name, &v.Items[i]))
 	}
 	if sch != nil && len(sch.Returns) == 1 { // a list
+		if slices.ContainsFunc(parts, func(u union) bool { return u.kind != "as_tensor" }) {
+			source.Throw(exportir.Violation("PyTorch 2.15 has no form of a result that is a list of other values than tensors"))
+		}
 		made.Outputs = []union{unionOf(tensorsKind, contents(parts))}
 		return
 	}
@@ -351,6 +354,9 @@ func (s *scopeWriter) argument(a exportir.Argument, t types.Type) union {
 		n := s.from.Node(a.Text)
 		if n.Op == exportir.GetAttr {
 			return unionOf("as_graph", graphArgument{n.Target, s.graph(s.from.Graph(n.Target))})
+		}
+		if v := s.vals[a.Text]; v.Kind == exportir.NoneValue || v.Kind == exportir.ListValue {
+			source.Throw(exportir.Violation("PyTorch 2.15 needs to know what %s is, which the program does not say", a.Text))
 		}
 		return valueText(a.Text, s.vals[a.Text])
 	case exportir.ListArgument, exportir.TupleArgument:
