@@ -48,6 +48,12 @@ func exportedOf(a *exportir.Archive, err error) (*Exported, error) {
 	return &Exported{Archive: a, function: f}, err
 }
 
+// SaveForPyTorch writes the program to a file that torch.export.load of PyTorch 2.15 reads, as LoadExported does. It fails on what has no form there. The file
+// stays as it is where that fails.
+func (e *Exported) SaveForPyTorch(file string) error {
+	return export.SaveForPyTorch(e.Archive, file, nil)
+}
+
 // Methods returns the one method that an exported program has.
 func (e *Exported) Methods() []string { return []string{"forward"} }
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import torchjit as torch
+from torchjit import nn
 from torchjit.utils import _pytree as pytree
 
 ARCHIVE = pathlib.Path(__file__).parent / "data" / "torch2.pt2"
@@ -72,6 +73,101 @@ def test_parts_and_decomposed_programs_give_the_answers_of_pytorch(name):
         assert type(result) is Pair
         for found, expected in zip(pytree.tree_leaves(result), answer, strict=True):
             assert torch.allclose(found.double(), torch.tensor(expected, dtype=torch.float64), atol=1e-5)
+
+
+class Counting(nn.Module):
+    """Writes a buffer and statistics, and has a constant and a buffer that is no state."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("shift", torch.arange(4.0), persistent=False)
+
+    def forward(self, x, *, scale, shown=True):
+        self.calls += 1
+        y = self.norm(x) * scale + self.shift + torch.tensor([1.0, 2.0, 3.0, 4.0])
+        return {"out": y, "parts": [*y.split([1, 3], 1), None], "calls": self.calls + 0, "shown": shown}
+
+
+def control(x, n):
+    y = torch.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
+    k = n.item()
+    torch._check(k >= 0)
+    torch._check(k <= 3)
+    carried, all = torch._higher_order_ops.scan(lambda c, x: (c + x, c * x), torch.ones(4), x)
+    doubled = torch._higher_order_ops.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (torch.tensor(0), x))
+    return y[:k], carried, all, doubled, torch._higher_order_ops.map(lambda x: x + 1, x)
+
+
+class Control(nn.Module):
+    def forward(self, x, n):
+        return control(x, n)
+
+
+def programs():
+    """Programs with further arguments that they take."""
+    x, dim = torch.randn(3, 4), torch.export.Dim("n", max=64)
+    dynamic = torch.export.export(nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 2)), (x,), dynamic_shapes=({0: dim},))
+    yield "dynamic", dynamic, [((x,), {}), ((torch.randn(7, 4),), {})]
+    given = {"scale": torch.tensor(2.0), "shown": False}
+    yield "counting", torch.export.export(Counting(), (x,), given), [((x,), given)]
+    yield "control", torch.export.export(Control(), (x, torch.tensor(2))), [((x, torch.tensor(2)), {}), ((-x, torch.tensor(1)), {})]
+    attention = nn.MultiheadAttention(8, 2).eval()
+    q = torch.randn(5, 2, 8)
+    yield "attention", torch.export.export(attention, (q, q, q)), [((q, q, q), {})]
+    yield "pytorch", torch.export.load(ARCHIVE.with_name("torch2_parts.pt2")), [((Pair(x, x), torch.tensor(2)), {})]
+
+
+@pytest.mark.parametrize("name", ["dynamic", "counting", "control", "attention", "pytorch"])
+def test_programs_for_pytorch_are_read_again(name, tmp_path):
+    torch.manual_seed(0)
+    program, calls = next((program, calls) for n, program, calls in programs() if n == name)
+    torch.export.save(program, tmp_path / "for.pt2", extra_files={"notes": "text"}, for_pytorch=True)
+    notes = {}
+    again = torch.export.load(tmp_path / "for.pt2", extra_files=notes)
+    assert notes == {"notes": "text"} and set(again.state_dict) == set(program.state_dict)
+    for args, given in calls:
+        expected, found = (pytree.tree_leaves(p.module()(*args, **given)) for p in (program, again))
+        assert len(found) == len(expected)
+        for a, b in zip(found, expected, strict=True):
+            assert torch.allclose(a, b) if isinstance(a, torch.Tensor) else a == b
+
+
+def test_archives_for_pytorch_have_what_pytorch_reads():
+    file = io.BytesIO()
+    dim = torch.export.Dim("n", max=64)
+    torch.export.save(torch.export.export(nn.Linear(4, 2), (torch.ones(3, 4),), dynamic_shapes=({0: 2 * dim - 1},)), file, for_pytorch=True)
+    with zipfile.ZipFile(file) as archive:
+        records = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+    assert (records["archive_format"], records["byteorder"]) == (b"pt2", b"little")
+    program = json.loads(records["models/model.json"])
+    assert program["range_constraints"] == {"s0": {"min_val": 0, "max_val": 64}}
+    graph = program["graph_module"]["graph"]
+    text = "Add(Mul(Integer(2), Symbol('s0', positive=True, integer=True)), Integer(-1))"
+    assert graph["tensor_values"]["linear"]["sizes"] == [{"as_expr": {"expr_str": text, "hint": {"as_int": 3}}}, {"as_int": 2}]
+    (node,) = graph["nodes"]
+    assert node["target"] == "torch.ops.aten.linear.default" and node["inputs"][0] == {"name": "input", "arg": {"as_tensor": {"name": "input"}}, "kind": 1}
+    config = json.loads(records["data/weights/model_weights_config.json"])["config"]
+    assert config["weight"]["path_name"] == "weight_0" and len(records["data/weights/weight_0"]) == 4 * 8
+    (x,), given = torch.load(io.BytesIO(records["data/sample_inputs/model.pt"]))
+    assert x.shape == (3, 4) and given == {}
+
+
+@pytest.mark.parametrize(
+    "function, text",
+    [
+        (lambda x: torch.frobenius_norm(x), "torch.ops.aten.frobenius_norm.default: PyTorch 2.15 has no such operator"),
+        (lambda x: (x, "text"), "no program that gives a text"),
+    ],
+)
+def test_what_pytorch_has_no_form_of_is_refused(function, text):
+    class M(nn.Module):
+        def forward(self, x):
+            return function(x)
+
+    with pytest.raises(ValueError, match=text):
+        torch.export.save(torch.export.export(M(), (torch.eye(3),)), io.BytesIO(), for_pytorch=True)
 
 
 def test_programs_that_write_are_neither_decomposed_nor_saved():

@@ -20,10 +20,11 @@ from torchjit.utils import _pytree as pytree
 
 
 def save(
-    ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, opset_version: Any = None, pickle_protocol: int = 2
+    ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, opset_version: Any = None, pickle_protocol: int = 2, for_pytorch: bool = False
 ) -> None:  # fmt: skip
     """Writes a program, with its tensors, to a file or to an object with a method write. Files are usually called NAME.pt2.
 
+    for_pytorch writes the form that torch.export.load of PyTorch 2.15 reads, as load here does, and raises ValueError for what has no form there.
     opset_version and pickle_protocol have no effect. A file is replaced when its successor is whole. extra_files are further contents, by
     names. Raises TypeError for what is no exported program, and SpecViolationError where its graph is not what Export IR allows.
 
@@ -42,15 +43,16 @@ def save(
     form["in_spec"] = json.dumps({**write_spec(ep.in_spec), "names": names, "calls": calls})
     form["out_spec"] = json.dumps(write_spec(ep.out_spec))
     text = json.dumps(form)
-    _program.check(text)
+    if not for_pytorch:
+        _program.check(text)
     tensors = {s.target: ep._tensor(s.target) for s in ep.graph_signature.input_specs if s.target is not None}
     tensors.update(_examples(ep))
     files = {name: content if isinstance(content, (str, bytes)) else str(content) for name, content in (extra_files or {}).items()}
     if isinstance(f, (str, os.PathLike)):
         with _progress.of_bytes(f"saving {os.fspath(f)}") as told:
-            _native.export_save(os.fspath(f), text, tensors, files, told)
+            _native.export_save(os.fspath(f), text, tensors, files, for_pytorch, told)
     else:
-        f.write(_native.export_bytes(text, tensors, files))
+        f.write(_native.export_bytes(text, tensors, files, for_pytorch))
 
 
 def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_version: Any = None) -> ExportedProgram:

@@ -26,8 +26,8 @@ var exportFunctions = []abi.Function{
 	{Schema: "export_script(any module, list args, list inputs, str options) -> any", Run: exportScript},
 	{Schema: "export_check(str program) -> None", Run: exportCheck},
 	{Schema: "export_active() -> bool", Run: exportActive},
-	{Schema: "export_save(str path, str program, dict tensors, dict extra, object? progress=None) -> None", Run: exportSave},
-	{Schema: "export_bytes(str program, dict tensors, dict extra) -> bytes", Run: exportBytes},
+	{Schema: "export_save(str path, str program, dict tensors, dict extra, bool for_pytorch=False, object? progress=None) -> None", Run: exportSave},
+	{Schema: "export_bytes(str program, dict tensors, dict extra, bool for_pytorch=False) -> bytes", Run: exportBytes},
 	{Schema: "export_load(str path, object? progress=None) -> any", Run: exportLoad},
 	{Schema: "export_read(bytes data) -> any", Run: exportRead},
 	{Schema: "export_function(str program) -> any", Run: exportFunction},
@@ -321,9 +321,14 @@ func exportSave(c *abi.Call) error {
 	if err != nil {
 		return err
 	}
-	path, progress := c.ArgString(0), modules.ArgProgress(c, 4)
+	path, forPyTorch, progress := c.ArgString(0), c.ArgBool(4), modules.ArgProgress(c, 5)
 	c.None()
-	return c.WithoutGIL(func() error { return a.SaveReporting(path, progress) })
+	return c.WithoutGIL(func() error {
+		if forPyTorch {
+			return export.SaveForPyTorch(a, path, progress)
+		}
+		return a.SaveReporting(path, progress)
+	})
 }
 
 func exportBytes(c *abi.Call) error {
@@ -331,7 +336,11 @@ func exportBytes(c *abi.Call) error {
 	if err != nil {
 		return err
 	}
-	data, err := a.Write()
+	write := a.Write
+	if c.ArgBool(3) {
+		write = func() ([]byte, error) { return export.WriteForPyTorch(a) }
+	}
+	data, err := write()
 	if err != nil {
 		return err
 	}

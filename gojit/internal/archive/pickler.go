@@ -26,6 +26,7 @@ type pickler struct {
 	e      *pickle.Encoder
 	rename types.Renamer
 	call   Call // runs __getstate__
+	plain  bool // lists and dictionaries do not have the types of their elements
 
 	memo     map[value.Value]int
 	open     map[value.Value]bool // being written
@@ -163,6 +164,9 @@ func listBuilder(elem types.Type) string {
 }
 
 func (p *pickler) list(l *value.List) error {
+	if p.plain {
+		return p.listItems(l)
+	}
 	builder := listBuilder(l.Elem)
 	if builder == "" {
 		p.e.Global("torch.jit._pickle", "restore_type_tag")
@@ -170,10 +174,7 @@ func (p *pickler) list(l *value.List) error {
 		p.e.Global("torch.jit._pickle", builder)
 	}
 	p.e.Mark()
-	p.e.EmptyList()
-	p.e.Mark()
-	err := p.values(l.Items)
-	p.e.Append()
+	err := p.listItems(l)
 	if builder == "" {
 		p.e.String(types.NewList(l.Elem).Annotation(p.rename))
 	}
@@ -182,20 +183,38 @@ func (p *pickler) list(l *value.List) error {
 	return err
 }
 
-func (p *pickler) dict(d *value.Dict) (err error) {
+func (p *pickler) listItems(l *value.List) error {
+	p.e.EmptyList()
+	p.e.Mark()
+	err := p.values(l.Items)
+	p.e.Append()
+	return err
+}
+
+func (p *pickler) dict(d *value.Dict) error {
+	if p.plain {
+		return p.dictItems(d)
+	}
 	p.e.Global("torch.jit._pickle", "restore_type_tag")
 	p.e.Mark()
+	if err := p.dictItems(d); err != nil {
+		return err
+	}
+	p.e.String(types.NewDict(d.Key, d.Elem).Annotation(p.rename))
+	p.e.Tuple()
+	p.e.Reduce()
+	return nil
+}
+
+func (p *pickler) dictItems(d *value.Dict) error {
 	p.e.EmptyDict()
 	p.e.Mark()
 	for k, v := range d.All {
-		if err = p.values([]value.Value{k, v}); err != nil {
+		if err := p.values([]value.Value{k, v}); err != nil {
 			return err
 		}
 	}
 	p.e.SetItems()
-	p.e.String(types.NewDict(d.Key, d.Elem).Annotation(p.rename))
-	p.e.Tuple()
-	p.e.Reduce()
 	return nil
 }
 

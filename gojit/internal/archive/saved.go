@@ -1,6 +1,8 @@
 package archive
 
 import (
+	"bytes"
+
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -25,4 +27,16 @@ func ReadSaved(data []byte) (value.Value, error) {
 		return v, err
 	}
 	return v, a.Checked()
+}
+
+// WriteSaved writes what torch.load reads: tensors, numbers and texts in containers.
+func WriteSaved(v value.Value) ([]byte, error) {
+	p := newPickler(nil, nil)
+	p.plain = true
+	if err := p.value(v); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err := writeArchive(&b, noFile, append(p.records("data"), record{"version", []byte("3\n")}))
+	return b.Bytes(), err
 }

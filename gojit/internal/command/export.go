@@ -10,21 +10,25 @@ import (
 )
 
 func exportVerb(s *Session) *cobra.Command {
-	c, output := &call{}, ""
+	c, output, forPyTorch := &call{}, "", false
 	verb := &cobra.Command{
 		Use: "export MODEL [INPUT...] -o FILE", Short: "Write a model in another form: .pt2, .ptl, .pt, .onnx", GroupID: groupRun, Args: cobra.MinimumNArgs(1),
 		Long: "Writes a TorchScript module in the form that the name of the file says: .pt2 an exported program (torch.export), made of forward for inputs of these sizes; " +
 			".ptl for the lite interpreter, with bytecode; .pt an archive as torch.jit.save writes it; .onnx ONNX, where torchjit's Python package brings the command.",
 		Example: "  gojit export model.pt randn:1x3x32x32 -o model.pt2",
-		RunE:    func(_ *cobra.Command, args []string) error { return s.export(c, args, output) },
+		RunE:    func(_ *cobra.Command, args []string) error { return s.export(c, args, output, forPyTorch) },
 	}
 	c.flags(verb)
 	verb.Flags().StringVarP(&output, "output", "o", "", "the file to write")
+	verb.Flags().BoolVar(&forPyTorch, "for-pytorch", false, "write a .pt2 that torch.export.load of PyTorch 2.15 reads")
 	return verb
 }
 
-func (s *Session) export(c *call, args []string, output string) error {
+func (s *Session) export(c *call, args []string, output string, forPyTorch bool) error {
 	form := filepath.Ext(output)
+	if forPyTorch && form != ".pt2" {
+		return usagef("--for-pytorch: expected -o FILE, a name that ends in .pt2")
+	}
 	switch form {
 	case "":
 		return usagef("export: expected -o FILE, a name that ends in .pt2, .ptl, .pt or .onnx")
@@ -56,7 +60,11 @@ func (s *Session) export(c *call, args []string, output string) error {
 		if e, err = m.Export(inputs...); err != nil {
 			return err
 		}
-		err = e.Save(output)
+		save := e.Save
+		if forPyTorch {
+			save = e.SaveForPyTorch
+		}
+		err = save(output)
 	}
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", output, err)

@@ -29,3 +29,21 @@ func LoadArchive(file string, progress archive.Progress) (*exportir.Archive, err
 	}
 	return ReadArchive(data)
 }
+
+// WriteForPyTorch returns the bytes of an archive that torch.export.load of PyTorch 2.15 reads. It fails on what PyTorch has no form of.
+func WriteForPyTorch(a *exportir.Archive) ([]byte, error) {
+	records, err := pt2archive.Records(a)
+	if err != nil {
+		return nil, err
+	}
+	return archive.RecordsArchive(records)
+}
+
+// SaveForPyTorch is WriteForPyTorch to a file, which stays as it is where that fails. progress may be nil.
+func SaveForPyTorch(a *exportir.Archive, file string, progress archive.Progress) error {
+	records, err := pt2archive.Records(a)
+	if err != nil {
+		return err
+	}
+	return archive.SaveRecords(file, records, progress)
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Function makes a function of a program, to be run: its parameters are the placeholders, and it returns a tuple of all outputs. It
@@ -135,8 +136,11 @@ func (l *lowerer) value(n *exportir.Node, a exportir.Argument, t types.Type) *ir
 	if err != nil {
 		l.fail(n, "%s", err)
 	}
-	if t.Kind() == types.KindFloat && v.IsInt() {
+	switch {
+	case t.Kind() == types.KindFloat && v.IsInt():
 		v = value.Float(float64(v.Int()))
+	case t.Kind() == types.KindNumber && v.Kind() == value.KindBool:
+		v = value.Int(a.Int)
 	}
 	return l.g.Constant(v, source.Range{})
 }
@@ -174,6 +178,10 @@ func (l *lowerer) call(n *exportir.Node) {
 	s := o.Schema()
 	given := make([]*ir.Value, len(s.Arguments))
 	for i, a := range n.Args {
+		if v, isNumber := scalarOf(a); isNumber && i == 0 && s.Arguments[0].Type == types.Tensor {
+			given[0] = l.g.Constant(value.OfTensor(l.numberTensor(n, v)), source.Range{})
+			continue
+		}
 		given[i] = l.value(n, a, s.Arguments[i].Type)
 	}
 	for _, k := range n.Kwargs {
@@ -184,6 +192,9 @@ func (l *lowerer) call(n *exportir.Node) {
 		if given[i] == nil {
 			given[i] = l.g.Constant(s.Arguments[i].NewDefault(), source.Range{})
 		}
+	}
+	if i := s.ArgumentIndex("dtype"); i >= 0 && n.Meta.Val.Kind == exportir.TensorValue && n.Meta.Val.DType == tensor.Bool.String() {
+		given[i] = l.g.Constant(value.Int(int64(tensor.Bool)), source.Range{}) // a truth value is an integer as a number
 	}
 	name := s.Name
 	if name == aten.SymSize {

@@ -2,6 +2,7 @@ package pt2archive
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 
@@ -128,6 +129,22 @@ func (f *float) UnmarshalJSON(data []byte) error {
 	x, err := strconv.ParseFloat(strings.Trim(string(data), `"`), 64)
 	*f = float(x)
 	return err
+}
+
+// MarshalJSON writes it.
+func (f float) MarshalJSON() ([]byte, error) {
+	x := float64(f)
+	switch {
+	case math.IsNaN(x):
+		return json.Marshal("NaN")
+	case math.IsInf(x, 1):
+		return json.Marshal("Infinity")
+	case math.IsInf(x, -1):
+		return json.Marshal("-Infinity")
+	case x == math.Trunc(x) && math.Abs(x) < 1e15: // with a point: PyTorch tells floats from integers by it
+		return []byte(strconv.FormatFloat(x, 'f', 1, 64)), nil
+	}
+	return json.Marshal(x)
 }
 
 // checks are operators that check what follows from the inputs, which are checked when the program is called.

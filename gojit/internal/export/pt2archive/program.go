@@ -204,7 +204,7 @@ func (s *scope) giveArguments(call *exportir.Node, given []namedArgument) {
 	for _, g := range given {
 		names[g.Name] = true
 		a := fitting(s.argument(g.Argument), o, g.Name)
-		if g.Kind == byName {
+		if g.Kind == byName || isElsewhere(o, g.Name, len(call.Args)) {
 			call.Kwargs = append(call.Kwargs, exportir.Keyword{Name: g.Name, Value: a})
 		} else {
 			call.Args = append(call.Args, a)
@@ -218,6 +218,11 @@ func (s *scope) giveArguments(call *exportir.Node, given []namedArgument) {
 			call.Kwargs = append(call.Kwargs, exportir.Keyword{Name: a.Name, Value: exportir.None})
 		}
 	}
+}
+
+// isElsewhere reports whether an operator takes the argument of a name in another place than that one.
+func isElsewhere(o *ops.Operator, name string, place int) bool {
+	return o != nil && o.Schema().ArgumentIndex(name) >= 0 && o.Schema().ArgumentIndex(name) != place
 }
 
 // fitting is an argument as an operator takes it: integers that PyTorch 2 lets be floats, such as corrections of variances, are integers.
@@ -335,10 +340,7 @@ func (r *reader) size(u union) (n symbolic.Size, ok bool) {
 	if u.kind != "as_expr" {
 		return n, false
 	}
-	content := read[struct {
-		Text string `json:"expr_str"`
-		Hint *union `json:"hint"`
-	}](u)
+	content := read[symExpr](u)
 	if n, ok = parseExpression(content.Text); !ok {
 		return n, false
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/archive"
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
-	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -118,71 +117,4 @@ func numbers(sizes []union) []int {
 		all[i] = read[int](n)
 	}
 	return all
-}
-
-// readExample reads the arguments that the program was captured with, as far as they are tensors. A program does without them where the archive has none,
-// or has what only its own classes can read.
-func readExample(z *archive.Archive, record string, a *exportir.Archive) {
-	if !z.Has(record) {
-		return
-	}
-	saved, err := archive.ReadSaved(source.Must(z.Read(record)))
-	var form exportir.CallForm
-	if err != nil || json.Unmarshal([]byte(a.Program.InSpec), &form) != nil {
-		return
-	}
-	leaves, ok := leavesOf(&form.Form, saved)
-	for _, in := range a.Program.Signature.Inputs {
-		if in.Target != "" {
-			continue
-		}
-		if !ok || len(leaves) == 0 {
-			return
-		}
-		if leaves[0].IsTensor() {
-			a.Tensors[exportir.ExamplePrefix+in.Name] = leaves[0].Tensor()
-		}
-		leaves = leaves[1:]
-	}
-}
-
-// leavesOf lists what is in containers that a form describes. ok is false where the containers are others.
-func leavesOf(f *exportir.Form, v value.Value) (leaves []value.Value, ok bool) {
-	if f == nil {
-		return []value.Value{v}, true
-	}
-	items, ok := itemsIn(f, v)
-	if !ok || len(items) != len(f.Children) {
-		return nil, false
-	}
-	for i, child := range f.Children {
-		inner, ok := leavesOf(child, items[i])
-		if !ok {
-			return nil, false
-		}
-		leaves = append(leaves, inner...)
-	}
-	return leaves, true
-}
-
-// itemsIn are the items of a container, those of a dictionary in the order of the form.
-func itemsIn(f *exportir.Form, v value.Value) (items []value.Value, ok bool) {
-	switch v.Kind() {
-	case value.KindTuple:
-		return v.Tuple().Items, f.Type == "tuple"
-	case value.KindList:
-		return v.List().Items, f.Type == "list"
-	case value.KindDict:
-		keys, _ := f.Context.([]any)
-		for _, key := range keys {
-			text, isText := key.(string)
-			item, found := v.Dict().Get(value.Str(text))
-			if !isText || !found {
-				return nil, false
-			}
-			items = append(items, item)
-		}
-		return items, f.Type == "dict" || f.Type == "OrderedDict"
-	}
-	return nil, false
 }

@@ -16,12 +16,13 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/export"
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// saved is an archive that PyTorch 2.15 wrote: of a program with dynamic sizes, writes, branches, several results and constants, with its answers.
-func saved(t testing.TB) []byte {
+// saved is an archive that PyTorch 2.15 wrote, with its answers: torch2.pt2 of a program with dynamic sizes, writes, branches, several results and constants.
+func saved(t testing.TB, name string) []byte {
 	gojit.LinkOperators()
-	data, err := os.ReadFile("../../../../tests/data/torch2.pt2")
+	data, err := os.ReadFile("../../../../tests/data/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,28 +30,49 @@ func saved(t testing.TB) []byte {
 }
 
 func TestProgramsGiveTheAnswersOfPyTorch(t *testing.T) {
-	e, err := gojit.ReadExported(saved(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answers [][]any
-	if err := json.Unmarshal(e.Extra["answers"], &answers); err != nil {
-		t.Fatal(err)
-	}
-	out, err := e.Run(context.Background(), value.OfTensor(e.Tensors[exportir.ExamplePrefix+"x"]), value.Float(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(out) != len(answers[0]) {
-		t.Fatalf("%d results, not %d", len(out), len(answers[0]))
-	}
-	for i, want := range answers[0] {
-		if got, want := numbersOf(t, out[i]), numbersOf(t, want); !near(got, want) {
-			t.Errorf("result %d is %v, not %v", i, got, want)
+	counted := func(from float32) value.Value {
+		elements := make([]float32, 12)
+		for i := range elements {
+			elements[i] = from + float32(i)
 		}
+		x, err := tensor.FromSlice(elements, 3, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value.OfTensor(x)
 	}
-	if calls := e.Tensors["calls"].At().Float64(); calls != 1 || !e.Program.Writes() {
-		t.Errorf("the buffer that a call counts in has %v", calls)
+	two := value.OfTensor(tensor.FromScalar(tensor.Int(2), tensor.Int64))
+	for name, inputs := range map[string][]value.Value{
+		"torch2.pt2": nil, "torch2_parts.pt2": {counted(-5), counted(0), two}, "torch2_decomposed.pt2": {counted(-5), counted(0), two},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := gojit.ReadExported(saved(t, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var answers [][]any
+			if err := json.Unmarshal(e.Extra["answers"], &answers); err != nil {
+				t.Fatal(err)
+			}
+			if inputs == nil {
+				inputs = []value.Value{value.OfTensor(e.Tensors[exportir.ExamplePrefix+"x"]), value.Float(3)}
+			}
+			out, err := e.Run(context.Background(), inputs...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(out) != len(answers[0]) {
+				t.Fatalf("%d results, not %d", len(out), len(answers[0]))
+			}
+			for i, want := range answers[0] {
+				if got, want := numbersOf(t, out[i]), numbersOf(t, want); !near(got, want) {
+					t.Errorf("result %d is %v, not %v", i, got, want)
+				}
+			}
+			if calls := e.Tensors["calls"]; calls != nil && (calls.At().Float64() != 1 || !e.Program.Writes()) {
+				t.Errorf("the buffer that a call counts in has %v", calls)
+			}
+		})
 	}
 }
 
@@ -59,6 +81,8 @@ func numbersOf(t *testing.T, x any) (all []float64) {
 	switch x := x.(type) {
 	case float64:
 		return []float64{x}
+	case bool:
+		return []float64{map[bool]float64{true: 1}[x]}
 	case []any:
 		for _, item := range x {
 			all = append(all, numbersOf(t, item)...)
@@ -117,7 +141,7 @@ func changed(t testing.TB, data []byte, from, to string) []byte {
 }
 
 func TestProgramsThatAreRefused(t *testing.T) {
-	whole := saved(t)
+	whole := saved(t, "torch2.pt2")
 	for _, test := range []struct{ from, to, want string }{
 		{"aten.relu.default", "aten.nothing.default", "relu of the program: the program calls torch.ops.aten.nothing.default, which there is not here"},
 		{"torch.ops.aten.relu.default", "builtins.eval", "relu of the program: the program calls builtins.eval, which there is not here"},
@@ -140,7 +164,7 @@ func TestProgramsThatAreRefused(t *testing.T) {
 
 // FuzzRead reads archives that are damaged: nothing but an error may come of it.
 func FuzzRead(f *testing.F) {
-	whole := saved(f)
+	whole := saved(f, "torch2.pt2")
 	f.Add(whole)
 	for _, change := range [][2]string{
 		{"relu", "item"}, {"as_tensors", "as_tensor"}, {"as_int", "as_sym_int"}, {"Mul(", "Pow("}, {`"as_name"`, `"as_int"`}, {"builtins.dict", "collections.namedtuple"}, {"true_graph_0", "x"},
@@ -154,5 +178,25 @@ func FuzzRead(f *testing.F) {
 		}
 		_ = a.Program.Graph.String()
 		_, _ = export.Function(a.Program, "__torch__.f")
+		if data, err := export.WriteForPyTorch(a); err == nil {
+			if _, err := export.ReadArchive(data); err != nil {
+				t.Errorf("what was written cannot be read: %v", err)
+			}
+		}
 	})
+}
+
+func TestWhatPyTorchCannotReadIsNotWritten(t *testing.T) {
+	for from, want := range map[string]string{
+		`"getitem_3": {"dtype"`: "sub, a call of torch.ops.aten.sub.Tensor: PyTorch 2.15 needs to know what getitem_3 is",
+		`"relu": {"dtype"`:      "PyTorch 2.15 needs to know what relu is",
+	} {
+		a, err := export.ReadArchive(changed(t, saved(t, "torch2.pt2"), from, `"other": {"dtype"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := export.WriteForPyTorch(a); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", from, err)
+		}
+	}
 }

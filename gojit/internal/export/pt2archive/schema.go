@@ -25,8 +25,18 @@ const (
 
 // exportedProgram is what the record of a model holds.
 type exportedProgram struct {
-	Module graphModule         `json:"graph_module"`
-	Ranges map[string]interval `json:"range_constraints"`
+	Module       graphModule         `json:"graph_module"`
+	Opsets       map[string]int      `json:"opset_version"`
+	Ranges       map[string]interval `json:"range_constraints"`
+	Schema       schemaVersion       `json:"schema_version"`
+	Verifiers    []string            `json:"verifiers"`
+	TorchVersion string              `json:"torch_version"`
+	Guards       []string            `json:"guards_code"`
+}
+
+type schemaVersion struct {
+	Major int `json:"major"`
+	Minor int `json:"minor"`
 }
 
 // interval is the range of a symbol; an end that is nil is open.
@@ -39,6 +49,7 @@ type graphModule struct {
 	Graph       *graph                `json:"graph"`
 	Signature   signature             `json:"signature"`
 	Calls       []moduleCall          `json:"module_call_graph"`
+	Metadata    map[string]string     `json:"metadata"`
 	NamedTuples map[string]namedTuple `json:"treespec_namedtuple_fields"` // by the names of their classes
 }
 
@@ -54,6 +65,8 @@ type moduleCall struct {
 }
 
 type callSignature struct {
+	Inputs  []union  `json:"inputs"`
+	Outputs []union  `json:"outputs"`
 	InSpec  string   `json:"in_spec"`
 	OutSpec string   `json:"out_spec"`
 	Names   []string `json:"forward_arg_names"`
@@ -71,6 +84,9 @@ type graph struct {
 	Ints    map[string]union      `json:"sym_int_values"`
 	Bools   map[string]union      `json:"sym_bool_values"`
 	Floats  map[string]union      `json:"sym_float_values"`
+	Objects map[string]union      `json:"custom_obj_values"`
+	// SingleReturn says that the graph gives a tensor, not a tuple of one.
+	SingleReturn bool `json:"is_single_tensor_return"`
 }
 
 // node is a call. What it gives are its outputs: a list of tensors is one of them.
@@ -90,8 +106,11 @@ type namedArgument struct {
 	Kind     int    `json:"kind"`
 }
 
-// byName is the kind of arguments that are given by their names. All others are given by their places.
-const byName = 2
+// The kinds of arguments: those that are given by their places, as any of another kind is, and by their names.
+const (
+	byPlace = 1
+	byName  = 2
+)
 
 // graphArgument is the content of an argument that is a graph.
 type graphArgument struct {
@@ -111,6 +130,13 @@ type tensorMeta struct {
 	Device       device  `json:"device"`
 	Strides      []union `json:"strides"`
 	Offset       union   `json:"storage_offset"`
+	Layout       int     `json:"layout"`
+}
+
+// symExpr is a number that depends on symbols: a text of sympy, and what it was when the program was captured.
+type symExpr struct {
+	Text string `json:"expr_str"`
+	Hint *union `json:"hint"`
 }
 
 type device struct {
@@ -131,9 +157,10 @@ type payload struct {
 }
 
 type payloadEntry struct {
-	Record    string      `json:"path_name"`
-	UsePickle bool        `json:"use_pickle"`
-	Meta      *tensorMeta `json:"tensor_meta"`
+	Record      string      `json:"path_name"`
+	IsParameter bool        `json:"is_param"`
+	UsePickle   bool        `json:"use_pickle"`
+	Meta        *tensorMeta `json:"tensor_meta"`
 }
 
 // union is a value of one of several kinds: an object with one member, whose name is the kind.
@@ -154,6 +181,11 @@ func (u *union) UnmarshalJSON(data []byte) error {
 	for u.kind, u.content = range members {
 	}
 	return nil
+}
+
+// MarshalJSON writes an object with one member.
+func (u union) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]json.RawMessage{u.kind: u.content})
 }
 
 // read reads the content as what the kind says that it is.
@@ -177,6 +209,9 @@ var dtypes = map[int]string{
 var layouts = map[int]string{
 	1: "sparse_coo", 2: "sparse_csr", 3: "sparse_csc", 4: "sparse_bsr", 5: "sparse_bsc", 6: "_mkldnn", 7: "strided",
 }
+
+// stridedLayout is the layout of tensors that are not sparse.
+const stridedLayout = 7
 
 var memoryFormats = map[int]string{1: "contiguous_format", 2: "channels_last", 3: "channels_last_3d", 4: "preserve_format"}
 

@@ -16,6 +16,8 @@ func translationOf(target string) func(s *scope, n *node) {
 		return (*scope).squeeze
 	case "torch.ops.aten._native_batch_norm_legit.no_stats":
 		return (*scope).normWithoutStatistics
+	case "torch.ops.aten._assert_async.msg":
+		return (*scope).assertion
 	case "torch.sym_float":
 		return (*scope).floatOfSize
 	case "torch.ops.higher_order.wrap_with_set_grad_enabled":
@@ -69,15 +71,9 @@ func (s *scope) squeeze(n *node) {
 	s.addCall(&step, n)
 }
 
-// normWithoutStatistics is a batch norm without statistics of its own.
+// normWithoutStatistics is a batch norm without statistics of its own: these are None.
 func (s *scope) normWithoutStatistics(n *node) {
-	call := &exportir.Node{Op: exportir.CallFunction, Target: aten.NativeBatchNorm, Meta: s.place(n.Metadata)}
-	s.giveArguments(call, n.Inputs)
-	if len(call.Args) != 6 {
-		source.Throw(exportir.Violation("it has %d arguments, not 6", len(call.Args)))
-	}
-	call.Args = slices.Insert(call.Args, 3, exportir.None, exportir.None)
-	s.addCall(call, n)
+	s.call(n, aten.NativeBatchNorm)
 }
 
 // floatOfSize is a size as a float: divided by one.
@@ -86,4 +82,10 @@ func (s *scope) floatOfSize(n *node) {
 	s.giveArguments(call, n.Inputs)
 	call.Args = append(call.Args, exportir.OfInt(1))
 	s.addCall(call, n)
+}
+
+// assertion is an assertion of an element, whose message has no place here.
+func (s *scope) assertion(n *node) {
+	n.Inputs = slices.DeleteFunc(n.Inputs, func(a namedArgument) bool { return a.Name == "assert_msg" })
+	s.call(n, "aten::_assert_async")
 }
