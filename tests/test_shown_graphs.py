@@ -67,13 +67,16 @@ class Node:
 
 
 def parts(text):
-    """The nodes of the graph of a text; those of a subgraph are in the node that runs it."""
-    graphs, name = {"": []}, ""
-    open_nodes, fallbacks = [], set()
+    """The nodes of the graph of a text; those of a subgraph are in the node that runs it. A graph's subgraphs stand behind it, numbered by themselves."""
+    main = graph = []
+    open_nodes, fallbacks, runs, outer = [], set(), [], []
     for line in text.splitlines():
         if found := re.match(r"with (\S+) = graph\(", line):
-            name, open_nodes = found[1], []
-            graphs[name] = []
+            outer.append(runs)
+            while not (running := [node for node in outer[-1] if node.kind == found[1]]):
+                outer.pop()
+            running[0].kind = found[1].rpartition("_")[0]
+            graph, open_nodes, runs = running[0].blocks, [], []
         elif found := NODE.match(line):
             indent, results, kind = len(found[1]), found[2], found[3]
             while open_nodes and open_nodes[-1].indent >= indent:
@@ -81,17 +84,10 @@ def parts(text):
             if "fallback=1" in line:
                 fallbacks.add(results.partition(" ")[0])
             node = Node(indent, results, kind, line.partition(" # ")[2], "region=" in line, any(f"({name}," in line or f"({name})" in line for name in fallbacks))
-            (open_nodes[-1].blocks if open_nodes else graphs[name]).append(node)
+            (open_nodes[-1].blocks if open_nodes else graph).append(node)
             open_nodes.append(node)
-
-    def filled(nodes):
-        for node in nodes:
-            if body := graphs.get(node.kind):
-                node.kind, node.blocks = node.kind.rpartition("_")[0], body
-            filled(node.blocks)
-
-    filled(graphs[""])
-    return graphs[""]
+            runs.append(node)
+    return main
 
 
 def operators(group):

@@ -98,7 +98,7 @@ func isElementwise(b *ir.Block) bool {
 		o := n.Operator()
 		switch {
 		case n.Is(prim.Constant, prim.If, aten.IsComplex, aten.Conj):
-		case o == nil || !o.Def().IsElementwise() && !o.Def().Has(ops.InGroups):
+		case o == nil || !o.Def().IsElementwise() && o.Def().Scalar == nil && o.Def().Groups == ops.NoGroups:
 			return false
 		}
 		for _, inner := range n.Blocks() {

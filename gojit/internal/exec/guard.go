@@ -11,19 +11,13 @@ import (
 // guardKind is the kind of a node that gives its inputs on, and whether they require gradients as its types say.
 const guardKind = prim.RequiresGradCheck
 
-// differentiate groups what is differentiable and depends on tensors that required gradients, and guards the groups.
+// differentiate groups what is differentiable and guards the groups, also those whose tensors required no gradients.
 func differentiate(g *ir.Graph, met map[*ir.Value]*types.TensorInfo, inlining bool) (guarded []*ir.Node) {
 	least := 1
 	if inlining {
 		least = 2
 	}
-	for _, n := range passes.CreateDifferentiableGraphs(g, least, true) {
-		if needsGradient(n, met) {
-			guarded = append(guarded, n)
-		} else {
-			passes.InlineSubgraph(n)
-		}
-	}
+	guarded = passes.CreateDifferentiableGraphs(g, least, true)
 	passes.ConstantPooling(g)
 	passes.DCE(g)
 	if len(guarded) == 0 {
@@ -48,19 +42,6 @@ func noteGradients(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 			in.SetType(&types.TensorInfo{RequiresGrad: t.RequiresGrad})
 		}
 	}
-}
-
-// needsGradient reports whether a tensor that a differentiable graph reads required a gradient, or one in a list may.
-func needsGradient(n *ir.Node, met map[*ir.Value]*types.TensorInfo) bool {
-	for _, v := range n.Inputs() {
-		if l, ok := v.Type().(*types.List); ok && l.Elem.Kind() == types.KindTensor {
-			return true
-		}
-		if t := met[v]; t != nil && t.RequiresGrad != nil && *t.RequiresGrad {
-			return true
-		}
-	}
-	return false
 }
 
 // guard has a differentiable graph run only where its tensors require gradients as before, and its nodes one by one else. One that

@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/passes/tensorexpr"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -119,7 +120,7 @@ func isNoted(n *ir.Node) bool {
 		return true
 	}
 	o := n.Operator()
-	return o != nil && !o.Schema().IsMutable() && (o.Has(ops.Profiled) || o.Def().IsElementwise() || o.Def().Has(ops.Grouped|ops.InGroups) || o.Has(ops.Symbolic))
+	return o != nil && !o.Schema().IsMutable() && (o.Has(ops.Profiled) || o.Def().IsElementwise() || o.Def().Has(ops.Grouped) || o.Has(ops.Symbolic) || tensorexpr.IsGrouped(o))
 }
 
 // note has n read its i-th input, where that is a tensor, through a prim::profile.

@@ -54,12 +54,11 @@ func ParseWith(text string, options ParseOptions) (*Graph, error) {
 
 type graphParser struct {
 	types.Parser
-	options   ParseOptions
-	values    map[string]*Value
-	classes   map[string]types.Type
-	text      *source.Text // that nodes point at, nil for none
-	nodes     []*Node      // in the order of the text
-	subgraphs int          // how many were read
+	options ParseOptions
+	values  map[string]*Value
+	classes map[string]types.Type
+	text    *source.Text // that nodes point at, nil for none
+	nodes   []*Node      // in the order of the text
 }
 
 // space skips blanks and comments.
@@ -157,14 +156,17 @@ func (p *graphParser) list(item func() error) error {
 
 // graph reads a graph, and those that its nodes run, to the end of the text.
 func (p *graphParser) graph() (*Graph, error) {
-	g, err := p.body()
+	g, err := p.withSubgraphs()
 	if err != nil {
 		return nil, err
 	}
-	for p.accept("with") {
-		if err := p.subgraph(); err != nil {
+	if p.accept("with") {
+		p.space()
+		namespace := p.Ident(false)
+		if err := p.Expect("::"); err != nil {
 			return nil, err
 		}
+		return nil, p.Errorf("no node of the text runs %s::%s", namespace, p.Ident(true))
 	}
 	p.space()
 	if p.Pos != len(p.Src) {
@@ -197,32 +199,41 @@ func (p *graphParser) body() (*Graph, error) {
 	return g, nil
 }
 
-// subgraph reads "prim::X_0 = graph(...)" behind a graph: what the node prim::X_0 of the text before runs.
-func (p *graphParser) subgraph() error {
-	p.space()
-	namespace := p.Ident(false)
-	if err := p.Expect("::"); err != nil {
-		return err
+// withSubgraphs reads one graph, and behind it those that its nodes run, in their order.
+func (p *graphParser) withSubgraphs() (*Graph, error) {
+	g, err := p.body()
+	for read := 0; err == nil; read++ {
+		n := p.nextRun(read)
+		if n == nil {
+			return g, nil
+		}
+		inner := &graphParser{Parser: p.Parser, options: p.options, values: map[string]*Value{}, classes: p.classes}
+		var run *Graph
+		run, err = inner.withSubgraphs()
+		p.Pos = inner.Pos
+		n.SetAttr("Subgraph", run)
 	}
-	kind := namespace + "::" + p.Ident(true)
-	number := "_" + strconv.Itoa(p.subgraphs)
-	at := slices.IndexFunc(p.nodes, func(n *Node) bool { return n.kind == kind })
-	if at < 0 || !strings.HasSuffix(kind, number) {
-		return p.Errorf("no node of the text runs %s", kind)
+	return nil, err
+}
+
+// nextRun reads "with prim::X_0 =" where the graph has a node prim::X_0 for that number, and returns the node, of the kind prim::X from now on.
+// Where there is none it returns nil and reads nothing.
+func (p *graphParser) nextRun(number int) *Node {
+	start := p.Pos
+	if p.accept("with") {
+		p.space()
+		namespace := p.Ident(false)
+		if p.Expect("::") == nil {
+			kind := namespace + "::" + p.Ident(true)
+			at := slices.IndexFunc(p.nodes, func(n *Node) bool { return n.kind == kind })
+			plain, numbered := strings.CutSuffix(kind, "_"+strconv.Itoa(number))
+			if at >= 0 && numbered && p.expect("=") == nil {
+				p.nodes[at].kind = plain
+				return p.nodes[at]
+			}
+		}
 	}
-	if err := p.expect("="); err != nil {
-		return err
-	}
-	p.subgraphs++
-	inner := &graphParser{Parser: p.Parser, options: p.options, values: map[string]*Value{}, classes: p.classes}
-	g, err := inner.body()
-	p.Pos = inner.Pos
-	if err != nil {
-		return err
-	}
-	p.nodes[at].kind = strings.TrimSuffix(kind, number)
-	p.nodes[at].SetAttr("Subgraph", g)
-	p.nodes = append(p.nodes, inner.nodes...)
+	p.Pos = start
 	return nil
 }
 

@@ -109,20 +109,20 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestParseReadsSubgraphs: what nodes run stands behind a graph, for nodes in it too.
+// TestParseReadsSubgraphs: what nodes run stands behind their graph, and has numbers of its own.
 func TestParseReadsSubgraphs(t *testing.T) {
 	const text = `graph(%x : Tensor):
   %y : Tensor = prim::DifferentiableGraph_0(%x)
   %z : Tensor = prim::TensorExprGroup_1[region=1](%y)
   return (%z)
 with prim::DifferentiableGraph_0 = graph(%a : Tensor):
-  %b : Tensor = prim::FallbackGraph_2(%a)
+  %b : Tensor = prim::FallbackGraph_0(%a)
+  return (%b)
+with prim::FallbackGraph_0 = graph(%a : Tensor):
+  %b : Tensor = aten::neg(%a)
   return (%b)
 with prim::TensorExprGroup_1 = graph(%a : Tensor):
   %b : Tensor = aten::relu(%a)
-  return (%b)
-with prim::FallbackGraph_2 = graph(%a : Tensor):
-  %b : Tensor = aten::neg(%a)
   return (%b)
 `
 	g, err := ir.Parse(text)

@@ -20,11 +20,6 @@ func (g *Graph) String() string { return g.Text(true) }
 func (g *Graph) Text(places bool) string {
 	p := &printer{places: places}
 	p.graph(g)
-	for i := 0; i < len(p.subgraphs); i++ {
-		n := p.subgraphs[i]
-		fmt.Fprintf(&p.b, "with %s_%d = ", n.kind, i)
-		p.graph(n.GraphAttr("Subgraph"))
-	}
 	return p.b.String()
 }
 
@@ -41,10 +36,13 @@ func (n *Node) Text(places bool) string {
 type printer struct {
 	b         strings.Builder
 	places    bool
-	subgraphs []*Node
+	subgraphs []*Node // of the graph that is printed: the nodes that run others
 }
 
+// graph prints a graph and, behind it, those that its nodes run.
 func (p *printer) graph(g *Graph) {
+	outer := p.subgraphs
+	p.subgraphs = nil
 	p.b.WriteString("graph(")
 	for i, in := range g.Inputs() {
 		if i > 0 {
@@ -59,6 +57,11 @@ func (p *printer) graph(g *Graph) {
 	p.b.WriteString("  return (")
 	p.names(g.Outputs())
 	p.b.WriteString(")\n")
+	for i, n := range p.subgraphs {
+		fmt.Fprintf(&p.b, "with %s_%d = ", n.kind, i)
+		p.graph(n.GraphAttr("Subgraph"))
+	}
+	p.subgraphs = outer
 }
 
 func (p *printer) definition(v *Value) {

@@ -55,6 +55,8 @@ type Def struct {
 	Parts Decomposition
 	// Saving names the operator that a graph runs instead where gradients are wanted: it gives the same, and what Grad reads besides.
 	Saving string
+	// Groups says when the operator is part of groups of the profiling executor.
+	Groups Grouping
 	// Doc says what the operator computes, where its schema is not in the table, which says it of others.
 	Doc string
 	// Sample has arguments for the tests of all records, as a Python expression of a tuple.
@@ -113,8 +115,6 @@ const (
 	Activation                            // is an activation, which passes run in place or not
 	Unfused                               // has a Scalar and is not taken into kernels with others
 	ChangesType                           // of an Activation: the result may have another element type
-	InGroups                              // is part of groups of elementwise nodes in the profiling executor, though it is not elementwise
-	Reduces                               // of those: only where a program asks for reductions in groups
 	Composite                             // PyTorch has no kernel of its own for it
 	RankAlone                             // PyTorch's complete shape analysis tells the number of dimensions of its result, and no sizes
 	SameGradient                          // that analysis tells that its result requires gradients as the first argument does
@@ -144,7 +144,7 @@ const (
 
 // tagNames are the names of the tags, in their order.
 var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
-	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "in_groups", "reduces", "composite",
+	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "composite",
 	"rank_alone", "same_gradient", "same_gradient_of_number", "wraps_numbers", "gives_argument", "reshapes", "reshapes_in_place", "writes_statistics", "any_layout", "any_sizes",
 	"implicit", "to_number", "neutral_zero", "neutral_one", "resizes", "asks_mode", "size_arithmetic", "profiled", "plain_write", "by_function", "property", "numbers_first", "through_numbers", "moves_device"}
 
@@ -158,6 +158,20 @@ func (t Tags) String() string {
 	}
 	return strings.Join(names, " ")
 }
+
+// Grouping says when an operator is part of groups of the profiling executor. PyTorch's groups take the same ones.
+type Grouping uint8
+
+// The groupings. Other names of an operator than the first one are no part of groups, but for those of Python's own operators where these are said.
+const (
+	NoGroups              Grouping = iota // never
+	Groups                                // wherever all is known of its tensors
+	GroupsFractions                       // where no input is a whole number or has such elements
+	GroupsFractionTensors                 // where no tensor has whole numbers as elements
+	GroupsReducing                        // where a program asks for reductions in groups
+	GroupsByPython                        // under the name of Python's operator, __and__
+	GroupsWholeByPython                   // so, where no number and no element is a fraction
+)
 
 // Expression states what an operator computes from one element of each operand.
 type Expression func(b *kernel.Builder, x ...kernel.Value) kernel.Value
@@ -273,6 +287,9 @@ func (d *Def) with(o *Def) Def {
 	}
 	if o.Parts != nil {
 		w.Parts = o.Parts
+	}
+	if o.Groups != NoGroups {
+		w.Groups = o.Groups
 	}
 	if o.Reduce != kernel.NoReduce {
 		w.Reduce = o.Reduce

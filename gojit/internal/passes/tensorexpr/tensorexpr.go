@@ -256,13 +256,11 @@ func (f *tensorExprs) joins(n *ir.Node) bool {
 	}
 	o := n.Operator()
 	switch {
-	case o == nil || f.memory.Writes(n):
+	case o == nil || !f.mayJoin(n, o) || f.memory.Writes(n):
 		return false
 	case fuse.Fusible(n) || o.Def().IsElementwise() && isTyped(n.Inputs()):
 		return isTyped(n.Inputs()) && isTyped(used(n.Outputs()))
 	case o.BaseName() == aten.Matmul && !(isMatrix(n.Input(0)) && isMatrix(n.Input(1))):
-		return false
-	case !o.Def().Has(ops.InGroups) || o.Def().Has(ops.Reduces) && !f.options.Reductions:
 		return false
 	}
 	for i, v := range n.Inputs() {

@@ -157,41 +157,41 @@ func isZero(b Builder, x Element) Element { return b.Binary(kernel.Eq, x, b.Numb
 
 // elementary are the records of the operators that compute one expression of their operands.
 var elementary = []ops.Def{
-	{Name: "exp", Promote: ops.FloatType, Scalar: UnaryOp(kernel.Exp),
+	{Name: "exp", Groups: ops.Groups, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Exp),
 		Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref { return g.Mul(dy, y) }), Tags: ops.Grouped | ops.IgnoresSelf},
 	{Name: "exp2", Aliases: []string{"special_exp2"}, Promote: ops.FloatType, Scalar: func(b Builder, x ...Element) Element {
 		return b.Binary(kernel.Pow, b.Number(x[0], 2), x[0])
 	},
 		Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref { return g.Scale(g.Mul(dy, y), math.Ln2) })},
-	{Name: "expm1", Aliases: []string{"special_expm1"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Expm1),
+	{Name: "expm1", Groups: ops.Groups, Aliases: []string{"special_expm1"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Expm1),
 		Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref { return g.Mul(dy, g.Shift(y, 1)) }), Tags: ops.Grouped | ops.IgnoresSelf},
-	{Name: "log", Promote: ops.FloatType, Scalar: UnaryOp(kernel.Log),
+	{Name: "log", Groups: ops.Groups, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Log),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Div(dy, x) }), Tags: ops.Grouped},
-	{Name: "log2", Promote: ops.FloatType, Scalar: UnaryOp(kernel.Log2),
+	{Name: "log2", Groups: ops.Groups, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Log2),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Div(dy, g.Scale(x, math.Ln2)) }), Tags: ops.Grouped},
-	{Name: "log10", Promote: ops.FloatType, Scalar: UnaryOp(kernel.Log10),
+	{Name: "log10", Groups: ops.Groups, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Log10),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Div(dy, g.Scale(x, math.Ln10)) }), Tags: ops.Grouped},
-	{Name: "log1p", Aliases: []string{"special_log1p"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Log1p),
+	{Name: "log1p", Groups: ops.Groups, Aliases: []string{"special_log1p"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Log1p),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Div(dy, g.Shift(x, 1)) }), Tags: ops.Grouped},
-	{Name: "sin", Promote: ops.FloatType, Scalar: UnaryOp(kernel.Sin),
+	{Name: "sin", Groups: ops.Groups, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Sin),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("cos", x)) }), Tags: ops.Grouped},
-	{Name: "cos", Promote: ops.FloatType, Scalar: UnaryOp(kernel.Cos),
+	{Name: "cos", Groups: ops.Groups, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Cos),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Neg(g.Mul(dy, g.Do("sin", x))) }), Tags: ops.Grouped},
-	{Name: "tan", Promote: ops.FloatType, Scalar: UnaryOp(kernel.Tan),
+	{Name: "tan", Groups: ops.Groups, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Tan),
 		Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref { return g.Mul(dy, g.Shift(g.Square(y), 1)) }), Tags: ops.Grouped},
-	{Name: "asin", Aliases: []string{"arcsin"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Asin),
+	{Name: "asin", Groups: ops.Groups, Aliases: []string{"arcsin"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Asin),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("rsqrt", g.OneMinusSquare(x))) }), Tags: ops.Grouped},
-	{Name: "acos", Aliases: []string{"arccos"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Acos),
+	{Name: "acos", Groups: ops.Groups, Aliases: []string{"arccos"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Acos),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 			return g.Neg(g.Mul(dy, g.Do("rsqrt", g.OneMinusSquare(x))))
 		}), Tags: ops.Grouped},
-	{Name: "atan", Aliases: []string{"arctan"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Atan),
+	{Name: "atan", Groups: ops.Groups, Aliases: []string{"arctan"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Atan),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Div(dy, g.Shift(g.Square(x), 1)) }), Tags: ops.Grouped},
-	{Name: "sinh", Promote: ops.FloatType, Scalar: UnaryOp(kernel.Sinh),
+	{Name: "sinh", Groups: ops.Groups, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Sinh),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("cosh", x)) }), Tags: ops.Grouped},
-	{Name: "cosh", Promote: ops.FloatType, Scalar: UnaryOp(kernel.Cosh),
+	{Name: "cosh", Groups: ops.Groups, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Cosh),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("sinh", x)) }), Tags: ops.Grouped},
-	{Name: "tanh", Quantized: define.SignedUnitScale, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Tanh),
+	{Name: "tanh", Groups: ops.Groups, Quantized: define.SignedUnitScale, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Tanh),
 		Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
 			if g.IsComplex(y) {
 				return g.Mul(dy, g.OneMinusSquare(y))
@@ -223,21 +223,21 @@ var elementary = []ops.Def{
 		Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
 			return g.Scale(g.Mul(dy, g.Do("exp", g.Square(y))), math.Sqrt(math.Pi)/2)
 		})},
-	{Name: "lgamma", Aliases: []string{"special_gammaln"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Lgamma),
+	{Name: "lgamma", Groups: ops.Groups, Aliases: []string{"special_gammaln"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Lgamma),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("digamma", x)) })},
 	{Name: "digamma", Aliases: []string{"special_digamma", "special_psi"}, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Digamma),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("polygamma", 1, x)) })},
-	{Name: "sqrt", Promote: ops.FloatType, Scalar: UnaryOp(kernel.Sqrt),
+	{Name: "sqrt", Groups: ops.Groups, Promote: ops.FloatType, Scalar: UnaryOp(kernel.Sqrt),
 		Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref { return g.Div(dy, g.Scale(y, 2)) }), Tags: ops.Grouped | ops.IgnoresSelf},
-	{Name: "rsqrt", Promote: ops.FloatType, Scalar: func(b Builder, x ...Element) Element {
+	{Name: "rsqrt", Groups: ops.Groups, Promote: ops.FloatType, Scalar: func(b Builder, x ...Element) Element {
 		return b.Div(b.Number(x[0], 1), b.Unary(kernel.Sqrt, x[0]))
 	},
 		Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
 			return g.Scale(g.Mul(dy, g.Mul(y, g.Square(y))), -0.5)
 		}), Tags: ops.Grouped | ops.IgnoresSelf},
-	{Name: "reciprocal", Promote: ops.FloatType, Scalar: func(b Builder, x ...Element) Element { return b.Div(b.Number(x[0], 1), x[0]) },
+	{Name: "reciprocal", Groups: ops.Groups, Promote: ops.FloatType, Scalar: func(b Builder, x ...Element) Element { return b.Div(b.Number(x[0], 1), x[0]) },
 		Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref { return g.Neg(g.Mul(dy, g.Square(y))) }), Tags: ops.Grouped | ops.IgnoresSelf},
-	{Name: "sigmoid", Aliases: []string{"special_expit"}, Quantized: define.UnitScale, Promote: ops.FloatType, Scalar: func(b Builder, x ...Element) Element { return SigmoidOf(b, x[0]) },
+	{Name: "sigmoid", Groups: ops.Groups, Aliases: []string{"special_expit"}, Quantized: define.UnitScale, Promote: ops.FloatType, Scalar: func(b Builder, x ...Element) Element { return SigmoidOf(b, x[0]) },
 		Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
 			if g.IsComplex(y) {
 				return g.Mul(dy, g.Mul(y, g.Shift(g.Neg(y), 1)))
@@ -261,24 +261,24 @@ var elementary = []ops.Def{
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf},
 	{Name: "sgn", Scalar: UnaryOp(kernel.Sign),
 		Grad: define.Concrete(func(c define.Gradient) { c.Give(0, signGrad(c, c.G(), c.Out(0))) }), Tags: ops.AsWritten},
-	{Name: "floor", Scalar: UnaryOp(kernel.Floor),
+	{Name: "floor", Groups: ops.Groups, Scalar: UnaryOp(kernel.Floor),
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.Grouped},
-	{Name: "ceil", Scalar: UnaryOp(kernel.Ceil),
+	{Name: "ceil", Groups: ops.Groups, Scalar: UnaryOp(kernel.Ceil),
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.Grouped},
-	{Name: "round", Scalar: UnaryOp(kernel.Round),
+	{Name: "round", Groups: ops.Groups, Scalar: UnaryOp(kernel.Round),
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.Grouped},
-	{Name: "trunc", Aliases: []string{"fix"}, Scalar: UnaryOp(kernel.Trunc),
+	{Name: "trunc", Groups: ops.Groups, Aliases: []string{"fix"}, Scalar: UnaryOp(kernel.Trunc),
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.Grouped},
-	{Name: "frac", Scalar: func(b Builder, x ...Element) Element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) },
+	{Name: "frac", Groups: ops.Groups, Scalar: func(b Builder, x ...Element) Element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) },
 		Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Grad(0)) }, Tags: ops.Grouped},
 	{Name: "square", Promote: ops.NumberType, Scalar: func(b Builder, x ...Element) Element { return b.Mul(x[0], x[0]) },
 		Parts: define.Composing(squareParts),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Scale(g.Mul(dy, x), 2) })},
 	{Name: "_conj_physical", Scalar: UnaryOp(kernel.Conj), Tags: ops.AsWritten, Grad: ConjugateGrad},
-	{Name: "abs", Aliases: []string{"absolute"}, Promote: ops.RealResult, CheckInPlace: checking(checkRealAbs), Scalar: UnaryOp(kernel.Abs),
+	{Name: "abs", Groups: ops.Groups, Aliases: []string{"absolute"}, Promote: ops.RealResult, CheckInPlace: checking(checkRealAbs), Scalar: UnaryOp(kernel.Abs),
 		Reads: ops.ReadsSelf, Grad: absoluteGrad, Tags: ops.Grouped | ops.AsWritten},
 	{Name: "angle", Promote: ops.RealOfFloat, Scalar: UnaryOp(kernel.Angle), Tags: ops.AsWritten, Grad: define.Concrete(angleGrad)},
-	{Name: "isnan", Promote: ops.BoolResult, Scalar: UnaryOp(kernel.IsNaN), Tags: ops.NotDifferentiable},
+	{Name: "isnan", Groups: ops.Groups, Promote: ops.BoolResult, Scalar: UnaryOp(kernel.IsNaN), Tags: ops.NotDifferentiable},
 	{Name: "isinf", Promote: ops.BoolResult, Scalar: func(b Builder, x ...Element) Element {
 		return ofParts(b, x[0], false, kernel.Or, func(a Element) Element { return b.Binary(kernel.Eq, a, b.Number(a, math.Inf(1))) })
 	}, Tags: ops.NotDifferentiable},
@@ -316,7 +316,7 @@ var elementary = []ops.Def{
 	{Name: "logical_not", Promote: ops.LogicType, Scalar: UnaryOp(kernel.Not),
 		Grad: define.ConstantGrad, Tags: ops.Constant},
 
-	{Name: "mul", Aliases: []string{"multiply"}, Scalar: binaryOp(kernel.Mul), Operands: 2, Tags: ops.Grouped, Overloads: []ops.Def{
+	{Name: "mul", Groups: ops.Groups, Aliases: []string{"multiply"}, Scalar: binaryOp(kernel.Mul), Operands: 2, Tags: ops.Grouped, Overloads: []ops.Def{
 		{Name: "Tensor", Tags: ops.SavesOperand | ops.SelfIgnoresSelf, Reads: ops.ReadsOperands, Grad: func(g define.Grad) {
 			if g.Needs(0) {
 				g.Give(0, g.Mul(g.Grad(0), g.In(1)))
@@ -327,7 +327,7 @@ var elementary = []ops.Def{
 		}},
 		{Name: "Scalar", Tags: ops.IgnoresSelf, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Do("mul.Scalar", g.Grad(0), g.Arg(1))) }},
 	}},
-	{Name: "div", Aliases: []string{"divide", "true_divide"}, Promote: ops.FloatType, Scalar: binaryOp(kernel.Div), Operands: 2, Tags: ops.Grouped, Overloads: []ops.Def{
+	{Name: "div", Aliases: []string{"divide", "true_divide"}, Groups: ops.Groups, Promote: ops.FloatType, Scalar: binaryOp(kernel.Div), Operands: 2, Tags: ops.Grouped, Overloads: []ops.Def{
 		{Name: "Tensor", Tags: ops.SavesOperand | ops.SelfIgnoresSelf, Reads: ops.ReadsOperands, Grad: divGrad},
 		{Name: "Scalar", Tags: ops.IgnoresSelf, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Do("div.Scalar", g.Grad(0), g.Arg(1))) }},
 	}},
@@ -336,17 +336,17 @@ var elementary = []ops.Def{
 		{Name: "Scalar"},
 	}},
 	{Name: "remainder", Scalar: binaryOp(kernel.Mod), Operands: 2, Refuses: numbersOnly("remainder_cpu"), Overloads: []ops.Def{
-		{Name: "Tensor", Grad: quotientGrad("floor")},
+		{Name: "Tensor", Groups: ops.GroupsFractions, Grad: quotientGrad("floor")},
 		{Name: "Scalar", Tags: ops.Grouped, Reads: ops.ReadsNothing, Grad: define.PassedOn},
 		{Name: "Scalar_Tensor", Grad: func(g define.Grad) {
 			g.Give(1, g.Neg(g.Mul(g.Grad(0), g.Do("floor", g.Do("mul.Scalar", g.Do("reciprocal", g.In(1)), g.Arg(0))))))
 		}},
 	}},
-	{Name: "fmod", Scalar: binaryOp(kernel.Rem), Operands: 2, Refuses: numbersOnly("fmod_cpu"), Overloads: []ops.Def{
+	{Name: "fmod", Groups: ops.GroupsFractions, Scalar: binaryOp(kernel.Rem), Operands: 2, Refuses: numbersOnly("fmod_cpu"), Overloads: []ops.Def{
 		{Name: "Tensor", Grad: quotientGrad("trunc")},
 		{Name: "Scalar", Tags: ops.Grouped, Reads: ops.ReadsNothing, Grad: define.PassedOn},
 	}},
-	{Name: "atan2", Aliases: []string{"arctan2"}, Promote: ops.FloatType, Scalar: binaryOp(kernel.Atan2), Operands: 2, Refuses: NoComplexOrder("atan2"), Grad: func(g define.Grad) {
+	{Name: "atan2", Groups: ops.Groups, Aliases: []string{"arctan2"}, Promote: ops.FloatType, Scalar: binaryOp(kernel.Atan2), Operands: 2, Refuses: NoComplexOrder("atan2"), Grad: func(g define.Grad) {
 		y, x := g.In(0), g.In(1)
 		scaled := g.Div(g.Grad(0), g.Plus(g.Square(x), g.Square(y)))
 		g.Give(0, g.Mul(scaled, x))
@@ -391,25 +391,25 @@ var elementary = []ops.Def{
 	{Name: "ldexp", Promote: ops.FloatType, Operands: 2, Overloads: []ops.Def{{Name: "Tensor"}}, Scalar: func(b Builder, x ...Element) Element {
 		return b.Mul(x[0], b.Binary(kernel.Pow, b.Number(x[0], 2), x[1]))
 	}},
-	{Name: "eq", Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Eq), Operands: 2, Tags: ops.Constant, Overloads: comparisons},
-	{Name: "ne", Aliases: []string{"not_equal"}, Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Ne), Operands: 2, Tags: ops.Constant, Overloads: comparisons},
-	{Name: "lt", Aliases: []string{"less"}, Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Lt), Operands: 2, Refuses: NoComplexOrder("lt"),
+	{Name: "eq", Groups: ops.Groups, Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Eq), Operands: 2, Tags: ops.Constant, Overloads: comparisons},
+	{Name: "ne", Groups: ops.Groups, Aliases: []string{"not_equal"}, Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Ne), Operands: 2, Tags: ops.Constant, Overloads: comparisons},
+	{Name: "lt", Groups: ops.Groups, Aliases: []string{"less"}, Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Lt), Operands: 2, Refuses: NoComplexOrder("lt"),
 		Tags: ops.Constant, Overloads: comparisons},
-	{Name: "le", Aliases: []string{"less_equal"}, Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Le), Operands: 2, Refuses: NoComplexOrder("le"),
+	{Name: "le", Groups: ops.Groups, Aliases: []string{"less_equal"}, Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Le), Operands: 2, Refuses: NoComplexOrder("le"),
 		Tags: ops.Constant, Overloads: comparisons},
-	{Name: "gt", Aliases: []string{"greater"}, Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Gt), Operands: 2, Refuses: NoComplexOrder("gt"),
+	{Name: "gt", Groups: ops.Groups, Aliases: []string{"greater"}, Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Gt), Operands: 2, Refuses: NoComplexOrder("gt"),
 		Tags: ops.Constant, Overloads: comparisons},
-	{Name: "ge", Aliases: []string{"greater_equal"}, Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Ge), Operands: 2, Refuses: NoComplexOrder("ge"),
+	{Name: "ge", Groups: ops.Groups, Aliases: []string{"greater_equal"}, Promote: ops.BoolResult, Quantized: define.Unquantized, Scalar: binaryOp(kernel.Ge), Operands: 2, Refuses: NoComplexOrder("ge"),
 		Tags: ops.Constant, Overloads: comparisons},
 	{Name: "logical_and", Promote: ops.LogicType, Scalar: binaryOp(kernel.And), Operands: 2, Tags: ops.Constant, Grad: define.ConstantGrad},
 	{Name: "logical_or", Promote: ops.LogicType, Scalar: binaryOp(kernel.Or), Operands: 2, Tags: ops.Constant, Grad: define.ConstantGrad},
 	{Name: "logical_xor", Promote: ops.LogicType, Scalar: binaryOp(kernel.Xor), Operands: 2, Tags: ops.Constant, Grad: define.ConstantGrad},
-	{Name: "bitwise_and", Scalar: binaryOp(kernel.And), Operands: 2, Refuses: noFloats("bitwise_and"), Overloads: bitwise("__and__")},
-	{Name: "bitwise_or", Scalar: binaryOp(kernel.Or), Operands: 2, Refuses: noFloats("bitwise_or"), Overloads: bitwise("__or__")},
-	{Name: "bitwise_xor", Scalar: binaryOp(kernel.Xor), Operands: 2, Refuses: noFloats("bitwise_xor"), Overloads: bitwise("__xor__")},
-	{Name: "bitwise_left_shift", Scalar: binaryOp(kernel.Shl), Operands: 2, Refuses: integersOnly("lshift"), Overloads: shifts("__lshift__")},
-	{Name: "bitwise_right_shift", Scalar: binaryOp(kernel.Shr), Operands: 2, Refuses: integersOnly("rshift"), Overloads: shifts("__rshift__")},
-	{Name: "neg", Aliases: []string{"negative"}, Scalar: UnaryOp(kernel.Neg), Refuses: noBoolNeg, Tags: ops.Grouped | ops.IgnoresSelf | ops.AsWritten,
+	{Name: "bitwise_and", Groups: ops.GroupsByPython, Scalar: binaryOp(kernel.And), Operands: 2, Refuses: noFloats("bitwise_and"), Overloads: bitwise("__and__")},
+	{Name: "bitwise_or", Groups: ops.GroupsByPython, Scalar: binaryOp(kernel.Or), Operands: 2, Refuses: noFloats("bitwise_or"), Overloads: bitwise("__or__")},
+	{Name: "bitwise_xor", Groups: ops.GroupsByPython, Scalar: binaryOp(kernel.Xor), Operands: 2, Refuses: noFloats("bitwise_xor"), Overloads: bitwise("__xor__")},
+	{Name: "bitwise_left_shift", Groups: ops.GroupsWholeByPython, Scalar: binaryOp(kernel.Shl), Operands: 2, Refuses: integersOnly("lshift"), Overloads: shifts("__lshift__")},
+	{Name: "bitwise_right_shift", Groups: ops.GroupsWholeByPython, Scalar: binaryOp(kernel.Shr), Operands: 2, Refuses: integersOnly("rshift"), Overloads: shifts("__rshift__")},
+	{Name: "neg", Groups: ops.Groups, Aliases: []string{"negative"}, Scalar: UnaryOp(kernel.Neg), Refuses: noBoolNeg, Tags: ops.Grouped | ops.IgnoresSelf | ops.AsWritten,
 		Grad: func(g define.Grad) { g.Give(0, g.Neg(g.Grad(0))) }},
 	{Name: "bitwise_not", Scalar: UnaryOp(kernel.Not), Refuses: noFloats("bitwise_not")},
 }
@@ -866,11 +866,11 @@ func complexFrom(p *Operator, c define.Call) *tensor.Tensor {
 
 // composed are the records of the operators whose expression depends on their arguments.
 var composed = []ops.Def{
-	{Name: "add", Into: Into(withAlpha(Add, addScaled, false)), Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Overloads: []ops.Def{
+	{Name: "add", Groups: ops.Groups, Into: Into(withAlpha(Add, addScaled, false)), Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Overloads: []ops.Def{
 		{Name: "Tensor", Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Grad(0)); g.Give(1, g.ScaledBy(g.Grad(0), 2)) }},
 		{Name: "Scalar", Reads: ops.ReadsNothing, Grad: define.PassedOn},
 	}},
-	{Name: "sub", Aliases: []string{"subtract"}, Into: Into(withAlpha(Sub, subScaled, false)),
+	{Name: "sub", Groups: ops.Groups, Aliases: []string{"subtract"}, Into: Into(withAlpha(Sub, subScaled, false)),
 		Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Overloads: []ops.Def{
 			{Name: "Tensor", Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Grad(0)); g.Give(1, g.Neg(g.ScaledBy(g.Grad(0), 2))) }},
 			{Name: "Scalar", Reads: ops.ReadsNothing, Grad: define.PassedOn},
@@ -895,18 +895,18 @@ var composed = []ops.Def{
 	}},
 	{Name: "pow", Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts, Overloads: []ops.Def{
 		{Name: "Tensor_Tensor", Into: Into(twoOperands(Pow)), Tags: ops.SavesOperand, Grad: powGrad},
-		{Name: "Tensor_Scalar", Into: Into(powScalar), Reads: ops.ReadsSelf, Grad: define.OfSelf(powScalarGrad)},
+		{Name: "Tensor_Scalar", Groups: ops.GroupsFractionTensors, Into: Into(powScalar), Reads: ops.ReadsSelf, Grad: define.OfSelf(powScalarGrad)},
 		{Name: "Scalar", Into: Into(scalarPow), Grad: func(g define.Grad) {
 			g.Give(1, g.Do("mul.Scalar", g.Mul(g.Grad(0), g.Out(0)), g.LogNumber(g.Number(0))))
 		}},
 	}},
 	{Name: "float_power", Into: Into(floatPower), CheckInPlace: checking(checkPowerBase), Overloads: []ops.Def{{Name: "Tensor_Tensor"}, {Name: "Tensor_Scalar"}, {Name: "Scalar"}}},
-	{Name: "max", Into: Into(twoOperands(Maximum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
+	{Name: "max", Groups: ops.Groups, Into: Into(twoOperands(Maximum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
 		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("le.Tensor"), Parts: define.Emitting("maximum")}}},
-	{Name: "min", Into: Into(twoOperands(Minimum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
+	{Name: "min", Groups: ops.Groups, Into: Into(twoOperands(Minimum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
 		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("ge.Tensor"), Parts: define.Emitting("minimum")}}},
 	{Name: "clamp", Aliases: []string{"clip"}, Tags: ops.ThroughNumbers | ops.Elementwise, Overloads: []ops.Def{
-		{Into: Into(clampPlain), Tags: ops.Grouped, Grad: clampGrad},
+		{Groups: ops.Groups, Into: Into(clampPlain), Tags: ops.Grouped, Grad: clampGrad},
 		{Name: "Tensor", Into: Into(Clamp), Tags: ops.Grouped, Grad: clampTensorGrad},
 	}},
 	{Name: "clamp_min", Into: Into(twoOperands(ClampMin)), Tags: ops.Elementwise, Overloads: []ops.Def{
@@ -917,7 +917,7 @@ var composed = []ops.Def{
 		{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Where(g.Do("le.Scalar", x, g.Arg(1)), dy) })},
 		{Name: "Tensor"},
 	}},
-	{Name: "addcmul", Parts: addingParts("mul.Tensor"), Into: Into(threeTensors(addProducts)), Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Grad: func(g define.Grad) {
+	{Name: "addcmul", Groups: ops.Groups, Parts: addingParts("mul.Tensor"), Into: Into(threeTensors(addProducts)), Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Grad: func(g define.Grad) {
 		g.Give(0, g.Grad(0))
 		scaled := g.Do("mul.Scalar", g.Grad(0), g.Arg(3))
 		g.Give(1, g.Mul(scaled, g.In(2)))
@@ -929,7 +929,7 @@ var composed = []ops.Def{
 		g.Give(1, scaled)
 		g.Give(2, g.Neg(g.Mul(scaled, g.Div(g.In(1), g.In(2)))))
 	}},
-	{Name: "lerp", Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts, Overloads: []ops.Def{
+	{Name: "lerp", Groups: ops.Groups, Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts, Overloads: []ops.Def{
 		{Name: "Scalar", Into: Into(lerpByNumber), Tags: ops.IgnoresSelf, Grad: func(g define.Grad) {
 			g.Give(0, g.Do("mul.Scalar", g.Grad(0), g.SubNumbers(1, g.Number(2))))
 			g.Give(1, g.Do("mul.Scalar", g.Grad(0), g.Number(2)))
@@ -961,13 +961,13 @@ var PointwiseFamily = slices.Concat(FromRecords(elementary), FromRecords(compose
 	})}),
 	define.Giving("prim::abs", func(c define.Call) *tensor.Tensor { return Absolute.On(c.Tensor(0)) }).With(ops.Def{Reads: ops.ReadsSelf, Grad: absoluteGrad, Tags: ops.AsWritten}),
 	define.Operator("positive", func(c define.Call) { c.Give(c.Tensor(0)) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn}),
-	define.Giving("where.self", func(c define.Call) *tensor.Tensor { return Choose(c.Tensor(0), OperandOf(c, 1), OperandOf(c, 2)) }).With(ops.Def{Reads: ops.ReadsSelf, Grad: func(g define.Grad) {
+	define.Giving("where.self", func(c define.Call) *tensor.Tensor { return Choose(c.Tensor(0), OperandOf(c, 1), OperandOf(c, 2)) }).With(ops.Def{Groups: ops.Groups, Reads: ops.ReadsSelf, Grad: func(g define.Grad) {
 		g.Give(1, g.Where(g.In(0), g.Grad(0)))
 		g.Give(2, g.Where(g.Do("logical_not", g.In(0)), g.Grad(0)))
-	}, Tags: ops.Broadcasts | ops.Grouped | ops.AsWritten | ops.InGroups}).OnMeta(),
-	define.Giving("where.ScalarSelf", func(c define.Call) *tensor.Tensor { return Choose(c.Tensor(0), OperandOf(c, 1), OperandOf(c, 2)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(2, c.Where(c.Do("logical_not", c.In(0)), c.G())) }), Tags: ops.InGroups}).OnMeta(),
-	define.Giving("where.ScalarOther", func(c define.Call) *tensor.Tensor { return Choose(c.Tensor(0), OperandOf(c, 1), OperandOf(c, 2)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(1, c.Where(c.In(0), c.G())) }), Tags: ops.InGroups}).OnMeta(),
-	define.Giving("where.Scalar", func(c define.Call) *tensor.Tensor { return Choose(c.Tensor(0), OperandOf(c, 1), OperandOf(c, 2)) }).With(ops.Def{Tags: ops.InGroups}).OnMeta(),
+	}, Tags: ops.Broadcasts | ops.Grouped | ops.AsWritten}).OnMeta(),
+	define.Giving("where.ScalarSelf", func(c define.Call) *tensor.Tensor { return Choose(c.Tensor(0), OperandOf(c, 1), OperandOf(c, 2)) }).With(ops.Def{Groups: ops.Groups, Grad: define.Concrete(func(c define.Gradient) { c.Give(2, c.Where(c.Do("logical_not", c.In(0)), c.G())) })}).OnMeta(),
+	define.Giving("where.ScalarOther", func(c define.Call) *tensor.Tensor { return Choose(c.Tensor(0), OperandOf(c, 1), OperandOf(c, 2)) }).With(ops.Def{Groups: ops.Groups, Grad: define.Concrete(func(c define.Gradient) { c.Give(1, c.Where(c.In(0), c.G())) })}).OnMeta(),
+	define.Giving("where.Scalar", func(c define.Call) *tensor.Tensor { return Choose(c.Tensor(0), OperandOf(c, 1), OperandOf(c, 2)) }).With(ops.Def{Groups: ops.Groups}).OnMeta(),
 	define.Giving("complex", func(c define.Call) *tensor.Tensor { return complexFrom(MakeComplex, c) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
 		c.Give(0, c.Do("real", c.G()))
 		c.Give(1, c.Do("imag", c.G()))

@@ -420,7 +420,7 @@ var MatmulFamily = []define.Definition{
 		c.Give(0, c.Mul(c.Conj(c.G()), c.In(1)))
 		c.Give(1, c.Mul(c.G(), c.In(0)))
 	}), Tags: ops.AsWritten}),
-	define.Giving("matmul", func(c define.Call) *tensor.Tensor { return Matmul(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Aliases: []string{"linalg_matmul"}, Reads: ops.ReadsOperands, Grad: matmulGrad, Tags: ops.Grouped | ops.SavesOperand | ops.InGroups}),
+	define.Giving("matmul", func(c define.Call) *tensor.Tensor { return Matmul(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Groups: ops.Groups, Aliases: []string{"linalg_matmul"}, Reads: ops.ReadsOperands, Grad: matmulGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	define.Giving("linear", func(c define.Call) *tensor.Tensor { return Linear(c.Tensor(0), c.Tensor(1), c.OptionalTensor(2)) }).With(ops.Def{Reads: ops.ReadsOperands, Grad: linearGrad, Tags: ops.Grouped | ops.SavesOperand}),
 	define.Giving("addmm", func(c define.Call) *tensor.Tensor {
 		a, b := c.Tensor(1), c.Tensor(2)

@@ -27,7 +27,7 @@ func softplusParts(x define.Composer, t define.Tensors, beta, threshold float64)
 
 // activations are the records of activations of one tensor and numbers that follow it.
 var activations = []ops.Def{
-	{Name: "relu6", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+	{Name: "relu6", Groups: ops.Groups, Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
 		return x.Do("hardtanh", a[0], 0, 6)
 	}), Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return limit(b, x[0], b.Number(x[0], 0), b.Number(x[0], 6))
@@ -36,18 +36,18 @@ var activations = []ops.Def{
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 			return define.OverGradient(g, "hardtanh_backward", dy, x, 0, 6)
 		})},
-	{Name: "hardtanh", Numbers: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "hardtanh", Groups: ops.Groups, Numbers: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return limit(b, x[0], x[1], x[2])
 	}, Tags: ops.Grouped | ops.Activation,
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 			return define.OverGradient(g, "hardtanh_backward", dy, x, g.Number(1), g.Number(2))
 		})},
-	{Name: "leaky_relu", Quantized: define.SameScale, Numbers: 1, Refuses: elementwise.NoIntegers("leaky_relu"), Tags: ops.ThroughNumbers | ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "leaky_relu", Groups: ops.Groups, Quantized: define.SameScale, Numbers: 1, Refuses: elementwise.NoIntegers("leaky_relu"), Tags: ops.ThroughNumbers | ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Select(b.Binary(kernel.Gt, x[0], b.Number(x[0], 0)), x[0], b.Mul(x[0], x[1]))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Do("leaky_relu_backward", dy, x, g.Number(1), false)
 	})},
-	{Name: "elu", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+	{Name: "elu", Groups: ops.Groups, Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
 		t := a[0].Tensor()
 		below := x.Do("mul.Tensor", x.Do("expm1", x.TimesNumber(t, a[3])), define.NumberOfValue(a[1])*define.NumberOfValue(a[2]))
 		return x.Do("where.self", x.Do("gt.Scalar", t, 0), x.TimesNumber(t, a[2]), below)
@@ -70,7 +70,7 @@ var activations = []ops.Def{
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Do("elu_backward", dy, g.Number(1), 1.0, g.DivNumbers(1.0, g.Number(1)), false, x)
 	})},
-	{Name: "silu", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+	{Name: "silu", Groups: ops.Groups, Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
 		return x.Do("mul.Tensor", a[0], x.Do("sigmoid", a[0]))
 	}), Refuses: elementwise.NoIntegers("silu"), Tags: ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		one := b.Number(x[0], 1)
@@ -82,7 +82,7 @@ var activations = []ops.Def{
 		s := g.Do("sigmoid", x)
 		return g.Mul(dy, g.Mul(s, g.Shift(g.Mul(x, g.Shift(g.Neg(s), 1)), 1)))
 	})},
-	{Name: "mish", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+	{Name: "mish", Groups: ops.Groups, Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
 		return x.Do("mul.Tensor", a[0], x.Do("tanh", softplusParts(x, a[0].Tensor(), 1, 20)))
 	}), Refuses: elementwise.NoIntegers("mish"), Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Mul(x[0], b.Unary(kernel.Tanh, b.Unary(kernel.Log1p, b.Exp(x[0]))))
@@ -90,19 +90,19 @@ var activations = []ops.Def{
 		t := g.Do("tanh", g.Do("softplus", x))
 		return g.Mul(dy, g.Plus(t, g.Mul(g.Mul(x, g.Do("sigmoid", x)), g.OneMinusSquare(t))))
 	})},
-	{Name: "hardswish", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+	{Name: "hardswish", Groups: ops.Groups, Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
 		return x.Do("div.Tensor", x.Do("mul.Tensor", a[0], x.Do("clamp", x.Do("add.Tensor", a[0], 3), 0, 6)), 6)
 	}), Refuses: elementwise.NoIntegers("hardswish"), Tags: ops.ThroughNumbers | ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Div(b.Mul(x[0], aboveMinusThree(b, x[0])), b.Number(x[0], 6))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Do("hardswish_backward", dy, x) })},
-	{Name: "hardsigmoid", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+	{Name: "hardsigmoid", Groups: ops.Groups, Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
 		return x.Do("div.Tensor", x.Do("clamp", x.Do("add.Tensor", a[0], 3), 0, 6), 6)
 	}), Quantized: define.UnitScale, Refuses: elementwise.NoIntegers("hardsigmoid"), Tags: ops.Grouped | ops.Activation,
 		Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 			return b.Div(aboveMinusThree(b, x[0]), b.Number(x[0], 6))
 		},
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Do("hardsigmoid_backward", dy, x) })},
-	{Name: "softplus", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+	{Name: "softplus", Groups: ops.Groups, Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
 		return softplusParts(x, a[0].Tensor(), define.NumberOfValue(a[1]), define.NumberOfValue(a[2]))
 	}), Numbers: 2, Refuses: elementwise.NoIntegers("softplus"), Tags: ops.Grouped, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		scaled := b.Mul(x[0], x[1])
@@ -114,7 +114,7 @@ var activations = []ops.Def{
 		low := b.Select(b.Binary(kernel.Lt, x[0], b.Neg(x[1])), b.Add(x[0], x[1]), b.Mul(x[0], b.Number(x[0], 0)))
 		return b.Select(b.Binary(kernel.Gt, x[0], x[1]), b.Sub(x[0], x[1]), low)
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Do("softshrink_backward", dy, x, g.Arg(1)) })},
-	{Name: "hardshrink", Numbers: 1, Refuses: elementwise.NoIntegers("hardshrink"), Tags: ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "hardshrink", Groups: ops.Groups, Numbers: 1, Refuses: elementwise.NoIntegers("hardshrink"), Tags: ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		inside := b.Binary(kernel.And, b.Binary(kernel.Ge, x[0], b.Neg(x[1])), b.Binary(kernel.Le, x[0], x[1]))
 		return b.Select(inside, b.Number(x[0], 0), x[0])
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Do("hardshrink_backward", dy, x, g.Arg(1)) })},
@@ -122,7 +122,7 @@ var activations = []ops.Def{
 		low := b.Binary(kernel.Min, x[0], b.Number(x[0], 0))
 		return b.Sub(low, b.Unary(kernel.Log1p, b.Exp(b.Neg(b.Unary(kernel.Abs, x[0])))))
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("sigmoid", g.Neg(x))) })},
-	{Name: "threshold", Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+	{Name: "threshold", Groups: ops.Groups, Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
 		return x.Do("where.self", x.Do("le.Scalar", a[0], a[1]), x.Number(a[0].Tensor(), a[2]), a[0])
 	}), Numbers: 2, Tags: ops.ThroughNumbers | ops.Grouped, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Select(b.Binary(kernel.Le, x[0], x[1]), x[2], x[0])
@@ -133,7 +133,7 @@ var activations = []ops.Def{
 
 // chosenActivations are the records of activations that compute something else for some tensors.
 var chosenActivations = []ops.Def{
-	{Name: "relu", Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Activation, Into: elementwise.Into(func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+	{Name: "relu", Groups: ops.Groups, Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Activation, Into: elementwise.Into(func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 		if elementwise.IsSmall(c.Tensor(0)) {
 			return elementwise.RectifiedIntegers(c.Tensor(0), dst)
 		}
@@ -141,7 +141,7 @@ var chosenActivations = []ops.Def{
 	}), Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
 		return define.OverGradient(g, "threshold_backward", dy, y, 0)
 	})},
-	{Name: "gelu", Tags: ops.Elementwise | ops.Grouped | ops.Activation, Into: elementwise.Into(func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+	{Name: "gelu", Groups: ops.Groups, Tags: ops.Elementwise | ops.Grouped | ops.Activation, Into: elementwise.Into(func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 		approximate := c.Str(1)
 		source.Check(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.")
 		if approximate == "tanh" {

@@ -10,26 +10,26 @@ import (
 
 // activationGradients are the records of the gradients of activations: of the gradient of the result, of the argument and of some numbers.
 var activationGradients = []ops.Def{
-	{Name: "threshold_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "threshold_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Select(b.Binary(kernel.Le, x[1], x[2]), b.Number(x[0], 0), x[0])
 	}, Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref {
 		return g.Do("threshold_backward", dy, g.In(1), g.Arg(2))
 	})},
-	{Name: "leaky_relu_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "leaky_relu_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Select(b.Binary(kernel.Gt, x[1], b.Number(x[1], 0)), x[0], b.Mul(x[0], x[2]))
 	}, Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref {
 		return g.Do("leaky_relu_backward", dy, g.In(1), g.Arg(2), g.Arg(3))
 	})},
-	{Name: "hardtanh_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "hardtanh_backward", Tags: ops.Unfused, Operands: 2, Numbers: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Select(b.Binary(kernel.And, b.Binary(kernel.Gt, x[1], x[2]), b.Binary(kernel.Lt, x[1], x[3])), x[0], b.Number(x[0], 0))
 	}, Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref {
 		return g.Do("hardtanh_backward", dy, g.In(1), g.Arg(2), g.Arg(3))
 	})},
-	{Name: "hardsigmoid_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "hardsigmoid_backward", Tags: ops.Unfused, Operands: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		inside := b.Binary(kernel.And, b.Binary(kernel.Gt, x[1], b.Number(x[1], -3)), b.Binary(kernel.Lt, x[1], b.Number(x[1], 3)))
 		return b.Select(inside, b.Mul(x[0], b.Number(x[0], 1./6)), b.Number(x[0], 0))
 	}, Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref { return g.Do("hardsigmoid_backward", dy, g.In(1)) })},
-	{Name: "hardswish_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	{Name: "hardswish_backward", Tags: ops.Unfused, Operands: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		middle := b.Mul(x[0], b.Add(b.Div(x[1], b.Number(x[1], 3)), b.Number(x[1], 0.5)))
 		return b.Select(b.Binary(kernel.Lt, x[1], b.Number(x[1], -3)), b.Number(x[0], 0), b.Select(b.Binary(kernel.Ge, x[1], b.Number(x[1], 3)), x[0], middle))
 	}, Grad: func(g define.Grad) {
@@ -39,11 +39,11 @@ var activationGradients = []ops.Def{
 			g.Give(1, g.Where(bent, g.Scale(g.Mul(g.Grad(0), g.In(0)), 1./3)))
 		}
 	}},
-	{Name: "hardshrink_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: outside,
+	{Name: "hardshrink_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: outside,
 		Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref {
 			return g.Do("hardshrink_backward", dy, g.In(1), g.Arg(2))
 		})},
-	{Name: "softshrink_backward", Tags: ops.Unfused | ops.InGroups, Operands: 2, Numbers: 1, Scalar: outside,
+	{Name: "softshrink_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: outside,
 		Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref {
 			return g.Do("softshrink_backward", dy, g.In(1), g.Arg(2))
 		})},

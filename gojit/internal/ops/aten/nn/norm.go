@@ -284,7 +284,7 @@ var NormFamily = []define.Definition{
 	define.Giving("batch_norm", func(c define.Call) *tensor.Tensor {
 		out, _, _ := batchNorm(c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2), c.OptionalTensor(3), c.OptionalTensor(4), c.Bool(5), c.Float(6), c.Float(7))
 		return out
-	}).With(ops.Def{Decomp: define.Composing(composeBatchNorm), Saving: "native_batch_norm", Tags: ops.Grouped | ops.InGroups | ops.AnySizes}).Checked(func(c define.Call) { checkBatchNorm(c, c.Tensor(0).Dim() > 1) }),
+	}).With(ops.Def{Groups: ops.Groups, Decomp: define.Composing(composeBatchNorm), Saving: "native_batch_norm", Tags: ops.Grouped | ops.AnySizes}).Checked(func(c define.Call) { checkBatchNorm(c, c.Tensor(0).Dim() > 1) }),
 	define.Operator("native_batch_norm", func(c define.Call) {
 		out, mean, invStd := batchNorm(c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2), c.OptionalTensor(3), c.OptionalTensor(4), c.Bool(5), c.Float(6), c.Float(7))
 		c.Give(out, mean, invStd)

@@ -419,10 +419,10 @@ func normOfArgs(c define.Call, dims []int, keepdim bool, d tensor.DType) *tensor
 var ReduceFamily = slices.Concat([]define.Definition{
 	define.Giving("sum", func(c define.Call) *tensor.Tensor {
 		return Sum(c.Tensor(0), nil, false, c.DtypeOr(1, SumType(c.Tensor(0).DType())))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, sumOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Out: ops.OutComputed, Tags: ops.AsWritten | ops.InGroups | ops.Reduces}),
+	}).With(ops.Def{Groups: ops.GroupsReducing, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, sumOver(g, g.Grad(0), []int(nil), false)) }, Reduce: kernel.ReduceSum, Out: ops.OutComputed, Tags: ops.AsWritten}),
 	define.Giving("sum.dim_IntList", func(c define.Call) *tensor.Tensor {
 		return Sum(c.Tensor(0), c.Ints(1), c.Bool(2), c.DtypeOr(3, SumType(c.Tensor(0).DType())))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, sumOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutComputed, Tags: ops.AsWritten | ops.InGroups | ops.Reduces}),
+	}).With(ops.Def{Groups: ops.GroupsReducing, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, sumOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutComputed, Tags: ops.AsWritten}),
 	define.Giving("sum_to_size", func(c define.Call) *tensor.Tensor { return sumToSize(c.Tensor(0), c.Ints(1)) }),
 	define.Giving("_grad_sum_to_size", func(c define.Call) *tensor.Tensor {
 		if c.IsNone(1) {

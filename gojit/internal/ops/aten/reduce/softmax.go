@@ -23,8 +23,8 @@ func CastTo(c define.Call, i int) *tensor.Tensor {
 
 // SoftmaxFamily are the exponentials of rows over their sums, and the logarithms of these.
 var SoftmaxFamily = []define.Definition{
-	define.Giving("softmax.int", func(c define.Call) *tensor.Tensor { return Softmax(CastTo(c, 2), c.Int(1)) }).With(ops.Def{Parts: ofRows("_softmax"), Aliases: []string{"special_softmax"}, Reads: ops.ReadsResult, Grad: softmaxGrad, Tags: ops.ThroughNumbers | ops.Grouped | ops.InGroups | ops.Reduces}),
-	define.Giving("log_softmax.int", func(c define.Call) *tensor.Tensor { return LogSoftmax(CastTo(c, 2), c.Int(1)) }).With(ops.Def{Parts: ofRows("_log_softmax"), Aliases: []string{"special_log_softmax"}, Reads: ops.ReadsResult, Grad: logSoftmaxGrad, Tags: ops.Grouped | ops.InGroups | ops.Reduces}),
+	define.Giving("softmax.int", func(c define.Call) *tensor.Tensor { return Softmax(CastTo(c, 2), c.Int(1)) }).With(ops.Def{Groups: ops.GroupsReducing, Parts: ofRows("_softmax"), Aliases: []string{"special_softmax"}, Reads: ops.ReadsResult, Grad: softmaxGrad, Tags: ops.ThroughNumbers | ops.Grouped}),
+	define.Giving("log_softmax.int", func(c define.Call) *tensor.Tensor { return LogSoftmax(CastTo(c, 2), c.Int(1)) }).With(ops.Def{Groups: ops.GroupsReducing, Parts: ofRows("_log_softmax"), Aliases: []string{"special_log_softmax"}, Reads: ops.ReadsResult, Grad: logSoftmaxGrad, Tags: ops.Grouped}),
 	define.Giving("_softmax", func(c define.Call) *tensor.Tensor { return Softmax(c.Tensor(0), c.Int(1)) }).With(ops.Def{Reads: ops.ReadsResult, Grad: softmaxGrad}).OutOverlapping(),
 	define.Giving("_log_softmax", func(c define.Call) *tensor.Tensor { return LogSoftmax(c.Tensor(0), c.Int(1)) }).With(ops.Def{Reads: ops.ReadsResult, Grad: logSoftmaxGrad}).OutOverlapping(),
 }

@@ -304,16 +304,16 @@ var ConversionFamily = append(casts(), []define.Definition{
 	define.Giving("to.device", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
 		return convertTo(t, c.DtypeOr(2, t.DType()), c.DeviceOr(1, t.Device()), c.Bool(3), c.Bool(4), c.FormatOr(5, tensor.PreserveFormat))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.InGroups}),
+	}).With(ops.Def{Groups: ops.Groups, Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice | ops.AsWritten}),
 	define.Giving("to.dtype", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
 		return convertTo(t, c.DtypeOr(1, t.DType()), t.Device(), false, c.Bool(3), c.FormatOr(4, tensor.PreserveFormat))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.AsWritten | ops.InGroups}),
+	}).With(ops.Def{Groups: ops.Groups, Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.AsWritten}),
 	define.Giving("to.dtype_layout", func(c define.Call) *tensor.Tensor {
 		t := c.Tensor(0)
 		o := Options(c, 1, t.DType(), t.Device())
 		return convertTo(t, o.Dtype, o.device, c.Bool(5), c.Bool(6), c.FormatOr(7, tensor.PreserveFormat))
-	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice | ops.AsWritten | ops.InGroups}),
+	}).With(ops.Def{Groups: ops.Groups, Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice | ops.AsWritten}),
 	define.Giving("to.other", func(c define.Call) *tensor.Tensor {
 		t, other := c.Tensor(0), c.Tensor(1)
 		return convertTo(t, other.DType(), other.Device(), c.Bool(2), c.Bool(3), c.FormatOr(4, tensor.PreserveFormat))
@@ -337,7 +337,7 @@ var ConversionFamily = append(casts(), []define.Definition{
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.MovesDevice | ops.AsWritten}),
 	define.Giving("type_as", func(c define.Call) *tensor.Tensor {
 		return convertTo(c.Tensor(0), c.Tensor(1).DType(), c.Tensor(1).Device(), false, false, tensor.PreserveFormat)
-	}).With(ops.Def{Grad: typeAsGrad, Tags: ops.MovesDevice | ops.Grouped | ops.AsWritten | ops.ShapeOnly | ops.InGroups}),
+	}).With(ops.Def{Groups: ops.Groups, Grad: typeAsGrad, Tags: ops.MovesDevice | ops.Grouped | ops.AsWritten | ops.ShapeOnly}),
 	define.Giving("cpu", func(c define.Call) *tensor.Tensor {
 		return convertTo(c.Tensor(0), c.Tensor(0).DType(), tensor.Device{}, false, false, tensor.PreserveFormat)
 	}).With(ops.Def{Tags: ops.MovesDevice}),

@@ -44,7 +44,7 @@ var JoinFamily = []define.Definition{
 		}
 	}),
 	define.Giving("pad_sequence", elementwise.PadSequences),
-	define.Giving("cat", cat).With(ops.Def{Aliases: []string{"concat", "concatenate"}, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.GiveParts(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten | ops.InGroups}).Direct(indexing.JoinedOut).OutApart(),
+	define.Giving("cat", cat).With(ops.Def{Groups: ops.Groups, Aliases: []string{"concat", "concatenate"}, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.GiveParts(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten}).Direct(indexing.JoinedOut).OutApart(),
 	define.Giving("stack", func(c define.Call) *tensor.Tensor { return elementwise.Stack(c.Tensors(0), c.Int(1)) }).With(ops.Def{Parts: define.Composing(stackParts), Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.GiveRows(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten}).Direct(indexing.StackedOut).Quantized(define.SameScale),
 	define.Giving("_stack", func(c define.Call) *tensor.Tensor { return elementwise.Stack(c.Tensors(0), c.Int(1)) }).With(ops.Def{Decomp: define.Emitting("stack")}),
 	define.Giving("hstack", func(c define.Call) *tensor.Tensor {

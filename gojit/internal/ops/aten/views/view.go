@@ -490,7 +490,7 @@ var ViewFamily = slices.Concat([]define.Definition{
 	viewing("broadcast_to", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.Ints(1)...) }).With(ops.Def{Parts: define.Emitting("expand"), Reads: ops.ReadsNothing, Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.SumTo(c.G(), c.Shape(0))) }), Tags: ops.AsWritten}),
 	viewing("squeeze", squeezeView).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten}),
 	viewing("squeeze.dim", squeezeView).With(ops.Def{Reads: ops.ReadsNothing, Grad: reshaped, Tags: ops.Grouped | ops.AsWritten}),
-	viewing("unsqueeze", unsqueezeView).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Do("squeeze.dim", g.Grad(0), g.Arg(1))) }, Tags: ops.Grouped | ops.AsWritten | ops.InGroups}),
+	viewing("unsqueeze", unsqueezeView).With(ops.Def{Groups: ops.Groups, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Do("squeeze.dim", g.Grad(0), g.Arg(1))) }, Tags: ops.Grouped | ops.AsWritten}),
 	viewing("select.int", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.Int(1), c.Int(2)) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.Concrete(func(c define.Gradient) {
 		c.Give(0, c.Do("select_backward", c.G(), c.Shape(0), c.Int(1), c.Int(2)))
 	}), Tags: ops.AsWritten}),
