@@ -400,7 +400,7 @@ func (t *Tensor) CppString() string {
 	case len(t.shape) == 2:
 		writeCppMatrix(&b, real, 0)
 	default:
-		writeCppMatrices(&b, real, nil)
+		writeCppMatrices(&b, real)
 	}
 	sizes := make([]string, len(t.shape))
 	for i, n := range t.shape {
@@ -526,22 +526,25 @@ func writeCppMatrix(b *strings.Builder, t *Tensor, indent int) {
 	}
 }
 
-// writeCppMatrices writes the matrices of the last two dimensions, each under its index.
-func writeCppMatrices(b *strings.Builder, t *Tensor, index []int) {
-	if len(t.shape) > 2 {
-		for i := range t.shape[0] {
-			row, _ := t.Select(0, i) // i is in range
-			writeCppMatrices(b, row, append(index, i+1))
+// writeCppMatrices writes the matrices of the last two dimensions, each under its index, of which the first number moves fastest.
+func writeCppMatrices(b *strings.Builder, t *Tensor) {
+	outer := t.shape[:len(t.shape)-2]
+	count := 1
+	for _, size := range outer {
+		count *= size
+	}
+	for at := range count {
+		if at > 0 {
+			b.WriteByte('\n')
 		}
-		return
+		b.WriteByte('(')
+		matrix := t
+		for _, size := range outer {
+			fmt.Fprintf(b, "%d,", at%size+1)
+			matrix, _ = matrix.Select(0, at%size) // it is in range
+			at /= size
+		}
+		b.WriteString(".,.) = \n")
+		writeCppMatrix(b, matrix, 1)
 	}
-	if b.Len() > 0 {
-		b.WriteByte('\n')
-	}
-	b.WriteByte('(')
-	for _, i := range index {
-		fmt.Fprintf(b, "%d,", i)
-	}
-	b.WriteString(".,.) = \n")
-	writeCppMatrix(b, t, 1)
 }

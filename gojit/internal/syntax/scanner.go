@@ -194,9 +194,10 @@ func (l *scanner) scanToken(c byte) error {
 		}
 	}
 	_, n := utf8.DecodeRuneInString(l.body[start:])
-	found := " "
-	if c == '`' {
-		found = "`"
+	found := l.body[start : start+n]
+	line := l.body[strings.LastIndexByte(l.body[:start], '\n')+1 : start]
+	if before := strings.TrimRight(line, " \t"); before != "" && before != line {
+		found = line[len(line)-1:] // PyTorch names what is behind the token before
 	}
 	return l.fail(start, start+n, "expected a valid token but found '%s' here", found)
 }

@@ -76,9 +76,14 @@ func TransposeFrozenLinear(g *ir.Graph) bool {
 		old := g.SetInsertPoint(n)
 		defer g.SetInsertPoint(old)
 		w := g.Constant(value.OfTensor(transposed), source.Range{})
-		result := g.InsertNode(g.Create(aten.Matmul, []*ir.Value{n.Input(0), w}, 1)).SetRange(n.Range).Output()
-		if !n.Input(2).MustBeNone() {
-			one := g.Constant(value.Int(1), source.Range{})
+		product := g.Create(aten.Matmul, []*ir.Value{n.Input(0), w}, 1)
+		biased := !n.Input(2).MustBeNone()
+		var one *ir.Value // before the product, as PyTorch has it
+		if biased {
+			one = g.Constant(value.Int(1), source.Range{})
+		}
+		result := g.InsertNode(product).SetRange(n.Range).Output()
+		if biased {
 			result = g.InsertNode(g.Create(aten.Add, []*ir.Value{result, n.Input(2), one}, 1)).SetRange(n.Range).Output()
 		}
 		n.Output().ReplaceAllUsesWith(result)

@@ -206,7 +206,7 @@ def f(x):
 
 
 def f(x):
-    return x ? 1  # ERROR "expected a valid token but found"
+    return x ? 1  # ERROR "expected newline but found '?'"
 
 
 def f(x):
