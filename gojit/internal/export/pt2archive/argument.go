@@ -8,6 +8,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
 	"github.com/torchjit/torchjit/gojit/internal/export/symbolic"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
@@ -148,7 +149,7 @@ func (f float) MarshalJSON() ([]byte, error) {
 }
 
 // checks are operators that check what follows from the inputs, which are checked when the program is called.
-var checks = map[string]bool{"aten::_assert_tensor_metadata": true, "aten::sym_constrain_range": true, "aten::sym_constrain_range_for_size": true}
+var checks = map[string]bool{aten.AssertTensorMetadata: true, "aten::sym_constrain_range": true, "aten::sym_constrain_range_for_size": true}
 
 // functions are those of PyTorch for numbers that are no operators.
 var functions = map[string]string{"torch.sym_max": "max", "torch.sym_min": "min"}

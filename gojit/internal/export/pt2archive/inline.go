@@ -2,6 +2,7 @@ package pt2archive
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/export/exportir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -41,7 +42,7 @@ func (s *scope) withGradEnabled(n *node) {
 		}
 		meta := s.place(n.Metadata)
 		meta.Val = val
-		s.add(&exportir.Node{Op: exportir.CallFunction, Name: name, Target: "aten::detach", Args: results[i : i+1], Meta: meta})
+		s.add(&exportir.Node{Op: exportir.CallFunction, Name: name, Target: aten.Detach, Args: results[i : i+1], Meta: meta})
 	}
 }
 

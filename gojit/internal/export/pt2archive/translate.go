@@ -87,5 +87,5 @@ func (s *scope) floatOfSize(n *node) {
 // assertion is an assertion of an element, whose message has no place here.
 func (s *scope) assertion(n *node) {
 	n.Inputs = slices.DeleteFunc(n.Inputs, func(a namedArgument) bool { return a.Name == "assert_msg" })
-	s.call(n, "aten::_assert_async")
+	s.call(n, aten.AssertAsync)
 }

@@ -253,7 +253,7 @@ func (s *scopeWriter) node(n *exportir.Node) {
 			source.Throw(exportir.Violation("%s, a call of %s: %s", n.Name, exportir.TargetText(n), err))
 		}
 	}()
-	if isGone(n.Target) {
+	if isDropped(n.Target) {
 		source.Throw(exportir.Violation("PyTorch 2.15 has no such operator"))
 	}
 	made := node{Target: targetText(n), Inputs: []namedArgument{}, Outputs: []union{}, Name: n.Name, Metadata: s.metadata(n)}

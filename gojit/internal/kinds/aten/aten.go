@@ -13,6 +13,8 @@ const (
 	Append                           = "aten::append"
 	AssertScalar                     = "aten::_assert_scalar"
 	AsStrided                        = "aten::as_strided"
+	AssertAsync                      = "aten::_assert_async"
+	AssertTensorMetadata             = "aten::_assert_tensor_metadata"
 	AutocastToFullPrecision          = "aten::_autocast_to_full_precision"
 	AutocastToReducedPrecision       = "aten::_autocast_to_reduced_precision"
 	AvgPool2d                        = "aten::avg_pool2d"
