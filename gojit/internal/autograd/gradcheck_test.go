@@ -202,6 +202,8 @@ func TestDerivatives(t *testing.T) {
 		{"adaptive_avg_pool2d", []any{image(), []int{4, 2}}}, {"adaptive_max_pool2d", []any{image(), []int{4, 2}}},
 		{"embedding", []any{random(0, 1, 4, 3), longs(1, 3, 3, 0)}},
 		{"batch_norm", []any{image(), random(0, 1, 4), random(0, 1, 4), nil, nil, true, 0.1, 1e-5, false}}, {"layer_norm", []any{image(), []int{6, 5}, random(0, 1, 6, 5), random(0, 1, 6, 5)}}, {"group_norm", []any{image(), 2, random(0, 1, 4), random(0, 1, 4)}}, {"instance_norm", []any{image(), nil, nil, nil, nil, true, 0.1, 1e-5, false}},
+		{"cdist", []any{random(0, 1, 3, 2), random(1, 2, 4, 2), 3.0}}, {"cdist", []any{random(0, 1, 27, 2), random(1, 2, 2, 2), 2.0}}, {"pdist", []any{random(0, 1, 4, 3)}},
+		{"grid_sampler", []any{random(0, 1, 1, 2, 3, 3), random(-0.6, 0.6, 1, 2, 2, 2), 0, 0, false}}, {"grid_sampler", []any{random(0, 1, 1, 1, 3, 3, 3), random(-0.6, 0.6, 1, 2, 1, 2, 3), 0, 1, true}},
 		{"mse_loss", []any{x(), y()}}, {"l1_loss", []any{x(), y(), 2}}, {"smooth_l1_loss", []any{x(), y(), 0, 0.7}}, {"huber_loss", []any{x(), y(), 1, 0.7}},
 		{"binary_cross_entropy", []any{random(0.1, 0.9, 4), random(0.1, 0.9, 4)}}, {"binary_cross_entropy_with_logits", []any{x(), y(), nil, random(1, 2, 3).Detach()}}, {"kl_div", []any{x(), random(0.1, 0.9, 2, 3)}}, {"kl_div", []any{x(), x(), 2, true}},
 		{"nll_loss", []any{random(-1, 0, 3, 4), longs(1, 3, 2), nil, 1, 3}}, {"cross_entropy_loss", []any{random(-1, 1, 3, 4), longs(1, 3, 0), nil, 1, 0, 0.1}}, {"cross_entropy_loss", []any{random(-1, 1, 3, 4), random(0, 1, 3, 4)}}, {"cross_entropy_loss", []any{random(-1, 1, 2, 3, 2), grid(2, 0, 1, 2, 2), nil, 0}},

@@ -719,11 +719,13 @@ def linalg_tensorinv(self, ind: int):
 def pairwise_distance(x1, x2, p: float, eps: float, keepdim: bool):
     return torch.norm(x1 - x2 + eps, p, [-1], keepdim)
 
+def _own_roots(squares):
+    zero = squares <= 0
+    return torch.sqrt(squares.masked_fill(zero, 1.0)).masked_fill(zero, 0.0)
+
 def _own_distances(difference, p: float):
     if p == 2.0:
-        squares = torch.sum(difference * difference, -1)
-        zero = squares == 0
-        return torch.sqrt(squares.masked_fill(zero, 1.0)).masked_fill(zero, 0.0)
+        return _own_roots(torch.sum(difference * difference, -1))
     if p == 0.0:
         return torch.sum(torch.abs(torch.sgn(difference)), -1)
     if p == 1.0:
@@ -734,10 +736,14 @@ def _own_distances(difference, p: float):
     zero = powers == 0
     return torch.pow(powers.masked_fill(zero, 1.0), 1.0 / p).masked_fill(zero, 0.0)
 
-def cdist(x1, x2, p: float, compute_mode: Optional[int]):
+def _cdist_forward(x1, x2, p: float, compute_mode: Optional[int]):
+    mode = 0 if compute_mode is None else compute_mode
+    if p == 2.0 and (mode == 1 or mode == 0 and (x1.size(-2) > 25 or x2.size(-2) > 25)):
+        squares = torch.sum(x1 * x1, -1, True) + torch.sum(x2 * x2, -1).unsqueeze(-2)
+        return _own_roots(squares - 2.0 * torch.matmul(x1, x2.transpose(-2, -1)))
     return _own_distances(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
-def pdist(self, p: float):
+def _pdist_forward(self, p: float):
     pairs = torch.combinations(torch.arange(self.size(0), device=self.device), 2)
     return _own_distances(self[pairs[:, 0]] - self[pairs[:, 1]], p)
 

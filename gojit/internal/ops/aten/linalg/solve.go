@@ -247,12 +247,12 @@ var SolveFamily = []define.Definition{
 	}).ByColumns(0),
 	define.Giving("linalg_tensorinv", func(c define.Call) *tensor.Tensor { return tensorInverse(c.Tensor(0), c.Int(1)) }),
 	define.Giving("linalg_tensorsolve", func(c define.Call) *tensor.Tensor { return tensorSolve(c.Tensor(0), c.Tensor(1), c.Ints(2)) }),
-	define.Giving("pdist", func(c define.Call) *tensor.Tensor { return pairwiseWithin(c.Tensor(0), c.Float(1)) }).Checked(func(c define.Call) {
+	define.Giving("pdist", func(c define.Call) *tensor.Tensor { return pairwiseWithin(c.Tensor(0), c.Float(1)) }).With(ops.Def{Decomp: define.Emitting("_pdist_forward")}).Checked(func(c define.Call) {
 		source.Check(c.Tensor(0).Dim() == 2, "pdist only supports 2D tensors, got: %dD", c.Tensor(0).Dim())
 		source.Check(c.Tensor(0).DType().IsFloating(), "pdist only supports floating-point dtypes")
 		source.Check(c.Float(1) >= 0, "pdist only supports non-negative p values")
 	}),
-	define.Giving("_cdist_forward", func(c define.Call) *tensor.Tensor { return PairDistances(c.Tensor(0), c.Tensor(1), c.Float(2)) }).With(ops.Def{Decomp: define.Emitting("cdist")}),
-	define.SameAs("_pdist_forward", "pdist"),
+	define.Giving("_cdist_forward", func(c define.Call) *tensor.Tensor { return Cdist(c.Tensor(0), c.Tensor(1), c.Float(2), c.IntOr(3, 0)) }),
+	define.Giving("_pdist_forward", func(c define.Call) *tensor.Tensor { return pairwiseWithin(c.Tensor(0), c.Float(1)) }),
 	define.Giving("_euclidean_dist", func(c define.Call) *tensor.Tensor { return PairDistances(c.Tensor(0), c.Tensor(1), 2) }),
 }

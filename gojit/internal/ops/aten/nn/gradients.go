@@ -1,23 +1,52 @@
 package nn
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-func squareErrorGrad(c define.Gradient) {
-	x, y := c.In(0), c.In(1)
-	if !tensor.SameShape(x.Shape(), y.Shape()) {
-		shape := source.Must(tensor.Broadcast(x.Shape(), y.Shape()))
-		x, y = c.Do("expand", x, shape), c.Do("expand", y, shape)
+// pairGrad makes the derivative of a loss of pairs of an operator of its own, which takes what the loss takes behind the pair. By the target it is that of
+// the exchanged pair.
+func pairGrad(name string) func(g ops.Gradient) {
+	return define.Concrete(func(c define.Gradient) {
+		x, y := c.In(0), c.In(1)
+		if !tensor.SameShape(x.Shape(), y.Shape()) {
+			shape := source.Must(tensor.Broadcast(x.Shape(), y.Shape()))
+			x, y = c.Do("expand", x, shape), c.Do("expand", y, shape)
+		}
+		for i, pair := range [2][2]define.Tensors{{x, y}, {y, x}} {
+			if c.Needs(i) {
+				args := []any{c.G(), pair[0], pair[1]}
+				for _, a := range c.Args()[2:] {
+					args = append(args, a)
+				}
+				c.Give(i, c.Do(name, args...))
+			}
+		}
+	})
+}
+
+// unitEntropyGrad is the derivative of binary_cross_entropy by the probabilities and the targets.
+func unitEntropyGrad(c define.Gradient) {
+	if c.Needs(2) {
+		define.Fail("The function 'binary_cross_entropy' is not differentiable with respect to argument 'weight'. This input cannot have requires_grad True.")
 	}
-	d := c.Do("mse_loss_backward", c.G(), x, y, c.Arg(2))
-	c.Give(0, d)
-	if c.Needs(1) {
-		c.Give(1, c.Neg(d))
+	x, y, weight := c.In(0), c.In(1), c.Arg(2)
+	c.Give(0, c.Do("binary_cross_entropy_backward", c.G(), x, y, weight, c.Arg(3)))
+	if !c.Needs(1) {
+		return
 	}
+	slope := c.Mul(c.G(), c.Sub(c.Do("log1p", c.Neg(x)), c.Do("log", x)))
+	if !weight.IsNone() {
+		slope = c.Mul(slope, c.In(2))
+	}
+	if c.Int(3) == reduceMean {
+		slope = c.Scale(slope, 1/float64(define.NumelOf(x.Shape())))
+	}
+	c.Give(1, slope)
 }
 
 // logitGrad is the derivative of binary_cross_entropy_with_logits by the logits and the targets.

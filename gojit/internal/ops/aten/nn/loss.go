@@ -70,7 +70,7 @@ var (
 		return b.Mul(d, d)
 	})
 	squareErrorGradient = elementwise.New("mse_loss_backward", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
-		return b.Mul(b.Mul(x[3], b.Sub(x[1], x[2])), x[0])
+		return b.Mul(b.Mul(b.Mul(x[3], b.Number(x[1], 2)), b.Sub(x[1], x[2])), x[0])
 	})
 	absoluteError = elementwise.New("l1", ops.RealResult, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
@@ -84,6 +84,19 @@ var (
 		d := b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 		half := b.Number(d, 0.5)
 		return b.Select(b.Binary(kernel.Le, d, x[2]), b.Mul(half, b.Mul(d, d)), b.Mul(x[2], b.Sub(d, b.Mul(half, x[2]))))
+	})
+	// The gradients of both are those of lines beyond the limit; the factor is last.
+	smoothErrorGradient = elementwise.New("smooth_l1_loss_backward", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		d := b.Sub(x[1], x[2])
+		return limitedSlope(b, d, x[3], b.Mul(x[4], x[0]), b.Div(b.Mul(b.Mul(x[4], d), x[0]), x[3]))
+	})
+	huberErrorGradient = elementwise.New("huber_loss_backward", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		d := b.Sub(x[1], x[2])
+		return limitedSlope(b, d, x[3], b.Mul(b.Mul(x[4], x[0]), x[3]), b.Mul(b.Mul(x[4], d), x[0]))
+	})
+	unitEntropyGradient = elementwise.New("binary_cross_entropy_backward", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		spread := b.Binary(kernel.Max, b.Mul(b.Sub(b.Number(x[1], 1), x[1]), x[1]), b.Number(x[1], 1e-12))
+		return b.Mul(b.Div(b.Mul(x[0], b.Sub(x[1], x[2])), spread), x[3])
 	})
 	crossEntropyOfUnit = elementwise.New("binary_cross_entropy", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		one, floor := b.Number(x[0], 1), b.Number(x[0], -100)
@@ -572,6 +585,27 @@ func limitedLoss(name, limit string, p *elementwise.Operator) define.Definition 
 	})
 }
 
+// limitedSlope is the slope of a loss of d: beyond the limit, in its sign, or between.
+func limitedSlope(b elementwise.Builder, d, limit, beyond, between elementwise.Element) elementwise.Element {
+	below := b.Binary(kernel.Le, d, b.Neg(limit))
+	return b.Select(below, b.Neg(beyond), b.Select(b.Binary(kernel.Ge, d, limit), beyond, between))
+}
+
+// lossGradient is the gradient of a loss of pairs by the first of them: of the gradient, both, and numbers, with the way of reduction in argument how.
+func lossGradient(c define.Call, p *elementwise.Operator, how int, numbers ...tensor.Scalar) *tensor.Tensor {
+	factor := 1.0
+	if reduction(c, how) == reduceMean {
+		factor /= float64(c.Tensor(1).Numel())
+	}
+	operands := []elementwise.Operand{elementwise.OfTensor(c.Tensor(0)), elementwise.OfTensor(c.Tensor(1)), elementwise.OfTensor(c.Tensor(2))}
+	return p.Run(nil, operands, append(numbers, tensor.Float(factor))...)
+}
+
+// limitedGradient defines the gradient of a loss with a limit.
+func limitedGradient(name string, p *elementwise.Operator) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor { return lossGradient(c, p, 3, tensor.Float(c.Float(4))) })
+}
+
 // positivePart gives max(0, t).
 func positivePart(t *tensor.Tensor) *tensor.Tensor { return elementwise.ClampMin.WithNumber(t, 0) }
 
@@ -586,19 +620,15 @@ func distance(a, b *tensor.Tensor, p, eps float64, keepdim bool) *tensor.Tensor 
 var LossFamily = []define.Definition{
 	pairLoss("mse_loss", squareError).With(ops.Def{Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
 		return x.Reduce(x.Do("pow.Tensor_Scalar", x.Do("sub.Tensor", a[0], a[1]), 2), a[2])
-	}), Grad: define.Concrete(squareErrorGrad)}),
-	define.Giving("mse_loss_backward", func(c define.Call) *tensor.Tensor {
-		factor := 2.0
-		if reduction(c, 3) == reduceMean {
-			factor /= float64(c.Tensor(1).Numel())
-		}
-		return squareErrorGradient.Run(nil, []elementwise.Operand{elementwise.OfTensor(c.Tensor(0)), elementwise.OfTensor(c.Tensor(1)), elementwise.OfTensor(c.Tensor(2))}, tensor.Float(factor))
-	}),
+	}), Grad: pairGrad("mse_loss_backward")}),
+	define.Giving("mse_loss_backward", func(c define.Call) *tensor.Tensor { return lossGradient(c, squareErrorGradient, 3) }),
 	pairLoss("l1_loss", absoluteError).With(ops.Def{Decomp: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
 		return x.Reduce(x.Do("abs", x.Do("sub.Tensor", a[0], a[1])), a[2])
 	}), Tags: ops.AnySizes}),
-	limitedLoss("smooth_l1_loss", "beta", smoothError).With(ops.Def{Decomp: define.Composing(smoothL1)}),
-	limitedLoss("huber_loss", "delta", huberError).With(ops.Def{Decomp: define.Composing(huber)}),
+	limitedLoss("smooth_l1_loss", "beta", smoothError).With(ops.Def{Parts: define.Composing(smoothL1), Grad: pairGrad("smooth_l1_loss_backward")}),
+	limitedLoss("huber_loss", "delta", huberError).With(ops.Def{Parts: define.Composing(huber), Grad: pairGrad("huber_loss_backward")}),
+	limitedGradient("smooth_l1_loss_backward", smoothErrorGradient),
+	limitedGradient("huber_loss_backward", huberErrorGradient),
 	pairLoss("soft_margin_loss", softMargin).Checked(func(c define.Call) {
 		source.Check(!define.IsIntegral(c.Tensor(0).DType()), "result type Float can't be cast to the desired output type %s", c.Tensor(0).DType().CppName())
 	}),
@@ -632,10 +662,17 @@ var LossFamily = []define.Definition{
 			return reduced(elementwise.Mul.On(crossEntropyOfUnit.On(x, target), elementwise.To(w, x.DType())), reduction(c, 3))
 		}
 		return lossOf(crossEntropyOfUnit, reduction(c, 3), define.Pair(x, target))
-	}).With(ops.Def{Decomp: define.Composing(binaryCrossEntropy)}).Checked(func(c define.Call) {
+	}).With(ops.Def{Parts: define.Composing(binaryCrossEntropy), Grad: define.Concrete(unitEntropyGrad)}).Checked(func(c define.Call) {
 		x, target := c.Tensor(0).DType(), c.Tensor(1).DType()
 		source.Check(!define.IsIntegral(x), "\"binary_cross_entropy\" not implemented for '%s'", x.CppName())
 		source.Check(x == target, "Found dtype %s but expected %s", target.CppName(), x.CppName())
+	}),
+	define.Giving("binary_cross_entropy_backward", func(c define.Call) *tensor.Tensor {
+		out := lossGradient(c, unitEntropyGradient, 4)
+		if w := c.OptionalTensor(3); w != nil {
+			return elementwise.Mul.On(out, elementwise.To(w, out.DType()))
+		}
+		return out
 	}),
 	define.Giving("binary_cross_entropy_with_logits", func(c define.Call) *tensor.Tensor {
 		p, operands := crossEntropyOfLogit, define.Pair(c.Tensor(0), c.Tensor(1))

@@ -27,6 +27,8 @@ var SoftmaxFamily = []define.Definition{
 	define.Giving("log_softmax.int", func(c define.Call) *tensor.Tensor { return LogSoftmax(CastTo(c, 2), c.Int(1)) }).With(ops.Def{Groups: ops.GroupsReducing, Parts: ofRows("_log_softmax"), Aliases: []string{"special_log_softmax"}, Reads: ops.ReadsResult, Grad: logSoftmaxGrad, Tags: ops.Grouped}),
 	define.Giving("_softmax", func(c define.Call) *tensor.Tensor { return Softmax(c.Tensor(0), c.Int(1)) }).With(ops.Def{Reads: ops.ReadsResult, Grad: softmaxGrad}).OutOverlapping(),
 	define.Giving("_log_softmax", func(c define.Call) *tensor.Tensor { return LogSoftmax(c.Tensor(0), c.Int(1)) }).With(ops.Def{Reads: ops.ReadsResult, Grad: logSoftmaxGrad}).OutOverlapping(),
+	define.Giving("_softmax_backward_data", softmaxGradient.operator),
+	define.Giving("_log_softmax_backward_data", logSoftmaxGradient.operator),
 }
 
 // ofRows is an operator of rows, in a type that may be asked for, as the one of ATen's core.
@@ -43,6 +45,9 @@ func ofRows(name string) ops.Decomposition {
 // softmaxGrad is the derivative of softmax.
 func softmaxGrad(g define.Grad) {
 	y := g.Out(0)
+	if giveRows(g, "_softmax_backward_data") {
+		return
+	}
 	gy := g.Mul(g.Grad(0), y)
 	if isNumber(g, y) {
 		g.Give(0, g.Zeros(gy))
@@ -54,11 +59,25 @@ func softmaxGrad(g define.Grad) {
 // logSoftmaxGrad is the derivative of log_softmax.
 func logSoftmaxGrad(g define.Grad) {
 	dy, y := g.Grad(0), g.Out(0)
+	if giveRows(g, "_log_softmax_backward_data") {
+		return
+	}
 	if isNumber(g, y) {
 		g.Give(0, g.Zeros(dy))
 		return
 	}
 	g.Give(0, g.Minus(dy, g.Mul(g.Do("exp", y), g.Do("sum.dim_IntList", dy, g.ListOf(g.Arg(1)), true))))
+}
+
+// giveRows gives the gradient by an operator of its own where tensors are known; elsewhere it becomes part of what is computed around it.
+func giveRows(g define.Grad, name string) bool {
+	c := g.Concrete()
+	if c == nil {
+		return false
+	}
+	y := define.TensorOf(g.Out(0))
+	g.Give(0, ops.Do(c, name, define.TensorOf(g.Grad(0)), y, c.Arguments()[1], y.DType()))
+	return true
 }
 
 type RealFloat interface{ float32 | float64 }

@@ -23,10 +23,23 @@ type sampler struct {
 	points       []int // the shape of the places
 }
 
+// samplerOfDims is the operator for images or the one for volumes.
+func samplerOfDims(x define.Composer, a []value.Value) define.Tensors {
+	name := "grid_sampler_2d"
+	if a[0].Tensor().Dim() == 5 {
+		name = "grid_sampler_3d"
+	}
+	return x.Do(name, a[0], a[1], a[2], a[3], a[4])
+}
+
 // composeGridSample reads every neighbour with gather and adds them up by their weights, which depend on the place.
 func composeGridSample(x define.Composer, a []value.Value) define.Tensors {
-	define.Unrecorded(x).Emit("grid_sampler", a...) // the operator itself checks its arguments
 	image, grid := a[0].Tensor(), a[1].Tensor()
+	if image.Dim() == 5 {
+		checkVolumes(image, grid, int(a[2].Int()))
+	} else {
+		checkImages(image, grid)
+	}
 	shape, n := image.Shape(), image.Dim()-2
 	s := sampler{x, a[2].Int(), a[3].Int(), a[4].Bool(), nil, shape[2:], grid.Shape()[1 : n+1]}
 	s.flat = x.Do("reshape", image, []int{shape[0], shape[1], -1})

@@ -10,12 +10,24 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// gridSampleVolume is gridSample for volumes.
-func gridSampleVolume(c define.Call) *tensor.Tensor {
-	x, grid, mode, border, corners := c.Tensor(0), c.Tensor(1), c.Int(2), c.Int(3), c.Bool(4)
+// checkVolumes fails where volumes cannot be read at the places of a grid.
+func checkVolumes(x, grid *tensor.Tensor, mode int) {
 	source.Check(x.Dim() == 5 && grid.Dim() == 5 && grid.Size(4) == 3, "grid_sampler(): expected 5D input and grid with a last dimension of size 3, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
 	source.Check(x.Size(0) == grid.Size(0), "grid_sampler(): expected grid and input to have same batch size, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
 	source.Check(mode != gridBicubic, "grid_sampler(): bicubic interpolation only supports 4D input")
+}
+
+// checkImages fails where images cannot be read at the places of a grid.
+func checkImages(x, grid *tensor.Tensor) {
+	source.Check(x.Dim() != 4 || grid.Dim() != 4 || grid.Size(3) == 2, "grid_sampler(): expected grid to have size 2 in last dimension, but got grid with sizes %s", define.ShapeText(grid.Shape()))
+	source.Check(x.Dim() == 4 && grid.Dim() == 4, "grid_sampler(): expected 4D input and grid with a last dimension of size 2, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
+	source.Check(x.Size(0) == grid.Size(0), "grid_sampler(): expected grid and input to have same batch size, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
+}
+
+// gridSampleVolume is gridSample for volumes.
+func gridSampleVolume(c define.Call) *tensor.Tensor {
+	x, grid, mode, border, corners := c.Tensor(0), c.Tensor(1), c.Int(2), c.Int(3), c.Bool(4)
+	checkVolumes(x, grid, mode)
 	n, channels, depth, h, w := x.Size(0), x.Size(1), x.Size(2), x.Size(3), x.Size(4)
 	out := define.Empty([]int{n, channels, grid.Size(1), grid.Size(2), grid.Size(3)}, x.DType())
 	sampled(out, x, grid, gridding{mode: mode, border: border, corners: corners, channels: channels, sizes: [3]int{depth, h, w}, first: 0})
@@ -25,9 +37,7 @@ func gridSampleVolume(c define.Call) *tensor.Tensor {
 // gridSample reads an image at the places that a grid of coordinates in [-1, 1] names.
 func gridSample(c define.Call) *tensor.Tensor {
 	x, grid, mode, border, corners := c.Tensor(0), c.Tensor(1), c.Int(2), c.Int(3), c.Bool(4)
-	source.Check(x.Dim() != 4 || grid.Dim() != 4 || grid.Size(3) == 2, "grid_sampler(): expected grid to have size 2 in last dimension, but got grid with sizes %s", define.ShapeText(grid.Shape()))
-	source.Check(x.Dim() == 4 && grid.Dim() == 4, "grid_sampler(): expected 4D input and grid with a last dimension of size 2, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
-	source.Check(x.Size(0) == grid.Size(0), "grid_sampler(): expected grid and input to have same batch size, but got input with sizes %s and grid with sizes %s", define.ShapeText(x.Shape()), define.ShapeText(grid.Shape()))
+	checkImages(x, grid)
 	n, channels, h, w := x.Size(0), x.Size(1), x.Size(2), x.Size(3)
 	out := define.Empty([]int{n, channels, grid.Size(1), grid.Size(2)}, x.DType())
 	sampled(out, x, grid, gridding{mode: mode, border: border, corners: corners, channels: channels, sizes: [3]int{1, h, w}, first: 1})

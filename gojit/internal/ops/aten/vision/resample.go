@@ -330,7 +330,7 @@ var ResampleFamily = slices.Concat(
 				return gridSampleVolume(c)
 			}
 			return gridSample(c)
-		}).With(ops.Def{Decomp: define.Composing(composeGridSample)}).Checked(func(c define.Call) { define.CheckType(c.Tensor(0), c.Tensor(1)) }),
+		}).With(ops.Def{Decomp: define.Composing(samplerOfDims)}).Checked(func(c define.Call) { define.CheckType(c.Tensor(0), c.Tensor(1)) }),
 		define.Giving("grid_sampler_3d", gridSampleVolume).With(ops.Def{Decomp: define.Composing(composeGridSample)}),
 		define.SameAs("_grid_sampler_2d_cpu_fallback", "grid_sampler_2d"),
 		define.Giving("grid_sampler_2d", gridSample).With(ops.Def{Decomp: define.Composing(composeGridSample)}),
