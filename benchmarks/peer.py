@@ -10,8 +10,8 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 # Some machines export these, and OpenBLAS then runs at half its speed.
 SLOWING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-# One thread, and the machine's widest vectors.
-KERNELS = {"OPENBLAS_NUM_THREADS": "1", "ATEN_CPU_CAPABILITY": "avx512"}
+# One thread, and the machine's widest vectors: PyTorch would not use those of AVX-512, and ends where there are none.
+KERNELS = {"OPENBLAS_NUM_THREADS": "1"} | ({"ATEN_CPU_CAPABILITY": "avx512"} if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text().split() else {})
 
 
 def environment(module, **variables):
