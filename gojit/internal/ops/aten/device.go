@@ -79,9 +79,12 @@ func runAsOthers(op *ops.Operator, args, out []value.Value) (ok bool) {
 	case op.Parts != nil:
 		source.Throw(op.Parts(args, out))
 		return true
-	case op.IsFunctional() && op.Def().Decomp != nil:
-		run := &partsOnDevice{of: op.Name}
-		copy(out, op.Def().Decomp(run, args))
+	case op.IsFunctional() && (op.Def().Decomp != nil || op.Def().Parts != nil):
+		run, parts := &partsOnDevice{of: op.Name}, op.Def().Decomp
+		if parts == nil {
+			parts = op.Def().Parts
+		}
+		copy(out, parts(run, args))
 		run.GiveUp(out)
 		return true
 	}
