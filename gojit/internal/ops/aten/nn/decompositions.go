@@ -97,7 +97,7 @@ func weighted(x define.Composer, t define.Tensors, weight value.Value) define.Te
 }
 
 func binaryCrossEntropy(x define.Composer, a []value.Value) define.Tensors {
-	define.Unrecorded(x).Emit("binary_cross_entropy", a...) // the operator itself looks for elements that are no probabilities
+	sameSize(a[0].Tensor(), a[1].Tensor()) // the operator itself looks for elements that are no probabilities, too
 	yes := x.Do("clamp_min", x.Do("log", a[0]), -100.0)
 	no := x.Do("clamp_min", x.Do("log", x.OneMinus(a[0])), -100.0)
 	both := x.Do("add.Tensor", x.Do("mul.Tensor", yes, a[1]), x.Do("mul.Tensor", no, x.OneMinus(a[1])))

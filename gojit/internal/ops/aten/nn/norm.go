@@ -296,7 +296,7 @@ var NormFamily = []define.Definition{
 		checkLayerNorm(c.Tensor(0), c.Ints(1), c.OptionalTensor(2), c.OptionalTensor(3))
 	}),
 	define.Decomposed("rms_norm", define.Composing(composeRmsNorm)).
-		OfSchema("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor").
+		OfSchema("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor # composite").
 		With(ops.Def{Decomp: define.Composing(composeRmsNorm), Sample: "(x, [3])", Doc: "The input over the root of the mean of its squares."}),
 	define.Operator("native_layer_norm", func(c define.Call) {
 		out, mean, invStd := layerNorm(c.Tensor(0), c.Ints(1), c.OptionalTensor(2), c.OptionalTensor(3), c.Float(4))

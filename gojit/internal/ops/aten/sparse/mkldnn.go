@@ -79,7 +79,7 @@ var mkldnnFamily = []define.Definition{
 	opaqueOnly("_mkldnn_transpose", needsOpaque, define.Emitting("transpose.int")),
 	opaqueOnly("mkldnn_reorder_conv2d_weight", needsOpaque, reordered),
 	opaqueOnly("mkldnn_reorder_conv3d_weight", needsOpaque, reordered),
-	define.Decomposed("mkldnn_convolution", composeConvolution).With(ops.Def{Decomp: composeConvolution}),
+	define.Decomposed("mkldnn_convolution", composeConvolution).With(ops.Def{Decomp: composeConvolution, Tags: ops.AnyLayout}),
 }
 
 const needsOpaque = "itensor_from_mkldnn expects MKL-DNN tensor input"
