@@ -20,8 +20,8 @@ func composed(results func() int, run Operation) ops.Decomposition {
 }
 
 // Decompose has an operator, named without its namespace, recorded as what run records, where it has neither a derivative nor a
-// decomposition of its own. calls says whether run calls the operator itself, which then has no node of its own; it is asked when
-// the operator is first recorded. Decompose is called before anything is.
+// decomposition of its own. calls says whether the operator has no implementation but run, or run calls it: then it has no node of its
+// own. It is asked when the operator is first recorded. Decompose is called before anything is.
 func Decompose(name string, run Operation, calls func() bool) {
 	results := sync.OnceValue(func() int { return len(ops.Find("aten::" + name).Schema().Returns) })
 	decompositions[name] = definition{composed(results, run), calls}

@@ -124,7 +124,7 @@ func link(name string) {
 func linkRun(key string, run func(m *autograd.Mode, args, out []value.Value) error) {
 	o := ops.Find("aten::" + key)
 	own := o != nil && o.Run != nil
-	autograd.Decompose(key, run, func() bool { return !own || callsItself(o) })
+	autograd.Decompose(key, run, func() bool { return !own || o.CallsItself() })
 	if o == nil {
 		return
 	}

@@ -41,8 +41,10 @@ var (
 // operator is the gradient as an operator of the gradient of the result, the result, the dimension of the rows, and the type of what is given.
 func (r *rowsGradient) operator(c define.Call) *tensor.Tensor {
 	g, y, dim := c.Tensor(0), c.Tensor(1), c.Int(2)
-	source.Check(tensor.SameShape(g.Shape(), y.Shape()), "Expected tensor for argument #1 'grad' to have same size as tensor for argument #2 'output'; but %s does not equal %s (while checking arguments for %s)",
-		define.ShapeText(g.Shape()), define.ShapeText(y.Shape()), r.name)
+	if !tensor.SameShape(g.Shape(), y.Shape()) {
+		source.Raise(source.RuntimeError, "Expected tensor for argument #1 'grad' to have same size as tensor for argument #2 'output'; but %s does not equal %s (while checking arguments for %s)",
+			define.ShapeText(g.Shape()), define.ShapeText(y.Shape()), r.name)
+	}
 	define.CheckType(g, y)
 	FloatRows(r.name, g, dim)
 	define.WrapDim(dim, g)
