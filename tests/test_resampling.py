@@ -50,6 +50,27 @@ def test_errors_of_gradients(shape, out, into, message):
         torch.ops.aten.upsample_nearest2d_backward(torch.ones(shape), out, into)
 
 
+@pytest.mark.parametrize("mode, n", MODES)
+def test_no_images(mode, n):
+    x = torch.ones(0, 2, *[3] * n, requires_grad=True)
+    y = F.interpolate(x, size=[4] * n, mode=mode)
+    assert y.shape == (0, 2, *[4] * n)
+    assert torch.autograd.grad(y.sum(), x)[0].shape == x.shape
+
+
+@pytest.mark.parametrize("shape, message", [
+    ((2, 0, 3), "Non-empty 3D data tensor expected but got a tensor with sizes [2, 0, 3]"),
+    ((0, 0, 3, 4), "Non-empty 4D data tensor expected but got a tensor with sizes [0, 0, 3, 4]"),
+    ((2, 1, 0), "Input and output sizes should be greater than 0, but got input (W: 0) and output (W: 4)"),
+    ((2, 1, 3, 0), "Input and output sizes should be greater than 0, but got input (H: 3, W: 0) output (H: 4, W: 4)"),
+    ((2, 1, 0, 2, 3), "Input and output sizes should be greater than 0, but got input (D: 0, H: 2, W: 3) output (D: 4, H: 4, W: 4)"),
+])
+def test_images_without_elements(shape, message):
+    with pytest.raises(RuntimeError) as e:
+        F.interpolate(torch.ones(shape), size=4, mode=["linear", "bilinear", "trilinear"][len(shape) - 3])
+    assert str(e.value).startswith(message)
+
+
 def test_gradient_by_factors():
     g = torch.ones(1, 1, 4, 4)
     assert torch.ops.aten.upsample_nearest2d_backward.vec(g, None, [1, 1, 2, 2], [2.0, 2.0]).tolist() == [[[[4.0, 4.0], [4.0, 4.0]]]]

@@ -1,7 +1,9 @@
 package vision
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
@@ -20,6 +22,9 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 	n := len(sizes)
 	source.Check(x.Dim() == n+2, "Expected a %dD tensor as input, but got a %dD tensor", n+2, x.Dim())
 	checkResized(x.Shape()[2:], sizes)
+	if x.Size(1) == 0 {
+		source.Check(false, "Non-empty %dD data tensor expected but got a tensor with sizes %s", n+2, define.ShapeText(x.Shape()))
+	}
 	define.Room(x.DType().Size(), slices.Concat(x.Shape()[:2], sizes)...)
 	axes := make([]axis, n)
 	for i, out := range sizes {
@@ -51,8 +56,21 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 
 // checkResized asks for sizes with elements.
 func checkResized(in, out []int) {
-	isEmpty := func(n int) bool { return n <= 0 }
-	source.Check(!slices.ContainsFunc(in, isEmpty) && !slices.ContainsFunc(out, isEmpty), "Input and output sizes should be greater than 0, but got input (%s) output (%s)", define.ShapeText(in), define.ShapeText(out))
+	if slices.Min(in) > 0 && slices.Min(out) > 0 {
+		return
+	}
+	named := func(sizes []int) string {
+		var texts []string
+		for i, n := range sizes {
+			texts = append(texts, fmt.Sprintf("%c: %d", "DHW"[3-len(sizes)+i], n))
+		}
+		return strings.Join(texts, ", ")
+	}
+	and := ""
+	if len(in) == 1 { // PyTorch's messages
+		and = "and "
+	}
+	source.Check(false, "Input and output sizes should be greater than 0, but got input (%s) %soutput (%s)", named(in), and, named(out))
 }
 
 // resampleGradient gives the gradient of an input of resample from that of its output: each dimension is made by the transposed taps.
@@ -222,6 +240,9 @@ func mixAlong(x *tensor.Tensor, dim int, a *axis) *tensor.Tensor {
 	defer define.ForgetMade(given, x)
 	out := define.Empty(shape, x.DType())
 	outer, in, inner := define.NumelOf(shape[:dim]), x.Size(dim), define.NumelOf(shape[dim+1:])
+	if outer*inner == 0 {
+		return out
+	}
 	evenly := a.made()%in == 0 || in%a.made() == 0
 	if inner == 1 && (outer < turnedRows || !evenly) {
 		if x.DType() == tensor.Float64 {
