@@ -403,10 +403,17 @@ func (d *defaultTypes) check(def syntax.Def) {
 	source.Throw(err)
 }
 
-// defaultHint is the type that the expression of a default is compiled for: an empty list has that of a parameter that is a list.
+// defaultHint is the type that the expression of a default is compiled for: an empty list or dictionary has that of its parameter.
 func defaultHint(expr syntax.Expr, t types.Type) types.Type {
-	if _, isList := t.(*types.List); isList && expr.Kind == syntax.KindListLiteral && len(syntax.AsListLiteral(expr).Inputs()) == 0 {
-		return t
+	switch t.(type) {
+	case *types.List:
+		if expr.Kind == syntax.KindListLiteral && len(syntax.AsListLiteral(expr).Inputs()) == 0 {
+			return t
+		}
+	case *types.Dict:
+		if expr.Kind == syntax.KindDictLiteral && len(syntax.AsDictLiteral(expr).Keys()) == 0 {
+			return t
+		}
 	}
 	return nil
 }

@@ -140,31 +140,14 @@ func (p *propagation) forget(b *ir.Block) {
 	})
 }
 
-// layers are the kinds of nodes whose result has the element type of their tensors, which PyTorch's pass knows without running them.
-var layers = setOf(
-	aten.Conv1d, aten.Conv2d, aten.Conv3d, aten.Convolution, aten.ConvTranspose1d, aten.ConvTranspose2d, "aten::conv_transpose3d", "aten::conv_tbc", "aten::convolution",
-	aten.BatchNorm, aten.AdaptiveAvgPool2d, "aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool3d", "aten::avg_pool1d", aten.AvgPool2d, "aten::avg_pool3d",
-	"aten::max_pool1d", aten.MaxPool2d, "aten::max_pool3d", "aten::max_unpool2d", "aten::max_unpool3d",
-	"aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d", "aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d",
-	aten.UpsampleNearest2d, "aten::upsample_nearest3d", "aten::upsample_bilinear2d", "aten::upsample_trilinear3d",
-)
-
-func setOf(kinds ...string) map[string]bool {
-	in := make(map[string]bool, len(kinds))
-	for _, kind := range kinds {
-		in[kind] = true
-	}
-	return in
-}
-
-// dtypeOf is the element type of a node's tensor: that of its tensors where it is a layer, else what its operator gives for tensors of one
+// dtypeOf is the element type of a node's tensor: that of its tensors where the record says so, else what its operator gives for tensors of one
 // element. An operator that takes more than tensors and numbers, or that gives more than one tensor, is not asked, as in PyTorch.
 func dtypeOf(n *ir.Node) []string {
 	o := n.Operator()
 	if o == nil || len(n.Outputs()) != 1 {
 		return nil
 	}
-	if layers[n.Kind()] && o.Schema().Overload != "vec" && o.Schema().Overload != "padding" {
+	if o.Def().Has(ops.SameElementType) {
 		return commonDType(n)
 	}
 	if o.Run == nil || o.Schema().IsVararg || o.Schema().IsVarret || n.HasSideEffects() || n.IsNondeterministic() {
