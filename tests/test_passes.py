@@ -360,19 +360,6 @@ def test_ranks_follow_from_the_inputs():
     assert "Float" not in str(graph)
 
 
-def test_propagation_of_types_draws_no_random_numbers():
-    graph = _C.parse_ir(
-        "graph(%x : Float(*)):\n  %p : float = prim::Constant[value=0.5]()\n  %t : bool = prim::Constant[value=1]()\n"
-        "  %a : Tensor(*) = aten::dropout(%x, %p, %t)\n  %b : Tensor(*) = aten::relu(%a)\n  return (%b)\n"
-    )
-    torch.manual_seed(3)
-    expected = torch.rand(4)
-    torch.manual_seed(3)
-    assert _C._jit_pass_propagate_dtype(graph)
-    assert torch.equal(torch.rand(4), expected)
-    FileCheck().check("Float(*) = aten::dropout").check("Float(*) = aten::relu").run(graph)
-
-
 def test_functional_graphs():
     def f(x: Tensor, n: int):
         y = torch.tanh(x * x).sin().cos().exp()

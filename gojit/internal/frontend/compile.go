@@ -257,6 +257,7 @@ func (e *Emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 		params = params[1:]
 	}
 	state := e.stateType(def)
+	var written defaultTypes
 	for _, p := range params {
 		a := schema.Argument{Name: p.Ident().Name(), Type: types.InferredTensor, ListSize: -1, KwargOnly: p.KwargOnly()}
 		if p.Type() == nil && state != nil {
@@ -275,12 +276,13 @@ func (e *Emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 				failDefault(def, a)
 			}
 		} else if d := p.Default(); d != nil && e.o.Defaults == nil {
-			if a.Default, a.HasDefault = coerceDefault(a.Type, a.ListSize, e.constantOf(d, a.Type)); !a.HasDefault {
-				failDefault(def, a)
-			}
+			v, t := e.typedConstantOf(d, defaultHint(d, a.Type))
+			a.Default, a.HasDefault = coerceDefault(a.Type, a.ListSize, v)
+			written.add(a, t)
 		}
 		s.Arguments = append(s.Arguments, a)
 	}
+	written.check(def)
 	ret := schema.Argument{ListSize: -1}
 	if r := def.Decl().Return(); r != nil {
 		ret.Type = e.typeOf(r)
@@ -319,7 +321,101 @@ func coerceDefault(t types.Type, size int, v value.Value) (c value.Value, ok boo
 	if v.IsNone() && t.Kind() == types.KindTensor {
 		return v, true // no tensor
 	}
-	return value.Coerce(v, t)
+	return value.Coerce(castDefault(v, t), t)
+}
+
+// castDefault makes a number of Python one of another type as Python's int, float, complex and bool do where that is a default.
+func castDefault(v value.Value, t types.Type) value.Value {
+	switch x := t.(type) {
+	case *types.Optional:
+		if v.IsNone() {
+			return v
+		}
+		return castDefault(v, x.Elem)
+	case *types.List:
+		return castItems(v, func(int) types.Type { return x.Elem })
+	case *types.Tuple:
+		return castItems(v, func(i int) types.Type { return x.Elems[min(i, len(x.Elems)-1)] })
+	}
+	switch t.Kind() {
+	case types.KindInt, types.KindFloat, types.KindComplex:
+		switch {
+		case v.IsBool() && v.Bool():
+			return value.Int(1)
+		case v.IsBool():
+			return value.Int(0)
+		}
+	case types.KindBool:
+		switch v.Kind() {
+		case value.KindInt:
+			return value.Bool(v.Int() != 0)
+		case value.KindFloat:
+			return value.Bool(v.Float() != 0)
+		case value.KindComplex:
+			return value.Bool(v.Complex() != 0)
+		case value.KindNone:
+			return value.Bool(false)
+		}
+	}
+	return v
+}
+
+// castItems casts the items of a tuple.
+func castItems(v value.Value, typeAt func(int) types.Type) value.Value {
+	if v.Kind() != value.KindTuple || len(v.Tuple().Items) == 0 {
+		return v
+	}
+	items := make([]value.Value, len(v.Tuple().Items))
+	elems := make([]types.Type, len(items))
+	for i, item := range v.Tuple().Items {
+		items[i] = castDefault(item, typeAt(i))
+		elems[i] = value.TypeOf(items[i])
+	}
+	return value.OfTuple(&value.Tuple{Type: &types.Tuple{Elems: elems}, Items: items})
+}
+
+// defaultTypes are the types of parameters whose defaults a text gives, and of these defaults: what a function returns would have to have.
+type defaultTypes struct {
+	wanted, found []types.Type
+	differ        bool
+}
+
+func (d *defaultTypes) add(a schema.Argument, found types.Type) {
+	d.wanted, d.found = append(d.wanted, a.Type), append(d.found, found)
+	d.differ = d.differ || !a.HasDefault || a.ListSize <= 0 && !types.IsSubtype(found, a.Type) && !isListOf(found, a.Type)
+}
+
+// isListOf reports whether a tuple stands for a list: all its items have the type of its elements.
+func isListOf(tuple, list types.Type) bool {
+	t, isTuple := tuple.(*types.Tuple)
+	l, isList := list.(*types.List)
+	return isTuple && isList && !slices.ContainsFunc(t.Elems, func(e types.Type) bool { return !types.Equal(e, l.Elem) })
+}
+
+// check fails where a default does not have the type of its parameter, in the function that PyTorch makes of the defaults.
+func (d *defaultTypes) check(def syntax.Def) {
+	if !d.differ {
+		return
+	}
+	err := source.Errorf(source.RuntimeError, def.Decl().Range, "Return value was annotated as having type %s but is actually of type %s",
+		types.Repr(&types.Tuple{Elems: d.wanted}), types.Repr(&types.Tuple{Elems: d.found}))
+	err.Stack = []source.Frame{{Function: "defaults", Caller: def.Name().Name(), Range: def.Range}}
+	source.Throw(err)
+}
+
+// defaultHint is the type that the expression of a default is compiled for: an empty list or dictionary has that of its parameter.
+func defaultHint(expr syntax.Expr, t types.Type) types.Type {
+	switch t.(type) {
+	case *types.List:
+		if expr.Kind == syntax.KindListLiteral && len(syntax.AsListLiteral(expr).Inputs()) == 0 {
+			return t
+		}
+	case *types.Dict:
+		if expr.Kind == syntax.KindDictLiteral && len(syntax.AsDictLiteral(expr).Keys()) == 0 {
+			return t
+		}
+	}
+	return nil
 }
 
 // failDefault says that the default of a parameter does not have its type.
@@ -342,8 +438,14 @@ func isMutable(v value.Value) bool {
 	return v.Kind() == value.KindList || v.Kind() == value.KindDict
 }
 
-// constantOf evaluates an expression that is a constant by compiling it on its own.
+// constantOf evaluates an expression that is a constant.
 func (e *Emitter) constantOf(expr syntax.Expr, hint types.Type) value.Value {
+	v, _ := e.typedConstantOf(expr, hint)
+	return v
+}
+
+// typedConstantOf evaluates an expression that is a constant by compiling it on its own, and tells the type that it was compiled with.
+func (e *Emitter) typedConstantOf(expr syntax.Expr, hint types.Type) (value.Value, types.Type) {
 	inner := newEmitter(ir.NewLazyFunction("default", nil, nil), Options{Resolver: e.resolver, Unit: e.o.Unit})
 	inner.pushFrame(inner.g.Block())
 	v := inner.emitExpr(expr, hint)
@@ -352,7 +454,7 @@ func (e *Emitter) constantOf(expr syntax.Expr, hint types.Type) value.Value {
 	if !ok {
 		fail(expr.Range, "Default values must be constants")
 	}
-	return c
+	return c, v.Type()
 }
 
 // finishReturn adds the return of None where the end of the body can be reached.

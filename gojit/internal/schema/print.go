@@ -71,7 +71,7 @@ func (a *Argument) write(b *strings.Builder) {
 	}
 }
 
-// defaultText prints the default; the list default of a T[N] with N equal elements is the element. Only strings of a type str have quotes.
+// defaultText prints the default; that of a list of several ints that are equal, and of a T[N] with N equal elements, is the element. Only strings of a type str have quotes.
 func (a *Argument) defaultText() string {
 	t := a.Type
 	if o, ok := t.(*types.Optional); ok {
@@ -83,9 +83,9 @@ func (a *Argument) defaultText() string {
 	if a.Default.IsNone() && a.Type.Kind() == types.KindTensor {
 		return "[ Tensor (undefined) ]"
 	}
-	if a.ListSize > 1 && a.Default.Kind() == value.KindList {
+	if list, ok := a.Type.(*types.List); ok && a.Default.Kind() == value.KindList && len(a.Default.List().Items) > 1 {
 		items := a.Default.List().Items
-		same := len(items) == a.ListSize
+		same := len(items) == a.ListSize || list.Elem.Kind() == types.KindInt
 		for _, item := range items {
 			same = same && item == items[0]
 		}

@@ -126,15 +126,26 @@ func (p *parser) def() Def {
 	def := p.expectWord("def")
 	name := p.expect(tokenIdent, "ident")
 	r := p.defRange(def.rangeIn(p.text))
+	if p.inText {
+		r = name.rangeIn(p.text)
+	}
+	head := p.here()
 	params := p.params()
 	var result Expr
 	if p.nextWord("->") {
 		result = p.expr()
 	}
+	head.End = p.here().End
+	if result != nil {
+		head.End = result.Range.End
+	}
+	if !p.inText {
+		head = r
+	}
 	p.inClass, p.inFunction = false, true
 	body := p.bodyOf("ident")
 	p.inClass, p.inFunction = wasClass, wasFunction
-	d := NewDef(r, NewIdent(r, name.text), NewDecl(r, params, result), body)
+	d := NewDef(r, NewIdent(r, name.text), NewDecl(head, params, result), body)
 	return p.withTypeComments(d, isMethod)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -13,7 +14,7 @@ import (
 )
 
 // PropagateDTypes gives the results of operators the element types that follow from those of their tensors, whose
-// numbers of dimensions have to be known: each operator is run on tensors of one element. It reports whether a type
+// numbers of dimensions have to be known. It reports whether a type
 // was learned.
 func PropagateDTypes(g *ir.Graph) bool {
 	return propagate(g, dtypeOf, func(t *types.TensorInfo) *string { return &t.DType })
@@ -139,82 +140,97 @@ func (p *propagation) forget(b *ir.Block) {
 	})
 }
 
-// dtypeOf runs the operator of a node on tensors of one element.
+// dtypeOf is the element type of a node's tensor: that of its tensors where the record says so, else what its operator gives for tensors of one
+// element. An operator that takes more than tensors and numbers, or that gives more than one tensor, is not asked, as in PyTorch.
 func dtypeOf(n *ir.Node) []string {
 	o := n.Operator()
-	if o == nil || o.Run == nil || o.Schema().IsVararg || o.Schema().IsVarret || n.HasSideEffects() {
+	if o == nil || len(n.Outputs()) != 1 {
 		return nil
 	}
-	if at := o.Schema().ArgumentIndex("dtype"); n.IsNondeterministic() && (!drawsLikeInput(n) || at >= 0 && !n.Input(at).MustBeNone()) {
+	if o.Def().Has(ops.SameElementType) {
+		return commonDType(n)
+	}
+	if o.Run == nil || o.Schema().IsVararg || o.Schema().IsVarret || n.HasSideEffects() || n.IsNondeterministic() {
 		return nil
 	}
+	for _, element := range []int64{1, 0} { // which may be divisors, or places
+		if dtype := dtypeOfRun(n, o, element); dtype != "" {
+			return []string{dtype}
+		}
+	}
+	return nil
+}
+
+// dtypeOfRun is the element type of what an operator gives for tensors of one element, "" where it cannot be run.
+func dtypeOfRun(n *ir.Node, o *ops.Operator, element int64) string {
 	args := make([]value.Value, len(n.Inputs()))
 	hasTensors := false
 	for i, v := range n.Inputs() {
-		arg, ok := standIn(v)
+		arg, ok := standIn(v, element)
 		if _, isConstant := v.Constant(); !ok || !isConstant && o.Schema().Arguments[i].Name == "dtype" {
-			return nil
+			return ""
 		}
 		args[i] = arg
-		hasTensors = hasTensors || arg.IsTensor() || arg.Kind() == value.KindList
+		hasTensors = hasTensors || arg.IsTensor()
 	}
 	if !hasTensors {
-		return nil
+		return ""
 	}
-	if n.IsNondeterministic() {
-		return []string{args[0].Tensor().DType().String()}
+	results, ok := passes.RunOperator(o, args, 1)
+	if !ok || !results[0].IsTensor() {
+		return ""
 	}
-	results, ok := passes.RunOperator(o, args, len(n.Outputs()))
-	if !ok {
-		return nil
-	}
-	found := make([]string, len(results))
-	for i, r := range results {
-		if r.IsTensor() {
-			found[i] = r.Tensor().DType().String()
-		}
-	}
-	return found
+	return results[0].Tensor().DType().String()
 }
 
-// standIn is a value that an operator can be run on instead of one that is not known.
-func standIn(v *ir.Value) (value.Value, bool) {
-	if c, ok := v.Constant(); ok {
+// commonDType is the element type of a node's first tensor, unless another has a different one.
+func commonDType(n *ir.Node) []string {
+	found := ""
+	for i, v := range n.Inputs() {
+		t, ok := v.Type().(*types.TensorInfo)
+		switch {
+		case i == 0 && (!ok || t.DType == ""):
+			return nil
+		case !ok || t.DType == "":
+			continue
+		case found != "" && found != t.DType:
+			return nil
+		}
+		found = t.DType
+	}
+	return []string{found}
+}
+
+// standIn is a tensor or a number that an operator can be run on instead of one that is not known.
+func standIn(v *ir.Value, element int64) (value.Value, bool) {
+	c, isConstant := v.Constant()
+	switch v.Type().Kind() {
+	case types.KindInt, types.KindFloat:
+		switch {
+		case isConstant:
+			return c, true
+		case v.Type().Kind() == types.KindInt:
+			return value.Int(1), true
+		}
+		return value.Float(1), true
+	}
+	t, ok := v.Type().(*types.TensorInfo)
+	if !ok {
+		return value.None, false
+	}
+	if isConstant {
 		return c, true
 	}
-	switch t := v.Type().(type) {
-	case *types.TensorInfo:
-		d, ok := tensor.ParseDType(t.DType)
-		if !ok || t.Dims == nil && t.Sizes == nil {
-			return value.None, false
-		}
-		dims := len(t.Sizes)
-		if t.Sizes == nil {
-			dims = *t.Dims
-		}
-		ones, err := tensor.Full(slices.Repeat([]int{1}, dims), tensor.Int(1), d)
-		return value.OfTensor(ones), err == nil
-	case *types.List:
-		if n := v.Node(); n.Kind() == prim.ListConstruct {
-			items := make([]value.Value, len(n.Inputs()))
-			for i, item := range n.Inputs() {
-				var ok bool
-				if items[i], ok = standIn(item); !ok {
-					return value.None, false
-				}
-			}
-			return value.OfList(value.NewList(t.Elem, items...)), true
-		}
+	d, ok := tensor.ParseDType(t.DType)
+	if !ok || t.Dims == nil && t.Sizes == nil {
+		return value.None, false
 	}
-	switch v.Type().Kind() {
-	case types.KindInt:
-		return value.Int(1), true
-	case types.KindFloat:
-		return value.Float(1), true
-	case types.KindBool:
-		return value.Bool(false), true
+	dims := len(t.Sizes)
+	if t.Sizes == nil {
+		dims = *t.Dims
 	}
-	return value.None, false
+	made, err := tensor.Full(slices.Repeat([]int{1}, dims), tensor.Int(element), d)
+	return value.OfTensor(made), err == nil
 }
 
 // deviceOf is the device that a node says, or the one of its tensors.
