@@ -68,6 +68,14 @@ def test_slopes_of_a_parabola(order, n):
     assert torch.equal(torch.gradient(x.t(), spacing=(at,), dim=0, edge_order=order)[0], slopes.t())
 
 
+def test_slopes_between_even_places_do_not_read_the_middle():
+    x = torch.tensor([1.0, 2, math.inf, 7, 100, 3])
+    assert torch.gradient(x)[0].tolist() == [1, math.inf, 2.5, -math.inf, -2, -97]
+    assert torch.gradient(x, spacing=0.5)[0].tolist() == [2, math.inf, 5, -math.inf, -4, -194]
+    rows = torch.stack([x, 2 * x], 1)
+    assert torch.equal(torch.gradient(rows, dim=0)[0], torch.stack([torch.gradient(x)[0], 2 * torch.gradient(x)[0]], 1))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
 def test_products_of_sparse_matrices(dtype):
     places = torch.tensor([[0, 2, 0, 2, 2], [1, 0, 1, 3, 0]])  # some twice
