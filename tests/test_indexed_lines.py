@@ -84,3 +84,18 @@ def test_products_of_sparse_matrices(dtype):
     b = torch.arange(8.0).reshape(4, 2).to(values.dtype)
     for x in (a, a.coalesce(), a.coalesce().to_sparse_csr()):
         assert torch.allclose(x @ b, a.to_dense() @ b) and torch.allclose(x @ b[:, 0], a.to_dense() @ b[:, 0])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_dots_of_small_floats(dtype):
+    x, y = (torch.arange(5, 1005).remainder(n).to(getattr(torch, dtype)) / 16 for n in (7, 5))
+    for a, b in ((x, y), (x[::2], y[::2]), (x[:0], y[:0])):
+        exact = (a.double() * b.double()).sum()
+        assert abs(torch.dot(a, b).double() - exact) <= exact / 128
+
+
+def test_gradients_of_alignments_that_cannot_be():
+    logs = torch.zeros(3, 2, 4, dtype=torch.float64).log_softmax(2).requires_grad_()
+    loss = torch.nn.functional.ctc_loss(logs, torch.tensor([[1, 1], [2, 3]]), [2, 3], [2, 2], reduction="none")  # two equal labels take three steps
+    (slopes,) = torch.autograd.grad(loss.sum(), logs)
+    assert loss[0] == math.inf and slopes[:2, 0].isnan().all() and (slopes[2, 0] == 0).all() and slopes[:, 1].isfinite().all()

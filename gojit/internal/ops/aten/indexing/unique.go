@@ -157,12 +157,15 @@ func keepSignOfZero(values, flat *tensor.Tensor) {
 }
 
 // uniqueRows does the same for the slices of a contiguous tensor along its first dimension, or only for neighbours.
-func uniqueRows(rows *tensor.Tensor, consecutive, wantInverse bool) (values, inverse, counts *tensor.Tensor) {
+func uniqueRows(rows *tensor.Tensor, consecutive, wantInverse, wantCounts bool) (values, inverse, counts *tensor.Tensor) {
 	n, d := rows.Size(0), rows.DType()
 	source.Check(!d.IsComplex(), "\"unique\" not implemented for '%s'", d.CppName())
 	width := rows.Numel() / max(n, 1)
 	if width == 1 && consecutive {
-		return uniqueNeighbours(rows, wantInverse)
+		return uniqueNeighbours(rows, wantInverse, wantCounts)
+	}
+	if n == 1 {
+		return source.Must(rows.Clone(tensor.ContiguousFormat)), define.Zeros([]int{1}, tensor.Int64), source.Must(tensor.FromSlice([]int64{1}, 1))
 	}
 	room, keys := words(rows.Numel())
 	defer room.Release()
@@ -200,21 +203,27 @@ func uniqueRows(rows *tensor.Tensor, consecutive, wantInverse bool) (values, inv
 	return values, inverse, source.Must(tensor.FromSlice(count, len(count)))
 }
 
-// uniqueNeighbours is uniqueRows for neighbours among elements; inverse is nil where it is not wanted.
-func uniqueNeighbours(elements *tensor.Tensor, wantInverse bool) (values, inverse, counts *tensor.Tensor) {
+// uniqueNeighbours is uniqueRows for neighbours among elements; what is not wanted is nil.
+func uniqueNeighbours(elements *tensor.Tensor, wantInverse, wantCounts bool) (values, inverse, counts *tensor.Tensor) {
 	n := elements.Size(0)
 	room, memory := words(n)
 	defer room.Release()
 	starts := unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(memory))), n)
 	starts = starts[:runsOf(elements, starts)]
-	values, counts = define.Empty(append([]int{len(starts)}, elements.Shape()[1:]...), elements.DType()), define.Empty([]int{len(starts)}, tensor.Int64)
+	values = define.Empty(append([]int{len(starts)}, elements.Shape()[1:]...), elements.DType())
 	if len(starts) > 0 {
 		MoveFrom(values, elements, OneOffset, starts)
+	}
+	if wantCounts {
+		counts = define.Empty([]int{len(starts)}, tensor.Int64)
 		count := tensor.Data[int64](counts)
-		for k, start := range starts[1:] {
-			count[k] = int64(start - starts[k])
+		for k := range count {
+			end := n
+			if k+1 < len(starts) {
+				end = starts[k+1]
+			}
+			count[k] = int64(end - starts[k])
 		}
-		count[len(count)-1] = int64(n - starts[len(starts)-1])
 	}
 	if wantInverse {
 		inverse = define.Empty([]int{n}, tensor.Int64)
@@ -302,15 +311,15 @@ func firstOffsets(n int) []int {
 	return offsets
 }
 
-func uniqueConsecutive(t *tensor.Tensor, wantInverse bool) (values, inverse, counts *tensor.Tensor) {
-	list, inverse, counts := uniqueRows(elementwise.Contiguous(source.Must(t.Reshape(-1))), true, wantInverse)
+func uniqueConsecutive(t *tensor.Tensor, wantInverse, wantCounts bool) (values, inverse, counts *tensor.Tensor) {
+	list, inverse, counts := uniqueRows(elementwise.Contiguous(source.Must(t.Reshape(-1))), true, wantInverse, wantCounts)
 	if wantInverse {
 		inverse = source.Must(inverse.Reshape(t.Shape()...))
 	}
 	return list, inverse, counts
 }
 
-func uniqueDim(t *tensor.Tensor, dim int, consecutive, wantInverse bool) (values, inverse, counts *tensor.Tensor) {
+func uniqueDim(t *tensor.Tensor, dim int, consecutive, wantInverse, wantCounts bool) (values, inverse, counts *tensor.Tensor) {
 	NoScalar(dim, t)
 	dim = define.WrapDim(dim, t)
 	if t.Numel() == 0 {
@@ -319,7 +328,7 @@ func uniqueDim(t *tensor.Tensor, dim int, consecutive, wantInverse bool) (values
 		return define.Empty(t.Shape(), t.DType()), none, define.Empty([]int{0}, tensor.Int64)
 	}
 	rows := elementwise.Contiguous(source.Must(t.Transpose(dim, 0)))
-	values, inverse, counts = uniqueRows(rows, consecutive, wantInverse)
+	values, inverse, counts = uniqueRows(rows, consecutive, wantInverse, wantCounts)
 	return source.Must(values.Transpose(0, dim)), inverse, counts
 }
 
@@ -332,13 +341,13 @@ var UniqueFamily = []define.Definition{
 		values, inverse, _ := unique(c.Tensor(0), true)
 		c.Give(values, inverse)
 	}),
-	define.Operator("unique_dim", func(c define.Call) { c.Give(uniqueDim(c.Tensor(0), c.Ints(1)[0], false, true)) }),
-	define.Operator("unique_dim_consecutive", func(c define.Call) { c.Give(uniqueDim(c.Tensor(0), c.Ints(1)[0], true, true)) }),
+	define.Operator("unique_dim", func(c define.Call) { c.Give(uniqueDim(c.Tensor(0), c.Ints(1)[0], false, true, true)) }),
+	define.Operator("unique_dim_consecutive", func(c define.Call) { c.Give(uniqueDim(c.Tensor(0), c.Ints(1)[0], true, true, true)) }),
 	define.Operator("unique_consecutive", func(c define.Call) {
 		if dim := c.OneDim(3); len(dim) > 0 {
-			c.Give(uniqueDim(c.Tensor(0), dim[0], true, c.Bool(1)))
+			c.Give(uniqueDim(c.Tensor(0), dim[0], true, c.Bool(1), c.Bool(2)))
 		} else {
-			c.Give(uniqueConsecutive(c.Tensor(0), c.Bool(1)))
+			c.Give(uniqueConsecutive(c.Tensor(0), c.Bool(1), c.Bool(2)))
 		}
 		keepAsked(c, c.Bool(1), c.Bool(2))
 	}),
