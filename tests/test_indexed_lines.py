@@ -68,6 +68,14 @@ def test_slopes_of_a_parabola(order, n):
     assert torch.equal(torch.gradient(x.t(), spacing=(at,), dim=0, edge_order=order)[0], slopes.t())
 
 
+def test_slopes_between_even_places_do_not_read_the_middle():
+    x = torch.tensor([1.0, 2, math.inf, 7, 100, 3])
+    assert torch.gradient(x)[0].tolist() == [1, math.inf, 2.5, -math.inf, -2, -97]
+    assert torch.gradient(x, spacing=0.5)[0].tolist() == [2, math.inf, 5, -math.inf, -4, -194]
+    rows = torch.stack([x, 2 * x], 1)
+    assert torch.equal(torch.gradient(rows, dim=0)[0], torch.stack([torch.gradient(x)[0], 2 * torch.gradient(x)[0]], 1))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
 def test_products_of_sparse_matrices(dtype):
     places = torch.tensor([[0, 2, 0, 2, 2], [1, 0, 1, 3, 0]])  # some twice
@@ -76,3 +84,18 @@ def test_products_of_sparse_matrices(dtype):
     b = torch.arange(8.0).reshape(4, 2).to(values.dtype)
     for x in (a, a.coalesce(), a.coalesce().to_sparse_csr()):
         assert torch.allclose(x @ b, a.to_dense() @ b) and torch.allclose(x @ b[:, 0], a.to_dense() @ b[:, 0])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_dots_of_small_floats(dtype):
+    x, y = (torch.arange(5, 1005).remainder(n).to(getattr(torch, dtype)) / 16 for n in (7, 5))
+    for a, b in ((x, y), (x[::2], y[::2]), (x[:0], y[:0])):
+        exact = (a.double() * b.double()).sum()
+        assert abs(torch.dot(a, b).double() - exact) <= exact / 128
+
+
+def test_gradients_of_alignments_that_cannot_be():
+    logs = torch.zeros(3, 2, 4, dtype=torch.float64).log_softmax(2).requires_grad_()
+    loss = torch.nn.functional.ctc_loss(logs, torch.tensor([[1, 1], [2, 3]]), [2, 3], [2, 2], reduction="none")  # two equal labels take three steps
+    (slopes,) = torch.autograd.grad(loss.sum(), logs)
+    assert loss[0] == math.inf and slopes[:2, 0].isnan().all() and (slopes[2, 0] == 0).all() and slopes[:, 1].isfinite().all()

@@ -896,51 +896,53 @@ def linalg_tensorsolve(self, other, dims: Optional[List[int]]):
     n = other.numel()
     return torch.linalg_solve(a.reshape(n, -1), other.reshape(-1)).reshape(a.shape[other.dim():])
 
-def _own_ctc(log_probs, target, blank: int):
-    # log_probs (T, C) and target (S) of one sequence
-    size = 2 * target.size(0) + 1
-    labels = torch.full([size], blank, dtype=torch.int64, device=log_probs.device)
-    labels[1::2] = target
-    never = torch.full([2], -1e30, dtype=log_probs.dtype, device=log_probs.device)
-    skips = torch.zeros([size], dtype=torch.bool, device=log_probs.device)
-    if size > 3:
-        skips[2:] = (labels[2:] != blank).logical_and(labels[2:] != labels[:-2])
-    emitted = log_probs.index_select(1, labels)
-    alpha = torch.cat([emitted[0, :2], torch.full([size], -1e30, dtype=log_probs.dtype, device=log_probs.device)])[:size]
-    for t in range(1, log_probs.size(0)):
-        before = torch.cat([never[:1], alpha])[:size]
-        twice = torch.cat([never, alpha])[:size].masked_fill(skips.logical_not(), -1e30)
-        alpha = torch.logsumexp(torch.stack([alpha, before, twice]), [0]) + emitted[t]
-    return -torch.logsumexp(alpha[-2:], [0])
+def _own_ctc(emitted, labels, lengths, sizes, blank: int):
+    # emitted (N, T, S): what each step gives to labels (N, S) with blanks between them, of which sizes count, in as many steps as lengths
+    skips = torch.cat([torch.zeros_like(labels[:, :2], dtype=torch.bool), (labels[:, 2:] != blank).logical_and(labels[:, 2:] != labels[:, :-2])], 1)
+    skips = skips[:, :labels.size(1)].logical_not()
+    never = torch.full_like(emitted[:, 0, :1], -1e30)
+    never2 = torch.cat([never, never], 1)
+    places = torch.arange(labels.size(1), device=labels.device)
+    alpha = emitted[:, 0].masked_fill((places > 1).logical_or(lengths == 0), -1e30)
+    for t in range(1, emitted.size(1)):
+        before = torch.cat([never, alpha], 1)[:, :-1]
+        twice = torch.cat([never2, alpha], 1)[:, :-2].masked_fill(skips, -1e30)
+        alpha = torch.where(lengths > t, torch.logsumexp(torch.stack([alpha, before, twice]), [0]) + emitted[:, t], alpha)
+    ends = torch.gather(alpha, 1, torch.cat([sizes - 1, torch.clamp(sizes - 2, min=0)], 1))
+    return -torch.logsumexp(torch.where(torch.cat([sizes < 1, sizes < 2], 1), torch.full_like(ends, -1e30), ends), [1])
 
 def ctc_loss__IntList(log_probs, targets, input_lengths: List[int], target_lengths: List[int], blank: int, reduction: int, zero_infinity: bool):
     single = log_probs.dim() == 2
-    logs = log_probs.unsqueeze(1) if single else log_probs
+    logs = (log_probs.unsqueeze(1) if single else log_probs).transpose(0, 1)
+    longest = max([0] + target_lengths)
+    labels = torch.full([len(target_lengths), 2 * longest + 1], blank, dtype=torch.int64, device=log_probs.device)
     start = 0
-    losses: List[Tensor] = []
-    for n in range(len(input_lengths)):
+    for n in range(len(target_lengths)):
         size = target_lengths[n]
         if targets.dim() == 2:
-            target = targets[n, :size]
+            labels[n, 1:2 * size:2] = targets[n, :size]
         else:
-            target = targets[start:start + size]
+            labels[n, 1:2 * size:2] = targets[start:start + size]
         start += size
-        own = logs[:input_lengths[n], n]
-        # PyTorch's gradient is the one with respect to what log_softmax was given: probabilities less those of the labels
-        whole = own.exp().sum()
-        loss = _own_ctc(own, target.to(torch.int64), blank) + (whole - whole.detach())
-        if zero_infinity:
-            loss = torch.where(loss > 1e29, torch.zeros_like(loss), loss)
-        elif bool(loss.detach() > 1e29):
-            loss = 1e400 + torch.sqrt(0.0 * (whole - whole.detach()))  # no number is its gradient
-        losses.append(loss)
-    all = torch.stack(losses)
+    lengths = torch.tensor(input_lengths, device=log_probs.device).unsqueeze(1)
+    sizes = torch.tensor(target_lengths, device=log_probs.device).unsqueeze(1)
+    emitted = torch.gather(logs, 2, labels.unsqueeze(1).expand(labels.size(0), logs.size(1), labels.size(1)))
+    # PyTorch's gradient is the one with respect to what log_softmax was given: probabilities less those of the labels
+    late = torch.arange(logs.size(1), device=log_probs.device) >= lengths
+    whole = logs.exp().sum([2]).masked_fill(late, 0).sum([1])
+    loss = _own_ctc(emitted, labels, lengths, 2 * sizes + 1, blank) + (whole - whole.detach())
+    never = loss.detach() > 1e29
+    if zero_infinity:
+        loss = torch.where(never, torch.zeros_like(loss), loss)
+    elif bool(never.any()):
+        rows = never.nonzero().squeeze(1)
+        own = whole[rows]
+        loss = loss.index_put([rows], 1e400 + torch.sqrt(0.0 * (own - own.detach())))  # no number is its gradient
     if reduction == 1:
-        sizes = torch.clamp(torch.tensor(target_lengths, device=log_probs.device), min=1)
-        return torch.mean(all / sizes.to(all.dtype))
+        return torch.mean(loss / torch.clamp(sizes.squeeze(1), min=1).to(loss.dtype))
     if reduction == 2:
-        return torch.sum(all)
-    return all[0] if single else all
+        return torch.sum(loss)
+    return loss[0] if single else loss
 
 def ctc_loss__Tensor(log_probs, targets, input_lengths, target_lengths, blank: int, reduction: int, zero_infinity: bool):
     inputs: List[int] = input_lengths.reshape(-1).tolist()

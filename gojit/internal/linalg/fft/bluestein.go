@@ -15,6 +15,17 @@ type bluestein[T Float] struct {
 	before            factorPass[T] // c
 	between           factorPass[T] // the transform of the conjugate of c
 	after             factorPass[T] // c, and the scale
+	// the same factors for a single row
+	chirp, spectrum, last []T
+}
+
+// convolution returns how a length with a large prime factor is transformed, nil for others.
+func (p *Plan[T]) convolution() *bluestein[T] {
+	if len(p.passes) > 0 {
+		return nil
+	}
+	p.chirpOnce.Do(func() { p.chirp = newBluestein(p, p.scale) })
+	return p.chirp
 }
 
 // factorPass multiplies each number with its factor.
@@ -45,13 +56,14 @@ func newBluestein[T Float](p *Plan[T], scale float64) *bluestein[T] {
 			kernel[2*at], kernel[2*at+1] = re/float64(size), -im/float64(size)
 		}
 	}
-	exact := newPlan[float64](asm.None, size, false, 1)
-	spectrum := exact.run(kernel, make([]float64, 2*size))
+	exact := make([]float64, 2*size)
+	newPlan[float64](p.isa, size, false, 1).Transform(Rows[float64]{Count: 1, In: kernel, Out: exact, Keep: size})
 	between := make([]T, 2*size)
-	for i, v := range spectrum[:2*size] {
+	for i, v := range exact {
 		between[i] = T(v)
 	}
 	b.before, b.between, b.after = p.newFactorPass(chirp), p.newFactorPass(between), p.newFactorPass(last)
+	b.chirp, b.spectrum, b.last = chirp, between, last
 	return b
 }
 
@@ -91,6 +103,40 @@ func (b *bluestein[T]) run(x, y []T) []T {
 	}
 	b.after.run(sums, rest)
 	return rest
+}
+
+// transform transforms row i, the convolution of which is one of single rows, too: a vector would have one lane in use.
+func (b *bluestein[T]) transform(r *Rows[T], i int) {
+	in, out, size := r.In[i*r.InStep:], r.Out[i*r.OutStep:], b.forward.n
+	memory := memoryPool.Get().(*[]cacheLine)
+	defer memoryPool.Put(memory)
+	x, y := twoSpaces[T](memory, 2*size)
+	for j := range b.n {
+		lookEvery(j)
+		re, im := r.number(in, j, b.n)
+		x[2*j], x[2*j+1] = times(re, im, b.chirp[2*j:])
+	}
+	clear(x[2*b.n:])
+	b.forward.Transform(Rows[T]{Count: 1, In: x, Out: y, Keep: size})
+	for k := range size {
+		lookEvery(k)
+		y[2*k], y[2*k+1] = times(y[2*k], y[2*k+1], b.spectrum[2*k:])
+	}
+	b.backward.Transform(Rows[T]{Count: 1, In: y, Out: x, Keep: b.n})
+	for k := range r.Keep {
+		re, im := times(x[2*k], x[2*k+1], b.last[2*k:])
+		if r.RealParts {
+			out[k] = re
+		} else {
+			out[2*k], out[2*k+1] = re, im
+		}
+	}
+}
+
+// times multiplies a number with the first one of factors.
+func times[T Float](re, im T, factors []T) (T, T) {
+	c, d := factors[0], factors[1]
+	return re*c - im*d, re*d + im*c
 }
 
 func (f *factorPass[T]) run(x, y []T) {

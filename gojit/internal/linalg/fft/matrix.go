@@ -88,13 +88,8 @@ func (m *matrix[T]) transformColumns(r *Rows[T], in, turned []T, first, count in
 			copy(re, in[at:][:count])
 			clear(im)
 		case r.Half:
-			n := m.height * m.width
 			for l := range count {
-				if j := at + l; j <= n/2 {
-					re[l], im[l] = in[2*j], in[2*j+1]
-				} else {
-					re[l], im[l] = in[2*(n-j)], -in[2*(n-j)+1]
-				}
+				re[l], im[l] = r.number(in, at+l, m.height*m.width)
 			}
 		default:
 			from := in[2*at:][:2*count]
@@ -136,11 +131,20 @@ func (m *matrix[T]) storeColumns(r *Rows[T], out []T, first, count int, x []T) {
 	}
 }
 
-// asMatrix returns how rows are transformed one by one, nil where they are together.
-func (p *Plan[T]) asMatrix(r *Rows[T]) *matrix[T] {
+// single is a way to transform rows one by one.
+type single[T Float] interface{ transform(r *Rows[T], i int) }
+
+// oneByOne returns how rows are transformed one by one, nil where they are together.
+func (p *Plan[T]) oneByOne(r *Rows[T]) single[T] {
 	if 2*r.Count >= p.lanes && p.n <= maxLanesLength/4 {
 		return nil
 	}
 	p.once.Do(func() { p.cut = newMatrix(p, p.scale) })
-	return p.cut
+	switch {
+	case p.cut != nil:
+		return p.cut
+	case p.lanes > 1 && p.n >= leastMatrix && len(p.passes) == 0:
+		return p.convolution()
+	}
+	return nil
 }

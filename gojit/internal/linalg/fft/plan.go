@@ -29,12 +29,13 @@ type Plan[T Float] struct {
 	n         int
 	backward  bool
 	isa       asm.ISA
-	lanes     int // of a vector; 1 where no code is generated
-	passes    []pass[T]
-	bluestein *bluestein[T]
+	lanes     int       // of a vector; 1 where no code is generated
+	passes    []pass[T] // none where the length has a large prime factor
 	scale     float64
 	once      sync.Once
 	cut       *matrix[T] // made when a single row is transformed; nil where the length cannot be cut
+	chirpOnce sync.Once
+	chirp     *bluestein[T] // made by convolution
 }
 
 // pass is one factor of the length.
@@ -59,7 +60,6 @@ func newPlan[T Float](isa asm.ISA, n int, backward bool, scale float64) *Plan[T]
 	}
 	radices, rest := factors(isa, n)
 	if rest > 1 {
-		p.bluestein = newBluestein[T](p, scale)
 		return p
 	}
 	if n == 1 {
@@ -178,8 +178,8 @@ const longPass = 1 << 16
 
 // run transforms the numbers in x, a row in each lane, and returns where the result is: x or y, which are as long.
 func (p *Plan[T]) run(x, y []T) []T {
-	if p.bluestein != nil {
-		return p.bluestein.run(x, y)
+	if b := p.convolution(); b != nil {
+		return b.run(x, y)
 	}
 	for i := range p.passes {
 		if len(x) >= longPass {
@@ -200,8 +200,8 @@ func (p *Plan[T]) run(x, y []T) []T {
 
 // space returns how many elements x and y of run need.
 func (p *Plan[T]) space() int {
-	if p.bluestein != nil {
-		return 2 * p.lanes * p.bluestein.forward.n
+	if b := p.convolution(); b != nil {
+		return 2 * p.lanes * b.forward.n
 	}
 	return 2 * p.lanes * p.n
 }

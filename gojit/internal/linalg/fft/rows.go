@@ -31,6 +31,17 @@ func (r *Rows[T]) inParts(n int) int {
 	return 2 * n
 }
 
+// number returns number j of a row of n.
+func (r *Rows[T]) number(in []T, j, n int) (re, im T) {
+	switch {
+	case r.Real:
+		return in[j], 0
+	case r.Half && j > n/2:
+		return in[2*(n-j)], -in[2*(n-j)+1]
+	}
+	return in[2*j], in[2*j+1]
+}
+
 func (r *Rows[T]) outParts() int {
 	if r.RealParts {
 		return r.Keep
@@ -46,7 +57,7 @@ func (p *Plan[T]) Transform(r Rows[T]) {
 	if (r.Count-1)*r.InStep+r.inParts(p.n) > len(r.In) || (r.Count-1)*r.OutStep+r.outParts() > len(r.Out) || r.Keep > p.n {
 		panic("fourier: rows reach outside their data")
 	}
-	if s := p.asMatrix(&r); s != nil {
+	if s := p.oneByOne(&r); s != nil {
 		for i := range r.Count {
 			s.transform(&r, i)
 		}

@@ -13,7 +13,7 @@ func (p *Pooling) onDevice(text, entry string, how kernel.ReduceOp, in []int, th
 	numbers := []int64{1, 1, 1, 1, 1, 1, 0, int64(override), 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1}
 	lead := 3 - p.N
 	for d, windows := range p.Windows {
-		numbers[lead+d], numbers[3+lead+d] = int64(in[d]), int64(len(windows))
+		numbers[lead+d], numbers[3+lead+d] = int64(in[d]), int64(windows.out)
 		own := numbers[8+4*(lead+d):]
 		if len(p.Kernel) > 0 {
 			own[0], own[1], own[2], own[3] = int64(p.Kernel[d]), int64(p.Stride[d]), int64(p.Padding[d]), int64(p.Dilation[d])

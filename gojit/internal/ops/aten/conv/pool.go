@@ -29,8 +29,8 @@ type window1 struct {
 
 // Pooling is a reduction of windows over the last dimensions.
 type Pooling struct {
-	N       int         // dimensions
-	Windows [][]window1 // for each of the last n dimensions and each output along it
+	N       int       // dimensions
+	Windows []Windows // for each of the last n dimensions
 	// kernel and what follows are empty where windows differ in more than their place
 	Kernel, Stride, Padding, Dilation []int
 }
@@ -177,29 +177,33 @@ func floorDiv(a, b int) int {
 	return a / b
 }
 
+// Windows are those of the outputs along a dimension: of a kernel that moves, or else nearly equal parts of the dimension.
+type Windows struct {
+	in, out                           int
+	kernel, stride, padding, dilation int // kernel is 0 where the windows are parts
+}
+
 // SlidingWindows returns the windows of a kernel that moves along a dimension of in elements.
-func SlidingWindows(in, out, kernel, stride, padding, dilation int) []window1 {
-	windows := define.Table[window1](out)
-	for i := range windows {
-		lo := i*stride - padding
-		end := lo + dilation*(kernel-1) + 1
-		padded := min(lo+kernel, in+padding) - lo
-		if lo < 0 {
-			lo += (-lo + dilation - 1) / dilation * dilation
-		}
-		windows[i] = window1{lo, min(end, in), dilation, padded}
-	}
-	return windows
+func SlidingWindows(in, out, kernel, stride, padding, dilation int) Windows {
+	return Windows{in, out, kernel, stride, padding, dilation}
 }
 
 // AdaptiveWindows divides a dimension into out windows of nearly equal size.
-func AdaptiveWindows(in, out int) []window1 {
-	windows := define.Table[window1](out)
-	for i := range windows {
-		lo, hi := adaptiveStart(i, in, out), adaptiveEnd(i, in, out)
-		windows[i] = window1{lo, hi, 1, hi - lo}
+func AdaptiveWindows(in, out int) Windows { return Windows{in: in, out: out} }
+
+// at returns the window of output i.
+func (w *Windows) at(i int) window1 {
+	if w.kernel == 0 {
+		lo, hi := adaptiveStart(i, w.in, w.out), adaptiveEnd(i, w.in, w.out)
+		return window1{lo, hi, 1, hi - lo}
 	}
-	return windows
+	lo := i*w.stride - w.padding
+	end := lo + w.dilation*(w.kernel-1) + 1
+	padded := min(lo+w.kernel, w.in+w.padding) - lo
+	if lo < 0 {
+		lo += (-lo + w.dilation - 1) / w.dilation * w.dilation
+	}
+	return window1{lo, min(end, w.in), w.dilation, padded}
 }
 
 // adaptiveStart returns i*in/out, which does not overflow.
@@ -242,7 +246,7 @@ func (p *Pooling) geometry(x *tensor.Tensor) (conv.Convolution, bool) {
 	g := conv.Convolution{Batch: 1, Groups: planes, InChannels: planes, OutChannels: planes, In: one, Out: one, Kernel: one, Stride: one, Dilation: one}
 	for d := range p.N {
 		at := 3 - p.N + d
-		g.In[at], g.Out[at], g.Kernel[at] = x.Size(x.Dim()-p.N+d), len(p.Windows[d]), p.Kernel[d]
+		g.In[at], g.Out[at], g.Kernel[at] = x.Size(x.Dim()-p.N+d), p.Windows[d].out, p.Kernel[d]
 		g.Stride[at], g.Padding[at], g.Dilation[at] = p.Stride[d], p.Padding[d], p.Dilation[d]
 		if g.Out[at] == 1 {
 			g.Stride[at] = 1 // nothing depends on it
@@ -254,7 +258,7 @@ func (p *Pooling) geometry(x *tensor.Tensor) (conv.Convolution, bool) {
 func (p *Pooling) shape(x *tensor.Tensor) []int {
 	shape := slices.Clone(x.Shape()[:x.Dim()-p.N])
 	for _, w := range p.Windows {
-		shape = append(shape, len(w))
+		shape = append(shape, w.out)
 	}
 	return shape
 }
@@ -262,13 +266,13 @@ func (p *Pooling) shape(x *tensor.Tensor) []int {
 // volume is a plane with its windows, as one of three dimensions.
 type volume struct {
 	sizes   [3]int
-	windows [3][]window1
+	windows [3]Windows
 }
 
 func (p *Pooling) volume(x *tensor.Tensor) *volume {
 	v := &volume{sizes: [3]int{1, 1, 1}}
 	for d := range 3 {
-		v.windows[d] = []window1{{0, 1, 1, 1}}
+		v.windows[d] = AdaptiveWindows(1, 1)
 	}
 	for d := range p.N {
 		v.sizes[3-p.N+d], v.windows[3-p.N+d] = x.Size(x.Dim()-p.N+d), p.Windows[d]
@@ -284,8 +288,9 @@ const longRow = 1 << 12
 
 // work is how many elements the windows of a row of outputs read.
 func (v *volume) work(a, b window1) int {
-	c := v.windows[2]
-	return a.count() * b.count() * (c[0].count() + c[len(c)-1].count() + 2) / 2 * len(c)
+	c := &v.windows[2]
+	first, last := c.at(0), c.at(c.out-1)
+	return a.count() * b.count() * (first.count() + last.count() + 2) / 2 * c.out
 }
 
 // reads lists what every output of a plane is made of: those of output i are inputs[starts[i]:starts[i+1]].
@@ -301,10 +306,11 @@ func (v *volume) table() (r *reads, forget func()) {
 	windows, inputs := 1, 1.0
 	for _, along := range v.windows {
 		count := 0
-		for _, w := range along {
+		for i := range along.out {
+			w := along.at(i)
 			count += w.count()
 		}
-		windows *= len(along)
+		windows *= along.out
 		inputs *= float64(count)
 	}
 	if v.at(v.sizes[0], 0, 0) > math.MaxInt32 || float64(windows)+inputs > most {
@@ -313,9 +319,12 @@ func (v *volume) table() (r *reads, forget func()) {
 	room := define.Empty([]int{2*windows + 1 + int(inputs)}, tensor.Int32)
 	numbers := tensor.Data[int32](room)
 	r = &reads{starts: append(numbers[:0:windows+1], 0), firsts: numbers[windows+1 : windows+1 : 2*windows+1], inputs: numbers[2*windows+1:][:0]}
-	for _, a := range v.windows[0] {
-		for _, b := range v.windows[1] {
-			for _, c := range v.windows[2] {
+	for i0 := range v.windows[0].out {
+		a := v.windows[0].at(i0)
+		for i1 := range v.windows[1].out {
+			b := v.windows[1].at(i1)
+			for i2 := range v.windows[2].out {
+				c := v.windows[2].at(i2)
 				for i := a.lo; i < a.hi; i += a.step {
 					for j := b.lo; j < b.hi; j += b.step {
 						for k := c.lo; k < c.hi; k += c.step {
@@ -413,10 +422,13 @@ func leastNumber[T reduce.Ordered]() (x T) {
 func maxPlane[T reduce.Ordered](v *volume, plane, result []T, at []int64) {
 	var watch parallel.Watch
 	next := 0
-	for _, a := range v.windows[0] {
-		for _, b := range v.windows[1] {
+	for i0 := range v.windows[0].out {
+		a := v.windows[0].at(i0)
+		for i1 := range v.windows[1].out {
+			b := v.windows[1].at(i1)
 			watch.Did(v.work(a, b))
-			for _, c := range v.windows[2] {
+			for i2 := range v.windows[2].out {
+				c := v.windows[2].at(i2)
 				best, highest := v.at(a.lo, b.lo, c.lo), leastNumber[T]()
 				for i, isFirst := a.lo, true; i < a.hi; i += a.step {
 					for j := b.lo; j < b.hi; j += b.step {
@@ -579,10 +591,13 @@ func averagePlanes[T interface {
 func sumPlane[S int64 | float64, T int64 | float32 | float64](v *volume, plane []T, take func(i int, sum S)) {
 	var watch parallel.Watch
 	next := 0
-	for _, a := range v.windows[0] {
-		for _, b := range v.windows[1] {
+	for i0 := range v.windows[0].out {
+		a := v.windows[0].at(i0)
+		for i1 := range v.windows[1].out {
+			b := v.windows[1].at(i1)
 			watch.Did(v.work(a, b))
-			for _, c := range v.windows[2] {
+			for i2 := range v.windows[2].out {
+				c := v.windows[2].at(i2)
 				var sum S
 				for i := a.lo; i < a.hi; i += a.step {
 					for j := b.lo; j < b.hi; j += b.step {
@@ -647,16 +662,16 @@ func divisorsInto[T gemm.Float](by []T, p *Pooling, includePad bool, override in
 	for _, windows := range p.Windows {
 		for i := rows - 1; i >= 0; i-- { // the last first: by[i] is read before its place is written
 			c := by[i]
-			for j := len(windows) - 1; j >= 0; j-- {
-				w := windows[j]
+			for j := windows.out - 1; j >= 0; j-- {
+				w := windows.at(j)
 				n := (w.hi - w.lo + w.step - 1) / w.step
 				if includePad {
 					n = w.padded
 				}
-				by[i*len(windows)+j] = c * T(n)
+				by[i*windows.out+j] = c * T(n)
 			}
 		}
-		rows *= len(windows)
+		rows *= windows.out
 	}
 }
 
@@ -664,7 +679,7 @@ func divisorsInto[T gemm.Float](by []T, p *Pooling, includePad bool, override in
 func (p *Pooling) outputs() int {
 	n := 1
 	for _, windows := range p.Windows {
-		n *= len(windows)
+		n *= windows.out
 	}
 	return n
 }
@@ -746,7 +761,7 @@ func adaptiveAverage(name string, c define.Call, n int) *tensor.Tensor {
 	x, p := c.Tensor(0), adaptive(name, c, n)
 	var dims []int
 	for d := range p.Windows {
-		if len(p.Windows[d]) == 1 {
+		if p.Windows[d].out == 1 {
 			dims = append(dims, d-n)
 		}
 	}
@@ -769,7 +784,7 @@ func (p *Pooling) evenBlocks(x *tensor.Tensor) (means *tensor.Tensor, ok bool) {
 	shape, window := slices.Clone(x.Shape()[:lead]), 1
 	var dims []int
 	for d, windows := range p.Windows {
-		in, out := x.Size(lead+d), len(windows)
+		in, out := x.Size(lead+d), windows.out
 		if out == 0 || in%out != 0 {
 			return nil, false
 		}

@@ -15,7 +15,7 @@ func TestEvenBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(91, 92))
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
 		x := elementwise.To(opstest.RandomTensor(r, tensor.Float64, 2, 3, 24, 30), d)
-		p := Pooling{N: 2, Windows: [][]window1{AdaptiveWindows(24, 3), AdaptiveWindows(30, 2)}}
+		p := Pooling{N: 2, Windows: []Windows{AdaptiveWindows(24, 3), AdaptiveWindows(30, 2)}}
 		got, ok := p.evenBlocks(x)
 		if !ok {
 			t.Fatal("windows do not divide the input")
@@ -42,7 +42,7 @@ func TestPlacesOfMaxima(t *testing.T) {
 		plane[i] = values[rng.IntN(len(values))]
 	}
 	n := len(plane) / 4
-	v := &volume{[3]int{1, 1, len(plane)}, [3][]window1{{{0, 1, 1, 1}}, {{0, 1, 1, 1}}, SlidingWindows(len(plane), n, 4, 4, 0, 1)}}
+	v := &volume{[3]int{1, 1, len(plane)}, [3]Windows{AdaptiveWindows(1, 1), AdaptiveWindows(1, 1), SlidingWindows(len(plane), n, 4, 4, 0, 1)}}
 	got, want, at, expected := make([]float32, n), make([]float32, n), make([]int64, n), make([]int64, n)
 	r, forget := v.table()
 	defer forget()
@@ -57,7 +57,7 @@ func TestPlacesOfMaxima(t *testing.T) {
 
 // A window of padding alone has no element: it gives the least number and the place where it would begin.
 func TestEmptyWindows(t *testing.T) {
-	v := &volume{[3]int{1, 1, 2}, [3][]window1{{{0, 1, 1, 1}}, {{0, 1, 1, 1}}, {{0, 2, 1, 2}, {2, 2, 1, 2}}}}
+	v := &volume{[3]int{1, 1, 2}, [3]Windows{AdaptiveWindows(1, 1), AdaptiveWindows(1, 1), SlidingWindows(2, 2, 2, 2, 0, 1)}}
 	got, at := make([]float32, 2), make([]int64, 2)
 	r, forget := v.table()
 	defer forget()
@@ -76,7 +76,7 @@ func BenchmarkMaxPoolWithPlaces(b *testing.B) {
 	x := opstest.RandomTensor(rand.New(rand.NewPCG(1, 2)), tensor.Float32, 1, 16, 112, 112)
 	for name, kernel := range map[string]int{"2x2": 2, "3x3": 3} {
 		w := SlidingWindows(112, 112/2, kernel, 2, kernel/2, 1)
-		p := Pooling{N: 2, Windows: [][]window1{w, w}}
+		p := Pooling{N: 2, Windows: []Windows{w, w}}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				maxPool(x, p)

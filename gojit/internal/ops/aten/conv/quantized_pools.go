@@ -22,7 +22,7 @@ func (p *Pooling) byteGeometry(x *tensor.Tensor) (g conv.Convolution, ok bool) {
 	g = conv.Convolution{Batch: x.Size(0), Groups: channels, InChannels: channels, OutChannels: channels, In: one, Out: one, Kernel: one, Stride: one, Dilation: one}
 	for d := range p.N {
 		at := 3 - p.N + d
-		g.In[at], g.Out[at], g.Kernel[at] = x.Size(2+d), len(p.Windows[d]), p.Kernel[d]
+		g.In[at], g.Out[at], g.Kernel[at] = x.Size(2+d), p.Windows[d].out, p.Kernel[d]
 		g.Stride[at], g.Padding[at], g.Dilation[at] = p.Stride[d], p.Padding[d], p.Dilation[d]
 	}
 	return g, channels > 0

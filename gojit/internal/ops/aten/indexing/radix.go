@@ -389,6 +389,9 @@ func (o *orderer) orderWide(keys []uint64) []widePair {
 	}
 	both := unsafe.Slice((*widePair)(o.wide.DataPtr()), 2*o.n)
 	pairs, spare := both[:o.n], both[o.n:]
+	if len(keys) <= shortRow {
+		return insertPairs(pairs, keys)
+	}
 	var counts [8][256]uint32
 	for i, key := range keys {
 		pairs[i] = widePair{key, uint64(i)}
@@ -413,6 +416,18 @@ func (o *orderer) orderWide(keys []uint64) []widePair {
 		pairs, spare = spare, pairs
 	}
 	return pairs
+}
+
+// insertPairs is orderWide for a few keys.
+func insertPairs(pairs []widePair, keys []uint64) []widePair {
+	for i, key := range keys {
+		j := i
+		for ; j > 0 && pairs[j-1].key > key; j-- {
+			pairs[j] = pairs[j-1]
+		}
+		pairs[j] = widePair{key, uint64(i)}
+	}
+	return pairs[:len(keys)]
 }
 
 // selectKey returns the key at a place of the order, and how many keys come before the first such key. The keys are

@@ -206,20 +206,32 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 		for j := 0; j < len(part); j++ {
 			// A later element that equals the last one kept does not replace it.
 			bound := kept[k-1]
-			if descending {
-				for j < len(part) && part[j] <= bound {
-					j++
-				}
-			} else {
-				for j < len(part) && part[j] >= bound {
-					j++
-				}
-			}
+			j += passed(part[j:], bound, descending)
 			if j < len(part) && (descending && bound == bound || !descending && part[j] == part[j]) { // of NaNs and numbers
 				insert(k-1, part[j], start+j)
 			}
 		}
 	}
+}
+
+// passed counts the elements at the front that are certainly not before a bound. It is a function of its own for the registers.
+//
+//go:noinline
+func passed[T plainNumber](row []T, bound T, descending bool) int {
+	if descending {
+		for j, v := range row {
+			if !(v <= bound) {
+				return j
+			}
+		}
+		return len(row)
+	}
+	for j, v := range row {
+		if !(v >= bound) {
+			return j
+		}
+	}
+	return len(row)
 }
 
 // SortAlong is sort, which is stable.

@@ -1,6 +1,7 @@
 package indexing
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
@@ -156,10 +157,16 @@ func keepSignOfZero(values, flat *tensor.Tensor) {
 }
 
 // uniqueRows does the same for the slices of a contiguous tensor along its first dimension, or only for neighbours.
-func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts *tensor.Tensor) {
+func uniqueRows(rows *tensor.Tensor, consecutive, wantInverse, wantCounts bool) (values, inverse, counts *tensor.Tensor) {
 	n, d := rows.Size(0), rows.DType()
 	source.Check(!d.IsComplex(), "\"unique\" not implemented for '%s'", d.CppName())
 	width := rows.Numel() / max(n, 1)
+	if width == 1 && consecutive {
+		return uniqueNeighbours(rows, wantInverse, wantCounts)
+	}
+	if n == 1 {
+		return source.Must(rows.Clone(tensor.ContiguousFormat)), define.Zeros([]int{1}, tensor.Int64), source.Must(tensor.FromSlice([]int64{1}, 1))
+	}
 	room, keys := words(rows.Numel())
 	defer room.Release()
 	keysOf(keys, rows.DataPtr(), d, false)
@@ -174,9 +181,6 @@ func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts 
 		})
 	}
 	nan, hasNaN := nanKey(d)
-	if width == 1 && consecutive {
-		return uniqueNeighbours(rows, keys, nan, hasNaN)
-	}
 	inverse = define.Empty([]int{n}, tensor.Int64)
 	inv := tensor.Data[int64](inverse)
 	var first []int
@@ -199,28 +203,103 @@ func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts 
 	return values, inverse, source.Must(tensor.FromSlice(count, len(count)))
 }
 
-// uniqueNeighbours is uniqueRows for neighbours among elements.
-func uniqueNeighbours(elements *tensor.Tensor, keys []uint64, nan uint64, hasNaN bool) (values, inverse, counts *tensor.Tensor) {
-	inverse = define.Empty([]int{len(keys)}, tensor.Int64)
-	inv, starts := tensor.Data[int64](inverse), make([]int, 0, 16)
-	for lo, hi := range parallel.Stretches(len(keys)) {
-		for i := lo; i < hi; i++ {
-			if key := keys[i]; i == 0 || key != keys[i-1] || hasNaN && key == nan {
-				starts = append(starts, i)
-			}
-			inv[i] = int64(len(starts) - 1)
-		}
-	}
-	values, counts = define.Empty([]int{len(starts)}, elements.DType()), define.Empty([]int{len(starts)}, tensor.Int64)
+// uniqueNeighbours is uniqueRows for neighbours among elements; what is not wanted is nil.
+func uniqueNeighbours(elements *tensor.Tensor, wantInverse, wantCounts bool) (values, inverse, counts *tensor.Tensor) {
+	n := elements.Size(0)
+	room, memory := words(n)
+	defer room.Release()
+	starts := unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(memory))), n)
+	starts = starts[:runsOf(elements, starts)]
+	values = define.Empty(append([]int{len(starts)}, elements.Shape()[1:]...), elements.DType())
 	if len(starts) > 0 {
 		MoveFrom(values, elements, OneOffset, starts)
+	}
+	if wantCounts {
+		counts = define.Empty([]int{len(starts)}, tensor.Int64)
 		count := tensor.Data[int64](counts)
-		for k, start := range starts[1:] {
-			count[k] = int64(start - starts[k])
+		for k := range count {
+			end := n
+			if k+1 < len(starts) {
+				end = starts[k+1]
+			}
+			count[k] = int64(end - starts[k])
 		}
-		count[len(count)-1] = int64(len(keys) - starts[len(starts)-1])
+	}
+	if wantInverse {
+		inverse = define.Empty([]int{n}, tensor.Int64)
+		inv, run := tensor.Data[int64](inverse), 0
+		for lo, hi := range parallel.Stretches(n) {
+			for i := lo; i < hi; i++ {
+				if run+1 < len(starts) && starts[run+1] == i {
+					run++
+				}
+				inv[i] = int64(run)
+			}
+		}
 	}
 	return values, inverse, counts
+}
+
+// runsOf writes the places of elements that differ from the one before, the first among them, and returns how many there are.
+func runsOf(elements *tensor.Tensor, starts []int) int {
+	data, n := elements.DataPtr(), len(starts)
+	switch d := elements.DType(); {
+	case d == tensor.Float32:
+		return runs(unsafe.Slice((*float32)(data), n), starts)
+	case d == tensor.Float64:
+		return runs(unsafe.Slice((*float64)(data), n), starts)
+	case d == tensor.Float16:
+		return smallFloatRuns(unsafe.Slice((*uint16)(data), n), starts, 0x7c00)
+	case d == tensor.BFloat16:
+		return smallFloatRuns(unsafe.Slice((*uint16)(data), n), starts, 0x7f80)
+	case d.Size() == 1:
+		return runs(unsafe.Slice((*uint8)(data), n), starts)
+	case d.Size() == 2:
+		return runs(unsafe.Slice((*uint16)(data), n), starts)
+	case d.Size() == 4:
+		return runs(unsafe.Slice((*uint32)(data), n), starts)
+	}
+	return runs(unsafe.Slice((*uint64)(data), n), starts)
+}
+
+// runs is runsOf without a branch for each element: a place is overwritten where its element begins no run.
+func runs[T comparable](data []T, starts []int) int {
+	if len(data) == 0 {
+		return 0
+	}
+	k, before := 0, data[0]
+	starts[0] = 0
+	for lo, hi := range parallel.Stretches(len(data) - 1) {
+		for i := lo + 1; i <= hi; i++ {
+			x := data[i]
+			starts[k+1] = i
+			if x != before {
+				k++
+			}
+			before = x
+		}
+	}
+	return k + 1
+}
+
+// smallFloatRuns is runs for floats of 16 bits, whose infinity has these bits.
+func smallFloatRuns(data []uint16, starts []int, infinity uint16) int {
+	if len(data) == 0 {
+		return 0
+	}
+	k, before := 0, data[0]
+	starts[0] = 0
+	for lo, hi := range parallel.Stretches(len(data) - 1) {
+		for i := lo + 1; i <= hi; i++ {
+			x := data[i]
+			starts[k+1] = i
+			if isZero := (x|before)&math.MaxInt16 == 0; x != before && !isZero || x&math.MaxInt16 > infinity {
+				k++
+			}
+			before = x
+		}
+	}
+	return k + 1
 }
 
 // firstOffsets lists 0 to n-1.
@@ -232,12 +311,15 @@ func firstOffsets(n int) []int {
 	return offsets
 }
 
-func uniqueConsecutive(t *tensor.Tensor) (values, inverse, counts *tensor.Tensor) {
-	list, inverse, counts := uniqueRows(elementwise.Contiguous(source.Must(t.Reshape(-1))), true)
-	return list, source.Must(inverse.Reshape(t.Shape()...)), counts
+func uniqueConsecutive(t *tensor.Tensor, wantInverse, wantCounts bool) (values, inverse, counts *tensor.Tensor) {
+	list, inverse, counts := uniqueRows(elementwise.Contiguous(source.Must(t.Reshape(-1))), true, wantInverse, wantCounts)
+	if wantInverse {
+		inverse = source.Must(inverse.Reshape(t.Shape()...))
+	}
+	return list, inverse, counts
 }
 
-func uniqueDim(t *tensor.Tensor, dim int, consecutive bool) (values, inverse, counts *tensor.Tensor) {
+func uniqueDim(t *tensor.Tensor, dim int, consecutive, wantInverse, wantCounts bool) (values, inverse, counts *tensor.Tensor) {
 	NoScalar(dim, t)
 	dim = define.WrapDim(dim, t)
 	if t.Numel() == 0 {
@@ -246,7 +328,7 @@ func uniqueDim(t *tensor.Tensor, dim int, consecutive bool) (values, inverse, co
 		return define.Empty(t.Shape(), t.DType()), none, define.Empty([]int{0}, tensor.Int64)
 	}
 	rows := elementwise.Contiguous(source.Must(t.Transpose(dim, 0)))
-	values, inverse, counts = uniqueRows(rows, consecutive)
+	values, inverse, counts = uniqueRows(rows, consecutive, wantInverse, wantCounts)
 	return source.Must(values.Transpose(0, dim)), inverse, counts
 }
 
@@ -259,13 +341,13 @@ var UniqueFamily = []define.Definition{
 		values, inverse, _ := unique(c.Tensor(0), true)
 		c.Give(values, inverse)
 	}),
-	define.Operator("unique_dim", func(c define.Call) { c.Give(uniqueDim(c.Tensor(0), c.Ints(1)[0], false)) }),
-	define.Operator("unique_dim_consecutive", func(c define.Call) { c.Give(uniqueDim(c.Tensor(0), c.Ints(1)[0], true)) }),
+	define.Operator("unique_dim", func(c define.Call) { c.Give(uniqueDim(c.Tensor(0), c.Ints(1)[0], false, true, true)) }),
+	define.Operator("unique_dim_consecutive", func(c define.Call) { c.Give(uniqueDim(c.Tensor(0), c.Ints(1)[0], true, true, true)) }),
 	define.Operator("unique_consecutive", func(c define.Call) {
 		if dim := c.OneDim(3); len(dim) > 0 {
-			c.Give(uniqueDim(c.Tensor(0), dim[0], true))
+			c.Give(uniqueDim(c.Tensor(0), dim[0], true, c.Bool(1), c.Bool(2)))
 		} else {
-			c.Give(uniqueConsecutive(c.Tensor(0)))
+			c.Give(uniqueConsecutive(c.Tensor(0), c.Bool(1), c.Bool(2)))
 		}
 		keepAsked(c, c.Bool(1), c.Bool(2))
 	}),

@@ -177,24 +177,51 @@ func differenceSlopes(t *tensor.Tensor, dims []int, spacing []float64, coordinat
 		d = define.WrapDim(d, t)
 		n := t.Size(d)
 		source.Check(n >= order+1, "torch.gradient expected each dimension size to be at least edge_order+1")
+		if coordinates == nil {
+			out[i] = evenSlopes(t, d, spacing[i], order)
+			continue
+		}
 		if coordinates != nil {
 			source.Check(coordinates[i].Numel() >= n, "torch.gradient expected a coordinate for each of %d elements of dimension %d, but got %d", n, d, coordinates[i].Numel())
 		}
 		at := make([]float64, n)
 		for j := range at {
-			if coordinates != nil {
-				at[j] = coordinates[i].At(j).Float64()
-			} else {
-				at[j] = float64(j) * spacing[i]
-			}
+			at[j] = coordinates[i].At(j).Float64()
 		}
 		out[i] = gradientAlong(t, d, at, order)
 	}
 	return out
 }
 
-func gradientAlong(t *tensor.Tensor, dim int, at []float64, order int) *tensor.Tensor {
-	n := len(at)
+// evenSlopes is gradientAlong for places that are a spacing apart.
+func evenSlopes(t *tensor.Tensor, dim int, spacing float64, order int) *tensor.Tensor {
+	n := t.Size(dim)
+	out := define.EmptyBeside(t, t.Shape(), t.DType())
+	quotient := func(at, from, to, width int, spacing float64) {
+		part := func(t *tensor.Tensor, at int) *tensor.Tensor { return source.Must(t.Narrow(dim, at, width)) }
+		dst := part(out, at)
+		elementwise.Sub.Run(dst, []elementwise.Operand{elementwise.OfTensor(part(t, to)), elementwise.OfTensor(part(t, from))})
+		if spacing != 1 {
+			elementwise.Div.Run(dst, []elementwise.Operand{elementwise.OfTensor(dst), elementwise.OfScalar(tensor.Float(spacing))})
+		}
+	}
+	if n > 2 {
+		quotient(1, 0, 2, n-2, 2*spacing)
+	}
+	if order == 1 {
+		quotient(0, 0, 1, 1, spacing)
+		quotient(n-1, n-2, n-1, 1, spacing)
+		return out
+	}
+	first, last := edgeSlopes(t, dim, []float64{0, spacing, 2 * spacing}, order)
+	source.Throw(tensor.Copy(source.Must(out.Narrow(dim, 0, 1)), first))
+	source.Throw(tensor.Copy(source.Must(out.Narrow(dim, n-1, 1)), last))
+	return out
+}
+
+// edgeSlopes estimates the derivatives at the first and the last place; at may be only the first places, if the last are as far apart.
+func edgeSlopes(t *tensor.Tensor, dim int, at []float64, order int) (first, last *tensor.Tensor) {
+	n := t.Size(dim)
 	combine := func(terms ...any) *tensor.Tensor {
 		var s *tensor.Tensor
 		for i := 0; i < len(terms); i += 2 {
@@ -207,16 +234,23 @@ func gradientAlong(t *tensor.Tensor, dim int, at []float64, order int) *tensor.T
 		}
 		return s
 	}
-	var first, last *tensor.Tensor
+	end := len(at) - 1
 	if order == 1 {
 		first = combine(0, -1/(at[1]-at[0]), 1, 1/(at[1]-at[0]))
-		last = combine(n-2, -1/(at[n-1]-at[n-2]), n-1, 1/(at[n-1]-at[n-2]))
-	} else {
-		a, b := at[1]-at[0], at[2]-at[1]
-		first = combine(0, -(2*a+b)/(a*(a+b)), 1, (a+b)/(a*b), 2, -a/(b*(a+b)))
-		a, b = at[n-2]-at[n-3], at[n-1]-at[n-2]
-		last = combine(n-3, b/(a*(a+b)), n-2, -(a+b)/(a*b), n-1, (a+2*b)/(b*(a+b)))
+		last = combine(n-2, -1/(at[end]-at[end-1]), n-1, 1/(at[end]-at[end-1]))
+		return first, last
 	}
+	a, b := at[1]-at[0], at[2]-at[1]
+	first = combine(0, -(2*a+b)/(a*(a+b)), 1, (a+b)/(a*b), 2, -a/(b*(a+b)))
+	a, b = at[end-1]-at[end-2], at[end]-at[end-1]
+	last = combine(n-3, b/(a*(a+b)), n-2, -(a+b)/(a*b), n-1, (a+2*b)/(b*(a+b)))
+	return first, last
+}
+
+// gradientAlong estimates the derivatives along a dimension whose elements are at these places.
+func gradientAlong(t *tensor.Tensor, dim int, at []float64, order int) *tensor.Tensor {
+	n := len(at)
+	first, last := edgeSlopes(t, dim, at, order)
 	parts := []*tensor.Tensor{first, last}
 	if n > 2 {
 		parts = []*tensor.Tensor{first, slopesWithin(t, dim, at), last}

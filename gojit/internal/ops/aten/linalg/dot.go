@@ -22,6 +22,8 @@ func dot(a, b *tensor.Tensor) *tensor.Tensor {
 		return dotsOfIntegers(a, b, nil)
 	case a.DType() == tensor.Complex64 || a.DType() == tensor.Complex128:
 		return complexDot(elementwise.Contiguous(a), elementwise.Contiguous(b))
+	case (a.DType() == tensor.Float16 || a.DType() == tensor.BFloat16) && a.Numel() > 0:
+		return dotOfSmallFloats(elementwise.Contiguous(a), elementwise.Contiguous(b))
 	}
 	return source.Must(Products(source.Must(a.Unsqueeze(0)), source.Must(b.Unsqueeze(1))).Reshape())
 }
@@ -40,7 +42,18 @@ func complexDot(a, b *tensor.Tensor) *tensor.Tensor {
 	return out
 }
 
-var complexDots elementwise.TypePrograms
+var complexDots, smallFloatDots elementwise.TypePrograms
+
+// dotOfSmallFloats is the dot product of contiguous vectors of floats of 16 bits, added up in float32.
+func dotOfSmallFloats(a, b *tensor.Tensor) *tensor.Tensor {
+	d, n := a.DType(), a.Numel()
+	out := define.Empty(nil, d)
+	p := smallFloatDots.Of(d, func(b *kernel.Builder) {
+		b.Reduce(kernel.ReduceSum, b.Mul(b.Input(d, tensor.Float32), b.Input(d, tensor.Float32)), d)
+	})
+	p.ParallelRows(1, n, []launch.Row{launch.SingleOf(out), launch.RowOf(a, n), launch.RowOf(b, n)}, nil)
+	return out
+}
 
 // isWhole reports whether a type has whole numbers.
 func isWhole(d tensor.DType) bool { return d.IsIntegral() && d != tensor.Bool }

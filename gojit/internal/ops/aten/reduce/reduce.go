@@ -58,19 +58,30 @@ func alone(t *tensor.Tensor, dims []int, keepdim bool) *tensor.Tensor {
 	if t.OnDevice() || t.IsHollow() {
 		return nil
 	}
-	reduced := ReducedDims(t, dims)
-	for d, n := range t.Shape() {
-		if reduced[d] && n != 1 {
+	if len(dims) == 0 && t.Numel() != 1 {
+		return nil
+	}
+	for _, d := range dims {
+		if d = define.WrapDim(d, t); t.Dim() > 0 && t.Size(d) != 1 {
 			return nil
 		}
 	}
-	return source.Must(t.Reshape(reducedShape(t, reduced, keepdim)...))
+	return source.Must(t.Reshape(reducedShape(t, ReducedDims(t, dims), keepdim)...))
 }
 
-// copied is a copy of t, contiguous.
-func copied(t *tensor.Tensor) *tensor.Tensor {
-	out := define.Empty(t.Shape(), t.DType())
+// convertedCopy is a copy of t in a type, contiguous.
+func convertedCopy(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
+	out := define.Empty(t.Shape(), d)
 	source.Throw(tensor.Copy(out, t))
+	return out
+}
+
+// numbersAlone are the sums of the elements of t, each alone: a zero has lost its sign.
+func numbersAlone(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
+	out := convertedCopy(t, d)
+	if d.IsFloating() {
+		elementwise.Add.Run(out, []elementwise.Operand{elementwise.OfTensor(out), elementwise.OfScalar(tensor.Int(0))})
+	}
 	return out
 }
 
@@ -129,6 +140,9 @@ func Sum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tenso
 	if result.IsComplex() {
 		return complexSum(t, dims, keepdim, result)
 	}
+	if one := alone(t, dims, keepdim); one != nil {
+		return numbersAlone(one, result)
+	}
 	return sumReducer.Reduce(t, dims, keepdim, Accumulator(result), result)
 }
 
@@ -156,6 +170,9 @@ func Mean(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tens
 func product(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
 	if result.IsComplex() {
 		return complexProduct(t, dims, keepdim, result)
+	}
+	if one := alone(t, dims, keepdim); one != nil {
+		return convertedCopy(one, result)
 	}
 	return productReducer.Reduce(t, dims, keepdim, Accumulator(result), result)
 }
@@ -187,7 +204,7 @@ func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool)
 	elementwise.OrderedOnly(name, t.DType())
 	noEmptyRows(name, t, dims)
 	if one := alone(t, dims, keepdim); one != nil {
-		return copied(one), define.Zeros(one.Shape(), tensor.Int64)
+		return convertedCopy(one, one.DType()), define.Zeros(one.Shape(), tensor.Int64)
 	}
 	g := group(t, dims, keepdim)
 	computed := orderedAs(t.DType())
@@ -200,12 +217,23 @@ func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool)
 	return elementwise.To(values, t.DType()), indices
 }
 
+// extremePlaces gives the index of the largest or smallest element of each row.
+func extremePlaces(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool) *tensor.Tensor {
+	elementwise.OrderedOnly(name, t.DType())
+	noEmptyRows(name, t, dims)
+	if one := alone(t, dims, keepdim); one != nil {
+		return define.Zeros(one.Shape(), tensor.Int64)
+	}
+	_, at := extremes(name, t, dims, keepdim, smallest)
+	return at
+}
+
 // Extreme gives the largest or smallest element of each row.
 func Extreme(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool) *tensor.Tensor {
 	elementwise.OrderedOnly(name, t.DType())
 	noEmptyRows(name, t, dims)
 	if one := alone(t, dims, keepdim); one != nil {
-		return copied(one)
+		return convertedCopy(one, one.DType())
 	}
 	return extremeReducer(smallest).Reduce(t, dims, keepdim, orderedAs(t.DType()), t.DType())
 }
@@ -380,7 +408,7 @@ func extremeIndex(name string, smallest bool) func(c define.Call) *tensor.Tensor
 	return func(c define.Call) *tensor.Tensor {
 		self := c.Tensor(0)
 		if c.IsNone(1) {
-			_, at := extremes(name, source.Must(self.Reshape(-1)), nil, false, smallest)
+			at := extremePlaces(name, source.Must(self.Reshape(-1)), nil, false, smallest)
 			if c.Bool(2) {
 				shape := make([]int, self.Dim())
 				for i := range shape {
@@ -390,8 +418,7 @@ func extremeIndex(name string, smallest bool) func(c define.Call) *tensor.Tensor
 			}
 			return at
 		}
-		_, at := extremes(name, self, c.Ints(1), c.Bool(2), smallest)
-		return at
+		return extremePlaces(name, self, c.Ints(1), c.Bool(2), smallest)
 	}
 }
 

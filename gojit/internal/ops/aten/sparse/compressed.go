@@ -77,6 +77,9 @@ func single(t *tensor.Tensor) *tensor.Sparse {
 // compressedToCOO gives the places of a tensor in a compressed layout one by one, in the order of rows.
 func compressedToCOO(t *tensor.Tensor) *tensor.Tensor {
 	s, shape := t.Sparse(), t.Shape()
+	if s.Layout == tensor.SparseCSR && len(shape) == 2 {
+		return rowsToCOO(t)
+	}
 	batch := s.Plain.Dim() - 1
 	block, blocks := []int{1, 1}, 0
 	if b := blockOf(t); b != nil {
@@ -123,6 +126,22 @@ func compressedToCOO(t *tensor.Tensor) *tensor.Tensor {
 	return out
 }
 
+// rowsToCOO is compressedToCOO for a matrix in the layout CSR.
+func rowsToCOO(t *tensor.Tensor) *tensor.Tensor {
+	s, n := t.Sparse(), t.Sparse().NNZ()
+	indices := define.Empty([]int{2, n}, tensor.Int64)
+	source.Throw(tensor.Copy(source.Must(indices.Select(0, 1)), s.Plain))
+	if begin := indexNumbers(s.Indices); n > 0 {
+		rows := tensor.Data[int64](indices)[:n]
+		for r := range begin[1:] {
+			for j := begin[r]; j < begin[r+1]; j++ {
+				rows[j] = int64(r)
+			}
+		}
+	}
+	return views.Coo(t.Shape(), indices, elementwise.Contiguous(s.Values), true)
+}
+
 // toCompressed gives a matrix, with elements or sparse, in a compressed layout.
 func toCompressed(t *tensor.Tensor, l tensor.Layout, block []int) *tensor.Tensor {
 	if t.Layout() == l && (block == nil || slices.Equal(block, blockOf(t))) {
@@ -159,6 +178,10 @@ func compressPlaces(t *tensor.Tensor, l tensor.Layout, block []int) *tensor.Tens
 		size = block
 	}
 	rows, columns := cooRows(t)
+	if l == tensor.SparseCSR && areInOrder(rows, columns) {
+		begin := int64s(beginnings(rows, t.Size(0)))
+		return views.Compressed(t.Shape(), begin, int64s(columns), source.Must(t.Sparse().Values.Clone(tensor.ContiguousFormat)), l)
+	}
 	height, width := t.Size(0)/size[0], t.Size(1)/size[1]
 	keys, inside := make([]int, len(rows)), make([]int, len(rows))
 	for j := range rows {
@@ -184,6 +207,16 @@ func compressPlaces(t *tensor.Tensor, l tensor.Layout, block []int) *tensor.Tens
 		values = source.Must(sumInto(len(major)*size[0]*size[1], at, values).Reshape(len(major), size[0], size[1]))
 	}
 	return views.Compressed(t.Shape(), int64s(beginnings(major, height)), int64s(minor), values, l)
+}
+
+// areInOrder reports whether places follow each other by rows, and by columns within rows.
+func areInOrder(rows, columns []int) bool {
+	for i := 1; i < len(rows); i++ {
+		if rows[i] < rows[i-1] || rows[i] == rows[i-1] && columns[i] <= columns[i-1] {
+			return false
+		}
+	}
+	return true
 }
 
 // stackCompressed gives a stack of matrices in a compressed layout. They must have as many values each.

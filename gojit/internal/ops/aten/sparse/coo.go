@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -121,22 +120,10 @@ func stableOrder(keys []int) []int {
 		}
 		return order
 	}
-	places := make([][2]int, len(keys))
-	for lo, hi := range parallel.Stretches(len(keys)) {
-		for i := lo; i < hi; i++ {
-			places[i] = [2]int{keys[i], i}
-		}
-	}
-	compared := 0
-	slices.SortFunc(places, func(a, b [2]int) int {
-		if compared++; compared%(1<<16) == 0 {
-			parallel.Look()
-		}
-		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
-	})
+	sorted := tensor.Data[int64](define.Apply("argsort.stable", int64s(keys), true))
 	for lo, hi := range parallel.Stretches(len(order)) {
 		for i := lo; i < hi; i++ {
-			order[i] = places[i][1]
+			order[i] = int(sorted[i])
 		}
 	}
 	return order

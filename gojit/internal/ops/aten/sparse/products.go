@@ -295,39 +295,81 @@ func mulMatrices(a, b *tensor.Tensor) *tensor.Tensor {
 	aRows, aColumns := cooRows(a)
 	bRows, bColumns := cooRows(b)
 	begin := beginnings(bRows, b.Size(0))
-	var at, left, right, rows, columns []int
-	met := make([]int, b.Size(1)) // one more than the place of a column in the row, if it is behind first
-	for i := 0; i < len(aRows); {
-		parallel.Look()
-		row, first := aRows[i], len(rows)
-		begun := len(at)
-		for ; i < len(aRows) && aRows[i] == row; i++ {
-			for j := begin[aColumns[i]]; j < begin[aColumns[i]+1]; j++ {
-				place := met[bColumns[j]] - 1
-				if place < first {
-					place = len(rows)
-					met[bColumns[j]] = place + 1
-					rows, columns = append(rows, row), append(columns, bColumns[j])
-				}
-				at, left, right = append(at, place), append(left, i), append(right, j)
-			}
-		}
-		mirror(at[begun:], columns, first)
+	p := places{met: make([]int, b.Size(1))}
+	var values *tensor.Tensor
+	switch x, y := elementwise.Contiguous(a.Sparse().Values), elementwise.Contiguous(b.Sparse().Values); {
+	case a.OnDevice() || x.IsHollow() || y.IsHollow():
+		values = p.terms(aRows, aColumns, begin, bColumns, x, y)
+	case a.DType() == tensor.Float32:
+		values = sumsOfProducts[float32](&p, aRows, aColumns, begin, bColumns, x, y)
+	case a.DType() == tensor.Float64:
+		values = sumsOfProducts[float64](&p, aRows, aColumns, begin, bColumns, x, y)
+	default:
+		values = p.terms(aRows, aColumns, begin, bColumns, x, y)
 	}
-	terms := define.Apply("mul.Tensor", define.Apply("index_select", a.Sparse().Values, 0, int64s(left)), define.Apply("index_select", b.Sparse().Values, 0, int64s(right)))
-	indices := define.Apply("stack", []*tensor.Tensor{int64s(rows), int64s(columns)}, 0)
-	return views.Coo([]int{a.Size(0), b.Size(1)}, indices, sumInto(len(rows), at, terms), true)
+	indices := define.Apply("stack", []*tensor.Tensor{int64s(p.rows), int64s(p.columns)}, 0)
+	return views.Coo([]int{a.Size(0), b.Size(1)}, indices, values, true)
 }
 
-// mirror turns around the places from first on, and what refers to them.
-func mirror(at, columns []int, first int) {
-	last := len(columns) - 1
-	for i, j := first, last; i < j; i, j = i+1, j-1 {
-		columns[i], columns[j] = columns[j], columns[i]
+// places are those of a product of sparse matrices that were met so far.
+type places struct {
+	rows, columns []int
+	met           []int // one more than the place of a column in the row, if it is behind the row's first
+}
+
+// of returns the place of a column in a row, the first place of which is given.
+func (p *places) of(row, column, first int) int {
+	place := p.met[column] - 1
+	if place < first {
+		place = len(p.rows)
+		p.met[column] = place + 1
+		p.rows, p.columns = append(p.rows, row), append(p.columns, column)
 	}
-	for k := range at {
-		at[k] = first + last - at[k]
+	return place
+}
+
+// terms returns the values of a product as sums of terms, which are numbered first.
+func (p *places) terms(aRows, aColumns, begin, bColumns []int, x, y *tensor.Tensor) *tensor.Tensor {
+	var at, left, right []int
+	for i := 0; i < len(aRows); {
+		parallel.Look()
+		row, first, begun := aRows[i], len(p.rows), len(at)
+		for ; i < len(aRows) && aRows[i] == row; i++ {
+			for j := begin[aColumns[i]]; j < begin[aColumns[i]+1]; j++ {
+				at, left, right = append(at, p.of(row, bColumns[j], first)), append(left, i), append(right, j)
+			}
+		}
+		slices.Reverse(p.columns[first:])
+		for k := begun; k < len(at); k++ {
+			at[k] = first + len(p.columns) - 1 - at[k]
+		}
 	}
+	terms := define.Apply("mul.Tensor", define.Apply("index_select", x, 0, int64s(left)), define.Apply("index_select", y, 0, int64s(right)))
+	return sumInto(len(p.rows), at, terms)
+}
+
+// sumsOfProducts is terms for numbers that are added up as they are met.
+func sumsOfProducts[T float32 | float64](p *places, aRows, aColumns, begin, bColumns []int, x, y *tensor.Tensor) *tensor.Tensor {
+	var sums []T
+	left, right := tensor.Data[T](x), tensor.Data[T](y)
+	for i := 0; i < len(aRows); {
+		parallel.Look()
+		row, first := aRows[i], len(p.rows)
+		for ; i < len(aRows) && aRows[i] == row; i++ {
+			v := left[i]
+			for j := begin[aColumns[i]]; j < begin[aColumns[i]+1]; j++ {
+				term, place := v*right[j], p.of(row, bColumns[j], first)
+				if place == len(sums) {
+					sums = append(sums, 0+term) // without the sign of a zero
+				} else {
+					sums[place] += term
+				}
+			}
+		}
+		slices.Reverse(p.columns[first:])
+		slices.Reverse(sums[first:])
+	}
+	return source.Must(tensor.FromSlice(sums, len(sums)))
 }
 
 // beginnings returns where the entries of each of n rows begin, and where the last one ends. The rows are in order.

@@ -45,8 +45,13 @@ func signOf(n int) float64 {
 func chebyshev(kind byte) func(x, n float64) float64 {
 	return func(x, degree float64) float64 {
 		n := int(degree)
-		if n < 0 {
+		switch {
+		case n < 0:
 			return 0
+		case n == 0:
+			return 1
+		case n == 1:
+			return chebyshevFirst(kind, x)
 		}
 		if math.Abs(x) == 1 {
 			return chebyshevAtEnds(kind, x, n)
@@ -54,9 +59,21 @@ func chebyshev(kind byte) func(x, n float64) float64 {
 		if n > 8 && math.Abs(x) < 1 {
 			return chebyshevByAngle(kind, math.Acos(x), float64(n))
 		}
-		first := map[byte]float64{'t': x, 'u': 2 * x, 'v': 2*x - 1, 'w': 2*x + 1}[kind]
-		return recurrence(n, first, func(_, q, p float64) float64 { return 2*x*q - p })
+		return recurrence(n, chebyshevFirst(kind, x), func(_, q, p float64) float64 { return 2*x*q - p })
 	}
+}
+
+// chebyshevFirst is the polynomial of degree 1.
+func chebyshevFirst(kind byte, x float64) float64 {
+	switch kind {
+	case 't':
+		return x
+	case 'u':
+		return 2 * x
+	case 'v':
+		return 2*x - 1
+	}
+	return 2*x + 1
 }
 
 func chebyshevAtEnds(kind byte, x float64, n int) float64 {

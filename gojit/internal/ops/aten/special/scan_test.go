@@ -69,15 +69,27 @@ func TestMomentsInOnePass(t *testing.T) {
 	}
 }
 
-// TestBessel0 compares with sums of the power series, and of the asymptotic one.
-func TestBessel0(t *testing.T) {
-	for _, x := range []float64{0, 1e-8, 0.5, -3, 7.999, 8, 8.001, 23.99, 24, -30, 100, 700, 713} {
-		in := source.Must(tensor.FromSlice([]float64{x}, 1))
-		got, scaled := bessel0.On(in).At(0).Float64(), bessel0Scaled.On(in).At(0).Float64()
-		if want := besselScaled(x, 0); math.Abs(scaled-want) > 2e-14*want {
-			t.Errorf("i0e(%v) = %v, want %v", x, scaled, want)
-		} else if want := want * math.Exp(math.Abs(x)/2) * math.Exp(math.Abs(x)/2); math.Abs(got-want) > 1e-13*want {
-			t.Errorf("i0(%v) = %v, want %v", x, got, want)
+// TestModifiedBessel compares with sums of the power series, and of the asymptotic one.
+func TestModifiedBessel(t *testing.T) {
+	for order, f := range [][2]*elementwise.Operator{{bessel0, bessel0Scaled}, {bessel1, bessel1Scaled}} {
+		for _, x := range []float64{0, 1e-8, 0.5, -3, 7.999, 8, 8.001, 23.99, 24, -30, 100, 700, 713} {
+			in := source.Must(tensor.FromSlice([]float64{x}, 1))
+			got, scaled := f[0].On(in).At(0).Float64(), f[1].On(in).At(0).Float64()
+			want := besselScaled(x, order)
+			if order == 1 {
+				want = math.Copysign(want, x)
+			}
+			if math.Abs(scaled-want) > 2e-14*math.Abs(want) {
+				t.Errorf("i%de(%v) = %v, want %v", order, x, scaled, want)
+			} else if want *= math.Exp(math.Abs(x)/2) * math.Exp(math.Abs(x)/2); math.Abs(got-want) > 1e-13*math.Abs(want) {
+				t.Errorf("i%d(%v) = %v, want %v", order, x, got, want)
+			}
+		}
+	}
+	special := source.Must(tensor.FromSlice([]float64{math.Inf(-1), math.NaN(), 0, math.Copysign(0, -1), -900}, 5))
+	for i, want := range []float64{math.NaN(), math.NaN(), 0, math.Copysign(0, -1), math.Inf(-1)} {
+		if got := bessel1.On(special).At(i).Float64(); math.Float64bits(got) != math.Float64bits(want) && !(got != got && want != want) {
+			t.Errorf("i1 of special number %d is %v, want %v", i, got, want)
 		}
 	}
 }

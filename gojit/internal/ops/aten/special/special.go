@@ -24,12 +24,12 @@ func kaiser(n int, periodic bool, beta float64, o views.MakeLike) *tensor.Tensor
 		last = float64(n)
 	}
 	data := define.Table[float64](n)
-	bessel := unscaled(besselI0e)
+	most := besselI0(beta)
 	for i := range data {
 		data[i] = 1
 		if n > 1 {
 			r := 2*float64(i)/last - 1
-			data[i] = bessel(beta*math.Sqrt(max(0, 1-r*r))) / bessel(beta)
+			data[i] = besselI0(beta*math.Sqrt(max(0, 1-r*r))) / most
 		}
 	}
 	return elementwise.To(source.Must(tensor.FromSlice(data, n)), o.Dtype)
@@ -39,14 +39,31 @@ func kaiser(n int, periodic bool, beta float64, o views.MakeLike) *tensor.Tensor
 func mapped(t *tensor.Tensor, f func(float64) float64) *tensor.Tensor {
 	result := reduce.FloatOrDefault(t.DType())
 	source.Check(!result.IsComplex(), "the function is not implemented for '%s'", result.CppName())
-	out := source.Must(source.Must(tensor.EmptyFormat(t, tensor.Float64, tensor.PreserveFormat)).Contiguous())
-	src, dst := tensor.Data[float64](elementwise.Contiguous(elementwise.To(t, tensor.Float64))), tensor.Data[float64](out)
+	work := workType(result)
+	out := source.Must(source.Must(tensor.EmptyFormat(t, work, tensor.PreserveFormat)).Contiguous())
+	x := elementwise.Contiguous(elementwise.To(t, work))
+	if work == tensor.Float32 {
+		mapEach(tensor.Data[float32](out), tensor.Data[float32](x), f)
+	} else {
+		mapEach(tensor.Data[float64](out), tensor.Data[float64](x), f)
+	}
+	return elementwise.To(out, result)
+}
+
+// workType is the type whose elements functions read and write for results of a type.
+func workType(result tensor.DType) tensor.DType {
+	if result == tensor.Float32 {
+		return tensor.Float32
+	}
+	return tensor.Float64
+}
+
+func mapEach[T float32 | float64](dst, src []T, f func(float64) float64) {
 	parallel.For(len(dst), 1<<12, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			dst[i] = f(src[i])
+			dst[i] = T(f(float64(src[i])))
 		}
 	})
-	return elementwise.To(out, result)
 }
 
 // functionWork is what a special function of one element is as elements of a loop.
@@ -56,6 +73,7 @@ const functionWork = 64
 func MappedPairs(a, b elementwise.Operand, f func(x, y float64) float64) *tensor.Tensor {
 	r := tensor.NewResultType()
 	tensors := make([]*tensor.Tensor, 2)
+	work := tensor.Float32 // where no operand has more digits
 	for i, o := range [2]elementwise.Operand{a, b} {
 		if o.Tensor == nil {
 			r.Scalar(o.Number)
@@ -64,25 +82,33 @@ func MappedPairs(a, b elementwise.Operand, f func(x, y float64) float64) *tensor
 			r.Tensor(o.Tensor)
 			tensors[i] = o.Tensor
 		}
+		if tensors[i].DType() != tensor.Float32 {
+			work = tensor.Float64
+		}
 	}
 	both := elementwise.BroadcastTensors(tensors)
-	x := tensor.Data[float64](elementwise.Contiguous(elementwise.To(both[0], tensor.Float64)))
-	y := tensor.Data[float64](elementwise.Contiguous(elementwise.To(both[1], tensor.Float64)))
-	out := define.Empty(both[0].Shape(), tensor.Float64)
-	dst := tensor.Data[float64](out)
-	var watch parallel.Watch
-	for i := range dst {
-		watch.Did(functionWork)
-		dst[i] = f(x[i], y[i])
+	x, y := elementwise.Contiguous(elementwise.To(both[0], work)), elementwise.Contiguous(elementwise.To(both[1], work))
+	out := define.Empty(both[0].Shape(), work)
+	if work == tensor.Float32 {
+		mapPairs(tensor.Data[float32](out), tensor.Data[float32](x), tensor.Data[float32](y), f)
+	} else {
+		mapPairs(tensor.Data[float64](out), tensor.Data[float64](x), tensor.Data[float64](y), f)
 	}
 	return elementwise.To(out, reduce.FloatOrDefault(r.DType()))
 }
 
-// besselI0e is the modified Bessel function of order zero, scaled by e to the power -|x|.
-func besselI0e(x float64) float64 { return besselScaled(x, 0) }
+func mapPairs[T float32 | float64](dst, x, y []T, f func(x, y float64) float64) {
+	parallel.For(len(dst), 1<<12, func(lo, hi int) {
+		var watch parallel.Watch
+		for i := lo; i < hi; i++ {
+			watch.Did(functionWork)
+			dst[i] = T(f(float64(x[i]), float64(y[i])))
+		}
+	})
+}
 
-// besselI1e is the one of order one.
-func besselI1e(x float64) float64 { return math.Copysign(besselScaled(x, 1), x) }
+// besselI0 is the modified Bessel function of order zero.
+func besselI0(x float64) float64 { return besselScaled(x, 0) * math.Exp(math.Abs(x)) }
 
 // besselScaled sums the power series for small arguments and the asymptotic one for large.
 func besselScaled(x float64, order int) float64 {
@@ -117,10 +143,6 @@ func besselScaled(x float64, order int) float64 {
 		s += term
 	}
 	return s / math.Sqrt(2*math.Pi*a)
-}
-
-func unscaled(f func(float64) float64) func(float64) float64 {
-	return func(x float64) float64 { return f(x) * math.Exp(math.Abs(x)) }
 }
 
 // hurwitz is the zeta function of two arguments, by Euler and Maclaurin.
@@ -316,12 +338,6 @@ func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 var digammaOp = elementwise.New("digamma", ops.FloatType, elementwise.UnaryOp(kernel.Digamma))
 
 var SpecialFamily = slices.Concat(elementwise.FromRecords(besselRecords), []define.Definition{
-	mapping("special_i1", unscaled(besselI1e)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "i0") })}), mapping("special_modified_bessel_i1", unscaled(besselI1e)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_modified_bessel_i0") })}),
-	mapping("special_i1e", besselI1e).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
-		x := c.In(0)
-		less := c.Add(c.Mul(c.Out(0), c.Do("sgn", x)), overSelf(c, c.Out(0), x))
-		c.Give(0, c.Mul(c.G(), besselSlope(c, x, c.Sub(c.Do("special_i0e", x), less))))
-	})}),
 	mapping("special_bessel_j0", math.J0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x)))
 	})}), mapping("special_bessel_j1", math.J1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_j0") })}),
@@ -367,6 +383,14 @@ var besselRecords = []ops.Def{
 		x := g.In(0)
 		g.Give(0, g.Mul(g.Grad(0), g.Minus(g.Do("special_i1e", x), g.Mul(g.Do("sgn", x), g.Out(0)))))
 	}},
+	{Name: "special_i1", Into: elementwise.Into(onTensor(bessel1)), Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "i0") })},
+	{Name: "special_modified_bessel_i1", Into: elementwise.Into(onTensor(bessel1)),
+		Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_modified_bessel_i0") })},
+	{Name: "special_i1e", Into: elementwise.Into(onTensor(bessel1Scaled)), Grad: define.Concrete(func(c define.Gradient) {
+		x := c.In(0)
+		less := c.Add(c.Mul(c.Out(0), c.Do("sgn", x)), overSelf(c, c.Out(0), x))
+		c.Give(0, c.Mul(c.G(), besselSlope(c, x, c.Sub(c.Do("special_i0e", x), less))))
+	})},
 }
 
 // onTensor applies an elementwise operator to the first argument.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
@@ -273,24 +274,25 @@ func oneHot(t *tensor.Tensor, classes int) *tensor.Tensor {
 	return out
 }
 
-// window makes a window function of n points.
-func window(name string, f func(x float64) float64) []define.Definition {
+// window makes a window function of n points, which is 1 for a single one.
+func window(name string, f func(b elementwise.Builder, x elementwise.Element) elementwise.Element) []define.Definition {
+	points := &elementwise.Counting{Computed: tensor.Float64, Params: 1, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		return f(b, b.Div(x[0], x[1]))
+	}}
 	make := func(n int, periodic bool, o MakeLike) *tensor.Tensor {
 		source.Check(o.Dtype.IsFloating() || o.Dtype.IsComplex(), "%s expects floating point dtypes, got: %s", name, o.Dtype.CppName())
 		source.Check(n >= 0, "%s requires non-negative window_length, got window_length=%d", name, n)
-		t := define.Empty([]int{n}, tensor.Float64)
-		data := tensor.Data[float64](t)
+		if n == 1 {
+			return source.Must(tensor.Full([]int{1}, tensor.Float(1), o.Dtype))
+		}
 		last := float64(n - 1)
 		if periodic {
 			last = float64(n)
 		}
-		for i := range data {
-			data[i] = 1
-			if n > 1 {
-				data[i] = f(float64(i) / last)
-			}
+		if o.Dtype.IsComplex() {
+			return elementwise.OwnTo(points.Fill(n, tensor.Float64, tensor.Float(last)), o.Dtype)
 		}
-		return elementwise.To(t, o.Dtype)
+		return points.Fill(n, o.Dtype, tensor.Float(last))
 	}
 	return []define.Definition{
 		Creating(name, 1, func(c define.Call, o MakeLike) *tensor.Tensor { return make(c.Int(0), true, o) }),
@@ -298,8 +300,15 @@ func window(name string, f func(x float64) float64) []define.Definition {
 	}
 }
 
-func raisedCosine(alpha, beta float64) func(float64) float64 {
-	return func(x float64) float64 { return alpha - beta*math.Cos(2*math.Pi*x) }
+// cosine is factor times the cosine of angle times x.
+func cosine(b elementwise.Builder, x elementwise.Element, angle, factor float64) elementwise.Element {
+	return b.Mul(b.Unary(kernel.Cos, b.Mul(x, b.Number(x, angle))), b.Number(x, factor))
+}
+
+func raisedCosine(alpha, beta float64) func(b elementwise.Builder, x elementwise.Element) elementwise.Element {
+	return func(b elementwise.Builder, x elementwise.Element) elementwise.Element {
+		return b.Sub(b.Number(x, alpha), cosine(b, x, 2*math.Pi, beta))
+	}
 }
 
 var CreateFamily = slices.Concat([]define.Definition{
@@ -397,9 +406,12 @@ var CreateFamily = slices.Concat([]define.Definition{
 	}),
 	define.Giving("one_hot", func(c define.Call) *tensor.Tensor { return oneHot(c.Tensor(0), c.Int(1)) }).OnZeros(),
 }, window("hann_window", raisedCosine(0.5, 0.5)), window("hamming_window", raisedCosine(0.54, 0.46)),
-	window("bartlett_window", func(x float64) float64 { return 1 - math.Abs(2*x-1) }),
-	window("blackman_window", func(x float64) float64 {
-		return 0.42 - 0.5*math.Cos(2*math.Pi*x) + 0.08*math.Cos(4*math.Pi*x)
+	window("bartlett_window", func(b elementwise.Builder, x elementwise.Element) elementwise.Element {
+		one := b.Number(x, 1)
+		return b.Sub(one, b.Unary(kernel.Abs, b.Sub(b.Mul(x, b.Number(x, 2)), one)))
+	}),
+	window("blackman_window", func(b elementwise.Builder, x elementwise.Element) elementwise.Element {
+		return b.Add(b.Sub(b.Number(x, 0.42), cosine(b, x, 2*math.Pi, 0.5)), cosine(b, x, 4*math.Pi, 0.08))
 	}))
 
 // closedRange makes start, start+step, ... up to and including end.

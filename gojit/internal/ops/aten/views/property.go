@@ -187,19 +187,20 @@ func Equal(a, b *tensor.Tensor) bool {
 		return source.Must(reduce.Truth(elementwise.Eq.On(a, b), nil, false, true).Item()).Bool()
 	}
 	a, b = source.Must(elementwise.Contiguous(a).View(-1)), source.Must(elementwise.Contiguous(b).View(-1))
-	for from := 0; from < n; from += equalAtOnce {
-		to := min(from+equalAtOnce, n)
+	for from, some := 0, equalAtFirst; from < n; some = min(2*some, equalAtOnce) {
+		to := min(from+some, n)
 		same := elementwise.Eq.On(source.Must(a.Slice(0, from, to, 1)), source.Must(b.Slice(0, from, to, 1)))
 		if bytes.IndexByte(unsafe.Slice((*byte)(same.DataPtr()), to-from), 0) >= 0 {
 			return false
 		}
 		same.Release()
+		from = to
 	}
 	return true
 }
 
-// equalAtOnce is how many elements are compared before the outcome is looked at.
-const equalAtOnce = 1 << 15
+// equalAtOnce is how many elements are compared before the outcome is looked at, equalAtFirst how many of the first.
+const equalAtOnce, equalAtFirst = 1 << 15, 1 << 10
 
 // isClose tells where |a-b| <= atol + rtol*|b|.
 func isClose(a, b *tensor.Tensor, rtol, atol float64, equalNaN bool) *tensor.Tensor {
