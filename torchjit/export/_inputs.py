@@ -6,6 +6,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit._advice import advised
+from torchjit.export._program import write_argument
 from torchjit.export._symbolic import Symbol, SymInt, affine
 from torchjit.export.graph_signature import ConstantArgument, InputKind
 from torchjit.utils import _pytree as pytree
@@ -19,6 +20,10 @@ class Inputs:
         placeholders = [n for n in program.graph.nodes if n.op == "placeholder"]
         pairs = zip(placeholders, program.graph_signature.input_specs, strict=True)
         self.user = [(n.meta.get("val"), s) for n, s in pairs if s.kind == InputKind.USER_INPUT]
+
+    def constants(self) -> dict[str, dict[str, Any]]:
+        """The inputs that have one value alone, by their names, as the library reads them."""
+        return {s.arg.name: write_argument(s.arg.value) for _, s in self.user if isinstance(s.arg, ConstantArgument)}
 
     def ordered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Keyword arguments in the order of the capture. Raises ValueError for other ones than those, and for other containers."""

@@ -387,7 +387,8 @@ func archive(c *abi.Call, read func() (*exportir.Archive, error)) error {
 	return nil
 }
 
-// exportFunction replies a function that runs a program: its parameters are the inputs of the graph, and it returns a tuple of the outputs.
+// exportFunction replies a function that runs a program: its parameters are the inputs of the graph, and it returns a tuple of the outputs. Errors
+// and the casts of an autocast are those of the operators one by one.
 func exportFunction(c *abi.Call) error {
 	p, err := argProgram(c, 0)
 	if err != nil {
@@ -397,6 +398,7 @@ func exportFunction(c *abi.Call) error {
 	if err != nil {
 		return err
 	}
-	c.ScriptFunction(&scripts.Function{Function: f})
+	f.IgnoresAutocast.Store(true)
+	c.ScriptFunction(&scripts.Function{Function: f, AsOperators: true})
 	return nil
 }
