@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import torchjit as torch
@@ -59,7 +60,7 @@ class Lowered:
             self._form = None
         return self._function
 
-    def arguments(self, module: Any, leaves: list[Any]) -> list[Any] | None:
+    def arguments(self, module: Any, leaves: Iterable[Any]) -> list[Any] | None:
         """What the function is called with; None where this call has to run node by node."""
         if self.function() is None:
             return None
@@ -152,7 +153,7 @@ def _write(module: Any) -> tuple[dict[str, Any], list[str]]:
     given = rest[-1]["args"][0]
     ((kind, outputs),) = given.items()
     outputs = outputs if kind in ("tuple", "list") else [given]
-    constants = module._inputs.constants()
+    constants = module._inputs.forms()
     signature = {
         "inputs": [{"kind": "USER_INPUT", "name": n["name"], "constant": constants.get(n["name"])} for n in (*state, *inputs)],
         "outputs": [{"kind": "USER_OUTPUT", "name": x.get("node", "")} for x in outputs],

@@ -91,8 +91,7 @@ class ExportedModule(GraphModule):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs of the program. Raises ValueError and RuntimeError for other arguments than those that it was captured for."""
         args, kwargs = converted(args), converted(kwargs)
-        kwargs = self._inputs.ordered(args, kwargs)
-        self._inputs.check(args, kwargs)
+        kwargs = self._inputs.checked(args, kwargs)
         if "forward" in self.__dict__ or _native.is_tracing():
             return super().__call__(*args, **kwargs)
         try:
@@ -107,8 +106,7 @@ class ExportedModule(GraphModule):
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         """forward, as compiled code where that can be."""
         lowered = self._lowered
-        leaves = pytree.tree_leaves((args, kwargs))
-        given = lowered.arguments(self, leaves)
+        given = lowered.arguments(self, self._inputs.leaves(args, kwargs))
         if given is None:
             return self.forward(*args, **kwargs)
         return lowered.outputs(lowered.function()(*given))
