@@ -2,26 +2,61 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from typing import Any
 
 import torchjit as torch
+from torchjit import _native
 from torchjit._advice import advised
-from torchjit.export._symbolic import Symbol, SymInt, affine
+from torchjit.export._program import write_argument, write_value
 from torchjit.export.graph_signature import ConstantArgument, InputKind
+from torchjit.nn.parameter import Parameter
 from torchjit.utils import _pytree as pytree
 
 
 class Inputs:
-    """The inputs of a program: their containers, what is known of each, and the ranges of the symbols."""
+    """The inputs of a program: their containers, those that are constant, and the guard of those that are tensors."""
 
     def __init__(self, program: Any) -> None:
-        self.in_spec, self.ranges = program.in_spec, program.range_constraints
+        self.in_spec = program.in_spec
         placeholders = [n for n in program.graph.nodes if n.op == "placeholder"]
         pairs = zip(placeholders, program.graph_signature.input_specs, strict=True)
-        self.user = [(n.meta.get("val"), s) for n, s in pairs if s.kind == InputKind.USER_INPUT]
+        user = [(n.meta.get("val"), s.arg) for n, s in pairs if s.kind == InputKind.USER_INPUT]
+        self.count = len(user)
+        self.constants = {i: arg for i, (_, arg) in enumerate(user) if isinstance(arg, ConstantArgument)}
+        self.tensors = [i for i, (val, _) in enumerate(user) if isinstance(val, torch.Tensor)]
+        form = {"inputs": [write_value(user[i][0]) for i in self.tensors], "symbols": program._symbols}
+        self.guard = _native.export_guard(json.dumps(form))
+        places, keywords = self.in_spec.children_specs
+        self.flat = keywords.num_children == 0 and all(s.is_leaf() for s in places.children_specs) and len(self.tensors) == self.count
 
-    def ordered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Keyword arguments in the order of the capture. Raises ValueError for other ones than those, and for other containers."""
+    def forms(self) -> dict[str, dict[str, Any]]:
+        """The inputs that have one value alone, by their names, as the library reads them."""
+        return {arg.name: write_argument(arg.value) for arg in self.constants.values()}
+
+    def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterable[Any]:
+        """What arguments in the order of the capture hold."""
+        if self.flat and not kwargs and _TENSORS.issuperset(map(type, args)):
+            return args
+        return pytree.tree_leaves((args, kwargs))
+
+    def checked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Keyword arguments in the order of the capture.
+
+        Raises ValueError for other ones than those, and for other containers, and RuntimeError for a value, an element type or a size that the
+        program was not captured for.
+        """
+        if self.flat and not kwargs and len(args) == self.count and _TENSORS.issuperset(map(type, args)):
+            wrong = self.guard(*args)
+            if wrong is not None:
+                self._refuse(*wrong, args, kwargs)
+            return kwargs
+        kwargs = self._ordered(args, kwargs)
+        self._check(args, kwargs)
+        return kwargs
+
+    def _ordered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         order = list(self.in_spec.children_specs[1].context)
         if set(order) != set(kwargs):
             raise ValueError(f"Ran into a kwarg keyword mismatch: Got the following keywords {list(kwargs)} but expected {order}")
@@ -34,76 +69,33 @@ class Inputs:
             )
         return kwargs
 
-    def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Raises RuntimeError for a value, an element type or a size that the program was not captured for."""
+    def _check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         leaves = pytree.tree_leaves((args, kwargs))
-        if len(leaves) != len(self.user):
-            raise RuntimeError(f"Expected {len(self.user)} inputs, but got {len(leaves)}")
-        sizes: list[tuple[int, int, Any, int]] = []
-        for i, ((fake, spec), x) in enumerate(zip(self.user, leaves, strict=True)):
-            if isinstance(spec.arg, ConstantArgument):
-                if type(x) is not type(spec.arg.value) or x != spec.arg.value:
-                    raise advised(RuntimeError(f"Expected input at {self._place(args, kwargs, i)} to be equal to {spec.arg.value}, but got {x}"))
-            elif isinstance(fake, torch.Tensor):
-                self._check_tensor(x, fake, lambda i=i: self._place(args, kwargs, i))
-                sizes += [
-                    (i, d, expected, int(n))
-                    for d, (n, expected) in enumerate(zip(x.shape, fake.shape, strict=True))
-                    if isinstance(expected, SymInt)
-                ]
-        self._check_sizes(sizes, lambda i: self._place(args, kwargs, i))
+        if len(leaves) != self.count:
+            raise RuntimeError(f"Expected {self.count} inputs, but got {len(leaves)}")
+        for i, arg in self.constants.items():
+            if type(leaves[i]) is not type(arg.value) or leaves[i] != arg.value:
+                raise advised(RuntimeError(f"Expected input at {_place(args, kwargs, i)} to be equal to {arg.value}, but got {leaves[i]}"))
+        for i in self.tensors:
+            if not isinstance(leaves[i], torch.Tensor):
+                raise RuntimeError(f"Expected input at {_place(args, kwargs, i)} to be a tensor, but got {type(leaves[i])}")
+        wrong = self.guard(*(leaves[i] for i in self.tensors))
+        if wrong is not None:
+            self._refuse(*wrong, args, kwargs)
 
-    def _place(self, args: tuple[Any, ...], kwargs: dict[str, Any], leaf: int) -> str:
-        """The place of a leaf among the arguments: *args[0]['a']."""
-        try:
-            path = pytree.tree_leaves_with_path((args, kwargs))[leaf][0]
-        except ValueError:
-            return f"*args, leaf {leaf}"
-        if path[0].idx == 0:
-            return "*args" + pytree.keystr(path[1:])
-        return repr(path[1].key) + pytree.keystr(path[2:])
+    def _refuse(self, tensor: int, text: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        raise advised(RuntimeError(text.replace("%s", _place(args, kwargs, self.tensors[tensor]))))
 
-    def _check_tensor(self, x: Any, fake: Any, place: Any) -> None:
-        if not isinstance(x, torch.Tensor):
-            raise RuntimeError(f"Expected input at {place()} to be a tensor, but got {type(x)}")
-        if x.dtype != fake.dtype:
-            raise RuntimeError(f"Expected input at {place()} to have dtype {fake.dtype}, but got {x.dtype}")
-        if len(x.shape) != len(fake.shape):
-            raise RuntimeError(f"Unexpected number of dimensions in input at {place()}.shape (expected {fake.shape}, got {x.shape})")
-        for d, (n, expected) in enumerate(zip(x.shape, fake.shape, strict=True)):
-            if not isinstance(expected, SymInt) and n != expected:
-                raise advised(RuntimeError(f"Expected input at {place()}.shape[{d}] to be equal to {expected}, but got {n}"))
 
-    def _check_sizes(self, sizes: list[tuple[int, int, Any, int]], place: Any) -> None:
-        """Finds what the symbols are, and compares the sizes that are expressions over them."""
-        known: dict[str, int] = {}
-        for i, d, expected, n in sorted(sizes, key=lambda s: not isinstance(s[2]._form, str)):
-            where = f"{place(i)}.shape[{d}]" if not self._fits(expected, n, known) else ""
-            if where:
-                self._refuse(expected, n, known, where)
-        for i, d, expected, n in sizes:
-            name = expected._form if isinstance(expected._form, str) else None
-            allowed = self.ranges.get(Symbol(name)) if name else self.ranges.get(expected.expr)
-            if allowed is not None and n < allowed.lower:
-                raise RuntimeError(f"Expected input at {place(i)}.shape[{d}] to be >= {allowed.lower}, but got {n}")
-            if allowed is not None and n > allowed.upper:
-                raise RuntimeError(f"Expected input at {place(i)}.shape[{d}] to be <= {allowed.upper}, but got {n}")
+_TENSORS = frozenset((torch.Tensor, Parameter))
 
-    def _fits(self, expected: Any, n: int, known: dict[str, int]) -> bool:
-        """Whether a size can be n, which makes a symbol known that was not."""
-        if all(s.name in known for s in expected.free_symbols()):
-            return bool(expected.evaluate(known) == n)
-        found = affine(expected._form)
-        if found is None:
-            return True
-        name, factor, rest = found
-        if (n - rest) % factor != 0:
-            return False
-        known[name] = (n - rest) // factor
-        return True
 
-    def _refuse(self, expected: Any, n: int, known: dict[str, int], place: str) -> None:
-        symbols = sorted(s.name for s in expected.free_symbols())
-        if all(s in known for s in symbols):
-            raise advised(RuntimeError(f"Expected input at {place} to be equal to {expected.evaluate(known)}, but got {n}"))
-        raise RuntimeError(f"Expected input {place} = {n} to be of the form {expected}, where {symbols[0]} is an integer")
+def _place(args: tuple[Any, ...], kwargs: dict[str, Any], leaf: int) -> str:
+    """The place of a leaf among the arguments: *args[0]['a']."""
+    try:
+        path = pytree.tree_leaves_with_path((args, kwargs))[leaf][0]
+    except ValueError:
+        return f"*args, leaf {leaf}"
+    if path[0].idx == 0:
+        return "*args" + pytree.keystr(path[1:])
+    return repr(path[1].key) + pytree.keystr(path[2:])

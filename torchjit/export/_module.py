@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
+from torchjit import _advice, _native
 from torchjit._pytorch_tensors import converted
 from torchjit.export._inputs import Inputs
+from torchjit.export._lowered import Lowered
 from torchjit.export._program import ExportedGraph
 from torchjit.export.graph_signature import InputKind, OutputKind
 from torchjit.fx import _pytree as fx_pytree
 from torchjit.fx._codegen import CodeGen, _PyTreeCodeGen, _PyTreeInfo
 from torchjit.fx.graph_module import GraphModule
 from torchjit.fx.node import Node, map_arg
+from torchjit.nn.modules import _hooks
 from torchjit.utils import _pytree as pytree
 
 
@@ -47,7 +50,7 @@ def _know_containers(spec: Any) -> None:
         _know_containers(child)
 
 
-class _CallCodeGen(_PyTreeCodeGen):
+class CallCodeGen(_PyTreeCodeGen):
     """The code of a graph that is called with positional and keyword arguments."""
 
     def __init__(self, pytree_info: _PyTreeInfo) -> None:
@@ -71,7 +74,8 @@ class ExportedModule(GraphModule):
     """Runs an exported program on the arguments that the captured module took.
 
     Its parameters and buffers are those of the program, under the same names. Its graph reads them as attributes, writes what the program
-    writes by copy_, and returns what the user gets; it may be edited as any graph of torch.fx.
+    writes by copy_, and returns what the user gets; it may be edited as any graph of torch.fx. A call runs the graph as a whole, as compiled code,
+    where the library knows all of it: torch.jit.explain tells how, or why it runs node by node.
     """
 
     def __init__(self, root: torch.nn.Module, graph: Any, inputs: Inputs) -> None:
@@ -87,9 +91,31 @@ class ExportedModule(GraphModule):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs of the program. Raises ValueError and RuntimeError for other arguments than those that it was captured for."""
         args, kwargs = converted(args), converted(kwargs)
-        kwargs = self._inputs.ordered(args, kwargs)
-        self._inputs.check(args, kwargs)
-        return super().__call__(*args, **kwargs)
+        kwargs = self._inputs.checked(args, kwargs)
+        if "forward" in self.__dict__ or _native.is_tracing():
+            return super().__call__(*args, **kwargs)
+        try:
+            hooked = self._forward_hooks or self._forward_pre_hooks or self.__dict__.get("_backward_hooks")
+            if hooked or _hooks.global_forward_pre or _hooks.global_forward or _hooks.global_backward:
+                return self._call_with_hooks(self._run, args, kwargs)
+            return self._run(*args, **kwargs)
+        except Exception as e:
+            _advice.note_module(e, self)
+            raise
+
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        """forward, as compiled code where that can be."""
+        lowered = self._lowered
+        given = lowered.arguments(self, self._inputs.leaves(args, kwargs))
+        if given is None:
+            return self.forward(*args, **kwargs)
+        return lowered.outputs(lowered.function()(*given))
+
+    def recompile(self) -> Any:
+        """Makes code and forward of the graph as it is now, and what calls run."""
+        made = super().recompile()
+        object.__setattr__(self, "_lowered", Lowered(self))
+        return made
 
     def train(self, mode: bool = True) -> Any:
         raise NotImplementedError("Calling train() is not supported yet.")
@@ -101,7 +127,7 @@ class ExportedModule(GraphModule):
         from copy import deepcopy
 
         root = torch.nn.Module()
-        root.__dict__.update({k: deepcopy(v, memo) for k, v in self.__dict__.items() if k not in ("_graph", "_inputs")})
+        root.__dict__.update({k: deepcopy(v, memo) for k, v in self.__dict__.items() if k not in ("_graph", "_inputs", "_lowered")})
         return ExportedModule(root, deepcopy(self._graph, memo), self._inputs)
 
     def __copy__(self) -> ExportedModule:
@@ -146,7 +172,7 @@ def _unlifted(program: Any) -> ExportedGraph:
             target = owners[spec.target] if spec.kind == OutputKind.BUFFER_MUTATION else inputs[spec.target]
             graph.call_function(torch.ops.aten.copy_.default, (target, x))
     graph.output(tuple(results))
-    graph.set_codegen(_CallCodeGen(_PyTreeInfo(_argument_names(program), program.in_spec, program.out_spec)))
+    graph.set_codegen(CallCodeGen(_PyTreeInfo(_argument_names(program), program.in_spec, program.out_spec)))
     return graph
 
 

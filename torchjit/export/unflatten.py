@@ -103,8 +103,7 @@ class UnflattenedModule(InterpreterModule):
             leaves, spec = pytree.tree_flatten((args, _ordered(self._program.in_spec, kwargs)))
             if spec != self._program.in_spec:
                 return list(self._adapter.adapt(target_spec=self._program.in_spec, input_spec=spec, input_args=leaves))
-        kwargs = self._checks.ordered(args, kwargs)
-        self._checks.check(args, kwargs)
+        kwargs = self._checks.checked(args, kwargs)
         return pytree.tree_leaves((args, kwargs))
 
 

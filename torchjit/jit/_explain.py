@@ -47,7 +47,7 @@ class Explanation:
     """How calls of a compiled function run: what torch.jit.explain returns.
 
     `graph` is the text of the graph that the interpreter runs, `groups` are its operators that run together, with the reasons why some did not, `times` are those
-    of calls where arguments were given. `str()` shows all of it; in a notebook there is a drawing; `save("x.html")` writes a page.
+    of calls where arguments were given. `node_by_node` are the reasons for which calls of an exported module ran its nodes one by one. `str()` shows all of it; in a notebook there is a drawing; `save("x.html")` writes a page.
     """
 
     def __init__(self, found: dict[str, Any]) -> None:
@@ -60,6 +60,7 @@ class Explanation:
             )
             for g in found["groups"]
         ]
+        self.node_by_node: list[str] = found.get("node_by_node", [])
         calls = found.get("calls", 1)
         self.times: list[Time] = [Time(t["name"], t["count"] / calls, t["self_us"] / calls, t["total_us"] / calls) for t in found.get("times", [])]
 
@@ -85,7 +86,7 @@ _CALLS = 5
 
 
 def explain(obj: Any, *args: Any, **kwargs: Any) -> Explanation:
-    """Tells how a compiled function, method or module (its forward) runs.
+    """Tells how a compiled function, method or module (its forward) runs, or the module of an exported program.
 
     The explanation has the graph that the interpreter runs, with groups of elementwise operators that are one kernel each and groups that run by one
     plan. For each group there are the reasons for which calls so far ran its operators one by one instead; for a plan its steps, what they read,
@@ -102,7 +103,7 @@ def explain(obj: Any, *args: Any, **kwargs: Any) -> Explanation:
     >>> "aten::relu" in str(explanation), "<svg" in explanation._repr_html_()
     (True, True)
     """
-    found = getattr(obj, "forward", obj)
+    found = getattr(obj, "_lowered", None) or getattr(obj, "forward", obj)
     if not hasattr(found, "_explain"):
         raise TypeError(f"explain() expects a compiled function, method or module, but got {type(obj).__name__}")
     if not args and not kwargs:

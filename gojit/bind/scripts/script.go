@@ -3,6 +3,7 @@ package scripts
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -43,8 +45,10 @@ var scriptMembers = []abi.Function{
 type Function struct {
 	Function *ir.Function
 	Self     *value.Object // nil for a function
-	ready    atomic.Pointer[exec.Function]
-	weak     weak.Pointer[exec.Function] // ready; set with it
+	// AsOperators says that errors are those of the operators, as where these are called one by one: they do not show the places in the program.
+	AsOperators bool
+	ready       atomic.Pointer[exec.Function]
+	weak        weak.Pointer[exec.Function] // ready; set with it
 }
 
 // CallableName implements abi.Callable.
@@ -102,7 +106,7 @@ func (f *Function) Call(c *abi.Call) error {
 		abi.KeepTensors(args)
 	}
 	if err != nil {
-		return err
+		return f.failure(err)
 	}
 	if len(out) == 0 {
 		c.None()
@@ -119,6 +123,15 @@ func (f *Function) Call(c *abi.Call) error {
 		return c.Value(result)
 	}
 	return c.ResultOf(result, args, mayKeep)
+}
+
+// failure is what the caller gets of an error that left the code.
+func (f *Function) failure(err error) error {
+	var e *source.Error
+	if f.AsOperators && errors.As(err, &e) && e.Cause != nil {
+		return e.Cause
+	}
+	return err
 }
 
 // Packed returns the only value, or a tuple of all.

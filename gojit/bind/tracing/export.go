@@ -31,6 +31,7 @@ var exportFunctions = []abi.Function{
 	{Schema: "export_load(str path, object? progress=None) -> any", Run: exportLoad},
 	{Schema: "export_read(bytes data) -> any", Run: exportRead},
 	{Schema: "export_function(str program) -> any", Run: exportFunction},
+	{Schema: "export_guard(str inputs) -> any", Run: exportGuard},
 	{Schema: "export_check_that(Tensor condition, str message) -> None", Run: exportCheckThat},
 	{Schema: "export_begin_if(Tensor predicate) -> None", Run: exportBeginIf},
 	{Schema: "export_begin_map(list over) -> list", Run: exportBeginMap},
@@ -387,7 +388,8 @@ func archive(c *abi.Call, read func() (*exportir.Archive, error)) error {
 	return nil
 }
 
-// exportFunction replies a function that runs a program: its parameters are the inputs of the graph, and it returns a tuple of the outputs.
+// exportFunction replies a function that runs a program: its parameters are the inputs of the graph, and it returns a tuple of the outputs. Errors
+// and the casts of an autocast are those of the operators one by one.
 func exportFunction(c *abi.Call) error {
 	p, err := argProgram(c, 0)
 	if err != nil {
@@ -397,6 +399,49 @@ func exportFunction(c *abi.Call) error {
 	if err != nil {
 		return err
 	}
-	c.ScriptFunction(&scripts.Function{Function: f})
+	f.IgnoresAutocast.Store(true)
+	c.ScriptFunction(&scripts.Function{Function: f, AsOperators: true})
+	return nil
+}
+
+// guard compares tensors with those that a program was captured for. A call with the tensors replies None where they fit, else the place of one among
+// them and the text of what is wrong, which has %s where it is named.
+type guard struct{ *export.Guard }
+
+func exportGuard(c *abi.Call) error {
+	var form struct {
+		Inputs  []*exportir.Value `json:"inputs"`
+		Symbols []exportir.Symbol `json:"symbols"`
+	}
+	if err := json.Unmarshal([]byte(c.ArgText(0)), &form); err != nil {
+		return abi.ValueErrorf("the inputs cannot be read: %s", err)
+	}
+	c.ScriptFunction(&guard{export.NewGuard(form.Inputs, form.Symbols)})
+	return nil
+}
+
+// CallableName implements abi.Callable.
+func (g *guard) CallableName() string { return "guard" }
+
+// Call implements abi.Callable.
+func (g *guard) Call(c *abi.Call) error {
+	var space [8]*tensor.Tensor
+	given := space[:0]
+	w := c.Args
+	for range c.Positional {
+		given = append(given, w.Tensor())
+		w = w.Next()
+	}
+	if len(given) != g.Inputs() || c.Keywords > 0 {
+		return abi.TypeErrorf("a guard of %d inputs is called with %d", g.Inputs(), c.Positional)
+	}
+	wrong := g.Check(given)
+	if wrong == nil {
+		c.None()
+		return nil
+	}
+	c.Open(abi.KindTuple, 2)
+	c.Int(wrong.Input)
+	c.String(wrong.Text)
 	return nil
 }

@@ -41,6 +41,8 @@ type Explanation struct {
 	Groups []Group `json:"groups"`
 	// Replays tell which calls with tensors on a device are one launch, and why others are not.
 	Replays []string `json:"replays,omitempty"`
+	// NodeByNode are the reasons for which calls did not run the graph, but its nodes one by one from Python: of the modules of exported programs.
+	NodeByNode []string `json:"node_by_node,omitempty"`
 	// Times are those of what ran in Calls calls, where calls were measured.
 	Times []Time `json:"times,omitempty"`
 	Calls int    `json:"calls,omitempty"`
@@ -165,7 +167,7 @@ func (x *Explanation) String() string {
 	if len(x.Groups) == 0 {
 		b.WriteString("no group of elementwise operators\n")
 	}
-	for _, line := range x.Replays {
+	for _, line := range x.notes() {
 		b.WriteString(line + "\n")
 	}
 	if len(x.Times) > 0 {
@@ -175,6 +177,15 @@ func (x *Explanation) String() string {
 		}
 	}
 	return b.String()
+}
+
+// notes are lines about the calls as a whole.
+func (x *Explanation) notes() []string {
+	notes := slices.Clone(x.Replays)
+	for _, why := range x.NodeByNode {
+		notes = append(notes, "ran node by node: "+why)
+	}
+	return notes
 }
 
 func (g *Group) title() string {
@@ -226,7 +237,7 @@ func (x *Explanation) Body() string {
 			fmt.Fprintf(&b, "<p>ran one by one: %s</p>\n", html.EscapeString(why))
 		}
 	}
-	for _, line := range x.Replays {
+	for _, line := range x.notes() {
 		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(line))
 	}
 	if x.Drawing != "" {

@@ -38,7 +38,7 @@ func Function(p *exportir.Program, name string) (f *ir.Function, err error) {
 		s.Arguments = append(s.Arguments, schema.Argument{Name: n.Name, Type: t, RealType: t, ListSize: -1})
 	}
 	outputs := l.graph(p.Graph)
-	out := g.InsertNode(g.CreateTuple(outputs, nil)).Output()
+	out := l.node(g.CreateTuple(outputs, nil)).Output()
 	g.AddOutput(out)
 	s.Returns = []schema.Argument{{Type: types.Unshaped(out.Type()), RealType: types.Unshaped(out.Type()), ListSize: -1}}
 	if err := ir.Verify(g); err != nil {
@@ -63,6 +63,9 @@ func typeOf(v *exportir.Value) types.Type {
 // maxNodes bounds the nodes of a function: graphs that use others several times can be larger than their text.
 const maxNodes = 1 << 20
 
+// textName is what the texts of graphs are called in messages.
+const textName = "<exported program>"
+
 // lowerer is the state of one Function.
 type lowerer struct {
 	g      *ir.Graph
@@ -70,6 +73,7 @@ type lowerer struct {
 	values map[string]*ir.Value
 	lists  map[string][]*ir.Value // of nodes that give several values
 	count  int                    // of nodes, where graphs that are used twice count twice
+	line   source.Range           // of the node that is lowered, in the text of its graph
 }
 
 func (l *lowerer) fail(n *exportir.Node, format string, args ...any) {
@@ -78,10 +82,12 @@ func (l *lowerer) fail(n *exportir.Node, format string, args ...any) {
 
 // graph adds the nodes of a graph, whose placeholders have values, and returns its outputs.
 func (l *lowerer) graph(g *exportir.Graph) []*ir.Value {
-	former := l.from
-	defer func() { l.from = former }()
+	former, line := l.from, l.line
+	defer func() { l.from, l.line = former, line }()
 	l.from = g
-	for _, n := range g.Nodes {
+	text := source.NewText(textName, g.String(), 1)
+	for i, n := range g.Nodes {
+		l.line = source.Range{Text: text, Start: text.LineStart(i + 1), End: text.LineStart(i+2) - 1}
 		if l.count++; l.count > maxNodes {
 			l.fail(n, "the program has more than %d nodes", maxNodes)
 		}
@@ -142,7 +148,7 @@ func (l *lowerer) value(n *exportir.Node, a exportir.Argument, t types.Type) *ir
 	case t.Kind() == types.KindNumber && v.Kind() == value.KindBool:
 		v = value.Int(a.Int)
 	}
-	return l.g.Constant(v, source.Range{})
+	return l.constant(v)
 }
 
 func (l *lowerer) list(n *exportir.Node, a exportir.Argument, t types.Type) *ir.Value {
@@ -158,13 +164,18 @@ func (l *lowerer) list(n *exportir.Node, a exportir.Argument, t types.Type) *ir.
 		elem = types.Unshaped(items[0].Type())
 	}
 	if a.Kind == exportir.TupleArgument && t == types.Any {
-		return l.g.InsertNode(l.g.CreateTuple(items, nil)).Output()
+		return l.node(l.g.CreateTuple(items, nil)).Output()
 	}
-	return l.g.InsertNode(l.g.CreateList(elem, items)).Output()
+	return l.node(l.g.CreateList(elem, items)).Output()
 }
 
+// node inserts a node that stands for the line that is lowered.
+func (l *lowerer) node(n *ir.Node) *ir.Node { return l.g.InsertNode(n).SetRange(l.line) }
+
+func (l *lowerer) constant(v value.Value) *ir.Value { return l.g.Constant(v, l.line) }
+
 func (l *lowerer) insert(kind string, t types.Type, inputs ...*ir.Value) *ir.Value {
-	return l.g.InsertNode(l.g.Create(kind, inputs, 1)).Output().SetType(t)
+	return l.node(l.g.Create(kind, inputs, 1)).Output().SetType(t)
 }
 
 // call adds the call of an operator.
@@ -179,7 +190,7 @@ func (l *lowerer) call(n *exportir.Node) {
 	given := make([]*ir.Value, len(s.Arguments))
 	for i, a := range n.Args {
 		if v, isNumber := scalarOf(a); isNumber && i == 0 && s.Arguments[0].Type == types.Tensor {
-			given[0] = l.g.Constant(value.OfTensor(l.numberTensor(n, v)), source.Range{})
+			given[0] = l.constant(value.OfTensor(l.numberTensor(n, v)))
 			continue
 		}
 		given[i] = l.value(n, a, s.Arguments[i].Type)
@@ -190,17 +201,17 @@ func (l *lowerer) call(n *exportir.Node) {
 	}
 	for i := range given {
 		if given[i] == nil {
-			given[i] = l.g.Constant(s.Arguments[i].NewDefault(), source.Range{})
+			given[i] = l.constant(s.Arguments[i].NewDefault())
 		}
 	}
-	if i := s.ArgumentIndex("dtype"); i >= 0 && n.Meta.Val.Kind == exportir.TensorValue && n.Meta.Val.DType == tensor.Bool.String() {
-		given[i] = l.g.Constant(value.Int(int64(tensor.Bool)), source.Range{}) // a truth value is an integer as a number
+	if i := s.ArgumentIndex("dtype"); i >= 0 && fillsWithTruth(s, n) {
+		given[i] = l.constant(value.Int(int64(tensor.Bool)))
 	}
 	name := s.Name
 	if name == aten.SymSize {
 		name = aten.Size
 	}
-	made := l.g.InsertNode(l.g.Create(name, given, len(s.Returns)))
+	made := l.node(l.g.Create(name, given, len(s.Returns)))
 	for i := range s.Returns {
 		made.Outputs()[i].SetType(types.Unshaped(s.Returns[i].Type))
 	}
@@ -208,6 +219,34 @@ func (l *lowerer) call(n *exportir.Node) {
 		l.fail(n, "the arguments do not fit %s", s)
 	}
 	l.results(n, made)
+}
+
+// fillsWithTruth reports whether a call makes a tensor of a truth value without saying of which type it is: as a number the value is an integer.
+func fillsWithTruth(s *schema.FunctionSchema, n *exportir.Node) bool {
+	given := func(i int) (a exportir.Argument, ok bool) {
+		if i < len(n.Args) {
+			return n.Args[i], true
+		}
+		for _, k := range n.Kwargs {
+			if k.Name == s.Arguments[i].Name {
+				return k.Value, true
+			}
+		}
+		return a, false
+	}
+	found := false
+	for i := range s.Arguments {
+		a, ok := given(i)
+		switch {
+		case s.Arguments[i].Type == types.Tensor: // whose type the result has
+			return false
+		case ok && s.Arguments[i].Name == "dtype" && a.Kind != exportir.NoneArgument:
+			return false
+		case ok && s.Arguments[i].Type == types.Number && a.Kind == exportir.BoolArgument:
+			found = true
+		}
+	}
+	return found
 }
 
 // results makes the outputs of a node what n gives.
@@ -218,20 +257,29 @@ func (l *lowerer) results(n *exportir.Node, made *ir.Node) {
 		return
 	}
 	if outs[0].Type().Kind() == types.KindList && n.Meta.Val.Kind == exportir.ListValue {
-		l.lists[n.Name] = l.g.InsertNode(l.g.CreateListUnpack(outs[0], len(n.Meta.Val.Items))).Outputs()
+		l.lists[n.Name] = l.node(l.g.CreateListUnpack(outs[0], len(n.Meta.Val.Items))).Outputs()
 	}
 	l.values[n.Name] = outs[0]
+}
+
+// item returns what the getitem n takes out of what another node gives.
+func (l *lowerer) item(n *exportir.Node) *ir.Value {
+	items := l.lists[n.Args[0].Text]
+	i := int(n.Args[1].Int)
+	if n.Args[1].Kind == exportir.IntArgument && i >= 0 && i < len(items) {
+		return items[i]
+	}
+	list, ok := types.Unshaped(l.value(n, n.Args[0], types.Any).Type()).(*types.List)
+	if !ok || n.Args[1].Kind != exportir.IntArgument {
+		l.fail(n, "there is no such item")
+	}
+	return l.insert(aten.Getitem, list.Elem, l.values[n.Args[0].Text], l.constant(value.Int(n.Args[1].Int)))
 }
 
 func (l *lowerer) sizeOperator(n *exportir.Node) {
 	name := strings.TrimPrefix(n.Target, "operator::")
 	if name == "getitem" {
-		items := l.lists[n.Args[0].Text]
-		i := int(n.Args[1].Int)
-		if n.Args[1].Kind != exportir.IntArgument || i < 0 || i >= len(items) {
-			l.fail(n, "there is no such item")
-		}
-		l.values[n.Name] = items[i]
+		l.values[n.Name] = l.item(n)
 		return
 	}
 	var inputs []*ir.Value
@@ -239,7 +287,7 @@ func (l *lowerer) sizeOperator(n *exportir.Node) {
 		inputs = append(inputs, l.value(n, a, types.Any))
 	}
 	of := symbolic.OperationOf(func(o *symbolic.Operation) bool { return o.Name == name })
-	made := l.g.InsertNode(l.g.Create(of.Operator, inputs, 1))
+	made := l.node(l.g.Create(of.Operator, inputs, 1))
 	made.Output().SetType(types.Int)
 	o := made.Operator()
 	if o == nil {

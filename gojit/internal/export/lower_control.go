@@ -8,7 +8,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
-	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -48,7 +47,7 @@ func (l *lowerer) cond(n *exportir.Node) {
 		truth = l.insert(aten.Bool, types.Bool, truth)
 	}
 	given := l.operands(n, n.Args[3])
-	branch := l.g.InsertNode(l.g.Create(prim.If, []*ir.Value{truth}, 0))
+	branch := l.node(l.g.Create(prim.If, []*ir.Value{truth}, 0))
 	after := l.g.InsertPoint()
 	count := 0
 	for _, a := range n.Args[1:3] {
@@ -93,14 +92,14 @@ func (l *lowerer) scan(n *exportir.Node) {
 // over adds a loop over the items of the first dimension of tensors: what the body gives in the places of carried it takes in the next
 // turn, the rest is stacked.
 func (l *lowerer) over(body *exportir.Graph, carried, over, others []*ir.Value) []*ir.Value {
-	zero := l.g.Constant(value.Int(0), source.Range{})
+	zero := l.constant(value.Int(0))
 	count := l.insert(aten.Size, types.Int, over[0], zero)
 	var lists []*ir.Value
 	for range len(body.Outputs()) - len(carried) {
-		lists = append(lists, l.g.InsertNode(l.g.CreateList(types.Tensor, nil)).Output())
+		lists = append(lists, l.node(l.g.CreateList(types.Tensor, nil)).Output())
 	}
-	always := l.g.Constant(value.Bool(true), source.Range{})
-	loop := l.g.InsertNode(l.g.Create(prim.Loop, append([]*ir.Value{count, always}, carried...), 0))
+	always := l.constant(value.Bool(true))
+	loop := l.node(l.g.Create(prim.Loop, append([]*ir.Value{count, always}, carried...), 0))
 	after := l.g.InsertPoint()
 	b := loop.AddBlock()
 	turn := b.AddInput("").SetType(types.Int)
@@ -116,7 +115,7 @@ func (l *lowerer) over(body *exportir.Graph, carried, over, others []*ir.Value) 
 	for i, v := range results[len(carried):] {
 		l.insert(aten.Append, types.NewList(types.Tensor), lists[i], v)
 	}
-	b.AddOutput(l.g.Constant(value.Bool(true), source.Range{}))
+	b.AddOutput(l.constant(value.Bool(true)))
 	l.carry(loop, b, results[:len(carried)])
 	l.g.SetInsertPoint(after)
 	outs := slices.Clone(loop.Outputs())
@@ -141,8 +140,8 @@ func (l *lowerer) whileLoop(n *exportir.Node) {
 	truth := func(of []*ir.Value) *ir.Value {
 		return l.insert(aten.Bool, types.Bool, l.within(test, append(slices.Clone(of), others...))[0])
 	}
-	most := l.g.Constant(value.Int(math.MaxInt64), source.Range{})
-	loop := l.g.InsertNode(l.g.Create(prim.Loop, append([]*ir.Value{most, truth(carried)}, carried...), 0))
+	most := l.constant(value.Int(math.MaxInt64))
+	loop := l.node(l.g.Create(prim.Loop, append([]*ir.Value{most, truth(carried)}, carried...), 0))
 	after := l.g.InsertPoint()
 	b := loop.AddBlock()
 	b.AddInput("").SetType(types.Int)

@@ -126,14 +126,14 @@ func (c *Code) report(err error) error {
 		if c.options.Raised != nil {
 			c.options.Raised.last.Store(&Raised{f.class, messageOf(f.cause)})
 		}
-		return &source.Error{Class: source.ScriptError, Text: b.String(), Running: f.frames[0].Range.Program(), Module: f.module}
+		return &source.Error{Class: source.ScriptError, Text: b.String(), Running: f.frames[0].Range.Program(), Module: f.module, Cause: causeOf(f)}
 	}
 	traceback(&b, f.frames)
 	b.WriteString("RuntimeError: " + messageOf(f.cause) + "\n")
 	if class != source.NotImplementedError {
 		class = source.RuntimeError
 	}
-	return &source.Error{Class: class, Text: b.String(), Running: f.frames[0].Range.Program(), Module: f.module}
+	return &source.Error{Class: class, Text: b.String(), Running: f.frames[0].Range.Program(), Module: f.module, Cause: causeOf(f)}
 }
 
 // causeOf returns what went wrong without the places that it went through. A raised exception keeps its class.

@@ -59,6 +59,8 @@ type Error struct {
 	Lexical bool
 	// Advice is what people are told besides, below the text.
 	Advice []string
+	// Cause is what went wrong in a program that ran, without the places that Text shows; nil elsewhere.
+	Cause error
 }
 
 // Place returns where the error is: in what was compiled, or in the program that ran.
