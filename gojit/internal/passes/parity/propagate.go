@@ -147,7 +147,7 @@ func dtypeOf(n *ir.Node) []string {
 	if o == nil || len(n.Outputs()) != 1 {
 		return nil
 	}
-	if o.Def().Has(ops.SameElementType) {
+	if o.Has(ops.SameElementType) {
 		return commonDType(n)
 	}
 	if o.Run == nil || o.Schema().IsVararg || o.Schema().IsVarret || n.HasSideEffects() || n.IsNondeterministic() {
