@@ -108,9 +108,12 @@ type gridBlock struct {
 	weights []float64
 	ends    [blockPlaces]int
 	places  int
+	single  bool // each place has one input
 }
 
-func (b *gridBlock) clear() { b.inputs, b.weights, b.places = b.inputs[:0], b.weights[:0], 0 }
+func (b *gridBlock) clear() {
+	b.inputs, b.weights, b.places, b.single = b.inputs[:0], b.weights[:0], 0, true
+}
 
 // add puts a place behind the others.
 func (b *gridBlock) add(along *[3]gridTaps, g *gridding) {
@@ -124,10 +127,18 @@ func (b *gridBlock) add(along *[3]gridTaps, g *gridding) {
 	}
 	b.ends[b.places] = len(b.inputs)
 	b.places++
+	b.single = b.single && len(b.inputs) == b.places
 }
 
 // combineBlock writes what a block makes of a plane.
 func combineBlock[T float32 | float64](b *gridBlock, dst, plane []T) {
+	if b.single {
+		inputs, weights := b.inputs[:len(dst)], b.weights[:len(dst)]
+		for i := range dst {
+			dst[i] = T(0 + weights[i]*float64(plane[inputs[i]]))
+		}
+		return
+	}
 	from := 0
 	for i := range dst {
 		sum, end := 0.0, b.ends[i]
@@ -215,6 +226,9 @@ func reflect(p float64, n int, corners bool) float64 {
 		return 0
 	}
 	d := math.Abs(p - low)
+	if d < span {
+		return d + low
+	}
 	flips, rest := math.Floor(d/span), math.Mod(d, span)
 	if math.Mod(flips, 2) == 0 {
 		return rest + low
