@@ -209,7 +209,8 @@ func (p *Part) run(f *Fused, operands []*tensor.Tensor, shape []int, numbers []t
 		given = append(given, numbers[i])
 	}
 	if operands[0].OnDevice() {
-		return RunThere(p.Program, operands, given) == nil // what the operators one by one fail with, too
+		// What the operators one by one fail with, too. A device keeps what it is given: copies leave the room on the stack.
+		return RunThere(p.Program, slices.Clone(operands), slices.Clone(given)) == nil
 	}
 	p.Program.Run(operands, given)
 	return true

@@ -114,8 +114,12 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 		combineBags(&w, tensor.Data[float64](elementwise.Contiguous(weight)), list, tensor.Data[float64](out))
 	default:
 		wide := define.Zeros([]int{bags, width}, tensor.Float64)
-		used := tensor.Data[float64](elementwise.To(usedRows(weight, list), tensor.Float64))
-		combineBags(&w, used, CountTo(len(list)), tensor.Data[float64](wide))
+		if len(list) < weight.Size(0) {
+			used := tensor.Data[float64](elementwise.To(usedRows(weight, list), tensor.Float64))
+			combineBags(&w, used, CountTo(len(list)), tensor.Data[float64](wide))
+		} else {
+			combineBags(&w, tensor.Data[float64](elementwise.Contiguous(elementwise.To(weight, tensor.Float64))), list, tensor.Data[float64](wide))
+		}
 		out = elementwise.To(wide, weight.DType())
 	}
 	if mode != bagMax {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/fft"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
@@ -296,16 +297,19 @@ func frequencies(c define.Call, o views.MakeLike, half bool) *tensor.Tensor {
 	if half {
 		count = n/2 + 1
 	}
-	t := define.Empty([]int{count}, tensor.Float64)
-	for i := range count {
-		k := i
-		if !half && i >= (n+1)/2 {
-			k = i - n
-		}
-		tensor.Data[float64](t)[i] = float64(k) / (float64(n) * d)
+	least := count // the first negative frequency
+	if !half {
+		least = (n + 1) / 2
 	}
-	return elementwise.To(t, o.Dtype)
+	t := frequencySteps.Fill(count, tensor.Float64, tensor.Int(int64(least)), tensor.Int(int64(n)), tensor.Float(float64(n)*d))
+	return elementwise.OwnTo(t, o.Dtype)
 }
+
+// frequencySteps counts from 0, from a number on less a period, and divides.
+var frequencySteps = &elementwise.Counting{Computed: tensor.Float64, Params: 3, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	k := b.Select(b.Binary(kernel.Lt, x[0], x[1]), x[0], b.Sub(x[0], x[2]))
+	return b.Div(k, x[3])
+}}
 
 // checkShortTime fails where shortTime would. A signal that frames are centered in is padded at both ends.
 func checkShortTime(c define.Call, centered bool) {

@@ -178,9 +178,8 @@ func compressPlaces(t *tensor.Tensor, l tensor.Layout, block []int) *tensor.Tens
 		size = block
 	}
 	rows, columns := cooRows(t)
-	if l == tensor.SparseCSR && areInOrder(rows, columns) {
-		begin := int64s(beginnings(rows, t.Size(0)))
-		return views.Compressed(t.Shape(), begin, int64s(columns), source.Must(t.Sparse().Values.Clone(tensor.ContiguousFormat)), l)
+	if l == tensor.SparseCSR {
+		return compressRows(t, rows, columns)
 	}
 	height, width := t.Size(0)/size[0], t.Size(1)/size[1]
 	keys, inside := make([]int, len(rows)), make([]int, len(rows))
@@ -207,6 +206,20 @@ func compressPlaces(t *tensor.Tensor, l tensor.Layout, block []int) *tensor.Tens
 		values = source.Must(sumInto(len(major)*size[0]*size[1], at, values).Reshape(len(major), size[0], size[1]))
 	}
 	return views.Compressed(t.Shape(), int64s(beginnings(major, height)), int64s(minor), values, l)
+}
+
+// compressRows is compressPlaces for the layout CSR.
+func compressRows(t *tensor.Tensor, rows, columns []int) *tensor.Tensor {
+	begin, values := int64s(beginnings(rows, t.Size(0))), t.Sparse().Values
+	if areInOrder(rows, columns) {
+		return views.Compressed(t.Shape(), begin, int64s(columns), source.Must(values.Clone(tensor.ContiguousFormat)), tensor.SparseCSR)
+	}
+	keys, width := define.Table[int](len(rows)), t.Size(1)
+	for i := range keys {
+		keys[i] = rows[i]*width + columns[i]
+	}
+	order := int64s(stableOrder(keys))
+	return views.Compressed(t.Shape(), begin, define.Apply("index_select", int64s(columns), 0, order), define.Apply("index_select", values, 0, order), tensor.SparseCSR)
 }
 
 // areInOrder reports whether places follow each other by rows, and by columns within rows.

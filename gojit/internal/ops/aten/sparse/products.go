@@ -113,14 +113,10 @@ func addTerms[T float32 | float64](s *tensor.Sparse, n int, dense *tensor.Tensor
 
 // cooRows returns the rows and the columns of the places of a matrix.
 func cooRows(t *tensor.Tensor) (rows, columns []int) {
-	keys, width := cooKeys(t), max(t.Size(1), 1)
-	rows, columns = define.Table[int](len(keys)), define.Table[int](len(keys))
-	for lo, hi := range parallel.Stretches(len(keys)) {
-		for i := lo; i < hi; i++ {
-			rows[i], columns[i] = keys[i]/width, keys[i]%width
-		}
-	}
-	return rows, columns
+	indices := t.Sparse().Indices
+	checkIndices(indices, t.Shape())
+	both, n := indexNumbers(indices), indices.Size(1)
+	return both[:n:n], both[n:]
 }
 
 func matmulSparse(c define.Call) *tensor.Tensor {

@@ -93,3 +93,13 @@ func TestModifiedBessel(t *testing.T) {
 		}
 	}
 }
+
+// TestNormalCDF compares with the error function far into both tails.
+func TestNormalCDF(t *testing.T) {
+	for _, x := range []float64{0, -1, 1, 8.2, -8.2, -20, -37.5, 40, math.Inf(-1), math.Inf(1)} {
+		want := 0.5 * math.Erfc(-x/math.Sqrt2)
+		if got := normalCDF.On(source.Must(tensor.FromSlice([]float64{x}, 1))).At(0).Float64(); math.Abs(got-want) > 2e-15*want {
+			t.Errorf("ndtr(%v) = %v, want %v", x, got, want)
+		}
+	}
+}

@@ -277,7 +277,12 @@ func scaledErfc(x float64) float64 {
 	return (1 - y + 3*y*y - 15*y*y*y) / (x * math.SqrtPi)
 }
 
-func normalCDF(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+// normalCDF is the distribution function of the normal distribution.
+var normalCDF = elementwise.New("ndtr", ops.FloatType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	wide := b.Convert(x[0], tensor.Float64)
+	tail := b.Unary(kernel.Erfc, b.Div(wide, b.Number(wide, -math.Sqrt2)))
+	return b.Convert(b.Mul(b.Number(wide, 0.5), tail), b.Type(x[0]))
+})
 
 func logNormalCDF(x float64) float64 {
 	if x < -1 {
@@ -337,7 +342,7 @@ func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 
 var digammaOp = elementwise.New("digamma", ops.FloatType, elementwise.UnaryOp(kernel.Digamma))
 
-var SpecialFamily = slices.Concat(elementwise.FromRecords(besselRecords), []define.Definition{
+var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), []define.Definition{
 	mapping("special_bessel_j0", math.J0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x)))
 	})}), mapping("special_bessel_j1", math.J1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_j0") })}),
@@ -348,7 +353,6 @@ var SpecialFamily = slices.Concat(elementwise.FromRecords(besselRecords), []defi
 		slope := c.Plus(c.Scale(c.Mul(c.In(0), c.Out(0)), 2), -2/math.Sqrt(math.Pi))
 		c.Give(0, c.Mul(c.G(), slope))
 	})}),
-	mapping("special_ndtr", normalCDF),
 	mapping("special_ndtri", normalQuantile).With(ops.Def{Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
 		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
 	})}),
@@ -371,8 +375,9 @@ var SpecialFamily = slices.Concat(elementwise.FromRecords(besselRecords), []defi
 	}),
 })
 
-// besselRecords are those of the modified Bessel functions that kernels compute.
-var besselRecords = []ops.Def{
+// kernelRecords are those of the functions that kernels compute.
+var kernelRecords = []ops.Def{
+	{Name: "special_ndtr", Into: elementwise.Into(onTensor(normalCDF))},
 	{Name: "i0", Aliases: []string{"special_i0"}, Into: elementwise.Into(onTensor(bessel0)),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("special_i1", x)) })},
 	{Name: "special_modified_bessel_i0", Into: elementwise.Into(onTensor(bessel0)),

@@ -72,39 +72,80 @@ func sampledAs[T float32 | float64](out, x, grid *tensor.Tensor, g gridding) {
 	dst, image := tensor.Data[T](made), g.sizes[0]*g.sizes[1]*g.sizes[2]
 	places, parts := define.NumelOf(grid.Shape()[1:grid.Dim()-1]), 3-g.first
 	parallel.For(x.Size(0)*places, define.RowGrain/(16*(g.channels+4))+1, func(lo, hi int) {
-		var along [3]gridTaps
-		along[0].put(0, 1, 1)
 		var watch parallel.Watch
-		for k := lo; k < hi; k++ {
-			watch.Did(16 * (g.channels + 1))
-			for d := g.first; d < 3; d++ {
-				along[d].at(float64(at[k*parts+2-d]), g.sizes[d], &g)
-			}
+		block := gridBlock{weights: make([]float64, 0, 4*blockPlaces), inputs: make([]int, 0, 4*blockPlaces)}
+		for k := lo; k < hi; {
 			b, p := k/places, k%places
-			var index [64]int
-			var weight [64]float64
-			n := 0
-			for _, z := range along[0].listed() {
-				for _, y := range along[1].listed() {
-					row, wy := (z.index*g.sizes[1]+y.index)*g.sizes[2], z.weight*y.weight
-					for _, x := range along[2].listed() {
-						index[n], weight[n] = row+x.index, wy*x.weight
-						n++
-					}
+			n := min(blockPlaces, hi-k, places-p)
+			watch.Did(16 * n * (g.channels + 1))
+			block.clear()
+			for i := k; i < k+n; i++ {
+				var along [3]gridTaps
+				along[0].put(0, 1, 1)
+				for d := g.first; d < 3; d++ {
+					along[d].at(float64(at[i*parts+2-d]), g.sizes[d], &g)
 				}
+				block.add(&along, &g)
 			}
 			for c := range g.channels {
-				plane, s := src[(b*g.channels+c)*image:][:image], 0.0
-				for i, from := range index[:n] {
-					s += weight[i] * float64(plane[from])
-				}
-				dst[(b*g.channels+c)*places+p] = T(s)
+				combineBlock(&block, dst[(b*g.channels+c)*places+p:][:n], src[(b*g.channels+c)*image:][:image])
 			}
+			k += n
 		}
 	})
 	if made != out {
 		source.Throw(tensor.Copy(out, made))
 		made.Release()
+	}
+}
+
+// blockPlaces is for how many places of a grid the inputs are found before they are read, channel by channel.
+const blockPlaces = 64
+
+// gridBlock has the inputs of some places, and by what they are multiplied: those of place i from ends[i-1] to ends[i].
+type gridBlock struct {
+	inputs  []int
+	weights []float64
+	ends    [blockPlaces]int
+	places  int
+	single  bool // each place has one input
+}
+
+func (b *gridBlock) clear() {
+	b.inputs, b.weights, b.places, b.single = b.inputs[:0], b.weights[:0], 0, true
+}
+
+// add puts a place behind the others.
+func (b *gridBlock) add(along *[3]gridTaps, g *gridding) {
+	for _, z := range along[0].listed() {
+		for _, y := range along[1].listed() {
+			row, wy := (z.index*g.sizes[1]+y.index)*g.sizes[2], z.weight*y.weight
+			for _, x := range along[2].listed() {
+				b.inputs, b.weights = append(b.inputs, row+x.index), append(b.weights, wy*x.weight)
+			}
+		}
+	}
+	b.ends[b.places] = len(b.inputs)
+	b.places++
+	b.single = b.single && len(b.inputs) == b.places
+}
+
+// combineBlock writes what a block makes of a plane.
+func combineBlock[T float32 | float64](b *gridBlock, dst, plane []T) {
+	if b.single {
+		inputs, weights := b.inputs[:len(dst)], b.weights[:len(dst)]
+		for i := range dst {
+			dst[i] = T(0 + weights[i]*float64(plane[inputs[i]]))
+		}
+		return
+	}
+	from := 0
+	for i := range dst {
+		sum, end := 0.0, b.ends[i]
+		for ; from < end; from++ {
+			sum += b.weights[from] * float64(plane[b.inputs[from]])
+		}
+		dst[i] = T(sum)
 	}
 }
 
@@ -185,6 +226,9 @@ func reflect(p float64, n int, corners bool) float64 {
 		return 0
 	}
 	d := math.Abs(p - low)
+	if d < span {
+		return d + low
+	}
 	flips, rest := math.Floor(d/span), math.Mod(d, span)
 	if math.Mod(flips, 2) == 0 {
 		return rest + low
