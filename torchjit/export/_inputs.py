@@ -10,6 +10,7 @@ import torchjit as torch
 from torchjit import _native
 from torchjit._advice import advised
 from torchjit.export._program import write_argument, write_value
+from torchjit.export._symbolic import SymInt, int_oo
 from torchjit.export.graph_signature import ConstantArgument, InputKind
 from torchjit.nn.parameter import Parameter
 from torchjit.utils import _pytree as pytree
@@ -26,6 +27,8 @@ class Inputs:
         self.count = len(user)
         self.constants = {i: arg for i, (_, arg) in enumerate(user) if isinstance(arg, ConstantArgument)}
         self.tensors = [i for i, (val, _) in enumerate(user) if isinstance(val, torch.Tensor)]
+        self.expected = [(i, user[i][0].shape) for i in self.tensors]
+        self.ranges = program.range_constraints
         form = {"inputs": [write_value(user[i][0]) for i in self.tensors], "symbols": program._symbols}
         self.guard = _native.export_guard(json.dumps(form))
         places, keywords = self.in_spec.children_specs
@@ -47,6 +50,8 @@ class Inputs:
         Raises ValueError for other ones than those, and for other containers, and RuntimeError for a value, an element type or a size that the
         program was not captured for.
         """
+        if _native.export_active():
+            self._tell(pytree.tree_leaves((args, kwargs)))
         if self.flat and not kwargs and len(args) == self.count and _TENSORS.issuperset(map(type, args)):
             wrong = self.guard(*args)
             if wrong is not None:
@@ -82,6 +87,26 @@ class Inputs:
         wrong = self.guard(*(leaves[i] for i in self.tensors))
         if wrong is not None:
             self._refuse(*wrong, args, kwargs)
+
+    def _tell(self, leaves: list[Any]) -> None:
+        """Has a program that is being exported, which calls this one, know the sizes that this one was captured for: comparisons become its guards."""
+        if len(leaves) != self.count:
+            return
+        pairs = [pair for i, shape in self.expected for pair in zip(leaves[i].shape, shape, strict=False)]
+        known: dict[str, Any] = {}
+        for n, expected in sorted(pairs, key=lambda pair: isinstance(pair[1], SymInt) and not isinstance(pair[1]._form, str)):
+            if not isinstance(expected, SymInt):
+                bool(n == expected)
+                continue
+            if isinstance(expected._form, str):
+                bool(known.setdefault(expected._form, n) is n or known[expected._form] == n)
+            elif all(s.name in known for s in expected.free_symbols()):
+                bool(expected.evaluate(known) == n)
+            allowed = self.ranges.get(expected.expr)
+            if allowed is not None and allowed.lower > 0:
+                bool(n >= allowed.lower)
+            if allowed is not None and allowed.upper is not int_oo:
+                bool(n <= allowed.upper)
 
     def _refuse(self, tensor: int, text: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         raise advised(RuntimeError(text.replace("%s", _place(args, kwargs, self.tensors[tensor]))))
