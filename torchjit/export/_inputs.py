@@ -52,7 +52,7 @@ class Inputs:
         """What checked does for such arguments."""
         wrong = self.guard(*args)
         if wrong is not None:
-            self._refuse(*wrong, args, {})
+            self._refuse(wrong, args, {})
 
     def checked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Keyword arguments in the order of the capture.
@@ -82,7 +82,7 @@ class Inputs:
             self._tell(leaves)
         wrong = self.guard(*(leaves[i] for i in self.tensors))
         if wrong is not None:
-            self._refuse(*wrong, args, kwargs)
+            self._refuse(wrong, args, kwargs)
         return kwargs
 
     def _tell(self, leaves: list[Any]) -> None:
@@ -103,7 +103,8 @@ class Inputs:
             if allowed is not None and allowed.upper is not int_oo:
                 bool(n <= allowed.upper)
 
-    def _refuse(self, tensor: int, text: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _refuse(self, wrong: tuple[int, str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        tensor, text = wrong
         raise advised(RuntimeError(text.replace("%s", _place(args, kwargs, self.tensors[tensor]))))
 
 
