@@ -52,9 +52,10 @@ class Lowered:
 
     def function(self) -> Any:
         """The function, None where the library has none for the graph."""
-        if self._function is None and self._form is not None:
+        form = self._form  # another thread may be at it, too
+        if self._function is None and form is not None:
             try:
-                self._function = _native.export_function(json.dumps(self._form))
+                self._function = _native.export_function(json.dumps(form))
             except ValueError as e:
                 self.tell(str(e))
             self._form = None
