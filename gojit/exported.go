@@ -23,7 +23,9 @@ import (
 type Exported struct {
 	*exportir.Archive
 	function *ir.Function
-	writing  sync.Mutex // held by calls of a program that writes buffers
+	user     []exportir.InputSpec // the inputs that are the user's
+	guard    *export.Guard        // of these
+	writing  sync.Mutex           // held by calls of a program that writes buffers
 }
 
 // LoadExported loads a program that torch.export.save wrote, of this library or of PyTorch 2.
@@ -45,7 +47,18 @@ func exportedOf(a *exportir.Archive, err error) (*Exported, error) {
 		return nil, err
 	}
 	f, err := export.Function(a.Program, "__torch__.exported")
-	return &Exported{Archive: a, function: f}, err
+	if err != nil {
+		return nil, err
+	}
+	e := &Exported{Archive: a, function: f}
+	var known []*exportir.Value
+	for i, n := range a.Program.Graph.Placeholders() {
+		if in := a.Program.Signature.Inputs[i]; in.Target == "" {
+			e.user, known = append(e.user, in), append(known, n.Meta.Val)
+		}
+	}
+	e.guard = export.NewGuard(known, a.Program.Symbols)
+	return e, nil
 }
 
 // SaveForPyTorch writes the program to a file that torch.export.load of PyTorch 2.15 reads, as LoadExported does. It fails on what has no form there. The file
@@ -150,7 +163,8 @@ func (e *Exported) userFunction(s Signature) *ir.Function {
 }
 
 // Run runs the program on the user's inputs: the tensors and numbers in the containers that the captured module took, one by one. It writes the
-// buffers and inputs that the program writes, and returns the user's outputs. Runs that write buffers must not overlap.
+// buffers and inputs that the program writes, and returns the user's outputs. Runs that write buffers must not overlap. It fails on tensors of other element
+// types and sizes than the program was captured for, and on other numbers than those that are part of it.
 func (e *Exported) Run(ctx context.Context, inputs ...value.Value) ([]value.Value, error) {
 	args := make([]value.Value, len(e.Program.Signature.Inputs))
 	next := 0
@@ -168,11 +182,39 @@ func (e *Exported) Run(ctx context.Context, inputs ...value.Value) ([]value.Valu
 	if next < len(inputs) {
 		return nil, source.Errorf(source.TypeError, source.Range{}, "the program takes %d inputs, not %d", next, len(inputs))
 	}
+	if err := e.checkInputs(inputs); err != nil {
+		return nil, err
+	}
 	out, err := Run(ctx, e.function, args...)
 	if err != nil {
 		return nil, err
 	}
 	return e.finish(args, out.Tuple().Items)
+}
+
+// checkInputs fails where the program was not captured for the user's inputs.
+func (e *Exported) checkInputs(inputs []value.Value) error {
+	tensors := make([]*tensor.Tensor, len(inputs))
+	for i, v := range inputs {
+		if v.IsTensor() {
+			tensors[i] = v.Tensor()
+		}
+		in := &e.user[i]
+		if in.Constant != nil {
+			is, err := in.Constant.Value()
+			if err != nil {
+				return err
+			}
+			if !value.EqualConstants(is, v) {
+				return callErrorf(source.RuntimeError, "forward", in.Name, "Expected input at %s to be equal to %s, but got %s", in.Name, value.Repr(is, nil), value.Repr(v, nil))
+			}
+		}
+	}
+	if wrong := e.guard.Check(tensors); wrong != nil {
+		name := e.user[wrong.Input].Name
+		return callErrorf(source.RuntimeError, "forward", name, "%s", strings.Replace(wrong.Text, "%s", name, 1))
+	}
+	return nil
 }
 
 // finish writes what a run has written, and returns the outputs of the user.

@@ -60,6 +60,45 @@ func TestExportedProgramsKeepState(t *testing.T) {
 	}
 }
 
+// A program refuses what it was not captured for, by the names of its inputs.
+func TestExportedProgramsCheckTheirInputs(t *testing.T) {
+	p, err := gojit.Compile("f.py", `
+def f(x, n: int):
+    return x * n
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := gojit.ModuleOf(p.Unit.Functions()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := m.Export([]float32{1, 2}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		x, n any
+		want string
+	}{
+		{[]float32{1, 2}, 3, ""},
+		{[]float32{1, 2, 3}, 3, "Expected input at x.shape[0] to be equal to 2, but got 3"},
+		{[][]float32{{1, 2}}, 3, "Unexpected number of dimensions in input at x.shape (expected torch.Size([2]), got torch.Size([1, 2]))"},
+		{[]float64{1, 2}, 3, "Expected input at x to have dtype torch.float32, but got torch.float64"},
+		{[]float32{1, 2}, 4, "Expected input at n to be equal to 3, but got 4"},
+	} {
+		_, err := e.Call(context.Background(), "forward", c.x, c.n)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%v, %v: %v", c.x, c.n, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%v, %v: %v, not %s", c.x, c.n, err, c.want)
+		case c.want != "" && errs.FaultOf(err) != errs.CallerFault:
+			t.Errorf("%v, %v: not the caller's fault", c.x, c.n)
+		}
+	}
+}
+
 // reread returns a program as it is read from what is written of it.
 func reread(t *testing.T, e *gojit.Exported) *gojit.Exported {
 	t.Helper()

@@ -169,3 +169,26 @@ def test_custom_operators_of_python_are_calls():
     failing.append(True)
     with pytest.raises(LookupError, match="as asked"):
         m(torch.ones(2, 4))
+
+
+def test_programs_that_call_programs_know_their_sizes():
+    class Add(nn.Module):
+        def forward(self, x, y):
+            return x + y.sum()
+
+    n = Dim("n", min=2, max=10)
+    args = torch.ones(8, 3), torch.ones(4)
+    double = torch.export.export(Add(), args, dynamic_shapes=({0: 2 * n}, {0: n})).module()
+    again = torch.export.export(double, args, dynamic_shapes=({0: Dim.AUTO}, {0: Dim.AUTO}))
+    x, y = (node.meta["val"] for node in again.graph.find_nodes(op="placeholder"))
+    assert [str(s) for s in x.shape] == [f"2*{y.shape[0]}", "3"] and str(list(again.range_constraints.values())[0]) == "VR[2, 10]"
+    with pytest.raises(torch.export._errors.UserError, match="Constraints violated"):
+        torch.export.export(double, args, dynamic_shapes=({0: Dim("a")}, {0: Dim("b")}))
+    fixed = exported(nn.Linear(3, 2), torch.ones(4, 3))
+    with pytest.raises(torch.export._errors.UserError, match="b was inferred to be a constant"):
+        torch.export.export(fixed, (torch.ones(4, 3),), dynamic_shapes=({0: Dim("b")},))
+
+
+def test_traces_warn_of_no_checks():
+    m = exported(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.ones(2, 4), dynamic_shapes=({0: Dim("n")},))
+    assert "torch.relu" in torch.jit.trace(m, torch.ones(3, 4)).code  # a warning is an error

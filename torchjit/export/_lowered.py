@@ -41,7 +41,7 @@ class Lowered:
         except (SpecViolationError, TypeError) as e:
             self.tell(str(e))
             return
-        self._state = _State(targets)
+        self._state = _State(module, targets)
 
     def tell(self, why: str) -> None:
         """Notes why calls run node by node, for torch.jit.explain and the log."""
@@ -52,9 +52,10 @@ class Lowered:
 
     def function(self) -> Any:
         """The function, None where the library has none for the graph."""
-        if self._function is None and self._form is not None:
+        form = self._form  # another thread may be at it, too
+        if self._function is None and form is not None:
             try:
-                self._function = _native.export_function(json.dumps(self._form))
+                self._function = _native.export_function(json.dumps(form))
             except ValueError as e:
                 self.tell(str(e))
             self._form = None
@@ -62,7 +63,7 @@ class Lowered:
 
     def arguments(self, module: Any, leaves: Iterable[Any]) -> list[Any] | None:
         """What the function is called with; None where this call has to run node by node."""
-        if self.function() is None:
+        if self._function is None and self.function() is None:
             return None
         if _override.has_mode():
             self.tell("a mode with __torch_function__ sees the operators")
@@ -96,14 +97,21 @@ def _attribute(module: Any, target: Any) -> Any:
 class _State:
     """The tensors that a graph reads of a module, by their paths."""
 
-    def __init__(self, targets: list[str]) -> None:
+    def __init__(self, module: Any, targets: list[str]) -> None:
         self.targets = targets
-        numbers: dict[str, int] = {"": 0}  # of the modules that have them, by their paths
-        self.owners: list[tuple[int, str]] = []  # the module that each of these but the first is in, and its name there
-        self.tensors: list[tuple[int, str]] = []
+        self.owners: list[tuple[int, str]] = []  # for each module that has some but the first, the one that it is in, and its name there
+        self.tables: list[tuple[int, str]] = []  # the attributes of these modules that have them
+        self.tensors: list[tuple[int, str]] = []  # their tables, and their names there
+        owners, tables = {"": 0}, dict[tuple[int, str], int]()
         for target in targets:
             path, _, name = target.rpartition(".")
-            self.tensors.append((self._number(path, numbers), name))
+            owner = self._number(path, owners)
+            has = _attribute(module, path) if path else module
+            table = next((t for t in ("_parameters", "_buffers") if name in getattr(has, t)), "__dict__")
+            if (owner, table) not in tables:
+                tables[owner, table] = len(tables)
+                self.tables.append((owner, table))
+            self.tensors.append((tables[owner, table], name))
 
     def _number(self, path: str, numbers: dict[str, int]) -> int:
         if path not in numbers:
@@ -118,16 +126,10 @@ class _State:
             owners = [module]
             for above, name in self.owners:
                 owners.append(owners[above]._modules[name])
-            return [_tensor(owners[i], name) for i, name in self.tensors]
-        except (KeyError, AttributeError):  # a module was replaced by something else, or an attribute by a property
+            tables = [getattr(owners[i], table) for i, table in self.tables]
+            return [tables[i][name] for i, name in self.tensors]
+        except (KeyError, AttributeError):  # something was replaced by what is of another kind: a property, a buffer in the place of a parameter
             return [_attribute(module, target) for target in self.targets]
-
-
-def _tensor(owner: Any, name: str) -> Any:
-    found = owner._parameters.get(name)
-    if found is None:
-        found = owner._buffers.get(name)
-    return owner.__dict__[name] if found is None else found
 
 
 def _write(module: Any) -> tuple[dict[str, Any], list[str]]:

@@ -90,9 +90,13 @@ class ExportedModule(GraphModule):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs of the program. Raises ValueError and RuntimeError for other arguments than those that it was captured for."""
-        args, kwargs = converted(args), converted(kwargs)
-        kwargs = self._inputs.checked(args, kwargs)
-        if "forward" in self.__dict__ or _native.is_tracing():
+        recorded = _native.is_tracing()
+        if kwargs or not self._inputs.are_plain(args) or recorded:
+            args, kwargs = converted(args), converted(kwargs)
+            kwargs = self._inputs.checked(args, kwargs)
+        else:
+            self._inputs.check_plain(args)
+        if recorded or "forward" in self.__dict__:
             return super().__call__(*args, **kwargs)
         try:
             hooked = self._forward_hooks or self._forward_pre_hooks or self.__dict__.get("_backward_hooks")

@@ -15,7 +15,7 @@ import (
 type Guard struct {
 	inputs  []guarded
 	symbols map[string]int // their numbers
-	solved  []guardedSize  // sizes that depend on symbols: those that are one come first
+	solved  []guardedSize  // sizes that depend on symbols, in the order in which they tell these
 	bounded []guardedSize  // sizes that are in a range
 }
 
@@ -64,19 +64,22 @@ func NewGuard(inputs []*exportir.Value, symbols []exportir.Symbol) *Guard {
 			}
 		}
 	}
-	slices.SortStableFunc(g.solved, func(a, b guardedSize) int { return isSum(a.size) - isSum(b.size) })
+	slices.SortStableFunc(g.solved, func(a, b guardedSize) int { return a.rank() - b.rank() })
 	return g
 }
 
 // Inputs returns how many inputs there are.
 func (g *Guard) Inputs() int { return len(g.inputs) }
 
-// isSum is 1 for sizes that are more than a symbol.
-func isSum(s symbolic.Size) int {
-	if s.Name == "" {
+// rank orders sizes such that those come first that tell a symbol: symbols, then what is m*symbol + c.
+func (s *guardedSize) rank() int {
+	switch {
+	case s.size.Name != "":
+		return 0
+	case s.symbol >= 0:
 		return 1
 	}
-	return 0
+	return 2
 }
 
 func (g *Guard) addSize(input, dim int, size symbolic.Size, symbols []exportir.Symbol) {
