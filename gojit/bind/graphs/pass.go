@@ -71,6 +71,7 @@ var passMembers = []abi.Function{
 	{Schema: "_C._jit_pass_propagate_dtype(Graph graph) -> bool", Doc: "Gives tensors the element types that follow from those of the parameters; returns whether any was learned.", Run: Pass(parity.PropagateDTypes)},
 	{Schema: "_C._jit_pass_propagate_device(Graph graph) -> bool", Doc: "Gives tensors the devices that follow from those of the parameters; returns whether any was learned.", Run: Pass(parity.PropagateDevices)},
 	{Schema: "_C._jit_pass_fuse_add_relu(Graph graph) -> None", Doc: "Replaces aten::relu of sums by aten::_add_relu.", Run: Pass(Quiet(freeze.FuseAddRelu))},
+	{Schema: "_C._jit_pass_fuse_quantized_add_relu(Graph graph) -> None", Doc: "Replaces aten::relu of sums of integers with a scale by the operators that give both.", Run: Pass(Quiet(freeze.FuseQuantizedAddRelu))},
 	{Schema: "_C._jit_pass_transform_conv1d_to_conv2d(Graph graph) -> None", Doc: "Replaces convolutions over one dimension by those over two.", Run: Pass(Quiet(freeze.Conv1dToConv2d))},
 	{Schema: "_C._jit_pass_refine_tuple_types(Graph graph) -> None", Doc: "Gives tuples that are constructed the types of their elements.", Run: Pass(Quiet(freeze.RefineTupleTypes))},
 	{Schema: "_C._jit_pass_run_decompositions(Graph graph) -> None", Doc: "Replaces operators by the graphs that are registered for them, and simplifies the graph.", Run: Pass(composite.RunDecompositions)},

@@ -162,12 +162,18 @@ func literalText(v value.Value) string {
 	case value.KindString:
 		return `"` + escape(v.Str()) + `"`
 	case value.KindList:
-		return "[" + literalTexts(v.List().Items) + "]"
+		return "[" + itemTexts(v.List().Items) + "]"
 	case value.KindTuple:
 		if len(v.Tuple().Items) == 1 {
 			return "(" + itemTexts(v.Tuple().Items) + ",)"
 		}
 		return "(" + itemTexts(v.Tuple().Items) + ")"
+	case value.KindDict:
+		var parts []string
+		for key, item := range v.Dict().All {
+			parts = append(parts, itemTexts([]value.Value{key})+": "+itemTexts([]value.Value{item}))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
 	case value.KindTensor:
 		return v.Tensor().CppString()
 	case value.KindDevice:
@@ -179,21 +185,13 @@ func literalText(v value.Value) string {
 	return fmt.Sprintf("<%s>", v.Kind())
 }
 
-// itemTexts prints the items of a tuple, whose strings have no quotes.
+// itemTexts prints the items of a container, where strings have no quotes.
 func itemTexts(vs []value.Value) string {
 	parts := make([]string, len(vs))
 	for i, v := range vs {
 		if parts[i] = literalText(v); v.Kind() == value.KindString {
 			parts[i] = v.Str()
 		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-func literalTexts(vs []value.Value) string {
-	parts := make([]string, len(vs))
-	for i, v := range vs {
-		parts[i] = literalText(v)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/quantized"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
@@ -39,6 +40,28 @@ func addReluPattern(sum, relu string) [2]string {
 //	%r = aten::relu(%s)           -- becomes aten::_add_relu(%x, %y, %alpha)
 func FuseAddRelu(g *ir.Graph) bool {
 	return rewriteAll(g, [][2]string{addReluPattern("", ""), addReluPattern("", "_"), addReluPattern("_", "_")})
+}
+
+// quantizedAddRelu is a sum of integers with a scale and relu of it. With out, the operator that writes a tensor is meant.
+func quantizedAddRelu(kind, out, arguments string) [2]string {
+	return [2]string{`graph(` + arguments + `):
+  %s = ` + kind + out + `(` + arguments + `)
+  %r = ` + aten.Relu + `(%s)
+  return (%r)`, `graph(` + arguments + `):
+  %r = ` + kind + `_relu` + out + `(` + arguments + `)
+  return (%r)`}
+}
+
+// FuseQuantizedAddRelu replaces aten::relu of a sum of integers with a scale by the operator that gives both.
+//
+//	%s = quantized::add(%x, %y, %scale, %zero)
+//	%r = aten::relu(%s)           -- becomes quantized::add_relu(%x, %y, %scale, %zero)
+func FuseQuantizedAddRelu(g *ir.Graph) bool {
+	scalar := quantized.Add + "_scalar"
+	return rewriteAll(g, [][2]string{
+		quantizedAddRelu(quantized.Add, "", "%x, %y, %scale, %zero"), quantizedAddRelu(quantized.Add, "_out", "%x, %y, %out"),
+		quantizedAddRelu(scalar, "", "%x, %y"), quantizedAddRelu(scalar, "_out", "%x, %y, %out"),
+	})
 }
 
 // Conv1dToConv2d replaces convolutions over one dimension by those over two, of which the first has size one, for back
