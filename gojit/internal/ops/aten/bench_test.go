@@ -9,6 +9,20 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// A call of an operator that writes a small tensor in place takes nothing of Go's heap.
+func TestSmallCallsAllocateNothing(t *testing.T) {
+	o := ops.Find("aten::add_.Tensor")
+	x, y := define.Zeros([]int{4, 4}, tensor.Float32), define.Zeros([]int{4, 4}, tensor.Float32)
+	args, out := []value.Value{value.OfTensor(x), value.OfTensor(y), value.Int(1)}, make([]value.Value, 1)
+	if n := testing.AllocsPerRun(100, func() {
+		if err := o.Run(args, out); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations in a call", n)
+	}
+}
+
 func BenchmarkAddTensor(b *testing.B) {
 	o := ops.Find("aten::add.Tensor")
 	for _, c := range []struct {

@@ -55,8 +55,15 @@ func entryOf(text string, record *ops.Def, takesMeta bool, body func(c define.Ca
 
 // nameTypes has an error about the types of a kernel speak of the operator that made the kernel.
 func nameTypes(name string, args []value.Value, err *error) {
+	if *err != nil {
+		nameTypesOf(name, args, err)
+	}
+}
+
+// nameTypesOf is nameTypes of an error: it has a variable on the heap, which calls that go well do not pay for.
+func nameTypesOf(name string, args []value.Value, err *error) {
 	var found *kernel.TypeError
-	if *err == nil || !errors.As(*err, &found) {
+	if !errors.As(*err, &found) {
 		return
 	}
 	defer source.Catch(err)
