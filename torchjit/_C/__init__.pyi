@@ -1196,6 +1196,9 @@ def _jit_pass_fuse_addmm(graph: Graph) -> bool:
 def _jit_pass_fuse_linear(graph: Graph) -> None:
     """Replaces products with transposed weights by linear."""
 
+def _jit_pass_fuse_quantized_add_relu(graph: Graph) -> None:
+    """Replaces aten::relu of sums of integers with a scale by the operators that give both."""
+
 def _jit_pass_inline(graph: Graph) -> None:
     """Replaces calls of functions and methods by their bodies."""
 
