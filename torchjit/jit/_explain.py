@@ -47,7 +47,8 @@ class Explanation:
     """How calls of a compiled function run: what torch.jit.explain returns.
 
     `graph` is the text of the graph that the interpreter runs, `groups` are its operators that run together, with the reasons why some did not, `times` are those
-    of calls where arguments were given. `node_by_node` are the reasons for which calls of an exported module ran its nodes one by one. `str()` shows all of it; in a notebook there is a drawing; `save("x.html")` writes a page.
+    of calls where arguments were given. `node_by_node` are the reasons for which calls of an exported module ran its nodes one by one. `str()` shows all of it; in a
+    notebook there is a drawing; `save("x.html")` writes a page.
     """
 
     def __init__(self, found: dict[str, Any]) -> None:

@@ -4,34 +4,33 @@ import (
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
-	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // errorFunctions are the error function, what it leaves of one, and its inverse.
 var errorFunctions = map[kernel.Op]expansion{
-	kernel.Erf:    {unaryExpansion((*expander).erf), 2.6, 2.5, nil},
+	kernel.Erf:    {byType(unaryExpansion((*expander).erf), unaryExpansion((*expander).erfOfDouble)), 2.6, 2.5, nil},
 	kernel.Erfc:   {byType(wideUnary((*expander).erfc), unaryExpansion((*expander).erfcOfDouble)), 1, 5, nil},
 	kernel.Erfinv: {byType(wideUnary((*expander).erfinv), unaryExpansion((*expander).erfinvDouble)), 1, 3, nil},
 }
 
-// For float32, log2(erfc(a)) = a*p(a) on [0, erfEnd], where erf has a relative error of 6e-9 from it, and 1 - exp2(r) = r*p(r) for |r| <= 1/2, with a
-// relative error of 1.4e-8.
+// For float32, log2(erfc(a)) = a*p(a) on [0, erfLastSingle], where erf has a relative error of 6e-9 from it, and 1 - exp2(r) = r*p(r) for |r| <= 1/2, with
+// a relative error of 1.4e-8.
 var (
-	erfSingle     = []float64{-1.62790704, -0.918447375, -0.148280442, 0.0276483949, 0.000194182896, -0.00236083823, 0.000884973793, -0.000160769108, 1.22272968e-05}
-	lessExp2Small = []float64{-0.693147182, -0.240226492, -0.0555036776, -0.0096183056, -0.00133872207, -0.000153844521}
+	erfSingle          = []float64{-1.62790704, -0.918447375, -0.148280442, 0.0276483949, 0.000194182896, -0.00236083823, 0.000884973793, -0.000160769108, 1.22272968e-05}
+	oneMinusExp2Single = []float64{-0.693147182, -0.240226492, -0.0555036776, -0.0096183056, -0.00133872207, -0.000153844521}
 )
 
-// erfEnd is beyond where float32 can tell erf from 1.
-const erfEnd = 3.95
+// erfLastSingle is beyond where float32 can tell erf from 1.
+const erfLastSingle = 3.95
 
-// erfOfSingle is 1 - exp2(log2(erfc(|x|))), which is (1 - 2**n) + 2**n*(1 - exp2(r)).
-func (e *expander) erfOfSingle(x kernel.Value) kernel.Value {
-	a := e.Binary(kernel.Min, e.number(erfEnd), e.Unary(kernel.Abs, x))
+// erf is 1 - exp2(log2(erfc(|x|))), which is (1 - 2**n) + 2**n*(1 - exp2(r)).
+func (e *expander) erf(x kernel.Value) kernel.Value {
+	a := e.Binary(kernel.Min, e.number(erfLastSingle), e.Unary(kernel.Abs, x))
 	w := e.Mul(a, e.polynomial(a, erfSingle...))
 	n, shifted := e.nearest(w, 1)
 	r := e.Sub(w, n)
 	power := e.power(1, n, shifted)
-	y := e.Fma(power, e.Mul(r, e.polynomial(r, lessExp2Small...)), e.Sub(e.number(1), power))
+	y := e.Fma(power, e.Mul(r, e.polynomial(r, oneMinusExp2Single...)), e.Sub(e.number(1), power))
 	return e.copySign(y, x)
 }
 
@@ -46,11 +45,8 @@ var (
 		-7.731631386943352e-11, 7.216552196437279e-12, -4.608660116728734e-13, 1.7958121147092725e-14, -3.203558958910921e-16}
 )
 
-// erf of float64 is -expm1(log(erfc(|x|))): the logarithm is smooth and its error matters the less, the larger x.
-func (e *expander) erf(x kernel.Value) kernel.Value {
-	if e.t == tensor.Float32 {
-		return e.erfOfSingle(x)
-	}
+// erfOfDouble is -expm1(log(erfc(|x|))): the logarithm is smooth and its error matters the less, the larger x.
+func (e *expander) erfOfDouble(x kernel.Value) kernel.Value {
 	a := e.Binary(kernel.Min, e.number(erfLast), e.Unary(kernel.Abs, x))
 	w := e.logErfc(a)
 	n, shifted := e.nearest(w, math.Log2E)

@@ -135,7 +135,7 @@ func combineBlock[T float32 | float64](b *gridBlock, dst, plane []T) {
 	if b.single {
 		inputs, weights := b.inputs[:len(dst)], b.weights[:len(dst)]
 		for i := range dst {
-			dst[i] = T(0 + weights[i]*float64(plane[inputs[i]]))
+			dst[i] = T(0 + weights[i]*float64(plane[inputs[i]])) // a sum from 0, which has no negative zero
 		}
 		return
 	}

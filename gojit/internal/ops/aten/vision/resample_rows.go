@@ -23,7 +23,7 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 	source.Check(x.Dim() == n+2, "Expected a %dD tensor as input, but got a %dD tensor", n+2, x.Dim())
 	checkResized(x.Shape()[2:], sizes)
 	if x.Size(1) == 0 {
-		source.Check(false, "Non-empty %dD data tensor expected but got a tensor with sizes %s", n+2, define.ShapeText(x.Shape()))
+		source.Raise(source.RuntimeError, "Non-empty %dD data tensor expected but got a tensor with sizes %s", n+2, define.ShapeText(x.Shape()))
 	}
 	define.Room(x.DType().Size(), slices.Concat(x.Shape()[:2], sizes)...)
 	axes := make([]axis, n)
@@ -70,7 +70,7 @@ func checkResized(in, out []int) {
 	if len(in) == 1 { // PyTorch's messages
 		and = "and "
 	}
-	source.Check(false, "Input and output sizes should be greater than 0, but got input (%s) %soutput (%s)", named(in), and, named(out))
+	source.Raise(source.RuntimeError, "Input and output sizes should be greater than 0, but got input (%s) %soutput (%s)", named(in), and, named(out))
 }
 
 // resampleGradient gives the gradient of an input of resample from that of its output: each dimension is made by the transposed taps.
