@@ -47,8 +47,8 @@ def main() -> int:
     return 1 if findings else 0
 
 
-# The share of the time that a part gets. A case of files takes six times as long as one of operators, and as many are wanted of both. Others get 1.
-SHARES = {"files": 20, "operators": 3.5}
+# The share of the time that a part gets. A case of files takes two and a half times as long as one of operators, and as many are wanted of both. Others get 1.
+SHARES = {"files": 15, "operators": 6}
 FAR = 1 << 40  # cases between the first ones of two turns of a part
 
 

@@ -158,20 +158,21 @@ def random_op(rng: random.Random) -> bytes:
     return bytes([rng.choice(b"qhKC\x8c")]) + bytes([rng.randrange(4)])
 
 
-def operations(data: bytes) -> list[bytes]:
+@functools.lru_cache(maxsize=100)
+def operations(data: bytes) -> tuple[bytes, ...]:
     """The opcodes of a pickle with their arguments, and what follows it."""
     found, last = [], 0
     places = [at for _, _, at in pickletools.genops(data)][1:]
     for at in places:
         found.append(data[last:at])
         last = at
-    return [*found, data[last : last + 1], data[last + 1 :]]
+    return *found, data[last : last + 1], data[last + 1 :]
 
 
 def change_pickle(data: bytes, rng: random.Random) -> tuple[bytes, str]:
     """One of the opcodes is changed."""
     try:
-        ops = operations(data)
+        ops = list(operations(data))
     except Exception:
         return change_bytes(data, rng)
     at = rng.randrange(len(ops))
@@ -342,15 +343,22 @@ def change(format: str, data: bytes, rng: random.Random) -> tuple[bytes, str]:
 
 def change_pickles(data: bytes, rng: random.Random) -> tuple[bytes, str]:
     """One of the pickles that a file of the old format begins with."""
+    *parts, rest = legacy_parts(data)
+    at = rng.randrange(5) if rng.random() < 0.3 else 3
+    parts[at], text = change_pickle(parts[at], rng)
+    return b"".join(parts) + rest, f"pickle {at}: {text}"
+
+
+@functools.lru_cache
+def legacy_parts(data: bytes) -> tuple[bytes, ...]:
+    """The five pickles of a file of the old format, and what follows them."""
     file, parts = io.BytesIO(data), []
     for _ in range(5):
         start = file.tell()
         for _ in pickletools.genops(file):
             pass
         parts.append(data[start : file.tell()])
-    at = rng.randrange(5) if rng.random() < 0.3 else 3
-    parts[at], text = change_pickle(parts[at], rng)
-    return b"".join(parts) + data[file.tell() :], f"pickle {at}: {text}"
+    return *parts, data[file.tell() :]
 
 
 def random_pickle(rng: random.Random) -> bytes:
