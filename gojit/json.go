@@ -134,8 +134,11 @@ func writeTensor(b *bytes.Buffer, t *tensor.Tensor) error {
 	if t.DType().Size() < 8 || t.DType() == tensor.Complex64 {
 		bits = 32
 	}
-	t, err := t.Contiguous()
+	t, err := t.Resolved()
 	if err != nil {
+		return err
+	}
+	if t, err = t.Contiguous(); err != nil {
 		return err
 	}
 	if t.Device().Type == tensor.Meta || t.IsSparse() {

@@ -564,6 +564,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         if self.is_meta:
             raise TypeError("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
         x = self.detach() if force or not _native.grad_enabled() else self
+        if force:
+            x = x.resolve_conj().resolve_neg()
         return numpy.asarray(memoryview(x)) if x.dim() else numpy.ndarray((), _numpy_dtype(x.dtype), memoryview(x))
 
     def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> Any:

@@ -148,7 +148,7 @@ def _rebuild_tensor_v2(storage: Any, storage_offset: int, size: Any, stride: Any
     """The tensor of a size and strides over a storage, from an element on, which may need a gradient."""
     from torchjit import serialization
 
-    return serialization._rebuild_tensor(storage, storage_offset, tuple(size), tuple(stride), requires_grad)
+    return serialization._rebuild_tensor(storage, storage_offset, tuple(size), tuple(stride), requires_grad, backward_hooks, metadata)
 
 
 def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Any:

@@ -121,6 +121,7 @@ class _Pickler(_PythonPickler):
             return _REBUILD_PARAMETER, (t.detach(), t.requires_grad, hooks)
         if t.layout is not strided:
             return _REBUILD_SPARSE if t.is_sparse else _REBUILD_COMPRESSED, parts_of(t)
+        t = t.resolve_conj().resolve_neg()
         place = (storage_of(t), t.storage_offset(), tuple(t.shape), tuple(t.stride()))
         if t.is_quantized:
             return _REBUILD_QUANTIZED, (*place, _quantizer_of(t), t.requires_grad, hooks)
@@ -385,6 +386,11 @@ def _rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_
     if isinstance(storage, TypedStorage) and storage.dtype.name in _INTEGERS:
         raise RuntimeError(f"a tensor of the file has elements of {storage.dtype} and no quantization")
     made = _view(storage, offset, size, stride).detach()
+    if isinstance(metadata, dict):  # PyTorch 2 writes what a view shows of the numbers in its memory
+        if metadata.get("conj") is True:
+            made = made.conj()
+        if metadata.get("neg") is True:
+            made = made._neg_view()
     return made.requires_grad_() if requires_grad is True else made
 
 

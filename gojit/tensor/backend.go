@@ -178,7 +178,7 @@ func EmptyFormatOn(d Device, t *Tensor, dtype DType, format MemoryFormat) (*Tens
 // ToDevice returns t where it is on the device and a copy there otherwise.
 func (t *Tensor) ToDevice(d Device) (*Tensor, error) {
 	d, err := FindDevice(d)
-	if err != nil || t.device == d {
+	if err != nil || t.ShownDevice() == d {
 		return t, err
 	}
 	c, err := EmptyFormatOn(d, t, t.dtype, PreserveFormat)
@@ -191,6 +191,9 @@ func (t *Tensor) ToDevice(d Device) (*Tensor, error) {
 
 // onHost returns a tensor whose elements the processor can read: t, or a copy of one on a device.
 func (t *Tensor) onHost() (*Tensor, error) {
+	if t.Bits() != 0 {
+		return t.Resolved()
+	}
 	if !t.OnDevice() {
 		return t, nil
 	}

@@ -21,6 +21,9 @@ func Copy(dst, src *Tensor) error {
 	if dst.IsSparse() || src.IsSparse() {
 		return source.Errorf(source.RuntimeError, source.Range{}, "copy_() between dense and sparse Tensors is not implemented! Found self type = %s and src type = %s", dst.typeName(), src.typeName())
 	}
+	if dst.Bits()|src.Bits() != 0 {
+		return copyResolved(dst, src)
+	}
 	if dst.device.Type|src.device.Type != CPU {
 		return copyAcross(dst, src, false)
 	}
@@ -38,6 +41,27 @@ func Copy(dst, src *Tensor) error {
 		copyElements(dst, src)
 	}
 	return nil
+}
+
+// copyResolved is Copy where a tensor shows other numbers than lie in its memory.
+func copyResolved(dst, src *Tensor) error {
+	src, err := src.Resolved()
+	if err != nil {
+		return err
+	}
+	bits := dst.Bits()
+	if bits == 0 {
+		return Copy(dst, src)
+	}
+	if src.dtype != dst.dtype { // the bits are those of numbers of the type
+		if src, err = src.To(dst.dtype); err != nil {
+			return err
+		}
+	}
+	if src, err = src.WithBits(bits).Resolved(); err != nil {
+		return err
+	}
+	return Copy(dst.WithBits(0), src)
 }
 
 func copyShapeError(dst, src *Tensor) error {
@@ -375,6 +399,13 @@ func (t *Tensor) To(dtype DType) (*Tensor, error) {
 func (t *Tensor) convertTo(dtype DType, format MemoryFormat) (*Tensor, error) {
 	if t.IsSparse() {
 		return t.convertSparse(dtype)
+	}
+	if t.Bits() != 0 {
+		resolved, err := t.Resolved()
+		if err != nil {
+			return nil, err
+		}
+		return resolved.convertTo(dtype, format)
 	}
 	if t.device.Type == Meta {
 		return EmptyMetaFormat(t, dtype, format)

@@ -12,12 +12,12 @@ func Elements[T Element](t *Tensor) ([]T, error) {
 	if want := DTypeOf[T](); t.dtype != want {
 		return nil, source.Errorf(source.TypeError, source.Range{}, "the tensor has elements of type %s, not %s: convert it with To", t.dtype, want)
 	}
-	if t.device.Type == Meta || t.IsSparse() {
-		return nil, source.Errorf(source.TypeError, source.Range{}, "the tensor has no elements in rows: it is on the device meta, or sparse")
-	}
 	t, err := t.onHost()
 	if err != nil {
 		return nil, err
+	}
+	if t.device.Type == Meta || t.IsSparse() {
+		return nil, source.Errorf(source.TypeError, source.Range{}, "the tensor has no elements in rows: it is on the device meta, or sparse")
 	}
 	if t.IsContiguous() {
 		return append(make([]T, 0, t.numel), Data[T](t)...), nil
@@ -50,14 +50,14 @@ func (t *Tensor) Float64s() ([]float64, error) {
 
 // Bytes returns the elements in row-major order as they lie in memory: a copy.
 func (t *Tensor) Bytes() ([]byte, error) {
-	if t.device.Type == Meta || t.IsSparse() {
+	c, err := t.onHost()
+	if err != nil {
+		return nil, err
+	}
+	if c.device.Type == Meta || c.IsSparse() {
 		return nil, source.Errorf(source.TypeError, source.Range{}, "the tensor has no elements in rows: it is on the device meta, or sparse")
 	}
-	c, err := t.Contiguous()
-	if err == nil {
-		c, err = c.onHost()
-	}
-	if err != nil {
+	if c, err = c.Contiguous(); err != nil {
 		return nil, err
 	}
 	if c.DataPtr() == nil {

@@ -6,12 +6,13 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
-// foreign is what few tensors need: those of a class of the host, and sparse ones.
+// foreign is what few tensors need: those of a class of the host, sparse ones, and views of conjugates and negatives.
 type foreign struct {
 	dispatches bool   // its class runs operators on it
 	wraps      bool   // there are no elements behind it
 	device     Device // that one without elements says it is on
 	sparse     *Sparse
+	bits       Bits
 	keeper     any // keeps its host object, while only the library holds the tensor
 }
 
@@ -48,7 +49,7 @@ func (t *Tensor) Wraps() bool { return t.foreign != nil && t.foreign.wraps }
 
 // ShownDevice returns the device that t says it is on. The library knows one without elements as a tensor on meta.
 func (t *Tensor) ShownDevice() Device {
-	if t.Wraps() || t.IsSparse() {
+	if t.Wraps() || t.IsSparse() || t.Bits() != 0 {
 		return t.foreign.device
 	}
 	return t.device

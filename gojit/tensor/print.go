@@ -43,7 +43,7 @@ func (t *Tensor) String() string { return t.Repr("") }
 // ReprWith is Repr with other settings.
 func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string {
 	const prefix = "tensor("
-	device, requiresGrad := t.device, t.requiresGrad
+	device, requiresGrad := t.ShownDevice(), t.requiresGrad
 	t, err := t.onHost()
 	if err != nil {
 		return prefix + err.Error() + ")"
@@ -53,7 +53,7 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 	isDefault := t.dtype == DefaultDType() || t.dtype == Int64 || t.dtype == Bool || t.dtype == DefaultDType().ToComplex()
 	opaque := t.Layout() == MKLDNN
 	if opaque {
-		t, device = t.Sparse().Values, t.ShownDevice()
+		t = t.Sparse().Values
 	}
 	if device.Type != CPU {
 		suffixes = append(suffixes, "device='"+device.String()+"'")

@@ -68,12 +68,13 @@ var awayInUse atomic.Uint32
 const (
 	sparseInUse uint32 = 1 << iota
 	deviceInUse
+	bitsInUse
 )
 
 // SparseInUse reports whether there ever was a sparse tensor.
 func SparseInUse() bool { return awayInUse.Load()&sparseInUse != 0 }
 
-// AwayInUse reports whether there ever was a sparse tensor, or one in the memory of a device.
+// AwayInUse reports whether there ever was a sparse tensor, one in the memory of a device, or a view of conjugates or negatives.
 func AwayInUse() bool { return awayInUse.Load() != 0 }
 
 // NewSparse returns a sparse tensor of a shape, whose device and type are those of the values. Its parts are left to the collector. Nothing

@@ -282,8 +282,8 @@ func (t *Tensor) derive(n int) *Tensor {
 		v.base = t
 	}
 	v.generation = v.base.generation
-	if t.foreign != nil && (t.foreign.wraps || t.foreign.sparse != nil) {
-		v.foreign = &foreign{wraps: t.foreign.wraps, device: t.foreign.device, sparse: t.foreign.sparse}
+	if t.foreign != nil && (t.foreign.wraps || t.foreign.sparse != nil || t.foreign.bits != 0) {
+		v.foreign = &foreign{wraps: t.foreign.wraps, device: t.foreign.device, sparse: t.foreign.sparse, bits: t.foreign.bits}
 	}
 	if t.borrowed {
 		v.borrowed = true
@@ -595,6 +595,13 @@ func FromScalar(value Scalar, dtype DType) *Tensor {
 func (t *Tensor) Item() (Scalar, error) {
 	if t.IsSparse() && t.numel == 1 {
 		return t.sparseItem()
+	}
+	if t.Bits() != 0 {
+		resolved, err := t.Resolved()
+		if err != nil {
+			return Scalar{}, err
+		}
+		t = resolved
 	}
 	if t.device.Type == Meta && !t.IsSparse() {
 		return Scalar{}, source.Errorf(source.NotImplementedError, source.Range{}, "Could not run 'aten::_local_scalar_dense' with arguments from the 'Meta' backend: tensors on the device meta have no elements.")

@@ -681,6 +681,14 @@ func (t *Tensor) ViewAsReal() (*Tensor, error) {
 	if !t.dtype.IsComplex() {
 		return nil, runtimeError("view_as_real is only supported for complex tensors")
 	}
+	if t.IsConj() {
+		return nil, runtimeError("view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original.")
+	}
+	return t.parts(), nil
+}
+
+// parts shows complex elements, as they lie in memory, as pairs of real ones. It has the negative bit of t.
+func (t *Tensor) parts() *Tensor {
 	n := len(t.shape)
 	v := t.derive(n + 1)
 	for i := range n {
@@ -688,8 +696,11 @@ func (t *Tensor) ViewAsReal() (*Tensor, error) {
 	}
 	v.shape[n], v.strides[n] = 2, 1
 	v.offset, v.dtype = t.offset*2, t.dtype.ToReal()
+	if t.IsConj() {
+		v.setBits(t.Bits() &^ ConjugateBit)
+	}
 	v.fixNumel()
-	return v, nil
+	return v
 }
 
 // ViewAsComplex shows a last dimension of size 2 as complex elements.
@@ -727,8 +738,7 @@ func (t *Tensor) RealPart() *Tensor {
 	if !t.dtype.IsComplex() {
 		return t
 	}
-	v, _ := t.ViewAsReal() // t is complex
-	v, _ = v.Select(-1, 0) // the last dimension has size 2
+	v, _ := t.parts().Select(-1, 0) // the last dimension has size 2
 	return v
 }
 
@@ -737,11 +747,11 @@ func (t *Tensor) ImagPart() (*Tensor, error) {
 	if !t.dtype.IsComplex() {
 		return nil, runtimeError("imag is not implemented for tensors with non-complex dtypes.")
 	}
-	v, err := t.ViewAsReal()
-	if err != nil {
-		return nil, err
+	v, err := t.parts().Select(-1, 1)
+	if t.IsConj() {
+		v.setBits(v.Bits() ^ NegativeBit)
 	}
-	return v.Select(-1, 1)
+	return v, err
 }
 
 // MatrixTranspose swaps the last two dimensions.

@@ -57,6 +57,12 @@ func lend(t *tensor.Tensor, array *Array) error {
 	if t.IsSparse() {
 		return RuntimeErrorf("a tensor in the layout %s has no memory to lend. Use Tensor.to_dense() first.", t.Layout())
 	}
+	switch {
+	case t.IsConj():
+		return RuntimeErrorf("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
+	case t.IsNeg():
+		return RuntimeErrorf("Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead.")
+	}
 	if t.Device().Type != tensor.CPU {
 		return TypeErrorf("can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.", t.Device())
 	}

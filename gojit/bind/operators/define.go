@@ -89,7 +89,7 @@ func recordedBy(run ops.Operation) autograd.Operation {
 func (f *overridden) run(args, out []value.Value) error {
 	if f.meta != nil {
 		for _, v := range args {
-			if v.IsTensor() && v.Tensor().Device().Type == tensor.Meta {
+			if v.IsTensor() && v.Tensor().ShownDevice().Type == tensor.Meta {
 				return f.meta(args, out)
 			}
 		}

@@ -174,7 +174,7 @@ func tensorDataPtr(c *abi.Call) error {
 	switch t := c.ArgTensor(0); {
 	case t.OnDevice():
 		at = uintptr(t.Address())
-	case t.Device().Type != tensor.Meta:
+	case t.ShownDevice().Type != tensor.Meta:
 		at = uintptr(t.DataPtr())
 	}
 	c.Int64(int64(at))
@@ -244,7 +244,10 @@ func tensorToList(c *abi.Call) error {
 	if err := c.Thread.WarnTraced(c.ArgTensor(0), "Converting a tensor to a Python list"); err != nil {
 		return err
 	}
-	t := c.ArgTensor(0)
+	t, err := c.ArgTensor(0).Resolved()
+	if err != nil {
+		return err
+	}
 	if t.Dispatches() {
 		return abi.RuntimeErrorf(".tolist() is not supported for tensor subclasses.")
 	}
@@ -254,8 +257,7 @@ func tensorToList(c *abi.Call) error {
 	if t.Device().Type == tensor.Meta {
 		return source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
 	}
-	t, err := t.ToDevice(tensor.Device{})
-	if err != nil {
+	if t, err = t.ToDevice(tensor.Device{}); err != nil {
 		return err
 	}
 	var waiting abi.Signals

@@ -405,6 +405,10 @@ func sizes(ns []int) (flatbuffer.Field, bool) {
 }
 
 func (f *flatWriter) tensor(t *tensor.Tensor) (flatbuffer.Ref, error) {
+	t, err := t.Resolved()
+	if err != nil {
+		return nil, err
+	}
 	if t.IsSparse() || t.OnDevice() || t.Device().Type == tensor.Meta {
 		return nil, archiveError("A tensor on the device %s of the layout %s cannot be in a FlatBuffer: torch.jit.save writes it", t.Device(), t.Layout())
 	}

@@ -316,6 +316,10 @@ func (p *pickler) tensor(t *tensor.Tensor) error {
 	if t.IsSparse() {
 		return p.sparse(t)
 	}
+	t, err := t.Resolved()
+	if err != nil {
+		return err
+	}
 	if t.Device().Type == tensor.Meta {
 		return archiveError("Cannot serialize a tensor on the device %s", t.Device())
 	}

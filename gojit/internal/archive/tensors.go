@@ -315,7 +315,32 @@ func (u *unpickler) tensor(args []any) (value.Value, error) {
 			}
 		}
 	}
+	if len(args) > 6 {
+		return u.withBits(t, args[6])
+	}
 	return value.OfTensor(t), nil
+}
+
+// withBits gives a tensor that shows what the file says of it: the conjugates of what lies there, or the negatives. PyTorch 2 writes that.
+func (u *unpickler) withBits(t *tensor.Tensor, metadata any) (value.Value, error) {
+	d, _ := metadata.(*pickle.Dict)
+	if d == nil {
+		return value.OfTensor(t), nil
+	}
+	var bits tensor.Bits
+	for key, bit := range map[string]tensor.Bits{"conj": tensor.ConjugateBit, "neg": tensor.NegativeBit} {
+		if on, _ := d.Get(key); on == true {
+			bits |= bit
+		}
+	}
+	if bits == 0 {
+		return value.OfTensor(t), nil
+	}
+	shown, err := t.WithBits(bits).Resolved()
+	if err == nil && t.RequiresGrad() {
+		err = shown.SetRequiresGrad(true)
+	}
+	return value.OfTensor(shown), err
 }
 
 // strided makes a tensor over a storage: storage, offset, size, stride.

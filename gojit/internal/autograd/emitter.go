@@ -361,7 +361,7 @@ func (c *gradient) fit(g *tensor.Tensor, in *input) *tensor.Tensor {
 		}
 		g = c.do("to.dtype", g, in.dtype)
 	}
-	if g != nil && in.isPlaced && g.Device() != in.device && !g.IsHollow() {
+	if g != nil && in.isPlaced && placeOf(g) != in.device && !g.IsHollow() {
 		g = c.do("_to_copy", g, in.dtype, nil, value.OfDevice(in.device))
 	}
 	return g

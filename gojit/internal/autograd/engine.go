@@ -126,7 +126,7 @@ func (p *pass) seedOf(t, g *tensor.Tensor, i int) *tensor.Tensor {
 		if t.Dispatches() || t.IsSparse() || t.OnDevice() {
 			return do(p.emitter, "ones_like", t)
 		}
-		if t.Device().Type == tensor.Meta {
+		if placeOf(t).Type == tensor.Meta {
 			return must(tensor.EmptyMeta(t.Shape(), t.DType()))
 		}
 		return must(tensor.Full(t.Shape(), tensor.Int(1), t.DType()))

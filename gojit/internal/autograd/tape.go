@@ -397,7 +397,15 @@ func (n *Node) letGo() {
 }
 
 func newInput(t *tensor.Tensor, argument, element int) input {
-	return input{argument: argument, element: element, version: t.Version(), edge: edgeOf(t), shape: slices.Clone(t.Shape()), dtype: t.DType(), isPlaced: !t.IsHollow(), device: t.Device()}
+	return input{argument: argument, element: element, version: t.Version(), edge: edgeOf(t), shape: slices.Clone(t.Shape()), dtype: t.DType(), isPlaced: !t.IsHollow(), device: placeOf(t)}
+}
+
+// placeOf is the device of t: of a view of conjugates or negatives the one where its numbers lie.
+func placeOf(t *tensor.Tensor) tensor.Device {
+	if t.Bits() != 0 {
+		return t.ShownDevice()
+	}
+	return t.Device()
 }
 
 // attach makes the node the history of its results, and reports whether any of them has one.

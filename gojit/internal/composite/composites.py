@@ -238,13 +238,19 @@ def corrcoef(self):
 def dist(self, other, p: number):
     return torch.norm(self - other, p)
 
+def _own_of_type(self, dtype: int):
+    x = self.to(dtype)
+    if x.is_complex() and not self.is_complex():
+        raise RuntimeError("norm does not support automatic differentiation for outputs with complex dtype.")
+    return x
+
 def norm__ScalarOpt_dtype(self, p: Optional[number], dtype: int):
     if p is None:
-        return torch.norm(self.to(dtype))
-    return torch.norm(self.to(dtype), p)
+        return torch.norm(_own_of_type(self, dtype))
+    return torch.norm(_own_of_type(self, dtype), p)
 
 def norm__ScalarOpt_dim_dtype(self, p: Optional[number], dim: List[int], keepdim: bool, dtype: int):
-    return torch.norm(self.to(dtype), p, dim, keepdim)
+    return torch.norm(_own_of_type(self, dtype), p, dim, keepdim)
 
 def nuclear_norm(self, keepdim: bool):
     total = torch.sum(torch.linalg_svdvals(self), -1)
@@ -707,6 +713,8 @@ def linalg_norm__ord_str(self, ord: str, dim: Optional[List[int]], keepdim: bool
     return torch.linalg_matrix_norm(self, ord, dims, keepdim, dtype=dtype)
 
 def linalg_tensorinv(self, ind: int):
+    if ind <= 0:
+        raise RuntimeError("Expected a strictly positive integer for 'ind'")
     lead, rest = self.shape[:ind], self.shape[ind:]
     n = 1
     for s in rest:

@@ -11,11 +11,41 @@ import (
 type Placement struct {
 	rootShape, rootStrides, shape, strides []int
 	offset                                 int
+	ofParts                                bool        // the view shows real parts, imaginary parts or both: the root counts as pairs of numbers
+	bits                                   tensor.Bits // of the view
 }
 
 // PlacementIn describes t as a view of root.
 func PlacementIn(root, t *tensor.Tensor) Placement {
-	return Placement{slices.Clone(root.Shape()), slices.Clone(root.Strides()), slices.Clone(t.Shape()), slices.Clone(t.Strides()), t.Offset() - root.Offset()}
+	v := Placement{rootShape: slices.Clone(root.Shape()), rootStrides: slices.Clone(root.Strides()), shape: slices.Clone(t.Shape()), strides: slices.Clone(t.Strides()),
+		offset: t.Offset() - root.Offset(), bits: t.Bits() ^ root.Bits()}
+	if v.ofParts = root.DType().IsComplex() && !t.DType().IsComplex(); v.ofParts {
+		for i := range v.rootStrides {
+			v.rootStrides[i] *= 2
+		}
+		v.rootShape, v.rootStrides = append(v.rootShape, 2), append(v.rootStrides, 1)
+		v.offset = t.Offset() - 2*root.Offset()
+	}
+	return v
+}
+
+// shown gives what the view shows of a gradient that lies as the root, or the other way round.
+func (v Placement) shown(c Concrete, g *tensor.Tensor) *tensor.Tensor {
+	if v.bits&tensor.ConjugateBit != 0 {
+		g = Do(c, "conj_physical", g)
+	}
+	if v.bits&tensor.NegativeBit != 0 {
+		g = Do(c, "neg", g)
+	}
+	return g
+}
+
+// whole gives a gradient that counts as the root does the type of the root's.
+func (v Placement) whole(c Concrete, g *tensor.Tensor) *tensor.Tensor {
+	if v.ofParts {
+		return Do(c, "view_as_complex", g)
+	}
+	return g
 }
 
 // order returns the root's dimensions in the order of memory, and the permutation that undoes it. It fails on a root
@@ -82,11 +112,21 @@ func (v Placement) unflatten(c Concrete, flat *tensor.Tensor) *tensor.Tensor {
 func (v Placement) Scatter(c Concrete, g *tensor.Tensor) *tensor.Tensor {
 	n := numel(v.rootShape)
 	places := source.Must(Do(c, "arange", n).AsStrided(v.shape, v.strides, v.offset))
-	return v.unflatten(c, Into(c, "index_add", c.Zeros([]int{n}, g.DType()), 0, Do(c, "reshape", places, []int{-1}), Do(c, "reshape", g, []int{-1})))
+	g = v.shown(c, g)
+	return v.whole(c, v.unflatten(c, Into(c, "index_add", c.Zeros([]int{n}, g.DType()), 0, Do(c, "reshape", places, []int{-1}), Do(c, "reshape", g, []int{-1}))))
 }
 
 // Split returns the part of a gradient of the root that the view shows, and the gradient with zeros there.
 func (v Placement) Split(c Concrete, g *tensor.Tensor) (part, rest *tensor.Tensor) {
+	if v.ofParts {
+		g = Do(c, "view_as_real", Do(c, "resolve_conj", g))
+	}
+	part, rest = v.split(c, g)
+	return v.shown(c, part), v.whole(c, rest)
+}
+
+// split is Split of a gradient that counts as the root does.
+func (v Placement) split(c Concrete, g *tensor.Tensor) (part, rest *tensor.Tensor) {
 	if c.WritesAlone(g) && v.rootIsContiguous() {
 		if !c.IsOwn(g) || !g.IsContiguous() {
 			g = Do(c, "clone", g, int(tensor.ContiguousFormat))

@@ -51,7 +51,7 @@ func equalTensors(a, b *tensor.Tensor) bool {
 	if a == b {
 		return true
 	}
-	if a.Device() != b.Device() || a.DType() != b.DType() || !tensor.SameShape(a.Shape(), b.Shape()) || a.RequiresGrad() != b.RequiresGrad() || !equalQuantizers(a.Quantizer(), b.Quantizer()) {
+	if a.ShownDevice() != b.ShownDevice() || a.DType() != b.DType() || !tensor.SameShape(a.Shape(), b.Shape()) || a.RequiresGrad() != b.RequiresGrad() || !equalQuantizers(a.Quantizer(), b.Quantizer()) {
 		return false
 	}
 	if a.IsSparse() || b.IsSparse() {
@@ -78,14 +78,16 @@ func equalQuantizers(a, b *tensor.Quantizer) bool {
 
 // elements returns the bytes of a tensor's elements, nil where it has none that can be read.
 func elements(t *tensor.Tensor) []byte {
+	t, err := t.Resolved()
 	switch {
+	case err != nil:
+		return nil
 	case t.Device().Type == tensor.Meta:
 		return nil
 	case t.Numel() == 0:
 		return []byte{}
 	}
-	t, err := t.ToDevice(tensor.Device{})
-	if err != nil {
+	if t, err = t.ToDevice(tensor.Device{}); err != nil {
 		return nil
 	}
 	if t, err = t.Contiguous(); err != nil {

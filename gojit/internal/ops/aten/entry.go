@@ -28,6 +28,10 @@ func entryOf(text string, record *ops.Def, takesMeta bool, body func(c define.Ca
 		defer nameTypes(name, args, &err)
 		defer source.Catch(&err)
 		if (!takesMeta || tensor.AwayInUse()) && hasAway(args) {
+			if tensor.BitsInUse() && hasBits(args) {
+				runWithBits(name, body, args, out)
+				return nil
+			}
 			if sparse.HasSparse(args) {
 				sparse.RunSparse(name, body, define.Call{Args: args, Out: out})
 				return nil

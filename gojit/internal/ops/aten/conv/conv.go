@@ -300,12 +300,8 @@ func convSame(name string, n int) define.Definition {
 		checkConvDims(c, n, name)
 		x, weight := c.Tensor(0), c.Tensor(1)
 		a := ConvArgs{Stride: c.IntsOf(3, n, "stride"), Padding: make([]int, n), Dilation: c.IntsOf(5, n, "dilation"), Groups: c.Int(6)}
-		switch mode := c.Str(4); mode {
-		case "valid":
-		case "same":
+		if checkPadding(c.Str(4)); c.Str(4) == "same" {
 			x = a.padSame(x, weight, n)
-		default:
-			source.Check(false, "Invalid padding string: '%s'", mode)
 		}
 		return Convolution(x, weight, c.OptionalTensor(2), a)
 	})
@@ -488,8 +484,16 @@ func oneImage(x define.Composer, t define.Tensors, n int, f func(in define.Tenso
 }
 
 // convSame pads by the convolution itself; what is uneven is padded behind the input first.
+// checkPadding fails on a word for padding that there is not.
+func checkPadding(mode string) {
+	if mode != "same" && mode != "valid" {
+		source.Raise(source.RuntimeError, "Invalid padding string: '%s'", mode)
+	}
+}
+
 func composeSame(name string) ops.Decomposition {
 	return define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
+		checkPadding(a[4].Str())
 		input, weight := a[0].Tensor(), a[1].Tensor()
 		n := max(weight.Dim()-2, 0) // the convolution says what is wrong with a weight of too few dimensions
 		padding := make([]int, n)

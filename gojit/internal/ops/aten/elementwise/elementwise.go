@@ -414,7 +414,7 @@ func overlaps(a, b *tensor.Tensor) bool {
 func hasInternalOverlap(t *tensor.Tensor) bool {
 	for i, n := range t.Shape() {
 		if n > 1 && t.Strides()[i] == 0 {
-			return true
+			return t.Numel() > 0
 		}
 	}
 	return false

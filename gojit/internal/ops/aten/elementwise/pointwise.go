@@ -811,7 +811,8 @@ var (
 	})
 	logitClamped = New("logit", ops.FloatType, func(b Builder, x ...Element) Element {
 		one := b.Number(x[0], 1)
-		z := b.Binary(kernel.Min, b.Binary(kernel.Max, x[0], x[1]), b.Sub(one, x[1]))
+		most := b.Sub(one, x[1])
+		z := b.Select(b.Binary(kernel.Lt, x[0], x[1]), x[1], b.Select(b.Binary(kernel.Lt, most, x[0]), most, x[0])) // an eps above a half counts from below
 		return b.Unary(kernel.Log, b.Div(z, b.Sub(one, z)))
 	})
 	nanToNum = New("nan_to_num", ops.SameType, func(b Builder, x ...Element) Element {

@@ -95,6 +95,9 @@ func newLayer(kind *cell, d tensor.DType, rows *tensor.Tensor, states []*tensor.
 		checkSameType(d, t)
 		return elementwise.To(t, rows.DType())
 	}
+	if bh != nil && bh.Dim() == 1 && bh.Size(0) == 1 { // one number for all gates
+		bh = source.Must(source.Must(bh.Expand(wh.Size(0))).Contiguous())
+	}
 	wi, l.weight, bi, l.bias, l.project = computed(wi), computed(wh), computed(bi), computed(bh), computed(wr)
 	state := states[0]
 	source.Check(wi.Dim() == 2 && wi.Size(0) == wh.Size(0) && wh.Size(0) == kind.gates*l.size, "weights of a recurrent layer have shapes %s and %s", define.ShapeText(wi.Shape()), define.ShapeText(wh.Shape()))

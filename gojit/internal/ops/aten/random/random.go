@@ -22,6 +22,7 @@ import (
 // composeDropout draws the same numbers as the operator.
 func composeDropout(x define.Composer, a []value.Value) define.Tensors {
 	t, p := a[0].Tensor(), define.NumberOfValue(a[1])
+	checkProbability(p)
 	if !a[2].Bool() || p == 0 || t.Numel() == 0 {
 		return t
 	}
@@ -143,9 +144,15 @@ func randint(c define.Call, gen *rng.Generator, o views.MakeLike, low, high int,
 	return t
 }
 
+func checkProbability(p float64) {
+	if !(p >= 0 && p <= 1) {
+		source.Raise(source.RuntimeError, "dropout probability has to be between 0 and 1, but got %v", p)
+	}
+}
+
 // Dropout zeroes elements with probability p and scales the rest up.
 func Dropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
-	source.Check(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got %v", p)
+	checkProbability(p)
 	if p == 0 || !train || t.Numel() == 0 {
 		return t
 	}
@@ -177,7 +184,7 @@ func dropoutNoise(t *tensor.Tensor, shape []int, p float64) *tensor.Tensor {
 
 // featureDropout zeroes whole channels.
 func featureDropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
-	source.Check(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got %v", p)
+	checkProbability(p)
 	if p == 0 || !train || t.Numel() == 0 {
 		return t
 	}
@@ -192,7 +199,7 @@ func featureDropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 
 // alphaDropout keeps mean and variance of what selu gives.
 func alphaDropout(t *tensor.Tensor, p float64, train, feature bool) *tensor.Tensor {
-	source.Check(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got %v", p)
+	checkProbability(p)
 	if p == 0 || !train || t.Numel() == 0 {
 		return t
 	}

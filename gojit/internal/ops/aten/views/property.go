@@ -59,7 +59,7 @@ var PropertyFamily = []define.Definition{
 		}
 		return t.Size(0)
 	}),
-	number("get_device", func(t *tensor.Tensor) int { return t.Device().Index() }),
+	number("get_device", func(t *tensor.Tensor) int { return t.ShownDevice().Index() }),
 	number("_version", (*tensor.Tensor).Version),
 	number("output_nr", func(*tensor.Tensor) int { return 0 }),
 	yes("is_contiguous", (*tensor.Tensor).IsContiguous),
@@ -72,8 +72,8 @@ var PropertyFamily = []define.Definition{
 		return t.DType() != tensor.Bool && t.DType() != tensor.Uint8 && t.DType() != tensor.QUInt8
 	}),
 	yes("is_inference", (*tensor.Tensor).IsInference),
-	yes("is_conj", never),
-	yes("is_neg", never),
+	yes("is_conj", (*tensor.Tensor).IsConj),
+	yes("is_neg", (*tensor.Tensor).IsNeg),
 	yes("is_leaf", (*tensor.Tensor).IsLeaf),
 	yes("is_nonzero", isNonzero).OnZeros(),
 	define.Operator("_assert_async", func(c define.Call) {
@@ -119,13 +119,13 @@ var PropertyFamily = []define.Definition{
 		return value.Bool(reduce.Truth(near, nil, false, true).At().Bool())
 	}).OnZeros(),
 	Answering("prim::dtype", func(c define.Call) value.Value { return value.Int(int64(c.Tensor(0).DType())) }),
-	Answering("prim::device", func(c define.Call) value.Value { return value.OfDevice(c.Tensor(0).Device()) }),
+	Answering("prim::device", func(c define.Call) value.Value { return value.OfDevice(c.Tensor(0).ShownDevice()) }),
 	Answering("prim::layout", func(c define.Call) value.Value { return value.Int(int64(tensor.Strided)) }),
 	Answering("prim::name", func(c define.Call) value.Value { return value.None }),
 	yes("prim::requires_grad", (*tensor.Tensor).RequiresGrad),
-	yes("prim::is_cpu", func(t *tensor.Tensor) bool { return t.Device().Type == tensor.CPU }),
+	yes("prim::is_cpu", func(t *tensor.Tensor) bool { return t.ShownDevice().Type == tensor.CPU }),
 	yes("prim::is_cuda", func(t *tensor.Tensor) bool { return t.Device().Type == tensor.CUDA }),
-	yes("prim::is_meta", define.IsMeta),
+	yes("prim::is_meta", func(t *tensor.Tensor) bool { return t.ShownDevice().Type == tensor.Meta }),
 	yes("prim::is_quantized", func(t *tensor.Tensor) bool { return t.DType().IsQuantized() }),
 	yes("prim::is_mkldnn", never),
 	yes("prim::is_sparse", never),

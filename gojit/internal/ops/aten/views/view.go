@@ -117,7 +117,38 @@ func adjoint(_ define.Call, t *tensor.Tensor) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return elementwise.Conjugate(v), nil
+	return conjugate(v), nil
+}
+
+// conjugate is a view of the conjugates of complex elements, and t itself where they are real. On a device the conjugates have memory of their own.
+func conjugate(t *tensor.Tensor) *tensor.Tensor {
+	switch {
+	case !t.DType().IsComplex():
+		return t
+	case t.ShownDevice().Type != tensor.CPU || t.IsSparse() || t.IsHollow():
+		return elementwise.Conjugate(t)
+	}
+	return t.WithBits(t.Bits() ^ tensor.ConjugateBit)
+}
+
+// negative is a view of the negatives of elements that are no integers; others, and those on a device, have memory of their own.
+func negative(c define.Call) *tensor.Tensor {
+	t := c.Tensor(0)
+	if t.ShownDevice().Type != tensor.CPU || t.IsSparse() || t.IsHollow() {
+		return elementwise.Neg.On(t)
+	}
+	return t.WithBits(t.Bits() ^ tensor.NegativeBit)
+}
+
+// resolved gives a tensor without one of the bits: itself where it has not got it.
+func resolved(bit tensor.Bits) func(c define.Call) *tensor.Tensor {
+	return func(c define.Call) *tensor.Tensor {
+		t := c.Tensor(0)
+		if t.Bits()&bit == 0 {
+			return t
+		}
+		return source.Must(t.Resolved())
+	}
 }
 
 // adjointMatrix is the conjugate transpose of what is a single matrix, or a number.
@@ -544,11 +575,12 @@ var ViewFamily = slices.Concat([]define.Definition{
 	viewing("matrix_H.a", adjointMatrix).With(ops.Def{Grad: define.Concrete(elementwise.AdjointGrad), Tags: ops.AsWritten}),
 	viewing("numpy_T", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }).With(ops.Def{Parts: define.Composing(reversedParts), Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("numpy_T", c.G())) }), Tags: ops.AsWritten}),
 	viewing("numpy_T.a", func(c define.Call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }),
-	define.Giving("conj", func(c define.Call) *tensor.Tensor { return elementwise.Conjugate(c.Tensor(0)) }).With(ops.Def{Grad: elementwise.ConjugateGrad, Tags: ops.AsWritten}),
+	define.Giving("conj", func(c define.Call) *tensor.Tensor { return conjugate(c.Tensor(0)) }).With(ops.Def{Grad: elementwise.ConjugateGrad, Tags: ops.AsWritten}),
 	define.Giving("conj_physical", func(c define.Call) *tensor.Tensor { return elementwise.Conjugate(c.Tensor(0)) }).With(ops.Def{Grad: elementwise.ConjugateGrad, Tags: ops.AsWritten}),
-	define.Giving("_conj", func(c define.Call) *tensor.Tensor { return elementwise.Conjugate(c.Tensor(0)) }).With(ops.Def{Grad: elementwise.ConjugateGrad, Tags: ops.AsWritten}),
-	define.Giving("resolve_conj", itself).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.AsWritten}),
-	define.Giving("resolve_neg", itself).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.AsWritten}),
+	define.Giving("_conj", func(c define.Call) *tensor.Tensor { return conjugate(c.Tensor(0)) }).With(ops.Def{Grad: elementwise.ConjugateGrad, Tags: ops.AsWritten}),
+	define.Giving("_neg_view", negative).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Neg(g.Grad(0))) }, Tags: ops.AsWritten}),
+	define.Giving("resolve_conj", resolved(tensor.ConjugateBit)).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.AsWritten}),
+	define.Giving("resolve_neg", resolved(tensor.NegativeBit)).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.AsWritten}),
 	define.Giving("lift_fresh", itself),
 	define.Giving("lift", itself),
 	define.Giving("alias", func(c define.Call) *tensor.Tensor { return c.Tensor(0).Alias() }).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.PassedOn, Tags: ops.AsWritten}),

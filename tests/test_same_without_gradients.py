@@ -1,0 +1,44 @@
+"""Operators that are made of others where gradients are recorded refuse and take there what they do elsewhere."""
+
+import pytest
+
+import torchjit as torch
+from torchjit.nn import functional as F
+
+CASES = {
+    "a probability below zero": (lambda r: torch.dropout(torch.ones(3, requires_grad=r), -1.0, False), "dropout probability has to be between 0 and 1"),
+    "a word for padding": (lambda r: F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2, requires_grad=r), padding="sum"), "Invalid padding string"),
+    "no dimensions before the others": (lambda r: torch.linalg.tensorinv(torch.ones(1, 1, requires_grad=r), 0), "Expected a strictly positive integer for 'ind'"),
+}
+
+
+@pytest.mark.parametrize("records", [False, True])
+@pytest.mark.parametrize("what", CASES)
+def test_refused(what, records):
+    call, message = CASES[what]
+    with pytest.raises(RuntimeError, match=message):
+        call(records)
+
+
+def test_complex_norms_of_real_numbers_have_no_gradient():
+    assert torch.norm(torch.ones(4), 2, [0], dtype=torch.complex64).item() == 2 + 0j
+    with pytest.raises(RuntimeError, match="norm does not support automatic differentiation for outputs with complex dtype"):
+        torch.norm(torch.ones(4, requires_grad=True), 2, [0], dtype=torch.complex64)
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_one_bias_counts_for_all_gates_of_a_cell(records):
+    state = [torch.zeros(2, 5), torch.zeros(2, 5)]
+    bias = torch.full((1,), 0.5, requires_grad=records)
+    found = torch.lstm_cell(torch.ones(2, 3), state, torch.ones(20, 3), torch.ones(20, 5), torch.zeros(20), bias)
+    expected = torch.lstm_cell(torch.ones(2, 3), state, torch.ones(20, 3), torch.ones(20, 5), torch.zeros(20), torch.full((20,), 0.5))
+    assert all(torch.allclose(a, b) for a, b in zip(found, expected, strict=True))
+
+
+def test_tensors_without_elements_are_written_whatever_their_strides_are():
+    torch.zeros(1).expand(2, 0).fill_(1).add_(1)
+    torch.zeros(2, 1, 0).expand(2, 4, 0).mul_(2)
+
+
+def test_logit_with_an_eps_above_a_half():
+    assert torch.logit(torch.tensor([0.5, 2.0, -1.0]), eps=1.0).tolist() == [float("inf"), float("-inf"), float("inf")]
