@@ -143,6 +143,10 @@ _SUBMODULES = (
 )  # fmt: skip
 
 
+# Functions of torch._C that stand here as well; its classes do, too.
+_OF_PROGRAMS = ("parse_ir", "parse_schema", "import_ir_module", "fork", "wait")
+
+
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         import importlib
@@ -154,7 +158,7 @@ def __getattr__(name: str) -> Any:
         value = globals()[name] = getattr(importlib.import_module(_ELSEWHERE[name]), name)
         return value
     f = None if name.startswith("__") or _operator_names.is_of_python(name) else _native.operator("aten::" + name)
-    if f is None and name[:1].isupper() or name in ("parse_ir", "parse_schema", "import_ir_module", "fork", "wait"):
+    if f is None and name[:1].isupper() or name in _OF_PROGRAMS:
         # Classes of graphs and types stand here as well as in torch._C.
         import importlib
 
@@ -168,4 +172,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [name for name in _operator_names.listed({*globals(), *_SUBMODULES}) if not name.startswith("__") or name in globals()]
+    import importlib
+
+    classes = {name for name in dir(importlib.import_module("torchjit._C")) if name[:1].isupper()}
+    known = {*globals(), *_SUBMODULES, *_ELSEWHERE, *_OF_PROGRAMS, *classes}
+    return [name for name in _operator_names.listed(known) if not name.startswith("__") or name in globals()]

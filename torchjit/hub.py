@@ -19,6 +19,8 @@ from typing import Any
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
+from torchjit import _lazy
+
 MODULE_HUBCONF = "hubconf.py"
 VAR_DEPENDENCY = "dependencies"
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
@@ -145,10 +147,7 @@ def _progress() -> Any:
     return tqdm
 
 
-def __getattr__(name: str) -> Any:
-    if name != "tqdm":
-        raise AttributeError(f"module 'torch.hub' has no attribute '{name}'")
-    return _progress()
+__getattr__, __dir__ = _lazy.names(__name__, {}, {"tqdm": _progress})
 
 
 def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> None:
