@@ -41,7 +41,7 @@ def test_dir_lists_what_is_loaded_later(name):
 
 def test_what_is_not_there_is_missed_by_pytorchs_name():
     with pytest.raises(AttributeError, match=r"^module 'torch.jit._script' has no attribute 'nothing'$"):
-        torch.jit._script.nothing
+        getattr(torch.jit._script, "nothing")  # noqa: B009
 
 
 class Twice(torch.nn.Module):
@@ -148,3 +148,101 @@ def test_states_of_the_executor_have_properties():
 
 def lambda_free(x):
     return x.sigmoid() * 2
+
+
+def test_tensors_can_show_storages():
+    storage = torch.FloatStorage([5, 6, 7, 8])
+    for args, expected in [
+        ((storage,), [5, 6, 7, 8]), ((storage, 1, (2,)), [6, 7]), ((storage, 0, (2, 2), (1, 2)), [[5, 7], [6, 8]]), ((storage.untyped(),), [5, 6, 7, 8]),
+    ]:  # fmt: skip
+        t = torch.zeros(1)
+        assert t.set_(*args) is t and t.tolist() == expected and t.storage().data_ptr() == storage.data_ptr()
+    assert torch.zeros(3).set_().shape == (0,)
+    assert torch.zeros(1).new(storage).storage().data_ptr() == torch.FloatTensor(storage).data_ptr() == torch.Tensor(storage).data_ptr() == storage.data_ptr()
+    grown = torch.zeros(1).set_(torch.FloatStorage(1), 0, (2, 2))
+    assert grown.shape == (2, 2)
+    with pytest.raises(RuntimeError, match="^Expected a Storage of type float or an UntypedStorage, but got type Int for argument 1 'storage'$"):
+        torch.zeros(1).set_(torch.IntStorage([1]))
+
+
+def test_classes_of_storages_know_their_instances():
+    storage = torch.ones(2).storage()
+    assert isinstance(storage, torch.FloatStorage) and not isinstance(storage, torch.IntStorage) and not isinstance(storage, torch.cuda.FloatStorage)
+    assert type(torch.FloatStorage(2)) is torch.TypedStorage and torch.FloatStorage.dtype is torch.float32
+    assert torch.ones(2).storage_type() is torch.FloatStorage
+    assert not isinstance(storage.untyped(), torch.TypedStorage) and isinstance(storage.untyped(), torch.storage._StorageBase)
+    assert torch.TypedStorage(wrap_storage=torch.UntypedStorage([0, 0, 128, 63]), dtype=torch.float32).tolist() == [1.0]
+    assert torch.IntStorage.from_buffer(b"\0\0\0\1", "big").tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: torch.FloatStorage(2, 3), "RuntimeError: Too many positional arguments"),
+        (lambda: torch.FloatStorage(dtype=torch.int8), "RuntimeError: Keyword argument 'dtype' cannot be specified"),
+        (lambda: torch.FloatStorage(wrap_storage=3), "TypeError: Argument 'wrap_storage' must be UntypedStorage, but got <class 'int'>"),
+        (lambda: torch.TypedStorage(wrap_storage=torch.UntypedStorage(4)), "RuntimeError: Argument 'dtype' must be specified"),
+        (lambda: torch.UntypedStorage(2.5), "RuntimeError: torch.UntypedStorage(): Expected a sequence type, but got float"),
+        (lambda: torch.FloatStorage(2)["a"], "RuntimeError: can't index a <class 'torchjit.storage.TypedStorage'> with <class 'str'>"),
+        (lambda: torch.FloatStorage(2)[2], "IndexError: index 2 out of range for storage of size 2"),
+        (lambda: torch.FloatStorage(2).copy_(torch.FloatStorage(3)), "RuntimeError: size does not match"),
+        (lambda: torch.FloatStorage.from_buffer(b"1234"), "RuntimeError: function missing required argument 'byte_order' (pos 2)"),
+        (lambda: torch.FloatStorage.from_buffer(b"123", "little"), "ValueError: buffer size (3) must be a multiple of element size (4)"),
+    ],
+)
+def test_storages_refuse_other_arguments(make, error):
+    with pytest.raises((RuntimeError, TypeError, IndexError, ValueError)) as found:
+        make()
+    assert f"{type(found.value).__name__}: {str(found.value).splitlines()[-1]}" == error
+
+
+def test_files_in_the_format_before_zip_archives_can_be_written():
+    import io
+    import pickle
+
+    shared = torch.arange(6.0)
+    objects = {"a": shared, "b": shared[2:4], "c": nn_state(), "d": torch.zeros(0, dtype=torch.int64), "e": "text"}
+    file = io.BytesIO()
+    torch.save(objects, file, _use_new_zipfile_serialization=False)
+    file.seek(0)
+    assert [pickle.load(file) for _ in range(3)] == [
+        0x1950A86A20F9469CFC6C, 1001, {"protocol_version": 1001, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}},
+    ]  # fmt: skip
+    file.seek(0)
+    loaded = torch.load(file)
+    assert loaded["e"] == "text" and torch.equal(loaded["a"], shared) and torch.equal(loaded["c"]["weight"], objects["c"]["weight"])
+    loaded["b"].zero_()
+    assert loaded["a"].tolist() == [0, 1, 0, 0, 4, 5]
+    assert pickle.loads(pickle.dumps(torch.FloatStorage([1, 2]))).tolist() == [1, 2]
+
+
+def nn_state():
+    torch.manual_seed(0)
+    return torch.nn.Linear(2, 2).state_dict()
+
+
+def test_the_parts_of_saving_can_be_called(tmp_path):
+    import io
+    import pickle
+
+    S = torch.serialization
+    path = tmp_path / "a.pt"
+    with S._open_zipfile_writer(path) as archive:
+        S._save({"x": torch.ones(2)}, archive, pickle, 2)
+    with S._open_zipfile_reader(path) as archive:
+        assert not S._is_torchscript_zip(archive) and "data/0" in archive.get_all_records()
+    with S._open_file_like(path, "rb") as file:
+        assert S._is_zipfile(file) and S._should_read_directly(file) and S._check_seekable(file) and not S._is_compressed_file(file)
+    assert torch.load(path)["x"].tolist() == [1, 1]
+    buffer = io.BytesIO()
+    assert not S._should_read_directly(buffer) and not S._is_path(buffer)
+    S._legacy_save([torch.ones(1)], buffer, pickle, 2)
+    buffer.seek(0)
+    assert S._legacy_load(buffer, None, pickle) == [torch.ones(1)]
+    with pytest.raises(RuntimeError, match="Expected 'r' or 'w' in mode but got x"):
+        S._open_file_like(buffer, "x")
+    with pytest.raises(AttributeError, match="^'object' object has no attribute 'seek'. You can only torch.load from a file that is seekable."):
+        torch.load(object())
+    assert S._get_restore_location({"cpu": "meta"})(torch.ones(2).storage(), "cpu").device.type == "meta"
+    with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device but torch.cuda.is_available"):
+        S._cuda_deserialize(torch.ones(2).storage(), "cuda:0")

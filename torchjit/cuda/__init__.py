@@ -290,6 +290,8 @@ _OF_DEVICES = frozenset((
 ))  # fmt: skip
 _TYPES = frozenset(kind + "Tensor" for kind in ("BFloat16", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"))
 
+_STORAGES = [kind.removesuffix("Tensor") + "Storage" for kind in _TYPES] + ["ComplexDoubleStorage", "ComplexFloatStorage"]
+
 
 class device_of(device):  # noqa: N801
     """A context whose current device is that of a tensor; it changes nothing for tensors on the CPU."""
@@ -311,10 +313,20 @@ def _tensor_type(name: str) -> Any:
     return device_tensor_type(name)
 
 
+def _storage_type(name: str) -> Any:
+    from torchjit.storage import device_storage_type
+
+    return device_storage_type(name)
+
+
 __getattr__, __dir__ = _lazy.names(
     __name__,
     _lazy.modules(__name__, "comm nvtx"),
-    {**{name: functools.partial(_refusing, name) for name in _OF_DEVICES}, **{name: functools.partial(_tensor_type, name) for name in _TYPES}},
+    {
+        **{name: functools.partial(_refusing, name) for name in _OF_DEVICES},
+        **{name: functools.partial(_tensor_type, name) for name in _TYPES},
+        **{name: functools.partial(_storage_type, name) for name in _STORAGES},
+    },
 )
 
 
