@@ -85,7 +85,7 @@ _ELSEWHERE = {
 _ELSEWHERE["save"] = _ELSEWHERE["load"] = "torchjit.serialization"
 _STORAGE_NAMES = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
 _ELSEWHERE.update({name + kind: "torchjit.storage" for name in _STORAGE_NAMES for kind in ("Tensor", "Storage")})
-_ELSEWHERE.update({name: "torchjit.storage" for name in ("TypedStorage", "UntypedStorage")})
+_ELSEWHERE.update({name: "torchjit.storage" for name in ("StorageBase", "TypedStorage", "UntypedStorage")})
 _ELSEWHERE.update({prefix + kind: "torchjit.storage" for prefix in ("ComplexFloat", "ComplexDouble", "QUInt8", "QInt8", "QInt32") for kind in ("Storage",)})
 _ELSEWHERE["Storage"] = "torchjit.storage"
 _ELSEWHERE.update(
@@ -126,6 +126,7 @@ _ELSEWHERE.update(
         )
     }
 )  # fmt: skip
+_ELSEWHERE["_import_dotted_name"] = "torchjit._utils"
 _ELSEWHERE["classes"] = "torchjit._classes"
 _ELSEWHERE["set_printoptions"] = "torchjit._tensor_str"
 _ELSEWHERE["install_as_torch"] = "torchjit._alias"

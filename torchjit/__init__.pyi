@@ -22,6 +22,7 @@ from torchjit._C import Gradient as Gradient
 from torchjit._C import MobileOptimizerType as MobileOptimizerType
 from torchjit._types import Size as Size
 from torchjit.storage import Storage as Storage
+from torchjit.storage import StorageBase as StorageBase
 from torchjit._checks import SymBool as SymBool
 from torchjit._checks import SymFloat as SymFloat
 from torchjit.export._symbolic import SymInt as SymInt
@@ -47,6 +48,7 @@ from torchjit import _documentation as _documentation
 from torchjit import _export as _export
 from torchjit import _higher_order_ops as _higher_order_ops
 from torchjit import _host as _host
+from torchjit._utils import _import_dotted_name as _import_dotted_name
 from torchjit import _jit_internal as _jit_internal
 from torchjit import _linalg_utils as _linalg_utils
 from torchjit import _lowrank as _lowrank

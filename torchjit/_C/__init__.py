@@ -556,8 +556,10 @@ __getattr__, __dir__ = _lazy.names(__name__, {
         _jit_script_compile_overload _jit_script_interface_compile _propagate_and_assign_input_shapes _resolve_type
         _resolve_type_from_object _run_emit_module_hook
     """,
+    "torchjit._C._autograd": "_autograd=",
     "torchjit._C._jit_tree_views": "_jit_tree_views=",
     "torchjit._C._library": "_WeakTensorRef _parallel_info _show_config is_anomaly_check_nan_enabled vitals_enabled",
+    "torchjit._C._profiler": "_profiler=",
     "torchjit._classes": "ScriptClass _get_custom_class_python_wrapper=script_class",
     "torchjit._dispatch_classes": """
         _AutoDispatchBelowAutograd _DisableTorchDispatch _disabled_torch_dispatch_impl
@@ -608,6 +610,7 @@ __getattr__, __dir__ = _lazy.names(__name__, {
         _get_function_stack_at _has_torch_function _has_torch_function_unary _has_torch_function_variadic _len_torch_function_stack
         _pop_torch_function_stack _push_on_torch_function_stack
     """,
+    "torchjit.storage": "StorageBase",
     "torchjit.testing._filecheck": "FileCheck",
     "torchjit.utils._python_dispatch": """
         _get_dispatch_stack_at _len_torch_dispatch_stack _pop_torch_dispatch_stack _push_on_torch_dispatch_stack

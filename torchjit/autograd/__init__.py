@@ -134,4 +134,14 @@ if TYPE_CHECKING:
     from torchjit.autograd import profiler_legacy as profiler_legacy
     from torchjit.autograd import profiler_util as profiler_util
 else:
-    __getattr__, __dir__ = _lazy.names(__name__, _lazy.modules(__name__, "forward_ad functional profiler profiler_legacy profiler_util"))
+    __getattr__, __dir__ = _lazy.names(__name__, {
+        **_lazy.modules(__name__, "forward_ad functional profiler profiler_legacy profiler_util"),
+        "torchjit": "_vmap_internals",
+        "torchjit._C._autograd": """
+            DeviceType SavedTensor _pop_saved_tensors_default_hooks _profiler_enabled _push_saved_tensors_default_hooks _supported_activities kineto_available
+        """,
+        "torchjit._C._profiler": "ProfilerActivity ProfilerState",
+        "torchjit.autograd._arguments": "_calculate_shape _make_grads _tensor_or_tensors_to_tuple",
+        "torchjit.overrides": "handle_torch_function has_torch_function is_tensor_like",
+        "torchjit.types": "_TensorOrTensors _size",
+    })  # fmt: skip
