@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import numbers
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -693,8 +694,20 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
 
     if not TYPE_CHECKING:
         output_nr = property(_native.tensor_output_number, doc="Which output of grad_fn the tensor is.")
+        _grad = grad
+        _grad_fn = property(lambda self: self.grad_fn, doc="What made the tensor, None for a leaf.")
         _base = property(_native.tensor_base, doc="The tensor whose memory a view shows, None where this is no view.")
     _backward_hooks: Any = None
+
+    @property
+    def volatile(self) -> builtins.bool:
+        """False, with a warning: tensors have no such mark any more."""
+        warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+        return False
+
+    @volatile.setter
+    def volatile(self, value: Any) -> None:
+        warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
 
     def _is_view(self) -> builtins.bool:
         return self._base is not None

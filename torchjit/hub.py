@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlparse
@@ -67,19 +68,58 @@ def _hubconf(folder: Any, source: str) -> Any:
         spec.loader.exec_module(module)
     finally:
         sys.path.remove(str(folder))
-    missing = [name for name in getattr(module, VAR_DEPENDENCY, ()) if importlib.util.find_spec(name) is None and name != "torch"]
-    if missing:
-        raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
+    _check_dependencies(module)
     return module
 
 
-def _entry(module: Any, name: Any) -> Callable[..., Any]:
-    if not isinstance(name, str):
+def _check_module_exists(name: str) -> bool:
+    """Whether a module can be imported; torch is this library."""
+    return name == "torch" or importlib.util.find_spec(name) is not None
+
+
+def _check_dependencies(m: Any) -> None:
+    """Raises RuntimeError where modules are missing that a hubconf.py names."""
+    missing = [name for name in getattr(m, VAR_DEPENDENCY, None) or () if not _check_module_exists(name)]
+    if missing:
+        raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
+
+
+def _load_attr_from_module(module: Any, func_name: str) -> Any:
+    """What a module has by a name, None where it has nothing."""
+    return getattr(module, func_name, None)
+
+
+def _load_entry_from_hubconf(m: Any, model: Any) -> Callable[..., Any]:
+    """The entry point of a hubconf.py. Raises RuntimeError where there is none, ValueError for what is no name."""
+    if not isinstance(model, str):
         raise ValueError("Invalid input: model should be a string of function name")
-    entry = getattr(module, name, None)
+    _check_dependencies(m)
+    entry = _load_attr_from_module(m, model)
     if not callable(entry):
-        raise RuntimeError(f"Cannot find callable {name} in hubconf")
+        raise RuntimeError(f"Cannot find callable {model} in hubconf")
     return entry
+
+
+def _load_local(hubconf_dir: Any, model: str, *args: Any, **kwargs: Any) -> Any:
+    """What the entry point of a folder's hubconf.py gives for the arguments."""
+    return _load_entry_from_hubconf(_hubconf(hubconf_dir, "local"), model)(*args, **kwargs)
+
+
+def _remove_if_exists(path: str) -> None:
+    """Removes a file or a folder, where there is one."""
+    if os.path.isfile(path):
+        os.remove(path)
+    elif os.path.exists(path):
+        shutil.rmtree(path)
+
+
+def _is_legacy_zip_format(filename: str) -> bool:
+    """Whether a file is a zip archive that holds one file, as torch.hub's were, and no archive of torch.save's."""
+    if not zipfile.is_zipfile(filename):
+        return False
+    with zipfile.ZipFile(filename) as archive:
+        found = archive.infolist()
+    return len(found) == 1 and not found[0].is_dir()
 
 
 def load(repo_or_dir: Any, model: str, *args: Any, source: str = "github", **kwargs: Any) -> Any:
@@ -89,7 +129,7 @@ def load(repo_or_dir: Any, model: str, *args: Any, source: str = "github", **kwa
     """
     for option in ("trust_repo", "force_reload", "verbose", "skip_validation"):
         kwargs.pop(option, None)
-    return _entry(_hubconf(repo_or_dir, source), model)(*args, **kwargs)
+    return _load_entry_from_hubconf(_hubconf(repo_or_dir, source), model)(*args, **kwargs)
 
 
 def list(github: Any, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = None, source: str = "github") -> Any:
@@ -102,7 +142,7 @@ def help(  # noqa: A001
     github: Any, model: str, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = None, source: str = "github"
 ) -> str | None:
     """The description of an entry point (source="local")."""
-    return _entry(_hubconf(github, source), model).__doc__
+    return _load_entry_from_hubconf(_hubconf(github, source), model).__doc__
 
 
 class _Progress:

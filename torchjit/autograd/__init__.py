@@ -136,7 +136,6 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = _lazy.names(__name__, {
         **_lazy.modules(__name__, "forward_ad functional profiler profiler_legacy profiler_util"),
-        "torchjit": "_vmap_internals",
         "torchjit._C._autograd": """
             DeviceType SavedTensor _pop_saved_tensors_default_hooks _profiler_enabled _push_saved_tensors_default_hooks _supported_activities kineto_available
         """,
