@@ -663,7 +663,7 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         Of a storage it shows the elements from an offset on, all of them where no size is given; with a size it grows where it is too short.
         Raises RuntimeError for a storage of other elements.
         """
-        if isinstance(source, _native.TensorBase) or source is None:
+        if isinstance(source, Tensor) or source is None:
             if source is not None and (size is not None or storage_offset):
                 source = source.as_strided(size, stride or _native.operator("aten::empty")(list(size), device="meta").stride(), storage_offset)
             return _native.operator("aten::set_")(self, _native.operator("aten::empty")([0], dtype=self.dtype) if source is None else source)

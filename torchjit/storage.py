@@ -89,7 +89,7 @@ class _StorageBase:
     def tolist(self) -> list[Any]:
         return self._tensor().tolist()
 
-    def fill_(self, value: Any) -> TypedStorage:
+    def fill_(self, value: Any) -> Any:
         self._tensor().fill_(value)
         return self
 
@@ -100,12 +100,12 @@ class _StorageBase:
         self._bytes.copy_(source._bytes)
         return self
 
-    def clone(self) -> TypedStorage:
+    def clone(self) -> Any:
         return self._over(self.dtype, self._bytes.clone())
 
     __copy__ = clone
 
-    def __deepcopy__(self, memo: Any) -> TypedStorage:
+    def __deepcopy__(self, memo: Any) -> Any:
         """A copy; storages of the same memory stay ones of the same memory."""
         copies = memo.setdefault("torch", {})
         if self.data_ptr() not in copies:
@@ -115,11 +115,11 @@ class _StorageBase:
     def __sizeof__(self) -> builtins.int:
         return object.__sizeof__(self) + self.nbytes()
 
-    def share_memory_(self) -> TypedStorage:
+    def share_memory_(self) -> Any:
         """Raises RuntimeError: memory is not shared between processes in this version."""
         raise RuntimeError("torchjit does not share memory between processes: send tensors by pickle")
 
-    def pin_memory(self) -> TypedStorage:
+    def pin_memory(self) -> Any:
         """Raises AssertionError: there is no device to which pinned memory would be copied."""
         raise advised(AssertionError("Torch not compiled with CUDA enabled"))
 
@@ -156,50 +156,50 @@ class _StorageBase:
         lines = "...\n" if self.device.type == "meta" else "".join(f" {x}\n" for x in self.tolist()) or "\n"
         return f"{lines}[torch.storage.{type(self).__name__}({what}) of size {len(self)}]"
 
-    def _to(self, name: str) -> TypedStorage:
+    def _to(self, name: str) -> Any:
         return TypedStorage._over(dtypes[name], _native.tensor_storage(self._tensor().to(dtypes[name]).clone()))
 
-    def double(self) -> TypedStorage:
+    def double(self) -> Any:
         """The numbers as float64; the methods after it are named after their types too."""
         return self._to("float64")
 
-    def float(self) -> TypedStorage:
+    def float(self) -> Any:
         return self._to("float32")
 
-    def half(self) -> TypedStorage:
+    def half(self) -> Any:
         return self._to("float16")
 
-    def bfloat16(self) -> TypedStorage:
+    def bfloat16(self) -> Any:
         return self._to("bfloat16")
 
-    def long(self) -> TypedStorage:
+    def long(self) -> Any:
         return self._to("int64")
 
-    def int(self) -> TypedStorage:
+    def int(self) -> Any:
         return self._to("int32")
 
-    def short(self) -> TypedStorage:
+    def short(self) -> Any:
         return self._to("int16")
 
-    def char(self) -> TypedStorage:
+    def char(self) -> Any:
         return self._to("int8")
 
-    def byte(self) -> TypedStorage:
+    def byte(self) -> Any:
         return self._to("uint8")
 
-    def bool(self) -> TypedStorage:
+    def bool(self) -> Any:
         return self._to("bool")
 
-    def complex_double(self) -> TypedStorage:
+    def complex_double(self) -> Any:
         return self._to("complex128")
 
-    def complex_float(self) -> TypedStorage:
+    def complex_float(self) -> Any:
         return self._to("complex64")
 
-    def cpu(self) -> TypedStorage:
+    def cpu(self) -> Any:
         return self
 
-    def cuda(self, device: Any = None, non_blocking: Any = False) -> TypedStorage:
+    def cuda(self, device: Any = None, non_blocking: Any = False) -> Any:
         """Raises AssertionError: this version runs on the CPU alone."""
         raise advised(AssertionError("Torch not compiled with CUDA enabled"))
 
@@ -218,7 +218,7 @@ class _StorageBase:
         named = dtype if isinstance(dtype, str) else dtype.__name__
         return self._to(DTYPE_OF_STORAGE[named.rpartition(".")[2]].name)
 
-    def resize_(self, size: builtins.int) -> TypedStorage:
+    def resize_(self, size: builtins.int) -> Any:
         """Gives the storage room for another number of elements. Those that it had stay."""
         grown = _native.operator("aten::zeros")([size * self.dtype.itemsize], dtype=dtypes["uint8"])
         n = min(grown.numel(), self._bytes.numel())
