@@ -249,7 +249,11 @@ def _get_all_device_indices() -> list[int] | None:
 
 def _get_devices_properties(device_ids: Iterable[int]) -> list[Any]:
     """The properties of devices."""
-    return [_get_device_attr(lambda module, i=i: module.get_device_properties(i)) for i in device_ids]
+
+    def of(i: int) -> Any:
+        return _get_device_attr(lambda module: module.get_device_properties(i))
+
+    return [of(i) for i in device_ids]
 
 
 def get_current_device_index() -> int:

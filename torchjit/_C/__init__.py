@@ -548,7 +548,7 @@ __getattr__, __dir__ = _lazy.names(__name__, {
         has_lapack has_mkl has_mkldnn has_mps has_openmp has_spectral iinfo is_anomaly_enabled is_autocast_cache_enabled
         is_autocast_cpu_enabled is_autocast_enabled is_grad_enabled is_inference_mode_enabled layout memory_format qscheme
         set_anomaly_enabled set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_enabled
-        set_autocast_gpu_dtype set_flush_denormal set_num_interop_threads set_num_threads
+        set_autocast_gpu_dtype set_flush_denormal set_num_interop_threads set_num_threads _set_default_tensor_type=set_default_tensor_type
     """,
     "torchjit._C._compiler": """
         CallStack ErrorReport FatalError _OutOfMemoryError _create_module_with_type _create_object_with_type _export_opnames
@@ -560,6 +560,15 @@ __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit._C._jit_tree_views": "_jit_tree_views=",
     "torchjit._C._library": "_WeakTensorRef _parallel_info _show_config is_anomaly_check_nan_enabled vitals_enabled",
     "torchjit._C._profiler": "_profiler=",
+    "torchjit._C._switches": """
+        _LinalgBackend _add_docstr _get_backcompat_broadcast_warn _get_backcompat_keepdim_warn
+        _get_cublas_allow_fp16_reduced_precision_reduction _get_cublas_allow_tf32 _get_cudnn_allow_tf32 _get_cudnn_benchmark
+        _get_cudnn_deterministic _get_cudnn_enabled _get_flash_sdp_enabled _get_linalg_preferred_backend _get_math_sdp_enabled
+        _get_mkldnn_enabled _getter _has_distributed _is_mps_available _is_xnnpack_enabled _set_backcompat_broadcast_warn
+        _set_backcompat_keepdim_warn _set_cublas_allow_fp16_reduced_precision_reduction _set_cublas_allow_tf32 _set_cudnn_allow_tf32
+        _set_cudnn_benchmark _set_cudnn_deterministic _set_cudnn_enabled _set_linalg_preferred_backend _set_mkldnn_enabled _set_qengine
+        _set_sdp_use_flash _set_sdp_use_math _setter
+    """,
     "torchjit._classes": "ScriptClass _get_custom_class_python_wrapper=script_class",
     "torchjit._dispatch_classes": """
         _AutoDispatchBelowAutograd _DisableTorchDispatch _disabled_torch_dispatch_impl
@@ -580,6 +589,7 @@ __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit._pickled_functions": "_VariableFunctions=_VariableFunctionsClass _VariableFunctionsClass",
     "torchjit._schema_info": "_SchemaArgType _SchemaArgument _SchemaInfo",
     "torchjit._tensor": "_TensorBase _TensorMeta",
+    "torchjit.autograd.forward_ad": "_enter_dual_level=enter_dual_level _exit_dual_level=exit_dual_level",
     "torchjit.jit": "JITException=Error",
     "torchjit.jit._alias_check": "_jit_check_alias_annotation=check_alias_annotation",
     "torchjit.jit._async": "Future fork wait",
