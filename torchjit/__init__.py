@@ -27,6 +27,7 @@ from torchjit._functions import (
     einsum,
     meshgrid,
     nonzero,
+    split,
 )
 from torchjit._settings import *  # noqa: F403
 from torchjit._tensor import Tensor

@@ -214,6 +214,7 @@ from torchjit._sparse import sparse_csc_tensor as sparse_csc_tensor
 from torchjit._types import sparse_csr as sparse_csr
 from torchjit._sparse import sparse_csr_tensor as sparse_csr_tensor
 from torchjit import special as special
+from torchjit._functions import split as split
 from torchjit.functional import stft as stft
 from torchjit import storage as storage
 from torchjit._types import strided as strided
@@ -2452,12 +2453,6 @@ def special_zeta(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> 
 def special_zeta(input: Tensor, other: _Number, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def special_zeta(input: _Number, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-@overload
-def split(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]: ...
-@overload
-def split(input: Tensor, split_size: Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]: ...
-@overload
-def split(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]: ...
 @overload
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: Sequence[Tensor]) -> None: ...
 @overload

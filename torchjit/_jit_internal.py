@@ -271,7 +271,7 @@ def refuse_unparametrized(target: Any) -> None:
     raise RuntimeError(f"Attempted to use {_UNPARAMETRIZED[typing.get_origin(target) or target]}")
 
 
-def interface(cls: type) -> type:
+def interface(obj: type) -> type:
     """Makes a class an interface: the methods that an object must have.
 
     >>> @torch.jit.interface
@@ -283,16 +283,16 @@ def interface(cls: type) -> type:
 
     from torchjit.jit import _resolve
 
-    if not inspect.isclass(cls):
+    if not inspect.isclass(obj):
         raise RuntimeError("interface must be applied to a class")
-    if cls.__mro__[1:] != (object,) and not _is_module_class(cls):
+    if obj.__mro__[1:] != (object,) and not _is_module_class(obj):
         raise RuntimeError(
             "TorchScript interface does not support inheritance yet. Please directly inherit from 'object' or 'nn.Module'."
         )
     frame = inspect.currentframe()
-    cls.__torch_script_interface__ = True  # type: ignore[attr-defined]
-    _resolve.define_interface(cls, _resolve.Scope.of_frame(frame.f_back if frame else None))
-    return cls
+    obj.__torch_script_interface__ = True  # type: ignore[attr-defined]
+    _resolve.define_interface(obj, _resolve.Scope.of_frame(frame.f_back if frame else None))
+    return obj
 
 
 def _is_module_class(cls: type) -> bool:
@@ -462,6 +462,7 @@ class BroadcastingList3(typing.List[T]):  # noqa: UP006
 
 # What only those ask for who look at how functions are compiled.
 __getattr__, __dir__ = _lazy.names(__name__, {
+    "ast": "ast=", "builtins": "builtins=", "contextlib": "contextlib=", "inspect": "inspect=", "typing": "get_args get_origin",
     "torchjit._sources": "fake_range get_source_lines_and_file parse_def",
     "torchjit.jit._sources_kept": "FAKE_FILENAME_PREFIX LockType SourceLoader _TensorExtractor loader",
     "torchjit.jit._async": "CFuture=Future",

@@ -122,13 +122,14 @@ def _is_legacy_zip_format(filename: str) -> bool:
     return len(found) == 1 and not found[0].is_dir()
 
 
-def load(repo_or_dir: Any, model: str, *args: Any, source: str = "github", **kwargs: Any) -> Any:
+def load(
+    repo_or_dir: Any, model: str, *args: Any, source: str = "github", trust_repo: Any = None, force_reload: bool = False, verbose: bool = True,
+    skip_validation: bool = False, **kwargs: Any,
+) -> Any:  # fmt: skip
     """What the entry point `model` of a folder's hubconf.py gives for the arguments.
 
     Raises ValueError for another source, RuntimeError for an entry point that is not there and for missing dependencies.
     """
-    for option in ("trust_repo", "force_reload", "verbose", "skip_validation"):
-        kwargs.pop(option, None)
     return _load_entry_from_hubconf(_hubconf(repo_or_dir, source), model)(*args, **kwargs)
 
 
