@@ -37,7 +37,7 @@ def public():
     seen = set()
     for name, left_out in {**OTHERS, **MODULES}.items():
         module = importlib.import_module(f"torchjit.{name}".rstrip("."))
-        for member in getattr(module, "__all__", None) or [n for n in dir(module) if not n.startswith("_")]:
+        for member in getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]:
             if member in left_out.split():
                 continue
             x = getattr(module, member)

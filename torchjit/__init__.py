@@ -27,6 +27,7 @@ from torchjit._functions import (
     einsum,
     meshgrid,
     nonzero,
+    split,
 )
 from torchjit._settings import *  # noqa: F403
 from torchjit._tensor import Tensor
@@ -85,7 +86,7 @@ _ELSEWHERE = {
 _ELSEWHERE["save"] = _ELSEWHERE["load"] = "torchjit.serialization"
 _STORAGE_NAMES = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
 _ELSEWHERE.update({name + kind: "torchjit.storage" for name in _STORAGE_NAMES for kind in ("Tensor", "Storage")})
-_ELSEWHERE.update({name: "torchjit.storage" for name in ("TypedStorage", "UntypedStorage")})
+_ELSEWHERE.update({name: "torchjit.storage" for name in ("StorageBase", "TypedStorage", "UntypedStorage")})
 _ELSEWHERE.update({prefix + kind: "torchjit.storage" for prefix in ("ComplexFloat", "ComplexDouble", "QUInt8", "QInt8", "QInt32") for kind in ("Storage",)})
 _ELSEWHERE["Storage"] = "torchjit.storage"
 _ELSEWHERE.update(
@@ -126,6 +127,7 @@ _ELSEWHERE.update(
         )
     }
 )  # fmt: skip
+_ELSEWHERE["_import_dotted_name"] = "torchjit._utils"
 _ELSEWHERE["classes"] = "torchjit._classes"
 _ELSEWHERE["set_printoptions"] = "torchjit._tensor_str"
 _ELSEWHERE["install_as_torch"] = "torchjit._alias"
@@ -143,6 +145,10 @@ _SUBMODULES = (
 )  # fmt: skip
 
 
+# Functions of torch._C that stand here as well; its classes do, too.
+_OF_PROGRAMS = ("parse_ir", "parse_schema", "import_ir_module", "fork", "wait")
+
+
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         import importlib
@@ -154,7 +160,7 @@ def __getattr__(name: str) -> Any:
         value = globals()[name] = getattr(importlib.import_module(_ELSEWHERE[name]), name)
         return value
     f = None if name.startswith("__") or _operator_names.is_of_python(name) else _native.operator("aten::" + name)
-    if f is None and name[:1].isupper() or name in ("parse_ir", "parse_schema", "import_ir_module", "fork", "wait"):
+    if f is None and name[:1].isupper() or name in _OF_PROGRAMS:
         # Classes of graphs and types stand here as well as in torch._C.
         import importlib
 
@@ -168,4 +174,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [name for name in _operator_names.listed({*globals(), *_SUBMODULES}) if not name.startswith("__") or name in globals()]
+    import importlib
+
+    classes = {name for name in dir(importlib.import_module("torchjit._C")) if name[:1].isupper()}
+    known = {*globals(), *_SUBMODULES, *_ELSEWHERE, *_OF_PROGRAMS, *classes}
+    return [name for name in _operator_names.listed(known) if not name.startswith("__") or name in globals()]

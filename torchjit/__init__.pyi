@@ -22,6 +22,7 @@ from torchjit._C import Gradient as Gradient
 from torchjit._C import MobileOptimizerType as MobileOptimizerType
 from torchjit._types import Size as Size
 from torchjit.storage import Storage as Storage
+from torchjit.storage import StorageBase as StorageBase
 from torchjit._checks import SymBool as SymBool
 from torchjit._checks import SymFloat as SymFloat
 from torchjit.export._symbolic import SymInt as SymInt
@@ -47,6 +48,7 @@ from torchjit import _documentation as _documentation
 from torchjit import _export as _export
 from torchjit import _higher_order_ops as _higher_order_ops
 from torchjit import _host as _host
+from torchjit._utils import _import_dotted_name as _import_dotted_name
 from torchjit import _jit_internal as _jit_internal
 from torchjit import _linalg_utils as _linalg_utils
 from torchjit import _lowrank as _lowrank
@@ -212,6 +214,7 @@ from torchjit._sparse import sparse_csc_tensor as sparse_csc_tensor
 from torchjit._types import sparse_csr as sparse_csr
 from torchjit._sparse import sparse_csr_tensor as sparse_csr_tensor
 from torchjit import special as special
+from torchjit._functions import split as split
 from torchjit.functional import stft as stft
 from torchjit import storage as storage
 from torchjit._types import strided as strided
@@ -2450,12 +2453,6 @@ def special_zeta(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> 
 def special_zeta(input: Tensor, other: _Number, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def special_zeta(input: _Number, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-@overload
-def split(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]: ...
-@overload
-def split(input: Tensor, split_size: Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]: ...
-@overload
-def split(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]: ...
 @overload
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: Sequence[Tensor]) -> None: ...
 @overload

@@ -48,11 +48,11 @@ def asarray(obj: Any, *, dtype: dtype | None = None, device: Any = None, copy: b
 def _shown(obj: Any, dtype: dtype | None) -> Tensor | None:
     """A tensor over the memory of the object, None where it is a sequence or a number."""
     from torchjit._settings import frombuffer
-    from torchjit.storage import TypedStorage, UntypedStorage
+    from torchjit.storage import UntypedStorage, _StorageBase
 
     if isinstance(obj, Tensor):
         return obj
-    if isinstance(obj, TypedStorage):
+    if isinstance(obj, _StorageBase):
         return None if isinstance(obj, UntypedStorage) and dtype is None else obj._tensor()
     if type(obj).__name__ == "ndarray":
         return _native.tensor_from_buffer(obj)

@@ -183,6 +183,17 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     return _operator("chain_matmul")(_tensors(matrices)) if out is None else _operator("chain_matmul")(_tensors(matrices), out=out)
 
 
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of the parts of a tensor along a dimension: of one size each, the last as large as it is, or of the sizes that are listed.
+
+    >>> torch.split(torch.arange(5), [1, 4])
+    (tensor([0]), tensor([1, 2, 3, 4]))
+    """
+    if _native.has_torch_function_unary(tensor):
+        return _overridden(split, (tensor,), tensor, split_size_or_sections, dim=dim)
+    return tensor.split(split_size_or_sections, dim)
+
+
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     """The sum of products over dimensions of a and b.
 
@@ -274,5 +285,5 @@ def _assert(condition: Any, message: str) -> Any:
 
 # Those that are operators where they are compiled.
 OPERATORS = (
-    einsum, broadcast_tensors, meshgrid, atleast_1d, atleast_2d, atleast_3d, cartesian_prod, block_diag, chain_matmul, nonzero,
+    einsum, broadcast_tensors, meshgrid, atleast_1d, atleast_2d, atleast_3d, cartesian_prod, block_diag, chain_matmul, nonzero, split,
 )  # fmt: skip

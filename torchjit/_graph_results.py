@@ -19,6 +19,8 @@ class Gradient:
     tuple of the gradients of the inputs of f that df_output_vjps lists.
     """
 
+    __slots__ = ("df", "df_input_captured_inputs", "df_input_captured_outputs", "df_input_vjps", "df_output_vjps", "f", "f_real_outputs")
+
     def __init__(self, parts: tuple[Any, ...]) -> None:
         (
             self.f, self.df, self.f_real_outputs, self.df_input_vjps, self.df_input_captured_inputs, self.df_input_captured_outputs,

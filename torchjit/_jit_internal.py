@@ -9,6 +9,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from torchjit import _lazy
+
 F = typing.TypeVar("F", bound=Callable[..., Any])
 
 
@@ -269,7 +271,7 @@ def refuse_unparametrized(target: Any) -> None:
     raise RuntimeError(f"Attempted to use {_UNPARAMETRIZED[typing.get_origin(target) or target]}")
 
 
-def interface(cls: type) -> type:
+def interface(obj: type) -> type:
     """Makes a class an interface: the methods that an object must have.
 
     >>> @torch.jit.interface
@@ -281,16 +283,16 @@ def interface(cls: type) -> type:
 
     from torchjit.jit import _resolve
 
-    if not inspect.isclass(cls):
+    if not inspect.isclass(obj):
         raise RuntimeError("interface must be applied to a class")
-    if cls.__mro__[1:] != (object,) and not _is_module_class(cls):
+    if obj.__mro__[1:] != (object,) and not _is_module_class(obj):
         raise RuntimeError(
             "TorchScript interface does not support inheritance yet. Please directly inherit from 'object' or 'nn.Module'."
         )
     frame = inspect.currentframe()
-    cls.__torch_script_interface__ = True  # type: ignore[attr-defined]
-    _resolve.define_interface(cls, _resolve.Scope.of_frame(frame.f_back if frame else None))
-    return cls
+    obj.__torch_script_interface__ = True  # type: ignore[attr-defined]
+    _resolve.define_interface(obj, _resolve.Scope.of_frame(frame.f_back if frame else None))
+    return obj
 
 
 def _is_module_class(cls: type) -> bool:
@@ -458,19 +460,27 @@ class BroadcastingList3(typing.List[T]):  # noqa: UP006
     """A list of three numbers, or one number for all."""
 
 
-def __getattr__(name: str) -> Any:
-    """What only those ask for who look at how functions are compiled."""
-    import importlib
-
-    if name in ("fake_range", "get_source_lines_and_file", "parse_def"):
-        return getattr(importlib.import_module("torchjit._sources"), name)
-    if name in ("SourceLoader", "_TensorExtractor", "LockType", "FAKE_FILENAME_PREFIX", "loader"):
-        return getattr(importlib.import_module("torchjit.jit._sources_kept"), name)
-    if name == "CFuture":
-        return importlib.import_module("torchjit.jit._async").Future
-    if name not in ("_overloaded_fns", "_overloaded_methods") and not name.startswith("__"):
-        for module in ("torchjit.jit._callables", "torchjit.jit._overloads"):
-            found = getattr(importlib.import_module(module), name, None)
-            if found is not None:
-                return found
-    raise AttributeError(f"module 'torch._jit_internal' has no attribute '{name}'")
+# What only those ask for who look at how functions are compiled.
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "ast": "ast=", "builtins": "builtins=", "contextlib": "contextlib=", "inspect": "inspect=", "typing": "get_args get_origin",
+    "torchjit._sources": "fake_range get_source_lines_and_file parse_def",
+    "torchjit.jit._sources_kept": "FAKE_FILENAME_PREFIX LockType SourceLoader _TensorExtractor loader",
+    "torchjit.jit._async": "CFuture=Future",
+    "torchjit.jit._callables": (
+        "createResolutionCallbackFromEnv _FrameNames createResolutionCallbackFromFrame get_closure "
+        "createResolutionCallbackFromClosure createResolutionCallbackForClassMethods get_callable_argument_names "
+        "get_torchscript_modifier copy_torchscript_modifier is_ignored_fn should_drop is_static_fn get_static_fn "
+        "module_has_exports can_compile_class _qualified_name _get_named_tuple_properties _create_named_tuple "
+        "_is_exception _disable_emit_hooks get_class_name_lineno _get_fn_overloads _clear_fn_overloads "
+        "_get_overloaded_methods _try_get_dispatched_fn _origin is_tuple is_list is_dict is_union is_optional is_future "
+        "is_final get_annotation_str get_type_hint_captures check_args_exist raise_error_container_parameter_missing "
+        "check_empty_containers container_checker _isinstance _extract_tensors BroadcastingListCls is_rref BroadcastingList4 BroadcastingList5 BroadcastingList6 "
+        "is_rref_instance _copy_to_script_wrapper _disable_emit_hooks_decorator"
+    ),
+    "torchjit.jit._overloads": (
+        "_check_overload_body get_overload_no_implementation_error_message check_implementation "
+        "_check_overload_defaults _check_further_parameters check_declaration _compile_function_with_overload "
+        "_get_overloads _check_directly_compile_overloaded _OVERLOAD_EXAMPLE"
+    ),
+    "torchjit.package": "package_mangling=_mangling",
+})  # fmt: skip

@@ -21,6 +21,11 @@ class PrefixModule(types.ModuleType):
         setattr(self, name, found)
         return found
 
+    def __dir__(self) -> list[str]:
+        prefix = self._prefix.removeprefix("aten::")
+        found = (name.removeprefix(prefix) for name in _native.operator_names("aten") if name.startswith(prefix))
+        return sorted({*vars(self), *(name for name in found if not name.startswith("_"))})
+
 
 def serve(module: str, prefix: str) -> None:
     """Makes the attributes of a module the operators whose names have the prefix."""

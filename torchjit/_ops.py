@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from typing import Any
 
-from torchjit import _native
+from torchjit import _lazy, _native
 
 
 def _is_refused(error: TypeError) -> bool:
@@ -177,8 +176,4 @@ class OpOverloadPacket:
         return hash(self._qualified_op_name)
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("ops", "_OpNamespace", "_Ops"):
-        ops = importlib.import_module("torchjit.ops")
-        return ops if name == "ops" else vars(ops)[name]
-    raise AttributeError(f"module 'torch._ops' has no attribute '{name}'")
+__getattr__, __dir__ = _lazy.names(__name__, {"torchjit.ops": "_OpNamespace _Ops ops="})

@@ -92,7 +92,7 @@ def is_storage(obj: Any) -> bool:
     True
     """
     storage = sys.modules.get("torchjit.storage")
-    return storage is not None and isinstance(obj, storage.TypedStorage)
+    return storage is not None and isinstance(obj, storage._StorageBase)
 
 
 def _asked(name: str, input: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import numbers
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
             if _native.is_tracing():
                 made._is_traced_as(_native.operator("aten::alias")(args[0]))
             return made
+        if len(args) == 1 and hasattr(args[0], "_bytes"):  # a storage
+            return Tensor.empty_of([0]).set_(args[0])
         if len(args) == 1 and not isinstance(args[0], (int, Size)):
             made = _native.tensor_from_data(_plain(args[0]), _native.default_dtype())
             return _native.trace_constant(made, False) if _native.is_tracing() else made
@@ -278,6 +281,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         """A tensor of the same element type: of a size, or with given data."""
         if len(args) == 1 and isinstance(args[0], Tensor):
             return args[0].to(self.dtype)
+        if len(args) == 1 and hasattr(args[0], "_bytes"):  # a storage
+            return _native.operator("aten::empty")([0], dtype=self.dtype).set_(args[0])
         if len(args) == 1 and not isinstance(args[0], (builtins.int, Size)):
             if self.layout.name != "strided":
                 raise TypeError(
@@ -651,7 +656,24 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     _storage = untyped_storage
 
     def storage_type(self) -> Any:
-        return type(self.storage())
+        """The class torch.FloatStorage, or its like, of the elements."""
+        return self.storage()._get_legacy_storage_class()
+
+    def set_(self, source: Any = None, storage_offset: builtins.int = 0, size: Any = None, stride: Any = None) -> Tensor:
+        """Has the tensor show the memory of another or of a storage, or none.
+
+        Of a storage it shows the elements from an offset on, all of them where no size is given; with a size it grows where it is too short.
+        Raises RuntimeError for a storage of other elements.
+        """
+        if isinstance(source, Tensor) or source is None:
+            if source is not None and (size is not None or storage_offset):
+                source = source.as_strided(size, stride or _native.operator("aten::empty")(list(size), device="meta").stride(), storage_offset)
+            return _native.operator("aten::set_")(self, _native.operator("aten::empty")([0], dtype=self.dtype) if source is None else source)
+        from torchjit.storage import _StorageBase, part_of
+
+        if not isinstance(source, _StorageBase):
+            raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor or Storage, not {type(source).__name__}")
+        return _native.operator("aten::set_")(self, part_of(source, self.dtype, storage_offset, size, stride))
 
     # Gradients.
 
@@ -674,8 +696,20 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
 
     if not TYPE_CHECKING:
         output_nr = property(_native.tensor_output_number, doc="Which output of grad_fn the tensor is.")
+        _grad = grad
+        _grad_fn = property(lambda self: self.grad_fn, doc="What made the tensor, None for a leaf.")
         _base = property(_native.tensor_base, doc="The tensor whose memory a view shows, None where this is no view.")
     _backward_hooks: Any = None
+
+    @property
+    def volatile(self) -> builtins.bool:
+        """False, with a warning: tensors have no such mark any more."""
+        warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+        return False
+
+    @volatile.setter
+    def volatile(self, value: Any) -> None:
+        warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
 
     def _is_view(self) -> builtins.bool:
         return self._base is not None

@@ -6,6 +6,7 @@ import importlib
 import operator
 import sys
 import traceback
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -201,3 +202,73 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
     if number is None and torch.cuda.is_available():
         return torch.cuda.current_device()
     return number
+
+
+def _type(self: Any, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    """The name of the class of a tensor or a storage, or its numbers as another type."""
+    if dtype is None:
+        return f"{type(self).__module__}.{type(self).__name__}".replace("torchjit", "torch", 1)
+    return self.type(dtype, non_blocking)
+
+
+def _cuda(self: Any, device: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    """A tensor or a storage on a GPU."""
+    return self.cuda(device, _get_async_or_non_blocking("cuda", non_blocking, kwargs))
+
+
+def _get_async_or_non_blocking(function_name: str, non_blocking: bool, kwargs: dict[str, Any]) -> bool:
+    """The value of non_blocking, which may be given as `async`, its former name. Raises TypeError for other arguments."""
+    if not kwargs:
+        return non_blocking
+    if len(kwargs) != 1 or "async" not in kwargs:
+        name = next(iter(kwargs)) if "async" not in kwargs else next(k for k in kwargs if k != "async")
+        raise TypeError(f"{function_name}() got an unexpected keyword argument '{name}'")
+    warnings.warn("'async' is deprecated; use 'non_blocking'", stacklevel=2)
+    return bool(kwargs["async"])
+
+
+def _get_available_device_type() -> str | None:
+    """The kind of the devices besides the CPU, None where there are none."""
+    return "cuda" if torch.cuda.is_available() else None
+
+
+def _get_device_attr(get_member: Callable[[Any], Any]) -> Any:
+    """What a function gives of the module of the devices besides the CPU, None where there are none."""
+    return get_member(torch.cuda) if torch.cuda.is_available() else None
+
+
+def _get_current_device_index() -> int | None:
+    """The number of the current device, None where there is none."""
+    return _get_device_attr(lambda module: module.current_device())
+
+
+def _get_all_device_indices() -> list[int] | None:
+    """The numbers of the devices, None where there are none."""
+    return _get_device_attr(lambda module: list(range(module.device_count())))
+
+
+def _get_devices_properties(device_ids: Iterable[int]) -> list[Any]:
+    """The properties of devices."""
+
+    def of(i: int) -> Any:
+        return _get_device_attr(lambda module: module.get_device_properties(i))
+
+    return [of(i) for i in device_ids]
+
+
+def get_current_device_index() -> int:
+    """The number of the current GPU, -1 where there is none."""
+    return torch.cuda.current_device() if torch.cuda.device_count() > 0 else -1
+
+
+def _rebuild_device_tensor_from_numpy(data: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    """A tensor on a device with the numbers of an array."""
+    return torch.from_numpy(data).to(dtype=dtype, device=device).requires_grad_(requires_grad)
+
+
+_rebuild_xla_tensor = _rebuild_device_tensor_from_numpy
+
+
+def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Any:
+    """A tensor on the device meta."""
+    return torch.empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)

@@ -6,7 +6,7 @@ They are compiled together with the programs that call them, so they keep to the
 from typing import List, Optional, Tuple
 
 import torchjit as torch
-from torchjit import Tensor, _functions, _native
+from torchjit import Tensor, _functions, _lazy, _native
 from torchjit._jit_internal import _overload, boolean_dispatch, is_scripting
 from torchjit._lowrank import pca_lowrank as pca_lowrank
 from torchjit._lowrank import svd_lowrank as svd_lowrank
@@ -393,9 +393,9 @@ _TORCH_NAMES = (
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul", "einsum",
     "istft", "meshgrid", "split",
 )  # fmt: skip
-
-
-def __getattr__(name: str) -> object:
-    if name in _TORCH_NAMES:
-        return getattr(torch, name)
-    raise AttributeError(f"module 'torch.functional' has no attribute '{name}'")
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit": " ".join(("_VF", *_TORCH_NAMES)),
+    "torchjit.overrides": "has_torch_function",
+    "torchjit.backends": "opt_einsum",
+    "torchjit.nn": "F=functional",
+})  # fmt: skip

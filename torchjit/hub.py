@@ -14,10 +14,13 @@ import re
 import shutil
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
+
+from torchjit import _lazy
 
 MODULE_HUBCONF = "hubconf.py"
 VAR_DEPENDENCY = "dependencies"
@@ -65,29 +68,69 @@ def _hubconf(folder: Any, source: str) -> Any:
         spec.loader.exec_module(module)
     finally:
         sys.path.remove(str(folder))
-    missing = [name for name in getattr(module, VAR_DEPENDENCY, ()) if importlib.util.find_spec(name) is None and name != "torch"]
-    if missing:
-        raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
+    _check_dependencies(module)
     return module
 
 
-def _entry(module: Any, name: Any) -> Callable[..., Any]:
-    if not isinstance(name, str):
+def _check_module_exists(name: str) -> bool:
+    """Whether a module can be imported; torch is this library."""
+    return name == "torch" or importlib.util.find_spec(name) is not None
+
+
+def _check_dependencies(m: Any) -> None:
+    """Raises RuntimeError where modules are missing that a hubconf.py names."""
+    missing = [name for name in getattr(m, VAR_DEPENDENCY, None) or () if not _check_module_exists(name)]
+    if missing:
+        raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
+
+
+def _load_attr_from_module(module: Any, func_name: str) -> Any:
+    """What a module has by a name, None where it has nothing."""
+    return getattr(module, func_name, None)
+
+
+def _load_entry_from_hubconf(m: Any, model: Any) -> Callable[..., Any]:
+    """The entry point of a hubconf.py. Raises RuntimeError where there is none, ValueError for what is no name."""
+    if not isinstance(model, str):
         raise ValueError("Invalid input: model should be a string of function name")
-    entry = getattr(module, name, None)
+    _check_dependencies(m)
+    entry = _load_attr_from_module(m, model)
     if not callable(entry):
-        raise RuntimeError(f"Cannot find callable {name} in hubconf")
+        raise RuntimeError(f"Cannot find callable {model} in hubconf")
     return entry
 
 
-def load(repo_or_dir: Any, model: str, *args: Any, source: str = "github", **kwargs: Any) -> Any:
+def _load_local(hubconf_dir: Any, model: str, *args: Any, **kwargs: Any) -> Any:
+    """What the entry point of a folder's hubconf.py gives for the arguments."""
+    return _load_entry_from_hubconf(_hubconf(hubconf_dir, "local"), model)(*args, **kwargs)
+
+
+def _remove_if_exists(path: str) -> None:
+    """Removes a file or a folder, where there is one."""
+    if os.path.isfile(path):
+        os.remove(path)
+    elif os.path.exists(path):
+        shutil.rmtree(path)
+
+
+def _is_legacy_zip_format(filename: str) -> bool:
+    """Whether a file is a zip archive that holds one file, as torch.hub's were, and no archive of torch.save's."""
+    if not zipfile.is_zipfile(filename):
+        return False
+    with zipfile.ZipFile(filename) as archive:
+        found = archive.infolist()
+    return len(found) == 1 and not found[0].is_dir()
+
+
+def load(
+    repo_or_dir: Any, model: str, *args: Any, source: str = "github", trust_repo: Any = None, force_reload: bool = False, verbose: bool = True,
+    skip_validation: bool = False, **kwargs: Any,
+) -> Any:  # fmt: skip
     """What the entry point `model` of a folder's hubconf.py gives for the arguments.
 
     Raises ValueError for another source, RuntimeError for an entry point that is not there and for missing dependencies.
     """
-    for option in ("trust_repo", "force_reload", "verbose", "skip_validation"):
-        kwargs.pop(option, None)
-    return _entry(_hubconf(repo_or_dir, source), model)(*args, **kwargs)
+    return _load_entry_from_hubconf(_hubconf(repo_or_dir, source), model)(*args, **kwargs)
 
 
 def list(github: Any, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = None, source: str = "github") -> Any:
@@ -100,7 +143,7 @@ def help(  # noqa: A001
     github: Any, model: str, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = None, source: str = "github"
 ) -> str | None:
     """The description of an entry point (source="local")."""
-    return _entry(_hubconf(github, source), model).__doc__
+    return _load_entry_from_hubconf(_hubconf(github, source), model).__doc__
 
 
 class _Progress:
@@ -145,10 +188,7 @@ def _progress() -> Any:
     return tqdm
 
 
-def __getattr__(name: str) -> Any:
-    if name != "tqdm":
-        raise AttributeError(f"module 'torch.hub' has no attribute '{name}'")
-    return _progress()
+__getattr__, __dir__ = _lazy.names(__name__, {}, {"tqdm": _progress})
 
 
 def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> None:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchjit import _host
+from torchjit import _host, _lazy, _native
 
 
-def __getattr__(name: str) -> Any:
-    found = _host.return_class(name) or _host.return_class(name.removesuffix("_out"))
-    if found is None:
-        raise AttributeError(f"module 'torch.return_types' has no attribute '{name}'")
-    return found
+def _class_of(name: str) -> Any:
+    """The class of the results of an operator, of its form with `out` too, None where it has none."""
+    return _host.return_class(name) or _host.return_class(name.removesuffix("_out"))
+
+
+def _operators() -> list[str]:
+    found = [name for name in _native.operator_names("aten") if _host.return_class(name) is not None]
+    return [*found, *(name + "_out" for name in found)]
+
+
+__getattr__, __dir__ = _lazy.names(__name__, {}, otherwise=_class_of, listed=_operators)

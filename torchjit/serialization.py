@@ -9,6 +9,7 @@ from __future__ import annotations
 import array
 import builtins
 import collections
+import contextlib
 import functools
 import importlib
 import io
@@ -16,20 +17,37 @@ import math
 import os
 import pickle
 import sys
+import tempfile
 import types
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit import _native, _progress
+from torchjit import _lazy, _native, _progress
 from torchjit._advice import advised
 from torchjit._archive import Archive, ReplacedFile, add_record
+from torchjit._opened_files import _check_seekable as _check_seekable
+from torchjit._opened_files import _is_compressed_file as _is_compressed_file
+from torchjit._opened_files import _is_path as _is_path
+from torchjit._opened_files import _is_torchscript_zip as _is_torchscript_zip
+from torchjit._opened_files import _is_zipfile as _is_zipfile
+from torchjit._opened_files import _open_buffer_reader as _open_buffer_reader
+from torchjit._opened_files import _open_buffer_writer as _open_buffer_writer
+from torchjit._opened_files import _open_file as _open_file
+from torchjit._opened_files import _open_file_like as _open_file_like
+from torchjit._opened_files import _open_zipfile_reader as _open_zipfile_reader
+from torchjit._opened_files import _open_zipfile_writer as _open_zipfile_writer
+from torchjit._opened_files import _open_zipfile_writer_buffer as _open_zipfile_writer_buffer
+from torchjit._opened_files import _open_zipfile_writer_file as _open_zipfile_writer_file
+from torchjit._opened_files import _opener as _opener
+from torchjit._opened_files import _should_read_directly as _should_read_directly
 from torchjit._sparse import of_parts, parts_of
 from torchjit._tensor import Tensor
 from torchjit._types import _LAYOUTS, Size, check_location, device, dtype, dtypes, layout, qscheme, qschemes, strided
 from torchjit._unpickler import PLAIN, Rule, Unpickler
-from torchjit.storage import _NAMES, DTYPE_OF_STORAGE, TypedStorage, storage_of
+from torchjit.storage import _NAMES, DTYPE_OF_STORAGE, TypedStorage, _StorageBase, storage_of
+from torchjit.storage import _get_dtype_from_pickle_storage_type as _get_dtype_from_pickle_storage_type
 
 DEFAULT_PROTOCOL = 2
 
@@ -96,7 +114,7 @@ class _Pickler(_PythonPickler):
         self.save_reduce(_Global("__builtin__", "getattr"), (owner, name))
 
     def persistent_id(self, obj: Any) -> Any:
-        if not isinstance(obj, TypedStorage):
+        if not isinstance(obj, _StorageBase):
             return None
         memory = obj._bytes
         where = str(memory.device)
@@ -159,7 +177,9 @@ def save(
     {'weight': tensor([1., 1.])}
     """
     if not _use_new_zipfile_serialization:
-        raise NotImplementedError("the format from before PyTorch 1.6 is read, but not written")
+        with _open_file_like(f, "wb") as opened:
+            _legacy_save(obj, opened, pickle_module, pickle_protocol)
+        return
     data = io.BytesIO()
     pickler = _Pickler(data, pickle_protocol)
     pickler.dump(obj)
@@ -175,12 +195,51 @@ def save(
         _write(f, "archive", data.getvalue(), pickler.storages, _progress.nothing)
 
 
-def _is_zipfile(f: Any) -> bool:
-    """Whether a file object begins as a zip archive does. Its position stays."""
-    start = f.tell()
-    found = f.read(4)
-    f.seek(start)
-    return bool(found == b"PK\x03\x04")
+def _save(obj: Any, zip_file: Any, pickle_module: Any, pickle_protocol: int) -> None:
+    """Writes the records of an object to a PyTorchFileWriter."""
+    data = io.BytesIO()
+    pickler = _Pickler(data, pickle_protocol)
+    pickler.dump(obj)
+    for name, content in [("data.pkl", data.getvalue()), *((f"data/{key}", _content(memory)) for key, memory in pickler.storages.items())]:
+        zip_file.write_record(name, content, len(content))
+
+
+def _legacy_save(obj: Any, f: Any, pickle_module: Any, pickle_protocol: int) -> None:
+    """Writes an object in the format from before PyTorch 1.6: pickles one after the other, then the memory of the storages."""
+    sizes = {"short": SHORT_SIZE, "int": INT_SIZE, "long": LONG_SIZE}
+    system = {"protocol_version": PROTOCOL_VERSION, "little_endian": sys.byteorder == "little", "type_sizes": sizes}
+    for part in (MAGIC_NUMBER, PROTOCOL_VERSION, system):
+        pickle.dump(part, f, protocol=pickle_protocol)
+    pickler = _LegacyPickler(f, pickle_protocol)
+    pickler.dump(obj)
+    keys = sorted(pickler.storages)
+    pickle.dump(keys, f, protocol=pickle_protocol)
+    for key in keys:
+        content = _content(pickler.storages[key])
+        f.write((len(content) // pickler.item_sizes[key]).to_bytes(8, "little"))
+        f.write(content)
+
+
+class _LegacyPickler(_Pickler):
+    """Writes tensors as PyTorch did before version 1.6: a storage has the type of the first tensor that shows it."""
+
+    def __init__(self, file: Any, protocol: int) -> None:
+        super().__init__(file, protocol)
+        self.item_sizes: dict[str, int] = {}
+
+    def persistent_id(self, obj: Any) -> Any:
+        found = super().persistent_id(obj)
+        if found is None:
+            return None
+        key = found[2]
+        if self.item_sizes.setdefault(key, obj.element_size()) != obj.element_size():
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
+        return (*found, None)
+
+
+def _content(memory: Tensor) -> bytes:
+    """The bytes of a storage."""
+    return bytes(memoryview(memory.cpu().contiguous())) if memory.numel() else b""
 
 
 def _write(file: Any, name: str, data: bytes, storages: dict[str, Tensor], written: Callable[[int], None]) -> None:
@@ -188,7 +247,7 @@ def _write(file: Any, name: str, data: bytes, storages: dict[str, Tensor], writt
         add_record(archive, f"{name}/data.pkl", data)
         add_record(archive, f"{name}/byteorder", sys.byteorder.encode())
         for key, memory in storages.items():
-            add_record(archive, f"{name}/data/{key}", bytes(memoryview(memory.cpu().contiguous())) if memory.numel() else b"")
+            add_record(archive, f"{name}/data/{key}", _content(memory))
             written(memory.numel())
         add_record(archive, f"{name}/version", b"3\n")
 
@@ -360,7 +419,7 @@ def _checked_ints(what: str, x: Any) -> tuple[int, ...]:
 
 def _view(storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
     """The tensor over a storage. All numbers are checked before: RuntimeError where they do not fit each other, or reach outside of the storage."""
-    if not isinstance(storage, TypedStorage):
+    if not isinstance(storage, _StorageBase):
         raise RuntimeError("a tensor of the file has no storage")
     sizes, strides = _checked_ints("size", size), _checked_ints("stride", stride)
     (start,) = _checked_ints("offset", (offset,))
@@ -383,7 +442,7 @@ _MAX_DIMENSIONS = 64
 
 
 def _rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool = False, hooks: Any = None, metadata: Any = None) -> Tensor:
-    if isinstance(storage, TypedStorage) and storage.dtype.name in _INTEGERS:
+    if isinstance(storage, _StorageBase) and storage.dtype.name in _INTEGERS:
         raise RuntimeError(f"a tensor of the file has elements of {storage.dtype} and no quantization")
     made = _view(storage, offset, size, stride).detach()
     if isinstance(metadata, dict):  # PyTorch 2 writes what a view shows of the numbers in its memory
@@ -405,10 +464,10 @@ def _rebuild_parameter(data: Any, requires_grad: bool, hooks: Any) -> Any:
 def _rebuild_qtensor(storage: Any, offset: int, size: Any, stride: Any, quantizer: Any, requires_grad: bool, hooks: Any, metadata: Any = None) -> Tensor:
     import torchjit as torch
 
-    kind = storage.dtype.name if isinstance(storage, TypedStorage) else ""
+    kind = storage.dtype.name if isinstance(storage, _StorageBase) else ""
     if kind not in _INTEGERS or not isinstance(quantizer, tuple) or len(quantizer) < 3:
         raise RuntimeError("the quantization of a tensor of the file is damaged")
-    raw = _view(TypedStorage(dtype=dtypes[_INTEGERS[kind]], _bytes=storage._bytes), offset, size, stride)
+    raw = _view(TypedStorage._over(dtypes[_INTEGERS[kind]], storage._bytes), offset, size, stride)
     if quantizer[0] is qschemes["per_tensor_affine"]:
         scale, zero = quantizer[1:3]
         if type(scale) is not float or type(zero) is not int:
@@ -526,8 +585,7 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
     if isinstance(f, (str, os.PathLike)):
         with builtins.open(f, "rb") as file, _progress.of_parts(f"loading {os.fspath(f)}", os.fstat(file.fileno()).st_size) as loaded:
             return _load(file, placing(map_location), not weights_only, encoding, loaded)
-    if not hasattr(f, "read") or not hasattr(f, "seek"):
-        raise AttributeError("You can only torch.load from a file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from it instead.")
+    _check_seekable(f)
     return _load(f, placing(map_location), not weights_only, encoding, _progress.nothing)
 
 
@@ -561,7 +619,7 @@ def _moved(storage: TypedStorage, location: Any) -> TypedStorage:
     except RuntimeError:
         raise RuntimeError(f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {location})") from None
     check_location(where)
-    return TypedStorage(dtype=storage.dtype, _bytes=storage._bytes.to(where))
+    return storage._over(storage.dtype, storage._bytes.to(where))
 
 
 def _load(file: Any, put: _Placing, trusted: bool, encoding: str, told: Callable[[int], None]) -> Any:
@@ -628,7 +686,7 @@ def _storage(kind: dtype, content: bytes, count: int, where: str, swapped: bool 
         numbers = array.array(_ARRAYS[width], bytes(held))
         numbers.byteswap()
         held = bytearray(numbers.tobytes())
-    return TypedStorage(dtype=kind, _bytes=_native.tensor_from_buffer(held))
+    return TypedStorage._over(kind, _native.tensor_from_buffer(held))
 
 
 def _load_legacy(file: Any, put: _Placing, trusted: bool, encoding: str, told: Callable[[int], None]) -> Any:
@@ -676,24 +734,42 @@ def _load_legacy(file: Any, put: _Placing, trusted: bool, encoding: str, told: C
 # Where storages are: what a file says of one, and what the reader does with that, by priority.
 
 
-def _cpu_tag(storage: Any) -> str | None:
-    return "cpu" if storage.device.type == "cpu" else None
+def _cpu_tag(obj: Any) -> str | None:
+    return "cpu" if obj.device.type == "cpu" else None
 
 
-def _cpu_restore(storage: Any, location: str) -> Any:
-    return storage if location == "cpu" else None
+def _cpu_deserialize(obj: Any, location: str) -> Any:
+    return obj if location == "cpu" else None
 
 
-def _device_tag(storage: Any) -> str | None:
-    return str(storage.device) if storage.device.type == "cuda" else None
+def _cuda_tag(obj: Any) -> str | None:
+    return str(obj.device) if obj.device.type == "cuda" else None
 
 
-def _device_restore(storage: Any, location: str) -> Any:
-    return _moved(storage, location) if location.startswith("cuda") else None
+def _cuda_deserialize(obj: Any, location: str) -> Any:
+    if not location.startswith("cuda"):
+        return None
+    validate_cuda_device(location)
+    return _moved(obj, location)
+
+
+def _meta_tag(obj: Any) -> str | None:
+    return "meta" if obj.device.type == "meta" else None
+
+
+def _meta_deserialize(obj: Any, location: str) -> Any:
+    return _moved(obj, location) if location == "meta" else None
+
+
+def validate_cuda_device(location: Any) -> int:
+    """The number of a CUDA device. Raises RuntimeError where there is no such device."""
+    where = device(location)
+    check_location(where)
+    return where.index or 0
 
 
 _package_registry: list[tuple[int, Callable[[Any], str | None], Callable[[Any, str], Any]]] = [
-    (10, _cpu_tag, _cpu_restore), (20, _device_tag, _device_restore),
+    (10, _cpu_tag, _cpu_deserialize), (20, _cuda_tag, _cuda_deserialize), (22, _meta_tag, _meta_deserialize),
 ]  # fmt: skip
 
 
@@ -749,3 +825,43 @@ def check_module_version_greater_or_equal(module: Any, req_version_tuple: tuple[
             raise RuntimeError(message) from e
         warnings.warn(message + ", but continuing assuming that requirement is met", stacklevel=2)
         return True
+
+
+def _get_restore_location(map_location: Any) -> Callable[[Any, str], Any]:
+    """What puts a storage, and the tag of where it was, to where load's map_location says."""
+    return default_restore_location if map_location is None else placing(map_location)
+
+
+def _legacy_load(f: Any, map_location: Any, pickle_module: Any, **pickle_load_args: Any) -> Any:
+    """Reads a file in the format from before PyTorch 1.6. What it names is imported and called."""
+    return _load_legacy(f, placing(map_location), True, pickle_load_args.get("encoding", "utf-8"), _progress.nothing)
+
+
+def _maybe_decode_ascii(bytes_str: bytes | str) -> str:
+    """A text, which Python 2 may have written as bytes."""
+    return bytes_str.decode("ascii") if isinstance(bytes_str, bytes) else bytes_str
+
+
+class StorageType:
+    """The element type of the class of storages that a pickle names."""
+
+    def __init__(self, name: str) -> None:
+        self.dtype = _get_dtype_from_pickle_storage_type(name)
+
+    def __str__(self) -> str:
+        return f"StorageType(dtype={self.dtype})"
+
+
+@contextlib.contextmanager
+def mkdtemp() -> Iterator[str]:
+    """A folder that is there within the context."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as path:
+        yield path
+
+
+_string_classes = (str, bytes)
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit._sources": "get_source_lines_and_file",
+    "torchjit._utils": "_import_dotted_name",
+    "torchjit.types": "Storage",
+})  # fmt: skip

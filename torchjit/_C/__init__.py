@@ -7,11 +7,12 @@ called `Graph.addInput` becomes a method of Graph, one of the class `_C` a funct
 from __future__ import annotations
 
 import enum
+import importlib as _importlib
 import numbers
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit import _executor_settings, _graph_results, _native, _other_names, _quantization_passes, _upgraders
+from torchjit import _executor_settings, _graph_results, _lazy, _native, _other_names, _quantization_passes, _upgraders
 
 # The numbers of the handle classes (see gojit/bind/abi/slots.go); _C.type_classes tells those of types.
 _HANDLE_CLASSES = {
@@ -525,72 +526,6 @@ globals().update(_quantization_passes.members())
 for _made in [x for x in globals().values() if isinstance(x, type) and x.__module__ == __name__ and not x.__name__.startswith("_")]:
     _made.__module__ = "torchjit"  # as in PyTorch, where torch has them too
 
-# Classes that are made elsewhere, over this module.
-_ELSEWHERE = {
-    "ScriptModule": ("torchjit.jit._module", "_CModule"), **{name: ("torchjit.jit._module_dicts", name) for name in ("BufferDict", "ModuleDict", "ParameterDict")},
-    "CompilationUnit": ("torchjit.jit._script", "CompilationUnit"),
-    "ConcreteModuleTypeBuilder": ("torchjit.jit._type_builder", "ConcreteModuleTypeBuilder"),
-    "ConcreteModuleType": ("torchjit.jit._recursive", "ConcreteType"), "ScriptObject": ("torchjit.jit._module", "RecursiveScriptClass"),
-    "ScriptObjectProperty": ("torchjit.jit._module", "ScriptObjectProperty"),
-    **{name: ("torchjit.jit._logging", name) for name in ("AVG", "AggregationType", "LockingLogger", "LoggerBase", "NoopLogger", "SUM")},
-    **{name: ("torchjit.jit._executor_state", name) for name in ("ArgumentSpec", "Code", "CompleteArgumentSpec", "ExecutionPlan", "GraphExecutorState")},
-    **{name: ("torchjit._C._compiler", name) for name in (
-        "CallStack", "ErrorReport", "FatalError", "_OutOfMemoryError", "_create_module_with_type", "_create_object_with_type", "_export_opnames",
-        "_get_operation_overload", "_ivalue_debug_python_object", "_jit_assert_is_instance", "_jit_script_class_compile", "_jit_script_compile_overload",
-        "_jit_script_interface_compile", "_propagate_and_assign_input_shapes", "_resolve_type", "_resolve_type_from_object", "_run_emit_module_hook",
-    )},
-    **{name: ("torchjit.onnx._passes", name) for name in (
-        "_jit_is_onnx_log_enabled", "_jit_onnx_create_full_scope_name", "_jit_onnx_list_model_parameters", "_jit_onnx_log", "_jit_pass_onnx",
-        "_jit_pass_onnx_assign_output_shape", "_jit_pass_onnx_assign_scoped_names_for_node_and_value",
-        "_jit_pass_onnx_cast_all_constant_to_floating", "_jit_pass_onnx_clear_scope_records",
-        "_jit_pass_onnx_constant_fold", "_jit_pass_onnx_deduplicate_initializers", "_jit_pass_onnx_eliminate_unused_items",
-        "_jit_pass_onnx_eval_peephole", "_jit_pass_onnx_function_substitution", "_jit_pass_onnx_graph_shape_type_inference", "_jit_pass_onnx_lint",
-        "_jit_pass_onnx_node_shape_type_inference", "_jit_pass_onnx_peephole", "_jit_pass_onnx_preprocess",
-        "_jit_pass_onnx_remove_inplace_ops_for_onnx", "_jit_pass_onnx_remove_print", "_jit_pass_onnx_scalar_type_analysis",
-        "_jit_pass_onnx_set_dynamic_input_shape", "_jit_pass_prepare_division_for_onnx", "_jit_set_onnx_log_enabled",
-        "_jit_set_onnx_log_output_stream",
-    )},
-    **{name: ("torchjit.jit.frontend", name) for name in ("merge_type_from_type_comment", "parse_type_comment")},
-    **{name: ("torchjit._other_names", name) for name in ("init_num_threads", "read_vitals", "set_vital", "unify_type_list", "vitals_enabled")},
-    "ThroughputBenchmark": ("torchjit.utils.throughput_benchmark", "ThroughputBenchmark"),
-    "BenchmarkExecutionStats": ("torchjit.utils.throughput_benchmark", "ExecutionStats"), "BenchmarkConfig": ("torchjit.utils.throughput_benchmark", "BenchmarkConfig"),
-    "StaticModule": ("torchjit.jit._static", "StaticModule"), "_jit_to_static_module": ("torchjit.jit._static", "to_static_module"),
-    "ScriptClass": ("torchjit._classes", "ScriptClass"), "_get_custom_class_python_wrapper": ("torchjit._classes", "script_class"),
-    "DisableTorchFunction": ("torchjit._override", "DisableTorchFunction"),
-    "_DisableFuncTorch": ("torchjit._override", "_DisableFuncTorch"),
-    "_disabled_torch_function_impl": ("torchjit._override", "_disabled_torch_function_impl"),
-    **{name: ("torchjit._dispatch_classes", name) for name in ("_AutoDispatchBelowAutograd", "_DisableTorchDispatch", "_disabled_torch_dispatch_impl")},
-    **{name: ("torchjit.utils._python_dispatch", name) for name in (
-        "_get_dispatch_stack_at", "_len_torch_dispatch_stack", "_pop_torch_dispatch_stack", "_push_on_torch_dispatch_stack",
-    )},
-    **{name: ("torchjit._dispatch_keys", name) for name in (
-        "DispatchKey", "DispatchKeySet", "Tag", "_dispatch_has_computed_kernel_for_dispatch_key", "_dispatch_has_kernel_for_any_dispatch_key",
-        "_dispatch_has_kernel_for_dispatch_key", "_dispatch_is_included_in_alias", "_dispatch_key_name", "_dispatch_key_parse",
-        "_dispatch_key_set", "_dispatch_keys", "_dispatch_keyset_to_string", "_dispatch_num_backends", "_dispatch_tls_is_dispatch_key_excluded",
-        "_dispatch_tls_local_exclude_set", "_dispatch_tls_local_include_set",
-    )},
-    "_dispatch_isTensorSubclassLike": ("torchjit._dispatch_classes", "_isTensorSubclassLike"),
-    **{name: ("torchjit._C._library", name) for name in (
-        "_WeakTensorRef", "_parallel_info", "_show_config", "is_anomaly_check_nan_enabled", "vitals_enabled",
-    )},
-    "_LinAlgError": ("torchjit.linalg", "LinAlgError"),
-    "_is_torch_function_enabled": ("torchjit._native", "torch_function_enabled"), "_TensorBase": ("torchjit._tensor", "_TensorBase"), "_TensorMeta": ("torchjit._tensor", "_TensorMeta"),
-    **{name: ("torchjit._pickled_functions", "_VariableFunctionsClass") for name in ("_VariableFunctions", "_VariableFunctionsClass")},
-    "_is_torch_function_mode_enabled": ("torchjit._override", "has_mode"),
-    **{name: ("torchjit.overrides", name) for name in (
-        "_get_function_stack_at", "_has_torch_function", "_has_torch_function_unary", "_has_torch_function_variadic", "_len_torch_function_stack",
-        "_pop_torch_function_stack", "_push_on_torch_function_stack",
-    )},
-    "_logging_set_logger": ("torchjit.jit._logging", "set_logger"),
-    "PyTorchFileReader": ("torchjit.jit._records", "PyTorchFileReader"), "PyTorchFileWriter": ("torchjit.jit._records", "PyTorchFileWriter"),
-    "_jit_check_alias_annotation": ("torchjit.jit._alias_check", "check_alias_annotation"),
-    **{name: ("torchjit._schema_info", name) for name in ("_SchemaArgType", "_SchemaArgument", "_SchemaInfo")},
-    "JITException": ("torchjit.jit", "Error"),
-    **{name: ("torchjit.jit.frontend", name) for name in ("_parse_source_def", "_replace_overloaded_method_decl", "merge_type_from_type_comment", "parse_type_comment")},
-    "Future": ("torchjit.jit._async", "Future"), "FileCheck": ("torchjit.testing._filecheck", "FileCheck"),
-}  # fmt: skip
-
-
 # What torch.jit.mobile makes, with the forms for a path and for bytes.
 _OF_MOBILE = frozenset((
     "LiteScriptModule", "OperatorInfo", "_backport_for_mobile", "_backport_for_mobile_from_buffer", "_backport_for_mobile_from_buffer_to_buffer",
@@ -600,45 +535,95 @@ _OF_MOBILE = frozenset((
     "_load_for_lite_interpreter", "_load_for_lite_interpreter_from_buffer", "_nn_module_to_mobile",
 ))  # fmt: skip
 
-# What stands in torch and, in PyTorch, here as well.
-_OF_TORCH = frozenset((
-    "Generator", "Size", "device", "dtype", "layout", "memory_format", "qscheme", "finfo", "iinfo", "default_generator", "get_default_dtype",
-    "get_num_threads", "set_num_threads", "get_num_interop_threads", "set_num_interop_threads", "is_grad_enabled", "is_inference_mode_enabled",
-    "is_anomaly_enabled", "set_anomaly_enabled", "set_flush_denormal", "has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps",
-    "has_openmp", "has_spectral", "is_autocast_enabled", "is_autocast_cpu_enabled", "is_autocast_cache_enabled", "get_autocast_cpu_dtype",
-    "get_autocast_gpu_dtype", "clear_autocast_cache", "set_autocast_enabled", "set_autocast_cpu_enabled", "set_autocast_cpu_dtype",
-    "set_autocast_gpu_dtype", "set_autocast_cache_enabled", "autocast_increment_nesting", "autocast_decrement_nesting",
-))  # fmt: skip
+
+def _of_mobile(name: str) -> Any:
+    return _importlib.import_module("torchjit.jit.mobile")._members()[name] if name in _OF_MOBILE else None
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("_nn", "_fft", "_linalg", "_special"):
-        from torchjit import _operator_modules
-
-        return getattr(_operator_modules, name)
-    if name == "_jit_tree_views":
-        import importlib
-
-        return importlib.import_module("torchjit._C._jit_tree_views")
-    if name in ("fork", "wait"):
-        from torchjit.jit import _async
-
-        return getattr(_async, name)
-    if name in ("import_ir_module", "import_ir_module_from_buffer"):
-        from torchjit.jit import _serialization
-
-        return getattr(_serialization, name)
-    if name in _ELSEWHERE:
-        import importlib
-
-        module, attribute = _ELSEWHERE[name]
-        return getattr(importlib.import_module(module), attribute)
-    if name in _OF_MOBILE:
-        import importlib
-
-        return importlib.import_module("torchjit.jit.mobile")._members()[name]
-    if name in _OF_TORCH:
-        import torchjit
-
-        return getattr(torchjit, name)
-    raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
+# What is made elsewhere, over this module.
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit": """
+        Generator Size autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache default_generator device dtype finfo
+        get_autocast_cpu_dtype get_autocast_gpu_dtype get_default_dtype get_num_interop_threads get_num_threads has_cuda has_cudnn
+        has_lapack has_mkl has_mkldnn has_mps has_openmp has_spectral iinfo is_anomaly_enabled is_autocast_cache_enabled
+        is_autocast_cpu_enabled is_autocast_enabled is_grad_enabled is_inference_mode_enabled layout memory_format qscheme
+        set_anomaly_enabled set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_enabled
+        set_autocast_gpu_dtype set_flush_denormal set_num_interop_threads set_num_threads _set_default_tensor_type=set_default_tensor_type
+    """,
+    "torchjit._C._compiler": """
+        CallStack ErrorReport FatalError _OutOfMemoryError _create_module_with_type _create_object_with_type _export_opnames
+        _get_operation_overload _ivalue_debug_python_object _jit_assert_is_instance _jit_script_class_compile
+        _jit_script_compile_overload _jit_script_interface_compile _propagate_and_assign_input_shapes _resolve_type
+        _resolve_type_from_object _run_emit_module_hook
+    """,
+    "torchjit._C._autograd": "_autograd=",
+    "torchjit._C._jit_tree_views": "_jit_tree_views=",
+    "torchjit._C._library": "_WeakTensorRef _parallel_info _show_config is_anomaly_check_nan_enabled vitals_enabled",
+    "torchjit._C._profiler": "_profiler=",
+    "torchjit._C._switches": """
+        _LinalgBackend _add_docstr _get_backcompat_broadcast_warn _get_backcompat_keepdim_warn
+        _get_cublas_allow_fp16_reduced_precision_reduction _get_cublas_allow_tf32 _get_cudnn_allow_tf32 _get_cudnn_benchmark
+        _get_cudnn_deterministic _get_cudnn_enabled _get_flash_sdp_enabled _get_linalg_preferred_backend _get_math_sdp_enabled
+        _get_mkldnn_enabled _getter _has_distributed _is_mps_available _is_xnnpack_enabled _set_backcompat_broadcast_warn
+        _set_backcompat_keepdim_warn _set_cublas_allow_fp16_reduced_precision_reduction _set_cublas_allow_tf32 _set_cudnn_allow_tf32
+        _set_cudnn_benchmark _set_cudnn_deterministic _set_cudnn_enabled _set_linalg_preferred_backend _set_mkldnn_enabled _set_qengine
+        _set_sdp_use_flash _set_sdp_use_math _setter
+    """,
+    "torchjit._classes": "ScriptClass _get_custom_class_python_wrapper=script_class",
+    "torchjit._dispatch_classes": """
+        _AutoDispatchBelowAutograd _DisableTorchDispatch _disabled_torch_dispatch_impl
+        _dispatch_isTensorSubclassLike=_isTensorSubclassLike
+    """,
+    "torchjit._dispatch_keys": """
+        DispatchKey DispatchKeySet Tag _dispatch_has_computed_kernel_for_dispatch_key _dispatch_has_kernel_for_any_dispatch_key
+        _dispatch_has_kernel_for_dispatch_key _dispatch_is_included_in_alias _dispatch_key_name _dispatch_key_parse _dispatch_key_set
+        _dispatch_keys _dispatch_keyset_to_string _dispatch_num_backends _dispatch_tls_is_dispatch_key_excluded
+        _dispatch_tls_local_exclude_set _dispatch_tls_local_include_set
+    """,
+    "torchjit._native": "_is_torch_function_enabled=torch_function_enabled",
+    "torchjit._operator_modules": "_fft _linalg _nn _special",
+    "torchjit._other_names": "init_num_threads read_vitals set_vital unify_type_list",
+    "torchjit._override": """
+        DisableTorchFunction _DisableFuncTorch _disabled_torch_function_impl _is_torch_function_mode_enabled=has_mode
+    """,
+    "torchjit._pickled_functions": "_VariableFunctions=_VariableFunctionsClass _VariableFunctionsClass",
+    "torchjit._schema_info": "_SchemaArgType _SchemaArgument _SchemaInfo",
+    "torchjit._tensor": "_TensorBase _TensorMeta",
+    "torchjit.autograd.forward_ad": "_enter_dual_level=enter_dual_level _exit_dual_level=exit_dual_level",
+    "torchjit.jit": "JITException=Error",
+    "torchjit.jit._alias_check": "_jit_check_alias_annotation=check_alias_annotation",
+    "torchjit.jit._async": "Future fork wait",
+    "torchjit.jit._executor_state": "ArgumentSpec Code CompleteArgumentSpec ExecutionPlan GraphExecutorState",
+    "torchjit.jit._logging": "AVG AggregationType LockingLogger LoggerBase NoopLogger SUM _logging_set_logger=set_logger",
+    "torchjit.jit._module": "ScriptModule=_CModule ScriptObject=RecursiveScriptClass ScriptObjectProperty",
+    "torchjit.jit._module_dicts": "BufferDict ModuleDict ParameterDict",
+    "torchjit.jit._records": "PyTorchFileReader PyTorchFileWriter",
+    "torchjit.jit._recursive": "ConcreteModuleType=ConcreteType",
+    "torchjit.jit._script": "CompilationUnit",
+    "torchjit.jit._serialization": "import_ir_module import_ir_module_from_buffer",
+    "torchjit.jit._static": "StaticModule _jit_to_static_module=to_static_module",
+    "torchjit.jit._type_builder": "ConcreteModuleTypeBuilder",
+    "torchjit.jit.frontend": "_parse_source_def _replace_overloaded_method_decl merge_type_from_type_comment parse_type_comment",
+    "torchjit.linalg": "_LinAlgError=LinAlgError",
+    "torchjit.onnx._passes": """
+        _jit_is_onnx_log_enabled _jit_onnx_create_full_scope_name _jit_onnx_list_model_parameters _jit_onnx_log _jit_pass_onnx
+        _jit_pass_onnx_assign_output_shape _jit_pass_onnx_assign_scoped_names_for_node_and_value
+        _jit_pass_onnx_cast_all_constant_to_floating _jit_pass_onnx_clear_scope_records _jit_pass_onnx_constant_fold
+        _jit_pass_onnx_deduplicate_initializers _jit_pass_onnx_eliminate_unused_items _jit_pass_onnx_eval_peephole
+        _jit_pass_onnx_function_substitution _jit_pass_onnx_graph_shape_type_inference _jit_pass_onnx_lint
+        _jit_pass_onnx_node_shape_type_inference _jit_pass_onnx_peephole _jit_pass_onnx_preprocess
+        _jit_pass_onnx_remove_inplace_ops_for_onnx _jit_pass_onnx_remove_print _jit_pass_onnx_scalar_type_analysis
+        _jit_pass_onnx_set_dynamic_input_shape _jit_pass_prepare_division_for_onnx _jit_set_onnx_log_enabled
+        _jit_set_onnx_log_output_stream
+    """,
+    "torchjit.overrides": """
+        _get_function_stack_at _has_torch_function _has_torch_function_unary _has_torch_function_variadic _len_torch_function_stack
+        _pop_torch_function_stack _push_on_torch_function_stack
+    """,
+    "torchjit.storage": "StorageBase",
+    "torchjit.testing._filecheck": "FileCheck",
+    "torchjit.utils._python_dispatch": """
+        _get_dispatch_stack_at _len_torch_dispatch_stack _pop_torch_dispatch_stack _push_on_torch_dispatch_stack
+    """,
+    "torchjit.utils.throughput_benchmark": "BenchmarkConfig BenchmarkExecutionStats=ExecutionStats ThroughputBenchmark",
+}, otherwise=_of_mobile, listed=lambda: _OF_MOBILE)  # fmt: skip

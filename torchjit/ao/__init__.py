@@ -1,8 +1,8 @@
 """torch.ao: quantization of models."""
 
-import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from torchjit import _lazy
 from torchjit.ao import nn as nn
 from torchjit.ao import quantization as quantization
 
@@ -10,8 +10,4 @@ if _TYPE_CHECKING:
     import torchjit.ao.sparsity as sparsity
     from torchjit.ao import ns as ns
 else:
-
-    def __getattr__(name: str) -> object:
-        if name not in ("ns", "sparsity"):
-            raise AttributeError(f"module 'torch.ao' has no attribute '{name}'")
-        return _importlib.import_module("torchjit.ao." + name)
+    __getattr__, __dir__ = _lazy.names(__name__, _lazy.modules(__name__, "ns sparsity"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from torchjit import _native
+from torchjit import _lazy, _native
 from torchjit._tensor import Tensor
 from torchjit.autograd.anomaly_mode import detect_anomaly as detect_anomaly
 from torchjit.autograd.anomaly_mode import set_detect_anomaly as set_detect_anomaly
@@ -134,10 +134,13 @@ if TYPE_CHECKING:
     from torchjit.autograd import profiler_legacy as profiler_legacy
     from torchjit.autograd import profiler_util as profiler_util
 else:
-
-    def __getattr__(name: str) -> Any:
-        if name in ("functional", "forward_ad", "profiler", "profiler_util", "profiler_legacy"):
-            import importlib
-
-            return importlib.import_module("torchjit.autograd." + name)
-        raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
+    __getattr__, __dir__ = _lazy.names(__name__, {
+        **_lazy.modules(__name__, "forward_ad functional profiler profiler_legacy profiler_util"),
+        "torchjit._C._autograd": """
+            DeviceType SavedTensor _pop_saved_tensors_default_hooks _profiler_enabled _push_saved_tensors_default_hooks _supported_activities kineto_available
+        """,
+        "torchjit._C._profiler": "ProfilerActivity ProfilerState",
+        "torchjit.autograd._arguments": "_calculate_shape _make_grads _tensor_or_tensors_to_tuple",
+        "torchjit.overrides": "handle_torch_function has_torch_function is_tensor_like",
+        "torchjit.types": "_TensorOrTensors _size",
+    })  # fmt: skip

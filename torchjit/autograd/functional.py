@@ -9,94 +9,169 @@ import torchjit as torch
 from torchjit._tensor import Tensor
 
 
-def _tuple(x: Any, name: str, where: str) -> tuple[bool, tuple[Any, ...]]:
-    is_tuple = isinstance(x, tuple)
-    items = x if is_tuple else (x,)
+def _as_tuple_nocheck(x: Any) -> tuple[Any, ...]:
+    """What is a tuple or a list as a tuple, anything else as the only item of one."""
+    return tuple(x) if isinstance(x, (tuple, list)) else (x,)
+
+
+def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> Any:
+    """Whether an argument of a function is a tuple, and a tuple of it. Raises TypeError where there are others than tensors.
+
+    Without the names of the argument and the function it is _as_tuple_nocheck.
+    """
+    if arg_name is None and fn_name is None:
+        return _as_tuple_nocheck(inp)
+    is_tuple = isinstance(inp, tuple)
+    items = inp if is_tuple else (inp,)
     for i, item in enumerate(items):
         if not isinstance(item, Tensor):
-            what = f"value at index {i} has type {type(item)}" if is_tuple else f"given {name} has type {type(item)}"
-            raise TypeError(f"The {name} given to {where} must be either a Tensor or a tuple of Tensors but the {what}.")
+            what = f"value at index {i} has type {type(item)}" if is_tuple else f"given {arg_name} has type {type(item)}"
+            raise TypeError(f"The {arg_name} given to {fn_name} must be either a Tensor or a tuple of Tensors but the {what}.")
     return is_tuple, items
 
 
-def _leaves(inputs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
-    """Copies of the inputs that gradients are asked for, connected to them where the graph is kept."""
-    return tuple(x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in inputs)
+def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:
+    """The only item of a tuple where to_unpack says False; with a tuple of such flags, of a tuple of tuples, from the outside in."""
+    if not isinstance(to_unpack, tuple):
+        return res if to_unpack else res[0]
+    outer, inner = to_unpack
+    items = res if inner else tuple(item[0] for item in res)
+    return items if outer else items[0]
 
 
-def _direction(v: Any, like: tuple[Any, ...], where: str, what: str) -> tuple[Any, ...]:
+def _grad_preprocess(inputs: Any, create_graph: bool, need_graph: bool) -> tuple[Any, ...]:
+    """Copies of the inputs, connected to them where the graph is kept; with need_graph gradients can be asked for."""
+
+    def prepared(x: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return _grad_preprocess(x, create_graph, need_graph)
+        if not (create_graph and x.requires_grad):
+            return x.detach().requires_grad_(need_graph)
+        return x.clone() if x.is_sparse else x.view_as(x)
+
+    return tuple(prepared(x) for x in inputs)
+
+
+def _grad_postprocess(inputs: Any, create_graph: bool) -> tuple[Any, ...]:
+    """Tensors, or tuples of them, as results: detached where the graph is not kept."""
+    if create_graph:
+        return inputs
+    return tuple(x.detach() if isinstance(x, Tensor) else _grad_postprocess(x, create_graph) for x in inputs)
+
+
+def _validate_v(v: Any, other: Any, is_other_tuple: bool) -> None:
+    """Raises RuntimeError where the vector v is not of the sizes of some tensors."""
+    if len(v) != len(other):
+        if is_other_tuple:
+            raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}.")
+        raise RuntimeError("The given v should contain a single Tensor.")
+    for i, (item, x) in enumerate(zip(v, other)):
+        if item.size() != x.size():
+            entry = f"Entry {i} in v" if is_other_tuple else "v"
+            raise RuntimeError(f"{entry} has invalid size: should be {x.size()} but got {item.size()}.")
+
+
+def _direction(v: Any, like: tuple[Any, ...], is_like_tuple: bool, where: str, what: str) -> tuple[Any, ...]:
     """The vector v, which is of the sizes of some tensors; ones where it is None and they are one number."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(f"The vector v can only be None if {what}.")
         return (torch.ones_like(like[0]),)
-    is_tuple, items = _tuple(v, "v", where)
-    if len(items) != len(like):
-        raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(items)}.")
-    for i, (item, x) in enumerate(zip(items, like)):
-        if item.size() != x.size():
-            entry = f"Entry {i} in v" if is_tuple else "v"
-            raise RuntimeError(f"{entry} has invalid size: should be {x.size()} but got {item.size()}.")
+    _, items = _as_tuple(v, "v", where)
+    _validate_v(items, like, is_like_tuple)
     return items
 
 
 _ONE_RESULT = "the user-provided function returns a single Tensor with a single element"
 _ONE_INPUT = "the input to the user-provided function is a single Tensor with a single element"
+_STRICT = "This is not allowed in strict mode."
+# What is wrong with a tensor that does not require gradients, by what it is.
+_INDEPENDENT = {
+    "hessian": f"The hessian of the user-provided function with respect to input {{i}} is independent of the input. {_STRICT} You should ensure that your "
+    "function is thrice differentiable and that the hessian depends on the inputs.",
+    "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} is independent of the input. "
+    f"{_STRICT} You should ensure that your function is twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear "
+    "function for example).",
+    "grad_inputs": f"The gradient with respect to input {{i}} is independent of the inputs of the user-provided function. {_STRICT}",
+    "outputs": "Output {i} of the user-provided function does not require gradients. The outputs must be computed in a differentiable manner from the input "
+    "when running in strict mode.",
+}
+# What is wrong with a missing gradient, by the stage of the computation.
+_MISSING = {
+    "back": f"The output of the user-provided function is independent of input {{i}}. {_STRICT}",
+    "back_trick": "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the double backward trick to compute "
+    f"forward mode gradients. {_STRICT}",
+    "double_back": f"The jacobian of the user-provided function is independent of input {{i}}. {_STRICT}",
+    "double_back_trick": f"The hessian of the user-provided function is independent of entry {{i}} in the grad_jacobian. {_STRICT[:-1]} as it prevents from using "
+    "the double backward trick to replace forward mode AD.",
+}
+
+
+def _check_requires_grad(inputs: Any, input_type: str, strict: bool) -> None:
+    """With strict, raises RuntimeError where a tensor is missing or requires no gradients; input_type says what the tensors are."""
+    if not strict:
+        return
+    if input_type not in _INDEPENDENT:
+        raise RuntimeError("Invalid input_type to _check_requires_grad")
+    for i, x in enumerate(inputs):
+        if x is None:
+            raise RuntimeError(_MISSING["back"].format(i=i))
+        if not x.requires_grad:
+            raise RuntimeError(_INDEPENDENT[input_type].format(i=i))
 
 
 def _call(func: Callable[..., Any], inputs: tuple[Any, ...], where: str, strict: bool) -> tuple[bool, tuple[Any, ...]]:
-    is_tuple, outputs = _tuple(func(*inputs), "outputs of the user-provided function", where)
-    for i, output in enumerate(outputs):
-        if strict and not output.requires_grad:
-            raise RuntimeError(
-                f"Output {i} of the user-provided function does not require gradients. The outputs must be computed in a differentiable "
-                "manner from the input when running in strict mode."
-            )
+    is_tuple, outputs = _as_tuple(func(*inputs), "outputs of the user-provided function", where)
+    _check_requires_grad(outputs, "outputs", strict)
     return is_tuple, outputs
 
 
-def _done(x: Any, create_graph: bool) -> Any:
-    return x if create_graph else x.detach()
-
-
-def _grad(outputs: Any, inputs: Any, seeds: Any, create_graph: bool) -> tuple[Any, ...]:
-    """The gradients, None where there is none."""
+def _autograd_grad(
+    outputs: Any, inputs: Any, grad_outputs: Any = None, create_graph: bool = False, retain_graph: bool | None = None, is_grads_batched: bool = False
+) -> tuple[Any, ...]:
+    """The gradients of those outputs that have any, None where there is none."""
     outputs = tuple(outputs)
-    pairs = [(o, g) for o, g in zip(outputs, seeds or (None,) * len(outputs)) if o.requires_grad]
+    pairs = [(o, g) for o, g in zip(outputs, grad_outputs or (None,) * len(outputs)) if o is not None and o.requires_grad]
     if not pairs:
         return (None,) * len(inputs)
     return torch.autograd.grad(
-        [o for o, _ in pairs], inputs, [g for _, g in pairs], retain_graph=True, create_graph=create_graph, allow_unused=True
-    )
+        [o for o, _ in pairs], inputs, [g for _, g in pairs], retain_graph=retain_graph, create_graph=create_graph, allow_unused=True,
+        is_grads_batched=is_grads_batched,
+    )  # fmt: skip
 
 
-def _filled(
-    grads: Any, inputs: Any, strict: bool = False, create_graph: bool = False, what: str = "The output of the user-provided function"
-) -> tuple[Any, ...]:
-    """Gradients with zeros for those that are missing, which strict forbids."""
-    for i, g in enumerate(grads):
-        if strict and g is None:
-            raise RuntimeError(f"{what} is independent of input {i}. This is not allowed in strict mode.")
-        if strict and create_graph and not g.requires_grad:
-            raise RuntimeError(
-                f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode when create_graph=True."
-            )
-    return tuple(torch.zeros_like(x) if g is None else g for g, x in zip(grads, inputs))
+def _fill_in_zeros(grads: Any, refs: Any, strict: bool, create_graph: bool, stage: str) -> tuple[Any, ...]:
+    """Gradients with zeros for those that are missing, which strict forbids, as it does ones that require no gradients where the graph is kept."""
+    if stage not in _MISSING:
+        raise RuntimeError(f"Invalid stage argument '{stage}' to _fill_in_zeros")
+    for i, g in enumerate(grads if strict else ()):
+        if g is None:
+            raise RuntimeError(_MISSING[stage].format(i=i))
+        if create_graph and not g.requires_grad:
+            what = "hessian" if "double" in stage else "jacobian"
+            raise RuntimeError(f"The {what} of the user-provided function is independent of input {i}. {_STRICT[:-1]} when create_graph=True.")
+    return tuple(torch.zeros_like(x) if g is None else g for g, x in zip(grads, refs))
+
+
+def _construct_standard_basis_for(tensors: tuple[Any, ...], tensor_numels: tuple[int, ...]) -> tuple[Any, ...]:
+    """For tensors of so many elements together the rows of an identity matrix: a tensor has those columns that are its elements."""
+    assert len(tensors) == len(tensor_numels) and len(tensors) > 0
+    total = sum(tensor_numels)
+    chunks = tuple(t.new_zeros(total, n) for t, n in zip(tensors, tensor_numels))
+    start = 0
+    for chunk, n in zip(chunks, tensor_numels):
+        chunk[start : start + n].fill_diagonal_(1)
+        start += n
+    return chunks
 
 
 def _first_derivatives(result: Any, leaves: tuple[Any, ...], strict: bool, missing: bool) -> tuple[Any, ...]:
     """The gradients of one number, recorded; strict wants all to depend on the inputs, and missing ones to be told as such."""
-    grads = _grad([result], leaves, None, True)
-    for i, g in enumerate(grads):
-        if strict and g is None and missing:
-            raise RuntimeError(f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.")
-        if strict and (g is None or not g.requires_grad):
-            raise RuntimeError(
-                f"While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} is independent of "
-                "the input. This is not allowed in strict mode. You should ensure that your function is twice differentiable and that the "
-                "jacobian depends on the inputs (this would be violated by a linear function for example)."
-            )
-    return _filled(grads, leaves)
+    grads = _autograd_grad([result], leaves, None, True, True)
+    if strict and not missing:
+        grads = tuple(torch.zeros_like(x) if g is None else g for g, x in zip(grads, leaves))
+    _check_requires_grad(grads, "jacobian", strict)
+    return _fill_in_zeros(grads, leaves, False, False, "back")
 
 
 def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
@@ -106,13 +181,13 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     (tensor([1., 4.]), tensor([2., 4.]))
     """
     with torch.enable_grad():
-        is_tuple, given = _tuple(inputs, "inputs", "vjp")
-        leaves = _leaves(given, create_graph)
+        is_tuple, given = _as_tuple(inputs, "inputs", "vjp")
+        leaves = _grad_preprocess(given, create_graph, True)
         out_tuple, outputs = _call(func, leaves, "vjp", strict)
-        seeds = _direction(v, outputs, "vjp", _ONE_RESULT)
-        grads = _filled(_grad(outputs, leaves, seeds, create_graph), leaves, strict, create_graph)
-    outputs = tuple(_done(o, create_graph) for o in outputs)
-    grads = tuple(_done(g, create_graph) for g in grads)
+        seeds = _direction(v, outputs, out_tuple, "vjp", _ONE_RESULT)
+        grads = _fill_in_zeros(_autograd_grad(outputs, leaves, seeds, create_graph, True), leaves, strict, create_graph, "back")
+    outputs = _grad_postprocess(outputs, create_graph)
+    grads = _grad_postprocess(grads, create_graph)
     return outputs if out_tuple else outputs[0], grads if is_tuple else grads[0]
 
 
@@ -123,23 +198,25 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     (tensor([1., 4.]), tensor([2., 4.]))
     """
     with torch.enable_grad():
-        _, given = _tuple(inputs, "inputs", "jvp")
-        leaves = _leaves(given, create_graph)
-        seeds = _direction(v, given, "jvp", _ONE_INPUT)
+        is_tuple, given = _as_tuple(inputs, "inputs", "jvp")
+        leaves = _grad_preprocess(given, create_graph, True)
+        seeds = _direction(v, given, is_tuple, "jvp", _ONE_INPUT)
         out_tuple, outputs = _call(func, leaves, "jvp", strict)
         # The derivative of the product of a vector u with the Jacobian, by u.
         u = tuple(torch.zeros_like(o, requires_grad=True) for o in outputs)
-        first = _grad(outputs, leaves, u, True)
+        first = _autograd_grad(outputs, leaves, u, True, True)
         if strict:
-            _filled(first, leaves, True)
-        made = _filled(_grad(_filled(first, leaves), u, seeds, create_graph), outputs)
+            _fill_in_zeros(first, leaves, True, False, "back")
+        made = _fill_in_zeros(
+            _autograd_grad(_fill_in_zeros(first, leaves, False, False, "back"), u, seeds, create_graph, True), outputs, False, create_graph, "back_trick"
+        )
         for i in range(len(leaves)):
             if strict and create_graph and not any(g.requires_grad for g in made):
                 raise RuntimeError(
                     f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode when create_graph=True."
                 )
-    outputs = tuple(_done(o, create_graph) for o in outputs)
-    made = tuple(_done(g, create_graph) for g in made)
+    outputs = _grad_postprocess(outputs, create_graph)
+    made = _grad_postprocess(made, create_graph)
     return (outputs, made) if out_tuple else (outputs[0], made[0])
 
 
@@ -172,30 +249,27 @@ def jacobian(
                 'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported together (yet). '
                 'Please either set `create_graph=False` or `strategy="reverse-mode"`.'
             )
-        if strict:
-            raise RuntimeError(
-                'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together (yet). '
-                'Please either set `strict=False` or `strategy="reverse-mode"`.'
-            )
-        return _forward_jacobian(func, inputs, vectorize)
+        return _jacfwd(func, inputs, strict, vectorize)
     if strict and vectorize:
         raise RuntimeError(
             "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
             "Please either set `strict=False` or `vectorize=False`."
         )
     with torch.enable_grad():
-        is_tuple, given = _tuple(inputs, "inputs", "jacobian")
-        leaves = _leaves(given, create_graph)
+        is_tuple, given = _as_tuple(inputs, "inputs", "jacobian")
+        leaves = _grad_preprocess(given, create_graph, True)
         out_tuple, outputs = _call(func, leaves, "jacobian", strict)
         rows = []
         for i, output in enumerate(outputs):
             columns: list[list[Any]] = [[] for _ in leaves]
             flat = output.reshape(-1)
             for k in range(flat.numel()):
-                grads = _grad([flat[k]], leaves, None, create_graph)
-                what = f"Output {i} of the user-provided function"
-                for column, g in zip(columns, _filled(grads, leaves, strict, create_graph, what)):
-                    column.append(_done(g, create_graph))
+                grads = _autograd_grad([flat[k]], leaves, None, create_graph, True)
+                if strict and None in grads:
+                    raise RuntimeError(f"Output {i} of the user-provided function is independent of input {grads.index(None)}. {_STRICT}")
+                filled = _grad_postprocess(_fill_in_zeros(grads, leaves, strict, create_graph, "back"), create_graph)
+                for column, g in zip(columns, filled):
+                    column.append(g)
             made = tuple(
                 (torch.stack(column) if column else torch.zeros(0)).view(output.size() + x.size())
                 for column, x in zip(columns, leaves)
@@ -204,13 +278,18 @@ def jacobian(
     return tuple(rows) if out_tuple else rows[0]
 
 
-def _forward_jacobian(func: Callable[..., Any], inputs: Any, vectorize: bool) -> Any:
+def _jacfwd(func: Callable[..., Any], inputs: Any, strict: bool = False, vectorize: bool = False) -> Any:
     """The Jacobian by a tangent for each element of the inputs."""
+    if strict:
+        raise RuntimeError(
+            'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together (yet). '
+            'Please either set `strict=False` or `strategy="reverse-mode"`.'
+        )
     from torchjit.autograd import forward_ad
 
     if not vectorize:
         raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`.")
-    is_tuple, given = _tuple(inputs, "inputs", "jacobian")
+    is_tuple, given = _as_tuple(inputs, "inputs", "jacobian")
     blocks = []  # of an input: the moved results for each of its elements
     for i, x in enumerate(given):
         moved: list[Any] = []
@@ -219,7 +298,7 @@ def _forward_jacobian(func: Callable[..., Any], inputs: Any, vectorize: bool) ->
             tangent[k] = 1
             with forward_ad.dual_level():
                 args = [*given[:i], forward_ad.make_dual(x.detach(), tangent.view_as(x)), *given[i + 1 :]]
-                out_tuple, outputs = _tuple(func(*args), "outputs of the user-provided function", "jacobian")
+                out_tuple, outputs = _as_tuple(func(*args), "outputs of the user-provided function", "jacobian")
                 pairs = [forward_ad.unpack_dual(o) for o in outputs]
                 moved.append([torch.zeros_like(o) if v is None else v for o, v in pairs])
         blocks.append(moved)
@@ -244,7 +323,7 @@ def hessian(
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """
-    is_tuple, given = _tuple(inputs, "inputs", "hessian")
+    is_tuple, given = _as_tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
     forward = outer_jacobian_strategy == "forward-mode"
@@ -289,11 +368,11 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 def _second_product(func: Any, inputs: Any, v: Any, create_graph: bool, strict: bool, where: str) -> tuple[Any, Any]:
     with torch.enable_grad():
-        is_tuple, given = _tuple(inputs, "inputs", where)
-        leaves = _leaves(given, create_graph)
-        seeds = _direction(v, leaves, where, _ONE_INPUT)
+        is_tuple, given = _as_tuple(inputs, "inputs", where)
+        leaves = _grad_preprocess(given, create_graph, True)
+        seeds = _direction(v, leaves, is_tuple, where, _ONE_INPUT)
         result = _scalar(func, leaves, where, strict)
         first = _first_derivatives(result, leaves, strict, True)
-        made = _filled(_grad(first, leaves, seeds, create_graph), leaves, strict, create_graph)
-    made = tuple(_done(g, create_graph) for g in made)
-    return _done(result, create_graph), made if is_tuple else made[0]
+        made = _fill_in_zeros(_autograd_grad(first, leaves, seeds, create_graph, True), leaves, strict, create_graph, "double_back")
+    made = _grad_postprocess(made, create_graph)
+    return _grad_postprocess((result,), create_graph)[0], made if is_tuple else made[0]

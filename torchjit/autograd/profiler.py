@@ -6,7 +6,7 @@ import functools
 from typing import Any, Optional
 
 import torchjit as torch
-from torchjit import _native
+from torchjit import _lazy, _native
 from torchjit.autograd.profiler_util import EventList as EventList
 from torchjit.autograd.profiler_util import FunctionEvent as FunctionEvent
 from torchjit.nn.modules.module import Module
@@ -38,6 +38,8 @@ class profile:  # noqa: N801
     have the shapes of their arguments. What GPUs do, stacks and memory are not recorded.
     """
 
+    running = 0  # how many are being made
+
     def __init__(
         self, enabled: bool = True, *, use_cuda: bool = False, record_shapes: bool = False, with_flops: bool = False,
         profile_memory: bool = False, with_stack: bool = False, with_modules: bool = False, use_kineto: bool = False, use_cpu: bool = True,
@@ -53,6 +55,7 @@ class profile:  # noqa: N801
         if self.entered:
             raise RuntimeError("Profiler context manager is not reentrant")
         self.entered = True
+        profile.running += 1
         _native.profiler_begin(self.record_shapes)
         Module.__call__ = _timed_call  # type: ignore[method-assign]
         _native.profiler_begin_calls()
@@ -61,6 +64,7 @@ class profile:  # noqa: N801
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         if not self.enabled:
             return
+        profile.running -= 1
         calls = _native.profiler_end_calls()
         Module.__call__ = _call  # type: ignore[method-assign]
         found = _native.profiler_end() + [(_call_name(called), thread, start, end, []) for called, thread, start, end in calls]
@@ -187,3 +191,8 @@ def kineto_available() -> bool:
     return False
 
 
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit._C._autograd": "DeviceType _supported_activities",
+    "torchjit._C._profiler": "ProfilerActivity ProfilerState",
+    "torchjit.futures": "Future",
+})  # fmt: skip

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
+from torchjit import _lazy
 from torchjit.backends._settings import disable_global_flags as disable_global_flags
 from torchjit.backends._settings import flags_frozen as flags_frozen
 
-_NAMES = ("cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "opt_einsum", "quantized", "xeon", "xnnpack")
-
-
-def __getattr__(name: str) -> Any:
-    if name in _NAMES:
-        return importlib.import_module("torchjit.backends." + name)
-    raise AttributeError(f"module 'torch.backends' has no attribute '{name}'")
-
-
-def __dir__() -> list[str]:
-    return sorted(_NAMES)
+__getattr__, __dir__ = _lazy.names(
+    __name__, _lazy.modules(__name__, "cuda cudnn mkl mkldnn mps openmp opt_einsum quantized xeon xnnpack")
+)

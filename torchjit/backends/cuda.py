@@ -6,10 +6,11 @@ import contextlib
 from collections.abc import Iterator
 
 from torchjit import _native, _settings
+from torchjit._C._switches import _get_linalg_preferred_backend, _LinalgBackend, _set_linalg_preferred_backend
 from torchjit._jit_internal import Namespace
 
 
-class _Matmul(Namespace):
+class cuBLASModule(Namespace):  # noqa: N801
     """Settings of matrix products by cuBLAS."""
 
     @property
@@ -40,7 +41,7 @@ class _Matmul(Namespace):
         _native.cuda_set("reduced_bfloat16_sums", on)
 
 
-matmul: _Matmul = _Matmul()
+matmul: cuBLASModule = cuBLASModule()
 
 
 def is_built() -> bool:
@@ -81,3 +82,21 @@ def sdp_kernel(enable_flash: bool = True, enable_math: bool = True) -> Iterator[
         yield
     finally:
         _sdp.update(before)
+
+
+_LinalgBackends = {"default": _LinalgBackend.Default, "cusolver": _LinalgBackend.Cusolver, "magma": _LinalgBackend.Magma}
+_LinalgBackends_str = ", ".join(_LinalgBackends)
+
+
+def preferred_linalg_library(backend: object = None) -> _LinalgBackend:
+    """The library that decomposes matrices on GPUs, or chooses it: "default", "cusolver" or "magma", of which there is the first.
+
+    Raises RuntimeError for others.
+    """
+    if isinstance(backend, str) and backend not in _LinalgBackends:
+        raise RuntimeError(f"Unknown input value. Choose from: {_LinalgBackends_str}.")
+    if backend is not None and not isinstance(backend, (str, _LinalgBackend)):
+        raise RuntimeError("Unknown input value type.")
+    if backend is not None:
+        _set_linalg_preferred_backend(_LinalgBackends[backend] if isinstance(backend, str) else backend)
+    return _get_linalg_preferred_backend()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-from torchjit import _native
+from torchjit import _lazy, _native
 from torchjit._submodules import provide as _provide
 from torchjit.cuda import amp as amp
 from torchjit.cuda import jiterator as jiterator
@@ -289,6 +290,8 @@ _OF_DEVICES = frozenset((
 ))  # fmt: skip
 _TYPES = frozenset(kind + "Tensor" for kind in ("BFloat16", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"))
 
+_STORAGES = [kind.removesuffix("Tensor") + "Storage" for kind in _TYPES] + ["ComplexDoubleStorage", "ComplexFloatStorage"]
+
 
 class device_of(device):  # noqa: N801
     """A context whose current device is that of a tensor; it changes nothing for tensors on the CPU."""
@@ -304,18 +307,27 @@ class CudaError(RuntimeError):
         super().__init__(f"CUDA error {code}")
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("comm", "nvtx"):
-        import importlib
+def _tensor_type(name: str) -> Any:
+    from torchjit.storage import device_tensor_type
 
-        return importlib.import_module("torchjit.cuda." + name)
-    if name in _OF_DEVICES:
-        return _refusing(name)
-    if name in _TYPES:
-        from torchjit.storage import device_tensor_type
+    return device_tensor_type(name)
 
-        return device_tensor_type(name)
-    raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")
+
+def _storage_type(name: str) -> Any:
+    from torchjit.storage import device_storage_type
+
+    return device_storage_type(name)
+
+
+__getattr__, __dir__ = _lazy.names(
+    __name__,
+    _lazy.modules(__name__, "comm nvtx"),
+    {
+        **{name: functools.partial(_refusing, name) for name in _OF_DEVICES},
+        **{name: functools.partial(_tensor_type, name) for name in _TYPES},
+        **{name: functools.partial(_storage_type, name) for name in _STORAGES},
+    },
+)
 
 
 memory_cached, max_memory_cached = memory_reserved, max_memory_reserved

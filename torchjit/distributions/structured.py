@@ -174,7 +174,7 @@ class CorrCholeskyTransform(Transform):
         t = _below(y, -1) / _below(rest, -1).sqrt()
         return (t.log1p() - t.neg().log1p()) / 2
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Any, y: Any, intermediates: Any = None) -> Any:
         rest = 1 - (y * y).cumsum(-1)
         tanhs = -2 * (x + softplus(-2 * x) - math.log(2.0)).sum(-1)
         return 0.5 * _below(rest, -2).log().sum(-1) + tanhs

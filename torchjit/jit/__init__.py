@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from torchjit import _jit_internal as _marks
-from torchjit import _native
+from torchjit import _lazy, _native
 from torchjit._jit_internal import (
     Attribute,
     Final,
@@ -132,19 +132,11 @@ if TYPE_CHECKING:
     from torchjit.jit import supported_ops as supported_ops
     from torchjit.jit import unsupported_tensor_ops as unsupported_tensor_ops
 else:
-
-    def __getattr__(name: str) -> Any:
-        if name in (
-            "_builtins", "_callables", "_check", "_dataclass_impls", "_executor_state", "_inspect", "_ir_utils", "_logging", "_module_dicts", "_monkeytype_config",
-            "_recursive", "_trace_check", "mobile", "quantized", "_passes", "_pickle", "supported_ops", "unsupported_tensor_ops",
-        ):  # fmt: skip
-            return importlib.import_module("torchjit.jit." + name)
-        if name == "_ScriptProfile":
-            from torchjit.jit import _profile
-
-            return _profile._ScriptProfile
-        if name == "ONNXTracedModule":
-            from torchjit.jit import _trace
-
-            return _trace.ONNXTracedModule
-        raise AttributeError(f"module 'torch.jit' has no attribute '{name}'")
+    __getattr__, __dir__ = _lazy.names(__name__, {
+        **_lazy.modules(__name__, """
+            _builtins _callables _check _dataclass_impls _decompositions _executor_state _freeze _inspect _ir_utils _logging _module_dicts _monkeytype_config
+            _passes _pickle _recursive _trace_check mobile quantized supported_ops unsupported_tensor_ops
+        """),
+        "torchjit.jit._profile": "_ScriptProfile",
+        "torchjit.jit._trace": "ONNXTracedModule",
+    })  # fmt: skip

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from torchjit import _native
+from torchjit import _lazy, _native
 from torchjit._jit_internal import _FutureType
 
 _FUTURE_HANDLE = 7
@@ -139,3 +139,5 @@ def wait(future: Any) -> Any:
 
 
 _native.register_handle_class(_FUTURE_HANDLE, _ForkedFuture)
+
+__getattr__, __dir__ = _lazy.names(__name__, {"torchjit.jit": "set_module", "torchjit.jit._builtins": "_register_builtin"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchjit import _native
+from torchjit import _lazy, _native
 from torchjit.jit import _resolve
 
 
@@ -18,11 +18,8 @@ def _find_builtin(fn: Any) -> str | None:
 
 def _register_builtin(fn: Any, op: str) -> None:
     """Has a function stand for an operator, "aten::name", from now on."""
-    _kept.append(fn)
+    _resolve._builtin_ops().append((fn, op))
     _resolve._python_builtins()[id(fn)] = op
-
-
-_kept: list[Any] = []
 
 
 def _get_builtin_table() -> dict[int, str]:
@@ -34,10 +31,32 @@ def _get_builtin_table() -> dict[int, str]:
 NAMESPACES = ("_nn", "_fft", "_linalg", "_special")
 
 
-def __getattr__(name: str) -> Any:
-    if name == "_modules_containing_builtins":
-        import torchjit
-        from torchjit import _operator_modules
 
-        return (torchjit, *(getattr(_operator_modules, namespace) for namespace in NAMESPACES))
-    raise AttributeError(f"module 'torch.jit._builtins' has no attribute '{name}'")
+def _gen_torch_functional_registered_ops() -> set[Any]:
+    """The functions of torch.functional that programs have as operators."""
+    from torchjit import functional
+
+    return {getattr(functional, name) for name in ("stft", "istft", "lu", "cdist", "norm", "unique", "unique_consecutive", "tensordot")}
+
+
+def _is_special_functional_bound_op(fn: Any) -> bool:
+    """Whether a function is one of torch.functional that programs have as an operator."""
+    return fn in _gen_torch_functional_registered_ops()
+
+
+def _modules_with_operators() -> tuple[Any, ...]:
+    import torchjit
+    from torchjit import _operator_modules
+
+    return (torchjit, *(getattr(_operator_modules, namespace) for namespace in NAMESPACES))
+
+
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit.backends": "cudnn",
+    "torchjit.nn.modules.utils": "_list_with_default _pair _quadruple _single _triple",
+}, {
+    "_builtin_ops": _resolve._builtin_ops,
+    "_builtin_table": _resolve._python_builtins,
+    "_functional_registered_ops": _gen_torch_functional_registered_ops,
+    "_modules_containing_builtins": _modules_with_operators,
+})  # fmt: skip

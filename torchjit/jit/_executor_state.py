@@ -42,17 +42,23 @@ class ExecutionPlan:
     """A graph and its code."""
 
     def __init__(self, function: Any) -> None:
-        self.graph = function._executed_graph()
-        self.code = Code(function)
+        self._graph = function._executed_graph()
+        self._code = Code(function)
+
+    graph = property(lambda self: self._graph, doc="The graph.")
+    code = property(lambda self: self._code, doc="Its code.")
 
 
 class GraphExecutorState:
-    """The plans of a function, none before it runs: graph is None, as in PyTorch while it profiles."""
+    """The plans of a function, none before it runs."""
 
     def __init__(self, plan: ExecutionPlan | None) -> None:
-        self.graph = None
-        self.execution_plans = {} if plan is None else {ArgumentSpec(): plan}
-        self.fallback = plan
+        self._plan = plan
+        self._plans = {} if plan is None else {ArgumentSpec(): plan}
+
+    graph = property(lambda self: None, doc="None, as in PyTorch while it profiles.")
+    execution_plans = property(lambda self: self._plans, doc="The plans by the arguments that they are for.")
+    fallback = property(lambda self: self._plan, doc="The plan for other arguments.")
 
 
 def state_of(function: Any) -> GraphExecutorState:

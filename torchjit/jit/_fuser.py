@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from torchjit import _C
+from torchjit import _C, _lazy
 
 _c: Any = _C
 
@@ -116,9 +116,4 @@ def _script_method_graph_for(self: Any, parent: Any, *args: Any, **kwargs: Any) 
     return (parent if hasattr(parent, "graph_for") else self).graph_for(*args, **kwargs)
 
 
-def __getattr__(name: str) -> Any:
-    if name == "last_executed_optimized_graph":
-        from torchjit import _C
-
-        return _C._last_executed_optimized_graph
-    raise AttributeError(f"module 'torch.jit._fuser' has no attribute '{name}'")
+__getattr__, __dir__ = _lazy.names(__name__, {"torchjit._C": "last_executed_optimized_graph=_last_executed_optimized_graph"})

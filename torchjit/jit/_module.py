@@ -308,11 +308,11 @@ class _Modules(dict[str, Any]):
         raise RuntimeError("cannot delete methods or parameters of a script module")
 
 
-class _CompiledForward:
+class _CachedForward:
     """forward of a compiled module, which has none where its class has none."""
 
-    def __get__(self, module: Any, owner: type) -> Any:
-        return self if module is None else module.__getattr__("forward")
+    def __get__(self, obj: Any, cls: type) -> Any:
+        return self if obj is None else obj.__getattr__("forward")
 
 
 class ScriptMeta(type):
@@ -331,7 +331,7 @@ class ScriptMeta(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Makes a module. One of a class that is written as a subclass of ScriptModule is compiled when it has been made."""
         made = super().__call__(*args, **kwargs)
-        if cls is not ScriptModule and isinstance(made, ScriptModule) and not made._is_compiled():
+        if cls is not ScriptModule and not getattr(cls, "_disable_script_meta", False) and not made._is_compiled():
             made._compile()
         return made
 
@@ -450,8 +450,44 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         return self._text("code")
 
     @property
+    def code_with_constants(self) -> Any:
+        return self._text("code_with_constants")
+
+    @property
     def schema(self) -> Any:
         return self._text("schema")
+
+    @property
+    def original_name(self) -> str:
+        """The name of the class that was compiled, "" before."""
+        return _native.module_class_name(self._c).rpartition(".")[2] if self._is_compiled() else ""
+
+    def forward_magic_method(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
+        """Calls a compiled special method. Raises NotImplementedError where there is none."""
+        method = _native.module_method(self._c, method_name)
+        if method is None:
+            raise NotImplementedError
+        return method(*args, **kwargs)
+
+    @staticmethod
+    def _construct(cpp_module: Any, init_fn: Callable[[Any], None]) -> RecursiveScriptModule:
+        """The Python side of a module of the library, for which init_fn has been called."""
+        made = RecursiveScriptModule._wrap(cpp_module)
+        init_fn(made)
+        return made
+
+    @staticmethod
+    def _finalize_scriptmodule(script_module: RecursiveScriptModule) -> None:
+        """Copies to a compiled module what stays in Python of the one that it was made from."""
+        script_module._finish()
+
+    def _reconstruct(self, cpp_module: Any) -> None:
+        """Makes this the Python side of another module of the library."""
+        kind = type(self) if isinstance(self, RecursiveScriptModule) else RecursiveScriptModule
+        made = kind._wrap(cpp_module)
+        self.__dict__.clear()
+        self.__dict__.update(made.__dict__)
+        _python_sides[_native.module_identity(self._c)] = self
 
     def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
         """Writes the module to a file that torch.jit.load reads."""
@@ -505,7 +541,8 @@ class RecursiveScriptModule(ScriptModule):
     (True, 'Linear')
     """
 
-    forward: Any = _CompiledForward()
+    _disable_script_meta = True
+    forward: Any = _CachedForward()
     __call__: Any = _native.module_call(
         Module.__call__, (_hooks.global_forward_pre, _hooks.global_forward, _hooks.global_backward), _advice.note_module
     )
@@ -535,20 +572,6 @@ class RecursiveScriptModule(ScriptModule):
         self._finish()
         return self
 
-    @classmethod
-    def _construct(cls, cpp_module: Any, init_fn: Callable[[Any], None]) -> RecursiveScriptModule:
-        """The Python side of a module of the library, for which init_fn has been called."""
-        self = cls._wrap(cpp_module)
-        init_fn(self)
-        return self
-
-    def _reconstruct(self, cpp_module: Any) -> None:
-        """Makes this the Python side of another module of the library."""
-        made = type(self)._wrap(cpp_module)
-        self.__dict__.clear()
-        self.__dict__.update(made.__dict__)
-        _python_sides[_native.module_identity(self._c)] = self
-
     def _finish(self) -> None:
         """Copies to the compiled module what stays in Python."""
         pre_hooks, hooks = _native.module_hooks(self._c)
@@ -572,16 +595,6 @@ class RecursiveScriptModule(ScriptModule):
             absent = {} if isinstance(self, TracedModule) else {name: None for name, child in original._modules.items() if child is None}
             known = {**self._modules, **absent}
             state["_modules"] = _Modules(self._c, {name: known[name] for name in original._modules if name in known})
-
-    @property
-    def original_name(self) -> str:
-        return _native.module_class_name(self._c).rpartition(".")[2]
-
-    def forward_magic_method(self, name: str, *args: Any) -> Any:
-        method = _native.module_method(self._c, name)
-        if method is None:
-            raise NotImplementedError()
-        return method(*args)
 
     def __getattr__(self, name: str) -> Any:
         state = self.__dict__
@@ -663,10 +676,6 @@ class RecursiveScriptModule(ScriptModule):
     def get_extra_state(self) -> Any:
         return None
 
-    @property
-    def code_with_constants(self) -> Any:
-        return self._text("code_with_constants")
-
     def __len__(self) -> int:
         return self._container_call("__len__", lambda: len(self._modules))
 
@@ -731,7 +740,9 @@ class RecursiveScriptModule(ScriptModule):
         return self._wrap(self._c._replicate_for_data_parallel())
 
 
-def _unsupported(name: str) -> Any:
+def _make_fail(name: str) -> Any:
+    """A method that says that compiled modules have none of this name."""
+
     def fail(self: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{name} is not supported on ScriptModules")
 
@@ -740,7 +751,14 @@ def _unsupported(name: str) -> Any:
 
 
 for _name in ("register_backward_hook", "register_full_backward_hook"):
-    setattr(RecursiveScriptModule, _name, _unsupported(_name))
+    setattr(RecursiveScriptModule, _name, _make_fail(_name))
+
+
+# The methods of a Module that a compiled one has with the same meaning.
+_compiled_methods_allowlist = {
+    name for name, member in vars(Module).items()
+    if isinstance(member, types.FunctionType) and not name.startswith("__") and name not in ("register_backward_hook", "register_full_backward_hook")
+}  # fmt: skip
 
 
 def _hook(compiled: Any) -> Any:

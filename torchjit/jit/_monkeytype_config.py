@@ -95,12 +95,22 @@ def monkeytype_trace(store: JitTypeTraceStore) -> Iterator[None]:
         sys.setprofile(former)
 
 
+# The types that the last examples of torch.jit.script had.
+type_trace_db = JitTypeTraceStore()
+
+
+def _get_type_trace_db() -> JitTypeTraceStore:
+    """The types that the last examples of torch.jit.script had."""
+    return type_trace_db
+
+
 def call_with(obj: Any, example_inputs: Any) -> JitTypeTraceStore:
     """Calls an object, or the callables that are named, with examples; gives the types that were seen.
 
     Raises ValueError for inputs that are neither a list nor a dict of lists.
     """
-    store = JitTypeTraceStore()
+    global type_trace_db
+    type_trace_db = store = JitTypeTraceStore()
     if isinstance(example_inputs, dict):
         calls = [(callable_, example) for callable_, examples in example_inputs.items() for example in examples]
     elif isinstance(example_inputs, list):

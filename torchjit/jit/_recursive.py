@@ -42,11 +42,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchjit import _C as _classes
-from torchjit import _annotations, _native
+from torchjit import _annotations, _lazy, _native
 from torchjit import _jit_internal as _marks
 from torchjit._jit_internal import qualified_name
 from torchjit._tensor import Tensor
-from torchjit._types import PackedParameters, qscheme
+from torchjit._types import PackedParameters, device, dtype, layout, qscheme
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, type_of_annotation
 from torchjit.jit._stubs import PropertyStub as PropertyStub
@@ -736,23 +736,22 @@ def try_compile_fn(fn: Any, loc: Any) -> Any:
     return script_function(fn)
 
 
-# What stands elsewhere.
-_ELSEWHERE = {
-    "AttributeTypeIsSupportedChecker": "torchjit.jit._check", "SourceContext": "torchjit._sources", "fake_range": "torchjit._sources",
-    "_add_script_class": "torchjit.jit._state", "_get_script_class": "torchjit.jit._state", "_python_cu": "torchjit.jit._state",
-    "_find_builtin": "torchjit.jit._builtins", "_jit_internal": "torchjit",
-    **{name: "torchjit.jit.frontend" for name in ("get_class_properties", "get_default_args", "get_jit_class_def", "get_jit_def")},
-}  # fmt: skip
+# The types of constants that a module may have without saying so of each.
+_constant_types = (bool, float, int, str, type(None), device, layout, dtype)
 
-
-def __getattr__(name: str) -> Any:
-    """What only those ask for who put types of modules together themselves."""
-    import importlib
-
-    if name in _ELSEWHERE:
-        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
-    if not name.startswith("__"):
-        found = getattr(importlib.import_module("torchjit.jit._type_builder"), name, None)
-        if found is not None:
-            return found
-    raise AttributeError(f"module 'torch.jit._recursive' has no attribute '{name}'")
+__getattr__, __dir__ = _lazy.names(__name__, {  # what only those ask for who put types of modules together themselves
+    "torchjit": "_jit_internal",
+    "torchjit._sources": "SourceContext fake_range",
+    "torchjit.jit._builtins": "_find_builtin",
+    "torchjit.jit._check": "AttributeTypeIsSupportedChecker",
+    "torchjit.jit._state": "_add_script_class _get_script_class _python_cu",
+    "torchjit.jit.frontend": "get_class_properties get_default_args get_jit_class_def get_jit_def",
+    "torchjit.jit._type_builder": (
+        "ConcreteModuleTypeBuilder infer_concrete_type_builder create_methods_and_properties_from_stubs "
+        "create_hooks_from_stubs compile_unbound_method lazy_bind script_model_defines_attr "
+        "add_python_attr_to_scripted_model _compile_and_register_class create_script_class wrap_cpp_class "
+        "jit_ignored_properties get_overload_annotations get_overload_name_mapping _check_no_signature "
+        "make_stubs_for_overloads _get_valid_constant"
+    ),
+    "torchjit.nn": "Module",
+})  # fmt: skip

@@ -427,55 +427,65 @@ def _python_builtins() -> dict[int, str]:
     """Python functions, by identity, that stand for operators."""
     table = _tables.get("builtins")
     if table is None:
+        table = _tables["builtins"] = {id(f): operator for f, operator in _builtin_ops()}
+    return table
+
+
+def _builtin_ops() -> list[tuple[Any, str]]:
+    """Python functions and the operators that they stand for."""
+    if not _known_builtins:
         import torchjit
         from torchjit import _C, _creation, _functions, _sparse, sparse
 
-        table = {id(f): "aten::" + f.__name__ for f in _functions.OPERATORS}
-        table.update({id(constructor): "aten::" + constructor.__name__ for constructor in _sparse.CONSTRUCTORS})
-        table.update({id(function): "aten::" + operator for function, operator in sparse.OPERATORS.items()})
+        table: list[tuple[Any, str]] = [(f, "aten::" + f.__name__) for f in _functions.OPERATORS]
+        table += [(constructor, "aten::" + constructor.__name__) for constructor in _sparse.CONSTRUCTORS]
+        table += [(function, "aten::" + operator) for function, operator in sparse.OPERATORS.items()]
         for f in ("tensor", "as_tensor"):
-            table[id(getattr(_creation, f))] = "aten::" + f
+            table.append((getattr(_creation, f), "aten::" + f))
         for f in ("is_floating_point", "is_complex", "numel", "manual_seed"):
-            table[id(getattr(torchjit, f))] = "aten::" + f
+            table.append((getattr(torchjit, f), "aten::" + f))
         for name in _native.operators_with("math"):
             if hasattr(math, name):
-                table[id(getattr(math, name))] = "aten::" + name
-        table[id(math.remainder)] = "aten::mathremainder"
+                table.append((getattr(math, name), "aten::" + name))
+        table.append((math.remainder, "aten::mathremainder"))
         for name in _native.operators_with("cmath"):
-            table[id(getattr(cmath, name))] = "aten::" + name
-        table[id(cmath.phase)], table[id(cmath.rect)] = "aten::angle", "aten::polar"
-        table[id(collections.OrderedDict)] = "aten::dict"
+            table.append((getattr(cmath, name), "aten::" + name))
+        table += [(cmath.phase, "aten::angle"), (cmath.rect, "aten::polar")]
+        table.append((collections.OrderedDict, "aten::dict"))
         from torchjit.autograd import grad_mode
         from torchjit.backends import cudnn
         from torchjit.nn import functional, init
         from torchjit.nn.modules import utils
 
-        table[id(_functions._assert)] = "aten::_assert"
-        table[id(cudnn.is_acceptable)] = "aten::cudnn_is_acceptable"
-        table[id(functional.assert_int_or_pair)] = "aten::_assert_int_or_pair"
-        table[id(vars(functional)["_no_grad_embedding_renorm_"])] = "aten::_no_grad_embedding_renorm_"
-        table[id(utils._list_with_default)] = "aten::list_with_default"
+        table.append((_functions._assert, "aten::_assert"))
+        table.append((cudnn.is_acceptable, "aten::cudnn_is_acceptable"))
+        table.append((functional.assert_int_or_pair, "aten::_assert_int_or_pair"))
+        table.append((vars(functional)["_no_grad_embedding_renorm_"], "aten::_no_grad_embedding_renorm_"))
+        table.append((utils._list_with_default, "aten::list_with_default"))
         for name in ("_single", "_pair", "_triple", "_quadruple"):
-            table[id(getattr(utils, name))] = "aten::" + name
+            table.append((getattr(utils, name), "aten::" + name))
         for name in ("_no_grad_fill_", "_no_grad_normal_", "_no_grad_uniform_", "_no_grad_zero_"):
-            table[id(getattr(init, name))] = "aten::" + name
+            table.append((getattr(init, name), "aten::" + name))
         for name in ("_infer_size", "_get_tracing_state"):
-            table[id(getattr(_C, name))] = "aten::" + name
-        table[id(device)] = "aten::device"
-        table[id(torchjit.Size)] = "aten::Size"
-        table[id(_marks._unwrap_optional)] = "aten::_unwrap_optional"
-        table[id(torchjit.is_autocast_enabled)] = "aten::is_autocast_enabled"
-        table[id(torchjit.is_autocast_cpu_enabled)] = "aten::is_autocast_cpu_enabled"
-        table[id(grad_mode.is_grad_enabled)] = "aten::is_grad_enabled"
-        table[id(grad_mode.set_grad_enabled)] = "aten::set_grad_enabled"
-        table[id(torchjit.autograd.grad)] = "aten::grad"
+            table.append((getattr(_C, name), "aten::" + name))
+        table.append((device, "aten::device"))
+        table.append((torchjit.Size, "aten::Size"))
+        table.append((_marks._unwrap_optional, "aten::_unwrap_optional"))
+        table.append((torchjit.is_autocast_enabled, "aten::is_autocast_enabled"))
+        table.append((torchjit.is_autocast_cpu_enabled, "aten::is_autocast_cpu_enabled"))
+        table.append((grad_mode.is_grad_enabled, "aten::is_grad_enabled"))
+        table.append((grad_mode.set_grad_enabled, "aten::set_grad_enabled"))
+        table.append((torchjit.autograd.grad, "aten::grad"))
         for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
-            table[id(getattr(torchjit.overrides, name))] = "aten::has_torch_function"
-        table[id(torchjit.autograd.backward)] = "aten::backward"
-        table[id(torchjit.save)] = "aten::save"
-        table[id(warnings.warn)] = "aten::warn"
-        _tables["builtins"] = table
-    return table
+            table.append((getattr(torchjit.overrides, name), "aten::has_torch_function"))
+        table.append((torchjit.autograd.backward, "aten::backward"))
+        table.append((torchjit.save, "aten::save"))
+        table.append((warnings.warn, "aten::warn"))
+        _known_builtins.extend(table)
+    return _known_builtins
+
+
+_known_builtins: list[tuple[Any, str]] = []
 
 
 # ---- types ----

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from torchjit import _C as _C
-from torchjit import _annotations, _native
+from torchjit import _annotations, _lazy, _native
 from torchjit import _jit_internal as _marks
 from torchjit._jit_internal import qualified_name
 from torchjit._other_names import emitted
@@ -405,26 +405,28 @@ def _get_methods(cls: type) -> list[tuple[str, Any]]:
     return inspect.getmembers(cls, predicate=lambda m: inspect.isfunction(m) or inspect.ismethod(m))
 
 
-# What is made elsewhere, over this module.
-_ELSEWHERE = {
-    **{name: "torchjit.jit._module" for name in ("RecursiveScriptClass", "RecursiveScriptModule", "ScriptMeta", "ScriptModule", "script_method")},
-    **{name: "torchjit.jit._module_dicts" for name in ("OrderedDictWrapper", "OrderedModuleDict")},
-    **{name: "torchjit.jit._overloads" for name in ("_check_directly_compile_overloaded", "_check_overload_defaults", "_compile_function_with_overload", "_get_overloads")},
-    **{name: "torchjit.jit._stubs" for name in ("ScriptMethodStub", "infer_methods_to_compile")},
-    **{name: "torchjit._jit_internal" for name in ("Attribute", "interface", "_unwrap_optional")},
-    **{name: "torchjit.jit._state" for name in ("_enabled", "_python_cu", "_set_jit_function_cache", "_set_jit_overload_cache", "_try_get_jit_cached_function", "_try_get_jit_cached_overloads")},
-    **{name: "torchjit.jit.frontend" for name in ("get_default_args", "get_jit_class_def", "get_jit_def")},
-    **{name: "torchjit.jit._profile" for name in ("_ScriptProfile", "_ScriptProfileColumn", "_ScriptProfileTable", "pad")},
-    "has_torch_function": "torchjit.overrides", "has_torch_function_unary": "torchjit.overrides", "has_torch_function_variadic": "torchjit.overrides",
-    "set_module": "torchjit.jit", "_register_builtin": "torchjit.jit._builtins", "_jit_internal": "torchjit", "ConstMap": "torchjit._C", "ScriptWarning": "torchjit.jit", "_qualified_name": "torchjit.jit._callables",
-    "Module": "torchjit.nn",
-    "wrap_cpp_module": "torchjit.jit._recursive", "validate_map_location": "torchjit.jit._serialization",
-}  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name in _ELSEWHERE:
-        import importlib
-
-        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
-    raise AttributeError(f"module 'torch.jit._script' has no attribute '{name}'")
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit": "_jit_internal classes",
+    "torchjit._C": "ConstMap",
+    "torchjit._jit_internal": "Attribute interface _unwrap_optional",
+    "torchjit._six": "with_metaclass",
+    "torchjit.jit": "ScriptWarning set_module",
+    "torchjit.jit._builtins": "_register_builtin",
+    "torchjit.jit._callables": "_qualified_name",
+    "torchjit.jit._fuser": "_script_method_graph_for",
+    "torchjit.jit._module": "RecursiveScriptClass RecursiveScriptModule ScriptMeta ScriptModule _CachedForward _compiled_methods_allowlist _make_fail script_method",
+    "torchjit.jit._module_dicts": "OrderedDictWrapper OrderedModuleDict",
+    "torchjit.jit._monkeytype_config": "JitTypeTraceStore _get_type_trace_db monkeytype_trace type_trace_db",
+    "torchjit.jit._overloads": "_check_directly_compile_overloaded _check_overload_defaults _compile_function_with_overload _get_overloads",
+    "torchjit.jit._profile": "_ScriptProfile _ScriptProfileColumn _ScriptProfileTable pad",
+    "torchjit.jit._recursive": "wrap_cpp_module",
+    "torchjit.jit._type_builder": "_compile_and_register_class",
+    "torchjit.jit._serialization": "validate_map_location",
+    "torchjit.jit._state": "_enabled _python_cu _set_jit_function_cache _set_jit_overload_cache _try_get_jit_cached_function _try_get_jit_cached_overloads",
+    "torchjit.jit._stubs": "ScriptMethodStub infer_methods_to_compile",
+    "torchjit.jit.frontend": "get_default_args get_jit_class_def get_jit_def",
+    "torchjit.nn": "Module",
+    "torchjit.overrides": "has_torch_function has_torch_function_unary has_torch_function_variadic",
+    "torchjit.package": "PackageExporter PackageImporter",
+    "torchjit.package._scripted": "unpackage_script_module",
+})  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from torchjit import _native, _progress, _upgraders
+from torchjit import _lazy, _native, _progress, _upgraders
 from torchjit._advice import advised
 
 if TYPE_CHECKING:
@@ -232,9 +232,7 @@ def itself(x: Any, memo: Any = None) -> Any:
     return x
 
 
-def __getattr__(name: str) -> Any:
-    if name == "wrap_cpp_module":
-        from torchjit.jit import _recursive
-
-        return _recursive.wrap_cpp_module
-    raise AttributeError(f"module 'torch.jit._serialization' has no attribute '{name}'")
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit._six": "string_classes",
+    "torchjit.jit._recursive": "wrap_cpp_module",
+})  # fmt: skip

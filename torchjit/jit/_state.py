@@ -6,6 +6,8 @@ import enum
 import os
 from typing import Any
 
+from torchjit import _lazy
+
 
 class EnabledProxy:
     """A switch. As a condition it is true where functions and modules are compiled."""
@@ -96,20 +98,29 @@ def _set_jit_overload_cache(key: Any, compiled_fns: list[Any]) -> None:
         _script._compiled[declaration] = compiled
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("_script_classes", "_name_to_pyclass"):
-        from torchjit.jit import _resolve
+def _classes() -> dict[Any, Any]:
+    """The classes of the program by the Python classes that they were made from."""
+    from torchjit.jit import _resolve
 
-        if name == "_name_to_pyclass":
-            return {qualified: cls for cls, qualified in _resolve._names.items() if cls not in _resolve._forgotten}
-        return {cls: made for cls in list(_resolve._names) if (made := _get_script_class(cls)) is not None}
-    if name == "_python_cu":
-        from torchjit.jit._script import CompilationUnit
+    return {cls: made for cls in list(_resolve._names) if (made := _get_script_class(cls)) is not None}
 
-        made = globals()["_python_cu"] = CompilationUnit()
-        return made
-    if name == "_jit_caching_layer":  # the compiled forms by function; without its entry a function is compiled anew
-        from torchjit.jit import _script
 
-        return _script._compiled
-    raise AttributeError(f"module 'torch.jit._state' has no attribute '{name}'")
+def _python_classes() -> dict[str, Any]:
+    """The Python classes that classes of the program were made from, by the names of these."""
+    from torchjit.jit import _resolve
+
+    return {qualified: cls for cls, qualified in _resolve._names.items() if cls not in _resolve._forgotten}
+
+
+def _unit() -> Any:
+    from torchjit.jit._script import CompilationUnit
+
+    made = globals()["_python_cu"] = CompilationUnit()
+    return made
+
+
+__getattr__, __dir__ = _lazy.names(
+    __name__,
+    {"torchjit.jit._script": "_jit_caching_layer=_compiled"},  # the compiled forms by function; without its entry a function is compiled anew
+    {"_name_to_pyclass": _python_classes, "_python_cu": _unit, "_script_classes": _classes},
+)

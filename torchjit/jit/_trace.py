@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from torchjit import _C as _classes
-from torchjit import _host, _native
+from torchjit import _host, _lazy, _native
 from torchjit._advice import advised
 from torchjit._pytorch_tensors import converted
 from torchjit._tensor import Tensor
@@ -136,16 +136,7 @@ def trace(
     inputs = _as_tuple(example_inputs)
     traced = _record(func, inputs, None, qualified_name(func), "", strict, _argument_names(func), _force_outplace)
     if check_trace:
-        from torchjit.jit._trace_check import check
-
-        for case in [inputs] if check_inputs is None else check_inputs:
-            check(
-                func,
-                traced,
-                _as_tuple(case),
-                lambda c: trace(func, c, check_trace=False, strict=strict, _force_outplace=_force_outplace),
-                check_tolerance,
-            )
+        _check_trace([inputs] if check_inputs is None else check_inputs, func, traced, check_tolerance, strict, _force_outplace, False, _module_class)
     return traced
 
 
@@ -170,8 +161,6 @@ def trace_module(
     >>> m(torch.rand(4, 3)).shape
     torch.Size([4, 2])
     """
-    from torchjit.jit import _recursive
-    from torchjit.jit._module import TopLevelTracedModule
     from torchjit.nn import Module
 
     _warn_of_optimize(optimize)
@@ -181,41 +170,48 @@ def trace_module(
         raise AttributeError("expected torch.nn.Module as the first argument")
     if not isinstance(inputs, dict):
         raise AttributeError("expected a dictionary of (method_name, input) pairs")
-    compiled = _recursive.create_traced_module(mod, _module_class or TopLevelTracedModule)
+    compiled = make_module(mod, _module_class, _compilation_unit)
     with _Paths(mod):
         for name, example in inputs.items():
             method = getattr(mod, name)
             call = mod if name == "forward" else method
             _record(call, _as_tuple(example), compiled._c, "", name, strict, _argument_names(method), _force_outplace)
             if check_trace:
-                _check_method(
-                    mod,
-                    call,
-                    compiled,
-                    name,
-                    [inputs] if check_inputs is None else check_inputs,
-                    check_tolerance,
-                    strict,
-                    _force_outplace,
-                )
+                cases = [inputs] if check_inputs is None else check_inputs
+                _check_trace(cases, call, _native.module_method(compiled._c, name), check_tolerance, strict, _force_outplace, True, _module_class)
     compiled._finish()
     return compiled
 
 
-def _check_method(
-    mod: Any, call: Any, compiled: Any, name: str, cases: Any, tolerance: float, strict: bool, outplace: bool
-) -> None:
+def make_module(mod: Any, _module_class: Any, _compilation_unit: Any) -> Any:
+    """The compiled module into which calls of a module's methods can be recorded; a compiled one is itself."""
+    from torchjit.jit import _recursive
+    from torchjit.jit._module import ScriptModule, TopLevelTracedModule
+
+    return mod if isinstance(mod, ScriptModule) else _recursive.create_traced_module(mod, _module_class or TopLevelTracedModule)
+
+
+def _check_trace(
+    check_inputs: Any, func: Any, traced_func: Any, check_tolerance: float, strict: bool, force_outplace: bool, is_trace_module: bool,
+    _module_class: Any,
+) -> None:  # fmt: skip
+    """Compares a trace of a function, or of a method of a module, with it on inputs: for a method, dictionaries of those of each method.
+
+    Issues a TracerWarning where results differ. Raises TracingCheckError where the graphs differ or one of them does not run.
+    """
     from torchjit.jit._trace_check import check, clone
 
-    for case in cases:
+    for case in check_inputs:
 
-        def again(_: Any, case: Any = case) -> Any:
-            copied = {n: clone(_as_tuple(c)) for n, c in case.items()}
-            return _native.module_method(
-                trace_module(mod, copied, check_trace=False, strict=strict, _force_outplace=outplace)._c, name
-            )
+        def again(copied: Any, case: Any = case) -> Any:
+            settings: Any = {"check_trace": False, "strict": strict, "_force_outplace": force_outplace, "_module_class": _module_class}
+            if not is_trace_module:
+                return trace(func, copied, **settings)
+            examples = {name: clone(_as_tuple(example)) for name, example in case.items()}
+            second = trace_module(getattr(func, "__self__", func), examples, **settings)
+            return _native.module_method(second._c, traced_func.name)
 
-        check(call, _native.module_method(compiled._c, name), _as_tuple(case[name]), again, tolerance)
+        check(func, traced_func, _as_tuple(case[traced_func.name] if is_trace_module else case), again, check_tolerance)
 
 
 class _Paths:
@@ -436,23 +432,14 @@ def _create_interpreter_name_lookup_fn(frames_up: int = 1) -> Callable[[Any], st
     return find
 
 
-# What is made elsewhere, over this module.
-_ELSEWHERE = {
-    "default_tolerances": "torchjit.testing._comparison",
-    "TopLevelTracedModule": "torchjit.jit._module", "TracedModule": "torchjit.jit._module", "TracingCheckError": "torchjit.jit._trace_check",
-    "indent": "torchjit.jit._trace_check", "ScriptModule": "torchjit.jit._module", "script": "torchjit.jit._script", "_enabled": "torchjit.jit._state",
-    "is_tracing": "torchjit._jit_internal", "is_scripting": "torchjit._jit_internal", "_python_cu": "torchjit.jit._state",
-    "_script_if_tracing": "torchjit.jit", "get_callable_argument_names": "torchjit.jit._callables", "_qualified_name": "torchjit.jit._callables",
-    "_verify_equal": "torchjit.jit._trace_check", "verify": "torchjit.jit._trace_check",
-}  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name == "ONNXTracedModule":
-        made = globals()[name] = _onnx_traced_module()
-        return made
-    if name in _ELSEWHERE:
-        import importlib
-
-        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
-    raise AttributeError(f"module 'torch.jit._trace' has no attribute '{name}'")
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit._jit_internal": "is_scripting is_tracing",
+    "torchjit.jit": "_script_if_tracing",
+    "torchjit.jit._callables": "_qualified_name get_callable_argument_names",
+    "torchjit.jit._module": "ScriptModule TopLevelTracedModule TracedModule _CachedForward",
+    "torchjit.jit._script": "script",
+    "torchjit.jit._state": "_enabled _python_cu",
+    "torchjit.jit._trace_check": "TracingCheckError _verify_equal indent verify",
+    "torchjit.nn": "Module",
+    "torchjit.testing._comparison": "default_tolerances",
+}, {"ONNXTracedModule": _onnx_traced_module, "_trace_module_map": lambda: _modules._traces.paths})  # fmt: skip

@@ -11,7 +11,7 @@ import typing
 from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035
 
 from torchjit import _C as _classes
-from torchjit import _annotations
+from torchjit import _annotations, _lazy
 from torchjit._jit_internal import BroadcastingList1 as BroadcastingList1
 from torchjit._jit_internal import BroadcastingList2 as BroadcastingList2
 from torchjit._jit_internal import BroadcastingList3 as BroadcastingList3
@@ -186,18 +186,14 @@ def get_enum_value_type(e: Any, loc: Any) -> Any:
     return _C.unify_type_list([try_ann_to_type(type(value), loc) for value in values])
 
 
-# What stands elsewhere.
-_ELSEWHERE = {
-    "OpOverloadPacket": "torchjit._ops", "_get_script_class": "torchjit.jit._state", "_qualified_name": "torchjit.jit._callables",
-    "get_source_lines_and_file": "torchjit._sources", "is_rref": "torchjit.jit._callables",
-}  # fmt: skip
+def _types() -> list[str]:
+    return [name for name in vars(_C) if name.endswith("Type") and isinstance(getattr(_C, name), type)]
 
 
-def __getattr__(name: str) -> Any:
-    if name.endswith("Type") and hasattr(_C, name):
-        return getattr(_C, name)
-    if name in _ELSEWHERE:
-        import importlib
-
-        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
-    raise AttributeError(f"module 'torch.jit.annotations' has no attribute '{name}'")
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "dis": "dis=",
+    "torchjit._ops": "OpOverloadPacket",
+    "torchjit._sources": "get_source_lines_and_file",
+    "torchjit.jit._callables": "_qualified_name is_rref",
+    "torchjit.jit._state": "_get_script_class",
+}, otherwise=lambda name: getattr(_C, name, None) if name.endswith("Type") else None, listed=_types)  # fmt: skip

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from torchjit import _native
+from torchjit import _lazy, _native
 from torchjit import frontend as _frontend
 from torchjit._C import _jit_tree_views as _tree_views
 from torchjit._C._jit_tree_views import *  # noqa: F403
@@ -323,20 +323,11 @@ _native.register_exception("FrontendError", _from_message(FrontendError))
 _native.register_exception("NotSupportedError", _from_message(NotSupportedError))
 
 
-def __getattr__(name: str) -> Any:
-    """What PyTorch has here and others make."""
-    if name == "DATACLASS_MAGIC_METHODS":
-        from torchjit.jit._dataclass_impls import DATACLASS_MAGIC_METHODS
-
-        return DATACLASS_MAGIC_METHODS
-    if name == "is_static_fn":
-        from torchjit._jit_internal import is_static_fn
-
-        return is_static_fn
-    if name in ("monkeytype_trace", "get_qualified_name"):
-        from torchjit.jit import _monkeytype_config
-
-        return getattr(_monkeytype_config, name)
-    raise AttributeError(f"module 'torch.jit.frontend' has no attribute '{name}'")
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit": "_jit_internal",
+    "torchjit._jit_internal": "is_static_fn",
+    "torchjit.jit._dataclass_impls": "DATACLASS_MAGIC_METHODS",
+    "torchjit.jit._monkeytype_config": "get_qualified_name monkeytype_trace",
+})  # fmt: skip
 
 

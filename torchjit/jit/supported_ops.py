@@ -12,6 +12,7 @@ from typing import Any
 
 from torchjit import _C
 from torchjit.jit import _builtins
+from torchjit.jit._builtins import _find_builtin
 
 # Functions of Python that programs have: the operators that they are, or what there is to say of those that have no schema.
 _RENAMED = {name: "aten::" + name.capitalize() for name in ("bool", "int", "float", "complex")}
@@ -37,17 +38,33 @@ def _hidden(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
 
 
+def _emit_type(type: Any) -> str:
+    return str(type)
+
+
+def _emit_arg(indent: int, i: int, arg: Any) -> str:
+    """The declaration of an argument; those behind the first begin a line."""
+    default = "" if arg.default_value is None else f"={arg.default_value}"
+    return ("\n" + " " * indent if i > 0 else "") + f"{arg.name} : {_emit_type(arg.type)}{default}"
+
+
+def _emit_args(indent: int, arguments: Any) -> str:
+    return ",".join(_emit_arg(indent, i, arg) for i, arg in enumerate(arguments))
+
+
+def _emit_ret(ret: Any) -> str:
+    return _emit_type(ret.type)
+
+
+def _emit_rets(returns: Any) -> str:
+    return _emit_ret(returns[0]) if len(returns) == 1 else f"Tuple[{', '.join(map(_emit_ret, returns))}]"
+
+
 def _emit_schema(mod: str | None, name: str, schema: Any, arg_start: int = 0, padding: int = 4) -> str:
     """A schema as the declaration of a function, an argument a line."""
     qualified = name if mod is None else f"{mod}.{name}"
-    indent = " " * (len(qualified) + 1 + padding)
-    arguments = []
-    for arg in schema.arguments[arg_start:]:
-        default = "" if arg.default_value is None else f"={arg.default_value}"
-        arguments.append(f"{arg.name} : {arg.type}{default}")
-    returns = [str(r.type) for r in schema.returns]
-    result = returns[0] if len(returns) == 1 else f"Tuple[{', '.join(returns)}]"
-    return f"{qualified}({(','  + chr(10) + indent).join(arguments)}) -> {result}"
+    indent = len(qualified) + 1 + padding
+    return f"{qualified}({_emit_args(indent, schema.arguments[arg_start:])}) -> {_emit_rets(schema.returns)}"
 
 
 def _schemas(operator: str) -> list[Any]:
@@ -91,7 +108,7 @@ def _of_module(module: str, members: Iterable[tuple[str, Any]]) -> list[str]:
     """The declarations of the members that are operators."""
     found = []
     for name, member in members:
-        operator = None if _hidden(name) else _builtins._find_builtin(member)
+        operator = None if _hidden(name) else _find_builtin(member)
         found += [] if operator is None else [_emit_schema(module, name, s) for s in _schemas(operator)]
     return found
 
@@ -111,9 +128,22 @@ def _get_torchscript_builtins() -> tuple[str, list[str]]:
     return "TorchScript Builtin Functions", found
 
 
+def _get_builtins_helper() -> list[tuple[Any, str]]:
+    """The functions of Python that stand for operators, but for those of PyTorch's private modules, with the operators."""
+    return [(f, op) for f, op in _builtins._builtin_ops if not (getattr(f, "__module__", None) or "").startswith("torchjit._C")]
+
+
+def _is_math_fn(fn: Any) -> bool:
+    """Whether a function is one of math. Raises RuntimeError for what is of no module."""
+    mod = inspect.getmodule(fn)
+    if mod is None:
+        raise RuntimeError(f"Module for {fn} not found")
+    return mod is math
+
+
 def _get_math_builtins() -> tuple[str, list[Any]]:
     """The schemas of what the functions of math are, without those of tensors."""
-    operators = [op for _, f in sorted(vars(math).items()) if (op := _builtins._find_builtin(f)) is not None]
+    operators = [op for _, f in sorted(vars(math).items()) if (op := _find_builtin(f)) is not None]
     return "``math`` Module", [s for op in operators for s in _schemas(op) if "Tensor" not in str(s)]
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any as _Any
 
+from torchjit import _lazy
 from torchjit.nn.parameter import Buffer as Buffer
 from torchjit.nn.parameter import Parameter as Parameter
 from torchjit.nn.parameter import UninitializedBuffer as UninitializedBuffer
@@ -39,9 +40,4 @@ def factory_kwargs(kwargs: object) -> dict[str, _Any]:
     return made
 
 
-def __getattr__(name: str) -> _Any:
-    if name not in ("common_types", "grad", "intrinsic", "qat", "quantizable", "quantized"):
-        raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
-    import importlib
-
-    return importlib.import_module("torchjit.nn." + name)
+__getattr__, __dir__ = _lazy.names(__name__, _lazy.modules(__name__, "common_types grad intrinsic qat quantizable quantized"))

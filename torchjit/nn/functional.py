@@ -9,7 +9,7 @@ import warnings
 from typing import List, Optional, Tuple, Union
 
 import torchjit as torch
-from torchjit import Tensor, _native
+from torchjit import Tensor, _lazy, _native
 from torchjit._jit_internal import BroadcastingList1, BroadcastingList2, BroadcastingList3, _overload, boolean_dispatch
 from torchjit.nn import _reduction
 from torchjit.nn.modules.utils import _list_with_default, _pair, _single, _triple
@@ -2539,7 +2539,22 @@ def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Optiona
     return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
 
 
-def _check_attention_shapes(
+def _in_projection(
+    q: Tensor, k: Tensor, v: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor,
+    b_q: Optional[Tensor] = None, b_k: Optional[Tensor] = None, b_v: Optional[Tensor] = None,
+) -> Tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Query, key and value from a weight each."""
+    E = q.size(-1)
+    assert w_q.shape == (E, E), f"expecting query weights shape of {(E, E)}, but got {w_q.shape}"
+    assert w_k.shape == (E, k.size(-1)), f"expecting key weights shape of {(E, k.size(-1))}, but got {w_k.shape}"
+    assert w_v.shape == (E, v.size(-1)), f"expecting value weights shape of {(E, v.size(-1))}, but got {w_v.shape}"
+    assert b_q is None or b_q.shape == (E,), f"expecting query bias shape of {(E,)}, but got {b_q.shape}"
+    assert b_k is None or b_k.shape == (E,), f"expecting key bias shape of {(E,)}, but got {b_k.shape}"
+    assert b_v is None or b_v.shape == (E,), f"expecting value bias shape of {(E,)}, but got {b_v.shape}"
+    return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
+
+
+def _mha_shape_check(
     query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Optional[Tensor], attn_mask: Optional[Tensor], num_heads: int
 ) -> bool:
     """Whether the query is batched; fails where the others are not as it is."""
@@ -2601,7 +2616,7 @@ def multi_head_attention_forward(
     """
     if has_torch_function_variadic(query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias):
         return handle_torch_function(multi_head_attention_forward, (query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias), query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=training, key_padding_mask=key_padding_mask, need_weights=need_weights, attn_mask=attn_mask, use_separate_proj_weight=use_separate_proj_weight, q_proj_weight=q_proj_weight, k_proj_weight=k_proj_weight, v_proj_weight=v_proj_weight, static_k=static_k, static_v=static_v, average_attn_weights=average_attn_weights)
-    is_batched = _check_attention_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
+    is_batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not is_batched:
         query = query.unsqueeze(1)
         key = key.unsqueeze(1)
@@ -2729,3 +2744,12 @@ def multi_head_attention_forward(
         if not is_batched:
             attn_output = attn_output.squeeze(1)
         return attn_output, None
+
+
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "builtins": "DType=int",
+    "torchjit": "_VF",
+    "torchjit.nn": "_Reduction=_reduction grad",
+    "torchjit.nn.modules": "utils",
+    "torchjit.overrides": "has_torch_function",
+})  # fmt: skip

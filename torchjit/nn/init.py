@@ -123,13 +123,16 @@ def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float 
     >>> w.abs().max() <= 2
     tensor(True)
     """
+    return _no_grad_trunc_normal_(tensor, mean, std, a, b)
 
+
+def _no_grad_trunc_normal_(tensor: Tensor, mean: float, std: float, a: float, b: float) -> Tensor:
     def below(x: float) -> float:
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.", stacklevel=2
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.", stacklevel=3
         )
     with no_grad():
         low, high = below((a - mean) / std), below((b - mean) / std)
@@ -327,28 +330,28 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
     return tensor
 
 
-def _former(name: str) -> Callable[..., Tensor]:
+def _make_deprecate(meth: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A function under its former name, without the underscore, which warns."""
-    following = globals()[name + "_"]
+    name = meth.__name__.removesuffix("_")
 
-    @functools.wraps(following)
+    @functools.wraps(meth)
     def call(*args: Any, **kwargs: Any) -> Any:
         warnings.warn(f"nn.init.{name} is now deprecated in favor of nn.init.{name}_.", stacklevel=2)
-        return following(*args, **kwargs)
+        return meth(*args, **kwargs)
 
     call.__name__ = name
     call.__doc__ = f"The former name of {name}_."
     return call
 
 
-uniform: Callable[..., Tensor] = _former("uniform")
-normal: Callable[..., Tensor] = _former("normal")
-constant: Callable[..., Tensor] = _former("constant")
-eye: Callable[..., Tensor] = _former("eye")
-dirac: Callable[..., Tensor] = _former("dirac")
-xavier_uniform: Callable[..., Tensor] = _former("xavier_uniform")
-xavier_normal: Callable[..., Tensor] = _former("xavier_normal")
-kaiming_uniform: Callable[..., Tensor] = _former("kaiming_uniform")
-kaiming_normal: Callable[..., Tensor] = _former("kaiming_normal")
-orthogonal: Callable[..., Tensor] = _former("orthogonal")
-sparse: Callable[..., Tensor] = _former("sparse")
+uniform: Callable[..., Tensor] = _make_deprecate(uniform_)
+normal: Callable[..., Tensor] = _make_deprecate(normal_)
+constant: Callable[..., Tensor] = _make_deprecate(constant_)
+eye: Callable[..., Tensor] = _make_deprecate(eye_)
+dirac: Callable[..., Tensor] = _make_deprecate(dirac_)
+xavier_uniform: Callable[..., Tensor] = _make_deprecate(xavier_uniform_)
+xavier_normal: Callable[..., Tensor] = _make_deprecate(xavier_normal_)
+kaiming_uniform: Callable[..., Tensor] = _make_deprecate(kaiming_uniform_)
+kaiming_normal: Callable[..., Tensor] = _make_deprecate(kaiming_normal_)
+orthogonal: Callable[..., Tensor] = _make_deprecate(orthogonal_)
+sparse: Callable[..., Tensor] = _make_deprecate(sparse_)

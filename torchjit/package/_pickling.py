@@ -9,7 +9,7 @@ from typing import Any
 
 from torchjit import serialization
 from torchjit.package.importer import ObjMismatchError, ObjNotFoundError, sys_importer
-from torchjit.storage import TypedStorage
+from torchjit.storage import _StorageBase
 
 
 class PackagePickler(serialization._Pickler):
@@ -63,7 +63,7 @@ class PackagePickler(serialization._Pickler):
     dispatch[types.FunctionType] = save_global  # type: ignore[assignment]
 
     def persistent_id(self, obj: Any) -> Any:
-        if isinstance(obj, TypedStorage):
+        if isinstance(obj, _StorageBase):
             return ("storage", serialization._STORAGE[obj.dtype.name], self.exporter._keep(obj._bytes), "cpu", len(obj))
         if isinstance(obj, type):
             return None

@@ -245,7 +245,7 @@ class PackageImporter(Importer):
                 memory = self._memory(key)
                 if memory.numel() < count * kind.itemsize:
                     raise RuntimeError(f".data/{key}.storage has {memory.numel()} bytes, but {count} elements of {kind} need {count * kind.itemsize}")
-                storages[key] = put(TypedStorage(dtype=kind, _bytes=memory[: count * kind.itemsize]), location)
+                storages[key] = put(TypedStorage._over(kind, memory[: count * kind.itemsize]), location)
             return storages[key]
 
         try:

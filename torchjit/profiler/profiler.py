@@ -9,15 +9,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from torchjit._C._profiler import ProfilerActivity as ProfilerActivity
 from torchjit.autograd import profiler as _profiler
 from torchjit.autograd.profiler import record_function as record_function
-
-
-class ProfilerActivity(enum.Enum):
-    """What can be measured."""
-
-    CPU = 0
-    CUDA = 2
 
 
 class ProfilerAction(enum.Enum):

@@ -97,8 +97,8 @@ def get_all_int_dtypes() -> list[Any]:
     return list(_INTEGRAL)
 
 
-def get_all_complex_dtypes() -> list[Any]:
-    return list(_COMPLEX)
+def get_all_complex_dtypes(include_complex32: bool = False) -> list[Any]:
+    return [*([dtypes["complex32"]] if include_complex32 else []), *_COMPLEX]
 
 
 def get_all_fp_dtypes(include_half: bool = True, include_bfloat16: bool = True) -> list[Any]:
@@ -107,11 +107,13 @@ def get_all_fp_dtypes(include_half: bool = True, include_bfloat16: bool = True) 
 
 
 def get_all_dtypes(
-    include_half: bool = True, include_bfloat16: bool = True, include_bool: bool = True, include_complex: bool = True, include_complex32: bool = False
-) -> list[Any]:
+    include_half: bool = True, include_bfloat16: bool = True, include_bool: bool = True, include_complex: bool = True, include_complex32: bool = False,
+    include_qint: bool = False,
+) -> list[Any]:  # fmt: skip
     """All types but those that are left out."""
+    quantized = [dtypes[n] for n in ("qint8", "quint8", "qint32")]
     found = [*_INTEGRAL, *get_all_fp_dtypes(include_half, include_bfloat16)]
-    return [*found, *([dtypes["bool"]] if include_bool else []), *(_COMPLEX if include_complex else ())]
+    return [*found, *([dtypes["bool"]] if include_bool else []), *(get_all_complex_dtypes(include_complex32) if include_complex else ()), *(quantized if include_qint else ())]
 
 
 def get_all_device_types() -> list[str]:

@@ -9,6 +9,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from torchjit import _lazy
 from torchjit.utils._pytree_keys import GetAttrKey, MappingKey, SequenceKey
 
 PyTree = Any
@@ -87,41 +88,62 @@ def _keyed(d: Any) -> list[tuple[Any, Any]]:
     return [(MappingKey(k), child) for k, child in d.items()]
 
 
+def _dict_flatten(d: dict[Any, Any]) -> tuple[list[Any], Any]:
+    """The children of a dictionary and its keys; the others after it are named alike."""
+    return list(d.values()), list(d)
+
+
+def _dict_unflatten(values: list[Any], context: Any) -> dict[Any, Any]:
+    return dict(zip(context, values, strict=True))
+
+
+def _list_flatten(d: list[Any]) -> tuple[list[Any], Any]:
+    return d, None
+
+
+def _list_unflatten(values: list[Any], context: Any) -> list[Any]:
+    return list(values)
+
+
+def _tuple_flatten(d: tuple[Any, ...]) -> tuple[list[Any], Any]:
+    return list(d), None
+
+
+def _tuple_unflatten(values: list[Any], context: Any) -> tuple[Any, ...]:
+    return tuple(values)
+
+
+def _namedtuple_flatten(d: Any) -> tuple[list[Any], Any]:
+    return list(d), type(d)
+
+
+def _namedtuple_unflatten(values: list[Any], context: Any) -> Any:
+    return context(*values)
+
+
+def _odict_flatten(d: OrderedDict[Any, Any]) -> tuple[list[Any], Any]:
+    return list(d.values()), list(d)
+
+
+def _odict_unflatten(values: list[Any], context: Any) -> OrderedDict[Any, Any]:
+    return OrderedDict(zip(context, values, strict=True))
+
+
 def _register_builtin() -> None:
     register = register_pytree_node
     register(
-        dict,
-        lambda d: (list(d.values()), list(d)),
-        lambda v, keys: dict(zip(keys, v, strict=True)),
-        serialized_type_name="builtins.dict",
-        flatten_with_keys_fn=lambda d: (_keyed(d), list(d)),
-    )
+        dict, _dict_flatten, _dict_unflatten, serialized_type_name="builtins.dict", flatten_with_keys_fn=lambda d: (_keyed(d), list(d)),
+    )  # fmt: skip
+    register(list, _list_flatten, _list_unflatten, serialized_type_name="builtins.list", flatten_with_keys_fn=lambda d: (_numbered(d), None))
+    register(tuple, _tuple_flatten, _tuple_unflatten, serialized_type_name="builtins.tuple", flatten_with_keys_fn=lambda d: (_numbered(d), None))
     register(
-        list,
-        lambda d: (d, None),
-        lambda v, _: list(v),
-        serialized_type_name="builtins.list",
-        flatten_with_keys_fn=lambda d: (_numbered(d), None),
-    )
-    register(
-        tuple,
-        lambda d: (list(d), None),
-        lambda v, _: tuple(v),
-        serialized_type_name="builtins.tuple",
-        flatten_with_keys_fn=lambda d: (_numbered(d), None),
-    )
-    register(
-        namedtuple, lambda d: (list(d), type(d)), lambda v, cls: cls(*v), serialized_type_name="collections.namedtuple", to_dumpable_context=_name_of_tuple,
+        namedtuple, _namedtuple_flatten, _namedtuple_unflatten, serialized_type_name="collections.namedtuple", to_dumpable_context=_name_of_tuple,
         from_dumpable_context=SERIALIZED_TYPE_TO_PYTHON_TYPE.__getitem__,
         flatten_with_keys_fn=lambda d: ([(GetAttrKey(f), getattr(d, f)) for f in d._fields], type(d)),
     )  # fmt: skip
     register(
-        OrderedDict,
-        lambda d: (list(d.values()), list(d)),
-        lambda v, keys: OrderedDict(zip(keys, v, strict=True)),
-        serialized_type_name="collections.OrderedDict",
-        flatten_with_keys_fn=lambda d: (_keyed(d), list(d)),
-    )
+        OrderedDict, _odict_flatten, _odict_unflatten, serialized_type_name="collections.OrderedDict", flatten_with_keys_fn=lambda d: (_keyed(d), list(d)),
+    )  # fmt: skip
     register(
         defaultdict, lambda d: (list(d.values()), [d.default_factory, list(d)]), lambda v, c: defaultdict(c[0], zip(c[1], v, strict=True)), serialized_type_name="collections.defaultdict",
         to_dumpable_context=lambda c: {"default_factory_module": c[0].__module__, "default_factory_name": c[0].__qualname__, "dict_context": c[1]},
@@ -426,9 +448,4 @@ def _broadcast_to_and_flatten(pytree: Any, spec: TreeSpec, is_leaf: Callable[[An
     return result
 
 
-def __getattr__(name: str) -> Any:
-    from torchjit.utils import _pytree_text
-
-    if name not in _pytree_text.__all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(_pytree_text, name)
+__getattr__, __dir__ = _lazy.names(__name__, {"torchjit.utils._pytree_text": "treespec_dumps treespec_loads treespec_pprint"})

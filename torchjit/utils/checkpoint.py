@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
 from torchjit.autograd import Function
+from torchjit.autograd.graph import saved_tensors_hooks
 
 
 def _detached(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -72,8 +74,65 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = T
     """function(*args) without keeping what its gradient needs: function runs again for it, with the same random numbers."""
     if kwargs and use_reentrant:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-    call = (lambda *a: function(*a, **kwargs)) if kwargs else function
-    return CheckpointFunction.apply(call, preserve_rng_state, *args)
+    if not use_reentrant:
+        return _checkpoint_without_reentrant(function, preserve_rng_state, *args, **kwargs)
+    return CheckpointFunction.apply(function, preserve_rng_state, *args)
+
+
+class _Holder:
+    """Stands for a tensor that will be computed again."""
+
+
+def _get_autocast_kwargs() -> tuple[dict[str, Any], dict[str, Any]]:
+    """What an autocast of GPUs and one of the CPU are made with to be as those that are in force."""
+    cache = torch.is_autocast_cache_enabled()
+    return (
+        {"enabled": torch.is_autocast_enabled(), "dtype": torch.get_autocast_gpu_dtype(), "cache_enabled": cache},
+        {"enabled": torch.is_autocast_cpu_enabled(), "dtype": torch.get_autocast_cpu_dtype(), "cache_enabled": cache},
+    )
+
+
+def _checkpoint_without_reentrant(function: Callable[..., Any], preserve_rng_state: bool = True, *args: Any, **kwargs: Any) -> Any:
+    """function(*args, **kwargs), for which nothing is saved: it runs again when the first saved tensor is asked for, within the same backward."""
+    _, autocast = _get_autocast_kwargs()
+    state = torch.get_rng_state() if preserve_rng_state else None
+    computed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+    holders: list[Any] = []
+
+    def pack(tensor: Any) -> _Holder:
+        holder = _Holder()
+        holders.append(weakref.ref(holder))
+        return holder
+
+    def unpack(holder: _Holder) -> Any:
+        if not computed:
+            again()
+        if holder not in computed:
+            raise RuntimeError(
+                "Attempt to retrieve a tensor saved by autograd multiple times without checkpoint recomputation being triggered in between, this is not "
+                "currently supported. Please open an issue with details on your use case so that we can prioritize adding this."
+            )
+        return computed[holder]
+
+    def again() -> None:
+        left = iter(holders)
+
+        def keep(tensor: Any) -> None:
+            holder = next(left)()
+            if holder is not None:
+                computed[holder] = tensor.detach()
+
+        def refuse(packed: Any) -> Any:
+            raise RuntimeError("You are calling backwards on a tensor that is never exposed. Please open an issue.")
+
+        with torch.random.fork_rng(enabled=preserve_rng_state), torch.enable_grad(), torch.autocast("cpu", **autocast):
+            if state is not None:
+                torch.set_rng_state(state)
+            with saved_tensors_hooks(keep, refuse):
+                function(*args, **kwargs)
+
+    with saved_tensors_hooks(pack, unpack):
+        return function(*args, **kwargs)
 
 
 def checkpoint_sequential(functions: Any, segments: int, input: Any, **kwargs: Any) -> Any:

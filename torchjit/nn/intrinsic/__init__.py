@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from torchjit import _lazy
 from torchjit.ao.nn.intrinsic import *  # noqa: F403
 from torchjit.ao.nn.intrinsic.modules.fused import _FusedModule as _FusedModule
 
@@ -9,10 +10,4 @@ if _TYPE_CHECKING:
     from torchjit.nn.intrinsic import qat as qat
     from torchjit.nn.intrinsic import quantized as quantized
 else:
-
-    def __getattr__(name: str) -> object:
-        if name not in ("qat", "quantized"):
-            raise AttributeError(f"module 'torch.nn.intrinsic' has no attribute '{name}'")
-        import importlib
-
-        return importlib.import_module("torchjit.nn.intrinsic." + name)
+    __getattr__, __dir__ = _lazy.names(__name__, _lazy.modules(__name__, "qat quantized"))

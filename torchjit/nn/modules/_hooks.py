@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -173,7 +174,31 @@ class FullBackward:
         return grads
 
 
-def hook_last_operation(module: Any, hooks: list[Any], result: Any) -> None:
+_LATER = "is deprecated and will be removed in future versions. This hook will be missing"
+_DOCUMENTED = "Please use register_full_backward_hook to get the documented behavior."
+
+
+def warn_of_missing_gradients(inputs: Any, result: Any, grad_fn: Any) -> None:
+    """Warns where the last operation of a call, grad_fn, does not have the gradients of all inputs and of all that the call gives."""
+
+    def tensors(values: Any) -> bool:
+        return isinstance(values, Tensor) or isinstance(values, tuple) and all(isinstance(value, Tensor) for value in values)
+
+    if not tensors(result):
+        what = f"Using non-full backward hooks on a Module that does not return a single Tensor or a tuple of Tensors {_LATER} some of the grad_output. {_DOCUMENTED}"
+    elif not tensors(inputs):
+        what = f"Using non-full backward hooks on a Module that does not take as input a single Tensor or a tuple of Tensors {_LATER} some of the grad_input. {_DOCUMENTED}"
+    elif grad_fn is None:
+        what = f"Using a non-full backward hook when outputs are nested in python data structure {_LATER} some grad_output."
+    else:
+        given = (inputs,) if isinstance(inputs, Tensor) else inputs
+        if {value.grad_fn for value in given} == {before for before, _ in grad_fn.next_functions}:
+            return
+        what = f"Using a non-full backward hook when the forward contains multiple autograd Nodes {_LATER} some grad_input. {_DOCUMENTED}"
+    warnings.warn(what, stacklevel=2)
+
+
+def hook_last_operation(module: Any, hooks: list[Any], inputs: Any, result: Any) -> None:
     """Has hooks see the gradients of the last operation of forward, as they did before there were full hooks."""
     found = result
     while not isinstance(found, Tensor):
@@ -181,6 +206,7 @@ def hook_last_operation(module: Any, hooks: list[Any], result: Any) -> None:
         if found is None:
             return
     if found.grad_fn is not None:
+        module._maybe_warn_non_full_backward_hook(inputs, result, found.grad_fn)
         for hook in hooks:
             found.grad_fn.register_hook(lambda grad_in, grad_out, hook=hook: hook(module, grad_in, grad_out))
 

@@ -6,7 +6,7 @@ import functools
 import sys
 import threading
 from collections import OrderedDict
-from typing import Any, Callable, ClassVar, Iterator, Mapping
+from typing import Any, Callable, ClassVar, Iterator, Mapping, TypeVar
 
 from torchjit import _advice, _native
 from torchjit._pytorch_tensors import data_of
@@ -72,6 +72,7 @@ class Module:
     """
 
     dump_patches: ClassVar[bool] = False
+    T_destination = TypeVar("T_destination", bound=dict[str, Any])
     training: bool
     _is_full_backward_hook: bool | None
     _version = 1
@@ -95,19 +96,22 @@ class Module:
 
     # Calling.
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        forward = self._traced_forward if _Traces.active else self.forward
+    def _call_impl(self, *input: Any, **kwargs: Any) -> Any:
+        """Calls forward, and the hooks around it: what calling a module does."""
+        forward = self._slow_forward if _Traces.active else self.forward
         hooked = self._forward_hooks or self._forward_pre_hooks or self.__dict__.get("_backward_hooks")
         try:
             if hooked or _hooks.global_forward_pre or _hooks.global_forward or _hooks.global_backward:
-                return self._call_with_hooks(forward, args, kwargs)
-            return forward(*args, **kwargs)
+                return self._call_with_hooks(forward, input, kwargs)
+            return forward(*input, **kwargs)
         except Exception as e:
             _advice.note_module(e, self)
             raise
 
+    __call__: Callable[..., Any] = _call_impl
+
     def _call_with_hooks(self, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        full, others = _hooks.backward_hooks(self)
+        full, others = self._get_backward_hooks()
         for hook in [*_hooks.global_forward_pre.values(), *self._forward_pre_hooks.values()]:
             changed = hook(self, args)
             if changed is not None:
@@ -123,17 +127,25 @@ class Module:
         if backward is not None:
             result = backward.wrap_result(result)
         if others:
-            _hooks.hook_last_operation(self, others, result)
+            _hooks.hook_last_operation(self, others, args, result)
         return result
 
-    def _traced_forward(self, *args: Any, **kwargs: Any) -> Any:
+    def _get_backward_hooks(self) -> tuple[list[Any], list[Any]]:
+        """The full hooks and the others that see gradients: those of all modules and the module's own."""
+        return _hooks.backward_hooks(self)
+
+    def _maybe_warn_non_full_backward_hook(self, inputs: Any, result: Any, grad_fn: Any) -> None:
+        """Warns where hooks of register_backward_hook see other gradients than those of the inputs and the result of a call."""
+        _hooks.warn_of_missing_gradients(inputs, result, grad_fn)
+
+    def _slow_forward(self, *input: Any, **kwargs: Any) -> Any:
         """forward, which a trace records as a call of this module where it is one of the traced module's."""
         path = _traces.paths.get(self) if _traces.paths else None
         if path is None or not _native.is_tracing() or isinstance(self.forward, _native.ScriptMethod):
-            return self.forward(*args, **kwargs)
+            return self.forward(*input, **kwargs)
         _native.trace_push_scope(path)
         try:
-            return self.forward(*args, **kwargs)
+            return self.forward(*input, **kwargs)
         finally:
             _native.trace_pop_scope()
 

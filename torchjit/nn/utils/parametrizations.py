@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import torchjit as torch
@@ -62,9 +63,25 @@ def spectral_norm(module: Any, name: str = "weight", n_power_iterations: int = 1
     return module
 
 
-def _nearest(matrix: Any) -> Any:
+class _OrthMaps(enum.Enum):
+    """The maps from all matrices to orthogonal ones."""
+
+    matrix_exp = enum.auto()
+    cayley = enum.auto()
+    householder = enum.auto()
+
+
+def _is_orthogonal(Q: Any, eps: float | None = None) -> bool:
+    """Whether the columns of a matrix, or of each of a batch, are orthonormal up to rounding."""
+    n, k = Q.size(-2), Q.size(-1)
+    if eps is None:
+        eps = 10.0 * n * torch.finfo(Q.dtype).eps
+    return torch.allclose(Q.mH @ Q, torch.eye(k, dtype=Q.dtype), atol=eps)
+
+
+def _make_orthogonal(A: Any) -> Any:
     """The orthogonal factor of a tall matrix whose triangular one has a positive diagonal."""
-    q, r = torch.linalg.qr(matrix)
+    q, r = torch.linalg.qr(A)
     return q * r.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
 
 
@@ -124,7 +141,7 @@ class _Orthogonal(Module):
         n, k = tall.size(-2), tall.size(-1)
         if k < n:
             tall = torch.cat([tall, torch.randn((*tall.shape[:-2], n, n - k), dtype=tall.dtype)], -1)
-        self.base = _nearest(tall)
+        self.base = _make_orthogonal(tall)
         original = torch.zeros_like(value)
         original.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
         return original
@@ -143,7 +160,7 @@ def orthogonal(module: Any, name: str = "weight", orthogonal_map: str | None = N
         raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.dim()} dimensions.")
     if orthogonal_map is None:
         orthogonal_map = "matrix_exp" if weight.size(-2) == weight.size(-1) or weight.is_complex() else "householder"
-    if orthogonal_map not in ("matrix_exp", "cayley", "householder"):
+    if orthogonal_map not in _OrthMaps.__members__:
         raise ValueError(f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}')
     parametrize.register_parametrization(module, name, _Orthogonal(weight, orthogonal_map, use_trivialization), unsafe=True)
     return module
