@@ -7,7 +7,7 @@ from torchjit import _C
 
 ONE = """
 torch.relu(x); x.t(); x.transpose(0, 1); x.permute([1, 0]); x.unsqueeze(-1); x.unsqueeze(0).squeeze(0); x.sum([1]); x.mean([0], True); x.flatten(0, 1)
-x.view([-1]); x.view([x.size(1), -1]); x.reshape([x.size(0) * x.size(1)]); x[1:]; x[:, ::2]; x[-3:-1]; x[0]; x.select(1, 2); torch.cat([x, x], 1)
+x.view([-1]); x.view([x.size(1), -1]); x.view([x.size(0) * x.size(1)]); x[1:]; x[:, ::2]; x[-3:-1]; x[0]; x.select(1, 2); torch.cat([x, x], 1)
 torch.cat([x, x, x], 0); x.max(1)[0]; x.expand([2, -1, -1]); torch.argmax(x, 1); torch.topk(x, 2)[0]; torch.softmax(x, 1)
 torch.embedding(x, torch.zeros([5, 2], dtype=torch.long)); torch.zeros([x.size(0), 3]); torch.arange(x.size(0)); torch.arange(1, x.size(1), 2)
 torch.matmul(x.t(), x); x.mean(); x.clamp(0, 1)

@@ -135,7 +135,7 @@ func (db *Db) setWildcard(v *ir.Value) {
 	}
 }
 
-// escape says that v, and so all that it may be or be a view of, may be kept outside the graph.
+// escape says that v, and so all that it may be or be a view of, may be kept outside the graph or be met in other containers.
 func (db *Db) escape(v *ir.Value) {
 	if e := db.element(v); e != nil {
 		db.escaped = append(db.escaped, e)
@@ -219,10 +219,7 @@ func (db *Db) node(n *ir.Node) {
 			db.element(out)
 		}
 	case prim.ListConstruct, prim.TupleConstruct, prim.DictConstruct:
-		for _, in := range n.Inputs() {
-			db.contain(n.Output(), in)
-		}
-		db.element(n.Output())
+		db.container(n)
 	case prim.TupleUnpack, prim.TupleIndex, prim.TupleSlice, prim.ListUnpack:
 		for _, out := range n.Outputs() {
 			db.extract(out, n.Input(0))
@@ -257,6 +254,43 @@ func (db *Db) node(n *ir.Node) {
 			db.runningStatistics(n)
 		}
 	}
+}
+
+// container makes a new container of values. What is put into a container may be met again wherever one is read, so that it counts as memory
+// from outside from then on, as in PyTorch; but for a list whose only user is an operator that only reads it, and a tuple that a block only
+// returns.
+func (db *Db) container(n *ir.Node) {
+	out := n.Output()
+	if db.element(out) == nil {
+		return
+	}
+	if staysTogether(out) {
+		for _, in := range n.Inputs() {
+			db.contain(out, in)
+		}
+		return
+	}
+	db.fresh(out)
+	for _, in := range n.Inputs() {
+		db.escape(in)
+	}
+}
+
+// staysTogether reports whether a new container has one user, which takes nothing out of it.
+func staysTogether(container *ir.Value) bool {
+	uses := container.Uses()
+	if len(uses) != 1 {
+		return false
+	}
+	user := uses[0].User
+	switch container.Type().Kind() {
+	case types.KindList:
+		o := user.Operator()
+		return o != nil && o.Has(ops.BorrowsItems)
+	case types.KindTuple:
+		return user.Kind() == prim.Return && user.Block() == container.Node().Block()
+	}
+	return false
 }
 
 // shown says that each output of a node may be any of its inputs, or part of one.

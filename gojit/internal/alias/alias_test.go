@@ -55,7 +55,7 @@ func TestAnalysis(t *testing.T) {
   %l : Tensor[] = prim::ListConstruct(%a)
   %e : Tensor = aten::__getitem__(%l, %i)
   %w : Tensor = aten::relu_(%e)
-  return (%l)`, "e=a e!b +a -b l~a l^b -l"},
+  return (%l)`, "e=a e=x e!b +a -b l~a l^b -l"},
 		{"what views that are kept show is kept", `graph(%x : Tensor, %l : Tensor[], %ll : Tensor[][], %i : int):
   %a : Tensor = aten::relu(%x)
   %v : Tensor = aten::t(%a)
@@ -79,7 +79,14 @@ func TestAnalysis(t *testing.T) {
   %b : Tensor = aten::neg(%x)
   %t : (Tensor, Tensor) = prim::TupleConstruct(%a, %b)
   %c : Tensor, %d : Tensor = prim::TupleUnpack(%t)
-  return (%c)`, "c=a d=b c!x t~a t^x"},
+  return (%c)`, "c=a d=b c=x t~x"},
+		{"what an operator only reads, and a tuple that is only returned", `graph(%x : Tensor, %d : int):
+  %a : Tensor = aten::relu(%x)
+  %b : Tensor = aten::neg(%x)
+  %l : Tensor[] = prim::ListConstruct(%a, %b)
+  %c : Tensor = aten::cat(%l, %d)
+  %t : (Tensor, Tensor) = prim::TupleConstruct(%a, %c)
+  return (%t)`, "a!x b!x a!b l~a l^x t~a t^b t^x"},
 		{"branches", `graph(%x : Tensor, %c : bool):
   %a : Tensor = aten::relu(%x)
   %y : Tensor = prim::If(%c)

@@ -592,9 +592,12 @@ func (p *graphParser) dict(t *types.Dict) (value.Value, error) {
 
 // hiddenTensor makes the tensor that stands for a constant whose elements are not shown.
 func (p *graphParser) hiddenTensor(t *types.TensorInfo) (value.Value, error) {
+	if !p.options.TensorConstants {
+		return value.None, p.Errorf("Tensor constant encountered but `parse_tensor_constants` set to false<")
+	}
 	dtype, ok := tensor.ParseDType(t.DType)
-	if !p.options.TensorConstants || !ok || !t.IsComplete() {
-		return value.None, p.Errorf("a tensor constant that is not shown cannot be read")
+	if !ok || !t.IsComplete() {
+		return value.None, p.Errorf("a tensor constant whose type is not complete cannot be read")
 	}
 	made, err := tensor.Zeros(t.Sizes, dtype)
 	return value.OfTensor(made), err

@@ -67,7 +67,7 @@ func TestParseErrorsShowThePlace(t *testing.T) {
 		"graph(%x : Tensor):\n  return (%y)\n":                                    "Cannot find a variable with name 'y'",
 		"graph(%x : Blah):\n  return (%x)\n":                                      "unknown type specifier",
 		"graph():\n  %a : int = prim::Constant[value=x]()\n  return (%a)\n":       `"x" is no value of type int`,
-		"graph():\n  %a : Tensor = prim::Constant[value=<Tensor>]()\n  return ()": "cannot be read",
+		"graph():\n  %a : Tensor = prim::Constant[value=<Tensor>]()\n  return ()": "`parse_tensor_constants` set to false",
 		"graph(":                        "expected % but found 'eof' here",
 		"graph(%x):\n  return (%x\n":    "expected ) but found 'eof' here",
 		"graph(%x):\n  %y = neg(%x)\n":  "expected : but found '(' here",

@@ -25,36 +25,36 @@ type unrolling struct {
 
 // UnrollConstantLoops replaces for-loops of less than 64 rounds, whose number is a constant, by their
 // bodies in a row. It reports whether it changed anything.
-func UnrollConstantLoops(g *ir.Graph) bool { return unrolling{g, true, false}.block(g.Block()) }
+func UnrollConstantLoops(g *ir.Graph) bool { return unrolling{g, true, false}.run() }
 
 // UnrollLoops is UnrollConstantLoops that also makes each round of other for-loops of small bodies
 // eight of before, with a loop for what remains.
-func UnrollLoops(g *ir.Graph) bool { return unrolling{g, false, false}.block(g.Block()) }
+func UnrollLoops(g *ir.Graph) bool { return unrolling{g, false, false}.run() }
 
 // UnrollShortLoops is UnrollConstantLoops, or UnrollLoops, for small loops of at most eight rounds in which there are no other loops.
 func UnrollShortLoops(g *ir.Graph, constantOnly bool) bool {
-	return unrolling{g, constantOnly, true}.block(g.Block())
+	return unrolling{g, constantOnly, true}.run()
 }
 
-// block unrolls the loops in a block. What nobody needs afterwards goes, which may be the block itself.
-func (u unrolling) block(b *ir.Block) bool {
-	changed := false
-	isThere := func(n *ir.Node) bool { return n.Graph() != nil }
-	for _, n := range b.Nodes() {
-		if !isThere(n) {
-			continue
-		}
-		for _, inner := range n.Blocks() {
-			if isThere(n) {
-				changed = u.block(inner) || changed
-			}
-		}
-		if isThere(n) && n.Kind() == prim.Loop && isForLoop(n) && !isEndless(n) {
-			changed = u.unroll(n) || changed
-		}
-	}
+// run unrolls the loops of the graph, those in others first, and removes what nobody needs afterwards.
+func (u unrolling) run() bool {
+	changed := u.block(u.g.Block())
 	if changed {
 		DCE(u.g)
+	}
+	return changed
+}
+
+// block unrolls the loops in a block.
+func (u unrolling) block(b *ir.Block) bool {
+	changed := false
+	for _, n := range b.Nodes() {
+		for _, inner := range n.Blocks() {
+			changed = u.block(inner) || changed
+		}
+		if n.Kind() == prim.Loop && isForLoop(n) && !isEndless(n) {
+			changed = u.unroll(n) || changed
+		}
 	}
 	return changed
 }

@@ -85,35 +85,45 @@ func isAutocast(t types.Type) bool {
 func (p *autocast) enter(n *ir.Node) (casts, error) {
 	found := p.current()
 	found.object = n.Input(0)
+	if found.object.Node().Kind() != prim.CreateObject {
+		return found, source.Errorf(source.RuntimeError, n.Range, "Unsupported autocast syntax")
+	}
 	attributes := map[string]value.Value{}
 	for _, u := range found.object.Uses() {
-		if u.User.Kind() == prim.SetAttr && u.Index == 0 {
-			if c, ok := u.User.Input(1).Constant(); ok {
-				attributes[u.User.StringAttr("name")] = c
-			}
+		if u.User.Kind() != prim.SetAttr || u.Index != 0 {
+			continue
+		}
+		name := u.User.StringAttr("name")
+		said, ok := autocastArguments[name]
+		if !ok {
+			continue
+		}
+		if attributes[name], ok = u.User.Input(1).Constant(); !ok {
+			return found, source.Errorf(source.RuntimeError, n.Range, "Autocast %s argument must be a constant", said)
 		}
 	}
-	enabled, ok := attributes["_enabled"]
-	if !ok || enabled.Kind() != value.KindBool {
-		return found, source.Errorf(source.RuntimeError, n.Range, "Autocast _enabled argument must be a constant")
+	enabled, device, lower := attributes["_enabled"], attributes["device"], attributes["fast_dtype"]
+	switch {
+	case enabled.Kind() != value.KindBool:
+		return found, source.Errorf(source.RuntimeError, n.Range, "Autocast missing _enabled attribute")
+	case device.Kind() != value.KindString:
+		return found, source.Errorf(source.RuntimeError, n.Range, "Autocast missing device attribute")
+	case !lower.IsInt():
+		return found, source.Errorf(source.RuntimeError, n.Range, "Autocast has invalid fast_dtype attribute")
 	}
-	lower := attributes["fast_dtype"]
-	switch device := attributes["device"]; {
-	case device.Kind() == value.KindString && device.Str() == "cpu":
-		found.cpu = enabled.Bool()
-		if lower.IsInt() {
-			found.onCPU = tensor.DType(lower.Int())
-		}
-	case device.Kind() == value.KindString && device.Str() == "cuda":
-		found.cuda = enabled.Bool()
-		if lower.IsInt() {
-			found.onCUDA = tensor.DType(lower.Int())
-		}
+	switch device.Str() {
+	case "cpu":
+		found.cpu, found.onCPU = enabled.Bool(), tensor.DType(lower.Int())
+	case "cuda":
+		found.cuda, found.onCUDA = enabled.Bool(), tensor.DType(lower.Int())
 	default:
-		return found, source.Errorf(source.RuntimeError, n.Range, "Autocast device argument must be a constant")
+		return found, source.Errorf(source.RuntimeError, n.Range, "unrecognized device for autocast pass: %s", device.Str())
 	}
 	return found, nil
 }
+
+// autocastArguments are the attributes of an autocast that must be constants, with what messages call them.
+var autocastArguments = map[string]string{"_enabled": "_enabled", "device": "device", "fast_dtype": "dtype"}
 
 // cast casts what n takes.
 func (p *autocast) cast(n *ir.Node) {

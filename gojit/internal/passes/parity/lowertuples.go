@@ -1,7 +1,10 @@
 package parity
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -10,8 +13,8 @@ import (
 )
 
 // LowerAllTuples replaces tuples by their elements: in parameters and results of the graph and its
-// blocks, in what flows through prim::If and prim::Loop, and where they are made and taken apart.
-// Tuples that operators take or give stay.
+// blocks, in what flows through prim::If and prim::Loop, where they are made and taken apart, and where
+// they are items of containers that are read. It raises where a tuple is left, but for unused parameters.
 //
 //	graph(%t : (Tensor, int)): ... return (%t)   -- graph(%a : Tensor, %b : int): ... return (%a, %b)
 func LowerAllTuples(g *ir.Graph) {
@@ -20,6 +23,11 @@ func LowerAllTuples(g *ir.Graph) {
 	l.block(g.Block())
 	l.results(g.Block())
 	passes.DCE(g)
+	g.Block().Walk(func(n *ir.Node) {
+		for _, out := range n.Outputs() {
+			source.Check(out.Type().Kind() != types.KindTuple, "Couldn't lower all tuples.")
+		}
+	})
 }
 
 type tupleLowering struct{ g *ir.Graph }
@@ -30,7 +38,7 @@ func (l *tupleLowering) parameters(b *ir.Block) {
 	for i := 0; i < len(b.Inputs()); {
 		in := b.Inputs()[i]
 		t, ok := in.Type().(*types.Tuple)
-		if !ok {
+		if !ok || !in.HasUses() && b == l.g.Block() {
 			i++
 			continue
 		}
@@ -52,7 +60,7 @@ func (l *tupleLowering) results(b *ir.Block) {
 			i++
 			continue
 		}
-		elements := l.elements(out, b.ReturnNode())
+		elements := l.elements(out)
 		b.EraseOutput(i)
 		for k, v := range elements {
 			b.InsertOutput(i+k, v)
@@ -60,21 +68,37 @@ func (l *tupleLowering) results(b *ir.Block) {
 	}
 }
 
-// elements returns the elements of a tuple: what it was made of, or what a node before at unpacks.
-func (l *tupleLowering) elements(v *ir.Value, at *ir.Node) []*ir.Value {
-	if n := v.Node(); n.Kind() == prim.TupleConstruct {
-		return append([]*ir.Value{}, n.Inputs()...)
+// elements returns the elements of a tuple, which only a node that makes one tells.
+func (l *tupleLowering) elements(v *ir.Value) []*ir.Value {
+	n := v.Node()
+	if n.Kind() != prim.TupleConstruct {
+		source.Raise(source.RuntimeError, "tuple use not matched to tuple construct. Instead found: %s", n.Kind())
 	}
-	if c, ok := v.Constant(); ok && c.Kind() == value.KindTuple {
-		old := l.g.SetInsertPoint(at)
-		defer l.g.SetInsertPoint(old)
-		var out []*ir.Value
-		for _, item := range c.Tuple().Items {
-			out = append(out, l.g.Constant(item, source.Range{}))
-		}
-		return out
+	return slices.Clone(n.Inputs())
+}
+
+// constant replaces a constant that is a tuple by a tuple of constants.
+func (l *tupleLowering) constant(n *ir.Node) {
+	c, ok := n.Output().Constant()
+	if !ok || c.Kind() != value.KindTuple {
+		return
 	}
-	return append([]*ir.Value{}, l.g.CreateTupleUnpack(v).InsertBefore(at).Outputs()...)
+	old := l.g.SetInsertPoint(n)
+	defer l.g.SetInsertPoint(old)
+	items := c.Tuple().Items
+	elements := make([]*ir.Value, len(items))
+	for i, item := range items {
+		elements[i] = l.g.Constant(item, source.Range{})
+	}
+	t, _ := n.Output().Type().(*types.Tuple)
+	if t != nil && t.Name == "" {
+		t = nil
+	}
+	made := l.g.InsertNode(l.g.CreateTuple(elements, t))
+	n.Output().ReplaceAllUsesWith(made.Output())
+	for _, element := range elements {
+		l.constant(element.Node())
+	}
 }
 
 func (l *tupleLowering) block(b *ir.Block) {
@@ -87,6 +111,8 @@ func (l *tupleLowering) block(b *ir.Block) {
 
 func (l *tupleLowering) node(n *ir.Node) {
 	switch n.Kind() {
+	case prim.Constant:
+		l.constant(n)
 	case prim.If:
 		l.branches(n)
 	case prim.Loop:
@@ -96,19 +122,20 @@ func (l *tupleLowering) node(n *ir.Node) {
 			n.Outputs()[i].ReplaceAllUsesWith(v)
 		}
 	case prim.TupleIndex:
-		if index, ok := passes.ConstantInts(n.Inputs()[1:]); ok {
-			if items := l.made(n); items != nil {
-				i := int(index[0])
-				if i < 0 {
-					i += len(items)
-				}
-				if i >= 0 && i < len(items) {
-					n.Output().ReplaceAllUsesWith(items[i])
-				}
-			}
+		index, ok := passes.ConstantInts(n.Inputs()[1:])
+		source.Check(ok, "tuple index with non-constant index")
+		items := l.made(n)
+		i := int(index[0])
+		if i < 0 {
+			i += len(items)
+		}
+		if i >= 0 && i < len(items) {
+			n.Output().ReplaceAllUsesWith(items[i])
 		}
 	case prim.TupleSlice:
 		l.slice(n)
+	case aten.Getitem, prim.Uninitialized:
+		l.outputs(n)
 	default:
 		for _, b := range n.Blocks() {
 			l.block(b)
@@ -116,13 +143,13 @@ func (l *tupleLowering) node(n *ir.Node) {
 	}
 }
 
-// made returns the elements of a node's first input where they are at hand.
+// made returns the elements of a node's first input, which is a tuple that another node makes.
 func (l *tupleLowering) made(n *ir.Node) []*ir.Value {
-	in := n.Input(0)
-	if c, ok := in.Constant(); in.Node().Kind() != prim.TupleConstruct && (!ok || c.Kind() != value.KindTuple) {
-		return nil
+	maker := n.Input(0).Node()
+	if maker.Kind() != prim.TupleConstruct {
+		source.Raise(source.RuntimeError, "%s not matched to tuple construct", n.Kind())
 	}
-	return l.elements(in, n)
+	return slices.Clone(maker.Inputs())
 }
 
 func (l *tupleLowering) slice(n *ir.Node) {
@@ -131,7 +158,7 @@ func (l *tupleLowering) slice(n *ir.Node) {
 	to, ok2 := n.Attr("end")
 	first, isInt := from.(int64)
 	last, isInt2 := to.(int64)
-	if items == nil || !ok || !ok2 || !isInt || !isInt2 || first < 0 || last > int64(len(items)) || first > last {
+	if !ok || !ok2 || !isInt || !isInt2 || first < 0 || last > int64(len(items)) || first > last {
 		return
 	}
 	t, _ := n.Output().Type().(*types.Tuple)
@@ -156,7 +183,7 @@ func (l *tupleLowering) loop(n *ir.Node) {
 			i++
 			continue
 		}
-		elements := l.elements(v, n)
+		elements := l.elements(v)
 		n.RemoveInput(i)
 		for k, e := range elements {
 			n.InsertInput(i+k, e)
@@ -175,7 +202,7 @@ func (l *tupleLowering) outputs(n *ir.Node) {
 	for i := 0; i < len(n.Outputs()); {
 		out := n.Outputs()[i]
 		t, ok := out.Type().(*types.Tuple)
-		if !ok {
+		if !ok || !out.HasUses() && len(n.Blocks()) == 0 {
 			i++
 			continue
 		}
