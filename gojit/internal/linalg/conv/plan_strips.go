@@ -182,7 +182,7 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 		w.finish(&t)
 		t.Stream = w.streams && w.pass == nil && uintptr(args.C)%amd64.StreamAlignment == 0 && args.CRow%amd64.StreamAlignment == 0
 		t.FetchC = !t.Stream && w.fetches(run*(s.y1-s.y0))
-		if t.Fetch = w.fetch < w.fetched && t.Epilogue == nil; t.Fetch {
+		if t.Fetch = w.fetch < w.fetched; t.Fetch {
 			args.Fetch, args.FetchStep = w.fetch, int64(width*size)
 		}
 		taps(s.y0)
