@@ -63,6 +63,9 @@ func (w *Weights[T]) panels(lanes int) (vectors, panels int) {
 	return vectors, (vectors + w.wide - 1) / w.wide
 }
 
+// Packed returns the weights in the order in which products read them, nil where they read the matrix as it lies.
+func (w *Weights[T]) Packed() []T { return w.packed }
+
 // packPanel packs the columns from n0 to n1 of B, completed with zeros to whole vectors.
 func (g *Tiled) packPanel(to, b unsafe.Pointer, n0, n1, vectors int) {
 	if g.ColumnsB {
