@@ -35,6 +35,9 @@ func besselKSeries(x float64) (k0, k1 float64) {
 		}
 		k0 += term0 * (harmonic - gamma - logarithm)
 		k1 += term1 * (logarithm - (harmonic+harmonic+1/(k+1))/2 + gamma)
+		if term0 < 1e-20 { // what follows changes no digit
+			break
+		}
 	}
 	return k0, k1 + 1/x
 }
