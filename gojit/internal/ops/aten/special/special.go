@@ -329,6 +329,9 @@ func normalQuantile(p float64) float64 {
 	}
 	wanted := math.Log(p)
 	x := -math.Sqrt(-2 * wanted) // below the quantile, so that the steps go up
+	if p > 1e-9 {                // a few digits of 2p-1 are there: two steps do
+		x = math.Sqrt2 * math.Erfinv(2*p-1)
+	}
 	for range 60 {
 		found := logNormalCDF(x)
 		step := (wanted - found) * math.Sqrt(2*math.Pi) * math.Exp(found+x*x/2)

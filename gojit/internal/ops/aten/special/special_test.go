@@ -121,6 +121,61 @@ func TestBesselK(t *testing.T) {
 	}
 }
 
+// TestBesselKLarge compares K times exp(x) with numbers of 20 digits.
+func TestBesselKLarge(t *testing.T) {
+	for _, c := range []struct{ x, k0, k1 float64 }{
+		{2.0000000000000004, 0.84156821507077133269, 1.0334768470686884289},
+		{2.5, 0.75954869032809957869, 0.90017442390787808913},
+		{3.0, 0.69776159804385177606, 0.80656348012878690333},
+		{8.0, 0.43662301860158611262, 0.46314909287049610585},
+		{50.0, 0.17680715585742933811, 0.1785665585588155746},
+		{100000.0, 0.0039633223434747561509, 0.0039633421600369317941},
+		{1e+300, 1.2533141373155002183e-150, 1.2533141373155002183e-150},
+	} {
+		for order, want := range []float64{c.k0, c.k1} {
+			if got := besselK(order, c.x); math.Abs(got-want) > 5e-16*want {
+				t.Errorf("K of order %d at %v is %v, want %v", order, c.x, got, want)
+			}
+		}
+	}
+}
+
+// TestNormalQuantile compares with numbers of 20 digits.
+func TestNormalQuantile(t *testing.T) {
+	for _, c := range []struct{ p, want float64 }{
+		{1e-20, -9.2623400897984075796},
+		{1e-10, -6.3613409024040561991},
+		{1.1e-09, -5.9823063453685583393},
+		{2e-08, -5.4908517521043494453},
+		{1e-05, -4.2648907939228246102},
+		{0.003, -2.7477813854449928365},
+		{0.02, -2.0537489106318230443},
+		{0.0999, -1.2821215797087744746},
+		{0.1, -1.2815515655446004353},
+		{0.3, -0.52440051270804081597},
+		{0.75, 0.6744897501960817432},
+		{0.95, 1.6448536269514722843},
+	} {
+		if got := normalQuantile(c.p); math.Abs(got-c.want) > 2e-15*math.Abs(c.want) {
+			t.Errorf("the quantile of %v is %v, want %v", c.p, got, c.want)
+		}
+	}
+}
+
+func BenchmarkNormalQuantile(b *testing.B) {
+	sum := 0.0
+	for i := 0; b.Loop(); i++ {
+		sum += normalQuantile(0.01 + float64(i%50)*0.0196)
+	}
+}
+
+func BenchmarkBesselK(b *testing.B) {
+	sum := 0.0
+	for i := 0; b.Loop(); i++ {
+		sum += besselK(0, 0.1+float64(i%50)*0.1)
+	}
+}
+
 func BenchmarkTrigamma(b *testing.B) {
 	f := polygamma(1)
 	sum := 0.0
