@@ -1007,19 +1007,23 @@ def test_large_images_are_expanded_by_rows(activation, way):
 
 
 @pytest.mark.parametrize("way", ["scripted", "frozen"])
-@pytest.mark.parametrize("expands", [True, False])
-def test_large_images_are_narrowed_by_rows(expands, way):
+@pytest.mark.parametrize("before", ["pixels", "patches", ""])
+def test_large_images_are_narrowed_by_rows(before, way):
     """What a depthwise convolution gives to one of one pixel alone is never there as a whole, either; what is added lies as ever, and bits are the same for any number of threads."""
+    expands = before == "pixels"
 
     class Block(nn.Module):
         def __init__(self):
             super().__init__()
             wide = 64 if expands else 32
             expand = [nn.Conv2d(32, wide, 1, bias=False), nn.BatchNorm2d(wide), nn.ReLU6()] if expands else []
+            self.first = nn.Sequential(nn.Conv2d(32, 32, 3, 2, 1, bias=False), nn.ReLU6()) if before == "patches" else nn.Identity()
+            self.is_alone = before == "patches"  # nobody else reads what is before
             self.layers = nn.Sequential(*expand, nn.Conv2d(wide, wide, 3, 1, 1, groups=wide), nn.ReLU6(), nn.Conv2d(wide, 32, 1), nn.BatchNorm2d(32))
 
         def forward(self, x):
-            return torch.relu(x + self.layers(x))
+            x = self.first(x)
+            return torch.relu(self.layers(x) if self.is_alone else x + self.layers(x))
 
     m = seeded(Block())
     with torch.no_grad():
@@ -1029,14 +1033,14 @@ def test_large_images_are_narrowed_by_rows(expands, way):
         threads = torch.get_num_threads()
         try:
             for batch, size in ((1, 70), (1, 70), (2, 70), (1, 16)):
-                x, found = torch.randn(batch, 32, size, size), []
+                x, found = torch.randn(batch, 32, *[2 * size if before == "patches" else size] * 2), []
                 for count in (1, 3):
                     torch.set_num_threads(count)
                     found.append(compiled(x))
                 torch.testing.assert_close(found[0], m(x), rtol=1e-4, atol=1e-5)
                 assert torch.equal(*found)
                 text = str(torch.jit.explain(compiled))
-                rows = 0 if size == 16 else 2 if expands else 1
+                rows = 0 if size == 16 else 2 if before else 1
                 assert text.count(", by rows ") == rows, text
         finally:
             torch.set_num_threads(threads)

@@ -258,7 +258,7 @@ func (s *convStep) run(x *frame) error {
 		p.channels.Run(in, out)
 	case p.few != nil:
 		s.multiplyFew(p, in, like, out)
-	case !p.plan.Run(in, like, out):
+	case !p.plan.RunAhead(in, like, out, x.behind(s)):
 		d, err := s.definitionFor(x, p)
 		if err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
 )
 
-// expandedStep is a depthwise convolution with one of one pixel before it, one behind it, or both, where what lies between them is larger than the
+// expandedStep is a depthwise convolution with another one before it, one of one pixel behind it, or both, where what lies between them is larger than the
 // caches: some rows of it at a time are there.
 type expandedStep struct {
 	all    []*convStep // in order
@@ -72,10 +72,10 @@ func (p *Plan) convolutionsAt(i int) (first, second *convStep, ok bool) {
 	return first, second, true
 }
 
-// isExpansion reports whether step i and the next one can be one: a convolution of one pixel and a depthwise one.
+// isExpansion reports whether step i and the next one can be one: a convolution and a depthwise one.
 func (p *Plan) isExpansion(i int) bool {
 	first, second, ok := p.convolutionsAt(i)
-	return ok && second.isOfChannels() && conv.SuitsExpanded(&first.geometry, &second.geometry)
+	return ok && second.isOfChannels() && conv.SuitsExpanded(&first.geometry, &second.geometry, first.options())
 }
 
 // isNarrowing reports whether step i and the next one can be one: a depthwise convolution and one of one pixel.
@@ -147,7 +147,7 @@ func (s *expandedStep) run(x *frame) error {
 		}
 		plan, ok := conv.NewExpanded(s.shape, first, channels, last)
 		if !ok {
-			return unplanned("a convolution of one pixel runs in another way than by tiles")
+			return unplanned("a convolution around one of channels runs in another way than by tiles")
 		}
 		both = &joinedWeights{of, plan}
 		s.joined.Store(both)
@@ -157,6 +157,6 @@ func (s *expandedStep) run(x *frame) error {
 	if v := s.last().like; v >= 0 {
 		like = pixels(x.values[v])
 	}
-	both.plan.Run(pixels(x.values[s.all[0].in]), like, pixels(x.values[s.last().out]), room)
+	both.plan.Run(pixels(x.values[s.all[0].in]), like, pixels(x.values[s.last().out]), room, x.behind(s.last()))
 	return nil
 }

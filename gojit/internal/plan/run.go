@@ -11,6 +11,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/conv"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -254,7 +255,8 @@ type frame struct {
 	values   []*tensor.Tensor // nil for what is no tensor
 	targeted []int            // values that are views of what a call brings, or of its results
 	step     int              // that runs
-	packed   []*packed        // the weights that were made of what the call brings, by slot
+	packed   []*packed        // the weights that were made of what the call brings, by slot: in the order in which steps read them
+	ahead    conv.Ahead       // of them, what the running step fetches
 	operands [tensor.MaxOperands]*tensor.Tensor
 	rowRoom  [6]launch.Row
 }
@@ -365,6 +367,24 @@ func (x *frame) end(err *error) {
 	clear(x.packed)
 	x.given = nil
 	x.arena.Close()
+}
+
+// behind returns the weights that are read next after those of a step, which fetches them; nil where there are none that a call brings.
+func (x *frame) behind(s *convStep) *conv.Ahead {
+	for _, p := range x.packed[s.slot+1:] {
+		switch {
+		case p == nil:
+			continue
+		case p.few != nil:
+			x.ahead = conv.AheadOf(p.few.Packed())
+		case p.plan != nil:
+			x.ahead = p.plan.Weights()
+		default: // those of channels are few
+			continue
+		}
+		return &x.ahead
+	}
+	return nil
 }
 
 // room returns the memory that the running step needs besides its arguments and result.

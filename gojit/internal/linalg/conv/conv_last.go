@@ -45,7 +45,7 @@ func ConvolveLast[T gemm.Float](g Convolution, in, weight, bias, out []T, weight
 	}
 	p.packTransposed(weight, memory)
 	p.cutStrips()
-	p.runTiles(in, nil, out)
+	p.runTiles(in, nil, out, nil)
 }
 
 // turnWeight moves the channels of the weights behind the taps.

@@ -200,9 +200,28 @@ func (p *Plan[T]) pack(weight []T) {
 	}
 }
 
+// Ahead is memory that is read after a run, such as the weights of what comes then: tiles fetch it into the cache of the second level, a little with every
+// few steps of their sums.
+type Ahead struct{ next, end uintptr }
+
+// aheadBytes bounds what is fetched: the cache has to hold it beside what a run reads itself.
+const aheadBytes = 256 << 10
+
+// Weights returns the weights of a plan by tiles, the first that a run reads first, to be fetched.
+func (p *Plan[T]) Weights() Ahead { return AheadOf(p.weight) }
+
+// AheadOf returns the first of some elements to be fetched.
+func AheadOf[T gemm.Float](data []T) Ahead {
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(data)))
+	return Ahead{at, at + uintptr(min(len(data)*int(unsafe.Sizeof(*new(T))), aheadBytes))}
+}
+
 // Run convolves a batch of images; residual is read where the options say so. It reports whether the results are right: where that sums are not finite, and the
 // options are not ByDefinition, some may be wrong.
-func (p *Plan[T]) Run(in, residual, out []T) bool {
+func (p *Plan[T]) Run(in, residual, out []T) bool { return p.RunAhead(in, residual, out, nil) }
+
+// RunAhead is Run, and fetches what is read next where one thread runs tiles: ahead, nil for nothing, goes on as it is fetched.
+func (p *Plan[T]) RunAhead(in, residual, out []T, ahead *Ahead) bool {
 	g := &p.geometry
 	if len(in) < g.Batch*g.InChannels*Volume(g.In) || len(out) < g.Batch*g.OutChannels*Volume(g.Out) || (p.options.Residual || p.options.Epilogue != nil && p.options.Epilogue.Inputs > 2) && len(residual) < g.Batch*g.OutChannels*Volume(g.Out) {
 		panic("conv: a convolution reaches outside its data")
@@ -222,7 +241,7 @@ func (p *Plan[T]) Run(in, residual, out []T) bool {
 		defer memory.Recycle()
 		return p.pairs.run(asFloat32(in), asFloat32(residual), asFloat32(out), memory)
 	default:
-		p.runTiles(in, residual, out)
+		p.runTiles(in, residual, out, ahead)
 		if e := p.options.Epilogue; e != nil && e.Tile == nil {
 			p.applyEpilogue(residual, out)
 		}
@@ -240,11 +259,11 @@ func (p *Plan[T]) applyEpilogue(residual, out []T) {
 var streamFrom = amd64.StreamFrom
 
 // runTiles shares the panels out where there are more of them, else the strips. What one thread does alone takes no memory from the heap.
-func (p *Plan[T]) runTiles(in, residual, out []T) {
+func (p *Plan[T]) runTiles(in, residual, out []T, ahead *Ahead) {
 	g := &p.geometry
 	panels, n := g.Groups*p.panels(), g.Batch*len(p.strips)
 	if p.work() < 2*gemm.ParallelFlops || parallel.NumThreads() == 1 {
-		p.runPart(in, residual, out, 0, panels, 0, n)
+		p.runPart(in, residual, out, 0, panels, 0, n, ahead)
 		return
 	}
 	p.shareTiles(in, residual, out, panels, n)
@@ -254,10 +273,10 @@ func (p *Plan[T]) runTiles(in, residual, out []T) {
 func (p *Plan[T]) shareTiles(in, residual, out []T, panels, n int) {
 	threads := parallel.NumThreads()
 	if p.readsWeightsOnce() && panels >= 2*threads {
-		parallel.For(panels, 1, func(lo, hi int) { p.runPart(in, residual, out, lo, hi, 0, n) })
+		parallel.For(panels, 1, func(lo, hi int) { p.runPart(in, residual, out, lo, hi, 0, n, nil) })
 		return
 	}
-	parallel.For(n, max(1, n/(16*threads)), func(lo, hi int) { p.runPart(in, residual, out, 0, panels, lo, hi) })
+	parallel.For(n, max(1, n/(16*threads)), func(lo, hi int) { p.runPart(in, residual, out, 0, panels, lo, hi, nil) })
 }
 
 // panels returns the panels of a group.
@@ -273,9 +292,9 @@ func (p *Plan[T]) readsWeightsOnce() bool {
 }
 
 // runPart computes the panels from j0 to j1 of the strips from s0 to s1.
-func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
+func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int, ahead *Ahead) {
 	panels := p.panels()
-	w := stripWriter[T]{Plan: p, in: in, residual: residual, out: out, filters: p.geometry.OutChannels / p.geometry.Groups, streams: len(out)*int(unsafe.Sizeof(out[0])) >= streamFrom}
+	w := stripWriter[T]{Plan: p, in: in, residual: residual, out: out, ahead: ahead, filters: p.geometry.OutChannels / p.geometry.Groups, streams: len(out)*int(unsafe.Sizeof(out[0])) >= streamFrom}
 	if p.options.Epilogue != nil {
 		memory := gemm.TakeBuffers()
 		defer memory.Recycle()

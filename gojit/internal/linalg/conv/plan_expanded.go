@@ -6,18 +6,21 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
-// Expanded is a depthwise convolution with a product with every pixel before it, one behind it, or both. What lies between them is never there as a
-// whole: some rows of it at a time lie in buffers that stay in the cache of the second level. It never changes: any number of goroutines may run it at
-// once.
+// Expanded is a depthwise convolution with a convolution before it, a product with every pixel behind it, or both. What lies between them is never
+// there as a whole: some rows of it at a time lie in buffers that stay in the cache of the second level. It never changes: any number of goroutines may
+// run it at once.
 type Expanded struct {
 	shape    ExpandedShape
 	channels *ChannelsPlan[float32]
-	blocks   []expandedBlock        // of an image
-	firsts   map[int]*Plan[float32] // the product before, by its rows
-	lasts    map[int]*Plan[float32] // the product behind, by its rows
+	blocks   []expandedBlock                 // of an image
+	firsts   map[expandedRows]*Plan[float32] // the convolution before, by its rows
+	lasts    map[int]*Plan[float32]          // the product behind, by how many rows
 }
 
-// ExpandedShape is the geometries of an Expanded: First and Last are nil where there is no product.
+// expandedRows are the rows of a result from y0 to y1. Those of a product begin with 0: it is the same everywhere.
+type expandedRows struct{ y0, y1 int }
+
+// ExpandedShape is the geometries of an Expanded: First and Last are nil where there is no convolution.
 type ExpandedShape struct {
 	First     *Convolution
 	Depthwise *Convolution
@@ -33,18 +36,20 @@ type expandedBlock struct {
 
 // Both buffers together stay in a cache of the second level of 512 KB, which is the smallest that processors with AVX2 commonly have.
 const (
-	expandedFrom  = 384 << 10 // bytes of the product before, of an image, from which it does not stay in the cache by itself
+	expandedFrom  = 384 << 10 // bytes of the result of the convolution before, of an image, from which it does not stay in the cache by itself
 	expandedBytes = 320 << 10 // of the buffer of its rows
 	narrowedFrom  = 256 << 10 // bytes of what the product behind reads, of an image, from which it is computed by rows
 	narrowedBytes = 128 << 10 // of the buffer of these
+	expandWeights = 64 << 10  // bytes of the weights of a convolution before that is no product, which every block reads
 	narrowWeights = 64 << 10  // bytes of the weights of the product behind, which every block reads
 	expandedParts = 16        // that run at the same time, at most
 )
 
-// SuitsExpanded reports whether a product with the pixels of an image, and a depthwise convolution behind, are to be computed together.
-func SuitsExpanded(product, depthwise *Convolution) bool {
-	return product.isProduct() && product.Groups == 1 && depthwise.runsByRows() && depthwise.InChannels == product.OutChannels && depthwise.In == product.Out &&
-		depthwise.Batch == product.Batch && product.OutChannels*Volume(product.Out)*4 >= expandedFrom && rowsOfBuffer(depthwise) >= depthwise.Kernel[1]
+// SuitsExpanded reports whether a convolution of images by a plan with options, and a depthwise convolution behind, are to be computed together.
+func SuitsExpanded(before, depthwise *Convolution, options PlanOptions) bool {
+	return (before.isProduct() || before.OutChannels*before.InChannels*Volume(before.Kernel)*4 <= expandWeights) && before.Groups == 1 &&
+		wayOf[float32](before, &options) == byTiles && depthwise.runsByRows() && depthwise.InChannels == before.OutChannels && depthwise.In == before.Out &&
+		depthwise.Batch == before.Batch && before.OutChannels*Volume(before.Out)*4 >= expandedFrom && rowsOfBuffer(depthwise) >= depthwise.Kernel[1]
 }
 
 // SuitsNarrowed reports whether a depthwise convolution, and a product with the pixels of its result, are to be computed together.
@@ -101,11 +106,14 @@ func (s *ExpandedShape) Room() int {
 	return s.parts() * (first + last)
 }
 
-// NewExpanded joins the plans of a depthwise convolution and of products that are made for a shape, SuitsExpanded and SuitsNarrowed; first and last are
-// nil where there is none. ok is false where a product runs in another way than by tiles.
+// NewExpanded joins the plans of a depthwise convolution and of those around it that are made for a shape, SuitsExpanded and SuitsNarrowed; first and
+// last are nil where there is none. ok is false where one runs in another way than by tiles.
 func NewExpanded(shape ExpandedShape, first *Plan[float32], channels *ChannelsPlan[float32], last *Plan[float32]) (_ *Expanded, ok bool) {
 	g := &channels.geometry
-	e := &Expanded{shape: shape, channels: channels, firsts: map[int]*Plan[float32]{}, lasts: map[int]*Plan[float32]{}}
+	e := &Expanded{shape: shape, channels: channels, firsts: map[expandedRows]*Plan[float32]{}, lasts: map[int]*Plan[float32]{}}
+	if first != nil && first.way() != byTiles || last != nil && last.way() != byTiles {
+		return nil, false
+	}
 	before, each := 0, shape.rowsOfBlock()
 	for y := 0; y < g.Out[1]; y += each {
 		b := expandedBlock{out0: y, out1: min(y+each, g.Out[1])}
@@ -115,49 +123,64 @@ func NewExpanded(shape ExpandedShape, first *Plan[float32], channels *ChannelsPl
 		before = b.in1
 		e.blocks = append(e.blocks, b)
 		if first != nil { // a part may begin with any block
-			ok := addRows(e.firsts, first, *shape.First, b.in1-b.in0) && addRows(e.firsts, first, *shape.First, b.in1-b.in0-b.kept)
-			if !ok {
-				return nil, false
-			}
+			e.addFirst(first, b.in0, b.in1)
+			e.addFirst(first, b.in0+b.kept, b.in1)
 		}
-		if last != nil && !addRows(e.lasts, last, *shape.Last, b.out1-b.out0) {
-			return nil, false
+		if rows := b.out1 - b.out0; last != nil && e.lasts[rows] == nil {
+			e.lasts[rows] = rowsOfProduct(last, *shape.Last, rows)
 		}
 	}
 	return e, true
 }
 
-// addRows adds a plan of a product of some rows of one image. It reports whether that runs by tiles.
-func addRows(plans map[int]*Plan[float32], plan *Plan[float32], of Convolution, rows int) bool {
-	if plan.way() != byTiles {
-		return false
+// firstRows is the key of the plan of some rows of the convolution before.
+func (e *Expanded) firstRows(y0, y1 int) expandedRows {
+	if e.shape.First.isProduct() {
+		return expandedRows{0, y1 - y0}
 	}
-	if rows <= 0 || plans[rows] != nil {
-		return true
-	}
-	of.Batch, of.In[1], of.Out[1] = 1, rows, rows
-	resized, ok := plan.Resized(of)
-	plans[rows] = resized
-	return ok
+	return expandedRows{y0, y1}
 }
 
-// Run computes a batch of images, whose channels lie together. residual is what the product behind is given as that; room has Room elements.
-func (e *Expanded) Run(in, residual, out, room []float32) {
+// addFirst adds a plan of some rows of the convolution before.
+func (e *Expanded) addFirst(first *Plan[float32], y0, y1 int) {
+	key := e.firstRows(y0, y1)
+	switch {
+	case y0 >= y1 || e.firsts[key] != nil:
+	case e.shape.First.isProduct():
+		e.firsts[key] = rowsOfProduct(first, *e.shape.First, key.y1)
+	default:
+		e.firsts[key] = first.rowsOnly(y0, y1)
+	}
+}
+
+// rowsOfProduct returns a plan, which runs by tiles, for some rows of one image of a product.
+func rowsOfProduct(plan *Plan[float32], of Convolution, rows int) *Plan[float32] {
+	of.Batch, of.In[1], of.Out[1] = 1, rows, rows
+	resized, ok := plan.Resized(of)
+	if !ok {
+		panic("conv: some rows of a product run in another way than all")
+	}
+	return resized
+}
+
+// Run computes a batch of images, whose channels lie together. residual is what the product behind is given as that; room has Room elements. ahead is
+// what is read next, as for Plan.RunAhead.
+func (e *Expanded) Run(in, residual, out, room []float32, ahead *Ahead) {
 	n, parts := e.channels.geometry.Batch*len(e.blocks), e.shape.parts()
 	size := e.shape.Room() / parts
 	if parallel.NumThreads() == 1 {
-		e.some(0, n, in, residual, out, room[:size])
+		e.some(0, n, in, residual, out, room[:size], ahead)
 		return
 	}
 	parallel.For(parts, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			e.some(n*i/parts, n*(i+1)/parts, in, residual, out, room[i*size:(i+1)*size])
+			e.some(n*i/parts, n*(i+1)/parts, in, residual, out, room[i*size:(i+1)*size], nil)
 		}
 	})
 }
 
-// some computes the blocks from lo to hi of all images together.
-func (e *Expanded) some(lo, hi int, in, residual, out, room []float32) {
+// some computes the blocks from lo to hi of all images together. ahead is what is read next, nil where nothing is to be fetched.
+func (e *Expanded) some(lo, hi int, in, residual, out, room []float32, ahead *Ahead) {
 	first, _ := e.shape.buffers()
 	var watch parallel.Watch
 	for i := lo; i < hi; i++ {
@@ -169,38 +192,42 @@ func (e *Expanded) some(lo, hi int, in, residual, out, room []float32) {
 			if i > lo && i%len(e.blocks) > 0 {
 				before = &e.blocks[i%len(e.blocks)-1]
 			}
-			e.expand(b, before, from, room[:first])
+			e.expand(b, before, from, room[:first], ahead)
 			from, begin = room, b.in0
 		}
-		e.narrow(b, at, from, begin, residual, out, room[first:])
+		e.narrow(b, at, from, begin, residual, out, room[first:], ahead)
 	}
 }
 
 // imageOf returns an image of the input.
 func (e *Expanded) imageOf(at int, in []float32) []float32 {
-	channels := e.shape.Depthwise.InChannels
+	g := e.shape.Depthwise
 	if e.shape.First != nil {
-		channels = e.shape.First.InChannels
+		g = e.shape.First
 	}
-	return in[at*channels*Volume(e.shape.Depthwise.In):]
+	return in[at*g.InChannels*Volume(g.In):]
 }
 
 // expand computes the rows that a block reads, behind those that are there from the block before.
-func (e *Expanded) expand(b, before *expandedBlock, in, buffer []float32) {
-	g, product := e.shape.Depthwise, e.shape.First
+func (e *Expanded) expand(b, before *expandedBlock, in, buffer []float32, ahead *Ahead) {
+	g, first := e.shape.Depthwise, e.shape.First
 	row, kept := g.In[2]*g.InChannels, 0
 	if before != nil && b.kept > 0 {
 		kept = b.kept
 		copy(buffer, buffer[(b.in0-before.in0)*row:(before.in1-before.in0)*row])
 	}
-	if rows := b.in1 - b.in0 - kept; rows > 0 {
-		from := (b.in0 + kept) * g.In[2] * product.InChannels
-		e.firsts[rows].Run(in[from:][:rows*g.In[2]*product.InChannels], nil, buffer[kept*row:])
+	y0, y1 := b.in0+kept, b.in1
+	if y0 >= y1 {
+		return
 	}
+	if first.isProduct() {
+		in = in[y0*g.In[2]*first.InChannels:][:(y1-y0)*g.In[2]*first.InChannels]
+	}
+	e.firsts[e.firstRows(y0, y1)].RunAhead(in, nil, buffer[kept*row:], ahead)
 }
 
 // narrow computes a block of an image from what the depthwise convolution reads, which begins with a row.
-func (e *Expanded) narrow(b *expandedBlock, image int, in []float32, begin int, residual, out, buffer []float32) {
+func (e *Expanded) narrow(b *expandedBlock, image int, in []float32, begin int, residual, out, buffer []float32, ahead *Ahead) {
 	g, product := e.shape.Depthwise, e.shape.Last
 	from := unsafe.Pointer(unsafe.SliceData(in))
 	if product == nil {
@@ -213,5 +240,5 @@ func (e *Expanded) narrow(b *expandedBlock, image int, in []float32, begin int, 
 	if residual != nil {
 		residual = residual[place:][:n]
 	}
-	e.lasts[rows].Run(buffer[:rows*g.Out[2]*g.OutChannels], residual, out[place:][:n])
+	e.lasts[rows].RunAhead(buffer[:rows*g.Out[2]*g.OutChannels], residual, out[place:][:n], ahead)
 }

@@ -18,20 +18,25 @@ func TestExpandedIsAll(t *testing.T) {
 	one := [3]int{1, 1, 1}
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, c := range []struct {
-		batch, in, channels, height, width, kernel, stride, padding int
+		batch, in, channels, height, width, kernel, stride, padding int // of what is in the middle, which is half as high and wide as the image where it is no product's
+		reach                                                       int
 		narrows                                                     bool
 	}{
-		{1, 16, 96, 112, 112, 3, 2, 1, true}, {2, 24, 144, 56, 56, 3, 1, 1, true}, {1, 8, 70, 61, 53, 5, 2, 2, false}, {1, 3, 64, 40, 90, 3, 3, 0, false}, {1, 5, 200, 50, 30, 1, 2, 0, false},
+		{1, 16, 96, 112, 112, 3, 2, 1, 1, true}, {2, 24, 144, 56, 56, 3, 1, 1, 1, true}, {1, 8, 70, 61, 53, 5, 2, 2, 1, false}, {1, 3, 64, 40, 90, 3, 3, 0, 1, false}, {1, 5, 200, 50, 30, 1, 2, 0, 1, false},
+		{1, 3, 32, 61, 53, 3, 1, 1, 3, true}, {2, 4, 40, 50, 57, 3, 1, 1, 5, true},
 	} {
 		product := Convolution{Batch: c.batch, InChannels: c.in, OutChannels: c.channels, Groups: 1, In: [3]int{1, c.height, c.width}, Out: [3]int{1, c.height, c.width}, Kernel: one, Stride: one, Dilation: one}
+		if c.reach > 1 {
+			product.In, product.Kernel, product.Stride, product.Padding = [3]int{1, 2 * c.height, 2 * c.width}, [3]int{1, c.reach, c.reach}, [3]int{1, 2, 2}, [3]int{0, c.reach / 2, c.reach / 2}
+		}
 		size := func(n int) int { return (n+2*c.padding-c.kernel)/c.stride + 1 }
 		depthwise := Convolution{Batch: c.batch, InChannels: c.channels, OutChannels: c.channels, Groups: c.channels, In: product.Out,
 			Out: [3]int{1, size(c.height), size(c.width)}, Kernel: [3]int{1, c.kernel, c.kernel}, Stride: [3]int{1, c.stride, c.stride}, Padding: [3]int{0, c.padding, c.padding}, Dilation: one}
-		if !SuitsExpanded(&product, &depthwise) {
+		if !SuitsExpanded(&product, &depthwise, PlanOptions{Relu: true}) {
 			t.Errorf("%v does not suit", c)
 			continue
 		}
-		first := NewPlan(product, linalgtest.Whole[float32](r, c.channels*c.in), linalgtest.Whole[float32](r, c.channels), PlanOptions{Relu: true})
+		first := NewPlan(product, linalgtest.Whole[float32](r, c.channels*c.in*Volume(product.Kernel)), linalgtest.Whole[float32](r, c.channels), PlanOptions{Relu: true})
 		second := NewDepthwisePlan(depthwise, linalgtest.Whole[float32](r, c.channels*c.kernel*c.kernel), linalgtest.Whole[float32](r, c.channels), true)
 		in, middle, want := linalgtest.Whole[float32](r, c.batch*c.in*Volume(product.In)), make([]float32, c.batch*c.channels*Volume(product.Out)), make([]float32, c.batch*c.channels*Volume(depthwise.Out))
 		first.Run(in, nil, middle)
@@ -53,7 +58,7 @@ func TestExpandedIsAll(t *testing.T) {
 				for i := range room {
 					room[i] = -7
 				}
-				joined.Run(in, residual, found, room)
+				joined.Run(in, residual, found, room, nil)
 				if !slices.Equal(found, want) {
 					t.Errorf("%s: %v with %d threads differs from one after the other", what, c, threads)
 				}

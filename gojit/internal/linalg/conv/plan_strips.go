@@ -32,9 +32,27 @@ func valid(o, in, kernel, stride, dilation, padding int) (lo, hi int) {
 
 // cutStrips cuts the output of one image into strips: along rows where all taps in x are inside, and
 // down the columns at both sides.
-func (p *Plan[T]) cutStrips() {
+func (p *Plan[T]) cutStrips() { p.cutRows(0, p.geometry.Out[1]) }
+
+// rowsOnly returns a plan, by tiles, of some rows of the output of one image: what it writes begins with the first of them. Each row is cut by itself, so
+// that the order of its sums does not depend on the others.
+func (p *Plan[T]) rowsOnly(y0, y1 int) *Plan[T] {
+	r := *p
+	r.strips = nil
+	for y := y0; y < y1; y++ {
+		r.cutRows(y, y+1)
+	}
+	for i := range r.strips {
+		r.strips[i].out -= y0 * r.geometry.Out[2] * r.geometry.OutChannels
+	}
+	r.geometry.Batch, r.geometry.Out[1] = 1, y1-y0
+	return &r
+}
+
+// cutRows cuts some rows of the output.
+func (p *Plan[T]) cutRows(y0, y1 int) {
 	g := &p.geometry
-	height, width := g.Out[1], g.Out[2]
+	width := g.Out[2]
 	inner0, inner1 := width, width // places where no tap in x is in the padding
 	for x := range width {
 		if lo, hi := valid(x, g.In[2], g.Kernel[2], g.Stride[2], g.Dilation[2], g.Padding[2]); lo == 0 && hi == g.Kernel[2] {
@@ -45,17 +63,17 @@ func (p *Plan[T]) cutStrips() {
 	if inner0 == width {
 		inner1 = width
 	}
-	for y := range height {
+	for y := y0; y < y1; y++ {
 		p.addStrips(y, 1, inner0, inner1-inner0)
 	}
 	for x := range width {
 		if x >= inner0 && x < inner1 {
 			continue
 		}
-		for y := 0; y < height; { // as many rows as read the same taps in y
+		for y := y0; y < y1; { // as many rows as read the same taps in y
 			lo, hi := valid(y, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1])
 			n := 1
-			for y+n < height {
+			for y+n < y1 {
 				if a, b := valid(y+n, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1]); a != lo || b != hi {
 					break
 				}
@@ -130,7 +148,8 @@ type stripWriter[T gemm.Float] struct {
 	scratch           unsafe.Pointer // of epilogues
 	pass              *gemm.Pass     // of whole strips, in place of the epilogue; nil: none
 	streams           bool           // the output goes past the caches, which do not hold it
-	fetch, fetched    uintptr        // weights from here to there are to be fetched by the next tiles
+	panel             Ahead          // weights of the next panel, which the next tiles fetch
+	ahead             *Ahead         // what they fetch behind these, nil: nothing
 }
 
 // fetchPanel has the next tiles fetch the weights of a panel, while they multiply with those of another one.
@@ -138,8 +157,19 @@ func (w *stripWriter[T]) fetchPanel(group, panel int) {
 	g, lanes, size := &w.geometry, lanesOf[T](w.isa), int(unsafe.Sizeof(w.in[0]))
 	whole := (w.filters + lanes - 1) / lanes * lanes
 	taps := Volume(g.Kernel) * g.InChannels / g.Groups
-	w.fetch = uintptr(unsafe.Pointer(&w.weight[(group*whole+panel*gemm.PanelVectors*lanes)*taps]))
-	w.fetched = w.fetch + uintptr(taps*PanelWidth(w.filters, panel, lanes)*size)
+	w.panel.next = uintptr(unsafe.Pointer(&w.weight[(group*whole+panel*gemm.PanelVectors*lanes)*taps]))
+	w.panel.end = w.panel.next + uintptr(taps*PanelWidth(w.filters, panel, lanes)*size)
+}
+
+// toFetch returns what the next tiles fetch, nil where there is nothing left.
+func (w *stripWriter[T]) toFetch() *Ahead {
+	switch {
+	case w.panel.next < w.panel.end:
+		return &w.panel
+	case w.ahead != nil && w.ahead.next < w.ahead.end:
+		return w.ahead
+	}
+	return nil
 }
 
 // strip computes a strip of the output for one panel of the out channels of a group.
@@ -182,12 +212,13 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 		w.finish(&t)
 		t.Stream = w.streams && w.pass == nil && uintptr(args.C)%amd64.StreamAlignment == 0 && args.CRow%amd64.StreamAlignment == 0
 		t.FetchC = !t.Stream && w.fetches(run*(s.y1-s.y0))
-		if t.Fetch = w.fetch < w.fetched && t.Epilogue == nil; t.Fetch {
-			args.Fetch, args.FetchStep = w.fetch, int64(width*size)
+		fetched := w.toFetch()
+		if t.Fetch = fetched != nil; t.Fetch {
+			args.Fetch, args.FetchStep = fetched.next, int64(width*size)
 		}
 		taps(s.y0)
 		if t.Fetch {
-			w.fetch = args.Fetch
+			fetched.next = args.Fetch
 		}
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/tile"
+	"github.com/torchjit/torchjit/gojit/internal/memory"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 )
 
@@ -61,6 +62,9 @@ func (w *Weights[T]) panels(lanes int) (vectors, panels int) {
 	vectors = (w.N + lanes - 1) / lanes
 	return vectors, (vectors + w.wide - 1) / w.wide
 }
+
+// Packed returns the weights in the order in which products read them, nil where they read the matrix as it lies.
+func (w *Weights[T]) Packed() []T { return w.packed }
 
 // packPanel packs the columns from n0 to n1 of B, completed with zeros to whole vectors.
 func (g *Tiled) packPanel(to, b unsafe.Pointer, n0, n1, vectors int) {
@@ -162,11 +166,9 @@ func (g *Tiled) packedPanels(maximum, vectors, panels, lo, hi int, backward bool
 	}
 }
 
-// Aligned returns n elements that begin on a cache line.
+// Aligned returns n cleared elements that begin on a cache line, for weights that many products read.
 func Aligned[T Float | byte](n int) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	data := make([]T, n+64/size)
-	off := int(-uintptr(unsafe.Pointer(&data[0]))%64) / size
-	return data[off : off+n : off+n]
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory.Lasting(max(n*size, memory.Alignment))))), n)
 }

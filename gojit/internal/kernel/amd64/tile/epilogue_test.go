@@ -73,11 +73,16 @@ func checkEpilogue[T float32 | float64](t *testing.T, isa asm.ISA, name string, 
 	for i := range 4 * len(shapes) {
 		rows, vectors := shapes[i%len(shapes)][0], shapes[i%len(shapes)][1]
 		tile := Tile{ISA: isa, Double: size == 8, Rows: uint8(rows), Vectors: uint8(vectors), Tail: i%2 == 0, Add: i/2%2 == 0, Epilogue: e}
+		blocks, of := 1, rows
+		if i%4 > 1 { // of which all fetch
+			tile.Walk, tile.Fetch, blocks = true, true, 2
+			rows *= blocks
+		}
 		columns := vectors * lanes
 		if tile.Tail {
 			columns -= 1 + r.IntN(lanes-1)
 		}
-		const k = 5
+		const k = 9
 		front := i%3 == 0
 		a, b := asmtest.Guarded[T](t, rows*k, front), asmtest.Guarded[T](t, k*vectors*lanes, front)
 		c, like, row := asmtest.Guarded[T](t, rows*columns, front), asmtest.Guarded[T](t, rows*columns, front), asmtest.Guarded[T](t, columns, front)
@@ -104,8 +109,14 @@ func checkEpilogue[T float32 | float64](t *testing.T, isa asm.ISA, name string, 
 		flat := amd64.Args{Count: int64(rows * columns), Scratch: aligned, Ptr: [amd64.MaxPointers]unsafe.Pointer{unsafe.Pointer(&want[0]), unsafe.Pointer(&sums[0]), unsafe.Pointer(&rowOf[0]), unsafe.Pointer(&like[0])}}
 		f.Code.Call(unsafe.Pointer(&flat))
 		args := TileArgs{A: unsafe.Pointer(&a[0]), B: unsafe.Pointer(&b[0]), C: unsafe.Pointer(&c[0]), Bias: unsafe.Pointer(&row[0]), Residual: unsafe.Pointer(&like[0]), Scratch: aligned,
-			ARow: int64(k * size), CRow: int64(columns * size), K: k, Mask: TailMask(isa, (columns-(vectors-1)*lanes)*size/4)}
+			ARow: int64(k * size), CRow: int64(columns * size), K: k, Mask: TailMask(isa, (columns-(vectors-1)*lanes)*size/4),
+			Runs: 1, Blocks: int64(blocks), ABlock: int64(of * k * size), CBlock: int64(of * columns * size), Fetch: uintptr(unsafe.Pointer(&b[0])), FetchStep: 64}
 		tile.Code().Call(unsafe.Pointer(&args))
+		w := tileWriter{tile: tile}
+		w.plan()
+		if fetched := int(args.Fetch-uintptr(unsafe.Pointer(&b[0]))) / 64; tile.Fetch && fetched != blocks*(k/w.unroll) {
+			t.Fatalf("%s %+v: %d rows are fetched", name, tile, fetched)
+		}
 		for at := range c {
 			if c[at] != want[at] && (c[at] == c[at] || want[at] == want[at]) {
 				t.Fatalf("%s %+v: element %d is %v, want %v", name, tile, at, c[at], want[at])

@@ -133,9 +133,6 @@ func (w *tileWriter) leave() {
 		w.Jump(w.start)
 		w.Bind(done)
 	}
-	if w.tile.Fetch {
-		w.Store(asm.At(tileArgs, argFetch), tileNext)
-	}
 	if w.tile.Stream {
 		w.StoreFence()
 	}

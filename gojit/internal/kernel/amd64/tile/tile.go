@@ -76,8 +76,7 @@ type TileArgs struct {
 	PackABlock             int64 // what PackA goes on by
 
 	// With Fetch, a row of B's size is fetched from there for every four steps of the sums or, where a tile is small, for every
-	// eight, the next one FetchStep further, from block to block. The rows may end anywhere; without an epilogue Fetch is left behind the
-	// last one.
+	// eight, the next one FetchStep further, from block to block. The rows may end anywhere; Fetch is left behind the last one.
 	Fetch     uintptr
 	FetchStep int64
 }
@@ -213,12 +212,15 @@ func (t Tile) Encode(a *asm.Assembler) {
 		w.multiplyAdd = asm.DPBF16PS
 	}
 	w.plan()
+	w.start = a.Here()
 	if t.Fetch {
 		w.Load(tileNext, asm.At(tileArgs, argFetch))
 	}
-	w.start = a.Here()
 	w.enter()
 	w.reduce()
+	if t.Fetch { // an epilogue has another use for the register
+		w.Store(asm.At(tileArgs, argFetch), tileNext)
+	}
 	w.combine()
 	switch e := t.Epilogue; {
 	case e == nil:

@@ -163,34 +163,62 @@ func hurwitz(s, q float64) float64 {
 	if math.IsInf(s, 1) && !math.IsNaN(q) { // only the least |q+k| counts, which is below 1 where q is negative
 		return math.Pow(max(q, 0), math.Inf(-1))
 	}
-	sum := 0.0
-	const n = 12
-	for k := range n {
-		sum += math.Pow(q+float64(k), -s)
+	if q < 0 { // those of the terms (q+k)^-s that are below zero are the first of zeta(s, 1-f), where f is in front of 1 as q is in front of an integer
+		f, sign := q-math.Floor(q), 1.0
+		if math.Mod(s, 2) != 0 {
+			sign = -1
+		}
+		return hurwitz(s, f) + sign*hurwitz(s, 1-f) - sign*hurwitz(s, 1-q)
 	}
-	a := q + n
-	sum += math.Pow(a, 1-s)/(s-1) + 0.5*math.Pow(a, -s)
-	bernoulli := [...]float64{1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510}
-	factor := s * math.Pow(a, -s-1)
-	factorial := 2.0
+	sum, a := 0.0, q
+	for ; a < shiftedFrom+s; a++ {
+		term := inversePower(a, s)
+		if sum += term; term <= 1e-18*sum {
+			return sum
+		}
+	}
+	last := inversePower(a, s)
+	area := last * a // of a^(1-s), which may be more than nothing where last is not
+	if last < 1e-290 {
+		area = math.Pow(a, 1-s)
+	}
+	sum += area/(s-1) + 0.5*last
+	factor, inverse := s*last/a, 1/a/a
 	for j, b := range bernoulli {
-		sum += b * factor / factorial
+		sum += b * factor
 		m := float64(2*j + 1)
-		factor *= (s + m) * (s + m + 1) / (a * a)
-		factorial *= (m + 2) * (m + 3)
+		factor *= (s + m) * (s + m + 1) * inverse
 	}
 	return sum
 }
 
+// inversePower returns x^-s; it is the reciprocal of a product where that has few factors.
+func inversePower(x, s float64) float64 {
+	if n := int(s); n <= mostFactors && float64(n) == s {
+		product := x
+		for ; n > 1; n-- {
+			product *= x
+		}
+		return 1 / product
+	}
+	return math.Pow(x, -s)
+}
+
+// From shiftedFrom + s on the expansion of zeta(s, q) by Bernoulli's numbers, here over the factorials of 2, 4, ..., has all digits.
+const (
+	shiftedFrom = 9
+	mostFactors = 8
+)
+
+var bernoulli = [...]float64{1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600, -3617.0 / 10670622842880000}
+
 // polygamma is the n-th derivative of digamma.
 func polygamma(n int) func(float64) float64 {
-	return func(x float64) float64 {
-		sign := 1.0
-		if n%2 == 0 {
-			sign = -1
-		}
-		return sign * math.Gamma(float64(n)+1) * hurwitz(float64(n)+1, x)
+	factor := math.Gamma(float64(n) + 1)
+	if n%2 == 0 {
+		factor = -factor
 	}
+	return func(x float64) float64 { return factor * hurwitz(float64(n)+1, x) }
 }
 
 func polygammaOf(n int, t *tensor.Tensor) *tensor.Tensor {
@@ -301,6 +329,9 @@ func normalQuantile(p float64) float64 {
 	}
 	wanted := math.Log(p)
 	x := -math.Sqrt(-2 * wanted) // below the quantile, so that the steps go up
+	if p > 1e-9 {                // a few digits of 2p-1 are there: two steps do
+		x = math.Sqrt2 * math.Erfinv(2*p-1)
+	}
 	for range 60 {
 		found := logNormalCDF(x)
 		step := (wanted - found) * math.Sqrt(2*math.Pi) * math.Exp(found+x*x/2)
