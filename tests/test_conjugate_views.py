@@ -19,7 +19,7 @@ def test_a_conjugate_is_a_view():
     c = x.conj()
     assert c.is_conj() and c.data_ptr() == x.data_ptr() and c.tolist() == [[1 - 2j, 3 + 1j], [-0.5j, 2]]
     c.mul_(2j)  # 2j * (1-2j) = 4+2j, of which the conjugate is stored
-    assert x.tolist() == [[4 - 2j, -2 - 6j], [1, -4j]] and c._version == x._version
+    assert x.tolist() == [[4 - 2j, -2 - 6j], [1, -4j]] and c._version == x._version == 1
     x[0, 0] = 7j
     assert c[0, 0].item() == -7j
 
@@ -88,6 +88,14 @@ def test_gradients_go_through_what_is_written_to_a_view(f, expected):
     r = f(z * (1 + 0.5j))
     ((r * r.conj()).real if r.is_complex() else r * r).sum().backward()
     assert torch.allclose(z.grad, torch.tensor(expected, dtype=torch.complex64))
+
+
+def test_a_write_to_a_view_is_noticed_by_backward():
+    w = torch.tensor([1 + 2j], requires_grad=True) * 1
+    y = w * w
+    w.conj().mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.abs().sum().backward()
 
 
 def test_programs_take_and_make_conjugate_views():

@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -39,27 +40,40 @@ func runWithBits(name string, body func(c define.Call), args, out []value.Value)
 		body(define.Call{Args: args, Out: out}) // of the geometry
 		return
 	}
-	resolved := &standIns{isAway: func(t *tensor.Tensor) bool { return t.Bits() != 0 }, make: func(t *tensor.Tensor) *tensor.Tensor { return source.Must(t.Resolved()) }, of: map[*tensor.Tensor]*tensor.Tensor{}}
+	resolved := &standIns{isAway: func(t *tensor.Tensor) bool { return t.Bits() != 0 }, make: resolvedCopy, of: map[*tensor.Tensor]*tensor.Tensor{}}
 	source.Throw(op.Run(resolved.values(args), out))
 	for i, a := range s.Arguments {
 		if i < len(args) && a.Alias != nil && a.Alias.IsWrite {
 			define.EachTensorIn(args[i:i+1], func(t *tensor.Tensor) bool {
 				if here := resolved.of[t]; here != nil {
 					source.Throw(tensor.Copy(t, here))
+					t.Bump()
 				}
 				return true
 			})
 		}
 	}
-	for i := range out {
-		if out[i].IsTensor() {
-			for t, here := range resolved.of {
-				if out[i].Tensor() == here {
-					out[i] = value.OfTensor(t)
-				}
+	for t, here := range resolved.of {
+		for i := range out {
+			if out[i].IsTensor() && out[i].Tensor() == here {
+				out[i] = value.OfTensor(t)
 			}
 		}
+		if here.Users() == 1 && !define.IsAmong(here, out) {
+			here.Release()
+		}
 	}
+}
+
+// resolvedCopy is a copy with the numbers that t shows, which a kernel makes.
+func resolvedCopy(t *tensor.Tensor) *tensor.Tensor {
+	switch plain := t.WithBits(0); t.Bits() {
+	case tensor.ConjugateBit:
+		return elementwise.Conjugate(plain)
+	case tensor.NegativeBit:
+		return elementwise.Neg.On(plain)
+	}
+	return source.Must(t.Resolved())
 }
 
 // isHollowCopy reports whether a result is a copy that nobody has filled, as operators make them of tensors on meta.
