@@ -116,6 +116,9 @@ _ELSEWHERE.update(
         )
     }
 )  # fmt: skip
+_ELSEWHERE.update({name: "torchjit._sparse" for name in ("dsmm", "hsmm", "saddmm", "spmm")})
+_ELSEWHERE.update({name: "torchjit.storage" for name in ("_storage_classes", "_string_classes", "_tensor_classes")})
+_ELSEWHERE["classproperty"] = "torchjit._utils"
 _ELSEWHERE["cond"] = "torchjit._higher_order_ops"
 _ELSEWHERE["SymInt"] = "torchjit.export._symbolic"
 _ELSEWHERE.update(

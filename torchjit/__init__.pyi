@@ -61,8 +61,11 @@ from torchjit import _prims_common as _prims_common
 from torchjit import _refs as _refs
 from torchjit import _six as _six
 from torchjit import _sources as _sources
+from torchjit.storage import _storage_classes as _storage_classes
+from torchjit.storage import _string_classes as _string_classes
 from torchjit import _subclasses as _subclasses
 from torchjit._checks import _sym_sqrt as _sym_sqrt
+from torchjit.storage import _tensor_classes as _tensor_classes
 from torchjit import _tensor_str as _tensor_str
 from torchjit import _utils as _utils
 from torchjit import _utils_internal as _utils_internal
@@ -88,6 +91,7 @@ from torchjit.functional import cdist as cdist
 from torchjit._functions import chain_matmul as chain_matmul
 from torchjit._types import channels_last as channels_last
 from torchjit._types import channels_last_3d as channels_last_3d
+from torchjit._utils import classproperty as classproperty
 from torchjit.amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
 from torchjit._higher_order_ops.cond import cond as cond
 from torchjit._types import contiguous_format as contiguous_format
@@ -97,6 +101,7 @@ from torchjit._settings import default_generator as default_generator
 from torchjit._types import device as device
 from torchjit import distributed as distributed
 from torchjit import distributions as distributions
+from torchjit._sparse import dsmm as dsmm
 from torchjit._types import dtype as dtype
 from torchjit._types import dtypes as dtypes
 from torchjit._settings import e as e
@@ -121,6 +126,7 @@ from torchjit._settings import get_float32_matmul_precision as get_float32_matmu
 from torchjit._settings import get_num_interop_threads as get_num_interop_threads
 from torchjit._settings import get_num_threads as get_num_threads
 from torchjit._settings import get_rng_state as get_rng_state
+from torchjit._sparse import hsmm as hsmm
 from torchjit import hub as hub
 from torchjit._types import iinfo as iinfo
 from torchjit._settings import inf as inf
@@ -179,6 +185,7 @@ from torchjit import quasirandom as quasirandom
 from torchjit import random as random
 from torchjit._settings import result_type as result_type
 from torchjit import return_types as return_types
+from torchjit._sparse import saddmm as saddmm
 from torchjit import safetensors as safetensors
 from torchjit.serialization import save as save
 from torchjit._settings import seed as seed
@@ -215,6 +222,7 @@ from torchjit._types import sparse_csr as sparse_csr
 from torchjit._sparse import sparse_csr_tensor as sparse_csr_tensor
 from torchjit import special as special
 from torchjit._functions import split as split
+from torchjit._sparse import spmm as spmm
 from torchjit.functional import stft as stft
 from torchjit import storage as storage
 from torchjit._types import strided as strided

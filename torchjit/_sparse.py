@@ -167,3 +167,8 @@ def rebuild(cls: type, kind: layout, parts: tuple[Any, ...], coalesced: bool, re
     if cls is not Tensor:
         made = _native.TensorBase.__new__(cls, made)
     return made.requires_grad_(requires_grad)
+
+# Former names of products.
+spmm = dsmm = _native.operator("aten::mm")
+hsmm = _native.operator("aten::hspmm")
+saddmm = _native.operator("aten::sspaddmm")

@@ -343,16 +343,18 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         return -1 if self.device.index is None else self.device.index
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """The name of the tensor's class (`torch.FloatTensor`), or the tensor as one of another class or element type.
+
+        Raises ValueError for a class or a name that is of no tensors, TypeError for what is neither.
+        """
         if dtype is None:
             return f"torch.{'' if self.layout.name == 'strided' else 'sparse.'}{_TENSOR_CLASSES[self.dtype.name]}"
-        if isinstance(dtype, str):
-            named = _DTYPES_BY_CLASS.get(dtype.rpartition(".")[2])
-            if named is None:
-                raise ValueError(f"invalid type: '{dtype}'")
-            dtype = named
+        device = self.device
+        if not isinstance(dtype, _ElementType):
+            device, dtype = _of_class(dtype, device)
         if _native.is_tracing():
-            return _native.trace_to(self, self.device, dtype, False, False, None)
-        return self.to(dtype)
+            return _native.trace_to(self, device, dtype, False, False, None)
+        return self.to(dtype) if device is self.device or device == self.device else self.to(device, dtype)
 
     def _length(self) -> builtins.int:
         if _native.is_tracing():
@@ -701,6 +703,17 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         _base = property(_native.tensor_base, doc="The tensor whose memory a view shows, None where this is no view.")
     _backward_hooks: Any = None
 
+    _python_dispatch = False  # whether a subclass sees the operators below autograd
+    _has_symbolic_sizes_strides = False
+
+    @property
+    def _cdata(self) -> builtins.int:
+        """A number that this tensor has as long as it lives."""
+        return id(self)
+
+    def _fix_weakref(self) -> None:
+        """Nothing: weak references to tensors are Python's."""
+
     @property
     def volatile(self) -> builtins.bool:
         """False, with a warning: tensors have no such mark any more."""
@@ -848,6 +861,21 @@ _CONVERSIONS = {
     "complex32": "chalf", "complex64": "cfloat", "complex128": "cdouble",
 }  # fmt: skip
 _DTYPES_BY_CLASS = {cls: dtypes[name] for name, cls in _TENSOR_CLASSES.items()}
+_ElementType = dtype
+
+
+def _of_class(of: Any, here: device) -> tuple[device, dtype]:
+    """The device and the element type of a class of tensors, or of its name, for a tensor that is somewhere. Raises ValueError for another."""
+    if not isinstance(of, (str, type)):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    name = of if isinstance(of, str) else f"{of.__module__}.{of.__name__}".removeprefix("builtins.").replace("torchjit", "torch", 1)
+    module, _, last = name.rpartition(".")
+    if name == "torch.Tensor":
+        return here, _native.default_dtype()
+    if module not in ("torch", "torch.sparse", "torch.cuda", "torch.cuda.sparse") or last not in _DTYPES_BY_CLASS:
+        raise ValueError(f"invalid type: '{name}'")
+    kind = "cuda" if ".cuda" in module else "cpu"
+    return here if here.type in (kind, "meta") else device(kind), _DTYPES_BY_CLASS[last]
 
 Tensor.__module__ = "torchjit"
 _native.register_handle_class(_TENSOR_HANDLE, Tensor)

@@ -15,6 +15,8 @@ _GENERATOR_HANDLE, _PACKED_HANDLE = 2, 19
 class dtype(_native.Token):
     """The type of a tensor's elements."""
 
+    __slots__ = ("is_complex", "is_floating_point", "itemsize", "name")
+
     name: str
     itemsize: int
     is_floating_point: bool

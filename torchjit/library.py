@@ -16,9 +16,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from torchjit import _native
+from torchjit import _lazy, _native
 
-_reserved = ("prim",)
+_reserved_namespaces = ["prim"]
 _own = frozenset(("aten", "quantized", "_quantized", "prims", "sparse", "mkldnn", "prepacked"))
 
 # The libraries of the kind DEF that there are, by namespace.
@@ -64,7 +64,7 @@ class Library:
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
         if kind not in ("IMPL", "DEF", "FRAGMENT"):
             raise ValueError("Unsupported kind: " + kind)
-        if ns in _reserved:
+        if ns in _reserved_namespaces:
             raise ValueError(ns + " is a reserved namespace. Please try creating a library with another name.")
         if kind == "DEF":
             if ns in _own:
@@ -191,9 +191,4 @@ def register_fake(op: Any, fn: Callable[..., Any] | None = None, /, *, lib: Libr
 impl_abstract = register_fake
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("custom_op", "infer_schema", "CustomOpDef"):
-        from torchjit import _custom_ops
-
-        return getattr(_custom_ops, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = _lazy.names(__name__, {"torchjit._custom_ops": "CustomOpDef custom_op infer_schema", "torchjit._ops": "OpOverload"})

@@ -484,9 +484,17 @@ class _TensorType(type):
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, Tensor) and x.dtype is cls._dtype and x.layout is strided and not x.is_cuda
 
+    layout = strided
+    is_cuda = is_sparse = False
+
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:
         torch: Any = importlib.import_module("torchjit")
 
+        if device is not None and torch.device(device).type != ("cuda" if cls.is_cuda else "cpu"):
+            kinds = ("cuda" if cls.is_cuda else "cpu", torch.device(device).type)
+            raise RuntimeError("legacy constructor expects device type: {} but device type: {} was passed".format(*kinds))
+        if len(args) == 1 and isinstance(args[0], (builtins.float, builtins.complex)):
+            raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
         if len(args) == 1 and isinstance(args[0], Tensor):
             return args[0].to(cls._dtype)
         if len(args) == 1 and isinstance(args[0], _StorageBase):
@@ -500,12 +508,11 @@ class _TensorType(type):
     def dtype(cls) -> dtype:
         return cls._dtype
 
-    def __str__(cls) -> str:
-        return f"torch.{cls.__name__}"
-
 
 class _DeviceTensorType(_TensorType):
     """The type of torch.cuda.FloatTensor and its like: tensors of one element type on CUDA devices."""
+
+    is_cuda = True
 
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, Tensor) and x.dtype is cls._dtype and x.layout is strided and x.is_cuda
@@ -513,9 +520,6 @@ class _DeviceTensorType(_TensorType):
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:
         _native.cuda_check()
         return super().__call__(*args).cuda(device)
-
-    def __str__(cls) -> str:
-        return f"torch.cuda.{cls.__name__}"
 
 
 @functools.cache
@@ -538,3 +542,9 @@ for _name, _prefix in _NAMES.items():
 Storage = TypedStorage
 CLASSES = [prefix + kind for prefix in _NAMES.values() for kind in ("Storage", "Tensor") if prefix + kind in globals()]
 DTYPE_OF_STORAGE = {prefix + "Storage": dtypes[name] for name, prefix in _NAMES.items()}
+
+# All classes of storages and of tensors of one type, as programs that check what they are given look for them.
+_string_classes = (str, bytes)
+_storage_classes = {TypedStorage, UntypedStorage, *(globals()[name] for name in CLASSES if name.endswith("Storage"))}
+_storage_classes |= {device_storage_type(name) for name in CLASSES if name.endswith("Storage") and not name.startswith("Q")}
+_tensor_classes = {made(name) for name in CLASSES if name.endswith("Tensor") for made in (globals().__getitem__, device_tensor_type)}

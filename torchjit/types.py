@@ -6,6 +6,7 @@ import builtins
 from collections.abc import Sequence
 from typing import Union
 
+from torchjit import _lazy
 from torchjit._tensor import Tensor
 from torchjit._types import Size, layout, qscheme
 from torchjit._types import device as _torch_device
@@ -22,3 +23,6 @@ _size = Union[Size, list[int], tuple[int, ...]]
 _TensorOrTensors = Union[Tensor, Sequence[Tensor]]
 Number = Union[builtins.int, builtins.float, builtins.bool]
 Device = Union[_torch_device, str, None]
+
+
+__getattr__, __dir__ = _lazy.names(__name__, {"torchjit.export._symbolic": "SymInt"})

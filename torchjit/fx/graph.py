@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torchjit as torch
+from torchjit import _lazy
 from torchjit.fx._codegen import (  # noqa: F401
     CodeGen,
     PythonCode,
@@ -400,3 +401,7 @@ class Graph:
 
         return until_left()
 
+
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "keyword": "keyword=", "torchjit.fx._pytree": "fx_pytree=", "torchjit.fx.node": "_get_qualified_name", "torchjit.utils._pytree": "pytree=",
+})

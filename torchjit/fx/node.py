@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torchjit as torch
-from torchjit import _native
+from torchjit import _lazy, _native
 from torchjit.fx._compatibility import compatibility
 from torchjit.fx._function_names import module_of_operator, public_module
 from torchjit.fx.immutable_collections import immutable_dict, immutable_list
@@ -371,3 +371,6 @@ def map_aggregate(a: Argument, fn: Callable[[Argument], Argument]) -> Argument:
     if isinstance(a, slice):
         return slice(map_aggregate(a.start, fn), map_aggregate(a.stop, fn), map_aggregate(a.step, fn))
     return fn(a)
+
+
+__getattr__, __dir__ = _lazy.names(__name__, {"torchjit.fx.operator_schemas": "ArgsKwargsPair normalize_function normalize_module"})

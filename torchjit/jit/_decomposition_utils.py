@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchjit import _C
+from torchjit import _C, _lazy
 
 
 def _register_decomposition(op: Any, graph: Any) -> None:
@@ -14,3 +14,6 @@ def _register_decomposition(op: Any, graph: Any) -> None:
     assert not isinstance(op, OpOverloadPacket), f"Must pass specific op overload, not overload packet, found {op}"
     assert isinstance(op, OpOverload)
     _C._jit_register_decomposition_for_schema(op._schema, graph)
+
+
+__getattr__, __dir__ = _lazy.names(__name__, {"torchjit._ops": "OpOverload OpOverloadPacket"})

@@ -2314,8 +2314,8 @@ def unfold(
 ) -> Tensor:
     """The windows of planes as columns.
 
-    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
-    dimensions and other types.
+    Takes floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other
+    numbers of dimensions and RuntimeError for other types.
 
     >>> x = torch.rand(1, 3, 4, 4)
     >>> F.unfold(x, 2, stride=2).shape

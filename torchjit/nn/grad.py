@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
-from torchjit import Tensor
+from torchjit import Tensor, _lazy
 from torchjit.nn.modules.utils import to_tuple
 
 
@@ -46,3 +46,6 @@ conv3d_input: Callable[..., Tensor] = _of_input(3)
 conv1d_weight: Callable[..., Tensor] = _of_weight(1)
 conv2d_weight: Callable[..., Tensor] = _of_weight(2)
 conv3d_weight: Callable[..., Tensor] = _of_weight(3)
+
+
+__getattr__, __dir__ = _lazy.names(__name__, {"torchjit.nn.modules.utils": "_pair _single _triple"})

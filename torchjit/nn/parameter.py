@@ -35,8 +35,12 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if data is None:
             data = Tensor()
         data = data_of(data)
+        if not isinstance(data, Tensor):
+            raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'")
         if _native.tensor_dispatches(data):
             return _of_dispatching(data, requires_grad)
+        if requires_grad and not (data.is_floating_point() or data.is_complex()):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         made = _native.TensorBase.__new__(cls, data)
         if _native.is_tracing():
             made._is_traced_as(data.detach())

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from torchjit import _lazy
 from torchjit.optim.optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
@@ -871,3 +872,6 @@ def _within_step(get_lr: Any) -> Any:
 for _class in (*_LRScheduler.__subclasses__(), MultiplicativeLR):
     if "get_lr" in vars(_class):
         setattr(_class, "get_lr", _within_step(vars(_class)["get_lr"]))  # noqa: B010
+
+
+__getattr__, __dir__ = _lazy.names(__name__, {"math": "inf"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchjit import _lazy
 from torchjit.ao.quantization.fake_quantize import *  # noqa: F403
 from torchjit.ao.quantization.fuse_modules import fuse_modules as fuse_modules  # noqa: I001
 from torchjit.ao.quantization.fuse_modules import fuse_modules_qat as fuse_modules_qat
@@ -30,3 +31,15 @@ def default_eval_fn(model: Any, calib_data: Any) -> None:
     """Runs a model on the inputs of pairs of input and target: for `quantize`."""
     for data, _ in calib_data:
         model(data)
+
+
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit.ao": "ao_nn=nn",
+    "torchjit": "nn",
+    "torchjit.ao.nn": "nnq=quantized nnqat=qat",
+    "torchjit.ao.nn.qat": "nnqatd=dynamic",
+    "torchjit.ao.nn.quantized": "nnqd=dynamic nnqr=reference",
+    "torchjit.nn": "F=functional Module nni=intrinsic",
+    "torchjit.nn.intrinsic": "nniq=quantized nniqat=qat",
+    "torchjit.nn.utils.parametrize": "type_before_parametrizations",
+})

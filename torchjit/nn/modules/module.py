@@ -312,7 +312,10 @@ class Module:
 
     def get_parameter(self, target: str) -> Parameter:
         path, _, name = target.rpartition(".")
-        found = getattr(self.get_submodule(path), name)
+        owner = self.get_submodule(path)
+        if not hasattr(owner, name):
+            raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
+        found = getattr(owner, name)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found
@@ -320,6 +323,8 @@ class Module:
     def get_buffer(self, target: str) -> Tensor:
         path, _, name = target.rpartition(".")
         owner = self.get_submodule(path)
+        if not hasattr(owner, name):
+            raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
         if name not in owner._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
         return owner._buffers[name]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, List, NamedTuple, Optional, Tuple, TypeVar, Union
 
 import torchjit as torch
-from torchjit import Tensor
+from torchjit import Tensor, _lazy
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -217,3 +217,6 @@ def unpack_sequence(packed_sequences: PackedSequence) -> List[Tensor]:
     """
     padded_sequences, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded_sequences, lengths, batch_first=True)
+
+
+__getattr__, __dir__ = _lazy.names(__name__, {"torchjit": "_VF"})

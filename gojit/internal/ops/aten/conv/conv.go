@@ -2,6 +2,7 @@
 package conv
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -341,6 +342,11 @@ func generalConv(c define.Call) *tensor.Tensor {
 		Transposed: c.Bool(6), OutputPadding: c.IntsOf(7, n, "output_padding"), Groups: c.Int(8)})
 }
 
+// windowsText is what messages say of sliding windows.
+func windowsText(g conv.Convolution) string {
+	return fmt.Sprintf("kernel_size=(%d, %d), dilation=(%d, %d), padding=(%d, %d)", g.Kernel[1], g.Kernel[2], g.Dilation[1], g.Dilation[2], g.Padding[1], g.Padding[2])
+}
+
 // patches describes the sliding windows of im2col and col2im over images of one channel.
 func patches(images int, in [2]int, c define.Call, at int) conv.Convolution {
 	kernel, dilation, padding, stride := c.IntsOf(at, 2, "kernel_size"), c.IntsOf(at+1, 2, "dilation"), c.IntsOf(at+2, 2, "padding"), c.IntsOf(at+3, 2, "stride")
@@ -352,7 +358,9 @@ func patches(images int, in [2]int, c define.Call, at int) conv.Convolution {
 	for i := range 2 {
 		g.Out[i+1] = (in[i]+2*padding[i]-dilation[i]*(kernel[i]-1)-1)/stride[i] + 1
 	}
-	source.Check(g.Out[1] > 0 && g.Out[2] > 0, "Given input with spatial size (%d, %d), kernel_size=(%d, %d), the calculated shape of the array of sliding blocks is (%d, %d), but its components must be at least one.", in[0], in[1], kernel[0], kernel[1], g.Out[1], g.Out[2])
+	if g.Out[1] <= 0 || g.Out[2] <= 0 {
+		source.Raise(source.RuntimeError, "Given input with spatial size (%d, %d), %s, calculated shape of the array of sliding blocks as (%d, %d), but its components must be at least one.", in[0], in[1], windowsText(g), g.Out[1], g.Out[2])
+	}
 	return g
 }
 
@@ -362,8 +370,12 @@ func checkPair(what, name string, v []int) {
 }
 
 func im2col(c define.Call, x *tensor.Tensor) *tensor.Tensor {
-	source.Check(x.Dim() == 3 || x.Dim() == 4, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", define.ShapeText(x.Shape()))
+	define.WrapDim(1, x)
+	define.WrapDim(2, x)
 	batched := x.Dim() == 4
+	if x.Dim() > 4 || x.Dim() < 3 || slices.Contains(x.Shape()[x.Dim()-3:], 0) {
+		source.Raise(source.RuntimeError, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", define.ShapeText(x.Shape()))
+	}
 	if !batched {
 		x = source.Must(x.Unsqueeze(0))
 	}
@@ -394,7 +406,10 @@ func col2im(c define.Call, x *tensor.Tensor) *tensor.Tensor {
 	source.Check(x.Size(1)%(kernel[0]*kernel[1]) == 0, "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=%d and kernel_size=(%d, %d).", x.Size(1), kernel[0], kernel[1])
 	channels := x.Size(1) / (kernel[0] * kernel[1])
 	g := patches(x.Size(0)*channels, [2]int{size[0], size[1]}, c, 2)
-	source.Check(x.Size(2) == g.Out[1]*g.Out[2], "Given output_size=(%d, %d), expected input.size(2)=%d, but got %d", size[0], size[1], g.Out[1]*g.Out[2], x.Size(2))
+	if x.Size(2) != g.Out[1]*g.Out[2] {
+		source.Raise(source.RuntimeError, "Given output_size=(%d, %d), %s, stride=(%d, %d), expected size of input's dimension 2 to match the calculated number of sliding blocks %d * %d = %d, but got input.size(2)=%d.",
+			size[0], size[1], windowsText(g), g.Stride[1], g.Stride[2], g.Out[1], g.Out[2], g.Out[1]*g.Out[2], x.Size(2))
+	}
 	define.CheckFloating("col2im_out_cpu", x)
 	shape := []int{x.Size(0), channels, size[0], size[1]}
 	var out *tensor.Tensor

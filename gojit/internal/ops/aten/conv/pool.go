@@ -94,9 +94,8 @@ func poolArgs(name string, c define.Call, i, n int, hasDilation bool, ceilAt int
 	sizes := [4]int{x.Size(x.Dim() - n - 1)}
 	p := Pooling{N: n, Kernel: kernel, Stride: stride, Padding: padding, Dilation: dilation}
 	for d := range n {
-		source.Check(kernel[d] != 0 || len(c.Ints(i+1)) > 0, "stride should not be zero")
-		checkAxis(d, "kernel size", "k", kernel)
 		source.Check(stride[d] != 0, "stride should not be zero")
+		checkAxis(d, "kernel size", "k", kernel)
 		checkAxis(d, "stride", "d", stride)
 		checkAxis(d, "dilation", "dilation", dilation)
 		source.Check(padding[d] >= 0, "pad must be non-negative, but got pad: %d", padding[d])
