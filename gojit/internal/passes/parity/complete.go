@@ -76,7 +76,7 @@ func resizedBy(g *ir.Graph) (found []*ir.Value) {
 			found = append(found, n.Input(0))
 		case o != nil:
 			for i, a := range o.Schema().Arguments {
-				if a.IsOut() && i < len(n.Inputs()) {
+				if a.Name == "out" && a.IsOut() && i < len(n.Inputs()) {
 					found = append(found, n.Input(i))
 				}
 			}
@@ -92,7 +92,7 @@ func (p *shapes) mayBeResized(v *ir.Value) bool {
 // describe is what is told of a result: the type t, or less.
 func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 	n := v.Node()
-	p.detail.hidden[v] = p.mayBeResized(v) || slices.ContainsFunc(n.Inputs(), func(in *ir.Value) bool { return p.detail.hidden[in] })
+	p.detail.hidden[v] = !isAnalyzed(n) || p.mayBeResized(v) || slices.ContainsFunc(n.Inputs(), func(in *ir.Value) bool { return p.detail.hidden[in] })
 	if p.detail.hidden[v] {
 		return &types.TensorInfo{}
 	}
@@ -123,6 +123,27 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 		told.Sizes, told.Strides = nil, nil
 	}
 	return &told
+}
+
+// isAnalyzed reports whether PyTorch's analysis knows anything of the results of a node.
+func isAnalyzed(n *ir.Node) bool {
+	o := n.Operator()
+	return o == nil || !strings.HasPrefix(n.Kind(), "aten::") || n.Has(ops.RankAlone|ops.SameGradient|ops.SameGradientOfNumber|ops.Analyzed) ||
+		n.Is(aten.Detach, aten.Nonzero)
+}
+
+// describeRank tells of the result of an operator that refuses its tensors what the first of them says but for the sizes.
+func (p *shapes) describeRank(n *ir.Node) {
+	if !n.Has(ops.KeepsRank) || len(n.Outputs()) != 1 || p.mayBeResized(n.Output()) {
+		return
+	}
+	if first, ok := n.Input(0).Type().(*types.TensorInfo); ok && first.DType != "" && first.Dims != nil && !p.detail.hidden[n.Input(0)] {
+		t := &types.TensorInfo{DType: first.DType, Device: first.Device, Dims: first.Dims}
+		if n.Has(ops.SameGradient) {
+			t.RequiresGrad = first.RequiresGrad
+		}
+		n.Output().SetType(t)
+	}
 }
 
 // describePartly tells of a result what is known of an argument whose sizes are not: its element type and device.
