@@ -39,8 +39,8 @@ func DecomposeOps(g *ir.Graph) bool {
 }
 
 // CompleteShapes is PropagateShapes that says of results what PyTorch's complete shape analysis says: of some operators, and of all that is
-// computed from their results, the number of dimensions alone; of others whether gradients are required, as of their first argument. Of
-// tensors that resize_ or out= may resize it says nothing.
+// computed from their results, the number of dimensions alone; of others whether gradients are required, as of their first argument, whose
+// element type it gives them. Of tensors that resize_ or out= may resize it says nothing.
 //
 //	%y : Tensor = aten::relu(%x)     ->   %y : Float(*, *, requires_grad=0, device=cpu) = aten::relu(%x)
 //	%y : Tensor = aten::mm(%x, %w)   ->   %y : Float(2, 4, strides=[4, 1], device=cpu) = aten::mm(%x, %w)
@@ -108,6 +108,9 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 	if n.Has(ops.SameGradient|ops.SameGradientOfNumber) || p.detail.ranks && n.Is(aten.Mm) {
 		if first, ok := n.Input(0).Type().(*types.TensorInfo); ok {
 			told.RequiresGrad = first.RequiresGrad
+			if n.Has(ops.SameGradient) && len(n.Outputs()) == 1 && first.DType != "" && !choosesElementType(n) {
+				told.DType = first.DType
+			}
 		}
 	}
 	if n.Is(aten.Cat) && n.Input(0).Node().Is(prim.ListConstruct) && len(n.Input(0).Node().Inputs()) > 0 {
@@ -123,6 +126,12 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 		told.Sizes, told.Strides = nil, nil
 	}
 	return &told
+}
+
+// choosesElementType reports whether the element type of a node's result is that of another tensor, or of an argument.
+func choosesElementType(n *ir.Node) bool {
+	at := n.Operator().Schema().ArgumentIndex("dtype")
+	return n.Is(aten.TypeAs) || at >= 0 && !n.Input(at).MustBeNone()
 }
 
 // isAnalyzed reports whether PyTorch's analysis knows anything of the results of a node.
