@@ -19,7 +19,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/passes/passlog"
 	"github.com/torchjit/torchjit/gojit/internal/passes/tensorexpr"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
-	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -367,12 +366,13 @@ func rewriteModule(pattern, replacement string, module *value.Object) error {
 	return EachMethod(module, func(f *ir.Function) error { return rewriteGraph(pattern, replacement, f.Expose(), nil) })
 }
 
-// completeShapes gives the parameters of a graph the types of tensors, and what is computed from them those that follow.
-func completeShapes(g *ir.Graph, inputs value.Value, withGrad bool) error {
-	return typeInputs(g, inputs, withGrad, false)
+// completeShapes gives the parameters of a graph the types of tensors, and what is computed from them those that follow. Whether gradients are
+// required is what the tensors say, as in PyTorch, which asks for with_grad and does not read it.
+func completeShapes(g *ir.Graph, inputs value.Value, _ bool) error {
+	return typeInputs(g, inputs, false)
 }
 
-func typeInputs(g *ir.Graph, inputs value.Value, withGrad, ranks bool) error {
+func typeInputs(g *ir.Graph, inputs value.Value, ranks bool) error {
 	if err := Prepared(g); err != nil {
 		return err
 	}
@@ -388,12 +388,7 @@ func typeInputs(g *ir.Graph, inputs value.Value, withGrad, ranks bool) error {
 		if !v.IsTensor() {
 			continue
 		}
-		t := *value.CompleteType(v.Tensor()).(*types.TensorInfo)
-		if !withGrad {
-			off := false
-			t.RequiresGrad = &off
-		}
-		params[i].SetType(&t)
+		params[i].SetType(value.CompleteType(v.Tensor()))
 	}
 	parity.CompleteShapes(g, ranks)
 	return nil
@@ -405,7 +400,7 @@ func propagateRanks(g *ir.Graph, inputs value.Value, withGrad bool) (*ir.Graph, 
 		return nil, err
 	}
 	passes.LowerSimpleTuples(c)
-	if err := typeInputs(c, inputs, true, true); err != nil {
+	if err := typeInputs(c, inputs, true); err != nil {
 		return nil, err
 	}
 	passes.ForgetSizes(c)

@@ -141,6 +141,8 @@ const (
 	ThroughNumbers                        // has a quantized form, which computes with the numbers that integers stand for
 	MovesDevice                           // takes tensors of several devices, and gives one where its arguments say
 	SameElementType                       // PyTorch's analysis of element types gives its result that of its tensors
+	Analyzed                              // PyTorch's complete shape analysis tells the sizes of its result, and nothing of gradients
+	KeepsRank                             // that analysis gives its result the number of dimensions of its first argument, whatever the sizes are
 	BorrowsItems                          // leaves the items of a list as they are, and keeps none of them
 )
 
@@ -148,7 +150,7 @@ const (
 var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
 	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "composite",
 	"rank_alone", "same_gradient", "same_gradient_of_number", "wraps_numbers", "gives_argument", "reshapes", "reshapes_in_place", "writes_statistics", "any_layout", "any_sizes",
-	"implicit", "to_number", "neutral_zero", "neutral_one", "resizes", "asks_mode", "size_arithmetic", "profiled", "plain_write", "by_function", "property", "numbers_first", "through_numbers", "moves_device", "same_element_type", "borrows_items"}
+	"implicit", "to_number", "neutral_zero", "neutral_one", "resizes", "asks_mode", "size_arithmetic", "profiled", "plain_write", "by_function", "property", "numbers_first", "through_numbers", "moves_device", "same_element_type", "analyzed", "keeps_rank", "borrows_items"}
 
 // String names the tags.
 func (t Tags) String() string {

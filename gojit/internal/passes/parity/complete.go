@@ -39,8 +39,8 @@ func DecomposeOps(g *ir.Graph) bool {
 }
 
 // CompleteShapes is PropagateShapes that says of results what PyTorch's complete shape analysis says: of some operators, and of all that is
-// computed from their results, the number of dimensions alone; of others whether gradients are required, as of their first argument. Of
-// tensors that resize_ or out= may resize it says nothing.
+// computed from their results, the number of dimensions alone; of others whether gradients are required, as of their first argument, whose
+// element type it gives them. Of tensors that resize_ or out= may resize it says nothing.
 //
 //	%y : Tensor = aten::relu(%x)     ->   %y : Float(*, *, requires_grad=0, device=cpu) = aten::relu(%x)
 //	%y : Tensor = aten::mm(%x, %w)   ->   %y : Float(2, 4, strides=[4, 1], device=cpu) = aten::mm(%x, %w)
@@ -76,7 +76,7 @@ func resizedBy(g *ir.Graph) (found []*ir.Value) {
 			found = append(found, n.Input(0))
 		case o != nil:
 			for i, a := range o.Schema().Arguments {
-				if a.IsOut() && i < len(n.Inputs()) {
+				if a.Name == "out" && a.IsOut() && i < len(n.Inputs()) {
 					found = append(found, n.Input(i))
 				}
 			}
@@ -92,7 +92,7 @@ func (p *shapes) mayBeResized(v *ir.Value) bool {
 // describe is what is told of a result: the type t, or less.
 func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 	n := v.Node()
-	p.detail.hidden[v] = p.mayBeResized(v) || slices.ContainsFunc(n.Inputs(), func(in *ir.Value) bool { return p.detail.hidden[in] })
+	p.detail.hidden[v] = !isAnalyzed(n) || p.mayBeResized(v) || slices.ContainsFunc(n.Inputs(), func(in *ir.Value) bool { return p.detail.hidden[in] })
 	if p.detail.hidden[v] {
 		return &types.TensorInfo{}
 	}
@@ -108,6 +108,9 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 	if n.Has(ops.SameGradient|ops.SameGradientOfNumber) || p.detail.ranks && n.Is(aten.Mm) {
 		if first, ok := n.Input(0).Type().(*types.TensorInfo); ok {
 			told.RequiresGrad = first.RequiresGrad
+			if n.Has(ops.SameGradient) && len(n.Outputs()) == 1 && first.DType != "" && !choosesElementType(n) {
+				told.DType = first.DType
+			}
 		}
 	}
 	if n.Is(aten.Cat) && n.Input(0).Node().Is(prim.ListConstruct) && len(n.Input(0).Node().Inputs()) > 0 {
@@ -123,6 +126,33 @@ func (p *shapes) describe(v *ir.Value, t *types.TensorInfo) *types.TensorInfo {
 		told.Sizes, told.Strides = nil, nil
 	}
 	return &told
+}
+
+// choosesElementType reports whether the element type of a node's result is that of another tensor, or of an argument.
+func choosesElementType(n *ir.Node) bool {
+	at := n.Operator().Schema().ArgumentIndex("dtype")
+	return n.Is(aten.TypeAs) || at >= 0 && !n.Input(at).MustBeNone()
+}
+
+// isAnalyzed reports whether PyTorch's analysis knows anything of the results of a node.
+func isAnalyzed(n *ir.Node) bool {
+	o := n.Operator()
+	return o == nil || !strings.HasPrefix(n.Kind(), "aten::") || n.Has(ops.RankAlone|ops.SameGradient|ops.SameGradientOfNumber|ops.Analyzed) ||
+		n.Is(aten.Detach, aten.Nonzero)
+}
+
+// describeRank tells of the result of an operator that refuses its tensors what the first of them says but for the sizes.
+func (p *shapes) describeRank(n *ir.Node) {
+	if !n.Has(ops.KeepsRank) || len(n.Outputs()) != 1 || p.mayBeResized(n.Output()) {
+		return
+	}
+	if first, ok := n.Input(0).Type().(*types.TensorInfo); ok && first.DType != "" && first.Dims != nil && !p.detail.hidden[n.Input(0)] {
+		t := &types.TensorInfo{DType: first.DType, Device: first.Device, Dims: first.Dims}
+		if n.Has(ops.SameGradient) {
+			t.RequiresGrad = first.RequiresGrad
+		}
+		n.Output().SetType(t)
+	}
 }
 
 // describePartly tells of a result what is known of an argument whose sizes are not: its element type and device.

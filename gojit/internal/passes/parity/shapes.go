@@ -135,6 +135,9 @@ func (p *shapes) run(n *ir.Node) {
 		outs, ok = agreeing(args, !isProduct, func(args []value.Value) ([]value.Value, bool) { return p.results(n, args) })
 	}
 	if !ok {
+		if p.detail != nil {
+			p.describeRank(n)
+		}
 		return
 	}
 	for i, out := range outs {
