@@ -59,6 +59,17 @@ def test_the_imaginary_part_of_conjugates_is_a_view_of_negatives():
     assert y.tolist() == [-5, -2] and n.resolve_neg().tolist() == [5, 2] and not n.resolve_neg().is_neg()
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.int8, torch.float16, torch.bfloat16, torch.float64, torch.complex128])
+def test_negatives_of_every_type(dtype):
+    x = torch.tensor([1, 2], dtype=dtype)
+    n = torch._neg_view(x)
+    assert torch.equal(n, torch.neg(x)) and torch.equal(n + 1, torch.neg(x) + 1)
+    n.fill_(3)
+    assert torch.equal(x, torch.neg(torch.full_like(x, 3)))
+    with pytest.raises(RuntimeError, match="not implemented for 'Bool'"):
+        torch._neg_view(torch.tensor([True]))
+
+
 def test_memory_is_not_shown_to_those_who_know_no_bits():
     c = numbers().conj()
     with pytest.raises(RuntimeError, match="conjugate bit set"):

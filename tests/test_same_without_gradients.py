@@ -8,6 +8,8 @@ from torchjit.nn import functional as F
 CASES = {
     "a probability below zero": (lambda r: torch.dropout(torch.ones(3, requires_grad=r), -1.0, False), "dropout probability has to be between 0 and 1"),
     "a word for padding": (lambda r: F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2, requires_grad=r), padding="sum"), "Invalid padding string"),
+    "rows of a vector": (lambda r: torch.vsplit(torch.ones(4, requires_grad=r), 2), "torch.vsplit requires a tensor with at least 2 dimension"),
+    "parts of unequal size": (lambda r: torch.hsplit(torch.ones(4, 3, requires_grad=r), 2), "the size of the dimension 3 is not divisible by the split_size 2"),
     "no dimensions before the others": (lambda r: torch.linalg.tensorinv(torch.ones(1, 1, requires_grad=r), 0), "Expected a strictly positive integer for 'ind'"),
 }
 
@@ -25,6 +27,11 @@ def test_complex_norms_of_real_numbers_have_no_gradient():
     assert norm(torch.ones(4), 2, [0], False, dtype=torch.complex64).item() == 2 + 0j
     with pytest.raises(RuntimeError, match="norm does not support automatic differentiation for outputs with complex dtype"):
         norm(torch.ones(4, requires_grad=True), 2, [0], False, dtype=torch.complex64)
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_places_of_trapezoids_are_broadcast(records):
+    assert torch.trapz(torch.ones(4, 2, requires_grad=records), torch.ones(1, 1), dim=1).tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("records", [False, True])

@@ -68,8 +68,31 @@ func (t *Tensor) Resolved() (*Tensor, error) {
 		negate(Data[float32](c)[:n])
 	case Float64:
 		negate(Data[float64](c)[:n])
-	default:
-		return nil, runtimeError("views of conjugates and of negatives have complex elements, or their parts, not %s", c.dtype)
+	case Int8:
+		negate(Data[int8](c)[:n])
+	case Uint8:
+		negate(Data[uint8](c)[:n])
+	case Int16:
+		negate(Data[int16](c)[:n])
+	case Int32:
+		negate(Data[int32](c)[:n])
+	case Int64:
+		negate(Data[int64](c)[:n])
+	default: // half of the size
+		wider := Float32
+		if c.dtype.IsComplex() {
+			wider = Complex64
+		}
+		w, err := c.To(wider)
+		if err != nil {
+			return nil, err
+		}
+		if wider == Float32 {
+			negate(Data[float32](w)[:n])
+		} else {
+			turn(Data[complex64](w)[:n], bits)
+		}
+		return w.To(c.dtype)
 	}
 	return c, nil
 }
@@ -88,7 +111,7 @@ func turn[T complex64 | complex128](data []T, bits Bits) {
 	}
 }
 
-func negate[T float32 | float64](data []T) {
+func negate[T float32 | float64 | int8 | uint8 | int16 | int32 | int64](data []T) {
 	for i, x := range data {
 		data[i] = -x
 	}

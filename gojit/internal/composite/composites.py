@@ -355,22 +355,35 @@ def tensor_split__indices(self, indices: List[int], dim: int):
     out.append(torch.slice(self, dim, start, 9223372036854775807, 1))
     return out
 
+def _own_split_dims(self, name: str, least: int):
+    if self.dim() < least:
+        raise RuntimeError("torch." + name + " requires a tensor with at least " + str(least) + " dimension, but got a tensor with " + str(self.dim()) + " dimensions!")
+
+def _own_split(self, name: str, least: int, dim: int, sections: int):
+    _own_split_dims(self, name, least)
+    if sections <= 0 or self.size(dim) % sections != 0:
+        raise RuntimeError("torch." + name + " attempted to split along dimension " + str(dim) + ", but the size of the dimension " + str(self.size(dim)) + " is not divisible by the split_size " + str(sections) + "!")
+    return torch.tensor_split(self, sections, dim)
+
 def hsplit__int(self, sections: int):
-    return torch.tensor_split(self, sections, 0 if self.dim() == 1 else 1)
+    return _own_split(self, "hsplit", 1, 0 if self.dim() == 1 else 1, sections)
 
 def hsplit__array(self, indices: List[int]):
+    _own_split_dims(self, "hsplit", 1)
     return torch.tensor_split(self, indices, 0 if self.dim() == 1 else 1)
 
 def vsplit__int(self, sections: int):
-    return torch.tensor_split(self, sections, 0)
+    return _own_split(self, "vsplit", 2, 0, sections)
 
 def vsplit__array(self, indices: List[int]):
+    _own_split_dims(self, "vsplit", 2)
     return torch.tensor_split(self, indices, 0)
 
 def dsplit__int(self, sections: int):
-    return torch.tensor_split(self, sections, 2)
+    return _own_split(self, "dsplit", 3, 2, sections)
 
 def dsplit__array(self, indices: List[int]):
+    _own_split_dims(self, "dsplit", 3)
     return torch.tensor_split(self, indices, 2)
 
 def narrow__Tensor(self, dim: int, start, length: int):

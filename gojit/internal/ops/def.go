@@ -211,7 +211,13 @@ const (
 	OutInt64                           // Int64
 	OutComputed                        // any: the operator computes in it, unless its dtype says otherwise
 	OutComputedFloating                // that, for a floating or complex type
+	OutOfKernel                        // that of the result, which the kernel says
+	OutOfScalars                       // that, which the accessor of elements says
+	OutCopied                          // any: the result is copied, whatever that loses
 )
+
+// outTypes are the words of the fact "out" of overloads that write out=.
+var outTypes = map[string]OutType{"result": OutOfResult, "kernel": OutOfKernel, "scalars": OutOfScalars, "copied": OutCopied}
 
 // Emitter runs or emits an operator, named without its namespace. Derivatives and decompositions use operators only through it. It
 // panics with a *source.Error where the operator fails.

@@ -134,6 +134,15 @@ func (o *Operator) Fact(key string) (fact string, ok bool) {
 	return "", false
 }
 
+// OutType is the type that the overload wants out= to have: what its record says, or the fact "out" of its schema.
+func (o *Operator) OutType() OutType {
+	if o.Record != nil && o.Record.Out != AnyOut {
+		return o.Record.Out
+	}
+	word, _ := o.Fact("out")
+	return outTypes[word]
+}
+
 // Node is what PyTorch calls the node of the tape, "" where that follows from the name: a fact of the operator, or of the one that does not write.
 func (o *Operator) Node() string {
 	node, ok := o.Fact("node")

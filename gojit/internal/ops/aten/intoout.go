@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten/conv"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
@@ -129,6 +128,11 @@ func storeCreated(dst, made *tensor.Tensor, sequence bool) {
 	source.Throw(tensor.Copy(dst, made))
 }
 
+// wantsResult reports whether a rule wants out to have the type of the result.
+func wantsResult(rule ops.OutType) bool {
+	return rule == ops.OutOfResult || rule == ops.OutOfKernel || rule == ops.OutOfScalars
+}
+
 // checkOutType fails where an operator wants out to have the type of its result, and it has another.
 func checkOutType(rule ops.OutType, c define.Call, result, out tensor.DType) {
 	switch rule {
@@ -136,7 +140,11 @@ func checkOutType(rule ops.OutType, c define.Call, result, out tensor.DType) {
 		in := c.Tensor(0).DType()
 		source.Check(in == out, "Expected the dtype for input and out to match, but got %s for input's dtype and %s for out's dtype.", in.CppName(), out.CppName())
 	case ops.OutOfResult, ops.OutComputed, ops.OutComputedFloating:
-		source.Check(result == out, "Expected out tensor to have dtype %s, but got %s instead", conv.LowerNames[result], conv.LowerNames[out])
+		define.CheckOutType(result, out)
+	case ops.OutOfKernel:
+		source.Check(result == out, "Found dtype %s but expected %s", out.CppName(), result.CppName())
+	case ops.OutOfScalars:
+		source.Check(result == out, "expected scalar type %s but found %s", result.CppName(), out.CppName())
 	case ops.OutInt64:
 		source.Check(out == tensor.Int64, "multinomial expects Long tensor out, got: %s", out.CppName())
 	}

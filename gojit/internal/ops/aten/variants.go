@@ -7,6 +7,7 @@ package aten
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/conv"
@@ -239,10 +240,7 @@ func inPlace(d *define.Definition, name string) ops.Operator {
 // outForm derives the overload whose last arguments receive the results.
 func outForm(d *define.Definition, name string) ops.Operator {
 	into, functional := d.Into, functional(d)
-	rule := ops.AnyOut
-	if d.Record != nil {
-		rule = d.Record.Out
-	}
+	wanted := sync.OnceValue(func() ops.OutType { return ops.Find(define.Key(name)).OutType() })
 	isApart, iterates := d.Outs&define.OutApart != 0, into != nil || d.Outs&define.OutIterated != 0
 	return entryFor(d, name, into != nil || d.TakesMeta, func(c define.Call) {
 		if len(c.Out) == 0 { // the last argument is a list of tensors
@@ -250,7 +248,8 @@ func outForm(d *define.Definition, name string) ops.Operator {
 			return
 		}
 		first := len(c.Args) - len(c.Out)
-		inputs := c.Args[:first]
+		inputs, rule := c.Args[:first], wanted()
+		isSafe := !wantsResult(rule) || len(inputs) > 0 && inputs[0].IsTensor() && inputs[0].Tensor().DType() == c.Tensor(first).DType()
 		switch rule {
 		case ops.OutInt64:
 			checkOutType(rule, c, tensor.Int64, c.Tensor(first).DType())
@@ -264,12 +263,12 @@ func outForm(d *define.Definition, name string) ops.Operator {
 		if iterates {
 			elementwise.CheckShifted(c.Tensor(first), inputs)
 		}
-		if into != nil && (isResult(c.Tensor(first), inputs) || mayOverwrite(d, c.Tensor(first), inputs)) {
+		if into != nil && isSafe && (isResult(c.Tensor(first), inputs) || mayOverwrite(d, c.Tensor(first), inputs)) {
 			into(define.Call{Args: inputs, Out: nil}, c.Tensor(first))
 			c.GiveOut(0)
 			return
 		}
-		if indexing.RunDirect(d.DirectOut, inputs, c.Tensor(first)) {
+		if isSafe && indexing.RunDirect(d.DirectOut, inputs, c.Tensor(first)) {
 			c.GiveOut(0)
 			return
 		}
@@ -283,7 +282,11 @@ func outForm(d *define.Definition, name string) ops.Operator {
 			if dst := c.Tensor(first + i); d.Outs&define.OutOverlapping == 0 && tensor.SameShape(dst.Shape(), r.Tensor().Shape()) {
 				elementwise.CheckInside(dst)
 			}
-			elementwise.StoreOut(c.Tensor(first+i), r.Tensor())
+			if rule == ops.OutCopied {
+				elementwise.CopyOut(c.Tensor(first+i), r.Tensor())
+			} else {
+				elementwise.StoreOut(c.Tensor(first+i), r.Tensor())
+			}
 			c.GiveOut(i)
 		}
 		for i, r := range results {

@@ -170,7 +170,7 @@ func (a *ConvArgs) check(x, weight, bias *tensor.Tensor) {
 		}
 		source.Raise(source.RuntimeError, "Expected %dD (unbatched) or %dD (batched) input to %s%dd, but got input of size: %s", a.N+1, a.N+2, name, a.N, define.ShapeText(x.Shape()))
 	}
-	source.Check(a.N == 1 || bias == nil || bias.DType() == x.DType(), "Input type (%s) and bias type (%s) should be the same", LowerNames[x.DType()], typeOf(bias))
+	source.Check(a.N == 1 || bias == nil || bias.DType() == x.DType(), "Input type (%s) and bias type (%s) should be the same", define.LowerNames[x.DType()], typeOf(bias))
 	source.Check(x.DType() == weight.DType(), "expected scalar type %s but found %s", x.DType().CppName(), weight.DType().CppName())
 	if bias != nil {
 		source.Check(bias.DType() == x.DType(), "expected scalar type %s but found %s", x.DType().CppName(), bias.DType().CppName())
@@ -187,13 +187,8 @@ func typeOf(t *tensor.Tensor) string {
 	if t == nil {
 		return ""
 	}
-	return LowerNames[t.DType()]
+	return define.LowerNames[t.DType()]
 }
-
-// LowerNames are the C++ names of the element types.
-var LowerNames = map[tensor.DType]string{tensor.Uint8: "unsigned char", tensor.Int8: "signed char", tensor.Int16: "short", tensor.Int32: "int",
-	tensor.Int64: "long int", tensor.Float16: "c10::Half", tensor.Float32: "float", tensor.Float64: "double", tensor.Bool: "bool",
-	tensor.BFloat16: "c10::BFloat16", tensor.Complex64: "c10::complex<float>", tensor.Complex128: "c10::complex<double>"}
 
 // CheckShapes refuses operands whose dimensions, channels and sizes do not fit each other.
 func (a *ConvArgs) CheckShapes(x, weight, bias *tensor.Tensor) {

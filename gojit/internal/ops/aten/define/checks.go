@@ -29,3 +29,15 @@ func OptionalShape(t *tensor.Tensor) ShapeText {
 	}
 	return t.Shape()
 }
+
+// LowerNames are the C++ names of the element types.
+var LowerNames = map[tensor.DType]string{tensor.Uint8: "unsigned char", tensor.Int8: "signed char", tensor.Int16: "short", tensor.Int32: "int",
+	tensor.Int64: "long int", tensor.Float16: "c10::Half", tensor.Float32: "float", tensor.Float64: "double", tensor.Bool: "bool",
+	tensor.BFloat16: "c10::BFloat16", tensor.Complex64: "c10::complex<float>", tensor.Complex128: "c10::complex<double>"}
+
+// CheckOutType fails where out has not the type of the result.
+func CheckOutType(result, out tensor.DType) {
+	if result != out {
+		source.Raise(source.RuntimeError, "Expected out tensor to have dtype %s, but got %s instead", LowerNames[result], LowerNames[out])
+	}
+}

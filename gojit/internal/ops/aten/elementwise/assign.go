@@ -115,6 +115,11 @@ func To(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 // StoreOut puts a result into a tensor of out=, which gets its shape.
 func StoreOut(dst, result *tensor.Tensor) {
 	CheckCast(result.DType(), dst.DType())
+	CopyOut(dst, result)
+}
+
+// CopyOut is StoreOut whatever the conversion loses.
+func CopyOut(dst, result *tensor.Tensor) {
 	if !tensor.SameShape(dst.Shape(), result.Shape()) {
 		if dst.Numel() > 0 {
 			define.Warn("An output with one or more elements was resized since it had shape %s, which does not match the required output shape %s. "+

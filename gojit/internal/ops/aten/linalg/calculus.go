@@ -34,7 +34,9 @@ func trapezoids(y *tensor.Tensor, dim int, x *tensor.Tensor, dx float64) *tensor
 	if x.Dim() > 1 {
 		at = dim - (y.Dim() - x.Dim())
 	}
-	gaps := elementwise.Sub.On(source.Must(x.Narrow(at, 1, n-1)), source.Must(x.Narrow(at, 0, n-1)))
+	last := x.Size(at) - 1
+	source.Check(last >= 0, "trapezoid: There must be one `x` value for each sample point")
+	gaps := elementwise.Sub.On(source.Must(x.Narrow(at, 1, last)), source.Must(x.Narrow(at, 0, last)))
 	if x.Dim() == 1 {
 		shape := slices.Repeat([]int{1}, y.Dim())
 		shape[dim] = n - 1

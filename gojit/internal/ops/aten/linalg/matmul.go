@@ -247,6 +247,7 @@ func ProductInto(product func(a, b *tensor.Tensor) *tensor.Tensor) func(c define
 		if a.Dim() == 2 && b.Dim() == 2 && dst.Dim() == 2 && dst.Size(0) == a.Size(0) && dst.Size(1) == b.Size(1) {
 			elementwise.CheckInside(dst)
 		}
+		define.CheckOutType(a.DType(), dst.DType())
 		if isProduct(dst, a, b) {
 			if a.DType() == tensor.Float32 {
 				runProduct[float32](nil, nothing, a, b, dst)

@@ -131,9 +131,15 @@ func conjugate(t *tensor.Tensor) *tensor.Tensor {
 	return t.WithBits(t.Bits() ^ tensor.ConjugateBit)
 }
 
-// negative is a view of the negatives of elements that are no integers; others, and those on a device, have memory of their own.
+// negative is a view of the negatives of numbers. On a device they have memory of their own.
 func negative(c define.Call) *tensor.Tensor {
 	t := c.Tensor(0)
+	if t.DType() == tensor.Bool {
+		source.Raise(source.RuntimeError, "\"neg_cpu\" not implemented for 'Bool'")
+	}
+	if t.DType().IsQuantized() {
+		define.RefuseBackend("aten::neg", "QuantizedCPU")
+	}
 	if t.ShownDevice().Type != tensor.CPU || t.IsSparse() || t.IsHollow() {
 		return elementwise.Neg.On(t)
 	}
