@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -33,7 +34,7 @@ func TestProductsOfHalvesAreRoundedOnce(t *testing.T) {
 	}
 }
 
-// TestProductInto: out= receives the product whatever its layout, size and memory are.
+// TestProductInto: out= receives the product whatever its layout, size and memory are, and refuses another type.
 func TestProductInto(t *testing.T) {
 	a, _ := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	b, _ := tensor.FromSlice([]float32{1, 0, 2, 1, 0, 1}, 3, 2)
@@ -42,7 +43,11 @@ func TestProductInto(t *testing.T) {
 	plain, _ := tensor.Empty([]int{2, 2}, tensor.Float32)
 	none, _ := tensor.Empty([]int{0}, tensor.Float32)
 	wide, _ := tensor.Empty([]int{2, 2}, tensor.Float64)
-	for i, dst := range []*tensor.Tensor{plain, turned, none, wide} {
+	into := ops.Find("aten::mm.out")
+	if err := into.Run([]value.Value{value.OfTensor(a), value.OfTensor(b), value.OfTensor(wide)}, make([]value.Value, 1)); err == nil || !strings.Contains(err.Error(), "to have dtype float, but got double") {
+		t.Errorf("a product of float into double: %v", err)
+	}
+	for i, dst := range []*tensor.Tensor{plain, turned, none} {
 		out := make([]value.Value, 1)
 		linalg.ProductInto(linalg.Mm)(define.Call{Args: []value.Value{value.OfTensor(a), value.OfTensor(b), value.OfTensor(dst)}, Out: out})
 		got, err := dst.To(tensor.Float32)

@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -98,7 +99,7 @@ func (p *autocast) enter(n *ir.Node) (casts, error) {
 		if !ok {
 			continue
 		}
-		if attributes[name], ok = u.User.Input(1).Constant(); !ok {
+		if attributes[name], ok = settled(u.User.Input(1)); !ok {
 			return found, source.Errorf(source.RuntimeError, n.Range, "Autocast %s argument must be a constant", said)
 		}
 	}
@@ -120,6 +121,32 @@ func (p *autocast) enter(n *ir.Node) (casts, error) {
 		return found, source.Errorf(source.RuntimeError, n.Range, "unrecognized device for autocast pass: %s", device.Str())
 	}
 	return found, nil
+}
+
+// settled returns the value that v always has: it is a constant, follows from constants, or is chosen by one.
+func settled(v *ir.Value) (c value.Value, ok bool) {
+	if c, ok = v.Constant(); ok {
+		return c, true
+	}
+	switch n := v.Node(); {
+	case n.Kind() == prim.UncheckedCast:
+		return settled(n.Input(0))
+	case n.Kind() == prim.If:
+		condition, ok := settled(n.Input(0))
+		if !ok || condition.Kind() != value.KindBool {
+			return value.None, false
+		}
+		chosen := n.Blocks()[1]
+		if condition.Bool() {
+			chosen = n.Blocks()[0]
+		}
+		return settled(chosen.Outputs()[v.Offset()])
+	case n.Is(aten.Isnot, aten.Is, aten.Eq):
+		if out, ok := passes.RunConstantNode(n); ok {
+			return out[v.Offset()], true
+		}
+	}
+	return value.None, false
 }
 
 // autocastArguments are the attributes of an autocast that must be constants, with what messages call them.

@@ -135,7 +135,7 @@ type quantizedLayers struct {
 
 // run gives the rows of the last layer and the last states, which are of all layers and directions.
 func (q *quantizedLayers) run(rows *tensor.Tensor, sizes []int, states []*tensor.Tensor) (out *tensor.Tensor, last []*tensor.Tensor) {
-	source.Check(len(q.params) >= q.layers*q.directions, "Expected %d sets of parameters for %d layers, but got %d", q.layers*q.directions, q.layers, len(q.params))
+	source.Check(q.layers >= 0 && q.layers <= len(q.params)/q.directions, "Expected %d sets of parameters for each of %d layers, but got %d", q.directions, q.layers, len(q.params))
 	ends := make([][]*tensor.Tensor, len(states))
 	for l := range q.layers {
 		var sides []*tensor.Tensor

@@ -169,10 +169,10 @@ func storeLayout(c define.Call, result *tensor.Tensor) {
 	c.GiveOut(0)
 }
 
-// onValues returns a tensor like t with other values at the same places.
+// onValues returns a tensor like t with other values at the same places. They are no view of conjugates: nothing else of a sparse tensor knows such.
 func onValues(t, values *tensor.Tensor) *tensor.Tensor {
 	s := *t.Sparse()
-	s.Values = values
+	s.Values = source.Must(values.Resolved())
 	return source.Must(tensor.NewSparse(t.Shape(), s))
 }
 
