@@ -98,11 +98,11 @@ def test_tangents(op):
             if not value.requires_grad:
                 continue
             weights = torch.linspace(0.5, 1.5, value.numel(), dtype=torch.float64).reshape(value.shape)
-            real = torch.view_as_real(value) if value.is_complex() else value
+            real = torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
             weights = weights.unsqueeze(-1).expand(real.shape) if value.is_complex() else weights
             (grad,) = torch.autograd.grad((real * weights).sum(), leaf, retain_graph=True, allow_unused=True)
             expected = torch.zeros((), dtype=torch.float64) if grad is None else (grad * direction).sum()
-            along = torch.view_as_real(along) if along.is_complex() else along
+            along = torch.view_as_real(along.resolve_conj()) if along.is_complex() else along
             torch.testing.assert_close((along * weights).sum(), expected, rtol=1e-6, atol=1e-6, equal_nan=True)
 
 
