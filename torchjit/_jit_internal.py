@@ -461,6 +461,8 @@ class BroadcastingList3(typing.List[T]):  # noqa: UP006
 
 
 # What only those ask for who look at how functions are compiled.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "ast": "ast=", "builtins": "builtins=", "contextlib": "contextlib=", "inspect": "inspect=", "typing": "get_args get_origin",
     "torchjit._sources": "fake_range get_source_lines_and_file parse_def",

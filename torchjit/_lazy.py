@@ -7,6 +7,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+Getter = Callable[[str], Any]  # what __getattr__ of a module is
+Lister = Callable[[], list[str]]  # what __dir__ is
+
 
 def names(
     module: str,
@@ -14,7 +17,7 @@ def names(
     made: Mapping[str, Callable[[], Any]] | None = None,
     otherwise: Callable[[str], Any] | None = None,
     listed: Callable[[], Iterable[str]] = tuple,
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+) -> tuple[Getter, Lister]:
     """The functions __getattr__ and __dir__ of a module.
 
     elsewhere gives, by module, the names of it that are also names of this one, with spaces between them; `here=there` is one that has

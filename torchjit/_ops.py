@@ -176,4 +176,6 @@ class OpOverloadPacket:
         return hash(self._qualified_op_name)
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {"torchjit.ops": "_OpNamespace _Ops ops="})

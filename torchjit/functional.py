@@ -393,6 +393,8 @@ _TORCH_NAMES = (
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul", "einsum",
     "istft", "meshgrid", "split",
 )  # fmt: skip
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit": " ".join(("_VF", *_TORCH_NAMES)),
     "torchjit.overrides": "has_torch_function",

@@ -188,6 +188,8 @@ def _progress() -> Any:
     return tqdm
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {}, {"tqdm": _progress})
 
 

@@ -191,4 +191,6 @@ def register_fake(op: Any, fn: Callable[..., Any] | None = None, /, *, lib: Libr
 impl_abstract = register_fake
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {"torchjit._custom_ops": "CustomOpDef custom_op infer_schema", "torchjit._ops": "OpOverload"})

@@ -17,4 +17,6 @@ def _operators() -> list[str]:
     return [*found, *(name + "_out" for name in found)]
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {}, otherwise=_class_of, listed=_operators)

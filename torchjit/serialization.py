@@ -860,6 +860,8 @@ def mkdtemp() -> Iterator[str]:
 
 
 _string_classes = (str, bytes)
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit._sources": "get_source_lines_and_file",
     "torchjit._utils": "_import_dotted_name",

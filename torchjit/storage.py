@@ -326,7 +326,7 @@ class TypedStorage(_StorageBase):
         if wrap_storage is None:
             if dtype is not None and not isinstance(dtype, _dtype):
                 raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
-            self.dtype = dtype or _native.default_dtype()
+            self.dtype: _dtype = dtype or _native.default_dtype()
             self._bytes = _memory(_OF_TYPED, args, self.dtype, device)
             return
         if args:
@@ -361,7 +361,7 @@ class UntypedStorage(StorageBase):
         if len(args) > 1 or others:
             shown = ", ".join([*(type(a).__name__ for a in args), *(f"{name}={type(value).__name__}" for name, value in others.items())])
             raise TypeError(f"torch.UntypedStorage() received an invalid combination of arguments - got ({shown}{', ' if others and not args else ''}), but expected one of:\n{_OF_UNTYPED}")
-        self.dtype = dtypes["uint8"]
+        self.dtype: _dtype = dtypes["uint8"]
         if args and not (isinstance(args[0], builtins.int) and not isinstance(args[0], builtins.bool)):
             if not isinstance(args[0], Sequence):
                 raise RuntimeError(f"torch.UntypedStorage(): Expected a sequence type, but got {type(args[0]).__name__}")

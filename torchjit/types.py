@@ -25,4 +25,6 @@ Number = Union[builtins.int, builtins.float, builtins.bool]
 Device = Union[_torch_device, str, None]
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {"torchjit.export._symbolic": "SymInt"})

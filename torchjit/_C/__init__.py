@@ -541,6 +541,8 @@ def _of_mobile(name: str) -> Any:
 
 
 # What is made elsewhere, over this module.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit": """
         Generator Size autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache default_generator device dtype finfo

@@ -134,6 +134,8 @@ if TYPE_CHECKING:
     from torchjit.autograd import profiler_legacy as profiler_legacy
     from torchjit.autograd import profiler_util as profiler_util
 else:
+    __getattr__: _lazy.Getter
+    __dir__: _lazy.Lister
     __getattr__, __dir__ = _lazy.names(__name__, {
         **_lazy.modules(__name__, "forward_ad functional profiler profiler_legacy profiler_util"),
         "torchjit._C._autograd": """

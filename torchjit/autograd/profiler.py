@@ -191,6 +191,8 @@ def kineto_available() -> bool:
     return False
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit._C._autograd": "DeviceType _supported_activities",
     "torchjit._C._profiler": "ProfilerActivity ProfilerState",

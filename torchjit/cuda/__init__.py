@@ -319,6 +319,8 @@ def _storage_type(name: str) -> Any:
     return device_storage_type(name)
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(
     __name__,
     _lazy.modules(__name__, "comm nvtx"),

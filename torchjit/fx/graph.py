@@ -402,6 +402,8 @@ class Graph:
         return until_left()
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "keyword": "keyword=", "torchjit.fx._pytree": "fx_pytree=", "torchjit.fx.node": "_get_qualified_name", "torchjit.utils._pytree": "pytree=",
 })

@@ -373,4 +373,6 @@ def map_aggregate(a: Argument, fn: Callable[[Argument], Argument]) -> Argument:
     return fn(a)
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {"torchjit.fx.operator_schemas": "ArgsKwargsPair normalize_function normalize_module"})

@@ -132,6 +132,8 @@ if TYPE_CHECKING:
     from torchjit.jit import supported_ops as supported_ops
     from torchjit.jit import unsupported_tensor_ops as unsupported_tensor_ops
 else:
+    __getattr__: _lazy.Getter
+    __dir__: _lazy.Lister
     __getattr__, __dir__ = _lazy.names(__name__, {
         **_lazy.modules(__name__, """
             _builtins _callables _check _dataclass_impls _decompositions _executor_state _freeze _inspect _ir_utils _logging _module_dicts _monkeytype_config

@@ -140,4 +140,6 @@ def wait(future: Any) -> Any:
 
 _native.register_handle_class(_FUTURE_HANDLE, _ForkedFuture)
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {"torchjit.jit": "set_module", "torchjit.jit._builtins": "_register_builtin"})

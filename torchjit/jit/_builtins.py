@@ -51,6 +51,8 @@ def _modules_with_operators() -> tuple[Any, ...]:
     return (torchjit, *(getattr(_operator_modules, namespace) for namespace in NAMESPACES))
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit.backends": "cudnn",
     "torchjit.nn.modules.utils": "_list_with_default _pair _quadruple _single _triple",

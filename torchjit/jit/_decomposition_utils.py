@@ -16,4 +16,6 @@ def _register_decomposition(op: Any, graph: Any) -> None:
     _C._jit_register_decomposition_for_schema(op._schema, graph)
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {"torchjit._ops": "OpOverload OpOverloadPacket"})

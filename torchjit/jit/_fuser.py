@@ -116,4 +116,6 @@ def _script_method_graph_for(self: Any, parent: Any, *args: Any, **kwargs: Any) 
     return (parent if hasattr(parent, "graph_for") else self).graph_for(*args, **kwargs)
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {"torchjit._C": "last_executed_optimized_graph=_last_executed_optimized_graph"})

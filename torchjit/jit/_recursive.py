@@ -739,6 +739,8 @@ def try_compile_fn(fn: Any, loc: Any) -> Any:
 # The types of constants that a module may have without saying so of each.
 _constant_types = (bool, float, int, str, type(None), device, layout, dtype)
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {  # what only those ask for who put types of modules together themselves
     "torchjit": "_jit_internal",
     "torchjit._sources": "SourceContext fake_range",

@@ -405,6 +405,8 @@ def _get_methods(cls: type) -> list[tuple[str, Any]]:
     return inspect.getmembers(cls, predicate=lambda m: inspect.isfunction(m) or inspect.ismethod(m))
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit": "_jit_internal classes",
     "torchjit._C": "ConstMap",

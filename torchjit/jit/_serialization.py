@@ -232,6 +232,8 @@ def itself(x: Any, memo: Any = None) -> Any:
     return x
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit._six": "string_classes",
     "torchjit.jit._recursive": "wrap_cpp_module",

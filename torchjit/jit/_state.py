@@ -119,6 +119,8 @@ def _unit() -> Any:
     return made
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(
     __name__,
     {"torchjit.jit._script": "_jit_caching_layer=_compiled"},  # the compiled forms by function; without its entry a function is compiled anew

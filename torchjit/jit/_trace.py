@@ -432,6 +432,8 @@ def _create_interpreter_name_lookup_fn(frames_up: int = 1) -> Callable[[Any], st
     return find
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit._jit_internal": "is_scripting is_tracing",
     "torchjit.jit": "_script_if_tracing",

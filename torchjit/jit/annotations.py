@@ -190,6 +190,8 @@ def _types() -> list[str]:
     return [name for name in vars(_C) if name.endswith("Type") and isinstance(getattr(_C, name), type)]
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "dis": "dis=",
     "torchjit._ops": "OpOverloadPacket",

@@ -323,6 +323,8 @@ _native.register_exception("FrontendError", _from_message(FrontendError))
 _native.register_exception("NotSupportedError", _from_message(NotSupportedError))
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit": "_jit_internal",
     "torchjit._jit_internal": "is_static_fn",

@@ -40,4 +40,6 @@ def factory_kwargs(kwargs: object) -> dict[str, _Any]:
     return made
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, _lazy.modules(__name__, "common_types grad intrinsic qat quantizable quantized"))

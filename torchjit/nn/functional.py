@@ -2746,6 +2746,8 @@ def multi_head_attention_forward(
         return attn_output, None
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "builtins": "DType=int",
     "torchjit": "_VF",

@@ -48,4 +48,6 @@ conv2d_weight: Callable[..., Tensor] = _of_weight(2)
 conv3d_weight: Callable[..., Tensor] = _of_weight(3)
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {"torchjit.nn.modules.utils": "_pair _single _triple"})

@@ -874,4 +874,6 @@ for _class in (*_LRScheduler.__subclasses__(), MultiplicativeLR):
         setattr(_class, "get_lr", _within_step(vars(_class)["get_lr"]))  # noqa: B010
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {"math": "inf"})

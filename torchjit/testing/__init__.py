@@ -11,6 +11,8 @@ from torchjit.testing._dtypes import *  # noqa: F403
 from torchjit.testing._dtypes import _dispatch_dtypes as _dispatch_dtypes
 from torchjit.testing._dtypes import _validate_dtypes as _validate_dtypes
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit": "rand randn",
     "torchjit.testing._legacy": "_legacy= get_all_math_dtypes",

@@ -448,4 +448,6 @@ def _broadcast_to_and_flatten(pytree: Any, spec: TreeSpec, is_leaf: Callable[[An
     return result
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {"torchjit.utils._pytree_text": "treespec_dumps treespec_loads treespec_pprint"})

@@ -10,4 +10,6 @@ if _TYPE_CHECKING:
     from torchjit.ao.nn import quantizable as quantizable
     from torchjit.ao.nn import quantized as quantized
 else:
+    __getattr__: _lazy.Getter
+    __dir__: _lazy.Lister
     __getattr__, __dir__ = _lazy.names(__name__, _lazy.modules(__name__, "intrinsic qat quantizable quantized"))

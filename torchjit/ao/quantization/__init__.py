@@ -33,6 +33,8 @@ def default_eval_fn(model: Any, calib_data: Any) -> None:
         model(data)
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit.ao": "ao_nn=nn",
     "torchjit": "nn",

@@ -10,4 +10,6 @@ if _TYPE_CHECKING:
     from torchjit.nn.intrinsic import qat as qat
     from torchjit.nn.intrinsic import quantized as quantized
 else:
+    __getattr__: _lazy.Getter
+    __dir__: _lazy.Lister
     __getattr__, __dir__ = _lazy.names(__name__, _lazy.modules(__name__, "qat quantized"))

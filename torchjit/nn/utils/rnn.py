@@ -219,4 +219,6 @@ def unpack_sequence(packed_sequences: PackedSequence) -> List[Tensor]:
     return unpad_sequence(padded_sequences, lengths, batch_first=True)
 
 
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {"torchjit": "_VF"})

@@ -95,13 +95,14 @@ func (p *autocast) enter(n *ir.Node) (casts, error) {
 			continue
 		}
 		name := u.User.StringAttr("name")
-		said, ok := autocastArguments[name]
-		if !ok {
+		if name != "_enabled" && name != "device" && name != "fast_dtype" {
 			continue
 		}
-		if attributes[name], ok = settled(u.User.Input(1)); !ok {
-			return found, source.Errorf(source.RuntimeError, n.Range, "Autocast %s argument must be a constant", said)
+		c, ok := settled(u.User.Input(1))
+		if !ok {
+			return found, source.Errorf(source.RuntimeError, n.Range, "Autocast %s argument must be a constant", strings.TrimPrefix(name, "fast_"))
 		}
+		attributes[name] = c
 	}
 	enabled, device, lower := attributes["_enabled"], attributes["device"], attributes["fast_dtype"]
 	switch {
@@ -141,16 +142,13 @@ func settled(v *ir.Value) (c value.Value, ok bool) {
 			chosen = n.Blocks()[0]
 		}
 		return settled(chosen.Outputs()[v.Offset()])
-	case n.Is(aten.Isnot, aten.Is, aten.Eq):
+	case n.Operator() != nil && !n.Operator().HasSideEffects():
 		if out, ok := passes.RunConstantNode(n); ok {
 			return out[v.Offset()], true
 		}
 	}
 	return value.None, false
 }
-
-// autocastArguments are the attributes of an autocast that must be constants, with what messages call them.
-var autocastArguments = map[string]string{"_enabled": "_enabled", "device": "device", "fast_dtype": "dtype"}
 
 // cast casts what n takes.
 func (p *autocast) cast(n *ir.Node) {
