@@ -78,6 +78,10 @@ def test_memory_is_not_shown_to_those_who_know_no_bits():
         c.imag.numpy()
     with pytest.raises(RuntimeError, match="unresolved conjugated tensors"):
         torch.view_as_real(c)
+    with pytest.raises(RuntimeError, match="view is not supported for conjugate view tensors when converting to a different dtype"):
+        c.view(torch.float32)
+    with pytest.raises(RuntimeError, match="view is not supported for tensors with negative bit set"):
+        c.imag.view(torch.int32)
     with pytest.raises(NotImplementedError, match="resolve_conj"):
         c.resize_(3)
     assert c.numpy(force=True).tolist() == c.resolve_conj().numpy().tolist() == c.tolist()

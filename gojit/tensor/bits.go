@@ -37,9 +37,12 @@ func (t *Tensor) WithBits(bits Bits) *Tensor {
 	return v
 }
 
-// setBits gives t, which nobody has seen, other bits.
+// setBits gives t, which nobody has seen, other bits. Real numbers are their own conjugates.
 func (t *Tensor) setBits(bits Bits) {
 	device := t.ShownDevice()
+	if !t.dtype.IsComplex() {
+		bits &^= ConjugateBit
+	}
 	if t.device, t.foreign = device, nil; bits == 0 {
 		return
 	}
@@ -52,6 +55,9 @@ func (t *Tensor) Resolved() (*Tensor, error) {
 	bits := t.Bits()
 	if bits == 0 {
 		return t, nil
+	}
+	if t.dtype == Bool || t.dtype.IsQuantized() {
+		return nil, runtimeError("a view of negatives has numbers as elements, not %s", t.dtype)
 	}
 	plain := t.WithBits(0)
 	defer plain.Release()

@@ -28,3 +28,16 @@ func TestAConjugateIsAView(t *testing.T) {
 		t.Fatal(back.Bits(), back.Device())
 	}
 }
+
+func TestBitsThatATypeHasNot(t *testing.T) {
+	x := FromScalar(Float(2), Float32)
+	if c := x.WithBits(ConjugateBit); c.Bits() != 0 || c.Device().Type != CPU {
+		t.Errorf("the conjugate of a real number has bits %v", c.Bits())
+	}
+	if _, err := FromScalar(Boolean(true), Bool).WithBits(NegativeBit).Resolved(); err == nil {
+		t.Error("a truth value has a negative")
+	}
+	if _, err := x.WithBits(NegativeBit).ViewDType(Int32); err == nil {
+		t.Error("the bytes of negatives are shown, which lie nowhere")
+	}
+}

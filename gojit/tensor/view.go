@@ -54,6 +54,13 @@ func (t *Tensor) IntoShape(shape ...int) (*Tensor, error) {
 
 // ViewDType reads the bytes as another type. It fails where the sizes do not fit.
 func (t *Tensor) ViewDType(dtype DType) (*Tensor, error) {
+	if dtype != t.dtype && t.Bits() != 0 {
+		what := "tensors with negative bit set"
+		if t.IsConj() {
+			what = "conjugate view tensors"
+		}
+		return nil, runtimeError("torch.Tensor.view is not supported for %s when converting to a different dtype.", what)
+	}
 	from, to := t.dtype.Size(), dtype.Size()
 	v := t.derive(len(t.shape))
 	copy(v.shape, t.shape)
