@@ -223,8 +223,11 @@ func polygamma(n int) func(float64) float64 {
 
 func polygammaOf(n int, t *tensor.Tensor) *tensor.Tensor {
 	source.Check(n >= 0, "polygamma(n, x) does not support negative n.")
-	if n == 0 {
+	switch n {
+	case 0:
 		return digammaOp.On(t)
+	case 1:
+		return trigammaOp.On(t)
 	}
 	return mapped(t, polygamma(n))
 }
@@ -373,7 +376,7 @@ func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 
 var digammaOp = elementwise.New("digamma", ops.FloatType, elementwise.UnaryOp(kernel.Digamma))
 
-var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), []define.Definition{
+var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), elementwise.FromRecords(secondRecords), []define.Definition{
 	mapping("special_bessel_j0", math.J0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x)))
 	})}), mapping("special_bessel_j1", math.J1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_j0") })}),
