@@ -170,6 +170,12 @@ func TestTrigamma(t *testing.T) {
 // TestNormalQuantile compares with numbers of 20 digits.
 func TestNormalQuantile(t *testing.T) {
 	for _, c := range []struct{ p, want float64 }{
+		{5e-324, -38.467405617144346251},
+		{1e-300, -37.047096299361199237},
+		{1e-23, -9.9730456198422305754},
+		{3e-11, -6.5437376896778034696},
+		{0.1249999, -1.150349866158437367},
+		{0.1250001, -1.1503488945938504541},
 		{1e-20, -9.2623400897984075796},
 		{1e-10, -6.3613409024040561991},
 		{1.1e-09, -5.9823063453685583393},
@@ -183,16 +189,12 @@ func TestNormalQuantile(t *testing.T) {
 		{0.75, 0.6744897501960817432},
 		{0.95, 1.6448536269514722843},
 	} {
-		if got := normalQuantile(c.p); math.Abs(got-c.want) > 2e-15*math.Abs(c.want) {
+		if got := onNumber(normalQuantile, c.p); math.Abs(got-c.want) > 2e-15*math.Abs(c.want) {
 			t.Errorf("the quantile of %v is %v, want %v", c.p, got, c.want)
 		}
 	}
-}
-
-func BenchmarkNormalQuantile(b *testing.B) {
-	sum := 0.0
-	for i := 0; b.Loop(); i++ {
-		sum += normalQuantile(0.01 + float64(i%50)*0.0196)
+	if a, b, c, d := onNumber(normalQuantile, 0), onNumber(normalQuantile, 1), onNumber(normalQuantile, 0.5), onNumber(normalQuantile, -1); !math.IsInf(a, -1) || !math.IsInf(b, 1) || c != 0 || d == d {
+		t.Errorf("the quantiles of 0, 1, 1/2 and -1 are %v %v %v %v", a, b, c, d)
 	}
 }
 
