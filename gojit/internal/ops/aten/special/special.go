@@ -223,8 +223,11 @@ func polygamma(n int) func(float64) float64 {
 
 func polygammaOf(n int, t *tensor.Tensor) *tensor.Tensor {
 	source.Check(n >= 0, "polygamma(n, x) does not support negative n.")
-	if n == 0 {
+	switch n {
+	case 0:
 		return digammaOp.On(t)
+	case 1:
+		return trigammaOp.On(t)
 	}
 	return mapped(t, polygamma(n))
 }
@@ -319,30 +322,6 @@ func logNormalCDF(x float64) float64 {
 	return math.Log1p(-math.Erfc(x/math.Sqrt2) / 2)
 }
 
-// normalQuantile is the inverse of normalCDF: in the tails 2p-1 is rounded, there Newton's method makes the logarithms equal.
-func normalQuantile(p float64) float64 {
-	if p > 0.5 {
-		return -normalQuantile(1 - p)
-	}
-	if !(p > 0 && p < 0.1) {
-		return math.Sqrt2 * math.Erfinv(2*p-1)
-	}
-	wanted := math.Log(p)
-	x := -math.Sqrt(-2 * wanted) // below the quantile, so that the steps go up
-	if p > 1e-9 {                // a few digits of 2p-1 are there: two steps do
-		x = math.Sqrt2 * math.Erfinv(2*p-1)
-	}
-	for range 60 {
-		found := logNormalCDF(x)
-		step := (wanted - found) * math.Sqrt(2*math.Pi) * math.Exp(found+x*x/2)
-		x += step
-		if math.Abs(step) <= 1e-15*math.Abs(x) {
-			break
-		}
-	}
-	return x
-}
-
 func mapping(name string, f func(float64) float64) define.Definition {
 	return define.Giving(name, func(c define.Call) *tensor.Tensor { return mapped(c.Tensor(0), f) })
 }
@@ -373,7 +352,7 @@ func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 
 var digammaOp = elementwise.New("digamma", ops.FloatType, elementwise.UnaryOp(kernel.Digamma))
 
-var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), []define.Definition{
+var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), elementwise.FromRecords(secondRecords), []define.Definition{
 	mapping("special_bessel_j0", math.J0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x)))
 	})}), mapping("special_bessel_j1", math.J1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_j0") })}),
@@ -383,9 +362,6 @@ var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), []defi
 	mapping("special_erfcx", scaledErfc).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
 		slope := c.Plus(c.Scale(c.Mul(c.In(0), c.Out(0)), 2), -2/math.Sqrt(math.Pi))
 		c.Give(0, c.Mul(c.G(), slope))
-	})}),
-	mapping("special_ndtri", normalQuantile).With(ops.Def{Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
-		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
 	})}),
 	mapping("special_log_ndtr", logNormalCDF),
 	mappingPairs("special_zeta", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}),
@@ -409,6 +385,9 @@ var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), []defi
 // kernelRecords are those of the functions that kernels compute.
 var kernelRecords = []ops.Def{
 	{Name: "special_ndtr", Into: elementwise.Into(onTensor(normalCDF))},
+	{Name: "special_ndtri", Into: elementwise.Into(onTensor(normalQuantile)), Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
+		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
+	})},
 	{Name: "i0", Aliases: []string{"special_i0"}, Into: elementwise.Into(onTensor(bessel0)),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("special_i1", x)) })},
 	{Name: "special_modified_bessel_i0", Into: elementwise.Into(onTensor(bessel0)),
