@@ -691,6 +691,7 @@ var LossFamily = []define.Definition{
 		}
 		return lossOf(p, reduction(c, 2), define.Pair(c.Tensor(0), c.Tensor(1)))
 	}).With(ops.Def{Decomp: define.Composing(composeDivergence)}).Checked(func(c define.Call) {
+		source.Check(!c.Tensor(0).DType().IsComplex() && !c.Tensor(1).DType().IsComplex(), "kl_div: Complex inputs not supported.")
 		source.Check(!define.IsIntegral(c.Tensor(0).DType()) && !define.IsIntegral(c.Tensor(1).DType()), "kl_div: Integral inputs not supported.")
 	}),
 	define.Giving("hinge_embedding_loss", func(c define.Call) *tensor.Tensor {
