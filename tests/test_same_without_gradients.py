@@ -64,3 +64,9 @@ def test_a_label_may_be_that_of_blanks(records):
     logs = torch.arange(12.0).reshape(4, 1, 3).log_softmax(2).requires_grad_(records)
     loss = torch.ctc_loss(logs, torch.tensor([[1, 0]]), [4], [2], 0, 0)
     assert loss.item() == pytest.approx(5.2889, abs=1e-4)  # PyTorch 1.13.1's
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_targets_below_zero_have_no_divergence(records):
+    loss = torch.kl_div(torch.zeros(3, requires_grad=records), torch.tensor([-1.0, 0.0, torch.nan]), 0)
+    assert loss.isnan().tolist() == [True, False, True]
