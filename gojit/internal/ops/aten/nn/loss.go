@@ -408,6 +408,9 @@ func checkCrossEntropy(c define.Call) {
 	}
 	source.Check(target.DType().IsFloating(), "Expected floating point type for target with class probabilities, got %s", target.DType().CppName())
 	source.Check(c.Int(4) < 0, "ignore_index is not supported for floating point target")
+	if c.Tensor(0).Dim() == 0 {
+		source.Raise(source.IndexError, "Dimension specified as 1 but tensor has no dimensions")
+	}
 }
 
 func crossEntropyOfProbabilities(x, target, weight *tensor.Tensor, how int, smoothing float64, classDim int) *tensor.Tensor {
