@@ -12,6 +12,7 @@ CASES = {
     "parts of unequal size": (lambda r: torch.hsplit(torch.ones(4, 3, requires_grad=r), 2), "the size of the dimension 3 is not divisible by the split_size 2"),
     "no dimensions before the others": (lambda r: torch.linalg.tensorinv(torch.ones(1, 1, requires_grad=r), 0), "Expected a strictly positive integer for 'ind'"),
     "divergences of complex numbers": (lambda r: torch.kl_div(torch.ones(3, dtype=torch.complex64, requires_grad=r), torch.ones(3)), "Complex inputs not supported"),
+    "a sparse state of a cell": (lambda r: torch.lstm_cell(torch.ones(2, 3), [torch.ones(2, 5).to_sparse(), torch.ones(2, 5)], torch.ones(20, 3, requires_grad=r), torch.ones(20, 5)), "SparseCPU"),
     "a memory of bytes": (lambda r: packed_lstm(torch.ones(1, 2, 5, dtype=torch.uint8), r), "expected scalar type Float but found Byte"),
 }
 

@@ -18,6 +18,9 @@ const (
 	lstmGates = 4
 )
 
+// layerNames are the operators of layers by the kinds of their cells.
+var layerNames = map[int]string{reluGates: "rnn_relu", tanhGates: "rnn_tanh", gruGates: "gru", lstmGates: "lstm"}
+
 func chunks(x define.Composer, t define.Tensors, n int) []value.Value {
 	gates := ops.DoAll(x.Emitter, "chunk", t, n, 1)[0].List().Items
 	source.Check(len(gates) == n, "the weights of a recurrent cell give %d columns: expected a multiple of its %d gates", t.Size(1), n)
@@ -53,6 +56,11 @@ func composeCell(gates int) ops.Decomposition {
 		x, state := define.Composer{Emitter: e}, define.TensorsIn(a[1])
 		if gates == lstmGates && len(state) != 2 {
 			source.Raise(source.RuntimeError, "lstm_cell expects two hidden states")
+		}
+		for _, s := range state {
+			if s.Layout() != tensor.Strided {
+				define.Unrecorded(e).Emit(layerNames[gates]+"_cell", a...) // refuses the layout
+			}
 		}
 		var next []define.Tensors
 		if gates == lstmGates && fusesCell(x, a, state) { // the gradients of both biases are one sum
@@ -143,7 +151,6 @@ func recurrentPacked(gates int) ops.Decomposition {
 // checkRecurrent runs an overload of the operator itself, on one step and without training, for its checks. The parameters are argument p, the
 // states the one before; what an autocast will cast is of the parameters' type there.
 func checkRecurrent(e ops.Emitter, gates int, overload string, a []value.Value, p int) {
-	name := map[int]string{reluGates: "rnn_relu", tanhGates: "rnn_tanh", gruGates: "gru", lstmGates: "lstm"}[gates]
 	a[p+4] = value.Bool(false)
 	below := define.Unrecorded(e)
 	if parameters := define.TensorsIn(a[p]); define.IsCast(e) && len(parameters) > 0 {
@@ -161,7 +168,7 @@ func checkRecurrent(e ops.Emitter, gates int, overload string, a []value.Value, 
 			a[p-1] = value.OfList(list)
 		}
 	}
-	below.Emit(name+"."+overload, a...)
+	below.Emit(layerNames[gates]+"."+overload, a...)
 }
 
 // run returns the rows of the last layer and the states after the last step of every row, for each kind of state.
