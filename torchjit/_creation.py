@@ -215,6 +215,17 @@ def _from(data: Any, dtype: dtype | None) -> Tensor:
     return made if dtype is None else made.to(dtype)
 
 
+def _rebuild_quantized(cls: type, integers: Tensor, scheme: Any, *parameters: Any) -> Tensor:
+    """What pickle calls to make a quantized tensor again."""
+    import torchjit as torch
+
+    if scheme is torch.per_tensor_affine:
+        made = torch._make_per_tensor_quantized_tensor(integers, *parameters)
+    else:
+        made = torch._make_per_channel_quantized_tensor(integers, *parameters)
+    return made if cls is Tensor else _native.TensorBase.__new__(cls, made)
+
+
 def _rebuild(cls: type, data: bytes, dtype: dtype, shape: tuple[int, ...], requires_grad: bool) -> Tensor:
     """What pickle calls to make a tensor again."""
     made = _native.tensor_from_buffer(bytearray(data)).view(dtype).reshape(shape)

@@ -348,6 +348,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         Raises ValueError for a class or a name that is of no tensors, TypeError for what is neither.
         """
         if dtype is None:
+            if self.is_quantized:
+                return f"torch.quantized.{_QUANTIZED_CLASSES[self.dtype.name]}"
             return f"torch.{'' if self.layout.name == 'strided' else 'sparse.'}{_TENSOR_CLASSES[self.dtype.name]}"
         device = self.device
         if not isinstance(dtype, _ElementType):
@@ -621,7 +623,7 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        from torchjit._creation import _rebuild
+        from torchjit._creation import _rebuild, _rebuild_quantized
 
         if _native.is_tracing():
             _native.trace_observe(self, "Saving a tensor")
@@ -634,6 +636,12 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
             from torchjit._sparse import parts_of, rebuild
 
             return rebuild, (type(self), *parts_of(self), self.layout.name == "sparse_coo" and self.is_coalesced(), self.requires_grad)
+        if self.is_quantized:
+            scheme = self.qscheme()
+            if repr(scheme) == "torch.per_tensor_affine":
+                return _rebuild_quantized, (type(self), self.int_repr(), scheme, self.q_scale(), self.q_zero_point())
+            channels = self.q_per_channel_scales(), self.q_per_channel_zero_points(), self.q_per_channel_axis()
+            return _rebuild_quantized, (type(self), self.int_repr(), scheme, *channels)
         return _rebuild, (
             type(self),
             self.detach().contiguous().reshape(-1).view(dtypes["uint8"]).numpy().tobytes(),
@@ -848,6 +856,7 @@ def _plain(data: Any) -> Any:
     return [_plain(data[i]) for i in range(len(data))]
 
 
+_QUANTIZED_CLASSES: dict[str, str] = {"quint8": "QUInt8Tensor", "qint8": "QInt8Tensor", "qint32": "QInt32Tensor", "quint4x2": "QUInt4x2Tensor", "quint2x4": "QUInt2x4Tensor"}
 _TENSOR_CLASSES = {
     "float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor", "bfloat16": "BFloat16Tensor",
     "uint8": "ByteTensor", "int8": "CharTensor", "int16": "ShortTensor", "int32": "IntTensor", "int64": "LongTensor",

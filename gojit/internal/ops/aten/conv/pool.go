@@ -825,22 +825,27 @@ func adaptiveNd(n int, suffix string) []define.Definition {
 	means := onMeans(func(c define.Call) *tensor.Tensor {
 		return KeepFormat(adaptiveAverage("adaptive_avg_pool"+suffix, c, n), c.Tensor(0))
 	})
-	return []define.Definition{
-		define.Giving("adaptive_avg_pool"+suffix, func(c define.Call) *tensor.Tensor {
-			if c.Tensor(0).Quantizer() != nil {
-				p := adaptive("adaptive_avg_pool"+suffix, c, n)
-				if size, ok := p.oneSize(false); ok {
-					if out, ok := pools.mean(&p, c.Tensor(0), size); ok {
-						return out
-					}
+	average := func(c define.Call) *tensor.Tensor {
+		if c.Tensor(0).Quantizer() != nil {
+			p := adaptive("adaptive_avg_pool"+suffix, c, n)
+			if size, ok := p.oneSize(false); ok {
+				if out, ok := pools.mean(&p, c.Tensor(0), size); ok {
+					return out
 				}
 			}
-			return means(c)
-		}),
+		}
+		return means(c)
+	}
+	all := []define.Definition{
+		define.Giving("adaptive_avg_pool"+suffix, average),
 		define.Operator("adaptive_max_pool"+suffix, func(c define.Call) {
 			c.Give(define.Pair(maxPool(c.Tensor(0), adaptive("adaptive_max_pool"+suffix, c, n)))...)
 		}),
 	}
+	if n > 1 { // what the other one is where gradients are recorded
+		all = append(all, define.Giving("_adaptive_avg_pool"+suffix, average).With(ops.Def{Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool" + suffix + "_backward")}))
+	}
+	return all
 }
 
 // maxUnpool puts elements back to the places that a pooling found them at.
@@ -880,12 +885,6 @@ var PoolFamily = slices.Concat(
 		define.Decomposed("avg_pool3d_backward", averagePoolBackward(3)).With(ops.Def{Decomp: averagePoolBackward(3)}),
 		define.Decomposed("_adaptive_avg_pool2d_backward", adaptivePoolBackward(2)).With(ops.Def{Decomp: adaptivePoolBackward(2)}),
 		define.Decomposed("_adaptive_avg_pool3d_backward", adaptivePoolBackward(3)).With(ops.Def{Decomp: adaptivePoolBackward(3)}),
-		define.Giving("_adaptive_avg_pool2d", func(c define.Call) *tensor.Tensor {
-			return adaptiveAverage("adaptive_avg_pool2d", c, 2)
-		}).With(ops.Def{Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool2d_backward")}),
-		define.Giving("_adaptive_avg_pool3d", func(c define.Call) *tensor.Tensor {
-			return adaptiveAverage("adaptive_avg_pool3d", c, 3)
-		}).With(ops.Def{Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool3d_backward")}),
 		define.Giving("max_unpool2d", maxUnpool).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { unpooledGrad(c, 2) })}),
 		define.Giving("max_unpool3d", maxUnpool).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { unpooledGrad(c, 3) })}),
 		define.Operator("fractional_max_pool2d", func(c define.Call) { c.Give(fractionalMaxPool(c, 2)) }),
