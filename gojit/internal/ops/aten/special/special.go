@@ -299,28 +299,12 @@ func upperFraction(a, x float64) float64 {
 	return h * math.Exp(a*math.Log(x)-x-lg)
 }
 
-// scaledErfc is e to the power x² times erfc(x).
-func scaledErfc(x float64) float64 {
-	if x < 25 {
-		return math.Exp(x*x) * math.Erfc(x)
-	}
-	y := 1 / (2 * x * x)
-	return (1 - y + 3*y*y - 15*y*y*y) / (x * math.SqrtPi)
-}
-
 // normalCDF is the distribution function of the normal distribution.
 var normalCDF = elementwise.New("ndtr", ops.FloatType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 	wide := b.Convert(x[0], tensor.Float64)
 	tail := b.Unary(kernel.Erfc, b.Div(wide, b.Number(wide, -math.Sqrt2)))
 	return b.Convert(b.Mul(b.Number(wide, 0.5), tail), b.Type(x[0]))
 })
-
-func logNormalCDF(x float64) float64 {
-	if x < -1 {
-		return math.Log(scaledErfc(-x/math.Sqrt2)/2) - x*x/2
-	}
-	return math.Log1p(-math.Erfc(x/math.Sqrt2) / 2)
-}
 
 func mapping(name string, f func(float64) float64) define.Definition {
 	return define.Giving(name, func(c define.Call) *tensor.Tensor { return mapped(c.Tensor(0), f) })
@@ -359,11 +343,6 @@ var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), elemen
 	mapping("special_bessel_y0", math.Y0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Neg(g.Mul(dy, g.Do("special_bessel_y1", x)))
 	})}), mapping("special_bessel_y1", math.Y1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_y0") })}),
-	mapping("special_erfcx", scaledErfc).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
-		slope := c.Plus(c.Scale(c.Mul(c.In(0), c.Out(0)), 2), -2/math.Sqrt(math.Pi))
-		c.Give(0, c.Mul(c.G(), slope))
-	})}),
-	mapping("special_log_ndtr", logNormalCDF),
 	mappingPairs("special_zeta", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}),
 	mappingPairs("igamma", lowerGamma).With(ops.Def{Aliases: []string{"special_gammainc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, 1) })}),
 	mappingPairs("igammac", UpperGamma).With(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, -1) })}),
@@ -385,6 +364,11 @@ var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), elemen
 // kernelRecords are those of the functions that kernels compute.
 var kernelRecords = []ops.Def{
 	{Name: "special_ndtr", Into: elementwise.Into(onTensor(normalCDF))},
+	{Name: "special_log_ndtr", Into: elementwise.Into(onTensor(logNormalCDF))},
+	{Name: "special_erfcx", Into: elementwise.Into(onTensor(scaledErfc)), Grad: define.Concrete(func(c define.Gradient) {
+		slope := c.Plus(c.Scale(c.Mul(c.In(0), c.Out(0)), 2), -2/math.Sqrt(math.Pi))
+		c.Give(0, c.Mul(c.G(), slope))
+	})},
 	{Name: "special_ndtri", Into: elementwise.Into(onTensor(normalQuantile)), Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
 		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
 	})},

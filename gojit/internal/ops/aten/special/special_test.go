@@ -167,6 +167,54 @@ func TestTrigamma(t *testing.T) {
 	}
 }
 
+// TestScaledErfc compares with numbers of 20 digits. Those from 25 on had eleven.
+func TestScaledErfc(t *testing.T) {
+	for _, c := range []struct{ x, want float64 }{
+		{0.0, 1.0},
+		{0.5, 0.61569034419292587487},
+		{3, 0.17900115118138995042},
+		{24.9, 0.022639987776049506286},
+		{25, 0.022549572432641358944},
+		{27.3, 0.020652448329847556495},
+		{27.5, 0.020502447384614797762},
+		{50, 0.0112815362653237725},
+		{10000.0, 0.000056418958072680836921},
+		{1e+200, 5.6418958354775630402e-201},
+		{-0.5, 1.9523604891825570933},
+		{-5, 144009798674.66104041},
+		{-20, 1.0442939379528287901e+174},
+		{-26.5, 1.9245531624185688092e+305},
+	} {
+		if got := onNumber(scaledErfc, c.x); math.Abs(got-c.want) > 1e-15*math.Abs(c.want) {
+			t.Errorf("the scaled erfc of %v is %v, want %v", c.x, got, c.want)
+		}
+	}
+	if a, b, c := onNumber(scaledErfc, math.Inf(1)), onNumber(scaledErfc, -30), onNumber(scaledErfc, math.Inf(-1)); a != 0 || !math.IsInf(b, 1) || !math.IsInf(c, 1) {
+		t.Errorf("the scaled erfc of infinity, -30 and minus infinity is %v %v %v", a, b, c)
+	}
+}
+
+func TestLogNormalCDF(t *testing.T) {
+	for _, c := range []struct{ x, want float64 }{
+		{-10000.0, -50000010.129278915181},
+		{-60, -1805.0135606805671387},
+		{-40, -804.60844201375378817},
+		{-10, -53.231285150512470578},
+		{-1.0000001, -1.8410217975227952154},
+		{-1, -1.8410216450092635058},
+		{-0.5, -1.1759117615936186089},
+		{0.25, -0.51298407540943043213},
+		{3, -0.0013508099647481937988},
+	} {
+		if got := onNumber(logNormalCDF, c.x); math.Abs(got-c.want) > 2e-15*math.Abs(c.want) {
+			t.Errorf("the logarithm at %v is %v, want %v", c.x, got, c.want)
+		}
+	}
+	if a, b := onNumber(logNormalCDF, math.Inf(1)), onNumber(logNormalCDF, math.Inf(-1)); a != 0 || !math.IsInf(b, -1) {
+		t.Errorf("the logarithms at infinity and minus infinity are %v %v", a, b)
+	}
+}
+
 // TestNormalQuantile compares with numbers of 20 digits.
 func TestNormalQuantile(t *testing.T) {
 	for _, c := range []struct{ p, want float64 }{
