@@ -68,7 +68,7 @@ func (f *besselSecond) near() (first, beside []float64) {
 func (f *besselSecond) operator(name string, scaled bool) *elementwise.Operator {
 	return elementwise.New(name, ops.FloatType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return f.of(b, x[0], scaled)
-	})
+	}).OfReals(name + "_cpu")
 }
 
 func (f *besselSecond) of(b elementwise.Builder, x elementwise.Element, scaled bool) elementwise.Element {

@@ -61,4 +61,4 @@ var normalQuantile = elementwise.New("ndtri", ops.FloatType, func(b elementwise.
 	square := b.Mul(part, part)
 	center := b.Mul(part, between(b, square, 0, quantileSquare, quantileCenter))
 	return b.Convert(b.Select(b.Binary(kernel.Le, square, number(quantileSquare)), center, tail), b.Type(x[0]))
-})
+}).OfReals("ndtri_cpu")

@@ -36,7 +36,7 @@ var scaledErfc = elementwise.New("erfcx", ops.FloatType, func(b elementwise.Buil
 	left := b.Sub(b.Mul(number(2), b.Fma(power, lost, power)), right)
 	left = b.Select(b.Binary(kernel.Eq, power, number(math.Inf(1))), power, left)
 	return b.Convert(b.Select(b.Binary(kernel.Lt, wide, number(0)), left, right), b.Type(x[0]))
-})
+}).OfReals("erfcx_cpu")
 
 // logNormalCDF is the logarithm of normalCDF.
 var logNormalCDF = elementwise.New("log_ndtr", ops.FloatType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
@@ -48,4 +48,4 @@ var logNormalCDF = elementwise.New("log_ndtr", ops.FloatType, func(b elementwise
 	tail = b.Sub(tail, b.Mul(b.Mul(wide, wide), half))
 	rest := b.Unary(kernel.Log1p, b.Mul(b.Unary(kernel.Erfc, turned), number(-0.5)))
 	return b.Convert(b.Select(b.Binary(kernel.Lt, wide, number(-1)), tail, rest), b.Type(x[0]))
-})
+}).OfReals("log_ndtr_cpu")

@@ -229,6 +229,9 @@ func polygammaOf(n int, t *tensor.Tensor) *tensor.Tensor {
 	case 1:
 		return trigammaOp.On(t)
 	}
+	if t.DType().IsComplex() {
+		elementwise.NotImplemented("polygamma", t.DType())
+	}
 	return mapped(t, polygamma(n))
 }
 
@@ -304,7 +307,7 @@ var normalCDF = elementwise.New("ndtr", ops.FloatType, func(b elementwise.Builde
 	wide := b.Convert(x[0], tensor.Float64)
 	tail := b.Unary(kernel.Erfc, b.Div(wide, b.Number(wide, -math.Sqrt2)))
 	return b.Convert(b.Mul(b.Number(wide, 0.5), tail), b.Type(x[0]))
-})
+}).OfReals("erf_vml_cpu")
 
 func mapping(name string, f func(float64) float64) define.Definition {
 	return define.Giving(name, func(c define.Call) *tensor.Tensor { return mapped(c.Tensor(0), f) })
@@ -374,7 +377,7 @@ var kernelRecords = []ops.Def{
 	})},
 	{Name: "i0", Aliases: []string{"special_i0"}, Into: elementwise.Into(onTensor(bessel0)),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("special_i1", x)) })},
-	{Name: "special_modified_bessel_i0", Into: elementwise.Into(onTensor(bessel0)),
+	{Name: "special_modified_bessel_i0", Into: elementwise.Into(onTensor(modifiedBessel0)),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 			return g.Mul(dy, g.Do("special_modified_bessel_i1", x))
 		})},
@@ -383,7 +386,7 @@ var kernelRecords = []ops.Def{
 		g.Give(0, g.Mul(g.Grad(0), g.Minus(g.Do("special_i1e", x), g.Mul(g.Do("sgn", x), g.Out(0)))))
 	}},
 	{Name: "special_i1", Into: elementwise.Into(onTensor(bessel1)), Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "i0") })},
-	{Name: "special_modified_bessel_i1", Into: elementwise.Into(onTensor(bessel1)),
+	{Name: "special_modified_bessel_i1", Into: elementwise.Into(onTensor(modifiedBessel1)),
 		Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_modified_bessel_i0") })},
 	{Name: "special_i1e", Into: elementwise.Into(onTensor(bessel1Scaled)), Grad: define.Concrete(func(c define.Gradient) {
 		x := c.In(0)

@@ -22,7 +22,7 @@ var trigammaOp = elementwise.New("polygamma", ops.FloatType, func(b elementwise.
 	left := b.Sub(b.Mul(quotient, quotient), right)
 	left = b.Select(b.Binary(kernel.Eq, wide, floor), number(math.Inf(1)), left)
 	return b.Convert(b.Select(isRight, right, left), t)
-})
+}).OfReals("trigamma")
 
 // trigammaFrom is from where on the expansion by Bernoulli's numbers has all digits.
 const trigammaFrom = 9
