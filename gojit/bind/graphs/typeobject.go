@@ -93,8 +93,15 @@ func simpleType(name string) (types.Type, error) {
 func annotationOf(t types.Type) string { return t.Annotation(nil) }
 
 func containedTypes(t types.Type) []types.Type {
-	if o, ok := t.(*types.Optional); ok {
-		return []types.Type{o.Elem}
+	switch t := t.(type) {
+	case *types.Optional:
+		return []types.Type{t.Elem}
+	case *types.Class:
+		contained := make([]types.Type, len(t.Attributes))
+		for i, a := range t.Attributes {
+			contained[i] = a.Type
+		}
+		return contained
 	}
 	return types.Contained(t)
 }
