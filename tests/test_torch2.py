@@ -131,3 +131,13 @@ class Draws(nn.Module):
 def test_bytes_of_tensors_in_programs():
     f = torch.jit.CompilationUnit("def f(x):\n  return x.itemsize, x.nbytes\n").f
     assert f(torch.ones(2, 3, dtype=torch.int16)) == (2, 12)
+
+
+def test_types_and_schemas():
+    c = torch._C
+    assert str(c.ListType.ofStrings()) == "List[str]"
+    assert torch.jit.script(nn.ReLU())._c._type().method_names() == ["forward"]
+    written = c.parse_schema("f(Tensor(a!) x, Tensor(b) y, int z) -> ()")
+    assert [a.is_write for a in written.arguments] == [True, False, False]
+    views = {"f(Tensor(a) x) -> Tensor(a)": True, "f(Tensor(a!) x) -> Tensor(a!)": False, "f(Tensor x) -> Tensor": False}
+    assert {text: c.parse_schema(text)._is_view_op() for text in views} == views
