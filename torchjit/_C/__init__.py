@@ -457,6 +457,12 @@ def _jit_try_infer_type(value: Any) -> InferredType:
 
         text, _ = _recursive.infer_type(value)
         inferred = None if text is None else _program_type(text)  # type: ignore[name-defined]  # noqa: F821
+    if inferred is None:
+        from torchjit.jit import ScriptModule
+        from torchjit.nn import Module
+
+        if isinstance(value, Module):
+            reason = "Cannot infer type of ScriptModule" if isinstance(value, ScriptModule) else "Cannot infer concrete type of torch.nn.Module"
     return InferredType(inferred, reason)
 
 
