@@ -95,3 +95,49 @@ def test_names():
     assert torch.ops.aten.get_autocast_dtype("cpu") == 15  # bfloat16
     assert nn.LayerNorm(3, bias=False).bias is None
     assert near(nn.RMSNorm(2)(torch.tensor([[1.0, 7.0]])), [[0.2, 1.4]])
+
+
+def test_generators_in_programs():
+    """A program makes its own in each call, as Python does; PyTorch keeps the first as a constant."""
+
+    @torch.jit.script
+    def draw(seed: int):
+        g = torch.Generator()
+        first = g.initial_seed()
+        g.manual_seed(seed)
+        return torch.rand([2], generator=g), first, g.initial_seed(), torch.rand([2], generator=g)
+
+    x, first, seed, y = draw(3)
+    assert torch.equal(x, torch.rand(2, generator=torch.Generator().manual_seed(3))) and not torch.equal(x, y) and (first, seed) == (67280421310721, 3)
+    assert torch.equal(draw(3)[0], x) and torch.equal(torch.jit.freeze(torch.jit.script(Draws()).eval())(), x)
+
+    @torch.jit.script
+    def reseed(g: torch.Generator):
+        return g.seed(), torch.rand([2], generator=g)
+
+    g = torch.Generator()
+    seed, x = reseed(g)
+    assert g.initial_seed() == seed and torch.equal(x, torch.rand(2, generator=torch.Generator().manual_seed(seed)))
+    with pytest.raises(RuntimeError, match="random numbers of the device meta have no generator"):
+        torch.jit.CompilationUnit("def f():\n  return torch.Generator(device='meta')\n").f()
+
+
+class Draws(nn.Module):
+    def forward(self):
+        g = torch.Generator().manual_seed(3)
+        return torch.rand([2], generator=g)
+
+
+def test_bytes_of_tensors_in_programs():
+    f = torch.jit.CompilationUnit("def f(x):\n  return x.itemsize, x.nbytes\n").f
+    assert f(torch.ones(2, 3, dtype=torch.int16)) == (2, 12)
+
+
+def test_types_and_schemas():
+    c = torch._C
+    assert str(c.ListType.ofStrings()) == "List[str]"
+    assert torch.jit.script(nn.ReLU())._c._type().method_names() == ["forward"]
+    written = c.parse_schema("f(Tensor(a!) x, Tensor(b) y, int z) -> ()")
+    assert [a.is_write for a in written.arguments] == [True, False, False]
+    views = {"f(Tensor(a) x) -> Tensor(a)": True, "f(Tensor(a!) x) -> Tensor(a!)": False, "f(Tensor x) -> Tensor": False}
+    assert {text: c.parse_schema(text)._is_view_op() for text in views} == views

@@ -250,3 +250,48 @@ def test_what_a_trace_takes_for_a_constant_is_warned_of(f, kind):
     """Of operators that make numbers of elements and of DLPack PyTorch says nothing."""
     with pytest.warns(torch.jit.TracerWarning, match=f"Converting a tensor to a (Python )?{kind}"):
         torch.jit.trace(f, (torch.ones(3),), check_trace=False)
+
+
+def test_example_inputs_by_name():
+    """As in PyTorch 2: inputs stand in the order of the parameters, whatever their order in the dictionary."""
+
+    def f(x, y=None, *, z=1):
+        return (x if y is None else x - y) * z
+
+    one, two = torch.ones(1), torch.full((1,), 2.0)
+    traced = torch.jit.trace(f, example_kwarg_inputs={"y": one, "x": torch.zeros(1)})
+    assert str(traced.schema) == "f(Tensor x, Tensor y) -> Tensor"
+    assert traced(two, one) == 1 and traced(y=two, x=one) == -1
+    assert str(torch.jit.trace(f, example_kwarg_inputs={"z": one, "x": one}).schema) == "f(Tensor x, Tensor z) -> Tensor"
+
+    class Shifted(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = nn.Parameter(torch.ones(1))
+
+        def forward(self, x, y):
+            return x - y * self.w
+
+        def other(self, a, b):
+            return a / b
+
+    given = {"y": one, "x": two}
+    traced = torch.jit.trace(Shifted(), example_kwarg_inputs=given, check_inputs=[{"x": torch.ones(2), "y": torch.ones(2)}])
+    assert traced(x=two, y=one) == 1 and traced(one, two) == -1
+    both = torch.jit.trace_module(Shifted(), {"forward": given, "other": {"b": two, "a": one}}, example_inputs_is_kwarg=True)
+    assert both.other(one, two) == 0.5
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({}, "missing 1 required positional argument: 'example_inputs'"),
+        ({"example_inputs": (), "example_kwarg_inputs": {}}, "takes example_inputs or example_kwarg_inputs, not both"),
+        ({"example_kwarg_inputs": [1]}, "must be a dictionary of inputs by name, but it is a list"),
+        ({"example_kwarg_inputs": {"z": torch.ones(1)}}, "unexpected keyword argument 'z'"),
+        ({"example_kwarg_inputs": {"x": torch.ones(1)}, "check_inputs": [{"y": 1}]}, r"inputs by the names \['x'\], but found \['y'\]"),
+    ],
+)
+def test_example_inputs_that_are_none(given, message):
+    with pytest.raises(TypeError, match=message):
+        torch.jit.trace(lambda x: x, **given)

@@ -11,14 +11,16 @@ from torchjit._types import Size, dtype, dtypes
 
 
 def tensor(
-    data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False, names: Any = None
 ) -> Tensor:
-    """A new tensor with a copy of the data: numbers, nested lists, an array or a tensor.
+    """A new tensor with a copy of the data: numbers, nested lists, an array or a tensor. names are those of its dimensions.
 
     >>> torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     tensor([[1., 2.],
             [3., 4.]], requires_grad=True)
     """
+    if names is not None:
+        return tensor(data, dtype=dtype, device=device, requires_grad=requires_grad, pin_memory=pin_memory).rename_(*names)
     if type(data) in _PLAIN and device is None and not requires_grad and not pin_memory:
         plain = _native.tensor_from_plain(data, dtype)
         if plain is not None:

@@ -78,6 +78,8 @@ def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any],
             )
         if kind is bool and not isinstance(value, int):
             raise TypeError(f"{name}(): incompatible function arguments. Expected bool, not {type(value).__name__}")
+        if name == "_jit_set_nvfuser_enabled" and value:
+            raise RuntimeError("Running CUDA fuser is only supported on CUDA builds.")
         former, values[name] = values[name], kind(value)
         if name in _PROFILING:
             _asked[0] = True
@@ -103,7 +105,7 @@ def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any],
                     values[name] = former
                     raise RuntimeError(f"FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: {behavior}")
             _native.set_fusion_strategy([int(behavior == "DYNAMIC") for behavior, _ in value], [depth for _, depth in value])
-        return value if name in _REPLY_NEW else former if replies else None
+        return values[name] if name in _REPLY_NEW else former if replies else None
 
     set_it.__name__ = name
     set_it.__doc__ = "Keeps a setting of PyTorch's executor; those that the module's text names change what runs here."

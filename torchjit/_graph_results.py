@@ -64,7 +64,7 @@ def _jit_pass_fuse_tensorexprs(graph: Any) -> None:
     if c._jit_can_fuse_on_cpu() and c._jit_texpr_fuser_enabled():
         c._fuse_tensorexprs(graph)
     else:
-        c._jit_pass_erase_shape_information(graph)
+        c._erase_outer_shapes(graph)
         c._jit_pass_cse(graph)
         c._jit_pass_dce(graph)
 

@@ -457,6 +457,12 @@ def _jit_try_infer_type(value: Any) -> InferredType:
 
         text, _ = _recursive.infer_type(value)
         inferred = None if text is None else _program_type(text)  # type: ignore[name-defined]  # noqa: F821
+    if inferred is None:
+        from torchjit.jit import ScriptModule
+        from torchjit.nn import Module
+
+        if isinstance(value, Module):
+            reason = "Cannot infer type of ScriptModule" if isinstance(value, ScriptModule) else "Cannot infer concrete type of torch.nn.Module"
     return InferredType(inferred, reason)
 
 
@@ -559,6 +565,7 @@ __getattr__, __dir__ = _lazy.names(__name__, {
         _resolve_type_from_object _run_emit_module_hook
     """,
     "torchjit._C._autograd": "_autograd=",
+    "torchjit._C._functions": "_functions=",
     "torchjit._C._jit_tree_views": "_jit_tree_views=",
     "torchjit._C._library": "_WeakTensorRef _parallel_info _show_config is_anomaly_check_nan_enabled vitals_enabled",
     "torchjit._C._profiler": "_profiler=",

@@ -1040,6 +1040,9 @@ def _create_function_from_graph(name: builtins.str, graph: Graph) -> Any:
 def _differentiate(graph: Graph) -> tuple[Any, ...]:
     """What torch._C.Gradient has, in the order of its names."""
 
+def _erase_outer_shapes(graph: Graph) -> None:
+    """Forgets what types say of tensors that are no constants, outside of groups."""
+
 def _filecheck_count(text: builtins.str, count: int, exactly: bool) -> list[Any]:
     """The checks that a text occurs a number of times."""
 

@@ -39,7 +39,7 @@ _SWITCHES = ("_jit_set_profiling_executor", "_jit_set_profiling_mode")
 
 @contextlib.contextmanager
 def fuser(name: str) -> Iterator[None]:
-    """A context in which PyTorch would use one of its fusers: "fuser0", "fuser1", "fuser2", "fuser3" or "none".
+    """A context in which PyTorch would use one of its fusers: "fuser0", "fuser1", "fuser3" or "none"; "fuser2", for CUDA, raises RuntimeError.
 
     >>> with torch.jit.fuser("fuser1"):
     ...     print(torch.jit.script(nn.ReLU())(torch.tensor([-1.0, 2.0])))
@@ -48,13 +48,14 @@ def fuser(name: str) -> Iterator[None]:
     if name not in _FUSERS:
         raise Exception(f"unrecognized fuser option (name: {name})")
     cpu, gpu, texpr, profiling, nvfuser, llga = _FUSERS[name]
+    stored_nvfuser = _c._jit_set_nvfuser_enabled(nvfuser)  # which fails before the others are changed
     stored_cpu, stored_gpu = _c._jit_can_fuse_on_cpu(), _c._jit_can_fuse_on_gpu()
     stored_texpr = _c._jit_texpr_fuser_enabled()
     _c._jit_override_can_fuse_on_cpu(cpu)
     _c._jit_override_can_fuse_on_gpu(gpu)
     _c._jit_set_texpr_fuser_enabled(texpr)
     stored = [_c._jit_set_profiling_executor(profiling), _c._jit_set_profiling_mode(profiling)]
-    stored_nvfuser, stored_llga = _c._jit_set_nvfuser_enabled(nvfuser), _c._jit_set_llga_enabled(llga)
+    stored_llga = _c._jit_set_llga_enabled(llga)
     try:
         yield
     finally:

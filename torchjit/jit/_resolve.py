@@ -469,6 +469,7 @@ def _builtin_ops() -> list[tuple[Any, str]]:
         for name in ("_infer_size", "_get_tracing_state"):
             table.append((getattr(_C, name), "aten::" + name))
         table.append((device, "aten::device"))
+        table.append((Generator, "aten::Generator"))
         table.append((torchjit.Size, "aten::Size"))
         table.append((_marks._unwrap_optional, "aten::_unwrap_optional"))
         table.append((torchjit.is_autocast_enabled, "aten::is_autocast_enabled"))

@@ -44,9 +44,9 @@ TracerWarning.ignore_lib_warnings()
 
 # What a type checker knows of trace: a function keeps its parameters and its result.
 @overload
-def trace(
+def trace(  # type: ignore[overload-overlap]  # a module is callable, too
     func: Module,
-    example_inputs: Any,
+    example_inputs: Any = None,
     optimize: Any = None,
     check_trace: bool = True,
     check_inputs: Any = None,
@@ -55,11 +55,12 @@ def trace(
     _force_outplace: bool = False,
     _module_class: Any = None,
     _compilation_unit: Any = None,
+    example_kwarg_inputs: dict[str, Any] | None = None,
 ) -> TopLevelTracedModule: ...
 @overload
 def trace(
     func: Callable[_P, _R],
-    example_inputs: Any,
+    example_inputs: Any = None,
     optimize: Any = None,
     check_trace: bool = True,
     check_inputs: Any = None,
@@ -68,10 +69,11 @@ def trace(
     _force_outplace: bool = False,
     _module_class: Any = None,
     _compilation_unit: Any = None,
+    example_kwarg_inputs: dict[str, Any] | None = None,
 ) -> ScriptFunction[_P, _R]: ...
 def trace(
     func: Any,
-    example_inputs: Any,
+    example_inputs: Any = None,
     optimize: Any = None,
     check_trace: bool = True,
     check_inputs: Any = None,
@@ -80,6 +82,7 @@ def trace(
     _force_outplace: bool = False,
     _module_class: Any = None,
     _compilation_unit: Any = None,
+    example_kwarg_inputs: dict[str, Any] | None = None,
 ) -> Any:
     """The operations that func does on the example inputs, as a compiled function or module.
 
@@ -87,6 +90,8 @@ def trace(
     of tensors, or dictionaries of tensors. Sizes of tensors stay sizes; other numbers and decisions that Python
     takes from tensors are fixed in the result, and a TracerWarning names the line. A dictionary is returned only
     where strict is False.
+
+    Example inputs may be given by name instead, as the dictionary example_kwarg_inputs, and so are those of check_inputs then.
 
     With check_trace the program is traced again, on the example inputs or on each of check_inputs, and both
     traces are run: a TracingCheckError is raised where the graphs differ, and a TracerWarning issued where the
@@ -103,6 +108,8 @@ def trace(
     from torchjit.nn import Module
 
     _warn_of_optimize(optimize)
+    named = example_kwarg_inputs is not None
+    _check_examples(example_inputs, example_kwarg_inputs)
     if not _state._enabled:
         return func
     if isinstance(func, ScriptModule):
@@ -119,25 +126,71 @@ def trace(
             )
         func = bound_to
     if isinstance(func, Module):
-        cases = None if check_inputs is None else [{"forward": c} for c in check_inputs]
+        methods = None if check_inputs is None else [{"forward": c} for c in check_inputs]
         return trace_module(
             func,
-            {"forward": example_inputs},
+            {"forward": example_kwarg_inputs if named else example_inputs},
             None,
             check_trace,
-            cases,
+            methods,
             check_tolerance,
             strict,
             _force_outplace,
             _module_class,
+            example_inputs_is_kwarg=named,
         )
     from torchjit._jit_internal import qualified_name
 
-    inputs = _as_tuple(example_inputs)
-    traced = _record(func, inputs, None, qualified_name(func), "", strict, _argument_names(func), _force_outplace)
+    call: Any = func
+    given: Any = example_inputs
+    if example_kwarg_inputs is not None:
+        call, given = _ByName(func, example_kwarg_inputs), example_kwarg_inputs
+    names = call.names if named else _argument_names(func)
+    inputs = _examples(call, given)
+    traced = _record(call, inputs, None, qualified_name(func), "", strict, names, _force_outplace)
     if check_trace:
-        _check_trace([inputs] if check_inputs is None else check_inputs, func, traced, check_tolerance, strict, _force_outplace, False, _module_class)
+        cases: Any = [given if named else inputs] if check_inputs is None else check_inputs
+        _check_trace(cases, call, traced, check_tolerance, strict, _force_outplace, False, _module_class)
     return traced
+
+
+def _check_examples(example_inputs: Any, example_kwarg_inputs: Any) -> None:
+    """Fails unless the example inputs of a trace are given in one of the two ways."""
+    if example_kwarg_inputs is None:
+        if example_inputs is None:
+            raise TypeError("trace() missing 1 required positional argument: 'example_inputs'")
+    elif example_inputs is not None:
+        raise TypeError("trace() takes example_inputs or example_kwarg_inputs, not both")
+    elif not isinstance(example_kwarg_inputs, dict):
+        raise TypeError(f"example_kwarg_inputs must be a dictionary of inputs by name, but it is a {type(example_kwarg_inputs).__name__}")
+
+
+class _ByName:
+    """A function that is called with inputs by name: it takes them by position, those of its parameters in their order first."""
+
+    def __init__(self, func: Any, inputs: dict[str, Any]) -> None:
+        self.func, self.__self__ = func, getattr(func, "__self__", func)
+        try:
+            parameters = list(inspect.signature(func).parameters)
+        except (TypeError, ValueError):
+            parameters = []
+        self.names = [name for name in parameters if name in inputs]
+        self.names += [name for name in inputs if name not in self.names]
+
+    def __call__(self, *inputs: Any) -> Any:
+        return self.func(**dict(zip(self.names, inputs, strict=True)))
+
+    def examples(self, inputs: dict[str, Any]) -> tuple[Any, ...]:
+        """Inputs by name in the order of the names, which must be these."""
+        if not isinstance(inputs, dict) or set(inputs) != set(self.names):
+            found = list(inputs) if isinstance(inputs, dict) else f"a {type(inputs).__name__}"
+            raise TypeError(f"expected inputs by the names {self.names}, but found {found}")
+        inputs = converted(inputs)
+        return tuple(inputs[name] for name in self.names)
+
+
+def _examples(call: Any, inputs: Any) -> tuple[Any, ...]:
+    return call.examples(inputs) if isinstance(call, _ByName) else _as_tuple(inputs)
 
 
 def trace_module(
@@ -151,10 +204,12 @@ def trace_module(
     _force_outplace: bool = False,
     _module_class: Any = None,
     _compilation_unit: Any = None,
+    example_inputs_is_kwarg: bool = False,
 ) -> TopLevelTracedModule:
     """The operations that methods of a module do on example inputs, as a compiled module.
 
-    inputs has the example inputs of each method by its name, and so has each of check_inputs. The parameters and
+    inputs has the example inputs of each method by its name, and so has each of check_inputs: with example_inputs_is_kwarg a dictionary of
+    them by the names of the parameters. The parameters and
     buffers are shared with mod. The forward of each submodule becomes a method of the submodule. See trace.
 
     >>> m = torch.jit.trace_module(nn.Linear(3, 2), {"forward": torch.rand(1, 3)})
@@ -175,7 +230,11 @@ def trace_module(
         for name, example in inputs.items():
             method = getattr(mod, name)
             call = mod if name == "forward" else method
-            _record(call, _as_tuple(example), compiled._c, "", name, strict, _argument_names(method), _force_outplace)
+            names = _argument_names(method)
+            if example_inputs_is_kwarg:
+                by_name = _ByName(method, example)
+                call, names, by_name.func = by_name, by_name.names, call
+            _record(call, _examples(call, example), compiled._c, "", name, strict, names, _force_outplace)
             if check_trace:
                 cases = [inputs] if check_inputs is None else check_inputs
                 _check_trace(cases, call, _native.module_method(compiled._c, name), check_tolerance, strict, _force_outplace, True, _module_class)
@@ -206,12 +265,15 @@ def _check_trace(
         def again(copied: Any, case: Any = case) -> Any:
             settings: Any = {"check_trace": False, "strict": strict, "_force_outplace": force_outplace, "_module_class": _module_class}
             if not is_trace_module:
+                if isinstance(func, _ByName):
+                    return trace(func.func, example_kwarg_inputs=dict(zip(func.names, copied, strict=True)), **settings)
                 return trace(func, copied, **settings)
-            examples = {name: clone(_as_tuple(example)) for name, example in case.items()}
-            second = trace_module(getattr(func, "__self__", func), examples, **settings)
+            named = isinstance(func, _ByName)
+            examples = {name: clone(example if named else _as_tuple(example)) for name, example in case.items()}
+            second = trace_module(getattr(func, "__self__", func), examples, example_inputs_is_kwarg=named, **settings)
             return _native.module_method(second._c, traced_func.name)
 
-        check(func, traced_func, _as_tuple(case[traced_func.name] if is_trace_module else case), again, check_tolerance)
+        check(func, traced_func, _examples(func, case[traced_func.name] if is_trace_module else case), again, check_tolerance)
 
 
 class _Paths:

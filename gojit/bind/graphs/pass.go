@@ -81,6 +81,7 @@ var passMembers = []abi.Function{
 	{Schema: "_C._jit_pass_specialize_autogradzero(Graph graph) -> None", Doc: "Removes what is done with gradients that are undefined.", Run: Pass(Quiet(autodiff.RemoveZeros))},
 	{Schema: "_C._differentiate(Graph graph) -> tuple", Doc: "What torch._C.Gradient has, in the order of its names.", Run: abi.Bind(differentiate)},
 	{Schema: "_C._jit_pass_autocast(Graph graph) -> None", Doc: "Writes the casts of the autocasts of a graph, whose calls are inlined, as nodes.", Run: abi.Bind(autocast)},
+	{Schema: "_C._erase_outer_shapes(Graph graph) -> None", Doc: "Forgets what types say of tensors that are no constants, outside of groups.", Run: Pass(Quiet(tensorexpr.EraseOuterShapes))},
 	{Schema: "_C._fuse_tensorexprs(Graph graph) -> None", Doc: "Groups elementwise nodes whose tensors' types are known, and guards the groups.", Run: Pass(Quiet(tensorexpr.FuseTensorExprs))},
 	{Schema: "_C._set_logging(str option) -> None", Doc: "Has passes print what they do: PYTORCH_JIT_LOG_LEVEL.", Run: abi.Bind(setLogging)},
 	{Schema: "_C._set_logging_stream(str name) -> None", Doc: "Has passes print to stdout, stderr or a file.", Run: abi.Bind(setLogStream)},

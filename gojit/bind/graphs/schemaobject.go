@@ -1,6 +1,7 @@
 package graphs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit"
@@ -19,6 +20,7 @@ var schemaMembers = []abi.Function{
 	{Schema: "FunctionSchema.overload_name(FunctionSchema self) -> str", Doc: "The name of the overload.", Property: true, Run: abi.Bind(func(s *schema.FunctionSchema) string { return s.Overload })},
 	{Schema: "FunctionSchema.arguments(FunctionSchema self) -> list", Doc: "The arguments.", Property: true, Run: abi.Bind(func(s *schema.FunctionSchema) []*schema.Argument { return pointers(s.Arguments) })},
 	{Schema: "FunctionSchema.returns(FunctionSchema self) -> list", Doc: "The returns.", Property: true, Run: abi.Bind(func(s *schema.FunctionSchema) []*schema.Argument { return pointers(s.Returns) })},
+	{Schema: "FunctionSchema._is_view_op(FunctionSchema self) -> bool", Doc: "Whether an argument is annotated as memory that may be met again and is not written.", Run: abi.Bind(isViewOp)},
 	{Schema: "FunctionSchema.is_mutable(FunctionSchema self) -> bool", Doc: "Whether the function writes any of its arguments.", Property: true, Run: abi.Bind((*schema.FunctionSchema).IsMutable)},
 	{Schema: "FunctionSchema.is_backward_compatible_with(FunctionSchema self, FunctionSchema old) -> bool", Doc: "Whether every call of a function with the old schema is one of a function with this schema.", Run: abi.Bind((*schema.FunctionSchema).IsBackwardCompatibleWith)},
 	{Schema: "FunctionSchema.check_forward_compatible_with(FunctionSchema self, FunctionSchema old) -> tuple", Doc: "Whether calls of a function with this schema can be served by one with the old schema, and why not.", Run: abi.Bind((*schema.FunctionSchema).IsForwardCompatibleWith)},
@@ -36,6 +38,7 @@ var schemaMembers = []abi.Function{
 	{Schema: "Argument.has_default_value(Argument self) -> bool", Doc: "Whether there is a default.", Run: abi.Bind(func(a *schema.Argument) bool { return a.HasDefault })},
 	{Schema: "Argument.kwarg_only(Argument self) -> bool", Doc: "Whether the argument is given by name only.", Property: true, Run: abi.Bind(func(a *schema.Argument) bool { return a.KwargOnly })},
 	{Schema: "Argument.is_out(Argument self) -> bool", Doc: "Whether the function writes its result into the argument.", Property: true, Run: abi.Bind((*schema.Argument).IsOut)},
+	{Schema: "Argument.is_write(Argument self) -> bool", Doc: "Whether the function writes the argument.", Property: true, Run: abi.Bind(func(a *schema.Argument) bool { return a.Alias != nil && a.Alias.IsWrite })},
 	{Schema: "Argument.alias_info(Argument self) -> _AliasInfo?", Doc: "The alias annotation, None where there is none.", Property: true, Run: abi.Bind(func(a *schema.Argument) *schema.Alias { return a.Alias })},
 
 	{Schema: "_AliasInfo.is_write(_AliasInfo self) -> bool", Doc: "Whether the function writes the memory, or that of the elements where only they are annotated.", Property: true, Run: abi.Bind((*schema.Alias).ShownWrite)},
@@ -117,4 +120,8 @@ func defaultOf(a *schema.Argument) value.Value {
 		}
 	}
 	return a.Default
+}
+
+func isViewOp(s *schema.FunctionSchema) bool {
+	return slices.ContainsFunc(s.Arguments, func(a schema.Argument) bool { return a.Alias != nil && !a.Alias.IsWrite })
 }

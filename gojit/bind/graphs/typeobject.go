@@ -46,6 +46,7 @@ var typeMembers = []abi.Function{
 	{Schema: "ListType.ofFloats() -> Type", Doc: "List[float]", Run: abi.Bind(listTypeOf(types.Float))},
 	{Schema: "ListType.ofBools() -> Type", Doc: "List[bool]", Run: abi.Bind(listTypeOf(types.Bool))},
 	{Schema: "ListType.ofComplexDoubles() -> Type", Doc: "List[complex]", Run: abi.Bind(listTypeOf(types.Complex))},
+	{Schema: "ListType.ofStrings() -> Type", Doc: "List[str]", Run: abi.Bind(listTypeOf(types.Str))},
 	{Schema: "ListType.ofTensors() -> Type", Doc: "List[Tensor]", Run: abi.Bind(listTypeOf(types.Tensor))},
 	{Schema: "ListType.getElementType(ListType self) -> Type", Doc: "The type of the elements.", Run: abi.Bind(firstContained)},
 	{Schema: "OptionalType.__make(Type elem) -> Type", Doc: "The type of elem or None.", Run: abi.Bind(types.NewOptional)},
@@ -64,6 +65,7 @@ var typeMembers = []abi.Function{
 	{Schema: "ClassType.__make(str name) -> Type", Doc: "The class of a qualified name in the program.", Run: abi.Bind(classType)},
 	{Schema: "ClassType.name(ClassType self) -> str", Doc: "The last part of the name.", Run: abi.Bind(func(t types.Type) string { return LastPart(t.(*types.Class).Name) })},
 	{Schema: "ClassType.qualified_name(ClassType self) -> str", Doc: "The name in the program.", Run: abi.Bind(func(t types.Type) string { return t.(*types.Class).Name })},
+	{Schema: "ClassType.method_names(ClassType self) -> list", Doc: "The names of the methods.", Run: abi.Bind(func(t types.Type) []string { return t.(*types.Class).MethodNames() })},
 	{Schema: "InterfaceType.__make(str name) -> Type", Doc: "The interface of a qualified name in the program.", Run: abi.Bind(interfaceType)},
 	{Schema: "InterfaceType.getMethodNames(InterfaceType self) -> list", Doc: "The names of the methods.", Run: abi.Bind(interfaceMethodNames)},
 	{Schema: "InterfaceType.getMethod(InterfaceType self, str name) -> FunctionSchema", Doc: "The schema of a method.", Run: abi.Bind(interfaceMethod)},
@@ -93,8 +95,15 @@ func simpleType(name string) (types.Type, error) {
 func annotationOf(t types.Type) string { return t.Annotation(nil) }
 
 func containedTypes(t types.Type) []types.Type {
-	if o, ok := t.(*types.Optional); ok {
-		return []types.Type{o.Elem}
+	switch t := t.(type) {
+	case *types.Optional:
+		return []types.Type{t.Elem}
+	case *types.Class:
+		contained := make([]types.Type, len(t.Attributes))
+		for i, a := range t.Attributes {
+			contained[i] = a.Type
+		}
+		return contained
 	}
 	return types.Contained(t)
 }

@@ -64,9 +64,9 @@ func Decomposition(n *ir.Node) *ir.Graph {
 // RunDecompositions replaces the nodes of a graph that have a decomposition, and simplifies the graph.
 func RunDecompositions(g *ir.Graph) {
 	decompose(g, g.Block())
-	passes.ConstantPropagation(g)
+	passes.ConstantPropagationWithResults(g)
 	passes.Peephole(g)
-	passes.ConstantPropagation(g)
+	passes.ConstantPropagationWithResults(g)
 	passes.DCE(g)
 }
 

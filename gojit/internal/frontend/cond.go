@@ -471,7 +471,7 @@ func (e *Emitter) emitIsInstance(object, classes syntax.Expr) condition {
 		}
 	}
 	var r refinements
-	if object.Kind == syntax.KindVar {
+	if object.Kind == syntax.KindVar && host == nil { // a module is of its own type already
 		name := syntax.AsVar(object).Name().Name()
 		if len(yes) > 0 {
 			r.yes = []refinement{{name, types.UnifyAll(yes, true, nil)}}

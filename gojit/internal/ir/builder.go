@@ -19,12 +19,9 @@ func (g *Graph) Constant(v value.Value, r source.Range) *Value {
 		f := v.Function()
 		n.SetAttr("name", f.Name)
 		out.SetType(&types.Function{Name: f.Name, Target: f.Target})
-	case value.KindTensor:
-		n.SetAttr("value", v)
-		out.SetType(value.CompleteType(v.Tensor()))
 	default:
 		n.SetAttr("value", v)
-		out.SetType(value.TypeOf(v))
+		out.SetType(value.ConstantType(v))
 	}
 	return g.InsertNode(n).Output()
 }

@@ -1,6 +1,8 @@
 package value
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -63,6 +65,28 @@ func CompleteType(t *tensor.Tensor) types.Type {
 		info.Strides = append([]int{}, t.Strides()...)
 	}
 	return info
+}
+
+// ConstantType returns the type of a constant: that of the value, with all that is known of a tensor, and of those in tuples without names.
+func ConstantType(v Value) types.Type {
+	switch v.Kind() {
+	case KindTensor:
+		return CompleteType(v.Tensor())
+	case KindTuple:
+		known := tupleType(v.Tuple())
+		t, ok := known.(*types.Tuple)
+		if !ok || t.Name != "" {
+			return known
+		}
+		elems := slices.Clone(t.Elems)
+		for i, item := range v.Tuple().Items {
+			if k := item.Kind(); k == KindTensor && elems[i].Kind() == types.KindTensor || k == KindTuple && elems[i].Kind() == types.KindTuple {
+				elems[i] = ConstantType(item)
+			}
+		}
+		return types.NewTuple(elems...)
+	}
+	return TypeOf(v)
 }
 
 func tupleType(t *Tuple) types.Type {

@@ -40,6 +40,7 @@ func namesOf(parameters string) string {
 func InsertPrepackedOps(g *ir.Graph) bool {
 	changed := passes.ConstantPropagation(g)
 	changed = PlainConvolutions(g) || changed
+	changed = FuseLinear(g) || changed
 	var pairs [][2]string
 	for _, l := range prepackedLayers {
 		pairs = append(pairs, [2]string{

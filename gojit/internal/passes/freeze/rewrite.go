@@ -67,7 +67,7 @@ func FuseQuantizedAddRelu(g *ir.Graph) bool {
 // Conv1dToConv2d replaces convolutions over one dimension by those over two, of which the first has size one, for back
 // ends that have no others.
 func Conv1dToConv2d(g *ir.Graph) bool {
-	changed := passes.ConstantPropagation(g)
+	changed := passes.ConstantPropagationWithResults(g)
 	return rewriteAll(g, [][2]string{{`graph(%input, %weight, %bias, %stride, %padding, %dilation, %groups):
   %r = aten::conv1d(%input, %weight, %bias, %stride, %padding, %dilation, %groups)
   return (%r)`, `graph(%input, %weight, %bias, %stride : int[], %padding : int[], %dilation : int[], %groups):

@@ -215,6 +215,11 @@ func adaptiveEnd(i, in, out int) int { return ((i+1)*in + out - 1) / out }
 func adaptive(name string, c define.Call, n int) Pooling {
 	x := c.Tensor(0)
 	checkAdaptive(name, x, n)
+	if given := c.Ints(1); len(given) != n && strings.HasPrefix(name, "adaptive_avg") && n > 1 {
+		source.Raise(source.RuntimeError, "%s: output_size must be %d", name, n)
+	} else if len(given) != n && n > 1 {
+		source.Raise(source.RuntimeError, "%s(): internal error: output_size.size() must be %d", name, n)
+	}
 	size := c.IntsOf(1, n, "output_size")
 	p, regular := Pooling{N: n}, true
 	for d := range n {
@@ -683,10 +688,19 @@ func (p *Pooling) outputs() int {
 	return n
 }
 
+// refuseIntegers fails for a type that PyTorch's kernel does not have.
+func refuseIntegers(x *tensor.Tensor, kernel string) {
+	if x.Quantizer() == nil && define.IsIntegral(x.DType()) {
+		source.Raise(source.RuntimeError, "\"%s\" not implemented for '%s'", kernel, x.DType().CppName())
+	}
+}
+
 func maxPoolNd(name string, n int) []define.Definition {
 	pools := new(bytePools)
+	kernels := []string{"max_pool1d_impl", "max_pool2d", "max_pool3d_with_indices_cpu"} // PyTorch's
 	maxima := elementwise.OnCentered(func(c define.Call) *tensor.Tensor {
 		elementwise.NoComplexOrder("max_pool")(c.Tensor(0).DType())
+		refuseIntegers(c.Tensor(0), kernels[n-1])
 		return KeepFormat(PooledMaxima(c.Tensor(0), poolArgs(name, c, 1, n, true, 5)), c.Tensor(0))
 	})
 	return []define.Definition{
@@ -700,6 +714,7 @@ func maxPoolNd(name string, n int) []define.Definition {
 			return maxima(c)
 		}),
 		define.Operator(name+"_with_indices", func(c define.Call) {
+			refuseIntegers(c.Tensor(0), kernels[n-1])
 			c.Give(define.Pair(maxPool(c.Tensor(0), poolArgs(name+"_with_indices", c, 1, n, true, 5)))...)
 		}),
 	}
@@ -839,6 +854,7 @@ func adaptiveNd(n int, suffix string) []define.Definition {
 	all := []define.Definition{
 		define.Giving("adaptive_avg_pool"+suffix, average),
 		define.Operator("adaptive_max_pool"+suffix, func(c define.Call) {
+			refuseIntegers(c.Tensor(0), "adaptive_max_pool"+suffix)
 			c.Give(define.Pair(maxPool(c.Tensor(0), adaptive("adaptive_max_pool"+suffix, c, n)))...)
 		}),
 	}

@@ -462,10 +462,12 @@ var ConversionFamily = append(casts(), []define.Definition{
 		c.GiveSelf()
 	}),
 	define.Operator("resize_", func(c define.Call) {
+		checkResize(c.Tensor(0))
 		source.Throw(c.Tensor(0).Resize(c.Ints(1)))
 		c.Out[0] = c.Args[0]
 	}),
 	define.Operator("resize_as_", func(c define.Call) {
+		checkResize(c.Tensor(0))
 		source.Throw(c.Tensor(0).Resize(c.Tensor(1).Shape()))
 		c.Out[0] = c.Args[0]
 	}),
@@ -542,4 +544,9 @@ func casts() []define.Definition {
 		}))
 	}
 	return defs
+}
+
+// checkResize fails for a tensor whose gradient would be of another shape.
+func checkResize(t *tensor.Tensor) {
+	source.Check(!t.RequiresGrad(), "cannot resize variables that require grad")
 }

@@ -69,7 +69,10 @@ var JoinFamily = []define.Definition{
 	define.Giving("block_diag", func(c define.Call) *tensor.Tensor { return elementwise.BlockDiagonal(c.Tensors(0)) }),
 	define.Deprecated("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
 		define.Operator("meshgrid", func(c define.Call) { c.GiveList(elementwise.Meshgrid(c.Tensors(0), false)) })),
-	define.Operator("meshgrid.indexing", func(c define.Call) { c.GiveList(elementwise.Meshgrid(c.Tensors(0), c.Str(1) == "xy")) }),
+	define.Operator("meshgrid.indexing", func(c define.Call) {
+		source.Check(c.Str(1) == "xy" || c.Str(1) == "ij", "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s", c.Str(1))
+		c.GiveList(elementwise.Meshgrid(c.Tensors(0), c.Str(1) == "xy"))
+	}),
 }
 
 func combinations(c define.Call) *tensor.Tensor {

@@ -53,6 +53,8 @@ var PropertyFamily = []define.Definition{
 	number("dim", (*tensor.Tensor).Dim),
 	number("storage_offset", (*tensor.Tensor).Offset),
 	number("element_size", func(t *tensor.Tensor) int { return t.DType().Size() }),
+	number("prim::itemsize", func(t *tensor.Tensor) int { return t.DType().Size() }).OfSchema("prim::itemsize(Tensor a) -> int # property"),
+	number("prim::nbytes", func(t *tensor.Tensor) int { return t.Numel() * t.DType().Size() }).OfSchema("prim::nbytes(Tensor a) -> int # property"),
 	number("len.Tensor", func(t *tensor.Tensor) int {
 		if t.Dim() == 0 {
 			source.Raise(source.TypeError, "len() of a 0-d tensor")
