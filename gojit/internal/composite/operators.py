@@ -138,7 +138,7 @@ def nanquantile(self, q, dim: Optional[int], keepdim: bool, interpolation: str):
 def nanquantile__scalar(self, q: float, dim: Optional[int], keepdim: bool, interpolation: str):
     if q < 0.0 or q > 1.0:
         raise RuntimeError("quantile() q must be in the range [0, 1] but got " + str(q))
-    return torch.nanquantile(self, torch.scalar_tensor(q, dtype=self.dtype), dim, keepdim, interpolation=interpolation)
+    return torch.nanquantile(self, torch.scalar_tensor(q, dtype=self.dtype, device=self.device), dim, keepdim, interpolation=interpolation)
 
 
 # ---- histograms ----
