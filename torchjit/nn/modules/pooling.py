@@ -573,7 +573,7 @@ class FractionalMaxPool3d(Module):
 class LPPool1d(Module):
     """Power means over windows of lines.
 
-    Takes floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.tensor([[[3.0, 4.0, 6.0, 8.0]]])
