@@ -302,14 +302,14 @@ def _get_qengine() -> int:
     """The number of the engine of quantized operators: 0 is none, 1 fbgemm."""
     from torchjit.backends import quantized
 
-    return quantized.supported_engines.index(quantized.engine)
+    return quantized._NUMBERS[quantized.engine]
 
 
 def _supported_qengines() -> list[int]:
     """The numbers of the engines of quantized operators."""
     from torchjit.backends import quantized
 
-    return list(range(len(quantized.supported_engines)))
+    return [quantized._NUMBERS[name] for name in quantized.supported_engines]
 
 
 def _collect_all(futures: list[Any]) -> Any:

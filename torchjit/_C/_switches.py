@@ -90,9 +90,10 @@ def _set_qengine(number: int) -> None:
 
     if not isinstance(number, int):
         raise RuntimeError(f"set_qengine expects an int, but got {type(number).__name__}")
-    if not 0 <= number < len(quantized.supported_engines):
+    names = {n: name for name, n in quantized._NUMBERS.items()}
+    if number not in names:
         raise RuntimeError(f"quantized engine {number} is not supported")
-    quantized.engine = quantized.supported_engines[number]
+    quantized.engine = names[number]
 
 
 class _LinalgBackend(_Number):

@@ -7,6 +7,9 @@ from torchjit.backends import _settings
 engine = "fbgemm"
 supported_engines: list[str] = ["qnnpack", "none", "onednn", "x86", "fbgemm"]
 
+# What PyTorch calls them by.
+_NUMBERS: dict[str, int] = {"none": 0, "fbgemm": 1, "qnnpack": 2, "onednn": 3, "x86": 4}
+
 
 def _check(name: str, value: object) -> None:
     """Raises RuntimeError for an engine that is none."""
