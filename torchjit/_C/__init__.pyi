@@ -515,6 +515,9 @@ class FunctionSchema(Handle):
     def returns(self) -> list[Any]:
         """The returns."""
 
+    def _is_view_op(self) -> bool:
+        """Whether an argument is annotated as memory that may be met again and is not written."""
+
     @property
     def is_mutable(self) -> bool:
         """Whether the function writes any of its arguments."""
@@ -558,6 +561,10 @@ class Argument(Handle):
     @property
     def is_out(self) -> bool:
         """Whether the function writes its result into the argument."""
+
+    @property
+    def is_write(self) -> bool:
+        """Whether the function writes the argument."""
 
     @property
     def alias_info(self) -> _AliasInfo | None:
@@ -925,6 +932,10 @@ class ListType(Type):
         """List[complex]"""
 
     @staticmethod
+    def ofStrings() -> Type:
+        """List[str]"""
+
+    @staticmethod
     def ofTensors() -> Type:
         """List[Tensor]"""
 
@@ -980,6 +991,15 @@ class FutureType(Type):
     def getElementType(self) -> Type:
         """The type of the result."""
 
+class AwaitType(Type):
+    """A static type of the kind AwaitType."""
+
+    def __new__(cls, elem: Type) -> AwaitType:
+        """The type of calls that run when they are waited for."""
+
+    def getElementType(self) -> Type:
+        """The type of the result."""
+
 class RRefType(Type):
     """A static type of the kind RRefType."""
 
@@ -1003,6 +1023,9 @@ class ClassType(Type):
 
     def qualified_name(self) -> builtins.str:
         """The name in the program."""
+
+    def method_names(self) -> list[Any]:
+        """The names of the methods."""
 
 class InterfaceType(Type):
     """A static type of the kind InterfaceType."""
