@@ -22,7 +22,7 @@ linalg/conv linalg/lapack linalg/fft value
 linalg/integer
 schema
 ops
-ops/aten/define
+ops/aten/define dimnames
 ops/aten/elementwise
 ops/aten/reduce
 ops/aten/indexing

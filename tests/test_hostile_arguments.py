@@ -274,7 +274,7 @@ def test_windows_that_lie_in_padding_alone():
 
 def test_running_extremes_of_quantized_numbers():
     for name in ("cummin", "cummax"):
-        with pytest.raises(RuntimeError, match="not implemented for 'QInt32'"):
+        with pytest.raises(RuntimeError, match="Could not run 'aten::_cum(min|max)_helper' with arguments from the 'QuantizedCPU' backend"):
             getattr(torch.quantize_per_tensor(ones(4), 0.5, 0, torch.qint32), name)(0)
 
 
@@ -498,3 +498,22 @@ def test_numbers_that_are_none_keep_their_bits(f):
 def test_regions_of_more_bins_than_there_are_numbers():
     with pytest.raises(RuntimeError, match="overflow|allocate|multiple of pooling"):
         torch.ops.torchvision.ps_roi_pool(ones(1, 8, 6, 6), torch.zeros(2, 5), 1.0, 4, HUGE)
+
+
+def test_quantiles_of_a_matrix_and_of_many_levels():
+    for quantile in (torch.quantile, torch.nanquantile):
+        with pytest.raises(RuntimeError, match="q must be a scalar or 1D tensor"):
+            quantile(torch.ones(3), torch.rand(2, 2))
+        with pytest.raises(RuntimeError, match=r"q values must be in the range \[0, 1\]"):
+            quantile(torch.ones(3), torch.tensor([2.0]))
+    assert torch.nanquantile(torch.tensor(1.0), torch.rand(40000)).sum() == 40000  # was 15 calls of operators for each
+
+
+def test_sparse_dimensions_below_zero():
+    with pytest.raises(RuntimeError, match="cannot have 3 sparse and -1 dense dimensions"):
+        torch.ops.aten.sparse_resize_and_clear_(torch.ones(18, 64).to_sparse(), [16, 64], 3, -1)
+
+
+def test_cross_entropy_of_probabilities_of_a_scalar():
+    with pytest.raises(IndexError, match="Dimension specified as 1 but tensor has no dimensions"):
+        torch.ops.aten.cross_entropy_loss(torch.tensor(1.0), torch.tensor(0.5), torch.tensor(2.0))

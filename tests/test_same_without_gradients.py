@@ -11,7 +11,15 @@ CASES = {
     "rows of a vector": (lambda r: torch.vsplit(torch.ones(4, requires_grad=r), 2), "torch.vsplit requires a tensor with at least 2 dimension"),
     "parts of unequal size": (lambda r: torch.hsplit(torch.ones(4, 3, requires_grad=r), 2), "the size of the dimension 3 is not divisible by the split_size 2"),
     "no dimensions before the others": (lambda r: torch.linalg.tensorinv(torch.ones(1, 1, requires_grad=r), 0), "Expected a strictly positive integer for 'ind'"),
+    "divergences of complex numbers": (lambda r: torch.kl_div(torch.ones(3, dtype=torch.complex64, requires_grad=r), torch.ones(3)), "Complex inputs not supported"),
+    "a sparse state of a cell": (lambda r: torch.lstm_cell(torch.ones(2, 3), [torch.ones(2, 5).to_sparse(), torch.ones(2, 5)], torch.ones(20, 3, requires_grad=r), torch.ones(20, 5)), "SparseCPU"),
+    "a memory of bytes": (lambda r: packed_lstm(torch.ones(1, 2, 5, dtype=torch.uint8), r), "expected scalar type Float but found Byte"),
 }
+
+
+def packed_lstm(memory, records):
+    parameters = [torch.ones(20, 3, requires_grad=records), torch.ones(20, 5)]
+    return torch.ops.aten.lstm.data(torch.ones(3, 3), torch.tensor([2, 1]), [torch.ones(1, 2, 5), memory], parameters, False, 1, 0.0, False, False)
 
 
 @pytest.mark.parametrize("records", [False, True])
@@ -50,3 +58,16 @@ def test_tensors_without_elements_are_written_whatever_their_strides_are():
 
 def test_logit_with_an_eps_above_a_half():
     assert torch.logit(torch.tensor([0.5, 2.0, -1.0]), eps=1.0).tolist() == [float("inf"), float("-inf"), float("inf")]
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_a_label_may_be_that_of_blanks(records):
+    logs = torch.arange(12.0).reshape(4, 1, 3).log_softmax(2).requires_grad_(records)
+    loss = torch.ctc_loss(logs, torch.tensor([[1, 0]]), [4], [2], 0, 0)
+    assert loss.item() == pytest.approx(5.2889, abs=1e-4)  # PyTorch 1.13.1's
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_targets_below_zero_have_no_divergence(records):
+    loss = torch.kl_div(torch.zeros(3, requires_grad=records), torch.tensor([-1.0, 0.0, torch.nan]), 0)
+    assert loss.isnan().tolist() == [True, False, True]

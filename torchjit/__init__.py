@@ -140,7 +140,7 @@ _ELSEWHERE.update({name: "torchjit._types" for name in ("sparse_coo", "sparse_cs
 _ELSEWHERE.update({f"sparse_{kind}_tensor": "torchjit._sparse" for kind in ("coo", "compressed", "csr", "csc", "bsr", "bsc")})
 _ELSEWHERE["lobpcg"] = "torchjit._lobpcg"
 _ELSEWHERE.update({name: "torchjit._lowrank" for name in ("svd_lowrank", "pca_lowrank")})
-_ELSEWHERE.update({name: "torchjit.functional" for name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive")})
+_ELSEWHERE.update({name: "torchjit.functional" for name in ("align_tensors", "cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive")})
 _SUBMODULES = (
     "__future__", "_linalg_utils", "_subclasses", "monitor", "nested", "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
     "ops", "quasirandom", "optim", "overrides", "package", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "sparse", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",

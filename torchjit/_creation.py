@@ -11,14 +11,16 @@ from torchjit._types import Size, dtype, dtypes
 
 
 def tensor(
-    data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False, names: Any = None
 ) -> Tensor:
-    """A new tensor with a copy of the data: numbers, nested lists, an array or a tensor.
+    """A new tensor with a copy of the data: numbers, nested lists, an array or a tensor. names are those of its dimensions.
 
     >>> torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     tensor([[1., 2.],
             [3., 4.]], requires_grad=True)
     """
+    if names is not None:
+        return tensor(data, dtype=dtype, device=device, requires_grad=requires_grad, pin_memory=pin_memory).rename_(*names)
     if type(data) in _PLAIN and device is None and not requires_grad and not pin_memory:
         plain = _native.tensor_from_plain(data, dtype)
         if plain is not None:
@@ -213,6 +215,17 @@ def _from(data: Any, dtype: dtype | None) -> Tensor:
     else:
         return _native.tensor_from_data(_plain(data), dtype)
     return made if dtype is None else made.to(dtype)
+
+
+def _rebuild_quantized(cls: type, integers: Tensor, scheme: Any, *parameters: Any) -> Tensor:
+    """What pickle calls to make a quantized tensor again."""
+    import torchjit as torch
+
+    if scheme is torch.per_tensor_affine:
+        made = torch._make_per_tensor_quantized_tensor(integers, *parameters)
+    else:
+        made = torch._make_per_channel_quantized_tensor(integers, *parameters)
+    return made if cls is Tensor else _native.TensorBase.__new__(cls, made)
 
 
 def _rebuild(cls: type, data: bytes, dtype: dtype, shape: tuple[int, ...], requires_grad: bool) -> Tensor:

@@ -273,7 +273,9 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 def set_deterministic_debug_mode(debug_mode: Any) -> None:
     """Kept for old programs: "default", "warn" or "error", or their numbers."""
     names = {"default": 0, "warn": 1, "error": 2}
-    level = names.get(debug_mode, debug_mode) if isinstance(debug_mode, str) else debug_mode
+    if isinstance(debug_mode, str) and debug_mode not in names:
+        raise RuntimeError(f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode}")
+    level = names[debug_mode] if isinstance(debug_mode, str) else debug_mode
     if level not in (0, 1, 2):
         raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
     use_deterministic_algorithms(level != 0, warn_only=level == 1)
@@ -377,7 +379,7 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
     rest = view.nbytes - offset
     if count < 0:
         if rest % dtype.itemsize:
-            raise ValueError(f"buffer length ({view.nbytes} bytes) after offset ({offset} bytes) must be a multiple of element size ({dtype.itemsize})")
+            raise ValueError(f"buffer length ({view.nbytes - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({dtype.itemsize})")
         count = rest // dtype.itemsize
     if count == 0 or count * dtype.itemsize > rest:
         raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({view.nbytes} bytes)")

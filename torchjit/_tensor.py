@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from torchjit import _dispatch_classes, _host, _native
+from torchjit import _dispatch_classes, _host, _namedtensor_internals, _native
 from torchjit._types import _LAYOUTS, Size, device, dtype, dtype_of_class, dtypes, layout, preserve_format, qschemes
 
 _TENSOR_HANDLE = 0
@@ -141,7 +141,12 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
     _item = _native.tensor_item
     _tolist = _native.tensor_tolist
     _requires_grad = _native.tensor_requires_grad
-    _set_requires_grad = _native.tensor_set_requires_grad
+
+    def _set_requires_grad(self, on: Any) -> None:
+        if not isinstance(on, builtins.bool):
+            raise RuntimeError("requires_grad must be a bool")
+        _native.tensor_set_requires_grad(self, on)
+
     if TYPE_CHECKING:  # what the properties below are
         _version: builtins.int
         is_cuda: builtins.bool
@@ -157,7 +162,7 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         is_cpu: builtins.bool
         is_meta: builtins.bool
         is_quantized: builtins.bool
-        names: tuple[None, ...]
+        names: Any
         itemsize: builtins.int
         grad: Tensor | None
         is_leaf: builtins.bool
@@ -178,14 +183,18 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         is_mkldnn = property(lambda self: _native.tensor_layout(self) == 3, doc="Whether the layout is torch._mkldnn.")
         is_sparse = property(lambda self: _native.tensor_layout(self) == 1, doc="Whether the layout is torch.sparse_coo.")
         is_sparse_csr = property(lambda self: _native.tensor_layout(self) == 2, doc="Whether the layout is torch.sparse_csr.")
-        names = property(lambda self: (None,) * self.dim(), doc="The names of the dimensions, which have none in this version.")
+        names = property(
+            _native.tensor_names, lambda self, names: _namedtensor_internals.set_names(self, names), doc="The names of the dimensions, None for one without."
+        )
         is_cpu = property(lambda self: self.device.type == "cpu", doc="Whether the elements are in the memory of the CPU.")
         is_meta = property(lambda self: self.device.type == "meta", doc="Whether there are no elements.")
         is_quantized = property(lambda self: self.dtype.name.startswith(("q", "quint")), doc="Whether the elements are integers with a scale.")
 
     name = None
 
-    def _size(self, dim: int | None = None) -> Any:
+    def _size(self, dim: Any = None) -> Any:
+        if isinstance(dim, str):
+            dim = _native.tensor_named_dim(self, dim)
         return self.shape if dim is None else _native.tensor_size(self, dim)
 
     def is_contiguous(self, *, memory_format: Any = None) -> bool:
@@ -216,8 +225,39 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         return self.dtype.is_signed
 
     def has_names(self) -> bool:
-        """False: dimensions have no names in this version."""
-        return False
+        """Whether a dimension has a name."""
+        return _native.tensor_has_names(self)
+
+    def refine_names(self, *names: Any) -> Tensor:
+        """The tensor with names for dimensions that have none; `...` stands for dimensions that stay as they are.
+
+        >>> torch.zeros(2, 3).refine_names("N", "C").names
+        ('N', 'C')
+        """
+        return _native.operator("aten::refine_names")(self, _namedtensor_internals.filled(names, self.names, "refine_names"))
+
+    def align_to(self, *names: Any) -> Tensor:
+        """The dimensions in an order, by their names; `...` stands for those that are not named. New ones are of length 1."""
+        return _namedtensor_internals.align_to(self, names)
+
+    def rename(self, *names: Any, **rename_map: Any) -> Tensor:
+        """The tensor with other names of its dimensions: x.rename("N", "C"), x.rename(N="batch") or, without any, x.rename(None)."""
+        return _namedtensor_internals.update_names(self, names, rename_map, inplace=False)
+
+    def rename_(self, *names: Any, **rename_map: Any) -> Tensor:
+        """Tensor.rename of the tensor itself."""
+        return _namedtensor_internals.update_names(self, names, rename_map, inplace=True)
+
+    def unflatten(self, dim: Any, sizes: Any) -> Tensor:
+        """The tensor with a dimension in the shape of sizes; pairs of names and sizes name the new dimensions. See torch.Tensor.flatten.
+
+        >>> torch.arange(6).unflatten(0, (2, 3)).shape
+        torch.Size([2, 3])
+        """
+        return _namedtensor_internals.unflatten(self, dim, sizes)
+
+    def _update_names(self, names: Any, inplace: bool) -> Tensor:
+        return _native.operator("aten::rename_" if inplace else "aten::rename")(self, names)
 
     def qscheme(self) -> Any:
         """How a quantized tensor's integers are read. Raises RuntimeError where the tensor is not quantized."""
@@ -257,8 +297,9 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
 
     def _numbers(self, method: str) -> Any:
         if self.requires_grad:
-            raise RuntimeError(f"{method}_: cannot be called on a tensor that requires grad")
-        return self.reshape(-1).tolist()
+            name = f"{method}_()"
+            raise RuntimeError(f"Can't call {name} on Variable that requires grad. Use var.detach().{name} instead.")
+        return self.rename(None).reshape(-1).tolist() if self.has_names() else self.reshape(-1).tolist()
 
     def apply_(self, callable: Any) -> Tensor:
         """Replaces every element by callable(element). For the CPU, and slow."""
@@ -267,7 +308,7 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
 
     def map_(self, tensor: Tensor, callable: Any) -> Tensor:
         """Replaces every element by callable(element, element of tensor), where tensor is expanded to the shape."""
-        others = tensor.expand(self.shape).reshape(-1).tolist()
+        others = (tensor.rename(None) if tensor.has_names() else tensor).expand(self.shape).reshape(-1).tolist()
         values = [callable(x, y) for x, y in zip(self._numbers("map"), others, strict=True)]
         return self.copy_(_native.tensor_from_data(values, self.dtype).reshape(self.shape))
 
@@ -348,6 +389,8 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         Raises ValueError for a class or a name that is of no tensors, TypeError for what is neither.
         """
         if dtype is None:
+            if self.is_quantized:
+                return f"torch.quantized.{_QUANTIZED_CLASSES[self.dtype.name]}"
             return f"torch.{'' if self.layout.name == 'strided' else 'sparse.'}{_TENSOR_CLASSES[self.dtype.name]}"
         device = self.device
         if not isinstance(dtype, _ElementType):
@@ -371,10 +414,10 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         return _native.tensor_truth(self)
 
     def __int__(self) -> int:
-        return int(_native.tensor_number(self, "integer"))
+        return int(_real(_native.tensor_number(self, "integer"), "int64_t"))
 
     def __float__(self) -> float:
-        return float(_native.tensor_number(self, "float"))
+        return float(_real(_native.tensor_number(self, "float"), "double"))
 
     def __complex__(self) -> complex:
         return complex(_native.tensor_number(self, "complex"))
@@ -417,7 +460,9 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         return iter(self.unbind(0))
 
     def __contains__(self, x: Any) -> bool:
-        return bool((x == self).any())
+        if not isinstance(x, (Tensor, numbers.Number)):
+            raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {builtins.type(x)}.")
+        return bool(_native.operator("aten::eq")(self, x).any())
 
     def __reversed__(self) -> Tensor:
         return self.flip(0) if self.dim() else self
@@ -466,7 +511,12 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         __abs__ = _native.operand("aten::abs", "__abs__")
         __invert__ = _native.operand("aten::bitwise_not", "__invert__")
 
+    def __delitem__(self, index: Any) -> None:
+        raise TypeError("Tensor does not support deleting items")
+
     def __pos__(self) -> Tensor:
+        if self.dtype.name == "bool":
+            raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
         return _native.operator("aten::positive")(self) if _native.is_tracing() else self
 
     def __rtruediv__(self, other: Any) -> Tensor:
@@ -621,8 +671,9 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        from torchjit._creation import _rebuild
+        from torchjit._creation import _rebuild, _rebuild_quantized
 
+        _namedtensor_internals.check_serializing_named_tensor(self)
         if _native.is_tracing():
             _native.trace_observe(self, "Saving a tensor")
         if _native.tensor_wraps(self):
@@ -634,6 +685,12 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
             from torchjit._sparse import parts_of, rebuild
 
             return rebuild, (type(self), *parts_of(self), self.layout.name == "sparse_coo" and self.is_coalesced(), self.requires_grad)
+        if self.is_quantized:
+            scheme = self.qscheme()
+            if repr(scheme) == "torch.per_tensor_affine":
+                return _rebuild_quantized, (type(self), self.int_repr(), scheme, self.q_scale(), self.q_zero_point())
+            channels = self.q_per_channel_scales(), self.q_per_channel_zero_points(), self.q_per_channel_axis()
+            return _rebuild_quantized, (type(self), self.int_repr(), scheme, *channels)
         return _rebuild, (
             type(self),
             self.detach().contiguous().reshape(-1).view(dtypes["uint8"]).numpy().tobytes(),
@@ -763,7 +820,22 @@ class Tensor(_TensorBase, metaclass=_TensorMeta):
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {builtins.type(value).__name__}")
         _native.tensor_set_data(self, value)
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+
+def _real(number: Any, kind: str) -> Any:
+    """A number that is to be of a real type of C++'s. Raises RuntimeError for one with an imaginary part."""
+    if not isinstance(number, complex):
+        return number
+    if number.imag:
+        raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+    return number.real
 
 
 def _reflected(operator: str, other: Any, self: Any) -> Any:
@@ -848,6 +920,7 @@ def _plain(data: Any) -> Any:
     return [_plain(data[i]) for i in range(len(data))]
 
 
+_QUANTIZED_CLASSES: dict[str, str] = {"quint8": "QUInt8Tensor", "qint8": "QInt8Tensor", "qint32": "QInt32Tensor", "quint4x2": "QUInt4x2Tensor", "quint2x4": "QUInt2x4Tensor"}
 _TENSOR_CLASSES = {
     "float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor", "bfloat16": "BFloat16Tensor",
     "uint8": "ByteTensor", "int8": "CharTensor", "int16": "ShortTensor", "int32": "IntTensor", "int64": "LongTensor",

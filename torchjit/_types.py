@@ -247,7 +247,7 @@ class Generator(_native.Handle):
         return _native.generator_seed_from_time(self)
 
     def initial_seed(self) -> int:
-        return _native.generator_initial_seed(self)
+        return _native.generator_initial_seed(self) % (1 << 64)
 
     def get_state(self) -> Any:
         """The state as a tensor of 5056 bytes, in the layout of PyTorch's generators."""
@@ -257,7 +257,7 @@ class Generator(_native.Handle):
         """Continues from a state that get_state gave."""
         name = getattr(getattr(new_state, "dtype", None), "name", None)
         if name != "uint8":
-            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__} of {name}")
+            raise TypeError(f"RNG state must be a torch.ByteTensor, not {type(new_state).__name__}" + (f" of {name}" if name else ""))
         _native.generator_set_state(self, bytes(new_state.tolist()))
         return self
 
@@ -297,7 +297,9 @@ class iinfo:
 
     def __init__(self, type: dtype) -> None:
         type = _type_of_limits("iinfo", type)
-        if type.is_floating_point or type.is_complex or type.name == "bool":
+        if type.name == "bool":
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        if type.is_floating_point or type.is_complex:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'")
         self.bits: int = type.itemsize * 8
         self.min: int = -(1 << self.bits - 1) if type.is_signed else 0

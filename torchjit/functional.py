@@ -388,6 +388,11 @@ def stft(
     return _windows(input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex)
 
 
+def align_tensors(*tensors):
+    """Raises RuntimeError: PyTorch has the name, and nothing behind it. See Tensor.align_to."""
+    raise RuntimeError("`align_tensors` not yet implemented.")
+
+
 # Functions that programs call by torch.name.
 _TORCH_NAMES = (
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul", "einsum",

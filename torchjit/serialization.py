@@ -132,8 +132,10 @@ class _Pickler(_PythonPickler):
         return NotImplemented
 
     def _reduce_tensor(self, t: Tensor) -> Any:
+        from torchjit._namedtensor_internals import check_serializing_named_tensor
         from torchjit.nn.parameter import Parameter
 
+        check_serializing_named_tensor(t)
         hooks: Any = collections.OrderedDict()
         if isinstance(t, Parameter):
             return _REBUILD_PARAMETER, (t.detach(), t.requires_grad, hooks)

@@ -392,6 +392,7 @@ def part_of(storage: _StorageBase, kind: _dtype, offset: builtins.int, size: Any
     if isinstance(storage, TypedStorage) and storage.dtype is not kind:
         names = (_NAMES[found.name].removesuffix("Storage") for found in (kind, storage.dtype))
         expected, got = next(names), next(names)
+        expected = {"Long": "long int", "Short": "short int", "Char": "signed char", "Byte": "unsigned char", "Half": "c10::Half"}.get(expected, expected)
         raise RuntimeError(f"Expected a Storage of type {expected.lower()} or an UntypedStorage, but got type {got} for argument 1 'storage'")
     shown = tuple(size) if size is not None else (storage.nbytes() // kind.itemsize - offset,)
     steps = tuple(stride) if stride else tuple(math.prod(shown[i + 1 :]) for i in range(len(shown)))

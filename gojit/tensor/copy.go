@@ -171,10 +171,34 @@ func copyRuns(dst, src *Tensor, f Converter) {
 	})
 }
 
-// copyQuantized converts between quantized and real elements.
+// copyQuantized converts between quantized and real elements. Numbers of a tensor without dimensions may have any type.
 func copyQuantized(dst, src *Tensor) error {
 	if !src.dtype.IsQuantized() {
-		return runtimeError("Quantized copy only works with kFloat as source Tensor")
+		if src.dtype != Float32 && len(src.shape) > 0 || dst.quantizer == nil {
+			return runtimeError("Quantized copy only works with kFloat as source Tensor")
+		}
+		numbers, err := Full(dst.shape, Float(0), Float32)
+		if err != nil {
+			return err
+		}
+		defer numbers.Release()
+		if err := Copy(numbers, src); err != nil {
+			return err
+		}
+		integers, err := Quantize(numbers, dst.quantizer, dst.dtype)
+		if err != nil {
+			return err
+		}
+		defer integers.Release()
+		return Copy(dst.IntegersView(), integers.IntegersView())
+	}
+	if src.quantizer != nil && src.quantizer.PerChannel() {
+		numbers, err := Dequantize(src)
+		if err != nil {
+			return err
+		}
+		defer numbers.Release()
+		return Copy(dst, numbers)
 	}
 	f := converters[Float64][dst.dtype]
 	var l Loop

@@ -6,14 +6,15 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
-// foreign is what few tensors need: those of a class of the host, sparse ones, and views of conjugates and negatives.
+// foreign is what few tensors need: those of a class of the host, sparse ones, views of conjugates and negatives, and those with named dimensions.
 type foreign struct {
 	dispatches bool   // its class runs operators on it
 	wraps      bool   // there are no elements behind it
 	device     Device // that one without elements says it is on
 	sparse     *Sparse
 	bits       Bits
-	keeper     any // keeps its host object, while only the library holds the tensor
+	names      []string // of the dimensions, nil where none has one
+	keeper     any      // keeps its host object, while only the library holds the tensor
 }
 
 // foreignInUse is set for good when the first tensor has a class that runs operators.

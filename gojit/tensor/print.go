@@ -109,6 +109,9 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 	} else if requiresGrad {
 		suffixes = append(suffixes, "requires_grad=True")
 	}
+	if t.Names() != nil {
+		suffixes = append(suffixes, "names="+t.namesText())
+	}
 	suffixes = append(suffixes, more...)
 	return o.addSuffixes(prefix+body, suffixes, len(prefix), newline)
 }

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"math"
+	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -9,6 +10,87 @@ import (
 
 // PerChannel reports whether each index of one dimension has its own scale and zero point.
 func (q *Quantizer) PerChannel() bool { return q.Scales != nil }
+
+// needsOneScale fails for a tensor with scales along a dimension, which a view of other strides could not name.
+func (t *Tensor) needsOneScale() error {
+	if t.quantizer != nil && t.quantizer.PerChannel() {
+		return runtimeError("Setting strides is possible only on uniformly quantized tensor")
+	}
+	return nil
+}
+
+// selected is what reads the elements at one index of a dimension. It fails where that has a zero point between integers.
+func (q *Quantizer) selected(dim, index int) (*Quantizer, error) {
+	if !q.PerChannel() {
+		return q, nil
+	}
+	if dim == q.Axis {
+		if q.FloatZeros != nil {
+			return nil, runtimeError("an index of dimension %d has the zero point %v, which is no integer: dequantize the tensor first", dim, q.FloatZeros[index])
+		}
+		return &Quantizer{Scale: q.Scales[index], ZeroPoint: q.ZeroPoints[index]}, nil
+	}
+	if dim < q.Axis {
+		return q.moved(-1).single(), nil
+	}
+	return q.single(), nil
+}
+
+// sliced is what reads the n indices start, start+step, ... of a dimension.
+func (q *Quantizer) sliced(dim, start, step, n int) *Quantizer {
+	if !q.PerChannel() {
+		return q
+	}
+	if dim != q.Axis {
+		return q.single()
+	}
+	made := &Quantizer{Axis: dim, Scales: make([]float64, 0, n)}
+	for i := start; len(made.Scales) < n; i += step {
+		made.Scales = append(made.Scales, q.Scales[i])
+		if q.FloatZeros != nil {
+			made.FloatZeros = append(made.FloatZeros, q.FloatZeros[i])
+		} else {
+			made.ZeroPoints = append(made.ZeroPoints, q.ZeroPoints[i])
+		}
+	}
+	return made.single()
+}
+
+// single is a quantizer with one scale where the only scale is that of all elements.
+func (q *Quantizer) single() *Quantizer {
+	if len(q.Scales) != 1 || q.FloatZeros != nil {
+		return q
+	}
+	return &Quantizer{Scale: q.Scales[0], ZeroPoint: q.ZeroPoints[0]}
+}
+
+// of is what reads the element at an index, or the only one: a quantizer with one scale, and with one of FloatZeros where zero points lie between integers.
+func (q *Quantizer) of(index ...int) *Quantizer {
+	if q == nil || !q.PerChannel() {
+		return q
+	}
+	at := 0
+	if q.Axis < len(index) {
+		at = index[q.Axis]
+	}
+	if q.FloatZeros != nil {
+		return &Quantizer{Scale: q.Scales[at], FloatZeros: q.FloatZeros[at : at+1]}
+	}
+	return &Quantizer{Scale: q.Scales[at], ZeroPoint: q.ZeroPoints[at]}
+}
+
+// moved is a quantizer whose axis stands a dimension further on, or before.
+func (q *Quantizer) moved(by int) *Quantizer {
+	made := *q
+	made.Axis += by
+	return &made
+}
+
+// quantizedInUse is set for good when the first tensor gets a quantizer.
+var quantizedInUse atomic.Bool
+
+// QuantizedInUse reports whether there ever was a quantized tensor.
+func QuantizedInUse() bool { return quantizedInUse.Load() }
 
 // Scheme is the name of how the integers are read.
 func (q *Quantizer) Scheme() string {
@@ -87,7 +169,7 @@ func Quantize(t *Tensor, q *Quantizer, d DType) (out *Tensor, err error) {
 	if out, err = Empty(t.shape, d); err != nil {
 		return nil, err
 	}
-	out.quantizer = q
+	out.SetQuantizer(q)
 	inner, channels, err := q.layout(t)
 	if err != nil {
 		return nil, err
@@ -202,9 +284,13 @@ func QuantizedOf(integers *Tensor, q *Quantizer) (*Tensor, error) {
 		return nil, err
 	}
 	t := integers.Alias()
-	t.dtype, t.quantizer = d, q
+	t.dtype = d
+	t.SetQuantizer(q)
 	return t, nil
 }
 
 // SetQuantizer says how the integers of a quantized tensor are read.
-func (t *Tensor) SetQuantizer(q *Quantizer) { t.quantizer = q }
+func (t *Tensor) SetQuantizer(q *Quantizer) {
+	t.quantizer = q
+	quantizedInUse.Store(true)
+}

@@ -616,7 +616,7 @@ func (t *Tensor) Item() (Scalar, error) {
 		}
 		t = here
 	}
-	return loadScalar(t.DataPtr(), t.dtype, t.quantizer), nil
+	return loadScalar(t.DataPtr(), t.dtype, t.quantizer.of()), nil
 }
 
 // At returns the element at an index, which must be in range.
@@ -625,7 +625,7 @@ func (t *Tensor) At(index ...int) Scalar {
 	for i, x := range index {
 		off += x * t.strides[i]
 	}
-	return loadScalar(unsafe.Add(t.DataPtr(), off*t.dtype.Size()), t.dtype, t.quantizer)
+	return loadScalar(unsafe.Add(t.DataPtr(), off*t.dtype.Size()), t.dtype, t.quantizer.of(index...))
 }
 
 func loadScalar(p unsafe.Pointer, dtype DType, q *Quantizer) Scalar {
@@ -673,6 +673,9 @@ func dequantizeOne(p unsafe.Pointer, dtype DType, q *Quantizer) float64 {
 		i = int64(*(*uint8)(p))
 	case QInt32:
 		i = int64(*(*int32)(p))
+	}
+	if q.FloatZeros != nil {
+		return (float64(i) - float64(q.FloatZeros[0])) * q.Scale
 	}
 	return float64(i-q.ZeroPoint) * q.Scale
 }

@@ -74,12 +74,12 @@ func (p *transposition) run() {
 			row := i % strips * side
 			dst, src = unsafe.Add(dst, row*p.dstStep), unsafe.Add(src, row*p.size)
 			n, done := min(side, p.rows-row), 0
-			if p.columns < tileSide {
-				p.interleave(dst, src, n)
-				continue
-			}
 			if vectors != nil {
 				done = (*vectors)(dst, src, p.dstStep, p.srcStep, n, p.columns, p.size)
+			}
+			if done == 0 && p.columns < tileSide {
+				p.interleave(dst, src, n)
+				continue
 			}
 			p.strips(dst, src, n, done)
 		}

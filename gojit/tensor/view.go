@@ -127,6 +127,9 @@ func (t *Tensor) AsStrided(shape, strides []int, offset int) (*Tensor, error) {
 	if err := checkBounds(t.storage, offset, shape, strides, t.dtype); err != nil {
 		return nil, err
 	}
+	if err := t.needsOneScale(); err != nil {
+		return nil, err
+	}
 	v := t.derive(len(shape))
 	v.offset = offset
 	copy(v.shape, shape)
@@ -140,6 +143,9 @@ func (t *Tensor) Expand(shape ...int) (*Tensor, error) {
 	if len(shape) < len(t.shape) {
 		return nil, runtimeError("expand(%s{%s}, size=%s): the number of sizes provided (%d) must be greater or equal to the number of dimensions in the tensor (%d)",
 			"torch."+t.dtype.TensorClass(), FormatShape(t.shape), FormatShape(shape), len(shape), len(t.shape))
+	}
+	if err := t.needsOneScale(); err != nil {
+		return nil, err
 	}
 	v := t.derive(len(shape))
 	lead := len(shape) - len(t.shape)
@@ -198,6 +204,11 @@ func (t *Tensor) Select(dim, index int) (*Tensor, error) {
 	copy(v.strides, t.strides[:dim])
 	copy(v.strides[dim:], t.strides[dim+1:])
 	v.offset += index * t.strides[dim]
+	if t.quantizer != nil {
+		if v.quantizer, err = t.quantizer.selected(dim, index); err != nil {
+			return v.fail(err)
+		}
+	}
 	v.fixNumel()
 	return v, nil
 }
@@ -224,6 +235,9 @@ func (t *Tensor) Slice(dim, start, end, step int) (*Tensor, error) {
 		v.shape[dim]++
 	}
 	v.strides[dim] *= step
+	if t.quantizer != nil {
+		v.quantizer = t.quantizer.sliced(dim, start, step, v.shape[dim])
+	}
 	v.fixNumel()
 	return v, nil
 }
@@ -269,6 +283,9 @@ func (t *Tensor) Transpose(a, b int) (*Tensor, error) {
 	if b, err = WrapDim(b, len(t.shape)); err != nil {
 		return nil, err
 	}
+	if err := t.needsOneScale(); err != nil {
+		return nil, err
+	}
 	v := t.Alias()
 	if len(t.shape) > 0 {
 		v.shape[a], v.shape[b] = v.shape[b], v.shape[a]
@@ -292,6 +309,9 @@ func (t *Tensor) T() (*Tensor, error) {
 func (t *Tensor) Permute(order ...int) (*Tensor, error) {
 	if len(order) != len(t.shape) {
 		return nil, runtimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = %d is not equal to len(dims) = %d", len(t.shape), len(order))
+	}
+	if err := t.needsOneScale(); err != nil {
+		return nil, err
 	}
 	v := t.derive(len(order))
 	seen := make([]bool, len(order))
@@ -380,8 +400,19 @@ func (t *Tensor) Squeeze() *Tensor {
 			i++
 		}
 	}
+	if t.quantizer != nil && t.quantizer.PerChannel() {
+		axis := t.quantizer.Axis
+		source.Check(t.shape[axis] != 1, squeezedChannels)
+		for _, s := range t.shape[:axis] {
+			if s == 1 {
+				v.quantizer = v.quantizer.moved(-1)
+			}
+		}
+	}
 	return v
 }
+
+const squeezedChannels = "Squeeze is only possible on non-axis dimension for Per-Channel Quantized Tensors."
 
 // SqueezeDim removes a dimension where its size is 1.
 func (t *Tensor) SqueezeDim(dim int) (*Tensor, error) {
@@ -391,6 +422,9 @@ func (t *Tensor) SqueezeDim(dim int) (*Tensor, error) {
 	}
 	if len(t.shape) == 0 || t.shape[dim] != 1 {
 		return t.Alias(), nil
+	}
+	if t.quantizer != nil && t.quantizer.PerChannel() && dim == t.quantizer.Axis {
+		return nil, runtimeError(squeezedChannels)
 	}
 	return t.Select(dim, 0)
 }
@@ -410,6 +444,9 @@ func (t *Tensor) Unsqueeze(dim int) (*Tensor, error) {
 	v.shape[dim], v.strides[dim] = 1, 1
 	if dim < n {
 		v.strides[dim] = t.shape[dim] * t.strides[dim]
+	}
+	if t.quantizer != nil && t.quantizer.PerChannel() && dim <= t.quantizer.Axis {
+		v.quantizer = t.quantizer.moved(1)
 	}
 	return v, nil
 }
@@ -632,6 +669,9 @@ func (t *Tensor) Diagonal(offset, dim1, dim2 int) (*Tensor, error) {
 	} else {
 		length = max(min(t.shape[d1]+offset, t.shape[d2]), 0)
 	}
+	if err := t.needsOneScale(); err != nil {
+		return nil, err
+	}
 	v := t.derive(n - 1)
 	i := 0
 	for d := range t.shape {
@@ -668,6 +708,9 @@ func (t *Tensor) Unfold(dim, size, step int) (*Tensor, error) {
 	}
 	if step <= 0 {
 		return nil, runtimeError("step is %d but must be > 0", step)
+	}
+	if err := t.needsOneScale(); err != nil {
+		return nil, err
 	}
 	v := t.derive(n + 1)
 	copy(v.shape, t.shape)

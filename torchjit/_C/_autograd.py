@@ -61,3 +61,12 @@ class SavedTensor:
 
     def __init__(self) -> None:
         raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+    _node: Any
+    _name: str
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        """Keeps what pack_hook makes of the tensor; unpack_hook makes the tensor of that when it is needed."""
+        hooks = saved_tensors_hooks(pack_hook, unpack_hook)
+        if not _native.grad_node_pack(self._node, self._name, hooks._pack, hooks._unpack):
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")

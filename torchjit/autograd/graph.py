@@ -38,11 +38,6 @@ class Node(_native.Handle):
         return tuple((_named(node), i) for node, i in _native.grad_node_next(self))
 
     @property
-    def variable(self) -> Any:
-        """The leaf whose gradient the node adds up, None for other nodes."""
-        return _native.grad_node_variable(self)
-
-    @property
     def metadata(self) -> dict[Any, Any]:
         """What the user keeps with the node."""
         return _native.grad_node_metadata(self, _Box({})).value
@@ -52,7 +47,7 @@ class Node(_native.Handle):
     def register_hook(self, fn: Callable[..., Any]) -> Any:
         """Has fn(grad_inputs, grad_outputs) called after the node has been differentiated; a tuple that it returns takes the
         place of grad_inputs. Returns a handle whose remove() ends that."""
-        return _NodeHook(_native.grad_node_register_hook(self, fn, False))
+        return _NodeHook(_native.grad_node_register_hook(self, _counted(fn), False))
 
     def register_prehook(self, fn: Callable[..., Any]) -> Any:
         """Has fn(grad_outputs) called before the node is differentiated; a tuple that it returns takes their place."""
@@ -63,6 +58,8 @@ class Node(_native.Handle):
             found = _native.grad_node_saved(self, name[len("_saved_"):])
             if found is not None:
                 return found[0]
+        if name.startswith("_raw_saved_") and "*" + name[len("_raw_saved_"):] in _native.grad_node_saved_names(self):
+            return _raw(self, name[len("_raw_saved_"):])
         context = None if name.startswith("__") else _native.grad_node_context(self)
         if context is None:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -74,9 +71,37 @@ class Node(_native.Handle):
             )
         return getattr(context, name)
 
+    def __dir__(self) -> list[str]:
+        saved = _native.grad_node_saved_names(self)
+        names = [f"_saved_{name.lstrip('*')}" for name in saved] + [f"_raw_saved_{name[1:]}" for name in saved if name.startswith("*")]
+        return sorted({*super().__dir__(), *names})
+
     def __repr__(self) -> str:
         where = "torch.autograd.function." if _native.grad_node_context(self) is not None else ""
         return f"<{where}{type(self).__name__} object at {hex(id(self))}>"
+
+
+def _counted(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook of gradients of inputs, which must give as many as it gets."""
+
+    def hook(inputs: Any, outputs: Any) -> Any:
+        made = fn(inputs, outputs)
+        count = len(made) if isinstance(made, tuple) else 1
+        if made is not None and count != len(inputs):
+            name = getattr(fn, "__name__", "unknown")
+            raise RuntimeError(f"hook '{name}' has returned an incorrect number of values (got {count}, but expected {len(inputs)})")
+        return made
+
+    return hook
+
+
+def _raw(node: Node, name: str) -> Any:
+    """A tensor that a node keeps, as it keeps it."""
+    from torchjit._C._autograd import SavedTensor
+
+    raw: Any = object.__new__(SavedTensor)
+    raw._node, raw._name = node, name
+    return raw
 
 
 class _NodeHook:
@@ -109,7 +134,10 @@ def _named(node: Any) -> Any:
     if type(node) is Node:
         name = _native.grad_node_name(node)
         if name not in _classes:
-            _classes[name] = type(name, (Node,), {})
+            members: dict[str, Any] = {"__module__": "builtins"}
+            if name == "AccumulateGrad":
+                members["variable"] = property(_native.grad_node_variable, doc="The leaf whose gradient the node adds up.")
+            _classes[name] = type(name, (Node,), members)
         node.__class__ = _classes[name]
     return node
 

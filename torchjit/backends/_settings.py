@@ -57,6 +57,8 @@ class SettingsModule(types.ModuleType, Namespace):
         if _frozen[0] and not name.startswith("__") and not isinstance(value, types.ModuleType):
             module = self.__name__.replace("torchjit", "torch", 1)
             raise RuntimeError(f"not allowed to set {module} flags after disable_global_flags; please use flags() context manager instead")
+        if check := vars(self).get("_check"):
+            check(name, value)
         self._keep({name: value})
 
 

@@ -420,9 +420,11 @@ class TransformedDistribution(Distribution):
     arg_constraints: dict[str, Any] = {}
 
     def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:
-        self.transforms: list[Transform] = [transforms] if isinstance(transforms, Transform) else list(transforms)
+        self.transforms: list[Transform] = [transforms] if isinstance(transforms, Transform) else transforms
+        if not isinstance(transforms, (Transform, list)):
+            raise ValueError(f"transforms must be a Transform or list, but was {transforms}")
         if not all(isinstance(t, Transform) for t in self.transforms):
-            raise ValueError(f"transforms must be a Transform or a list of Transforms, but was {transforms}")
+            raise ValueError("transforms must be a Transform or a list of Transforms")
         whole = ComposeTransform(self.transforms)
         base, shape = base_distribution, base_distribution.batch_shape + base_distribution.event_shape
         if len(shape) < whole.domain.event_dim:

@@ -36,7 +36,7 @@ class immutable_dict(dict[Any, Any]):  # noqa: N801
 
 for _name in ("__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear", "extend", "insert", "pop", "remove"):
     setattr(immutable_list, _name, _no_mutation)
-for _name in ("__delitem__", "clear", "pop", "popitem", "update"):
+for _name in ("__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem", "setdefault", "update"):
     setattr(immutable_dict, _name, _no_mutation)
 
 _register_pytree_node(immutable_list, lambda d: (d, None), lambda v, _: immutable_list(v))

@@ -171,7 +171,11 @@ func Alias(slot int64) int64 {
 	if t == nil {
 		return 0
 	}
-	return tensorSlot(detached(t))
+	shown := detached(t)
+	if names := t.Names(); names != nil {
+		shown.SetNames(names)
+	}
+	return tensorSlot(shown)
 }
 
 // SetDispatches notes whether the class of a slot's tensor runs operators.

@@ -211,6 +211,9 @@ func (v *overload) wrongElement(name string, i int, c *abi.Call) error {
 // elementRefusal names an element that is no integer, where all else may be meant for one overload.
 func (f *Function) elementRefusal(c *abi.Call) error {
 	for _, v := range f.all() {
+		if v.namesDimensions() {
+			continue
+		}
 		if v.op.Run == nil || v.firstOut < len(v.parameters) {
 			continue
 		}

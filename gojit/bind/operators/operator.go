@@ -309,7 +309,7 @@ func (o *Operand) Call(c *abi.Call) error {
 		}
 	}
 	if c.Positional == 2 && c.Keywords == 0 {
-		if other := c.Args.Next(); other.Tensor() == nil && !abi.IsNumber(other) {
+		if other := c.Args.Next(); other.Tensor() == nil && (!abi.IsNumber(other) || o.method == "__matmul__") {
 			c.Declined()
 			return nil
 		}

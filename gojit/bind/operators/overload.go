@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/bind/abi"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/dimnames"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
@@ -41,6 +42,7 @@ type parameter struct {
 }
 
 func newOverload(o *ops.Operator) *overload {
+	o = dimnames.Runnable(o)
 	s := o.Schema()
 	v := &overload{op: o, perform: autograd.OperationOf(o), schema: s, firstOut: len(s.Arguments), maxPlain: len(s.Arguments), varargs: -1}
 	for i := range s.Arguments {
@@ -52,6 +54,13 @@ func newOverload(o *ops.Operator) *overload {
 		}
 		if a.IsOut() {
 			v.firstOut = min(v.firstOut, i)
+		}
+	}
+	if f := dimnames.FormOf(o); f != nil {
+		for i := range v.parameters {
+			if p := &v.parameters[i]; f.Names(p.Name) {
+				p.written = &types.Optional{Elem: &types.List{Elem: &types.Optional{Elem: types.Str}}}
+			}
 		}
 	}
 	v.takesOut = v.firstOut < len(s.Arguments) || s.ArgumentIndex("out") >= 0

@@ -12,6 +12,7 @@ import (
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/bind/abi"
 	"github.com/torchjit/torchjit/gojit/internal/archive/code"
+	"github.com/torchjit/torchjit/gojit/internal/dimnames"
 	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
@@ -86,6 +87,9 @@ func (f *Function) Call(c *abi.Call) error {
 	work, err := f.bind(c, s, c.Values)
 	if err != nil {
 		return err
+	}
+	if tensor.NamesInUse() && dimnames.Any(c.Values) {
+		return abi.RuntimeErrorf("NYI: Named tensors are currently unsupported in TorchScript. As a  workaround please drop names via `tensor = tensor.rename(None)`.")
 	}
 	plan, err := ready.Next(c.Thread.Recorder != nil, c.Values)
 	if err != nil {

@@ -18,6 +18,8 @@ var gradNodeFunctions = []abi.Function{
 	{Schema: "grad_node_output(Handle node, int index, Tensor output) -> Tensor", Run: gradNodeOutput},
 	{Schema: "grad_node_register_hook(Handle node, object hook, bool before) -> function", Run: gradNodeRegisterHook},
 	{Schema: "grad_node_saved(Handle node, str name) -> any", Run: gradNodeSaved},
+	{Schema: "grad_node_saved_names(Handle node) -> list", Run: gradNodeSavedNames},
+	{Schema: "grad_node_pack(Handle node, str name, object pack, object unpack) -> bool", Run: gradNodePack},
 	{Schema: "grad_node_released(Handle node) -> bool", Run: gradNodeReleased},
 	{Schema: "grad_node_metadata(Handle node, object fresh) -> object", Run: gradNodeMetadata},
 	{Schema: "grad_node_context(Handle node) -> any", Run: gradNodeContext},
@@ -153,6 +155,28 @@ func gradNodeSaved(c *abi.Call) error {
 	return c.KeptValue(value.OfTuple(value.NewTuple(v)))
 }
 
+// gradNodeSavedNames replies the names of what PyTorch's node keeps, with "*" before those of tensors.
+func gradNodeSavedNames(c *abi.Call) error {
+	n, err := argGradNode(c, 0)
+	if err == nil {
+		c.Strings(n.SavedNames())
+	}
+	return err
+}
+
+// gradNodePack gives a tensor that a node keeps to Python's hooks, and replies whether there is one of the name.
+func gradNodePack(c *abi.Call) error {
+	n, err := argGradNode(c, 0)
+	if err != nil {
+		return err
+	}
+	ok, err := n.PackSaved(c.Thread.Mode, c.ArgString(1), &pythonHooks(c.ArgObject(2), c.ArgObject(3)).SavedHooks)
+	if err == nil {
+		c.Bool(ok)
+	}
+	return err
+}
+
 func gradNodeReleased(c *abi.Call) error {
 	n, err := argGradNode(c, 0)
 	if err == nil {
@@ -186,7 +210,16 @@ func gradNodeContext(c *abi.Call) error {
 }
 
 func pushSavedHooks(c *abi.Call) error {
-	h := &abi.PythonSavedHooks{PackFunction: c.ArgObject(0), UnpackFunction: c.ArgObject(1)}
+	h := pythonHooks(c.ArgObject(0), c.ArgObject(1))
+	c.Thread.Mode.PushSavedHooks(&h.SavedHooks)
+	c.Thread.Hooks = append(c.Thread.Hooks, h)
+	c.None()
+	return nil
+}
+
+// pythonHooks makes hooks of two functions of Python's.
+func pythonHooks(pack, unpack *abi.Object) *abi.PythonSavedHooks {
+	h := &abi.PythonSavedHooks{PackFunction: pack, UnpackFunction: unpack}
 	h.Pack = func(m *autograd.Mode, t *tensor.Tensor) (content any, err error) {
 		plain := *m
 		plain.SetGradEnabled(false)
@@ -210,10 +243,7 @@ func pushSavedHooks(c *abi.Call) error {
 		})
 		return t, err
 	}
-	c.Thread.Mode.PushSavedHooks(&h.SavedHooks)
-	c.Thread.Hooks = append(c.Thread.Hooks, h)
-	c.None()
-	return nil
+	return h
 }
 
 func popSavedHooks(c *abi.Call) error {

@@ -105,6 +105,9 @@ func itemTensor(w *abi.Word, dtype tensor.DType) (*tensor.Tensor, error) {
 	if t := w.Tensor(); t != nil {
 		return t, nil
 	}
+	if dtype.IsQuantized() {
+		dtype = tensor.Float32 // what the integers stand for
+	}
 	if abi.IsNumber(w) {
 		return tensor.FromScalar(abi.ScalarOf(w), dtype), nil
 	}

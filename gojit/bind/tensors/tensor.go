@@ -1,6 +1,7 @@
 package tensors
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/dimnames"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/bind/abi"
@@ -16,7 +17,7 @@ var tensorFunctions = []abi.Function{
 	{Schema: "tensor_dtype(Tensor self) -> dtype", Run: tensorDType},
 	{Schema: "tensor_layout(Tensor self) -> int", Run: tensorLayout},
 	{Schema: "tensor_device(Tensor self) -> device", Run: tensorDevice},
-	{Schema: "tensor_stride(Tensor self, int? dim=None) -> any", Run: tensorStride},
+	{Schema: "tensor_stride(Tensor self, any dim=None) -> any", Run: tensorStride},
 	{Schema: "tensor_dim(Tensor self) -> int", Run: tensorDim},
 	{Schema: "tensor_numel(Tensor self) -> any", Run: tensorNumel},
 	{Schema: "tensor_length(Tensor self) -> int", Run: tensorLength},
@@ -120,12 +121,24 @@ func tensorStride(c *abi.Call) error {
 		c.Ints(abi.KindTuple, t.Strides())
 		return nil
 	}
-	d, err := tensor.WrapDim(c.ArgInt(1), t.Dim())
+	d, err := dimensionOf(t, c.Arg(1))
 	if err != nil {
 		return err
 	}
 	c.Int(t.Strides()[d])
 	return nil
+}
+
+// dimensionOf returns the position of a dimension of t that is given by number or name.
+func dimensionOf(t *tensor.Tensor, w *abi.Word) (at int, err error) {
+	defer source.Catch(&err)
+	switch w.Kind() {
+	case abi.KindInt, abi.KindBool:
+		return tensor.WrapDim(int(w.Int()), t.Dim())
+	case abi.KindString:
+		return dimnames.Position(t, w.Text()), nil
+	}
+	return 0, abi.TypeErrorf("stride(): argument 'dim' (position 1) must be int, not %s", abi.Describe(w).TypeName)
 }
 
 func tensorDim(c *abi.Call) error {
@@ -226,8 +239,7 @@ func tensorTruth(c *abi.Call) error {
 	t := c.ArgTensor(0)
 	switch {
 	case t.Numel() == 0:
-		c.Bool(false)
-		return nil
+		return abi.RuntimeErrorf("Boolean value of Tensor with no values is ambiguous")
 	case t.Numel() > 1:
 		return abi.RuntimeErrorf("Boolean value of Tensor with more than one value is ambiguous")
 	}

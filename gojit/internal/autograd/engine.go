@@ -62,7 +62,7 @@ func (m *Mode) differentiate(outputs, grads, inputs []*tensor.Tensor, o Options)
 	span := m.BeginEvent("autograd::engine::execute")
 	defer span.End()
 	defer func(before Mode) { *m = before }(*m)
-	m.off = !o.CreateGraph
+	m.off, m.withoutNames = !o.CreateGraph, true
 	p := &pass{options: o, emitter: &emitter{mode: m}, pending: map[*Node][]*tensor.Tensor{}}
 	if !o.CreateGraph {
 		p.makeRoom(m)

@@ -15,7 +15,8 @@ type callLayer uint8
 // The layers in the order in which an operator meets them: the one list of it. What stands behind, sparse and meta tensors and memory that is
 // borrowed, belongs to the operators themselves (ops/aten/entry.go).
 const (
-	autocast  callLayer = iota // first: everything below, a profile's events too, is about the operator on cast tensors; the casts are operators of their own
+	named     callLayer = iota // above all: results of what the operator becomes below have the names that it gives them
+	autocast                   // next: everything below, a profile's events too, is about the operator on cast tensors; the casts are operators of their own
 	profile                    // before the operator becomes others, so that its event covers them
 	expand                     // what modes and classes of the host see is the parts of composite operators; forward mode and tape have the parts too
 	forward                    // above the tape: tangents are computed by operators that the tape records
@@ -33,6 +34,7 @@ var callLayers [numLayers]struct {
 }
 
 func init() {
+	callLayers[named].name, callLayers[named].run = "named", runOnNames
 	callLayers[autocast].name, callLayers[autocast].run = "autocast", runCast
 	callLayers[profile].name, callLayers[profile].run = "profile", runProfiled
 	callLayers[expand].name, callLayers[expand].run = "expand", runExpanded
@@ -58,6 +60,7 @@ func (m *Mode) active() (s layerSet) {
 	if !tensor.Tracked() {
 		return s
 	}
+	s.add(named, !m.withoutNames && tensor.NamesInUse())
 	hosted := m.dispatcher != nil || tensor.ForeignInUse()
 	s.add(profile, profiling.Load() != nil)
 	s.add(expand, hosted)

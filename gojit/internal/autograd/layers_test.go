@@ -18,6 +18,7 @@ func TestLayersStandInTheirOrder(t *testing.T) {
 		place[l.name] = i
 	}
 	for _, o := range []struct{ first, then, because string }{
+		{"named", "autocast", "names are those of the results of the operator that was called"},
 		{"autocast", "profile", "a cast is an operator and event of its own, beside that of the operator"},
 		{"autocast", "tape", "the cast is recorded: its gradient goes back to the type that was given"},
 		{"profile", "expand", "the event of a composite operator covers its parts"},
@@ -52,7 +53,7 @@ func TestLayersMeetOperatorsInOrder(t *testing.T) {
 	if err := (&Mode{}).next(1<<numLayers-1, op, nil, nil); err != nil || !ran {
 		t.Fatal(err, ran)
 	}
-	if got := strings.Join(met, " "); got != "autocast profile expand forward inference tape dispatch" {
+	if got := strings.Join(met, " "); got != "named autocast profile expand forward inference tape dispatch" {
 		t.Errorf("an operator meets %s", got)
 	}
 }

@@ -3,6 +3,7 @@ package autograd
 import (
 	"context"
 
+	"github.com/torchjit/torchjit/gojit/internal/dimnames"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -23,6 +24,7 @@ type Mode struct {
 	belowAutograd  bool       // autograd has had the operators that run: nothing is recorded, though GradEnabled may say so
 	bypass         bool       // tensors whose classes run operators count as any other
 	expanding      *expansion // the composite operators whose bodies run, from the innermost on
+	withoutNames   bool       // an operator on tensors with named dimensions runs, or derivatives do: names do not count
 	wrapsNumbers   bool       // nodes of operators that take numbers are called as where those are tensors
 }
 
@@ -90,6 +92,9 @@ type Operation func(m *Mode, args, out []value.Value) error
 func OperationOf(op *ops.Operator) Operation {
 	if run := readsMode[op.Name]; run != nil {
 		return run
+	}
+	if f := dimnames.FormOf(op); f != nil {
+		return func(m *Mode, args, out []value.Value) error { return f.Run(args, out, m.Run, m.runUnnamed) }
 	}
 	return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
 }

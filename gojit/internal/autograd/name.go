@@ -33,6 +33,14 @@ func (p *plan) nameNodes(op *ops.Operator) {
 			}
 			return plain
 		}
+	case "fft_fft":
+		plain := p.node
+		p.nodeOf = func(args []value.Value) string {
+			if !args[0].Tensor().DType().IsComplex() {
+				return "FftR2CBackward0"
+			}
+			return plain
+		}
 	case "linear", "matmul":
 		p.nodeOf = func(args []value.Value) string { return productName(name, args) }
 	}

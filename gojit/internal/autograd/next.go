@@ -12,6 +12,13 @@ import (
 // Next returns the nodes that the gradients of n's arguments go to, with the number of the output there; nil for an argument without a gradient.
 // Arguments that have none by their nature, such as indices, are left out.
 func (n *Node) Next() (nodes []*Node, outputs []int) {
+	if n.op == copySlices && n.inputs[1].edge.node != nil { // the operator that wrote the view reads it out of what the view is of
+		nodes, outputs = n.inputs[1].edge.node.Next()
+		if len(nodes) > 0 {
+			nodes[0], outputs[0] = n.inputs[0].edge.node, n.inputs[0].edge.index
+			return nodes, outputs
+		}
+	}
 	for _, i := range n.edges() {
 		var e edge
 		if i >= 0 {

@@ -1,9 +1,13 @@
 package autograd
 
 import (
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -195,39 +199,141 @@ func (c *gradient) note(at slot, elements bool) {
 
 var errReleased = errorf("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.")
 
+// savedNames has the names of what PyTorch's nodes keep, by the names of the nodes: "*" stands before the name of a tensor.
+var savedNames = sync.OnceValue(func() map[string][]string {
+	names := map[string][]string{}
+	for op, fact := range ops.WithFact("saves") {
+		names[planOf(op).node] = strings.Split(fact, ",")
+	}
+	return names
+})
+
+// SavedNames returns the names of what PyTorch's node keeps, with "*" before those of tensors; nil where that is not known.
+func (n *Node) SavedNames() []string { return savedNames()[n.name] }
+
 // Saved returns what the node keeps by the name of an argument of its operator, or "result" for an output. ok is false where it
 // keeps nothing of that name. It fails where that was let go.
 func (n *Node) Saved(m *Mode, name string) (v value.Value, ok bool, err error) {
 	defer source.Catch(&err)
 	op := ops.Find(n.op)
+	if known := n.SavedNames(); known != nil && !slices.Contains(known, name) && !slices.Contains(known, "*"+name) {
+		return value.None, false, nil
+	}
 	if n.released {
 		return value.None, true, errReleased
 	}
 	if op == nil || n.args == nil {
 		return value.None, false, nil
 	}
-	c := &gradient{Emitter: &emitter{mode: m}, node: n}
+	if at, found := n.slotOf(op, name); found {
+		return n.savedIn(m, op, at)
+	}
 	s := op.Schema()
 	if i := s.ArgumentIndex(name); i >= 0 && i < len(n.args) {
-		if n.args[i].IsTensor() {
-			if i == 0 && n.args[0].Tensor().Device().Type == tensor.Meta && planOf(op).writes { // it was not kept
-				return value.None, true, nil
-			}
-			if n.reads.Spares(i) {
-				return value.None, false, nil
-			}
-			return value.OfTensor(asTensor(c.In(i))), true, nil
-		}
 		return n.args[i], true, nil
 	}
+	v, ok = n.savedGeometry(s, name)
+	return v, ok, nil
+}
+
+// slotOf returns the place of a tensor that is kept by a name.
+func (n *Node) slotOf(op *ops.Operator, name string) (at slot, found bool) {
+	s := op.Schema()
+	if i := s.ArgumentIndex(name); i >= 0 {
+		return slot{argument: i, element: -1}, i < len(n.args) && n.args[i].IsTensor()
+	}
 	for i := range s.Returns {
-		if name == s.Returns[i].Name || s.Returns[i].Name == "" && name == strings.TrimSuffix("result"+string(rune('0'+i)), "0") {
-			if i < len(n.out) && n.out[i].IsTensor() && !n.reads.SparesResult(i) {
-				return value.OfTensor(n.Output(i, asTensor(c.Out(i)))), true, nil
-			}
+		numbered := s.Returns[i].Name == "" && (name == "result"+strconv.Itoa(i) || name == "result" && i == 0)
+		if (name == s.Returns[i].Name || numbered) && i < len(n.out) && n.out[i].IsTensor() {
+			return slot{output: true, argument: i, element: -1}, true
 		}
 	}
-	return value.None, false, nil
+	return slot{}, false
+}
+
+func (n *Node) savedIn(m *Mode, op *ops.Operator, at slot) (v value.Value, ok bool, err error) {
+	c, i := &gradient{Emitter: &emitter{mode: m}, node: n}, at.argument
+	if at.output {
+		if n.reads.SparesResult(i) {
+			return value.None, false, nil
+		}
+		return value.OfTensor(n.Output(i, asTensor(c.Out(i)))), true, nil
+	}
+	if i == 0 && n.args[0].Tensor().Device().Type == tensor.Meta && planOf(op).writes { // it was not kept
+		return value.None, true, nil
+	}
+	if n.reads.Spares(i) {
+		return value.None, false, nil
+	}
+	return value.OfTensor(asTensor(c.In(i))), true, nil
+}
+
+// savedGeometry returns what a node keeps of an argument's shape: "self_sizes", "self_sym_sizes", "self_numel" or "batch1_argsize_0".
+func (n *Node) savedGeometry(s *schema.FunctionSchema, name string) (value.Value, bool) {
+	argument, what, _ := strings.Cut(name, "_sizes")
+	argument, _ = strings.CutSuffix(argument, "_sym")
+	base, place, sized := strings.Cut(name, "_argsize_")
+	numbered, counts := strings.CutSuffix(name, "_numel")
+	switch {
+	case sized:
+		argument = base
+	case counts:
+		argument = strings.TrimSuffix(numbered, "_sym")
+	case what != "" || argument == name:
+		return value.None, false
+	}
+	at := s.ArgumentIndex(argument)
+	if at < 0 {
+		return value.None, false
+	}
+	for i := range n.inputs {
+		in := &n.inputs[i]
+		if in.argument != at || in.element > 0 {
+			continue
+		}
+		if sized {
+			d, err := strconv.Atoi(place)
+			return value.Int(int64(in.shape[min(d, len(in.shape)-1)])), err == nil && d < len(in.shape)
+		}
+		if counts {
+			return value.Int(int64(must(tensor.Numel(in.shape)))), true
+		}
+		sizes := value.NewTuple()
+		for _, size := range in.shape {
+			sizes.Items = append(sizes.Items, value.Int(int64(size)))
+		}
+		return value.OfTuple(sizes), true
+	}
+	return value.None, false
+}
+
+// PackSaved gives a tensor that the node keeps by a name to hooks. ok is false where it keeps no tensor of that name.
+func (n *Node) PackSaved(m *Mode, name string, h *SavedHooks) (ok bool, err error) {
+	defer source.Catch(&err)
+	if n.released {
+		return true, errorf("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved variables after calling backward.")
+	}
+	op := ops.Find(n.op)
+	if op == nil || n.args == nil {
+		return false, nil
+	}
+	at, found := n.slotOf(op, name)
+	if !found {
+		return false, nil
+	}
+	r := n.rarely()
+	if _, set := r.packed[at]; set {
+		return true, errorf("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")
+	}
+	if r.packed == nil {
+		r.packed = map[slot]packed{}
+	}
+	kept, made := n.args, n.edgeFrom(at.argument, -1)
+	if at.output {
+		kept, made = n.out, edge{n, at.argument}
+	}
+	_, err = n.packOne(m, h, map[slot]bool{at: true}, at, kept[at.argument].Tensor(), made)
+	return true, err
 }
 
 // Released reports whether what the node kept was let go.

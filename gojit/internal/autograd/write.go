@@ -78,6 +78,9 @@ func (h *history) errForbidden() error {
 	return errorf(start+"This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.", h.index, h.node.name)
 }
 
+// copySlices is the name of nodes of tensors of which a view was written.
+const copySlices = "CopySlices"
+
 // rebase makes the node the history of a tensor that it wrote, and of what that is a view of.
 func (n *Node) rebase(t *tensor.Tensor, old edge) {
 	h := historyOf(t)
@@ -89,7 +92,7 @@ func (n *Node) rebase(t *tensor.Tensor, old edge) {
 		return
 	}
 	v := ops.PlacementIn(root, t)
-	whole := &Node{sequence: sequence.Add(1), name: "CopySlices", op: "CopySlices", outputs: []geometry{geometryOf(root)}}
+	whole := &Node{sequence: sequence.Add(1), name: copySlices, op: copySlices, outputs: []geometry{geometryOf(root)}}
 	whole.inputs = []input{
 		{argument: 0, element: -1, edge: old, shape: whole.outputs[0].shape, dtype: root.DType()},
 		{argument: 1, element: -1, edge: edge{n, 0}, shape: n.outputs[0].shape, dtype: t.DType()},
@@ -101,8 +104,7 @@ func (n *Node) rebase(t *tensor.Tensor, old edge) {
 	}
 	historyOf(root).edge = edge{whole, 0}
 	_ = root.SetRequiresGrad(true)
-	root.Rewrite()
-	t.Refresh()
+	root.Rewrite() // t has the history of a view of it when it is asked for
 }
 
 // refresh makes the history of a view anew after its base was written.

@@ -917,9 +917,9 @@ def linalg_tensorsolve(self, other, dims: Optional[List[int]]):
     n = other.numel()
     return torch.linalg_solve(a.reshape(n, -1), other.reshape(-1)).reshape(a.shape[other.dim():])
 
-def _own_ctc(emitted, labels, lengths, sizes, blank: int):
+def _own_ctc(emitted, labels, lengths, sizes):
     # emitted (N, T, S): what each step gives to labels (N, S) with blanks between them, of which sizes count, in as many steps as lengths
-    skips = torch.cat([torch.zeros_like(labels[:, :2], dtype=torch.bool), (labels[:, 2:] != blank).logical_and(labels[:, 2:] != labels[:, :-2])], 1)
+    skips = torch.cat([torch.zeros_like(labels[:, :2], dtype=torch.bool), labels[:, 2:] != labels[:, :-2]], 1)
     skips = skips[:, :labels.size(1)].logical_not()
     never = torch.full_like(emitted[:, 0, :1], -1e30)
     never2 = torch.cat([never, never], 1)
@@ -951,7 +951,7 @@ def ctc_loss__IntList(log_probs, targets, input_lengths: List[int], target_lengt
     # PyTorch's gradient is the one with respect to what log_softmax was given: probabilities less those of the labels
     late = torch.arange(logs.size(1), device=log_probs.device) >= lengths
     whole = logs.exp().sum([2]).masked_fill(late, 0).sum([1])
-    loss = _own_ctc(emitted, labels, lengths, 2 * sizes + 1, blank) + (whole - whole.detach())
+    loss = _own_ctc(emitted, labels, lengths, 2 * sizes + 1) + (whole - whole.detach())
     never = loss.detach() > 1e29
     if zero_infinity:
         loss = torch.where(never, torch.zeros_like(loss), loss)

@@ -95,52 +95,45 @@ def glu_jvp(glu, x, dx, dim: int):
     return da * s + a * s * (1 - s) * db
 
 def nanquantile(self, q, dim: Optional[int], keepdim: bool, interpolation: str):
+    if q.dim() > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if q.device.type == "cpu" and not bool(torch.logical_and(q >= 0, q <= 1).all()):
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
     x = self
     axis = 0
-    if dim is None:
-        x = self.flatten()
+    if dim is None or self.dim() == 0:
+        x = self.reshape([-1])
     else:
         axis = dim
-    x = x.movedim(axis, -1)
-    values = torch.sort(x, -1)[0]
+    values = torch.sort(x.movedim(axis, -1), -1)[0]
     counts = torch.logical_not(torch.isnan(values)).sum([-1], True)
-    levels = q.reshape([-1])
-    parts: List[Tensor] = []
-    for i in range(levels.numel()):
-        rank = levels[i] * torch.clamp_min(counts - 1, 0).to(values.dtype)
-        low = torch.floor(rank)
-        high = torch.ceil(rank)
-        if interpolation == "lower":
-            high = low
-        elif interpolation == "higher":
-            low = high
-        elif interpolation == "nearest":
-            low = torch.round(rank)
-            high = low
-        below = values.gather(-1, low.to(torch.int64))
-        above = values.gather(-1, high.to(torch.int64))
-        weight = rank - low
-        if interpolation == "midpoint":
-            weight = torch.full_like(rank, 0.5)
-        found = below + (above - below) * weight
-        found = torch.where(counts == 0, torch.full_like(found, float("nan")), found)
-        if keepdim and dim is not None:
-            parts.append(found.movedim(-1, axis))
-        else:
-            parts.append(found.squeeze(-1))
-    if q.dim() == 0:
-        result = parts[0]
+    rank = q.reshape([-1] + [1 for _ in range(x.dim())]) * torch.clamp_min(counts - 1, 0).to(values.dtype)
+    low = torch.floor(rank)
+    high = torch.ceil(rank)
+    if interpolation == "lower":
+        high = low
+    elif interpolation == "higher":
+        low = high
+    elif interpolation == "nearest":
+        low = torch.round(rank)
+        high = low
+    rows = values.unsqueeze(0).expand([rank.size(0)] + values.shape)
+    below = rows.gather(-1, low.to(torch.int64))
+    above = rows.gather(-1, high.to(torch.int64))
+    weight = rank - low
+    if interpolation == "midpoint":
+        weight = torch.full_like(rank, 0.5)
+    result = below + (above - below) * weight
+    result = torch.where(counts == 0, torch.full_like(result, float("nan")), result)
+    if keepdim and dim is not None:
+        result = result.movedim(-1, axis if axis < 0 else axis + 1)
     else:
-        result = torch.stack(parts)
+        result = result.squeeze(-1)
     if keepdim and dim is None:
-        shape = [1]
-        shape.clear()
-        if q.dim() > 0:
-            shape.append(q.numel())
-        for _ in range(self.dim()):
-            shape.append(1)
-        result = result.reshape(shape)
-    return result
+        result = result.reshape([-1] + [1 for _ in range(self.dim())])
+    elif self.dim() == 0:
+        result = result.reshape([-1])
+    return result[0] if q.dim() == 0 else result
 
 def nanquantile__scalar(self, q: float, dim: Optional[int], keepdim: bool, interpolation: str):
     if q < 0.0 or q > 1.0:

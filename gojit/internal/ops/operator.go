@@ -71,7 +71,12 @@ func (o *Operator) For(n Node) (*Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Operator{Name: o.Name, Run: run, Record: o.Record, Alias: o.Alias, text: o.text, words: o.words, tags: o.tags}, nil
+	return o.With(run), nil
+}
+
+// With returns an operator as o is that runs by an Operation.
+func (o *Operator) With(run Operation) *Operator {
+	return &Operator{Name: o.Name, Run: run, Record: o.Record, Alias: o.Alias, text: o.text, words: o.words, tags: o.tags}
 }
 
 // AliasKind is what is known of the memory that an operator reads, writes and returns.

@@ -113,10 +113,12 @@ func (b *builder) attend(i int) bool {
 
 // complete finds what follows from matrices and mask. It reports whether there is a kernel for the scores.
 func (s *attentionStep) complete(out int, factor float64, isScaled bool) bool {
-	columns := s.scores.right.cols
-	s.tile = min(s.scores.left.rows, max(fewestTileRows, tileBytes/4/columns))
+	s.tile = min(s.scores.left.rows, max(fewestTileRows, tileBytes/4/s.stride()))
 	s.sums.out = out
 	s.distribution = nn.NewSoftmaxOfRows()
+	if isScaled && s.mask < 0 && float32(factor) > 0 && !math.IsInf(factor, 1) {
+		s.distribution, isScaled = s.distribution.Times(factor), false
+	}
 	var err error
 	s.before, err = s.scaledScores(factor, isScaled)
 	return err == nil
@@ -210,10 +212,14 @@ func (s *attentionStep) text() string {
 	return "attention"
 }
 
-// scoreBytes returns the bytes of the scores of a tile.
-func (s *attentionStep) scoreBytes() int {
-	return (s.tile*s.scores.right.cols*4 + lineBytes - 1) / lineBytes * lineBytes
+// stride returns the elements from a row of scores to the next: rows begin on cache lines.
+func (s *attentionStep) stride() int {
+	const line = lineBytes / 4
+	return (s.scores.right.cols + line - 1) / line * line
 }
+
+// scoreBytes returns the bytes of the scores of a tile.
+func (s *attentionStep) scoreBytes() int { return s.tile * s.stride() * 4 }
 
 // bytes returns what each of the threads has for scores.
 func (s *attentionStep) bytes() int { return s.scoreBytes() * s.parts() }
@@ -246,16 +252,16 @@ func (s *attentionStep) run(x *frame) error {
 // some computes the tiles from lo to hi.
 func (s *attentionStep) some(x *frame, room unsafe.Pointer, lo, hi int) {
 	left, right, values, out := x.floats(s.scores.left.value), x.floats(s.scores.right.value), x.floats(s.sums.right.value), x.floats(s.sums.out)
-	rows, columns := s.scores.left.rows, s.scores.right.cols
+	rows, columns, stride := s.scores.left.rows, s.scores.right.cols, s.stride()
 	each := (rows + s.tile - 1) / s.tile
-	scores := gemm.Matrix[float32]{Data: unsafe.Slice((*float32)(room), s.tile*columns), Stride: columns}
+	scores := gemm.Matrix[float32]{Data: unsafe.Slice((*float32)(room), s.tile*stride), Stride: stride}
 	for i := lo; i < hi; i++ {
 		at, sums := s.scores.starts(i/each), s.sums.starts(i/each)
 		first := i % each * s.tile
 		n := min(s.tile, rows-first)
 		p := gemm.Product[float32]{M: n, N: columns, K: s.scores.left.cols, A: s.scores.left.row(left, at[0], first), B: s.scores.right.matrix(right, at[1]), C: scores}
 		p.Run()
-		row := launch.Row{Ptr: room, Step: columns * 4}
+		row := launch.Row{Ptr: room, Step: stride * 4}
 		if s.before != nil {
 			s.scale(x, row, i/each, first, n)
 		}

@@ -18,6 +18,26 @@ CUDA_DEVICE = CUDA11OrLater = CUDA9 = None
 TEST_CUDNN_VERSION = 0
 
 
+def _get_torch_cuda_version() -> tuple[int, ...]:
+    """The version of CUDA that the library was built with: none."""
+    return (0, 0)
+
+
+def _get_magma_version() -> tuple[int, ...]:
+    """The version of MAGMA: there is none."""
+    return (0, 0)
+
+
+def _check_cusparse_generic_available() -> bool:
+    """Whether there are cuSPARSE's functions of all layouts: there are not."""
+    return TEST_CUSPARSE_GENERIC
+
+
+def _check_hipsparse_generic_available() -> bool:
+    """Whether there are hipSPARSE's functions of all layouts: there are not."""
+    return TEST_HIPSPARSE_GENERIC
+
+
 def initialize_cuda_context_rng() -> None:
     """Starts the generators of CUDA devices, of which there are none."""
     assert TEST_CUDA, "CUDA must be available when calling initialize_cuda_context_rng"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torchjit as torch
+from torchjit.testing._internal import _conditions
 from torchjit.testing._internal._conditions import NATIVE_DEVICES as NATIVE_DEVICES
 from torchjit.testing._internal._conditions import TEST_MKL
 from torchjit.testing._internal._parametrize import (
@@ -23,6 +24,14 @@ from torchjit.testing._internal._parametrize import (
     dtype_name,
 )
 from torchjit.testing._internal.common_utils import TestCase
+
+IS_FBCODE = IS_SANDCASTLE = IS_REMOTE_GPU = False
+IS_WINDOWS = _conditions.IS_WINDOWS
+TEST_WITH_ASAN = TEST_WITH_TSAN = TEST_WITH_UBSAN = TEST_WITH_ROCM = TEST_WITH_MIOPEN_SUGGEST_NHWC = False
+TEST_CUSPARSE_GENERIC = TEST_HIPSPARSE_GENERIC = False
+PYTORCH_CUDA_MEMCHECK = os.getenv("PYTORCH_CUDA_MEMCHECK", "0") == "1"
+PYTORCH_TESTING_DEVICE_ONLY_FOR_KEY = "PYTORCH_TESTING_DEVICE_ONLY_FOR"
+PYTORCH_TESTING_DEVICE_EXCEPT_FOR_KEY = "PYTORCH_TESTING_DEVICE_EXCEPT_FOR"
 
 tol = collections.namedtuple("tol", ["atol", "rtol"])  # noqa: PYI024
 _Function = Callable[..., Any]
@@ -124,6 +133,49 @@ class CPUTestBase(DeviceTypeTestBase):
     """A class whose tests run on the CPU."""
 
     device_type = "cpu"
+
+
+class _AbsentTestBase(DeviceTypeTestBase):
+    """A class whose tests are for a device that this library does not run tests on: they are skipped."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        raise unittest.SkipTest(f"no tests run on {cls.device_type}")
+
+
+class CUDATestBase(_AbsentTestBase):
+    """A class whose tests would run on CUDA devices."""
+
+    device_type = "cuda"
+
+
+class LazyTestBase(_AbsentTestBase):
+    """A class whose tests would run on lazy tensors."""
+
+    device_type = "lazy"
+
+
+class MPSTestBase(_AbsentTestBase):
+    """A class whose tests would run on MPS devices."""
+
+    device_type = "mps"
+
+
+def has_cusolver() -> bool:
+    """Whether there is cuSOLVER: there is not."""
+    return False
+
+
+def _has_sufficient_memory(device: Any, size: int) -> bool:
+    """Whether a device has so many bytes left. Skips the test where nobody knows."""
+    if torch.device(device).type == "cuda":
+        return torch.cuda.is_available() and torch.cuda.mem_get_info()[0] >= size
+    if torch.device(device).type != "cpu":
+        raise unittest.SkipTest("Unknown device type")
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >= size
+    except (ValueError, OSError) as e:
+        raise unittest.SkipTest("nobody knows how much memory there is") from e
 
 
 device_type_test_bases = [CPUTestBase]

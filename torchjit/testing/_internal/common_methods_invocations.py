@@ -42,6 +42,44 @@ foreach_minmax_op_db = [ForeachFuncInfo(name) for name in ("maximum", "minimum")
 foreach_reduce_op_db = [ForeachFuncInfo("norm")]
 
 
+def mask_not_all_zeros(shape: Any) -> Any:
+    """Random truth values, one of which is true at least."""
+    import torchjit as torch
+
+    assert len(shape) > 0
+    while True:
+        mask = torch.randn(shape).gt(0)
+        if mask.sum() > 0:
+            return mask
+
+
+def _takes(op: Any, layout: str) -> bool:
+    """Whether an operator of one tensor has a form for sparse tensors, found by a call."""
+    import torchjit as torch
+
+    x = torch.tensor([[0.0, 0.5], [0.25, 0.0]])
+    try:
+        return getattr(op.op(x.to_sparse() if layout == "coo" else x.to_sparse_csr()), "layout", torch.strided) is not torch.strided
+    except (RuntimeError, NotImplementedError, TypeError):
+        return False
+
+
+def _mark_sparse() -> None:
+    """Says of operators of one tensor which sparse layouts they take."""
+    for op in unary_ufuncs:
+        op.supports_sparse, op.supports_sparse_csr = _takes(op, "coo"), _takes(op, "csr")
+    for op in _definitions._masked.op_db:
+        if op.name in ("masked.sum", "masked.prod", "masked.amax", "masked.amin"):
+            op.supports_sparse = True
+
+
+_mark_sparse()
+sparse_unary_ufuncs = [op for op in unary_ufuncs if op.supports_sparse]
+sparse_csr_unary_ufuncs = [op for op in unary_ufuncs if op.supports_sparse_csr]
+sparse_masked_reduction_ops = [op for op in _definitions._masked.op_db if op.supports_sparse]
+sparse_reduction_ops = [op for op in (*reduction_ops, *_definitions._masked.op_db) if op.supports_sparse]
+
+
 def wrapper_set_seed(op: Any, *args: Any, **kwargs: Any) -> Any:
     """The result of a random operator, which draws the same numbers each time."""
     from torchjit.testing._internal._contexts import freeze_rng_state

@@ -9,6 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
+from torchjit.testing._internal._nn_losses import *  # noqa: F403
+from torchjit.testing._internal._nn_tests import *  # noqa: F403
+from torchjit.testing._internal._nn_tests import _test_bfloat16_ops as _test_bfloat16_ops
+from torchjit.testing._internal._nn_tests import _test_module_empty_input as _test_module_empty_input
 
 
 def _case(name: str, size: Any, *args: Any, **more: Any) -> dict[str, Any]:

@@ -30,6 +30,8 @@ from torchjit.testing._internal._conditions import TEST_NUMPY, TEST_SKIP_FAST, _
 from torchjit.testing._internal._conditions import _check_module_exists as _check_module_exists
 from torchjit.testing._internal._contexts import *  # noqa: F403
 from torchjit.testing._internal._contexts import SEED, set_default_dtype, set_rng_seed
+from torchjit.testing._internal._harness import *  # noqa: F403
+from torchjit.testing._internal._harness import _print_test_names as _print_test_names
 from torchjit.testing._internal._matrices import *  # noqa: F403
 from torchjit.testing._internal._parametrize import _TestParametrizer as _TestParametrizer
 from torchjit.testing._internal._parametrize import compose_parametrize_fns as compose_parametrize_fns

@@ -168,11 +168,11 @@ func (g *Generator) generate(uniform uint32) []byte {
 	g.assignPointers(uniform)
 	g.chooseUnroll()
 	g.LayOutPool()
-	a := newAllocator(&g.Lowerer)
-	g.Fixed = a.Fixed
-	g.Body = a.Assign()
-	g.Scratch = a.Scratch
-	g.setStride(len(a.slots) > 0)
+	g.assignRegisters()
+	if g.Unroll == longUnroll && g.stride == 0 && g.isLong() {
+		g.Unroll = 1
+		g.assignRegisters()
+	}
 	g.Asm.ISA = g.ISA
 	g.Asm.Code = make([]byte, 0, 1024)
 	g.prologue()
@@ -183,6 +183,19 @@ func (g *Generator) generate(uniform uint32) []byte {
 	g.nextRow(row)
 	g.epilogue()
 	return g.Asm.Code
+}
+
+// assignRegisters gives the body's values registers.
+func (g *Generator) assignRegisters() {
+	copies := 1
+	if g.isLong() {
+		copies = g.Unroll
+	}
+	a := newAllocator(&g.Lowerer, copies)
+	g.Fixed = a.Fixed
+	g.Body = a.Assign()
+	g.Scratch = a.Scratch
+	g.setStride(len(a.slots) > 0)
 }
 
 // assignPointers gives each operand that is walked a register.
@@ -245,14 +258,26 @@ func (l *Lowerer) mostAccumulators() int {
 	return 8
 }
 
+// A body of more than shortBody instructions is long: where there are registers for that, its instructions are written for longUnroll vectors in turn. Each
+// waits for the one before it, and the more of them wait, the fewer of the vectors behind them the processor sees (gelu on Zen 5: 20 cycles a vector, so 16).
+const (
+	shortBody  = 12
+	longUnroll = 2
+)
+
+// isLong reports whether the body is long.
+func (g *Generator) isLong() bool { return len(g.code) > shortBody && len(g.accs) == 0 }
+
 // chooseUnroll picks how many vectors a round of the loop takes: as many as a reduction has
-// accumulators, and several where the body is too short to hide latency.
+// accumulators, and several where the body is too short to hide latency, or there are registers for several.
 func (g *Generator) chooseUnroll() {
 	switch n := len(g.code); {
 	case n <= 6:
 		g.Unroll = 4
-	case n <= 12:
+	case n <= shortBody:
 		g.Unroll = 2
+	case g.ISA == asm.AVX512:
+		g.Unroll = longUnroll
 	default:
 		g.Unroll = 1
 	}

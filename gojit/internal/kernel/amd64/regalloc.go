@@ -58,10 +58,15 @@ const (
 // maskReg is the vector register that holds the mask of a tail where there are no mask registers.
 const maskReg asm.Reg = 15
 
-func newAllocator(l *Lowerer) *allocator { return NewAllocatorIn(l, uint32(1<<l.ISA.Registers()-1)) }
+// newAllocator returns an allocator of all registers, for code that is written so many times with registers of its own.
+func newAllocator(l *Lowerer, copies int) *allocator {
+	return allocatorIn(l, uint32(1<<l.ISA.Registers()-1), copies)
+}
 
 // NewAllocatorIn returns an allocator of some of the registers.
-func NewAllocatorIn(l *Lowerer, registers uint32) *allocator {
+func NewAllocatorIn(l *Lowerer, registers uint32) *allocator { return allocatorIn(l, registers, 1) }
+
+func allocatorIn(l *Lowerer, registers uint32, copies int) *allocator {
 	inRegisters, inMemory := l.accumulatorVectors()
 	a := &allocator{l: l, free: registers, Scratch: l.Expanded() + inMemory}
 	if l.ISA != asm.AVX512 {
@@ -94,7 +99,7 @@ func NewAllocatorIn(l *Lowerer, registers uint32) *allocator {
 			a.where[acc.reg], a.last[acc.reg] = int16(firstAccumulator)+int16(i), math.MaxInt32
 		}
 	}
-	a.hoist()
+	a.hoist(copies)
 	return a
 }
 
@@ -126,14 +131,14 @@ func firstUse(in *instruction, o operand) int {
 	return -1
 }
 
-// hoist keeps the most used uniforms in registers that the code does not need.
-func (a *allocator) hoist() {
+// hoist keeps the most used uniforms in registers that so many copies of the code do not need.
+func (a *allocator) hoist(copies int) {
 	a.Fixed = make([]int16, len(a.l.uniforms))
 	for i := range a.Fixed {
 		a.Fixed[i] = -1
 	}
 	const spare = 3 // for uniforms that an instruction needs in a register
-	for room := bits.OnesCount32(a.free) - a.pressure() - spare; room > 0; room-- {
+	for room := bits.OnesCount32(a.free) - copies*(a.pressure()+spare); room > 0; room-- {
 		best := -1
 		for i := range a.l.uniforms {
 			if uses := a.l.uniforms[i].uses; a.Fixed[i] < 0 && uses > 0 && (best < 0 || uses > a.l.uniforms[best].uses) {

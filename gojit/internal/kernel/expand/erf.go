@@ -26,7 +26,7 @@ const erfLastSingle = 3.95
 // erf is 1 - exp2(log2(erfc(|x|))), which is (1 - 2**n) + 2**n*(1 - exp2(r)).
 func (e *expander) erf(x kernel.Value) kernel.Value {
 	a := e.Binary(kernel.Min, e.number(erfLastSingle), e.Unary(kernel.Abs, x))
-	w := e.Mul(a, e.polynomial(a, erfSingle...))
+	w := e.Mul(a, e.halves(a, erfSingle...))
 	n, shifted := e.nearest(w, 1)
 	r := e.Sub(w, n)
 	power := e.power(1, n, shifted)
@@ -61,7 +61,7 @@ const erfLast = 5.93
 
 // logErfc is log(erfc(a)) for 0 <= a <= erfLast.
 func (e *expander) logErfc(a kernel.Value) kernel.Value {
-	return e.fmaNumber(a, erfSlope, e.Mul(a, e.polynomial(a, erfDouble...)))
+	return e.fmaNumber(a, erfSlope, e.Mul(a, e.halves(a, erfDouble...)))
 }
 
 // Polynomials for float32 arguments, computed in float64. log(erfc(x)) = x*p(x) on [0, 10.5], absolute
@@ -80,14 +80,14 @@ var (
 // erfc is exp(log(erfc(|x|))), or two minus that for negative x.
 func (e *expander) erfc(x kernel.Value) kernel.Value {
 	a := e.Binary(kernel.Min, e.number(10.5), e.Unary(kernel.Abs, x))
-	y := e.exp(e.Mul(a, e.polynomial(a, erfcWide...)))
+	y := e.exp(e.Mul(a, e.halves(a, erfcWide...)))
 	return e.Select(e.Binary(kernel.Lt, x, e.number(0)), e.Sub(e.number(2), y), y)
 }
 
 // erfinv is infinite at one.
 func (e *expander) erfinv(x kernel.Value) kernel.Value {
 	s := e.Unary(kernel.Sqrt, e.Neg(e.log1p(e.Neg(e.Mul(x, x)))))
-	y := e.Mul(x, e.polynomial(e.Binary(kernel.Min, e.number(4.05), s), erfinvWide...))
+	y := e.Mul(x, e.halves(e.Binary(kernel.Min, e.number(4.05), s), erfinvWide...))
 	pole := e.Binary(kernel.Eq, e.Unary(kernel.Abs, x), e.number(1))
 	return e.Select(pole, e.copySign(e.number(math.Inf(1)), x), y)
 }

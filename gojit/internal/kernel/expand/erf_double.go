@@ -8,8 +8,8 @@ import (
 
 // Polynomials for erfc and erfinv of float64, all with relative errors below 2e-16.
 var (
-	// erfc(a) * exp(a*a) * (1+2*a), in (a-erfcMiddle)/(a+erfcMiddle), for 0 <= a <= erfcLast
-	erfcDouble = []float64{1.2530080582697296, -0.13562110612458114, -0.04756229435345093, 0.12964515870275697, -0.11927366341529122,
+	// ErfcScaled is erfc(a) * exp(a*a) * (1+2*a), in (a-ErfcMiddle)/(a+ErfcMiddle), for 0 <= a <= ErfcLast
+	ErfcScaled = []float64{1.2530080582697296, -0.13562110612458114, -0.04756229435345093, 0.12964515870275697, -0.11927366341529122,
 		0.06830802734413849, -0.02377051491919298, 0.0025293918129270505, 0.0018886903668664655, -0.00077983223866634,
 		-0.00010515985619262155, 0.0001250991382265593, 4.949719866841455e-06, -2.0099697485363772e-05, -7.320745529010706e-07,
 		3.4701134756991074e-06, 3.5753595821944195e-07, -6.127042493137314e-07, -1.41740363094774e-07, 9.763677173877836e-08,
@@ -31,22 +31,23 @@ var (
 		-4.3752073162016196e-10, 6.646144734325842e-11, 4.2883063927487056e-11, -1.968931701962242e-11}
 )
 
+// What ErfcScaled is a polynomial of, and up to where.
 const (
-	erfcMiddle = 3
-	erfcLast   = 27.4 // erfc is zero from there on
+	ErfcMiddle = 3
+	ErfcLast   = 27.4 // erfc is zero from there on
 )
 
 // erfcOfDouble is exp(-a*a), computed with the digits that the square loses, times a smooth function of a = |x|; of negative x, two minus
 // that.
 func (e *expander) erfcOfDouble(x kernel.Value) kernel.Value {
 	one, two := e.number(1), e.number(2)
-	a := e.Binary(kernel.Min, e.number(erfcLast), e.Unary(kernel.Abs, x))
+	a := e.Binary(kernel.Min, e.number(ErfcLast), e.Unary(kernel.Abs, x))
 	square := e.exactProduct(a, a)
 	n, shifted := e.nearest(square.high, -math.Log2E)
 	r := e.Sub(e.reduce(e.Neg(square.high), n, e.ln2(2)...), square.low)
 	power := e.scale(e.polynomial(r, expDouble...), n, shifted)
-	t := e.Div(e.Sub(a, e.number(erfcMiddle)), e.Add(a, e.number(erfcMiddle)))
-	y := e.Mul(power, e.Div(e.polynomial(t, erfcDouble...), e.Fma(a, two, one)))
+	t := e.Div(e.Sub(a, e.number(ErfcMiddle)), e.Add(a, e.number(ErfcMiddle)))
+	y := e.Mul(power, e.Div(e.polynomial(t, ErfcScaled...), e.Fma(a, two, one)))
 	return e.Select(e.Binary(kernel.Lt, x, e.number(0)), e.Sub(two, y), y)
 }
 

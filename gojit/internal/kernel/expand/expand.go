@@ -266,6 +266,21 @@ func (e *expander) polynomial(x kernel.Value, c ...float64) kernel.Value {
 	return sum
 }
 
+// halves is polynomial, whose first coefficient is added last to x times the others, the sum of a polynomial of x*x and of x times another: their instructions do
+// not wait for each other, and the result is rounded as by Horner's rule at the end.
+func (e *expander) halves(x kernel.Value, c ...float64) kernel.Value {
+	var even, odd []float64
+	for i, v := range c[1:] {
+		if i%2 == 0 {
+			even = append(even, v)
+		} else {
+			odd = append(odd, v)
+		}
+	}
+	square := e.Mul(x, x)
+	return e.Fma(e.Fma(e.polynomial(square, odd...), x, e.polynomial(square, even...)), x, e.number(c[0]))
+}
+
 // fmaNumber makes x*f + y.
 func (e *expander) fmaNumber(x kernel.Value, f float64, y kernel.Value) kernel.Value {
 	return e.Fma(x, e.number(f), y)

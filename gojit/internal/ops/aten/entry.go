@@ -27,6 +27,9 @@ func entryOf(text string, record *ops.Def, takesMeta bool, body func(c define.Ca
 	return ops.Operator{Name: text, Record: record, Run: func(args, out []value.Value) (err error) {
 		defer nameTypes(name, args, &err)
 		defer source.Catch(&err)
+		if tensor.QuantizedInUse() && define.FirstQuantized(args) != nil {
+			refuseQuantized(name, record, args)
+		}
 		if (!takesMeta || tensor.AwayInUse()) && hasAway(args) {
 			if tensor.BitsInUse() && hasBits(args) {
 				runWithBits(name, body, args, out)
@@ -55,6 +58,21 @@ func entryOf(text string, record *ops.Def, takesMeta bool, body func(c define.Ca
 		settle(args, out)
 		return nil
 	}}
+}
+
+// refuseQuantized fails for an operator that quantized tensors do not have: the fact names the one of which PyTorch has no kernel for them.
+// Functions of elements find no type for quantized and other tensors, and say so.
+func refuseQuantized(name string, record *ops.Def, args []value.Value) {
+	op := ops.Find(name)
+	if op == nil || record != nil && record.Scalar != nil && slices.ContainsFunc(args, func(v value.Value) bool { return v.IsTensor() && !v.Tensor().DType().IsQuantized() }) {
+		return
+	}
+	if fact, ok := op.Fact("unquantized"); ok {
+		if fact != "" {
+			name = "aten::" + fact
+		}
+		define.RefuseBackend(name, "QuantizedCPU")
+	}
 }
 
 // nameTypes has an error about the types of a kernel speak of the operator that made the kernel.

@@ -68,6 +68,7 @@ var (
 	tiles          Kernels[Tile]
 	copyings       Kernels[Copying]
 	transpositions Kernels[Transposition]
+	interleavings  Kernels[Interleaving]
 	pairings       Kernels[Pairing]
 	widenings      Kernels[Widening]
 )
@@ -121,6 +122,9 @@ func (c Copying) Code() *asm.Code { return copyings.Get(c, c.ISA) }
 
 // Code returns the kernel's code, made once.
 func (t Transposition) Code() *asm.Code { return transpositions.Get(t, t.ISA) }
+
+// Code returns the kernel's code, made once.
+func (i Interleaving) Code() *asm.Code { return interleavings.Get(i, i.ISA) }
 
 // Code returns the kernel's code, made once.
 func (p Pairing) Code() *asm.Code { return pairings.Get(p, p.ISA) }

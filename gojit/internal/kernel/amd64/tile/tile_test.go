@@ -303,6 +303,37 @@ func checkDots[T float32 | float64](t *testing.T, d Dots, k int) {
 	}
 }
 
+func TestInterleaving(t *testing.T) {
+	if asm.Host() < asm.AVX512 {
+		t.Skip("the processor has no AVX-512")
+	}
+	for columns := MinInterleaved; columns <= MaxInterleaved; columns++ {
+		for vectors := 1; vectors <= 3; vectors++ {
+			checkInterleaving[float32](t, columns, vectors)
+			checkInterleaving[float64](t, columns, vectors)
+		}
+	}
+}
+
+func checkInterleaving[T float32 | float64](t *testing.T, columns, vectors int) {
+	t.Helper()
+	size := int(unsafe.Sizeof(T(0)))
+	rows := vectors * 64 / size
+	stride := rows + 3
+	from, to := asmtest.Guarded[T](t, (columns-1)*stride+rows, vectors%2 == 0), asmtest.Guarded[T](t, rows*columns, vectors%2 == 0)
+	for i := range from {
+		from[i] = T(i + 1)
+	}
+	kernel := Interleaving{ISA: asm.AVX512, Double: size == 8, Columns: uint8(columns)}
+	args := CopyArgs{From: unsafe.Pointer(&from[0]), To: unsafe.Pointer(&to[0]), FromRow: int64(stride * size), Count: int64(vectors), Mask: kernel.Places()}
+	kernel.Code().Call(unsafe.Pointer(&args))
+	for i, got := range to {
+		if want := from[i%columns*stride+i/columns]; got != want {
+			t.Fatalf("%d columns of %d bytes: element %d is %v, want %v", columns, size, i, got, want)
+		}
+	}
+}
+
 // BenchmarkPeak adds products in independent registers: the most that the machine does of them.
 func BenchmarkPeak(b *testing.B) {
 	for _, isa := range []asm.ISA{asm.AVX2, asm.AVX512} {

@@ -215,6 +215,11 @@ func adaptiveEnd(i, in, out int) int { return ((i+1)*in + out - 1) / out }
 func adaptive(name string, c define.Call, n int) Pooling {
 	x := c.Tensor(0)
 	checkAdaptive(name, x, n)
+	if given := c.Ints(1); len(given) != n && strings.HasPrefix(name, "adaptive_avg") && n > 1 {
+		source.Raise(source.RuntimeError, "%s: output_size must be %d", name, n)
+	} else if len(given) != n && n > 1 {
+		source.Raise(source.RuntimeError, "%s(): internal error: output_size.size() must be %d", name, n)
+	}
 	size := c.IntsOf(1, n, "output_size")
 	p, regular := Pooling{N: n}, true
 	for d := range n {
@@ -683,10 +688,19 @@ func (p *Pooling) outputs() int {
 	return n
 }
 
+// refuseIntegers fails for a type that PyTorch's kernel does not have.
+func refuseIntegers(x *tensor.Tensor, kernel string) {
+	if x.Quantizer() == nil && define.IsIntegral(x.DType()) {
+		source.Raise(source.RuntimeError, "\"%s\" not implemented for '%s'", kernel, x.DType().CppName())
+	}
+}
+
 func maxPoolNd(name string, n int) []define.Definition {
 	pools := new(bytePools)
+	kernels := []string{"max_pool1d_impl", "max_pool2d", "max_pool3d_with_indices_cpu"} // PyTorch's
 	maxima := elementwise.OnCentered(func(c define.Call) *tensor.Tensor {
 		elementwise.NoComplexOrder("max_pool")(c.Tensor(0).DType())
+		refuseIntegers(c.Tensor(0), kernels[n-1])
 		return KeepFormat(PooledMaxima(c.Tensor(0), poolArgs(name, c, 1, n, true, 5)), c.Tensor(0))
 	})
 	return []define.Definition{
@@ -700,6 +714,7 @@ func maxPoolNd(name string, n int) []define.Definition {
 			return maxima(c)
 		}),
 		define.Operator(name+"_with_indices", func(c define.Call) {
+			refuseIntegers(c.Tensor(0), kernels[n-1])
 			c.Give(define.Pair(maxPool(c.Tensor(0), poolArgs(name+"_with_indices", c, 1, n, true, 5)))...)
 		}),
 	}
@@ -825,22 +840,28 @@ func adaptiveNd(n int, suffix string) []define.Definition {
 	means := onMeans(func(c define.Call) *tensor.Tensor {
 		return KeepFormat(adaptiveAverage("adaptive_avg_pool"+suffix, c, n), c.Tensor(0))
 	})
-	return []define.Definition{
-		define.Giving("adaptive_avg_pool"+suffix, func(c define.Call) *tensor.Tensor {
-			if c.Tensor(0).Quantizer() != nil {
-				p := adaptive("adaptive_avg_pool"+suffix, c, n)
-				if size, ok := p.oneSize(false); ok {
-					if out, ok := pools.mean(&p, c.Tensor(0), size); ok {
-						return out
-					}
+	average := func(c define.Call) *tensor.Tensor {
+		if c.Tensor(0).Quantizer() != nil {
+			p := adaptive("adaptive_avg_pool"+suffix, c, n)
+			if size, ok := p.oneSize(false); ok {
+				if out, ok := pools.mean(&p, c.Tensor(0), size); ok {
+					return out
 				}
 			}
-			return means(c)
-		}),
+		}
+		return means(c)
+	}
+	all := []define.Definition{
+		define.Giving("adaptive_avg_pool"+suffix, average),
 		define.Operator("adaptive_max_pool"+suffix, func(c define.Call) {
+			refuseIntegers(c.Tensor(0), "adaptive_max_pool"+suffix)
 			c.Give(define.Pair(maxPool(c.Tensor(0), adaptive("adaptive_max_pool"+suffix, c, n)))...)
 		}),
 	}
+	if n > 1 { // what the other one is where gradients are recorded
+		all = append(all, define.Giving("_adaptive_avg_pool"+suffix, average).With(ops.Def{Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool" + suffix + "_backward")}))
+	}
+	return all
 }
 
 // maxUnpool puts elements back to the places that a pooling found them at.
@@ -880,12 +901,6 @@ var PoolFamily = slices.Concat(
 		define.Decomposed("avg_pool3d_backward", averagePoolBackward(3)).With(ops.Def{Decomp: averagePoolBackward(3)}),
 		define.Decomposed("_adaptive_avg_pool2d_backward", adaptivePoolBackward(2)).With(ops.Def{Decomp: adaptivePoolBackward(2)}),
 		define.Decomposed("_adaptive_avg_pool3d_backward", adaptivePoolBackward(3)).With(ops.Def{Decomp: adaptivePoolBackward(3)}),
-		define.Giving("_adaptive_avg_pool2d", func(c define.Call) *tensor.Tensor {
-			return adaptiveAverage("adaptive_avg_pool2d", c, 2)
-		}).With(ops.Def{Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool2d_backward")}),
-		define.Giving("_adaptive_avg_pool3d", func(c define.Call) *tensor.Tensor {
-			return adaptiveAverage("adaptive_avg_pool3d", c, 3)
-		}).With(ops.Def{Reads: ops.ReadsNothing, Grad: pooledBy("_adaptive_avg_pool3d_backward")}),
 		define.Giving("max_unpool2d", maxUnpool).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { unpooledGrad(c, 2) })}),
 		define.Giving("max_unpool3d", maxUnpool).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { unpooledGrad(c, 3) })}),
 		define.Operator("fractional_max_pool2d", func(c define.Call) { c.Give(fractionalMaxPool(c, 2)) }),

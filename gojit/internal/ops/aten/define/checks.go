@@ -31,7 +31,7 @@ func OptionalShape(t *tensor.Tensor) ShapeText {
 }
 
 // LowerNames are the C++ names of the element types.
-var LowerNames = map[tensor.DType]string{tensor.Uint8: "unsigned char", tensor.Int8: "signed char", tensor.Int16: "short", tensor.Int32: "int",
+var LowerNames = map[tensor.DType]string{tensor.Uint8: "unsigned char", tensor.Int8: "signed char", tensor.Int16: "short int", tensor.Int32: "int",
 	tensor.Int64: "long int", tensor.Float16: "c10::Half", tensor.Float32: "float", tensor.Float64: "double", tensor.Bool: "bool",
 	tensor.BFloat16: "c10::BFloat16", tensor.Complex64: "c10::complex<float>", tensor.Complex128: "c10::complex<double>"}
 

@@ -59,6 +59,15 @@ func (p *Operator) refusing(fails func(tensor.DType)) *Operator {
 	return p
 }
 
+// OfReals has the operator refuse complex numbers, in the name of a kernel of PyTorch.
+func (p *Operator) OfReals(kernel string) *Operator {
+	return p.refusing(func(d tensor.DType) {
+		if d.IsComplex() {
+			NotImplemented(kernel, d)
+		}
+	})
+}
+
 // On applies the operator to tensors.
 func (p *Operator) On(ts ...*tensor.Tensor) *tensor.Tensor {
 	var operands [4]Operand

@@ -139,6 +139,15 @@ func realOnly(kernel string) func(tensor.DType) {
 	}
 }
 
+// onlyFloating refuses all types but those of real numbers, in the name of a kernel of PyTorch.
+func onlyFloating(kernel string) func(tensor.DType) {
+	return func(d tensor.DType) {
+		if !d.IsFloating() {
+			source.Raise(source.RuntimeError, "\"%s\" not implemented for '%s'", kernel, d.CppName())
+		}
+	}
+}
+
 func noComplex(message string) func(tensor.DType) {
 	return func(d tensor.DType) {
 		if d.IsComplex() {
@@ -257,19 +266,19 @@ var elementary = []ops.Def{
 	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Neg(g.Mul(dy, g.Shift(g.Do("log", x), 1)))
 	})},
-	{Name: "sign", Scalar: UnaryOp(kernel.Sign),
+	{Name: "sign", Refuses: noComplex("Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."), Scalar: UnaryOp(kernel.Sign),
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf},
 	{Name: "sgn", Scalar: UnaryOp(kernel.Sign),
 		Grad: define.Concrete(func(c define.Gradient) { c.Give(0, signGrad(c, c.G(), c.Out(0))) }), Tags: ops.AsWritten},
-	{Name: "floor", Groups: ops.Groups, Scalar: UnaryOp(kernel.Floor),
+	{Name: "floor", Groups: ops.Groups, Refuses: noComplex("floor is not supported for complex inputs"), Scalar: UnaryOp(kernel.Floor),
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.Grouped},
-	{Name: "ceil", Groups: ops.Groups, Scalar: UnaryOp(kernel.Ceil),
+	{Name: "ceil", Groups: ops.Groups, Refuses: noComplex("ceil is not supported for complex inputs"), Scalar: UnaryOp(kernel.Ceil),
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.Grouped},
 	{Name: "round", Groups: ops.Groups, Scalar: UnaryOp(kernel.Round),
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.Grouped},
-	{Name: "trunc", Groups: ops.Groups, Aliases: []string{"fix"}, Scalar: UnaryOp(kernel.Trunc),
+	{Name: "trunc", Groups: ops.Groups, Aliases: []string{"fix"}, Refuses: noComplex("trunc is not supported for complex inputs"), Scalar: UnaryOp(kernel.Trunc),
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.Grouped},
-	{Name: "frac", Groups: ops.Groups, Scalar: func(b Builder, x ...Element) Element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) },
+	{Name: "frac", Groups: ops.Groups, Refuses: onlyFloating("frac_cpu"), Scalar: func(b Builder, x ...Element) Element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) },
 		Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Grad(0)) }, Tags: ops.Grouped},
 	{Name: "square", Promote: ops.NumberType, Scalar: func(b Builder, x ...Element) Element { return b.Mul(x[0], x[0]) },
 		Parts: define.Composing(squareParts),
@@ -303,7 +312,7 @@ var elementary = []ops.Def{
 		}
 		return isZero(b, b.Unary(kernel.Imag, x[0]))
 	}},
-	{Name: "signbit", Promote: ops.BoolResult, Scalar: func(b Builder, x ...Element) Element {
+	{Name: "signbit", Promote: ops.BoolResult, Refuses: noComplex("signbit is not implemented for complex tensors."), Scalar: func(b Builder, x ...Element) Element {
 		if b.Type(x[0]) == tensor.Bool || b.Type(x[0]) == tensor.Uint8 {
 			return b.Const(tensor.Bool, tensor.Boolean(false))
 		}
@@ -690,6 +699,9 @@ func Clamp(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 }
 
 func clampBetween(c define.Call, dst *tensor.Tensor, low, high bool) *tensor.Tensor {
+	if c.Tensor(0).DType().IsComplex() {
+		source.Raise(source.RuntimeError, "clamp is not supported for complex types")
+	}
 	self := OfTensor(c.Tensor(0))
 	switch {
 	case low && high:
@@ -987,8 +999,16 @@ func clampPlain(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 	return clampReal(c, dst)
 }
 
+// checkLerp fails where an argument has another type than the first one.
+func checkLerp(c define.Call, name string, i int) {
+	if self, other := c.Tensor(0).DType(), c.Tensor(i).DType(); self != other {
+		source.Raise(source.RuntimeError, "expected dtype %s for `%s` but got dtype %s", define.LowerNames[self], name, define.LowerNames[other])
+	}
+}
+
 func lerpByNumber(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 	by := lerpNear
+	checkLerp(c, "end", 1)
 	c.Scalar(2).MustSuit(c.Tensor(0).DType())
 	if !c.Tensor(0).DType().IsComplex() && !(math.Abs(c.Scalar(2).Float64()) < 0.5) {
 		by = lerpFar
@@ -997,6 +1017,8 @@ func lerpByNumber(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 }
 
 func lerpByTensor(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+	checkLerp(c, "end", 1)
+	checkLerp(c, "weight", 2)
 	return lerp.Run(dst, []Operand{OfTensor(c.Tensor(0)), OfTensor(c.Tensor(1)), OfTensor(c.Tensor(2))})
 }
 

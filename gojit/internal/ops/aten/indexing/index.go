@@ -613,7 +613,9 @@ func maskedScatter(c define.Call) *tensor.Tensor {
 func put(c define.Call, t *tensor.Tensor) {
 	at, src := c.Tensor(1), c.Tensor(2)
 	source.Check(src.DType() == t.DType(), "put_(): self and source expected to have the same dtype, but got self.dtype = %s and source.dtype = %s", t.DType().CppName(), src.DType().CppName())
-	source.Check(at.Numel() == src.Numel(), "put_(): Expected source and index to have the same number of elements, but got source.numel() = %d, index.numel() = %d", src.Numel(), at.Numel())
+	if at.Numel() != src.Numel() {
+		source.Raise(source.IndexError, "put_(): Expected source and index to have the same number of elements, but got source.numel() = %d, index.numel() = %d", src.Numel(), at.Numel())
+	}
 	if list, n := indicesOf(at), t.Numel(); at.DType() == tensor.Int64 {
 		if bad := firstOutside(list, -n, n); bad >= 0 {
 			source.Raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", list[bad], n)

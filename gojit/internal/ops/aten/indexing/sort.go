@@ -279,9 +279,9 @@ func TopK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.T
 var SortFamily = []define.Definition{
 	define.Operator("sort", func(c define.Call) { c.Give(define.Pair(SortAlong(c.Tensor(0), c.Int(1), c.Bool(2)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { reduce.ChosenGrad(c, c.Int(1), true) })}).OutIterated().Quantized(define.SameScale),
 	define.Operator("sort.stable", func(c define.Call) { c.Give(define.Pair(SortAlong(c.Tensor(0), c.Int(2), c.Bool(3)))...) }).OutIterated().Quantized(define.SameScale),
-	define.Giving("argsort", func(c define.Call) *tensor.Tensor { return argsort(c.Tensor(0), c.Int(1), c.Bool(2)) }),
+	define.Giving("argsort", func(c define.Call) *tensor.Tensor { return argsort(c.Tensor(0), c.Int(1), c.Bool(2)) }).Quantized(define.Unquantized),
 	define.Giving("argsort.stable", func(c define.Call) *tensor.Tensor { return argsort(c.Tensor(0), c.Int(2), c.Bool(3)) }),
-	define.Giving("msort", func(c define.Call) *tensor.Tensor { return define.Pair(SortAlong(c.Tensor(0), 0, false))[0] }),
+	define.Giving("msort", func(c define.Call) *tensor.Tensor { return define.Pair(SortAlong(c.Tensor(0), 0, false))[0] }).Quantized(define.SameScale),
 	define.Operator("topk", func(c define.Call) { c.Give(define.Pair(TopK(c.Tensor(0), c.Int(1), c.Int(2), c.Bool(3)))...) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { reduce.ChosenGrad(c, c.Int(2), true) })}).Quantized(define.SameScale),
 }
 

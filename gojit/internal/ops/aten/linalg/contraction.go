@@ -122,8 +122,28 @@ func bilinear(x1, x2, weight, bias *tensor.Tensor) *tensor.Tensor {
 	return out
 }
 
+// checkMultiDot fails where tensors are not matrices that can be multiplied, with a vector at most at each end.
+func checkMultiDot(ts []*tensor.Tensor) {
+	source.Check(len(ts) > 1, "multi_dot(): expected at least 2 tensors but got %d", len(ts))
+	last := len(ts) - 1
+	for i, t := range ts {
+		switch {
+		case (i == 0 || i == last) && (t.Dim() < 1 || t.Dim() > 2):
+			source.Raise(source.RuntimeError, "multi_dot(): the %s tensor must be 1D or 2D but got %dD", map[bool]string{true: "first", false: "last"}[i == 0], t.Dim())
+		case i > 0 && i < last && t.Dim() != 2:
+			source.Raise(source.RuntimeError, "multi_dot(): tensor %d must be 2D but got %dD", i, t.Dim())
+		case t.DType() != ts[0].DType():
+			source.Raise(source.RuntimeError, "multi_dot(): all tensors must have be the same dtype but tensor 0 is %s and tensor %d %s",
+				define.LowerNames[ts[0].DType()], i, define.LowerNames[t.DType()])
+		case i > 0 && ts[i-1].Size(ts[i-1].Dim()-1) != t.Size(0):
+			source.Raise(source.RuntimeError, "multi_dot(): tensors %d and %d with shapes %s and %s cannot be multiplied",
+				i-1, i, tensor.FormatShape(ts[i-1].Shape()), tensor.FormatShape(t.Shape()))
+		}
+	}
+}
+
 func multiDot(ts []*tensor.Tensor) *tensor.Tensor {
-	source.Check(len(ts) > 0, "multi_dot(): expected at least 2 tensors but got 0")
+	checkMultiDot(ts)
 	out := ts[0]
 	for _, t := range ts[1:] {
 		out = Matmul(out, t)

@@ -41,9 +41,9 @@ func einsum(equation string, ts []*tensor.Tensor) *tensor.Tensor {
 	} else {
 		result = implicitResult(counts, ellipsis)
 	}
-	acc, accLabels := takeDiagonals(ts[0], labels[0])
+	acc, accLabels := takeDiagonals(0, ts[0], labels[0])
 	for i := 1; i < len(ts); i++ {
-		t, l := takeDiagonals(ts[i], labels[i])
+		t, l := takeDiagonals(i, ts[i], labels[i])
 		needed := map[int]bool{}
 		for _, r := range result {
 			needed[r] = true
@@ -102,15 +102,16 @@ func implicitResult(counts map[int]int, ellipsis int) []int {
 	return result
 }
 
-// takeDiagonals makes repeated labels one dimension.
-func takeDiagonals(t *tensor.Tensor, labels []int) (*tensor.Tensor, []int) {
+// takeDiagonals makes repeated labels of an operand one dimension.
+func takeDiagonals(operand int, t *tensor.Tensor, labels []int) (*tensor.Tensor, []int) {
 	labels = slices.Clone(labels)
 	for i := 0; i < len(labels); i++ {
 		for j := i + 1; j < len(labels); j++ {
 			if labels[i] != labels[j] {
 				continue
 			}
-			source.Check(t.Size(i) == t.Size(j), "einsum(): subscript %c is repeated for operand but the sizes don't match, %d != %d", rune(labels[i]), t.Size(i), t.Size(j))
+			source.Check(t.Size(i) == t.Size(j), "einsum(): subscript %c is repeated for operand %d but the sizes don't match, %d != %d",
+				rune(labels[i]), operand, t.Size(j), t.Size(i))
 			l := labels[i]
 			t = source.Must(t.Diagonal(0, i, j))
 			labels = append(slices.Delete(slices.Delete(labels, j, j+1), i, i+1), l)

@@ -205,6 +205,7 @@ func manyDims(c define.Call, t *tensor.Tensor) (dims, sizes []int) {
 	}
 	for i := range dims {
 		dims[i] = transformedDim(t, dims[i])
+		source.Check(!slices.Contains(dims[:i], dims[i]), "FFT dims must be unique")
 	}
 	if sizes == nil {
 		sizes = slices.Repeat([]int{-1}, len(dims))

@@ -190,6 +190,7 @@ var LinalgFamily = []define.Definition{
 		return matrixNorm(c.Tensor(0), "nuc", 0, c.Ints(1), c.Bool(2), c.Tensor(0).DType())
 	}).Checked(func(c define.Call) { checkMatrixNorm(c.Tensor(0), "nuc", 0, c.Ints(1)) }),
 	define.Operator("linalg_svd", func(c define.Call) {
+		checkDriver(c, 2)
 		u, s, vh := svd(c.Tensor(0), c.Bool(1))
 		c.Give(u, s, vh)
 	}).With(ops.Def{Grad: define.Concrete(svdGrad), Tags: ops.AsWritten}).ByColumns(0, 2),
@@ -202,12 +203,15 @@ var LinalgFamily = []define.Definition{
 		}
 		c.Give(u, s, v)
 	}).ByColumns(0),
-	define.Giving("linalg_svdvals", func(c define.Call) *tensor.Tensor { return singularValues(c.Tensor(0)) }),
+	define.Giving("linalg_svdvals", func(c define.Call) *tensor.Tensor {
+		checkDriver(c, 1)
+		return singularValues(c.Tensor(0))
+	}),
 	define.Operator("linalg_eigh", func(c define.Call) {
-		c.Give(define.Pair(eigenSymmetric("linalg.eigh", c.Tensor(0), c.Str(1) == "U", true))...)
+		c.Give(define.Pair(eigenSymmetric("linalg.eigh", c.Tensor(0), isUpper(c), true))...)
 	}).With(ops.Def{Grad: define.Concrete(eighGrad), Tags: ops.AsWritten}).ByColumns(1),
 	define.Giving("linalg_eigvalsh", func(c define.Call) *tensor.Tensor {
-		values, _ := eigenSymmetric("linalg.eigh", c.Tensor(0), c.Str(1) == "U", false)
+		values, _ := eigenSymmetric("linalg.eigh", c.Tensor(0), isUpper(c), false)
 		return values
 	}),
 	define.Operator("linalg_qr", func(c define.Call) { c.Give(define.Pair(qr(c.Tensor(0), c.Str(1)))...) }).With(ops.Def{Grad: define.Concrete(qrGrad), Tags: ops.AsWritten}).ByColumns(0, 1),
@@ -269,4 +273,20 @@ const (
 // numberTensor is a number as a tensor without dimensions.
 func numberTensor(v float64) *tensor.Tensor {
 	return source.Must(tensor.Full(nil, tensor.Float(v), tensor.Float64))
+}
+
+// checkDriver fails where a driver of CUDA's is asked for.
+func checkDriver(c define.Call, i int) {
+	if !c.IsNone(i) {
+		source.Raise(source.RuntimeError, "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.")
+	}
+}
+
+// isUpper reports whether the second argument, UPLO, asks for the upper triangle.
+func isUpper(c define.Call) bool {
+	uplo := c.Str(1)
+	if uplo != "L" && uplo != "l" && uplo != "U" && uplo != "u" {
+		source.Raise(source.RuntimeError, "Expected UPLO argument to be 'L' or 'U', but got %s", uplo)
+	}
+	return uplo == "U" || uplo == "u"
 }

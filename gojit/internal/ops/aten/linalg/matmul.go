@@ -497,7 +497,12 @@ var MatmulFamily = []define.Definition{
 		return bilinear(c.Tensor(0), c.Tensor(1), c.Tensor(2), c.OptionalTensor(3))
 	}).Checked(checkBilinear),
 	define.Deprecated("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple parameters.",
-		define.Giving("chain_matmul", func(c define.Call) *tensor.Tensor { return multiDot(c.Tensors(0)) }).With(ops.Def{Decomp: define.Emitting("linalg_multi_dot")})),
+		define.Giving("chain_matmul", func(c define.Call) *tensor.Tensor {
+			if ts := c.Tensors(0); len(ts) == 1 {
+				return ts[0]
+			}
+			return multiDot(c.Tensors(0))
+		}).With(ops.Def{Decomp: define.Emitting("linalg_multi_dot")})),
 	define.Giving("linalg_multi_dot", func(c define.Call) *tensor.Tensor { return multiDot(c.Tensors(0)) }),
 	define.Giving("cdist", func(c define.Call) *tensor.Tensor { return Cdist(c.Tensor(0), c.Tensor(1), c.Float(2), c.IntOr(3, 0)) }).With(ops.Def{Decomp: define.Emitting("_cdist_forward")}).Checked(func(c define.Call) {
 		for i, t := range []*tensor.Tensor{c.Tensor(0), c.Tensor(1)} {

@@ -115,7 +115,8 @@ func condition(a *tensor.Tensor, ord string, p *float64) *tensor.Tensor {
 
 // tensorInverse inverts a tensor as the matrix whose rows are its first ind dimensions.
 func tensorInverse(a *tensor.Tensor, ind int) *tensor.Tensor {
-	source.Check(ind > 0 && ind <= a.Dim(), "Expected a strictly positive integer for 'ind'")
+	source.Check(ind > 0, "Expected a strictly positive integer for 'ind', but got %d", ind)
+	source.Check(ind <= a.Dim(), "Expected self to satisfy prod(self.shape[ind:]) == prod(self.shape[:ind]), but ind is %d and self has %d dimensions", ind, a.Dim())
 	rows, columns := a.Shape()[:ind], a.Shape()[ind:]
 	n := define.NumelOf(rows)
 	source.Check(n == define.NumelOf(columns), "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got %d != %d", define.NumelOf(columns), n)

@@ -141,7 +141,7 @@ var chosenActivations = []ops.Def{
 	}), Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
 		return define.OverGradient(g, "threshold_backward", dy, y, 0)
 	})},
-	{Name: "gelu", Groups: ops.Groups, Tags: ops.Elementwise | ops.Grouped | ops.Activation, Into: elementwise.Into(func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+	{Name: "gelu", Groups: ops.Groups, Quantized: define.SameScale, Tags: ops.Elementwise | ops.Grouped | ops.Activation, Into: elementwise.Into(func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 		approximate := c.Str(1)
 		source.Check(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.")
 		if approximate == "tanh" {

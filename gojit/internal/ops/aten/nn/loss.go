@@ -118,8 +118,9 @@ var (
 		return b.Add(b.Mul(b.Sub(one, x[1]), x[0]), b.Mul(weight, b.Add(log, low)))
 	})
 	divergence = elementwise.New("kl_div", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
-		zero := b.Number(x[0], 0)
-		return b.Select(b.Binary(kernel.Gt, x[1], zero), b.Mul(x[1], b.Sub(b.Unary(kernel.Log, x[1]), x[0])), zero)
+		zero := b.Number(x[1], 0)
+		entropy := b.Select(b.Binary(kernel.Eq, x[1], zero), zero, b.Mul(x[1], b.Unary(kernel.Log, x[1])))
+		return b.Sub(entropy, b.Mul(x[1], x[0])) // targets below zero have no logarithm
 	})
 	divergenceOfLogs = elementwise.New("kl_div", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Mul(b.Exp(x[1]), b.Sub(x[1], x[0]))
@@ -407,6 +408,9 @@ func checkCrossEntropy(c define.Call) {
 	}
 	source.Check(target.DType().IsFloating(), "Expected floating point type for target with class probabilities, got %s", target.DType().CppName())
 	source.Check(c.Int(4) < 0, "ignore_index is not supported for floating point target")
+	if c.Tensor(0).Dim() == 0 {
+		source.Raise(source.IndexError, "Dimension specified as 1 but tensor has no dimensions")
+	}
 }
 
 func crossEntropyOfProbabilities(x, target, weight *tensor.Tensor, how int, smoothing float64, classDim int) *tensor.Tensor {
@@ -691,6 +695,7 @@ var LossFamily = []define.Definition{
 		}
 		return lossOf(p, reduction(c, 2), define.Pair(c.Tensor(0), c.Tensor(1)))
 	}).With(ops.Def{Decomp: define.Composing(composeDivergence)}).Checked(func(c define.Call) {
+		source.Check(!c.Tensor(0).DType().IsComplex() && !c.Tensor(1).DType().IsComplex(), "kl_div: Complex inputs not supported.")
 		source.Check(!define.IsIntegral(c.Tensor(0).DType()) && !define.IsIntegral(c.Tensor(1).DType()), "kl_div: Integral inputs not supported.")
 	}),
 	define.Giving("hinge_embedding_loss", func(c define.Call) *tensor.Tensor {

@@ -18,6 +18,9 @@ const (
 	lstmGates = 4
 )
 
+// layerNames are the operators of layers by the kinds of their cells.
+var layerNames = map[int]string{reluGates: "rnn_relu", tanhGates: "rnn_tanh", gruGates: "gru", lstmGates: "lstm"}
+
 func chunks(x define.Composer, t define.Tensors, n int) []value.Value {
 	gates := ops.DoAll(x.Emitter, "chunk", t, n, 1)[0].List().Items
 	source.Check(len(gates) == n, "the weights of a recurrent cell give %d columns: expected a multiple of its %d gates", t.Size(1), n)
@@ -53,6 +56,11 @@ func composeCell(gates int) ops.Decomposition {
 		x, state := define.Composer{Emitter: e}, define.TensorsIn(a[1])
 		if gates == lstmGates && len(state) != 2 {
 			source.Raise(source.RuntimeError, "lstm_cell expects two hidden states")
+		}
+		for _, s := range state {
+			if s.Layout() != tensor.Strided {
+				define.Unrecorded(e).Emit(layerNames[gates]+"_cell", a...) // refuses the layout
+			}
 		}
 		var next []define.Tensors
 		if gates == lstmGates && fusesCell(x, a, state) { // the gradients of both biases are one sum
@@ -98,7 +106,15 @@ func newLayers(e ops.Emitter, gates int, a []value.Value, sizes []int) composedL
 // num_layers, dropout, train, bidirectional, batch_first.
 func composeRecurrent(gates int) ops.Decomposition {
 	return func(e ops.Emitter, a []value.Value) []value.Value {
-		checkRecurrent(e, gates, a)
+		checked := slices.Clone(a)
+		if rows := a[0].Tensor(); rows.Dim() == 3 {
+			time := 0
+			if a[8].Bool() {
+				time = 1
+			}
+			checked[0] = value.OfTensor(source.Must(rows.Slice(time, 0, min(1, rows.Size(time)), 1)))
+		}
+		checkRecurrent(e, gates, "input", checked, 2)
 		x, rows := define.Composer{Emitter: e}, a[0].Tensor()
 		if a[8].Bool() {
 			rows = x.Do("transpose.int", rows, 0, 1)
@@ -121,40 +137,38 @@ func recurrentPacked(gates int) ops.Decomposition {
 		for _, n := range tensor.Data[int64](source.Must(ops.Do(define.Unrecorded(e), "to.dtype", a[1].Tensor(), tensor.Int64).Contiguous())) {
 			sizes = append(sizes, int(n))
 		}
+		checked := slices.Clone(a)
+		if data := a[0].Tensor(); data.Dim() == 2 && len(sizes) > 0 && sizes[0] > 0 {
+			checked[0] = value.OfTensor(source.Must(data.Slice(0, 0, min(sizes[0], data.Size(0)), 1)))
+			checked[1] = value.OfTensor(source.Must(a[1].Tensor().Slice(0, 0, 1, 1)))
+		}
+		checkRecurrent(e, gates, "data", checked, 3)
 		flat, finals := newLayers(e, gates, a[3:], sizes).run(a[0].Tensor(), define.TensorsIn(a[2]))
 		return append([]value.Value{value.OfTensor(flat)}, finals...)
 	}
 }
 
-// checkRecurrent runs the operator itself on one step without training, for its checks. What an autocast will cast is of the parameters' type there.
-func checkRecurrent(e ops.Emitter, gates int, a []value.Value) {
-	name := map[int]string{reluGates: "rnn_relu.input", tanhGates: "rnn_tanh.input", gruGates: "gru.input", lstmGates: "lstm.input"}[gates]
-	checked := append([]value.Value{}, a...)
-	checked[6] = value.Bool(false)
-	if rows := a[0].Tensor(); rows.Dim() == 3 {
-		time := 0
-		if a[8].Bool() {
-			time = 1
-		}
-		checked[0] = value.OfTensor(source.Must(rows.Slice(time, 0, min(1, rows.Size(time)), 1)))
-	}
+// checkRecurrent runs an overload of the operator itself, on one step and without training, for its checks. The parameters are argument p, the
+// states the one before; what an autocast will cast is of the parameters' type there.
+func checkRecurrent(e ops.Emitter, gates int, overload string, a []value.Value, p int) {
+	a[p+4] = value.Bool(false)
 	below := define.Unrecorded(e)
-	if parameters := define.TensorsIn(a[2]); define.IsCast(e) && len(parameters) > 0 {
+	if parameters := define.TensorsIn(a[p]); define.IsCast(e) && len(parameters) > 0 {
 		like := func(t *tensor.Tensor) value.Value {
 			return value.OfTensor(ops.Do(below, "to.dtype", t, parameters[0].DType()))
 		}
-		checked[0] = like(checked[0].Tensor())
-		if states := define.TensorsIn(a[1]); checked[1].IsTensor() {
-			checked[1] = like(states[0])
+		a[0] = like(a[0].Tensor())
+		if states := define.TensorsIn(a[p-1]); a[p-1].IsTensor() {
+			a[p-1] = like(states[0])
 		} else {
-			list := value.NewList(checked[1].List().Elem)
+			list := value.NewList(a[p-1].List().Elem)
 			for _, h := range states {
 				list.Items = append(list.Items, like(h))
 			}
-			checked[1] = value.OfList(list)
+			a[p-1] = value.OfList(list)
 		}
 	}
-	below.Emit(name, checked...)
+	below.Emit(layerNames[gates]+"."+overload, a...)
 }
 
 // run returns the rows of the last layer and the states after the last step of every row, for each kind of state.

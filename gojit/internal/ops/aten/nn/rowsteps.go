@@ -17,8 +17,12 @@ type SoftmaxOfRows struct {
 
 // NewSoftmaxOfRows returns one.
 func NewSoftmaxOfRows() SoftmaxOfRows {
-	f := tensor.Float32
-	return SoftmaxOfRows{reduce.SoftmaxPrograms[float32]{Highest: reduce.RowMaximum.Program(f, f), Exponentials: reduce.RowExponentials.Program(f, f), Scaled: reduce.RowScaled.Program(f, f)}}
+	return SoftmaxOfRows{reduce.NewSoftmaxPrograms[float32](tensor.Float32, tensor.Float32)}
+}
+
+// Times returns one that multiplies elements with a factor above zero before.
+func (s SoftmaxOfRows) Times(factor float64) SoftmaxOfRows {
+	return SoftmaxOfRows{s.programs.Times(factor, tensor.Float32, tensor.Float32)}
 }
 
 // Run writes the results for rows of n elements to dst, which may be src.

@@ -34,6 +34,7 @@ func TakingQuantized(d define.Definition) *define.Definition {
 				return out[0].Tensor()
 			}
 			source.Throw(tensor.Copy(dst, out[0].Tensor()))
+			dst.SetQuantizer(out[0].Tensor().Quantizer()) // of a function with results of another scale, in place
 			return dst
 		}
 		return &d
@@ -53,7 +54,7 @@ func TakingQuantized(d define.Definition) *define.Definition {
 func onNumbers(c define.Call, form define.QuantizedForm, run func(c define.Call)) {
 	x := define.FirstQuantized(c.Args)
 	q := form(x)
-	source.Check(q == nil || !q.PerChannel(), "expected a tensor that is quantized per tensor, but got one quantized per channel")
+	source.Check(q == nil || !x.Quantizer().PerChannel(), "Expected quantizer->qscheme() == kPerTensorAffine to be true, but got false.")
 	run(define.Call{Args: numbersOf(c.Args), Out: c.Out})
 	for i, v := range c.Out {
 		if q != nil && v.IsTensor() && v.Tensor().DType() == tensor.Float32 {

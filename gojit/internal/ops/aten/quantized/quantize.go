@@ -193,6 +193,12 @@ func channelQuantizer(c define.Call, i int) *tensor.Quantizer {
 		ZeroPoints: slices.Clone(tensor.Data[int64](elementwise.Contiguous(elementwise.To(c.Tensor(i+1), tensor.Int64)))), Axis: define.WrapDim(c.Int(i+2), c.Tensor(0))}
 }
 
+func oneScaleOf(t *tensor.Tensor) *tensor.Quantizer {
+	q := elementwise.QuantizerOf(t)
+	source.Check(!q.PerChannel(), "Expected quantizer->qscheme() == kPerTensorAffine to be true, but got false.")
+	return q
+}
+
 func channelQuantizerOf(t *tensor.Tensor) *tensor.Quantizer {
 	q := elementwise.QuantizerOf(t)
 	source.Check(q.PerChannel(), "Expected quantizer->qscheme() == kPerChannelAffine to be true, but got false.")
@@ -246,8 +252,8 @@ var QuantizeFamily = slices.Concat([]define.Definition{
 		defer view.Release()
 		return source.Must(view.Clone(c.Tensor(0).SuggestedFormat()))
 	}),
-	views.Answering("q_scale", func(c define.Call) value.Value { return value.Float(elementwise.QuantizerOf(c.Tensor(0)).Scale) }),
-	views.Answering("q_zero_point", func(c define.Call) value.Value { return value.Int(elementwise.QuantizerOf(c.Tensor(0)).ZeroPoint) }),
+	views.Answering("q_scale", func(c define.Call) value.Value { return value.Float(oneScaleOf(c.Tensor(0)).Scale) }),
+	views.Answering("q_zero_point", func(c define.Call) value.Value { return value.Int(oneScaleOf(c.Tensor(0)).ZeroPoint) }),
 	define.Giving("q_per_channel_scales", func(c define.Call) *tensor.Tensor {
 		scales, _, err := channelQuantizerOf(c.Tensor(0)).ChannelTensors()
 		return source.Must(scales, err)

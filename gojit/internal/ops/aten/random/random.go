@@ -131,9 +131,35 @@ func bernoulliFill(t *tensor.Tensor, p float64, gen *rng.Generator) {
 
 func randomRange(t *tensor.Tensor, from, to int64, gen *rng.Generator) {
 	source.Check(from < to, "random_ expects 'from' to be less than 'to', but got from=%d >= to=%d", from, to)
+	if least, most, bounded := limitsOf(t.DType()); bounded {
+		source.Check(from >= least && from <= most, "from is out of bounds for %s", define.LowerNames[t.DType()])
+		source.Check(to-1 >= least && to-1 <= most, "to - 1 is out of bounds for %s", define.LowerNames[t.DType()])
+	}
 	if !define.IsMeta(t) {
 		DrawIntegers(gen, t, from, to)
 	}
+}
+
+// fixedNames are the names of C++'s types of fixed sizes.
+var fixedNames = map[tensor.DType]string{tensor.Bool: "bool", tensor.Uint8: "uint8_t", tensor.Int8: "int8_t", tensor.Int16: "int16_t", tensor.Int32: "int", tensor.Float16: "at::Half"}
+
+// limitsOf returns the least and the largest number of a type that random_ looks after.
+func limitsOf(d tensor.DType) (least, most int64, bounded bool) {
+	switch d {
+	case tensor.Bool:
+		return 0, 1, true
+	case tensor.Uint8:
+		return 0, math.MaxUint8, true
+	case tensor.Int8:
+		return math.MinInt8, math.MaxInt8, true
+	case tensor.Int16:
+		return math.MinInt16, math.MaxInt16, true
+	case tensor.Int32:
+		return math.MinInt32, math.MaxInt32, true
+	case tensor.Float16:
+		return -65504, 65504, true
+	}
+	return 0, 0, false
 }
 
 func randint(c define.Call, gen *rng.Generator, o views.MakeLike, low, high int, shape []int) *tensor.Tensor {
@@ -494,6 +520,9 @@ func gaussOf(gen *rng.Generator, o views.MakeLike, shape []int) *tensor.Tensor {
 
 func permutation(gen *rng.Generator, o views.MakeLike, n int) *tensor.Tensor {
 	source.Check(n >= 0, "Trying to create tensor with negative dimension %d: [%d]", n, n)
+	if _, most, bounded := limitsOf(o.Dtype); bounded && int64(n) > most {
+		source.Raise(source.RuntimeError, "value cannot be converted to type %s without overflow", fixedNames[o.Dtype])
+	}
 	t := define.Empty([]int{n}, tensor.Int64)
 	DrawPermutation(gen, t)
 	return elementwise.To(t, o.Dtype)

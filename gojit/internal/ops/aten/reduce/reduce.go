@@ -521,8 +521,8 @@ var ReduceFamily = slices.Concat([]define.Definition{
 	define.Giving("min", func(c define.Call) *tensor.Tensor {
 		return Extreme("min", c.Tensor(0), nil, false, true)
 	}).With(ops.Def{Grad: define.Concrete(EvenlyOfAll), Reduce: kernel.ReduceMin}).Quantized(define.SameScale),
-	define.Operator("max.dim", extremeDim("max", false)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), c.Bool(2)) })}),
-	define.Operator("min.dim", extremeDim("min", true)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), c.Bool(2)) })}),
+	define.Operator("max.dim", extremeDim("max", false)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), c.Bool(2)) })}).Quantized(define.SameScale),
+	define.Operator("min.dim", extremeDim("min", true)).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { ChosenGrad(c, c.Int(1), c.Bool(2)) })}).Quantized(define.SameScale),
 	define.Giving("amax", func(c define.Call) *tensor.Tensor {
 		return Extreme("amax", c.Tensor(0), c.Ints(1), c.Bool(2), false)
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { evenly(c, c.Ints(1), c.Bool(2)) }), Reduce: kernel.ReduceMax, Out: ops.OutOfInput}),

@@ -125,6 +125,13 @@ var (
 		b.Output(e, in)
 		b.Reduce(kernel.ReduceSum, e, computed)
 	}}
+	// scaledExponentials is RowExponentials of elements times a parameter.
+	scaledExponentials = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+		factor := b.Param(computed)
+		e := b.Exp(b.Sub(b.Mul(b.Input(in, computed), factor), b.Input(computed, computed)))
+		b.Output(e, in)
+		b.Reduce(kernel.ReduceSum, e, computed)
+	}}
 	// rowExponentialSum gives the sum alone.
 	rowExponentialSum = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		b.Reduce(kernel.ReduceSum, b.Exp(b.Sub(b.Input(in, computed), b.Input(computed, computed))), computed)
@@ -206,7 +213,7 @@ func softmaxRows[T RealFloat](t *tensor.Tensor, dim int, computed tensor.DType) 
 	x, n, back := lastDim(t, dim)
 	out := define.Empty(x.Shape(), t.DType())
 	d := t.DType()
-	p := SoftmaxPrograms[T]{RowMaximum.Program(d, computed), RowExponentials.Program(d, computed), RowScaled.Program(d, computed)}
+	p := NewSoftmaxPrograms[T](d, computed)
 	if rows := x.Numel() / n; rows <= RowBatch(n) {
 		p.Rows(launch.RowOf(out, n), launch.RowOf(x, n), rows, n)
 	} else {
@@ -218,19 +225,38 @@ func softmaxRows[T RealFloat](t *tensor.Tensor, dim int, computed tensor.DType) 
 }
 
 // SoftmaxPrograms are the steps of a softmax.
-type SoftmaxPrograms[T RealFloat] struct{ Highest, Exponentials, Scaled *launch.Program }
+type SoftmaxPrograms[T RealFloat] struct {
+	highest, exponentials, scaled *launch.Program
+	factor                        []tensor.Scalar // that elements are multiplied with before, above zero; none: one
+}
+
+// NewSoftmaxPrograms returns the steps for elements of a type, and for what is computed with.
+func NewSoftmaxPrograms[T RealFloat](in, computed tensor.DType) SoftmaxPrograms[T] {
+	return SoftmaxPrograms[T]{highest: RowMaximum.Program(in, computed), exponentials: RowExponentials.Program(in, computed), scaled: RowScaled.Program(in, computed)}
+}
+
+// Times returns the steps for elements that are multiplied with a factor above zero before: then the highest product is that of the highest element.
+func (p SoftmaxPrograms[T]) Times(factor float64, in, computed tensor.DType) SoftmaxPrograms[T] {
+	p.exponentials, p.factor = scaledExponentials.Program(in, computed), []tensor.Scalar{tensor.Float(factor)}
+	return p
+}
 
 // Rows goes through the steps for a batch of rows of n elements.
 func (p SoftmaxPrograms[T]) Rows(dst, src launch.Row, count, n int) {
 	room := softmaxRooms.Get().(*softmaxRoom)
 	defer softmaxRooms.Put(room)
 	high, sums := (*[MaxRowBatch]T)(unsafe.Pointer(&room.high)), (*[MaxRowBatch]T)(unsafe.Pointer(&room.sums))
-	p.Highest.Rows(count, n, room.operands(Numbers(high, false), src), nil)
-	p.Exponentials.Rows(count, n, room.operands(dst, Numbers(sums, false), src, Numbers(high, true)), nil)
+	p.highest.Rows(count, n, room.operands(Numbers(high, false), src), nil)
+	for _, factor := range p.factor {
+		for i := range high[:count] {
+			high[i] *= T(factor.Float64())
+		}
+	}
+	p.exponentials.Rows(count, n, room.operands(dst, Numbers(sums, false), src, Numbers(high, true)), p.factor)
 	for i, s := range sums[:count] {
 		sums[i] = 1 / s
 	}
-	p.Scaled.Rows(count, n, room.operands(dst, dst, Numbers(sums, true)), nil)
+	p.scaled.Rows(count, n, room.operands(dst, dst, Numbers(sums, true)), nil)
 	clear(room.operandRows[:])
 }
 

@@ -205,6 +205,7 @@ func zeroSparse(c define.Call) {
 func resizeSparse(c define.Call, clear bool) {
 	t, shape, dims, dense := c.Tensor(0), c.Ints(1), c.Int(2), c.Int(3)
 	s := requireCOO("sparse_resize_", t)
+	source.Check(dims >= 0 && dense >= 0, "a sparse tensor cannot have %d sparse and %d dense dimensions", dims, dense)
 	source.Check(dims+dense == len(shape), "number of dimensions must be sparse_dim (%d) + dense_dim (%d), but got %d", dims, dense, len(shape))
 	if clear || s.NNZ() == 0 {
 		t.Become(views.EmptyCOO(shape, dims, t.DType()))

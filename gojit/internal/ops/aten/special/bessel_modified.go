@@ -46,16 +46,19 @@ var (
 // The modified Bessel functions of orders zero and one and those times exp(-|x|): within 4 units in the last place of
 // float64, and correctly rounded but for rare cases in smaller types.
 var (
-	bessel0       = order0.operator("i0", false)
+	bessel0       = order0.operator("i0", false).OfReals("i0_vml_cpu")
 	bessel0Scaled = order0.operator("i0e", true)
 	bessel1       = order1.operator("i1", false)
 	bessel1Scaled = order1.operator("i1e", true)
+	// the same by other names
+	modifiedBessel0 = order0.operator("modified_bessel_i0", false)
+	modifiedBessel1 = order1.operator("modified_bessel_i1", false)
 )
 
 func (f *bessel) operator(name string, scaled bool) *elementwise.Operator {
 	return elementwise.New(name, ops.FloatType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return f.of(b, x[0], scaled)
-	})
+	}).OfReals(name + "_cpu")
 }
 
 // polynomialOf evaluates c[0] + c[1]*x + c[2]*x*x + ...

@@ -223,8 +223,14 @@ func polygamma(n int) func(float64) float64 {
 
 func polygammaOf(n int, t *tensor.Tensor) *tensor.Tensor {
 	source.Check(n >= 0, "polygamma(n, x) does not support negative n.")
-	if n == 0 {
+	switch n {
+	case 0:
 		return digammaOp.On(t)
+	case 1:
+		return trigammaOp.On(t)
+	}
+	if t.DType().IsComplex() {
+		elementwise.NotImplemented("polygamma", t.DType())
 	}
 	return mapped(t, polygamma(n))
 }
@@ -296,52 +302,12 @@ func upperFraction(a, x float64) float64 {
 	return h * math.Exp(a*math.Log(x)-x-lg)
 }
 
-// scaledErfc is e to the power x² times erfc(x).
-func scaledErfc(x float64) float64 {
-	if x < 25 {
-		return math.Exp(x*x) * math.Erfc(x)
-	}
-	y := 1 / (2 * x * x)
-	return (1 - y + 3*y*y - 15*y*y*y) / (x * math.SqrtPi)
-}
-
 // normalCDF is the distribution function of the normal distribution.
 var normalCDF = elementwise.New("ndtr", ops.FloatType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 	wide := b.Convert(x[0], tensor.Float64)
 	tail := b.Unary(kernel.Erfc, b.Div(wide, b.Number(wide, -math.Sqrt2)))
 	return b.Convert(b.Mul(b.Number(wide, 0.5), tail), b.Type(x[0]))
-})
-
-func logNormalCDF(x float64) float64 {
-	if x < -1 {
-		return math.Log(scaledErfc(-x/math.Sqrt2)/2) - x*x/2
-	}
-	return math.Log1p(-math.Erfc(x/math.Sqrt2) / 2)
-}
-
-// normalQuantile is the inverse of normalCDF: in the tails 2p-1 is rounded, there Newton's method makes the logarithms equal.
-func normalQuantile(p float64) float64 {
-	if p > 0.5 {
-		return -normalQuantile(1 - p)
-	}
-	if !(p > 0 && p < 0.1) {
-		return math.Sqrt2 * math.Erfinv(2*p-1)
-	}
-	wanted := math.Log(p)
-	x := -math.Sqrt(-2 * wanted) // below the quantile, so that the steps go up
-	if p > 1e-9 {                // a few digits of 2p-1 are there: two steps do
-		x = math.Sqrt2 * math.Erfinv(2*p-1)
-	}
-	for range 60 {
-		found := logNormalCDF(x)
-		step := (wanted - found) * math.Sqrt(2*math.Pi) * math.Exp(found+x*x/2)
-		x += step
-		if math.Abs(step) <= 1e-15*math.Abs(x) {
-			break
-		}
-	}
-	return x
-}
+}).OfReals("erf_vml_cpu")
 
 func mapping(name string, f func(float64) float64) define.Definition {
 	return define.Giving(name, func(c define.Call) *tensor.Tensor { return mapped(c.Tensor(0), f) })
@@ -373,21 +339,13 @@ func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 
 var digammaOp = elementwise.New("digamma", ops.FloatType, elementwise.UnaryOp(kernel.Digamma))
 
-var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), []define.Definition{
+var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), elementwise.FromRecords(secondRecords), []define.Definition{
 	mapping("special_bessel_j0", math.J0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x)))
 	})}), mapping("special_bessel_j1", math.J1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_j0") })}),
 	mapping("special_bessel_y0", math.Y0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Neg(g.Mul(dy, g.Do("special_bessel_y1", x)))
 	})}), mapping("special_bessel_y1", math.Y1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_y0") })}),
-	mapping("special_erfcx", scaledErfc).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
-		slope := c.Plus(c.Scale(c.Mul(c.In(0), c.Out(0)), 2), -2/math.Sqrt(math.Pi))
-		c.Give(0, c.Mul(c.G(), slope))
-	})}),
-	mapping("special_ndtri", normalQuantile).With(ops.Def{Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
-		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
-	})}),
-	mapping("special_log_ndtr", logNormalCDF),
 	mappingPairs("special_zeta", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}),
 	mappingPairs("igamma", lowerGamma).With(ops.Def{Aliases: []string{"special_gammainc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, 1) })}),
 	mappingPairs("igammac", UpperGamma).With(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, -1) })}),
@@ -409,9 +367,17 @@ var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), []defi
 // kernelRecords are those of the functions that kernels compute.
 var kernelRecords = []ops.Def{
 	{Name: "special_ndtr", Into: elementwise.Into(onTensor(normalCDF))},
+	{Name: "special_log_ndtr", Into: elementwise.Into(onTensor(logNormalCDF))},
+	{Name: "special_erfcx", Into: elementwise.Into(onTensor(scaledErfc)), Grad: define.Concrete(func(c define.Gradient) {
+		slope := c.Plus(c.Scale(c.Mul(c.In(0), c.Out(0)), 2), -2/math.Sqrt(math.Pi))
+		c.Give(0, c.Mul(c.G(), slope))
+	})},
+	{Name: "special_ndtri", Into: elementwise.Into(onTensor(normalQuantile)), Reads: ops.ReadsResult, Grad: define.OfResult(func(g define.Grad, dy, y define.Ref) define.Ref {
+		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
+	})},
 	{Name: "i0", Aliases: []string{"special_i0"}, Into: elementwise.Into(onTensor(bessel0)),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Mul(dy, g.Do("special_i1", x)) })},
-	{Name: "special_modified_bessel_i0", Into: elementwise.Into(onTensor(bessel0)),
+	{Name: "special_modified_bessel_i0", Into: elementwise.Into(onTensor(modifiedBessel0)),
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 			return g.Mul(dy, g.Do("special_modified_bessel_i1", x))
 		})},
@@ -420,7 +386,7 @@ var kernelRecords = []ops.Def{
 		g.Give(0, g.Mul(g.Grad(0), g.Minus(g.Do("special_i1e", x), g.Mul(g.Do("sgn", x), g.Out(0)))))
 	}},
 	{Name: "special_i1", Into: elementwise.Into(onTensor(bessel1)), Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "i0") })},
-	{Name: "special_modified_bessel_i1", Into: elementwise.Into(onTensor(bessel1)),
+	{Name: "special_modified_bessel_i1", Into: elementwise.Into(onTensor(modifiedBessel1)),
 		Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_modified_bessel_i0") })},
 	{Name: "special_i1e", Into: elementwise.Into(onTensor(bessel1Scaled)), Grad: define.Concrete(func(c define.Gradient) {
 		x := c.In(0)

@@ -3,6 +3,10 @@ package special
 import (
 	"math"
 	"testing"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // TestZeta compares zeta(s, q) and derivatives of digamma with numbers of 20 digits. Those of q far below zero were those of the first terms only.
@@ -103,7 +107,12 @@ func TestZeta(t *testing.T) {
 	}
 }
 
-// TestBesselK compares with numbers of 20 digits.
+// onNumber is an operator of one number.
+func onNumber(o *elementwise.Operator, x float64) float64 {
+	return o.On(source.Must(tensor.FromSlice([]float64{x}, 1))).At(0).Float64()
+}
+
+// TestBesselK compares with numbers of 20 digits: K, and from where it says so K times exp(x).
 func TestBesselK(t *testing.T) {
 	for _, c := range []struct{ x, k0, k1 float64 }{
 		{1e-300, 690.89145941387211763, 9.9999999999999997494e+299},
@@ -114,15 +123,11 @@ func TestBesselK(t *testing.T) {
 		{1.625, 0.18204323378928695849, 0.23234307103666881854},
 		{2.0, 0.11389387274953343565, 0.13986588181652242728},
 	} {
-		k0, k1 := besselKSeries(c.x)
+		k0, k1 := onNumber(besselK0, c.x), onNumber(besselK1, c.x)
 		if math.Abs(k0-c.k0) > 1e-15*math.Abs(c.k0)+1e-16 || math.Abs(k1-c.k1) > 1e-15*math.Abs(c.k1) {
 			t.Errorf("K of %v is %v and %v, want %v and %v", c.x, k0, k1, c.k0, c.k1)
 		}
 	}
-}
-
-// TestBesselKLarge compares K times exp(x) with numbers of 20 digits.
-func TestBesselKLarge(t *testing.T) {
 	for _, c := range []struct{ x, k0, k1 float64 }{
 		{2.0000000000000004, 0.84156821507077133269, 1.0334768470686884289},
 		{2.5, 0.75954869032809957869, 0.90017442390787808913},
@@ -132,17 +137,93 @@ func TestBesselKLarge(t *testing.T) {
 		{100000.0, 0.0039633223434747561509, 0.0039633421600369317941},
 		{1e+300, 1.2533141373155002183e-150, 1.2533141373155002183e-150},
 	} {
-		for order, want := range []float64{c.k0, c.k1} {
-			if got := besselK(order, c.x); math.Abs(got-want) > 5e-16*want {
-				t.Errorf("K of order %d at %v is %v, want %v", order, c.x, got, want)
-			}
+		k0, k1 := onNumber(besselK0Scaled, c.x), onNumber(besselK1Scaled, c.x)
+		if math.Abs(k0-c.k0) > 1e-15*c.k0 || math.Abs(k1-c.k1) > 1e-15*c.k1 {
+			t.Errorf("K of %v times exp(x) is %v and %v, want %v and %v", c.x, k0, k1, c.k0, c.k1)
 		}
+	}
+	for _, o := range []*elementwise.Operator{besselK0, besselK1, besselK0Scaled, besselK1Scaled} {
+		if a, b, c, d := onNumber(o, 0), onNumber(o, 5e-324), onNumber(o, math.Inf(1)), onNumber(o, -1); !math.IsInf(a, 1) || !math.IsInf(b, 1) || c != 0 || d == d {
+			t.Errorf("at 0, beside it, at infinity and below zero: %v %v %v %v", a, b, c, d)
+		}
+	}
+}
+
+// TestTrigamma compares with the general polygamma of order one, and its limits.
+func TestTrigamma(t *testing.T) {
+	for x := -30.0; x < 60; x += 0.0703125 {
+		if got, want := onNumber(trigammaOp, x), polygamma(1)(x); math.Abs(got-want) > 4e-15*math.Abs(want) {
+			t.Errorf("trigamma of %v is %v, want %v", x, got, want)
+		}
+	}
+	for _, x := range []float64{1e-320, 1e-200, 1e-100, 1e-9, 8.999999, 9, 1e10, 1e200, math.MaxFloat64, math.Inf(1), 0, -1, -17, -1e20, math.Inf(-1)} {
+		got, want := onNumber(trigammaOp, x), polygamma(1)(x)
+		if got != want && !(math.Abs(got-want) <= 4e-15*want) {
+			t.Errorf("trigamma of %v is %v, want %v", x, got, want)
+		}
+	}
+	if got := onNumber(trigammaOp, math.NaN()); got == got {
+		t.Errorf("trigamma of NaN is %v", got)
+	}
+}
+
+// TestScaledErfc compares with numbers of 20 digits. Those from 25 on had eleven.
+func TestScaledErfc(t *testing.T) {
+	for _, c := range []struct{ x, want float64 }{
+		{0.0, 1.0},
+		{0.5, 0.61569034419292587487},
+		{3, 0.17900115118138995042},
+		{24.9, 0.022639987776049506286},
+		{25, 0.022549572432641358944},
+		{27.3, 0.020652448329847556495},
+		{27.5, 0.020502447384614797762},
+		{50, 0.0112815362653237725},
+		{10000.0, 0.000056418958072680836921},
+		{1e+200, 5.6418958354775630402e-201},
+		{-0.5, 1.9523604891825570933},
+		{-5, 144009798674.66104041},
+		{-20, 1.0442939379528287901e+174},
+		{-26.5, 1.9245531624185688092e+305},
+	} {
+		if got := onNumber(scaledErfc, c.x); math.Abs(got-c.want) > 1e-15*math.Abs(c.want) {
+			t.Errorf("the scaled erfc of %v is %v, want %v", c.x, got, c.want)
+		}
+	}
+	if a, b, c := onNumber(scaledErfc, math.Inf(1)), onNumber(scaledErfc, -30), onNumber(scaledErfc, math.Inf(-1)); a != 0 || !math.IsInf(b, 1) || !math.IsInf(c, 1) {
+		t.Errorf("the scaled erfc of infinity, -30 and minus infinity is %v %v %v", a, b, c)
+	}
+}
+
+func TestLogNormalCDF(t *testing.T) {
+	for _, c := range []struct{ x, want float64 }{
+		{-10000.0, -50000010.129278915181},
+		{-60, -1805.0135606805671387},
+		{-40, -804.60844201375378817},
+		{-10, -53.231285150512470578},
+		{-1.0000001, -1.8410217975227952154},
+		{-1, -1.8410216450092635058},
+		{-0.5, -1.1759117615936186089},
+		{0.25, -0.51298407540943043213},
+		{3, -0.0013508099647481937988},
+	} {
+		if got := onNumber(logNormalCDF, c.x); math.Abs(got-c.want) > 2e-15*math.Abs(c.want) {
+			t.Errorf("the logarithm at %v is %v, want %v", c.x, got, c.want)
+		}
+	}
+	if a, b := onNumber(logNormalCDF, math.Inf(1)), onNumber(logNormalCDF, math.Inf(-1)); a != 0 || !math.IsInf(b, -1) {
+		t.Errorf("the logarithms at infinity and minus infinity are %v %v", a, b)
 	}
 }
 
 // TestNormalQuantile compares with numbers of 20 digits.
 func TestNormalQuantile(t *testing.T) {
 	for _, c := range []struct{ p, want float64 }{
+		{5e-324, -38.467405617144346251},
+		{1e-300, -37.047096299361199237},
+		{1e-23, -9.9730456198422305754},
+		{3e-11, -6.5437376896778034696},
+		{0.1249999, -1.150349866158437367},
+		{0.1250001, -1.1503488945938504541},
 		{1e-20, -9.2623400897984075796},
 		{1e-10, -6.3613409024040561991},
 		{1.1e-09, -5.9823063453685583393},
@@ -156,23 +237,12 @@ func TestNormalQuantile(t *testing.T) {
 		{0.75, 0.6744897501960817432},
 		{0.95, 1.6448536269514722843},
 	} {
-		if got := normalQuantile(c.p); math.Abs(got-c.want) > 2e-15*math.Abs(c.want) {
+		if got := onNumber(normalQuantile, c.p); math.Abs(got-c.want) > 2e-15*math.Abs(c.want) {
 			t.Errorf("the quantile of %v is %v, want %v", c.p, got, c.want)
 		}
 	}
-}
-
-func BenchmarkNormalQuantile(b *testing.B) {
-	sum := 0.0
-	for i := 0; b.Loop(); i++ {
-		sum += normalQuantile(0.01 + float64(i%50)*0.0196)
-	}
-}
-
-func BenchmarkBesselK(b *testing.B) {
-	sum := 0.0
-	for i := 0; b.Loop(); i++ {
-		sum += besselK(0, 0.1+float64(i%50)*0.1)
+	if a, b, c, d := onNumber(normalQuantile, 0), onNumber(normalQuantile, 1), onNumber(normalQuantile, 0.5), onNumber(normalQuantile, -1); !math.IsInf(a, -1) || !math.IsInf(b, 1) || c != 0 || d == d {
+		t.Errorf("the quantiles of 0, 1, 1/2 and -1 are %v %v %v %v", a, b, c, d)
 	}
 }
 

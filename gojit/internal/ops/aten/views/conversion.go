@@ -38,9 +38,19 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, later, co
 		return elementwise.NoteConversion(source.Must(tensor.EmptyMetaFormat(t, d, format)), t)
 	}
 	define.WarnOfReal(t.DType(), d)
+	if t.Quantizer() != nil {
+		checkStaysQuantized(t.DType(), d)
+		return source.Must(t.Clone(format))
+	}
 	out := source.Must(tensor.EmptyFormat(t, d, format))
 	elementwise.Assign(out, t)
 	return out
+}
+
+// checkStaysQuantized refuses to convert integers that stand for numbers: dequantize says what these are.
+func checkStaysQuantized(from, to tensor.DType) {
+	source.Check(to.IsQuantized(), "Creation of quantized tensor requires quantized dtype like torch.quint8")
+	source.Check(from == to, "a quantized tensor of %s cannot become one of %s: dequantize it and quantize its numbers", from.CppName(), to.CppName())
 }
 
 // movedLater copies a tensor to another device without waiting. What comes to the processor is in pinned memory, and nothing else may be done to it.
@@ -286,14 +296,18 @@ func complexOf(c define.Call) value.Value {
 
 var ConversionFamily = append(casts(), []define.Definition{
 	define.Giving("fill.Scalar", func(c define.Call) *tensor.Tensor {
-		t := source.Must(tensor.EmptyFormat(c.Tensor(0), c.Tensor(0).DType(), tensor.PreserveFormat))
-		tensor.Fill(t, c.Scalar(1))
+		t := emptyLike(c.Tensor(0))
+		fill(t, c.Scalar(1))
 		return t
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.IgnoresSelf}).OnZeros(),
 	define.Giving("fill.Tensor", func(c define.Call) *tensor.Tensor {
 		source.Check(c.Tensor(1).Dim() == 0, "fill only supports 0-dimension value tensor but got tensor with %d dimensions.", c.Tensor(1).Dim())
-		t := source.Must(tensor.EmptyFormat(c.Tensor(0), c.Tensor(0).DType(), tensor.PreserveFormat))
-		elementwise.Assign(t, c.Tensor(1))
+		t := emptyLike(c.Tensor(0))
+		if t.Quantizer() != nil {
+			fill(t, c.Tensor(1).At())
+		} else {
+			elementwise.Assign(t, c.Tensor(1))
+		}
 		return t
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Zeros(c.G())); c.Give(1, c.Do("sum", c.G())) }), Tags: ops.IgnoresSelf}).OnZeros(),
 	define.Giving("zero", func(c define.Call) *tensor.Tensor {
@@ -401,7 +415,9 @@ var ConversionFamily = append(casts(), []define.Definition{
 			elementwise.CheckShifted(c.Tensor(0), c.Args[1:2])
 		}
 		define.WarnOfReal(c.Tensor(1).DType(), c.Tensor(0).DType())
-		if c.Bool(2) {
+		if define.FirstQuantized(c.Args) != nil {
+			copyQuantized(c.Tensor(0), c.Tensor(1))
+		} else if c.Bool(2) {
 			source.Throw(tensor.CopyLater(c.Tensor(0), c.Tensor(1)))
 		} else {
 			source.Throw(tensor.Copy(c.Tensor(0), c.Tensor(1)))
@@ -409,20 +425,32 @@ var ConversionFamily = append(casts(), []define.Definition{
 		c.GiveSelf()
 	}).With(ops.Def{Tags: ops.MovesDevice}),
 	define.Operator("copy_.Tensor", func(c define.Call) {
-		source.Throw(tensor.Copy(c.Tensor(0), c.Tensor(1)))
+		if define.FirstQuantized(c.Args) != nil {
+			copyQuantized(c.Tensor(0), c.Tensor(1))
+		} else {
+			source.Throw(tensor.Copy(c.Tensor(0), c.Tensor(1)))
+		}
 		c.GiveSelf()
 	}).With(ops.Def{Tags: ops.MovesDevice}),
 	define.Operator("copy_.int", fillSelf),
 	define.Operator("copy_.float", fillSelf),
 	define.Giving("copy", func(c define.Call) *tensor.Tensor {
 		t := source.Must(c.Tensor(0).Clone(tensor.PreserveFormat))
-		source.Throw(tensor.Copy(t, c.Tensor(1)))
+		if define.FirstQuantized(c.Args) != nil {
+			copyQuantized(t, c.Tensor(1))
+		} else {
+			source.Throw(tensor.Copy(t, c.Tensor(1)))
+		}
 		return t
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Zeros(c.G())); c.Give(1, c.G()) }), Tags: ops.IgnoresSelf | ops.AsWritten | ops.MovesDevice}),
 	define.Operator("fill_.Scalar", fillSelf),
 	define.Operator("fill_.Tensor", func(c define.Call) {
 		source.Check(c.Tensor(1).Dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", c.Tensor(1).Dim())
-		source.Throw(tensor.Copy(c.Tensor(0), c.Tensor(1)))
+		if c.Tensor(0).Quantizer() != nil {
+			fill(c.Tensor(0), c.Tensor(1).At())
+		} else {
+			source.Throw(tensor.Copy(c.Tensor(0), c.Tensor(1)))
+		}
 		c.GiveSelf()
 	}),
 	define.Operator("zero_", func(c define.Call) {
@@ -434,10 +462,12 @@ var ConversionFamily = append(casts(), []define.Definition{
 		c.GiveSelf()
 	}),
 	define.Operator("resize_", func(c define.Call) {
+		checkResize(c.Tensor(0))
 		source.Throw(c.Tensor(0).Resize(c.Ints(1)))
 		c.Out[0] = c.Args[0]
 	}),
 	define.Operator("resize_as_", func(c define.Call) {
+		checkResize(c.Tensor(0))
 		source.Throw(c.Tensor(0).Resize(c.Tensor(1).Shape()))
 		c.Out[0] = c.Args[0]
 	}),
@@ -457,8 +487,42 @@ var ConversionFamily = append(casts(), []define.Definition{
 
 func fillSelf(c define.Call) {
 	elementwise.MustFit(c.Scalar(1), c.Tensor(0).DType())
-	tensor.Fill(c.Tensor(0), c.Scalar(1))
+	fill(c.Tensor(0), c.Scalar(1))
 	c.GiveSelf()
+}
+
+// emptyLike is a tensor of the sizes, type and quantizer of another one, whose elements may be anything.
+func emptyLike(t *tensor.Tensor) *tensor.Tensor {
+	made := source.Must(tensor.EmptyFormat(t, t.DType(), tensor.PreserveFormat))
+	if q := t.Quantizer(); q != nil {
+		made.SetQuantizer(q)
+	}
+	return made
+}
+
+// fill writes a number to every element: to quantized ones the integer that stands for it.
+func fill(t *tensor.Tensor, v tensor.Scalar) {
+	if t.Quantizer() == nil {
+		tensor.Fill(t, v)
+		return
+	}
+	copyQuantized(t, source.Must(tensor.Full(nil, v, tensor.Float32)))
+}
+
+// copyQuantized copies where a tensor is quantized: numbers become the integers that stand for them, and integers keep what they stand for.
+func copyQuantized(dst, src *tensor.Tensor) {
+	q := dst.Quantizer()
+	source.Check(q != nil, "Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get a float Tensor from a quantized Tensor")
+	if from := src.Quantizer(); from != nil {
+		source.Check(q.Scheme() == from.Scheme(), "Quantized Copy only works with same qscheme")
+		source.Check(dst.DType() == src.DType(), "Quantized copy only works with the same type, got %s and %s", dst.DType().CppName(), src.DType().CppName())
+		source.Throw(tensor.Copy(dst.IntegersView(), src.IntegersView()))
+		dst.SetQuantizer(from)
+		return
+	}
+	source.Check(src.DType() == tensor.Float32 || src.Dim() == 0, "Quantized copy only works with kFloat as source Tensor")
+	source.Check(dst.IsContiguous() || dst.IsContiguousFormat(tensor.ChannelsLast), "Quantized copy only works with contiguous and NHWC Tensors")
+	source.Throw(tensor.Copy(dst, src))
 }
 
 // NumToTensor makes a tensor without dimensions of a number's own type: 64 bits for integers and floats.
@@ -472,7 +536,17 @@ func NumToTensor(s tensor.Scalar) *tensor.Tensor {
 func casts() []define.Definition {
 	var defs []define.Definition
 	for d := tensor.Uint8; d <= tensor.Float64; d++ {
-		defs = append(defs, define.Giving("_cast_"+d.CppName(), func(c define.Call) *tensor.Tensor { return elementwise.To(c.Tensor(0), d) }))
+		defs = append(defs, define.Giving("_cast_"+d.CppName(), func(c define.Call) *tensor.Tensor {
+			if c.Tensor(0).Quantizer() != nil {
+				checkStaysQuantized(c.Tensor(0).DType(), d)
+			}
+			return elementwise.To(c.Tensor(0), d)
+		}))
 	}
 	return defs
+}
+
+// checkResize fails for a tensor whose gradient would be of another shape.
+func checkResize(t *tensor.Tensor) {
+	source.Check(!t.RequiresGrad(), "cannot resize variables that require grad")
 }

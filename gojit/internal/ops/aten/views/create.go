@@ -64,6 +64,9 @@ func (o MakeLike) EmptyLike(c define.Call, i int, like *tensor.Tensor) *tensor.T
 	if o.pinned {
 		return source.Must(tensor.EmptyPinned(t.Shape(), t.Strides(), o.Dtype))
 	}
+	if q := like.Quantizer(); q != nil && o.Dtype == like.DType() {
+		t.SetQuantizer(q)
+	}
 	return t
 }
 
@@ -71,7 +74,7 @@ func filledLike(name string, f func(c define.Call) tensor.Scalar, i int) define.
 	return CreatingLike(name, i, func(c define.Call, o MakeLike, like *tensor.Tensor) *tensor.Tensor {
 		t := o.EmptyLike(c, i+4, like)
 		elementwise.MustFit(f(c), t.DType())
-		tensor.Fill(t, f(c))
+		fill(t, f(c))
 		if define.IsMeta(t) {
 			elementwise.NoteFill(t, like, f(c))
 		}

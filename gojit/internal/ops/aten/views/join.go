@@ -42,7 +42,7 @@ var JoinFamily = []define.Definition{
 			source.Check(t.Dim() == 1, "Expect a 1D vector, but got shape %s", define.ShapeText(t.Shape()))
 			source.Check(t.DType() == ts[0].DType(), "meshgrid expects all tensors to have the same dtype")
 		}
-	}),
+	}).Quantized(define.SameScale),
 	define.Giving("pad_sequence", elementwise.PadSequences),
 	define.Giving("cat", cat).With(ops.Def{Groups: ops.Groups, Aliases: []string{"concat", "concatenate"}, Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.GiveParts(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten}).Direct(indexing.JoinedOut).OutApart(),
 	define.Giving("stack", func(c define.Call) *tensor.Tensor { return elementwise.Stack(c.Tensors(0), c.Int(1)) }).With(ops.Def{Parts: define.Composing(stackParts), Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.GiveRows(0, g.Grad(0), g.Arg(1)) }, Tags: ops.Grouped | ops.AsWritten}).Direct(indexing.StackedOut).Quantized(define.SameScale),
@@ -51,12 +51,12 @@ var JoinFamily = []define.Definition{
 		ts := elementwise.AtLeastAll(c.Tensors(0), 1)
 		source.Check(len(ts) > 0, "hstack expects a non-empty TensorList")
 		return elementwise.Concat(ts, min(1, ts[0].Dim()-1))
-	}),
-	define.Giving("vstack", elementwise.Vstack).With(ops.Def{Aliases: []string{"row_stack"}}),
+	}).Quantized(define.SameScale),
+	define.Giving("vstack", elementwise.Vstack).With(ops.Def{Aliases: []string{"row_stack"}}).Quantized(define.SameScale),
 	define.Giving("dstack", func(c define.Call) *tensor.Tensor {
 		source.Check(len(c.Tensors(0)) > 0, "dstack expects a non-empty TensorList")
 		return elementwise.Concat(elementwise.AtLeastAll(c.Tensors(0), 3), 2)
-	}),
+	}).Quantized(define.SameScale),
 	define.Giving("column_stack", func(c define.Call) *tensor.Tensor {
 		ts := c.Tensors(0)
 		for i, t := range ts {
@@ -65,11 +65,14 @@ var JoinFamily = []define.Definition{
 			}
 		}
 		return elementwise.Concat(ts, 1)
-	}),
+	}).Quantized(define.SameScale),
 	define.Giving("block_diag", func(c define.Call) *tensor.Tensor { return elementwise.BlockDiagonal(c.Tensors(0)) }),
 	define.Deprecated("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
 		define.Operator("meshgrid", func(c define.Call) { c.GiveList(elementwise.Meshgrid(c.Tensors(0), false)) })),
-	define.Operator("meshgrid.indexing", func(c define.Call) { c.GiveList(elementwise.Meshgrid(c.Tensors(0), c.Str(1) == "xy")) }),
+	define.Operator("meshgrid.indexing", func(c define.Call) {
+		source.Check(c.Str(1) == "xy" || c.Str(1) == "ij", "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s", c.Str(1))
+		c.GiveList(elementwise.Meshgrid(c.Tensors(0), c.Str(1) == "xy"))
+	}),
 }
 
 func combinations(c define.Call) *tensor.Tensor {

@@ -231,6 +231,7 @@ var PadFamily = slices.Concat([]define.Definition{
 		fill := tensor.Int(0)
 		if !c.IsNone(3) {
 			fill = c.Scalar(3)
+			source.Check(c.Str(2) == "constant" || fill.Float64() == 0, "Padding mode \"%s\" doesn't take in value argument", c.Str(2))
 		}
 		return Pad(c.Tensor(0), c.Ints(1), c.Str(2), fill)
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {

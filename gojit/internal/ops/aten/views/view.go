@@ -643,23 +643,23 @@ var ViewFamily = slices.Concat([]define.Definition{
 			}
 		}
 		c.Give(0, c.Do("reshape", c.Do("sum.dim_IntList", c.Do("reshape", c.G(), split), sums, false), shape))
-	}), Tags: ops.AsWritten}).OnZeros(),
+	}), Tags: ops.AsWritten}).OnZeros().Quantized(define.SameScale),
 	define.Giving("tile", func(c define.Call) *tensor.Tensor {
 		times := c.Ints(1)
 		for len(times) < c.Tensor(0).Dim() {
 			times = append([]int{1}, times...)
 		}
 		return indexing.Repeat(c.Tensor(0), times)
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("tile") }), Tags: ops.AsWritten}).OnZeros(),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("tile") }), Tags: ops.AsWritten}).OnZeros().Quantized(define.SameScale),
 	define.Giving("flip", func(c define.Call) *tensor.Tensor { return flip(c.Tensor(0), c.Ints(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("flip", c.G(), c.Arg(1))) }), Tags: ops.AsWritten}).OnZeros().Quantized(define.SameScale),
 	define.Giving("fliplr", func(c define.Call) *tensor.Tensor {
 		source.Check(c.Tensor(0).Dim() >= 2, "Input must be >= 2-d.")
 		return flip(c.Tensor(0), []int{1})
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("fliplr", c.G())) }), Tags: ops.AsWritten}).OnZeros(),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("fliplr", c.G())) }), Tags: ops.AsWritten}).OnZeros().Quantized(define.SameScale),
 	define.Giving("flipud", func(c define.Call) *tensor.Tensor {
 		source.Check(c.Tensor(0).Dim() >= 1, "Input must be >= 1-d.")
 		return flip(c.Tensor(0), []int{0})
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("flipud", c.G())) }), Tags: ops.AsWritten}).OnZeros(),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("flipud", c.G())) }), Tags: ops.AsWritten}).OnZeros().Quantized(define.SameScale),
 	define.Giving("roll", func(c define.Call) *tensor.Tensor { return Roll(c.Tensor(0), c.Ints(1), c.Ints(2)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
 		back := c.Ints(1)
 		for i := range back {
@@ -667,7 +667,7 @@ var ViewFamily = slices.Concat([]define.Definition{
 		}
 		c.Give(0, c.Do("roll", c.G(), back, c.Arg(2)))
 	}), Tags: ops.AsWritten}),
-	define.Giving("rot90", func(c define.Call) *tensor.Tensor { return rot90(c.Tensor(0), c.Int(1), c.Ints(2)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("rot90", c.G(), -(c.Arg(1).Int()%4), c.Arg(2))) }), Tags: ops.AsWritten}).OnZeros(),
+	define.Giving("rot90", func(c define.Call) *tensor.Tensor { return rot90(c.Tensor(0), c.Int(1), c.Ints(2)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("rot90", c.G(), -(c.Arg(1).Int()%4), c.Arg(2))) }), Tags: ops.AsWritten}).OnZeros().Quantized(define.SameScale),
 	define.Giving("repeat_interleave.Tensor", func(c define.Call) *tensor.Tensor {
 		repeats := c.Tensor(0)
 		source.Check(repeats.Dim() == 1, "repeat_interleave only accept 1D vector as repeat")
@@ -690,7 +690,7 @@ var ViewFamily = slices.Concat([]define.Definition{
 			return repeatedMeta(c)
 		}
 		return repeatInterleaveArgs(c, []int64{int64(c.Int(1))})
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("repeat_interleave.self_int") }), Tags: ops.AsWritten}),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("repeat_interleave.self_int") }), Tags: ops.AsWritten}).Quantized(define.SameScale),
 	define.Giving("pixel_shuffle", func(c define.Call) *tensor.Tensor { return pixelShuffle(c.Tensor(0), c.Int(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("pixel_unshuffle", c.G(), c.Arg(1))) }), Tags: ops.AsWritten}),
 	define.Giving("pixel_unshuffle", func(c define.Call) *tensor.Tensor { return pixelUnshuffle(c.Tensor(0), c.Int(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("pixel_shuffle", c.G(), c.Arg(1))) }), Tags: ops.AsWritten}),
 	define.Giving("channel_shuffle", func(c define.Call) *tensor.Tensor { return channelShuffle(c.Tensor(0), c.Int(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {

@@ -212,7 +212,7 @@ func (r resampler) definitions() []define.Definition {
 			return r.gradient(c.Tensor(0), c.Ints(1), c.Ints(2), r.factors(c, 3+corners), r.corners(c, 3))
 		}),
 	}
-	if strings.HasPrefix(r.name, "upsample_nearest") || r.name == "upsample_bilinear2d" {
+	if strings.Contains(r.name, "nearest") || r.name == "upsample_bilinear2d" {
 		all[0].Form, all[1].Form = define.SameScale, define.SameScale
 	}
 	return all

@@ -1,0 +1,41 @@
+package autograd
+
+import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/dimnames"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// runOnNames runs an operator on tensors with named dimensions and names its results.
+func runOnNames(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) (err error) {
+	if !dimnames.Any(args) || !strings.HasPrefix(op.Name, "aten::") {
+		return m.next(rest, op, args, out)
+	}
+	defer source.Catch(&err)
+	names, known := dimnames.Results(op, args)
+	if !known {
+		if op.IsComposite() {
+			if known, err = m.takeApart(op, args, out); known || err != nil {
+				return err
+			}
+		}
+		dimnames.Refuse(op)
+	}
+	dimnames.CheckOut(op, args, names)
+	m.withoutNames = true
+	err = m.next(rest, op, args, out)
+	if m.withoutNames = false; err == nil {
+		dimnames.Name(out, names)
+	}
+	return err
+}
+
+// runUnnamed runs an operator for which names of dimensions do not count.
+func (m *Mode) runUnnamed(op *ops.Operator, args, out []value.Value) error {
+	defer func(before bool) { m.withoutNames = before }(m.withoutNames)
+	m.withoutNames = true
+	return m.Run(op, args, out)
+}
