@@ -205,6 +205,13 @@ def future_result(obj: Any) -> Any:
     return [obj.wait()] if isinstance(obj, Future) else None
 
 
+def await_result(obj: Any) -> Any:
+    """The result of a call that Python left to whoever waits, in a list; None for what is no such call. Raises what the call raises."""
+    from torchjit.jit._await import _Await
+
+    return [obj.wait()] if isinstance(obj, _Await) else None
+
+
 def compiled_module(obj: Any) -> Any:
     """What a module is to programs, which is compiled where it was not; None where an object is no module, or cannot be compiled."""
     from torchjit import jit, nn

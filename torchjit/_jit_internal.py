@@ -474,7 +474,7 @@ __getattr__, __dir__ = _lazy.names(__name__, {
         "get_torchscript_modifier copy_torchscript_modifier is_ignored_fn should_drop is_static_fn get_static_fn "
         "module_has_exports can_compile_class _qualified_name _get_named_tuple_properties _create_named_tuple "
         "_is_exception _disable_emit_hooks get_class_name_lineno _get_fn_overloads _clear_fn_overloads "
-        "_get_overloaded_methods _try_get_dispatched_fn _origin is_tuple is_list is_dict is_union is_optional is_future "
+        "_get_overloaded_methods _try_get_dispatched_fn _origin is_tuple is_list is_dict is_union is_optional is_future is_await "
         "is_final get_annotation_str get_type_hint_captures check_args_exist raise_error_container_parameter_missing "
         "check_empty_containers container_checker _isinstance _extract_tensors BroadcastingListCls is_rref BroadcastingList4 BroadcastingList5 BroadcastingList6 "
         "is_rref_instance _copy_to_script_wrapper _disable_emit_hooks_decorator"

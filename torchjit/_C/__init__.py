@@ -550,6 +550,7 @@ def _of_mobile(name: str) -> Any:
 __getattr__: _lazy.Getter
 __dir__: _lazy.Lister
 __getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit.jit._await": "_Await _awaitable _awaitable_nowait _awaitable_wait",
     "torchjit": """
         Generator Size autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache default_generator device dtype finfo
         get_autocast_cpu_dtype get_autocast_gpu_dtype get_default_dtype get_num_interop_threads get_num_threads has_cuda has_cudnn

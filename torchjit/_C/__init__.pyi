@@ -991,6 +991,15 @@ class FutureType(Type):
     def getElementType(self) -> Type:
         """The type of the result."""
 
+class AwaitType(Type):
+    """A static type of the kind AwaitType."""
+
+    def __new__(cls, elem: Type) -> AwaitType:
+        """The type of calls that run when they are waited for."""
+
+    def getElementType(self) -> Type:
+        """The type of the result."""
+
 class RRefType(Type):
     """A static type of the kind RRefType."""
 

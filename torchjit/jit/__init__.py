@@ -27,6 +27,7 @@ from torchjit._jit_internal import (
 from torchjit.jit import _state as _state
 from torchjit.jit import frontend
 from torchjit.jit._async import Future, fork, wait
+from torchjit.jit._await import _Await, _awaitable, _awaitable_nowait, _awaitable_wait
 from torchjit.jit._decomposition_utils import _register_decomposition
 from torchjit.jit._explain import Explanation, explain
 from torchjit.jit._freeze import freeze, optimize_for_inference, run_frozen_optimizations

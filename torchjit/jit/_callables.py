@@ -250,7 +250,12 @@ def is_future(ann: Any) -> bool:
     """Whether an annotation is Future[...]."""
     if ann is Future:
         raise RuntimeError("Attempted to use Future without a contained type. Please add a contained type, e.g. Future[int]")
-    return isinstance(ann, _marks._FutureType)
+    return isinstance(ann, _marks._FutureType) and not is_await(ann)
+
+
+def is_await(ann: Any) -> bool:
+    """Whether an annotation is _Await[...]."""
+    return isinstance(ann, _marks._FutureType) and getattr(ann.__origin__, "__name__", "") == "_Await"
 
 
 def is_final(ann: Any) -> bool:

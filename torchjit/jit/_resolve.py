@@ -411,7 +411,7 @@ _tables: dict[str, dict[int, str]] = {}
 def _specials() -> dict[int, str]:
     table = _tables.get("specials")
     if table is None:
-        from torchjit.jit import _async
+        from torchjit.jit import _async, _await
 
         table = _tables["specials"] = {
             id(_marks.annotate): "annotate",
@@ -419,6 +419,9 @@ def _specials() -> dict[int, str]:
             id(_marks.is_scripting): "is_scripting",
             id(_async.fork): "fork",
             id(_async.wait): "wait",
+            id(_await._awaitable): "awaitable",
+            id(_await._awaitable_wait): "awaitable_wait",
+            id(_await._awaitable_nowait): "awaitable_nowait",
         }
     return table
 
@@ -508,7 +511,7 @@ def type_of_annotation(annotation: Any, scope: Scope) -> str:
 
 
 def _type_or_none(annotation: Any, scope: Scope) -> str | None:
-    from torchjit.jit import _async
+    from torchjit.jit import _async, _await
 
     if isinstance(annotation, str):
         annotation = scope.evaluate(annotation)
@@ -524,8 +527,10 @@ def _type_or_none(annotation: Any, scope: Scope) -> str | None:
         _marks.refuse_unparametrized(annotation)
     if annotation is _marks.Future or annotation is _async.Future:
         raise RuntimeError("Attempted to use Future without a contained type. Please add a contained type, e.g. Future[int]")
+    if annotation is _await._Await:
+        raise RuntimeError("Attempted to use _Await without a contained type. Please add a contained type, e.g. _Await[int]")
     if isinstance(annotation, _marks._FutureType):
-        return _wrap_type("Future({})", annotation.__args__, scope)
+        return _wrap_type("Await({})" if annotation.__origin__ is _await._Await else "Future({})", annotation.__args__, scope)
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is not None:
         return _generic_type(origin, args, scope)

@@ -69,19 +69,24 @@ func implementation(w *Word, t *types.Interface) (value.Value, bool, error) {
 // programFuture converts the future of a forked call, or one of Python, whose result is waited for: a program could not go on without it.
 func programFuture(w *Word, t *types.Future) (v value.Value, ok bool, err error) {
 	if f, ok := w.Content().(*value.Future); ok {
-		return value.OfFuture(f), true, nil
+		return value.OfFuture(f), f.Lazy == t.Lazy, nil
 	}
 	o := w.Object()
 	if o == nil {
 		return value.None, false, nil
 	}
-	err = Host.Invoke("future_result", 1, func(out *Writer) { out.Object(o) }, func(answer *Word) error {
+	function := "future_result"
+	if t.Lazy {
+		function = "await_result"
+	}
+	err = Host.Invoke(function, 1, func(out *Writer) { out.Object(o) }, func(answer *Word) error {
 		if !answer.IsSequence() { // the object is no future
 			return nil
 		}
 		result, fits, err := ProgramValue(answer.After(1), t.Elem)
 		if ok = fits; fits && err == nil {
 			f := value.NewFuture(t.Elem)
+			f.Lazy = t.Lazy
 			f.Complete(result, nil)
 			v = value.OfFuture(f)
 		}

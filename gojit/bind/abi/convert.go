@@ -398,7 +398,7 @@ func (w *Writer) Value(v value.Value) error {
 	case value.KindObject:
 		return w.instance(v.Object())
 	case value.KindFuture:
-		w.Handle(HandleFuture, v.Future())
+		w.Handle(handleClassOf(v.Future()), v.Future())
 	case value.KindCapsule:
 		if o, ok := v.Capsule().Content.(*Object); ok {
 			w.Object(o)

@@ -501,6 +501,6 @@ var TypeKinds = map[types.Kind]string{
 	types.KindQuantizer: "QuantizerType", types.KindAnyList: "AnyListType", types.KindAnyTuple: "AnyTupleType",
 	types.KindAnyClass: "AnyClassType", types.KindAnyEnum: "AnyEnumType", types.KindList: "ListType",
 	types.KindTuple: "TupleType", types.KindDict: "DictType", types.KindOptional: "OptionalType", types.KindUnion: "UnionType",
-	types.KindFuture: "FutureType", types.KindRRef: "RRefType", types.KindVar: "VarType", types.KindClass: "ClassType",
+	types.KindFuture: "FutureType", types.KindAwait: "AwaitType", types.KindRRef: "RRefType", types.KindVar: "VarType", types.KindClass: "ClassType",
 	types.KindInterface: "InterfaceType", types.KindEnum: "EnumType", types.KindFunction: "FunctionType",
 }

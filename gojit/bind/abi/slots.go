@@ -41,6 +41,7 @@ const (
 	HandleScriptDict
 	HandleCapsule
 	HandleRecorder
+	HandleAwait
 	HandleType // and the kind of the type
 )
 
@@ -202,6 +203,9 @@ func handleClassOf(content any) HandleClass {
 		}
 		return HandleObject
 	case *value.Future:
+		if x.Lazy {
+			return HandleAwait
+		}
 		return HandleFuture
 	case *value.List:
 		return HandleScriptList

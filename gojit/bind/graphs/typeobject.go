@@ -54,6 +54,8 @@ var typeMembers = []abi.Function{
 	{Schema: "OptionalType.getElementType(OptionalType self) -> Type", Doc: "The type besides None.", Run: abi.Bind(firstContained)},
 	{Schema: "FutureType.__make(Type elem) -> Type", Doc: "The type of futures of elem.", Run: abi.Bind(func(t types.Type) types.Type { return &types.Future{Elem: t} })},
 	{Schema: "FutureType.getElementType(FutureType self) -> Type", Doc: "The type of the result.", Run: abi.Bind(firstContained)},
+	{Schema: "AwaitType.__make(Type elem) -> Type", Doc: "The type of calls that run when they are waited for.", Run: abi.Bind(func(t types.Type) types.Type { return &types.Future{Elem: t, Lazy: true} })},
+	{Schema: "AwaitType.getElementType(AwaitType self) -> Type", Doc: "The type of the result.", Run: abi.Bind(firstContained)},
 	{Schema: "RRefType.__make(Type elem) -> Type", Doc: "The type of remote references to elem.", Run: abi.Bind(func(t types.Type) types.Type { return &types.RRef{Elem: t} })},
 	{Schema: "RRefType.getElementType(RRefType self) -> Type", Doc: "The type referred to.", Run: abi.Bind(firstContained)},
 	{Schema: "DictType.__make(Type key, Type value) -> Type", Doc: "The type of dictionaries from key to value.", Run: abi.Bind(NewDictType)},
@@ -366,6 +368,9 @@ func withDevice(t types.Type, device *abi.Word) (types.Type, error) {
 func typeText(t types.Type) string {
 	switch t := t.(type) {
 	case *types.Future:
+		if t.Lazy {
+			return "Await(" + typeText(t.Elem) + ")"
+		}
 		return "Future[" + typeText(t.Elem) + "]"
 	case *types.RRef:
 		return "RRef[" + typeText(t.Elem) + "]"

@@ -378,6 +378,10 @@ func futureWait(c *abi.Call) error {
 	}
 	var result value.Value
 	err = c.WithoutGIL(func() error {
+		if f.Lazy {
+			result, err = f.Wait()
+			return err
+		}
 		var s abi.Signals
 		for {
 			select {

@@ -162,7 +162,7 @@ func callableAnswer(w []*abi.Word) (frontend.SugaredValue, error) {
 
 // specialForms are the special names of _resolve and what the compiler calls them.
 var specialForms = map[string]string{
-	"annotate": prim.Annotate, "jit_isinstance": prim.Isinstance, "fork": prim.Fork, "isinstance": prim.Isinstance,
+	"annotate": prim.Annotate, "jit_isinstance": prim.Isinstance, "fork": prim.Fork, "awaitable": prim.Awaitable, "isinstance": prim.Isinstance,
 }
 
 func specialAnswer(w []*abi.Word) (frontend.SugaredValue, error) {
@@ -170,6 +170,10 @@ func specialAnswer(w []*abi.Word) (frontend.SugaredValue, error) {
 	switch name {
 	case "wait":
 		return frontend.NewBuiltin(aten.Wait), nil
+	case "awaitable_wait":
+		return frontend.NewBuiltin(prim.AwaitableWait), nil
+	case "awaitable_nowait":
+		return frontend.NewBuiltin(prim.AwaitableNowait), nil
 	case "is_scripting":
 		return frontend.NewBuiltin(aten.IsScripting), nil
 	}

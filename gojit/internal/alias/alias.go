@@ -123,7 +123,7 @@ func standsForAll(t types.Type) bool {
 		t = o.Elem
 	}
 	switch t.Kind() {
-	case types.KindTensor, types.KindList, types.KindDict, types.KindTuple, types.KindFuture, types.KindClass:
+	case types.KindTensor, types.KindList, types.KindDict, types.KindTuple, types.KindFuture, types.KindAwait, types.KindClass:
 		return false
 	}
 	return true
@@ -244,7 +244,7 @@ func (db *Db) node(n *ir.Node) {
 	case prim.SetAttr:
 		db.write(n, n.Input(0))
 		db.escape(n.Input(1))
-	case aten.Wait:
+	case aten.Wait, prim.AwaitableWait:
 		db.setWildcard(n.Output())
 		db.extract(n.Output(), n.Input(0))
 		db.conflicts = append(db.conflicts, n)
@@ -406,7 +406,7 @@ func (db *Db) operator(n *ir.Node) {
 		return
 	}
 	o := n.Operator()
-	if o == nil || o.Alias == ops.AliasConservative || n.Is(prim.CallFunction, prim.CallMethod, prim.Fork, prim.PythonOp) {
+	if o == nil || o.Alias == ops.AliasConservative || n.Is(prim.CallFunction, prim.CallMethod, prim.Fork, prim.PythonOp) || n.Is(prim.Awaitable, prim.AwaitableNowait) {
 		db.conservative(n)
 		return
 	}

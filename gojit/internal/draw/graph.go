@@ -165,7 +165,7 @@ func kindOf(n *ir.Node) Kind {
 		return Control
 	case prim.TensorExprGroup:
 		return Fused
-	case prim.CallFunction, prim.CallMethod, prim.Fork:
+	case prim.CallFunction, prim.CallMethod, prim.Fork, prim.Awaitable:
 		return Call
 	}
 	return Plain

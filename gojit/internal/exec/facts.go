@@ -46,7 +46,7 @@ func isLight(b *ir.Block) bool {
 func mayKeep(g *ir.Graph) bool {
 	for _, in := range g.Inputs() {
 		switch in.Type().Kind() {
-		case types.KindClass, types.KindInterface, types.KindAny, types.KindFuture:
+		case types.KindClass, types.KindInterface, types.KindAny, types.KindFuture, types.KindAwait:
 			return true
 		}
 	}
@@ -56,7 +56,7 @@ func mayKeep(g *ir.Graph) bool {
 func blockKeeps(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
 		switch n.Kind() {
-		case prim.Fork, prim.PythonOp, prim.CallMethod, prim.CallFunction, prim.SetAttr:
+		case prim.Fork, prim.Awaitable, prim.PythonOp, prim.CallMethod, prim.CallFunction, prim.SetAttr:
 			return true
 		case prim.Constant:
 			if v, ok := n.Output().Constant(); ok && v.Kind() >= value.KindTensor {
@@ -78,7 +78,7 @@ func isBrief(b *ir.Block, limit int) bool {
 	for n := b.First(); n != nil; n = n.Next() {
 		count++
 		switch n.Kind() {
-		case prim.Loop, prim.CallFunction, prim.CallMethod, prim.PythonOp, aten.Wait, prim.Fork:
+		case prim.Loop, prim.CallFunction, prim.CallMethod, prim.PythonOp, aten.Wait, prim.AwaitableWait, prim.Fork:
 			return false
 		}
 		for _, inner := range n.Blocks() {

@@ -163,9 +163,9 @@ func (e *Emitter) genericType(s syntax.Subscript) types.Type {
 		return types.NewOptional(e.typeOf(args[0]))
 	case "Union":
 		return types.NewUnion(e.typesOf(args)...)
-	case "Future":
+	case "Future", "Await", "_Await":
 		need(1)
-		return &types.Future{Elem: e.typeOf(args[0])}
+		return &types.Future{Elem: e.typeOf(args[0]), Lazy: plainName(name) != "Future"}
 	case "RRef":
 		need(1)
 		return &types.RRef{Elem: e.typeOf(args[0])}

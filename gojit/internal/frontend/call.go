@@ -203,8 +203,8 @@ func (e *Emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Typ
 		return e.emitListCall(call, hint)
 	case prim.Dict:
 		return e.emitDictCall(call, hint)
-	case prim.Fork:
-		return e.emitFork(call)
+	case prim.Fork, prim.Awaitable:
+		return e.emitFork(call, form == prim.Awaitable)
 	}
 	fail(call.Range, "unknown special form: %s", form)
 	return nil
@@ -435,12 +435,16 @@ func (e *Emitter) dictFrom(at source.Range, iterable SugaredValue, hint types.Ty
 	return e.emitDictComp(syntax.NewDictComp(at, name(keyName), name(valueName), target.Tree, name(iterName)), hint)
 }
 
-// emitFork emits a call that runs beside its caller: a prim::fork whose Subgraph attribute is the
-// call.
-func (e *Emitter) emitFork(call syntax.Apply) SugaredValue {
+// emitFork emits a call that runs beside its caller, or, where it is lazy, when it is waited for: a prim::fork or prim::awaitable whose Subgraph
+// attribute is the call.
+func (e *Emitter) emitFork(call syntax.Apply, lazy bool) SugaredValue {
 	inputs := call.Inputs()
 	if len(inputs) == 0 {
-		fail(call.Range, "Expected at least one argument to fork()")
+		name := "fork"
+		if lazy {
+			name = "awaitable"
+		}
+		fail(call.Range, "Expected at least one argument to %s()", name)
 	}
 	callee := e.emitSugared(inputs[0], 1, nil)
 	args := e.namedValues(inputs[1:], true)
@@ -460,7 +464,10 @@ func (e *Emitter) emitFork(call syntax.Apply) SugaredValue {
 	if e.comprehensions > 0 {
 		n.SetAttr("InComprehension", int64(1))
 	}
-	return simple{n.Output().SetType(&types.Future{Elem: out.Type()})}
+	if lazy {
+		n.SetAttr("Lazy", int64(1))
+	}
+	return simple{n.Output().SetType(&types.Future{Elem: out.Type(), Lazy: lazy})}
 }
 
 // SpecialForm is a name whose calls are compiled in a way of their own: "prim::isinstance".

@@ -396,6 +396,7 @@ var importedNames = map[string]SugaredValue{
 	"unchecked_cast": NewSpecialForm(prim.UncheckedCast),
 	"uninitialized":  NewSpecialForm(prim.Uninitialized),
 	"fork":           NewSpecialForm(prim.Fork),
+	"awaitable":      NewSpecialForm(prim.Awaitable),
 }
 
 // literal is a constant that becomes a node where it is used.

@@ -204,6 +204,9 @@ func (s simple) Attr(e *Emitter, at source.Range, name string) SugaredValue {
 	if m, ok := sugarOf(s.v).(*moduleValue); ok {
 		return m.Attr(e, at, name)
 	}
+	if s.v.Type().Kind() == types.KindAwait { // what it has are those of its result
+		return simple{e.Insert(at, prim.AwaitableWait, s.v)}.Attr(e, at, name)
+	}
 	hint := ""
 	if class, ok := s.v.Type().(*types.Class); ok {
 		hint = " Did you forget to initialize an attribute in __init__()?"

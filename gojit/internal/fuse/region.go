@@ -206,7 +206,7 @@ func (f *fusion) block(b *ir.Block) {
 
 // IsBarrier reports whether n may write something, or do what can be seen from outside.
 func IsBarrier(n *ir.Node) bool {
-	if n.HasSideEffects() || n.Is(prim.CallFunction, prim.CallMethod, prim.Fork, prim.ForkClosure, aten.Wait, prim.SetAttr, aten.Delete) {
+	if n.HasSideEffects() || n.Is(prim.CallFunction, prim.CallMethod, prim.Fork, prim.Awaitable, prim.ForkClosure, aten.Wait, prim.AwaitableWait, prim.SetAttr, aten.Delete) {
 		return true
 	}
 	o := n.Operator()

@@ -243,9 +243,19 @@ func (s *stack) exit(site *site, object value.Value) error {
 // A Forker is the context of a run whose forked calls have another one.
 type Forker interface{ Forked() context.Context }
 
-// fork starts the body of a site on a stack of its own; the output is the future of its result.
+// fork starts the body of a site on a stack of its own, or leaves that to whoever waits; the output is the future of its result.
 func (s *stack) fork(site *site, regs, area []value.Value) {
 	args := append([]value.Value(nil), s.escapeAll(site.read(regs, area))...)
+	if site.lazy {
+		mode := s.mode.Forked()
+		ctx := autograd.WithMode(s.ctx, &mode)
+		regs[site.output] = value.OfFuture(value.NewAwait(site.list, func() (value.Value, error) {
+			var out [1]value.Value
+			err := site.body.Run(ctx, args, out[:])
+			return out[0], err
+		}))
+		return
+	}
 	future := value.NewFuture(site.list)
 	ctx := s.ctx
 	if c, ok := ctx.(Forker); ok {

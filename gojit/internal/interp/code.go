@@ -94,6 +94,7 @@ type site struct {
 	types   []types.Type // opIsInstance
 	slot    int          // opGetAttr, opSetAttr
 	body    *Code        // opFork
+	lazy    bool         // opFork: the body runs when its result is waited for
 	at      source.Range // opFork, opLine, opWarn
 	routine *machineLoop // opNative
 }

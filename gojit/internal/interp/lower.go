@@ -298,6 +298,7 @@ func init() {
 		prim.Enter:                   (*lowering).enter,
 		prim.Exit:                    (*lowering).exit,
 		prim.Fork:                    (*lowering).fork,
+		prim.Awaitable:               (*lowering).fork,
 		aten.Warn:                    (*lowering).warn,
 		aten.Sort:                    (*lowering).sort,
 		aten.Sorted:                  (*lowering).sort,

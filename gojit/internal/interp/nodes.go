@@ -415,18 +415,18 @@ func (l *lowering) exit(n *ir.Node, dead []*ir.Value) error {
 	return nil
 }
 
-// fork lowers prim::fork: its body is a graph of its own.
+// fork lowers prim::fork and prim::awaitable: the body is a graph of its own.
 func (l *lowering) fork(n *ir.Node, dead []*ir.Value) error {
 	g := n.GraphAttr("Subgraph")
 	future, ok := n.Output().Type().(*types.Future)
 	if g == nil || !ok || len(g.Outputs()) != 1 || len(g.Inputs()) != len(n.Inputs()) {
-		return source.Errorf(source.RuntimeError, n.Range, "prim::fork has no body that fits its inputs and its future")
+		return source.Errorf(source.RuntimeError, n.Range, "%s has no body that fits its inputs and its future", n.Kind())
 	}
 	body, err := Lower(l.code.name, g, l.options)
 	if err != nil {
 		return err
 	}
 	l.code.steps = append(l.code.steps, body.steps...)
-	l.call(opFork, &site{body: body, list: future.Elem, options: l.options, at: n.Range}, n, n.Inputs(), dead)
+	l.call(opFork, &site{body: body, list: future.Elem, lazy: future.Lazy, options: l.options, at: n.Range}, n, n.Inputs(), dead)
 	return nil
 }

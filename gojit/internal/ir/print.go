@@ -92,6 +92,9 @@ func typeText(t types.Type) string {
 	case *types.Optional:
 		return typeText(t.Elem) + "?"
 	case *types.Future:
+		if t.Lazy {
+			return "Await(" + typeText(t.Elem) + ")"
+		}
 		return "Future[" + typeText(t.Elem) + "]"
 	case *types.RRef:
 		return "RRef[" + typeText(t.Elem) + "]"

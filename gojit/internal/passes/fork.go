@@ -58,7 +58,11 @@ func liftForks(b *ir.Block) {
 func liftFork(n *ir.Node) {
 	closure := n.Input(0).Node()
 	l := newLifting(closure.Blocks()[0])
-	fork := n.Graph().Create(prim.Fork, l.captured, 1).SetRange(n.Range).SetAttr("Subgraph", l.graph)
+	kind := prim.Fork
+	if _, lazy := n.Attr("Lazy"); lazy {
+		kind = prim.Awaitable
+	}
+	fork := n.Graph().Create(kind, l.captured, 1).SetRange(n.Range).SetAttr("Subgraph", l.graph)
 	fork.InsertBefore(n)
 	fork.Output().CopyMetadata(n.Output())
 	n.Output().ReplaceAllUsesWith(fork.Output())

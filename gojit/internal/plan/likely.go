@@ -78,7 +78,7 @@ func isPlannable(g *ir.Graph) bool {
 	products, known := 0, true
 	g.Block().Walk(func(n *ir.Node) {
 		switch n.Kind() {
-		case prim.CallFunction, prim.CallMethod, prim.PythonOp, prim.Fork, aten.Wait:
+		case prim.CallFunction, prim.CallMethod, prim.PythonOp, prim.Fork, aten.Wait, prim.Awaitable, prim.AwaitableWait:
 			known = false
 		case aten.Conv2d, aten.Convolution: // planned or not once the arguments are constants
 			products++

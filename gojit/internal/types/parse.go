@@ -247,7 +247,7 @@ func (p *Parser) base() (Type, error) {
 			return nil, err
 		}
 		return NewDict(key, value), p.Expect(")")
-	case "Future", "RRef", "Union", "Optional":
+	case "Future", "Await", "RRef", "Union", "Optional":
 		end := ")"
 		if p.Accept("[") { // as graphs have it
 			end = "]"
@@ -262,8 +262,8 @@ func (p *Parser) base() (Type, error) {
 			return nil, p.Errorf("%s cannot have %d types", name, len(elems))
 		}
 		switch name {
-		case "Future":
-			return &Future{elems[0]}, nil
+		case "Future", "Await":
+			return &Future{elems[0], name == "Await"}, nil
 		case "RRef":
 			return &RRef{elems[0]}, nil
 		case "Optional":

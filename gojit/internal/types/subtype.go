@@ -32,7 +32,7 @@ func Equal(a, b Type) bool {
 	case *Union:
 		return slices.EqualFunc(x.Elems, b.(*Union).Elems, Equal)
 	case *Future:
-		return Equal(x.Elem, b.(*Future).Elem)
+		return x.Lazy == b.(*Future).Lazy && Equal(x.Elem, b.(*Future).Elem)
 	case *RRef:
 		return Equal(x.Elem, b.(*RRef).Elem)
 	case *Var:
@@ -104,7 +104,7 @@ func IsSubtypeWhy(a, b Type) (ok bool, why string) {
 		return tupleSubtype(x, b)
 	case *Future:
 		y, isFuture := b.(*Future)
-		if !isFuture {
+		if !isFuture || x.Lazy != y.Lazy {
 			return false, ""
 		}
 		return IsSubtypeWhy(x.Elem, y.Elem)

@@ -195,7 +195,7 @@ func Map(t Type, replace func(Type) Type) Type {
 		}
 	case *Future:
 		if e := Map(x.Elem, replace); e != x.Elem {
-			t = &Future{e}
+			t = &Future{e, x.Lazy}
 		}
 	case *RRef:
 		if e := Map(x.Elem, replace); e != x.Elem {

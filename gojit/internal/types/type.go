@@ -46,6 +46,7 @@ const (
 	KindOptional
 	KindUnion
 	KindFuture
+	KindAwait
 	KindRRef
 	KindVar
 	KindClass
@@ -210,18 +211,33 @@ func (t *Tuple) Annotation(rename Renamer) string {
 // FieldIndex returns the position of the named field, or -1.
 func (t *Tuple) FieldIndex(name string) int { return indexOf(t.Fields, name) }
 
-// Future is the type of the result of a forked call.
-type Future struct{ Elem Type }
+// Future is the type of the result of a forked call or, where it is lazy, of one that runs when it is waited for.
+type Future struct {
+	Elem Type
+	Lazy bool
+}
 
 // Kind implements Type.
-func (*Future) Kind() Kind { return KindFuture }
+func (f *Future) Kind() Kind {
+	if f.Lazy {
+		return KindAwait
+	}
+	return KindFuture
+}
+
+func (f *Future) name() string {
+	if f.Lazy {
+		return "Await"
+	}
+	return "Future"
+}
 
 // String implements Type.
-func (f *Future) String() string { return "Future(" + f.Elem.String() + ")" }
+func (f *Future) String() string { return f.name() + "(" + f.Elem.String() + ")" }
 
 // Annotation implements Type.
 func (f *Future) Annotation(rename Renamer) string {
-	return "Future[" + f.Elem.Annotation(rename) + "]"
+	return f.name() + "[" + f.Elem.Annotation(rename) + "]"
 }
 
 // RRef is the type of remote references. It appears in schemas only.
@@ -328,7 +344,7 @@ func HasVars(t Type) bool {
 func IsMutable(t Type) bool {
 	switch t.Kind() {
 	case KindTensor, KindList, KindDict, KindClass, KindInterface, KindAny, KindVar, KindAnyList, KindAnyTuple, KindAnyClass,
-		KindFuture, KindStorage, KindRRef, KindPyObject, KindCapsule, KindGenerator:
+		KindFuture, KindAwait, KindStorage, KindRRef, KindPyObject, KindCapsule, KindGenerator:
 		return true
 	}
 	for _, c := range Contained(t) {

@@ -55,9 +55,9 @@ func unifyParts(a, b Type, toUnion bool) Type {
 		}
 		return NewTuple(elems...)
 	case *Future:
-		if y, ok := b.(*Future); ok {
+		if y, ok := b.(*Future); ok && x.Lazy == y.Lazy {
 			if t := Unify(x.Elem, y.Elem, false, nil); t != nil {
-				return &Future{t}
+				return &Future{t, x.Lazy}
 			}
 		}
 	case *List, *Dict:
@@ -150,12 +150,15 @@ func (vars Bindings) Match(formal, actual Type) (Type, string) {
 		}
 		return NewTuple(elems...), ""
 	case *Future:
-		if a, ok := actual.(*Future); ok {
+		if a, ok := actual.(*Future); ok && a.Lazy == f.Lazy {
 			inner, why := vars.Match(f.Elem, a.Elem)
 			if inner == nil {
 				return nil, why
 			}
-			return &Future{inner}, ""
+			return &Future{inner, f.Lazy}, ""
+		}
+		if f.Lazy {
+			return nil, "Cannot match an await to " + Repr(actual)
 		}
 		return nil, "Cannot match a future to " + Repr(actual)
 	case *RRef:

@@ -86,7 +86,7 @@ var unionOrder = func() map[Kind]int {
 	m := map[Kind]int{}
 	for i, k := range []Kind{
 		KindAny, KindEnum, KindAnyEnum, KindTensor, KindStorage, KindTuple, KindList, KindDict,
-		KindNumber, KindFloat, KindComplex, KindFuture, KindRRef, KindInt, KindNone, KindString,
+		KindNumber, KindFloat, KindComplex, KindFuture, KindAwait, KindRRef, KindInt, KindNone, KindString,
 		KindGenerator, KindQuantizer, KindBool, KindOptional, KindVar, KindDevice, KindStream,
 		KindFunction, KindClass, KindPyObject, KindCapsule, KindInterface, KindQScheme,
 		KindAnyList, KindAnyTuple, KindAnyClass, KindScalarType, KindLayout, KindMemoryFormat,

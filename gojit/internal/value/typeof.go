@@ -37,7 +37,7 @@ func TypeOf(v Value) types.Type {
 	case KindEnum:
 		return v.Enum().Type
 	case KindFuture:
-		return &types.Future{Elem: v.Future().Type}
+		return &types.Future{Elem: v.Future().Type, Lazy: v.Future().Lazy}
 	case KindGenerator:
 		return types.Generator
 	case KindStorage:

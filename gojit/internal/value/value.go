@@ -366,9 +366,13 @@ func (c *Capsule) Prepared(prepare func(content any) any) any {
 	return *c.prepared.Load()
 }
 
-// Future is the result of a call that runs beside its caller.
+// Future is the result of a call that runs beside its caller, or of one that runs when it is waited for.
 type Future struct {
 	Type types.Type // of the result
+	Lazy bool       // the call runs when it is waited for
+
+	run      func() (Value, error) // of a lazy call
+	starting sync.Once
 
 	once   sync.Once
 	done   chan struct{}
@@ -379,6 +383,13 @@ type Future struct {
 
 // NewFuture returns a future that is not done.
 func NewFuture(t types.Type) *Future { return &Future{Type: t, done: make(chan struct{})} }
+
+// NewAwait returns a future whose call runs when it is first waited for. Without a call its outcome is to be set.
+func NewAwait(t types.Type, run func() (Value, error)) *Future {
+	f := NewFuture(t)
+	f.Lazy, f.run = true, run
+	return f
+}
 
 // Complete sets the outcome and wakes all who wait. Only the first call counts.
 func (f *Future) Complete(v Value, err error) {
@@ -396,6 +407,9 @@ func (f *Future) Waited() bool { return f.waited.Load() }
 
 // Wait returns the outcome once it is set. It fails where the one who waits is to end, as long operations do.
 func (f *Future) Wait() (Value, error) {
+	if f.run != nil {
+		f.starting.Do(func() { f.Complete(f.run()) })
+	}
 	if err := parallel.Await(f.done); err != nil {
 		return None, err
 	}

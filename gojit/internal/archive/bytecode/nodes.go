@@ -25,6 +25,7 @@ func init() {
 		prim.DictConstruct:  func(a *assembler, n *ir.Node) error { return a.typed("DICT_CONSTRUCT", n, len(n.Inputs())) },
 		prim.CreateObject:   func(a *assembler, n *ir.Node) error { return a.typed("CREATE_OBJECT", n, 0) },
 		prim.Fork:           func(a *assembler, _ *ir.Node) error { return a.counted("FORK", 0) },
+		prim.Awaitable:      func(a *assembler, _ *ir.Node) error { return a.counted("AWAITABLE", 0) },
 		aten.Wait:           func(a *assembler, _ *ir.Node) error { return a.counted("WAIT", 0) },
 		prim.Enter:          func(a *assembler, _ *ir.Node) error { return a.counted("ENTER", 0) },
 		prim.Exit:           func(a *assembler, _ *ir.Node) error { return a.counted("EXIT", 0) },

@@ -179,7 +179,7 @@ func exportable(b *ir.Block) (err error) {
 		case err != nil:
 		case n.Kind() == prim.PythonOp:
 			err = source.Errorf(source.RuntimeError, n.Range, "Could not export Python function call '%s'. Remove calls to Python functions before export. Did you forget to add @script or @script_method annotation? If this is a nn.ModuleList, add it to __constants__", n.StringAttr("name"))
-		case n.Kind() == prim.Fork:
+		case n.Is(prim.Fork, prim.Awaitable):
 			err = exportable(n.GraphAttr("Subgraph").Block())
 		}
 	})

@@ -269,7 +269,7 @@ func canInline(v *ir.Value) bool {
 		return false
 	case user.Kind() == prim.Loop && v.Uses()[0].Index >= 2:
 		return false // what a loop carries is read at another time than its condition
-	case user.Kind() == prim.Fork:
+	case user.Is(prim.Fork, prim.Awaitable):
 		return false
 	case n.Kind() == prim.Isinstance:
 		return false // it would refine once more
@@ -363,7 +363,9 @@ func (p *Printer) node(n *ir.Node) {
 	case prim.SetAttr:
 		p.line("%s.%s = %s", p.use(n.Input(0)), n.StringAttr("name"), p.use(n.Input(1)))
 	case prim.Fork:
-		p.fork(n)
+		p.fork(n, "__forked_function", "fork")
+	case prim.Awaitable:
+		p.fork(n, "__awaitable_function", "awaitable")
 	case prim.Enter:
 		as := ""
 		if out := n.Output(); out.HasUses() {
@@ -398,15 +400,16 @@ func (p *Printer) plain(n *ir.Node) {
 	}
 }
 
-func (p *Printer) fork(n *ir.Node) {
-	name := p.genName("__forked_function")
+// fork prints the body of a call that is forked, or left to whoever waits, as a function of its own, and the call of it by a name.
+func (p *Printer) fork(n *ir.Node, function, call string) {
+	name := p.genName(function)
 	g := n.GraphAttr("Subgraph")
 	p.line("def %s():", name)
 	for i, in := range n.Inputs() {
 		p.exprs[g.Inputs()[i]] = p.use(in)
 	}
 	p.body(g.Block())
-	p.define(n, "fork("+name+")")
+	p.define(n, call+"("+name+")")
 }
 
 func (p *Printer) ifNode(n *ir.Node) {

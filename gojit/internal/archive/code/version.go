@@ -53,7 +53,7 @@ var operatorVersions = func() map[string]int {
 func versionOf(b *ir.Block) int {
 	version := MinimalVersion
 	b.Walk(func(n *ir.Node) {
-		if n.Kind() == prim.Fork {
+		if n.Is(prim.Fork, prim.Awaitable) {
 			version = max(version, versionOf(n.GraphAttr("Subgraph").Block()))
 		}
 		if o := n.Operator(); o != nil {

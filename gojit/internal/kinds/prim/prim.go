@@ -9,6 +9,8 @@ const (
 	AutogradAnyNonZero      = "prim::AutogradAnyNonZero"
 	AutogradZero            = "prim::AutogradZero"
 	Awaitable               = "prim::awaitable"
+	AwaitableNowait         = "prim::awaitable_nowait"
+	AwaitableWait           = "prim::awaitable_wait"
 	BailoutTemplate         = "prim::BailoutTemplate"
 	BreakStmt               = "prim::BreakStmt"
 	BroadcastSizes          = "prim::BroadcastSizes"

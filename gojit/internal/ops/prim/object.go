@@ -40,9 +40,13 @@ var Objects = join(
 		}
 		return nil
 	}),
-	one("aten::wait", func(args, out []value.Value) (err error) {
-		out[0], err = args[0].Future().Wait()
-		return err
+	one("aten::wait", wait),
+	one("prim::awaitable_wait(Await(t) self) -> t # effectful", wait),
+	one("prim::awaitable_nowait(t self) -> Await(t)", func(args, out []value.Value) error {
+		ready := value.NewAwait(value.TypeOf(args[0]), nil)
+		ready.Complete(args[0], nil)
+		out[0] = value.OfFuture(ready)
+		return nil
 	}),
 	one("prim::id", func(args, out []value.Value) error {
 		out[0] = value.Int(0)
@@ -200,3 +204,9 @@ func init() {
 func OnPrint(receive func(text string) error) { printer.Store(&receive) }
 
 func output(text string) error { return (*printer.Load())(text) }
+
+// wait gives the result of a future.
+func wait(args, out []value.Value) (err error) {
+	out[0], err = args[0].Future().Wait()
+	return err
+}
