@@ -159,3 +159,14 @@ def test_pipes_that_move_and_loaders_of_pipes():
     assert (list(pipe), list(pipe)) == ([3], [0, 1, 2, 3])
     with pytest.raises(RuntimeError, match="exceeds the number of samples"):
         _simple_graph_snapshot_restoration(IterableWrapper(range(2)), 5)
+
+
+def test_captured_operations():
+    from torchjit.utils.data.datapipes.dataframe import CaptureDataFrame
+
+    frame = CaptureDataFrame()
+    frame["c"] = frame["b"] + frame["a"] * 7
+    frame["a"] = 1 - frame["c"]
+    frame["n"] = frame["b"].bit_length()
+    assert frame.apply_ops({"a": 1, "b": 2}) == {"a": -8, "b": 2, "c": 9, "n": 2}
+    assert (frame["b"] > 1).apply_ops({"a": 1, "b": 2}) is True
