@@ -85,7 +85,7 @@ def max_pool1d_with_indices(
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over windows of a line, and where they stand.
 
-    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
@@ -110,7 +110,7 @@ def _max_pool1d(
 ) -> Tensor:
     """Maxima over windows of a line; with return_indices, where they stand too.
 
-    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
@@ -141,7 +141,7 @@ def max_pool2d_with_indices(
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over windows of a plane, and where they stand.
 
-    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.rand(1, 3, 8, 8)
@@ -166,7 +166,7 @@ def _max_pool2d(
 ) -> Tensor:
     """Maxima over windows of a plane; with return_indices, where they stand too.
 
-    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.rand(1, 3, 8, 8)
@@ -325,7 +325,7 @@ def max_pool3d_with_indices(
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over windows of a volume, and where they stand.
 
-    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.rand(1, 3, 4, 4, 4)
@@ -350,7 +350,7 @@ def _max_pool3d(
 ) -> Tensor:
     """Maxima over windows of a volume; with return_indices, where they stand too.
 
-    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.rand(1, 3, 4, 4, 4)
@@ -407,7 +407,7 @@ def adaptive_max_pool1d_with_indices(
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over as many windows as output_size says, and where they stand.
 
-    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
@@ -422,7 +422,7 @@ def adaptive_max_pool1d_with_indices(
 def _adaptive_max_pool1d(input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False) -> Tensor:
     """Maxima over as many windows as output_size says; with return_indices, where they stand too.
 
-    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
@@ -445,7 +445,7 @@ def adaptive_max_pool2d_with_indices(
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over as many windows of a plane as output_size says, and where they stand.
 
-    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.rand(1, 3, 8, 8)
@@ -461,7 +461,7 @@ def adaptive_max_pool2d_with_indices(
 def _adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False) -> Tensor:
     """Maxima over as many windows of a plane as output_size says; with return_indices, where they stand too.
 
-    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.rand(1, 3, 8, 8)
@@ -484,7 +484,7 @@ def adaptive_max_pool3d_with_indices(
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over as many windows of a volume as asked for, and where they stand.
 
-    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.rand(1, 3, 4, 4, 4)
@@ -500,7 +500,7 @@ def adaptive_max_pool3d_with_indices(
 def _adaptive_max_pool3d(input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False) -> Tensor:
     """Maxima over as many windows of a volume as asked for; with return_indices, where they stand too.
 
-    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.rand(1, 3, 4, 4, 4)

@@ -36,7 +36,7 @@ class _MaxPoolNd(Module):
 class MaxPool1d(_MaxPoolNd):
     """Maxima over windows of lines.
 
-    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
@@ -65,7 +65,7 @@ class MaxPool1d(_MaxPoolNd):
 class MaxPool2d(_MaxPoolNd):
     """Maxima over windows of planes.
 
-    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.rand(1, 3, 8, 8)
@@ -94,7 +94,7 @@ class MaxPool2d(_MaxPoolNd):
 class MaxPool3d(_MaxPoolNd):
     """Maxima over windows of volumes.
 
-    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.rand(1, 3, 4, 4, 4)
@@ -272,7 +272,7 @@ class _AdaptiveMaxPoolNd(Module):
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Maxima over a number of windows of lines.
 
-    Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.tensor([[[1.0, 3.0, 2.0, 5.0]]])
@@ -293,7 +293,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Maxima over a number of windows of planes.
 
-    Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    Takes floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
     dimensions and other types.
 
     >>> x = torch.rand(1, 3, 8, 8)
@@ -444,7 +444,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
 class AdaptiveMaxPool3d(Module):
     """Maxima over as many windows of a volume as asked for.
 
-    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError or ValueError for other
+    Takes floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError or ValueError for other
     numbers of dimensions and RuntimeError for other types.
 
     >>> x = torch.rand(1, 3, 4, 4, 4)
