@@ -45,7 +45,7 @@ def _needed(schema: str) -> tuple[dict[str, str], ...] | None:
 def _annotated() -> dict[Any, Any]:
     made: dict[Any, Any] = {}
     for module, prefix in ((torch, ""), (torch.nn.functional, ""), (torch.linalg, "linalg_"), (torch.fft, "fft_"), (torch.special, "special_")):
-        for name in dir(module):
+        for name in dir(module) if module is torch else list(vars(module)):  # others load names late that are no operators
             function = getattr(module, name, None)
             if not isinstance(function, _native.Function) or not (schemas := _native.operator_schemas(f"aten::{prefix}{name}")):
                 continue
