@@ -103,3 +103,33 @@ def unflatten(tensor: Any, dim: Any, sizes: Any) -> Any:
         raise TypeError(f"unflatten(): argument 'dim' (position 1) must be name, not {type(dim).__name__}")
     names, lengths = zip(*pairs, strict=True)
     return _native.operator("aten::unflatten")(tensor, dim, list(lengths), list(names))
+
+
+def resolve_ellipsis(names: Any, tensor_names: Any, fn_name: str) -> tuple[Any, ...]:
+    """The names with those of a tensor in the place of the ellipsis."""
+    at = single_ellipsis_index(names, fn_name)
+    if at is None:
+        return tuple(names)
+    after = len(names) - at - 1
+    return (*names[:at], *tensor_names[at : len(tensor_names) - after], *names[at + 1 :])
+
+
+def namer_api_name(inplace: bool) -> str:
+    """The name of the method that renames."""
+    return "rename_" if inplace else "rename"
+
+
+def build_dim_map(tensor: Any) -> OrderedDict[Any, Any]:
+    """The names of a tensor, each by itself or, where there is none, by its place."""
+    return OrderedDict((i if name is None else name, name) for i, name in enumerate(tensor.names))
+
+
+def unzip_namedshape(namedshape: Any) -> Any:
+    """The names and the lengths of pairs, or of a dictionary."""
+    if isinstance(namedshape, OrderedDict):
+        namedshape = namedshape.items()
+    if not hasattr(namedshape, "__iter__") and not isinstance(namedshape, tuple):
+        raise RuntimeError(f"Expected namedshape to be OrderedDict or iterable of tuples, got: {type(namedshape)}")
+    if len(namedshape) == 0:
+        raise RuntimeError("Expected namedshape to non-empty.")
+    return zip(*namedshape, strict=True)

@@ -9,7 +9,8 @@ from typing import NoReturn
 def _removed(name: str, following: str) -> Callable[..., NoReturn]:
     def refuse(*args: object, **kwargs: object) -> NoReturn:
         raise RuntimeError(
-            f"This function was deprecated since version 1.9 and is now removed. Please use the `torch.linalg.{following}` function instead."
+            "This function was deprecated since version 1.9 and is now removed.",
+            f"Please use the `torch.linalg.{following}` function instead.",
         )
 
     refuse.__name__ = refuse.__qualname__ = name

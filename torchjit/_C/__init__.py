@@ -566,6 +566,7 @@ __getattr__, __dir__ = _lazy.names(__name__, {
         _resolve_type_from_object _run_emit_module_hook
     """,
     "torchjit._C._autograd": "_autograd=",
+    "torchjit._C._conv_backends": "_ConvBackend _select_conv_backend",
     "torchjit._C._functions": "_functions=",
     "torchjit._C._jit_tree_views": "_jit_tree_views=",
     "torchjit._C._library": "_WeakTensorRef _parallel_info _show_config is_anomaly_check_nan_enabled vitals_enabled",

@@ -408,3 +408,20 @@ def traceable(fn_cls: Any) -> Any:
     """Marks a Function as one that traces see through; kept for old programs."""
     fn_cls.is_traceable = True
     return fn_cls
+
+
+class NestedIOFunction(Function):
+    """A function of nested arguments and results, of old programs: they are lists, tuples and dictionaries of tensors, which forward_extended and
+    backward_extended get and give. It is no longer called: such functions have no static forward."""
+
+    def __call__(self, *inputs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method. "
+            "(Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
+
+    def forward_extended(self, *inputs: Any) -> Any:
+        raise NotImplementedError
+
+    def backward_extended(self, *gradients: Any) -> Any:
+        raise NotImplementedError

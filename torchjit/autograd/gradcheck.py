@@ -337,3 +337,39 @@ def get_numerical_jacobian(fn: Callable[[Any], Any], inputs: Any, target: Any = 
 
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     return tuple(group[0] for group in _get_numerical_jacobian(of_one, given, None, target, eps))
+
+
+def get_analytical_jacobian(inputs: Any, output: Any, nondet_tol: float = 0.0, grad_out: float = 1.0) -> tuple[Any, bool, bool, bool]:
+    """For each input the matrix of the gradients of an output; whether a second time gives the same, and whether sizes and types of gradients are those of
+    the inputs. Kept for old programs, with a warning."""
+    import torchjit as torch
+
+    warnings.warn(
+        "get_analytical_jacobian was part of PyTorch's private API and not meant to be exposed. We are deprecating it and it will be removed in a "
+        "future version of PyTorch. If you have a specific use for this or feature request for this to be a stable API, please file us an issue.",
+        stacklevel=2,
+    )
+    if grad_out != 1.0:
+        raise ValueError("Expected grad_out to be 1.0. get_analytical_jacobian no longer supports values of grad_out != 1.0.")
+    if output.is_complex():
+        raise ValueError("Expected output to be non-complex. get_analytical_jacobian no longer supports functions that return complex outputs.")
+    wanted = list(_iter_tensors(inputs, True))
+
+    def rows() -> list[list[Any]]:
+        seeds = torch.eye(output.numel(), dtype=output.dtype).reshape(output.numel(), *output.shape)
+        return [list(torch.autograd.grad(output, wanted, seed, retain_graph=True, allow_unused=True)) for seed in seeds]
+
+    first, second = rows(), rows()
+    jacobians = [torch.zeros(x.numel(), output.numel(), dtype=x.dtype) for x in wanted]
+    same = sizes = types = True
+    for column, (found, again) in enumerate(zip(first, second, strict=True)):
+        for x, jacobian, g, h in zip(wanted, jacobians, found, again, strict=True):
+            if g is None or h is None:
+                continue
+            same = same and bool((g - h).abs().max() <= nondet_tol)
+            types = types and g.dtype == x.dtype
+            if g.size() != x.size():
+                sizes = False
+            else:
+                jacobian[:, column] = g.reshape(-1)
+    return tuple(jacobians), same, sizes, types

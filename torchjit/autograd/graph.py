@@ -57,7 +57,7 @@ class Node(_native.Handle):
         if name.startswith("_saved_"):
             found = _native.grad_node_saved(self, name[len("_saved_"):])
             if found is not None:
-                return found[0]
+                return tuple(found[0]) if isinstance(found[0], list) else found[0]
         if name.startswith("_raw_saved_") and "*" + name[len("_raw_saved_"):] in _native.grad_node_saved_names(self):
             return _raw(self, name[len("_raw_saved_"):])
         context = None if name.startswith("__") else _native.grad_node_context(self)

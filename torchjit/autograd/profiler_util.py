@@ -222,3 +222,45 @@ class EventList(list[Any]):
         ]
         with open(path, "w") as f:
             json.dump({"traceEvents": names + events, "displayTimeUnit": "ms"}, f)
+
+
+_format_time = _time
+
+
+def _format_time_share(time_us: float, total_time_us: float) -> str:
+    """A time as a share of another one."""
+    if total_time_us == 0:
+        assert time_us == 0, f"Expected time_us == 0 but got {time_us}"
+        return "NaN"
+    return f"{time_us * 100.0 / total_time_us:.2f}%"
+
+
+def _format_memory(nbytes: int) -> str:
+    """A number of bytes in a unit that suits it."""
+    for unit, size in (("Gb", 1 << 30), ("Mb", 1 << 20), ("Kb", 1 << 10)):
+        if abs(nbytes) >= size:
+            return f"{nbytes / size:.2f} {unit}"
+    return f"{nbytes} b"
+
+
+def _attr_formatter(name: str) -> property:
+    return property(lambda self: _format_time(getattr(self, name)))
+
+
+class FormattedTimesMixin:
+    """Times of events as text; a class with it has the times, in microseconds, and how often there was an event."""
+
+    cpu_time_str = _attr_formatter("cpu_time")
+    cuda_time_str = _attr_formatter("cuda_time")
+    cpu_time_total_str = _attr_formatter("cpu_time_total")
+    cuda_time_total_str = _attr_formatter("cuda_time_total")
+    self_cpu_time_total_str = _attr_formatter("self_cpu_time_total")
+    self_cuda_time_total_str = _attr_formatter("self_cuda_time_total")
+
+    @property
+    def cpu_time(self) -> float:
+        return 0.0 if self.count == 0 else self.cpu_time_total / self.count  # type: ignore[attr-defined]
+
+    @property
+    def cuda_time(self) -> float:
+        return 0.0 if self.count == 0 else self.cuda_time_total / self.count  # type: ignore[attr-defined]

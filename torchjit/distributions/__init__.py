@@ -77,7 +77,7 @@ __all__ = [
 
 from torchjit._submodules import provide as _provide  # isort: skip
 from torchjit.distributions import kl_pairs as _kl_pairs  # noqa: F401
-from torchjit.distributions import natural as _natural  # noqa: F401
+from torchjit.distributions import natural as _natural
 from torchjit.distributions import structured as _structured
 from torchjit.distributions import transforms as _transforms
 from torchjit.distributions import utils as utils
@@ -104,6 +104,8 @@ _MODULES = {
 }  # fmt: skip
 
 _provide(__name__, _MODULES)
+_sys.modules[__name__ + ".dirichlet"].__dict__.update(_Dirichlet=_vectors._Dirichlet, _Dirichlet_backward=_vectors._Dirichlet_backward)
+_sys.modules[__name__ + ".kl"].__dict__["_kl_expfamily_expfamily"] = _natural._families
 
 # Libraries take from these modules what PyTorch's import, too.
 _FOUND = {

@@ -484,6 +484,10 @@ def assert_close(
     )  # fmt: skip
 
 
+# The relative and absolute bounds of assert_allclose by element types; those of others must be equal.
+_OF_ALLCLOSE = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
+
+
 def assert_allclose(
     actual: Any,
     expected: Any,
@@ -496,6 +500,9 @@ def assert_allclose(
     actual, expected = data_of(actual), data_of(expected)
     actual = actual if isinstance(actual, torch.Tensor) else torch.tensor(actual)
     expected = expected if isinstance(expected, torch.Tensor) else torch.tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:  # not those of assert_close
+        bounds = [_OF_ALLCLOSE.get(x.dtype.name, (0.0, 0.0)) for x in (actual, expected)]
+        rtol, atol = max(r for r, _ in bounds), max(a for _, a in bounds)
     assert_close(
         actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=True, check_dtype=False, check_stride=False,
         msg=msg or None,

@@ -299,4 +299,16 @@ def _text(data: Any, mask: Any, indent: int) -> str:
 
 
 MaskedTensor.__module__ = __name__ + ".core"
-provide(__name__, {"core": "MaskedTensor is_masked_tensor", "creation": "as_masked_tensor masked_tensor"})
+def _masks_match(a: Any, b: Any) -> bool:
+    """Whether the masks of two are the same; one that is no masked tensor has any."""
+    return not (is_masked_tensor(a) and is_masked_tensor(b)) or bool(torch.equal(a.get_mask(), b.get_mask()))
+
+
+def _tensors_match(a: Any, b: Any, exact: bool = True, rtol: float = 1e-05, atol: float = 1e-08) -> bool:
+    """Whether two tensors are equal, or nearly so where exact is false."""
+    if exact or a.dtype == torch.bool:
+        return bool((a.dim() == b.dim()) and torch.eq(a, b).all())
+    return bool((a.dim() == b.dim()) and torch.allclose(a, b, rtol=rtol, atol=atol))
+
+
+provide(__name__, {"core": "MaskedTensor is_masked_tensor _masks_match _tensors_match", "creation": "as_masked_tensor masked_tensor"})

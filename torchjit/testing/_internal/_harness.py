@@ -29,6 +29,7 @@ LOG_SUFFIX = ""
 DISABLED_TESTS_FILE = SLOW_TESTS_FILE = DEFAULT_DISABLED_TESTS_FILE = DEFAULT_SLOW_TESTS_FILE = ""
 disabled_tests_dict: dict[str, Any] = {}
 slow_tests_dict: dict[str, Any] = {}
+dtype2prec_DONTUSE = {torch.float: 1e-5, torch.double: 1e-5, torch.half: 1e-2, torch.bfloat16: 1e-1}
 
 
 # Loading and running of tests.

@@ -43,7 +43,7 @@ new_module_tests: list[dict[str, Any]] = [
     _case("ConvTranspose3d", (1, 2, 4, 5, 4), 2, 3, (2, 3, 2)),
     _case("MaxPool1d", (2, 10, 4), 4), _case("MaxPool2d", (1, 3, 7, 7), (3, 3), (2, 2), (1, 1)), _case("MaxPool3d", (2, 3, 5, 5, 5), (2, 2, 2)),
     _case("AvgPool1d", (2, 3, 6), 2), _case("AvgPool2d", (2, 3, 6, 6), (2, 2)), _case("AvgPool3d", (2, 3, 4, 4, 4), (2, 2, 2)),
-    _case("LPPool1d", (1, 3, 7), 1.5, 2), _case("LPPool2d", (1, 3, 7, 7), 2, 2, 2), _case("AdaptiveMaxPool1d", (1, 3, 5), 3),
+    _case("LPPool1d", lambda: torch.rand(1, 3, 7) + 0.1, 1.5, 2), _case("LPPool2d", (1, 3, 7, 7), 2, 2, 2), _case("AdaptiveMaxPool1d", (1, 3, 5), 3),
     _case("AdaptiveMaxPool2d", (1, 3, 5, 6), 3, desc="single"), _case("AdaptiveAvgPool1d", (1, 3, 5), 3), _case("AdaptiveAvgPool2d", (1, 3, 5, 6), (3, 4), desc="tuple"),
     _case("AdaptiveAvgPool2d", (1, 3, 5, 6), (3, None), desc="tuple_none"), _case("AdaptiveAvgPool3d", (2, 3, 5, 2, 7), 3),
     _case("ReflectionPad1d", (2, 3, 8), (1, 2)), _case("ReflectionPad2d", (2, 3, 8, 8), (1, 2, 3, 4)), _case("ReplicationPad1d", (2, 3, 4), (1, 2)),

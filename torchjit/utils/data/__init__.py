@@ -1,11 +1,21 @@
 """torch.utils.data: datasets, samplers and loaders of batches."""
 
+from torchjit.utils.data import communication as communication
 from torchjit.utils.data._utils.collate import default_collate as default_collate
 from torchjit.utils.data._utils.collate import default_convert as default_convert
 from torchjit.utils.data._utils.worker import get_worker_info as get_worker_info
 from torchjit.utils.data.dataloader import DataLoader as DataLoader
 from torchjit.utils.data.dataloader import _DatasetKind as _DatasetKind
+from torchjit.utils.data.dataloader_experimental import DataLoader2 as DataLoader2
+from torchjit.utils.data.datapipes._decorator import argument_validation as argument_validation
+from torchjit.utils.data.datapipes._decorator import (
+    guaranteed_datapipes_determinism as guaranteed_datapipes_determinism,
+)
+from torchjit.utils.data.datapipes._decorator import non_deterministic as non_deterministic
+from torchjit.utils.data.datapipes._decorator import runtime_validation as runtime_validation
+from torchjit.utils.data.datapipes._decorator import runtime_validation_disabled as runtime_validation_disabled
 from torchjit.utils.data.datapipes.datapipe import DataChunk as DataChunk
+from torchjit.utils.data.datapipes.datapipe import DFIterDataPipe as DFIterDataPipe
 from torchjit.utils.data.datapipes.datapipe import IterDataPipe as IterDataPipe
 from torchjit.utils.data.datapipes.datapipe import MapDataPipe as MapDataPipe
 from torchjit.utils.data.datapipes.datapipe import functional_datapipe as functional_datapipe

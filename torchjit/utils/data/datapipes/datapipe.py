@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import importlib
 import importlib.util
@@ -58,6 +59,14 @@ class _PipeIterator:
         return getattr(self._inner, name)
 
 
+class _SnapshotState(enum.Enum):
+    """Whether a pipe was begun, or taken to a place from which the next iterator goes on."""
+
+    NotStarted = 0
+    Restored = 1
+    Iterating = 2
+
+
 def _note_pipe(e: Exception, pipe: Any) -> None:
     """Adds to a message which pipe's __iter__ it comes from."""
     if getattr(pipe, "_is_child_datapipe", False) or not e.args:
@@ -71,6 +80,10 @@ def _note_pipe(e: Exception, pipe: Any) -> None:
 def _hooked(original: Any) -> Any:
     @functools.wraps(original)
     def __iter__(self: Any) -> Any:
+        if self._snapshot_state is _SnapshotState.Restored:
+            self._snapshot_state, forward, self._fast_forward_iterator = _SnapshotState.Iterating, self._fast_forward_iterator, None
+            return forward
+        self._snapshot_state = _SnapshotState.Iterating
         self._valid_iterator_id += 1
         self._number_of_samples_yielded = 0
         self.reset()
@@ -163,6 +176,8 @@ class IterDataPipe(_Functions, IterableDataset[T_co]):
     functions: dict[str, Callable[..., Any]] = {}
     _valid_iterator_id = 0
     _number_of_samples_yielded = 0
+    _snapshot_state = _SnapshotState.NotStarted
+    _fast_forward_iterator: Any = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -264,3 +279,11 @@ class _MapDataPipeSerializationWrapper(_DataPipeSerializationWrapper, MapDataPip
 
     def __getitem__(self, index: Any) -> Any:
         return self._datapipe[index]
+
+
+class DFIterDataPipe(IterDataPipe):
+    """A pipe of data frames."""
+
+    @staticmethod
+    def _is_dfpipe(pipe: Any = None) -> bool:
+        return True

@@ -1,0 +1,1 @@
+"""What PyTorch generates for its tests, made of the schemas of operators here."""
