@@ -25,12 +25,17 @@ func runOnNames(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Valu
 		dimnames.Refuse(op)
 	}
 	dimnames.CheckOut(op, args, names)
-	m.withoutNames = true
-	err = m.next(rest, op, args, out)
-	if m.withoutNames = false; err == nil {
+	if err = m.nextUnnamed(rest, op, args, out); err == nil {
 		dimnames.Name(out, names)
 	}
 	return err
+}
+
+// nextUnnamed hands an operator to the layers below, for which names of dimensions do not count.
+func (m *Mode) nextUnnamed(rest layerSet, op *ops.Operator, args, out []value.Value) error {
+	defer func() { m.withoutNames = false }()
+	m.withoutNames = true
+	return m.next(rest, op, args, out)
 }
 
 // runUnnamed runs an operator for which names of dimensions do not count.

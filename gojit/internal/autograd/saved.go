@@ -293,7 +293,10 @@ func (n *Node) savedGeometry(s *schema.FunctionSchema, name string) (value.Value
 		}
 		if sized {
 			d, err := strconv.Atoi(place)
-			return value.Int(int64(in.shape[min(d, len(in.shape)-1)])), err == nil && d < len(in.shape)
+			if err != nil || d < 0 || d >= len(in.shape) {
+				return value.None, false
+			}
+			return value.Int(int64(in.shape[d])), true
 		}
 		if counts {
 			return value.Int(int64(must(tensor.Numel(in.shape)))), true
