@@ -517,3 +517,10 @@ def test_sparse_dimensions_below_zero():
 def test_cross_entropy_of_probabilities_of_a_scalar():
     with pytest.raises(IndexError, match="Dimension specified as 1 but tensor has no dimensions"):
         torch.ops.aten.cross_entropy_loss(torch.tensor(1.0), torch.tensor(0.5), torch.tensor(2.0))
+
+
+def test_names_of_what_has_no_dimensions():
+    flat = torch.tensor(1.0).flatten(0, 0, "x")
+    assert flat.names == ("x",) and flat.shape == (1,)
+    with pytest.raises(RuntimeError, match="expected a non-empty list of Tensors"):
+        torch.cat([], "x")

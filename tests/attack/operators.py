@@ -453,7 +453,7 @@ def outcome(operator, arguments: str, scope: dict):
 
 def tensors(x) -> list:
     if isinstance(x, torch.Tensor):
-        return [x]
+        return [x.rename(None) if x.has_names() else x]
     if isinstance(x, (list, tuple)):
         return [t for y in x for t in tensors(y)]
     return []

@@ -140,6 +140,9 @@ func (f *Form) Run(args, out []value.Value, run, unnamed Runner) (err error) {
 			t = v.Tensor()
 		}
 	}
+	if t == nil {
+		source.Raise(source.RuntimeError, "expected a non-empty list of Tensors")
+	}
 	args = slices.Clone(args)
 	for _, i := range f.named {
 		args[i] = positions(args[i], t)

@@ -152,6 +152,9 @@ func (r renaming) flatten() (*tensor.Tensor, []string) {
 	}
 	into := Read(r.args[len(s.Arguments)-1])[0]
 	t := r.do(aten.Flatten+".using_ints", r.args[0], value.Int(int64(first)), value.Int(int64(last)))
+	if x.Dim() == 0 {
+		return t, []string{into}
+	}
 	return t, slices.Concat(Of(x)[:first], []string{into}, Of(x)[last+1:])
 }
 
