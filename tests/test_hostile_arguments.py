@@ -524,3 +524,5 @@ def test_names_of_what_has_no_dimensions():
     assert flat.names == ("x",) and flat.shape == (1,)
     with pytest.raises(RuntimeError, match="expected a non-empty list of Tensors"):
         torch.cat([], "x")
+    with pytest.raises(RuntimeError, match="the place of the other dimensions is 0 to 1, but got 4"):
+        torch.ops.aten.align_to.ellipsis_idx(torch.ones(2, names=("x",)), ["x"], 4)

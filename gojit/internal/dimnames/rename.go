@@ -118,6 +118,9 @@ func (r renaming) align(order []string) (*tensor.Tensor, []string) {
 // alignAround is align to an order that has the dimensions that it does not name at one place.
 func (r renaming) alignAround() (*tensor.Tensor, []string) {
 	order, at := Read(r.args[1]), int(r.args[2].Int())
+	if at < 0 || at > len(order) {
+		source.Raise(source.RuntimeError, "align_to: the place of the other dimensions is 0 to %d, but got %d", len(order), at)
+	}
 	var rest []string
 	for i, n := range Of(r.self()) {
 		if n == "" {
