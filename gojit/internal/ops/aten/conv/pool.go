@@ -218,7 +218,7 @@ func adaptive(name string, c define.Call, n int) Pooling {
 	if given := c.Ints(1); len(given) != n && strings.HasPrefix(name, "adaptive_avg") && n > 1 {
 		source.Raise(source.RuntimeError, "%s: output_size must be %d", name, n)
 	} else if len(given) != n && n > 1 {
-		source.Raise(source.RuntimeError, "%s(): internal error: output_size.size() must be %d", name, n)
+		source.Raise(source.RuntimeError, "%s(): output_size.size() must be %d", name, n)
 	}
 	size := c.IntsOf(1, n, "output_size")
 	p, regular := Pooling{N: n}, true
