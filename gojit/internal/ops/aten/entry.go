@@ -27,7 +27,7 @@ func entryOf(text string, record *ops.Def, takesMeta bool, body func(c define.Ca
 	return ops.Operator{Name: text, Record: record, Run: func(args, out []value.Value) (err error) {
 		defer nameTypes(name, args, &err)
 		defer source.Catch(&err)
-		if tensor.QuantizedInUse() && define.FirstQuantized(args) != nil {
+		if define.FirstQuantized(args) != nil {
 			refuseQuantized(name, record, args)
 		}
 		if (!takesMeta || tensor.AwayInUse()) && hasAway(args) {

@@ -53,12 +53,19 @@ func SignedUnitScale(x *tensor.Tensor) *tensor.Quantizer {
 
 // FirstQuantized returns the first quantized tensor among arguments, nil where there is none.
 func FirstQuantized(args []value.Value) *tensor.Tensor {
+	if !tensor.QuantizedInUse() {
+		return nil
+	}
+	return firstQuantized(args)
+}
+
+func firstQuantized(args []value.Value) *tensor.Tensor {
 	for _, a := range args {
 		switch {
 		case a.IsTensor() && a.Tensor().Quantizer() != nil:
 			return a.Tensor()
 		case a.Kind() == value.KindList && a.List().Elem.Kind() == types.KindTensor:
-			if x := FirstQuantized(a.List().Items); x != nil {
+			if x := firstQuantized(a.List().Items); x != nil {
 				return x
 			}
 		}
