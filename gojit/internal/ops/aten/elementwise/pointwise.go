@@ -959,7 +959,7 @@ var composed = []ops.Def{
 	{Name: "nan_to_num", Parts: define.Composing(nanToNumParts), Into: Into(nanToNumOf), Tags: ops.Elementwise,
 		Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Where(g.Do("isfinite", x), dy) })},
 	{Name: "round", Into: Into(roundOf), Overloads: []ops.Def{{Name: "decimals", Aliases: []string{"special_round"}, Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf}}},
-	{Name: "masked_fill", Into: Into(maskedFill), Tags: ops.IgnoresSelf, Overloads: []ops.Def{
+	{Name: "masked_fill", Quantized: define.SameScale, Into: Into(maskedFill), Tags: ops.IgnoresSelf, Overloads: []ops.Def{
 		{Name: "Scalar", Parts: define.Composing(maskedFillParts), Reads: ops.ReadsNothing.And(1), Grad: func(g define.Grad) { g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0))) }},
 		{Name: "Tensor", Grad: func(g define.Grad) {
 			g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0)))

@@ -227,7 +227,7 @@ func renormRows(c define.Call) {
 }
 
 var EmbeddingFamily = []define.Definition{
-	define.Giving("embedding", func(c define.Call) *tensor.Tensor { return embedding(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsNothing.And(1), Grad: embeddingGrad, Tags: ops.Grouped}),
+	define.Giving("embedding", func(c define.Call) *tensor.Tensor { return embedding(c.Tensor(0), c.Tensor(1)) }).With(ops.Def{Reads: ops.ReadsNothing.And(1), Grad: embeddingGrad, Tags: ops.Grouped}).Quantized(define.SameScale),
 	define.Operator("embedding_bag", func(c define.Call) { giveBag(c, -1) }).With(ops.Def{Grad: define.Concrete(sparsely(5, func(c define.Gradient) { embeddingBagSparseGrad(c, -1) }, func(c define.Gradient) { embeddingBagGrad(c, -1) }))}),
 	define.Operator("embedding_bag.padding_idx", func(c define.Call) { giveBag(c, c.IntOr(8, -1)) }).With(ops.Def{Grad: define.Concrete(sparsely(5, embeddingBagSparsePadded, embeddingBagPaddedGrad))}),
 	define.Operator("_embedding_bag", func(c define.Call) { giveBag(c, c.IntOr(8, -1)) }).With(ops.Def{Grad: define.Concrete(sparsely(5, embeddingBagSparsePadded, embeddingBagPaddedGrad))}),

@@ -289,6 +289,12 @@ func indexInOrder(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
 
 // indexPut stores values at the selected elements of t.
 func indexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor, accumulate bool) {
+	if q := t.Quantizer(); q != nil {
+		source.Check(!q.PerChannel(), "index_put for quantized tensors is currently only supported for per tensor quantized tensors")
+		source.Check(!accumulate, "index_put for quantized tensors is currently only supported for accumulate=False")
+		numbers := elementwise.Quantized(elementwise.Contiguous(values), q, t.DType()) // fails for what are no float32
+		t, values = t.IntegersView(), numbers.IntegersView()
+	}
 	source.Check(t.DType() == values.DType(), "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.", t.DType().CppName(), values.DType().CppName())
 	how := Replace
 	if accumulate {
@@ -686,7 +692,7 @@ var IndexFamily = []define.Definition{
 		tensor.Fill(source.Must(t.AsStrided([]int{n}, []int{step}, t.Offset())), c.Scalar(1))
 		c.GiveSelf()
 	}),
-	define.Giving("index.Tensor", func(c define.Call) *tensor.Tensor { return index(c.Tensor(0), c.OptionalTensors(1)) }).With(ops.Def{Grad: indexGrad, Tags: ops.AsWritten}),
+	define.Giving("index.Tensor", func(c define.Call) *tensor.Tensor { return index(c.Tensor(0), c.OptionalTensors(1)) }).With(ops.Def{Grad: indexGrad, Tags: ops.AsWritten}).Quantized(define.SameScale),
 	define.Giving("index.Tensor_hacked_twin", func(c define.Call) *tensor.Tensor { return index(c.Tensor(0), c.OptionalTensors(1)) }).With(ops.Def{Grad: indexGrad, Tags: ops.Grouped | ops.AsWritten}),
 	define.Operator("index_put_", indexPutSelf),
 	define.Operator("index_put_.hacked_twin", indexPutSelf),
@@ -694,7 +700,7 @@ var IndexFamily = []define.Definition{
 	define.Operator("_index_put_impl_.hacked_twin", indexPutSelf),
 	define.Giving("index_put", indexPutCopy).With(ops.Def{Grad: define.Concrete(IndexPutGrad), Tags: ops.IgnoresSelf | ops.AsWritten}),
 	define.Giving("index_put.hacked_twin", indexPutCopy).With(ops.Def{Grad: define.Concrete(IndexPutGrad), Tags: ops.AsWritten}),
-	define.Giving("index_select", func(c define.Call) *tensor.Tensor { return IndexSelect(c.Tensor(0), c.Int(1), c.Tensor(2)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Into("index_add", c.ZerosOf(0), c.Int(1), c.In(2), c.G())) }), Tags: ops.AsWritten}).Direct(selectedOut).OutApart(),
+	define.Giving("index_select", func(c define.Call) *tensor.Tensor { return IndexSelect(c.Tensor(0), c.Int(1), c.Tensor(2)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Into("index_add", c.ZerosOf(0), c.Int(1), c.In(2), c.G())) }), Tags: ops.AsWritten}).Direct(selectedOut).OutApart().Quantized(define.SameScale),
 	define.Changing("index_add", func(c define.Call, t *tensor.Tensor) {
 		src := c.Tensor(3)
 		if alpha := c.Scalar(4); alpha.Kind != tensor.IntScalar || alpha.Int64() != 1 {

@@ -218,7 +218,7 @@ var ActivationFamily = slices.Concat(activationDefinitions(), elementwise.FromRe
 	}), Tags: ops.Activation | ops.ThroughNumbers}).Checked(func(c define.Call) {
 		x, weight := c.Tensor(0).DType(), c.Tensor(1).DType()
 		source.Check(x == weight || x == tensor.BFloat16, "Found dtype %s but expected %s", weight.CppName(), x.CppName())
-	}),
+	}).Quantized(define.SameScale),
 	define.Giving("glu", gluOf).With(ops.Def{Grad: func(g define.Grad) { g.Give(0, g.Do("glu_backward", g.Grad(0), g.In(0), g.Arg(1))) }, Tags: ops.Activation}),
 	define.Decomposed("glu_backward", define.Composing(gluBackward)).With(ops.Def{Decomp: define.Composing(gluBackward)}),
 })

@@ -333,7 +333,7 @@ var ResampleFamily = slices.Concat(
 		}).With(ops.Def{Decomp: define.Composing(samplerOfDims)}).Checked(func(c define.Call) { define.CheckType(c.Tensor(0), c.Tensor(1)) }),
 		define.Giving("grid_sampler_3d", gridSampleVolume).With(ops.Def{Decomp: define.Composing(composeGridSample)}),
 		define.SameAs("_grid_sampler_2d_cpu_fallback", "grid_sampler_2d"),
-		define.Giving("grid_sampler_2d", gridSample).With(ops.Def{Decomp: define.Composing(composeGridSample)}),
+		define.Giving("grid_sampler_2d", gridSample).With(ops.Def{Decomp: define.Composing(composeGridSample)}).Quantized(define.SameScale),
 		define.Giving("affine_grid_generator", func(c define.Call) *tensor.Tensor { return affineGrid(c.Tensor(0), c.Ints(1), c.Bool(2)) }).With(ops.Def{Grad: define.Concrete(affineGridGrad)}),
 		define.Decomposed("affine_grid_generator_backward", affineGridBackward).With(ops.Def{Decomp: affineGridBackward}),
 	})
