@@ -89,3 +89,10 @@ def test_one_pass_behind_inference():
     with torch.no_grad():
         assert _native.momentum_step(p, grad, total, 0.5, 1.0, -1.0)
         assert not _native.momentum_step(p, kept, total, 0.5, 1.0, -1.0)
+
+
+@torch.no_grad()
+def test_named_dimensions_are_left_alone():
+    plain, named = torch.ones(2), torch.ones(2, names=("x",))
+    assert not _native.momentum_step(named, plain, torch.ones(2), 0.5, 1.0, -1.0)
+    assert _native.momentum_step(plain, torch.ones(2), torch.ones(2), 0.5, 1.0, -1.0)  # though there is a tensor with names

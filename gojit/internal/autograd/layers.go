@@ -91,9 +91,9 @@ func runNamed(op *ops.Operator, args, out []value.Value) error {
 // Direct reports whether operators run without any layer until the mode changes: nothing is recorded, cast or seen, whatever the arguments.
 func (m *Mode) Direct() bool { return m.active() == 0 && (m.off || m.belowAutograd) }
 
-// DirectOverPlain is Direct for operators over tensors that are of no class of the host and not of inference.
+// DirectOverPlain is Direct for operators over tensors that are of no class of the host, not of inference and without named dimensions.
 func (m *Mode) DirectOverPlain() bool {
-	const ofTensors = layerSet(1<<expand | 1<<inference | 1<<dispatch) // what a mode alone does not ask for
+	const ofTensors = layerSet(1<<named | 1<<expand | 1<<inference | 1<<dispatch) // what a mode alone does not ask for
 	return m.active()&^ofTensors == 0 && m.dispatcher == nil && !m.inference && (m.off || m.belowAutograd)
 }
 

@@ -70,7 +70,7 @@ func lieAlike(ts []*tensor.Tensor) bool {
 		return false
 	}
 	for i, t := range ts {
-		if t.Device().Type != tensor.CPU || t.Dispatches() || t.IsSparse() || t.IsHollow() || t.IsInference() || t.DType() != first.DType() ||
+		if t.Device().Type != tensor.CPU || t.Dispatches() || t.IsSparse() || t.IsHollow() || t.IsInference() || t.Names() != nil || t.DType() != first.DType() ||
 			!tensor.SameShape(t.Shape(), first.Shape()) || !slices.Equal(t.Strides(), first.Strides()) ||
 			slices.ContainsFunc(ts[:i], t.SharesStorage) {
 			return false
