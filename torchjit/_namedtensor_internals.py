@@ -58,11 +58,7 @@ def single_ellipsis_index(names: Any, fn_name: str) -> int | None:
 def filled(names: Any, old: Any, fn_name: str) -> list[Any]:
     """The names with those of the tensor in the place of the ellipsis."""
     warn_once()
-    at = single_ellipsis_index(names, fn_name)
-    if at is None:
-        return list(names)
-    after = len(names) - at - 1
-    return [*names[:at], *old[at : len(old) - after], *names[at + 1 :]]
+    return list(resolve_ellipsis(names, old, fn_name))
 
 
 def align_to(tensor: Any, names: Any) -> Any:
@@ -76,7 +72,7 @@ def align_to(tensor: Any, names: Any) -> Any:
 
 def update_names(tensor: Any, names: Any, rename_map: Any, inplace: bool) -> Any:
     """Tensor.rename and Tensor.rename_."""
-    method = "rename_" if inplace else "rename"
+    method = namer_api_name(inplace)
     if names and rename_map:
         raise RuntimeError(
             f"{method}: This function takes either positional args or keyword args, but not both. "

@@ -177,7 +177,7 @@ func copyQuantized(dst, src *Tensor) error {
 		if src.dtype != Float32 && len(src.shape) > 0 || dst.quantizer == nil {
 			return runtimeError("Quantized copy only works with kFloat as source Tensor")
 		}
-		numbers, err := Full(dst.shape, Float(0), Float32)
+		numbers, err := Empty(dst.shape, Float32)
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func (q *Quantizer) selected(dim, index int) (*Quantizer, error) {
 		if q.FloatZeros != nil {
 			return nil, runtimeError("an index of dimension %d has the zero point %v, which is no integer: dequantize the tensor first", dim, q.FloatZeros[index])
 		}
-		return &Quantizer{Scale: q.Scales[index], ZeroPoint: q.ZeroPoints[index]}, nil
+		return q.channel(index), nil
 	}
 	if dim < q.Axis {
 		return q.moved(-1).single(), nil
@@ -61,10 +61,18 @@ func (q *Quantizer) single() *Quantizer {
 	if len(q.Scales) != 1 || q.FloatZeros != nil {
 		return q
 	}
-	return &Quantizer{Scale: q.Scales[0], ZeroPoint: q.ZeroPoints[0]}
+	return q.channel(0)
 }
 
-// of is what reads the element at an index, or the only one: a quantizer with one scale, and with one of FloatZeros where zero points lie between integers.
+// channel is what reads the elements at one index of the axis: a quantizer with one scale, and with one of FloatZeros where zero points lie between integers.
+func (q *Quantizer) channel(index int) *Quantizer {
+	if q.FloatZeros != nil {
+		return &Quantizer{Scale: q.Scales[index], FloatZeros: q.FloatZeros[index : index+1]}
+	}
+	return &Quantizer{Scale: q.Scales[index], ZeroPoint: q.ZeroPoints[index]}
+}
+
+// of is what reads the element at an index of a tensor, or the only element.
 func (q *Quantizer) of(index ...int) *Quantizer {
 	if q == nil || !q.PerChannel() {
 		return q
@@ -73,10 +81,7 @@ func (q *Quantizer) of(index ...int) *Quantizer {
 	if q.Axis < len(index) {
 		at = index[q.Axis]
 	}
-	if q.FloatZeros != nil {
-		return &Quantizer{Scale: q.Scales[at], FloatZeros: q.FloatZeros[at : at+1]}
-	}
-	return &Quantizer{Scale: q.Scales[at], ZeroPoint: q.ZeroPoints[at]}
+	return q.channel(at)
 }
 
 // moved is a quantizer whose axis stands a dimension further on, or before.

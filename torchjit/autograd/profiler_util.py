@@ -231,8 +231,7 @@ def _format_time_share(time_us: float, total_time_us: float) -> str:
     """A time as a share of another one."""
     if total_time_us == 0:
         assert time_us == 0, f"Expected time_us == 0 but got {time_us}"
-        return "NaN"
-    return f"{time_us * 100.0 / total_time_us:.2f}%"
+    return _share(time_us, total_time_us)
 
 
 def _format_memory(nbytes: int) -> str:

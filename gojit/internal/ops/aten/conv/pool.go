@@ -215,10 +215,12 @@ func adaptiveEnd(i, in, out int) int { return ((i+1)*in + out - 1) / out }
 func adaptive(name string, c define.Call, n int) Pooling {
 	x := c.Tensor(0)
 	checkAdaptive(name, x, n)
-	if given := c.Ints(1); len(given) != n && strings.HasPrefix(name, "adaptive_avg") && n > 1 {
-		source.Raise(source.RuntimeError, "%s: output_size must be %d", name, n)
-	} else if len(given) != n && n > 1 {
-		source.Raise(source.RuntimeError, "%s(): output_size.size() must be %d", name, n)
+	if n > 1 && len(c.Ints(1)) != n {
+		words := "%s(): output_size.size() must be %d"
+		if strings.HasPrefix(name, "adaptive_avg") {
+			words = "%s: output_size must be %d"
+		}
+		source.Raise(source.RuntimeError, words, name, n)
 	}
 	size := c.IntsOf(1, n, "output_size")
 	p, regular := Pooling{N: n}, true
@@ -691,7 +693,7 @@ func (p *Pooling) outputs() int {
 // refuseIntegers fails for a type that PyTorch's kernel does not have.
 func refuseIntegers(x *tensor.Tensor, kernel string) {
 	if x.Quantizer() == nil && define.IsIntegral(x.DType()) {
-		source.Raise(source.RuntimeError, "\"%s\" not implemented for '%s'", kernel, x.DType().CppName())
+		elementwise.NotImplemented(kernel, x.DType())
 	}
 }
 

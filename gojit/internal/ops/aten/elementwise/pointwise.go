@@ -139,15 +139,6 @@ func realOnly(kernel string) func(tensor.DType) {
 	}
 }
 
-// onlyFloating refuses all types but those of real numbers, in the name of a kernel of PyTorch.
-func onlyFloating(kernel string) func(tensor.DType) {
-	return func(d tensor.DType) {
-		if !d.IsFloating() {
-			source.Raise(source.RuntimeError, "\"%s\" not implemented for '%s'", kernel, d.CppName())
-		}
-	}
-}
-
 func noComplex(message string) func(tensor.DType) {
 	return func(d tensor.DType) {
 		if d.IsComplex() {
@@ -278,7 +269,7 @@ var elementary = []ops.Def{
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.Grouped},
 	{Name: "trunc", Groups: ops.Groups, Aliases: []string{"fix"}, Refuses: noComplex("trunc is not supported for complex inputs"), Scalar: UnaryOp(kernel.Trunc),
 		Reads: ops.ReadsNothing, Grad: define.ZeroOfSelf, Tags: ops.Grouped},
-	{Name: "frac", Groups: ops.Groups, Refuses: onlyFloating("frac_cpu"), Scalar: func(b Builder, x ...Element) Element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) },
+	{Name: "frac", Groups: ops.Groups, Refuses: realOnly("frac_cpu"), Scalar: func(b Builder, x ...Element) Element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) },
 		Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Grad(0)) }, Tags: ops.Grouped},
 	{Name: "square", Promote: ops.NumberType, Scalar: func(b Builder, x ...Element) Element { return b.Mul(x[0], x[0]) },
 		Parts: define.Composing(squareParts),
@@ -380,7 +371,7 @@ var elementary = []ops.Def{
 	}},
 	{Name: "logaddexp", Promote: ops.FloatType, Operands: 2, Refuses: NoComplexOrder("logaddexp"), Grad: logAddExpGrad(1), Scalar: func(b Builder, x ...Element) Element { return LogAddExp(b, x, kernel.Exp, 1) }},
 	{Name: "logaddexp2", Promote: ops.FloatType, Operands: 2, Refuses: NoComplexOrder("logaddexp2"), Grad: logAddExpGrad(math.Ln2), Scalar: func(b Builder, x ...Element) Element { return LogAddExp(b, x, kernel.Exp, math.Ln2) }},
-	{Name: "xlogy", Promote: ops.FloatType, Operands: 2, Scalar: func(b Builder, x ...Element) Element { return xlog(b, x, kernel.Log) }, Overloads: []ops.Def{
+	{Name: "xlogy", Promote: ops.FloatType, Operands: 2, Scalar: func(b Builder, x ...Element) Element { return XLog(b, x, kernel.Log) }, Overloads: []ops.Def{
 		{Name: "Tensor", Aliases: []string{"special_xlogy"}, Grad: func(g define.Grad) {
 			x, y := g.In(0), g.In(1)
 			nothing := g.Do("logical_and", g.Do("eq.Scalar", x, 0.0), g.Do("le.Scalar", y, 0.0))
@@ -390,7 +381,7 @@ var elementary = []ops.Def{
 		{Name: "Scalar_Self", Aliases: []string{"special_xlogy.self_scalar"}},
 		{Name: "Scalar_Other", Aliases: []string{"special_xlogy.other_scalar"}},
 	}},
-	{Name: "special_xlog1py", Promote: ops.FloatType, Operands: 2, Scalar: func(b Builder, x ...Element) Element { return xlog(b, x, kernel.Log1p) },
+	{Name: "special_xlog1py", Promote: ops.FloatType, Operands: 2, Scalar: func(b Builder, x ...Element) Element { return XLog(b, x, kernel.Log1p) },
 		Overloads: []ops.Def{{}, {Name: "self_scalar"}, {Name: "other_scalar"}}},
 	{Name: "heaviside", Operands: 2, Refuses: noComplex("heaviside is not yet implemented for complex tensors."), Scalar: func(b Builder, x ...Element) Element {
 		zero := b.Number(x[0], 0)
@@ -473,7 +464,7 @@ func LogAddExp(b Builder, x []Element, exp kernel.Op, ln float64) Element {
 }
 
 // xlog computes x*log(y), 0 where x is 0 and y is a number.
-func xlog(b Builder, x []Element, log kernel.Op) Element {
+func XLog(b Builder, x []Element, log kernel.Op) Element {
 	product := b.Mul(x[0], b.Unary(log, x[1]))
 	return b.Select(b.Unary(kernel.IsNaN, x[1]), x[1], b.Select(isZero(b, x[0]), b.Number(x[0], 0), product))
 }

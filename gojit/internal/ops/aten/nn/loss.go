@@ -118,9 +118,8 @@ var (
 		return b.Add(b.Mul(b.Sub(one, x[1]), x[0]), b.Mul(weight, b.Add(log, low)))
 	})
 	divergence = elementwise.New("kl_div", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
-		zero := b.Number(x[1], 0)
-		entropy := b.Select(b.Binary(kernel.Eq, x[1], zero), zero, b.Mul(x[1], b.Unary(kernel.Log, x[1])))
-		return b.Sub(entropy, b.Mul(x[1], x[0])) // targets below zero have no logarithm
+		entropy := elementwise.XLog(b, []elementwise.Element{x[1], x[1]}, kernel.Log)
+		return b.Sub(entropy, b.Mul(x[1], x[0]))
 	})
 	divergenceOfLogs = elementwise.New("kl_div", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Mul(b.Exp(x[1]), b.Sub(x[1], x[0]))

@@ -415,32 +415,22 @@ var ConversionFamily = append(casts(), []define.Definition{
 			elementwise.CheckShifted(c.Tensor(0), c.Args[1:2])
 		}
 		define.WarnOfReal(c.Tensor(1).DType(), c.Tensor(0).DType())
-		if define.FirstQuantized(c.Args) != nil {
-			copyQuantized(c.Tensor(0), c.Tensor(1))
-		} else if c.Bool(2) {
+		if c.Bool(2) && define.FirstQuantized(c.Args) == nil {
 			source.Throw(tensor.CopyLater(c.Tensor(0), c.Tensor(1)))
 		} else {
-			source.Throw(tensor.Copy(c.Tensor(0), c.Tensor(1)))
+			copyInto(c.Tensor(0), c.Tensor(1))
 		}
 		c.GiveSelf()
 	}).With(ops.Def{Tags: ops.MovesDevice}),
 	define.Operator("copy_.Tensor", func(c define.Call) {
-		if define.FirstQuantized(c.Args) != nil {
-			copyQuantized(c.Tensor(0), c.Tensor(1))
-		} else {
-			source.Throw(tensor.Copy(c.Tensor(0), c.Tensor(1)))
-		}
+		copyInto(c.Tensor(0), c.Tensor(1))
 		c.GiveSelf()
 	}).With(ops.Def{Tags: ops.MovesDevice}),
 	define.Operator("copy_.int", fillSelf),
 	define.Operator("copy_.float", fillSelf),
 	define.Giving("copy", func(c define.Call) *tensor.Tensor {
 		t := source.Must(c.Tensor(0).Clone(tensor.PreserveFormat))
-		if define.FirstQuantized(c.Args) != nil {
-			copyQuantized(t, c.Tensor(1))
-		} else {
-			source.Throw(tensor.Copy(t, c.Tensor(1)))
-		}
+		copyInto(t, c.Tensor(1))
 		return t
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Zeros(c.G())); c.Give(1, c.G()) }), Tags: ops.IgnoresSelf | ops.AsWritten | ops.MovesDevice}),
 	define.Operator("fill_.Scalar", fillSelf),
@@ -506,12 +496,16 @@ func fill(t *tensor.Tensor, v tensor.Scalar) {
 		tensor.Fill(t, v)
 		return
 	}
-	copyQuantized(t, source.Must(tensor.Full(nil, v, tensor.Float32)))
+	copyInto(t, source.Must(tensor.Full(nil, v, tensor.Float32)))
 }
 
-// copyQuantized copies where a tensor is quantized: numbers become the integers that stand for them, and integers keep what they stand for.
-func copyQuantized(dst, src *tensor.Tensor) {
+// copyInto copies elements. In quantized tensors numbers become the integers that stand for them, and integers keep what they stand for.
+func copyInto(dst, src *tensor.Tensor) {
 	q := dst.Quantizer()
+	if q == nil && src.Quantizer() == nil {
+		source.Throw(tensor.Copy(dst, src))
+		return
+	}
 	source.Check(q != nil, "Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get a float Tensor from a quantized Tensor")
 	if from := src.Quantizer(); from != nil {
 		source.Check(q.Scheme() == from.Scheme(), "Quantized Copy only works with same qscheme")
