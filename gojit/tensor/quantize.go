@@ -72,8 +72,8 @@ func (q *Quantizer) channel(index int) *Quantizer {
 	return &Quantizer{Scale: q.Scales[index], ZeroPoint: q.ZeroPoints[index]}
 }
 
-// of is what reads the element at an index of a tensor, or the only element.
-func (q *Quantizer) of(index ...int) *Quantizer {
+// forElement is what reads the element at an index of a tensor, or the only element.
+func (q *Quantizer) forElement(index ...int) *Quantizer {
 	if q == nil || !q.PerChannel() {
 		return q
 	}

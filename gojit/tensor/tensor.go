@@ -616,7 +616,7 @@ func (t *Tensor) Item() (Scalar, error) {
 		}
 		t = here
 	}
-	return loadScalar(t.DataPtr(), t.dtype, t.quantizer.of()), nil
+	return loadScalar(t.DataPtr(), t.dtype, t.quantizer.forElement()), nil
 }
 
 // At returns the element at an index, which must be in range.
@@ -625,7 +625,7 @@ func (t *Tensor) At(index ...int) Scalar {
 	for i, x := range index {
 		off += x * t.strides[i]
 	}
-	return loadScalar(unsafe.Add(t.DataPtr(), off*t.dtype.Size()), t.dtype, t.quantizer.of(index...))
+	return loadScalar(unsafe.Add(t.DataPtr(), off*t.dtype.Size()), t.dtype, t.quantizer.forElement(index...))
 }
 
 func loadScalar(p unsafe.Pointer, dtype DType, q *Quantizer) Scalar {
