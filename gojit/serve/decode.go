@@ -69,6 +69,41 @@ type wanted struct {
 	binary bool
 }
 
+// messages has requests in JSON, without their lists of numbers, that were read: a client asks for the same again and again. They are not written to.
+type messages struct {
+	mutex sync.RWMutex
+	known map[string]*message
+}
+
+// Bounds of what is kept: a longer text, or one more than so many, is not.
+const (
+	longestMessage = 2 << 10
+	mostMessages   = 256
+)
+
+// of reads a message.
+func (k *messages) of(text []byte) (*message, error) {
+	k.mutex.RLock()
+	m := k.known[string(text)]
+	k.mutex.RUnlock()
+	if m != nil {
+		return m, nil
+	}
+	m = &message{}
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, err
+	}
+	if len(text) <= longestMessage && m.ID == "" {
+		k.mutex.Lock()
+		defer k.mutex.Unlock()
+		if k.known == nil || len(k.known) == mostMessages {
+			k.known = map[string]*message{}
+		}
+		k.known[string(text)] = m
+	}
+	return m, nil
+}
+
 // bodies has buffers for bodies of requests, of which nothing is kept: tensors and texts are copies.
 var bodies = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
@@ -95,23 +130,24 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, l *loaded) (*req
 		}
 		head, elements = body[:n], body[n:]
 	}
-	var m message
 	rest, lists := takeLists(head)
-	if err := json.Unmarshal(rest, &m); err != nil {
+	m, err := s.known.of(rest)
+	if err != nil {
 		return nil, badRequest("the request is no JSON of the protocol: %w", err)
 	}
 	q := &request{id: m.ID, binary: m.Parameters.BinaryOutput, timeout: timeoutOf(m.Parameters.Timeout)}
 	for i := range m.Inputs {
 		in := &m.Inputs[i]
+		data := []byte(in.Data)
 		if i < len(lists) && lists[i] != nil {
-			in.Data = lists[i]
+			data = lists[i]
 		}
 		var v any
 		switch size := in.Parameters.BinarySize; {
-		case size == nil && in.Data == nil:
+		case size == nil && data == nil:
 			err = badRequest("there are no elements: expected data, or the parameter binary_data_size")
 		case size == nil:
-			v, err = fromJSON(in.DataType, in.Shape, in.Data)
+			v, err = fromJSON(in.DataType, in.Shape, data)
 		case *size < 0 || *size > len(elements):
 			err = badRequest("binary_data_size is %d, and %d bytes are left in the body", *size, len(elements))
 		default:

@@ -62,6 +62,7 @@ type Server struct {
 	mux     *http.ServeMux
 	metrics *metrics
 	stops   atomic.Bool
+	known   messages
 }
 
 // New loads the models and returns a server for them. It fails where one cannot be loaded or has no such method.
