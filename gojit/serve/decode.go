@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,6 +105,24 @@ func (k *messages) of(text []byte) (*message, error) {
 	return m, nil
 }
 
+// expected are the forms that values of a message have in JSON, by their kinds in Go.
+var expected = map[reflect.Kind]string{
+	reflect.Struct: "an object", reflect.Slice: "a list", reflect.String: "a string", reflect.Bool: "true or false",
+	reflect.Int: "a whole number", reflect.Uint64: "a whole number, not below 0",
+}
+
+// readable returns an error of encoding/json without Go's names.
+func readable(err error) error {
+	var e *json.UnmarshalTypeError
+	if !errors.As(err, &e) || expected[e.Type.Kind()] == "" {
+		return err
+	}
+	if e.Field == "" {
+		return fmt.Errorf("found the JSON %s, expected %s", e.Value, expected[e.Type.Kind()])
+	}
+	return fmt.Errorf("%s: found the JSON %s, expected %s", e.Field, e.Value, expected[e.Type.Kind()])
+}
+
 // bodies has buffers for bodies of requests, of which nothing is kept: tensors and texts are copies.
 var bodies = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
@@ -133,7 +152,7 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, l *loaded) (*req
 	rest, lists := takeLists(head)
 	m, err := s.known.of(rest)
 	if err != nil {
-		return nil, badRequest("the request is no JSON of the protocol: %w", err)
+		return nil, badRequest("the request is no JSON of the protocol: %w", readable(err))
 	}
 	q := &request{id: m.ID, binary: m.Parameters.BinaryOutput, timeout: timeoutOf(m.Parameters.Timeout)}
 	for i := range m.Inputs {
@@ -203,14 +222,18 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, b *bytes.Buffer) (
 	if _, err := b.ReadFrom(io.LimitReader(reader, s.config.MaxBody+1)); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return nil, err
+			return nil, s.tooLarge()
 		}
 		return nil, badRequest("the body cannot be read: %w", err)
 	}
 	if int64(b.Len()) > s.config.MaxBody {
-		return nil, problemf(http.StatusRequestEntityTooLarge, "the body has more than the %d bytes that a request may have", s.config.MaxBody)
+		return nil, s.tooLarge()
 	}
 	return b.Bytes(), nil
+}
+
+func (s *Server) tooLarge() error {
+	return problemf(http.StatusRequestEntityTooLarge, "the body has more than the %d bytes that a request may have", s.config.MaxBody)
 }
 
 // add gives an input to the parameter of its name, or, as INPUT__0 and so on, of its place.
