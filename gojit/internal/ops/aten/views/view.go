@@ -251,20 +251,16 @@ func flipInto[T indexing.Word](out, t *tensor.Tensor, reversed []bool) {
 			at += index[d] * steps[d]
 		}
 		for lo < hi {
-			part := dst[lo:min(lo+n-begin, hi)]
-			from := (at + begin*steps[last]) * size
-			switch step {
-			case size:
-				copy(part, unsafe.Slice((*T)(unsafe.Add(src, from)), len(part)))
-			case -size:
-				indexing.Reverse(part, unsafe.Slice((*T)(unsafe.Add(src, from-(len(part)-1)*size)), len(part)))
-			default:
-				for i := range part {
-					part[i] = *(*T)(unsafe.Add(src, from))
-					from += step
-				}
+			rows, apart := 1, 0
+			if last > 0 && begin == 0 && hi-lo >= n {
+				rows, apart = min((hi-lo)/n, shape[last-1]-index[last-1]), steps[last-1]
 			}
-			lo, begin = lo+len(part), 0
+			part := min(n-begin, hi-lo)
+			flipRows(dst[lo:lo+rows*part], unsafe.Add(src, (at+begin*steps[last])*size), part, apart*size, step)
+			if lo, begin = lo+rows*part, 0; rows > 1 {
+				index[last-1] += rows - 1
+				at += (rows - 1) * apart
+			}
 			for d := last - 1; d >= 0; d-- {
 				index[d]++
 				at += steps[d]
@@ -276,6 +272,23 @@ func flipInto[T indexing.Word](out, t *tensor.Tensor, reversed []bool) {
 			}
 		}
 	})
+}
+
+// flipRows fills dst with rows of n elements that begin apart bytes behind each other from src on; the elements of a row are step bytes apart.
+func flipRows[T indexing.Word](dst []T, src unsafe.Pointer, n, apart, step int) {
+	size := int(unsafe.Sizeof(*new(T)))
+	for from := 0; len(dst) > 0; dst, from = dst[n:], from+apart {
+		switch row := dst[:n]; step {
+		case size:
+			copy(row, unsafe.Slice((*T)(unsafe.Add(src, from)), n))
+		case -size:
+			indexing.Reverse(row, unsafe.Slice((*T)(unsafe.Add(src, from-(n-1)*size)), n))
+		default:
+			for i := range row {
+				row[i] = *(*T)(unsafe.Add(src, from+i*step))
+			}
+		}
+	}
 }
 
 // Roll moves elements along dimensions; those that fall off an end come in at the other.
