@@ -543,6 +543,9 @@ func int64sOf(list []int) []int64 {
 	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
 }
 
+// ShownAsInts shows the elements of a contiguous tensor of integers of 64 bits.
+func ShownAsInts(t *tensor.Tensor) []int { return intsOf(tensor.Data[int64](t)) }
+
 // intsOf is int64sOf the other way.
 func intsOf(list []int64) []int {
 	return unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
