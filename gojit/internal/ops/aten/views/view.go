@@ -193,8 +193,7 @@ func atLeastDefinitions() []define.Definition {
 	return defs
 }
 
-// repeat copies a tensor several times along each dimension.
-// flip reverses the order along dimensions.
+// flip reverses the order along dimensions. The result is laid out as t is.
 func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 	reversedDims := make([]bool, max(t.Dim(), 1))
 	for _, d := range dims {
@@ -202,12 +201,11 @@ func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 		source.Check(!reversedDims[d], "dim %d appears multiple times in the list of dims", d)
 		reversedDims[d] = true
 	}
-	out := define.EmptyBeside(t, t.Shape(), t.DType())
 	if t.Dim() == 0 {
-		source.Throw(tensor.Copy(out, t))
-		return out
+		return source.Must(t.Clone(tensor.PreserveFormat))
 	}
 	if t.OnDevice() {
+		out := define.EmptyBeside(t, t.Shape(), t.DType())
 		order := make([][]int, t.Dim())
 		for d, n := range t.Shape() {
 			if reversedDims[d] {
@@ -218,16 +216,25 @@ func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 		indexing.PickAlong(out, t, order)
 		return indexing.KeptStrides(out, t)
 	}
-	indexing.BySize(t.DType().Size(),
-		func() { flipInto[uint8](out, t, reversedDims) }, func() { flipInto[uint16](out, t, reversedDims) }, func() { flipInto[uint32](out, t, reversedDims) },
-		func() { flipInto[uint64](out, t, reversedDims) }, func() { flipInto[[2]uint64](out, t, reversedDims) })
-	if t.IsContiguous() {
-		return out
+	out := source.Must(tensor.EmptyFormat(t, t.DType(), tensor.PreserveFormat))
+	laid, from := out, t
+	if !out.IsContiguous() {
+		order := indexing.CountTo(t.Dim())
+		slices.SortStableFunc(order, func(i, j int) int { return out.Strides()[j] - out.Strides()[i] })
+		laid, from = source.Must(out.Permute(order...)), source.Must(t.Permute(order...))
+		turned := make([]bool, len(order))
+		for i, d := range order {
+			turned[i] = reversedDims[d]
+		}
+		reversedDims = turned
+		defer laid.Release()
+		defer from.Release()
 	}
-	alike := source.Must(tensor.EmptyFormat(t, t.DType(), tensor.PreserveFormat))
-	elementwise.Assign(alike, out)
-	out.Release()
-	return alike
+	indexing.BySize(t.DType().Size(),
+		func() { flipInto[uint8](laid, from, reversedDims) }, func() { flipInto[uint16](laid, from, reversedDims) },
+		func() { flipInto[uint32](laid, from, reversedDims) }, func() { flipInto[uint64](laid, from, reversedDims) },
+		func() { flipInto[[2]uint64](laid, from, reversedDims) })
+	return out
 }
 
 // flipInto fills out, contiguous, with the elements of t, which has dimensions; some of them are gone through from their ends.
