@@ -569,6 +569,31 @@ func fillWords[W Word](t, one *tensor.Tensor, places []int) {
 	}
 }
 
+// fillAt gives the elements of t at outer[i]+inner[j] from its first element a number.
+func fillAt[W Word](t, one *tensor.Tensor, outer, inner []int) {
+	v, dst, size := *(*W)(one.DataPtr()), t.DataPtr(), int(unsafe.Sizeof(*new(W)))
+	row, together := []W(nil), isRun(inner)
+	var watch parallel.Watch
+	for _, base := range outer {
+		watch.Did(len(inner))
+		switch {
+		case !together:
+			for lo, hi := range parallel.Stretches(len(inner)) {
+				for _, off := range inner[lo:hi] {
+					*(*W)(unsafe.Add(dst, (base+off)*size)) = v
+				}
+			}
+		case row == nil:
+			row = unsafe.Slice((*W)(unsafe.Add(dst, base*size)), len(inner))
+			for i := range row {
+				row[i] = v
+			}
+		default:
+			copy(unsafe.Slice((*W)(unsafe.Add(dst, base*size)), len(inner)), row)
+		}
+	}
+}
+
 func indexFill(c define.Call, t *tensor.Tensor) {
 	dim := define.WrapDim(c.Int(1), t)
 	n := 1
@@ -598,7 +623,11 @@ func indexFill(c define.Call, t *tensor.Tensor) {
 	}
 	outer, inner := spreadOffsets(t, dim, list)
 	if len(outer)*len(inner) > 0 {
-		MoveTo(t, source.Must(tensor.Full([]int{len(outer) * len(inner)}, v.Number, t.DType())), outer, inner)
+		one := source.Must(tensor.Full([]int{1}, v.Number, t.DType()))
+		defer one.Release()
+		BySize(t.DType().Size(),
+			func() { fillAt[uint8](t, one, outer, inner) }, func() { fillAt[uint16](t, one, outer, inner) }, func() { fillAt[uint32](t, one, outer, inner) },
+			func() { fillAt[uint64](t, one, outer, inner) }, func() { fillAt[[2]uint64](t, one, outer, inner) })
 	}
 }
 

@@ -2,6 +2,7 @@ package vision
 
 import (
 	"math"
+	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
@@ -102,6 +103,7 @@ type gridBlock struct {
 	others  []gridOther
 	inputs  []int // those of an other place begin where those of the last one end
 	weights []float64
+	nearest bool // each place is an input, or zero where that is -1
 	single  bool // each of the others has one input
 }
 
@@ -109,13 +111,17 @@ type gridBlock struct {
 type gridOther struct{ place, end int }
 
 func (b *gridBlock) clear() {
-	b.corners, b.others, b.inputs, b.weights, b.single = b.corners[:0], b.others[:0], b.inputs[:0], b.weights[:0], true
+	b.corners, b.others, b.inputs, b.weights, b.nearest, b.single = b.corners[:0], b.others[:0], b.inputs[:0], b.weights[:0], false, true
 }
 
 // findPlaces adds the places of coordinates.
 func findPlaces[T float32 | float64](b *gridBlock, at []T, g *gridding) {
 	if g.mode == gridBilinear && g.first == 1 {
 		findSquares(b, at, g)
+		return
+	}
+	if g.mode == gridNearest && g.first == 1 {
+		findNearest(b, at, g)
 		return
 	}
 	parts := 3 - g.first
@@ -126,6 +132,21 @@ func findPlaces[T float32 | float64](b *gridBlock, at []T, g *gridding) {
 		}
 		b.add(i, &v, g)
 	}
+}
+
+// findNearest is findPlaces for the inputs of images that are nearest.
+func findNearest[T float32 | float64](b *gridBlock, at []T, g *gridding) {
+	n := len(at) / 2
+	b.inputs = slices.Grow(b.inputs, n)[:n]
+	for i := range n {
+		x, y := g.fix(g.placeOf(float64(at[2*i]), g.sizes[2]), g.sizes[2]), g.fix(g.placeOf(float64(at[2*i+1]), g.sizes[1]), g.sizes[1])
+		x, y = math.RoundToEven(x), math.RoundToEven(y)
+		b.inputs[i] = -1
+		if x >= 0 && y >= 0 && x < float64(g.sizes[2]) && y < float64(g.sizes[1]) {
+			b.inputs[i] = int(y)*g.sizes[2] + int(x)
+		}
+	}
+	b.nearest = true
 }
 
 // findSquares is findPlaces for places of images that are between inputs.
@@ -179,6 +200,14 @@ func (b *gridBlock) add(place int, v *[3]float64, g *gridding) {
 
 // combineBlock writes what a block makes of a plane, whose rows are so wide.
 func combineBlock[T float32 | float64](b *gridBlock, dst, plane []T, width int) {
+	if b.nearest {
+		for i, input := range b.inputs[:len(dst)] {
+			if dst[i] = 0; uint(input) < uint(len(plane)) {
+				dst[i] = 0 + plane[input] // no negative zero
+			}
+		}
+		return
+	}
 	for i := combineSquares(b, dst, plane, width); i < len(b.corners); i++ {
 		k, w := b.corners[i], &b.shares[i]
 		above, below := plane[k:k+2], plane[k+width:k+width+2]
