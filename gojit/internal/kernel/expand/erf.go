@@ -96,7 +96,7 @@ func (e *expander) erfc(x kernel.Value) kernel.Value {
 
 // erfinv is infinite at one.
 func (e *expander) erfinv(x kernel.Value) kernel.Value {
-	s := e.Unary(kernel.Sqrt, e.Neg(e.log1p(e.Neg(e.Mul(x, x)))))
+	s := e.Unary(kernel.Sqrt, e.Neg(e.logShort(e.Fma(x, e.Neg(x), e.number(1)))))
 	y := e.Mul(x, e.halves(e.Binary(kernel.Min, e.number(4.05), s), erfinvWide...))
 	pole := e.Binary(kernel.Eq, e.Unary(kernel.Abs, x), e.number(1))
 	return e.Select(pole, e.copySign(e.number(math.Inf(1)), x), y)
