@@ -102,7 +102,7 @@ func move[T any](dst unsafe.Pointer, dstStep int, src unsafe.Pointer, srcStep in
 		d := unsafe.Slice((*T)(dst), n)
 		switch srcStep {
 		case size:
-			copy(d, unsafe.Slice((*T)(src), n))
+			memory.Move(unsafe.Slice((*byte)(dst), n*size), unsafe.Slice((*byte)(src), n*size))
 		case 0:
 			repeat(d, *(*T)(src))
 		default:

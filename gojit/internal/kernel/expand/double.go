@@ -100,14 +100,17 @@ var (
 
 // shortPower is exp(y*log(|x|)) as good as float32 needs. The product is zero where y is, or log is, whatever the other factor.
 func (e *expander) shortPower(x, y kernel.Value) kernel.Value {
-	zero, a := e.number(0), e.Unary(kernel.Abs, x)
-	k, f := e.decompose(a)
-	l := e.addParts(e.Fma(e.Mul(f, e.polynomial(f, logShort...)), f, f), k, math.Ln2)
-	l = e.logLimits(a, l)
+	zero, l := e.number(0), e.logShort(e.Unary(kernel.Abs, x))
 	none := e.Binary(kernel.Or, e.Binary(kernel.Eq, l, zero), e.Binary(kernel.Eq, y, zero))
 	z := e.clamp(e.Select(none, zero, e.Mul(l, y)), -110, 95) // beyond, float32 has zero and infinity
 	n, shifted := e.nearest(z, math.Log2E)
 	return e.scale(e.polynomial(e.reduce(z, n, math.Ln2), expShort...), n, shifted)
+}
+
+// logShort is log(x) as good as float32 needs.
+func (e *expander) logShort(x kernel.Value) kernel.Value {
+	k, f := e.decompose(x)
+	return e.logLimits(x, e.addParts(e.Fma(e.Mul(f, e.polynomial(f, logShort...)), f, f), k, math.Ln2))
 }
 
 // limitedPower is |x| to the power y, with what special numbers make of it.

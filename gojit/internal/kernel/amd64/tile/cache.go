@@ -20,7 +20,17 @@ type Kernel interface {
 // Kernels keeps the code of kernels of one kind. Looking one up takes no lock.
 type Kernels[K Kernel] struct {
 	mu    sync.Mutex
+	first [firstKernels]atomic.Pointer[placed[K]] // to compare with these takes less than to hash
 	table atomic.Pointer[map[K]*asm.Code]
+}
+
+// firstKernels is how many kernels of a kind are looked at before the table.
+const firstKernels = 6
+
+// placed is a kernel and its code.
+type placed[K Kernel] struct {
+	kernel K
+	code   *asm.Code
 }
 
 // kernelLimit bounds the kernels kept of one kind; the code of those dropped lives as long as somebody holds it.
@@ -31,6 +41,15 @@ var assemblers = sync.Pool{New: func() any { return new(asm.Assembler) }}
 // Get returns the code of a kernel, making it where it has none. It panics where the system gives no
 // more executable memory.
 func (c *Kernels[K]) Get(k K, isa asm.ISA) *asm.Code {
+	for i := range c.first {
+		p := c.first[i].Load()
+		if p == nil {
+			break
+		}
+		if p.kernel == k {
+			return p.code
+		}
+	}
 	if t := c.table.Load(); t != nil {
 		if code := (*t)[k]; code != nil {
 			return code
@@ -61,6 +80,11 @@ func (c *Kernels[K]) make(k K, isa asm.ISA) *asm.Code {
 	}
 	grown[k] = code
 	c.table.Store(&grown)
+	for i := range c.first {
+		if c.first[i].CompareAndSwap(nil, &placed[K]{k, code}) {
+			break
+		}
+	}
 	return code
 }
 

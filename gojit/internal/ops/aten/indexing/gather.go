@@ -1,10 +1,10 @@
 package indexing
 
 import (
-	"math/bits"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/memory"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
@@ -177,31 +177,14 @@ func reverseRows[W Word](dst []W, t *tensor.Tensor, outer []int, n int) {
 // longReverse is how many elements of a row are reversed at once.
 const longReverse = 1 << 18
 
-// Reverse copies a row from its end, 32 bytes at a time.
+// Reverse copies a row from its end.
 func Reverse[W Word](dst, src []W) {
-	if size := int(unsafe.Sizeof(*new(W))); size <= 8 {
-		for each := 32 / size; len(dst) >= each; dst, src = dst[each:], src[:len(src)-each] {
-			from, to := (*[4]uint64)(unsafe.Pointer(&src[len(src)-each])), (*[4]uint64)(unsafe.Pointer(&dst[0]))
-			to[0], to[1], to[2], to[3] = turned[W](from[3]), turned[W](from[2]), turned[W](from[1]), turned[W](from[0])
-		}
+	if len(src) > 0 && memory.Reverse(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), int(unsafe.Sizeof(*new(W))), len(src)) {
+		return
 	}
 	for i := range dst {
 		dst[i] = src[len(src)-1-i]
 	}
-}
-
-// turned has the elements in eight bytes in the other order.
-func turned[W Word](x uint64) uint64 {
-	switch unsafe.Sizeof(*new(W)) {
-	case 1:
-		return bits.ReverseBytes64(x)
-	case 2:
-		x = bits.ReverseBytes64(x)
-		return x>>8&0x00ff00ff00ff00ff | x&0x00ff00ff00ff00ff<<8
-	case 4:
-		return bits.RotateLeft64(x, 32)
-	}
-	return x
 }
 
 // isReversed reports whether the offsets are n-1 ... 1, 0.

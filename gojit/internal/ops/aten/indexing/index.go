@@ -422,25 +422,35 @@ func startOf(f float64, d tensor.DType) tensor.Scalar {
 	return tensor.Int(1<<(bits-1) - 1)
 }
 
-// indexList returns the elements of a vector of indices into a dimension, checked. Those of index_fill may count from the end.
-func indexList(name string, index *tensor.Tensor, dim, n int) []int {
+// indexList returns the elements of a vector of indices into a dimension of t, checked; they are not copied where that is not needed.
+// Those of index_fill may count from the end.
+func indexList(name string, t, index *tensor.Tensor, dim, n int) []int {
 	source.Check(index.Dim() <= 1, "%s(): Index is supposed to be a vector", name)
 	source.Check(index.DType() == tensor.Int64 || index.DType() == tensor.Int32, "%s(): Expected dtype int32 or int64 for index", name)
-	list := elementwise.IntegersOf(index)
-	for k, i := range list {
-		switch {
-		case 0 <= i && i < n:
-		case name == "index_add_":
-			source.Raise(source.IndexError, "index out of range in self")
-		case name != "index_fill_":
-			source.Raise(source.IndexError, "%s(): index %d is out of bounds for dimension %d with size %d", name, i, dim, n)
-		case -n <= i && i < 0:
-			list[k] = i + n
-		default:
-			source.Raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", i, dim, n)
+	list := indicesOf(index)
+	if index.SharesStorage(t) {
+		list = slices.Clone(list)
+	}
+	bad := firstOutside(list, 0, n)
+	if bad < 0 {
+		return intsOf(list)
+	}
+	switch {
+	case name == "index_add_":
+		source.Raise(source.IndexError, "index out of range in self")
+	case name != "index_fill_":
+		source.Raise(source.IndexError, "%s(): index %d is out of bounds for dimension %d with size %d", name, list[bad], dim, n)
+	}
+	if bad = firstOutside(list, -n, n); bad >= 0 {
+		source.Raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", list[bad], dim, n)
+	}
+	counted := elementwise.IntegersOf(index)
+	for k, i := range counted {
+		if i < 0 {
+			counted[k] = i + n
 		}
 	}
-	return list
+	return counted
 }
 
 // spreadOffsets lists the offsets in t of its slices at the listed indices of dim, as outer and inner
@@ -484,7 +494,7 @@ func indexInto(name string, c define.Call, t, src *tensor.Tensor, how combine) {
 		source.Check(index.Dim() <= 1, "%s(): Index is supposed to be a vector", name)
 		list = make([]int, index.Numel())
 	} else {
-		list = indexList(name, index, dim, n)
+		list = indexList(name, t, index, dim, n)
 	}
 	if how == Replace {
 		source.Check(src.DType() == t.DType(), "%s(): self and source expected to have the same dtype, but got (self) %s and (source) %s", name, t.DType().CppName(), src.DType().CppName())
@@ -533,6 +543,14 @@ func int64sOf(list []int) []int64 {
 	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
 }
 
+// ShownAsInts shows the elements of a contiguous tensor of integers of 64 bits.
+func ShownAsInts(t *tensor.Tensor) []int { return intsOf(tensor.Data[int64](t)) }
+
+// intsOf is int64sOf the other way.
+func intsOf(list []int64) []int {
+	return unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
+}
+
 // fillLine gives the elements of the vector t at places, which are checked, a number.
 func fillLine(t *tensor.Tensor, number tensor.Scalar, places []int) {
 	one := source.Must(tensor.Full([]int{1}, number, t.DType()))
@@ -547,6 +565,31 @@ func fillWords[W Word](t, one *tensor.Tensor, places []int) {
 	for lo, hi := range parallel.Stretches(len(places)) {
 		for _, at := range places[lo:hi] {
 			*(*W)(unsafe.Add(dst, at*step)) = v
+		}
+	}
+}
+
+// fillAt gives the elements of t at outer[i]+inner[j] from its first element a number.
+func fillAt[W Word](t, one *tensor.Tensor, outer, inner []int) {
+	v, dst, size := *(*W)(one.DataPtr()), t.DataPtr(), int(unsafe.Sizeof(*new(W)))
+	row, together := []W(nil), isRun(inner)
+	var watch parallel.Watch
+	for _, base := range outer {
+		watch.Did(len(inner))
+		switch {
+		case !together:
+			for lo, hi := range parallel.Stretches(len(inner)) {
+				for _, off := range inner[lo:hi] {
+					*(*W)(unsafe.Add(dst, (base+off)*size)) = v
+				}
+			}
+		case row == nil:
+			row = unsafe.Slice((*W)(unsafe.Add(dst, base*size)), len(inner))
+			for i := range row {
+				row[i] = v
+			}
+		default:
+			copy(unsafe.Slice((*W)(unsafe.Add(dst, base*size)), len(inner)), row)
 		}
 	}
 }
@@ -573,14 +616,18 @@ func indexFill(c define.Call, t *tensor.Tensor) {
 		})
 		return
 	}
-	list := indexList("index_fill_", c.Tensor(2), dim, n)
+	list := indexList("index_fill_", t, c.Tensor(2), dim, n)
 	if t.Dim() == 1 {
 		fillLine(t, v.Number, list)
 		return
 	}
 	outer, inner := spreadOffsets(t, dim, list)
 	if len(outer)*len(inner) > 0 {
-		MoveTo(t, source.Must(tensor.Full([]int{len(outer) * len(inner)}, v.Number, t.DType())), outer, inner)
+		one := source.Must(tensor.Full([]int{1}, v.Number, t.DType()))
+		defer one.Release()
+		BySize(t.DType().Size(),
+			func() { fillAt[uint8](t, one, outer, inner) }, func() { fillAt[uint16](t, one, outer, inner) }, func() { fillAt[uint32](t, one, outer, inner) },
+			func() { fillAt[uint64](t, one, outer, inner) }, func() { fillAt[[2]uint64](t, one, outer, inner) })
 	}
 }
 

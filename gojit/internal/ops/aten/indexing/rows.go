@@ -116,13 +116,23 @@ func pickWords[W Word](out, t *tensor.Tensor, n int, index []int64, low int) int
 //
 //go:noinline
 func pickRow[W Word](dst, row []W, index []int64, low int) bool {
-	base, room := unsafe.Pointer(unsafe.SliceData(row)), uint64(len(row)-low)
+	base, size := unsafe.Pointer(unsafe.SliceData(row)), int(unsafe.Sizeof(*new(W)))
 	dst = dst[:len(index)]
+	if low == 0 {
+		for i, at := range index {
+			if uint64(at) >= uint64(len(row)) {
+				return false
+			}
+			dst[i] = *(*W)(unsafe.Add(base, int(at)*size))
+		}
+		return true
+	}
+	room := uint64(len(row) - low)
 	for i, at := range index {
 		if uint64(at-int64(low)) >= room {
 			return false
 		}
-		dst[i] = *(*W)(unsafe.Add(base, int(at+at>>63&int64(len(row)))*int(unsafe.Sizeof(*new(W)))))
+		dst[i] = *(*W)(unsafe.Add(base, int(at+at>>63&int64(len(row)))*size))
 	}
 	return true
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/memory"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
@@ -206,9 +207,12 @@ func uniqueRows(rows *tensor.Tensor, consecutive, wantInverse, wantCounts bool) 
 // uniqueNeighbours is uniqueRows for neighbours among elements; what is not wanted is nil.
 func uniqueNeighbours(elements *tensor.Tensor, wantInverse, wantCounts bool) (values, inverse, counts *tensor.Tensor) {
 	n := elements.Size(0)
-	room, memory := words(n)
+	if !wantInverse && !wantCounts {
+		return firstsOfRuns(elements), nil, nil
+	}
+	room, both := words(n)
 	defer room.Release()
-	starts := unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(memory))), n)
+	starts := unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(both))), n)
 	starts = starts[:runsOf(elements, starts)]
 	values = define.Empty(append([]int{len(starts)}, elements.Shape()[1:]...), elements.DType())
 	if len(starts) > 0 {
@@ -238,6 +242,86 @@ func uniqueNeighbours(elements *tensor.Tensor, wantInverse, wantCounts bool) (va
 		}
 	}
 	return values, inverse, counts
+}
+
+// firstsOfRuns gives the elements that differ from the one before, and the first. As PyTorch's, the result has room for all where most are there.
+func firstsOfRuns(elements *tensor.Tensor) *tensor.Tensor {
+	all := define.Empty(elements.Shape(), elements.DType())
+	if elements.Numel() == 0 {
+		return all
+	}
+	n := keepChanges(all, elements)
+	kept := source.Must(all.Slice(0, 0, n, 1))
+	if 2*n > elements.Numel() {
+		return kept
+	}
+	defer define.ForgetMade(elements, all)
+	return source.Must(kept.Clone(tensor.ContiguousFormat))
+}
+
+// keepChanges writes the elements that differ from the one before, and the first, and returns how many they are.
+func keepChanges(to, elements *tensor.Tensor) int {
+	dst, src, n := to.DataPtr(), elements.DataPtr(), elements.Numel()
+	switch d := elements.DType(); {
+	case d == tensor.Float32:
+		return changes(unsafe.Slice((*float32)(dst), n), unsafe.Slice((*float32)(src), n), true)
+	case d == tensor.Float64:
+		return changes(unsafe.Slice((*float64)(dst), n), unsafe.Slice((*float64)(src), n), true)
+	case d == tensor.Float16:
+		return smallFloatChanges(unsafe.Slice((*uint16)(dst), n), unsafe.Slice((*uint16)(src), n), 0x7c00)
+	case d == tensor.BFloat16:
+		return smallFloatChanges(unsafe.Slice((*uint16)(dst), n), unsafe.Slice((*uint16)(src), n), 0x7f80)
+	case d.Size() == 1:
+		return changes(unsafe.Slice((*uint8)(dst), n), unsafe.Slice((*uint8)(src), n), false)
+	case d.Size() == 2:
+		return changes(unsafe.Slice((*uint16)(dst), n), unsafe.Slice((*uint16)(src), n), false)
+	case d.Size() == 4:
+		return changes(unsafe.Slice((*uint32)(dst), n), unsafe.Slice((*uint32)(src), n), false)
+	}
+	return changes(unsafe.Slice((*uint64)(dst), n), unsafe.Slice((*uint64)(src), n), false)
+}
+
+// changes is keepChanges without a branch for each element: a place is overwritten where its element is like the one before.
+func changes[T comparable](to, data []T, floats bool) int {
+	k, size := 0, int(unsafe.Sizeof(data[0]))
+	to[0] = data[0]
+	for lo, hi := range parallel.Stretches(len(data) - 1) {
+		if size >= 4 {
+			done, wrote := memory.Changes(unsafe.Pointer(&to[k+1]), unsafe.Pointer(&data[lo]), size, hi-lo+1, floats)
+			lo, k = lo+done, k+wrote
+		}
+		before := data[lo]
+		for _, x := range data[lo+1 : hi+1] {
+			to[k+1] = x
+			if x != before {
+				k++
+			}
+			before = x
+		}
+	}
+	return k + 1
+}
+
+// smallFloatChanges is changes for floats of 16 bits, whose infinity has these bits.
+func smallFloatChanges(to, data []uint16, infinity uint16) int {
+	k, before := 0, data[0]
+	to[0] = before
+	for lo, hi := range parallel.Stretches(len(data) - 1) {
+		for _, x := range data[lo+1 : hi+1] {
+			to[k+1] = x
+			if differsAsFloat(x, before, infinity) {
+				k++
+			}
+			before = x
+		}
+	}
+	return k + 1
+}
+
+// differsAsFloat compares floats of 16 bits, whose infinity has these bits: zeros of both signs are equal, a NaN equals nothing.
+func differsAsFloat(x, y, infinity uint16) bool {
+	isZero := (x|y)&math.MaxInt16 == 0
+	return x != y && !isZero || x&math.MaxInt16 > infinity
 }
 
 // runsOf writes the places of elements that differ from the one before, the first among them, and returns how many there are.
@@ -293,7 +377,7 @@ func smallFloatRuns(data []uint16, starts []int, infinity uint16) int {
 		for i := lo + 1; i <= hi; i++ {
 			x := data[i]
 			starts[k+1] = i
-			if isZero := (x|before)&math.MaxInt16 == 0; x != before && !isZero || x&math.MaxInt16 > infinity {
+			if differsAsFloat(x, before, infinity) {
 				k++
 			}
 			before = x

@@ -193,8 +193,7 @@ func atLeastDefinitions() []define.Definition {
 	return defs
 }
 
-// repeat copies a tensor several times along each dimension.
-// flip reverses the order along dimensions.
+// flip reverses the order along dimensions. The result is laid out as t is.
 func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 	reversedDims := make([]bool, max(t.Dim(), 1))
 	for _, d := range dims {
@@ -202,12 +201,11 @@ func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 		source.Check(!reversedDims[d], "dim %d appears multiple times in the list of dims", d)
 		reversedDims[d] = true
 	}
-	out := define.EmptyBeside(t, t.Shape(), t.DType())
 	if t.Dim() == 0 {
-		source.Throw(tensor.Copy(out, t))
-		return out
+		return source.Must(t.Clone(tensor.PreserveFormat))
 	}
 	if t.OnDevice() {
+		out := define.EmptyBeside(t, t.Shape(), t.DType())
 		order := make([][]int, t.Dim())
 		for d, n := range t.Shape() {
 			if reversedDims[d] {
@@ -218,16 +216,25 @@ func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 		indexing.PickAlong(out, t, order)
 		return indexing.KeptStrides(out, t)
 	}
-	indexing.BySize(t.DType().Size(),
-		func() { flipInto[uint8](out, t, reversedDims) }, func() { flipInto[uint16](out, t, reversedDims) }, func() { flipInto[uint32](out, t, reversedDims) },
-		func() { flipInto[uint64](out, t, reversedDims) }, func() { flipInto[[2]uint64](out, t, reversedDims) })
-	if t.IsContiguous() {
-		return out
+	out := source.Must(tensor.EmptyFormat(t, t.DType(), tensor.PreserveFormat))
+	laid, from := out, t
+	if !out.IsContiguous() {
+		order := indexing.CountTo(t.Dim())
+		slices.SortStableFunc(order, func(i, j int) int { return out.Strides()[j] - out.Strides()[i] })
+		laid, from = source.Must(out.Permute(order...)), source.Must(t.Permute(order...))
+		turned := make([]bool, len(order))
+		for i, d := range order {
+			turned[i] = reversedDims[d]
+		}
+		reversedDims = turned
+		defer laid.Release()
+		defer from.Release()
 	}
-	alike := source.Must(tensor.EmptyFormat(t, t.DType(), tensor.PreserveFormat))
-	elementwise.Assign(alike, out)
-	out.Release()
-	return alike
+	indexing.BySize(t.DType().Size(),
+		func() { flipInto[uint8](laid, from, reversedDims) }, func() { flipInto[uint16](laid, from, reversedDims) },
+		func() { flipInto[uint32](laid, from, reversedDims) }, func() { flipInto[uint64](laid, from, reversedDims) },
+		func() { flipInto[[2]uint64](laid, from, reversedDims) })
+	return out
 }
 
 // flipInto fills out, contiguous, with the elements of t, which has dimensions; some of them are gone through from their ends.
@@ -251,20 +258,16 @@ func flipInto[T indexing.Word](out, t *tensor.Tensor, reversed []bool) {
 			at += index[d] * steps[d]
 		}
 		for lo < hi {
-			part := dst[lo:min(lo+n-begin, hi)]
-			from := (at + begin*steps[last]) * size
-			switch step {
-			case size:
-				copy(part, unsafe.Slice((*T)(unsafe.Add(src, from)), len(part)))
-			case -size:
-				indexing.Reverse(part, unsafe.Slice((*T)(unsafe.Add(src, from-(len(part)-1)*size)), len(part)))
-			default:
-				for i := range part {
-					part[i] = *(*T)(unsafe.Add(src, from))
-					from += step
-				}
+			rows, apart := 1, 0
+			if last > 0 && begin == 0 && hi-lo >= n {
+				rows, apart = min((hi-lo)/n, shape[last-1]-index[last-1]), steps[last-1]
 			}
-			lo, begin = lo+len(part), 0
+			part := min(n-begin, hi-lo)
+			flipRows(dst[lo:lo+rows*part], unsafe.Add(src, (at+begin*steps[last])*size), part, apart*size, step)
+			if lo, begin = lo+rows*part, 0; rows > 1 {
+				index[last-1] += rows - 1
+				at += (rows - 1) * apart
+			}
 			for d := last - 1; d >= 0; d-- {
 				index[d]++
 				at += steps[d]
@@ -276,6 +279,23 @@ func flipInto[T indexing.Word](out, t *tensor.Tensor, reversed []bool) {
 			}
 		}
 	})
+}
+
+// flipRows fills dst with rows of n elements that begin apart bytes behind each other from src on; the elements of a row are step bytes apart.
+func flipRows[T indexing.Word](dst []T, src unsafe.Pointer, n, apart, step int) {
+	size := int(unsafe.Sizeof(*new(T)))
+	for from := 0; len(dst) > 0; dst, from = dst[n:], from+apart {
+		switch row := dst[:n]; step {
+		case size:
+			copy(row, unsafe.Slice((*T)(unsafe.Add(src, from)), n))
+		case -size:
+			indexing.Reverse(row, unsafe.Slice((*T)(unsafe.Add(src, from-(n-1)*size)), n))
+		default:
+			for i := range row {
+				row[i] = *(*T)(unsafe.Add(src, from+i*step))
+			}
+		}
+	}
 }
 
 // Roll moves elements along dimensions; those that fall off an end come in at the other.

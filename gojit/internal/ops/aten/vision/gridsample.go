@@ -2,6 +2,7 @@ package vision
 
 import (
 	"math"
+	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
@@ -71,24 +72,17 @@ func sampledAs[T float32 | float64](out, x, grid *tensor.Tensor, g gridding) {
 	src, at := tensor.Data[T](elementwise.Contiguous(elementwise.To(x, d))), tensor.Data[T](elementwise.Contiguous(elementwise.To(grid, d)))
 	dst, image := tensor.Data[T](made), g.sizes[0]*g.sizes[1]*g.sizes[2]
 	places, parts := define.NumelOf(grid.Shape()[1:grid.Dim()-1]), 3-g.first
-	parallel.For(x.Size(0)*places, define.RowGrain/(16*(g.channels+4))+1, func(lo, hi int) {
+	parallel.For(x.Size(0)*places, (define.RowGrain/(g.channels+4)/blockPlaces+1)*blockPlaces, func(lo, hi int) {
 		var watch parallel.Watch
-		block := gridBlock{weights: make([]float64, 0, 4*blockPlaces), inputs: make([]int, 0, 4*blockPlaces)}
+		block := gridBlock{corners: make([]int, 0, blockPlaces), shares: make([][4]float64, blockPlaces), others: make([]gridOther, 0, blockPlaces)}
 		for k := lo; k < hi; {
 			b, p := k/places, k%places
 			n := min(blockPlaces, hi-k, places-p)
 			watch.Did(16 * n * (g.channels + 1))
 			block.clear()
-			for i := k; i < k+n; i++ {
-				var along [3]gridTaps
-				along[0].put(0, 1, 1)
-				for d := g.first; d < 3; d++ {
-					along[d].at(float64(at[i*parts+2-d]), g.sizes[d], &g)
-				}
-				block.add(&along, &g)
-			}
+			findPlaces(&block, at[k*parts:(k+n)*parts], &g)
 			for c := range g.channels {
-				combineBlock(&block, dst[(b*g.channels+c)*places+p:][:n], src[(b*g.channels+c)*image:][:image])
+				combineBlock(&block, dst[(b*g.channels+c)*places+p:][:n], src[(b*g.channels+c)*image:][:image], g.sizes[2])
 			}
 			k += n
 		}
@@ -100,23 +94,98 @@ func sampledAs[T float32 | float64](out, x, grid *tensor.Tensor, g gridding) {
 }
 
 // blockPlaces is for how many places of a grid the inputs are found before they are read, channel by channel.
-const blockPlaces = 64
+const blockPlaces = 128
 
-// gridBlock has the inputs of some places, and by what they are multiplied: those of place i from ends[i-1] to ends[i].
+// gridBlock has the inputs of some places, and by what they are multiplied. Places of images between four inputs stand apart from the others.
 type gridBlock struct {
-	inputs  []int
+	corners []int        // the inputs above and to the left of all places, or none where none is inside; those of others mean nothing
+	shares  [][4]float64 // by which the four inputs of each place are multiplied
+	others  []gridOther
+	inputs  []int // those of an other place begin where those of the last one end
 	weights []float64
-	ends    [blockPlaces]int
-	places  int
-	single  bool // each place has one input
+	nearest bool // each place is an input, or zero where that is -1
+	single  bool // each of the others has one input
 }
+
+// gridOther is any other place, and where its inputs end.
+type gridOther struct{ place, end int }
 
 func (b *gridBlock) clear() {
-	b.inputs, b.weights, b.places, b.single = b.inputs[:0], b.weights[:0], 0, true
+	b.corners, b.others, b.inputs, b.weights, b.nearest, b.single = b.corners[:0], b.others[:0], b.inputs[:0], b.weights[:0], false, true
 }
 
-// add puts a place behind the others.
-func (b *gridBlock) add(along *[3]gridTaps, g *gridding) {
+// findPlaces adds the places of coordinates.
+func findPlaces[T float32 | float64](b *gridBlock, at []T, g *gridding) {
+	if g.mode == gridBilinear && g.first == 1 {
+		findSquares(b, at, g)
+		return
+	}
+	if g.mode == gridNearest && g.first == 1 {
+		findNearest(b, at, g)
+		return
+	}
+	parts := 3 - g.first
+	for i := range len(at) / parts {
+		var v [3]float64
+		for d := g.first; d < 3; d++ {
+			v[d] = float64(at[i*parts+2-d])
+		}
+		b.add(i, &v, g)
+	}
+}
+
+// findNearest is findPlaces for the inputs of images that are nearest.
+func findNearest[T float32 | float64](b *gridBlock, at []T, g *gridding) {
+	n := len(at) / 2
+	b.inputs = slices.Grow(b.inputs, n)[:n]
+	for i := range n {
+		x, y := g.fix(g.placeOf(float64(at[2*i]), g.sizes[2]), g.sizes[2]), g.fix(g.placeOf(float64(at[2*i+1]), g.sizes[1]), g.sizes[1])
+		x, y = math.RoundToEven(x), math.RoundToEven(y)
+		b.inputs[i] = -1
+		if x >= 0 && y >= 0 && x < float64(g.sizes[2]) && y < float64(g.sizes[1]) {
+			b.inputs[i] = int(y)*g.sizes[2] + int(x)
+		}
+	}
+	b.nearest = true
+}
+
+// findSquares is findPlaces for places of images that are between inputs.
+func findSquares[T float32 | float64](b *gridBlock, at []T, g *gridding) {
+	h, w, corners, shares := float64(g.sizes[1]), float64(g.sizes[2]), b.corners[:len(at)/2], b.shares[:len(at)/2]
+	for i := range corners {
+		vx, vy := float64(at[2*i]), float64(at[2*i+1])
+		x, y := ((vx+1)*w-1)/2, ((vy+1)*h-1)/2
+		if g.corners {
+			x, y = (vx+1)/2*(w-1), (vy+1)/2*(h-1)
+		}
+		if g.border != gridZeros {
+			x, y = g.fix(x, g.sizes[2]), g.fix(y, g.sizes[1])
+		}
+		if !(y >= 0 && x >= 0 && y < h-1 && x < w-1) {
+			corners[i] = 0
+			b.add(i, &[3]float64{0, vy, vx}, g)
+			continue
+		}
+		above, left := int(y), int(x)
+		top, start := float64(above), float64(left)
+		up, down, near, far := top+1-y, y-top, start+1-x, x-start
+		corners[i] = above*g.sizes[2] + left
+		s := &shares[i]
+		s[0], s[1], s[2], s[3] = up*near, up*far, down*near, down*far
+	}
+	if len(b.others) < len(corners) {
+		b.corners = corners
+	}
+}
+
+// add adds any place.
+func (b *gridBlock) add(place int, v *[3]float64, g *gridding) {
+	var along [3]gridTaps
+	along[0].put(0, 1, 1)
+	for d := g.first; d < 3; d++ {
+		along[d].at(v[d], g.sizes[d], g)
+	}
+	before := len(b.inputs)
 	for _, z := range along[0].listed() {
 		for _, y := range along[1].listed() {
 			row, wy := (z.index*g.sizes[1]+y.index)*g.sizes[2], z.weight*y.weight
@@ -125,27 +194,39 @@ func (b *gridBlock) add(along *[3]gridTaps, g *gridding) {
 			}
 		}
 	}
-	b.ends[b.places] = len(b.inputs)
-	b.places++
-	b.single = b.single && len(b.inputs) == b.places
+	b.others = append(b.others, gridOther{place, len(b.inputs)})
+	b.single = b.single && len(b.inputs) == before+1
 }
 
-// combineBlock writes what a block makes of a plane.
-func combineBlock[T float32 | float64](b *gridBlock, dst, plane []T) {
+// combineBlock writes what a block makes of a plane, whose rows are so wide.
+func combineBlock[T float32 | float64](b *gridBlock, dst, plane []T, width int) {
+	if b.nearest {
+		for i, input := range b.inputs[:len(dst)] {
+			if dst[i] = 0; uint(input) < uint(len(plane)) {
+				dst[i] = 0 + plane[input] // no negative zero
+			}
+		}
+		return
+	}
+	for i := combineSquares(b, dst, plane, width); i < len(b.corners); i++ {
+		k, w := b.corners[i], &b.shares[i]
+		above, below := plane[k:k+2], plane[k+width:k+width+2]
+		dst[i] = T(0 + w[0]*float64(above[0]) + w[1]*float64(above[1]) + w[2]*float64(below[0]) + w[3]*float64(below[1])) // no negative zero
+	}
 	if b.single {
-		inputs, weights := b.inputs[:len(dst)], b.weights[:len(dst)]
-		for i := range dst {
-			dst[i] = T(0 + weights[i]*float64(plane[inputs[i]])) // a sum from 0, which has no negative zero
+		inputs, weights := b.inputs[:len(b.others)], b.weights[:len(b.others)]
+		for i := range inputs {
+			dst[b.others[i].place] = T(0 + weights[i]*float64(plane[inputs[i]])) // a sum from 0, which has no negative zero
 		}
 		return
 	}
 	from := 0
-	for i := range dst {
-		sum, end := 0.0, b.ends[i]
+	for i := range b.others {
+		sum, end := 0.0, b.others[i].end
 		for ; from < end; from++ {
 			sum += b.weights[from] * float64(plane[b.inputs[from]])
 		}
-		dst[i] = T(sum)
+		dst[b.others[i].place] = T(sum)
 	}
 }
 
@@ -184,10 +265,7 @@ func (t *gridTaps) put(i int, w float64, n int) {
 // at lists the inputs for the coordinate v among n places.
 func (t *gridTaps) at(v float64, n int, g *gridding) {
 	t.n = 0
-	place := ((v+1)*float64(n) - 1) / 2
-	if g.corners {
-		place = (v + 1) / 2 * float64(n-1)
-	}
+	place := g.placeOf(v, n)
 	switch g.mode {
 	case gridNearest:
 		t.put(int(math.RoundToEven(g.fix(place, n))), 1, n)
@@ -202,6 +280,14 @@ func (t *gridTaps) at(v float64, n int, g *gridding) {
 		t.put(int(low), low+1-place, n)
 		t.put(int(low)+1, place-low, n)
 	}
+}
+
+// placeOf is where the coordinate v lies among n places.
+func (g *gridding) placeOf(v float64, n int) float64 {
+	if g.corners {
+		return (v + 1) / 2 * float64(n-1)
+	}
+	return ((v+1)*float64(n) - 1) / 2
 }
 
 // fix moves a place into the borders, where it is not to be outside.

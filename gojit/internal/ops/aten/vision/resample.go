@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/conv"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
@@ -18,8 +19,8 @@ import (
 // scheme is a way to resample.
 type scheme struct {
 	taps       resizing
-	single     bool // each output is one of the inputs
-	contiguous bool // whatever the layout of the input
+	picks      func(in, out int, scale float64) *tensor.Tensor // the input that each output is, where it is one
+	contiguous bool                                            // whatever the layout of the input
 }
 
 // resizing appends the outputs from lo to hi along one dimension.
@@ -38,17 +39,26 @@ func pixelScale(in, out int, given float64, alignCorners bool) float64 {
 	return float64(in) / float64(out)
 }
 
+// nearestPlaces is where the outputs are among the inputs: (i+shift)*scale without its fraction, at most the last.
+var nearestPlaces = &elementwise.Counting{Computed: tensor.Float32, Params: 3, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+	return b.Binary(kernel.Min, b.Unary(kernel.Trunc, b.Mul(b.Add(x[0], x[1]), x[2])), x[3])
+}}
+
 func nearest(exact bool) scheme {
-	return scheme{taps: func(t *taps, lo, hi, in int, scale float64) {
-		s, shift := float32(scale), float32(0)
-		if exact {
-			shift = 0.5
-		}
+	shift := float32(0)
+	if exact {
+		shift = 0.5
+	}
+	picks := func(in, out int, scale float64) *tensor.Tensor {
+		return nearestPlaces.Fill(out, tensor.Int64, tensor.Float(float64(shift)), tensor.Float(float64(float32(scale))), tensor.Float(float64(in-1)))
+	}
+	return scheme{picks: picks, taps: func(t *taps, lo, hi, in int, scale float64) {
+		s := float32(scale)
 		inputs, weights := t.fixed(lo, hi, 1)
 		for i := range inputs {
 			inputs[i], weights[i] = max(min(int((float32(lo+i)+shift)*s), in-1), 0), 1 // what is rounded to zero is not below it
 		}
-	}, single: true}
+	}}
 }
 
 func linearTaps(alignCorners bool) scheme {

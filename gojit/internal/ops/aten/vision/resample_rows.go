@@ -32,10 +32,13 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 	}
 	laid := how.layoutOf(x)
 	given := laid.of(x)
-	if how.single && !x.OnDevice() {
+	if how.picks != nil && !x.OnDevice() {
 		shape, order := slices.Clone(given.Shape()), make([][]int, n+2)
 		for i := range axes {
-			shape[laid.dim(i)], order[laid.dim(i)] = axes[i].out, axes[i].picks()
+			a := &axes[i]
+			places := how.picks(a.in, a.out, a.scale)
+			defer places.Release()
+			shape[laid.dim(i)], order[laid.dim(i)] = a.out, indexing.ShownAsInts(places)
 		}
 		out := define.EmptyBeside(x, shape, x.DType())
 		if !x.IsHollow() {

@@ -13,7 +13,7 @@ import (
 // taps are the inputs that a stretch of the outputs along one dimension are made of, those of one output behind those of another.
 type taps struct {
 	first   int   // the number of the first output
-	ends    []int // behind the inputs of each output
+	ends    []int // behind the inputs of each output, where they may differ in number
 	inputs  []int
 	weights []float64
 	each    int // inputs that every output has, 0 where they may differ
@@ -35,11 +35,7 @@ func (t *taps) add(input int, weight float64) {
 // fixed makes room for the outputs from lo to hi of each inputs, which the caller sets.
 func (t *taps) fixed(lo, hi, each int) (inputs []int, weights []float64) {
 	n := (hi - lo) * each
-	t.ends, t.inputs, t.weights = slices.Grow(t.ends, hi-lo), slices.Grow(t.inputs, n)[:n], slices.Grow(t.weights, n)[:n]
-	for i := range hi - lo {
-		t.ends = append(t.ends, (i+1)*each)
-	}
-	t.each = each
+	t.inputs, t.weights, t.each = slices.Grow(t.inputs, n)[:n], slices.Grow(t.weights, n)[:n], each
 	return t.inputs, t.weights
 }
 
@@ -47,11 +43,19 @@ func (t *taps) fixed(lo, hi, each int) (inputs []int, weights []float64) {
 func (t *taps) end() { t.ends = append(t.ends, len(t.inputs)) }
 
 // len is the number of outputs.
-func (t *taps) len() int { return len(t.ends) }
+func (t *taps) len() int {
+	if t.each > 0 {
+		return len(t.inputs) / t.each
+	}
+	return len(t.ends)
+}
 
 // of tells where the inputs of an output are, counted from the first one.
 func (t *taps) of(i int) span {
-	if i == 0 {
+	switch {
+	case t.each > 0:
+		return span{i * t.each, (i + 1) * t.each}
+	case i == 0:
 		return span{0, t.ends[0]}
 	}
 	return span{t.ends[i-1], t.ends[i]}
@@ -65,11 +69,15 @@ func (t *taps) inputsOf(i int) []int {
 // part is the outputs from lo to hi alone.
 func (t *taps) part(lo, hi int) *taps {
 	from, to := t.of(lo).lo, t.of(hi-1).hi
-	ends := make([]int, hi-lo)
-	for i := range ends {
-		ends[i] = t.ends[lo+i] - from
+	p := &taps{t.first + lo, nil, t.inputs[from:to], t.weights[from:to], t.each}
+	if t.each > 0 {
+		return p
 	}
-	return &taps{t.first + lo, ends, t.inputs[from:to], t.weights[from:to], t.each}
+	p.ends = make([]int, hi-lo)
+	for i := range p.ends {
+		p.ends[i] = t.ends[lo+i] - from
+	}
+	return p
 }
 
 // transposed lists, for each of n inputs, the outputs that it is a part of.
@@ -156,15 +164,6 @@ func (a *axis) stretches(size int) iter.Seq[*taps] {
 	}
 }
 
-// picks is the input of each output, where there is one.
-func (a *axis) picks() []int {
-	index := define.Table[int](a.out)[:0]
-	for t := range a.stretches(stretch) {
-		index = append(index, t.inputs...)
-	}
-	return index
-}
-
 // lineStretch is how many elements along lines are listed at a time.
 const lineStretch = 1 << 9
 
@@ -208,6 +207,10 @@ type lineWork[T float32 | float64] struct {
 }
 
 func (w *lineWork[T]) setWeights() {
+	if weights, same := any(w.listed.weights).([]T); same {
+		w.weights = weights
+		return
+	}
 	w.weights = slices.Grow(w.weights[:0], len(w.listed.weights))[:len(w.listed.weights)]
 	for i, weight := range w.listed.weights {
 		w.weights[i] = T(weight)
@@ -217,6 +220,10 @@ func (w *lineWork[T]) setWeights() {
 // mix makes the listed elements of a line.
 func (w *lineWork[T]) mix(to, from []T) {
 	switch w.listed.each {
+	case 1:
+		for i, input := range w.listed.inputs[:len(to)] {
+			to[i] = from[input] * w.weights[i]
+		}
 	case 2:
 		inputs, weights := grouped[[2]int](w.listed.inputs, len(to)), grouped[[2]T](w.weights, len(to))
 		for i := range to {
@@ -250,6 +257,14 @@ func (w *lineWork[T]) mix(to, from []T) {
 // addBack adds the gradients of the listed outputs, the first of g, to those of their inputs.
 func (w *lineWork[T]) addBack(to, g []T) {
 	w.watch.Did(len(w.listed.inputs))
+	if each := w.listed.each; each > 0 {
+		for i, v := range g[:w.listed.len()] {
+			for k, input := range w.listed.inputs[i*each : (i+1)*each] {
+				to[input] += v * w.weights[i*each+k]
+			}
+		}
+		return
+	}
 	at := 0
 	for i, end := range w.listed.ends {
 		v := g[i]

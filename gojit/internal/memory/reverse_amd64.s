@@ -1,0 +1,92 @@
+#include "textflag.h"
+
+// func reverseAVX512(dst, src unsafe.Pointer, bytes int, order *[16]byte)
+TEXT ·reverseAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), BX
+	MOVQ bytes+16(FP), CX
+	MOVQ order+24(FP), AX
+	VBROADCASTI32X4 (AX), Z1
+	LEAQ (BX)(CX*1), SI
+	LEAQ -64(DI)(CX*1), DX // the last vector of dst
+	VMOVDQU64 -64(SI), Z0
+	VPSHUFB Z1, Z0, Z0
+	VSHUFI64X2 $0x1b, Z0, Z0, Z0
+	VMOVDQU64 Z0, (DI)
+	MOVQ DI, AX
+	ANDQ $63, AX
+	SUBQ $64, AX
+	SUBQ AX, DI
+	ADDQ AX, SI
+	LEAQ -192(DX), R8
+
+four512:
+	CMPQ DI, R8
+	JAE  loop512
+	VMOVDQU64 -64(SI), Z0
+	VMOVDQU64 -128(SI), Z2
+	VMOVDQU64 -192(SI), Z3
+	VMOVDQU64 -256(SI), Z4
+	VPSHUFB Z1, Z0, Z0
+	VPSHUFB Z1, Z2, Z2
+	VPSHUFB Z1, Z3, Z3
+	VPSHUFB Z1, Z4, Z4
+	VSHUFI64X2 $0x1b, Z0, Z0, Z0
+	VSHUFI64X2 $0x1b, Z2, Z2, Z2
+	VSHUFI64X2 $0x1b, Z3, Z3, Z3
+	VSHUFI64X2 $0x1b, Z4, Z4, Z4
+	VMOVDQA64 Z0, (DI)
+	VMOVDQA64 Z2, 64(DI)
+	VMOVDQA64 Z3, 128(DI)
+	VMOVDQA64 Z4, 192(DI)
+	ADDQ $256, DI
+	SUBQ $256, SI
+	JMP  four512
+
+loop512:
+	CMPQ DI, DX
+	JAE  last512
+	VMOVDQU64 -64(SI), Z0
+	VPSHUFB Z1, Z0, Z0
+	VSHUFI64X2 $0x1b, Z0, Z0, Z0
+	VMOVDQA64 Z0, (DI)
+	ADDQ $64, DI
+	SUBQ $64, SI
+	JMP  loop512
+
+last512:
+	VMOVDQU64 (BX), Z0
+	VPSHUFB Z1, Z0, Z0
+	VSHUFI64X2 $0x1b, Z0, Z0, Z0
+	VMOVDQU64 Z0, (DX)
+	VZEROUPPER
+	RET
+
+// func reverseAVX2(dst, src unsafe.Pointer, bytes int, order *[16]byte)
+TEXT ·reverseAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), BX
+	MOVQ bytes+16(FP), CX
+	MOVQ order+24(FP), AX
+	VBROADCASTI128 (AX), Y1
+	LEAQ (BX)(CX*1), SI
+	LEAQ -32(DI)(CX*1), DX // the last vector of dst
+
+loop2:
+	CMPQ DI, DX
+	JAE  last2
+	VMOVDQU -32(SI), Y0
+	VPSHUFB Y1, Y0, Y0
+	VPERMQ $0x4e, Y0, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ $32, DI
+	SUBQ $32, SI
+	JMP  loop2
+
+last2:
+	VMOVDQU (BX), Y0
+	VPSHUFB Y1, Y0, Y0
+	VPERMQ $0x4e, Y0, Y0
+	VMOVDQU Y0, (DX)
+	VZEROUPPER
+	RET

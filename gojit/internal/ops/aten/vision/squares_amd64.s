@@ -1,0 +1,112 @@
+#include "textflag.h"
+
+// func squaresFloat32(dst, plane unsafe.Pointer, first *int, weights *[4]float64, n, width int)
+TEXT ·squaresFloat32(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ plane+8(FP), BX
+	MOVQ first+16(FP), DX
+	MOVQ weights+24(FP), SI
+	MOVQ n+32(FP), CX
+	MOVQ width+40(FP), R8
+	SHLQ $2, R8
+	VXORPD Y15, Y15, Y15
+
+four32:
+	MOVQ 0(DX), AX
+	LEAQ (BX)(AX*4), AX
+	VMOVSD (AX), X0
+	VMOVHPS (AX)(R8*1), X0, X0
+	VCVTPS2PD X0, Y0
+	VMULPD 0(SI), Y0, Y0
+	MOVQ 8(DX), AX
+	LEAQ (BX)(AX*4), AX
+	VMOVSD (AX), X1
+	VMOVHPS (AX)(R8*1), X1, X1
+	VCVTPS2PD X1, Y1
+	VMULPD 32(SI), Y1, Y1
+	MOVQ 16(DX), AX
+	LEAQ (BX)(AX*4), AX
+	VMOVSD (AX), X2
+	VMOVHPS (AX)(R8*1), X2, X2
+	VCVTPS2PD X2, Y2
+	VMULPD 64(SI), Y2, Y2
+	MOVQ 24(DX), AX
+	LEAQ (BX)(AX*4), AX
+	VMOVSD (AX), X3
+	VMOVHPS (AX)(R8*1), X3, X3
+	VCVTPS2PD X3, Y3
+	VMULPD 96(SI), Y3, Y3
+	VUNPCKLPD Y1, Y0, Y4 // the first and third product of two places
+	VUNPCKHPD Y1, Y0, Y5 // the second and fourth
+	VUNPCKLPD Y3, Y2, Y6
+	VUNPCKHPD Y3, Y2, Y7
+	VPERM2F128 $0x20, Y6, Y4, Y0
+	VPERM2F128 $0x20, Y7, Y5, Y1
+	VPERM2F128 $0x31, Y6, Y4, Y2
+	VPERM2F128 $0x31, Y7, Y5, Y3
+	VADDPD Y15, Y0, Y0
+	VADDPD Y1, Y0, Y0
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y0, Y0
+	VCVTPD2PSY Y0, X0
+	VMOVUPS X0, (DI)
+	ADDQ $16, DI
+	ADDQ $32, DX
+	ADDQ $128, SI
+	SUBQ $4, CX
+	JNZ  four32
+	VZEROUPPER
+	RET
+
+// func squaresFloat64(dst, plane unsafe.Pointer, first *int, weights *[4]float64, n, width int)
+TEXT ·squaresFloat64(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ plane+8(FP), BX
+	MOVQ first+16(FP), DX
+	MOVQ weights+24(FP), SI
+	MOVQ n+32(FP), CX
+	MOVQ width+40(FP), R8
+	SHLQ $3, R8
+	VXORPD Y15, Y15, Y15
+
+four64:
+	MOVQ 0(DX), AX
+	LEAQ (BX)(AX*8), AX
+	VMOVUPD (AX), X0
+	VINSERTF128 $1, (AX)(R8*1), Y0, Y0
+	VMULPD 0(SI), Y0, Y0
+	MOVQ 8(DX), AX
+	LEAQ (BX)(AX*8), AX
+	VMOVUPD (AX), X1
+	VINSERTF128 $1, (AX)(R8*1), Y1, Y1
+	VMULPD 32(SI), Y1, Y1
+	MOVQ 16(DX), AX
+	LEAQ (BX)(AX*8), AX
+	VMOVUPD (AX), X2
+	VINSERTF128 $1, (AX)(R8*1), Y2, Y2
+	VMULPD 64(SI), Y2, Y2
+	MOVQ 24(DX), AX
+	LEAQ (BX)(AX*8), AX
+	VMOVUPD (AX), X3
+	VINSERTF128 $1, (AX)(R8*1), Y3, Y3
+	VMULPD 96(SI), Y3, Y3
+	VUNPCKLPD Y1, Y0, Y4 // the first and third product of two places
+	VUNPCKHPD Y1, Y0, Y5 // the second and fourth
+	VUNPCKLPD Y3, Y2, Y6
+	VUNPCKHPD Y3, Y2, Y7
+	VPERM2F128 $0x20, Y6, Y4, Y0
+	VPERM2F128 $0x20, Y7, Y5, Y1
+	VPERM2F128 $0x31, Y6, Y4, Y2
+	VPERM2F128 $0x31, Y7, Y5, Y3
+	VADDPD Y15, Y0, Y0
+	VADDPD Y1, Y0, Y0
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y0, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, DX
+	ADDQ $128, SI
+	SUBQ $4, CX
+	JNZ  four64
+	VZEROUPPER
+	RET
