@@ -22,7 +22,7 @@ def printed(tmp_path):
     def run(example):
         with open(tmp_path / "out", "w") as out, open(tmp_path / "errors", "w") as errors:
             command = [sys.executable, ROOT / "examples" / example]
-            done = subprocess.run(command, stdout=out, stderr=errors, timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)})
+            done = subprocess.run(command, stdout=out, stderr=errors, timeout=600, env={**os.environ, "PYTHONPATH": str(ROOT)})
         assert done.returncode == 0, (tmp_path / "errors").read_text()[-4000:]
         return (tmp_path / "out").read_text()
 
