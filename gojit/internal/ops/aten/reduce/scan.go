@@ -29,7 +29,7 @@ type scanner struct {
 
 var (
 	SumScanner     = &scanner{join: func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element { return b.Add(so, x) }, ints: runningSums[int64, int64], singles: runningSums[float32, float64], floats: runningSums[float64, float64], pairs: runningComplexSums[complex64], complexes: runningComplexSums[complex128]}
-	productScanner = &scanner{join: func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element { return b.Mul(so, x) }, start: 1, ints: runningProducts[int64, int64], singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], pairs: runningComplexProducts[complex64], complexes: runningComplexProducts[complex128]}
+	ProductScanner = &scanner{join: func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element { return b.Mul(so, x) }, start: 1, ints: runningProducts[int64, int64], singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], pairs: runningComplexProducts[complex64], complexes: runningComplexProducts[complex128]}
 	LogSumScanner  = &scanner{join: func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element {
 		return elementwise.LogAddExp(b, []elementwise.Element{so, x}, kernel.Exp, 1)
 	}, start: math.Inf(-1), turned: true, floats: func(dst, src []float64, n int) {
@@ -322,7 +322,7 @@ var ScanFamily = []define.Definition{
 		return SumScanner.Along(c.Tensor(0), c.Int(1), runningType("cumsum", c))
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, cumulative(c, c.G(), c.Int(1))) }), Out: ops.OutComputed, Tags: ops.AsWritten}).OutIterated(),
 	define.Giving("cumprod", func(c define.Call) *tensor.Tensor {
-		return productScanner.Along(c.Tensor(0), c.Int(1), runningType("cumprod", c))
+		return ProductScanner.Along(c.Tensor(0), c.Int(1), runningType("cumprod", c))
 	}).With(ops.Def{Out: ops.OutComputed}).OutIterated(),
 	define.SameAs("_logcumsumexp", "logcumsumexp"),
 	define.Giving("logcumsumexp", func(c define.Call) *tensor.Tensor {

@@ -11,6 +11,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -429,9 +430,7 @@ func closedRange(c define.Call, step tensor.Scalar, o MakeLike) *tensor.Tensor {
 	return o.steps(n, false, start, step)
 }
 
-// columnWork is what a column of a few elements is as elements of a loop.
-const columnWork = 256
-
+// vandermonde has the powers from 0 to n-1 of each element in a row, which are running products.
 func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 	source.Check(n >= 0, "N must be non-negative.")
 	shape := append(slices.Clone(x.Shape()), n)
@@ -440,25 +439,19 @@ func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 	if out.Numel() == 0 { // of any number of columns
 		return out
 	}
-	var before *tensor.Tensor
-	var watch parallel.Watch
-	for i := range n {
-		watch.Did(columnWork)
-		at := i
-		if !increasing {
-			at = n - 1 - i
-		}
-		column := source.Must(out.Select(-1, at))
-		if before == nil {
-			tensor.Fill(column, tensor.Int(1))
-		} else {
-			elementwise.Mul.RunTo(column, before, x)
-			before.Release()
-		}
-		before = column
+	ones, others := 0, 1
+	if !increasing {
+		ones, others = n-1, 0
 	}
-	if before != nil {
-		before.Release()
+	tensor.Fill(source.Must(out.Narrow(-1, ones, 1)), tensor.Int(1))
+	if n > 1 {
+		shape[x.Dim()] = n - 1
+		powers := reduce.ProductScanner.Along(source.Must(source.Must(x.Unsqueeze(-1)).Expand(shape...)), -1, x.DType())
+		if !increasing {
+			powers = flip(powers, []int{-1})
+		}
+		elementwise.CopyElements(source.Must(out.Narrow(-1, others, n-1)), powers)
+		powers.Release()
 	}
 	return out
 }
