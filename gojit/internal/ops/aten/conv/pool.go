@@ -696,16 +696,24 @@ func divisorsInto[T gemm.Float](by []T, p *Pooling, includePad bool, override in
 	by[0] = 1
 	rows := 1
 	for _, windows := range p.Windows {
-		for i := rows - 1; i >= 0; i-- { // the last first: by[i] is read before its place is written
-			c := by[i]
-			for j := windows.out - 1; j >= 0; j-- {
-				w := windows.at(j)
-				n := (w.hi - w.lo + w.step - 1) / w.step
-				if includePad {
-					n = w.padded
-				}
-				by[i*windows.out+j] = c * T(n)
+		counts := by[(rows-1)*windows.out:][:windows.out] // those of the last row, in whose place they stay until that is made
+		last := by[rows-1]
+		for j := range counts {
+			w := windows.at(j)
+			n := (w.hi - w.lo + w.step - 1) / w.step
+			if includePad {
+				n = w.padded
 			}
+			counts[j] = T(n)
+		}
+		for i := rows - 2; i >= 0; i-- { // the last first: by[i] is read before its place is written
+			c, row := by[i], by[i*windows.out:][:windows.out]
+			for j, n := range counts {
+				row[j] = c * n
+			}
+		}
+		for j := range counts {
+			counts[j] *= last
 		}
 		rows *= windows.out
 	}

@@ -445,12 +445,12 @@ func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 	}
 	tensor.Fill(source.Must(out.Narrow(-1, ones, 1)), tensor.Int(1))
 	if n > 1 {
-		shape[x.Dim()] = n - 1
-		powers := reduce.ProductScanner.Along(source.Must(source.Must(x.Unsqueeze(-1)).Expand(shape...)), -1, x.DType())
+		each := append([]int{n - 1}, x.Shape()...) // the powers before the elements: columns of products are vectors
+		powers := reduce.ProductScanner.Along(source.Must(source.Must(x.Unsqueeze(0)).Expand(each...)), 0, x.DType())
 		if !increasing {
-			powers = flip(powers, []int{-1})
+			powers = flip(powers, []int{0})
 		}
-		elementwise.CopyElements(source.Must(out.Narrow(-1, others, n-1)), powers)
+		elementwise.CopyElements(source.Must(source.Must(out.Narrow(-1, others, n-1)).MoveDims([]int{-1}, []int{0})), powers)
 		powers.Release()
 	}
 	return out
