@@ -34,7 +34,7 @@ func TestColumnsAgreeWithRows(t *testing.T) {
 		"sum":       func(t *tensor.Tensor, dim int) *tensor.Tensor { return Sum(t, []int{dim}, true, t.DType()) },
 		"prod":      func(t *tensor.Tensor, dim int) *tensor.Tensor { return product(t, []int{dim}, true, t.DType()) },
 		"cumsum":    func(t *tensor.Tensor, dim int) *tensor.Tensor { return SumScanner.Along(t, dim, t.DType()) },
-		"cumprod":   func(t *tensor.Tensor, dim int) *tensor.Tensor { return ProductScanner.Along(t, dim, t.DType()) },
+		"cumprod":   func(t *tensor.Tensor, dim int) *tensor.Tensor { return productScanner.Along(t, dim, t.DType()) },
 		"cumsum.i8": func(t *tensor.Tensor, dim int) *tensor.Tensor { return SumScanner.Along(t, dim, tensor.Int8) },
 	} {
 		rng := rand.New(rand.NewPCG(5, 6))

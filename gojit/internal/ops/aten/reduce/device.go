@@ -139,7 +139,7 @@ func RunningSums(t *tensor.Tensor) *tensor.Tensor {
 func (s *scanner) onDevice(t *tensor.Tensor, dim int) *tensor.Tensor {
 	how := kernel.ReduceSum
 	switch s {
-	case ProductScanner:
+	case productScanner:
 		how = kernel.ReduceProduct
 	case LogSumScanner:
 		panic(kernel.ErrNoDeviceForm)

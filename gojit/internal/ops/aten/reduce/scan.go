@@ -29,7 +29,7 @@ type scanner struct {
 
 var (
 	SumScanner     = &scanner{join: func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element { return b.Add(so, x) }, ints: runningSums[int64, int64], singles: runningSums[float32, float64], floats: runningSums[float64, float64], pairs: runningComplexSums[complex64], complexes: runningComplexSums[complex128]}
-	ProductScanner = &scanner{join: func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element { return b.Mul(so, x) }, start: 1, ints: runningProducts[int64, int64], singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], pairs: runningComplexProducts[complex64], complexes: runningComplexProducts[complex128]}
+	productScanner = &scanner{join: func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element { return b.Mul(so, x) }, start: 1, ints: runningProducts[int64, int64], singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], pairs: runningComplexProducts[complex64], complexes: runningComplexProducts[complex128]}
 	LogSumScanner  = &scanner{join: func(b elementwise.Builder, so, x elementwise.Element) elementwise.Element {
 		return elementwise.LogAddExp(b, []elementwise.Element{so, x}, kernel.Exp, 1)
 	}, start: math.Inf(-1), turned: true, floats: func(dst, src []float64, n int) {
@@ -97,15 +97,21 @@ func (s *scanner) program(d, held tensor.DType) *launch.Program {
 	})
 }
 
-// columns scans the rows of each block.
-func (s *scanner) columns(c columns) *tensor.Tensor {
-	d, held := c.tensor.DType(), tensor.Float64
+// ScannedIn is the type that columns are scanned in.
+func ScannedIn(d tensor.DType) tensor.DType {
 	switch {
 	case d.IsComplex():
-		held = tensor.Complex128
-	case !d.IsFloating():
-		held = tensor.Int64
+		return tensor.Complex128
+	case d.IsFloating():
+		return tensor.Float64
 	}
+	return tensor.Int64
+}
+
+// columns scans the rows of each block.
+func (s *scanner) columns(c columns) *tensor.Tensor {
+	d := c.tensor.DType()
+	held := ScannedIn(d)
 	out, last := define.Empty(c.tensor.Shape(), d), source.Must(tensor.Full([]int{c.blocks * c.n}, tensor.Float(s.start), held))
 	defer last.Release()
 	p := s.program(d, held)
@@ -322,7 +328,7 @@ var ScanFamily = []define.Definition{
 		return SumScanner.Along(c.Tensor(0), c.Int(1), runningType("cumsum", c))
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, cumulative(c, c.G(), c.Int(1))) }), Out: ops.OutComputed, Tags: ops.AsWritten}).OutIterated(),
 	define.Giving("cumprod", func(c define.Call) *tensor.Tensor {
-		return ProductScanner.Along(c.Tensor(0), c.Int(1), runningType("cumprod", c))
+		return productScanner.Along(c.Tensor(0), c.Int(1), runningType("cumprod", c))
 	}).With(ops.Def{Out: ops.OutComputed}).OutIterated(),
 	define.SameAs("_logcumsumexp", "logcumsumexp"),
 	define.Giving("logcumsumexp", func(c define.Call) *tensor.Tensor {

@@ -430,7 +430,10 @@ func closedRange(c define.Call, step tensor.Scalar, o MakeLike) *tensor.Tensor {
 	return o.steps(n, false, start, step)
 }
 
-// vandermonde has the powers from 0 to n-1 of each element in a row, which are running products.
+// columnWork is what a column of a few elements is as elements of a loop.
+const columnWork = 256
+
+// vandermonde has the powers from 0 to n-1 of each element in a row. They are running products, which narrow types have in wide ones.
 func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 	source.Check(n >= 0, "N must be non-negative.")
 	shape := append(slices.Clone(x.Shape()), n)
@@ -439,19 +442,24 @@ func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 	if out.Numel() == 0 { // of any number of columns
 		return out
 	}
-	ones, others := 0, 1
-	if !increasing {
-		ones, others = n-1, 0
-	}
-	tensor.Fill(source.Must(out.Narrow(-1, ones, 1)), tensor.Int(1))
-	if n > 1 {
-		each := append([]int{n - 1}, x.Shape()...) // the powers before the elements: columns of products are vectors
-		powers := reduce.ProductScanner.Along(source.Must(source.Must(x.Unsqueeze(0)).Expand(each...)), 0, x.DType())
+	held := reduce.ScannedIn(x.DType())
+	wide := elementwise.To(x, held)
+	defer define.ForgetMade(x, wide)
+	power := define.FullBeside(x, x.Shape(), tensor.Int(1), held)
+	defer power.Release()
+	var watch parallel.Watch
+	for i := range n {
+		watch.Did(columnWork)
+		at := i
 		if !increasing {
-			powers = flip(powers, []int{0})
+			at = n - 1 - i
 		}
-		elementwise.CopyElements(source.Must(source.Must(out.Narrow(-1, others, n-1)).MoveDims([]int{-1}, []int{0})), powers)
-		powers.Release()
+		if i > 0 {
+			elementwise.Mul.RunTo(power, power, wide)
+		}
+		column := source.Must(out.Select(-1, at))
+		elementwise.Assign(column, power)
+		column.Release()
 	}
 	return out
 }
