@@ -27,7 +27,7 @@ class GoBuild(build_ext):
             "-trimpath",
             "-buildvcs=false",
             "-buildmode=c-shared",
-            "-ldflags=-s -w",
+            "-ldflags=-s -w -funcalign=64",
             "-o",
             target,
             "./pybind",

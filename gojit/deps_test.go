@@ -10,7 +10,7 @@ const module = "github.com/torchjit/torchjit"
 
 // layers is the policy: a package imports only packages of lines above its own. Packages but those that are public lie under internal.
 const layers = `
-source golden decimal archive/pickle archive/checksum quasirandom mistake goroutine kinds/prim kinds/aten kinds/quantized
+source golden decimal archive/pickle archive/checksum quasirandom mistake goroutine collector kinds/prim kinds/aten kinds/quantized
 parallel rng memory
 tensor filecheck errs
 npy types syntax kernel archive/safefile archive/flatbuffer

@@ -7,14 +7,17 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -67,7 +70,9 @@ func loadAll() (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	first, err := answerTo(http.DefaultClient, body, head)
+	c := &connection{}
+	defer c.close()
+	first, err := c.answerTo(body, head)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -114,43 +119,78 @@ func goodBody() (body []byte, head int, err error) {
 	return append(body, elements...), len(body), err
 }
 
-// post sends a request to the model.
-func post(client *http.Client, body []byte, head int) (*http.Response, error) {
-	r, err := http.NewRequest(http.MethodPost, *url+"/v2/models/"+*model+"/infer", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	if head < len(body) {
-		r.Header.Set(jsonLength, strconv.Itoa(head))
-	}
-	return client.Do(r)
+// answer is what a request got: its status, its body, and how many bytes of that are JSON.
+type answer struct {
+	status int
+	text   []byte
+	head   int
 }
 
-// answer is the body of an answer, and how many bytes of it are JSON.
-type answer struct {
-	text []byte
-	head int
+// connection is a connection to the server, made when it is used first, and again when it broke. It writes requests as they are and reads what answers
+// must have: a client that can do more takes more of the processors than the server does.
+type connection struct {
+	conn   net.Conn
+	reader *bufio.Reader
+}
+
+// post sends a request to the model, whose first bytes are JSON, and returns its answer.
+func (c *connection) post(body []byte, head int) (answer, error) {
+	if c.conn == nil {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(*url, "http://"))
+		if err != nil {
+			return answer{}, err
+		}
+		c.conn, c.reader = conn, bufio.NewReaderSize(conn, 1<<14)
+	}
+	a, last, err := c.exchange(body, head)
+	if err != nil || last {
+		c.close()
+	}
+	return a, err
+}
+
+func (c *connection) close() {
+	if c.conn != nil {
+		c.conn.Close()
+		c.conn = nil
+	}
+}
+
+// exchange writes a request and reads the answer. last says that the server ends the connection.
+func (c *connection) exchange(body []byte, head int) (a answer, last bool, err error) {
+	length := ""
+	if head < len(body) {
+		length = fmt.Sprintf("%s: %d\r\n", jsonLength, head)
+	}
+	request := fmt.Appendf(nil, "POST /v2/models/%s/infer HTTP/1.1\r\nHost: load\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n", *model, length, len(body))
+	if _, err := c.conn.Write(append(request, body...)); err != nil {
+		return a, false, err
+	}
+	resp, err := http.ReadResponse(c.reader, nil)
+	if err != nil {
+		return a, false, err
+	}
+	defer resp.Body.Close()
+	if resp.ContentLength < 0 {
+		return a, false, errors.New("the answer does not say how long it is")
+	}
+	a = answer{resp.StatusCode, make([]byte, resp.ContentLength), int(resp.ContentLength)}
+	if n, err := io.ReadFull(resp.Body, a.text); err != nil {
+		return a, false, fmt.Errorf("the answer of %d bytes is cut off behind %d", len(a.text), n)
+	}
+	if n, err := strconv.Atoi(resp.Header.Get(jsonLength)); err == nil && n <= len(a.text) {
+		a.head = n
+	}
+	return a, resp.Close, nil
 }
 
 // answerTo returns what a good request gets.
-func answerTo(client *http.Client, body []byte, head int) (answer, error) {
-	resp, err := post(client, body, head)
-	if err != nil {
-		return answer{}, err
+func (c *connection) answerTo(body []byte, head int) (answer, error) {
+	a, err := c.post(body, head)
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("status %d: %s", a.status, a.text)
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return answer{}, err
-	}
-	if resp.StatusCode != http.StatusOK {
-		return answer{}, fmt.Errorf("status %d: %s", resp.StatusCode, text)
-	}
-	if n, err := strconv.Atoi(resp.Header.Get(jsonLength)); err == nil && n <= len(text) {
-		return answer{text, n}, nil
-	}
-	return answer{text, len(text)}, nil
+	return a, err
 }
 
 // outputs returns the numbers of all outputs of an answer.
@@ -183,14 +223,15 @@ func wide(numbers []float32) []float64 {
 
 // load makes requests one after another.
 func (o *outcome) load(body []byte, head int, want []float64, end time.Time) {
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}}
+	c := &connection{}
+	defer c.close()
 	for time.Now().Before(end) {
 		begin := time.Now()
 		if rand.Float64() < *malformed {
-			o.note(sendMalformed(client, body, head), &o.bad)
+			o.note(c.sendMalformed(body, head), &o.bad)
 			continue
 		}
-		got, err := answerTo(client, body, head)
+		got, err := c.answerTo(body, head)
 		took := time.Since(begin)
 		if err == nil {
 			err = o.check(got, want)
@@ -224,7 +265,7 @@ func (o *outcome) note(err error, right *int) {
 	switch {
 	case err == nil:
 		*right++
-	case *stopping && (strings.Contains(err.Error(), "connection re") || strings.Contains(err.Error(), "EOF") || strings.Contains(err.Error(), "status 503")):
+	case *stopping && (strings.Contains(err.Error(), "connection re") || strings.Contains(err.Error(), "EOF") || strings.Contains(err.Error(), "broken pipe") || strings.Contains(err.Error(), "status 503")):
 		o.refused++
 	default:
 		o.wrong++
@@ -235,23 +276,22 @@ func (o *outcome) note(err error, right *int) {
 }
 
 // sendMalformed sends a request with a mistake, which must be answered with 4xx and a reason.
-func sendMalformed(client *http.Client, body []byte, head int) error {
+func (c *connection) sendMalformed(body []byte, head int) error {
 	replaced := func(old, by string) []byte { return bytes.Replace(body, []byte(old), []byte(by), 1) }
 	mistakes := [][]byte{
 		[]byte("{"), body[:head/2], replaced("FP32", "FP31"), replaced(`"shape":[`, `"shape":[7,`), replaced(`"name":"`+*input, `"name":"other`), []byte(`{"inputs":[]}`),
 	}
 	mistake := mistakes[rand.IntN(len(mistakes))]
-	resp, err := post(client, mistake, max(0, len(mistake)-(len(body)-head)))
+	got, err := c.post(mistake, max(0, len(mistake)-(len(body)-head)))
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
 	var a struct{ Error string }
-	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil {
+	if err := json.Unmarshal(got.text, &a); err != nil {
 		return err
 	}
-	if resp.StatusCode/100 != 4 || a.Error == "" {
-		return fmt.Errorf("a malformed request got status %d and the reason %q", resp.StatusCode, a.Error)
+	if got.status/100 != 4 || a.Error == "" {
+		return fmt.Errorf("a malformed request got status %d and the reason %q", got.status, a.Error)
 	}
 	return nil
 }

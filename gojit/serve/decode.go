@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,59 @@ type wanted struct {
 	binary bool
 }
 
+// messages has requests in JSON, without their lists of numbers, that were read: a client asks for the same again and again. They are not written to.
+type messages struct {
+	mutex sync.RWMutex
+	known map[string]*message
+}
+
+// Bounds of what is kept: a longer text, or one more than so many, is not.
+const (
+	longestMessage = 2 << 10
+	mostMessages   = 256
+)
+
+// of reads a message.
+func (k *messages) of(text []byte) (*message, error) {
+	k.mutex.RLock()
+	m := k.known[string(text)]
+	k.mutex.RUnlock()
+	if m != nil {
+		return m, nil
+	}
+	m = &message{}
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, err
+	}
+	if len(text) <= longestMessage && m.ID == "" {
+		k.mutex.Lock()
+		defer k.mutex.Unlock()
+		if k.known == nil || len(k.known) == mostMessages {
+			k.known = map[string]*message{}
+		}
+		k.known[string(text)] = m
+	}
+	return m, nil
+}
+
+// expected are the forms that values of a message have in JSON, by their kinds in Go.
+var expected = map[reflect.Kind]string{
+	reflect.Struct: "an object", reflect.Slice: "a list", reflect.String: "a string", reflect.Bool: "true or false",
+	reflect.Int: "a whole number", reflect.Uint64: "a whole number, not below 0",
+}
+
+// readable returns an error of encoding/json without Go's names.
+func readable(err error) error {
+	var e *json.UnmarshalTypeError
+	if !errors.As(err, &e) || expected[e.Type.Kind()] == "" {
+		return err
+	}
+	if e.Field == "" {
+		return fmt.Errorf("found the JSON %s, expected %s", e.Value, expected[e.Type.Kind()])
+	}
+	return fmt.Errorf("%s: found the JSON %s, expected %s", e.Field, e.Value, expected[e.Type.Kind()])
+}
+
 // bodies has buffers for bodies of requests, of which nothing is kept: tensors and texts are copies.
 var bodies = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
@@ -95,23 +149,24 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, l *loaded) (*req
 		}
 		head, elements = body[:n], body[n:]
 	}
-	var m message
 	rest, lists := takeLists(head)
-	if err := json.Unmarshal(rest, &m); err != nil {
-		return nil, badRequest("the request is no JSON of the protocol: %w", err)
+	m, err := s.known.of(rest)
+	if err != nil {
+		return nil, badRequest("the request is no JSON of the protocol: %w", readable(err))
 	}
 	q := &request{id: m.ID, binary: m.Parameters.BinaryOutput, timeout: timeoutOf(m.Parameters.Timeout)}
 	for i := range m.Inputs {
 		in := &m.Inputs[i]
+		data := []byte(in.Data)
 		if i < len(lists) && lists[i] != nil {
-			in.Data = lists[i]
+			data = lists[i]
 		}
 		var v any
 		switch size := in.Parameters.BinarySize; {
-		case size == nil && in.Data == nil:
+		case size == nil && data == nil:
 			err = badRequest("there are no elements: expected data, or the parameter binary_data_size")
 		case size == nil:
-			v, err = fromJSON(in.DataType, in.Shape, in.Data)
+			v, err = fromJSON(in.DataType, in.Shape, data)
 		case *size < 0 || *size > len(elements):
 			err = badRequest("binary_data_size is %d, and %d bytes are left in the body", *size, len(elements))
 		default:
@@ -167,14 +222,18 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, b *bytes.Buffer) (
 	if _, err := b.ReadFrom(io.LimitReader(reader, s.config.MaxBody+1)); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return nil, err
+			return nil, s.tooLarge()
 		}
 		return nil, badRequest("the body cannot be read: %w", err)
 	}
 	if int64(b.Len()) > s.config.MaxBody {
-		return nil, problemf(http.StatusRequestEntityTooLarge, "the body has more than the %d bytes that a request may have", s.config.MaxBody)
+		return nil, s.tooLarge()
 	}
 	return b.Bytes(), nil
+}
+
+func (s *Server) tooLarge() error {
+	return problemf(http.StatusRequestEntityTooLarge, "the body has more than the %d bytes that a request may have", s.config.MaxBody)
 }
 
 // add gives an input to the parameter of its name, or, as INPUT__0 and so on, of its place.

@@ -111,13 +111,88 @@ func behindNumbers(text []byte, at int) int {
 
 // behindWord returns the place where what begins at a place ends: at a space, a comma or a bracket.
 func behindWord(text []byte, at int) int {
-	for at++; at < len(text); at++ {
-		switch text[at] {
-		case '[', ']', ',', ' ', '\n', '\t', '\r':
-			return at
-		}
+	for at++; at < len(text) && !endsWord(text[at]); at++ {
 	}
 	return at
+}
+
+func endsWord(c byte) bool {
+	switch c {
+	case '[', ']', ',', ' ', '\n', '\t', '\r':
+		return true
+	}
+	return false
+}
+
+// powers are the powers of ten that float64 holds.
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// floatAt reads the number of JSON at a place and returns the place behind it. It reads those that one product or quotient of what float64 holds gives, which
+// is rounded once; of others the place is 0, and so it is of what is no number: strconv reads these.
+func floatAt(text []byte, at int) (f float64, end int) {
+	negative := at < len(text) && text[at] == '-'
+	if negative {
+		at++
+	}
+	begin, point, digits := at, 0, uint64(0)
+	for ; at < len(text); at++ {
+		if c := text[at] - '0'; c < 10 {
+			digits = digits*10 + uint64(c)
+		} else if text[at] == '.' && point == 0 && at > begin {
+			point = at + 1
+		} else {
+			break
+		}
+	}
+	count := at - begin // of digits, and of the point
+	if count == 0 || count > 18 || point == at || text[begin] == '0' && count > 1 && point != begin+2 {
+		return 0, 0
+	}
+	power := 0
+	if point > 0 {
+		power = point - at
+	}
+	if at < len(text) && (text[at] == 'e' || text[at] == 'E') {
+		exponent, behind := exponentAt(text, at+1)
+		if behind == 0 {
+			return 0, 0
+		}
+		power, at = power+exponent, behind
+	}
+	if digits >= 1<<53 || power <= -len(powers) || power >= len(powers) {
+		return 0, 0
+	}
+	if f = float64(digits); power < 0 {
+		f /= powers[-power]
+	} else {
+		f *= powers[power]
+	}
+	if negative {
+		f = -f
+	}
+	return f, at
+}
+
+// exponentAt reads an exponent of at most three digits at a place. It returns the place behind it, 0 where there is none.
+func exponentAt(text []byte, at int) (exponent, end int) {
+	negative := at < len(text) && text[at] == '-'
+	if negative || at < len(text) && text[at] == '+' {
+		at++
+	}
+	begin := at
+	for ; at < len(text) && text[at]-'0' < 10; at++ {
+		if at == begin+3 {
+			return 0, 0
+		}
+		exponent = exponent*10 + int(text[at]-'0')
+	}
+	if at == begin {
+		return 0, 0
+	}
+	if negative {
+		exponent = -exponent
+	}
+	return exponent, at
 }
 
 // behindNumber returns the place behind the number of JSON at a place, which is less than what Go reads as one; -1 where there is none.
@@ -182,15 +257,24 @@ func readElements(t *tensor.Tensor, count int, text []byte) error {
 		case n == count:
 			return fmt.Errorf("more than %d elements for the shape %v", count, t.Shape())
 		default:
-			end := behindWord(text, at)
-			number, err := readNumber(t.DType(), text[at:end])
-			if err != nil {
-				return fmt.Errorf("element %d: %w", n, err)
+			f, end := 0.0, 0
+			if floats != nil {
+				f, end = floatAt(text, at)
+			}
+			if end == 0 || end < len(text) && !endsWord(text[end]) {
+				end = behindWord(text, at)
+				number, err := readNumber(t.DType(), text[at:end])
+				if err != nil {
+					return fmt.Errorf("element %d: %w", n, err)
+				}
+				if floats == nil {
+					numbers[n] = number
+				} else {
+					f = number.Float64()
+				}
 			}
 			if floats != nil {
-				floats[n] = float32(number.Float64())
-			} else {
-				numbers[n] = number
+				floats[n] = float32(f)
 			}
 			wanted, open = false, false
 			n++
@@ -219,6 +303,11 @@ func readNumber(dtype tensor.DType, word []byte) (tensor.Scalar, error) {
 			return tensor.Boolean(false), nil
 		}
 		return tensor.Scalar{}, fmt.Errorf("found %.40q, expected true or false", word)
+	}
+	if dtype.IsFloating() {
+		if f, end := floatAt(word, 0); end > 0 && end == len(word) {
+			return tensor.Float(f), nil
+		}
 	}
 	ok := behindNumber(word, 0) == len(word)
 	if dtype.IsFloating() {

@@ -182,8 +182,9 @@ func TestMalformedRequests(t *testing.T) {
 	}{
 		{"", 400, "no JSON", nil},
 		{"{", 400, "no JSON", nil},
-		{"[1]", 400, "no JSON", nil},
-		{`{"inputs": {}}`, 400, "no JSON", nil},
+		{"[1]", 400, "no JSON of the protocol: found the JSON array, expected an object", nil},
+		{`{"inputs": {}}`, 400, "inputs: found the JSON object, expected a list", nil},
+		{`{"id": 7}`, 400, "id: found the JSON number, expected a string", nil},
 		{`{"inputs": []}`, 400, "missing a value for the argument 'x'", nil},
 		{`{"inputs": [{"name": "y", "datatype": "FP32", "shape": [1], "data": [1]}]}`, 400, `the model has no input "y"`, nil},
 		{input(`"datatype": "FP32", "shape": [1], "data": [1]}, {"name": "x", "datatype": "FP32", "shape": [1], "data": [1]`), 400, "twice", nil},
@@ -227,7 +228,7 @@ func TestMalformedRequests(t *testing.T) {
 		{`{"inputs": [{"name": "x", "datatype": "FP32", "shape": [1], "data": [1]}, {"name": "n", "datatype": "FP32", "shape": [1], "data": [1.5]}]}`, 400, `"n"`, nil},
 		{input(`"datatype": "FP32", "shape": [1, 1], "data": [1]`)[:0] + `{"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 1], "data": [1]}], "outputs": [{"name": "z"}]}`, 400, `no output "z"`, nil},
 		{input(`"datatype": "FP32", "shape": [2, 3], "data": [1, 2, 3, 4, 5, 6]`), 422, "mat1 and mat2 shapes cannot be multiplied", nil},
-		{input(`"datatype": "FP32", "shape": [1], "data": [` + strings.Repeat(" ", 5000) + `1]`), 413, "too large", nil},
+		{input(`"datatype": "FP32", "shape": [1], "data": [` + strings.Repeat(" ", 5000) + `1]`), 413, "more than the 4096 bytes", nil},
 	} {
 		status, answer := post(t, url+"/v2/models/f/infer", c.body, c.headers...)
 		var e struct{ Error string }
@@ -240,8 +241,11 @@ func TestMalformedRequests(t *testing.T) {
 			t.Errorf("%s: %d, want %d", path, status, want)
 		}
 	}
-	if status, _ := get(t, url+"/v2/models/f/infer"); status != 405 {
-		t.Errorf("GET: %d, want 405", status)
+	if status, answer := get(t, url+"/v2/models/f/nothing"); status != 404 || answer != `{"error":"there is no path /v2/models/f/nothing: models are at /v2/models/NAME"}`+"\n" {
+		t.Errorf("a path that there is not: %d %s", status, answer)
+	}
+	if status, answer := get(t, url+"/v2/models/f/infer"); status != 405 || answer != `{"error":"GET /v2/models/f/infer: expected POST"}`+"\n" {
+		t.Errorf("GET: %d %s, want 405", status, answer)
 	}
 	if status, _ := post(t, url+"/v2/models/f/infer", bomb(t), "Content-Encoding", "gzip"); status != 413 {
 		t.Errorf("a body that unpacks to more than is allowed: %d, want 413", status)

@@ -62,6 +62,7 @@ type Server struct {
 	mux     *http.ServeMux
 	metrics *metrics
 	stops   atomic.Bool
+	known   messages
 }
 
 // New loads the models and returns a server for them. It fails where one cannot be loaded or has no such method.
@@ -175,6 +176,19 @@ func (s *Server) routes() {
 		s.mux.HandleFunc("POST "+prefix+"/infer", s.infer)
 	}
 	s.mux.Handle("GET /metrics", s.metrics.handler())
+	s.mux.HandleFunc("/", s.unknown)
+}
+
+// unknown answers requests for what there is not, or not by their method.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if _, pattern := s.mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "/" {
+			w.Header().Set("Allow", method)
+			writeError(w, problemf(http.StatusMethodNotAllowed, "%s %s: expected %s", r.Method, r.URL.Path, method))
+			return
+		}
+	}
+	writeError(w, problemf(http.StatusNotFound, "there is no path %s: models are at /v2/models/NAME", r.URL.Path))
 }
 
 // problem is an error with the status of its answer.

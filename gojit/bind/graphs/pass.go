@@ -285,11 +285,11 @@ func rewriteGraph(pattern, replacement string, g *ir.Graph, pairs []*abi.Word) e
 	}
 	p, ok := ir.NewPattern(from)
 	if !ok {
-		return abi.RuntimeErrorf("a pattern is a graph without blocks that has one result, which a node defines")
+		return abi.RuntimeErrorf("a pattern is a graph without blocks whose results nodes define")
 	}
-	if len(to.Inputs()) != len(from.Inputs()) || len(to.Outputs()) != 1 {
-		return abi.RuntimeErrorf("the pattern has %d inputs and one output, what replaces it %d inputs and %d outputs",
-			len(from.Inputs()), len(to.Inputs()), len(to.Outputs()))
+	if len(to.Inputs()) != len(from.Inputs()) || len(to.Outputs()) != len(from.Outputs()) {
+		return abi.RuntimeErrorf("inputs and outputs: the pattern has %d and %d, what replaces it %d and %d",
+			len(from.Inputs()), len(from.Outputs()), len(to.Inputs()), len(to.Outputs()))
 	}
 	p.OwnConstants = true
 	if p.Origins, err = originsOf(pattern, replacement, from, to, pairs); err != nil {

@@ -657,7 +657,11 @@ func (e *Emitter) ensureDefined(at source.Range, what string, f *ir.Function) {
 		if what == "function" || what == "method" {
 			space = " "
 		}
-		fail(at, "%s%s '%s' is called recursively. Recursive calls are not supported", space, what, f.ShortName())
+		var notes []string
+		if f == e.f && !f.IsMethod {
+			notes = []string{noRecursion}
+		}
+		failNoted(notes, at, "%s%s '%s' is called recursively. Recursive calls are not supported", space, what, f.ShortName())
 	}
 	e.checkCallee(err, source.Frame{Function: calleeName(f), Caller: calleeName(e.f), Range: e.pending})
 }

@@ -58,6 +58,8 @@ type Options struct {
 	// FromText says that the definition was read from text by this compiler's parser, for which -1
 	// is one constant where the Python door gives a minus and a constant.
 	FromText bool
+	// FromFile says that the text is a file of Python, where a default is what Python makes of it, and need not have the very type of its parameter.
+	FromFile bool
 	// Version is that of the archive that the definition is from; 0 where it is from none.
 	Version int
 
@@ -277,8 +279,11 @@ func (e *Emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 			}
 		} else if d := p.Default(); d != nil && e.o.Defaults == nil {
 			v, t := e.typedConstantOf(d, defaultHint(d, a.Type))
-			a.Default, a.HasDefault = coerceDefault(a.Type, a.ListSize, v)
-			written.add(a, t)
+			if a.Default, a.HasDefault = coerceDefault(a.Type, a.ListSize, v); !e.o.FromFile {
+				written.add(a, t)
+			} else if !a.HasDefault {
+				failDefault(def, a)
+			}
 		}
 		s.Arguments = append(s.Arguments, a)
 	}

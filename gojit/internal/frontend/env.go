@@ -223,6 +223,8 @@ func (e *Emitter) compileNow(f *ir.Function) {
 	e.checkCallee(err, source.Frame{Function: calleeName(f), Caller: calleeName(e.f), Range: e.pending})
 }
 
+const noRecursion = "a function cannot call itself: its name is set when it has been compiled; a method of a module can, where its result is annotated"
+
 // lookUp returns what a name stands for: a variable, a builtin, a type or what the resolver says.
 func (e *Emitter) lookUp(name string, at source.Range, required bool) SugaredValue {
 	if s := e.env.find(name); s != nil {
@@ -256,8 +258,7 @@ func (e *Emitter) lookUp(name string, at source.Range, required bool) SugaredVal
 		fail(at, "\n%sand was used here", text)
 	}
 	if name == e.f.ShortName() && !e.f.IsMethod {
-		failNoted([]string{"a function cannot call itself: its name is set when it has been compiled; a method of a module can, where its result is annotated"}, at,
-			" function '%s' is called recursively. Recursive calls are not supported", name)
+		failNoted([]string{noRecursion}, at, " function '%s' is called recursively. Recursive calls are not supported", name)
 	}
 	failNoted([]string{didYouMean(name, e.names())}, at, "undefined value %s", name)
 	return nil

@@ -80,7 +80,7 @@ func has(op kernel.Op, d tensor.DType) bool {
 	default:
 		return false
 	}
-	if op == kernel.Scale || op == kernel.MakeComplex || !b.Type(v).Valid() {
+	if op == kernel.Lookup || op == kernel.Scale || op == kernel.MakeComplex || !b.Type(v).Valid() {
 		return false
 	}
 	b.Output(v, b.Type(v))

@@ -272,8 +272,10 @@ func (p *graphParser) node(g *Graph, b *Block) error {
 			break
 		}
 	}
-	if err := p.expect("="); err != nil {
-		return err
+	if len(names) > 0 || p.Peek("=") {
+		if err := p.expect("="); err != nil {
+			return err
+		}
 	}
 	p.space()
 	start := p.Pos

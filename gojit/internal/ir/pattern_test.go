@@ -68,3 +68,31 @@ func TestWhatIsNoPattern(t *testing.T) {
 		}
 	}
 }
+
+// What replaces an occurrence stands behind its arguments, where nothing writes between them and the occurrence.
+func TestReplacementsStandBehindTheirArguments(t *testing.T) {
+	p, _ := ir.NewPattern(parse(t, mulRelu))
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing between", "graph(%a, %b):\n  %n : NoneType = prim::Constant()\n  %c = aten::mul(%a, %b)\n  %d = aten::relu(%c)\n  return (%d, %n)",
+			"graph(%a : Tensor,\n      %b : Tensor):\n  %r : Tensor = my::mulrelu(%a, %b)\n  %n : NoneType = prim::Constant()\n  return (%r, %n)\n"},
+		{"a write between", "graph(%a, %b):\n  %n = aten::relu_(%a)\n  %c = aten::mul(%a, %b)\n  %d = aten::relu(%c)\n  return (%d)",
+			"graph(%a : Tensor,\n      %b : Tensor):\n  %n : Tensor = aten::relu_(%a)\n  %r : Tensor = my::mulrelu(%a, %b)\n  return (%r)\n"},
+	} {
+		g := parse(t, c.text)
+		if p.ReplaceAll(g, parse(t, fused)); g.Text(false) != c.want {
+			t.Errorf("%s: got\n%s", c.name, g.Text(false))
+		}
+	}
+}
+
+func TestPatternsWithSeveralResults(t *testing.T) {
+	p, ok := ir.NewPattern(parse(t, "graph(%x):\n  %c = aten::neg(%x)\n  %d = aten::relu(%c)\n  return (%c, %d)"))
+	g := parse(t, "graph(%a):\n  %c = aten::neg(%a)\n  %d = aten::relu(%c)\n  %e = aten::mul(%c, %d)\n  return (%e)")
+	two := parse(t, "graph(%x):\n  %a, %b = my::two(%x)\n  return (%a, %b)")
+	if !ok || p.ReplaceAll(g, two) != 1 {
+		t.Fatal("not replaced")
+	}
+	if want := "graph(%a.1 : Tensor):\n  %a : Tensor, %b : Tensor = my::two(%a.1)\n  %e : Tensor = aten::mul(%a, %b)\n  return (%e)\n"; g.Text(false) != want {
+		t.Errorf("got\n%s", g.Text(false))
+	}
+}

@@ -131,6 +131,9 @@ func (p *Program) addInstr(in *Instr, registers []int, i int) {
 			s.convert, s.from, s.to = tensor.ConverterOf(first, in.Type), first.Size(), in.Type.Size()
 		case Select:
 			s.loop = Loops[Select][in.Type]
+		case Lookup:
+			table := k.Tables[in.Imm]
+			s.loop = unary(func(i int32) float32 { return table[i&15] })
 		default:
 			s.loop = Loops[in.Op][first]
 		}

@@ -20,6 +20,7 @@ package kernel
 
 import (
 	"math"
+	"slices"
 
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -79,6 +80,8 @@ const (
 	// Mantissa is the number in [0.75, 1.5) of which a real float is a power of two times as large:
 	// 1 of zeros and inf, NaN of negative numbers.
 	Mantissa
+	// Lookup is the element of table Imm that the lowest four bits of an Int32 choose, a Float32.
+	Lookup
 
 	Add // or, for Bool
 	Sub
@@ -119,7 +122,7 @@ var OpNames = func() [NumOps]string {
 	names := [NumOps]string{
 		Load: "load", Param: "param", Const: "const", Iota: "iota", Neg: "neg", Abs: "abs", Sign: "sign", Not: "not", Floor: "floor",
 		Ceil: "ceil", Round: "round", Trunc: "trunc", IsNaN: "isnan", Conj: "conj", Real: "real", Imag: "imag", Angle: "angle", Bits: "bits",
-		Exponent: "exponent", Mantissa: "mantissa", Add: "add", Sub: "sub", Mul: "mul", Div: "div", FloorDiv: "floordiv",
+		Exponent: "exponent", Mantissa: "mantissa", Lookup: "lookup", Add: "add", Sub: "sub", Mul: "mul", Div: "div", FloorDiv: "floordiv",
 		Rem: "rem", Mod: "mod", Min: "min", Max: "max", Pow: "pow", Atan2: "atan2", CopySign: "copysign", NextAfter: "nextafter", Scale: "scale",
 		Gcd: "gcd", And: "and", Or: "or", Xor: "xor", Shl: "shl", Shr: "shr", MakeComplex: "complex", Eq: "eq", Ne: "ne", Lt: "lt", Le: "le",
 		Gt: "gt", Ge: "ge", Fma: "fma", Select: "select", Convert: "convert",
@@ -140,7 +143,7 @@ func (op Op) Operands() int {
 	switch {
 	case op <= Iota:
 		return 0
-	case op <= Mantissa || op == Convert:
+	case op <= Lookup || op == Convert:
 		return 1
 	case op == Select || op == Fma:
 		return 3
@@ -158,7 +161,7 @@ type Instr struct {
 	Op   Op
 	Type tensor.DType // of the result
 	Args [3]Value
-	Imm  uint64 // Load, Param: which; Const: bits
+	Imm  uint64 // Load, Param, Lookup: which; Const: bits
 	Imm2 uint64 // Const of complex type: bits of the imaginary part
 }
 
@@ -174,9 +177,13 @@ type Output struct {
 type Kernel struct {
 	Inputs  []tensor.DType // memory type of each input
 	Params  int            // numbers given at each run
+	Tables  []Table        // what Lookup reads
 	Instrs  []Instr
 	Outputs []Output
 }
+
+// Table is what Lookup chooses from.
+type Table [16]float32
 
 // TypeOf returns the type of a value.
 func (k *Kernel) TypeOf(v Value) tensor.DType { return k.Instrs[v].Type }
@@ -325,6 +332,16 @@ func (b *Builder) Binary(op Op, x, y Value) Value {
 // Fma makes x*y + z with one rounding.
 func (b *Builder) Fma(x, y, z Value) Value {
 	return b.Emit(Instr{Op: Fma, Type: b.Type(x), Args: [3]Value{x, y, z}})
+}
+
+// Lookup makes the element of a table that the lowest four bits of an Int32 choose.
+func (b *Builder) Lookup(index Value, table Table) Value {
+	at := slices.Index(b.K.Tables, table)
+	if at < 0 {
+		at = len(b.K.Tables)
+		b.K.Tables = append(b.K.Tables, table)
+	}
+	return b.Emit(Instr{Op: Lookup, Type: tensor.Float32, Args: [3]Value{index}, Imm: uint64(at)})
 }
 
 // Bits reinterprets a float32 or float64 as an integer of its size, or the reverse.

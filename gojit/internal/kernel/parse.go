@@ -114,6 +114,8 @@ func (p *Parser) statement() error {
 	switch first := p.Words[0].String(); {
 	case strings.HasPrefix(first, "out"):
 		err = p.output()
+	case strings.HasPrefix(first, "table"):
+		err = p.table()
 	default:
 		err = p.instruction()
 	}
@@ -137,6 +139,31 @@ func (p *Parser) target(prefix string, n int) (tensor.DType, error) {
 		return 0, err
 	}
 	return t, p.Expect("=")
+}
+
+// table reads "table0 =" and sixteen numbers.
+func (p *Parser) table() error {
+	at, w, err := p.Numbered("table")
+	if err != nil {
+		return err
+	}
+	if at != len(p.k.Tables) {
+		return p.Fail(w, "expected 'table%d' but found '%s'", len(p.k.Tables), w)
+	}
+	if err := p.Expect("="); err != nil {
+		return err
+	}
+	var table Table
+	for i := range table {
+		w := p.Word()
+		bits, _, ok := parseNumber(tensor.Float32, w.String())
+		if !ok {
+			return p.Fail(p.OrLine(w), "expected a number of type float32 but found '%s'", w)
+		}
+		table[i] = math.Float32frombits(uint32(bits))
+	}
+	p.k.Tables = append(p.k.Tables, table)
+	return nil
 }
 
 func (p *Parser) output() error {
@@ -187,6 +214,10 @@ func (p *Parser) instruction() error {
 		err = p.param(&in)
 	case Const:
 		err = p.Constant(&in)
+	case Lookup:
+		var at int
+		at, _, err = p.Numbered("table")
+		in.Imm = uint64(at)
 	}
 	for j := 0; err == nil && j < in.Op.Operands(); j++ {
 		var v int

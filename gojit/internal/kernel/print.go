@@ -11,6 +11,13 @@ import (
 // String returns the kernel as text, one instruction to a line.
 func (k *Kernel) String() string {
 	var b strings.Builder
+	for i, table := range k.Tables {
+		fmt.Fprintf(&b, "table%d =", i)
+		for _, v := range table {
+			fmt.Fprintf(&b, " %v", v)
+		}
+		b.WriteByte('\n')
+	}
 	for i := range k.Instrs {
 		in := &k.Instrs[i]
 		fmt.Fprintf(&b, "%%%d : %s = %s", i, in.Type, in.Op)
@@ -21,6 +28,8 @@ func (k *Kernel) String() string {
 			fmt.Fprintf(&b, " p%d", in.Imm)
 		case Const:
 			b.WriteString(" " + in.ConstText())
+		case Lookup:
+			fmt.Fprintf(&b, " table%d", in.Imm)
 		}
 		for j := range in.Op.Operands() {
 			fmt.Fprintf(&b, " %%%d", in.Args[j])

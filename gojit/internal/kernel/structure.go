@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"math"
 	"slices"
 )
 
@@ -11,6 +12,11 @@ func (k *Kernel) Hash() uint64 {
 		h.add(uint64(d))
 	}
 	h.add(uint64(k.Params))
+	for i := range k.Tables {
+		for _, v := range k.Tables[i] {
+			h.add(uint64(math.Float32bits(v)))
+		}
+	}
 	for i := range k.Instrs {
 		in := &k.Instrs[i]
 		h.add(uint64(in.Op) | uint64(in.Type)<<8 | uint64(uint32(in.Args[0]))<<32)
@@ -34,7 +40,18 @@ func (h *hasher) add(v uint64) {
 
 // Equal reports whether two kernels are the same instruction by instruction, constants to the bit.
 func (k *Kernel) Equal(o *Kernel) bool {
-	return k.Params == o.Params && slices.Equal(k.Inputs, o.Inputs) && slices.Equal(k.Outputs, o.Outputs) && slices.Equal(k.Instrs, o.Instrs)
+	return k.Params == o.Params && slices.Equal(k.Inputs, o.Inputs) && slices.Equal(k.Outputs, o.Outputs) &&
+		slices.Equal(k.Instrs, o.Instrs) && slices.EqualFunc(k.Tables, o.Tables, sameTable)
+}
+
+// sameTable compares bits, so that a table with NaN equals itself.
+func sameTable(a, b Table) bool {
+	for i := range a {
+		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // Used reports, for each instruction, whether an output depends on it.

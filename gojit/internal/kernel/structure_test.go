@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -31,5 +32,20 @@ func TestEqualKernels(t *testing.T) {
 		if k.Equal(&changed) || k.Hash() == changed.Hash() {
 			t.Errorf("equal to another kernel:\n%s", k)
 		}
+	}
+}
+
+func TestEqualKernelsWithTables(t *testing.T) {
+	look := func(last float32) *kernel.Kernel {
+		b := kernel.NewBuilder()
+		b.Output(b.Lookup(b.Input(tensor.Int32, tensor.Int32), kernel.Table{15: last}), tensor.Float32)
+		return b.Kernel()
+	}
+	nan := float32(math.NaN())
+	if a, b := look(nan), look(nan); !a.Equal(b) || a.Hash() != b.Hash() {
+		t.Error("a table with NaN does not equal itself")
+	}
+	if a, b := look(0), look(float32(math.Copysign(0, -1))); a.Equal(b) || a.Hash() == b.Hash() {
+		t.Error("zeros of both signs are equal")
 	}
 }

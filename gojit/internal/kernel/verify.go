@@ -96,7 +96,7 @@ func (k *Kernel) verifyInstr(i int) error {
 	if in.Op.Operands() == 0 {
 		return k.verifyLeaf(i, in)
 	}
-	return VerifyTypes(Value(i), in, k.TypeOf)
+	return VerifyTypes(Value(i), in, k.TypeOf, len(k.Tables))
 }
 
 // computable reports whether values may have a type; the others exist in memory only.
@@ -134,7 +134,7 @@ func ConstFits(t tensor.DType, re, im uint64) bool {
 }
 
 // VerifyTypes checks what an instruction that makes value v does with the types of its operands.
-func VerifyTypes(v Value, in *Instr, typeOf func(Value) tensor.DType) error {
+func VerifyTypes(v Value, in *Instr, typeOf func(Value) tensor.DType, tables int) error {
 	first, op := typeOf(in.Args[0]), in.Op
 	odd := in.Type // the complex one where types are mixed
 	for j := range op.Operands() {
@@ -151,6 +151,10 @@ func VerifyTypes(v Value, in *Instr, typeOf func(Value) tensor.DType) error {
 		return true
 	}
 	switch {
+	case op == Lookup && (first != tensor.Int32 || in.Type != tensor.Float32 || in.Imm >= uint64(tables)):
+		return fmt.Errorf("kernel: %%%d looks up in a table that does not exist, or with the wrong types", v)
+	case op == Lookup:
+		return nil
 	case op == Select && (first != tensor.Bool || !same(1)):
 		return typeError(odd, "kernel: %%%d selects with the wrong types", v)
 	case op == Fma && !same(0):

@@ -20,20 +20,16 @@ const DifferentiableKind = prim.DifferentiableGraph
 //	%a = aten::mul(%x, %y)          %b = prim::DifferentiableGraph_0(%x, %y)
 //	%b = aten::tanh(%a)       ->    with prim::DifferentiableGraph_0 = graph(%x, %y): ...
 func CreateDifferentiableGraphs(g *ir.Graph, threshold int, profiled bool) []*ir.Node {
-	s := &slicer{g: g, memory: alias.Analyze(g, alias.Options{}), profiled: profiled}
+	s := &slicer{g: g, least: threshold, memory: alias.Analyze(g, alias.Options{}), behind: map[*ir.Node][]*ir.Node{}, profiled: profiled}
 	s.block(g.Block())
 	var kept []*ir.Node
-	for _, n := range s.groups {
-		if n.IsDestroyed() {
+	for _, p := range s.dissolve() {
+		enclosed := s.enclose(p)
+		if len(p.nodes) < threshold {
+			InlineSubgraph(enclosed)
 			continue
 		}
-		for s.giveOwnMemory(n) {
-		}
-		if len(n.Blocks()[0].Nodes()) < threshold {
-			s.dissolve(n)
-			continue
-		}
-		kept = append(kept, s.enclose(n))
+		kept = append(kept, enclosed)
 	}
 	return kept
 }
@@ -41,21 +37,31 @@ func CreateDifferentiableGraphs(g *ir.Graph, threshold int, profiled bool) []*ir
 // slicer makes groups. While it works a group is a node whose only block has the nodes; they use what is outside.
 type slicer struct {
 	g      *ir.Graph
+	least  int // how many nodes make a group
 	memory *alias.Db
 	groups []*ir.Node
-	part   map[*ir.Node]int // of the nodes of a block: the effects before
+	behind map[*ir.Node][]*ir.Node // by group: the nodes that giveOwnMemory has put behind it
+	part   map[*ir.Node]int        // of the nodes of a block: the effects before
+	small  map[int]bool            // the parts that have too few nodes for a group
 	// profiled says in which order a node's inputs become those of its group.
 	profiled bool
 }
 
 func (s *slicer) block(b *ir.Block) {
-	s.part = map[*ir.Node]int{}
+	s.part, s.small = map[*ir.Node]int{}, map[int]bool{}
 	effects := 0
+	joining := map[int]int{}
 	for n := b.First(); n != nil; n = n.Next() {
 		if n.HasSideEffects() {
 			effects++
 		}
 		s.part[n] = effects
+		if s.mayJoin(n) {
+			joining[effects]++
+		}
+	}
+	for part := range effects + 1 {
+		s.small[part] = joining[part] < s.least
 	}
 	for again := true; again; { // what moves behind a group is seen the next time
 		again = false
@@ -79,6 +85,9 @@ func (s *slicer) block(b *ir.Block) {
 func (s *slicer) mayJoin(n *ir.Node) bool {
 	if n.Kind() == DifferentiableKind {
 		return len(n.Blocks()) > 0
+	}
+	if s.small[s.part[n]] {
+		return false
 	}
 	if n.Kind() == PartsKind {
 		return true
@@ -178,7 +187,7 @@ func (s *slicer) giveOut(group *ir.Node, inner, outer *ir.Value) {
 			continue
 		}
 		if given == nil {
-			given = group.AddOutput().SetType(inner.Type())
+			given = group.AddTransientOutput().SetType(inner.Type())
 			s.memory.Forget(inner, given)
 		}
 		u.User.ReplaceInput(u.Index, given)
@@ -226,6 +235,7 @@ func (s *slicer) putBehind(group, first *ir.Node) {
 			leaves = append(leaves, n)
 		}
 	}
+	s.behind[group] = append(leaves, s.behind[group]...)
 	for _, n := range slices.Backward(leaves) {
 		n.MoveAfter(group)
 		for _, out := range n.Outputs() {
@@ -243,17 +253,33 @@ func (s *slicer) putBehind(group, first *ir.Node) {
 	}
 }
 
-// dissolve puts the nodes of a group back.
-func (s *slicer) dissolve(group *ir.Node) {
-	b := group.Blocks()[0]
-	for _, n := range b.Nodes() {
-		n.MoveBefore(group)
+// part is the nodes of a group and those behind it, which share memory with its inputs or with each other.
+type part struct {
+	nodes, behind []*ir.Node
+}
+
+// dissolve puts the nodes of the groups back and lists them by group.
+func (s *slicer) dissolve() (parts []part) {
+	for _, group := range s.groups {
+		if group.IsDestroyed() {
+			continue
+		}
+		for s.giveOwnMemory(group) {
+		}
+		b := group.Blocks()[0]
+		nodes := b.Nodes()
+		for _, n := range nodes {
+			n.MoveBefore(group)
+		}
+		for i, out := range group.Outputs() {
+			out.ReplaceAllUsesWith(b.Outputs()[i])
+		}
+		if behind := s.behind[group]; len(nodes)+len(behind) > 0 {
+			parts = append(parts, part{nodes, behind})
+		}
+		group.Destroy()
 	}
-	for i, out := range group.Outputs() {
-		inner := b.Outputs()[i]
-		out.ReplaceAllUsesWith(inner)
-	}
-	group.Destroy()
+	return parts
 }
 
 // GroupDifferentiable is CreateDifferentiableGraphs for graphs that were not profiled, after which nodes that compute the same are one.
@@ -265,54 +291,25 @@ func GroupDifferentiable(g *ir.Graph, threshold int) bool {
 	return CSE(g) || len(groups) > 0
 }
 
-// enclose turns the block of a group into its Subgraph. Constants are copied.
-func (s *slicer) enclose(group *ir.Node) *ir.Node {
-	body := ir.NewGraph()
-	env := map[*ir.Value]*ir.Value{}
-	var inputs []*ir.Value
-	nodes := group.Blocks()[0].Nodes()
-	own := map[*ir.Value]bool{}
-	for _, n := range nodes {
-		for _, out := range n.Outputs() {
-			own[out] = true
-		}
-	}
-	for i := len(nodes) - 1; i >= 0; i-- {
-		given := slices.Clone(nodes[i].Inputs())
+// enclose puts the nodes of a group, the last first, into the Subgraph of a node, which it returns, and those that stand behind
+// it out again. Constants are copied.
+func (s *slicer) enclose(p part) *ir.Node {
+	nodes := slices.Concat(p.nodes, p.behind)
+	last := nodes[len(nodes)-1]
+	made := NewSubgraph(s.g, DifferentiableKind).SetRange(last.Range).InsertAfter(last)
+	var behind []*ir.Node
+	for i, n := range slices.Backward(nodes) {
+		uses := outsideOf(n)
 		if s.profiled {
-			slices.Reverse(given)
+			slices.Reverse(uses)
 		}
-		for _, v := range given {
-			if own[v] || env[v] != nil || v.Node().Kind() == prim.Constant {
-				continue
-			}
-			env[v] = body.AddInput("").CopyMetadata(v)
-			inputs = append(inputs, v)
+		inner := mergeRenamed(s.memory, n, made, uses)
+		if i >= len(p.nodes) {
+			behind = append(behind, inner)
 		}
 	}
-	lookup := func(v *ir.Value) *ir.Value {
-		if env[v] == nil {
-			c := body.InsertNode(body.Clone(v.Node(), nil))
-			env[v] = c.Output().CopyMetadata(v)
-		}
-		return env[v]
-	}
-	for _, n := range nodes {
-		for _, v := range n.Inputs() {
-			lookup(v)
-		}
-		c := body.InsertNode(body.Clone(n, lookup))
-		for i, out := range n.Outputs() {
-			env[out] = c.Outputs()[i].CopyMetadata(out)
-		}
-	}
-	made := s.g.Create(DifferentiableKind, inputs, len(group.Outputs())).SetAttr("Subgraph", body).InsertBefore(group)
-	for i, out := range group.Outputs() {
-		inner := group.Blocks()[0].Outputs()[i]
-		body.AddOutput(env[inner])
-		out.ReplaceAllUsesWith(made.Outputs()[i].CopyMetadata(inner))
-	}
-	group.Destroy()
+	slices.Reverse(behind)
+	takeOut(s.memory, behind, made)
 	return made
 }
 

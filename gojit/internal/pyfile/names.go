@@ -11,6 +11,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -20,6 +21,13 @@ import (
 type names struct {
 	unit     *ir.Unit
 	imported map[string]string // what names of the file are in full: "F" is "torch.nn.functional"
+	skipped  map[string]outside
+}
+
+// outside is what a name of a file stands for that is no part of the program.
+type outside struct {
+	typeName string // of the value in Python, "" where it is not known
+	reason   string
 }
 
 // add reads an import: "import a.b as c" or "from a import b as c, d".
@@ -89,7 +97,7 @@ func (n *names) ResolveType(name string, _ source.Range) (types.Type, error) {
 }
 
 // ResolveValue implements frontend.Resolver.
-func (n *names) ResolveValue(name string, _ source.Range) (frontend.SugaredValue, error) {
+func (n *names) ResolveValue(name string, at source.Range) (frontend.SugaredValue, error) {
 	if f := n.unit.Function(Qualified(name)); f != nil {
 		return frontend.NewFunctionValue(f), nil
 	}
@@ -104,12 +112,23 @@ func (n *names) ResolveValue(name string, _ source.Range) (frontend.SugaredValue
 	if isException(name) {
 		return frontend.NewException("builtins." + name), nil
 	}
-	full, ok := n.imported[name]
-	if !ok {
-		return nil, nil
+	if full, ok := n.imported[name]; ok {
+		return resolve(full)
 	}
-	return resolve(full)
+	switch o, ok := n.skipped[name]; {
+	case !ok && slices.Contains(functionsOfPython, name):
+		return frontend.NewHostObject("builtin_function_or_method", "<built-in function "+name+">"), nil
+	case !ok:
+		return nil, nil
+	case o.typeName != "":
+		return frontend.NewHostObject(o.typeName, name), nil
+	default:
+		return nil, source.Errorf(source.RuntimeError, at, "undefined value %s", name).WithNote(source.Range{}, "the file has %s, but %s", name, o.reason)
+	}
 }
+
+// functionsOfPython are built-in functions that programs do not have.
+var functionsOfPython = strings.Fields("aiter anext ascii breakpoint callable compile delattr dir eval exec format globals hash id input issubclass iter locals next open repr setattr vars")
 
 func isException(name string) bool {
 	return slices.Contains([]string{"Exception", "RuntimeError", "ValueError", "TypeError", "IndexError", "KeyError", "NotImplementedError", "AssertionError"}, name)
@@ -169,4 +188,41 @@ var special = map[string]frontend.SugaredValue{
 	"torch.jit.annotate": frontend.NewSpecialForm(prim.Annotate), "torch.jit.fork": frontend.NewSpecialForm(prim.Fork),
 	"torch.jit.isinstance": frontend.NewSpecialForm(prim.Isinstance), "torch.jit.wait": frontend.NewBuiltin(aten.Wait),
 	"torch.jit.is_scripting": frontend.NewBuiltin(aten.IsScripting), "torch.device": frontend.NewBuiltin(aten.Device),
+}
+
+// assigned notes the names that a statement outside of functions sets, which no program reads.
+func (n *names) assigned(t *syntax.Tree) {
+	if t.Kind != syntax.KindAssign {
+		return
+	}
+	a := syntax.AsAssign(t)
+	for _, left := range a.LHSList() {
+		targets, typeName := []syntax.Expr{left}, typeNameOf(a.RHS())
+		if left.Kind == syntax.KindTupleLiteral || left.Kind == syntax.KindListLiteral {
+			targets, typeName = left.Children[0].Children, ""
+		}
+		for _, target := range targets {
+			if target.Kind == syntax.KindVar {
+				n.skipped[frontend.DottedName(target)] = outside{typeName, "programs cannot read global variables: pass the value as an argument"}
+			}
+		}
+	}
+}
+
+// typeNameOf returns the name that Python has for the type of a literal, "" for what is none.
+func typeNameOf(e syntax.Expr) string {
+	switch {
+	case e == nil:
+		return ""
+	case e.Kind == syntax.KindConst && strings.ContainsAny(e.Text, "jJ"):
+		return "complex"
+	case e.Kind == syntax.KindConst && strings.ContainsAny(e.Text, ".eE") && !strings.HasPrefix(e.Text, "0x"):
+		return "float"
+	}
+	return literals[e.Kind]
+}
+
+var literals = map[syntax.Kind]string{
+	syntax.KindConst: "int", syntax.KindStringLiteral: "str", syntax.KindListLiteral: "list", syntax.KindTupleLiteral: "tuple",
+	syntax.KindDictLiteral: "dict", syntax.KindTrue: "bool", syntax.KindFalse: "bool", syntax.KindNone: "NoneType",
 }

@@ -50,7 +50,7 @@ func Compile(text *source.Text) (*File, error) {
 		return nil, err
 	}
 	f := &File{Unit: ir.NewUnit(), lines: map[*ir.Function]source.Range{}, ranges: map[*types.Class]source.Range{}}
-	f.names = &names{unit: f.Unit, imported: map[string]string{}}
+	f.names = &names{unit: f.Unit, imported: map[string]string{}, skipped: map[string]outside{}}
 	for i := range statements {
 		if t := statements[i].Tree; t != nil && t.Kind == syntax.KindImport {
 			f.names.add(t.Text)
@@ -99,6 +99,7 @@ func (f *File) statement(s *syntax.Statement, isFirst bool) {
 			f.skip(firstLine(s.Range.String()), s.Range, nil, "a statement outside of functions runs in Python alone")
 		}
 	case syntax.KindAssign, syntax.KindAugAssign:
+		f.names.assigned(s.Tree)
 		f.skip(firstLine(s.Range.String()), s.Range, nil, "programs cannot read global variables: pass the value as an argument")
 	case syntax.KindPass:
 	default:
@@ -160,7 +161,7 @@ func (f *File) decorated(decorators []string, harmless ...string) (asked bool, n
 }
 
 func (f *File) options() frontend.Options {
-	return frontend.Options{Resolver: f.names, Unit: f.Unit, FromText: true}
+	return frontend.Options{Resolver: f.names, Unit: f.Unit, FromText: true, FromFile: true}
 }
 
 func (f *File) function(s *syntax.Statement) {
@@ -169,6 +170,7 @@ func (f *File) function(s *syntax.Statement) {
 	asked, needs := f.decorated(s.Decorators)
 	if needs != "" {
 		f.skip(name, s.Range, nil, "its decorator @%s needs Python", needs)
+		f.names.skipped[name] = outside{reason: "its decorator @" + needs + " needs Python"}
 		return
 	}
 	if f.Unit.Function(Qualified(name)) != nil {

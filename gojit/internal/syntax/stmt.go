@@ -169,7 +169,9 @@ func (p *parser) params() []Param {
 		switch {
 		case !p.inText && (p.atWord("**") || p.atWord("*") && !p.lookahead().is(",")):
 			p.advance()
-			p.fail(source.NotSupportedError, p.here(), variadicParameters)
+			at := p.here()
+			at.Start-- // the star before the name
+			p.fail(source.NotSupportedError, at, variadicParameters)
 		case p.nextWord("*"):
 			kwargOnly = true
 		case p.nextWord("/"):

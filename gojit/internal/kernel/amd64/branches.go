@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -144,7 +145,7 @@ func (l *Lowerer) cost(values []kernel.Value) int {
 			if l.ISA != asm.AVX512 {
 				sum += 12
 			}
-		case kernel.Convert:
+		case kernel.Lookup, kernel.Convert:
 			sum += 2
 		default:
 			sum++
@@ -180,14 +181,14 @@ func (l *Lowerer) takeSide(number int32, test instruction) {
 		test.index = 1
 	}
 	l.code = append(l.code, test)
-	outer := l.side
-	l.side = number
+	outer, upper := l.side, l.upper
+	l.side, l.upper = number, maps.Clone(upper)
 	for _, v := range s.values {
 		if l.sides.waiting[v] == number {
 			l.instruction(int(v))
 		}
 	}
-	l.side = outer
+	l.side, l.upper = outer, upper
 	root := s.values[len(s.values)-1]
 	if x := l.values[root]; !x.isUniform() && x >= first {
 		l.values[root] = l.emit(instruction{kind: endSide, d: none, args: [4]operand{x, none, none, none}})

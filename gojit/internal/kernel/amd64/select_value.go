@@ -30,6 +30,8 @@ func (l *Lowerer) value(v kernel.Value, in *kernel.Instr) operand {
 		return l.convert(v, arg(0), in.Args[0], first, in.Type)
 	case kernel.Bits:
 		return arg(0)
+	case kernel.Lookup:
+		return l.lookup(arg(0), l.Kernel.Tables[in.Imm])
 	case kernel.Select:
 		return l.selectValue(v, in)
 	case kernel.Fma:
@@ -78,6 +80,30 @@ func (l *Lowerer) iota(t tensor.DType) operand {
 		steps = append(steps, 0)
 	}
 	return l.two(pair(wide, asm.PADDD, asm.PADDQ), w, start, l.vector(steps))
+}
+
+// lookup permutes a table, or both halves of it where a vector does not hold it whole.
+func (l *Lowerer) lookup(index operand, table kernel.Table) operand {
+	w := l.width(false)
+	var bits []byte
+	for _, v := range table {
+		bits = append(bits, int32Bytes(int32(math.Float32bits(v)))...)
+	}
+	switch {
+	case w == asm.W512:
+		return l.two(asm.PERMPS, w, index, l.vector(bits))
+	case w == asm.W128:
+		l.Fail("a table of %d numbers", len(table))
+	}
+	upper, ok := l.upper[index]
+	if !ok {
+		upper = l.oneImm(asm.PSRAD, w, l.oneImm(asm.PSLLD, w, index, 28), 31) // ones where bit 3 is set
+		if l.upper == nil {
+			l.upper = map[operand]operand{}
+		}
+		l.upper[index] = upper
+	}
+	return l.choose(false, upper, l.two(asm.PERMPS, w, index, l.vector(bits[32:])), l.two(asm.PERMPS, w, index, l.vector(bits[:32])))
 }
 
 func (l *Lowerer) fma(wide bool, x, y, z operand) operand {

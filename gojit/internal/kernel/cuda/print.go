@@ -162,6 +162,13 @@ func (p *printer) arguments() {
 	p.line("u64 number[%d];", max(1, s.Numbers))
 	p.indent--
 	p.line("} Args;")
+	for i, table := range p.kernel.Tables {
+		values := make([]string, len(table))
+		for j, v := range table {
+			values[j] = float32Text(v)
+		}
+		p.line("static __device__ const float table%d[16] = {%s};", i, strings.Join(values, ", "))
+	}
 	p.line("")
 	p.open("DEVICE void place(const Args *a, i64 i, char **at)")
 	p.open("for (int k = 0; k < %d; k++)", s.Operands)

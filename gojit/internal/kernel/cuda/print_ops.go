@@ -34,6 +34,8 @@ func (p *printer) expression(in *kernel.Instr, index, at string) string {
 		return bitsText(in.Type, in.Imm)
 	case kernel.Iota:
 		return cast(in.Type, index)
+	case kernel.Lookup:
+		return fmt.Sprintf("table%d[%s & 15]", in.Imm, x[0])
 	}
 	first := k.TypeOf(in.Args[0])
 	switch in.Op.Operands() {

@@ -8,29 +8,39 @@ import (
 
 // errorFunctions are the error function, what it leaves of one, and its inverse.
 var errorFunctions = map[kernel.Op]expansion{
-	kernel.Erf:    {byType(unaryExpansion((*expander).erf), unaryExpansion((*expander).erfOfDouble)), 2.6, 2.5, nil},
+	kernel.Erf:    {byType(unaryExpansion((*expander).erf), unaryExpansion((*expander).erfOfDouble)), 2.5, 2.5, nil},
 	kernel.Erfc:   {byType(wideUnary((*expander).erfc), unaryExpansion((*expander).erfcOfDouble)), 1, 5, nil},
 	kernel.Erfinv: {byType(wideUnary((*expander).erfinv), unaryExpansion((*expander).erfinvDouble)), 1, 3, nil},
 }
 
-// For float32, log2(erfc(a)) = a*p(a) on [0, erfLastSingle], where erf has a relative error of 6e-9 from it, and 1 - exp2(r) = r*p(r) for |r| <= 1/2, with
-// a relative error of 1.4e-8.
-var (
-	erfSingle          = []float64{-1.62790704, -0.918447375, -0.148280442, 0.0276483949, 0.000194182896, -0.00236083823, 0.000884973793, -0.000160769108, 1.22272968e-05}
-	oneMinusExp2Single = []float64{-0.693147182, -0.240226492, -0.0555036776, -0.0096183056, -0.00133872207, -0.000153844521}
+// erfPieces are the coefficients of erf((n+t)/erfSteps) in powers of t, |t| <= 1/2, for each n: errors
+// below 2.3e-8 of the result. From the end of the last piece on, float32 cannot tell erf from 1.
+var erfPieces = [...]kernel.Table{
+	{0.0, 0.284857482, 0.534558892, 0.726428628, 0.855664134, 0.931967556, 0.97145766, 0.989372313, 0.996495962, 0.998978794, 0.999737322, 0.999940455, 0.999988079, 0.999997914, 0.999999702, 1},
+	{0.291194618, 0.272433519, 0.223096132, 0.159910813, 0.10032703, 0.0550950281, 0.0264826342, 0.0111420285, 0.00410319073, 0.00132261519, 0.000373164017, 9.21553656e-05, 1.99203132e-05, 3.76900493e-06, 6.2418377e-07, 9.04802633e-08},
+	{1.74151573e-08, -0.0181429163, -0.0297146868, -0.0319486372, -0.0267261155, -0.0183461271, -0.0105822133, -0.00519427238, -0.00218608277, -0.000792711275, -0.000248491589, -6.74968687e-05, -1.59143146e-05, -3.26135796e-06, -5.81513575e-07, -9.02866049e-08},
+	{-0.00646451395, -0.00524264248, -0.00231420901, 0.000705375569, 0.00251911418, 0.00284956861, 0.00223108451, 0.00136698247, 0.000685395324, 0.000287407427, 0.000102049489, 3.09216666e-05, 8.03775674e-06, 1.79905408e-06, 3.47682885e-07, 5.81377471e-08},
+	{1.25609188e-06, 0.000572792662, 0.000808311976, 0.000636134238, 0.000258614338, -6.47369889e-05, -0.000208889818, -0.000202578056, -0.000134142741, -6.88767686e-05, -2.87371768e-05, -9.97061761e-06, -2.91548008e-06, -7.24626886e-07, -1.53982143e-07, -2.8093174e-08},
+	{0.000127018415, 9.03103719e-05, 3.89925526e-06, -6.42347659e-05, -7.73039137e-05, -4.7962214e-05, -1.11029358e-05, 1.03853099e-05, 1.47764831e-05, 1.0682641e-05, 5.56886107e-06, 2.28380509e-06, 7.64476624e-07, 2.13013308e-07, 4.9999997e-08, 9.96526772e-09},
+}
+
+// The pieces begin at multiples of 1/erfSteps, and what exceeds erfEnd counts as erfEnd.
+const (
+	erfSteps = 3.875
+	erfEnd   = 3.995
 )
 
-// erfLastSingle is beyond where float32 can tell erf from 1.
-const erfLastSingle = 3.95
-
-// erf is 1 - exp2(log2(erfc(|x|))), which is (1 - 2**n) + 2**n*(1 - exp2(r)).
+// erf is a polynomial whose coefficients depend on the piece that |x| lies in.
 func (e *expander) erf(x kernel.Value) kernel.Value {
-	a := e.Binary(kernel.Min, e.number(erfLastSingle), e.Unary(kernel.Abs, x))
-	w := e.Mul(a, e.halves(a, erfSingle...))
-	n, shifted := e.nearest(w, 1)
-	r := e.Sub(w, n)
-	power := e.power(1, n, shifted)
-	y := e.Fma(power, e.Mul(r, e.polynomial(r, oneMinusExp2Single...)), e.Sub(e.number(1), power))
+	a := e.Binary(kernel.Min, e.number(erfEnd), e.Unary(kernel.Abs, x))
+	shift := e.number(e.roundingShift())
+	shifted := e.fmaNumber(a, erfSteps, shift)
+	t := e.fmaNumber(a, erfSteps, e.Sub(shift, shifted))
+	piece := e.Bits(shifted)
+	y := e.Lookup(piece, erfPieces[len(erfPieces)-1])
+	for i := len(erfPieces) - 2; i >= 0; i-- {
+		y = e.Fma(y, t, e.Lookup(piece, erfPieces[i]))
+	}
 	return e.copySign(y, x)
 }
 

@@ -68,7 +68,7 @@ func hasLargeArguments(k *kernel.Kernel) bool {
 
 // expand adds the instructions of a kernel.
 func (e *expander) expand(k *kernel.Kernel) {
-	e.K.Inputs, e.K.Params = k.Inputs, k.Params
+	e.K.Inputs, e.K.Params, e.K.Tables = k.Inputs, k.Params, slices.Clone(k.Tables)
 	values, pairs := make([]kernel.Value, len(k.Instrs)), make([]parts, len(k.Instrs))
 	for i := range k.Instrs {
 		in := k.Instrs[i]

@@ -607,6 +607,26 @@ func signChange(f func(float64) float64, low, high float32) (float32, float32, b
 	return low, high, true
 }
 
+// A kernel with tables is read back as it was written.
+func TestTablesRoundTrip(t *testing.T) {
+	k := Expand(unaryKernel(kernel.Erf, tensor.Float32))
+	if len(k.Tables) == 0 {
+		t.Fatal("erf has no tables")
+	}
+	again, err := kernel.Parse(k.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.String() != k.String() {
+		t.Errorf("%s\nis read as\n%s", k, again)
+	}
+	for _, text := range []string{"table0 = 1 2 3", "table1 = 1", "%0 : int32 = iota\n%1 : float32 = lookup table0 %0\nout0 : float32 = %1"} {
+		if _, err := kernel.Parse(text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
 // Random kernels keep their types when they are expanded, and are read back as they were written.
 func TestExpandedKernelsParseAndVerify(t *testing.T) {
 	for seed := range uint64(500) {

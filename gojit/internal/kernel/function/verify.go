@@ -246,5 +246,5 @@ func (f *Function) verifyStep(s *Step) error {
 	case s.Op == kernel.Const:
 		return nil
 	}
-	return kernel.VerifyTypes(s.Value, &s.Instr, func(v kernel.Value) tensor.DType { return f.Types[v] })
+	return kernel.VerifyTypes(s.Value, &s.Instr, func(v kernel.Value) tensor.DType { return f.Types[v] }, 0)
 }

@@ -47,12 +47,18 @@ func (p *Program) hasLargeStreams(f *function, n int) bool {
 	return bytes >= streamsFrom
 }
 
-// halfLines returns the function with vectors of half a line, or f.
+// halfLines returns the function with vectors of half a line, or f: where there are too few registers for shorter vectors, they cost more than they save.
 func (p *Program) halfLines(f *function, uniform uint32) *function {
 	if asm.Target() != asm.AVX512 || !p.isSameForHalfLines() {
 		return f
 	}
-	return p.variant(f, &f.halfLines, func() (*amd64.Function, error) { return amd64.Compile(p.expanded, uniform, asm.AVX2) })
+	return p.variant(f, &f.halfLines, func() (*amd64.Function, error) {
+		short, err := amd64.Compile(p.expanded, uniform, asm.AVX2)
+		if err == nil && short.Scratch > f.Scratch {
+			short = f.Function
+		}
+		return short, err
+	})
 }
 
 // variant returns the function that is kept at a place, compiled the first time. Where it cannot be, f serves as well.

@@ -245,6 +245,31 @@ func TestLargeStreams(t *testing.T) {
 	}
 }
 
+// TestLargeStreamsWithSpills has two sums of a large stream: shorter vectors would have partial sums in memory, so the vectors are whole lines.
+func TestLargeStreamsWithSpills(t *testing.T) {
+	if asm.Target() != asm.AVX512 {
+		t.Skip("vectors are not whole lines here")
+	}
+	const n = streamsFrom / 4
+	b := kernel.NewBuilder()
+	x := b.Input(tensor.Float32, tensor.Float64)
+	b.Reduce(kernel.ReduceSum, x, tensor.Float64)
+	b.Reduce(kernel.ReduceSum, b.Mul(x, x), tensor.Float64)
+	p, err := NewProgram(b.Kernel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 9))
+	out := fractions(t, rng, tensor.Float64, 2)
+	total, _ := out.Narrow(0, 0, 1)
+	squares, _ := out.Narrow(0, 1, 1)
+	p.Rows(1, n, []Row{SingleOf(total), SingleOf(squares), RowOf(fractions(t, rng, tensor.Float32, n), n)}, nil)
+	f := p.function(0)
+	if short := f.halfLines.Load(); short == nil || short.Function != f.Function {
+		t.Error("partial sums are in memory")
+	}
+}
+
 // fractions returns a tensor of numbers from 0 to 1.
 func fractions(t *testing.T, rng *rand.Rand, d tensor.DType, shape ...int) *tensor.Tensor {
 	t.Helper()

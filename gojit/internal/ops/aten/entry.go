@@ -64,7 +64,7 @@ func entryOf(text string, record *ops.Def, takesMeta bool, body func(c define.Ca
 // Functions of elements find no type for quantized and other tensors, and say so.
 func refuseQuantized(name string, record *ops.Def, args []value.Value) {
 	op := ops.Find(name)
-	if op == nil || record != nil && record.Scalar != nil && slices.ContainsFunc(args, func(v value.Value) bool { return v.IsTensor() && !v.Tensor().DType().IsQuantized() }) {
+	if op == nil || record != nil && record.Scalar != nil && readsPlain(op, args) {
 		return
 	}
 	if fact, ok := op.Fact("unquantized"); ok {
@@ -73,6 +73,17 @@ func refuseQuantized(name string, record *ops.Def, args []value.Value) {
 		}
 		define.RefuseBackend(name, "QuantizedCPU")
 	}
+}
+
+// readsPlain reports whether an argument that an operator reads is a tensor that is not quantized.
+func readsPlain(op *ops.Operator, args []value.Value) bool {
+	schema := op.Schema()
+	for i, v := range args {
+		if v.IsTensor() && !v.Tensor().DType().IsQuantized() && !schema.Arguments[i].IsOut() {
+			return true
+		}
+	}
+	return false
 }
 
 // nameTypes has an error about the types of a kernel speak of the operator that made the kernel.

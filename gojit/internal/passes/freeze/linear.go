@@ -13,45 +13,54 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// linearPatterns are what linear layers look like where they are written out, and the calls of
-// aten::linear for them.
-var linearPatterns = [][2]string{
-	{`graph(%x, %w, %b):
-  %one : int = prim::Constant[value=1]()
-  %t = aten::t(%w)
+// fuseLinear is what products with transposed weights, and additions of biases to them, become: aten::linear of the weights that are
+// transposed again. What is transposed twice is then taken as it was.
+var fuseLinear = []rewriting{
+	{from: `graph(%b, %x, %t, %beta, %alpha):
+  %r = aten::addmm(%b, %x, %t, %beta, %alpha)
+  return (%r)`, to: `graph(%b, %x, %t, %beta, %alpha):
+  %w = aten::t(%t)
+  %r = aten::linear(%x, %w, %b)
+  return (%r)`, where: func(named func(string) *ir.Value) bool {
+		return isOne(named("alpha")) && isOne(named("beta")) && isTransposed(named("t"))
+	}},
+	{from: `graph(%x, %t, %b, %alpha):
   %m = aten::matmul(%x, %t)
-  %r = aten::add_(%m, %b, %one)
-  return (%r)`, `graph(%x, %w, %b):
+  %r = aten::add_(%m, %b, %alpha)
+  return (%r)`, to: `graph(%x, %t, %b, %alpha):
+  %w = aten::t(%t)
   %r = aten::linear(%x, %w, %b)
-  return (%r)`},
-	{`graph(%b, %x, %w):
-  %one : int = prim::Constant[value=1]()
-  %t = aten::t(%w)
-  %r = aten::addmm(%b, %x, %t, %one, %one)
-  return (%r)`, `graph(%b, %x, %w):
-  %r = aten::linear(%x, %w, %b)
-  return (%r)`},
-	{`graph(%x, %w):
-  %t = aten::t(%w)
+  return (%r)`, where: func(named func(string) *ir.Value) bool { return isOne(named("alpha")) && isTransposed(named("t")) }},
+	{from: `graph(%x, %t):
   %r = aten::matmul(%x, %t)
-  return (%r)`, `graph(%x, %w):
+  return (%r)`, to: `graph(%x, %t):
+  %w = aten::t(%t)
   %b : Tensor? = prim::Constant()
+  %r = aten::linear(%x, %w, %b)
+  return (%r)`, where: func(named func(string) *ir.Value) bool { return isTransposed(named("t")) }},
+	{from: `graph(%x, %w, %b):
+  %t = aten::t(%w)
+  %u = aten::t(%t)
+  %r = aten::linear(%x, %u, %b)
+  return (%r)`, to: `graph(%x, %w, %b):
   %r = aten::linear(%x, %w, %b)
   return (%r)`},
 }
+
+// isOne reports whether a value is the constant number one.
+func isOne(v *ir.Value) bool {
+	c, ok := v.Constant()
+	return ok && value.EqualConstants(c, value.Int(1))
+}
+
+func isTransposed(v *ir.Value) bool { return v.Node().Kind() == aten.T }
 
 // FuseLinear replaces products with transposed weights, and additions of biases to them, by
 // aten::linear.
 //
 //	%t = aten::t(%w)
 //	%y = aten::matmul(%x, %t)   -- becomes aten::linear(%x, %w, None)
-func FuseLinear(g *ir.Graph) bool {
-	changed := rewriteAll(g, linearPatterns)
-	if changed {
-		passes.DCE(g)
-	}
-	return changed
-}
+func FuseLinear(g *ir.Graph) bool { return rewriteWhere(g, fuseLinear) }
 
 // TransposeFrozenLinear replaces aten::linear with constant weights by a product with the
 // transposed weights and an addition of the bias.

@@ -9,14 +9,29 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
+// rewriting says what becomes of what looks like a graph. where, unless it is nil, is asked with what finds values by their names in it.
+type rewriting struct {
+	from, to string
+	where    func(named func(string) *ir.Value) bool
+}
+
 // rewriteAll replaces what looks like the first text of a pair, a graph with one result, by the graph of the second. It
 // reports whether there was any.
 func rewriteAll(g *ir.Graph, pairs [][2]string) bool {
-	count := 0
+	var rewritings []rewriting
 	for _, texts := range pairs {
-		pattern, err := ir.Parse(texts[0])
-		replacement, err2 := ir.ParseWith(texts[1], ir.ParseOptions{Renumber: true})
+		rewritings = append(rewritings, rewriting{from: texts[0], to: texts[1]})
+	}
+	return rewriteWhere(g, rewritings)
+}
+
+func rewriteWhere(g *ir.Graph, rewritings []rewriting) bool {
+	count := 0
+	for _, r := range rewritings {
+		pattern, err := ir.Parse(r.from)
+		replacement, err2 := ir.ParseWith(r.to, ir.ParseOptions{Renumber: true})
 		if p, ok := ir.NewPattern(pattern); err == nil && err2 == nil && ok {
+			p.Where = r.where
 			count += p.ReplaceAll(g, replacement)
 		}
 	}

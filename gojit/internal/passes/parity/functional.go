@@ -15,6 +15,9 @@ const FunctionalKind = prim.FunctionalGraph
 // leastFunctional is how many nodes make a functional graph.
 const leastFunctional = 6
 
+// functionalRounds is how often groups are made: what a round moves may let the next one make larger groups.
+const functionalRounds = 4
+
 // CreateFunctionalGraphs groups the nodes that write nothing, whose results nothing writes and nobody outside of the graph
 // sees, at least six of them with those of their blocks. It reports whether there were any.
 //
@@ -23,10 +26,19 @@ const leastFunctional = 6
 //	%b = aten::tanh(%e)             with prim::FunctionalGraph_0 = graph(%y, %x): ...
 //	%r = aten::neg(%b)
 func CreateFunctionalGraphs(g *ir.Graph) bool {
-	f := &functionalGroups{memory: alias.Analyze(g, alias.Options{}), functional: map[*ir.Node]bool{}}
-	f.analyze(g.Block())
-	f.group(g.Block())
-	kept, dissolved := false, false
+	before := g.Text(false)
+	for range functionalRounds {
+		f := &functionalGroups{memory: alias.Analyze(g, alias.Options{}), functional: map[*ir.Node]bool{}}
+		f.analyze(g.Block())
+		f.group(g.Block())
+		f.keep(g)
+	}
+	return g.Text(false) != before
+}
+
+// keep puts the nodes of groups that are too small back, under new numbers.
+func (f *functionalGroups) keep(g *ir.Graph) {
+	dissolved := false
 	for _, n := range f.groups {
 		if n.IsDestroyed() {
 			continue
@@ -37,15 +49,11 @@ func CreateFunctionalGraphs(g *ir.Graph) bool {
 			dissolved = true
 			continue
 		}
-		passes.ConstantPooling(body) // which gives constants the opposite order
 		passes.ConstantPooling(body)
-		kept = true
 	}
 	if dissolved {
 		passes.ConstantPooling(g)
-		passes.ConstantPooling(g)
 	}
-	return kept
 }
 
 // InlineFunctionalGraphs puts the nodes of functional graphs in their places. It reports whether there were any.
@@ -88,6 +96,7 @@ func (f *functionalGroups) analyze(b *ir.Block) bool {
 		for _, inner := range n.Blocks() {
 			is = f.analyze(inner) && is
 		}
+		is = is || n.Kind() == FunctionalKind // a group of an earlier round
 		f.functional[n] = is
 		all = all && is
 	}
@@ -106,15 +115,36 @@ func (f *functionalGroups) group(b *ir.Block) {
 			for _, inner := range at.Blocks() {
 				f.group(inner)
 			}
+		case at.Kind() == FunctionalKind && group.GraphAttr("Subgraph").Block().First() == nil:
+			group.Destroy()
+			group = at
+			f.groups = append(f.groups, group)
 		case f.memory.MoveBefore(at, group):
-			passes.MergeIntoSubgraph(f.memory, at, group)
+			f.take(at, group)
 		default:
 			dropEmpty(group)
 			group = f.empty(b).InsertAfter(at)
-			passes.MergeIntoSubgraph(f.memory, at, group)
+			f.take(at, group)
 		}
 	}
 	dropEmpty(group)
+}
+
+// take moves a node, or the nodes of a group, into the group that it stands before.
+func (f *functionalGroups) take(n, group *ir.Node) {
+	if n.Kind() != FunctionalKind {
+		passes.MergeUnderNames(f.memory, n, group)
+		return
+	}
+	former := n.Prev()
+	passes.InlineSubgraph(n)
+	for at := group.Prev(); at != former; {
+		m := at
+		at = at.Prev()
+		if m.Kind() != prim.Constant {
+			passes.MergeUnderNames(f.memory, m, group)
+		}
+	}
 }
 
 // empty makes a group, which is in no block yet.

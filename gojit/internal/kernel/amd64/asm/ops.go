@@ -144,6 +144,7 @@ const (
 	PSHUFD
 	PERMQ
 	PERMD
+	PERMPS
 	PERMW
 	PERMT2PS
 	PERMT2PD
@@ -304,6 +305,7 @@ var Ops = [numOps]opInfo{
 	PSHUFD:            {name: "pshufd", opmap: m0F, prefix: p66, code: 0x70, Form: rmi, Mem: Full32, w: w0, sets: legacy | vex | evex},
 	PERMQ:             {name: "permq", opmap: m3A, prefix: p66, code: 0x00, Form: rmi, Mem: Full64, w: w1, sets: vex | evex, flags: wide},
 	PERMD:             {name: "permd", opmap: m38, prefix: p66, code: 0x36, Form: rvm, Mem: Full32, w: w0, sets: vex | evex, flags: wide},
+	PERMPS:            {name: "permps", opmap: m38, prefix: p66, code: 0x16, Form: rvm, Mem: Full32, w: w0, sets: vex | evex, flags: wide},
 	PERMW:             {name: "permw", opmap: m38, prefix: p66, code: 0x8d, Form: rvm, Mem: FullMem, w: w1, sets: evex},
 	PERMT2PS:          {name: "permt2ps", opmap: m38, prefix: p66, code: 0x7f, Form: rvm, Mem: Full32, w: w0, sets: evex},
 	PERMT2PD:          {name: "permt2pd", opmap: m38, prefix: p66, code: 0x7f, Form: rvm, Mem: Full64, w: w1, sets: evex},

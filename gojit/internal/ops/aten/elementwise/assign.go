@@ -128,7 +128,27 @@ func CopyOut(dst, result *tensor.Tensor) {
 		}
 		source.Throw(dst.Resize(result.Shape()))
 	}
-	source.Throw(tensor.Copy(dst, result))
+	CopyElements(dst, result)
+}
+
+// CopyElements copies elements. In quantized tensors numbers become the integers that stand for them, and integers keep what they stand for.
+func CopyElements(dst, src *tensor.Tensor) {
+	q := dst.Quantizer()
+	if q == nil && src.Quantizer() == nil {
+		source.Throw(tensor.Copy(dst, src))
+		return
+	}
+	source.Check(q != nil, "Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get a float Tensor from a quantized Tensor")
+	if from := src.Quantizer(); from != nil {
+		source.Check(q.Scheme() == from.Scheme(), "Quantized Copy only works with same qscheme")
+		source.Check(dst.DType() == src.DType(), "Expected self.scalar_type() == src.scalar_type() to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
+		source.Throw(tensor.Copy(dst.IntegersView(), src.IntegersView()))
+		dst.SetQuantizer(from)
+		return
+	}
+	source.Check(src.DType() == tensor.Float32 || src.Dim() == 0, "Quantized copy only works with kFloat as source Tensor")
+	source.Check(dst.IsContiguous() || dst.IsContiguousFormat(tensor.ChannelsLast), "Quantized copy only works with contiguous and NHWC Tensors")
+	source.Throw(tensor.Copy(dst, src))
 }
 
 // Rounded returns what nobody else has as a tensor of type d, and gives the memory up where it is another's.

@@ -173,12 +173,8 @@ func RectifiedIntegers(x, dst *tensor.Tensor) *tensor.Tensor {
 	p := rectifying.Of(d, func(b *kernel.Builder) {
 		b.Output(b.Binary(kernel.Max, b.Input(d, tensor.Int32), b.Param(tensor.Int32)), d)
 	})
-	if dst == nil {
-		dst = emptyQuantized(x, x.Quantizer(), x.DType())
-	}
 	zero := [...]tensor.Scalar{tensor.Int(x.Quantizer().ZeroPoint)}
-	runOnIntegers(p, zero[:], dst, x)
-	return dst
+	return integersInto(dst, p, zero[:], x)
 }
 
 var limiting TypePrograms
@@ -190,12 +186,25 @@ func LimitedNumbers(x, dst *tensor.Tensor, low, high float64) *tensor.Tensor {
 		v := b.Binary(kernel.Max, loadNumber(b, d), b.Param(tensor.Float32))
 		storeNumber(b, b.Binary(kernel.Min, v, b.Param(tensor.Float32)), d)
 	})
-	if dst == nil {
-		dst = emptyQuantized(x, x.Quantizer(), d)
-	}
 	var params [8]tensor.Scalar
 	numbers := append(loadParams(params[:0], x.Quantizer()), tensor.Float(low), tensor.Float(high))
-	runOnIntegers(p, storeParams(numbers, x.Quantizer(), d), dst, x)
+	return integersInto(dst, p, storeParams(numbers, x.Quantizer(), d), x)
+}
+
+// integersInto runs a kernel whose integers mean what those of x do: over x itself, or else in a tensor of its own, which is copied to dst where that is
+// not nil.
+func integersInto(dst *tensor.Tensor, p *launch.Program, params []tensor.Scalar, x *tensor.Tensor) *tensor.Tensor {
+	if dst == x {
+		runOnIntegers(p, params, x, x)
+		return x
+	}
+	out := emptyQuantized(x, x.Quantizer(), x.DType())
+	runOnIntegers(p, params, out, x)
+	if dst == nil {
+		return out
+	}
+	defer out.Release()
+	CopyElements(dst, out)
 	return dst
 }
 

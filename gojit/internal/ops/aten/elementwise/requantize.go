@@ -120,7 +120,7 @@ func QuantizedInto(on func(f func(c define.Call) *tensor.Tensor) func(c define.C
 		if dst == nil {
 			return out
 		}
-		source.Throw(tensor.Copy(dst, out))
+		CopyElements(dst, out)
 		return dst
 	}
 }

@@ -320,12 +320,29 @@ func radixSort(keys, spare []uint64) []uint64 {
 }
 
 // scatterKeys puts each key where the next one with its digit belongs. Like the other loops over blocks of a row it is a function of its own: the calls
-// between the blocks would leave it no registers.
+// between the blocks would leave it no registers. A round is four keys: how long shorter rounds take depends on where the code lies.
 //
 //go:noinline
 func scatterKeys(to, keys []uint64, starts *[256]uint32, shift uint) {
+	shift &= 63
+	for ; len(keys) >= 4; keys = keys[4:] {
+		a, b, c, d := keys[0], keys[1], keys[2], keys[3]
+		first, second, third, fourth := uint8(a>>shift), uint8(b>>shift), uint8(c>>shift), uint8(d>>shift)
+		at := starts[first]
+		starts[first] = at + 1
+		to[at] = a
+		at = starts[second]
+		starts[second] = at + 1
+		to[at] = b
+		at = starts[third]
+		starts[third] = at + 1
+		to[at] = c
+		at = starts[fourth]
+		starts[fourth] = at + 1
+		to[at] = d
+	}
 	for _, key := range keys {
-		digit := uint8(key >> (shift & 63))
+		digit := uint8(key >> shift)
 		at := starts[digit]
 		starts[digit] = at + 1
 		to[at] = key
@@ -336,8 +353,25 @@ func scatterKeys(to, keys []uint64, starts *[256]uint32, shift uint) {
 //
 //go:noinline
 func scatterNumbers(to []int64, keys []uint64, starts *[256]uint32, shift uint) {
+	shift &= 63
+	for ; len(keys) >= 4; keys = keys[4:] {
+		a, b, c, d := keys[0], keys[1], keys[2], keys[3]
+		first, second, third, fourth := uint8(a>>shift), uint8(b>>shift), uint8(c>>shift), uint8(d>>shift)
+		at := starts[first]
+		starts[first] = at + 1
+		to[at] = int64(uint32(a))
+		at = starts[second]
+		starts[second] = at + 1
+		to[at] = int64(uint32(b))
+		at = starts[third]
+		starts[third] = at + 1
+		to[at] = int64(uint32(c))
+		at = starts[fourth]
+		starts[fourth] = at + 1
+		to[at] = int64(uint32(d))
+	}
 	for _, key := range keys {
-		digit := uint8(key >> (shift & 63))
+		digit := uint8(key >> shift)
 		at := starts[digit]
 		starts[digit] = at + 1
 		to[at] = int64(uint32(key))

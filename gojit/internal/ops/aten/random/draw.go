@@ -306,34 +306,23 @@ func isLess[T float32 | float64](a, b T) uint8 {
 func DrawPermutation(gen *rng.Generator, t *tensor.Tensor) {
 	order := tensor.Data[int64](t)
 	if len(order) < narrowOrder || len(order) > math.MaxInt32 {
-		inOrder(order)
+		for i := range order {
+			if i%define.LookEvery == 0 {
+				parallel.Look()
+			}
+			order[i] = int64(i)
+		}
 		shuffle(gen, order)
 		return
 	}
-	half := define.Empty([]int{len(order)}, tensor.Int32)
-	narrow := tensor.Data[int32](half)
-	inOrder(narrow)
-	shuffle(gen, narrow)
-	for lo := 0; lo < len(order); lo += define.LookEvery {
-		parallel.Look()
-		for i, v := range narrow[lo:define.BlockEnd(lo, len(order))] {
-			order[lo+i] = int64(v)
-		}
-	}
+	half := elementwise.IntegerSteps.Fill(len(order), tensor.Int32, tensor.Int(0), tensor.Int(1))
+	shuffle(gen, tensor.Data[int32](half))
+	elementwise.Assign(t, half)
 	half.Release()
 }
 
 // narrowOrder is from how many elements on a permutation is made in half the memory, as exchanges all over it wait for memory.
 const narrowOrder = 1 << 16
-
-// inOrder fills a vector with the integers from 0.
-func inOrder[T int32 | int64](order []T) {
-	for lo := 0; lo < len(order); lo += define.LookEvery {
-		for i := range order[lo:define.BlockEnd(lo, len(order))] {
-			order[lo+i] = T(lo + i)
-		}
-	}
-}
 
 // shuffle brings a vector into random order, by a word for each element but the last.
 func shuffle[T int32 | int64](gen *rng.Generator, order []T) {

@@ -96,14 +96,34 @@ func extremeSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](ds
 	}
 }
 
-// leastSoFar continues a row with the elements from a place on. What is neither worse nor better than the best is NaN, or comes behind one.
+// leastSoFar continues a row with the elements from a place on, four in a round: how long shorter rounds take depends on where the code lies.
 //
 //go:noinline
 func leastSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](dst []T, at []int64, src []T, best T, place, from int) (T, int) {
 	dst, at = dst[:len(src)], at[:len(src)]
-	for i, v := range src {
-		if !(v > best) && (v <= best || v != v) {
-			best, place = v, from+i
+	i := 0
+	for ; i+4 <= len(src); i += 4 {
+		some, bests, places := src[i:i+4], dst[i:i+4], at[i:i+4]
+		if isAtMost(some[0], best) {
+			best, place = some[0], from+i
+		}
+		bests[0], places[0] = best, int64(place)
+		if isAtMost(some[1], best) {
+			best, place = some[1], from+i+1
+		}
+		bests[1], places[1] = best, int64(place)
+		if isAtMost(some[2], best) {
+			best, place = some[2], from+i+2
+		}
+		bests[2], places[2] = best, int64(place)
+		if isAtMost(some[3], best) {
+			best, place = some[3], from+i+3
+		}
+		bests[3], places[3] = best, int64(place)
+	}
+	for ; i < len(src); i++ {
+		if isAtMost(src[i], best) {
+			best, place = src[i], from+i
 		}
 		dst[i], at[i] = best, int64(place)
 	}
@@ -115,13 +135,43 @@ func leastSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](dst 
 //go:noinline
 func greatestSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](dst []T, at []int64, src []T, best T, place, from int) (T, int) {
 	dst, at = dst[:len(src)], at[:len(src)]
-	for i, v := range src {
-		if !(v < best) && (v >= best || v != v) {
-			best, place = v, from+i
+	i := 0
+	for ; i+4 <= len(src); i += 4 {
+		some, bests, places := src[i:i+4], dst[i:i+4], at[i:i+4]
+		if isAtLeast(some[0], best) {
+			best, place = some[0], from+i
+		}
+		bests[0], places[0] = best, int64(place)
+		if isAtLeast(some[1], best) {
+			best, place = some[1], from+i+1
+		}
+		bests[1], places[1] = best, int64(place)
+		if isAtLeast(some[2], best) {
+			best, place = some[2], from+i+2
+		}
+		bests[2], places[2] = best, int64(place)
+		if isAtLeast(some[3], best) {
+			best, place = some[3], from+i+3
+		}
+		bests[3], places[3] = best, int64(place)
+	}
+	for ; i < len(src); i++ {
+		if isAtLeast(src[i], best) {
+			best, place = src[i], from+i
 		}
 		dst[i], at[i] = best, int64(place)
 	}
 	return best, place
+}
+
+// isAtMost reports whether an element becomes the least so far. What is neither worse nor better than the best is NaN, or comes behind one.
+func isAtMost[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](v, best T) bool {
+	return !(v > best) && (v <= best || v != v)
+}
+
+// isAtLeast reports whether it becomes the greatest so far.
+func isAtLeast[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](v, best T) bool {
+	return !(v < best) && (v >= best || v != v)
 }
 
 // program returns the kernel for one row of many columns, which has the extremes so far and the number of the row.

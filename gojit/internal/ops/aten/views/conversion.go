@@ -418,19 +418,19 @@ var ConversionFamily = append(casts(), []define.Definition{
 		if c.Bool(2) && define.FirstQuantized(c.Args) == nil {
 			source.Throw(tensor.CopyLater(c.Tensor(0), c.Tensor(1)))
 		} else {
-			copyInto(c.Tensor(0), c.Tensor(1))
+			elementwise.CopyElements(c.Tensor(0), c.Tensor(1))
 		}
 		c.GiveSelf()
 	}).With(ops.Def{Tags: ops.MovesDevice}),
 	define.Operator("copy_.Tensor", func(c define.Call) {
-		copyInto(c.Tensor(0), c.Tensor(1))
+		elementwise.CopyElements(c.Tensor(0), c.Tensor(1))
 		c.GiveSelf()
 	}).With(ops.Def{Tags: ops.MovesDevice}),
 	define.Operator("copy_.int", fillSelf),
 	define.Operator("copy_.float", fillSelf),
 	define.Giving("copy", func(c define.Call) *tensor.Tensor {
 		t := source.Must(c.Tensor(0).Clone(tensor.PreserveFormat))
-		copyInto(t, c.Tensor(1))
+		elementwise.CopyElements(t, c.Tensor(1))
 		return t
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Zeros(c.G())); c.Give(1, c.G()) }), Tags: ops.IgnoresSelf | ops.AsWritten | ops.MovesDevice}),
 	define.Operator("fill_.Scalar", fillSelf),
@@ -496,27 +496,7 @@ func fill(t *tensor.Tensor, v tensor.Scalar) {
 		tensor.Fill(t, v)
 		return
 	}
-	copyInto(t, source.Must(tensor.Full(nil, v, tensor.Float32)))
-}
-
-// copyInto copies elements. In quantized tensors numbers become the integers that stand for them, and integers keep what they stand for.
-func copyInto(dst, src *tensor.Tensor) {
-	q := dst.Quantizer()
-	if q == nil && src.Quantizer() == nil {
-		source.Throw(tensor.Copy(dst, src))
-		return
-	}
-	source.Check(q != nil, "Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get a float Tensor from a quantized Tensor")
-	if from := src.Quantizer(); from != nil {
-		source.Check(q.Scheme() == from.Scheme(), "Quantized Copy only works with same qscheme")
-		source.Check(dst.DType() == src.DType(), "Quantized copy only works with the same type, got %s and %s", dst.DType().CppName(), src.DType().CppName())
-		source.Throw(tensor.Copy(dst.IntegersView(), src.IntegersView()))
-		dst.SetQuantizer(from)
-		return
-	}
-	source.Check(src.DType() == tensor.Float32 || src.Dim() == 0, "Quantized copy only works with kFloat as source Tensor")
-	source.Check(dst.IsContiguous() || dst.IsContiguousFormat(tensor.ChannelsLast), "Quantized copy only works with contiguous and NHWC Tensors")
-	source.Throw(tensor.Copy(dst, src))
+	elementwise.CopyElements(t, source.Must(tensor.Full(nil, v, tensor.Float32)))
 }
 
 // NumToTensor makes a tensor without dimensions of a number's own type: 64 bits for integers and floats.

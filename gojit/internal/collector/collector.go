@@ -1,4 +1,5 @@
-package bind
+// Package collector decides when Go collects garbage in a program whose objects are tensors.
+package collector
 
 import (
 	"os"
@@ -36,8 +37,8 @@ type pace struct {
 	last    usage
 }
 
-// tuneCollector has collections as pace says. It does nothing where GOGC says what is wanted.
-func tuneCollector() {
+// Tune has collections as pace says. It does nothing where GOGC says what is wanted. A program calls it once.
+func Tune() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
@@ -45,8 +46,6 @@ func tuneCollector() {
 	p.set(0)
 	p.watch()
 }
-
-func init() { tuneCollector() }
 
 // percentFor returns the growth in percent from so many bytes that are in use.
 func percentFor(live, slack uint64) int {

@@ -1,4 +1,4 @@
-package bind
+package collector
 
 import (
 	"runtime/debug"
