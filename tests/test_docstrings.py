@@ -14,7 +14,7 @@ from torchjit import _native
 # Modules, and their names that are not looked at: what only declares or checks something, old names of others, classes that are not made by users.
 MODULES = {
     "nn": "Container factory_kwargs",
-    "nn.functional": "Tensor BroadcastingList1 BroadcastingList2 BroadcastingList3 assert_int_or_pair boolean_dispatch handle_torch_function has_torch_function_unary "
+    "nn.functional": "Tensor BroadcastingList1 BroadcastingList2 BroadcastingList3 assert_int_or_pair boolean_dispatch handle_torch_function has_torch_function_unary has_torch_function "
     "has_torch_function_variadic upsample upsample_bilinear upsample_nearest",
     "nn.init": "handle_torch_function has_torch_function_unary constant dirac eye kaiming_normal kaiming_uniform no_grad normal orthogonal sparse uniform xavier_normal xavier_uniform",
     "nn.utils": "clip_grad_norm fuse_conv_bn_weights fuse_linear_bn_weights",

@@ -9,11 +9,19 @@ import warnings
 from typing import List, Optional, Tuple, Union
 
 import torchjit as torch
-from torchjit import Tensor, _lazy, _native
+from torchjit import _VF as _VF
+from torchjit import Tensor, _native
 from torchjit._jit_internal import BroadcastingList1, BroadcastingList2, BroadcastingList3, _overload, boolean_dispatch
 from torchjit.nn import _reduction
+from torchjit.nn import _reduction as _Reduction  # noqa: F401
+from torchjit.nn import grad as grad
+from torchjit.nn.modules import utils as utils
 from torchjit.nn.modules.utils import _list_with_default, _pair, _single, _triple
 from torchjit.overrides import handle_torch_function, has_torch_function_unary, has_torch_function_variadic
+from torchjit.overrides import has_torch_function as has_torch_function
+
+# No __getattr__: a module that has one is a slower place to look names up in.
+DType = int
 
 # ruff: noqa: UP006, UP007, UP035, UP045, A002
 
@@ -2744,14 +2752,3 @@ def multi_head_attention_forward(
         if not is_batched:
             attn_output = attn_output.squeeze(1)
         return attn_output, None
-
-
-__getattr__: _lazy.Getter
-__dir__: _lazy.Lister
-__getattr__, __dir__ = _lazy.names(__name__, {
-    "builtins": "DType=int",
-    "torchjit": "_VF",
-    "torchjit.nn": "_Reduction=_reduction grad",
-    "torchjit.nn.modules": "utils",
-    "torchjit.overrides": "has_torch_function",
-})  # fmt: skip

@@ -49,11 +49,17 @@ func pickSlices(out, t *tensor.Tensor, dim int, index []int64, low int) (bad int
 	width := inner * t.DType().Size()
 	word := width == 1 || width == 2 || width == 4 || width == 8 || width == 16
 	if word && n == t.Numel()/inner {
-		BySize(width,
-			func() { bad = pickWords[uint8](out, t, n, index, low) }, func() { bad = pickWords[uint16](out, t, n, index, low) },
-			func() { bad = pickWords[uint32](out, t, n, index, low) }, func() { bad = pickWords[uint64](out, t, n, index, low) },
-			func() { bad = pickWords[[2]uint64](out, t, n, index, low) })
-		return bad
+		switch width {
+		case 1:
+			return pickWords[uint8](out, t, n, index, low)
+		case 2:
+			return pickWords[uint16](out, t, n, index, low)
+		case 4:
+			return pickWords[uint32](out, t, n, index, low)
+		case 8:
+			return pickWords[uint64](out, t, n, index, low)
+		}
+		return pickWords[[2]uint64](out, t, n, index, low)
 	}
 	if bad = firstOutside(index, low, n); bad >= 0 || out.Numel() == 0 {
 		return bad
@@ -100,16 +106,27 @@ func pickWords[W Word](out, t *tensor.Tensor, n int, index []int64, low int) int
 		return -1
 	}
 	dst, src := unsafe.Slice((*W)(out.DataPtr()), len(index)), unsafe.Slice((*W)(t.DataPtr()), n)
-	var bad atomic.Bool
-	parallel.For(len(index), define.RowGrain, func(lo, hi int) {
-		if !pickRow(dst[lo:hi], src, index[lo:hi], low) {
-			bad.Store(true)
-		}
-	})
-	if bad.Load() {
+	var found bool
+	if len(index) <= define.RowGrain {
+		found = pickRow(dst, src, index, low)
+	} else {
+		found = pickRows(dst, src, index, low)
+	}
+	if !found {
 		return firstOutside(index, low, n)
 	}
 	return -1
+}
+
+// pickRows is pickRow in parts at once.
+func pickRows[W Word](dst, row []W, index []int64, low int) bool {
+	var bad atomic.Bool
+	parallel.For(len(index), define.RowGrain, func(lo, hi int) {
+		if !pickRow(dst[lo:hi], row, index[lo:hi], low) {
+			bad.Store(true)
+		}
+	})
+	return !bad.Load()
 }
 
 // pickRow fetches elements of a row, and reports whether all indices are from low to its end.

@@ -263,7 +263,9 @@ func TestBesselOfSingles(t *testing.T) {
 		of [2]func(float64) float64
 	}{{&besselOrder0, [2]func(float64) float64{math.J0, math.Y0}}, {&besselOrder1, [2]func(float64) float64{math.J1, math.Y1}}} {
 		for kind, of := range c.of {
-			op := elementwise.New("bessel", ops.FloatType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element { return c.f.of(b, x[0], kind == 1) })
+			op := elementwise.New("bessel", ops.FloatType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+				return c.f.of(b, x[0], kind == 1)
+			})
 			for _, place := range append(places, -2.5, -9, math.Inf(-1)) {
 				x := float32(place)
 				got, want := tensor.Data[float32](op.On(source.Must(tensor.FromSlice([]float32{x}, 1))))[0], float32(of(float64(x)))
