@@ -208,10 +208,17 @@ func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool)
 	}
 	g := group(t, dims, keepdim)
 	computed := orderedAs(t.DType())
-	if g.byColumns || t.OnDevice() {
+	switch {
+	case g.byColumns || t.OnDevice():
 		values = extremeReducer(smallest).over(g, computed, computed)
 		indices = placeReducer.over(g, computed, tensor.Int64, values)
-	} else {
+	case g.turns(longestTurnedPlace):
+		both := g.combinedTurned(func(c columns) []*tensor.Tensor {
+			found := extremeReducer(smallest).reduceColumns(c, computed, computed)
+			return []*tensor.Tensor{found, placeReducer.reduceColumns(c, computed, tensor.Int64, found)}
+		}, computed, tensor.Int64)
+		values, indices = both[0], both[1]
+	default:
 		values, indices = extremesOfRows(g.reduction, computed, smallest)
 	}
 	return elementwise.To(values, t.DType()), indices

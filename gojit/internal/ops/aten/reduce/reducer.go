@@ -119,6 +119,10 @@ func (q *Reducer) reduceRows(r reduction, computed, result tensor.DType, singles
 	if out.IsHollow() {
 		return out
 	}
+	if (q.Op == kernel.ReduceMax || q.Op == kernel.ReduceMin) && len(singles) == 0 && !q.numbered && r.turns(longestTurned) {
+		out.Release()
+		return r.combinedTurned(func(c columns) []*tensor.Tensor { return []*tensor.Tensor{q.reduceColumns(c, computed, result)} }, result)[0]
+	}
 	p := q.program(r.rows.DType(), computed, result, len(singles))
 	if out.OnDevice() {
 		runRows(p, r, out, singles)

@@ -340,12 +340,12 @@ func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 var digammaOp = elementwise.New("digamma", ops.FloatType, elementwise.UnaryOp(kernel.Digamma))
 
 var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), elementwise.FromRecords(secondRecords), []define.Definition{
-	mapping("special_bessel_j0", math.J0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
+	besselDefinition("bessel_j0", &besselOrder0, false, math.J0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x)))
-	})}), mapping("special_bessel_j1", math.J1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_j0") })}),
-	mapping("special_bessel_y0", math.Y0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
+	})}), besselDefinition("bessel_j1", &besselOrder1, false, math.J1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_j0") })}),
+	besselDefinition("bessel_y0", &besselOrder0, true, math.Y0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Neg(g.Mul(dy, g.Do("special_bessel_y1", x)))
-	})}), mapping("special_bessel_y1", math.Y1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_y0") })}),
+	})}), besselDefinition("bessel_y1", &besselOrder1, true, math.Y1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_y0") })}),
 	mappingPairs("special_zeta", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}),
 	mappingPairs("igamma", lowerGamma).With(ops.Def{Aliases: []string{"special_gammainc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, 1) })}),
 	mappingPairs("igammac", UpperGamma).With(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, -1) })}),

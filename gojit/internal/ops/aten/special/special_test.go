@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -251,5 +252,28 @@ func BenchmarkTrigamma(b *testing.B) {
 	sum := 0.0
 	for i := 0; b.Loop(); i++ {
 		sum += f(0.1 + float64(i%50)*0.1)
+	}
+}
+
+// TestBesselOfSingles compares Bessel functions of float32, which kernels compute, with those of package math: around zeros of both kinds, where the ways meet, and far away.
+func TestBesselOfSingles(t *testing.T) {
+	places := []float64{0, 1e-30, 0.5, 0.89357696, 2.4048256, 3.8317059, 5.5200782, 7.9999995, 8, 8.000001, 8.653728, 31.5, 1e4, 3e20, math.Inf(1), math.NaN()}
+	for _, c := range []struct {
+		f  *besselPair
+		of [2]func(float64) float64
+	}{{&besselOrder0, [2]func(float64) float64{math.J0, math.Y0}}, {&besselOrder1, [2]func(float64) float64{math.J1, math.Y1}}} {
+		for kind, of := range c.of {
+			op := elementwise.New("bessel", ops.FloatType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+				return c.f.of(b, x[0], kind == 1)
+			})
+			for _, place := range append(places, -2.5, -9, math.Inf(-1)) {
+				x := float32(place)
+				got, want := tensor.Data[float32](op.On(source.Must(tensor.FromSlice([]float32{x}, 1))))[0], float32(of(float64(x)))
+				apart := math.Abs(float64(got) - float64(want))
+				if same := got == want || got != got && want != want; !same && !(apart <= 1.2e-7*math.Abs(float64(want))) {
+					t.Errorf("order %d, kind %d of %v is %v, not %v", c.f.order, kind, x, got, want)
+				}
+			}
+		}
 	}
 }

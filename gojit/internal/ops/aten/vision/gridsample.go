@@ -45,6 +45,14 @@ func gridSample(c define.Call) *tensor.Tensor {
 	return out
 }
 
+// gridSampleOf is gridSample of images or of volumes.
+func gridSampleOf(c define.Call) *tensor.Tensor {
+	if c.Tensor(0).Dim() == 5 {
+		return gridSampleVolume(c)
+	}
+	return gridSample(c)
+}
+
 // gridding is the way to read images or volumes at places: sizes are those of depth, height and width, of which the first one counts.
 type gridding struct {
 	mode, border int

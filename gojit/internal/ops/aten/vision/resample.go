@@ -335,15 +335,12 @@ var ResampleFamily = slices.Concat(
 		define.Giving("__interpolate.scale_list", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
 		define.Giving("__interpolate.size_list", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
 		define.Giving("__interpolate.size_list_scale_list", interpolateOf).With(ops.Def{Decomp: define.Composing(composeInterpolate)}),
-		define.Giving("grid_sampler", func(c define.Call) *tensor.Tensor {
-			if c.Tensor(0).Dim() == 5 {
-				return gridSampleVolume(c)
-			}
-			return gridSample(c)
-		}).With(ops.Def{Decomp: define.Composing(samplerOfDims)}).Checked(func(c define.Call) { define.CheckType(c.Tensor(0), c.Tensor(1)) }),
-		define.Giving("grid_sampler_3d", gridSampleVolume).With(ops.Def{Decomp: define.Composing(composeGridSample)}),
-		define.SameAs("_grid_sampler_2d_cpu_fallback", "grid_sampler_2d"),
-		define.Giving("grid_sampler_2d", gridSample).With(ops.Def{Decomp: define.Composing(composeGridSample)}).Quantized(define.SameScale),
+		define.Giving("grid_sampler", gridSampleOf).With(ops.Def{Decomp: define.Composing(samplerOfDims)}).Checked(func(c define.Call) { define.CheckType(c.Tensor(0), c.Tensor(1)) }),
+		define.Giving("grid_sampler_3d", gridSampleVolume).With(ops.Def{Grad: define.Concrete(gridGrad("grid_sampler_3d_backward"))}),
+		define.Giving("_grid_sampler_2d_cpu_fallback", gridSampleOf).With(ops.Def{Decomp: define.Composing(composeGridSample)}),
+		define.Giving("grid_sampler_2d", gridSample).With(ops.Def{Grad: define.Concrete(gridGrad("grid_sampler_2d_backward"))}).Quantized(define.SameScale),
+		define.Operator("grid_sampler_2d_backward", gridSampleBackward),
+		define.Operator("grid_sampler_3d_backward", gridSampleBackward),
 		define.Giving("affine_grid_generator", func(c define.Call) *tensor.Tensor { return affineGrid(c.Tensor(0), c.Ints(1), c.Bool(2)) }).With(ops.Def{Grad: define.Concrete(affineGridGrad)}),
 		define.Decomposed("affine_grid_generator_backward", affineGridBackward).With(ops.Def{Decomp: affineGridBackward}),
 	})

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -170,6 +171,23 @@ const lineStretch = 1 << 9
 // mixLines makes lines whose elements lie side by side.
 func mixLines[T float32 | float64](out, x *tensor.Tensor, a *axis, lines int) {
 	to, from, in, made := tensor.Data[T](out), tensor.Data[T](x), x.Numel()/lines, a.made()
+	if a.back && a.picks != nil {
+		picked := a.picks(a.in, a.out, a.scale)
+		defer picked.Release()
+		places := indexing.ShownAsInts(picked)
+		parallel.For(lines, define.RowGrain/(a.out+a.in)+1, func(lo, hi int) {
+			clear(to[lo*made : hi*made])
+			for line := lo; line < hi; line++ {
+				line, g := to[line*made:(line+1)*made], from[line*in:(line+1)*in]
+				for begin, end := range parallel.Stretches(len(g)) {
+					for i, place := range places[begin:end] {
+						line[place] += g[begin+i]
+					}
+				}
+			}
+		})
+		return
+	}
 	if a.back {
 		parallel.For(lines, define.RowGrain/(a.out+a.in)+1, func(lo, hi int) {
 			clear(to[lo*made : hi*made])
