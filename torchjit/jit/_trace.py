@@ -356,7 +356,7 @@ def _record(
     bound = _native.trace_begin(module, names[: len(inputs)], inputs, outplace)
     try:
         result = call(*bound)
-        if isinstance(result, (list, tuple, dict)):
+        if not isinstance(result, Tensor):
             _check_type(result)
         if strict:
             _check_containers(result)
