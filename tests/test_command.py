@@ -163,6 +163,7 @@ def test_doctor_and_version():
     found = json.loads(run("doctor", "--json").stdout)
     assert all(check["ok"] for check in found["checks"])
     assert "not used" not in found["gpu"]
+    assert found["libraries"] and len(found["caches"]) == 1
     assert json.loads(run("version", "--json").stdout)["version"]
 
 

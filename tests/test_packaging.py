@@ -77,3 +77,9 @@ def test_the_wheels_are_built_by_the_version_that_is_checked():
     metadata = (ROOT / "pyproject.toml").read_text()
     built = re.findall(r"cp3(\d+)-\*", re.search(r'^build = "(.*)"$', metadata, re.M)[1])
     assert built == re.findall(r"Python :: 3\.(\d+)", metadata) and len(built) == 5
+
+
+def test_the_workflow_has_every_step():
+    steps = set(re.search(r'^\[ \$\{#steps\[@\]\} -gt 0 \] \|\| steps=\((.*)\)$', (ROOT / ".ci/run").read_text(), re.M)[1].split())
+    matrix = re.search(r"^ +step: \[(.*)\]$", (ROOT / ".github/workflows/ci.yml").read_text(), re.M)[1]
+    assert set(matrix.replace('"', "").replace(",", " ").split()) == steps and len(steps) > 10

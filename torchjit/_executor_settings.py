@@ -105,6 +105,10 @@ def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any],
                     values[name] = former
                     raise RuntimeError(f"FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: {behavior}")
             _native.set_fusion_strategy([int(behavior == "DYNAMIC") for behavior, _ in value], [depth for _, depth in value])
+        if name == "_jit_set_bailout_depth":  # the older name of a strategy that is static
+            former = sum(depth for _, depth in values["_jit_set_fusion_strategy"])
+            values["_jit_set_fusion_strategy"] = [("STATIC", value)]
+            _native.set_fusion_strategy([0], [value])
         return values[name] if name in _REPLY_NEW else former if replies else None
 
     set_it.__name__ = name

@@ -24,7 +24,7 @@ func runCommand(c *abi.Call) error {
 	args := c.ArgStrings(0)
 	status := 0
 	err := c.WithoutGIL(func() error {
-		status = command.Run(context.Background(), args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, command.Host{WriteONNX: writeONNX, Devices: describeDevices})
+		status = command.Run(context.Background(), args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, command.Host{WriteONNX: writeONNX, Devices: describeDevices, Cache: gpu.CacheFolder})
 		return nil
 	})
 	c.Int(status)

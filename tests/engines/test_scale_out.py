@@ -10,6 +10,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PATIENCE = {f"RAY_SERVE_PROXY_{check}_CHECK_TIMEOUT_S": "100" for check in ("READY", "HEALTH")}  # a busy machine starts its servers slowly
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def printed(tmp_path):
     def run(example):
         with open(tmp_path / "out", "w") as out, open(tmp_path / "errors", "w") as errors:
             command = [sys.executable, ROOT / "examples" / example]
-            done = subprocess.run(command, stdout=out, stderr=errors, timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)})
+            done = subprocess.run(command, stdout=out, stderr=errors, timeout=600, env={**os.environ, **PATIENCE, "PYTHONPATH": str(ROOT)})
         assert done.returncode == 0, (tmp_path / "errors").read_text()[-4000:]
         return (tmp_path / "out").read_text()
 

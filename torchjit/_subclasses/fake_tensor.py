@@ -167,7 +167,7 @@ class FakeTensorMode(TorchDispatchMode):
         if any(type(x) is torch.Tensor and x.dim() == 0 for x in given):  # numbers that are tensors
             lift = lambda x: self.from_tensor(x) if type(x) is torch.Tensor and x.dim() == 0 else x  # noqa: E731
             args, kwargs, given = tree_map(lift, args), tree_map(lift, kwargs), [lift(x) for x in given]
-        self._check(func, args, given)
+        self._check(func, args, kwargs, given)
         device = kwargs.get("device")
         if device is not None:
             device = torch.device(device)
@@ -184,12 +184,12 @@ class FakeTensorMode(TorchDispatchMode):
             del guard
         return tree_map(lambda x: self._wrapped(x, device) if isinstance(x, torch.Tensor) else x, result)
 
-    def _check(self, func: Any, args: tuple[Any, ...], given: list[Any]) -> None:
+    def _check(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[Any]) -> None:
         name = _name(func)
         if any(not isinstance(x, FakeTensor) for x in given):
             raise Exception(
                 "Invoking operators with non-Fake Tensor inputs in FakeTensorMode is not yet supported. Please convert all Tensors to FakeTensors first. "
-                f"Found in {func}(*{args})"
+                f"Found in {func}(*{args}, **{kwargs})"
             )
         if name in _DYNAMIC or name.partition(".")[0] in ("aten::index", "aten::index_put", "aten::index_put_") and _has_mask(args) and "put" not in name:
             raise DynamicOutputShapeException(func)

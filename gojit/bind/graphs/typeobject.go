@@ -327,6 +327,9 @@ func withSizes(t types.Type, sizes *abi.Word) (types.Type, error) {
 			return nil, abi.TypeErrorf("with_sizes(): incompatible function arguments: a size is a %s", x.KindName())
 		}
 	}
+	if len(info.Strides) == len(changed.Sizes) { // as PyTorch's types do, whatever the sizes
+		changed.Strides = info.Strides
+	}
 	return &changed, nil
 }
 

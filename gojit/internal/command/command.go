@@ -49,6 +49,8 @@ type Host struct {
 	WriteONNX func(module string, arguments []gojit.Value, inputs, outputs []string, file string) error
 	// Devices describes the GPUs that tensors can be on. The error says why there are none.
 	Devices func() ([]string, error)
+	// Cache returns the folder that keeps compiled kernels of GPUs, "" for none.
+	Cache func() string
 }
 
 // usageError is an error of the command line.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -24,9 +26,12 @@ type health struct {
 	Processors int         `json:"processors"`
 	Threads    int         `json:"threads"`
 	Kernels    string      `json:"kernels"`
+	Features   string      `json:"features"` // of the processor, that kernels use
 	GPU        string      `json:"gpu"`
 	Memory     string      `json:"memory_limit"`
-	Settings   []string    `json:"settings"` // GOJIT_ variables of the environment
+	Caches     []string    `json:"caches"`
+	Libraries  []string    `json:"libraries"` // that are linked, with their versions
+	Settings   []string    `json:"settings"`  // GOJIT_ variables of the environment
 	Checks     []diagnosis `json:"checks"`
 }
 
@@ -40,7 +45,8 @@ type diagnosis struct {
 func (r *health) text(w io.Writer) {
 	for _, row := range [][2]string{
 		{"torchjit", r.Version}, {"go", r.Go}, {"system", r.System}, {"processors", fmt.Sprint(r.Processors)}, {"threads", fmt.Sprint(r.Threads)},
-		{"kernels", r.Kernels}, {"gpu", r.GPU}, {"memory limit", r.Memory}, {"settings", strings.Join(r.Settings, " ")},
+		{"kernels", r.Kernels}, {"features", r.Features}, {"gpu", r.GPU}, {"memory limit", r.Memory}, {"caches", strings.Join(r.Caches, " | ")},
+		{"libraries", strings.Join(r.Libraries, ", ")}, {"settings", strings.Join(r.Settings, " ")},
 	} {
 		if row[1] != "" {
 			fmt.Fprintf(w, "%-13s %s\n", row[0], row[1])
@@ -60,7 +66,7 @@ func doctorVerb(s *Session) *cobra.Command {
 		Use: "doctor", Short: "Say what this machine offers, and try what torchjit needs", GroupID: groupInside, Args: cobra.NoArgs,
 		Long: "Says what the processor and the system offer, and tries what torchjit needs of them. The status is 1 where something does not work.",
 		RunE: func(*cobra.Command, []string) error {
-			r := examine(s.host.Devices)
+			r := examine(s.host)
 			if err := s.print(r); err != nil {
 				return err
 			}
@@ -74,13 +80,17 @@ func doctorVerb(s *Session) *cobra.Command {
 	}
 }
 
-func examine(devices func() ([]string, error)) *health {
+func examine(host Host) *health {
 	r := &health{
 		Version: gojit.Version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU(), Threads: parallel.NumThreads(),
-		Kernels: "portable Go", GPU: gpuOf(devices), Memory: "none", Settings: []string{},
+		Kernels: "portable Go", GPU: gpuOf(host.Devices), Memory: "none", Caches: []string{}, Libraries: librariesLinked(), Settings: []string{},
 	}
 	if runtime.GOARCH == "amd64" {
 		r.Kernels = fmt.Sprint(asm.Target())
+		r.Features = featuresOf(asm.Features())
+	}
+	if host.Cache != nil {
+		r.Caches = append(r.Caches, cacheAt(host.Cache()))
 	}
 	if limit := debug.SetMemoryLimit(-1); limit < 1<<62 {
 		r.Memory = fmt.Sprintf("%d bytes (GOMEMLIMIT)", limit)
@@ -93,6 +103,52 @@ func examine(devices func() ([]string, error)) *health {
 	r.try("a program compiles and runs", tryProgram)
 	r.try("operators use several threads", tryThreads)
 	return r
+}
+
+// featuresOf names what the processor has of what kernels use, and what it lacks.
+func featuresOf(features []asm.Feature) string {
+	var there, lacking []string
+	for _, f := range features {
+		if f.There {
+			there = append(there, f.Name)
+		} else {
+			lacking = append(lacking, f.Name)
+		}
+	}
+	text := strings.Join(there, " ")
+	if len(lacking) > 0 {
+		text += "; not " + strings.Join(lacking, " ")
+	}
+	return text
+}
+
+// librariesLinked returns the modules of the program with their versions.
+func librariesLinked() []string {
+	libraries := []string{}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			libraries = append(libraries, m.Path+" "+m.Version)
+		}
+	}
+	return libraries
+}
+
+// cacheAt says what the folder of compiled kernels of GPUs has.
+func cacheAt(folder string) string {
+	if folder == "" {
+		return "kernels of GPUs are not kept"
+	}
+	files, bytes := 0, int64(0)
+	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				files++
+				bytes += info.Size()
+			}
+		}
+		return nil // what cannot be read is not counted
+	})
+	return fmt.Sprintf("%s: %d kernels of GPUs, %d bytes", folder, files, bytes)
 }
 
 // gpuOf says which GPUs tensors can be on, and why on none.

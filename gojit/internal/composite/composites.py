@@ -571,16 +571,23 @@ def linalg_vecdot(x, y, dim: int):
 
 def vander(x, N: Optional[int], increasing: bool):
     n = x.numel() if N is None else N
-    powers = torch.arange(n, device=x.device)
+    powers = _own_powers(x, n)
     if not increasing:
-        powers = powers.flip(0)
-    return torch.pow(x.unsqueeze(-1), powers)
+        powers = powers.flip(1)
+    return powers
 
 def linalg_vander(x, N: Optional[int]):
     if x.dim() == 0:
         return torch.linalg_vander(x.unsqueeze(0), N=N)
-    n = x.size(-1) if N is None else N
-    return torch.pow(x.unsqueeze(-1), torch.arange(n, device=x.device))
+    return _own_powers(x, x.size(-1) if N is None else N)
+
+def _own_powers(x, n: int):
+    x = x.unsqueeze(-1)
+    if n == 0:
+        return torch.ones_like(x).narrow(-1, 0, 0)
+    sizes = x.size()
+    sizes[-1] = n - 1
+    return torch.cat([torch.ones_like(x), torch.cumprod(x.expand(sizes), -1)], -1)
 
 def linalg_matrix_power(self, n: int):
     if n == 0:

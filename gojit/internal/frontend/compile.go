@@ -269,16 +269,15 @@ func (e *Emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 		}
 		a.RealType = a.Type
 		if v, ok := e.o.Defaults[a.Name]; ok {
-			if isMutable(v) {
-				fail(def.Range, "Mutable default parameters are not supported because Python binds them to the function and they persist across "+
-					"function calls.\n As a workaround, make the default None and instantiate the default parameter within the body of the "+
-					"function. Found <class '%s'> on parameter %s", v.Kind(), a.Name)
-			}
+			checkImmutable(def, a, v)
 			if a.Default, a.HasDefault = coerceDefault(a.Type, a.ListSize, v); !a.HasDefault && !e.o.Overload {
 				failDefault(def, a)
 			}
 		} else if d := p.Default(); d != nil && e.o.Defaults == nil {
 			v, t := e.typedConstantOf(d, defaultHint(d, a.Type))
+			if e.o.FromFile {
+				checkImmutable(def, a, v)
+			}
 			if a.Default, a.HasDefault = coerceDefault(a.Type, a.ListSize, v); !e.o.FromFile {
 				written.add(a, t)
 			} else if !a.HasDefault {
@@ -295,6 +294,15 @@ func (e *Emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 	}
 	s.Returns = []schema.Argument{ret}
 	return s
+}
+
+// checkImmutable fails for a default that Python would make once and give to each call.
+func checkImmutable(def syntax.Def, a schema.Argument, v value.Value) {
+	if isMutable(v) {
+		fail(def.Range, "Mutable default parameters are not supported because Python binds them to the function and they persist across "+
+			"function calls.\n As a workaround, make the default None and instantiate the default parameter within the body of the "+
+			"function. Found <class '%s'> on parameter %s", v.Kind(), a.Name)
+	}
 }
 
 // stateType returns what the class's __getstate__ returns where the definition is of its __setstate__, nil otherwise.

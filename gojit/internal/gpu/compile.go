@@ -50,8 +50,8 @@ func (d *driver) architectures() []int32 {
 // cacheVariable names the folder that keeps compiled texts, "off" for none.
 const cacheVariable = "GOJIT_CUDA_CACHE"
 
-// cacheFolder returns that folder: the user's cache where nothing is said, "" where there is none.
-func cacheFolder() string {
+// CacheFolder returns the folder that keeps compiled texts: the user's cache where nothing is said, "" where there is none.
+func CacheFolder() string {
 	switch folder := os.Getenv(cacheVariable); folder {
 	case "off":
 		return ""
@@ -72,7 +72,7 @@ func cacheFolder() string {
 // image returns a text compiled for the device: what a folder keeps for the text, the options and the compiler's version, where it does.
 func (v *Device) image(text string) ([]byte, error) {
 	options, binary := v.options()
-	folder := cacheFolder()
+	folder := CacheFolder()
 	var major, minor int32
 	if folder == "" || v.driver.nvrtcVersion(&major, &minor) != 0 {
 		return v.driver.compile(text, options, binary)

@@ -111,7 +111,7 @@ func tupleText(t *types.Tuple) string {
 		}
 		if d := i - (len(t.Elems) - len(t.Defaults)); d >= 0 {
 			if v, ok := t.Defaults[d].(value.Value); ok {
-				parts[i] += " = " + value.Repr(v, nil)
+				parts[i] += " = " + value.Repr(v, unquoted)
 			}
 		}
 	}
@@ -120,6 +120,15 @@ func tupleText(t *types.Tuple) string {
 		return "NamedTuple" + text
 	}
 	return text
+}
+
+// unquoted writes strings as they are: so the defaults of a named tuple's fields are shown.
+func unquoted(b *strings.Builder, v value.Value) bool {
+	if v.Kind() != value.KindString && v.Kind() != value.KindEmptyString {
+		return false
+	}
+	b.WriteString(v.Str())
+	return true
 }
 
 func (p *printer) names(vs []*Value) {

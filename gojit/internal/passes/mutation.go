@@ -170,12 +170,7 @@ func FunctionalNode(n *ir.Node) *ir.Node {
 	}
 	switch {
 	case n.Is(aten.Zero_):
-		g := n.Graph()
-		zeros := g.Create(aten.ZerosLike, n.Inputs(), 1).SetRange(n.Range) // before what it reads: PyTorch numbers values so
-		for range 5 {                                                      // dtype, layout, device, pin_memory, memory_format
-			zeros.AddInput(g.CreateNone().InsertBefore(n).Output())
-		}
-		return zeros
+		return createWith(n, aten.ZerosLike, n.Inputs(), "", "", "", "", "")
 	case n.Is(aten.Fill_) && n.Input(1).Type().Kind() != types.KindTensor:
 		return createWith(n, aten.FullLike, n.Inputs(), prim.Dtype, "", "", "", "")
 	case n.Is(aten.Normal_):
@@ -183,7 +178,7 @@ func FunctionalNode(n *ir.Node) *ir.Node {
 			return nil // of a generator
 		}
 		inputs := []*ir.Value{n.Input(1), n.Input(2), createWith(n, aten.Size, n.Inputs()[:1]).InsertBefore(n).Output().SetType(types.NewList(types.Int))}
-		return createWith(n, aten.Normal, inputs, "", prim.Dtype, prim.Layout, prim.Device, aten.IsPinned)
+		return createWith(n, aten.Normal, inputs, prim.Dtype, prim.Layout, prim.Device, aten.IsPinned, generatorFact)
 	}
 	made := n.Graph().Create(strings.TrimSuffix(kind, "_"), n.Inputs(), 1).SetRange(n.Range)
 	if o := made.Operator(); o == nil || o.Schema().IsMutable() || o.Run == nil && n.Operator().Run != nil {
@@ -193,13 +188,21 @@ func FunctionalNode(n *ir.Node) *ir.Node {
 	return made
 }
 
+// generatorFact is None for createWith, which stands before the other facts.
+const generatorFact = "generator"
+
 // createWith returns a node that is to stand for n, which writes a tensor. Behind its inputs come the results of operators that tell facts of the
 // tensor, or None for "".
 func createWith(n *ir.Node, kind string, inputs []*ir.Value, further ...string) *ir.Node {
 	g := n.Graph()
 	none := func() *ir.Value { return g.CreateNone().InsertBefore(n).Output() }
+	given := len(inputs)
 	inputs = slices.Clone(inputs)
 	for _, fact := range further {
+		if fact == generatorFact {
+			inputs = slices.Insert(inputs, given, none())
+			continue
+		}
 		if fact == "" {
 			inputs = append(inputs, none())
 			continue
@@ -238,7 +241,11 @@ func RemoveInplaceOps(g *ir.Graph) bool {
 		if len(n.Outputs()) != 1 || !n.Has(ops.PlainWrite) {
 			return
 		}
-		if made := FunctionalNode(n); made != nil {
+		made := zerosFirst(n)
+		if made == nil {
+			made = FunctionalNode(n)
+		}
+		if made != nil {
 			if made != n.Input(0).Node() {
 				made.Output().CopyMetadata(n.Output())
 			}
@@ -247,6 +254,19 @@ func RemoveInplaceOps(g *ir.Graph) bool {
 		}
 	})
 	return changed
+}
+
+// zerosFirst is FunctionalNode for zero_, where what the new node reads has the numbers behind its own; nil for other nodes.
+func zerosFirst(n *ir.Node) *ir.Node {
+	if n.Kind() != aten.Zero_ {
+		return nil
+	}
+	g := n.Graph()
+	zeros := g.Create(aten.ZerosLike, n.Inputs(), 1).SetRange(n.Range)
+	for range 5 { // dtype, layout, device, pin_memory, memory_format
+		zeros.AddInput(g.CreateNone().InsertBefore(n).Output())
+	}
+	return zeros
 }
 
 // DecomposeOps replaces aten::addmm whose factors are 1 by aten::mm and aten::add.

@@ -32,13 +32,14 @@ type FreezeOptions struct {
 // submodules are inlined. What a method writes or is to be preserved stays as it is. It fails where
 // something to be preserved is unknown or a method cannot be compiled.
 func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
-	f := &freezer{options: o, root: module, kept: map[Slot]bool{}, copies: map[*value.Object]*value.Object{}}
+	f := &freezer{options: o, root: module, kept: map[Slot]bool{}, copies: map[*value.Object]*value.Object{}, names: map[*types.Class]string{}}
 	if training, ok := module.Attr("training"); ok && training.Kind() == value.KindBool && training.Bool() {
 		f.training, f.options.PreserveParameters = true, true
 	}
 	if err := f.collect(); err != nil {
 		return nil, err
 	}
+	f.giveNames(module)
 	for _, m := range f.methods {
 		if err := f.prepare(m.graph); err != nil {
 			return nil, err
@@ -95,6 +96,7 @@ type freezer struct {
 	interfaces map[Slot]*value.Object
 	training   bool // the module is training: what training decides stays
 	copies     map[*value.Object]*value.Object
+	names      map[*types.Class]string // of the copies of classes
 }
 
 // collect finds the methods that stay and notes the attributes that are to be preserved.

@@ -33,7 +33,7 @@ func (f *freezer) copy(o *value.Object) *value.Object {
 	if made := f.copies[o]; made != nil {
 		return made
 	}
-	class := types.NewClass(f.options.Mangle(o.Class.Name), true)
+	class := types.NewClass(f.nameOf(o.Class), true)
 	made := value.NewObject(class)
 	f.copies[o] = made
 	for i, a := range o.Class.Attributes {
@@ -52,6 +52,29 @@ func (f *freezer) copy(o *value.Object) *value.Object {
 		f.copyMethods(o, class)
 	}
 	return made
+}
+
+// giveNames gives the classes of a module and of those in it names for their copies, which those have that stay.
+func (f *freezer) giveNames(o *value.Object) {
+	if f.names[o.Class] != "" {
+		return
+	}
+	f.names[o.Class] = f.options.Mangle(o.Class.Name)
+	for _, v := range o.Slots {
+		if v.Kind() == value.KindObject && v.Object().Class.IsModule {
+			f.giveNames(v.Object())
+		}
+	}
+}
+
+// nameOf returns the name of a copy of a class; the second has another one.
+func (f *freezer) nameOf(class *types.Class) string {
+	name := f.names[class]
+	if name == "" {
+		return f.options.Mangle(class.Name)
+	}
+	f.names[class] = ""
+	return name
 }
 
 // keepsTraining reports whether the module's mode stays: it is a submodule that is kept whole.

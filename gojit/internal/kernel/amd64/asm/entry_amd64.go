@@ -33,3 +33,19 @@ func HasByteDots(isa ISA) bool {
 	}
 	return isa == AVX2 && cpu.X86.HasAVXVNNI
 }
+
+// Feature is a set of instructions that kernels use where the machine has it.
+type Feature struct {
+	Name  string
+	There bool
+}
+
+// Features returns what kernels ask for.
+func Features() []Feature {
+	x := &cpu.X86
+	return []Feature{
+		{"sse4.2", x.HasSSE41 && x.HasSSE42}, {"avx2", x.HasAVX2}, {"fma", x.HasFMA}, {"bmi2", x.HasBMI2},
+		{"avx512", x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL},
+		{"avx512-vnni", x.HasAVX512VNNI}, {"avx512-bf16", x.HasAVX512BF16}, {"avx-vnni", x.HasAVXVNNI},
+	}
+}

@@ -273,6 +273,8 @@ func (p *Pooling) shape(x *tensor.Tensor) []int {
 type volume struct {
 	sizes   [3]int
 	windows [3]Windows
+	listed  [3][]window1 // the windows along each dimension, where list has listed them
+	ofRow   int          // elements that the windows of a row read along it
 }
 
 func (p *Pooling) volume(x *tensor.Tensor) *volume {
@@ -292,12 +294,35 @@ func (v *volume) at(i, j, k int) int { return (i*v.sizes[1]+j)*v.sizes[2] + k }
 // longRow is how much of a row a window reads that counts as work of its own.
 const longRow = 1 << 12
 
-// work is how many elements the windows of a row of outputs read.
-func (v *volume) work(a, b window1) int {
+// mostListed is how many windows along a dimension are listed at most: to find one takes divisions.
+const mostListed = 1 << 16
+
+// list makes ready for walks over all windows.
+func (v *volume) list() *volume {
+	for d := range v.windows {
+		if along := &v.windows[d]; along.out <= mostListed {
+			v.listed[d] = make([]window1, along.out)
+			for i := range v.listed[d] {
+				v.listed[d][i] = along.at(i)
+			}
+		}
+	}
 	c := &v.windows[2]
-	first, last := c.at(0), c.at(c.out-1)
-	return a.count() * b.count() * (first.count() + last.count() + 2) / 2 * c.out
+	first, last := c.at(0), c.at(max(c.out, 1)-1)
+	v.ofRow = (first.count() + last.count() + 2) / 2 * c.out
+	return v
 }
+
+// window is window i along a dimension.
+func (v *volume) window(d, i int) window1 {
+	if listed := v.listed[d]; listed != nil {
+		return listed[i]
+	}
+	return v.windows[d].at(i)
+}
+
+// work is how many elements the windows of a row of outputs read.
+func (v *volume) work(a, b window1) int { return a.count() * b.count() * v.ofRow }
 
 // reads lists what every output of a plane is made of: those of output i are inputs[starts[i]:starts[i+1]].
 type reads struct {
@@ -395,10 +420,14 @@ func maxPlanes(x *tensor.Tensor, p Pooling) (out, indices *tensor.Tensor) {
 	v := p.volume(x)
 	switch work {
 	case tensor.Int64:
+		v.list()
 		poolPlanes(&p, in, out, func(plane, result []int64, base int) { maxPlane(v, plane, result, at[base:]) })
 	case tensor.Float32:
 		r, forget := v.table()
 		defer forget()
+		if r == nil {
+			v.list()
+		}
 		poolPlanes(&p, in, out, func(plane, result []float32, base int) {
 			if r != nil {
 				maxPlane32(r, plane, result, at[base:])
@@ -407,6 +436,7 @@ func maxPlanes(x *tensor.Tensor, p Pooling) (out, indices *tensor.Tensor) {
 			}
 		})
 	default:
+		v.list()
 		poolPlanes(&p, in, out, func(plane, result []float64, base int) { maxPlane(v, plane, result, at[base:]) })
 	}
 	return elementwise.OwnTo(out, x.DType()), indices
@@ -429,12 +459,12 @@ func maxPlane[T reduce.Ordered](v *volume, plane, result []T, at []int64) {
 	var watch parallel.Watch
 	next := 0
 	for i0 := range v.windows[0].out {
-		a := v.windows[0].at(i0)
+		a := v.window(0, i0)
 		for i1 := range v.windows[1].out {
-			b := v.windows[1].at(i1)
+			b := v.window(1, i1)
 			watch.Did(v.work(a, b))
 			for i2 := range v.windows[2].out {
-				c := v.windows[2].at(i2)
+				c := v.window(2, i2)
 				best, highest := v.at(a.lo, b.lo, c.lo), leastNumber[T]()
 				for i, isFirst := a.lo, true; i < a.hi; i += a.step {
 					for j := b.lo; j < b.hi; j += b.step {
@@ -568,7 +598,7 @@ func AveragePool(x *tensor.Tensor, p Pooling, includePad bool, override int) *te
 
 // averageIntegers divides sums of integers towards zero.
 func averageIntegers(x *tensor.Tensor, p *Pooling, by []float64) *tensor.Tensor {
-	out, v := define.Empty(p.shape(x), tensor.Int64), p.volume(x)
+	out, v := define.Empty(p.shape(x), tensor.Int64), p.volume(x).list()
 	poolPlanes(p, elementwise.Contiguous(x), out, func(plane, result []int64, _ int) {
 		sumPlane[int64](v, plane, func(i int, sum int64) { result[i] = sum / int64(by[i]) })
 	})
@@ -587,7 +617,7 @@ func averagePlanes[T interface {
 		conv.AveragePool(g, tensor.Data[T](in), by, tensor.Data[T](out))
 		return
 	}
-	v := p.volume(in)
+	v := p.volume(in).list()
 	poolPlanes(p, in, out, func(plane, result []T, _ int) {
 		sumPlane[float64](v, plane, func(i int, sum float64) { result[i] = T(sum / float64(by[i])) })
 	})
@@ -598,12 +628,12 @@ func sumPlane[S int64 | float64, T int64 | float32 | float64](v *volume, plane [
 	var watch parallel.Watch
 	next := 0
 	for i0 := range v.windows[0].out {
-		a := v.windows[0].at(i0)
+		a := v.window(0, i0)
 		for i1 := range v.windows[1].out {
-			b := v.windows[1].at(i1)
+			b := v.window(1, i1)
 			watch.Did(v.work(a, b))
 			for i2 := range v.windows[2].out {
-				c := v.windows[2].at(i2)
+				c := v.window(2, i2)
 				var sum S
 				for i := a.lo; i < a.hi; i += a.step {
 					for j := b.lo; j < b.hi; j += b.step {
@@ -666,16 +696,24 @@ func divisorsInto[T gemm.Float](by []T, p *Pooling, includePad bool, override in
 	by[0] = 1
 	rows := 1
 	for _, windows := range p.Windows {
-		for i := rows - 1; i >= 0; i-- { // the last first: by[i] is read before its place is written
-			c := by[i]
-			for j := windows.out - 1; j >= 0; j-- {
-				w := windows.at(j)
-				n := (w.hi - w.lo + w.step - 1) / w.step
-				if includePad {
-					n = w.padded
-				}
-				by[i*windows.out+j] = c * T(n)
+		counts := by[(rows-1)*windows.out:][:windows.out] // those of the last row, in whose place they stay until that is made
+		last := by[rows-1]
+		for j := range counts {
+			w := windows.at(j)
+			n := (w.hi - w.lo + w.step - 1) / w.step
+			if includePad {
+				n = w.padded
 			}
+			counts[j] = T(n)
+		}
+		for i := rows - 2; i >= 0; i-- { // the last first: by[i] is read before its place is written
+			c, row := by[i], by[i*windows.out:][:windows.out]
+			for j, n := range counts {
+				row[j] = c * n
+			}
+		}
+		for j := range counts {
+			counts[j] *= last
 		}
 		rows *= windows.out
 	}

@@ -42,7 +42,7 @@ func TestPlacesOfMaxima(t *testing.T) {
 		plane[i] = values[rng.IntN(len(values))]
 	}
 	n := len(plane) / 4
-	v := &volume{[3]int{1, 1, len(plane)}, [3]Windows{AdaptiveWindows(1, 1), AdaptiveWindows(1, 1), SlidingWindows(len(plane), n, 4, 4, 0, 1)}}
+	v := &volume{sizes: [3]int{1, 1, len(plane)}, windows: [3]Windows{AdaptiveWindows(1, 1), AdaptiveWindows(1, 1), SlidingWindows(len(plane), n, 4, 4, 0, 1)}}
 	got, want, at, expected := make([]float32, n), make([]float32, n), make([]int64, n), make([]int64, n)
 	r, forget := v.table()
 	defer forget()
@@ -57,7 +57,7 @@ func TestPlacesOfMaxima(t *testing.T) {
 
 // A window of padding alone has no element: it gives the least number and the place where it would begin.
 func TestEmptyWindows(t *testing.T) {
-	v := &volume{[3]int{1, 1, 2}, [3]Windows{AdaptiveWindows(1, 1), AdaptiveWindows(1, 1), SlidingWindows(2, 2, 2, 2, 0, 1)}}
+	v := &volume{sizes: [3]int{1, 1, 2}, windows: [3]Windows{AdaptiveWindows(1, 1), AdaptiveWindows(1, 1), SlidingWindows(2, 2, 2, 2, 0, 1)}}
 	got, at := make([]float32, 2), make([]int64, 2)
 	r, forget := v.table()
 	defer forget()

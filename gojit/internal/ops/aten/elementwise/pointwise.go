@@ -616,6 +616,8 @@ var (
 	squared   = New("pow", ops.SameType, func(b Builder, x ...Element) Element { return b.Mul(x[0], x[0]) })
 	cubed     = New("pow", ops.SameType, func(b Builder, x ...Element) Element { return b.Mul(b.Mul(x[0], x[0]), x[0]) })
 	Inverted  = New("pow", ops.SameType, func(b Builder, x ...Element) Element { return b.Div(b.Number(x[0], 1), x[0]) })
+	zeroth    = New("pow", ops.SameType, func(b Builder, x ...Element) Element { return b.Number(x[0], 1) })
+	first     = New("pow", ops.SameType, func(b Builder, x ...Element) Element { return x[0] })
 	powFloats = New("float_power", ops.SameType, binaryOp(kernel.Pow))
 )
 
@@ -643,7 +645,20 @@ func powScalar(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 		}
 	}
 	source.Check(!common.IsIntegral() || exponent.Float64() >= 0, "Integers to negative integer powers are not allowed.")
-	return Pow.Run(dst, []Operand{OfTensor(self), OfScalar(exponent)})
+	return powerOp(Pow, common, exponent).Run(dst, []Operand{OfTensor(self), OfScalar(exponent)})
+}
+
+// powerOp is op, or for complex numbers to the power of 0 or 1 what is exact: the logarithm of 0, by which others are computed, is none.
+func powerOp(op *Operator, common tensor.DType, exponent tensor.Scalar) *Operator {
+	if common.IsComplex() {
+		switch exponent.Complex128() {
+		case 0:
+			return zeroth
+		case 1:
+			return first
+		}
+	}
+	return op
 }
 
 // powerOfTwo has the number in the kernel, which is exp2 then.
@@ -666,7 +681,11 @@ func floatPower(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
 			operands[i].Tensor = To(t, wide)
 		}
 	}
-	return powFloats.Run(dst, operands)
+	op := powFloats
+	if operands[1].Tensor == nil {
+		op = powerOp(op, wide, operands[1].Number)
+	}
+	return op.Run(dst, operands)
 }
 
 // powerType is the type that float_power computes in.

@@ -97,15 +97,21 @@ func (s *scanner) program(d, held tensor.DType) *launch.Program {
 	})
 }
 
-// columns scans the rows of each block.
-func (s *scanner) columns(c columns) *tensor.Tensor {
-	d, held := c.tensor.DType(), tensor.Float64
+// ScannedIn is the type that columns are scanned in.
+func ScannedIn(d tensor.DType) tensor.DType {
 	switch {
 	case d.IsComplex():
-		held = tensor.Complex128
-	case !d.IsFloating():
-		held = tensor.Int64
+		return tensor.Complex128
+	case d.IsFloating():
+		return tensor.Float64
 	}
+	return tensor.Int64
+}
+
+// columns scans the rows of each block.
+func (s *scanner) columns(c columns) *tensor.Tensor {
+	d := c.tensor.DType()
+	held := ScannedIn(d)
 	out, last := define.Empty(c.tensor.Shape(), d), source.Must(tensor.Full([]int{c.blocks * c.n}, tensor.Float(s.start), held))
 	defer last.Release()
 	p := s.program(d, held)

@@ -11,6 +11,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/reduce"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -432,6 +433,7 @@ func closedRange(c define.Call, step tensor.Scalar, o MakeLike) *tensor.Tensor {
 // columnWork is what a column of a few elements is as elements of a loop.
 const columnWork = 256
 
+// vandermonde has the powers from 0 to n-1 of each element in a row. They are running products, which narrow types have in wide ones.
 func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 	source.Check(n >= 0, "N must be non-negative.")
 	shape := append(slices.Clone(x.Shape()), n)
@@ -440,7 +442,11 @@ func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 	if out.Numel() == 0 { // of any number of columns
 		return out
 	}
-	var before *tensor.Tensor
+	held := reduce.ScannedIn(x.DType())
+	wide := elementwise.To(x, held)
+	defer define.ForgetMade(x, wide)
+	power := define.FullBeside(x, x.Shape(), tensor.Int(1), held)
+	defer power.Release()
 	var watch parallel.Watch
 	for i := range n {
 		watch.Did(columnWork)
@@ -448,17 +454,12 @@ func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 		if !increasing {
 			at = n - 1 - i
 		}
-		column := source.Must(out.Select(-1, at))
-		if before == nil {
-			tensor.Fill(column, tensor.Int(1))
-		} else {
-			elementwise.Mul.RunTo(column, before, x)
-			before.Release()
+		if i > 0 {
+			elementwise.Mul.RunTo(power, power, wide)
 		}
-		before = column
-	}
-	if before != nil {
-		before.Release()
+		column := source.Must(out.Select(-1, at))
+		elementwise.Assign(column, power)
+		column.Release()
 	}
 	return out
 }
