@@ -307,9 +307,10 @@ func (v *volume) list() *volume {
 			}
 		}
 	}
-	c := &v.windows[2]
-	first, last := c.at(0), c.at(max(c.out, 1)-1)
-	v.ofRow = (first.count() + last.count() + 2) / 2 * c.out
+	if c := &v.windows[2]; c.out > 0 {
+		first, last := c.at(0), c.at(c.out-1)
+		v.ofRow = (first.count() + last.count() + 2) / 2 * c.out
+	}
 	return v
 }
 
