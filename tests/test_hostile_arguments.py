@@ -34,6 +34,11 @@ def test_paddings_of_empty_dimensions(name):
         EMPTY_DIMENSIONS[name]()
 
 
+def test_a_gradient_of_places_without_dimensions():
+    with pytest.raises(RuntimeError, match="expected grad_output with the sizes of the result"):
+        A.grid_sampler_2d_backward(ones(), ones(2, 3, 6, 6), ones(2, 4, 5, 2), 0, 0, False, [True, True])
+
+
 ALL = [True] * 3
 NORMALIZATIONS = {
     "means of other rows": (lambda: A.native_layer_norm_backward(ones(1, 3), ones(1, 3), [3], ones(20000, 1), ones(20000, 1), None, None, ALL), "mean"),

@@ -29,7 +29,7 @@ func gridSampleBackward(c define.Call) {
 	}
 	how.channels = x.Size(1)
 	copy(how.sizes[how.first:], x.Shape()[2:])
-	for d := range g.Dim() {
+	for d := range x.Dim() {
 		size := grid.Size(max(d-1, 0))
 		if d == 1 {
 			size = how.channels
