@@ -146,11 +146,15 @@ func findPlaces[T float32 | float64](b *gridBlock, at []T, g *gridding) {
 func findNearest[T float32 | float64](b *gridBlock, at []T, g *gridding) {
 	n := len(at) / 2
 	b.inputs = slices.Grow(b.inputs, n)[:n]
+	h, w := float64(g.sizes[1]), float64(g.sizes[2])
 	for i := range n {
-		x, y := g.fix(g.placeOf(float64(at[2*i]), g.sizes[2]), g.sizes[2]), g.fix(g.placeOf(float64(at[2*i+1]), g.sizes[1]), g.sizes[1])
+		x, y := g.placeOf(float64(at[2*i]), g.sizes[2]), g.placeOf(float64(at[2*i+1]), g.sizes[1])
+		if g.border != gridZeros {
+			x, y = g.fix(x, g.sizes[2]), g.fix(y, g.sizes[1])
+		}
 		x, y = math.RoundToEven(x), math.RoundToEven(y)
 		b.inputs[i] = -1
-		if x >= 0 && y >= 0 && x < float64(g.sizes[2]) && y < float64(g.sizes[1]) {
+		if x >= 0 && y >= 0 && x < w && y < h {
 			b.inputs[i] = int(y)*g.sizes[2] + int(x)
 		}
 	}
@@ -210,9 +214,11 @@ func (b *gridBlock) add(place int, v *[3]float64, g *gridding) {
 func combineBlock[T float32 | float64](b *gridBlock, dst, plane []T, width int) {
 	if b.nearest {
 		for i, input := range b.inputs[:len(dst)] {
-			if dst[i] = 0; uint(input) < uint(len(plane)) {
-				dst[i] = 0 + plane[input] // no negative zero
+			var v T
+			if uint(input) < uint(len(plane)) {
+				v = 0 + plane[input] // no negative zero
 			}
+			dst[i] = v
 		}
 		return
 	}

@@ -20,7 +20,17 @@ import (
 type scheme struct {
 	taps       resizing
 	picks      func(in, out int, scale float64) *tensor.Tensor // the input that each output is, where it is one
-	contiguous bool                                            // whatever the layout of the input
+	between    func(in, out int, scale float64, d tensor.DType) between
+	contiguous bool // whatever the layout of the input
+}
+
+// between tells of outputs that lie between an input and the next one, if there is a next one, where that is and how much of both they are.
+type between struct{ low, ownShare, nextShare *tensor.Tensor }
+
+func (b *between) release() {
+	b.low.Release()
+	b.ownShare.Release()
+	b.nextShare.Release()
 }
 
 // resizing appends the outputs from lo to hi along one dimension.
@@ -61,8 +71,39 @@ func nearest(exact bool) scheme {
 	}}
 }
 
+// linearPlaces are the kernels of between by whether corners are aligned: of low, ownShare and nextShare. They count outputs, and take the scale and the last input.
+var linearPlaces = func() (kernels [2][3]*elementwise.Counting) {
+	for corners := range kernels {
+		at := func(b elementwise.Builder, x []elementwise.Element) elementwise.Element {
+			if corners == 1 {
+				return b.Mul(x[1], x[0])
+			}
+			half := b.Number(x[0], 0.5)
+			return b.Binary(kernel.Max, b.Sub(b.Mul(x[1], b.Add(x[0], half)), half), b.Number(x[0], 0))
+		}
+		low := func(b elementwise.Builder, x []elementwise.Element) elementwise.Element {
+			return b.Binary(kernel.Min, b.Unary(kernel.Trunc, at(b, x)), x[2])
+		}
+		next := func(b elementwise.Builder, x []elementwise.Element) elementwise.Element {
+			return b.Sub(at(b, x), low(b, x))
+		}
+		kernels[corners] = [3]*elementwise.Counting{
+			{Computed: tensor.Float64, Params: 2, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element { return low(b, x) }},
+			{Computed: tensor.Float64, Params: 2, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+				return b.Sub(b.Number(x[0], 1), next(b, x))
+			}},
+			{Computed: tensor.Float64, Params: 2, Expr: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element { return next(b, x) }},
+		}
+	}
+	return kernels
+}()
+
 func linearTaps(alignCorners bool) scheme {
-	return scheme{taps: func(t *taps, lo, hi, in int, scale float64) {
+	places := func(in, out int, scale float64, d tensor.DType) between {
+		k, params := linearPlaces[define.Btoi(alignCorners)], []tensor.Scalar{tensor.Float(scale), tensor.Float(float64(in - 1))}
+		return between{k[0].Fill(out, tensor.Int64, params...), k[1].Fill(out, d, params...), k[2].Fill(out, d, params...)}
+	}
+	return scheme{between: places, taps: func(t *taps, lo, hi, in int, scale float64) {
 		inputs, weights := t.fixed(lo, hi, 2)
 		pairs, shares := grouped[[2]int](inputs, hi-lo), grouped[[2]float64](weights, hi-lo)
 		for i := range pairs {

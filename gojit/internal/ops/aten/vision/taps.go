@@ -171,6 +171,10 @@ const lineStretch = 1 << 9
 // mixLines makes lines whose elements lie side by side.
 func mixLines[T float32 | float64](out, x *tensor.Tensor, a *axis, lines int) {
 	to, from, in, made := tensor.Data[T](out), tensor.Data[T](x), x.Numel()/lines, a.made()
+	if a.between != nil {
+		mixBetween(to, from, a, lines)
+		return
+	}
 	if a.back && a.picks != nil {
 		picked := a.picks(a.in, a.out, a.scale)
 		defer picked.Release()
@@ -214,6 +218,51 @@ func mixLines[T float32 | float64](out, x *tensor.Tensor, a *axis, lines int) {
 			}
 		}
 	})
+}
+
+// mixBetween is mixLines of outputs that lie between two inputs.
+func mixBetween[T float32 | float64](to, from []T, a *axis, lines int) {
+	places := a.between(a.in, a.out, a.scale, tensor.DTypeOf[T]())
+	defer places.release()
+	low, own, next := indexing.ShownAsInts(places.low), tensor.Data[T](places.ownShare), tensor.Data[T](places.nextShare)
+	if a.back {
+		parallel.For(lines, define.RowGrain/(a.out+a.in)+1, func(lo, hi int) {
+			clear(to[lo*a.in : hi*a.in])
+			for line := lo; line < hi; line++ {
+				line, g := to[line*a.in:(line+1)*a.in], from[line*a.out:(line+1)*a.out]
+				for begin, end := range parallel.Stretches(a.out) {
+					for i := begin; i < end; i++ {
+						k, v := low[i], g[i]
+						line[k] += v * own[i]
+						line[min(k+1, a.in-1)] += v * next[i]
+					}
+				}
+			}
+		})
+		return
+	}
+	parallel.For(a.out, define.RowGrain/lines+1, func(lo, hi int) {
+		var watch parallel.Watch
+		for line := range lines {
+			watch.Did(hi - lo)
+			line, x := to[line*a.out:(line+1)*a.out], from[line*a.in:(line+1)*a.in]
+			last, _ := slices.BinarySearch(low[lo:hi], a.in-1) // these have no next input
+			mixPairs(line[lo:lo+last], x, low[lo:], own[lo:], next[lo:])
+			for i := lo + last; i < hi; i++ {
+				line[i] = x[a.in-1]*own[i] + x[a.in-1]*next[i]
+			}
+		}
+	})
+}
+
+// mixPairs makes outputs of the inputs at low, which are not the last, and those behind them.
+func mixPairs[T float32 | float64](to, x []T, low []int, own, next []T) {
+	low, own, next = low[:len(to)], own[:len(to)], next[:len(to)]
+	base, size := unsafe.Pointer(unsafe.SliceData(x)), int(unsafe.Sizeof(x[0]))
+	for i := range to {
+		pair := (*[2]T)(unsafe.Add(base, low[i]*size))
+		to[i] = pair[0]*own[i] + pair[1]*next[i]
+	}
 }
 
 // lineWork is the work of a thread on lines.
