@@ -18,7 +18,7 @@ func TestMessagesAreKeptWithinBounds(t *testing.T) {
 	if first := read(`{"inputs":[{"name":"x"}]}`); first != read(`{"inputs":[{"name":"x"}]}`) || first.Inputs[0].Name != "x" {
 		t.Error("a message is read again")
 	}
-	if read(`{"id":"7"}`) == read(`{"id":"7"}`) {
+	if one, other := read(`{"id":"7"}`), read(`{"id":"7"}`); one == other {
 		t.Error("a message of one request is kept")
 	}
 	if _, err := k.of([]byte(`{"inputs":`)); err == nil {
