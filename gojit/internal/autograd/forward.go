@@ -115,7 +115,7 @@ func runForward(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Valu
 	case p.hasOut:
 		raise(source.NotImplementedError, "Trying to use forward AD with %s that does not support it because it is an out= function", strings.ReplaceAll(strings.TrimPrefix(op.Name, "aten::"), ".", "_"))
 	case p.decompose != nil && p.writes:
-		return writeDecomposed(m, p, args, out)
+		return writeDecomposed(m, op, args, out)
 	case p.decompose != nil:
 		copy(out, p.decompose(&emitter{mode: m}, args))
 		return nil

@@ -258,7 +258,7 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	case p.hasOut:
 		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
 	case p.decompose != nil && p.writes:
-		return writeDecomposed(m, p, args, out)
+		return writeDecomposed(m, op, args, out)
 	case p.decompose != nil && !p.whole:
 		defer source.Catch(&err)
 		e := m.tracking()

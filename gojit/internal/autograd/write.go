@@ -21,8 +21,9 @@ func isUnrecordedView(v value.Value) bool {
 	return t.Base() != nil && t.Base().RequiresGrad() && !t.RequiresGrad() && t.DType().IsDifferentiable()
 }
 
-// writeDecomposed copies what the functional form gives into the first argument.
-func writeDecomposed(m *Mode, p *plan, args, out []value.Value) (err error) {
+// writeDecomposed copies what the functional form gives into the first argument. Functions of elements refuse to where that would lose what they compute.
+func writeDecomposed(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
+	p := planOf(op)
 	defer source.Catch(&err)
 	e := &emitter{mode: m}
 	out[0] = args[0]
@@ -34,11 +35,16 @@ func writeDecomposed(m *Mode, p *plan, args, out []value.Value) (err error) {
 	}
 	given := slices.Clone(args)
 	given[0] = value.OfTensor(copyOf(args[0].Tensor(), edgeOf(args[0].Tensor())))
+	var result value.Value
 	if p.whole {
-		do(e, "copy_", args[0], e.Emit(p.functional, given...)[0])
-		return nil
+		result = e.Emit(p.functional, given...)[0]
+	} else {
+		result = p.decompose(e, given)[0]
 	}
-	do(e, "copy_", args[0], p.decompose(e, given)[0])
+	if from, to := result.Tensor().DType(), args[0].Tensor().DType(); op.Def().Scalar != nil && !tensor.CanCast(from, to) {
+		fail("result type %s can't be cast to the desired output type %s", from.CppName(), to.CppName())
+	}
+	do(e, "copy_", args[0], result)
 	return nil
 }
 

@@ -447,9 +447,15 @@ def tensordot(self, other, dims_self: List[int], dims_other: List[int]):
     size = 1
     for d in a_dims:
         size *= self.size(d)
+    rows = 1
+    for d in kept_a:
+        rows *= self.size(d)
+    columns = 1
+    for d in kept_b:
+        columns *= other.size(d)
     shape = [self.size(d) for d in kept_a] + [other.size(d) for d in kept_b]
-    a = self.permute(kept_a + a_dims).reshape(-1, size)
-    b = other.permute(b_dims + kept_b).reshape(size, -1)
+    a = self.permute(kept_a + a_dims).reshape(rows, size)
+    b = other.permute(b_dims + kept_b).reshape(size, columns)
     return torch.mm(a, b).reshape(shape)
 
 def pad_sequence(sequences: List[Tensor], batch_first: bool, padding_value: float):

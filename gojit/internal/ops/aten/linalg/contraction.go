@@ -84,13 +84,11 @@ var crossPart = elementwise.New("cross", ops.SameType, func(b elementwise.Builde
 
 // tensorDot contracts the listed dimensions pairwise.
 func tensorDot(a, b *tensor.Tensor, da, db []int) *tensor.Tensor {
-	source.Check(len(da) == len(db), "both dimension lists should have same length")
 	used := [2][]bool{make([]bool, a.Dim()), make([]bool, b.Dim())}
 	k := 1
 	var left, right []int
 	for i := range da {
 		x, y := define.WrapDim(da[i], a), define.WrapDim(db[i], b)
-		source.Check(a.Size(x) == b.Size(y), "contracted dimensions need to match, but first has size %d in dim %d and second has size %d in dim %d", a.Size(x), x, b.Size(y), y)
 		used[0][x], used[1][y] = true, true
 		k *= a.Size(x)
 		left, right = append(left, x), append(right, y)
@@ -111,6 +109,15 @@ func tensorDot(a, b *tensor.Tensor, da, db []int) *tensor.Tensor {
 	x := source.Must(source.Must(a.Permute(append(freeA, left...)...)).Reshape(m, k))
 	y := source.Must(source.Must(b.Permute(append(right, freeB...)...)).Reshape(k, define.NumelOf(shape[columns:])))
 	return source.Must(Mm(x, y).Reshape(shape...))
+}
+
+// checkContracted fails where dimensions over which tensors are summed do not match.
+func checkContracted(a, b *tensor.Tensor, da, db []int) {
+	source.Check(len(da) == len(db), "both dimension lists should have same length")
+	for i := range da {
+		x, y := define.WrapDim(da[i], a), define.WrapDim(db[i], b)
+		source.Check(a.Size(x) == b.Size(y), "contracted dimensions need to match, but first has size %d in dim %d and second has size %d in dim %d", a.Size(x), da[i], b.Size(y), db[i])
+	}
 }
 
 // bilinear gives x1ᵀ W x2 for each row.

@@ -468,8 +468,11 @@ var MatmulFamily = []define.Definition{
 		if a.Dim() == 0 || b.Dim() == 0 {
 			return elementwise.Mul.On(a, b)
 		}
-		source.Check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "inner() the last dimension must match on both input tensors but got shapes %s and %s", define.ShapeText(a.Shape()), define.ShapeText(b.Shape()))
 		return tensorDot(a, b, []int{-1}, []int{-1})
+	}).Checked(func(c define.Call) {
+		a, b := c.Tensor(0), c.Tensor(1)
+		source.Check(a.Dim() == 0 || b.Dim() == 0 || a.Size(a.Dim()-1) == b.Size(b.Dim()-1),
+			"inner() the last dimension must match on both input tensors but got shapes %s and %s", define.ShapeText(a.Shape()), define.ShapeText(b.Shape()))
 	}),
 	define.Giving("cross", func(c define.Call) *tensor.Tensor {
 		if !c.IsNone(2) {
@@ -491,7 +494,9 @@ var MatmulFamily = []define.Definition{
 		}
 		return cross(a, b, dim)
 	}).OutOverlapping(),
-	define.Giving("tensordot", func(c define.Call) *tensor.Tensor { return tensorDot(c.Tensor(0), c.Tensor(1), c.Ints(2), c.Ints(3)) }),
+	define.Giving("tensordot", func(c define.Call) *tensor.Tensor { return tensorDot(c.Tensor(0), c.Tensor(1), c.Ints(2), c.Ints(3)) }).Checked(func(c define.Call) {
+		checkContracted(c.Tensor(0), c.Tensor(1), c.Ints(2), c.Ints(3))
+	}),
 	define.Giving("einsum", func(c define.Call) *tensor.Tensor { return einsum(c.Str(0), c.Tensors(1)) }).With(ops.Def{Grad: define.Concrete(einsumGrad)}),
 	define.Giving("bilinear", func(c define.Call) *tensor.Tensor {
 		return bilinear(c.Tensor(0), c.Tensor(1), c.Tensor(2), c.OptionalTensor(3))
