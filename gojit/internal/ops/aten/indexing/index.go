@@ -249,7 +249,7 @@ func laidOutLike(out, t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor
 	s := chosenDimsOf(t, indices)
 	chosen := broadcastShape(s.given)
 	behind, middle := len(s.afterShape), len(chosen)
-	none := make([]int, max(len(s.beforeShape), behind, middle))
+	none := make([]int, max(len(s.beforeShape)+middle, behind))
 	operands := []*tensor.Tensor{source.Must(t.AsStrided(out.Shape(), slices.Concat(s.beforeStrides, none[:middle], s.afterStrides), t.Offset()))}
 	ones := slices.Repeat([]int{1}, len(none))
 	for _, i := range s.given {
