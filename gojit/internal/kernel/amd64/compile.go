@@ -259,7 +259,7 @@ func (l *Lowerer) mostAccumulators() int {
 }
 
 // A body of more than shortBody instructions is long: where there are registers for that, its instructions are written for longUnroll vectors in turn. Each
-// waits for the one before it, and the more of them wait, the fewer of the vectors behind them the processor sees (gelu on Zen 5: 20 cycles a vector, so 16).
+// waits for the one before it, and the more of them wait, the fewer of the vectors behind them the processor sees (gelu by long polynomials on Zen 5: 20 cycles a vector, so 16).
 const (
 	shortBody  = 12
 	longUnroll = 2
