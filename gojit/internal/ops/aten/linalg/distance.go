@@ -143,9 +143,20 @@ var rootOf = elementwise.New("cdist", ops.SameType, func(b elementwise.Builder, 
 	return b.Unary(kernel.Sqrt, b.Binary(kernel.Max, x[0], b.Number(x[0], 0)))
 })
 
+// CosineType is the type that the cosines of angles between vectors of two tensors are computed in.
+func CosineType(a, b *tensor.Tensor) tensor.DType {
+	r := tensor.NewResultType()
+	r.Tensor(a)
+	r.Tensor(b)
+	d := r.DType()
+	source.Check(d.IsFloating(), "expected common dtype to be floating point, yet common dtype is %s", d.CppName())
+	return d
+}
+
 // CosineSimilarity is the product along a dimension of a and b, each divided by its norm or by eps where that is larger.
 func CosineSimilarity(a, b *tensor.Tensor, dim int, eps float64) *tensor.Tensor {
-	both := elementwise.BroadcastTensors([]*tensor.Tensor{a, b})
+	common := CosineType(a, b)
+	both := elementwise.BroadcastTensors([]*tensor.Tensor{elementwise.To(a, common), elementwise.To(b, common)})
 	a, b = both[0], both[1]
 	dims := []int{dim}
 	norms := func(t *tensor.Tensor) *tensor.Tensor {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -297,14 +298,23 @@ func checkScaledAttention(q, k, v *tensor.Tensor, mask value.Value, causal bool)
 }
 
 func composeCosine(x define.Composer, a []value.Value) define.Tensors {
-	dims := []int{int(a[2].Int())}
-	both := ops.DoAll(x.Emitter, "broadcast_tensors", []define.Tensors{a[0].Tensor(), a[1].Tensor()})[0].List().Items
-	p, q := both[0], both[1]
-	dot := func(u, v value.Value) define.Tensors {
-		return x.Do("sum.dim_IntList", x.Do("mul.Tensor", u, v), dims, false)
+	dims, p, q := []int{int(a[2].Int())}, a[0].Tensor(), a[1].Tensor()
+	common := linalg.CosineType(p, q)
+	if p.DType() != common {
+		p = x.Do("to.dtype", p, common)
 	}
-	lengths := x.Do("clamp_min", x.Do("mul.Tensor", dot(p, p), dot(q, q)), define.NumberOfValue(a[3])*define.NumberOfValue(a[3]))
-	return x.Do("mul.Tensor", dot(p, q), x.Do("rsqrt", lengths))
+	if q.DType() != common {
+		q = x.Do("to.dtype", q, common)
+	}
+	both := ops.DoAll(x.Emitter, "broadcast_tensors", []define.Tensors{p, q})[0].List().Items
+	least := define.NumberOfValue(a[3]) * define.NumberOfValue(a[3])
+	unit := func(v value.Value) define.Tensors {
+		square := x.Do("sum.dim_IntList", x.Do("pow.Tensor_Scalar", v, 2), dims, true)
+		at := x.Do("detach", square) // gradients do not see that lengths are limited
+		limited := x.Do("where.self", x.Do("lt.Scalar", at, least), x.Do("add.Scalar", x.Do("sub.Tensor", square, at), least), square)
+		return x.Do("div.Tensor", v, x.Do("sqrt", limited))
+	}
+	return x.Do("sum.dim_IntList", x.Do("mul.Tensor", unit(both[0]), unit(both[1])), dims, false)
 }
 
 // composeRmsNorm computes in Float32 what has fewer bits.
