@@ -33,8 +33,7 @@ func TakingQuantized(d define.Definition) *define.Definition {
 			if dst == nil {
 				return out[0].Tensor()
 			}
-			source.Throw(tensor.Copy(dst, out[0].Tensor()))
-			dst.SetQuantizer(out[0].Tensor().Quantizer()) // of a function with results of another scale, in place
+			elementwise.CopyElements(dst, out[0].Tensor()) // with the scale of the result
 			return dst
 		}
 		return &d
@@ -53,6 +52,9 @@ func TakingQuantized(d define.Definition) *define.Definition {
 // onNumbers runs an operator on the numbers that quantized arguments stand for, and quantizes floating results.
 func onNumbers(c define.Call, form define.QuantizedForm, run func(c define.Call)) {
 	x := define.FirstQuantized(c.Args)
+	if first := c.Args[0]; first.IsTensor() && first.Tensor().Quantizer() == nil && first.Tensor().DType().IsFloating() {
+		define.RefuseBackend("aten::qscheme", "CPU") // whose results would have the scale of another argument
+	}
 	q := form(x)
 	source.Check(q == nil || !x.Quantizer().PerChannel(), "Expected quantizer->qscheme() == kPerTensorAffine to be true, but got false.")
 	run(define.Call{Args: numbersOf(c.Args), Out: c.Out})
