@@ -300,6 +300,12 @@ func convSame(name string, n int) define.Definition {
 			x = a.padSame(x, weight, n)
 		}
 		return Convolution(x, weight, c.OptionalTensor(2), a)
+	}).Checked(func(c define.Call) {
+		checkConvDims(c, n, name)
+		checkPadding(c.Str(4))
+		for _, stride := range c.IntsOf(3, n, "stride") {
+			source.Check(c.Str(4) != "same" || stride == 1, "padding='same' is not supported for strided convolutions")
+		}
 	})
 }
 

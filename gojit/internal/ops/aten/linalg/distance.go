@@ -1,6 +1,8 @@
 package linalg
 
 import (
+	"math"
+
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -160,7 +162,7 @@ func CosineSimilarity(a, b *tensor.Tensor, dim int, eps float64) *tensor.Tensor 
 	a, b = both[0], both[1]
 	dims := []int{dim}
 	norms := func(t *tensor.Tensor) *tensor.Tensor {
-		return elementwise.ClampMin.WithNumber(reduce.VectorNorm(t, 2, dims, true, t.DType()), eps)
+		return elementwise.ClampMin.WithNumber(reduce.VectorNorm(t, 2, dims, true, t.DType()), math.Abs(eps))
 	}
 	na, nb := norms(a), norms(b)
 	d := a.DType()

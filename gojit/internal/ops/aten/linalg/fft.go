@@ -214,6 +214,9 @@ func manyDims(c define.Call, t *tensor.Tensor) (dims, sizes []int) {
 	return dims, sizes
 }
 
+// checkManyDims fails where the dimensions of a transform repeat, or have another number than the sizes.
+func checkManyDims(c define.Call) { manyDims(c, c.Tensor(0)) }
+
 func fftMany(backwards bool) func(c define.Call) *tensor.Tensor {
 	return func(c define.Call) *tensor.Tensor {
 		t, result := asNumbers(c.Tensor(0))
@@ -357,8 +360,8 @@ func shortTime(c define.Call, centerAt, normalizedAt int) *tensor.Tensor {
 	f := spectral{false, norm}
 	result, work := spectrumTypes(frames)
 	var out *tensor.Tensor
-	switch half := !c.IsNone(normalizedAt+1) && c.Bool(normalizedAt+1) || c.IsNone(normalizedAt+1) && !x.DType().IsComplex(); {
-	case half && !x.DType().IsComplex():
+	switch half := !c.IsNone(normalizedAt+1) && c.Bool(normalizedAt+1) || c.IsNone(normalizedAt+1) && !frames.DType().IsComplex(); {
+	case half && !frames.DType().IsComplex():
 		out = f.realAlong(elementwise.To(frames, work.ToReal()), 2)
 	case half:
 		out = source.Must(f.along(elementwise.To(frames, work), 2).Slice(2, 0, n/2+1, 1))
@@ -392,16 +395,16 @@ var FftFamily = []define.Definition{
 	define.Giving("fft_ihfft", realFFT(true)),
 	define.Giving("fft_irfft", inverseRealFFT(false)).With(ops.Def{Grad: define.Concrete(elementwise.InverseRealGrad), Tags: ops.AsWritten}),
 	define.Giving("fft_hfft", inverseRealFFT(true)),
-	define.Giving("fft_fft2", fftMany(false)).With(ops.Def{Decomp: define.Emitting("fft_fftn")}),
-	define.Giving("fft_ifft2", fftMany(true)).With(ops.Def{Decomp: define.Emitting("fft_ifftn")}),
-	define.Giving("fft_fftn", fftMany(false)),
-	define.Giving("fft_ifftn", fftMany(true)),
-	define.Giving("fft_rfft2", realFFTMany).With(ops.Def{Decomp: define.Emitting("fft_rfftn")}),
-	define.Giving("fft_rfftn", realFFTMany),
-	define.Giving("fft_irfft2", inverseRealFFTMany).With(ops.Def{Decomp: define.Emitting("fft_irfftn")}),
+	define.Giving("fft_fft2", fftMany(false)).With(ops.Def{Decomp: define.Emitting("fft_fftn")}).Checked(checkManyDims),
+	define.Giving("fft_ifft2", fftMany(true)).With(ops.Def{Decomp: define.Emitting("fft_ifftn")}).Checked(checkManyDims),
+	define.Giving("fft_fftn", fftMany(false)).Checked(checkManyDims),
+	define.Giving("fft_ifftn", fftMany(true)).Checked(checkManyDims),
+	define.Giving("fft_rfft2", realFFTMany).With(ops.Def{Decomp: define.Emitting("fft_rfftn")}).Checked(checkManyDims),
+	define.Giving("fft_rfftn", realFFTMany).Checked(checkManyDims),
+	define.Giving("fft_irfft2", inverseRealFFTMany).With(ops.Def{Decomp: define.Emitting("fft_irfftn")}).Checked(checkManyDims),
 	define.SameAs("fft_hfft2", "fft_hfftn"),
 	define.SameAs("fft_ihfft2", "fft_ihfftn"),
-	define.Giving("fft_irfftn", inverseRealFFTMany),
+	define.Giving("fft_irfftn", inverseRealFFTMany).Checked(checkManyDims),
 	define.Giving("fft_fftshift", shiftSpectrum(false)),
 	define.Giving("fft_ifftshift", shiftSpectrum(true)),
 	views.Creating("fft_fftfreq", 2, func(c define.Call, o views.MakeLike) *tensor.Tensor { return frequencies(c, o, false) }),

@@ -98,6 +98,7 @@ func checkNorm(c define.Call, ord string, p *float64) {
 	if ord == "" && p == nil {
 		return
 	}
+	source.Check(c.IsNone(2) || len(dims) == 1 || len(dims) == 2, "linalg.norm: If dim is specified, it must be of length 1 or 2. Got %s", define.ShapeText(dims))
 	matrix := len(dims) == 2 || len(dims) == 0 && (a.Dim() == 2 || ord != "" && a.Dim() < 2)
 	source.Check(matrix || ord == "" && (len(dims) > 0 || a.Dim() == 1), "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got %dD.", a.Dim())
 	if !matrix {

@@ -507,8 +507,12 @@ var MatmulFamily = []define.Definition{
 				return ts[0]
 			}
 			return multiDot(c.Tensors(0))
-		}).With(ops.Def{Decomp: define.Emitting("linalg_multi_dot")})),
-	define.Giving("linalg_multi_dot", func(c define.Call) *tensor.Tensor { return multiDot(c.Tensors(0)) }),
+		}).With(ops.Def{Decomp: define.Emitting("linalg_multi_dot")}).Checked(func(c define.Call) {
+			for _, t := range c.Tensors(0) {
+				source.Check(t.Dim() == 2, "Tensor dimension is %d, expected 2 instead.", t.Dim())
+			}
+		})),
+	define.Giving("linalg_multi_dot", func(c define.Call) *tensor.Tensor { return multiDot(c.Tensors(0)) }).Checked(func(c define.Call) { checkMultiDot(c.Tensors(0)) }),
 	define.Giving("cdist", func(c define.Call) *tensor.Tensor { return Cdist(c.Tensor(0), c.Tensor(1), c.Float(2), c.IntOr(3, 0)) }).With(ops.Def{Decomp: define.Emitting("_cdist_forward")}).Checked(func(c define.Call) {
 		for i, t := range []*tensor.Tensor{c.Tensor(0), c.Tensor(1)} {
 			source.Check(t.DType().IsFloating(), "cdist only supports floating-point dtypes, X%d got: %s", i+1, t.DType().CppName())

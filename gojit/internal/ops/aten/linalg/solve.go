@@ -247,7 +247,11 @@ var SolveFamily = []define.Definition{
 		return solveTriangular(elementwise.Conjugate(source.Must(l.MatrixTranspose())), y, true, true, false)
 	}).ByColumns(0),
 	define.Giving("linalg_tensorinv", func(c define.Call) *tensor.Tensor { return tensorInverse(c.Tensor(0), c.Int(1)) }),
-	define.Giving("linalg_tensorsolve", func(c define.Call) *tensor.Tensor { return tensorSolve(c.Tensor(0), c.Tensor(1), c.Ints(2)) }),
+	define.Giving("linalg_tensorsolve", func(c define.Call) *tensor.Tensor { return tensorSolve(c.Tensor(0), c.Tensor(1), c.Ints(2)) }).Checked(func(c define.Call) {
+		for _, d := range c.Ints(2) {
+			define.WrapDim(d, c.Tensor(0))
+		}
+	}),
 	define.Giving("pdist", func(c define.Call) *tensor.Tensor { return pairwiseWithin(c.Tensor(0), c.Float(1)) }).With(ops.Def{Decomp: define.Emitting("_pdist_forward")}).Checked(func(c define.Call) {
 		source.Check(c.Tensor(0).Dim() == 2, "pdist only supports 2D tensors, got: %dD", c.Tensor(0).Dim())
 		source.Check(c.Tensor(0).DType().IsFloating(), "pdist only supports floating-point dtypes")

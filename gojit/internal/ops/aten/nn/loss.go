@@ -403,6 +403,8 @@ func checkCrossEntropy(c define.Call) {
 		if !target.DType().IsFloating() {
 			checkClassWeights(c)
 		}
+		smoothing := c.Float(5)
+		source.Check(smoothing >= 0 && smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: %v", smoothing)
 		return
 	}
 	source.Check(target.DType().IsFloating(), "Expected floating point type for target with class probabilities, got %s", target.DType().CppName())
@@ -722,7 +724,8 @@ var LossFamily = []define.Definition{
 		var made define.Scratch
 		defer made.Release()
 		total := func(x, y *tensor.Tensor) *tensor.Tensor {
-			return made.Of(reduce.Sum(made.Of(elementwise.Mul.On(x, y)), last, false, x.DType()))
+			products := made.Of(elementwise.Mul.On(x, y))
+			return made.Of(reduce.Sum(products, last, false, reduce.SumType(products.DType())))
 		}
 		const eps = 1e-12
 		squares := made.Of(elementwise.Mul.On(made.Of(elementwise.AddNumber(total(a, a), eps)), made.Of(elementwise.AddNumber(total(b, b), eps))))

@@ -364,5 +364,8 @@ func normExcept(v *tensor.Tensor, p float64, dim int) *tensor.Tensor {
 			dims = append(dims, d)
 		}
 	}
+	if dims == nil { // each element is a row
+		return reduce.VectorNorm(source.Must(v.Unsqueeze(-1)), p, []int{-1}, false, v.DType())
+	}
 	return reduce.VectorNorm(v, p, dims, true, v.DType())
 }
