@@ -507,7 +507,12 @@ var MatmulFamily = []define.Definition{
 				return ts[0]
 			}
 			return multiDot(c.Tensors(0))
-		}).With(ops.Def{Decomp: define.Emitting("linalg_multi_dot")}).Checked(func(c define.Call) {
+		}).With(ops.Def{Decomp: func(e ops.Emitter, a []value.Value) []value.Value {
+			if a[0].Kind() == value.KindList && len(a[0].List().Items) == 1 {
+				return a[0].List().Items
+			}
+			return define.Emitting("linalg_multi_dot")(e, a)
+		}}).Checked(func(c define.Call) {
 			for _, t := range c.Tensors(0) {
 				source.Check(t.Dim() == 2, "Tensor dimension is %d, expected 2 instead.", t.Dim())
 			}
