@@ -293,10 +293,9 @@ func checkConvDims(c define.Call, n int, name string) {
 // convSame defines the forms whose padding is "valid" or "same".
 func convSame(name string, n int) define.Definition {
 	return define.Giving(name+".padding", func(c define.Call) *tensor.Tensor {
-		checkConvDims(c, n, name)
 		x, weight := c.Tensor(0), c.Tensor(1)
 		a := ConvArgs{Stride: c.IntsOf(3, n, "stride"), Padding: make([]int, n), Dilation: c.IntsOf(5, n, "dilation"), Groups: c.Int(6)}
-		if checkPadding(c.Str(4)); c.Str(4) == "same" {
+		if c.Str(4) == "same" {
 			x = a.padSame(x, weight, n)
 		}
 		return Convolution(x, weight, c.OptionalTensor(2), a)
@@ -314,7 +313,6 @@ func (a *ConvArgs) padSame(x, weight *tensor.Tensor, n int) *tensor.Tensor {
 	amounts := make([]int, 2*n)
 	uneven := false
 	for i := range n {
-		source.Check(a.Stride[i] == 1, "padding='same' is not supported for strided convolutions")
 		total := a.Dilation[i] * (weight.Size(i+2) - 1)
 		a.Padding[i] = total / 2
 		amounts[2*(n-1-i)+1] = total % 2

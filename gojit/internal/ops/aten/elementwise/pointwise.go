@@ -463,7 +463,7 @@ func LogAddExp(b Builder, x []Element, exp kernel.Op, ln float64) Element {
 	return b.Select(b.Binary(kernel.And, same, infinite), x[0], sum)
 }
 
-// xlog computes x*log(y), 0 where x is 0 and y is a number.
+// XLog computes x*log(y), 0 where x is 0 and y is a number.
 func XLog(b Builder, x []Element, log kernel.Op) Element {
 	product := b.Mul(x[0], b.Unary(log, x[1]))
 	return b.Select(b.Unary(kernel.IsNaN, x[1]), x[1], b.Select(isZero(b, x[0]), b.Number(x[0], 0), product))

@@ -150,7 +150,6 @@ func checkMultiDot(ts []*tensor.Tensor) {
 }
 
 func multiDot(ts []*tensor.Tensor) *tensor.Tensor {
-	checkMultiDot(ts)
 	out := ts[0]
 	for _, t := range ts[1:] {
 		out = Matmul(out, t)

@@ -516,6 +516,9 @@ var MatmulFamily = []define.Definition{
 			for _, t := range c.Tensors(0) {
 				source.Check(t.Dim() == 2, "Tensor dimension is %d, expected 2 instead.", t.Dim())
 			}
+			if len(c.Tensors(0)) != 1 {
+				checkMultiDot(c.Tensors(0))
+			}
 		})),
 	define.Giving("linalg_multi_dot", func(c define.Call) *tensor.Tensor { return multiDot(c.Tensors(0)) }).Checked(func(c define.Call) { checkMultiDot(c.Tensors(0)) }),
 	define.Giving("cdist", func(c define.Call) *tensor.Tensor { return Cdist(c.Tensor(0), c.Tensor(1), c.Float(2), c.IntOr(3, 0)) }).With(ops.Def{Decomp: define.Emitting("_cdist_forward")}).Checked(func(c define.Call) {

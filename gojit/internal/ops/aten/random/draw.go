@@ -306,11 +306,10 @@ func isLess[T float32 | float64](a, b T) uint8 {
 func DrawPermutation(gen *rng.Generator, t *tensor.Tensor) {
 	order := tensor.Data[int64](t)
 	if len(order) < narrowOrder || len(order) > math.MaxInt32 {
-		for i := range order {
-			if i%define.LookEvery == 0 {
-				parallel.Look()
+		for lo := 0; lo < len(order); lo += define.LookEvery {
+			for i := range order[lo:define.BlockEnd(lo, len(order))] {
+				order[lo+i] = int64(lo + i)
 			}
-			order[i] = int64(i)
 		}
 		shuffle(gen, order)
 		return

@@ -119,7 +119,7 @@ func (f sparseForm) inPlace(name string) sparseForm {
 		var out [1]value.Value
 		f(c.Args, out[:])
 		self, result := c.Tensor(0), out[0].Tensor()
-		source.Check(tensor.CanCast(result.DType(), self.DType()), "result type %s can't be cast to the desired output type %s", result.DType().CppName(), self.DType().CppName())
+		elementwise.CheckCast(result.DType(), self.DType())
 		switch {
 		case self == result:
 		case !self.IsSparse() && !result.IsSparse():

@@ -1,53 +1,58 @@
 #include "textflag.h"
 
-// func squaresFloat32(dst, plane unsafe.Pointer, first *int, weights *[4]float64, n, width int)
-TEXT ·squaresFloat32(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ plane+8(FP), BX
-	MOVQ first+16(FP), DX
-	MOVQ weights+24(FP), SI
-	MOVQ n+32(FP), CX
-	MOVQ width+40(FP), R8
-	SHLQ $2, R8
+// BEGIN reads the arguments of the functions of squares; a row has width << shift bytes.
+#define BEGIN(shift) \
+	MOVQ dst+0(FP), DI; \
+	MOVQ plane+8(FP), BX; \
+	MOVQ first+16(FP), DX; \
+	MOVQ weights+24(FP), SI; \
+	MOVQ n+32(FP), CX; \
+	MOVQ width+40(FP), R8; \
+	SHLQ $shift, R8; \
 	VXORPD Y15, Y15, Y15
 
-four32:
-	MOVQ 0(DX), AX
-	LEAQ (BX)(AX*4), AX
-	VMOVSD (AX), X0
-	VMOVHPS (AX)(R8*1), X0, X0
-	VCVTPS2PD X0, Y0
-	VMULPD 0(SI), Y0, Y0
-	MOVQ 8(DX), AX
-	LEAQ (BX)(AX*4), AX
-	VMOVSD (AX), X1
-	VMOVHPS (AX)(R8*1), X1, X1
-	VCVTPS2PD X1, Y1
-	VMULPD 32(SI), Y1, Y1
-	MOVQ 16(DX), AX
-	LEAQ (BX)(AX*4), AX
-	VMOVSD (AX), X2
-	VMOVHPS (AX)(R8*1), X2, X2
-	VCVTPS2PD X2, Y2
-	VMULPD 64(SI), Y2, Y2
-	MOVQ 24(DX), AX
-	LEAQ (BX)(AX*4), AX
-	VMOVSD (AX), X3
-	VMOVHPS (AX)(R8*1), X3, X3
-	VCVTPS2PD X3, Y3
-	VMULPD 96(SI), Y3, Y3
-	VUNPCKLPD Y1, Y0, Y4 // the first and third product of two places
-	VUNPCKHPD Y1, Y0, Y5 // the second and fourth
-	VUNPCKLPD Y3, Y2, Y6
-	VUNPCKHPD Y3, Y2, Y7
-	VPERM2F128 $0x20, Y6, Y4, Y0
-	VPERM2F128 $0x20, Y7, Y5, Y1
-	VPERM2F128 $0x31, Y6, Y4, Y2
-	VPERM2F128 $0x31, Y7, Y5, Y3
-	VADDPD Y15, Y0, Y0
-	VADDPD Y1, Y0, Y0
-	VADDPD Y2, Y0, Y0
+// LOAD32 multiplies the four float32 of a place, which first and weights give at these bytes, with its weights.
+#define LOAD32(place, weight, x, y) \
+	MOVQ place(DX), AX; \
+	LEAQ (BX)(AX*4), AX; \
+	VMOVSD (AX), x; \
+	VMOVHPS (AX)(R8*1), x, x; \
+	VCVTPS2PD x, y; \
+	VMULPD weight(SI), y, y
+
+// LOAD64 does so with float64.
+#define LOAD64(place, weight, x, y) \
+	MOVQ place(DX), AX; \
+	LEAQ (BX)(AX*8), AX; \
+	VMOVUPD (AX), x; \
+	VINSERTF128 $1, (AX)(R8*1), y, y; \
+	VMULPD weight(SI), y, y
+
+// SUM adds the products of four places, which are in Y0 to Y3, in Y0: it brings the first ones together, the second ones and so on.
+#define SUM \
+	VUNPCKLPD Y1, Y0, Y4; \
+	VUNPCKHPD Y1, Y0, Y5; \
+	VUNPCKLPD Y3, Y2, Y6; \
+	VUNPCKHPD Y3, Y2, Y7; \
+	VPERM2F128 $0x20, Y6, Y4, Y0; \
+	VPERM2F128 $0x20, Y7, Y5, Y1; \
+	VPERM2F128 $0x31, Y6, Y4, Y2; \
+	VPERM2F128 $0x31, Y7, Y5, Y3; \
+	VADDPD Y15, Y0, Y0; \
+	VADDPD Y1, Y0, Y0; \
+	VADDPD Y2, Y0, Y0; \
 	VADDPD Y3, Y0, Y0
+
+// func squaresFloat32(dst, plane unsafe.Pointer, first *int, weights *[4]float64, n, width int)
+TEXT ·squaresFloat32(SB), NOSPLIT, $0-48
+	BEGIN(2)
+
+four32:
+	LOAD32(0, 0, X0, Y0)
+	LOAD32(8, 32, X1, Y1)
+	LOAD32(16, 64, X2, Y2)
+	LOAD32(24, 96, X3, Y3)
+	SUM
 	VCVTPD2PSY Y0, X0
 	VMOVUPS X0, (DI)
 	ADDQ $16, DI
@@ -60,48 +65,14 @@ four32:
 
 // func squaresFloat64(dst, plane unsafe.Pointer, first *int, weights *[4]float64, n, width int)
 TEXT ·squaresFloat64(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ plane+8(FP), BX
-	MOVQ first+16(FP), DX
-	MOVQ weights+24(FP), SI
-	MOVQ n+32(FP), CX
-	MOVQ width+40(FP), R8
-	SHLQ $3, R8
-	VXORPD Y15, Y15, Y15
+	BEGIN(3)
 
 four64:
-	MOVQ 0(DX), AX
-	LEAQ (BX)(AX*8), AX
-	VMOVUPD (AX), X0
-	VINSERTF128 $1, (AX)(R8*1), Y0, Y0
-	VMULPD 0(SI), Y0, Y0
-	MOVQ 8(DX), AX
-	LEAQ (BX)(AX*8), AX
-	VMOVUPD (AX), X1
-	VINSERTF128 $1, (AX)(R8*1), Y1, Y1
-	VMULPD 32(SI), Y1, Y1
-	MOVQ 16(DX), AX
-	LEAQ (BX)(AX*8), AX
-	VMOVUPD (AX), X2
-	VINSERTF128 $1, (AX)(R8*1), Y2, Y2
-	VMULPD 64(SI), Y2, Y2
-	MOVQ 24(DX), AX
-	LEAQ (BX)(AX*8), AX
-	VMOVUPD (AX), X3
-	VINSERTF128 $1, (AX)(R8*1), Y3, Y3
-	VMULPD 96(SI), Y3, Y3
-	VUNPCKLPD Y1, Y0, Y4 // the first and third product of two places
-	VUNPCKHPD Y1, Y0, Y5 // the second and fourth
-	VUNPCKLPD Y3, Y2, Y6
-	VUNPCKHPD Y3, Y2, Y7
-	VPERM2F128 $0x20, Y6, Y4, Y0
-	VPERM2F128 $0x20, Y7, Y5, Y1
-	VPERM2F128 $0x31, Y6, Y4, Y2
-	VPERM2F128 $0x31, Y7, Y5, Y3
-	VADDPD Y15, Y0, Y0
-	VADDPD Y1, Y0, Y0
-	VADDPD Y2, Y0, Y0
-	VADDPD Y3, Y0, Y0
+	LOAD64(0, 0, X0, Y0)
+	LOAD64(8, 32, X1, Y1)
+	LOAD64(16, 64, X2, Y2)
+	LOAD64(24, 96, X3, Y3)
+	SUM
 	VMOVUPD Y0, (DI)
 	ADDQ $32, DI
 	ADDQ $32, DX
