@@ -77,6 +77,9 @@ func SparseInUse() bool { return awayInUse.Load()&sparseInUse != 0 }
 // AwayInUse reports whether there ever was a sparse tensor, one in the memory of a device, or a view of conjugates or negatives.
 func AwayInUse() bool { return awayInUse.Load() != 0 }
 
+// DevicesInUse reports whether tensors on devices were made.
+func DevicesInUse() bool { return awayInUse.Load()&deviceInUse != 0 }
+
 // NewSparse returns a sparse tensor of a shape, whose device and type are those of the values. Its parts are left to the collector. Nothing
 // is checked but the shape.
 func NewSparse(shape []int, parts Sparse) (*Tensor, error) {
