@@ -1136,8 +1136,9 @@ def cholesky_inverse(self, upper: bool):
     return torch.cholesky_solve(_own_identity(self), self, upper)
 
 
-def linalg_qr(A, mode: str):
-    # Householder's reflections, which leave the columns of R with their lengths, of the sign that the first element has not.
+def _own_reflections(A):
+    # Householder's reflections, which leave the columns of R with their lengths, of the sign that the first element has not: R, the normals, whose first
+    # element is one, and the factors.
     m, n = A.size(-2), A.size(-1)
     k = min(m, n)
     lead = A.shape[:A.dim() - 2]
@@ -1163,6 +1164,14 @@ def linalg_qr(A, mode: str):
         rest.sub_(normal * torch.matmul(normal.transpose(-2, -1).conj(), rest) * factor.conj())
         normals.narrow(-2, j, m - j).narrow(-1, j, 1).copy_(normal)
         factors.narrow(-1, j, 1).copy_(factor)
+    return r, normals, factors
+
+
+def linalg_qr(A, mode: str):
+    m, n = A.size(-2), A.size(-1)
+    k = min(m, n)
+    lead = A.shape[:A.dim() - 2]
+    r, normals, factors = _own_reflections(A)
     columns = k
     if mode == "complete":
         columns = m
@@ -1176,3 +1185,90 @@ def linalg_qr(A, mode: str):
         rest = q.narrow(-2, j, m - j)
         rest.sub_(normal * torch.matmul(normal.transpose(-2, -1).conj(), rest) * factors.narrow(-1, j, 1))
     return q, upper
+
+
+def geqrf(self):
+    r, normals, factors = _own_reflections(self)
+    packed = r.triu()
+    packed.narrow(-1, 0, normals.size(-1)).add_(normals.tril(-1))
+    return packed, factors.squeeze(-2)
+
+
+def linalg_lu(A, pivot: bool):
+    m, n = A.size(-2), A.size(-1)
+    k = min(m, n)
+    lu, rows, pivots, info = _own_factors(A)
+    lower = lu.narrow(-1, 0, k).tril(-1) + torch.eye(m, k, dtype=A.dtype, device=A.device)
+    p = (rows.unsqueeze(-2) == torch.arange(m, device=A.device).unsqueeze(-1)).to(A.dtype)
+    return p, lower, lu.narrow(-2, 0, k).triu()
+
+
+def _own_rows_of(pivots, m: int):
+    # The rows that the rows of a matrix come from by exchanges, which are counted from one.
+    if bool(((pivots < 1) | (pivots > m)).any()):
+        raise RuntimeError("pivots must lie in [1, " + str(m) + "]")
+    rows = torch.arange(m, device=pivots.device).expand(pivots.shape[:pivots.dim() - 1] + [m]).clone(memory_format=0)
+    for j in range(pivots.size(-1)):
+        at = pivots.narrow(-1, j, 1).to(torch.int64) - 1
+        here = rows.narrow(-1, j, 1).clone()
+        rows.narrow(-1, j, 1).copy_(rows.gather(-1, at))
+        rows.scatter_(-1, at, here)
+    return rows
+
+
+def linalg_lu_solve(LU, pivots, B, left: bool, adjoint: bool):
+    n = LU.size(-1)
+    rows = _own_rows_of(pivots, n)
+    b = B
+    if not left:
+        b = B.transpose(-2, -1).conj().resolve_conj()
+    if adjoint == left:
+        h = LU.transpose(-2, -1).conj().resolve_conj()
+        z = _own_triangular(h, _own_triangular(h, b, False, False), True, True)
+        wide = rows.expand(z.shape[:z.dim() - 1]).unsqueeze(-1).expand(z.shape)
+        x = torch.zeros_like(z).scatter(-2, wide, z)
+    else:
+        x = _own_solution(LU, rows, b)
+    if not left:
+        x = x.transpose(-2, -1).conj().resolve_conj()
+    return x
+
+
+def lu_solve(self, LU_data, LU_pivots):
+    return torch.linalg_lu_solve(LU_data, LU_pivots, self)
+
+
+def lu_unpack(LU_data, LU_pivots, unpack_data: bool, unpack_pivots: bool):
+    m, n = LU_data.size(-2), LU_data.size(-1)
+    k = min(m, n)
+    nothing = torch.empty([0], dtype=LU_data.dtype, device=LU_data.device)
+    l, u, p = nothing, nothing, nothing
+    if unpack_data:
+        l = LU_data.narrow(-1, 0, k).tril(-1) + torch.eye(m, k, dtype=LU_data.dtype, device=LU_data.device)
+        u = LU_data.narrow(-2, 0, k).triu()
+    if unpack_pivots:
+        rows = _own_rows_of(LU_pivots, m)
+        p = (rows.unsqueeze(-2) == torch.arange(m, device=LU_data.device).unsqueeze(-1)).to(LU_data.dtype)
+    return p, l, u
+
+
+def linalg_lstsq(self, b, rcond: Optional[float], driver: Optional[str]):
+    # By reflections alone, which take the matrices to have full rank, as the driver gels does.
+    vector = b.dim() == self.dim() - 1
+    y = b
+    if vector:
+        y = b.unsqueeze(-1)
+    m, n = self.size(-2), self.size(-1)
+    if m >= n:
+        q, r = torch.linalg_qr(self)
+        x = _own_triangular(r, torch.matmul(q.transpose(-2, -1).conj().resolve_conj(), y), True, False)
+    else:
+        q, r = torch.linalg_qr(self.transpose(-2, -1).conj().resolve_conj())
+        x = torch.matmul(q, _own_triangular(r.transpose(-2, -1).conj().resolve_conj(), y, False, False))
+    nothing = torch.zeros([0], dtype=torch.real(y).dtype if y.is_complex() else y.dtype, device=y.device)
+    residuals = nothing
+    if m > n:
+        residuals = (torch.matmul(self, x) - y).abs().square().sum([-2])
+    if vector:
+        x = x.squeeze(-1)
+    return x, residuals, torch.zeros([0], dtype=torch.int64, device=y.device), nothing.clone()

@@ -68,3 +68,54 @@ func singularThere(a *tensor.Tensor, rows, columns, width int, wantVectors bool)
 	}
 	return elementwise.To(u, a.DType()), s, elementwise.To(v, a.DType()), failed
 }
+
+// eigenGeneralThere is eigenGeneral on a device.
+func eigenGeneralThere(name string, a *tensor.Tensor, n int, wantVectors bool) (values, vectors *tensor.Tensor) {
+	const d = tensor.Complex128
+	work := writable(a, d)
+	room := func(d tensor.DType, tail ...int) *tensor.Tensor { return define.EmptyBeside(a, lead(a, tail...), d) }
+	values, vectors = room(d, n), work
+	turned, triangle := work, work
+	if wantVectors {
+		vectors, turned, triangle = room(d, n, n), room(d, n, n), room(d, n, n)
+	}
+	tensors := []*tensor.Tensor{values, vectors, work, turned, triangle, room(d, 2, n), room(tensor.Int32)}
+	for _, at := range decomposeThere("eigen_general", "general", d, tensors, int64(n), int64(define.Btoi(wantVectors))) {
+		source.Check(at != notFinite, "torch.%s: input tensor should not contain infs or NaNs.", name)
+		if at != 0 {
+			source.Raise(linalgError, "torch.%s: the algorithm failed to converge", name)
+		}
+	}
+	values = elementwise.To(values, a.DType().ToComplex())
+	if wantVectors {
+		return values, elementwise.To(vectors, a.DType().ToComplex())
+	}
+	return values, nil
+}
+
+// ldlFactorsThere is ldlFactors on a device.
+func ldlFactorsThere(a *tensor.Tensor, n int, hermitian bool) (packed, pivots *tensor.Tensor, info []int32) {
+	packed = writable(a, wideOf(a.DType()))
+	room := func(d tensor.DType, tail ...int) *tensor.Tensor { return define.EmptyBeside(a, lead(a, tail...), d) }
+	pivots = room(tensor.Int32, n)
+	tensors := []*tensor.Tensor{packed, pivots, room(packed.DType(), 2, n), room(tensor.Int32)}
+	info = decomposeThere("eigen_ldl", "factors", a.DType(), tensors, int64(n), int64(define.Btoi(hermitian)))
+	return elementwise.To(packed, a.DType()), pivots, info
+}
+
+// ldlSolveThere solves on a device with contiguous factors and checked pivots, for right sides of their batch.
+func ldlSolveThere(factors, pivots, b *tensor.Tensor, n int, hermitian bool) *tensor.Tensor {
+	d, columns := wideOf(b.DType()), b.Size(b.Dim()-1)
+	x := writable(b, d)
+	if x.Numel() == 0 {
+		return elementwise.To(x, b.DType())
+	}
+	parts := 1
+	if d.IsComplex() {
+		parts = 2
+	}
+	r := kernel.Routine{Text: "eigen_ldl", Entry: "solution", Types: []tensor.DType{tensor.Float64}, Sizes: []int{parts}, Threads: x.Numel() / n}
+	tensors := []*tensor.Tensor{x, elementwise.Contiguous(elementwise.To(factors, d)), pivots}
+	source.Throw(elementwise.LaunchRoutine(r, tensors, int64(n), int64(define.Btoi(hermitian)), int64(columns)))
+	return elementwise.To(x, b.DType())
+}

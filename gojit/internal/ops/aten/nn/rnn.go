@@ -188,7 +188,7 @@ func oneCellOf(name string, kind *cell) define.Definition {
 // packPadded puts the steps of padded sequences, longest first, one after the other.
 func packPadded(c define.Call) {
 	given := c.Tensor(1)
-	source.Check(given.Dim() == 1 && given.DType() == tensor.Int64 && !given.OnDevice(), "'lengths' argument should be a 1D CPU int64 tensor, but got %dD %s %s tensor", given.Dim(), given.Device().Type, given.DType().CppName())
+	source.Check(given.Dim() == 1 && given.DType() == tensor.Int64 && !given.OnDevice(), "'lengths' argument should be a 1D CPU int64 tensor, but got %dD %s %s tensor", given.Dim(), tensor.NewDevice(given.Device().Type, -1), given.DType().CppName())
 	x, lengths := c.Tensor(0), elementwise.IntegersOf(given)
 	source.Check(x.Dim() >= 2, "_pack_padded_sequence expects an input of at least 2 dimensions, but got %s", define.ShapeText(x.Shape()))
 	source.Check(len(lengths) > 0, "Expected `lengths` to have at least one element")
