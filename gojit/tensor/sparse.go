@@ -91,6 +91,9 @@ func NewSparse(shape []int, parts Sparse) (*Tensor, error) {
 		if part != nil && part.borrowed {
 			return nil, source.Errorf(source.RuntimeError, source.Range{}, "a sparse tensor cannot have parts that are borrowed")
 		}
+		if part != nil && part.OnDevice() {
+			return nil, source.Errorf(source.NotImplementedError, source.Range{}, "sparse tensors on the device %s are not implemented", part.Device())
+		}
 	}
 	awayInUse.Or(sparseInUse)
 	t := &Tensor{storage: &Storage{device: NewDevice(Meta, -1)}, numel: numel, dtype: parts.Values.dtype, device: NewDevice(Meta, -1)}

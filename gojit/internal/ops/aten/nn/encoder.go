@@ -118,7 +118,7 @@ func encoderLayer(c define.Call) *tensor.Tensor {
 	lengths := src.Lengths()
 	if lengths != nil {
 		source.Check(mask == nil, "the mask of a nested tensor is its own: expected none, but got one of shape %s", define.OptionalShape(mask))
-		mask, maskType = paddingMask(lengths, src.Size(1)), maskOverKeys
+		mask, maskType = source.Must(paddingMask(lengths, src.Size(1)).ToDevice(src.Device())), maskOverKeys
 		args[0] = value.OfTensor(src.Padded())
 	}
 	args[18] = completeMask(mask, maskType)
