@@ -429,6 +429,19 @@ def isin__Tensor_Tensor(elements, test_elements, assume_unique: bool, invert: bo
     return found.reshape(elements.shape)
 
 
+def isin__Tensor_Scalar(elements, test_element: number, assume_unique: bool, invert: bool):
+    if invert:
+        return elements != test_element
+    return elements == test_element
+
+
+def isin__Scalar_Tensor(element: number, test_elements, assume_unique: bool, invert: bool):
+    found = (test_elements == element).any()
+    if invert:
+        return torch.logical_not(found)
+    return found
+
+
 # ---- complex numbers ----
 
 def _own_cast(self, dtype: Optional[int]):
@@ -524,6 +537,32 @@ def bernoulli___Tensor(self, p, generator: Optional[Generator]):
     if not q.is_floating_point():
         q = q.to(torch.float32)
     return self.copy_(torch.bernoulli(q, generator=generator))
+
+
+def _own_normal(like, shape: List[int], generator: Optional[Generator]):
+    noise = torch.empty(shape, dtype=like.dtype, device=like.device)
+    torch.normal_(noise, 0.0, 1.0, generator=generator)
+    return noise
+
+
+def _own_deviations(std):
+    if std.numel() > 0 and bool((std < 0).any()):
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+
+
+def normal__Tensor_Tensor(mean, std, generator: Optional[Generator]):
+    _own_deviations(std)
+    both = torch.broadcast_tensors([mean, std])
+    return _own_normal(std, both[0].shape, generator) * std + mean
+
+
+def normal__Tensor_float(mean, std: float, generator: Optional[Generator]):
+    return _own_normal(mean, mean.shape, generator) * std + mean
+
+
+def normal__float_Tensor(mean: float, std, generator: Optional[Generator]):
+    _own_deviations(std)
+    return _own_normal(std, std.shape, generator) * std + mean
 
 
 def multinomial(self, num_samples: int, replacement: bool, generator: Optional[Generator]):

@@ -159,7 +159,7 @@ func layers(name string, kind *cell) []define.Definition {
 		define.Operator(name+".data", func(c define.Call) {
 			out, last := settings(c, kind, 3).runData(c.Tensor(0), c.Tensor(1), []*tensor.Tensor{c.Tensor(2)})
 			c.Give(out, last[0])
-		}),
+		}).With(ops.Def{Tags: ops.MovesDevice}),
 	}
 }
 
@@ -233,7 +233,7 @@ func padPacked(c define.Call) {
 	}
 	batch := sizes[0]
 	shape := append([]int{steps, batch}, data.Shape()[1:]...)
-	out := source.Must(tensor.Full(shape, c.Scalar(3), data.DType()))
+	out := define.FullBeside(data, shape, c.Scalar(3), data.DType())
 	lengths := define.Zeros([]int{batch}, tensor.Int64)
 	start := 0
 	for t, n := range sizes {
@@ -259,7 +259,7 @@ var RnnFamily = append([]define.Definition{
 		hx := c.Tensors(2)
 		out, last := lstmSettings(c, 3, hx).runData(c.Tensor(0), c.Tensor(1), hx)
 		c.Give(out, last[0], last[1])
-	}).With(ops.Def{Decomp: recurrentPacked(4)}),
+	}).With(ops.Def{Decomp: recurrentPacked(4), Tags: ops.MovesDevice}),
 	define.Operator("lstm_cell", func(c define.Call) {
 		hx := c.Tensors(1)
 		source.Check(len(hx) == 2, "lstm_cell expects two hidden states")
@@ -268,10 +268,10 @@ var RnnFamily = append([]define.Definition{
 	oneCellOf("gru_cell", &gruCell).With(ops.Def{Decomp: composeCell(3)}).Checked(checkCell),
 	oneCellOf("rnn_tanh_cell", &plainTanh).With(ops.Def{Decomp: composeCell(1)}).Checked(checkCell),
 	oneCellOf("rnn_relu_cell", &plainRelu).With(ops.Def{Decomp: composeCell(0)}).Checked(checkCell),
-	define.Operator("_pack_padded_sequence", packPadded).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("_pack_padded_sequence") }), Tags: ops.AsWritten}),
+	define.Operator("_pack_padded_sequence", packPadded).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("_pack_padded_sequence") }), Tags: ops.AsWritten | ops.MovesDevice}),
 	define.Operator("_pad_packed_sequence", padPacked).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
 		rest := slices.Clone(c.Args())
 		rest[3] = value.Float(0)
 		c.MovedWith("_pad_packed_sequence", rest)
-	}), Tags: ops.AsWritten}),
+	}), Tags: ops.AsWritten | ops.MovesDevice}),
 }, slices.Concat(layers("gru", &gruCell), layers("rnn_tanh", &plainTanh), layers("rnn_relu", &plainRelu), fusedCells)...)
