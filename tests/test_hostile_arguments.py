@@ -531,3 +531,10 @@ def test_names_of_what_has_no_dimensions():
         torch.cat([], "x")
     with pytest.raises(RuntimeError, match="the place of the other dimensions is 0 to 1, but got 4"):
         torch.ops.aten.align_to.ellipsis_idx(torch.ones(2, names=("x",)), ["x"], 4)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float32])
+def test_views_of_quantized_bytes_in_another_type_have_no_scale(dtype):
+    q = torch.quantize_per_tensor(torch.linspace(0, 1, 8), 0.1, 0, torch.quint8)
+    assert q.view(dtype).clone().view(torch.uint8).tolist() == q.int_repr().tolist()
+    assert torch.empty_like(q.view(dtype)).copy_(q.view(dtype)).view(torch.uint8).tolist() == q.int_repr().tolist()

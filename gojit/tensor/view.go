@@ -66,6 +66,9 @@ func (t *Tensor) ViewDType(dtype DType) (*Tensor, error) {
 	copy(v.shape, t.shape)
 	copy(v.strides, t.strides)
 	v.dtype = dtype
+	if !dtype.IsQuantized() {
+		v.quantizer = nil
+	}
 	if from == to {
 		return v, nil
 	}
