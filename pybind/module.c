@@ -155,6 +155,16 @@ int tj_check_signals(void **raised) {
 
 /* Borrows the memory of an object that has the buffer protocol; array->owner is to be passed to
  * tj_return_array. */
+/* Each run of a program warns once at each place, as often as it runs: there is no registry of what was warned of before. */
+void tj_warn(const char *message, int64_t length, const char *file, int64_t file_length, int line, void **raised) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *text = PyUnicode_DecodeUTF8(message, length, "replace"), *name = PyUnicode_DecodeUTF8(file, file_length, "replace");
+    if (!text || !name || PyErr_WarnExplicitObject(PyExc_UserWarning, text, name, line, NULL, NULL)) fetch_exception(raised);
+    Py_XDECREF(text);
+    Py_XDECREF(name);
+    PyGILState_Release(gil);
+}
+
 int tj_borrow_array(void *object, tj_array *array, void **raised) {
     PyGILState_STATE gil = PyGILState_Ensure();
     Py_buffer *view = calloc(1, sizeof *view);

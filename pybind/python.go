@@ -59,6 +59,12 @@ func (python) Call(object unsafe.Pointer, method string, args *bind.Word, n int,
 	return result, rc == 0
 }
 
+func (python) Warn(message, file string, line int) (raised unsafe.Pointer) {
+	text, name := unsafe.StringData(message), unsafe.StringData(file)
+	C.tj_warn((*C.char)(unsafe.Pointer(text)), C.int64_t(len(message)), (*C.char)(unsafe.Pointer(name)), C.int64_t(len(file)), C.int(line), &raised)
+	return raised
+}
+
 func (python) BorrowArray(object unsafe.Pointer, array *bind.Array) (raised unsafe.Pointer) {
 	if C.tj_borrow_array(object, (*C.tj_array)(unsafe.Pointer(array)), &raised) == 0 {
 		return nil

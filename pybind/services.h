@@ -25,6 +25,7 @@ void *tj_grow_tensors(int64_t count, int64_t room);
 void tj_set_recorders(int n);
 extern tj_waiting_slots tj_waiting;
 extern int tj_recorders;
+void tj_warn(const char *message, int64_t length, const char *file, int64_t file_length, int line, void **raised);
 int tj_borrow_array(void *object, tj_array *array, void **raised);
 void tj_return_array(void *owner);
 void tj_delete_dlpack(dl_managed *m);

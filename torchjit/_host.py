@@ -341,14 +341,11 @@ def save(value: Any, file: str) -> None:
     importlib.import_module("torchjit.serialization").save(value, file)
 
 
-def warn_at(message: str, file: str, line: int) -> None:
-    """Warns at a line of a program, at the caller's where that is not known."""
+def warn(message: str) -> None:
+    """Warns at the caller's line, where that of a program is not known."""
     import warnings
 
-    if file:
-        warnings.warn_explicit(message, UserWarning, file, line)
-    else:
-        warnings.warn(message, stacklevel=2)
+    warnings.warn(message, stacklevel=2)
 
 
 def anomaly_place() -> str:

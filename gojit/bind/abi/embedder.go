@@ -36,6 +36,9 @@ type Embedder interface {
 	// Call calls an object, or its method where method is not empty. It returns the result, or the exception and false.
 	Call(object unsafe.Pointer, method string, args *Word, n int, reply *Reply) (result unsafe.Pointer, ok bool)
 
+	// Warn warns at a line of a file, and returns the exception where filters make one of the warning.
+	Warn(message, file string, line int) (raised unsafe.Pointer)
+
 	// BorrowArray asks an object for its memory until ReturnArray; it returns the exception where there is none to lend.
 	BorrowArray(object unsafe.Pointer, array *Array) (raised unsafe.Pointer)
 	ReturnArray(owner unsafe.Pointer)

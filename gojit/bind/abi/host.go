@@ -2,6 +2,7 @@ package abi
 
 import (
 	"cmp"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -41,11 +42,15 @@ func setHost(c *Call) error {
 	})
 	source.OnWarn(func(message string, at source.Range) error {
 		file, line, _, _ := at.FileLineCol()
-		return Host.Invoke("warn_at", 3, func(w *Writer) {
-			w.String(message)
-			w.String(file)
-			w.Int(line)
-		}, nil)
+		if file == "" {
+			return Host.Invoke("warn", 1, func(w *Writer) { w.String(message) }, nil)
+		}
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		if raised := Attached.Warn(message, file, line); raised != nil {
+			return &pythonError{exception: newObject(raised)}
+		}
+		return nil
 	})
 	c.None()
 	return nil

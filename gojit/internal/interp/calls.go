@@ -146,13 +146,10 @@ func (s *stack) warn(at *site, regs, area []value.Value) error {
 	args := at.read(regs, area)
 	message := args[0].Str()
 	clear(args)
-	if s.warned[at] {
+	if slices.Contains(s.warned, at) {
 		return nil
 	}
-	if s.warned == nil {
-		s.warned = map[*site]bool{}
-	}
-	s.warned[at] = true
+	s.warned = append(s.warned, at)
 	return source.Warn(message, at.at)
 }
 

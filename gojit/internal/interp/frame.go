@@ -29,10 +29,10 @@ type stack struct {
 	ctx     context.Context
 	done    <-chan struct{}
 	mode    *autograd.Mode
-	direct  bool           // operators run without a layer: mode.Direct, as it was when the call began or an operation may have changed it
-	numbers routine.Frame  // of machine code that runs
-	entered []entered      // with statements that are open, outermost first
-	warned  map[*site]bool // the warnings that this run has given
+	direct  bool          // operators run without a layer: mode.Direct, as it was when the call began or an operation may have changed it
+	numbers routine.Frame // of machine code that runs
+	entered []entered     // with statements that are open, outermost first
+	warned  []*site       // the warnings that this run has given
 	clock   lineClock
 	escaped int // how often others may have got a tensor that no register owned
 }
