@@ -182,7 +182,17 @@ func (x Composer) OneMinus(t any) Tensors { return x.Do("rsub.Scalar", t, 1.0) }
 
 // Plainly runs operators below autograd.
 type Plainly struct {
+	At   tensor.Device    // where operators that take no tensors make theirs
 	made []*tensor.Tensor // by operators
+}
+
+// PlainlyBeside is Plainly on the device of arguments.
+func PlainlyBeside(args []value.Value) *Plainly {
+	p := &Plainly{}
+	if tensor.DevicesInUse() {
+		p.At, _ = DeviceAmong(args)
+	}
+	return p
 }
 
 // Emit implements ops.Emitter.
@@ -192,6 +202,9 @@ func (p *Plainly) Emit(name string, args ...value.Value) []value.Value {
 		source.Raise(source.NotImplementedError, "an operator is made of %s, which is not implemented", o.Name)
 	}
 	s := o.Schema()
+	if p.At.Type != tensor.CPU {
+		args = ops.Placed(o, args, p.At)
+	}
 	for i := len(args); i < len(s.Arguments); i++ {
 		args = append(args, s.Arguments[i].Default)
 	}
@@ -217,10 +230,61 @@ func (p *Plainly) GiveUp(results []value.Value) {
 	}
 }
 
+// RunParts runs a composite operator as the operators that it is made of, below autograd. It reports whether it knows these.
+func RunParts(o *ops.Operator, c Call) bool {
+	switch {
+	case !o.Has(ops.Composite):
+		return false
+	case o.Parts != nil && !o.CallsItself():
+		source.Throw(o.Parts(c.Args, c.Out))
+	case o.IsFunctional() && o.Def().Decomp != nil:
+		run := &partsOf{operator: o.Name}
+		copy(c.Out, o.Def().Decomp(run, c.Args))
+		run.GiveUp(c.Out)
+	default:
+		return false
+	}
+	return true
+}
+
+// partsOf runs what an operator is made of because the operator does not know the arguments.
+type partsOf struct {
+	Plainly
+	operator string
+}
+
+// Emit implements ops.Emitter.
+func (p *partsOf) Emit(name string, args ...value.Value) []value.Value {
+	if Key(name) == p.operator { // a decomposition has the operator check its arguments
+		RefuseBackend(p.operator, backendOf(args))
+	}
+	return p.Plainly.Emit(name, args...)
+}
+
+// Unrecorded is for those.
+func (p *partsOf) Unrecorded() ops.Emitter { return p }
+
+// backendOf names the kind of the first tensor among arguments that is not a plain one.
+func backendOf(args []value.Value) string {
+	backend := "CPU"
+	EachTensorIn(args, func(t *tensor.Tensor) bool {
+		switch {
+		case t.IsSparse() && t.Layout().Compressed():
+			backend = "SparseCsrCPU"
+		case t.IsSparse():
+			backend = "SparseCPU"
+		case t.DType().IsQuantized():
+			backend = "QuantizedCPU"
+		}
+		return backend == "CPU"
+	})
+	return backend
+}
+
 // Decomposed defines an overload that has no implementation but what it is made of.
 func Decomposed(name string, as ops.Decomposition) Definition {
 	return Operator(name, func(c Call) {
-		run := &Plainly{}
+		run := PlainlyBeside(c.Args)
 		copy(c.Out, as(run, c.Args))
 		run.GiveUp(c.Out)
 	}).OnMeta()

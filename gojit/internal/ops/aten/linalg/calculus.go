@@ -116,7 +116,7 @@ func covariance(c define.Call) *tensor.Tensor {
 		weights = elementwise.To(f, tensor.Float64)
 	}
 	total := float64(n)
-	norm := total - float64(c.Int(1))
+	norm := float64(int64(n) - int64(c.Int(1))) // as integers
 	if a := c.OptionalTensor(3); a != nil {
 		frequencies := weights
 		weights = elementwise.To(a, tensor.Float64)
@@ -187,8 +187,9 @@ func differenceSlopes(t *tensor.Tensor, dims []int, spacing []float64, coordinat
 			source.Check(coordinates[i].Numel() >= n, "torch.gradient expected a coordinate for each of %d elements of dimension %d, but got %d", n, d, coordinates[i].Numel())
 		}
 		at := make([]float64, n)
+		here := source.Must(coordinates[i].ToDevice(tensor.Device{}))
 		for j := range at {
-			at[j] = coordinates[i].At(j).Float64()
+			at[j] = here.At(j).Float64()
 		}
 		out[i] = gradientAlong(t, d, at, order)
 	}
