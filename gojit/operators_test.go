@@ -298,6 +298,7 @@ var unstable = map[string]bool{
 // rounding, on purpose.
 var ambiguous = map[string]bool{"aten::native_layer_norm": true, "aten::native_group_norm": true, "aten::native_batch_norm": true, "aten::_batch_norm_impl_index": true, "aten::put": true, "aten::max_unpool2d": true, "aten::max_unpool3d": true, "aten::index_copy": true, "aten::nanquantile": true,
 	"aten::fake_quantize_per_tensor_affine": true, "aten::fake_quantize_per_tensor_affine_cachemask": true,
+	"aten::_fake_quantize_learnable_per_tensor_affine": true, "aten::_fake_quantize_learnable_per_channel_affine": true,
 	"aten::fake_quantize_per_channel_affine": true, "aten::fake_quantize_per_channel_affine_cachemask": true}
 
 func skipped(o *ops.Operator) bool {

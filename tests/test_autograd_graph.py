@@ -233,3 +233,25 @@ def test_variable():
     from torchjit.autograd import Variable
 
     assert isinstance(torch.ones(1), Variable) and Variable(torch.ones(1), requires_grad=True).requires_grad
+
+
+def test_functions_are_called_at_the_end_of_a_backward_pass():
+    engine = torch.autograd.Variable._execution_engine
+    with pytest.raises(RuntimeError, match=r"^Final callbacks can only be installed during backward pass\.$"):
+        engine.queue_callback(print)
+    x = torch.ones(2, requires_grad=True)
+    y, called = x * 2, []
+    y.register_hook(lambda g: engine.queue_callback(lambda: called.append(("end", x.grad is not None))) or called.append("y"))
+    x.register_hook(lambda g: called.append("x"))
+    y.sum().backward()
+    assert called == ["y", "x", ("end", True)]
+    z = x * 2
+    z.register_hook(lambda g: engine.queue_callback(lambda: 1 / 0))
+    with pytest.raises(ZeroDivisionError):
+        torch.autograd.grad(z.sum(), x)
+    w = x * 3
+    outer = []
+    v = (x * 2).sum()
+    w.register_hook(lambda g: (engine.queue_callback(lambda: outer.append("outer")), v.backward(), outer.append("inner done"))[0])
+    w.sum().backward()
+    assert outer == ["inner done", "outer"]

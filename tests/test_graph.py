@@ -415,3 +415,51 @@ def test_a_graph_that_is_broken_does_not_run():
         g = _C.Graph()
         g.appendNode(g.create("prim::TupleUnpack", []))
         _C._jit_pass_cse(g)
+
+
+@torch.jit.script
+def _loops_and_branches(x, n: int):
+    for i in range(n):
+        x = x + i
+    if bool(x.sum() > 0):
+        x = x * 2
+    else:
+        x = x - 1
+    k = 0
+    while k < n:
+        k += 2
+        x = x.relu()
+    y, z = x.max(0)
+    return x, [y], z, n
+
+
+def test_the_graph_of_what_a_graph_does_for_inputs():
+    for n in (0, 1, 3):
+        for x in (torch.ones(2), -4 * torch.ones(2)):
+            traced = torch._C._jit_trace_graph(_loops_and_branches.graph, (x, n))
+            kinds = [node.kind() for node in traced.nodes()]
+            assert not {"prim::Loop", "prim::If"} & set(kinds) and kinds.count("aten::relu") == (n + 1) // 2
+            torch.testing.assert_close(torch._C._jit_interpret_graph(traced, (x, n)), _loops_and_branches(x, n))
+    torch.testing.FileCheck().check("%x.1 : Float(2, strides=[1], requires_grad=0, device=cpu)").check_count("aten::relu", 2, exactly=True).run(str(traced))
+    with pytest.raises(RuntimeError, match="the graph has 2 inputs, 1 are given"):
+        torch._C._jit_trace_graph(_loops_and_branches.graph, (torch.ones(2),))
+
+
+def test_a_module_does_what_it_did_for_inputs():
+    class Steps(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear, self.n = torch.nn.Linear(2, 2), 2
+
+        def forward(self, x):
+            for _ in range(self.n):
+                x = self.linear(x)
+            return x
+
+    steps = torch.jit.script(Steps())
+    x = torch.rand(3, 2)
+    expected = steps(x)
+    torch._C._jit_trace_module(steps._c, (x,))
+    assert str(steps.graph).count("aten::linear") == 2 and "prim::Loop" not in str(steps.graph)
+    assert torch.equal(steps(x), expected)
+    assert torch.equal(steps(x[:1]), expected[:1])

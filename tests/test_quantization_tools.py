@@ -127,3 +127,21 @@ def test_engines_in_turn():
     numbers.override_qengines(lambda: seen.append(torch.backends.quantized.engine))()
     assert seen == numbers.supported_qengines and torch.backends.quantized.engine == "qnnpack"
     assert numbers.qengine_is_qnnpack() and not numbers.qengine_is_fbgemm()
+
+
+def test_scales_that_are_learned_begin_with_those_of_an_observer():
+    from torchjit.ao.quantization import MovingAverageMinMaxObserver
+    from torchjit.ao.quantization._learnable_fake_quantize import _LearnableFakeQuantize
+
+    rounding = _LearnableFakeQuantize(MovingAverageMinMaxObserver, quant_min=0, quant_max=255, scale=0.1, zero_point=2.0)
+    x = torch.linspace(-1, 3, 6, requires_grad=True)
+    rounding.enable_static_observation()
+    assert rounding(x) is x and rounding.scale.item() == pytest.approx(4 / 255) and rounding.zero_point.item() == 64
+    assert rounding.enable_param_learning() is rounding and rounding.scale.requires_grad
+    y = rounding(x)
+    y.sum().backward()
+    torch.testing.assert_close(y.detach(), torch.tensor([-1.0039, -0.2039, 0.5961, 1.3961, 2.1961, 2.9961]), atol=1e-4, rtol=0)
+    assert x.grad.tolist() == [1] * 6 and rounding.scale.grad.item() == pytest.approx(-1.5, abs=1e-4) and rounding.zero_point.grad.item() == 0
+    assert rounding.calculate_qparams()[1].tolist() == [64]
+    with pytest.raises(AssertionError, match="quant_min must be strictly less than quant_max"):
+        _LearnableFakeQuantize(MovingAverageMinMaxObserver, quant_min=5, quant_max=3)

@@ -12,7 +12,16 @@ import numbers
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit import _executor_settings, _graph_results, _lazy, _native, _other_names, _quantization_passes, _upgraders
+from torchjit import (
+    _executor_settings,
+    _graph_results,
+    _graph_traces,
+    _lazy,
+    _native,
+    _other_names,
+    _quantization_passes,
+    _upgraders,
+)
 
 # The numbers of the handle classes (see gojit/bind/abi/slots.go); _C.type_classes tells those of types.
 _HANDLE_CLASSES = {
@@ -531,6 +540,7 @@ def _jit_unflatten(vars: Any, desc: IODescriptor) -> Any:
 globals().update(_executor_settings.functions())
 globals().update(_other_names.functions())
 globals().update(_graph_results.members())
+globals().update(_graph_traces.functions())
 globals().update(_upgraders.members())
 globals().update(_quantization_passes.members())
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchjit import _lazy, _native
 from torchjit._tensor import Tensor
+from torchjit.autograd import _engine
 from torchjit.autograd.anomaly_mode import detect_anomaly as detect_anomaly
 from torchjit.autograd.anomaly_mode import set_detect_anomaly as set_detect_anomaly
 from torchjit.autograd.function import Function as Function
@@ -47,7 +48,7 @@ def backward(
     if create_graph:
         warnings.warn(_CYCLE, stacklevel=2)
     if inputs is None:
-        _native.operator("aten::backward")(outputs, grads, retain_graph, create_graph)
+        _engine.run("aten::backward", outputs, grads, retain_graph, create_graph)
         return
     leaves = _sequence(inputs)
     if not leaves:
@@ -55,7 +56,7 @@ def backward(
     for leaf in leaves:
         if not leaf.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    made = _native.operator("aten::grad")(outputs, leaves, grads, retain_graph, create_graph, True)
+    made = _engine.run("aten::grad", outputs, leaves, grads, retain_graph, create_graph, True)
     for leaf, g in zip(leaves, made):
         if g is not None:
             old = _native.tensor_grad(leaf) if leaf.is_leaf or leaf.retains_grad else None
@@ -109,7 +110,7 @@ def grad(
     grads = _seeds(grad_outputs)
     if not inputs:
         raise ValueError("grad requires non-empty inputs.")
-    return tuple(_native.operator("aten::grad")(outputs, inputs, grads, retain_graph, create_graph, allow_unused))
+    return tuple(_engine.run("aten::grad", outputs, inputs, grads, retain_graph, create_graph, allow_unused))
 
 
 def _batched(outputs: Any, inputs: Any, batches: list[Any], create_graph: bool, allow_unused: bool) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._tensor import Tensor
+from torchjit.autograd import _engine
 
 
 class VariableMeta(type):
@@ -16,6 +17,8 @@ class VariableMeta(type):
 
 class Variable(metaclass=VariableMeta):
     """A tensor; kept for old programs."""
+
+    _execution_engine = _engine.engine
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
         if volatile:

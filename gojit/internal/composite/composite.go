@@ -215,12 +215,15 @@ func call(m *autograd.Mode, f *ir.Function, args, out []value.Value) error {
 	if err := code.RunUntraced(ctx, args, tuple[:]); err != nil {
 		return err
 	}
-	copy(out, tuple[0].Tuple().Items)
+	if len(out) > 0 {
+		copy(out, tuple[0].Tuple().Items)
+	}
 	return nil
 }
 
 var elementTypes = map[string]tensor.DType{
 	"uint8": tensor.Uint8, "int32": tensor.Int32, "int64": tensor.Int64, "float16": tensor.Float16, "bfloat16": tensor.BFloat16, "float32": tensor.Float32, "float64": tensor.Float64, "complex64": tensor.Complex64, "complex128": tensor.Complex128, "bool": tensor.Bool,
+	"int8": tensor.Int8, "complex32": tensor.Complex32, "quint8": tensor.QUInt8, "qint8": tensor.QInt8, "qint32": tensor.QInt32,
 }
 
 // torch is the operators, and the types of elements as PyTorch numbers them.

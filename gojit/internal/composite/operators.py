@@ -596,3 +596,249 @@ def _native_batch_norm_legit_functional(input, weight: Optional[Tensor], bias: O
 def _native_batch_norm_legit_no_training(input, weight: Optional[Tensor], bias: Optional[Tensor], running_mean, running_var, momentum: float, eps: float):
     out, save_mean, save_invstd = torch.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
     return out, save_mean, save_invstd
+
+
+# ---- quantized tensors ----
+
+def _own_bits(size: List[int], dtype: Optional[int]):
+    if dtype is None:
+        raise RuntimeError("Can only create quantized tensors of the types quint8, qint8 and qint32: dtype is not given")
+    if dtype == torch.quint8:
+        return torch.zeros(size, dtype=torch.uint8)
+    if dtype == torch.qint8:
+        return torch.zeros(size, dtype=torch.int8)
+    if dtype == torch.qint32:
+        return torch.zeros(size, dtype=torch.int32)
+    raise RuntimeError("Can only create quantized tensors of the types quint8, qint8 and qint32")
+
+def _empty_affine_quantized(size: List[int], dtype: Optional[int], layout: Optional[int], device: Optional[Device], pin_memory: Optional[bool], scale: float, zero_point: int, memory_format: Optional[int]):
+    return torch._make_per_tensor_quantized_tensor(_own_bits(size, dtype), scale, zero_point)
+
+def _empty_per_channel_affine_quantized(size: List[int], scales, zero_points, axis: int, dtype: Optional[int], layout: Optional[int], device: Optional[Device], pin_memory: Optional[bool], memory_format: Optional[int]):
+    return torch._make_per_channel_quantized_tensor(_own_bits(size, dtype), scales, zero_points, axis)
+
+def quantize_per_tensor__tensors(tensors: List[Tensor], scales, zero_points, dtype: int):
+    if scales.numel() != len(tensors) or zero_points.numel() != len(tensors):
+        raise RuntimeError("quantize_per_tensor: each tensor has a scale and a zero point")
+    made: List[Tensor] = []
+    for i, x in enumerate(tensors):
+        made.append(torch.quantize_per_tensor(x, float(scales[i]), int(zero_points[i]), dtype))
+    return made
+
+def _own_learnable(self, scale, zero_point, quant_min: int, quant_max: int, grad_factor: float):
+    s = scale.detach()
+    z = torch.clamp(torch.round(zero_point.detach()), quant_min, quant_max)
+    q = torch.round(self.detach() / s) + z
+    low = q < quant_min
+    high = q > quant_max
+    inside = torch.logical_not(torch.logical_or(low, high))
+    value = (torch.clamp(q, quant_min, quant_max) - z) * s
+    of_scale = torch.where(low, quant_min - z, torch.where(high, quant_max - z, (value - self.detach()) / s))
+    of_zero = torch.where(inside, torch.zeros_like(value), -s.expand_as(value))
+    parts = of_scale * (scale - s) + of_zero * (zero_point - zero_point.detach())
+    return _own_through(self, value, inside) + grad_factor * parts
+
+def _fake_quantize_learnable_per_tensor_affine(self, scale, zero_point, quant_min: int, quant_max: int, grad_factor: float):
+    if scale.numel() != 1 or zero_point.numel() != 1:
+        raise RuntimeError("scale and zero_point of a tensor are tensors with one element")
+    return _own_learnable(self, scale, zero_point, quant_min, quant_max, grad_factor)
+
+def _fake_quantize_learnable_per_channel_affine(self, scale, zero_point, axis: int, quant_min: int, quant_max: int, grad_factor: float):
+    if axis < 0 or axis >= self.dim():
+        raise RuntimeError("`axis` must be between 0 and number of dimensions of input")
+    if scale.numel() != self.size(axis) or zero_point.numel() != self.size(axis):
+        raise RuntimeError("dimensions of scale and zero-point are not consistent with input tensor")
+    return _own_learnable(self, _own_channels(scale, self, axis), _own_channels(zero_point, self, axis), quant_min, quant_max, grad_factor)
+
+
+# ---- windows, transforms ----
+
+def _own_window(window_length: int, periodic: bool, alpha: float, beta: float, dtype: Optional[int]):
+    n = window_length
+    if periodic:
+        n += 1
+    kind = torch.ones(1).dtype
+    if dtype is not None:
+        kind = dtype
+    if window_length < 2:
+        return torch.ones(window_length, dtype=kind)
+    at = torch.arange(n, dtype=torch.float64) * (2 * 3.141592653589793 / (n - 1))
+    return (alpha - beta * torch.cos(at))[:window_length].to(kind)
+
+def hamming_window__periodic_alpha(window_length: int, periodic: bool, alpha: float, dtype: Optional[int], layout: Optional[int], device: Optional[Device], pin_memory: Optional[bool]):
+    return _own_window(window_length, periodic, alpha, 0.46, dtype)
+
+def hamming_window__periodic_alpha_beta(window_length: int, periodic: bool, alpha: float, beta: float, dtype: Optional[int], layout: Optional[int], device: Optional[Device], pin_memory: Optional[bool]):
+    return _own_window(window_length, periodic, alpha, beta, dtype)
+
+def _own_norm(normalization: int, forward: bool):
+    if normalization == 1:
+        return "ortho"
+    if (normalization == 0) == forward:
+        return "backward"
+    return "forward"
+
+def _fft_c2c(self, dim: List[int], normalization: int, forward: bool):
+    if forward:
+        return torch.fft_fftn(self, None, dim, _own_norm(normalization, True))
+    return torch.fft_ifftn(self, None, dim, _own_norm(normalization, False))
+
+def _fft_r2c(self, dim: List[int], normalization: int, onesided: bool):
+    if onesided:
+        return torch.fft_rfftn(self, None, dim, _own_norm(normalization, True))
+    return torch.fft_fftn(self, None, dim, _own_norm(normalization, True))
+
+def _fft_c2r(self, dim: List[int], normalization: int, last_dim_size: int):
+    x = self
+    if len(dim) > 1:
+        x = torch.fft_ifftn(x, None, dim[:-1], _own_norm(normalization, False))
+    return torch.fft_irfft(x, last_dim_size, dim[-1], _own_norm(normalization, False))
+
+
+# ---- tensors ----
+
+def chalf(self, memory_format: Optional[int]):
+    return self.to(torch.complex32)
+
+def embedding_renorm(self, indices, max_norm: float, norm_type: float):
+    return torch.embedding_renorm_(self.clone(), indices, max_norm, norm_type)
+
+def _own_gaps(self):
+    sizes = torch.tensor(self.size())
+    strides = torch.tensor(self.stride())
+    counts = sizes > 1
+    expected = 1
+    order: List[int] = torch.argsort(strides[counts]).tolist()
+    for i in order:
+        size, stride = int(sizes[counts][i]), int(strides[counts][i])
+        if stride != expected:
+            return True
+        expected *= size
+    return False
+
+def is_non_overlapping_and_dense(self):
+    return self.numel() == 0 or not _own_gaps(self)
+
+def _debug_has_internal_overlap(self):
+    if self.is_contiguous() or self.numel() == 0 or not _own_gaps(self):
+        return 0
+    for size, stride in zip(self.size(), self.stride()):
+        if stride == 0 and size > 1:
+            return 1
+    return 2
+
+def _convert_indices_from_coo_to_csr(self, size: int, out_int32: bool):
+    counts = torch.cumsum(torch.bincount(self, None, size), 0)
+    made = torch.cat([torch.zeros(1, dtype=torch.int64), counts])
+    if out_int32:
+        return made.to(torch.int32)
+    return made
+
+def _convert_indices_from_csr_to_coo(crow_indices, col_indices, out_int32: bool, transpose: bool):
+    rows = torch.repeat_interleave(torch.arange(crow_indices.numel() - 1), torch.diff(crow_indices))
+    kind = torch.int64
+    if out_int32:
+        kind = torch.int32
+    if transpose:
+        return torch.stack([col_indices.to(kind), rows.to(kind)])
+    return torch.stack([rows.to(kind), col_indices.to(kind)])
+
+def _is_zerotensor(self):
+    return False
+
+def _efficientzerotensor(size: List[int], dtype: Optional[int], layout: Optional[int], device: Optional[Device], pin_memory: Optional[bool]):
+    return torch.zeros(size, dtype=dtype, device=device)
+
+def _list_to_tensor(self: List[int]):
+    return torch.tensor(self, dtype=torch.int32)
+
+def indices_copy(self):
+    return self.indices().clone()
+
+def values_copy(self):
+    return self.values().clone()
+
+def crow_indices_copy(self):
+    return self.crow_indices().clone()
+
+def col_indices_copy(self):
+    return self.col_indices().clone()
+
+def _embedding_bag_forward_only(weight, indices, offsets, scale_grad_by_freq: bool, mode: int, sparse: bool, per_sample_weights: Optional[Tensor], include_last_offset: bool, padding_idx: int):
+    return torch._embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx)
+
+def _assert_tensor_metadata(a, size: Optional[List[int]], stride: Optional[List[int]], dtype: Optional[int]):
+    if size is not None and a.size() != size:
+        raise RuntimeError(f"Tensor sizes mismatch! found {a.size()}, expected {size}")
+    if stride is not None and a.stride() != stride:
+        raise RuntimeError(f"Tensor strides mismatch! found {a.stride()}, expected {stride}")
+    if dtype is not None and a.dtype != dtype:
+        raise RuntimeError("Tensor dtype mismatch!")
+
+def _rowwise_prune(weight, mask, compressed_indices_dtype: int):
+    kept = mask.to(torch.bool)
+    places = torch.cumsum(kept.to(torch.int64), 0) - 1
+    return weight[kept], torch.where(kept, places, torch.full_like(places, -1)).to(compressed_indices_dtype)
+
+def sym_stride__int(self, dim: int):
+    return self.stride(dim)
+
+def sym_storage_offset(self):
+    return self.storage_offset()
+
+def is_strides_like_format(self, memory_format: int):
+    return self.is_contiguous(memory_format=memory_format)
+
+def rrelu_with_noise(self, noise, lower: number, upper: number, training: bool, generator: Optional[Generator]):
+    if not training:
+        return torch.leaky_relu(self, (float(lower) + float(upper)) / 2)
+    slopes = torch.empty_like(noise).uniform_(float(lower), float(upper))
+    noise.copy_(torch.where(self.detach() <= 0, slopes, torch.ones_like(slopes)))
+    return torch.where(self <= 0, self * noise, self)
+
+
+# ---- operators that test how calls of operators are read ----
+
+def _test_optional_intlist(values, addends: Optional[List[int]]):
+    if addends is None:
+        return values
+    if len(addends) < values.numel():
+        raise RuntimeError(f"there are {len(addends)} addends for {values.numel()} values")
+    return values + torch.tensor(addends, dtype=values.dtype)[: values.numel()]
+
+def _test_optional_filled_intlist(values, addends: Optional[List[int]]):
+    return _test_optional_intlist(values, addends)
+
+def _test_optional_floatlist(values, addends: Optional[List[float]]):
+    if addends is None:
+        return values
+    if len(addends) < values.numel():
+        raise RuntimeError(f"there are {len(addends)} addends for {values.numel()} values")
+    return values + torch.tensor(addends, dtype=values.dtype)[: values.numel()]
+
+def _test_string_default(dummy, a: str, b: str):
+    if a != "\"'\\":
+        raise RuntimeError("Default A failed")
+    if b != "\"'\\":
+        raise RuntimeError("Default B failed")
+    return dummy
+
+def _test_ambiguous_defaults__a(dummy, a: int, b: int):
+    if a != 1:
+        raise RuntimeError("Expected a == 1 to be true, but got false.")
+    if b != 1:
+        raise RuntimeError("Expected b == 1 to be true, but got false.")
+    return torch.tensor(1, device=dummy.device)
+
+def _test_ambiguous_defaults__b(dummy, a: int, b: str):
+    if a != 2:
+        raise RuntimeError("Expected a == 2 to be true, but got false.")
+    if b != "2":
+        raise RuntimeError("Expected b == \"2\" to be true, but got false.")
+    return torch.tensor(2, device=dummy.device)
+
+def _test_serialization_subcmul(self, other, alpha: number):
+    return self - other * alpha
+
+def _foobar(self, arg1: bool, arg2: bool, arg3: bool):
+    return self
