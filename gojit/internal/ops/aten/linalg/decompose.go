@@ -260,7 +260,9 @@ func pseudoInverse(a *tensor.Tensor, atol, rtol *tensor.Tensor, hermitian bool) 
 	}
 	sizes := elementwise.Absolute.On(s)
 	largest := reduce.Extreme("amax", sizes, []int{-1}, true, false)
-	each := func(t *tensor.Tensor) *tensor.Tensor { return elementwise.To(source.Must(source.Must(t.ToDevice(s.Device())).Unsqueeze(-1)), s.DType()) }
+	each := func(t *tensor.Tensor) *tensor.Tensor {
+		return elementwise.To(source.Must(source.Must(t.ToDevice(s.Device())).Unsqueeze(-1)), s.DType())
+	}
 	limit := elementwise.ClampMin.On(elementwise.Mul.On(largest, each(rtol)), each(atol))
 	weights := elementwise.Choose(elementwise.Gt.On(sizes, limit), elementwise.OfTensor(elementwise.Inverted.On(s)), elementwise.OfScalar(tensor.Float(0)))
 	return Matmul(elementwise.Mul.On(v, source.Must(weights.Unsqueeze(-2))), elementwise.Conjugate(source.Must(u.MatrixTranspose())))
