@@ -40,9 +40,10 @@ build/gpu.test: $(GO_SOURCES)
 build/cuda.test: $(GO_SOURCES)
 	mkdir -p build && CGO_ENABLED=0 go test -c -o $@ ./gojit/cuda
 
-test-gpu: build/gpu.test build/cuda.test ## run the tests of GPU kernels and of tensors there on a GPU of NVIDIA, which must be there
+test-gpu: $(STAMP) build/gpu.test build/cuda.test ## run all tests of CUDA devices on a GPU of NVIDIA, which must be there: kernels, tensors, operators, modules, programs, archives
 	GOJIT_TEST_GPU=1 build/gpu.test -test.v -test.bench .
 	GOJIT_TEST_GPU=1 build/cuda.test -test.v
+	GOJIT_TEST_GPU=1 $(BIN)/python -m pytest -v -rs --durations=10 tests/test_cuda.py
 
 PREFIX ?= /usr/local
 DESTDIR ?=

@@ -1,4 +1,4 @@
-"""Runs the samples of every operator of torch.testing's tables on the device cuda, in four types, with gradients, and compares them with the processor's.
+"""Runs the samples of every operator of torch.testing's tables on the device cuda, in two types, with gradients, and compares them with the processor's.
 
     GOJIT_CUDA_DRIVER=... python tests/cuda_samples.py [PATTERN]
 
@@ -91,7 +91,7 @@ def run(pattern=""):
     for op in op_db:
         if not re.search(pattern, op.full_name):
             continue
-        for dtype in [d for d in TYPES if d in op.dtypes] or sorted(op.dtypes, key=str)[:1]:
+        for dtype in [d for d in TYPES if d in op.dtypes][:2] or sorted(op.dtypes, key=str)[:1]:
             torch.manual_seed(0)
             differentiable = dtype in op.supported_backward_dtypes("cpu")
             for sample in op.sample_inputs("cpu", dtype, requires_grad=differentiable):

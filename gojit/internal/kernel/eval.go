@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"slices"
 	"unsafe"
 
@@ -57,10 +58,18 @@ type step struct {
 	d, a, b, c int
 }
 
+// errMean says that the processor was to run a kernel with means.
+var errMean = errors.New("kernel: means are computed by devices alone")
+
 // NewProgram prepares a kernel. It fails where Verify does and on too many operands.
 func NewProgram(k *Kernel) (*Program, error) {
 	if err := k.Verify(); err != nil {
 		return nil, err
+	}
+	for _, o := range k.Outputs {
+		if o.Mean {
+			return nil, errMean
+		}
 	}
 	p := &Program{kernel: k, outputs: len(k.Outputs), operands: len(k.Outputs) + len(k.Inputs), direct: -1, block: k.ReduceBlock()}
 	if p.operands > maxOperands {

@@ -171,6 +171,7 @@ type Output struct {
 	Value  Value
 	DType  tensor.DType
 	Reduce ReduceOp
+	Mean   bool // of a sum on a device: it is divided by the number of the elements
 }
 
 // Kernel is a pointwise computation, or one with a reduction of each run of elements at its end.
@@ -222,6 +223,11 @@ func (b *Builder) Param(t tensor.DType) Value {
 // Output stores a value as an element of the next output.
 func (b *Builder) Output(v Value, memory tensor.DType) {
 	b.K.Outputs = append(b.K.Outputs, Output{Value: v, DType: memory})
+}
+
+// Mean stores the mean of the elements of each run in the next output. Devices alone run kernels with means.
+func (b *Builder) Mean(v Value, memory tensor.DType) {
+	b.K.Outputs = append(b.K.Outputs, Output{Value: v, DType: memory, Reduce: ReduceSum, Mean: true})
 }
 
 // Reduce stores a value combined over the elements of each run in the next output.

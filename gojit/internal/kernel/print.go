@@ -41,6 +41,9 @@ func (k *Kernel) String() string {
 		if o.Reduce != NoReduce {
 			b.WriteString(" " + o.Reduce.String())
 		}
+		if o.Mean {
+			b.WriteString(" mean")
+		}
 		fmt.Fprintf(&b, " %%%d\n", o.Value)
 	}
 	return b.String()

@@ -26,6 +26,9 @@ func (k *Kernel) Hash() uint64 {
 	}
 	for _, o := range k.Outputs {
 		h.add(uint64(uint32(o.Value)) | uint64(o.DType)<<32 | uint64(o.Reduce)<<40)
+		if o.Mean {
+			h.add(1)
+		}
 	}
 	return uint64(h)
 }

@@ -76,6 +76,9 @@ func (k *Kernel) verifyOutput(i int) error {
 	if t := k.TypeOf(o.Value); int(o.Reduce) >= len(reduceNames) || o.Reduce != NoReduce && Loops[o.Reduce.Op()][t] == nil {
 		return typeError(t, "kernel: out%d reduces values of type %s in a way that is not defined", i, t)
 	}
+	if o.Mean && (o.Reduce != ReduceSum || !k.TypeOf(o.Value).IsFloating()) {
+		return fmt.Errorf("kernel: out%d is the mean of what is no sum of floats", i)
+	}
 	return nil
 }
 

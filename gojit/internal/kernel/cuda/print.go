@@ -380,7 +380,11 @@ func (p *printer) block(entry, first string, accumulate, keep func()) {
 	p.line("place(&a, row, at);")
 	for r, i := range s.Reduces {
 		o, t := p.reduced(r)
-		p.line("const %s v%d = r%d[thread];", typeName(t), r, r)
+		divided := ""
+		if o.Mean {
+			divided = fmt.Sprintf(" / (%s)a.n", typeName(t))
+		}
+		p.line("const %s v%d = r%d[thread]%s;", typeName(t), r, r, divided)
 		p.store(o.DType, fmt.Sprintf("at[%d]", i), fmt.Sprintf("v%d", r), t)
 	}
 	p.close()

@@ -867,7 +867,7 @@ func (p *Pooling) evenBlocks(x *tensor.Tensor) (means *tensor.Tensor, ok bool) {
 func planeMeans(x *tensor.Tensor, dims []int) *tensor.Tensor {
 	size := define.NumelOf(x.Shape()[x.Dim()-len(dims):])
 	work := reduce.Accumulator(x.DType())
-	if size > 1024 || x.Numel() == 0 || !x.IsContiguous() {
+	if size > 1024 || x.Numel() == 0 || !x.IsContiguous() || x.OnDevice() {
 		return reduce.Mean(x, dims, true, x.DType())
 	}
 	ones := define.FullBeside(x, []int{size, 1}, tensor.Int(1), work)

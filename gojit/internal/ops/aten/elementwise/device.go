@@ -39,14 +39,19 @@ func RunnerOf(d tensor.Device) (kernel.Runner, error) {
 
 // RunThere runs a program over tensors of one device.
 func RunThere(p *launch.Program, tensors []*tensor.Tensor, params []tensor.Scalar) error {
+	return RunOn(p.Kernel(), tensors, params)
+}
+
+// RunOn runs a kernel over tensors of one device.
+func RunOn(k *kernel.Kernel, tensors []*tensor.Tensor, params []tensor.Scalar) error {
 	runner, err := RunnerOf(tensors[0].Device())
 	if err != nil {
 		return err
 	}
-	if err := runner.Run(p.Kernel(), tensors, params); err != nil {
+	if err := runner.Run(k, tensors, params); err != nil {
 		return err
 	}
-	for i := range p.Kernel().Outputs {
+	for i := range k.Outputs {
 		tensors[i].NoteDeviceWrite()
 	}
 	return nil

@@ -13,9 +13,28 @@ import (
 
 // runRows runs a program that reduces rows which are on a device: a contiguous tensor, or one whose last dimension is reduced.
 func runRows(p *launch.Program, r reduction, out *tensor.Tensor, singles []*tensor.Tensor) {
-	if r.outer == 0 {
-		return
+	if r.outer > 0 {
+		elementwise.RunKernel(p, operandsOfRows(r, out, singles), nil)
 	}
+}
+
+// meansThere gives the means over some dimensions of a tensor of a device by one kernel, nil where these dimensions are not one in memory.
+func meansThere(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
+	reduced := ReducedDims(t, dims)
+	computed := Accumulator(result)
+	r, ok := stridedRows(t, reduced)
+	if !ok || !computed.IsFloating() {
+		return nil
+	}
+	b := kernel.NewBuilder()
+	b.Mean(b.Input(t.DType(), computed), result)
+	out := define.EmptyBeside(t, r.shape, result)
+	source.Throw(elementwise.RunOn(b.Kernel(), operandsOfRows(r, out, nil), nil))
+	return define.ShownAs(out, reducedShape(t, reduced, keepdim)...)
+}
+
+// operandsOfRows are a result for each row, the rows, and numbers of which each row has one.
+func operandsOfRows(r reduction, out *tensor.Tensor, singles []*tensor.Tensor) []*tensor.Tensor {
 	rows, lead := r.rows, []int{r.outer}
 	if rows.IsContiguous() {
 		rows = source.Must(rows.View(r.outer, r.n))
@@ -27,7 +46,7 @@ func runRows(p *launch.Program, r reduction, out *tensor.Tensor, singles []*tens
 	for _, s := range singles {
 		operands = append(operands, source.Must(s.View(single...)))
 	}
-	elementwise.RunKernel(p, operands, nil)
+	return operands
 }
 
 // stridedRows shows a tensor of a device with the dimensions that are reduced as one behind the others. ok is false where they do not lie end to end.

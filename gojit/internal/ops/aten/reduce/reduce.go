@@ -163,6 +163,11 @@ func Mean(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tens
 	if result.IsComplex() {
 		return DivideBy(complexSum(t, dims, keepdim, result), tensor.Int(int64(n)))
 	}
+	if t.OnDevice() {
+		if out := meansThere(t, dims, keepdim, result); out != nil {
+			return out
+		}
+	}
 	total := Sum(t, dims, keepdim, Accumulator(result))
 	return elementwise.To(DivideBy(total, tensor.Int(int64(n))), result)
 }
