@@ -230,8 +230,9 @@ failed:
     return NULL;
 }
 
-static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
-    if (!tj_profiling || Py_TYPE(self) != tj_script_function_type && Py_TYPE(self) != tj_script_method_type) return call_function(self, args, nargsf, kwnames);
+/* A scripted function or method, whose calls are events of a profile. */
+static PyObject *call_scripted(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+    if (!tj_profiling) return call_function(self, args, nargsf, kwnames);
     int64_t start = tj_now();
     PyObject *result = call_function(self, args, nargsf, kwnames);
     tj_note_call(self, start);
@@ -241,10 +242,10 @@ static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size
 PyObject *tj_new_function(PyTypeObject *type, int64_t slot, PyObject *name, int overridable) {
     FunctionObject *f = PyObject_GC_New(FunctionObject, type);
     if (!f) return NULL;
-    f->vectorcall = function_vectorcall;
+    int scripted = type == tj_script_function_type || type == tj_script_method_type;
+    f->vectorcall = scripted ? call_scripted : call_function;
     f->slot = slot;
     f->overridable = overridable;
-    int scripted = type == tj_script_function_type || type == tj_script_method_type;
     f->numbers = !scripted && (overridable & TJ_SUBCLASS || name && !strncmp(PyUnicode_AsUTF8(name), "tensor_", 7));
     f->name = Py_XNewRef(name);
     f->dict = f->weakrefs = NULL;

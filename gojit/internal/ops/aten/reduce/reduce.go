@@ -260,6 +260,9 @@ func orderedAs(d tensor.DType) tensor.DType {
 	return kernel.ComputeType(d)
 }
 
+// fewTruths is up to how many elements the time of a reduction is that of its calls.
+const fewTruths = 64
+
 // Truth tells for each row whether any, or every, element is not zero.
 func Truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
 	result := tensor.Bool
@@ -269,7 +272,7 @@ func Truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
 	if one := alone(t, dims, keepdim); one != nil {
 		return elementwise.To(elementwise.Ne.WithNumber(one, 0), result)
 	}
-	if t.DType().Size() == 8 && !t.DType().IsComplex() { // lanes of truth values would be twice as many as those of elements
+	if t.DType().Size() == 8 && !t.DType().IsComplex() && t.Numel() > fewTruths { // lanes of truth values would be twice as many as those of elements
 		if every {
 			return elementwise.To(elementwise.Not.On(zeroReducer.Reduce(t, dims, keepdim, t.DType(), tensor.Bool)), result)
 		}
