@@ -250,10 +250,21 @@ func anyRequiresGrad(args []value.Value) bool {
 	return false
 }
 
+// givesNoGradient reports whether all tensors of out= have types that have no gradients.
+func givesNoGradient(op *ops.Operator, args []value.Value) bool {
+	arguments := op.Schema().Arguments
+	for i, v := range args {
+		if i < len(arguments) && arguments[i].IsOut() && (!v.IsTensor() || v.Tensor().DType().IsDifferentiable()) {
+			return false
+		}
+	}
+	return true
+}
+
 func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	p := planOf(op)
 	switch {
-	case p.notDifferentiable || p.shapeOnly && !anyRequiresGrad(args[:1]):
+	case p.notDifferentiable || p.shapeOnly && !anyRequiresGrad(args[:1]) || p.hasOut && givesNoGradient(op, args):
 		return m.compute(op, args, out)
 	case p.hasOut:
 		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
