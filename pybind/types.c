@@ -294,6 +294,15 @@ static PyObject *function_name(PyObject *self, void *closure) {
     return Py_XNewRef(f->name);
 }
 
+/* The name without the module torch._C in which a function stands. */
+static PyObject *function_own_name(PyObject *self, void *closure) {
+    PyObject *name = function_name(self, closure);
+    const char *text = name ? PyUnicode_AsUTF8(name) : NULL;
+    if (!text || strncmp(text, "_C.", 3)) return name;
+    Py_DECREF(name);
+    return PyUnicode_FromString(text + 3);
+}
+
 static PyObject *function_repr(PyObject *self) {
     PyObject *name = function_name(self, NULL);
     if (!name) return NULL;
@@ -313,7 +322,7 @@ static PyMemberDef function_members[] = {
     {NULL},
 };
 static PyGetSetDef function_getset[] = {
-    {"__name__", function_name, NULL, "the function's name", NULL},
+    {"__name__", function_own_name, NULL, "the function's name", NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL},
 };

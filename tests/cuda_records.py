@@ -2,7 +2,7 @@
 
     GOJIT_CUDA_DRIVER=... python tests/cuda_records.py [PATTERN]
 
-The last lines are JSON: the operators that agree, those without a form for the device, and what is wrong about others.
+The last lines are JSON: the operators that agree, those without a form for the device, those whose samples the processor refuses, and what is wrong about others.
 """
 
 import json
@@ -20,12 +20,21 @@ import torchjit as torch  # noqa: E402
 
 torch.backends.cudnn.allow_tf32 = False  # the processor computes in float32
 
+# Which draw random numbers, of each device its own: types, shapes and devices are compared.
 RANDOM = re.compile(
-    r"(^|_)(rand|normal|uniform|bernoulli|multinomial|poisson|exponential|geometric|cauchy|log_normal|binomial|rrelu|dropout|gamma|dirichlet|seed|random)|"
-    r"alpha_dropout|fractional"
+    r"(^|_)(rand|randn|randint|randperm|normal|uniform|bernoulli|multinomial|poisson|exponential|geometric|cauchy|log_normal|binomial|rrelu|gamma|dirichlet|random)_?(_like|$)|dropout|"
+    r"^normal|^rand|^_sample_dirichlet|^(log_)?normal_"
 )
-# What does not depend on elements alone, or has nothing to do with devices.
-LEFT_OUT = re.compile(r"data_ptr|^aten::(cpu|cuda|to|_to_copy|device|empty.*|new_empty.*|.*_pin_memory.*|_debug_.*|record_stream|resize.*|set_.*|_resize.*)$|sparse|quant|mkldnn|packed|nested|fbgemm|^aten::q_")
+# What does not depend on elements alone, or has nothing to do with devices; tensors that are sparse or quantized, which are the processor's.
+LEFT_OUT = re.compile(
+    r"data_ptr|^(cpu|cuda|to|_to_copy|device|(new_)?empty.*|.*_pin_memory.*|_debug_.*|record_stream|resize.*|set_.*|_resize.*|_cast_.*)$|sparse|hspmm|quantize_per|^_make_per|mkldnn|packed_params|^nested|fbgemm|^q_"
+)
+# Tensors that PyTorch asks to be the processor's, by the names of arguments.
+OF_PROCESSOR = {"aten::_pack_padded_sequence": {"lengths"}, "aten::_pad_packed_sequence": {"batch_sizes"}, "aten::lstm.data": {"batch_sizes"}, "aten::gru.data": {"batch_sizes"}}
+# What is given besides: devices know one way to solve by least squares, which is not the processor's default.
+GIVEN = {"aten::linalg_lstsq": {"driver": "gels"}}
+# Results whose signs and phases nothing decides.
+UP_TO_SIGNS = {"aten::linalg_svd", "aten::_linalg_svd", "aten::svd", "aten::linalg_eigh", "aten::_linalg_eigh", "aten::symeig"}
 
 
 def made(value, number, device):
@@ -50,26 +59,52 @@ def on_processor(x):
     return x
 
 
-def difference(operator, args, keywords):
+def sizes_of(x):
+    """The absolute values of tensors."""
+    return x.abs() if isinstance(x, torch.Tensor) else [sizes_of(y) for y in x]
+
+
+def named(operator, args, keywords):
+    """Arguments by position, and by name those that are given so."""
+    arguments = operator._schema.arguments
+    n = next((i for i, a in enumerate(arguments) if a.kwarg_only), len(arguments))
+    return args[:n], {**{a.name: x for a, x in zip(arguments[n:], args[n:], strict=False)}, **keywords}
+
+
+def difference(name, operator, args, keywords):
     """What is wrong about a call on the device: None, "refused" or a text. skipped where the processor refuses it."""
-    calls = {}
+    calls, is_random = {}, RANDOM.search(name[6:].partition(".")[0])
+    args, keywords = named(operator, args, {**keywords, **GIVEN.get(name, {})})
+    names, makes = [a.name for a in operator._schema.arguments], not has([*args, *keywords.values()], operators.T)
+    if makes and "device" not in names:
+        return "skipped"
     for device in ("cpu", "cuda"):
-        given = [made(a, 5 + 11 * i, device) for i, a in enumerate(args)]
-        named = {k: made(a, 3, device) for k, a in keywords.items()}
+        place = {n: "cpu" if n in OF_PROCESSOR.get(name, ()) else device for n in names}
+        given = [made(a, 5 + 11 * i, place[names[i]]) for i, a in enumerate(args)]
+        keyed = {k: made(a, 3, place[k]) for k, a in keywords.items()}
+        if makes:
+            keyed["device"] = torch.device(device)
+            given = given[: names.index("device")]
         try:
-            calls[device] = operator(*given, **named), given
+            calls[device] = operator(*given, **keyed), given
         except Exception as e:
             if device == "cpu":
                 return "skipped"
             if isinstance(e, NotImplementedError):
-                name = operator.name().split(".")[0] if callable(operator.name) else str(operator)
-                return "refused" if re.search(r"Could not run 'aten::\w+(\.\w+)?' with arguments from the 'CUDA' backend|has no form for the device", str(e)) else f"{type(e).__name__}: {e} ({name})"
+                return "refused" if re.search(r"Could not run 'aten::\w+(\.\w+)?' with arguments from the 'CUDA' backend|has no form for the device", str(e)) else f"{type(e).__name__}: {e}"
             return f"{type(e).__name__}: {e}".partition("\n")[0][:200]
-    away = [t for t in operators.tensors(calls["cuda"][0]) if t.device.type != "cuda"]
-    if away and all(t.device.type == "cpu" for t in away) and operators.tensors(calls["cuda"][1]):
+    here, there = (operators.tensors(calls[device][0]) for device in ("cpu", "cuda"))
+    away = [t for t in there if t.device.type != "cuda"]
+    if away and all(t.device.type == "cpu" for t in away) and (makes or operators.tensors(calls["cuda"][1])) and name not in OF_PROCESSOR:
         return f"a result is on {away[0].device}"
+    if is_random:
+        forms = [[(t.dtype, t.shape) for t in ts] for ts in (here, there)]
+        return None if forms[0] == forms[1] else f"result: {forms[1]}, the processor has {forms[0]}"
     for i in (0, 1):
-        text = operators.differ(on_processor(calls["cuda"][i]), on_processor(calls["cpu"][i]), True)
+        both = [on_processor(calls[device][i]) for device in ("cuda", "cpu")]
+        if name in UP_TO_SIGNS and i == 0:
+            both = [sizes_of(x) for x in both]
+        text = operators.differ(*both, True)
         if text:
             return ("result" if i == 0 else "argument") + f": {text}"
     return None
@@ -77,15 +112,12 @@ def difference(operator, args, keywords):
 
 def run(pattern=""):
     warnings.simplefilter("ignore")
-    agree, refused, wrong = set(), set(), {}
+    agree, refused, skipped, wrong = set(), set(), set(), {}
     for name, calls in operators.samples().items():
-        if not name.startswith("aten::") or not re.search(pattern, name) or RANDOM.search(name[6:]) or LEFT_OUT.search(name):
-            continue
-        if operators.EXCLUDED.match(name) or operators.UNDECIDED.search(name[6:]):
+        if not name.startswith("aten::") or not re.search(pattern, name) or LEFT_OUT.search(name[6:]):
             continue
         for overload, args, keywords in calls:
-            values = [*args, *keywords.values()]
-            if has(values, (operators.Q, operators.S, operators.Written)) or not has(values, operators.T):
+            if has([*args, *keywords.values()], (operators.Q, operators.S, operators.Written)):
                 continue
             try:
                 operator = getattr(getattr(torch.ops.aten, name[6:]), overload or "default")
@@ -94,14 +126,17 @@ def run(pattern=""):
             full = f"{name}.{overload}" if overload else name
             if os.environ.get("CUDA_RECORDS_VERBOSE"):
                 print(full, file=sys.stderr, flush=True)
-            found = difference(operator, args, keywords)
+            found = difference(full, operator, args, keywords)
             if found is None:
                 agree.add(full)
             elif found == "refused":
                 refused.add(full)
-            elif found != "skipped":
+            elif found == "skipped":
+                skipped.add(full)
+            else:
                 wrong.setdefault(full, found)
-    return {"agree": sorted(agree - refused - wrong.keys()), "refused": sorted(refused - wrong.keys()), "wrong": wrong}
+    met = agree | refused | wrong.keys()
+    return {"agree": sorted(agree - refused - wrong.keys()), "refused": sorted(refused - wrong.keys()), "skipped": sorted(skipped - met), "wrong": wrong}
 
 
 if __name__ == "__main__":

@@ -182,6 +182,117 @@ def solvers():
         same(x.grad, y.grad, 1e-6)
 
 
+def decompositions():
+    """Matrices are what their singular values, eigenvalues and factors make; vectors are orthonormal. Tall, wide, empty, of less than full rank, in batches."""
+    linalg = torch.linalg
+
+    def is_unitary(u, tolerance):
+        same(torch.eye(u.shape[-1], dtype=u.dtype).expand(*u.shape[:-2], u.shape[-1], u.shape[-1]), u.mH @ u, tolerance)
+
+    def singular(a, tolerance):
+        for full in (False, True):
+            u, s, vh = (t.cpu() for t in linalg.svd(a.cuda(), full_matrices=full))
+            n = s.shape[-1]
+            same(linalg.svdvals(a), s, tolerance)
+            same(a, (u[..., :n] * s.unsqueeze(-2)) @ vh[..., :n, :], tolerance)
+            is_unitary(u, tolerance)
+            is_unitary(vh.mH, tolerance)
+        same(linalg.svdvals(a), linalg.svdvals(a.cuda()), tolerance)
+        same(linalg.pinv(a), linalg.pinv(a.cuda()), 100 * tolerance)
+
+    def symmetric(a, tolerance):
+        for uplo in "LU":
+            half = a.tril(-1) if uplo == "L" else a.triu(1)
+            whole = half + half.mH + torch.diag_embed(torch.diagonal(a, 0, -2, -1).real.to(a.dtype))
+            w, v = (t.cpu() for t in linalg.eigh(a.cuda(), uplo))
+            same(linalg.eigvalsh(a, uplo), w, tolerance)
+            same(whole, (v * w.unsqueeze(-2)) @ v.mH, tolerance)
+            is_unitary(v, tolerance)
+            same(w, linalg.eigvalsh(a.cuda(), uplo), tolerance)
+
+    def general(a, tolerance):
+        w, v = (t.cpu() for t in linalg.eig(a.cuda()))
+        same(a.to(v.dtype) @ v, v * w.unsqueeze(-2), tolerance)
+        found, wanted = (t if t.dim() > 1 else t.unsqueeze(0) for t in (linalg.eigvals(a.cuda()).cpu(), linalg.eigvals(a)))
+        for x, y in zip(found, wanted, strict=True):
+            assert x.numel() == 0 or (x.unsqueeze(0) - y.unsqueeze(1)).abs().amin(0).max() < tolerance * 100
+        for hermitian in (False, True) if a.is_complex() else (False,):
+            h = a + (a.mH if hermitian else a.mT)
+            here, there = linalg.ldl_factor_ex(h, hermitian=hermitian), linalg.ldl_factor_ex(h.cuda(), hermitian=hermitian)
+            for x, y in zip(here, there, strict=True):
+                same(x, y, 100 * tolerance)
+            b = torch.randn(*a.shape[:-1], 2, dtype=a.dtype)
+            same(linalg.ldl_solve(*here[:2], b, hermitian=hermitian), linalg.ldl_solve(*there[:2], b.cuda(), hermitian=hermitian), 1000 * tolerance)
+        same(torch.matrix_exp(a), torch.matrix_exp(a.cuda()), 100 * tolerance)
+        lu, pivots = linalg.lu_factor(a)
+        for left in (False, True):
+            for adjoint in (False, True):
+                c = torch.randn(*a.shape[:-1], 2, dtype=a.dtype)
+                c = c if left else c.mT
+                same(linalg.lu_solve(lu, pivots, c, left=left, adjoint=adjoint), linalg.lu_solve(lu.cuda(), pivots.cuda(), c.cuda(), left=left, adjoint=adjoint), 1000 * tolerance)
+        for x, y in zip(torch.lu_unpack(lu, pivots), torch.lu_unpack(lu.cuda(), pivots.cuda()), strict=True):
+            same(x, y)
+
+    for dtype in (torch.float32, torch.float64, torch.complex64, torch.complex128):
+        tolerance = 1e-4 if dtype in (torch.float32, torch.complex64) else 1e-11
+        for shape in ((1, 1), (3, 3), (5, 3), (3, 5), (2, 4, 4), (40, 35), (0, 3), (2, 0, 3), (3, 0)):
+            singular(torch.randn(shape, dtype=dtype), tolerance)
+        for a in (torch.randn(6, 2, dtype=dtype) @ torch.randn(2, 5, dtype=dtype), torch.zeros(3, 4, dtype=dtype), torch.eye(4, dtype=dtype), torch.ones(4, 4, dtype=dtype)):
+            singular(a, tolerance)
+        for shape in ((1, 1), (2, 2), (3, 3), (2, 4, 4), (20, 20), (0, 0), (0, 3, 3)):
+            symmetric(torch.randn(shape, dtype=dtype), tolerance)
+            general(torch.randn(shape, dtype=dtype), tolerance)
+        for shape in ((5, 3), (3, 5), (2, 4, 3), (4, 4)):
+            a, b = torch.randn(shape, dtype=dtype), torch.randn(*shape[:-1], 2, dtype=dtype)
+            for f in (linalg.lu, torch.geqrf):
+                for x, y in zip(f(a), f(a.cuda()), strict=True):
+                    same(x, y, 10 * tolerance)
+            for x, y in zip(linalg.lstsq(a, b, driver="gels"), linalg.lstsq(a.cuda(), b.cuda()), strict=True):
+                same(x, y, 100 * tolerance)
+    double = torch.tensor([[2.0, 1.0], [0.0, 2.0]])
+    same(linalg.eigvals(double), linalg.eigvals(double.cuda()))
+    nothing = torch.full((2, 2), float("nan")).cuda()
+    for f in (linalg.svd, linalg.eigh, linalg.eig, lambda x: linalg.lstsq(x, x, driver="gelsd")):
+        try:
+            f(nothing)
+        except RuntimeError:
+            continue
+        raise AssertionError("no error")
+
+
+def sequences():
+    """Points of Sobol' sequences, scrambled and not; packed sequences of recurrent layers, whose sizes are the processor's."""
+    from torchjit.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+    ops = torch.ops.aten
+    triangles = torch.randint(2, (3, 30, 30)).tril()
+    for scrambles in (False, True):
+        found = []
+        for device in ("cpu", "cuda"):
+            state, point = torch.zeros(3, 30, dtype=torch.int64).to(device), torch.zeros(3, dtype=torch.int64).to(device)
+            ops._sobol_engine_initialize_state_(state, 3)
+            if scrambles:
+                ops._sobol_engine_scramble_(state, triangles.to(device), 3)
+            ops._sobol_engine_ff_(point, 7, state, 3, 0)
+            found.append([point, state, *ops._sobol_engine_draw(point, 9, state, 3, 7, torch.float32)])
+        for a, b in zip(*found, strict=True):
+            assert torch.equal(a, b.cpu())
+    x0 = torch.randn(5, 3, 3)
+    for m in (torch.nn.LSTM(3, 4, 2, bidirectional=True), torch.nn.GRU(3, 4), torch.nn.RNN(3, 4)):
+        found = []
+        for device in ("cpu", "cuda"):
+            m.to(device).zero_grad()
+            x = x0.to(device).requires_grad_()
+            packed = pack_padded_sequence(x, torch.tensor([5, 3, 2]))
+            y, lengths = pad_packed_sequence(m(packed)[0])
+            assert packed.batch_sizes.device.type == lengths.device.type == "cpu"
+            y.sum().backward()
+            found.append([y.detach(), x.grad, *(p.grad for p in m.parameters())])
+            x0 = x0.detach()
+        for a, b in zip(*found, strict=True):
+            same(a, b)
+
+
 def normalizations():
     """Channels of one part and of several, far from zero."""
     for shape in ((4, 3, 5, 6), (2, 7), (8, 2, 60, 30)):
@@ -196,7 +307,7 @@ def normalizations():
 def main():
     torch.manual_seed(0)
     torch.backends.cudnn.allow_tf32 = False
-    for part in (sorting, running, reductions, indices, products, transforms, solvers, normalizations):
+    for part in (sorting, running, reductions, indices, products, transforms, solvers, decompositions, sequences, normalizations):
         part()
     print("agree")
 

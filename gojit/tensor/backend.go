@@ -185,7 +185,7 @@ func (t *Tensor) ToDevice(d Device) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.quantizer = t.quantizer
+	c.quantizer, c.lengths = t.quantizer, t.lengths
 	return c, Copy(c, t)
 }
 

@@ -77,6 +77,9 @@ func SparseInUse() bool { return awayInUse.Load()&sparseInUse != 0 }
 // AwayInUse reports whether there ever was a sparse tensor, one in the memory of a device, or a view of conjugates or negatives.
 func AwayInUse() bool { return awayInUse.Load() != 0 }
 
+// DevicesInUse reports whether tensors on devices were made.
+func DevicesInUse() bool { return awayInUse.Load()&deviceInUse != 0 }
+
 // NewSparse returns a sparse tensor of a shape, whose device and type are those of the values. Its parts are left to the collector. Nothing
 // is checked but the shape.
 func NewSparse(shape []int, parts Sparse) (*Tensor, error) {
@@ -87,6 +90,9 @@ func NewSparse(shape []int, parts Sparse) (*Tensor, error) {
 	for _, part := range []*Tensor{parts.Indices, parts.Plain, parts.Values} {
 		if part != nil && part.borrowed {
 			return nil, source.Errorf(source.RuntimeError, source.Range{}, "a sparse tensor cannot have parts that are borrowed")
+		}
+		if part != nil && part.OnDevice() {
+			return nil, source.Errorf(source.NotImplementedError, source.Range{}, "sparse tensors on the device %s are not implemented", part.Device())
 		}
 	}
 	awayInUse.Or(sparseInUse)

@@ -96,7 +96,27 @@ type gradient struct {
 }
 
 // Do runs an operator and returns its first result.
-func (c *gradient) do(name string, args ...any) *tensor.Tensor { return do(c.Emitter, name, args...) }
+func (c *gradient) do(name string, args ...any) *tensor.Tensor { return do(c, name, args...) }
+
+// Emit implements Emitter: operators that take no tensors make theirs on the device of the gradients.
+func (c *gradient) Emit(name string, args ...value.Value) []value.Value {
+	if tensor.DevicesInUse() {
+		if op := ops.Find("aten::" + name); op != nil {
+			args = ops.Placed(op, args, c.device())
+		}
+	}
+	return c.Emitter.Emit(name, args...)
+}
+
+// device is that of the gradients that are there.
+func (c *gradient) device() tensor.Device {
+	for _, g := range c.grads {
+		if g != nil && g.OnDevice() {
+			return g.Device()
+		}
+	}
+	return tensor.Device{}
+}
 
 // Concrete implements ops.Engine.
 func (c *gradient) Concrete() ops.Concrete { return c }

@@ -12,15 +12,13 @@ func (c *gradient) Zeros(shape []int, d tensor.DType) *tensor.Tensor {
 }
 
 // zeros returns zeros on the device of the gradients that are there.
-func (c *gradient) zeros(shape []int, d tensor.DType) *tensor.Tensor {
-	for _, g := range c.grads {
-		if g != nil && g.OnDevice() {
-			t := must(tensor.EmptyOn(g.Device(), shape, d))
-			tensor.Fill(t, tensor.Int(0))
-			return t
-		}
+func (c *gradient) zeros(shape []int, dtype tensor.DType) *tensor.Tensor {
+	if d := c.device(); d.Type != tensor.CPU {
+		t := must(tensor.EmptyOn(d, shape, dtype))
+		tensor.Fill(t, tensor.Int(0))
+		return t
 	}
-	return must(tensor.Zeros(shape, d))
+	return must(tensor.Zeros(shape, dtype))
 }
 
 // WritesAlone reports whether the derivative may write a tensor like t that it has made: nothing is recorded, and nobody else runs operators.

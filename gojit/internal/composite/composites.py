@@ -480,10 +480,6 @@ def sort__stable(self, stable: Optional[bool], dim: int, descending: bool):
 
 # ---- indexing ----
 
-def index_copy(self, dim: int, index, source):
-    kept = torch.index_fill(self, dim, index, 0)
-    return torch.index_add(kept, dim, index, source)
-
 def index_fill__int_Scalar(self, dim: int, index, value: number):
     mask = torch.index_fill(torch.zeros_like(self.detach(), dtype=torch.bool), dim, index, 1)
     return self.masked_fill(mask, value)

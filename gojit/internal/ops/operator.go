@@ -19,6 +19,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Operation runs an operator. args are the actual arguments in the order of the schema, with
@@ -205,4 +206,19 @@ func BaseName(key string) string {
 		return key[:from+dot]
 	}
 	return key
+}
+
+// Placed returns the arguments of an operator that takes no tensors with its default values behind them and, where they say where its tensors are made, d.
+// Those of other operators are made beside the tensors that they take, and are returned as they are.
+func Placed(o *Operator, args []value.Value, d tensor.Device) []value.Value {
+	all := o.Schema().Arguments
+	place := slices.IndexFunc(all, func(a schema.Argument) bool { return a.Name == "device" })
+	if place < len(args) || d.Type == tensor.CPU || slices.ContainsFunc(args, value.Value.IsTensor) {
+		return args
+	}
+	args = slices.Clone(args)
+	for i := len(args); i < place; i++ {
+		args = append(args, all[i].Default)
+	}
+	return append(args, value.OfDevice(d))
 }

@@ -138,7 +138,7 @@ func (v Placement) split(c Concrete, g *tensor.Tensor) (part, rest *tensor.Tenso
 		return part, g
 	}
 	flat := v.flatten(c, g)
-	nothing := source.Must(tensor.Zeros(v.shape, flat.DType()))
+	nothing := c.Zeros(v.shape, flat.DType())
 	rest = Do(c, "as_strided_scatter", flat, nothing, v.shape, v.strides, v.offset)
 	return Do(c, "as_strided", flat, v.shape, v.strides, v.offset+flat.Offset()), v.unflatten(c, rest)
 }

@@ -80,7 +80,7 @@ func runAsOthers(op *ops.Operator, args, out []value.Value) (ok bool) {
 		source.Throw(op.Parts(args, out))
 		return true
 	case op.IsFunctional() && (op.Def().Decomp != nil || op.Def().Parts != nil):
-		run, parts := &partsOnDevice{of: op.Name}, op.Def().Decomp
+		run, parts := &partsOnDevice{Plainly: *define.PlainlyBeside(args), of: op.Name}, op.Def().Decomp
 		if parts == nil {
 			parts = op.Def().Parts
 		}

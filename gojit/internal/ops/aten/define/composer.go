@@ -182,7 +182,17 @@ func (x Composer) OneMinus(t any) Tensors { return x.Do("rsub.Scalar", t, 1.0) }
 
 // Plainly runs operators below autograd.
 type Plainly struct {
+	At   tensor.Device    // where operators that take no tensors make theirs
 	made []*tensor.Tensor // by operators
+}
+
+// PlainlyBeside is Plainly on the device of arguments.
+func PlainlyBeside(args []value.Value) *Plainly {
+	p := &Plainly{}
+	if tensor.DevicesInUse() {
+		p.At, _ = DeviceAmong(args)
+	}
+	return p
 }
 
 // Emit implements ops.Emitter.
@@ -192,6 +202,9 @@ func (p *Plainly) Emit(name string, args ...value.Value) []value.Value {
 		source.Raise(source.NotImplementedError, "an operator is made of %s, which is not implemented", o.Name)
 	}
 	s := o.Schema()
+	if p.At.Type != tensor.CPU {
+		args = ops.Placed(o, args, p.At)
+	}
 	for i := len(args); i < len(s.Arguments); i++ {
 		args = append(args, s.Arguments[i].Default)
 	}
@@ -271,7 +284,7 @@ func backendOf(args []value.Value) string {
 // Decomposed defines an overload that has no implementation but what it is made of.
 func Decomposed(name string, as ops.Decomposition) Definition {
 	return Operator(name, func(c Call) {
-		run := &Plainly{}
+		run := PlainlyBeside(c.Args)
 		copy(c.Out, as(run, c.Args))
 		run.GiveUp(c.Out)
 	}).OnMeta()

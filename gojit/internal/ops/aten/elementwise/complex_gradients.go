@@ -77,7 +77,7 @@ func InverseRealGrad(c define.Gradient) {
 		norm = "ortho"
 	}
 	half := c.Do("fft_rfft", g, value.None, dim, norm)
-	weights := source.Must(tensor.Full([]int{half.Size(dim)}, tensor.Int(2), half.DType().ToReal()))
+	weights := define.FullBeside(half, []int{half.Size(dim)}, tensor.Int(2), half.DType().ToReal())
 	tensor.Fill(source.Must(weights.Narrow(0, 0, 1)), tensor.Int(1))
 	if n%2 == 0 {
 		tensor.Fill(source.Must(weights.Narrow(0, n/2, 1)), tensor.Int(1))

@@ -1063,6 +1063,14 @@ func threeTensors(p *Operator) func(c define.Call, dst *tensor.Tensor) *tensor.T
 // frexp splits elements into a fraction and a power of two.
 func frexp(t *tensor.Tensor) (mantissa, exponent *tensor.Tensor) {
 	source.Check(t.DType().IsFloating(), "torch.frexp() only supports floating-point dtypes")
+	if t.OnDevice() {
+		mantissa, exponent = define.EmptyBeside(t, t.Shape(), t.DType()), define.EmptyBeside(t, t.Shape(), tensor.Int32)
+		r := kernel.Routine{Text: "digits", Entry: "split", Types: []tensor.DType{t.DType()}, Threads: t.Numel()}
+		if t.Numel() > 0 {
+			source.Throw(LaunchRoutine(r, []*tensor.Tensor{mantissa, exponent, Contiguous(t)}))
+		}
+		return mantissa, exponent
+	}
 	src := tensor.Data[float64](Contiguous(To(t, tensor.Float64)))
 	m, e := define.Empty(t.Shape(), tensor.Float64), define.Empty(t.Shape(), tensor.Int32)
 	mantissas, exponents := tensor.Data[float64](m), tensor.Data[int32](e)

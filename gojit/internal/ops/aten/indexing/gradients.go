@@ -86,6 +86,14 @@ func embeddingBagGrad(c define.Gradient, padding int) {
 
 // bagsOf returns the bag of each of n indices.
 func bagsOf(c define.Gradient, indices define.Tensors, n, bags int) define.Tensors {
+	if indices.OnDevice() {
+		places := c.Do("arange", n)
+		if indices.Dim() == 2 {
+			return c.Do("div.Scalar_mode", places, max(indices.Size(1), 1), "floor")
+		}
+		behind := c.Do("searchsorted.Tensor", c.Do("to.dtype", c.In(2), tensor.Int64), places, false, true)
+		return c.Do("clamp", c.Do("sub.Scalar", behind, 1), 0, max(bags-1, 0))
+	}
 	list := make([]int64, n)
 	if indices.Dim() == 2 {
 		for i := range list {
@@ -254,7 +262,7 @@ func IndexPutGrad(c define.Gradient) {
 	indices := c.InList(1)
 	g := c.G()
 	if !c.Bool(3) {
-		c.Give(0, c.Do("index_put", g, indices, source.Must(tensor.Zeros(nil, g.DType())), false))
+		c.Give(0, c.Do("index_put", g, indices, c.ZerosAs(nil, g.DType()), false))
 	} else {
 		c.Give(0, g)
 	}

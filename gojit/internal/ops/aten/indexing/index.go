@@ -773,7 +773,10 @@ var IndexFamily = []define.Definition{
 	define.Changing("index_copy", func(c define.Call, t *tensor.Tensor) {
 		elementwise.CheckInside(t)
 		indexInto("index_copy_", c, t, c.Tensor(3), Replace)
-	}),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		c.Give(0, c.Do("index_fill.int_Scalar", c.G(), c.Int(1), c.In(2), 0))
+		c.Give(3, c.Do("reshape", c.Do("index_select", c.G(), c.Int(1), c.In(2)), c.Shape(3)))
+	})}),
 	define.ChangingAsItLies("index_fill.int_Scalar", indexFill).Checked(checkFilling),
 	define.ChangingAsItLies("index_fill.int_Tensor", indexFill).Checked(checkFilling),
 	define.Giving("gather", func(c define.Call) *tensor.Tensor { return Gather(c.Tensor(0), c.Int(1), c.Tensor(2)) }).With(ops.Def{Grad: define.Concrete(sparsely(3, gatherSparseGrad, gatherGrad)), Tags: ops.AsWritten, Out: ops.OutOfResult}).OutApart(),

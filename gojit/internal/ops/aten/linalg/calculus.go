@@ -215,8 +215,9 @@ func differenceSlopes(t *tensor.Tensor, dims []int, spacing []float64, coordinat
 			source.Check(coordinates[i].Numel() >= n, "torch.gradient expected a coordinate for each of %d elements of dimension %d, but got %d", n, d, coordinates[i].Numel())
 		}
 		at := make([]float64, n)
+		here := source.Must(coordinates[i].ToDevice(tensor.Device{}))
 		for j := range at {
-			at[j] = coordinates[i].At(j).Float64()
+			at[j] = here.At(j).Float64()
 		}
 		out[i] = gradientAlong(t, d, at, order)
 	}

@@ -21,6 +21,11 @@ func lead(a *tensor.Tensor, tail ...int) []int {
 // eigenSymmetric gives the eigenvalues and, with vectors, the eigenvectors of Hermitian matrices, of which one triangle is read.
 func eigenSymmetric(name string, a *tensor.Tensor, upper, wantVectors bool) (values, vectors *tensor.Tensor) {
 	n, count := squareMatrices(name, a)
+	if a.OnDevice() {
+		values, vectors, failed := eigenSymmetricThere(a, n, upper, wantVectors)
+		mustConverge(name, a, failed)
+		return values, vectors
+	}
 	work := writable(a, a.DType())
 	values = define.Empty(lead(a, n), a.DType().ToReal())
 	if wantVectors {
@@ -29,10 +34,15 @@ func eigenSymmetric(name string, a *tensor.Tensor, upper, wantVectors bool) (val
 	failed := make([]int32, count)
 	onFactored(a.DType(), func() { eigenEach[float32, float32](work, values, vectors, n, upper, failed) }, func() { eigenEach[float64, float64](work, values, vectors, n, upper, failed) },
 		func() { eigenEach[complex64, float32](work, values, vectors, n, upper, failed) }, func() { eigenEach[complex128, float64](work, values, vectors, n, upper, failed) })
+	mustConverge(name, a, failed)
+	return values, vectors
+}
+
+// mustConverge fails where a decomposition of a matrix came to no end.
+func mustConverge(name string, a *tensor.Tensor, failed []int32) {
 	if m, at := firstFailure(failed); at != 0 {
 		source.Raise(linalgError, "%s: %sThe algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenvalues (error code: %d).", name, batchElement(a.Shape()[:a.Dim()-2], m), at)
 	}
-	return values, vectors
 }
 
 func eigenEach[T factored, R interface {
@@ -82,10 +92,16 @@ func singular(a *tensor.Tensor, full, wantVectors bool) (u, s, v *tensor.Tensor)
 		v, s, u = singular(elementwise.Conjugate(source.Must(a.MatrixTranspose())), full, wantVectors)
 		return u, s, v
 	}
-	work, width := writable(a, a.DType()), columns
+	width := columns
 	if full {
 		width = rows
 	}
+	if a.OnDevice() {
+		u, s, v, failed := singularThere(a, rows, columns, width, wantVectors)
+		mustBeDecomposed(name, a, failed)
+		return u, s, v
+	}
+	work := writable(a, a.DType())
 	s = define.Empty(lead(a, columns), a.DType().ToReal())
 	if wantVectors {
 		u, v = define.Zeros(lead(a, rows, width), a.DType()), define.Empty(lead(a, columns, columns), a.DType())
@@ -93,6 +109,12 @@ func singular(a *tensor.Tensor, full, wantVectors bool) (u, s, v *tensor.Tensor)
 	failed := make([]int32, define.NumelOf(lead(a)))
 	f := singularMatrices{work, u, s, v, rows, columns, width, failed}
 	onFactored(a.DType(), func() { singularEach[float32, float32](f) }, func() { singularEach[float64, float64](f) }, func() { singularEach[complex64, float32](f) }, func() { singularEach[complex128, float64](f) })
+	mustBeDecomposed(name, a, failed)
+	return u, s, v
+}
+
+// mustBeDecomposed fails where the singular values of a matrix were not found.
+func mustBeDecomposed(name string, a *tensor.Tensor, failed []int32) {
 	if m, at := firstFailure(failed); at != 0 {
 		why := "is ill-conditioned or has too many repeated singular values (error code: 1)"
 		if at == notFinite {
@@ -100,7 +122,6 @@ func singular(a *tensor.Tensor, full, wantVectors bool) (u, s, v *tensor.Tensor)
 		}
 		source.Raise(linalgError, "%s: %sThe algorithm failed to converge because the input matrix %s.", name, batchElement(a.Shape()[:a.Dim()-2], m), why)
 	}
-	return u, s, v
 }
 
 // singularMatrices are matrices and where what they are decomposed into goes.
@@ -239,7 +260,9 @@ func pseudoInverse(a *tensor.Tensor, atol, rtol *tensor.Tensor, hermitian bool) 
 	}
 	sizes := elementwise.Absolute.On(s)
 	largest := reduce.Extreme("amax", sizes, []int{-1}, true, false)
-	each := func(t *tensor.Tensor) *tensor.Tensor { return elementwise.To(source.Must(t.Unsqueeze(-1)), s.DType()) }
+	each := func(t *tensor.Tensor) *tensor.Tensor {
+		return elementwise.To(source.Must(source.Must(t.ToDevice(s.Device())).Unsqueeze(-1)), s.DType())
+	}
 	limit := elementwise.ClampMin.On(elementwise.Mul.On(largest, each(rtol)), each(atol))
 	weights := elementwise.Choose(elementwise.Gt.On(sizes, limit), elementwise.OfTensor(elementwise.Inverted.On(s)), elementwise.OfScalar(tensor.Float(0)))
 	return Matmul(elementwise.Mul.On(v, source.Must(weights.Unsqueeze(-2))), elementwise.Conjugate(source.Must(u.MatrixTranspose())))

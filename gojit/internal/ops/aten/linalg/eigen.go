@@ -16,6 +16,9 @@ import (
 // length one; a complex one has a largest element that is real.
 func eigenGeneral(name string, a *tensor.Tensor, wantVectors bool) (values, vectors *tensor.Tensor) {
 	n, count := squareMatrices(name, a)
+	if a.OnDevice() {
+		return eigenGeneralThere(name, a, n, wantVectors)
+	}
 	ws := make([]complex128, count*n)
 	var vs []complex128
 	if wantVectors {

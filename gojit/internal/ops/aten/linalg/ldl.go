@@ -13,6 +13,9 @@ import (
 // ldlFactors are the packed factors of symmetric or Hermitian matrices, the exchanges of rows, and where a block is zero.
 func ldlFactors(a *tensor.Tensor, hermitian bool) (packed, pivots *tensor.Tensor, info []int32) {
 	n, count := squareMatrices("torch.linalg.ldl_factor_ex", a)
+	if a.OnDevice() {
+		return ldlFactorsThere(a, n, hermitian)
+	}
 	packed, pivots, info = writable(a, a.DType()), define.Empty(lead(a, n), tensor.Int32), make([]int32, count)
 	onFactored(a.DType(), func() { ldlEach[float32](packed, pivots, info, n, hermitian) }, func() { ldlEach[float64](packed, pivots, info, n, hermitian) },
 		func() { ldlEach[complex64](packed, pivots, info, n, hermitian) }, func() { ldlEach[complex128](packed, pivots, info, n, hermitian) })
@@ -49,8 +52,12 @@ func ldlSolve(packed, pivots, b *tensor.Tensor, hermitian bool) *tensor.Tensor {
 		return source.Must(t.Expand(append(slices.Clone(batch), tail...)...))
 	}
 	factors, rows := elementwise.Contiguous(expanded(packed, n, n)), elementwise.Contiguous(expanded(elementwise.To(pivots, tensor.Int32), n))
+	here := tensor.Data[int32](source.Must(rows.ToDevice(tensor.Device{})))
 	for m := range define.NumelOf(batch) {
-		checkPivots(name, tensor.Data[int32](rows)[m*n:][:n])
+		checkPivots(name, here[m*n:][:n])
+	}
+	if b.OnDevice() {
+		return ldlSolveThere(factors, rows, expanded(b, n, b.Size(b.Dim()-1)), n, hermitian)
 	}
 	out := writable(expanded(b, n, b.Size(b.Dim()-1)), b.DType())
 	onFactored(b.DType(), func() { ldlSolveEach[float32](factors, rows, out, n, hermitian) }, func() { ldlSolveEach[float64](factors, rows, out, n, hermitian) },
@@ -90,7 +97,7 @@ var LdlFamily = []define.Definition{
 		if c.Bool(2) {
 			mustHaveBlocks("torch.linalg.ldl_factor_ex", c.Tensor(0), info)
 		}
-		c.Give(packed, pivots, source.Must(tensor.FromSlice(info, lead(c.Tensor(0))...)))
+		c.Give(packed, pivots, source.Must(source.Must(tensor.FromSlice(info, lead(c.Tensor(0))...)).ToDevice(packed.Device())))
 	}).ByColumns(0),
 	define.Giving("linalg_ldl_solve", func(c define.Call) *tensor.Tensor {
 		return ldlSolve(c.Tensor(0), c.Tensor(1), c.Tensor(2), c.Bool(3))

@@ -26,6 +26,10 @@ func leastSquares(c define.Call) {
 	if rcond < 0 {
 		rcond = defaultRank(a)
 	}
+	if a.OnDevice() {
+		driver = c.StrOr(3, "gels")
+		source.Check(driver == "gels", "torch.linalg.lstsq: parameter `driver` other than `gels` is not supported on CUDA")
+	}
 	source.Check(slices.Contains([]string{"gels", "gelsy", "gelsd", "gelss"}, driver), "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
 	residuals, values := define.Empty([]int{0}, d.ToReal()), define.Empty([]int{0}, d.ToReal())
 	var x, rank *tensor.Tensor
@@ -95,7 +99,7 @@ func solveByReflections(a, b *tensor.Tensor, rcond float64) (x, rank *tensor.Ten
 		tall = adjoint(a)
 	}
 	q, r := qr(tall, "reduced")
-	inverse := solveTriangular(r, views.Eye(n, n, views.MakeLike{Dtype: d}), true, true, false)
+	inverse := solveTriangular(r, source.Must(views.Eye(n, n, views.MakeLike{Dtype: d}).ToDevice(a.Device())), true, true, false)
 	norm := func(t *tensor.Tensor) *tensor.Tensor {
 		return reduce.VectorNorm(t, 2, []int{-2, -1}, false, d.ToReal())
 	}

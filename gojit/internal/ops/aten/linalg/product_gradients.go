@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
-	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -135,7 +134,7 @@ func einsumGrad(c define.Gradient) {
 				to += second
 				continue
 			case !strings.ContainsRune(from, label): // that only this operand has was summed: it comes from ones
-				from, with = from+","+string(label), append(with, source.Must(tensor.Full([]int{shape[d]}, tensor.Int(1), c.G().DType())))
+				from, with = from+","+string(label), append(with, define.FullBeside(c.G(), []int{shape[d]}, tensor.Int(1), c.G().DType()))
 			}
 			to += string(label)
 		}

@@ -79,10 +79,12 @@ func matrixExponential(a *tensor.Tensor) *tensor.Tensor {
 		return a
 	}
 	norm := reduce.Extreme("amax", reduce.VectorNorm(wide, 1, []int{-2}, false, wide.DType()), nil, false, false)
-	halvings := max(0, int(math.Ceil(math.Log2(math.Max(norm.At().Float64(), 1e-300))))+2)
+	largest := source.Must(norm.ToDevice(tensor.Device{})).At().Float64()
+	halvings := max(0, int(math.Ceil(math.Log2(math.Max(largest, 1e-300))))+2)
 	scaled := elementwise.ScaleBy(wide, math.Ldexp(1, -halvings))
 	n := a.Size(a.Dim() - 1)
-	term := source.Must(source.Must(views.Eye(n, n, views.MakeLike{Dtype: wide.DType()}).Expand(a.Shape()...)).Clone(tensor.ContiguousFormat))
+	unit := source.Must(views.Eye(n, n, views.MakeLike{Dtype: wide.DType()}).ToDevice(a.Device()))
+	term := source.Must(source.Must(unit.Expand(a.Shape()...)).Clone(tensor.ContiguousFormat))
 	result := term
 	for k := 1; k < 20; k++ {
 		term = elementwise.ScaleBy(Matmul(term, scaled), 1/float64(k))

@@ -62,7 +62,7 @@ func paddingMask(lengths []int, longest int) *tensor.Tensor {
 func leftAligned(mask *tensor.Tensor) (lengths []int, ok bool) {
 	source.Check(mask.DType() == tensor.Bool && mask.Dim() == 2, "Expected a 2-dimensional mask of type bool, but got %s of shape %s", mask.DType(), define.ShapeText(mask.Shape()))
 	rows, columns := mask.Size(0), mask.Size(1)
-	data := tensor.Data[bool](elementwise.Contiguous(mask))
+	data := tensor.Data[bool](elementwise.Contiguous(source.Must(mask.ToDevice(tensor.Device{}))))
 	ok = true
 	for i := range rows {
 		n := 0
@@ -100,7 +100,7 @@ func paddedFromRagged(c define.Call) *tensor.Tensor {
 		size = c.Ints(2)
 		source.Check(len(size) == 3 && size[0] == len(lengths) && size[2] == t.Size(2), "Length of output_size does not match NestedTensor dims: got %s", define.ShapeText(size))
 	}
-	out := source.Must(tensor.Full(size, tensor.Float(fill), t.DType()))
+	out := define.FullBeside(t, size, tensor.Float(fill), t.DType())
 	for i, n := range lengths {
 		source.Check(n <= size[1], "Value in output_size is less than NestedTensor padded size. Truncation is not supported.")
 		source.Throw(tensor.Copy(source.Must(source.Must(out.Select(0, i)).Slice(0, 0, n, 1)), source.Must(source.Must(t.Select(0, i)).Slice(0, 0, n, 1))))

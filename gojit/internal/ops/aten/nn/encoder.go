@@ -67,7 +67,7 @@ func completeMask(mask *tensor.Tensor, maskType int) value.Value {
 func nativeMultiHead(c define.Call) {
 	q, k, v := c.Tensor(0), c.Tensor(1), c.Tensor(2)
 	checkMultiHead(q, k, v, c.Int(3), c.Int(4), c.Tensor(5), c.Tensor(6))
-	run := &define.Plainly{}
+	run := define.PlainlyBeside(c.Args)
 	out, weights := multiHead(define.Composer{Emitter: run}, q, k, v, c.Args[4], c.Args[5:9], completeMask(c.OptionalTensor(9), c.IntOr(12, 2)))
 	switch {
 	case !c.Bool(10):
@@ -118,11 +118,11 @@ func encoderLayer(c define.Call) *tensor.Tensor {
 	lengths := src.Lengths()
 	if lengths != nil {
 		source.Check(mask == nil, "the mask of a nested tensor is its own: expected none, but got one of shape %s", define.OptionalShape(mask))
-		mask, maskType = paddingMask(lengths, src.Size(1)), maskOverKeys
+		mask, maskType = source.Must(paddingMask(lengths, src.Size(1)).ToDevice(src.Device())), maskOverKeys
 		args[0] = value.OfTensor(src.Padded())
 	}
 	args[18] = completeMask(mask, maskType)
-	run := &define.Plainly{}
+	run := define.PlainlyBeside(args)
 	results := EncoderLayer(run, args)
 	run.GiveUp(results)
 	if lengths != nil {

@@ -158,7 +158,7 @@ func layers(name string, kind *cell) []define.Definition {
 		define.Operator(name+".data", func(c define.Call) {
 			out, last := settings(c, kind, 3).runData(c.Tensor(0), c.Tensor(1), []*tensor.Tensor{c.Tensor(2)})
 			c.Give(out, last[0])
-		}).Checked(checkPacked),
+		}).With(ops.Def{Tags: ops.MovesDevice}).Checked(checkPacked),
 	}
 }
 
@@ -215,7 +215,7 @@ func oneCellOf(name string, kind *cell, gates int) define.Definition {
 // packPadded puts the steps of padded sequences, longest first, one after the other.
 func packPadded(c define.Call) {
 	given := c.Tensor(1)
-	source.Check(given.Dim() == 1 && given.DType() == tensor.Int64, "'lengths' argument should be a 1D CPU int64 tensor, but got %dD cpu %s tensor", given.Dim(), given.DType().CppName())
+	source.Check(given.Dim() == 1 && given.DType() == tensor.Int64 && !given.OnDevice(), "'lengths' argument should be a 1D CPU int64 tensor, but got %dD %s %s tensor", given.Dim(), tensor.NewDevice(given.Device().Type, -1), given.DType().CppName())
 	x, lengths := c.Tensor(0), elementwise.IntegersOf(given)
 	source.Check(x.Dim() >= 2, "_pack_padded_sequence expects an input of at least 2 dimensions, but got %s", define.ShapeText(x.Shape()))
 	source.Check(len(lengths) > 0, "Expected `lengths` to have at least one element")
@@ -260,7 +260,7 @@ func padPacked(c define.Call) {
 	}
 	batch := sizes[0]
 	shape := append([]int{steps, batch}, data.Shape()[1:]...)
-	out := source.Must(tensor.Full(shape, c.Scalar(3), data.DType()))
+	out := define.FullBeside(data, shape, c.Scalar(3), data.DType())
 	lengths := define.Zeros([]int{batch}, tensor.Int64)
 	start := 0
 	for t, n := range sizes {
@@ -286,17 +286,17 @@ var RnnFamily = append([]define.Definition{
 		hx := c.Tensors(2)
 		out, last := lstmSettings(c, 3, hx).runData(c.Tensor(0), c.Tensor(1), hx)
 		c.Give(out, last[0], last[1])
-	}).With(ops.Def{Decomp: recurrentPacked(4)}).Checked(checkPacked),
+	}).With(ops.Def{Decomp: recurrentPacked(4), Tags: ops.MovesDevice}).Checked(checkPacked),
 	define.Operator("lstm_cell", func(c define.Call) {
 		oneCell(c, &lstmCell, lstmGates, c.Tensors(1))
 	}).With(ops.Def{Decomp: composeCell(lstmGates)}).Checked(checkCell),
 	oneCellOf("gru_cell", &gruCell, gruGates),
 	oneCellOf("rnn_tanh_cell", &plainTanh, tanhGates),
 	oneCellOf("rnn_relu_cell", &plainRelu, reluGates),
-	define.Operator("_pack_padded_sequence", packPadded).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("_pack_padded_sequence") }), Tags: ops.AsWritten}),
+	define.Operator("_pack_padded_sequence", packPadded).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("_pack_padded_sequence") }), Tags: ops.AsWritten | ops.MovesDevice}),
 	define.Operator("_pad_packed_sequence", padPacked).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
 		rest := slices.Clone(c.Args())
 		rest[3] = value.Float(0)
 		c.MovedWith("_pad_packed_sequence", rest)
-	}), Tags: ops.AsWritten}),
+	}), Tags: ops.AsWritten | ops.MovesDevice}),
 }, slices.Concat(layers("gru", &gruCell), layers("rnn_tanh", &plainTanh), layers("rnn_relu", &plainRelu), fusedCells)...)

@@ -13,6 +13,9 @@ import (
 
 // complexSum adds up complex numbers, or what is converted to them. Rows have a kernel that adds real and imaginary parts.
 func complexSum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
+	if t.OnDevice() {
+		return complexSumThere(elementwise.To(t, result), dims, keepdim)
+	}
 	computed := kernel.ComputeType(result)
 	g := group(t, dims, keepdim)
 	if g.byColumns {
@@ -25,6 +28,22 @@ func complexSum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType)
 	re, im := PartRows(out)
 	rowPartSums.Program(g.rows.DType(), computed).ParallelRows(g.outer, g.n, []launch.Row{re, im, launch.RowOf(g.rows, g.n)}, nil)
 	return elementwise.To(out, result)
+}
+
+// complexSumThere sums numbers of a device as pairs of real ones.
+func complexSumThere(t *tensor.Tensor, dims []int, keepdim bool) *tensor.Tensor {
+	pairs := source.Must(source.Must(t.Resolved()).ViewAsReal())
+	var reduced []int
+	for d, is := range ReducedDims(t, dims)[:t.Dim()] {
+		if is {
+			reduced = append(reduced, d)
+		}
+	}
+	if len(reduced) == 0 { // one number
+		return convertedCopy(t, t.DType())
+	}
+	sums := Sum(pairs, reduced, keepdim, pairs.DType())
+	return source.Must(elementwise.Contiguous(sums).ViewAsComplex())
 }
 
 // PartRows returns the real and the imaginary parts of contiguous complex numbers as one of each for each row.

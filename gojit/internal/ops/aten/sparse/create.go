@@ -22,7 +22,7 @@ var SparseFamily = slices.Concat([]define.Definition{
 		return newCOO(long(c.Tensor(0)), valuesAs(c, 1, 3), shape(c, 2))
 	}).With(ops.Def{Grad: define.Concrete(placedValues)}),
 	define.Giving("sparse_coo_tensor.size", func(c define.Call) *tensor.Tensor {
-		views.RefuseMeta(c, 1)
+		views.RefuseElsewhere(c, 1)
 		d := c.DtypeOr(1, tensor.DefaultDType())
 		_ = source.Must(tensor.SparseNumel(c.Ints(0)))
 		return views.EmptyCOO(c.Ints(0), len(c.Ints(0)), d)
@@ -118,7 +118,7 @@ func long(indices *tensor.Tensor) *tensor.Tensor {
 
 // valuesAs returns the values in the type of an argument.
 func valuesAs(c define.Call, i, dtype int) *tensor.Tensor {
-	views.RefuseMeta(c, dtype)
+	views.RefuseElsewhere(c, dtype)
 	if c.Tensor(i).IsSparse() {
 		return c.Tensor(i)
 	}

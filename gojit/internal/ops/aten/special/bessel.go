@@ -107,6 +107,6 @@ func sphericalBessel(x float64) float64 {
 }
 
 var BesselFamily = []define.Definition{
-	mapping("special_airy_ai", airy),
-	mapping("special_spherical_bessel_j0", sphericalBessel),
+	mapping("special_airy_ai", airy, form{entry: "airy_ai"}),
+	mapping("special_spherical_bessel_j0", sphericalBessel, form{entry: "spherical_bessel_j0"}),
 }

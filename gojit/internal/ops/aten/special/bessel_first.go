@@ -55,7 +55,7 @@ func besselDefinition(name string, f *besselPair, second bool, of func(float64) 
 		if t := c.Tensor(0); t.DType() == tensor.Float32 {
 			return op.On(t)
 		}
-		return mapped(c.Tensor(0), of)
+		return mapped(c.Tensor(0), of, form{entry: name})
 	})
 }
 

@@ -134,20 +134,27 @@ func legendre(x, n float64) float64 {
 	return recurrence(int(n), x, func(k, q, p float64) float64 { return ((2*k+1)*x*q - k*p) / (k + 1) })
 }
 
+// A family of polynomials with what it is called on devices.
+type family struct {
+	of    func(x, n float64) float64
+	there form
+}
+
 // Polynomials defines the overloads of every polynomial.
 func Polynomials() []define.Definition {
-	kinds := map[string]func(x, n float64) float64{
-		"hermite_polynomial_h": hermite, "hermite_polynomial_he": hermiteProbabilist,
-		"laguerre_polynomial_l": laguerre, "legendre_polynomial_p": legendre,
+	named := func(entry string, kind byte) form { return form{entry, []int64{int64(kind)}} }
+	kinds := map[string]family{
+		"hermite_polynomial_h": {hermite, named("polynomial_of", 'h')}, "hermite_polynomial_he": {hermiteProbabilist, named("polynomial_of", 'e')},
+		"laguerre_polynomial_l": {laguerre, named("polynomial_of", 'l')}, "legendre_polynomial_p": {legendre, named("polynomial_of", 'p')},
 	}
 	for _, kind := range []byte("tuvw") {
-		kinds["chebyshev_polynomial_"+string(kind)] = chebyshev(kind)
-		kinds["shifted_chebyshev_polynomial_"+string(kind)] = shifted(chebyshev(kind))
+		kinds["chebyshev_polynomial_"+string(kind)] = family{chebyshev(kind), named("polynomial_of", kind)}
+		kinds["shifted_chebyshev_polynomial_"+string(kind)] = family{shifted(chebyshev(kind)), named("shifted_of", kind)}
 	}
 	var all []define.Definition
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		for _, overload := range [...]string{"", ".x_scalar", ".n_scalar"} {
-			all = append(all, mappingPairs("special_"+name+overload, kinds[name]))
+			all = append(all, mappingPairs("special_"+name+overload, kinds[name].of, kinds[name].there))
 		}
 	}
 	return all

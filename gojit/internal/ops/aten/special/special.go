@@ -37,9 +37,12 @@ func kaiser(n int, periodic bool, beta float64, o views.MakeLike) *tensor.Tensor
 }
 
 // mapped applies a function of numbers to every element, in the default type for integers.
-func mapped(t *tensor.Tensor, f func(float64) float64) *tensor.Tensor {
+func mapped(t *tensor.Tensor, f func(float64) float64, there form) *tensor.Tensor {
 	result := reduce.FloatOrDefault(t.DType())
 	source.Check(!result.IsComplex(), "the function is not implemented for '%s'", result.CppName())
+	if t.OnDevice() {
+		return there.of(result, t)
+	}
 	work := workType(result)
 	out := source.Must(source.Must(tensor.EmptyFormat(t, work, tensor.PreserveFormat)).Contiguous())
 	x := elementwise.Contiguous(elementwise.To(t, work))
@@ -72,6 +75,10 @@ const functionWork = 64
 
 // MappedPairs applies a function of two numbers elementwise.
 func MappedPairs(a, b elementwise.Operand, f func(x, y float64) float64) *tensor.Tensor {
+	return mappedPairs(a, b, f, form{})
+}
+
+func mappedPairs(a, b elementwise.Operand, f func(x, y float64) float64, there form) *tensor.Tensor {
 	r := tensor.NewResultType()
 	tensors := make([]*tensor.Tensor, 2)
 	work := tensor.Float32 // where no operand has more digits
@@ -86,6 +93,9 @@ func MappedPairs(a, b elementwise.Operand, f func(x, y float64) float64) *tensor
 		if tensors[i].DType() != tensor.Float32 {
 			work = tensor.Float64
 		}
+	}
+	if there.entry != "" && (tensors[0].OnDevice() || tensors[1].OnDevice()) {
+		return there.of(reduce.FloatOrDefault(r.DType()), tensors...)
 	}
 	both := elementwise.BroadcastTensors(tensors)
 	x, y := elementwise.Contiguous(elementwise.To(both[0], work)), elementwise.Contiguous(elementwise.To(both[1], work))
@@ -215,11 +225,17 @@ var bernoulli = [...]float64{1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 
 
 // polygamma is the n-th derivative of digamma.
 func polygamma(n int) func(float64) float64 {
+	factor := polygammaFactor(n)
+	return func(x float64) float64 { return factor * hurwitz(float64(n)+1, x) }
+}
+
+// polygammaFactor is what the zeta function is multiplied with.
+func polygammaFactor(n int) float64 {
 	factor := math.Gamma(float64(n) + 1)
 	if n%2 == 0 {
-		factor = -factor
+		return -factor
 	}
-	return func(x float64) float64 { return factor * hurwitz(float64(n)+1, x) }
+	return factor
 }
 
 func polygammaOf(n int, t *tensor.Tensor) *tensor.Tensor {
@@ -233,7 +249,8 @@ func polygammaOf(n int, t *tensor.Tensor) *tensor.Tensor {
 	if t.DType().IsComplex() {
 		elementwise.NotImplemented("polygamma", t.DType())
 	}
-	return mapped(t, polygamma(n))
+	factor := polygammaFactor(n)
+	return mapped(t, polygamma(n), form{"polygamma", []int64{int64(n), int64(math.Float64bits(factor))}})
 }
 
 // lowerGamma is the regularized lower incomplete gamma function.
@@ -310,13 +327,13 @@ var normalCDF = elementwise.New("ndtr", ops.FloatType, func(b elementwise.Builde
 	return b.Convert(b.Mul(b.Number(wide, 0.5), tail), b.Type(x[0]))
 }).OfReals("erf_vml_cpu")
 
-func mapping(name string, f func(float64) float64) define.Definition {
-	return define.Giving(name, func(c define.Call) *tensor.Tensor { return mapped(c.Tensor(0), f) })
+func mapping(name string, f func(float64) float64, there form) define.Definition {
+	return define.Giving(name, func(c define.Call) *tensor.Tensor { return mapped(c.Tensor(0), f, there) })
 }
 
-func mappingPairs(name string, f func(x, y float64) float64) define.Definition {
+func mappingPairs(name string, f func(x, y float64) float64, there form) define.Definition {
 	return define.Giving(name, func(c define.Call) *tensor.Tensor {
-		return MappedPairs(elementwise.OperandOf(c, 0), elementwise.OperandOf(c, 1), f)
+		return mappedPairs(elementwise.OperandOf(c, 0), elementwise.OperandOf(c, 1), f, there)
 	})
 }
 
@@ -324,6 +341,7 @@ func mappingPairs(name string, f func(x, y float64) float64) define.Definition {
 func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 	define.SmallInts([]int{p})
 	define.Room(t.DType().Size(), t.Numel(), p) // PyTorch lays all of them out
+	there := form{"mvlgamma", []int64{int64(p)}}
 	return mapped(t, func(x float64) float64 {
 		s := float64(p*(p-1)) / 4 * math.Log(math.Pi)
 		var watch parallel.Watch
@@ -335,7 +353,7 @@ func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 			s += g
 		}
 		return s
-	})
+	}, there)
 }
 
 var digammaOp = elementwise.New("digamma", ops.FloatType, elementwise.UnaryOp(kernel.Digamma))
@@ -347,9 +365,9 @@ var SpecialFamily = slices.Concat(elementwise.FromRecords(kernelRecords), elemen
 	besselDefinition("bessel_y0", &besselOrder0, true, math.Y0).With(ops.Def{Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
 		return g.Neg(g.Mul(dy, g.Do("special_bessel_y1", x)))
 	})}), besselDefinition("bessel_y1", &besselOrder1, true, math.Y1).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { besselGrad(c, "special_bessel_y0") })}),
-	mappingPairs("special_zeta", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz).With(ops.Def{Grad: define.Concrete(zetaGrad)}),
-	mappingPairs("igamma", lowerGamma).With(ops.Def{Aliases: []string{"special_gammainc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, 1) })}),
-	mappingPairs("igammac", UpperGamma).With(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, -1) })}),
+	mappingPairs("special_zeta", hurwitz, form{entry: "zeta_of"}).With(ops.Def{Grad: define.Concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz, form{entry: "zeta_of"}), mappingPairs("special_zeta.self_scalar", hurwitz, form{entry: "zeta_of"}).With(ops.Def{Grad: define.Concrete(zetaGrad)}),
+	mappingPairs("igamma", lowerGamma, form{entry: "igamma"}).With(ops.Def{Aliases: []string{"special_gammainc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, 1) })}),
+	mappingPairs("igammac", UpperGamma, form{entry: "igammac"}).With(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: define.Concrete(func(c define.Gradient) { incompleteGamma(c, -1) })}),
 	define.Giving("polygamma", func(c define.Call) *tensor.Tensor { return polygammaOf(c.Int(0), c.Tensor(1)) }).With(ops.Def{Aliases: []string{"special_polygamma"}, Grad: define.Concrete(func(c define.Gradient) {
 		c.Give(1, c.Mul(c.G(), c.Do("polygamma", c.Int(0)+1, c.In(1))))
 	})}),

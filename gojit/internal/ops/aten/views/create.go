@@ -226,7 +226,7 @@ func triangleIndices(c define.Call, upper bool) *tensor.Tensor {
 			at++
 		}
 	}
-	return elementwise.To(out, o.Dtype)
+	return o.Placed(elementwise.To(out, o.Dtype))
 }
 
 // diagonalEmbed makes matrices with the last dimension of t on a diagonal.

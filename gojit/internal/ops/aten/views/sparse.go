@@ -48,10 +48,10 @@ func EmptyCompressed(shape []int, l tensor.Layout, d tensor.DType, block []int) 
 		define.Empty(slices.Concat(lead, []int{0}, block), d), l)
 }
 
-// RefuseMeta fails where options, which start at argument i, ask for a tensor on meta.
-func RefuseMeta(c define.Call, i int) {
-	if c.DeviceOr(i+2, tensor.Device{}).Type == tensor.Meta {
-		source.Raise(source.NotImplementedError, "sparse tensors on the device meta are not implemented")
+// RefuseElsewhere fails where options, which start at argument i, ask for a tensor that is not the processor's.
+func RefuseElsewhere(c define.Call, i int) {
+	if d := c.DeviceOr(i+2, tensor.Device{}); d.Type != tensor.CPU {
+		source.Raise(source.NotImplementedError, "sparse tensors on the device %s are not implemented", d)
 	}
 }
 
@@ -88,7 +88,7 @@ func wantsSparse(c define.Call, i int) bool {
 
 // sparseOfOptions is what a function gives that is asked for a tensor in a sparse layout by options from argument i on.
 func sparseOfOptions(c define.Call, name string, i int) *tensor.Tensor {
-	RefuseMeta(c, i)
+	RefuseElsewhere(c, i)
 	layout, d := LayoutOf(c, i, tensor.Strided), c.DtypeOr(i, tensor.DefaultDType())
 	shape := []int(nil)
 	switch name {
