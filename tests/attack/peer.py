@@ -22,7 +22,7 @@ HANG = 30  # seconds that a call may take
 # Results that follow from more than the arguments: random numbers, memory that nobody has written, signs that are open.
 OPEN = re.compile(
     r"(^|_)empty|rand|normal|uniform|bernoulli|dropout|multinomial|poisson$|exponential|geometric|cauchy|binomial|gamma_?$|dirichlet|rrelu|^resize|_out_of|svd|eig|qr|data_ptr|"
-    r"lobpcg|householder|sobol|is_pinned|_version|storage|lu_solve|orgqr|ormqr|ldl|_nested|_cudnn|mkldnn|_fft_|log_normal|_thnn|_foobar|test"
+    r"lobpcg|householder|sobol|is_pinned|_version|storage|lu_solve|orgqr|ormqr|ldl|_nested|_cudnn|mkldnn|log_normal|test|TimePoint|IgnoredPython|_batch_dim"
 )
 
 
@@ -36,7 +36,9 @@ def cases(seed: int, first: int, count: int, hostile: bool):
     part = operators.Part(seed, tempfile.mkdtemp())
     part.targets = [t for t in part.targets if not OPEN.search(t[0].name.split("::")[1])]
     for i in range(first, first + count):
-        schema, _, text, _, _ = part.case(i)
+        schema, _, text, _, writes = part.case(i)
+        if writes and re.search("'overlapping'|'expanded'", text) or "packed(" in text:  # what is written twice holds either value; packed weights are random
+            continue
         yield i, schema.name, schema.overload_name or "default", text
 
 

@@ -613,7 +613,7 @@ def logdet(self):
     sign, logs = torch.linalg_slogdet(self)
     if self.is_complex():
         return torch.log(sign) + logs
-    return torch.where(sign > 0, logs, torch.logdet(self.detach()))
+    return torch.where(sign >= 0, logs, torch.logdet(self.detach()))
 
 def slogdet(self):
     sign, logs = torch.linalg_slogdet(self)
@@ -797,7 +797,7 @@ def margin_ranking_loss(input1, input2, target, margin: float, reduction: int):
     return _own_reduce(torch.clamp_min(-target * (input1 - input2) + margin, 0.0), reduction)
 
 def soft_margin_loss(self, target, reduction: int):
-    return _own_reduce(torch.log1p(torch.exp(-target * self)), reduction)
+    return _own_reduce(torch.log1p(torch.exp(-target * self)).to(self.dtype), reduction)
 
 def poisson_nll_loss(input, target, log_input: bool, full: bool, eps: float, reduction: int):
     if log_input:
@@ -1190,16 +1190,23 @@ def linalg_lstsq(self, b, rcond: Optional[float], driver: Optional[str]):
     x = torch.matmul(torch.linalg_pinv(self), b.unsqueeze(-1) if vector else b)
     return x.squeeze(-1) if vector else x, residuals, rank, values
 
+def _own_inverse(self):
+    inverted, info = torch.linalg_inv_ex(self)
+    singular = info != 0
+    return inverted.masked_fill(singular[..., None, None], 0.0), singular
+
 def linalg_cond(self, p: Optional[number]):
     order = 2.0 if p is None else float(p)
     if abs(order) == 2.0:
         s = torch.linalg_svdvals(self)
         first, last = s.select(-1, 0), s.select(-1, -1)
         return first / last if order > 0.0 else last / first
-    return torch.linalg_matrix_norm(self, order) * torch.linalg_matrix_norm(torch.linalg_inv(self), order)
+    inverted, singular = _own_inverse(self)
+    return (torch.linalg_matrix_norm(self, order) * torch.linalg_matrix_norm(inverted, order)).masked_fill(singular, 1e400)
 
 def linalg_cond__p_str(self, p: str):
-    return torch.linalg_matrix_norm(self, p) * torch.linalg_matrix_norm(torch.linalg_inv(self), p)
+    inverted, singular = _own_inverse(self)
+    return (torch.linalg_matrix_norm(self, p) * torch.linalg_matrix_norm(inverted, p)).masked_fill(singular, 1e400)
 
 def nuclear_norm__dim(self, dim: List[int], keepdim: bool):
     total = torch.sum(torch.linalg_svdvals(torch.movedim(self, dim, [-2, -1])), -1)

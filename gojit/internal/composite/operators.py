@@ -97,6 +97,8 @@ def glu_jvp(glu, x, dx, dim: int):
 def nanquantile(self, q, dim: Optional[int], keepdim: bool, interpolation: str):
     if q.dim() > 1:
         raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if self.numel() == 0:
+        raise RuntimeError("quantile() input tensor must be non-empty")
     if q.device.type == "cpu" and not bool(torch.logical_and(q >= 0, q <= 1).all()):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     x = self
@@ -174,6 +176,8 @@ def _own_edges(values, bins: int, range: Optional[List[float]], at: int):
     elif values.numel() > 0:
         low = float(values.min())
         high = float(values.max())
+    else:
+        high = 1.0
     if low == high:
         low = low - 0.5
         high = high + 0.5

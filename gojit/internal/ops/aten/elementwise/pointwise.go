@@ -248,8 +248,8 @@ var elementary = []ops.Def{
 		px := b.Mul(x[0], b.Number(x[0], math.Pi))
 		return b.Select(isZero(b, x[0]), b.Number(x[0], 1), b.Div(b.Unary(kernel.Sin, px), px))
 	}},
-	{Name: "deg2rad", Promote: ops.FloatType, Scalar: func(b Builder, x ...Element) Element { return b.Mul(x[0], b.Number(x[0], math.Pi/180)) }},
-	{Name: "rad2deg", Promote: ops.FloatType, Scalar: func(b Builder, x ...Element) Element { return b.Mul(x[0], b.Number(x[0], 180/math.Pi)) }},
+	{Name: "deg2rad", Promote: ops.FloatType, Refuses: noComplex("deg2rad is not supported for complex tensors."), Scalar: func(b Builder, x ...Element) Element { return b.Mul(x[0], b.Number(x[0], math.Pi/180)) }},
+	{Name: "rad2deg", Promote: ops.FloatType, Refuses: noComplex("rad2deg is not supported for complex tensors."), Scalar: func(b Builder, x ...Element) Element { return b.Mul(x[0], b.Number(x[0], 180/math.Pi)) }},
 	{Name: "special_entr", Promote: ops.FloatType, Scalar: func(b Builder, x ...Element) Element {
 		zero := b.Number(x[0], 0)
 		negative := b.Select(b.Binary(kernel.Lt, x[0], zero), b.Number(x[0], math.Inf(-1)), x[0])
@@ -285,13 +285,13 @@ var elementary = []ops.Def{
 	{Name: "isfinite", Promote: ops.BoolResult, Scalar: func(b Builder, x ...Element) Element {
 		return ofParts(b, x[0], true, kernel.And, func(a Element) Element { return b.Binary(kernel.Lt, a, b.Number(a, math.Inf(1))) })
 	}, Tags: ops.NotDifferentiable},
-	{Name: "isposinf", Promote: ops.BoolResult, Scalar: func(b Builder, x ...Element) Element {
+	{Name: "isposinf", Promote: ops.BoolResult, Refuses: noComplex("isposinf does not support complex inputs."), Scalar: func(b Builder, x ...Element) Element {
 		if !isFloatValue(b, x[0]) {
 			return b.Const(tensor.Bool, tensor.Boolean(false))
 		}
 		return b.Binary(kernel.Eq, x[0], b.Number(x[0], math.Inf(1)))
 	}},
-	{Name: "isneginf", Promote: ops.BoolResult, Scalar: func(b Builder, x ...Element) Element {
+	{Name: "isneginf", Promote: ops.BoolResult, Refuses: noComplex("isneginf does not support complex inputs."), Scalar: func(b Builder, x ...Element) Element {
 		if !isFloatValue(b, x[0]) {
 			return b.Const(tensor.Bool, tensor.Boolean(false))
 		}

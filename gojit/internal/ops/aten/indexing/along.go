@@ -75,6 +75,7 @@ func Gather(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
 	if t.OnDevice() {
 		return gatherOnDevice(t, dim, index)
 	}
+	define.WrapDim(dim, t)
 	out := define.Empty(index.Shape(), t.DType())
 	if out.Numel() == 0 {
 		return out
@@ -131,6 +132,7 @@ func gatherRow[W Word](dst []W, index []int64, src unsafe.Pointer, step, stride,
 // those of t at the indexed places. Where an index is outside, what comes before it is done, as in PyTorch.
 func ScatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combine) {
 	source.Check(src.DType() == t.DType(), "scatter(): Expected self.dtype to be equal to src.dtype")
+	define.WrapDim(dim, t)
 	if index.Numel() == 0 {
 		return
 	}

@@ -382,6 +382,7 @@ func scatterReduce(c define.Call) *tensor.Tensor {
 	by, start := AddTo, 0.0
 	if !isMean {
 		by, start = combinationOf(c.Str(4))
+		source.Check(c.Str(4) != "add" && c.Str(4) != "multiply", "reduce argument must be either sum, prod, mean, amax or amin.") // names of scatter
 	}
 	if !includeSelf {
 		filler := define.FullBeside(t, at.Shape(), startOf(start, t.DType()), t.DType())
@@ -841,12 +842,24 @@ func isIn(elements, among elementwise.Operand, invert bool) *tensor.Tensor {
 			o.Tensor = tensor.FromScalar(o.Number, o.Number.ResultDType())
 		}
 	}
-	known := map[float64]bool{}
-	for _, v := range tensor.Data[float64](elementwise.Contiguous(elementwise.To(among.Tensor, tensor.Float64))) {
+	for _, o := range []elementwise.Operand{elements, among} {
+		d := o.Tensor.DType()
+		source.Check(!d.IsComplex() && d != tensor.Bool, "Unsupported input type encountered for isin(): %s", d.CppName())
+	}
+	if elements.Tensor.DType().IsIntegral() && among.Tensor.DType().IsIntegral() {
+		return isInAs[int64](elements.Tensor, among.Tensor, tensor.Int64, invert)
+	}
+	return isInAs[float64](elements.Tensor, among.Tensor, tensor.Float64, invert)
+}
+
+// isInAs compares elements as those of a type.
+func isInAs[T int64 | float64](elements, among *tensor.Tensor, d tensor.DType, invert bool) *tensor.Tensor {
+	known := map[T]bool{}
+	for _, v := range tensor.Data[T](elementwise.Contiguous(elementwise.To(among, d))) {
 		known[v] = true
 	}
-	out := define.Empty(elements.Tensor.Shape(), tensor.Bool)
-	for i, v := range tensor.Data[float64](elementwise.Contiguous(elementwise.To(elements.Tensor, tensor.Float64))) {
+	out := define.Empty(elements.Shape(), tensor.Bool)
+	for i, v := range tensor.Data[T](elementwise.Contiguous(elementwise.To(elements, d))) {
 		tensor.Data[bool](out)[i] = known[v] != invert
 	}
 	return out

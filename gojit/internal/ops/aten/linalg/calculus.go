@@ -3,6 +3,7 @@ package linalg
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
@@ -22,9 +23,12 @@ func trapezoids(y *tensor.Tensor, dim int, x *tensor.Tensor, dx float64) *tensor
 		source.Check(x.Size(0) == n, "trapezoid: There must be one `x` value for each sample point")
 	}
 	if n < 2 {
-		shape := slices.Clone(y.Shape())
+		shape, d := slices.Clone(y.Shape()), y.DType()
 		shape[dim] = 0
-		return define.Zeros(shape, reduce.FloatOrDefault(y.DType()))
+		if x != nil {
+			d = tensor.Promote(d, x.DType())
+		}
+		return define.Zeros(shape, reduce.FloatOrDefault(d))
 	}
 	pairs := elementwise.Add.On(source.Must(y.Narrow(dim, 1, n-1)), source.Must(y.Narrow(dim, 0, n-1)))
 	if x == nil {
@@ -47,19 +51,43 @@ func trapezoids(y *tensor.Tensor, dim int, x *tensor.Tensor, dx float64) *tensor
 
 // trapezoid defines the forms with places and with a spacing; finish adds up the parts, all of them where total.
 func trapezoid(name string, total bool, finish func(parts *tensor.Tensor, dim int) *tensor.Tensor) []define.Definition {
+	integral := strings.Replace(name, "trapz", "trapezoid", 1)
+	isEmpty := func(c define.Call) bool {
+		y := c.Tensor(0)
+		return total && y.Dim() > 0 && y.Size(define.WrapDim(c.Int(2), y)) == 0
+	}
+	nothing := func(c define.Call) *tensor.Tensor { // zeros of the type of what is not there
+		return define.Zeros(withoutDim(c.Tensor(0).Shape(), define.WrapDim(c.Int(2), c.Tensor(0))), c.Tensor(0).DType())
+	}
+	check := func(c define.Call) {
+		x, which := c.Args[1], "`y`"
+		if x.IsTensor() {
+			which = "`x` or `y`"
+		}
+		isBool := c.Tensor(0).DType() == tensor.Bool || x.IsTensor() && x.Tensor().DType() == tensor.Bool
+		source.Check(!isBool || isEmpty(c), "%s: received a bool input for %s, but bool is not supported", integral, which)
+	}
 	return []define.Definition{
 		define.Giving(name+".x", func(c define.Call) *tensor.Tensor {
+			if isEmpty(c) {
+				return nothing(c)
+			}
 			return elementwise.ScaleBy(finish(trapezoids(c.Tensor(0), c.Int(2), c.Tensor(1), 0), c.Int(2)), 0.5)
-		}),
+		}).Checked(check),
 		define.Giving(name+".dx", func(c define.Call) *tensor.Tensor {
+			if isEmpty(c) {
+				return nothing(c)
+			}
 			if y, dim := c.Tensor(0), c.Int(2); total && y.Dim() > 0 && y.Size(define.WrapDim(dim, y)) > 1 { // every element, and the ends half
 				ends := elementwise.Add.On(source.Must(y.Select(dim, 0)), source.Must(y.Select(dim, -1)))
 				return elementwise.ScaleBy(elementwise.Sub.On(finish(y, dim), elementwise.ScaleBy(ends, 0.5)), c.Scalar(1).Float64())
 			}
 			return finish(trapezoids(c.Tensor(0), c.Int(2), nil, c.Scalar(1).Float64()), c.Int(2))
-		}),
+		}).Checked(check),
 	}
 }
+
+func withoutDim(shape []int, dim int) []int { return slices.Delete(slices.Clone(shape), dim, dim+1) }
 
 // trapz defines the older names of the forms.
 func trapz() []define.Definition {

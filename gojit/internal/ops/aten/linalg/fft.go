@@ -303,6 +303,11 @@ func shiftSpectrum(back bool) func(c define.Call) *tensor.Tensor {
 
 func frequencies(c define.Call, o views.MakeLike, half bool) *tensor.Tensor {
 	n, d := c.Int(0), c.Float(1)
+	kind := "fftfreq"
+	if half {
+		kind = "rfftfreq"
+	}
+	source.Check(o.Dtype.IsFloating() || o.Dtype.IsComplex(), "%s requires a floating point or complex dtype", kind)
 	count := n
 	if half {
 		count = n/2 + 1

@@ -40,7 +40,7 @@ func slogdetGrad(c define.Gradient) {
 		turn := c.Neg(c.Do("imag", c.Mul(c.Conj(c.Grads()[0]), sign)))
 		g = c.Do("complex", g, turn)
 	}
-	c.Give(0, c.Mul(elementwise.Adjoint(c, c.Do("linalg_inv", c.In(0))), asMatrix(c, g)))
+	c.Give(0, c.Mul(elementwise.Adjoint(c, c.Do("linalg_inv_ex", c.In(0), false)), asMatrix(c, g)))
 }
 
 // pinvGrad is for matrices whose rank does not change.

@@ -28,20 +28,40 @@ func atLeastMatrices(name string, ts ...*tensor.Tensor) {
 
 // matrixPower multiplies a matrix with itself.
 func matrixPower(a *tensor.Tensor, n int) *tensor.Tensor {
-	if n < 0 {
+	switch {
+	case n == 0:
+		size := a.Size(a.Dim() - 1)
+		identity := define.ZerosBeside(a, []int{size, size}, a.DType())
+		tensor.Fill(source.Must(identity.Diagonal(0, 0, 1)), tensor.Int(1))
+		return source.Must(source.Must(identity.Expand(a.Shape()...)).Clone(tensor.ContiguousFormat))
+	case n < 0:
 		a, n = define.Apply("linalg_inv", a), -n
 	}
-	size := a.Size(a.Dim() - 1)
-	identity := define.ZerosBeside(a, []int{size, size}, a.DType())
-	tensor.Fill(source.Must(identity.Diagonal(0, 0, 1)), tensor.Int(1))
-	result := source.Must(identity.Expand(a.Shape()...))
-	for ; n > 0; n >>= 1 {
+	var result *tensor.Tensor
+	for {
 		if n&1 != 0 {
-			result = Matmul(result, a)
+			if result == nil {
+				result = source.Must(a.Clone(tensor.ContiguousFormat))
+			} else {
+				result = Matmul(result, a)
+			}
+		}
+		if n >>= 1; n == 0 {
+			return result
 		}
 		a = Matmul(a, a)
 	}
-	return source.Must(result.Clone(tensor.ContiguousFormat))
+}
+
+// checkMatrixPower asks for square matrices, for inverses of a type that these are computed in.
+func checkMatrixPower(c define.Call) {
+	a, name := c.Tensor(0), "linalg.matrix_power"
+	if c.Int(1) < 0 {
+		squareMatrices("linalg.inv", a)
+	}
+	source.Check(a.Dim() >= 2, "%s: The input tensor A must have at least 2 dimensions.", name)
+	rows, columns := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
+	source.Check(rows == columns, "%s: A must be batches of square matrices, but they are %d by %d matrices", name, rows, columns)
 }
 
 // matrixNorm gives a norm of each matrix in two dimensions.
@@ -158,7 +178,8 @@ var LinalgFamily = []define.Definition{
 	})}).ByColumns(0),
 	define.Giving("linalg_det", func(c define.Call) *tensor.Tensor { return determinant("linalg.det", c.Tensor(0)) }).With(ops.Def{Aliases: []string{"det"}, Grad: define.Concrete(func(c define.Gradient) {
 		scaled := c.Mul(c.G(), c.Out(0))
-		c.Give(0, c.Mul(c.Turn(c.Do("linalg_inv", c.In(0))), asMatrix(c, scaled)))
+		whole := c.Mul(c.Turn(c.Do("linalg_inv_ex", c.In(0), false)), asMatrix(c, scaled))
+		c.Give(0, c.Do("masked_fill.Scalar", whole, asMatrix(c, c.Do("eq.Scalar", c.Out(0), 0)), 0.0)) // PyTorch's of a singular matrix
 	})}),
 	define.Giving("logdet", func(c define.Call) *tensor.Tensor {
 		return elementwise.Logarithm.On(determinant("logdet", c.Tensor(0)))
@@ -179,7 +200,7 @@ var LinalgFamily = []define.Definition{
 		c.Give(solveTriangular(a, b, upper, true, c.Bool(4)), source.Must(c.Tensor(1).Clone(tensor.ContiguousFormat)))
 	}).ByColumns(0, 1)),
 	define.Giving("linalg_matrix_power", func(c define.Call) *tensor.Tensor { return matrixPower(c.Tensor(0), c.Int(1)) }).With(ops.Def{Aliases: []string{"matrix_power"}}).
-		Checked(func(c define.Call) { squareMatrices("linalg.matrix_power", c.Tensor(0)) }),
+		Checked(checkMatrixPower),
 	define.Giving("linalg_norm", func(c define.Call) *tensor.Tensor { return linalgNorm(c, "", orderOf(c)) }).
 		Checked(func(c define.Call) { checkNorm(c, "", orderOf(c)) }),
 	define.Giving("linalg_norm.ord_str", func(c define.Call) *tensor.Tensor { return linalgNorm(c, c.Str(1), nil) }).

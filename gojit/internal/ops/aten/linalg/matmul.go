@@ -391,6 +391,11 @@ func scaledSum(self, p *tensor.Tensor, beta, alpha tensor.Scalar) *tensor.Tensor
 	return elementwise.Add.On(expanded, p)
 }
 
+// addrType is the type in which addr computes: the common one.
+func addrType(c define.Call) tensor.DType {
+	return tensor.Promote(c.Tensor(0).DType(), tensor.Promote(c.Tensor(1).DType(), c.Tensor(2).DType()))
+}
+
 func isOne(s tensor.Scalar) bool { return s.IsIntegral() && s.Int64() == 1 }
 
 var MatmulFamily = []define.Definition{
@@ -443,7 +448,12 @@ var MatmulFamily = []define.Definition{
 		g.Give(2, g.Do("matmul", g.Do("t", g.In(1)), dy))
 	})}),
 	define.Giving("addr", func(c define.Call) *tensor.Tensor {
-		return scaledSum(c.Tensor(0), outer(c.Tensor(1), c.Tensor(2)), c.Scalar(3), c.Scalar(4))
+		d := addrType(c)
+		return scaledSum(elementwise.To(c.Tensor(0), d), elementwise.To(outer(c.Tensor(1), c.Tensor(2)), d), c.Scalar(3), c.Scalar(4))
+	}).Checked(func(c define.Call) {
+		integral := addrType(c).IsIntegral()
+		source.Check(!integral || c.Scalar(3).IsIntegral(), "For integral input tensors, argument beta must not be a floating point number.")
+		source.Check(!integral || c.Scalar(4).IsIntegral(), "For integral input tensors, argument alpha must not be a floating point number.")
 	}).With(ops.Def{Reads: ops.ReadsNothing.And(1).And(2), Grad: scaledSumGrad(func(g define.Grad, dy define.Ref) {
 		g.Give(1, g.Do("matmul", dy, g.In(2)))
 		g.Give(2, g.Do("matmul", g.In(1), dy))

@@ -111,8 +111,18 @@ func condition(a *tensor.Tensor, ord string, p *float64) *tensor.Tensor {
 	if p != nil {
 		order = *p
 	}
+	squareMatrices("linalg.cond", a)
+	checkMatrixNorm(a, ord, order, []int{-2, -1})
+	inverted, info := inverseOf("linalg.inv", a)
+	singular := define.Empty(a.Shape()[:a.Dim()-2], tensor.Bool)
+	for i, at := range info {
+		tensor.Data[bool](singular)[i] = at != 0
+	}
+	matrices := source.Must(source.Must(singular.Unsqueeze(-1)).Unsqueeze(-1))
+	inverted = define.Apply("masked_fill.Scalar", inverted, matrices, 0.0)
 	dims := []int{-2, -1}
-	return elementwise.Mul.On(matrixNorm(a, ord, order, dims, false, a.DType()), matrixNorm(inverse(a), ord, order, dims, false, a.DType()))
+	found := elementwise.Mul.On(matrixNorm(a, ord, order, dims, false, a.DType()), matrixNorm(inverted, ord, order, dims, false, a.DType()))
+	return define.Apply("masked_fill.Scalar", found, singular, math.Inf(1))
 }
 
 // tensorInverse inverts a tensor as the matrix whose rows are its first ind dimensions.

@@ -618,6 +618,8 @@ func limitedLoss(name, limit string, p *elementwise.Operator) define.Definition 
 			}
 		} else {
 			source.Check(l > 0, "huber_loss does not support non-positive values for %s.", limit)
+			elementwise.CheckCast(tensor.Promote(c.Tensor(0).DType(), c.Tensor(1).DType()), c.Tensor(0).DType())
+			return elementwise.To(lossOf(p, reduction(c, 2), define.Pair(c.Tensor(0), c.Tensor(1)), tensor.Float(l)), c.Tensor(0).DType())
 		}
 		return lossOf(p, reduction(c, 2), define.Pair(c.Tensor(0), c.Tensor(1)), tensor.Float(l))
 	})
@@ -667,7 +669,9 @@ var LossFamily = []define.Definition{
 	limitedLoss("huber_loss", "delta", huberError).With(ops.Def{Parts: define.Composing(huber), Grad: pairGrad("huber_loss_backward")}),
 	limitedGradient("smooth_l1_loss_backward", smoothErrorGradient),
 	limitedGradient("huber_loss_backward", huberErrorGradient),
-	pairLoss("soft_margin_loss", softMargin).Checked(func(c define.Call) {
+	define.Giving("soft_margin_loss", func(c define.Call) *tensor.Tensor {
+		return elementwise.To(lossOf(softMargin, reduction(c, 2), define.Pair(c.Tensor(0), c.Tensor(1))), c.Tensor(0).DType())
+	}).Checked(func(c define.Call) {
 		source.Check(!define.IsIntegral(c.Tensor(0).DType()), "result type Float can't be cast to the desired output type %s", c.Tensor(0).DType().CppName())
 	}),
 	define.Giving("cross_entropy_loss", func(c define.Call) *tensor.Tensor {
@@ -718,10 +722,17 @@ var LossFamily = []define.Definition{
 			p, operands = weightedLogit, append(operands, pos)
 		}
 		if w := c.OptionalTensor(2); w != nil {
-			return reduced(elementwise.Mul.On(p.On(operands...), w), reduction(c, 4))
+			return elementwise.To(reduced(elementwise.Mul.On(p.On(operands...), w), reduction(c, 4)), c.Tensor(1).DType())
 		}
-		return lossOf(p, reduction(c, 4), operands)
-	}).With(ops.Def{Grad: logitGrad}),
+		return elementwise.To(lossOf(p, reduction(c, 4), operands), c.Tensor(1).DType())
+	}).With(ops.Def{Grad: logitGrad}).Checked(func(c define.Call) { // PyTorch multiplies in place of the target
+		x, y := c.Tensor(0).DType(), c.Tensor(1).DType()
+		source.Check(y != tensor.Bool, "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
+		if define.IsIntegral(x) {
+			elementwise.CheckCast(tensor.DefaultDType(), x)
+		}
+		elementwise.CheckCast(tensor.Promote(x, y), y)
+	}),
 	define.Giving("kl_div", func(c define.Call) *tensor.Tensor {
 		p := divergence
 		if c.Bool(3) {

@@ -530,6 +530,7 @@ var ReduceFamily = slices.Concat([]define.Definition{
 		return Mean(c.Tensor(0), c.Ints(1), c.Bool(2), result)
 	}).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, meanOver(g, g.Grad(0), g.Ints(1), g.Arg(2))) }, Reduce: kernel.ReduceSum, Out: ops.OutComputedFloating, Tags: ops.Grouped | ops.AsWritten}).Quantized(define.SameScale),
 	define.Giving("nansum", func(c define.Call) *tensor.Tensor {
+		source.Check(!c.Tensor(0).DType().IsComplex(), "nansum does not support complex inputs")
 		return nanSum(c.Tensor(0), c.Ints(1), c.Bool(2), c.DtypeOr(3, SumType(c.Tensor(0).DType())))
 	}),
 	define.Giving("nanmean", func(c define.Call) *tensor.Tensor {

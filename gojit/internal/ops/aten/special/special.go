@@ -18,6 +18,7 @@ import (
 
 // kaiser makes the window of Bessel functions.
 func kaiser(n int, periodic bool, beta float64, o views.MakeLike) *tensor.Tensor {
+	source.Check(o.Dtype.IsFloating(), "kaiser_window expects floating point dtypes, got: %s", o.Dtype.CppName())
 	source.Check(n >= 0, "kaiser_window requires non-negative window_length, got window_length=%d", n)
 	last := float64(n - 1)
 	if periodic {
