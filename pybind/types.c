@@ -230,8 +230,9 @@ failed:
     return NULL;
 }
 
-static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
-    if (!tj_profiling || Py_TYPE(self) != tj_script_function_type && Py_TYPE(self) != tj_script_method_type) return call_function(self, args, nargsf, kwnames);
+/* A scripted function or method, whose calls are events of a profile. */
+static PyObject *call_scripted(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+    if (!tj_profiling) return call_function(self, args, nargsf, kwnames);
     int64_t start = tj_now();
     PyObject *result = call_function(self, args, nargsf, kwnames);
     tj_note_call(self, start);
@@ -241,10 +242,10 @@ static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size
 PyObject *tj_new_function(PyTypeObject *type, int64_t slot, PyObject *name, int overridable) {
     FunctionObject *f = PyObject_GC_New(FunctionObject, type);
     if (!f) return NULL;
-    f->vectorcall = function_vectorcall;
+    int scripted = type == tj_script_function_type || type == tj_script_method_type;
+    f->vectorcall = scripted ? call_scripted : call_function;
     f->slot = slot;
     f->overridable = overridable;
-    int scripted = type == tj_script_function_type || type == tj_script_method_type;
     f->numbers = !scripted && (overridable & TJ_SUBCLASS || name && !strncmp(PyUnicode_AsUTF8(name), "tensor_", 7));
     f->name = Py_XNewRef(name);
     f->dict = f->weakrefs = NULL;
@@ -293,6 +294,15 @@ static PyObject *function_name(PyObject *self, void *closure) {
     return Py_XNewRef(f->name);
 }
 
+/* The name without the module torch._C in which a function stands. */
+static PyObject *function_own_name(PyObject *self, void *closure) {
+    PyObject *name = function_name(self, closure);
+    const char *text = name ? PyUnicode_AsUTF8(name) : NULL;
+    if (!text || strncmp(text, "_C.", 3)) return name;
+    Py_DECREF(name);
+    return PyUnicode_FromString(text + 3);
+}
+
 static PyObject *function_repr(PyObject *self) {
     PyObject *name = function_name(self, NULL);
     if (!name) return NULL;
@@ -312,7 +322,7 @@ static PyMemberDef function_members[] = {
     {NULL},
 };
 static PyGetSetDef function_getset[] = {
-    {"__name__", function_name, NULL, "the function's name", NULL},
+    {"__name__", function_own_name, NULL, "the function's name", NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL},
 };

@@ -263,3 +263,14 @@ def test_gradients_of_random_programs(seed):
         total.backward()
         for leaf, g in zip((x, y), kept):
             assert (leaf.grad is None) == (g is None) and (g is None or torch.allclose(leaf.grad, g, rtol=1e-4, atol=1e-5)), program
+
+
+@pytest.mark.parametrize(
+    "factors, wanted",
+    [([2.0, 3.0, 4.0], [12.0, 8.0, 6.0]), ([0.0, 3.0, 4.0], [12.0, 0.0, 0.0]), ([1e-30, 1e-30, 4.0], [4e-30, 4e-30, 0.0]), ([1e30, 1e30, 1e-30], [1.0, 1.0, float("inf")])],
+)
+def test_gradients_of_products_with_zeros_and_beyond_the_range(factors, wanted):
+    x = torch.tensor(factors, requires_grad=True)
+    (whole,) = torch.autograd.grad(x.prod(), x)
+    (rows,) = torch.autograd.grad(torch.stack([x, x]).prod(1), x, torch.tensor([1.0, 0.0]))
+    assert whole.tolist() == pytest.approx(wanted, rel=1e-6) and rows.tolist() == pytest.approx(wanted, rel=1e-6)

@@ -12,14 +12,18 @@ CASES = {
     "parts of unequal size": (lambda r: torch.hsplit(torch.ones(4, 3, requires_grad=r), 2), "the size of the dimension 3 is not divisible by the split_size 2"),
     "no dimensions before the others": (lambda r: torch.linalg.tensorinv(torch.ones(1, 1, requires_grad=r), 0), "Expected a strictly positive integer for 'ind'"),
     "divergences of complex numbers": (lambda r: torch.kl_div(torch.ones(3, dtype=torch.complex64, requires_grad=r), torch.ones(3)), "Complex inputs not supported"),
-    "a sparse state of a cell": (lambda r: torch.lstm_cell(torch.ones(2, 3), [torch.ones(2, 5).to_sparse(), torch.ones(2, 5)], torch.ones(20, 3, requires_grad=r), torch.ones(20, 5)), "SparseCPU"),
+    "a sparse memory of a cell": (
+        lambda r: torch.lstm_cell(torch.ones(2, 3), [torch.ones(2, 5), torch.ones(2, 5).to_sparse()], torch.ones(20, 3, requires_grad=r), torch.ones(20, 5)), r"add\(sparse, dense\) is not supported"
+    ),
+    "rows of too many sizes": (lambda r: packed_lstm(torch.ones(1, 2, 5), r, [2, 2]), "Expected 4 rows of input"),
+    "sizes of batches that rise": (lambda r: packed_lstm(torch.ones(1, 2, 5), r, [1, 2]), "Expected hidden0 of shape"),
     "a memory of bytes": (lambda r: packed_lstm(torch.ones(1, 2, 5, dtype=torch.uint8), r), "expected scalar type Float but found Byte"),
 }
 
 
-def packed_lstm(memory, records):
+def packed_lstm(memory, records, sizes=(2, 1)):
     parameters = [torch.ones(20, 3, requires_grad=records), torch.ones(20, 5)]
-    return torch.ops.aten.lstm.data(torch.ones(3, 3), torch.tensor([2, 1]), [torch.ones(1, 2, 5), memory], parameters, False, 1, 0.0, False, False)
+    return torch.ops.aten.lstm.data(torch.ones(3, 3), torch.tensor(sizes), [torch.ones(1, 2, 5), memory], parameters, False, 1, 0.0, False, False)
 
 
 @pytest.mark.parametrize("records", [False, True])
@@ -49,6 +53,15 @@ def test_one_bias_counts_for_all_gates_of_a_cell(records):
     found = torch.lstm_cell(torch.ones(2, 3), state, torch.ones(20, 3), torch.ones(20, 5), torch.zeros(20), bias)
     expected = torch.lstm_cell(torch.ones(2, 3), state, torch.ones(20, 3), torch.ones(20, 5), torch.zeros(20), torch.full((20,), 0.5))
     assert all(torch.allclose(a, b) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_sparse_tensors_go_through_what_a_cell_is_made_of(records):
+    weight, hidden = torch.eye(20, 3), torch.eye(20, 5, requires_grad=records)
+    expected = torch.lstm_cell(torch.ones(2, 3), [torch.ones(2, 5), torch.ones(2, 5)], weight, hidden)
+    for x, state, w in ((torch.ones(2, 3).to_sparse(), torch.ones(2, 5), weight), (torch.ones(2, 3), torch.ones(2, 5).to_sparse(), weight), (torch.ones(2, 3), torch.ones(2, 5), weight.to_sparse_csr())):
+        found = torch.lstm_cell(x, [state, torch.ones(2, 5)], w, hidden)
+        assert all(torch.allclose(a, b) for a, b in zip(found, expected, strict=True))
 
 
 def test_tensors_without_elements_are_written_whatever_their_strides_are():

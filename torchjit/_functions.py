@@ -224,6 +224,9 @@ def norm(
         return _traced_norm(input, p, dim, keepdim, dtype)
     if input.is_sparse:
         return _operator("norm")(input, 2 if p in ("fro", None) else p, *(() if dim is None else ([dim] if isinstance(dim, int) else list(dim), keepdim)))
+    if dtype is not None and not isinstance(p, str) and out is None:
+        every = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+        return _operator("norm")(input, p, every, keepdim, dtype=dtype)
     if not (input.is_floating_point() or input.is_complex()):
         raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {input.dtype} instead.")
     dims = [dim] if isinstance(dim, int) else None if dim is None else list(dim)

@@ -512,7 +512,9 @@ def _jit_unflatten(vars: Any, desc: IODescriptor) -> Any:
     def build(form: Any) -> Any:
         kind = form[0]
         if kind == "tensor":
-            return next(left)
+            for given in left:
+                return given
+            raise RuntimeError("Not enough Variables given to unflatten")
         if kind == "value":
             return form[1]
         if kind == "dict":
@@ -520,7 +522,10 @@ def _jit_unflatten(vars: Any, desc: IODescriptor) -> Any:
         parts = [build(f) for f in form[1]]
         return tuple(parts) if kind == "tuple" else parts
 
-    return build(desc._form)
+    built = build(desc._form)
+    for _ in left:
+        raise RuntimeError("Too many Variables given to unflatten")
+    return built
 
 
 globals().update(_executor_settings.functions())
@@ -571,6 +576,7 @@ __getattr__, __dir__ = _lazy.names(__name__, {
     "torchjit._C._jit_tree_views": "_jit_tree_views=",
     "torchjit._C._library": "_WeakTensorRef _parallel_info _show_config is_anomaly_check_nan_enabled vitals_enabled",
     "torchjit._C._profiler": "_profiler=",
+    "torchjit._C._te": "_te=",
     "torchjit._C._switches": """
         _LinalgBackend _add_docstr _get_backcompat_broadcast_warn _get_backcompat_keepdim_warn
         _get_cublas_allow_fp16_reduced_precision_reduction _get_cublas_allow_tf32 _get_cudnn_allow_tf32 _get_cudnn_benchmark

@@ -197,6 +197,9 @@ class ConcreteType:
         return ("stub", make_stub(member, name).for_compiler)
 
 
+ConcreteType.__name__ = ConcreteType.__qualname__ = "ConcreteModuleType"  # as programs know it
+
+
 class _TypeStore:
     """The types made so far, by Python class."""
 

@@ -51,7 +51,7 @@ def _get_script_class(python_class: Any) -> Any:
     from torchjit import _C
     from torchjit.jit import _resolve
 
-    name = _resolve.known_name(python_class)
+    name = _resolve.known_name(python_class) if isinstance(python_class, type) else None
     if name is None or issubclass(python_class, (enum.Enum, tuple)) or getattr(python_class, "__torch_script_interface__", False):
         return None
     return _C.ClassType(name)

@@ -316,6 +316,9 @@ func defineModuleMethod(c *abi.Call) error {
 	methods := make([]*ir.Function, len(defs))
 	for i, def := range defs {
 		s := scripts.Stub{Name: def.Name().Name(), Def: def, Scope: resolver}
+		if o.Class.FindMethod(s.Name) != nil {
+			return abi.RuntimeErrorf("Can't redefine method: %s on class: %s", s.Name, types.Repr(o.Class))
+		}
 		methods[i] = s.Function(o.Class.Name+"."+s.Name, self)
 		abi.Program.AddFunction(methods[i])
 		o.Class.AddMethod(s.Name, methods[i])

@@ -20,6 +20,7 @@ type plan struct {
 	ignoresSelf       bool // the derivative does without the elements of the first argument
 	selfIgnoresSelf   bool // so does that of the first argument, but not that of the second
 	hasOut            bool
+	makes             bool // it takes no tensor but those that it writes its results to
 	views             bool // a result is a view of an argument, as its schema says
 	// withoutGrad are the positions of results without gradients, and ofIntegers says that none has one.
 	withoutGrad []int
@@ -52,9 +53,11 @@ func planOf(op *ops.Operator) *plan {
 	d := op.Def()
 	p := &plan{shapeOnly: d.Has(ops.ShapeOnly)}
 	takes, gives := false, false
+	p.makes = true
 	for i := range s.Arguments {
 		a := &s.Arguments[i]
 		takes = takes || mentionsTensor(a.Type)
+		p.makes = p.makes && (a.IsOut() || !mentionsTensor(a.Type))
 		p.hasOut = p.hasOut || a.IsOut()
 		p.writes = p.writes || i == 0 && !a.KwargOnly && a.Alias != nil && a.Alias.IsWrite
 	}

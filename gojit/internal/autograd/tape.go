@@ -250,11 +250,28 @@ func anyRequiresGrad(args []value.Value) bool {
 	return false
 }
 
+// writesWithoutGradient reports whether what an operator writes into the tensors given to it could have no gradient: truth values or integers.
+func writesWithoutGradient(op *ops.Operator, args []value.Value) bool {
+	if _, compares := op.Fact("compares"); compares {
+		return true
+	}
+	for i := range op.Schema().Arguments {
+		if op.Schema().Arguments[i].IsOut() && args[i].IsTensor() {
+			if d := args[i].Tensor().DType(); d.IsFloating() || d.IsComplex() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	p := planOf(op)
 	switch {
-	case p.notDifferentiable || p.shapeOnly && !anyRequiresGrad(args[:1]):
+	case p.notDifferentiable || p.shapeOnly && !anyRequiresGrad(args[:1]) || p.hasOut && writesWithoutGradient(op, args):
 		return m.compute(op, args, out)
+	case p.hasOut && p.makes && args[len(args)-1].IsTensor() && checkWrite(args[len(args)-1].Tensor()) != nil:
+		return checkWrite(args[len(args)-1].Tensor())
 	case p.hasOut:
 		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
 	case p.decompose != nil && p.writes:

@@ -246,11 +246,11 @@ def _own_of_type(self, dtype: int):
 
 def norm__ScalarOpt_dtype(self, p: Optional[number], dtype: int):
     if p is None:
-        return torch.norm(_own_of_type(self, dtype))
-    return torch.norm(_own_of_type(self, dtype), p)
+        return torch.norm(_own_of_type(self, dtype)).to(dtype)
+    return torch.norm(_own_of_type(self, dtype), p).to(dtype)
 
 def norm__ScalarOpt_dim_dtype(self, p: Optional[number], dim: List[int], keepdim: bool, dtype: int):
-    return torch.norm(_own_of_type(self, dtype), p, dim, keepdim)
+    return torch.norm(_own_of_type(self, dtype), p, dim, keepdim).to(dtype)
 
 def nuclear_norm(self, keepdim: bool):
     total = torch.sum(torch.linalg_svdvals(self), -1)
@@ -479,10 +479,6 @@ def sort__stable(self, stable: Optional[bool], dim: int, descending: bool):
 
 
 # ---- indexing ----
-
-def index_copy(self, dim: int, index, source):
-    kept = torch.index_fill(self, dim, index, 0)
-    return torch.index_add(kept, dim, index, source)
 
 def index_fill__int_Scalar(self, dim: int, index, value: number):
     mask = torch.index_fill(torch.zeros_like(self.detach(), dtype=torch.bool), dim, index, 1)
@@ -1184,8 +1180,12 @@ def lu_unpack(LU_data, LU_pivots, unpack_data: bool, unpack_pivots: bool):
         p = _own_row_swaps(LU_data, LU_pivots, m).transpose(-2, -1).contiguous()
     return p, l.contiguous(), u
 
+def _own_least_squares(self, b, rcond: Optional[float], driver: Optional[str]):
+    return torch.linalg_lstsq(self, b, rcond, driver=driver)
+
 def linalg_lstsq(self, b, rcond: Optional[float], driver: Optional[str]):
-    _, residuals, rank, values = torch.linalg_lstsq(self.detach(), b.detach(), rcond, driver=driver)
+    # the operator itself gives its results; this is what their gradients go through
+    _, residuals, rank, values = _own_least_squares(self.detach(), b.detach(), rcond, driver)
     vector = b.dim() == 1 or (self.dim() - 1 == b.dim() and b.shape == self.shape[:-1])
     x = torch.matmul(torch.linalg_pinv(self), b.unsqueeze(-1) if vector else b)
     return x.squeeze(-1) if vector else x, residuals, rank, values

@@ -579,10 +579,6 @@ def _linalg_slogdet(A):
     sign, logabsdet = torch.linalg_slogdet(A)
     return sign, logabsdet, lu, pivots
 
-def linalg_matrix_rank__tol_tensor(input, tol, hermitian: bool):
-    s = torch.linalg_svdvals(input)
-    return (s > tol.unsqueeze(-1)).sum([-1])
-
 
 # ---- attention ----
 

@@ -16,9 +16,25 @@ type List struct {
 // NewList returns a list of items of a type. The slice is kept, not copied.
 func NewList(elem types.Type, items ...Value) *List { return &List{Elem: elem, Items: items} }
 
+// shortList is a list with room for its items, in one allocation.
+type shortList struct {
+	List
+	room [4]Value
+}
+
+// listOf returns a list of n items to be set.
+func listOf(elem types.Type, n int) *List {
+	if n > len(shortList{}.room) {
+		return &List{Elem: elem, Items: make([]Value, n)}
+	}
+	l := &shortList{List: List{Elem: elem}}
+	l.Items = l.room[:n]
+	return &l.List
+}
+
 // Ints returns a list of integers.
 func Ints(xs []int) *List {
-	l := &List{Elem: types.Int, Items: make([]Value, len(xs))}
+	l := listOf(types.Int, len(xs))
 	for i, x := range xs {
 		l.Items[i] = Int(int64(x))
 	}
@@ -27,7 +43,7 @@ func Ints(xs []int) *List {
 
 // Tensors returns a list of tensors.
 func Tensors(ts []*tensor.Tensor) *List {
-	l := &List{Elem: types.Tensor, Items: make([]Value, len(ts))}
+	l := listOf(types.Tensor, len(ts))
 	for i, t := range ts {
 		l.Items[i] = OfTensor(t)
 	}
@@ -36,7 +52,7 @@ func Tensors(ts []*tensor.Tensor) *List {
 
 // OptionalTensors returns a list of tensors, nil for None, such as indices are.
 func OptionalTensors(ts []*tensor.Tensor) *List {
-	l := &List{Elem: types.NewOptional(types.Tensor), Items: make([]Value, len(ts))}
+	l := listOf(types.NewOptional(types.Tensor), len(ts))
 	for i, t := range ts {
 		l.Items[i], _ = From(t)
 	}

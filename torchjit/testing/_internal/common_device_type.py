@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torchjit as torch
+from torchjit import _lazy
 from torchjit.testing._internal import _conditions
 from torchjit.testing._internal._conditions import NATIVE_DEVICES as NATIVE_DEVICES
 from torchjit.testing._internal._conditions import TEST_MKL
@@ -506,3 +507,13 @@ def _without(flags: Any) -> Callable[[_Function], _Function]:
 
 disablecuDNN = _without(torch.backends.cudnn.flags)
 disableMkldnn = _without(torch.backends.mkldnn.flags)
+
+
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit.testing._internal.common_cuda": "_get_torch_cuda_version",
+    "torchjit.testing._internal.common_utils": "skipCUDANonDefaultStreamIf skipIfTorchDynamo",
+    "torchjit.testing._legacy": "get_all_device_types get_all_dtypes",
+})  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torchjit as torch
+from torchjit import _lazy
 from torchjit.testing._internal._contexts import freeze_rng_state
 from torchjit.testing._internal.common_utils import TestCase
 
@@ -177,3 +178,15 @@ class JitCommonTestCase(TestCase):
             for size, wanted in zip(found or [], expected, strict=False):
                 if assert_propagation or size >= 0:
                     self.assertEqual(size, wanted)
+
+
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit": "TensorType",
+    "torchjit.testing._internal.common_utils": """
+        TemporaryFileName enable_profiling_mode enable_profiling_mode_for_profiling_tests is_iterable_of_tensors
+    """,
+    "torchjit.testing._legacy": "floating_and_complex_types_and",
+})  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchjit import _lazy
 from torchjit.testing._dtypes import *  # noqa: F403
 from torchjit.testing._internal._conditions import *  # noqa: F403
 from torchjit.testing._internal.common_utils import GRADCHECK_NONDET_TOL as GRADCHECK_NONDET_TOL
@@ -90,3 +91,16 @@ def wrapper_set_seed(op: Any, *args: Any, **kwargs: Any) -> Any:
         return op(*args, **kwargs)
 
 
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit.testing._internal.common_cuda": "_get_torch_cuda_version with_tf32_off",
+    "torchjit.testing._internal.common_device_type": """
+        disablecuDNN onlyCUDA onlyNativeDeviceTypes precisionOverride skipCPUIfNoFFT skipCPUIfNoLapack skipCPUIfNoMklSparse skipCUDAIf
+        skipCUDAIfNoCusolver skipCUDAIfNoMagma skipCUDAIfNoMagmaAndNoCusolver tol toleranceOverride
+    """,
+    "torchjit.testing._internal.common_utils": "freeze_rng_state make_fullrank_matrices_with_distinct_singular_values",
+    "torchjit.testing._legacy": "_dispatch_dtypes",
+    "torchjit.utils._pytree": "tree_flatten",
+})  # fmt: skip

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torchjit as torch
+from torchjit import _lazy
 from torchjit.testing import make_tensor
 from torchjit.testing._dtypes import floating_types
 from torchjit.testing._internal._parametrize import _copy, _Made, _TestParametrizer
@@ -175,3 +176,14 @@ def _modules() -> list[ModuleInfo]:
 
 
 module_db: list[ModuleInfo] = _modules()
+
+
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit.testing._internal.common_device_type": "precisionOverride skipCUDAIfCudnnVersionLessThan skipCUDAIfRocm skipMeta tol toleranceOverride",
+    "torchjit.testing._internal.common_nn": "get_reduction nllloss_reference",
+    "torchjit.testing._internal.common_utils": "freeze_rng_state set_single_threaded_if_parallel_tbb skipIfMps",
+    "torchjit.testing._legacy": "floating_and_complex_types_and",
+})  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
+from torchjit import _lazy
 from torchjit.testing._internal._nn_losses import *  # noqa: F403
 from torchjit.testing._internal._nn_tests import *  # noqa: F403
 from torchjit.testing._internal._nn_tests import _test_bfloat16_ops as _test_bfloat16_ops
@@ -69,3 +70,13 @@ criterion_tests: list[dict[str, Any]] = [
     _case("MultiLabelSoftMarginLoss", (5, 10), target_fn=lambda: torch.rand(5, 10).mul(2).floor()),
     _case("MultiMarginLoss", (5, 10), target_fn=lambda: torch.empty(5, dtype=torch.long).random_(10)), _case("PoissonNLLLoss", (2, 3, 4, 5), target_fn=lambda: torch.randn(2, 3, 4, 5).floor().abs()),
 ]  # fmt: skip
+
+
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit.autograd.gradcheck": "_get_numerical_jacobian _iter_tensors",
+    "torchjit.autograd.variable": "Variable",
+    "torchjit.testing._internal.common_utils": "is_iterable",
+})  # fmt: skip

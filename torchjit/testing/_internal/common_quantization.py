@@ -11,7 +11,7 @@ from typing import Any
 import torchjit as torch
 import torchjit.ao.nn.quantized as nnq
 import torchjit.ao.nn.quantized.dynamic as nnqd
-from torchjit import nn
+from torchjit import _lazy, nn
 from torchjit.ao.quantization import (
     QuantType,
     convert,
@@ -395,3 +395,25 @@ class QuantizationLiteTestCase(QuantizationTestCase):
         buffer = io.BytesIO(compiled._save_to_buffer_for_lite_interpreter())
         self.assertEqual(_load_for_lite_interpreter(buffer)(input), expected, exact_dtype=True)
 
+
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit": "FileCheck",
+    "torchjit.ao.nn.intrinsic.modules.fused": "_FusedModule",
+    "torchjit.ao.quantization.observer": "PerChannelMinMaxObserver default_dynamic_quant_observer default_observer default_weight_observer",
+    "torchjit.ao.quantization.qconfig": """
+        QConfig default_dynamic_qat_qconfig default_embedding_qat_qconfig default_per_channel_qconfig default_qconfig
+        default_symmetric_qnnpack_qat_qconfig float_qparams_weight_only_qconfig get_default_qat_qconfig get_default_qconfig
+    """,
+    "torchjit.ao.quantization.quantization_mappings": "get_default_qat_module_mappings",
+    "torchjit.ao.quantization.quantize": "quantize",
+    "torchjit.ao.quantization.quantize_fx": "convert_fx convert_to_reference_fx prepare_fx prepare_qat_fx",
+    "torchjit.ao.quantization.quantize_jit": "quantize_dynamic_jit quantize_jit",
+    "torchjit.ao.quantization.stubs": "DeQuantStub QuantStub QuantWrapper",
+    "torchjit.fx.graph_module": "GraphModule",
+    "torchjit.fx.node": "Node",
+    "torchjit.jit.mobile": "_load_for_lite_interpreter",
+    "torchjit.testing._internal.common_quantized": "override_quantized_engine",
+})  # fmt: skip

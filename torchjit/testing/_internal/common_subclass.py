@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 import torchjit as torch
+from torchjit import _lazy
 from torchjit.utils._pytree import tree_map
 
 
@@ -137,3 +138,11 @@ subclass_db = {
         "diag_tensor_below", create_fn=lambda shape: DiagTensorBelow(torch.randn(shape[0] if isinstance(shape, (tuple, list)) else shape)), closed_under_ops=False
     ),
 }
+
+
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit.testing._internal.logging_tensor": "LoggingTensor",
+})  # fmt: skip

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torchjit as torch
+from torchjit import _lazy
 from torchjit.autograd import gradcheck as _gradcheck
 from torchjit.autograd import gradgradcheck as _gradgradcheck
 from torchjit.testing import _comparison
@@ -586,3 +587,17 @@ def do_test_empty_full(self: Any, dtypes: Iterable[Any], layout: Any, device: An
         if dtype.is_floating_point:
             with set_default_dtype(dtype):
                 self.assertIs(dtype, torch.empty(shape, layout=layout, device=device).dtype)
+
+
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit": "ScriptDict ScriptList Tensor",
+    "torchjit._utils_internal": "get_writable_path",
+    "torchjit.nn.modules.container": "ModuleDict ModuleList ParameterDict ParameterList Sequential",
+    "torchjit.onnx.utils": "register_custom_op_symbolic unregister_custom_op_symbolic",
+    "torchjit.testing._comparison": "BooleanPair assert_equal",
+    "torchjit.testing._legacy": "get_all_dtypes",
+    "torchjit.utils._mode_utils": "no_dispatch",
+})  # fmt: skip

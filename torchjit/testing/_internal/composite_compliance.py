@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torchjit as torch
+from torchjit import _lazy
 from torchjit.testing._internal.common_subclass import WrapperTensor
 from torchjit.utils._python_dispatch import TorchDispatchMode
 from torchjit.utils._pytree import tree_flatten, tree_map, tree_unflatten
@@ -99,3 +100,12 @@ def check_backward_formula(op: Any, args: Any, kwargs: Any, output_process_fn_gr
         found = _gradients(processed, [x if not isinstance(x, _Wrapped) else wrap(unwrap(x)).requires_grad_(x.requires_grad) for x in choice], spec, gradcheck_wrapper)
         for a, b in zip(found, expected, strict=True):
             assert_equal_fn(unwrap(a), b)
+
+
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit": "Tensor",
+    "torchjit.utils._mode_utils": "all_same_mode no_dispatch",
+})  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
-from torchjit import _C
+from torchjit import _C, _lazy
 from torchjit.testing._internal.common_nn import module_tests, new_module_tests
 
 L, M, S = 20, 10, 5
@@ -291,3 +291,12 @@ def try_get_nn_module_compiled_mod_and_inputs(*args: Any, **kwargs: Any) -> tupl
 def get_all_nn_module_tests() -> list[dict[str, Any]]:
     """The tests of modules."""
     return [*module_tests, *new_module_tests, *additional_module_tests]
+
+
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit._jit_internal": "BroadcastingList2 BroadcastingList3",
+    "torchjit.testing._internal.common_utils": "is_iterable_of_tensors",
+})  # fmt: skip

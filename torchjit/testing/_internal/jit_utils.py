@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torchjit as torch
+from torchjit import _lazy
 from torchjit.testing import FileCheck as FileCheck
 from torchjit.testing._internal._conditions import GRAPH_EXECUTOR
 from torchjit.testing._internal._conditions import IS_WINDOWS as IS_WINDOWS
@@ -511,3 +512,14 @@ def _with_gradients(values: Sequence[Any]) -> list[Any]:
         v.detach().clone().requires_grad_() if isinstance(v, torch.Tensor) and v.is_floating_point() else v
         for v in values
     ]
+
+
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit._C._onnx": "OperatorExportTypes",
+    "torchjit._jit_internal": "BroadcastingList2 BroadcastingList3",
+    "torchjit.autograd.function": "_nested_map",
+    "torchjit.autograd.variable": "Variable",
+})  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import torchjit as torch
+from torchjit import _lazy
 from torchjit.utils._python_dispatch import TorchDispatchMode
 from torchjit.utils._pytree import tree_flatten
 
@@ -95,3 +96,14 @@ class SchemaCheckMode(TorchDispatchMode):
 
 
 __all__ = ["Aliasing", "Mutation", "SchemaCheckMode"]
+
+
+# Names that programs import from here, and that stand elsewhere.
+__getattr__: _lazy.Getter
+__dir__: _lazy.Lister
+__getattr__, __dir__ = _lazy.names(__name__, {
+    "torchjit._schema_info": "SchemaArgType=_SchemaArgType SchemaArgument=_SchemaArgument SchemaInfo=_SchemaInfo",
+    "torchjit.fx.operator_schemas": "normalize_function",
+    "torchjit.testing._internal.jit_utils": "clone_inputs",
+    "torchjit.utils._pytree": "tree_map",
+})  # fmt: skip

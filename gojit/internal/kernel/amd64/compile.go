@@ -169,8 +169,8 @@ func (g *Generator) generate(uniform uint32) []byte {
 	g.chooseUnroll()
 	g.LayOutPool()
 	g.assignRegisters()
-	if g.Unroll == longUnroll && g.stride == 0 && g.isLong() {
-		g.Unroll = 1
+	for g.Unroll > 1 && g.stride == 0 && g.isLong() {
+		g.Unroll /= 2
 		g.assignRegisters()
 	}
 	g.Asm.ISA = g.ISA
@@ -258,11 +258,12 @@ func (l *Lowerer) mostAccumulators() int {
 	return 8
 }
 
-// A body of more than shortBody instructions is long: where there are registers for that, its instructions are written for longUnroll vectors in turn. Each
-// waits for the one before it, and the more of them wait, the fewer of the vectors behind them the processor sees (gelu by long polynomials on Zen 5: 20 cycles a vector, so 16).
+// A body of more than shortBody instructions is long: where there are registers for that, its instructions are written for several vectors in turn. Each
+// waits for the one before it, and the more of them wait, the fewer of the vectors behind them the processor sees. Two vectors do for bodies up to twoVectors
+// (gelu by long polynomials on Zen 5: 20 cycles a vector, so 16), longer ones have four (a hundred operators: 68 cycles by twos, 36 by fours).
 const (
 	shortBody  = 12
-	longUnroll = 2
+	twoVectors = 48
 )
 
 // isLong reports whether the body is long.
@@ -276,8 +277,10 @@ func (g *Generator) chooseUnroll() {
 		g.Unroll = 4
 	case n <= shortBody:
 		g.Unroll = 2
+	case g.ISA == asm.AVX512 && n > twoVectors:
+		g.Unroll = 4
 	case g.ISA == asm.AVX512:
-		g.Unroll = longUnroll
+		g.Unroll = 2
 	default:
 		g.Unroll = 1
 	}

@@ -325,6 +325,19 @@ func TestSpilling(t *testing.T) {
 	}
 }
 
+// Long bodies take four, two, and one vector at a time, and what is left.
+func TestLongBodies(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int32} {
+		b := kernel.NewBuilder()
+		x, y := b.Input(d, d), b.Input(d, d)
+		for i := range 60 {
+			x = b.Sub(b.Mul(x, b.Const(d, tensor.Int(int64(i%3)))), y)
+		}
+		b.Output(x, d)
+		agree(t, "a long body of "+d.String(), b.Kernel(), false, true)
+	}
+}
+
 // Integers of 64 bits become the floats that are nearest to them, and floats lose their fractions; what is out of range, and NaN, is the smallest
 // integer on every target.
 func TestConversionsOfLongs(t *testing.T) {

@@ -17,6 +17,9 @@ func (g *Generator) loops() {
 	if g.Unroll > 1 {
 		g.loop(g.Unroll)
 	}
+	if g.Unroll == 4 && g.stride > 0 && g.isLong() {
+		g.loop(2) // one after another they would take as long as four together
+	}
 	if len(g.accs) > 0 {
 		g.maskedRounds(done)
 		a.Bind(done)

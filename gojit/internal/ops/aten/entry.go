@@ -75,6 +75,22 @@ func refuseQuantized(name string, record *ops.Def, args []value.Value) {
 	}
 }
 
+// refusingQuantized has those who run an operator as others refuse quantized tensors where it does.
+func refusingQuantized(o *ops.Operator) {
+	name, first, record := o.Name, o.Check, o.Record
+	name, _, _ = strings.Cut(name, "(")
+	o.Check = func(args []value.Value) (err error) {
+		defer source.Catch(&err)
+		if define.FirstQuantized(args) != nil {
+			refuseQuantized(name, record, args)
+		}
+		if first != nil {
+			return first(args)
+		}
+		return nil
+	}
+}
+
 // readsPlain reports whether an argument that an operator reads is a tensor that is not quantized.
 func readsPlain(op *ops.Operator, args []value.Value) bool {
 	schema := op.Schema()

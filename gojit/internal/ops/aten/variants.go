@@ -149,6 +149,9 @@ func Operators() []ops.Operator {
 			}
 		}
 	}
+	for i := range all {
+		refusingQuantized(&all[i])
+	}
 	all = append(all, outsOf(all, directs)...)
 	for i := range further {
 		for _, record := range further[i].Flat() {

@@ -230,6 +230,57 @@ func (p *Plainly) GiveUp(results []value.Value) {
 	}
 }
 
+// RunParts runs a composite operator as the operators that it is made of, below autograd. It reports whether it knows these.
+func RunParts(o *ops.Operator, c Call) bool {
+	switch {
+	case !o.Has(ops.Composite):
+		return false
+	case o.Parts != nil && !o.CallsItself():
+		source.Throw(o.Parts(c.Args, c.Out))
+	case o.IsFunctional() && o.Def().Decomp != nil:
+		run := &partsOf{operator: o.Name}
+		copy(c.Out, o.Def().Decomp(run, c.Args))
+		run.GiveUp(c.Out)
+	default:
+		return false
+	}
+	return true
+}
+
+// partsOf runs what an operator is made of because the operator does not know the arguments.
+type partsOf struct {
+	Plainly
+	operator string
+}
+
+// Emit implements ops.Emitter.
+func (p *partsOf) Emit(name string, args ...value.Value) []value.Value {
+	if Key(name) == p.operator { // a decomposition has the operator check its arguments
+		RefuseBackend(p.operator, backendOf(args))
+	}
+	return p.Plainly.Emit(name, args...)
+}
+
+// Unrecorded is for those.
+func (p *partsOf) Unrecorded() ops.Emitter { return p }
+
+// backendOf names the kind of the first tensor among arguments that is not a plain one.
+func backendOf(args []value.Value) string {
+	backend := "CPU"
+	EachTensorIn(args, func(t *tensor.Tensor) bool {
+		switch {
+		case t.IsSparse() && t.Layout().Compressed():
+			backend = "SparseCsrCPU"
+		case t.IsSparse():
+			backend = "SparseCPU"
+		case t.DType().IsQuantized():
+			backend = "QuantizedCPU"
+		}
+		return backend == "CPU"
+	})
+	return backend
+}
+
 // Decomposed defines an overload that has no implementation but what it is made of.
 func Decomposed(name string, as ops.Decomposition) Definition {
 	return Operator(name, func(c Call) {

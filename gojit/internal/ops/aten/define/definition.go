@@ -107,6 +107,8 @@ type Definition struct {
 	Check func(c Call)
 	// Form is how results are quantized where arguments are; nil: it takes no quantized ones.
 	Form QuantizedForm
+	// InParts says that it takes quantized tensors as far as the operators do that it is made of.
+	InParts bool
 	// Columns are the results, by their numbers, whose matrices lie column by column.
 	Columns   []int
 	DirectOut DirectOut
@@ -161,6 +163,7 @@ func (d Definition) OfSchema(text string) Definition { d.Schema = text; return d
 // Checked gives a definition what fails for arguments that the body would refuse; the methods behind it set what their fields tell.
 func (d Definition) Checked(f func(c Call)) Definition       { d.Check = f; return d }
 func (d Definition) Quantized(form QuantizedForm) Definition { d.Form = form; return d }
+func (d Definition) QuantizedInParts() Definition            { d.InParts = true; return d }
 func (d Definition) ByColumns(results ...int) Definition     { d.Columns = results; return d }
 func (d Definition) OutApart() Definition                    { d.Outs |= OutApart; return d }
 func (d Definition) OutIterated() Definition                 { d.Outs |= OutIterated; return d }

@@ -594,6 +594,18 @@ func fillAt[W Word](t, one *tensor.Tensor, outer, inner []int) {
 	}
 }
 
+func checkFilling(c define.Call) {
+	v := elementwise.OperandOf(c, 3)
+	if v.Tensor != nil {
+		source.Check(v.Tensor.Dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", v.Tensor.Dim())
+		if define.IsMeta(v.Tensor) {
+			return
+		}
+		v.Number = source.Must(v.Tensor.Item())
+	}
+	elementwise.MustFit(v.Number, c.Tensor(0).DType())
+}
+
 func indexFill(c define.Call, t *tensor.Tensor) {
 	dim := define.WrapDim(c.Int(1), t)
 	n := 1
@@ -602,10 +614,8 @@ func indexFill(c define.Call, t *tensor.Tensor) {
 	}
 	v := elementwise.OperandOf(c, 3)
 	if v.Tensor != nil {
-		source.Check(v.Tensor.Dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", v.Tensor.Dim())
 		v.Number = source.Must(v.Tensor.Item())
 	}
-	elementwise.MustFit(v.Number, t.DType())
 	if t.OnDevice() {
 		number := source.Must(tensor.EmptyOn(t.Device(), []int{1}, t.DType()))
 		tensor.Fill(number, v.Number)
@@ -762,9 +772,12 @@ var IndexFamily = []define.Definition{
 	define.Changing("index_copy", func(c define.Call, t *tensor.Tensor) {
 		elementwise.CheckInside(t)
 		indexInto("index_copy_", c, t, c.Tensor(3), Replace)
-	}),
-	define.ChangingAsItLies("index_fill.int_Scalar", indexFill),
-	define.ChangingAsItLies("index_fill.int_Tensor", indexFill),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		c.Give(0, c.Do("index_fill.int_Scalar", c.G(), c.Int(1), c.In(2), 0))
+		c.Give(3, c.Do("reshape", c.Do("index_select", c.G(), c.Int(1), c.In(2)), c.Shape(3)))
+	})}),
+	define.ChangingAsItLies("index_fill.int_Scalar", indexFill).Checked(checkFilling),
+	define.ChangingAsItLies("index_fill.int_Tensor", indexFill).Checked(checkFilling),
 	define.Giving("gather", func(c define.Call) *tensor.Tensor { return Gather(c.Tensor(0), c.Int(1), c.Tensor(2)) }).With(ops.Def{Grad: define.Concrete(sparsely(3, gatherSparseGrad, gatherGrad)), Tags: ops.AsWritten, Out: ops.OutOfResult}).OutApart(),
 	define.Giving("take_along_dim", func(c define.Call) *tensor.Tensor {
 		t, at := c.Tensor(0), c.Tensor(1)

@@ -116,7 +116,7 @@ func covariance(c define.Call) *tensor.Tensor {
 		weights = elementwise.To(f, tensor.Float64)
 	}
 	total := float64(n)
-	norm := total - float64(c.Int(1))
+	norm := float64(int64(n) - int64(c.Int(1))) // as integers
 	if a := c.OptionalTensor(3); a != nil {
 		frequencies := weights
 		weights = elementwise.To(a, tensor.Float64)

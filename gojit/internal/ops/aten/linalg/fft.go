@@ -27,11 +27,17 @@ func (f spectral) scale(n int) float64 {
 	switch {
 	case f.norm == "ortho":
 		return 1 / math.Sqrt(float64(n))
-	case (f.norm == "backward" || f.norm == "") && f.backwards, f.norm == "forward" && !f.backwards:
+	case f.norm == "backward" && f.backwards, f.norm == "forward" && !f.backwards:
 		return 1 / float64(n)
 	}
-	source.Check(f.norm == "" || f.norm == "backward" || f.norm == "forward", "Invalid normalization mode: \"%s\"", f.norm)
 	return 1
+}
+
+// normOf reads how a transform is scaled.
+func normOf(c define.Call) string {
+	norm := c.StrOr(3, "backward")
+	source.Check(norm == "backward" || norm == "ortho" || norm == "forward", "Invalid normalization mode: \"%s\"", norm)
+	return norm
 }
 
 // along transforms one dimension of a tensor of real or complex numbers.
@@ -157,7 +163,7 @@ func fftOne(backwards bool) func(c define.Call) *tensor.Tensor {
 		t, result := asNumbers(c.Tensor(0))
 		dim := transformedDim(t, c.Int(2))
 		t = resizeDim(t, dim, c.IntOr(1, t.Size(dim)))
-		return elementwise.To(spectral{backwards, c.StrOr(3, "")}.along(t, dim), result)
+		return elementwise.To(spectral{backwards, normOf(c)}.along(t, dim), result)
 	}
 }
 
@@ -172,7 +178,7 @@ func realFFT(hermitian bool) func(c define.Call) *tensor.Tensor {
 		t, result := asReal(c.Tensor(0))
 		dim := transformedDim(t, c.Int(2))
 		t = resizeDim(t, dim, c.IntOr(1, t.Size(dim)))
-		return elementwise.To(spectral{hermitian, c.StrOr(3, "")}.realAlong(t, dim), result)
+		return elementwise.To(spectral{hermitian, normOf(c)}.realAlong(t, dim), result)
 	}
 }
 
@@ -183,7 +189,7 @@ func inverseRealFFT(hermitian bool) func(c define.Call) *tensor.Tensor {
 		dim := transformedDim(t, c.Int(2))
 		n := c.IntOr(1, 2*(t.Size(dim)-1))
 		source.Check(n >= 1, "Invalid number of data points (%d) specified", n)
-		return elementwise.To(spectral{!hermitian, c.StrOr(3, "")}.halfAlong(t, dim, n), result.ToReal())
+		return elementwise.To(spectral{!hermitian, normOf(c)}.halfAlong(t, dim, n), result.ToReal())
 	}
 }
 
@@ -225,7 +231,7 @@ func fftMany(backwards bool) func(c define.Call) *tensor.Tensor {
 			if sizes[i] >= 0 {
 				t = resizeDim(t, d, sizes[i])
 			}
-			t = spectral{backwards, c.StrOr(3, "")}.along(t, d)
+			t = spectral{backwards, normOf(c)}.along(t, d)
 		}
 		return elementwise.Contiguous(elementwise.To(t, result))
 	}
@@ -236,7 +242,7 @@ func realFFTMany(c define.Call) *tensor.Tensor {
 	t, result := asReal(c.Tensor(0))
 	dims, sizes := manyDims(c, t)
 	source.Check(len(dims) > 0, "rfftn must transform at least one axis")
-	f := spectral{false, c.StrOr(3, "")}
+	f := spectral{false, normOf(c)}
 	for i := len(dims) - 1; i >= 0; i-- {
 		if sizes[i] >= 0 {
 			t = resizeDim(t, dims[i], sizes[i])
@@ -254,7 +260,7 @@ func inverseRealFFTMany(c define.Call) *tensor.Tensor {
 	t, result := asComplex(c.Tensor(0))
 	dims, sizes := manyDims(c, t)
 	source.Check(len(dims) > 0, "irfftn must transform at least one axis")
-	f := spectral{true, c.StrOr(3, "")}
+	f := spectral{true, normOf(c)}
 	last := len(dims) - 1
 	for i, d := range dims[:last] {
 		if sizes[i] >= 0 {
@@ -365,7 +371,7 @@ func shortTime(c define.Call, centerAt, normalizedAt int) *tensor.Tensor {
 		out = f.realAlong(elementwise.To(frames, work.ToReal()), 2)
 	case half:
 		out = source.Must(f.along(elementwise.To(frames, work), 2).Slice(2, 0, n/2+1, 1))
-	case x.DType().IsComplex():
+	case frames.DType().IsComplex():
 		out = f.along(elementwise.To(frames, work), 2)
 	default:
 		out = f.along(elementwise.To(frames, work.ToReal()), 2)

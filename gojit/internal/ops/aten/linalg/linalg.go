@@ -92,9 +92,17 @@ func checkMatrixNorm(a *tensor.Tensor, ord string, p float64, dims []int) {
 	source.Check(magnitude == 1 || magnitude == 2 || math.IsInf(magnitude, 0), "linalg.matrix_norm: Order %v not supported.", p)
 }
 
+// checkNormType looks at the type that a norm is asked for in, the fourth argument.
+func checkNormType(c define.Call) {
+	if !c.IsNone(4) {
+		reduce.CheckNormType("linalg.matrix_norm", c.Tensor(0), c.DtypeOr(4, tensor.Float32))
+	}
+}
+
 // checkNorm fails where linalgNorm would.
 func checkNorm(c define.Call, ord string, p *float64) {
 	a, dims := c.Tensor(0), c.Ints(2)
+	checkNormType(c)
 	if ord == "" && p == nil {
 		return
 	}
@@ -178,10 +186,16 @@ var LinalgFamily = []define.Definition{
 		Checked(func(c define.Call) { checkNorm(c, c.Str(1), nil) }),
 	define.Giving("linalg_matrix_norm", func(c define.Call) *tensor.Tensor {
 		return matrixNorm(c.Tensor(0), "", c.Scalar(1).Float64(), c.Ints(2), c.Bool(3), c.DtypeOr(4, c.Tensor(0).DType()))
-	}).Checked(func(c define.Call) { checkMatrixNorm(c.Tensor(0), "", c.Scalar(1).Float64(), c.Ints(2)) }),
+	}).Checked(func(c define.Call) {
+		checkMatrixNorm(c.Tensor(0), "", c.Scalar(1).Float64(), c.Ints(2))
+		checkNormType(c)
+	}),
 	define.Giving("linalg_matrix_norm.str_ord", func(c define.Call) *tensor.Tensor {
 		return matrixNorm(c.Tensor(0), c.Str(1), 0, c.Ints(2), c.Bool(3), c.DtypeOr(4, c.Tensor(0).DType()))
-	}).Checked(func(c define.Call) { checkMatrixNorm(c.Tensor(0), c.Str(1), 0, c.Ints(2)) }),
+	}).Checked(func(c define.Call) {
+		checkMatrixNorm(c.Tensor(0), c.Str(1), 0, c.Ints(2))
+		checkNormType(c)
+	}),
 	define.Giving("nuclear_norm", func(c define.Call) *tensor.Tensor {
 		return matrixNorm(c.Tensor(0), "nuc", 0, []int{0, 1}, c.Bool(1), c.Tensor(0).DType())
 	}).Checked(func(c define.Call) {
@@ -205,9 +219,8 @@ var LinalgFamily = []define.Definition{
 		c.Give(u, s, v)
 	}).ByColumns(0),
 	define.Giving("linalg_svdvals", func(c define.Call) *tensor.Tensor {
-		checkDriver(c, 1)
 		return singularValues(c.Tensor(0))
-	}),
+	}).Checked(func(c define.Call) { checkDriver(c, 1) }),
 	define.Operator("linalg_eigh", func(c define.Call) {
 		c.Give(define.Pair(eigenSymmetric("linalg.eigh", c.Tensor(0), isUpper(c), true))...)
 	}).With(ops.Def{Grad: define.Concrete(eighGrad), Tags: ops.AsWritten}).ByColumns(1),

@@ -116,16 +116,23 @@ func condition(a *tensor.Tensor, ord string, p *float64) *tensor.Tensor {
 }
 
 // tensorInverse inverts a tensor as the matrix whose rows are its first ind dimensions.
-func tensorInverse(a *tensor.Tensor, ind int) *tensor.Tensor {
+func checkTensorInverse(c define.Call) {
+	a, ind := c.Tensor(0), c.Int(1)
 	source.Check(ind > 0, "Expected a strictly positive integer for 'ind', but got %d", ind)
 	source.Check(ind <= a.Dim(), "Expected self to satisfy prod(self.shape[ind:]) == prod(self.shape[:ind]), but ind is %d and self has %d dimensions", ind, a.Dim())
 	rows, columns := a.Shape()[:ind], a.Shape()[ind:]
 	n := define.NumelOf(rows)
 	source.Check(n == define.NumelOf(columns), "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got %d != %d", define.NumelOf(columns), n)
+}
+
+func tensorInverse(a *tensor.Tensor, ind int) *tensor.Tensor {
+	rows, columns := a.Shape()[:ind], a.Shape()[ind:]
+	n := define.NumelOf(rows)
 	return source.Must(define.Apply("linalg_inv", source.Must(a.Reshape(n, n))).Reshape(slices.Concat(columns, rows)...))
 }
 
-func tensorSolve(a, b *tensor.Tensor, dims []int) *tensor.Tensor {
+// solvedBy gives the first argument of tensorsolve with some dimensions behind the others.
+func solvedBy(a *tensor.Tensor, dims []int) *tensor.Tensor {
 	if dims != nil {
 		to := make([]int, len(dims))
 		for i := range dims {
@@ -133,10 +140,21 @@ func tensorSolve(a, b *tensor.Tensor, dims []int) *tensor.Tensor {
 		}
 		a = source.Must(a.MoveDims(dims, to))
 	}
+	return a
+}
+
+// checkTensorSolve asks for as many unknowns as equations.
+func checkTensorSolve(c define.Call) {
+	a, b := solvedBy(c.Tensor(0), c.Ints(2)), c.Tensor(1)
 	source.Check(a.Dim() >= b.Dim(), "Expected self to have at least as many dimensions as other")
+	n := define.NumelOf(a.Shape()[b.Dim():])
+	source.Check(n == b.Numel(), "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got %d != %d", n, b.Numel())
+}
+
+func tensorSolve(a, b *tensor.Tensor, dims []int) *tensor.Tensor {
+	a = solvedBy(a, dims)
 	shape := a.Shape()[b.Dim():]
 	n := define.NumelOf(shape)
-	source.Check(n == b.Numel(), "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got %d != %d", n, b.Numel())
 	return source.Must(define.Apply("linalg_solve", source.Must(a.Reshape(n, n)), source.Must(b.Reshape(-1)), true).Reshape(shape...))
 }
 
@@ -210,7 +228,7 @@ var SolveFamily = []define.Definition{
 	define.Giving("linalg_lu_solve", func(c define.Call) *tensor.Tensor {
 		return luSolveAs(c.Tensor(0), c.Tensor(1), c.Tensor(2), c.Bool(3), c.Bool(4))
 	}).ByColumns(0),
-	define.Operator("linalg_lstsq", leastSquares),
+	define.Operator("linalg_lstsq", leastSquares).With(ops.Def{WithoutGrad: []int{1, 2, 3}}),
 	define.Giving("linalg_matrix_exp", func(c define.Call) *tensor.Tensor { return matrixExponential(c.Tensor(0)) }).With(ops.Def{Aliases: []string{"matrix_exp"}, Grad: define.Concrete(matrixExpGrad)}),
 	define.Decomposed("matrix_exp_backward", matrixExpBackward).With(ops.Def{Decomp: matrixExpBackward}),
 	define.Giving("linalg_cond", func(c define.Call) *tensor.Tensor {
@@ -248,11 +266,12 @@ var SolveFamily = []define.Definition{
 		y := solveTriangular(l, c.Tensor(0), false, true, false)
 		return solveTriangular(elementwise.Conjugate(source.Must(l.MatrixTranspose())), y, true, true, false)
 	}).ByColumns(0),
-	define.Giving("linalg_tensorinv", func(c define.Call) *tensor.Tensor { return tensorInverse(c.Tensor(0), c.Int(1)) }),
+	define.Giving("linalg_tensorinv", func(c define.Call) *tensor.Tensor { return tensorInverse(c.Tensor(0), c.Int(1)) }).Checked(checkTensorInverse),
 	define.Giving("linalg_tensorsolve", func(c define.Call) *tensor.Tensor { return tensorSolve(c.Tensor(0), c.Tensor(1), c.Ints(2)) }).Checked(func(c define.Call) {
 		for _, d := range c.Ints(2) {
 			define.WrapDim(d, c.Tensor(0))
 		}
+		checkTensorSolve(c)
 	}),
 	define.Giving("pdist", func(c define.Call) *tensor.Tensor { return pairwiseWithin(c.Tensor(0), c.Float(1)) }).With(ops.Def{Decomp: define.Emitting("_pdist_forward")}).Checked(func(c define.Call) {
 		source.Check(c.Tensor(0).Dim() == 2, "pdist only supports 2D tensors, got: %dD", c.Tensor(0).Dim())

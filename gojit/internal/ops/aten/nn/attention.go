@@ -25,7 +25,7 @@ func attention(q, k, v, mask *tensor.Tensor, dropoutP float64, causal bool) (out
 	n := q.Dim()
 	checkAttention(q, k, v, mask, causal)
 	if causal {
-		mask = views.Triangle(source.Must(tensor.Full([]int{q.Size(n - 2), k.Size(n - 2)}, tensor.Int(1), tensor.Bool)), 0, false)
+		mask = views.Triangle(source.Must(tensor.Full([]int{q.Size(n - 2), k.Size(k.Dim() - 2)}, tensor.Int(1), tensor.Bool)), 0, false)
 	}
 	var made define.Scratch
 	defer made.Release()

@@ -120,10 +120,37 @@ func checkCell(c define.Call) {
 	}
 	in, hidden := views.SizeAt(c.Tensor(2), 1), views.SizeAt(c.Tensor(3), 1)
 	source.Check(views.SizeAt(x, 1) == in, "input has inconsistent input_size: got %d expected %d", x.Size(1), in)
-	for i, h := range states {
-		source.Check(x.Size(0) == views.SizeAt(h, 0), "Input batch size %d doesn't match hidden%d batch size %d", x.Size(0), i, h.Size(0))
-		source.Check(views.SizeAt(h, 1) == hidden, "hidden%d has inconsistent hidden_size: got %d, expected %d", i, h.Size(1), hidden)
+	for _, h := range states { // hidden0 stands for all of them
+		source.Check(x.Size(0) == views.SizeAt(h, 0), "Input batch size %d doesn't match hidden0 batch size %d", x.Size(0), h.Size(0))
+		source.Check(views.SizeAt(h, 1) == hidden, "hidden0 has inconsistent hidden_size: got %d, expected %d", h.Size(1), hidden)
 	}
+}
+
+// checkPacked asks for packed rows whose batch sizes do not rise from that of the states on.
+func checkPacked(c define.Call) {
+	rows, sizes := c.Tensor(0), c.Tensor(1)
+	source.Check(sizes.Dim() == 1, "batch_sizes tensor should be 1D, but got %dD", sizes.Dim())
+	source.Check(sizes.Numel() > 0, "batch_sizes must not be empty")
+	source.Check(rows.Dim() == 2, "input must have 2 dimensions, got %d", rows.Dim())
+	if define.IsMeta(rows) || define.IsMeta(sizes) {
+		return
+	}
+	states := []*tensor.Tensor{}
+	if c.Args[2].IsTensor() {
+		states = append(states, c.Tensor(2))
+	} else {
+		states = c.Tensors(2)
+	}
+	batch := elementwise.IntegersOf(sizes)
+	for i, h := range states {
+		source.Check(h.Dim() == 3 && h.Size(1) == batch[0], "Expected hidden%d of shape (num_layers, %d, ...), as batch_sizes begins, but got %s", i, batch[0], define.ShapeText(h.Shape()))
+	}
+	total, before := 0, batch[0]
+	for _, n := range batch {
+		source.Check(0 <= n && n <= before, "batch_sizes must be in descending order, but %d follows %d", n, before)
+		total, before = total+n, n
+	}
+	source.Check(total == rows.Size(0), "Expected %d rows of input, as batch_sizes adds up to, but got %d", total, rows.Size(0))
 }
 
 func checkClassWeights(c define.Call) { define.CheckType(c.Tensor(0), c.OptionalTensor(2)) }

@@ -471,35 +471,68 @@ func multiMargin(c define.Call) *tensor.Tensor {
 	return elementwise.To(loss, x.DType())
 }
 
-// ctcLoss is the negative log likelihood of label sequences under all alignments.
-func ctcLoss(logs, targets *tensor.Tensor, inputLengths, targetLengths []int, blank, how int, zeroInfinity bool) *tensor.Tensor {
+// checkCTC fails for labels and lengths that ctc_loss would read beyond its arguments for. The lengths are lists or tensors.
+func checkCTC(c define.Call) {
+	logs, targets, blank := c.Tensor(0), c.Tensor(1), c.Int(4)
 	source.Check(logs.Dim() == 2 || logs.Dim() == 3, "ctc_loss: expected log probabilities of 2 or 3 dimensions, but got %s", define.ShapeText(logs.Shape()))
+	source.Check(targets.Dim() == 1 || targets.Dim() == 2, "ctc_loss: expected targets of 1 or 2 dimensions, but got %s", define.ShapeText(targets.Shape()))
+	steps, batch, classes := logs.Size(0), 1, logs.Size(logs.Dim()-1)
+	if logs.Dim() == 3 {
+		batch = logs.Size(1)
+	}
+	source.Check(blank >= 0 && blank < classes, "blank must be in label range")
+	inputLengths, targetLengths := lengthsOf(c, 2), lengthsOf(c, 3)
+	source.Check(len(inputLengths) == batch, "input_lengths must be of size batch_size")
+	source.Check(len(targetLengths) == batch, "target_lengths must be of size batch_size")
+	if !define.IsMeta(targets) {
+		for _, l := range elementwise.IntegersOf(source.Must(targets.Reshape(-1))) {
+			if l < 0 || l >= classes {
+				source.Raise(source.RuntimeError, "ctc_loss: targets must lie in [0, %d), but got %d", classes, l)
+			}
+		}
+	}
+	whole, total := targets.Size(targets.Dim()-1), 0
+	source.Check(targets.Dim() == 1 || targets.Size(0) == batch, "Expected tensor to have size %d at dimension 0, but got size %d for argument #2 'targets' (while checking arguments for ctc_loss_cpu)", batch, targets.Size(0))
+	for b, n := range targetLengths {
+		source.Check(n >= 0, "Expected target_lengths to have value at least 0, but got value %d (while checking arguments for ctc_loss_cpu)", n)
+		source.Check(n <= whole, "Expected tensor to have size at least %d at dimension %d, but got size %d for argument #2 'targets' (while checking arguments for ctc_loss_cpu)", n, targets.Dim()-1, whole)
+		total += n
+		source.Check(inputLengths[b] >= 0, "ctc_loss: input_lengths must not be negative, but got %d", inputLengths[b])
+		source.Check(inputLengths[b] <= steps, "Expected input_lengths to have value at most %d, but got value %d (while checking arguments for ctc_loss_cpu)", steps, inputLengths[b])
+	}
+	source.Check(targets.Dim() == 2 || total == whole, "Expected tensor to have size %d at dimension 0, but got size %d for argument #2 'targets' (while checking arguments for ctc_loss_cpu)", total, whole)
+}
+
+// lengthsOf reads a list of integers, or a tensor of them: zeros, where it has no elements to read.
+func lengthsOf(c define.Call, i int) []int {
+	if c.Args[i].IsTensor() && define.IsMeta(c.Tensor(i)) {
+		return make([]int, c.Tensor(i).Numel())
+	}
+	if c.Args[i].IsTensor() {
+		return elementwise.IntegersOf(source.Must(c.Tensor(i).Reshape(-1)))
+	}
+	return c.Ints(i)
+}
+
+// ctcLoss is the negative log likelihood of label sequences under all alignments.
+func ctcLoss(c define.Call) *tensor.Tensor {
+	logs, targets, inputLengths, targetLengths := c.Tensor(0), c.Tensor(1), lengthsOf(c, 2), lengthsOf(c, 3)
+	blank, how, zeroInfinity := c.Int(4), reduction(c, 5), c.Bool(6)
 	batched := logs.Dim() == 3
 	if !batched {
 		logs = source.Must(logs.Unsqueeze(1))
 	}
-	steps, batch, classes := logs.Size(0), logs.Size(1), logs.Size(2)
-	source.Check(blank >= 0 && blank < classes, "blank must be in label range")
-	source.Check(len(inputLengths) == batch, "input_lengths must be of size batch_size")
-	source.Check(len(targetLengths) == batch, "target_lengths must be of size batch_size")
+	batch, classes := logs.Size(1), logs.Size(2)
 	data := tensor.Data[float64](elementwise.Contiguous(elementwise.To(logs, tensor.Float64)))
 	flat := elementwise.IntegersOf(source.Must(targets.Reshape(-1)))
-	for _, l := range flat {
-		if l < 0 || l >= classes {
-			source.Raise(source.RuntimeError, "ctc_loss: targets must lie in [0, %d), but got %d", classes, l)
-		}
-	}
 	out := define.Empty([]int{batch}, tensor.Float64)
 	start := 0
 	for b := range batch {
 		if targets.Dim() == 2 {
 			start = b * targets.Size(1)
 		}
-		source.Check(targetLengths[b] >= 0 && targetLengths[b] <= len(flat)-start, "ctc_loss: a target length is %d behind label %d, but there are %d labels", targetLengths[b], start, len(flat))
-		source.Check(inputLengths[b] >= 0, "ctc_loss: input_lengths must not be negative, but got %d", inputLengths[b])
 		labels := flat[start : start+targetLengths[b]]
 		start += targetLengths[b]
-		source.Check(inputLengths[b] <= steps, "Expected input_lengths to have value at most %d, but got value %d (while checking arguments for ctc_loss_cpu)", steps, inputLengths[b])
 		loss := -alignments(inputLengths[b], labels, blank, func(t, l int) float64 { return data[(t*batch+b)*classes+l] })
 		if zeroInfinity && math.IsInf(loss, 1) {
 			loss = 0
@@ -711,7 +744,7 @@ var LossFamily = []define.Definition{
 		if reduction(c, 3) == reduceMean {
 			reduce.CheckMean(c.Tensor(0).DType())
 		}
-	}),
+	}).QuantizedInParts(),
 	define.Giving("margin_ranking_loss", func(c define.Call) *tensor.Tensor {
 		var made define.Scratch
 		defer made.Release()
@@ -735,7 +768,7 @@ var LossFamily = []define.Definition{
 		same := made.Of(elementwise.Choose(made.Of(elementwise.Eq.WithNumber(y, 1)), elementwise.OfTensor(apart), elementwise.OfScalar(tensor.Float(0))))
 		other := made.Of(elementwise.Choose(made.Of(elementwise.Eq.WithNumber(y, -1)), elementwise.OfTensor(beyond), elementwise.OfScalar(tensor.Float(0))))
 		return reduced(elementwise.Add.On(same, other), reduction(c, 4))
-	}).Checked(checkCosineEmbedding),
+	}).Checked(checkCosineEmbedding).QuantizedInParts(),
 	define.Giving("triplet_margin_loss", func(c define.Call) *tensor.Tensor {
 		p, eps := c.Float(4), c.Float(5)
 		var made define.Scratch
@@ -747,7 +780,7 @@ var LossFamily = []define.Definition{
 		if c.Bool(6) {
 			far = made.Of(elementwise.Minimum.On(far, between(1, 2)))
 		}
-		return reduced(positivePart(made.Of(elementwise.AddNumber(made.Of(elementwise.Sub.On(near, far)), c.Float(3)))), reduction(c, 7))
+		return reduced(positivePart(made.Of(elementwise.Sub.On(made.Of(elementwise.AddNumber(near, c.Float(3))), far))), reduction(c, 7))
 	}),
 	define.Giving("multi_margin_loss", multiMargin).Checked(checkMultiMargin),
 	define.Giving("poisson_nll_loss", func(c define.Call) *tensor.Tensor {
@@ -767,12 +800,8 @@ var LossFamily = []define.Definition{
 		}
 		return reduced(loss, reduction(c, 5))
 	}),
-	define.Giving("ctc_loss.IntList", func(c define.Call) *tensor.Tensor {
-		return ctcLoss(c.Tensor(0), c.Tensor(1), c.Ints(2), c.Ints(3), c.Int(4), reduction(c, 5), c.Bool(6))
-	}),
-	define.Giving("ctc_loss.Tensor", func(c define.Call) *tensor.Tensor {
-		return ctcLoss(c.Tensor(0), c.Tensor(1), elementwise.IntegersOf(source.Must(c.Tensor(2).Reshape(-1))), elementwise.IntegersOf(source.Must(c.Tensor(3).Reshape(-1))), c.Int(4), reduction(c, 5), c.Bool(6))
-	}),
+	define.Giving("ctc_loss.IntList", ctcLoss).Checked(checkCTC),
+	define.Giving("ctc_loss.Tensor", ctcLoss).Checked(checkCTC),
 	define.Giving("multilabel_margin_loss", func(c define.Call) *tensor.Tensor {
 		loss, isTarget := multilabelMargin(c.Tensor(0), c.Tensor(1), reduction(c, 2))
 		isTarget.Release()

@@ -243,7 +243,6 @@ func GroupNorm(x *tensor.Tensor, groups int, weight, bias *tensor.Tensor, eps fl
 func instanceNorm(c define.Call) *tensor.Tensor {
 	x, weight, bias, mean, variance := c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2), c.OptionalTensor(3), c.OptionalTensor(4)
 	useInput, momentum, eps := c.Bool(5), c.Float(6), c.Float(7)
-	source.Check(useInput || mean != nil && variance != nil, "Expected running_mean and running_var to be defined when use_input_stats is false")
 	n, channels := x.Size(0), x.Size(1)
 	shape := slices.Clone(x.Shape())
 	shape[0], shape[1] = 1, n*channels
@@ -307,6 +306,8 @@ var NormFamily = []define.Definition{
 	}).With(ops.Def{Decomp: define.Composing(composeGroupNorm), Tags: ops.ThroughNumbers | ops.AnySizes}).Checked(checkGroupNorm),
 	define.Giving("instance_norm", instanceNorm).With(ops.Def{Decomp: define.Composing(composeInstanceNorm)}).Checked(func(c define.Call) {
 		source.Check(c.Tensor(0).Dim() >= 2, "instance_norm expects an input of samples and channels, but got %s", define.ShapeText(c.Tensor(0).Shape()))
+		source.Check(c.Bool(5) || !c.IsNone(3) && !c.IsNone(4), "Expected running_mean and running_var to be defined when use_input_stats is false")
+		checkBatchNorm(c, true)
 		checkParameterTypes(c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2), c.OptionalTensor(3), c.OptionalTensor(4))
 	}),
 	define.Giving("renorm", func(c define.Call) *tensor.Tensor {

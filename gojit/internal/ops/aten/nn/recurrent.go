@@ -57,11 +57,6 @@ func composeCell(gates int) ops.Decomposition {
 		if gates == lstmGates && len(state) != 2 {
 			source.Raise(source.RuntimeError, "lstm_cell expects two hidden states")
 		}
-		for _, s := range state {
-			if s.Layout() != tensor.Strided {
-				define.Unrecorded(e).Emit(layerNames[gates]+"_cell", a...) // refuses the layout
-			}
-		}
 		var next []define.Tensors
 		if gates == lstmGates && fusesCell(x, a, state) { // the gradients of both biases are one sum
 			next = fusedLSTM(x, x.Do("linear", a[0], a[2]), x.Do("linear", state[0], a[3]), state[1], a[4], a[5])

@@ -126,7 +126,6 @@ func (r *recurrent) runInput(x *tensor.Tensor, states []*tensor.Tensor, batchFir
 
 // runData runs a packed sequence.
 func (r *recurrent) runData(data, batchSizes *tensor.Tensor, states []*tensor.Tensor) (*tensor.Tensor, []*tensor.Tensor) {
-	source.Check(batchSizes.Dim() == 1, "batch_sizes tensor should be 1D, but got %dD", batchSizes.Dim())
 	return r.run(data, elementwise.IntegersOf(batchSizes), states)
 }
 
@@ -159,16 +158,20 @@ func layers(name string, kind *cell) []define.Definition {
 		define.Operator(name+".data", func(c define.Call) {
 			out, last := settings(c, kind, 3).runData(c.Tensor(0), c.Tensor(1), []*tensor.Tensor{c.Tensor(2)})
 			c.Give(out, last[0])
-		}).With(ops.Def{Tags: ops.MovesDevice}),
+		}).With(ops.Def{Tags: ops.MovesDevice}).Checked(checkPacked),
 	}
 }
 
-// oneCell runs a single step.
-func oneCell(c define.Call, kind *cell, state []*tensor.Tensor) []*tensor.Tensor {
+// oneCell runs a single step: in one pass where the arguments are matrices that fit, as what it is made of where they have to be broadcast.
+func oneCell(c define.Call, kind *cell, gates int, state []*tensor.Tensor) {
+	if !fitsCell(c, kind, state) {
+		run := &define.Plainly{}
+		copy(c.Out, composeCell(gates)(run, c.Args))
+		run.GiveUp(c.Out)
+		return
+	}
 	x := c.Tensor(0)
-	source.Check(x.Dim() == 2 && state[0].Dim() == 2, "a recurrent cell expects an input and states of 2 dimensions, got %s and %s", define.ShapeText(x.Shape()), define.ShapeText(state[0].Shape()))
 	d, rows := x.DType(), x.Size(0)
-	source.Check(d.IsFloating() || d == tensor.Complex64 || d == tensor.Complex128, "\"addmm_impl_cpu_\" not implemented for '%s'", d.CppName())
 	states := make([]*tensor.Tensor, len(state))
 	for k, s := range state {
 		states[k] = stateOf(s, d)
@@ -178,11 +181,35 @@ func oneCell(c define.Call, kind *cell, state []*tensor.Tensor) []*tensor.Tensor
 	for k := range states {
 		states[k] = elementwise.To(states[k], d)
 	}
-	return states
+	c.Give(states...)
 }
 
-func oneCellOf(name string, kind *cell) define.Definition {
-	return define.Giving(name, func(c define.Call) *tensor.Tensor { return oneCell(c, kind, []*tensor.Tensor{c.Tensor(1)})[0] })
+// fitsCell reports whether the arguments of a cell are matrices of one type whose sizes are those of a layer, with vectors of biases or none.
+func fitsCell(c define.Call, kind *cell, state []*tensor.Tensor) bool {
+	x, wi, wh := c.Tensor(0), c.Tensor(2), c.Tensor(3)
+	d := x.DType()
+	if kind.memory && len(state) != 2 || x.Dim() != 2 || wi.Dim() != 2 || wh.Dim() != 2 || !d.IsDifferentiable() || wi.DType() != d || wh.DType() != d {
+		return false
+	}
+	size := wh.Size(1)
+	if wh.Size(0) != kind.gates*size || wi.Size(0) != wh.Size(0) || wi.Size(1) != x.Size(1) {
+		return false
+	}
+	for _, s := range state {
+		if s.Dim() != 2 || s.DType() != d || s.Size(0) != x.Size(0) || s.Size(1) != size {
+			return false
+		}
+	}
+	for i := 4; i < 6; i++ {
+		if b := c.OptionalTensor(i); b != nil && (b.Dim() != 1 || b.DType() != d || b.Size(0) != wh.Size(0)) {
+			return false
+		}
+	}
+	return true
+}
+
+func oneCellOf(name string, kind *cell, gates int) define.Definition {
+	return define.Operator(name, func(c define.Call) { oneCell(c, kind, gates, []*tensor.Tensor{c.Tensor(1)}) }).With(ops.Def{Decomp: composeCell(gates)}).Checked(checkCell)
 }
 
 // packPadded puts the steps of padded sequences, longest first, one after the other.
@@ -259,15 +286,13 @@ var RnnFamily = append([]define.Definition{
 		hx := c.Tensors(2)
 		out, last := lstmSettings(c, 3, hx).runData(c.Tensor(0), c.Tensor(1), hx)
 		c.Give(out, last[0], last[1])
-	}).With(ops.Def{Decomp: recurrentPacked(4), Tags: ops.MovesDevice}),
+	}).With(ops.Def{Decomp: recurrentPacked(4), Tags: ops.MovesDevice}).Checked(checkPacked),
 	define.Operator("lstm_cell", func(c define.Call) {
-		hx := c.Tensors(1)
-		source.Check(len(hx) == 2, "lstm_cell expects two hidden states")
-		c.Give(oneCell(c, &lstmCell, hx)...)
-	}).With(ops.Def{Decomp: composeCell(4)}).Checked(checkCell),
-	oneCellOf("gru_cell", &gruCell).With(ops.Def{Decomp: composeCell(3)}).Checked(checkCell),
-	oneCellOf("rnn_tanh_cell", &plainTanh).With(ops.Def{Decomp: composeCell(1)}).Checked(checkCell),
-	oneCellOf("rnn_relu_cell", &plainRelu).With(ops.Def{Decomp: composeCell(0)}).Checked(checkCell),
+		oneCell(c, &lstmCell, lstmGates, c.Tensors(1))
+	}).With(ops.Def{Decomp: composeCell(lstmGates)}).Checked(checkCell),
+	oneCellOf("gru_cell", &gruCell, gruGates),
+	oneCellOf("rnn_tanh_cell", &plainTanh, tanhGates),
+	oneCellOf("rnn_relu_cell", &plainRelu, reluGates),
 	define.Operator("_pack_padded_sequence", packPadded).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("_pack_padded_sequence") }), Tags: ops.AsWritten | ops.MovesDevice}),
 	define.Operator("_pad_packed_sequence", padPacked).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
 		rest := slices.Clone(c.Args())

@@ -21,6 +21,9 @@ func TakingQuantized(d define.Definition) *define.Definition {
 		form = d.Record.Quantized
 	}
 	if form == nil {
+		if d.InParts {
+			return throughParts(d)
+		}
 		return &d
 	}
 	if plain := d.Into; plain != nil {
@@ -45,6 +48,17 @@ func TakingQuantized(d define.Definition) *define.Definition {
 			return
 		}
 		onNumbers(c, form, plain)
+	}
+	return &d
+}
+
+// throughParts has an operator run as what it is made of where an argument is quantized.
+func throughParts(d define.Definition) *define.Definition {
+	plain, operator := d.Body, sync.OnceValue(func() *ops.Operator { return ops.Find(define.Key(d.Name)) })
+	d.Body = func(c define.Call) {
+		if define.FirstQuantized(c.Args) == nil || !define.RunParts(operator(), c) {
+			plain(c)
+		}
 	}
 	return &d
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // spread gives dy the dimensions that a reduction of the first argument over dims left out. What is reduced as a whole broadcasts anyway.
@@ -190,6 +191,15 @@ func productGrad(c define.Gradient, dim int, all, keep bool) {
 		return
 	}
 	g := c.G()
+	if out := c.Out(0); c.Tape.WritesAlone(g) && !g.OnDevice() && out.DType() == x.DType() {
+		if product := c.Mul(g, out); isOfFactors(g, product, out) {
+			if !keep && !all {
+				product = c.Do("unsqueeze", product, dim)
+			}
+			c.Give(0, c.Do("div.Tensor", product, x))
+			return
+		}
+	}
 	if all {
 		x, dim, keep = c.Do("reshape", x, []int{-1}), 0, false
 	}
@@ -197,6 +207,29 @@ func productGrad(c define.Gradient, dim int, all, keep bool) {
 		g = c.Do("unsqueeze", g, dim)
 	}
 	c.Give(0, c.Do("reshape", c.Mul(g, others(c, x, dim)), c.Shape(0)))
+}
+
+// isOfFactors reports whether products of floats, and those of products and gradients, lost nothing to underflow or overflow, so that a quotient by
+// a factor is the product of the others: none of them is zero.
+func isOfFactors(g, product, out define.Tensors) bool {
+	if out.DType() == tensor.Float32 {
+		return areNormal[float32](g, product, out, 0x1p-126)
+	}
+	return out.DType() == tensor.Float64 && areNormal[float64](g, product, out, 0x1p-1022)
+}
+
+func areNormal[T float32 | float64](g, product, out define.Tensors, least T) bool {
+	if !g.IsContiguous() || !product.IsContiguous() || !out.IsContiguous() || !tensor.SameShape(g.Shape(), out.Shape()) {
+		return false
+	}
+	normal := func(x T) bool { return x-x == 0 && (x >= least || x <= -least) }
+	gs, products, outs := tensor.Data[T](g), tensor.Data[T](product), tensor.Data[T](out)
+	for i, x := range outs {
+		if !normal(x) || !normal(products[i]) && gs[i] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // others gives for each element the product of the others along a dimension: of those before it and of those behind it.

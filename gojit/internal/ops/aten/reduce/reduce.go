@@ -265,6 +265,9 @@ func orderedAs(d tensor.DType) tensor.DType {
 	return kernel.ComputeType(d)
 }
 
+// fewTruths is up to how many elements the time of a reduction is that of its calls.
+const fewTruths = 64
+
 // Truth tells for each row whether any, or every, element is not zero.
 func Truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
 	result := tensor.Bool
@@ -274,7 +277,7 @@ func Truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
 	if one := alone(t, dims, keepdim); one != nil {
 		return elementwise.To(elementwise.Ne.WithNumber(one, 0), result)
 	}
-	if t.DType().Size() == 8 && !t.DType().IsComplex() { // lanes of truth values would be twice as many as those of elements
+	if t.DType().Size() == 8 && !t.DType().IsComplex() && t.Numel() > fewTruths { // lanes of truth values would be twice as many as those of elements
 		if every {
 			return elementwise.To(elementwise.Not.On(zeroReducer.Reduce(t, dims, keepdim, t.DType(), tensor.Bool)), result)
 		}
@@ -306,6 +309,19 @@ func truthOfDims(c define.Call, every bool) *tensor.Tensor {
 // DivideBy returns t / n.
 func DivideBy(t *tensor.Tensor, n tensor.Scalar) *tensor.Tensor {
 	return elementwise.Div.Run(nil, []elementwise.Operand{elementwise.OfTensor(t), elementwise.OfScalar(n)})
+}
+
+// CheckNormType fails for a type that norms of a type are not computed in.
+func CheckNormType(name string, t *tensor.Tensor, wanted tensor.DType) {
+	d := t.DType()
+	source.Check(d.IsFloating() || d.IsComplex(), "%s: Expected a floating point or complex tensor as input. Got %s", name, d.CppName())
+	source.Check(wanted.IsFloating() || wanted.IsComplex(), "%s: dtype should be floating point or complex, but got %s", name, wanted.CppName())
+	kind := "real"
+	if d.IsComplex() {
+		kind = "complex"
+	}
+	source.Check(d.IsComplex() == wanted.IsComplex(), "%s: dtype should be %s for %s inputs, but got %s", name, kind, kind, wanted.CppName())
+	source.Check(tensor.Promote(d, wanted) == wanted, "%s: the dtype of the input (%s) should be convertible without narrowing to the specified dtype (%s)", name, d.CppName(), wanted.CppName())
 }
 
 // VectorNorm gives the p-norm of each row.
@@ -582,10 +598,12 @@ var ReduceFamily = slices.Concat([]define.Definition{
 		return normOfArgs(c, c.Ints(2), c.Bool(3), c.Tensor(0).DType())
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { normGrad(c, order(c, 1), c.Ints(2), c.Bool(3)) }), Tags: ops.AsWritten}),
 	define.Giving("norm.ScalarOpt_dim_dtype", func(c define.Call) *tensor.Tensor {
-		return normOfArgs(c, c.Ints(2), c.Bool(3), c.DtypeOr(4, c.Tensor(0).DType()))
+		d := c.DtypeOr(4, c.Tensor(0).DType())
+		return elementwise.To(normOfArgs(c, c.Ints(2), c.Bool(3), d), d)
 	}),
 	define.Giving("norm.ScalarOpt_dtype", func(c define.Call) *tensor.Tensor {
-		return normOfArgs(c, nil, false, c.DtypeOr(2, c.Tensor(0).DType()))
+		d := c.DtypeOr(2, c.Tensor(0).DType())
+		return elementwise.To(normOfArgs(c, nil, false, d), d)
 	}),
 	define.Giving("frobenius_norm", func(c define.Call) *tensor.Tensor { return VectorNorm(c.Tensor(0), 2, nil, false, c.Tensor(0).DType()) }).With(ops.Def{Decomp: define.Emitting("linalg_vector_norm")}),
 	define.Giving("frobenius_norm.dim", func(c define.Call) *tensor.Tensor {
@@ -593,7 +611,11 @@ var ReduceFamily = slices.Concat([]define.Definition{
 	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { normGrad(c, 2, c.Ints(1), c.Bool(2)) }), Tags: ops.AsWritten}),
 	define.Giving("linalg_vector_norm", func(c define.Call) *tensor.Tensor {
 		return VectorNorm(c.Tensor(0), c.Scalar(1).Float64(), c.Ints(2), c.Bool(3), c.DtypeOr(4, c.Tensor(0).DType()))
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { normGrad(c, order(c, 1), c.Ints(2), c.Bool(3)) }), Tags: ops.AsWritten}),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { normGrad(c, order(c, 1), c.Ints(2), c.Bool(3)) }), Tags: ops.AsWritten}).Checked(func(c define.Call) {
+		if !c.IsNone(4) {
+			CheckNormType("linalg.vector_norm", c.Tensor(0), c.DtypeOr(4, tensor.Float32))
+		}
+	}),
 	define.Giving("dist", func(c define.Call) *tensor.Tensor {
 		d := elementwise.Sub.On(c.Tensor(0), c.Tensor(1))
 		return VectorNorm(d, c.Scalar(2).Float64(), nil, false, d.DType())

@@ -97,9 +97,7 @@ func RunSparse(name string, body func(c define.Call), c define.Call) {
 		form(c.Args, c.Out)
 	} else if o := ops.Find(name); o.Has(ops.AnyLayout) {
 		body(c)
-	} else if o.Has(ops.Composite) && o.Parts != nil && !o.CallsItself() {
-		source.Throw(o.Parts(c.Args, c.Out)) // what it is made of may know the layout
-	} else {
+	} else if !define.RunParts(o, c) { // what it is made of may know the layout
 		refuseSparse(name, firstSparse(c.Args))
 	}
 }

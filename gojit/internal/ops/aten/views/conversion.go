@@ -99,7 +99,9 @@ func Options(c define.Call, i int, dtype tensor.DType, device tensor.Device) Mak
 		source.Check(o.device.Type == tensor.CPU, "Only dense CPU tensors can be pinned, not one on the device %s", o.device)
 		o.pinned = true
 	}
-	source.Check(!wantsSparse(c, i), "the operator makes no tensors in the layout %s", LayoutOf(c, i, tensor.Strided))
+	if wantsSparse(c, i) {
+		source.Raise(source.RuntimeError, "the operator makes no tensors in the layout %s", LayoutOf(c, i, tensor.Strided))
+	}
 	o.device = Found(o.device)
 	return o
 }

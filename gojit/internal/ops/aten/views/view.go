@@ -641,12 +641,15 @@ var ViewFamily = slices.Concat([]define.Definition{
 	}),
 	parting("tensor_split.tensor_indices_or_sections", func(c define.Call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
 		at := c.Tensor(1)
-		source.Check(at.DType() == tensor.Int64 && at.Dim() <= 1, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor of dtype long")
 		if at.Dim() == 0 {
 			return t.TensorSplit(sections(int(source.Must(at.Item()).Int64())), c.Int(2))
 		}
 		return t.TensorSplitAt(elementwise.IntegersOf(at), c.Int(2))
-	}).OnZeros(),
+	}).OnZeros().Checked(func(c define.Call) {
+		at := c.Tensor(1)
+		source.Check(at.DType() == tensor.Int64, "tensor_split expected tensor_indices_or_sections to have dtype of long, but got %s", at.DType().CppName())
+		source.Check(at.Dim() <= 1, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with %d dims", at.Dim())
+	}),
 	parting("unbind.int", func(c define.Call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Unbind(c.Int(1)) }).With(ops.Def{Reads: ops.ReadsNothing, Grad: func(g define.Grad) { g.Give(0, g.Do("stack", g.GradList(), g.Arg(1))) }, Tags: ops.Symbolic | ops.AsWritten}),
 	define.Operator("broadcast_tensors", func(c define.Call) { c.GiveList(elementwise.BroadcastTensors(c.Tensors(0))) }).With(ops.Def{Decomp: broadcastEach}),
 

@@ -1,0 +1,1 @@
+"""Tensor expressions: loops over buffers that programs build, transform and run. torch._C._te has their names."""
