@@ -38,7 +38,7 @@ def python(arguments, driver, **variables):
     env = {**os.environ, "PYTHONPATH": str(ROOT), "GOJIT_CHECK": "", **variables}  # guarded blocks are of exact sizes
     if driver:
         env["GOJIT_CUDA_DRIVER"] = str(driver)
-    if driver and pathlib.Path(driver).exists():
+    if driver and pathlib.Path(driver).exists() and "GOJIT_CUDA_CACHE" not in variables:
         env["GOJIT_CUDA_CACHE"] = str(pathlib.Path(driver).parent / "compiled")  # shared by the tests
     done = subprocess.run([sys.executable, *arguments], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -98,6 +98,27 @@ print(w.grad)
         "RuntimeError CUDA error: invalid device ordinal: there is no de",
         "tensor([2., 2., 2.], device='cuda:0')",
     ]
+
+
+@software
+def test_kernels_are_kept(driver, tmp_path):
+    """A second process compiles nothing: kernels, reductions and routines are in the cache on disk."""
+    counts = []
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        folder.mkdir()
+        out = run(
+            """
+x = torch.arange(6.).reshape(2, 3).cuda()
+f = torch.jit.script(torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh()).cuda())
+print((x + 1).sum().item(), f(x).shape, x.sort(1)[0].tolist(), torch.linalg.svdvals(x)[0].item() > 7)
+""",
+            driver,
+            GOJIT_CUDA_CACHE=str(tmp_path / "kept"),
+            HOST_TEXTS=str(folder),
+        )
+        assert out == "21.0 torch.Size([2, 2]) [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]] True\n"
+        counts.append(len(list(folder.iterdir())))
+    assert counts[0] > 3 and counts[1] == 0, counts
 
 
 @software
