@@ -36,8 +36,8 @@ EXCLUDED = re.compile(
     r"|prim::(Print|print|rpc.*|fork|awaitable.*|BroadcastSizes|RaiseException|is_cuda|_?cuda.*|.*Guard.*|Timed.*)|c10d::.*|profiler::.*|nvprims::.*|static_runtime::.*|_test::.*"
     r"|.*autocast.*|cuda::.*)"
 )
-# Operators that write arguments of which their schemas do not say so, as PyTorch's do: running means and what observers keep.
-ALSO_WRITES = re.compile(r"batch_norm|instance_norm|moving_avg|renorm_$|_foreach_.*_$")
+# Operators that write arguments of which their schemas do not say so, as PyTorch's do: running means, what observers keep, slopes.
+ALSO_WRITES = re.compile(r"batch_norm|instance_norm|moving_avg|renorm_$|rrelu_with_noise|_foreach_.*_$")
 # Results that are not decided by the arguments: memory that nobody has written, and addresses.
 UNDECIDED = re.compile(r"(^|_)empty|data_ptr|resize|_unsafe_view_dtype|new_empty|memory_usage|hash|id$|_version|_cast_.*|^set_|sparse_resize|^prims::(empty|uniform)|storage")
 # Operators whose results depend on strides, or are decided up to a sign or an order.
