@@ -168,7 +168,7 @@ quantile(x, c.abs().clamp(0, 1)) | quantile(x, 0.5, 3) | vander(x) | linalg.vand
 cartesian_prod(v, v.float()) | combinations(x, 2) | pdist(v) | pdist(x, -1.0) | cdist(x, r(2, 1)) | cdist(x + 0j, y + 0j) | renorm(x, 2, 3, 1.0) | cumprod(v, 2)
 slice_scatter(x, v[:1], 0, 0, 1) | select_scatter(x, v, 0, 0) | diagonal_scatter(x, v[:1]) | cholesky_inverse(x) | linalg.householder_product(x, m)
 ormqr(m, r(3, 17), m) | ormqr(m, c[0], v[:3]) | masked_scatter(x, x > 2, y.float()) | masked_scatter(x, x < 2, v[:1]) | put(x, c[0].int(), v[:3])
-linalg.cross(x, r(2, 2, 3)) | linalg.matrix_power(m.bfloat16(), 3) | stft(r(2, 20), 2, 4, 8, return_complex=True) | fft.ihfftn(x[:0], [8], [0], "sum")
+linalg.cross(x, r(2, 2, 3)) | linalg.matrix_power(m.bfloat16(), -3) | stft(r(2, 20), 2, 4, 8, return_complex=True) | fft.ihfftn(x[:0], [8], [0], "sum")
 nn.functional.rrelu(x, 3.0, 0.1) | addbmm(x, r(1, 2, 3), r(1, 3, 3).float())
 """
 
@@ -222,3 +222,11 @@ def test_one_tensor_for_two_arguments_gets_both_gradients():
     assert torch.allclose(torch.autograd.grad(g.sum(), x)[0], torch.tensor([4.0, 12.0]) / 10**1.5)
     y = torch.fmax(x, x)
     assert torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.ones(2))
+
+
+def test_powers_of_matrices_have_memory_of_their_own():
+    x = torch.tensor([[1.0, float("inf")], [float("nan"), 4.0]], requires_grad=True)
+    assert torch.linalg.matrix_power(x, 0).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert torch.linalg.matrix_power(x, 1).data_ptr() != x.data_ptr()
+    (gradient,) = torch.autograd.grad(torch.linalg.matrix_power(x, 0).sum(), x)
+    assert gradient.tolist() == [[0.0, 0.0], [0.0, 0.0]]

@@ -593,7 +593,9 @@ def _own_powers(x, n: int):
 
 def linalg_matrix_power(self, n: int):
     if n == 0:
-        return self * 0.0 + torch.eye(self.size(-1), dtype=self.dtype, device=self.device)
+        return self.clone().copy_(torch.eye(self.size(-1), dtype=self.dtype, device=self.device))
+    if n == 1:
+        return self.clone()
     base = self
     if n < 0:
         base = torch.linalg_inv(self)
