@@ -536,7 +536,7 @@ class LoopNest:
         variables = [VarHandle(f"idx{i}", dtype) for i in range(len(ranges))]
         values = {id(v): simplified(ex.binary("+", i, low)) for v, i, (low, _) in zip(s.indices, variables, ranges)}
         made = _nest(variables, temp.dims, Store(temp, variables, ex.substituted(s.value, values)))
-        _redirect(loop.body(), s.buf, temp, [low for low, _ in ranges])
+        _redirect(loop.body(), s.buf, temp, _from([low for low, _ in ranges]))
         loop.body().insert(0, made)
 
     @staticmethod
@@ -557,7 +557,7 @@ class LoopNest:
             block.insert(place + 1, _fresh(_nest(variables, sizes, Store(buf, at, temp.load(variables)))))
         if reads or writes:
             block.insert(place, _nest(variables, sizes, Store(temp, variables, buf.load(at))))
-        _redirect(consumer, buf, temp, lows)
+        _redirect(consumer, buf, temp, _from(lows))
         return temp, consumer
 
     @staticmethod
@@ -575,14 +575,7 @@ class LoopNest:
         def indices(old: Sequence[ExprHandle]) -> list[ExprHandle]:
             return [zero if alike else i for alike, i in zip(same, old)]
 
-        def part(p: ExprHandle) -> ExprHandle | None:
-            return ex.Load(buf, indices(p.parts())) if isinstance(p, ex.Load) and p.buf is buf else None
-
-        for x in st.walk(s):
-            if isinstance(x, Store):
-                x.value = ex.rebuilt(x.value, part)
-                if x.buf is buf:
-                    x.indices = indices(x.indices)
+        _redirect(s, buf, buf, indices)
         buf.dims = [Immediate(1, Dtype.Int) if alike else d for alike, d in zip(same, buf.dims)]
 
     @staticmethod
@@ -750,11 +743,13 @@ def _range(x: ExprHandle, known: dict[int, tuple[ExprHandle, ExprHandle]]) -> tu
     return ends[0], ends[1]
 
 
-def _redirect(s: Stmt, old: BufHandle, new: BufHandle, lows: Sequence[ExprHandle]) -> None:
-    """Has a statement read and write another buffer, whose indices begin at 0."""
+def _from(lows: Sequence[ExprHandle]) -> Callable[[Sequence[ExprHandle]], list[ExprHandle]]:
+    """What makes indices that begin at others begin at 0."""
+    return lambda indices: [simplified(ex.binary("-", i, low)) for i, low in zip(indices, lows)]
 
-    def moved(indices: Sequence[ExprHandle]) -> list[ExprHandle]:
-        return [simplified(ex.binary("-", i, low)) for i, low in zip(indices, lows)]
+
+def _redirect(s: Stmt, old: BufHandle, new: BufHandle, moved: Callable[[Sequence[ExprHandle]], list[ExprHandle]]) -> None:
+    """Has a statement read and write a buffer in place of another, at indices that are made of the former."""
 
     def part(p: ExprHandle) -> ExprHandle | None:
         return ex.Load(new, moved(p.parts())) if isinstance(p, ex.Load) and p.buf is old else None

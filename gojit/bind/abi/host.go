@@ -2,7 +2,6 @@ package abi
 
 import (
 	"cmp"
-	"runtime"
 	"strings"
 	"sync"
 
@@ -45,8 +44,6 @@ func setHost(c *Call) error {
 		if file == "" {
 			return Host.Invoke("warn", 1, func(w *Writer) { w.String(message) }, nil)
 		}
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
 		if raised := Attached.Warn(message, file, line); raised != nil {
 			return &pythonError{exception: newObject(raised)}
 		}

@@ -270,9 +270,12 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	switch {
 	case p.notDifferentiable || p.shapeOnly && !anyRequiresGrad(args[:1]) || p.hasOut && writesWithoutGradient(op, args):
 		return m.compute(op, args, out)
-	case p.hasOut && p.makes && args[len(args)-1].IsTensor() && checkWrite(args[len(args)-1].Tensor()) != nil:
-		return checkWrite(args[len(args)-1].Tensor())
 	case p.hasOut:
+		if made := args[len(args)-1]; p.makes && made.IsTensor() {
+			if err := checkWrite(made.Tensor()); err != nil {
+				return err
+			}
+		}
 		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
 	case p.decompose != nil && p.writes:
 		return writeDecomposed(m, op, args, out)

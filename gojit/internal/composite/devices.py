@@ -1273,24 +1273,6 @@ def linalg_lu_solve(LU, pivots, B, left: bool, adjoint: bool):
     return x
 
 
-def lu_solve(self, LU_data, LU_pivots):
-    return torch.linalg_lu_solve(LU_data, LU_pivots, self)
-
-
-def lu_unpack(LU_data, LU_pivots, unpack_data: bool, unpack_pivots: bool):
-    m, n = LU_data.size(-2), LU_data.size(-1)
-    k = min(m, n)
-    nothing = torch.empty([0], dtype=LU_data.dtype, device=LU_data.device)
-    l, u, p = nothing, nothing, nothing
-    if unpack_data:
-        l = LU_data.narrow(-1, 0, k).tril(-1) + torch.eye(m, k, dtype=LU_data.dtype, device=LU_data.device)
-        u = LU_data.narrow(-2, 0, k).triu()
-    if unpack_pivots:
-        rows = _own_rows_of(LU_pivots, m)
-        p = (rows.unsqueeze(-2) == torch.arange(m, device=LU_data.device).unsqueeze(-1)).to(LU_data.dtype)
-    return p, l, u
-
-
 def linalg_lstsq(self, b, rcond: Optional[float], driver: Optional[str]):
     # By reflections alone, which take the matrices to have full rank, as the driver gels does.
     vector = b.dim() == self.dim() - 1
