@@ -537,4 +537,4 @@ def test_names_of_what_has_no_dimensions():
 def test_views_of_quantized_bytes_in_another_type_have_no_scale(dtype):
     q = torch.quantize_per_tensor(torch.linspace(0, 1, 8), 0.1, 0, torch.quint8)
     assert q.view(dtype).clone().view(torch.uint8).tolist() == q.int_repr().tolist()
-    assert torch.empty_like(q.view(dtype)).copy_(q.view(dtype)).view(torch.uint8).tolist() == q.int_repr().tolist()
+    assert torch.zeros(q.view(dtype).shape, dtype=dtype).copy_(q.view(dtype)).view(torch.uint8).tolist() == q.int_repr().tolist()
