@@ -23,11 +23,13 @@ var cudaFunctions = []abi.Function{
 	{Schema: "cuda_memory(int device) -> int[]", Doc: "The bytes of tensors, and reserved, of a device: now, and the most there were.", Run: ofCUDADevice(cudaMemory)},
 	{Schema: "cuda_memory_info(int device) -> int[]", Doc: "The bytes that a device has left, and those it has.", Run: ofCUDADevice(cudaMemoryInfo)},
 	{Schema: "cuda_counts(int device) -> int[]", Doc: "How many kernels and graphs a device was given, copies from the processor, to it and within the device, and how often its driver was asked for memory.", Run: ofCUDADevice(cudaCounts)},
-	{Schema: "cuda_manual_seed(int device, int seed) -> None", Doc: "Has a device's stream of random numbers begin anew.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error { v.Seed(uint64(c.ArgInt(1))); return nil })},
+	{Schema: "cuda_manual_seed(int device, int seed) -> None", Doc: "Has a device's stream of random numbers begin anew.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error { return v.Seed(uint64(c.ArgInt(1))) })},
 	{Schema: "cuda_rng_state(int device) -> int[]", Doc: "The seed of a device's stream of random numbers, and how many numbers each thread has drawn.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error {
-		seed, offset := v.RandomState()
-		c.Ints(abi.KindList, []int{int(seed), int(offset)})
-		return nil
+		seed, offset, err := v.RandomState()
+		if err == nil {
+			c.Ints(abi.KindList, []int{int(seed), int(offset)})
+		}
+		return err
 	})},
 	{Schema: "cuda_set_rng_state(int device, int seed, int offset) -> None", Doc: "Has a device's stream of random numbers go on from a state.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error {
 		return v.SetRandomState(uint64(c.ArgInt(1)), uint64(c.ArgInt(2)))

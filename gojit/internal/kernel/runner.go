@@ -19,9 +19,16 @@ type Runner interface {
 	Multiply(p *Product) (done bool, err error)
 	// Convolve has a library of the device convolve, as Multiply.
 	Convolve(c *Convolution) (done bool, err error)
-	// Draw returns what a routine draws n random numbers of a device with: by how many threads, and the seed and place of the device's stream, which
-	// is moved on.
-	Draw(d tensor.Device, n int) (threads int, seed, offset uint64, err error)
+	// Draw returns what a routine draws n random numbers of a device with, whose stream of random numbers is moved on.
+	Draw(d tensor.Device, n int) (Draws, error)
+}
+
+// Draws says how random numbers are drawn: by how many threads, and from which place of the stream of a seed on. In a capture the device has the seed and the
+// place where the work begins in State, which each replay is given, and Offset counts from there.
+type Draws struct {
+	Threads      int
+	Seed, Offset uint64
+	State        *tensor.Tensor // nil outside of captures
 }
 
 // Product is a product of matrices, or of as many pairs of them as there are in a batch, on a device: tensors of two dimensions, or three.
