@@ -30,7 +30,7 @@ def driver(tmp_path_factory):
         pytest.skip("there is no C compiler")
     path = tmp_path_factory.mktemp("driver") / "libhost.so"
     header = f'-DHOST_HEADER="{SOURCE / "host.h"}"'
-    subprocess.run(["cc", "-O1", "-w", "-shared", "-fPIC", header, "-o", path, SOURCE / "host_driver.c", SOURCE / "host_libraries.c", "-ldl"], check=True)
+    subprocess.run(["cc", "-O1", "-w", "-shared", "-fPIC", header, "-o", path, *sorted(SOURCE.glob("host_*.c")), "-ldl", "-lm"], check=True)
     return path
 
 
@@ -286,6 +286,42 @@ def test_sizes(driver, backwards, monkeypatch):
     if backwards:
         monkeypatch.setenv("HOST_BACKWARDS", "1")
     assert python([ROOT / "tests" / "cuda_sizes.py"], driver, GOJIT_CUDA_LIBRARIES="0").splitlines()[-1] == "agree"
+
+
+def test_transforms_and_factors_of_libraries(driver):
+    """What cuFFT and cuSOLVER compute agrees, and fails as on the processor."""
+    assert python([ROOT / "tests" / "cuda_sizes.py", "transforms", "solvers", "decompositions"], driver).splitlines()[-1] == "agree"
+
+
+@software
+def test_plans_of_transforms(driver):
+    """The plans of cuFFT that are kept, as PyTorch tells of them; transforms in graphs; without libraries there are none."""
+    program = """
+cache = torch.backends.cuda.cufft_plan_cache
+cache.clear()
+print(cache.size, cache.max_size)
+x = torch.arange(24.).reshape(3, 8).cuda()
+want = torch.fft.fft(x)
+torch.fft.irfft(torch.fft.rfft(x))
+print(cache.size, cache[0].size, cache["cuda:0"].max_size)
+cache[0].max_size = 1
+print(cache.size)
+torch.fft.fft(x)
+g = torch.cuda.CUDAGraph()
+with torch.cuda.graph(g):
+    y = torch.fft.fft(x)
+cache.clear()
+g.replay()
+print(torch.equal(y, want), cache.size)
+for f in (lambda: cache[3], lambda: setattr(cache, "max_size", -1)):
+    try:
+        f()
+    except RuntimeError as e:
+        print(e)
+"""
+    errors = ["cufft_plan_cache: expected 0 <= device index < 1, but got device with index 3", "cuFFT plan cache size must be non-negative, but got -1"]
+    assert run(program, driver).splitlines() == ["0 4096", "3 3 4096", "1", "True 0", *errors]
+    assert run(program, driver, GOJIT_CUDA_LIBRARIES="0").splitlines() == ["0 4096", "0 0 4096", "0", "True 0", *errors]
 
 
 @libraries

@@ -69,6 +69,13 @@ var cudaFunctions = []abi.Function{
 	{Schema: "cuda_setting(str name) -> bool", Doc: "What a program chose for CUDA's libraries.", Run: ofCUDASetting(func(c *abi.Call, s gpu.Setting) { c.Bool(s.IsSet()) })},
 	{Schema: "cuda_set(str name, bool on) -> None", Doc: "Chooses something for CUDA's libraries.", Run: ofCUDASetting(func(c *abi.Call, s gpu.Setting) { s.Set(c.ArgBool(1)); c.None() })},
 	{Schema: "cuda_dnn_version() -> int", Doc: "The version of cuDNN, 0 where it is not used.", Run: cudaDNNVersion},
+	{Schema: "cuda_plans(int device) -> int[]", Doc: "How many plans of cuFFT a device keeps, and how many it may.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error {
+		kept, most := v.Plans()
+		c.Ints(abi.KindList, []int{kept, most})
+		return nil
+	})},
+	{Schema: "cuda_limit_plans(int device, int most) -> None", Doc: "Says how many plans of cuFFT a device may keep.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error { return v.LimitPlans(c.ArgInt(1)) })},
+	{Schema: "cuda_forget_plans(int device) -> None", Doc: "Gives the plans of cuFFT that a device keeps up.", Run: ofCUDADevice(func(_ *abi.Call, v *gpu.Device) error { v.ForgetPlans(); return nil })},
 	{Schema: "cuda_reset_peak(int device) -> None", Doc: "Has the most that was used of a device count from now on.", Run: ofCUDADevice(func(_ *abi.Call, v *gpu.Device) error { v.ResetPeak(); return nil })},
 }
 

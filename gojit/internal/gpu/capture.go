@@ -197,6 +197,7 @@ type work struct {
 	modules    map[*module]struct{} // their texts, which stay loaded
 	replayed   map[*Stream]struct{} // where it ran
 	drawn      drawn
+	kept       []func() // gives up what the graph has of libraries
 }
 
 // NewGraph returns a graph without work.
@@ -336,6 +337,13 @@ func (c *capture) note(m *module) {
 	}
 }
 
+// keep has something that the graph needs be given up with it.
+func (c *capture) keep(release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.work.kept = append(c.work.kept, release)
+}
+
 // free gives up the work. Memory of the pool is used again behind what was launched of it.
 func (w *work) free() {
 	v := w.device
@@ -347,6 +355,9 @@ func (w *work) free() {
 			w.pool.waitFor(ran)
 		}
 		w.drawn.free(v)
+		for _, release := range w.kept {
+			release()
+		}
 		w.pool.leave()
 		runtime.KeepAlive(w.modules)
 	})

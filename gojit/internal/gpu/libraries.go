@@ -16,12 +16,13 @@ import (
 
 // wanted is a shared library that is opened at run time.
 type wanted struct {
-	what     string   // what it is called in messages
-	names    []string // of its file, newest first
-	marker   string   // a function that it has
-	ofCUDA   bool     // its number is CUDA's: one that is newer than the driver cannot be used
-	ofSystem bool     // the system's alone: it is in no package
-	beside   []string // patterns of files that it opens itself by their names alone: those in its folder are opened before it
+	what     string         // what it is called in messages
+	names    []string       // of its file, newest first
+	marker   string         // a function that it has
+	ofCUDA   bool           // its number is CUDA's: one that is newer than the driver cannot be used
+	least    map[string]int // by the names that have numbers of their own, which CUDA they need
+	ofSystem bool           // the system's alone: it is in no package
+	beside   []string       // patterns of files that it opens itself by their names alone: those in its folder are opened before it
 }
 
 // The libraries that are used. The driver is the system's; the others come with CUDA or as packages of Python.
@@ -31,6 +32,8 @@ var (
 		beside: []string{"libnvrtc-builtins.so.*"}}
 	wantedBLAS = &wanted{what: "cuBLAS", names: []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"}, marker: "cublasCreate_v2", ofCUDA: true,
 		beside: []string{"libcublasLt.so.*"}}
+	wantedFFT = &wanted{what: "cuFFT", names: []string{"libcufft.so.12", "libcufft.so.11", "libcufft.so.10", "libcufft.so"}, marker: "cufftMakePlanMany64", ofCUDA: true,
+		least: map[string]int{"libcufft.so.12": 13, "libcufft.so.11": 12, "libcufft.so.10": 11}}
 	wantedDNN = &wanted{what: "cuDNN", names: []string{"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so"}, marker: "cudnnCreate"}
 )
 
@@ -47,6 +50,18 @@ func libraryError(library, function string, code int32, text func(code int32) *b
 		said = unsafe.String(at, textLength(at))
 	}
 	return source.Errorf(source.RuntimeError, source.Range{}, "%s error: %s (%s)", library, said, function)
+}
+
+// namedError is libraryError of a library that has no function for texts of its codes.
+func namedError(library, function string, code int32, names map[int32]string) error {
+	if code == 0 {
+		return nil
+	}
+	name := names[code]
+	if name == "" {
+		name = fmt.Sprintf("error %d", code)
+	}
+	return source.Errorf(source.RuntimeError, source.Range{}, "%s error: %s (%s)", library, name, function)
 }
 
 // beginning is the first use of a library by a device.
@@ -150,6 +165,9 @@ func (f *finder) namesOf(w *wanted) []string {
 		_, number, _ := strings.Cut(name, ".so.")
 		major, _, _ := strings.Cut(number, ".")
 		n, err := strconv.Atoi(major)
+		if least, ok := w.least[name]; ok {
+			n = least
+		}
 		return err == nil && n > int(f.version)/1000
 	})
 }
@@ -201,13 +219,14 @@ func (f *finder) places(w *wanted) string {
 }
 
 // Libraries says which of CUDA's libraries a device uses: their versions and files, or why one is not used.
-type Libraries struct{ BLAS, DNN string }
+type Libraries struct{ BLAS, DNN, FFT string }
 
 // Libraries opens the libraries and says which they are.
 func (v *Device) Libraries() (l Libraries) {
 	v.products()
 	v.convolutions()
-	return Libraries{BLAS: v.product.text(), DNN: v.convolution.text()}
+	v.transforms()
+	return Libraries{BLAS: v.product.text(), DNN: v.convolution.text(), FFT: v.transform.text()}
 }
 
 func (p *productLibrary) text() string {

@@ -19,6 +19,8 @@ type Runner interface {
 	Multiply(p *Product) (done bool, err error)
 	// Convolve has a library of the device convolve, as Multiply.
 	Convolve(c *Convolution) (done bool, err error)
+	// Transform has a library of the device transform rows by Fourier, as Multiply.
+	Transform(t *Transform) (done bool, err error)
 	// Draw returns what a routine draws n random numbers of a device with, whose stream of random numbers is moved on.
 	Draw(d tensor.Device, n int) (Draws, error)
 }
@@ -36,6 +38,15 @@ type Product struct {
 	Out         *tensor.Tensor // by rows, in memory of its own; what it holds is overwritten
 	Left, Right *tensor.Tensor
 	Added       *tensor.Tensor // what is added, which expands to the result; nil for nothing
+}
+
+// Transform is a Fourier transform of rows on a device: of complex numbers, of real ones to the first half of their spectrum or to all of it, or of such a half
+// to real numbers.
+type Transform struct {
+	Out, In   *tensor.Tensor // contiguous, a row along the last dimension
+	Length    int            // of what is transformed
+	Backwards bool
+	Scale     float64 // what results are multiplied by
 }
 
 // Convolution is a convolution on a device, or one of its gradients: that of its input, which is a transposed convolution, too, or that of its weight.

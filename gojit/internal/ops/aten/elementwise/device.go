@@ -81,6 +81,14 @@ func Convolve(c *kernel.Convolution) bool {
 	return done
 }
 
+// Transform has a library of a device transform rows by Fourier. It reports whether there is one that does.
+func Transform(t *kernel.Transform) bool {
+	runner := libraryOf(t.Out, t.In, t.In, nil)
+	done, err := runner.Transform(t)
+	source.Throw(err)
+	return done
+}
+
 // libraryOf returns what runs libraries on the device of a result, which is written. It refuses operands that are not there.
 func libraryOf(out, left, right, added *tensor.Tensor) kernel.Runner {
 	CheckBeside(left, out.Device())
