@@ -294,6 +294,41 @@ def test_transforms_and_factors_of_libraries(driver):
 
 
 @software
+def test_ways_of_solvers(driver):
+    """What cuSOLVER is asked for, without a wait where nobody asks what failed, and with another way where the first comes to no end; what it says of matrices is told."""
+    out = run(
+        """
+import ctypes, os
+host = ctypes.CDLL(os.environ["GOJIT_CUDA_DRIVER"])
+linalg = torch.linalg
+torch.manual_seed(0)
+a = torch.randn(4, 4)
+b, c = torch.randn(4, 2).cuda(), a.cuda()
+stats = torch.cuda.memory_stats
+linalg.inv_ex(c), linalg.det(c), linalg.cholesky_ex(c), linalg.solve_ex(c, b), linalg.qr(c)
+print("waits", stats()["copies.device_to_host"])
+for info in (0, 5, 3):
+    host.host_next_info(info)
+    try:
+        u, s, vh = linalg.svd(c)
+        print(host.host_last_work(), torch.allclose(((u * s) @ vh).cpu(), a, atol=1e-5))
+    except RuntimeError as e:
+        print(host.host_last_work(), e)
+host.host_next_info(2)
+try:
+    linalg.eigh(c)
+except RuntimeError as e:
+    print(host.host_last_work(), e)
+""",
+        driver,
+    )
+    lines = out.splitlines()
+    assert lines[:3] == ["waits 0", "9 True", "11 True"]
+    assert lines[3].startswith("9 linalg.svd: The algorithm failed to converge because the input matrix is ill-conditioned")
+    assert lines[4].startswith("7 linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned") and lines[4].endswith("(error code: 2).")
+
+
+@software
 def test_plans_of_transforms(driver):
     """The plans of cuFFT that are kept, as PyTorch tells of them; transforms in graphs; without libraries there are none."""
     program = """

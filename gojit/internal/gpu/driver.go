@@ -20,6 +20,7 @@ type driver struct {
 	blas                        func() (*blas, error) // CUDA's libraries, opened the first time
 	dnn                         func() (*dnn, error)
 	fft                         func() (*fft, error)
+	solver                      func() (*solver, error)
 	cuDriverGetVersion          func(version *int32) int32
 	nvrtcGetNumSupportedArchs   func(count *int32) int32
 	nvrtcGetSupportedArchs      func(architectures unsafe.Pointer) int32
@@ -97,6 +98,7 @@ func openDriver(f *finder) (*driver, error) {
 	d.blas = sync.OnceValues(func() (*blas, error) { return openBLAS(f) })
 	d.dnn = sync.OnceValues(func() (*dnn, error) { return openDNN(f) })
 	d.fft = sync.OnceValues(func() (*fft, error) { return openFFT(f) })
+	d.solver = sync.OnceValues(func() (*solver, error) { return openSolver(f) })
 	return d, d.bindCompiler(nvrtc)
 }
 
@@ -192,6 +194,7 @@ type Device struct {
 	product     productLibrary
 	convolution convolutionLibrary
 	transform   transformLibrary
+	solving     solverLibrary
 
 	kernels     programs[uint64, *Program] // by the kernel's hash
 	conversions programs[[2]tensor.DType, *Program]

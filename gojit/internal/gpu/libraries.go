@@ -34,6 +34,9 @@ var (
 		beside: []string{"libcublasLt.so.*"}}
 	wantedFFT = &wanted{what: "cuFFT", names: []string{"libcufft.so.12", "libcufft.so.11", "libcufft.so.10", "libcufft.so"}, marker: "cufftMakePlanMany64", ofCUDA: true,
 		least: map[string]int{"libcufft.so.12": 13, "libcufft.so.11": 12, "libcufft.so.10": 11}}
+	wantedSolver = &wanted{what: "cuSOLVER", names: []string{"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"}, marker: "cusolverDnCreate", ofCUDA: true,
+		least:  map[string]int{"libcusolver.so.12": 13, "libcusolver.so.11": 11},
+		beside: []string{"libnvJitLink.so.*", "libcublasLt.so.*", "libcublas.so.*", "libcusparse.so.*"}}
 	wantedDNN = &wanted{what: "cuDNN", names: []string{"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so"}, marker: "cudnnCreate"}
 )
 
@@ -86,7 +89,7 @@ func word(n int32) uintptr { return uintptr(uint32(n)) }
 const (
 	// driverVariable names libraries that take the place of all others: a driver elsewhere, or the software device of the tests.
 	driverVariable = "GOJIT_CUDA_DRIVER"
-	// librariesVariable names folders that are looked into first; "0" has cuBLAS and cuDNN not be used.
+	// librariesVariable names folders that are looked into first; "0" has the libraries not be used.
 	librariesVariable = "GOJIT_CUDA_LIBRARIES"
 )
 
@@ -102,7 +105,7 @@ type finder struct {
 	only     []string // files that are all there is, where there are any
 	first    []string // folders
 	packages []string // folders of packages of Python
-	off      bool     // cuBLAS and cuDNN are not used
+	off      bool     // the libraries are not used
 	version  int32    // the highest version of CUDA that the driver knows, 13000 for 13.0
 }
 
@@ -219,14 +222,15 @@ func (f *finder) places(w *wanted) string {
 }
 
 // Libraries says which of CUDA's libraries a device uses: their versions and files, or why one is not used.
-type Libraries struct{ BLAS, DNN, FFT string }
+type Libraries struct{ BLAS, DNN, FFT, Solver string }
 
 // Libraries opens the libraries and says which they are.
 func (v *Device) Libraries() (l Libraries) {
 	v.products()
 	v.convolutions()
 	v.transforms()
-	return Libraries{BLAS: v.product.text(), DNN: v.convolution.text(), FFT: v.transform.text()}
+	v.solvers()
+	return Libraries{BLAS: v.product.text(), DNN: v.convolution.text(), FFT: v.transform.text(), Solver: v.solving.text()}
 }
 
 func (p *productLibrary) text() string {

@@ -129,7 +129,13 @@ func TestFunctions(t *testing.T) {
 	} else if f.cufftGetVersion(&version); version < 10000 {
 		t.Errorf("cuFFT has version %d", version)
 	}
-	if b == nil && d == nil && f == nil {
+	s, err := openSolver(machineFinder())
+	if err != nil {
+		t.Log(err)
+	} else if s.cusolverGetVersion(&version); version < 11000 {
+		t.Errorf("cuSOLVER has version %d", version)
+	}
+	if b == nil && d == nil && f == nil && s == nil {
 		t.Skip("none is here")
 	}
 }
