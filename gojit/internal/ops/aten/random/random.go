@@ -412,14 +412,14 @@ var RandomFamily = slices.Concat([]define.Definition{
 		return permutation(gen, o, c.Int(0))
 	}),
 	views.CreatingLike("rand_like", 1, func(c define.Call, o views.MakeLike, like *tensor.Tensor) *tensor.Tensor {
-		t := o.OnHost().EmptyLike(c, 5, like)
+		t := o.EmptyLike(c, 5, like)
 		if !define.IsMeta(t) {
 			DrawUniform(rng.Default(), t, 0, 1)
 		}
 		return t
 	}),
 	views.CreatingLike("randn_like", 1, func(c define.Call, o views.MakeLike, like *tensor.Tensor) *tensor.Tensor {
-		t := o.OnHost().EmptyLike(c, 5, like)
+		t := o.EmptyLike(c, 5, like)
 		if !define.IsMeta(t) {
 			DrawNormal(rng.Default(), t, 0, 1)
 		}
