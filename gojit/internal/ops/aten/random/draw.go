@@ -243,9 +243,10 @@ func DrawBernoulli(gen *rng.Generator, t *tensor.Tensor, p float64) {
 		d = tensor.Bool
 	}
 	drawInto(gen, t, d, 2, func(dst unsafe.Pointer, n int, words []uint32) {
-		ones := unsafe.Slice((*uint8)(dst), n)
-		for i := range ones {
-			ones[i] = uint8((pairOfWords(words, i)&(1<<53-1) - limit) >> 63)
+		// The first word of a pair is its higher half, and the lower half in memory.
+		ones, pairs := unsafe.Slice((*uint8)(dst), n), unsafe.Slice((*uint64)(unsafe.Pointer(&words[0])), n)
+		for i, pair := range pairs[:len(ones)] {
+			ones[i] = uint8((bits.RotateLeft64(pair, 32)&(1<<53-1) - limit) >> 63)
 		}
 	})
 }
