@@ -1,9 +1,9 @@
 """Operators over elements of 16 bits compute with more and round once."""
 
 import pytest
+from test_ownership import collections, reuses
 
 import torchjit as torch
-from test_ownership import collections, reuses
 
 F = torch.nn.functional
 FUNCTIONS = {
