@@ -1006,6 +1006,39 @@ with torch.cuda.graph(torch.cuda.CUDAGraph()):
 
 
 @software
+def test_arenas_of_replays(driver):
+    """What compiled code makes on the way lies in one arena, in which what is not needed at the same time shares its place, as other functions share the arena."""
+    out = run(
+        REPLAYS
+        + """
+@torch.jit.script
+def long(x):
+    for _ in range(8):
+        x = torch.softmax(x, -1)
+    return x
+
+@torch.jit.script
+def two(x):
+    y = torch.softmax(x, -1)
+    for _ in range(8):
+        y = torch.softmax(y, -1) + x
+    return y.sum(-1), y[0] * 2
+
+x = torch.randn(256, 1024).cuda()
+want, sums = long(x), two(x)
+for _ in range(4):
+    assert torch.equal(long(x), want) and all(map(torch.equal, two(x), sums))
+print(graphs())
+for f in long, two:
+    print(str(torch.jit.explain(f)).strip().splitlines()[-1])
+""",
+        driver,
+    )
+    kind = "calls with float32 (256, 1024) are one launch of "
+    assert out.splitlines() == ["6", kind + "8 kernels, arena of 2097152 bytes", kind + "19 kernels, arena of 2097152 bytes"]
+
+
+@software
 def test_replays_give_memory_up(driver):
     """Where the device has no memory left, what was captured goes, and calls run as before."""
     out = run(
