@@ -1,11 +1,15 @@
-"""Compiles texts of kernels with NVRTC for GPUs of several generations: `python .ci/nvrtc.py FOLDER`. An error or a warning is a failure, and so are elements and
-reductions whose threads have no registers for all values, so that some are spilled to memory.
+"""Compiles texts of kernels with NVRTC for GPUs of several generations: `python .ci/nvrtc.py FOLDER [GOLDEN [--write]]`. An error or a warning is a failure, and so
+are elements and reductions whose threads have no registers for all values, so that some are spilled to memory. With a golden file what the assembler tells of
+each entry point must be what stands there: the most registers, bytes that are spilled and bytes of shared memory of all texts that have it, and how many threads
+of a multiprocessor that leaves, of those that it has.
 
 NVRTC is that of the package nvidia-cuda-nvrtc, which needs no GPU. The first line of a text has the options that it is compiled with.
 """
 
+import collections
 import concurrent.futures
 import ctypes
+import difflib
 import os
 import pathlib
 import re
@@ -40,20 +44,43 @@ def compile(nvrtc, text, options):
 
 
 # What the assembler tells of each entry point.
-ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers", re.S)
+ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers(?:[^\n]*?(\d+) bytes smem)?", re.S)
 TOLD = re.compile(r"^ptxas (info\b|\s*\.).*", re.M)
 WITHOUT_SPILLS = {"elements", "reduce", "join"}
+# Threads, and kilobytes of shared memory, that a multiprocessor has. All have 65536 registers, given out to warps by 256; a block has 256 threads.
+UNITS = {"sm_75": (1024, 64), "sm_80": (2048, 164), "sm_90": (2048, 228), "sm_100": (2048, 228), "sm_120": (1536, 100)}
+BLOCK = 256
 
 
-def main(folder):
+def occupancy(architecture, registers, shared):
+    """How many percent of a multiprocessor's threads can be there at once."""
+    threads, kilobytes = UNITS[architecture]
+    warp = -(-registers * 32 // 256) * 256
+    blocks = min(threads // BLOCK, 65536 // (warp * (BLOCK // 32)), kilobytes * 1024 // (shared + 1024))
+    return 100 * blocks * BLOCK // threads
+
+
+def table(told):
+    """The golden file: an entry point on each architecture, and the most of all texts."""
+    lines = ["entry architecture registers spilled shared threads%"]
+    for (name, architecture), found in sorted(told.items(), key=lambda t: (t[0][0], ARCHITECTURES.index(t[0][1]))):
+        registers, spilled, shared = (max(column) for column in zip(*found, strict=True))
+        lines.append(f"{name} {architecture} {registers} {spilled} {shared} {min(occupancy(architecture, r, s) for r, _, s in found)}")
+    return "\n".join(lines) + "\n"
+
+
+def main(folder, golden=None, write=None):
     nvrtc = compiler()
+    all_told = collections.defaultdict(list)
     texts = sorted(pathlib.Path(folder).glob("*.cu"))
 
     def one(path, architecture):
         first, _, text = path.read_text().partition("\n")
         code, log = compile(nvrtc, text, [re.sub(r"(compute|sm)_\d+", architecture, o) for o in first.split()[1:]] + ["--ptxas-options=-v"])
         entries = ENTRY.findall(log)
-        spilled = [f"{name} spills {spills} bytes" for name, spills, _ in entries if name in WITHOUT_SPILLS and int(spills)]
+        spilled = [f"{name} spills {spills} bytes" for name, spills, _, _ in entries if name in WITHOUT_SPILLS and int(spills)]
+        for name, spills, registers, shared in entries:
+            all_told[name, architecture].append((int(registers), int(spills), int(shared or 0)))
         told = "\n".join([*spilled, TOLD.sub("", log).strip()]).strip()
         if code or told or not entries:
             print(f"{path.name} for {architecture}: error {code}\n{told or log}")
@@ -62,6 +89,12 @@ def main(folder):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         failed = sum(pool.map(one, *zip(*((path, architecture) for path in texts for architecture in ARCHITECTURES), strict=True)))
     print(f"{len(texts)} texts, {len(ARCHITECTURES)} architectures, {failed} failures")
+    if golden and write == "--write":
+        pathlib.Path(golden).write_text(table(all_told))
+    elif golden:
+        different = list(difflib.unified_diff(pathlib.Path(golden).read_text().splitlines(), table(all_told).splitlines(), golden, "found", lineterm="", n=0))
+        print("\n".join(different))
+        failed += bool(different)
     return 0 if texts and not failed else 1
 
 

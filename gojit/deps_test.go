@@ -37,7 +37,8 @@ fuse passes/passlog
 passes
 passes/freeze passes/tensorexpr
 passes/parity
-plan replay
+plan
+replay
 quantization exec frontend/ssa frontend/upgrade
 frontend trace
 pyfile

@@ -8,12 +8,15 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/pyfile"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Types of internal packages that programs meet in arguments and results.
 type (
 	// Value is a value of a program: a tensor, a number, a text, a container or an object.
 	Value = value.Value
+	// Device is where a tensor is: the processor, or a CUDA device.
+	Device = tensor.Device
 	// Function is a compiled function.
 	Function = ir.Function
 	// LoadOptions says what of an archive is read and what is refused.
@@ -29,6 +32,10 @@ type (
 	// SafeTensors is what a safetensors file holds.
 	SafeTensors = safetensors.SafeTensors
 )
+
+// CUDA returns the CUDA device of a number, 0 for the first: x.ToDevice(gojit.CUDA(0)) copies a tensor there. Programs that keep tensors on such devices import
+// gojit/cuda; in others, and where there is no such device, ToDevice fails.
+func CUDA(i int) Device { return tensor.NewDevice(tensor.CUDA, i) }
 
 // LoadSafeTensors reads a safetensors file into memory. It fails on a file that is not whole, or not of the format.
 func LoadSafeTensors(path string) (*SafeTensors, error) { return safetensors.Load(path) }

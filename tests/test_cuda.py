@@ -1006,6 +1006,39 @@ with torch.cuda.graph(torch.cuda.CUDAGraph()):
 
 
 @software
+def test_arenas_of_replays(driver):
+    """What compiled code makes on the way lies in one arena, in which what is not needed at the same time shares its place, as other functions share the arena."""
+    out = run(
+        REPLAYS
+        + """
+@torch.jit.script
+def long(x):
+    for _ in range(8):
+        x = torch.softmax(x, -1)
+    return x
+
+@torch.jit.script
+def two(x):
+    y = torch.softmax(x, -1)
+    for _ in range(8):
+        y = torch.softmax(y, -1) + x
+    return y.sum(-1), y[0] * 2
+
+x = torch.randn(256, 1024).cuda()
+want, sums = long(x), two(x)
+for _ in range(4):
+    assert torch.equal(long(x), want) and all(map(torch.equal, two(x), sums))
+print(graphs())
+for f in long, two:
+    print(str(torch.jit.explain(f)).strip().splitlines()[-1])
+""",
+        driver,
+    )
+    kind = "calls with float32 (256, 1024) are one launch of "
+    assert out.splitlines() == ["6", kind + "8 kernels, arena of 2097152 bytes", kind + "19 kernels, arena of 2097152 bytes"]
+
+
+@software
 def test_replays_give_memory_up(driver):
     """Where the device has no memory left, what was captured goes, and calls run as before."""
     out = run(
@@ -1059,6 +1092,43 @@ print(set(kept.tolist()) == {0.0, kept.max().item()}, 2850 < (kept > 0).sum().it
     )
     uniform, normal = "tensor([0.3990, 0.5167, 0.0249, 0.9401], device='cuda:0')", "tensor([-0.9247, -0.4253, -2.6438,  0.1452], device='cuda:0')"
     assert out.splitlines() == [uniform, normal, uniform, normal, "True True"]
+
+
+def test_distributions(driver):
+    """Numbers of further distributions are made of those that rand and randn draw, on the device and from its stream; doubles have all their bits."""
+    out = run(
+        """
+import math
+n = 4000
+def of(f, dtype=torch.float32):
+    torch.cuda.manual_seed(2)
+    return f(torch.empty(n, dtype=dtype, device="cuda")).double().cpu()
+for dtype, tolerance in ((torch.float32, 1e-4), (torch.float64, 1e-12)):
+    u, z = of(lambda x: x.uniform_(), dtype), of(lambda x: x.normal_(), dtype)
+    close = lambda a, b: torch.allclose(a, b, rtol=tolerance, atol=tolerance)
+    print(close(of(lambda x: x.exponential_(2.0), dtype), -u.log() / 2), close(of(lambda x: x.log_normal_(1.0, 0.5), dtype), (z / 2 + 1).exp()),
+          ((of(lambda x: x.cauchy_(1.0, 2.0), dtype) - 1).div(2).atan() / math.pi + 0.5 - u).abs().max().item() < 1e-5, (u * 2**33 % 1 != 0).any().item() == (dtype == torch.float64), abs(u.mean().item() - 0.5) < 0.02,
+          abs(z.mean().item()) < 0.05, abs(z.std().item() - 1) < 0.05)
+print(torch.equal(of(lambda x: x.geometric_(0.25)), (of(lambda x: x.uniform_()).log() / math.log1p(-0.25)).ceil()))
+before = torch.cuda.memory_stats()["copies.host_to_device"]
+for draw in (lambda: torch.randint(-3, 5, (n,), device="cuda"), lambda: torch.randint(1 << 40, (n,), device="cuda"), lambda: torch.empty(n, dtype=torch.int64, device="cuda").random_(),
+             lambda: torch.empty(n, dtype=torch.uint8, device="cuda").random_(), lambda: torch.randint_like(torch.zeros(n, device="cuda"), 2, 4), lambda: torch.nn.functional.gumbel_softmax(torch.zeros(n, 2, device="cuda"))):
+    torch.cuda.manual_seed(4)
+    a, b = draw(), draw()
+    torch.cuda.manual_seed(4)
+    print(a.dtype, torch.equal(a, draw()), torch.equal(a, b))
+    if a.dim() == 1:
+        low, high = a.double().aminmax()
+        print("    ", [f"{x:.1e}" if x > 1000 else x for x in (low.item(), high.item())], round(math.log2(a.double().mean().item() + 4)))
+print(torch.cuda.memory_stats()["copies.host_to_device"] - before)
+""",
+        driver,
+    )
+    drawn = [
+        "torch.int64 True False", "     [-3.0, 4.0] 2", "torch.int64 True False", "     ['2.7e+08', '1.1e+12'] 39", "torch.int64 True False", "     ['2.5e+15', '9.2e+18'] 62",
+        "torch.uint8 True False", "     [0.0, 255.0] 7", "torch.float32 True False", "     [2.0, 3.0] 3", "torch.float32 True False",
+    ]  # fmt: skip
+    assert out.splitlines() == ["True " * 6 + "True", "True " * 6 + "True", "True", *drawn, "0"]
 
 
 def test_random_numbers_of_graphs(driver):
@@ -1154,6 +1224,9 @@ for wrong in (torch.zeros(8, dtype=torch.uint8), torch.tensor([0] * 8 + [3] + [0
         print(e)
 torch.cuda.seed()
 torch.cuda.seed_all()
+for seed in (2**64 - 1, -1, -(2**63)):  # negative ones, and those above 2**63
+    torch.cuda.manual_seed_all(seed)
+    print(torch.cuda.initial_seed(), torch.cuda.get_rng_state().tolist()[7])
 """,
         driver,
     )
@@ -1163,6 +1236,9 @@ torch.cuda.seed_all()
         "True",
         "RNG state is wrong size: expected 16 bytes, got 8",
         "offset must be a multiple of 4, not 3",
+        "18446744073709551615 255",
+        "18446744073709551615 255",
+        "9223372036854775808 128",
     ]
 
 

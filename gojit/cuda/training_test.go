@@ -115,3 +115,23 @@ func TestLibraries(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// TestDeviceOfNumber copies a tensor to the first device and back.
+func TestDeviceOfNumber(t *testing.T) {
+	device(t)
+	x := matrix(t, tensor.Float32, 0.2, false)
+	there, err := x.ToDevice(gojit.CUDA(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !there.OnDevice() || there.Device() != gojit.CUDA(0) {
+		t.Errorf("the copy is on %s", there.Device())
+	}
+	here, err := there.ToDevice(gojit.Device{})
+	if err != nil || here.At(0, 0).Float64() != x.At(0, 0).Float64() {
+		t.Errorf("the copy of it is %v, %v", here, err)
+	}
+	if _, err := x.ToDevice(gojit.CUDA(99)); err == nil || !strings.Contains(err.Error(), "there is no device 99") {
+		t.Errorf("a device that is not there gives %v", err)
+	}
+}

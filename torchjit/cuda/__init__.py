@@ -176,14 +176,18 @@ def ipc_collect() -> None:
 
 def manual_seed(seed: int) -> None:
     """Has the current device's stream of random numbers begin anew. Does nothing where there is no device."""
+    from torchjit._types import _seed
+
     if is_available():
-        _native.cuda_manual_seed(current_device(), int(seed))
+        _native.cuda_manual_seed(current_device(), _seed(seed))
 
 
 def manual_seed_all(seed: int) -> None:
     """Has the streams of random numbers of all devices begin anew."""
+    from torchjit._types import _seed
+
     for i in range(device_count()):
-        _native.cuda_manual_seed(i, int(seed))
+        _native.cuda_manual_seed(i, _seed(seed))
 
 
 def get_rng_state(device: Any = "cuda") -> Any:
@@ -215,7 +219,7 @@ def set_rng_state_all(new_states: Any) -> None:
 
 def initial_seed() -> int:
     """The seed of the current device's stream of random numbers."""
-    return _native.cuda_rng_state(-1)[0]
+    return _native.cuda_rng_state(-1)[0] % (1 << 64)
 
 
 def seed() -> None:

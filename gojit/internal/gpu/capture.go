@@ -86,6 +86,8 @@ type capture struct {
 	work   *work
 	origin *Stream
 
+	blocks *blocks
+
 	mu      sync.Mutex
 	streams []*Stream // those whose work it takes, nil once it is closed
 	scratch map[*Stream]*Memory
@@ -205,7 +207,10 @@ func (v *Device) NewGraph() *Graph { return &Graph{device: v} }
 
 // Begin has the work that the calling goroutine's stream is given from now on become the graph's; memory is the pool's, of one of the graph's own where that
 // is nil.
-func (g *Graph) Begin(in *GraphPool) error {
+func (g *Graph) Begin(in *GraphPool) error { return g.begin(in, &blocks{}) }
+
+// begin is Begin with blocks that are noted or placed.
+func (g *Graph) begin(in *GraphPool, asked *blocks) error {
 	v := g.device
 	s := v.Stream()
 	switch {
@@ -222,7 +227,8 @@ func (g *Graph) Begin(in *GraphPool) error {
 		in = v.NewGraphPool()
 	}
 	w := &work{device: v, pool: in, modules: map[*module]struct{}{}, replayed: map[*Stream]struct{}{}, drawn: drawn{begun: rng.Default().Restarts()}}
-	c := &capture{graph: g, work: w, origin: s, streams: []*Stream{s}}
+	asked.origin = s
+	c := &capture{graph: g, work: w, origin: s, streams: []*Stream{s}, blocks: asked}
 	v.captures.mu.Lock()
 	defer v.captures.mu.Unlock()
 	const relaxed = 2 // what the capture cannot hold is refused here, and what others do has nothing to do with it

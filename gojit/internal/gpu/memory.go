@@ -18,7 +18,9 @@ type Memory struct {
 	device *Device
 	at     pointer
 	bytes  int
-	pool   *pool // that it goes back to
+	pool   *pool   // that it goes back to; nil for a part of an arena, which nobody gives back
+	blocks *blocks // of a capture that notes it, with its number
+	life   int
 }
 
 // Statistics says what the memory of a device is used for, in bytes.
@@ -94,7 +96,12 @@ func (v *Device) Allocate(bytes int) (*Memory, error) {
 	}
 	s := v.Stream()
 	m.pool = &s.memory
-	if c := s.capture.Load(); c != nil {
+	c := s.capture.Load()
+	if c != nil {
+		if at, ok := c.blocks.place(s, bytes); ok {
+			m.at, m.pool = at, nil
+			return m, nil
+		}
 		m.pool = c.work.pool.of(s)
 	}
 	for attempt := range 3 {
@@ -108,6 +115,9 @@ func (v *Device) Allocate(bytes int) (*Memory, error) {
 		}
 		code, err := v.take(m)
 		if err != nil || code == 0 {
+			if err == nil && c != nil {
+				c.blocks.note(m)
+			}
 			return m, err
 		}
 		if code != outOfMemory {
@@ -235,8 +245,16 @@ func (m *Memory) Free() error {
 	m.at = 0
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	users := a.abroad[given.at]
+	if given.blocks != nil {
+		given.blocks.end(&given, users != nil)
+	}
+	if given.pool == nil {
+		delete(a.abroad, given.at)
+		return nil
+	}
 	a.stats.Allocated -= classSize(given.bytes)
-	if users := a.abroad[given.at]; users != nil {
+	if users != nil {
 		delete(a.abroad, given.at)
 		w := waiting{m: given}
 		for _, s := range users {

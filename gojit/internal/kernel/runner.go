@@ -23,8 +23,9 @@ type Runner interface {
 	Transform(t *Transform) (done bool, err error)
 	// Solve has a library of the device factorize matrices, or solve with factors, as Multiply. Where it did not, what it was to overwrite is as before.
 	Solve(w *MatrixWork) (done bool, err error)
-	// Draw returns what a routine draws n random numbers of a device with, whose stream of random numbers is moved on.
-	Draw(d tensor.Device, n int) (Draws, error)
+	// Draw returns what a routine draws n random numbers of a device with, whose stream of random numbers is moved on. A turn is how many numbers a thread
+	// makes of what it draws at once.
+	Draw(d tensor.Device, n, turn int) (Draws, error)
 }
 
 // Draws says how random numbers are drawn: by how many threads, and from which place of the stream of a seed on. In a capture the device has the seed and the
@@ -176,14 +177,23 @@ type Capturer interface {
 	Lane(d tensor.Device) (lane uintptr, ok bool)
 	// Settings tells what programs chose that work depends on: where it is another number, other work may be put down.
 	Settings() uint64
-	// Capture puts down what f has the device do, rather than have it done, and tells of how many kernels that is. Work that was captured for one queue
-	// shares memory: it is done for a caller from Lock to Unlock. What cannot be put down fails in f, mostly with a CaptureError.
-	Capture(d tensor.Device, f func() error) (w Work, launches int, err error)
+	// Capture puts down what f has the device do, rather than have it done. Work that was captured for one queue shares memory: it is done for a caller from
+	// Lock to Unlock. What cannot be put down fails in f, mostly with a CaptureError. Where the blocks of memory that f asks for are the same each time, f runs
+	// again, and the blocks come to lie in one arena, where arrange places them: the work is that of the last run then, else that of the first.
+	Capture(d tensor.Device, f func() error, arrange func(blocks []Life) (offsets []int, size int)) (Work, error)
 }
+
+// Life is a block of memory of some work, and when it is needed: from when it is asked for, which is told by how many blocks were before it, until
+// behind some block that was asked for later.
+type Life struct{ Bytes, From, Last int }
 
 // Work is what a Capturer has put down.
 type Work interface {
 	sync.Locker
+	// Launches tells of how many kernels it is made.
+	Launches() int
+	// Arena tells how many bytes the arena has that all memory of the work is in besides arguments and results of others; zero where there is none.
+	Arena() int
 	// Replay has the device do the work, at the addresses that it was captured with. It fails once the memory of the work was given up, as others had none.
 	Replay() error
 	// Reset gives the work up.

@@ -8,7 +8,7 @@
 //	build.go                   the steps of a plan
 //	conv.go, expanded.go, product.go, attention.go, rows.go, window.go, elementwise.go, recurrent.go, steps.go   kinds of steps
 //	weights.go                 packed weights
-//	memory.go                  where values lie in the arena of a call
+//	memory.go                  where values lie in the arena of a call, on the processor and on devices
 //	run.go, explain.go         calls
 //
 // For the sizes, layouts and numbers that it meets a region has a Plan: a list of steps, each with the place of its result in one block of memory,

@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 )
 
 // layout is where the values of a plan lie in the arena of a call.
@@ -58,6 +61,30 @@ func (p *Plan) layOut() {
 		}
 	}
 	p.memory = m
+}
+
+// Arrange gives blocks of memory places in an arena, the largest first: those that are not needed at the same time may share theirs. It is for work whose
+// blocks are known beforehand, as that of a device which was put down.
+func Arrange(blocks []kernel.Life) (offsets []int, size int) {
+	order := make([]int, len(blocks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(blocks[b].Bytes, blocks[a].Bytes) })
+	offsets = make([]int, len(blocks))
+	var beside []span
+	for k, i := range order {
+		b := &blocks[i]
+		beside = beside[:0]
+		for _, j := range order[:k] {
+			if other := &blocks[j]; other.From <= b.Last && b.From <= other.Last {
+				beside = append(beside, span{offsets[j], offsets[j] + other.Bytes, other.Last})
+			}
+		}
+		offsets[i] = gap(beside, b.Bytes)
+		size = max(size, offsets[i]+b.Bytes)
+	}
+	return offsets, size
 }
 
 // gap returns the lowest place that a number of bytes fit into.

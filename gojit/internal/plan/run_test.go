@@ -13,6 +13,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64/asm"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -375,5 +376,49 @@ func TestSizesThatChange(t *testing.T) {
 	}
 	if len(matrices) > 2 { // for few rows, and for more
 		t.Errorf("%d packed matrices of one", len(matrices))
+	}
+}
+
+// TestArrange places blocks of memory: none lies over another that is needed at the same time, and those of a chain share two places.
+func TestArrange(t *testing.T) {
+	chain := make([]kernel.Life, 10)
+	for i := range chain {
+		chain[i] = kernel.Life{Bytes: 512, From: i, Last: i + 1}
+	}
+	if offsets, size := Arrange(chain); size != 1024 {
+		t.Errorf("a chain takes %d bytes: %v", size, offsets)
+	}
+	if _, size := Arrange(nil); size != 0 {
+		t.Errorf("nothing takes %d bytes", size)
+	}
+	rng := rand.New(rand.NewPCG(71, 72))
+	for range 200 {
+		blocks := make([]kernel.Life, 1+rng.IntN(30))
+		for i := range blocks {
+			blocks[i] = kernel.Life{Bytes: 512 * (1 + rng.IntN(9)), From: i, Last: i + rng.IntN(6)}
+			if rng.IntN(8) == 0 {
+				blocks[i].Last = math.MaxInt
+			}
+		}
+		offsets, size := Arrange(blocks)
+		most := 0
+		for i, a := range blocks {
+			if offsets[i] < 0 || offsets[i]+a.Bytes > size || offsets[i]%512 != 0 {
+				t.Fatalf("%v: %v of %d", blocks, offsets, size)
+			}
+			together := 0
+			for j, b := range blocks[:i+1] {
+				if b.From <= a.From && a.From <= b.Last {
+					together += b.Bytes
+				}
+				if j < i && b.Last >= a.From && offsets[j] < offsets[i]+a.Bytes && offsets[i] < offsets[j]+b.Bytes {
+					t.Fatalf("%v: blocks %d and %d lie over each other: %v", blocks, j, i, offsets)
+				}
+			}
+			most = max(most, together)
+		}
+		if size < most || size > 2*most {
+			t.Errorf("%v take %d bytes, of which %d are needed at once", blocks, size, most)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/plan"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -98,7 +99,7 @@ func (f *Function) Run(m *autograd.Mode, args, out []value.Value, run func(args,
 			f.tell("calls with "+k.String()+" are not", why)
 			return false, err
 		}
-		f.tell("calls with "+k.String()+" are", fmt.Sprintf("%d kernels", k.launches))
+		f.tell("calls with "+k.String()+" are", k.size())
 	}
 	return k.replay(&c, out), nil
 }
@@ -197,9 +198,12 @@ func (f *Function) capture(capturer kernel.Capturer, k *kind, c *call, run func(
 		}
 	}
 	writes := writesOf(watched)
-	results := make([]value.Value, len(k.results))
+	var runs [][]value.Value
 	drawn := rng.Default().State()
-	k.work, k.launches, err = capturer.Capture(c.device, func() error { return run(args, results) })
+	k.work, err = capturer.Capture(c.device, func() error {
+		runs = append(runs, make([]value.Value, len(k.results)))
+		return run(args, runs[len(runs)-1])
+	}, plan.Arrange)
 	if !bytes.Equal(drawn, rng.Default().State()) {
 		why = "random numbers are drawn on the processor"
 		_ = rng.Default().SetState(drawn) // the call draws the same ones when it runs as any
@@ -213,6 +217,11 @@ func (f *Function) capture(capturer kernel.Capturer, k *kind, c *call, run func(
 			err = nil // it fails again when it runs as any
 		}
 		return why, err
+	}
+	k.launches, k.arena = k.work.Launches(), k.work.Arena()
+	results := runs[0]
+	if k.arena > 0 {
+		results = runs[len(runs)-1]
 	}
 	if why != "" {
 		return why, nil
@@ -257,7 +266,7 @@ func (f *Function) Report() (lines []string) {
 		case k.lost.Load():
 			lines = append(lines, fmt.Sprintf("calls with %s are not one launch: the device has no memory left for it", k))
 		case k.work != nil:
-			lines = append(lines, fmt.Sprintf("calls with %s are one launch of %d kernels", k, k.launches))
+			lines = append(lines, fmt.Sprintf("calls with %s are one launch of %s", k, k.size()))
 		case k.refused != "":
 			lines = append(lines, fmt.Sprintf("calls with %s are not one launch: %s", k, k.refused))
 		}

@@ -27,15 +27,17 @@ func (d *device) Copy(dst, src *tensor.Tensor) error       { return nil }
 func (d *device) Fill(*tensor.Tensor, tensor.Scalar) error { return nil }
 func (d *device) Lane(tensor.Device) (uintptr, bool)       { return 1, true }
 func (d *device) Settings() uint64                         { return 0 }
-func (d *device) Capture(_ tensor.Device, f func() error) (kernel.Work, int, error) {
+func (d *device) Capture(_ tensor.Device, f func() error, _ func([]kernel.Life) ([]int, int)) (kernel.Work, error) {
 	if err := f(); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return work{}, 100, nil
+	return work{}, nil
 }
 
 type work struct{}
 
+func (work) Launches() int { return 100 }
+func (work) Arena() int    { return 0 }
 func (work) Lock()         {}
 func (work) Unlock()       {}
 func (work) Replay() error { return nil }

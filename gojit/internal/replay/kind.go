@@ -120,6 +120,7 @@ type kind struct {
 	work     kernel.Work
 	lost     atomic.Bool // the device has given the work up
 	launches int
+	arena    int              // bytes, 0 where its memory is in several blocks
 	inputs   []*tensor.Tensor // that the work reads, in the order of the tensors among the arguments
 	outputs  []output
 	results  []result
@@ -247,6 +248,14 @@ func matchAll(forms []form, vs []value.Value) bool {
 		}
 	}
 	return true
+}
+
+// size tells how much the work is: "8 kernels, arena of 4096 bytes".
+func (k *kind) size() string {
+	if k.arena == 0 {
+		return fmt.Sprintf("%d kernels", k.launches)
+	}
+	return fmt.Sprintf("%d kernels, arena of %d bytes", k.launches, k.arena)
 }
 
 // String names the arguments: "float32 (2, 3)".

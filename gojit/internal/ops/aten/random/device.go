@@ -14,6 +14,31 @@ import (
 // drawOnDevice fills a tensor of a device with random numbers of a distribution, whose parameters are numbers, from the device's stream. Numbers of
 // a generator that a program has made are the processor's: drawn there, by draw, and copied.
 func drawOnDevice(gen *rng.Generator, t *tensor.Tensor, draw func(here *tensor.Tensor), distribution string, parameters ...float64) {
+	bits := make([]int64, len(parameters))
+	for i, p := range parameters {
+		bits[i] = int64(math.Float64bits(p))
+	}
+	turn, doubles := wordsOfTurn, 0
+	if t.DType() == tensor.Float64 {
+		turn, doubles = wordsOfTurn/2, 1
+	}
+	drawThere(gen, t, draw, turn, doubles, distribution, bits...)
+}
+
+// drawIntegersOnDevice is drawOnDevice for as many integers from a first one on.
+func drawIntegersOnDevice(gen *rng.Generator, t *tensor.Tensor, draw func(here *tensor.Tensor), count uint64, from int64) {
+	if count < 1<<32 {
+		drawThere(gen, t, draw, wordsOfTurn, 0, "integers", int64(count), from)
+	} else {
+		drawThere(gen, t, draw, wordsOfTurn/2, 0, "integers_wide", int64(count), from)
+	}
+}
+
+// wordsOfTurn is how many words a thread draws at once.
+const wordsOfTurn = 4
+
+// drawThere runs the routine that draws: turn numbers of each thread at once.
+func drawThere(gen *rng.Generator, t *tensor.Tensor, draw func(here *tensor.Tensor), turn, doubles int, distribution string, parameters ...int64) {
 	if gen != rng.Default() {
 		drawHere(t, draw)
 		return
@@ -26,16 +51,14 @@ func drawOnDevice(gen *rng.Generator, t *tensor.Tensor, draw func(here *tensor.T
 		out = define.EmptyBeside(t, t.Shape(), t.DType())
 	}
 	runner := source.Must(elementwise.RunnerOf(t.Device()))
-	draws, err := runner.Draw(t.Device(), t.Numel())
+	draws, err := runner.Draw(t.Device(), t.Numel(), turn)
 	source.Throw(err)
 	numbers, tensors := []int64{int64(draws.Threads), int64(draws.Seed), int64(draws.Offset)}, []*tensor.Tensor{out}
 	if draws.State != nil {
 		tensors = append(tensors, draws.State)
 	}
-	for _, p := range parameters {
-		numbers = append(numbers, int64(math.Float64bits(p)))
-	}
-	r := kernel.Routine{Text: "random", Entry: distribution, Types: []tensor.DType{t.DType()}, Threads: t.Numel()}
+	numbers = append(numbers, parameters...)
+	r := kernel.Routine{Text: "random", Entry: distribution, Types: []tensor.DType{t.DType()}, Sizes: []int{doubles}, Threads: t.Numel()}
 	source.Throw(elementwise.LaunchRoutine(r, tensors, numbers...))
 	if out != t {
 		source.Throw(tensor.Copy(t, out))

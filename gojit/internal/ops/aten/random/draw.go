@@ -171,6 +171,10 @@ func DrawExponential(gen *rng.Generator, t *tensor.Tensor, rate float64) {
 	if !(rate >= 0) {
 		source.Raise(source.RuntimeError, "exponential_ expects lambda >= 0.0, but found lambda=%v", rate)
 	}
+	if t.OnDevice() {
+		drawOnDevice(gen, t, func(here *tensor.Tensor) { DrawExponential(gen, here, rate) }, "exponential", rate)
+		return
+	}
 	p := exponentialPrograms.Of(tensor.Float64, func(b *kernel.Builder) {
 		unit := unitInput(b, tensor.Float64)
 		b.Output(b.Mul(b.Param(tensor.Float64), b.Unary(kernel.Log1p, b.Neg(unit))), tensor.Float64)
@@ -183,6 +187,10 @@ func DrawExponential(gen *rng.Generator, t *tensor.Tensor, rate float64) {
 // DrawIntegers fills a tensor with integers from [from, to). The range must not be empty.
 func DrawIntegers(gen *rng.Generator, t *tensor.Tensor, from, to int64) {
 	n := uint64(to) - uint64(from)
+	if t.OnDevice() {
+		drawIntegersOnDevice(gen, t, func(here *tensor.Tensor) { DrawIntegers(gen, here, from, to) }, n, from)
+		return
+	}
 	if n >= 1<<32 {
 		drawInto(gen, t, tensor.Int64, 2, func(dst unsafe.Pointer, count int, words []uint32) {
 			for i := range unsafe.Slice((*int64)(dst), count) {
@@ -218,12 +226,16 @@ func DrawBits(gen *rng.Generator, t *tensor.Tensor) {
 			}
 		})
 	}
-	switch t.DType() {
-	case tensor.Float64:
+	switch d := t.DType(); {
+	case t.OnDevice() && d == tensor.Float64:
+		drawIntegersOnDevice(gen, t, func(here *tensor.Tensor) { DrawBits(gen, here) }, 1<<53+1, 0)
+	case t.OnDevice() && d == tensor.Int64:
+		drawIntegersOnDevice(gen, t, func(here *tensor.Tensor) { DrawBits(gen, here) }, 1<<63, 0)
+	case d == tensor.Float64:
 		wide(func(bits uint64) int64 { return int64(bits % (1<<53 + 1)) })
-	case tensor.Int64:
+	case d == tensor.Int64:
 		wide(func(bits uint64) int64 { return int64(bits & math.MaxInt64) })
-	case tensor.Bool:
+	case d == tensor.Bool:
 		DrawIntegers(gen, t, 0, 2)
 	default:
 		DrawIntegers(gen, t, 0, 1+map[tensor.DType]int64{tensor.Uint8: 255, tensor.Int8: 127, tensor.Int16: 1<<15 - 1, tensor.Int32: 1<<31 - 1,
@@ -364,6 +376,10 @@ func exchange[T int32 | int64](order []T, words []uint32) {
 // DrawCauchy fills a tensor with Cauchy distributed numbers.
 func DrawCauchy(gen *rng.Generator, t *tensor.Tensor, median, sigma float64) {
 	onlyFloating("cauchy_cpu", t)
+	if t.OnDevice() {
+		drawOnDevice(gen, t, func(here *tensor.Tensor) { DrawCauchy(gen, here, median, sigma) }, "cauchy", median, sigma)
+		return
+	}
 	drawEach(gen, t, func(d rng.Draws) float64 { return median + sigma*math.Tan(math.Pi*(d.Uniform()-0.5)) })
 }
 
@@ -371,11 +387,19 @@ func DrawCauchy(gen *rng.Generator, t *tensor.Tensor, median, sigma float64) {
 func DrawLogNormal(gen *rng.Generator, t *tensor.Tensor, mean, std float64) {
 	onlyFloating("log_normal_cpu", t)
 	source.Check(std > 0, "log_normal_ expects std > 0.0, but found std=%v", std)
+	if t.OnDevice() {
+		drawOnDevice(gen, t, func(here *tensor.Tensor) { DrawLogNormal(gen, here, mean, std) }, "log_normal", mean, std)
+		return
+	}
 	drawEach(gen, t, func(d rng.Draws) float64 { return math.Exp(d.Normal()*std + mean) })
 }
 
 // DrawGeometric fills a tensor with the numbers of trials up to a success of probability p.
 func DrawGeometric(gen *rng.Generator, t *tensor.Tensor, p float64) {
 	source.Check(p > 0 && p < 1, "geometric_ expects p to be in (0, 1), but got p=%v", p)
+	if t.OnDevice() {
+		drawOnDevice(gen, t, func(here *tensor.Tensor) { DrawGeometric(gen, here, p) }, "geometric", p)
+		return
+	}
 	drawEach(gen, t, func(d rng.Draws) float64 { return math.Ceil(math.Log(d.Uniform()) / math.Log(1-p)) })
 }

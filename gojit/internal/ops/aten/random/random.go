@@ -168,7 +168,7 @@ func limitsOf(d tensor.DType) (least, most int64, bounded bool) {
 }
 
 func randint(c define.Call, gen *rng.Generator, o views.MakeLike, low, high int, shape []int) *tensor.Tensor {
-	t := o.OnHost().Empty(shape)
+	t := o.Empty(shape)
 	if t.Numel() > 0 || high <= low {
 		randomRange(t, int64(low), int64(high), gen)
 	}
@@ -431,12 +431,12 @@ var RandomFamily = slices.Concat([]define.Definition{
 		return t
 	}),
 	views.CreatingLike("randint_like", 2, func(c define.Call, o views.MakeLike, like *tensor.Tensor) *tensor.Tensor {
-		t := o.OnHost().EmptyLike(c, 6, like)
+		t := o.EmptyLike(c, 6, like)
 		randomRange(t, 0, int64(c.Int(1)), rng.Default())
 		return t
 	}),
 	views.CreatingLike("randint_like.low_dtype", 3, func(c define.Call, o views.MakeLike, like *tensor.Tensor) *tensor.Tensor {
-		t := o.OnHost().EmptyLike(c, 7, like)
+		t := o.EmptyLike(c, 7, like)
 		randomRange(t, int64(c.Int(1)), int64(c.Int(2)), rng.Default())
 		return t
 	}),

@@ -106,14 +106,6 @@ func Options(c define.Call, i int, dtype tensor.DType, device tensor.Device) Mak
 	return o
 }
 
-// OnHost has the tensor be made by the processor; placed copies it to the device of o then.
-func (o MakeLike) OnHost() MakeLike {
-	if o.device.Type != tensor.Meta {
-		o.device = tensor.Device{}
-	}
-	return o
-}
-
 // Empty makes a tensor with arbitrary elements.
 func (o MakeLike) Empty(shape []int) *tensor.Tensor {
 	if o.device.Type != tensor.CPU {
