@@ -113,10 +113,9 @@ def _python_classes() -> dict[str, Any]:
 
 
 def _unit() -> Any:
-    from torchjit.jit._script import CompilationUnit
-
     from torchjit import _C
     from torchjit.jit import _script
+    from torchjit.jit._script import CompilationUnit
 
     class Program(CompilationUnit):
         """All functions that the process compiled, besides those that were defined in the unit itself."""
