@@ -355,3 +355,63 @@ def test_nested_loops_stay_loops():
 
     frozen = torch.jit.freeze(torch.jit.script(M().eval()))
     assert str(frozen.graph).count("prim::Loop") == 3
+
+
+class Lists(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = [torch.ones(1), torch.ones(1)], [torch.ones(1), torch.ones(1)]
+        self.d, self.t, self.whole = {"k": torch.ones(1)}, (torch.ones(1), 2), torch.ones(2)
+
+
+def test_elements_that_are_written_are_constants():
+    class M(Lists):
+        def forward(self, x):
+            before = self.a[0] + 1
+            self.a[0].add_(1)
+            self.d["k"].mul_(2)
+            self.t[0].sub_(1)
+            return before, self.a[0] + 1, self.b[0] + x, self.d["k"] + self.t[0]
+
+    m = torch.jit.script(M().eval())
+    frozen = torch.jit.freeze(m)
+    assert not any(hasattr(frozen, name) for name in ("a", "b", "d", "t"))
+    x = torch.zeros(1)
+    assert [y.item() for y in frozen(x)] == [2.0, 3.0, 1.0, 2.0]
+    assert [y.item() for y in frozen(x)] == [3.0, 4.0, 1.0, 3.0], "the constants that are equal stay apart"
+    loaded = torch.jit.load(io.BytesIO(frozen.save_to_buffer()))
+    assert [y.item() for y in loaded(x)] == [4.0, 5.0, 1.0, 6.0]
+    assert [y.item() for y in loaded(x)] == [5.0, 6.0, 1.0, 13.0], "each mention of a constant is the same tensor"
+
+
+def test_written_elements_stay_attributes_where_two_methods_get_them():
+    class M(Lists):
+        @torch.jit.export
+        def write(self):
+            self.a[0].add_(1)
+
+        def forward(self, x):
+            return self.a[0] + x
+
+    frozen = torch.jit.freeze(torch.jit.script(M().eval()), preserved_attrs=["write"])
+    frozen.write()
+    assert frozen(torch.zeros(1)).item() == 2.0
+
+
+@pytest.mark.parametrize("written", ["a", "b"])
+def test_written_elements_cannot_share_memory(written):
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.whole = torch.ones(4)
+            self.a, self.b = [self.whole[1:]], (self.whole.view(2, 2), 1)
+
+        def forward(self, x):
+            return self.a[0].add_(1).sum() + self.whole + x
+
+    class N(M):
+        def forward(self, x):
+            return self.b[0].add_(1).sum() + self.a[0] + x
+
+    with pytest.raises(RuntimeError, match="module contains attributes values that overlaps: " + written + " and "):
+        torch.jit.freeze(torch.jit.script((M if written == "a" else N)().eval()))

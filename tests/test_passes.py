@@ -477,3 +477,19 @@ def test_results_of_quantized_modules_are_made_in_every_call():
     quantized = quantize_dynamic_jit(torch.jit.script(Net().eval()), {"": default_dynamic_qconfig})
     quantized(torch.ones(1, 2))[1].add_(5)
     assert quantized(torch.ones(1, 2))[1].tolist() == [2.0, 2.0]
+
+
+def test_equal_constants_of_which_one_is_written_stay_apart():
+    """A trace that writes one of two equal tensors: what is written reaches the other one neither in the graph nor in the archive."""
+    graph = """graph(%x : Tensor):
+      %1 : int = prim::Constant[value=1]()
+      %a : Tensor = prim::Constant[value={1}]()
+      %b : Tensor = prim::Constant[value={1}]()
+      %w : Tensor = aten::add_(%a, %1, %1)
+      %y : Tensor = aten::mul(%b, %x)
+      %t : (Tensor, Tensor) = prim::TupleConstruct(%w, %y)
+      return (%t)"""
+    for name in ("constant_pooling", "cse"):
+        g = _C.parse_ir(graph, True)
+        getattr(_C, f"_jit_pass_{name}")(g)
+        assert [v.item() for v in _C._jit_interpret_graph(g, (torch.full((), 3.0),))] == [2.0, 3.0], name

@@ -267,11 +267,19 @@ func (e *Emitter) addAttribute(at source.Range, class *types.Class, name string,
 	if x, ok := t.(*types.TensorInfo); ok && x.Inferred {
 		t = types.Tensor
 	}
+	if mentions(t, class) {
+		fail(at, "Assignment to attribute '%s' cannot be of a type that contains class '%s'.\nClasses that recursively contain instances of themselves are not yet supported", name, types.Repr(class))
+	}
 	class.AddAttribute(types.Attribute{Name: name, Type: t})
 	if e.g.InsertPoint().Block() != e.g.Block() {
 		fail(at, "First assignment cannot be in a control-flow block. Initialize the field at the top level first")
 	}
 	return true
+}
+
+// mentions reports whether t is a class or is written with it.
+func mentions(t types.Type, class *types.Class) bool {
+	return t == types.Type(class) || slices.ContainsFunc(types.Contained(t), func(c types.Type) bool { return mentions(c, class) })
 }
 
 func (s simple) setProperty(e *Emitter, at source.Range, class *types.Class, name string, v *ir.Value) {

@@ -71,6 +71,7 @@ func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
 	for _, g := range f.graphs {
 		f.findUses(g)
 	}
+	f.keepPerClass()
 	return f.build(), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -61,6 +62,36 @@ func (f *freezer) checkWrittenElements() error {
 		}
 	}
 	return nil
+}
+
+// keepPerClass keeps what stays of one module in all modules of its class that stay.
+func (f *freezer) keepPerClass() {
+	for before := -1; before < len(f.kept); {
+		before = len(f.kept)
+		names := map[*types.Class]map[string]bool{}
+		for s := range f.kept {
+			if names[s.Object.Class] == nil {
+				names[s.Object.Class] = map[string]bool{}
+			}
+			names[s.Object.Class][s.Name] = true
+		}
+		var visit func(o *value.Object, seen map[*value.Object]bool)
+		visit = func(o *value.Object, seen map[*value.Object]bool) {
+			if seen[o] {
+				return
+			}
+			seen[o] = true
+			for name := range names[o.Class] {
+				f.kept[Slot{o, name}] = true
+			}
+			for i, a := range o.Class.Attributes {
+				if v := o.Slots[i]; f.kept[Slot{o, a.Name}] && v.Kind() == value.KindObject && v.Object().Class.IsModule {
+					visit(v.Object(), seen)
+				}
+			}
+		}
+		visit(f.root, map[*value.Object]bool{})
+	}
 }
 
 // eachSlot calls visit for the attributes of a module and of those in it. A module in which visit

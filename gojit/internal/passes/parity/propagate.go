@@ -17,13 +17,15 @@ import (
 // numbers of dimensions have to be known. It reports whether a type
 // was learned.
 func PropagateDTypes(g *ir.Graph) bool {
-	return propagate(g, dtypeOf, func(t *types.TensorInfo) *string { return &t.DType })
+	p := propagation{ask: dtypeOf, part: func(t *types.TensorInfo) *string { return &t.DType }}
+	return p.graph(g)
 }
 
 // PropagateDevices gives the results of operators the device that their tensors are on. Tensors without dimensions on
 // the CPU go with others. It reports whether a device was learned.
 func PropagateDevices(g *ir.Graph) bool {
-	return propagate(g, deviceOf, func(t *types.TensorInfo) *string { return &t.Device })
+	p := propagation{ask: deviceOf, part: func(t *types.TensorInfo) *string { return &t.Device }, clears: true}
+	return p.graph(g)
 }
 
 // propagation says something of tensors, in the order of the nodes, and of a loop until its body teaches nothing.
@@ -31,11 +33,13 @@ type propagation struct {
 	ask  func(n *ir.Node) []string         // what a node's results are, "" where that is not known
 	part func(t *types.TensorInfo) *string // where a type says it
 	told map[*ir.Value]bool
+	// clears says that what a result was before is forgotten where the operator's tensors do not say it.
+	clears bool
 }
 
-// propagate reports whether a tensor was told something.
-func propagate(g *ir.Graph, ask func(n *ir.Node) []string, part func(t *types.TensorInfo) *string) bool {
-	p := propagation{ask, part, map[*ir.Value]bool{}}
+// graph reports whether a tensor was told something.
+func (p *propagation) graph(g *ir.Graph) bool {
+	p.told = map[*ir.Value]bool{}
 	p.block(g.Block())
 	return len(p.told) > 0
 }
@@ -92,7 +96,11 @@ func (p *propagation) node(n *ir.Node) {
 		p.block(inner)
 	}
 	for i, what := range p.ask(n) {
-		p.say(n.Outputs()[i], what)
+		out := n.Outputs()[i]
+		if what == "" && p.clears && p.said(out) != "" {
+			p.set(out, "")
+		}
+		p.say(out, what)
 	}
 }
 
@@ -241,6 +249,10 @@ func deviceOf(n *ir.Node) []string {
 		device = "cpu"
 	case aten.Cuda:
 		device = "cuda"
+	case aten.TypeAs:
+		if t, ok := n.Input(1).Type().(*types.TensorInfo); ok {
+			device = t.Device
+		}
 	default:
 		o := n.Operator()
 		if o == nil {
