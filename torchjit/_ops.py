@@ -88,6 +88,8 @@ class OpOverload:
         return full if self._overloadname == "default" else f"{full}.{self._overloadname}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs and not kwargs.keys() <= self._parameters:
+            raise _refusal(self._schema, args, kwargs)
         try:
             found = self._op(*args, **kwargs)
         except TypeError as e:
@@ -95,6 +97,10 @@ class OpOverload:
                 raise
             raise _refusal(self._schema, args, kwargs) from None
         return (list if self._lists else tuple)(found) if isinstance(found, tuple) else found
+
+    @functools.cached_property
+    def _parameters(self) -> set[str]:
+        return {p.name for p in self._schema.arguments}
 
     @functools.cached_property
     def _lists(self) -> bool:
@@ -144,18 +150,29 @@ class OpOverloadPacket:
         return overload
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs and not kwargs.keys() <= self._parameters:
+            raise self._refusal(args, kwargs, f"no overload has the parameters {sorted(kwargs)}")
         try:
             found = self._op(*args, **kwargs)
         except TypeError as e:
             if not _is_refused(e):
                 raise
-            from torchjit import _C
-
-            schemas = _C._jit_get_schemas_for_operator(self._qualified_op_name)
-            if len(schemas) == 1:
-                raise _refusal(schemas[0], args, kwargs) from None
-            raise RuntimeError(f"Overloaded torch operator invoked from Python failed to many any schema:\n{e}") from None
+            raise self._refusal(args, kwargs, e) from None
         return (list if self._lists else tuple)(found) if isinstance(found, tuple) else found
+
+    def _refusal(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: object) -> RuntimeError:
+        from torchjit import _C
+
+        schemas = _C._jit_get_schemas_for_operator(self._qualified_op_name)
+        if len(schemas) == 1:
+            return _refusal(schemas[0], args, kwargs)
+        return RuntimeError(f"Overloaded torch operator invoked from Python failed to many any schema:\n{why}")
+
+    @functools.cached_property
+    def _parameters(self) -> set[str]:
+        from torchjit import _C
+
+        return {p.name for schema in _C._jit_get_schemas_for_operator(self._qualified_op_name) for p in schema.arguments}
 
     @functools.cached_property
     def _lists(self) -> bool:

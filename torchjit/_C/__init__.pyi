@@ -912,7 +912,7 @@ class AnyEnumType(Type):
 class ListType(Type):
     """A static type of the kind ListType."""
 
-    def __new__(cls, elem: Type) -> ListType:
+    def __new__(cls, elem: Any) -> ListType:
         """The type of lists of elem."""
 
     @staticmethod

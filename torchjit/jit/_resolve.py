@@ -708,8 +708,11 @@ def signature_text(fn: Any, skip_self: bool = False) -> str:
     parameters = list(signature.parameters.values())[skip_self:]
     kinds = [p.annotation for p in parameters]
     result = signature.return_annotation
-    if result is signature.empty and all(k is signature.empty for k in kinds):
-        kinds, result = _commented_types(fn, scope, len(parameters)) or (kinds, result)
+    untyped = result is signature.empty and all(k is signature.empty for k in kinds)
+    if untyped and (commented := _commented_types(fn, scope, len(parameters))):
+        kinds, result = commented
+        untyped = False
     texts = ["Tensor" if k is signature.empty else type_of_annotation(k, scope) for k in (*kinds, result)]
     parts = [f"{kind} {p.name}" for kind, p in zip(texts, parameters, strict=False)]
-    return f"{fn.__name__}({', '.join(parts)}) -> ({texts[-1]})"  # in parentheses, for a tuple is one result
+    # In parentheses, for a tuple is one result; where no type is written, there are as many results as a call's are given names.
+    return f"{fn.__name__}({', '.join(parts)}) -> {'...' if untyped else f'({texts[-1]})'}"

@@ -113,9 +113,21 @@ def _python_classes() -> dict[str, Any]:
 
 
 def _unit() -> Any:
+    from torchjit import _C
+    from torchjit.jit import _script
     from torchjit.jit._script import CompilationUnit
 
-    made = globals()["_python_cu"] = CompilationUnit()
+    class Program(CompilationUnit):
+        """All functions that the process compiled, besides those that were defined in the unit itself."""
+
+        def find_function(self, name: str) -> Any:
+            return super().find_function(name) or _C._find_function(name)
+
+        def get_functions(self) -> list[Any]:
+            return [*super().get_functions(), *_script._compiled.values()]
+
+    Program.__name__ = CompilationUnit.__name__
+    made = globals()["_python_cu"] = Program()
     return made
 
 

@@ -141,6 +141,9 @@ func createNode(g *ir.Graph, kind string, inputs *abi.Word, outputs int) (*ir.No
 		outputs = int(inputs.Int())
 	case inputs.IsSequence():
 		for x := range inputs.Items {
+			if x.Kind() == abi.KindNone {
+				return nil, abi.ValueErrorf("cannot pass None in inputs")
+			}
 			v, ok := x.Content().(*ir.Value)
 			if !ok {
 				return nil, abi.TypeErrorf("create(): incompatible function arguments: the inputs must be Values, not %s", x.KindName())

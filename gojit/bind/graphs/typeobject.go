@@ -41,7 +41,7 @@ var typeMembers = []abi.Function{
 	{Schema: "TensorType.get() -> Type", Doc: "The type of tensors of which nothing is known.", Run: abi.Bind(func() types.Type { return types.Tensor })},
 	{Schema: "TensorType.getInferred() -> Type", Doc: "The type of a parameter without annotation.", Run: abi.Bind(func() types.Type { return types.InferredTensor })},
 	{Schema: "TensorType.create_from_tensor(Tensor t) -> Type", Doc: "The type that says all of a tensor.", Run: abi.Bind(func(t *tensor.Tensor) types.Type { return value.CompleteType(t) })},
-	{Schema: "ListType.__make(Type elem) -> Type", Doc: "The type of lists of elem.", Run: abi.Bind(func(t types.Type) types.Type { return types.NewList(t) })},
+	{Schema: "ListType.__make(any elem) -> Type", Doc: "The type of lists of elem.", Run: abi.Bind(newListType)},
 	{Schema: "ListType.ofInts() -> Type", Doc: "List[int]", Run: abi.Bind(listTypeOf(types.Int))},
 	{Schema: "ListType.ofFloats() -> Type", Doc: "List[float]", Run: abi.Bind(listTypeOf(types.Float))},
 	{Schema: "ListType.ofBools() -> Type", Doc: "List[bool]", Run: abi.Bind(listTypeOf(types.Bool))},
@@ -111,6 +111,17 @@ func containedTypes(t types.Type) []types.Type {
 }
 
 func firstContained(t types.Type) types.Type { return types.Contained(t)[0] }
+
+func newListType(elem *abi.Word) (types.Type, error) {
+	t, ok := elem.Content().(types.Type)
+	switch {
+	case elem.Kind() == abi.KindNone:
+		return nil, abi.RuntimeErrorf("Can not create ListType with None type")
+	case !ok:
+		return nil, abi.TypeErrorf("ListType(): expected a Type, not a %s", elem.KindName())
+	}
+	return types.NewList(t), nil
+}
 
 func listTypeOf(elem types.Type) func() types.Type {
 	return func() types.Type { return types.NewList(elem) }

@@ -17,6 +17,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Db is what is known of a graph's memory.
@@ -36,6 +37,7 @@ type Db struct {
 	anything  set        // wildcards of types that stand for all
 	wild      set        // wildcards
 	byNode    map[*ir.Node]set
+	tensors   map[*tensor.Tensor]*ir.Value // the first constant of each tensor
 }
 
 // extraction says that out may be anything that is in from.
@@ -153,6 +155,22 @@ func (db *Db) fresh(v *ir.Value) {
 	}
 }
 
+// sameTensor says that a constant may be what an earlier one of the same tensor is.
+func (db *Db) sameTensor(v *ir.Value) {
+	c, ok := v.Constant()
+	if !ok || !c.IsTensor() {
+		return
+	}
+	if db.tensors == nil {
+		db.tensors = map[*tensor.Tensor]*ir.Value{}
+	}
+	if earlier := db.tensors[c.Tensor()]; earlier != nil {
+		db.point(v, earlier)
+	} else {
+		db.tensors[c.Tensor()] = v
+	}
+}
+
 // ownParts says that what a container of type t contains is in no other one. Objects may have been put into several.
 func (db *Db) ownParts(e *element, t types.Type) {
 	for _, c := range parts(t) {
@@ -212,6 +230,7 @@ func (db *Db) node(n *ir.Node) {
 	case prim.Constant: // its tensors may be in other constants, too
 		for _, out := range n.Outputs() {
 			db.fresh(out)
+			db.sameTensor(out)
 		}
 	case prim.Uninitialized, prim.CreateObject, prim.AutogradZero, prim.Print,
 		prim.RaiseException, prim.Isinstance, prim.EmptyListLiteral, prim.BroadcastSizes, prim.MMBatchSide:

@@ -1,6 +1,8 @@
 package frontend
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
@@ -240,7 +242,7 @@ func (c *typedConstructor) Call(e *Emitter, at source.Range, args, kwargs []ir.A
 	dtype := ir.Arg(e.g.Constant(value.Int(c.dtype), source.Range{})).Named("dtype")
 	kwargs = append([]ir.Argument{dtype}, kwargs...)
 	sizes := make([]*ir.Value, len(args))
-	isSize := len(args) != 1
+	isSize := true
 	for i, a := range args {
 		sizes[i] = a.Value(e.g)
 		isSize = isSize && sizes[i].Type().Kind() == types.KindInt
@@ -317,15 +319,30 @@ func (f *hostFunction) AsValue(_ *Emitter, at source.Range) *ir.Value {
 }
 
 // Call implements SugaredValue.
-func (f *hostFunction) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (f *hostFunction) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	match, err := ir.MatchSchema(e.g, at, f.schema, args, kwargs, nil)
 	check(err)
+	result := hostResult(f.schema, match, binders)
 	inputs := match.Inputs
 	if f.self != nil {
 		inputs = append([]*ir.Value{f.self}, inputs...)
 	}
 	n := e.g.Create(prim.PythonOp, inputs, 1).SetRange(at).SetAttr("name", f.schema.Name).SetAttr("target", f.target)
-	return simple{e.g.InsertNode(n).Output().SetType(match.Returns[0])}
+	return simple{e.g.InsertNode(n).Output().SetType(result)}
+}
+
+// hostResult returns the type that a call in the embedding language gives. A function without a written type gives as many tensors as the
+// statement has names for: a tuple of several, None where the call is all of it.
+func hostResult(s *schema.FunctionSchema, match *ir.Match, binders int) types.Type {
+	switch {
+	case !s.IsVarret:
+		return match.Returns[0]
+	case binders == 0:
+		return types.None
+	case binders == 1:
+		return types.Tensor
+	}
+	return types.NewTuple(slices.Repeat([]types.Type{types.Tensor}, binders)...)
 }
 
 // unusedFunction is a function that the program names but must not call.
@@ -346,10 +363,10 @@ func (f *unusedFunction) AsValue(_ *Emitter, at source.Range) *ir.Value {
 }
 
 // Call implements SugaredValue.
-func (f *unusedFunction) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+func (f *unusedFunction) Call(e *Emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	match, err := ir.MatchSchema(e.g, at, f.schema, args, kwargs, nil)
 	check(err)
 	text := e.g.Constant(value.Str("This Python function is annotated to be ignored and cannot be run"), source.Range{})
 	e.Insert(at, prim.RaiseException, text)
-	return simple{e.g.InsertNode(e.g.CreateUninitialized(match.Returns[0])).Output()}
+	return simple{e.g.InsertNode(e.g.CreateUninitialized(hostResult(f.schema, match, binders))).Output()}
 }

@@ -115,9 +115,8 @@ func TestPlans(t *testing.T) {
 	}
 	expect := func(what string, x *kernel.Transform, want bool, wantPlans int) {
 		t.Helper()
-		kept, _ := v.Plans()
 		done, err := b.Transform(x)
-		if kept, _ = v.Plans(); done != want || err != nil || kept != wantPlans || int(plans()) != wantPlans {
+		if kept, _ := v.Plans(); done != want || err != nil || kept != wantPlans || int(plans()) != wantPlans {
 			t.Errorf("%s: %v, %v, %d plans are kept of %d", what, done, err, kept, plans())
 		}
 	}

@@ -150,10 +150,10 @@ func (l *solverLibrary) text() string {
 
 // batch is matrices of one size that lie behind each other, by columns.
 type batch struct {
-	at             uintptr
-	bytes          uintptr // of an element
-	rows, columns  int
-	elements, step uintptr // of each; bytes from one to the next
+	at            uintptr
+	bytes         uintptr // of an element
+	rows, columns int
+	step          uintptr // bytes from one to the next
 }
 
 // batchOf looks at a tensor whose last dimension goes down a column, and the one before that from column to column; nothing where there is none.

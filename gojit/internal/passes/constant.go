@@ -438,34 +438,42 @@ func equalAttribute(x, y any) bool {
 // ConstantPooling moves the constants to the beginning of the graph, the last first, and keeps one
 // of each.
 func ConstantPooling(g *ir.Graph) {
-	poolConstants(g, g.Block(), map[constantKey][]*ir.Node{})
+	p := pool{g: g, known: map[constantKey][]*ir.Node{}}
+	p.block(g.Block())
 }
 
-func poolConstants(g *ir.Graph, b *ir.Block, known map[constantKey][]*ir.Node) {
+// pool has the constants of a graph that were met.
+type pool struct {
+	g     *ir.Graph
+	known map[constantKey][]*ir.Node
+	db    *alias.Db // made where it is asked for
+}
+
+func (p *pool) block(b *ir.Block) {
 	for n := b.First(); n != nil; {
 		next := n.Next()
 		if len(n.Blocks()) > 0 {
 			for _, inner := range n.Blocks() {
-				poolConstants(g, inner, known)
+				p.block(inner)
 			}
 		} else if n.Kind() == prim.Constant {
-			poolConstant(g, n, known)
+			p.constant(n)
 		}
 		n = next
 	}
 }
 
-func poolConstant(g *ir.Graph, n *ir.Node, known map[constantKey][]*ir.Node) {
+func (p *pool) constant(n *ir.Node) {
 	key := keyOf(n.Output())
-	for _, same := range known[key] {
-		if sameConstant(n, same) && mayShare(g, n, same) {
+	for _, same := range p.known[key] {
+		if sameConstant(n, same) && p.mayShare(n, same) {
 			n.Output().ReplaceAllUsesWith(same.Output())
 			n.Destroy()
 			return
 		}
 	}
-	known[key] = append(known[key], n)
-	if first := g.Block().First(); n != first {
+	p.known[key] = append(p.known[key], n)
+	if first := p.g.Block().First(); n != first {
 		n.MoveBefore(first)
 	}
 }
@@ -492,12 +500,23 @@ func keyOf(v *ir.Value) constantKey {
 }
 
 // mayShare reports whether one constant may stand for both: always where it cannot be changed, and
-// else where the graph does not return both.
-func mayShare(g *ir.Graph, a, b *ir.Node) bool {
+// else where the graph does not return both and writes neither, nor what is in them.
+func (p *pool) mayShare(a, b *ir.Node) bool {
 	if !types.IsMutable(a.Output().Type()) {
 		return true
 	}
-	return !isReturned(g, a) || !isReturned(g, b)
+	if isReturned(p.g, a) && isReturned(p.g, b) {
+		return false
+	}
+	if x, _ := a.Output().Constant(); x.Kind() == value.KindTensor {
+		if y, _ := b.Output().Constant(); x == y {
+			return true // they are one tensor
+		}
+	}
+	if p.db == nil {
+		p.db = alias.Analyze(p.g, alias.Options{})
+	}
+	return !p.db.HasContentWriters(a.Output()) && !p.db.HasContentWriters(b.Output())
 }
 
 func isReturned(g *ir.Graph, n *ir.Node) bool {

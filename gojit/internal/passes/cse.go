@@ -99,6 +99,9 @@ func (c *cse) isWritten(n *ir.Node) bool {
 			return true
 		}
 	}
+	if n.Kind() == prim.Constant {
+		return c.db.HasContentWriters(n.Output())
+	}
 	return slices.ContainsFunc(n.Outputs(), c.db.HasWriters)
 }
 

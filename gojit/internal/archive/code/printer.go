@@ -9,9 +9,11 @@ package code
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/prim"
@@ -42,6 +44,8 @@ type Printer struct {
 	inlined  map[*ir.Node]bool     // nodes that are printed where their output is used
 	pending  []*ir.Node            // inlined and not yet printed as a part of another
 	constant map[*ir.Node]struct{} // constants seen
+	writes   bool                  // the function writes what is in constants
+	apart    map[int]bool          // the constants of such functions, which stand for no others that are equal
 }
 
 // PrintFunction returns the text of a function, with the constants that it refers to.
@@ -69,6 +73,7 @@ var reserved = NameSet(`_ aten attribute CONSTANTS fork getattr inf nan infj nan
 // Function adds the text of a function.
 func (p *Printer) Function(f *ir.Function) {
 	g := f.Graph()
+	p.writes = writesConstants(g)
 	p.names = map[string]bool{}
 	p.exprs = map[*ir.Value]string{}
 	p.inlined = map[*ir.Node]bool{}
@@ -96,6 +101,23 @@ func (p *Printer) Function(f *ir.Function) {
 	}
 	p.B.WriteString(") -> " + p.annotation(f.Schema.Returns[0].Type) + ":\n")
 	p.body(g.Block())
+}
+
+// writesConstants reports whether a graph writes a tensor that is a constant, or in one.
+func writesConstants(g *ir.Graph) bool {
+	var mutable []*ir.Value
+	writes := false
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() == prim.Constant && types.IsMutable(n.Output().Type()) {
+			mutable = append(mutable, n.Output())
+		}
+		o := n.Operator()
+		writes = writes || o == nil && n.Kind() != prim.Constant || o != nil && o.Schema().IsMutable()
+	})
+	if len(mutable) == 0 || !writes {
+		return false
+	}
+	return slices.ContainsFunc(mutable, alias.Analyze(g, alias.Options{}).HasContentWriters)
 }
 
 func (p *Printer) annotation(t types.Type) string { return t.Annotation(p.Rename) }
@@ -514,12 +536,18 @@ func (p *Printer) ConstantText(v value.Value) string {
 
 func (p *Printer) constantRef(b *strings.Builder, v value.Value) {
 	for i, c := range p.Constants {
-		if c == v || c.Kind() == value.KindTensor && value.EqualConstants(c, v) {
+		if c == v || c.Kind() == value.KindTensor && !p.writes && !p.apart[i] && value.EqualConstants(c, v) {
 			fmt.Fprintf(b, "CONSTANTS.c%d", i)
 			return
 		}
 	}
 	fmt.Fprintf(b, "CONSTANTS.c%d", len(p.Constants))
+	if p.writes {
+		if p.apart == nil {
+			p.apart = map[int]bool{}
+		}
+		p.apart[len(p.Constants)] = true
+	}
 	p.Constants = append(p.Constants, v)
 }
 

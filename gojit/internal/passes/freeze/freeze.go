@@ -32,7 +32,7 @@ type FreezeOptions struct {
 // submodules are inlined. What a method writes or is to be preserved stays as it is. It fails where
 // something to be preserved is unknown or a method cannot be compiled.
 func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
-	f := &freezer{options: o, root: module, kept: map[Slot]bool{}, copies: map[*value.Object]*value.Object{}, names: map[*types.Class]string{}}
+	f := &freezer{options: o, root: module, kept: map[Slot]bool{}, used: map[Slot][]*ir.Graph{}, written: map[Slot]bool{}, copies: map[*value.Object]*value.Object{}, names: map[*types.Class]string{}}
 	if training, ok := module.Attr("training"); ok && training.Kind() == value.KindBool && training.Bool() {
 		f.training, f.options.PreserveParameters = true, true
 	}
@@ -57,6 +57,9 @@ func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
 		return nil, err
 	}
 	f.keepSharedMemory()
+	if err := f.checkWrittenElements(); err != nil {
+		return nil, err
+	}
 	for _, g := range slices.Backward(f.graphs) { // forked graphs before those that fork them
 		f.propagate(g)
 		simplifyFrozen(g)
@@ -92,6 +95,9 @@ type freezer struct {
 	forks   map[*ir.Graph]*ir.Node // what runs a graph that is forked
 	owners  map[*ir.Graph]*value.Object
 	kept    map[Slot]bool // attributes that stay
+	// used are the attributes that methods get, with the graphs that do; written are those of them whose elements a graph writes.
+	used    map[Slot][]*ir.Graph
+	written map[Slot]bool
 	// interfaces are the attributes of interface types with the modules that they hold.
 	interfaces map[Slot]*value.Object
 	training   bool // the module is training: what training decides stays
@@ -327,12 +333,22 @@ func (f *freezer) findWrites() {
 				}
 			case prim.GetAttr:
 				o, _ := f.resolve(n.Input(0))
-				if o != nil && f.mustStay(db, o, n) {
-					f.keep(n.Input(0), o, n.StringAttr("name"))
+				if o == nil {
+					break
+				}
+				s := Slot{o, n.StringAttr("name")}
+				if !slices.Contains(f.used[s], g) {
+					f.used[s] = append(f.used[s], g)
+				}
+				if f.mustStay(db, o, n) {
+					f.keep(n.Input(0), o, s.Name)
+				} else if types.IsMutable(n.Output().Type()) && db.HasContentWriters(n.Output()) {
+					f.written[s] = true
 				}
 			}
 		})
 	}
+	f.keepWrittenElements()
 }
 
 // findUses notes the attributes that a simplified graph still gets or sets.
@@ -370,7 +386,7 @@ func (f *freezer) mustStay(db *alias.Db, o *value.Object, n *ir.Node) bool {
 	if f.options.PreserveParameters && (o.Class.Attributes[i].IsParameter || o.Class.Attributes[i].IsBuffer) {
 		return true
 	}
-	return types.IsMutable(n.Output().Type()) && db.HasContentWriters(n.Output()) || !ir.IsConstantable(withoutGradient(v))
+	return types.IsMutable(n.Output().Type()) && db.HasWriters(n.Output()) || !ir.IsConstantable(withoutGradient(v))
 }
 
 // holdsSparse reports whether v is a sparse tensor or contains one: those stay attributes.

@@ -3,6 +3,7 @@ package freeze
 import (
 	"maps"
 
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -26,6 +27,40 @@ func (f *freezer) keepSharedMemory() {
 		})
 		maps.DeleteFunc(f.kept, func(_ Slot, kept bool) bool { return !kept })
 	}
+}
+
+// keepWrittenElements keeps the attributes whose elements one graph writes and another one reads: each would have a constant of its own,
+// and what the second computes of its constant could be done before the write.
+func (f *freezer) keepWrittenElements() {
+	for s := range f.written {
+		if len(f.used[s]) > 1 {
+			f.kept[s] = true
+		}
+	}
+}
+
+// checkWrittenElements fails where the elements of an attribute that becomes a constant are written, and another attribute has their memory.
+func (f *freezer) checkWrittenElements() error {
+	for s := range f.written {
+		if f.kept[s] {
+			continue
+		}
+		memory := map[any]bool{}
+		v, _ := s.Object.Attr(s.Name)
+		eachMemory(v, func(m any) { memory[m] = true })
+		for other := range f.used {
+			if other == s || f.kept[other] {
+				continue
+			}
+			shares := false
+			o, _ := other.Object.Attr(other.Name)
+			eachMemory(o, func(m any) { shares = shares || memory[m] })
+			if shares {
+				return source.Errorf(source.RuntimeError, source.Range{}, "module contains attributes values that overlaps: %s and %s", s.Name, other.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // eachSlot calls visit for the attributes of a module and of those in it. A module in which visit

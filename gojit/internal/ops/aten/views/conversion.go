@@ -227,7 +227,7 @@ func storeData(t *tensor.Tensor, v value.Value) {
 func tensorOfData(c define.Call) *tensor.Tensor {
 	data, dtype := c.Args[0], c.DtypeOr(1, tensor.NoDType)
 	if data.Kind() == value.KindList {
-		source.Check(len(data.List().Items) > 0 || data.List().Elem.Kind() != types.KindTensor, "Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create an empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in the list for Python 2)")
+		source.Check(len(data.List().Items) > 0 || data.List().Elem.Kind() != types.KindTensor, "Input must be of ints, floats, or bools, got Tensor\nEmpty lists default to List[Tensor]. Add a variable annotation to the assignment to create an empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in the list for Python 2)")
 	}
 	if !dtype.Valid() {
 		dtype = dtypeOfElements(data)
