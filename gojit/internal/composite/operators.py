@@ -803,11 +803,19 @@ def rrelu_with_noise(self, noise, lower: number, upper: number, training: bool, 
 
 # ---- operators that test how calls of operators are read ----
 
+def _own_values(values, dtype: int, addends: int):
+    names = ["Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double", "ComplexHalf", "ComplexFloat", "ComplexDouble", "Bool", "QInt8", "QUInt8", "QInt32", "BFloat16"]
+    if values.dim() != 1:
+        raise RuntimeError("Expected values.dim() == 1 to be true, but got false.")
+    if values.dtype != dtype:
+        raise RuntimeError(f"expected scalar type {names[dtype]} but found {names[values.dtype]}")
+    if addends < values.numel():
+        raise RuntimeError(f"there are {addends} addends for {values.numel()} values")
+
 def _test_optional_intlist(values, addends: Optional[List[int]]):
     if addends is None:
         return values
-    if len(addends) < values.numel():
-        raise RuntimeError(f"there are {len(addends)} addends for {values.numel()} values")
+    _own_values(values, torch.int32, len(addends))
     return values + torch.tensor(addends, dtype=values.dtype)[: values.numel()]
 
 def _test_optional_filled_intlist(values, addends: Optional[List[int]]):
@@ -816,8 +824,7 @@ def _test_optional_filled_intlist(values, addends: Optional[List[int]]):
 def _test_optional_floatlist(values, addends: Optional[List[float]]):
     if addends is None:
         return values
-    if len(addends) < values.numel():
-        raise RuntimeError(f"there are {len(addends)} addends for {values.numel()} values")
+    _own_values(values, torch.float32, len(addends))
     return values + torch.tensor(addends, dtype=values.dtype)[: values.numel()]
 
 def _test_string_default(dummy, a: str, b: str):

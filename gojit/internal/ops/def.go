@@ -217,7 +217,33 @@ const (
 )
 
 // outTypes are the words of the fact "out" of overloads that write out=.
-var outTypes = map[string]OutType{"result": OutOfResult, "kernel": OutOfKernel, "scalars": OutOfScalars, "copied": OutCopied}
+var outTypes = map[string]OutType{"kernel": OutOfKernel, "scalars": OutOfScalars, "copied": OutCopied}
+
+// outRefusals are further words of that fact, of overloads whose out= must have the types of the results: what is said where it has not, with | between what
+// is said of several results. In braces stand names of the operator (op), with a dot behind its module (module), and of the result's type and that of out: in C++
+// (result, out), as PyTorch's type (Result, Out) as that of a tensor (Tensor, OutTensor), and whether the
+// result is Int32 (small).
+var outRefusals = map[string]string{
+	"result":      "Expected out tensor to have dtype {result}, but got {out} instead",
+	"bool":        "{op} does not support non-boolean outputs.",
+	"ranked":      "output values must be of same type as input|output indices must be of scalar type {Result}",
+	"running":     "expected scalar_type {Result} but found {Out}",
+	"quoted":      "expected scalar type '{Result}' but got '{Out}' for values output|expected scalar type '{Result}' but got '{Out}' for indices output",
+	"middle":      "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type {OutTensor} does not equal {Tensor} (while checking arguments for median)|Expected tensor for argument #1 'indices' to have scalar type {Result}; but got {OutTensor} instead (while checking arguments for median)",
+	"parts":       "torch.frexp() expects mantissa to have dtype {result} but got {out}|torch.frexp() expects exponent to have {result} dtype but got {out}",
+	"places":      "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype {Out} and out_int32 flag is {small}",
+	"input":       "quantile() out tensor must be same dtype as the input tensor",
+	"self_result": "{op}(): self and result must have the same scalar type",
+	"self_out":    "{op}(): self and out expected to have the same dtype, but got self.dtype = {Result} and out.dtype = {Out}",
+	"product":     "result dtype {Out} does not match input dtype {Result}",
+	"alike":       "{op} is not yet implemented for tensors with different dtypes.",
+	"counts":      "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {result} and hist {out}",
+	"object":      "Expected object of scalar type {Result} but got scalar type {Out} for argument 'out'",
+	"dotted":      "{module} expected out tensor dtype {Result} but got: {Out}",
+	"chain":       "multi_dot(): expected out tensor to have dtype {result} but got {out}",
+	"joined":      "{module}: Expected out of dtype{Result} but found {Out}",
+	"true":        "{op}: Expected out tensor to have scalar type {Result} but got scalar type{Out}",
+}
 
 // Emitter runs or emits an operator, named without its namespace. Derivatives and decompositions use operators only through it. It
 // panics with a *source.Error where the operator fails.

@@ -146,7 +146,20 @@ func (o *Operator) OutType() OutType {
 		return o.Record.Out
 	}
 	word, _ := o.Fact("out")
+	if outRefusals[word] != "" {
+		return OutOfResult
+	}
 	return outTypes[word]
+}
+
+// OutRefusal is what is said where out= of result i has another type than that: see outRefusals for the names in braces.
+func (o *Operator) OutRefusal(i int) string {
+	word, _ := o.Fact("out")
+	if outRefusals[word] == "" {
+		word = "result"
+	}
+	texts := strings.Split(outRefusals[word], "|")
+	return texts[min(i, len(texts)-1)]
 }
 
 // Node is what PyTorch calls the node of the tape, "" where that follows from the name: a fact of the operator, or of the one that does not write.

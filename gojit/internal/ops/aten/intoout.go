@@ -133,13 +133,17 @@ func wantsResult(rule ops.OutType) bool {
 	return rule == ops.OutOfResult || rule == ops.OutOfKernel || rule == ops.OutOfScalars
 }
 
-// checkOutType fails where an operator wants out to have the type of its result, and it has another.
-func checkOutType(rule ops.OutType, c define.Call, result, out tensor.DType) {
+// checkOutType fails where an operator wants out to have the type of its result i, and it has another.
+func checkOutType(o *ops.Operator, rule ops.OutType, c define.Call, i int, result, out tensor.DType) {
 	switch rule {
+	case ops.OutOfResult:
+		if result != out {
+			source.Raise(source.RuntimeError, "%s", refusedOut(o, i, result, out))
+		}
 	case ops.OutOfInput:
 		in := c.Tensor(0).DType()
 		source.Check(in == out, "Expected the dtype for input and out to match, but got %s for input's dtype and %s for out's dtype.", in.CppName(), out.CppName())
-	case ops.OutOfResult, ops.OutComputed, ops.OutComputedFloating:
+	case ops.OutComputed, ops.OutComputedFloating:
 		define.CheckOutType(result, out)
 	case ops.OutOfKernel:
 		source.Check(result == out, "Found dtype %s but expected %s", out.CppName(), result.CppName())
@@ -148,6 +152,15 @@ func checkOutType(rule ops.OutType, c define.Call, result, out tensor.DType) {
 	case ops.OutInt64:
 		source.Check(out == tensor.Int64, "multinomial expects Long tensor out, got: %s", out.CppName())
 	}
+}
+
+// refusedOut is what is said of out= for result i that has another type.
+func refusedOut(o *ops.Operator, i int, result, out tensor.DType) string {
+	name := strings.TrimPrefix(o.BaseName(), "aten::")
+	tensorName := func(d tensor.DType) string { return "torch." + d.CppName() + "Tensor" }
+	return strings.NewReplacer("{op}", name, "{module}", strings.Replace(name, "linalg_", "linalg.", 1), "{result}", define.LowerNames[result], "{out}", define.LowerNames[out],
+		"{Result}", result.CppName(), "{Out}", out.CppName(), "{Tensor}", tensorName(result), "{OutTensor}", tensorName(out),
+		"{small}", map[bool]string{true: "True", false: "False"}[result == tensor.Int32]).Replace(o.OutRefusal(i))
 }
 
 func storeParts(into []*tensor.Tensor, parts []value.Value) {

@@ -243,7 +243,8 @@ func inPlace(d *define.Definition, name string) ops.Operator {
 // outForm derives the overload whose last arguments receive the results.
 func outForm(d *define.Definition, name string) ops.Operator {
 	into, functional := d.Into, functional(d)
-	wanted := sync.OnceValue(func() ops.OutType { return ops.Find(define.Key(name)).OutType() })
+	form := sync.OnceValue(func() *ops.Operator { return ops.Find(define.Key(name)) })
+	wanted := sync.OnceValue(func() ops.OutType { return form().OutType() })
 	isApart, iterates := d.Outs&define.OutApart != 0, into != nil || d.Outs&define.OutIterated != 0
 	return entryFor(d, name, into != nil || d.TakesMeta, func(c define.Call) {
 		if len(c.Out) == 0 { // the last argument is a list of tensors
@@ -252,10 +253,13 @@ func outForm(d *define.Definition, name string) ops.Operator {
 		}
 		first := len(c.Args) - len(c.Out)
 		inputs, rule := c.Args[:first], wanted()
+		if rule == ops.OutOfResult && d.Record != nil && d.Record.Promote == ops.BoolResult { // whatever the arguments are
+			checkOutType(form(), rule, c, 0, tensor.Bool, c.Tensor(first).DType())
+		}
 		isSafe := !wantsResult(rule) || len(inputs) > 0 && inputs[0].IsTensor() && inputs[0].Tensor().DType() == c.Tensor(first).DType()
 		switch rule {
 		case ops.OutInt64:
-			checkOutType(rule, c, tensor.Int64, c.Tensor(first).DType())
+			checkOutType(form(), rule, c, 0, tensor.Int64, c.Tensor(first).DType())
 		case ops.OutComputed, ops.OutComputedFloating:
 			inputs = computedIn(rule, c.Tensor(first).DType(), inputs)
 		}
@@ -278,10 +282,14 @@ func outForm(d *define.Definition, name string) ops.Operator {
 		results := make([]value.Value, len(c.Out))
 		source.Throw(functional.Run(inputs, results))
 		for i, r := range results {
+			if r.IsTensor() {
+				checkOutType(form(), rule, c, i, r.Tensor().DType(), c.Tensor(first+i).DType())
+			}
+		}
+		for i, r := range results {
 			if !r.IsTensor() { // not computed: the tensor becomes empty
 				r = value.OfTensor(define.Empty([]int{0}, c.Tensor(first+i).DType()))
 			}
-			checkOutType(rule, c, r.Tensor().DType(), c.Tensor(first+i).DType())
 			if dst := c.Tensor(first + i); d.Outs&define.OutOverlapping == 0 && tensor.SameShape(dst.Shape(), r.Tensor().Shape()) {
 				elementwise.CheckInside(dst)
 			}

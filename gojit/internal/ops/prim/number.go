@@ -145,10 +145,13 @@ func divmod(args, out []value.Value) error {
 // ErrZeroPower is what zero raised to a negative power fails with.
 var ErrZeroPower = errorf("0.0 cannot be raised to a negative power")
 
+// complexPower is exp(b * log(a)), also where log(a) is infinite: the powers of zero are then no numbers, or nothing but one part of them.
+func complexPower(a, b complex128) complex128 { return cmplx.Exp(b * cmplx.Log(a)) }
+
 // power gives a float, or a complex number where an operand is one.
 func power(args, out []value.Value) error {
 	if rank(args[0], args[1]) == value.KindComplex {
-		out[0] = value.Complex(cmplx.Pow(asComplex(args[0]), asComplex(args[1])))
+		out[0] = value.Complex(complexPower(asComplex(args[0]), asComplex(args[1])))
 		return nil
 	}
 	a, b := asFloat(args[0]), asFloat(args[1])

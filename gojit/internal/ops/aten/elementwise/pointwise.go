@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -137,6 +138,17 @@ func realOnly(kernel string) func(tensor.DType) {
 			NotImplemented(kernel, d)
 		}
 	}
+}
+
+const noComplexStep = "heaviside is not yet implemented for complex tensors."
+
+var unitStep = New("heaviside", ops.SameType, stepOf).refusing(noComplex(noComplexStep))
+
+// stepOf is 0 below zero, 1 above it, and the second number at zero.
+func stepOf(b Builder, x ...Element) Element {
+	zero := b.Number(x[0], 0)
+	step := b.Select(b.Binary(kernel.Gt, x[0], zero), b.Number(x[0], 1), zero)
+	return b.Select(b.Binary(kernel.Eq, x[0], zero), x[1], step)
 }
 
 func noComplex(message string) func(tensor.DType) {
@@ -383,10 +395,11 @@ var elementary = []ops.Def{
 	}},
 	{Name: "special_xlog1py", Promote: ops.FloatType, Operands: 2, Scalar: func(b Builder, x ...Element) Element { return XLog(b, x, kernel.Log1p) },
 		Overloads: []ops.Def{{}, {Name: "self_scalar"}, {Name: "other_scalar"}}},
-	{Name: "heaviside", Operands: 2, Refuses: noComplex("heaviside is not yet implemented for complex tensors."), Scalar: func(b Builder, x ...Element) Element {
-		zero := b.Number(x[0], 0)
-		step := b.Select(b.Binary(kernel.Gt, x[0], zero), b.Number(x[0], 1), zero)
-		return b.Select(b.Binary(kernel.Eq, x[0], zero), x[1], step)
+	{Name: "heaviside", Operands: 2, Refuses: noComplex(noComplexStep), Scalar: stepOf, Into: func(args []value.Value, dst *tensor.Tensor) *tensor.Tensor {
+		x, values := args[0].Tensor(), args[1].Tensor()
+		unitStep.fails(x.DType())
+		source.Check(values.DType() == x.DType(), "heaviside is not yet implemented for tensors with different dtypes.")
+		return unitStep.Run(dst, []Operand{OfTensor(x), OfTensor(values)})
 	}},
 	{Name: "ldexp", Promote: ops.FloatType, Operands: 2, Overloads: []ops.Def{{Name: "Tensor"}}, Scalar: func(b Builder, x ...Element) Element {
 		return b.Mul(x[0], b.Binary(kernel.Pow, b.Number(x[0], 2), x[1]))

@@ -33,12 +33,22 @@ func leastSquares(c define.Call) {
 	source.Check(slices.Contains([]string{"gels", "gelsy", "gelsd", "gelss"}, driver), "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
 	residuals, values := define.Empty([]int{0}, d.ToReal()), define.Empty([]int{0}, d.ToReal())
 	var x, rank *tensor.Tensor
+	singularBelow := rcond // where solveByReflections does not know
+	switch {
+	case driver == "gels":
+		rcond, singularBelow = 0, defaultRank(a) // it takes a matrix to be of full rank
+	case driver == "gelsd" && (rcond <= 0 || rcond >= 1):
+		rcond = 0x1p-53 // the precision
+		if d.ToReal() == tensor.Float32 {
+			rcond = 0x1p-24
+		}
+	}
 	if driver == "gelsd" || driver == "gelss" {
 		x, rank, values = solveByValues(a, b, rcond)
 	} else if y, full, ok := solveByReflections(a, b, rcond); ok {
 		x, rank = y, full
 	} else {
-		x, rank, _ = solveByValues(a, b, rcond)
+		x, rank, _ = solveByValues(a, b, singularBelow)
 	}
 	if driver != "gelsy" && rows > columns && reduce.Truth(elementwise.Eq.WithNumber(rank, float64(columns)), nil, false, true).At().Bool() {
 		residuals = squaresOf(elementwise.Sub.On(Matmul(a, x), b))
