@@ -186,6 +186,10 @@ def test_powers_of_matrices_take_the_logarithm_of_the_exponent():
         for _ in range(abs(n) - 1):
             product = product @ factor
         assert torch.allclose(torch.linalg.matrix_power(x, n), product)
+    least = -(2**63)  # has no opposite: the loop over its bits went on for good
+    shear = torch.tensor([[1.0, 1.0], [0.0, 1.0]])
+    for y in shear, shear.requires_grad_():
+        assert torch.linalg.matrix_power(y, least).tolist() == [[1.0, float(least)], [0.0, 1.0]]
     assert torch.autograd.gradcheck(lambda t: torch.linalg.matrix_power(t, 5), (x,))
     torch.linalg.matrix_power(x, -HUGE)
 

@@ -191,6 +191,32 @@ def test_a_recurrent_cell_is_recorded_as_its_products():
         assert a.allclose(b)
 
 
+def test_a_traced_lstm_cell_records_one_node_and_keeps_its_errors():
+    cell = nn.LSTMCell(2, 3)
+    traced = torch.jit.trace(cell, (torch.ones(1, 2), (torch.ones(1, 3), torch.ones(1, 3))), check_trace=False)
+    x, state = torch.randn(4, 2, requires_grad=True), (torch.randn(4, 3), torch.randn(4, 3))
+    gradients = []
+    for f in (cell, traced):
+        h, c = f(x, state)
+        (h.sum() + (c * c).sum()).backward()
+        gradients.append([h, c, x.grad, *(p.grad for p in cell.parameters())])
+        x.grad = None
+        cell.zero_grad()
+    assert all(torch.equal(a, b) for a, b in zip(*gradients, strict=True))
+    def nodes(f):
+        names, todo = [], [f(x, state)[0].grad_fn]
+        while todo:
+            n = todo.pop()
+            names.append(n.name())
+            todo += [m for m, _ in n.next_functions if m is not None]
+        return sorted(names)
+
+    assert nodes(traced) == nodes(cell)
+    assert traced(x, (state[0], torch.randn(1, 3)))[1].shape == (4, 3)  # a step's operators take what the step refuses
+    with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
+        traced(torch.ones(4, 3), state)
+
+
 def test_cells_are_recorded_as_their_products():
     x, h = torch.randn(4, 2), torch.randn(4, 3)
     for cell, text in [

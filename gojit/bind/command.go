@@ -38,7 +38,7 @@ func describeDevices() ([]string, error) {
 	for i, d := range all {
 		major, minor := d.Capability()
 		libraries := d.Libraries()
-		names[i] = fmt.Sprintf("%s, compute capability %d.%d; %s; %s", d.Name(), major, minor, libraries.BLAS, libraries.DNN)
+		names[i] = fmt.Sprintf("%s, compute capability %d.%d; %s; %s; %s; %s", d.Name(), major, minor, libraries.BLAS, libraries.DNN, libraries.FFT, libraries.Solver)
 	}
 	return names, err
 }

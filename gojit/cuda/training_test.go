@@ -109,7 +109,9 @@ func TestLibraries(t *testing.T) {
 	}
 	t.Log(l.BLAS)
 	t.Log(l.DNN)
-	if os.Getenv("GOJIT_TEST_GPU") == "" && (!strings.HasPrefix(l.BLAS, "cuBLAS 130000, ") || !strings.HasPrefix(l.DNN, "cuDNN 92801, ")) {
+	t.Log(l.FFT)
+	t.Log(l.Solver)
+	if os.Getenv("GOJIT_TEST_GPU") == "" && (!strings.HasPrefix(l.BLAS, "cuBLAS 130000, ") || !strings.HasPrefix(l.DNN, "cuDNN 92801, ") || !strings.HasPrefix(l.FFT, "cuFFT 12000, ") || !strings.HasPrefix(l.Solver, "cuSOLVER 12000, ")) {
 		t.Errorf("%+v", l)
 	}
 }

@@ -26,7 +26,7 @@ type Storage struct {
 	foreign *foreignMemory
 	refs    atomic.Int32 // tensors made over the storage and not released
 	version atomic.Uint32
-	writes  atomic.Uint32 // of all tensors, also those that count apart: see Writes
+	apart   atomic.Uint32 // writes of tensors that count apart: see Writes
 	// inference says that the memory was made in inference mode: its writes are not counted.
 	inference atomic.Bool
 	device    Device

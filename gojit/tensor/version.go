@@ -12,9 +12,9 @@ func (t *Tensor) Version() int {
 
 // Bump records a write in place.
 func (t *Tensor) Bump() {
-	t.storage.writes.Add(1)
 	if t.versions != nil {
 		t.versions.Add(1)
+		t.storage.apart.Add(1)
 		return
 	}
 	t.storage.version.Add(1)
@@ -47,5 +47,5 @@ func (t *Tensor) countApart(from int) {
 // Writes counts the writes in place of the storage, through whatever tensor. ok is false where others may write it unseen: they have its
 // address, or lent it.
 func (s *Storage) Writes() (count uint32, ok bool) {
-	return s.writes.Load(), !s.lent && s.hollow == nil && (s.foreign == nil || s.foreign.release == nil)
+	return s.version.Load() + s.apart.Load(), !s.lent && s.hollow == nil && (s.foreign == nil || s.foreign.release == nil)
 }

@@ -44,6 +44,50 @@ class cuBLASModule(Namespace):  # noqa: N801
 matmul: cuBLASModule = cuBLASModule()
 
 
+class cuFFTPlanCache(Namespace):  # noqa: N801
+    """The plans of cuFFT that a device keeps."""
+
+    def __init__(self, device_index: int) -> None:
+        super().__init__()
+        self.device_index = device_index
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return _native.cuda_plans(self.device_index)[0]
+
+    @property
+    def max_size(self) -> int:
+        """How many there may be: those that were used longest ago make room for others."""
+        return _native.cuda_plans(self.device_index)[1]
+
+    @max_size.setter
+    def max_size(self, most: int) -> None:
+        _native.cuda_limit_plans(self.device_index, most)
+
+    def clear(self) -> None:
+        """Gives them all up."""
+        _native.cuda_forget_plans(self.device_index)
+
+
+class cuFFTPlanCacheManager(cuFFTPlanCache):  # noqa: N801
+    """The plans of cuFFT that the current device keeps, and by an index those of another."""
+
+    def __init__(self) -> None:
+        super().__init__(-1)
+
+    def __getitem__(self, device: object) -> cuFFTPlanCache:
+        from torchjit import cuda
+
+        index = device if isinstance(device, int) else cuda._number(device)
+        if not 0 <= index < cuda.device_count():
+            raise RuntimeError(f"cufft_plan_cache: expected 0 <= device index < {cuda.device_count()}, but got device with index {index}")
+        return cuFFTPlanCache(index)
+
+
+cufft_plan_cache: cuFFTPlanCacheManager = cuFFTPlanCacheManager()
+
+
 def is_built() -> bool:
     """Whether this build was linked with CUDA: it was not, it opens the libraries where they are."""
     return False

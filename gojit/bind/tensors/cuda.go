@@ -23,11 +23,13 @@ var cudaFunctions = []abi.Function{
 	{Schema: "cuda_memory(int device) -> int[]", Doc: "The bytes of tensors, and reserved, of a device: now, and the most there were.", Run: ofCUDADevice(cudaMemory)},
 	{Schema: "cuda_memory_info(int device) -> int[]", Doc: "The bytes that a device has left, and those it has.", Run: ofCUDADevice(cudaMemoryInfo)},
 	{Schema: "cuda_counts(int device) -> int[]", Doc: "How many kernels and graphs a device was given, copies from the processor, to it and within the device, and how often its driver was asked for memory.", Run: ofCUDADevice(cudaCounts)},
-	{Schema: "cuda_manual_seed(int device, int seed) -> None", Doc: "Has a device's stream of random numbers begin anew.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error { v.Seed(uint64(c.ArgInt(1))); return nil })},
+	{Schema: "cuda_manual_seed(int device, int seed) -> None", Doc: "Has a device's stream of random numbers begin anew.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error { return v.Seed(uint64(c.ArgInt(1))) })},
 	{Schema: "cuda_rng_state(int device) -> int[]", Doc: "The seed of a device's stream of random numbers, and how many numbers each thread has drawn.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error {
-		seed, offset := v.RandomState()
-		c.Ints(abi.KindList, []int{int(seed), int(offset)})
-		return nil
+		seed, offset, err := v.RandomState()
+		if err == nil {
+			c.Ints(abi.KindList, []int{int(seed), int(offset)})
+		}
+		return err
 	})},
 	{Schema: "cuda_set_rng_state(int device, int seed, int offset) -> None", Doc: "Has a device's stream of random numbers go on from a state.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error {
 		return v.SetRandomState(uint64(c.ArgInt(1)), uint64(c.ArgInt(2)))
@@ -67,6 +69,13 @@ var cudaFunctions = []abi.Function{
 	{Schema: "cuda_setting(str name) -> bool", Doc: "What a program chose for CUDA's libraries.", Run: ofCUDASetting(func(c *abi.Call, s gpu.Setting) { c.Bool(s.IsSet()) })},
 	{Schema: "cuda_set(str name, bool on) -> None", Doc: "Chooses something for CUDA's libraries.", Run: ofCUDASetting(func(c *abi.Call, s gpu.Setting) { s.Set(c.ArgBool(1)); c.None() })},
 	{Schema: "cuda_dnn_version() -> int", Doc: "The version of cuDNN, 0 where it is not used.", Run: cudaDNNVersion},
+	{Schema: "cuda_plans(int device) -> int[]", Doc: "How many plans of cuFFT a device keeps, and how many it may.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error {
+		kept, most := v.Plans()
+		c.Ints(abi.KindList, []int{kept, most})
+		return nil
+	})},
+	{Schema: "cuda_limit_plans(int device, int most) -> None", Doc: "Says how many plans of cuFFT a device may keep.", Run: ofCUDADevice(func(c *abi.Call, v *gpu.Device) error { return v.LimitPlans(c.ArgInt(1)) })},
+	{Schema: "cuda_forget_plans(int device) -> None", Doc: "Gives the plans of cuFFT that a device keeps up.", Run: ofCUDADevice(func(_ *abi.Call, v *gpu.Device) error { v.ForgetPlans(); return nil })},
 	{Schema: "cuda_reset_peak(int device) -> None", Doc: "Has the most that was used of a device count from now on.", Run: ofCUDADevice(func(_ *abi.Call, v *gpu.Device) error { v.ResetPeak(); return nil })},
 }
 

@@ -601,13 +601,13 @@ def linalg_matrix_power(self, n: int):
         base = torch.linalg_inv(self)
     power = base
     missing = True
-    rest = abs(n)
-    while rest > 0:
+    rest = n  # whose magnitude may be one more than the largest integer
+    while rest != 0:
         if rest % 2 == 1:
             power = base if missing else torch.matmul(power, base)
             missing = False
-        rest = rest // 2
-        if rest > 0:
+        rest = rest // 2 if n > 0 else (rest + 1) // 2
+        if rest != 0:
             base = torch.matmul(base, base)
     return power
 

@@ -1033,7 +1033,7 @@ def _lu_with_info(self, pivot: bool, check_errors: bool):
 
 
 def linalg_det(A):
-    lu, rows, pivots, info = _own_factors(A)
+    lu, pivots, info = torch.linalg_lu_factor_ex(A)
     return _own_product(torch.diagonal(lu, 0, -2, -1)) * _own_parity(pivots)
 
 
@@ -1046,7 +1046,7 @@ def logdet(self):
 
 
 def linalg_slogdet(A):
-    lu, rows, pivots, info = _own_factors(A)
+    lu, pivots, info = torch.linalg_lu_factor_ex(A)
     diagonal = torch.diagonal(lu, 0, -2, -1)
     return _own_product(torch.sgn(diagonal)) * _own_parity(pivots), torch.log(diagonal.abs()).sum([-1])
 
@@ -1282,10 +1282,10 @@ def linalg_lstsq(self, b, rcond: Optional[float], driver: Optional[str]):
     m, n = self.size(-2), self.size(-1)
     if m >= n:
         q, r = torch.linalg_qr(self)
-        x = _own_triangular(r, torch.matmul(q.transpose(-2, -1).conj().resolve_conj(), y), True, False)
+        x = torch.linalg_solve_triangular(r, torch.matmul(q.transpose(-2, -1).conj().resolve_conj(), y), upper=True)
     else:
         q, r = torch.linalg_qr(self.transpose(-2, -1).conj().resolve_conj())
-        x = torch.matmul(q, _own_triangular(r.transpose(-2, -1).conj().resolve_conj(), y, False, False))
+        x = torch.matmul(q, torch.linalg_solve_triangular(r.transpose(-2, -1).conj().resolve_conj(), y, upper=False))
     nothing = torch.zeros([0], dtype=torch.real(y).dtype if y.is_complex() else y.dtype, device=y.device)
     residuals = nothing
     if m > n:

@@ -24,6 +24,8 @@ type blas struct {
 	cublasSetMathMode          func(handle uintptr, mode int32) int32
 	cublasGemmEx               procedure // (handle, opA, opB, m, n, k, *alpha, A, typeA, ldA, B, typeB, ldB, *beta, C, typeC, ldC, compute, algorithm)
 	cublasGemmStridedBatchedEx procedure // the same with a step behind each ld, and the number of products before compute
+	// by solverLetters: (handle, side, triangle, form, unit, m, n, *alpha, A, ldA, B, ldB), and of lists of matrices with their number behind
+	trsm, trsmBatched [4]procedure
 }
 
 // Numbers of cuBLAS.
@@ -64,11 +66,16 @@ func openBLAS(f *finder) (*blas, error) {
 	if err := b.lt.bind(l); err != nil { // cuBLAS is made of it
 		return nil, err
 	}
-	return b, bind(l, map[string]any{
+	functions := map[string]any{
 		"cublasCreate_v2": &b.cublasCreate_v2, "cublasDestroy_v2": &b.cublasDestroy_v2, "cublasGetVersion_v2": &b.cublasGetVersion_v2,
 		"cublasGetStatusName": &b.cublasGetStatusName, "cublasSetStream_v2": &b.cublasSetStream_v2, "cublasSetWorkspace_v2": &b.cublasSetWorkspace_v2,
 		"cublasSetMathMode": &b.cublasSetMathMode, "cublasGemmEx": &b.cublasGemmEx, "cublasGemmStridedBatchedEx": &b.cublasGemmStridedBatchedEx,
-	})
+	}
+	for i, letter := range solverLetters {
+		functions["cublas"+string(letter)+"trsm_v2"] = &b.trsm[i]
+		functions["cublas"+string(letter)+"trsmBatched"] = &b.trsmBatched[i]
+	}
+	return b, bind(l, functions)
 }
 
 // check turns a code that a function of cuBLAS returned into an error.

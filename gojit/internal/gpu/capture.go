@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -195,6 +196,8 @@ type work struct {
 	launches   int                  // of kernels, that the graph is made of
 	modules    map[*module]struct{} // their texts, which stay loaded
 	replayed   map[*Stream]struct{} // where it ran
+	drawn      drawn
+	kept       []func() // gives up what the graph has of libraries
 }
 
 // NewGraph returns a graph without work.
@@ -218,7 +221,7 @@ func (g *Graph) Begin(in *GraphPool) error {
 	if in == nil {
 		in = v.NewGraphPool()
 	}
-	w := &work{device: v, pool: in, modules: map[*module]struct{}{}, replayed: map[*Stream]struct{}{}}
+	w := &work{device: v, pool: in, modules: map[*module]struct{}{}, replayed: map[*Stream]struct{}{}, drawn: drawn{begun: rng.Default().Restarts()}}
 	c := &capture{graph: g, work: w, origin: s, streams: []*Stream{s}}
 	v.captures.mu.Lock()
 	defer v.captures.mu.Unlock()
@@ -248,6 +251,9 @@ func (g *Graph) End() error {
 	}
 	v, d := g.device, g.device.driver
 	graph, err := c.close()
+	if err == nil {
+		err = g.work.drawn.check()
+	}
 	if err == nil {
 		err = v.do(func() error {
 			defer d.cuGraphDestroy(graph)
@@ -283,9 +289,17 @@ func (g *Graph) Replay() error {
 		g.work.replayed[s] = struct{}{}
 	}
 	v.counts.graphLaunches.Add(1)
-	err := v.do(func() error {
-		return v.driver.check("cuGraphLaunch", v.driver.cuGraphLaunch.call(g.work.executable, s.handle))
-	})
+	launch := func() error {
+		return v.do(func() error {
+			return v.driver.check("cuGraphLaunch", v.driver.cuGraphLaunch.call(g.work.executable, s.handle))
+		})
+	}
+	var err error
+	if d := &g.work.drawn; d.state != nil {
+		err = d.replay(v, s, launch)
+	} else {
+		err = launch()
+	}
 	runtime.KeepAlive(g)
 	return err
 }
@@ -323,6 +337,13 @@ func (c *capture) note(m *module) {
 	}
 }
 
+// keep has something that the graph needs be given up with it.
+func (c *capture) keep(release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.work.kept = append(c.work.kept, release)
+}
+
 // free gives up the work. Memory of the pool is used again behind what was launched of it.
 func (w *work) free() {
 	v := w.device
@@ -332,6 +353,10 @@ func (w *work) free() {
 		}
 		for ran := range w.replayed {
 			w.pool.waitFor(ran)
+		}
+		w.drawn.free(v)
+		for _, release := range w.kept {
+			release()
 		}
 		w.pool.leave()
 		runtime.KeepAlive(w.modules)

@@ -17,8 +17,10 @@ type pointer uint64
 
 // driver has the functions of libcuda and libnvrtc that are used here. What is called for each kernel is a procedure, which costs less.
 type driver struct {
-	blas                        func() (*blas, error) // cuBLAS and cuDNN, opened the first time
+	blas                        func() (*blas, error) // CUDA's libraries, opened the first time
 	dnn                         func() (*dnn, error)
+	fft                         func() (*fft, error)
+	solver                      func() (*solver, error)
 	cuDriverGetVersion          func(version *int32) int32
 	nvrtcGetNumSupportedArchs   func(count *int32) int32
 	nvrtcGetSupportedArchs      func(architectures unsafe.Pointer) int32
@@ -95,6 +97,8 @@ func openDriver(f *finder) (*driver, error) {
 	}
 	d.blas = sync.OnceValues(func() (*blas, error) { return openBLAS(f) })
 	d.dnn = sync.OnceValues(func() (*dnn, error) { return openDNN(f) })
+	d.fft = sync.OnceValues(func() (*fft, error) { return openFFT(f) })
+	d.solver = sync.OnceValues(func() (*solver, error) { return openSolver(f) })
 	return d, d.bindCompiler(nvrtc)
 }
 
@@ -189,10 +193,13 @@ type Device struct {
 	lanes       lanes
 	product     productLibrary
 	convolution convolutionLibrary
+	transform   transformLibrary
+	solving     solverLibrary
 
 	kernels     programs[uint64, *Program] // by the kernel's hash
 	conversions programs[[2]tensor.DType, *Program]
 	fills       programs[tensor.DType, *Program]
+	scales      programs[tensor.DType, *Program]
 	routines    programs[string, *module] // by the routine's key
 }
 

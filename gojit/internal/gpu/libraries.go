@@ -16,12 +16,13 @@ import (
 
 // wanted is a shared library that is opened at run time.
 type wanted struct {
-	what     string   // what it is called in messages
-	names    []string // of its file, newest first
-	marker   string   // a function that it has
-	ofCUDA   bool     // its number is CUDA's: one that is newer than the driver cannot be used
-	ofSystem bool     // the system's alone: it is in no package
-	beside   []string // patterns of files that it opens itself by their names alone: those in its folder are opened before it
+	what     string         // what it is called in messages
+	names    []string       // of its file, newest first
+	marker   string         // a function that it has
+	ofCUDA   bool           // its number is CUDA's: one that is newer than the driver cannot be used
+	least    map[string]int // by the names that have numbers of their own, which CUDA they need
+	ofSystem bool           // the system's alone: it is in no package
+	beside   []string       // patterns of files that it opens itself by their names alone: those in its folder are opened before it
 }
 
 // The libraries that are used. The driver is the system's; the others come with CUDA or as packages of Python.
@@ -31,6 +32,11 @@ var (
 		beside: []string{"libnvrtc-builtins.so.*"}}
 	wantedBLAS = &wanted{what: "cuBLAS", names: []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"}, marker: "cublasCreate_v2", ofCUDA: true,
 		beside: []string{"libcublasLt.so.*"}}
+	wantedFFT = &wanted{what: "cuFFT", names: []string{"libcufft.so.12", "libcufft.so.11", "libcufft.so.10", "libcufft.so"}, marker: "cufftMakePlanMany64", ofCUDA: true,
+		least: map[string]int{"libcufft.so.12": 13, "libcufft.so.11": 12, "libcufft.so.10": 11}}
+	wantedSolver = &wanted{what: "cuSOLVER", names: []string{"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"}, marker: "cusolverDnCreate", ofCUDA: true,
+		least:  map[string]int{"libcusolver.so.12": 13, "libcusolver.so.11": 11},
+		beside: []string{"libnvJitLink.so.*", "libcublasLt.so.*", "libcublas.so.*", "libcusparse.so.*"}}
 	wantedDNN = &wanted{what: "cuDNN", names: []string{"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so"}, marker: "cudnnCreate"}
 )
 
@@ -47,6 +53,18 @@ func libraryError(library, function string, code int32, text func(code int32) *b
 		said = unsafe.String(at, textLength(at))
 	}
 	return source.Errorf(source.RuntimeError, source.Range{}, "%s error: %s (%s)", library, said, function)
+}
+
+// namedError is libraryError of a library that has no function for texts of its codes.
+func namedError(library, function string, code int32, names map[int32]string) error {
+	if code == 0 {
+		return nil
+	}
+	name := names[code]
+	if name == "" {
+		name = fmt.Sprintf("error %d", code)
+	}
+	return source.Errorf(source.RuntimeError, source.Range{}, "%s error: %s (%s)", library, name, function)
 }
 
 // beginning is the first use of a library by a device.
@@ -71,7 +89,7 @@ func word(n int32) uintptr { return uintptr(uint32(n)) }
 const (
 	// driverVariable names libraries that take the place of all others: a driver elsewhere, or the software device of the tests.
 	driverVariable = "GOJIT_CUDA_DRIVER"
-	// librariesVariable names folders that are looked into first; "0" has cuBLAS and cuDNN not be used.
+	// librariesVariable names folders that are looked into first; "0" has the libraries not be used.
 	librariesVariable = "GOJIT_CUDA_LIBRARIES"
 )
 
@@ -87,7 +105,7 @@ type finder struct {
 	only     []string // files that are all there is, where there are any
 	first    []string // folders
 	packages []string // folders of packages of Python
-	off      bool     // cuBLAS and cuDNN are not used
+	off      bool     // the libraries are not used
 	version  int32    // the highest version of CUDA that the driver knows, 13000 for 13.0
 }
 
@@ -150,6 +168,9 @@ func (f *finder) namesOf(w *wanted) []string {
 		_, number, _ := strings.Cut(name, ".so.")
 		major, _, _ := strings.Cut(number, ".")
 		n, err := strconv.Atoi(major)
+		if least, ok := w.least[name]; ok {
+			n = least
+		}
 		return err == nil && n > int(f.version)/1000
 	})
 }
@@ -201,13 +222,15 @@ func (f *finder) places(w *wanted) string {
 }
 
 // Libraries says which of CUDA's libraries a device uses: their versions and files, or why one is not used.
-type Libraries struct{ BLAS, DNN string }
+type Libraries struct{ BLAS, DNN, FFT, Solver string }
 
 // Libraries opens the libraries and says which they are.
 func (v *Device) Libraries() (l Libraries) {
 	v.products()
 	v.convolutions()
-	return Libraries{BLAS: v.product.text(), DNN: v.convolution.text()}
+	v.transforms()
+	v.solvers()
+	return Libraries{BLAS: v.product.text(), DNN: v.convolution.text(), FFT: v.transform.text(), Solver: v.solving.text()}
 }
 
 func (p *productLibrary) text() string {

@@ -43,15 +43,21 @@ func TestFinder(t *testing.T) {
 	makeLibrary(t, filepath.Join(folder, "empty", "libthere.so.13"), "nothing")
 	w := &wanted{what: "what is there", names: []string{"libthere.so.13", "libthere.so.12"}, marker: "there", ofCUDA: true}
 	for _, c := range []struct {
-		f    finder
-		want string
+		f     finder
+		want  string
+		least int // the CUDA that the older one needs, where that is not its number
 	}{
-		{finder{packages: []string{folder, site}, version: 13000}, recent},
-		{finder{packages: []string{site}, version: 12040}, old},
-		{finder{packages: []string{site}, first: []string{filepath.Dir(other)}, version: 12040}, other},
-		{finder{packages: []string{site}, first: []string{filepath.Join(folder, "empty")}, version: 13000}, recent},
-		{finder{packages: []string{site}, only: []string{filepath.Join(folder, "empty", "libthere.so.13"), other}}, other},
+		{finder{packages: []string{folder, site}, version: 13000}, recent, 0},
+		{finder{packages: []string{site}, version: 12040}, old, 0},
+		{finder{packages: []string{site}, version: 11080}, old, 11},
+		{finder{packages: []string{site}, first: []string{filepath.Dir(other)}, version: 12040}, other, 0},
+		{finder{packages: []string{site}, first: []string{filepath.Join(folder, "empty")}, version: 13000}, recent, 0},
+		{finder{packages: []string{site}, only: []string{filepath.Join(folder, "empty", "libthere.so.13"), other}}, other, 0},
 	} {
+		w.least = nil
+		if c.least != 0 {
+			w.least = map[string]int{"libthere.so.12": c.least}
+		}
 		l, err := c.f.open(w)
 		if err != nil || l.name != c.want {
 			t.Errorf("%+v: found %v, %v", c.f, l, err)
@@ -73,7 +79,7 @@ func TestFinder(t *testing.T) {
 	}
 }
 
-// TestFunctions looks for all functions that are used in cuBLAS and cuDNN themselves, where they are installed, and describes products and convolutions to
+// TestFunctions looks for all functions that are used in CUDA's libraries themselves, where they are installed, and describes products and convolutions to
 // them; a GPU is not needed for that.
 func TestFunctions(t *testing.T) {
 	b, err := openBLAS(machineFinder())
@@ -116,7 +122,20 @@ func TestFunctions(t *testing.T) {
 			}
 		}
 	}
-	if b == nil && d == nil {
-		t.Skip("neither is here")
+	f, err := openFFT(machineFinder())
+	var version int32
+	if err != nil {
+		t.Log(err)
+	} else if f.cufftGetVersion(&version); version < 10000 {
+		t.Errorf("cuFFT has version %d", version)
+	}
+	s, err := openSolver(machineFinder())
+	if err != nil {
+		t.Log(err)
+	} else if s.cusolverGetVersion(&version); version < 11000 {
+		t.Errorf("cuSOLVER has version %d", version)
+	}
+	if b == nil && d == nil && f == nil && s == nil {
+		t.Skip("none is here")
 	}
 }

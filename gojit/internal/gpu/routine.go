@@ -16,13 +16,7 @@ func (b *Backend) RunRoutine(r *kernel.Routine, tensors []*tensor.Tensor, number
 	if err != nil {
 		return err
 	}
-	m, err := v.routines.get(cuda.RoutineKey(r), func() (*module, error) {
-		text, err := cuda.RoutineText(r)
-		if err != nil {
-			return nil, err
-		}
-		return v.compileModule(text, r.Entry)
-	})
+	m, err := v.routine(r)
 	if err != nil {
 		return err
 	}
@@ -37,6 +31,17 @@ func (b *Backend) RunRoutine(r *kernel.Routine, tensors []*tensor.Tensor, number
 	runtime.KeepAlive(tensors)
 	runtime.KeepAlive(m)
 	return err
+}
+
+// routine returns the text of a routine, compiled.
+func (v *Device) routine(r *kernel.Routine) (*module, error) {
+	return v.routines.get(cuda.RoutineKey(r), func() (*module, error) {
+		text, err := cuda.RoutineText(r)
+		if err != nil {
+			return nil, err
+		}
+		return v.compileModule(text, r.Entry)
+	})
 }
 
 // runRoutine launches a routine, and looks for what it met where it is checked.

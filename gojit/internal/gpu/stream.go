@@ -204,10 +204,13 @@ func (s *Stream) WaitFor(e *Event) error {
 	} else if s.capture.Load() != nil {
 		return s.refuse("a captured stream waits for an event that was recorded outside of the capture")
 	}
-	return s.device.do(func() error {
-		d := s.device.driver
-		return d.check("cuStreamWaitEvent", d.cuStreamWaitEvent.call(s.handle, e.handle, 0))
-	})
+	return s.device.do(func() error { return s.await(e.handle) })
+}
+
+// await has what is given on the stream from now on be done behind an event. The device's context is current.
+func (s *Stream) await(event uintptr) error {
+	d := s.device.driver
+	return d.check("cuStreamWaitEvent", d.cuStreamWaitEvent.call(s.handle, event, 0))
 }
 
 // Synchronize waits until the device has done what it was given, on all streams but those that other goroutines capture.

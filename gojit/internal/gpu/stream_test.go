@@ -354,10 +354,39 @@ func TestReplayOfFreedMemory(t *testing.T) {
 	}
 }
 
+// TestGraphsThatDraw launches a graph that draws on two streams: what the second launch draws by is written once the first was done, and begins where that ended.
+func TestGraphsThatDraw(t *testing.T) {
+	v := deferred(t)
+	backend := &Backend{devices: func() ([]*Device, error) { return []*Device{v}, nil }}
+	s, x := must(v.NewStream(0)), filled(t, v, 8, 3)
+	check(t, v.Seed(7))
+	g := capturedOn(t, v, s, nil, func() {
+		for want := range 2 {
+			draws := must(backend.Draw(v.Place(), 8))
+			if draws.Offset != uint64(want*numbersAtOnce) || draws.State == nil {
+				t.Errorf("a kernel of a graph draws by %+v", draws)
+			}
+		}
+		check(t, v.fill(x, tensor.Float(7)))
+	})
+	on(v, s, func() { check(t, g.Replay()) })
+	check(t, g.Replay())
+	check(t, v.home.Synchronize())
+	if !must(s.IsDone()) {
+		t.Error("the first launch is not done, and what it draws by is another")
+	}
+	if got := must(v.Download(g.work.drawn.state)); got.At(0).Int64() != 7 || got.At(1).Int64() != 2*numbersAtOnce {
+		t.Errorf("the second launch draws by %v", got)
+	}
+	if seed, offset, err := v.RandomState(); err != nil || seed != 7 || offset != 4*numbersAtOnce {
+		t.Errorf("the stream is at %d of seed %d, %v", offset, seed, err)
+	}
+	g.Reset()
+}
+
 // TestCaptureRefuses asks for what a graph cannot hold: the capture ends, and the stream goes on.
 func TestCaptureRefuses(t *testing.T) {
 	v := testDevice(t)
-	backend := &Backend{devices: func() ([]*Device, error) { return []*Device{v}, nil }}
 	s := must(v.NewStream(0))
 	x := filled(t, v, 8, 3)
 	here := must(tensor.Zeros([]int{8}, tensor.Float32))
@@ -377,7 +406,8 @@ func TestCaptureRefuses(t *testing.T) {
 		"last recorded":           func() error { return must(s.NewEvent(false, false)).Synchronize() },
 		"outside of the capture":  func() error { return s.WaitFor(must(v.home.NewEvent(false, false))) },
 		"a capture begins":        func() error { return other.Begin(nil) },
-		"random numbers":          func() error { _, _, _, err := backend.Draw(v.Place(), 4); return err },
+		"random numbers is set":   func() error { return v.Seed(4) },
+		"random numbers is asked": func() error { _, _, err := v.RandomState(); return err },
 		"a division of integers":  func() error { return divide.Run([]*tensor.Tensor{numbers, numbers}, nil) },
 	} {
 		g := v.NewGraph()

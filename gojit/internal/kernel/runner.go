@@ -19,9 +19,20 @@ type Runner interface {
 	Multiply(p *Product) (done bool, err error)
 	// Convolve has a library of the device convolve, as Multiply.
 	Convolve(c *Convolution) (done bool, err error)
-	// Draw returns what a routine draws n random numbers of a device with: by how many threads, and the seed and place of the device's stream, which
-	// is moved on.
-	Draw(d tensor.Device, n int) (threads int, seed, offset uint64, err error)
+	// Transform has a library of the device transform rows by Fourier, as Multiply.
+	Transform(t *Transform) (done bool, err error)
+	// Solve has a library of the device factorize matrices, or solve with factors, as Multiply. Where it did not, what it was to overwrite is as before.
+	Solve(w *MatrixWork) (done bool, err error)
+	// Draw returns what a routine draws n random numbers of a device with, whose stream of random numbers is moved on.
+	Draw(d tensor.Device, n int) (Draws, error)
+}
+
+// Draws says how random numbers are drawn: by how many threads, and from which place of the stream of a seed on. In a capture the device has the seed and the
+// place where the work begins in State, which each replay is given, and Offset counts from there.
+type Draws struct {
+	Threads      int
+	Seed, Offset uint64
+	State        *tensor.Tensor // nil outside of captures
 }
 
 // Product is a product of matrices, or of as many pairs of them as there are in a batch, on a device: tensors of two dimensions, or three.
@@ -30,6 +41,59 @@ type Product struct {
 	Left, Right *tensor.Tensor
 	Added       *tensor.Tensor // what is added, which expands to the result; nil for nothing
 }
+
+// Transform is a Fourier transform of rows on a device: of complex numbers, of real ones to the first half of their spectrum or to all of it, or of such a half
+// to real numbers.
+type Transform struct {
+	Out, In   *tensor.Tensor // contiguous, a row along the last dimension
+	Length    int            // of what is transformed
+	Backwards bool
+	Scale     float64 // what results are multiplied by
+}
+
+// MatrixWork is work with matrices on a device, which overwrites them. A matrix lies by columns: the last dimension of its tensor goes down a column. Tensors
+// are contiguous, and all have a matrix, or a row of numbers, for each of those of A.
+type MatrixWork struct {
+	Of      MatrixResult
+	A       *tensor.Tensor
+	B       *tensor.Tensor // right sides, which become solutions; what reflections are applied to; left singular vectors
+	V       *tensor.Tensor // right singular vectors; their adjoint by QR
+	Numbers *tensor.Tensor // factors of reflections; eigenvalues; singular values
+	Pivots  *tensor.Tensor // int32
+	Info    *tensor.Tensor // what failed of each matrix, int32
+	Form    MatrixForm     // of A, with which is solved or multiplied
+	Upper   bool           // which triangle of A counts
+	Unit    bool           // the diagonal of a triangle is of ones
+	Right   bool           // reflections are applied from the right
+	Vectors bool           // are wanted, too; eigenvectors overwrite A
+	ByQR    bool           // singular values are found by the way that is slower and always ends
+}
+
+// MatrixResult says what is computed.
+type MatrixResult uint8
+
+// What there is to compute.
+const (
+	LU                   MatrixResult = iota // A becomes L and U, with the rows that were exchanged
+	LUSolution                               // of systems, by the factors in A
+	TriangleSolution                         // of systems whose matrix is a triangle of A
+	Cholesky                                 // a triangle of A becomes the factor
+	Reflections                              // A becomes R, and the normals of Householder's reflections
+	ReflectionsProduct                       // A becomes the first columns of the product of the reflections that it has
+	ReflectionsTimes                         // B is multiplied by that product
+	SymmetricEigenvalues                     // of a triangle of A
+	SingularValues
+)
+
+// MatrixForm is how a matrix is used.
+type MatrixForm uint8
+
+// The forms.
+const (
+	AsIs MatrixForm = iota
+	Transposed
+	Adjoint
+)
 
 // Convolution is a convolution on a device, or one of its gradients: that of its input, which is a transposed convolution, too, or that of its weight.
 type Convolution struct {

@@ -199,10 +199,12 @@ func (f *Function) capture(capturer kernel.Capturer, k *kind, c *call, run func(
 	writes := writesOf(watched)
 	results := make([]value.Value, len(k.results))
 	drawn := rng.Default().State()
-	if k.work, k.launches, err = capturer.Capture(c.device, func() error { return run(args, results) }); err != nil {
-		if !bytes.Equal(drawn, rng.Default().State()) { // the call draws the same numbers when it runs as any
-			_ = rng.Default().SetState(drawn)
-		}
+	k.work, k.launches, err = capturer.Capture(c.device, func() error { return run(args, results) })
+	if !bytes.Equal(drawn, rng.Default().State()) {
+		why = "random numbers are drawn on the processor"
+		_ = rng.Default().SetState(drawn) // the call draws the same ones when it runs as any
+	}
+	if err != nil {
 		var refused *kernel.CaptureError
 		if errors.As(err, &refused) {
 			return refused.Error(), nil
@@ -211,6 +213,9 @@ func (f *Function) capture(capturer kernel.Capturer, k *kind, c *call, run func(
 			err = nil // it fails again when it runs as any
 		}
 		return why, err
+	}
+	if why != "" {
+		return why, nil
 	}
 	if writesOf(watched) != writes {
 		return "an argument, an attribute or a constant is written", nil

@@ -66,27 +66,12 @@ func (f *Function) readNode(n *ir.Node, at map[*ir.Value]int, db *alias.Db) (why
 	switch {
 	case o == nil || !strings.HasPrefix(n.Kind(), "aten::") && !strings.HasPrefix(n.Kind(), "prim::"):
 		return n.Kind() + " may do anything"
-	case n.IsNondeterministic() && !drawsOnlyInTraining(n):
-		return n.Kind() + " draws random numbers"
 	case n.HasSideEffects():
 		return n.Kind() + " does more than compute"
 	case o.Schema().IsMutable() && writesContainers(n) && db.WritesWildcard(n):
 		return n.Kind() + " writes what is not the graph's own"
 	}
 	return ""
-}
-
-// drawsOnlyInTraining reports whether a node is a dropout that an argument may switch off: one that draws is not captured.
-func drawsOnlyInTraining(n *ir.Node) bool {
-	if _, ok := n.Fact("dropout"); !ok {
-		return false
-	}
-	i := n.Operator().Schema().ArgumentIndex("train")
-	if i < 0 || i >= len(n.Inputs()) {
-		return false
-	}
-	v, known := n.Input(i).Constant()
-	return !known || v.Kind() == value.KindBool && !v.Bool()
 }
 
 // writesContainers reports whether a node writes anything but tensors, whose writes are seen when it runs.

@@ -13,7 +13,9 @@ func Build(folder string) (path string, err error) {
 	_, file, _, _ := runtime.Caller(0)
 	source := filepath.Join(filepath.Dir(filepath.Dir(file)), "testdata")
 	path = filepath.Join(folder, "libhost.so")
-	build := exec.Command("cc", "-O1", "-w", "-shared", "-fPIC", `-DHOST_HEADER="`+filepath.Join(source, "host.h")+`"`, "-o", path, filepath.Join(source, "host_driver.c"), filepath.Join(source, "host_libraries.c"), "-ldl")
+	texts, _ := filepath.Glob(filepath.Join(source, "host_*.c"))
+	arguments := append([]string{"-O1", "-w", "-shared", "-fPIC", `-DHOST_HEADER="` + filepath.Join(source, "host.h") + `"`, "-o", path}, texts...)
+	build := exec.Command("cc", append(arguments, "-ldl", "-lm")...)
 	build.Stderr = os.Stderr
 	return path, build.Run()
 }

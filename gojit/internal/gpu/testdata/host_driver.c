@@ -207,6 +207,7 @@ struct item {
 	int to_device, from_device;
 	unsigned char value;
 	struct event *event;
+	struct stream *stream; /* that the event was recorded on when it was awaited: it may be recorded again */
 };
 struct list { struct item *items; int count, room; };
 
@@ -277,7 +278,7 @@ static int run_item(const struct item *i) {
 		i->event->passed = 1;
 		return 0;
 	case await:
-		return i->event->passed ? 0 : drain(i->event->stream);
+		return i->stream == NULL ? 0 : drain(i->stream);
 	}
 	return invalid_value;
 }
@@ -529,8 +530,9 @@ int cuStreamWaitEvent(struct stream *s, struct event *e, unsigned flags) {
 		}
 	} else if (is_stream(s) && s->capture != NULL)
 		s->capture->invalid = 1, code = capture_isolation;
+	struct stream *recorded = e->passed ? NULL : e->stream;
 	pthread_mutex_unlock(&lock);
-	return code ? code : give(s, (struct item){.kind = await, .event = e}, 1);
+	return code ? code : give(s, (struct item){.kind = await, .event = e, .stream = recorded}, 1);
 }
 
 static int visit_event(struct event *e, int wait) {

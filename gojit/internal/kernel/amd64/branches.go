@@ -181,14 +181,14 @@ func (l *Lowerer) takeSide(number int32, test instruction) {
 		test.index = 1
 	}
 	l.code = append(l.code, test)
-	outer, upper := l.side, l.upper
-	l.side, l.upper = number, maps.Clone(upper)
+	outer, indices := l.side, l.indices
+	l.side, l.indices = number, maps.Clone(indices)
 	for _, v := range s.values {
 		if l.sides.waiting[v] == number {
 			l.instruction(int(v))
 		}
 	}
-	l.side, l.upper = outer, upper
+	l.side, l.indices = outer, indices
 	root := s.values[len(s.values)-1]
 	if x := l.values[root]; !x.isUniform() && x >= first {
 		l.values[root] = l.emit(instruction{kind: endSide, d: none, args: [4]operand{x, none, none, none}})

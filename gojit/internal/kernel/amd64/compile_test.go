@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -391,4 +392,41 @@ func truncated(f float64) int64 {
 		return math.MinInt64
 	}
 	return int64(f)
+}
+
+// TestTables looks numbers up with every index, alone and beside values of 64 bits: vectors of float32 then hold half as many.
+func TestTables(t *testing.T) {
+	var table kernel.Table
+	for i := range table {
+		table[i] = float32(i)*1.37 - 9
+	}
+	index := must1(tensor.Empty([]int{37}, tensor.Int32))
+	for i := range index.Numel() {
+		*(*int32)(unsafe.Add(index.DataPtr(), 4*i)) = int32(5*i - 40)
+	}
+	for _, beside := range []tensor.DType{tensor.Float32, tensor.Float64} {
+		b := kernel.NewBuilder()
+		i := b.Input(tensor.Int32, tensor.Int32)
+		v := b.Lookup(i, table)
+		b.Output(v, tensor.Float32)
+		b.Output(b.Convert(v, beside), beside)
+		k := b.Kernel()
+		program, err := kernel.NewProgram(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := evaluated(program, k, []*tensor.Tensor{index}, 0, nil, index.Numel())
+		for _, isa := range targets(t) {
+			f, err := Compile(k, 0, isa)
+			if err != nil {
+				t.Fatalf("%s beside %s: %v", isa, beside, err)
+			}
+			got := runGuarded(t, rand.New(rand.NewPCG(1, 1)), false, f, k, []*tensor.Tensor{index}, 0, nil, index.Numel())
+			for o := range want {
+				if !bytes.Equal(got[o], want[o]) {
+					t.Errorf("%s beside %s: output %d is % x, want % x", isa, beside, o, got[o], want[o])
+				}
+			}
+		}
+	}
 }

@@ -79,7 +79,7 @@ type Lowerer struct {
 	Lanes    int
 	accs     []accumulator
 	places   []int32                       // of each constant in the pool
-	upper    map[operand]operand           // of the index of a table: mask of those in the upper half
+	indices  map[operand][]operand         // what lookups with an index have in common
 	params   int                           // numbers of the parameters among the arguments
 	singles  []rowNumber                   // inputs with one number for all elements
 	pairs    map[kernel.Value]*pairedParts // of each complex value

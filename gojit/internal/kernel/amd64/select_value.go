@@ -85,25 +85,61 @@ func (l *Lowerer) iota(t tensor.DType) operand {
 // lookup permutes a table, or both halves of it where a vector does not hold it whole.
 func (l *Lowerer) lookup(index operand, table kernel.Table) operand {
 	w := l.width(false)
+	if w == asm.W128 {
+		return l.lookupBytes(index, table)
+	}
 	var bits []byte
 	for _, v := range table {
 		bits = append(bits, int32Bytes(int32(math.Float32bits(v)))...)
 	}
-	switch {
-	case w == asm.W512:
+	if w == asm.W512 {
 		return l.two(asm.PERMPS, w, index, l.vector(bits))
-	case w == asm.W128:
-		l.Fail("a table of %d numbers", len(table))
 	}
-	upper, ok := l.upper[index]
-	if !ok {
-		upper = l.oneImm(asm.PSRAD, w, l.oneImm(asm.PSLLD, w, index, 28), 31) // ones where bit 3 is set
-		if l.upper == nil {
-			l.upper = map[operand]operand{}
-		}
-		l.upper[index] = upper
-	}
+	upper := l.ofIndex(index, func() []operand {
+		return []operand{l.oneImm(asm.PSRAD, w, l.oneImm(asm.PSLLD, w, index, 28), 31)} // ones where bit 3 is set
+	})[0]
 	return l.choose(false, upper, l.two(asm.PERMPS, w, index, l.vector(bits[32:])), l.two(asm.PERMPS, w, index, l.vector(bits[:32])))
+}
+
+// lookupBytes looks up each byte of the numbers by itself: a vector holds the sixteen that a table has of it.
+func (l *Lowerer) lookupBytes(index operand, table kernel.Table) operand {
+	const w, noByte = asm.W128, 0x80808080
+	places := l.ofIndex(index, func() (places []operand) { // in byte i of each lane the index, in the others what gives zero
+		at := l.two(asm.ANDPS, w, index, l.number(15, false))
+		for i := range 4 {
+			moved := at
+			if i > 0 {
+				moved = l.oneImm(asm.PSLLD, w, at, uint8(8*i))
+			}
+			places = append(places, l.two(asm.POR, w, moved, l.number(noByte&^(0xff<<(8*i)), false)))
+		}
+		return places
+	})
+	var found operand
+	for i, place := range places {
+		var bytes []byte
+		for _, v := range table {
+			bytes = append(bytes, byte(math.Float32bits(v)>>(8*i)))
+		}
+		if part := l.two(asm.PSHUFB, w, l.vector(bytes), place); i == 0 {
+			found = part
+		} else {
+			found = l.two(asm.POR, w, found, part)
+		}
+	}
+	return found
+}
+
+// ofIndex returns what lookups with an index have in common, which the first one makes.
+func (l *Lowerer) ofIndex(index operand, make func() []operand) []operand {
+	made, ok := l.indices[index]
+	if !ok {
+		if made = make(); l.indices == nil {
+			l.indices = map[operand][]operand{}
+		}
+		l.indices[index] = made
+	}
+	return made
 }
 
 func (l *Lowerer) fma(wide bool, x, y, z operand) operand {

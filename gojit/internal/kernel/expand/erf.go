@@ -36,12 +36,7 @@ func (e *expander) erf(x kernel.Value) kernel.Value {
 	shift := e.number(e.roundingShift())
 	shifted := e.fmaNumber(a, erfSteps, shift)
 	t := e.fmaNumber(a, erfSteps, e.Sub(shift, shifted))
-	piece := e.Bits(shifted)
-	y := e.Lookup(piece, erfPieces[len(erfPieces)-1])
-	for i := len(erfPieces) - 2; i >= 0; i-- {
-		y = e.Fma(y, t, e.Lookup(piece, erfPieces[i]))
-	}
-	return e.copySign(y, x)
+	return e.copySign(e.piecewise(e.Bits(shifted), t, erfPieces[:]), x)
 }
 
 // log(erfc(x)) = slope*x + x*p(x) on [0, 5.95]; erf has a relative error of 5e-18 from it.

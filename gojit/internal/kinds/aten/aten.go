@@ -113,6 +113,7 @@ const (
 	LogicalNot                       = "aten::logical_not"
 	Logspace                         = "aten::logspace"
 	Lshift                           = "aten::__lshift__"
+	LstmCell                         = "aten::lstm_cell"
 	Lt                               = "aten::lt"
 	MaskedSelect                     = "aten::masked_select"
 	Matmul                           = "aten::matmul"

@@ -1,10 +1,10 @@
 /* Random numbers of Philox 4x32 with ten rounds, as CUDA's programs draw them: a thread has a subsequence of its own, takes four words at a time, and
-   their numbers go to elements that lie as many apart as there are threads. Tensor: result; numbers: threads, seed, offset, two parameters as
-   bits of doubles. */
-DEVICE void draw(const Args *a, i64 thread, i64 turn, u32 *word) {
-	const u64 counter = (u64)a->number[2] / 4 + (u64)turn;
+   their numbers go to elements that lie as many apart as there are threads. Tensors: result, and in graphs, where the seed and the place to count
+   from are those of each launch, these two; numbers: threads, seed, offset, two parameters as bits of doubles. */
+DEVICE void draw(u64 seed, u64 offset, i64 thread, i64 turn, u32 *word) {
+	const u64 counter = offset / 4 + (u64)turn;
 	u32 x = (u32)counter, y = (u32)(counter >> 32), z = (u32)thread, w = (u32)((u64)thread >> 32);
-	u32 key = (u32)a->number[1], other = (u32)((u64)a->number[1] >> 32);
+	u32 key = (u32)seed, other = (u32)(seed >> 32);
 	for (int round = 0; round < 10; round++, key += 0x9E3779B9u, other += 0xBB67AE85u) {
 		const u64 first = (u64)0xD2511F53u * x, second = (u64)0xCD9E8D57u * z;
 		x = (u32)(second >> 32) ^ y ^ key;
@@ -20,11 +20,13 @@ DEVICE void draw(const Args *a, i64 thread, i64 turn, u32 *word) {
 
 #define PARAMETER(i) __longlong_as_double(a.number[3 + (i)])
 #define DRAWS(NUMBERS) \
+	const u64 *state = (const u64 *)a.at[1]; \
+	const u64 seed = a.tensors > 1 ? state[0] : (u64)a.number[1], offset = (u64)a.number[2] + (a.tensors > 1 ? state[1] : 0); \
 	for (i64 t = FIRST; t < a.number[0]; t += STEP) \
 		for (i64 turn = 0; turn * 4 * a.number[0] < a.n; turn++) { \
 			u32 word[4]; \
 			float number[4]; \
-			draw(&a, t, turn, word); \
+			draw(seed, offset, t, turn, word); \
 			NUMBERS(word, number) \
 			for (int k = 0; k < 4; k++) { \
 				const i64 i = (turn * 4 + k) * a.number[0] + t; \

@@ -60,9 +60,12 @@ func Convolution(x, weight, bias *tensor.Tensor, a ConvArgs) *tensor.Tensor {
 	if channelsLast && x.DType() == work && !a.Transposed && g.SuitsLast() {
 		return convolveLast(g, x, weight, bias, shape)
 	}
-	in, w := elementwise.Contiguous(elementwise.To(x, work)), elementwise.Contiguous(elementwise.To(weight, work))
-	if bias != nil {
-		bias = elementwise.Contiguous(elementwise.To(bias, work))
+	in, w := elementwise.AsWork(x, work), elementwise.AsWork(weight, work)
+	defer define.ForgetMade(x, in)
+	defer define.ForgetMade(weight, w)
+	if given := bias; bias != nil {
+		bias = elementwise.AsWork(bias, work)
+		defer define.ForgetMade(given, bias)
 	}
 	out := define.Empty(shape, work)
 	if work == tensor.Float32 {
@@ -70,13 +73,15 @@ func Convolution(x, weight, bias *tensor.Tensor, a ConvArgs) *tensor.Tensor {
 	} else {
 		convolve[float64](g, a.Transposed, in, w, bias, out)
 	}
-	return laidOut(elementwise.To(out, x.DType()), channelsLast, unbatched)
+	return laidOut(elementwise.OwnTo(out, x.DType()), channelsLast, unbatched)
 }
 
-// laidOut is the result of a convolution as the input lies, without its batch where that has none.
+// laidOut is the result of a convolution as the input lies, without its batch where that has none. Nobody else has out.
 func laidOut(out *tensor.Tensor, channelsLast, unbatched bool) *tensor.Tensor {
 	if channelsLast {
-		out = source.Must(out.Clone(tensor.ChannelsLast))
+		made := source.Must(out.Clone(tensor.ChannelsLast))
+		out.Release()
+		out = made
 	}
 	if unbatched {
 		out = source.Must(out.Select(0, 0))
@@ -390,7 +395,7 @@ func im2col(c define.Call, x *tensor.Tensor) *tensor.Tensor {
 	if !batched {
 		out = source.Must(out.Select(0, 0))
 	}
-	return elementwise.Rounded(out, x.DType())
+	return elementwise.OwnTo(out, x.DType())
 }
 
 func col2im(c define.Call, x *tensor.Tensor) *tensor.Tensor {
@@ -420,7 +425,7 @@ func col2im(c define.Call, x *tensor.Tensor) *tensor.Tensor {
 	if !batched {
 		out = source.Must(out.Select(0, 0))
 	}
-	return elementwise.Rounded(out, x.DType())
+	return elementwise.OwnTo(out, x.DType())
 }
 
 // moved returns out after a function has written to its elements from those of x in the same type.

@@ -80,7 +80,7 @@ func (d *convGradient) ofInput() *tensor.Tensor {
 	} else {
 		convolve[float64](d.geometry, !d.args.Transposed, g, w, nil, out)
 	}
-	return laidOut(elementwise.To(out, d.g.DType()), channelsLast, false)
+	return laidOut(elementwise.OwnTo(out, d.g.DType()), channelsLast, false)
 }
 
 // ofWeight correlates what goes into the convolution with the gradient of what comes out.
@@ -111,7 +111,7 @@ func (d *convGradient) ofWeight() *tensor.Tensor {
 	} else {
 		conv.WeightGradient(d.geometry, tensor.Data[float64](x), tensor.Data[float64](g), tensor.Data[float64](result))
 	}
-	return elementwise.To(result, d.g.DType())
+	return elementwise.OwnTo(result, d.g.DType())
 }
 
 // ofParts makes a gradient of complex numbers, which is linear in a and b, of four of their parts.

@@ -151,15 +151,6 @@ func CopyElements(dst, src *tensor.Tensor) {
 	source.Throw(tensor.Copy(dst, src))
 }
 
-// Rounded returns what nobody else has as a tensor of type d, and gives the memory up where it is another's.
-func Rounded(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
-	out := To(t, d)
-	if out != t {
-		t.Release()
-	}
-	return out
-}
-
 // OwnTransposed is the transpose of a tensor that nobody else uses; the result is a view of nothing.
 func OwnTransposed(t *tensor.Tensor, a, b int) *tensor.Tensor {
 	if a == b {

@@ -81,6 +81,33 @@ func Convolve(c *kernel.Convolution) bool {
 	return done
 }
 
+// Transform has a library of a device transform rows by Fourier. It reports whether there is one that does.
+func Transform(t *kernel.Transform) bool {
+	runner := libraryOf(t.Out, t.In, t.In, nil)
+	done, err := runner.Transform(t)
+	source.Throw(err)
+	return done
+}
+
+// Solve has a library of a device work with matrices. It reports whether there is one that does.
+func Solve(w *kernel.MatrixWork) bool {
+	for _, t := range []*tensor.Tensor{w.B, w.V, w.Numbers, w.Pivots, w.Info} {
+		if t != nil {
+			CheckBeside(t, w.A.Device())
+		}
+	}
+	runner := source.Must(RunnerOf(w.A.Device()))
+	switch w.Of {
+	case kernel.LUSolution, kernel.TriangleSolution, kernel.ReflectionsTimes:
+		w.B.NoteDeviceWrite()
+	default:
+		w.A.NoteDeviceWrite()
+	}
+	done, err := runner.Solve(w)
+	source.Throw(err)
+	return done
+}
+
 // libraryOf returns what runs libraries on the device of a result, which is written. It refuses operands that are not there.
 func libraryOf(out, left, right, added *tensor.Tensor) kernel.Runner {
 	CheckBeside(left, out.Device())

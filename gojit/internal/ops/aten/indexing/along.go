@@ -241,14 +241,36 @@ func addAlong[T plainNumber | complex64 | complex128](t, values *tensor.Tensor, 
 	storeRows(t, values, a, addRow[T])
 }
 
-// addBFloats is addRow for sums that are rounded to 16 bits.
-func addBFloats(dst unsafe.Pointer, index []int64, src []tensor.BF16, step, stride, limit int) int {
+// addHalves is addRow for sums that are rounded to 16 bits.
+//
+//go:noinline
+func addHalves(dst unsafe.Pointer, index []int64, src []tensor.F16, step, stride, limit int) int {
+	src = src[:len(index)]
+	off := 0
 	for j, v := range index {
 		if uint64(v) >= uint64(limit) {
 			return j
 		}
-		p := (*tensor.BF16)(unsafe.Add(dst, (j*step+int(v)*stride)*2))
+		p := (*tensor.F16)(unsafe.Add(dst, (off+int(v)*stride)*2))
+		*p = tensor.ToF16(p.Float32() + src[j].Float32())
+		off += step
+	}
+	return -1
+}
+
+// addBFloats is addHalves for the other type of 16 bits.
+//
+//go:noinline
+func addBFloats(dst unsafe.Pointer, index []int64, src []tensor.BF16, step, stride, limit int) int {
+	src = src[:len(index)]
+	off := 0
+	for j, v := range index {
+		if uint64(v) >= uint64(limit) {
+			return j
+		}
+		p := (*tensor.BF16)(unsafe.Add(dst, (off+int(v)*stride)*2))
 		*p = tensor.ToBF16(p.Float32() + src[j].Float32())
+		off += step
 	}
 	return -1
 }
@@ -369,6 +391,11 @@ func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
 	case tensor.Uint8:
 		combineAlong[uint8](t, values, a, how)
 		return
+	case tensor.Bool:
+		if how != AddTo { // as of bytes, which are 0 and 1
+			combineAlong[uint8](t, values, a, how)
+			return
+		}
 	}
 	if how == AddTo {
 		switch t.DType() {
@@ -380,6 +407,9 @@ func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
 			return
 		case tensor.BFloat16:
 			storeRows(t, values, a, addBFloats)
+			return
+		case tensor.Float16:
+			storeRows(t, values, a, addHalves)
 			return
 		case tensor.Bool:
 			storeRows(t, values, a, orRow)

@@ -2,7 +2,9 @@
 package indexing
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"unsafe"
@@ -162,12 +164,7 @@ func nonzero(t *tensor.Tensor) *tensor.Tensor {
 		return nonzeroOnDevice(t)
 	}
 	mask := truthBytes(t)
-	count := 0
-	for lo, hi := range parallel.Stretches(len(mask)) {
-		for _, v := range mask[lo:hi] {
-			count += int(min(v, 1))
-		}
-	}
+	count := onesOf(mask)
 	if t.Dim() == 0 {
 		return define.Empty([]int{count, 0}, tensor.Int64)
 	}
@@ -209,6 +206,23 @@ func listCoordinates(columns *tensor.Tensor, mask []uint8, shape []int) {
 			at[d] = 0
 		}
 	}
+}
+
+// onesOf counts the bytes that are not zero.
+func onesOf(mask []uint8) int {
+	const low, high = 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
+	count := 0
+	for lo, hi := range parallel.Stretches(len(mask)) {
+		part := mask[lo:hi]
+		for ; len(part) >= 8; part = part[8:] {
+			bytes := binary.LittleEndian.Uint64(part)
+			count += bits.OnesCount64((bytes&low + low | bytes) & high) // the addition carries into the highest bit of those that are not zero
+		}
+		for _, v := range part {
+			count += int(min(v, 1))
+		}
+	}
+	return count
 }
 
 // indicesOfOnes lists the places of the ones and returns how many there are. Every place is written, those of zeros under the

@@ -19,12 +19,7 @@ func chosen(t, mask *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 		return nil, false
 	}
 	held := tensor.Data[uint8](source.Must(elementwise.Contiguous(elementwise.To(mask, tensor.Bool)).ViewDType(tensor.Uint8)))
-	count := 0
-	for lo, hi := range parallel.Stretches(len(held)) {
-		for _, v := range held[lo:hi] {
-			count += int(min(v, 1))
-		}
-	}
+	count := onesOf(held)
 	rest := t.Shape()[n:]
 	out = define.Empty(append([]int{count}, rest...), t.DType())
 	if out.Numel() == 0 {
@@ -54,19 +49,35 @@ func chosen(t, mask *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 // under the next one: jumps would be guessed wrong.
 func compress[W Word](out, t *tensor.Tensor, held []uint8) {
 	to, from := unsafe.Slice((*W)(out.DataPtr()), out.Numel()), unsafe.Slice((*W)(t.DataPtr()), len(held))
-	k := 0
-	for lo := 0; lo < len(held); lo += define.LookEvery {
-		end := define.BlockEnd(lo, len(held))
-		source := from[lo:end]
-		for i, v := range held[lo:end] {
-			if k == len(to) {
-				return
-			}
-			to[k] = source[i]
-			k += int(min(v, 1))
+	for lo := 0; lo < len(held) && len(to) > 0; {
+		n := min(len(held)-lo, define.LookEvery)
+		if lo > 0 {
+			parallel.Look()
 		}
+		k := 0
+		if len(to) >= roomForAll { // for all of as many elements
+			n = min(n, len(to))
+			part, source := held[lo:lo+n], from[lo:lo+n]
+			for i, v := range part[:len(source)] {
+				to[k] = source[i]
+				k += int(min(v, 1))
+			}
+		} else {
+			part, source := held[lo:lo+n], from[lo:lo+n]
+			for i, v := range part[:len(source)] {
+				if k == len(to) {
+					return
+				}
+				to[k] = source[i]
+				k += int(min(v, 1))
+			}
+		}
+		lo, to = lo+n, to[k:]
 	}
 }
+
+// roomForAll is how many elements still to come are worth a loop that does not ask for each whether it is the last.
+const roomForAll = 256
 
 // onlyIndex returns the index of the first dimensions where there is no other.
 func onlyIndex(indices []*tensor.Tensor) *tensor.Tensor {

@@ -363,22 +363,27 @@ func (r *tiling) fill(dst []byte, src unsafe.Pointer, dim int) {
 		}
 		copy(dst, block)
 	} else {
-		n := r.shape[dim]
-		for i := range n {
-			r.fill(dst[i*once/n:(i+1)*once/n], unsafe.Add(src, i*r.steps[dim]), dim+1)
+		part := once / max(1, r.shape[dim])
+		for i := range r.shape[dim] {
+			r.fill(dst[i*part:(i+1)*part], unsafe.Add(src, i*r.steps[dim]), dim+1)
 		}
 	}
-	r.watch.Did(once / bytesOfElement)
-	for done := once; done < len(dst); {
-		from := done % once // as far into a copy as done is
-		copied := copy(dst[done:], dst[from:min(done, from+16*NearCopy)])
-		r.watch.Did(copied / bytesOfElement)
-		done += copied
+	copied := once // since somebody looked
+	for done, from := once, 0; done < len(dst); {
+		n := copy(dst[done:], dst[from:min(done, from+16*NearCopy)])
+		if done += n; done < len(dst) {
+			from = done % once // as far into a copy as done is
+		}
+		if copied += n; copied >= 16*NearCopy {
+			r.watch.Did(copied / bytesOfElement)
+			copied = 0
+		}
 	}
+	r.watch.Did(copied / bytesOfElement)
 }
 
-// bytesOfElement is what an element is as bytes of a loop that copies.
-const bytesOfElement = 8
+// bytesOfElement is how many bytes a loop copies in the time that others take for an element.
+const bytesOfElement = 16
 
 // fillLong fills dst with copies of a block, each part of it into all copies at once.
 func (r *tiling) fillLong(dst, block []byte) {

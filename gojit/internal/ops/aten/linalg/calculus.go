@@ -230,8 +230,11 @@ func evenSlopes(t *tensor.Tensor, dim int, spacing float64, order int) *tensor.T
 	out := define.EmptyBeside(t, t.Shape(), t.DType())
 	quotient := func(at, from, to, width int, spacing float64) {
 		part := func(t *tensor.Tensor, at int) *tensor.Tensor { return source.Must(t.Narrow(dim, at, width)) }
-		dst := part(out, at)
-		elementwise.Sub.Run(dst, []elementwise.Operand{elementwise.OfTensor(part(t, to)), elementwise.OfTensor(part(t, from))})
+		dst, behind, before := part(out, at), part(t, to), part(t, from)
+		for _, view := range []*tensor.Tensor{dst, behind, before} {
+			defer view.Release() // else the collector had the result's memory
+		}
+		elementwise.Sub.Run(dst, []elementwise.Operand{elementwise.OfTensor(behind), elementwise.OfTensor(before)})
 		if spacing != 1 {
 			elementwise.Div.Run(dst, []elementwise.Operand{elementwise.OfTensor(dst), elementwise.OfScalar(tensor.Float(spacing))})
 		}

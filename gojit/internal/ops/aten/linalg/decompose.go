@@ -176,6 +176,11 @@ func qr(a *tensor.Tensor, mode string) (q, r *tensor.Tensor) {
 	if mode == "complete" {
 		width = rows
 	}
+	if a.OnDevice() {
+		if q, r := qrLibrary(a, width, mode != "r"); q != nil {
+			return q, r
+		}
+	}
 	work := writable(a, a.DType())
 	q = define.Empty([]int{0}, a.DType())
 	if mode != "r" {
@@ -219,6 +224,11 @@ func householder(a *tensor.Tensor) (packed, factors *tensor.Tensor) {
 	atLeastMatrices("geqrf", a)
 	if !a.DType().IsComplex() && a.DType() != tensor.Float32 && a.DType() != tensor.Float64 {
 		source.Raise(source.RuntimeError, "\"geqrf_cpu\" not implemented for '%s'", a.DType().CppName())
+	}
+	if a.OnDevice() {
+		if packed, factors := reflectionsLibrary(a); packed != nil {
+			return fromColumns(packed), factors
+		}
 	}
 	packed = writable(a, a.DType())
 	factors = define.Empty(lead(a, min(a.Size(a.Dim()-2), a.Size(a.Dim()-1))), a.DType())

@@ -155,13 +155,16 @@ func radixesOf(n int) (radixes []int) {
 	return radixes
 }
 
-// onDevice transforms rows of n elements, or of half a spectrum of so many, on a device: a pass for each of the factors of n.
+// onDevice transforms rows of n elements, or of half a spectrum of so many, on a device: a library does, or a pass for each of the factors of n.
 func (f spectral) onDevice(from, out *tensor.Tensor, n int, half bool) {
 	if out.Numel() == 0 {
 		return
 	}
 	last := out.Dim() - 1
 	rows := define.NumelOf(out.Shape()[:last])
+	if elementwise.Transform(&kernel.Transform{Out: out, In: from, Length: n, Backwards: f.backwards, Scale: f.scale(n)}) {
+		return
+	}
 	work := out.DType().ToComplex()
 	kind := rowOfComplex
 	switch {

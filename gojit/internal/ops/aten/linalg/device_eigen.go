@@ -33,14 +33,16 @@ func decomposeThere(text, entry string, d tensor.DType, tensors []*tensor.Tensor
 
 // eigenSymmetricThere is eigenSymmetric on a device.
 func eigenSymmetricThere(a *tensor.Tensor, n int, upper, wantVectors bool) (values, vectors *tensor.Tensor, failed []int32) {
+	if values, vectors, failed, ok := symmetricLibrary(a, n, upper, wantVectors); ok {
+		return values, vectors, failed
+	}
 	work := writable(a, wideOf(a.DType()))
-	room := func(d tensor.DType, tail ...int) *tensor.Tensor { return define.EmptyBeside(a, lead(a, tail...), d) }
-	values, vectors = room(tensor.Float64, n), work
+	values, vectors = room(a, tensor.Float64, n), work
 	place := work
 	if wantVectors {
-		vectors, place = room(work.DType(), n, n), room(work.DType(), n, n)
+		vectors, place = room(a, work.DType(), n, n), room(a, work.DType(), n, n)
 	}
-	tensors := []*tensor.Tensor{values, vectors, work, place, room(tensor.Float64, n+1, 4), room(tensor.Int32)}
+	tensors := []*tensor.Tensor{values, vectors, work, place, room(a, tensor.Float64, n+1, 4), room(a, tensor.Int32)}
 	failed = decomposeThere("eigen_symmetric", "symmetric", a.DType(), tensors, int64(n), int64(define.Btoi(wantVectors)), int64(define.Btoi(upper)))
 	values = elementwise.To(values, a.DType().ToReal())
 	if wantVectors {
@@ -51,16 +53,18 @@ func eigenSymmetricThere(a *tensor.Tensor, n int, upper, wantVectors bool) (valu
 
 // singularThere is singularEach on a device.
 func singularThere(a *tensor.Tensor, rows, columns, width int, wantVectors bool) (u, s, v *tensor.Tensor, failed []int32) {
+	if u, s, v, failed, ok := singularLibrary(a, rows, columns, width, wantVectors); ok {
+		return u, s, v, failed
+	}
 	work := writable(source.Must(a.MatrixTranspose()), wideOf(a.DType()))
-	room := func(d tensor.DType, tail ...int) *tensor.Tensor { return define.EmptyBeside(a, lead(a, tail...), d) }
-	s = room(tensor.Float64, columns)
+	s = room(a, tensor.Float64, columns)
 	u, v, place := work, work, work
 	if wantVectors {
-		u, v, place = room(work.DType(), rows, width), room(work.DType(), columns, columns), room(work.DType(), columns, columns)
+		u, v, place = room(a, work.DType(), rows, width), room(a, work.DType(), columns, columns), room(a, work.DType(), columns, columns)
 	} else {
 		width = 0
 	}
-	tensors := []*tensor.Tensor{s, u, v, work, place, room(tensor.Float64, columns), room(tensor.Int32)}
+	tensors := []*tensor.Tensor{s, u, v, work, place, room(a, tensor.Float64, columns), room(a, tensor.Int32)}
 	failed = decomposeThere("eigen_singular", "singular", a.DType(), tensors, int64(rows), int64(columns), int64(width))
 	s = elementwise.To(s, a.DType().ToReal())
 	if !wantVectors {
@@ -73,13 +77,12 @@ func singularThere(a *tensor.Tensor, rows, columns, width int, wantVectors bool)
 func eigenGeneralThere(name string, a *tensor.Tensor, n int, wantVectors bool) (values, vectors *tensor.Tensor) {
 	const d = tensor.Complex128
 	work := writable(a, d)
-	room := func(d tensor.DType, tail ...int) *tensor.Tensor { return define.EmptyBeside(a, lead(a, tail...), d) }
-	values, vectors = room(d, n), work
+	values, vectors = room(a, d, n), work
 	turned, triangle := work, work
 	if wantVectors {
-		vectors, turned, triangle = room(d, n, n), room(d, n, n), room(d, n, n)
+		vectors, turned, triangle = room(a, d, n, n), room(a, d, n, n), room(a, d, n, n)
 	}
-	tensors := []*tensor.Tensor{values, vectors, work, turned, triangle, room(d, 2, n), room(tensor.Int32)}
+	tensors := []*tensor.Tensor{values, vectors, work, turned, triangle, room(a, d, 2, n), room(a, tensor.Int32)}
 	for _, at := range decomposeThere("eigen_general", "general", d, tensors, int64(n), int64(define.Btoi(wantVectors))) {
 		source.Check(at != notFinite, "torch.%s: input tensor should not contain infs or NaNs.", name)
 		if at != 0 {
@@ -96,9 +99,8 @@ func eigenGeneralThere(name string, a *tensor.Tensor, n int, wantVectors bool) (
 // ldlFactorsThere is ldlFactors on a device.
 func ldlFactorsThere(a *tensor.Tensor, n int, hermitian bool) (packed, pivots *tensor.Tensor, info []int32) {
 	packed = writable(a, wideOf(a.DType()))
-	room := func(d tensor.DType, tail ...int) *tensor.Tensor { return define.EmptyBeside(a, lead(a, tail...), d) }
-	pivots = room(tensor.Int32, n)
-	tensors := []*tensor.Tensor{packed, pivots, room(packed.DType(), 2, n), room(tensor.Int32)}
+	pivots = room(a, tensor.Int32, n)
+	tensors := []*tensor.Tensor{packed, pivots, room(a, packed.DType(), 2, n), room(a, tensor.Int32)}
 	info = decomposeThere("eigen_ldl", "factors", a.DType(), tensors, int64(n), int64(define.Btoi(hermitian)))
 	return elementwise.To(packed, a.DType()), pivots, info
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/linalg/lapack"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
@@ -75,9 +76,10 @@ func writable(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 // luFactors are the factorizations of a batch of matrices, packed: the strictly lower part of L and all of U in one matrix.
 type luFactors struct {
 	packed        *tensor.Tensor
-	swaps         []int32 // of all matrices: the row that each row was exchanged with, counted from one
-	info          []int32 // the first zero of U's diagonal, counted from one; zero where there is none
-	shape         []int   // of the batch
+	swaps         []int32        // of all matrices: the row that each row was exchanged with, counted from one
+	swapsThere    *tensor.Tensor // where they are on a device
+	info          infos          // the first zero of U's diagonal, counted from one; zero where there is none
+	shape         []int          // of the batch
 	rows, columns int
 }
 
@@ -87,7 +89,7 @@ func factorizeLU(name string, a *tensor.Tensor) *luFactors {
 	rows, columns := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
 	f := &luFactors{packed: writable(a, a.DType()), shape: a.Shape()[:a.Dim()-2], rows: rows, columns: columns}
 	count := define.NumelOf(f.shape)
-	f.swaps, f.info = make([]int32, count*min(rows, columns)), make([]int32, count)
+	f.swaps, f.info.here = make([]int32, count*min(rows, columns)), make([]int32, count)
 	onFactored(a.DType(), func() { eliminate[float32](f) }, func() { eliminate[float64](f) }, func() { eliminate[complex64](f) }, func() { eliminate[complex128](f) })
 	return f
 }
@@ -95,16 +97,19 @@ func factorizeLU(name string, a *tensor.Tensor) *luFactors {
 func eliminate[T factored](f *luFactors) {
 	data := tensor.Data[T](f.packed)
 	size, k := f.rows*f.columns, min(f.rows, f.columns)
-	eachMatrix(len(f.info), size*k, func(m int) {
-		f.info[m] = int32(lapack.LU(f.rows, f.columns, data[m*size:][:size], f.columns, f.swaps[m*k:][:k]))
+	eachMatrix(len(f.info.here), size*k, func(m int) {
+		f.info.here[m] = int32(lapack.LU(f.rows, f.columns, data[m*size:][:size], f.columns, f.swaps[m*k:][:k]))
 	})
 }
 
 // infos returns a tensor that says of each matrix where its factor is singular.
-func (f *luFactors) infos() *tensor.Tensor { return source.Must(tensor.FromSlice(f.info, f.shape...)) }
+func (f *luFactors) infos() *tensor.Tensor { return f.info.tensor(f.shape) }
 
 // pivots returns the exchanges as a tensor.
 func (f *luFactors) pivots() *tensor.Tensor {
+	if f.swapsThere != nil {
+		return f.swapsThere
+	}
 	return source.Must(tensor.FromSlice(f.swaps, append(slices.Clone(f.shape), min(f.rows, f.columns))...))
 }
 
@@ -128,7 +133,7 @@ func batchElement(shape []int, matrix int) string {
 
 // mustBeRegular fails where a factor is singular.
 func (f *luFactors) mustBeRegular(name string) {
-	if i, at := firstFailure(f.info); at != 0 {
+	if i, at := firstFailure(f.info.read()); at != 0 {
 		source.Raise(source.RuntimeError, "%s: %sU[%d,%d] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)", name, batchElement(f.shape, i), at, at)
 	}
 }
@@ -148,7 +153,7 @@ func separate[T factored](f *luFactors, p, l, u *tensor.Tensor) {
 	rows, columns, k := f.rows, f.columns, min(f.rows, f.columns)
 	packed, ps, ls, us := tensor.Data[T](f.packed), tensor.Data[T](p), tensor.Data[T](l), tensor.Data[T](u)
 	order := make([]int, rows)
-	for m := range f.info {
+	for m := range f.info.here {
 		for i := range order {
 			order[i] = i
 		}
@@ -184,7 +189,7 @@ func (f *luFactors) solveIn(b *tensor.Tensor) {
 func solveFactored[T factored](f *luFactors, b *tensor.Tensor) {
 	data, rhs := tensor.Data[T](f.packed), tensor.Data[T](b)
 	n, columns := f.rows, b.Size(b.Dim()-1)
-	eachMatrix(len(f.info), n*n*columns, func(m int) {
+	eachMatrix(len(f.info.here), n*n*columns, func(m int) {
 		lu, x := data[m*n*n:][:n*n], rhs[m*n*columns:][:n*columns]
 		lapack.Exchange(f.swaps[m*n:][:n], x, columns, columns, false)
 		lapack.Solve(lapack.Triangle{Unit: true}, n, lu, n, x, columns, columns)
@@ -238,7 +243,7 @@ func diagonalProducts[T factored](f *luFactors, out *tensor.Tensor) {
 }
 
 // solveBatch solves a x = b for batches of matrices b, n by columns each. info tells of each matrix where it is singular.
-func solveBatch(name string, a, b *tensor.Tensor) (x *tensor.Tensor, info []int32) {
+func solveBatch(name string, a, b *tensor.Tensor) (x *tensor.Tensor, info infos) {
 	atLeastMatrices(name, a, b)
 	lead := source.Must(tensor.Broadcast(a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]))
 	n, columns := a.Size(a.Dim()-1), b.Size(b.Dim()-1)
@@ -248,6 +253,11 @@ func solveBatch(name string, a, b *tensor.Tensor) (x *tensor.Tensor, info []int3
 	d := tensor.Promote(a.DType(), b.DType())
 	given := elementwise.To(a, d)
 	defer define.ForgetMade(a, given)
+	if f := luLibrary(name, given); f != nil {
+		if x = f.solveLibrary(elementwise.To(source.Must(b.Expand(append(slices.Clone(lead), n, columns)...)), d), kernel.AsIs); x != nil {
+			return x, f.info
+		}
+	}
 	f := factorizeLU(name, given)
 	defer f.packed.Release()
 	x = writable(source.Must(b.Expand(append(slices.Clone(lead), n, columns)...)), d)
@@ -256,8 +266,8 @@ func solveBatch(name string, a, b *tensor.Tensor) (x *tensor.Tensor, info []int3
 }
 
 // mustSolve fails as the operator name does where a matrix is singular.
-func mustSolve(name string, shape []int, info []int32) {
-	matrix, at := firstFailure(info)
+func mustSolve(name string, shape []int, info infos) {
+	matrix, at := firstFailure(info.read())
 	if at == 0 {
 		return
 	}
@@ -268,9 +278,9 @@ func mustSolve(name string, shape []int, info []int32) {
 }
 
 // inverseOf inverts square matrices and tells where they are singular.
-func inverseOf(name string, a *tensor.Tensor) (*tensor.Tensor, []int32) {
+func inverseOf(name string, a *tensor.Tensor) (*tensor.Tensor, infos) {
 	n, _ := squareMatrices(name, a)
-	one := views.Eye(n, n, views.MakeLike{Dtype: a.DType()})
+	one := source.Must(views.Eye(n, n, views.MakeLike{Dtype: a.DType()}).ToDevice(a.Device()))
 	defer one.Release()
 	return solveBatch(name, a, one)
 }
@@ -289,7 +299,7 @@ func solve(a, b *tensor.Tensor, left bool) *tensor.Tensor {
 }
 
 // solveAs handles vectors: b is one where it has one dimension or the shape of a batch of them.
-func solveAs(name string, a, b *tensor.Tensor, left bool) (*tensor.Tensor, []int32) {
+func solveAs(name string, a, b *tensor.Tensor, left bool) (*tensor.Tensor, infos) {
 	atLeastMatrices(name, a)
 	vector := b.Dim() == 1 || b.Dim() == a.Dim()-1 && tensor.SameShape(b.Shape(), a.Shape()[:a.Dim()-1])
 	if vector {
@@ -306,8 +316,13 @@ func solveAs(name string, a, b *tensor.Tensor, left bool) (*tensor.Tensor, []int
 
 // choleskyOf gives the triangular factor of each positive definite matrix, of which one triangle is read, and the order of
 // the first leading minor of each that is not positive.
-func choleskyOf(name string, a *tensor.Tensor, upper bool) (*tensor.Tensor, []int32) {
+func choleskyOf(name string, a *tensor.Tensor, upper bool) (*tensor.Tensor, infos) {
 	n, count := squareMatrices(name, a)
+	if a.OnDevice() {
+		if l, info := choleskyLibrary(a, upper); l != nil {
+			return l, info
+		}
+	}
 	if upper {
 		a = elementwise.Conjugate(source.Must(a.MatrixTranspose()))
 	}
@@ -316,7 +331,7 @@ func choleskyOf(name string, a *tensor.Tensor, upper bool) (*tensor.Tensor, []in
 	if upper {
 		out = elementwise.Contiguous(elementwise.Conjugate(source.Must(out.MatrixTranspose())))
 	}
-	return out, info
+	return out, infos{here: info}
 }
 
 func choleskyEach[T factored](t *tensor.Tensor, n int, info []int32) {
@@ -337,8 +352,8 @@ func cholesky(name string, a *tensor.Tensor, upper bool) *tensor.Tensor {
 	return l
 }
 
-func mustBePositive(name string, shape []int, info []int32) {
-	if matrix, at := firstFailure(info); at != 0 {
+func mustBePositive(name string, shape []int, info infos) {
+	if matrix, at := firstFailure(info.read()); at != 0 {
 		source.Raise(linalgError, "%s: %sThe factorization could not be completed because the input is not positive-definite (the leading minor of order %d is not positive-definite).", name, batchElement(shape, matrix), at)
 	}
 }
@@ -356,7 +371,11 @@ func solveTriangular(a, b *tensor.Tensor, upper, left, unit bool) *tensor.Tensor
 	squareMatrices(name, a)
 	d := tensor.Promote(a.DType(), b.DType())
 	wide := elementwise.Contiguous(elementwise.To(source.Must(a.Expand(append(slices.Clone(lead), n, n)...)), d))
-	x := writable(source.Must(b.Expand(append(slices.Clone(lead), n, columns)...)), d)
+	right := elementwise.To(source.Must(b.Expand(append(slices.Clone(lead), n, columns)...)), d)
+	if x := trianglesLibrary(wide, right, upper, unit); x != nil {
+		return x
+	}
+	x := writable(right, d)
 	t := lapack.Triangle{Upper: upper, Unit: unit}
 	onFactored(d, func() { solveTriangles[float32](t, wide, x) }, func() { solveTriangles[float64](t, wide, x) }, func() { solveTriangles[complex64](t, wide, x) }, func() { solveTriangles[complex128](t, wide, x) })
 	return x

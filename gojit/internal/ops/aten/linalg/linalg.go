@@ -28,6 +28,7 @@ func atLeastMatrices(name string, ts ...*tensor.Tensor) {
 
 // matrixPower multiplies a matrix with itself.
 func matrixPower(a *tensor.Tensor, n int) *tensor.Tensor {
+	rest := uint(n)
 	switch {
 	case n == 0:
 		size := a.Size(a.Dim() - 1)
@@ -35,18 +36,18 @@ func matrixPower(a *tensor.Tensor, n int) *tensor.Tensor {
 		tensor.Fill(source.Must(identity.Diagonal(0, 0, 1)), tensor.Int(1))
 		return source.Must(source.Must(identity.Expand(a.Shape()...)).Clone(tensor.ContiguousFormat))
 	case n < 0:
-		a, n = define.Apply("linalg_inv", a), -n
+		a, rest = define.Apply("linalg_inv", a), -rest
 	}
 	var result *tensor.Tensor
 	for {
-		if n&1 != 0 {
+		if rest&1 != 0 {
 			if result == nil {
 				result = source.Must(a.Clone(tensor.ContiguousFormat))
 			} else {
 				result = Matmul(result, a)
 			}
 		}
-		if n >>= 1; n == 0 {
+		if rest >>= 1; rest == 0 {
 			return result
 		}
 		a = Matmul(a, a)

@@ -99,7 +99,7 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 		a.Release()
 		b.Release()
 	}
-	return elementwise.Rounded(out, d)
+	return elementwise.OwnTo(out, d)
 }
 
 // integersPay reports whether products of integers are large enough to be computed in float64.

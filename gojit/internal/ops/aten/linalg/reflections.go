@@ -29,6 +29,9 @@ func productOfReflections(packed, factors *tensor.Tensor) *tensor.Tensor {
 	checkFactors(name, packed, factors)
 	source.Check(factors.DType() == packed.DType(), "%s: tau dtype %s does not match input dtype %s", name, factors.DType().CppName(), packed.DType().CppName())
 	reflectable("orgqr_cpu", packed)
+	if q := productLibrary(packed, factors); q != nil {
+		return q
+	}
 	q := define.Zeros(packed.Shape(), packed.DType())
 	tensor.Fill(source.Must(q.Diagonal(0, -2, -1)), tensor.Int(1))
 	applyReflections(q, packed, factors, false)
@@ -61,6 +64,9 @@ func timesReflections(packed, factors, other *tensor.Tensor, left, adjoint bool)
 			name, t.name, packed.DType().CppName(), t.name, t.DType().CppName())
 	}
 	reflectable("ormqr_cpu", packed)
+	if out := timesLibrary(packed, factors, other, left, adjoint); out != nil {
+		return out
+	}
 	if left {
 		out := source.Must(other.Clone(tensor.ContiguousFormat))
 		applyReflections(out, packed, factors, adjoint)

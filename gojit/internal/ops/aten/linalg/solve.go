@@ -13,18 +13,27 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// checkLUSolve refuses factors, exchanges and sides that do not fit, and returns the size of the matrices.
+func checkLUSolve(packed, pivots, b *tensor.Tensor, left bool) (n int) {
+	n, _ = squareMatrices("linalg.lu_solve", packed)
+	side := -1
+	if left {
+		side = -2
+	}
+	source.Check(b.Dim() >= 2 && b.Size(b.Dim()+side) == n, "linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (%dx%d and %s)", n, n, define.ShapeText(b.Shape()))
+	source.Check(pivots.Dim() >= 1 && pivots.Dim() == packed.Dim()-1 && pivots.Size(pivots.Dim()-1) == n, "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
+	return n
+}
+
 // luSolve solves with packed factorizations and their row exchanges.
 func luSolve(packed, pivots, b *tensor.Tensor) *tensor.Tensor {
-	const name = "linalg.lu_solve"
-	n, _ := squareMatrices(name, packed)
-	source.Check(b.Dim() >= 2 && b.Size(b.Dim()-2) == n, "linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (%dx%d and %s)", n, n, define.ShapeText(b.Shape()))
-	source.Check(pivots.Dim() >= 1 && pivots.Dim() == packed.Dim()-1 && pivots.Size(pivots.Dim()-1) == n, "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
+	n := checkLUSolve(packed, pivots, b, true)
 	lead := source.Must(tensor.Broadcast(packed.Shape()[:packed.Dim()-2], b.Shape()[:b.Dim()-2]))
 	d := tensor.Promote(packed.DType(), b.DType())
 	wide := func(t *tensor.Tensor, d tensor.DType, tail ...int) *tensor.Tensor {
 		return elementwise.To(source.Must(t.Expand(append(slices.Clone(lead), tail...)...)), d)
 	}
-	f := &luFactors{packed: elementwise.Contiguous(wide(packed, d, n, n)), shape: lead, rows: n, columns: n, info: make([]int32, define.NumelOf(lead))}
+	f := &luFactors{packed: elementwise.Contiguous(wide(packed, d, n, n)), shape: lead, rows: n, columns: n, info: infos{here: make([]int32, define.NumelOf(lead))}}
 	f.swaps = tensor.Data[int32](elementwise.Contiguous(wide(pivots, tensor.Int32, n)))
 	for _, with := range f.swaps {
 		source.Check(with >= 1 && int(with) <= n, "pivots must lie in [1, %d], but got %d", n, with)
@@ -36,12 +45,18 @@ func luSolve(packed, pivots, b *tensor.Tensor) *tensor.Tensor {
 
 // luSolveAs is luSolve for A X = B, X A = B and both with the adjoint of A.
 func luSolveAs(packed, pivots, b *tensor.Tensor, left, adjoint bool) *tensor.Tensor {
+	if packed.OnDevice() {
+		checkLUSolve(packed, pivots, b, left)
+		if x := luSolveLibrary(packed, pivots, b, left, adjoint); x != nil {
+			return x
+		}
+	}
 	if left && !adjoint {
 		return luSolve(packed, pivots, b)
 	}
 	atLeastMatrices("linalg.lu_solve", packed)
 	n := packed.Size(packed.Dim() - 1)
-	inverse := luSolve(packed, pivots, views.Eye(n, n, views.MakeLike{Dtype: packed.DType()}))
+	inverse := luSolve(packed, pivots, source.Must(views.Eye(n, n, views.MakeLike{Dtype: packed.DType()}).ToDevice(packed.Device())))
 	if adjoint {
 		inverse = elementwise.Conjugate(source.Must(inverse.MatrixTranspose()))
 	}
@@ -115,9 +130,10 @@ func condition(a *tensor.Tensor, ord string, p *float64) *tensor.Tensor {
 	checkMatrixNorm(a, ord, order, []int{-2, -1})
 	inverted, info := inverseOf("linalg.inv", a)
 	singular := define.Empty(a.Shape()[:a.Dim()-2], tensor.Bool)
-	for i, at := range info {
+	for i, at := range info.read() {
 		tensor.Data[bool](singular)[i] = at != 0
 	}
+	singular = source.Must(singular.ToDevice(a.Device()))
 	matrices := source.Must(source.Must(singular.Unsqueeze(-1)).Unsqueeze(-1))
 	inverted = define.Apply("masked_fill.Scalar", inverted, matrices, 0.0)
 	dims := []int{-2, -1}
@@ -216,7 +232,7 @@ var SolveFamily = []define.Definition{
 		if c.Bool(1) {
 			mustSolve("linalg.inv_ex", a.Shape()[:a.Dim()-2], info)
 		}
-		c.Give(x, source.Must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
+		c.Give(x, info.tensor(a.Shape()[:a.Dim()-2]))
 	}).ByColumns(0),
 	define.Operator("linalg_cholesky_ex", func(c define.Call) {
 		a := c.Tensor(0)
@@ -224,7 +240,7 @@ var SolveFamily = []define.Definition{
 		if c.Bool(2) {
 			mustBePositive("linalg.cholesky_ex", a.Shape()[:a.Dim()-2], info)
 		}
-		c.Give(l, source.Must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
+		c.Give(l, info.tensor(a.Shape()[:a.Dim()-2]))
 	}).ByColumns(0),
 	define.Operator("linalg_solve_ex", func(c define.Call) {
 		a := c.Tensor(0)
@@ -232,9 +248,11 @@ var SolveFamily = []define.Definition{
 		if c.Bool(3) {
 			mustSolve("linalg.solve_ex", a.Shape()[:a.Dim()-2], info)
 		}
-		c.Give(x, source.Must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
+		c.Give(x, info.tensor(a.Shape()[:a.Dim()-2]))
 	}).ByColumns(0),
-	define.Giving("lu_solve", func(c define.Call) *tensor.Tensor { return luSolve(c.Tensor(1), c.Tensor(2), c.Tensor(0)) }).ByColumns(0),
+	define.Giving("lu_solve", func(c define.Call) *tensor.Tensor {
+		return luSolveAs(c.Tensor(1), c.Tensor(2), c.Tensor(0), true, false)
+	}).ByColumns(0),
 	define.Giving("linalg_lu_solve", func(c define.Call) *tensor.Tensor {
 		return luSolveAs(c.Tensor(0), c.Tensor(1), c.Tensor(2), c.Bool(3), c.Bool(4))
 	}).ByColumns(0),
@@ -264,7 +282,7 @@ var SolveFamily = []define.Definition{
 			l = elementwise.Conjugate(source.Must(l.MatrixTranspose()))
 		}
 		n, _ := squareMatrices("cholesky_inverse", l)
-		x := solveTriangular(l, views.Eye(n, n, views.MakeLike{Dtype: l.DType()}), false, true, false)
+		x := solveTriangular(l, source.Must(views.Eye(n, n, views.MakeLike{Dtype: l.DType()}).ToDevice(l.Device())), false, true, false)
 		return Matmul(elementwise.Conjugate(source.Must(x.MatrixTranspose())), x)
 	}).ByColumns(0),
 	define.Giving("cholesky_solve", func(c define.Call) *tensor.Tensor {

@@ -86,10 +86,7 @@ var activations = []ops.Def{
 		return x.Do("mul.Tensor", a[0], x.Do("tanh", softplusParts(x, a[0].Tensor(), 1, 20)))
 	}), Refuses: elementwise.NoIntegers("mish"), Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		return b.Mul(x[0], b.Unary(kernel.Tanh, b.Unary(kernel.Log1p, b.Exp(x[0]))))
-	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref {
-		t := g.Do("tanh", g.Do("softplus", x))
-		return g.Mul(dy, g.Plus(t, g.Mul(g.Mul(x, g.Do("sigmoid", x)), g.OneMinusSquare(t))))
-	})},
+	}, Reads: ops.ReadsSelf, Grad: define.OfSelf(func(g define.Grad, dy, x define.Ref) define.Ref { return g.Do("mish_backward", dy, x) })},
 	{Name: "hardswish", Groups: ops.Groups, Parts: define.Composing(func(x define.Composer, a []value.Value) define.Tensors {
 		return x.Do("div.Tensor", x.Do("mul.Tensor", a[0], x.Do("clamp", x.Do("add.Tensor", a[0], 3), 0, 6)), 6)
 	}), Refuses: elementwise.NoIntegers("hardswish"), Tags: ops.ThroughNumbers | ops.Grouped | ops.Activation, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
@@ -187,7 +184,7 @@ var rectifyInto = elementwise.QuantizedInto(elementwise.OnCentered, func(c defin
 	return elementwise.Relu.Run(dst, []elementwise.Operand{elementwise.OfTensor(c.Tensor(0))})
 })
 
-var ActivationFamily = slices.Concat(activationDefinitions(), elementwise.FromRecords(chosenActivations), elementwise.FromRecords(activationGradients), elementwise.FromRecords(eluGradient), []define.Definition{
+var ActivationFamily = slices.Concat(activationDefinitions(), elementwise.FromRecords(chosenActivations), elementwise.FromRecords(activationGradients), elementwise.FromRecords(eluGradient), elementwise.FromRecords(geluGradient), []define.Definition{
 	define.Giving("rrelu", func(c define.Call) *tensor.Tensor { return randomLeaky(c, c.Generator(4)) }).With(ops.Def{Tags: ops.Activation}).Checked(func(c define.Call) {
 		source.Check(c.Scalar(1).Float64() <= c.Scalar(2).Float64(), "Lower bound should be less than or equal to the upper bound")
 	}),
@@ -316,7 +313,7 @@ func randomLeaky(c define.Call, gen *rng.Generator) *tensor.Tensor {
 			all[i], next = next[0], next[1:]
 		}
 	}
-	slopes = elementwise.Rounded(slopes, x.DType())
+	slopes = elementwise.OwnTo(slopes, x.DType())
 	defer slopes.Release()
 	return elementwise.Mul.On(x, slopes)
 }

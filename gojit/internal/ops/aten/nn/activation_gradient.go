@@ -1,10 +1,13 @@
 package nn
 
 import (
+	"math"
+
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -39,6 +42,19 @@ var activationGradients = []ops.Def{
 			g.Give(1, g.Where(bent, g.Scale(g.Mul(g.Grad(0), g.In(0)), 1./3)))
 		}
 	}},
+	{Name: "silu_backward", Tags: ops.Unfused, Operands: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		one, s := b.Number(x[1], 1), logistic(b, x[1])
+		return b.Mul(x[0], b.Mul(s, b.Add(one, b.Mul(x[1], b.Sub(one, s)))))
+	}},
+	{Name: "mish_backward", Tags: ops.Unfused, Operands: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		t := b.Unary(kernel.Tanh, b.Unary(kernel.Log1p, b.Exp(x[1])))
+		slope := b.Sub(b.Number(x[1], 1), b.Mul(t, t))
+		return b.Mul(x[0], b.Add(t, b.Mul(b.Mul(x[1], logistic(b, x[1])), slope)))
+	}},
+	{Name: "softplus_backward", Tags: ops.Unfused, Operands: 2, Numbers: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		scaled := b.Mul(x[1], x[2])
+		return b.Select(b.Binary(kernel.Gt, scaled, x[3]), x[0], b.Mul(x[0], logistic(b, scaled)))
+	}},
 	{Name: "hardshrink_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: outside,
 		Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref {
 			return g.Do("hardshrink_backward", dy, g.In(1), g.Arg(2))
@@ -62,6 +78,42 @@ func outside(b elementwise.Builder, x ...elementwise.Element) elementwise.Elemen
 	beyond := b.Binary(kernel.Or, b.Binary(kernel.Lt, x[1], b.Neg(x[2])), b.Binary(kernel.Gt, x[1], x[2]))
 	return b.Select(beyond, x[0], b.Number(x[0], 0))
 }
+
+func logistic(b elementwise.Builder, x elementwise.Element) elementwise.Element {
+	one := b.Number(x, 1)
+	return b.Div(one, b.Add(one, b.Exp(b.Neg(x))))
+}
+
+// geluGradients are those of gelu and of its approximation by a tanh.
+var geluGradients = [...]*elementwise.Operator{
+	elementwise.New("gelu_backward", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		number := func(f float64) elementwise.Element { return b.Number(x[1], f) }
+		cumulative := b.Mul(b.Add(b.Unary(kernel.Erf, b.Mul(x[1], number(math.Sqrt2/2))), number(1)), number(0.5))
+		density := b.Mul(b.Exp(b.Mul(b.Mul(x[1], x[1]), number(-0.5))), number(math.Sqrt2/2/math.SqrtPi))
+		return b.Mul(x[0], b.Fma(x[1], density, cumulative))
+	}),
+	elementwise.New("gelu_backward", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
+		const width, cubic = math.Sqrt2 / math.SqrtPi, 0.044715 // of tanh(width * (x + cubic * x**3))
+		number := func(f float64) elementwise.Element { return b.Number(x[1], f) }
+		// With e = exp(-2|y|) of what tanh is of, (1 + tanh(y)) / 2 is 1/(1+e), or e/(1+e) below zero, and 1 - tanh(y)**2 is 4*e/(1+e)**2: nothing cancels.
+		square := b.Mul(x[1], x[1])
+		y := b.Mul(number(width), b.Mul(x[1], b.Fma(square, number(cubic), number(1))))
+		inner := b.Mul(number(width), b.Fma(square, number(3*cubic), number(1)))
+		e := b.Exp(b.Mul(number(-2), b.Unary(kernel.Abs, y)))
+		inverse := b.Div(number(1), b.Add(number(1), e))
+		rest := b.Mul(e, inverse)
+		share := b.Select(b.Binary(kernel.Ge, y, number(0)), inverse, rest)
+		turn := b.Mul(b.Mul(b.Mul(number(2), b.Mul(x[1], inner)), rest), inverse)
+		return b.Mul(x[0], b.Add(share, turn))
+	}),
+}
+
+// geluGradient is the record of the gradient of gelu.
+var geluGradient = []ops.Def{{Name: "gelu_backward", Into: elementwise.Into(func(c define.Call, dst *tensor.Tensor) *tensor.Tensor {
+	approximate := c.Str(2)
+	source.Check(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.")
+	return geluGradients[define.Btoi(approximate == "tanh")].Run(dst, []elementwise.Operand{elementwise.OfTensor(c.Tensor(0)), elementwise.OfTensor(c.Tensor(1))})
+})}}
 
 var eluGradients = [...]*elementwise.Operator{
 	elementwise.New("elu_backward", ops.SameType, func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {

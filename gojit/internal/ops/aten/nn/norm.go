@@ -131,22 +131,22 @@ func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps f
 		normalizeOnDevice(x, n, weight, bias, out, mean, invStd, eps)
 		return out, mean, invStd
 	}
-	out = define.EmptyBeside(x, x.Shape(), work)
+	out = define.EmptyBeside(x, x.Shape(), x.DType())
 	if x.IsHollow() {
-		return elementwise.To(out, x.DType()), mean, invStd
+		return out, mean, invStd
 	}
 	if n == 0 { // rows of no elements have PyTorch's statistics
 		tensor.Fill(mean, tensor.Int(0))
 		tensor.Fill(invStd, tensor.Float(math.NaN()))
-		return elementwise.To(out, x.DType()), mean, invStd
+		return out, mean, invStd
 	}
-	rows, w, b := elementwise.Contiguous(elementwise.To(x, work)), vectorOf(weight, work), vectorOf(bias, work)
+	rows, w, b := elementwise.Contiguous(x), vectorOf(weight, work), vectorOf(bias, work)
 	if work == tensor.Float32 {
 		normalizeRows[float32](rows.Numel()/n, n, rows, w, b, out, mean, invStd, eps)
 	} else {
 		normalizeRows[float64](rows.Numel()/n, n, rows, w, b, out, mean, invStd, eps)
 	}
-	return elementwise.To(out, x.DType()), mean, invStd
+	return out, mean, invStd
 }
 
 func vectorOf(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
@@ -188,7 +188,7 @@ func normalizeRows[T interface {
 	reduce.RealFloat
 	tensor.Element
 }](outer, n int, x, weight, bias, out, mean, invStd *tensor.Tensor, eps float64) {
-	d := x.DType()
+	in, d := x.DType(), mean.DType()
 	if weight == nil && bias != nil {
 		weight = source.Must(tensor.Full([]int{n}, tensor.Float(1), d))
 	}
@@ -200,7 +200,7 @@ func normalizeRows[T interface {
 			normal = [...]*reduce.RowKernel{rowNormalScaled, rowNormalAffine}[len(vectors)-1]
 		}
 	}
-	sum, deviation, result := rowSum.Program(d, d), rowDeviation.Program(d, d), normal.Program(d, d)
+	sum, deviation, result := rowSum.Program(in, d), rowDeviation.Program(in, d), normal.Program(in, d)
 	m, s := tensor.Data[T](mean), tensor.Data[T](invStd)
 	reduce.AlongRows(outer, n, func(from, count int) {
 		src, dst := launch.RowOf(x, n).From(from), launch.RowOf(out, n).From(from)

@@ -179,7 +179,7 @@ func layerNormGradient(c define.Call) {
 		plain, distant := r.sums()
 		rstd := source.Must(rstd.Reshape(r.rows))
 		slope, shift := slopes(rstd, plain, distant, r.n)
-		ofInput = elementwise.Rounded(r.gradient(rstd, slope, shift), d)
+		ofInput = elementwise.OwnTo(r.gradient(rstd, slope, shift), d)
 		for _, t := range []*tensor.Tensor{plain, distant, slope, shift} {
 			t.Release()
 		}
@@ -310,7 +310,7 @@ func batchNormGradient(c define.Call) {
 	if training || c.Masked(9, 1) || c.Masked(9, 2) {
 		plain, distant = all.sums()
 		made.Of(distant)
-		ofWeight, ofBias = elementwise.Rounded(elementwise.Mul.On(distant, rstd), weightType), elementwise.To(plain, weightType)
+		ofWeight, ofBias = elementwise.OwnTo(elementwise.Mul.On(distant, rstd), weightType), elementwise.To(plain, weightType)
 		made.Copied(plain, ofBias)
 	}
 	if c.Masked(9, 0) {
@@ -328,7 +328,7 @@ func batchNormGradient(c define.Call) {
 			}
 			return made.Of(elementwise.Mul.On(t, weight))
 		}
-		ofInput = elementwise.Rounded(all.gradient(weighted(rstd), weighted(slope), weighted(shift)), d)
+		ofInput = elementwise.OwnTo(all.gradient(weighted(rstd), weighted(slope), weighted(shift)), d)
 	}
 	giveMasked(c, 9, ofInput, ofWeight, ofBias)
 }

@@ -26,14 +26,17 @@ func drawOnDevice(gen *rng.Generator, t *tensor.Tensor, draw func(here *tensor.T
 		out = define.EmptyBeside(t, t.Shape(), t.DType())
 	}
 	runner := source.Must(elementwise.RunnerOf(t.Device()))
-	threads, seed, offset, err := runner.Draw(t.Device(), t.Numel())
+	draws, err := runner.Draw(t.Device(), t.Numel())
 	source.Throw(err)
-	numbers := []int64{int64(threads), int64(seed), int64(offset)}
+	numbers, tensors := []int64{int64(draws.Threads), int64(draws.Seed), int64(draws.Offset)}, []*tensor.Tensor{out}
+	if draws.State != nil {
+		tensors = append(tensors, draws.State)
+	}
 	for _, p := range parameters {
 		numbers = append(numbers, int64(math.Float64bits(p)))
 	}
 	r := kernel.Routine{Text: "random", Entry: distribution, Types: []tensor.DType{t.DType()}, Threads: t.Numel()}
-	source.Throw(elementwise.LaunchRoutine(r, []*tensor.Tensor{out}, numbers...))
+	source.Throw(elementwise.LaunchRoutine(r, tensors, numbers...))
 	if out != t {
 		source.Throw(tensor.Copy(t, out))
 	}

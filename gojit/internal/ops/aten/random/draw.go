@@ -243,9 +243,10 @@ func DrawBernoulli(gen *rng.Generator, t *tensor.Tensor, p float64) {
 		d = tensor.Bool
 	}
 	drawInto(gen, t, d, 2, func(dst unsafe.Pointer, n int, words []uint32) {
-		ones := unsafe.Slice((*uint8)(dst), n)
-		for i := range ones {
-			ones[i] = uint8((pairOfWords(words, i)&(1<<53-1) - limit) >> 63)
+		// The first word of a pair is its higher half, and the lower half in memory.
+		ones, pairs := unsafe.Slice((*uint8)(dst), n), unsafe.Slice((*uint64)(unsafe.Pointer(&words[0])), n)
+		for i, pair := range pairs[:len(ones)] {
+			ones[i] = uint8((bits.RotateLeft64(pair, 32)&(1<<53-1) - limit) >> 63)
 		}
 	})
 }
@@ -253,6 +254,18 @@ func DrawBernoulli(gen *rng.Generator, t *tensor.Tensor, p float64) {
 // DrawBernoulliFrom fills t with ones, each with the probability in p at its place, and zeros. p has the shape of t.
 func DrawBernoulliFrom(gen *rng.Generator, t, p *tensor.Tensor) {
 	onlyFloating("bernoulli_tensor_cpu_p_", p)
+	if p.DType().Size() == 2 || t.DType() == tensor.Float16 || t.DType() == tensor.BFloat16 { // which are not converted one by one
+		ones := define.Empty(t.Shape(), tensor.Uint8)
+		defer ones.Release()
+		chances := p
+		if p.DType().Size() == 2 {
+			chances = elementwise.To(p, tensor.Float32)
+			defer chances.Release()
+		}
+		DrawBernoulliFrom(gen, ones, chances)
+		elementwise.Assign(t, ones)
+		return
+	}
 	wide := p.DType() == tensor.Float64
 	chances := tensor.Float32
 	if wide {

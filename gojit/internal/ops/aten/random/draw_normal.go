@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/parallel"
@@ -126,8 +127,9 @@ func normalPairs[T float32 | float64, W uint32 | uint64](d tensor.DType, wordsEa
 }
 
 // halfNormals holds what normal numbers of a 16-bit type are made of: for each uniform number the radius and the sine and
-// cosine of the angle. Radius and angle are rounded to the type, and so is the product.
-type halfNormals struct{ radius, cos, sin []float64 }
+// cosine of the angle. In PyTorch functions of BFloat16 give BFloat16, and so each step is rounded; those of Half give float: radius, angle and
+// result are rounded alone.
+type halfNormals struct{ radius, cos, sin []float32 }
 
 var halfTables = map[tensor.DType]func() halfNormals{
 	tensor.Float16:  sync.OnceValue(func() halfNormals { return halfNormalsOf(tensor.Float16) }),
@@ -136,35 +138,67 @@ var halfTables = map[tensor.DType]func() halfNormals{
 
 func halfNormalsOf(d tensor.DType) halfNormals {
 	count := 1 << fractionBits(d)
-	h := halfNormals{make([]float64, count), make([]float64, count), make([]float64, count)}
+	rounded := func(f float64) float64 { return float64(roundedTo(d, f)) }
+	step := func(f float64) float64 { return f }
+	if d == tensor.BFloat16 {
+		step = rounded
+	}
+	h := halfNormals{make([]float32, count), make([]float32, count), make([]float32, count)}
 	for i := range count {
 		u := float64(i) / float64(count)
-		h.radius[i] = roundedTo(d, math.Sqrt(-2*math.Log(1-u)))
-		h.sin[i], h.cos[i] = math.Sincos(roundedTo(d, 2*math.Pi*u))
+		h.radius[i] = roundedTo(d, math.Sqrt(-2*step(math.Log(1-u))))
+		sin, cos := math.Sincos(rounded(2 * math.Pi * u))
+		h.sin[i], h.cos[i] = float32(step(sin)), float32(step(cos))
 	}
 	return h
 }
 
 // roundedTo rounds a number to a type.
-func roundedTo(d tensor.DType, f float64) float64 {
-	narrow, rounded := float32(f), [8]byte{}
-	tensor.ConverterOf(tensor.Float32, d)(unsafe.Pointer(&rounded), 0, unsafe.Pointer(&narrow), 0, 1)
-	tensor.ConverterOf(d, tensor.Float64)(unsafe.Pointer(&f), 0, unsafe.Pointer(&rounded), 0, 1)
-	return f
+func roundedTo(d tensor.DType, f float64) (rounded float32) {
+	narrow, half := float32(f), [8]byte{}
+	tensor.ConverterOf(tensor.Float32, d)(unsafe.Pointer(&half), 0, unsafe.Pointer(&narrow), 0, 1)
+	tensor.ConverterOf(d, tensor.Float32)(unsafe.Pointer(&rounded), 0, unsafe.Pointer(&half), 0, 1)
+	return rounded
 }
+
+var (
+	halfNumbers  elementwise.TypePrograms // Float16: all at once
+	halfProducts elementwise.TypePrograms // BFloat16: the product of radius and cosine, that scaled, and moved
+	halfScaled   elementwise.TypePrograms
+	halfMoved    elementwise.TypePrograms
+)
 
 func normalHalves(d tensor.DType, mean, std float64) func(dst unsafe.Pointer, words []uint32) {
 	h, mask := halfTables[d](), uint32(1)<<fractionBits(d)-1
-	store, size := tensor.ConverterOf(tensor.Float32, d), d.Size()
+	const single = tensor.Float32
+	number := halfNumbers.Of(d, func(b *kernel.Builder) {
+		b.Output(b.Add(b.Mul(b.Mul(b.Input(single, single), b.Input(single, single)), b.Param(single)), b.Param(single)), d)
+	})
+	product := halfProducts.Of(d, func(b *kernel.Builder) { b.Output(b.Mul(b.Input(single, single), b.Input(single, single)), d) })
+	scaled := halfScaled.Of(d, func(b *kernel.Builder) { b.Output(b.Mul(b.Input(d, single), b.Param(single)), d) })
+	moved := halfMoved.Of(d, func(b *kernel.Builder) { b.Output(b.Add(b.Input(d, single), b.Param(single)), d) })
+	radii, turns := make([]float32, drawn), make([]float32, drawn)
+	width, center := tensor.Float(float64(roundedTo(d, std))), tensor.Float(float64(roundedTo(d, mean)))
 	return func(dst unsafe.Pointer, words []uint32) {
-		var block [normalBlock]float32
 		for i := 0; i < len(words); i += normalBlock {
-			for j := range 8 {
-				radius, angle := h.radius[words[i+j]&mask], words[i+j+8]&mask
-				block[j] = float32(radius*h.cos[angle]*std + mean)
-				block[j+8] = float32(radius*h.sin[angle]*std + mean)
+			r, t, from := (*[normalBlock]float32)(radii[i:]), (*[normalBlock]float32)(turns[i:]), (*[normalBlock]uint32)(words[i:])
+			for j := range normalBlock / 2 {
+				radius, angle := h.radius[from[j]&mask], from[j+8]&mask
+				r[j], t[j], r[j+8], t[j+8] = radius, h.cos[angle], radius, h.sin[angle]
 			}
-			store(unsafe.Add(dst, i*size), size, unsafe.Pointer(&block), 4, normalBlock)
+		}
+		n, all := len(words), launch.Row{Ptr: dst}
+		pairs := []launch.Row{all, {Ptr: unsafe.Pointer(&radii[0])}, {Ptr: unsafe.Pointer(&turns[0])}}
+		if d == tensor.Float16 {
+			number.Rows(1, n, pairs, []tensor.Scalar{width, center})
+			return
+		}
+		product.Rows(1, n, pairs, nil)
+		if std != 1 {
+			scaled.Rows(1, n, []launch.Row{all, all}, []tensor.Scalar{width})
+		}
+		if mean != 0 {
+			moved.Rows(1, n, []launch.Row{all, all}, []tensor.Scalar{center})
 		}
 	}
 }

@@ -67,7 +67,7 @@ func drawing(name string, i, g int, d tensor.DType, f func(c define.Call, gen *r
 func filling(name string, f func(c define.Call, t *tensor.Tensor, gen *rng.Generator)) define.Definition {
 	return define.Operator(name, func(c define.Call) {
 		elementwise.CheckInside(c.Tensor(0))
-		fillDrawn(c.Tensor(0), func(t *tensor.Tensor) { f(c, t, c.Generator(len(c.Args)-1)) })
+		fillDrawn(c, c.Tensor(0), f)
 		c.GiveSelf()
 	})
 }
@@ -76,24 +76,29 @@ func filling(name string, f func(c define.Call, t *tensor.Tensor, gen *rng.Gener
 func filled(name string, f func(c define.Call, t *tensor.Tensor, gen *rng.Generator)) define.Definition {
 	return define.Giving(name, func(c define.Call) *tensor.Tensor {
 		t := source.Must(tensor.EmptyFormatOn(c.Tensor(0).Device(), c.Tensor(0), c.Tensor(0).DType(), tensor.PreserveFormat))
-		fillDrawn(t, func(t *tensor.Tensor) { f(c, t, c.Generator(len(c.Args)-1)) })
+		fillDrawn(c, t, f)
 		return t
 	})
 }
 
-// fillDrawn fills t by what fills a tensor of the processor. It draws the numbers of distributions that devices do not draw themselves, and copies them.
-func fillDrawn(t *tensor.Tensor, fill func(t *tensor.Tensor)) {
+// fillDrawn fills t, which may be a result of the call, by what fills a tensor of the processor.
+func fillDrawn(c define.Call, t *tensor.Tensor, fill func(c define.Call, t *tensor.Tensor, gen *rng.Generator)) {
 	switch {
 	case t.OnDevice():
-		if err := tryFill(fill, t); err != nil {
-			var refused *tensor.HostAccessError
-			if !errors.As(err, &refused) {
-				source.Throw(err)
-			}
-			drawHere(t, fill)
-		}
+		fillOnDevice(t, func(t *tensor.Tensor) { fill(c, t, c.Generator(len(c.Args)-1)) })
 	case !define.IsMeta(t):
-		fill(t)
+		fill(c, t, c.Generator(len(c.Args)-1))
+	}
+}
+
+// fillOnDevice draws the numbers of distributions that devices do not draw themselves on the processor, and copies them.
+func fillOnDevice(t *tensor.Tensor, fill func(t *tensor.Tensor)) {
+	if err := tryFill(fill, t); err != nil {
+		var refused *tensor.HostAccessError
+		if !errors.As(err, &refused) {
+			source.Throw(err)
+		}
+		drawHere(t, fill)
 	}
 }
 
@@ -412,14 +417,14 @@ var RandomFamily = slices.Concat([]define.Definition{
 		return permutation(gen, o, c.Int(0))
 	}),
 	views.CreatingLike("rand_like", 1, func(c define.Call, o views.MakeLike, like *tensor.Tensor) *tensor.Tensor {
-		t := o.OnHost().EmptyLike(c, 5, like)
+		t := o.EmptyLike(c, 5, like)
 		if !define.IsMeta(t) {
 			DrawUniform(rng.Default(), t, 0, 1)
 		}
 		return t
 	}),
 	views.CreatingLike("randn_like", 1, func(c define.Call, o views.MakeLike, like *tensor.Tensor) *tensor.Tensor {
-		t := o.OnHost().EmptyLike(c, 5, like)
+		t := o.EmptyLike(c, 5, like)
 		if !define.IsMeta(t) {
 			DrawNormal(rng.Default(), t, 0, 1)
 		}

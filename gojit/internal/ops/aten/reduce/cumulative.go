@@ -42,7 +42,11 @@ func (q *RunningExtreme) Along(t *tensor.Tensor, dim int) (values, indices *tens
 	if t.OnDevice() {
 		return q.onDevice(t, dim)
 	}
-	if c, ok := columnsOf(t, dim, dim+1); ok && t.DType() != tensor.Bool {
+	if t.DType() == tensor.Bool { // their bytes have their order
+		values, indices = q.Along(source.Must(t.ViewDType(tensor.Uint8)), dim)
+		return source.Must(values.ViewDType(tensor.Bool)), indices
+	}
+	if c, ok := columnsOf(t, dim, dim+1); ok {
 		return q.columns(c, computed)
 	}
 	last := t.Dim() - 1

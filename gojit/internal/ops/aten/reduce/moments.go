@@ -19,7 +19,7 @@ func Moments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (
 		return complexMoments(t, dims, correction, keepdim, root)
 	}
 	spread, center = WideMoments(t, dims, correction, keepdim, root)
-	return elementwise.Rounded(spread, t.DType()), elementwise.Rounded(center, t.DType())
+	return elementwise.OwnTo(spread, t.DType()), elementwise.OwnTo(center, t.DType())
 }
 
 // WideMoments gives them in float64. Of float32 and smaller types one pass adds up the distances from the row's first element and their

@@ -277,7 +277,9 @@ func Truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
 	if one := alone(t, dims, keepdim); one != nil {
 		return elementwise.To(elementwise.Ne.WithNumber(one, 0), result)
 	}
-	if t.DType().Size() == 8 && !t.DType().IsComplex() && t.Numel() > fewTruths { // lanes of truth values would be twice as many as those of elements
+	// Lanes of truth values would be twice as many as those of elements. Columns wait for their elements either way, and read fewer bytes of results.
+	byColumns := t.IsContiguous() && lastDims(t, dims) < 0
+	if t.DType().Size() == 8 && !t.DType().IsComplex() && t.Numel() > fewTruths && !byColumns {
 		if every {
 			return elementwise.To(elementwise.Not.On(zeroReducer.Reduce(t, dims, keepdim, t.DType(), tensor.Bool)), result)
 		}

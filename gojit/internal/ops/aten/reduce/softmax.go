@@ -139,16 +139,19 @@ var (
 	RowScaled = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		b.Output(b.Mul(b.Input(in, computed), b.Input(computed, computed)), in)
 	}}
+	// rowShares gives the exponentials of what exceeds a number, times another.
+	rowShares = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+		x, high, share := b.Input(in, computed), b.Input(computed, computed), b.Input(computed, computed)
+		b.Output(b.Mul(b.Exp(b.Sub(x, high)), share), in)
+	}}
 	// columnExponentials gives the exponentials of what exceeds a number of the column and adds them to
 	// what the column has so far.
 	columnExponentials = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
-		held := heldAs(in)
-		total, x, high := b.Input(held, held), b.Input(in, computed), b.Input(computed, computed)
-		e := b.Exp(b.Sub(x, high))
-		b.Output(b.Add(total, b.Convert(e, held)), held)
-		b.Output(e, in)
+		b.Output(addExponential(b, in, computed), in)
 	}}
-	reciprocals = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
+	// columnTotals adds them alone.
+	columnTotals = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) { addExponential(b, in, computed) }}
+	reciprocals  = &RowKernel{Build: func(b elementwise.Builder, in, computed tensor.DType) {
 		x := b.Input(in, in)
 		b.Output(b.Div(b.Number(x, 1), x), computed)
 	}}
@@ -156,6 +159,15 @@ var (
 		b.Output(b.Sub(b.Input(in, computed), b.Input(computed, computed)), in)
 	}}
 )
+
+// addExponential adds the exponential of what an element exceeds a number to what the column has so far, and returns it.
+func addExponential(b elementwise.Builder, in, computed tensor.DType) elementwise.Element {
+	held := heldAs(in)
+	total, x, high := b.Input(held, held), b.Input(in, computed), b.Input(computed, computed)
+	e := b.Exp(b.Sub(x, high))
+	b.Output(b.Add(total, b.Convert(e, held)), held)
+	return e
+}
 
 // RowBatch returns how many rows of n elements pass through the steps of an operator together, so
 // that they stay in the cache.
@@ -227,17 +239,23 @@ func softmaxRows[T RealFloat](t *tensor.Tensor, dim int, computed tensor.DType) 
 // SoftmaxPrograms are the steps of a softmax.
 type SoftmaxPrograms[T RealFloat] struct {
 	highest, exponentials, scaled *launch.Program
+	sums, shares                  *launch.Program // in place of exponentials and scaled where elements are rounded, which exponentials then are not; else nil
 	factor                        []tensor.Scalar // that elements are multiplied with before, above zero; none: one
 }
 
 // NewSoftmaxPrograms returns the steps for elements of a type, and for what is computed with.
 func NewSoftmaxPrograms[T RealFloat](in, computed tensor.DType) SoftmaxPrograms[T] {
-	return SoftmaxPrograms[T]{highest: RowMaximum.Program(in, computed), exponentials: RowExponentials.Program(in, computed), scaled: RowScaled.Program(in, computed)}
+	p := SoftmaxPrograms[T]{highest: RowMaximum.Program(in, computed), exponentials: RowExponentials.Program(in, computed), scaled: RowScaled.Program(in, computed)}
+	if in != computed {
+		p.sums, p.shares = rowExponentialSum.Program(in, computed), rowShares.Program(in, computed)
+	}
+	return p
 }
 
 // Times returns the steps for elements that are multiplied with a factor above zero before: then the highest product is that of the highest element.
 func (p SoftmaxPrograms[T]) Times(factor float64, in, computed tensor.DType) SoftmaxPrograms[T] {
 	p.exponentials, p.factor = scaledExponentials.Program(in, computed), []tensor.Scalar{tensor.Float(factor)}
+	p.sums, p.shares = nil, nil
 	return p
 }
 
@@ -252,11 +270,19 @@ func (p SoftmaxPrograms[T]) Rows(dst, src launch.Row, count, n int) {
 			high[i] *= T(factor.Float64())
 		}
 	}
-	p.exponentials.Rows(count, n, room.operands(dst, Numbers(sums, false), src, Numbers(high, true)), p.factor)
+	if p.sums != nil {
+		p.sums.Rows(count, n, room.operands(Numbers(sums, false), src, Numbers(high, true)), nil)
+	} else {
+		p.exponentials.Rows(count, n, room.operands(dst, Numbers(sums, false), src, Numbers(high, true)), p.factor)
+	}
 	for i, s := range sums[:count] {
 		sums[i] = 1 / s
 	}
-	p.scaled.Rows(count, n, room.operands(dst, dst, Numbers(sums, true)), nil)
+	if p.shares != nil {
+		p.shares.Rows(count, n, room.operands(dst, src, Numbers(high, true), Numbers(sums, true)), nil)
+	} else {
+		p.scaled.Rows(count, n, room.operands(dst, dst, Numbers(sums, true)), nil)
+	}
 	clear(room.operandRows[:])
 }
 
@@ -392,7 +418,18 @@ func softmaxColumns(c columns, computed tensor.DType) *tensor.Tensor {
 	high := maxReducer.reduceColumns(c, computed, computed)
 	total := define.Zeros(high.Shape(), heldAs(in))
 	share := define.Empty(high.Shape(), computed)
-	exponentials, inverse, scaled := columnExponentials.Program(in, computed), reciprocals.Program(heldAs(in), computed), RowScaled.Program(in, computed)
+	inverse := reciprocals.Program(heldAs(in), computed)
+	if in != computed { // exponentials are not rounded before they are divided
+		totals, shares := columnTotals.Program(in, computed), rowShares.Program(in, computed)
+		c.each(c.cachedWidth(), func(block, from, at, m int) {
+			src, sums := c.rowsFrom(c.tensor, block, from), SameRow(total, at)
+			totals.Rows(c.rows, m, []launch.Row{sums, sums, src, SameRow(high, at)}, nil)
+			inverse.Rows(1, m, []launch.Row{SameRow(share, at), sums}, nil)
+			shares.Rows(c.rows, m, []launch.Row{c.rowsFrom(out, block, from), src, SameRow(high, at), SameRow(share, at)}, nil)
+		})
+		return out
+	}
+	exponentials, scaled := columnExponentials.Program(in, computed), RowScaled.Program(in, computed)
 	c.each(c.cachedWidth(), func(block, from, at, m int) {
 		src, dst, totals := c.rowsFrom(c.tensor, block, from), c.rowsFrom(out, block, from), SameRow(total, at)
 		exponentials.Rows(c.rows, m, []launch.Row{totals, dst, totals, src, SameRow(high, at)}, nil)

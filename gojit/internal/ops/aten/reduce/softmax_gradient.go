@@ -57,7 +57,7 @@ func (r *rowsGradient) operator(c define.Call) *tensor.Tensor {
 	} else {
 		out = gradientRows[float32](r, g, y, dim)
 	}
-	return elementwise.Rounded(out, c.DtypeOr(3, g.DType()))
+	return elementwise.OwnTo(out, c.DtypeOr(3, g.DType()))
 }
 
 func gradientRows[T RealFloat](r *rowsGradient, g, y *tensor.Tensor, dim int) *tensor.Tensor {

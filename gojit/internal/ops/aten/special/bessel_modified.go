@@ -1,8 +1,6 @@
 package special
 
 import (
-	"math"
-
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
@@ -74,11 +72,6 @@ func (f *bessel) of(b elementwise.Builder, x elementwise.Element, scaled bool) e
 	t := b.Type(x)
 	wide := b.Convert(x, tensor.Float64)
 	a := b.Unary(kernel.Abs, wide)
-	isDefined := b.Binary(kernel.Eq, a, a)
-	if !scaled {
-		isDefined = b.Binary(kernel.Lt, a, b.Number(a, math.Inf(1))) // the limits are no numbers in PyTorch
-		a = b.Binary(kernel.Min, b.Number(a, 800), a)                // beyond, the result is infinite
-	}
 	number := func(f float64) elementwise.Element { return b.Number(a, f) }
 	inverse := b.Div(number(1), a)
 	far := b.Select(b.Binary(kernel.Lt, a, number(24)), polynomialOf(b, b.Fma(inverse, number(24), number(-2)), f.middle), polynomialOf(b, inverse, f.far))
@@ -90,11 +83,10 @@ func (f *bessel) of(b elementwise.Builder, x elementwise.Element, scaled bool) e
 	if scaled {
 		near = b.Mul(near, b.Exp(b.Neg(a)))
 	} else {
-		half := b.Exp(b.Mul(a, number(0.5))) // its square overflows last
+		half := b.Exp(b.Mul(a, number(0.5))) // its square overflows last; the limits are 0 times infinity, which is no number, in PyTorch, too
 		far = b.Mul(b.Mul(far, half), half)
 	}
 	y := b.Select(b.Binary(kernel.Le, a, number(8)), near, far)
-	y = b.Select(isDefined, y, number(math.NaN()))
 	if f.odd {
 		y = b.Binary(kernel.CopySign, y, wide)
 	}

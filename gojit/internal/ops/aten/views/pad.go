@@ -151,7 +151,7 @@ func padGradient(g *tensor.Tensor, shape, amounts []int, mode string) *tensor.Te
 	if work == g {
 		return source.Must(g.Clone(tensor.PreserveFormat))
 	}
-	return elementwise.Rounded(work, g.DType())
+	return elementwise.OwnTo(work, g.DType())
 }
 
 // gatherPadded adds up along a dimension, which had a size before it was padded, what was taken from one place.
