@@ -253,7 +253,16 @@ def _has_operator(name: str) -> bool:
 def class_attribute(cls: type, name: str) -> Any:
     """What an attribute of a class of modules is: its static functions can be called."""
     member = inspect.getattr_static(cls, name, None)
+    if name == "apply" and _is_autograd_function(cls):  # which is C's in PyTorch
+        return ("uncompilable", None, "builtin_function_or_method", f"<built-in method apply of FunctionMeta object at {id(cls):#x}>", None, None)
     return None if member is None else classify(getattr(cls, name))
+
+
+def _is_autograd_function(cls: type) -> bool:
+    import sys
+
+    defining = sys.modules.get("torchjit.autograd.function")
+    return defining is not None and cls is not defining.Function and issubclass(cls, defining.Function)
 
 
 def classify(obj: Any, constant: bool = False) -> tuple[Any, ...]:
@@ -273,7 +282,7 @@ def classify(obj: Any, constant: bool = False) -> tuple[Any, ...]:
         return found
     if isinstance(obj, enum.Enum):
         return ("enum_member", enum_name(type(obj)), obj.name or str(obj))
-    if isinstance(obj, type):
+    if isinstance(obj, type) and obj is not typing.Any:  # which is a class since Python 3.11
         return _classify_class(obj)
     answer = _classify_module_instance(obj)
     if answer is not None:
@@ -339,6 +348,8 @@ def _classify_class(cls: type) -> tuple[Any, ...]:
         from torchjit.jit._recursive import concrete_type_store
 
         return ("module_class", cls, qualified_name(cls), concrete_type_store.has(cls))
+    if _is_autograd_function(cls):
+        return ("module_class", cls, qualified_name(cls), True)
     if isinstance(cls, _TensorType):
         return ("typed_constructor", cls._dtype)
     if cls.__module__ == "builtins" or cls is Tensor:

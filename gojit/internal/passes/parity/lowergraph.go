@@ -58,7 +58,7 @@ func (l *graphLowering) collect(module *ir.Value, object *value.Object) error {
 		case is.IsTensor():
 			n.Output().ReplaceAllUsesWith(l.input(freeze.Slot{Object: object, Name: name}, is))
 		default:
-			return source.Errorf(source.RuntimeError, n.Range, "Unknown type %s encountered in graph lowering. This type is not supported in ONNX export.", n.Output().Type())
+			return source.Errorf(source.RuntimeError, n.Range, "Unknown type %s encountered in graph lowering. This type is not supported in ONNX export.", types.Repr(n.Output().Type()))
 		}
 	}
 	return nil
